@@ -1,0 +1,58 @@
+# The commands a newcomer needs.  Each installs what is missing, configures and builds first; the
+# build itself is CMakeLists.txt with the presets of CMakePresets.json.
+PRESET = release
+PREFIX = /usr/local
+BUILD = build/$(PRESET)
+MODEL = models/bruels-cardona-2010/heavy_top.json
+RESULT = build/heavy_top.csv
+
+help:
+	@echo "polhode: simulation of constrained multibody systems"
+	@echo ""
+	@echo "  make demo              simulate a spinning top and print what it did"
+	@echo "  make test              run all tests"
+	@echo ""
+	@echo "  make build             build only, into $(BUILD)"
+	@echo "  make install           install into PREFIX=$(PREFIX)"
+	@echo "  make bench             measure the speed"
+	@echo "  make debug-test        run all tests with the sanitizers"
+	@echo "  make coverage          run all tests and report which lines they reach"
+	@echo "  make format            format the sources"
+	@echo "  make format-check      say which sources are not formatted"
+	@echo "  make clean             remove everything that was built"
+
+build:
+	@scripts/setup.sh
+	@scripts/build.sh $(PRESET)
+
+demo: build
+	@echo "==> simulating the heavy top ($(MODEL))"
+	@$(BUILD)/polhode run $(MODEL) --out $(RESULT)
+	@echo "==> the motion is in $(RESULT), one line a time step; try also: $(BUILD)/polhode --help"
+
+test: build
+	@scripts/test.sh $(PRESET)
+
+debug-test:
+	@$(MAKE) --no-print-directory test PRESET=debug
+
+coverage:
+	@scripts/setup.sh gcovr
+	@scripts/build.sh coverage
+	@cmake --build --preset coverage --target coverage
+	@echo "==> the report is in build/coverage/report/index.html"
+
+bench: build
+	@for program in $(BUILD)/bench/*; do "$$program" || exit 1; done
+
+install: build
+	@cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+format format-check:
+	@scripts/setup.sh clang-format
+	@scripts/build.sh $(PRESET) $@
+
+clean:
+	@rm -rf build
+
+.PHONY: help build demo test debug-test coverage bench install format format-check clean

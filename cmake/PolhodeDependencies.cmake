@@ -1,0 +1,16 @@
+# The libraries that polhode is built on, as targets in POLHODE_DEPENDENCIES.
+#
+# Read by the build with POLHODE_NEED = REQUIRED, and by the installed CMake package, for users of the
+# static library, with POLHODE_NEED = QUIET.
+
+find_package(PkgConfig ${POLHODE_NEED})
+if(PkgConfig_FOUND)
+  pkg_check_modules(POLHODE_JANSSON ${POLHODE_NEED} IMPORTED_TARGET jansson)
+  pkg_check_modules(POLHODE_LAPACKE ${POLHODE_NEED} IMPORTED_TARGET lapacke)
+  # OpenBLAS where it is, any other LAPACK where it is not.
+  pkg_search_module(POLHODE_LAPACK ${POLHODE_NEED} IMPORTED_TARGET openblas lapack)
+endif()
+find_package(KLU ${POLHODE_NEED})
+
+set(POLHODE_DEPENDENCIES
+  PkgConfig::POLHODE_JANSSON PkgConfig::POLHODE_LAPACKE PkgConfig::POLHODE_LAPACK KLU::KLU m)

@@ -1,0 +1,55 @@
+# Tests: each tests/<room>/test_<topic>.c is one program and one CTest test, "<room>/<topic>".
+#
+# They link the static library and see src/, so that private functions can be tested, and tests/ for
+# what tests share.  In files named *_alloc.c the linker hands malloc, calloc and realloc of the
+# library to __wrap_malloc, ... of the test, which can count them or make them fail; free too, if the
+# file uses tests/failing_alloc.h.
+
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+
+file(GLOB test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*/test_*.c)
+foreach(source ${test_sources})
+  cmake_path(GET source STEM name)
+  cmake_path(GET source PARENT_PATH folder)
+  cmake_path(GET folder STEM room)
+  string(REGEX REPLACE "^test_" "" topic ${name})
+
+  set(target ${room}_${name})
+  add_executable(${target} ${source})
+  target_include_directories(${target} PRIVATE
+    ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(${target} PRIVATE
+    POLHODE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    POLHODE_BINARY="$<TARGET_FILE:polhode_cli>")
+  target_link_libraries(${target} PRIVATE
+    polhode_compiler polhode_static ${POLHODE_DEPENDENCIES} PkgConfig::CMOCKA)
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room})
+  if(name MATCHES "_alloc$")
+    target_link_options(${target} PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc)
+    file(STRINGS ${source} shared_wrapper REGEX "failing_alloc\\.h")
+    if(shared_wrapper)
+      target_link_options(${target} PRIVATE -Wl,--wrap=free)
+    endif()
+  endif()
+
+  # Tests may write files where they run: each room has its own folder.
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room})
+  add_test(NAME ${room}/${topic} COMMAND ${target}
+    WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room})
+endforeach()
+
+# The version that the library tells is the project's.
+target_compile_definitions(base_test_status PRIVATE POLHODE_VERSION="${PROJECT_VERSION}")
+
+# Installs into a folder of the build tree and builds programs against what is there.
+list(JOIN POLHODE_INSTRUMENTS " " instruments)
+add_test(NAME install/consumer
+  COMMAND ${PROJECT_SOURCE_DIR}/tests/install/run.sh
+    ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${CMAKE_INSTALL_LIBDIR} ${PROJECT_VERSION})
+set_tests_properties(install/consumer PROPERTIES
+  ENVIRONMENT "CC=${CMAKE_C_COMPILER};CMAKE=${CMAKE_COMMAND};CFLAGS=${instruments}")
+
+# The script that installs missing packages, with a pretended package manager.
+add_test(NAME install/setup COMMAND ${PROJECT_SOURCE_DIR}/tests/install/setup.sh
+  ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})

@@ -1,0 +1,127 @@
+/* The contract between models and integrators: a differential-algebraic equation on a Lie group,
+ *
+ *     q' = DL_q(e) v~                              kinematics on a product of Lie groups
+ *     M(q) v' + g(q, v, t) + B(q, t)^T lambda = 0  balance, M symmetric
+ *     Phi(q, t) = 0                                holonomic constraints, B = dPhi
+ *     A(q, t) v + b(q, t) = 0                      non-holonomic constraints, rows of B below dPhi
+ *
+ * as one callback that evaluates any of its terms at a point.  A model fills a pol_dae; an
+ * integrator reads it; neither knows the other.  See examples/pendulum.c for a complete model in a
+ * few lines.
+ */
+#ifndef POLHODE_DAE_H
+#define POLHODE_DAE_H
+
+#include <stddef.h>
+
+#include <polhode/lie.h>
+#include <polhode/linalg.h>
+#include <polhode/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where to evaluate.  A pointer is only read for the terms that depend on it. */
+typedef struct pol_point {
+  double t;
+  const double *q;      /* nq */
+  const double *v;      /* nv */
+  const double *vd;     /* nv: v' */
+  const double *lambda; /* m: multipliers, holonomic rows first */
+} pol_point;
+
+/* What to evaluate: bits.  Derivatives with respect to q are along the group: d/ds f(q o exp(s w)).
+ */
+enum {
+  POL_INERTIA = 1 << 0,             /* balance += M(q) vd */
+  POL_FORCE = 1 << 1,               /* balance += g(q, v, t) */
+  POL_REACTION = 1 << 2,            /* balance += B^T lambda */
+  POL_POSITION = 1 << 3,            /* position = Phi(q, t) */
+  POL_VELOCITY = 1 << 4,            /* velocity = B v + Phi_t, A v + b */
+  POL_ACCELERATION = 1 << 5,        /* acceleration = d/dt of velocity with v' = 0 */
+  POL_MASS = 1 << 6,                /* mass += M(q) */
+  POL_DAMPING = 1 << 7,             /* damping += dg/dv */
+  POL_STIFFNESS = 1 << 8,           /* stiffness += d(M vd + g)/dq */
+  POL_GEOMETRIC_STIFFNESS = 1 << 9, /* stiffness += d(B^T lambda)/dq */
+  POL_JACOBIAN = 1 << 10,           /* jacobian += B */
+  POL_CURVATURE = 1 << 11           /* curvature += d(velocity)/dq */
+};
+
+/* Where the terms go.  Everything asked for arrives set to zero; add or write.  Matrices are values
+ * in the patterns of the pol_dae; where a pattern is NULL the matrix is full, by columns: entry (i,
+ * j) is values[i + j * rows]. */
+typedef struct pol_terms {
+  double *balance;      /* nv */
+  double *position;     /* num_holonomic */
+  double *velocity;     /* m */
+  double *acceleration; /* m */
+  double *mass;         /* pattern coupling, nv x nv */
+  double *damping;      /* pattern coupling */
+  double *stiffness;    /* pattern coupling */
+  double *jacobian;     /* pattern constraint, m x nv */
+  double *curvature;    /* pattern constraint */
+} pol_terms;
+
+/* The model.  Immutable while in use, so that many integrators and threads can share it: whatever
+ * evaluate() has to remember within one call goes into scratch. */
+typedef struct pol_dae {
+  pol_group group;
+  int num_holonomic;
+  int num_nonholonomic; /* m = num_holonomic + num_nonholonomic */
+
+  /* Where M, D, K and where B, Z may be non-zero; NULL for everywhere.  The columns of one SO(3) or
+   * SE(3) factor must have the same rows. */
+  const pol_pattern *coupling;
+  const pol_pattern *constraint;
+
+  size_t scratch_size; /* numbers in scratch */
+
+  /* Adds the terms asked for.  >0: recoverable (the integrator fails this step), <0: abort. */
+  pol_status (*evaluate)(const pol_point *at, unsigned want, const pol_terms *out, double *scratch,
+                         void *user);
+
+  /* Optional: names an equation in words.  0 .. nv-1 are balance equations, nv .. nv+m-1
+   * constraints. */
+  void (*describe)(int equation, char *text, size_t size, void *user);
+
+  void *user; /* handed to the callbacks */
+} pol_dae;
+
+/* Number of constraints m. */
+int pol_dae_num_constraints(const pol_dae *dae);
+
+/* POL_BAD_ARGUMENT, with the rule in message (may be NULL), if sizes, patterns or callbacks are
+ * missing or do not fit. */
+pol_status pol_dae_validate(const pol_dae *dae, char *message, size_t size);
+
+/* --- consistent values
+ * ------------------------------------------------------------------------------ */
+
+/* Finds configurations, velocities, accelerations and multipliers that satisfy the constraints.
+ * Owns its workspace; the dae must outlive it. */
+typedef struct pol_assembler pol_assembler;
+
+pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
+                                pol_solver_kind solver);
+void pol_assembler_free(pol_assembler **assembler);
+
+/* Moves q (nq) to Phi(q, t) = 0, to round-off, along the shortest way in the metric of the mass
+ * matrix. */
+pol_status pol_assembler_position(pol_assembler *assembler, double t, double *q,
+                                  pol_diagnostics *diagnostics);
+/* Moves v (nv) to the nearest velocity in the metric of the mass matrix that satisfies the
+ * constraints. Components with keep[i] != 0 stay exactly as they are if the constraints allow it;
+ * *kept (may be NULL) tells whether they could.  keep may be NULL. */
+pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const double *q, double *v,
+                                  const unsigned char *keep, int *kept,
+                                  pol_diagnostics *diagnostics);
+/* Solves M vd + B^T lambda = -g, B vd = -(acceleration) for vd (nv) and lambda (m). */
+pol_status pol_assembler_acceleration(pol_assembler *assembler, double t, const double *q,
+                                      const double *v, double *vd, double *lambda,
+                                      pol_diagnostics *diagnostics);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

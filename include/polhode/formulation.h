@@ -1,0 +1,75 @@
+/* A formulation chooses coordinates for a mechanism and so turns it into a pol_dae.
+ *
+ *   so3xr3   SO(3) x R3 a body: v = (body angular velocity, global velocity of the centre of mass)
+ *   se3      SE(3) a body: v = (angular velocity, velocity of the centre of mass), both in body
+ * axes
+ *
+ * Elements speak frames and wrenches; only this room knows coordinates.
+ */
+#ifndef POLHODE_FORMULATION_H
+#define POLHODE_FORMULATION_H
+
+#include <polhode/dae.h>
+#include <polhode/mechanism.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum pol_formulation_kind { POL_SO3XR3, POL_SE3_BODY } pol_formulation_kind;
+
+const char *pol_formulation_name(pol_formulation_kind kind);
+pol_status pol_formulation_find(const char *name, pol_formulation_kind *kind);
+int pol_formulation_count(void); /* kinds are 0 .. count-1 */
+
+typedef struct pol_formulation pol_formulation;
+
+/* The mechanism must outlive the formulation and not change. */
+pol_status pol_formulation_create(pol_formulation **formulation, const pol_mechanism *mechanism,
+                                  pol_formulation_kind kind);
+void pol_formulation_free(pol_formulation **formulation);
+
+/* The equations; lives as long as the formulation. */
+const pol_dae *pol_formulation_dae(const pol_formulation *formulation);
+const pol_mechanism *pol_formulation_mechanism(const pol_formulation *formulation);
+pol_formulation_kind pol_formulation_get_kind(const pol_formulation *formulation);
+
+/* The mechanism's initial values in these coordinates: q (nq), v (nv), and keep (nv): 1 where the
+ * assembler should keep the velocity. */
+void pol_formulation_initial(const pol_formulation *formulation, double *q, double *v,
+                             unsigned char *keep);
+
+/* What a body does, whatever the coordinates. */
+typedef struct pol_body_state {
+  double position[3];                /* of the centre of mass */
+  double quaternion[4];              /* (w, x, y, z), w >= 0 */
+  double rotation[9];                /* the same as a matrix, body to global axes */
+  double velocity[3];                /* of the centre of mass, global axes */
+  double velocity_body[3];           /* the same in body axes */
+  double angular_velocity[3];        /* body axes */
+  double angular_velocity_global[3]; /* global axes */
+} pol_body_state;
+
+void pol_formulation_body_state(const pol_formulation *formulation, const double *q,
+                                const double *v, int body, pol_body_state *state);
+
+/* Where a joint's rows start among the constraints; *num_rows of them. */
+int pol_formulation_joint_rows(const pol_formulation *formulation, int joint, int *num_rows);
+
+/* Force and torque (global axes, at the point of the second marker) that a joint exerts on the body
+ * of its second marker; on the first body acts the opposite wrench at the same point. */
+void pol_formulation_reaction(const pol_formulation *formulation, const double *q,
+                              const double *lambda, int joint, double force[3], double torque[3]);
+
+typedef struct pol_energy {
+  double kinetic;
+  double potential; /* of gravity, zero at the origin */
+} pol_energy;
+
+void pol_formulation_energy(const pol_formulation *formulation, const double *q, const double *v,
+                            pol_energy *energy);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

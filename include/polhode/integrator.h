@@ -1,0 +1,95 @@
+/* Time integrators for a pol_dae: options, the table of methods, and an object that steps.
+ *
+ *     pol_options options = pol_options_default();
+ *     pol_integrator_create(&integrator, dae, &options);
+ *     pol_integrator_start(integrator, 0.0, q0, v0, NULL);
+ *     while (...) status = pol_integrator_step(integrator, h);
+ *
+ * All memory is allocated by create and start; a step allocates nothing.
+ */
+#ifndef POLHODE_INTEGRATOR_H
+#define POLHODE_INTEGRATOR_H
+
+#include <polhode/dae.h>
+#include <polhode/newton.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- methods
+ * ---------------------------------------------------------------------------------------- */
+
+typedef struct pol_method {
+  const char *name;      /* what a model file says: "geom1" */
+  const char *title;     /* a few words */
+  const char *order;     /* its order of convergence, in words */
+  const char *conserves; /* what it preserves */
+  const char *source;    /* where it comes from */
+} pol_method;
+
+int pol_method_count(void);
+const pol_method *pol_method_at(int index);
+const pol_method *pol_method_find(const char *name); /* NULL if there is none */
+
+/* --- options
+ * ---------------------------------------------------------------------------------------- */
+
+typedef enum pol_index {
+  POL_INDEX_3,           /* Phi = 0 at each step */
+  POL_INDEX_2,           /* B v = 0 at each step */
+  POL_INDEX_2_STABILIZED /* both, with a second multiplier (Gear/Gupta/Leimkuhler) */
+} pol_index;
+
+typedef struct pol_options {
+  const char *method; /* a name of the method table */
+  pol_index index;
+  double alpha_m, alpha_f, beta, gamma; /* generalized-alpha parameters */
+  double sigma; /* weight of the velocity in the position update of geom1; 0 is geom1 itself */
+  pol_newton_options newton;
+  pol_solver_kind solver;
+} pol_options;
+
+/* geom1 with sigma 0, index 3, rho_inf 0.9, modified Newton. */
+pol_options pol_options_default(void);
+/* Sets the four parameters from the spectral radius at infinity, 0 <= rho_inf <= 1 (Chung/Hulbert).
+ */
+void pol_options_set_rho_inf(pol_options *options, double rho_inf);
+/* POL_BAD_ARGUMENT, with the rule in message (may be NULL), if an option is out of range. */
+pol_status pol_options_validate(const pol_options *options, char *message, size_t size);
+
+/* --- stepping
+ * --------------------------------------------------------------------------------------- */
+
+/* The solution at one time.  The pointers belong to the integrator; the numbers change with each
+ * step. */
+typedef struct pol_state {
+  double t;
+  const double *q;      /* nq */
+  const double *v;      /* nv */
+  const double *vd;     /* nv: v' */
+  const double *lambda; /* m */
+} pol_state;
+
+typedef struct pol_integrator pol_integrator;
+
+/* The dae must outlive the integrator; the options are copied. */
+pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae,
+                                 const pol_options *options);
+void pol_integrator_free(pol_integrator **integrator);
+
+/* Makes q and v consistent (see pol_assembler; keep may be NULL), finds v' and lambda, sets the
+ * counts to zero. */
+pol_status pol_integrator_start(pol_integrator *integrator, double t, const double *q,
+                                const double *v, const unsigned char *keep);
+/* One step of size h > 0.  On a failure the state is that of the last accepted step. */
+pol_status pol_integrator_step(pol_integrator *integrator, double h);
+
+const pol_state *pol_integrator_state(const pol_integrator *integrator);
+const pol_counts *pol_integrator_counts(const pol_integrator *integrator);
+const pol_diagnostics *pol_integrator_diagnostics(const pol_integrator *integrator);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,111 @@
+/* A mechanism: rigid bodies, markers (frames fixed in a body or in the ground), joints between
+ * markers, gravity.  Plain data without coordinates, time or stepping; a formulation turns it into
+ * equations.
+ *
+ * Lengths in metres, masses in kilograms, angles in radians, everything at the initial
+ * configuration. The mechanism owns what it holds; the pointers that the readers return live as
+ * long as it does and nothing is added.
+ */
+#ifndef POLHODE_MECHANISM_H
+#define POLHODE_MECHANISM_H
+
+#include <polhode/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { POL_GROUND = -1 }; /* the body index of the inertial frame */
+
+/* Which initial values of a body were given; the assembler keeps a given angular velocity. */
+enum { POL_GIVEN_VELOCITY = 1, POL_GIVEN_ANGULAR_VELOCITY = 2 };
+
+typedef struct pol_body {
+  const char *name;
+  double mass;
+  double inertia[9];          /* about the centre of mass, in body axes, symmetric */
+  double position[3];         /* of the centre of mass */
+  double rotation[4];         /* unit quaternion (w, x, y, z): body to global axes */
+  double velocity[3];         /* of the centre of mass, global axes */
+  double angular_velocity[3]; /* body axes */
+  unsigned given;             /* POL_GIVEN_... bits */
+} pol_body;
+
+typedef struct pol_marker {
+  const char *name;   /* may be empty */
+  int body;           /* index or POL_GROUND */
+  double position[3]; /* in body axes from the centre of mass; global for the ground */
+  double rotation[4]; /* marker to body axes */
+} pol_marker;
+
+/* Presets of the one joint kernel: which relative translations and rotations of the second marker,
+ * seen from the first, are locked.  The joint's axis is the z axis of its markers. */
+typedef enum pol_joint_type {
+  POL_FIXED,
+  POL_REVOLUTE,    /* free: rotation about z */
+  POL_PRISMATIC,   /* free: translation along z */
+  POL_CYLINDRICAL, /* free: rotation about and translation along z */
+  POL_SPHERICAL,   /* free: all rotations */
+  POL_UNIVERSAL,   /* free: rotations about x of the first and y of the second marker */
+  POL_PLANAR       /* free: translations along x and y, rotation about z */
+} pol_joint_type;
+
+/* One row of the kernel.  Both frames' axes are those of the markers. */
+typedef enum pol_row_kind {
+  POL_ROW_TRANSLATION, /* component `axis` of the second marker's position in the first marker's
+                          frame */
+  POL_ROW_ROTATION /* axis `axis` of the first marker is perpendicular to `other` of the second */
+} pol_row_kind;
+
+typedef struct pol_joint_row {
+  pol_row_kind kind;
+  int axis;  /* 0, 1, 2 */
+  int other; /* 0, 1, 2; rotation rows only */
+} pol_joint_row;
+
+typedef struct pol_joint {
+  const char *name;
+  pol_joint_type type;
+  int marker[2]; /* marker indices: first, second */
+} pol_joint;
+
+enum { POL_MAX_JOINT_ROWS = 6 };
+
+typedef struct pol_mechanism pol_mechanism;
+
+pol_status pol_mechanism_create(pol_mechanism **mechanism);
+void pol_mechanism_free(pol_mechanism **mechanism);
+
+void pol_mechanism_set_gravity(pol_mechanism *mechanism, const double gravity[3]);
+void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
+
+/* Each copies its argument, names included.  The new index goes to *index (may be NULL).
+ * POL_BAD_ARGUMENT: a mass or inertia that is not positive definite, an index that does not exist,
+ * a name that is missing or taken, a number that is not finite. */
+pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index);
+pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index);
+pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *joint, int *index);
+
+/* A marker given by a global point and an orientation (marker to global axes; NULL for the axes of
+ * the body itself) at the initial configuration. */
+pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *name, int body,
+                                       const double point[3], const double rotation[4], int *index);
+
+int pol_mechanism_num_bodies(const pol_mechanism *mechanism);
+int pol_mechanism_num_markers(const pol_mechanism *mechanism);
+int pol_mechanism_num_joints(const pol_mechanism *mechanism);
+const pol_body *pol_mechanism_body(const pol_mechanism *mechanism, int index);
+const pol_marker *pol_mechanism_marker(const pol_mechanism *mechanism, int index);
+const pol_joint *pol_mechanism_joint(const pol_mechanism *mechanism, int index);
+int pol_mechanism_find_body(const pol_mechanism *mechanism, const char *name); /* -2: none */
+
+/* The preset's name ("revolute") and rows; POL_MAX_JOINT_ROWS at most, returns how many. */
+const char *pol_joint_type_name(pol_joint_type type);
+int pol_joint_rows(pol_joint_type type, pol_joint_row rows[POL_MAX_JOINT_ROWS]);
+/* The type of that name in *type, or POL_BAD_ARGUMENT. */
+pol_status pol_joint_type_find(const char *name, pol_joint_type *type);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,63 @@
+/* Model files (JSON) and result files (CSV).  docs/model-format.md describes the model format. */
+#ifndef POLHODE_MODEL_H
+#define POLHODE_MODEL_H
+
+#include <polhode/mechanism.h>
+#include <polhode/simulation.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One thing that is wrong with an input.  All strings are owned by the list; never NULL. */
+typedef struct pol_error {
+  char *path;       /* where: "bodies[0].mass"; for a syntax error "line 3, column 7" */
+  char *value;      /* what stands there, as JSON, shortened; "" if nothing does */
+  char *rule;       /* what is expected: "must be a positive number" */
+  char *suggestion; /* a near name: "mass"; "" if there is none */
+} pol_error;
+
+typedef struct pol_errors {
+  int count;
+  pol_error *items;
+} pol_errors;
+
+/* Frees the items and empties the list; an all-zero list is empty. */
+void pol_errors_clear(pol_errors *errors);
+
+typedef struct pol_model {
+  char *name;
+  pol_mechanism *mechanism;
+  pol_settings settings;
+} pol_model;
+
+/* Reads a model.  Each of num_overrides strings "key.path=value" replaces one value of the file
+ * before it is checked ("simulation.step=1e-4", "bodies[0].mass=3"); value is JSON, or a plain word
+ * for a string. POL_BAD_ARGUMENT: *model is NULL and errors (an empty list) holds every error
+ * found, in file order. POL_IO: the file cannot be read; errors holds one item that says why. */
+pol_status pol_model_read_file(pol_model **model, const char *path, int num_overrides,
+                               const char *const *overrides, pol_errors *errors);
+pol_status pol_model_read_text(pol_model **model, const char *text, int num_overrides,
+                               const char *const *overrides, pol_errors *errors);
+void pol_model_free(pol_model **model);
+
+/* A CSV result: the comment lines "# polhode VERSION" and "# units: s,m,...", a line of channel
+ * names, then one line a recorded time with numbers of 17 digits, so that reading gives back the
+ * same numbers.  Names with a comma, quote or line break are quoted (RFC 4180).  Lines are buffered
+ * and reach the disk whole: a run that is killed leaves complete lines. */
+typedef struct pol_csv pol_csv;
+
+/* Creates or replaces the file and writes its head.  The record must outlive the csv.  POL_IO: the
+ * path cannot be written. */
+pol_status pol_csv_create(pol_csv **csv, const char *path, const pol_record *record);
+/* Adds the record's values now; allocates nothing.  POL_IO: the disk is full or gone; every later
+ * call then answers the same. */
+pol_status pol_csv_write(pol_csv *csv);
+/* Writes what is left, closes and frees.  POL_IO if anything, now or before, could not be written.
+ */
+pol_status pol_csv_close(pol_csv **csv);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

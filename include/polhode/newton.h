@@ -1,0 +1,36 @@
+/* How the nonlinear equations of a step are solved, and the work that was done. */
+#ifndef POLHODE_NEWTON_H
+#define POLHODE_NEWTON_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum pol_newton_kind {
+  POL_NEWTON_FULL,       /* the exact matrix in each iteration */
+  POL_NEWTON_SIMPLIFIED, /* each iteration, without stiffness, damping and curvature */
+  POL_NEWTON_MODIFIED    /* the exact matrix, kept while the iteration contracts well */
+} pol_newton_kind;
+
+typedef struct pol_newton_options {
+  pol_newton_kind kind;
+  double tolerance;   /* relative, of residual and correction */
+  int max_iterations; /* a step */
+  double refresh;     /* modified: contraction above which the matrix is evaluated anew, 0.5 */
+  int line_search;    /* halvings at most in the Armijo line search; 0 for none */
+} pol_newton_options;
+
+/* Work done since the start. */
+typedef struct pol_counts {
+  long steps;
+  long rejected;
+  long newton_iterations;
+  long residuals;      /* evaluations of the equations */
+  long jacobians;      /* evaluations of the matrix */
+  long factorizations; /* of it */
+} pol_counts;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

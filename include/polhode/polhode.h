@@ -1,0 +1,17 @@
+/* polhode: simulation of constrained rigid and flexible multibody systems.  This header brings all.
+ */
+#ifndef POLHODE_H
+#define POLHODE_H
+
+#include <polhode/dae.h>
+#include <polhode/formulation.h>
+#include <polhode/integrator.h>
+#include <polhode/lie.h>
+#include <polhode/linalg.h>
+#include <polhode/mechanism.h>
+#include <polhode/model.h>
+#include <polhode/newton.h>
+#include <polhode/simulation.h>
+#include <polhode/status.h>
+
+#endif

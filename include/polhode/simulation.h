@@ -1,0 +1,114 @@
+/* A simulation: a mechanism, a formulation, an integrator and a time span, ready to step; and the
+ * quantities it can record.
+ *
+ *     pol_simulation_create(&simulation, mechanism, &settings, diagnostics);
+ *     while (!pol_simulation_finished(simulation) && !(status = pol_simulation_step(simulation)))
+ *       pol_record_row(record, row);
+ */
+#ifndef POLHODE_SIMULATION_H
+#define POLHODE_SIMULATION_H
+
+#include <polhode/formulation.h>
+#include <polhode/integrator.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct pol_settings {
+  pol_formulation_kind formulation;
+  pol_options options;
+  double step; /* size of the time steps */
+  double end;  /* the run goes from t = 0 to here.  Equal steps if it is a multiple of step within
+                  1e-9 of itself, else the last step is shorter */
+} pol_settings;
+
+pol_settings pol_settings_default(void);
+/* POL_BAD_ARGUMENT, with the rule in message (may be NULL), if a setting is out of range. */
+pol_status pol_settings_validate(const pol_settings *settings, char *message, size_t size);
+
+/* How far the given initial values were from satisfying the constraints, and how far the assembler
+ * had to move them.  A velocity that was not given does not count as moved. */
+typedef struct pol_moves {
+  double position_residual; /* largest |Phi_i| of the values as given */
+  double velocity_residual; /* largest |(B v)_i| of the values as given, zero where none was */
+  double position;          /* largest displacement of a centre of mass, m */
+  double rotation;          /* largest rotation of a body, rad */
+  double velocity;          /* largest change of a given velocity, m/s */
+  double angular_velocity;  /* largest change of a given angular velocity, rad/s */
+} pol_moves;
+
+/* What happened from the start to now. */
+typedef struct pol_summary {
+  pol_counts counts;
+  double t;
+  pol_energy initial_energy;
+  pol_energy energy;            /* now */
+  double max_energy_drift;      /* largest |total - initial total| so far */
+  double position_residual;     /* largest |Phi_i| now */
+  double velocity_residual;     /* largest |(B v)_i| now */
+  double max_position_residual; /* largest |Phi_i| so far */
+  double max_velocity_residual; /* largest |(B v)_i| so far */
+  pol_moves moves;
+} pol_summary;
+
+typedef struct pol_simulation pol_simulation;
+
+/* Builds everything and finds consistent initial values at t = 0.  On failure *simulation is NULL
+ * and diagnostics (may be NULL) says why.  The mechanism must outlive the simulation. */
+pol_status pol_simulation_create(pol_simulation **simulation, const pol_mechanism *mechanism,
+                                 const pol_settings *settings, pol_diagnostics *diagnostics);
+void pol_simulation_free(pol_simulation **simulation);
+
+/* One step; nothing is allocated.  On a failure the state stays that of the last accepted step.
+ * POL_BAD_ARGUMENT after the last one, POL_NOT_FINITE if a step gives a number that is not finite.
+ */
+pol_status pol_simulation_step(pol_simulation *simulation);
+int pol_simulation_finished(const pol_simulation *simulation);
+/* Done share of the time span, 0 .. 1. */
+double pol_simulation_progress(const pol_simulation *simulation);
+
+const pol_state *pol_simulation_state(const pol_simulation *simulation);
+const pol_formulation *pol_simulation_formulation(const pol_simulation *simulation);
+const pol_summary *pol_simulation_summary(const pol_simulation *simulation);
+const pol_diagnostics *pol_simulation_diagnostics(const pol_simulation *simulation);
+
+/* --- recorded quantities
+ * ------------------------------------------------------------------------------ */
+
+/* One number that can be recorded at each time. */
+typedef struct pol_channel {
+  const char *name; /* "top.position.x", "tip.force.z", "energy.kinetic", "t" */
+  const char *unit; /* "m", "N", "J", "s", "1"; "mixed" for residuals (m or 1, and a second) */
+} pol_channel;
+
+/* All quantities of a simulation, in this order:
+ *
+ *     t
+ *     BODY.position.x .y .z                of the centre of mass, m
+ *     BODY.quaternion.w .x .y .z           body to global axes, w >= 0
+ *     BODY.velocity.x .y .z                of the centre of mass, global axes, m/s
+ *     BODY.angular_velocity.x .y .z        body axes, rad/s
+ *     BODY.angular_velocity_global.x .y .z
+ *     JOINT.force.x .y .z                  on the body of the second marker, global axes, N
+ *     JOINT.torque.x .y .z                 the same at the point of the second marker, N m
+ *     JOINT.multiplier.1 .2 ...            one for each row, N or N m
+ *     energy.kinetic  energy.potential  energy.total
+ *     residual.position  residual.velocity the largest |Phi_i| and |(B v)_i|
+ *
+ * A row depends on the present state alone.  So the quaternion's sign is fixed by w >= 0, and all
+ * four numbers change sign where the rotation angle passes pi: both are the same rotation. */
+typedef struct pol_record pol_record;
+
+/* The simulation must outlive the record. */
+pol_status pol_record_create(pol_record **record, const pol_simulation *simulation);
+void pol_record_free(pol_record **record);
+int pol_record_count(const pol_record *record);
+const pol_channel *pol_record_channel(const pol_record *record, int index);
+/* The values now, pol_record_count() of them in row; allocates nothing. */
+void pol_record_row(const pol_record *record, double *row);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,202 @@
+/* Recorded quantities: the list of channels and their values at the present state.
+ *
+ * The tables below are the one place where channels are named; the channel list and the rows are
+ * both made by walking them in order.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <polhode/simulation.h>
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+static const char *const axes[] = {"x", "y", "z"};
+static const char *const quaternion_parts[] = {"w", "x", "y", "z"};
+/* One for each row of a joint. */
+static const char *const ordinals[POL_MAX_JOINT_ROWS] = {"1", "2", "3", "4", "5", "6"};
+
+/* A quantity of a body: its components and where they stand in a pol_body_state. */
+typedef struct body_quantity {
+  const char *name;
+  const char *unit;
+  const char *const *components;
+  size_t count;
+  size_t offset;
+} body_quantity;
+
+static const body_quantity body_quantities[] = {
+    {"position", "m", axes, 3, offsetof(pol_body_state, position)},
+    {"quaternion", "1", quaternion_parts, 4, offsetof(pol_body_state, quaternion)},
+    {"velocity", "m/s", axes, 3, offsetof(pol_body_state, velocity)},
+    {"angular_velocity", "rad/s", axes, 3, offsetof(pol_body_state, angular_velocity)},
+    {"angular_velocity_global", "rad/s", axes, 3,
+     offsetof(pol_body_state, angular_velocity_global)},
+};
+enum { NUM_BODY_QUANTITIES = sizeof body_quantities / sizeof body_quantities[0] };
+
+/* Quantities of the whole, after those of bodies and joints; write_totals() gives their values. */
+static const pol_channel totals[] = {
+    {"energy.kinetic", "J"},        {"energy.potential", "J"},      {"energy.total", "J"},
+    {"residual.position", "mixed"}, {"residual.velocity", "mixed"},
+};
+enum { NUM_TOTALS = sizeof totals / sizeof totals[0] };
+
+/* --- the list of channels --------------------------------------------------------------------- */
+
+struct pol_record {
+  const pol_simulation *simulation;
+  int count;
+  pol_channel *channels;
+  char *names; /* all names of bodies' and joints' channels, each terminated */
+};
+
+/* Adds OWNER.QUANTITY.COMPONENT to the record; only counts as long as nothing is allocated.
+ * *used is the number of characters of names so far. */
+static void add_channel(pol_record *record, size_t *used, const char *owner, const char *quantity,
+                        const char *component, const char *unit)
+{
+  const char *parts[3] = {owner, quantity, component};
+  char *name = record->names != NULL ? record->names + *used : NULL;
+  if (name != NULL) record->channels[record->count] = (pol_channel){name, unit};
+  for (int i = 0; i < 3; i++) {
+    size_t length = strlen(parts[i]);
+    if (name != NULL) {
+      memcpy(name, parts[i], length);
+      name[length] = i < 2 ? '.' : '\0';
+      name += length + 1;
+    }
+    *used += length + 1;
+  }
+  record->count++;
+}
+
+static void add_total(pol_record *record, pol_channel channel)
+{
+  if (record->channels != NULL) record->channels[record->count] = channel;
+  record->count++;
+}
+
+static void add_body(pol_record *record, size_t *used, const pol_body *body)
+{
+  for (int k = 0; k < NUM_BODY_QUANTITIES; k++) {
+    const body_quantity *quantity = &body_quantities[k];
+    for (size_t i = 0; i < quantity->count; i++)
+      add_channel(record, used, body->name, quantity->name, quantity->components[i],
+                  quantity->unit);
+  }
+}
+
+static void add_joint(pol_record *record, size_t *used, const pol_joint *joint)
+{
+  pol_joint_row rows[POL_MAX_JOINT_ROWS];
+  int num_rows = pol_joint_rows(joint->type, rows);
+  for (int i = 0; i < 3; i++) add_channel(record, used, joint->name, "force", axes[i], "N");
+  for (int i = 0; i < 3; i++) add_channel(record, used, joint->name, "torque", axes[i], "N m");
+  for (int i = 0; i < num_rows; i++)
+    add_channel(record, used, joint->name, "multiplier", ordinals[i],
+                rows[i].kind == POL_ROW_TRANSLATION ? "N" : "N m");
+}
+
+/* Walks all quantities; returns the number of characters of their names. */
+static size_t add_all(pol_record *record)
+{
+  const pol_formulation *formulation = pol_simulation_formulation(record->simulation);
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  size_t used = 0;
+  record->count = 0;
+  add_total(record, (pol_channel){"t", "s"});
+  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++)
+    add_body(record, &used, pol_mechanism_body(mechanism, i));
+  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
+    add_joint(record, &used, pol_mechanism_joint(mechanism, i));
+  for (int i = 0; i < NUM_TOTALS; i++) add_total(record, totals[i]);
+  return used;
+}
+
+pol_status pol_record_create(pol_record **record, const pol_simulation *simulation)
+{
+  *record = NULL;
+  pol_record *r = calloc(1, sizeof *r);
+  if (r == NULL) return POL_NO_MEMORY;
+  r->simulation = simulation;
+
+  /* Count, allocate, fill. */
+  size_t size = add_all(r);
+  r->names = malloc(size + 1);
+  r->channels = malloc((size_t)r->count * sizeof *r->channels);
+  if (r->names == NULL || r->channels == NULL) {
+    pol_record_free(&r);
+    return POL_NO_MEMORY;
+  }
+  add_all(r);
+  *record = r;
+  return POL_OK;
+}
+
+void pol_record_free(pol_record **record)
+{
+  if (record == NULL || *record == NULL) return;
+  free((*record)->names);
+  free((*record)->channels);
+  free(*record);
+  *record = NULL;
+}
+
+int pol_record_count(const pol_record *record)
+{
+  return record->count;
+}
+
+const pol_channel *pol_record_channel(const pol_record *record, int index)
+{
+  return &record->channels[index];
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+/* Each writes its numbers in the order of the channels and returns where the next ones go. */
+
+static double *write_body(const pol_formulation *formulation, const pol_state *state, int body,
+                          double *row)
+{
+  pol_body_state values;
+  pol_formulation_body_state(formulation, state->q, state->v, body, &values);
+  for (int k = 0; k < NUM_BODY_QUANTITIES; k++) {
+    const char *source = (const char *)&values + body_quantities[k].offset;
+    memcpy(row, source, body_quantities[k].count * sizeof *row);
+    row += body_quantities[k].count;
+  }
+  return row;
+}
+
+static double *write_joint(const pol_formulation *formulation, const pol_state *state, int joint,
+                           double *row)
+{
+  int num_rows;
+  int first = pol_formulation_joint_rows(formulation, joint, &num_rows);
+  pol_formulation_reaction(formulation, state->q, state->lambda, joint, row, row + 3);
+  memcpy(row + 6, state->lambda + first, (size_t)num_rows * sizeof *row);
+  return row + 6 + num_rows;
+}
+
+static void write_totals(const pol_summary *summary, double row[NUM_TOTALS])
+{
+  row[0] = summary->energy.kinetic;
+  row[1] = summary->energy.potential;
+  row[2] = summary->energy.kinetic + summary->energy.potential;
+  row[3] = summary->position_residual;
+  row[4] = summary->velocity_residual;
+}
+
+void pol_record_row(const pol_record *record, double *row)
+{
+  const pol_formulation *formulation = pol_simulation_formulation(record->simulation);
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  const pol_state *state = pol_simulation_state(record->simulation);
+  *row++ = state->t;
+  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++)
+    row = write_body(formulation, state, i, row);
+  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
+    row = write_joint(formulation, state, i, row);
+  write_totals(pol_simulation_summary(record->simulation), row);
+}

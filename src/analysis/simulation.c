@@ -1,0 +1,400 @@
+/* The simulation driver: formulation, integrator and time span in one object.
+ *
+ * After each step it copies the solution, so that a step that goes wrong leaves the last good one,
+ * and keeps the running summary: work, energy drift, constraint residuals |Phi_i| and |(B v)_i|.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <polhode/simulation.h>
+
+/* End times this near to a multiple of the step are one. */
+static const double multiple_tolerance = 1e-9;
+/* More steps than this cannot be counted exactly in a double. */
+static const double max_steps = 9e15;
+
+struct pol_simulation {
+  const pol_mechanism *mechanism;
+  pol_formulation *formulation;
+  pol_integrator *integrator;
+  const pol_dae *dae;
+
+  /* Time span: num_steps - 1 steps of size step, then one of size last_step. */
+  double step, last_step, end;
+  long num_steps;
+  long done;
+
+  /* Copy of the solution; state points into it. */
+  pol_state state;
+  double *q, *v, *vd, *lambda;
+
+  /* Workspace of the residuals. */
+  double *position, *velocity, *scratch;
+  double *memory; /* holds all of the arrays above */
+
+  pol_summary summary;
+  pol_diagnostics diagnostics;
+};
+
+/* --- settings --------------------------------------------------------------------------------- */
+
+pol_settings pol_settings_default(void)
+{
+  pol_settings settings = {POL_SO3XR3, pol_options_default(), 1e-3, 1.0};
+  return settings;
+}
+
+static pol_status refuse(char *message, size_t size, const char *rule)
+{
+  if (message != NULL) snprintf(message, size, "%s", rule);
+  return POL_BAD_ARGUMENT;
+}
+
+pol_status pol_settings_validate(const pol_settings *settings, char *message, size_t size)
+{
+  if ((int)settings->formulation < 0 || (int)settings->formulation >= pol_formulation_count())
+    return refuse(message, size, "formulation must be one of the formulations");
+  if (!(isfinite(settings->step) && settings->step > 0.0))
+    return refuse(message, size, "step must be a positive number");
+  if (!(isfinite(settings->end) && settings->end > 0.0))
+    return refuse(message, size, "end must be a positive number");
+  if (settings->end / settings->step > max_steps)
+    return refuse(message, size, "step must not be so small that the steps cannot be counted");
+  return pol_options_validate(&settings->options, message, size);
+}
+
+/* Splits the time span into steps. */
+static void plan_steps(pol_simulation *sim, const pol_settings *settings)
+{
+  double ratio = settings->end / settings->step;
+  double nearest = floor(ratio + 0.5);
+  sim->end = settings->end;
+  if (nearest >= 1.0 && fabs(ratio - nearest) <= multiple_tolerance * ratio) {
+    sim->num_steps = (long)nearest;
+    sim->step = sim->end / nearest;
+    sim->last_step = sim->step;
+  } else {
+    double whole = floor(ratio);
+    sim->num_steps = (long)whole + 1;
+    sim->step = settings->step;
+    sim->last_step = sim->end - whole * sim->step;
+  }
+}
+
+/* --- summary ---------------------------------------------------------------------------------- */
+
+static double largest(int count, const double *x)
+{
+  double result = 0.0;
+  for (int i = 0; i < count; i++)
+    if (fabs(x[i]) > result) result = fabs(x[i]);
+  return result;
+}
+
+/* Index of the first number that is not finite, -1 if there is none. */
+static int first_not_finite(int count, const double *x)
+{
+  for (int i = 0; i < count; i++)
+    if (!isfinite(x[i])) return i;
+  return -1;
+}
+
+/* Phi and B v at (t, q, v) into the workspace. */
+static pol_status evaluate_residuals(pol_simulation *sim, double t, const double *q,
+                                     const double *v)
+{
+  const pol_dae *dae = sim->dae;
+  pol_point at = {.t = t, .q = q, .v = v};
+  pol_terms out = {.position = sim->position, .velocity = sim->velocity};
+  memset(sim->position, 0, (size_t)dae->num_holonomic * sizeof(double));
+  memset(sim->velocity, 0, (size_t)pol_dae_num_constraints(dae) * sizeof(double));
+  return dae->evaluate(&at, POL_POSITION | POL_VELOCITY, &out, sim->scratch, dae->user);
+}
+
+/* The equation that a number of the configuration belongs to: the first of its factor. */
+static int equation_of_configuration(const pol_group *group, int index)
+{
+  int equation = 0;
+  for (int f = 0; f < group->num_factors && group->factors[f].q <= index; f++)
+    equation = group->factors[f].v;
+  return equation;
+}
+
+/* Records a failure of this driver itself (the integrator records its own). */
+static pol_status fail(pol_simulation *sim, pol_status status, int equation, const char *message,
+                       const char *advice)
+{
+  pol_diagnostics *d = &sim->diagnostics;
+  const pol_dae *dae = sim->dae;
+  memset(d, 0, sizeof *d);
+  d->status = status;
+  d->step = sim->summary.counts.steps;
+  d->t = pol_integrator_state(sim->integrator)->t;
+  if (d->step > 0) d->h = d->step == sim->num_steps ? sim->last_step : sim->step;
+  d->equation = equation;
+  if (equation >= 0 && dae->describe != NULL)
+    dae->describe(equation, d->where, sizeof d->where, dae->user);
+  snprintf(d->message, sizeof d->message, "%s", message);
+  snprintf(d->advice, sizeof d->advice, "%s", advice);
+  return status;
+}
+
+/* POL_NOT_FINITE, with the place, if the integrator's solution holds a number that is not finite.
+ */
+static pol_status check_finite(pol_simulation *sim, const pol_state *state)
+{
+  static const char *const advice = "a smaller step, or initial values and masses of usual size";
+  const pol_group *group = &sim->dae->group;
+  int m = pol_dae_num_constraints(sim->dae);
+  int i;
+  if ((i = first_not_finite(group->nq, state->q)) >= 0)
+    return fail(sim, POL_NOT_FINITE, equation_of_configuration(group, i),
+                "a position or rotation is not finite", advice);
+  if ((i = first_not_finite(group->nv, state->v)) >= 0)
+    return fail(sim, POL_NOT_FINITE, i, "a velocity is not finite", advice);
+  if ((i = first_not_finite(group->nv, state->vd)) >= 0)
+    return fail(sim, POL_NOT_FINITE, i, "an acceleration is not finite", advice);
+  if ((i = first_not_finite(m, state->lambda)) >= 0)
+    return fail(sim, POL_NOT_FINITE, group->nv + i, "a multiplier is not finite", advice);
+  if ((i = first_not_finite(sim->dae->num_holonomic, sim->position)) >= 0 ||
+      (i = first_not_finite(m, sim->velocity)) >= 0)
+    return fail(sim, POL_NOT_FINITE, group->nv + i, "a constraint is not finite", advice);
+  return POL_OK;
+}
+
+static void copy_solution(pol_simulation *sim, const pol_state *from)
+{
+  size_t nq = (size_t)sim->dae->group.nq, nv = (size_t)sim->dae->group.nv;
+  size_t m = (size_t)pol_dae_num_constraints(sim->dae);
+  memcpy(sim->q, from->q, nq * sizeof(double));
+  memcpy(sim->v, from->v, nv * sizeof(double));
+  memcpy(sim->vd, from->vd, nv * sizeof(double));
+  memcpy(sim->lambda, from->lambda, m * sizeof(double));
+}
+
+/* Takes over the integrator's solution, the one after `done` steps, if all of it is finite. */
+static pol_status accept(pol_simulation *sim, long done)
+{
+  const pol_state *state = pol_integrator_state(sim->integrator);
+  pol_summary *summary = &sim->summary;
+  pol_energy energy;
+  summary->counts = *pol_integrator_counts(sim->integrator);
+
+  pol_status status = evaluate_residuals(sim, state->t, state->q, state->v);
+  if (status != POL_OK)
+    return fail(sim, status, -1, "the constraints cannot be evaluated", "a smaller step");
+  if ((status = check_finite(sim, state)) != POL_OK) return status;
+  pol_formulation_energy(sim->formulation, state->q, state->v, &energy);
+  if (!isfinite(energy.kinetic) || !isfinite(energy.potential))
+    return fail(sim, POL_NOT_FINITE, -1, "the energy is not finite",
+                "initial values and masses of usual size");
+
+  copy_solution(sim, state);
+  sim->done = done;
+  sim->state.t = done == sim->num_steps ? sim->end : state->t;
+
+  if (done == 0) summary->initial_energy = energy;
+  double drift = (energy.kinetic + energy.potential) -
+                 (summary->initial_energy.kinetic + summary->initial_energy.potential);
+  summary->t = sim->state.t;
+  summary->energy = energy;
+  summary->max_energy_drift = fmax(summary->max_energy_drift, fabs(drift));
+  summary->position_residual = largest(sim->dae->num_holonomic, sim->position);
+  summary->velocity_residual = largest(pol_dae_num_constraints(sim->dae), sim->velocity);
+  summary->max_position_residual = fmax(summary->max_position_residual, summary->position_residual);
+  summary->max_velocity_residual = fmax(summary->max_velocity_residual, summary->velocity_residual);
+  return POL_OK;
+}
+
+/* --- start ------------------------------------------------------------------------------------ */
+
+static double distance(const double a[3], const double b[3])
+{
+  double d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
+  return sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+}
+
+/* Angle of the rotation between two orientations. */
+static double angle_between(const double a[4], const double b[4])
+{
+  static const double zero[3] = {0.0, 0.0, 0.0};
+  double inverse[4], relative[4], w[3];
+  pol_quat_conjugate(a, inverse);
+  pol_quat_multiply(inverse, b, relative);
+  pol_so3_log(relative, w);
+  return distance(zero, w);
+}
+
+/* Compares the given values q, v with the assembled ones. */
+static void measure_moves(pol_simulation *sim, const double *q, const double *v)
+{
+  pol_moves *moves = &sim->summary.moves;
+  for (int i = 0; i < pol_mechanism_num_bodies(sim->mechanism); i++) {
+    pol_body_state given, found;
+    unsigned bits = pol_mechanism_body(sim->mechanism, i)->given;
+    pol_formulation_body_state(sim->formulation, q, v, i, &given);
+    pol_formulation_body_state(sim->formulation, sim->q, sim->v, i, &found);
+    moves->position = fmax(moves->position, distance(given.position, found.position));
+    moves->rotation = fmax(moves->rotation, angle_between(given.quaternion, found.quaternion));
+    if (bits & POL_GIVEN_VELOCITY)
+      moves->velocity = fmax(moves->velocity, distance(given.velocity, found.velocity));
+    if (bits & POL_GIVEN_ANGULAR_VELOCITY)
+      moves->angular_velocity =
+          fmax(moves->angular_velocity, distance(given.angular_velocity, found.angular_velocity));
+  }
+}
+
+/* Makes the given values q, v (workspace, filled here) consistent and starts the integrator. */
+static pol_status start_from(pol_simulation *sim, double *q, double *v, unsigned char *keep)
+{
+  pol_formulation_initial(sim->formulation, q, v, keep);
+  if (evaluate_residuals(sim, 0.0, q, v) == POL_OK) {
+    sim->summary.moves.position_residual = largest(sim->dae->num_holonomic, sim->position);
+    sim->summary.moves.velocity_residual =
+        largest(pol_dae_num_constraints(sim->dae), sim->velocity);
+  }
+  pol_status status = pol_integrator_start(sim->integrator, 0.0, q, v, keep);
+  if (status != POL_OK) {
+    sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
+    return status;
+  }
+  if ((status = accept(sim, 0)) != POL_OK) return status;
+  measure_moves(sim, q, v);
+  return POL_OK;
+}
+
+static pol_status start(pol_simulation *sim)
+{
+  size_t nq = (size_t)sim->dae->group.nq, nv = (size_t)sim->dae->group.nv;
+  double *values = malloc((nq + nv + 1) * sizeof *values);
+  unsigned char *keep = malloc(nv + 1);
+  pol_status status = POL_NO_MEMORY;
+  if (values != NULL && keep != NULL) status = start_from(sim, values, values + nq, keep);
+  free(values);
+  free(keep);
+  return status;
+}
+
+/* One block of memory for the copy of the solution and the workspace. */
+static pol_status allocate(pol_simulation *sim)
+{
+  const pol_dae *dae = sim->dae;
+  size_t nq = (size_t)dae->group.nq, nv = (size_t)dae->group.nv;
+  size_t m = (size_t)pol_dae_num_constraints(dae);
+  sim->memory = calloc(nq + 2 * nv + 3 * m + dae->scratch_size + 1, sizeof(double));
+  if (sim->memory == NULL) return POL_NO_MEMORY;
+  sim->q = sim->memory;
+  sim->v = sim->q + nq;
+  sim->vd = sim->v + nv;
+  sim->lambda = sim->vd + nv;
+  sim->position = sim->lambda + m;
+  sim->velocity = sim->position + m;
+  sim->scratch = sim->velocity + m;
+  sim->state = (pol_state){0.0, sim->q, sim->v, sim->vd, sim->lambda};
+  return POL_OK;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
+                        const pol_settings *settings)
+{
+  pol_diagnostics *d = &sim->diagnostics;
+  pol_status status = pol_settings_validate(settings, d->message, sizeof d->message);
+  if (status != POL_OK) return status;
+  plan_steps(sim, settings);
+  sim->mechanism = mechanism;
+  status = pol_formulation_create(&sim->formulation, mechanism, settings->formulation);
+  if (status != POL_OK) return status;
+  sim->dae = pol_formulation_dae(sim->formulation);
+  status = pol_integrator_create(&sim->integrator, sim->dae, &settings->options);
+  if (status != POL_OK) return status;
+  if ((status = allocate(sim)) != POL_OK) return status;
+  return start(sim);
+}
+
+pol_status pol_simulation_create(pol_simulation **simulation, const pol_mechanism *mechanism,
+                                 const pol_settings *settings, pol_diagnostics *diagnostics)
+{
+  pol_diagnostics unknown = {.equation = -1};
+  *simulation = NULL;
+  pol_simulation *sim = calloc(1, sizeof *sim);
+  pol_status status = POL_NO_MEMORY;
+  if (sim != NULL) {
+    sim->diagnostics = unknown;
+    status = build(sim, mechanism, settings);
+  }
+  if (status == POL_OK) {
+    *simulation = sim;
+    return POL_OK;
+  }
+
+  /* Say why, then clear away what there is. */
+  if (diagnostics != NULL) {
+    *diagnostics = sim != NULL ? sim->diagnostics : unknown;
+    diagnostics->status = status;
+    if (diagnostics->message[0] == '\0')
+      snprintf(diagnostics->message, sizeof diagnostics->message, "%s", pol_status_text(status));
+  }
+  pol_simulation_free(&sim);
+  return status;
+}
+
+void pol_simulation_free(pol_simulation **simulation)
+{
+  if (simulation == NULL || *simulation == NULL) return;
+  pol_simulation *sim = *simulation;
+  pol_integrator_free(&sim->integrator);
+  pol_formulation_free(&sim->formulation);
+  free(sim->memory);
+  free(sim);
+  *simulation = NULL;
+}
+
+/* --- stepping --------------------------------------------------------------------------------- */
+
+pol_status pol_simulation_step(pol_simulation *sim)
+{
+  if (sim->done >= sim->num_steps)
+    return fail(sim, POL_BAD_ARGUMENT, -1, "the end of the time span is reached", "");
+  double h = sim->done + 1 == sim->num_steps ? sim->last_step : sim->step;
+  pol_status status = pol_integrator_step(sim->integrator, h);
+  if (status != POL_OK) {
+    sim->summary.counts = *pol_integrator_counts(sim->integrator);
+    sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
+    return status;
+  }
+  return accept(sim, sim->done + 1);
+}
+
+int pol_simulation_finished(const pol_simulation *sim)
+{
+  return sim->done >= sim->num_steps;
+}
+
+double pol_simulation_progress(const pol_simulation *sim)
+{
+  return sim->state.t / sim->end;
+}
+
+const pol_state *pol_simulation_state(const pol_simulation *sim)
+{
+  return &sim->state;
+}
+
+const pol_formulation *pol_simulation_formulation(const pol_simulation *sim)
+{
+  return sim->formulation;
+}
+
+const pol_summary *pol_simulation_summary(const pol_simulation *sim)
+{
+  return &sim->summary;
+}
+
+const pol_diagnostics *pol_simulation_diagnostics(const pol_simulation *sim)
+{
+  return &sim->diagnostics;
+}

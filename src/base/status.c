@@ -1,0 +1,36 @@
+/* What every room shares: the words for a status, and the version of the library. */
+#include <polhode/status.h>
+
+const char *pol_status_text(pol_status status)
+{
+  switch (status) {
+  case POL_OK:
+    return "success";
+  case POL_NOT_CONVERGED:
+    return "the Newton iteration did not converge";
+  case POL_SINGULAR:
+    return "the matrix is singular";
+  case POL_NOT_FINITE:
+    return "a quantity became infinite or not a number";
+  case POL_INCONSISTENT:
+    return "no values satisfy the constraints";
+  case POL_STOPPED:
+    return "stopped on request";
+  case POL_RETRY:
+    return "the model asks for a smaller step";
+  case POL_NO_MEMORY:
+    return "out of memory";
+  case POL_BAD_ARGUMENT:
+    return "an argument breaks its rule";
+  case POL_CALLBACK:
+    return "the model gave up";
+  case POL_IO:
+    return "a file could not be read or written";
+  }
+  return "unknown status";
+}
+
+const char *pol_version(void)
+{
+  return POLHODE_VERSION;
+}

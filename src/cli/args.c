@@ -1,0 +1,130 @@
+/* A small option parser driven by a table. */
+#include "cli/args.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/errors.h"
+
+/* Notes an error; an unfinished list is as good as none when memory is out. */
+static pol_status refuse(pol_errors *errors, const char *path, const char *value, const char *rule,
+                         const char *suggestion)
+{
+  pol_status status = pol_errors_add(errors, path, value, rule, suggestion);
+  return status == POL_OK ? POL_BAD_ARGUMENT : status;
+}
+
+/* The option whose name is the first `length` characters of word, or NULL. */
+static const cli_option *find_option(const char *word, size_t length, const cli_option *options,
+                                     int num_options)
+{
+  for (int i = 0; i < num_options; i++)
+    if (strlen(options[i].name) == length && memcmp(options[i].name, word, length) == 0)
+      return &options[i];
+  return NULL;
+}
+
+/* Refuses an option that does not exist; its value, if any, is cut off. */
+static pol_status refuse_option(pol_errors *errors, char *word, const cli_option *options,
+                                int num_options)
+{
+  word[strcspn(word, "=")] = '\0';
+  pol_near near = pol_near_start(word);
+  for (int i = 0; i < num_options; i++) pol_near_try(&near, options[i].name);
+  return refuse(errors, word, "", "there is no such option", near.best);
+}
+
+/* Adds "key=value", or value alone without a key.  A number that C can read but JSON cannot (".5",
+ * "+1") is written as JSON has it. */
+static pol_status add_override(cli_args *args, const char *key, const char *value)
+{
+  char number[32];
+  char *rest;
+  double x = strtod(value, &rest);
+  if (key != NULL && rest != value && *rest == '\0' && isfinite(x)) {
+    snprintf(number, sizeof number, "%.17g", x);
+    value = number;
+  }
+
+  size_t count = (size_t)args->num_overrides + 1;
+  char **longer = realloc(args->overrides, count * sizeof *longer);
+  if (longer == NULL) return POL_NO_MEMORY;
+  args->overrides = longer;
+  char *text = key != NULL ? pol_format("%s=%s", key, value) : pol_format("%s", value);
+  if (text == NULL) return POL_NO_MEMORY;
+  args->overrides[args->num_overrides++] = text;
+  return POL_OK;
+}
+
+static pol_status apply(cli_args *args, const cli_option *option, const char *value,
+                        pol_errors *errors)
+{
+  void *target = (char *)args + option->target;
+  switch (option->kind) {
+  case CLI_FLAG:
+    *(int *)target = 1;
+    return POL_OK;
+  case CLI_TEXT:
+    *(const char **)target = value;
+    return POL_OK;
+  case CLI_OVERRIDE:
+    break;
+  }
+  if (option->key == NULL && strchr(value, '=') == NULL)
+    return refuse(errors, option->name, value, "must have the form key.path=value", "");
+  return add_override(args, option->key, value);
+}
+
+/* Takes the option at argv[*at], with its value in the same or the next word. */
+static pol_status parse_option(cli_args *args, int argc, char **argv, int *at,
+                               const cli_option *options, int num_options, pol_errors *errors)
+{
+  char *word = argv[*at];
+  size_t length = strcspn(word, "=");
+  const cli_option *option = find_option(word, length, options, num_options);
+  const char *value = word[length] == '=' ? word + length + 1 : NULL;
+  if (option == NULL) return refuse_option(errors, word, options, num_options);
+  if (option->kind == CLI_FLAG && value != NULL)
+    return refuse(errors, option->name, value, "takes no value", "");
+  if (option->kind != CLI_FLAG && value == NULL) {
+    /* A forgotten value must not swallow the next option; "--out=--odd" can still be said. */
+    if (*at + 1 == argc || strncmp(argv[*at + 1], "--", 2) == 0)
+      return refuse(errors, option->name, "", "needs a value", "");
+    value = argv[++*at];
+  }
+  return apply(args, option, value, errors);
+}
+
+pol_status cli_args_parse(cli_args *args, int argc, char **argv, const cli_option *options,
+                          int num_options, const char *operand, pol_errors *errors)
+{
+  int only_operands = 0;
+  *args = (cli_args){0};
+  for (int i = 0; i < argc; i++) {
+    char *word = argv[i];
+    if (!only_operands && strcmp(word, "--") == 0) {
+      only_operands = 1;
+    } else if (!only_operands && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
+      args->help = 1;
+    } else if (!only_operands && word[0] == '-') {
+      pol_status status = parse_option(args, argc, argv, &i, options, num_options, errors);
+      if (status != POL_OK) return status;
+    } else if (operand == NULL || args->operand != NULL) {
+      return refuse(errors, word, "", "is one argument too many", "");
+    } else {
+      args->operand = word;
+    }
+  }
+  if (operand != NULL && args->operand == NULL && !args->help)
+    return refuse(errors, operand, "", "must be given", "");
+  return POL_OK;
+}
+
+void cli_args_free(cli_args *args)
+{
+  for (int i = 0; i < args->num_overrides; i++) free(args->overrides[i]);
+  free(args->overrides);
+  *args = (cli_args){0};
+}

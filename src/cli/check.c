@@ -1,0 +1,281 @@
+/* polhode check: says what a model is, what is wrong with it, and what happens to its initial
+ * values.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/json_out.h"
+#include "cli/text_out.h"
+
+/* What the check found out. */
+typedef struct findings {
+  const char *source;
+  const pol_model *model;
+  int num_constraints;
+  int started;             /* consistent initial values exist */
+  pol_moves moves;         /* if started */
+  pol_diagnostics failure; /* if not */
+} findings;
+
+/* Changes of velocities below this, in m/s and rad/s, are round-off. */
+static const double negligible_change = 1e-10;
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+static const char *marker_owner(const pol_mechanism *mechanism, int marker)
+{
+  int body = pol_mechanism_marker(mechanism, marker)->body;
+  return body == POL_GROUND ? "ground" : pol_mechanism_body(mechanism, body)->name;
+}
+
+/* What a joint locks: "translations x y z, 2 rotations". */
+static void describe_locks(pol_joint_type type, char *text, size_t size)
+{
+  pol_joint_row rows[POL_MAX_JOINT_ROWS];
+  int num_rows = pol_joint_rows(type, rows);
+  int rotations = 0;
+  size_t used = 0;
+  text[0] = '\0';
+  for (int i = 0; i < num_rows; i++) {
+    if (rows[i].kind == POL_ROW_ROTATION)
+      rotations++;
+    else if (used < size)
+      used += (size_t)snprintf(text + used, size - used, "%s %c", used == 0 ? "translations" : "",
+                               "xyz"[rows[i].axis]);
+  }
+  if (rotations > 0 && used < size)
+    snprintf(text + used, size - used, "%s%d rotation%s", used == 0 ? "" : ", ", rotations,
+             rotations == 1 ? "" : "s");
+}
+
+/* Whether the values of this kind (a POL_GIVEN_... bit) are given for any body. */
+static int is_given(const pol_mechanism *mechanism, unsigned bit)
+{
+  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++)
+    if (pol_mechanism_body(mechanism, i)->given & bit) return 1;
+  return 0;
+}
+
+/* Whether given velocities stayed as they are, apart from round-off at usual sizes. */
+static int is_kept(double change)
+{
+  return change <= negligible_change;
+}
+
+static int degrees_of_freedom(const findings *found)
+{
+  return 6 * pol_mechanism_num_bodies(found->model->mechanism) - found->num_constraints;
+}
+
+/* --- table ------------------------------------------------------------------------------------ */
+
+static void print_mechanism(const findings *found)
+{
+  const pol_mechanism *mechanism = found->model->mechanism;
+  double gravity[3];
+  pol_mechanism_gravity(mechanism, gravity);
+  cli_print_row("model", "%s (%s)", found->model->name, found->source);
+  cli_print_row("gravity", "(%.10g, %.10g, %.10g) m/s^2", gravity[0], gravity[1], gravity[2]);
+  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
+    const pol_body *body = pol_mechanism_body(mechanism, i);
+    cli_print_row("body", "%s, %.10g kg", body->name, body->mass);
+  }
+  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
+    const pol_joint *joint = pol_mechanism_joint(mechanism, i);
+    char locks[80];
+    describe_locks(joint->type, locks, sizeof locks);
+    cli_print_row("joint", "%s, %s from %s to %s, locks %s", joint->name,
+                  pol_joint_type_name(joint->type), marker_owner(mechanism, joint->marker[0]),
+                  marker_owner(mechanism, joint->marker[1]), locks);
+  }
+  cli_print_row("freedom", "%d of %d: %d constraints", degrees_of_freedom(found),
+                6 * pol_mechanism_num_bodies(mechanism), found->num_constraints);
+}
+
+static void print_settings(const pol_settings *settings)
+{
+  const pol_options *options = &settings->options;
+  cli_print_row("method", "%s, index %s", options->method, cli_index_name(options->index));
+  cli_print_row("parameters", "alpha_m %.6g, alpha_f %.6g, beta %.6g, gamma %.6g", options->alpha_m,
+                options->alpha_f, options->beta, options->gamma);
+  cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
+  cli_print_row("time", "0 to %.10g s in steps of %.10g s", settings->end, settings->step);
+  cli_print_row("Newton", "%s, tolerance %.3g, at most %d iterations",
+                cli_newton_name(options->newton.kind), options->newton.tolerance,
+                options->newton.max_iterations);
+  cli_print_row("solver", "%s", cli_solver_name(options->solver));
+}
+
+static void print_kept(const findings *found, const char *label, unsigned bit, double change,
+                       const char *unit)
+{
+  if (!is_given(found->model->mechanism, bit))
+    cli_print_row(label, "not given, completed");
+  else if (is_kept(change))
+    cli_print_row(label, "kept");
+  else
+    cli_print_row(label, "changed by %.3g %s: the joints do not allow the given one", change, unit);
+}
+
+static void print_initial_values(const findings *found)
+{
+  const pol_moves *moves = &found->moves;
+  cli_print_row("initial values", "|Phi| %.3g, |B v| %.3g as given", moves->position_residual,
+                moves->velocity_residual);
+  cli_print_row("  position", "moved by %.3g m", moves->position);
+  cli_print_row("  rotation", "moved by %.3g rad", moves->rotation);
+  print_kept(found, "  velocity", POL_GIVEN_VELOCITY, moves->velocity, "m/s");
+  print_kept(found, "  angular vel.", POL_GIVEN_ANGULAR_VELOCITY, moves->angular_velocity, "rad/s");
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static json_t *bodies_json(const pol_mechanism *mechanism)
+{
+  json_t *list = json_array();
+  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
+    const pol_body *body = pol_mechanism_body(mechanism, i);
+    json_t *item = json_pack("{s:s, s:o}", "name", body->name, "mass", cli_json_number(body->mass));
+    if (json_array_append_new(list, item) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+static json_t *joints_json(const pol_mechanism *mechanism)
+{
+  json_t *list = json_array();
+  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
+    const pol_joint *joint = pol_mechanism_joint(mechanism, i);
+    char locks[80];
+    describe_locks(joint->type, locks, sizeof locks);
+    json_t *item = json_pack("{s:s, s:s, s:[s, s], s:s}",                         //
+                             "name", joint->name,                                 //
+                             "type", pol_joint_type_name(joint->type),            //
+                             "bodies", marker_owner(mechanism, joint->marker[0]), //
+                             marker_owner(mechanism, joint->marker[1]),           //
+                             "locks", locks);
+    if (json_array_append_new(list, item) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+static json_t *settings_json(const pol_settings *settings)
+{
+  const pol_options *options = &settings->options;
+  return json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s}", //
+                   "method", options->method,                                      //
+                   "index", cli_json_index(options->index),                        //
+                   "formulation", pol_formulation_name(settings->formulation),     //
+                   "alpha_m", cli_json_number(options->alpha_m),                   //
+                   "alpha_f", cli_json_number(options->alpha_f),                   //
+                   "beta", cli_json_number(options->beta),                         //
+                   "gamma", cli_json_number(options->gamma),                       //
+                   "step", cli_json_number(settings->step),                        //
+                   "end", cli_json_number(settings->end),                          //
+                   "newton", cli_newton_name(options->newton.kind),                //
+                   "newton_tolerance", cli_json_number(options->newton.tolerance), //
+                   "solver", cli_solver_name(options->solver));
+}
+
+static json_t *findings_json(const findings *found)
+{
+  const pol_model *model = found->model;
+  double gravity[3];
+  pol_mechanism_gravity(model->mechanism, gravity);
+  json_t *object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:i, s:i, s:o}",      //
+                             "status", found->started ? "valid" : "failed",   //
+                             "model", model->name,                            //
+                             "gravity", cli_json_numbers(gravity, 3),         //
+                             "bodies", bodies_json(model->mechanism),         //
+                             "joints", joints_json(model->mechanism),         //
+                             "constraints", found->num_constraints,           //
+                             "degrees_of_freedom", degrees_of_freedom(found), //
+                             "simulation", settings_json(&model->settings));
+  int failed;
+  if (!found->started)
+    failed = json_object_set_new(object, "failure", cli_json_failure(&found->failure));
+  else
+    failed = json_object_set_new(object, "moves", cli_json_moves(&found->moves)) |
+             json_object_set_new(object, "angular_velocity_kept",
+                                 json_boolean(is_kept(found->moves.angular_velocity)));
+  if (failed == 0) return object;
+  json_decref(object);
+  return NULL;
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+static int count_constraints(const pol_mechanism *mechanism)
+{
+  pol_joint_row rows[POL_MAX_JOINT_ROWS];
+  int count = 0;
+  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
+    count += pol_joint_rows(pol_mechanism_joint(mechanism, i)->type, rows);
+  return count;
+}
+
+static int check_model(const cli_args *args, const pol_model *model)
+{
+  findings found = {.source = args->operand, .model = model};
+  pol_simulation *simulation = NULL;
+  found.num_constraints = count_constraints(model->mechanism);
+  pol_status status =
+      pol_simulation_create(&simulation, model->mechanism, &model->settings, &found.failure);
+  if (status == POL_BAD_ARGUMENT)
+    return cli_refuse_one(args->operand, args->json, "simulation", "", found.failure.message);
+  found.started = status == POL_OK;
+  if (found.started) found.moves = pol_simulation_summary(simulation)->moves;
+  pol_simulation_free(&simulation);
+
+  int printed = 1;
+  if (args->json) {
+    printed = cli_json_print(findings_json(&found)) == 0;
+  } else {
+    print_mechanism(&found);
+    print_settings(&model->settings);
+    if (found.started) print_initial_values(&found);
+  }
+  if (!found.started) {
+    fflush(stdout);
+    cli_print_failure(args->operand, &found.failure);
+  }
+  return found.started && printed ? CLI_DONE : CLI_FAILED;
+}
+
+static int check(const cli_args *args)
+{
+  pol_model *model;
+  int result = cli_read_model(args, &model);
+  if (result != CLI_DONE) return result;
+  result = check_model(args, model);
+  pol_model_free(&model);
+  return result;
+}
+
+static const cli_option options[] = {
+    {"--set", "KEY=VALUE", "replace any value of the model file", CLI_OVERRIDE, 0, NULL},
+    {"--json", NULL, "print one JSON object instead of a table", CLI_FLAG, offsetof(cli_args, json),
+     NULL},
+};
+
+const cli_command cli_check = {
+    .name = "check",
+    .summary = "say what a model is and what is wrong with it",
+    .operand = "MODEL.json",
+    .text = "Reads the model, lists all its errors or says what it is, and finds consistent\n"
+            "initial values: how far the given ones had to move, and whether that is possible.\n"
+            "Exit status: 0 valid, 1 there are no consistent initial values, 2 the input is wrong.",
+    .examples = "  polhode check heavy_top.json\n"
+                "  polhode check heavy_top.json --set simulation.formulation=se3 --json",
+    .options = options,
+    .num_options = sizeof options / sizeof options[0],
+    .run = check,
+};

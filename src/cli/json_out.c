@@ -1,0 +1,98 @@
+/* Parts of the JSON objects that several commands print (Jansson). */
+#include "cli/json_out.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/text_out.h"
+
+json_t *cli_json_number(double x)
+{
+  return isfinite(x) ? json_real(x) : json_null();
+}
+
+json_t *cli_json_text(const char *text)
+{
+  json_t *string = json_string(text);
+  return string != NULL ? string : json_string("(not UTF-8)");
+}
+
+json_t *cli_json_numbers(const double *x, int count)
+{
+  json_t *array = json_array();
+  for (int i = 0; i < count; i++) {
+    if (json_array_append_new(array, cli_json_number(x[i])) != 0) {
+      json_decref(array);
+      return NULL;
+    }
+  }
+  return array;
+}
+
+json_t *cli_json_index(pol_index index)
+{
+  if (index == POL_INDEX_3) return json_integer(3);
+  if (index == POL_INDEX_2) return json_integer(2);
+  return json_string(cli_index_name(index));
+}
+
+json_t *cli_json_moves(const pol_moves *moves)
+{
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}",                               //
+                   "position_residual", cli_json_number(moves->position_residual), //
+                   "velocity_residual", cli_json_number(moves->velocity_residual), //
+                   "position", cli_json_number(moves->position),                   //
+                   "rotation", cli_json_number(moves->rotation),                   //
+                   "velocity", cli_json_number(moves->velocity),                   //
+                   "angular_velocity", cli_json_number(moves->angular_velocity));
+}
+
+json_t *cli_json_failure(const pol_diagnostics *d)
+{
+  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:i}", //
+                   "reason", pol_status_text(d->status),                      //
+                   "message", cli_json_text(d->message),                      //
+                   "where", cli_json_text(d->where),                          //
+                   "advice", cli_json_text(d->advice),                        //
+                   "t", cli_json_number(d->t),                                //
+                   "h", cli_json_number(d->h),                                //
+                   "step", (json_int_t)d->step,                               //
+                   "iteration", d->iteration,                                 //
+                   "residual", cli_json_number(d->residual),                  //
+                   "correction", cli_json_number(d->correction),              //
+                   "equation", d->equation);
+}
+
+static json_t *error_json(const pol_error *error)
+{
+  return json_pack("{s:o, s:o, s:o, s:o}",               //
+                   "path", cli_json_text(error->path),   //
+                   "value", cli_json_text(error->value), //
+                   "rule", cli_json_text(error->rule),   //
+                   "suggestion", cli_json_text(error->suggestion));
+}
+
+json_t *cli_json_invalid(const pol_errors *errors)
+{
+  json_t *list = json_array();
+  for (int i = 0; i < errors->count; i++) {
+    if (json_array_append_new(list, error_json(&errors->items[i])) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return json_pack("{s:s, s:o}", "status", "invalid", "errors", list);
+}
+
+int cli_json_print(json_t *object)
+{
+  int status = -1;
+  if (object == NULL)
+    fprintf(stderr, "polhode: the result cannot be written as JSON: out of memory\n");
+  else if (json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) == 0 &&
+           putchar('\n') != EOF)
+    status = 0;
+  json_decref(object);
+  return status;
+}

@@ -1,0 +1,26 @@
+/* Parts of the JSON objects that several commands print.  Each function gives a new reference, or
+ * NULL when memory is out; json_pack hands a NULL on, so that one check at the end is enough. */
+#ifndef POLHODE_CLI_JSON_OUT_H
+#define POLHODE_CLI_JSON_OUT_H
+
+#include <jansson.h>
+
+#include <polhode/polhode.h>
+
+/* A real; null where it is not finite, since JSON has no such number. */
+json_t *cli_json_number(double x);
+/* A string; a note where the text is no UTF-8, as names from the command line may be. */
+json_t *cli_json_text(const char *text);
+json_t *cli_json_numbers(const double *x, int count);
+/* 3 or 2, or "stabilized-2". */
+json_t *cli_json_index(pol_index index);
+json_t *cli_json_moves(const pol_moves *moves);
+json_t *cli_json_failure(const pol_diagnostics *diagnostics);
+/* {"status": "invalid", "errors": [{"path", "value", "rule", "suggestion"}, ...]} */
+json_t *cli_json_invalid(const pol_errors *errors);
+
+/* Prints the object on stdout, numbers with 17 digits, and drops the reference.  NULL gives a
+ * message on stderr and -1. */
+int cli_json_print(json_t *object);
+
+#endif

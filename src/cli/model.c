@@ -1,0 +1,46 @@
+/* Reading the model that a command line names, and reporting what is wrong with an input. */
+#include <stdio.h>
+
+#include "cli/cli.h"
+#include "cli/json_out.h"
+#include "cli/text_out.h"
+#include "io/errors.h"
+
+static int out_of_memory(void)
+{
+  fprintf(stderr, "polhode: %s\n", pol_status_text(POL_NO_MEMORY));
+  return CLI_FAILED;
+}
+
+int cli_refuse(const char *source, int json, pol_errors *errors)
+{
+  if (json)
+    cli_json_print(cli_json_invalid(errors));
+  else
+    cli_print_errors(source, errors);
+  pol_errors_clear(errors);
+  return CLI_INVALID;
+}
+
+int cli_refuse_one(const char *source, int json, const char *path, const char *value,
+                   const char *rule)
+{
+  pol_errors errors = {0};
+  if (pol_errors_add(&errors, path, value, rule, "") != POL_OK) {
+    pol_errors_clear(&errors);
+    return out_of_memory();
+  }
+  return cli_refuse(source, json, &errors);
+}
+
+int cli_read_model(const cli_args *args, pol_model **model)
+{
+  pol_errors errors = {0};
+  pol_status status = pol_model_read_file(model, args->operand, args->num_overrides,
+                                          (const char *const *)args->overrides, &errors);
+  if (status == POL_OK) return CLI_DONE;
+  if (status == POL_BAD_ARGUMENT || status == POL_IO)
+    return cli_refuse(args->operand, args->json, &errors);
+  pol_errors_clear(&errors);
+  return out_of_memory();
+}

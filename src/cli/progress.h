@@ -1,0 +1,21 @@
+/* A progress bar on standard error, for people only: nothing is written unless it is a terminal. */
+#ifndef POLHODE_CLI_PROGRESS_H
+#define POLHODE_CLI_PROGRESS_H
+
+typedef struct cli_progress {
+  int shown;    /* whether there is a bar at all */
+  double start; /* clock when it began */
+  double next;  /* clock when it may be drawn again */
+  int width;    /* characters on the line now */
+} cli_progress;
+
+/* Seconds of a clock that never goes back. */
+double cli_seconds(void);
+
+void cli_progress_begin(cli_progress *progress, int wanted);
+/* Draws the bar if it is time; share is 0 .. 1. */
+void cli_progress_update(cli_progress *progress, double share);
+/* Erases the bar. */
+void cli_progress_end(cli_progress *progress);
+
+#endif

@@ -1,0 +1,214 @@
+/* polhode run: simulates a model, reports, and writes its result. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/json_out.h"
+#include "cli/progress.h"
+#include "cli/summary.h"
+#include "cli/text_out.h"
+
+/* --- signals ---------------------------------------------------------------------------------- */
+
+/* The signal that asks to stop, 0 while there is none. */
+static volatile sig_atomic_t stop_signal = 0;
+
+static void ask_to_stop(int signal_number)
+{
+  stop_signal = signal_number;
+}
+
+/* The first Ctrl-C stops cleanly, a second one at once. */
+static void catch_signals(void)
+{
+  struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = (int)SA_RESETHAND};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+}
+
+/* --- the run ---------------------------------------------------------------------------------- */
+
+/* Result files are CSV; a name that promises another format is an error. */
+static int has_wrong_suffix(const char *path)
+{
+  const char *name = strrchr(path, '/');
+  const char *dot = strrchr(name != NULL ? name : path, '.');
+  return dot != NULL && strcmp(dot, ".csv") != 0;
+}
+
+/* A failure of the result file in the terms of a failed calculation.  What the file holds is not
+ * known then, so that nothing more is said about it. */
+static void describe_write_error(cli_outcome *outcome, const char *reason)
+{
+  pol_diagnostics *d = &outcome->failure;
+  const pol_summary *summary = pol_simulation_summary(outcome->simulation);
+  *d = (pol_diagnostics){.status = POL_IO, .equation = -1};
+  d->t = summary->t;
+  d->step = summary->counts.steps;
+  d->h = outcome->model->settings.step;
+  snprintf(d->message, sizeof d->message, "the result file %.100s cannot be written: %.100s",
+           outcome->out, reason);
+  outcome->status = "failed";
+  outcome->out = NULL;
+}
+
+/* Steps to the end of the time span, to a failure or to a signal.  csv may be NULL. */
+static void step_all(pol_simulation *simulation, pol_csv *csv, int with_progress,
+                     cli_outcome *outcome)
+{
+  cli_progress progress;
+  pol_status status = POL_OK;
+  double start = cli_seconds();
+  cli_progress_begin(&progress, with_progress);
+  errno = 0;
+  while (status == POL_OK && !stop_signal && !pol_simulation_finished(simulation)) {
+    status = pol_simulation_step(simulation);
+    if (status == POL_OK && csv != NULL) {
+      status = pol_csv_write(csv);
+      outcome->rows++;
+    }
+    cli_progress_update(&progress, pol_simulation_progress(simulation));
+  }
+  cli_progress_end(&progress);
+  outcome->wall_seconds = cli_seconds() - start;
+
+  if (status == POL_IO) {
+    describe_write_error(outcome, strerror(errno));
+  } else if (status != POL_OK) {
+    outcome->status = "failed";
+    outcome->failure = *pol_simulation_diagnostics(simulation);
+  } else if (!pol_simulation_finished(simulation)) {
+    outcome->status = "interrupted";
+  }
+}
+
+/* Prints what the outcome is and gives the exit status. */
+static int report(const cli_args *args, const cli_outcome *outcome)
+{
+  int failed = strcmp(outcome->status, "failed") == 0;
+  if (failed) {
+    fflush(stdout);
+    cli_print_failure(args->operand, &outcome->failure);
+    if (outcome->out != NULL)
+      fprintf(stderr, "  result: %s holds all steps before\n", outcome->out);
+  }
+  if (args->json) {
+    if (cli_json_print(cli_summary_json(outcome)) != 0) return CLI_FAILED;
+  } else if (!args->quiet && outcome->simulation != NULL) {
+    cli_summary_print(outcome);
+  }
+  if (failed) return CLI_FAILED;
+  return strcmp(outcome->status, "interrupted") == 0 ? CLI_SIGNALLED + stop_signal : CLI_DONE;
+}
+
+/* Opens the result file with the row of t = 0.  POL_IO: errno says why. */
+static pol_status open_result(pol_csv **csv, const char *path, const pol_record *record,
+                              cli_outcome *outcome)
+{
+  errno = 0;
+  pol_status status = pol_csv_create(csv, path, record);
+  if (status == POL_OK) status = pol_csv_write(*csv);
+  outcome->out = path;
+  outcome->rows = 1;
+  outcome->columns = pol_record_count(record);
+  return status;
+}
+
+/* Runs a simulation that has started. */
+static int run_simulation(const cli_args *args, pol_simulation *simulation, cli_outcome *outcome)
+{
+  pol_record *record = NULL;
+  pol_csv *csv = NULL;
+  pol_status status = POL_OK;
+  outcome->simulation = simulation;
+  if (args->out != NULL) {
+    status = pol_record_create(&record, simulation);
+    if (status == POL_OK) status = open_result(&csv, args->out, record, outcome);
+  }
+
+  int result;
+  if (status == POL_IO) {
+    result = cli_refuse_one("polhode run", args->json, "--out", args->out,
+                            errno != 0 ? strerror(errno) : "cannot be written");
+  } else if (status != POL_OK) {
+    fprintf(stderr, "polhode run: %s\n", pol_status_text(status));
+    result = CLI_FAILED;
+  } else {
+    step_all(simulation, csv, !args->quiet, outcome);
+    if (pol_csv_close(&csv) != POL_OK && strcmp(outcome->status, "failed") != 0)
+      describe_write_error(outcome, strerror(errno));
+    result = report(args, outcome);
+  }
+  pol_csv_close(&csv);
+  pol_record_free(&record);
+  return result;
+}
+
+/* Runs a model that has been read. */
+static int run_model(const cli_args *args, const pol_model *model)
+{
+  cli_outcome outcome = {.status = "done", .source = args->operand, .model = model};
+  pol_simulation *simulation = NULL;
+  pol_status status =
+      pol_simulation_create(&simulation, model->mechanism, &model->settings, &outcome.failure);
+  int result;
+  if (status == POL_OK) {
+    result = run_simulation(args, simulation, &outcome);
+  } else if (status == POL_BAD_ARGUMENT) {
+    result = cli_refuse_one(args->operand, args->json, "simulation", "", outcome.failure.message);
+  } else {
+    outcome.status = "failed";
+    result = report(args, &outcome);
+  }
+  pol_simulation_free(&simulation);
+  return result;
+}
+
+static int run(const cli_args *args)
+{
+  pol_model *model;
+  int result;
+  if (args->out != NULL && has_wrong_suffix(args->out))
+    return cli_refuse_one("polhode run", args->json, "--out", args->out, "must end in .csv");
+  if ((result = cli_read_model(args, &model)) != CLI_DONE) return result;
+  catch_signals();
+  result = run_model(args, model);
+  pol_model_free(&model);
+  return result;
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+static const cli_option options[] = {
+    {"--out", "FILE.csv", "write every step to this file", CLI_TEXT, offsetof(cli_args, out), NULL},
+    {"--method", "M", "integrator, see polhode methods", CLI_OVERRIDE, 0, "simulation.method"},
+    {"--formulation", "F", "coordinates, see polhode methods", CLI_OVERRIDE, 0,
+     "simulation.formulation"},
+    {"--step", "H", "step size in seconds", CLI_OVERRIDE, 0, "simulation.step"},
+    {"--end", "T", "end time in seconds", CLI_OVERRIDE, 0, "simulation.end"},
+    {"--set", "KEY=VALUE", "replace any value of the model file", CLI_OVERRIDE, 0, NULL},
+    {"--json", NULL, "print one JSON object instead of a table", CLI_FLAG, offsetof(cli_args, json),
+     NULL},
+    {"--quiet", NULL, "no table, no progress bar", CLI_FLAG, offsetof(cli_args, quiet), NULL},
+};
+
+const cli_command cli_run = {
+    .name = "run",
+    .summary = "simulate a model",
+    .operand = "MODEL.json",
+    .text = "Simulates the model from t = 0 to its end time and prints a summary.\n"
+            "Exit status: 0 done, 1 the numerics failed, 2 the input is wrong, 130 interrupted.\n"
+            "Results up to a failure or an interruption are kept.",
+    .examples = "  polhode run heavy_top.json\n"
+                "  polhode run heavy_top.json --out top.csv --step 1e-4 --formulation se3\n"
+                "  polhode run heavy_top.json --set bodies[0].mass=3 --set simulation.rho_inf=0.8\n"
+                "  polhode run heavy_top.json --json",
+    .options = options,
+    .num_options = sizeof options / sizeof options[0],
+    .run = run,
+};

@@ -1,0 +1,257 @@
+/* The report of a run: work done, final state of every body, reaction of every joint, energy,
+ * constraint residuals; as a table and as a JSON object.
+ */
+#include "cli/summary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/json_out.h"
+#include "cli/text_out.h"
+
+/* --- table ------------------------------------------------------------------------------------ */
+
+/* The table shows this many bodies and joints; JSON and CSV have all. */
+enum { MAX_SHOWN = 10 };
+/* Changes of initial values below this are round-off. */
+static const double negligible_move = 1e-12;
+
+static double per_step(const pol_summary *summary, double amount)
+{
+  return summary->counts.steps > 0 ? amount / (double)summary->counts.steps : 0.0;
+}
+
+static void print_work(const cli_outcome *outcome)
+{
+  const pol_summary *summary = pol_simulation_summary(outcome->simulation);
+  const pol_settings *settings = &outcome->model->settings;
+  const pol_counts *counts = &summary->counts;
+  cli_print_row("model", "%s (%s)", outcome->model->name, outcome->source);
+  cli_print_row("method", "%s, index %s", settings->options.method,
+                cli_index_name(settings->options.index));
+  cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
+  cli_print_row("status", "%s at t = %.10g s of %.10g s", outcome->status, summary->t,
+                settings->end);
+  cli_print_row("steps", "%ld of %.10g s, %ld rejected", counts->steps, settings->step,
+                counts->rejected);
+  cli_print_row("Newton", "%ld iterations, %.2f a step", counts->newton_iterations,
+                per_step(summary, (double)counts->newton_iterations));
+  cli_print_row("Jacobians", "%ld", counts->jacobians);
+  cli_print_row("factorizations", "%ld", counts->factorizations);
+  cli_print_row("wall time", "%.4g s, %.2f microseconds a step%s", outcome->wall_seconds,
+                per_step(summary, 1e6 * outcome->wall_seconds),
+                outcome->out != NULL ? " with writing" : "");
+}
+
+/* Says so if the initial values of the model did not satisfy its constraints. */
+static void print_moves(const pol_moves *moves)
+{
+  if (moves->position > negligible_move || moves->rotation > negligible_move)
+    cli_print_row("assembled", "bodies moved by up to %.4g m and %.4g rad", moves->position,
+                  moves->rotation);
+  if (moves->velocity > negligible_move || moves->angular_velocity > negligible_move)
+    cli_print_row("assembled", "given velocities changed by up to %.4g m/s and %.4g rad/s",
+                  moves->velocity, moves->angular_velocity);
+}
+
+/* Width of the column of names: the longest one shown, within reason. */
+static int name_width(const pol_mechanism *mechanism)
+{
+  size_t width = sizeof "joint" - 1;
+  for (int i = 0; i < pol_mechanism_num_bodies(mechanism) && i < MAX_SHOWN; i++) {
+    size_t length = strlen(pol_mechanism_body(mechanism, i)->name);
+    if (length > width) width = length;
+  }
+  for (int i = 0; i < pol_mechanism_num_joints(mechanism) && i < MAX_SHOWN; i++) {
+    size_t length = strlen(pol_mechanism_joint(mechanism, i)->name);
+    if (length > width) width = length;
+  }
+  return width < 24 ? (int)width : 24;
+}
+
+static void print_vector(int width, const char *name, const char *quantity, const char *unit,
+                         const double x[3])
+{
+  /* Adding zero makes -0 a plain 0. */
+  printf("%-*s  %-16s  %-5s  %17.10g %17.10g %17.10g\n", width, name, quantity, unit, x[0] + 0.0,
+         x[1] + 0.0, x[2] + 0.0);
+}
+
+static void print_rest(const char *what, int count)
+{
+  if (count > MAX_SHOWN) printf("... and %d more %s\n", count - MAX_SHOWN, what);
+}
+
+static void print_state(const pol_simulation *simulation)
+{
+  const pol_formulation *formulation = pol_simulation_formulation(simulation);
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  const pol_state *state = pol_simulation_state(simulation);
+  int width = name_width(mechanism);
+  int bodies = pol_mechanism_num_bodies(mechanism), joints = pol_mechanism_num_joints(mechanism);
+
+  printf("\n%-*s  %-16s  %-5s  %17s %17s %17s\n", width, "body", "final", "unit", "x", "y", "z");
+  for (int i = 0; i < bodies && i < MAX_SHOWN; i++) {
+    pol_body_state body;
+    pol_formulation_body_state(formulation, state->q, state->v, i, &body);
+    print_vector(width, pol_mechanism_body(mechanism, i)->name, "position", "m", body.position);
+    print_vector(width, "", "velocity", "m/s", body.velocity);
+    print_vector(width, "", "angular velocity", "rad/s", body.angular_velocity);
+  }
+  print_rest("bodies", bodies);
+  if (joints == 0) return;
+
+  printf("\n%-*s  %-16s  %-5s  %17s %17s %17s\n", width, "joint", "final", "unit", "x", "y", "z");
+  for (int i = 0; i < joints && i < MAX_SHOWN; i++) {
+    double force[3], torque[3];
+    pol_formulation_reaction(formulation, state->q, state->lambda, i, force, torque);
+    print_vector(width, pol_mechanism_joint(mechanism, i)->name, "force", "N", force);
+    print_vector(width, "", "torque", "N m", torque);
+  }
+  print_rest("joints", joints);
+}
+
+static void print_quality(const pol_summary *summary)
+{
+  double initial = summary->initial_energy.kinetic + summary->initial_energy.potential;
+  double final = summary->energy.kinetic + summary->energy.potential;
+  cli_print_row("energy", "initial %.10g J, final %.10g J", initial, final);
+  if (initial != 0.0)
+    cli_print_row("energy drift", "at most %.3g J, relative %.3g", summary->max_energy_drift,
+                  summary->max_energy_drift / fabs(initial));
+  else
+    cli_print_row("energy drift", "at most %.3g J", summary->max_energy_drift);
+  cli_print_row("constraints", "at most |Phi| %.3g, |B v| %.3g", summary->max_position_residual,
+                summary->max_velocity_residual);
+}
+
+void cli_summary_print(const cli_outcome *outcome)
+{
+  const pol_summary *summary = pol_simulation_summary(outcome->simulation);
+  print_work(outcome);
+  print_moves(&summary->moves);
+  print_state(outcome->simulation);
+  putchar('\n');
+  print_quality(summary);
+  if (outcome->out != NULL)
+    cli_print_row("result", "%s, %ld rows of %d columns", outcome->out, outcome->rows,
+                  outcome->columns);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static json_t *rotation_json(const double R[9])
+{
+  return json_pack("[o, o, o]", cli_json_numbers(R, 3), cli_json_numbers(R + 3, 3),
+                   cli_json_numbers(R + 6, 3));
+}
+
+static json_t *body_json(const pol_body_state *body)
+{
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}",                           //
+                   "position", cli_json_numbers(body->position, 3),                 //
+                   "quaternion", cli_json_numbers(body->quaternion, 4),             //
+                   "rotation", rotation_json(body->rotation),                       //
+                   "velocity", cli_json_numbers(body->velocity, 3),                 //
+                   "velocity_body", cli_json_numbers(body->velocity_body, 3),       //
+                   "angular_velocity", cli_json_numbers(body->angular_velocity, 3), //
+                   "angular_velocity_global", cli_json_numbers(body->angular_velocity_global, 3));
+}
+
+static json_t *joint_json(const pol_formulation *formulation, const pol_state *state, int joint)
+{
+  double force[3], torque[3];
+  int num_rows;
+  int first = pol_formulation_joint_rows(formulation, joint, &num_rows);
+  pol_formulation_reaction(formulation, state->q, state->lambda, joint, force, torque);
+  return json_pack("{s:o, s:o, s:o}",                                                //
+                   "multipliers", cli_json_numbers(state->lambda + first, num_rows), //
+                   "force", cli_json_numbers(force, 3),                              //
+                   "torque", cli_json_numbers(torque, 3));
+}
+
+/* {"bodies": {NAME: ...}, "joints": {NAME: ...}} */
+static json_t *final_json(const pol_simulation *simulation)
+{
+  const pol_formulation *formulation = pol_simulation_formulation(simulation);
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  const pol_state *state = pol_simulation_state(simulation);
+  json_t *bodies = json_object(), *joints = json_object();
+  int failed = 0;
+  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
+    pol_body_state body;
+    pol_formulation_body_state(formulation, state->q, state->v, i, &body);
+    failed |= json_object_set_new(bodies, pol_mechanism_body(mechanism, i)->name, body_json(&body));
+  }
+  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
+    failed |= json_object_set_new(joints, pol_mechanism_joint(mechanism, i)->name,
+                                  joint_json(formulation, state, i));
+  json_t *object = json_pack("{s:o, s:o}", "bodies", bodies, "joints", joints);
+  if (failed == 0) return object;
+  json_decref(object);
+  return NULL;
+}
+
+static json_t *energy_json(const pol_summary *summary)
+{
+  const pol_energy *now = &summary->energy, *initial = &summary->initial_energy;
+  return json_pack("{s:o, s:o, s:o, s:o, s:o}",                                             //
+                   "kinetic", cli_json_number(now->kinetic),                                //
+                   "potential", cli_json_number(now->potential),                            //
+                   "total", cli_json_number(now->kinetic + now->potential),                 //
+                   "initial_total", cli_json_number(initial->kinetic + initial->potential), //
+                   "max_drift", cli_json_number(summary->max_energy_drift));
+}
+
+/* What the run came to, as far as it got. */
+static json_t *results_json(const cli_outcome *outcome)
+{
+  const pol_summary *summary = pol_simulation_summary(outcome->simulation);
+  const pol_counts *counts = &summary->counts;
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:o, s:o}, s:o}", //
+                   "steps", (json_int_t)counts->steps,                                 //
+                   "rejected", (json_int_t)counts->rejected,                           //
+                   "newton_iterations", (json_int_t)counts->newton_iterations,         //
+                   "jacobians", (json_int_t)counts->jacobians,                         //
+                   "factorizations", (json_int_t)counts->factorizations,               //
+                   "wall_seconds", cli_json_number(outcome->wall_seconds),             //
+                   "t", cli_json_number(summary->t),                                   //
+                   "final", final_json(outcome->simulation),                           //
+                   "energy", energy_json(summary),                                     //
+                   "constraints",                                                      //
+                   "max_position", cli_json_number(summary->max_position_residual),    //
+                   "max_velocity", cli_json_number(summary->max_velocity_residual),    //
+                   "moves", cli_json_moves(&summary->moves));
+}
+
+/* Adds all of other, a reference that is taken over, to object; NULL if either is. */
+static json_t *merge(json_t *object, json_t *other)
+{
+  int failed = object == NULL || other == NULL || json_object_update(object, other) != 0;
+  json_decref(other);
+  if (!failed) return object;
+  json_decref(object);
+  return NULL;
+}
+
+json_t *cli_summary_json(const cli_outcome *outcome)
+{
+  const pol_settings *settings = &outcome->model->settings;
+  json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o}",                      //
+                             "status", outcome->status,                                  //
+                             "model", outcome->model->name,                              //
+                             "method", settings->options.method,                         //
+                             "formulation", pol_formulation_name(settings->formulation), //
+                             "index", cli_json_index(settings->options.index),           //
+                             "step", cli_json_number(settings->step),                    //
+                             "end", cli_json_number(settings->end));
+  if (outcome->simulation != NULL) object = merge(object, results_json(outcome));
+  if (outcome->out != NULL)
+    object = merge(object,
+                   json_pack("{s:{s:o, s:I, s:i}}", "result", "file", cli_json_text(outcome->out),
+                             "rows", (json_int_t)outcome->rows, "columns", outcome->columns));
+  if (strcmp(outcome->status, "failed") == 0)
+    object = merge(object, json_pack("{s:o}", "failure", cli_json_failure(&outcome->failure)));
+  return object;
+}

@@ -1,0 +1,26 @@
+/* What `polhode run` reports at its end, for people and for programs. */
+#ifndef POLHODE_CLI_SUMMARY_H
+#define POLHODE_CLI_SUMMARY_H
+
+#include <jansson.h>
+
+#include <polhode/polhode.h>
+
+typedef struct cli_outcome {
+  const char *status; /* "done", "failed", "interrupted" */
+  const char *source; /* the model file */
+  const pol_model *model;
+  const pol_simulation *simulation; /* NULL if it could not start */
+  pol_diagnostics failure;          /* if failed */
+  double wall_seconds;
+  const char *out; /* result file, NULL if none */
+  long rows;       /* written to it */
+  int columns;
+} cli_outcome;
+
+/* The table on stdout; the simulation must have started. */
+void cli_summary_print(const cli_outcome *outcome);
+/* The object of --json, a new reference; NULL when memory is out. */
+json_t *cli_summary_json(const cli_outcome *outcome);
+
+#endif

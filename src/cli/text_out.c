@@ -1,0 +1,93 @@
+/* Messages for people that several commands print: errors of the input, failures of the numerics,
+ * rows of a table.
+ */
+#include "cli/text_out.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+const char *cli_index_name(pol_index index)
+{
+  switch (index) {
+  case POL_INDEX_3:
+    return "3";
+  case POL_INDEX_2:
+    return "2";
+  case POL_INDEX_2_STABILIZED:
+    break;
+  }
+  return "stabilized-2";
+}
+
+const char *cli_newton_name(pol_newton_kind kind)
+{
+  switch (kind) {
+  case POL_NEWTON_FULL:
+    return "full";
+  case POL_NEWTON_SIMPLIFIED:
+    return "simplified";
+  case POL_NEWTON_MODIFIED:
+    break;
+  }
+  return "modified";
+}
+
+const char *cli_solver_name(pol_solver_kind kind)
+{
+  switch (kind) {
+  case POL_SOLVER_DENSE:
+    return "dense";
+  case POL_SOLVER_SPARSE:
+    return "sparse";
+  case POL_SOLVER_AUTO:
+    break;
+  }
+  return "auto";
+}
+
+/* --- errors and failures ---------------------------------------------------------------------- */
+
+/* One line: "SOURCE: PATH = VALUE: RULE; did you mean "SUGGESTION"?", without the empty parts. */
+static void print_error(const char *source, const pol_error *error)
+{
+  fprintf(stderr, "%s: ", source);
+  if (error->path[0] != '\0') fprintf(stderr, "%s", error->path);
+  if (error->path[0] != '\0' && error->value[0] != '\0') fprintf(stderr, " = ");
+  if (error->value[0] != '\0') fprintf(stderr, "%s", error->value);
+  if (error->path[0] != '\0' || error->value[0] != '\0') fprintf(stderr, ": ");
+  fprintf(stderr, "%s", error->rule);
+  if (error->suggestion[0] != '\0') fprintf(stderr, "; did you mean \"%s\"?", error->suggestion);
+  fprintf(stderr, "\n");
+}
+
+void cli_print_errors(const char *source, const pol_errors *errors)
+{
+  for (int i = 0; i < errors->count; i++) print_error(source, &errors->items[i]);
+  fprintf(stderr, "%d error%s\n", errors->count, errors->count == 1 ? "" : "s");
+}
+
+void cli_print_failure(const char *source, const pol_diagnostics *d)
+{
+  fprintf(stderr, "%s: %s\n", source, d->message);
+  if (d->step > 0)
+    fprintf(stderr, "  when:   t = %.10g s, step %ld, step size %.10g s\n", d->t, d->step, d->h);
+  else
+    fprintf(stderr, "  when:   t = %.10g s, while finding consistent initial values\n", d->t);
+  if (d->iteration > 0)
+    fprintf(stderr, "  Newton: %d iteration%s, residual %.3g, correction %.3g (1 is accepted)\n",
+            d->iteration, d->iteration == 1 ? "" : "s", d->residual, d->correction);
+  if (d->where[0] != '\0') fprintf(stderr, "  where:  %s\n", d->where);
+  if (d->advice[0] != '\0') fprintf(stderr, "  try:    %s\n", d->advice);
+}
+
+void cli_print_row(const char *label, const char *format, ...)
+{
+  va_list values;
+  printf("%-16s", label);
+  va_start(values, format);
+  vprintf(format, values);
+  va_end(values);
+  putchar('\n');
+}

@@ -1,0 +1,20 @@
+/* Messages for people that several commands print. */
+#ifndef POLHODE_CLI_TEXT_OUT_H
+#define POLHODE_CLI_TEXT_OUT_H
+
+#include <polhode/polhode.h>
+
+/* What a model file says for these settings: "3", "stabilized-2"; "modified"; "auto". */
+const char *cli_index_name(pol_index index);
+const char *cli_newton_name(pol_newton_kind kind);
+const char *cli_solver_name(pol_solver_kind kind);
+
+/* All errors of an input, one a line, then how many there are, on stderr. */
+void cli_print_errors(const char *source, const pol_errors *errors);
+/* When and where the numerics failed and what to try, on stderr. */
+void cli_print_failure(const char *source, const pol_diagnostics *diagnostics);
+
+/* One line "LABEL   ..." of a table on stdout, printf-like. */
+void cli_print_row(const char *label, const char *format, ...);
+
+#endif

@@ -1,0 +1,314 @@
+/* Consistent positions, velocities, accelerations and multipliers.
+ *
+ * Positions and velocities are moved to the constraints by the shortest way in the metric of the
+ * mass matrix.  Each correction solves
+ *
+ *     [ M  B^T  ] [ delta ]   [    0    ]
+ *     [ B  -eps ] [  mu   ] = [ -defect ]
+ *
+ * with a small diagonal eps, relative to B M^-1 B^T, so that redundant but compatible constraints
+ * need no special treatment; repeating the correction removes what eps left (the method of
+ * multipliers). Accelerations and multipliers come from the same matrix with eps = 0: there
+ * redundant constraints make the multipliers ambiguous, and the matrix tells which one.
+ */
+#include "dae/assembler.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_POSITION_ITERATIONS = 100, MAX_VELOCITY_ITERATIONS = 20, MAX_HALVINGS = 20 };
+
+static const double regularisation = 1e-9;
+static const double position_accuracy = 1e-10; /* of the largest coordinate, or of 1 */
+static const double velocity_accuracy = 1e-9;  /* of the largest velocity, or of 1 */
+
+struct pol_assembler {
+  const pol_dae *dae;
+  pol_saddle *saddle;
+  double *memory; /* all arrays below in one piece */
+  double *mass, *jacobian, *rhs, *defect, *trial_defect, *q, *best, *step, *zero, *scratch;
+};
+
+/* Takes the next n numbers of a piece of memory. */
+static double *take(double **next, size_t n)
+{
+  double *piece = *next;
+  *next += n;
+  return piece;
+}
+
+pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
+                                pol_solver_kind solver)
+{
+  pol_assembler *a = *assembler = NULL;
+  pol_status status = pol_dae_validate(dae, NULL, 0);
+  if (status) return status;
+  a = calloc(1, sizeof *a);
+  if (!a) return POL_NO_MEMORY;
+  a->dae = dae;
+  status = pol_saddle_create(&a->saddle, dae, 0, solver);
+  if (status) goto fail;
+
+  size_t nv = (size_t)dae->group.nv, nq = (size_t)dae->group.nq, m = (size_t)a->saddle->m;
+  size_t coupling = (size_t)pol_pattern_nonzeros(a->saddle->patterns.coupling);
+  size_t constraint = (size_t)pol_pattern_nonzeros(a->saddle->patterns.constraint);
+  size_t size = coupling + constraint + nv + m + 2 * m + nq + nv + nv + nv + dae->scratch_size;
+  double *next = a->memory = calloc(size + 1, sizeof *next);
+  if (!next) {
+    status = POL_NO_MEMORY;
+    goto fail;
+  }
+  a->mass = take(&next, coupling);
+  a->jacobian = take(&next, constraint);
+  a->rhs = take(&next, nv + m);
+  a->defect = take(&next, m);
+  a->trial_defect = take(&next, m);
+  a->q = take(&next, nq);
+  a->best = take(&next, nv);
+  a->step = take(&next, nv);
+  a->zero = take(&next, nv);
+  a->scratch = take(&next, dae->scratch_size);
+  *assembler = a;
+  return POL_OK;
+fail:
+  pol_assembler_free(&a);
+  return status;
+}
+
+void pol_assembler_free(pol_assembler **assembler)
+{
+  pol_assembler *a = *assembler;
+  if (!a) return;
+  pol_saddle_free(&a->saddle);
+  free(a->memory);
+  free(a);
+  *assembler = NULL;
+}
+
+pol_saddle *pol_assembler_saddle(pol_assembler *assembler)
+{
+  return assembler->saddle;
+}
+
+/* --- helpers ------------------------------------------------------------------------------------
+ */
+
+static double largest(const double *x, int n)
+{
+  double max = 0.0;
+  for (int i = 0; i < n; i++)
+    if (!(fabs(x[i]) <= max)) max = fabs(x[i]);
+  return max;
+}
+
+static int index_of_largest(const double *x, int n)
+{
+  int worst = -1;
+  double max = -1.0;
+  for (int i = 0; i < n; i++)
+    if (!(fabs(x[i]) <= max)) {
+      max = fabs(x[i]);
+      worst = i;
+    }
+  return worst;
+}
+
+static pol_status fail(const pol_assembler *a, pol_status status, double t, int equation,
+                       const char *message, const char *advice, pol_diagnostics *d)
+{
+  if (!d) return status;
+  *d = (pol_diagnostics){.status = status, .t = t, .equation = equation};
+  if (equation >= 0) pol_dae_describe(a->dae, equation, d->where, sizeof d->where);
+  snprintf(d->message, sizeof d->message, "%s", message);
+  snprintf(d->advice, sizeof d->advice, "%s", advice);
+  return status;
+}
+
+static pol_status factor(pol_assembler *a, double t, pol_diagnostics *d)
+{
+  pol_status status = pol_solver_refactor(a->saddle->solver, a->saddle->values);
+  if (status == POL_SINGULAR)
+    return fail(a, status, t,
+                pol_saddle_equation(a->saddle, pol_solver_singular_column(a->saddle->solver)),
+                "the constraints are redundant, or a mass is zero",
+                "remove what another joint already locks, or start from another position", d);
+  if (status) return fail(a, status, t, -1, "the initial system could not be factorised", "", d);
+  return POL_OK;
+}
+
+/* Puts -eps (B M^-1 B^T)_ii on the diagonal, with M by its diagonal, and cuts out what is kept. */
+static void regularise(pol_assembler *a, const unsigned char *keep)
+{
+  pol_saddle *s = a->saddle;
+  const pol_pattern *W = s->patterns.coupling, *B = s->patterns.constraint, *S = s->pattern;
+  for (int j = 0; j < s->nv; j++) {
+    double mass = a->mass[pol_pattern_address(W, j, j)];
+    for (int k = B->start[j]; k < B->start[j + 1]; k++)
+      s->values[pol_saddle_diagonal(s, B->row[k])] -= a->jacobian[k] * a->jacobian[k] / mass;
+  }
+  for (int i = 0; i < s->m; i++) {
+    double *d = &s->values[pol_saddle_diagonal(s, i)];
+    *d = *d == 0.0 ? -1.0 : regularisation * *d;
+  }
+  if (!keep) return;
+  for (int j = 0; j < s->n; j++)
+    for (int k = S->start[j]; k < S->start[j + 1]; k++) {
+      int row = S->row[k];
+      if ((j < s->nv && keep[j]) || (row < s->nv && keep[row])) s->values[k] = row == j ? 1.0 : 0.0;
+    }
+}
+
+/* rhs = (0, -defect), solved */
+static void solve_correction(pol_assembler *a)
+{
+  memset(a->rhs, 0, (size_t)a->saddle->nv * sizeof *a->rhs);
+  for (int i = 0; i < a->saddle->m; i++) a->rhs[a->saddle->nv + i] = -a->defect[i];
+  pol_solver_solve(a->saddle->solver, a->rhs);
+}
+
+static pol_status evaluate(pol_assembler *a, const pol_point *at, unsigned want,
+                           const pol_terms *out, pol_diagnostics *d)
+{
+  pol_status status = pol_dae_evaluate(a->dae, at, want, out, a->scratch);
+  if (status) return fail(a, status, at->t, -1, "the model could not be evaluated", "", d);
+  return POL_OK;
+}
+
+/* --- positions ----------------------------------------------------------------------------------
+ */
+
+/* The largest step along rhs, halved as often as needed, that reduces the defect; updates q,
+ * defect. */
+static int move_downhill(pol_assembler *a, double t, double *q)
+{
+  const pol_dae *dae = a->dae;
+  int nv = dae->group.nv, nh = dae->num_holonomic;
+  double before = largest(a->defect, nh), share = 1.0;
+  pol_point at = {.t = t, .q = a->q, .v = a->zero, .vd = a->zero};
+  pol_terms out = {.position = a->trial_defect};
+  for (int k = 0; k <= MAX_HALVINGS; k++, share *= 0.5) {
+    for (int i = 0; i < nv; i++) a->step[i] = share * a->rhs[i];
+    pol_group_move(&dae->group, q, a->step, a->q);
+    if (pol_dae_evaluate(dae, &at, POL_POSITION, &out, a->scratch)) continue;
+    double after = largest(a->trial_defect, nh);
+    if (!isfinite(after) || after >= before) continue;
+    memcpy(q, a->q, (size_t)dae->group.nq * sizeof *q);
+    memcpy(a->defect, a->trial_defect, (size_t)nh * sizeof *a->defect);
+    return 1;
+  }
+  return 0;
+}
+
+pol_status pol_assembler_position(pol_assembler *assembler, double t, double *q,
+                                  pol_diagnostics *diagnostics)
+{
+  pol_assembler *a = assembler;
+  int nh = a->dae->num_holonomic;
+  double size = fmax(1.0, largest(q, a->dae->group.nq));
+  pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero};
+  pol_terms out = {.position = a->defect, .mass = a->mass, .jacobian = a->jacobian};
+  memset(a->defect, 0, (size_t)a->saddle->m * sizeof *a->defect);
+  for (int k = 0; k < MAX_POSITION_ITERATIONS; k++) {
+    pol_status status = evaluate(a, &at, POL_POSITION | POL_MASS | POL_JACOBIAN, &out, diagnostics);
+    if (status) return status;
+    if (largest(a->defect, nh) <= 8.0 * DBL_EPSILON * size) return POL_OK;
+    pol_saddle_set_kkt(a->saddle, a->mass, a->jacobian);
+    regularise(a, NULL);
+    status = factor(a, t, diagnostics);
+    if (status) return status;
+    solve_correction(a);
+    if (!move_downhill(a, t, q)) break;
+  }
+  if (largest(a->defect, nh) <= position_accuracy * size) return POL_OK;
+  int worst = index_of_largest(a->defect, nh);
+  char message[128];
+  snprintf(message, sizeof message, "no position satisfies the constraints; %.3g remains",
+           worst < 0 ? 0.0 : a->defect[worst]);
+  return fail(a, POL_INCONSISTENT, t, a->saddle->nv + worst, message,
+              "check the geometry of this joint, or give initial positions nearer to assembly",
+              diagnostics);
+}
+
+/* --- velocities ---------------------------------------------------------------------------------
+ */
+
+/* Repeats the correction until the defect stops falling; returns what remains of it. */
+static double project_velocity(pol_assembler *a, const pol_point *at, const pol_terms *out,
+                               double *v)
+{
+  int nv = a->saddle->nv, m = a->saddle->m;
+  double remaining = largest(a->defect, m);
+  for (int k = 0; k < MAX_VELOCITY_ITERATIONS && remaining > 0.0; k++) {
+    solve_correction(a);
+    memcpy(a->best, v, (size_t)nv * sizeof *v);
+    for (int i = 0; i < nv; i++) v[i] += a->rhs[i];
+    if (pol_dae_evaluate(a->dae, at, POL_VELOCITY, out, a->scratch)) return HUGE_VAL;
+    double now = largest(a->defect, m);
+    if (!(now < remaining)) {
+      memcpy(v, a->best, (size_t)nv * sizeof *v);
+      if (pol_dae_evaluate(a->dae, at, POL_VELOCITY, out, a->scratch)) return HUGE_VAL;
+      break;
+    }
+    remaining = now;
+  }
+  return remaining;
+}
+
+pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const double *q, double *v,
+                                  const unsigned char *keep, int *kept,
+                                  pol_diagnostics *diagnostics)
+{
+  pol_assembler *a = assembler;
+  int nv = a->saddle->nv, m = a->saddle->m;
+  pol_point at = {.t = t, .q = q, .v = v, .vd = a->zero};
+  pol_terms out = {.velocity = a->defect, .mass = a->mass, .jacobian = a->jacobian};
+  pol_status status = evaluate(a, &at, POL_VELOCITY | POL_MASS | POL_JACOBIAN, &out, diagnostics);
+  if (status) return status;
+  double accepted = velocity_accuracy * fmax(1.0, largest(v, nv));
+  if (kept) *kept = 1;
+
+  /* first with the kept components held, then, if the constraints do not allow that, without */
+  for (int held = keep != NULL; held >= 0; held--) {
+    pol_saddle_set_kkt(a->saddle, a->mass, a->jacobian);
+    regularise(a, held ? keep : NULL);
+    status = factor(a, t, diagnostics);
+    if (status) return status;
+    if (kept) *kept = held || !keep;
+    if (project_velocity(a, &at, &out, v) <= accepted) return POL_OK;
+  }
+  return fail(a, POL_INCONSISTENT, t, nv + index_of_largest(a->defect, m),
+              "no velocity satisfies the constraints", "check the drives that act on this joint",
+              diagnostics);
+}
+
+/* --- accelerations ------------------------------------------------------------------------------
+ */
+
+pol_status pol_assembler_acceleration(pol_assembler *assembler, double t, const double *q,
+                                      const double *v, double *vd, double *lambda,
+                                      pol_diagnostics *diagnostics)
+{
+  pol_assembler *a = assembler;
+  int nv = a->saddle->nv, m = a->saddle->m;
+  pol_point at = {.t = t, .q = q, .v = v, .vd = a->zero};
+  pol_terms out = {
+      .balance = a->rhs, .acceleration = a->rhs + nv, .mass = a->mass, .jacobian = a->jacobian};
+  pol_status status =
+      evaluate(a, &at, POL_FORCE | POL_ACCELERATION | POL_MASS | POL_JACOBIAN, &out, diagnostics);
+  if (status) return status;
+  pol_saddle_set_kkt(a->saddle, a->mass, a->jacobian);
+  status = factor(a, t, diagnostics);
+  if (status) return status;
+  for (int i = 0; i < nv + m; i++) a->rhs[i] = -a->rhs[i];
+  pol_solver_solve(a->saddle->solver, a->rhs);
+  int worst = index_of_largest(a->rhs, nv + m);
+  if (worst >= 0 && !isfinite(a->rhs[worst]))
+    return fail(a, POL_NOT_FINITE, t, worst, "the initial accelerations are not finite",
+                "check the forces at the initial configuration", diagnostics);
+  memcpy(vd, a->rhs, (size_t)nv * sizeof *vd);
+  memcpy(lambda, a->rhs + nv, (size_t)m * sizeof *lambda);
+  return POL_OK;
+}

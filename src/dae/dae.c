@@ -1,0 +1,117 @@
+/* The contract's helpers: validation, evaluation, patterns, names of equations. */
+#include "dae/dae.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int pol_dae_num_constraints(const pol_dae *dae)
+{
+  return dae->num_holonomic + dae->num_nonholonomic;
+}
+
+static pol_status broken_rule(const char *rule, char *message, size_t size)
+{
+  if (message && size) snprintf(message, size, "%s", rule);
+  return POL_BAD_ARGUMENT;
+}
+
+/* Columns of one SO(3) or SE(3) factor have the same rows. */
+static int uniform_columns(const pol_pattern *pattern, const pol_group *group)
+{
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    if (factor->kind == POL_REAL) continue;
+    const int *first = pattern->row + pattern->start[factor->v];
+    int count = pattern->start[factor->v + 1] - pattern->start[factor->v];
+    for (int j = factor->v + 1; j < factor->v + factor->dim; j++)
+      if (pattern->start[j + 1] - pattern->start[j] != count ||
+          memcmp(pattern->row + pattern->start[j], first, (size_t)count * sizeof *first) != 0)
+        return 0;
+  }
+  return 1;
+}
+
+pol_status pol_dae_validate(const pol_dae *dae, char *message, size_t size)
+{
+  int nv = dae->group.nv, m = pol_dae_num_constraints(dae);
+  if (nv < 1 || dae->group.num_factors < 1) return broken_rule("the group is empty", message, size);
+  if (dae->num_holonomic < 0 || dae->num_nonholonomic < 0)
+    return broken_rule("the number of constraints is negative", message, size);
+  if (!dae->evaluate) return broken_rule("evaluate is missing", message, size);
+  if (dae->coupling) {
+    if (dae->coupling->rows != nv || dae->coupling->cols != nv)
+      return broken_rule("the pattern coupling must be nv x nv", message, size);
+    if (!uniform_columns(dae->coupling, &dae->group))
+      return broken_rule("the columns of a rotation in coupling must have the same rows", message,
+                         size);
+  }
+  if (dae->constraint) {
+    if (dae->constraint->rows != m || dae->constraint->cols != nv)
+      return broken_rule("the pattern constraint must be m x nv", message, size);
+    if (!uniform_columns(dae->constraint, &dae->group))
+      return broken_rule("the columns of a rotation in constraint must have the same rows", message,
+                         size);
+  }
+  return POL_OK;
+}
+
+static void zero(double *values, int n)
+{
+  memset(values, 0, (size_t)n * sizeof *values);
+}
+
+pol_status pol_dae_evaluate(const pol_dae *dae, const pol_point *at, unsigned want,
+                            const pol_terms *out, double *scratch)
+{
+  int nv = dae->group.nv, m = pol_dae_num_constraints(dae);
+  int coupling = dae->coupling ? pol_pattern_nonzeros(dae->coupling) : nv * nv;
+  int constraint = dae->constraint ? pol_pattern_nonzeros(dae->constraint) : m * nv;
+  if (want & (POL_INERTIA | POL_FORCE | POL_REACTION)) zero(out->balance, nv);
+  if (want & POL_POSITION) zero(out->position, dae->num_holonomic);
+  if (want & POL_VELOCITY) zero(out->velocity, m);
+  if (want & POL_ACCELERATION) zero(out->acceleration, m);
+  if (want & POL_MASS) zero(out->mass, coupling);
+  if (want & POL_DAMPING) zero(out->damping, coupling);
+  if (want & (POL_STIFFNESS | POL_GEOMETRIC_STIFFNESS)) zero(out->stiffness, coupling);
+  if (want & POL_JACOBIAN) zero(out->jacobian, constraint);
+  if (want & POL_CURVATURE) zero(out->curvature, constraint);
+  return dae->evaluate(at, want, out, scratch, dae->user);
+}
+
+/* A full rows x cols pattern in *owned, unless the dae has its own. */
+static pol_status own_or_full(const pol_pattern *given, int rows, int cols, pol_pattern **owned,
+                              const pol_pattern **pattern)
+{
+  pol_block all = {.rows = rows, .cols = cols};
+  pol_status status = given ? POL_OK : pol_pattern_create(owned, rows, cols, 1, &all);
+  *pattern = given ? given : *owned;
+  return status;
+}
+
+pol_status pol_dae_patterns_create(pol_dae_patterns *patterns, const pol_dae *dae)
+{
+  int nv = dae->group.nv, m = pol_dae_num_constraints(dae);
+  memset(patterns, 0, sizeof *patterns);
+  pol_status status = own_or_full(dae->coupling, nv, nv, &patterns->owned[0], &patterns->coupling);
+  if (!status)
+    status = own_or_full(dae->constraint, m, nv, &patterns->owned[1], &patterns->constraint);
+  if (status) pol_dae_patterns_free(patterns);
+  return status;
+}
+
+void pol_dae_patterns_free(pol_dae_patterns *patterns)
+{
+  pol_pattern_free(&patterns->owned[0]);
+  pol_pattern_free(&patterns->owned[1]);
+}
+
+void pol_dae_describe(const pol_dae *dae, int equation, char *text, size_t size)
+{
+  int nv = dae->group.nv;
+  if (dae->describe)
+    dae->describe(equation, text, size, dae->user);
+  else if (equation < nv)
+    snprintf(text, size, "balance equation %d", equation + 1);
+  else
+    snprintf(text, size, "constraint %d", equation - nv + 1);
+}

@@ -1,0 +1,25 @@
+/* What the files of the library share about a pol_dae: evaluation into zeroed arrays, and patterns
+ * that are always there. */
+#ifndef POLHODE_DAE_DAE_H
+#define POLHODE_DAE_DAE_H
+
+#include <polhode/dae.h>
+
+/* Sets what `want` asks for to zero, then calls dae->evaluate.  coupling and constraint are the
+ * patterns of the matrices (pol_dae_patterns). */
+pol_status pol_dae_evaluate(const pol_dae *dae, const pol_point *at, unsigned want,
+                            const pol_terms *out, double *scratch);
+
+/* The patterns of a dae, full ones where it has none. */
+typedef struct pol_dae_patterns {
+  const pol_pattern *coupling, *constraint;
+  pol_pattern *owned[2];
+} pol_dae_patterns;
+
+pol_status pol_dae_patterns_create(pol_dae_patterns *patterns, const pol_dae *dae);
+void pol_dae_patterns_free(pol_dae_patterns *patterns);
+
+/* Writes the name of an equation (balance and constraint numbering of pol_dae.describe). */
+void pol_dae_describe(const pol_dae *dae, int equation, char *text, size_t size);
+
+#endif

@@ -1,0 +1,53 @@
+/* Newton's method for the saddle-point systems of the integrators: full, simplified or modified,
+ * with an Armijo line search and a scale-free stopping rule.
+ *
+ * The unknowns are x = (increments, multipliers).  An increment is good when its correction is
+ * below a tolerance of its kind (rotation or translation), which the system gives.  A residual is
+ * good when it is below what a correction at that tolerance would cause: row i of |matrix| times
+ * the tolerances.  So neither forces nor multipliers need tolerances of their own.
+ */
+#ifndef POLHODE_DAE_NEWTON_H
+#define POLHODE_DAE_NEWTON_H
+
+#include <polhode/newton.h>
+
+#include "dae/saddle.h"
+
+enum { POL_ROTATIONS, POL_TRANSLATIONS, POL_KINDS };
+
+typedef struct pol_newton_system {
+  /* r (n numbers) at x */
+  pol_status (*residual)(const double *x, double *r, void *user);
+  /* The matrix dr/dx at the x of the last residual, into the values of the saddle. */
+  pol_status (*matrix)(void *user);
+  /* What a correction of each kind may be at the x of the last residual. */
+  void (*tolerances)(double tolerance[POL_KINDS], void *user);
+  void *user;
+} pol_newton_system;
+
+typedef struct pol_newton {
+  pol_newton_options options;
+  const pol_dae *dae;
+  pol_saddle *saddle;  /* not owned */
+  pol_counts *counts;  /* not owned */
+  unsigned char *kind; /* nv: of each increment */
+  double *memory;
+  double *trial, *dx, *r, *trial_r, *row_size[POL_KINDS];
+  int has_matrix; /* 0: evaluate it before the next correction */
+  double tolerance[POL_KINDS];
+} pol_newton;
+
+pol_status pol_newton_create(pol_newton **newton, const pol_dae *dae, pol_saddle *saddle,
+                             const pol_newton_options *options, pol_counts *counts);
+void pol_newton_free(pol_newton **newton);
+
+/* Forgets the matrix, e.g. because the step size has changed. */
+void pol_newton_reset(pol_newton *newton);
+
+/* Improves x (n numbers) to a solution.  After POL_OK the last residual was evaluated at the x
+ * returned. On failure iteration, residual, correction, equation, where, message and advice are
+ * set. */
+pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system, double *x,
+                            pol_diagnostics *diagnostics);
+
+#endif

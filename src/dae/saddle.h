@@ -1,0 +1,47 @@
+/* The saddle-point matrix that every calculation with a dae factors,
+ *
+ *     [ W    B^T  W B^T ]   nv rows: balance
+ *     [ B    d    B B^T ]   m rows: one constraint each
+ *     [ B_h  0    0     ]   num_extra rows: the holonomic constraints once more (stabilized index
+ * 2)
+ *
+ * where W stands for the pattern of M, D, K and d for a diagonal (zero, or the regularisation of
+ * the assembler); the last block column and row are there only if asked for. Its pattern is built
+ * and analysed once.  In each of the first nv columns the entries of W come first, then those of B,
+ * then those of B_h: contiguous, in the order of the dae's own patterns, so a column can be written
+ * without searching.
+ */
+#ifndef POLHODE_DAE_SADDLE_H
+#define POLHODE_DAE_SADDLE_H
+
+#include "dae/dae.h"
+
+typedef struct pol_saddle {
+  int nv, m, num_extra, n; /* n = nv + m + num_extra */
+  pol_dae_patterns patterns;
+  pol_pattern *pattern;
+  double *values;
+  int *row_start;   /* row i of B has the entries row_start[i] .. row_start[i+1]-1 of */
+  int *row_col;     /* their columns, ascending, and */
+  int *row_address; /* their addresses in the pattern constraint */
+  pol_solver *solver;
+} pol_saddle;
+
+/* extra: with the last block row and column, for num_holonomic rows. */
+pol_status pol_saddle_create(pol_saddle **saddle, const pol_dae *dae, int extra,
+                             pol_solver_kind solver);
+void pol_saddle_free(pol_saddle **saddle);
+
+/* The m columns (B^T, d) from the values of B, with d = 0. */
+void pol_saddle_set_transposed(pol_saddle *saddle, const double *jacobian);
+
+/* Address of d of a constraint: the last entry of its column. */
+int pol_saddle_diagonal(const pol_saddle *saddle, int constraint);
+
+/* [ M B^T; B 0 ]; needs extra = 0. */
+void pol_saddle_set_kkt(pol_saddle *saddle, const double *mass, const double *jacobian);
+
+/* The equation (numbering of pol_dae.describe) that belongs to a row or column of the matrix. */
+int pol_saddle_equation(const pol_saddle *saddle, int row);
+
+#endif

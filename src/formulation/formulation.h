@@ -1,0 +1,47 @@
+/* The formulation object, shared by the files of this room. */
+#ifndef POLHODE_FORMULATION_FORMULATION_H
+#define POLHODE_FORMULATION_FORMULATION_H
+
+#include <polhode/formulation.h>
+
+#include "formulation/chart.h"
+
+/* A dense block inside a sparse matrix: address of its first entry, distance between its columns.
+ */
+typedef struct pol_slot {
+  int address, stride;
+} pol_slot;
+
+/* A joint, its rows and where its blocks are.  Bodies that are the ground have no blocks. */
+typedef struct pol_placed_joint {
+  pol_joint_kernel kernel;
+  int row;                 /* of its first constraint */
+  pol_slot coupling[2][2]; /* in coupling: rows of body i, columns of body j */
+  pol_slot jacobian[2];    /* in constraint: its rows, columns of body i */
+} pol_placed_joint;
+
+struct pol_formulation {
+  const pol_mechanism *mechanism;
+  pol_formulation_kind kind;
+  const pol_chart *chart;
+  double gravity[3];
+  int num_bodies, num_joints;
+  pol_factor *factors; /* chart->num_factors a body */
+  pol_slot *diagonal;  /* in coupling: the block of each body */
+  pol_placed_joint *joints;
+  pol_pattern *coupling, *constraint;
+  pol_dae dae;
+};
+
+/* pol_dae.evaluate; evaluate.c */
+pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
+                                    double *scratch, void *user);
+/* Numbers of scratch that it needs. */
+size_t pol_formulation_scratch(int num_bodies);
+
+/* The ground's frame, and the frame of one body at q, v (may be NULL). */
+const pol_frame *pol_ground_frame(void);
+void pol_formulation_frame(const pol_formulation *formulation, const double *q, const double *v,
+                           int body, pol_frame *frame);
+
+#endif

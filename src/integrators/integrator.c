@@ -1,0 +1,118 @@
+/* The integrator as a user sees it: life cycle, consistent start, time keeping.  The family of the
+ * method does the steps. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "integrators/family.h"
+
+pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae,
+                                 const pol_options *options)
+{
+  *integrator = NULL;
+  pol_status status = pol_options_validate(options, NULL, 0);
+  if (status) return status;
+  pol_integrator *s = calloc(1, sizeof *s);
+  if (!s) return POL_NO_MEMORY;
+  s->dae = dae;
+  s->options = *options;
+  s->method = pol_method_entry_find(options->method);
+  status = pol_assembler_create(&s->assembler, dae, options->solver);
+  if (!status) status = s->method->family->create(s);
+  if (status)
+    pol_integrator_free(&s);
+  else
+    *integrator = s;
+  return status;
+}
+
+void pol_integrator_free(pol_integrator **integrator)
+{
+  pol_integrator *s = *integrator;
+  if (!s) return;
+  if (s->data) s->method->family->destroy(s->data);
+  pol_assembler_free(&s->assembler);
+  free(s);
+  *integrator = NULL;
+}
+
+/* Consistent values in work = (q, v, vd, lambda). */
+static pol_status make_consistent(pol_integrator *s, double t, const unsigned char *keep,
+                                  double *work)
+{
+  double *q = work, *v = q + s->dae->group.nq, *vd = v + s->dae->group.nv;
+  double *lambda = vd + s->dae->group.nv;
+  pol_status status = pol_assembler_position(s->assembler, t, q, &s->diagnostics);
+  if (!status) status = pol_assembler_velocity(s->assembler, t, q, v, keep, NULL, &s->diagnostics);
+  if (!status)
+    status = pol_assembler_acceleration(s->assembler, t, q, v, vd, lambda, &s->diagnostics);
+  if (!status) s->method->family->start(s, q, v, vd, lambda);
+  return status;
+}
+
+pol_status pol_integrator_start(pol_integrator *integrator, double t, const double *q,
+                                const double *v, const unsigned char *keep)
+{
+  pol_integrator *s = integrator;
+  size_t nq = (size_t)s->dae->group.nq, nv = (size_t)s->dae->group.nv;
+  size_t m = (size_t)pol_dae_num_constraints(s->dae);
+  memset(&s->diagnostics, 0, sizeof s->diagnostics);
+  memset(&s->counts, 0, sizeof s->counts);
+  s->diagnostics.equation = -1;
+  s->state.q = NULL; /* no step before a start succeeds */
+  double *work = calloc(nq + 2 * nv + m, sizeof *work);
+  if (!work) return s->diagnostics.status = POL_NO_MEMORY;
+  memcpy(work, q, nq * sizeof *q);
+  memcpy(work + nq, v, nv * sizeof *v);
+  pol_status status = make_consistent(s, t, keep, work);
+  free(work);
+  s->state.t = s->t_reference = t;
+  s->h = 0.0;
+  s->steps_since = 0;
+  return status;
+}
+
+pol_status pol_integrator_step(pol_integrator *integrator, double h)
+{
+  pol_integrator *s = integrator;
+  pol_diagnostics *d = &s->diagnostics;
+  memset(d, 0, sizeof *d);
+  d->equation = -1;
+  if (!(h > 0.0) || !isfinite(h) || !s->state.q) {
+    snprintf(d->message, sizeof d->message, "the step size must be positive, after a start");
+    return d->status = POL_BAD_ARGUMENT;
+  }
+  if (h != s->h) {
+    s->t_reference = s->state.t;
+    s->steps_since = 0;
+    s->h = h;
+  }
+  d->h = h;
+  d->t = s->t_reference + (double)(s->steps_since + 1) * h;
+  d->step = s->counts.steps + 1;
+  pol_status status = s->method->family->step(s, d->t, h);
+  if (status) {
+    s->counts.rejected++;
+    return d->status = status;
+  }
+  s->state.t = d->t;
+  s->steps_since++;
+  s->counts.steps++;
+  return POL_OK;
+}
+
+const pol_state *pol_integrator_state(const pol_integrator *integrator)
+{
+  return &integrator->state;
+}
+
+const pol_counts *pol_integrator_counts(const pol_integrator *integrator)
+{
+  return &integrator->counts;
+}
+
+const pol_diagnostics *pol_integrator_diagnostics(const pol_integrator *integrator)
+{
+  return &integrator->diagnostics;
+}

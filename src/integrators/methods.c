@@ -1,0 +1,53 @@
+/* The table of methods. */
+#include <stddef.h>
+#include <string.h>
+
+#include "integrators/family.h"
+#include "integrators/generalized_alpha.h"
+
+static const pol_method_entry methods[] = {
+    {.method = {.name = "geom1",
+                .title = "Lie group generalized-alpha, one exponential a step",
+                .order = "2; multipliers 1 in the transient of index 3",
+                .conserves = "the constraints of its index; dissipates high frequencies by rho_inf",
+                .source = "Bruels/Cardona 2010, Arnold/Cardona/Bruels 2015"},
+     .family = &pol_generalized_alpha,
+     .variant = &pol_geom1},
+    {.method = {.name = "geom2",
+                .title = "the same, velocity and correction in two exponentials",
+                .order = "2",
+                .conserves = "as geom1",
+                .source = "Bruels/Cardona 2010"},
+     .family = &pol_generalized_alpha,
+     .variant = &pol_geom2},
+    {.method = {.name = "geom3",
+                .title = "the same, velocity, acceleration and correction in three exponentials",
+                .order = "2",
+                .conserves = "as geom1",
+                .source = "Bruels/Cardona 2010"},
+     .family = &pol_generalized_alpha,
+     .variant = &pol_geom3},
+};
+
+int pol_method_count(void)
+{
+  return (int)(sizeof methods / sizeof methods[0]);
+}
+
+const pol_method *pol_method_at(int index)
+{
+  return index >= 0 && index < pol_method_count() ? &methods[index].method : NULL;
+}
+
+const pol_method_entry *pol_method_entry_find(const char *name)
+{
+  for (int i = 0; i < pol_method_count(); i++)
+    if (strcmp(methods[i].method.name, name) == 0) return &methods[i];
+  return NULL;
+}
+
+const pol_method *pol_method_find(const char *name)
+{
+  const pol_method_entry *entry = pol_method_entry_find(name);
+  return entry ? &entry->method : NULL;
+}

@@ -1,0 +1,52 @@
+/* Options of the integrators: defaults and rules. */
+#include <math.h>
+#include <stdio.h>
+
+#include "integrators/family.h"
+
+void pol_options_set_rho_inf(pol_options *options, double rho_inf)
+{
+  options->alpha_m = (2.0 * rho_inf - 1.0) / (rho_inf + 1.0);
+  options->alpha_f = rho_inf / (rho_inf + 1.0);
+  options->gamma = 0.5 + options->alpha_f - options->alpha_m;
+  options->beta = 0.25 * (options->gamma + 0.5) * (options->gamma + 0.5);
+}
+
+pol_options pol_options_default(void)
+{
+  pol_options options = {.method = "geom1",
+                         .index = POL_INDEX_3,
+                         .newton = {.kind = POL_NEWTON_MODIFIED,
+                                    .tolerance = 1e-9,
+                                    .max_iterations = 30,
+                                    .refresh = 0.5,
+                                    .line_search = 8}};
+  pol_options_set_rho_inf(&options, 0.9);
+  return options;
+}
+
+static pol_status broken_rule(const char *rule, char *message, size_t size)
+{
+  if (message && size) snprintf(message, size, "%s", rule);
+  return POL_BAD_ARGUMENT;
+}
+
+pol_status pol_options_validate(const pol_options *options, char *message, size_t size)
+{
+  const pol_newton_options *newton = &options->newton;
+  const pol_method_entry *entry = options->method ? pol_method_entry_find(options->method) : NULL;
+  if (!entry) return broken_rule("method must be the name of a method", message, size);
+  if (newton->kind < POL_NEWTON_FULL || newton->kind > POL_NEWTON_MODIFIED)
+    return broken_rule("newton.kind must be full, simplified or modified", message, size);
+  if (!(newton->tolerance > 0.0 && newton->tolerance < 1.0))
+    return broken_rule("newton.tolerance must be between 0 and 1", message, size);
+  if (newton->max_iterations < 1)
+    return broken_rule("newton.max_iterations must be at least 1", message, size);
+  if (!(newton->refresh > 0.0 && newton->refresh <= 1.0))
+    return broken_rule("newton.refresh must be above 0 and at most 1", message, size);
+  if (newton->line_search < 0)
+    return broken_rule("newton.line_search must not be negative", message, size);
+  if (options->solver < POL_SOLVER_AUTO || options->solver > POL_SOLVER_SPARSE)
+    return broken_rule("solver must be auto, dense or sparse", message, size);
+  return entry->family->validate(options, entry->variant, message, size);
+}

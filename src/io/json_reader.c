@@ -1,0 +1,482 @@
+/* Reading JSON objects by tables: places and their paths, error reports, and the readers of plain
+ * values, lists and objects.  json_reader.h says how they fit together. */
+#include "io/json_reader.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const pol_ground_name = "ground";
+
+/* --- places ----------------------------------------------------------------------------------- */
+
+pol_place pol_place_key(const pol_place *object, const char *key)
+{
+  return (pol_place){object, key, 0, json_object_get(object->value, key)};
+}
+
+pol_place pol_place_item(const pol_place *list, size_t index)
+{
+  return (pol_place){list, NULL, index, json_array_get(list->value, index)};
+}
+
+int pol_given(const pol_place *object, const char *key)
+{
+  return json_object_get(object->value, key) != NULL;
+}
+
+/* The first bytes of a JSON text. */
+enum { SHORT_JSON = 60 };
+typedef struct start_of_text {
+  char text[SHORT_JSON + 1];
+  size_t length;
+  int cut; /* there is more */
+} start_of_text;
+
+/* Takes what still fits; -1 stops the dump. */
+static int take_start(const char *text, size_t size, void *user)
+{
+  start_of_text *start = user;
+  const size_t room = SHORT_JSON - start->length;
+  const size_t taken = size < room ? size : room;
+  memcpy(start->text + start->length, text, taken);
+  start->length += taken;
+  start->cut = taken < size;
+  return start->cut ? -1 : 0;
+}
+
+char *pol_short_json(const json_t *value)
+{
+  start_of_text start = {.length = 0};
+  /* 15 digits give back what was written, where that has no more digits. */
+  const size_t flags = JSON_ENCODE_ANY | JSON_REAL_PRECISION(15);
+  if (json_dump_callback(value, take_start, &start, flags) != 0 && !start.cut) return NULL;
+  if (!start.cut) return pol_format("%.*s", (int)start.length, start.text);
+
+  /* Room for the dots, and no half character of UTF-8 before them. */
+  size_t length = SHORT_JSON - 3;
+  while (length > 0 && ((unsigned char)start.text[length] & 0xC0u) == 0x80u) length--;
+  return pol_format("%.*s...", (int)length, start.text);
+}
+
+static int is_plain_key(const char *key)
+{
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-$ ";
+  const size_t length = strlen(key);
+  return length > 0 && length <= SHORT_JSON && strspn(key, plain) == length;
+}
+
+/* ["key"], for keys that a dot cannot join. */
+static char *quoted_key(const char *parent, const char *key)
+{
+  json_t *text = json_string(key);
+  char *quoted = text ? pol_short_json(text) : NULL;
+  char *path = quoted ? pol_format("%s[%s]", parent, quoted) : NULL;
+  json_decref(text);
+  free(quoted);
+  return path;
+}
+
+/* "bodies[0].mass"; "" for the top; NULL without memory.  The caller frees. */
+static char *path_text(const pol_place *place)
+{
+  if (!place->parent) return pol_format("%s", "");
+  char *parent = path_text(place->parent);
+  if (!parent) return NULL;
+  char *path;
+  if (!place->key)
+    path = pol_format("%s[%zu]", parent, place->index);
+  else if (is_plain_key(place->key))
+    path = pol_format("%s%s%s", parent, *parent ? "." : "", place->key);
+  else
+    path = quoted_key(parent, place->key);
+  free(parent);
+  return path;
+}
+
+/* --- errors ----------------------------------------------------------------------------------- */
+
+void pol_report(pol_reader *reader, const pol_place *place, const char *suggestion,
+                const char *rule, ...)
+{
+  va_list arguments;
+  va_start(arguments, rule);
+  char *rule_text = pol_format_list(rule, arguments);
+  va_end(arguments);
+
+  char *path = place->parent ? path_text(place) : pol_format("top level");
+  char *value = place->value ? pol_short_json(place->value) : pol_format("%s", "");
+  pol_status status = POL_NO_MEMORY;
+  if (path && value && rule_text)
+    status = pol_errors_add(reader->errors, path, value, rule_text, suggestion);
+  if (status != POL_OK) reader->status = status;
+  free(rule_text);
+  free(path);
+  free(value);
+}
+
+static const pol_field *find_field(const pol_field *fields, const char *key)
+{
+  for (; fields->key; fields++)
+    if (strcmp(fields->key, key) == 0) return fields;
+  return NULL;
+}
+
+/* The key of the table that is near to an unknown one, or "". */
+static const char *near_key(const pol_field *fields, const char *key)
+{
+  pol_near near = pol_near_start(key);
+  for (; fields->key; fields++) pol_near_try(&near, fields->key);
+  return near.best;
+}
+
+/* Every object may have a comment. */
+static int is_comment(const char *key)
+{
+  return strcmp(key, "comment") == 0;
+}
+
+/* Does the object have an unknown key for which this one was suggested? */
+static int is_misspelt(const pol_place *object, const pol_field *fields, const char *key)
+{
+  const char *other;
+  json_t *value;
+  json_object_foreach(object->value, other, value)
+  {
+    if (!is_comment(other) && !find_field(fields, other) && !strcmp(near_key(fields, other), key))
+      return 1;
+  }
+  return 0;
+}
+
+void pol_report_missing(pol_reader *reader, const pol_place *object, const pol_field *fields,
+                        const char *key, const char *rule)
+{
+  if (is_misspelt(object, fields, key)) return;
+  const pol_place place = pol_place_key(object, key);
+  pol_report(reader, &place, "", "is required%s%s", *rule ? ": " : "", rule);
+}
+
+/* --- plain values ----------------------------------------------------------------------------- */
+
+void pol_read_text(pol_reader *reader, const pol_place *place, const pol_field *field, void *target)
+{
+  const char *text = json_string_value(place->value);
+  if (text)
+    *(const char **)target = text;
+  else
+    pol_report(reader, place, "", "%s", field->rule);
+}
+
+static int in_range(const pol_range *range, double number)
+{
+  return (range->open ? number > range->low : number >= range->low) && number <= range->high;
+}
+
+void pol_read_number(pol_reader *reader, const pol_place *place, const pol_field *field,
+                     void *target)
+{
+  const double number = json_number_value(place->value);
+  if (json_is_number(place->value) && (!field->detail || in_range(field->detail, number)))
+    *(double *)target = number;
+  else
+    pol_report(reader, place, "", "%s", field->rule);
+}
+
+void pol_read_integer(pol_reader *reader, const pol_place *place, const pol_field *field,
+                      void *target)
+{
+  const json_int_t number = json_integer_value(place->value);
+  if (json_is_integer(place->value) && number >= INT_MIN && number <= INT_MAX &&
+      in_range(field->detail, (double)number))
+    *(int *)target = (int)number;
+  else
+    pol_report(reader, place, "", "%s", field->rule);
+}
+
+/* A list of count numbers.  A wrong item is reported at its own place.  1 if all is well. */
+static int read_numbers(pol_reader *reader, const pol_place *place, const char *rule, size_t count,
+                        double *numbers)
+{
+  if (!json_is_array(place->value) || json_array_size(place->value) != count) {
+    pol_report(reader, place, "", "%s", rule);
+    return 0;
+  }
+  int good = 1;
+  for (size_t i = 0; i < count; i++) {
+    const pol_place item = pol_place_item(place, i);
+    numbers[i] = json_number_value(item.value);
+    if (!json_is_number(item.value)) {
+      pol_report(reader, &item, "", "must be a number");
+      good = 0;
+    }
+  }
+  return good;
+}
+
+void pol_read_vector(pol_reader *reader, const pol_place *place, const pol_field *field,
+                     void *target)
+{
+  read_numbers(reader, place, field->rule, 3, target);
+}
+
+void pol_read_vector4(pol_reader *reader, const pol_place *place, const pol_field *field,
+                      void *target)
+{
+  read_numbers(reader, place, field->rule, 4, target);
+}
+
+void pol_read_matrix(pol_reader *reader, const pol_place *place, const pol_field *field,
+                     void *target)
+{
+  if (!json_is_array(place->value) || json_array_size(place->value) != 3) {
+    pol_report(reader, place, "", "%s", field->rule);
+    return;
+  }
+  for (size_t i = 0; i < 3; i++) {
+    const pol_place row = pol_place_item(place, i);
+    read_numbers(reader, &row, "must be a list of 3 numbers", 3, (double *)target + 3 * i);
+  }
+}
+
+/* Divides by the largest component first, so that no square overflows or underflows. */
+static int normalize(double v[3])
+{
+  const double largest = fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2])));
+  if (largest == 0.0) return 0;
+  for (int i = 0; i < 3; i++) v[i] /= largest;
+  const double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+  for (int i = 0; i < 3; i++) v[i] /= length;
+  return 1;
+}
+
+static const char direction_rule[] = "must be a list of 3 numbers, not all zero";
+
+void pol_read_direction(pol_reader *reader, const pol_place *place, const pol_field *field,
+                        void *target)
+{
+  (void)field;
+  if (read_numbers(reader, place, direction_rule, 3, target) && !normalize(target))
+    pol_report(reader, place, "", "%s", direction_rule);
+}
+
+/* --- lists of two ----------------------------------------------------------------------------- */
+
+/* Reads each of exactly two items with `read` into target and target + size. */
+static void read_pair(pol_reader *reader, const pol_place *place, const pol_field *field,
+                      pol_read *read, void *target, size_t size)
+{
+  if (!json_is_array(place->value) || json_array_size(place->value) != 2) {
+    pol_report(reader, place, "", "%s", field->rule);
+    return;
+  }
+  for (size_t i = 0; i < 2; i++) {
+    const pol_place item = pol_place_item(place, i);
+    read(reader, &item, field, (char *)target + i * size);
+  }
+}
+
+void pol_read_direction_pair(pol_reader *reader, const pol_place *place, const pol_field *field,
+                             void *target)
+{
+  read_pair(reader, place, field, pol_read_direction, target, 3 * sizeof(double));
+}
+
+void pol_read_reference_pair(pol_reader *reader, const pol_place *place, const pol_field *field,
+                             void *target)
+{
+  int *index = target;
+  index[0] = index[1] = POL_NOWHERE;
+  read_pair(reader, place, field, pol_read_reference, target, sizeof(int));
+}
+
+/* --- choices and names ------------------------------------------------------------------------ */
+
+/* "must be one of: a, b, c"; the caller frees; NULL without memory. */
+static char *choice_rule(const pol_choices *choices)
+{
+  char *rule = pol_format("must be one of: ");
+  for (int i = 0; rule && choices->name(i); i++) {
+    char *longer = pol_format("%s%s%s", rule, i ? ", " : "", choices->name(i));
+    free(rule);
+    rule = longer;
+  }
+  return rule;
+}
+
+void pol_read_choice(pol_reader *reader, const pol_place *place, const pol_field *field,
+                     void *target)
+{
+  const pol_choices *choices = field->detail;
+  const char *text = json_string_value(place->value);
+  pol_near near = pol_near_start(text ? text : "");
+  for (int i = 0; text && choices->name(i); i++) {
+    if (strcmp(text, choices->name(i)) == 0) {
+      *(int *)target = i;
+      return;
+    }
+    pol_near_try(&near, choices->name(i));
+  }
+
+  *(int *)target = -1;
+  char *rule = choice_rule(choices);
+  if (rule)
+    pol_report(reader, place, near.best, "%s", rule);
+  else
+    reader->status = POL_NO_MEMORY;
+  free(rule);
+}
+
+static json_t *find_name(const pol_reader *reader, const char *list, const char *name)
+{
+  return json_object_get(json_object_get(reader->names, list), name);
+}
+
+/* Letters, digits, _ and -, and spaces inside: channel names like "top.position.x" stay readable.
+ */
+static int is_name(const char *name)
+{
+  static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_- ";
+  const size_t length = strlen(name);
+  return length > 0 && strspn(name, allowed) == length && name[0] != ' ' && name[length - 1] != ' ';
+}
+
+void pol_read_name(pol_reader *reader, const pol_place *place, const pol_field *field, void *target)
+{
+  const char *const *lists = field->detail;
+  const char *name = json_string_value(place->value);
+  if (!name || !is_name(name)) {
+    pol_report(reader, place, "", "%s", field->rule);
+    return;
+  }
+  *(const char **)target = name;
+  if (strcmp(name, pol_ground_name) == 0) {
+    pol_report(reader, place, "", "must not be \"%s\", the name of the inertial frame", name);
+    return;
+  }
+  /* The first object of that name has it, in the own list; in another list any object has. */
+  for (int i = 0; lists[i]; i++) {
+    const json_t *holder = find_name(reader, lists[i], name);
+    const json_int_t index = json_integer_value(holder);
+    if (holder && (i > 0 || index != (json_int_t)place->parent->index)) {
+      pol_report(reader, place, "", "must be unique: %s[%lld] has the same name", lists[i],
+                 (long long)index);
+      return;
+    }
+  }
+}
+
+void pol_read_reference(pol_reader *reader, const pol_place *place, const pol_field *field,
+                        void *target)
+{
+  const char *list = field->detail;
+  const int has_ground = strcmp(list, "bodies") == 0;
+  const char *name = json_string_value(place->value);
+  const json_t *holder = name ? find_name(reader, list, name) : NULL;
+  *(int *)target = holder ? (int)json_integer_value(holder) : POL_NOWHERE;
+  if (name && has_ground && strcmp(name, pol_ground_name) == 0) *(int *)target = POL_GROUND;
+  if (*(int *)target != POL_NOWHERE) return;
+
+  /* Nothing has that name: what could have been meant? */
+  pol_near near = pol_near_start(name ? name : "");
+  const char *candidate;
+  json_t *index;
+  json_object_foreach(json_object_get(reader->names, list), candidate, index)
+      pol_near_try(&near, candidate);
+  if (has_ground) pol_near_try(&near, pol_ground_name);
+  pol_report(reader, place, near.best, "must be a name from the list \"%s\"%s", list,
+             has_ground ? " or \"ground\"" : "");
+}
+
+/* The names of one list and the index of the first object that has each. */
+static json_t *collect_list(json_t *list)
+{
+  json_t *names = json_object();
+  size_t index;
+  json_t *item;
+  json_array_foreach(list, index, item)
+  {
+    const char *name = json_string_value(json_object_get(item, "name"));
+    if (!names || !name || json_object_get(names, name)) continue;
+    if (json_object_set_new(names, name, json_integer((json_int_t)index)) != 0) {
+      json_decref(names);
+      return NULL;
+    }
+  }
+  return names;
+}
+
+void pol_collect_names(pol_reader *reader, json_t *top, const char *const *lists)
+{
+  reader->names = json_object();
+  for (; *lists; lists++) {
+    json_t *names = collect_list(json_object_get(top, *lists));
+    if (json_object_set_new(reader->names, *lists, names) != 0) reader->status = POL_NO_MEMORY;
+  }
+}
+
+/* --- objects ---------------------------------------------------------------------------------- */
+
+/* Reads each key in the order of the file. */
+static void read_keys(pol_reader *reader, const pol_place *object, const pol_field *fields,
+                      void *target)
+{
+  const char *key;
+  json_t *value;
+  json_object_foreach(object->value, key, value)
+  {
+    const pol_place place = {object, key, 0, value};
+    const pol_field *field = find_field(fields, key);
+    if (field)
+      field->read(reader, &place, field, (char *)target + field->offset);
+    else if (!is_comment(key))
+      pol_report(reader, &place, near_key(fields, key), "is not a known key");
+    else if (!json_is_string(value))
+      pol_report(reader, &place, "", "must be a text");
+  }
+}
+
+static void read_kind(pol_reader *reader, const pol_place *place, const pol_kind *kind,
+                      void *object)
+{
+  if (!json_is_object(place->value)) {
+    pol_report(reader, place, "", "%s", kind->rule);
+    return;
+  }
+  const int before = reader->errors->count;
+  read_keys(reader, place, kind->fields, object);
+  for (const pol_field *field = kind->fields; field->key; field++)
+    if (field->required && !pol_given(place, field->key))
+      pol_report_missing(reader, place, kind->fields, field->key, field->rule);
+  const int sound = reader->status == POL_OK && reader->errors->count == before;
+  if (kind->check) kind->check(reader, place, object, sound);
+}
+
+void pol_read_object(pol_reader *reader, const pol_place *place, const pol_field *field,
+                     void *target)
+{
+  read_kind(reader, place, field->detail, target);
+}
+
+void pol_read_list(pol_reader *reader, const pol_place *place, const pol_field *field, void *target)
+{
+  const pol_kind *kind = field->detail;
+  pol_list *list = target;
+  const size_t count = json_array_size(place->value);
+  if (!json_is_array(place->value) || count < (size_t)kind->at_least || count > INT_MAX) {
+    pol_report(reader, place, "", "%s", field->rule);
+    return;
+  }
+  if (count == 0) return;
+  list->items = calloc(count, kind->size);
+  if (!list->items) {
+    reader->status = POL_NO_MEMORY;
+    return;
+  }
+  list->count = count;
+  for (size_t i = 0; i < count; i++) {
+    const pol_place item = pol_place_item(place, i);
+    read_kind(reader, &item, kind, (char *)list->items + i * kind->size);
+  }
+}

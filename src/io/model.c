@@ -1,0 +1,109 @@
+/* Reading a model: the public functions, which lead through the steps of model_parts.h. */
+#include "io/model_parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The steps from a JSON tree to a model; 1 if the model is complete. */
+static int fill_model(pol_reader *reader, const pol_place *top, pol_model *model)
+{
+  pol_model_data data;
+  pol_read_model_data(reader, top, &data);
+  if (reader->status == POL_OK && reader->errors->count == 0) {
+    reader->status = pol_mechanism_create(&model->mechanism);
+    model->settings = data.simulation.settings;
+    model->name = pol_format("%s", data.name);
+    if (!model->name) reader->status = POL_NO_MEMORY;
+  }
+  if (reader->status == POL_OK && reader->errors->count == 0)
+    pol_build_mechanism(reader, top, &data, model->mechanism);
+  pol_free_model_data(&data);
+  return reader->status == POL_OK && reader->errors->count == 0;
+}
+
+static pol_status read_bytes(pol_model **model, const char *text, size_t size, int num_overrides,
+                             const char *const *overrides, pol_errors *errors)
+{
+  pol_reader reader = {.errors = errors, .status = POL_OK};
+  pol_model *result = calloc(1, sizeof *result);
+  int good = 0;
+  *model = NULL;
+  if (!result) return POL_NO_MEMORY;
+
+  json_t *tree = pol_load_json(&reader, text, size);
+  if (json_is_object(tree))
+    for (int i = 0; i < num_overrides; i++) pol_apply_override(&reader, tree, overrides[i]);
+  const pol_place top = {.value = tree};
+  if (tree && reader.status == POL_OK) good = fill_model(&reader, &top, result);
+  json_decref(reader.names);
+  json_decref(tree);
+
+  if (good) {
+    *model = result;
+    return POL_OK;
+  }
+  pol_model_free(&result);
+  if (reader.status == POL_OK) return POL_BAD_ARGUMENT;
+  pol_errors_clear(errors);
+  return reader.status;
+}
+
+pol_status pol_model_read_text(pol_model **model, const char *text, int num_overrides,
+                               const char *const *overrides, pol_errors *errors)
+{
+  return read_bytes(model, text, strlen(text), num_overrides, overrides, errors);
+}
+
+/* All bytes of a file.  The caller frees *bytes, which may be set after a failure too. */
+static pol_status read_all(FILE *file, char **bytes, size_t *size)
+{
+  size_t capacity = 0;
+  *bytes = NULL;
+  *size = 0;
+  while (!feof(file)) {
+    if (*size == capacity) {
+      capacity = capacity ? 2 * capacity : 4096;
+      char *longer = realloc(*bytes, capacity);
+      if (!longer) return POL_NO_MEMORY;
+      *bytes = longer;
+    }
+    *size += fread(*bytes + *size, 1, capacity - *size, file);
+    if (ferror(file)) return POL_IO;
+  }
+  return POL_OK;
+}
+
+pol_status pol_model_read_file(pol_model **model, const char *path, int num_overrides,
+                               const char *const *overrides, pol_errors *errors)
+{
+  char *bytes = NULL;
+  size_t size = 0;
+  *model = NULL;
+  errno = 0;
+  FILE *file = fopen(path, "rb");
+  pol_status status = POL_IO;
+  if (file) status = read_all(file, &bytes, &size);
+  const int reason = errno;
+  if (file) fclose(file);
+
+  if (status == POL_OK) {
+    status = read_bytes(model, bytes, size, num_overrides, overrides, errors);
+  } else if (status == POL_IO) {
+    char *rule = pol_format("cannot be read: %s", strerror(reason));
+    if (!rule || pol_errors_add(errors, "", "", rule, "") != POL_OK) status = POL_NO_MEMORY;
+    free(rule);
+  }
+  free(bytes);
+  return status;
+}
+
+void pol_model_free(pol_model **model)
+{
+  if (!*model) return;
+  pol_mechanism_free(&(*model)->mechanism);
+  free((*model)->name);
+  free(*model);
+  *model = NULL;
+}

@@ -1,0 +1,136 @@
+/* From the checked data of a model file to a mechanism.
+ *
+ * A joint that is given by a point gets two markers there, which coincide at the initial position.
+ * Their axes are those of the first body, or follow from the joint's axis: z is turned into it by
+ * the smallest rotation. */
+#include <math.h>
+#include <string.h>
+
+#include <polhode/lie.h>
+
+#include "io/model_parts.h"
+#include "lie/small.h"
+
+static void copy4(const double a[4], double out[4])
+{
+  memcpy(out, a, 4 * sizeof *out);
+}
+
+/* The smallest rotation that turns the z axis into a unit vector: (1 + z.a, z x a), normalised. */
+static void rotation_to_axis(const double a[3], double q[4])
+{
+  /* 1 + a_z without cancellation; straight down, any half turn about a horizontal axis does */
+  const double across = a[0] * a[0] + a[1] * a[1];
+  const double w = a[2] < 0.0 ? across / (1.0 - a[2]) : 1.0 + a[2];
+  const double half_turn[4] = {0.0, 1.0, 0.0, 0.0};
+  const double turn[4] = {w, -a[1], a[0], 0.0};
+  copy4(w == 0.0 ? half_turn : turn, q);
+  pol_quat_normalize(q);
+}
+
+/* x along the first direction, y along the second, made exactly perpendicular, z = x x y. */
+static void rotation_to_axes(const double axes[6], double q[4])
+{
+  double x[3], y[3], z[3], R[9];
+  pol_v3_copy(axes, x);
+  pol_v3_copy(axes + 3, y);
+  pol_v3_add_scaled(-pol_v3_dot(x, y), x, y);
+  pol_v3_scale(1.0 / sqrt(pol_v3_dot(y, y)), y, y);
+  pol_v3_cross(x, y, z);
+  for (int i = 0; i < 3; i++) {
+    R[3 * i] = x[i];
+    R[3 * i + 1] = y[i];
+    R[3 * i + 2] = z[i];
+  }
+  pol_quat_from_matrix(R, q);
+}
+
+/* Global orientation of both markers of a joint that is given by bodies and a point. */
+static void joint_rotation(const pol_model_data *data, const pol_model_joint *joint, double q[4])
+{
+  static const double identity[4] = {1.0, 0.0, 0.0, 0.0};
+  const pol_model_body *bodies = data->bodies.items;
+  if (joint->given == POL_AXES_ONE)
+    rotation_to_axis(joint->axis, q);
+  else if (joint->given == POL_AXES_TWO)
+    rotation_to_axes(joint->axes, q);
+  else
+    copy4(joint->bodies[0] == POL_GROUND ? identity : bodies[joint->bodies[0]].rotation, q);
+}
+
+static pol_status add_body(pol_mechanism *mechanism, const pol_model_body *from)
+{
+  pol_body body = {.name = from->name, .mass = from->mass};
+  memcpy(body.inertia, from->inertia, sizeof body.inertia);
+  pol_v3_copy(from->position, body.position);
+  copy4(from->rotation, body.rotation);
+  pol_v3_copy(from->velocity, body.velocity);
+  pol_v3_copy(from->angular_velocity, body.angular_velocity);
+  if (from->given_global) {
+    double R[9];
+    pol_quat_to_matrix(from->rotation, R);
+    pol_m3_apply_transposed(R, from->angular_velocity_global, body.angular_velocity);
+  }
+  if (from->given_velocity) body.given |= POL_GIVEN_VELOCITY;
+  if (from->given_body || from->given_global) body.given |= POL_GIVEN_ANGULAR_VELOCITY;
+  return pol_mechanism_add_body(mechanism, &body, NULL);
+}
+
+static pol_status add_marker(pol_mechanism *mechanism, const pol_model_marker *from)
+{
+  pol_marker marker = {.name = from->name, .body = from->body};
+  pol_v3_copy(from->position, marker.position);
+  copy4(from->rotation, marker.rotation);
+  return pol_mechanism_add_marker(mechanism, &marker, NULL);
+}
+
+static pol_status add_joint(pol_mechanism *mechanism, const pol_model_data *data,
+                            const pol_model_joint *from)
+{
+  pol_joint joint = {.name = from->name, .type = (pol_joint_type)from->type};
+  if (from->given == POL_AXES_MARKERS) {
+    /* the markers of the file were added first, so their indices are the mechanism's */
+    memcpy(joint.marker, from->markers, sizeof joint.marker);
+    return pol_mechanism_add_joint(mechanism, &joint, NULL);
+  }
+  double q[4];
+  joint_rotation(data, from, q);
+  for (int i = 0; i < 2; i++) {
+    /* the first body's own axes need no rounding */
+    const int own = i == 0 && from->given == POL_AXES_OF_BODY;
+    const pol_status status = pol_mechanism_add_marker_at(
+        mechanism, "", from->bodies[i], from->point, own ? NULL : q, &joint.marker[i]);
+    if (status != POL_OK) return status;
+  }
+  return pol_mechanism_add_joint(mechanism, &joint, NULL);
+}
+
+/* Passes on a failure.  What is refused has passed every rule, so its numbers overflow. */
+static int is_added(pol_reader *reader, const pol_place *top, const char *list, size_t index,
+                    pol_status status)
+{
+  if (status == POL_BAD_ARGUMENT) {
+    const pol_place objects = pol_place_key(top, list);
+    const pol_place object = pol_place_item(&objects, index);
+    pol_report(reader, &object, "", "must not have numbers that are too large or too small");
+  } else if (status != POL_OK) {
+    reader->status = status;
+  }
+  return status == POL_OK;
+}
+
+void pol_build_mechanism(pol_reader *reader, const pol_place *top, const pol_model_data *data,
+                         pol_mechanism *mechanism)
+{
+  const pol_model_body *bodies = data->bodies.items;
+  const pol_model_marker *markers = data->markers.items;
+  const pol_model_joint *joints = data->joints.items;
+  int good = 1;
+  pol_mechanism_set_gravity(mechanism, data->gravity);
+  for (size_t i = 0; good && i < data->bodies.count; i++)
+    good = is_added(reader, top, "bodies", i, add_body(mechanism, &bodies[i]));
+  for (size_t i = 0; good && i < data->markers.count; i++)
+    good = is_added(reader, top, "markers", i, add_marker(mechanism, &markers[i]));
+  for (size_t i = 0; good && i < data->joints.count; i++)
+    good = is_added(reader, top, "joints", i, add_joint(mechanism, data, &joints[i]));
+}

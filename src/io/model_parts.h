@@ -1,0 +1,92 @@
+/* The steps from a model file to a model, one file each:
+ *
+ *   model_load.c      text to JSON tree, syntax errors
+ *   model_override.c  "key.path=value" changes of the tree
+ *   model_tables.c    tree to the structs below, every rule of the format
+ *   model_values.c    the readers of rotations and inertias, which the tables use
+ *   model_build.c     structs to mechanism
+ *   model.c           the public functions
+ */
+#ifndef POLHODE_IO_MODEL_PARTS_H
+#define POLHODE_IO_MODEL_PARTS_H
+
+#include "io/json_reader.h"
+
+/* Parses size bytes of JSON of any type.  NULL: a syntax error, see error, or reader->status. */
+json_t *pol_parse_json(pol_reader *reader, const char *text, size_t size, json_error_t *error);
+/* Parses a model file; NULL after a syntax error, which is reported, or without memory. */
+json_t *pol_load_json(pol_reader *reader, const char *text, size_t size);
+
+/* Changes the tree by one "key.path=value"; what is wrong with that is reported. */
+void pol_apply_override(pol_reader *reader, json_t *top, const char *override);
+
+/* What a model file says, checked.  Texts belong to the JSON tree. */
+typedef struct pol_model_body {
+  const char *name;
+  double mass;
+  double inertia[9];
+  double position[3];
+  double rotation[4];
+  double velocity[3];
+  double angular_velocity[3];        /* body axes */
+  double angular_velocity_global[3]; /* used if given_global */
+  int given_velocity, given_body, given_global;
+} pol_model_body;
+
+typedef struct pol_model_marker {
+  const char *name;
+  int body; /* index or POL_GROUND */
+  double position[3];
+  double rotation[4];
+} pol_model_marker;
+
+/* How the axes of a joint are given. */
+typedef enum pol_model_axes {
+  POL_AXES_OF_BODY, /* the first body's */
+  POL_AXES_ONE,     /* axis */
+  POL_AXES_TWO,     /* axes */
+  POL_AXES_MARKERS  /* by markers */
+} pol_model_axes;
+
+typedef struct pol_model_joint {
+  const char *name;
+  int type; /* pol_joint_type */
+  int markers[2];
+  int bodies[2];
+  double point[3];
+  double axis[3];
+  double axes[6];
+  pol_model_axes given;
+} pol_model_joint;
+
+typedef struct pol_model_simulation {
+  pol_settings settings;
+  int method, formulation, newton_kind, solver; /* numbers of the choices */
+  double rho_inf;
+} pol_model_simulation;
+
+typedef struct pol_model_data {
+  const char *schema;
+  const char *name;
+  double gravity[3];
+  pol_list bodies;  /* pol_model_body */
+  pol_list markers; /* pol_model_marker */
+  pol_list joints;  /* pol_model_joint */
+  pol_model_simulation simulation;
+} pol_model_data;
+
+/* Reads the tree; every error is reported.  The caller frees the lists with pol_free_model_data. */
+void pol_read_model_data(pol_reader *reader, const pol_place *top, pol_model_data *data);
+void pol_free_model_data(pol_model_data *data);
+
+/* double[4], a unit quaternion; no detail */
+pol_read pol_read_rotation;
+/* double[9]; no detail */
+pol_read pol_read_inertia;
+
+/* Adds the gravity, bodies, markers and joints of sound data to an empty mechanism.  What it
+ * refuses is reported. */
+void pol_build_mechanism(pol_reader *reader, const pol_place *top, const pol_model_data *data,
+                         pol_mechanism *mechanism);
+
+#endif

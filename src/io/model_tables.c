@@ -1,0 +1,426 @@
+/* The model format: one table for each kind of object, and the rules between keys.
+ *
+ * A new key is a line in a table.  A new kind of object is a table, a pol_kind and a line in the
+ * table of the object that holds it; if others refer to it by name, also a line in named_lists.
+ * docs/model-format.md and schema/polhode-model.schema.json describe the same for people. */
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/model_parts.h"
+#include "lie/small.h"
+
+static const char number_rule[] = "must be a number";
+static const char positive_rule[] = "must be a positive number";
+static const char vector_rule[] = "must be a list of 3 numbers";
+static const char name_rule[] = "must be a name of letters, digits, _, - and spaces between them";
+
+static const pol_range positive = {0.0, HUGE_VAL, 1};
+static const pol_range zero_to_one = {0.0, 1.0, 0};
+static const pol_range above_zero_to_one = {0.0, 1.0, 1};
+static const pol_range from_zero = {0.0, INT_MAX, 0};
+static const pol_range from_one = {1.0, INT_MAX, 0};
+
+/* The lists whose objects are found by name. */
+static const char *const named_lists[] = {"bodies", "markers", "joints", NULL};
+static const char *const not_bodies[] = {"bodies", NULL};
+static const char *const not_markers[] = {"markers", NULL};
+static const char *const not_joints_or_bodies[] = {"joints", "bodies", NULL};
+
+static void set_identity(double q[4])
+{
+  q[0] = 1.0;
+  q[1] = q[2] = q[3] = 0.0;
+}
+
+/* Reports each of the keys (NULL at the end) that the object has. */
+static void forbid(pol_reader *reader, const pol_place *object, const char *const *keys,
+                   const char *rule)
+{
+  for (; *keys; keys++) {
+    const pol_place place = pol_place_key(object, *keys);
+    if (place.value) pol_report(reader, &place, "", "%s", rule);
+  }
+}
+
+/* --- bodies ----------------------------------------------------------------------------------- */
+
+static const pol_field body_fields[] = {
+    {"name", pol_read_name, offsetof(pol_model_body, name), POL_REQUIRED, name_rule, not_bodies},
+    {"mass", pol_read_number, offsetof(pol_model_body, mass), POL_REQUIRED, positive_rule,
+     &positive},
+    {"inertia", pol_read_inertia, offsetof(pol_model_body, inertia), POL_REQUIRED,
+     "must be 3 principal moments or a symmetric 3x3 matrix", NULL},
+    {"position", pol_read_vector, offsetof(pol_model_body, position), POL_OPTIONAL, vector_rule,
+     NULL},
+    {"rotation", pol_read_rotation, offsetof(pol_model_body, rotation), POL_OPTIONAL, "", NULL},
+    {"velocity", pol_read_vector, offsetof(pol_model_body, velocity), POL_OPTIONAL, vector_rule,
+     NULL},
+    {"angular_velocity", pol_read_vector, offsetof(pol_model_body, angular_velocity), POL_OPTIONAL,
+     vector_rule, NULL},
+    {"angular_velocity_global", pol_read_vector, offsetof(pol_model_body, angular_velocity_global),
+     POL_OPTIONAL, vector_rule, NULL},
+    {.key = NULL},
+};
+
+static void check_body(pol_reader *reader, const pol_place *place, void *object, int sound)
+{
+  static const char *const global[] = {"angular_velocity_global", NULL};
+  (void)sound;
+  pol_model_body *body = object;
+  if (!pol_given(place, "rotation")) set_identity(body->rotation);
+  body->given_velocity = pol_given(place, "velocity");
+  body->given_body = pol_given(place, "angular_velocity");
+  body->given_global = pol_given(place, "angular_velocity_global");
+  if (body->given_body) forbid(reader, place, global, "must not stand beside \"angular_velocity\"");
+}
+
+static const pol_kind body_kind = {
+    .rule = "must be an object that describes a body",
+    .fields = body_fields,
+    .size = sizeof(pol_model_body),
+    .at_least = 1,
+    .check = check_body,
+};
+
+/* --- markers ---------------------------------------------------------------------------------- */
+
+static const pol_field marker_fields[] = {
+    {"name", pol_read_name, offsetof(pol_model_marker, name), POL_REQUIRED, name_rule, not_markers},
+    {"body", pol_read_reference, offsetof(pol_model_marker, body), POL_REQUIRED,
+     "must be the name of a body or \"ground\"", "bodies"},
+    {"position", pol_read_vector, offsetof(pol_model_marker, position), POL_OPTIONAL, vector_rule,
+     NULL},
+    {"rotation", pol_read_rotation, offsetof(pol_model_marker, rotation), POL_OPTIONAL, "", NULL},
+    {.key = NULL},
+};
+
+static void check_marker(pol_reader *reader, const pol_place *place, void *object, int sound)
+{
+  (void)reader;
+  (void)sound;
+  pol_model_marker *marker = object;
+  if (!pol_given(place, "rotation")) set_identity(marker->rotation);
+}
+
+static const pol_kind marker_kind = {
+    .rule = "must be an object that describes a marker",
+    .fields = marker_fields,
+    .size = sizeof(pol_model_marker),
+    .check = check_marker,
+};
+
+/* --- joints ----------------------------------------------------------------------------------- */
+
+static const char *joint_type_choice(int number)
+{
+  return number <= POL_PLANAR ? pol_joint_type_name((pol_joint_type)number) : NULL;
+}
+
+static const pol_choices joint_types = {joint_type_choice};
+
+static const pol_field joint_fields[] = {
+    {"name", pol_read_name, offsetof(pol_model_joint, name), POL_REQUIRED, name_rule,
+     not_joints_or_bodies},
+    {"type", pol_read_choice, offsetof(pol_model_joint, type), POL_REQUIRED,
+     "must be a type of joint, such as \"revolute\"", &joint_types},
+    {"bodies", pol_read_reference_pair, offsetof(pol_model_joint, bodies), POL_OPTIONAL,
+     "must be a list of 2 names of bodies or \"ground\"", "bodies"},
+    {"point", pol_read_vector, offsetof(pol_model_joint, point), POL_OPTIONAL, vector_rule, NULL},
+    {"axis", pol_read_direction, offsetof(pol_model_joint, axis), POL_OPTIONAL, "", NULL},
+    {"axes", pol_read_direction_pair, offsetof(pol_model_joint, axes), POL_OPTIONAL,
+     "must be a list of 2 directions, each a list of 3 numbers", NULL},
+    {"markers", pol_read_reference_pair, offsetof(pol_model_joint, markers), POL_OPTIONAL,
+     "must be a list of 2 names of markers", "markers"},
+    {.key = NULL},
+};
+
+/* What a type of joint needs to know beside its point. */
+typedef enum axis_use { AXIS_REQUIRED, AXIS_OPTIONAL, AXIS_FORBIDDEN, TWO_AXES } axis_use;
+
+static const axis_use axis_uses[] = {
+    [POL_FIXED] = AXIS_OPTIONAL,      [POL_REVOLUTE] = AXIS_REQUIRED,
+    [POL_PRISMATIC] = AXIS_REQUIRED,  [POL_CYLINDRICAL] = AXIS_REQUIRED,
+    [POL_SPHERICAL] = AXIS_FORBIDDEN, [POL_UNIVERSAL] = TWO_AXES,
+    [POL_PLANAR] = AXIS_REQUIRED,
+};
+
+/* The name of the body of a marker, as the file has it. */
+static const char *body_of_marker(const pol_place *joint, int marker)
+{
+  const json_t *markers = json_object_get(joint->parent->parent->value, "markers");
+  const json_t *item = json_array_get(markers, (size_t)marker);
+  return json_string_value(json_object_get(item, "body"));
+}
+
+static void check_joint_markers(pol_reader *reader, const pol_place *place, const int markers[2])
+{
+  static const char *const others[] = {"bodies", "point", "axis", "axes", NULL};
+  forbid(reader, place, others, "must not stand beside \"markers\"");
+  if (markers[0] == POL_NOWHERE || markers[1] == POL_NOWHERE) return;
+  const char *first = body_of_marker(place, markers[0]);
+  const char *second = body_of_marker(place, markers[1]);
+  const pol_place at = pol_place_key(place, "markers");
+  if (first && second && strcmp(first, second) == 0)
+    pol_report(reader, &at, "", "must be on two different bodies");
+}
+
+/* Which of axis and axes stand there, against what the type of joint needs. */
+static void check_axis_keys(pol_reader *reader, const pol_place *place, pol_joint_type type)
+{
+  static const char *const axis[] = {"axis", NULL};
+  static const char *const axes[] = {"axes", NULL};
+  const axis_use use = axis_uses[type];
+  if (use == AXIS_REQUIRED && !pol_given(place, "axis"))
+    pol_report_missing(reader, place, joint_fields, "axis", "this type of joint needs it");
+  if (use == AXIS_FORBIDDEN)
+    forbid(reader, place, axis, "must not be given: a spherical joint has no axis");
+  if (use == TWO_AXES)
+    forbid(reader, place, axis, "must not be given: a universal joint has \"axes\"");
+  else
+    forbid(reader, place, axes, "must not be given: only a universal joint has \"axes\"");
+  if (use == TWO_AXES && !pol_given(place, "axes"))
+    pol_report_missing(reader, place, joint_fields, "axes", "a universal joint needs two");
+}
+
+static void check_joint_bodies(pol_reader *reader, const pol_place *place,
+                               const pol_model_joint *joint, int sound)
+{
+  static const double perpendicular_tolerance = 1e-6;
+  const pol_place bodies = pol_place_key(place, "bodies");
+  const pol_place axes = pol_place_key(place, "axes");
+  if (!bodies.value)
+    pol_report_missing(reader, place, joint_fields, "bodies",
+                       "two names of bodies, or \"markers\" instead");
+  else if (joint->bodies[0] != POL_NOWHERE && joint->bodies[0] == joint->bodies[1])
+    pol_report(reader, &bodies, "", "must be two different bodies");
+  if (bodies.value && !pol_given(place, "point"))
+    pol_report_missing(reader, place, joint_fields, "point", "a list of 3 numbers");
+  if (joint->type >= 0 && pol_given(place, "type"))
+    check_axis_keys(reader, place, (pol_joint_type)joint->type);
+  if (sound && axes.value &&
+      fabs(pol_v3_dot(joint->axes, joint->axes + 3)) > perpendicular_tolerance)
+    pol_report(reader, &axes, "", "must be perpendicular to each other");
+}
+
+static void check_joint(pol_reader *reader, const pol_place *place, void *object, int sound)
+{
+  pol_model_joint *joint = object;
+  joint->given = POL_AXES_OF_BODY;
+  if (pol_given(place, "axis")) joint->given = POL_AXES_ONE;
+  if (pol_given(place, "axes")) joint->given = POL_AXES_TWO;
+  if (pol_given(place, "markers")) {
+    joint->given = POL_AXES_MARKERS;
+    check_joint_markers(reader, place, joint->markers);
+  } else {
+    check_joint_bodies(reader, place, joint, sound);
+  }
+}
+
+static const pol_kind joint_kind = {
+    .rule = "must be an object that describes a joint",
+    .fields = joint_fields,
+    .size = sizeof(pol_model_joint),
+    .check = check_joint,
+};
+
+/* --- simulation ------------------------------------------------------------------------------- */
+
+static const char *newton_choice(int number)
+{
+  static const char *const names[] = {[POL_NEWTON_FULL] = "full",
+                                      [POL_NEWTON_SIMPLIFIED] = "simplified",
+                                      [POL_NEWTON_MODIFIED] = "modified"};
+  return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
+}
+
+static const char *solver_choice(int number)
+{
+  static const char *const names[] = {
+      [POL_SOLVER_AUTO] = "auto", [POL_SOLVER_DENSE] = "dense", [POL_SOLVER_SPARSE] = "sparse"};
+  return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
+}
+
+static const char *method_choice(int number)
+{
+  return number < pol_method_count() ? pol_method_at(number)->name : NULL;
+}
+
+static const char *formulation_choice(int number)
+{
+  return number < pol_formulation_count() ? pol_formulation_name((pol_formulation_kind)number)
+                                          : NULL;
+}
+
+static const pol_choices newton_kinds = {newton_choice};
+static const pol_choices solvers = {solver_choice};
+static const pol_choices methods = {method_choice};
+static const pol_choices formulations = {formulation_choice};
+
+/* pol_index: 3, 2 or "stabilized-2" */
+static void read_index(pol_reader *reader, const pol_place *place, const pol_field *field,
+                       void *target)
+{
+  static const char stabilized[] = "stabilized-2";
+  pol_index *index = target;
+  const json_int_t number = json_integer_value(place->value);
+  const char *text = json_string_value(place->value);
+  pol_near near = pol_near_start(text ? text : "");
+  pol_near_try(&near, stabilized);
+  if (number == 3)
+    *index = POL_INDEX_3;
+  else if (number == 2)
+    *index = POL_INDEX_2;
+  else if (text && strcmp(text, stabilized) == 0)
+    *index = POL_INDEX_2_STABILIZED;
+  else
+    pol_report(reader, place, near.best, "%s", field->rule);
+}
+
+/* Where the numbers of "simulation" and of "newton" inside it go. */
+#define OPTION(member) offsetof(pol_model_simulation, settings.options.member)
+
+static const pol_field newton_fields[] = {
+    {"kind", pol_read_choice, offsetof(pol_model_simulation, newton_kind), POL_OPTIONAL, "",
+     &newton_kinds},
+    {"tolerance", pol_read_number, OPTION(newton.tolerance), POL_OPTIONAL, positive_rule,
+     &positive},
+    {"max_iterations", pol_read_integer, OPTION(newton.max_iterations), POL_OPTIONAL,
+     "must be a whole number, 1 or more", &from_one},
+    {"refresh", pol_read_number, OPTION(newton.refresh), POL_OPTIONAL,
+     "must be a number above 0, at most 1", &above_zero_to_one},
+    {"line_search", pol_read_integer, OPTION(newton.line_search), POL_OPTIONAL,
+     "must be a whole number, 0 or more", &from_zero},
+    {.key = NULL},
+};
+
+static void check_newton(pol_reader *reader, const pol_place *place, void *object, int sound)
+{
+  (void)reader;
+  pol_model_simulation *simulation = object;
+  if (sound && pol_given(place, "kind"))
+    simulation->settings.options.newton.kind = (pol_newton_kind)simulation->newton_kind;
+}
+
+static const pol_kind newton_kind = {
+    .rule = "must be an object of options for the Newton iteration",
+    .fields = newton_fields,
+    .size = sizeof(pol_model_simulation),
+    .check = check_newton,
+};
+
+static const pol_field simulation_fields[] = {
+    {"method", pol_read_choice, offsetof(pol_model_simulation, method), POL_OPTIONAL, "", &methods},
+    {"index", read_index, OPTION(index), POL_OPTIONAL, "must be 3, 2 or \"stabilized-2\"", NULL},
+    {"formulation", pol_read_choice, offsetof(pol_model_simulation, formulation), POL_OPTIONAL, "",
+     &formulations},
+    {"rho_inf", pol_read_number, offsetof(pol_model_simulation, rho_inf), POL_OPTIONAL,
+     "must be a number from 0 to 1", &zero_to_one},
+    {"alpha_m", pol_read_number, OPTION(alpha_m), POL_OPTIONAL, number_rule, NULL},
+    {"alpha_f", pol_read_number, OPTION(alpha_f), POL_OPTIONAL, number_rule, NULL},
+    {"beta", pol_read_number, OPTION(beta), POL_OPTIONAL, number_rule, NULL},
+    {"gamma", pol_read_number, OPTION(gamma), POL_OPTIONAL, number_rule, NULL},
+    {"step", pol_read_number, offsetof(pol_model_simulation, settings.step), POL_REQUIRED,
+     positive_rule, &positive},
+    {"end", pol_read_number, offsetof(pol_model_simulation, settings.end), POL_REQUIRED,
+     positive_rule, &positive},
+    {"newton", pol_read_object, 0, POL_OPTIONAL, "", &newton_kind},
+    {"solver", pol_read_choice, offsetof(pol_model_simulation, solver), POL_OPTIONAL, "", &solvers},
+    {.key = NULL},
+};
+
+#undef OPTION
+
+/* The four parameters come together and without rho_inf. */
+static void check_parameters(pol_reader *reader, const pol_place *place)
+{
+  static const char *const rho_inf[] = {"rho_inf", NULL};
+  static const char *const four[] = {"alpha_m", "alpha_f", "beta", "gamma"};
+  int count = 0;
+  for (int i = 0; i < 4; i++) count += pol_given(place, four[i]);
+  if (count == 0) return;
+  forbid(reader, place, rho_inf, "must not stand beside alpha_m, alpha_f, beta, gamma");
+  for (int i = 0; i < 4; i++)
+    if (!pol_given(place, four[i]))
+      pol_report_missing(reader, place, simulation_fields, four[i],
+                         "alpha_m, alpha_f, beta, gamma come together");
+}
+
+static void check_simulation(pol_reader *reader, const pol_place *place, void *object, int sound)
+{
+  pol_model_simulation *simulation = object;
+  pol_settings *settings = &simulation->settings;
+  const int before = reader->errors->count;
+  check_parameters(reader, place);
+  if (!sound || reader->errors->count != before) return;
+
+  if (pol_given(place, "method")) settings->options.method = method_choice(simulation->method);
+  if (pol_given(place, "formulation"))
+    settings->formulation = (pol_formulation_kind)simulation->formulation;
+  if (pol_given(place, "solver")) settings->options.solver = (pol_solver_kind)simulation->solver;
+  if (pol_given(place, "rho_inf")) pol_options_set_rho_inf(&settings->options, simulation->rho_inf);
+
+  char message[256] = "";
+  if (pol_settings_validate(settings, message, sizeof message) != POL_OK)
+    pol_report(reader, place, "", "%s", message);
+}
+
+static const pol_kind simulation_kind = {
+    .rule = "must be an object with the settings of the simulation",
+    .fields = simulation_fields,
+    .size = sizeof(pol_model_simulation),
+    .check = check_simulation,
+};
+
+/* --- the whole file --------------------------------------------------------------------------- */
+
+static void read_no_forces(pol_reader *reader, const pol_place *place, const pol_field *field,
+                           void *target)
+{
+  (void)target;
+  if (!json_is_array(place->value) || json_array_size(place->value) > 0)
+    pol_report(reader, place, "", "%s", field->rule);
+}
+
+static const pol_field model_fields[] = {
+    {"$schema", pol_read_text, offsetof(pol_model_data, schema), POL_OPTIONAL, "must be a text",
+     NULL},
+    {"name", pol_read_text, offsetof(pol_model_data, name), POL_OPTIONAL, "must be a text", NULL},
+    {"gravity", pol_read_vector, offsetof(pol_model_data, gravity), POL_OPTIONAL, vector_rule,
+     NULL},
+    {"bodies", pol_read_list, offsetof(pol_model_data, bodies), POL_REQUIRED,
+     "must be a list of one or more bodies", &body_kind},
+    {"markers", pol_read_list, offsetof(pol_model_data, markers), POL_OPTIONAL,
+     "must be a list of markers", &marker_kind},
+    {"joints", pol_read_list, offsetof(pol_model_data, joints), POL_OPTIONAL,
+     "must be a list of joints", &joint_kind},
+    {"forces", read_no_forces, 0, POL_OPTIONAL,
+     "must be an empty list: this version has no forces but gravity", NULL},
+    {"simulation", pol_read_object, offsetof(pol_model_data, simulation), POL_REQUIRED,
+     "must be an object with at least \"step\" and \"end\"", &simulation_kind},
+    {.key = NULL},
+};
+
+static const pol_kind model_kind = {
+    .rule = "must be an object with \"bodies\" and \"simulation\"",
+    .fields = model_fields,
+    .size = sizeof(pol_model_data),
+};
+
+void pol_read_model_data(pol_reader *reader, const pol_place *top, pol_model_data *data)
+{
+  static const pol_field all = {.key = NULL, .detail = &model_kind};
+  memset(data, 0, sizeof *data);
+  data->name = "";
+  data->simulation.settings = pol_settings_default();
+  pol_collect_names(reader, top->value, named_lists);
+  if (reader->status == POL_OK) pol_read_object(reader, top, &all, data);
+}
+
+void pol_free_model_data(pol_model_data *data)
+{
+  free(data->bodies.items);
+  free(data->markers.items);
+  free(data->joints.items);
+}

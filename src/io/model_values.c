@@ -1,0 +1,223 @@
+/* The readers of rotations, which can be written in four ways, and of inertias.
+ *
+ * The principal moments J1 <= J2 <= J3 of a rigid body satisfy J1 + J2 >= J3, since J1 + J2 - J3 is
+ * twice an integral of a square over the mass.  Those of a full matrix come from the cyclic Jacobi
+ * method (Jacobi 1846; Golub/Van Loan, Matrix Computations, 8.5), which is accurate for equal
+ * moments too. */
+#include "io/model_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <polhode/lie.h>
+
+#include "lie/small.h"
+
+static const double unit_tolerance = 1e-6;     /* of quaternions and rotation matrices */
+static const double symmetry_tolerance = 1e-9; /* of inertias, relative */
+static const double triangle_tolerance = 1e-9; /* of principal moments, relative */
+static const double definite_tolerance = 1e-12;
+
+/* --- rotations -------------------------------------------------------------------------------- */
+
+typedef struct rotation_keys {
+  double axis[3], angle;
+  double quaternion[4];
+  double matrix[9];
+  double rotation_vector[3];
+  double result[4];
+} rotation_keys;
+
+static const pol_field rotation_fields[] = {
+    {"axis", pol_read_direction, offsetof(rotation_keys, axis), POL_OPTIONAL, "", NULL},
+    {"angle", pol_read_number, offsetof(rotation_keys, angle), POL_OPTIONAL,
+     "must be a number, the angle in radians", NULL},
+    {"quaternion", pol_read_vector4, offsetof(rotation_keys, quaternion), POL_OPTIONAL,
+     "must be a list of 4 numbers: w, x, y, z", NULL},
+    {"matrix", pol_read_matrix, offsetof(rotation_keys, matrix), POL_OPTIONAL,
+     "must be a list of 3 rows of 3 numbers", NULL},
+    {"rotation_vector", pol_read_vector, offsetof(rotation_keys, rotation_vector), POL_OPTIONAL,
+     "must be a list of 3 numbers", NULL},
+    {NULL, NULL, 0, 0, NULL, NULL},
+};
+
+static int is_unit_quaternion(const double q[4])
+{
+  return fabs(hypot(hypot(q[0], q[1]), hypot(q[2], q[3])) - 1.0) <= unit_tolerance;
+}
+
+/* Rows of length 1 that are perpendicular and right-handed. */
+static int is_rotation_matrix(const double R[9])
+{
+  double product[3];
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      if (!(fabs(pol_v3_dot(R + 3 * i, R + 3 * j) - (i == j)) <= unit_tolerance)) return 0;
+  pol_v3_cross(R, R + 3, product);
+  return pol_v3_dot(product, R + 6) > 0.0;
+}
+
+/* The rotation in the way that is given, when its numbers are well. */
+static void compute_rotation(pol_reader *reader, const pol_place *place, rotation_keys *keys)
+{
+  double *q = keys->result;
+  if (pol_given(place, "axis")) {
+    q[0] = cos(0.5 * keys->angle);
+    pol_v3_scale(sin(0.5 * keys->angle), keys->axis, q + 1);
+  } else if (pol_given(place, "rotation_vector")) {
+    pol_so3_exp(keys->rotation_vector, q);
+  } else if (pol_given(place, "quaternion")) {
+    const pol_place at = pol_place_key(place, "quaternion");
+    memcpy(q, keys->quaternion, sizeof keys->quaternion);
+    if (is_unit_quaternion(q))
+      pol_quat_normalize(q);
+    else
+      pol_report(reader, &at, "", "must have length 1");
+  } else {
+    const pol_place at = pol_place_key(place, "matrix");
+    if (is_rotation_matrix(keys->matrix)) {
+      pol_quat_from_matrix(keys->matrix, q);
+      pol_quat_normalize(q);
+    } else {
+      pol_report(reader, &at, "", "must be a rotation: orthogonal with determinant 1");
+    }
+  }
+}
+
+static void check_rotation(pol_reader *reader, const pol_place *place, void *object, int sound)
+{
+  const int axis = pol_given(place, "axis");
+  const int angle = pol_given(place, "angle");
+  const int ways = (axis || angle) + pol_given(place, "quaternion") + pol_given(place, "matrix") +
+                   pol_given(place, "rotation_vector");
+  if (ways > 1 || (ways == 0 && sound))
+    pol_report(reader, place, "",
+               "must have exactly one of: \"axis\" with \"angle\", \"quaternion\", \"matrix\", "
+               "\"rotation_vector\"");
+  else if (axis && !angle)
+    pol_report_missing(reader, place, rotation_fields, "angle", "\"axis\" needs it, in radians");
+  else if (angle && !axis)
+    pol_report_missing(reader, place, rotation_fields, "axis", "\"angle\" needs it");
+  else if (sound)
+    compute_rotation(reader, place, object);
+}
+
+static const pol_kind rotation_kind = {
+    .rule = "must be an object such as {\"axis\": [0, 0, 1], \"angle\": 0.5}",
+    .fields = rotation_fields,
+    .size = sizeof(rotation_keys),
+    .check = check_rotation,
+};
+
+void pol_read_rotation(pol_reader *reader, const pol_place *place, const pol_field *field,
+                       void *target)
+{
+  const pol_field all = {field->key, NULL, 0, 0, NULL, &rotation_kind};
+  rotation_keys keys;
+  memset(&keys, 0, sizeof keys);
+  pol_read_object(reader, place, &all, &keys);
+  memcpy(target, keys.result, sizeof keys.result);
+}
+
+/* --- inertia ---------------------------------------------------------------------------------- */
+
+/* Makes A[p][q] zero by a rotation: A <- G^T A G. */
+static void rotate_away(double A[9], int p, int q)
+{
+  const double apq = A[3 * p + q];
+  if (apq == 0.0) return;
+  /* tan of the smaller of the two angles */
+  const double theta = (A[4 * q] - A[4 * p]) / (2.0 * apq);
+  const double t = copysign(1.0, theta) / (fabs(theta) + hypot(theta, 1.0));
+  const double c = 1.0 / sqrt(1.0 + t * t);
+  const double s = t * c;
+  const int r = 3 - p - q;
+  const double arp = A[3 * r + p];
+  const double arq = A[3 * r + q];
+  A[4 * p] -= t * apq;
+  A[4 * q] += t * apq;
+  A[3 * p + q] = A[3 * q + p] = 0.0;
+  A[3 * r + p] = A[3 * p + r] = c * arp - s * arq;
+  A[3 * r + q] = A[3 * q + r] = s * arp + c * arq;
+}
+
+/* The principal moments of a symmetric matrix, smallest first. */
+static void principal_moments(const double J[9], double moments[3])
+{
+  enum { SWEEPS = 12 }; /* it converges quadratically: 4 or 5 are enough */
+  double A[9];
+  memcpy(A, J, sizeof A);
+  for (int sweep = 0; sweep < SWEEPS; sweep++) {
+    rotate_away(A, 0, 1);
+    rotate_away(A, 0, 2);
+    rotate_away(A, 1, 2);
+  }
+  moments[0] = fmin(A[0], fmin(A[4], A[8]));
+  moments[2] = fmax(A[0], fmax(A[4], A[8]));
+  moments[1] = fmax(fmin(A[0], A[4]), fmin(fmax(A[0], A[4]), A[8]));
+}
+
+static void check_moments(pol_reader *reader, const pol_place *place, const double J[9])
+{
+  double m[3];
+  principal_moments(J, m);
+  if (!(m[0] > 0.0 && m[0] > definite_tolerance * m[2]))
+    pol_report(reader, place, "", "must be positive definite, with principal moments above zero");
+  else if (m[2] > (m[0] + m[1]) * (1.0 + triangle_tolerance))
+    pol_report(reader, place, "",
+               "must have no principal moment above the sum of the other two (%g > %g + %g): no "
+               "rigid body has one",
+               m[2], m[0], m[1]);
+}
+
+static void make_symmetric(pol_reader *reader, const pol_place *place, double J[9])
+{
+  double largest = 0.0;
+  for (int i = 0; i < 9; i++) largest = fmax(largest, fabs(J[i]));
+  for (size_t i = 1; i < 3; i++)
+    for (size_t j = 0; j < i; j++) {
+      double *lower = &J[3 * i + j];
+      double *upper = &J[3 * j + i];
+      const pol_place row = pol_place_item(place, i);
+      const pol_place entry = pol_place_item(&row, j);
+      if (fabs(*lower - *upper) > symmetry_tolerance * largest)
+        pol_report(reader, &entry, "", "must equal [%zu][%zu]: the matrix must be symmetric", j, i);
+      *lower = *upper = 0.5 * *lower + 0.5 * *upper;
+    }
+}
+
+static const char inertia_rule[] =
+    "must be 3 principal moments or a symmetric 3x3 matrix, in kg m^2";
+
+/* Three principal moments on the diagonal of J. */
+static void read_moments(pol_reader *reader, const pol_place *place, double J[9])
+{
+  static const pol_range positive = {0.0, HUGE_VAL, 1};
+  static const pol_field moment = {NULL,     NULL, 0, POL_REQUIRED, "must be a positive number",
+                                   &positive};
+  for (size_t i = 0; i < 3; i++) {
+    const pol_place item = pol_place_item(place, i);
+    pol_read_number(reader, &item, &moment, &J[4 * i]);
+  }
+}
+
+void pol_read_inertia(pol_reader *reader, const pol_place *place, const pol_field *field,
+                      void *target)
+{
+  (void)field;
+  double *J = target;
+  const int before = reader->errors->count;
+  const json_t *first = json_array_get(place->value, 0);
+  if (json_array_size(place->value) != 3) {
+    pol_report(reader, place, "", "%s", inertia_rule);
+    return;
+  }
+  if (json_is_array(first)) {
+    const pol_field matrix = {NULL, NULL, 0, 0, inertia_rule, NULL};
+    pol_read_matrix(reader, place, &matrix, J);
+    if (reader->errors->count == before) make_symmetric(reader, place, J);
+  } else {
+    read_moments(reader, place, J);
+  }
+  if (reader->status == POL_OK && reader->errors->count == before) check_moments(reader, place, J);
+}

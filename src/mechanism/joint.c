@@ -1,0 +1,337 @@
+/* The presets of the joint kernel and the kernel itself; see joint.h for the equation.
+ *
+ * With Q = R1^T R2, n = a x z and the body velocities w1, u1, w2, u2:
+ *
+ *     dz       = z~ dphi1 - tau R1^T dx1 - Q s~ dphi2 + tau R1^T dx2
+ *     z'       = R1^T D - w1 x z,   D = tau (u2 - u1) + R2 (w2 x s)
+ *     z''      = R1^T R2 (w2 x (w2 x s)) - w1 x (R1^T D) - w1 x z'      (w', u' = 0)
+ *
+ * and with mu = sum lambda_k a_k over the rows of a view the reaction is
+ *
+ *     torque1 = mu x z,  force1 = -tau R1 mu,  torque2 = s x Q^T mu,  force2 = tau R1 mu.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include <polhode/lie.h>
+
+#include "lie/small.h"
+#include "mechanism/joint.h"
+
+/* --- presets ------------------------------------------------------------------------------------
+ */
+
+#define T(axis)                                                                                    \
+  {                                                                                                \
+    POL_ROW_TRANSLATION, axis, 0                                                                   \
+  }
+#define R(axis, other)                                                                             \
+  {                                                                                                \
+    POL_ROW_ROTATION, axis, other                                                                  \
+  }
+
+static const struct preset {
+  const char *name;
+  int num_rows;
+  pol_joint_row rows[POL_MAX_JOINT_ROWS];
+} presets[] = {
+    [POL_FIXED] = {"fixed", 6, {T(0), T(1), T(2), R(1, 2), R(2, 0), R(0, 1)}},
+    [POL_REVOLUTE] = {"revolute", 5, {T(0), T(1), T(2), R(0, 2), R(1, 2)}},
+    [POL_PRISMATIC] = {"prismatic", 5, {T(0), T(1), R(1, 2), R(2, 0), R(0, 1)}},
+    [POL_CYLINDRICAL] = {"cylindrical", 4, {T(0), T(1), R(0, 2), R(1, 2)}},
+    [POL_SPHERICAL] = {"spherical", 3, {T(0), T(1), T(2)}},
+    [POL_UNIVERSAL] = {"universal", 4, {T(0), T(1), T(2), R(0, 1)}},
+    [POL_PLANAR] = {"planar", 3, {T(2), R(0, 2), R(1, 2)}},
+};
+
+#undef T
+#undef R
+
+enum { NUM_PRESETS = (int)(sizeof presets / sizeof presets[0]) };
+
+const char *pol_joint_type_name(pol_joint_type type)
+{
+  return (int)type >= 0 && (int)type < NUM_PRESETS ? presets[type].name : NULL;
+}
+
+int pol_joint_rows(pol_joint_type type, pol_joint_row rows[POL_MAX_JOINT_ROWS])
+{
+  memcpy(rows, presets[type].rows, sizeof presets[type].rows);
+  return presets[type].num_rows;
+}
+
+pol_status pol_joint_type_find(const char *name, pol_joint_type *type)
+{
+  for (int i = 0; i < NUM_PRESETS; i++)
+    if (strcmp(presets[i].name, name) == 0) {
+      *type = (pol_joint_type)i;
+      return POL_OK;
+    }
+  return POL_BAD_ARGUMENT;
+}
+
+/* --- set-up -------------------------------------------------------------------------------------
+ */
+
+/* Column `axis` of the marker's rotation: one of its axes, in body axes. */
+static void marker_axis(const pol_marker *marker, int axis, double a[3])
+{
+  double A[9];
+  pol_quat_to_matrix(marker->rotation, A);
+  for (int i = 0; i < 3; i++) a[i] = A[3 * i + axis];
+}
+
+/* The view of these rows' z: the last one if it has the same tau and s, else a new one. */
+static pol_view *view_for(pol_joint_kernel *kernel, double tau, const double s[3])
+{
+  pol_view *last = kernel->num_views ? &kernel->view[kernel->num_views - 1] : NULL;
+  if (last && last->tau == tau && memcmp(last->s, s, sizeof last->s) == 0) return last;
+  pol_view *view = &kernel->view[kernel->num_views++];
+  view->tau = tau;
+  pol_v3_copy(s, view->s);
+  view->num_rows = 0;
+  return view;
+}
+
+void pol_joint_kernel_setup(pol_joint_kernel *kernel, const pol_mechanism *mechanism, int joint)
+{
+  const pol_joint *j = pol_mechanism_joint(mechanism, joint);
+  const pol_marker *first = pol_mechanism_marker(mechanism, j->marker[0]);
+  const pol_marker *second = pol_mechanism_marker(mechanism, j->marker[1]);
+  pol_joint_row rows[POL_MAX_JOINT_ROWS];
+  memset(kernel, 0, sizeof *kernel);
+  kernel->body[0] = first->body;
+  kernel->body[1] = second->body;
+  kernel->num_rows = pol_joint_rows(j->type, rows);
+
+  for (int i = 0; i < kernel->num_rows; i++) {
+    int translation = rows[i].kind == POL_ROW_TRANSLATION;
+    double s[3], a[3];
+    marker_axis(first, rows[i].axis, a);
+    if (translation)
+      pol_v3_copy(second->position, s);
+    else
+      marker_axis(second, rows[i].other, s);
+    pol_view *view = view_for(kernel, translation ? 1.0 : 0.0, s);
+    pol_v3_copy(a, view->axis[view->num_rows]);
+    view->offset[view->num_rows++] = translation ? pol_v3_dot(a, first->position) : 0.0;
+  }
+}
+
+/* --- values -------------------------------------------------------------------------------------
+ */
+
+/* z as the first body sees it */
+static void view_vector(const pol_view *view, const pol_frame *first, const pol_frame *second,
+                        double z[3])
+{
+  double global[3];
+  pol_m3_apply(second->R, view->s, global);
+  if (view->tau != 0.0)
+    for (int i = 0; i < 3; i++) global[i] += second->x[i] - first->x[i];
+  pol_m3_apply_transposed(first->R, global, z);
+}
+
+/* R1^T D, D = tau (u2 - u1) + R2 (w2 x s) */
+static void view_drift(const pol_view *view, const pol_frame *first, const pol_frame *second,
+                       double drift[3])
+{
+  double spin[3], D[3];
+  pol_v3_cross(second->w, view->s, spin);
+  pol_m3_apply(second->R, spin, D);
+  if (view->tau != 0.0)
+    for (int i = 0; i < 3; i++) D[i] += second->u[i] - first->u[i];
+  pol_m3_apply_transposed(first->R, D, drift);
+}
+
+/* Writes a . y of each row of a view and returns where the next view's rows go. */
+static double *project(const pol_view *view, const double y[3], double *out)
+{
+  for (int k = 0; k < view->num_rows; k++) *out++ = pol_v3_dot(view->axis[k], y);
+  return out;
+}
+
+void pol_joint_position(const pol_joint_kernel *kernel, const pol_frame *first,
+                        const pol_frame *second, double *phi)
+{
+  for (int i = 0; i < kernel->num_views; i++) {
+    const pol_view *view = &kernel->view[i];
+    double z[3];
+    view_vector(view, first, second, z);
+    double *rows = phi;
+    phi = project(view, z, phi);
+    for (int k = 0; k < view->num_rows; k++) rows[k] -= view->offset[k];
+  }
+}
+
+void pol_joint_velocity(const pol_joint_kernel *kernel, const pol_frame *first,
+                        const pol_frame *second, double *phi_dot)
+{
+  for (int i = 0; i < kernel->num_views; i++) {
+    double z[3], zd[3];
+    view_vector(&kernel->view[i], first, second, z);
+    view_drift(&kernel->view[i], first, second, zd);
+    pol_v3_add_scaled_cross(-1.0, first->w, z, zd);
+    phi_dot = project(&kernel->view[i], zd, phi_dot);
+  }
+}
+
+void pol_joint_acceleration(const pol_joint_kernel *kernel, const pol_frame *first,
+                            const pol_frame *second, double *phi_ddot)
+{
+  for (int i = 0; i < kernel->num_views; i++) {
+    const pol_view *view = &kernel->view[i];
+    double z[3], drift[3], sum[3], spin[3], turn[3], global[3], zdd[3];
+    view_vector(view, first, second, z);
+    view_drift(view, first, second, drift);
+    /* -w1 x (R1^T D + z') with z' = R1^T D - w1 x z */
+    pol_v3_scale(2.0, drift, sum);
+    pol_v3_add_scaled_cross(-1.0, first->w, z, sum);
+    /* + R1^T R2 (w2 x (w2 x s)) */
+    pol_v3_cross(second->w, view->s, spin);
+    pol_v3_cross(second->w, spin, turn);
+    pol_m3_apply(second->R, turn, global);
+    pol_m3_apply_transposed(first->R, global, zdd);
+    pol_v3_add_scaled_cross(-1.0, first->w, sum, zdd);
+    phi_ddot = project(view, zdd, phi_ddot);
+  }
+}
+
+/* mu = sum lambda_k a_k; returns the multipliers of the next view. */
+static const double *view_force(const pol_view *view, const double *lambda, double mu[3])
+{
+  mu[0] = mu[1] = mu[2] = 0.0;
+  for (int k = 0; k < view->num_rows; k++) pol_v3_add_scaled(*lambda++, view->axis[k], mu);
+  return lambda;
+}
+
+void pol_joint_reaction(const pol_joint_kernel *kernel, const pol_frame *first,
+                        const pol_frame *second, const double *lambda, double wrench1[6],
+                        double wrench2[6])
+{
+  for (int i = 0; i < kernel->num_views; i++) {
+    const pol_view *view = &kernel->view[i];
+    double z[3], mu[3], force[3], mu2[3];
+    lambda = view_force(view, lambda, mu);
+    view_vector(view, first, second, z);
+    pol_m3_apply(first->R, mu, force);
+    pol_m3_apply_transposed(second->R, force, mu2);
+    pol_v3_add_scaled_cross(1.0, mu, z, wrench1);
+    pol_v3_add_scaled_cross(1.0, view->s, mu2, wrench2);
+    pol_v3_add_scaled(-view->tau, force, wrench1 + 3);
+    pol_v3_add_scaled(view->tau, force, wrench2 + 3);
+  }
+}
+
+/* --- derivatives --------------------------------------------------------------------------------
+ */
+
+/* V = dz/dq, 3 x 12 */
+static void view_gradient(const pol_view *view, const pol_frame *first, const double Q[9],
+                          const double z[3], double V[3][12])
+{
+  double skew_z[9], skew_s[9], Qs[9];
+  pol_m3_skew(z, skew_z);
+  pol_m3_skew(view->s, skew_s);
+  pol_m3_multiply(Q, skew_s, Qs);
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      double turned = view->tau * first->R[3 * j + i];
+      V[i][j] = skew_z[3 * i + j];
+      V[i][3 + j] = -turned;
+      V[i][6 + j] = -Qs[3 * i + j];
+      V[i][9 + j] = turned;
+    }
+}
+
+/* out = a^T V */
+static void project_gradient(const double a[3], double V[3][12], double out[12])
+{
+  for (int j = 0; j < 12; j++) out[j] = a[0] * V[0][j] + a[1] * V[1][j] + a[2] * V[2][j];
+}
+
+void pol_joint_jacobian(const pol_joint_kernel *kernel, const pol_frame *first,
+                        const pol_frame *second, double (*B)[12])
+{
+  double Q[9];
+  pol_m3_multiply_transposed(first->R, second->R, Q);
+  for (int i = 0; i < kernel->num_views; i++) {
+    const pol_view *view = &kernel->view[i];
+    double z[3], V[3][12];
+    view_vector(view, first, second, z);
+    view_gradient(view, first, Q, z, V);
+    for (int k = 0; k < view->num_rows; k++) project_gradient(view->axis[k], V, *B++);
+  }
+}
+
+/* dz'/dq = -w1~ dz/dq + ((R1^T D)~, 0, -Q (w2 x s)~, 0) */
+void pol_joint_curvature(const pol_joint_kernel *kernel, const pol_frame *first,
+                         const pol_frame *second, double (*Z)[12])
+{
+  double Q[9];
+  pol_m3_multiply_transposed(first->R, second->R, Q);
+  for (int i = 0; i < kernel->num_views; i++) {
+    const pol_view *view = &kernel->view[i];
+    double z[3], V[3][12], W[3][12], drift[3], spin[3], skew[9], Qspin[9];
+    view_vector(view, first, second, z);
+    view_gradient(view, first, Q, z, V);
+    view_drift(view, first, second, drift);
+    for (int j = 0; j < 12; j++) {
+      double column[3] = {V[0][j], V[1][j], V[2][j]}, turned[3];
+      pol_v3_cross(column, first->w, turned);
+      for (int r = 0; r < 3; r++) W[r][j] = turned[r];
+    }
+    pol_v3_cross(second->w, view->s, spin);
+    pol_m3_skew(spin, skew);
+    pol_m3_multiply(Q, skew, Qspin);
+    pol_m3_skew(drift, skew);
+    for (int r = 0; r < 3; r++)
+      for (int j = 0; j < 3; j++) {
+        W[r][j] += skew[3 * r + j];
+        W[r][6 + j] -= Qspin[3 * r + j];
+      }
+    for (int k = 0; k < view->num_rows; k++) project_gradient(view->axis[k], W, *Z++);
+  }
+}
+
+/* Rows of K by the reaction: mu~ dz, tau R1 mu~ dphi1, s~((Q^T mu)~ dphi2 - Q^T mu~ dphi1),
+ * -(second). */
+static void add_view_stiffness(const pol_view *view, const pol_frame *first,
+                               const pol_frame *second, const double Q[9], const double mu[3],
+                               double (*K)[12])
+{
+  double z[3], V[3][12], M[9], RM[9], QM[9], mu2[3], M2[9], S[9], S1[9], S2[9];
+  view_vector(view, first, second, z);
+  view_gradient(view, first, Q, z, V);
+  pol_m3_skew(mu, M);
+  pol_m3_multiply(first->R, M, RM);
+  pol_m3_multiply_transposed(Q, M, QM);
+  pol_m3_apply_transposed(Q, mu, mu2);
+  pol_m3_skew(mu2, M2);
+  pol_m3_skew(view->s, S);
+  pol_m3_multiply(S, QM, S1);
+  pol_m3_multiply(S, M2, S2);
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 12; j++)
+      K[i][j] += M[3 * i] * V[0][j] + M[3 * i + 1] * V[1][j] + M[3 * i + 2] * V[2][j];
+    for (int j = 0; j < 3; j++) {
+      K[3 + i][j] += view->tau * RM[3 * i + j];
+      K[6 + i][j] -= S1[3 * i + j];
+      K[6 + i][6 + j] += S2[3 * i + j];
+      K[9 + i][j] -= view->tau * RM[3 * i + j];
+    }
+  }
+}
+
+void pol_joint_stiffness(const pol_joint_kernel *kernel, const pol_frame *first,
+                         const pol_frame *second, const double *lambda, double (*K)[12])
+{
+  double Q[9];
+  memset(K, 0, 12 * sizeof *K);
+  pol_m3_multiply_transposed(first->R, second->R, Q);
+  for (int i = 0; i < kernel->num_views; i++) {
+    double mu[3];
+    lambda = view_force(&kernel->view[i], lambda, mu);
+    add_view_stiffness(&kernel->view[i], first, second, Q, mu, K);
+  }
+}

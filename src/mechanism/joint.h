@@ -1,0 +1,72 @@
+/* The one joint kernel.
+ *
+ * Every row of every joint says that a vector z of the second body, as the first body sees it, has
+ * a given component along an axis a fixed in the first body:
+ *
+ *     phi = a . z - offset,      z = R1^T ( tau (x2 - x1) + R2 s )
+ *
+ * with x, R the position and rotation of the two bodies and s fixed in the second.  A locked
+ * translation has tau = 1 and s the second marker; a locked rotation has tau = 0, offset = 0 and s
+ * an axis of the second marker that stays perpendicular to a.  Rows with the same z form a view.
+ *
+ * Variations are dR = R dphi~ (dphi in body axes) and dx (global), in the order (dphi1, dx1, dphi2,
+ * dx2); velocities likewise are (angular velocity in body axes, global velocity).
+ */
+#ifndef POLHODE_MECHANISM_JOINT_H
+#define POLHODE_MECHANISM_JOINT_H
+
+#include <polhode/mechanism.h>
+
+/* What an element sees of a body.  Formulations whose coordinates are not these velocities split
+ * the accelerations: w' = wd + wb with wd linear in the coordinates' second derivatives and wb
+ * without them. */
+typedef struct pol_frame {
+  double R[9];         /* body to global axes */
+  double x[3];         /* centre of mass */
+  double w[3], u[3];   /* angular velocity (body axes), velocity (global axes) */
+  double wd[3], ud[3]; /* their derivatives: the part with the coordinates' accelerations */
+  double wb[3], ub[3]; /* and the rest */
+} pol_frame;
+
+typedef struct pol_view {
+  double tau;
+  double s[3];       /* in axes of the second body */
+  int num_rows;      /* 1 .. 3 */
+  double axis[3][3]; /* a of each row, in axes of the first body */
+  double offset[3];
+} pol_view;
+
+enum { POL_MAX_VIEWS = 4 };
+
+/* A joint ready for evaluation. */
+typedef struct pol_joint_kernel {
+  int body[2]; /* POL_GROUND or an index */
+  int num_rows;
+  int num_views;
+  pol_view view[POL_MAX_VIEWS];
+} pol_joint_kernel;
+
+void pol_joint_kernel_setup(pol_joint_kernel *kernel, const pol_mechanism *mechanism, int joint);
+
+/* phi (num_rows) and its first and second time derivative, the latter with constant velocities. */
+void pol_joint_position(const pol_joint_kernel *kernel, const pol_frame *first,
+                        const pol_frame *second, double *phi);
+void pol_joint_velocity(const pol_joint_kernel *kernel, const pol_frame *first,
+                        const pol_frame *second, double *phi_dot);
+void pol_joint_acceleration(const pol_joint_kernel *kernel, const pol_frame *first,
+                            const pol_frame *second, double *phi_ddot);
+
+/* wrench1 += B1^T lambda, wrench2 += B2^T lambda: (torque in body axes, force in global axes). */
+void pol_joint_reaction(const pol_joint_kernel *kernel, const pol_frame *first,
+                        const pol_frame *second, const double *lambda, double wrench1[6],
+                        double wrench2[6]);
+
+/* B and d(phi_dot)/dq: num_rows x 12; d(B^T lambda)/dq: 12 x 12.  Row-major, overwritten. */
+void pol_joint_jacobian(const pol_joint_kernel *kernel, const pol_frame *first,
+                        const pol_frame *second, double (*B)[12]);
+void pol_joint_curvature(const pol_joint_kernel *kernel, const pol_frame *first,
+                         const pol_frame *second, double (*Z)[12]);
+void pol_joint_stiffness(const pol_joint_kernel *kernel, const pol_frame *first,
+                         const pol_frame *second, const double *lambda, double (*K)[12]);
+
+#endif

@@ -1,0 +1,213 @@
+/* The mechanism as plain data: growing arrays of bodies, markers and joints, and the rules that
+ * each must keep.  What is stored here is checked once; every other room may trust it. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <polhode/lie.h>
+#include <polhode/mechanism.h>
+
+#include "lie/small.h"
+
+/* An array that owns `count` items of `size` bytes. */
+typedef struct array {
+  int count, capacity;
+  void *items;
+} array;
+
+struct pol_mechanism {
+  double gravity[3];
+  array bodies;  /* pol_body */
+  array markers; /* pol_marker */
+  array joints;  /* pol_joint */
+};
+
+/* Appends a copy of item, whose first member is its name, and a copy of that name. */
+static pol_status append(array *a, const void *item, size_t size, const char *name, int *index)
+{
+  if (a->count == a->capacity) {
+    int capacity = a->capacity ? 2 * a->capacity : 8;
+    void *items = realloc(a->items, (size_t)capacity * size);
+    if (!items) return POL_NO_MEMORY;
+    a->items = items;
+    a->capacity = capacity;
+  }
+  char *copy = malloc(strlen(name) + 1);
+  if (!copy) return POL_NO_MEMORY;
+  strcpy(copy, name);
+  char *slot = (char *)a->items + (size_t)a->count * size;
+  memcpy(slot, item, size);
+  memcpy(slot, &copy, sizeof copy);
+  if (index) *index = a->count;
+  a->count++;
+  return POL_OK;
+}
+
+static void release(array *a, size_t size)
+{
+  for (int i = 0; i < a->count; i++) {
+    char *name;
+    memcpy(&name, (char *)a->items + (size_t)i * size, sizeof name);
+    free(name);
+  }
+  free(a->items);
+}
+
+static int finite_numbers(const double *x, int n)
+{
+  for (int i = 0; i < n; i++)
+    if (!isfinite(x[i])) return 0;
+  return 1;
+}
+
+static int unit_quaternion(const double q[4])
+{
+  double square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+  return fabs(square - 1.0) < 1e-6;
+}
+
+/* Symmetric to round-off and positive definite (leading minors). */
+static int positive_definite(const double J[9])
+{
+  double size = fabs(J[0]) + fabs(J[4]) + fabs(J[8]);
+  if (fabs(J[1] - J[3]) + fabs(J[2] - J[6]) + fabs(J[5] - J[7]) > 1e-9 * size) return 0;
+  double minor = J[0] * J[4] - J[1] * J[3];
+  double determinant = J[0] * (J[4] * J[8] - J[5] * J[7]) - J[1] * (J[3] * J[8] - J[5] * J[6]) +
+                       J[2] * (J[3] * J[7] - J[4] * J[6]);
+  return J[0] > 0.0 && minor > 0.0 && determinant > 0.0;
+}
+
+pol_status pol_mechanism_create(pol_mechanism **mechanism)
+{
+  *mechanism = calloc(1, sizeof **mechanism);
+  return *mechanism ? POL_OK : POL_NO_MEMORY;
+}
+
+void pol_mechanism_free(pol_mechanism **mechanism)
+{
+  pol_mechanism *m = *mechanism;
+  if (!m) return;
+  release(&m->bodies, sizeof(pol_body));
+  release(&m->markers, sizeof(pol_marker));
+  release(&m->joints, sizeof(pol_joint));
+  free(m);
+  *mechanism = NULL;
+}
+
+void pol_mechanism_set_gravity(pol_mechanism *mechanism, const double gravity[3])
+{
+  pol_v3_copy(gravity, mechanism->gravity);
+}
+
+void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3])
+{
+  pol_v3_copy(mechanism->gravity, gravity);
+}
+
+pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index)
+{
+  if (!body->name || !*body->name || strcmp(body->name, "ground") == 0 ||
+      pol_mechanism_find_body(mechanism, body->name) >= 0)
+    return POL_BAD_ARGUMENT;
+  if (!(body->mass > 0.0) || !isfinite(body->mass) || !finite_numbers(body->inertia, 9) ||
+      !positive_definite(body->inertia))
+    return POL_BAD_ARGUMENT;
+  if (!finite_numbers(body->position, 3) || !unit_quaternion(body->rotation) ||
+      !finite_numbers(body->velocity, 3) || !finite_numbers(body->angular_velocity, 3))
+    return POL_BAD_ARGUMENT;
+  pol_body copy = *body;
+  pol_quat_normalize(copy.rotation);
+  return append(&mechanism->bodies, &copy, sizeof copy, body->name, index);
+}
+
+static int body_exists(const pol_mechanism *mechanism, int body)
+{
+  return body >= POL_GROUND && body < mechanism->bodies.count;
+}
+
+pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index)
+{
+  if (!body_exists(mechanism, marker->body) || !finite_numbers(marker->position, 3) ||
+      !unit_quaternion(marker->rotation))
+    return POL_BAD_ARGUMENT;
+  pol_marker copy = *marker;
+  pol_quat_normalize(copy.rotation);
+  return append(&mechanism->markers, &copy, sizeof copy, marker->name ? marker->name : "", index);
+}
+
+pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *name, int body,
+                                       const double point[3], const double rotation[4], int *index)
+{
+  static const double identity[4] = {1.0, 0.0, 0.0, 0.0};
+  if (!body_exists(mechanism, body)) return POL_BAD_ARGUMENT;
+  pol_marker marker = {.name = name, .body = body};
+  if (body == POL_GROUND) {
+    pol_v3_copy(point, marker.position);
+    memcpy(marker.rotation, rotation ? rotation : identity, sizeof identity);
+    return pol_mechanism_add_marker(mechanism, &marker, index);
+  }
+  /* position = R^T (point - x), rotation = R^T rotation, with R, x of the body */
+  const pol_body *b = pol_mechanism_body(mechanism, body);
+  double R[9], arm[3], inverse[4];
+  pol_quat_to_matrix(b->rotation, R);
+  pol_v3_subtract(point, b->position, arm);
+  pol_m3_apply_transposed(R, arm, marker.position);
+  pol_quat_conjugate(b->rotation, inverse);
+  if (rotation)
+    pol_quat_multiply(inverse, rotation, marker.rotation);
+  else
+    memcpy(marker.rotation, identity, sizeof identity);
+  return pol_mechanism_add_marker(mechanism, &marker, index);
+}
+
+pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *joint, int *index)
+{
+  if (!joint->name || !*joint->name || !pol_joint_type_name(joint->type)) return POL_BAD_ARGUMENT;
+  for (int i = 0; i < 2; i++)
+    if (joint->marker[i] < 0 || joint->marker[i] >= mechanism->markers.count)
+      return POL_BAD_ARGUMENT;
+  if (pol_mechanism_marker(mechanism, joint->marker[0])->body ==
+      pol_mechanism_marker(mechanism, joint->marker[1])->body)
+    return POL_BAD_ARGUMENT;
+  for (int i = 0; i < mechanism->joints.count; i++)
+    if (strcmp(pol_mechanism_joint(mechanism, i)->name, joint->name) == 0) return POL_BAD_ARGUMENT;
+  return append(&mechanism->joints, joint, sizeof *joint, joint->name, index);
+}
+
+int pol_mechanism_num_bodies(const pol_mechanism *mechanism)
+{
+  return mechanism->bodies.count;
+}
+
+int pol_mechanism_num_markers(const pol_mechanism *mechanism)
+{
+  return mechanism->markers.count;
+}
+
+int pol_mechanism_num_joints(const pol_mechanism *mechanism)
+{
+  return mechanism->joints.count;
+}
+
+const pol_body *pol_mechanism_body(const pol_mechanism *mechanism, int index)
+{
+  return (const pol_body *)mechanism->bodies.items + index;
+}
+
+const pol_marker *pol_mechanism_marker(const pol_mechanism *mechanism, int index)
+{
+  return (const pol_marker *)mechanism->markers.items + index;
+}
+
+const pol_joint *pol_mechanism_joint(const pol_mechanism *mechanism, int index)
+{
+  return (const pol_joint *)mechanism->joints.items + index;
+}
+
+int pol_mechanism_find_body(const pol_mechanism *mechanism, const char *name)
+{
+  if (strcmp(name, "ground") == 0) return POL_GROUND;
+  for (int i = 0; i < mechanism->bodies.count; i++)
+    if (strcmp(pol_mechanism_body(mechanism, i)->name, name) == 0) return i;
+  return -2;
+}

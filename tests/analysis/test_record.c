@@ -1,0 +1,172 @@
+/* Recorded quantities of the heavy top: names, units, order and values. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "heavy_top.h"
+
+static const char *const expected[][2] = {
+    {"t", "s"},
+    {"top.position.x", "m"},
+    {"top.position.y", "m"},
+    {"top.position.z", "m"},
+    {"top.quaternion.w", "1"},
+    {"top.quaternion.x", "1"},
+    {"top.quaternion.y", "1"},
+    {"top.quaternion.z", "1"},
+    {"top.velocity.x", "m/s"},
+    {"top.velocity.y", "m/s"},
+    {"top.velocity.z", "m/s"},
+    {"top.angular_velocity.x", "rad/s"},
+    {"top.angular_velocity.y", "rad/s"},
+    {"top.angular_velocity.z", "rad/s"},
+    {"top.angular_velocity_global.x", "rad/s"},
+    {"top.angular_velocity_global.y", "rad/s"},
+    {"top.angular_velocity_global.z", "rad/s"},
+    {"tip.force.x", "N"},
+    {"tip.force.y", "N"},
+    {"tip.force.z", "N"},
+    {"tip.torque.x", "N m"},
+    {"tip.torque.y", "N m"},
+    {"tip.torque.z", "N m"},
+    {"tip.multiplier.1", "N"},
+    {"tip.multiplier.2", "N"},
+    {"tip.multiplier.3", "N"},
+    {"energy.kinetic", "J"},
+    {"energy.potential", "J"},
+    {"energy.total", "J"},
+    {"residual.position", "mixed"},
+    {"residual.velocity", "mixed"},
+};
+enum { NUM_EXPECTED = sizeof expected / sizeof expected[0] };
+
+static void channels_have_names_and_units(void **state)
+{
+  (void)state;
+  pol_body body = heavy_top_body();
+  pol_settings settings = pol_settings_default();
+  pol_mechanism *mechanism;
+  pol_simulation *simulation;
+  pol_record *record;
+  assert_int_equal(heavy_top_create(&mechanism, &body), POL_OK);
+  assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
+  assert_int_equal(pol_record_create(&record, simulation), POL_OK);
+  assert_int_equal(pol_record_count(record), NUM_EXPECTED);
+  for (int i = 0; i < NUM_EXPECTED; i++) {
+    assert_string_equal(pol_record_channel(record, i)->name, expected[i][0]);
+    assert_string_equal(pol_record_channel(record, i)->unit, expected[i][1]);
+  }
+  pol_record_free(&record);
+  assert_null(record);
+  pol_record_free(&record);
+  pol_simulation_free(&simulation);
+  pol_mechanism_free(&mechanism);
+}
+
+/* The values in the order of the table above, put together from the formulation. */
+static void collect(const pol_simulation *simulation, double row[NUM_EXPECTED])
+{
+  const pol_formulation *formulation = pol_simulation_formulation(simulation);
+  const pol_state *state = pol_simulation_state(simulation);
+  const pol_summary *summary = pol_simulation_summary(simulation);
+  pol_body_state body;
+  pol_energy energy;
+  pol_formulation_body_state(formulation, state->q, state->v, 0, &body);
+  pol_formulation_energy(formulation, state->q, state->v, &energy);
+  row[0] = state->t;
+  memcpy(row + 1, body.position, sizeof body.position);
+  memcpy(row + 4, body.quaternion, sizeof body.quaternion);
+  memcpy(row + 8, body.velocity, sizeof body.velocity);
+  memcpy(row + 11, body.angular_velocity, sizeof body.angular_velocity);
+  memcpy(row + 14, body.angular_velocity_global, sizeof body.angular_velocity_global);
+  pol_formulation_reaction(formulation, state->q, state->lambda, 0, row + 17, row + 20);
+  memcpy(row + 23, state->lambda, 3 * sizeof(double));
+  row[26] = energy.kinetic;
+  row[27] = energy.potential;
+  row[28] = energy.kinetic + energy.potential;
+  row[29] = summary->position_residual;
+  row[30] = summary->velocity_residual;
+}
+
+static void rows_hold_the_state(void **state)
+{
+  (void)state;
+  for (int kind = 0; kind < pol_formulation_count(); kind++) {
+    pol_body body = heavy_top_body();
+    pol_settings settings = pol_settings_default();
+    pol_mechanism *mechanism;
+    pol_simulation *simulation;
+    pol_record *record;
+    settings.formulation = (pol_formulation_kind)kind;
+    assert_int_equal(heavy_top_create(&mechanism, &body), POL_OK);
+    assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
+    assert_int_equal(pol_record_create(&record, simulation), POL_OK);
+    for (int n = 0; n <= 50; n++) {
+      double row[NUM_EXPECTED + 1], values[NUM_EXPECTED];
+      row[NUM_EXPECTED] = -1.0; /* must stay */
+      pol_record_row(record, row);
+      collect(simulation, values);
+      assert_memory_equal(row, values, sizeof values);
+      assert_true(row[NUM_EXPECTED] == -1.0);
+      assert_true(row[4] >= 0.0);
+      assert_int_equal(pol_simulation_step(simulation), POL_OK);
+    }
+    pol_record_free(&record);
+    pol_simulation_free(&simulation);
+    pol_mechanism_free(&mechanism);
+  }
+}
+
+/* A revolute joint has three translations and two rotations: N and N m. */
+static void multipliers_have_the_unit_of_their_row(void **state)
+{
+  (void)state;
+  pol_body body = heavy_top_body();
+  pol_settings settings = pol_settings_default();
+  pol_mechanism *mechanism;
+  pol_simulation *simulation;
+  pol_record *record;
+  const double origin[3] = {0.0, 0.0, 0.0};
+  const double upright[4] = {1.0, 0.0, 0.0, 0.0};
+  pol_joint joint = {.name = "hinge", .type = POL_REVOLUTE};
+  int bodies, translations = 0, rotations = 0;
+  body.given = 0;
+  assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
+  assert_int_equal(pol_mechanism_add_body(mechanism, &body, &bodies), POL_OK);
+  assert_int_equal(
+      pol_mechanism_add_marker_at(mechanism, "", POL_GROUND, origin, upright, &joint.marker[0]),
+      POL_OK);
+  assert_int_equal(
+      pol_mechanism_add_marker_at(mechanism, "", bodies, origin, upright, &joint.marker[1]),
+      POL_OK);
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
+  assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
+  assert_int_equal(pol_record_create(&record, simulation), POL_OK);
+  assert_int_equal(pol_record_count(record), NUM_EXPECTED + 2);
+  for (int i = 0; i < pol_record_count(record); i++) {
+    const pol_channel *channel = pol_record_channel(record, i);
+    if (strncmp(channel->name, "hinge.multiplier.", 17) != 0) continue;
+    translations += strcmp(channel->unit, "N") == 0;
+    rotations += strcmp(channel->unit, "N m") == 0;
+  }
+  assert_int_equal(translations, 3);
+  assert_int_equal(rotations, 2);
+  pol_record_free(&record);
+  pol_simulation_free(&simulation);
+  pol_mechanism_free(&mechanism);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(channels_have_names_and_units),
+      cmocka_unit_test(rows_hold_the_state),
+      cmocka_unit_test(multipliers_have_the_unit_of_their_row),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

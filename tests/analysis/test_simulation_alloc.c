@@ -1,0 +1,135 @@
+/* Memory of a simulation, its record and its result file: every allocation made to fail once gives
+ * POL_NO_MEMORY and leaves nothing behind; steps, rows and lines allocate nothing.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "heavy_top.h"
+
+/* --- the allocator between the library and C -------------------------------------------------- */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+static long num_allocations; /* so far */
+static long failing;         /* the number of the one that fails, -1 for none */
+
+static int fails_now(void)
+{
+  return num_allocations++ == failing;
+}
+
+void *__wrap_malloc(size_t size)
+{
+  return fails_now() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+  return fails_now() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+  return fails_now() ? NULL : __real_realloc(memory, size);
+}
+
+/* --- tests ------------------------------------------------------------------------------------ */
+
+static const char path[] = "test_simulation_alloc.csv";
+
+/* Simulates a few steps with a result file; frees everything. */
+static pol_status simulate(const pol_mechanism *mechanism)
+{
+  pol_settings settings = pol_settings_default();
+  pol_simulation *simulation = NULL;
+  pol_record *record = NULL;
+  pol_csv *csv = NULL;
+  pol_diagnostics diagnostics;
+  pol_status status = pol_simulation_create(&simulation, mechanism, &settings, &diagnostics);
+  if (status != POL_OK) {
+    assert_null(simulation);
+    assert_int_equal(diagnostics.status, status);
+    assert_true(diagnostics.message[0] != '\0');
+  }
+  if (status == POL_OK && (status = pol_record_create(&record, simulation)) != POL_OK)
+    assert_null(record);
+  if (status == POL_OK && (status = pol_csv_create(&csv, path, record)) != POL_OK) assert_null(csv);
+  for (int n = 0; n < 3 && status == POL_OK; n++) {
+    status = pol_simulation_step(simulation);
+    if (status == POL_OK) status = pol_csv_write(csv);
+  }
+  pol_csv_close(&csv);
+  pol_record_free(&record);
+  pol_simulation_free(&simulation);
+  return status;
+}
+
+static void every_failed_allocation_is_told(void **state)
+{
+  (void)state;
+  pol_body body = heavy_top_body();
+  pol_mechanism *mechanism;
+  failing = -1;
+  assert_int_equal(heavy_top_create(&mechanism, &body), POL_OK);
+  num_allocations = 0;
+  assert_int_equal(simulate(mechanism), POL_OK);
+  long total = num_allocations;
+  assert_true(total > 10);
+  for (long i = 0; i < total; i++) {
+    num_allocations = 0;
+    failing = i;
+    pol_status status = simulate(mechanism);
+    failing = -1;
+    if (status != POL_NO_MEMORY) fail_msg("allocation %ld of %ld gave status %d", i, total, status);
+  }
+  pol_mechanism_free(&mechanism);
+  remove(path);
+}
+
+static void stepping_and_writing_allocate_nothing(void **state)
+{
+  (void)state;
+  pol_body body = heavy_top_body();
+  pol_settings settings = pol_settings_default();
+  pol_mechanism *mechanism;
+  pol_simulation *simulation;
+  pol_record *record;
+  pol_csv *csv;
+  failing = -1;
+  assert_int_equal(heavy_top_create(&mechanism, &body), POL_OK);
+  assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
+  assert_int_equal(pol_record_create(&record, simulation), POL_OK);
+  assert_int_equal(pol_csv_create(&csv, path, record), POL_OK);
+  num_allocations = 0;
+  while (!pol_simulation_finished(simulation)) {
+    assert_int_equal(pol_simulation_step(simulation), POL_OK);
+    assert_int_equal(pol_csv_write(csv), POL_OK);
+  }
+  assert_int_equal(num_allocations, 0);
+  assert_int_equal(pol_csv_close(&csv), POL_OK);
+  pol_record_free(&record);
+  pol_simulation_free(&simulation);
+  pol_mechanism_free(&mechanism);
+  remove(path);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_failed_allocation_is_told),
+      cmocka_unit_test(stepping_and_writing_allocate_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,674 @@
+/* The polhode command as a user meets it: exit statuses, standard output and error, result files,
+ * signals, the progress bar.  Each test runs the program itself.
+ */
+#define _XOPEN_SOURCE 700
+
+#include <fcntl.h>
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+/* --- running the program ---------------------------------------------------------------------- */
+
+enum { OUTPUT_SIZE = 1 << 16, MAX_ARGUMENTS = 16 };
+
+static char folder[] = "test_cli_XXXXXX"; /* where the tests write */
+static char out[OUTPUT_SIZE], err[OUTPUT_SIZE];
+
+static const char heavy_top[] =
+    "{ \"name\": \"Heavy top\", \"gravity\": [0, 0, -9.81],\n"
+    "  \"bodies\": [ { \"name\": \"top\", \"mass\": 15, \"inertia\": [0.234375, 0.46875, "
+    "0.234375],\n"
+    "    \"position\": [0, 1, 0], \"angular_velocity\": [0, 150, -4.61538] } ],\n"
+    "  \"joints\": [ { \"name\": \"tip\", \"type\": \"spherical\", \"bodies\": [\"top\", "
+    "\"ground\"],\n"
+    "    \"point\": [0, 0, 0] } ],\n"
+    "  \"simulation\": { \"method\": \"geom1\", \"index\": 3, \"formulation\": \"so3xr3\",\n"
+    "    \"rho_inf\": 0.9, \"step\": 1e-3, \"end\": 0.1 } }\n";
+
+static void write_text(const char *path, const char *text)
+{
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  assert_true(fputs(text, file) >= 0);
+  assert_int_equal(fclose(file), 0);
+}
+
+static void read_text(const char *path, char *text)
+{
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  size_t size = fread(text, 1, OUTPUT_SIZE - 1, file);
+  text[size] = '\0';
+  fclose(file);
+}
+
+/* Starts polhode with the arguments, its output into the files "out" and "err", or its errors into
+ * the descriptor given. */
+static pid_t start(int error_descriptor, char *const arguments[])
+{
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    int out_file = open("out", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int err_file = error_descriptor;
+    if (err_file < 0) err_file = open("err", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    dup2(out_file, STDOUT_FILENO);
+    dup2(err_file, STDERR_FILENO);
+    execv(POLHODE_BINARY, arguments);
+    _exit(99);
+  }
+  return child;
+}
+
+/* Waits for the exit status; -1 if a signal ended it. */
+static int finish(pid_t child)
+{
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  read_text("out", out);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Runs "polhode WORD WORD ..." (words without blanks); gives the exit status and fills out and err.
+ */
+static int run(const char *command_line)
+{
+  char text[1000];
+  char *arguments[MAX_ARGUMENTS];
+  int count = 0;
+  assert_true(strlen(command_line) < sizeof text);
+  strcpy(text, command_line);
+  for (char *word = strtok(text, " "); word != NULL; word = strtok(NULL, " ")) {
+    assert_true(count < MAX_ARGUMENTS - 1);
+    arguments[count++] = word;
+  }
+  arguments[count] = NULL;
+  int status = finish(start(-1, arguments));
+  read_text("err", err);
+  return status;
+}
+
+static void expect(const char *command_line, int expected)
+{
+  int status = run(command_line);
+  if (status != expected)
+    fail_msg("%s: exit status %d, not %d\nstdout: %s\nstderr: %s", command_line, status, expected,
+             out, err);
+}
+
+static void expect_text(const char *text, const char *part)
+{
+  if (strstr(text, part) == NULL) fail_msg("there is no \"%s\" in: %s", part, text);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+/* All of standard output as one JSON object; the caller drops it. */
+static json_t *parse_output(void)
+{
+  json_error_t error;
+  json_t *object = json_loads(out, JSON_REJECT_DUPLICATES, &error);
+  if (object == NULL) fail_msg("%s in: %s", error.text, out);
+  assert_true(json_is_object(object));
+  return object;
+}
+
+/* The value at "key.key.key"; it must exist. */
+static json_t *at(json_t *object, const char *path)
+{
+  char text[200];
+  strcpy(text, path);
+  for (char *key = strtok(text, "."); key != NULL; key = strtok(NULL, ".")) {
+    object = json_object_get(object, key);
+    if (object == NULL) fail_msg("there is no %s in: %s", path, out);
+  }
+  return object;
+}
+
+static double number_at(json_t *object, const char *path)
+{
+  assert_true(json_is_number(at(object, path)));
+  return json_number_value(at(object, path));
+}
+
+static void expect_word(json_t *object, const char *path, const char *expected)
+{
+  assert_true(json_is_string(at(object, path)));
+  assert_string_equal(json_string_value(at(object, path)), expected);
+}
+
+static void expect_length(json_t *object, const char *path, size_t expected)
+{
+  assert_int_equal(json_array_size(at(object, path)), expected);
+}
+
+/* --- help ------------------------------------------------------------------------------------- */
+
+static void help_of_everything(void **state)
+{
+  (void)state;
+  static const char *const commands[] = {"run", "check", "methods"};
+  expect("polhode --help", 0);
+  for (int i = 0; i < 3; i++) expect_text(out, commands[i]);
+  assert_string_equal(err, "");
+  expect("polhode help", 0);
+  for (int i = 0; i < 3; i++) {
+    char line[100], first[OUTPUT_SIZE];
+    snprintf(line, sizeof line, "polhode help %s", commands[i]);
+    expect(line, 0);
+    expect_text(out, "usage: polhode ");
+    expect_text(out, "examples\n  polhode ");
+    assert_string_equal(err, "");
+    strcpy(first, out);
+    snprintf(line, sizeof line, "polhode %s --help", commands[i]);
+    expect(line, 0);
+    assert_string_equal(out, first);
+  }
+  expect("polhode --version", 0);
+  expect_text(out, "polhode ");
+}
+
+static void wrong_command_lines(void **state)
+{
+  (void)state;
+  expect("polhode", 2);
+  assert_string_equal(out, "");
+  expect_text(err, "usage: polhode");
+  expect("polhode rnu top.json", 2);
+  expect_text(err, "polhode: rnu: there is no such command; did you mean \"run\"?\n");
+  expect("polhode help chekc", 2);
+  expect_text(err, "did you mean \"check\"?");
+  expect("polhode run top.json --stpe 1", 2);
+  expect_text(err, "polhode run: --stpe: there is no such option; did you mean \"--step\"?\n");
+  assert_string_equal(out, "");
+  expect("polhode run top.json --stepp=1", 2);
+  expect_text(err, "polhode run: --stepp: there is no such option; did you mean \"--step\"?\n");
+  expect("polhode run", 2);
+  expect_text(err, "MODEL.json: must be given");
+  expect("polhode run top.json other.json", 2);
+  expect_text(err, "other.json: is one argument too many");
+  expect("polhode run top.json --step", 2);
+  expect_text(err, "--step: needs a value");
+  expect("polhode run top.json --out --json", 2);
+  expect_text(out, "needs a value");
+  expect("polhode run top.json --json=1", 2);
+  expect_text(err, "--json = 1: takes no value");
+  expect("polhode run top.json --set mass", 2);
+  expect_text(err, "--set = mass: must have the form key.path=value");
+  expect("polhode methods top.json", 2);
+  expect_text(err, "top.json: is one argument too many");
+  expect("polhode run top.json --out top.h5", 2);
+  expect_text(err, "polhode run: --out = top.h5: must end in .csv\n1 error\n");
+}
+
+/* --- run -------------------------------------------------------------------------------------- */
+
+static void a_run_prints_its_summary(void **state)
+{
+  (void)state;
+  expect("polhode run top.json", 0);
+  assert_string_equal(err, ""); /* no progress bar: this is no terminal */
+  expect_text(out, "Heavy top (top.json)\n");
+  expect_text(out, "geom1, index 3\n");
+  expect_text(out, "so3xr3\n");
+  expect_text(out, "done at t = 0.1 s of 0.1 s\n");
+  expect_text(out, "100 of 0.001 s, 0 rejected\n");
+  expect_text(out, "microseconds a step\n");
+  expect_text(out, "angular velocity");
+  expect_text(out, "\ntip ");
+  expect_text(out, "\nenergy drift");
+  expect_text(out, "\nconstraints");
+  expect("polhode run top.json --quiet", 0);
+  assert_string_equal(out, "");
+  assert_string_equal(err, "");
+}
+
+static void json_holds_everything(void **state)
+{
+  (void)state;
+  static const char *const numbers[] = {
+      "step",
+      "steps",
+      "rejected",
+      "newton_iterations",
+      "jacobians",
+      "wall_seconds",
+      "t",
+      "factorizations",
+      "energy.kinetic",
+      "energy.total",
+      "energy.potential",
+      "energy.initial_total",
+      "moves.position",
+      "moves.velocity",
+      "moves.rotation",
+      "energy.max_drift",
+      "constraints.max_position",
+      "constraints.max_velocity",
+      "moves.angular_velocity",
+  };
+  expect("polhode run top.json --json --quiet", 0);
+  assert_string_equal(err, "");
+  json_t *object = parse_output();
+  expect_word(object, "status", "done");
+  expect_word(object, "model", "Heavy top");
+  expect_word(object, "method", "geom1");
+  expect_word(object, "formulation", "so3xr3");
+  assert_int_equal(json_integer_value(at(object, "index")), 3);
+  assert_int_equal(json_integer_value(at(object, "steps")), 100);
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) number_at(object, numbers[i]);
+  assert_true(number_at(object, "t") == 0.1);
+  expect_length(object, "final.bodies.top.position", 3);
+  expect_length(object, "final.bodies.top.quaternion", 4);
+  expect_length(object, "final.bodies.top.rotation", 3);
+  expect_length(object, "final.bodies.top.velocity", 3);
+  assert_int_equal(json_array_size(json_array_get(at(object, "final.bodies.top.rotation"), 2)), 3);
+  expect_length(object, "final.bodies.top.velocity_body", 3);
+  expect_length(object, "final.bodies.top.angular_velocity", 3);
+  expect_length(object, "final.bodies.top.angular_velocity_global", 3);
+  expect_length(object, "final.joints.tip.multipliers", 3);
+  expect_length(object, "final.joints.tip.force", 3);
+  expect_length(object, "final.joints.tip.torque", 3);
+  assert_true(number_at(object, "constraints.max_position") < 1e-12);
+  assert_null(json_object_get(object, "failure"));
+
+  /* 17 digits: the total is the sum of its parts exactly. */
+  assert_true(number_at(object, "energy.total") ==
+              number_at(object, "energy.kinetic") + number_at(object, "energy.potential"));
+  json_decref(object);
+}
+
+static void options_override_the_model(void **state)
+{
+  (void)state;
+  expect("polhode run top.json --json --step .002 --end=.05 --formulation se3 --method geom1 "
+         "--set bodies[0].mass=3 --set simulation.rho_inf=0.5",
+         0);
+  json_t *object = parse_output();
+  expect_word(object, "formulation", "se3");
+  assert_int_equal(json_integer_value(at(object, "steps")), 25);
+  assert_true(number_at(object, "step") == 0.002);
+  assert_true(number_at(object, "t") == 0.05);
+  json_decref(object);
+  expect("polhode check top.json --json --set bodies[0].mass=3", 0);
+  object = parse_output();
+  assert_true(json_number_value(json_object_get(json_array_get(at(object, "bodies"), 0), "mass")) ==
+              3.0);
+  json_decref(object);
+}
+
+/* Number of lines of a CSV file after its head; it must end with a whole line. */
+static int count_rows(const char *path, char *last, size_t size)
+{
+  static char line[4000];
+  FILE *file = fopen(path, "r");
+  int lines = 0;
+  assert_non_null(file);
+  line[0] = '\0';
+  while (fgets(line, sizeof line, file) != NULL) {
+    lines++;
+    assert_int_equal(line[strlen(line) - 1], '\n');
+  }
+  fclose(file);
+  snprintf(last, size, "%s", line);
+  return lines - 3;
+}
+
+static void results_are_written(void **state)
+{
+  (void)state;
+  char last[4000];
+  expect("polhode run top.json --out top.csv --json", 0);
+  json_t *object = parse_output();
+  assert_int_equal(count_rows("top.csv", last, sizeof last), 101);
+  assert_int_equal(json_integer_value(at(object, "result.rows")), 101);
+
+  /* The last line is the final state, digit for digit. */
+  double row[4];
+  assert_int_equal(sscanf(last, "%lf,%lf,%lf,%lf", &row[0], &row[1], &row[2], &row[3]), 4);
+  assert_true(row[0] == 0.1);
+  for (size_t i = 0; i < 3; i++)
+    assert_true(row[i + 1] ==
+                json_number_value(json_array_get(at(object, "final.bodies.top.position"), i)));
+  json_decref(object);
+  expect("polhode run top.json --out top.csv", 0);
+  expect_text(out, "top.csv, 101 rows of 31 columns\n");
+
+  expect("polhode run top.json --out no/such/folder/top.csv", 2);
+  expect_text(err, "--out = no/such/folder/top.csv: ");
+  assert_string_equal(out, "");
+  expect("polhode run top.json --out /dev/full", 2);
+}
+
+static void wrong_models(void **state)
+{
+  (void)state;
+  expect("polhode run top.json --set bodies[0].mass=-3 --set simulation.step=0", 2);
+  expect_text(err, "top.json: bodies[0].mass = -3: must be ");
+  expect_text(err, "top.json: simulation.step = 0: must be ");
+  expect_text(err, "\n2 errors\n");
+  assert_string_equal(out, "");
+  expect("polhode run top.json --method goem1", 2);
+  expect_text(err, "; did you mean \"geom1\"?\n1 error\n");
+  expect("polhode check top.json --json --set bodies[0].mass=-3", 2);
+  assert_string_equal(err, "");
+  json_t *object = parse_output();
+  expect_word(object, "status", "invalid");
+  expect_length(object, "errors", 1);
+  json_t *error = json_array_get(at(object, "errors"), 0);
+  expect_word(error, "path", "bodies[0].mass");
+  expect_word(error, "value", "-3");
+  assert_true(json_string_length(at(error, "rule")) > 0);
+  expect_word(error, "suggestion", "");
+  json_decref(object);
+
+  expect("polhode run nothing.json", 2);
+  expect_text(err, "nothing.json: ");
+  expect("polhode run nothing.json --json", 2);
+  object = parse_output();
+  expect_word(object, "status", "invalid");
+  json_decref(object);
+  expect("polhode rnu --json", 2);
+  object = parse_output();
+  expect_word(json_array_get(at(object, "errors"), 0), "suggestion", "run");
+  json_decref(object);
+}
+
+static void a_failing_run_keeps_its_results(void **state)
+{
+  (void)state;
+  char last[4000];
+  expect("polhode run top.json --step 0.1 --end 100 --out failed.csv --json", 1);
+  json_t *object = parse_output();
+  expect_word(object, "status", "failed");
+  long steps = (long)json_integer_value(at(object, "steps"));
+  assert_int_equal(json_integer_value(at(object, "failure.step")), steps + 1);
+  assert_true(number_at(object, "failure.h") == 0.1);
+  assert_true(fabs(number_at(object, "failure.t") - 0.1 * (double)(steps + 1)) < 1e-9);
+  assert_true(json_integer_value(at(object, "failure.iteration")) > 0);
+  assert_true(json_string_length(at(object, "failure.where")) > 0);
+  assert_true(json_string_length(at(object, "failure.advice")) > 0);
+  json_decref(object);
+
+  /* The line of t = 0 and one for each good step. */
+  assert_int_equal(count_rows("failed.csv", last, sizeof last), steps + 1);
+  expect_text(err, "top.json: ");
+  expect_text(err, "when:   t = ");
+  expect_text(err, "step size 0.1 s");
+  expect_text(err, "Newton: ");
+  expect_text(err, "where:  ");
+  expect_text(err, "try:    ");
+  expect_text(err, "failed.csv");
+}
+
+/* A disk that fills up, as a limit on the size of files, which the program inherits. */
+static void a_full_disk_is_told(void **state)
+{
+  (void)state;
+  struct rlimit before, small;
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  small = before;
+  small.rlim_cur = 100000;
+  signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+  int while_running = run("polhode run top.json --end 1 --out failed.csv --json");
+  json_t *object = parse_output();
+  int at_the_end = run("polhode run top.json --end 0.2 --out failed.csv");
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+  signal(SIGXFSZ, SIG_DFL);
+  assert_int_equal(while_running, 1);
+  expect_word(object, "status", "failed");
+  expect_text(json_string_value(at(object, "failure.message")), "failed.csv cannot be written: ");
+  assert_true(number_at(object, "t") < 1.0);
+  assert_null(json_object_get(object, "result"));
+  json_decref(object);
+  assert_int_equal(at_the_end, 1);
+  expect_text(out, "failed at t = 0.2 s of 0.2 s\n");
+  expect_text(err, "failed.csv cannot be written: ");
+}
+
+/* --- check and methods ------------------------------------------------------------------------ */
+
+static void check_tells_what_a_model_is(void **state)
+{
+  (void)state;
+  expect("polhode check top.json", 0);
+  assert_string_equal(err, "");
+  expect_text(out, "Heavy top (top.json)\n");
+  expect_text(out, "(0, 0, -9.81) m/s^2\n");
+  expect_text(out, "top, 15 kg\n");
+  expect_text(out, "tip, spherical from top to ground, locks translations x y z\n");
+  expect_text(out, "3 of 6: 3 constraints\n");
+  expect_text(out, "  velocity      not given, completed\n");
+  expect_text(out, "  angular vel.  kept\n");
+  expect("polhode check top.json --json", 0);
+  json_t *object = parse_output();
+  expect_word(object, "status", "valid");
+  assert_int_equal(json_integer_value(at(object, "degrees_of_freedom")), 3);
+  assert_int_equal(json_integer_value(at(object, "constraints")), 3);
+  assert_true(fabs(number_at(object, "moves.velocity_residual") - 4.61538) < 1e-12);
+  assert_true(json_is_true(at(object, "angular_velocity_kept")));
+  expect_word(json_array_get(at(object, "joints"), 0), "type", "spherical");
+  json_decref(object);
+}
+
+/* A hinge about x allows no spin about y. */
+static void check_tells_what_had_to_change(void **state)
+{
+  (void)state;
+  expect("polhode check top.json --set joints[0].type=revolute --set joints[0].axis=[1,0,0]", 0);
+  expect_text(out, "locks translations x y z, 2 rotations\n");
+  expect_text(out, "1 of 6: 5 constraints\n");
+  expect_text(out, "  angular vel.  changed by 150 rad/s: the joints do not allow the given one\n");
+}
+
+/* Two joints that lock the same point: the constraints depend on each other. */
+static void check_names_redundant_joints(void **state)
+{
+  (void)state;
+  const char *end = strstr(heavy_top, " ],\n  \"simulation\"");
+  char text[2000];
+  assert_non_null(end);
+  snprintf(text, sizeof text,
+           "%.*s, { \"name\": \"again\", \"type\": \"spherical\", \"bodies\": [\"top\", "
+           "\"ground\"], \"point\": [0, 0, 0] }%s",
+           (int)(end - heavy_top), heavy_top, end);
+  write_text("twice.json", text);
+  expect("polhode check twice.json", 1);
+  expect_text(err, "twice.json: ");
+  assert_true(strstr(err, "'again'") != NULL || strstr(err, "'tip'") != NULL);
+  expect("polhode check twice.json --json", 1);
+  json_t *object = parse_output();
+  expect_word(object, "status", "failed");
+  assert_true(json_string_length(at(object, "failure.where")) > 0);
+  json_decref(object);
+  expect("polhode run twice.json --json", 1);
+  object = parse_output();
+  expect_word(object, "status", "failed");
+  json_decref(object);
+}
+
+static void methods_are_listed(void **state)
+{
+  (void)state;
+  expect("polhode methods", 0);
+  expect_text(out, "geom1");
+  expect_text(out, "so3xr3");
+  expect("polhode methods --json", 0);
+  json_t *object = parse_output();
+  expect_word(json_array_get(at(object, "methods"), 0), "name", "geom1");
+  assert_string_equal(json_string_value(json_array_get(at(object, "formulations"), 0)), "so3xr3");
+  json_decref(object);
+}
+
+/* --- signals and terminals -------------------------------------------------------------------- */
+
+static void sleep_milliseconds(long milliseconds)
+{
+  struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+  nanosleep(&time, NULL);
+}
+
+/* Waits until the file holds something. */
+static void wait_for_content(const char *path)
+{
+  struct stat info;
+  for (int i = 0; i < 500; i++) {
+    if (stat(path, &info) == 0 && info.st_size > 100000) return;
+    sleep_milliseconds(10);
+  }
+  fail_msg("%s did not grow", path);
+}
+
+static void expect_stop(int signal_number, int expected)
+{
+  char *arguments[] = {"polhode", "run",         "top.json", "--end", "1000",
+                       "--out",   "stopped.csv", "--json",   NULL};
+  char last[4000];
+  remove("stopped.csv");
+  pid_t child = start(-1, arguments);
+  wait_for_content("stopped.csv");
+  assert_int_equal(kill(child, signal_number), 0);
+  assert_int_equal(finish(child), expected);
+  json_t *object = parse_output();
+  expect_word(object, "status", "interrupted");
+  long steps = (long)json_integer_value(at(object, "steps"));
+  assert_true(steps > 0);
+  assert_int_equal(count_rows("stopped.csv", last, sizeof last), steps + 1);
+  json_decref(object);
+  remove("stopped.csv");
+}
+
+static void signals_stop_a_run_cleanly(void **state)
+{
+  (void)state;
+  expect_stop(SIGINT, 130);
+  expect_stop(SIGTERM, 143);
+}
+
+/* Even a run that is killed leaves whole lines. */
+static void a_killed_run_leaves_whole_lines(void **state)
+{
+  (void)state;
+  char *arguments[] = {"polhode", "run", "top.json", "--end", "1000", "--out", "killed.csv", NULL};
+  char last[4000];
+  pid_t child = start(-1, arguments);
+  wait_for_content("killed.csv");
+  assert_int_equal(kill(child, SIGKILL), 0);
+  assert_int_equal(finish(child), -1);
+  assert_true(count_rows("killed.csv", last, sizeof last) > 100);
+  remove("killed.csv");
+}
+
+static void a_terminal_gets_a_progress_bar(void **state)
+{
+  (void)state;
+  char *arguments[] = {"polhode", "run", "top.json", "--end", "1000", "--quiet", NULL};
+  int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  if (terminal < 0) skip();
+  assert_int_equal(grantpt(terminal), 0);
+  assert_int_equal(unlockpt(terminal), 0);
+  int other_end = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+  assert_true(other_end >= 0);
+  assert_int_equal(fcntl(terminal, F_SETFL, O_NONBLOCK), 0);
+
+  /* --quiet: no bar; without: a bar that is erased at the end. */
+  for (int quiet = 1; quiet >= 0; quiet--) {
+    if (!quiet) arguments[5] = NULL;
+    pid_t child = start(other_end, arguments);
+    sleep_milliseconds(500);
+    assert_int_equal(kill(child, SIGINT), 0);
+    assert_int_equal(finish(child), 130);
+    ssize_t size = read(terminal, err, sizeof err - 1);
+    if (quiet) {
+      assert_true(size <= 0);
+    } else {
+      assert_true(size > 0);
+      err[size] = '\0';
+      expect_text(err, "\r[");
+      expect_text(err, " %  ");
+      expect_text(err, " left");
+      assert_memory_equal(err + size - 6, "     \r", 6);
+      assert_null(strchr(err, '\n'));
+    }
+  }
+  close(other_end);
+  close(terminal);
+}
+
+static void lost_output_is_told(void **state)
+{
+  (void)state;
+  pid_t child = fork();
+  int status;
+  assert_true(child >= 0);
+  if (child == 0) {
+    dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO);
+    dup2(open("err", O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
+    execl(POLHODE_BINARY, "polhode", "methods", (char *)NULL);
+    _exit(99);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 1);
+  read_text("err", err);
+  expect_text(err, "standard output cannot be written");
+}
+
+/* --- main ------------------------------------------------------------------------------------- */
+
+static int enter_folder(void **state)
+{
+  (void)state;
+  if (mkdtemp(folder) == NULL || chdir(folder) != 0) return -1;
+  write_text("top.json", heavy_top);
+  return 0;
+}
+
+static int leave_folder(void **state)
+{
+  static const char *const files[] = {"top.json",   "twice.json", "top.csv",
+                                      "failed.csv", "out",        "err"};
+  (void)state;
+  for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) remove(files[i]);
+  return chdir("..") == 0 ? rmdir(folder) : -1;
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(help_of_everything),
+      cmocka_unit_test(wrong_command_lines),
+      cmocka_unit_test(a_run_prints_its_summary),
+      cmocka_unit_test(json_holds_everything),
+      cmocka_unit_test(options_override_the_model),
+      cmocka_unit_test(results_are_written),
+      cmocka_unit_test(wrong_models),
+      cmocka_unit_test(a_failing_run_keeps_its_results),
+      cmocka_unit_test(a_full_disk_is_told),
+      cmocka_unit_test(check_tells_what_a_model_is),
+      cmocka_unit_test(check_tells_what_had_to_change),
+      cmocka_unit_test(check_names_redundant_joints),
+      cmocka_unit_test(methods_are_listed),
+      cmocka_unit_test(signals_stop_a_run_cleanly),
+      cmocka_unit_test(a_killed_run_leaves_whole_lines),
+      cmocka_unit_test(a_terminal_gets_a_progress_bar),
+      cmocka_unit_test(lost_output_is_told),
+  };
+  return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

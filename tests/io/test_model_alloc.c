@@ -1,0 +1,143 @@
+/* Reading a model with every allocation made to fail: POL_NO_MEMORY, nothing left behind.
+ *
+ * The allocations of Jansson are counted too.  Once one has failed, those after it inside Jansson
+ * fail as well: Jansson does not notice when its token buffer cannot grow, and would go on with a
+ * character less if the next allocation succeeded. */
+#include "../failing_alloc.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include <polhode/model.h>
+
+static void *allocate_json(size_t size)
+{
+  if (alloc_state.fail_at > 0 && alloc_state.count >= alloc_state.fail_at) return NULL;
+  return __wrap_malloc(size);
+}
+
+static int install(void **state)
+{
+  (void)state;
+  alloc_install();
+  json_set_alloc_funcs(allocate_json, __wrap_free);
+  return 0;
+}
+
+/* What to read, and how many errors are right. */
+typedef struct input {
+  const char *path; /* or NULL */
+  const char *text;
+  int num_overrides;
+  const char *const *overrides;
+  int num_errors;
+} input;
+
+/* POL_OK if the outcome is the right one. */
+static pol_status read_input(void *user)
+{
+  const input *in = user;
+  pol_errors errors = {0, NULL};
+  pol_model *model = NULL;
+  pol_status status;
+  if (in->path)
+    status = pol_model_read_file(&model, in->path, in->num_overrides, in->overrides, &errors);
+  else
+    status = pol_model_read_text(&model, in->text, in->num_overrides, in->overrides, &errors);
+  if (status == POL_NO_MEMORY) {
+    assert_null(model);
+    assert_int_equal(errors.count, 0);
+  }
+  if (status == POL_BAD_ARGUMENT && in->num_errors > 0 && errors.count == in->num_errors)
+    status = POL_OK;
+  pol_errors_clear(&errors);
+  pol_model_free(&model);
+  return status;
+}
+
+static void a_good_model(void **state)
+{
+  (void)state;
+  static const char *const overrides[] = {"bodies.top.mass=3", "simulation.method=geom1",
+                                          "simulation.newton={\"kind\": \"full\"}"};
+  input in = {.path = POLHODE_SOURCE_DIR "/models/bruels-cardona-2010/heavy_top.json",
+              .num_overrides = 3,
+              .overrides = overrides};
+  assert_true(alloc_exhaust(read_input, &in) > 50);
+}
+
+static void joints_of_every_form(void **state)
+{
+  (void)state;
+  input in = {.text = "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1]},"
+                      "{\"name\": \"b\", \"mass\": 1, \"inertia\": [[1,0,0],[0,1,0],[0,0,1]]}],"
+                      "\"markers\": [{\"name\": \"m\", \"body\": \"a\"},"
+                      "{\"name\": \"n\", \"body\": \"ground\"}],"
+                      "\"joints\": [{\"name\": \"j\", \"type\": \"fixed\", \"markers\": [\"m\","
+                      "\"n\"]}, {\"name\": \"k\", \"type\": \"universal\", \"bodies\": [\"a\","
+                      "\"b\"], \"point\": [0,0,0], \"axes\": [[1,0,0],[0,1,0]]}],"
+                      "\"simulation\": {\"step\": 1, \"end\": 2}}"};
+  assert_true(alloc_exhaust(read_input, &in) > 50);
+}
+
+static void a_model_with_many_errors(void **state)
+{
+  (void)state;
+  static const char *const overrides[] = {"nothing", "simulaton.x=1", "a.b=1", "[=1", "c={"};
+  input in = {.path = POLHODE_SOURCE_DIR "/tests/data/bad-models/many-errors.json",
+              .num_overrides = 5,
+              .overrides = overrides,
+              .num_errors = 18};
+  assert_true(alloc_exhaust(read_input, &in) > 100);
+}
+
+static void odd_keys_and_refused_numbers(void **state)
+{
+  (void)state;
+  input odd = {.path = POLHODE_SOURCE_DIR "/tests/data/bad-models/odd-unknown-keys.json",
+               .num_errors = 6};
+  assert_true(alloc_exhaust(read_input, &odd) > 50);
+  input refused = {.path = POLHODE_SOURCE_DIR "/tests/data/bad-models/joint-out-of-range.json",
+                   .num_errors = 1};
+  assert_true(alloc_exhaust(read_input, &refused) > 30);
+}
+
+static void syntax_errors(void **state)
+{
+  (void)state;
+  static const char *const texts[] = {"", "{\"name\": \"a long text without an end", "[1, 2"};
+  for (int i = 0; i < 3; i++) {
+    input in = {.text = texts[i], .num_errors = 1};
+    assert_true(alloc_exhaust(read_input, &in) > 4);
+  }
+}
+
+static pol_status read_nowhere(void *user)
+{
+  (void)user;
+  pol_errors errors = {0, NULL};
+  pol_model *model = NULL;
+  const pol_status status = pol_model_read_file(&model, "no such file", 0, NULL, &errors);
+  assert_int_equal(errors.count, status == POL_IO);
+  pol_errors_clear(&errors);
+  return status == POL_IO ? POL_OK : status;
+}
+
+static void a_missing_file(void **state)
+{
+  (void)state;
+  assert_int_equal(alloc_exhaust(read_nowhere, NULL), 6);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_good_model),
+      cmocka_unit_test(joints_of_every_form),
+      cmocka_unit_test(a_model_with_many_errors),
+      cmocka_unit_test(odd_keys_and_refused_numbers),
+      cmocka_unit_test(syntax_errors),
+      cmocka_unit_test(a_missing_file),
+  };
+  return cmocka_run_group_tests(tests, install, NULL);
+}
