@@ -39,7 +39,9 @@ debug-test:
 coverage:
 	@scripts/setup.sh gcovr
 	@scripts/build.sh coverage
-	@cmake --build --preset coverage --target coverage
+	@find build/coverage -name '*.gcda' -delete
+	@scripts/test.sh coverage
+	@scripts/build.sh coverage coverage
 	@echo "==> the report is in build/coverage/report/index.html"
 
 bench: build

@@ -95,8 +95,7 @@ int pol_dae_num_constraints(const pol_dae *dae);
  * missing or do not fit. */
 pol_status pol_dae_validate(const pol_dae *dae, char *message, size_t size);
 
-/* --- consistent values
- * ------------------------------------------------------------------------------ */
+/* --- consistent values ------------------------------------------------------------------------ */
 
 /* Finds configurations, velocities, accelerations and multipliers that satisfy the constraints.
  * Owns its workspace; the dae must outlive it. */

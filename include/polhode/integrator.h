@@ -17,8 +17,7 @@
 extern "C" {
 #endif
 
-/* --- methods
- * ---------------------------------------------------------------------------------------- */
+/* --- methods ---------------------------------------------------------------------------------- */
 
 typedef struct pol_method {
   const char *name;      /* what a model file says: "geom1" */
@@ -32,8 +31,7 @@ int pol_method_count(void);
 const pol_method *pol_method_at(int index);
 const pol_method *pol_method_find(const char *name); /* NULL if there is none */
 
-/* --- options
- * ---------------------------------------------------------------------------------------- */
+/* --- options ---------------------------------------------------------------------------------- */
 
 typedef enum pol_index {
   POL_INDEX_3,           /* Phi = 0 at each step */
@@ -58,8 +56,7 @@ void pol_options_set_rho_inf(pol_options *options, double rho_inf);
 /* POL_BAD_ARGUMENT, with the rule in message (may be NULL), if an option is out of range. */
 pol_status pol_options_validate(const pol_options *options, char *message, size_t size);
 
-/* --- stepping
- * --------------------------------------------------------------------------------------- */
+/* --- stepping --------------------------------------------------------------------------------- */
 
 /* The solution at one time.  The pointers belong to the integrator; the numbers change with each
  * step. */

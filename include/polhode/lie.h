@@ -1,5 +1,6 @@
 /* The Lie groups of multibody dynamics: R^n, SO(3), SE(3) and their products (SO(3)xR3 is the
- * product of SO(3) and R3): exponential, logarithm, tangent operator and relatives.
+ * product of SO(3) and R3): exponential and Cayley map, their inverses, tangent operator and
+ * relatives.
  *
  * Pure functions on small arrays: nothing is allocated, outputs never overlap inputs unless the
  * comment says they may.  Vectors have 3 or 6 entries; small matrices are row-major.  Velocities of
@@ -25,7 +26,7 @@ void pol_quat_conjugate(const double q[4], double inverse[4]);              /* i
 void pol_quat_to_matrix(const double q[4], double R[9]);
 void pol_quat_from_matrix(const double R[9], double q[4]); /* w >= 0 */
 
-/* --- SO(3): increments w in R3, right (body-frame) trivialisation R exp(w) --- */
+/* --- SO(3): increments w in R3 and velocities v in the body frame, R exp(w), R' = R v~ --- */
 
 void pol_so3_exp(const double w[3], double q[4]);
 void pol_so3_log(const double q[4], double w[3]);              /* |w| <= pi */
@@ -33,6 +34,15 @@ void pol_so3_tangent(const double w[3], double T[9]);          /* T(w): v = T(w)
 void pol_so3_tangent_inverse(const double w[3], double Ti[9]); /* |w| < 2 pi */
 /* D = d(T(w) c)/dw with c constant. */
 void pol_so3_tangent_derivative(const double w[3], const double c[3], double D[9]);
+
+/* --- SO(3) with the Cayley map: w = 2 tan(phi/2) axis, |w| < 1e150 --- */
+
+void pol_so3_cayley(const double w[3], double q[4]);
+/* w[i] = 2 q[1 + i]/q[0]: without bound towards half turns, infinite or not a number at one. */
+void pol_so3_cayley_inverse(const double q[4], double w[3]);
+void pol_so3_cayley_tangent(const double w[3], double T[9]); /* T(w) w is not w, but parallel */
+void pol_so3_cayley_tangent_inverse(const double w[3], double Ti[9]);
+void pol_so3_cayley_tangent_derivative(const double w[3], const double c[3], double D[9]);
 
 /* --- SE(3): increments (w, U), configuration (quaternion, position), 7 numbers --- */
 
@@ -44,11 +54,19 @@ void pol_se3_tangent_derivative(const double w[6], const double c[6], double D[3
 
 /* --- products --- */
 
+/* A group together with its coordinate map: q o w below is what the increment w makes of q, and v
+ * is the velocity that belongs to it. */
 typedef enum pol_factor_kind {
-  POL_REAL, /* R^n */
-  POL_SO3,
-  POL_SE3
+  POL_REAL,        /* R^n:   q + w */
+  POL_SO3,         /* SO(3): R exp(w), R' = R v~: body frame */
+  POL_SE3,         /* SE(3): q exp(w), body frame */
+  POL_SO3_SPATIAL, /* SO(3): exp(w) R, R' = v~ R: inertial frame */
+  POL_SO3_CAYLEY,  /* SO(3): R cay(w), R' = R v~: body frame */
+  POL_SO3_VECTOR   /* as POL_SO3; integrators treat w as coordinates of a vector space */
 } pol_factor_kind;
+
+/* 1 for SO(3) in any of its four forms: 3 velocities, a quaternion. */
+int pol_factor_is_rotation(pol_factor_kind kind);
 
 typedef struct pol_factor {
   pol_factor_kind kind;
@@ -72,21 +90,28 @@ enum { POL_MAX_FACTOR_DIM = 6 }; /* of the factors that are not R^n */
 pol_status pol_group_layout(pol_group *group, pol_factor *factors, int num_factors);
 
 void pol_group_identity(const pol_group *group, double *q);
-/* out = q o exp(w); out may be q.  Quaternions are renormalised. */
+/* out = q o w; out may be q.  Quaternions are renormalised. */
 void pol_group_move(const pol_group *group, const double *q, const double *w, double *out);
-/* ab = a o b; ab must not overlap a or b. */
+/* ab = a b, the product of the group, the same in all its forms; ab must not overlap a or b. */
 void pol_group_compose(const pol_group *group, const double *a, const double *b, double *ab);
-/* w = log(a^-1 o b) */
+/* The w with a o w = b, rotations the shorter way round.  For POL_SO3_CAYLEY see
+ * pol_so3_cayley_inverse. */
 void pol_group_difference(const pol_group *group, const double *a, const double *b, double *w);
-/* y = T(w) c;  y may be c. */
+/* y = T(w) c, so that v = T(w) w' for q(t) = q0 o w(t).  y may be c.  POL_SO3_SPATIAL has T(-w) of
+ * the body frame. */
 void pol_group_tangent(const pol_group *group, const double *w, const double *c, double *y);
 /* y = T(w)^-1 c;  y may be c. */
 void pol_group_tangent_inverse(const pol_group *group, const double *w, const double *c, double *y);
-/* y = hat(v) w, the Lie bracket of v and w. */
+/* y = hat(v) w, the Lie bracket of v and w; with the opposite sign for POL_SO3_SPATIAL.  So in all
+ * forms T(w) = I - hat(w)/2 + O(|w|^2), and q(t) = q(0) o w(t) with the velocity v has
+ *
+ *     w(h) = h v + h^2 v'/2 + h^3 (v''/6 + hat(v) v'/12) + O(h^4),      v, v', v'' at t = 0,
+ *
+ * where POL_SO3_CAYLEY has (v . v) v/12 in addition to hat(v) v'/12. */
 void pol_group_bracket(const pol_group *group, const double *v, const double *w, double *y);
 
-/* One factor's matrices, dim x dim row-major; not for POL_REAL, where T = I and the rest is 0.
- * w and c point at the factor's own numbers. */
+/* One factor's matrices, dim x dim row-major: T(w), its inverse and d(T(w) c)/dw.  Not for
+ * POL_REAL, where T = I.  w and c point at the factor's own numbers. */
 void pol_factor_tangent(const pol_factor *factor, const double *w, double *T);
 void pol_factor_tangent_inverse(const pol_factor *factor, const double *w, double *Ti);
 void pol_factor_tangent_derivative(const pol_factor *factor, const double *w, const double *c,

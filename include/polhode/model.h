@@ -11,9 +11,11 @@ extern "C" {
 
 /* One thing that is wrong with an input.  All strings are owned by the list; never NULL. */
 typedef struct pol_error {
-  char *path;       /* where: "bodies[0].mass"; for a syntax error "line 3, column 7" */
-  char *value;      /* what stands there, as JSON, shortened; "" if nothing does */
-  char *rule;       /* what is expected: "must be a positive number" */
+  char *path;  /* where: "bodies[0].mass"; "line 3, column 7" for a syntax error; "--set x=1" for
+                  a wrong override; "" for the file itself */
+  char *value; /* what stands there, as JSON of at most 60 bytes, or the piece of text for a syntax
+                  error or override; "" if nothing does */
+  char *rule;  /* what is expected: "must be a positive number" */
   char *suggestion; /* a near name: "mass"; "" if there is none */
 } pol_error;
 
@@ -32,9 +34,11 @@ typedef struct pol_model {
 } pol_model;
 
 /* Reads a model.  Each of num_overrides strings "key.path=value" replaces one value of the file
- * before it is checked ("simulation.step=1e-4", "bodies[0].mass=3"); value is JSON, or a plain word
- * for a string. POL_BAD_ARGUMENT: *model is NULL and errors (an empty list) holds every error
- * found, in file order. POL_IO: the file cannot be read; errors holds one item that says why. */
+ * before it is checked ("simulation.step=1e-4", "bodies[0].mass=3", "bodies.top.mass=3"); value is
+ * JSON, or a plain word for a string; the last key of the path may be new.  errors is an empty
+ * list. POL_BAD_ARGUMENT: *model is NULL and errors holds every error found: those of the
+ * overrides, then those of the file in its order; a syntax error comes alone.  POL_IO: the file
+ * cannot be read; errors holds one item that says why.  Otherwise errors stays empty. */
 pol_status pol_model_read_file(pol_model **model, const char *path, int num_overrides,
                                const char *const *overrides, pol_errors *errors);
 pol_status pol_model_read_text(pol_model **model, const char *text, int num_overrides,

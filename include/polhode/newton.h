@@ -16,7 +16,8 @@ typedef struct pol_newton_options {
   pol_newton_kind kind;
   double tolerance;   /* relative, of residual and correction */
   int max_iterations; /* a step */
-  double refresh;     /* modified: contraction above which the matrix is evaluated anew, 0.5 */
+  double refresh;     /* modified: contraction above which the matrix is evaluated anew, 0.5;
+                         it is also when four more iterations would not do */
   int line_search;    /* halvings at most in the Armijo line search; 0 for none */
 } pol_newton_options;
 

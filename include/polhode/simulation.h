@@ -73,8 +73,7 @@ const pol_formulation *pol_simulation_formulation(const pol_simulation *simulati
 const pol_summary *pol_simulation_summary(const pol_simulation *simulation);
 const pol_diagnostics *pol_simulation_diagnostics(const pol_simulation *simulation);
 
-/* --- recorded quantities
- * ------------------------------------------------------------------------------ */
+/* --- recorded quantities ---------------------------------------------------------------------- */
 
 /* One number that can be recorded at each time. */
 typedef struct pol_channel {

@@ -29,7 +29,8 @@ struct pol_assembler {
   const pol_dae *dae;
   pol_saddle *saddle;
   double *memory; /* all arrays below in one piece */
-  double *mass, *jacobian, *rhs, *defect, *trial_defect, *q, *best, *step, *zero, *scratch;
+  double *mass, *jacobian, *row_size, *rhs, *defect, *trial_defect;
+  double *q, *given, *best, *step, *zero, *scratch;
 };
 
 /* Takes the next n numbers of a piece of memory. */
@@ -55,7 +56,7 @@ pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
   size_t nv = (size_t)dae->group.nv, nq = (size_t)dae->group.nq, m = (size_t)a->saddle->m;
   size_t coupling = (size_t)pol_pattern_nonzeros(a->saddle->patterns.coupling);
   size_t constraint = (size_t)pol_pattern_nonzeros(a->saddle->patterns.constraint);
-  size_t size = coupling + constraint + nv + m + 2 * m + nq + nv + nv + nv + dae->scratch_size;
+  size_t size = coupling + constraint + 4 * m + nq + 5 * nv + dae->scratch_size;
   double *next = a->memory = calloc(size + 1, sizeof *next);
   if (!next) {
     status = POL_NO_MEMORY;
@@ -63,10 +64,12 @@ pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
   }
   a->mass = take(&next, coupling);
   a->jacobian = take(&next, constraint);
+  a->row_size = take(&next, m);
   a->rhs = take(&next, nv + m);
   a->defect = take(&next, m);
   a->trial_defect = take(&next, m);
   a->q = take(&next, nq);
+  a->given = take(&next, nv);
   a->best = take(&next, nv);
   a->step = take(&next, nv);
   a->zero = take(&next, nv);
@@ -96,24 +99,38 @@ pol_saddle *pol_assembler_saddle(pol_assembler *assembler)
 /* --- helpers ------------------------------------------------------------------------------------
  */
 
-static double largest(const double *x, int n)
+/* The largest |x_i|/size_i (size NULL: ones), in *worst its index; -1 if all are zero.  A number
+ * that is not finite is larger than all others. */
+static double largest(const double *x, const double *size, int n, int *worst)
 {
   double max = 0.0;
-  for (int i = 0; i < n; i++)
-    if (!(fabs(x[i]) <= max)) max = fabs(x[i]);
+  *worst = -1;
+  for (int i = 0; i < n && isfinite(max); i++) {
+    double value = size ? fabs(x[i]) / size[i] : fabs(x[i]);
+    if (value <= max) continue;
+    max = value;
+    *worst = i;
+  }
   return max;
 }
 
-static int index_of_largest(const double *x, int n)
+static double largest_or_one(const double *x, int n)
 {
-  int worst = -1;
-  double max = -1.0;
-  for (int i = 0; i < n; i++)
-    if (!(fabs(x[i]) <= max)) {
-      max = fabs(x[i]);
-      worst = i;
-    }
-  return worst;
+  int worst;
+  return fmax(1.0, largest(x, NULL, n, &worst));
+}
+
+/* What the rows of B make of a unit of length: defects are judged in its multiples, so that the
+ * units of the constraints do not matter. */
+static void measure_rows(pol_assembler *a)
+{
+  const pol_saddle *s = a->saddle;
+  for (int i = 0; i < s->m; i++) {
+    double size = 0.0;
+    for (int k = s->row_start[i]; k < s->row_start[i + 1]; k++)
+      size = fmax(size, fabs(a->jacobian[s->row_address[k]]));
+    a->row_size[i] = size > 0.0 ? size : 1.0;
+  }
 }
 
 static pol_status fail(const pol_assembler *a, pol_status status, double t, int equation,
@@ -125,6 +142,12 @@ static pol_status fail(const pol_assembler *a, pol_status status, double t, int 
   snprintf(d->message, sizeof d->message, "%s", message);
   snprintf(d->advice, sizeof d->advice, "%s", advice);
   return status;
+}
+
+static pol_status not_finite(const pol_assembler *a, double t, int constraint, pol_diagnostics *d)
+{
+  return fail(a, POL_NOT_FINITE, t, a->saddle->nv + constraint, "a constraint is not finite",
+              "check the initial values and the numbers of this joint", d);
 }
 
 static pol_status factor(pol_assembler *a, double t, pol_diagnostics *d)
@@ -146,6 +169,7 @@ static void regularise(pol_assembler *a, const unsigned char *keep)
   const pol_pattern *W = s->patterns.coupling, *B = s->patterns.constraint, *S = s->pattern;
   for (int j = 0; j < s->nv; j++) {
     double mass = a->mass[pol_pattern_address(W, j, j)];
+    if (mass == 0.0) continue;
     for (int k = B->start[j]; k < B->start[j + 1]; k++)
       s->values[pol_saddle_diagonal(s, B->row[k])] -= a->jacobian[k] * a->jacobian[k] / mass;
   }
@@ -186,15 +210,15 @@ static int move_downhill(pol_assembler *a, double t, double *q)
 {
   const pol_dae *dae = a->dae;
   int nv = dae->group.nv, nh = dae->num_holonomic;
-  double before = largest(a->defect, nh), share = 1.0;
+  int worst;
+  double before = largest(a->defect, a->row_size, nh, &worst), share = 1.0;
   pol_point at = {.t = t, .q = a->q, .v = a->zero, .vd = a->zero};
   pol_terms out = {.position = a->trial_defect};
   for (int k = 0; k <= MAX_HALVINGS; k++, share *= 0.5) {
     for (int i = 0; i < nv; i++) a->step[i] = share * a->rhs[i];
     pol_group_move(&dae->group, q, a->step, a->q);
     if (pol_dae_evaluate(dae, &at, POL_POSITION, &out, a->scratch)) continue;
-    double after = largest(a->trial_defect, nh);
-    if (!isfinite(after) || after >= before) continue;
+    if (!(largest(a->trial_defect, a->row_size, nh, &worst) < before)) continue;
     memcpy(q, a->q, (size_t)dae->group.nq * sizeof *q);
     memcpy(a->defect, a->trial_defect, (size_t)nh * sizeof *a->defect);
     return 1;
@@ -202,31 +226,44 @@ static int move_downhill(pol_assembler *a, double t, double *q)
   return 0;
 }
 
-pol_status pol_assembler_position(pol_assembler *assembler, double t, double *q,
-                                  pol_diagnostics *diagnostics)
+/* Corrects q until its defect is round-off or stops falling; what remains goes to *remaining. */
+static pol_status project_position(pol_assembler *a, double t, double *q, double accepted,
+                                   double *remaining, int *worst, pol_diagnostics *d)
 {
-  pol_assembler *a = assembler;
   int nh = a->dae->num_holonomic;
-  double size = fmax(1.0, largest(q, a->dae->group.nq));
   pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero};
   pol_terms out = {.position = a->defect, .mass = a->mass, .jacobian = a->jacobian};
   memset(a->defect, 0, (size_t)a->saddle->m * sizeof *a->defect);
   for (int k = 0; k < MAX_POSITION_ITERATIONS; k++) {
-    pol_status status = evaluate(a, &at, POL_POSITION | POL_MASS | POL_JACOBIAN, &out, diagnostics);
+    pol_status status = evaluate(a, &at, POL_POSITION | POL_MASS | POL_JACOBIAN, &out, d);
     if (status) return status;
-    if (largest(a->defect, nh) <= 8.0 * DBL_EPSILON * size) return POL_OK;
+    measure_rows(a);
+    *remaining = largest(a->defect, a->row_size, nh, worst);
+    if (*remaining <= accepted || !isfinite(*remaining)) break;
     pol_saddle_set_kkt(a->saddle, a->mass, a->jacobian);
     regularise(a, NULL);
-    status = factor(a, t, diagnostics);
+    status = factor(a, t, d);
     if (status) return status;
     solve_correction(a);
     if (!move_downhill(a, t, q)) break;
   }
-  if (largest(a->defect, nh) <= position_accuracy * size) return POL_OK;
-  int worst = index_of_largest(a->defect, nh);
+  return POL_OK;
+}
+
+pol_status pol_assembler_position(pol_assembler *assembler, double t, double *q,
+                                  pol_diagnostics *diagnostics)
+{
+  pol_assembler *a = assembler;
+  double size = largest_or_one(q, a->dae->group.nq), remaining;
+  int worst;
+  pol_status status =
+      project_position(a, t, q, 8.0 * DBL_EPSILON * size, &remaining, &worst, diagnostics);
+  if (status) return status;
+  if (remaining <= position_accuracy * size) return POL_OK;
+  if (!isfinite(remaining)) return not_finite(a, t, worst, diagnostics);
   char message[128];
   snprintf(message, sizeof message, "no position satisfies the constraints; %.3g remains",
-           worst < 0 ? 0.0 : a->defect[worst]);
+           a->defect[worst]);
   return fail(a, POL_INCONSISTENT, t, a->saddle->nv + worst, message,
               "check the geometry of this joint, or give initial positions nearer to assembly",
               diagnostics);
@@ -235,26 +272,28 @@ pol_status pol_assembler_position(pol_assembler *assembler, double t, double *q,
 /* --- velocities ---------------------------------------------------------------------------------
  */
 
-/* Repeats the correction until the defect stops falling; returns what remains of it. */
-static double project_velocity(pol_assembler *a, const pol_point *at, const pol_terms *out,
-                               double *v)
+/* Repeats the correction until the defect stops falling; what remains of it goes to *remaining. */
+static pol_status project_velocity(pol_assembler *a, const pol_point *at, const pol_terms *out,
+                                   double *v, double *remaining, int *worst, pol_diagnostics *d)
 {
   int nv = a->saddle->nv, m = a->saddle->m;
-  double remaining = largest(a->defect, m);
-  for (int k = 0; k < MAX_VELOCITY_ITERATIONS && remaining > 0.0; k++) {
+  *remaining = largest(a->defect, a->row_size, m, worst);
+  for (int k = 0; k<MAX_VELOCITY_ITERATIONS && * remaining> 0.0; k++) {
     solve_correction(a);
     memcpy(a->best, v, (size_t)nv * sizeof *v);
     for (int i = 0; i < nv; i++) v[i] += a->rhs[i];
-    if (pol_dae_evaluate(a->dae, at, POL_VELOCITY, out, a->scratch)) return HUGE_VAL;
-    double now = largest(a->defect, m);
-    if (!(now < remaining)) {
+    pol_status status = evaluate(a, at, POL_VELOCITY, out, d);
+    if (status) return status;
+    int row;
+    double now = largest(a->defect, a->row_size, m, &row);
+    if (!(now < *remaining)) {
       memcpy(v, a->best, (size_t)nv * sizeof *v);
-      if (pol_dae_evaluate(a->dae, at, POL_VELOCITY, out, a->scratch)) return HUGE_VAL;
       break;
     }
-    remaining = now;
+    *remaining = now;
+    *worst = row;
   }
-  return remaining;
+  return POL_OK;
 }
 
 pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const double *q, double *v,
@@ -262,24 +301,29 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
                                   pol_diagnostics *diagnostics)
 {
   pol_assembler *a = assembler;
-  int nv = a->saddle->nv, m = a->saddle->m;
+  size_t size = (size_t)a->saddle->nv * sizeof *v;
+  double accepted = velocity_accuracy * largest_or_one(v, a->saddle->nv), remaining = 0.0;
+  int worst = -1;
   pol_point at = {.t = t, .q = q, .v = v, .vd = a->zero};
   pol_terms out = {.velocity = a->defect, .mass = a->mass, .jacobian = a->jacobian};
-  pol_status status = evaluate(a, &at, POL_VELOCITY | POL_MASS | POL_JACOBIAN, &out, diagnostics);
-  if (status) return status;
-  double accepted = velocity_accuracy * fmax(1.0, largest(v, nv));
-  if (kept) *kept = 1;
+  memcpy(a->given, v, size);
 
   /* first with the kept components held, then, if the constraints do not allow that, without */
   for (int held = keep != NULL; held >= 0; held--) {
+    memcpy(v, a->given, size);
+    pol_status status = evaluate(a, &at, POL_VELOCITY | POL_MASS | POL_JACOBIAN, &out, diagnostics);
+    if (status) return status;
+    measure_rows(a);
     pol_saddle_set_kkt(a->saddle, a->mass, a->jacobian);
     regularise(a, held ? keep : NULL);
     status = factor(a, t, diagnostics);
+    if (!status) status = project_velocity(a, &at, &out, v, &remaining, &worst, diagnostics);
     if (status) return status;
     if (kept) *kept = held || !keep;
-    if (project_velocity(a, &at, &out, v) <= accepted) return POL_OK;
+    if (remaining <= accepted) return POL_OK;
   }
-  return fail(a, POL_INCONSISTENT, t, nv + index_of_largest(a->defect, m),
+  if (!isfinite(remaining)) return not_finite(a, t, worst, diagnostics);
+  return fail(a, POL_INCONSISTENT, t, a->saddle->nv + worst,
               "no velocity satisfies the constraints", "check the drives that act on this joint",
               diagnostics);
 }
@@ -304,11 +348,11 @@ pol_status pol_assembler_acceleration(pol_assembler *assembler, double t, const 
   if (status) return status;
   for (int i = 0; i < nv + m; i++) a->rhs[i] = -a->rhs[i];
   pol_solver_solve(a->saddle->solver, a->rhs);
-  int worst = index_of_largest(a->rhs, nv + m);
-  if (worst >= 0 && !isfinite(a->rhs[worst]))
+  int worst;
+  if (!isfinite(largest(a->rhs, NULL, nv + m, &worst)))
     return fail(a, POL_NOT_FINITE, t, worst, "the initial accelerations are not finite",
                 "check the forces at the initial configuration", diagnostics);
   memcpy(vd, a->rhs, (size_t)nv * sizeof *vd);
-  memcpy(lambda, a->rhs + nv, (size_t)m * sizeof *lambda);
+  for (int i = 0; i < m; i++) lambda[i] = a->rhs[nv + i]; /* may be NULL if there is none */
   return POL_OK;
 }

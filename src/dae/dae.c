@@ -15,6 +15,28 @@ static pol_status broken_rule(const char *rule, char *message, size_t size)
   return POL_BAD_ARGUMENT;
 }
 
+/* The factors lie one behind the other, as pol_group_layout puts them. */
+static int is_laid_out(const pol_group *group)
+{
+  int q = 0, v = 0;
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    int rotation = factor->kind != POL_REAL; /* stored in one number more than its dimension */
+    if (factor->q != q || factor->v != v || factor->dim < 1) return 0;
+    if (rotation && factor->dim != (factor->kind == POL_SO3 ? 3 : 6)) return 0;
+    q += factor->dim + rotation;
+    v += factor->dim;
+  }
+  return q == group->nq && v == group->nv;
+}
+
+static int has_diagonal(const pol_pattern *pattern)
+{
+  for (int j = 0; j < pattern->cols; j++)
+    if (pol_pattern_address(pattern, j, j) < 0) return 0;
+  return 1;
+}
+
 /* Columns of one SO(3) or SE(3) factor have the same rows. */
 static int uniform_columns(const pol_pattern *pattern, const pol_group *group)
 {
@@ -35,6 +57,9 @@ pol_status pol_dae_validate(const pol_dae *dae, char *message, size_t size)
 {
   int nv = dae->group.nv, m = pol_dae_num_constraints(dae);
   if (nv < 1 || dae->group.num_factors < 1) return broken_rule("the group is empty", message, size);
+  if (!is_laid_out(&dae->group))
+    return broken_rule("the factors of the group do not fit its sizes: use pol_group_layout",
+                       message, size);
   if (dae->num_holonomic < 0 || dae->num_nonholonomic < 0)
     return broken_rule("the number of constraints is negative", message, size);
   if (!dae->evaluate) return broken_rule("evaluate is missing", message, size);
@@ -44,6 +69,8 @@ pol_status pol_dae_validate(const pol_dae *dae, char *message, size_t size)
     if (!uniform_columns(dae->coupling, &dae->group))
       return broken_rule("the columns of a rotation in coupling must have the same rows", message,
                          size);
+    if (!has_diagonal(dae->coupling))
+      return broken_rule("the pattern coupling must contain the diagonal", message, size);
   }
   if (dae->constraint) {
     if (dae->constraint->rows != m || dae->constraint->cols != nv)

@@ -31,7 +31,7 @@ pol_status pol_newton_create(pol_newton **newton, const pol_dae *dae, pol_saddle
   size_t n = (size_t)saddle->n;
   *s = (pol_newton){.options = *options, .dae = dae, .saddle = saddle, .counts = counts};
   s->kind = calloc((size_t)dae->group.nv + 1, sizeof *s->kind);
-  s->memory = calloc((4 + POL_KINDS) * n + 1, sizeof *s->memory);
+  s->memory = calloc((5 + POL_KINDS) * n + 1, sizeof *s->memory);
   if (!s->kind || !s->memory) {
     pol_newton_free(newton);
     return POL_NO_MEMORY;
@@ -41,7 +41,8 @@ pol_status pol_newton_create(pol_newton **newton, const pol_dae *dae, pol_saddle
   s->dx = s->trial + n;
   s->r = s->dx + n;
   s->trial_r = s->r + n;
-  for (int k = 0; k < POL_KINDS; k++) s->row_size[k] = s->trial_r + (size_t)(k + 1) * n;
+  s->round_off = s->trial_r + n;
+  for (int k = 0; k < POL_KINDS; k++) s->row_size[k] = s->round_off + (size_t)(k + 1) * n;
   return POL_OK;
 }
 
@@ -75,18 +76,34 @@ static void measure_rows(pol_newton *s)
   }
 }
 
-/* Largest residual over what is accepted; the row in *worst. */
+/* A few eps of |matrix| times the multipliers in x, a row: where large reactions balance, a
+ * residual cannot be smaller. */
+static void measure_round_off(pol_newton *s, const double *x)
+{
+  const pol_pattern *S = s->saddle->pattern;
+  memset(s->round_off, 0, (size_t)s->saddle->n * sizeof *s->round_off);
+  for (int j = s->saddle->nv; j < s->saddle->n; j++) {
+    double eps = 256.0 * DBL_EPSILON * fabs(x[j]);
+    for (int k = S->start[j]; k < S->start[j + 1]; k++)
+      s->round_off[S->row[k]] += eps * fabs(s->saddle->values[k]);
+  }
+}
+
+/* Largest residual over what is accepted; the row in *worst.  One that is not finite is the
+ * largest.
+ */
 static double residual_norm(const pol_newton *s, const double *r, int *worst)
 {
-  double max = -1.0;
-  for (int i = 0; i < s->saddle->n; i++) {
+  double max = 0.0;
+  *worst = 0;
+  for (int i = 0; i < s->saddle->n && isfinite(max); i++) {
     double accepted = DBL_MIN;
     for (int k = 0; k < POL_KINDS; k++) accepted += s->row_size[k][i] * s->tolerance[k];
+    if (s->round_off[i] > accepted) accepted = s->round_off[i];
     double size = fabs(r[i]) / accepted;
-    if (!(size <= max)) {
-      max = size;
-      *worst = i;
-    }
+    if (size <= max) continue;
+    max = size;
+    *worst = i;
   }
   return max;
 }
@@ -94,7 +111,7 @@ static double residual_norm(const pol_newton *s, const double *r, int *worst)
 static double correction_norm(const pol_newton *s, double share)
 {
   double max = 0.0;
-  for (int i = 0; i < s->saddle->nv; i++) {
+  for (int i = 0; i < s->saddle->nv && isfinite(max); i++) {
     double size = share * fabs(s->dx[i]) / (s->tolerance[s->kind[i]] + DBL_MIN);
     if (!(size <= max)) max = size;
   }
@@ -118,15 +135,19 @@ static pol_status fail(pol_newton *s, pol_status status, int row, const char *me
   return status;
 }
 
+static pol_status evaluate_failed(pol_newton *s, pol_status status, pol_diagnostics *d)
+{
+  return fail(s, status, -1, "the model could not be evaluated", "take a smaller step", d);
+}
+
+/* r and the tolerances at x */
 static pol_status evaluate(pol_newton *s, const pol_newton_system *system, const double *x,
-                           double *r, pol_diagnostics *d)
+                           double *r)
 {
   s->counts->residuals++;
   pol_status status = system->residual(x, r, system->user);
-  if (status)
-    return fail(s, status, -1, "the model could not be evaluated", "take a smaller step", d);
-  system->tolerances(s->tolerance, system->user);
-  return POL_OK;
+  if (!status) system->tolerances(s->tolerance, system->user);
+  return status;
 }
 
 static pol_status refresh(pol_newton *s, const pol_newton_system *system, pol_diagnostics *d)
@@ -149,24 +170,50 @@ static pol_status refresh(pol_newton *s, const pol_newton_system *system, pol_di
   return POL_OK;
 }
 
-/* x + share dx for the largest share in 1, 1/2, ... that reduces the residual; its norm in *norm.
- * With share 0 none did. */
-static pol_status search(pol_newton *s, const pol_newton_system *system, const double *x,
-                         double before, int halvings, double *share, double *norm, int *worst,
-                         pol_diagnostics *d)
+/* A step along dx: the share taken (0 for none), the residual before and after it, both in the
+ * tolerances after it, and the worst row. */
+typedef struct attempt {
+  double share, before, after;
+  int worst;
+} attempt;
+
+/* Tries x + dx, x + dx/2, ... in s->trial until the residual falls enough.  With an old matrix only
+ * the first; without a line search a new matrix's step is taken as it is. */
+static pol_status search(pol_newton *s, const pol_newton_system *system, const double *x, int fresh,
+                         attempt *a)
 {
-  *share = 1.0;
-  for (int k = 0;; k++, *share *= 0.5) {
-    for (int i = 0; i < s->saddle->n; i++) s->trial[i] = x[i] + *share * s->dx[i];
-    pol_status status = evaluate(s, system, s->trial, s->trial_r, d);
-    if (status < 0 || (status && k == halvings)) return status;
-    *norm = status ? HUGE_VAL : residual_norm(s, s->trial_r, worst);
-    if (s->options.line_search == 0 || *norm <= 1.0 || *norm <= (1.0 - armijo * *share) * before)
-      return POL_OK;
-    if (k == halvings) break;
+  int halvings = fresh ? s->options.line_search : 0, anyhow = fresh && halvings == 0;
+  a->share = 1.0;
+  for (int k = 0;; k++, a->share *= 0.5) {
+    for (int i = 0; i < s->saddle->n; i++) s->trial[i] = x[i] + a->share * s->dx[i];
+    pol_status status = evaluate(s, system, s->trial, s->trial_r);
+    if (!status) {
+      measure_round_off(s, s->trial);
+      a->before = residual_norm(s, s->r, &a->worst);
+      a->after = residual_norm(s, s->trial_r, &a->worst);
+      if (anyhow || a->after <= 1.0 || a->after <= (1.0 - armijo * a->share) * a->before)
+        return POL_OK;
+    }
+    if (status < 0 || k == halvings) {
+      a->share = 0.0;
+      return status;
+    }
   }
-  *share = 0.0;
-  return POL_OK;
+}
+
+static void accept(pol_newton *s, double *x)
+{
+  double *r = s->r;
+  memcpy(x, s->trial, (size_t)s->saddle->n * sizeof *x);
+  s->r = s->trial_r;
+  s->trial_r = r;
+}
+
+/* Whether four more iterations at this rate would not do: a new matrix is cheaper. */
+static int is_slow(double contraction, double residual)
+{
+  double square = contraction * contraction;
+  return square * square * residual > 1.0;
 }
 
 pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system, double *x,
@@ -175,14 +222,13 @@ pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system,
   static const char *smaller = "take a smaller step, or try the full Newton matrix";
   pol_newton *s = newton;
   pol_diagnostics *d = diagnostics;
-  int n = s->saddle->n, worst = 0;
+  attempt a = {0};
   int modified = s->options.kind == POL_NEWTON_MODIFIED;
   int fresh = 0; /* the matrix belongs to this step */
   d->iteration = 0;
   d->correction = 0.0;
-  pol_status status = evaluate(s, system, x, s->r, d);
-  if (status) return status;
-  double before = 0.0;
+  pol_status status = evaluate(s, system, x, s->r);
+  if (status) return evaluate_failed(s, status, d);
 
   for (int k = 0; k < s->options.max_iterations; k++) {
     if (!modified || !s->has_matrix) {
@@ -190,38 +236,31 @@ pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system,
       if (status) return status;
       fresh = 1;
     }
-    before = residual_norm(s, s->r, &worst);
-    for (int i = 0; i < n; i++) s->dx[i] = -s->r[i];
+    for (int i = 0; i < s->saddle->n; i++) s->dx[i] = -s->r[i];
     pol_solver_solve(s->saddle->solver, s->dx);
     s->counts->newton_iterations++;
     d->iteration++;
 
-    double share, norm;
-    status =
-        search(s, system, x, before, fresh ? s->options.line_search : 0, &share, &norm, &worst, d);
-    if (status) return status;
-    d->residual = norm;
-    d->correction = correction_norm(s, share);
-    if (!isfinite(norm) || !isfinite(d->correction))
-      return fail(s, POL_NOT_FINITE, worst, "a residual is not finite", smaller, d);
-    if (share == 0.0) {
-      if (fresh) break;
-      /* an old matrix led uphill: a new one from where we stand */
-      status = evaluate(s, system, x, s->r, d);
-      if (status) return status;
+    status = search(s, system, x, fresh, &a);
+    if (a.share == 0.0 && status >= 0 && !fresh) {
+      /* an old matrix led nowhere: a new one from where we stand */
       s->has_matrix = 0;
-      continue;
+      status = evaluate(s, system, x, s->r);
+      if (!status) continue;
     }
-    memcpy(x, s->trial, (size_t)n * sizeof *x);
-    double *swap = s->r;
-    s->r = s->trial_r;
-    s->trial_r = swap;
+    if (status) return evaluate_failed(s, status, d);
+    d->residual = a.after;
+    d->correction = correction_norm(s, a.share > 0.0 ? a.share : 1.0);
+    if (!isfinite(d->residual) || !isfinite(d->correction))
+      return fail(s, POL_NOT_FINITE, a.worst, "a residual is not finite", smaller, d);
+    if (a.share == 0.0) break;
+    accept(s, x);
 
     /* what the next correction would be, from how fast the residual falls */
-    double contraction = before > 0.0 ? norm / before : 0.0;
+    double contraction = a.before > 0.0 ? a.after / a.before : 0.0;
     double ahead = contraction < 0.5 ? contraction / (1.0 - contraction) : 1.0;
-    if (contraction > s->options.refresh) s->has_matrix = 0;
-    if (norm <= 1.0 && ahead * d->correction <= 1.0) return POL_OK;
+    if (a.after <= 1.0 && ahead * d->correction <= 1.0) return POL_OK;
+    if (contraction > s->options.refresh || is_slow(contraction, a.after)) s->has_matrix = 0;
   }
-  return fail(s, POL_NOT_CONVERGED, worst, "the Newton iteration did not converge", smaller, d);
+  return fail(s, POL_NOT_CONVERGED, a.worst, "the Newton iteration did not converge", smaller, d);
 }

@@ -4,7 +4,8 @@
  * The unknowns are x = (increments, multipliers).  An increment is good when its correction is
  * below a tolerance of its kind (rotation or translation), which the system gives.  A residual is
  * good when it is below what a correction at that tolerance would cause: row i of |matrix| times
- * the tolerances.  So neither forces nor multipliers need tolerances of their own.
+ * the tolerances, or below the round-off of the multipliers' part of the row.  So neither forces
+ * nor multipliers need tolerances of their own.
  */
 #ifndef POLHODE_DAE_NEWTON_H
 #define POLHODE_DAE_NEWTON_H
@@ -32,7 +33,7 @@ typedef struct pol_newton {
   pol_counts *counts;  /* not owned */
   unsigned char *kind; /* nv: of each increment */
   double *memory;
-  double *trial, *dx, *r, *trial_r, *row_size[POL_KINDS];
+  double *trial, *dx, *r, *trial_r, *round_off, *row_size[POL_KINDS];
   int has_matrix; /* 0: evaluate it before the next correction */
   double tolerance[POL_KINDS];
 } pol_newton;

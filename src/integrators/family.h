@@ -35,9 +35,10 @@ struct pol_family {
                          size_t size);
   pol_status (*create)(pol_integrator *integrator);
   void (*destroy)(void *data);
-  /* Takes over consistent values; sets integrator->state. */
-  void (*start)(pol_integrator *integrator, const double *q, const double *v, const double *vd,
-                const double *lambda);
+  /* Takes over consistent values at integrator->state.t; sets the rest of integrator->state only on
+   * success. */
+  pol_status (*start)(pol_integrator *integrator, const double *q, const double *v,
+                      const double *vd, const double *lambda);
   /* One step to time t; sets integrator->state only on success. */
   pol_status (*step)(pol_integrator *integrator, double t, double h);
 };

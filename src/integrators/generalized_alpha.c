@@ -198,20 +198,6 @@ static void publish(pol_integrator *integrator)
   integrator->state.lambda = s->now.lambda;
 }
 
-static void start(pol_integrator *integrator, const double *q, const double *v, const double *vd,
-                  const double *lambda)
-{
-  stepper *s = integrator->data;
-  copy(s->now.q, q, s->dae->group.nq);
-  copy(s->now.v, v, s->dae->group.nv);
-  copy(s->now.vd, vd, s->dae->group.nv);
-  copy(s->now.a, vd, s->dae->group.nv);
-  copy(s->now.lambda, lambda, s->saddle->m);
-  s->h = 0.0;
-  pol_newton_reset(s->newton);
-  publish(integrator);
-}
-
 /* --- small dense blocks -------------------------------------------------------------------------
  */
 
@@ -570,8 +556,45 @@ static pol_status matrix(void *user)
   return POL_OK;
 }
 
-/* --- a step -------------------------------------------------------------------------------------
+/* --- start and step -----------------------------------------------------------------------------
  */
+
+/* Factors the stabilized form's own matrix once, in its limit h -> 0, so that no step has to
+ * allocate for it. */
+static pol_status factor_limit(stepper *s)
+{
+  int nv = s->saddle->nv;
+  copy(s->next.q, s->now.q, s->dae->group.nq);
+  copy(s->next.v, s->now.v, nv);
+  copy(s->next.vd, s->now.vd, nv);
+  copy(s->next.lambda, s->now.lambda, s->saddle->m);
+  pol_status status = prepare(s);
+  memset(s->theta, 0, (size_t)nv * sizeof *s->theta);
+  if (!status) status = matrix(s);
+  return status ? status : pol_solver_factor(s->saddle->solver, s->saddle->values);
+}
+
+static pol_status start(pol_integrator *integrator, const double *q, const double *v,
+                        const double *vd, const double *lambda)
+{
+  stepper *s = integrator->data;
+  copy(s->now.q, q, s->dae->group.nq);
+  copy(s->now.v, v, s->dae->group.nv);
+  copy(s->now.vd, vd, s->dae->group.nv);
+  copy(s->now.a, vd, s->dae->group.nv);
+  copy(s->now.lambda, lambda, s->saddle->m);
+  s->t = integrator->state.t;
+  s->h = 0.0;
+  pol_newton_reset(s->newton);
+  pol_status status = s->owned_saddle ? factor_limit(s) : POL_OK;
+  if (status) {
+    snprintf(integrator->diagnostics.message, sizeof integrator->diagnostics.message,
+             "the matrix of the first step could not be factorised");
+    return status;
+  }
+  publish(integrator);
+  return POL_OK;
+}
 
 /* Solves the step's equations into s->next. */
 static pol_status solve(stepper *s, pol_diagnostics *diagnostics)

@@ -47,7 +47,7 @@ static pol_status make_consistent(pol_integrator *s, double t, const unsigned ch
   if (!status) status = pol_assembler_velocity(s->assembler, t, q, v, keep, NULL, &s->diagnostics);
   if (!status)
     status = pol_assembler_acceleration(s->assembler, t, q, v, vd, lambda, &s->diagnostics);
-  if (!status) s->method->family->start(s, q, v, vd, lambda);
+  if (!status) status = s->method->family->start(s, q, v, vd, lambda);
   return status;
 }
 
@@ -61,16 +61,19 @@ pol_status pol_integrator_start(pol_integrator *integrator, double t, const doub
   memset(&s->counts, 0, sizeof s->counts);
   s->diagnostics.equation = -1;
   s->state.q = NULL; /* no step before a start succeeds */
+  s->state.t = s->t_reference = t;
+  s->h = 0.0;
+  s->steps_since = 0;
   double *work = calloc(nq + 2 * nv + m, sizeof *work);
-  if (!work) return s->diagnostics.status = POL_NO_MEMORY;
+  if (!work) {
+    snprintf(s->diagnostics.message, sizeof s->diagnostics.message, "there is not enough memory");
+    return s->diagnostics.status = POL_NO_MEMORY;
+  }
   memcpy(work, q, nq * sizeof *q);
   memcpy(work + nq, v, nv * sizeof *v);
   pol_status status = make_consistent(s, t, keep, work);
   free(work);
-  s->state.t = s->t_reference = t;
-  s->h = 0.0;
-  s->steps_since = 0;
-  return status;
+  return s->diagnostics.status = status;
 }
 
 pol_status pol_integrator_step(pol_integrator *integrator, double h)

@@ -17,7 +17,7 @@ pol_options pol_options_default(void)
   pol_options options = {.method = "geom1",
                          .index = POL_INDEX_3,
                          .newton = {.kind = POL_NEWTON_MODIFIED,
-                                    .tolerance = 1e-9,
+                                    .tolerance = 1e-10,
                                     .max_iterations = 30,
                                     .refresh = 0.5,
                                     .line_search = 8}};

@@ -1,5 +1,6 @@
-/* What the files of this room share: T(w) c and T(w)^-1 c of SO(3) and SE(3) without forming the
- * matrices, and the derivative of T(w) c on SO(3) from coefficients that are known already.
+/* What the files of this room share: T(w) c and T(w)^-1 c of SO(3), with the exponential and with
+ * the Cayley map, and of SE(3), without forming the matrices, and the derivative of T(w) c on SO(3)
+ * from coefficients that are known already.
  */
 #ifndef POLHODE_LIE_APPLY_H
 #define POLHODE_LIE_APPLY_H
@@ -9,6 +10,8 @@
 /* y = T(w) c and y = T(w)^-1 c; y may be c. */
 void pol_so3_apply_tangent(const double w[3], const double c[3], double y[3]);
 void pol_so3_apply_tangent_inverse(const double w[3], const double c[3], double y[3]);
+void pol_so3_cayley_apply_tangent(const double w[3], const double c[3], double y[3]);
+void pol_so3_cayley_apply_tangent_inverse(const double w[3], const double c[3], double y[3]);
 void pol_se3_apply_tangent(const double w[6], const double c[6], double y[6]);
 void pol_se3_apply_tangent_inverse(const double w[6], const double c[6], double y[6]);
 

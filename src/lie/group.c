@@ -3,6 +3,10 @@
  * A configuration holds n numbers for R^n, a unit quaternion for SO(3), a unit quaternion and a
  * position for SE(3).  (R, x) o (Q, y) = (R Q, x + R y); brackets as in Arnold/Cardona/Bruels 2015,
  * (34): (Omega, U)^ = [Omega~, 0; U~, Omega~].
+ *
+ * POL_SO3_SPATIAL: the inverse of exp(w) R with R' = v~ R is R^-1 exp(-w), a move in the body frame
+ * with the velocity -v.  So T(-w) takes the place of T(w), its derivative with respect to w has the
+ * opposite sign, and so has the bracket.
  */
 #include <polhode/lie.h>
 
@@ -11,6 +15,12 @@
 
 #include "lie/apply.h"
 #include "lie/small.h"
+
+int pol_factor_is_rotation(pol_factor_kind kind)
+{
+  return kind == POL_SO3 || kind == POL_SO3_SPATIAL || kind == POL_SO3_CAYLEY ||
+         kind == POL_SO3_VECTOR;
+}
 
 pol_status pol_group_layout(pol_group *group, pol_factor *factors, int num_factors)
 {
@@ -21,20 +31,16 @@ pol_status pol_group_layout(pol_group *group, pol_factor *factors, int num_facto
     pol_factor *factor = &factors[i];
     int size; /* numbers in a configuration */
 
-    switch (factor->kind) {
-    case POL_REAL:
+    if (factor->kind == POL_REAL) {
       if (factor->dim < 1) return POL_BAD_ARGUMENT;
       size = factor->dim;
-      break;
-    case POL_SO3:
+    } else if (pol_factor_is_rotation(factor->kind)) {
       factor->dim = 3;
       size = 4;
-      break;
-    case POL_SE3:
+    } else if (factor->kind == POL_SE3) {
       factor->dim = 6;
       size = 7;
-      break;
-    default:
+    } else {
       return POL_BAD_ARGUMENT;
     }
     if (size > INT_MAX - nq) return POL_BAD_ARGUMENT;
@@ -91,7 +97,18 @@ void pol_group_move(const pol_group *group, const double *q, const double *w, do
       for (int j = 0; j < factor->dim; j++) to[j] = from[j] + by[j];
       break;
     case POL_SO3:
+    case POL_SO3_VECTOR:
       pol_so3_exp(by, step);
+      pol_quat_multiply(from, step, to);
+      pol_quat_normalize(to);
+      break;
+    case POL_SO3_SPATIAL:
+      pol_so3_exp(by, step);
+      pol_quat_multiply(step, from, to);
+      pol_quat_normalize(to);
+      break;
+    case POL_SO3_CAYLEY:
+      pol_so3_cayley(by, step);
       pol_quat_multiply(from, step, to);
       pol_quat_normalize(to);
       break;
@@ -115,6 +132,9 @@ void pol_group_compose(const pol_group *group, const double *a, const double *b,
       for (int j = 0; j < factor->dim; j++) ab[q + j] = a[q + j] + b[q + j];
       break;
     case POL_SO3:
+    case POL_SO3_VECTOR:
+    case POL_SO3_SPATIAL:
+    case POL_SO3_CAYLEY:
       pol_quat_multiply(a + q, b + q, ab + q);
       break;
     case POL_SE3:
@@ -131,8 +151,11 @@ void pol_group_difference(const pol_group *group, const double *a, const double 
     const double *from = a + factor->q, *to = b + factor->q;
     double back[4], apart[3], relative[7];
 
-    /* relative = from^-1 o to */
-    if (factor->kind != POL_REAL) {
+    /* relative = from^-1 o to, in the inertial frame to o from^-1 */
+    if (factor->kind == POL_SO3_SPATIAL) {
+      pol_quat_conjugate(from, back);
+      pol_quat_multiply(to, back, relative);
+    } else if (factor->kind != POL_REAL) {
       pol_quat_conjugate(from, back);
       pol_quat_multiply(back, to, relative);
     }
@@ -141,7 +164,12 @@ void pol_group_difference(const pol_group *group, const double *a, const double 
       for (int j = 0; j < factor->dim; j++) w[factor->v + j] = to[j] - from[j];
       break;
     case POL_SO3:
+    case POL_SO3_VECTOR:
+    case POL_SO3_SPATIAL:
       pol_so3_log(relative, w + factor->v);
+      break;
+    case POL_SO3_CAYLEY:
+      pol_so3_cayley_inverse(relative, w + factor->v);
       break;
     case POL_SE3:
       pol_v3_subtract(to + 4, from + 4, apart);
@@ -157,13 +185,22 @@ void pol_group_tangent(const pol_group *group, const double *w, const double *c,
   for (int i = 0; i < group->num_factors; i++) {
     const pol_factor *factor = &group->factors[i];
     const int v = factor->v;
+    double back[3];
 
     switch (factor->kind) {
     case POL_REAL:
       memmove(y + v, c + v, (size_t)factor->dim * sizeof *y);
       break;
     case POL_SO3:
+    case POL_SO3_VECTOR:
       pol_so3_apply_tangent(w + v, c + v, y + v);
+      break;
+    case POL_SO3_SPATIAL:
+      pol_v3_scale(-1.0, w + v, back);
+      pol_so3_apply_tangent(back, c + v, y + v);
+      break;
+    case POL_SO3_CAYLEY:
+      pol_so3_cayley_apply_tangent(w + v, c + v, y + v);
       break;
     case POL_SE3:
       pol_se3_apply_tangent(w + v, c + v, y + v);
@@ -177,13 +214,22 @@ void pol_group_tangent_inverse(const pol_group *group, const double *w, const do
   for (int i = 0; i < group->num_factors; i++) {
     const pol_factor *factor = &group->factors[i];
     const int v = factor->v;
+    double back[3];
 
     switch (factor->kind) {
     case POL_REAL:
       memmove(y + v, c + v, (size_t)factor->dim * sizeof *y);
       break;
     case POL_SO3:
+    case POL_SO3_VECTOR:
       pol_so3_apply_tangent_inverse(w + v, c + v, y + v);
+      break;
+    case POL_SO3_SPATIAL:
+      pol_v3_scale(-1.0, w + v, back);
+      pol_so3_apply_tangent_inverse(back, c + v, y + v);
+      break;
+    case POL_SO3_CAYLEY:
+      pol_so3_cayley_apply_tangent_inverse(w + v, c + v, y + v);
       break;
     case POL_SE3:
       pol_se3_apply_tangent_inverse(w + v, c + v, y + v);
@@ -199,18 +245,16 @@ void pol_group_bracket(const pol_group *group, const double *v, const double *w,
     const double *left = v + factor->v, *right = w + factor->v;
     double *out = y + factor->v;
 
-    switch (factor->kind) {
-    case POL_REAL:
-      for (int j = 0; j < factor->dim; j++) out[j] = 0.0;
-      break;
-    case POL_SO3:
-      pol_v3_cross(left, right, out);
-      break;
-    case POL_SE3:
+    if (factor->kind == POL_SE3) {
       pol_v3_cross(left, right, out);
       pol_v3_cross(left, right + 3, out + 3);
       pol_v3_add_scaled_cross(1.0, left + 3, right, out + 3);
-      break;
+    } else if (factor->kind == POL_REAL) {
+      for (int j = 0; j < factor->dim; j++) out[j] = 0.0;
+    } else if (factor->kind == POL_SO3_SPATIAL) {
+      pol_v3_cross(right, left, out);
+    } else {
+      pol_v3_cross(left, right, out);
     }
   }
 }
@@ -219,19 +263,74 @@ void pol_group_bracket(const pol_group *group, const double *v, const double *w,
 
 void pol_factor_tangent(const pol_factor *factor, const double *w, double *T)
 {
-  if (factor->kind == POL_SO3) pol_so3_tangent(w, T);
-  if (factor->kind == POL_SE3) pol_se3_tangent(w, T);
+  double back[3];
+
+  switch (factor->kind) {
+  case POL_REAL:
+    break;
+  case POL_SO3:
+  case POL_SO3_VECTOR:
+    pol_so3_tangent(w, T);
+    break;
+  case POL_SO3_SPATIAL:
+    pol_v3_scale(-1.0, w, back);
+    pol_so3_tangent(back, T);
+    break;
+  case POL_SO3_CAYLEY:
+    pol_so3_cayley_tangent(w, T);
+    break;
+  case POL_SE3:
+    pol_se3_tangent(w, T);
+    break;
+  }
 }
 
 void pol_factor_tangent_inverse(const pol_factor *factor, const double *w, double *Ti)
 {
-  if (factor->kind == POL_SO3) pol_so3_tangent_inverse(w, Ti);
-  if (factor->kind == POL_SE3) pol_se3_tangent_inverse(w, Ti);
+  double back[3];
+
+  switch (factor->kind) {
+  case POL_REAL:
+    break;
+  case POL_SO3:
+  case POL_SO3_VECTOR:
+    pol_so3_tangent_inverse(w, Ti);
+    break;
+  case POL_SO3_SPATIAL:
+    pol_v3_scale(-1.0, w, back);
+    pol_so3_tangent_inverse(back, Ti);
+    break;
+  case POL_SO3_CAYLEY:
+    pol_so3_cayley_tangent_inverse(w, Ti);
+    break;
+  case POL_SE3:
+    pol_se3_tangent_inverse(w, Ti);
+    break;
+  }
 }
 
 void pol_factor_tangent_derivative(const pol_factor *factor, const double *w, const double *c,
                                    double *D)
 {
-  if (factor->kind == POL_SO3) pol_so3_tangent_derivative(w, c, D);
-  if (factor->kind == POL_SE3) pol_se3_tangent_derivative(w, c, D);
+  double back[3];
+
+  switch (factor->kind) {
+  case POL_REAL:
+    break;
+  case POL_SO3:
+  case POL_SO3_VECTOR:
+    pol_so3_tangent_derivative(w, c, D);
+    break;
+  case POL_SO3_SPATIAL:
+    pol_v3_scale(-1.0, w, back);
+    pol_so3_tangent_derivative(back, c, D);
+    for (int i = 0; i < 9; i++) D[i] = -D[i];
+    break;
+  case POL_SO3_CAYLEY:
+    pol_so3_cayley_tangent_derivative(w, c, D);
+    break;
+  case POL_SE3:
+    pol_se3_tangent_derivative(w, c, D);
+    break;
+  }
 }

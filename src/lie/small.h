@@ -102,19 +102,6 @@ static inline void pol_m3_multiply_transposed(const double A[9], const double B[
       C[3 * i + j] = A[i] * B[j] + A[i + 3] * B[j + 3] + A[i + 6] * B[j + 6];
 }
 
-/* out = A^T */
-static inline void pol_m3_transpose(const double A[9], double out[9])
-{
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) out[3 * i + j] = A[3 * j + i];
-}
-
-/* out += s A; out may be A */
-static inline void pol_m3_add_scaled(double s, const double A[9], double out[9])
-{
-  for (int i = 0; i < 9; i++) out[i] += s * A[i];
-}
-
 /* W = w~ */
 static inline void pol_m3_skew(const double w[3], double W[9])
 {
@@ -155,26 +142,6 @@ static inline void pol_m3_add_skew_product(double s, const double a[3], const do
   out[0] -= ab;
   out[4] -= ab;
   out[8] -= ab;
-}
-
-/* out = w~ A */
-static inline void pol_m3_skew_multiply(const double w[3], const double A[9], double out[9])
-{
-  for (int j = 0; j < 3; j++) {
-    out[j] = w[1] * A[j + 6] - w[2] * A[j + 3];
-    out[j + 3] = w[2] * A[j] - w[0] * A[j + 6];
-    out[j + 6] = w[0] * A[j + 3] - w[1] * A[j];
-  }
-}
-
-/* out = A w~ */
-static inline void pol_m3_multiply_skew(const double A[9], const double w[3], double out[9])
-{
-  for (int i = 0; i < 9; i += 3) {
-    out[i] = A[i + 1] * w[2] - A[i + 2] * w[1];
-    out[i + 1] = A[i + 2] * w[0] - A[i] * w[2];
-    out[i + 2] = A[i] * w[1] - A[i + 1] * w[0];
-  }
 }
 
 #endif

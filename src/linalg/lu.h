@@ -5,8 +5,8 @@
 #ifndef POL_LINALG_LU_H
 #define POL_LINALG_LU_H
 
-/* lu (n x n) becomes its factors.  A pivot too small for its reciprocal leaves its column
- * unchanged, so that no number becomes infinite. */
+/* lu (n x n) becomes its factors.  A column is not divided by a pivot too small for its
+ * reciprocal, so that no number becomes infinite. */
 void pol_lu_factor(int n, double *lu, int *pivot);
 
 /* x <- U^-1 L^-1 P x, where inverse_pivot holds the reciprocals of the diagonal of U. */

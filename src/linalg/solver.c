@@ -36,15 +36,18 @@ struct pol_solver {
 /* The rule of POL_SOLVER_AUTO: dense up to DENSE_SIZE rows; beyond that sparse, unless the analysis
  * of the pattern expects more than DENSE_SHARE of the operations of a full factorisation.
  *
- * Measured with bench/bench_linalg.c (OpenBLAS on one thread of a Zen processor), time of a
- * refactorisation dense / sparse, for saddle-point matrices of chains of bodies with 3 or 5 rows a
- * joint: 0.5 at n = 9, 0.8 at 27, 0.9 at 36, 1.3 to 2 at 45, 2.4 at 54, 3.3 at 90, 7 at 180,
- * 25 at 360.  For graphs of 10 to 60 bodies with more and more loops the share of operations tells
- * the two apart where the share of entries does not: 4 to 13 for shares below 0.02, about 2 at 0.05
- * to 0.09, 1.5 to 1 at 0.1 to 0.15, while the pattern is filled to 2 to 13 % in all of them.
- * Solutions follow the same order with ratios closer to 1. */
-#define DENSE_SIZE 40
-#define DENSE_SHARE 0.15
+ * Measured with bench/bench_linalg.c (OpenBLAS on one thread of a Zen processor), time dense /
+ * sparse for saddle-point matrices of chains of bodies with 3 or 5 rows a joint:
+ *
+ *     n                 9    18    27    36    45    54    66    90   180   360
+ *     refactorisation  0.5   0.7   0.75  0.9   1.0   1.2   2.4   3.3   7     20
+ *     solution         0.6   0.7   0.7   0.8   0.8   0.9   2.1   2.2   2.6   4
+ *
+ * For graphs of 10 to 60 bodies with more and more loops the share of operations tells the two
+ * apart where the share of entries (2 to 13 % in all of them) does not: refactorisations have the
+ * ratio 4 to 15 for shares below 0.02, 2 at 0.05, between 1.3 and 0.6 around 0.1. */
+#define DENSE_SIZE 48
+#define DENSE_SHARE 0.1
 
 static pol_status take_backend(pol_solver *solver, const pol_backend *backend)
 {

@@ -29,8 +29,8 @@ extern const pol_backend pol_sparse_backend;
 /* Operations that the analysis expects of a factorisation, from the state of the sparse backend. */
 double pol_sparse_operations(const void *state);
 
-/* A pivot of the equilibrated matrix above this size is never round-off, so that only the few
- * below it need a closer look. */
+/* A pivot of the equilibrated matrix above this size is taken as it is; only the few below it need
+ * a closer look. */
 #define POL_SMALL_PIVOT 1e-10
 
 /* The rule that tells a singular matrix.

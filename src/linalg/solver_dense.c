@@ -5,19 +5,16 @@
  * Up to SMALL_SIZE rows the library's own LU does the work, beyond that LAPACK.  Measured with
  * bench/bench_linalg.c (gcc -O3 against OpenBLAS 0.3.21 on a Zen processor), time of LAPACK / own:
  *
- *     n           3     9     15    30    40    50    60    90    120
- *     factor    2.2   1.9   2.1   1.9   1.2   1.2   1.0   0.6   0.5
- *     solve     2.8   1.8   1.8   1.7   1.6   1.4   1.5   1.1   0.95
+ *     n           3     9    15    30    40    50    60    90   120
+ *     factor    1.5   1.7   2.0   2.3   1.5   1.4   1.2   0.8   0.65
+ *     solve     5.7   2.7   2.7   2.5   2.3   2.1   2.4   1.8   1.5
  *
- * OpenBLAS pays for its buffers and its choice of threads and kernels with each call, and then wins
- * by its blocks and wide vectors.
- *
- * Threads: the own LU has none.  OpenBLAS starts threads for the larger factorisations (n = 160
- * here), which pays only for a program that has the processor to itself: they wait by spinning, and
- * where another program keeps a core busy one factorisation took 3 ms instead of 0.16 ms.  The
- * number of threads is a setting of the whole process, so it is left to the program
- * (OPENBLAS_NUM_THREADS or openblas_set_num_threads); matrices for which POL_SOLVER_AUTO takes this
- * backend are small or nearly full.
+ * Threads: the own LU has none.  OpenBLAS splits factorisations from about n = 130 on among its
+ * threads.  With two threads on two cores that gained nothing up to n = 300, and with another
+ * program on one of the cores the mean time at n = 160 rose from 0.15 ms to 6 ms, as the threads
+ * wait for each other.  The number of threads is a setting of the whole process, so it is left to
+ * the program (OPENBLAS_NUM_THREADS or openblas_set_num_threads); one thread is the better choice
+ * unless there are very large and nearly full matrices.
  */
 #include "linalg/lu.h"
 #include "linalg/solver.h"
@@ -25,7 +22,8 @@
 #include <lapacke.h>
 #include <stdlib.h>
 
-#define SMALL_SIZE 50
+/* See above. */
+#define SMALL_SIZE 64
 
 _Static_assert(sizeof(lapack_int) == sizeof(int), "LAPACK with 32-bit integers is needed");
 

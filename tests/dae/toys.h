@@ -9,15 +9,23 @@
  * a four-bar.  Its coordinates may have different masses, so that the metric of the mass matrix
  * differs from that of the coordinates.
  *
- * skate: a knife edge on an inclined plane (Neimark/Fufaev 1972; Bloch 2003, section 1.6),
- * coordinates (x downhill, y, heading phi), that may not move across its blade:
- * x' sin(phi) - y' cos(phi) = 0.  Started from rest with phi' = omega its solution is
+ * skate: a body on an inclined plane with a blade at the distance `arm` behind its centre of mass,
+ * where it may not move across (Neimark/Fufaev 1972); coordinates (x downhill, y, heading phi),
+ * x' sin(phi) - y' cos(phi) + arm phi' = 0.  Two solutions are known.
+ *
+ * The knife edge, arm = 0, started from rest with phi' = omega:
  *
  *     x = s/(2 omega^2) sin^2(omega t),  y = s/(2 omega^2) (omega t - sin(2 omega t)/2),
- *     lambda = 2 m s sin(omega t)
+ *     lambda = 2 m s sin(omega t),  s the acceleration of gravity along the plane.
  *
- * where s is the acceleration of gravity along the plane.  With `driven` the heading is prescribed
- * by a holonomic row phi - omega t = 0 above the non-holonomic one.
+ * Chaplygin's sleigh, s = 0, started with phi' = omega and no speed u along the blade: with
+ * k^2 = inertia/m + arm^2 and tau = arm omega t/k,
+ *
+ *     u = k omega tanh(tau),  phi' = omega/cosh(tau),  phi = 2 k/arm atan(tanh(tau/2)),
+ *     lambda = m (u phi' + arm phi'').
+ *
+ * With `driven` the heading is prescribed by a holonomic row phi - omega t = 0 above the
+ * non-holonomic one; the knife edge then moves as without.
  */
 #ifndef POLHODE_TESTS_TOYS_H
 #define POLHODE_TESTS_TOYS_H
@@ -73,6 +81,7 @@ typedef struct truss {
   pol_status answer;
 
   pol_factor factor;
+  pol_pattern *coupling, *constraint; /* NULL: full */
   pol_dae dae;
 } truss;
 
@@ -166,7 +175,7 @@ static inline void pendulum_init(truss *s)
   truss_finish(s);
 }
 
-/* Crank 1, coupler 3, rocker 2.5 between the anchors (0, 0) and (3.5, 0), with a mass for each
+/* Crank 1, coupler 3, rocker 3.5 between the anchors (0, 0) and (4.5, 0), with a mass for each
  * coordinate. */
 static inline void four_bar_init(truss *s)
 {
@@ -176,7 +185,7 @@ static inline void four_bar_init(truss *s)
                .gravity = 9.81,
                .rods = {{.a = 0, .b = -1, .length = 1.0, .scale = 1.0},
                         {.a = 0, .b = 1, .length = 3.0, .scale = 1.0},
-                        {.a = 1, .b = -1, .anchor = {3.5, 0.0}, .length = 2.5, .scale = 1.0}}};
+                        {.a = 1, .b = -1, .anchor = {4.5, 0.0}, .length = 3.5, .scale = 1.0}}};
   truss_finish(s);
 }
 
@@ -185,7 +194,6 @@ static inline void truss_make_sparse(truss *s)
 {
   pol_block coupling[MAX_PARTICLES + 2 * MAX_RODS], constraint[2 * MAX_RODS];
   int num_coupling = 0, num_constraint = 0, nv = s->dae.group.nv;
-  pol_pattern *pattern;
   for (int p = 0; p < s->num_particles; p++)
     coupling[num_coupling++] = (pol_block){.row = 2 * p, .col = 2 * p, .rows = 2, .cols = 2};
   for (int i = 0; i < s->num_rods; i++) {
@@ -196,19 +204,17 @@ static inline void truss_make_sparse(truss *s)
     coupling[num_coupling++] = (pol_block){.row = 2 * a, .col = 2 * b, .rows = 2, .cols = 2};
     coupling[num_coupling++] = (pol_block){.row = 2 * b, .col = 2 * a, .rows = 2, .cols = 2};
   }
-  assert_int_equal(pol_pattern_create(&pattern, nv, nv, num_coupling, coupling), POL_OK);
-  s->dae.coupling = pattern;
-  assert_int_equal(pol_pattern_create(&pattern, s->num_rods, nv, num_constraint, constraint),
+  assert_int_equal(pol_pattern_create(&s->coupling, nv, nv, num_coupling, coupling), POL_OK);
+  assert_int_equal(pol_pattern_create(&s->constraint, s->num_rods, nv, num_constraint, constraint),
                    POL_OK);
-  s->dae.constraint = pattern;
+  s->dae.coupling = s->coupling;
+  s->dae.constraint = s->constraint;
 }
 
 static inline void truss_clear(truss *s)
 {
-  pol_pattern *coupling = (pol_pattern *)(uintptr_t)s->dae.coupling;
-  pol_pattern *constraint = (pol_pattern *)(uintptr_t)s->dae.constraint;
-  pol_pattern_free(&coupling);
-  pol_pattern_free(&constraint);
+  pol_pattern_free(&s->coupling);
+  pol_pattern_free(&s->constraint);
   s->dae.coupling = s->dae.constraint = NULL;
 }
 
@@ -216,7 +222,7 @@ static inline void truss_clear(truss *s)
  */
 
 typedef struct skate {
-  double mass, inertia, slope, omega; /* slope: gravity along the plane */
+  double mass, inertia, slope, omega, arm; /* slope: gravity along the plane */
   int driven;
   pol_factor factor;
   pol_dae dae;
@@ -238,13 +244,14 @@ static inline pol_status skate_evaluate(const pol_point *at, unsigned want, cons
   if (want & POL_REACTION) {
     out->balance[0] += d * at->lambda[edge];
     out->balance[1] -= c * at->lambda[edge];
+    out->balance[2] += s->arm * at->lambda[edge];
   }
-  if (want & POL_VELOCITY) out->velocity[edge] = d * at->v[0] - c * at->v[1];
-  if (want & POL_ACCELERATION)
-    out->acceleration[edge] = at->v[2] * (c * at->v[0] + d * at->v[1]);
+  if (want & POL_VELOCITY) out->velocity[edge] = d * at->v[0] - c * at->v[1] + s->arm * at->v[2];
+  if (want & POL_ACCELERATION) out->acceleration[edge] = at->v[2] * (c * at->v[0] + d * at->v[1]);
   if (want & POL_JACOBIAN) {
     out->jacobian[edge] += d;
     out->jacobian[edge + m] -= c;
+    out->jacobian[edge + 2 * m] += s->arm;
   }
   if (want & POL_CURVATURE) out->curvature[edge + 2 * m] += c * at->v[0] + d * at->v[1];
   if (want & POL_GEOMETRIC_STIFFNESS) {
@@ -263,16 +270,14 @@ static inline void skate_init(skate *s, int driven)
 {
   *s = (skate){.mass = 2.0, .inertia = 0.7, .slope = 3.0, .omega = 1.5, .driven = driven};
   s->factor = (pol_factor){.kind = POL_REAL, .dim = 3};
-  s->dae = (pol_dae){.num_holonomic = driven,
-                     .num_nonholonomic = 1,
-                     .evaluate = skate_evaluate,
-                     .user = s};
+  s->dae = (pol_dae){
+      .num_holonomic = driven, .num_nonholonomic = 1, .evaluate = skate_evaluate, .user = s};
   assert_int_equal(pol_group_layout(&s->dae.group, &s->factor, 1), POL_OK);
 }
 
-/* Position, velocity and the blade's multiplier at time t. */
-static inline void skate_solution(const skate *s, double t, double q[3], double v[3],
-                                  double *lambda)
+/* Position, velocity and the blade's multiplier of the knife edge at time t. */
+static inline void knife_edge_solution(const skate *s, double t, double q[3], double v[3],
+                                       double *lambda)
 {
   double w = s->omega, size = s->slope / (2.0 * w * w), phi = w * t;
   q[0] = size * sin(phi) * sin(phi);
@@ -282,6 +287,17 @@ static inline void skate_solution(const skate *s, double t, double q[3], double 
   v[1] = size * w * (1.0 - cos(2.0 * phi));
   v[2] = w;
   *lambda = 2.0 * s->mass * s->slope * sin(phi);
+}
+
+/* Heading, its rate, the speed along the blade and the multiplier of the sleigh at time t. */
+static inline void sleigh_solution(const skate *s, double t, double *phi, double *rate,
+                                   double *speed, double *lambda)
+{
+  double k = sqrt(s->inertia / s->mass + s->arm * s->arm), tau = s->arm * s->omega * t / k;
+  *phi = 2.0 * k / s->arm * atan(tanh(0.5 * tau));
+  *rate = s->omega / cosh(tau);
+  *speed = k * s->omega * tanh(tau);
+  *lambda = s->mass * (*speed * *rate - s->arm * s->arm / (k * k) * *speed * *rate);
 }
 
 #endif

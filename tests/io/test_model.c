@@ -242,6 +242,35 @@ static void every_setting_arrives(void **state)
   pol_model_free(&model);
 }
 
+static void every_choice_arrives(void **state)
+{
+  (void)state;
+  static const char text[] = "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": "
+                             "[1, 1, 1]}], \"simulation\": {\"step\": 1, \"end\": 1, "
+                             "\"index\": %s, \"newton\": {\"kind\": \"%s\"}, "
+                             "\"solver\": \"%s\"}}";
+  static const struct {
+    const char *index, *newton, *solver;
+    pol_index index_value;
+    pol_newton_kind newton_value;
+    pol_solver_kind solver_value;
+  } cases[] = {
+      {"3", "full", "auto", POL_INDEX_3, POL_NEWTON_FULL, POL_SOLVER_AUTO},
+      {"2", "simplified", "dense", POL_INDEX_2, POL_NEWTON_SIMPLIFIED, POL_SOLVER_DENSE},
+      {"\"stabilized-2\"", "modified", "sparse", POL_INDEX_2_STABILIZED, POL_NEWTON_MODIFIED,
+       POL_SOLVER_SPARSE},
+  };
+  for (int i = 0; i < 3; i++) {
+    char model_text[512];
+    snprintf(model_text, sizeof model_text, text, cases[i].index, cases[i].newton, cases[i].solver);
+    pol_model *model = read_good(model_text);
+    assert_int_equal(model->settings.options.index, cases[i].index_value);
+    assert_int_equal(model->settings.options.newton.kind, cases[i].newton_value);
+    assert_int_equal(model->settings.options.solver, cases[i].solver_value);
+    pol_model_free(&model);
+  }
+}
+
 /* --- bodies -------------------------------------------------------------------------------------
  */
 
@@ -254,8 +283,8 @@ static void rotations_can_be_written_in_four_ways(void **state)
       ", \"rotation\": {\"quaternion\": [0.5, 0.5, 0.5, 0.5]}",
       ", \"rotation\": {\"quaternion\": [0.50000001, 0.5, 0.5, 0.5]}",
       ", \"rotation\": {\"matrix\": [[0, 0, 1], [1, 0, 0], [0, 1, 0]]}",
-      ", \"rotation\": {\"rotation_vector\": [1.2091995761561452, 1.2091995761561452, "
-      "1.2091995761561452]}",
+      (", \"rotation\": {\"rotation_vector\": [1.2091995761561452, 1.2091995761561452, "
+       "1.2091995761561452]}"),
       ", \"rotation\": {\"axis\": [-1e200, -1e200, -1e200], \"angle\": -2.0943951023931953}",
   };
   const double expected[4] = {0.5, 0.5, 0.5, 0.5};
@@ -443,6 +472,7 @@ int main(void)
       cmocka_unit_test(what_is_left_out_has_its_default),
       cmocka_unit_test(comments_schema_and_byte_order_mark_are_accepted),
       cmocka_unit_test(every_setting_arrives),
+      cmocka_unit_test(every_choice_arrives),
       cmocka_unit_test(rotations_can_be_written_in_four_ways),
       cmocka_unit_test(velocities_arrive_in_their_axes),
       cmocka_unit_test(inertias_can_be_matrices),

@@ -14,12 +14,15 @@ enum { SINC, COSINE, B, S, D1, D2, D11, D22, E, E1, NUM_FUNCTIONS };
 static const char *const names[NUM_FUNCTIONS] = {"sinc", "cosine", "b",   "s", "d1",
                                                  "d2",   "d11",    "d22", "e", "e1"};
 
-/* All functions at x = phi^2 from Stumpff's: b = c2, s = c3 and 2 dcn/dx = n c(n+2) - c(n+1). */
+/* All functions at x = phi^2 from Stumpff's: b = c2, s = c3 and 2 dcn/dx = n c(n+2) - c(n+1).  The
+ * first term of the series of cn is 1/n!, the rest -x c(n+2): that needs no sum of its own. */
 static void reference(wide x, wide f[NUM_FUNCTIONS])
 {
+  static const int factorial[6] = {1, 1, 2, 6, 24, 120};
   wide c[8];
 
-  for (int n = 0; n < 8; n++) c[n] = stumpff(n, x);
+  for (int n = 7; n >= 2; n--)
+    c[n] = n >= 6 ? stumpff(n, x) : (wide)1 / factorial[n] - x * c[n + 2];
   f[SINC] = stumpff(1, x / 4);
   f[COSINE] = stumpff(0, x / 4);
   f[B] = c[2];

@@ -25,7 +25,8 @@ typedef long double wide;
 
 enum { SERIES_TERMS = 140 }; /* enough for |w| <= 20 */
 
-/* A sum ends early when 20 or more terms are done and the last one is below this. */
+/* A sum ends with the first term below this: those that follow add up to at most exp(20) times as
+ * much, and |w| times as much where w is small. */
 #define NEGLIGIBLE ((wide)1e-42)
 
 static const double pi = 3.14159265358979323846;
@@ -43,7 +44,7 @@ static inline wide stumpff(int n, wide x)
 
   for (int i = 2; i <= n; i++) term /= i;
   for (int k = 0; k < SERIES_TERMS / 2; k++) {
-    if (k >= 20 && wide_abs(term) < NEGLIGIBLE) break;
+    if (wide_abs(term) < NEGLIGIBLE) break;
     sum += term;
     term *= -x / ((wide)(2 * k + n + 1) * (2 * k + n + 2));
   }
@@ -61,7 +62,7 @@ static inline void wide_hat(const wide v[6], const wide x[6], wide y[6])
   }
 }
 
-/* y = T(v) c and its derivative dy along dv, term by term */
+/* y = T(v) c and, where dv is not NULL, its derivative dy along dv, term by term */
 static inline void wide_tangent(const double v[6], const double c[6], const double dv[6], wide y[6],
                                 wide dy[6])
 {
@@ -69,8 +70,9 @@ static inline void wide_tangent(const double v[6], const double c[6], const doub
 
   for (int i = 0; i < 6; i++) {
     vw[i] = (wide)v[i];
-    dvw[i] = (wide)dv[i];
     y[i] = term[i] = (wide)c[i];
+    if (!dv) continue;
+    dvw[i] = (wide)dv[i];
     dy[i] = dterm[i] = 0;
   }
   for (int k = 1; k < SERIES_TERMS; k++) {
@@ -78,16 +80,19 @@ static inline void wide_tangent(const double v[6], const double c[6], const doub
     wide size = 0;
 
     wide_hat(vw, term, next);
-    wide_hat(vw, dterm, dnext);
-    wide_hat(dvw, term, mixed);
-    for (int i = 0; i < 6; i++) {
-      term[i] = factor * next[i];
-      dterm[i] = factor * (dnext[i] + mixed[i]);
-      y[i] += term[i];
-      dy[i] += dterm[i];
-      size += wide_abs(term[i]) + wide_abs(dterm[i]);
+    if (dv) {
+      wide_hat(vw, dterm, dnext);
+      wide_hat(dvw, term, mixed);
+      for (int i = 0; i < 6; i++) {
+        dy[i] += dterm[i] = factor * (dnext[i] + mixed[i]);
+        size += wide_abs(dterm[i]);
+      }
     }
-    if (k >= 20 && size < NEGLIGIBLE) break;
+    for (int i = 0; i < 6; i++) {
+      y[i] += term[i] = factor * next[i];
+      size += wide_abs(term[i]);
+    }
+    if (size < NEGLIGIBLE) break;
   }
 }
 
@@ -124,7 +129,7 @@ static inline void wide_exp(const double v[6], wide E[16])
         size += wide_abs(next[4 * i + j]);
       }
     for (int i = 0; i < 16; i++) E[i] += term[i] = next[i];
-    if (k >= 20 && size < NEGLIGIBLE) break;
+    if (size < NEGLIGIBLE) break;
   }
 }
 
@@ -221,6 +226,34 @@ static const double special_angles[] = {0.0,
                                         18.8495559215388,
                                         20.0};
 enum { NUM_SPECIAL_ANGLES = sizeof special_angles / sizeof special_angles[0] };
+
+/* Calls visit with rotations of every special angle and 100 others below limit, each about three
+ * axes at random and the three axes of coordinates. */
+static inline void for_each_rotation(double limit,
+                                     void (*visit)(const double w[3], double angle, void *seen),
+                                     void *seen)
+{
+  const int num_random = 3, num_dense = 100;
+  uint64_t seed = 11;
+  double w[3];
+
+  for (int i = 0; i < NUM_SPECIAL_ANGLES + num_dense; i++) {
+    const double angle = i < NUM_SPECIAL_ANGLES
+                             ? special_angles[i]
+                             : fmin(limit, 20.0) * (i - NUM_SPECIAL_ANGLES) / num_dense;
+
+    if (!(angle < limit)) continue;
+    for (int axis = 0; axis < num_random; axis++) {
+      sample_rotation(&seed, angle, w);
+      visit(w, angle, seen);
+    }
+    for (int axis = 0; axis < 3; axis++) {
+      w[0] = w[1] = w[2] = 0.0;
+      w[axis] = angle;
+      visit(w, angle, seen);
+    }
+  }
+}
 
 /* --- comparison --- */
 

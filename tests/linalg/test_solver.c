@@ -75,7 +75,7 @@ static void test_full_matrices(void **state)
   (void)state;
   uint64_t seed = 2;
   for (int k = 0; k < 2; k++) {
-    for (int n = 1; n <= 70; n++) {
+    for (int n = 1; n <= 80; n++) {
       pol_pattern *pattern = full_pattern(n);
       pol_solver *solver = make_solver(pattern, kinds[k]);
       double *values = random_values(pattern, &seed);
@@ -247,10 +247,10 @@ static void test_automatic_choice(void **state)
   (void)state;
   assert_int_equal(automatic(chain_pattern(1, 3)), POL_SOLVER_DENSE);
   assert_int_equal(automatic(chain_pattern(4, 3)), POL_SOLVER_DENSE);
-  assert_int_equal(automatic(chain_pattern(6, 3)), POL_SOLVER_SPARSE);
-  assert_int_equal(automatic(chain_pattern(6, 5)), POL_SOLVER_SPARSE);
+  assert_int_equal(automatic(chain_pattern(7, 3)), POL_SOLVER_SPARSE);
+  assert_int_equal(automatic(chain_pattern(8, 5)), POL_SOLVER_SPARSE);
   assert_int_equal(automatic(chain_pattern(50, 5)), POL_SOLVER_SPARSE);
-  assert_int_equal(automatic(full_pattern(41)), POL_SOLVER_DENSE);
+  assert_int_equal(automatic(full_pattern(49)), POL_SOLVER_DENSE);
   assert_int_equal(automatic(full_pattern(150)), POL_SOLVER_DENSE);
 
   /* one entry in ten, at random: the factors fill in */

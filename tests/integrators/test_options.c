@@ -1,0 +1,188 @@
+/* Options of the integrators: defaults, every rule with its message, parameters from rho_inf; and
+ * the table of methods. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <polhode/integrator.h>
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static void assert_rule(const pol_options *options, const char *rule)
+{
+  char message[128] = "";
+  assert_int_equal(pol_options_validate(options, message, sizeof message), POL_BAD_ARGUMENT);
+  assert_string_equal(message, rule);
+  assert_int_equal(pol_options_validate(options, NULL, 0), POL_BAD_ARGUMENT);
+}
+
+static void test_default(void **state)
+{
+  (void)state;
+  char message[16] = "untouched";
+  pol_options options = pol_options_default(), expected = options;
+  assert_int_equal(pol_options_validate(&options, message, sizeof message), POL_OK);
+  assert_string_equal(message, "untouched");
+  assert_string_equal(options.method, "geom1");
+  assert_int_equal(options.index, POL_INDEX_3);
+  assert_true(options.sigma == 0.0);
+  assert_int_equal(options.newton.kind, POL_NEWTON_MODIFIED);
+  assert_int_equal(options.solver, POL_SOLVER_AUTO);
+  pol_options_set_rho_inf(&expected, 0.9);
+  assert_true(options.alpha_m == expected.alpha_m && options.alpha_f == expected.alpha_f);
+  assert_true(options.beta == expected.beta && options.gamma == expected.gamma);
+}
+
+static void test_method(void **state)
+{
+  (void)state;
+  static const char *names[] = {"geom4", "", "GEOM1", "geom", "geom1 "};
+  pol_options options = pol_options_default();
+  for (int k = 0; k < 5; k++) {
+    options.method = names[k];
+    assert_rule(&options, "method must be the name of a method");
+  }
+  options.method = NULL;
+  assert_rule(&options, "method must be the name of a method");
+}
+
+static void test_newton(void **state)
+{
+  (void)state;
+  static const double bad[] = {0.0, -1e-9, 1.0, 2.0, (double)NAN, (double)INFINITY};
+  static const double bad_refresh[] = {0.0, -0.5, 1.1, (double)NAN, (double)INFINITY};
+  pol_options options = pol_options_default();
+  options.newton.kind = (pol_newton_kind)(POL_NEWTON_MODIFIED + 1);
+  assert_rule(&options, "newton.kind must be full, simplified or modified");
+
+  for (int k = 0; k < 6; k++) {
+    options = pol_options_default();
+    options.newton.tolerance = bad[k];
+    assert_rule(&options, "newton.tolerance must be between 0 and 1");
+  }
+  options = pol_options_default();
+  options.newton.max_iterations = 0;
+  assert_rule(&options, "newton.max_iterations must be at least 1");
+  options.newton.max_iterations = 1;
+  assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
+
+  for (int k = 0; k < 5; k++) {
+    options = pol_options_default();
+    options.newton.refresh = bad_refresh[k];
+    assert_rule(&options, "newton.refresh must be above 0 and at most 1");
+  }
+  options.newton.refresh = 1.0;
+  assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
+
+  options.newton.line_search = -1;
+  assert_rule(&options, "newton.line_search must not be negative");
+  options.newton.line_search = 0;
+  assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
+}
+
+static void test_enumerations(void **state)
+{
+  (void)state;
+  pol_options options = pol_options_default();
+  options.solver = (pol_solver_kind)(POL_SOLVER_SPARSE + 1);
+  assert_rule(&options, "solver must be auto, dense or sparse");
+  options = pol_options_default();
+  options.index = (pol_index)(POL_INDEX_2_STABILIZED + 1);
+  assert_rule(&options, "index must be 3, 2 or stabilized-2");
+  for (int index = POL_INDEX_3; index <= POL_INDEX_2_STABILIZED; index++) {
+    options.index = (pol_index)index;
+    assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
+  }
+}
+
+static void test_parameters(void **state)
+{
+  (void)state;
+  static const double bad_alpha[] = {1.0, 1.5, (double)NAN, (double)INFINITY, -(double)INFINITY};
+  static const double bad_beta[] = {0.0, -0.25, (double)NAN, (double)INFINITY};
+  pol_options options;
+  for (int k = 0; k < 5; k++) {
+    options = pol_options_default();
+    options.alpha_m = bad_alpha[k];
+    assert_rule(&options, "alpha_m and alpha_f must be below 1");
+    options = pol_options_default();
+    options.alpha_f = bad_alpha[k];
+    assert_rule(&options, "alpha_m and alpha_f must be below 1");
+  }
+  for (int k = 0; k < 4; k++) {
+    options = pol_options_default();
+    options.beta = bad_beta[k];
+    assert_rule(&options, "beta and gamma must be positive");
+    options = pol_options_default();
+    options.gamma = bad_beta[k];
+    assert_rule(&options, "beta and gamma must be positive");
+  }
+}
+
+static void test_sigma(void **state)
+{
+  (void)state;
+  pol_options options = pol_options_default();
+  options.sigma = (double)NAN;
+  assert_rule(&options, "sigma must be finite");
+  options.sigma = (double)INFINITY;
+  assert_rule(&options, "sigma must be finite");
+  options.sigma = 1.0;
+  assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
+  options.method = "geom2";
+  assert_rule(&options, "sigma belongs to geom1: geom2 and geom3 put the velocity into the base");
+  options.method = "geom3";
+  assert_rule(&options, "sigma belongs to geom1: geom2 and geom3 put the velocity into the base");
+  options.sigma = 0.0;
+  assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
+}
+
+/* Chung/Hulbert 1993: order 2 and the wanted damping; closed forms by hand. */
+static void test_rho_inf(void **state)
+{
+  (void)state;
+  for (int k = 0; k <= 10; k++) {
+    double rho = 0.1 * k;
+    pol_options options = pol_options_default();
+    pol_options_set_rho_inf(&options, rho);
+    assert_true(fabs(options.alpha_m - (2.0 * rho - 1.0) / (rho + 1.0)) <= 2.0 * DBL_EPSILON);
+    assert_true(fabs(options.alpha_f - rho / (rho + 1.0)) <= 2.0 * DBL_EPSILON);
+    assert_true(fabs(options.gamma - (3.0 - rho) / (2.0 * (1.0 + rho))) <= 4.0 * DBL_EPSILON);
+    assert_true(fabs(options.beta - 1.0 / ((1.0 + rho) * (1.0 + rho))) <= 4.0 * DBL_EPSILON);
+    assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
+  }
+}
+
+static void test_methods(void **state)
+{
+  (void)state;
+  assert_true(pol_method_count() >= 3);
+  assert_null(pol_method_at(-1));
+  assert_null(pol_method_at(pol_method_count()));
+  assert_null(pol_method_find("nothing"));
+  for (int k = 0; k < pol_method_count(); k++) {
+    const pol_method *method = pol_method_at(k);
+    pol_options options = pol_options_default();
+    assert_ptr_equal(pol_method_find(method->name), method);
+    assert_true(strlen(method->title) > 0 && strlen(method->order) > 0);
+    assert_true(strlen(method->conserves) > 0 && strlen(method->source) > 0);
+    options.method = method->name;
+    assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_default),    cmocka_unit_test(test_method),
+      cmocka_unit_test(test_newton),     cmocka_unit_test(test_enumerations),
+      cmocka_unit_test(test_parameters), cmocka_unit_test(test_sigma),
+      cmocka_unit_test(test_rho_inf),    cmocka_unit_test(test_methods),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

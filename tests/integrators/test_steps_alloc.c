@@ -1,0 +1,128 @@
+/* A step allocates nothing: counted over many steps of the heavy top, for every formulation, linear
+ * solver, Newton variant, constraint form and method.  With the sparse solver one exception is
+ * allowed: a step in which the pivots became unstable and new ones were chosen (see linalg.h) may
+ * allocate, and has to give back as much.
+ */
+#include "analysis/heavy_top.h"
+#include "failing_alloc.h"
+
+static const pol_index indices[] = {POL_INDEX_3, POL_INDEX_2, POL_INDEX_2_STABILIZED};
+static const pol_newton_kind kinds[] = {POL_NEWTON_FULL, POL_NEWTON_SIMPLIFIED,
+                                        POL_NEWTON_MODIFIED};
+static const pol_solver_kind solvers[] = {POL_SOLVER_DENSE, POL_SOLVER_SPARSE};
+
+enum { STEPS = 300, MAX_REPIVOTED = 3, MAX_Q = 7, MAX_V = 6 };
+
+/* Some turns of the top, from the first step on; also over a change of the step size. */
+static void check_steps(const pol_formulation *formulation, const pol_options *options)
+{
+  double q[MAX_Q], v[MAX_V];
+  unsigned char keep[MAX_V];
+  pol_integrator *integrator;
+  const pol_dae *dae = pol_formulation_dae(formulation);
+  pol_formulation_initial(formulation, q, v, keep);
+  assert_int_equal(pol_integrator_create(&integrator, dae, options), POL_OK);
+  assert_int_equal(pol_integrator_start(integrator, 0.0, q, v, keep), POL_OK);
+  long live = alloc_live();
+  int allocating = 0, allowed = options->solver == POL_SOLVER_SPARSE ? MAX_REPIVOTED : 0;
+  for (int n = 0; n < STEPS; n++) {
+    alloc_fail_at(0);
+    pol_status status = pol_integrator_step(integrator, n < STEPS / 2 ? 1e-3 : 5e-4);
+    allocating += alloc_count() > 0;
+    if (status || allocating > allowed || alloc_live() != live)
+      fail_msg("%s, index form %d, newton %d, solver %d, step %d: status %d, %ld allocations",
+               options->method, (int)options->index, (int)options->newton.kind,
+               (int)options->solver, n + 1, (int)status, alloc_count());
+  }
+  assert_int_equal(pol_integrator_counts(integrator)->steps, STEPS);
+  pol_integrator_free(&integrator);
+}
+
+static void test_no_allocation(void **state)
+{
+  (void)state;
+  pol_body body = heavy_top_body();
+  pol_mechanism *mechanism;
+  assert_int_equal(heavy_top_create(&mechanism, &body), POL_OK);
+  for (int f = 0; f < pol_formulation_count(); f++) {
+    pol_formulation *formulation;
+    pol_options options = pol_options_default();
+    assert_int_equal(pol_formulation_create(&formulation, mechanism, (pol_formulation_kind)f),
+                     POL_OK);
+    for (int i = 0; i < 3; i++)
+      for (int k = 0; k < 3; k++)
+        for (int s = 0; s < 2; s++) {
+          options.index = indices[i];
+          options.newton.kind = kinds[k];
+          options.solver = solvers[s];
+          check_steps(formulation, &options);
+        }
+    pol_formulation_free(&formulation);
+  }
+  pol_mechanism_free(&mechanism);
+}
+
+/* The other updates and the sigma scheme, with its inverses. */
+static void test_methods(void **state)
+{
+  (void)state;
+  pol_body body = heavy_top_body();
+  pol_mechanism *mechanism;
+  pol_formulation *formulation;
+  assert_int_equal(heavy_top_create(&mechanism, &body), POL_OK);
+  assert_int_equal(pol_formulation_create(&formulation, mechanism, POL_SO3XR3), POL_OK);
+  for (int m = 0; m < pol_method_count(); m++) {
+    pol_options options = pol_options_default();
+    options.method = pol_method_at(m)->name;
+    check_steps(formulation, &options);
+  }
+  pol_options options = pol_options_default();
+  options.sigma = 0.5;
+  options.index = POL_INDEX_2_STABILIZED;
+  check_steps(formulation, &options);
+  pol_formulation_free(&formulation);
+  pol_mechanism_free(&mechanism);
+}
+
+/* A step that fails allocates nothing either. */
+static void test_failure(void **state)
+{
+  (void)state;
+  pol_body body = heavy_top_body();
+  pol_mechanism *mechanism;
+  pol_formulation *formulation;
+  pol_integrator *integrator;
+  pol_options options = pol_options_default();
+  double q[MAX_Q], v[MAX_V];
+  unsigned char keep[MAX_V];
+  options.newton.max_iterations = 1;
+  assert_int_equal(heavy_top_create(&mechanism, &body), POL_OK);
+  assert_int_equal(pol_formulation_create(&formulation, mechanism, POL_SO3XR3), POL_OK);
+  pol_formulation_initial(formulation, q, v, keep);
+  assert_int_equal(pol_integrator_create(&integrator, pol_formulation_dae(formulation), &options),
+                   POL_OK);
+  assert_int_equal(pol_integrator_start(integrator, 0.0, q, v, keep), POL_OK);
+  alloc_fail_at(0);
+  assert_int_equal(pol_integrator_step(integrator, 0.1), POL_NOT_CONVERGED);
+  assert_int_equal(alloc_count(), 0);
+  pol_integrator_free(&integrator);
+  pol_formulation_free(&formulation);
+  pol_mechanism_free(&mechanism);
+}
+
+static int install(void **state)
+{
+  (void)state;
+  alloc_install();
+  return 0;
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_no_allocation),
+      cmocka_unit_test(test_methods),
+      cmocka_unit_test(test_failure),
+  };
+  return cmocka_run_group_tests(tests, install, NULL);
+}

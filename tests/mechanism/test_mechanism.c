@@ -1,0 +1,179 @@
+/* The mechanism's rules, marker placement, the presets of the joint kernel and what each leaves
+ * free. */
+#include <polhode/lie.h>
+#include <polhode/mechanism.h>
+
+#include <string.h>
+
+#include "check.h"
+#include "mechanism/joint.h"
+
+static const pol_body good_body = {.name = "a",
+                                   .mass = 2.0,
+                                   .inertia = {1, 0, 0, 0, 2, 0, 0, 0, 2.5},
+                                   .position = {1.0, 2.0, 3.0},
+                                   .rotation = {1, 0, 0, 0}};
+
+static int setup(void **state)
+{
+  pol_mechanism *mechanism;
+  if (pol_mechanism_create(&mechanism)) return -1;
+  *state = mechanism;
+  return pol_mechanism_add_body(mechanism, &good_body, NULL) ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+  pol_mechanism *mechanism = *state;
+  pol_mechanism_free(&mechanism);
+  return mechanism ? -1 : 0;
+}
+
+/* Each of these breaks one rule of a body. */
+static void bad_bodies_are_refused(void **state)
+{
+  pol_mechanism *mechanism = *state;
+  pol_body bad[12];
+  int n = 0;
+  for (int i = 0; i < 12; i++) {
+    bad[i] = good_body;
+    bad[i].name = "b";
+  }
+  bad[n++].name = NULL;
+  bad[n++].name = "";
+  bad[n++].name = "ground";
+  bad[n++].name = "a";
+  bad[n++].mass = 0.0;
+  bad[n++].mass = (double)NAN;
+  bad[n++].inertia[4] = -1.0;
+  bad[n++].inertia[1] = 0.1; /* not symmetric */
+  bad[n++].inertia[0] = (double)INFINITY;
+  bad[n++].position[2] = (double)NAN;
+  bad[n++].rotation[0] = 0.5;
+  bad[n++].angular_velocity[1] = (double)INFINITY;
+  assert_int_equal(n, 12);
+  for (int i = 0; i < n; i++)
+    assert_int_equal(pol_mechanism_add_body(mechanism, &bad[i], NULL), POL_BAD_ARGUMENT);
+  assert_int_equal(pol_mechanism_num_bodies(mechanism), 1);
+}
+
+static void names_are_copied(void **state)
+{
+  pol_mechanism *mechanism = *state;
+  char name[] = "link";
+  pol_body body = good_body;
+  int index;
+  body.name = name;
+  assert_int_equal(pol_mechanism_add_body(mechanism, &body, &index), POL_OK);
+  strcpy(name, "xxxx");
+  assert_string_equal(pol_mechanism_body(mechanism, index)->name, "link");
+  assert_int_equal(pol_mechanism_find_body(mechanism, "link"), index);
+  assert_int_equal(pol_mechanism_find_body(mechanism, "ground"), POL_GROUND);
+  assert_int_equal(pol_mechanism_find_body(mechanism, "none"), -2);
+}
+
+static void bad_joints_are_refused(void **state)
+{
+  pol_mechanism *mechanism = *state;
+  pol_marker on_body = {.name = "m", .body = 0, .rotation = {1, 0, 0, 0}}, on_ground = on_body;
+  on_ground.body = POL_GROUND;
+  pol_marker nowhere = on_body;
+  nowhere.body = 5;
+  int a, b, g;
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &nowhere, NULL), POL_BAD_ARGUMENT);
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &on_body, &a), POL_OK);
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &on_body, &b), POL_OK);
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &on_ground, &g), POL_OK);
+  pol_joint same_body = {.name = "j", .type = POL_FIXED, .marker = {a, b}};
+  pol_joint no_marker = {.name = "j", .type = POL_FIXED, .marker = {a, 9}};
+  pol_joint no_name = {.name = "", .type = POL_FIXED, .marker = {a, g}};
+  pol_joint no_type = {.name = "j", .type = (pol_joint_type)99, .marker = {a, g}};
+  pol_joint fine = {.name = "j", .type = POL_FIXED, .marker = {a, g}};
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &same_body, NULL), POL_BAD_ARGUMENT);
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &no_marker, NULL), POL_BAD_ARGUMENT);
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &no_name, NULL), POL_BAD_ARGUMENT);
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &no_type, NULL), POL_BAD_ARGUMENT);
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &fine, NULL), POL_OK);
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &fine, NULL), POL_BAD_ARGUMENT);
+}
+
+/* A marker given in global axes is where it should be, in body axes. */
+static void global_markers_are_placed(void **state)
+{
+  pol_mechanism *mechanism = *state;
+  uint64_t seed = 11;
+  pol_body body = good_body;
+  int b, index;
+  double point[3], axes[4], R[9], M[9], A[9], global[9];
+  body.name = "turned";
+  random_quaternion(&seed, body.rotation);
+  random_numbers(&seed, point, 3);
+  random_quaternion(&seed, axes);
+  assert_int_equal(pol_mechanism_add_body(mechanism, &body, &b), POL_OK);
+  assert_int_equal(pol_mechanism_add_marker_at(mechanism, "m", b, point, axes, &index), POL_OK);
+  const pol_marker *marker = pol_mechanism_marker(mechanism, index);
+  pol_quat_to_matrix(body.rotation, R);
+  pol_quat_to_matrix(marker->rotation, M);
+  pol_quat_to_matrix(axes, A);
+  for (int i = 0; i < 3; i++) {
+    double x = body.position[i];
+    for (int j = 0; j < 3; j++) {
+      x += R[3 * i + j] * marker->position[j];
+      global[3 * i + j] = R[3 * i] * M[j] + R[3 * i + 1] * M[3 + j] + R[3 * i + 2] * M[6 + j];
+    }
+    assert_near(&x, &point[i], 1, 1e-14);
+  }
+  assert_near(global, A, 9, 1e-14);
+}
+
+/* What each preset leaves free between two coinciding markers: translations and rotations along x,
+ * y, z of the second marker keep phi' = 0 exactly where the table says so. */
+static void presets_leave_the_right_motions_free(void **state)
+{
+  pol_mechanism *mechanism = *state;
+  static const struct {
+    const char *name;
+    const char *free_motions; /* tx ty tz rx ry rz */
+  } table[] = {{"fixed", "000000"},       {"revolute", "000001"},  {"prismatic", "001000"},
+               {"cylindrical", "001001"}, {"spherical", "000111"}, {"universal", "000110"},
+               {"planar", "110001"}};
+  pol_marker marker = {.name = "", .body = POL_GROUND, .rotation = {1, 0, 0, 0}};
+  int ground, body;
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &ground), POL_OK);
+  marker.body = 0;
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &body), POL_OK);
+  int count = (int)(sizeof table / sizeof table[0]);
+  for (int i = 0; i < count; i++) {
+    pol_joint joint = {.name = table[i].name, .marker = {ground, body}};
+    int index, num_free = 0;
+    assert_int_equal(pol_joint_type_find(table[i].name, &joint.type), POL_OK);
+    assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, &index), POL_OK);
+    pol_joint_kernel kernel;
+    pol_joint_kernel_setup(&kernel, mechanism, index);
+    for (int motion = 0; motion < 6; motion++) {
+      pol_frame first = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}}, second = first;
+      double rate[POL_MAX_JOINT_ROWS], largest = 0.0;
+      (motion < 3 ? second.u : second.w)[motion % 3] = 1.0;
+      pol_joint_velocity(&kernel, &first, &second, rate);
+      for (int r = 0; r < kernel.num_rows; r++) largest = fmax(largest, fabs(rate[r]));
+      assert_int_equal(largest == 0.0, table[i].free_motions[motion] == '1');
+      num_free += largest == 0.0;
+    }
+    assert_int_equal(kernel.num_rows, 6 - num_free);
+  }
+  assert_null(pol_joint_type_name((pol_joint_type)count));
+  pol_joint_type type;
+  assert_int_equal(pol_joint_type_find("hinge", &type), POL_BAD_ARGUMENT);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(bad_bodies_are_refused, setup, teardown),
+      cmocka_unit_test_setup_teardown(names_are_copied, setup, teardown),
+      cmocka_unit_test_setup_teardown(bad_joints_are_refused, setup, teardown),
+      cmocka_unit_test_setup_teardown(global_markers_are_placed, setup, teardown),
+      cmocka_unit_test_setup_teardown(presets_leave_the_right_motions_free, setup, teardown),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
