@@ -5,7 +5,8 @@
  *     pol_integrator_start(integrator, 0.0, q0, v0, NULL);
  *     while (...) status = pol_integrator_step(integrator, h);
  *
- * All memory is allocated by create and start; a step allocates nothing.
+ * All memory is allocated by create and start.  A step allocates nothing, except that the sparse
+ * solver does when it has to choose new pivots.
  */
 #ifndef POLHODE_INTEGRATOR_H
 #define POLHODE_INTEGRATOR_H

@@ -8,7 +8,7 @@
 static const pol_method_entry methods[] = {
     {.method = {.name = "geom1",
                 .title = "Lie group generalized-alpha, one exponential a step",
-                .order = "2; multipliers 1 in the transient of index 3",
+                .order = "2; multipliers 1 in the transient after a classical start",
                 .conserves = "the constraints of its index; dissipates high frequencies by rho_inf",
                 .source = "Bruels/Cardona 2010, Arnold/Cardona/Bruels 2015"},
      .family = &pol_generalized_alpha,
