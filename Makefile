@@ -15,6 +15,7 @@ help:
 	@echo "  make build             build only, into $(BUILD)"
 	@echo "  make install           install into PREFIX=$(PREFIX)"
 	@echo "  make bench             measure the speed"
+	@echo "  make table             measure every method on the heavy top: docs/heavy-top-table.md"
 	@echo "  make debug-test        run all tests with the sanitizers"
 	@echo "  make coverage          run all tests and report which lines they reach"
 	@echo "  make format            format the sources"
@@ -44,6 +45,10 @@ coverage:
 	@scripts/build.sh coverage coverage
 	@echo "==> the report is in build/coverage/report/index.html"
 
+table: build
+	@$(BUILD)/studies/heavy_top_table >docs/heavy-top-table.md
+	@echo "==> docs/heavy-top-table.md"
+
 bench: build
 	@for program in $(BUILD)/bench/*; do "$$program" || exit 1; done
 
@@ -57,4 +62,4 @@ format format-check:
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test debug-test coverage bench install format format-check clean
+.PHONY: help build demo test debug-test coverage table bench install format format-check clean

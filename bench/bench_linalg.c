@@ -56,8 +56,7 @@ static void require(pol_status status)
   exit(EXIT_FAILURE);
 }
 
-/* --- 1. LAPACK against the own LU --------------------------------------------------------------
- */
+/* --- 1. LAPACK against the own LU ------------------------------------------------------------- */
 
 typedef struct full {
   int n;
@@ -140,8 +139,7 @@ static void compare_full(int n)
   full_free(&f);
 }
 
-/* --- 2. dense against sparse backend -----------------------------------------------------------
- */
+/* --- 2. dense against sparse backend ---------------------------------------------------------- */
 
 /* Joint number s of a system with the given bodies connects these two: the chain first, then pairs
  * at random. */

@@ -85,6 +85,10 @@ typedef struct pol_dae {
    * constraints. */
   void (*describe)(int equation, char *text, size_t size, void *user);
 
+  /* Optional: whether the coordinates q are at or near a singularity, such as gimbal lock; if so,
+   * writes what and where.  Asked only when a step has failed. */
+  int (*singular)(const double *q, char *text, size_t size, void *user);
+
   void *user; /* handed to the callbacks */
 } pol_dae;
 

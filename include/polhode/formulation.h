@@ -1,8 +1,14 @@
 /* A formulation chooses coordinates for a mechanism and so turns it into a pol_dae.
  *
- *   so3xr3   SO(3) x R3 a body: v = (body angular velocity, global velocity of the centre of mass)
- *   se3      SE(3) a body: v = (angular velocity, velocity of the centre of mass), both in body
- * axes
+ *   so3xr3            SO(3) x R3 a body: v = (body angular velocity, global velocity)
+ *   se3               SE(3) a body: v = (angular velocity, velocity), both in body axes
+ *   so3xr3-spatial    as so3xr3 with the angular velocity in global axes: far better for fast spin
+ *   so3xr3-cayley     as so3xr3 with the Cayley map instead of the exponential
+ *   so3               SO(3) a body, for bodies on a spherical joint to the ground, which then is no
+ *                     constraint any more
+ *   rotation-vector   the increment of a step as classical coordinates, re-centred each step
+ *   euler-parameters  unit quaternion as coordinates, with a constraint for its length
+ *   tait-bryan        angles about x, y, z; singular at gimbal lock
  *
  * Elements speak frames and wrenches; only this room knows coordinates.
  */
@@ -16,13 +22,28 @@
 extern "C" {
 #endif
 
-typedef enum pol_formulation_kind { POL_SO3XR3, POL_SE3_BODY } pol_formulation_kind;
+typedef enum pol_formulation_kind {
+  POL_SO3XR3,
+  POL_SE3_BODY,
+  POL_SO3XR3_SPATIAL,
+  POL_SO3XR3_CAYLEY,
+  POL_SO3_PIVOT,
+  POL_ROTATION_VECTOR,
+  POL_EULER_PARAMETERS,
+  POL_TAIT_BRYAN
+} pol_formulation_kind;
 
 const char *pol_formulation_name(pol_formulation_kind kind);
+const char *pol_formulation_title(pol_formulation_kind kind); /* one phrase */
 pol_status pol_formulation_find(const char *name, pol_formulation_kind *kind);
 int pol_formulation_count(void); /* kinds are 0 .. count-1 */
 
 typedef struct pol_formulation pol_formulation;
+
+/* POL_BAD_ARGUMENT, with the reason in message (NULL only if size is 0), if this formulation cannot
+ * express the mechanism. */
+pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulation_kind kind,
+                                    char *message, size_t size);
 
 /* The mechanism must outlive the formulation and not change. */
 pol_status pol_formulation_create(pol_formulation **formulation, const pol_mechanism *mechanism,
@@ -57,9 +78,10 @@ void pol_formulation_body_state(const pol_formulation *formulation, const double
 int pol_formulation_joint_rows(const pol_formulation *formulation, int joint, int *num_rows);
 
 /* Force and torque (global axes, at the point of the second marker) that a joint exerts on the body
- * of its second marker; on the first body acts the opposite wrench at the same point. */
-void pol_formulation_reaction(const pol_formulation *formulation, const double *q,
-                              const double *lambda, int joint, double force[3], double torque[3]);
+ * of its second marker; on the first body acts the opposite wrench at the same point.  Reads q and
+ * lambda; for a joint that so3 has taken into its coordinates also v and vd. */
+void pol_formulation_reaction(const pol_formulation *formulation, const pol_point *at, int joint,
+                              double force[3], double torque[3]);
 
 typedef struct pol_energy {
   double kinetic;

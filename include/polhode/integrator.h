@@ -40,10 +40,26 @@ typedef enum pol_index {
   POL_INDEX_2_STABILIZED /* both, with a second multiplier (Gear/Gupta/Leimkuhler) */
 } pol_index;
 
+/* How the equations of the sigma modification are solved; see docs/methods.md. */
+typedef enum pol_sigma_update {
+  POL_SIGMA_EXACT,      /* as they are */
+  POL_SIGMA_INCREMENTAL /* by the printed algorithms, which add up linearised increments */
+} pol_sigma_update;
+
+/* Starting values; see docs/methods.md. */
+typedef enum pol_start {
+  POL_START_DEFAULT,   /* the one that gives second order in every component */
+  POL_START_CLASSICAL, /* a_0 = v'(t_0) */
+  POL_START_SHIFTED,   /* a_0 shifted in time: Arnold/Cardona/Bruels 2015, Table 1 */
+  POL_START_PERTURBED  /* and v_0 perturbed by O(h^2): Table 2 */
+} pol_start;
+
 typedef struct pol_options {
   const char *method; /* a name of the method table */
   pol_index index;
+  pol_start start;
   double alpha_m, alpha_f, beta, gamma; /* generalized-alpha parameters */
+  pol_sigma_update sigma_update;
   double sigma; /* weight of the velocity in the position update of geom1; 0 is geom1 itself */
   pol_newton_options newton;
   pol_solver_kind solver;
@@ -57,6 +73,16 @@ void pol_options_set_rho_inf(pol_options *options, double rho_inf);
 /* POL_BAD_ARGUMENT, with the rule in message (may be NULL), if an option is out of range. */
 pol_status pol_options_validate(const pol_options *options, char *message, size_t size);
 
+/* Whether the four parameters miss second order (gamma = 1/2 + alpha_f - alpha_m) or unconditional
+ * stability (alpha_m <= alpha_f <= 1/2, beta >= 1/4 + (alpha_f - alpha_m)/2, Chung/Hulbert 1993);
+ * if so, says which in message. */
+int pol_options_warning(const pol_options *options, char *message, size_t size);
+
+/* POL_BAD_ARGUMENT, with the reason in message (NULL only if size is 0), if these options cannot be
+ * used on this dae. */
+pol_status pol_integrator_supports(const pol_dae *dae, const pol_options *options, char *message,
+                                   size_t size);
+
 /* --- stepping --------------------------------------------------------------------------------- */
 
 /* The solution at one time.  The pointers belong to the integrator; the numbers change with each
@@ -67,6 +93,7 @@ typedef struct pol_state {
   const double *v;      /* nv */
   const double *vd;     /* nv: v' */
   const double *lambda; /* m */
+  const double *eta;    /* num_holonomic; of the stabilized form, else NULL */
 } pol_state;
 
 typedef struct pol_integrator pol_integrator;

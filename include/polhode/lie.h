@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* --- unit quaternions --- */
+/* --- unit quaternions ------------------------------------------------------------------------- */
 
 void pol_quat_multiply(const double a[4], const double b[4], double ab[4]); /* ab may be a or b */
 void pol_quat_normalize(double q[4]);                                       /* q is not 0 */
@@ -26,7 +26,7 @@ void pol_quat_conjugate(const double q[4], double inverse[4]);              /* i
 void pol_quat_to_matrix(const double q[4], double R[9]);
 void pol_quat_from_matrix(const double R[9], double q[4]); /* w >= 0 */
 
-/* --- SO(3): increments w in R3 and velocities v in the body frame, R exp(w), R' = R v~ --- */
+/* --- SO(3): increments w in R3 and velocities v in the body frame, R exp(w), R' = R v~ -------- */
 
 void pol_so3_exp(const double w[3], double q[4]);
 void pol_so3_log(const double q[4], double w[3]);              /* |w| <= pi */
@@ -35,7 +35,7 @@ void pol_so3_tangent_inverse(const double w[3], double Ti[9]); /* |w| < 2 pi */
 /* D = d(T(w) c)/dw with c constant. */
 void pol_so3_tangent_derivative(const double w[3], const double c[3], double D[9]);
 
-/* --- SO(3) with the Cayley map: w = 2 tan(phi/2) axis, |w| < 1e150 --- */
+/* --- SO(3) with the Cayley map: w = 2 tan(phi/2) axis, |w| < 1e150 ---------------------------- */
 
 void pol_so3_cayley(const double w[3], double q[4]);
 /* w[i] = 2 q[1 + i]/q[0]: without bound towards half turns, infinite or not a number at one. */
@@ -44,7 +44,7 @@ void pol_so3_cayley_tangent(const double w[3], double T[9]); /* T(w) w is not w,
 void pol_so3_cayley_tangent_inverse(const double w[3], double Ti[9]);
 void pol_so3_cayley_tangent_derivative(const double w[3], const double c[3], double D[9]);
 
-/* --- SE(3): increments (w, U), configuration (quaternion, position), 7 numbers --- */
+/* --- SE(3): increments (w, U), configuration (quaternion, position), 7 numbers ---------------- */
 
 void pol_se3_exp(const double w[6], double q[7]);
 void pol_se3_log(const double q[7], double w[6]);
@@ -52,7 +52,7 @@ void pol_se3_tangent(const double w[6], double T[36]);
 void pol_se3_tangent_inverse(const double w[6], double Ti[36]);
 void pol_se3_tangent_derivative(const double w[6], const double c[6], double D[36]);
 
-/* --- products --- */
+/* --- products --------------------------------------------------------------------------------- */
 
 /* A group together with its coordinate map: q o w below is what the increment w makes of q, and v
  * is the velocity that belongs to it. */

@@ -1,6 +1,6 @@
 /* A mechanism: rigid bodies, markers (frames fixed in a body or in the ground), joints between
- * markers, gravity.  Plain data without coordinates, time or stepping; a formulation turns it into
- * equations.
+ * markers, constant forces and torques on bodies, gravity.  Plain data without coordinates, time or
+ * stepping; a formulation turns it into equations.
  *
  * Lengths in metres, masses in kilograms, angles in radians, everything at the initial
  * configuration. The mechanism owns what it holds; the pointers that the readers return live as
@@ -47,19 +47,21 @@ typedef enum pol_joint_type {
   POL_CYLINDRICAL, /* free: rotation about and translation along z */
   POL_SPHERICAL,   /* free: all rotations */
   POL_UNIVERSAL,   /* free: rotations about x of the first and y of the second marker */
-  POL_PLANAR       /* free: translations along x and y, rotation about z */
+  POL_PLANAR,      /* free: translations along x and y, rotation about z */
+  POL_DISTANCE     /* free: all but the distance of the points of the markers */
 } pol_joint_type;
 
 /* One row of the kernel.  Both frames' axes are those of the markers. */
 typedef enum pol_row_kind {
   POL_ROW_TRANSLATION, /* component `axis` of the second marker's position in the first marker's
                           frame */
-  POL_ROW_ROTATION /* axis `axis` of the first marker is perpendicular to `other` of the second */
+  POL_ROW_ROTATION, /* axis `axis` of the first marker is perpendicular to `other` of the second */
+  POL_ROW_DISTANCE  /* (d.d - length^2) / 2 with d from the first marker to the second */
 } pol_row_kind;
 
 typedef struct pol_joint_row {
   pol_row_kind kind;
-  int axis;  /* 0, 1, 2 */
+  int axis;  /* 0, 1, 2; not for distance rows */
   int other; /* 0, 1, 2; rotation rows only */
 } pol_joint_row;
 
@@ -67,9 +69,26 @@ typedef struct pol_joint {
   const char *name;
   pol_joint_type type;
   int marker[2]; /* marker indices: first, second */
+  double length; /* distance only, above 0 */
 } pol_joint;
 
 enum { POL_MAX_JOINT_ROWS = 6 };
+
+/* A constant force or torque on a body. */
+typedef enum pol_force_type { POL_APPLIED_FORCE, POL_APPLIED_TORQUE } pol_force_type;
+typedef enum pol_force_frame {
+  POL_GLOBAL_AXES, /* the vector keeps its direction */
+  POL_BODY_AXES    /* the vector turns with the body */
+} pol_force_frame;
+
+typedef struct pol_force {
+  const char *name;
+  pol_force_type type;
+  int body; /* index */
+  pol_force_frame frame;
+  double vector[3]; /* N or N m, in the axes of `frame` */
+  double point[3];  /* forces: where it acts, in body axes from the centre of mass */
+} pol_force;
 
 typedef struct pol_mechanism pol_mechanism;
 
@@ -81,10 +100,11 @@ void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
 
 /* Each copies its argument, names included.  The new index goes to *index (may be NULL).
  * POL_BAD_ARGUMENT: a mass or inertia that is not positive definite, an index that does not exist,
- * a name that is missing or taken, a number that is not finite. */
+ * a name that is missing or taken, a number that is not finite, a distance without length. */
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index);
 pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index);
 pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *joint, int *index);
+pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *force, int *index);
 
 /* A marker given by a global point and an orientation (marker to global axes; NULL for the axes of
  * the body itself) at the initial configuration. */
@@ -94,9 +114,11 @@ pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *nam
 int pol_mechanism_num_bodies(const pol_mechanism *mechanism);
 int pol_mechanism_num_markers(const pol_mechanism *mechanism);
 int pol_mechanism_num_joints(const pol_mechanism *mechanism);
+int pol_mechanism_num_forces(const pol_mechanism *mechanism);
 const pol_body *pol_mechanism_body(const pol_mechanism *mechanism, int index);
 const pol_marker *pol_mechanism_marker(const pol_mechanism *mechanism, int index);
 const pol_joint *pol_mechanism_joint(const pol_mechanism *mechanism, int index);
+const pol_force *pol_mechanism_force(const pol_mechanism *mechanism, int index);
 int pol_mechanism_find_body(const pol_mechanism *mechanism, const char *name); /* -2: none */
 
 /* The preset's name ("revolute") and rows; POL_MAX_JOINT_ROWS at most, returns how many. */
@@ -104,6 +126,11 @@ const char *pol_joint_type_name(pol_joint_type type);
 int pol_joint_rows(pol_joint_type type, pol_joint_row rows[POL_MAX_JOINT_ROWS]);
 /* The type of that name in *type, or POL_BAD_ARGUMENT. */
 pol_status pol_joint_type_find(const char *name, pol_joint_type *type);
+
+/* "force" or "torque"; NULL if there is no such type. */
+const char *pol_force_type_name(pol_force_type type);
+/* "global" or "body"; NULL if there is no such frame. */
+const char *pol_force_frame_name(pol_force_frame frame);
 
 #ifdef __cplusplus
 }

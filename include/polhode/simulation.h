@@ -55,7 +55,8 @@ typedef struct pol_summary {
 typedef struct pol_simulation pol_simulation;
 
 /* Builds everything and finds consistent initial values at t = 0.  On failure *simulation is NULL
- * and diagnostics (may be NULL) says why.  The mechanism must outlive the simulation. */
+ * and diagnostics (may be NULL) says why: POL_BAD_ARGUMENT for settings that break a rule or do not
+ * fit the mechanism or each other.  The mechanism must outlive the simulation. */
 pol_status pol_simulation_create(pol_simulation **simulation, const pol_mechanism *mechanism,
                                  const pol_settings *settings, pol_diagnostics *diagnostics);
 void pol_simulation_free(pol_simulation **simulation);
@@ -91,7 +92,8 @@ typedef struct pol_channel {
  *     BODY.angular_velocity_global.x .y .z
  *     JOINT.force.x .y .z                  on the body of the second marker, global axes, N
  *     JOINT.torque.x .y .z                 the same at the point of the second marker, N m
- *     JOINT.multiplier.1 .2 ...            one for each row, N or N m
+ *     JOINT.multiplier.1 .2 ...            one for each row, N, N m or N/m; none where the
+ *                                          coordinates satisfy the joint by themselves
  *     energy.kinetic  energy.potential  energy.total
  *     residual.position  residual.velocity the largest |Phi_i| and |(B v)_i|
  *

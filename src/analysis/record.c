@@ -86,15 +86,33 @@ static void add_body(pol_record *record, size_t *used, const pol_body *body)
   }
 }
 
-static void add_joint(pol_record *record, size_t *used, const pol_joint *joint)
+/* The unit of a multiplier times its row is that of energy. */
+static const char *multiplier_unit(pol_row_kind kind)
 {
+  switch (kind) {
+  case POL_ROW_TRANSLATION:
+    return "N";
+  case POL_ROW_ROTATION:
+    return "N m";
+  case POL_ROW_DISTANCE:
+    break;
+  }
+  return "N/m";
+}
+
+static void add_joint(pol_record *record, size_t *used, const pol_formulation *formulation,
+                      int index)
+{
+  const pol_joint *joint = pol_mechanism_joint(pol_formulation_mechanism(formulation), index);
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
-  int num_rows = pol_joint_rows(joint->type, rows);
+  int num_rows;
+  pol_joint_rows(joint->type, rows);
+  pol_formulation_joint_rows(formulation, index, &num_rows);
   for (int i = 0; i < 3; i++) add_channel(record, used, joint->name, "force", axes[i], "N");
   for (int i = 0; i < 3; i++) add_channel(record, used, joint->name, "torque", axes[i], "N m");
   for (int i = 0; i < num_rows; i++)
     add_channel(record, used, joint->name, "multiplier", ordinals[i],
-                rows[i].kind == POL_ROW_TRANSLATION ? "N" : "N m");
+                multiplier_unit(rows[i].kind));
 }
 
 /* Walks all quantities; returns the number of characters of their names. */
@@ -108,7 +126,7 @@ static size_t add_all(pol_record *record)
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++)
     add_body(record, &used, pol_mechanism_body(mechanism, i));
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
-    add_joint(record, &used, pol_mechanism_joint(mechanism, i));
+    add_joint(record, &used, formulation, i);
   for (int i = 0; i < NUM_TOTALS; i++) add_total(record, totals[i]);
   return used;
 }
@@ -174,7 +192,8 @@ static double *write_joint(const pol_formulation *formulation, const pol_state *
 {
   int num_rows;
   int first = pol_formulation_joint_rows(formulation, joint, &num_rows);
-  pol_formulation_reaction(formulation, state->q, state->lambda, joint, row, row + 3);
+  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  pol_formulation_reaction(formulation, &at, joint, row, row + 3);
   memcpy(row + 6, state->lambda + first, (size_t)num_rows * sizeof *row);
   return row + 6 + num_rows;
 }

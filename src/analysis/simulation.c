@@ -28,7 +28,7 @@ struct pol_simulation {
 
   /* Copy of the solution; state points into it. */
   pol_state state;
-  double *q, *v, *vd, *lambda;
+  double *q, *v, *vd, *lambda, *eta;
 
   /* Workspace of the residuals. */
   double *position, *velocity, *scratch;
@@ -172,6 +172,9 @@ static void copy_solution(pol_simulation *sim, const pol_state *from)
   memcpy(sim->v, from->v, nv * sizeof(double));
   memcpy(sim->vd, from->vd, nv * sizeof(double));
   memcpy(sim->lambda, from->lambda, m * sizeof(double));
+  sim->state.eta = from->eta != NULL ? sim->eta : NULL;
+  if (from->eta != NULL)
+    memcpy(sim->eta, from->eta, (size_t)sim->dae->num_holonomic * sizeof(double));
 }
 
 /* Takes over the integrator's solution, the one after `done` steps, if all of it is finite. */
@@ -283,16 +286,17 @@ static pol_status allocate(pol_simulation *sim)
   const pol_dae *dae = sim->dae;
   size_t nq = (size_t)dae->group.nq, nv = (size_t)dae->group.nv;
   size_t m = (size_t)pol_dae_num_constraints(dae);
-  sim->memory = calloc(nq + 2 * nv + 3 * m + dae->scratch_size + 1, sizeof(double));
+  sim->memory = calloc(nq + 2 * nv + 4 * m + dae->scratch_size + 1, sizeof(double));
   if (sim->memory == NULL) return POL_NO_MEMORY;
   sim->q = sim->memory;
   sim->v = sim->q + nq;
   sim->vd = sim->v + nv;
   sim->lambda = sim->vd + nv;
-  sim->position = sim->lambda + m;
+  sim->eta = sim->lambda + m;
+  sim->position = sim->eta + m;
   sim->velocity = sim->position + m;
   sim->scratch = sim->velocity + m;
-  sim->state = (pol_state){0.0, sim->q, sim->v, sim->vd, sim->lambda};
+  sim->state = (pol_state){.q = sim->q, .v = sim->v, .vd = sim->vd, .lambda = sim->lambda};
   return POL_OK;
 }
 
@@ -306,9 +310,14 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   if (status != POL_OK) return status;
   plan_steps(sim, settings);
   sim->mechanism = mechanism;
+  status =
+      pol_formulation_supports(mechanism, settings->formulation, d->message, sizeof d->message);
+  if (status != POL_OK) return status;
   status = pol_formulation_create(&sim->formulation, mechanism, settings->formulation);
   if (status != POL_OK) return status;
   sim->dae = pol_formulation_dae(sim->formulation);
+  status = pol_integrator_supports(sim->dae, &settings->options, d->message, sizeof d->message);
+  if (status != POL_OK) return status;
   status = pol_integrator_create(&sim->integrator, sim->dae, &settings->options);
   if (status != POL_OK) return status;
   if ((status = allocate(sim)) != POL_OK) return status;

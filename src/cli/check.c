@@ -30,13 +30,17 @@ static const char *marker_owner(const pol_mechanism *mechanism, int marker)
   return body == POL_GROUND ? "ground" : pol_mechanism_body(mechanism, body)->name;
 }
 
-/* What a joint locks: "translations x y z, 2 rotations". */
+/* What a joint locks: "translations x y z, 2 rotations", "the distance". */
 static void describe_locks(pol_joint_type type, char *text, size_t size)
 {
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
   int num_rows = pol_joint_rows(type, rows);
   int rotations = 0;
   size_t used = 0;
+  if (type == POL_DISTANCE) {
+    snprintf(text, size, "the distance");
+    return;
+  }
   text[0] = '\0';
   for (int i = 0; i < num_rows; i++) {
     if (rows[i].kind == POL_ROW_ROTATION)
@@ -90,8 +94,17 @@ static void print_mechanism(const findings *found)
                   pol_joint_type_name(joint->type), marker_owner(mechanism, joint->marker[0]),
                   marker_owner(mechanism, joint->marker[1]), locks);
   }
-  cli_print_row("freedom", "%d of %d: %d constraints", degrees_of_freedom(found),
-                6 * pol_mechanism_num_bodies(mechanism), found->num_constraints);
+  for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++) {
+    const pol_force *force = pol_mechanism_force(mechanism, i);
+    cli_print_row("force", "%s, %s (%.10g, %.10g, %.10g) %s on %s, %s axes", force->name,
+                  pol_force_type_name(force->type), force->vector[0], force->vector[1],
+                  force->vector[2], force->type == POL_APPLIED_TORQUE ? "N m" : "N",
+                  pol_mechanism_body(mechanism, force->body)->name,
+                  pol_force_frame_name(force->frame));
+  }
+  cli_print_row("freedom", "%d of %d: %d constraint%s", degrees_of_freedom(found),
+                6 * pol_mechanism_num_bodies(mechanism), found->num_constraints,
+                found->num_constraints == 1 ? "" : "s");
 }
 
 static void print_settings(const pol_settings *settings)
@@ -100,6 +113,9 @@ static void print_settings(const pol_settings *settings)
   cli_print_row("method", "%s, index %s", options->method, cli_index_name(options->index));
   cli_print_row("parameters", "alpha_m %.6g, alpha_f %.6g, beta %.6g, gamma %.6g", options->alpha_m,
                 options->alpha_f, options->beta, options->gamma);
+  cli_print_row("sigma", "%.6g, %s update", options->sigma,
+                cli_sigma_update_name(options->sigma_update));
+  cli_print_row("start", "%s", cli_start_name(options->start));
   cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
   cli_print_row("time", "0 to %.10g s in steps of %.10g s", settings->end, settings->step);
   cli_print_row("Newton", "%s, tolerance %.3g, at most %d iterations",
@@ -167,21 +183,43 @@ static json_t *joints_json(const pol_mechanism *mechanism)
   return list;
 }
 
+static json_t *forces_json(const pol_mechanism *mechanism)
+{
+  json_t *list = json_array();
+  for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++) {
+    const pol_force *force = pol_mechanism_force(mechanism, i);
+    json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:o}",                              //
+                             "name", force->name,                                      //
+                             "type", pol_force_type_name(force->type),                 //
+                             "body", pol_mechanism_body(mechanism, force->body)->name, //
+                             "frame", pol_force_frame_name(force->frame),              //
+                             "vector", cli_json_numbers(force->vector, 3));
+    if (json_array_append_new(list, item) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
 static json_t *settings_json(const pol_settings *settings)
 {
   const pol_options *options = &settings->options;
-  return json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s}", //
-                   "method", options->method,                                      //
-                   "index", cli_json_index(options->index),                        //
-                   "formulation", pol_formulation_name(settings->formulation),     //
-                   "alpha_m", cli_json_number(options->alpha_m),                   //
-                   "alpha_f", cli_json_number(options->alpha_f),                   //
-                   "beta", cli_json_number(options->beta),                         //
-                   "gamma", cli_json_number(options->gamma),                       //
-                   "step", cli_json_number(settings->step),                        //
-                   "end", cli_json_number(settings->end),                          //
-                   "newton", cli_newton_name(options->newton.kind),                //
-                   "newton_tolerance", cli_json_number(options->newton.tolerance), //
+  return json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s}", //
+                   "method", options->method,                                                     //
+                   "index", cli_json_index(options->index),                                       //
+                   "sigma", cli_json_number(options->sigma),                                      //
+                   "sigma_update", cli_sigma_update_name(options->sigma_update),                  //
+                   "start", cli_start_name(options->start),                                       //
+                   "formulation", pol_formulation_name(settings->formulation),                    //
+                   "alpha_m", cli_json_number(options->alpha_m),                                  //
+                   "alpha_f", cli_json_number(options->alpha_f),                                  //
+                   "beta", cli_json_number(options->beta),                                        //
+                   "gamma", cli_json_number(options->gamma),                                      //
+                   "step", cli_json_number(settings->step),                                       //
+                   "end", cli_json_number(settings->end),                                         //
+                   "newton", cli_newton_name(options->newton.kind),                               //
+                   "newton_tolerance", cli_json_number(options->newton.tolerance),                //
                    "solver", cli_solver_name(options->solver));
 }
 
@@ -190,15 +228,17 @@ static json_t *findings_json(const findings *found)
   const pol_model *model = found->model;
   double gravity[3];
   pol_mechanism_gravity(model->mechanism, gravity);
-  json_t *object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:i, s:i, s:o}",      //
-                             "status", found->started ? "valid" : "failed",   //
-                             "model", model->name,                            //
-                             "gravity", cli_json_numbers(gravity, 3),         //
-                             "bodies", bodies_json(model->mechanism),         //
-                             "joints", joints_json(model->mechanism),         //
-                             "constraints", found->num_constraints,           //
-                             "degrees_of_freedom", degrees_of_freedom(found), //
-                             "simulation", settings_json(&model->settings));
+  json_t *object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", //
+                             "status", found->started ? "valid" : "failed",        //
+                             "model", model->name,                                 //
+                             "gravity", cli_json_numbers(gravity, 3),              //
+                             "bodies", bodies_json(model->mechanism),              //
+                             "joints", joints_json(model->mechanism),              //
+                             "forces", forces_json(model->mechanism),              //
+                             "constraints", found->num_constraints,                //
+                             "degrees_of_freedom", degrees_of_freedom(found),      //
+                             "simulation", settings_json(&model->settings),        //
+                             "warnings", cli_json_warnings(&model->settings));
   int failed;
   if (!found->started)
     failed = json_object_set_new(object, "failure", cli_json_failure(&found->failure));
@@ -227,6 +267,7 @@ static int check_model(const cli_args *args, const pol_model *model)
   findings found = {.source = args->operand, .model = model};
   pol_simulation *simulation = NULL;
   found.num_constraints = count_constraints(model->mechanism);
+  cli_print_warnings(&model->settings);
   pol_status status =
       pol_simulation_create(&simulation, model->mechanism, &model->settings, &found.failure);
   if (status == POL_BAD_ARGUMENT)

@@ -48,6 +48,13 @@ json_t *cli_json_moves(const pol_moves *moves)
                    "angular_velocity", cli_json_number(moves->angular_velocity));
 }
 
+json_t *cli_json_warnings(const pol_settings *settings)
+{
+  char message[256];
+  if (!pol_options_warning(&settings->options, message, sizeof message)) return json_array();
+  return json_pack("[s]", message);
+}
+
 json_t *cli_json_failure(const pol_diagnostics *d)
 {
   return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:i}", //

@@ -15,6 +15,8 @@ json_t *cli_json_numbers(const double *x, int count);
 /* 3 or 2, or "stabilized-2". */
 json_t *cli_json_index(pol_index index);
 json_t *cli_json_moves(const pol_moves *moves);
+/* A list of sentences, usually empty. */
+json_t *cli_json_warnings(const pol_settings *settings);
 json_t *cli_json_failure(const pol_diagnostics *diagnostics);
 /* {"status": "invalid", "errors": [{"path", "value", "rule", "suggestion"}, ...]} */
 json_t *cli_json_invalid(const pol_errors *errors);

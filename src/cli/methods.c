@@ -1,9 +1,53 @@
-/* polhode methods: the tables of integrators and of formulations. */
+/* polhode methods: the tables of integrators, of formulations, and of what can be chosen with them.
+ */
 #include <jansson.h>
 #include <stdio.h>
 
 #include "cli/cli.h"
 #include "cli/json_out.h"
+
+/* A value of a setting and what it means. */
+typedef struct choice {
+  const char *value;
+  const char *meaning;
+} choice;
+
+static const choice indices[] = {
+    {"3", "constraints on positions"},
+    {"2", "constraints on velocities; positions drift slowly"},
+    {"stabilized-2", "both, with a second multiplier (Gear/Gupta/Leimkuhler)"},
+};
+static const choice sigmas[] = {
+    {"0", "geom1 itself"},
+    {"NUMBER", "weight of the velocity in the position update of geom1"},
+    {"optimal",
+     "gamma / (3 beta): no bracket term in the local error (Holzinger/Arnold/Gerstmayr)"},
+};
+static const choice sigma_updates[] = {
+    {"exact", "the equations as they are"},
+    {"incremental", "the printed algorithm, which adds up linearised increments"},
+};
+static const choice starts[] = {
+    {"default", "the one with second order in every component"},
+    {"classical", "a_0 = v'(0)"},
+    {"shifted", "a_0 shifted in time (Arnold/Cardona/Bruels 2015, Table 1)"},
+    {"perturbed", "and v_0 perturbed by O(h^2) (Table 2)"},
+};
+
+/* A setting with the values it can have. */
+static const struct {
+  const char *key;
+  const choice *choices;
+  int count;
+} settings[] = {
+    {"index", indices, sizeof indices / sizeof indices[0]},
+    {"sigma", sigmas, sizeof sigmas / sizeof sigmas[0]},
+    {"sigma_update", sigma_updates, sizeof sigma_updates / sizeof sigma_updates[0]},
+    {"start", starts, sizeof starts / sizeof starts[0]},
+};
+enum { NUM_SETTINGS = sizeof settings / sizeof settings[0] };
+
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static json_t *method_json(const pol_method *method)
 {
@@ -15,21 +59,37 @@ static json_t *method_json(const pol_method *method)
                    "source", method->source);
 }
 
-/* {"methods": [{...}], "formulations": ["so3xr3", ...]} */
+static json_t *named_json(const char *name, const char *title)
+{
+  return json_pack("{s:s, s:s}", "name", name, "title", title);
+}
+
+/* {"methods": [{...}], "formulations": [{"name", "title"}, ...], "index": [...], ...} */
 static json_t *all_json(void)
 {
   json_t *methods = json_array(), *formulations = json_array();
   int failed = 0;
   for (int i = 0; i < pol_method_count(); i++)
     failed |= json_array_append_new(methods, method_json(pol_method_at(i)));
-  for (int i = 0; i < pol_formulation_count(); i++)
-    failed |= json_array_append_new(formulations,
-                                    json_string(pol_formulation_name((pol_formulation_kind)i)));
+  for (int i = 0; i < pol_formulation_count(); i++) {
+    pol_formulation_kind kind = (pol_formulation_kind)i;
+    failed |= json_array_append_new(
+        formulations, named_json(pol_formulation_name(kind), pol_formulation_title(kind)));
+  }
   json_t *object = json_pack("{s:o, s:o}", "methods", methods, "formulations", formulations);
+  for (int i = 0; i < NUM_SETTINGS; i++) {
+    json_t *list = json_array();
+    for (int k = 0; k < settings[i].count; k++)
+      failed |= json_array_append_new(
+          list, named_json(settings[i].choices[k].value, settings[i].choices[k].meaning));
+    failed |= json_object_set_new(object, settings[i].key, list);
+  }
   if (failed == 0) return object;
   json_decref(object);
   return NULL;
 }
+
+/* --- table ------------------------------------------------------------------------------------ */
 
 static void print_all(void)
 {
@@ -43,8 +103,15 @@ static void print_all(void)
     printf("    %-10s %s\n", "source", method->source);
   }
   printf("\nformulations\n");
-  for (int i = 0; i < pol_formulation_count(); i++)
-    printf("  %s\n", pol_formulation_name((pol_formulation_kind)i));
+  for (int i = 0; i < pol_formulation_count(); i++) {
+    pol_formulation_kind kind = (pol_formulation_kind)i;
+    printf("  %-16s  %s\n", pol_formulation_name(kind), pol_formulation_title(kind));
+  }
+  for (int i = 0; i < NUM_SETTINGS; i++) {
+    printf("\n%s\n", settings[i].key);
+    for (int k = 0; k < settings[i].count; k++)
+      printf("  %-16s  %s\n", settings[i].choices[k].value, settings[i].choices[k].meaning);
+  }
 }
 
 static int run(const cli_args *args)
@@ -61,10 +128,12 @@ static const cli_option options[] = {
 
 const cli_command cli_methods = {
     .name = "methods",
-    .summary = "list integrators and formulations",
+    .summary = "list integrators, formulations and their settings",
     .operand = NULL,
-    .text = "Lists the integrators: what each is, its order, what it conserves, where it comes\n"
-            "from; and the formulations, that is, choices of coordinates.",
+    .text =
+        "Lists the integrators: what each is, its order, what it conserves, where it comes\n"
+        "from; the formulations, that is, choices of coordinates; and what \"index\", \"sigma\"\n"
+        "and \"start\" of a model file can be.",
     .examples = "  polhode methods\n"
                 "  polhode methods --json",
     .options = options,

@@ -154,6 +154,7 @@ static int run_model(const cli_args *args, const pol_model *model)
 {
   cli_outcome outcome = {.status = "done", .source = args->operand, .model = model};
   pol_simulation *simulation = NULL;
+  cli_print_warnings(&model->settings);
   pol_status status =
       pol_simulation_create(&simulation, model->mechanism, &model->settings, &outcome.failure);
   int result;

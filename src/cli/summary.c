@@ -30,6 +30,9 @@ static void print_work(const cli_outcome *outcome)
   cli_print_row("model", "%s (%s)", outcome->model->name, outcome->source);
   cli_print_row("method", "%s, index %s", settings->options.method,
                 cli_index_name(settings->options.index));
+  cli_print_row("sigma", "%.6g, %s update", settings->options.sigma,
+                cli_sigma_update_name(settings->options.sigma_update));
+  cli_print_row("start", "%s", cli_start_name(settings->options.start));
   cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
   cli_print_row("status", "%s at t = %.10g s of %.10g s", outcome->status, summary->t,
                 settings->end);
@@ -105,7 +108,8 @@ static void print_state(const pol_simulation *simulation)
   printf("\n%-*s  %-16s  %-5s  %17s %17s %17s\n", width, "joint", "final", "unit", "x", "y", "z");
   for (int i = 0; i < joints && i < MAX_SHOWN; i++) {
     double force[3], torque[3];
-    pol_formulation_reaction(formulation, state->q, state->lambda, i, force, torque);
+    pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+    pol_formulation_reaction(formulation, &at, i, force, torque);
     print_vector(width, pol_mechanism_joint(mechanism, i)->name, "force", "N", force);
     print_vector(width, "", "torque", "N m", torque);
   }
@@ -164,7 +168,8 @@ static json_t *joint_json(const pol_formulation *formulation, const pol_state *s
   double force[3], torque[3];
   int num_rows;
   int first = pol_formulation_joint_rows(formulation, joint, &num_rows);
-  pol_formulation_reaction(formulation, state->q, state->lambda, joint, force, torque);
+  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  pol_formulation_reaction(formulation, &at, joint, force, torque);
   return json_pack("{s:o, s:o, s:o}",                                                //
                    "multipliers", cli_json_numbers(state->lambda + first, num_rows), //
                    "force", cli_json_numbers(force, 3),                              //
@@ -238,14 +243,19 @@ static json_t *merge(json_t *object, json_t *other)
 json_t *cli_summary_json(const cli_outcome *outcome)
 {
   const pol_settings *settings = &outcome->model->settings;
-  json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o}",                      //
-                             "status", outcome->status,                                  //
-                             "model", outcome->model->name,                              //
-                             "method", settings->options.method,                         //
-                             "formulation", pol_formulation_name(settings->formulation), //
-                             "index", cli_json_index(settings->options.index),           //
-                             "step", cli_json_number(settings->step),                    //
-                             "end", cli_json_number(settings->end));
+  json_t *object =
+      json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:o, s:o, s:o}",             //
+                "status", outcome->status,                                             //
+                "model", outcome->model->name,                                         //
+                "method", settings->options.method,                                    //
+                "formulation", pol_formulation_name(settings->formulation),            //
+                "index", cli_json_index(settings->options.index),                      //
+                "sigma", cli_json_number(settings->options.sigma),                     //
+                "sigma_update", cli_sigma_update_name(settings->options.sigma_update), //
+                "start", cli_start_name(settings->options.start),                      //
+                "step", cli_json_number(settings->step),                               //
+                "end", cli_json_number(settings->end),                                 //
+                "warnings", cli_json_warnings(settings));
   if (outcome->simulation != NULL) object = merge(object, results_json(outcome));
   if (outcome->out != NULL)
     object = merge(object,

@@ -21,6 +21,26 @@ const char *cli_index_name(pol_index index)
   return "stabilized-2";
 }
 
+const char *cli_start_name(pol_start start)
+{
+  switch (start) {
+  case POL_START_CLASSICAL:
+    return "classical";
+  case POL_START_SHIFTED:
+    return "shifted";
+  case POL_START_PERTURBED:
+    return "perturbed";
+  case POL_START_DEFAULT:
+    break;
+  }
+  return "default";
+}
+
+const char *cli_sigma_update_name(pol_sigma_update update)
+{
+  return update == POL_SIGMA_INCREMENTAL ? "incremental" : "exact";
+}
+
 const char *cli_newton_name(pol_newton_kind kind)
 {
   switch (kind) {
@@ -66,6 +86,13 @@ void cli_print_errors(const char *source, const pol_errors *errors)
 {
   for (int i = 0; i < errors->count; i++) print_error(source, &errors->items[i]);
   fprintf(stderr, "%d error%s\n", errors->count, errors->count == 1 ? "" : "s");
+}
+
+void cli_print_warnings(const pol_settings *settings)
+{
+  char message[256];
+  if (pol_options_warning(&settings->options, message, sizeof message))
+    fprintf(stderr, "warning: %s\n", message);
 }
 
 void cli_print_failure(const char *source, const pol_diagnostics *d)

@@ -4,13 +4,18 @@
 
 #include <polhode/polhode.h>
 
-/* What a model file says for these settings: "3", "stabilized-2"; "modified"; "auto". */
+/* What a model file says for these settings: "3", "stabilized-2"; "classical"; "modified"; "auto".
+ */
 const char *cli_index_name(pol_index index);
+const char *cli_start_name(pol_start start);
+const char *cli_sigma_update_name(pol_sigma_update update);
 const char *cli_newton_name(pol_newton_kind kind);
 const char *cli_solver_name(pol_solver_kind kind);
 
 /* All errors of an input, one a line, then how many there are, on stderr. */
 void cli_print_errors(const char *source, const pol_errors *errors);
+/* What is allowed but doubtful about the settings, on stderr. */
+void cli_print_warnings(const pol_settings *settings);
 /* When and where the numerics failed and what to try, on stderr. */
 void cli_print_failure(const char *source, const pol_diagnostics *diagnostics);
 

@@ -96,8 +96,7 @@ pol_saddle *pol_assembler_saddle(pol_assembler *assembler)
   return assembler->saddle;
 }
 
-/* --- helpers ------------------------------------------------------------------------------------
- */
+/* --- helpers ---------------------------------------------------------------------------------- */
 
 /* The largest |x_i|/size_i (size NULL: ones), in *worst its index; -1 if all are zero.  A number
  * that is not finite is larger than all others. */
@@ -201,8 +200,7 @@ static pol_status evaluate(pol_assembler *a, const pol_point *at, unsigned want,
   return POL_OK;
 }
 
-/* --- positions ----------------------------------------------------------------------------------
- */
+/* --- positions -------------------------------------------------------------------------------- */
 
 /* The largest step along rhs, halved as often as needed, that reduces the defect; updates q,
  * defect. */
@@ -269,8 +267,7 @@ pol_status pol_assembler_position(pol_assembler *assembler, double t, double *q,
               diagnostics);
 }
 
-/* --- velocities ---------------------------------------------------------------------------------
- */
+/* --- velocities ------------------------------------------------------------------------------- */
 
 /* Repeats the correction until the defect stops falling; what remains of it goes to *remaining. */
 static pol_status project_velocity(pol_assembler *a, const pol_point *at, const pol_terms *out,
@@ -328,8 +325,7 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
               diagnostics);
 }
 
-/* --- accelerations ------------------------------------------------------------------------------
- */
+/* --- accelerations ---------------------------------------------------------------------------- */
 
 pol_status pol_assembler_acceleration(pol_assembler *assembler, double t, const double *q,
                                       const double *v, double *vd, double *lambda,
@@ -354,5 +350,24 @@ pol_status pol_assembler_acceleration(pol_assembler *assembler, double t, const 
                 "check the forces at the initial configuration", diagnostics);
   memcpy(vd, a->rhs, (size_t)nv * sizeof *vd);
   for (int i = 0; i < m; i++) lambda[i] = a->rhs[nv + i]; /* may be NULL if there is none */
+  return POL_OK;
+}
+
+pol_status pol_assembler_normal_part(pol_assembler *assembler, double t, const double *q, double *w,
+                                     pol_diagnostics *diagnostics)
+{
+  pol_assembler *a = assembler;
+  int nv = a->saddle->nv, m = a->saddle->m;
+  pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero};
+  pol_terms out = {.mass = a->mass, .jacobian = a->jacobian};
+  pol_status status = evaluate(a, &at, POL_MASS | POL_JACOBIAN, &out, diagnostics);
+  if (status) return status;
+  pol_saddle_set_kkt(a->saddle, a->mass, a->jacobian);
+  status = factor(a, t, diagnostics);
+  if (status) return status;
+  memset(a->rhs, 0, (size_t)(nv + m) * sizeof *a->rhs);
+  pol_matrix_multiply(a->saddle->patterns.constraint, a->jacobian, 1.0, w, a->rhs + nv);
+  pol_solver_solve(a->saddle->solver, a->rhs);
+  memcpy(w, a->rhs, (size_t)nv * sizeof *w);
   return POL_OK;
 }

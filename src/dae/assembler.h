@@ -1,9 +1,14 @@
-/* The assembler's saddle-point matrix, for an integrator to share its one symbolic analysis. */
+/* What integrators use of the assembler: its saddle-point matrix, to share the one symbolic
+ * analysis, and its projection. */
 #ifndef POLHODE_DAE_ASSEMBLER_H
 #define POLHODE_DAE_ASSEMBLER_H
 
 #include "dae/saddle.h"
 
 pol_saddle *pol_assembler_saddle(pol_assembler *assembler);
+
+/* Replaces w (nv) by the least vector in the metric of the mass matrix with the same B w. */
+pol_status pol_assembler_normal_part(pol_assembler *assembler, double t, const double *q, double *w,
+                                     pol_diagnostics *diagnostics);
 
 #endif

@@ -23,7 +23,7 @@ static int is_laid_out(const pol_group *group)
     const pol_factor *factor = &group->factors[f];
     int rotation = factor->kind != POL_REAL; /* stored in one number more than its dimension */
     if (factor->q != q || factor->v != v || factor->dim < 1) return 0;
-    if (rotation && factor->dim != (factor->kind == POL_SO3 ? 3 : 6)) return 0;
+    if (rotation && factor->dim != (factor->kind == POL_SE3 ? 6 : 3)) return 0;
     q += factor->dim + rotation;
     v += factor->dim;
   }

@@ -60,8 +60,7 @@ void pol_newton_reset(pol_newton *newton)
   newton->has_matrix = 0;
 }
 
-/* --- norms --------------------------------------------------------------------------------------
- */
+/* --- norms ------------------------------------------------------------------------------------ */
 
 /* Sums of |matrix| over the increments of each kind, a row. */
 static void measure_rows(pol_newton *s)
@@ -118,8 +117,7 @@ static double correction_norm(const pol_newton *s, double share)
   return max;
 }
 
-/* --- iteration ----------------------------------------------------------------------------------
- */
+/* --- iteration -------------------------------------------------------------------------------- */
 
 /* Reports a failure; the matrix is not to be trusted for the next attempt. */
 static pol_status fail(pol_newton *s, pol_status status, int row, const char *message,

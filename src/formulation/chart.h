@@ -1,7 +1,7 @@
 /* A chart: the coordinates of one body, and how they give its frame.
  *
  * Elements work with the velocities y = (angular velocity in body axes, global velocity) of a
- * frame.  The coordinates' velocities v (dimension POL_CHART_DIM) give
+ * frame.  The coordinates' velocities v (chart->dim numbers) give
  *
  *     y = L(q) v,      y' = L(q) v' + bias(q, v),
  *
@@ -9,7 +9,8 @@
  *
  *     N1 = d(L v)/dq,   N2 = d(L v' + bias)/dq,   N3 = d(bias)/dv,   G = d(L^T r)/dq at constant r.
  *
- * In SO(3)xR3 L = I and all the others vanish: `identity`.
+ * Where the coordinates' velocities are those of the frame, L = I and all the others vanish:
+ * `identity`.
  */
 #ifndef POLHODE_FORMULATION_CHART_H
 #define POLHODE_FORMULATION_CHART_H
@@ -18,29 +19,43 @@
 
 #include "mechanism/joint.h"
 
-enum { POL_CHART_DIM = 6, POL_CHART_MAX_FACTORS = 2 };
+enum { POL_CHART_MAX_DIM = 7, POL_CHART_MAX_FACTORS = 2 };
 
-typedef double pol_m6[6][6];
+/* 6 rows for a frame, or dim rows for coordinates; dim columns. */
+typedef double pol_map[POL_CHART_MAX_DIM][POL_CHART_MAX_DIM];
 
 typedef struct pol_chart_maps {
-  pol_m6 L, N1, N2, N3;
+  pol_map L, N1, N2, N3;
 } pol_chart_maps;
 
+/* A body and its coordinates at one instant. */
+typedef struct pol_chart_point {
+  const double *arm;    /* so3 only: from the centre of mass to the fixed point, body axes */
+  const double *pivot;  /* so3 only: the fixed point */
+  const double *q;      /* chart->nq */
+  const double *v, *vd; /* chart->dim; NULL for zero */
+} pol_chart_point;
+
 typedef struct pol_chart {
-  const char *name;
   int nq;                                    /* numbers in the configuration of a body */
+  int dim;                                   /* of its velocity */
   int num_factors;                           /* of the body's group */
   pol_factor factors[POL_CHART_MAX_FACTORS]; /* kind and dim only */
+  int num_rotations;                         /* first components of v: those of the rotation */
   int identity;
+  int unit_constraint; /* q holds Euler parameters p that must satisfy p.p = 1 */
 
   /* Body values to coordinates. */
   void (*coordinates)(const pol_body *body, double *q, double *v);
-  /* Coordinates to the frame; v and vd may be NULL for zero. */
-  void (*frame)(const double *q, const double *v, const double *vd, pol_frame *frame);
-  /* L and its relatives at a frame; NULL if identity. */
-  void (*maps)(const pol_frame *frame, pol_chart_maps *maps);
+  /* Coordinates to the frame. */
+  void (*frame)(const pol_chart_point *at, pol_frame *frame);
+  /* L and its relatives, set to zero before; NULL if identity. */
+  void (*maps)(const pol_chart_point *at, const pol_frame *frame, pol_chart_maps *maps);
   /* K += G for the wrench r; NULL if identity. */
-  void (*add_wrench_gradient)(const pol_frame *frame, const double r[6], pol_m6 K);
+  void (*add_wrench_gradient)(const pol_chart_point *at, const pol_frame *frame, const double r[6],
+                              pol_map K);
+  /* Optional: whether q is at a singularity of the coordinates; its name goes to text. */
+  int (*singular)(const double *q, char *text, size_t size);
 } pol_chart;
 
 /* The chart of a kind; NULL if there is none. */

@@ -11,8 +11,16 @@
 
 #include "formulation/formulation.h"
 #include "lie/small.h"
+#include "mechanism/force.h"
 
-enum { FRAME_SIZE = (int)(sizeof(pol_frame) / sizeof(double)), WRENCH_SIZE = 6 };
+enum {
+  FRAME_SIZE = (int)(sizeof(pol_frame) / sizeof(double)),
+  MAPS_SIZE = (int)(sizeof(pol_chart_maps) / sizeof(double)),
+  WRENCH_SIZE = 6
+};
+
+static const unsigned matrix_terms =
+    POL_MASS | POL_DAMPING | POL_STIFFNESS | POL_GEOMETRIC_STIFFNESS | POL_JACOBIAN | POL_CURVATURE;
 
 /* Everything one evaluation shares. */
 typedef struct evaluation {
@@ -20,13 +28,15 @@ typedef struct evaluation {
   const pol_point *at;
   unsigned want;
   const pol_terms *out;
-  pol_frame *frames; /* one a body */
+  pol_frame *frames;    /* one a body */
+  pol_chart_maps *maps; /* one a body; not for an identity chart */
   double (*wrench)[WRENCH_SIZE];
 } evaluation;
 
-size_t pol_formulation_scratch(int num_bodies)
+size_t pol_formulation_scratch(const pol_chart *chart, int num_bodies)
 {
-  return (size_t)num_bodies * (FRAME_SIZE + WRENCH_SIZE);
+  return (size_t)num_bodies *
+         (size_t)(FRAME_SIZE + WRENCH_SIZE + (chart->identity ? 0 : MAPS_SIZE));
 }
 
 const pol_frame *pol_ground_frame(void)
@@ -35,11 +45,18 @@ const pol_frame *pol_ground_frame(void)
   return &ground;
 }
 
+pol_chart_point pol_formulation_point(const pol_formulation *formulation, const double *q,
+                                      const double *v, const double *vd, int body)
+{
+  const pol_placed_body *b = &formulation->bodies[body];
+  return (pol_chart_point){b->arm, b->pivot, q + b->q, v ? v + b->v : NULL, vd ? vd + b->v : NULL};
+}
+
 void pol_formulation_frame(const pol_formulation *formulation, const double *q, const double *v,
                            int body, pol_frame *frame)
 {
-  const pol_chart *chart = formulation->chart;
-  chart->frame(q + chart->nq * body, v ? v + POL_CHART_DIM * body : NULL, NULL, frame);
+  pol_chart_point at = pol_formulation_point(formulation, q, v, NULL, body);
+  formulation->chart->frame(&at, frame);
 }
 
 static const pol_frame *frame_of(const evaluation *e, int body)
@@ -47,8 +64,21 @@ static const pol_frame *frame_of(const evaluation *e, int body)
   return body == POL_GROUND ? pol_ground_frame() : &e->frames[body];
 }
 
-/* --- vectors ------------------------------------------------------------------------------------
- */
+/* Frames of all bodies, and their maps where they are needed. */
+static void place_frames(evaluation *e)
+{
+  const pol_chart *chart = e->f->chart;
+  unsigned mapped = matrix_terms | POL_INERTIA | POL_FORCE | POL_REACTION;
+  for (int b = 0; b < e->f->num_bodies; b++) {
+    pol_chart_point at = pol_formulation_point(e->f, e->at->q, e->at->v, e->at->vd, b);
+    chart->frame(&at, &e->frames[b]);
+    if (chart->identity || !(e->want & mapped)) continue;
+    memset(&e->maps[b], 0, sizeof e->maps[b]);
+    chart->maps(&at, &e->frames[b], &e->maps[b]);
+  }
+}
+
+/* --- vectors ---------------------------------------------------------------------------------- */
 
 /* Inertia of a body: (J w', m u') for INERTIA; bias, gyroscopic torque and weight for FORCE. */
 static void add_body_wrench(const pol_body *body, const double gravity[3], const pol_frame *frame,
@@ -70,43 +100,86 @@ static void add_body_wrench(const pol_body *body, const double gravity[3], const
   }
 }
 
+/* Applied forces stand on the other side of the balance. */
+static void subtract_forces(evaluation *e)
+{
+  for (int k = 0; k < pol_mechanism_num_forces(e->f->mechanism); k++) {
+    const pol_force *force = pol_mechanism_force(e->f->mechanism, k);
+    double wrench[WRENCH_SIZE] = {0.0};
+    pol_force_add_wrench(force, &e->frames[force->body], wrench);
+    for (int i = 0; i < WRENCH_SIZE; i++) e->wrench[force->body][i] -= wrench[i];
+  }
+}
+
 /* The wrench on every frame that these parts of the balance need. */
 static void collect_wrenches(evaluation *e, unsigned parts)
 {
   const pol_formulation *f = e->f;
   memset(e->wrench, 0, (size_t)f->num_bodies * sizeof *e->wrench);
   for (int i = 0; i < f->num_bodies; i++)
-    add_body_wrench(pol_mechanism_body(f->mechanism, i), f->gravity, &e->frames[i], parts,
-                    e->wrench[i]);
+    add_body_wrench(f->bodies[i].body, f->gravity, &e->frames[i], parts, e->wrench[i]);
+  if (parts & POL_FORCE) subtract_forces(e);
   if (!(parts & POL_REACTION)) return;
   for (int k = 0; k < f->num_joints; k++) {
     const pol_placed_joint *joint = &f->joints[k];
     const int *body = joint->kernel.body;
     double unused[WRENCH_SIZE] = {0.0};
+    if (joint->row < 0) continue;
     pol_joint_reaction(&joint->kernel, frame_of(e, body[0]), frame_of(e, body[1]),
                        e->at->lambda + joint->row, body[0] < 0 ? unused : e->wrench[body[0]],
                        body[1] < 0 ? unused : e->wrench[body[1]]);
   }
 }
 
-/* balance = L^T wrench */
+/* balance = L^T wrench, and 2 p mu of the unit constraints */
 static void write_balance(const evaluation *e)
 {
   const pol_formulation *f = e->f;
   for (int b = 0; b < f->num_bodies; b++) {
-    double *balance = e->out->balance + POL_CHART_DIM * b;
+    const pol_placed_body *body = &f->bodies[b];
+    double *balance = e->out->balance + body->v;
     if (f->chart->identity) {
       memcpy(balance, e->wrench[b], sizeof e->wrench[b]);
       continue;
     }
-    pol_chart_maps maps;
-    f->chart->maps(&e->frames[b], &maps);
-    for (int j = 0; j < POL_CHART_DIM; j++)
-      for (int i = 0; i < 6; i++) balance[j] += maps.L[i][j] * e->wrench[b][i];
+    for (int j = 0; j < f->chart->dim; j++)
+      for (int i = 0; i < 6; i++) balance[j] += e->maps[b].L[i][j] * e->wrench[b][i];
+    if (body->unit_row >= 0 && (e->want & POL_REACTION))
+      for (int i = 0; i < 4; i++)
+        balance[i] += 2.0 * e->at->q[body->q + i] * e->at->lambda[body->unit_row];
   }
 }
 
-/* Position, velocity and acceleration of each joint's rows. */
+/* acceleration += B_c bias: the velocity map applied to the bias accelerations */
+static void add_bias_acceleration(const pol_joint_kernel *kernel, const pol_frame *first,
+                                  const pol_frame *second, double *acceleration)
+{
+  pol_frame bias[2] = {*first, *second};
+  double extra[POL_MAX_JOINT_ROWS];
+  for (int i = 0; i < 2; i++) {
+    pol_v3_copy(bias[i].wb, bias[i].w);
+    pol_v3_copy(bias[i].ub, bias[i].u);
+  }
+  pol_joint_velocity(kernel, &bias[0], &bias[1], extra);
+  for (int i = 0; i < kernel->num_rows; i++) acceleration[i] += extra[i];
+}
+
+/* p.p - 1 and its time derivatives */
+static void write_unit_constraint(const evaluation *e, const pol_placed_body *body)
+{
+  const double *p = e->at->q + body->q, *pd = e->at->v ? e->at->v + body->v : NULL;
+  double square = -1.0, rate = 0.0, acceleration = 0.0;
+  for (int i = 0; i < 4; i++) {
+    square += p[i] * p[i];
+    rate += pd ? 2.0 * p[i] * pd[i] : 0.0;
+    acceleration += pd ? 2.0 * pd[i] * pd[i] : 0.0;
+  }
+  if (e->want & POL_POSITION) e->out->position[body->unit_row] = square;
+  if (e->want & POL_VELOCITY) e->out->velocity[body->unit_row] = rate;
+  if (e->want & POL_ACCELERATION) e->out->acceleration[body->unit_row] = acceleration;
+}
+
+/* Position, velocity and acceleration of all constraints. */
 static void write_constraints(const evaluation *e)
 {
   const pol_formulation *f = e->f;
@@ -114,254 +187,264 @@ static void write_constraints(const evaluation *e)
     const pol_placed_joint *joint = &f->joints[k];
     const pol_frame *first = frame_of(e, joint->kernel.body[0]);
     const pol_frame *second = frame_of(e, joint->kernel.body[1]);
+    if (joint->row < 0) continue;
     if (e->want & POL_POSITION)
       pol_joint_position(&joint->kernel, first, second, e->out->position + joint->row);
     if (e->want & POL_VELOCITY)
       pol_joint_velocity(&joint->kernel, first, second, e->out->velocity + joint->row);
     if (!(e->want & POL_ACCELERATION)) continue;
-    double *acceleration = e->out->acceleration + joint->row;
-    pol_joint_acceleration(&joint->kernel, first, second, acceleration);
-    if (f->chart->identity) continue;
-    /* + B_c bias: the velocity map applied to the bias accelerations */
-    pol_frame bias[2] = {*first, *second};
-    double extra[POL_MAX_JOINT_ROWS];
-    for (int i = 0; i < 2; i++) {
-      pol_v3_copy(bias[i].wb, bias[i].w);
-      pol_v3_copy(bias[i].ub, bias[i].u);
-    }
-    pol_joint_velocity(&joint->kernel, &bias[0], &bias[1], extra);
-    for (int i = 0; i < joint->kernel.num_rows; i++) acceleration[i] += extra[i];
+    pol_joint_acceleration(&joint->kernel, first, second, e->out->acceleration + joint->row);
+    if (!f->chart->identity)
+      add_bias_acceleration(&joint->kernel, first, second, e->out->acceleration + joint->row);
   }
+  for (int b = 0; b < f->num_bodies; b++)
+    if (f->bodies[b].unit_row >= 0) write_unit_constraint(e, &f->bodies[b]);
 }
 
-/* --- matrices -----------------------------------------------------------------------------------
- */
+/* --- matrices --------------------------------------------------------------------------------- */
 
-/* values[slot] += block, rows x POL_CHART_DIM, row-major with `width` numbers a row */
-static void add_block(double *values, pol_slot slot, const double *block, int width, int rows)
+/* values[slot] += block, rows x cols, row-major with `width` numbers a row */
+static void add_block(double *values, pol_slot slot, const double *block, int width, int rows,
+                      int cols)
 {
-  for (int j = 0; j < POL_CHART_DIM; j++)
+  for (int j = 0; j < cols; j++)
     for (int i = 0; i < rows; i++)
       values[slot.address + j * slot.stride + i] += block[i * width + j];
 }
 
-/* C += A B */
-static void add_product(pol_m6 A, pol_m6 B, pol_m6 C)
+/* values[slot] += (rows of a frame's block) map, map = L or N1 of body b */
+static void add_mapped_rows(const evaluation *e, double *values, pol_slot slot, const double *block,
+                            int width, int rows, pol_map map)
 {
-  for (int i = 0; i < 6; i++)
-    for (int k = 0; k < 6; k++)
-      for (int j = 0; j < 6; j++) C[i][j] += A[i][k] * B[k][j];
+  int dim = e->f->chart->dim;
+  for (int j = 0; j < dim; j++)
+    for (int r = 0; r < rows; r++) {
+      double sum = 0.0;
+      for (int i = 0; i < 6; i++) sum += block[r * width + i] * map[i][j];
+      values[slot.address + j * slot.stride + r] += sum;
+    }
 }
 
-/* C = A^T B */
-static void transposed_product(pol_m6 A, pol_m6 B, pol_m6 C)
+/* C += A B, A 6 x 6 with `width` numbers a row, B 6 x dim */
+static void add_product(const double *A, int width, pol_map B, int dim, pol_map C)
 {
-  memset(C, 0, sizeof(pol_m6));
-  for (int k = 0; k < 6; k++)
-    for (int i = 0; i < 6; i++)
-      for (int j = 0; j < 6; j++) C[i][j] += A[k][i] * B[k][j];
+  for (int i = 0; i < 6; i++)
+    for (int k = 0; k < 6; k++) {
+      double a = A[i * width + k];
+      if (a == 0.0) continue;
+      for (int j = 0; j < dim; j++) C[i][j] += a * B[k][j];
+    }
+}
+
+/* values[slot] += L^T inner, inner 6 x dim */
+static void add_pulled_back(const evaluation *e, double *values, pol_slot slot, pol_map L,
+                            pol_map inner)
+{
+  int dim = e->f->chart->dim;
+  for (int j = 0; j < dim; j++)
+    for (int i = 0; i < dim; i++) {
+      double sum = 0.0;
+      for (int k = 0; k < 6; k++) sum += L[k][i] * inner[k][j];
+      values[slot.address + j * slot.stride + i] += sum;
+    }
 }
 
 /* M_c = diag(J, m I) */
-static void body_mass(const pol_body *body, pol_m6 M)
+static void body_mass(const pol_body *body, double M[36])
 {
-  memset(M, 0, sizeof(pol_m6));
+  memset(M, 0, 36 * sizeof *M);
   for (int i = 0; i < 3; i++) {
-    for (int j = 0; j < 3; j++) M[i][j] = body->inertia[3 * i + j];
-    M[3 + i][3 + i] = body->mass;
+    for (int j = 0; j < 3; j++) M[6 * i + j] = body->inertia[3 * i + j];
+    M[7 * (3 + i)] = body->mass;
   }
 }
 
 /* D_c: d(w x J w)/dw = w~ J - (J w)~ */
-static void body_damping(const pol_body *body, const pol_frame *frame, pol_m6 D)
+static void body_damping(const pol_body *body, const pol_frame *frame, double D[36])
 {
   double skew[9], product[9], momentum[3];
-  memset(D, 0, sizeof(pol_m6));
+  memset(D, 0, 36 * sizeof *D);
   pol_m3_skew(frame->w, skew);
   pol_m3_multiply(skew, body->inertia, product);
   pol_m3_apply(body->inertia, frame->w, momentum);
   pol_m3_skew(momentum, skew);
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) D[i][j] = product[3 * i + j] - skew[3 * i + j];
-}
-
-/* The blocks of one body, when frame velocities are the coordinates' own. */
-static void add_body_blocks_identity(const evaluation *e, int b)
-{
-  const pol_body *body = pol_mechanism_body(e->f->mechanism, b);
-  pol_m6 block;
-  if (e->want & POL_MASS) {
-    body_mass(body, block);
-    add_block(e->out->mass, e->f->diagonal[b], block[0], 6, 6);
-  }
-  if (e->want & POL_DAMPING) {
-    body_damping(body, &e->frames[b], block);
-    add_block(e->out->damping, e->f->diagonal[b], block[0], 6, 6);
-  }
+    for (int j = 0; j < 3; j++) D[6 * i + j] = product[3 * i + j] - skew[3 * i + j];
 }
 
 /* The blocks of one body through the chart; e->wrench holds what the stiffness asked for acts on.
  */
-static void add_body_blocks(const evaluation *e, int b)
+static void add_mapped_body(const evaluation *e, int b, const double mass[36],
+                            const double damping[36])
 {
-  const pol_body *body = pol_mechanism_body(e->f->mechanism, b);
-  const pol_frame *frame = &e->frames[b];
-  pol_chart_maps maps;
-  pol_m6 mass, damping, inner, block;
-  e->f->chart->maps(frame, &maps);
-  body_mass(body, mass);
-  body_damping(body, frame, damping);
+  const pol_chart *chart = e->f->chart;
+  const pol_placed_body *body = &e->f->bodies[b];
+  pol_chart_maps *maps = &e->maps[b];
   if (e->want & POL_MASS) {
-    memset(inner, 0, sizeof inner);
-    add_product(mass, maps.L, inner);
-    transposed_product(maps.L, inner, block);
-    add_block(e->out->mass, e->f->diagonal[b], block[0], 6, 6);
+    pol_map inner = {{0.0}};
+    add_product(mass, 6, maps->L, chart->dim, inner);
+    add_pulled_back(e, e->out->mass, body->diagonal, maps->L, inner);
   }
   if (e->want & POL_DAMPING) {
-    memset(inner, 0, sizeof inner);
-    add_product(damping, maps.L, inner);
-    add_product(mass, maps.N3, inner);
-    transposed_product(maps.L, inner, block);
-    add_block(e->out->damping, e->f->diagonal[b], block[0], 6, 6);
+    pol_map inner = {{0.0}};
+    add_product(damping, 6, maps->L, chart->dim, inner);
+    add_product(mass, 6, maps->N3, chart->dim, inner);
+    add_pulled_back(e, e->out->damping, body->diagonal, maps->L, inner);
+  }
+  if (e->want & POL_STIFFNESS) {
+    pol_map inner = {{0.0}};
+    add_product(damping, 6, maps->N1, chart->dim, inner);
+    add_product(mass, 6, maps->N2, chart->dim, inner);
+    add_pulled_back(e, e->out->stiffness, body->diagonal, maps->L, inner);
   }
   if (e->want & (POL_STIFFNESS | POL_GEOMETRIC_STIFFNESS)) {
-    memset(inner, 0, sizeof inner);
-    if (e->want & POL_STIFFNESS) {
-      add_product(damping, maps.N1, inner);
-      add_product(mass, maps.N2, inner);
-    }
-    transposed_product(maps.L, inner, block);
-    e->f->chart->add_wrench_gradient(frame, e->wrench[b], block);
-    add_block(e->out->stiffness, e->f->diagonal[b], block[0], 6, 6);
+    pol_map gradient = {{0.0}};
+    pol_chart_point at = pol_formulation_point(e->f, e->at->q, e->at->v, e->at->vd, b);
+    chart->add_wrench_gradient(&at, &e->frames[b], e->wrench[b], gradient);
+    add_block(e->out->stiffness, body->diagonal, gradient[0], POL_CHART_MAX_DIM, chart->dim,
+              chart->dim);
   }
 }
 
-/* out = block L, for `rows` rows of a 12-wide block at column `first` */
-static void map_columns(double (*block)[12], int first, int rows, pol_m6 L, double (*out)[6])
+static void add_body(const evaluation *e, int b)
 {
-  for (int r = 0; r < rows; r++)
-    for (int j = 0; j < POL_CHART_DIM; j++) {
-      out[r][j] = 0.0;
-      for (int i = 0; i < 6; i++) out[r][j] += block[r][first + i] * L[i][j];
+  const pol_placed_body *body = &e->f->bodies[b];
+  double mass[36], damping[36];
+  body_mass(body->body, mass);
+  body_damping(body->body, &e->frames[b], damping);
+  if (!e->f->chart->identity) {
+    add_mapped_body(e, b, mass, damping);
+    return;
+  }
+  if (e->want & POL_MASS) add_block(e->out->mass, body->diagonal, mass, 6, 6, 6);
+  if (e->want & POL_DAMPING) add_block(e->out->damping, body->diagonal, damping, 6, 6, 6);
+}
+
+/* B = 2 p, Z = 2 p', K = 2 mu I of p.p = 1 */
+static void add_unit_constraint(const evaluation *e, const pol_placed_body *body)
+{
+  for (int i = 0; i < 4; i++) {
+    int entry = body->unit.address + i * body->unit.stride;
+    int diagonal = body->diagonal.address + i * body->diagonal.stride + i;
+    if (e->want & POL_JACOBIAN) e->out->jacobian[entry] += 2.0 * e->at->q[body->q + i];
+    if (e->want & POL_CURVATURE) e->out->curvature[entry] += 2.0 * e->at->v[body->v + i];
+    if (e->want & POL_GEOMETRIC_STIFFNESS)
+      e->out->stiffness[diagonal] += 2.0 * e->at->lambda[body->unit_row];
+  }
+}
+
+/* Adds a joint's rows, num_rows x 12 for both frames, into B or Z: times L, or N1 if `turned`. */
+static void add_joint_rows(const evaluation *e, const pol_placed_joint *joint, double *values,
+                           double (*rows)[12], int turned)
+{
+  for (int j = 0; j < 2; j++) {
+    int body = joint->kernel.body[j];
+    const double *block = rows[0] + 6 * j;
+    if (body == POL_GROUND) continue;
+    if (e->f->chart->identity)
+      add_block(values, joint->jacobian[j], block, 12, joint->kernel.num_rows, 6);
+    else
+      add_mapped_rows(e, values, joint->jacobian[j], block, 12, joint->kernel.num_rows,
+                      turned ? e->maps[body].N1 : e->maps[body].L);
+  }
+}
+
+/* Adds a 12 x 12 block of both frames into the stiffness. */
+static void add_joint_square(const evaluation *e, const pol_placed_joint *joint, double (*K)[12])
+{
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 2; j++) {
+      int row = joint->kernel.body[i], col = joint->kernel.body[j];
+      const double *block = K[6 * i] + 6 * j;
+      if (row == POL_GROUND || col == POL_GROUND) continue;
+      if (e->f->chart->identity) {
+        add_block(e->out->stiffness, joint->coupling[i][j], block, 12, 6, 6);
+        continue;
+      }
+      pol_map inner = {{0.0}};
+      add_product(block, 12, e->maps[col].L, e->f->chart->dim, inner);
+      add_pulled_back(e, e->out->stiffness, joint->coupling[i][j], e->maps[row].L, inner);
     }
 }
 
-static void add_joint_blocks_identity(const evaluation *e, const pol_placed_joint *joint,
-                                      const pol_frame *first, const pol_frame *second)
+static void add_joint(const evaluation *e, const pol_placed_joint *joint)
 {
   const pol_joint_kernel *kernel = &joint->kernel;
+  const pol_frame *first = frame_of(e, kernel->body[0]), *second = frame_of(e, kernel->body[1]);
+  int mapped = !e->f->chart->identity;
   double rows[POL_MAX_JOINT_ROWS][12], K[12][12];
-  if (e->want & POL_JACOBIAN) {
+  if (joint->row < 0) return;
+  if (e->want & POL_JACOBIAN || (mapped && e->want & POL_CURVATURE))
     pol_joint_jacobian(kernel, first, second, rows);
-    for (int j = 0; j < 2; j++)
-      if (kernel->body[j] != POL_GROUND)
-        add_block(e->out->jacobian, joint->jacobian[j], rows[0] + 6 * j, 12, kernel->num_rows);
-  }
+  if (e->want & POL_JACOBIAN) add_joint_rows(e, joint, e->out->jacobian, rows, 0);
+  if (mapped && e->want & POL_CURVATURE) add_joint_rows(e, joint, e->out->curvature, rows, 1);
   if (e->want & POL_CURVATURE) {
     pol_joint_curvature(kernel, first, second, rows);
-    for (int j = 0; j < 2; j++)
-      if (kernel->body[j] != POL_GROUND)
-        add_block(e->out->curvature, joint->jacobian[j], rows[0] + 6 * j, 12, kernel->num_rows);
+    add_joint_rows(e, joint, e->out->curvature, rows, 0);
   }
   if (e->want & POL_GEOMETRIC_STIFFNESS) {
     pol_joint_stiffness(kernel, first, second, e->at->lambda + joint->row, K);
-    for (int i = 0; i < 2; i++)
-      for (int j = 0; j < 2; j++)
-        if (kernel->body[i] != POL_GROUND && kernel->body[j] != POL_GROUND)
-          add_block(e->out->stiffness, joint->coupling[i][j], K[6 * i] + 6 * j, 12, 6);
+    add_joint_square(e, joint, K);
   }
 }
 
-static void add_joint_blocks(const evaluation *e, const pol_placed_joint *joint,
-                             const pol_frame *first, const pol_frame *second)
+/* K_c of an applied force: minus the derivative of its wrench */
+static void add_force(const evaluation *e, const pol_force *force)
 {
-  const pol_joint_kernel *kernel = &joint->kernel;
-  const pol_frame *frame[2] = {first, second};
-  pol_chart_maps maps[2];
-  double B[POL_MAX_JOINT_ROWS][12], Z[POL_MAX_JOINT_ROWS][12], K[12][12];
-  double out[12][6], extra[POL_MAX_JOINT_ROWS][6];
-  int rows = kernel->num_rows;
-  pol_joint_jacobian(kernel, first, second, B);
-  if (e->want & POL_CURVATURE) pol_joint_curvature(kernel, first, second, Z);
-  if (e->want & POL_GEOMETRIC_STIFFNESS)
-    pol_joint_stiffness(kernel, first, second, e->at->lambda + joint->row, K);
-  for (int j = 0; j < 2; j++)
-    if (kernel->body[j] != POL_GROUND) e->f->chart->maps(frame[j], &maps[j]);
-
-  for (int j = 0; j < 2; j++) {
-    if (kernel->body[j] == POL_GROUND) continue;
-    if (e->want & POL_JACOBIAN) {
-      map_columns(B, 6 * j, rows, maps[j].L, out);
-      add_block(e->out->jacobian, joint->jacobian[j], out[0], 6, rows);
-    }
-    if (e->want & POL_CURVATURE) {
-      map_columns(Z, 6 * j, rows, maps[j].L, out);
-      map_columns(B, 6 * j, rows, maps[j].N1, extra);
-      add_block(e->out->curvature, joint->jacobian[j], out[0], 6, rows);
-      add_block(e->out->curvature, joint->jacobian[j], extra[0], 6, rows);
-    }
-    if (!(e->want & POL_GEOMETRIC_STIFFNESS)) continue;
-    map_columns(K, 6 * j, 12, maps[j].L, out);
-    for (int i = 0; i < 2; i++) {
-      pol_m6 block;
-      if (kernel->body[i] == POL_GROUND) continue;
-      transposed_product(maps[i].L, out + 6 * i, block);
-      add_block(e->out->stiffness, joint->coupling[i][j], block[0], 6, 6);
-    }
+  const pol_placed_body *body = &e->f->bodies[force->body];
+  double K[36];
+  pol_force_gradient(force, &e->frames[force->body], K);
+  for (int i = 0; i < 36; i++) K[i] = -K[i];
+  if (e->f->chart->identity) {
+    add_block(e->out->stiffness, body->diagonal, K, 6, 6, 6);
+    return;
   }
+  pol_map inner = {{0.0}};
+  pol_chart_maps *maps = &e->maps[force->body];
+  add_product(K, 6, maps->L, e->f->chart->dim, inner);
+  add_pulled_back(e, e->out->stiffness, body->diagonal, maps->L, inner);
 }
 
 static void add_matrices(evaluation *e)
 {
   const pol_formulation *f = e->f;
-  int identity = f->chart->identity;
-  if (!identity) {
+  if (!f->chart->identity) {
     /* the chart's stiffness needs the wrenches that it turns */
     unsigned parts = 0;
     if (e->want & POL_STIFFNESS) parts |= POL_INERTIA | POL_FORCE;
     if (e->want & POL_GEOMETRIC_STIFFNESS) parts |= POL_REACTION;
     if (parts) collect_wrenches(e, parts);
   }
-  for (int b = 0; b < f->num_bodies; b++)
-    if (identity)
-      add_body_blocks_identity(e, b);
-    else
-      add_body_blocks(e, b);
-  if (!(e->want & (POL_JACOBIAN | POL_CURVATURE | POL_GEOMETRIC_STIFFNESS))) return;
-  for (int k = 0; k < f->num_joints; k++) {
-    const pol_placed_joint *joint = &f->joints[k];
-    const pol_frame *first = frame_of(e, joint->kernel.body[0]);
-    const pol_frame *second = frame_of(e, joint->kernel.body[1]);
-    if (identity)
-      add_joint_blocks_identity(e, joint, first, second);
-    else
-      add_joint_blocks(e, joint, first, second);
+  for (int b = 0; b < f->num_bodies; b++) {
+    add_body(e, b);
+    if (f->bodies[b].unit_row >= 0) add_unit_constraint(e, &f->bodies[b]);
   }
+  if (e->want & POL_STIFFNESS)
+    for (int k = 0; k < pol_mechanism_num_forces(f->mechanism); k++)
+      add_force(e, pol_mechanism_force(f->mechanism, k));
+  if (e->want & (POL_JACOBIAN | POL_CURVATURE | POL_GEOMETRIC_STIFFNESS))
+    for (int k = 0; k < f->num_joints; k++) add_joint(e, &f->joints[k]);
 }
 
 pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
                                     double *scratch, void *user)
 {
   const pol_formulation *f = user;
-  const pol_chart *chart = f->chart;
+  double *wrench = scratch + f->num_bodies * FRAME_SIZE;
   evaluation e = {.f = f,
                   .at = at,
                   .want = want,
                   .out = out,
                   .frames = (pol_frame *)scratch,
-                  .wrench = (double(*)[WRENCH_SIZE])(scratch + f->num_bodies * FRAME_SIZE)};
-  for (int b = 0; b < f->num_bodies; b++)
-    chart->frame(at->q + chart->nq * b, at->v ? at->v + POL_CHART_DIM * b : NULL,
-                 at->vd ? at->vd + POL_CHART_DIM * b : NULL, &e.frames[b]);
-
+                  .wrench = (double(*)[WRENCH_SIZE])wrench,
+                  .maps = (pol_chart_maps *)(wrench + f->num_bodies * WRENCH_SIZE)};
+  place_frames(&e);
   unsigned parts = want & (POL_INERTIA | POL_FORCE | POL_REACTION);
   if (parts) {
     collect_wrenches(&e, parts);
     write_balance(&e);
   }
   if (want & (POL_POSITION | POL_VELOCITY | POL_ACCELERATION)) write_constraints(&e);
-  if (want & (POL_MASS | POL_DAMPING | POL_STIFFNESS | POL_GEOMETRIC_STIFFNESS | POL_JACOBIAN |
-              POL_CURVATURE))
-    add_matrices(&e);
+  if (want & matrix_terms) add_matrices(&e);
   return POL_OK;
 }

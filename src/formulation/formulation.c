@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formulation/formulation.h"
+#include "lie/small.h"
 
 static pol_slot slot_at(const pol_pattern *pattern, int row, int col)
 {
@@ -12,35 +13,126 @@ static pol_slot slot_at(const pol_pattern *pattern, int row, int col)
                     .stride = pattern->start[col + 1] - pattern->start[col]};
 }
 
-static int chart_columns(int body)
+/* --- what a formulation can express ----------------------------------------------------------- */
+
+/* The marker of `body` in a spherical joint to the ground, or NULL for any other joint. */
+static const pol_marker *fixed_point(const pol_mechanism *mechanism, int joint, int body)
 {
-  return POL_CHART_DIM * body;
+  const pol_joint *j = pol_mechanism_joint(mechanism, joint);
+  const pol_marker *first = pol_mechanism_marker(mechanism, j->marker[0]);
+  const pol_marker *second = pol_mechanism_marker(mechanism, j->marker[1]);
+  if (j->type != POL_SPHERICAL) return NULL;
+  if (first->body == POL_GROUND && second->body == body) return second;
+  if (second->body == POL_GROUND && first->body == body) return first;
+  return NULL;
+}
+
+/* The first joint that holds a point of the body fixed, or -1. */
+static int pivot_joint(const pol_mechanism *mechanism, int body)
+{
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++)
+    if (fixed_point(mechanism, k, body)) return k;
+  return -1;
+}
+
+pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulation_kind kind,
+                                    char *message, size_t size)
+{
+  const pol_chart *chart = pol_chart_of(kind);
+  if (size) message[0] = '\0';
+  if (!chart || pol_mechanism_num_bodies(mechanism) == 0) {
+    snprintf(message, size, "there is no body, or no such formulation");
+    return POL_BAD_ARGUMENT;
+  }
+  for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
+    const pol_body *body = pol_mechanism_body(mechanism, b);
+    if (kind == POL_SO3_PIVOT && pivot_joint(mechanism, b) < 0) {
+      snprintf(message, size, "so3 needs a spherical joint to the ground for body '%s'",
+               body->name);
+      return POL_BAD_ARGUMENT;
+    }
+    double q[POL_CHART_MAX_DIM], v[POL_CHART_MAX_DIM];
+    char text[128];
+    chart->coordinates(body, q, v);
+    if (chart->singular && chart->singular(q, text, sizeof text)) {
+      snprintf(message, size, "body '%s' starts in %s", body->name, text);
+      return POL_BAD_ARGUMENT;
+    }
+  }
+  return POL_OK;
+}
+
+/* --- construction ----------------------------------------------------------------------------- */
+
+/* Numbers the coordinates and constraints. */
+static void number(pol_formulation *f)
+{
+  const pol_chart *chart = f->chart;
+  int row = 0;
+  for (int k = 0; k < f->num_joints; k++) {
+    pol_joint_kernel_setup(&f->joints[k].kernel, f->mechanism, k);
+    f->joints[k].row = row;
+    row += f->joints[k].kernel.num_rows;
+  }
+  for (int b = 0; b < f->num_bodies; b++) {
+    pol_placed_body *body = &f->bodies[b];
+    body->body = pol_mechanism_body(f->mechanism, b);
+    body->q = chart->nq * b;
+    body->v = chart->dim * b;
+    body->unit_row = chart->unit_constraint ? row++ : -1;
+  }
+  f->dae.num_holonomic = row;
+}
+
+/* so3: the joints that hold a point fixed become the bodies' pivots; the other rows close up. */
+static void eliminate_pivots(pol_formulation *f)
+{
+  for (int b = 0; b < f->num_bodies; b++) {
+    int k = pivot_joint(f->mechanism, b);
+    const pol_joint *joint = pol_mechanism_joint(f->mechanism, k);
+    const pol_marker *on_body = fixed_point(f->mechanism, k, b);
+    int other = pol_mechanism_marker(f->mechanism, joint->marker[0]) == on_body;
+    pol_v3_copy(on_body->position, f->bodies[b].arm);
+    pol_v3_copy(pol_mechanism_marker(f->mechanism, joint->marker[other])->position,
+                f->bodies[b].pivot);
+    f->joints[k].row = -1;
+  }
+  int row = 0;
+  for (int k = 0; k < f->num_joints; k++) {
+    if (f->joints[k].row < 0) continue;
+    f->joints[k].row = row;
+    row += f->joints[k].kernel.num_rows;
+  }
+  f->dae.num_holonomic = row;
 }
 
 /* The blocks of each body and of each pair of bodies that share a joint. */
 static pol_status build_patterns(pol_formulation *f)
 {
-  int nv = POL_CHART_DIM * f->num_bodies, m = f->dae.num_holonomic;
-  size_t num_blocks = (size_t)f->num_bodies + 2 * (size_t)f->num_joints;
-  pol_block *coupling = calloc(num_blocks + 1, sizeof *coupling);
-  pol_block *constraint = calloc(2 * (size_t)f->num_joints + 1, sizeof *constraint);
+  int dim = f->chart->dim, nv = dim * f->num_bodies, m = f->dae.num_holonomic;
+  size_t bodies = (size_t)f->num_bodies, joints = (size_t)f->num_joints;
+  pol_block *coupling = calloc(bodies + 2 * joints + 1, sizeof *coupling);
+  pol_block *constraint = calloc(bodies + 2 * joints + 1, sizeof *constraint);
   int num_coupling = 0, num_constraint = 0;
   pol_status status = coupling && constraint ? POL_OK : POL_NO_MEMORY;
   if (status) goto done;
 
-  for (int i = 0; i < f->num_bodies; i++)
-    coupling[num_coupling++] =
-        (pol_block){chart_columns(i), chart_columns(i), POL_CHART_DIM, POL_CHART_DIM};
+  for (int b = 0; b < f->num_bodies; b++) {
+    const pol_placed_body *body = &f->bodies[b];
+    coupling[num_coupling++] = (pol_block){body->v, body->v, dim, dim};
+    if (body->unit_row >= 0)
+      constraint[num_constraint++] = (pol_block){body->unit_row, body->v, 1, dim};
+  }
   for (int k = 0; k < f->num_joints; k++) {
     const pol_placed_joint *joint = &f->joints[k];
+    if (joint->row < 0) continue;
     for (int i = 0; i < 2; i++) {
       int body = joint->kernel.body[i], other = joint->kernel.body[1 - i];
       if (body == POL_GROUND) continue;
       constraint[num_constraint++] =
-          (pol_block){joint->row, chart_columns(body), joint->kernel.num_rows, POL_CHART_DIM};
-      if (other == POL_GROUND) continue;
-      coupling[num_coupling++] =
-          (pol_block){chart_columns(body), chart_columns(other), POL_CHART_DIM, POL_CHART_DIM};
+          (pol_block){joint->row, dim * body, joint->kernel.num_rows, dim};
+      if (other != POL_GROUND)
+        coupling[num_coupling++] = (pol_block){dim * body, dim * other, dim, dim};
     }
   }
   status = pol_pattern_create(&f->coupling, nv, nv, num_coupling, coupling);
@@ -54,48 +146,86 @@ done:
 /* Looks up once where each element's blocks are. */
 static void place_elements(pol_formulation *f)
 {
-  for (int i = 0; i < f->num_bodies; i++)
-    f->diagonal[i] = slot_at(f->coupling, chart_columns(i), chart_columns(i));
+  for (int b = 0; b < f->num_bodies; b++) {
+    pol_placed_body *body = &f->bodies[b];
+    body->diagonal = slot_at(f->coupling, body->v, body->v);
+    if (body->unit_row < 0) continue;
+    body->unit = slot_at(f->constraint, body->unit_row, body->v);
+  }
   for (int k = 0; k < f->num_joints; k++) {
     pol_placed_joint *joint = &f->joints[k];
+    if (joint->row < 0) continue;
     for (int j = 0; j < 2; j++) {
       int column = joint->kernel.body[j];
       if (column == POL_GROUND) continue;
-      joint->jacobian[j] = slot_at(f->constraint, joint->row, chart_columns(column));
+      joint->jacobian[j] = slot_at(f->constraint, joint->row, f->bodies[column].v);
       for (int i = 0; i < 2; i++)
         if (joint->kernel.body[i] != POL_GROUND)
           joint->coupling[i][j] =
-              slot_at(f->coupling, chart_columns(joint->kernel.body[i]), chart_columns(column));
+              slot_at(f->coupling, f->bodies[joint->kernel.body[i]].v, f->bodies[column].v);
     }
   }
 }
 
-/* "body 'top', torque x" or "joint 'tip', translation y" */
+/* --- names ------------------------------------------------------------------------------------ */
+
+static const char axes[] = "xyz";
+
+/* "body 'top', torque x"; coordinates that are not the frame's own carry numbers. */
+static void describe_balance(const pol_formulation *f, int equation, char *text, size_t size)
+{
+  const char *name = f->bodies[equation / f->chart->dim].body->name;
+  int component = equation % f->chart->dim, rotations = f->chart->num_rotations;
+  if (component >= rotations)
+    snprintf(text, size, "body '%s', force %c", name, axes[component - rotations]);
+  else if (rotations == 3)
+    snprintf(text, size, "body '%s', torque %c", name, axes[component]);
+  else
+    snprintf(text, size, "body '%s', torque on Euler parameter %d", name, component);
+}
+
 static void describe(int equation, char *text, size_t size, void *user)
 {
-  static const char axes[] = "xyz";
   const pol_formulation *f = user;
   int nv = f->dae.group.nv;
   if (equation < nv) {
-    int component = equation % POL_CHART_DIM;
-    snprintf(text, size, "body '%s', %s %c",
-             pol_mechanism_body(f->mechanism, equation / POL_CHART_DIM)->name,
-             component < 3 ? "torque" : "force", axes[component % 3]);
+    describe_balance(f, equation, text, size);
     return;
   }
+  for (int b = 0; b < f->num_bodies; b++)
+    if (f->bodies[b].unit_row == equation - nv)
+      snprintf(text, size, "body '%s', unit length of the Euler parameters",
+               f->bodies[b].body->name);
   for (int k = 0; k < f->num_joints; k++) {
     int row = equation - nv - f->joints[k].row;
-    if (row < 0 || row >= f->joints[k].kernel.num_rows) continue;
+    if (f->joints[k].row < 0 || row < 0 || row >= f->joints[k].kernel.num_rows) continue;
     const pol_joint *joint = pol_mechanism_joint(f->mechanism, k);
     pol_joint_row rows[POL_MAX_JOINT_ROWS];
     pol_joint_rows(joint->type, rows);
     if (rows[row].kind == POL_ROW_TRANSLATION)
       snprintf(text, size, "joint '%s', translation %c", joint->name, axes[rows[row].axis]);
+    else if (rows[row].kind == POL_ROW_DISTANCE)
+      snprintf(text, size, "joint '%s', distance", joint->name);
     else
       snprintf(text, size, "joint '%s', rotation (axis %c against %c)", joint->name,
                axes[rows[row].axis], axes[rows[row].other]);
   }
 }
+
+/* Names the first body whose coordinates are at a singularity. */
+static int singular(const double *q, char *text, size_t size, void *user)
+{
+  const pol_formulation *f = user;
+  for (int b = 0; b < f->num_bodies; b++) {
+    char what[96];
+    if (!f->chart->singular(q + f->bodies[b].q, what, sizeof what)) continue;
+    snprintf(text, size, "body '%s' is in %s", f->bodies[b].body->name, what);
+    return 1;
+  }
+  return 0;
+}
+
+/* --- life cycle ------------------------------------------------------------------------------- */
 
 static pol_status build(pol_formulation *f)
 {
@@ -105,27 +235,25 @@ static pol_status build(pol_formulation *f)
   pol_mechanism_gravity(f->mechanism, f->gravity);
   int num_factors = f->num_bodies * chart->num_factors;
   f->factors = calloc((size_t)num_factors + 1, sizeof *f->factors);
-  f->diagonal = calloc((size_t)f->num_bodies + 1, sizeof *f->diagonal);
+  f->bodies = calloc((size_t)f->num_bodies + 1, sizeof *f->bodies);
   f->joints = calloc((size_t)f->num_joints + 1, sizeof *f->joints);
-  if (!f->factors || !f->diagonal || !f->joints) return POL_NO_MEMORY;
+  if (!f->factors || !f->bodies || !f->joints) return POL_NO_MEMORY;
 
   for (int i = 0; i < num_factors; i++) f->factors[i] = chart->factors[i % chart->num_factors];
   pol_status status = pol_group_layout(&f->dae.group, f->factors, num_factors);
   if (status) return status;
-  for (int k = 0; k < f->num_joints; k++) {
-    pol_joint_kernel_setup(&f->joints[k].kernel, f->mechanism, k);
-    f->joints[k].row = f->dae.num_holonomic;
-    f->dae.num_holonomic += f->joints[k].kernel.num_rows;
-  }
+  number(f);
+  if (f->kind == POL_SO3_PIVOT) eliminate_pivots(f);
   status = build_patterns(f);
   if (status) return status;
   place_elements(f);
 
   f->dae.coupling = f->coupling;
   f->dae.constraint = f->constraint;
-  f->dae.scratch_size = pol_formulation_scratch(f->num_bodies);
+  f->dae.scratch_size = pol_formulation_scratch(chart, f->num_bodies);
   f->dae.evaluate = pol_formulation_evaluate;
   f->dae.describe = describe;
+  f->dae.singular = chart->singular ? singular : NULL;
   f->dae.user = f;
   return POL_OK;
 }
@@ -134,14 +262,14 @@ pol_status pol_formulation_create(pol_formulation **formulation, const pol_mecha
                                   pol_formulation_kind kind)
 {
   *formulation = NULL;
-  const pol_chart *chart = pol_chart_of(kind);
-  if (!chart || pol_mechanism_num_bodies(mechanism) == 0) return POL_BAD_ARGUMENT;
+  pol_status status = pol_formulation_supports(mechanism, kind, NULL, 0);
+  if (status) return status;
   pol_formulation *f = calloc(1, sizeof *f);
   if (!f) return POL_NO_MEMORY;
   f->mechanism = mechanism;
   f->kind = kind;
-  f->chart = chart;
-  pol_status status = build(f);
+  f->chart = pol_chart_of(kind);
+  status = build(f);
   if (status)
     pol_formulation_free(&f);
   else
@@ -156,7 +284,7 @@ void pol_formulation_free(pol_formulation **formulation)
   pol_pattern_free(&f->coupling);
   pol_pattern_free(&f->constraint);
   free(f->factors);
-  free(f->diagonal);
+  free(f->bodies);
   free(f->joints);
   free(f);
   *formulation = NULL;

@@ -12,10 +12,20 @@ typedef struct pol_slot {
   int address, stride;
 } pol_slot;
 
+/* A body, where its coordinates start and where its block is. */
+typedef struct pol_placed_body {
+  const pol_body *body;
+  int q, v;                /* of its first configuration number and velocity */
+  int unit_row;            /* of the constraint p.p = 1, or -1 */
+  pol_slot diagonal;       /* in coupling */
+  pol_slot unit;           /* in constraint: columns of p */
+  double arm[3], pivot[3]; /* so3: see chart.h */
+} pol_placed_body;
+
 /* A joint, its rows and where its blocks are.  Bodies that are the ground have no blocks. */
 typedef struct pol_placed_joint {
   pol_joint_kernel kernel;
-  int row;                 /* of its first constraint */
+  int row; /* of its first constraint; -1 if the coordinates satisfy it by themselves */
   pol_slot coupling[2][2]; /* in coupling: rows of body i, columns of body j */
   pol_slot jacobian[2];    /* in constraint: its rows, columns of body i */
 } pol_placed_joint;
@@ -27,7 +37,7 @@ struct pol_formulation {
   double gravity[3];
   int num_bodies, num_joints;
   pol_factor *factors; /* chart->num_factors a body */
-  pol_slot *diagonal;  /* in coupling: the block of each body */
+  pol_placed_body *bodies;
   pol_placed_joint *joints;
   pol_pattern *coupling, *constraint;
   pol_dae dae;
@@ -37,10 +47,12 @@ struct pol_formulation {
 pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
                                     double *scratch, void *user);
 /* Numbers of scratch that it needs. */
-size_t pol_formulation_scratch(int num_bodies);
+size_t pol_formulation_scratch(const pol_chart *chart, int num_bodies);
 
-/* The ground's frame, and the frame of one body at q, v (may be NULL). */
+/* The ground's frame, and the frame of one body at q, v and vd (may be NULL). */
 const pol_frame *pol_ground_frame(void);
+pol_chart_point pol_formulation_point(const pol_formulation *formulation, const double *q,
+                                      const double *v, const double *vd, int body);
 void pol_formulation_frame(const pol_formulation *formulation, const double *q, const double *v,
                            int body, pol_frame *frame);
 

@@ -4,6 +4,7 @@
 
 #include "formulation/formulation.h"
 #include "lie/small.h"
+#include "mechanism/force.h"
 
 void pol_formulation_initial(const pol_formulation *formulation, double *q, double *v,
                              unsigned char *keep)
@@ -12,8 +13,9 @@ void pol_formulation_initial(const pol_formulation *formulation, double *q, doub
   memset(keep, 0, (size_t)formulation->dae.group.nv);
   for (int b = 0; b < formulation->num_bodies; b++) {
     const pol_body *body = pol_mechanism_body(formulation->mechanism, b);
-    chart->coordinates(body, q + chart->nq * b, v + POL_CHART_DIM * b);
-    if (body->given & POL_GIVEN_ANGULAR_VELOCITY) memset(keep + POL_CHART_DIM * b, 1, 3);
+    chart->coordinates(body, q + formulation->bodies[b].q, v + formulation->bodies[b].v);
+    if (body->given & POL_GIVEN_ANGULAR_VELOCITY)
+      memset(keep + formulation->bodies[b].v, 1, (size_t)chart->num_rotations);
   }
 }
 
@@ -33,33 +35,79 @@ void pol_formulation_body_state(const pol_formulation *formulation, const double
 
 int pol_formulation_joint_rows(const pol_formulation *formulation, int joint, int *num_rows)
 {
-  *num_rows = formulation->joints[joint].kernel.num_rows;
-  return formulation->joints[joint].row;
+  const pol_placed_joint *placed = &formulation->joints[joint];
+  *num_rows = placed->row < 0 ? 0 : placed->kernel.num_rows;
+  return placed->row < 0 ? 0 : placed->row;
 }
 
-void pol_formulation_reaction(const pol_formulation *formulation, const double *q,
-                              const double *lambda, int joint, double force[3], double torque[3])
+/* Wrench (torque in body axes, force) of a joint on the body of its second marker, and that frame.
+ */
+static void second_wrench(const pol_formulation *f, const pol_point *at, int joint,
+                          double wrench[6], pol_frame *frame)
+{
+  const pol_placed_joint *placed = &f->joints[joint];
+  pol_frame frames[2];
+  double first[6] = {0.0};
+  for (int i = 0; i < 2; i++) {
+    frames[i] = *pol_ground_frame();
+    if (placed->kernel.body[i] != POL_GROUND)
+      pol_formulation_frame(f, at->q, NULL, placed->kernel.body[i], &frames[i]);
+  }
+  memset(wrench, 0, 6 * sizeof *wrench);
+  pol_joint_reaction(&placed->kernel, &frames[0], &frames[1], at->lambda + placed->row, first,
+                     wrench);
+  /* the balance holds +B^T lambda: the joint exerts -B^T lambda */
+  for (int i = 0; i < 6; i++) wrench[i] = -wrench[i];
+  *frame = frames[1];
+}
+
+/* so3: the force that the pivot must exert on its body, from Newton's law, the applied forces and
+ * the other joints. */
+static void pivot_force(const pol_formulation *f, const pol_point *at, int body, double force[3])
+{
+  pol_chart_point point = pol_formulation_point(f, at->q, at->v, at->vd, body);
+  pol_frame frame;
+  f->chart->frame(&point, &frame);
+  for (int i = 0; i < 3; i++)
+    force[i] = f->bodies[body].body->mass * (frame.ud[i] + frame.ub[i] - f->gravity[i]);
+  for (int k = 0; k < pol_mechanism_num_forces(f->mechanism); k++) {
+    const pol_force *applied = pol_mechanism_force(f->mechanism, k);
+    double wrench[6] = {0.0};
+    if (applied->body != body) continue;
+    pol_force_add_wrench(applied, &frame, wrench);
+    pol_v3_subtract(force, wrench + 3, force);
+  }
+  for (int k = 0; k < f->num_joints; k++) {
+    double wrench[6];
+    const int *ends = f->joints[k].kernel.body;
+    if (f->joints[k].row < 0 || (ends[0] != body && ends[1] != body)) continue;
+    second_wrench(f, at, k, wrench, &frame);
+    for (int i = 0; i < 3; i++) force[i] -= ends[1] == body ? wrench[3 + i] : -wrench[3 + i];
+  }
+}
+
+void pol_formulation_reaction(const pol_formulation *formulation, const pol_point *at, int joint,
+                              double force[3], double torque[3])
 {
   const pol_placed_joint *placed = &formulation->joints[joint];
-  const pol_frame *frame[2];
-  pol_frame frames[2];
-  double wrench[2][6] = {{0.0}}, local[3];
-  for (int i = 0; i < 2; i++) {
-    int body = placed->kernel.body[i];
-    frame[i] = body == POL_GROUND ? pol_ground_frame() : &frames[i];
-    if (body != POL_GROUND) pol_formulation_frame(formulation, q, NULL, body, &frames[i]);
+  const int *ends = placed->kernel.body;
+  if (placed->row < 0) {
+    pivot_force(formulation, at, ends[0] == POL_GROUND ? ends[1] : ends[0], force);
+    for (int i = 0; i < 3; i++) {
+      torque[i] = 0.0;
+      if (ends[1] == POL_GROUND) force[i] = -force[i];
+    }
+    return;
   }
-  /* The balance holds +B^T lambda, so the joint exerts -B^T lambda; about the marker, not the
-   * centre. */
-  pol_joint_reaction(&placed->kernel, frame[0], frame[1], lambda + placed->row, wrench[0],
-                     wrench[1]);
+  /* about the marker instead of the centre of mass */
   const pol_joint *j = pol_mechanism_joint(formulation->mechanism, joint);
   const pol_marker *marker = pol_mechanism_marker(formulation->mechanism, j->marker[1]);
-  double arm[3];
-  pol_v3_scale(-1.0, wrench[1] + 3, force);
-  pol_v3_scale(-1.0, wrench[1], local);
-  pol_m3_apply(frame[1]->R, local, torque);
-  pol_m3_apply(frame[1]->R, marker->position, arm);
+  pol_frame frame;
+  double wrench[6], arm[3];
+  second_wrench(formulation, at, joint, wrench, &frame);
+  pol_v3_copy(wrench + 3, force);
+  pol_m3_apply(frame.R, wrench, torque);
+  pol_m3_apply(frame.R, marker->position, arm);
   pol_v3_add_scaled_cross(-1.0, arm, force, torque);
 }
 

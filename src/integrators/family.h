@@ -33,6 +33,9 @@ struct pol_family {
   /* Options that only this family can judge; the rule goes to message. */
   pol_status (*validate)(const pol_options *options, const void *variant, char *message,
                          size_t size);
+  /* Whether the options fit the group of the dae; the reason goes to message. */
+  pol_status (*supports)(const pol_dae *dae, const pol_options *options, const void *variant,
+                         char *message, size_t size);
   pol_status (*create)(pol_integrator *integrator);
   void (*destroy)(void *data);
   /* Takes over consistent values at integrator->state.t; sets the rest of integrator->state only on

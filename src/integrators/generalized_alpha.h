@@ -2,12 +2,8 @@
 #ifndef POLHODE_INTEGRATORS_GENERALIZED_ALPHA_H
 #define POLHODE_INTEGRATORS_GENERALIZED_ALPHA_H
 
-/* Which known parts of the increment already move the configuration from which the unknown
- * increment starts: none (geom1), the velocity (geom2), velocity and acceleration (geom3). */
-typedef struct pol_update {
-  int base_velocity, base_acceleration;
-} pol_update;
+#include "integrators/alpha.h"
 
-extern const pol_update pol_geom1, pol_geom2, pol_geom3;
+extern const pol_update pol_geom1, pol_geom2, pol_geom3, pol_linear;
 
 #endif

@@ -7,11 +7,21 @@
 
 #include "integrators/family.h"
 
+pol_status pol_integrator_supports(const pol_dae *dae, const pol_options *options, char *message,
+                                   size_t size)
+{
+  pol_status status = pol_dae_validate(dae, message, size);
+  if (!status) status = pol_options_validate(options, message, size);
+  if (status) return status;
+  const pol_method_entry *method = pol_method_entry_find(options->method);
+  return method->family->supports(dae, options, method->variant, message, size);
+}
+
 pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae,
                                  const pol_options *options)
 {
   *integrator = NULL;
-  pol_status status = pol_options_validate(options, NULL, 0);
+  pol_status status = pol_integrator_supports(dae, options, NULL, 0);
   if (status) return status;
   pol_integrator *s = calloc(1, sizeof *s);
   if (!s) return POL_NO_MEMORY;
@@ -76,6 +86,17 @@ pol_status pol_integrator_start(pol_integrator *integrator, double t, const doub
   return s->diagnostics.status = status;
 }
 
+/* Where the coordinates are near a singularity, a failed step is its fault. */
+static void blame_coordinates(pol_integrator *s)
+{
+  pol_diagnostics *d = &s->diagnostics;
+  char text[128];
+  if (!s->dae->singular || !s->dae->singular(s->state.q, text, sizeof text, s->dae->user)) return;
+  snprintf(d->message, sizeof d->message, "%s", text);
+  snprintf(d->advice, sizeof d->advice,
+           "take a formulation without singular coordinates, such as so3xr3");
+}
+
 pol_status pol_integrator_step(pol_integrator *integrator, double h)
 {
   pol_integrator *s = integrator;
@@ -97,6 +118,7 @@ pol_status pol_integrator_step(pol_integrator *integrator, double h)
   pol_status status = s->method->family->step(s, d->t, h);
   if (status) {
     s->counts.rejected++;
+    blame_coordinates(s);
     return d->status = status;
   }
   s->state.t = d->t;

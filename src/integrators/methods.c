@@ -27,6 +27,13 @@ static const pol_method_entry methods[] = {
                 .source = "Bruels/Cardona 2010"},
      .family = &pol_generalized_alpha,
      .variant = &pol_geom3},
+    {.method = {.name = "linear",
+                .title = "classical generalized-alpha on coordinates",
+                .order = "2",
+                .conserves = "as geom1",
+                .source = "Chung/Hulbert 1993, Bruels/Cardona 2010 section 5.2"},
+     .family = &pol_generalized_alpha,
+     .variant = &pol_linear},
 };
 
 int pol_method_count(void)

@@ -63,7 +63,7 @@ typedef struct pol_list {
   void *items;
 } pol_list;
 
-/* --- places and errors --- */
+/* --- places and errors ------------------------------------------------------------------------ */
 
 pol_place pol_place_key(const pol_place *object, const char *key); /* value NULL if missing */
 pol_place pol_place_item(const pol_place *list, size_t index);
@@ -77,7 +77,7 @@ void pol_report_missing(pol_reader *reader, const pol_place *object, const pol_f
 /* The value as JSON on one line, at most 60 bytes; the caller frees; NULL without memory. */
 char *pol_short_json(const json_t *value);
 
-/* --- readers: target type, detail --- */
+/* --- readers: target type, detail ------------------------------------------------------------- */
 
 /* const char *; no detail */
 pol_read pol_read_text;

@@ -84,6 +84,29 @@ static pol_status add_marker(pol_mechanism *mechanism, const pol_model_marker *f
   return pol_mechanism_add_marker(mechanism, &marker, NULL);
 }
 
+/* Where a marker is at the initial position. */
+static void marker_point(const pol_mechanism *mechanism, int index, double point[3])
+{
+  const pol_marker *marker = pol_mechanism_marker(mechanism, index);
+  double R[9], arm[3];
+  if (marker->body == POL_GROUND) {
+    pol_v3_copy(marker->position, point);
+    return;
+  }
+  const pol_body *body = pol_mechanism_body(mechanism, marker->body);
+  pol_quat_to_matrix(body->rotation, R);
+  pol_m3_apply(R, marker->position, arm);
+  pol_v3_add(body->position, arm, point);
+}
+
+static double initial_distance(const pol_mechanism *mechanism, const int markers[2])
+{
+  double first[3], second[3];
+  marker_point(mechanism, markers[0], first);
+  marker_point(mechanism, markers[1], second);
+  return hypot(hypot(second[0] - first[0], second[1] - first[1]), second[2] - first[2]);
+}
+
 static pol_status add_joint(pol_mechanism *mechanism, const pol_model_data *data,
                             const pol_model_joint *from)
 {
@@ -91,6 +114,9 @@ static pol_status add_joint(pol_mechanism *mechanism, const pol_model_data *data
   if (from->given == POL_AXES_MARKERS) {
     /* the markers of the file were added first, so their indices are the mechanism's */
     memcpy(joint.marker, from->markers, sizeof joint.marker);
+    joint.length = from->length;
+    if (joint.type == POL_DISTANCE && joint.length == 0.0)
+      joint.length = initial_distance(mechanism, joint.marker);
     return pol_mechanism_add_joint(mechanism, &joint, NULL);
   }
   double q[4];
@@ -105,14 +131,30 @@ static pol_status add_joint(pol_mechanism *mechanism, const pol_model_data *data
   return pol_mechanism_add_joint(mechanism, &joint, NULL);
 }
 
-/* Passes on a failure.  What is refused has passed every rule, so its numbers overflow. */
+static pol_status add_force(pol_mechanism *mechanism, const pol_model_force *from)
+{
+  pol_force force = {.name = from->name,
+                     .type = (pol_force_type)from->type,
+                     .body = from->body,
+                     .frame = (pol_force_frame)from->frame};
+  pol_v3_copy(force.type == POL_APPLIED_TORQUE ? from->torque : from->force, force.vector);
+  pol_v3_copy(from->point, force.point);
+  return pol_mechanism_add_force(mechanism, &force, NULL);
+}
+
+/* Why something that has passed every rule is refused: its numbers overflow; or the length of a
+ * distance is to be that between its markers, which coincide. */
+static const char size_rule[] = "must not have numbers that are too large or too small";
+static const char distance_rule[] = "must have a \"length\" or markers that are apart";
+
+/* Passes on a failure; rule says what can be wrong. */
 static int is_added(pol_reader *reader, const pol_place *top, const char *list, size_t index,
-                    pol_status status)
+                    const char *rule, pol_status status)
 {
   if (status == POL_BAD_ARGUMENT) {
     const pol_place objects = pol_place_key(top, list);
     const pol_place object = pol_place_item(&objects, index);
-    pol_report(reader, &object, "", "must not have numbers that are too large or too small");
+    pol_report(reader, &object, "", "%s", rule);
   } else if (status != POL_OK) {
     reader->status = status;
   }
@@ -125,12 +167,17 @@ void pol_build_mechanism(pol_reader *reader, const pol_place *top, const pol_mod
   const pol_model_body *bodies = data->bodies.items;
   const pol_model_marker *markers = data->markers.items;
   const pol_model_joint *joints = data->joints.items;
+  const pol_model_force *forces = data->forces.items;
   int good = 1;
   pol_mechanism_set_gravity(mechanism, data->gravity);
   for (size_t i = 0; good && i < data->bodies.count; i++)
-    good = is_added(reader, top, "bodies", i, add_body(mechanism, &bodies[i]));
+    good = is_added(reader, top, "bodies", i, size_rule, add_body(mechanism, &bodies[i]));
   for (size_t i = 0; good && i < data->markers.count; i++)
-    good = is_added(reader, top, "markers", i, add_marker(mechanism, &markers[i]));
+    good = is_added(reader, top, "markers", i, size_rule, add_marker(mechanism, &markers[i]));
   for (size_t i = 0; good && i < data->joints.count; i++)
-    good = is_added(reader, top, "joints", i, add_joint(mechanism, data, &joints[i]));
+    good = is_added(reader, top, "joints", i,
+                    joints[i].type == POL_DISTANCE ? distance_rule : size_rule,
+                    add_joint(mechanism, data, &joints[i]));
+  for (size_t i = 0; good && i < data->forces.count; i++)
+    good = is_added(reader, top, "forces", i, size_rule, add_force(mechanism, &forces[i]));
 }

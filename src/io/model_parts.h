@@ -56,13 +56,31 @@ typedef struct pol_model_joint {
   double point[3];
   double axis[3];
   double axes[6];
+  double length; /* of a distance; 0 for that of the initial position */
   pol_model_axes given;
 } pol_model_joint;
 
+typedef struct pol_model_force {
+  const char *name;
+  int type;  /* pol_force_type */
+  int body;  /* index */
+  int frame; /* pol_force_frame */
+  double force[3], torque[3];
+  double point[3];
+} pol_model_force;
+
+/* A number, or the one that follows from the other parameters. */
+typedef struct pol_model_sigma {
+  double number;
+  int optimal;
+} pol_model_sigma;
+
 typedef struct pol_model_simulation {
   pol_settings settings;
-  int method, formulation, newton_kind, solver; /* numbers of the choices */
+  /* numbers of the choices */
+  int method, formulation, start, sigma_update, newton_kind, solver;
   double rho_inf;
+  pol_model_sigma sigma;
 } pol_model_simulation;
 
 typedef struct pol_model_data {
@@ -72,6 +90,7 @@ typedef struct pol_model_data {
   pol_list bodies;  /* pol_model_body */
   pol_list markers; /* pol_model_marker */
   pol_list joints;  /* pol_model_joint */
+  pol_list forces;  /* pol_model_force */
   pol_model_simulation simulation;
 } pol_model_data;
 
@@ -84,8 +103,8 @@ pol_read pol_read_rotation;
 /* double[9]; no detail */
 pol_read pol_read_inertia;
 
-/* Adds the gravity, bodies, markers and joints of sound data to an empty mechanism.  What it
- * refuses is reported. */
+/* Adds the gravity, bodies, markers, joints and forces of sound data to an empty mechanism.  What
+ * it refuses is reported. */
 void pol_build_mechanism(pol_reader *reader, const pol_place *top, const pol_model_data *data,
                          pol_mechanism *mechanism);
 

@@ -23,10 +23,11 @@ static const pol_range from_zero = {0.0, INT_MAX, 0};
 static const pol_range from_one = {1.0, INT_MAX, 0};
 
 /* The lists whose objects are found by name. */
-static const char *const named_lists[] = {"bodies", "markers", "joints", NULL};
+static const char *const named_lists[] = {"bodies", "markers", "joints", "forces", NULL};
 static const char *const not_bodies[] = {"bodies", NULL};
 static const char *const not_markers[] = {"markers", NULL};
 static const char *const not_joints_or_bodies[] = {"joints", "bodies", NULL};
+static const char *const not_forces_joints_or_bodies[] = {"forces", "joints", "bodies", NULL};
 
 static void set_identity(double q[4])
 {
@@ -115,7 +116,7 @@ static const pol_kind marker_kind = {
 
 static const char *joint_type_choice(int number)
 {
-  return number <= POL_PLANAR ? pol_joint_type_name((pol_joint_type)number) : NULL;
+  return pol_joint_type_name((pol_joint_type)number);
 }
 
 static const pol_choices joint_types = {joint_type_choice};
@@ -133,6 +134,8 @@ static const pol_field joint_fields[] = {
      "must be a list of 2 directions, each a list of 3 numbers", NULL},
     {"markers", pol_read_reference_pair, offsetof(pol_model_joint, markers), POL_OPTIONAL,
      "must be a list of 2 names of markers", "markers"},
+    {"length", pol_read_number, offsetof(pol_model_joint, length), POL_OPTIONAL, positive_rule,
+     &positive},
     {.key = NULL},
 };
 
@@ -204,16 +207,28 @@ static void check_joint_bodies(pol_reader *reader, const pol_place *place,
     pol_report(reader, &axes, "", "must be perpendicular to each other");
 }
 
+/* A distance is between two points, which only markers can name; it alone has a length. */
+static void check_distance(pol_reader *reader, const pol_place *place, const pol_model_joint *joint)
+{
+  static const char *const length[] = {"length", NULL};
+  if (!pol_given(place, "type") || joint->type < 0) return;
+  if (joint->type != POL_DISTANCE)
+    forbid(reader, place, length, "must not be given: only a distance has a length");
+  else if (!pol_given(place, "markers"))
+    pol_report_missing(reader, place, joint_fields, "markers", "a distance is between two of them");
+}
+
 static void check_joint(pol_reader *reader, const pol_place *place, void *object, int sound)
 {
   pol_model_joint *joint = object;
+  check_distance(reader, place, joint);
   joint->given = POL_AXES_OF_BODY;
   if (pol_given(place, "axis")) joint->given = POL_AXES_ONE;
   if (pol_given(place, "axes")) joint->given = POL_AXES_TWO;
   if (pol_given(place, "markers")) {
     joint->given = POL_AXES_MARKERS;
     check_joint_markers(reader, place, joint->markers);
-  } else {
+  } else if (joint->type != POL_DISTANCE) {
     check_joint_bodies(reader, place, joint, sound);
   }
 }
@@ -225,7 +240,77 @@ static const pol_kind joint_kind = {
     .check = check_joint,
 };
 
+/* --- forces ----------------------------------------------------------------------------------- */
+
+static const char *force_type_choice(int number)
+{
+  return pol_force_type_name((pol_force_type)number);
+}
+
+static const char *force_frame_choice(int number)
+{
+  return pol_force_frame_name((pol_force_frame)number);
+}
+
+static const pol_choices force_types = {force_type_choice};
+static const pol_choices force_frames = {force_frame_choice};
+
+static const pol_field force_fields[] = {
+    {"name", pol_read_name, offsetof(pol_model_force, name), POL_REQUIRED, name_rule,
+     not_forces_joints_or_bodies},
+    {"type", pol_read_choice, offsetof(pol_model_force, type), POL_REQUIRED,
+     "must be \"force\" or \"torque\"", &force_types},
+    {"body", pol_read_reference, offsetof(pol_model_force, body), POL_REQUIRED,
+     "must be the name of a body", "bodies"},
+    {"force", pol_read_vector, offsetof(pol_model_force, force), POL_OPTIONAL, vector_rule, NULL},
+    {"torque", pol_read_vector, offsetof(pol_model_force, torque), POL_OPTIONAL, vector_rule, NULL},
+    {"frame", pol_read_choice, offsetof(pol_model_force, frame), POL_OPTIONAL, "", &force_frames},
+    {"point", pol_read_vector, offsetof(pol_model_force, point), POL_OPTIONAL, vector_rule, NULL},
+    {.key = NULL},
+};
+
+static void check_force(pol_reader *reader, const pol_place *place, void *object, int sound)
+{
+  static const char *const not_of_force[] = {"torque", NULL};
+  static const char *const not_of_torque[] = {"force", "point", NULL};
+  (void)sound;
+  const pol_model_force *force = object;
+  const pol_place body = pol_place_key(place, "body");
+  if (body.value && force->body == POL_GROUND)
+    pol_report(reader, &body, "", "must be a body: the ground does not move");
+  if (!pol_given(place, "type") || force->type < 0) return;
+  const int is_torque = force->type == POL_APPLIED_TORQUE;
+  const char *vector = is_torque ? "torque" : "force";
+  forbid(reader, place, is_torque ? not_of_torque : not_of_force,
+         is_torque ? "must not be given for a torque" : "must not be given for a force");
+  if (!pol_given(place, vector))
+    pol_report_missing(reader, place, force_fields, vector, vector_rule);
+}
+
+static const pol_kind force_kind = {
+    .rule = "must be an object that describes a force or torque",
+    .fields = force_fields,
+    .size = sizeof(pol_model_force),
+    .check = check_force,
+};
+
 /* --- simulation ------------------------------------------------------------------------------- */
+
+static const char *start_choice(int number)
+{
+  static const char *const names[] = {[POL_START_DEFAULT] = "default",
+                                      [POL_START_CLASSICAL] = "classical",
+                                      [POL_START_SHIFTED] = "shifted",
+                                      [POL_START_PERTURBED] = "perturbed"};
+  return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
+}
+
+static const char *sigma_update_choice(int number)
+{
+  static const char *const names[] = {
+      [POL_SIGMA_EXACT] = "exact", [POL_SIGMA_INCREMENTAL] = "incremental"};
+  return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
+}
 
 static const char *newton_choice(int number)
 {
@@ -253,6 +338,8 @@ static const char *formulation_choice(int number)
                                           : NULL;
 }
 
+static const pol_choices starts = {start_choice};
+static const pol_choices sigma_updates = {sigma_update_choice};
 static const pol_choices newton_kinds = {newton_choice};
 static const pol_choices solvers = {solver_choice};
 static const pol_choices methods = {method_choice};
@@ -275,6 +362,21 @@ static void read_index(pol_reader *reader, const pol_place *place, const pol_fie
   else if (text && strcmp(text, stabilized) == 0)
     *index = POL_INDEX_2_STABILIZED;
   else
+    pol_report(reader, place, near.best, "%s", field->rule);
+}
+
+/* pol_model_sigma: a number or "optimal" */
+static void read_sigma(pol_reader *reader, const pol_place *place, const pol_field *field,
+                       void *target)
+{
+  static const char optimal[] = "optimal";
+  pol_model_sigma *sigma = target;
+  const char *text = json_string_value(place->value);
+  pol_near near = pol_near_start(text ? text : "");
+  pol_near_try(&near, optimal);
+  sigma->number = json_number_value(place->value);
+  sigma->optimal = text && strcmp(text, optimal) == 0;
+  if (!json_is_number(place->value) && !sigma->optimal)
     pol_report(reader, place, near.best, "%s", field->rule);
 }
 
@@ -321,6 +423,11 @@ static const pol_field simulation_fields[] = {
     {"alpha_f", pol_read_number, OPTION(alpha_f), POL_OPTIONAL, number_rule, NULL},
     {"beta", pol_read_number, OPTION(beta), POL_OPTIONAL, number_rule, NULL},
     {"gamma", pol_read_number, OPTION(gamma), POL_OPTIONAL, number_rule, NULL},
+    {"sigma", read_sigma, offsetof(pol_model_simulation, sigma), POL_OPTIONAL,
+     "must be a number or \"optimal\"", NULL},
+    {"sigma_update", pol_read_choice, offsetof(pol_model_simulation, sigma_update), POL_OPTIONAL,
+     "", &sigma_updates},
+    {"start", pol_read_choice, offsetof(pol_model_simulation, start), POL_OPTIONAL, "", &starts},
     {"step", pol_read_number, offsetof(pol_model_simulation, settings.step), POL_REQUIRED,
      positive_rule, &positive},
     {"end", pol_read_number, offsetof(pol_model_simulation, settings.end), POL_REQUIRED,
@@ -347,6 +454,13 @@ static void check_parameters(pol_reader *reader, const pol_place *place)
                          "alpha_m, alpha_f, beta, gamma come together");
 }
 
+/* sigma, after the four parameters: the one that removes the bracket term of the local error is
+ * gamma / (3 beta) (Holzinger/Arnold/Gerstmayr). */
+static double sigma_of(const pol_model_sigma *sigma, const pol_options *options)
+{
+  return sigma->optimal ? options->gamma / (3.0 * options->beta) : sigma->number;
+}
+
 static void check_simulation(pol_reader *reader, const pol_place *place, void *object, int sound)
 {
   pol_model_simulation *simulation = object;
@@ -359,7 +473,12 @@ static void check_simulation(pol_reader *reader, const pol_place *place, void *o
   if (pol_given(place, "formulation"))
     settings->formulation = (pol_formulation_kind)simulation->formulation;
   if (pol_given(place, "solver")) settings->options.solver = (pol_solver_kind)simulation->solver;
+  if (pol_given(place, "sigma_update"))
+    settings->options.sigma_update = (pol_sigma_update)simulation->sigma_update;
+  if (pol_given(place, "start")) settings->options.start = (pol_start)simulation->start;
   if (pol_given(place, "rho_inf")) pol_options_set_rho_inf(&settings->options, simulation->rho_inf);
+  if (pol_given(place, "sigma"))
+    settings->options.sigma = sigma_of(&simulation->sigma, &settings->options);
 
   char message[256] = "";
   if (pol_settings_validate(settings, message, sizeof message) != POL_OK)
@@ -375,14 +494,6 @@ static const pol_kind simulation_kind = {
 
 /* --- the whole file --------------------------------------------------------------------------- */
 
-static void read_no_forces(pol_reader *reader, const pol_place *place, const pol_field *field,
-                           void *target)
-{
-  (void)target;
-  if (!json_is_array(place->value) || json_array_size(place->value) > 0)
-    pol_report(reader, place, "", "%s", field->rule);
-}
-
 static const pol_field model_fields[] = {
     {"$schema", pol_read_text, offsetof(pol_model_data, schema), POL_OPTIONAL, "must be a text",
      NULL},
@@ -395,8 +506,8 @@ static const pol_field model_fields[] = {
      "must be a list of markers", &marker_kind},
     {"joints", pol_read_list, offsetof(pol_model_data, joints), POL_OPTIONAL,
      "must be a list of joints", &joint_kind},
-    {"forces", read_no_forces, 0, POL_OPTIONAL,
-     "must be an empty list: this version has no forces but gravity", NULL},
+    {"forces", pol_read_list, offsetof(pol_model_data, forces), POL_OPTIONAL,
+     "must be a list of forces", &force_kind},
     {"simulation", pol_read_object, offsetof(pol_model_data, simulation), POL_REQUIRED,
      "must be an object with at least \"step\" and \"end\"", &simulation_kind},
     {.key = NULL},
@@ -423,4 +534,5 @@ void pol_free_model_data(pol_model_data *data)
   free(data->bodies.items);
   free(data->markers.items);
   free(data->joints.items);
+  free(data->forces.items);
 }

@@ -59,7 +59,7 @@ void pol_so3_cayley_tangent_derivative(const double w[3], const double c[3], dou
   pol_m3_add_outer(-scale, Tc, w, D);
 }
 
-/* --- products with a vector --- */
+/* --- products with a vector ------------------------------------------------------------------- */
 
 void pol_so3_cayley_apply_tangent(const double w[3], const double c[3], double y[3])
 {

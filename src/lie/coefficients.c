@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-/* --- power series: coefficients, ascending --- */
+/* --- power series: coefficients, ascending ---------------------------------------------------- */
 
 /* cos h = sum (-y)^k / (2k)!, for y <= 1/4 */
 static const double cosine_series[] = {1.0,
@@ -93,7 +93,7 @@ static inline double sum_series(const double *coefficient, int n, double x)
 
 #define COUNT(table) ((int)(sizeof(table) / sizeof(table[0])))
 
-/* --- functions of the half angle --- */
+/* --- functions of the half angle -------------------------------------------------------------- */
 
 void pol_half_angle_set(double x, pol_half_angle *half)
 {
@@ -129,7 +129,7 @@ static double bessel2(const pol_half_angle *half, double j1)
   return (3.0 * j1 - half->sinc) / y;
 }
 
-/* --- functions of the angle, with a = sin(phi)/phi = sinc cosine, cos phi = 2 cosine^2 - 1 --- */
+/* --- functions of the angle, with a = sin(phi)/phi = sinc cosine, cos phi = 2 cosine^2 - 1 ---- */
 
 /* s = (1 - a)/x */
 static double coefficient_s(const pol_half_angle *half)
@@ -171,7 +171,7 @@ static double inverse_numerator(const pol_half_angle *half)
   return (1.0 + half->sinc * (half->cosine - 2.0 * half->sinc)) / (x * x);
 }
 
-/* --- all of them --- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 void pol_tangent_coefficients_set(const pol_half_angle *half, int order,
                                   pol_tangent_coefficients *c)

@@ -259,7 +259,7 @@ void pol_group_bracket(const pol_group *group, const double *v, const double *w,
   }
 }
 
-/* --- matrices of one factor --- */
+/* --- matrices of one factor ------------------------------------------------------------------- */
 
 void pol_factor_tangent(const pol_factor *factor, const double *w, double *T)
 {

@@ -111,7 +111,7 @@ void pol_se3_tangent_inverse(const double w[6], double Ti[36])
   set_blocks(Ti3, Si, Ti);
 }
 
-/* --- derivative of T(w, U) c --- */
+/* --- derivative of T(w, U) c ------------------------------------------------------------------ */
 
 /* out += Q = (d1 U x c + d2 (U x (w x c) + w x (U x c)) + g (d11 w x c + d22 w x (w x c))) w^T
  *          + (d1 w x c + d2 w x (w x c)) U^T
@@ -154,7 +154,7 @@ void pol_se3_tangent_derivative(const double w[6], const double c[6], double D[3
   set_blocks(P, Q, D);
 }
 
-/* --- products with a vector --- */
+/* --- products with a vector ------------------------------------------------------------------- */
 
 void pol_se3_apply_tangent(const double w[6], const double c[6], double y[6])
 {

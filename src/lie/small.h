@@ -7,7 +7,7 @@
 #ifndef POLHODE_LIE_SMALL_H
 #define POLHODE_LIE_SMALL_H
 
-/* --- vectors --- */
+/* --- vectors ---------------------------------------------------------------------------------- */
 
 static inline double pol_v3_dot(const double a[3], const double b[3])
 {
@@ -60,7 +60,7 @@ static inline void pol_v3_copy(const double a[3], double out[3])
   for (int i = 0; i < 3; i++) out[i] = a[i];
 }
 
-/* --- matrices --- */
+/* --- matrices --------------------------------------------------------------------------------- */
 
 static inline void pol_m3_copy(const double A[9], double out[9])
 {

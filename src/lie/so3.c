@@ -95,7 +95,7 @@ void pol_so3_tangent_derivative(const double w[3], const double c[3], double D[9
   pol_so3_set_derivative(&k, w, c, D);
 }
 
-/* --- products with a vector --- */
+/* --- products with a vector ------------------------------------------------------------------- */
 
 void pol_so3_apply_tangent(const double w[3], const double c[3], double y[3])
 {

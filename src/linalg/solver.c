@@ -31,7 +31,7 @@ struct pol_solver {
   int factored;        /* there is a factorisation to solve with */
 };
 
-/* --- choice of the backend ------------------------------------------------------------------- */
+/* --- choice of the backend -------------------------------------------------------------------- */
 
 /* The rule of POL_SOLVER_AUTO: dense up to DENSE_SIZE rows; beyond that sparse, unless the analysis
  * of the pattern expects more than DENSE_SHARE of the operations of a full factorisation.
@@ -68,7 +68,7 @@ static pol_status choose_backend(pol_solver *solver, pol_solver_kind kind)
   return take_backend(solver, &pol_dense_backend);
 }
 
-/* --- scaling --------------------------------------------------------------------------------- */
+/* --- scaling ---------------------------------------------------------------------------------- */
 
 /* The power of two s with 1/2 <= s * size < 1, for a finite size > 0 (nearly so at the ends of the
  * range of numbers); 1 for a size of 0.  The exponent of an IEEE double is that of its bits 52 to
@@ -121,7 +121,7 @@ static void scale_rows(pol_solver *solver)
     solver->values[a] *= solver->row_scale[pattern->row[a]];
 }
 
-/* --- public functions ------------------------------------------------------------------------ */
+/* --- public functions ------------------------------------------------------------------------- */
 
 pol_status pol_solver_create(pol_solver **solver, const pol_pattern *pattern, pol_solver_kind kind)
 {

@@ -9,6 +9,12 @@
  * and with mu = sum lambda_k a_k over the rows of a view the reaction is
  *
  *     torque1 = mu x z,  force1 = -tau R1 mu,  torque2 = s x Q^T mu,  force2 = tau R1 mu.
+ *
+ * For a distance a is d = z - point, and as it moves,
+ *
+ *     phi' = d . z',   phi'' = d . z'' + z' . z',   d(phi')/dq = d^T dz'/dq + z'^T dz/dq,
+ *
+ * and lambda (dz/dq)^T dz/dq joins the stiffness.
  */
 #include <stddef.h>
 #include <string.h>
@@ -18,8 +24,7 @@
 #include "lie/small.h"
 #include "mechanism/joint.h"
 
-/* --- presets ------------------------------------------------------------------------------------
- */
+/* --- presets ---------------------------------------------------------------------------------- */
 
 #define T(axis)                                                                                    \
   {                                                                                                \
@@ -42,6 +47,7 @@ static const struct preset {
     [POL_SPHERICAL] = {"spherical", 3, {T(0), T(1), T(2)}},
     [POL_UNIVERSAL] = {"universal", 4, {T(0), T(1), T(2), R(0, 1)}},
     [POL_PLANAR] = {"planar", 3, {T(2), R(0, 2), R(1, 2)}},
+    [POL_DISTANCE] = {"distance", 1, {{POL_ROW_DISTANCE, 0, 0}}},
 };
 
 #undef T
@@ -70,8 +76,7 @@ pol_status pol_joint_type_find(const char *name, pol_joint_type *type)
   return POL_BAD_ARGUMENT;
 }
 
-/* --- set-up -------------------------------------------------------------------------------------
- */
+/* --- set-up ----------------------------------------------------------------------------------- */
 
 /* Column `axis` of the marker's rotation: one of its axes, in body axes. */
 static void marker_axis(const pol_marker *marker, int axis, double a[3])
@@ -93,6 +98,17 @@ static pol_view *view_for(pol_joint_kernel *kernel, double tau, const double s[3
   return view;
 }
 
+/* The view of a distance between the two markers. */
+static void setup_distance(pol_joint_kernel *kernel, const pol_marker *first,
+                           const pol_marker *second, double length)
+{
+  pol_view *view = view_for(kernel, 1.0, second->position);
+  view->distance = 1;
+  view->num_rows = 1;
+  view->offset[0] = 0.5 * length * length;
+  pol_v3_copy(first->position, view->point);
+}
+
 void pol_joint_kernel_setup(pol_joint_kernel *kernel, const pol_mechanism *mechanism, int joint)
 {
   const pol_joint *j = pol_mechanism_joint(mechanism, joint);
@@ -103,6 +119,10 @@ void pol_joint_kernel_setup(pol_joint_kernel *kernel, const pol_mechanism *mecha
   kernel->body[0] = first->body;
   kernel->body[1] = second->body;
   kernel->num_rows = pol_joint_rows(j->type, rows);
+  if (j->type == POL_DISTANCE) {
+    setup_distance(kernel, first, second, j->length);
+    return;
+  }
 
   for (int i = 0; i < kernel->num_rows; i++) {
     int translation = rows[i].kind == POL_ROW_TRANSLATION;
@@ -118,8 +138,7 @@ void pol_joint_kernel_setup(pol_joint_kernel *kernel, const pol_mechanism *mecha
   }
 }
 
-/* --- values -------------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 /* z as the first body sees it */
 static void view_vector(const pol_view *view, const pol_frame *first, const pol_frame *second,
@@ -144,10 +163,23 @@ static void view_drift(const pol_view *view, const pol_frame *first, const pol_f
   pol_m3_apply_transposed(first->R, D, drift);
 }
 
-/* Writes a . y of each row of a view and returns where the next view's rows go. */
-static double *project(const pol_view *view, const double y[3], double *out)
+/* The axis of row k: fixed, or that of the distance. */
+static void row_axis(const pol_view *view, int k, const double z[3], double a[3])
 {
-  for (int k = 0; k < view->num_rows; k++) *out++ = pol_v3_dot(view->axis[k], y);
+  if (view->distance)
+    pol_v3_subtract(z, view->point, a);
+  else
+    pol_v3_copy(view->axis[k], a);
+}
+
+/* Writes a . y of each row of a view and returns where the next view's rows go. */
+static double *project(const pol_view *view, const double z[3], const double y[3], double *out)
+{
+  for (int k = 0; k < view->num_rows; k++) {
+    double a[3];
+    row_axis(view, k, z, a);
+    *out++ = pol_v3_dot(a, y);
+  }
   return out;
 }
 
@@ -158,9 +190,11 @@ void pol_joint_position(const pol_joint_kernel *kernel, const pol_frame *first,
     const pol_view *view = &kernel->view[i];
     double z[3];
     view_vector(view, first, second, z);
-    double *rows = phi;
-    phi = project(view, z, phi);
-    for (int k = 0; k < view->num_rows; k++) rows[k] -= view->offset[k];
+    for (int k = 0; k < view->num_rows; k++) {
+      double a[3];
+      row_axis(view, k, z, a);
+      *phi++ = (view->distance ? 0.5 * pol_v3_dot(a, a) : pol_v3_dot(a, z)) - view->offset[k];
+    }
   }
 }
 
@@ -172,7 +206,7 @@ void pol_joint_velocity(const pol_joint_kernel *kernel, const pol_frame *first,
     view_vector(&kernel->view[i], first, second, z);
     view_drift(&kernel->view[i], first, second, zd);
     pol_v3_add_scaled_cross(-1.0, first->w, z, zd);
-    phi_dot = project(&kernel->view[i], zd, phi_dot);
+    phi_dot = project(&kernel->view[i], z, zd, phi_dot);
   }
 }
 
@@ -193,15 +227,23 @@ void pol_joint_acceleration(const pol_joint_kernel *kernel, const pol_frame *fir
     pol_m3_apply(second->R, turn, global);
     pol_m3_apply_transposed(first->R, global, zdd);
     pol_v3_add_scaled_cross(-1.0, first->w, sum, zdd);
-    phi_ddot = project(view, zdd, phi_ddot);
+    phi_ddot = project(view, z, zdd, phi_ddot);
+    if (!view->distance) continue;
+    pol_v3_add_scaled_cross(-1.0, first->w, z, drift); /* now z' */
+    phi_ddot[-1] += pol_v3_dot(drift, drift);
   }
 }
 
 /* mu = sum lambda_k a_k; returns the multipliers of the next view. */
-static const double *view_force(const pol_view *view, const double *lambda, double mu[3])
+static const double *view_force(const pol_view *view, const double z[3], const double *lambda,
+                                double mu[3])
 {
   mu[0] = mu[1] = mu[2] = 0.0;
-  for (int k = 0; k < view->num_rows; k++) pol_v3_add_scaled(*lambda++, view->axis[k], mu);
+  for (int k = 0; k < view->num_rows; k++) {
+    double a[3];
+    row_axis(view, k, z, a);
+    pol_v3_add_scaled(*lambda++, a, mu);
+  }
   return lambda;
 }
 
@@ -212,8 +254,8 @@ void pol_joint_reaction(const pol_joint_kernel *kernel, const pol_frame *first,
   for (int i = 0; i < kernel->num_views; i++) {
     const pol_view *view = &kernel->view[i];
     double z[3], mu[3], force[3], mu2[3];
-    lambda = view_force(view, lambda, mu);
     view_vector(view, first, second, z);
+    lambda = view_force(view, z, lambda, mu);
     pol_m3_apply(first->R, mu, force);
     pol_m3_apply_transposed(second->R, force, mu2);
     pol_v3_add_scaled_cross(1.0, mu, z, wrench1);
@@ -223,8 +265,7 @@ void pol_joint_reaction(const pol_joint_kernel *kernel, const pol_frame *first,
   }
 }
 
-/* --- derivatives --------------------------------------------------------------------------------
- */
+/* --- derivatives ------------------------------------------------------------------------------ */
 
 /* V = dz/dq, 3 x 12 */
 static void view_gradient(const pol_view *view, const pol_frame *first, const double Q[9],
@@ -260,7 +301,11 @@ void pol_joint_jacobian(const pol_joint_kernel *kernel, const pol_frame *first,
     double z[3], V[3][12];
     view_vector(view, first, second, z);
     view_gradient(view, first, Q, z, V);
-    for (int k = 0; k < view->num_rows; k++) project_gradient(view->axis[k], V, *B++);
+    for (int k = 0; k < view->num_rows; k++) {
+      double a[3];
+      row_axis(view, k, z, a);
+      project_gradient(a, V, *B++);
+    }
   }
 }
 
@@ -290,18 +335,26 @@ void pol_joint_curvature(const pol_joint_kernel *kernel, const pol_frame *first,
         W[r][j] += skew[3 * r + j];
         W[r][6 + j] -= Qspin[3 * r + j];
       }
-    for (int k = 0; k < view->num_rows; k++) project_gradient(view->axis[k], W, *Z++);
+    for (int k = 0; k < view->num_rows; k++) {
+      double a[3];
+      row_axis(view, k, z, a);
+      project_gradient(a, W, *Z++);
+    }
+    if (view->distance) {
+      double turn[12];
+      pol_v3_add_scaled_cross(-1.0, first->w, z, drift); /* now z' */
+      project_gradient(drift, V, turn);
+      for (int j = 0; j < 12; j++) Z[-1][j] += turn[j];
+    }
   }
 }
 
 /* Rows of K by the reaction: mu~ dz, tau R1 mu~ dphi1, s~((Q^T mu)~ dphi2 - Q^T mu~ dphi1),
  * -(second). */
-static void add_view_stiffness(const pol_view *view, const pol_frame *first,
-                               const pol_frame *second, const double Q[9], const double mu[3],
-                               double (*K)[12])
+static void add_view_stiffness(const pol_view *view, const pol_frame *first, const double Q[9],
+                               const double z[3], const double mu[3], double (*K)[12])
 {
-  double z[3], V[3][12], M[9], RM[9], QM[9], mu2[3], M2[9], S[9], S1[9], S2[9];
-  view_vector(view, first, second, z);
+  double V[3][12], M[9], RM[9], QM[9], mu2[3], M2[9], S[9], S1[9], S2[9];
   view_gradient(view, first, Q, z, V);
   pol_m3_skew(mu, M);
   pol_m3_multiply(first->R, M, RM);
@@ -323,6 +376,17 @@ static void add_view_stiffness(const pol_view *view, const pol_frame *first,
   }
 }
 
+/* K += lambda V^T V: the axis of a distance moves. */
+static void add_distance_stiffness(const pol_view *view, const pol_frame *first, const double Q[9],
+                                   const double z[3], double lambda, double (*K)[12])
+{
+  double V[3][12];
+  view_gradient(view, first, Q, z, V);
+  for (int i = 0; i < 12; i++)
+    for (int j = 0; j < 12; j++)
+      K[i][j] += lambda * (V[0][i] * V[0][j] + V[1][i] * V[1][j] + V[2][i] * V[2][j]);
+}
+
 void pol_joint_stiffness(const pol_joint_kernel *kernel, const pol_frame *first,
                          const pol_frame *second, const double *lambda, double (*K)[12])
 {
@@ -330,8 +394,11 @@ void pol_joint_stiffness(const pol_joint_kernel *kernel, const pol_frame *first,
   memset(K, 0, 12 * sizeof *K);
   pol_m3_multiply_transposed(first->R, second->R, Q);
   for (int i = 0; i < kernel->num_views; i++) {
-    double mu[3];
-    lambda = view_force(&kernel->view[i], lambda, mu);
-    add_view_stiffness(&kernel->view[i], first, second, Q, mu, K);
+    const pol_view *view = &kernel->view[i];
+    double z[3], mu[3];
+    view_vector(view, first, second, z);
+    if (view->distance) add_distance_stiffness(view, first, Q, z, lambda[0], K);
+    lambda = view_force(view, z, lambda, mu);
+    add_view_stiffness(view, first, Q, z, mu, K);
   }
 }

@@ -8,6 +8,11 @@
  * with x, R the position and rotation of the two bodies and s fixed in the second.  A locked
  * translation has tau = 1 and s the second marker; a locked rotation has tau = 0, offset = 0 and s
  * an axis of the second marker that stays perpendicular to a.  Rows with the same z form a view.
+ * A distance is the view of a locked translation with the one row
+ *
+ *     phi = (d . d) / 2 - offset,   d = z - point,   offset = length^2 / 2,
+ *
+ * that is, with the axis a = d.
  *
  * Variations are dR = R dphi~ (dphi in body axes) and dx (global), in the order (dphi1, dx1, dphi2,
  * dx2); velocities likewise are (angular velocity in body axes, global velocity).
@@ -34,6 +39,8 @@ typedef struct pol_view {
   int num_rows;      /* 1 .. 3 */
   double axis[3][3]; /* a of each row, in axes of the first body */
   double offset[3];
+  int distance; /* its one row is a distance from this point, in axes of the first body */
+  double point[3];
 } pol_view;
 
 enum { POL_MAX_VIEWS = 4 };

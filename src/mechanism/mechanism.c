@@ -1,5 +1,5 @@
-/* The mechanism as plain data: growing arrays of bodies, markers and joints, and the rules that
- * each must keep.  What is stored here is checked once; every other room may trust it. */
+/* The mechanism as plain data: growing arrays of bodies, markers, joints and forces, and the rules
+ * that each must keep.  What is stored here is checked once; every other room may trust it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +20,7 @@ struct pol_mechanism {
   array bodies;  /* pol_body */
   array markers; /* pol_marker */
   array joints;  /* pol_joint */
+  array forces;  /* pol_force */
 };
 
 /* Appends a copy of item, whose first member is its name, and a copy of that name. */
@@ -90,6 +91,7 @@ void pol_mechanism_free(pol_mechanism **mechanism)
   release(&m->bodies, sizeof(pol_body));
   release(&m->markers, sizeof(pol_marker));
   release(&m->joints, sizeof(pol_joint));
+  release(&m->forces, sizeof(pol_force));
   free(m);
   *mechanism = NULL;
 }
@@ -171,7 +173,22 @@ pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *jo
     return POL_BAD_ARGUMENT;
   for (int i = 0; i < mechanism->joints.count; i++)
     if (strcmp(pol_mechanism_joint(mechanism, i)->name, joint->name) == 0) return POL_BAD_ARGUMENT;
+  if (joint->type == POL_DISTANCE && !(joint->length > 0.0 && isfinite(joint->length)))
+    return POL_BAD_ARGUMENT;
   return append(&mechanism->joints, joint, sizeof *joint, joint->name, index);
+}
+
+pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *force, int *index)
+{
+  if (!force->name || !*force->name || !pol_force_type_name(force->type) ||
+      !pol_force_frame_name(force->frame))
+    return POL_BAD_ARGUMENT;
+  if (force->body == POL_GROUND || !body_exists(mechanism, force->body) ||
+      !finite_numbers(force->vector, 3) || !finite_numbers(force->point, 3))
+    return POL_BAD_ARGUMENT;
+  for (int i = 0; i < mechanism->forces.count; i++)
+    if (strcmp(pol_mechanism_force(mechanism, i)->name, force->name) == 0) return POL_BAD_ARGUMENT;
+  return append(&mechanism->forces, force, sizeof *force, force->name, index);
 }
 
 int pol_mechanism_num_bodies(const pol_mechanism *mechanism)
@@ -189,6 +206,11 @@ int pol_mechanism_num_joints(const pol_mechanism *mechanism)
   return mechanism->joints.count;
 }
 
+int pol_mechanism_num_forces(const pol_mechanism *mechanism)
+{
+  return mechanism->forces.count;
+}
+
 const pol_body *pol_mechanism_body(const pol_mechanism *mechanism, int index)
 {
   return (const pol_body *)mechanism->bodies.items + index;
@@ -202,6 +224,11 @@ const pol_marker *pol_mechanism_marker(const pol_mechanism *mechanism, int index
 const pol_joint *pol_mechanism_joint(const pol_mechanism *mechanism, int index)
 {
   return (const pol_joint *)mechanism->joints.items + index;
+}
+
+const pol_force *pol_mechanism_force(const pol_mechanism *mechanism, int index)
+{
+  return (const pol_force *)mechanism->forces.items + index;
 }
 
 int pol_mechanism_find_body(const pol_mechanism *mechanism, const char *name)

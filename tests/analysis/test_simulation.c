@@ -139,7 +139,10 @@ static void summary_follows_the_solution(void **state)
 {
   (void)state;
   for (int kind = 0; kind < pol_formulation_count(); kind++) {
-    fixture f = open_heavy_top(1e-3, 0.2, (pol_formulation_kind)kind);
+    /* Tait-Bryan angles would meet gimbal lock after 0.01 s; so3 has no constraint left, and the
+     * Euler parameters have one more, for their length. */
+    long steps = kind == POL_TAIT_BRYAN ? 5 : 200;
+    fixture f = open_heavy_top(1e-3, 1e-3 * (double)steps, (pol_formulation_kind)kind);
     const pol_summary *summary = pol_simulation_summary(f.simulation);
     double initial = total_energy(f.simulation), drift = 0.0, position = 0.0, velocity = 0.0;
     tip_residuals(f.simulation, &position, &velocity);
@@ -150,16 +153,23 @@ static void summary_follows_the_solution(void **state)
       drift = fmax(drift, fabs(total_energy(f.simulation) - initial));
       position = fmax(position, p);
       velocity = fmax(velocity, v);
+      if (kind == POL_EULER_PARAMETERS) {
+        assert_true(summary->position_residual >= p - 1e-14);
+        assert_true(summary->velocity_residual >= v - 1e-12);
+        continue;
+      }
       assert_near(summary->position_residual, p, 1e-14);
       assert_near(summary->velocity_residual, v, 1e-12);
     }
     assert_true(summary->initial_energy.kinetic + summary->initial_energy.potential == initial);
     assert_true(summary->energy.kinetic + summary->energy.potential == total_energy(f.simulation));
     assert_true(summary->max_energy_drift == drift);
-    assert_near(summary->max_position_residual, position, 1e-14);
-    assert_near(summary->max_velocity_residual, velocity, 1e-12);
-    assert_int_equal(summary->counts.steps, 200);
-    assert_true(summary->counts.newton_iterations >= 200);
+    if (kind != POL_EULER_PARAMETERS) {
+      assert_near(summary->max_position_residual, position, 1e-14);
+      assert_near(summary->max_velocity_residual, velocity, 1e-12);
+    }
+    assert_int_equal(summary->counts.steps, steps);
+    assert_true(summary->counts.newton_iterations >= steps);
 
     /* Index 3 keeps the positions; energy is 15/2 4.61538^2 + 150^2 0.46875/2 + ... at first. */
     assert_true(summary->max_position_residual < 1e-12);
@@ -210,9 +220,10 @@ static void a_missing_velocity_is_completed_and_not_counted(void **state)
     fixture f = open_heavy_top(1e-3, 1.0, (pol_formulation_kind)kind);
     const pol_moves *moves = &pol_simulation_summary(f.simulation)->moves;
     pol_body_state body = body_now(f.simulation);
-    assert_near(moves->velocity_residual, 4.61538, 1e-14);
+    /* so3 knows no velocity that breaks its joint */
+    assert_near(moves->velocity_residual, kind == POL_SO3_PIVOT ? 0.0 : 4.61538, 1e-14);
     assert_true(moves->velocity == 0.0);
-    assert_true(moves->angular_velocity == 0.0);
+    assert_near(moves->angular_velocity, 0.0, 1e-13);
     assert_near(body.velocity[0], 4.61538, 1e-13);
     assert_near(body.velocity[1], 0.0, 1e-13);
     assert_near(body.velocity[2], 0.0, 1e-13);
@@ -297,6 +308,83 @@ static void settings_are_checked(void **state)
   bad = good;
   bad.options.newton.max_iterations = 0;
   refuse_settings(bad, "iterations");
+}
+
+/* What only shows with the mechanism or with the formulation is refused with the reason. */
+static void settings_must_fit_each_other(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *method;
+    pol_formulation_kind formulation;
+    double sigma;
+    pol_start start;
+    const char *words;
+  } cases[] = {
+      {"linear", POL_SO3XR3, 0.0, POL_START_SHIFTED, "classical start"},
+      {"geom2", POL_ROTATION_VECTOR, 0.0, POL_START_DEFAULT, "rotation vector"},
+      {"geom1", POL_ROTATION_VECTOR, 1.0, POL_START_DEFAULT, "rotation vector"},
+      {"geom1", POL_ROTATION_VECTOR, 0.0, POL_START_SHIFTED, "classical start"},
+      {"geom1", POL_SO3XR3_CAYLEY, 1.0, POL_START_DEFAULT, "Cayley"},
+  };
+  pol_body body = heavy_top_body();
+  pol_mechanism *mechanism;
+  pol_simulation *simulation;
+  pol_diagnostics d;
+  assert_int_equal(heavy_top_create(&mechanism, &body), POL_OK);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    pol_settings settings = pol_settings_default();
+    settings.options.method = cases[i].method;
+    settings.options.sigma = cases[i].sigma;
+    settings.options.start = cases[i].start;
+    settings.formulation = cases[i].formulation;
+    assert_int_equal(pol_settings_validate(&settings, NULL, 0), POL_OK);
+    assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, &d),
+                     POL_BAD_ARGUMENT);
+    assert_null(simulation);
+    assert_non_null(strstr(d.message, cases[i].words));
+  }
+  pol_mechanism_free(&mechanism);
+}
+
+static void the_mechanism_must_fit_the_formulation(void **state)
+{
+  (void)state;
+  pol_settings settings = pol_settings_default();
+  pol_body body = heavy_top_body();
+  pol_mechanism *mechanism;
+  pol_simulation *simulation;
+  pol_diagnostics d;
+  const double quarter_turn[3] = {0.0, 1.5707963267948966, 0.0};
+  pol_so3_exp(quarter_turn, body.rotation);
+  assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
+  assert_int_equal(pol_mechanism_add_body(mechanism, &body, NULL), POL_OK);
+  settings.formulation = POL_SO3_PIVOT;
+  assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, &d), POL_BAD_ARGUMENT);
+  assert_non_null(strstr(d.message, "spherical joint to the ground for body 'top'"));
+  settings.formulation = POL_TAIT_BRYAN;
+  assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, &d), POL_BAD_ARGUMENT);
+  assert_non_null(strstr(d.message, "body 'top' starts in gimbal lock"));
+  pol_mechanism_free(&mechanism);
+}
+
+/* The second multiplier of the stabilized form stays that of the last good step too. */
+static void the_stabilized_form_has_a_second_multiplier(void **state)
+{
+  (void)state;
+  pol_body body = heavy_top_body();
+  pol_settings settings = pol_settings_default();
+  fixture f = open_simulation(&body, &settings);
+  assert_null(pol_simulation_state(f.simulation)->eta);
+  close_simulation(&f);
+
+  settings.options.index = POL_INDEX_2_STABILIZED;
+  f = open_simulation(&body, &settings);
+  assert_non_null(pol_simulation_state(f.simulation)->eta);
+  assert_int_equal(pol_simulation_step(f.simulation), POL_OK);
+  assert_int_equal(pol_simulation_step(f.simulation), POL_OK);
+  assert_true(length(pol_simulation_state(f.simulation)->eta) > 0.0);
+  close_simulation(&f);
 }
 
 static void a_failed_step_keeps_the_last_state(void **state)
@@ -395,6 +483,9 @@ int main(void)
       cmocka_unit_test(a_missing_velocity_is_completed_and_not_counted),
       cmocka_unit_test(moves_are_measured),
       cmocka_unit_test(settings_are_checked),
+      cmocka_unit_test(settings_must_fit_each_other),
+      cmocka_unit_test(the_mechanism_must_fit_the_formulation),
+      cmocka_unit_test(the_stabilized_form_has_a_second_multiplier),
       cmocka_unit_test(a_failed_step_keeps_the_last_state),
       cmocka_unit_test(infinite_energy_is_refused),
       cmocka_unit_test(a_position_beyond_all_numbers_stops_the_run),

@@ -389,6 +389,114 @@ static void wrong_models(void **state)
   json_decref(object);
 }
 
+/* What does not fit the formulation or the mechanism is an error of the input, with the reason. */
+static void settings_that_do_not_fit(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *options, *reason;
+  } cases[] = {
+      {"--set simulation.method=linear --set simulation.start=shifted",
+       "simulation: coordinates that are re-centred each step have only the classical start"},
+      {"--set simulation.formulation=rotation-vector --set simulation.sigma=1",
+       "simulation: a rotation vector is integrated by the classical method"},
+      {"--set simulation.formulation=rotation-vector --set simulation.start=perturbed",
+       "simulation: coordinates that are re-centred each step have only the classical start"},
+      {"--set simulation.formulation=rotation-vector --set simulation.method=geom3",
+       "simulation: a rotation vector is integrated by the classical method"},
+      {"--set simulation.formulation=so3xr3-cayley --set simulation.sigma=optimal",
+       "simulation: sigma needs the exponential map"},
+      {"--set simulation.method=geom2 --set simulation.sigma=optimal",
+       "simulation = {\"method\": \"geom2\""},
+      {"--set simulation.formulation=so3 --set joints=[]",
+       "simulation: so3 needs a spherical joint to the ground for body 'top'"},
+      {"--set simulation.formulation=tait-bryan --set "
+       "bodies[0].rotation={\"axis\":[0,1,0],\"angle\":1.57}",
+       "simulation: body 'top' starts in gimbal lock"},
+  };
+  static const char *const commands[] = {"run", "check"};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (int k = 0; k < 2; k++) {
+      char line[300];
+      snprintf(line, sizeof line, "polhode %s top.json %s", commands[k], cases[i].options);
+      expect(line, 2);
+      expect_text(err, cases[i].reason);
+      expect_text(err, "\n1 error\n");
+      assert_string_equal(out, "");
+      strcat(line, " --json");
+      expect(line, 2);
+      json_t *object = parse_output();
+      expect_word(object, "status", "invalid");
+      expect_word(json_array_get(at(object, "errors"), 0), "path", "simulation");
+      json_decref(object);
+    }
+}
+
+/* Parameters that are allowed but cost order or stability. */
+static void doubtful_parameters_give_a_warning(void **state)
+{
+  (void)state;
+  static const char rho_inf[] = "\"rho_inf\": 0.9";
+  const char *place = strstr(heavy_top, rho_inf);
+  char text[2000];
+  assert_non_null(place);
+  snprintf(text, sizeof text, "%.*s%s%s", (int)(place - heavy_top), heavy_top,
+           "\"alpha_m\": 0.2, \"alpha_f\": 0.4, \"beta\": 0.4, \"gamma\": 0.5",
+           place + sizeof rho_inf - 1);
+  write_text("doubtful.json", text);
+  static const char *const commands[] = {"run", "check"};
+  for (int k = 0; k < 2; k++) {
+    char line[100];
+    snprintf(line, sizeof line, "polhode %s doubtful.json", commands[k]);
+    expect(line, 0);
+    assert_string_equal(
+        err, "warning: gamma is not 1/2 + alpha_f - alpha_m: the method is of first order\n");
+    strcat(line, " --json");
+    expect(line, 0);
+    json_t *object = parse_output();
+    expect_length(object, "warnings", 1);
+    json_decref(object);
+    snprintf(line, sizeof line, "polhode %s top.json --json", commands[k]);
+    expect(line, 0);
+    assert_string_equal(err, "");
+    object = parse_output();
+    expect_length(object, "warnings", 0);
+    json_decref(object);
+  }
+}
+
+/* Sigma and start are told by both commands. */
+static void sigma_and_start_are_told(void **state)
+{
+  (void)state;
+  static const char settings[] =
+      "top.json --set simulation.sigma=optimal --set simulation.rho_inf=1 --set "
+      "simulation.start=shifted";
+  char line[300];
+  snprintf(line, sizeof line, "polhode run %s", settings);
+  expect(line, 0);
+  expect_text(out, "\nsigma           0.666667, exact update\n");
+  expect_text(out, "\nstart           shifted\n");
+  strcat(line, " --json");
+  expect(line, 0);
+  json_t *object = parse_output();
+  assert_true(fabs(number_at(object, "sigma") - 2.0 / 3.0) < 1e-15);
+  expect_word(object, "sigma_update", "exact");
+  expect_word(object, "start", "shifted");
+  json_decref(object);
+  snprintf(line, sizeof line, "polhode check %s", settings);
+  expect(line, 0);
+  expect_text(out, "\nsigma           0.666667, exact update\n");
+  expect_text(out, "\nstart           shifted\n");
+  strcat(line, " --json");
+  expect(line, 0);
+  object = parse_output();
+  assert_true(fabs(number_at(object, "simulation.sigma") - 2.0 / 3.0) < 1e-15);
+  expect_word(object, "simulation.sigma_update", "exact");
+  expect_word(object, "simulation.start", "shifted");
+  json_decref(object);
+}
+
 static void a_failing_run_keeps_its_results(void **state)
 {
   (void)state;
@@ -467,6 +575,25 @@ static void check_tells_what_a_model_is(void **state)
   json_decref(object);
 }
 
+/* Forces and distances, from a model of the papers. */
+static void check_tells_of_forces_and_distances(void **state)
+{
+  (void)state;
+  expect("polhode check " POLHODE_SOURCE_DIR "/models/bruels-cardona-2010/romano_3.json", 0);
+  expect_text(out, "\nforce           follower, torque (0, 0, 40) N m on body, body axes\n");
+  expect("polhode check " POLHODE_SOURCE_DIR "/models/bruels-cardona-2010/romano_3.json --json", 0);
+  json_t *object = parse_output();
+  expect_length(object, "forces", 1);
+  json_t *force = json_array_get(at(object, "forces"), 0);
+  expect_word(force, "type", "torque");
+  expect_word(force, "frame", "body");
+  expect_length(force, "vector", 3);
+  json_decref(object);
+  expect("polhode check " POLHODE_SOURCE_DIR "/models/arnold-cardona-bruels-2015/pendulum.json", 0);
+  expect_text(out, "rod, distance from ground to bob, locks the distance\n");
+  expect_text(out, "5 of 6: 1 constraint\n");
+}
+
 /* A hinge about x allows no spin about y. */
 static void check_tells_what_had_to_change(void **state)
 {
@@ -508,11 +635,20 @@ static void methods_are_listed(void **state)
   (void)state;
   expect("polhode methods", 0);
   expect_text(out, "geom1");
-  expect_text(out, "so3xr3");
+  expect_text(out, "\n  so3xr3 ");
+  expect_text(out, "\n  tait-bryan ");
+  expect_text(out, "\nindex\n  3 ");
+  expect_text(out, "\n  optimal ");
+  expect_text(out, "\n  perturbed ");
   expect("polhode methods --json", 0);
   json_t *object = parse_output();
   expect_word(json_array_get(at(object, "methods"), 0), "name", "geom1");
-  assert_string_equal(json_string_value(json_array_get(at(object, "formulations"), 0)), "so3xr3");
+  expect_word(json_array_get(at(object, "formulations"), 0), "name", "so3xr3");
+  assert_true(json_string_length(at(json_array_get(at(object, "formulations"), 7), "title")) > 0);
+  expect_word(json_array_get(at(object, "index"), 2), "name", "stabilized-2");
+  expect_word(json_array_get(at(object, "sigma"), 2), "name", "optimal");
+  expect_word(json_array_get(at(object, "sigma_update"), 1), "name", "incremental");
+  expect_word(json_array_get(at(object, "start"), 3), "name", "perturbed");
   json_decref(object);
 }
 
@@ -659,9 +795,13 @@ int main(void)
       cmocka_unit_test(options_override_the_model),
       cmocka_unit_test(results_are_written),
       cmocka_unit_test(wrong_models),
+      cmocka_unit_test(settings_that_do_not_fit),
+      cmocka_unit_test(doubtful_parameters_give_a_warning),
+      cmocka_unit_test(sigma_and_start_are_told),
       cmocka_unit_test(a_failing_run_keeps_its_results),
       cmocka_unit_test(a_full_disk_is_told),
       cmocka_unit_test(check_tells_what_a_model_is),
+      cmocka_unit_test(check_tells_of_forces_and_distances),
       cmocka_unit_test(check_tells_what_had_to_change),
       cmocka_unit_test(check_names_redundant_joints),
       cmocka_unit_test(methods_are_listed),

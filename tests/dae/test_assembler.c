@@ -34,8 +34,7 @@ static double velocity_error(truss *s, double t, const double *q, const double *
   return worst;
 }
 
-/* --- positions ---------------------------------------------------------------------------------
- */
+/* --- positions -------------------------------------------------------------------------------- */
 
 /* With equal masses the nearest point of a circle is on the ray. */
 static void test_pendulum_position(void **state)
@@ -164,8 +163,7 @@ static void test_position_units(void **state)
   }
 }
 
-/* --- velocities --------------------------------------------------------------------------------
- */
+/* --- velocities ------------------------------------------------------------------------------- */
 
 /* v - v0 = -M^-1 B^T mu with one constraint, by hand. */
 static void nearest_velocity(const truss *s, const double *q, double *v)
@@ -295,8 +293,7 @@ static void test_velocity_units(void **state)
   }
 }
 
-/* --- redundant and impossible constraints ------------------------------------------------------
- */
+/* --- redundant and impossible constraints ----------------------------------------------------- */
 
 /* The four-bar with a rod twice, the second time in another unit. */
 static void redundant_init(truss *s)
@@ -411,8 +408,7 @@ static void test_impossible_velocity(void **state)
   pol_assembler_free(&assembler);
 }
 
-/* --- accelerations, time, failures of the model ------------------------------------------------
- */
+/* --- accelerations, time, failures of the model ----------------------------------------------- */
 
 static void test_pendulum_acceleration(void **state)
 {

@@ -23,8 +23,7 @@ static void sample_init(sample *s)
   assert_int_equal(pol_group_layout(&s->dae.group, s->factors, 2), POL_OK);
 }
 
-/* --- rules -------------------------------------------------------------------------------------
- */
+/* --- rules ------------------------------------------------------------------------------------ */
 
 static void assert_rule(const pol_dae *dae, const char *rule)
 {
@@ -160,8 +159,7 @@ static void test_constraint(void **state)
   check_pattern(0, 3, 5, 3, uneven, same);
 }
 
-/* --- evaluation --------------------------------------------------------------------------------
- */
+/* --- evaluation ------------------------------------------------------------------------------- */
 
 enum { NV = 5, M = 3, NH = 2 };
 static const double mark = 42.0;
@@ -269,8 +267,7 @@ static void test_answer_is_passed_on(void **state)
   check_zeroing(&s.dae, POL_FORCE, NV * NV, M * NV);
 }
 
-/* --- patterns and names ------------------------------------------------------------------------
- */
+/* --- patterns and names ----------------------------------------------------------------------- */
 
 static void assert_full(const pol_pattern *pattern, int rows, int cols)
 {

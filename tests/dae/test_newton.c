@@ -117,8 +117,7 @@ static void problem_end(problem *p)
   pol_saddle_free(&p->saddle);
 }
 
-/* --- the problems ------------------------------------------------------------------------------
- */
+/* --- the problems ----------------------------------------------------------------------------- */
 
 /* Equilibrium of a particle with springs on the unit circle: W = second derivatives, B = (x, y). */
 static void circle_residual(const problem *p, const double *x, double *r)
@@ -200,8 +199,7 @@ static problem cube(void)
   return (problem){.nv = 2, .residual = cube_residual, .matrix = cube_matrix, .tolerance = 1e-12};
 }
 
-/* --- convergence -------------------------------------------------------------------------------
- */
+/* --- convergence ------------------------------------------------------------------------------ */
 
 static void test_quadratic(void **state)
 {
@@ -274,8 +272,7 @@ static void test_solved(void **state)
   problem_end(&p);
 }
 
-/* --- the kept matrix ---------------------------------------------------------------------------
- */
+/* --- the kept matrix -------------------------------------------------------------------------- */
 
 /* With matrix 1 the iteration for `number` contracts by |1 - number|: the matrix is kept up to 0.5,
  * unless the solution is still so far away that keeping it costs more than a new one. */
@@ -374,8 +371,7 @@ static void test_old_matrix(void **state)
   }
 }
 
-/* --- line search -------------------------------------------------------------------------------
- */
+/* --- line search ------------------------------------------------------------------------------ */
 
 /* From 10 plain Newton runs away; half steps find the way back.  Also with tolerances that grow
  * with the iterate, as those of an integrator do. */
@@ -421,8 +417,7 @@ static void test_domain(void **state)
   problem_end(&p);
 }
 
-/* --- failures ----------------------------------------------------------------------------------
- */
+/* --- failures --------------------------------------------------------------------------------- */
 
 static void zero_row_matrix(const problem *p, const double *x, double *W, double *B)
 {

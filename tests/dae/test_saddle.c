@@ -127,8 +127,7 @@ static void test_pattern(void **state)
   }
 }
 
-/* --- assembly -----------------------------------------------------------------------------------
- */
+/* --- assembly --------------------------------------------------------------------------------- */
 
 /* Values in a pattern (NULL: full) that tell their place: 1 + row + 100 col, and more for B. */
 static double *numbered(const pol_pattern *pattern, int rows, int cols, double base)

@@ -61,8 +61,7 @@ static inline double toy_largest(const double *x, int n)
   return max;
 }
 
-/* --- truss -------------------------------------------------------------------------------------
- */
+/* --- truss ------------------------------------------------------------------------------------ */
 
 typedef struct rod {
   int a, b;         /* particles; b = -1: the anchor in the ground */
@@ -218,8 +217,7 @@ static inline void truss_clear(truss *s)
   s->dae.coupling = s->dae.constraint = NULL;
 }
 
-/* --- skate -------------------------------------------------------------------------------------
- */
+/* --- skate ------------------------------------------------------------------------------------ */
 
 typedef struct skate {
   double mass, inertia, slope, omega, arm; /* slope: gravity along the plane */

@@ -9,7 +9,7 @@
 #include "check.h"
 #include "dae/dae.h"
 
-enum { NV = 12, NQ = 14, MAX_M = 12 };
+enum { MAX_NV = 14, MAX_NQ = 14, MAX_M = 14 };
 static const double offset[4] = {2.0, 1.0, -1.0, -2.0};
 static const double s = 1e-3;
 
@@ -18,8 +18,8 @@ typedef struct system {
   pol_formulation *formulation;
   const pol_dae *dae;
   pol_dae_patterns patterns;
-  int m;
-  double q[NQ], v[NV], vd[NV], lambda[MAX_M];
+  int nv, m;
+  double q[MAX_NQ], v[MAX_NV], vd[MAX_NV], lambda[MAX_M];
   double *scratch;
 } system_t;
 
@@ -33,41 +33,82 @@ static int add_random_marker(pol_mechanism *mechanism, int body, uint64_t *seed)
   return index;
 }
 
-/* Two bodies; joints ground-a, a-b of the given type, with random markers (not assembled: the terms
- * must be right off the constraints too). */
+static void add_random_joint(pol_mechanism *mechanism, const char *name, pol_joint_type type,
+                             int first_body, int second_body, uint64_t *seed)
+{
+  pol_joint joint = {.name = name, .type = type, .length = 0.8};
+  joint.marker[0] = add_random_marker(mechanism, first_body, seed);
+  joint.marker[1] = add_random_marker(mechanism, second_body, seed);
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
+}
+
+/* A force and a torque in each frame, on both bodies, the forces off the centre of mass. */
+static void add_random_forces(pol_mechanism *mechanism, uint64_t *seed)
+{
+  static const char *const names[] = {"f global", "f body", "t global", "t body"};
+  for (int i = 0; i < 4; i++) {
+    pol_force force = {.name = names[i],
+                       .type = i < 2 ? POL_APPLIED_FORCE : POL_APPLIED_TORQUE,
+                       .body = i == 0 || i == 3,
+                       .frame = i % 2 ? POL_BODY_AXES : POL_GLOBAL_AXES};
+    random_numbers(seed, force.vector, 3);
+    random_numbers(seed, force.point, 3);
+    assert_int_equal(pol_mechanism_add_force(mechanism, &force, NULL), POL_OK);
+  }
+}
+
+/* Turned by less than 0.9 rad from the global axes: far from gimbal lock. */
+static void random_rotation(uint64_t *seed, double q[4])
+{
+  double w[3];
+  random_numbers(seed, w, 3);
+  for (int i = 0; i < 3; i++) w[i] *= 0.5;
+  pol_so3_exp(w, q);
+}
+
+static void random_body(const char *name, uint64_t *seed, pol_body *body)
+{
+  *body = (pol_body){.name = name,
+                     .mass = 2.0 + random_number(seed),
+                     .inertia = {1.0, 0.1, -0.2, 0.1, 1.3, 0.3, -0.2, 0.3, 0.9}};
+  random_rotation(seed, body->rotation);
+  random_numbers(seed, body->position, 3);
+}
+
+/* Two bodies, joints ground-a and a-b of the given type, with random markers (not assembled: the
+ * terms must be right off the constraints too).  so3 has a pivot for each body instead of the first
+ * joint. */
 static void create(system_t *sys, pol_joint_type type, pol_formulation_kind kind, int swapped,
                    uint64_t *seed)
 {
   static const double gravity[3] = {0.3, -2.0, -9.81};
-  const char *names[2] = {"a", "b"}, *joints[2] = {"first", "second"};
+  pol_body body;
+  unsigned char keep[MAX_NV];
   assert_int_equal(pol_mechanism_create(&sys->mechanism), POL_OK);
   pol_mechanism_set_gravity(sys->mechanism, gravity);
   for (int i = 0; i < 2; i++) {
-    pol_body body = {.name = names[i],
-                     .mass = 2.0 + random_number(seed),
-                     .inertia = {1.0, 0.1, -0.2, 0.1, 1.3, 0.3, -0.2, 0.3, 0.9}};
-    random_quaternion(seed, body.rotation);
+    random_body(i == 0 ? "a" : "b", seed, &body);
     assert_int_equal(pol_mechanism_add_body(sys->mechanism, &body, NULL), POL_OK);
   }
-  for (int i = 0; i < 2; i++) {
-    int marker[2] = {add_random_marker(sys->mechanism, i == 0 ? POL_GROUND : 0, seed),
-                     add_random_marker(sys->mechanism, i, seed)};
-    pol_joint joint = {
-        .name = joints[i], .type = type, .marker = {marker[swapped], marker[1 - swapped]}};
-    assert_int_equal(pol_mechanism_add_joint(sys->mechanism, &joint, NULL), POL_OK);
+  if (kind == POL_SO3_PIVOT) {
+    add_random_joint(sys->mechanism, "pivot a", POL_SPHERICAL, POL_GROUND, 0, seed);
+    add_random_joint(sys->mechanism, "pivot b", POL_SPHERICAL, 1, POL_GROUND, seed);
+  } else {
+    add_random_joint(sys->mechanism, "first", type, swapped ? 0 : POL_GROUND,
+                     swapped ? POL_GROUND : 0, seed);
   }
+  add_random_joint(sys->mechanism, "second", type, swapped, 1 - swapped, seed);
   assert_int_equal(pol_formulation_create(&sys->formulation, sys->mechanism, kind), POL_OK);
   sys->dae = pol_formulation_dae(sys->formulation);
   assert_int_equal(pol_dae_validate(sys->dae, NULL, 0), POL_OK);
   assert_int_equal(pol_dae_patterns_create(&sys->patterns, sys->dae), POL_OK);
+  sys->nv = sys->dae->group.nv;
   sys->m = pol_dae_num_constraints(sys->dae);
+  assert_true(sys->nv <= MAX_NV && sys->m <= MAX_M && sys->dae->group.nq <= MAX_NQ);
   sys->scratch = calloc(sys->dae->scratch_size, sizeof *sys->scratch);
-  for (int b = 0; b < 2; b++) {
-    random_quaternion(seed, sys->q + 7 * b);
-    random_numbers(seed, sys->q + 7 * b + 4, 3);
-  }
-  random_numbers(seed, sys->v, NV);
-  random_numbers(seed, sys->vd, NV);
+  pol_formulation_initial(sys->formulation, sys->q, sys->v, keep);
+  random_numbers(seed, sys->v, sys->nv);
+  random_numbers(seed, sys->vd, sys->nv);
   random_numbers(seed, sys->lambda, sys->m);
 }
 
@@ -100,15 +141,15 @@ static void expand(const pol_pattern *pattern, const double *values, double *den
 
 enum { POSITION_VARIED, VELOCITY_VARIED };
 
-/* Derivative of `rows` numbers that `want` puts where `vector` points, by q or by v: rows x NV. */
+/* Derivative of `rows` numbers that `want` puts where `vector` points, by q or by v: rows x nv. */
 static void numeric_derivative(system_t *sys, int varied, unsigned want, const pol_terms *out,
                                const double *vector, int rows, double *derivative)
 {
-  for (int j = 0; j < NV; j++) {
-    double samples[4][NV], q[NQ], v[NV], step[NV] = {0.0};
+  for (int j = 0; j < sys->nv; j++) {
+    double samples[4][MAX_NV], q[MAX_NQ], v[MAX_NV], step[MAX_NV] = {0.0};
     for (int k = 0; k < 4; k++) {
       pol_point at = point_of(sys);
-      memcpy(v, sys->v, sizeof v);
+      memcpy(v, sys->v, (size_t)sys->nv * sizeof *v);
       step[j] = offset[k] * s;
       if (varied == POSITION_VARIED) {
         pol_group_move(&sys->dae->group, sys->q, step, q);
@@ -122,7 +163,7 @@ static void numeric_derivative(system_t *sys, int varied, unsigned want, const p
     }
     for (int i = 0; i < rows; i++) {
       double f[4] = {samples[0][i], samples[1][i], samples[2][i], samples[3][i]};
-      derivative[i * NV + j] = difference(f, s);
+      derivative[i * sys->nv + j] = difference(f, s);
     }
   }
 }
@@ -131,7 +172,7 @@ static void numeric_derivative(system_t *sys, int varied, unsigned want, const p
 static void check_matrix(system_t *sys, unsigned matrix, const pol_pattern *pattern, int varied,
                          unsigned vector_want, int rows)
 {
-  double values[NV * NV], vector[NV], dense[NV * NV], numeric[NV * NV];
+  double values[MAX_NV * MAX_NV], vector[MAX_NV], dense[MAX_NV * MAX_NV], numeric[MAX_NV * MAX_NV];
   pol_terms out = {.balance = vector,
                    .position = vector,
                    .velocity = vector,
@@ -143,13 +184,14 @@ static void check_matrix(system_t *sys, unsigned matrix, const pol_pattern *patt
   evaluate(sys, &at, matrix, &out);
   expand(pattern, values, dense);
   numeric_derivative(sys, varied, vector_want, &out, vector, rows, numeric);
-  assert_near(dense, numeric, rows * NV, 1e-9);
+  assert_near(dense, numeric, rows * sys->nv, 1e-9);
 }
 
 /* M vd = inertia, symmetric; velocity = B v; acceleration = Z v; energy = v M v / 2. */
 static void check_products(system_t *sys)
 {
-  double mass[NV * NV], M[NV * NV], inertia[NV], product[NV], B[MAX_M * NV], Z[MAX_M * NV];
+  double mass[MAX_NV * MAX_NV], M[MAX_NV * MAX_NV], inertia[MAX_NV], product[MAX_NV],
+      B[MAX_M * MAX_NV], Z[MAX_M * MAX_NV];
   double velocity[MAX_M], acceleration[MAX_M], Bv[MAX_M] = {0.0}, Zv[MAX_M] = {0.0};
   pol_terms out = {.balance = inertia,
                    .velocity = velocity,
@@ -162,42 +204,43 @@ static void check_products(system_t *sys)
            POL_INERTIA | POL_MASS | POL_VELOCITY | POL_ACCELERATION | POL_JACOBIAN | POL_CURVATURE,
            &out);
   expand(sys->patterns.coupling, mass, M);
-  for (int i = 0; i < NV; i++) {
+  for (int i = 0; i < sys->nv; i++) {
     product[i] = 0.0;
-    for (int j = 0; j < NV; j++) {
-      product[i] += M[i * NV + j] * sys->vd[j];
-      assert_near(&M[i * NV + j], &M[j * NV + i], 1, 1e-15);
+    for (int j = 0; j < sys->nv; j++) {
+      product[i] += M[i * sys->nv + j] * sys->vd[j];
+      assert_near(&M[i * sys->nv + j], &M[j * sys->nv + i], 1, 1e-15);
     }
   }
-  assert_near(product, inertia, NV, 1e-14);
+  assert_near(product, inertia, sys->nv, 1e-14);
   pol_matrix_multiply(sys->patterns.constraint, B, 1.0, sys->v, Bv);
   pol_matrix_multiply(sys->patterns.constraint, Z, 1.0, sys->v, Zv);
   assert_near(Bv, velocity, sys->m, 1e-13);
   assert_near(Zv, acceleration, sys->m, 1e-13);
 
   pol_energy energy;
-  double twice = 0.0, Mv[NV] = {0.0};
+  double twice = 0.0, Mv[MAX_NV] = {0.0};
   pol_formulation_energy(sys->formulation, sys->q, sys->v, &energy);
   pol_matrix_multiply(sys->patterns.coupling, mass, 1.0, sys->v, Mv);
-  for (int i = 0; i < NV; i++) twice += Mv[i] * sys->v[i];
+  for (int i = 0; i < sys->nv; i++) twice += Mv[i] * sys->v[i];
   assert_near(&energy.kinetic, &(double){0.5 * twice}, 1, 1e-13);
 }
 
 /* B^T lambda = reaction, and the force does the work that the potential loses: gradient at rest. */
 static void check_forces(system_t *sys)
 {
-  double B[MAX_M * NV], reaction[NV], product[NV] = {0.0}, force[NV], rest[NV] = {0.0};
+  double B[MAX_M * MAX_NV], reaction[MAX_NV], product[MAX_NV] = {0.0}, force[MAX_NV],
+                                              rest[MAX_NV] = {0.0};
   pol_terms out = {.balance = reaction, .jacobian = B};
   pol_point at = point_of(sys);
   evaluate(sys, &at, POL_REACTION | POL_JACOBIAN, &out);
   pol_matrix_multiply_transposed(sys->patterns.constraint, B, 1.0, sys->lambda, product);
-  assert_near(product, reaction, NV, 1e-13);
+  assert_near(product, reaction, sys->nv, 1e-13);
 
   out.balance = force;
   at.v = rest;
   evaluate(sys, &at, POL_FORCE, &out);
-  for (int j = 0; j < NV; j++) {
-    double f[4], q[NQ], step[NV] = {0.0};
+  for (int j = 0; j < sys->nv; j++) {
+    double f[4], q[MAX_NQ], step[MAX_NV] = {0.0};
     for (int k = 0; k < 4; k++) {
       pol_energy energy;
       step[j] = offset[k] * s;
@@ -214,11 +257,11 @@ static void check_all(system_t *sys)
   const pol_pattern *W = sys->patterns.coupling, *B = sys->patterns.constraint;
   check_matrix(sys, POL_JACOBIAN, B, POSITION_VARIED, POL_POSITION, sys->m);
   check_matrix(sys, POL_CURVATURE, B, POSITION_VARIED, POL_VELOCITY, sys->m);
-  check_matrix(sys, POL_DAMPING, W, VELOCITY_VARIED, POL_FORCE, NV);
-  check_matrix(sys, POL_STIFFNESS, W, POSITION_VARIED, POL_INERTIA | POL_FORCE, NV);
-  check_matrix(sys, POL_GEOMETRIC_STIFFNESS, W, POSITION_VARIED, POL_REACTION, NV);
+  check_matrix(sys, POL_DAMPING, W, VELOCITY_VARIED, POL_FORCE, sys->nv);
+  check_matrix(sys, POL_STIFFNESS, W, POSITION_VARIED, POL_INERTIA | POL_FORCE, sys->nv);
+  check_matrix(sys, POL_GEOMETRIC_STIFFNESS, W, POSITION_VARIED, POL_REACTION, sys->nv);
   check_matrix(sys, POL_STIFFNESS | POL_GEOMETRIC_STIFFNESS, W, POSITION_VARIED,
-               POL_INERTIA | POL_FORCE | POL_REACTION, NV);
+               POL_INERTIA | POL_FORCE | POL_REACTION, sys->nv);
   check_products(sys);
   check_forces(sys);
 }
@@ -236,7 +279,66 @@ static void all_terms_match_finite_differences(void **state)
         check_all(&sys);
         destroy(&sys);
       }
-  assert_true(cases >= 28);
+  assert_int_equal(cases, 2 * 8 * 8);
+}
+
+/* Applied forces have a stiffness of their own; they do not touch the other terms. */
+static void forces_match_finite_differences(void **state)
+{
+  (void)state;
+  uint64_t seed = 5;
+  for (int kind = 0; kind < pol_formulation_count(); kind++) {
+    system_t sys = {0};
+    create(&sys, POL_SPHERICAL, (pol_formulation_kind)kind, 0, &seed);
+    pol_point at = point_of(&sys);
+    double bare[MAX_NV], loaded[MAX_NV], change = 0.0;
+    evaluate(&sys, &at, POL_FORCE, &(pol_terms){.balance = bare});
+    add_random_forces(sys.mechanism, &seed);
+    evaluate(&sys, &at, POL_FORCE, &(pol_terms){.balance = loaded});
+    for (int i = 0; i < sys.nv; i++) change = fmax(change, fabs(loaded[i] - bare[i]));
+    assert_true(change > 0.1);
+    check_matrix(&sys, POL_STIFFNESS, sys.patterns.coupling, POSITION_VARIED,
+                 POL_INERTIA | POL_FORCE, sys.nv);
+    check_matrix(&sys, POL_DAMPING, sys.patterns.coupling, VELOCITY_VARIED, POL_FORCE, sys.nv);
+    destroy(&sys);
+  }
+}
+
+/* The power of the wrenches is that of their definition: F . d(x + R p)/dt and T . omega. */
+static void forces_do_the_work_of_their_definition(void **state)
+{
+  (void)state;
+  uint64_t seed = 6;
+  for (int kind = 0; kind < pol_formulation_count(); kind++) {
+    system_t sys = {0};
+    create(&sys, POL_SPHERICAL, (pol_formulation_kind)kind, 0, &seed);
+    pol_point at = point_of(&sys);
+    double bare[MAX_NV], loaded[MAX_NV], power = 0.0, expected = 0.0;
+    evaluate(&sys, &at, POL_FORCE, &(pol_terms){.balance = bare});
+    add_random_forces(sys.mechanism, &seed);
+    evaluate(&sys, &at, POL_FORCE, &(pol_terms){.balance = loaded});
+    for (int i = 0; i < sys.nv; i++) power += (bare[i] - loaded[i]) * sys.v[i];
+    for (int k = 0; k < pol_mechanism_num_forces(sys.mechanism); k++) {
+      const pol_force *force = pol_mechanism_force(sys.mechanism, k);
+      pol_body_state body;
+      double global[3], arm[3];
+      pol_formulation_body_state(sys.formulation, sys.q, sys.v, force->body, &body);
+      const double *R = body.rotation, *w = body.angular_velocity_global, *u = body.velocity;
+      for (int i = 0; i < 3; i++) {
+        const double *f = force->vector, *p = force->point;
+        int turns = force->frame == POL_BODY_AXES;
+        global[i] = turns ? R[3 * i] * f[0] + R[3 * i + 1] * f[1] + R[3 * i + 2] * f[2] : f[i];
+        arm[i] = R[3 * i] * p[0] + R[3 * i + 1] * p[1] + R[3 * i + 2] * p[2];
+      }
+      double at_point[3] = {u[0] + w[1] * arm[2] - w[2] * arm[1],
+                            u[1] + w[2] * arm[0] - w[0] * arm[2],
+                            u[2] + w[0] * arm[1] - w[1] * arm[0]};
+      const double *rate = force->type == POL_APPLIED_TORQUE ? w : at_point;
+      for (int i = 0; i < 3; i++) expected += global[i] * rate[i];
+    }
+    assert_near(&power, &expected, 1, 1e-13);
+    destroy(&sys);
+  }
 }
 
 /* The same physics in both coordinates: residual wrenches and accelerations agree after conversion.
@@ -248,7 +350,7 @@ static void formulations_agree(void **state)
   system_t product = {0}, se3 = {0};
   create(&product, POL_REVOLUTE, POL_SO3XR3, 0, &seed);
   create(&se3, POL_REVOLUTE, POL_SE3_BODY, 0, &again);
-  double R[9], residual[2][NV];
+  double R[9], residual[2][MAX_NV];
   for (int b = 0; b < 2; b++) {
     double *v = se3.v + 6 * b, *vd = se3.vd + 6 * b, *y = product.v + 6 * b;
     pol_quat_to_matrix(se3.q + 7 * b, R);
@@ -292,9 +394,9 @@ static void equations_have_names(void **state)
   assert_string_equal(text, "body 'a', torque y");
   pol_dae_describe(sys.dae, 11, text, sizeof text);
   assert_string_equal(text, "body 'b', force z");
-  pol_dae_describe(sys.dae, NV + 2, text, sizeof text);
+  pol_dae_describe(sys.dae, sys.nv + 2, text, sizeof text);
   assert_string_equal(text, "joint 'first', translation z");
-  pol_dae_describe(sys.dae, NV + 8, text, sizeof text);
+  pol_dae_describe(sys.dae, sys.nv + 8, text, sizeof text);
   assert_string_equal(text, "joint 'second', rotation (axis x against z)");
   destroy(&sys);
 }
@@ -303,6 +405,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_terms_match_finite_differences),
+      cmocka_unit_test(forces_match_finite_differences),
+      cmocka_unit_test(forces_do_the_work_of_their_definition),
       cmocka_unit_test(formulations_agree),
       cmocka_unit_test(equations_have_names),
   };

@@ -22,6 +22,7 @@ static pol_options make_options(pol_index index, double rho_inf, pol_newton_kind
   options.index = index;
   options.newton.kind = kind;
   options.newton.tolerance = 1e-10;
+  options.start = POL_START_CLASSICAL;
   pol_options_set_rho_inf(&options, rho_inf);
   return options;
 }
@@ -35,8 +36,7 @@ static pol_integrator *start(const pol_dae *dae, const pol_options *options, dou
   return integrator;
 }
 
-/* --- the pendulum's solution -------------------------------------------------------------------
- */
+/* --- the pendulum's solution ------------------------------------------------------------------ */
 
 typedef struct pendulum_state {
   double q[2], v[2], lambda;
@@ -103,8 +103,7 @@ static void test_solution(void **state)
   assert_int_equal(lines, 40);
 }
 
-/* --- orders ------------------------------------------------------------------------------------
- */
+/* --- orders ----------------------------------------------------------------------------------- */
 
 /* Largest errors and residuals of a run over 2 s. */
 typedef struct errors {
@@ -167,6 +166,22 @@ static void test_orders(void **state)
     }
 }
 
+/* The default start gives the multipliers their second order back. */
+static void test_default_start(void **state)
+{
+  (void)state;
+  for (int i = 0; i < NUM_INDICES; i++)
+    for (int r = 0; r < NUM_RHOS; r++) {
+      pol_options options = make_options(indices[i], rhos[r], POL_NEWTON_FULL);
+      options.start = POL_START_DEFAULT;
+      errors coarse = run_pendulum(0.2, &options, 0.01);
+      errors fine = run_pendulum(0.2, &options, 0.005);
+      assert_order(coarse.q, fine.q, 2.0);
+      assert_order(coarse.v, fine.v, 2.0);
+      assert_order(coarse.lambda, fine.lambda, 2.0);
+    }
+}
+
 /* From the lowest point there is no order reduction. */
 static void test_orders_from_below(void **state)
 {
@@ -183,14 +198,21 @@ static void test_orders_from_below(void **state)
 }
 
 /* Example 3.2 and figure 5 of Arnold/Cardona/Bruels 2015: the multiplier's oscillation reaches
- * 2.48e-1 and 1.23e-1 (from starting values shifted by the order of h^2; 2.476e-1 and 1.227e-1 from
- * the classical ones). */
+ * 2.48e-1 and 1.23e-1 from shifted accelerations (2.476e-1 and 1.227e-1 from the classical ones),
+ * and the perturbed velocity removes it. */
 static void test_published_amplitude(void **state)
 {
   (void)state;
   pol_options options = make_options(POL_INDEX_3, 0.9, POL_NEWTON_MODIFIED);
   assert_true(fabs(run_pendulum(0.2, &options, 0.02).lambda - 0.2476) <= 5e-5);
   assert_true(fabs(run_pendulum(0.2, &options, 0.01).lambda - 0.1227) <= 5e-5);
+  options.start = POL_START_SHIFTED;
+  assert_true(fabs(run_pendulum(0.2, &options, 0.02).lambda - 0.2483) <= 5e-5);
+  assert_true(fabs(run_pendulum(0.2, &options, 0.01).lambda - 0.1231) <= 5e-5);
+  options.start = POL_START_PERTURBED;
+  double coarse = run_pendulum(0.2, &options, 0.02).lambda;
+  assert_true(coarse < 7.2e-3);
+  assert_order(coarse, run_pendulum(0.2, &options, 0.01).lambda, 2.0);
 }
 
 /* Each form keeps its own constraints to the tolerance, and the other by order 2. */
@@ -214,8 +236,7 @@ static void test_residuals(void **state)
   }
 }
 
-/* --- Newton ------------------------------------------------------------------------------------
- */
+/* --- Newton ----------------------------------------------------------------------------------- */
 
 /* All matrices and both solvers lead to the same solution.  Round-off of the positions comes back
  * in the multipliers of index 3 magnified by h^-2. */
@@ -308,8 +329,7 @@ static void test_heavy_load(void **state)
     }
 }
 
-/* --- other models ------------------------------------------------------------------------------
- */
+/* --- other models ----------------------------------------------------------------------------- */
 
 /* Largest errors of the knife edge over 2 s: q, v, and lambda after 1 s. */
 static void run_knife_edge(int driven, const pol_options *options, double h, double error[3])
@@ -451,8 +471,7 @@ static void test_oscillator(void **state)
     }
 }
 
-/* --- steps that fail ---------------------------------------------------------------------------
- */
+/* --- steps that fail -------------------------------------------------------------------------- */
 
 /* The numbers of a state, to compare them bit by bit. */
 typedef struct snapshot {
@@ -594,8 +613,7 @@ static void test_restart(void **state)
   }
 }
 
-/* --- time --------------------------------------------------------------------------------------
- */
+/* --- time ------------------------------------------------------------------------------------- */
 
 /* Equal steps do not add up round-off, whatever came before them. */
 static void test_time(void **state)
@@ -626,6 +644,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_solution),
       cmocka_unit_test(test_orders),
+      cmocka_unit_test(test_default_start),
       cmocka_unit_test(test_orders_from_below),
       cmocka_unit_test(test_published_amplitude),
       cmocka_unit_test(test_residuals),

@@ -97,8 +97,7 @@ static void joint_frame(const pol_model *model, const double point[3], double R[
   assert_numbers(R2, R, 9, 1e-14);
 }
 
-/* --- the models of the papers -------------------------------------------------------------------
- */
+/* --- the models of the papers ----------------------------------------------------------------- */
 
 #define MODELS POLHODE_SOURCE_DIR "/models/"
 
@@ -129,6 +128,7 @@ static void assert_heavy_top(const pol_model *model)
   pol_options_set_rho_inf(&options, 0.9);
   assert_string_equal(model->settings.options.method, "geom1");
   assert_int_equal(model->settings.options.index, POL_INDEX_3);
+  assert_int_equal(model->settings.options.start, POL_START_CLASSICAL);
   assert_true(model->settings.options.alpha_m == options.alpha_m);
   assert_true(model->settings.options.beta == options.beta);
   assert_true(model->settings.step == 1e-3);
@@ -172,8 +172,7 @@ static void heavy_tops_are_those_of_the_papers(void **state)
   }
 }
 
-/* --- defaults and spellings ---------------------------------------------------------------------
- */
+/* --- defaults and spellings ------------------------------------------------------------------- */
 
 static void what_is_left_out_has_its_default(void **state)
 {
@@ -271,8 +270,101 @@ static void every_choice_arrives(void **state)
   }
 }
 
-/* --- bodies -------------------------------------------------------------------------------------
- */
+/* sigma is a number, or gamma / (3 beta) of the other parameters wherever they stand. */
+static void sigma_and_start_arrive(void **state)
+{
+  (void)state;
+  static const char text[] = "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": "
+                             "[1, 1, 1]}], \"simulation\": {%s, \"step\": 1, \"end\": 1}}";
+  static const struct {
+    const char *keys;
+    double sigma;
+    pol_sigma_update update;
+    pol_start start;
+  } cases[] = {
+      {"\"start\": \"default\"", 0.0, POL_SIGMA_EXACT, POL_START_DEFAULT},
+      {"\"sigma\": 1, \"start\": \"classical\"", 1.0, POL_SIGMA_EXACT, POL_START_CLASSICAL},
+      {"\"sigma\": 0.25, \"start\": \"shifted\", \"sigma_update\": \"exact\"", 0.25,
+       POL_SIGMA_EXACT, POL_START_SHIFTED},
+      {"\"sigma\": \"optimal\", \"rho_inf\": 1, \"start\": \"perturbed\"", 2.0 / 3.0,
+       POL_SIGMA_EXACT, POL_START_PERTURBED},
+      {"\"sigma\": \"optimal\", \"alpha_m\": 0.25, \"alpha_f\": 0.375, \"beta\": 0.390625, "
+       "\"gamma\": 0.625, \"start\": \"classical\", \"sigma_update\": \"incremental\"",
+       0.625 / (3.0 * 0.390625), POL_SIGMA_INCREMENTAL, POL_START_CLASSICAL},
+  };
+  for (int i = 0; i < 5; i++) {
+    char model_text[512];
+    snprintf(model_text, sizeof model_text, text, cases[i].keys);
+    pol_model *model = read_good(model_text);
+    assert_numbers(&model->settings.options.sigma, &cases[i].sigma, 1, 1e-15);
+    assert_int_equal(model->settings.options.sigma_update, cases[i].update);
+    assert_int_equal(model->settings.options.start, cases[i].start);
+    pol_model_free(&model);
+  }
+}
+
+static void the_sigma_model_has_its_sigma(void **state)
+{
+  (void)state;
+  pol_model *model = read_good_file(MODELS "holzinger-arnold-gerstmayr/heavy_top.json");
+  pol_options options = pol_options_default();
+  pol_options_set_rho_inf(&options, 0.65);
+  const double sigma = options.gamma / (3.0 * options.beta);
+  assert_numbers(&model->settings.options.sigma, &sigma, 1, 0);
+  assert_true(model->settings.options.beta == options.beta);
+  pol_model_free(&model);
+}
+
+/* --- forces ----------------------------------------------------------------------------------- */
+
+static void forces_arrive(void **state)
+{
+  (void)state;
+  pol_model *model =
+      read_good("{\"forces\": [{\"name\": \"push\", \"type\": \"force\", \"body\": \"b\", "
+                "\"force\": [1, 2, 3], \"point\": [4, 5, 6]}, {\"name\": \"spin\", \"type\": "
+                "\"torque\", \"body\": \"a\", \"torque\": [7, 8, 9], \"frame\": \"body\", "
+                "\"comment\": \"c\"}], \"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": "
+                "[1, 1, 1]}, {\"name\": \"b\", \"mass\": 1, \"inertia\": [1, 1, 1]}], "
+                "\"simulation\": {\"step\": 1, \"end\": 3}}");
+  assert_int_equal(pol_mechanism_num_forces(model->mechanism), 2);
+  const pol_force *push = pol_mechanism_force(model->mechanism, 0);
+  const pol_force *spin = pol_mechanism_force(model->mechanism, 1);
+  assert_string_equal(push->name, "push");
+  assert_int_equal(push->type, POL_APPLIED_FORCE);
+  assert_int_equal(push->frame, POL_GLOBAL_AXES);
+  assert_int_equal(push->body, 1);
+  assert_vector(push->vector, 1, 2, 3, 0);
+  assert_vector(push->point, 4, 5, 6, 0);
+  assert_string_equal(spin->name, "spin");
+  assert_int_equal(spin->type, POL_APPLIED_TORQUE);
+  assert_int_equal(spin->frame, POL_BODY_AXES);
+  assert_int_equal(spin->body, 0);
+  assert_vector(spin->vector, 7, 8, 9, 0);
+  pol_model_free(&model);
+}
+
+/* A distance has its length, or the one between its markers at the initial position. */
+static void distances_have_their_length(void **state)
+{
+  (void)state;
+  pol_model *model =
+      read_good("{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1], "
+                "\"position\": [3, 0, 0], \"rotation\": {\"rotation_vector\": [0, 0, "
+                "1.5707963267948966]}}], \"markers\": [{\"name\": \"m\", \"body\": \"a\", "
+                "\"position\": [4, 0, 0]}, {\"name\": \"g\", \"body\": \"ground\"}], \"joints\": "
+                "[{\"name\": \"i\", \"type\": \"distance\", \"markers\": [\"m\", \"g\"]}, "
+                "{\"name\": \"j\", \"type\": \"distance\", \"markers\": [\"g\", \"m\"], "
+                "\"length\": 2}], \"simulation\": {\"step\": 1, \"end\": 3}}");
+  const double lengths[2] = {pol_mechanism_joint(model->mechanism, 0)->length,
+                             pol_mechanism_joint(model->mechanism, 1)->length};
+  const double expected[2] = {5.0, 2.0};
+  assert_int_equal(pol_mechanism_joint(model->mechanism, 0)->type, POL_DISTANCE);
+  assert_numbers(lengths, expected, 2, 1e-15);
+  pol_model_free(&model);
+}
+
+/* --- bodies ----------------------------------------------------------------------------------- */
 
 static void rotations_can_be_written_in_four_ways(void **state)
 {
@@ -378,8 +470,7 @@ static void the_triangle_rule_holds_for_tilted_axes(void **state)
   assert_int_equal(read_tilted(1.1e-9), POL_BAD_ARGUMENT);
 }
 
-/* --- joints -------------------------------------------------------------------------------------
- */
+/* --- joints ----------------------------------------------------------------------------------- */
 
 static void joints_without_axis_have_the_axes_of_the_first_body(void **state)
 {
@@ -473,6 +564,10 @@ int main(void)
       cmocka_unit_test(comments_schema_and_byte_order_mark_are_accepted),
       cmocka_unit_test(every_setting_arrives),
       cmocka_unit_test(every_choice_arrives),
+      cmocka_unit_test(sigma_and_start_arrive),
+      cmocka_unit_test(the_sigma_model_has_its_sigma),
+      cmocka_unit_test(forces_arrive),
+      cmocka_unit_test(distances_have_their_length),
       cmocka_unit_test(rotations_can_be_written_in_four_ways),
       cmocka_unit_test(velocities_arrive_in_their_axes),
       cmocka_unit_test(inertias_can_be_matrices),

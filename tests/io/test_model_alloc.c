@@ -66,7 +66,7 @@ static void a_good_model(void **state)
   assert_true(alloc_exhaust(read_input, &in) > 50);
 }
 
-static void joints_of_every_form(void **state)
+static void joints_and_forces_of_every_form(void **state)
 {
   (void)state;
   input in = {.text = "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1]},"
@@ -75,7 +75,11 @@ static void joints_of_every_form(void **state)
                       "{\"name\": \"n\", \"body\": \"ground\"}],"
                       "\"joints\": [{\"name\": \"j\", \"type\": \"fixed\", \"markers\": [\"m\","
                       "\"n\"]}, {\"name\": \"k\", \"type\": \"universal\", \"bodies\": [\"a\","
-                      "\"b\"], \"point\": [0,0,0], \"axes\": [[1,0,0],[0,1,0]]}],"
+                      "\"b\"], \"point\": [0,0,0], \"axes\": [[1,0,0],[0,1,0]]},"
+                      "{\"name\": \"l\", \"type\": \"distance\", \"markers\": [\"m\","
+                      "\"n\"], \"length\": 1}],"
+                      "\"forces\": [{\"name\": \"f\", \"type\": \"torque\", \"body\": \"a\","
+                      "\"torque\": [1,2,3]}],"
                       "\"simulation\": {\"step\": 1, \"end\": 2}}"};
   assert_true(alloc_exhaust(read_input, &in) > 50);
 }
@@ -133,7 +137,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_good_model),
-      cmocka_unit_test(joints_of_every_form),
+      cmocka_unit_test(joints_and_forces_of_every_form),
       cmocka_unit_test(a_model_with_many_errors),
       cmocka_unit_test(odd_keys_and_refused_numbers),
       cmocka_unit_test(syntax_errors),

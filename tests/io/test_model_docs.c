@@ -13,8 +13,7 @@
 #include <jansson.h>
 #include <polhode/model.h>
 
-/* --- the examples -------------------------------------------------------------------------------
- */
+/* --- the examples ----------------------------------------------------------------------------- */
 
 static void examples_are_good_models(void **state)
 {
@@ -42,12 +41,11 @@ static void examples_are_good_models(void **state)
     count++;
     start = end + 1;
   }
-  assert_int_equal(count, 6);
+  assert_int_equal(count, 7);
   free(text);
 }
 
-/* --- the schema ---------------------------------------------------------------------------------
- */
+/* --- the schema ------------------------------------------------------------------------------- */
 
 static int load_schema(void **state)
 {
@@ -90,8 +88,8 @@ static void schema_lists_every_name(void **state)
   json_t *types = find(*state, "definitions/joint/properties/type/enum");
   json_t *methods = find(*state, "definitions/simulation/properties/method/enum");
   json_t *formulations = find(*state, "definitions/simulation/properties/formulation/enum");
-  assert_int_equal(json_array_size(types), POL_PLANAR + 1);
-  for (int i = 0; i <= POL_PLANAR; i++)
+  assert_int_equal(json_array_size(types), POL_DISTANCE + 1);
+  for (int i = 0; i <= POL_DISTANCE; i++)
     assert_item(types, i, pol_joint_type_name((pol_joint_type)i));
   assert_int_equal(json_array_size(methods), pol_method_count());
   for (int i = 0; i < pol_method_count(); i++) assert_item(methods, i, pol_method_at(i)->name);
@@ -144,6 +142,7 @@ static void schema_has_no_unknown_keys(void **state)
   assert_known_keys(schema, "definitions/rotation/properties", "{\"bodies\": [{\"rotation\": @}]}");
   assert_known_keys(schema, "definitions/marker/properties", "{\"markers\": [@]}");
   assert_known_keys(schema, "definitions/joint/properties", "{\"joints\": [@]}");
+  assert_known_keys(schema, "definitions/force/properties", "{\"forces\": [@]}");
   assert_known_keys(schema, "definitions/simulation/properties", "{\"simulation\": @}");
   assert_known_keys(schema, "definitions/simulation/properties/newton/properties",
                     "{\"simulation\": {\"newton\": @}}");

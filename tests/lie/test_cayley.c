@@ -43,7 +43,7 @@ static void set_factor(int s, const double w[3], wide M[9])
   for (int i = 0; i < 9; i++) M[i] = s * M[i] / 2 + (i % 4 == 0);
 }
 
-/* --- map and inverse --- */
+/* --- map and inverse -------------------------------------------------------------------------- */
 
 static void visit_map(const double w[3], double angle, void *seen)
 {
@@ -134,7 +134,7 @@ static void test_half_turn(void **state)
   assert_true(isinf(back[0]) && isnan(back[1]) && isnan(back[2]));
 }
 
-/* --- tangent operator --- */
+/* --- tangent operator ------------------------------------------------------------------------- */
 
 /* The velocity T w' of the library in the derivative of the definition. */
 static void visit_tangent(const double w[3], double angle, void *seen)

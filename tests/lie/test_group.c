@@ -60,7 +60,7 @@ static void assert_near(const double *a, const double *b, int n, double toleranc
       fail_msg("entry %d: %.17g and %.17g differ by more than %.1e", i, a[i], b[i], tolerance);
 }
 
-/* --- layout --- */
+/* --- layout ----------------------------------------------------------------------------------- */
 
 static void test_layout(void **state)
 {
@@ -118,7 +118,7 @@ static void test_rotations(void **state)
   assert_int_equal(pol_factor_is_rotation(POL_SE3), 0);
 }
 
-/* --- group --- */
+/* --- group ------------------------------------------------------------------------------------ */
 
 static void test_identity(void **state)
 {
@@ -293,7 +293,7 @@ static void test_difference(void **state)
   }
 }
 
-/* --- tangent operator --- */
+/* --- tangent operator ------------------------------------------------------------------------- */
 
 /* T(w) c is the velocity of s -> q o (w + s c): differences of fourth order. */
 static void test_tangent_is_derivative_of_move(void **state)
@@ -427,7 +427,7 @@ static void test_factor_derivative(void **state)
   }
 }
 
-/* --- bracket --- */
+/* --- bracket ---------------------------------------------------------------------------------- */
 
 static void test_bracket(void **state)
 {

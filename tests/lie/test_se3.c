@@ -38,7 +38,7 @@ static double largest(const double *x, int n)
   return size;
 }
 
-/* --- exp and log --- */
+/* --- exp and log ------------------------------------------------------------------------------ */
 
 static void visit_exp(const double v[6], double angle, void *seen)
 {
@@ -81,7 +81,7 @@ static void test_log(void **state)
   expect_below("log(exp(w, U)), translation", &seen[1], 1.5e-15);
 }
 
-/* --- tangent operator --- */
+/* --- tangent operator ------------------------------------------------------------------------- */
 
 static void visit_tangent(const double v[6], double angle, void *seen)
 {
@@ -192,7 +192,7 @@ static void test_tangent_inverse(void **state)
   expect_below("T (T^-1 c)", &seen[1], 8e-16);
 }
 
-/* --- derivative of T(v) c --- */
+/* --- derivative of T(v) c --------------------------------------------------------------------- */
 
 static void visit_derivative(const double v[6], double angle, void *seen)
 {

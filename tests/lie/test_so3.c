@@ -7,7 +7,7 @@
 #include "lie/small.h"
 #include "wide.h"
 
-/* --- exp and log --- */
+/* --- exp and log ------------------------------------------------------------------------------ */
 
 static void visit_exp(const double w[3], double angle, void *seen)
 {
@@ -90,7 +90,7 @@ static void test_log_beyond_pi(void **state)
   assert_true(fabs(back[1] - (4.0 - 2.0 * pi)) < 1e-15 && back[0] == 0.0 && back[2] == 0.0);
 }
 
-/* --- tangent operator --- */
+/* --- tangent operator ------------------------------------------------------------------------- */
 
 static void visit_tangent(const double w[3], double angle, void *seen)
 {
@@ -171,7 +171,7 @@ static void test_small_inverse(void **state)
   assert_true(Ti[3] == 1e-170 && Ti[6] == 0.5e-170 && Ti[7] == 1.5e-170);
 }
 
-/* --- derivative of T(w) c --- */
+/* --- derivative of T(w) c --------------------------------------------------------------------- */
 
 static void visit_derivative(const double w[3], double angle, void *seen)
 {

@@ -133,7 +133,7 @@ static inline void wide_exp(const double v[6], wide E[16])
   }
 }
 
-/* --- samples --- */
+/* --- samples ---------------------------------------------------------------------------------- */
 
 /* Uniform in (-1, 1), always the same sequence for the same seed (Knuth's MMIX generator). */
 static inline double sample(uint64_t *seed)
@@ -255,7 +255,7 @@ static inline void for_each_rotation(double limit,
   }
 }
 
-/* --- comparison --- */
+/* --- comparison ------------------------------------------------------------------------------- */
 
 /* The largest error seen, in units of what is allowed for; says so at the end of a test. */
 typedef struct worst {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "mechanism/force.h"
 #include "mechanism/joint.h"
 
 static const pol_body good_body = {.name = "a",
@@ -97,6 +98,115 @@ static void bad_joints_are_refused(void **state)
   assert_int_equal(pol_mechanism_add_joint(mechanism, &fine, NULL), POL_BAD_ARGUMENT);
 }
 
+static void a_distance_needs_a_length(void **state)
+{
+  pol_mechanism *mechanism = *state;
+  static const double lengths[] = {0.0, -1.0, (double)NAN, (double)INFINITY};
+  pol_marker marker = {.name = "", .body = 0, .rotation = {1, 0, 0, 0}};
+  pol_joint joint = {.name = "rod", .type = POL_DISTANCE};
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &joint.marker[0]), POL_OK);
+  marker.body = POL_GROUND;
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &joint.marker[1]), POL_OK);
+  for (int i = 0; i < 4; i++) {
+    joint.length = lengths[i];
+    assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_BAD_ARGUMENT);
+  }
+  joint.length = 2.0;
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
+}
+
+/* phi = (|d|^2 - length^2) / 2 with d = (x + R p) - origin, and its rate d . d'. */
+static void a_distance_is_measured_between_the_markers(void **state)
+{
+  pol_mechanism *mechanism = *state;
+  pol_marker origin = {.name = "", .body = POL_GROUND, .rotation = {1, 0, 0, 0}};
+  pol_marker point = {.name = "", .body = 0, .rotation = {1, 0, 0, 0}};
+  pol_joint joint = {.name = "rod", .type = POL_DISTANCE, .length = 2.0};
+  pol_joint_kernel kernel;
+  origin.position[0] = 1.0;
+  point.position[1] = 2.0;
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &origin, &joint.marker[0]), POL_OK);
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &point, &joint.marker[1]), POL_OK);
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
+  pol_joint_kernel_setup(&kernel, mechanism, 0);
+
+  /* a quarter turn about z takes p = (0, 2, 0) to (-2, 0, 0): d = (4, 5, 6) - (2, 0, 0) - (1, 0, 0)
+   */
+  pol_frame ground = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  pol_frame body = {.R = {0, -1, 0, 1, 0, 0, 0, 0, 1},
+                    .x = {4.0, 5.0, 6.0},
+                    .w = {0.0, 0.0, 3.0},
+                    .u = {1.0, 1.0, 1.0}};
+  double phi, rate, acceleration;
+  pol_joint_position(&kernel, &ground, &body, &phi);
+  pol_joint_velocity(&kernel, &ground, &body, &rate);
+  pol_joint_acceleration(&kernel, &ground, &body, &acceleration);
+  /* d = (1, 5, 6), d' = u + omega x (-2, 0, 0) = (1, -5, 1), d'' = -9 (-2, 0, 0) = (18, 0, 0) */
+  assert_true(phi == 0.5 * (62.0 - 4.0));
+  assert_true(rate == 1.0 - 25.0 + 6.0);
+  assert_true(acceleration == 27.0 + 18.0);
+}
+
+/* Each of these breaks one rule of a force. */
+static void bad_forces_are_refused(void **state)
+{
+  pol_mechanism *mechanism = *state;
+  const pol_force good = {
+      .name = "push", .type = POL_APPLIED_FORCE, .body = 0, .vector = {1, 2, 3}};
+  pol_force bad[8];
+  int n = 0, index = -1;
+  for (int i = 0; i < 8; i++) bad[i] = good;
+  bad[n++].name = NULL;
+  bad[n++].name = "";
+  bad[n++].type = (pol_force_type)2;
+  bad[n++].frame = (pol_force_frame)2;
+  bad[n++].body = POL_GROUND;
+  bad[n++].body = 1;
+  bad[n++].vector[1] = (double)NAN;
+  bad[n++].point[2] = (double)INFINITY;
+  assert_int_equal(n, 8);
+  for (int i = 0; i < n; i++)
+    assert_int_equal(pol_mechanism_add_force(mechanism, &bad[i], NULL), POL_BAD_ARGUMENT);
+  assert_int_equal(pol_mechanism_num_forces(mechanism), 0);
+  assert_int_equal(pol_mechanism_add_force(mechanism, &good, &index), POL_OK);
+  assert_int_equal(index, 0);
+  assert_int_equal(pol_mechanism_add_force(mechanism, &good, NULL), POL_BAD_ARGUMENT);
+  assert_int_equal(pol_mechanism_num_forces(mechanism), 1);
+  assert_string_equal(pol_mechanism_force(mechanism, 0)->name, "push");
+  assert_ptr_not_equal(pol_mechanism_force(mechanism, 0)->name, good.name);
+  assert_near(pol_mechanism_force(mechanism, 0)->vector, good.vector, 3, 0.0);
+}
+
+/* A quarter turn about z: x of the body is y, y is -x. */
+static void forces_act_in_their_frame(void **state)
+{
+  (void)state;
+  static const double f[3] = {1.0, 0.0, 0.0};
+  static const struct {
+    pol_force_type type;
+    pol_force_frame frame;
+    double wrench[6]; /* torque in body axes, force in global axes */
+  } table[] = {
+      {POL_APPLIED_FORCE, POL_GLOBAL_AXES, {2, 0, 0, 1, 0, 0}}, /* (0, 0, 2) x (0, -1, 0) */
+      {POL_APPLIED_FORCE, POL_BODY_AXES, {0, 2, 0, 0, 1, 0}},   /* (0, 0, 2) x (1, 0, 0) */
+      {POL_APPLIED_TORQUE, POL_GLOBAL_AXES, {0, -1, 0, 0, 0, 0}},
+      {POL_APPLIED_TORQUE, POL_BODY_AXES, {1, 0, 0, 0, 0, 0}},
+  };
+  pol_frame body = {.R = {0, -1, 0, 1, 0, 0, 0, 0, 1}, .x = {4.0, 5.0, 6.0}};
+  for (int i = 0; i < 4; i++) {
+    pol_force force = {.name = "f", .type = table[i].type, .frame = table[i].frame};
+    double wrench[6] = {0.0};
+    memcpy(force.vector, f, sizeof f);
+    force.point[2] = 2.0;
+    pol_force_add_wrench(&force, &body, wrench);
+    assert_near(wrench, table[i].wrench, 6, 0.0);
+  }
+  assert_string_equal(pol_force_type_name(POL_APPLIED_TORQUE), "torque");
+  assert_string_equal(pol_force_frame_name(POL_BODY_AXES), "body");
+  assert_null(pol_force_type_name((pol_force_type)2));
+  assert_null(pol_force_frame_name((pol_force_frame)2));
+}
+
 /* A marker given in global axes is where it should be, in body axes. */
 static void global_markers_are_placed(void **state)
 {
@@ -161,7 +271,9 @@ static void presets_leave_the_right_motions_free(void **state)
     }
     assert_int_equal(kernel.num_rows, 6 - num_free);
   }
-  assert_null(pol_joint_type_name((pol_joint_type)count));
+  /* and the distance, which locks no direction of its own */
+  assert_string_equal(pol_joint_type_name((pol_joint_type)count), "distance");
+  assert_null(pol_joint_type_name((pol_joint_type)(count + 1)));
   pol_joint_type type;
   assert_int_equal(pol_joint_type_find("hinge", &type), POL_BAD_ARGUMENT);
 }
@@ -172,6 +284,10 @@ int main(void)
       cmocka_unit_test_setup_teardown(bad_bodies_are_refused, setup, teardown),
       cmocka_unit_test_setup_teardown(names_are_copied, setup, teardown),
       cmocka_unit_test_setup_teardown(bad_joints_are_refused, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_distance_needs_a_length, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_distance_is_measured_between_the_markers, setup, teardown),
+      cmocka_unit_test_setup_teardown(bad_forces_are_refused, setup, teardown),
+      cmocka_unit_test(forces_act_in_their_frame),
       cmocka_unit_test_setup_teardown(global_markers_are_placed, setup, teardown),
       cmocka_unit_test_setup_teardown(presets_leave_the_right_motions_free, setup, teardown),
   };

@@ -1,0 +1,90 @@
+/* The generalized-alpha step under way, shared by the files that implement it: generalized_alpha.c
+ * (life cycle, starting values, the step), alpha_equations.c (what Newton's unknowns mean,
+ * residual) and alpha_matrix.c (its derivative).  The equations are in generalized_alpha.c. */
+#ifndef POLHODE_INTEGRATORS_ALPHA_H
+#define POLHODE_INTEGRATORS_ALPHA_H
+
+#include <polhode/integrator.h>
+
+#include "dae/newton.h"
+#include "dae/saddle.h"
+
+/* Which known parts of the increment already move the configuration from which the unknown
+ * increment starts: none (geom1, linear), the velocity (geom2), velocity and acceleration (geom3).
+ */
+typedef struct pol_update {
+  int base_velocity, base_acceleration;
+  int coordinates_only; /* linear: increments are classical coordinates, re-centred each step */
+} pol_update;
+
+enum { POL_DIM = POL_MAX_FACTOR_DIM };
+
+/* What a step carries to the next. */
+typedef struct pol_alpha_values {
+  double *q, *v, *vd, *a, *lambda;
+} pol_alpha_values;
+
+typedef struct pol_alpha {
+  const pol_dae *dae;
+  const pol_options *options;
+  const pol_update *update;
+  pol_assembler *assembler; /* not owned */
+  pol_saddle *saddle;
+  pol_saddle *owned_saddle; /* stabilized form only; else the assembler's is shared */
+  pol_newton *newton;
+  double *memory;
+  pol_alpha_values now, next;
+  double *model_v, *model_vd;                   /* nv: what the model sees of next.v, next.vd */
+  double *base;                                 /* q* */
+  double *theta, *c;                            /* nv */
+  double *x, *x_done;                           /* Newton's unknowns; those already applied */
+  double *eta;                                  /* num_extra */
+  double *stabilizing;                          /* nv: h B(q_n)^T eta */
+  double *column;                               /* n: a column of the eta block */
+  double *mass, *damping, *stiffness, *inertia; /* pattern coupling; inertia = factor M + h D */
+  double *jacobian, *curvature, *old_jacobian;  /* pattern constraint; old: at q_n */
+  double *position, *velocity;                  /* residuals of the constraints */
+  double *scratch;
+  double *start_work, *given_v;           /* starting values */
+  double (*P_inverse)[POL_DIM * POL_DIM]; /* a factor: dv/d(theta - T c + ...), where it is not I */
+  int *factor_of;                         /* factor of each velocity component */
+  double t, h;                    /* of the step under way; h = 0 after a start or a failure */
+  int starting;                   /* it is the first: starting values are due */
+  int same_step;                  /* the step before succeeded with the same h */
+  double length;                  /* largest translation coordinate, or 1 */
+  double acceleration[POL_KINDS]; /* largest acceleration of each kind at the last residual */
+} pol_alpha;
+
+/* Whether the increment of this factor is taken as classical coordinates, whose velocities the
+ * model does not see. */
+static inline int pol_alpha_is_vector(const pol_alpha *s, const pol_factor *factor)
+{
+  return factor->kind == POL_SO3_VECTOR ||
+         (s->update->coordinates_only && factor->kind != POL_REAL);
+}
+
+/* alpha_equations.c */
+pol_status pol_alpha_prepare(pol_alpha *s); /* q*, c, B(q_n) */
+void pol_alpha_predict(pol_alpha *s);       /* the first x */
+void pol_alpha_recentre(pol_alpha *s);      /* next.v, next.vd, next.a as the model sees them */
+pol_status pol_alpha_residual(const double *x, double *r, void *alpha);
+pol_status pol_alpha_evaluate(pol_alpha *s, double *r); /* the scaled residual at s->next */
+void pol_alpha_measure(pol_alpha *s);                   /* sets s->acceleration from s->next */
+void pol_alpha_add_transposed(pol_alpha *s, double scale, const double *eta,
+                              double *out); /* out += scale B(q_n)^T eta */
+void pol_alpha_tolerances(double tolerance[POL_KINDS], void *alpha);
+
+/* sigma_incremental.c: the same for the incremental form */
+void pol_incremental_predict(pol_alpha *s);
+pol_status pol_incremental_residual(const double *x, double *r, void *alpha);
+void pol_incremental_finish(pol_alpha *s); /* a_{n+1} */
+
+/* alpha_matrix.c */
+pol_status pol_alpha_matrix(void *alpha);
+
+/* P = sigma I + (1-sigma) T (n x n), inverted; 0 if it is singular. */
+int pol_alpha_invert_P(double sigma, const double *T, int n, double *P);
+/* y = A x, n x n row-major */
+void pol_alpha_apply(const double *A, const double *x, int n, double *y);
+
+#endif

@@ -1,0 +1,211 @@
+/* What Newton's unknowns mean, and what they leave of the equations; see generalized_alpha.c. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "dae/dae.h"
+#include "integrators/alpha.h"
+
+static void copy(double *to, const double *from, int n)
+{
+  memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+/* q*, c and the constraint matrix at the old configuration. */
+pol_status pol_alpha_prepare(pol_alpha *s)
+{
+  const pol_options *o = s->options;
+  const pol_group *group = &s->dae->group;
+  double h = s->h, *w = s->theta;
+  double in_velocity = s->update->base_velocity ? 0.0 : 1.0;
+  double in_acceleration = s->update->base_acceleration ? 0.0 : 1.0;
+  for (int i = 0; i < group->nv; i++)
+    s->c[i] = in_velocity * h * s->now.v[i] +
+              in_acceleration * h * h * (0.5 - o->beta) * s->now.a[i] -
+              h * o->beta / o->gamma * (s->now.v[i] + h * (1.0 - o->gamma) * s->now.a[i]);
+
+  copy(s->base, s->now.q, group->nq);
+  if (s->update->base_velocity) {
+    for (int i = 0; i < group->nv; i++) w[i] = h * s->now.v[i];
+    pol_group_move(group, s->base, w, s->base);
+  }
+  if (s->update->base_acceleration) {
+    for (int i = 0; i < group->nv; i++) w[i] = h * h * (0.5 - o->beta) * s->now.a[i];
+    pol_group_move(group, s->base, w, s->base);
+  }
+
+  /* translations are the last numbers of a factor; rotations have none */
+  s->length = 1.0;
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    int end = factor->q + (factor->kind == POL_SE3 ? 7 : factor->dim);
+    int first = factor->kind == POL_SE3 ? factor->q + 4 : factor->q;
+    if (factor->kind != POL_REAL && factor->kind != POL_SE3) continue;
+    for (int i = first; i < end; i++) s->length = fmax(s->length, fabs(s->now.q[i]));
+  }
+  if (!s->saddle->num_extra) return POL_OK;
+  pol_point at = {.t = s->t - h, .q = s->now.q, .v = s->now.v, .vd = s->now.vd};
+  pol_terms out = {.jacobian = s->old_jacobian};
+  return pol_dae_evaluate(s->dae, &at, POL_JACOBIAN, &out, s->scratch);
+}
+
+/* First guess: accelerations and multipliers go on along a line where the step before had the same
+ * size (s->next still holds the values of its start), or stay as they are. */
+void pol_alpha_predict(pol_alpha *s)
+{
+  const pol_options *o = s->options;
+  int nv = s->saddle->nv, m = s->saddle->m;
+  double slope = s->same_step ? 1.0 : 0.0;
+  for (int i = 0; i < nv; i++) {
+    double a = s->now.a[i] + o->gamma * slope * (s->now.a[i] - s->next.a[i]);
+    s->x[i] = s->c[i] / s->h + o->beta / o->gamma * (s->now.v[i] + s->h * a);
+  }
+  for (int i = 0; i < m; i++)
+    s->x[nv + i] = s->h * (s->now.lambda[i] + slope * (s->now.lambda[i] - s->next.lambda[i]));
+  for (int i = 0; i < s->saddle->num_extra; i++) s->x[nv + m + i] = 0.0;
+}
+
+/* v_{n+1} of theta and eta. */
+static pol_status new_velocity(pol_alpha *s)
+{
+  const pol_options *o = s->options;
+  const pol_group *group = &s->dae->group;
+  double scale = o->gamma / (s->h * o->beta), *v = s->next.v;
+  if (o->sigma == 0.0) {
+    for (int i = 0; i < group->nv; i++) v[i] = scale * (s->theta[i] - s->c[i] + s->stabilizing[i]);
+    return POL_OK;
+  }
+  pol_group_tangent(group, s->theta, s->c, v);
+  for (int i = 0; i < group->nv; i++) v[i] = scale * (s->theta[i] - v[i] + s->stabilizing[i]);
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    double T[POL_DIM * POL_DIM], y[POL_DIM];
+    if (factor->kind == POL_REAL || o->sigma == 1.0) continue;
+    pol_factor_tangent(factor, s->theta + factor->v, T);
+    if (!pol_alpha_invert_P(o->sigma, T, factor->dim, s->P_inverse[f])) return POL_SINGULAR;
+    copy(y, v + factor->v, factor->dim);
+    pol_alpha_apply(s->P_inverse[f], y, factor->dim, v + factor->v);
+  }
+  return POL_OK;
+}
+
+/* v = T psi' and v' = T psi'' + (dT/dpsi . psi') psi' of the vector factors; the others as they
+ * are. */
+static void map_to_model(pol_alpha *s)
+{
+  const pol_group *group = &s->dae->group;
+  copy(s->model_v, s->next.v, group->nv);
+  copy(s->model_vd, s->next.vd, group->nv);
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    int k = factor->v, n = factor->dim;
+    double T[POL_DIM * POL_DIM], D[POL_DIM * POL_DIM], turn[POL_DIM];
+    if (!pol_alpha_is_vector(s, factor)) continue;
+    pol_factor_tangent(factor, s->theta + k, T);
+    pol_factor_tangent_derivative(factor, s->theta + k, s->next.v + k, D);
+    pol_alpha_apply(T, s->next.v + k, n, s->model_v + k);
+    pol_alpha_apply(T, s->next.vd + k, n, s->model_vd + k);
+    pol_alpha_apply(D, s->next.v + k, n, turn);
+    for (int i = 0; i < n; i++) s->model_vd[k + i] += turn[i];
+  }
+}
+
+/* After a step the coordinates start again from zero: a := T a + (dT/dpsi . psi') psi', the same
+ * for v', and v := T psi'. */
+void pol_alpha_recentre(pol_alpha *s)
+{
+  const pol_group *group = &s->dae->group;
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    int k = factor->v, n = factor->dim;
+    double T[POL_DIM * POL_DIM], D[POL_DIM * POL_DIM], a[POL_DIM], turn[POL_DIM];
+    if (!pol_alpha_is_vector(s, factor)) continue;
+    pol_factor_tangent(factor, s->theta + k, T);
+    pol_factor_tangent_derivative(factor, s->theta + k, s->next.v + k, D);
+    pol_alpha_apply(D, s->next.v + k, n, turn);
+    pol_alpha_apply(T, s->next.a + k, n, a);
+    for (int i = 0; i < n; i++) s->next.a[k + i] = a[i] + turn[i];
+  }
+  copy(s->next.v, s->model_v, group->nv);
+  copy(s->next.vd, s->model_vd, group->nv);
+}
+
+void pol_alpha_add_transposed(pol_alpha *s, double scale, const double *eta, double *out)
+{
+  const pol_saddle *saddle = s->saddle;
+  for (int i = 0; i < saddle->num_extra; i++)
+    for (int k = saddle->row_start[i]; k < saddle->row_start[i + 1]; k++)
+      out[saddle->row_col[k]] += scale * eta[i] * s->old_jacobian[saddle->row_address[k]];
+}
+
+void pol_alpha_measure(pol_alpha *s)
+{
+  for (int k = 0; k < POL_KINDS; k++) s->acceleration[k] = 0.0;
+  for (int i = 0; i < s->saddle->nv; i++) {
+    double *largest = &s->acceleration[s->newton->kind[i]];
+    *largest = fmax(*largest, fmax(fabs(s->next.vd[i]), fabs(s->now.vd[i])));
+  }
+}
+
+/* Everything at t_{n+1} that follows from the unknowns x. */
+static pol_status unpack(pol_alpha *s, const double *x)
+{
+  const pol_options *o = s->options;
+  int nv = s->saddle->nv, m = s->saddle->m;
+  double h = s->h;
+  for (int i = 0; i < nv; i++) s->theta[i] = h * x[i];
+  for (int i = 0; i < m; i++) s->next.lambda[i] = x[nv + i] / h;
+  if (s->saddle->num_extra) {
+    copy(s->eta, x + nv + m, s->saddle->num_extra);
+    memset(s->stabilizing, 0, (size_t)nv * sizeof *s->stabilizing);
+    pol_alpha_add_transposed(s, h, s->eta, s->stabilizing);
+  }
+  pol_status status = new_velocity(s);
+  if (status) return status;
+  for (int i = 0; i < nv; i++) {
+    double a_old = s->now.a[i];
+    double a = (s->next.v[i] - s->now.v[i] - h * (1.0 - o->gamma) * a_old) / (h * o->gamma);
+    s->next.a[i] = a;
+    s->next.vd[i] = ((1.0 - o->alpha_m) * a + o->alpha_m * a_old - o->alpha_f * s->now.vd[i]) /
+                    (1.0 - o->alpha_f);
+  }
+  pol_alpha_measure(s);
+  pol_group_move(&s->dae->group, s->base, s->theta, s->next.q);
+  map_to_model(s);
+  return POL_OK;
+}
+
+pol_status pol_alpha_evaluate(pol_alpha *s, double *r)
+{
+  int nv = s->saddle->nv, m = s->saddle->m, nh = s->dae->num_holonomic;
+  int index3 = s->options->index == POL_INDEX_3, stabilized = s->saddle->num_extra > 0;
+  unsigned want = POL_INERTIA | POL_FORCE | POL_REACTION;
+  if (index3 || stabilized) want |= POL_POSITION;
+  if (!index3 || nh < m) want |= POL_VELOCITY;
+  pol_point at = {s->t, s->next.q, s->model_v, s->model_vd, s->next.lambda};
+  pol_terms out = {.balance = r, .position = s->position, .velocity = s->velocity};
+  pol_status status = pol_dae_evaluate(s->dae, &at, want, &out, s->scratch);
+  if (status) return status;
+  for (int i = 0; i < nv; i++) r[i] *= s->h;
+  for (int i = 0; i < m; i++) r[nv + i] = index3 && i < nh ? s->position[i] / s->h : s->velocity[i];
+  if (stabilized)
+    for (int i = 0; i < nh; i++) r[nv + m + i] = s->position[i] / s->h;
+  return POL_OK;
+}
+
+pol_status pol_alpha_residual(const double *x, double *r, void *alpha)
+{
+  pol_status status = unpack(alpha, x);
+  return status ? status : pol_alpha_evaluate(alpha, r);
+}
+
+/* What a correction of theta/h may be: a share of the increment that accelerations make, not below
+ * round-off of the coordinates. */
+void pol_alpha_tolerances(double tolerance[POL_KINDS], void *alpha)
+{
+  const pol_alpha *s = alpha;
+  const double size[POL_KINDS] = {[POL_ROTATIONS] = 1.0, [POL_TRANSLATIONS] = s->length};
+  for (int k = 0; k < POL_KINDS; k++)
+    tolerance[k] = s->options->newton.tolerance * s->h * s->acceleration[k] +
+                   64.0 * DBL_EPSILON * size[k] / s->h;
+}

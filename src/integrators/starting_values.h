@@ -1,0 +1,25 @@
+/* Starting values of the generalized-alpha methods. */
+#ifndef POLHODE_INTEGRATORS_STARTING_VALUES_H
+#define POLHODE_INTEGRATORS_STARTING_VALUES_H
+
+#include <polhode/integrator.h>
+
+/* What the starting values depend on. */
+typedef struct pol_start_problem {
+  const pol_dae *dae;
+  pol_assembler *assembler;
+  double t, h;
+  const double *q, *v, *vd; /* consistent, at t */
+  double shift;             /* alpha_m - alpha_f */
+  double C_q;               /* coefficient of h^3 v'' in the local error of q */
+  double commutator;        /* coefficient of h^3 [v, v'] in it */
+  double *work;             /* pol_start_work() numbers */
+} pol_start_problem;
+
+size_t pol_start_work(const pol_dae *dae);
+
+/* a (nv) and, if v_start is not NULL, v_start (nv): see starting_values.c. */
+pol_status pol_starting_values(const pol_start_problem *problem, double *a, double *v_start,
+                               pol_diagnostics *diagnostics);
+
+#endif

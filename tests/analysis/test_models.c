@@ -1,0 +1,223 @@
+/* The model files against the exact solutions of their papers.
+ *
+ * Romano's bodies (Bruels/Cardona 2010, 7.1 to 7.3): second order of every method, and the order of
+ * their errors that the paper reports.  Mathematical pendulum (Arnold/Cardona/Bruels 2015, Example
+ * 3.2): the amplitude of the multiplier's oscillation, and that the default start has none. */
+#include <string.h>
+
+#include <polhode/polhode.h>
+
+#include "check.h"
+
+#define MODELS POLHODE_SOURCE_DIR "/models/"
+
+static pol_model *read_model(const char *path)
+{
+  pol_errors errors = {0, NULL};
+  pol_model *model = NULL;
+  if (pol_model_read_file(&model, path, 0, NULL, &errors) != POL_OK)
+    fail_msg("%s: %s: %s", path, errors.items[0].path, errors.items[0].rule);
+  return model;
+}
+
+static pol_simulation *start(const pol_model *model)
+{
+  pol_simulation *simulation;
+  pol_diagnostics d;
+  if (pol_simulation_create(&simulation, model->mechanism, &model->settings, &d) != POL_OK)
+    fail_msg("%s", d.message);
+  return simulation;
+}
+
+/* --- Romano ----------------------------------------------------------------------------------- */
+
+/* Distance of the reference point R X from the exact one at the end. */
+static double romano_error(pol_model *model, const char *method, pol_formulation_kind formulation,
+                           double step, const double exact[3])
+{
+  model->settings.options.method = method;
+  model->settings.formulation = formulation;
+  model->settings.step = step;
+  pol_simulation *simulation = start(model);
+  while (!pol_simulation_finished(simulation))
+    assert_int_equal(pol_simulation_step(simulation), POL_OK);
+  const pol_state *state = pol_simulation_state(simulation);
+  pol_body_state body;
+  pol_formulation_body_state(pol_simulation_formulation(simulation), state->q, state->v, 0, &body);
+  const double *X = pol_mechanism_marker(model->mechanism, 0)->position;
+  double square = 0.0;
+  for (int i = 0; i < 3; i++) {
+    const double *R = body.rotation + 3 * i;
+    double x = R[0] * X[0] + R[1] * X[1] + R[2] * X[2];
+    square += (x - exact[i]) * (x - exact[i]);
+  }
+  pol_simulation_free(&simulation);
+  return sqrt(square);
+}
+
+static void romano_bodies_converge_as_published(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *path;
+    double exact[3];  /* R X at the end */
+    int linear_worst; /* the linear method has the largest error, or the smallest */
+  } cases[] = {
+      {MODELS "bruels-cardona-2010/romano_1.json",
+       {0.12302588596880744, -0.4028797586809941, -0.42726166622660394},
+       1},
+      {MODELS "bruels-cardona-2010/romano_2.json",
+       {0.0011793012832066938, -0.001251004850810682, -0.6459977122524094},
+       0},
+      {MODELS "bruels-cardona-2010/romano_3.json",
+       {-0.01646497138749979, -0.008630922713957314, -0.6457324615429477},
+       0},
+  };
+  static const char *const methods[] = {"geom1", "geom2", "geom3", "linear"};
+  for (int c = 0; c < 3; c++) {
+    pol_model *model = read_model(cases[c].path);
+    double errors[4];
+    model->settings.options.newton.tolerance = 1e-13;
+    for (int k = 0; k < 4; k++) {
+      pol_formulation_kind kind = k < 3 ? POL_SO3_PIVOT : POL_ROTATION_VECTOR;
+      double coarse = romano_error(model, methods[k], kind, 2e-3, cases[c].exact);
+      errors[k] = romano_error(model, methods[k], kind, 1e-3, cases[c].exact);
+      assert_near(&(double){log2(coarse / errors[k])}, &(double){2.0}, 1, 0.02);
+    }
+    for (int k = 0; k < 3; k++) assert_int_equal(errors[3] > errors[k], cases[c].linear_worst);
+    /* where the centre of mass rests, its coordinates do not touch the rotation */
+    double whole = romano_error(model, "geom1", POL_SO3XR3, 1e-3, cases[c].exact);
+    assert_near(&whole, &errors[0], 1, 1e-12);
+    pol_model_free(&model);
+  }
+}
+
+/* --- pendulum --------------------------------------------------------------------------------- */
+
+/* One Runge-Kutta step of theta'' = -9.81 sin theta. */
+static void swing(double h, double *theta, double *rate)
+{
+  double k[4][2], at[2] = {*theta, *rate};
+  static const double share[4] = {0.5, 0.5, 1.0, 0.0}, weight[4] = {1.0, 2.0, 2.0, 1.0};
+  const double start_at[2] = {*theta, *rate};
+  for (int i = 0; i < 4; i++) {
+    k[i][0] = at[1];
+    k[i][1] = -9.81 * sin(at[0]);
+    for (int j = 0; j < 2; j++) at[j] = start_at[j] + share[i] * h * k[i][j];
+    *theta += h / 6.0 * weight[i] * k[i][0];
+    *rate += h / 6.0 * weight[i] * k[i][1];
+  }
+}
+
+/* Largest error of the multiplier, whose exact value is theta'^2 + g cos theta, after t = 0. */
+static double multiplier_error(pol_model *model, pol_start kind, double h)
+{
+  enum { PARTS = 100 };
+  double theta = asin(0.2), rate = 0.7612172366071895 / cos(theta), largest = 0.0;
+  model->settings.options.start = kind;
+  model->settings.step = h;
+  pol_simulation *simulation = start(model);
+  const pol_state *state = pol_simulation_state(simulation);
+  while (!pol_simulation_finished(simulation)) {
+    assert_int_equal(pol_simulation_step(simulation), POL_OK);
+    for (int i = 0; i < PARTS; i++) swing(h / PARTS, &theta, &rate);
+    double exact = rate * rate + 9.81 * cos(theta);
+    largest = fmax(largest, fabs(state->lambda[0] - exact));
+  }
+  pol_simulation_free(&simulation);
+  return largest;
+}
+
+static void the_multiplier_of_the_pendulum_oscillates_as_published(void **state)
+{
+  (void)state;
+  pol_model *model = read_model(MODELS "arnold-cardona-bruels-2015/pendulum.json");
+  assert_int_equal(model->settings.options.start, POL_START_SHIFTED);
+  double coarse = multiplier_error(model, POL_START_SHIFTED, 2e-2);
+  double fine = multiplier_error(model, POL_START_SHIFTED, 1e-2);
+  assert_near(&coarse, &(double){0.2483}, 1, 5e-5);
+  assert_near(&fine, &(double){0.1231}, 1, 5e-5);
+
+  /* The default start has second order, not first. */
+  coarse = multiplier_error(model, POL_START_DEFAULT, 2e-2);
+  fine = multiplier_error(model, POL_START_DEFAULT, 1e-2);
+  assert_true(coarse < 5e-3);
+  assert_near(&(double){log2(coarse / fine)}, &(double){2.0}, 1, 0.01);
+  pol_model_free(&model);
+}
+
+/* --- forces ----------------------------------------------------------------------------------- */
+
+/* A force at the centre of mass moves a body as a = F / m, whatever its coordinates: in global axes
+ * along a parabola, which the method follows exactly. */
+static void a_constant_force_gives_a_parabola(void **state)
+{
+  (void)state;
+  pol_body body = {.name = "stone",
+                   .mass = 2.0,
+                   .inertia = {1, 0, 0, 0, 2, 0, 0, 0, 2.5},
+                   .rotation = {1, 0, 0, 0}};
+  pol_force push = {.name = "push", .type = POL_APPLIED_FORCE, .vector = {4.0, -6.0, 8.0}};
+  const double expected[3] = {1.0, -1.5, 2.0};
+  static const pol_formulation_kind kinds[] = {POL_SO3XR3, POL_SE3_BODY, POL_SO3XR3_SPATIAL,
+                                               POL_EULER_PARAMETERS, POL_TAIT_BRYAN};
+  for (int k = 0; k < 5; k++) {
+    pol_settings settings = pol_settings_default();
+    pol_mechanism *mechanism;
+    pol_simulation *simulation;
+    pol_body_state now;
+    settings.formulation = kinds[k];
+    settings.step = 0.1;
+    assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
+    assert_int_equal(pol_mechanism_add_body(mechanism, &body, &push.body), POL_OK);
+    assert_int_equal(pol_mechanism_add_force(mechanism, &push, NULL), POL_OK);
+    assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
+    while (!pol_simulation_finished(simulation))
+      assert_int_equal(pol_simulation_step(simulation), POL_OK);
+    const pol_state *at = pol_simulation_state(simulation);
+    pol_formulation_body_state(pol_simulation_formulation(simulation), at->q, at->v, 0, &now);
+    assert_near(now.position, expected, 3, 1e-12);
+    pol_simulation_free(&simulation);
+    pol_mechanism_free(&mechanism);
+  }
+}
+
+/* The force of a joint does not depend on the coordinates, even where so3 has none for it and takes
+ * it from Newton's law. */
+static void a_joint_carries_the_applied_forces_in_every_formulation(void **state)
+{
+  (void)state;
+  pol_model *model = read_model(MODELS "bruels-cardona-2010/heavy_top.json");
+  pol_force push = {.name = "push",
+                    .type = POL_APPLIED_FORCE,
+                    .frame = POL_BODY_AXES,
+                    .vector = {400.0, -600.0, 800.0},
+                    .point = {0.1, 0.2, 0.3}};
+  pol_force spin = {.name = "spin", .type = POL_APPLIED_TORQUE, .vector = {10.0, 20.0, -30.0}};
+  assert_int_equal(pol_mechanism_add_force(model->mechanism, &push, NULL), POL_OK);
+  assert_int_equal(pol_mechanism_add_force(model->mechanism, &spin, NULL), POL_OK);
+  double first[3] = {0.0}, force[3], torque[3];
+  for (int kind = 0; kind < pol_formulation_count(); kind++) {
+    model->settings.formulation = (pol_formulation_kind)kind;
+    pol_simulation *simulation = start(model);
+    const pol_state *s = pol_simulation_state(simulation);
+    pol_point at = {s->t, s->q, s->v, s->vd, s->lambda};
+    pol_formulation_reaction(pol_simulation_formulation(simulation), &at, 0, force, torque);
+    if (kind == 0) memcpy(first, force, sizeof first);
+    assert_near(force, first, 3, 1e-9);
+    pol_simulation_free(&simulation);
+  }
+  assert_true(fabs(first[0]) + fabs(first[1]) + fabs(first[2]) > 100.0);
+  pol_model_free(&model);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(romano_bodies_converge_as_published),
+      cmocka_unit_test(the_multiplier_of_the_pendulum_oscillates_as_published),
+      cmocka_unit_test(a_constant_force_gives_a_parabola),
+      cmocka_unit_test(a_joint_carries_the_applied_forces_in_every_formulation),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
