@@ -41,13 +41,13 @@ static void stop(const char *what)
 
 /* Runs to t = 1; 0 if it got there, else the time of the failure. */
 static double run(const pol_formulation *formulation, const pol_options *options, double h,
-                  errors *e)
+                  top_errors *e)
 {
   const pol_dae *dae = pol_formulation_dae(formulation);
   pol_integrator *integrator;
   double q[7], v[7], lambda[3], failed = 0.0;
   unsigned char keep[7];
-  *e = (errors){0};
+  *e = (top_errors){0};
   pol_formulation_initial(formulation, q, v, keep);
   if (pol_integrator_create(&integrator, dae, options)) stop("no integrator");
   if (pol_integrator_start(integrator, 0.0, q, v, keep)) stop("no start");
@@ -65,7 +65,7 @@ static double run(const pol_formulation *formulation, const pol_options *options
 static void print_row(const pol_formulation *formulation, const pol_options *options,
                       const sigma_choice *sigma)
 {
-  errors coarse, fine;
+  top_errors coarse, fine;
   double failed = run(formulation, options, 1e-3, &coarse);
   printf("| %s | %s | %s | %s |", options->method, sigma->name, index_names[options->index],
          start_names[options->start]);

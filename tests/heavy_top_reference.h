@@ -68,7 +68,7 @@ static inline void exact(int n, double q[7], double v[6], double lambda[3])
 }
 
 /* Errors and residuals so far. */
-typedef struct errors {
+typedef struct top_errors {
   double q, x, v, lambda, late_lambda; /* x: position only; late: on [0.5, 1] */
   double position, velocity;           /* constraint residuals */
   double newton;                       /* iterations a step */
@@ -76,7 +76,7 @@ typedef struct errors {
   double final_x; /* of the centre of mass at t = 1 */
   double ripple;  /* largest second difference of lambda in 60 steps */
   double eta;     /* largest, of the stabilized form */
-} errors;
+} top_errors;
 
 static inline double norm(const double *x, int n)
 {
@@ -98,7 +98,7 @@ static inline void body_multipliers(const pol_formulation *formulation, const po
 
 /* Adds the errors of a state; its multipliers go to lambda. */
 static inline void add_errors(const pol_formulation *formulation, int ground_first,
-                              const pol_state *state, errors *e, double lambda[3])
+                              const pol_state *state, top_errors *e, double lambda[3])
 {
   static const pol_factor factors[2] = {{POL_SO3, 3, 0, 0}, {POL_REAL, 3, 4, 3}};
   static const pol_group product = {2, factors, 7, 6};
@@ -126,7 +126,7 @@ static inline void add_errors(const pol_formulation *formulation, int ground_fir
 }
 
 /* One body needs less than 512 numbers of scratch and has at most 4 constraints. */
-static inline void add_residuals(const pol_dae *dae, const pol_state *state, errors *e)
+static inline void add_residuals(const pol_dae *dae, const pol_state *state, top_errors *e)
 {
   double scratch[512], position[4] = {0.0}, velocity[4] = {0.0};
   pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};

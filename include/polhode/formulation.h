@@ -60,6 +60,12 @@ pol_formulation_kind pol_formulation_get_kind(const pol_formulation *formulation
 void pol_formulation_initial(const pol_formulation *formulation, double *q, double *v,
                              unsigned char *keep);
 
+/* A joint's rows are satisfied by more than one attitude: axes that should point the same way may
+ * point opposite ways.  POL_INCONSISTENT, with the joint named, if the configuration q is on such a
+ * branch. */
+pol_status pol_formulation_check_branches(const pol_formulation *formulation, const double *q,
+                                          pol_diagnostics *diagnostics);
+
 /* What a body does, whatever the coordinates. */
 typedef struct pol_body_state {
   double position[3];                /* of the centre of mass */

@@ -18,8 +18,7 @@ typedef enum pol_status {
   POL_SINGULAR = 2,      /* the matrix has no stable pivot in some column */
   POL_NOT_FINITE = 3,    /* a quantity became infinite or not a number */
   POL_INCONSISTENT = 4,  /* no configuration or velocity satisfies the constraints */
-  POL_STOPPED = 5,       /* the caller's observer asked to stop */
-  POL_RETRY = 6,         /* a model callback asks for a smaller step */
+  POL_RETRY = 5,         /* a model callback asks for a smaller step */
 
   POL_NO_MEMORY = -1,    /* an allocation failed */
   POL_BAD_ARGUMENT = -2, /* an argument, option or model breaks its rule */

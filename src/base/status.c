@@ -14,8 +14,6 @@ const char *pol_status_text(pol_status status)
     return "a quantity became infinite or not a number";
   case POL_INCONSISTENT:
     return "no values satisfy the constraints";
-  case POL_STOPPED:
-    return "stopped on request";
   case POL_RETRY:
     return "the model asks for a smaller step";
   case POL_NO_MEMORY:

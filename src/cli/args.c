@@ -113,6 +113,8 @@ pol_status cli_args_parse(cli_args *args, int argc, char **argv, const cli_optio
       if (status != POL_OK) return status;
     } else if (operand == NULL || args->operand != NULL) {
       return refuse(errors, word, "", "is one argument too many", "");
+    } else if (word[0] == '\0') {
+      return refuse(errors, operand, "", "the file name is empty", "");
     } else {
       args->operand = word;
     }

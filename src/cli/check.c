@@ -51,7 +51,7 @@ static void describe_locks(pol_joint_type type, char *text, size_t size)
   }
   if (rotations > 0 && used < size)
     snprintf(text + used, size - used, "%s%d rotation%s", used == 0 ? "" : ", ", rotations,
-             rotations == 1 ? "" : "s");
+             cli_plural(rotations));
 }
 
 /* Whether the values of this kind (a POL_GIVEN_... bit) are given for any body. */
@@ -80,7 +80,7 @@ static void print_mechanism(const findings *found)
   const pol_mechanism *mechanism = found->model->mechanism;
   double gravity[3];
   pol_mechanism_gravity(mechanism, gravity);
-  cli_print_row("model", "%s (%s)", found->model->name, found->source);
+  cli_print_model(found->model->name, found->source);
   cli_print_row("gravity", "(%.10g, %.10g, %.10g) m/s^2", gravity[0], gravity[1], gravity[2]);
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
     const pol_body *body = pol_mechanism_body(mechanism, i);
@@ -104,7 +104,7 @@ static void print_mechanism(const findings *found)
   }
   cli_print_row("freedom", "%d of %d: %d constraint%s", degrees_of_freedom(found),
                 6 * pol_mechanism_num_bodies(mechanism), found->num_constraints,
-                found->num_constraints == 1 ? "" : "s");
+                cli_plural(found->num_constraints));
 }
 
 static void print_settings(const pol_settings *settings)
@@ -118,9 +118,9 @@ static void print_settings(const pol_settings *settings)
   cli_print_row("start", "%s", cli_start_name(options->start));
   cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
   cli_print_row("time", "0 to %.10g s in steps of %.10g s", settings->end, settings->step);
-  cli_print_row("Newton", "%s, tolerance %.3g, at most %d iterations",
+  cli_print_row("Newton", "%s, tolerance %.3g, at most %d iteration%s",
                 cli_newton_name(options->newton.kind), options->newton.tolerance,
-                options->newton.max_iterations);
+                options->newton.max_iterations, cli_plural(options->newton.max_iterations));
   cli_print_row("solver", "%s", cli_solver_name(options->solver));
 }
 

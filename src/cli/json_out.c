@@ -9,7 +9,8 @@
 
 json_t *cli_json_number(double x)
 {
-  return isfinite(x) ? json_real(x) : json_null();
+  /* Adding zero makes -0 a plain 0. */
+  return isfinite(x) ? json_real(x + 0.0) : json_null();
 }
 
 json_t *cli_json_text(const char *text)

@@ -61,6 +61,11 @@ static const cli_command *find_command(const char *name, int json)
   return NULL;
 }
 
+static int refuse_extra(const char *word, int json)
+{
+  return cli_refuse_one("polhode", json, word, "", "is one argument too many");
+}
+
 static int help(int argc, char **argv)
 {
   if (argc < 1) {
@@ -69,6 +74,7 @@ static int help(int argc, char **argv)
   }
   const cli_command *command = find_command(argv[0], 0);
   if (command == NULL) return CLI_INVALID;
+  if (argc > 1) return refuse_extra(argv[1], 0);
   print_help(command);
   return CLI_DONE;
 }
@@ -107,6 +113,7 @@ static int dispatch(int argc, char **argv)
     return CLI_INVALID;
   }
   if (strcmp(name, "--version") == 0) {
+    if (argc > 2) return refuse_extra(argv[2], json);
     printf("polhode %s\n", pol_version());
     return CLI_DONE;
   }

@@ -139,6 +139,7 @@ static int run_simulation(const cli_args *args, pol_simulation *simulation, cli_
     fprintf(stderr, "polhode run: %s\n", pol_status_text(status));
     result = CLI_FAILED;
   } else {
+    if (args->quiet && !args->json) cli_note_moves(simulation);
     step_all(simulation, csv, !args->quiet, outcome);
     if (pol_csv_close(&csv) != POL_OK && strcmp(outcome->status, "failed") != 0)
       describe_write_error(outcome, strerror(errno));
@@ -174,6 +175,8 @@ static int run(const cli_args *args)
 {
   pol_model *model;
   int result;
+  if (args->out != NULL && args->out[0] == '\0')
+    return cli_refuse_one("polhode run", args->json, "--out", "", "the file name is empty");
   if (args->out != NULL && has_wrong_suffix(args->out))
     return cli_refuse_one("polhode run", args->json, "--out", args->out, "must end in .csv");
   if ((result = cli_read_model(args, &model)) != CLI_DONE) return result;
@@ -195,7 +198,8 @@ static const cli_option options[] = {
     {"--set", "KEY=VALUE", "replace any value of the model file", CLI_OVERRIDE, 0, NULL},
     {"--json", NULL, "print one JSON object instead of a table", CLI_FLAG, offsetof(cli_args, json),
      NULL},
-    {"--quiet", NULL, "no table, no progress bar", CLI_FLAG, offsetof(cli_args, quiet), NULL},
+    {"--quiet", NULL, "no table, no progress bar; notes and errors stay", CLI_FLAG,
+     offsetof(cli_args, quiet), NULL},
 };
 
 const cli_command cli_run = {

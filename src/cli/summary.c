@@ -14,8 +14,8 @@
 
 /* The table shows this many bodies and joints; JSON and CSV have all. */
 enum { MAX_SHOWN = 10 };
-/* Changes of initial values below this are round-off. */
-static const double negligible_move = 1e-12;
+/* Changes of initial values below these are round-off: m and rad, m/s and rad/s. */
+static const double negligible_move = 1e-12, negligible_change = 1e-10;
 
 static double per_step(const pol_summary *summary, double amount)
 {
@@ -27,7 +27,7 @@ static void print_work(const cli_outcome *outcome)
   const pol_summary *summary = pol_simulation_summary(outcome->simulation);
   const pol_settings *settings = &outcome->model->settings;
   const pol_counts *counts = &summary->counts;
-  cli_print_row("model", "%s (%s)", outcome->model->name, outcome->source);
+  cli_print_model(outcome->model->name, outcome->source);
   cli_print_row("method", "%s, index %s", settings->options.method,
                 cli_index_name(settings->options.index));
   cli_print_row("sigma", "%.6g, %s update", settings->options.sigma,
@@ -38,7 +38,8 @@ static void print_work(const cli_outcome *outcome)
                 settings->end);
   cli_print_row("steps", "%ld of %.10g s, %ld rejected", counts->steps, settings->step,
                 counts->rejected);
-  cli_print_row("Newton", "%ld iterations, %.2f a step", counts->newton_iterations,
+  cli_print_row("Newton", "%ld iteration%s, %.2f a step", counts->newton_iterations,
+                cli_plural(counts->newton_iterations),
                 per_step(summary, (double)counts->newton_iterations));
   cli_print_row("Jacobians", "%ld", counts->jacobians);
   cli_print_row("factorizations", "%ld", counts->factorizations);
@@ -47,15 +48,36 @@ static void print_work(const cli_outcome *outcome)
                 outcome->out != NULL ? " with writing" : "");
 }
 
+static int has_moved(const pol_moves *moves)
+{
+  return moves->position > negligible_move || moves->rotation > negligible_move;
+}
+
+static int has_changed(const pol_moves *moves)
+{
+  return moves->velocity > negligible_change || moves->angular_velocity > negligible_change;
+}
+
+static const char moved_format[] = "bodies moved by up to %.4g m and %.4g rad";
+static const char changed_format[] = "given velocities changed by up to %.4g m/s and %.4g rad/s";
+
 /* Says so if the initial values of the model did not satisfy its constraints. */
 static void print_moves(const pol_moves *moves)
 {
-  if (moves->position > negligible_move || moves->rotation > negligible_move)
-    cli_print_row("assembled", "bodies moved by up to %.4g m and %.4g rad", moves->position,
-                  moves->rotation);
-  if (moves->velocity > negligible_move || moves->angular_velocity > negligible_move)
-    cli_print_row("assembled", "given velocities changed by up to %.4g m/s and %.4g rad/s",
-                  moves->velocity, moves->angular_velocity);
+  if (has_moved(moves)) cli_print_row("assembled", moved_format, moves->position, moves->rotation);
+  if (has_changed(moves))
+    cli_print_row("assembled", changed_format, moves->velocity, moves->angular_velocity);
+}
+
+void cli_note_moves(const pol_simulation *simulation)
+{
+  const pol_moves *moves = &pol_simulation_summary(simulation)->moves;
+  if (!has_moved(moves) && !has_changed(moves)) return;
+  fprintf(stderr, "note: ");
+  if (has_moved(moves)) fprintf(stderr, moved_format, moves->position, moves->rotation);
+  if (has_moved(moves) && has_changed(moves)) fprintf(stderr, ", ");
+  if (has_changed(moves)) fprintf(stderr, changed_format, moves->velocity, moves->angular_velocity);
+  fprintf(stderr, " to satisfy the joints\n");
 }
 
 /* Width of the column of names: the longest one shown, within reason. */

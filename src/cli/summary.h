@@ -20,6 +20,8 @@ typedef struct cli_outcome {
 
 /* The table on stdout; the simulation must have started. */
 void cli_summary_print(const cli_outcome *outcome);
+/* One line on stderr if the given initial values had to change; for runs without the table. */
+void cli_note_moves(const pol_simulation *simulation);
 /* The object of --json, a new reference; NULL when memory is out. */
 json_t *cli_summary_json(const cli_outcome *outcome);
 

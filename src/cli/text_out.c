@@ -85,7 +85,7 @@ static void print_error(const char *source, const pol_error *error)
 void cli_print_errors(const char *source, const pol_errors *errors)
 {
   for (int i = 0; i < errors->count; i++) print_error(source, &errors->items[i]);
-  fprintf(stderr, "%d error%s\n", errors->count, errors->count == 1 ? "" : "s");
+  fprintf(stderr, "%d error%s\n", errors->count, cli_plural(errors->count));
 }
 
 void cli_print_warnings(const pol_settings *settings)
@@ -104,9 +104,22 @@ void cli_print_failure(const char *source, const pol_diagnostics *d)
     fprintf(stderr, "  when:   t = %.10g s, while finding consistent initial values\n", d->t);
   if (d->iteration > 0)
     fprintf(stderr, "  Newton: %d iteration%s, residual %.3g, correction %.3g (1 is accepted)\n",
-            d->iteration, d->iteration == 1 ? "" : "s", d->residual, d->correction);
+            d->iteration, cli_plural(d->iteration), d->residual, d->correction);
   if (d->where[0] != '\0') fprintf(stderr, "  where:  %s\n", d->where);
   if (d->advice[0] != '\0') fprintf(stderr, "  try:    %s\n", d->advice);
+}
+
+const char *cli_plural(long count)
+{
+  return count == 1 ? "" : "s";
+}
+
+void cli_print_model(const char *name, const char *source)
+{
+  if (name[0] != '\0')
+    cli_print_row("model", "%s (%s)", name, source);
+  else
+    cli_print_row("model", "%s", source);
 }
 
 void cli_print_row(const char *label, const char *format, ...)

@@ -19,6 +19,11 @@ void cli_print_warnings(const pol_settings *settings);
 /* When and where the numerics failed and what to try, on stderr. */
 void cli_print_failure(const char *source, const pol_diagnostics *diagnostics);
 
+/* "s" where the count is not one. */
+const char *cli_plural(long count);
+
+/* The row of the model: its name, if it has one, and its file. */
+void cli_print_model(const char *name, const char *source);
 /* One line "LABEL   ..." of a table on stdout, printf-like. */
 void cli_print_row(const char *label, const char *format, ...);
 

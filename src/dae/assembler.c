@@ -168,7 +168,7 @@ static void regularise(pol_assembler *a, const unsigned char *keep)
   const pol_pattern *W = s->patterns.coupling, *B = s->patterns.constraint, *S = s->pattern;
   for (int j = 0; j < s->nv; j++) {
     double mass = a->mass[pol_pattern_address(W, j, j)];
-    if (mass == 0.0) continue;
+    if (mass == 0.0 || (keep && keep[j])) continue;
     for (int k = B->start[j]; k < B->start[j + 1]; k++)
       s->values[pol_saddle_diagonal(s, B->row[k])] -= a->jacobian[k] * a->jacobian[k] / mass;
   }
@@ -275,7 +275,7 @@ static pol_status project_velocity(pol_assembler *a, const pol_point *at, const 
 {
   int nv = a->saddle->nv, m = a->saddle->m;
   *remaining = largest(a->defect, a->row_size, m, worst);
-  for (int k = 0; k<MAX_VELOCITY_ITERATIONS && * remaining> 0.0; k++) {
+  for (int k = 0; k < MAX_VELOCITY_ITERATIONS && (*remaining) > 0.0; k++) {
     solve_correction(a);
     memcpy(a->best, v, (size_t)nv * sizeof *v);
     for (int i = 0; i < nv; i++) v[i] += a->rhs[i];
@@ -321,7 +321,7 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
   }
   if (!isfinite(remaining)) return not_finite(a, t, worst, diagnostics);
   return fail(a, POL_INCONSISTENT, t, a->saddle->nv + worst,
-              "no velocity satisfies the constraints", "check the drives that act on this joint",
+              "no velocity satisfies the constraints", "give velocities that this joint allows",
               diagnostics);
 }
 

@@ -1,5 +1,6 @@
 /* What a mechanism does, read from coordinates: initial values, states of bodies, reactions,
  * energies. */
+#include <stdio.h>
 #include <string.h>
 
 #include "formulation/formulation.h"
@@ -38,6 +39,44 @@ int pol_formulation_joint_rows(const pol_formulation *formulation, int joint, in
   const pol_placed_joint *placed = &formulation->joints[joint];
   *num_rows = placed->row < 0 ? 0 : placed->kernel.num_rows;
   return placed->row < 0 ? 0 : placed->row;
+}
+
+/* Axis `axis` of a marker in global axes. */
+static void global_axis(const pol_formulation *f, const double *q, const pol_marker *marker,
+                        int axis, double out[3])
+{
+  pol_frame frame = *pol_ground_frame();
+  double A[9], local[3];
+  if (marker->body != POL_GROUND) pol_formulation_frame(f, q, NULL, marker->body, &frame);
+  pol_quat_to_matrix(marker->rotation, A);
+  for (int i = 0; i < 3; i++) local[i] = A[3 * i + axis];
+  pol_m3_apply(frame.R, local, out);
+}
+
+pol_status pol_formulation_check_branches(const pol_formulation *formulation, const double *q,
+                                          pol_diagnostics *diagnostics)
+{
+  for (int k = 0; k < formulation->num_joints; k++) {
+    const pol_joint *joint = pol_mechanism_joint(formulation->mechanism, k);
+    const pol_marker *first = pol_mechanism_marker(formulation->mechanism, joint->marker[0]);
+    const pol_marker *second = pol_mechanism_marker(formulation->mechanism, joint->marker[1]);
+    for (int axis = 0; axis < 3; axis++) {
+      double a[3], b[3];
+      if (!pol_joint_aligns(joint->type, axis)) continue;
+      global_axis(formulation, q, first, axis, a);
+      global_axis(formulation, q, second, axis, b);
+      if (pol_v3_dot(a, b) > 0.5) continue; /* 1 where they should be */
+      *diagnostics = (pol_diagnostics){.status = POL_INCONSISTENT, .equation = -1};
+      snprintf(diagnostics->where, sizeof diagnostics->where, "joint '%s', axis %c", joint->name,
+               "xyz"[axis]);
+      snprintf(diagnostics->message, sizeof diagnostics->message,
+               "the joint was assembled with its markers' %c axes pointing apart", "xyz"[axis]);
+      snprintf(diagnostics->advice, sizeof diagnostics->advice,
+               "give initial rotations within a quarter turn of assembly");
+      return POL_INCONSISTENT;
+    }
+  }
+  return POL_OK;
 }
 
 /* Wrench (torque in body axes, force) of a joint on the body of its second marker, and that frame.

@@ -4,6 +4,8 @@
 #ifndef POLHODE_INTEGRATORS_ALPHA_H
 #define POLHODE_INTEGRATORS_ALPHA_H
 
+#include <string.h>
+
 #include <polhode/integrator.h>
 
 #include "dae/newton.h"
@@ -54,6 +56,11 @@ typedef struct pol_alpha {
   double length;                  /* largest translation coordinate, or 1 */
   double acceleration[POL_KINDS]; /* largest acceleration of each kind at the last residual */
 } pol_alpha;
+
+static inline void pol_alpha_copy(double *to, const double *from, int n)
+{
+  memcpy(to, from, (size_t)n * sizeof *to);
+}
 
 /* Whether the increment of this factor is taken as classical coordinates, whose velocities the
  * model does not see. */

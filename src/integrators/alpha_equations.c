@@ -6,11 +6,6 @@
 #include "dae/dae.h"
 #include "integrators/alpha.h"
 
-static void copy(double *to, const double *from, int n)
-{
-  memcpy(to, from, (size_t)n * sizeof *to);
-}
-
 /* q*, c and the constraint matrix at the old configuration. */
 pol_status pol_alpha_prepare(pol_alpha *s)
 {
@@ -24,7 +19,7 @@ pol_status pol_alpha_prepare(pol_alpha *s)
               in_acceleration * h * h * (0.5 - o->beta) * s->now.a[i] -
               h * o->beta / o->gamma * (s->now.v[i] + h * (1.0 - o->gamma) * s->now.a[i]);
 
-  copy(s->base, s->now.q, group->nq);
+  pol_alpha_copy(s->base, s->now.q, group->nq);
   if (s->update->base_velocity) {
     for (int i = 0; i < group->nv; i++) w[i] = h * s->now.v[i];
     pol_group_move(group, s->base, w, s->base);
@@ -55,13 +50,13 @@ void pol_alpha_predict(pol_alpha *s)
 {
   const pol_options *o = s->options;
   int nv = s->saddle->nv, m = s->saddle->m;
-  double slope = s->same_step ? 1.0 : 0.0;
+  /* after a failure s->next may hold anything, also numbers that are not finite */
+  const pol_alpha_values *before = s->same_step ? &s->next : &s->now;
   for (int i = 0; i < nv; i++) {
-    double a = s->now.a[i] + o->gamma * slope * (s->now.a[i] - s->next.a[i]);
+    double a = s->now.a[i] + o->gamma * (s->now.a[i] - before->a[i]);
     s->x[i] = s->c[i] / s->h + o->beta / o->gamma * (s->now.v[i] + s->h * a);
   }
-  for (int i = 0; i < m; i++)
-    s->x[nv + i] = s->h * (s->now.lambda[i] + slope * (s->now.lambda[i] - s->next.lambda[i]));
+  for (int i = 0; i < m; i++) s->x[nv + i] = s->h * (2.0 * s->now.lambda[i] - before->lambda[i]);
   for (int i = 0; i < s->saddle->num_extra; i++) s->x[nv + m + i] = 0.0;
 }
 
@@ -83,7 +78,7 @@ static pol_status new_velocity(pol_alpha *s)
     if (factor->kind == POL_REAL || o->sigma == 1.0) continue;
     pol_factor_tangent(factor, s->theta + factor->v, T);
     if (!pol_alpha_invert_P(o->sigma, T, factor->dim, s->P_inverse[f])) return POL_SINGULAR;
-    copy(y, v + factor->v, factor->dim);
+    pol_alpha_copy(y, v + factor->v, factor->dim);
     pol_alpha_apply(s->P_inverse[f], y, factor->dim, v + factor->v);
   }
   return POL_OK;
@@ -94,8 +89,8 @@ static pol_status new_velocity(pol_alpha *s)
 static void map_to_model(pol_alpha *s)
 {
   const pol_group *group = &s->dae->group;
-  copy(s->model_v, s->next.v, group->nv);
-  copy(s->model_vd, s->next.vd, group->nv);
+  pol_alpha_copy(s->model_v, s->next.v, group->nv);
+  pol_alpha_copy(s->model_vd, s->next.vd, group->nv);
   for (int f = 0; f < group->num_factors; f++) {
     const pol_factor *factor = &group->factors[f];
     int k = factor->v, n = factor->dim;
@@ -126,8 +121,8 @@ void pol_alpha_recentre(pol_alpha *s)
     pol_alpha_apply(T, s->next.a + k, n, a);
     for (int i = 0; i < n; i++) s->next.a[k + i] = a[i] + turn[i];
   }
-  copy(s->next.v, s->model_v, group->nv);
-  copy(s->next.vd, s->model_vd, group->nv);
+  pol_alpha_copy(s->next.v, s->model_v, group->nv);
+  pol_alpha_copy(s->next.vd, s->model_vd, group->nv);
 }
 
 void pol_alpha_add_transposed(pol_alpha *s, double scale, const double *eta, double *out)
@@ -156,7 +151,7 @@ static pol_status unpack(pol_alpha *s, const double *x)
   for (int i = 0; i < nv; i++) s->theta[i] = h * x[i];
   for (int i = 0; i < m; i++) s->next.lambda[i] = x[nv + i] / h;
   if (s->saddle->num_extra) {
-    copy(s->eta, x + nv + m, s->saddle->num_extra);
+    pol_alpha_copy(s->eta, x + nv + m, s->saddle->num_extra);
     memset(s->stabilizing, 0, (size_t)nv * sizeof *s->stabilizing);
     pol_alpha_add_transposed(s, h, s->eta, s->stabilizing);
   }

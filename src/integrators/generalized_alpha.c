@@ -194,11 +194,6 @@ static pol_status create(pol_integrator *integrator)
   return allocate(s, integrator);
 }
 
-static void copy(double *to, const double *from, int n)
-{
-  memcpy(to, from, (size_t)n * sizeof *to);
-}
-
 static void publish(pol_integrator *integrator)
 {
   const pol_alpha *s = integrator->data;
@@ -235,7 +230,7 @@ static pol_status set_starting_values(pol_alpha *s, double t, double h, pol_diag
   const pol_options *o = s->options;
   pol_start start = resolve_start(s);
   double shift = o->alpha_m - o->alpha_f;
-  copy(s->given_v, s->now.v, s->dae->group.nv);
+  pol_alpha_copy(s->given_v, s->now.v, s->dae->group.nv);
   if (start == POL_START_CLASSICAL) return POL_OK;
   pol_start_problem problem = {
       .dae = s->dae,
@@ -261,12 +256,12 @@ static pol_status set_starting_values(pol_alpha *s, double t, double h, pol_diag
 static pol_status factor_limit(pol_alpha *s)
 {
   int nv = s->saddle->nv;
-  copy(s->next.q, s->now.q, s->dae->group.nq);
-  copy(s->next.v, s->now.v, nv);
-  copy(s->next.vd, s->now.vd, nv);
-  copy(s->model_v, s->now.v, nv);
-  copy(s->model_vd, s->now.vd, nv);
-  copy(s->next.lambda, s->now.lambda, s->saddle->m);
+  pol_alpha_copy(s->next.q, s->now.q, s->dae->group.nq);
+  pol_alpha_copy(s->next.v, s->now.v, nv);
+  pol_alpha_copy(s->next.vd, s->now.vd, nv);
+  pol_alpha_copy(s->model_v, s->now.v, nv);
+  pol_alpha_copy(s->model_vd, s->now.vd, nv);
+  pol_alpha_copy(s->next.lambda, s->now.lambda, s->saddle->m);
   pol_status status = pol_alpha_prepare(s);
   memset(s->theta, 0, (size_t)nv * sizeof *s->theta);
   if (!status) status = pol_alpha_matrix(s);
@@ -277,11 +272,11 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
                         const double *vd, const double *lambda)
 {
   pol_alpha *s = integrator->data;
-  copy(s->now.q, q, s->dae->group.nq);
-  copy(s->now.v, v, s->dae->group.nv);
-  copy(s->now.vd, vd, s->dae->group.nv);
-  copy(s->now.a, vd, s->dae->group.nv);
-  copy(s->now.lambda, lambda, s->saddle->m);
+  pol_alpha_copy(s->now.q, q, s->dae->group.nq);
+  pol_alpha_copy(s->now.v, v, s->dae->group.nv);
+  pol_alpha_copy(s->now.vd, vd, s->dae->group.nv);
+  pol_alpha_copy(s->now.a, vd, s->dae->group.nv);
+  pol_alpha_copy(s->now.lambda, lambda, s->saddle->m);
   s->t = integrator->state.t;
   s->h = 0.0;
   s->starting = 1;
@@ -330,8 +325,8 @@ static pol_status step(pol_integrator *integrator, double t, double h)
   if (status) {
     /* as before the step */
     if (s->starting) {
-      copy(s->now.v, s->given_v, s->dae->group.nv);
-      copy(s->now.a, s->now.vd, s->dae->group.nv);
+      pol_alpha_copy(s->now.v, s->given_v, s->dae->group.nv);
+      pol_alpha_copy(s->now.a, s->now.vd, s->dae->group.nv);
     }
     s->h = 0.0;
     return status;

@@ -47,6 +47,13 @@ void pol_integrator_free(pol_integrator **integrator)
   *integrator = NULL;
 }
 
+static int all_finite(const double *x, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    if (!isfinite(x[i])) return 0;
+  return 1;
+}
+
 /* Consistent values in work = (q, v, vd, lambda). */
 static pol_status make_consistent(pol_integrator *s, double t, const unsigned char *keep,
                                   double *work)
@@ -81,7 +88,11 @@ pol_status pol_integrator_start(pol_integrator *integrator, double t, const doub
   }
   memcpy(work, q, nq * sizeof *q);
   memcpy(work + nq, v, nv * sizeof *v);
-  pol_status status = make_consistent(s, t, keep, work);
+  pol_status status =
+      all_finite(work, nq + nv) ? make_consistent(s, t, keep, work) : POL_NOT_FINITE;
+  if (status == POL_NOT_FINITE && !s->diagnostics.message[0])
+    snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
+             "an initial value is not finite");
   free(work);
   return s->diagnostics.status = status;
 }

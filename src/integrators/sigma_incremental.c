@@ -19,11 +19,6 @@
 
 #include "integrators/alpha.h"
 
-static void copy(double *to, const double *from, int n)
-{
-  memcpy(to, from, (size_t)n * sizeof *to);
-}
-
 void pol_incremental_predict(pol_alpha *s)
 {
   const pol_options *o = s->options;
@@ -71,7 +66,7 @@ static pol_status apply_P_inverse(pol_alpha *s, double *w)
     if (factor->kind == POL_REAL) continue;
     pol_factor_tangent(factor, s->theta + factor->v, T);
     if (!pol_alpha_invert_P(s->options->sigma, T, factor->dim, P)) return POL_SINGULAR;
-    copy(y, w + factor->v, factor->dim);
+    pol_alpha_copy(y, w + factor->v, factor->dim);
     pol_alpha_apply(P, y, factor->dim, w + factor->v);
   }
   return POL_OK;
@@ -97,9 +92,9 @@ pol_status pol_incremental_residual(const double *x, double *r, void *alpha)
   }
   for (int i = 0; i < m; i++) s->next.lambda[i] += (x[nv + i] - s->x_done[nv + i]) / h;
   for (int i = 0; i < s->saddle->num_extra; i++) s->eta[i] = x[nv + m + i];
-  copy(s->x_done, x, s->saddle->n);
-  copy(s->model_v, s->next.v, nv);
-  copy(s->model_vd, s->next.vd, nv);
+  pol_alpha_copy(s->x_done, x, s->saddle->n);
+  pol_alpha_copy(s->model_v, s->next.v, nv);
+  pol_alpha_copy(s->model_vd, s->next.vd, nv);
   pol_alpha_measure(s);
   return pol_alpha_evaluate(s, r);
 }

@@ -1,12 +1,17 @@
 /* CSV results: buffered writing of whole lines.
  *
  * Lines are put together in a buffer of our own; the file itself is unbuffered.  So every write
- * ends with a complete line, and what a killed run leaves can be read.  Numbers have 17 significant
- * digits, which is enough to read back the same double (IEEE 754-2008, 5.12.2).
+ * ends with a complete line, and what a killed run leaves can be read.  A write that a full disk
+ * cuts short is taken back to the end of its last line.  Numbers have 17 significant digits, which
+ * is enough to read back the same double (IEEE 754-2008, 5.12.2).
  */
+#define _POSIX_C_SOURCE 200809L
+
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <polhode/model.h>
 
@@ -22,15 +27,34 @@ struct pol_csv {
   size_t capacity;  /* of the buffer */
   size_t used;      /* characters in it */
   size_t line_size; /* the longest line of numbers, with its end */
+  off_t size;       /* of the file, whole lines only */
   pol_status status;
 };
+
+/* After a write that ended early: cuts the file behind its last whole line.  What cannot be cut, a
+ * pipe or a device, stays as it is.  errno keeps the reason of the failed write. */
+static void cut_torn_line(pol_csv *csv, size_t written)
+{
+  int reason = errno;
+  while (written > 0 && csv->buffer[written - 1] != '\n') written--;
+  csv->size += (off_t)written;
+  int cut = ftruncate(fileno(csv->file), csv->size);
+  (void)cut;
+  errno = reason;
+}
 
 /* Writes the buffer to the file.  A failure stays. */
 static pol_status flush(pol_csv *csv)
 {
-  if (csv->status == POL_OK && csv->used > 0 &&
-      fwrite(csv->buffer, 1, csv->used, csv->file) != csv->used)
-    csv->status = POL_IO;
+  if (csv->status == POL_OK && csv->used > 0) {
+    size_t written = fwrite(csv->buffer, 1, csv->used, csv->file);
+    if (written == csv->used) {
+      csv->size += (off_t)written;
+    } else {
+      cut_torn_line(csv, written);
+      csv->status = POL_IO;
+    }
+  }
   csv->used = 0;
   return csv->status;
 }
@@ -71,7 +95,8 @@ static size_t head_size(const pol_record *record)
 static void put_head(pol_csv *csv)
 {
   int count = pol_record_count(csv->record);
-  csv->used = (size_t)sprintf(csv->buffer, "# polhode %s\n%s", pol_version(), units_label);
+  csv->used =
+      (size_t)snprintf(csv->buffer, csv->capacity, "# polhode %s\n%s", pol_version(), units_label);
   for (int i = 0; i < count; i++) {
     put_text(csv, pol_record_channel(csv->record, i)->unit);
     csv->buffer[csv->used++] = i + 1 < count ? ',' : '\n';
@@ -137,7 +162,7 @@ pol_status pol_csv_write(pol_csv *csv)
   pol_record_row(csv->record, csv->row);
   for (int i = 0; i < count; i++) {
     char *number = csv->buffer + csv->used;
-    csv->used += (size_t)sprintf(number, "%.17g", csv->row[i]);
+    csv->used += (size_t)snprintf(number, csv->capacity - csv->used, "%.17g", csv->row[i]);
     /* Some locales write a decimal comma. */
     char *comma = strchr(number, ',');
     if (comma != NULL) *comma = '.';

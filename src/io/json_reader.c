@@ -187,9 +187,8 @@ void pol_read_number(pol_reader *reader, const pol_place *place, const pol_field
 void pol_read_integer(pol_reader *reader, const pol_place *place, const pol_field *field,
                       void *target)
 {
-  const json_int_t number = json_integer_value(place->value);
-  if (json_is_integer(place->value) && number >= INT_MIN && number <= INT_MAX &&
-      in_range(field->detail, (double)number))
+  const double number = json_number_value(place->value);
+  if (json_is_number(place->value) && in_range(field->detail, number) && floor(number) == number)
     *(int *)target = (int)number;
   else
     pol_report(reader, place, "", "%s", field->rule);
@@ -333,6 +332,9 @@ static json_t *find_name(const pol_reader *reader, const char *list, const char 
   return json_object_get(json_object_get(reader->names, list), name);
 }
 
+/* Messages and headers of result files hold names of this length. */
+enum { MAX_NAME_LENGTH = 200 };
+
 /* Letters, digits, _ and -, and spaces inside: channel names like "top.position.x" stay readable.
  */
 static int is_name(const char *name)
@@ -348,6 +350,10 @@ void pol_read_name(pol_reader *reader, const pol_place *place, const pol_field *
   const char *name = json_string_value(place->value);
   if (!name || !is_name(name)) {
     pol_report(reader, place, "", "%s", field->rule);
+    return;
+  }
+  if (strlen(name) > MAX_NAME_LENGTH) {
+    pol_report(reader, place, "", "must have at most %d characters", MAX_NAME_LENGTH);
     return;
   }
   *(const char **)target = name;
@@ -367,16 +373,15 @@ void pol_read_name(pol_reader *reader, const pol_place *place, const pol_field *
   }
 }
 
-void pol_read_reference(pol_reader *reader, const pol_place *place, const pol_field *field,
-                        void *target)
+/* The index of the object that a place names; has_ground: the ground will do as well. */
+static void read_reference(pol_reader *reader, const pol_place *place, const char *list,
+                           int has_ground, int *target)
 {
-  const char *list = field->detail;
-  const int has_ground = strcmp(list, "bodies") == 0;
   const char *name = json_string_value(place->value);
   const json_t *holder = name ? find_name(reader, list, name) : NULL;
-  *(int *)target = holder ? (int)json_integer_value(holder) : POL_NOWHERE;
-  if (name && has_ground && strcmp(name, pol_ground_name) == 0) *(int *)target = POL_GROUND;
-  if (*(int *)target != POL_NOWHERE) return;
+  *target = holder ? (int)json_integer_value(holder) : POL_NOWHERE;
+  if (name && has_ground && strcmp(name, pol_ground_name) == 0) *target = POL_GROUND;
+  if (*target != POL_NOWHERE) return;
 
   /* Nothing has that name: what could have been meant? */
   pol_near near = pol_near_start(name ? name : "");
@@ -387,6 +392,23 @@ void pol_read_reference(pol_reader *reader, const pol_place *place, const pol_fi
   if (has_ground) pol_near_try(&near, pol_ground_name);
   pol_report(reader, place, near.best, "must be a name from the list \"%s\"%s", list,
              has_ground ? " or \"ground\"" : "");
+}
+
+void pol_read_reference(pol_reader *reader, const pol_place *place, const pol_field *field,
+                        void *target)
+{
+  const char *list = field->detail;
+  read_reference(reader, place, list, strcmp(list, "bodies") == 0, target);
+}
+
+void pol_read_moving_body(pol_reader *reader, const pol_place *place, const pol_field *field,
+                          void *target)
+{
+  const char *name = json_string_value(place->value);
+  if (name && strcmp(name, pol_ground_name) == 0)
+    pol_report(reader, place, "", "must be a body: the ground does not move");
+  else
+    read_reference(reader, place, field->detail, 0, target);
 }
 
 /* The names of one list and the index of the first object that has each. */

@@ -83,7 +83,7 @@ char *pol_short_json(const json_t *value);
 pol_read pol_read_text;
 /* double; const pol_range, or NULL for any number */
 pol_read pol_read_number;
-/* int; const pol_range */
+/* int; const pol_range, within the range of int.  2.0 is a whole number too, as in JSON Schema. */
 pol_read pol_read_integer;
 /* double[3]; no detail */
 pol_read pol_read_vector;
@@ -103,7 +103,9 @@ pol_read pol_read_choice;
 pol_read pol_read_name;
 /* int, index in a list, POL_GROUND, or POL_NOWHERE if there is none; const char, the list's key */
 pol_read pol_read_reference;
-/* int[2]; the same twice */
+/* the same without POL_GROUND */
+pol_read pol_read_moving_body;
+/* int[2]; pol_read_reference twice */
 pol_read pol_read_reference_pair;
 /* the kind's struct, which may hold defaults; const pol_kind */
 pol_read pol_read_object;

@@ -3,8 +3,9 @@
  * A new key is a line in a table.  A new kind of object is a table, a pol_kind and a line in the
  * table of the object that holds it; if others refer to it by name, also a line in named_lists.
  * docs/model-format.md and schema/polhode-model.schema.json describe the same for people. */
-#include <limits.h>
 #include <math.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +20,8 @@ static const char name_rule[] = "must be a name of letters, digits, _, - and spa
 static const pol_range positive = {0.0, HUGE_VAL, 1};
 static const pol_range zero_to_one = {0.0, 1.0, 0};
 static const pol_range above_zero_to_one = {0.0, 1.0, 1};
-static const pol_range from_zero = {0.0, INT_MAX, 0};
-static const pol_range from_one = {1.0, INT_MAX, 0};
+static const pol_range from_zero = {0.0, INT32_MAX, 0};
+static const pol_range from_one = {1.0, INT32_MAX, 0};
 
 /* The lists whose objects are found by name. */
 static const char *const named_lists[] = {"bodies", "markers", "joints", "forces", NULL};
@@ -260,7 +261,7 @@ static const pol_field force_fields[] = {
      not_forces_joints_or_bodies},
     {"type", pol_read_choice, offsetof(pol_model_force, type), POL_REQUIRED,
      "must be \"force\" or \"torque\"", &force_types},
-    {"body", pol_read_reference, offsetof(pol_model_force, body), POL_REQUIRED,
+    {"body", pol_read_moving_body, offsetof(pol_model_force, body), POL_REQUIRED,
      "must be the name of a body", "bodies"},
     {"force", pol_read_vector, offsetof(pol_model_force, force), POL_OPTIONAL, vector_rule, NULL},
     {"torque", pol_read_vector, offsetof(pol_model_force, torque), POL_OPTIONAL, vector_rule, NULL},
@@ -275,9 +276,6 @@ static void check_force(pol_reader *reader, const pol_place *place, void *object
   static const char *const not_of_torque[] = {"force", "point", NULL};
   (void)sound;
   const pol_model_force *force = object;
-  const pol_place body = pol_place_key(place, "body");
-  if (body.value && force->body == POL_GROUND)
-    pol_report(reader, &body, "", "must be a body: the ground does not move");
   if (!pol_given(place, "type") || force->type < 0) return;
   const int is_torque = force->type == POL_APPLIED_TORQUE;
   const char *vector = is_torque ? "torque" : "force";
@@ -351,13 +349,13 @@ static void read_index(pol_reader *reader, const pol_place *place, const pol_fie
 {
   static const char stabilized[] = "stabilized-2";
   pol_index *index = target;
-  const json_int_t number = json_integer_value(place->value);
+  const double number = json_number_value(place->value);
   const char *text = json_string_value(place->value);
   pol_near near = pol_near_start(text ? text : "");
   pol_near_try(&near, stabilized);
-  if (number == 3)
+  if (number == 3.0)
     *index = POL_INDEX_3;
-  else if (number == 2)
+  else if (number == 2.0)
     *index = POL_INDEX_2;
   else if (text && strcmp(text, stabilized) == 0)
     *index = POL_INDEX_2_STABILIZED;
@@ -389,11 +387,11 @@ static const pol_field newton_fields[] = {
     {"tolerance", pol_read_number, OPTION(newton.tolerance), POL_OPTIONAL, positive_rule,
      &positive},
     {"max_iterations", pol_read_integer, OPTION(newton.max_iterations), POL_OPTIONAL,
-     "must be a whole number, 1 or more", &from_one},
+     "must be a whole number from 1 to 2147483647", &from_one},
     {"refresh", pol_read_number, OPTION(newton.refresh), POL_OPTIONAL,
      "must be a number above 0, at most 1", &above_zero_to_one},
     {"line_search", pol_read_integer, OPTION(newton.line_search), POL_OPTIONAL,
-     "must be a whole number, 0 or more", &from_zero},
+     "must be a whole number from 0 to 2147483647", &from_zero},
     {.key = NULL},
 };
 
@@ -461,6 +459,19 @@ static double sigma_of(const pol_model_sigma *sigma, const pol_options *options)
   return sigma->optimal ? options->gamma / (3.0 * options->beta) : sigma->number;
 }
 
+/* A rule that starts with a key ("step must ...") is reported there, others at "simulation". */
+static void report_setting(pol_reader *reader, const pol_place *place, const char *message)
+{
+  const char *rest = strstr(message, " must ");
+  char key[32] = "";
+  if (rest) snprintf(key, sizeof key, "%.*s", (int)(rest - message), message);
+  const pol_place at = pol_place_key(place, key);
+  if (at.value)
+    pol_report(reader, &at, "", "%s", rest + 1);
+  else
+    pol_report(reader, place, "", "%s", message);
+}
+
 static void check_simulation(pol_reader *reader, const pol_place *place, void *object, int sound)
 {
   pol_model_simulation *simulation = object;
@@ -482,7 +493,7 @@ static void check_simulation(pol_reader *reader, const pol_place *place, void *o
 
   char message[256] = "";
   if (pol_settings_validate(settings, message, sizeof message) != POL_OK)
-    pol_report(reader, place, "", "%s", message);
+    report_setting(reader, place, message);
 }
 
 static const pol_kind simulation_kind = {

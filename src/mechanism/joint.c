@@ -76,6 +76,19 @@ pol_status pol_joint_type_find(const char *name, pol_joint_type *type)
   return POL_BAD_ARGUMENT;
 }
 
+/* An axis is aligned when two rows keep it perpendicular to two axes of the other marker: both rows
+ * of the last axis of a revolute joint, or three rows in a cycle. */
+int pol_joint_aligns(pol_joint_type type, int axis)
+{
+  const struct preset *preset = &presets[type];
+  int perpendicular = 0;
+  for (int i = 0; i < preset->num_rows; i++)
+    if (preset->rows[i].kind == POL_ROW_ROTATION &&
+        (preset->rows[i].axis == axis || preset->rows[i].other == axis))
+      perpendicular++;
+  return perpendicular >= 2;
+}
+
 /* --- set-up ----------------------------------------------------------------------------------- */
 
 /* Column `axis` of the marker's rotation: one of its axes, in body axes. */

@@ -53,6 +53,9 @@ typedef struct pol_joint_kernel {
   pol_view view[POL_MAX_VIEWS];
 } pol_joint_kernel;
 
+/* Whether this preset makes axis `axis` (0, 1, 2) of both markers point the same way. */
+int pol_joint_aligns(pol_joint_type type, int axis);
+
 void pol_joint_kernel_setup(pol_joint_kernel *kernel, const pol_mechanism *mechanism, int joint);
 
 /* phi (num_rows) and its first and second time derivative, the latter with constant velocities. */

@@ -19,8 +19,9 @@ static inline pol_body heavy_top_body(void)
 }
 
 /* The tip is the point (0, -1, 0) of the body, joined to the ground's origin; the joint's first
- * marker is that of the body. */
-static inline pol_status heavy_top_create(pol_mechanism **mechanism, const pol_body *body)
+ * marker is that of the ground (constraint in inertial axes) or of the body (in body axes). */
+static inline pol_status heavy_top_create_as(pol_mechanism **mechanism, const pol_body *body,
+                                             int ground_first)
 {
   static const double gravity[3] = {0.0, 0.0, -9.81};
   pol_marker tip = {.name = "", .position = {0.0, -1.0, 0.0}, .rotation = {1.0, 0.0, 0.0, 0.0}};
@@ -30,11 +31,18 @@ static inline pol_status heavy_top_create(pol_mechanism **mechanism, const pol_b
   if (status != POL_OK) return status;
   pol_mechanism_set_gravity(*mechanism, gravity);
   status = pol_mechanism_add_body(*mechanism, body, &tip.body);
-  if (status == POL_OK) status = pol_mechanism_add_marker(*mechanism, &tip, &joint.marker[0]);
-  if (status == POL_OK) status = pol_mechanism_add_marker(*mechanism, &origin, &joint.marker[1]);
+  if (status == POL_OK)
+    status = pol_mechanism_add_marker(*mechanism, &tip, &joint.marker[ground_first]);
+  if (status == POL_OK)
+    status = pol_mechanism_add_marker(*mechanism, &origin, &joint.marker[!ground_first]);
   if (status == POL_OK) status = pol_mechanism_add_joint(*mechanism, &joint, NULL);
   if (status != POL_OK) pol_mechanism_free(mechanism);
   return status;
+}
+
+static inline pol_status heavy_top_create(pol_mechanism **mechanism, const pol_body *body)
+{
+  return heavy_top_create_as(mechanism, body, 0);
 }
 
 #endif

@@ -214,6 +214,18 @@ static void wrong_command_lines(void **state)
   expect_text(err, "top.json: is one argument too many");
   expect("polhode run top.json --out top.h5", 2);
   expect_text(err, "polhode run: --out = top.h5: must end in .csv\n1 error\n");
+  expect("polhode run top.json --out=", 2);
+  expect_text(err, "polhode run: --out: the file name is empty\n");
+  expect("polhode --version extra", 2);
+  expect_text(err, "polhode: extra: is one argument too many\n");
+  assert_string_equal(out, "");
+  expect("polhode help run extra", 2);
+  expect_text(err, "polhode: extra: is one argument too many\n");
+  /* The words of expect() cannot be empty. */
+  char *empty[] = {"polhode", "run", "", NULL};
+  assert_int_equal(finish(start(-1, empty)), 2);
+  read_text("err", err);
+  expect_text(err, "polhode run: MODEL.json: the file name is empty\n");
 }
 
 /* --- run -------------------------------------------------------------------------------------- */
@@ -305,6 +317,8 @@ static void options_override_the_model(void **state)
   assert_true(number_at(object, "step") == 0.002);
   assert_true(number_at(object, "t") == 0.05);
   json_decref(object);
+  expect("polhode check top.json --json --set gravity=[1,-0.0,2]", 0);
+  assert_null(strstr(out, "-0.0")); /* zero has no sign */
   expect("polhode check top.json --json --set bodies[0].mass=3", 0);
   object = parse_output();
   assert_true(json_number_value(json_object_get(json_array_get(at(object, "bodies"), 0), "mass")) ==
@@ -604,6 +618,43 @@ static void check_tells_what_had_to_change(void **state)
   expect_text(out, "  angular vel.  changed by 150 rad/s: the joints do not allow the given one\n");
 }
 
+/* What a quiet run changes of its input is told all the same, and only then. */
+static void quiet_runs_tell_what_had_to_change(void **state)
+{
+  (void)state;
+  static const char revolute[] =
+      "polhode run top.json --set joints[0].type=revolute --set joints[0].axis=[1,0,0] "
+      "--set simulation.end=0.01";
+  static const char note[] = "given velocities changed by up to ";
+  char line[400];
+  expect(revolute, 0);
+  expect_text(out, note);
+  assert_string_equal(err, "");
+  snprintf(line, sizeof line, "%s --quiet", revolute);
+  expect(line, 0);
+  assert_string_equal(out, "");
+  assert_ptr_equal(strstr(err, "note: given velocities changed by up to 0 m/s and 150.1 rad/s"),
+                   err);
+  assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
+  snprintf(line, sizeof line, "%s --quiet --json", revolute);
+  expect(line, 0);
+  assert_string_equal(err, "");
+}
+
+static void nameless_models_show_their_file(void **state)
+{
+  (void)state;
+  expect("polhode run top.json --set name=\"\" --end 1e-3 "
+         "--set simulation.newton={\"tolerance\":0.5}",
+         0);
+  expect_text(out, "model           top.json\n");
+  expect_text(out, " 1 iteration, 1.00 a step\n");
+  expect("polhode check top.json --set name=\"\" --set simulation.newton={\"max_iterations\":1.0}",
+         0);
+  expect_text(out, "model           top.json\n");
+  expect_text(out, "at most 1 iteration\n");
+}
+
 /* Two joints that lock the same point: the constraints depend on each other. */
 static void check_names_redundant_joints(void **state)
 {
@@ -778,8 +829,8 @@ static int enter_folder(void **state)
 
 static int leave_folder(void **state)
 {
-  static const char *const files[] = {"top.json",   "twice.json", "top.csv",
-                                      "failed.csv", "out",        "err"};
+  static const char *const files[] = {
+      "top.json", "twice.json", "doubtful.json", "top.csv", "failed.csv", "out", "err"};
   (void)state;
   for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) remove(files[i]);
   return chdir("..") == 0 ? rmdir(folder) : -1;
@@ -803,6 +854,8 @@ int main(void)
       cmocka_unit_test(check_tells_what_a_model_is),
       cmocka_unit_test(check_tells_of_forces_and_distances),
       cmocka_unit_test(check_tells_what_had_to_change),
+      cmocka_unit_test(quiet_runs_tell_what_had_to_change),
+      cmocka_unit_test(nameless_models_show_their_file),
       cmocka_unit_test(check_names_redundant_joints),
       cmocka_unit_test(methods_are_listed),
       cmocka_unit_test(signals_stop_a_run_cleanly),

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/heavy_top.h"
 #include "check.h"
 
 /* A body on a revolute joint to the ground that turns about the global y axis through the origin;
@@ -131,29 +132,12 @@ static void initial_values_survive_the_coordinates(void **state)
 static void pivot_force_without_constraint(void **state)
 {
   (void)state;
-  static const double origin[3] = {0.0, 0.0, 0.0}, gravity[3] = {0.0, 0.0, -9.81};
   double force[2][3], torque[3], q[7], v[6];
   unsigned char keep[6];
   for (int ground_first = 0; ground_first < 2; ground_first++) {
     pol_mechanism *mechanism;
-    pol_body body = {.name = "top",
-                     .mass = 15.0,
-                     .inertia = {0.234375, 0, 0, 0, 0.46875, 0, 0, 0, 0.234375},
-                     .position = {0.0, 1.0, 0.0},
-                     .rotation = {1.0, 0.0, 0.0, 0.0},
-                     .angular_velocity = {1.0, 150.0, -4.61538},
-                     .given = POL_GIVEN_ANGULAR_VELOCITY};
-    int top, ground;
-    assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
-    pol_mechanism_set_gravity(mechanism, gravity);
-    assert_int_equal(pol_mechanism_add_body(mechanism, &body, NULL), POL_OK);
-    assert_int_equal(pol_mechanism_add_marker_at(mechanism, "", 0, origin, NULL, &top), POL_OK);
-    assert_int_equal(pol_mechanism_add_marker_at(mechanism, "", POL_GROUND, origin, NULL, &ground),
-                     POL_OK);
-    pol_joint joint = {.name = "tip",
-                       .type = POL_SPHERICAL,
-                       .marker = {ground_first ? ground : top, ground_first ? top : ground}};
-    assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
+    pol_body body = heavy_top_body();
+    assert_int_equal(heavy_top_create_as(&mechanism, &body, ground_first), POL_OK);
     for (int k = 0; k < 2; k++) {
       pol_formulation *formulation;
       pol_integrator *integrator;
@@ -203,6 +187,48 @@ static void unsupported_mechanisms_say_why(void **state)
   pol_mechanism_free(&mechanism);
 }
 
+/* A quarter turn from assembly is well; half a turn satisfies the rows with opposite axes. */
+static void opposite_axes_are_refused(void **state)
+{
+  (void)state;
+  static const pol_joint_type types[] = {POL_FIXED, POL_REVOLUTE, POL_PRISMATIC, POL_CYLINDRICAL,
+                                         POL_PLANAR};
+  static const double identity[4] = {1.0, 0.0, 0.0, 0.0}, flipped[4] = {0.0, 1.0, 0.0, 0.0};
+  static const double cycled[4] = {0.5, 0.5, 0.5, 0.5};
+  for (int k = 0; k < 5; k++) {
+    pol_mechanism *mechanism;
+    pol_formulation *formulation;
+    pol_diagnostics diagnostics;
+    pol_marker marker = {.name = "", .body = POL_GROUND, .rotation = {1.0, 0.0, 0.0, 0.0}};
+    pol_body body = {.name = "a",
+                     .mass = 1.0,
+                     .inertia = {1, 0, 0, 0, 1, 0, 0, 0, 1},
+                     .rotation = {1.0, 0.0, 0.0, 0.0}};
+    pol_joint joint = {.name = "lock", .type = types[k]};
+    double q[7], v[6];
+    unsigned char keep[6];
+    assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
+    assert_int_equal(pol_mechanism_add_body(mechanism, &body, NULL), POL_OK);
+    assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &joint.marker[0]), POL_OK);
+    marker.body = 0;
+    assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &joint.marker[1]), POL_OK);
+    assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
+    assert_int_equal(pol_formulation_create(&formulation, mechanism, POL_SO3XR3), POL_OK);
+    pol_formulation_initial(formulation, q, v, keep);
+    memcpy(q, identity, sizeof identity);
+    assert_int_equal(pol_formulation_check_branches(formulation, q, &diagnostics), POL_OK);
+    memcpy(q, flipped, sizeof flipped);
+    assert_int_equal(pol_formulation_check_branches(formulation, q, &diagnostics),
+                     POL_INCONSISTENT);
+    assert_non_null(strstr(diagnostics.where, "joint 'lock'"));
+    memcpy(q, cycled, sizeof cycled);
+    assert_int_equal(pol_formulation_check_branches(formulation, q, &diagnostics),
+                     POL_INCONSISTENT);
+    pol_formulation_free(&formulation);
+    pol_mechanism_free(&mechanism);
+  }
+}
+
 static void formulations_are_found_by_name(void **state)
 {
   (void)state;
@@ -223,6 +249,7 @@ int main(void)
       cmocka_unit_test(initial_values_survive_the_coordinates),
       cmocka_unit_test(pivot_force_without_constraint),
       cmocka_unit_test(unsupported_mechanisms_say_why),
+      cmocka_unit_test(opposite_axes_are_refused),
       cmocka_unit_test(formulations_are_found_by_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,6 +51,9 @@ export PKG_CONFIG_PATH="$lib/pkgconfig"
 [ "$(pkg-config --modversion polhode)" = "$version" ] || fail "version of polhode.pc"
 # shellcheck disable=SC2046,SC2086
 "$CC" $CFLAGS "$source/tests/install/consumer.c" -o pc_shared $(pkg-config --cflags --libs polhode)
+# The line of the README.
+# shellcheck disable=SC2046,SC2086
+"$CC" $CFLAGS "$source/examples/pendulum.c" $(pkg-config --cflags --libs polhode) -lm -o pendulum
 # With both libraries in one folder the linker takes the shared one unless told the file's name.
 # shellcheck disable=SC2046,SC2086
 "$CC" $CFLAGS "$source/tests/install/consumer.c" -o pc_static $(pkg-config --cflags polhode) \
@@ -62,6 +65,7 @@ echo "--- CMake"
 "$CMAKE" --build cmake >>cmake.log || fail "build of the CMake consumer"
 
 echo "--- run"
+LD_LIBRARY_PATH=$lib ./pendulum || fail "pendulum"
 needs() { readelf -d "$1" | grep -q 'NEEDED.*libpolhode'; }
 for program in pc_shared cmake/consumer_shared; do
   needs $program || fail "$program does not use the shared library"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/heavy_top.h"
 #include "check.h"
 #include "heavy_top_reference.h"
 
@@ -15,28 +16,11 @@ static int read_grid(void **state)
   return read_reference(POLHODE_SOURCE_DIR "/tests/data/heavy_top_grid.csv");
 }
 
-static pol_mechanism *heavy_top(int body_first)
+static pol_mechanism *heavy_top(int ground_first)
 {
   pol_mechanism *mechanism;
-  static const double origin[3] = {0.0, 0.0, 0.0};
-  pol_body body = {.name = "top",
-                   .mass = top_mass,
-                   .inertia = {0.234375, 0, 0, 0, 0.46875, 0, 0, 0, 0.234375},
-                   .position = {0.0, 1.0, 0.0},
-                   .rotation = {1.0, 0.0, 0.0, 0.0},
-                   .angular_velocity = {0.0, 150.0, -4.61538},
-                   .given = POL_GIVEN_ANGULAR_VELOCITY};
-  int top, ground;
-  assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
-  pol_mechanism_set_gravity(mechanism, top_gravity);
-  assert_int_equal(pol_mechanism_add_body(mechanism, &body, NULL), POL_OK);
-  assert_int_equal(pol_mechanism_add_marker_at(mechanism, "", 0, origin, NULL, &top), POL_OK);
-  assert_int_equal(pol_mechanism_add_marker_at(mechanism, "", POL_GROUND, origin, NULL, &ground),
-                   POL_OK);
-  pol_joint joint = {.name = "tip",
-                     .type = POL_SPHERICAL,
-                     .marker = {body_first ? top : ground, body_first ? ground : top}};
-  assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
+  pol_body body = heavy_top_body();
+  assert_int_equal(heavy_top_create_as(&mechanism, &body, ground_first), POL_OK);
   return mechanism;
 }
 
@@ -55,15 +39,16 @@ static setup_t standard(void)
 }
 
 /* Runs to t = 1, or returns the status of the step that failed. */
-static pol_status try_run(const setup_t *setup, double h, errors *e, pol_diagnostics *diagnostics)
+static pol_status try_run(const setup_t *setup, double h, top_errors *e,
+                          pol_diagnostics *diagnostics)
 {
-  pol_mechanism *mechanism = heavy_top(!setup->ground_first);
+  pol_mechanism *mechanism = heavy_top(setup->ground_first);
   pol_formulation *formulation;
   pol_integrator *integrator;
   double q[7], v[7], lambda[3][3] = {{0.0}};
   unsigned char keep[7];
   pol_status status = POL_OK;
-  *e = (errors){0};
+  *e = (top_errors){0};
   assert_int_equal(pol_formulation_create(&formulation, mechanism, setup->kind), POL_OK);
   const pol_dae *dae = pol_formulation_dae(formulation);
   pol_formulation_initial(formulation, q, v, keep);
@@ -90,9 +75,9 @@ static pol_status try_run(const setup_t *setup, double h, errors *e, pol_diagnos
   return status;
 }
 
-static errors run(const setup_t *setup, double h)
+static top_errors run(const setup_t *setup, double h)
 {
-  errors e;
+  top_errors e;
   pol_diagnostics diagnostics;
   pol_status status = try_run(setup, h, &e, &diagnostics);
   if (status) fail_msg("failed at t = %g: %s", diagnostics.t, diagnostics.message);
@@ -124,7 +109,7 @@ static void product_group_meets_the_reference(void **state)
 {
   (void)state;
   setup_t setup = standard();
-  errors coarse = run(&setup, 1e-3), fine = run(&setup, 5e-4);
+  top_errors coarse = run(&setup, 1e-3), fine = run(&setup, 5e-4);
   assert_figure(coarse.q, 1.280e-2);
   assert_figure(fine.q, 3.192e-3);
   assert_figure(coarse.lambda, 3.06e-1);
@@ -142,7 +127,7 @@ static void semidirect_group_meets_the_reference(void **state)
   (void)state;
   setup_t setup = standard();
   setup.kind = POL_SE3_BODY;
-  errors coarse = run(&setup, 1e-3), fine = run(&setup, 5e-4);
+  top_errors coarse = run(&setup, 1e-3), fine = run(&setup, 5e-4);
   assert_figure(coarse.q, 1.573e-1);
   assert_figure(fine.q, 3.947e-2);
   assert_figure(coarse.lambda, 1.286e-1);
@@ -160,7 +145,7 @@ static void velocity_level_forms_meet_the_reference(void **state)
   (void)state;
   setup_t setup = standard();
   setup.options.index = POL_INDEX_2_STABILIZED;
-  errors e = run(&setup, 1e-3);
+  top_errors e = run(&setup, 1e-3);
   assert_figure(e.q, 8.22e-3);
   assert_figure(e.lambda, 2.965e-3);
   assert_true(e.position < 1e-12 && e.velocity < 1e-9);
@@ -203,7 +188,7 @@ static void incremental_sigma_meets_the_reference(void **state)
   (void)state;
   setup_t setup = standard();
   pol_options *o = &setup.options;
-  errors e;
+  top_errors e;
   pol_diagnostics diagnostics;
   pol_options_set_rho_inf(o, 0.65);
   o->sigma_update = POL_SIGMA_INCREMENTAL;
@@ -214,7 +199,7 @@ static void incremental_sigma_meets_the_reference(void **state)
   o->sigma = o->gamma / (3.0 * o->beta);
   assert_figure(run(&setup, 1e-3).q, 6.14e-3);
   o->start = POL_START_PERTURBED;
-  errors coarse = run(&setup, 1e-3), fine = run(&setup, 5e-4);
+  top_errors coarse = run(&setup, 1e-3), fine = run(&setup, 5e-4);
   assert_order(coarse.lambda, fine.lambda, 2.0, 0.1);
   o->index = POL_INDEX_2_STABILIZED;
   o->start = POL_START_DEFAULT;
@@ -234,7 +219,7 @@ static void spatial_form_meets_the_reference(void **state)
   o->sigma = 1.0;
   assert_figure(run(&setup, 1e-3).final_x, 5.380e-4);
   o->sigma = o->gamma / (3.0 * o->beta);
-  errors coarse = run(&setup, 2e-3), fine = run(&setup, 1e-3);
+  top_errors coarse = run(&setup, 2e-3), fine = run(&setup, 1e-3);
   assert_figure(coarse.final_x, 4.752e-4);
   assert_figure(fine.final_x, 1.197e-4);
   assert_order(coarse.final_x, fine.final_x, 2.0, 0.05);
@@ -281,7 +266,7 @@ static void default_start_gives_second_order(void **state)
         setup.options.start = POL_START_DEFAULT;
         if (kind == POL_ROTATION_VECTOR && m > 0) continue;
         cases++;
-        errors coarse = run(&setup, 1e-3), fine = run(&setup, 5e-4);
+        top_errors coarse = run(&setup, 1e-3), fine = run(&setup, 5e-4);
         assert_second_order(coarse.q, fine.q);
         assert_second_order(coarse.v, fine.v);
         if (kind == POL_ROTATION_VECTOR && index == POL_INDEX_3)
@@ -301,7 +286,7 @@ static void conventional_coordinates_meet_the_reference(void **state)
   setup.kind = POL_ROTATION_VECTOR;
   assert_figure(run(&setup, 1e-3).q, 3.42e-3);
   setup.kind = POL_EULER_PARAMETERS;
-  errors e = run(&setup, 1e-3);
+  top_errors e = run(&setup, 1e-3);
   assert_figure(e.q, 1.243e-1);
   assert_figure(e.x, 1.78e-3);
 }
@@ -311,7 +296,7 @@ static void gimbal_lock_is_named(void **state)
 {
   (void)state;
   setup_t setup = standard();
-  errors e;
+  top_errors e;
   pol_diagnostics diagnostics;
   pol_options_set_rho_inf(&setup.options, 0.65);
   setup.options.method = "linear";
@@ -334,11 +319,11 @@ static void newton_variants_agree(void **state)
       setup.options.index = (pol_index)index;
       setup.options.newton.kind = POL_NEWTON_FULL;
       setup.options.newton.tolerance = 1e-12;
-      errors full = run(&setup, 1e-3);
+      top_errors full = run(&setup, 1e-3);
       assert_true(full.newton <= 3.0);
       for (int k = POL_NEWTON_SIMPLIFIED; k <= POL_NEWTON_MODIFIED; k++) {
         setup.options.newton.kind = (pol_newton_kind)k;
-        errors other = run(&setup, 1e-3);
+        top_errors other = run(&setup, 1e-3);
         assert_true(fabs(other.q - full.q) <= 1e-6 * full.q);
         assert_true(fabs(other.lambda - full.lambda) <= 1e-6 * full.lambda);
       }
@@ -353,7 +338,7 @@ static void constraint_frames_agree(void **state)
   double q[2][7], v[6], force[2][3], torque[2][3];
   unsigned char keep[6];
   for (int body_first = 0; body_first < 2; body_first++) {
-    pol_mechanism *mechanism = heavy_top(body_first);
+    pol_mechanism *mechanism = heavy_top(!body_first);
     pol_formulation *formulation;
     pol_integrator *integrator;
     pol_options options = pol_options_default();
@@ -378,6 +363,76 @@ static void constraint_frames_agree(void **state)
   for (int i = 0; i < 2; i++) assert_true(norm(torque[i], 3) < 1e-10 * norm(force[i], 3));
 }
 
+/* A step that ended in numbers that are not finite does not spoil the next. */
+static void steps_recover_from_overflow(void **state)
+{
+  (void)state;
+  for (int k = POL_NEWTON_FULL; k <= POL_NEWTON_MODIFIED; k++) {
+    pol_mechanism *mechanism = heavy_top(0);
+    pol_formulation *formulation;
+    pol_integrator *integrator;
+    pol_options options = pol_options_default();
+    double q[7], v[6], before[7];
+    unsigned char keep[6];
+    options.newton.kind = (pol_newton_kind)k;
+    assert_int_equal(pol_formulation_create(&formulation, mechanism, POL_SO3XR3), POL_OK);
+    pol_formulation_initial(formulation, q, v, keep);
+    assert_int_equal(pol_integrator_create(&integrator, pol_formulation_dae(formulation), &options),
+                     POL_OK);
+    assert_int_equal(pol_integrator_start(integrator, 0.0, q, v, keep), POL_OK);
+    assert_int_equal(pol_integrator_step(integrator, 1e-3), POL_OK);
+    memcpy(before, pol_integrator_state(integrator)->q, sizeof before);
+    assert_true(pol_integrator_step(integrator, 1e160) > 0);
+    assert_memory_equal(pol_integrator_state(integrator)->q, before, sizeof before);
+    for (int n = 0; n < 3; n++) assert_int_equal(pol_integrator_step(integrator, 1e-3), POL_OK);
+    q[0] = (double)NAN;
+    assert_int_equal(pol_integrator_start(integrator, 0.0, q, v, keep), POL_NOT_FINITE);
+    pol_integrator_free(&integrator);
+    pol_formulation_free(&formulation);
+    pol_mechanism_free(&mechanism);
+  }
+}
+
+/* A spherical joint allows any angular velocity, however small the inertia beside m l^2. */
+static void light_inertia_keeps_its_spin(void **state)
+{
+  (void)state;
+  static const double origin[3] = {0.0, 0.0, 0.0};
+  pol_mechanism *mechanism;
+  pol_formulation *formulation;
+  pol_integrator *integrator;
+  pol_options options = pol_options_default();
+  pol_body body = {.name = "bob",
+                   .mass = 1.0,
+                   .inertia = {1e-12, 0, 0, 0, 1e-12, 0, 0, 0, 1e-12},
+                   .position = {0.0, 0.0, -1.0},
+                   .rotation = {1.0, 0.0, 0.0, 0.0},
+                   .angular_velocity = {0.0, 2.0, 0.0},
+                   .given = POL_GIVEN_ANGULAR_VELOCITY};
+  pol_joint joint = {.name = "pivot", .type = POL_SPHERICAL};
+  double q[7], v[6];
+  unsigned char keep[6];
+  assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
+  assert_int_equal(pol_mechanism_add_body(mechanism, &body, NULL), POL_OK);
+  assert_int_equal(
+      pol_mechanism_add_marker_at(mechanism, "", POL_GROUND, origin, NULL, &joint.marker[0]),
+      POL_OK);
+  assert_int_equal(pol_mechanism_add_marker_at(mechanism, "", 0, origin, NULL, &joint.marker[1]),
+                   POL_OK);
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
+  assert_int_equal(pol_formulation_create(&formulation, mechanism, POL_SO3XR3), POL_OK);
+  pol_formulation_initial(formulation, q, v, keep);
+  assert_int_equal(pol_integrator_create(&integrator, pol_formulation_dae(formulation), &options),
+                   POL_OK);
+  assert_int_equal(pol_integrator_start(integrator, 0.0, q, v, keep), POL_OK);
+  const double *found = pol_integrator_state(integrator)->v;
+  assert_near(found, body.angular_velocity, 3, 0.0);
+  assert_near(&found[3], &(double){-2.0}, 1, 1e-12);
+  pol_integrator_free(&integrator);
+  pol_formulation_free(&formulation);
+  pol_mechanism_free(&mechanism);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -393,6 +448,8 @@ int main(void)
       cmocka_unit_test(gimbal_lock_is_named),
       cmocka_unit_test(newton_variants_agree),
       cmocka_unit_test(constraint_frames_agree),
+      cmocka_unit_test(steps_recover_from_overflow),
+      cmocka_unit_test(light_inertia_keeps_its_spin),
   };
   return cmocka_run_group_tests(tests, read_grid, NULL);
 }

@@ -151,17 +151,20 @@ static void unwritable_paths_are_told(void **state)
   close_record(&f);
 }
 
-/* A disk that fills up later, as a limit on the size of files. */
+/* A disk that fills up later, as a limit on the size of files.  The last line that fits stays
+ * whole.
+ */
 static void a_disk_that_fills_up_is_told(void **state)
 {
   (void)state;
   fixture f = open_record("top");
   pol_csv *csv;
   pol_status status = POL_OK;
+  const long limit = 100000;
   struct rlimit before, small;
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
   small = before;
-  small.rlim_cur = 100000;
+  small.rlim_cur = (rlim_t)limit;
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
   signal(SIGXFSZ, SIG_IGN);
   assert_int_equal(pol_csv_create(&csv, path, f.record), POL_OK);
@@ -173,6 +176,14 @@ static void a_disk_that_fills_up_is_told(void **state)
   assert_int_equal(pol_csv_write(csv), POL_IO);
   assert_int_equal(pol_csv_close(&csv), POL_IO);
   assert_null(csv);
+
+  /* Only the line that did not fit is missing. */
+  FILE *file = fopen(path, "rb");
+  assert_non_null(file);
+  assert_int_equal(fseek(file, -1, SEEK_END), 0);
+  assert_int_equal(fgetc(file), '\n');
+  assert_in_range(ftell(file), limit - LINE_SIZE, limit - 1);
+  fclose(file);
   remove(path);
   close_record(&f);
 }

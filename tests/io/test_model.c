@@ -258,8 +258,9 @@ static void every_choice_arrives(void **state)
       {"2", "simplified", "dense", POL_INDEX_2, POL_NEWTON_SIMPLIFIED, POL_SOLVER_DENSE},
       {"\"stabilized-2\"", "modified", "sparse", POL_INDEX_2_STABILIZED, POL_NEWTON_MODIFIED,
        POL_SOLVER_SPARSE},
+      {"2.0", "full", "auto", POL_INDEX_2, POL_NEWTON_FULL, POL_SOLVER_AUTO},
   };
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 4; i++) {
     char model_text[512];
     snprintf(model_text, sizeof model_text, text, cases[i].index, cases[i].newton, cases[i].solver);
     pol_model *model = read_good(model_text);
