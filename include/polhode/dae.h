@@ -119,6 +119,15 @@ pol_status pol_assembler_position(pol_assembler *assembler, double t, double *q,
 pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const double *q, double *v,
                                   const unsigned char *keep, int *kept,
                                   pol_diagnostics *diagnostics);
+/* Finds the constraints that the others imply at q, by a rank-revealing QR decomposition of B, and
+ * drops them: from now on pol_assembler_acceleration sets their multipliers to zero and leaves out
+ * their rows. Allocates its workspace.  *count (may be NULL) tells how many there are. */
+pol_status pol_assembler_drop_redundant(pol_assembler *assembler, double t, const double *q,
+                                        int *count, pol_diagnostics *diagnostics);
+/* 1 for each of the m constraints that is dropped; forgotten by pol_assembler_keep_all. */
+const unsigned char *pol_assembler_dropped(const pol_assembler *assembler);
+void pol_assembler_keep_all(pol_assembler *assembler);
+
 /* Solves M vd + B^T lambda = -g, B vd = -(acceleration) for vd (nv) and lambda (m). */
 pol_status pol_assembler_acceleration(pol_assembler *assembler, double t, const double *q,
                                       const double *v, double *vd, double *lambda,

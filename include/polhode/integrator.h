@@ -46,6 +46,14 @@ typedef enum pol_sigma_update {
   POL_SIGMA_INCREMENTAL /* by the printed algorithms, which add up linearised increments */
 } pol_sigma_update;
 
+/* What to do with constraints that others imply already, such as those of a planar loop of hinges.
+ */
+typedef enum pol_redundant {
+  POL_REDUNDANT_DROP,  /* leave them out: their multipliers are zero; pol_integrator_dropped tells
+                          which */
+  POL_REDUNDANT_REFUSE /* POL_SINGULAR at the start */
+} pol_redundant;
+
 /* Starting values; see docs/methods.md. */
 typedef enum pol_start {
   POL_START_DEFAULT,   /* the one that gives second order in every component */
@@ -58,6 +66,7 @@ typedef struct pol_options {
   const char *method; /* a name of the method table */
   pol_index index;
   pol_start start;
+  pol_redundant redundant;
   double alpha_m, alpha_f, beta, gamma; /* generalized-alpha parameters */
   pol_sigma_update sigma_update;
   double sigma; /* weight of the velocity in the position update of geom1; 0 is geom1 itself */
@@ -112,6 +121,8 @@ pol_status pol_integrator_step(pol_integrator *integrator, double h);
 
 const pol_state *pol_integrator_state(const pol_integrator *integrator);
 const pol_counts *pol_integrator_counts(const pol_integrator *integrator);
+/* 1 for each of the m constraints that was redundant at the start and has been dropped. */
+const unsigned char *pol_integrator_dropped(const pol_integrator *integrator);
 const pol_diagnostics *pol_integrator_diagnostics(const pol_integrator *integrator);
 
 #ifdef __cplusplus

@@ -71,6 +71,9 @@ double pol_simulation_progress(const pol_simulation *simulation);
 
 const pol_state *pol_simulation_state(const pol_simulation *simulation);
 const pol_formulation *pol_simulation_formulation(const pol_simulation *simulation);
+/* 1 for each constraint that was redundant at the start and has been dropped; their number goes to
+ * *count. */
+const unsigned char *pol_simulation_dropped(const pol_simulation *simulation, int *count);
 const pol_summary *pol_simulation_summary(const pol_simulation *simulation);
 const pol_diagnostics *pol_simulation_diagnostics(const pol_simulation *simulation);
 

@@ -400,6 +400,14 @@ const pol_formulation *pol_simulation_formulation(const pol_simulation *sim)
   return sim->formulation;
 }
 
+const unsigned char *pol_simulation_dropped(const pol_simulation *simulation, int *count)
+{
+  const unsigned char *dropped = pol_integrator_dropped(simulation->integrator);
+  *count = 0;
+  for (int i = 0; i < pol_dae_num_constraints(simulation->dae); i++) *count += dropped[i];
+  return dropped;
+}
+
 const pol_summary *pol_simulation_summary(const pol_simulation *sim)
 {
   return &sim->summary;

@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/json_out.h"
+#include "cli/summary.h"
 #include "cli/text_out.h"
 
 /* What the check found out. */
@@ -14,9 +15,11 @@ typedef struct findings {
   const char *source;
   const pol_model *model;
   int num_constraints;
-  int started;             /* consistent initial values exist */
-  pol_moves moves;         /* if started */
-  pol_diagnostics failure; /* if not */
+  int num_redundant;                /* of them, if started */
+  int started;                      /* consistent initial values exist */
+  const pol_simulation *simulation; /* if started */
+  pol_moves moves;                  /* if started */
+  pol_diagnostics failure;          /* if not */
 } findings;
 
 /* Changes of velocities below this, in m/s and rad/s, are round-off. */
@@ -70,7 +73,8 @@ static int is_kept(double change)
 
 static int degrees_of_freedom(const findings *found)
 {
-  return 6 * pol_mechanism_num_bodies(found->model->mechanism) - found->num_constraints;
+  return 6 * pol_mechanism_num_bodies(found->model->mechanism) - found->num_constraints +
+         found->num_redundant;
 }
 
 /* --- table ------------------------------------------------------------------------------------ */
@@ -102,9 +106,13 @@ static void print_mechanism(const findings *found)
                   pol_mechanism_body(mechanism, force->body)->name,
                   pol_force_frame_name(force->frame));
   }
-  cli_print_row("freedom", "%d of %d: %d constraint%s", degrees_of_freedom(found),
+  char redundant[32] = "";
+  if (found->num_redundant)
+    snprintf(redundant, sizeof redundant, ", %d redundant", found->num_redundant);
+  cli_print_row("freedom", "%d of %d: %d constraint%s%s", degrees_of_freedom(found),
                 6 * pol_mechanism_num_bodies(mechanism), found->num_constraints,
-                cli_plural(found->num_constraints));
+                cli_plural(found->num_constraints), redundant);
+  if (found->started) cli_print_redundant(found->simulation);
 }
 
 static void print_settings(const pol_settings *settings)
@@ -244,6 +252,7 @@ static json_t *findings_json(const findings *found)
     failed = json_object_set_new(object, "failure", cli_json_failure(&found->failure));
   else
     failed = json_object_set_new(object, "moves", cli_json_moves(&found->moves)) |
+             json_object_set_new(object, "redundant", cli_json_redundant(found->simulation)) |
              json_object_set_new(object, "angular_velocity_kept",
                                  json_boolean(is_kept(found->moves.angular_velocity)));
   if (failed == 0) return object;
@@ -273,8 +282,11 @@ static int check_model(const cli_args *args, const pol_model *model)
   if (status == POL_BAD_ARGUMENT)
     return cli_refuse_one(args->operand, args->json, "simulation", "", found.failure.message);
   found.started = status == POL_OK;
-  if (found.started) found.moves = pol_simulation_summary(simulation)->moves;
-  pol_simulation_free(&simulation);
+  if (found.started) {
+    found.moves = pol_simulation_summary(simulation)->moves;
+    found.simulation = simulation;
+    pol_simulation_dropped(simulation, &found.num_redundant);
+  }
 
   int printed = 1;
   if (args->json) {
@@ -284,6 +296,7 @@ static int check_model(const cli_args *args, const pol_model *model)
     print_settings(&model->settings);
     if (found.started) print_initial_values(&found);
   }
+  pol_simulation_free(&simulation);
   if (!found.started) {
     fflush(stdout);
     cli_print_failure(args->operand, &found.failure);

@@ -22,6 +22,42 @@ static double per_step(const pol_summary *summary, double amount)
   return summary->counts.steps > 0 ? amount / (double)summary->counts.steps : 0.0;
 }
 
+/* The name of the next dropped constraint after *index, or NULL. */
+static const char *next_redundant(const pol_simulation *simulation, int *index, char *name,
+                                  size_t size)
+{
+  const pol_dae *dae = pol_formulation_dae(pol_simulation_formulation(simulation));
+  int count;
+  const unsigned char *dropped = pol_simulation_dropped(simulation, &count);
+  while (++*index < pol_dae_num_constraints(dae))
+    if (dropped[*index]) {
+      dae->describe(dae->group.nv + *index, name, size, dae->user);
+      return name;
+    }
+  return NULL;
+}
+
+void cli_print_redundant(const pol_simulation *simulation)
+{
+  char name[128];
+  int index = -1;
+  while (next_redundant(simulation, &index, name, sizeof name))
+    cli_print_row("redundant", "%s, left out", name);
+}
+
+json_t *cli_json_redundant(const pol_simulation *simulation)
+{
+  json_t *list = json_array();
+  char name[128];
+  int index = -1;
+  while (list && next_redundant(simulation, &index, name, sizeof name))
+    if (json_array_append_new(list, cli_json_text(name)) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  return list;
+}
+
 static void print_work(const cli_outcome *outcome)
 {
   const pol_summary *summary = pol_simulation_summary(outcome->simulation);
@@ -34,6 +70,7 @@ static void print_work(const cli_outcome *outcome)
                 cli_sigma_update_name(settings->options.sigma_update));
   cli_print_row("start", "%s", cli_start_name(settings->options.start));
   cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
+  cli_print_redundant(outcome->simulation);
   cli_print_row("status", "%s at t = %.10g s of %.10g s", outcome->status, summary->t,
                 settings->end);
   cli_print_row("steps", "%ld of %.10g s, %ld rejected", counts->steps, settings->step,
@@ -278,7 +315,11 @@ json_t *cli_summary_json(const cli_outcome *outcome)
                 "step", cli_json_number(settings->step),                               //
                 "end", cli_json_number(settings->end),                                 //
                 "warnings", cli_json_warnings(settings));
-  if (outcome->simulation != NULL) object = merge(object, results_json(outcome));
+  if (outcome->simulation != NULL) {
+    object = merge(object, results_json(outcome));
+    object =
+        merge(object, json_pack("{s:o}", "redundant", cli_json_redundant(outcome->simulation)));
+  }
   if (outcome->out != NULL)
     object = merge(object,
                    json_pack("{s:{s:o, s:I, s:i}}", "result", "file", cli_json_text(outcome->out),

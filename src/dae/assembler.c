@@ -19,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "linalg/rank.h"
+
 enum { MAX_POSITION_ITERATIONS = 100, MAX_VELOCITY_ITERATIONS = 20, MAX_HALVINGS = 20 };
 
 static const double regularisation = 1e-9;
@@ -31,6 +33,8 @@ struct pol_assembler {
   double *memory; /* all arrays below in one piece */
   double *mass, *jacobian, *row_size, *rhs, *defect, *trial_defect;
   double *q, *given, *best, *step, *zero, *scratch;
+  unsigned char *dropped; /* m */
+  int num_dropped;
 };
 
 /* Takes the next n numbers of a piece of memory. */
@@ -58,7 +62,8 @@ pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
   size_t constraint = (size_t)pol_pattern_nonzeros(a->saddle->patterns.constraint);
   size_t size = coupling + constraint + 4 * m + nq + 5 * nv + dae->scratch_size;
   double *next = a->memory = calloc(size + 1, sizeof *next);
-  if (!next) {
+  a->dropped = calloc(m + 1, sizeof *a->dropped);
+  if (!next || !a->dropped) {
     status = POL_NO_MEMORY;
     goto fail;
   }
@@ -87,6 +92,7 @@ void pol_assembler_free(pol_assembler **assembler)
   if (!a) return;
   pol_saddle_free(&a->saddle);
   free(a->memory);
+  free(a->dropped);
   free(a);
   *assembler = NULL;
 }
@@ -327,6 +333,59 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
 
 /* --- accelerations ---------------------------------------------------------------------------- */
 
+/* rhs <- [ M B^T; B 0 ]^-1 rhs, without the rows that are dropped */
+static pol_status solve_kkt(pol_assembler *a, double t, pol_diagnostics *d)
+{
+  pol_saddle_set_kkt(a->saddle, a->mass, a->jacobian);
+  if (a->num_dropped) pol_saddle_drop(a->saddle, a->dropped);
+  for (int i = 0; i < a->saddle->m; i++)
+    if (a->dropped[i]) a->rhs[a->saddle->nv + i] = 0.0;
+  pol_status status = factor(a, t, d);
+  if (!status) pol_solver_solve(a->saddle->solver, a->rhs);
+  return status;
+}
+
+pol_status pol_assembler_drop_redundant(pol_assembler *assembler, double t, const double *q,
+                                        int *count, pol_diagnostics *diagnostics)
+{
+  pol_assembler *a = assembler;
+  const pol_saddle *s = a->saddle;
+  pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero};
+  pol_terms out = {.mass = a->mass, .jacobian = a->jacobian};
+  pol_status status = evaluate(a, &at, POL_MASS | POL_JACOBIAN, &out, diagnostics);
+  if (status) return status;
+  /* the columns of M^-1/2 B^T, with M by its diagonal */
+  double *A = calloc((size_t)s->nv * (size_t)s->m + 1, sizeof *A);
+  status = A ? POL_OK : POL_NO_MEMORY;
+  for (int i = 0; i < s->m && A; i++)
+    for (int k = s->row_start[i]; k < s->row_start[i + 1]; k++) {
+      int j = s->row_col[k];
+      double mass = a->mass[pol_pattern_address(s->patterns.coupling, j, j)];
+      A[(size_t)i * (size_t)s->nv + (size_t)j] =
+          a->jacobian[s->row_address[k]] / sqrt(mass > 0.0 ? mass : 1.0);
+    }
+  if (!status) status = pol_dependent_columns(s->nv, s->m, A, a->dropped);
+  free(A);
+  if (status)
+    return fail(a, status, t, -1, "the rank of the constraints could not be found", "",
+                diagnostics);
+  a->num_dropped = 0;
+  for (int i = 0; i < s->m; i++) a->num_dropped += a->dropped[i];
+  if (count) *count = a->num_dropped;
+  return POL_OK;
+}
+
+const unsigned char *pol_assembler_dropped(const pol_assembler *assembler)
+{
+  return assembler->dropped;
+}
+
+void pol_assembler_keep_all(pol_assembler *assembler)
+{
+  memset(assembler->dropped, 0, (size_t)assembler->saddle->m);
+  assembler->num_dropped = 0;
+}
+
 pol_status pol_assembler_acceleration(pol_assembler *assembler, double t, const double *q,
                                       const double *v, double *vd, double *lambda,
                                       pol_diagnostics *diagnostics)
@@ -339,11 +398,9 @@ pol_status pol_assembler_acceleration(pol_assembler *assembler, double t, const 
   pol_status status =
       evaluate(a, &at, POL_FORCE | POL_ACCELERATION | POL_MASS | POL_JACOBIAN, &out, diagnostics);
   if (status) return status;
-  pol_saddle_set_kkt(a->saddle, a->mass, a->jacobian);
-  status = factor(a, t, diagnostics);
-  if (status) return status;
   for (int i = 0; i < nv + m; i++) a->rhs[i] = -a->rhs[i];
-  pol_solver_solve(a->saddle->solver, a->rhs);
+  status = solve_kkt(a, t, diagnostics);
+  if (status) return status;
   int worst;
   if (!isfinite(largest(a->rhs, NULL, nv + m, &worst)))
     return fail(a, POL_NOT_FINITE, t, worst, "the initial accelerations are not finite",
@@ -362,12 +419,10 @@ pol_status pol_assembler_normal_part(pol_assembler *assembler, double t, const d
   pol_terms out = {.mass = a->mass, .jacobian = a->jacobian};
   pol_status status = evaluate(a, &at, POL_MASS | POL_JACOBIAN, &out, diagnostics);
   if (status) return status;
-  pol_saddle_set_kkt(a->saddle, a->mass, a->jacobian);
-  status = factor(a, t, diagnostics);
-  if (status) return status;
   memset(a->rhs, 0, (size_t)(nv + m) * sizeof *a->rhs);
   pol_matrix_multiply(a->saddle->patterns.constraint, a->jacobian, 1.0, w, a->rhs + nv);
-  pol_solver_solve(a->saddle->solver, a->rhs);
+  status = solve_kkt(a, t, diagnostics);
+  if (status) return status;
   memcpy(w, a->rhs, (size_t)nv * sizeof *w);
   return POL_OK;
 }

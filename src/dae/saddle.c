@@ -55,7 +55,7 @@ static int column_rows(const pol_saddle *s, int col, int *mark, int *out)
     collect_column(&c, W, s->row_col[k], 0, s->nv);
     collect_column(&c, B, s->row_col[k], s->nv, s->m);
   }
-  if (!extra) collect(&c, col);
+  collect(&c, col);
   if (out) qsort(out, (size_t)c.count, sizeof *out, ascending);
   return c.count;
 }
@@ -146,6 +146,32 @@ void pol_saddle_free(pol_saddle **saddle)
 int pol_saddle_diagonal(const pol_saddle *saddle, int constraint)
 {
   return saddle->pattern->start[saddle->nv + constraint + 1] - 1;
+}
+
+/* Sets row `row`, whose entries in the first nv columns stand `below` the entries of W, to the unit
+ * row. */
+static void set_unit_row(pol_saddle *s, int constraint, int row, int below_primary)
+{
+  const pol_pattern *W = s->patterns.coupling, *B = s->patterns.constraint, *S = s->pattern;
+  for (int k = s->row_start[constraint]; k < s->row_start[constraint + 1]; k++) {
+    int j = s->row_col[k];
+    int offset = W->start[j + 1] - W->start[j] + s->row_address[k] - B->start[j];
+    if (below_primary) offset += B->start[j + 1] - B->start[j];
+    s->values[S->start[j] + offset] = 0.0;
+  }
+  for (int j = s->nv; j < s->n; j++) {
+    int address = pol_pattern_address(S, row, j);
+    if (address >= 0) s->values[address] = row == j ? 1.0 : 0.0;
+  }
+}
+
+void pol_saddle_drop(pol_saddle *saddle, const unsigned char *dropped)
+{
+  for (int i = 0; i < saddle->m; i++) {
+    if (!dropped[i]) continue;
+    set_unit_row(saddle, i, saddle->nv + i, 0);
+    if (i < saddle->num_extra) set_unit_row(saddle, i, saddle->nv + saddle->m + i, 1);
+  }
 }
 
 void pol_saddle_set_transposed(pol_saddle *saddle, const double *jacobian)

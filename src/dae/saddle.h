@@ -2,7 +2,7 @@
  *
  *     [ W    B^T  W B^T ]   nv rows: balance
  *     [ B    d    B B^T ]   m rows: one constraint each
- *     [ B_h  0    0     ]   num_extra rows: the holonomic constraints once more (stabilized index
+ *     [ B_h  0    d     ]   num_extra rows: the holonomic constraints once more (stabilized index
  * 2)
  *
  * where W stands for the pattern of M, D, K and d for a diagonal (zero, or the regularisation of
@@ -40,6 +40,9 @@ int pol_saddle_diagonal(const pol_saddle *saddle, int constraint);
 
 /* [ M B^T; B 0 ]; needs extra = 0. */
 void pol_saddle_set_kkt(pol_saddle *saddle, const double *mass, const double *jacobian);
+
+/* Replaces the rows of dropped constraints (m flags) by lambda_i = 0, and eta_i = 0. */
+void pol_saddle_drop(pol_saddle *saddle, const unsigned char *dropped);
 
 /* The equation (numbering of pol_dae.describe) that belongs to a row or column of the matrix. */
 int pol_saddle_equation(const pol_saddle *saddle, int row);

@@ -51,6 +51,7 @@ typedef struct pol_alpha {
   double (*P_inverse)[POL_DIM * POL_DIM]; /* a factor: dv/d(theta - T c + ...), where it is not I */
   int *factor_of;                         /* factor of each velocity component */
   double t, h;                    /* of the step under way; h = 0 after a start or a failure */
+  const unsigned char *dropped;   /* m: redundant constraints, left out; NULL if there are none */
   int starting;                   /* it is the first: starting values are due */
   int same_step;                  /* the step before succeeded with the same h */
   double length;                  /* largest translation coordinate, or 1 */

@@ -174,6 +174,8 @@ pol_status pol_alpha_evaluate(pol_alpha *s, double *r)
 {
   int nv = s->saddle->nv, m = s->saddle->m, nh = s->dae->num_holonomic;
   int index3 = s->options->index == POL_INDEX_3, stabilized = s->saddle->num_extra > 0;
+  for (int i = 0; i < m && s->dropped; i++)
+    if (s->dropped[i]) s->next.lambda[i] = 0.0;
   unsigned want = POL_INERTIA | POL_FORCE | POL_REACTION;
   if (index3 || stabilized) want |= POL_POSITION;
   if (!index3 || nh < m) want |= POL_VELOCITY;
@@ -185,6 +187,11 @@ pol_status pol_alpha_evaluate(pol_alpha *s, double *r)
   for (int i = 0; i < m; i++) r[nv + i] = index3 && i < nh ? s->position[i] / s->h : s->velocity[i];
   if (stabilized)
     for (int i = 0; i < nh; i++) r[nv + m + i] = s->position[i] / s->h;
+  /* dropped constraints hold by lambda_i = 0, eta_i = 0 */
+  for (int i = 0; i < m && s->dropped; i++)
+    if (s->dropped[i]) r[nv + i] = 0.0;
+  for (int i = 0; i < s->saddle->num_extra && s->dropped; i++)
+    if (s->dropped[i]) r[nv + m + i] = 0.0;
   return POL_OK;
 }
 

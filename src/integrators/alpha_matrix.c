@@ -278,5 +278,6 @@ pol_status pol_alpha_matrix(void *alpha)
   }
   pol_saddle_set_transposed(s->saddle, s->jacobian);
   for (int i = 0; i < s->saddle->num_extra; i++) fill_eta_column(s, i);
+  if (s->dropped) pol_saddle_drop(s->saddle, s->dropped);
   return POL_OK;
 }

@@ -277,6 +277,8 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   pol_alpha_copy(s->now.vd, vd, s->dae->group.nv);
   pol_alpha_copy(s->now.a, vd, s->dae->group.nv);
   pol_alpha_copy(s->now.lambda, lambda, s->saddle->m);
+  const unsigned char *dropped = pol_assembler_dropped(integrator->assembler);
+  s->dropped = memchr(dropped, 1, (size_t)s->saddle->m) ? dropped : NULL;
   s->t = integrator->state.t;
   s->h = 0.0;
   s->starting = 1;

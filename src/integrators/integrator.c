@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dae/dae.h"
 #include "integrators/family.h"
 
 pol_status pol_integrator_supports(const pol_dae *dae, const pol_options *options, char *message,
@@ -54,6 +55,29 @@ static int all_finite(const double *x, size_t n)
   return 1;
 }
 
+/* The matrix was singular: drops redundant constraints and solves again, or names them all. */
+static pol_status handle_redundancy(pol_integrator *s, double t, const double *q, const double *v,
+                                    double *vd, double *lambda)
+{
+  pol_diagnostics *d = &s->diagnostics, found;
+  int count = 0, nv = s->dae->group.nv;
+  if (pol_assembler_drop_redundant(s->assembler, t, q, &count, &found) || count == 0)
+    return POL_SINGULAR;
+  if (s->options.redundant == POL_REDUNDANT_DROP)
+    return pol_assembler_acceleration(s->assembler, t, q, v, vd, lambda, d);
+  const unsigned char *dropped = pol_assembler_dropped(s->assembler);
+  size_t used = (size_t)snprintf(d->message, sizeof d->message,
+                                 "%d constraints follow from the others:", count);
+  for (int i = 0; i < pol_dae_num_constraints(s->dae) && used < sizeof d->message; i++) {
+    char name[128];
+    if (!dropped[i]) continue;
+    pol_dae_describe(s->dae, nv + i, name, sizeof name);
+    used += (size_t)snprintf(d->message + used, sizeof d->message - used, " %s;", name);
+  }
+  snprintf(d->advice, sizeof d->advice, "let them be dropped, or take joints that lock less");
+  return POL_SINGULAR;
+}
+
 /* Consistent values in work = (q, v, vd, lambda). */
 static pol_status make_consistent(pol_integrator *s, double t, const unsigned char *keep,
                                   double *work)
@@ -62,8 +86,10 @@ static pol_status make_consistent(pol_integrator *s, double t, const unsigned ch
   double *lambda = vd + s->dae->group.nv;
   pol_status status = pol_assembler_position(s->assembler, t, q, &s->diagnostics);
   if (!status) status = pol_assembler_velocity(s->assembler, t, q, v, keep, NULL, &s->diagnostics);
+  pol_assembler_keep_all(s->assembler);
   if (!status)
     status = pol_assembler_acceleration(s->assembler, t, q, v, vd, lambda, &s->diagnostics);
+  if (status == POL_SINGULAR) status = handle_redundancy(s, t, q, v, vd, lambda);
   if (!status) status = s->method->family->start(s, q, v, vd, lambda);
   return status;
 }
@@ -146,6 +172,11 @@ const pol_state *pol_integrator_state(const pol_integrator *integrator)
 const pol_counts *pol_integrator_counts(const pol_integrator *integrator)
 {
   return &integrator->counts;
+}
+
+const unsigned char *pol_integrator_dropped(const pol_integrator *integrator)
+{
+  return pol_assembler_dropped(integrator->assembler);
 }
 
 const pol_diagnostics *pol_integrator_diagnostics(const pol_integrator *integrator)

@@ -48,6 +48,8 @@ pol_status pol_options_validate(const pol_options *options, char *message, size_
     return broken_rule("newton.line_search must not be negative", message, size);
   if (options->solver < POL_SOLVER_AUTO || options->solver > POL_SOLVER_SPARSE)
     return broken_rule("solver must be auto, dense or sparse", message, size);
+  if (options->redundant < POL_REDUNDANT_DROP || options->redundant > POL_REDUNDANT_REFUSE)
+    return broken_rule("redundant must be drop or refuse", message, size);
   return entry->family->validate(options, entry->variant, message, size);
 }
 

@@ -310,6 +310,13 @@ static const char *sigma_update_choice(int number)
   return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
 }
 
+static const char *redundant_choice(int number)
+{
+  static const char *const names[] = {
+      [POL_REDUNDANT_DROP] = "drop", [POL_REDUNDANT_REFUSE] = "refuse"};
+  return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
+}
+
 static const char *newton_choice(int number)
 {
   static const char *const names[] = {[POL_NEWTON_FULL] = "full",
@@ -338,6 +345,7 @@ static const char *formulation_choice(int number)
 
 static const pol_choices starts = {start_choice};
 static const pol_choices sigma_updates = {sigma_update_choice};
+static const pol_choices redundants = {redundant_choice};
 static const pol_choices newton_kinds = {newton_choice};
 static const pol_choices solvers = {solver_choice};
 static const pol_choices methods = {method_choice};
@@ -426,6 +434,8 @@ static const pol_field simulation_fields[] = {
     {"sigma_update", pol_read_choice, offsetof(pol_model_simulation, sigma_update), POL_OPTIONAL,
      "", &sigma_updates},
     {"start", pol_read_choice, offsetof(pol_model_simulation, start), POL_OPTIONAL, "", &starts},
+    {"redundant", pol_read_choice, offsetof(pol_model_simulation, redundant), POL_OPTIONAL, "",
+     &redundants},
     {"step", pol_read_number, offsetof(pol_model_simulation, settings.step), POL_REQUIRED,
      positive_rule, &positive},
     {"end", pol_read_number, offsetof(pol_model_simulation, settings.end), POL_REQUIRED,
@@ -487,6 +497,8 @@ static void check_simulation(pol_reader *reader, const pol_place *place, void *o
   if (pol_given(place, "sigma_update"))
     settings->options.sigma_update = (pol_sigma_update)simulation->sigma_update;
   if (pol_given(place, "start")) settings->options.start = (pol_start)simulation->start;
+  if (pol_given(place, "redundant"))
+    settings->options.redundant = (pol_redundant)simulation->redundant;
   if (pol_given(place, "rho_inf")) pol_options_set_rho_inf(&settings->options, simulation->rho_inf);
   if (pol_given(place, "sigma"))
     settings->options.sigma = sigma_of(&simulation->sigma, &settings->options);

@@ -71,6 +71,7 @@ static void expected_pattern(const frame *f, int extra, int S[MAX_N][MAX_N])
     S[nv + i][nv + i] = 1;
     for (int j = 0; j < nv; j++) S[nv + i][j] = S[j][nv + i] = f->B[i][j];
   }
+  for (int x = 0; x < nx; x++) S[nv + m + x][nv + m + x] = 1;
   for (int x = 0; x < nx; x++)
     for (int j = 0; j < nv; j++) {
       if (!f->B[x][j]) continue;
