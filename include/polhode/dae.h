@@ -63,6 +63,8 @@ typedef struct pol_terms {
   double *curvature;    /* pattern constraint */
 } pol_terms;
 
+enum { POL_NEAR_SINGULARITY = 1, POL_AT_SINGULARITY = 2 }; /* what pol_dae.singular answers */
+
 /* The model.  Immutable while in use, so that many integrators and threads can share it: whatever
  * evaluate() has to remember within one call goes into scratch. */
 typedef struct pol_dae {
@@ -85,8 +87,9 @@ typedef struct pol_dae {
    * constraints. */
   void (*describe)(int equation, char *text, size_t size, void *user);
 
-  /* Optional: whether the coordinates q are at or near a singularity, such as gimbal lock; if so,
-   * writes what and where.  Asked only when a step has failed. */
+  /* Optional: whether the coordinates q are near or at a singularity, such as gimbal lock; if so,
+   * writes what and where.  A step that arrives at one fails; near one, a failed step is its fault.
+   */
   int (*singular)(const double *q, char *text, size_t size, void *user);
 
   void *user; /* handed to the callbacks */

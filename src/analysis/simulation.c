@@ -230,22 +230,21 @@ static double angle_between(const double a[4], const double b[4])
   return distance(zero, w);
 }
 
-/* Compares the given values q, v with the assembled ones. */
-static void measure_moves(pol_simulation *sim, const double *q, const double *v)
+/* Compares the mechanism's values with the assembled ones. */
+static void measure_moves(pol_simulation *sim)
 {
   pol_moves *moves = &sim->summary.moves;
   for (int i = 0; i < pol_mechanism_num_bodies(sim->mechanism); i++) {
-    pol_body_state given, found;
-    unsigned bits = pol_mechanism_body(sim->mechanism, i)->given;
-    pol_formulation_body_state(sim->formulation, q, v, i, &given);
+    pol_body_state found;
+    const pol_body *given = pol_mechanism_body(sim->mechanism, i);
     pol_formulation_body_state(sim->formulation, sim->q, sim->v, i, &found);
-    moves->position = fmax(moves->position, distance(given.position, found.position));
-    moves->rotation = fmax(moves->rotation, angle_between(given.quaternion, found.quaternion));
-    if (bits & POL_GIVEN_VELOCITY)
-      moves->velocity = fmax(moves->velocity, distance(given.velocity, found.velocity));
-    if (bits & POL_GIVEN_ANGULAR_VELOCITY)
+    moves->position = fmax(moves->position, distance(given->position, found.position));
+    moves->rotation = fmax(moves->rotation, angle_between(given->rotation, found.quaternion));
+    if (given->given & POL_GIVEN_VELOCITY)
+      moves->velocity = fmax(moves->velocity, distance(given->velocity, found.velocity));
+    if (given->given & POL_GIVEN_ANGULAR_VELOCITY)
       moves->angular_velocity =
-          fmax(moves->angular_velocity, distance(given.angular_velocity, found.angular_velocity));
+          fmax(moves->angular_velocity, distance(given->angular_velocity, found.angular_velocity));
   }
 }
 
@@ -266,7 +265,7 @@ static pol_status start_from(pol_simulation *sim, double *q, double *v, unsigned
   if ((status = accept(sim, 0)) != POL_OK) return status;
   status = pol_formulation_check_branches(sim->formulation, sim->q, &sim->diagnostics);
   if (status != POL_OK) return status;
-  measure_moves(sim, q, v);
+  measure_moves(sim);
   return POL_OK;
 }
 

@@ -426,3 +426,18 @@ pol_status pol_assembler_normal_part(pol_assembler *assembler, double t, const d
   memcpy(w, a->rhs, (size_t)nv * sizeof *w);
   return POL_OK;
 }
+
+pol_status pol_assembler_velocity_defect(pol_assembler *assembler, double t, const double *q,
+                                         const double *v, double *w, pol_diagnostics *diagnostics)
+{
+  pol_assembler *a = assembler;
+  int nv = a->saddle->nv;
+  pol_point at = {.t = t, .q = q, .v = v, .vd = a->zero};
+  pol_terms out = {.velocity = a->rhs + nv, .mass = a->mass, .jacobian = a->jacobian};
+  pol_status status = evaluate(a, &at, POL_VELOCITY | POL_MASS | POL_JACOBIAN, &out, diagnostics);
+  if (status) return status;
+  memset(a->rhs, 0, (size_t)nv * sizeof *a->rhs);
+  status = solve_kkt(a, t, diagnostics);
+  if (!status) memcpy(w, a->rhs, (size_t)nv * sizeof *w);
+  return status;
+}

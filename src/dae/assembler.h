@@ -11,4 +11,9 @@ pol_saddle *pol_assembler_saddle(pol_assembler *assembler);
 pol_status pol_assembler_normal_part(pol_assembler *assembler, double t, const double *q, double *w,
                                      pol_diagnostics *diagnostics);
 
+/* w (nv): the least vector in that metric with B w = B v + Phi_t, what v misses the constraints by.
+ */
+pol_status pol_assembler_velocity_defect(pol_assembler *assembler, double t, const double *q,
+                                         const double *v, double *w, pol_diagnostics *diagnostics);
+
 #endif

@@ -421,13 +421,15 @@ static void bryan_add_wrench_gradient(const pol_chart_point *at, const pol_frame
   }
 }
 
-/* Near b = +-90 degrees the rates of a and c grow without bound. */
+/* The rates of a and c grow without bound towards b = +-90 degrees; beyond, cos b < 0, the angles
+ * have passed through it. */
 static int bryan_singular(const double *q, char *text, size_t size)
 {
-  if (fabs(cos(q[1])) > 0.3) return 0;
+  double c = cos(q[1]);
+  if (!(c < 0.3)) return 0;
   snprintf(text, size, "gimbal lock (second Tait-Bryan angle %.1f degrees)",
            q[1] * 57.29577951308232);
-  return 1;
+  return c < 0.05 ? POL_AT_SINGULARITY : POL_NEAR_SINGULARITY;
 }
 
 /* --- table ------------------------------------------------------------------------------------ */

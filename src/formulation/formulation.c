@@ -212,17 +212,19 @@ static void describe(int equation, char *text, size_t size, void *user)
   }
 }
 
-/* Names the first body whose coordinates are at a singularity. */
+/* Names the body whose coordinates are nearest to a singularity. */
 static int singular(const double *q, char *text, size_t size, void *user)
 {
   const pol_formulation *f = user;
+  int worst = 0;
   for (int b = 0; b < f->num_bodies; b++) {
     char what[96];
-    if (!f->chart->singular(q + f->bodies[b].q, what, sizeof what)) continue;
+    int found = f->chart->singular(q + f->bodies[b].q, what, sizeof what);
+    if (found <= worst) continue;
+    worst = found;
     snprintf(text, size, "body '%s' is in %s", f->bodies[b].body->name, what);
-    return 1;
   }
-  return 0;
+  return worst;
 }
 
 /* --- life cycle ------------------------------------------------------------------------------- */

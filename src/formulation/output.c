@@ -7,6 +7,16 @@
 #include "lie/small.h"
 #include "mechanism/force.h"
 
+/* The least Omega with R (arm x Omega) nearest to the given velocity of the centre of mass. */
+static void spin_from_velocity(const pol_placed_body *placed, double omega[3])
+{
+  double R[9], local[3], square = pol_v3_dot(placed->arm, placed->arm);
+  pol_quat_to_matrix(placed->body->rotation, R);
+  pol_m3_apply_transposed(R, placed->body->velocity, local);
+  pol_v3_cross(local, placed->arm, omega);
+  for (int i = 0; i < 3; i++) omega[i] = square > 0.0 ? omega[i] / square : 0.0;
+}
+
 void pol_formulation_initial(const pol_formulation *formulation, double *q, double *v,
                              unsigned char *keep)
 {
@@ -15,6 +25,8 @@ void pol_formulation_initial(const pol_formulation *formulation, double *q, doub
   for (int b = 0; b < formulation->num_bodies; b++) {
     const pol_body *body = pol_mechanism_body(formulation->mechanism, b);
     chart->coordinates(body, q + formulation->bodies[b].q, v + formulation->bodies[b].v);
+    if (formulation->kind == POL_SO3_PIVOT && body->given == POL_GIVEN_VELOCITY)
+      spin_from_velocity(&formulation->bodies[b], v + formulation->bodies[b].v);
     if (body->given & POL_GIVEN_ANGULAR_VELOCITY)
       memset(keep + formulation->bodies[b].v, 1, (size_t)chart->num_rotations);
   }

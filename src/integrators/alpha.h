@@ -47,12 +47,13 @@ typedef struct pol_alpha {
   double *jacobian, *curvature, *old_jacobian;  /* pattern constraint; old: at q_n */
   double *position, *velocity;                  /* residuals of the constraints */
   double *scratch;
-  double *start_work, *given_v;           /* starting values */
+  double *start_work, *given_v, *given_a; /* starting values */
   double (*P_inverse)[POL_DIM * POL_DIM]; /* a factor: dv/d(theta - T c + ...), where it is not I */
   int *factor_of;                         /* factor of each velocity component */
   double t, h;                    /* of the step under way; h = 0 after a start or a failure */
   const unsigned char *dropped;   /* m: redundant constraints, left out; NULL if there are none */
   int starting;                   /* it is the first: starting values are due */
+  double last_h;                  /* that now.v and now.a belong to */
   int same_step;                  /* the step before succeeded with the same h */
   double length;                  /* largest translation coordinate, or 1 */
   double acceleration[POL_KINDS]; /* largest acceleration of each kind at the last residual */

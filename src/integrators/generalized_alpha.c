@@ -87,10 +87,6 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
       return broken_rule("a rotation vector is integrated by the classical method: take linear or "
                          "geom1 with sigma 0",
                          message, size);
-    int vector = kind == POL_SO3_VECTOR || (update->coordinates_only && kind != POL_REAL);
-    if (vector && (options->start == POL_START_SHIFTED || options->start == POL_START_PERTURBED))
-      return broken_rule("coordinates that are re-centred each step have only the classical start",
-                         message, size);
   }
   return POL_OK;
 }
@@ -145,6 +141,7 @@ static size_t lay_out(pol_alpha *s)
                 {&s->model_vd, nv},
                 {&s->start_work, pol_start_work(s->dae)},
                 {&s->given_v, nv},
+                {&s->given_a, nv},
                 {&s->position, m},
                 {&s->velocity, m},
                 {&s->scratch, s->dae->scratch_size}};
@@ -210,8 +207,6 @@ static void publish(pol_integrator *integrator)
 static pol_start resolve_start(const pol_alpha *s)
 {
   if (s->options->start != POL_START_DEFAULT) return s->options->start;
-  for (int f = 0; f < s->dae->group.num_factors; f++)
-    if (pol_alpha_is_vector(s, &s->dae->group.factors[f])) return POL_START_CLASSICAL;
   return s->options->index == POL_INDEX_3 ? POL_START_PERTURBED : POL_START_SHIFTED;
 }
 
@@ -224,13 +219,13 @@ static double effective_sigma(const pol_options *o)
                                                   : o->sigma;
 }
 
-/* Changes a_0 and v_0, which the first step of size h starts from. */
-static pol_status set_starting_values(pol_alpha *s, double t, double h, pol_diagnostics *d)
+/* Sets now.a and now.v, which a step of size h from time t starts from, for the consistent velocity
+ * v. */
+static pol_status set_starting_values(pol_alpha *s, double t, double h, const double *v,
+                                      pol_start start, pol_diagnostics *d)
 {
   const pol_options *o = s->options;
-  pol_start start = resolve_start(s);
   double shift = o->alpha_m - o->alpha_f;
-  pol_alpha_copy(s->given_v, s->now.v, s->dae->group.nv);
   if (start == POL_START_CLASSICAL) return POL_OK;
   pol_start_problem problem = {
       .dae = s->dae,
@@ -238,13 +233,14 @@ static pol_status set_starting_values(pol_alpha *s, double t, double h, pol_diag
       .t = t,
       .h = h,
       .q = s->now.q,
-      .v = s->given_v,
+      .v = v,
       .vd = s->now.vd,
       .shift = shift,
       .C_q = (1.0 - 6.0 * o->beta - 3.0 * shift) / 6.0,
       .commutator =
           1.0 / 12.0 -
           0.25 * (s->update->base_velocity ? 1.0 : effective_sigma(o) * o->beta / o->gamma),
+      .linear = s->update->coordinates_only,
       .work = s->start_work};
   return pol_starting_values(&problem, s->now.a, start == POL_START_PERTURBED ? s->now.v : NULL, d);
 }
@@ -293,6 +289,28 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   return POL_OK;
 }
 
+/* A new step size: the auxiliary acceleration belongs to t_n + (alpha_m - alpha_f) h, and in index
+ * 3 the velocity misses the constraints by a multiple of h^2.  Both are scaled; where that would
+ * magnify round-off, they are found anew. */
+static pol_status adapt_to_step(pol_alpha *s, pol_diagnostics *d)
+{
+  const double most_growth = 4.0;
+  double ratio = s->h / s->last_h, t = s->t - s->h, *defect = s->theta, *v = s->column;
+  int nv = s->saddle->nv, index3 = s->options->index == POL_INDEX_3;
+  pol_status status = POL_OK;
+  s->last_h = s->h;
+  if (index3)
+    status = pol_assembler_velocity_defect(s->assembler, t, s->now.q, s->now.v, defect, d);
+  if (status) return status;
+  for (int i = 0; i < nv; i++) {
+    v[i] = s->now.v[i] - (index3 ? defect[i] : 0.0);
+    s->now.a[i] = s->now.vd[i] + ratio * (s->now.a[i] - s->now.vd[i]);
+    s->now.v[i] = v[i] + (index3 ? ratio * ratio * defect[i] : 0.0);
+  }
+  if (ratio <= most_growth) return POL_OK;
+  return set_starting_values(s, t, s->h, v, index3 ? POL_START_PERTURBED : POL_START_SHIFTED, d);
+}
+
 /* Solves the step's equations into s->next. */
 static pol_status solve(pol_alpha *s, pol_diagnostics *diagnostics)
 {
@@ -300,7 +318,10 @@ static pol_status solve(pol_alpha *s, pol_diagnostics *diagnostics)
   const pol_newton_system system = {incremental ? pol_incremental_residual : pol_alpha_residual,
                                     pol_alpha_matrix, pol_alpha_tolerances, s};
   pol_status status = POL_OK;
-  if (s->starting) status = set_starting_values(s, s->t - s->h, s->h, diagnostics);
+  if (s->starting)
+    status = set_starting_values(s, s->t - s->h, s->h, s->given_v, resolve_start(s), diagnostics);
+  else if (s->h != s->last_h)
+    status = adapt_to_step(s, diagnostics);
   if (status) return status;
   status = pol_alpha_prepare(s);
   if (status) {
@@ -316,20 +337,43 @@ static pol_status solve(pol_alpha *s, pol_diagnostics *diagnostics)
   return status;
 }
 
+/* Blames coordinates that are near a singularity, in the trial or before it; at one, the step has
+ * failed even if Newton's iteration has not noticed. */
+static pol_status check_coordinates(const pol_alpha *s, pol_status status, pol_diagnostics *d)
+{
+  char text[128];
+  if (!s->dae->singular) return status;
+  int found = s->dae->singular(s->next.q, text, sizeof text, s->dae->user);
+  if (status && !found) found = s->dae->singular(s->now.q, text, sizeof text, s->dae->user);
+  if (found < (status ? POL_NEAR_SINGULARITY : POL_AT_SINGULARITY)) return status;
+  snprintf(d->message, sizeof d->message, "%s", text);
+  snprintf(d->advice, sizeof d->advice,
+           "take a formulation without singular coordinates, such as so3xr3");
+  return status ? status : POL_SINGULAR;
+}
+
 static pol_status step(pol_integrator *integrator, double t, double h)
 {
   pol_alpha *s = integrator->data;
+  int nv = s->dae->group.nv, adapts = s->starting || h != s->last_h;
+  double last_h = s->last_h;
   s->same_step = h == s->h;
   if (!s->same_step) pol_newton_reset(s->newton);
   s->t = t;
   s->h = h;
+  if (adapts) {
+    pol_alpha_copy(s->given_v, s->now.v, nv);
+    pol_alpha_copy(s->given_a, s->now.a, nv);
+  }
   pol_status status = solve(s, &integrator->diagnostics);
+  status = check_coordinates(s, status, &integrator->diagnostics);
   if (status) {
     /* as before the step */
-    if (s->starting) {
-      pol_alpha_copy(s->now.v, s->given_v, s->dae->group.nv);
-      pol_alpha_copy(s->now.a, s->now.vd, s->dae->group.nv);
+    if (adapts) {
+      pol_alpha_copy(s->now.v, s->given_v, nv);
+      pol_alpha_copy(s->now.a, s->given_a, nv);
     }
+    s->last_h = last_h;
     s->h = 0.0;
     return status;
   }
@@ -338,6 +382,7 @@ static pol_status step(pol_integrator *integrator, double t, double h)
   s->next = s->now;
   s->now = accepted;
   s->starting = 0;
+  s->last_h = h;
   publish(integrator);
   return POL_OK;
 }

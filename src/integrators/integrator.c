@@ -123,17 +123,6 @@ pol_status pol_integrator_start(pol_integrator *integrator, double t, const doub
   return s->diagnostics.status = status;
 }
 
-/* Where the coordinates are near a singularity, a failed step is its fault. */
-static void blame_coordinates(pol_integrator *s)
-{
-  pol_diagnostics *d = &s->diagnostics;
-  char text[128];
-  if (!s->dae->singular || !s->dae->singular(s->state.q, text, sizeof text, s->dae->user)) return;
-  snprintf(d->message, sizeof d->message, "%s", text);
-  snprintf(d->advice, sizeof d->advice,
-           "take a formulation without singular coordinates, such as so3xr3");
-}
-
 pol_status pol_integrator_step(pol_integrator *integrator, double h)
 {
   pol_integrator *s = integrator;
@@ -152,13 +141,16 @@ pol_status pol_integrator_step(pol_integrator *integrator, double h)
   d->h = h;
   d->t = s->t_reference + (double)(s->steps_since + 1) * h;
   d->step = s->counts.steps + 1;
+  const pol_diagnostics when = *d;
   pol_status status = s->method->family->step(s, d->t, h);
   if (status) {
+    d->t = when.t;
+    d->h = h;
+    d->step = when.step;
     s->counts.rejected++;
-    blame_coordinates(s);
     return d->status = status;
   }
-  s->state.t = d->t;
+  s->state.t = when.t;
   s->steps_since++;
   s->counts.steps++;
   return POL_OK;

@@ -1,6 +1,7 @@
 /* Options of the integrators: defaults and rules. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "integrators/family.h"
 
@@ -53,20 +54,25 @@ pol_status pol_options_validate(const pol_options *options, char *message, size_
   return entry->family->validate(options, entry->variant, message, size);
 }
 
+/* Appends a sentence to those before. */
+static void add_sentence(const char *sentence, char *message, size_t size)
+{
+  size_t used = strlen(message);
+  snprintf(message + used, size - used, "%s%s", used ? "; " : "", sentence);
+}
+
 int pol_options_warning(const pol_options *options, char *message, size_t size)
 {
   const pol_options *o = options;
   const double round_off = 1e-12;
-  if (fabs(o->gamma - (0.5 + o->alpha_f - o->alpha_m)) > round_off) {
-    snprintf(message, size, "gamma is not 1/2 + alpha_f - alpha_m: the method is of first order");
-    return 1;
-  }
+  message[0] = '\0';
+  if (fabs(o->gamma - (0.5 + o->alpha_f - o->alpha_m)) > round_off)
+    add_sentence("gamma is not 1/2 + alpha_f - alpha_m: the method is of first order", message,
+                 size);
   if (o->alpha_m > o->alpha_f + round_off || o->alpha_f > 0.5 + round_off ||
-      o->beta < 0.25 + 0.5 * (o->alpha_f - o->alpha_m) - round_off) {
-    snprintf(message, size,
-             "alpha_m <= alpha_f <= 1/2 and beta >= 1/4 + (alpha_f - alpha_m)/2 do not hold: the "
-             "method is not unconditionally stable");
-    return 1;
-  }
-  return 0;
+      o->beta < 0.25 + 0.5 * (o->alpha_f - o->alpha_m) - round_off)
+    add_sentence("alpha_m <= alpha_f <= 1/2 and beta >= 1/4 + (alpha_f - alpha_m)/2 do not hold: "
+                 "the method is not unconditionally stable",
+                 message, size);
+  return message[0] != '\0';
 }

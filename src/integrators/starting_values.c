@@ -36,15 +36,32 @@ static pol_status acceleration_nearby(const pol_start_problem *p, double tau, do
   return pol_assembler_acceleration(p->assembler, p->t + tau, q, v, vd, lambda, diagnostics);
 }
 
-/* Coordinates by the Cayley map, w = 2 tan(angle/2), grow faster than the angle: their local error
- * has (v.v) v/12 more. */
-static void add_cayley_error(const pol_group *group, const double *v, double *error)
+static int is_vector(const pol_start_problem *p, const pol_factor *factor)
 {
+  return factor->kind == POL_SO3_VECTOR || (p->linear && factor->kind != POL_REAL);
+}
+
+/* What differs from factor to factor.  Where the increment psi is a classical coordinate the scheme
+ * sees psi''' = v'' + [v, v']/2, from v = T(psi) psi', and no bracket.  Coordinates by the Cayley
+ * map, w = 2 tan(angle/2), grow faster than the angle: psi''' has (v.v) v/2 more, the local error
+ * of an increment (v.v) v/12. */
+static void adapt_to_factors(const pol_start_problem *p, double *jerk, double *bracket,
+                             double *error)
+{
+  const pol_group *group = &p->dae->group;
   for (int f = 0; f < group->num_factors; f++) {
-    const double *w = v + group->factors[f].v;
-    if (group->factors[f].kind != POL_SO3_CAYLEY) continue;
-    double square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2];
-    for (int i = 0; i < 3; i++) error[group->factors[f].v + i] += square * w[i] / 12.0;
+    const pol_factor *factor = &group->factors[f];
+    const double *v = p->v + factor->v;
+    int vector = is_vector(p, factor), cayley = factor->kind == POL_SO3_CAYLEY;
+    double square = cayley ? v[0] * v[0] + v[1] * v[1] + v[2] * v[2] : 0.0;
+    for (int i = 0; i < factor->dim; i++) {
+      int k = factor->v + i;
+      if (vector) {
+        jerk[k] += 0.5 * bracket[k] + 0.5 * square * v[i];
+        bracket[k] = 0.0;
+      }
+      error[k] = vector ? 0.0 : square * v[i] / 12.0;
+    }
   }
 }
 
@@ -57,17 +74,17 @@ pol_status pol_starting_values(const pol_start_problem *problem, double *a, doub
   pol_status status = acceleration_nearby(p, share * p->h, jerk, diagnostics);
   if (!status) status = acceleration_nearby(p, -share * p->h, before, diagnostics);
   if (status) return status;
-  for (int i = 0; i < nv; i++) {
-    jerk[i] = (jerk[i] - before[i]) / (2.0 * share * p->h);
-    a[i] = p->vd[i] + p->shift * p->h * jerk[i];
-  }
+  for (int i = 0; i < nv; i++) jerk[i] = (jerk[i] - before[i]) / (2.0 * share * p->h);
+  double *error = before; /* of q, over h^3 */
+  pol_group_bracket(&p->dae->group, p->v, p->vd, bracket);
+  adapt_to_factors(p, jerk, bracket, error);
+  for (int i = 0; i < nv; i++) a[i] = p->vd[i] + p->shift * p->h * jerk[i];
   if (!v_start) return POL_OK;
 
-  double *error = bracket; /* of q, over h^3 */
-  pol_group_bracket(&p->dae->group, p->v, p->vd, bracket);
-  for (int i = 0; i < nv; i++) error[i] = p->C_q * jerk[i] + p->commutator * bracket[i];
-  add_cayley_error(&p->dae->group, p->v, error);
-  for (int i = 0; i < nv; i++) v_start[i] = p->h * p->h * error[i];
+  for (int i = 0; i < nv; i++) {
+    error[i] += p->C_q * jerk[i] + p->commutator * bracket[i];
+    v_start[i] = p->h * p->h * error[i];
+  }
   status = pol_assembler_normal_part(p->assembler, p->t, p->q, v_start, diagnostics);
   for (int i = 0; i < nv; i++) v_start[i] += p->v[i];
   return status;

@@ -13,6 +13,7 @@ typedef struct pol_start_problem {
   double shift;             /* alpha_m - alpha_f */
   double C_q;               /* coefficient of h^3 v'' in the local error of q */
   double commutator;        /* coefficient of h^3 [v, v'] in it */
+  int linear;               /* increments of all factors are classical coordinates */
   double *work;             /* pol_start_work() numbers */
 } pol_start_problem;
 

@@ -410,12 +410,8 @@ static void settings_that_do_not_fit(void **state)
   static const struct {
     const char *options, *reason;
   } cases[] = {
-      {"--set simulation.method=linear --set simulation.start=shifted",
-       "simulation: coordinates that are re-centred each step have only the classical start"},
       {"--set simulation.formulation=rotation-vector --set simulation.sigma=1",
        "simulation: a rotation vector is integrated by the classical method"},
-      {"--set simulation.formulation=rotation-vector --set simulation.start=perturbed",
-       "simulation: coordinates that are re-centred each step have only the classical start"},
       {"--set simulation.formulation=rotation-vector --set simulation.method=geom3",
        "simulation: a rotation vector is integrated by the classical method"},
       {"--set simulation.formulation=so3xr3-cayley --set simulation.sigma=optimal",
