@@ -2,7 +2,9 @@
  *
  * Romano's bodies (Bruels/Cardona 2010, 7.1 to 7.3): second order of every method, and the order of
  * their errors that the paper reports.  Mathematical pendulum (Arnold/Cardona/Bruels 2015, Example
- * 3.2): the amplitude of the multiplier's oscillation, and that the default start has none. */
+ * 3.2): the amplitude of the multiplier's oscillation, and that the default start has none.
+ * Spatial slider-crank (IFToMM benchmark; Holzinger/Arnold/Gerstmayr, 7.3): errors against a
+ * reference solution. */
 #include <string.h>
 
 #include <polhode/polhode.h>
@@ -220,6 +222,53 @@ static void the_multiplier_of_the_pendulum_oscillates_as_published(void **state)
   pol_model_free(&model);
 }
 
+/* --- slider-crank ----------------------------------------------------------------------------- */
+
+/* The sigma of `optimal` for these options: gamma / (3 beta). */
+static double optimal_sigma(const pol_options *options)
+{
+  return options->gamma / (3.0 * options->beta);
+}
+
+/* The slider's position at t = 2 by an independent high-precision integration, 2026. */
+static double slider_error(pol_model *model, double step)
+{
+  model->settings.step = step;
+  pol_simulation *simulation = start(model);
+  while (!pol_simulation_finished(simulation))
+    assert_int_equal(pol_simulation_step(simulation), POL_OK);
+  const pol_state *state = pol_simulation_state(simulation);
+  pol_body_state slider;
+  pol_formulation_body_state(pol_simulation_formulation(simulation), state->q, state->v,
+                             pol_mechanism_find_body(model->mechanism, "slider"), &slider);
+  pol_simulation_free(&simulation);
+  return fabs(slider.position[0] - 0.2890851970671418);
+}
+
+/* The errors of an independent implementation, within 2 %, and second order. */
+static void the_slider_crank_converges_as_expected(void **state)
+{
+  (void)state;
+  pol_model *model = read_model(MODELS "holzinger-arnold-gerstmayr/slider_crank.json");
+  const double optimal = optimal_sigma(&model->settings.options);
+  const struct {
+    pol_formulation_kind formulation;
+    double sigma, error; /* at h = 1e-3 */
+  } cases[] = {
+      {POL_SO3XR3, 0.0, 2.42e-5},     {POL_SO3XR3, 1.0, 2.07e-5},
+      {POL_SO3XR3, optimal, 2.18e-5}, {POL_EULER_PARAMETERS, 0.0, 1.34e-5},
+      {POL_TAIT_BRYAN, 0.0, 8.07e-6},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    model->settings.formulation = cases[k].formulation;
+    model->settings.options.sigma = cases[k].sigma;
+    double coarse = slider_error(model, 1e-3), fine = slider_error(model, 5e-4);
+    assert_near(&(double){coarse / cases[k].error}, &(double){1.0}, 1, 0.02);
+    assert_near(&(double){log2(coarse / fine)}, &(double){2.0}, 1, 0.02);
+  }
+  pol_model_free(&model);
+}
+
 /* --- forces ----------------------------------------------------------------------------------- */
 
 /* A force at the centre of mass moves a body as a = F / m, whatever its coordinates: in global axes
@@ -291,6 +340,7 @@ int main(void)
       cmocka_unit_test(romano_bodies_converge_as_published),
       cmocka_unit_test(heavy_tops_behave_as_published),
       cmocka_unit_test(the_multiplier_of_the_pendulum_oscillates_as_published),
+      cmocka_unit_test(the_slider_crank_converges_as_expected),
       cmocka_unit_test(a_constant_force_gives_a_parabola),
       cmocka_unit_test(a_joint_carries_the_applied_forces_in_every_formulation),
   };
