@@ -91,7 +91,7 @@ void pol_formulation_reaction(const pol_formulation *formulation, const pol_poin
 
 typedef struct pol_energy {
   double kinetic;
-  double potential; /* of gravity, zero at the origin */
+  double potential; /* of gravity, zero at the origin, and of springs, zero where relaxed */
 } pol_energy;
 
 void pol_formulation_energy(const pol_formulation *formulation, const double *q, const double *v,
