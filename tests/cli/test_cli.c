@@ -603,6 +603,10 @@ static void check_tells_of_forces_and_distances(void **state)
   expect_word(force, "frame", "body");
   expect_length(force, "vector", 3);
   json_decref(object);
+  expect("polhode check " POLHODE_SOURCE_DIR "/models/holzinger-arnold-gerstmayr/rotor.json", 0);
+  expect_text(out,
+              "\nforce           right bearing, support of rotor, stiffness (0, 4000, 4000) N/m, "
+              "damping (0, 5.16509297, 5.16509297) N s/m\n");
   expect("polhode check " POLHODE_SOURCE_DIR "/models/arnold-cardona-bruels-2015/pendulum.json", 0);
   expect_text(out, "rod, distance from ground to bob, locks the distance\n");
   expect_text(out, "5 of 6: 1 constraint\n");
