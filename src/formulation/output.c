@@ -139,6 +139,14 @@ static void pivot_force(const pol_formulation *f, const pol_point *at, int body,
   }
 }
 
+void pol_formulation_force(const pol_formulation *formulation, const double *q, const double *v,
+                           int force, double vector[3])
+{
+  double wrench[2][6];
+  force_wrenches(formulation, q, v, force, wrench);
+  pol_v3_copy(wrench[1] + 3, vector);
+}
+
 void pol_formulation_reaction(const pol_formulation *formulation, const pol_point *at, int joint,
                               double force[3], double torque[3])
 {
