@@ -545,6 +545,14 @@ static void a_joint_carries_the_applied_forces_in_every_formulation(void **state
   pol_force spin = {.name = "spin", .type = POL_APPLIED_TORQUE, .vector = {10.0, 20.0, -30.0}};
   assert_int_equal(pol_mechanism_add_force(model->mechanism, &push, NULL), POL_OK);
   assert_int_equal(pol_mechanism_add_force(model->mechanism, &spin, NULL), POL_OK);
+  pol_force hold = {.name = "hold",
+                    .type = POL_SUPPORT,
+                    .point = {0.1, 0.0, 0.2},
+                    .stiffness = {100.0, 200.0, 300.0},
+                    .damping = {4.0, 5.0, 6.0}};
+  pol_force air = {.name = "air", .type = POL_DRAG, .coefficient = 2.0};
+  assert_int_equal(pol_mechanism_add_force(model->mechanism, &hold, NULL), POL_OK);
+  assert_int_equal(pol_mechanism_add_force(model->mechanism, &air, NULL), POL_OK);
   double first[3] = {0.0}, force[3], torque[3];
   for (int kind = 0; kind < pol_formulation_count(); kind++) {
     model->settings.formulation = (pol_formulation_kind)kind;
