@@ -89,9 +89,14 @@ int pol_formulation_joint_rows(const pol_formulation *formulation, int joint, in
 void pol_formulation_reaction(const pol_formulation *formulation, const pol_point *at, int joint,
                               double force[3], double torque[3]);
 
+/* Force (global axes) that a force element exerts on its body, or on that of its second marker; on
+ * the first acts the opposite.  Zero for a torque, and where a spring-damper has no direction. */
+void pol_formulation_force(const pol_formulation *formulation, const double *q, const double *v,
+                           int force, double vector[3]);
+
 typedef struct pol_energy {
   double kinetic;
-  double potential; /* of gravity, zero at the origin */
+  double potential; /* of gravity, zero at the origin, and of springs, zero where relaxed */
 } pol_energy;
 
 void pol_formulation_energy(const pol_formulation *formulation, const double *q, const double *v,

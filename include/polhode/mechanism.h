@@ -1,5 +1,5 @@
 /* A mechanism: rigid bodies, markers (frames fixed in a body or in the ground), joints between
- * markers, constant forces and torques on bodies, gravity.  Plain data without coordinates, time or
+ * markers, forces on and between bodies, gravity.  Plain data without coordinates, time or
  * stepping; a formulation turns it into equations.
  *
  * Lengths in metres, masses in kilograms, angles in radians, everything at the initial
@@ -74,8 +74,13 @@ typedef struct pol_joint {
 
 enum { POL_MAX_JOINT_ROWS = 6 };
 
-/* A constant force or torque on a body. */
-typedef enum pol_force_type { POL_APPLIED_FORCE, POL_APPLIED_TORQUE } pol_force_type;
+typedef enum pol_force_type {
+  POL_APPLIED_FORCE,  /* a constant force on a point of a body */
+  POL_APPLIED_TORQUE, /* a constant torque on a body */
+  POL_SUPPORT,        /* springs and dampers along the global axes hold a point of a body */
+  POL_SPRING_DAMPER,  /* spring, damper and actuator along the line between two markers */
+  POL_DRAG            /* -coefficient |u| u at the centre of mass of a body, u its velocity */
+} pol_force_type;
 typedef enum pol_force_frame {
   POL_GLOBAL_AXES, /* the vector keeps its direction */
   POL_BODY_AXES    /* the vector turns with the body */
@@ -84,10 +89,23 @@ typedef enum pol_force_frame {
 typedef struct pol_force {
   const char *name;
   pol_force_type type;
-  int body; /* index */
+  int body;      /* index; not for spring-dampers, which name two markers on different bodies */
+  int marker[2]; /* spring-damper: marker indices, apart from each other */
+
+  /* constant force or torque: N or N m, in the axes of `frame` */
   pol_force_frame frame;
-  double vector[3]; /* N or N m, in the axes of `frame` */
-  double point[3];  /* forces: where it acts, in body axes from the centre of mass */
+  double vector[3];
+  /* constant force, support: where it acts, in body axes from the centre of mass */
+  double point[3];
+  /* support: where the point is when the springs are relaxed, global */
+  double anchor[3];
+  /* support: along x, y and z; spring-damper: the first.  N/m and N s/m, not negative */
+  double stiffness[3], damping[3];
+  /* spring-damper: length of the relaxed spring, m, not negative; constant force that pushes the
+   * markers apart, N */
+  double length, actuator;
+  /* drag: N s^2/m^2, not negative */
+  double coefficient;
 } pol_force;
 
 typedef struct pol_mechanism pol_mechanism;
@@ -100,7 +118,8 @@ void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
 
 /* Each copies its argument, names included.  The new index goes to *index (may be NULL).
  * POL_BAD_ARGUMENT: a mass or inertia that is not positive definite, an index that does not exist,
- * a name that is missing or taken, a number that is not finite, a distance without length. */
+ * a name that is missing or taken, a number that is not finite, a distance without length, a
+ * spring-damper whose markers coincide. */
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index);
 pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index);
 pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *joint, int *index);
@@ -110,6 +129,9 @@ pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *fo
  * the body itself) at the initial configuration. */
 pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *name, int body,
                                        const double point[3], const double rotation[4], int *index);
+
+/* Where a marker is at the initial configuration, global. */
+void pol_mechanism_marker_point(const pol_mechanism *mechanism, int index, double point[3]);
 
 int pol_mechanism_num_bodies(const pol_mechanism *mechanism);
 int pol_mechanism_num_markers(const pol_mechanism *mechanism);
@@ -127,7 +149,7 @@ int pol_joint_rows(pol_joint_type type, pol_joint_row rows[POL_MAX_JOINT_ROWS]);
 /* The type of that name in *type, or POL_BAD_ARGUMENT. */
 pol_status pol_joint_type_find(const char *name, pol_joint_type *type);
 
-/* "force" or "torque"; NULL if there is no such type. */
+/* "force", "support" and so on; NULL if there is no such type. */
 const char *pol_force_type_name(pol_force_type type);
 /* "global" or "body"; NULL if there is no such frame. */
 const char *pol_force_frame_name(pol_force_frame frame);

@@ -97,6 +97,8 @@ typedef struct pol_channel {
  *     JOINT.torque.x .y .z                 the same at the point of the second marker, N m
  *     JOINT.multiplier.1 .2 ...            one for each row, N, N m or N/m; none where the
  *                                          coordinates satisfy the joint by themselves
+ *     FORCE.force.x .y .z                  of a support, spring-damper or drag, on its body or that
+ *                                          of its second marker, global axes, N
  *     energy.kinetic  energy.potential  energy.total
  *     residual.position  residual.velocity the largest |Phi_i| and |(B v)_i|
  *

@@ -34,7 +34,8 @@ static const body_quantity body_quantities[] = {
 };
 enum { NUM_BODY_QUANTITIES = sizeof body_quantities / sizeof body_quantities[0] };
 
-/* Quantities of the whole, after those of bodies and joints; write_totals() gives their values. */
+/* Quantities of the whole, after those of bodies, joints and forces; write_totals() gives their
+ * values. */
 static const pol_channel totals[] = {
     {"energy.kinetic", "J"},        {"energy.potential", "J"},      {"energy.total", "J"},
     {"residual.position", "mixed"}, {"residual.velocity", "mixed"},
@@ -47,7 +48,7 @@ struct pol_record {
   const pol_simulation *simulation;
   int count;
   pol_channel *channels;
-  char *names; /* all names of bodies' and joints' channels, each terminated */
+  char *names; /* all names of bodies', joints' and forces' channels, each terminated */
 };
 
 /* Adds OWNER.QUANTITY.COMPONENT to the record; only counts as long as nothing is allocated.
@@ -115,6 +116,18 @@ static void add_joint(pol_record *record, size_t *used, const pol_formulation *f
                 multiplier_unit(rows[i].kind));
 }
 
+/* Whether a force changes by itself and so is worth a record: constant ones are in the model. */
+static int varies(const pol_force *force)
+{
+  return force->type != POL_APPLIED_FORCE && force->type != POL_APPLIED_TORQUE;
+}
+
+static void add_force(pol_record *record, size_t *used, const pol_force *force)
+{
+  for (int i = 0; i < 3 && varies(force); i++)
+    add_channel(record, used, force->name, "force", axes[i], "N");
+}
+
 /* Walks all quantities; returns the number of characters of their names. */
 static size_t add_all(pol_record *record)
 {
@@ -127,6 +140,8 @@ static size_t add_all(pol_record *record)
     add_body(record, &used, pol_mechanism_body(mechanism, i));
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
     add_joint(record, &used, formulation, i);
+  for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++)
+    add_force(record, &used, pol_mechanism_force(mechanism, i));
   for (int i = 0; i < NUM_TOTALS; i++) add_total(record, totals[i]);
   return used;
 }
@@ -198,6 +213,14 @@ static double *write_joint(const pol_formulation *formulation, const pol_state *
   return row + 6 + num_rows;
 }
 
+static double *write_force(const pol_formulation *formulation, const pol_state *state, int force,
+                           double *row)
+{
+  if (!varies(pol_mechanism_force(pol_formulation_mechanism(formulation), force))) return row;
+  pol_formulation_force(formulation, state->q, state->v, force, row);
+  return row + 3;
+}
+
 static void write_totals(const pol_summary *summary, double row[NUM_TOTALS])
 {
   row[0] = summary->energy.kinetic;
@@ -217,5 +240,7 @@ void pol_record_row(const pol_record *record, double *row)
     row = write_body(formulation, state, i, row);
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
     row = write_joint(formulation, state, i, row);
+  for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++)
+    row = write_force(formulation, state, i, row);
   write_totals(pol_simulation_summary(record->simulation), row);
 }

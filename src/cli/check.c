@@ -77,6 +77,39 @@ static int degrees_of_freedom(const findings *found)
          found->num_redundant;
 }
 
+/* "support of rotor, stiffness (1, 2, 3) N/m, damping (0, 0, 0) N s/m" */
+static void describe_force(const pol_mechanism *mechanism, const pol_force *force, char *text,
+                           size_t size)
+{
+  const char *type = pol_force_type_name(force->type);
+  const double *k = force->stiffness, *c = force->damping, *f = force->vector;
+  switch (force->type) {
+  case POL_APPLIED_FORCE:
+  case POL_APPLIED_TORQUE:
+    snprintf(text, size, "%s (%.10g, %.10g, %.10g) %s on %s, %s axes", type, f[0], f[1], f[2],
+             force->type == POL_APPLIED_TORQUE ? "N m" : "N",
+             pol_mechanism_body(mechanism, force->body)->name, pol_force_frame_name(force->frame));
+    break;
+  case POL_SUPPORT:
+    snprintf(text, size,
+             "%s of %s, stiffness (%.10g, %.10g, %.10g) N/m, damping (%.10g, %.10g, %.10g) N s/m",
+             type, pol_mechanism_body(mechanism, force->body)->name, k[0], k[1], k[2], c[0], c[1],
+             c[2]);
+    break;
+  case POL_SPRING_DAMPER:
+    snprintf(text, size,
+             "%s from %s to %s, stiffness %.10g N/m, damping %.10g N s/m, free length %.10g m, "
+             "actuator %.10g N",
+             type, marker_owner(mechanism, force->marker[0]),
+             marker_owner(mechanism, force->marker[1]), k[0], c[0], force->length, force->actuator);
+    break;
+  case POL_DRAG:
+    snprintf(text, size, "%s on %s, coefficient %.10g N s^2/m^2", type,
+             pol_mechanism_body(mechanism, force->body)->name, force->coefficient);
+    break;
+  }
+}
+
 /* --- table ------------------------------------------------------------------------------------ */
 
 static void print_mechanism(const findings *found)
@@ -99,12 +132,9 @@ static void print_mechanism(const findings *found)
                   marker_owner(mechanism, joint->marker[1]), locks);
   }
   for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++) {
-    const pol_force *force = pol_mechanism_force(mechanism, i);
-    cli_print_row("force", "%s, %s (%.10g, %.10g, %.10g) %s on %s, %s axes", force->name,
-                  pol_force_type_name(force->type), force->vector[0], force->vector[1],
-                  force->vector[2], force->type == POL_APPLIED_TORQUE ? "N m" : "N",
-                  pol_mechanism_body(mechanism, force->body)->name,
-                  pol_force_frame_name(force->frame));
+    char text[256];
+    describe_force(mechanism, pol_mechanism_force(mechanism, i), text, sizeof text);
+    cli_print_row("force", "%s, %s", pol_mechanism_force(mechanism, i)->name, text);
   }
   char redundant[32] = "";
   if (found->num_redundant)
@@ -191,17 +221,42 @@ static json_t *joints_json(const pol_mechanism *mechanism)
   return list;
 }
 
+/* What the type has beside its name; NULL without memory. */
+static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force)
+{
+  const char *type = pol_force_type_name(force->type);
+  const char *body =
+      force->type == POL_SPRING_DAMPER ? "" : pol_mechanism_body(mechanism, force->body)->name;
+  switch (force->type) {
+  case POL_APPLIED_FORCE:
+  case POL_APPLIED_TORQUE:
+    return json_pack("{s:s, s:s, s:s, s:s, s:o}", "name", force->name, "type", type, "body", body,
+                     "frame", pol_force_frame_name(force->frame), "vector",
+                     cli_json_numbers(force->vector, 3));
+  case POL_SUPPORT:
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "name", force->name, "type", type,
+                     "body", body, "point", cli_json_numbers(force->point, 3), "anchor",
+                     cli_json_numbers(force->anchor, 3), "stiffness",
+                     cli_json_numbers(force->stiffness, 3), "damping",
+                     cli_json_numbers(force->damping, 3));
+  case POL_SPRING_DAMPER:
+    return json_pack("{s:s, s:s, s:[s, s], s:f, s:f, s:f, s:f}", "name", force->name, "type", type,
+                     "bodies", marker_owner(mechanism, force->marker[0]),
+                     marker_owner(mechanism, force->marker[1]), "stiffness", force->stiffness[0],
+                     "damping", force->damping[0], "length", force->length, "actuator",
+                     force->actuator);
+  case POL_DRAG:
+    break;
+  }
+  return json_pack("{s:s, s:s, s:s, s:f}", "name", force->name, "type", type, "body", body,
+                   "coefficient", force->coefficient);
+}
+
 static json_t *forces_json(const pol_mechanism *mechanism)
 {
   json_t *list = json_array();
   for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++) {
-    const pol_force *force = pol_mechanism_force(mechanism, i);
-    json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:o}",                              //
-                             "name", force->name,                                      //
-                             "type", pol_force_type_name(force->type),                 //
-                             "body", pol_mechanism_body(mechanism, force->body)->name, //
-                             "frame", pol_force_frame_name(force->frame),              //
-                             "vector", cli_json_numbers(force->vector, 3));
+    json_t *item = force_json(mechanism, pol_mechanism_force(mechanism, i));
     if (json_array_append_new(list, item) != 0) {
       json_decref(list);
       return NULL;

@@ -11,7 +11,6 @@
 
 #include "formulation/formulation.h"
 #include "lie/small.h"
-#include "mechanism/force.h"
 
 enum {
   FRAME_SIZE = (int)(sizeof(pol_frame) / sizeof(double)),
@@ -100,26 +99,33 @@ static void add_body_wrench(const pol_body *body, const double gravity[3], const
   }
 }
 
-/* Applied forces stand on the other side of the balance. */
-static void subtract_forces(evaluation *e)
+/* Forces stand on the other side of the balance. */
+static pol_status subtract_forces(evaluation *e)
 {
-  for (int k = 0; k < pol_mechanism_num_forces(e->f->mechanism); k++) {
-    const pol_force *force = pol_mechanism_force(e->f->mechanism, k);
-    double wrench[WRENCH_SIZE] = {0.0};
-    pol_force_add_wrench(force, &e->frames[force->body], wrench);
-    for (int i = 0; i < WRENCH_SIZE; i++) e->wrench[force->body][i] -= wrench[i];
+  for (int k = 0; k < e->f->num_forces; k++) {
+    const pol_force_kernel *kernel = &e->f->forces[k].kernel;
+    const int *body = kernel->body;
+    double wrench[2][WRENCH_SIZE];
+    pol_status status =
+        pol_force_wrenches(kernel, frame_of(e, body[0]), frame_of(e, body[1]), wrench);
+    if (status) return status;
+    for (int j = 0; j < 2; j++)
+      for (int i = 0; i < WRENCH_SIZE && body[j] != POL_GROUND; i++)
+        e->wrench[body[j]][i] -= wrench[j][i];
   }
+  return POL_OK;
 }
 
 /* The wrench on every frame that these parts of the balance need. */
-static void collect_wrenches(evaluation *e, unsigned parts)
+static pol_status collect_wrenches(evaluation *e, unsigned parts)
 {
   const pol_formulation *f = e->f;
+  pol_status status = POL_OK;
   memset(e->wrench, 0, (size_t)f->num_bodies * sizeof *e->wrench);
   for (int i = 0; i < f->num_bodies; i++)
     add_body_wrench(f->bodies[i].body, f->gravity, &e->frames[i], parts, e->wrench[i]);
-  if (parts & POL_FORCE) subtract_forces(e);
-  if (!(parts & POL_REACTION)) return;
+  if (parts & POL_FORCE) status = subtract_forces(e);
+  if (status || !(parts & POL_REACTION)) return status;
   for (int k = 0; k < f->num_joints; k++) {
     const pol_placed_joint *joint = &f->joints[k];
     const int *body = joint->kernel.body;
@@ -129,6 +135,7 @@ static void collect_wrenches(evaluation *e, unsigned parts)
                        e->at->lambda + joint->row, body[0] < 0 ? unused : e->wrench[body[0]],
                        body[1] < 0 ? unused : e->wrench[body[1]]);
   }
+  return POL_OK;
 }
 
 /* balance = L^T wrench, and 2 p mu of the unit constraints */
@@ -349,21 +356,23 @@ static void add_joint_rows(const evaluation *e, const pol_placed_joint *joint, d
   }
 }
 
-/* Adds a 12 x 12 block of both frames into the stiffness. */
-static void add_joint_square(const evaluation *e, const pol_placed_joint *joint, double (*K)[12])
+/* Adds a 12 x 12 block of two frames into the stiffness or damping: L^T K L, or L^T K N1 if
+ * `turned`. */
+static void add_square(const evaluation *e, const int body[2], const pol_slot coupling[2][2],
+                       double *values, double (*K)[12], int turned)
 {
   for (int i = 0; i < 2; i++)
     for (int j = 0; j < 2; j++) {
-      int row = joint->kernel.body[i], col = joint->kernel.body[j];
+      int row = body[i], col = body[j];
       const double *block = K[6 * i] + 6 * j;
       if (row == POL_GROUND || col == POL_GROUND) continue;
       if (e->f->chart->identity) {
-        add_block(e->out->stiffness, joint->coupling[i][j], block, 12, 6, 6);
+        add_block(values, coupling[i][j], block, 12, 6, 6);
         continue;
       }
       pol_map inner = {{0.0}};
-      add_product(block, 12, e->maps[col].L, e->f->chart->dim, inner);
-      add_pulled_back(e, e->out->stiffness, joint->coupling[i][j], e->maps[row].L, inner);
+      add_product(block, 12, turned ? e->maps[col].N1 : e->maps[col].L, e->f->chart->dim, inner);
+      add_pulled_back(e, values, coupling[i][j], e->maps[row].L, inner);
     }
 }
 
@@ -384,46 +393,53 @@ static void add_joint(const evaluation *e, const pol_placed_joint *joint)
   }
   if (e->want & POL_GEOMETRIC_STIFFNESS) {
     pol_joint_stiffness(kernel, first, second, e->at->lambda + joint->row, K);
-    add_joint_square(e, joint, K);
+    add_square(e, kernel->body, joint->coupling, e->out->stiffness, K, 0);
   }
 }
 
-/* K_c of an applied force: minus the derivative of its wrench */
-static void add_force(const evaluation *e, const pol_force *force)
+/* K_c and D_c of a force: minus the derivatives of its wrenches */
+static pol_status add_force(const evaluation *e, const pol_placed_force *force)
 {
-  const pol_placed_body *body = &e->f->bodies[force->body];
-  double K[36];
-  pol_force_gradient(force, &e->frames[force->body], K);
-  for (int i = 0; i < 36; i++) K[i] = -K[i];
-  if (e->f->chart->identity) {
-    add_block(e->out->stiffness, body->diagonal, K, 6, 6, 6);
-    return;
+  const int *body = force->kernel.body;
+  pol_force_blocks blocks;
+  pol_status status =
+      pol_force_derivatives(&force->kernel, frame_of(e, body[0]), frame_of(e, body[1]), &blocks);
+  if (status) return status;
+  for (int i = 0; i < 12; i++)
+    for (int j = 0; j < 12; j++) {
+      blocks.by_position[i][j] = -blocks.by_position[i][j];
+      blocks.by_velocity[i][j] = -blocks.by_velocity[i][j];
+    }
+  if (e->want & POL_DAMPING)
+    add_square(e, body, force->coupling, e->out->damping, blocks.by_velocity, 0);
+  if (e->want & POL_STIFFNESS) {
+    add_square(e, body, force->coupling, e->out->stiffness, blocks.by_position, 0);
+    if (!e->f->chart->identity)
+      add_square(e, body, force->coupling, e->out->stiffness, blocks.by_velocity, 1);
   }
-  pol_map inner = {{0.0}};
-  pol_chart_maps *maps = &e->maps[force->body];
-  add_product(K, 6, maps->L, e->f->chart->dim, inner);
-  add_pulled_back(e, e->out->stiffness, body->diagonal, maps->L, inner);
+  return POL_OK;
 }
 
-static void add_matrices(evaluation *e)
+static pol_status add_matrices(evaluation *e)
 {
   const pol_formulation *f = e->f;
+  pol_status status = POL_OK;
   if (!f->chart->identity) {
     /* the chart's stiffness needs the wrenches that it turns */
     unsigned parts = 0;
     if (e->want & POL_STIFFNESS) parts |= POL_INERTIA | POL_FORCE;
     if (e->want & POL_GEOMETRIC_STIFFNESS) parts |= POL_REACTION;
-    if (parts) collect_wrenches(e, parts);
+    if (parts) status = collect_wrenches(e, parts);
   }
   for (int b = 0; b < f->num_bodies; b++) {
     add_body(e, b);
     if (f->bodies[b].unit_row >= 0) add_unit_constraint(e, &f->bodies[b]);
   }
-  if (e->want & POL_STIFFNESS)
-    for (int k = 0; k < pol_mechanism_num_forces(f->mechanism); k++)
-      add_force(e, pol_mechanism_force(f->mechanism, k));
+  if (e->want & (POL_STIFFNESS | POL_DAMPING))
+    for (int k = 0; k < f->num_forces && !status; k++) status = add_force(e, &f->forces[k]);
   if (e->want & (POL_JACOBIAN | POL_CURVATURE | POL_GEOMETRIC_STIFFNESS))
     for (int k = 0; k < f->num_joints; k++) add_joint(e, &f->joints[k]);
+  return status;
 }
 
 pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
@@ -441,10 +457,10 @@ pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const po
   place_frames(&e);
   unsigned parts = want & (POL_INERTIA | POL_FORCE | POL_REACTION);
   if (parts) {
-    collect_wrenches(&e, parts);
+    pol_status status = collect_wrenches(&e, parts);
+    if (status) return status;
     write_balance(&e);
   }
   if (want & (POL_POSITION | POL_VELOCITY | POL_ACCELERATION)) write_constraints(&e);
-  if (want & matrix_terms) add_matrices(&e);
-  return POL_OK;
+  return want & matrix_terms ? add_matrices(&e) : POL_OK;
 }

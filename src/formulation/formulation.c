@@ -74,6 +74,8 @@ static void number(pol_formulation *f)
     f->joints[k].row = row;
     row += f->joints[k].kernel.num_rows;
   }
+  for (int k = 0; k < f->num_forces; k++)
+    pol_force_kernel_setup(&f->forces[k].kernel, f->mechanism, k);
   for (int b = 0; b < f->num_bodies; b++) {
     pol_placed_body *body = &f->bodies[b];
     body->body = pol_mechanism_body(f->mechanism, b);
@@ -106,12 +108,22 @@ static void eliminate_pivots(pol_formulation *f)
   f->dae.num_holonomic = row;
 }
 
-/* The blocks of each body and of each pair of bodies that share a joint. */
+/* Adds the blocks off the diagonal that couple two bodies; none with the ground. */
+static int add_coupling(int dim, const int body[2], int count, pol_block *coupling)
+{
+  if (body[0] == POL_GROUND || body[1] == POL_GROUND) return count;
+  for (int i = 0; i < 2; i++)
+    coupling[count++] = (pol_block){dim * body[i], dim * body[1 - i], dim, dim};
+  return count;
+}
+
+/* The blocks of each body and of each pair of bodies that share a joint or a force. */
 static pol_status build_patterns(pol_formulation *f)
 {
   int dim = f->chart->dim, nv = dim * f->num_bodies, m = f->dae.num_holonomic;
   size_t bodies = (size_t)f->num_bodies, joints = (size_t)f->num_joints;
-  pol_block *coupling = calloc(bodies + 2 * joints + 1, sizeof *coupling);
+  size_t pairs = joints + (size_t)f->num_forces;
+  pol_block *coupling = calloc(bodies + 2 * pairs + 1, sizeof *coupling);
   pol_block *constraint = calloc(bodies + 2 * joints + 1, sizeof *constraint);
   int num_coupling = 0, num_constraint = 0;
   pol_status status = coupling && constraint ? POL_OK : POL_NO_MEMORY;
@@ -127,20 +139,30 @@ static pol_status build_patterns(pol_formulation *f)
     const pol_placed_joint *joint = &f->joints[k];
     if (joint->row < 0) continue;
     for (int i = 0; i < 2; i++) {
-      int body = joint->kernel.body[i], other = joint->kernel.body[1 - i];
+      int body = joint->kernel.body[i];
       if (body == POL_GROUND) continue;
       constraint[num_constraint++] =
           (pol_block){joint->row, dim * body, joint->kernel.num_rows, dim};
-      if (other != POL_GROUND)
-        coupling[num_coupling++] = (pol_block){dim * body, dim * other, dim, dim};
     }
+    num_coupling = add_coupling(dim, joint->kernel.body, num_coupling, coupling);
   }
+  for (int k = 0; k < f->num_forces; k++)
+    num_coupling = add_coupling(dim, f->forces[k].kernel.body, num_coupling, coupling);
   status = pol_pattern_create(&f->coupling, nv, nv, num_coupling, coupling);
   if (!status) status = pol_pattern_create(&f->constraint, m, nv, num_constraint, constraint);
 done:
   free(coupling);
   free(constraint);
   return status;
+}
+
+/* The blocks of two bodies, those of the ground left out. */
+static void place_square(const pol_formulation *f, const int body[2], pol_slot coupling[2][2])
+{
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 2; j++)
+      if (body[i] != POL_GROUND && body[j] != POL_GROUND)
+        coupling[i][j] = slot_at(f->coupling, f->bodies[body[i]].v, f->bodies[body[j]].v);
 }
 
 /* Looks up once where each element's blocks are. */
@@ -159,12 +181,11 @@ static void place_elements(pol_formulation *f)
       int column = joint->kernel.body[j];
       if (column == POL_GROUND) continue;
       joint->jacobian[j] = slot_at(f->constraint, joint->row, f->bodies[column].v);
-      for (int i = 0; i < 2; i++)
-        if (joint->kernel.body[i] != POL_GROUND)
-          joint->coupling[i][j] =
-              slot_at(f->coupling, f->bodies[joint->kernel.body[i]].v, f->bodies[column].v);
     }
+    place_square(f, joint->kernel.body, joint->coupling);
   }
+  for (int k = 0; k < f->num_forces; k++)
+    place_square(f, f->forces[k].kernel.body, f->forces[k].coupling);
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -234,12 +255,14 @@ static pol_status build(pol_formulation *f)
   const pol_chart *chart = f->chart;
   f->num_bodies = pol_mechanism_num_bodies(f->mechanism);
   f->num_joints = pol_mechanism_num_joints(f->mechanism);
+  f->num_forces = pol_mechanism_num_forces(f->mechanism);
   pol_mechanism_gravity(f->mechanism, f->gravity);
   int num_factors = f->num_bodies * chart->num_factors;
   f->factors = calloc((size_t)num_factors + 1, sizeof *f->factors);
   f->bodies = calloc((size_t)f->num_bodies + 1, sizeof *f->bodies);
   f->joints = calloc((size_t)f->num_joints + 1, sizeof *f->joints);
-  if (!f->factors || !f->bodies || !f->joints) return POL_NO_MEMORY;
+  f->forces = calloc((size_t)f->num_forces + 1, sizeof *f->forces);
+  if (!f->factors || !f->bodies || !f->joints || !f->forces) return POL_NO_MEMORY;
 
   for (int i = 0; i < num_factors; i++) f->factors[i] = chart->factors[i % chart->num_factors];
   pol_status status = pol_group_layout(&f->dae.group, f->factors, num_factors);
@@ -288,6 +311,7 @@ void pol_formulation_free(pol_formulation **formulation)
   free(f->factors);
   free(f->bodies);
   free(f->joints);
+  free(f->forces);
   free(f);
   *formulation = NULL;
 }

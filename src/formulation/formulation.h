@@ -5,6 +5,7 @@
 #include <polhode/formulation.h>
 
 #include "formulation/chart.h"
+#include "mechanism/force.h"
 
 /* A dense block inside a sparse matrix: address of its first entry, distance between its columns.
  */
@@ -30,15 +31,22 @@ typedef struct pol_placed_joint {
   pol_slot jacobian[2];    /* in constraint: its rows, columns of body i */
 } pol_placed_joint;
 
+/* A force and where its blocks are. */
+typedef struct pol_placed_force {
+  pol_force_kernel kernel;
+  pol_slot coupling[2][2]; /* as of a joint */
+} pol_placed_force;
+
 struct pol_formulation {
   const pol_mechanism *mechanism;
   pol_formulation_kind kind;
   const pol_chart *chart;
   double gravity[3];
-  int num_bodies, num_joints;
+  int num_bodies, num_joints, num_forces;
   pol_factor *factors; /* chart->num_factors a body */
   pol_placed_body *bodies;
   pol_placed_joint *joints;
+  pol_placed_force *forces;
   pol_pattern *coupling, *constraint;
   pol_dae dae;
 };

@@ -5,7 +5,6 @@
 
 #include "formulation/formulation.h"
 #include "lie/small.h"
-#include "mechanism/force.h"
 
 /* The least Omega with R (arm x Omega) nearest to the given velocity of the centre of mass. */
 static void spin_from_velocity(const pol_placed_body *placed, double omega[3])
@@ -91,6 +90,16 @@ pol_status pol_formulation_check_branches(const pol_formulation *formulation, co
   return POL_OK;
 }
 
+/* The frames of two bodies, with their velocities; v may be NULL. */
+static void frames_of(const pol_formulation *f, const double *q, const double *v, const int body[2],
+                      pol_frame frames[2])
+{
+  for (int i = 0; i < 2; i++) {
+    frames[i] = *pol_ground_frame();
+    if (body[i] != POL_GROUND) pol_formulation_frame(f, q, v, body[i], &frames[i]);
+  }
+}
+
 /* Wrench (torque in body axes, force) of a joint on the body of its second marker, and that frame.
  */
 static void second_wrench(const pol_formulation *f, const pol_point *at, int joint,
@@ -99,17 +108,23 @@ static void second_wrench(const pol_formulation *f, const pol_point *at, int joi
   const pol_placed_joint *placed = &f->joints[joint];
   pol_frame frames[2];
   double first[6] = {0.0};
-  for (int i = 0; i < 2; i++) {
-    frames[i] = *pol_ground_frame();
-    if (placed->kernel.body[i] != POL_GROUND)
-      pol_formulation_frame(f, at->q, NULL, placed->kernel.body[i], &frames[i]);
-  }
+  frames_of(f, at->q, NULL, placed->kernel.body, frames);
   memset(wrench, 0, 6 * sizeof *wrench);
   pol_joint_reaction(&placed->kernel, &frames[0], &frames[1], at->lambda + placed->row, first,
                      wrench);
   /* the balance holds +B^T lambda: the joint exerts -B^T lambda */
   for (int i = 0; i < 6; i++) wrench[i] = -wrench[i];
   *frame = frames[1];
+}
+
+/* The wrenches of a force on its bodies; zero where it has no direction. */
+static void force_wrenches(const pol_formulation *f, const double *q, const double *v, int force,
+                           double wrench[2][6])
+{
+  const pol_force_kernel *kernel = &f->forces[force].kernel;
+  pol_frame frames[2];
+  frames_of(f, q, v, kernel->body, frames);
+  pol_force_wrenches(kernel, &frames[0], &frames[1], wrench);
 }
 
 /* so3: the force that the pivot must exert on its body, from Newton's law, the applied forces and
@@ -121,12 +136,11 @@ static void pivot_force(const pol_formulation *f, const pol_point *at, int body,
   f->chart->frame(&point, &frame);
   for (int i = 0; i < 3; i++)
     force[i] = f->bodies[body].body->mass * (frame.ud[i] + frame.ub[i] - f->gravity[i]);
-  for (int k = 0; k < pol_mechanism_num_forces(f->mechanism); k++) {
-    const pol_force *applied = pol_mechanism_force(f->mechanism, k);
-    double wrench[6] = {0.0};
-    if (applied->body != body) continue;
-    pol_force_add_wrench(applied, &frame, wrench);
-    pol_v3_subtract(force, wrench + 3, force);
+  for (int k = 0; k < f->num_forces; k++) {
+    double wrench[2][6];
+    force_wrenches(f, at->q, at->v, k, wrench);
+    for (int i = 0; i < 2; i++)
+      if (f->forces[k].kernel.body[i] == body) pol_v3_subtract(force, wrench[i] + 3, force);
   }
   for (int k = 0; k < f->num_joints; k++) {
     double wrench[6];
@@ -135,6 +149,14 @@ static void pivot_force(const pol_formulation *f, const pol_point *at, int body,
     second_wrench(f, at, k, wrench, &frame);
     for (int i = 0; i < 3; i++) force[i] -= ends[1] == body ? wrench[3 + i] : -wrench[3 + i];
   }
+}
+
+void pol_formulation_force(const pol_formulation *formulation, const double *q, const double *v,
+                           int force, double vector[3])
+{
+  double wrench[2][6];
+  force_wrenches(formulation, q, v, force, wrench);
+  pol_v3_copy(wrench[1] + 3, vector);
 }
 
 void pol_formulation_reaction(const pol_formulation *formulation, const pol_point *at, int joint,
@@ -175,5 +197,11 @@ void pol_formulation_energy(const pol_formulation *formulation, const double *q,
     energy->kinetic +=
         0.5 * (body->mass * pol_v3_dot(frame.u, frame.u) + pol_v3_dot(momentum, frame.w));
     energy->potential -= body->mass * pol_v3_dot(formulation->gravity, frame.x);
+  }
+  for (int k = 0; k < formulation->num_forces; k++) {
+    const pol_force_kernel *kernel = &formulation->forces[k].kernel;
+    pol_frame frames[2];
+    frames_of(formulation, q, NULL, kernel->body, frames);
+    energy->potential += pol_force_potential(kernel, &frames[0], &frames[1]);
   }
 }

@@ -84,26 +84,11 @@ static pol_status add_marker(pol_mechanism *mechanism, const pol_model_marker *f
   return pol_mechanism_add_marker(mechanism, &marker, NULL);
 }
 
-/* Where a marker is at the initial position. */
-static void marker_point(const pol_mechanism *mechanism, int index, double point[3])
-{
-  const pol_marker *marker = pol_mechanism_marker(mechanism, index);
-  double R[9], arm[3];
-  if (marker->body == POL_GROUND) {
-    pol_v3_copy(marker->position, point);
-    return;
-  }
-  const pol_body *body = pol_mechanism_body(mechanism, marker->body);
-  pol_quat_to_matrix(body->rotation, R);
-  pol_m3_apply(R, marker->position, arm);
-  pol_v3_add(body->position, arm, point);
-}
-
 static double initial_distance(const pol_mechanism *mechanism, const int markers[2])
 {
   double first[3], second[3];
-  marker_point(mechanism, markers[0], first);
-  marker_point(mechanism, markers[1], second);
+  pol_mechanism_marker_point(mechanism, markers[0], first);
+  pol_mechanism_marker_point(mechanism, markers[1], second);
   return hypot(hypot(second[0] - first[0], second[1] - first[1]), second[2] - first[2]);
 }
 
@@ -131,21 +116,45 @@ static pol_status add_joint(pol_mechanism *mechanism, const pol_model_data *data
   return pol_mechanism_add_joint(mechanism, &joint, NULL);
 }
 
+/* Where a point of a body is at the initial position. */
+static void initial_point(const pol_body *body, const double point[3], double global[3])
+{
+  double R[9], arm[3];
+  pol_quat_to_matrix(body->rotation, R);
+  pol_m3_apply(R, point, arm);
+  pol_v3_add(body->position, arm, global);
+}
+
 static pol_status add_force(pol_mechanism *mechanism, const pol_model_force *from)
 {
   pol_force force = {.name = from->name,
                      .type = (pol_force_type)from->type,
                      .body = from->body,
-                     .frame = (pol_force_frame)from->frame};
+                     .frame = (pol_force_frame)from->frame,
+                     .length = from->length,
+                     .actuator = from->actuator,
+                     .coefficient = from->coefficient};
   pol_v3_copy(force.type == POL_APPLIED_TORQUE ? from->torque : from->force, force.vector);
   pol_v3_copy(from->point, force.point);
+  pol_v3_copy(from->stiffness.value, force.stiffness);
+  pol_v3_copy(from->damping.value, force.damping);
+  pol_v3_copy(from->anchor, force.anchor);
+  if (force.type == POL_SUPPORT && !from->given_anchor)
+    initial_point(pol_mechanism_body(mechanism, force.body), force.point, force.anchor);
+  if (force.type == POL_SPRING_DAMPER) {
+    memcpy(force.marker, from->markers, sizeof force.marker);
+    if (!from->given_length) force.length = initial_distance(mechanism, force.marker);
+  }
   return pol_mechanism_add_force(mechanism, &force, NULL);
 }
 
-/* Why something that has passed every rule is refused: its numbers overflow; or the length of a
- * distance is to be that between its markers, which coincide. */
+/* Why something that has passed every rule is refused: its numbers overflow; the length of a
+ * distance is to be that between its markers, which coincide; or the direction of a spring-damper
+ * is. */
 static const char size_rule[] = "must not have numbers that are too large or too small";
 static const char distance_rule[] = "must have a \"length\" or markers that are apart";
+
+static const char spring_rule[] = "must have markers that are apart: a spring-damper needs a line";
 
 /* Passes on a failure; rule says what can be wrong. */
 static int is_added(pol_reader *reader, const pol_place *top, const char *list, size_t index,
@@ -179,5 +188,7 @@ void pol_build_mechanism(pol_reader *reader, const pol_place *top, const pol_mod
                     joints[i].type == POL_DISTANCE ? distance_rule : size_rule,
                     add_joint(mechanism, data, &joints[i]));
   for (size_t i = 0; good && i < data->forces.count; i++)
-    good = is_added(reader, top, "forces", i, size_rule, add_force(mechanism, &forces[i]));
+    good = is_added(reader, top, "forces", i,
+                    forces[i].type == POL_SPRING_DAMPER ? spring_rule : size_rule,
+                    add_force(mechanism, &forces[i]));
 }

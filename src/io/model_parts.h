@@ -60,6 +60,12 @@ typedef struct pol_model_joint {
   pol_model_axes given;
 } pol_model_joint;
 
+/* One number for all three axes, or one for each. */
+typedef struct pol_model_rates {
+  double value[3];
+  int by_axis;
+} pol_model_rates;
+
 typedef struct pol_model_force {
   const char *name;
   int type;  /* pol_force_type */
@@ -67,6 +73,11 @@ typedef struct pol_model_force {
   int frame; /* pol_force_frame */
   double force[3], torque[3];
   double point[3];
+  double anchor[3];
+  int markers[2];
+  pol_model_rates stiffness, damping;
+  double length, actuator, coefficient;
+  int given_anchor, given_length; /* else those of the initial position */
 } pol_model_force;
 
 /* A number, or the one that follows from the other parameters. */
@@ -102,6 +113,8 @@ void pol_free_model_data(pol_model_data *data);
 pol_read pol_read_rotation;
 /* double[9]; no detail */
 pol_read pol_read_inertia;
+/* pol_model_rates, none negative; no detail */
+pol_read pol_read_rates;
 
 /* Adds the gravity, bodies, markers, joints and forces of sound data to an empty mechanism.  What
  * it refuses is reported. */

@@ -14,10 +14,12 @@
 
 static const char number_rule[] = "must be a number";
 static const char positive_rule[] = "must be a positive number";
+static const char not_negative_rule[] = "must be a number that is not negative";
 static const char vector_rule[] = "must be a list of 3 numbers";
 static const char name_rule[] = "must be a name of letters, digits, _, - and spaces between them";
 
 static const pol_range positive = {0.0, HUGE_VAL, 1};
+static const pol_range not_negative = {0.0, HUGE_VAL, 0};
 static const pol_range zero_to_one = {0.0, 1.0, 0};
 static const pol_range above_zero_to_one = {0.0, 1.0, 1};
 static const pol_range from_zero = {0.0, INT32_MAX, 0};
@@ -158,16 +160,22 @@ static const char *body_of_marker(const pol_place *joint, int marker)
   return json_string_value(json_object_get(item, "body"));
 }
 
-static void check_joint_markers(pol_reader *reader, const pol_place *place, const int markers[2])
+/* The markers of a joint or force. */
+static void check_different_bodies(pol_reader *reader, const pol_place *place, const int markers[2])
 {
-  static const char *const others[] = {"bodies", "point", "axis", "axes", NULL};
-  forbid(reader, place, others, "must not stand beside \"markers\"");
   if (markers[0] == POL_NOWHERE || markers[1] == POL_NOWHERE) return;
   const char *first = body_of_marker(place, markers[0]);
   const char *second = body_of_marker(place, markers[1]);
   const pol_place at = pol_place_key(place, "markers");
   if (first && second && strcmp(first, second) == 0)
     pol_report(reader, &at, "", "must be on two different bodies");
+}
+
+static void check_joint_markers(pol_reader *reader, const pol_place *place, const int markers[2])
+{
+  static const char *const others[] = {"bodies", "point", "axis", "axes", NULL};
+  forbid(reader, place, others, "must not stand beside \"markers\"");
+  check_different_bodies(reader, place, markers);
 }
 
 /* Which of axis and axes stand there, against what the type of joint needs. */
@@ -256,37 +264,97 @@ static const char *force_frame_choice(int number)
 static const pol_choices force_types = {force_type_choice};
 static const pol_choices force_frames = {force_frame_choice};
 
+static const char rates_rule[] = "must be a number or a list of 3 numbers, none negative";
+
 static const pol_field force_fields[] = {
     {"name", pol_read_name, offsetof(pol_model_force, name), POL_REQUIRED, name_rule,
      not_forces_joints_or_bodies},
     {"type", pol_read_choice, offsetof(pol_model_force, type), POL_REQUIRED,
-     "must be \"force\" or \"torque\"", &force_types},
-    {"body", pol_read_moving_body, offsetof(pol_model_force, body), POL_REQUIRED,
+     "must be a type of force, such as \"support\"", &force_types},
+    {"body", pol_read_moving_body, offsetof(pol_model_force, body), POL_OPTIONAL,
      "must be the name of a body", "bodies"},
+    {"markers", pol_read_reference_pair, offsetof(pol_model_force, markers), POL_OPTIONAL,
+     "must be a list of 2 names of markers", "markers"},
     {"force", pol_read_vector, offsetof(pol_model_force, force), POL_OPTIONAL, vector_rule, NULL},
     {"torque", pol_read_vector, offsetof(pol_model_force, torque), POL_OPTIONAL, vector_rule, NULL},
     {"frame", pol_read_choice, offsetof(pol_model_force, frame), POL_OPTIONAL, "", &force_frames},
     {"point", pol_read_vector, offsetof(pol_model_force, point), POL_OPTIONAL, vector_rule, NULL},
+    {"anchor", pol_read_vector, offsetof(pol_model_force, anchor), POL_OPTIONAL, vector_rule, NULL},
+    {"stiffness", pol_read_rates, offsetof(pol_model_force, stiffness), POL_OPTIONAL, rates_rule,
+     NULL},
+    {"damping", pol_read_rates, offsetof(pol_model_force, damping), POL_OPTIONAL, rates_rule, NULL},
+    {"length", pol_read_number, offsetof(pol_model_force, length), POL_OPTIONAL, not_negative_rule,
+     &not_negative},
+    {"actuator", pol_read_number, offsetof(pol_model_force, actuator), POL_OPTIONAL, number_rule,
+     NULL},
+    {"coefficient", pol_read_number, offsetof(pol_model_force, coefficient), POL_OPTIONAL,
+     not_negative_rule, &not_negative},
     {.key = NULL},
 };
 
+/* The keys that a type of force must and may have beside name and type, each list ended by NULL. */
+static const struct force_rules {
+  const char *article; /* "a force" */
+  const char *required[3];
+  const char *optional[4];
+} force_rules[] = {
+    [POL_APPLIED_FORCE] = {"a force", {"body", "force"}, {"frame", "point"}},
+    [POL_APPLIED_TORQUE] = {"a torque", {"body", "torque"}, {"frame"}},
+    [POL_SUPPORT] = {"a support", {"body", "stiffness"}, {"point", "anchor", "damping"}},
+    [POL_SPRING_DAMPER] = {"a spring-damper",
+                           {"markers", "stiffness"},
+                           {"damping", "length", "actuator"}},
+    [POL_DRAG] = {"drag", {"body", "coefficient"}, {NULL}},
+};
+
+static int is_listed(const char *key, const char *const *list)
+{
+  for (; *list; list++)
+    if (strcmp(key, *list) == 0) return 1;
+  return 0;
+}
+
+/* What the type does not have must not be given; what it must have, must. */
+static void check_force_keys(pol_reader *reader, const pol_place *place,
+                             const struct force_rules *rules)
+{
+  static const char *const common[] = {"name", "type", NULL};
+  for (const pol_field *field = force_fields; field->key; field++) {
+    const pol_place key = pol_place_key(place, field->key);
+    if (key.value && !is_listed(field->key, common) && !is_listed(field->key, rules->required) &&
+        !is_listed(field->key, rules->optional))
+      pol_report(reader, &key, "", "must not be given for %s", rules->article);
+  }
+  for (const pol_field *field = force_fields; field->key; field++)
+    if (is_listed(field->key, rules->required) && !pol_given(place, field->key))
+      pol_report_missing(reader, place, force_fields, field->key, field->rule);
+}
+
+/* A spring-damper acts along one line. */
+static void check_spring(pol_reader *reader, const pol_place *place, const pol_model_force *force)
+{
+  const pol_place stiffness = pol_place_key(place, "stiffness");
+  const pol_place damping = pol_place_key(place, "damping");
+  if (force->stiffness.by_axis)
+    pol_report(reader, &stiffness, "", "must be one number for a spring-damper");
+  if (force->damping.by_axis)
+    pol_report(reader, &damping, "", "must be one number for a spring-damper");
+  if (pol_given(place, "markers")) check_different_bodies(reader, place, force->markers);
+}
+
 static void check_force(pol_reader *reader, const pol_place *place, void *object, int sound)
 {
-  static const char *const not_of_force[] = {"torque", NULL};
-  static const char *const not_of_torque[] = {"force", "point", NULL};
   (void)sound;
-  const pol_model_force *force = object;
+  pol_model_force *force = object;
+  force->given_anchor = pol_given(place, "anchor");
+  force->given_length = pol_given(place, "length");
   if (!pol_given(place, "type") || force->type < 0) return;
-  const int is_torque = force->type == POL_APPLIED_TORQUE;
-  const char *vector = is_torque ? "torque" : "force";
-  forbid(reader, place, is_torque ? not_of_torque : not_of_force,
-         is_torque ? "must not be given for a torque" : "must not be given for a force");
-  if (!pol_given(place, vector))
-    pol_report_missing(reader, place, force_fields, vector, vector_rule);
+  check_force_keys(reader, place, &force_rules[force->type]);
+  if (force->type == POL_SPRING_DAMPER) check_spring(reader, place, force);
 }
 
 static const pol_kind force_kind = {
-    .rule = "must be an object that describes a force or torque",
+    .rule = "must be an object that describes a force",
     .fields = force_fields,
     .size = sizeof(pol_model_force),
     .check = check_force,

@@ -221,3 +221,25 @@ void pol_read_inertia(pol_reader *reader, const pol_place *place, const pol_fiel
   }
   if (reader->status == POL_OK && reader->errors->count == before) check_moments(reader, place, J);
 }
+
+/* --- stiffness and damping -------------------------------------------------------------------- */
+
+void pol_read_rates(pol_reader *reader, const pol_place *place, const pol_field *field,
+                    void *target)
+{
+  static const pol_range not_negative = {0.0, HUGE_VAL, 0};
+  const pol_field rate = {NULL, NULL, 0, 0, "must be a number that is not negative", &not_negative};
+  pol_model_rates *rates = target;
+  rates->by_axis = json_is_array(place->value);
+  if (json_is_number(place->value)) {
+    pol_read_number(reader, place, &rate, &rates->value[0]);
+    rates->value[1] = rates->value[2] = rates->value[0];
+  } else if (json_array_size(place->value) != 3) { /* 0 for what is no list */
+    pol_report(reader, place, "", "%s", field->rule);
+  } else {
+    for (size_t i = 0; i < 3; i++) {
+      const pol_place item = pol_place_item(place, i);
+      pol_read_number(reader, &item, &rate, &rates->value[i]);
+    }
+  }
+}

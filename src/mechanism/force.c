@@ -1,16 +1,31 @@
-/* Constant forces and torques on a body; see force.h for the wrenches.  Their derivatives follow
- * from d(R^T f) = (R^T f)~ dphi and d(R f) = -R f~ dphi. */
+/* Force elements; see force.h for the laws.  Derivatives of constant forces follow from
+ * d(R^T f) = (R^T f)~ dphi and d(R f) = -R f~ dphi.  For the others, with
+ *
+ *     V = dd/dq = dd'/dv = (R1 p1~, -I, -R2 p2~, I),
+ *     W = dd'/dq = (R1 (w1 x p1)~, 0, -R2 (w2 x p2)~, 0),
+ *
+ * the wrenches are V^T F, and
+ *
+ *     d(V^T F)/dv = V^T dF/dd' V,
+ *     d(V^T F)/dq = V^T (dF/dd V + dF/dd' W) + diag(-p1~ (R1^T F)~, 0, p2~ (R2^T F)~, 0).
+ */
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "lie/small.h"
 #include "mechanism/force.h"
 
+/* --- names and set-up ------------------------------------------------------------------------- */
+
 const char *pol_force_type_name(pol_force_type type)
 {
-  static const char *const names[] = {
-      [POL_APPLIED_FORCE] = "force", [POL_APPLIED_TORQUE] = "torque"};
-  return type == POL_APPLIED_FORCE || type == POL_APPLIED_TORQUE ? names[type] : NULL;
+  static const char *const names[] = {[POL_APPLIED_FORCE] = "force",
+                                      [POL_APPLIED_TORQUE] = "torque",
+                                      [POL_SUPPORT] = "support",
+                                      [POL_SPRING_DAMPER] = "spring-damper",
+                                      [POL_DRAG] = "drag"};
+  return (int)type >= 0 && type <= POL_DRAG ? names[type] : NULL;
 }
 
 const char *pol_force_frame_name(pol_force_frame frame)
@@ -18,6 +33,28 @@ const char *pol_force_frame_name(pol_force_frame frame)
   static const char *const names[] = {[POL_GLOBAL_AXES] = "global", [POL_BODY_AXES] = "body"};
   return frame == POL_GLOBAL_AXES || frame == POL_BODY_AXES ? names[frame] : NULL;
 }
+
+int pol_force_has_law(pol_force_type type)
+{
+  return type != POL_APPLIED_FORCE && type != POL_APPLIED_TORQUE;
+}
+
+void pol_force_kernel_setup(pol_force_kernel *kernel, const pol_mechanism *mechanism, int force)
+{
+  const pol_force *f = pol_mechanism_force(mechanism, force);
+  *kernel = (pol_force_kernel){.force = f, .body = {POL_GROUND, f->body}};
+  if (f->type == POL_SPRING_DAMPER)
+    for (int i = 0; i < 2; i++) {
+      const pol_marker *marker = pol_mechanism_marker(mechanism, f->marker[i]);
+      kernel->body[i] = marker->body;
+      pol_v3_copy(marker->position, kernel->point[i]);
+    }
+  if (f->type == POL_SUPPORT) pol_v3_copy(f->anchor, kernel->point[0]);
+  if (f->type == POL_SUPPORT || f->type == POL_APPLIED_FORCE)
+    pol_v3_copy(f->point, kernel->point[1]);
+}
+
+/* --- constant forces and torques -------------------------------------------------------------- */
 
 /* The vector in body axes. */
 static void local_vector(const pol_force *force, const pol_frame *frame, double local[3])
@@ -28,41 +65,230 @@ static void local_vector(const pol_force *force, const pol_frame *frame, double 
     pol_m3_apply_transposed(frame->R, force->vector, local);
 }
 
-void pol_force_add_wrench(const pol_force *force, const pol_frame *frame, double wrench[6])
+static void applied_wrench(const pol_force *force, const pol_frame *frame, double wrench[6])
 {
-  double local[3], global[3];
+  double local[3];
   local_vector(force, frame, local);
   if (force->type == POL_APPLIED_TORQUE) {
-    pol_v3_add(local, wrench, wrench);
+    pol_v3_copy(local, wrench);
     return;
   }
-  pol_v3_copy(force->vector, global);
-  if (force->frame == POL_BODY_AXES) pol_m3_apply(frame->R, force->vector, global);
-  pol_v3_add_scaled_cross(1.0, force->point, local, wrench);
-  pol_v3_add(global, wrench + 3, wrench + 3);
+  pol_v3_cross(force->point, local, wrench);
+  if (force->frame == POL_BODY_AXES)
+    pol_m3_apply(frame->R, force->vector, wrench + 3);
+  else
+    pol_v3_copy(force->vector, wrench + 3);
 }
 
-/* gradient[row + i][j] = scale * block */
-static void set_block(const double block[9], double scale, int row, double gradient[36])
+/* blocks[row + i][col + j] += scale * block */
+static void add_block(const double block[9], double scale, int row, int col, double (*blocks)[12])
 {
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) gradient[6 * (row + i) + j] = scale * block[3 * i + j];
+    for (int j = 0; j < 3; j++) blocks[row + i][col + j] += scale * block[3 * i + j];
 }
 
-void pol_force_gradient(const pol_force *force, const pol_frame *frame, double gradient[36])
+/* The derivative by the attitude of the second body, the one it acts on. */
+static void add_applied_gradient(const pol_force *force, const pol_frame *frame, double (*K)[12])
 {
   double local[3], skew[9], arm[9], block[9];
-  memset(gradient, 0, 36 * sizeof *gradient);
   local_vector(force, frame, local);
   pol_m3_skew(local, skew);
   if (force->frame == POL_GLOBAL_AXES && force->type == POL_APPLIED_TORQUE) {
-    set_block(skew, 1.0, 0, gradient);
+    add_block(skew, 1.0, 6, 6, K);
   } else if (force->frame == POL_GLOBAL_AXES) {
     pol_m3_skew(force->point, arm);
     pol_m3_multiply(arm, skew, block);
-    set_block(block, 1.0, 0, gradient);
+    add_block(block, 1.0, 6, 6, K);
   } else if (force->type == POL_APPLIED_FORCE) {
     pol_m3_multiply(frame->R, skew, block);
-    set_block(block, -1.0, 3, gradient);
+    add_block(block, -1.0, 9, 6, K);
   }
+}
+
+/* --- laws between two points ------------------------------------------------------------------ */
+
+/* F, dF/dd and dF/dd'. */
+typedef struct law_values {
+  double F[3];
+  double F_d[9], F_rate[9];
+} law_values;
+
+/* d and d' */
+static void separation(const pol_force_kernel *kernel, const pol_frame *const frames[2],
+                       double d[3], double rate[3])
+{
+  for (int i = 0; i < 3; i++) d[i] = rate[i] = 0.0;
+  for (int k = 0; k < 2; k++) {
+    double arm[3], spin[3], turned[3], sign = k == 0 ? -1.0 : 1.0;
+    pol_m3_apply(frames[k]->R, kernel->point[k], arm);
+    pol_v3_cross(frames[k]->w, kernel->point[k], spin);
+    pol_m3_apply(frames[k]->R, spin, turned);
+    for (int i = 0; i < 3; i++) {
+      d[i] += sign * (frames[k]->x[i] + arm[i]);
+      rate[i] += sign * (frames[k]->u[i] + turned[i]);
+    }
+  }
+}
+
+static void support_law(const pol_force *force, const double d[3], const double rate[3],
+                        law_values *law)
+{
+  for (int i = 0; i < 3; i++) {
+    law->F[i] = -force->stiffness[i] * d[i] - force->damping[i] * rate[i];
+    law->F_d[4 * i] = -force->stiffness[i];
+    law->F_rate[4 * i] = -force->damping[i];
+  }
+}
+
+/* With the tension T = k (l - l0) + c l' - a and P = (I - n n^T) / l,
+ *
+ *     dF/dd = -n (k n + c P d')^T - T P,    dF/dd' = -c n n^T. */
+static pol_status spring_law(const pol_force *force, const double d[3], const double rate[3],
+                             law_values *law)
+{
+  double n[3], across[3], length = sqrt(pol_v3_dot(d, d));
+  if (length == 0.0) return POL_RETRY;
+  pol_v3_scale(1.0 / length, d, n);
+  double closing = pol_v3_dot(n, rate);
+  double tension = force->stiffness[0] * (length - force->length) + force->damping[0] * closing -
+                   force->actuator;
+  for (int i = 0; i < 3; i++) across[i] = (rate[i] - closing * n[i]) / length;
+  for (int i = 0; i < 3; i++) {
+    law->F[i] = -tension * n[i];
+    for (int j = 0; j < 3; j++) {
+      double normal = n[i] * n[j];
+      law->F_d[3 * i + j] = -force->stiffness[0] * normal - force->damping[0] * n[i] * across[j] -
+                            tension * ((i == j ? 1.0 : 0.0) - normal) / length;
+      law->F_rate[3 * i + j] = -force->damping[0] * normal;
+    }
+  }
+  return POL_OK;
+}
+
+/* dF/dd' = -c (|d'| I + d' d'^T / |d'|), which tends to zero with d' */
+static void drag_law(const pol_force *force, const double rate[3], law_values *law)
+{
+  double speed = sqrt(pol_v3_dot(rate, rate));
+  if (speed == 0.0) return;
+  for (int i = 0; i < 3; i++) {
+    law->F[i] = -force->coefficient * speed * rate[i];
+    for (int j = 0; j < 3; j++)
+      law->F_rate[3 * i + j] =
+          -force->coefficient * ((i == j ? speed : 0.0) + rate[i] * (rate[j] / speed));
+  }
+}
+
+static pol_status apply_law(const pol_force_kernel *kernel, const pol_frame *const frames[2],
+                            law_values *law)
+{
+  double d[3], rate[3];
+  memset(law, 0, sizeof *law);
+  separation(kernel, frames, d, rate);
+  if (kernel->force->type == POL_SPRING_DAMPER) return spring_law(kernel->force, d, rate, law);
+  if (kernel->force->type == POL_SUPPORT) support_law(kernel->force, d, rate, law);
+  if (kernel->force->type == POL_DRAG) drag_law(kernel->force, rate, law);
+  return POL_OK;
+}
+
+/* V and W, 3 x 12 each */
+static void gradients(const pol_force_kernel *kernel, const pol_frame *const frames[2],
+                      double V[3][12], double W[3][12])
+{
+  memset(V, 0, 3 * sizeof *V);
+  memset(W, 0, 3 * sizeof *W);
+  for (int k = 0; k < 2; k++) {
+    double skew[9], block[9], spin[3], sign = k == 0 ? 1.0 : -1.0;
+    pol_m3_skew(kernel->point[k], skew);
+    pol_m3_multiply(frames[k]->R, skew, block);
+    add_block(block, sign, 0, 6 * k, V);
+    for (int i = 0; i < 3; i++) V[i][6 * k + 3 + i] = -sign;
+    pol_v3_cross(frames[k]->w, kernel->point[k], spin);
+    pol_m3_skew(spin, skew);
+    pol_m3_multiply(frames[k]->R, skew, block);
+    add_block(block, sign, 0, 6 * k, W);
+  }
+}
+
+/* K += V^T A U */
+static void add_congruence(double V[3][12], const double A[9], double U[3][12], double (*K)[12])
+{
+  for (int j = 0; j < 12; j++) {
+    double column[3] = {U[0][j], U[1][j], U[2][j]}, y[3];
+    pol_m3_apply(A, column, y);
+    for (int i = 0; i < 12; i++) K[i][j] += V[0][i] * y[0] + V[1][i] * y[1] + V[2][i] * y[2];
+  }
+}
+
+/* K += p~ (R^T F)~ in the diagonal block of each attitude, of the first with -F */
+static void add_turning(const pol_force_kernel *kernel, const pol_frame *const frames[2],
+                        const double F[3], double (*K)[12])
+{
+  for (int k = 0; k < 2; k++) {
+    double local[3], skew[9], arm[9], block[9];
+    pol_m3_apply_transposed(frames[k]->R, F, local);
+    pol_m3_skew(local, skew);
+    pol_m3_skew(kernel->point[k], arm);
+    pol_m3_multiply(arm, skew, block);
+    add_block(block, k == 0 ? -1.0 : 1.0, 6 * k, 6 * k, K);
+  }
+}
+
+/* --- both kinds ------------------------------------------------------------------------------- */
+
+pol_status pol_force_wrenches(const pol_force_kernel *kernel, const pol_frame *first,
+                              const pol_frame *second, double wrench[2][6])
+{
+  const pol_frame *const frames[2] = {first, second};
+  law_values law;
+  memset(wrench, 0, 2 * sizeof *wrench);
+  if (!pol_force_has_law(kernel->force->type)) {
+    applied_wrench(kernel->force, second, wrench[1]);
+    return POL_OK;
+  }
+  pol_status status = apply_law(kernel, frames, &law);
+  if (status) return status;
+  for (int k = 0; k < 2; k++) {
+    double local[3];
+    pol_v3_scale(k == 0 ? -1.0 : 1.0, law.F, wrench[k] + 3);
+    pol_m3_apply_transposed(frames[k]->R, wrench[k] + 3, local);
+    pol_v3_cross(kernel->point[k], local, wrench[k]);
+  }
+  return POL_OK;
+}
+
+pol_status pol_force_derivatives(const pol_force_kernel *kernel, const pol_frame *first,
+                                 const pol_frame *second, pol_force_blocks *blocks)
+{
+  const pol_frame *const frames[2] = {first, second};
+  law_values law;
+  double V[3][12], W[3][12];
+  memset(blocks, 0, sizeof *blocks);
+  if (!pol_force_has_law(kernel->force->type)) {
+    add_applied_gradient(kernel->force, second, blocks->by_position);
+    return POL_OK;
+  }
+  pol_status status = apply_law(kernel, frames, &law);
+  if (status) return status;
+  gradients(kernel, frames, V, W);
+  add_congruence(V, law.F_d, V, blocks->by_position);
+  add_congruence(V, law.F_rate, W, blocks->by_position);
+  add_turning(kernel, frames, law.F, blocks->by_position);
+  add_congruence(V, law.F_rate, V, blocks->by_velocity);
+  return POL_OK;
+}
+
+double pol_force_potential(const pol_force_kernel *kernel, const pol_frame *first,
+                           const pol_frame *second)
+{
+  const pol_frame *const frames[2] = {first, second};
+  const pol_force *force = kernel->force;
+  double d[3], rate[3], twice = 0.0;
+  separation(kernel, frames, d, rate);
+  if (force->type == POL_SUPPORT)
+    for (int i = 0; i < 3; i++) twice += force->stiffness[i] * d[i] * d[i];
+  if (force->type == POL_SPRING_DAMPER) {
+    double stretch = sqrt(pol_v3_dot(d, d)) - force->length;
+    twice = force->stiffness[0] * stretch * stretch;
+  }
+  return 0.5 * twice;
 }

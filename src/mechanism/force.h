@@ -1,20 +1,57 @@
-/* Constant forces and torques on a body.
+/* The force kernel: what a force element exerts on the frames of two bodies, and the derivatives.
  *
- * A force f at the point p of a body and a torque t give the wrench (torque in body axes about the
- * centre of mass, force in global axes)
+ * A constant force f at the point p of a body and a constant torque t give the wrench (torque in
+ * body axes about the centre of mass, force in global axes)
  *
  *     f in global axes: (p x R^T f, f)        t in global axes: (R^T t, 0)
  *     f in body axes:   (p x f, R f)          t in body axes:   (t, 0)
+ *
+ * All others act between a point p1 of a first and a point p2 of a second body, one of which may be
+ * the ground.  With
+ *
+ *     d = x2 + R2 p2 - x1 - R1 p1,    F = F(d, d')  on the second, -F on the first,
+ *
+ * a law says F:
+ *
+ *     support        F = -diag(k) d - diag(c) d'               from a fixed point of the ground
+ *     spring-damper  F = -(k (l - l0) + c l' - a) n,           l = |d|, n = d / l, l' = n . d'
+ *     drag           F = -c |d'| d'                            d' the velocity of the centre of
+ * mass
  */
 #ifndef POLHODE_MECHANISM_FORCE_H
 #define POLHODE_MECHANISM_FORCE_H
 
 #include "mechanism/joint.h"
 
-/* wrench += the wrench on the body of this frame. */
-void pol_force_add_wrench(const pol_force *force, const pol_frame *frame, double wrench[6]);
+/* A force ready for evaluation.  What acts on one body has the ground as its first. */
+typedef struct pol_force_kernel {
+  const pol_force *force; /* of the mechanism */
+  int body[2];            /* POL_GROUND or an index */
+  double point[2][3];     /* p1, p2 in body axes; global for the ground */
+} pol_force_kernel;
 
-/* Derivative of the wrench by (dphi, dx) with dR = R dphi~: 6 x 6, row-major, overwritten. */
-void pol_force_gradient(const pol_force *force, const pol_frame *frame, double gradient[36]);
+/* Derivatives of both wrenches, (torque1, force1, torque2, force2), by (dphi1, dx1, dphi2, dx2)
+ * with dR = R dphi~, and by the velocities (w1, u1, w2, u2). */
+typedef struct pol_force_blocks {
+  double by_position[12][12];
+  double by_velocity[12][12];
+} pol_force_blocks;
+
+void pol_force_kernel_setup(pol_force_kernel *kernel, const pol_mechanism *mechanism, int force);
+
+/* Whether the force acts between two points by a law of d and d': all but constant ones. */
+int pol_force_has_law(pol_force_type type);
+
+/* The wrenches on both bodies.  POL_RETRY, with zeros, where a spring-damper has no direction. */
+pol_status pol_force_wrenches(const pol_force_kernel *kernel, const pol_frame *first,
+                              const pol_frame *second, double wrench[2][6]);
+
+/* Their derivatives; POL_RETRY as above. */
+pol_status pol_force_derivatives(const pol_force_kernel *kernel, const pol_frame *first,
+                                 const pol_frame *second, pol_force_blocks *blocks);
+
+/* The energy stored in springs; 0 for all other forces. */
+double pol_force_potential(const pol_force_kernel *kernel, const pol_frame *first,
+                           const pol_frame *second);
 
 #endif

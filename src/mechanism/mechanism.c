@@ -178,13 +178,56 @@ pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *jo
   return append(&mechanism->joints, joint, sizeof *joint, joint->name, index);
 }
 
+void pol_mechanism_marker_point(const pol_mechanism *mechanism, int index, double point[3])
+{
+  const pol_marker *marker = pol_mechanism_marker(mechanism, index);
+  double R[9], arm[3];
+  if (marker->body == POL_GROUND) {
+    pol_v3_copy(marker->position, point);
+    return;
+  }
+  const pol_body *body = pol_mechanism_body(mechanism, marker->body);
+  pol_quat_to_matrix(body->rotation, R);
+  pol_m3_apply(R, marker->position, arm);
+  pol_v3_add(body->position, arm, point);
+}
+
+/* On two bodies, and further from each other than round-off. */
+static int markers_apart(const pol_mechanism *mechanism, const int marker[2])
+{
+  double point[2][3], d[3];
+  for (int i = 0; i < 2; i++) {
+    if (marker[i] < 0 || marker[i] >= mechanism->markers.count) return 0;
+    pol_mechanism_marker_point(mechanism, marker[i], point[i]);
+  }
+  if (pol_mechanism_marker(mechanism, marker[0])->body ==
+      pol_mechanism_marker(mechanism, marker[1])->body)
+    return 0;
+  pol_v3_subtract(point[1], point[0], d);
+  double size = pol_v3_dot(point[0], point[0]) + pol_v3_dot(point[1], point[1]);
+  return pol_v3_dot(d, d) > 1e-24 * size;
+}
+
+/* What its type needs, beside a name. */
+static int good_force(const pol_mechanism *mechanism, const pol_force *force)
+{
+  const int is_spring = force->type == POL_SPRING_DAMPER;
+  for (int i = 0; i < 3; i++)
+    if (force->stiffness[i] < 0.0 || force->damping[i] < 0.0) return 0;
+  if (force->length < 0.0 || force->coefficient < 0.0) return 0;
+  if (!finite_numbers(force->vector, 3) || !finite_numbers(force->point, 3) ||
+      !finite_numbers(force->anchor, 3) || !finite_numbers(force->stiffness, 3) ||
+      !finite_numbers(force->damping, 3) || !finite_numbers(&force->length, 1) ||
+      !finite_numbers(&force->actuator, 1) || !finite_numbers(&force->coefficient, 1))
+    return 0;
+  return is_spring ? markers_apart(mechanism, force->marker)
+                   : force->body != POL_GROUND && body_exists(mechanism, force->body);
+}
+
 pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *force, int *index)
 {
   if (!force->name || !*force->name || !pol_force_type_name(force->type) ||
-      !pol_force_frame_name(force->frame))
-    return POL_BAD_ARGUMENT;
-  if (force->body == POL_GROUND || !body_exists(mechanism, force->body) ||
-      !finite_numbers(force->vector, 3) || !finite_numbers(force->point, 3))
+      !pol_force_frame_name(force->frame) || !good_force(mechanism, force))
     return POL_BAD_ARGUMENT;
   for (int i = 0; i < mechanism->forces.count; i++)
     if (strcmp(pol_mechanism_force(mechanism, i)->name, force->name) == 0) return POL_BAD_ARGUMENT;

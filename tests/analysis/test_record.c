@@ -171,12 +171,54 @@ static void multipliers_have_the_unit_of_their_row(void **state)
   pol_mechanism_free(&mechanism);
 }
 
+/* A support and drag are recorded, a constant force is not.  The body is at rest 0.5 m beside the
+ * support's anchor, or moves. */
+static void forces_that_vary_are_recorded(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"hold.force.x", "hold.force.y", "hold.force.z",
+                                      "air.force.x",  "air.force.y",  "air.force.z"};
+  static const double expected_values[] = {-25.0, -6.0, 0.0, 0.0, -18.0, 0.0};
+  pol_body body = heavy_top_body();
+  pol_settings settings = pol_settings_default();
+  pol_mechanism *mechanism;
+  pol_simulation *simulation;
+  pol_record *record;
+  const pol_force forces[] = {
+      {.name = "push", .type = POL_APPLIED_FORCE, .vector = {1, 2, 3}},
+      {.name = "hold", .type = POL_SUPPORT, .stiffness = {50, 0, 0}, .damping = {0, 2, 0}},
+      {.name = "air", .type = POL_DRAG, .coefficient = 2.0},
+  };
+  const double position[3] = {0.5, 1.0, 2.0}, velocity[3] = {0.0, 3.0, 0.0};
+  memcpy(body.position, position, sizeof position);
+  memcpy(body.velocity, velocity, sizeof velocity);
+  assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
+  assert_int_equal(pol_mechanism_add_body(mechanism, &body, NULL), POL_OK);
+  for (int i = 0; i < 3; i++)
+    assert_int_equal(pol_mechanism_add_force(mechanism, &forces[i], NULL), POL_OK);
+  assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
+  assert_int_equal(pol_record_create(&record, simulation), POL_OK);
+  assert_int_equal(pol_record_count(record), 17 + 6 + 5);
+  double row[17 + 6 + 5];
+  pol_record_row(record, row);
+  for (int i = 0; i < 6; i++) {
+    assert_string_equal(pol_record_channel(record, 17 + i)->name, names[i]);
+    assert_string_equal(pol_record_channel(record, 17 + i)->unit, "N");
+    assert_true(row[17 + i] == expected_values[i]);
+  }
+  assert_true(row[17 + 6 + 1] == 0.5 * 50.0 * 0.25); /* energy.potential */
+  pol_record_free(&record);
+  pol_simulation_free(&simulation);
+  pol_mechanism_free(&mechanism);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(channels_have_names_and_units),
       cmocka_unit_test(rows_hold_the_state),
       cmocka_unit_test(multipliers_have_the_unit_of_their_row),
+      cmocka_unit_test(forces_that_vary_are_recorded),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

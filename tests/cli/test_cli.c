@@ -599,9 +599,45 @@ static void check_tells_of_forces_and_distances(void **state)
   expect_word(force, "frame", "body");
   expect_length(force, "vector", 3);
   json_decref(object);
+  expect("polhode check " POLHODE_SOURCE_DIR "/models/holzinger-arnold-gerstmayr/rotor.json", 0);
+  expect_text(out,
+              "\nforce           right bearing, support of rotor, stiffness (0, 4000, 4000) N/m, "
+              "damping (0, 5.16509297, 5.16509297) N s/m\n");
   expect("polhode check " POLHODE_SOURCE_DIR "/models/arnold-cardona-bruels-2015/pendulum.json", 0);
   expect_text(out, "rod, distance from ground to bob, locks the distance\n");
   expect_text(out, "5 of 6: 1 constraint\n");
+}
+
+/* Each type of force in words and as JSON. */
+static void check_tells_of_springs_and_drag(void **state)
+{
+  (void)state;
+  write_text("springs.json",
+             "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1]}], \"markers\": ["
+             "{\"name\": \"m\", \"body\": \"ground\", \"position\": [0, 0, 2]}, {\"name\": \"n\","
+             "\"body\": \"a\"}], \"forces\": [{\"name\": \"s\", \"type\": \"spring-damper\","
+             "\"markers\": [\"m\", \"n\"], \"stiffness\": 10, \"actuator\": -3}, {\"name\": \"d\","
+             "\"type\": \"drag\", \"body\": \"a\", \"coefficient\": 0.5}, {\"name\": \"h\","
+             "\"type\": \"support\", \"body\": \"a\", \"stiffness\": 4}],"
+             "\"simulation\": {\"step\": 0.01, \"end\": 2}}");
+  expect("polhode check springs.json", 0);
+  expect_text(out,
+              "\nforce           s, spring-damper from ground to a, stiffness 10 N/m, damping 0 N "
+              "s/m, free length 2 m, actuator -3 N\n");
+  expect_text(out, "\nforce           d, drag on a, coefficient 0.5 N s^2/m^2\n");
+  expect("polhode check springs.json --json", 0);
+  json_t *object = parse_output();
+  json_t *spring = json_array_get(at(object, "forces"), 0);
+  json_t *drag = json_array_get(at(object, "forces"), 1);
+  json_t *support = json_array_get(at(object, "forces"), 2);
+  expect_word(spring, "type", "spring-damper");
+  expect_length(spring, "bodies", 2);
+  assert_true(number_at(spring, "length") == 2.0);
+  assert_true(number_at(spring, "actuator") == -3.0);
+  assert_true(number_at(drag, "coefficient") == 0.5);
+  expect_length(support, "stiffness", 3);
+  expect_length(support, "anchor", 3);
+  json_decref(object);
 }
 
 /* A hinge about x allows no spin about y. */
@@ -829,8 +865,8 @@ static int enter_folder(void **state)
 
 static int leave_folder(void **state)
 {
-  static const char *const files[] = {
-      "top.json", "twice.json", "doubtful.json", "top.csv", "failed.csv", "out", "err"};
+  static const char *const files[] = {"top.json", "springs.json", "twice.json", "doubtful.json",
+                                      "top.csv",  "failed.csv",   "out",        "err"};
   (void)state;
   for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) remove(files[i]);
   return chdir("..") == 0 ? rmdir(folder) : -1;
@@ -853,6 +889,7 @@ int main(void)
       cmocka_unit_test(a_full_disk_is_told),
       cmocka_unit_test(check_tells_what_a_model_is),
       cmocka_unit_test(check_tells_of_forces_and_distances),
+      cmocka_unit_test(check_tells_of_springs_and_drag),
       cmocka_unit_test(check_tells_what_had_to_change),
       cmocka_unit_test(quiet_runs_tell_what_had_to_change),
       cmocka_unit_test(nameless_models_show_their_file),

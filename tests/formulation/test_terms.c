@@ -21,6 +21,7 @@ typedef struct system {
   int nv, m;
   double q[MAX_NQ], v[MAX_NV], vd[MAX_NV], lambda[MAX_M];
   double *scratch;
+  void (*add_forces)(pol_mechanism *mechanism, uint64_t *seed); /* before create(); NULL for none */
 } system_t;
 
 static int add_random_marker(pol_mechanism *mechanism, int body, uint64_t *seed)
@@ -57,6 +58,55 @@ static void add_random_forces(pol_mechanism *mechanism, uint64_t *seed)
   }
 }
 
+/* Laws of position and velocity: supports and drag on both bodies, spring-dampers between them and
+ * to the ground, the ground first and second.  Their actuators push with the given force. */
+static void add_laws(pol_mechanism *mechanism, double actuator, uint64_t *seed)
+{
+  static const struct {
+    const char *name;
+    pol_force_type type;
+    int first, second;
+  } laws[] = {
+      {"support a", POL_SUPPORT, POL_GROUND, 0},
+      {"support b", POL_SUPPORT, POL_GROUND, 1},
+      {"drag a", POL_DRAG, POL_GROUND, 0},
+      {"drag b", POL_DRAG, POL_GROUND, 1},
+      {"a to b", POL_SPRING_DAMPER, 0, 1},
+      {"b to a", POL_SPRING_DAMPER, 1, 0},
+      {"ground to a", POL_SPRING_DAMPER, POL_GROUND, 0},
+      {"b to ground", POL_SPRING_DAMPER, 1, POL_GROUND},
+  };
+  for (int i = 0; i < 8; i++) {
+    pol_force force = {.name = laws[i].name,
+                       .type = laws[i].type,
+                       .body = laws[i].second,
+                       .length = 0.7,
+                       .actuator = actuator,
+                       .coefficient = 0.4};
+    random_numbers(seed, force.point, 3);
+    random_numbers(seed, force.anchor, 3);
+    for (int k = 0; k < 3; k++) {
+      force.stiffness[k] = 2.0 + random_number(seed);
+      force.damping[k] = 2.0 + random_number(seed);
+    }
+    if (force.type == POL_SPRING_DAMPER) {
+      force.marker[0] = add_random_marker(mechanism, laws[i].first, seed);
+      force.marker[1] = add_random_marker(mechanism, laws[i].second, seed);
+    }
+    assert_int_equal(pol_mechanism_add_force(mechanism, &force, NULL), POL_OK);
+  }
+}
+
+static void add_passive_laws(pol_mechanism *mechanism, uint64_t *seed)
+{
+  add_laws(mechanism, 0.0, seed);
+}
+
+static void add_active_laws(pol_mechanism *mechanism, uint64_t *seed)
+{
+  add_laws(mechanism, 3.0, seed);
+}
+
 /* Turned by less than 0.9 rad from the global axes: far from gimbal lock. */
 static void random_rotation(uint64_t *seed, double q[4])
 {
@@ -75,6 +125,24 @@ static void random_body(const char *name, uint64_t *seed, pol_body *body)
   random_numbers(seed, body->position, 3);
 }
 
+/* The equations of the mechanism, at its position and with random velocities and multipliers. */
+static void finish(system_t *sys, pol_formulation_kind kind, uint64_t *seed)
+{
+  unsigned char keep[MAX_NV];
+  assert_int_equal(pol_formulation_create(&sys->formulation, sys->mechanism, kind), POL_OK);
+  sys->dae = pol_formulation_dae(sys->formulation);
+  assert_int_equal(pol_dae_validate(sys->dae, NULL, 0), POL_OK);
+  assert_int_equal(pol_dae_patterns_create(&sys->patterns, sys->dae), POL_OK);
+  sys->nv = sys->dae->group.nv;
+  sys->m = pol_dae_num_constraints(sys->dae);
+  assert_true(sys->nv <= MAX_NV && sys->m <= MAX_M && sys->dae->group.nq <= MAX_NQ);
+  sys->scratch = calloc(sys->dae->scratch_size, sizeof *sys->scratch);
+  pol_formulation_initial(sys->formulation, sys->q, sys->v, keep);
+  random_numbers(seed, sys->v, sys->nv);
+  random_numbers(seed, sys->vd, sys->nv);
+  random_numbers(seed, sys->lambda, sys->m);
+}
+
 /* Two bodies, joints ground-a and a-b of the given type, with random markers (not assembled: the
  * terms must be right off the constraints too).  so3 has a pivot for each body instead of the first
  * joint. */
@@ -83,7 +151,6 @@ static void create(system_t *sys, pol_joint_type type, pol_formulation_kind kind
 {
   static const double gravity[3] = {0.3, -2.0, -9.81};
   pol_body body;
-  unsigned char keep[MAX_NV];
   assert_int_equal(pol_mechanism_create(&sys->mechanism), POL_OK);
   pol_mechanism_set_gravity(sys->mechanism, gravity);
   for (int i = 0; i < 2; i++) {
@@ -98,18 +165,9 @@ static void create(system_t *sys, pol_joint_type type, pol_formulation_kind kind
                      swapped ? POL_GROUND : 0, seed);
   }
   add_random_joint(sys->mechanism, "second", type, swapped, 1 - swapped, seed);
-  assert_int_equal(pol_formulation_create(&sys->formulation, sys->mechanism, kind), POL_OK);
-  sys->dae = pol_formulation_dae(sys->formulation);
-  assert_int_equal(pol_dae_validate(sys->dae, NULL, 0), POL_OK);
-  assert_int_equal(pol_dae_patterns_create(&sys->patterns, sys->dae), POL_OK);
-  sys->nv = sys->dae->group.nv;
-  sys->m = pol_dae_num_constraints(sys->dae);
-  assert_true(sys->nv <= MAX_NV && sys->m <= MAX_M && sys->dae->group.nq <= MAX_NQ);
-  sys->scratch = calloc(sys->dae->scratch_size, sizeof *sys->scratch);
-  pol_formulation_initial(sys->formulation, sys->q, sys->v, keep);
-  random_numbers(seed, sys->v, sys->nv);
-  random_numbers(seed, sys->vd, sys->nv);
-  random_numbers(seed, sys->lambda, sys->m);
+  uint64_t own_seed = *seed; /* so that all else is the same with and without forces */
+  if (sys->add_forces) sys->add_forces(sys->mechanism, &own_seed);
+  finish(sys, kind, seed);
 }
 
 static void destroy(system_t *sys)
@@ -282,21 +340,93 @@ static void all_terms_match_finite_differences(void **state)
   assert_int_equal(cases, 2 * 8 * 8);
 }
 
-/* Applied forces have a stiffness of their own; they do not touch the other terms. */
+/* The balance's force without and with forces, all else the same; the loaded system stays. */
+static void load(system_t *sys, pol_formulation_kind kind,
+                 void (*add_forces)(pol_mechanism *mechanism, uint64_t *seed), uint64_t seed,
+                 double bare[MAX_NV], double loaded[MAX_NV])
+{
+  uint64_t again = seed;
+  pol_point at;
+  *sys = (system_t){.add_forces = NULL};
+  create(sys, POL_SPHERICAL, kind, 0, &seed);
+  at = point_of(sys);
+  evaluate(sys, &at, POL_FORCE, &(pol_terms){.balance = bare});
+  destroy(sys);
+  *sys = (system_t){.add_forces = add_forces};
+  create(sys, POL_SPHERICAL, kind, 0, &again);
+  at = point_of(sys);
+  evaluate(sys, &at, POL_FORCE, &(pol_terms){.balance = loaded});
+}
+
+/* Forces have a stiffness and a damping of their own; they do not touch the other terms. */
 static void forces_match_finite_differences(void **state)
 {
   (void)state;
-  uint64_t seed = 5;
+  void (*const all[])(pol_mechanism *, uint64_t *) = {add_random_forces, add_active_laws};
+  const uint64_t seed = 11; /* no spring is so short that differences of its force are coarse */
+  for (int kind = 0; kind < pol_formulation_count(); kind++)
+    for (int i = 0; i < 2; i++) {
+      system_t sys;
+      double bare[MAX_NV], loaded[MAX_NV], change = 0.0;
+      load(&sys, (pol_formulation_kind)kind, all[i], seed, bare, loaded);
+      for (int k = 0; k < sys.nv; k++) change = fmax(change, fabs(loaded[k] - bare[k]));
+      assert_true(change > 0.1);
+      check_matrix(&sys, POL_STIFFNESS, sys.patterns.coupling, POSITION_VARIED,
+                   POL_INERTIA | POL_FORCE, sys.nv);
+      check_matrix(&sys, POL_DAMPING, sys.patterns.coupling, VELOCITY_VARIED, POL_FORCE, sys.nv);
+      destroy(&sys);
+    }
+}
+
+/* Springs have a potential, of which their force is the gradient; dampers and drag take energy. */
+static void springs_store_energy_and_dampers_take_it(void **state)
+{
+  (void)state;
+  for (int kind = 0; kind < pol_formulation_count(); kind++) {
+    system_t sys;
+    double bare[MAX_NV], loaded[MAX_NV], at_rest[2][MAX_NV], rest[MAX_NV] = {0.0}, power = 0.0;
+    pol_energy energy;
+    load(&sys, (pol_formulation_kind)kind, add_passive_laws, 8, bare, loaded);
+    check_forces(&sys);
+    pol_formulation_energy(sys.formulation, sys.q, sys.v, &energy);
+    assert_true(energy.kinetic > 0.0);
+    /* the part of the force that velocities make works against them */
+    pol_point at = point_of(&sys);
+    at.v = rest;
+    evaluate(&sys, &at, POL_FORCE, &(pol_terms){.balance = at_rest[1]});
+    destroy(&sys);
+    uint64_t seed = 8;
+    sys = (system_t){.add_forces = NULL};
+    create(&sys, POL_SPHERICAL, (pol_formulation_kind)kind, 0, &seed);
+    at = point_of(&sys);
+    at.v = rest;
+    evaluate(&sys, &at, POL_FORCE, &(pol_terms){.balance = at_rest[0]});
+    for (int i = 0; i < sys.nv; i++)
+      power += ((loaded[i] - bare[i]) - (at_rest[1][i] - at_rest[0][i])) * sys.v[i];
+    assert_true(power > 0.1);
+    destroy(&sys);
+  }
+}
+
+/* Two bodies that only a force connects still share blocks. */
+static void a_force_couples_bodies_that_no_joint_connects(void **state)
+{
+  (void)state;
+  pol_body body;
+  uint64_t seed = 9;
+  pol_force spring = {
+      .name = "spring", .type = POL_SPRING_DAMPER, .stiffness = {3.0}, .damping = {2.0}};
   for (int kind = 0; kind < pol_formulation_count(); kind++) {
     system_t sys = {0};
-    create(&sys, POL_SPHERICAL, (pol_formulation_kind)kind, 0, &seed);
-    pol_point at = point_of(&sys);
-    double bare[MAX_NV], loaded[MAX_NV], change = 0.0;
-    evaluate(&sys, &at, POL_FORCE, &(pol_terms){.balance = bare});
-    add_random_forces(sys.mechanism, &seed);
-    evaluate(&sys, &at, POL_FORCE, &(pol_terms){.balance = loaded});
-    for (int i = 0; i < sys.nv; i++) change = fmax(change, fabs(loaded[i] - bare[i]));
-    assert_true(change > 0.1);
+    if (kind == POL_SO3_PIVOT) continue; /* which needs joints */
+    assert_int_equal(pol_mechanism_create(&sys.mechanism), POL_OK);
+    for (int i = 0; i < 2; i++) {
+      random_body(i == 0 ? "a" : "b", &seed, &body);
+      assert_int_equal(pol_mechanism_add_body(sys.mechanism, &body, NULL), POL_OK);
+      spring.marker[i] = add_random_marker(sys.mechanism, i, &seed);
+    }
+    assert_int_equal(pol_mechanism_add_force(sys.mechanism, &spring, NULL), POL_OK);
+    finish(&sys, (pol_formulation_kind)kind, &seed);
     check_matrix(&sys, POL_STIFFNESS, sys.patterns.coupling, POSITION_VARIED,
                  POL_INERTIA | POL_FORCE, sys.nv);
     check_matrix(&sys, POL_DAMPING, sys.patterns.coupling, VELOCITY_VARIED, POL_FORCE, sys.nv);
@@ -308,15 +438,10 @@ static void forces_match_finite_differences(void **state)
 static void forces_do_the_work_of_their_definition(void **state)
 {
   (void)state;
-  uint64_t seed = 6;
   for (int kind = 0; kind < pol_formulation_count(); kind++) {
-    system_t sys = {0};
-    create(&sys, POL_SPHERICAL, (pol_formulation_kind)kind, 0, &seed);
-    pol_point at = point_of(&sys);
+    system_t sys;
     double bare[MAX_NV], loaded[MAX_NV], power = 0.0, expected = 0.0;
-    evaluate(&sys, &at, POL_FORCE, &(pol_terms){.balance = bare});
-    add_random_forces(sys.mechanism, &seed);
-    evaluate(&sys, &at, POL_FORCE, &(pol_terms){.balance = loaded});
+    load(&sys, (pol_formulation_kind)kind, add_random_forces, 6, bare, loaded);
     for (int i = 0; i < sys.nv; i++) power += (bare[i] - loaded[i]) * sys.v[i];
     for (int k = 0; k < pol_mechanism_num_forces(sys.mechanism); k++) {
       const pol_force *force = pol_mechanism_force(sys.mechanism, k);
@@ -406,6 +531,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_terms_match_finite_differences),
       cmocka_unit_test(forces_match_finite_differences),
+      cmocka_unit_test(springs_store_energy_and_dampers_take_it),
+      cmocka_unit_test(a_force_couples_bodies_that_no_joint_connects),
       cmocka_unit_test(forces_do_the_work_of_their_definition),
       cmocka_unit_test(formulations_agree),
       cmocka_unit_test(equations_have_names),

@@ -318,6 +318,47 @@ static void the_sigma_model_has_its_sigma(void **state)
 
 /* --- forces ----------------------------------------------------------------------------------- */
 
+/* Supports, spring-dampers and drag; what is left out follows from the initial position: the body
+ * is turned by a quarter about z. */
+static void force_laws_arrive(void **state)
+{
+  (void)state;
+  pol_model *model = read_good(
+      "{\"forces\": [{\"name\": \"s\", \"type\": \"support\", \"body\": \"a\", \"point\": [1, 0, "
+      "0],"
+      "\"stiffness\": [1, 2, 3], \"damping\": 4}, {\"name\": \"t\", \"type\": \"support\", "
+      "\"body\":"
+      "\"a\", \"anchor\": [7, 8, 9], \"stiffness\": 5}, {\"name\": \"u\", \"type\":"
+      "\"spring-damper\", \"markers\": [\"m\", \"n\"], \"stiffness\": 6, \"damping\": 7, "
+      "\"actuator\":"
+      "-8}, {\"name\": \"v\", \"type\": \"spring-damper\", \"markers\": [\"n\", \"m\"], "
+      "\"stiffness\":"
+      "9, \"length\": 0}, {\"name\": \"w\", \"type\": \"drag\", \"body\": \"a\", \"coefficient\": "
+      "10}],"
+      "\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1], \"position\": [2, 3, 4],"
+      "\"rotation\": {\"axis\": [0, 0, 1], \"angle\": 1.5707963267948966}}],"
+      "\"markers\": [{\"name\": \"m\", \"body\": \"ground\"}, {\"name\": \"n\", \"body\": \"a\","
+      "\"position\": [-3, 2, 0]}], \"simulation\": {\"step\": 1, \"end\": 3}}");
+  assert_int_equal(pol_mechanism_num_forces(model->mechanism), 5);
+  const pol_force *s = pol_mechanism_force(model->mechanism, 0), *t = s + 1, *u = s + 2, *v = s + 3;
+  assert_int_equal(s->type, POL_SUPPORT);
+  assert_vector(s->anchor, 2, 4, 4, 1e-15);
+  assert_vector(s->stiffness, 1, 2, 3, 0);
+  assert_vector(s->damping, 4, 4, 4, 0);
+  assert_vector(t->anchor, 7, 8, 9, 0);
+  assert_vector(t->stiffness, 5, 5, 5, 0);
+  assert_vector(t->damping, 0, 0, 0, 0);
+  assert_int_equal(u->type, POL_SPRING_DAMPER);
+  assert_int_equal(u->marker[0], 0);
+  assert_int_equal(u->marker[1], 1);
+  assert_true(u->stiffness[0] == 6 && u->damping[0] == 7 && u->actuator == -8);
+  assert_true(fabs(u->length - 4.0) < 1e-14); /* n is at (0, 0, 4) */
+  assert_true(v->length == 0.0);
+  assert_int_equal(s[4].type, POL_DRAG);
+  assert_true(s[4].coefficient == 10);
+  pol_model_free(&model);
+}
+
 static void forces_arrive(void **state)
 {
   (void)state;
@@ -567,6 +608,7 @@ int main(void)
       cmocka_unit_test(every_choice_arrives),
       cmocka_unit_test(sigma_and_start_arrive),
       cmocka_unit_test(the_sigma_model_has_its_sigma),
+      cmocka_unit_test(force_laws_arrive),
       cmocka_unit_test(forces_arrive),
       cmocka_unit_test(distances_have_their_length),
       cmocka_unit_test(rotations_can_be_written_in_four_ways),

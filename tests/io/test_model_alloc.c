@@ -79,7 +79,8 @@ static void joints_and_forces_of_every_form(void **state)
                       "{\"name\": \"l\", \"type\": \"distance\", \"markers\": [\"m\","
                       "\"n\"], \"length\": 1}],"
                       "\"forces\": [{\"name\": \"f\", \"type\": \"torque\", \"body\": \"a\","
-                      "\"torque\": [1,2,3]}],"
+                      "\"torque\": [1,2,3]}, {\"name\": \"g\", \"type\": \"support\","
+                      "\"body\": \"b\", \"stiffness\": [1,2,3], \"damping\": 1}],"
                       "\"simulation\": {\"step\": 1, \"end\": 2}}"};
   assert_true(alloc_exhaust(read_input, &in) > 50);
 }

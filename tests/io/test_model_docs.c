@@ -41,7 +41,7 @@ static void examples_are_good_models(void **state)
     count++;
     start = end + 1;
   }
-  assert_int_equal(count, 7);
+  assert_int_equal(count, 8);
   free(text);
 }
 
@@ -86,11 +86,15 @@ static void assert_item(json_t *list, int index, const char *name)
 static void schema_lists_every_name(void **state)
 {
   json_t *types = find(*state, "definitions/joint/properties/type/enum");
+  json_t *forces = find(*state, "definitions/force/properties/type/enum");
   json_t *methods = find(*state, "definitions/simulation/properties/method/enum");
   json_t *formulations = find(*state, "definitions/simulation/properties/formulation/enum");
   assert_int_equal(json_array_size(types), POL_DISTANCE + 1);
   for (int i = 0; i <= POL_DISTANCE; i++)
     assert_item(types, i, pol_joint_type_name((pol_joint_type)i));
+  assert_int_equal(json_array_size(forces), POL_DRAG + 1);
+  for (int i = 0; i <= POL_DRAG; i++)
+    assert_item(forces, i, pol_force_type_name((pol_force_type)i));
   assert_int_equal(json_array_size(methods), pol_method_count());
   for (int i = 0; i < pol_method_count(); i++) assert_item(methods, i, pol_method_at(i)->name);
   assert_int_equal(json_array_size(formulations), pol_formulation_count());

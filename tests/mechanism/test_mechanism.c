@@ -153,18 +153,22 @@ static void bad_forces_are_refused(void **state)
   pol_mechanism *mechanism = *state;
   const pol_force good = {
       .name = "push", .type = POL_APPLIED_FORCE, .body = 0, .vector = {1, 2, 3}};
-  pol_force bad[8];
+  pol_force bad[12];
   int n = 0, index = -1;
-  for (int i = 0; i < 8; i++) bad[i] = good;
+  for (int i = 0; i < 12; i++) bad[i] = good;
   bad[n++].name = NULL;
   bad[n++].name = "";
-  bad[n++].type = (pol_force_type)2;
+  bad[n++].type = (pol_force_type)5;
   bad[n++].frame = (pol_force_frame)2;
   bad[n++].body = POL_GROUND;
   bad[n++].body = 1;
   bad[n++].vector[1] = (double)NAN;
   bad[n++].point[2] = (double)INFINITY;
-  assert_int_equal(n, 8);
+  bad[n++].stiffness[0] = -1.0;
+  bad[n++].damping[2] = -1.0;
+  bad[n++].length = -1.0;
+  bad[n++].coefficient = (double)NAN;
+  assert_int_equal(n, 12);
   for (int i = 0; i < n; i++)
     assert_int_equal(pol_mechanism_add_force(mechanism, &bad[i], NULL), POL_BAD_ARGUMENT);
   assert_int_equal(pol_mechanism_num_forces(mechanism), 0);
@@ -175,6 +179,91 @@ static void bad_forces_are_refused(void **state)
   assert_string_equal(pol_mechanism_force(mechanism, 0)->name, "push");
   assert_ptr_not_equal(pol_mechanism_force(mechanism, 0)->name, good.name);
   assert_near(pol_mechanism_force(mechanism, 0)->vector, good.vector, 3, 0.0);
+}
+
+/* A spring-damper needs two markers that are apart and on different bodies. */
+static void bad_spring_dampers_are_refused(void **state)
+{
+  pol_mechanism *mechanism = *state;
+  const double here[3] = {1.0, 2.0, 3.0}, there[3] = {1.0, 2.0, 3.5};
+  int fixed, eye, other, index;
+  assert_int_equal(pol_mechanism_add_marker_at(mechanism, "fixed", POL_GROUND, here, NULL, &fixed),
+                   POL_OK);
+  assert_int_equal(pol_mechanism_add_marker_at(mechanism, "eye", 0, here, NULL, &eye), POL_OK);
+  assert_int_equal(pol_mechanism_add_marker_at(mechanism, "other", 0, there, NULL, &other), POL_OK);
+  const int refused[][2] = {{fixed, eye}, {eye, other}, {fixed, 3}, {-1, eye}};
+  for (int i = 0; i < 4; i++) {
+    pol_force force = {
+        .name = "s", .type = POL_SPRING_DAMPER, .marker = {refused[i][0], refused[i][1]}};
+    assert_int_equal(pol_mechanism_add_force(mechanism, &force, NULL), POL_BAD_ARGUMENT);
+  }
+  pol_force good = {.name = "s", .type = POL_SPRING_DAMPER, .marker = {fixed, other}};
+  assert_int_equal(pol_mechanism_add_force(mechanism, &good, &index), POL_OK);
+  assert_int_equal(index, 0);
+  double point[3];
+  pol_mechanism_marker_point(mechanism, other, point);
+  assert_near(point, there, 3, 1e-15);
+}
+
+/* Forces of the laws by hand: the body is at rest or moves, turned by a quarter about z, with its
+ * point p = (0, 0, 2). */
+static void laws_give_their_forces(void **state)
+{
+  (void)state;
+  pol_force support = {.type = POL_SUPPORT, .stiffness = {10, 20, 30}, .damping = {1, 2, 3}};
+  pol_force spring = {.type = POL_SPRING_DAMPER,
+                      .stiffness = {100},
+                      .damping = {7},
+                      .length = 4.0,
+                      .actuator = 50.0};
+  pol_force drag = {.type = POL_DRAG, .coefficient = 0.5};
+  pol_frame ground = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  pol_frame body = {.R = {0, -1, 0, 1, 0, 0, 0, 0, 1}, .x = {3, 4, -2}, .u = {0, 3, 4}};
+  pol_force_kernel kernel = {.force = &support, .body = {POL_GROUND, 0}, .point = {{0}, {0, 0, 2}}};
+  double wrench[2][6];
+
+  /* d = (3, 4, 0), d' = (0, 3, 4): F = -(30, 86, 12), in body axes -(86, -30, 12) */
+  const double expected_support[6] = {-60, -172, 0, -30, -86, -12};
+  assert_int_equal(pol_force_wrenches(&kernel, &ground, &body, wrench), POL_OK);
+  assert_near(wrench[1], expected_support, 6, 1e-14);
+  assert_true(pol_force_potential(&kernel, &ground, &body) == 0.5 * (90.0 + 320.0));
+
+  /* l = 5, l' = 12/5: tension 100 + 16.8 - 50 = 66.8 along (3, 4, 0)/5 */
+  const double F[3] = {-66.8 * 0.6, -66.8 * 0.8, 0.0};
+  const double expected_spring[6] = {2.0 * F[0], 2.0 * F[1], 0.0, F[0], F[1], 0.0};
+  kernel.force = &spring;
+  assert_int_equal(pol_force_wrenches(&kernel, &ground, &body, wrench), POL_OK);
+  assert_near(wrench[1], expected_spring, 6, 1e-13);
+  for (int i = 0; i < 3; i++) assert_true(wrench[0][3 + i] == -wrench[1][3 + i]);
+  assert_true(pol_force_potential(&kernel, &ground, &body) == 50.0);
+
+  const double expected_drag[6] = {0, 0, 0, 0, -7.5, -10};
+  kernel = (pol_force_kernel){.force = &drag, .body = {POL_GROUND, 0}};
+  assert_int_equal(pol_force_wrenches(&kernel, &ground, &body, wrench), POL_OK);
+  assert_near(wrench[1], expected_drag, 6, 1e-14);
+  assert_true(pol_force_potential(&kernel, &ground, &body) == 0.0);
+}
+
+/* Without direction a spring-damper asks for another step instead of dividing by zero; drag at rest
+ * is smooth. */
+static void a_spring_without_length_asks_for_a_retry(void **state)
+{
+  (void)state;
+  pol_force spring = {.type = POL_SPRING_DAMPER, .stiffness = {100}, .length = 1.0};
+  pol_force drag = {.type = POL_DRAG, .coefficient = 0.5};
+  pol_frame frame = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  pol_force_kernel kernel = {.force = &spring, .body = {POL_GROUND, 0}};
+  pol_force_blocks blocks;
+  double wrench[2][6];
+  const double zero[12] = {0.0};
+  assert_int_equal(pol_force_wrenches(&kernel, &frame, &frame, wrench), POL_RETRY);
+  assert_near(wrench[0], zero, 12, 0.0);
+  assert_int_equal(pol_force_derivatives(&kernel, &frame, &frame, &blocks), POL_RETRY);
+  kernel.force = &drag;
+  assert_int_equal(pol_force_wrenches(&kernel, &frame, &frame, wrench), POL_OK);
+  assert_near(wrench[0], zero, 12, 0.0);
+  assert_int_equal(pol_force_derivatives(&kernel, &frame, &frame, &blocks), POL_OK);
+  for (int i = 0; i < 12; i++) assert_near(blocks.by_velocity[i], zero, 12, 0.0);
 }
 
 /* A quarter turn about z: x of the body is y, y is -x. */
@@ -195,15 +284,17 @@ static void forces_act_in_their_frame(void **state)
   pol_frame body = {.R = {0, -1, 0, 1, 0, 0, 0, 0, 1}, .x = {4.0, 5.0, 6.0}};
   for (int i = 0; i < 4; i++) {
     pol_force force = {.name = "f", .type = table[i].type, .frame = table[i].frame};
-    double wrench[6] = {0.0};
+    double wrench[2][6];
+    pol_force_kernel kernel = {.force = &force, .body = {POL_GROUND, 0}};
     memcpy(force.vector, f, sizeof f);
     force.point[2] = 2.0;
-    pol_force_add_wrench(&force, &body, wrench);
-    assert_near(wrench, table[i].wrench, 6, 0.0);
+    assert_int_equal(pol_force_wrenches(&kernel, NULL, &body, wrench), POL_OK);
+    assert_near(wrench[1], table[i].wrench, 6, 0.0);
   }
   assert_string_equal(pol_force_type_name(POL_APPLIED_TORQUE), "torque");
   assert_string_equal(pol_force_frame_name(POL_BODY_AXES), "body");
-  assert_null(pol_force_type_name((pol_force_type)2));
+  assert_string_equal(pol_force_type_name(POL_SPRING_DAMPER), "spring-damper");
+  assert_null(pol_force_type_name((pol_force_type)5));
   assert_null(pol_force_frame_name((pol_force_frame)2));
 }
 
@@ -287,6 +378,9 @@ int main(void)
       cmocka_unit_test_setup_teardown(a_distance_needs_a_length, setup, teardown),
       cmocka_unit_test_setup_teardown(a_distance_is_measured_between_the_markers, setup, teardown),
       cmocka_unit_test_setup_teardown(bad_forces_are_refused, setup, teardown),
+      cmocka_unit_test_setup_teardown(bad_spring_dampers_are_refused, setup, teardown),
+      cmocka_unit_test(laws_give_their_forces),
+      cmocka_unit_test(a_spring_without_length_asks_for_a_retry),
       cmocka_unit_test(forces_act_in_their_frame),
       cmocka_unit_test_setup_teardown(global_markers_are_placed, setup, teardown),
       cmocka_unit_test_setup_teardown(presets_leave_the_right_motions_free, setup, teardown),
