@@ -10,6 +10,8 @@
 
 #include <polhode/simulation.h>
 
+#include "base/rule.h"
+
 /* End times this near to a multiple of the step are one. */
 static const double multiple_tolerance = 1e-9;
 /* More steps than this cannot be counted exactly in a double. */
@@ -46,22 +48,17 @@ pol_settings pol_settings_default(void)
   return settings;
 }
 
-static pol_status refuse(char *message, size_t size, const char *rule)
-{
-  if (message != NULL) snprintf(message, size, "%s", rule);
-  return POL_BAD_ARGUMENT;
-}
-
 pol_status pol_settings_validate(const pol_settings *settings, char *message, size_t size)
 {
   if ((int)settings->formulation < 0 || (int)settings->formulation >= pol_formulation_count())
-    return refuse(message, size, "formulation must be one of the formulations");
+    return pol_broken_rule("formulation must be one of the formulations", message, size);
   if (!(isfinite(settings->step) && settings->step > 0.0))
-    return refuse(message, size, "step must be a positive number");
+    return pol_broken_rule("step must be a positive number", message, size);
   if (!(isfinite(settings->end) && settings->end > 0.0))
-    return refuse(message, size, "end must be a positive number");
+    return pol_broken_rule("end must be a positive number", message, size);
   if (settings->end / settings->step > max_steps)
-    return refuse(message, size, "step must not be so small that the steps cannot be counted");
+    return pol_broken_rule("step must not be so small that the steps cannot be counted", message,
+                           size);
   return pol_options_validate(&settings->options, message, size);
 }
 

@@ -1,5 +1,9 @@
-/* What every room shares: the words for a status, and the version of the library. */
+/* What every room shares: the words for a status, the version of the library, broken rules. */
+#include <stdio.h>
+
 #include <polhode/status.h>
+
+#include "base/rule.h"
 
 const char *pol_status_text(pol_status status)
 {
@@ -31,4 +35,10 @@ const char *pol_status_text(pol_status status)
 const char *pol_version(void)
 {
   return POLHODE_VERSION;
+}
+
+pol_status pol_broken_rule(const char *rule, char *message, size_t size)
+{
+  if (message && size) snprintf(message, size, "%s", rule);
+  return POL_BAD_ARGUMENT;
 }

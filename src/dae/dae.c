@@ -4,15 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/rule.h"
+
 int pol_dae_num_constraints(const pol_dae *dae)
 {
   return dae->num_holonomic + dae->num_nonholonomic;
-}
-
-static pol_status broken_rule(const char *rule, char *message, size_t size)
-{
-  if (message && size) snprintf(message, size, "%s", rule);
-  return POL_BAD_ARGUMENT;
 }
 
 /* The factors lie one behind the other, as pol_group_layout puts them. */
@@ -56,28 +52,29 @@ static int uniform_columns(const pol_pattern *pattern, const pol_group *group)
 pol_status pol_dae_validate(const pol_dae *dae, char *message, size_t size)
 {
   int nv = dae->group.nv, m = pol_dae_num_constraints(dae);
-  if (nv < 1 || dae->group.num_factors < 1) return broken_rule("the group is empty", message, size);
+  if (nv < 1 || dae->group.num_factors < 1)
+    return pol_broken_rule("the group is empty", message, size);
   if (!is_laid_out(&dae->group))
-    return broken_rule("the factors of the group do not fit its sizes: use pol_group_layout",
-                       message, size);
+    return pol_broken_rule("the factors of the group do not fit its sizes: use pol_group_layout",
+                           message, size);
   if (dae->num_holonomic < 0 || dae->num_nonholonomic < 0)
-    return broken_rule("the number of constraints is negative", message, size);
-  if (!dae->evaluate) return broken_rule("evaluate is missing", message, size);
+    return pol_broken_rule("the number of constraints is negative", message, size);
+  if (!dae->evaluate) return pol_broken_rule("evaluate is missing", message, size);
   if (dae->coupling) {
     if (dae->coupling->rows != nv || dae->coupling->cols != nv)
-      return broken_rule("the pattern coupling must be nv x nv", message, size);
+      return pol_broken_rule("the pattern coupling must be nv x nv", message, size);
     if (!uniform_columns(dae->coupling, &dae->group))
-      return broken_rule("the columns of a rotation in coupling must have the same rows", message,
-                         size);
+      return pol_broken_rule("the columns of a rotation in coupling must have the same rows",
+                             message, size);
     if (!has_diagonal(dae->coupling))
-      return broken_rule("the pattern coupling must contain the diagonal", message, size);
+      return pol_broken_rule("the pattern coupling must contain the diagonal", message, size);
   }
   if (dae->constraint) {
     if (dae->constraint->rows != m || dae->constraint->cols != nv)
-      return broken_rule("the pattern constraint must be m x nv", message, size);
+      return pol_broken_rule("the pattern constraint must be m x nv", message, size);
     if (!uniform_columns(dae->constraint, &dae->group))
-      return broken_rule("the columns of a rotation in constraint must have the same rows", message,
-                         size);
+      return pol_broken_rule("the columns of a rotation in constraint must have the same rows",
+                             message, size);
   }
   return POL_OK;
 }

@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rule.h"
 #include "dae/assembler.h"
 #include "integrators/alpha.h"
 #include "integrators/family.h"
@@ -37,38 +38,32 @@ const pol_update pol_linear = {.coordinates_only = 1};
 
 /* --- life cycle ------------------------------------------------------------------------------- */
 
-static pol_status broken_rule(const char *rule, char *message, size_t size)
-{
-  if (message && size) snprintf(message, size, "%s", rule);
-  return POL_BAD_ARGUMENT;
-}
-
 static pol_status validate(const pol_options *options, const void *variant, char *message,
                            size_t size)
 {
   const pol_update *update = variant;
   if (!isfinite(options->alpha_m) || !isfinite(options->alpha_f) || options->alpha_m >= 1.0 ||
       options->alpha_f >= 1.0)
-    return broken_rule("alpha_m and alpha_f must be below 1", message, size);
+    return pol_broken_rule("alpha_m and alpha_f must be below 1", message, size);
   if (!(options->beta > 0.0) || !isfinite(options->beta) || !(options->gamma > 0.0) ||
       !isfinite(options->gamma))
-    return broken_rule("beta and gamma must be positive", message, size);
+    return pol_broken_rule("beta and gamma must be positive", message, size);
   if (options->index < POL_INDEX_3 || options->index > POL_INDEX_2_STABILIZED)
-    return broken_rule("index must be 3, 2 or stabilized-2", message, size);
-  if (!isfinite(options->sigma)) return broken_rule("sigma must be finite", message, size);
+    return pol_broken_rule("index must be 3, 2 or stabilized-2", message, size);
+  if (!isfinite(options->sigma)) return pol_broken_rule("sigma must be finite", message, size);
   if (options->start < POL_START_DEFAULT || options->start > POL_START_PERTURBED)
-    return broken_rule("start must be default, classical, shifted or perturbed", message, size);
+    return pol_broken_rule("start must be default, classical, shifted or perturbed", message, size);
   if (options->sigma != 0.0 && update->coordinates_only)
-    return broken_rule("sigma belongs to geom1: coordinates have no tangent operator", message,
-                       size);
+    return pol_broken_rule("sigma belongs to geom1: coordinates have no tangent operator", message,
+                           size);
   if (options->sigma_update < POL_SIGMA_EXACT || options->sigma_update > POL_SIGMA_INCREMENTAL)
-    return broken_rule("sigma_update must be exact or incremental", message, size);
+    return pol_broken_rule("sigma_update must be exact or incremental", message, size);
   if (options->sigma_update == POL_SIGMA_INCREMENTAL &&
       (update->base_velocity || update->coordinates_only))
-    return broken_rule("the incremental sigma update belongs to geom1", message, size);
+    return pol_broken_rule("the incremental sigma update belongs to geom1", message, size);
   if (options->sigma != 0.0 && update->base_velocity)
-    return broken_rule("sigma belongs to geom1: geom2 and geom3 put the velocity into the base",
-                       message, size);
+    return pol_broken_rule("sigma belongs to geom1: geom2 and geom3 put the velocity into the base",
+                           message, size);
   return POL_OK;
 }
 
@@ -82,11 +77,12 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
     pol_factor_kind kind = dae->group.factors[f].kind;
     /* T(theta) theta = theta, which the sigma form needs, holds for the exponential only */
     if (kind == POL_SO3_CAYLEY && sigma)
-      return broken_rule("sigma needs the exponential map, not the Cayley map", message, size);
+      return pol_broken_rule("sigma needs the exponential map, not the Cayley map", message, size);
     if (kind == POL_SO3_VECTOR && (update->base_velocity || sigma))
-      return broken_rule("a rotation vector is integrated by the classical method: take linear or "
-                         "geom1 with sigma 0",
-                         message, size);
+      return pol_broken_rule(
+          "a rotation vector is integrated by the classical method: take linear or "
+          "geom1 with sigma 0",
+          message, size);
   }
   return POL_OK;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/rule.h"
 #include "integrators/family.h"
 
 void pol_options_set_rho_inf(pol_options *options, double rho_inf)
@@ -26,31 +27,25 @@ pol_options pol_options_default(void)
   return options;
 }
 
-static pol_status broken_rule(const char *rule, char *message, size_t size)
-{
-  if (message && size) snprintf(message, size, "%s", rule);
-  return POL_BAD_ARGUMENT;
-}
-
 pol_status pol_options_validate(const pol_options *options, char *message, size_t size)
 {
   const pol_newton_options *newton = &options->newton;
   const pol_method_entry *entry = options->method ? pol_method_entry_find(options->method) : NULL;
-  if (!entry) return broken_rule("method must be the name of a method", message, size);
+  if (!entry) return pol_broken_rule("method must be the name of a method", message, size);
   if (newton->kind < POL_NEWTON_FULL || newton->kind > POL_NEWTON_MODIFIED)
-    return broken_rule("newton.kind must be full, simplified or modified", message, size);
+    return pol_broken_rule("newton.kind must be full, simplified or modified", message, size);
   if (!(newton->tolerance > 0.0 && newton->tolerance < 1.0))
-    return broken_rule("newton.tolerance must be between 0 and 1", message, size);
+    return pol_broken_rule("newton.tolerance must be between 0 and 1", message, size);
   if (newton->max_iterations < 1)
-    return broken_rule("newton.max_iterations must be at least 1", message, size);
+    return pol_broken_rule("newton.max_iterations must be at least 1", message, size);
   if (!(newton->refresh > 0.0 && newton->refresh <= 1.0))
-    return broken_rule("newton.refresh must be above 0 and at most 1", message, size);
+    return pol_broken_rule("newton.refresh must be above 0 and at most 1", message, size);
   if (newton->line_search < 0)
-    return broken_rule("newton.line_search must not be negative", message, size);
+    return pol_broken_rule("newton.line_search must not be negative", message, size);
   if (options->solver < POL_SOLVER_AUTO || options->solver > POL_SOLVER_SPARSE)
-    return broken_rule("solver must be auto, dense or sparse", message, size);
+    return pol_broken_rule("solver must be auto, dense or sparse", message, size);
   if (options->redundant < POL_REDUNDANT_DROP || options->redundant > POL_REDUNDANT_REFUSE)
-    return broken_rule("redundant must be drop or refuse", message, size);
+    return pol_broken_rule("redundant must be drop or refuse", message, size);
   return entry->family->validate(options, entry->variant, message, size);
 }
 

@@ -1,17 +1,19 @@
 /* The algorithms printed in Holzinger/Arnold/Gerstmayr (Alg. 1 to 3), to compare with published
  * figures.
  *
- * They start from v' = 0 and add up the linearised increments of each Newton correction D,
+ * They start from v' = 0 and add up the linearised increments of each Newton correction D, Deta:
  *
- *     v += P^-1 ( gamma' D + (gamma/beta) B(q_n)^T Deta ),   v' += P^-1 ( beta' D + eps'
- * (gamma/beta) B(q_n)^T Deta ) q := q o exp(D)  for sigma = 1,   theta += T(theta)^-1 D, q := q_n o
- * exp(theta)  otherwise
+ *     v  += P^-1 ( gamma' D + (gamma/beta) B(q_n)^T Deta )
+ *     v' += P^-1 ( beta' D + eps' (gamma/beta) B(q_n)^T Deta )
+ *     q  := q o exp(D)                                            for sigma = 1
+ *     theta += T(theta)^-1 D,  q := q_n o exp(theta)              otherwise
  *
- * with gamma' = gamma/(h beta), beta' = (1-alpha_m)/(h^2 beta (1-alpha_f)), eps' = (1-alpha_m)/(h
- * gamma (1-alpha_f)). Their residual does not contain the relation between theta and v, so what the
- * linearisation leaves out stays in the solution: another method of second order, with other error
- * constants and less stability than the exact form.  The predictor has the factor 1/2 that is
- * missing in print:
+ *     gamma' = gamma/(h beta),  beta' = (1-alpha_m)/(h^2 beta (1-alpha_f)),
+ *     eps' = (1-alpha_m)/(h gamma (1-alpha_f))
+ *
+ * Their residual does not contain the relation between theta and v, so what the linearisation
+ * leaves out stays in the solution: another method of second order, with other error constants and
+ * less stability than the exact form.  The predictor has the factor 1/2 that is missing in print:
  *
  *     theta := ( I - sigma h beta/(2 gamma) v^ ) theta
  */
