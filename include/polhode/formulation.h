@@ -61,10 +61,11 @@ void pol_formulation_initial(const pol_formulation *formulation, double *q, doub
                              unsigned char *keep);
 
 /* A joint's rows are satisfied by more than one attitude: axes that should point the same way may
- * point opposite ways.  POL_INCONSISTENT, with the joint named, if the configuration q is on such a
+ * point opposite ways; so is a driven rotation, half a turn away from its function.
+ * POL_INCONSISTENT, with the joint or drive named, if the configuration q at time t is on such a
  * branch. */
-pol_status pol_formulation_check_branches(const pol_formulation *formulation, const double *q,
-                                          pol_diagnostics *diagnostics);
+pol_status pol_formulation_check_branches(const pol_formulation *formulation, double t,
+                                          const double *q, pol_diagnostics *diagnostics);
 
 /* What a body does, whatever the coordinates. */
 typedef struct pol_body_state {
@@ -88,6 +89,11 @@ int pol_formulation_joint_rows(const pol_formulation *formulation, int joint, in
  * lambda; for a joint that so3 has taken into its coordinates also v and vd. */
 void pol_formulation_reaction(const pol_formulation *formulation, const pol_point *at, int joint,
                               double force[3], double torque[3]);
+
+/* Force (N) along z or torque (N m) about z that a drive exerts on the body of the second marker of
+ * its joint; on the first body acts the opposite.  Reads lambda. */
+double pol_formulation_drive_effort(const pol_formulation *formulation, const pol_point *at,
+                                    int drive);
 
 typedef struct pol_energy {
   double kinetic;

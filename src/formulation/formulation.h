@@ -5,6 +5,7 @@
 #include <polhode/formulation.h>
 
 #include "formulation/chart.h"
+#include "mechanism/drive.h"
 
 /* A dense block inside a sparse matrix: address of its first entry, distance between its columns.
  */
@@ -30,15 +31,22 @@ typedef struct pol_placed_joint {
   pol_slot jacobian[2];    /* in constraint: its rows, columns of body i */
 } pol_placed_joint;
 
+/* A drive; `placed` holds its row and blocks, and its kernel as if f were 0. */
+typedef struct pol_placed_drive {
+  pol_drive_kernel kernel;
+  pol_placed_joint placed;
+} pol_placed_drive;
+
 struct pol_formulation {
   const pol_mechanism *mechanism;
   pol_formulation_kind kind;
   const pol_chart *chart;
   double gravity[3];
-  int num_bodies, num_joints;
+  int num_bodies, num_joints, num_drives;
   pol_factor *factors; /* chart->num_factors a body */
   pol_placed_body *bodies;
   pol_placed_joint *joints;
+  pol_placed_drive *drives;
   pol_pattern *coupling, *constraint;
   pol_dae dae;
 };
