@@ -1,6 +1,6 @@
 /* A mechanism: rigid bodies, markers (frames fixed in a body or in the ground), joints between
  * markers, drives of joints, constant forces and torques on bodies, gravity.  Plain data without
- * coordinates, time or stepping; a formulation turns it into equations.
+ * coordinates or stepping; a formulation turns it into equations.
  *
  * Lengths in metres, masses in kilograms, angles in radians, everything at the initial
  * configuration. The mechanism owns what it holds; the pointers that the readers return live as

@@ -97,8 +97,9 @@ typedef struct pol_channel {
  *     JOINT.torque.x .y .z                 the same at the point of the second marker, N m
  *     JOINT.multiplier.1 .2 ...            one for each row, N, N m or N/m; none where the
  *                                          coordinates satisfy the joint by themselves
- *     energy.kinetic  energy.potential  energy.total
- *     residual.position  residual.velocity the largest |Phi_i| and |(B v)_i|
+ *     DRIVE.force or DRIVE.torque          on the body of the second marker along or about z, N, N
+ * m energy.kinetic  energy.potential  energy.total residual.position  residual.velocity the largest
+ * |Phi_i| and |(B v)_i|
  *
  * A row depends on the present state alone.  So the quaternion's sign is fixed by w >= 0, and all
  * four numbers change sign where the rotation angle passes pi: both are the same rotation. */

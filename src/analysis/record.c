@@ -34,7 +34,8 @@ static const body_quantity body_quantities[] = {
 };
 enum { NUM_BODY_QUANTITIES = sizeof body_quantities / sizeof body_quantities[0] };
 
-/* Quantities of the whole, after those of bodies and joints; write_totals() gives their values. */
+/* Quantities of the whole, after those of bodies, joints and drives; write_totals() gives their
+ * values. */
 static const pol_channel totals[] = {
     {"energy.kinetic", "J"},        {"energy.potential", "J"},      {"energy.total", "J"},
     {"residual.position", "mixed"}, {"residual.velocity", "mixed"},
@@ -47,22 +48,23 @@ struct pol_record {
   const pol_simulation *simulation;
   int count;
   pol_channel *channels;
-  char *names; /* all names of bodies' and joints' channels, each terminated */
+  char *names; /* all names of bodies', joints' and drives' channels, each terminated */
 };
 
-/* Adds OWNER.QUANTITY.COMPONENT to the record; only counts as long as nothing is allocated.
- * *used is the number of characters of names so far. */
+/* Adds OWNER.QUANTITY.COMPONENT, or OWNER.QUANTITY if that is NULL, to the record; only counts as
+ * long as nothing is allocated. *used is the number of characters of names so far. */
 static void add_channel(pol_record *record, size_t *used, const char *owner, const char *quantity,
                         const char *component, const char *unit)
 {
   const char *parts[3] = {owner, quantity, component};
   char *name = record->names != NULL ? record->names + *used : NULL;
   if (name != NULL) record->channels[record->count] = (pol_channel){name, unit};
-  for (int i = 0; i < 3; i++) {
+  int count = component != NULL ? 3 : 2;
+  for (int i = 0; i < count; i++) {
     size_t length = strlen(parts[i]);
     if (name != NULL) {
       memcpy(name, parts[i], length);
-      name[length] = i < 2 ? '.' : '\0';
+      name[length] = i < count - 1 ? '.' : '\0';
       name += length + 1;
     }
     *used += length + 1;
@@ -115,6 +117,13 @@ static void add_joint(pol_record *record, size_t *used, const pol_formulation *f
                 multiplier_unit(rows[i].kind));
 }
 
+/* DRIVE.force or DRIVE.torque: the name has no component. */
+static void add_drive(pol_record *record, size_t *used, const pol_drive *drive)
+{
+  int turns = drive->coordinate == POL_DRIVE_ROTATION;
+  add_channel(record, used, drive->name, turns ? "torque" : "force", NULL, turns ? "N m" : "N");
+}
+
 /* Walks all quantities; returns the number of characters of their names. */
 static size_t add_all(pol_record *record)
 {
@@ -127,6 +136,8 @@ static size_t add_all(pol_record *record)
     add_body(record, &used, pol_mechanism_body(mechanism, i));
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
     add_joint(record, &used, formulation, i);
+  for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
+    add_drive(record, &used, pol_mechanism_drive(mechanism, i));
   for (int i = 0; i < NUM_TOTALS; i++) add_total(record, totals[i]);
   return used;
 }
@@ -217,5 +228,8 @@ void pol_record_row(const pol_record *record, double *row)
     row = write_body(formulation, state, i, row);
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
     row = write_joint(formulation, state, i, row);
+  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
+    *row++ = pol_formulation_drive_effort(formulation, &at, i);
   write_totals(pol_simulation_summary(record->simulation), row);
 }
