@@ -61,10 +61,11 @@ void pol_formulation_initial(const pol_formulation *formulation, double *q, doub
                              unsigned char *keep);
 
 /* A joint's rows are satisfied by more than one attitude: axes that should point the same way may
- * point opposite ways.  POL_INCONSISTENT, with the joint named, if the configuration q is on such a
+ * point opposite ways; so is a driven rotation, half a turn away from its function.
+ * POL_INCONSISTENT, with the joint or drive named, if the configuration q at time t is on such a
  * branch. */
-pol_status pol_formulation_check_branches(const pol_formulation *formulation, const double *q,
-                                          pol_diagnostics *diagnostics);
+pol_status pol_formulation_check_branches(const pol_formulation *formulation, double t,
+                                          const double *q, pol_diagnostics *diagnostics);
 
 /* What a body does, whatever the coordinates. */
 typedef struct pol_body_state {
@@ -93,6 +94,11 @@ void pol_formulation_reaction(const pol_formulation *formulation, const pol_poin
  * the first acts the opposite.  Zero for a torque, and where a spring-damper has no direction. */
 void pol_formulation_force(const pol_formulation *formulation, const double *q, const double *v,
                            int force, double vector[3]);
+
+/* Force (N) along z or torque (N m) about z that a drive exerts on the body of the second marker of
+ * its joint; on the first body acts the opposite.  Reads lambda. */
+double pol_formulation_drive_effort(const pol_formulation *formulation, const pol_point *at,
+                                    int drive);
 
 typedef struct pol_energy {
   double kinetic;

@@ -1,6 +1,6 @@
 /* A mechanism: rigid bodies, markers (frames fixed in a body or in the ground), joints between
- * markers, forces on and between bodies, gravity.  Plain data without coordinates, time or
- * stepping; a formulation turns it into equations.
+ * markers, drives of joints, forces on and between bodies, gravity.  Plain data without coordinates
+ * or stepping; a formulation turns it into equations.
  *
  * Lengths in metres, masses in kilograms, angles in radians, everything at the initial
  * configuration. The mechanism owns what it holds; the pointers that the readers return live as
@@ -108,6 +108,42 @@ typedef struct pol_force {
   double coefficient;
 } pol_force;
 
+/* A function of time with two continuous derivatives, but for the ends of clamped tables. */
+typedef enum pol_function_type {
+  POL_CONSTANT,   /* offset */
+  POL_HARMONIC,   /* offset + amplitude sin(2 pi frequency t + phase) */
+  POL_POLYNOMIAL, /* values[0] + values[1] t + values[2] t^2 + ... */
+  POL_STEP,       /* smoothly from `from` at t0 to `to` at t1, constant before and after */
+  POL_SPEED,      /* offset + from t until t0, then its rate goes in such a step to `to` at t1 */
+  POL_TABLE       /* cubic spline through (times, values), straight before and after */
+} pol_function_type;
+
+typedef struct pol_function {
+  pol_function_type type;
+  double offset;
+  double amplitude, frequency, phase; /* Hz, rad */
+  double from, to, t0, t1;            /* t0 < t1, s */
+  int count;                          /* of values: at least 1, of a table 2 */
+  const double *values;
+  const double *times;   /* table only, ascending */
+  int clamped;           /* table only: the slopes at both ends are these, else f'' = 0 there */
+  double slopes[2];      /* table only */
+  const double *moments; /* second derivatives at the times; set by pol_mechanism_add_drive */
+} pol_function;
+
+/* A coordinate that a joint leaves free, prescribed as a function of time. */
+typedef enum pol_coordinate {
+  POL_DRIVE_ROTATION, /* about z, from the x axis of the first marker to that of the second, rad */
+  POL_DRIVE_TRANSLATION /* of the second marker along z of the first, m */
+} pol_coordinate;
+
+typedef struct pol_drive {
+  const char *name;
+  int joint; /* index */
+  pol_coordinate coordinate;
+  pol_function function;
+} pol_drive;
+
 typedef struct pol_mechanism pol_mechanism;
 
 pol_status pol_mechanism_create(pol_mechanism **mechanism);
@@ -119,11 +155,13 @@ void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
 /* Each copies its argument, names included.  The new index goes to *index (may be NULL).
  * POL_BAD_ARGUMENT: a mass or inertia that is not positive definite, an index that does not exist,
  * a name that is missing or taken, a number that is not finite, a distance without length, a
- * spring-damper whose markers coincide. */
+ * spring-damper whose markers coincide, a coordinate that a joint does not leave free or that is
+ * driven already, a function without sense. */
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index);
 pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index);
 pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *joint, int *index);
 pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *force, int *index);
+pol_status pol_mechanism_add_drive(pol_mechanism *mechanism, const pol_drive *drive, int *index);
 
 /* A marker given by a global point and an orientation (marker to global axes; NULL for the axes of
  * the body itself) at the initial configuration. */
@@ -137,10 +175,12 @@ int pol_mechanism_num_bodies(const pol_mechanism *mechanism);
 int pol_mechanism_num_markers(const pol_mechanism *mechanism);
 int pol_mechanism_num_joints(const pol_mechanism *mechanism);
 int pol_mechanism_num_forces(const pol_mechanism *mechanism);
+int pol_mechanism_num_drives(const pol_mechanism *mechanism);
 const pol_body *pol_mechanism_body(const pol_mechanism *mechanism, int index);
 const pol_marker *pol_mechanism_marker(const pol_mechanism *mechanism, int index);
 const pol_joint *pol_mechanism_joint(const pol_mechanism *mechanism, int index);
 const pol_force *pol_mechanism_force(const pol_mechanism *mechanism, int index);
+const pol_drive *pol_mechanism_drive(const pol_mechanism *mechanism, int index);
 int pol_mechanism_find_body(const pol_mechanism *mechanism, const char *name); /* -2: none */
 
 /* The preset's name ("revolute") and rows; POL_MAX_JOINT_ROWS at most, returns how many. */
@@ -153,6 +193,13 @@ pol_status pol_joint_type_find(const char *name, pol_joint_type *type);
 const char *pol_force_type_name(pol_force_type type);
 /* "global" or "body"; NULL if there is no such frame. */
 const char *pol_force_frame_name(pol_force_frame frame);
+
+/* "constant", ...; NULL if there is no such type. */
+const char *pol_function_type_name(pol_function_type type);
+/* "rotation" or "translation"; NULL if there is no such coordinate. */
+const char *pol_coordinate_name(pol_coordinate coordinate);
+/* Whether this type of joint leaves the coordinate free, so that a drive can prescribe it. */
+int pol_joint_has_coordinate(pol_joint_type type, pol_coordinate coordinate);
 
 #ifdef __cplusplus
 }

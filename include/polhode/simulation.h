@@ -99,6 +99,7 @@ typedef struct pol_channel {
  *                                          coordinates satisfy the joint by themselves
  *     FORCE.force.x .y .z                  of a support, spring-damper or drag, on its body or that
  *                                          of its second marker, global axes, N
+ *     DRIVE.force or DRIVE.torque          on the body of the second marker along or about z
  *     energy.kinetic  energy.potential  energy.total
  *     residual.position  residual.velocity the largest |Phi_i| and |(B v)_i|
  *

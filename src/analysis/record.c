@@ -34,8 +34,8 @@ static const body_quantity body_quantities[] = {
 };
 enum { NUM_BODY_QUANTITIES = sizeof body_quantities / sizeof body_quantities[0] };
 
-/* Quantities of the whole, after those of bodies, joints and forces; write_totals() gives their
- * values. */
+/* Quantities of the whole, after those of bodies, joints, forces and drives; write_totals() gives
+ * their values. */
 static const pol_channel totals[] = {
     {"energy.kinetic", "J"},        {"energy.potential", "J"},      {"energy.total", "J"},
     {"residual.position", "mixed"}, {"residual.velocity", "mixed"},
@@ -48,22 +48,23 @@ struct pol_record {
   const pol_simulation *simulation;
   int count;
   pol_channel *channels;
-  char *names; /* all names of bodies', joints' and forces' channels, each terminated */
+  char *names; /* all names of the channels of bodies, joints, forces, drives; each terminated */
 };
 
-/* Adds OWNER.QUANTITY.COMPONENT to the record; only counts as long as nothing is allocated.
- * *used is the number of characters of names so far. */
+/* Adds OWNER.QUANTITY.COMPONENT, or OWNER.QUANTITY if that is NULL, to the record; only counts as
+ * long as nothing is allocated. *used is the number of characters of names so far. */
 static void add_channel(pol_record *record, size_t *used, const char *owner, const char *quantity,
                         const char *component, const char *unit)
 {
   const char *parts[3] = {owner, quantity, component};
   char *name = record->names != NULL ? record->names + *used : NULL;
   if (name != NULL) record->channels[record->count] = (pol_channel){name, unit};
-  for (int i = 0; i < 3; i++) {
+  int count = component != NULL ? 3 : 2;
+  for (int i = 0; i < count; i++) {
     size_t length = strlen(parts[i]);
     if (name != NULL) {
       memcpy(name, parts[i], length);
-      name[length] = i < 2 ? '.' : '\0';
+      name[length] = i < count - 1 ? '.' : '\0';
       name += length + 1;
     }
     *used += length + 1;
@@ -128,6 +129,13 @@ static void add_force(pol_record *record, size_t *used, const pol_force *force)
     add_channel(record, used, force->name, "force", axes[i], "N");
 }
 
+/* DRIVE.force or DRIVE.torque: the name has no component. */
+static void add_drive(pol_record *record, size_t *used, const pol_drive *drive)
+{
+  int turns = drive->coordinate == POL_DRIVE_ROTATION;
+  add_channel(record, used, drive->name, turns ? "torque" : "force", NULL, turns ? "N m" : "N");
+}
+
 /* Walks all quantities; returns the number of characters of their names. */
 static size_t add_all(pol_record *record)
 {
@@ -142,6 +150,8 @@ static size_t add_all(pol_record *record)
     add_joint(record, &used, formulation, i);
   for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++)
     add_force(record, &used, pol_mechanism_force(mechanism, i));
+  for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
+    add_drive(record, &used, pol_mechanism_drive(mechanism, i));
   for (int i = 0; i < NUM_TOTALS; i++) add_total(record, totals[i]);
   return used;
 }
@@ -242,5 +252,8 @@ void pol_record_row(const pol_record *record, double *row)
     row = write_joint(formulation, state, i, row);
   for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++)
     row = write_force(formulation, state, i, row);
+  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
+    *row++ = pol_formulation_drive_effort(formulation, &at, i);
   write_totals(pol_simulation_summary(record->simulation), row);
 }

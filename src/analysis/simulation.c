@@ -260,7 +260,7 @@ static pol_status start_from(pol_simulation *sim, double *q, double *v, unsigned
     return status;
   }
   if ((status = accept(sim, 0)) != POL_OK) return status;
-  status = pol_formulation_check_branches(sim->formulation, sim->q, &sim->diagnostics);
+  status = pol_formulation_check_branches(sim->formulation, 0.0, sim->q, &sim->diagnostics);
   if (status != POL_OK) return status;
   measure_moves(sim);
   return POL_OK;

@@ -136,6 +136,12 @@ static void print_mechanism(const findings *found)
     describe_force(mechanism, pol_mechanism_force(mechanism, i), text, sizeof text);
     cli_print_row("force", "%s, %s", pol_mechanism_force(mechanism, i)->name, text);
   }
+  for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
+    const pol_drive *drive = pol_mechanism_drive(mechanism, i);
+    cli_print_row("drive", "%s, %s of %s, %s", drive->name, pol_coordinate_name(drive->coordinate),
+                  pol_mechanism_joint(mechanism, drive->joint)->name,
+                  pol_function_type_name(drive->function.type));
+  }
   char redundant[32] = "";
   if (found->num_redundant)
     snprintf(redundant, sizeof redundant, ", %d redundant", found->num_redundant);
@@ -265,6 +271,24 @@ static json_t *forces_json(const pol_mechanism *mechanism)
   return list;
 }
 
+static json_t *drives_json(const pol_mechanism *mechanism)
+{
+  json_t *list = json_array();
+  for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
+    const pol_drive *drive = pol_mechanism_drive(mechanism, i);
+    json_t *item = json_pack("{s:s, s:s, s:s, s:s}",                                      //
+                             "name", drive->name,                                         //
+                             "joint", pol_mechanism_joint(mechanism, drive->joint)->name, //
+                             "coordinate", pol_coordinate_name(drive->coordinate),        //
+                             "function", pol_function_type_name(drive->function.type));
+    if (json_array_append_new(list, item) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
 static json_t *settings_json(const pol_settings *settings)
 {
   const pol_options *options = &settings->options;
@@ -291,16 +315,17 @@ static json_t *findings_json(const findings *found)
   const pol_model *model = found->model;
   double gravity[3];
   pol_mechanism_gravity(model->mechanism, gravity);
-  json_t *object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", //
-                             "status", found->started ? "valid" : "failed",        //
-                             "model", model->name,                                 //
-                             "gravity", cli_json_numbers(gravity, 3),              //
-                             "bodies", bodies_json(model->mechanism),              //
-                             "joints", joints_json(model->mechanism),              //
-                             "forces", forces_json(model->mechanism),              //
-                             "constraints", found->num_constraints,                //
-                             "degrees_of_freedom", degrees_of_freedom(found),      //
-                             "simulation", settings_json(&model->settings),        //
+  json_t *object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", //
+                             "status", found->started ? "valid" : "failed",             //
+                             "model", model->name,                                      //
+                             "gravity", cli_json_numbers(gravity, 3),                   //
+                             "bodies", bodies_json(model->mechanism),                   //
+                             "joints", joints_json(model->mechanism),                   //
+                             "forces", forces_json(model->mechanism),                   //
+                             "drives", drives_json(model->mechanism),                   //
+                             "constraints", found->num_constraints,                     //
+                             "degrees_of_freedom", degrees_of_freedom(found),           //
+                             "simulation", settings_json(&model->settings),             //
                              "warnings", cli_json_warnings(&model->settings));
   int failed;
   if (!found->started)
@@ -323,7 +348,7 @@ static int count_constraints(const pol_mechanism *mechanism)
   int count = 0;
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
     count += pol_joint_rows(pol_mechanism_joint(mechanism, i)->type, rows);
-  return count;
+  return count + pol_mechanism_num_drives(mechanism);
 }
 
 static int check_model(const cli_args *args, const pol_model *model)

@@ -1,5 +1,5 @@
-/* The report of a run: work done, final state of every body, reaction of every joint, energy,
- * constraint residuals; as a table and as a JSON object.
+/* The report of a run: work done, final state of every body, reaction of every joint, effort of
+ * every drive, energy, constraint residuals; as a table and as a JSON object.
  */
 #include "cli/summary.h"
 
@@ -129,6 +129,10 @@ static int name_width(const pol_mechanism *mechanism)
     size_t length = strlen(pol_mechanism_joint(mechanism, i)->name);
     if (length > width) width = length;
   }
+  for (int i = 0; i < pol_mechanism_num_drives(mechanism) && i < MAX_SHOWN; i++) {
+    size_t length = strlen(pol_mechanism_drive(mechanism, i)->name);
+    if (length > width) width = length;
+  }
   return width < 24 ? (int)width : 24;
 }
 
@@ -175,6 +179,23 @@ static void print_state(const pol_simulation *simulation)
   print_rest("joints", joints);
 }
 
+static void print_drives(const pol_simulation *simulation)
+{
+  const pol_formulation *formulation = pol_simulation_formulation(simulation);
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  const pol_state *state = pol_simulation_state(simulation);
+  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  int count = pol_mechanism_num_drives(mechanism), width = name_width(mechanism);
+  if (count > 0) printf("\n%-*s  %-16s  %-5s  %17s\n", width, "drive", "final", "unit", "z");
+  for (int i = 0; i < count && i < MAX_SHOWN; i++) {
+    const pol_drive *drive = pol_mechanism_drive(mechanism, i);
+    int turns = drive->coordinate == POL_DRIVE_ROTATION;
+    printf("%-*s  %-16s  %-5s  %17.10g\n", width, drive->name, turns ? "torque" : "force",
+           turns ? "N m" : "N", pol_formulation_drive_effort(formulation, &at, i) + 0.0);
+  }
+  print_rest("drives", count);
+}
+
 static void print_quality(const pol_summary *summary)
 {
   double initial = summary->initial_energy.kinetic + summary->initial_energy.potential;
@@ -195,6 +216,7 @@ void cli_summary_print(const cli_outcome *outcome)
   print_work(outcome);
   print_moves(&summary->moves);
   print_state(outcome->simulation);
+  print_drives(outcome->simulation);
   putchar('\n');
   print_quality(summary);
   if (outcome->out != NULL)
@@ -235,7 +257,28 @@ static json_t *joint_json(const pol_formulation *formulation, const pol_state *s
                    "torque", cli_json_numbers(torque, 3));
 }
 
-/* {"bodies": {NAME: ...}, "joints": {NAME: ...}} */
+/* {NAME: {"torque": ...} or {"force": ...}, ...} */
+static json_t *drives_json(const pol_simulation *simulation)
+{
+  const pol_formulation *formulation = pol_simulation_formulation(simulation);
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  const pol_state *state = pol_simulation_state(simulation);
+  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  json_t *drives = json_object();
+  int failed = 0;
+  for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
+    const pol_drive *drive = pol_mechanism_drive(mechanism, i);
+    double effort = pol_formulation_drive_effort(formulation, &at, i);
+    json_t *item = json_pack("{s:o}", drive->coordinate == POL_DRIVE_ROTATION ? "torque" : "force",
+                             cli_json_number(effort));
+    failed |= json_object_set_new(drives, drive->name, item);
+  }
+  if (failed == 0) return drives;
+  json_decref(drives);
+  return NULL;
+}
+
+/* {"bodies": {NAME: ...}, "joints": {NAME: ...}, "drives": {NAME: ...}} */
 static json_t *final_json(const pol_simulation *simulation)
 {
   const pol_formulation *formulation = pol_simulation_formulation(simulation);
@@ -251,7 +294,8 @@ static json_t *final_json(const pol_simulation *simulation)
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
     failed |= json_object_set_new(joints, pol_mechanism_joint(mechanism, i)->name,
                                   joint_json(formulation, state, i));
-  json_t *object = json_pack("{s:o, s:o}", "bodies", bodies, "joints", joints);
+  json_t *object = json_pack("{s:o, s:o, s:o}", "bodies", bodies, "joints", joints, "drives",
+                             drives_json(simulation));
   if (failed == 0) return object;
   json_decref(object);
   return NULL;

@@ -116,6 +116,16 @@ static pol_status subtract_forces(evaluation *e)
   return POL_OK;
 }
 
+/* B^T lambda of a joint or drive. */
+static void add_reaction(evaluation *e, const pol_joint_kernel *kernel, int row)
+{
+  const int *body = kernel->body;
+  double unused[WRENCH_SIZE] = {0.0};
+  pol_joint_reaction(kernel, frame_of(e, body[0]), frame_of(e, body[1]), e->at->lambda + row,
+                     body[0] < 0 ? unused : e->wrench[body[0]],
+                     body[1] < 0 ? unused : e->wrench[body[1]]);
+}
+
 /* The wrench on every frame that these parts of the balance need. */
 static pol_status collect_wrenches(evaluation *e, unsigned parts)
 {
@@ -126,14 +136,12 @@ static pol_status collect_wrenches(evaluation *e, unsigned parts)
     add_body_wrench(f->bodies[i].body, f->gravity, &e->frames[i], parts, e->wrench[i]);
   if (parts & POL_FORCE) status = subtract_forces(e);
   if (status || !(parts & POL_REACTION)) return status;
-  for (int k = 0; k < f->num_joints; k++) {
-    const pol_placed_joint *joint = &f->joints[k];
-    const int *body = joint->kernel.body;
-    double unused[WRENCH_SIZE] = {0.0};
-    if (joint->row < 0) continue;
-    pol_joint_reaction(&joint->kernel, frame_of(e, body[0]), frame_of(e, body[1]),
-                       e->at->lambda + joint->row, body[0] < 0 ? unused : e->wrench[body[0]],
-                       body[1] < 0 ? unused : e->wrench[body[1]]);
+  for (int k = 0; k < f->num_joints; k++)
+    if (f->joints[k].row >= 0) add_reaction(e, &f->joints[k].kernel, f->joints[k].row);
+  for (int k = 0; k < f->num_drives; k++) {
+    pol_joint_kernel now;
+    pol_drive_kernels_at(&f->drives[k].kernel, e->at->t, 1, &now);
+    add_reaction(e, &now, f->drives[k].placed.row);
   }
   return POL_OK;
 }
@@ -186,24 +194,46 @@ static void write_unit_constraint(const evaluation *e, const pol_placed_body *bo
   if (e->want & POL_ACCELERATION) e->out->acceleration[body->unit_row] = acceleration;
 }
 
+/* Position, velocity and acceleration of a joint, or of a drive as if its axis stood still. */
+static void write_joint_rows(const evaluation *e, const pol_joint_kernel *kernel, int row)
+{
+  const pol_frame *first = frame_of(e, kernel->body[0]), *second = frame_of(e, kernel->body[1]);
+  if (e->want & POL_POSITION) pol_joint_position(kernel, first, second, e->out->position + row);
+  if (e->want & POL_VELOCITY) pol_joint_velocity(kernel, first, second, e->out->velocity + row);
+  if (!(e->want & POL_ACCELERATION)) return;
+  pol_joint_acceleration(kernel, first, second, e->out->acceleration + row);
+  if (!e->f->chart->identity)
+    add_bias_acceleration(kernel, first, second, e->out->acceleration + row);
+}
+
+/* The same of a drive, with what its function adds (mechanism/drive.h). */
+static void write_drive_row(const evaluation *e, const pol_placed_drive *drive)
+{
+  pol_joint_kernel kernels[3];
+  int row = drive->placed.row;
+  const int *body = drive->placed.kernel.body;
+  const pol_frame *first = frame_of(e, body[0]), *second = frame_of(e, body[1]);
+  double rate, twist, bend;
+  pol_drive_kernels_at(&drive->kernel, e->at->t, 3, kernels);
+  write_joint_rows(e, &kernels[0], row);
+  if (e->want & POL_VELOCITY) {
+    pol_joint_position(&kernels[1], first, second, &rate);
+    e->out->velocity[row] += rate;
+  }
+  if (e->want & POL_ACCELERATION) {
+    pol_joint_velocity(&kernels[1], first, second, &twist);
+    pol_joint_position(&kernels[2], first, second, &bend);
+    e->out->acceleration[row] += 2.0 * twist + bend;
+  }
+}
+
 /* Position, velocity and acceleration of all constraints. */
 static void write_constraints(const evaluation *e)
 {
   const pol_formulation *f = e->f;
-  for (int k = 0; k < f->num_joints; k++) {
-    const pol_placed_joint *joint = &f->joints[k];
-    const pol_frame *first = frame_of(e, joint->kernel.body[0]);
-    const pol_frame *second = frame_of(e, joint->kernel.body[1]);
-    if (joint->row < 0) continue;
-    if (e->want & POL_POSITION)
-      pol_joint_position(&joint->kernel, first, second, e->out->position + joint->row);
-    if (e->want & POL_VELOCITY)
-      pol_joint_velocity(&joint->kernel, first, second, e->out->velocity + joint->row);
-    if (!(e->want & POL_ACCELERATION)) continue;
-    pol_joint_acceleration(&joint->kernel, first, second, e->out->acceleration + joint->row);
-    if (!f->chart->identity)
-      add_bias_acceleration(&joint->kernel, first, second, e->out->acceleration + joint->row);
-  }
+  for (int k = 0; k < f->num_joints; k++)
+    if (f->joints[k].row >= 0) write_joint_rows(e, &f->joints[k].kernel, f->joints[k].row);
+  for (int k = 0; k < f->num_drives; k++) write_drive_row(e, &f->drives[k]);
   for (int b = 0; b < f->num_bodies; b++)
     if (f->bodies[b].unit_row >= 0) write_unit_constraint(e, &f->bodies[b]);
 }
@@ -397,6 +427,21 @@ static void add_joint(const evaluation *e, const pol_placed_joint *joint)
   }
 }
 
+/* A drive is the joint of this instant, and its axis moves. */
+static void add_drive(const evaluation *e, const pol_placed_drive *drive)
+{
+  pol_joint_kernel kernels[2];
+  pol_placed_joint now = drive->placed;
+  pol_drive_kernels_at(&drive->kernel, e->at->t, 2, kernels);
+  now.kernel = kernels[0];
+  add_joint(e, &now);
+  if (!(e->want & POL_CURVATURE)) return;
+  double row[1][12];
+  pol_joint_jacobian(&kernels[1], frame_of(e, now.kernel.body[0]), frame_of(e, now.kernel.body[1]),
+                     row);
+  add_joint_rows(e, &now, e->out->curvature, row, 0);
+}
+
 /* K_c and D_c of a force: minus the derivatives of its wrenches */
 static pol_status add_force(const evaluation *e, const pol_placed_force *force)
 {
@@ -437,8 +482,9 @@ static pol_status add_matrices(evaluation *e)
   }
   if (e->want & (POL_STIFFNESS | POL_DAMPING))
     for (int k = 0; k < f->num_forces && !status; k++) status = add_force(e, &f->forces[k]);
-  if (e->want & (POL_JACOBIAN | POL_CURVATURE | POL_GEOMETRIC_STIFFNESS))
-    for (int k = 0; k < f->num_joints; k++) add_joint(e, &f->joints[k]);
+  if (!(e->want & (POL_JACOBIAN | POL_CURVATURE | POL_GEOMETRIC_STIFFNESS))) return status;
+  for (int k = 0; k < f->num_joints; k++) add_joint(e, &f->joints[k]);
+  for (int k = 0; k < f->num_drives; k++) add_drive(e, &f->drives[k]);
   return status;
 }
 

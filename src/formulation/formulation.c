@@ -64,6 +64,12 @@ pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulat
 
 /* --- construction ----------------------------------------------------------------------------- */
 
+/* Joints first, then drives: their blocks are alike. */
+static pol_placed_joint *element(const pol_formulation *f, int k)
+{
+  return k < f->num_joints ? &f->joints[k] : &f->drives[k - f->num_joints].placed;
+}
+
 /* Numbers the coordinates and constraints. */
 static void number(pol_formulation *f)
 {
@@ -76,6 +82,11 @@ static void number(pol_formulation *f)
   }
   for (int k = 0; k < f->num_forces; k++)
     pol_force_kernel_setup(&f->forces[k].kernel, f->mechanism, k);
+  for (int k = 0; k < f->num_drives; k++) {
+    pol_drive_kernel_setup(&f->drives[k].kernel, f->mechanism, k);
+    f->drives[k].placed.kernel = f->drives[k].kernel.row;
+    f->drives[k].placed.row = row++;
+  }
   for (int b = 0; b < f->num_bodies; b++) {
     pol_placed_body *body = &f->bodies[b];
     body->body = pol_mechanism_body(f->mechanism, b);
@@ -100,10 +111,11 @@ static void eliminate_pivots(pol_formulation *f)
     f->joints[k].row = -1;
   }
   int row = 0;
-  for (int k = 0; k < f->num_joints; k++) {
-    if (f->joints[k].row < 0) continue;
-    f->joints[k].row = row;
-    row += f->joints[k].kernel.num_rows;
+  for (int k = 0; k < f->num_joints + f->num_drives; k++) {
+    pol_placed_joint *placed = element(f, k);
+    if (placed->row < 0) continue;
+    placed->row = row;
+    row += placed->kernel.num_rows;
   }
   f->dae.num_holonomic = row;
 }
@@ -117,11 +129,11 @@ static int add_coupling(int dim, const int body[2], int count, pol_block *coupli
   return count;
 }
 
-/* The blocks of each body and of each pair of bodies that share a joint or a force. */
+/* The blocks of each body and of each pair of bodies that share a joint, a drive or a force. */
 static pol_status build_patterns(pol_formulation *f)
 {
   int dim = f->chart->dim, nv = dim * f->num_bodies, m = f->dae.num_holonomic;
-  size_t bodies = (size_t)f->num_bodies, joints = (size_t)f->num_joints;
+  size_t bodies = (size_t)f->num_bodies, joints = (size_t)(f->num_joints + f->num_drives);
   size_t pairs = joints + (size_t)f->num_forces;
   pol_block *coupling = calloc(bodies + 2 * pairs + 1, sizeof *coupling);
   pol_block *constraint = calloc(bodies + 2 * joints + 1, sizeof *constraint);
@@ -135,8 +147,8 @@ static pol_status build_patterns(pol_formulation *f)
     if (body->unit_row >= 0)
       constraint[num_constraint++] = (pol_block){body->unit_row, body->v, 1, dim};
   }
-  for (int k = 0; k < f->num_joints; k++) {
-    const pol_placed_joint *joint = &f->joints[k];
+  for (int k = 0; k < f->num_joints + f->num_drives; k++) {
+    const pol_placed_joint *joint = element(f, k);
     if (joint->row < 0) continue;
     for (int i = 0; i < 2; i++) {
       int body = joint->kernel.body[i];
@@ -174,8 +186,8 @@ static void place_elements(pol_formulation *f)
     if (body->unit_row < 0) continue;
     body->unit = slot_at(f->constraint, body->unit_row, body->v);
   }
-  for (int k = 0; k < f->num_joints; k++) {
-    pol_placed_joint *joint = &f->joints[k];
+  for (int k = 0; k < f->num_joints + f->num_drives; k++) {
+    pol_placed_joint *joint = element(f, k);
     if (joint->row < 0) continue;
     for (int j = 0; j < 2; j++) {
       int column = joint->kernel.body[j];
@@ -217,6 +229,9 @@ static void describe(int equation, char *text, size_t size, void *user)
     if (f->bodies[b].unit_row == equation - nv)
       snprintf(text, size, "body '%s', unit length of the Euler parameters",
                f->bodies[b].body->name);
+  for (int k = 0; k < f->num_drives; k++)
+    if (f->drives[k].placed.row == equation - nv)
+      snprintf(text, size, "drive '%s'", f->drives[k].kernel.drive->name);
   for (int k = 0; k < f->num_joints; k++) {
     int row = equation - nv - f->joints[k].row;
     if (f->joints[k].row < 0 || row < 0 || row >= f->joints[k].kernel.num_rows) continue;
@@ -256,13 +271,15 @@ static pol_status build(pol_formulation *f)
   f->num_bodies = pol_mechanism_num_bodies(f->mechanism);
   f->num_joints = pol_mechanism_num_joints(f->mechanism);
   f->num_forces = pol_mechanism_num_forces(f->mechanism);
+  f->num_drives = pol_mechanism_num_drives(f->mechanism);
   pol_mechanism_gravity(f->mechanism, f->gravity);
   int num_factors = f->num_bodies * chart->num_factors;
   f->factors = calloc((size_t)num_factors + 1, sizeof *f->factors);
   f->bodies = calloc((size_t)f->num_bodies + 1, sizeof *f->bodies);
   f->joints = calloc((size_t)f->num_joints + 1, sizeof *f->joints);
   f->forces = calloc((size_t)f->num_forces + 1, sizeof *f->forces);
-  if (!f->factors || !f->bodies || !f->joints || !f->forces) return POL_NO_MEMORY;
+  f->drives = calloc((size_t)f->num_drives + 1, sizeof *f->drives);
+  if (!f->factors || !f->bodies || !f->joints || !f->forces || !f->drives) return POL_NO_MEMORY;
 
   for (int i = 0; i < num_factors; i++) f->factors[i] = chart->factors[i % chart->num_factors];
   pol_status status = pol_group_layout(&f->dae.group, f->factors, num_factors);
@@ -312,6 +329,7 @@ void pol_formulation_free(pol_formulation **formulation)
   free(f->bodies);
   free(f->joints);
   free(f->forces);
+  free(f->drives);
   free(f);
   *formulation = NULL;
 }

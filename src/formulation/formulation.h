@@ -5,6 +5,7 @@
 #include <polhode/formulation.h>
 
 #include "formulation/chart.h"
+#include "mechanism/drive.h"
 #include "mechanism/force.h"
 
 /* A dense block inside a sparse matrix: address of its first entry, distance between its columns.
@@ -37,16 +38,23 @@ typedef struct pol_placed_force {
   pol_slot coupling[2][2]; /* as of a joint */
 } pol_placed_force;
 
+/* A drive; `placed` holds its row and blocks, and its kernel as if f were 0. */
+typedef struct pol_placed_drive {
+  pol_drive_kernel kernel;
+  pol_placed_joint placed;
+} pol_placed_drive;
+
 struct pol_formulation {
   const pol_mechanism *mechanism;
   pol_formulation_kind kind;
   const pol_chart *chart;
   double gravity[3];
-  int num_bodies, num_joints, num_forces;
+  int num_bodies, num_joints, num_forces, num_drives;
   pol_factor *factors; /* chart->num_factors a body */
   pol_placed_body *bodies;
   pol_placed_joint *joints;
   pol_placed_force *forces;
+  pol_placed_drive *drives;
   pol_pattern *coupling, *constraint;
   pol_dae dae;
 };

@@ -64,8 +64,38 @@ static void global_axis(const pol_formulation *f, const double *q, const pol_mar
   pol_m3_apply(frame.R, local, out);
 }
 
-pol_status pol_formulation_check_branches(const pol_formulation *formulation, const double *q,
-                                          pol_diagnostics *diagnostics)
+/* The frames of the two ends of a joint or drive, at rest. */
+static void end_frames(const pol_formulation *f, const double *q, const int body[2],
+                       pol_frame frames[2])
+{
+  for (int i = 0; i < 2; i++) {
+    frames[i] = *pol_ground_frame();
+    if (body[i] != POL_GROUND) pol_formulation_frame(f, q, NULL, body[i], &frames[i]);
+  }
+}
+
+/* A driven rotation must be within a quarter turn of its function. */
+static pol_status check_drives(const pol_formulation *f, double t, const double *q,
+                               pol_diagnostics *diagnostics)
+{
+  for (int k = 0; k < f->num_drives; k++) {
+    const pol_drive_kernel *kernel = &f->drives[k].kernel;
+    pol_frame frames[2];
+    end_frames(f, q, kernel->row.body, frames);
+    if (pol_drive_branch(kernel, t, &frames[0], &frames[1]) > 0.5) continue; /* 1 if all is well */
+    *diagnostics = (pol_diagnostics){.status = POL_INCONSISTENT, .equation = -1};
+    snprintf(diagnostics->where, sizeof diagnostics->where, "drive '%s'", kernel->drive->name);
+    snprintf(diagnostics->message, sizeof diagnostics->message,
+             "the joint was assembled half a turn away from the drive's function");
+    snprintf(diagnostics->advice, sizeof diagnostics->advice,
+             "give initial rotations within a quarter turn of the function at the start");
+    return POL_INCONSISTENT;
+  }
+  return POL_OK;
+}
+
+pol_status pol_formulation_check_branches(const pol_formulation *formulation, double t,
+                                          const double *q, pol_diagnostics *diagnostics)
 {
   for (int k = 0; k < formulation->num_joints; k++) {
     const pol_joint *joint = pol_mechanism_joint(formulation->mechanism, k);
@@ -87,7 +117,7 @@ pol_status pol_formulation_check_branches(const pol_formulation *formulation, co
       return POL_INCONSISTENT;
     }
   }
-  return POL_OK;
+  return check_drives(formulation, t, q, diagnostics);
 }
 
 /* The frames of two bodies, with their velocities; v may be NULL. */
@@ -100,18 +130,17 @@ static void frames_of(const pol_formulation *f, const double *q, const double *v
   }
 }
 
-/* Wrench (torque in body axes, force) of a joint on the body of its second marker, and that frame.
- */
-static void second_wrench(const pol_formulation *f, const pol_point *at, int joint,
-                          double wrench[6], pol_frame *frame)
+/* Wrench (torque in body axes, force) of a joint or drive on the body of its second marker, and
+ * that frame. */
+static void second_wrench(const pol_formulation *f, const pol_point *at,
+                          const pol_joint_kernel *kernel, int row, double wrench[6],
+                          pol_frame *frame)
 {
-  const pol_placed_joint *placed = &f->joints[joint];
   pol_frame frames[2];
   double first[6] = {0.0};
-  frames_of(f, at->q, NULL, placed->kernel.body, frames);
+  frames_of(f, at->q, NULL, kernel->body, frames);
   memset(wrench, 0, 6 * sizeof *wrench);
-  pol_joint_reaction(&placed->kernel, &frames[0], &frames[1], at->lambda + placed->row, first,
-                     wrench);
+  pol_joint_reaction(kernel, &frames[0], &frames[1], at->lambda + row, first, wrench);
   /* the balance holds +B^T lambda: the joint exerts -B^T lambda */
   for (int i = 0; i < 6; i++) wrench[i] = -wrench[i];
   *frame = frames[1];
@@ -127,8 +156,19 @@ static void force_wrenches(const pol_formulation *f, const double *q, const doub
   pol_force_wrenches(kernel, &frames[0], &frames[1], wrench);
 }
 
+/* force -= that of a joint or drive on the body, if it acts there. */
+static void subtract_reaction(const pol_formulation *f, const pol_point *at,
+                              const pol_joint_kernel *kernel, int row, int body, double force[3])
+{
+  double wrench[6];
+  pol_frame frame;
+  if (kernel->body[0] != body && kernel->body[1] != body) return;
+  second_wrench(f, at, kernel, row, wrench, &frame);
+  for (int i = 0; i < 3; i++) force[i] -= kernel->body[1] == body ? wrench[3 + i] : -wrench[3 + i];
+}
+
 /* so3: the force that the pivot must exert on its body, from Newton's law, the applied forces and
- * the other joints. */
+ * the other joints and drives. */
 static void pivot_force(const pol_formulation *f, const pol_point *at, int body, double force[3])
 {
   pol_chart_point point = pol_formulation_point(f, at->q, at->v, at->vd, body);
@@ -142,12 +182,13 @@ static void pivot_force(const pol_formulation *f, const pol_point *at, int body,
     for (int i = 0; i < 2; i++)
       if (f->forces[k].kernel.body[i] == body) pol_v3_subtract(force, wrench[i] + 3, force);
   }
-  for (int k = 0; k < f->num_joints; k++) {
-    double wrench[6];
-    const int *ends = f->joints[k].kernel.body;
-    if (f->joints[k].row < 0 || (ends[0] != body && ends[1] != body)) continue;
-    second_wrench(f, at, k, wrench, &frame);
-    for (int i = 0; i < 3; i++) force[i] -= ends[1] == body ? wrench[3 + i] : -wrench[3 + i];
+  for (int k = 0; k < f->num_joints; k++)
+    if (f->joints[k].row >= 0)
+      subtract_reaction(f, at, &f->joints[k].kernel, f->joints[k].row, body, force);
+  for (int k = 0; k < f->num_drives; k++) {
+    pol_joint_kernel now;
+    pol_drive_kernels_at(&f->drives[k].kernel, at->t, 1, &now);
+    subtract_reaction(f, at, &now, f->drives[k].placed.row, body, force);
   }
 }
 
@@ -177,11 +218,18 @@ void pol_formulation_reaction(const pol_formulation *formulation, const pol_poin
   const pol_marker *marker = pol_mechanism_marker(formulation->mechanism, j->marker[1]);
   pol_frame frame;
   double wrench[6], arm[3];
-  second_wrench(formulation, at, joint, wrench, &frame);
+  second_wrench(formulation, at, &placed->kernel, placed->row, wrench, &frame);
   pol_v3_copy(wrench + 3, force);
   pol_m3_apply(frame.R, wrench, torque);
   pol_m3_apply(frame.R, marker->position, arm);
   pol_v3_add_scaled_cross(-1.0, arm, force, torque);
+}
+
+double pol_formulation_drive_effort(const pol_formulation *formulation, const pol_point *at,
+                                    int drive)
+{
+  /* the balance holds +B^T lambda, and the row grows with the coordinate at rate 1 */
+  return -at->lambda[formulation->drives[drive].placed.row];
 }
 
 void pol_formulation_energy(const pol_formulation *formulation, const double *q, const double *v,

@@ -177,6 +177,7 @@ void pol_build_mechanism(pol_reader *reader, const pol_place *top, const pol_mod
   const pol_model_marker *markers = data->markers.items;
   const pol_model_joint *joints = data->joints.items;
   const pol_model_force *forces = data->forces.items;
+  const pol_model_drive *drives = data->drives.items;
   int good = 1;
   pol_mechanism_set_gravity(mechanism, data->gravity);
   for (size_t i = 0; good && i < data->bodies.count; i++)
@@ -191,4 +192,7 @@ void pol_build_mechanism(pol_reader *reader, const pol_place *top, const pol_mod
     good = is_added(reader, top, "forces", i,
                     forces[i].type == POL_SPRING_DAMPER ? spring_rule : size_rule,
                     add_force(mechanism, &forces[i]));
+  for (size_t i = 0; good && i < data->drives.count; i++)
+    good =
+        is_added(reader, top, "drives", i, size_rule, pol_add_model_drive(mechanism, &drives[i]));
 }

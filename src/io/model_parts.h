@@ -4,6 +4,7 @@
  *   model_override.c  "key.path=value" changes of the tree
  *   model_tables.c    tree to the structs below, every rule of the format
  *   model_values.c    the readers of rotations and inertias, which the tables use
+ *   model_drives.c    the tables of drives and functions of time, and their way to the mechanism
  *   model_build.c     structs to mechanism
  *   model.c           the public functions
  */
@@ -80,6 +81,20 @@ typedef struct pol_model_force {
   int given_anchor, given_length; /* else those of the initial position */
 } pol_model_force;
 
+typedef struct pol_model_function {
+  int type;                                    /* pol_function_type */
+  pol_function plain;                          /* all numbers but the lists */
+  double value;                                /* of a constant */
+  const json_t *coefficients, *times, *values; /* lists of numbers */
+} pol_model_function;
+
+typedef struct pol_model_drive {
+  const char *name;
+  int joint;      /* index */
+  int coordinate; /* pol_coordinate */
+  pol_model_function function;
+} pol_model_drive;
+
 /* A number, or the one that follows from the other parameters. */
 typedef struct pol_model_sigma {
   double number;
@@ -102,6 +117,7 @@ typedef struct pol_model_data {
   pol_list markers; /* pol_model_marker */
   pol_list joints;  /* pol_model_joint */
   pol_list forces;  /* pol_model_force */
+  pol_list drives;  /* pol_model_drive */
   pol_model_simulation simulation;
 } pol_model_data;
 
@@ -116,8 +132,13 @@ pol_read pol_read_inertia;
 /* pol_model_rates, none negative; no detail */
 pol_read pol_read_rates;
 
-/* Adds the gravity, bodies, markers, joints and forces of sound data to an empty mechanism.  What
- * it refuses is reported. */
+/* The table of a drive. */
+extern const pol_kind pol_drive_kind;
+/* Adds a drive of sound data; the joints are there already. */
+pol_status pol_add_model_drive(pol_mechanism *mechanism, const pol_model_drive *drive);
+
+/* Adds the gravity, bodies, markers, joints, forces and drives of sound data to an empty mechanism.
+ * What it refuses is reported. */
 void pol_build_mechanism(pol_reader *reader, const pol_place *top, const pol_model_data *data,
                          pol_mechanism *mechanism);
 

@@ -26,7 +26,7 @@ static const pol_range from_zero = {0.0, INT32_MAX, 0};
 static const pol_range from_one = {1.0, INT32_MAX, 0};
 
 /* The lists whose objects are found by name. */
-static const char *const named_lists[] = {"bodies", "markers", "joints", "forces", NULL};
+static const char *const named_lists[] = {"bodies", "markers", "joints", "forces", "drives", NULL};
 static const char *const not_bodies[] = {"bodies", NULL};
 static const char *const not_markers[] = {"markers", NULL};
 static const char *const not_joints_or_bodies[] = {"joints", "bodies", NULL};
@@ -599,6 +599,8 @@ static const pol_field model_fields[] = {
      "must be a list of joints", &joint_kind},
     {"forces", pol_read_list, offsetof(pol_model_data, forces), POL_OPTIONAL,
      "must be a list of forces", &force_kind},
+    {"drives", pol_read_list, offsetof(pol_model_data, drives), POL_OPTIONAL,
+     "must be a list of drives", &pol_drive_kind},
     {"simulation", pol_read_object, offsetof(pol_model_data, simulation), POL_REQUIRED,
      "must be an object with at least \"step\" and \"end\"", &simulation_kind},
     {.key = NULL},
@@ -626,4 +628,5 @@ void pol_free_model_data(pol_model_data *data)
   free(data->markers.items);
   free(data->joints.items);
   free(data->forces.items);
+  free(data->drives.items);
 }

@@ -1,5 +1,6 @@
-/* The mechanism as plain data: growing arrays of bodies, markers, joints and forces, and the rules
- * that each must keep.  What is stored here is checked once; every other room may trust it. */
+/* The mechanism as plain data: growing arrays of bodies, markers, joints, forces and drives, and
+ * the rules that each must keep.  What is stored here is checked once; every other room may trust
+ * it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <polhode/mechanism.h>
 
 #include "lie/small.h"
+#include "mechanism/function.h"
 
 /* An array that owns `count` items of `size` bytes. */
 typedef struct array {
@@ -21,6 +23,7 @@ struct pol_mechanism {
   array markers; /* pol_marker */
   array joints;  /* pol_joint */
   array forces;  /* pol_force */
+  array drives;  /* pol_drive */
 };
 
 /* Appends a copy of item, whose first member is its name, and a copy of that name. */
@@ -92,6 +95,9 @@ void pol_mechanism_free(pol_mechanism **mechanism)
   release(&m->markers, sizeof(pol_marker));
   release(&m->joints, sizeof(pol_joint));
   release(&m->forces, sizeof(pol_force));
+  for (int i = 0; i < m->drives.count; i++)
+    pol_function_release(&((pol_drive *)m->drives.items)[i].function);
+  release(&m->drives, sizeof(pol_drive));
   free(m);
   *mechanism = NULL;
 }
@@ -234,6 +240,27 @@ pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *fo
   return append(&mechanism->forces, force, sizeof *force, force->name, index);
 }
 
+pol_status pol_mechanism_add_drive(pol_mechanism *mechanism, const pol_drive *drive, int *index)
+{
+  if (!drive->name || !*drive->name || !pol_coordinate_name(drive->coordinate) ||
+      drive->joint < 0 || drive->joint >= mechanism->joints.count ||
+      !pol_joint_has_coordinate(pol_mechanism_joint(mechanism, drive->joint)->type,
+                                drive->coordinate))
+    return POL_BAD_ARGUMENT;
+  for (int i = 0; i < mechanism->drives.count; i++) {
+    const pol_drive *other = pol_mechanism_drive(mechanism, i);
+    if (strcmp(other->name, drive->name) == 0 ||
+        (other->joint == drive->joint && other->coordinate == drive->coordinate))
+      return POL_BAD_ARGUMENT;
+  }
+  pol_drive copy = *drive;
+  pol_status status = pol_function_copy(&drive->function, &copy.function);
+  if (status) return status;
+  status = append(&mechanism->drives, &copy, sizeof copy, drive->name, index);
+  if (status) pol_function_release(&copy.function);
+  return status;
+}
+
 int pol_mechanism_num_bodies(const pol_mechanism *mechanism)
 {
   return mechanism->bodies.count;
@@ -254,6 +281,11 @@ int pol_mechanism_num_forces(const pol_mechanism *mechanism)
   return mechanism->forces.count;
 }
 
+int pol_mechanism_num_drives(const pol_mechanism *mechanism)
+{
+  return mechanism->drives.count;
+}
+
 const pol_body *pol_mechanism_body(const pol_mechanism *mechanism, int index)
 {
   return (const pol_body *)mechanism->bodies.items + index;
@@ -272,6 +304,11 @@ const pol_joint *pol_mechanism_joint(const pol_mechanism *mechanism, int index)
 const pol_force *pol_mechanism_force(const pol_mechanism *mechanism, int index)
 {
   return (const pol_force *)mechanism->forces.items + index;
+}
+
+const pol_drive *pol_mechanism_drive(const pol_mechanism *mechanism, int index)
+{
+  return (const pol_drive *)mechanism->drives.items + index;
 }
 
 int pol_mechanism_find_body(const pol_mechanism *mechanism, const char *name)

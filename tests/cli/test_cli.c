@@ -640,6 +640,30 @@ static void check_tells_of_springs_and_drag(void **state)
   json_decref(object);
 }
 
+/* A drive is listed, takes a degree of freedom, and tells its torque. */
+static void drives_are_told(void **state)
+{
+  (void)state;
+  expect("polhode check " POLHODE_SOURCE_DIR "/models/examples/four_bar_motor.json", 0);
+  expect_text(out, "\ndrive           motor, rotation of A, speed\n");
+  expect_text(out, "0 of 18: 21 constraints, 3 redundant\n");
+  expect("polhode check " POLHODE_SOURCE_DIR "/models/examples/four_bar_motor.json --json", 0);
+  json_t *object = parse_output();
+  expect_length(object, "drives", 1);
+  expect_word(json_array_get(at(object, "drives"), 0), "joint", "A");
+  json_decref(object);
+  expect("polhode run " POLHODE_SOURCE_DIR
+         "/models/examples/four_bar_motor.json --set simulation.end=0.1",
+         0);
+  expect_text(out, "\nmotor    torque            N m    ");
+  expect("polhode run " POLHODE_SOURCE_DIR
+         "/models/examples/four_bar_motor.json --set simulation.end=0.1 --json",
+         0);
+  object = parse_output();
+  assert_true(fabs(number_at(object, "final.drives.motor.torque")) > 1e-4);
+  json_decref(object);
+}
+
 /* A hinge about x allows no spin about y. */
 static void check_tells_what_had_to_change(void **state)
 {
@@ -890,6 +914,7 @@ int main(void)
       cmocka_unit_test(check_tells_what_a_model_is),
       cmocka_unit_test(check_tells_of_forces_and_distances),
       cmocka_unit_test(check_tells_of_springs_and_drag),
+      cmocka_unit_test(drives_are_told),
       cmocka_unit_test(check_tells_what_had_to_change),
       cmocka_unit_test(quiet_runs_tell_what_had_to_change),
       cmocka_unit_test(nameless_models_show_their_file),

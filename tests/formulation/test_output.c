@@ -216,13 +216,13 @@ static void opposite_axes_are_refused(void **state)
     assert_int_equal(pol_formulation_create(&formulation, mechanism, POL_SO3XR3), POL_OK);
     pol_formulation_initial(formulation, q, v, keep);
     memcpy(q, identity, sizeof identity);
-    assert_int_equal(pol_formulation_check_branches(formulation, q, &diagnostics), POL_OK);
+    assert_int_equal(pol_formulation_check_branches(formulation, 0.0, q, &diagnostics), POL_OK);
     memcpy(q, flipped, sizeof flipped);
-    assert_int_equal(pol_formulation_check_branches(formulation, q, &diagnostics),
+    assert_int_equal(pol_formulation_check_branches(formulation, 0.0, q, &diagnostics),
                      POL_INCONSISTENT);
     assert_non_null(strstr(diagnostics.where, "joint 'lock'"));
     memcpy(q, cycled, sizeof cycled);
-    assert_int_equal(pol_formulation_check_branches(formulation, q, &diagnostics),
+    assert_int_equal(pol_formulation_check_branches(formulation, 0.0, q, &diagnostics),
                      POL_INCONSISTENT);
     pol_formulation_free(&formulation);
     pol_mechanism_free(&mechanism);

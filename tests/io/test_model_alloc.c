@@ -85,6 +85,20 @@ static void joints_and_forces_of_every_form(void **state)
   assert_true(alloc_exhaust(read_input, &in) > 50);
 }
 
+static void drives(void **state)
+{
+  (void)state;
+  static const char *const overrides[] = {
+      "drives[0].function={\"type\": \"table\", \"times\": [0, 1, 3], \"values\": [0, 1, 1]}"};
+  input in = {.path = POLHODE_SOURCE_DIR "/models/examples/four_bar_motor.json",
+              .num_overrides = 1,
+              .overrides = overrides};
+  assert_true(alloc_exhaust(read_input, &in) > 100);
+  input keys = {.path = POLHODE_SOURCE_DIR "/tests/data/bad-models/function-keys.json",
+                .num_errors = 10};
+  assert_true(alloc_exhaust(read_input, &keys) > 50);
+}
+
 static void a_model_with_many_errors(void **state)
 {
   (void)state;
@@ -139,6 +153,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_good_model),
       cmocka_unit_test(joints_and_forces_of_every_form),
+      cmocka_unit_test(drives),
       cmocka_unit_test(a_model_with_many_errors),
       cmocka_unit_test(odd_keys_and_refused_numbers),
       cmocka_unit_test(syntax_errors),

@@ -41,7 +41,7 @@ static void examples_are_good_models(void **state)
     count++;
     start = end + 1;
   }
-  assert_int_equal(count, 8);
+  assert_int_equal(count, 9);
   free(text);
 }
 
@@ -95,6 +95,10 @@ static void schema_lists_every_name(void **state)
   assert_int_equal(json_array_size(forces), POL_DRAG + 1);
   for (int i = 0; i <= POL_DRAG; i++)
     assert_item(forces, i, pol_force_type_name((pol_force_type)i));
+  json_t *functions = find(*state, "definitions/function/properties/type/enum");
+  assert_int_equal(json_array_size(functions), POL_TABLE + 1);
+  for (int i = 0; i <= POL_TABLE; i++)
+    assert_item(functions, i, pol_function_type_name((pol_function_type)i));
   assert_int_equal(json_array_size(methods), pol_method_count());
   for (int i = 0; i < pol_method_count(); i++) assert_item(methods, i, pol_method_at(i)->name);
   assert_int_equal(json_array_size(formulations), pol_formulation_count());
@@ -147,6 +151,8 @@ static void schema_has_no_unknown_keys(void **state)
   assert_known_keys(schema, "definitions/marker/properties", "{\"markers\": [@]}");
   assert_known_keys(schema, "definitions/joint/properties", "{\"joints\": [@]}");
   assert_known_keys(schema, "definitions/force/properties", "{\"forces\": [@]}");
+  assert_known_keys(schema, "definitions/drive/properties", "{\"drives\": [@]}");
+  assert_known_keys(schema, "definitions/function/properties", "{\"drives\": [{\"function\": @}]}");
   assert_known_keys(schema, "definitions/simulation/properties", "{\"simulation\": @}");
   assert_known_keys(schema, "definitions/simulation/properties/newton/properties",
                     "{\"simulation\": {\"newton\": @}}");

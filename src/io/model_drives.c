@@ -1,0 +1,261 @@
+/* Drives and functions of time in a model file: their tables, the rules between their keys, and
+ * their way to the mechanism. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/model_parts.h"
+
+static const char number_rule[] = "must be a number";
+static const char *const not_drives_or_others[] = {"drives", "forces", "joints", "bodies", NULL};
+
+/* --- functions -------------------------------------------------------------------------------- */
+
+static const char *function_choice(int number)
+{
+  return pol_function_type_name((pol_function_type)number);
+}
+
+static const pol_choices function_types = {function_choice};
+
+/* const json_t *: a list of at least *(const int *)detail numbers, borrowed */
+static void read_list_of_numbers(pol_reader *reader, const pol_place *place, const pol_field *field,
+                                 void *target)
+{
+  const int *at_least = field->detail;
+  if (!json_is_array(place->value) || json_array_size(place->value) < (size_t)*at_least) {
+    pol_report(reader, place, "", "%s", field->rule);
+    return;
+  }
+  *(const json_t **)target = place->value;
+  for (size_t i = 0; i < json_array_size(place->value); i++) {
+    const pol_place item = pol_place_item(place, i);
+    if (!json_is_number(item.value)) pol_report(reader, &item, "", "%s", number_rule);
+  }
+}
+
+/* double[2] */
+static void read_slopes(pol_reader *reader, const pol_place *place, const pol_field *field,
+                        void *target)
+{
+  double *slopes = target;
+  if (!json_is_array(place->value) || json_array_size(place->value) != 2) {
+    pol_report(reader, place, "", "%s", field->rule);
+    return;
+  }
+  for (size_t i = 0; i < 2; i++) {
+    const pol_place item = pol_place_item(place, i);
+    slopes[i] = json_number_value(item.value);
+    if (!json_is_number(item.value)) pol_report(reader, &item, "", "%s", number_rule);
+  }
+}
+
+static const int one = 1, two = 2;
+
+#define PLAIN(member) offsetof(pol_model_function, plain.member)
+
+static const pol_field function_fields[] = {
+    {"type", pol_read_choice, offsetof(pol_model_function, type), POL_REQUIRED,
+     "must be a type of function, such as \"harmonic\"", &function_types},
+    {"value", pol_read_number, offsetof(pol_model_function, value), POL_OPTIONAL, number_rule,
+     NULL},
+    {"offset", pol_read_number, PLAIN(offset), POL_OPTIONAL, number_rule, NULL},
+    {"amplitude", pol_read_number, PLAIN(amplitude), POL_OPTIONAL, number_rule, NULL},
+    {"frequency", pol_read_number, PLAIN(frequency), POL_OPTIONAL, number_rule, NULL},
+    {"phase", pol_read_number, PLAIN(phase), POL_OPTIONAL, number_rule, NULL},
+    {"coefficients", read_list_of_numbers, offsetof(pol_model_function, coefficients), POL_OPTIONAL,
+     "must be a list of at least 1 number", &one},
+    {"from", pol_read_number, PLAIN(from), POL_OPTIONAL, number_rule, NULL},
+    {"to", pol_read_number, PLAIN(to), POL_OPTIONAL, number_rule, NULL},
+    {"t0", pol_read_number, PLAIN(t0), POL_OPTIONAL, number_rule, NULL},
+    {"t1", pol_read_number, PLAIN(t1), POL_OPTIONAL, number_rule, NULL},
+    {"times", read_list_of_numbers, offsetof(pol_model_function, times), POL_OPTIONAL,
+     "must be a list of at least 2 numbers", &two},
+    {"values", read_list_of_numbers, offsetof(pol_model_function, values), POL_OPTIONAL,
+     "must be a list of at least 2 numbers", &two},
+    {"slopes", read_slopes, PLAIN(slopes), POL_OPTIONAL, "must be a list of 2 numbers", NULL},
+    {.key = NULL},
+};
+
+#undef PLAIN
+
+/* The keys of each type beside "type": those it needs, those it may have; NULL at the ends. */
+static const struct function_keys {
+  const char *required[4];
+  const char *optional[4];
+} function_keys[] = {
+    [POL_CONSTANT] = {{"value"}, {NULL}},
+    [POL_HARMONIC] = {{"amplitude", "frequency"}, {"offset", "phase"}},
+    [POL_POLYNOMIAL] = {{"coefficients"}, {NULL}},
+    [POL_STEP] = {{"to", "t1"}, {"from", "t0"}},
+    [POL_SPEED] = {{"to", "t1"}, {"from", "t0", "offset"}},
+    [POL_TABLE] = {{"times", "values"}, {"slopes"}},
+};
+
+static int is_listed(const char *const *keys, const char *key)
+{
+  for (int i = 0; i < 4 && keys[i]; i++)
+    if (strcmp(keys[i], key) == 0) return 1;
+  return 0;
+}
+
+/* Every key belongs to the type, and none that it needs is missing. */
+static void check_function_keys(pol_reader *reader, const pol_place *place, pol_function_type type)
+{
+  const struct function_keys *keys = &function_keys[type];
+  for (const pol_field *field = function_fields + 1; field->key; field++) {
+    const pol_place at = pol_place_key(place, field->key);
+    if (is_listed(keys->required, field->key)) {
+      if (!at.value) pol_report_missing(reader, place, function_fields, field->key, field->rule);
+    } else if (at.value && !is_listed(keys->optional, field->key)) {
+      pol_report(reader, &at, "", "must not be given: a %s function has no \"%s\"",
+                 pol_function_type_name(type), field->key);
+    }
+  }
+}
+
+/* Times that ascend, and a value for each. */
+static void check_table(pol_reader *reader, const pol_place *place, const pol_model_function *f)
+{
+  const pol_place times = pol_place_key(place, "times"), values = pol_place_key(place, "values");
+  if (json_array_size(f->times) != json_array_size(f->values)) {
+    pol_report(reader, &values, "", "must have as many numbers as \"times\"");
+    return;
+  }
+  for (size_t i = 1; i < json_array_size(f->times); i++) {
+    const pol_place item = pol_place_item(&times, i);
+    if (json_number_value(item.value) > json_number_value(json_array_get(f->times, i - 1)))
+      continue;
+    pol_report(reader, &item, "", "must be above the time before");
+    return;
+  }
+}
+
+static void check_function(pol_reader *reader, const pol_place *place, void *object, int sound)
+{
+  pol_model_function *f = object;
+  const int before = reader->errors->count;
+  if (!pol_given(place, "type") || f->type < 0) return;
+  check_function_keys(reader, place, (pol_function_type)f->type);
+  if (!sound || reader->errors->count != before) return;
+  f->plain.type = (pol_function_type)f->type;
+  if (f->plain.type == POL_CONSTANT) f->plain.offset = f->value;
+  f->plain.clamped = pol_given(place, "slopes");
+  const int is_step = f->plain.type == POL_STEP || f->plain.type == POL_SPEED;
+  const pol_place end = pol_place_key(place, "t1");
+  if (is_step && !(f->plain.t1 > f->plain.t0))
+    pol_report(reader, &end, "", "must be above t0, which is %.10g", f->plain.t0);
+  if (f->plain.type == POL_TABLE) check_table(reader, place, f);
+}
+
+static const pol_kind function_kind = {
+    .rule = "must be an object that describes a function of time",
+    .fields = function_fields,
+    .size = sizeof(pol_model_function),
+    .check = check_function,
+};
+
+/* --- drives ----------------------------------------------------------------------------------- */
+
+static const char *coordinate_choice(int number)
+{
+  return pol_coordinate_name((pol_coordinate)number);
+}
+
+static const pol_choices coordinates = {coordinate_choice};
+
+static const pol_field drive_fields[] = {
+    {"name", pol_read_name, offsetof(pol_model_drive, name), POL_REQUIRED,
+     "must be a name of letters, digits, _, - and spaces between them", not_drives_or_others},
+    {"joint", pol_read_reference, offsetof(pol_model_drive, joint), POL_REQUIRED,
+     "must be the name of a joint", "joints"},
+    {"coordinate", pol_read_choice, offsetof(pol_model_drive, coordinate), POL_REQUIRED,
+     "must be \"rotation\" or \"translation\"", &coordinates},
+    {"function", pol_read_object, offsetof(pol_model_drive, function), POL_REQUIRED,
+     "must be an object that describes a function of time", &function_kind},
+    {.key = NULL},
+};
+
+/* The joint must leave the coordinate free. */
+static void check_free(pol_reader *reader, const pol_place *place, const pol_model_drive *drive)
+{
+  const json_t *joints = json_object_get(place->parent->parent->value, "joints");
+  const json_t *joint = json_array_get(joints, (size_t)drive->joint);
+  const char *name = json_string_value(json_object_get(joint, "type"));
+  const pol_coordinate coordinate = (pol_coordinate)drive->coordinate;
+  const pol_place at = pol_place_key(place, "coordinate"), of = pol_place_key(place, "joint");
+  pol_joint_type type;
+  if (!name || pol_joint_type_find(name, &type) || pol_joint_has_coordinate(type, coordinate))
+    return;
+  const pol_coordinate other =
+      coordinate == POL_DRIVE_ROTATION ? POL_DRIVE_TRANSLATION : POL_DRIVE_ROTATION;
+  if (pol_joint_has_coordinate(type, other))
+    pol_report(reader, &at, "", "must be \"%s\": all that a %s joint leaves free",
+               pol_coordinate_name(other), name);
+  else
+    pol_report(reader, &of, "",
+               "must be a revolute, prismatic or cylindrical joint: a %s one has no rotation about "
+               "or translation along one axis to drive",
+               name);
+}
+
+/* No drive before may have the same coordinate. */
+static void check_only(pol_reader *reader, const pol_place *place)
+{
+  const char *joint = json_string_value(json_object_get(place->value, "joint"));
+  const char *coordinate = json_string_value(json_object_get(place->value, "coordinate"));
+  for (size_t i = 0; i < place->index; i++) {
+    const json_t *other = json_array_get(place->parent->value, i);
+    const char *its_joint = json_string_value(json_object_get(other, "joint"));
+    const char *its_coordinate = json_string_value(json_object_get(other, "coordinate"));
+    if (!its_joint || !its_coordinate || strcmp(joint, its_joint) != 0 ||
+        strcmp(coordinate, its_coordinate) != 0)
+      continue;
+    const pol_place at = pol_place_key(place, "coordinate");
+    pol_report(reader, &at, "", "must not be driven twice: drives[%zu] does so already", i);
+    return;
+  }
+}
+
+static void check_drive(pol_reader *reader, const pol_place *place, void *object, int sound)
+{
+  (void)sound;
+  const pol_model_drive *drive = object;
+  if (!pol_given(place, "joint") || !pol_given(place, "coordinate") || drive->joint < 0 ||
+      drive->coordinate < 0)
+    return;
+  check_free(reader, place, drive);
+  check_only(reader, place);
+}
+
+const pol_kind pol_drive_kind = {
+    .rule = "must be an object that describes a drive",
+    .fields = drive_fields,
+    .size = sizeof(pol_model_drive),
+    .check = check_drive,
+};
+
+/* --- to the mechanism ------------------------------------------------------------------------- */
+
+pol_status pol_add_model_drive(pol_mechanism *mechanism, const pol_model_drive *from)
+{
+  pol_drive drive = {.name = from->name,
+                     .joint = from->joint,
+                     .coordinate = (pol_coordinate)from->coordinate,
+                     .function = from->function.plain};
+  const json_t *values =
+      drive.function.type == POL_TABLE ? from->function.values : from->function.coefficients;
+  const size_t count = json_array_size(values);
+  double *numbers = malloc((2 * count + 1) * sizeof *numbers);
+  if (!numbers) return POL_NO_MEMORY;
+  for (size_t i = 0; i < count; i++) {
+    numbers[i] = json_number_value(json_array_get(values, i));
+    numbers[count + i] = json_number_value(json_array_get(from->function.times, i));
+  }
+  drive.function.count = (int)count;
+  drive.function.values = numbers;
+  drive.function.times = numbers + count;
+  const pol_status status = pol_mechanism_add_drive(mechanism, &drive, NULL);
+  free(numbers);
+  return status;
+}

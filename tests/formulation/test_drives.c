@@ -1,0 +1,262 @@
+/* The terms of drives against finite differences along the group and in time, for each formulation
+ * and coordinate, off the constraints; and the branches and rules of drives. */
+#include <polhode/polhode.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "dae/dae.h"
+
+enum { MAX_NV = 14, MAX_M = 14 };
+static const double offset[4] = {2.0, 1.0, -1.0, -2.0};
+static const double s = 1e-3, now = 0.37;
+
+typedef struct system {
+  pol_mechanism *mechanism;
+  pol_formulation *formulation;
+  const pol_dae *dae;
+  pol_dae_patterns patterns;
+  int nv, m;
+  double q[MAX_NV], v[MAX_NV], lambda[MAX_M];
+  double *scratch;
+} system_t;
+
+static int add_marker(pol_mechanism *mechanism, int body, uint64_t *seed)
+{
+  pol_marker marker = {.name = "", .body = body};
+  int index;
+  random_numbers(seed, marker.position, 3);
+  random_quaternion(seed, marker.rotation);
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &index), POL_OK);
+  return index;
+}
+
+static void add_joint(pol_mechanism *mechanism, const char *name, pol_joint_type type, int first,
+                      int second, uint64_t *seed)
+{
+  pol_joint joint = {.name = name, .type = type};
+  joint.marker[0] = add_marker(mechanism, first, seed);
+  joint.marker[1] = add_marker(mechanism, second, seed);
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
+}
+
+/* Two bodies, a pivot for each in so3, and a cylindrical joint with both coordinates driven:
+ * between the bodies, or from or to the ground. */
+static void create(system_t *sys, pol_formulation_kind kind, int first, int second, uint64_t *seed)
+{
+  pol_drive turn = {
+      .name = "turn",
+      .coordinate = POL_DRIVE_ROTATION,
+      .function = {
+          .type = POL_HARMONIC, .offset = 0.4, .amplitude = 2.0, .frequency = 0.3, .phase = 0.2}};
+  pol_drive slide = {.name = "slide",
+                     .coordinate = POL_DRIVE_TRANSLATION,
+                     .function = {.type = POL_STEP, .from = -0.5, .to = 1.5, .t1 = 1.1}};
+  unsigned char keep[MAX_NV];
+  assert_int_equal(pol_mechanism_create(&sys->mechanism), POL_OK);
+  for (int i = 0; i < 2; i++) {
+    pol_body body = {.name = i == 0 ? "a" : "b",
+                     .mass = 2.0,
+                     .inertia = {1.0, 0.1, -0.2, 0.1, 1.3, 0.3, -0.2, 0.3, 0.9}};
+    double w[3];
+    random_numbers(seed, w, 3);
+    for (int j = 0; j < 3; j++) w[j] *= 0.5; /* far from gimbal lock */
+    pol_so3_exp(w, body.rotation);
+    random_numbers(seed, body.position, 3);
+    assert_int_equal(pol_mechanism_add_body(sys->mechanism, &body, NULL), POL_OK);
+  }
+  if (kind == POL_SO3_PIVOT) {
+    add_joint(sys->mechanism, "pivot a", POL_SPHERICAL, POL_GROUND, 0, seed);
+    add_joint(sys->mechanism, "pivot b", POL_SPHERICAL, 1, POL_GROUND, seed);
+  }
+  add_joint(sys->mechanism, "driven", POL_CYLINDRICAL, first, second, seed);
+  turn.joint = slide.joint = pol_mechanism_num_joints(sys->mechanism) - 1;
+  assert_int_equal(pol_mechanism_add_drive(sys->mechanism, &turn, NULL), POL_OK);
+  assert_int_equal(pol_mechanism_add_drive(sys->mechanism, &slide, NULL), POL_OK);
+
+  assert_int_equal(pol_formulation_create(&sys->formulation, sys->mechanism, kind), POL_OK);
+  sys->dae = pol_formulation_dae(sys->formulation);
+  assert_int_equal(pol_dae_patterns_create(&sys->patterns, sys->dae), POL_OK);
+  sys->nv = sys->dae->group.nv;
+  sys->m = pol_dae_num_constraints(sys->dae);
+  assert_true(sys->nv <= MAX_NV && sys->m <= MAX_M && sys->dae->group.nq <= MAX_NV);
+  sys->scratch = calloc(sys->dae->scratch_size, sizeof *sys->scratch);
+  pol_formulation_initial(sys->formulation, sys->q, sys->v, keep);
+  random_numbers(seed, sys->v, sys->nv);
+  random_numbers(seed, sys->lambda, sys->m);
+}
+
+static void destroy(system_t *sys)
+{
+  free(sys->scratch);
+  pol_dae_patterns_free(&sys->patterns);
+  pol_formulation_free(&sys->formulation);
+  pol_mechanism_free(&sys->mechanism);
+}
+
+static void evaluate(const system_t *sys, double t, const double *q, unsigned want,
+                     const pol_terms *out)
+{
+  static const double rest[MAX_NV];
+  pol_point at = {t, q, sys->v, rest, sys->lambda};
+  assert_int_equal(pol_dae_evaluate(sys->dae, &at, want, out, sys->scratch), POL_OK);
+}
+
+/* The matrix of one `want` bit against the derivative of a vector by q. */
+static void check_matrix(const system_t *sys, unsigned matrix, const pol_pattern *pattern,
+                         unsigned vector_want, int rows)
+{
+  double values[MAX_NV * MAX_NV], vector[MAX_NV], numeric[MAX_NV];
+  pol_terms out = {.balance = vector,
+                   .position = vector,
+                   .velocity = vector,
+                   .stiffness = values,
+                   .jacobian = values,
+                   .curvature = values};
+  evaluate(sys, now, sys->q, matrix, &out);
+  for (int j = 0; j < sys->nv; j++) {
+    double samples[4][MAX_NV], q[MAX_NV], step[MAX_NV] = {0.0}, dense[MAX_NV] = {0.0};
+    for (int k = 0; k < 4; k++) {
+      step[j] = offset[k] * s;
+      pol_group_move(&sys->dae->group, sys->q, step, q);
+      evaluate(sys, now, q, vector_want, &out);
+      memcpy(samples[k], vector, sizeof vector);
+    }
+    for (int i = 0; i < rows; i++) {
+      double f[4] = {samples[0][i], samples[1][i], samples[2][i], samples[3][i]};
+      numeric[i] = difference(f, s);
+    }
+    for (int k = pattern->start[j]; k < pattern->start[j + 1]; k++)
+      dense[pattern->row[k]] = values[k];
+    assert_near(dense, numeric, rows, 1e-9);
+  }
+}
+
+/* Phi, then its velocity, along q(t) = q exp(t v): their time derivatives are the next ones. */
+static void check_times(const system_t *sys)
+{
+  double vector[2][MAX_M], samples[4][2][MAX_M];
+  pol_terms out = {.position = vector[0], .velocity = vector[1], .acceleration = vector[1]};
+  for (int k = 0; k < 4; k++) {
+    double q[MAX_NV], step[MAX_NV];
+    for (int j = 0; j < sys->nv; j++) step[j] = offset[k] * s * sys->v[j];
+    pol_group_move(&sys->dae->group, sys->q, step, q);
+    evaluate(sys, now + offset[k] * s, q, POL_POSITION | POL_VELOCITY, &out);
+    memcpy(samples[k], vector, sizeof vector);
+  }
+  for (int level = 0; level < 2; level++) {
+    double numeric[MAX_M];
+    evaluate(sys, now, sys->q, level == 0 ? POL_VELOCITY : POL_ACCELERATION, &out);
+    for (int i = 0; i < sys->m; i++) {
+      double f[4];
+      for (int k = 0; k < 4; k++) f[k] = samples[k][level][i];
+      numeric[i] = difference(f, s);
+    }
+    assert_near(vector[1], numeric, sys->m, 2e-9);
+  }
+}
+
+static void all_terms_match_finite_differences(void **state)
+{
+  (void)state;
+  static const int ends[3][2] = {{POL_GROUND, 0}, {1, POL_GROUND}, {0, 1}};
+  uint64_t seed = 20260301;
+  for (int kind = 0; kind < pol_formulation_count(); kind++)
+    for (int k = 0; k < 3; k++) {
+      system_t sys = {0};
+      create(&sys, (pol_formulation_kind)kind, ends[k][0], ends[k][1], &seed);
+      const pol_pattern *W = sys.patterns.coupling, *B = sys.patterns.constraint;
+      check_matrix(&sys, POL_JACOBIAN, B, POL_POSITION, sys.m);
+      check_matrix(&sys, POL_CURVATURE, B, POL_VELOCITY, sys.m);
+      check_matrix(&sys, POL_GEOMETRIC_STIFFNESS, W, POL_REACTION, sys.nv);
+      check_times(&sys);
+
+      /* B^T lambda is the reaction */
+      double jacobian[MAX_M * MAX_NV], reaction[MAX_NV], product[MAX_NV] = {0.0};
+      pol_terms out = {.balance = reaction, .jacobian = jacobian};
+      evaluate(&sys, now, sys.q, POL_REACTION | POL_JACOBIAN, &out);
+      pol_matrix_multiply_transposed(B, jacobian, 1.0, sys.lambda, product);
+      assert_near(product, reaction, sys.nv, 1e-13);
+      destroy(&sys);
+    }
+}
+
+/* Drives come after the joints and before the unit constraints. */
+static void drives_have_rows_and_names(void **state)
+{
+  (void)state;
+  uint64_t seed = 3;
+  for (int kind = 0; kind < pol_formulation_count(); kind++) {
+    system_t sys = {0};
+    char text[128];
+    create(&sys, (pol_formulation_kind)kind, 0, 1, &seed);
+    assert_int_equal(sys.m, kind == POL_EULER_PARAMETERS ? 8 : 6);
+    sys.dae->describe(sys.nv + 4, text, sizeof text, sys.dae->user);
+    assert_string_equal(text, "drive 'turn'");
+    sys.dae->describe(sys.nv + 5, text, sizeof text, sys.dae->user);
+    assert_string_equal(text, "drive 'slide'");
+    pol_point at = {.lambda = sys.lambda};
+    assert_true(pol_formulation_drive_effort(sys.formulation, &at, 1) == -sys.lambda[5]);
+    destroy(&sys);
+  }
+}
+
+/* A hinge about z on the ground, turned by `angle`; the drive wants 0.3 rad. */
+static pol_status check_turned(double angle, pol_diagnostics *diagnostics)
+{
+  static const double origin[3] = {0.0, 0.0, 0.0};
+  pol_mechanism *mechanism;
+  pol_formulation *formulation;
+  pol_body body = {.name = "arm",
+                   .mass = 1.0,
+                   .inertia = {1, 0, 0, 0, 1, 0, 0, 0, 1},
+                   .rotation = {1.0, 0.0, 0.0, 0.0}};
+  pol_joint joint = {.name = "hinge", .type = POL_REVOLUTE};
+  pol_drive drive = {.name = "motor", .function = {.type = POL_CONSTANT, .offset = 0.3}};
+  double q[7], v[6];
+  unsigned char keep[6];
+  assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
+  assert_int_equal(pol_mechanism_add_body(mechanism, &body, NULL), POL_OK);
+  for (int i = 0; i < 2; i++)
+    assert_int_equal(
+        pol_mechanism_add_marker_at(mechanism, "", i - 1, origin, NULL, &joint.marker[i]), POL_OK);
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
+  assert_int_equal(pol_mechanism_add_drive(mechanism, &drive, NULL), POL_OK);
+
+  /* a second drive of the same coordinate, a coordinate that is locked, a joint that is not */
+  drive.name = "again";
+  assert_int_equal(pol_mechanism_add_drive(mechanism, &drive, NULL), POL_BAD_ARGUMENT);
+  drive.coordinate = POL_DRIVE_TRANSLATION;
+  assert_int_equal(pol_mechanism_add_drive(mechanism, &drive, NULL), POL_BAD_ARGUMENT);
+  drive.joint = 1;
+  assert_int_equal(pol_mechanism_add_drive(mechanism, &drive, NULL), POL_BAD_ARGUMENT);
+
+  assert_int_equal(pol_formulation_create(&formulation, mechanism, POL_SO3XR3), POL_OK);
+  pol_formulation_initial(formulation, q, v, keep);
+  pol_so3_exp((double[3]){0.0, 0.0, angle}, q);
+  pol_status status = pol_formulation_check_branches(formulation, 0.0, q, diagnostics);
+  pol_formulation_free(&formulation);
+  pol_mechanism_free(&mechanism);
+  return status;
+}
+
+static void wrong_branches_are_refused(void **state)
+{
+  (void)state;
+  static const double pi = 3.14159265358979323846;
+  pol_diagnostics diagnostics;
+  assert_int_equal(check_turned(0.3, &diagnostics), POL_OK);
+  assert_int_equal(check_turned(0.3 + pi, &diagnostics), POL_INCONSISTENT);
+  assert_string_equal(diagnostics.where, "drive 'motor'");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(all_terms_match_finite_differences),
+      cmocka_unit_test(drives_have_rows_and_names),
+      cmocka_unit_test(wrong_branches_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
