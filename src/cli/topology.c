@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum { NAME_LENGTH = 28, TITLE_LENGTH = 80, TEXT_SIZE = 4 * TITLE_LENGTH + 8 };
-enum { NONE = -1, ORDER_SWEEPS = 12, PLACE_SWEEPS = 24 };
+enum { NONE = -1, ORDER_SWEEPS = 12, PLACE_SWEEPS = 60 };
 
 /* In pixels. */
 static const double margin = 24, line_height = 17, font_size = 13, title_size = 16;
