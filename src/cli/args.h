@@ -10,6 +10,7 @@
 typedef struct cli_args {
   const char *operand; /* NULL if none was given */
   const char *out;
+  const char *svg;
   int json;
   int quiet;
   int help;

@@ -1,6 +1,7 @@
 /* polhode check: says what a model is, what is wrong with it, and what happens to its initial
  * values.
  */
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "cli/json_out.h"
 #include "cli/summary.h"
 #include "cli/text_out.h"
+#include "cli/topology.h"
 
 /* What the check found out. */
 typedef struct findings {
@@ -384,12 +386,42 @@ static int check_model(const cli_args *args, const pol_model *model)
   return found.started && printed ? CLI_DONE : CLI_FAILED;
 }
 
+/* Whether the name can be that of a picture; a mistyped command must not overwrite a model. */
+static int is_svg_name(const char *path)
+{
+  const size_t length = strlen(path);
+  return length > 4 && strcmp(path + length - 4, ".svg") == 0;
+}
+
+/* Draws the topology into args->svg; an unfinished file is removed.  Gives the exit status. */
+static int draw_topology(const cli_args *args, const pol_model *model)
+{
+  FILE *file = fopen(args->svg, "w");
+  if (file == NULL)
+    return cli_refuse_one("polhode check", args->json, "--svg", args->svg, strerror(errno));
+  pol_status status = cli_topology_write(file, model);
+  int reason = errno;
+  if (fclose(file) != 0 && status == POL_OK) {
+    status = POL_IO;
+    reason = errno;
+  }
+  if (status == POL_OK) return CLI_DONE;
+  remove(args->svg);
+  fprintf(stderr, "polhode check: %s: %s\n", args->svg,
+          status == POL_IO ? strerror(reason) : pol_status_text(status));
+  return CLI_FAILED;
+}
+
 static int check(const cli_args *args)
 {
   pol_model *model;
+  if (args->svg != NULL && !is_svg_name(args->svg))
+    return cli_refuse_one("polhode check", args->json, "--svg", args->svg,
+                          "must be a file name that ends in .svg");
   int result = cli_read_model(args, &model);
   if (result != CLI_DONE) return result;
-  result = check_model(args, model);
+  if (args->svg != NULL) result = draw_topology(args, model);
+  if (result == CLI_DONE) result = check_model(args, model);
   pol_model_free(&model);
   return result;
 }
@@ -398,6 +430,8 @@ static const cli_option options[] = {
     {"--set", "KEY=VALUE", "replace any value of the model file", CLI_OVERRIDE, 0, NULL},
     {"--json", NULL, "print one JSON object instead of a table", CLI_FLAG, offsetof(cli_args, json),
      NULL},
+    {"--svg", "FILE.svg", "draw bodies, joints, forces and drives as a picture", CLI_TEXT,
+     offsetof(cli_args, svg), NULL},
 };
 
 const cli_command cli_check = {
@@ -408,7 +442,8 @@ const cli_command cli_check = {
             "initial values: how far the given ones had to move, and whether that is possible.\n"
             "Exit status: 0 valid, 1 there are no consistent initial values, 2 the input is wrong.",
     .examples = "  polhode check heavy_top.json\n"
-                "  polhode check heavy_top.json --set simulation.formulation=se3 --json",
+                "  polhode check heavy_top.json --set simulation.formulation=se3 --json\n"
+                "  polhode check slider_crank.json --svg slider_crank.svg",
     .options = options,
     .num_options = sizeof options / sizeof options[0],
     .run = check,
