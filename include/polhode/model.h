@@ -48,7 +48,8 @@ void pol_model_free(pol_model **model);
 /* A CSV result: the comment lines "# polhode VERSION" and "# units: s,m,...", a line of channel
  * names, then one line a recorded time with numbers of 17 digits, so that reading gives back the
  * same numbers.  Names with a comma, quote or line break are quoted (RFC 4180).  Lines are buffered
- * and reach the disk whole: a run that is killed leaves complete lines. */
+ * and written in pieces that end with a whole line; only where the system kills the process in the
+ * middle of a write can the last line be cut. */
 typedef struct pol_csv pol_csv;
 
 /* Creates or replaces the file and writes its head.  The record must outlive the csv.  POL_IO: the

@@ -1,7 +1,8 @@
 /* CSV results: buffered writing of whole lines.
  *
  * Lines are put together in a buffer of our own; the file itself is unbuffered.  So every write
- * ends with a complete line, and what a killed run leaves can be read.  A write that a full disk
+ * ends with a complete line, and what a killed run leaves can be read, but for a last line that the
+ * system may cut in the middle of a write.  A write that a full disk
  * cuts short is taken back to the end of its last line.  Numbers have 17 significant digits, which
  * is enough to read back the same double (IEEE 754-2008, 5.12.2).
  */
