@@ -285,6 +285,12 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   return POL_OK;
 }
 
+/* Whether two step sizes differ by no more than the round-off of times. */
+static int is_same_step(double h, double other)
+{
+  return fabs(h - other) <= 1e-9 * other;
+}
+
 /* A new step size: the auxiliary acceleration belongs to t_n + (alpha_m - alpha_f) h, and in index
  * 3 the velocity misses the constraints by a multiple of h^2.  Both are scaled; where that would
  * magnify round-off, they are found anew. */
@@ -316,7 +322,7 @@ static pol_status solve(pol_alpha *s, pol_diagnostics *diagnostics)
   pol_status status = POL_OK;
   if (s->starting)
     status = set_starting_values(s, s->t - s->h, s->h, s->given_v, resolve_start(s), diagnostics);
-  else if (s->h != s->last_h)
+  else if (!is_same_step(s->h, s->last_h))
     status = adapt_to_step(s, diagnostics);
   if (status) return status;
   status = pol_alpha_prepare(s);
@@ -351,9 +357,9 @@ static pol_status check_coordinates(const pol_alpha *s, pol_status status, pol_d
 static pol_status step(pol_integrator *integrator, double t, double h)
 {
   pol_alpha *s = integrator->data;
-  int nv = s->dae->group.nv, adapts = s->starting || h != s->last_h;
+  int nv = s->dae->group.nv, adapts = s->starting || !is_same_step(h, s->last_h);
   double last_h = s->last_h;
-  s->same_step = h == s->h;
+  s->same_step = is_same_step(h, s->h);
   if (!s->same_step) pol_newton_reset(s->newton);
   s->t = t;
   s->h = h;

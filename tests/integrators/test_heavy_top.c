@@ -438,6 +438,32 @@ static void steps_recover_from_overflow(void **state)
   }
 }
 
+/* Steps that differ by the round-off of times only are equal steps: one matrix serves them in
+ * SE(3). */
+static void round_off_in_steps_is_no_change(void **state)
+{
+  (void)state;
+  pol_mechanism *mechanism = heavy_top(0);
+  pol_formulation *formulation;
+  pol_integrator *integrator;
+  pol_options options = pol_options_default();
+  double q[7], v[6];
+  unsigned char keep[6];
+  assert_int_equal(pol_formulation_create(&formulation, mechanism, POL_SE3_BODY), POL_OK);
+  pol_formulation_initial(formulation, q, v, keep);
+  assert_int_equal(pol_integrator_create(&integrator, pol_formulation_dae(formulation), &options),
+                   POL_OK);
+  assert_int_equal(pol_integrator_start(integrator, 0.0, q, v, keep), POL_OK);
+  const pol_state *now = pol_integrator_state(integrator);
+  for (int n = 1; n <= 500; n++)
+    assert_int_equal(pol_integrator_step(integrator, 1e-3 * n - now->t), POL_OK);
+  assert_near(&now->t, &(double){0.5}, 1, 1e-15);
+  assert_int_equal(pol_integrator_counts(integrator)->jacobians, 1);
+  pol_integrator_free(&integrator);
+  pol_formulation_free(&formulation);
+  pol_mechanism_free(&mechanism);
+}
+
 /* A spherical joint allows any angular velocity, however small the inertia beside m l^2. */
 static void light_inertia_keeps_its_spin(void **state)
 {
@@ -495,6 +521,7 @@ int main(void)
       cmocka_unit_test(newton_variants_agree),
       cmocka_unit_test(constraint_frames_agree),
       cmocka_unit_test(steps_recover_from_overflow),
+      cmocka_unit_test(round_off_in_steps_is_no_change),
       cmocka_unit_test(light_inertia_keeps_its_spin),
   };
   return cmocka_run_group_tests(tests, read_grid, NULL);
