@@ -81,8 +81,13 @@ typedef struct pol_body_state {
 void pol_formulation_body_state(const pol_formulation *formulation, const double *q,
                                 const double *v, int body, pol_body_state *state);
 
-/* Where a joint's rows start among the constraints; *num_rows of them. */
+/* Where a joint's holonomic rows start among the constraints; *num_rows of them. */
 int pol_formulation_joint_rows(const pol_formulation *formulation, int joint, int *num_rows);
+
+/* The multipliers of all of a joint's rows, holonomic and not, in the order of pol_joint_rows; how
+ * many: none for a joint that so3 has taken into its coordinates. */
+int pol_formulation_multipliers(const pol_formulation *formulation, const double *lambda, int joint,
+                                double multipliers[POL_MAX_JOINT_ROWS]);
 
 /* Force and torque (global axes, at the point of the second marker) that a joint exerts on the body
  * of its second marker; on the first body acts the opposite wrench at the same point.  Reads q and

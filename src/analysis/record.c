@@ -93,8 +93,11 @@ static const char *multiplier_unit(pol_row_kind kind)
 {
   switch (kind) {
   case POL_ROW_TRANSLATION:
+  case POL_ROW_HEIGHT:
+  case POL_ROW_SLIP: /* times the slip it is a power */
     return "N";
   case POL_ROW_ROTATION:
+  case POL_ROW_TWIST:
     return "N m";
   case POL_ROW_DISTANCE:
     break;
@@ -107,9 +110,9 @@ static void add_joint(pol_record *record, size_t *used, const pol_formulation *f
 {
   const pol_joint *joint = pol_mechanism_joint(pol_formulation_mechanism(formulation), index);
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
-  int num_rows;
-  pol_joint_rows(joint->type, rows);
-  pol_formulation_joint_rows(formulation, index, &num_rows);
+  int held, num_rows = pol_joint_rows(joint, rows);
+  pol_formulation_joint_rows(formulation, index, &held);
+  if (held == 0) num_rows = 0; /* a joint that the coordinates satisfy has no multipliers */
   for (int i = 0; i < 3; i++) add_channel(record, used, joint->name, "force", axes[i], "N");
   for (int i = 0; i < 3; i++) add_channel(record, used, joint->name, "torque", axes[i], "N m");
   for (int i = 0; i < num_rows; i++)
@@ -215,12 +218,12 @@ static double *write_body(const pol_formulation *formulation, const pol_state *s
 static double *write_joint(const pol_formulation *formulation, const pol_state *state, int joint,
                            double *row)
 {
-  int num_rows;
-  int first = pol_formulation_joint_rows(formulation, joint, &num_rows);
+  double multipliers[POL_MAX_JOINT_ROWS];
+  int count = pol_formulation_multipliers(formulation, state->lambda, joint, multipliers);
   pol_point at = pol_state_point(state);
   pol_formulation_reaction(formulation, &at, joint, row, row + 3);
-  memcpy(row + 6, state->lambda + first, (size_t)num_rows * sizeof *row);
-  return row + 6 + num_rows;
+  memcpy(row + 6, multipliers, (size_t)count * sizeof *row);
+  return row + 6 + count;
 }
 
 static double *write_force(const pol_formulation *formulation, const pol_state *state, int force,

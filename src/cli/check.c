@@ -36,22 +36,30 @@ static const char *marker_owner(const pol_mechanism *mechanism, int marker)
 }
 
 /* What a joint locks: "translations x y z, 2 rotations", "the distance". */
-static void describe_locks(pol_joint_type type, char *text, size_t size)
+static void describe_locks(const pol_joint *joint, char *text, size_t size)
 {
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
-  int num_rows = pol_joint_rows(type, rows);
+  int num_rows = pol_joint_rows(joint, rows);
   int rotations = 0;
   size_t used = 0;
-  if (type == POL_DISTANCE) {
+  if (joint->type == POL_DISTANCE) {
     snprintf(text, size, "the distance");
+    return;
+  }
+  if (joint->type == POL_ROLLING_SPHERE || joint->type == POL_ROLLING_DISK) {
+    snprintf(text, size, "the height and 2 slip velocities, radius %.10g m", joint->radius);
     return;
   }
   text[0] = '\0';
   for (int i = 0; i < num_rows; i++) {
-    if (rows[i].kind == POL_ROW_ROTATION)
+    if (rows[i].kind != POL_ROW_TRANSLATION)
       rotations++;
     else if (used < size)
-      used += (size_t)snprintf(text + used, size - used, "%s %c", used == 0 ? "translations" : "",
+      used += (size_t)snprintf(text + used, size - used, "%s %c",
+                               used > 0 ? ""
+                               : i + 1 < num_rows && rows[i + 1].kind == POL_ROW_TRANSLATION
+                                   ? "translations"
+                                   : "translation",
                                "xyz"[rows[i].axis]);
   }
   if (rotations > 0 && used < size)
@@ -128,7 +136,7 @@ static void print_mechanism(const findings *found)
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, i);
     char locks[80];
-    describe_locks(joint->type, locks, sizeof locks);
+    describe_locks(joint, locks, sizeof locks);
     cli_print_row("joint", "%s, %s from %s to %s, locks %s", joint->name,
                   pol_joint_type_name(joint->type), marker_owner(mechanism, joint->marker[0]),
                   marker_owner(mechanism, joint->marker[1]), locks);
@@ -214,7 +222,7 @@ static json_t *joints_json(const pol_mechanism *mechanism)
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, i);
     char locks[80];
-    describe_locks(joint->type, locks, sizeof locks);
+    describe_locks(joint, locks, sizeof locks);
     json_t *item = json_pack("{s:s, s:s, s:[s, s], s:s}",                         //
                              "name", joint->name,                                 //
                              "type", pol_joint_type_name(joint->type),            //
@@ -349,7 +357,7 @@ static int count_constraints(const pol_mechanism *mechanism)
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
   int count = 0;
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
-    count += pol_joint_rows(pol_mechanism_joint(mechanism, i)->type, rows);
+    count += pol_joint_rows(pol_mechanism_joint(mechanism, i), rows);
   return count + pol_mechanism_num_drives(mechanism);
 }
 

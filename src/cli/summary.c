@@ -246,14 +246,13 @@ static json_t *body_json(const pol_body_state *body)
 
 static json_t *joint_json(const pol_formulation *formulation, const pol_state *state, int joint)
 {
-  double force[3], torque[3];
-  int num_rows;
-  int first = pol_formulation_joint_rows(formulation, joint, &num_rows);
+  double force[3], torque[3], multipliers[POL_MAX_JOINT_ROWS];
+  int count = pol_formulation_multipliers(formulation, state->lambda, joint, multipliers);
   pol_point at = pol_state_point(state);
   pol_formulation_reaction(formulation, &at, joint, force, torque);
-  return json_pack("{s:o, s:o, s:o}",                                                //
-                   "multipliers", cli_json_numbers(state->lambda + first, num_rows), //
-                   "force", cli_json_numbers(force, 3),                              //
+  return json_pack("{s:o, s:o, s:o}",                                   //
+                   "multipliers", cli_json_numbers(multipliers, count), //
+                   "force", cli_json_numbers(force, 3),                 //
                    "torque", cli_json_numbers(torque, 3));
 }
 

@@ -12,6 +12,7 @@
 
 #include "formulation/formulation.h"
 #include "lie/small.h"
+#include "mechanism/rolling.h"
 
 enum {
   FRAME_SIZE = (int)(sizeof(pol_frame) / sizeof(double)),
@@ -116,12 +117,12 @@ static pol_status subtract_forces(evaluation *e)
   return POL_OK;
 }
 
-/* B^T lambda of a joint or drive. */
-static void add_reaction(evaluation *e, const pol_joint_kernel *kernel, int row)
+/* B^T lambda of a joint or drive with these multipliers. */
+static void add_reaction(evaluation *e, const pol_joint_kernel *kernel, const double *lambda)
 {
   const int *body = kernel->body;
   double unused[WRENCH_SIZE] = {0.0};
-  pol_joint_reaction(kernel, frame_of(e, body[0]), frame_of(e, body[1]), e->at->lambda + row,
+  pol_joint_reaction(kernel, frame_of(e, body[0]), frame_of(e, body[1]), lambda,
                      body[0] < 0 ? unused : e->wrench[body[0]],
                      body[1] < 0 ? unused : e->wrench[body[1]]);
 }
@@ -136,12 +137,15 @@ static pol_status collect_wrenches(evaluation *e, unsigned parts)
     add_body_wrench(f->bodies[i].body, f->gravity, &e->frames[i], parts, e->wrench[i]);
   if (parts & POL_FORCE) status = subtract_forces(e);
   if (status || !(parts & POL_REACTION)) return status;
-  for (int k = 0; k < f->num_joints; k++)
-    if (f->joints[k].row >= 0) add_reaction(e, &f->joints[k].kernel, f->joints[k].row);
+  for (int k = 0; k < f->num_joints; k++) {
+    double own[POL_MAX_JOINT_ROWS];
+    if (pol_placed_multipliers(&f->joints[k], e->at->lambda, own) > 0)
+      add_reaction(e, &f->joints[k].kernel, own);
+  }
   for (int k = 0; k < f->num_drives; k++) {
     pol_joint_kernel now;
     pol_drive_kernels_at(&f->drives[k].kernel, e->at->t, 1, &now);
-    add_reaction(e, &now, f->drives[k].placed.row);
+    add_reaction(e, &now, e->at->lambda + f->drives[k].placed.row);
   }
   return POL_OK;
 }
@@ -195,16 +199,30 @@ static void write_unit_constraint(const evaluation *e, const pol_placed_body *bo
   if (e->want & POL_ACCELERATION) e->out->acceleration[body->unit_row] = acceleration;
 }
 
+/* Puts numbers of all of a joint's rows where these are among the constraints. */
+static void scatter(const pol_joint_kernel *kernel, const double *rows, int row, int slip_row,
+                    double *out)
+{
+  int held = kernel->num_rows - kernel->num_slip;
+  memcpy(out + row, rows, (size_t)held * sizeof *out);
+  memcpy(out + slip_row, rows + held, (size_t)kernel->num_slip * sizeof *out);
+}
+
 /* Position, velocity and acceleration of a joint, or of a drive as if its axis stood still. */
-static void write_joint_rows(const evaluation *e, const pol_joint_kernel *kernel, int row)
+static void write_joint_rows(const evaluation *e, const pol_joint_kernel *kernel, int row,
+                             int slip_row)
 {
   const pol_frame *first = frame_of(e, kernel->body[0]), *second = frame_of(e, kernel->body[1]);
+  double rows[POL_MAX_JOINT_ROWS];
   if (e->want & POL_POSITION) pol_joint_position(kernel, first, second, e->out->position + row);
-  if (e->want & POL_VELOCITY) pol_joint_velocity(kernel, first, second, e->out->velocity + row);
+  if (e->want & POL_VELOCITY) {
+    pol_joint_velocity(kernel, first, second, rows);
+    scatter(kernel, rows, row, slip_row, e->out->velocity);
+  }
   if (!(e->want & POL_ACCELERATION)) return;
-  pol_joint_acceleration(kernel, first, second, e->out->acceleration + row);
-  if (!e->f->chart->direct)
-    add_bias_acceleration(kernel, first, second, e->out->acceleration + row);
+  pol_joint_acceleration(kernel, first, second, rows);
+  if (!e->f->chart->direct) add_bias_acceleration(kernel, first, second, rows);
+  scatter(kernel, rows, row, slip_row, e->out->acceleration);
 }
 
 /* The same of a drive, with what its function adds (mechanism/drive.h). */
@@ -216,7 +234,7 @@ static void write_drive_row(const evaluation *e, const pol_placed_drive *drive)
   const pol_frame *first = frame_of(e, body[0]), *second = frame_of(e, body[1]);
   double rate, twist, bend;
   pol_drive_kernels_at(&drive->kernel, e->at->t, 3, kernels);
-  write_joint_rows(e, &kernels[0], row);
+  write_joint_rows(e, &kernels[0], row, row);
   if (e->want & POL_VELOCITY) {
     pol_joint_position(&kernels[1], first, second, &rate);
     e->out->velocity[row] += rate;
@@ -233,7 +251,8 @@ static void write_constraints(const evaluation *e)
 {
   const pol_formulation *f = e->f;
   for (int k = 0; k < f->num_joints; k++)
-    if (f->joints[k].row >= 0) write_joint_rows(e, &f->joints[k].kernel, f->joints[k].row);
+    if (f->joints[k].row >= 0)
+      write_joint_rows(e, &f->joints[k].kernel, f->joints[k].row, f->joints[k].slip_row);
   for (int k = 0; k < f->num_drives; k++) write_drive_row(e, &f->drives[k]);
   for (int b = 0; b < f->num_bodies; b++)
     if (f->bodies[b].unit_row >= 0) write_unit_constraint(e, &f->bodies[b]);
@@ -380,21 +399,31 @@ static void add_unit_constraint(const evaluation *e, const pol_placed_body *body
   }
 }
 
-/* Adds a joint's rows, num_rows x 12 for both frames, into B or Z: times L, or N1 if `turned`. */
-static void add_joint_rows(const evaluation *e, const pol_placed_joint *joint, double *values,
-                           double (*rows)[12], int turned)
+/* Adds rows, num_rows x 12 for the frames of two bodies, into B or Z: times L, or N1 if `turned`.
+ */
+static void add_rows(const evaluation *e, const int bodies[2], const pol_slot slots[2],
+                     int num_rows, double *values, double (*rows)[12], int turned)
 {
   for (int j = 0; j < 2; j++) {
-    int body = joint->kernel.body[j], num_rows = joint->kernel.num_rows;
+    int body = bodies[j];
     const double *block = rows[0] + 6 * j;
     if (body == POL_GROUND) continue;
     const pol_chart *chart = e->f->bodies[body].chart;
     if (!chart->direct)
-      add_mapped_rows(values, joint->jacobian[j], block, 12, num_rows,
+      add_mapped_rows(values, slots[j], block, 12, num_rows,
                       turned ? e->maps[body].N1 : e->maps[body].L, chart->dim);
     else if (!turned)
-      add_block(values, joint->jacobian[j], block + 6 - chart->dim, 12, num_rows, chart->dim);
+      add_block(values, slots[j], block + 6 - chart->dim, 12, num_rows, chart->dim);
   }
+}
+
+/* The same for all of a joint's rows. */
+static void add_joint_rows(const evaluation *e, const pol_placed_joint *joint, double *values,
+                           double (*rows)[12], int turned)
+{
+  int slip = joint->kernel.num_slip, held = joint->kernel.num_rows - slip;
+  add_rows(e, joint->kernel.body, joint->jacobian, held, values, rows, turned);
+  if (slip > 0) add_rows(e, joint->kernel.body, joint->slip, slip, values, rows + held, turned);
 }
 
 /* values[slot] += L^T block L of two bodies, or L^T block N1 if `turned`; not both are direct. */
@@ -450,7 +479,9 @@ static void add_joint(const evaluation *e, const pol_placed_joint *joint)
     add_joint_rows(e, joint, e->out->curvature, rows, 0);
   }
   if (e->want & POL_GEOMETRIC_STIFFNESS) {
-    pol_joint_stiffness(kernel, first, second, e->at->lambda + joint->row, K);
+    double own[POL_MAX_JOINT_ROWS];
+    pol_placed_multipliers(joint, e->at->lambda, own);
+    pol_joint_stiffness(kernel, first, second, own, K);
     add_square(e, kernel->body, joint->coupling, e->out->stiffness, K, 0);
   }
 }
@@ -493,6 +524,18 @@ static pol_status add_force(const evaluation *e, const pol_placed_force *force)
   return POL_OK;
 }
 
+/* A disk that lies flat has no rows: another step may find it tilted. */
+static int has_flat_disk(const evaluation *e)
+{
+  for (int k = 0; k < e->f->num_joints; k++) {
+    const pol_joint_kernel *kernel = &e->f->joints[k].kernel;
+    if (kernel->disk && !(pol_rolling_tilt(kernel, frame_of(e, kernel->body[0]),
+                                           frame_of(e, kernel->body[1])) >= POL_ROLLING_FLAT))
+      return 1;
+  }
+  return 0;
+}
+
 static pol_status add_matrices(evaluation *e)
 {
   const pol_formulation *f = e->f;
@@ -529,6 +572,7 @@ pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const po
                   .wrench = (double(*)[WRENCH_SIZE])wrench,
                   .maps = (pol_chart_maps *)(wrench + f->num_bodies * WRENCH_SIZE)};
   place_frames(&e);
+  if (has_flat_disk(&e)) return POL_RETRY;
   unsigned parts = want & (POL_INERTIA | POL_FORCE | POL_REACTION);
   if (parts) {
     pol_status status = collect_wrenches(&e, parts);

@@ -6,6 +6,7 @@
 
 #include "formulation/formulation.h"
 #include "lie/small.h"
+#include "mechanism/rolling.h"
 
 static pol_slot slot_at(const pol_pattern *pattern, int row, int col)
 {
@@ -70,6 +71,12 @@ static pol_placed_joint *element(const pol_formulation *f, int k)
   return k < f->num_joints ? &f->joints[k] : &f->drives[k - f->num_joints].placed;
 }
 
+/* Rows that hold for positions. */
+static int held_rows(const pol_placed_joint *joint)
+{
+  return joint->kernel.num_rows - joint->kernel.num_slip;
+}
+
 /* Numbers the coordinates and constraints. */
 static void number(pol_formulation *f)
 {
@@ -77,7 +84,7 @@ static void number(pol_formulation *f)
   for (int k = 0; k < f->num_joints; k++) {
     pol_joint_kernel_setup(&f->joints[k].kernel, f->mechanism, k);
     f->joints[k].row = row;
-    row += f->joints[k].kernel.num_rows;
+    row += held_rows(&f->joints[k]);
   }
   for (int k = 0; k < f->num_forces; k++)
     pol_force_kernel_setup(&f->forces[k].kernel, f->mechanism, k);
@@ -115,9 +122,30 @@ static void eliminate_pivots(pol_formulation *f)
     pol_placed_joint *placed = element(f, k);
     if (placed->row < 0) continue;
     placed->row = row;
-    row += placed->kernel.num_rows;
+    row += held_rows(placed);
   }
   f->dae.num_holonomic = row;
+}
+
+/* Non-holonomic rows stand below all others. */
+static void number_slips(pol_formulation *f)
+{
+  int row = f->dae.num_holonomic;
+  for (int k = 0; k < f->num_joints; k++) {
+    f->joints[k].slip_row = row;
+    row += f->joints[k].kernel.num_slip;
+  }
+  f->dae.num_nonholonomic = row - f->dae.num_holonomic;
+}
+
+int pol_placed_multipliers(const pol_placed_joint *joint, const double *lambda,
+                           double own[POL_MAX_JOINT_ROWS])
+{
+  int held = held_rows(joint), slip = joint->kernel.num_slip;
+  if (joint->row < 0) return 0;
+  for (int i = 0; i < held; i++) own[i] = lambda[joint->row + i];
+  for (int i = 0; i < slip; i++) own[held + i] = lambda[joint->slip_row + i];
+  return held + slip;
 }
 
 /* Adds the blocks off the diagonal that couple two bodies; none with the ground. */
@@ -134,11 +162,11 @@ static int add_coupling(const pol_formulation *f, const int body[2], int count, 
 /* The blocks of each body and of each pair of bodies that share a joint, a drive or a force. */
 static pol_status build_patterns(pol_formulation *f)
 {
-  int nv = f->dae.group.nv, m = f->dae.num_holonomic;
+  int nv = f->dae.group.nv, m = pol_dae_num_constraints(&f->dae);
   size_t bodies = (size_t)f->num_bodies, joints = (size_t)(f->num_joints + f->num_drives);
   size_t pairs = joints + (size_t)f->num_forces;
   pol_block *coupling = calloc(bodies + 2 * pairs + 1, sizeof *coupling);
-  pol_block *constraint = calloc(bodies + 2 * joints + 1, sizeof *constraint);
+  pol_block *constraint = calloc(bodies + 4 * joints + 1, sizeof *constraint);
   int num_coupling = 0, num_constraint = 0;
   pol_status status = coupling && constraint ? POL_OK : POL_NO_MEMORY;
   if (status) goto done;
@@ -157,7 +185,10 @@ static pol_status build_patterns(pol_formulation *f)
       if (joint->kernel.body[i] == POL_GROUND) continue;
       const pol_placed_body *body = &f->bodies[joint->kernel.body[i]];
       constraint[num_constraint++] =
-          (pol_block){joint->row, body->v, joint->kernel.num_rows, body->chart->dim};
+          (pol_block){joint->row, body->v, held_rows(joint), body->chart->dim};
+      if (joint->kernel.num_slip > 0)
+        constraint[num_constraint++] =
+            (pol_block){joint->slip_row, body->v, joint->kernel.num_slip, body->chart->dim};
     }
     num_coupling = add_coupling(f, joint->kernel.body, num_coupling, coupling);
   }
@@ -196,6 +227,8 @@ static void place_elements(pol_formulation *f)
       int column = joint->kernel.body[j];
       if (column == POL_GROUND) continue;
       joint->jacobian[j] = slot_at(f->constraint, joint->row, f->bodies[column].v);
+      if (joint->kernel.num_slip > 0)
+        joint->slip[j] = slot_at(f->constraint, joint->slip_row, f->bodies[column].v);
     }
     place_square(f, joint->kernel.body, joint->coupling);
   }
@@ -222,6 +255,42 @@ static void describe_balance(const pol_formulation *f, int equation, char *text,
     snprintf(text, size, "body '%s', torque on Euler parameter %d", name, component);
 }
 
+/* Which of a joint's rows a constraint is; -1 if none. */
+static int row_of_joint(const pol_placed_joint *joint, int constraint)
+{
+  int held = held_rows(joint), row = constraint - joint->row, slip = constraint - joint->slip_row;
+  if (joint->row < 0) return -1;
+  if (row >= 0 && row < held) return row;
+  return slip >= 0 && slip < joint->kernel.num_slip ? held + slip : -1;
+}
+
+static void describe_joint(const pol_joint *joint, int row, char *text, size_t size)
+{
+  pol_joint_row rows[POL_MAX_JOINT_ROWS];
+  pol_joint_rows(joint, rows);
+  switch (rows[row].kind) {
+  case POL_ROW_TRANSLATION:
+    snprintf(text, size, "joint '%s', translation %c", joint->name, axes[rows[row].axis]);
+    break;
+  case POL_ROW_ROTATION:
+    snprintf(text, size, "joint '%s', rotation (axis %c against %c)", joint->name,
+             axes[rows[row].axis], axes[rows[row].other]);
+    break;
+  case POL_ROW_DISTANCE:
+    snprintf(text, size, "joint '%s', distance", joint->name);
+    break;
+  case POL_ROW_TWIST:
+    snprintf(text, size, "joint '%s', twist", joint->name);
+    break;
+  case POL_ROW_HEIGHT:
+    snprintf(text, size, "joint '%s', height", joint->name);
+    break;
+  case POL_ROW_SLIP:
+    snprintf(text, size, "joint '%s', slip %c", joint->name, axes[rows[row].axis]);
+    break;
+  }
+}
+
 static void describe(int equation, char *text, size_t size, void *user)
 {
   const pol_formulation *f = user;
@@ -238,22 +307,32 @@ static void describe(int equation, char *text, size_t size, void *user)
     if (f->drives[k].placed.row == equation - nv)
       snprintf(text, size, "drive '%s'", f->drives[k].kernel.drive->name);
   for (int k = 0; k < f->num_joints; k++) {
-    int row = equation - nv - f->joints[k].row;
-    if (f->joints[k].row < 0 || row < 0 || row >= f->joints[k].kernel.num_rows) continue;
-    const pol_joint *joint = pol_mechanism_joint(f->mechanism, k);
-    pol_joint_row rows[POL_MAX_JOINT_ROWS];
-    pol_joint_rows(joint->type, rows);
-    if (rows[row].kind == POL_ROW_TRANSLATION)
-      snprintf(text, size, "joint '%s', translation %c", joint->name, axes[rows[row].axis]);
-    else if (rows[row].kind == POL_ROW_DISTANCE)
-      snprintf(text, size, "joint '%s', distance", joint->name);
-    else
-      snprintf(text, size, "joint '%s', rotation (axis %c against %c)", joint->name,
-               axes[rows[row].axis], axes[rows[row].other]);
+    int row = row_of_joint(&f->joints[k], equation - nv);
+    if (row >= 0) describe_joint(pol_mechanism_joint(f->mechanism, k), row, text, size);
   }
 }
 
-/* Names the body whose coordinates are nearest to a singularity. */
+/* Whether a rolling disk lies flat, or nearly so. */
+static int flat_disk(const pol_formulation *f, const double *q, int joint, char *text, size_t size)
+{
+  const pol_joint_kernel *kernel = &f->joints[joint].kernel;
+  pol_frame frames[2];
+  if (!kernel->disk) return 0;
+  for (int i = 0; i < 2; i++) {
+    frames[i] = *pol_ground_frame();
+    if (kernel->body[i] != POL_GROUND)
+      pol_formulation_frame(f, q, NULL, kernel->body[i], &frames[i]);
+  }
+  double tilt = pol_rolling_tilt(kernel, &frames[0], &frames[1]);
+  if (tilt >= 10.0 * POL_ROLLING_FLAT) return 0;
+  snprintf(
+      text, size,
+      "joint '%s': the disk lies flat on its plane (%.2f degrees), where it has no lowest point",
+      pol_mechanism_joint(f->mechanism, joint)->name, tilt * 57.29577951308232);
+  return tilt < POL_ROLLING_FLAT ? POL_AT_SINGULARITY : POL_NEAR_SINGULARITY;
+}
+
+/* Names the body whose coordinates, or the disk whose attitude, are nearest to a singularity. */
 static int singular(const double *q, char *text, size_t size, void *user)
 {
   const pol_formulation *f = user;
@@ -267,7 +346,22 @@ static int singular(const double *q, char *text, size_t size, void *user)
     worst = found;
     snprintf(text, size, "body '%s' is in %s", body->body->name, what);
   }
+  for (int k = 0; k < f->num_joints; k++) {
+    char what[160];
+    int found = flat_disk(f, q, k, what, sizeof what);
+    if (found <= worst) continue;
+    worst = found;
+    snprintf(text, size, "%s", what);
+  }
   return worst;
+}
+
+/* Whether singular() has anything to look for. */
+static int has_singularities(const pol_formulation *f)
+{
+  for (int k = 0; k < f->num_joints; k++)
+    if (f->joints[k].kernel.disk) return 1;
+  return f->chart->singular != NULL;
 }
 
 /* --- life cycle ------------------------------------------------------------------------------- */
@@ -303,6 +397,7 @@ static pol_status build(pol_formulation *f)
   if (status) return status;
   number(f);
   if (f->kind == POL_SO3_PIVOT) eliminate_pivots(f);
+  number_slips(f);
   status = build_patterns(f);
   if (status) return status;
   place_elements(f);
@@ -312,7 +407,7 @@ static pol_status build(pol_formulation *f)
   f->dae.scratch_size = pol_formulation_scratch(f->chart, f->num_bodies);
   f->dae.evaluate = pol_formulation_evaluate;
   f->dae.describe = describe;
-  f->dae.singular = f->chart->singular ? singular : NULL;
+  f->dae.singular = has_singularities(f) ? singular : NULL;
   f->dae.user = f;
   return POL_OK;
 }

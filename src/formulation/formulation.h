@@ -28,10 +28,16 @@ typedef struct pol_placed_body {
 /* A joint, its rows and where its blocks are.  Bodies that are the ground have no blocks. */
 typedef struct pol_placed_joint {
   pol_joint_kernel kernel;
-  int row; /* of its first constraint; -1 if the coordinates satisfy it by themselves */
+  int row;      /* of its first constraint; -1 if the coordinates satisfy it by themselves */
+  int slip_row; /* of its first non-holonomic constraint, if it has any */
   pol_slot coupling[2][2]; /* in coupling: rows of body i, columns of body j */
   pol_slot jacobian[2];    /* in constraint: its rows, columns of body i */
+  pol_slot slip[2];        /* the same of its non-holonomic rows */
 } pol_placed_joint;
+
+/* The multipliers of a joint's rows in the order of its kernel; returns how many. */
+int pol_placed_multipliers(const pol_placed_joint *joint, const double *lambda,
+                           double own[POL_MAX_JOINT_ROWS]);
 
 /* A force and where its blocks are. */
 typedef struct pol_placed_force {

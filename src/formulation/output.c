@@ -48,8 +48,14 @@ void pol_formulation_body_state(const pol_formulation *formulation, const double
 int pol_formulation_joint_rows(const pol_formulation *formulation, int joint, int *num_rows)
 {
   const pol_placed_joint *placed = &formulation->joints[joint];
-  *num_rows = placed->row < 0 ? 0 : placed->kernel.num_rows;
+  *num_rows = placed->row < 0 ? 0 : placed->kernel.num_rows - placed->kernel.num_slip;
   return placed->row < 0 ? 0 : placed->row;
+}
+
+int pol_formulation_multipliers(const pol_formulation *formulation, const double *lambda, int joint,
+                                double multipliers[POL_MAX_JOINT_ROWS])
+{
+  return pol_placed_multipliers(&formulation->joints[joint], lambda, multipliers);
 }
 
 /* Axis `axis` of a marker in global axes. */
@@ -103,7 +109,7 @@ pol_status pol_formulation_check_branches(const pol_formulation *formulation, do
     const pol_marker *second = pol_mechanism_marker(formulation->mechanism, joint->marker[1]);
     for (int axis = 0; axis < 3; axis++) {
       double a[3], b[3];
-      if (!pol_joint_aligns(joint->type, axis)) continue;
+      if (!pol_joint_aligns(joint, axis)) continue;
       global_axis(formulation, q, first, axis, a);
       global_axis(formulation, q, second, axis, b);
       if (pol_v3_dot(a, b) > 0.5) continue; /* 1 where they should be */
@@ -130,17 +136,17 @@ static void frames_of(const pol_formulation *f, const double *q, const double *v
   }
 }
 
-/* Wrench (torque in body axes, force) of a joint or drive on the body of its second marker, and
- * that frame. */
+/* Wrench (torque in body axes, force) of a joint or drive with these multipliers on the body of its
+ * second marker, and that frame. */
 static void second_wrench(const pol_formulation *f, const pol_point *at,
-                          const pol_joint_kernel *kernel, int row, double wrench[6],
+                          const pol_joint_kernel *kernel, const double *lambda, double wrench[6],
                           pol_frame *frame)
 {
   pol_frame frames[2];
   double first[6] = {0.0};
   frames_of(f, at->q, NULL, kernel->body, frames);
   memset(wrench, 0, 6 * sizeof *wrench);
-  pol_joint_reaction(kernel, &frames[0], &frames[1], at->lambda + row, first, wrench);
+  pol_joint_reaction(kernel, &frames[0], &frames[1], lambda, first, wrench);
   /* the balance holds +B^T lambda: the joint exerts -B^T lambda */
   for (int i = 0; i < 6; i++) wrench[i] = -wrench[i];
   *frame = frames[1];
@@ -158,12 +164,13 @@ static void force_wrenches(const pol_formulation *f, const double *q, const doub
 
 /* force -= that of a joint or drive on the body, if it acts there. */
 static void subtract_reaction(const pol_formulation *f, const pol_point *at,
-                              const pol_joint_kernel *kernel, int row, int body, double force[3])
+                              const pol_joint_kernel *kernel, const double *lambda, int body,
+                              double force[3])
 {
   double wrench[6];
   pol_frame frame;
   if (kernel->body[0] != body && kernel->body[1] != body) return;
-  second_wrench(f, at, kernel, row, wrench, &frame);
+  second_wrench(f, at, kernel, lambda, wrench, &frame);
   for (int i = 0; i < 3; i++) force[i] -= kernel->body[1] == body ? wrench[3 + i] : -wrench[3 + i];
 }
 
@@ -182,13 +189,15 @@ static void pivot_force(const pol_formulation *f, const pol_point *at, int body,
     for (int i = 0; i < 2; i++)
       if (f->forces[k].kernel.body[i] == body) pol_v3_subtract(force, wrench[i] + 3, force);
   }
-  for (int k = 0; k < f->num_joints; k++)
-    if (f->joints[k].row >= 0)
-      subtract_reaction(f, at, &f->joints[k].kernel, f->joints[k].row, body, force);
+  for (int k = 0; k < f->num_joints; k++) {
+    double own[POL_MAX_JOINT_ROWS];
+    if (pol_placed_multipliers(&f->joints[k], at->lambda, own) > 0)
+      subtract_reaction(f, at, &f->joints[k].kernel, own, body, force);
+  }
   for (int k = 0; k < f->num_drives; k++) {
     pol_joint_kernel now;
     pol_drive_kernels_at(&f->drives[k].kernel, at->t, 1, &now);
-    subtract_reaction(f, at, &now, f->drives[k].placed.row, body, force);
+    subtract_reaction(f, at, &now, at->lambda + f->drives[k].placed.row, body, force);
   }
 }
 
@@ -217,8 +226,9 @@ void pol_formulation_reaction(const pol_formulation *formulation, const pol_poin
   const pol_joint *j = pol_mechanism_joint(formulation->mechanism, joint);
   const pol_marker *marker = pol_mechanism_marker(formulation->mechanism, j->marker[1]);
   pol_frame frame;
-  double wrench[6], arm[3];
-  second_wrench(formulation, at, &placed->kernel, placed->row, wrench, &frame);
+  double wrench[6], arm[3], own[POL_MAX_JOINT_ROWS];
+  pol_placed_multipliers(placed, at->lambda, own);
+  second_wrench(formulation, at, &placed->kernel, own, wrench, &frame);
   pol_v3_copy(wrench + 3, force);
   pol_m3_apply(frame.R, wrench, torque);
   pol_m3_apply(frame.R, marker->position, arm);

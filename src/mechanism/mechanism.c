@@ -181,6 +181,10 @@ pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *jo
     if (strcmp(pol_mechanism_joint(mechanism, i)->name, joint->name) == 0) return POL_BAD_ARGUMENT;
   if (joint->type == POL_DISTANCE && !(joint->length > 0.0 && isfinite(joint->length)))
     return POL_BAD_ARGUMENT;
+  const int rolls = joint->type == POL_ROLLING_SPHERE || joint->type == POL_ROLLING_DISK;
+  if (rolls && !(joint->radius > 0.0 && isfinite(joint->radius))) return POL_BAD_ARGUMENT;
+  if (joint->type == POL_GENERIC && (joint->locked == 0 || joint->locked >= 1u << 6))
+    return POL_BAD_ARGUMENT;
   return append(&mechanism->joints, joint, sizeof *joint, joint->name, index);
 }
 
