@@ -105,6 +105,12 @@ void pol_formulation_force(const pol_formulation *formulation, const double *q, 
 double pol_formulation_drive_effort(const pol_formulation *formulation, const pol_point *at,
                                     int drive);
 
+/* Force (N) or torque (N m) that a coupling exerts on the body of the second marker of each of its
+ * two joints, along or about the joint's axis; on the first body acts the opposite.  Reads lambda.
+ */
+void pol_formulation_coupling_effort(const pol_formulation *formulation, const pol_point *at,
+                                     int coupling, double effort[2]);
+
 typedef struct pol_energy {
   double kinetic;
   double potential; /* of gravity, zero at the origin, and of springs, zero where relaxed */

@@ -1,6 +1,6 @@
 /* A mechanism: rigid bodies, markers (frames fixed in a body or in the ground), joints between
- * markers, drives of joints, forces on and between bodies, gravity.  Plain data without coordinates
- * or stepping; a formulation turns it into equations.
+ * markers, drives and couplings of joints, forces on and between bodies, gravity.  Plain data
+ * without coordinates or stepping; a formulation turns it into equations.
  *
  * Lengths in metres, masses in kilograms, angles in radians, everything at the initial
  * configuration. The mechanism owns what it holds; the pointers that the readers return live as
@@ -169,6 +169,16 @@ typedef struct pol_drive {
   pol_function function;
 } pol_drive;
 
+/* A gear, a rack and pinion, a screw: two coordinates c that joints leave free are tied by
+ * factor[0] (c[0] - reference[0]) + factor[1] (c[1] - reference[1]) = 0, angles with all turns. */
+typedef struct pol_coupling {
+  const char *name;
+  int joint[2];                 /* indices */
+  pol_coordinate coordinate[2]; /* of each joint; not the same one twice */
+  double factor[2];             /* not zero */
+  double reference[2];          /* values that belong together, rad or m */
+} pol_coupling;
+
 typedef struct pol_mechanism pol_mechanism;
 
 pol_status pol_mechanism_create(pol_mechanism **mechanism);
@@ -181,13 +191,15 @@ void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
  * POL_BAD_ARGUMENT: a mass or inertia that is not positive definite, an index that does not exist,
  * a name that is missing or taken, a number that is not finite, a distance without length, rolling
  * without radius, a generic joint that locks nothing, a spring-damper whose markers coincide, a
- * coordinate that a joint does not leave free or that is driven already, a function without sense.
- */
+ * coordinate that a joint does not leave free or that is driven already, a function without sense,
+ * a coupling without factor or of a coordinate with itself. */
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index);
 pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index);
 pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *joint, int *index);
 pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *force, int *index);
 pol_status pol_mechanism_add_drive(pol_mechanism *mechanism, const pol_drive *drive, int *index);
+pol_status pol_mechanism_add_coupling(pol_mechanism *mechanism, const pol_coupling *coupling,
+                                      int *index);
 
 /* A marker given by a global point and an orientation (marker to global axes; NULL for the axes of
  * the body itself) at the initial configuration. */
@@ -197,16 +209,22 @@ pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *nam
 /* Where a marker is at the initial configuration, global. */
 void pol_mechanism_marker_point(const pol_mechanism *mechanism, int index, double point[3]);
 
+/* A coordinate that a joint leaves free, at the initial configuration; an angle in (-pi, pi]. */
+double pol_mechanism_coordinate(const pol_mechanism *mechanism, int joint,
+                                pol_coordinate coordinate);
+
 int pol_mechanism_num_bodies(const pol_mechanism *mechanism);
 int pol_mechanism_num_markers(const pol_mechanism *mechanism);
 int pol_mechanism_num_joints(const pol_mechanism *mechanism);
 int pol_mechanism_num_forces(const pol_mechanism *mechanism);
 int pol_mechanism_num_drives(const pol_mechanism *mechanism);
+int pol_mechanism_num_couplings(const pol_mechanism *mechanism);
 const pol_body *pol_mechanism_body(const pol_mechanism *mechanism, int index);
 const pol_marker *pol_mechanism_marker(const pol_mechanism *mechanism, int index);
 const pol_joint *pol_mechanism_joint(const pol_mechanism *mechanism, int index);
 const pol_force *pol_mechanism_force(const pol_mechanism *mechanism, int index);
 const pol_drive *pol_mechanism_drive(const pol_mechanism *mechanism, int index);
+const pol_coupling *pol_mechanism_coupling(const pol_mechanism *mechanism, int index);
 int pol_mechanism_find_body(const pol_mechanism *mechanism, const char *name); /* -2: none */
 
 /* The name of a type of joint ("revolute"); NULL if there is no such type. */

@@ -59,6 +59,15 @@ void pol_formulation_frame(const pol_formulation *formulation, const double *q, 
   formulation->bodies[body].chart->frame(&at, frame);
 }
 
+void pol_formulation_frames(const pol_formulation *formulation, const double *q, const double *v,
+                            const int body[2], pol_frame frames[2])
+{
+  for (int i = 0; i < 2; i++) {
+    frames[i] = *pol_ground_frame();
+    if (body[i] != POL_GROUND) pol_formulation_frame(formulation, q, v, body[i], &frames[i]);
+  }
+}
+
 static const pol_frame *frame_of(const evaluation *e, int body)
 {
   return body == POL_GROUND ? pol_ground_frame() : &e->frames[body];
@@ -127,6 +136,23 @@ static void add_reaction(evaluation *e, const pol_joint_kernel *kernel, const do
                      body[1] < 0 ? unused : e->wrench[body[1]]);
 }
 
+/* B^T lambda of a coupling. */
+static pol_status add_coupling_reaction(evaluation *e, const pol_placed_coupling *coupling)
+{
+  for (int i = 0; i < 2; i++) {
+    const pol_coordinate_kernel *end = &coupling->kernel.end[i];
+    double gradient[12],
+        effort = e->at->lambda[coupling->row] * coupling->kernel.coupling->factor[i];
+    pol_status status = pol_coordinate_gradient(end, frame_of(e, end->body[0]),
+                                                frame_of(e, end->body[1]), gradient);
+    if (status) return status;
+    for (int k = 0; k < 12; k++)
+      if (end->body[k / 6] != POL_GROUND)
+        e->wrench[end->body[k / 6]][k % 6] += effort * gradient[k];
+  }
+  return POL_OK;
+}
+
 /* The wrench on every frame that these parts of the balance need. */
 static pol_status collect_wrenches(evaluation *e, unsigned parts)
 {
@@ -147,7 +173,9 @@ static pol_status collect_wrenches(evaluation *e, unsigned parts)
     pol_drive_kernels_at(&f->drives[k].kernel, e->at->t, 1, &now);
     add_reaction(e, &now, e->at->lambda + f->drives[k].placed.row);
   }
-  return POL_OK;
+  for (int k = 0; k < f->num_couplings && !status; k++)
+    status = add_coupling_reaction(e, &f->couplings[k]);
+  return status;
 }
 
 /* balance = L^T wrench, and 2 p mu of the unit constraints */
@@ -246,9 +274,62 @@ static void write_drive_row(const evaluation *e, const pol_placed_drive *drive)
   }
 }
 
-/* Position, velocity and acceleration of all constraints. */
-static void write_constraints(const evaluation *e)
+/* The velocities of two frames as (w1, u1, w2, u2), or their bias accelerations. */
+static void stack(const pol_frame *first, const pol_frame *second, int bias, double y[12])
 {
+  pol_v3_copy(bias ? first->wb : first->w, y);
+  pol_v3_copy(bias ? first->ub : first->u, y + 3);
+  pol_v3_copy(bias ? second->wb : second->w, y + 6);
+  pol_v3_copy(bias ? second->ub : second->u, y + 9);
+}
+
+/* y^T H y + gradient . (bias accelerations): the second derivative of a coordinate with v' = 0 */
+static pol_status coordinate_acceleration(const pol_coordinate_kernel *kernel,
+                                          const pol_frame *first, const pol_frame *second,
+                                          double *acceleration)
+{
+  double gradient[12], H[12][12], y[12], bias[12];
+  pol_status status = pol_coordinate_gradient(kernel, first, second, gradient);
+  if (!status) status = pol_coordinate_second(kernel, first, second, H);
+  stack(first, second, 0, y);
+  stack(first, second, 1, bias);
+  *acceleration = 0.0;
+  for (int i = 0; i < 12 && !status; i++) {
+    *acceleration += gradient[i] * bias[i];
+    for (int j = 0; j < 12; j++) *acceleration += y[i] * H[i][j] * y[j];
+  }
+  return status;
+}
+
+/* Position, velocity and acceleration of a coupling: a sum over its ends. */
+static pol_status write_coupling_row(const evaluation *e, const pol_placed_coupling *coupling)
+{
+  const pol_coupling_kernel *kernel = &coupling->kernel;
+  pol_status status = POL_OK;
+  for (int i = 0; i < 2 && !status; i++) {
+    const pol_coordinate_kernel *end = &kernel->end[i];
+    const pol_frame *first = frame_of(e, end->body[0]), *second = frame_of(e, end->body[1]);
+    double factor = kernel->coupling->factor[i], rate, acceleration;
+    double before = e->at->history ? e->at->history[coupling->history + i] : 0.0;
+    if (e->want & POL_POSITION)
+      e->out->position[coupling->row] +=
+          factor * pol_coupling_deviation(kernel, i, first, second, before);
+    if (e->want & POL_VELOCITY) {
+      status = pol_coordinate_rate(end, first, second, &rate);
+      e->out->velocity[coupling->row] += factor * rate;
+    }
+    if (!status && e->want & POL_ACCELERATION) {
+      status = coordinate_acceleration(end, first, second, &acceleration);
+      e->out->acceleration[coupling->row] += factor * acceleration;
+    }
+  }
+  return status;
+}
+
+/* Position, velocity and acceleration of all constraints. */
+static pol_status write_constraints(const evaluation *e)
+{
+  pol_status status = POL_OK;
   const pol_formulation *f = e->f;
   for (int k = 0; k < f->num_joints; k++)
     if (f->joints[k].row >= 0)
@@ -256,6 +337,9 @@ static void write_constraints(const evaluation *e)
   for (int k = 0; k < f->num_drives; k++) write_drive_row(e, &f->drives[k]);
   for (int b = 0; b < f->num_bodies; b++)
     if (f->bodies[b].unit_row >= 0) write_unit_constraint(e, &f->bodies[b]);
+  for (int k = 0; k < f->num_couplings && !status; k++)
+    status = write_coupling_row(e, &f->couplings[k]);
+  return status;
 }
 
 /* --- matrices --------------------------------------------------------------------------------- */
@@ -501,6 +585,33 @@ static void add_drive(const evaluation *e, const pol_placed_drive *drive)
   add_joint_rows(e, &now, e->out->curvature, row, 0);
 }
 
+/* The row of one end of a coupling, and its stiffness. */
+static pol_status add_coupling_end(const evaluation *e, const pol_placed_coupling *coupling, int i)
+{
+  const pol_coordinate_kernel *end = &coupling->kernel.end[i];
+  const pol_slot *slots = coupling->end[i].jacobian;
+  const pol_frame *first = frame_of(e, end->body[0]), *second = frame_of(e, end->body[1]);
+  double row[1][12], turned[1][12] = {{0.0}}, H[12][12], y[12];
+  double factor = coupling->kernel.coupling->factor[i];
+  pol_status status = pol_coordinate_gradient(end, first, second, row[0]);
+  if (!status) status = pol_coordinate_second(end, first, second, H);
+  if (status) return status;
+  stack(first, second, 0, y);
+  for (int k = 0; k < 12; k++) {
+    row[0][k] *= factor;
+    for (int j = 0; j < 12; j++) turned[0][j] += factor * y[k] * H[k][j];
+  }
+  if (e->want & POL_JACOBIAN) add_rows(e, end->body, slots, 1, e->out->jacobian, row, 0);
+  if (e->want & POL_CURVATURE) {
+    add_rows(e, end->body, slots, 1, e->out->curvature, row, 1);
+    add_rows(e, end->body, slots, 1, e->out->curvature, turned, 0);
+  }
+  if (!(e->want & POL_GEOMETRIC_STIFFNESS)) return POL_OK;
+  for (int k = 0; k < 144; k++) H[k / 12][k % 12] *= factor * e->at->lambda[coupling->row];
+  add_square(e, end->body, coupling->end[i].coupling, e->out->stiffness, H, 0);
+  return POL_OK;
+}
+
 /* K_c and D_c of a force: minus the derivatives of its wrenches */
 static pol_status add_force(const evaluation *e, const pol_placed_force *force)
 {
@@ -556,6 +667,8 @@ static pol_status add_matrices(evaluation *e)
   if (!(e->want & (POL_JACOBIAN | POL_CURVATURE | POL_GEOMETRIC_STIFFNESS))) return status;
   for (int k = 0; k < f->num_joints; k++) add_joint(e, &f->joints[k]);
   for (int k = 0; k < f->num_drives; k++) add_drive(e, &f->drives[k]);
+  for (int k = 0; k < 2 * f->num_couplings && !status; k++)
+    status = add_coupling_end(e, &f->couplings[k / 2], k % 2);
   return status;
 }
 
@@ -579,6 +692,9 @@ pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const po
     if (status) return status;
     write_balance(&e);
   }
-  if (want & (POL_POSITION | POL_VELOCITY | POL_ACCELERATION)) write_constraints(&e);
+  if (want & (POL_POSITION | POL_VELOCITY | POL_ACCELERATION)) {
+    pol_status status = write_constraints(&e);
+    if (status) return status;
+  }
   return want & matrix_terms ? add_matrices(&e) : POL_OK;
 }

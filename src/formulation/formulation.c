@@ -36,6 +36,16 @@ static int pivot_joint(const pol_mechanism *mechanism, int body)
   return -1;
 }
 
+/* Whether a joint is a rolling disk that lies flat. */
+static int starts_flat(const pol_mechanism *mechanism, int joint)
+{
+  pol_joint_kernel kernel;
+  pol_frame frames[2];
+  pol_joint_kernel_setup(&kernel, mechanism, joint);
+  for (int i = 0; i < 2; i++) pol_initial_frame(mechanism, kernel.body[i], &frames[i]);
+  return kernel.disk && pol_rolling_tilt(&kernel, &frames[0], &frames[1]) < POL_ROLLING_FLAT;
+}
+
 pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulation_kind kind,
                                     char *message, size_t size)
 {
@@ -60,6 +70,12 @@ pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulat
       return POL_BAD_ARGUMENT;
     }
   }
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++)
+    if (starts_flat(mechanism, k)) {
+      snprintf(message, size, "joint '%s': the disk starts flat on its plane",
+               pol_mechanism_joint(mechanism, k)->name);
+      return POL_BAD_ARGUMENT;
+    }
   return POL_OK;
 }
 
@@ -93,6 +109,12 @@ static void number(pol_formulation *f)
     f->drives[k].placed.kernel = f->drives[k].kernel.row;
     f->drives[k].placed.row = row++;
   }
+  for (int k = 0; k < f->num_couplings; k++) {
+    pol_coupling_kernel_setup(&f->couplings[k].kernel, f->mechanism, k);
+    f->couplings[k].history = (int)f->dae.history_size;
+    f->dae.history_size += 2;
+    f->couplings[k].row = row++;
+  }
   for (int b = 0; b < f->num_bodies; b++) {
     pol_placed_body *body = &f->bodies[b];
     body->q = q;
@@ -124,6 +146,7 @@ static void eliminate_pivots(pol_formulation *f)
     placed->row = row;
     row += held_rows(placed);
   }
+  for (int k = 0; k < f->num_couplings; k++) f->couplings[k].row = row++;
   f->dae.num_holonomic = row;
 }
 
@@ -164,9 +187,9 @@ static pol_status build_patterns(pol_formulation *f)
 {
   int nv = f->dae.group.nv, m = pol_dae_num_constraints(&f->dae);
   size_t bodies = (size_t)f->num_bodies, joints = (size_t)(f->num_joints + f->num_drives);
-  size_t pairs = joints + (size_t)f->num_forces;
+  size_t ends = 2 * (size_t)f->num_couplings, pairs = joints + (size_t)f->num_forces + ends;
   pol_block *coupling = calloc(bodies + 2 * pairs + 1, sizeof *coupling);
-  pol_block *constraint = calloc(bodies + 4 * joints + 1, sizeof *constraint);
+  pol_block *constraint = calloc(bodies + 4 * joints + 2 * ends + 1, sizeof *constraint);
   int num_coupling = 0, num_constraint = 0;
   pol_status status = coupling && constraint ? POL_OK : POL_NO_MEMORY;
   if (status) goto done;
@@ -194,6 +217,16 @@ static pol_status build_patterns(pol_formulation *f)
   }
   for (int k = 0; k < f->num_forces; k++)
     num_coupling = add_coupling(f, f->forces[k].kernel.body, num_coupling, coupling);
+  for (int k = 0; k < 2 * f->num_couplings; k++) {
+    const int *ends_of = f->couplings[k / 2].kernel.end[k % 2].body;
+    num_coupling = add_coupling(f, ends_of, num_coupling, coupling);
+    for (int i = 0; i < 2; i++) {
+      if (ends_of[i] == POL_GROUND) continue;
+      const pol_placed_body *body = &f->bodies[ends_of[i]];
+      constraint[num_constraint++] =
+          (pol_block){f->couplings[k / 2].row, body->v, 1, body->chart->dim};
+    }
+  }
   status = pol_pattern_create(&f->coupling, nv, nv, num_coupling, coupling);
   if (!status) status = pol_pattern_create(&f->constraint, m, nv, num_constraint, constraint);
 done:
@@ -234,6 +267,15 @@ static void place_elements(pol_formulation *f)
   }
   for (int k = 0; k < f->num_forces; k++)
     place_square(f, f->forces[k].kernel.body, f->forces[k].coupling);
+  for (int k = 0; k < 2 * f->num_couplings; k++) {
+    pol_placed_coupling *coupling = &f->couplings[k / 2];
+    const int *body = coupling->kernel.end[k % 2].body;
+    place_square(f, body, coupling->end[k % 2].coupling);
+    for (int i = 0; i < 2; i++)
+      if (body[i] != POL_GROUND)
+        coupling->end[k % 2].jacobian[i] =
+            slot_at(f->constraint, coupling->row, f->bodies[body[i]].v);
+  }
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -306,6 +348,9 @@ static void describe(int equation, char *text, size_t size, void *user)
   for (int k = 0; k < f->num_drives; k++)
     if (f->drives[k].placed.row == equation - nv)
       snprintf(text, size, "drive '%s'", f->drives[k].kernel.drive->name);
+  for (int k = 0; k < f->num_couplings; k++)
+    if (f->couplings[k].row == equation - nv)
+      snprintf(text, size, "coupling '%s'", f->couplings[k].kernel.coupling->name);
   for (int k = 0; k < f->num_joints; k++) {
     int row = row_of_joint(&f->joints[k], equation - nv);
     if (row >= 0) describe_joint(pol_mechanism_joint(f->mechanism, k), row, text, size);
@@ -318,11 +363,7 @@ static int flat_disk(const pol_formulation *f, const double *q, int joint, char 
   const pol_joint_kernel *kernel = &f->joints[joint].kernel;
   pol_frame frames[2];
   if (!kernel->disk) return 0;
-  for (int i = 0; i < 2; i++) {
-    frames[i] = *pol_ground_frame();
-    if (kernel->body[i] != POL_GROUND)
-      pol_formulation_frame(f, q, NULL, kernel->body[i], &frames[i]);
-  }
+  pol_formulation_frames(f, q, NULL, kernel->body, frames);
   double tilt = pol_rolling_tilt(kernel, &frames[0], &frames[1]);
   if (tilt >= 10.0 * POL_ROLLING_FLAT) return 0;
   snprintf(
@@ -364,6 +405,22 @@ static int has_singularities(const pol_formulation *f)
   return f->chart->singular != NULL;
 }
 
+/* --- history ---------------------------------------------------------------------------------- */
+
+/* The deviations of couplings with all turns; the numbers of translations are not used. */
+static void remember(double t, const double *q, double *history, void *user)
+{
+  const pol_formulation *f = user;
+  (void)t;
+  for (int k = 0; k < 2 * f->num_couplings; k++) {
+    const pol_coupling_kernel *kernel = &f->couplings[k / 2].kernel;
+    double *own = &history[f->couplings[k / 2].history + k % 2];
+    pol_frame frames[2];
+    pol_formulation_frames(f, q, NULL, kernel->end[k % 2].body, frames);
+    *own = pol_coupling_deviation(kernel, k % 2, &frames[0], &frames[1], *own);
+  }
+}
+
 /* --- life cycle ------------------------------------------------------------------------------- */
 
 /* The bodies' charts and the group that their factors make. */
@@ -385,13 +442,16 @@ static pol_status build(pol_formulation *f)
   f->num_joints = pol_mechanism_num_joints(f->mechanism);
   f->num_forces = pol_mechanism_num_forces(f->mechanism);
   f->num_drives = pol_mechanism_num_drives(f->mechanism);
+  f->num_couplings = pol_mechanism_num_couplings(f->mechanism);
   pol_mechanism_gravity(f->mechanism, f->gravity);
   f->factors = calloc((size_t)(f->num_bodies * POL_CHART_MAX_FACTORS) + 1, sizeof *f->factors);
   f->bodies = calloc((size_t)f->num_bodies + 1, sizeof *f->bodies);
   f->joints = calloc((size_t)f->num_joints + 1, sizeof *f->joints);
   f->forces = calloc((size_t)f->num_forces + 1, sizeof *f->forces);
   f->drives = calloc((size_t)f->num_drives + 1, sizeof *f->drives);
-  if (!f->factors || !f->bodies || !f->joints || !f->forces || !f->drives) return POL_NO_MEMORY;
+  f->couplings = calloc((size_t)f->num_couplings + 1, sizeof *f->couplings);
+  if (!f->factors || !f->bodies || !f->joints || !f->forces || !f->drives || !f->couplings)
+    return POL_NO_MEMORY;
 
   pol_status status = choose_charts(f);
   if (status) return status;
@@ -406,6 +466,7 @@ static pol_status build(pol_formulation *f)
   f->dae.constraint = f->constraint;
   f->dae.scratch_size = pol_formulation_scratch(f->chart, f->num_bodies);
   f->dae.evaluate = pol_formulation_evaluate;
+  f->dae.remember = f->dae.history_size ? remember : NULL;
   f->dae.describe = describe;
   f->dae.singular = has_singularities(f) ? singular : NULL;
   f->dae.user = f;
@@ -442,6 +503,7 @@ void pol_formulation_free(pol_formulation **formulation)
   free(f->joints);
   free(f->forces);
   free(f->drives);
+  free(f->couplings);
   free(f);
   *formulation = NULL;
 }

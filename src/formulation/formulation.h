@@ -5,6 +5,7 @@
 #include <polhode/formulation.h>
 
 #include "formulation/chart.h"
+#include "mechanism/coupling.h"
 #include "mechanism/drive.h"
 #include "mechanism/force.h"
 
@@ -51,17 +52,28 @@ typedef struct pol_placed_drive {
   pol_placed_joint placed;
 } pol_placed_drive;
 
+/* A coupling: its row, and for each end the blocks of the two bodies of its joint. */
+typedef struct pol_placed_coupling {
+  pol_coupling_kernel kernel;
+  int row;
+  int history; /* where the deviations of its two ends are remembered */
+  struct {
+    pol_slot coupling[2][2], jacobian[2]; /* as of a joint */
+  } end[2];
+} pol_placed_coupling;
+
 struct pol_formulation {
   const pol_mechanism *mechanism;
   pol_formulation_kind kind;
   const pol_chart *chart; /* of the rigid bodies; if it is direct, no body needs maps */
   double gravity[3];
-  int num_bodies, num_joints, num_forces, num_drives;
+  int num_bodies, num_joints, num_forces, num_drives, num_couplings;
   pol_factor *factors; /* of the bodies' charts, one body after the other */
   pol_placed_body *bodies;
   pol_placed_joint *joints;
   pol_placed_force *forces;
   pol_placed_drive *drives;
+  pol_placed_coupling *couplings;
   pol_pattern *coupling, *constraint;
   pol_dae dae;
 };
@@ -78,5 +90,8 @@ pol_chart_point pol_formulation_point(const pol_formulation *formulation, const 
                                       const double *v, const double *vd, int body);
 void pol_formulation_frame(const pol_formulation *formulation, const double *q, const double *v,
                            int body, pol_frame *frame);
+/* The frames of two bodies, each of which may be the ground; v may be NULL. */
+void pol_formulation_frames(const pol_formulation *formulation, const double *q, const double *v,
+                            const int body[2], pol_frame frames[2]);
 
 #endif

@@ -70,16 +70,6 @@ static void global_axis(const pol_formulation *f, const double *q, const pol_mar
   pol_m3_apply(frame.R, local, out);
 }
 
-/* The frames of the two ends of a joint or drive, at rest. */
-static void end_frames(const pol_formulation *f, const double *q, const int body[2],
-                       pol_frame frames[2])
-{
-  for (int i = 0; i < 2; i++) {
-    frames[i] = *pol_ground_frame();
-    if (body[i] != POL_GROUND) pol_formulation_frame(f, q, NULL, body[i], &frames[i]);
-  }
-}
-
 /* A driven rotation must be within a quarter turn of its function. */
 static pol_status check_drives(const pol_formulation *f, double t, const double *q,
                                pol_diagnostics *diagnostics)
@@ -87,7 +77,7 @@ static pol_status check_drives(const pol_formulation *f, double t, const double 
   for (int k = 0; k < f->num_drives; k++) {
     const pol_drive_kernel *kernel = &f->drives[k].kernel;
     pol_frame frames[2];
-    end_frames(f, q, kernel->row.body, frames);
+    pol_formulation_frames(f, q, NULL, kernel->row.body, frames);
     if (pol_drive_branch(kernel, t, &frames[0], &frames[1]) > 0.5) continue; /* 1 if all is well */
     *diagnostics = (pol_diagnostics){.status = POL_INCONSISTENT, .equation = -1};
     snprintf(diagnostics->where, sizeof diagnostics->where, "drive '%s'", kernel->drive->name);
@@ -98,6 +88,21 @@ static pol_status check_drives(const pol_formulation *f, double t, const double 
     return POL_INCONSISTENT;
   }
   return POL_OK;
+}
+
+/* x1.x2 + y1.y2 = (1 + cos(bend)) cos(twist): whether the twist is nearer to half a turn than to
+ * none. */
+static int is_twisted(const pol_formulation *f, const double *q, const pol_marker *first,
+                      const pol_marker *second)
+{
+  double sum = 0.0;
+  for (int axis = 0; axis < 2; axis++) {
+    double a[3], b[3];
+    global_axis(f, q, first, axis, a);
+    global_axis(f, q, second, axis, b);
+    sum += pol_v3_dot(a, b);
+  }
+  return sum < 0.0;
 }
 
 pol_status pol_formulation_check_branches(const pol_formulation *formulation, double t,
@@ -122,18 +127,17 @@ pol_status pol_formulation_check_branches(const pol_formulation *formulation, do
                "give initial rotations within a quarter turn of assembly");
       return POL_INCONSISTENT;
     }
+    if (joint->type == POL_CONSTANT_VELOCITY && is_twisted(formulation, q, first, second)) {
+      *diagnostics = (pol_diagnostics){.status = POL_INCONSISTENT, .equation = -1};
+      snprintf(diagnostics->where, sizeof diagnostics->where, "joint '%s', twist", joint->name);
+      snprintf(diagnostics->message, sizeof diagnostics->message,
+               "the joint was assembled with its shafts twisted by half a turn");
+      snprintf(diagnostics->advice, sizeof diagnostics->advice,
+               "give initial rotations within a quarter turn of assembly");
+      return POL_INCONSISTENT;
+    }
   }
   return check_drives(formulation, t, q, diagnostics);
-}
-
-/* The frames of two bodies, with their velocities; v may be NULL. */
-static void frames_of(const pol_formulation *f, const double *q, const double *v, const int body[2],
-                      pol_frame frames[2])
-{
-  for (int i = 0; i < 2; i++) {
-    frames[i] = *pol_ground_frame();
-    if (body[i] != POL_GROUND) pol_formulation_frame(f, q, v, body[i], &frames[i]);
-  }
 }
 
 /* Wrench (torque in body axes, force) of a joint or drive with these multipliers on the body of its
@@ -144,7 +148,7 @@ static void second_wrench(const pol_formulation *f, const pol_point *at,
 {
   pol_frame frames[2];
   double first[6] = {0.0};
-  frames_of(f, at->q, NULL, kernel->body, frames);
+  pol_formulation_frames(f, at->q, NULL, kernel->body, frames);
   memset(wrench, 0, 6 * sizeof *wrench);
   pol_joint_reaction(kernel, &frames[0], &frames[1], lambda, first, wrench);
   /* the balance holds +B^T lambda: the joint exerts -B^T lambda */
@@ -158,7 +162,7 @@ static void force_wrenches(const pol_formulation *f, const double *q, const doub
 {
   const pol_force_kernel *kernel = &f->forces[force].kernel;
   pol_frame frames[2];
-  frames_of(f, q, v, kernel->body, frames);
+  pol_formulation_frames(f, q, v, kernel->body, frames);
   pol_force_wrenches(kernel, &frames[0], &frames[1], wrench);
 }
 
@@ -172,6 +176,23 @@ static void subtract_reaction(const pol_formulation *f, const pol_point *at,
   if (kernel->body[0] != body && kernel->body[1] != body) return;
   second_wrench(f, at, kernel, lambda, wrench, &frame);
   for (int i = 0; i < 3; i++) force[i] -= kernel->body[1] == body ? wrench[3 + i] : -wrench[3 + i];
+}
+
+/* force -= that of a coupling on the body. */
+static void subtract_coupling(const pol_formulation *f, const pol_point *at,
+                              const pol_placed_coupling *coupling, int body, double force[3])
+{
+  double effort[2];
+  pol_formulation_coupling_effort(f, at, (int)(coupling - f->couplings), effort);
+  for (int i = 0; i < 2; i++) {
+    const pol_coordinate_kernel *end = &coupling->kernel.end[i];
+    double gradient[12];
+    pol_frame frames[2];
+    pol_formulation_frames(f, at->q, NULL, end->body, frames);
+    pol_coordinate_gradient(end, &frames[0], &frames[1], gradient);
+    for (int k = 0; k < 2; k++)
+      if (end->body[k] == body) pol_v3_add_scaled(-effort[i], gradient + 6 * k + 3, force);
+  }
 }
 
 /* so3: the force that the pivot must exert on its body, from Newton's law, the applied forces and
@@ -199,6 +220,8 @@ static void pivot_force(const pol_formulation *f, const pol_point *at, int body,
     pol_drive_kernels_at(&f->drives[k].kernel, at->t, 1, &now);
     subtract_reaction(f, at, &now, at->lambda + f->drives[k].placed.row, body, force);
   }
+  for (int k = 0; k < f->num_couplings; k++)
+    subtract_coupling(f, at, &f->couplings[k], body, force);
 }
 
 void pol_formulation_force(const pol_formulation *formulation, const double *q, const double *v,
@@ -242,6 +265,14 @@ double pol_formulation_drive_effort(const pol_formulation *formulation, const po
   return -at->lambda[formulation->drives[drive].placed.row];
 }
 
+void pol_formulation_coupling_effort(const pol_formulation *formulation, const pol_point *at,
+                                     int coupling, double effort[2])
+{
+  const pol_placed_coupling *placed = &formulation->couplings[coupling];
+  for (int i = 0; i < 2; i++)
+    effort[i] = -at->lambda[placed->row] * placed->kernel.coupling->factor[i];
+}
+
 void pol_formulation_energy(const pol_formulation *formulation, const double *q, const double *v,
                             pol_energy *energy)
 {
@@ -259,7 +290,7 @@ void pol_formulation_energy(const pol_formulation *formulation, const double *q,
   for (int k = 0; k < formulation->num_forces; k++) {
     const pol_force_kernel *kernel = &formulation->forces[k].kernel;
     pol_frame frames[2];
-    frames_of(formulation, q, NULL, kernel->body, frames);
+    pol_formulation_frames(formulation, q, NULL, kernel->body, frames);
     energy->potential += pol_force_potential(kernel, &frames[0], &frames[1]);
   }
 }

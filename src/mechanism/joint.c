@@ -138,6 +138,15 @@ int pol_joint_aligns(const pol_joint *joint, int axis)
   return perpendicular >= 2;
 }
 
+void pol_initial_frame(const pol_mechanism *mechanism, int body, pol_frame *frame)
+{
+  memset(frame, 0, sizeof *frame);
+  pol_m3_diagonal(1.0, frame->R);
+  if (body == POL_GROUND) return;
+  pol_quat_to_matrix(pol_mechanism_body(mechanism, body)->rotation, frame->R);
+  pol_v3_copy(pol_mechanism_body(mechanism, body)->position, frame->x);
+}
+
 /* --- set-up ----------------------------------------------------------------------------------- */
 
 /* Column `axis` of the marker's rotation: one of its axes, in body axes. */

@@ -35,6 +35,9 @@ typedef struct pol_frame {
   double wb[3], ub[3]; /* and the rest */
 } pol_frame;
 
+/* The frame of a body, or of the ground, at the initial position and at rest. */
+void pol_initial_frame(const pol_mechanism *mechanism, int body, pol_frame *frame);
+
 typedef struct pol_view {
   double tau;
   double s[3];       /* in axes of the second body */
