@@ -100,6 +100,7 @@ typedef struct pol_channel {
  *     FORCE.force.x .y .z                  of a support, spring-damper or drag, on its body or that
  *                                          of its second marker, global axes, N
  *     DRIVE.force or DRIVE.torque          on the body of the second marker along or about z
+ *     COUPLING.force.1 or .torque.1, .2    the same of each of its two joints
  *     energy.kinetic  energy.potential  energy.total
  *     residual.position  residual.velocity the largest |Phi_i| and |(B v)_i|
  *

@@ -139,6 +139,16 @@ static void add_drive(pol_record *record, size_t *used, const pol_drive *drive)
   add_channel(record, used, drive->name, turns ? "torque" : "force", NULL, turns ? "N m" : "N");
 }
 
+/* COUPLING.torque.1, COUPLING.force.2 and so on: of its first and second joint. */
+static void add_coupling(pol_record *record, size_t *used, const pol_coupling *coupling)
+{
+  for (int i = 0; i < 2; i++) {
+    int turns = coupling->coordinate[i] == POL_DRIVE_ROTATION;
+    add_channel(record, used, coupling->name, turns ? "torque" : "force", ordinals[i],
+                turns ? "N m" : "N");
+  }
+}
+
 /* Walks all quantities; returns the number of characters of their names. */
 static size_t add_all(pol_record *record)
 {
@@ -155,6 +165,8 @@ static size_t add_all(pol_record *record)
     add_force(record, &used, pol_mechanism_force(mechanism, i));
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
     add_drive(record, &used, pol_mechanism_drive(mechanism, i));
+  for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++)
+    add_coupling(record, &used, pol_mechanism_coupling(mechanism, i));
   for (int i = 0; i < NUM_TOTALS; i++) add_total(record, totals[i]);
   return used;
 }
@@ -258,5 +270,7 @@ void pol_record_row(const pol_record *record, double *row)
   pol_point at = pol_state_point(state);
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
     *row++ = pol_formulation_drive_effort(formulation, &at, i);
+  for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++, row += 2)
+    pol_formulation_coupling_effort(formulation, &at, i, row);
   write_totals(pol_simulation_summary(record->simulation), row);
 }

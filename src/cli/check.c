@@ -152,6 +152,14 @@ static void print_mechanism(const findings *found)
                   pol_mechanism_joint(mechanism, drive->joint)->name,
                   pol_function_type_name(drive->function.type));
   }
+  for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++) {
+    const pol_coupling *c = pol_mechanism_coupling(mechanism, i);
+    cli_print_row("coupling", "%s, %.10g times %s of %s and %.10g times %s of %s", c->name,
+                  c->factor[0], pol_coordinate_name(c->coordinate[0]),
+                  pol_mechanism_joint(mechanism, c->joint[0])->name, c->factor[1],
+                  pol_coordinate_name(c->coordinate[1]),
+                  pol_mechanism_joint(mechanism, c->joint[1])->name);
+  }
   char redundant[32] = "";
   if (found->num_redundant)
     snprintf(redundant, sizeof redundant, ", %d redundant", found->num_redundant);
@@ -299,6 +307,27 @@ static json_t *drives_json(const pol_mechanism *mechanism)
   return list;
 }
 
+static json_t *couplings_json(const pol_mechanism *mechanism)
+{
+  json_t *list = json_array();
+  for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++) {
+    const pol_coupling *coupling = pol_mechanism_coupling(mechanism, i);
+    json_t *item = json_pack("{s:s, s:[s, s], s:[s, s], s:o, s:o}",                              //
+                             "name", coupling->name,                                             //
+                             "joints", pol_mechanism_joint(mechanism, coupling->joint[0])->name, //
+                             pol_mechanism_joint(mechanism, coupling->joint[1])->name,           //
+                             "coordinates", pol_coordinate_name(coupling->coordinate[0]),        //
+                             pol_coordinate_name(coupling->coordinate[1]),                       //
+                             "factors", cli_json_numbers(coupling->factor, 2),                   //
+                             "reference", cli_json_numbers(coupling->reference, 2));
+    if (json_array_append_new(list, item) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
 static json_t *settings_json(const pol_settings *settings)
 {
   const pol_options *options = &settings->options;
@@ -325,17 +354,18 @@ static json_t *findings_json(const findings *found)
   const pol_model *model = found->model;
   double gravity[3];
   pol_mechanism_gravity(model->mechanism, gravity);
-  json_t *object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", //
-                             "status", found->started ? "valid" : "failed",             //
-                             "model", model->name,                                      //
-                             "gravity", cli_json_numbers(gravity, 3),                   //
-                             "bodies", bodies_json(model->mechanism),                   //
-                             "joints", joints_json(model->mechanism),                   //
-                             "forces", forces_json(model->mechanism),                   //
-                             "drives", drives_json(model->mechanism),                   //
-                             "constraints", found->num_constraints,                     //
-                             "degrees_of_freedom", degrees_of_freedom(found),           //
-                             "simulation", settings_json(&model->settings),             //
+  json_t *object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", //
+                             "status", found->started ? "valid" : "failed",                  //
+                             "model", model->name,                                           //
+                             "gravity", cli_json_numbers(gravity, 3),                        //
+                             "bodies", bodies_json(model->mechanism),                        //
+                             "joints", joints_json(model->mechanism),                        //
+                             "forces", forces_json(model->mechanism),                        //
+                             "drives", drives_json(model->mechanism),                        //
+                             "couplings", couplings_json(model->mechanism),                  //
+                             "constraints", found->num_constraints,                          //
+                             "degrees_of_freedom", degrees_of_freedom(found),                //
+                             "simulation", settings_json(&model->settings),                  //
                              "warnings", cli_json_warnings(&model->settings));
   int failed;
   if (!found->started)
@@ -358,7 +388,7 @@ static int count_constraints(const pol_mechanism *mechanism)
   int count = 0;
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
     count += pol_joint_rows(pol_mechanism_joint(mechanism, i), rows);
-  return count + pol_mechanism_num_drives(mechanism);
+  return count + pol_mechanism_num_drives(mechanism) + pol_mechanism_num_couplings(mechanism);
 }
 
 static int check_model(const cli_args *args, const pol_model *model)

@@ -1,5 +1,5 @@
 /* The report of a run: work done, final state of every body, reaction of every joint, effort of
- * every drive, energy, constraint residuals; as a table and as a JSON object.
+ * every drive and coupling, energy, constraint residuals; as a table and as a JSON object.
  */
 #include "cli/summary.h"
 
@@ -133,6 +133,10 @@ static int name_width(const pol_mechanism *mechanism)
     size_t length = strlen(pol_mechanism_drive(mechanism, i)->name);
     if (length > width) width = length;
   }
+  for (int i = 0; i < pol_mechanism_num_couplings(mechanism) && i < MAX_SHOWN; i++) {
+    size_t length = strlen(pol_mechanism_coupling(mechanism, i)->name);
+    if (length > width) width = length;
+  }
   return width < 24 ? (int)width : 24;
 }
 
@@ -196,6 +200,28 @@ static void print_drives(const pol_simulation *simulation)
   print_rest("drives", count);
 }
 
+static void print_couplings(const pol_simulation *simulation)
+{
+  const pol_formulation *formulation = pol_simulation_formulation(simulation);
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  pol_point at = pol_state_point(pol_simulation_state(simulation));
+  int count = pol_mechanism_num_couplings(mechanism), width = name_width(mechanism);
+  if (count > 0) printf("\n%-*s  %-16s  %-5s  %17s\n", width, "coupling", "final", "unit", "z");
+  for (int i = 0; i < count && i < MAX_SHOWN; i++) {
+    const pol_coupling *coupling = pol_mechanism_coupling(mechanism, i);
+    double effort[2];
+    pol_formulation_coupling_effort(formulation, &at, i, effort);
+    for (int k = 0; k < 2; k++) {
+      int turns = coupling->coordinate[k] == POL_DRIVE_ROTATION;
+      char quantity[16];
+      snprintf(quantity, sizeof quantity, "%s %d", turns ? "torque" : "force", k + 1);
+      printf("%-*s  %-16s  %-5s  %17.10g\n", width, k == 0 ? coupling->name : "", quantity,
+             turns ? "N m" : "N", effort[k] + 0.0);
+    }
+  }
+  print_rest("couplings", count);
+}
+
 static void print_quality(const pol_summary *summary)
 {
   double initial = summary->initial_energy.kinetic + summary->initial_energy.potential;
@@ -217,6 +243,7 @@ void cli_summary_print(const cli_outcome *outcome)
   print_moves(&summary->moves);
   print_state(outcome->simulation);
   print_drives(outcome->simulation);
+  print_couplings(outcome->simulation);
   putchar('\n');
   print_quality(summary);
   if (outcome->out != NULL)
@@ -277,7 +304,27 @@ static json_t *drives_json(const pol_simulation *simulation)
   return NULL;
 }
 
-/* {"bodies": {NAME: ...}, "joints": {NAME: ...}, "drives": {NAME: ...}} */
+/* {NAME: {"effort": [..., ...]}, ...} */
+static json_t *couplings_json(const pol_simulation *simulation)
+{
+  const pol_formulation *formulation = pol_simulation_formulation(simulation);
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  pol_point at = pol_state_point(pol_simulation_state(simulation));
+  json_t *couplings = json_object();
+  int failed = 0;
+  for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++) {
+    double effort[2];
+    pol_formulation_coupling_effort(formulation, &at, i, effort);
+    failed |= json_object_set_new(couplings, pol_mechanism_coupling(mechanism, i)->name,
+                                  json_pack("{s:o}", "effort", cli_json_numbers(effort, 2)));
+  }
+  if (failed == 0) return couplings;
+  json_decref(couplings);
+  return NULL;
+}
+
+/* {"bodies": {NAME: ...}, "joints": {NAME: ...}, "drives": {NAME: ...}, "couplings": {NAME: ...}}
+ */
 static json_t *final_json(const pol_simulation *simulation)
 {
   const pol_formulation *formulation = pol_simulation_formulation(simulation);
@@ -293,8 +340,8 @@ static json_t *final_json(const pol_simulation *simulation)
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
     failed |= json_object_set_new(joints, pol_mechanism_joint(mechanism, i)->name,
                                   joint_json(formulation, state, i));
-  json_t *object = json_pack("{s:o, s:o, s:o}", "bodies", bodies, "joints", joints, "drives",
-                             drives_json(simulation));
+  json_t *object = json_pack("{s:o, s:o, s:o, s:o}", "bodies", bodies, "joints", joints, "drives",
+                             drives_json(simulation), "couplings", couplings_json(simulation));
   if (failed == 0) return object;
   json_decref(object);
   return NULL;

@@ -34,22 +34,6 @@ static void read_list_of_numbers(pol_reader *reader, const pol_place *place, con
   }
 }
 
-/* double[2] */
-static void read_slopes(pol_reader *reader, const pol_place *place, const pol_field *field,
-                        void *target)
-{
-  double *slopes = target;
-  if (!json_is_array(place->value) || json_array_size(place->value) != 2) {
-    pol_report(reader, place, "", "%s", field->rule);
-    return;
-  }
-  for (size_t i = 0; i < 2; i++) {
-    const pol_place item = pol_place_item(place, i);
-    slopes[i] = json_number_value(item.value);
-    if (!json_is_number(item.value)) pol_report(reader, &item, "", "%s", number_rule);
-  }
-}
-
 static const int one = 1, two = 2;
 
 #define PLAIN(member) offsetof(pol_model_function, plain.member)
@@ -73,7 +57,8 @@ static const pol_field function_fields[] = {
      "must be a list of at least 2 numbers", &two},
     {"values", read_list_of_numbers, offsetof(pol_model_function, values), POL_OPTIONAL,
      "must be a list of at least 2 numbers", &two},
-    {"slopes", read_slopes, PLAIN(slopes), POL_OPTIONAL, "must be a list of 2 numbers", NULL},
+    {"slopes", pol_read_number_pair, PLAIN(slopes), POL_OPTIONAL, "must be a list of 2 numbers",
+     NULL},
     {.key = NULL},
 };
 
