@@ -120,7 +120,8 @@ void cli_note_moves(const pol_simulation *simulation)
 /* Width of the column of names: the longest one shown, within reason. */
 static int name_width(const pol_mechanism *mechanism)
 {
-  size_t width = sizeof "joint" - 1;
+  const int couplings = pol_mechanism_num_couplings(mechanism);
+  size_t width = strlen(couplings > 0 ? "coupling" : "joint");
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism) && i < MAX_SHOWN; i++) {
     size_t length = strlen(pol_mechanism_body(mechanism, i)->name);
     if (length > width) width = length;
@@ -133,7 +134,7 @@ static int name_width(const pol_mechanism *mechanism)
     size_t length = strlen(pol_mechanism_drive(mechanism, i)->name);
     if (length > width) width = length;
   }
-  for (int i = 0; i < pol_mechanism_num_couplings(mechanism) && i < MAX_SHOWN; i++) {
+  for (int i = 0; i < couplings && i < MAX_SHOWN; i++) {
     size_t length = strlen(pol_mechanism_coupling(mechanism, i)->name);
     if (length > width) width = length;
   }

@@ -78,14 +78,14 @@ static void check_coupling(pol_reader *reader, const pol_place *place, void *obj
                   factors = pol_place_key(place, "factors");
   coupling->given_reference = pol_given(place, "reference");
   if (joints.value) check_free(reader, place, coupling);
-  if (!sound) return;
-  if (coupling->joints[0] == coupling->joints[1] &&
+  for (size_t i = 0; i < 2 && json_array_size(factors.value) == 2; i++) {
+    const pol_place item = pol_place_item(&factors, i);
+    if (json_is_number(item.value) && coupling->factors[i] == 0.0)
+      pol_report(reader, &item, "", "must not be zero");
+  }
+  if (sound && coupling->joints[0] == coupling->joints[1] &&
       coupling->coordinates[0] == coupling->coordinates[1])
     pol_report(reader, &joints, "", "must not be the same coordinate twice");
-  for (size_t i = 0; i < 2; i++) {
-    const pol_place item = pol_place_item(&factors, i);
-    if (coupling->factors[i] == 0.0) pol_report(reader, &item, "", "must not be zero");
-  }
 }
 
 const pol_kind pol_coupling_kind = {
