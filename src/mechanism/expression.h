@@ -11,8 +11,8 @@
  *   2.5e-3, pi, name, (a), f(a, b)
  *
  * A name has letters, digits and _, starts with a letter or _, and may go on after dots:
- * hinge.angle.  A part in quotes may have any other characters: 'left arm'.position.x; lookup gets
- * it without the quotes.  Functions:
+ * hinge.angle.  A part in quotes may have any characters but ' and control characters: 'left
+ * arm'.position.x; lookup gets it without the quotes.  Functions:
  *
  *   sin cos tan asin acos atan sinh cosh tanh exp log log10 sqrt abs sign floor   of one argument
  *   atan2(y, x), pow(a, b), mod(a, b) = a - b floor(a / b)

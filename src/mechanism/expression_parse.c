@@ -180,10 +180,31 @@ static void read_number(parser *p, token *new)
   if (!isfinite(new->number)) fail(p, start, "'%s' is too large a number", new->text);
 }
 
+static int is_control(char c)
+{
+  return (c >= 0 && c < ' ') || c == 127;
+}
+
+/* A character that has no place outside quotes, or nowhere. */
+static void fail_at_character(parser *p, const char *at)
+{
+  const unsigned c = (unsigned char)*at;
+  if (c == '=')
+    fail(p, at, "'=' is not an operator: equality is '=='");
+  else if (is_control(*at))
+    fail(p, at, "the control character 0x%02x must not be used", c);
+  else if (c >= 128)
+    fail(p, at, "the byte 0x%02x must stand in quotes", c);
+  else
+    fail(p, at, "'%c' is not a character of expressions", (char)c);
+}
+
 /* Appends the bytes from start to end to the name. */
 static void append_part(parser *p, token *new, const char *start, const char *end)
 {
   const size_t used = strlen(new->text), length = (size_t)(end - start);
+  for (const char *c = start; c < end; c++)
+    if (is_control(*c)) fail_at_character(p, c);
   if (used + length > POL_EXPRESSION_NAME) {
     fail(p, new->start, "a name must not be longer than %d bytes", POL_EXPRESSION_NAME);
     return;
@@ -240,13 +261,7 @@ static void read_sign(parser *p, token *new)
     p->at += length;
     return;
   }
-  const unsigned char c = (unsigned char)*p->at;
-  if (c == '=')
-    fail(p, p->at, "'=' is not an operator: equality is '=='");
-  else if (c > ' ' && c < 127)
-    fail(p, p->at, "'%c' is not a character of expressions", c);
-  else
-    fail(p, p->at, "the byte 0x%02x is not a character of expressions, but in quotes", c);
+  fail_at_character(p, p->at);
 }
 
 /* Reads the next token into p->now. */
