@@ -108,15 +108,19 @@ typedef struct pol_force {
   double coefficient;
 } pol_force;
 
-/* A function of time with two continuous derivatives, but for the ends of clamped tables. */
+/* A function of time with two continuous derivatives, but for the ends of clamped tables and for
+ * expressions, which are what they say. */
 typedef enum pol_function_type {
   POL_CONSTANT,   /* offset */
   POL_HARMONIC,   /* offset + amplitude sin(2 pi frequency t + phase) */
   POL_POLYNOMIAL, /* values[0] + values[1] t + values[2] t^2 + ... */
   POL_STEP,       /* smoothly from `from` at t0 to `to` at t1, constant before and after */
   POL_SPEED,      /* offset + from t until t0, then its rate goes in such a step to `to` at t1 */
-  POL_TABLE       /* cubic spline through (times, values), straight before and after */
+  POL_TABLE,      /* cubic spline through (times, values), straight before and after */
+  POL_EXPRESSION  /* a text such as "0.1*sin(2*pi*3*t)", in the one name t */
 } pol_function_type;
+
+struct pol_expression;
 
 typedef struct pol_function {
   pol_function_type type;
@@ -125,10 +129,12 @@ typedef struct pol_function {
   double from, to, t0, t1;            /* t0 < t1, s */
   int count;                          /* of values: at least 1, of a table 2 */
   const double *values;
-  const double *times;   /* table only, ascending */
-  int clamped;           /* table only: the slopes at both ends are these, else f'' = 0 there */
-  double slopes[2];      /* table only */
-  const double *moments; /* second derivatives at the times; set by pol_mechanism_add_drive */
+  const double *times;    /* table only, ascending */
+  int clamped;            /* table only: the slopes at both ends are these, else f'' = 0 there */
+  double slopes[2];       /* table only */
+  const double *moments;  /* second derivatives at the times; set by pol_mechanism_add_drive */
+  const char *expression; /* expression only */
+  const struct pol_expression *program; /* what it means; set by pol_mechanism_add_drive */
 } pol_function;
 
 /* A coordinate that a joint leaves free, prescribed as a function of time. */

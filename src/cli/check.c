@@ -140,9 +140,12 @@ static void print_mechanism(const findings *found)
   }
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
-    cli_print_row("drive", "%s, %s of %s, %s", drive->name, pol_coordinate_name(drive->coordinate),
+    const char *expression = drive->function.expression;
+    cli_print_row("drive", "%s, %s of %s, %s%s%s", drive->name,
+                  pol_coordinate_name(drive->coordinate),
                   pol_mechanism_joint(mechanism, drive->joint)->name,
-                  pol_function_type_name(drive->function.type));
+                  pol_function_type_name(drive->function.type), expression ? " " : "",
+                  expression ? expression : "");
   }
   char redundant[32] = "";
   if (found->num_redundant)
@@ -278,11 +281,12 @@ static json_t *drives_json(const pol_mechanism *mechanism)
   json_t *list = json_array();
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
-    json_t *item = json_pack("{s:s, s:s, s:s, s:s}",                                      //
+    json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:s*}",                                //
                              "name", drive->name,                                         //
                              "joint", pol_mechanism_joint(mechanism, drive->joint)->name, //
                              "coordinate", pol_coordinate_name(drive->coordinate),        //
-                             "function", pol_function_type_name(drive->function.type));
+                             "function", pol_function_type_name(drive->function.type),    //
+                             "expression", drive->function.expression);
     if (json_array_append_new(list, item) != 0) {
       json_decref(list);
       return NULL;

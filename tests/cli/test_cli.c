@@ -651,6 +651,7 @@ static void drives_are_told(void **state)
   json_t *object = parse_output();
   expect_length(object, "drives", 1);
   expect_word(json_array_get(at(object, "drives"), 0), "joint", "A");
+  assert_null(json_object_get(json_array_get(at(object, "drives"), 0), "expression"));
   json_decref(object);
   expect("polhode run " POLHODE_SOURCE_DIR
          "/models/examples/four_bar_motor.json --set simulation.end=0.1",
@@ -662,6 +663,27 @@ static void drives_are_told(void **state)
   object = parse_output();
   assert_true(fabs(number_at(object, "final.drives.motor.torque")) > 1e-4);
   json_decref(object);
+}
+
+/* An expression is told as it is written, a wrong one with the column. */
+static void expressions_are_told(void **state)
+{
+  (void)state;
+#define CHECK_WITH(text)                                                                           \
+  "polhode check " POLHODE_SOURCE_DIR "/models/examples/four_bar_motor.json "                      \
+  "--set drives[0].function={\"expression\":\"" text "\"}"
+  expect(CHECK_WITH("0.1*sin(2*pi*t)"), 0);
+  expect_text(out, "\ndrive           motor, rotation of A, expression 0.1*sin(2*pi*t)\n");
+  expect(CHECK_WITH("0.1*sin(2*pi*t)") " --json", 0);
+  json_t *object = parse_output();
+  expect_word(json_array_get(at(object, "drives"), 0), "function", "expression");
+  expect_word(json_array_get(at(object, "drives"), 0), "expression", "0.1*sin(2*pi*t)");
+  json_decref(object);
+  expect(CHECK_WITH("0.1*sni(2*pi*t)"), 2);
+  expect_text(err,
+              "drives[0].function.expression = \"0.1*sni(2*pi*t)\": must be an expression of t: "
+              "column 5: 'sni' is not a known function; did you mean \"sin\"?\n");
+#undef CHECK_WITH
 }
 
 /* A hinge about x allows no spin about y. */
@@ -950,6 +972,7 @@ int main(void)
       cmocka_unit_test(check_tells_of_forces_and_distances),
       cmocka_unit_test(check_tells_of_springs_and_drag),
       cmocka_unit_test(drives_are_told),
+      cmocka_unit_test(expressions_are_told),
       cmocka_unit_test(check_tells_what_had_to_change),
       cmocka_unit_test(quiet_runs_tell_what_had_to_change),
       cmocka_unit_test(nameless_models_show_their_file),

@@ -96,8 +96,8 @@ static void schema_lists_every_name(void **state)
   for (int i = 0; i <= POL_DRAG; i++)
     assert_item(forces, i, pol_force_type_name((pol_force_type)i));
   json_t *functions = find(*state, "definitions/function/properties/type/enum");
-  assert_int_equal(json_array_size(functions), POL_TABLE + 1);
-  for (int i = 0; i <= POL_TABLE; i++)
+  assert_int_equal(json_array_size(functions), POL_EXPRESSION + 1);
+  for (int i = 0; i <= POL_EXPRESSION; i++)
     assert_item(functions, i, pol_function_type_name((pol_function_type)i));
   assert_int_equal(json_array_size(methods), pol_method_count());
   for (int i = 0; i < pol_method_count(); i++) assert_item(methods, i, pol_method_at(i)->name);
