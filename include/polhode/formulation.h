@@ -10,6 +10,8 @@
  *   euler-parameters  unit quaternion as coordinates, with a constraint for its length
  *   tait-bryan        angles about x, y, z; singular at gimbal lock
  *
+ * Point masses have their position as coordinates, R3, in all of them.
+ *
  * Elements speak frames and wrenches; only this room knows coordinates.
  */
 #ifndef POLHODE_FORMULATION_H
@@ -67,7 +69,7 @@ void pol_formulation_initial(const pol_formulation *formulation, double *q, doub
 pol_status pol_formulation_check_branches(const pol_formulation *formulation, double t,
                                           const double *q, pol_diagnostics *diagnostics);
 
-/* What a body does, whatever the coordinates. */
+/* What a body does, whatever the coordinates.  A point mass does not turn. */
 typedef struct pol_body_state {
   double position[3];                /* of the centre of mass */
   double quaternion[4];              /* (w, x, y, z), w >= 0 */

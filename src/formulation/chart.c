@@ -8,6 +8,7 @@
  *   rotation-vector   as so3xr3; the integrator takes the increment as classical coordinates
  *   euler-parameters  v = (p', x'), Omega = G(p) p'
  *   tait-bryan        v = (angles', x'), R = Rx(a) Ry(b) Rz(c), Omega = G(angles) angles'
+ *   point masses      v = x' in all of them, R = I
  */
 #include <math.h>
 #include <stddef.h>
@@ -432,6 +433,23 @@ static int bryan_singular(const double *q, char *text, size_t size)
   return c < 0.05 ? POL_AT_SINGULARITY : POL_NEAR_SINGULARITY;
 }
 
+/* --- point masses ----------------------------------------------------------------------------- */
+
+static void point_coordinates(const pol_body *body, double *q, double *v)
+{
+  pol_v3_copy(body->position, q);
+  pol_v3_copy(body->velocity, v);
+}
+
+static void point_frame(const pol_chart_point *at, pol_frame *frame)
+{
+  memset(frame, 0, sizeof *frame);
+  frame->R[0] = frame->R[4] = frame->R[8] = 1.0;
+  pol_v3_copy(at->q, frame->x);
+  copy_or_zero(at->v, frame->u);
+  copy_or_zero(at->vd, frame->ud);
+}
+
 /* --- table ------------------------------------------------------------------------------------ */
 
 #define REAL(n)                                                                                    \
@@ -535,6 +553,14 @@ static const struct {
                          .singular = bryan_singular}},
 };
 
+static const pol_chart point_chart = {.nq = 3,
+                                      .dim = 3,
+                                      .num_factors = 1,
+                                      .direct = 1,
+                                      .factors = {REAL(3)},
+                                      .coordinates = point_coordinates,
+                                      .frame = point_frame};
+
 #undef REAL
 
 enum { NUM_CHARTS = (int)(sizeof charts / sizeof charts[0]) };
@@ -542,6 +568,11 @@ enum { NUM_CHARTS = (int)(sizeof charts / sizeof charts[0]) };
 const pol_chart *pol_chart_of(pol_formulation_kind kind)
 {
   return (int)kind >= 0 && (int)kind < NUM_CHARTS ? &charts[kind].chart : NULL;
+}
+
+const pol_chart *pol_chart_of_body(pol_formulation_kind kind, const pol_body *body)
+{
+  return body->point ? &point_chart : pol_chart_of(kind);
 }
 
 int pol_formulation_count(void)

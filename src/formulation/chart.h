@@ -58,7 +58,9 @@ typedef struct pol_chart {
   int (*singular)(const double *q, char *text, size_t size);
 } pol_chart;
 
-/* The chart of a kind; NULL if there is none. */
+/* The chart of a kind for rigid bodies; NULL if there is none. */
 const pol_chart *pol_chart_of(pol_formulation_kind kind);
+/* The chart of a body in a formulation of that kind: points have the same in all. */
+const pol_chart *pol_chart_of_body(pol_formulation_kind kind, const pol_body *body);
 
 #endif

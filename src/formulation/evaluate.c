@@ -155,7 +155,7 @@ static void write_balance(const evaluation *e)
     double *balance = e->out->balance + body->v;
     int dim = body->chart->dim;
     if (body->chart->direct) {
-      memcpy(balance, e->wrench[b] + 6 - dim, (size_t)dim * sizeof *balance);
+      for (int i = 0; i < dim; i++) balance[i] = e->wrench[b][6 - dim + i];
       continue;
     }
     for (int j = 0; j < dim; j++)
@@ -250,6 +250,17 @@ static void add_block(double *values, pol_slot slot, const double *block, int wi
       values[slot.address + j * slot.stride + i] += block[i * width + j];
 }
 
+/* The same for what direct charts of `rows` and `cols` velocities pick of a frame's 6 x 6 block;
+ * rigid bodies pick all, with sizes that the compiler can see. */
+static void add_picked(double *values, pol_slot slot, const double *block, int width, int rows,
+                       int cols)
+{
+  if (rows == 6 && cols == 6)
+    add_block(values, slot, block, width, 6, 6);
+  else
+    add_block(values, slot, block + (6 - rows) * width + 6 - cols, width, rows, cols);
+}
+
 /* values[slot] += (rows of a frame's block) map, map = L or N1 of a body with dim velocities */
 static void add_mapped_rows(double *values, pol_slot slot, const double *block, int width, int rows,
                             pol_map map, int dim)
@@ -342,14 +353,6 @@ static void add_mapped_body(const evaluation *e, int b, const double mass[36],
   }
 }
 
-/* The part of a frame's block, `width` numbers a row, that direct charts with these velocities
- * pick.
- */
-static const double *picked(const double *block, int width, int rows, int cols)
-{
-  return block + (6 - rows) * width + 6 - cols;
-}
-
 static void add_body(const evaluation *e, int b)
 {
   const pol_placed_body *body = &e->f->bodies[b];
@@ -361,10 +364,8 @@ static void add_body(const evaluation *e, int b)
     add_mapped_body(e, b, mass, damping);
     return;
   }
-  if (e->want & POL_MASS)
-    add_block(e->out->mass, body->diagonal, picked(mass, 6, dim, dim), 6, dim, dim);
-  if (e->want & POL_DAMPING)
-    add_block(e->out->damping, body->diagonal, picked(damping, 6, dim, dim), 6, dim, dim);
+  if (e->want & POL_MASS) add_picked(e->out->mass, body->diagonal, mass, 6, dim, dim);
+  if (e->want & POL_DAMPING) add_picked(e->out->damping, body->diagonal, damping, 6, dim, dim);
 }
 
 /* B = 2 p, Z = 2 p', K = 2 mu I of p.p = 1 */
@@ -427,8 +428,7 @@ static void add_square(const evaluation *e, const int body[2], const pol_slot co
       const pol_chart *above = e->f->bodies[row].chart, *beside = e->f->bodies[col].chart;
       if (turned && beside->direct) continue; /* N1 = 0 */
       if (above->direct && beside->direct)
-        add_block(values, coupling[i][j], picked(block, 12, above->dim, beside->dim), 12,
-                  above->dim, beside->dim);
+        add_picked(values, coupling[i][j], block, 12, above->dim, beside->dim);
       else
         add_mapped_square(e, values, coupling[i][j], block, row, col, turned);
     }

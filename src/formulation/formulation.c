@@ -27,7 +27,7 @@ static const pol_marker *fixed_point(const pol_mechanism *mechanism, int joint, 
   return NULL;
 }
 
-/* The first joint that holds a point of the body fixed, or -1. */
+/* The first joint that holds a point of the rigid body fixed, or -1. */
 static int pivot_joint(const pol_mechanism *mechanism, int body)
 {
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++)
@@ -38,15 +38,15 @@ static int pivot_joint(const pol_mechanism *mechanism, int body)
 pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulation_kind kind,
                                     char *message, size_t size)
 {
-  const pol_chart *chart = pol_chart_of(kind);
   if (size) message[0] = '\0';
-  if (!chart || pol_mechanism_num_bodies(mechanism) == 0) {
+  if (!pol_chart_of(kind) || pol_mechanism_num_bodies(mechanism) == 0) {
     snprintf(message, size, "there is no body, or no such formulation");
     return POL_BAD_ARGUMENT;
   }
   for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
     const pol_body *body = pol_mechanism_body(mechanism, b);
-    if (kind == POL_SO3_PIVOT && pivot_joint(mechanism, b) < 0) {
+    const pol_chart *chart = pol_chart_of_body(kind, body);
+    if (kind == POL_SO3_PIVOT && !body->point && pivot_joint(mechanism, b) < 0) {
       snprintf(message, size, "so3 needs a spherical joint to the ground for body '%s'",
                body->name);
       return POL_BAD_ARGUMENT;
@@ -101,6 +101,7 @@ static void number(pol_formulation *f)
 static void eliminate_pivots(pol_formulation *f)
 {
   for (int b = 0; b < f->num_bodies; b++) {
+    if (f->bodies[b].body->point) continue;
     int k = pivot_joint(f->mechanism, b);
     const pol_joint *joint = pol_mechanism_joint(f->mechanism, k);
     const pol_marker *on_body = fixed_point(f->mechanism, k, b);
@@ -278,7 +279,7 @@ static pol_status choose_charts(pol_formulation *f)
   int num_factors = 0;
   for (int b = 0; b < f->num_bodies; b++) {
     f->bodies[b].body = pol_mechanism_body(f->mechanism, b);
-    f->bodies[b].chart = f->chart;
+    f->bodies[b].chart = pol_chart_of_body(f->kind, f->bodies[b].body);
     const pol_chart *chart = f->bodies[b].chart;
     for (int i = 0; i < chart->num_factors; i++) f->factors[num_factors++] = chart->factors[i];
   }

@@ -24,7 +24,7 @@ void pol_formulation_initial(const pol_formulation *formulation, double *q, doub
     const pol_placed_body *placed = &formulation->bodies[b];
     unsigned given = placed->body->given;
     placed->chart->coordinates(placed->body, q + placed->q, v + placed->v);
-    if (formulation->kind == POL_SO3_PIVOT && given == POL_GIVEN_VELOCITY)
+    if (formulation->kind == POL_SO3_PIVOT && !placed->body->point && given == POL_GIVEN_VELOCITY)
       spin_from_velocity(placed, v + placed->v);
     if (given & POL_GIVEN_ANGULAR_VELOCITY)
       memset(keep + placed->v, 1, (size_t)placed->chart->num_rotations);

@@ -34,6 +34,13 @@ const char *pol_force_frame_name(pol_force_frame frame)
   return frame == POL_GLOBAL_AXES || frame == POL_BODY_AXES ? names[frame] : NULL;
 }
 
+const char *pol_spring_law_name(pol_spring_law law)
+{
+  static const char *const names[] = {
+      [POL_LINEAR_SPRING] = "linear", [POL_SQUARED_SPRING] = "squared-length"};
+  return law == POL_LINEAR_SPRING || law == POL_SQUARED_SPRING ? names[law] : NULL;
+}
+
 int pol_force_has_law(pol_force_type type)
 {
   return type != POL_APPLIED_FORCE && type != POL_APPLIED_TORQUE;
@@ -140,24 +147,39 @@ static void support_law(const pol_force *force, const double d[3], const double 
   }
 }
 
-/* With the tension T = k (l - l0) + c l' - a and P = (I - n n^T) / l,
+/* S and dS/dl of a spring; returns its energy. */
+static double spring_tension(const pol_force *force, double length, double *S, double *S_l)
+{
+  const double k = force->stiffness[0], l0 = force->length;
+  const double stretch =
+      force->law == POL_SQUARED_SPRING ? (length + l0) * (length - l0) : length - l0;
+  *S = k * stretch;
+  *S_l = k;
+  if (force->law == POL_SQUARED_SPRING) {
+    *S *= 2.0 * length;
+    *S_l = 2.0 * k * (stretch + 2.0 * length * length);
+  }
+  return 0.5 * k * stretch * stretch;
+}
+
+/* With the tension T = S(l) + c l' - a and P = (I - n n^T) / l,
  *
- *     dF/dd = -n (k n + c P d')^T - T P,    dF/dd' = -c n n^T. */
+ *     dF/dd = -n (S' n + c P d')^T - T P,    dF/dd' = -c n n^T. */
 static pol_status spring_law(const pol_force *force, const double d[3], const double rate[3],
                              law_values *law)
 {
-  double n[3], across[3], length = sqrt(pol_v3_dot(d, d));
+  double n[3], across[3], S, S_l, length = sqrt(pol_v3_dot(d, d));
   if (length == 0.0) return POL_RETRY;
   pol_v3_scale(1.0 / length, d, n);
   double closing = pol_v3_dot(n, rate);
-  double tension = force->stiffness[0] * (length - force->length) + force->damping[0] * closing -
-                   force->actuator;
+  spring_tension(force, length, &S, &S_l);
+  double tension = S + force->damping[0] * closing - force->actuator;
   for (int i = 0; i < 3; i++) across[i] = (rate[i] - closing * n[i]) / length;
   for (int i = 0; i < 3; i++) {
     law->F[i] = -tension * n[i];
     for (int j = 0; j < 3; j++) {
       double normal = n[i] * n[j];
-      law->F_d[3 * i + j] = -force->stiffness[0] * normal - force->damping[0] * n[i] * across[j] -
+      law->F_d[3 * i + j] = -S_l * normal - force->damping[0] * n[i] * across[j] -
                             tension * ((i == j ? 1.0 : 0.0) - normal) / length;
       law->F_rate[3 * i + j] = -force->damping[0] * normal;
     }
@@ -287,8 +309,8 @@ double pol_force_potential(const pol_force_kernel *kernel, const pol_frame *firs
   if (force->type == POL_SUPPORT)
     for (int i = 0; i < 3; i++) twice += force->stiffness[i] * d[i] * d[i];
   if (force->type == POL_SPRING_DAMPER) {
-    double stretch = sqrt(pol_v3_dot(d, d)) - force->length;
-    twice = force->stiffness[0] * stretch * stretch;
+    double S, S_l;
+    return spring_tension(force, sqrt(pol_v3_dot(d, d)), &S, &S_l);
   }
   return 0.5 * twice;
 }

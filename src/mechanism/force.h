@@ -14,7 +14,10 @@
  * a law says F:
  *
  *     support        F = -diag(k) d - diag(c) d'               from a fixed point of the ground
- *     spring-damper  F = -(k (l - l0) + c l' - a) n,           l = |d|, n = d / l, l' = n . d'
+ *     spring-damper  F = -(S(l) + c l' - a) n,                 l = |d|, n = d / l, l' = n . d'
+ *         linear          S = k (l - l0),             energy k (l - l0)^2 / 2
+ *         squared-length  S = 2 k l (l^2 - l0^2),     energy k (l^2 - l0^2)^2 / 2 (Kinon, Betsch,
+ *                                                     Schneider 2023, section 6.3)
  *     drag           F = -c |d'| d'                            d' the velocity of the centre of
  * mass
  */
