@@ -9,6 +9,8 @@
  *   rotation-vector   the increment of a step as classical coordinates, re-centred each step
  *   euler-parameters  unit quaternion as coordinates, with a constraint for its length
  *   tait-bryan        angles about x, y, z; singular at gimbal lock
+ *   directors         the columns of the rotation matrix, with six constraints: a constant mass
+ *                     matrix and polynomial constraints, which the energy-momentum methods need
  *
  * Point masses have their position as coordinates, R3, in all of them.
  *
@@ -32,7 +34,8 @@ typedef enum pol_formulation_kind {
   POL_SO3_PIVOT,
   POL_ROTATION_VECTOR,
   POL_EULER_PARAMETERS,
-  POL_TAIT_BRYAN
+  POL_TAIT_BRYAN,
+  POL_DIRECTORS
 } pol_formulation_kind;
 
 const char *pol_formulation_name(pol_formulation_kind kind);

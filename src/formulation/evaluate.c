@@ -160,9 +160,9 @@ static void write_balance(const evaluation *e)
     }
     for (int j = 0; j < dim; j++)
       for (int i = 0; i < 6; i++) balance[j] += e->maps[b].L[i][j] * e->wrench[b][i];
-    if (body->unit_row >= 0 && (e->want & POL_REACTION))
+    if (body->internal_row >= 0 && (e->want & POL_REACTION))
       for (int i = 0; i < 4; i++)
-        balance[i] += 2.0 * e->at->q[body->q + i] * e->at->lambda[body->unit_row];
+        balance[i] += 2.0 * e->at->q[body->q + i] * e->at->lambda[body->internal_row];
   }
 }
 
@@ -190,9 +190,9 @@ static void write_unit_constraint(const evaluation *e, const pol_placed_body *bo
     rate += pd ? 2.0 * p[i] * pd[i] : 0.0;
     acceleration += pd ? 2.0 * pd[i] * pd[i] : 0.0;
   }
-  if (e->want & POL_POSITION) e->out->position[body->unit_row] = square;
-  if (e->want & POL_VELOCITY) e->out->velocity[body->unit_row] = rate;
-  if (e->want & POL_ACCELERATION) e->out->acceleration[body->unit_row] = acceleration;
+  if (e->want & POL_POSITION) e->out->position[body->internal_row] = square;
+  if (e->want & POL_VELOCITY) e->out->velocity[body->internal_row] = rate;
+  if (e->want & POL_ACCELERATION) e->out->acceleration[body->internal_row] = acceleration;
 }
 
 /* Position, velocity and acceleration of a joint, or of a drive as if its axis stood still. */
@@ -236,7 +236,7 @@ static void write_constraints(const evaluation *e)
     if (f->joints[k].row >= 0) write_joint_rows(e, &f->joints[k].kernel, f->joints[k].row);
   for (int k = 0; k < f->num_drives; k++) write_drive_row(e, &f->drives[k]);
   for (int b = 0; b < f->num_bodies; b++)
-    if (f->bodies[b].unit_row >= 0) write_unit_constraint(e, &f->bodies[b]);
+    if (f->bodies[b].internal_row >= 0) write_unit_constraint(e, &f->bodies[b]);
 }
 
 /* --- matrices --------------------------------------------------------------------------------- */
@@ -372,12 +372,12 @@ static void add_body(const evaluation *e, int b)
 static void add_unit_constraint(const evaluation *e, const pol_placed_body *body)
 {
   for (int i = 0; i < 4; i++) {
-    int entry = body->unit.address + i * body->unit.stride;
+    int entry = body->internal.address + i * body->internal.stride;
     int diagonal = body->diagonal.address + i * body->diagonal.stride + i;
     if (e->want & POL_JACOBIAN) e->out->jacobian[entry] += 2.0 * e->at->q[body->q + i];
     if (e->want & POL_CURVATURE) e->out->curvature[entry] += 2.0 * e->at->v[body->v + i];
     if (e->want & POL_GEOMETRIC_STIFFNESS)
-      e->out->stiffness[diagonal] += 2.0 * e->at->lambda[body->unit_row];
+      e->out->stiffness[diagonal] += 2.0 * e->at->lambda[body->internal_row];
   }
 }
 
@@ -506,7 +506,7 @@ static pol_status add_matrices(evaluation *e)
   }
   for (int b = 0; b < f->num_bodies; b++) {
     add_body(e, b);
-    if (f->bodies[b].unit_row >= 0) add_unit_constraint(e, &f->bodies[b]);
+    if (f->bodies[b].internal_row >= 0) add_unit_constraint(e, &f->bodies[b]);
   }
   if (e->want & (POL_STIFFNESS | POL_DAMPING))
     for (int k = 0; k < f->num_forces && !status; k++) status = add_force(e, &f->forces[k]);

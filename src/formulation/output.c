@@ -232,6 +232,18 @@ double pol_formulation_drive_effort(const pol_formulation *formulation, const po
   return -at->lambda[formulation->drives[drive].placed.row];
 }
 
+/* Of directors that need not be rigid: sum E_ij d_i' . d_j' / 2, E = tr(J)/2 I - J. */
+static double directors_spin_energy(const pol_body *body, const double *rates)
+{
+  const double *J = body->inertia;
+  double twice = 0.0;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      twice += ((i == j ? 0.5 * (J[0] + J[4] + J[8]) : 0.0) - J[3 * i + j]) *
+               pol_v3_dot(rates + 3 * i, rates + 3 * j);
+  return 0.5 * twice;
+}
+
 void pol_formulation_energy(const pol_formulation *formulation, const double *q, const double *v,
                             pol_energy *energy)
 {
@@ -242,8 +254,10 @@ void pol_formulation_energy(const pol_formulation *formulation, const double *q,
     double momentum[3];
     pol_formulation_frame(formulation, q, v, b, &frame);
     pol_m3_apply(body->inertia, frame.w, momentum);
-    energy->kinetic +=
-        0.5 * (body->mass * pol_v3_dot(frame.u, frame.u) + pol_v3_dot(momentum, frame.w));
+    energy->kinetic += 0.5 * body->mass * pol_v3_dot(frame.u, frame.u);
+    energy->kinetic += formulation->bodies[b].chart->polynomial
+                           ? directors_spin_energy(body, v + formulation->bodies[b].v)
+                           : 0.5 * pol_v3_dot(momentum, frame.w);
     energy->potential -= body->mass * pol_v3_dot(formulation->gravity, frame.x);
   }
   for (int k = 0; k < formulation->num_forces; k++) {

@@ -114,12 +114,6 @@ static void add_applied_gradient(const pol_force *force, const pol_frame *frame,
 
 /* --- laws between two points ------------------------------------------------------------------ */
 
-/* F, dF/dd and dF/dd'. */
-typedef struct law_values {
-  double F[3];
-  double F_d[9], F_rate[9];
-} law_values;
-
 /* d and d' */
 static void separation(const pol_force_kernel *kernel, const pol_frame *const frames[2],
                        double d[3], double rate[3])
@@ -138,7 +132,7 @@ static void separation(const pol_force_kernel *kernel, const pol_frame *const fr
 }
 
 static void support_law(const pol_force *force, const double d[3], const double rate[3],
-                        law_values *law)
+                        pol_law *law)
 {
   for (int i = 0; i < 3; i++) {
     law->F[i] = -force->stiffness[i] * d[i] - force->damping[i] * rate[i];
@@ -166,7 +160,7 @@ static double spring_tension(const pol_force *force, double length, double *S, d
  *
  *     dF/dd = -n (S' n + c P d')^T - T P,    dF/dd' = -c n n^T. */
 static pol_status spring_law(const pol_force *force, const double d[3], const double rate[3],
-                             law_values *law)
+                             pol_law *law)
 {
   double n[3], across[3], S, S_l, length = sqrt(pol_v3_dot(d, d));
   if (length == 0.0) return POL_RETRY;
@@ -188,7 +182,7 @@ static pol_status spring_law(const pol_force *force, const double d[3], const do
 }
 
 /* dF/dd' = -c (|d'| I + d' d'^T / |d'|), which tends to zero with d' */
-static void drag_law(const pol_force *force, const double rate[3], law_values *law)
+static void drag_law(const pol_force *force, const double rate[3], pol_law *law)
 {
   double speed = sqrt(pol_v3_dot(rate, rate));
   if (speed == 0.0) return;
@@ -200,16 +194,22 @@ static void drag_law(const pol_force *force, const double rate[3], law_values *l
   }
 }
 
+pol_status pol_force_law(const pol_force *force, const double d[3], const double rate[3],
+                         pol_law *law)
+{
+  memset(law, 0, sizeof *law);
+  if (force->type == POL_SPRING_DAMPER) return spring_law(force, d, rate, law);
+  if (force->type == POL_SUPPORT) support_law(force, d, rate, law);
+  if (force->type == POL_DRAG) drag_law(force, rate, law);
+  return POL_OK;
+}
+
 static pol_status apply_law(const pol_force_kernel *kernel, const pol_frame *const frames[2],
-                            law_values *law)
+                            pol_law *law)
 {
   double d[3], rate[3];
-  memset(law, 0, sizeof *law);
   separation(kernel, frames, d, rate);
-  if (kernel->force->type == POL_SPRING_DAMPER) return spring_law(kernel->force, d, rate, law);
-  if (kernel->force->type == POL_SUPPORT) support_law(kernel->force, d, rate, law);
-  if (kernel->force->type == POL_DRAG) drag_law(kernel->force, rate, law);
-  return POL_OK;
+  return pol_force_law(kernel->force, d, rate, law);
 }
 
 /* V and W, 3 x 12 each */
@@ -261,7 +261,7 @@ pol_status pol_force_wrenches(const pol_force_kernel *kernel, const pol_frame *f
                               const pol_frame *second, double wrench[2][6])
 {
   const pol_frame *const frames[2] = {first, second};
-  law_values law;
+  pol_law law;
   memset(wrench, 0, 2 * sizeof *wrench);
   if (!pol_force_has_law(kernel->force->type)) {
     applied_wrench(kernel->force, second, wrench[1]);
@@ -282,7 +282,7 @@ pol_status pol_force_derivatives(const pol_force_kernel *kernel, const pol_frame
                                  const pol_frame *second, pol_force_blocks *blocks)
 {
   const pol_frame *const frames[2] = {first, second};
-  law_values law;
+  pol_law law;
   double V[3][12], W[3][12];
   memset(blocks, 0, sizeof *blocks);
   if (!pol_force_has_law(kernel->force->type)) {

@@ -45,6 +45,17 @@ void pol_force_kernel_setup(pol_force_kernel *kernel, const pol_mechanism *mecha
 /* Whether the force acts between two points by a law of d and d': all but constant ones. */
 int pol_force_has_law(pol_force_type type);
 
+/* F on the second point, dF/dd and dF/dd'. */
+typedef struct pol_law {
+  double F[3];
+  double F_d[9], F_rate[9];
+} pol_law;
+
+/* The law of a force that has one, at the separation d and its rate.  POL_RETRY where a
+ * spring-damper has no direction. */
+pol_status pol_force_law(const pol_force *force, const double d[3], const double rate[3],
+                         pol_law *law);
+
 /* The wrenches on both bodies.  POL_RETRY, with zeros, where a spring-damper has no direction. */
 pol_status pol_force_wrenches(const pol_force_kernel *kernel, const pol_frame *first,
                               const pol_frame *second, double wrench[2][6]);

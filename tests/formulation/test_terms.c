@@ -9,7 +9,7 @@
 #include "check.h"
 #include "dae/dae.h"
 
-enum { MAX_NV = 20, MAX_NQ = 20, MAX_M = 20 };
+enum { MAX_NV = 30, MAX_NQ = 30, MAX_M = 30 };
 static const double offset[4] = {2.0, 1.0, -1.0, -2.0};
 static const double s = 2.5e-4; /* fine enough for the force of a short spring */
 
@@ -144,6 +144,22 @@ static void finish(system_t *sys, pol_formulation_kind kind, uint64_t *seed)
   random_numbers(seed, sys->v, sys->nv);
   random_numbers(seed, sys->vd, sys->nv);
   random_numbers(seed, sys->lambda, sys->m);
+}
+
+/* Directors move as those of a rigid body: d_i' = w x d_i. */
+static void make_rigid(system_t *sys)
+{
+  for (int b = 0; b < 2 && pol_formulation_get_kind(sys->formulation) == POL_DIRECTORS; b++) {
+    pol_body_state body;
+    pol_formulation_body_state(sys->formulation, sys->q, sys->v, b, &body);
+    const double *w = body.angular_velocity_global;
+    for (int k = 0; k < 3; k++) {
+      const double *d = sys->q + 12 * b + 3 * k;
+      double *rate = sys->v + 12 * b + 3 * k;
+      for (int i = 0; i < 3; i++)
+        rate[i] = w[(i + 1) % 3] * d[(i + 2) % 3] - w[(i + 2) % 3] * d[(i + 1) % 3];
+    }
+  }
 }
 
 /* Two bodies, joints ground-a and a-b of the given type, with random markers (not assembled: the
@@ -340,7 +356,7 @@ static void all_terms_match_finite_differences(void **state)
         check_all(&sys);
         destroy(&sys);
       }
-  assert_int_equal(cases, 2 * 8 * 8);
+  assert_int_equal(cases, 2 * 8 * pol_formulation_count());
 }
 
 /* The balance's force without and with forces, all else the same; the loaded system stays. */
@@ -445,6 +461,7 @@ static void forces_do_the_work_of_their_definition(void **state)
     system_t sys;
     double bare[MAX_NV], loaded[MAX_NV], power = 0.0, expected = 0.0;
     load(&sys, (pol_formulation_kind)kind, add_random_forces, 6, bare, loaded);
+    make_rigid(&sys);
     for (int i = 0; i < sys.nv; i++) power += (bare[i] - loaded[i]) * sys.v[i];
     for (int k = 0; k < pol_mechanism_num_forces(sys.mechanism); k++) {
       const pol_force *force = pol_mechanism_force(sys.mechanism, k);
@@ -609,7 +626,7 @@ static void points_and_bodies_match_finite_differences(void **state)
       destroy(&sys);
       cases++;
     }
-  assert_int_equal(cases, 2 * 8); /* spherical and distance */
+  assert_int_equal(cases, 2 * pol_formulation_count()); /* spherical and distance */
 }
 
 /* A point has three coordinates in every formulation, and equations to which its name belongs. */
@@ -622,14 +639,20 @@ static void points_have_three_coordinates(void **state)
     system_t sys = {0};
     char text[64];
     create_mixed(&sys, POL_DISTANCE, (pol_formulation_kind)kind, &seed);
-    int rigid = kind == POL_SO3_PIVOT ? 3 : kind == POL_EULER_PARAMETERS ? 7 : 6;
+    int rigid = kind == POL_SO3_PIVOT          ? 3
+                : kind == POL_EULER_PARAMETERS ? 7
+                : kind == POL_DIRECTORS        ? 12
+                                               : 6;
     assert_int_equal(sys.nv, 2 * 3 + 2 * rigid);
     pol_dae_describe(sys.dae, 2, text, sizeof text);
     assert_string_equal(text, "body 'p', force z");
     pol_dae_describe(sys.dae, 3 + rigid + 1, text, sizeof text);
     assert_string_equal(text, "body 'q', force y");
     pol_dae_describe(sys.dae, 3 + rigid + 3, text, sizeof text);
-    assert_memory_equal(text, "body 'b', torque", 16);
+    if (kind == POL_DIRECTORS)
+      assert_string_equal(text, "body 'b', force x on director 1");
+    else
+      assert_memory_equal(text, "body 'b', torque", 16);
     pol_body_state p;
     pol_formulation_body_state(sys.formulation, sys.q, sys.v, P, &p);
     assert_near(p.position, sys.q, 3, 0.0);
