@@ -217,7 +217,7 @@ static double *write_joint(const pol_formulation *formulation, const pol_state *
 {
   int num_rows;
   int first = pol_formulation_joint_rows(formulation, joint, &num_rows);
-  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  pol_point at = pol_state_point(state);
   pol_formulation_reaction(formulation, &at, joint, row, row + 3);
   memcpy(row + 6, state->lambda + first, (size_t)num_rows * sizeof *row);
   return row + 6 + num_rows;
@@ -252,7 +252,7 @@ void pol_record_row(const pol_record *record, double *row)
     row = write_joint(formulation, state, i, row);
   for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++)
     row = write_force(formulation, state, i, row);
-  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  pol_point at = pol_state_point(state);
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
     *row++ = pol_formulation_drive_effort(formulation, &at, i);
   write_totals(pol_simulation_summary(record->simulation), row);

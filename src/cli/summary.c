@@ -171,7 +171,7 @@ static void print_state(const pol_simulation *simulation)
   printf("\n%-*s  %-16s  %-5s  %17s %17s %17s\n", width, "joint", "final", "unit", "x", "y", "z");
   for (int i = 0; i < joints && i < MAX_SHOWN; i++) {
     double force[3], torque[3];
-    pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+    pol_point at = pol_state_point(state);
     pol_formulation_reaction(formulation, &at, i, force, torque);
     print_vector(width, pol_mechanism_joint(mechanism, i)->name, "force", "N", force);
     print_vector(width, "", "torque", "N m", torque);
@@ -184,7 +184,7 @@ static void print_drives(const pol_simulation *simulation)
   const pol_formulation *formulation = pol_simulation_formulation(simulation);
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
   const pol_state *state = pol_simulation_state(simulation);
-  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  pol_point at = pol_state_point(state);
   int count = pol_mechanism_num_drives(mechanism), width = name_width(mechanism);
   if (count > 0) printf("\n%-*s  %-16s  %-5s  %17s\n", width, "drive", "final", "unit", "z");
   for (int i = 0; i < count && i < MAX_SHOWN; i++) {
@@ -249,7 +249,7 @@ static json_t *joint_json(const pol_formulation *formulation, const pol_state *s
   double force[3], torque[3];
   int num_rows;
   int first = pol_formulation_joint_rows(formulation, joint, &num_rows);
-  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  pol_point at = pol_state_point(state);
   pol_formulation_reaction(formulation, &at, joint, force, torque);
   return json_pack("{s:o, s:o, s:o}",                                                //
                    "multipliers", cli_json_numbers(state->lambda + first, num_rows), //
@@ -263,7 +263,7 @@ static json_t *drives_json(const pol_simulation *simulation)
   const pol_formulation *formulation = pol_simulation_formulation(simulation);
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
   const pol_state *state = pol_simulation_state(simulation);
-  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  pol_point at = pol_state_point(state);
   json_t *drives = json_object();
   int failed = 0;
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {

@@ -99,7 +99,7 @@ static void evaluate(const system_t *sys, double t, const double *q, unsigned wa
                      const pol_terms *out)
 {
   static const double rest[MAX_NV];
-  pol_point at = {t, q, sys->v, rest, sys->lambda};
+  pol_point at = {.t = t, .q = q, .v = sys->v, .vd = rest, .lambda = sys->lambda};
   assert_int_equal(pol_dae_evaluate(sys->dae, &at, want, out, sys->scratch), POL_OK);
 }
 

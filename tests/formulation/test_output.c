@@ -73,7 +73,7 @@ static void arm_states_energies_and_reactions(void **state)
       assert_near(&energy.potential, &(double){0.0}, 1, 1e-13);
 
       /* the reaction is that on the second marker's body */
-      pol_point at = {now->t, now->q, now->v, now->vd, now->lambda};
+      pol_point at = pol_state_point(now);
       pol_formulation_reaction(formulation, &at, 0, force, torque);
       for (int i = 0; i < 3; i++) force[i] *= ground_first ? 1.0 : -1.0;
       assert_near(force, force_on_arm, 3, 1e-12);
@@ -149,7 +149,7 @@ static void pivot_force_without_constraint(void **state)
           pol_integrator_create(&integrator, pol_formulation_dae(formulation), &options), POL_OK);
       assert_int_equal(pol_integrator_start(integrator, 0.0, q, v, keep), POL_OK);
       const pol_state *now = pol_integrator_state(integrator);
-      pol_point at = {now->t, now->q, now->v, now->vd, now->lambda};
+      pol_point at = pol_state_point(now);
       pol_formulation_reaction(formulation, &at, 0, force[k], torque);
       pol_integrator_free(&integrator);
       pol_formulation_free(&formulation);

@@ -180,7 +180,7 @@ static void destroy(system_t *sys)
 
 static pol_point point_of(const system_t *sys)
 {
-  return (pol_point){0.0, sys->q, sys->v, sys->vd, sys->lambda};
+  return (pol_point){.q = sys->q, .v = sys->v, .vd = sys->vd, .lambda = sys->lambda};
 }
 
 static void evaluate(const system_t *sys, const pol_point *at, unsigned want, const pol_terms *out)

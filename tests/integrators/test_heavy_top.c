@@ -396,7 +396,7 @@ static void constraint_frames_agree(void **state)
     const pol_state *now = pol_integrator_state(integrator);
     memcpy(q[body_first], now->q, sizeof q[0]);
     /* the force on the top, whichever marker it holds */
-    pol_point at = {now->t, now->q, now->v, now->vd, now->lambda};
+    pol_point at = pol_state_point(now);
     pol_formulation_reaction(formulation, &at, 0, force[body_first], torque[body_first]);
     for (int i = 0; i < 3; i++) force[body_first][i] *= body_first ? -1.0 : 1.0;
     pol_integrator_free(&integrator);
