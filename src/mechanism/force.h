@@ -17,6 +17,9 @@
  *     spring-damper  F = -(k (l - l0) + c l' - a) n,           l = |d|, n = d / l, l' = n . d'
  *     drag           F = -c |d'| d'                            d' the velocity of the centre of
  * mass
+ *
+ * A spring on a joint coordinate has a kernel of its own (joint_spring.h); here are only its
+ * bodies.
  */
 #ifndef POLHODE_MECHANISM_FORCE_H
 #define POLHODE_MECHANISM_FORCE_H
