@@ -84,7 +84,8 @@ typedef enum pol_force_type {
   POL_APPLIED_TORQUE, /* a constant torque on a body */
   POL_SUPPORT,        /* springs and dampers along the global axes hold a point of a body */
   POL_SPRING_DAMPER,  /* spring, damper and actuator along the line between two markers */
-  POL_DRAG            /* -coefficient |u| u at the centre of mass of a body, u its velocity */
+  POL_DRAG,           /* -coefficient |u| u at the centre of mass of a body, u its velocity */
+  POL_JOINT_SPRING    /* spring, damper and actuator on a coordinate that a joint leaves free */
 } pol_force_type;
 /* What a spring-damper's spring stores at the length l, with k, l0 its stiffness and length. */
 typedef enum pol_spring_law {
@@ -100,8 +101,11 @@ typedef enum pol_force_frame {
 typedef struct pol_force {
   const char *name;
   pol_force_type type;
-  int body;      /* index; not for spring-dampers, which name two markers on different bodies */
-  int marker[2]; /* spring-damper: marker indices, apart from each other */
+  int body;       /* index; not for spring-dampers, which name two markers on different bodies, and
+                     joint-springs */
+  int marker[2];  /* spring-damper: marker indices, apart from each other */
+  int joint;      /* joint-spring: index */
+  int coordinate; /* joint-spring: which of the joint's coordinates, see pol_joint_coordinate() */
 
   /* constant force or torque: N or N m, in the axes of `frame` */
   pol_force_frame frame;
@@ -110,13 +114,16 @@ typedef struct pol_force {
   double point[3];
   /* support: where the point is when the springs are relaxed, global */
   double anchor[3];
-  /* support: along x, y and z; spring-damper: the first.  N/m (of the squared law N/m^3) and
-   * N s/m, not negative */
+  /* support: along x, y and z; spring-damper, joint-spring: the first.  N/m (of the squared law
+   * N/m^3) and N s/m, on an angle N m/rad and N m s/rad; not negative */
   double stiffness[3], damping[3];
   pol_spring_law law; /* spring-damper */
   /* spring-damper: length of the relaxed spring, m, not negative; constant force that pushes the
    * markers apart, N */
   double length, actuator;
+  /* joint-spring: value of the coordinate where the spring is relaxed, m or rad with all full
+   * turns; its actuator is a constant force, N, or torque, N m, towards greater values */
+  double rest;
   /* drag: N s^2/m^2, not negative */
   double coefficient;
 } pol_force;
@@ -155,6 +162,14 @@ typedef enum pol_coordinate {
   POL_DRIVE_ROTATION, /* about z, from the x axis of the first marker to that of the second, rad */
   POL_DRIVE_TRANSLATION /* of the second marker along z of the first, m */
 } pol_coordinate;
+
+/* One of the coordinates that a joint leaves free, as it is reported. */
+typedef struct pol_coordinate_info {
+  const char *key;       /* in model files: "rotation", "translation", "rotation-1", ... */
+  const char *name;      /* "angle", "displacement", "angle.1", "displacement.x", ... */
+  const char *rate_name; /* "rate", "speed", "rate.1", "speed.x", ... */
+  int angular;           /* an angle, rad; else a length, m */
+} pol_coordinate_info;
 
 typedef struct pol_drive {
   const char *name;
@@ -228,6 +243,18 @@ const char *pol_function_type_name(pol_function_type type);
 const char *pol_coordinate_name(pol_coordinate coordinate);
 /* Whether this type of joint leaves the coordinate free, so that a drive can prescribe it. */
 int pol_joint_has_coordinate(pol_joint_type type, pol_coordinate coordinate);
+
+/* How many coordinates a joint has that are one number, and what they are; NULL if there is no
+ * coordinate `index`.  With x, y, z the axes of the markers:
+ *
+ *     revolute     the angle about z, from x of the first to x of the second marker
+ *     prismatic    the displacement of the second marker along z of the first
+ *     cylindrical  angle and displacement
+ *     universal    the angles about x of the first and about y of the second marker
+ *     planar       the displacements along x and y of the first marker, the angle about z
+ */
+int pol_joint_num_coordinates(const pol_joint *joint);
+const pol_coordinate_info *pol_joint_coordinate(const pol_joint *joint, int index);
 
 #ifdef __cplusplus
 }

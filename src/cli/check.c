@@ -93,6 +93,28 @@ static int degrees_of_freedom(const findings *found)
   return free_motions(found->model->mechanism) - found->num_constraints + found->num_redundant;
 }
 
+/* The coordinate of a joint-spring. */
+static const pol_coordinate_info *coordinate_of(const pol_mechanism *mechanism,
+                                                const pol_force *force)
+{
+  return pol_joint_coordinate(pol_mechanism_joint(mechanism, force->joint), force->coordinate);
+}
+
+static void describe_joint_spring(const pol_mechanism *mechanism, const pol_force *force,
+                                  char *text, size_t size)
+{
+  const pol_coordinate_info *coordinate = coordinate_of(mechanism, force);
+  snprintf(text, size,
+           coordinate->angular
+               ? "%s on the %s of %s, stiffness %.10g N m/rad, damping %.10g N m s/rad, "
+                 "relaxed at %.10g rad, actuator %.10g N m"
+               : "%s on the %s of %s, stiffness %.10g N/m, damping %.10g N s/m, relaxed at %.10g "
+                 "m, actuator %.10g N",
+           pol_force_type_name(force->type), coordinate->key,
+           pol_mechanism_joint(mechanism, force->joint)->name, force->stiffness[0],
+           force->damping[0], force->rest, force->actuator);
+}
+
 /* "support of rotor, stiffness (1, 2, 3) N/m, damping (0, 0, 0) N s/m" */
 static void describe_force(const pol_mechanism *mechanism, const pol_force *force, char *text,
                            size_t size)
@@ -124,6 +146,9 @@ static void describe_force(const pol_mechanism *mechanism, const pol_force *forc
   case POL_DRAG:
     snprintf(text, size, "%s on %s, coefficient %.10g N s^2/m^2", type,
              pol_mechanism_body(mechanism, force->body)->name, force->coefficient);
+    break;
+  case POL_JOINT_SPRING:
+    describe_joint_spring(mechanism, force, text, size);
     break;
   }
 }
@@ -257,8 +282,9 @@ static json_t *joints_json(const pol_mechanism *mechanism)
 static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force)
 {
   const char *type = pol_force_type_name(force->type);
-  const char *body =
-      force->type == POL_SPRING_DAMPER ? "" : pol_mechanism_body(mechanism, force->body)->name;
+  const char *body = force->type == POL_SPRING_DAMPER || force->type == POL_JOINT_SPRING
+                         ? ""
+                         : pol_mechanism_body(mechanism, force->body)->name;
   switch (force->type) {
   case POL_APPLIED_FORCE:
   case POL_APPLIED_TORQUE:
@@ -277,6 +303,12 @@ static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force
         pol_spring_law_name(force->law), "bodies", marker_owner(mechanism, force->marker[0]),
         marker_owner(mechanism, force->marker[1]), "stiffness", force->stiffness[0], "damping",
         force->damping[0], "length", force->length, "actuator", force->actuator);
+  case POL_JOINT_SPRING:
+    return json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:f}", "name", force->name, "type", type,
+                     "joint", pol_mechanism_joint(mechanism, force->joint)->name, "coordinate",
+                     coordinate_of(mechanism, force)->key, "stiffness", force->stiffness[0],
+                     "damping", force->damping[0], "rest", force->rest, "actuator",
+                     force->actuator);
   case POL_DRAG:
     break;
   }

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "formulation/elements.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
 
@@ -58,6 +59,15 @@ void pol_formulation_frame(const pol_formulation *formulation, const double *q, 
   formulation->bodies[body].chart->frame(&at, frame);
 }
 
+void pol_formulation_frames(const pol_formulation *formulation, const double *q, const double *v,
+                            const int body[2], pol_frame frames[2])
+{
+  for (int i = 0; i < 2; i++) {
+    frames[i] = *pol_ground_frame();
+    if (body[i] != POL_GROUND) pol_formulation_frame(formulation, q, v, body[i], &frames[i]);
+  }
+}
+
 static const pol_frame *frame_of(const evaluation *e, int body)
 {
   return body == POL_GROUND ? pol_ground_frame() : &e->frames[body];
@@ -103,11 +113,11 @@ static void add_body_wrench(const pol_body *body, const double gravity[3], const
 static pol_status subtract_forces(evaluation *e)
 {
   for (int k = 0; k < e->f->num_forces; k++) {
-    const pol_force_kernel *kernel = &e->f->forces[k].kernel;
-    const int *body = kernel->body;
+    const pol_placed_force *force = &e->f->forces[k];
+    const int *body = force->kernel.body;
     double wrench[2][WRENCH_SIZE];
-    pol_status status =
-        pol_force_wrenches(kernel, frame_of(e, body[0]), frame_of(e, body[1]), wrench);
+    pol_status status = pol_placed_wrenches(force, e->at->history, frame_of(e, body[0]),
+                                            frame_of(e, body[1]), wrench);
     if (status) return status;
     for (int j = 0; j < 2; j++)
       for (int i = 0; i < WRENCH_SIZE && body[j] != POL_GROUND; i++)
@@ -475,8 +485,8 @@ static pol_status add_force(const evaluation *e, const pol_placed_force *force)
 {
   const int *body = force->kernel.body;
   pol_force_blocks blocks;
-  pol_status status =
-      pol_force_derivatives(&force->kernel, frame_of(e, body[0]), frame_of(e, body[1]), &blocks);
+  pol_status status = pol_placed_derivatives(force, e->at->history, frame_of(e, body[0]),
+                                             frame_of(e, body[1]), &blocks);
   if (status) return status;
   for (int i = 0; i < 12; i++)
     for (int j = 0; j < 12; j++) {

@@ -376,6 +376,11 @@ static const pol_field force_fields[] = {
      NULL},
     {"coefficient", pol_read_number, offsetof(pol_model_force, coefficient), POL_OPTIONAL,
      not_negative_rule, &not_negative},
+    {"joint", pol_read_reference, offsetof(pol_model_force, joint), POL_OPTIONAL,
+     "must be the name of a joint", "joints"},
+    {"coordinate", pol_read_text, offsetof(pol_model_force, coordinate_key), POL_OPTIONAL,
+     "must be a text such as \"rotation\"", NULL},
+    {"rest", pol_read_number, offsetof(pol_model_force, rest), POL_OPTIONAL, number_rule, NULL},
     {.key = NULL},
 };
 
@@ -392,6 +397,9 @@ static const struct force_rules {
                            {"markers", "stiffness"},
                            {"damping", "length", "actuator", "law"}},
     [POL_DRAG] = {"drag", {"body", "coefficient"}, {NULL}},
+    [POL_JOINT_SPRING] = {"a joint-spring",
+                          {"joint", "stiffness"},
+                          {"coordinate", "damping", "rest", "actuator"}},
 };
 
 static int is_listed(const char *key, const char *const *list)
@@ -417,15 +425,16 @@ static void check_force_keys(pol_reader *reader, const pol_place *place,
       pol_report_missing(reader, place, force_fields, field->key, field->rule);
 }
 
-/* A spring-damper acts along one line. */
+/* A spring-damper acts along one line, a joint-spring on one coordinate. */
 static void check_spring(pol_reader *reader, const pol_place *place, const pol_model_force *force)
 {
+  const char *article = force_rules[force->type].article;
   const pol_place stiffness = pol_place_key(place, "stiffness");
   const pol_place damping = pol_place_key(place, "damping");
   if (force->stiffness.by_axis)
-    pol_report(reader, &stiffness, "", "must be one number for a spring-damper");
+    pol_report(reader, &stiffness, "", "must be one number for %s", article);
   if (force->damping.by_axis)
-    pol_report(reader, &damping, "", "must be one number for a spring-damper");
+    pol_report(reader, &damping, "", "must be one number for %s", article);
   if (pol_given(place, "markers")) check_different_bodies(reader, place, force->markers);
 }
 
@@ -450,7 +459,9 @@ static void check_force(pol_reader *reader, const pol_place *place, void *object
   force->given_length = pol_given(place, "length");
   if (!pol_given(place, "type") || force->type < 0) return;
   check_force_keys(reader, place, &force_rules[force->type]);
-  if (force->type == POL_SPRING_DAMPER) check_spring(reader, place, force);
+  if (force->type == POL_SPRING_DAMPER || force->type == POL_JOINT_SPRING)
+    check_spring(reader, place, force);
+  if (force->type == POL_JOINT_SPRING) pol_check_joint_spring(reader, place, force);
   check_force_on_point(reader, place, force);
 }
 

@@ -244,19 +244,28 @@ static int markers_apart(const pol_mechanism *mechanism, const int marker[2])
   return pol_v3_dot(d, d) > 1e-24 * size;
 }
 
+/* The coordinate of a joint-spring exists. */
+static int has_coordinate(const pol_mechanism *mechanism, const pol_force *force)
+{
+  return force->joint >= 0 && force->joint < mechanism->joints.count &&
+         pol_joint_coordinate(pol_mechanism_joint(mechanism, force->joint), force->coordinate);
+}
+
 /* What its type needs, beside a name. */
 static int good_force(const pol_mechanism *mechanism, const pol_force *force)
 {
-  const int is_spring = force->type == POL_SPRING_DAMPER;
   for (int i = 0; i < 3; i++)
     if (force->stiffness[i] < 0.0 || force->damping[i] < 0.0) return 0;
   if (force->length < 0.0 || force->coefficient < 0.0) return 0;
   if (!finite_numbers(force->vector, 3) || !finite_numbers(force->point, 3) ||
       !finite_numbers(force->anchor, 3) || !finite_numbers(force->stiffness, 3) ||
       !finite_numbers(force->damping, 3) || !finite_numbers(&force->length, 1) ||
-      !finite_numbers(&force->actuator, 1) || !finite_numbers(&force->coefficient, 1))
+      !finite_numbers(&force->actuator, 1) || !finite_numbers(&force->coefficient, 1) ||
+      !finite_numbers(&force->rest, 1))
     return 0;
-  if (is_spring) return pol_spring_law_name(force->law) && markers_apart(mechanism, force->marker);
+  if (force->type == POL_JOINT_SPRING) return has_coordinate(mechanism, force);
+  if (force->type == POL_SPRING_DAMPER)
+    return pol_spring_law_name(force->law) && markers_apart(mechanism, force->marker);
   if (force->body == POL_GROUND || !body_exists(mechanism, force->body)) return 0;
   return !is_point(mechanism, force->body) ||
          (force->type != POL_APPLIED_TORQUE && force->frame == POL_GLOBAL_AXES &&

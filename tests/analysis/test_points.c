@@ -10,7 +10,7 @@
 
 #define MODELS POLHODE_SOURCE_DIR "/models/kinon-betsch-schneider-2023/"
 
-enum { MAX_NUMBERS = 24 };
+enum { MAX_NUMBERS = 128 };
 
 static pol_model *read_model(const char *path)
 {

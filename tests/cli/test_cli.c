@@ -361,7 +361,7 @@ static void results_are_written(void **state)
                 json_number_value(json_array_get(at(object, "final.bodies.top.position"), i)));
   json_decref(object);
   expect("polhode run top.json --out top.csv", 0);
-  expect_text(out, "top.csv, 101 rows of 31 columns\n");
+  expect_text(out, "top.csv, 101 rows of 48 columns\n");
 
   expect("polhode run top.json --out no/such/folder/top.csv", 2);
   expect_text(err, "--out = no/such/folder/top.csv: ");
@@ -546,7 +546,7 @@ static void a_full_disk_is_told(void **state)
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
   int while_running = run("polhode run top.json --end 1 --out failed.csv --json");
   json_t *object = parse_output();
-  int at_the_end = run("polhode run top.json --end 0.2 --out failed.csv");
+  int at_the_end = run("polhode run top.json --end 0.13 --out failed.csv");
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
   signal(SIGXFSZ, SIG_DFL);
   assert_int_equal(while_running, 1);
@@ -556,7 +556,7 @@ static void a_full_disk_is_told(void **state)
   assert_null(json_object_get(object, "result"));
   json_decref(object);
   assert_int_equal(at_the_end, 1);
-  expect_text(out, "failed at t = 0.2 s of 0.2 s\n");
+  expect_text(out, "failed at t = 0.13 s of 0.13 s\n");
   expect_text(err, "failed.csv cannot be written: ");
 }
 

@@ -296,7 +296,7 @@ static void check_products(system_t *sys)
 
   pol_energy energy;
   double twice = 0.0, Mv[MAX_NV] = {0.0};
-  pol_formulation_energy(sys->formulation, sys->q, sys->v, &energy);
+  pol_formulation_energy(sys->formulation, &(pol_point){.q = sys->q, .v = sys->v}, &energy);
   pol_matrix_multiply(sys->patterns.coupling, mass, 1.0, sys->v, Mv);
   for (int i = 0; i < sys->nv; i++) twice += Mv[i] * sys->v[i];
   assert_near(&energy.kinetic, &(double){0.5 * twice}, 1, 1e-13);
@@ -322,7 +322,7 @@ static void check_forces(system_t *sys)
       pol_energy energy;
       step[j] = offset[k] * s;
       pol_group_move(&sys->dae->group, sys->q, step, q);
-      pol_formulation_energy(sys->formulation, q, rest, &energy);
+      pol_formulation_energy(sys->formulation, &(pol_point){.q = q, .v = rest}, &energy);
       f[k] = energy.potential;
     }
     assert_near(&force[j], &(double){difference(f, s)}, 1, 1e-9);
@@ -407,7 +407,7 @@ static void springs_store_energy_and_dampers_take_it(void **state)
     pol_energy energy;
     load(&sys, (pol_formulation_kind)kind, add_passive_laws, 8, bare, loaded);
     check_forces(&sys);
-    pol_formulation_energy(sys.formulation, sys.q, sys.v, &energy);
+    pol_formulation_energy(sys.formulation, &(pol_point){.q = sys.q, .v = sys.v}, &energy);
     assert_true(energy.kinetic > 0.0);
     /* the part of the force that velocities make works against them */
     pol_point at = point_of(&sys);
