@@ -8,6 +8,7 @@
 #include "mechanism/coupling.h"
 #include "mechanism/drive.h"
 #include "mechanism/force.h"
+#include "mechanism/joint_spring.h"
 
 /* A dense block inside a sparse matrix: address of its first entry, distance between its columns.
  */
@@ -20,9 +21,9 @@ typedef struct pol_placed_body {
   const pol_body *body;
   const pol_chart *chart;  /* its coordinates */
   int q, v;                /* of its first configuration number and velocity */
-  int unit_row;            /* of the constraint p.p = 1, or -1 */
+  int internal_row;        /* of its first constraint of its own, or -1 */
   pol_slot diagonal;       /* in coupling */
-  pol_slot unit;           /* in constraint: columns of p */
+  pol_slot internal;       /* in constraint: its own rows and columns */
   double arm[3], pivot[3]; /* so3: see chart.h */
 } pol_placed_body;
 
@@ -34,15 +35,24 @@ typedef struct pol_placed_joint {
   pol_slot coupling[2][2]; /* in coupling: rows of body i, columns of body j */
   pol_slot jacobian[2];    /* in constraint: its rows, columns of body i */
   pol_slot slip[2];        /* the same of its non-holonomic rows */
+  int coordinate;          /* the first of its coordinates */
 } pol_placed_joint;
 
 /* The multipliers of a joint's rows in the order of its kernel; returns how many. */
 int pol_placed_multipliers(const pol_placed_joint *joint, const double *lambda,
                            double own[POL_MAX_JOINT_ROWS]);
 
+/* A coordinate that a joint leaves free. */
+typedef struct pol_placed_coordinate {
+  pol_coordinate_kernel kernel;
+  int history; /* number of its angle in the history; -1 for a displacement */
+} pol_placed_coordinate;
+
 /* A force and where its blocks are. */
 typedef struct pol_placed_force {
   pol_force_kernel kernel;
+  pol_joint_spring spring; /* of a joint-spring */
+  int history;             /* of a joint-spring: as of its coordinate */
   pol_slot coupling[2][2]; /* as of a joint */
 } pol_placed_force;
 
@@ -71,6 +81,8 @@ struct pol_formulation {
   pol_factor *factors; /* of the bodies' charts, one body after the other */
   pol_placed_body *bodies;
   pol_placed_joint *joints;
+  int num_coordinates;
+  pol_placed_coordinate *coordinates; /* of one joint after the other */
   pol_placed_force *forces;
   pol_placed_drive *drives;
   pol_placed_coupling *couplings;
@@ -81,6 +93,10 @@ struct pol_formulation {
 /* pol_dae.evaluate; evaluate.c */
 pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
                                     double *scratch, void *user);
+/* The same of the directors; directors.c */
+pol_status pol_directors_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
+                                  double *scratch, void *user);
+
 /* Numbers of scratch that it needs. */
 size_t pol_formulation_scratch(const pol_chart *chart, int num_bodies);
 

@@ -1,8 +1,9 @@
-/* What a mechanism does, read from coordinates: initial values, states of bodies, reactions,
- * energies. */
+/* What a mechanism does, read from coordinates: initial values, states of bodies and markers,
+ * reactions, energies, power, momenta. */
 #include <stdio.h>
 #include <string.h>
 
+#include "formulation/elements.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
 
@@ -24,7 +25,7 @@ void pol_formulation_initial(const pol_formulation *formulation, double *q, doub
     const pol_placed_body *placed = &formulation->bodies[b];
     unsigned given = placed->body->given;
     placed->chart->coordinates(placed->body, q + placed->q, v + placed->v);
-    if (formulation->kind == POL_SO3_PIVOT && given == POL_GIVEN_VELOCITY)
+    if (formulation->kind == POL_SO3_PIVOT && !placed->body->point && given == POL_GIVEN_VELOCITY)
       spin_from_velocity(placed, v + placed->v);
     if (given & POL_GIVEN_ANGULAR_VELOCITY)
       memset(keep + placed->v, 1, (size_t)placed->chart->num_rotations);
@@ -43,6 +44,24 @@ void pol_formulation_body_state(const pol_formulation *formulation, const double
   pol_m3_apply_transposed(frame.R, frame.u, state->velocity_body);
   pol_v3_copy(frame.w, state->angular_velocity);
   pol_m3_apply(frame.R, frame.w, state->angular_velocity_global);
+}
+
+void pol_formulation_marker_state(const pol_formulation *formulation, const double *q,
+                                  const double *v, int marker, pol_marker_state *state)
+{
+  const pol_marker *m = pol_mechanism_marker(formulation->mechanism, marker);
+  pol_frame frame = *pol_ground_frame();
+  double A[9], arm[3], spin[3];
+  if (m->body != POL_GROUND) pol_formulation_frame(formulation, q, v, m->body, &frame);
+  pol_quat_to_matrix(m->rotation, A);
+  pol_m3_apply(frame.R, m->position, arm);
+  pol_v3_add(frame.x, arm, state->position);
+  pol_m3_multiply(frame.R, A, state->rotation);
+  pol_quat_from_matrix(state->rotation, state->quaternion);
+  pol_v3_cross(frame.w, m->position, spin);
+  pol_m3_apply(frame.R, spin, arm);
+  pol_v3_add(frame.u, arm, state->velocity);
+  pol_m3_apply_transposed(A, frame.w, state->angular_velocity);
 }
 
 int pol_formulation_joint_rows(const pol_formulation *formulation, int joint, int *num_rows)
@@ -157,13 +176,13 @@ static void second_wrench(const pol_formulation *f, const pol_point *at,
 }
 
 /* The wrenches of a force on its bodies; zero where it has no direction. */
-static void force_wrenches(const pol_formulation *f, const double *q, const double *v, int force,
+static void force_wrenches(const pol_formulation *f, const pol_point *at, int force,
                            double wrench[2][6])
 {
-  const pol_force_kernel *kernel = &f->forces[force].kernel;
+  const pol_placed_force *placed = &f->forces[force];
   pol_frame frames[2];
-  pol_formulation_frames(f, q, v, kernel->body, frames);
-  pol_force_wrenches(kernel, &frames[0], &frames[1], wrench);
+  pol_formulation_frames(f, at->q, at->v, placed->kernel.body, frames);
+  pol_placed_wrenches(placed, at->history, &frames[0], &frames[1], wrench);
 }
 
 /* force -= that of a joint or drive on the body, if it acts there. */
@@ -206,7 +225,7 @@ static void pivot_force(const pol_formulation *f, const pol_point *at, int body,
     force[i] = f->bodies[body].body->mass * (frame.ud[i] + frame.ub[i] - f->gravity[i]);
   for (int k = 0; k < f->num_forces; k++) {
     double wrench[2][6];
-    force_wrenches(f, at->q, at->v, k, wrench);
+    force_wrenches(f, at, k, wrench);
     for (int i = 0; i < 2; i++)
       if (f->forces[k].kernel.body[i] == body) pol_v3_subtract(force, wrench[i] + 3, force);
   }
@@ -224,11 +243,11 @@ static void pivot_force(const pol_formulation *f, const pol_point *at, int body,
     subtract_coupling(f, at, &f->couplings[k], body, force);
 }
 
-void pol_formulation_force(const pol_formulation *formulation, const double *q, const double *v,
-                           int force, double vector[3])
+void pol_formulation_force(const pol_formulation *formulation, const pol_point *at, int force,
+                           double vector[3])
 {
   double wrench[2][6];
-  force_wrenches(formulation, q, v, force, wrench);
+  force_wrenches(formulation, at, force, wrench);
   pol_v3_copy(wrench[1] + 3, vector);
 }
 
@@ -273,7 +292,21 @@ void pol_formulation_coupling_effort(const pol_formulation *formulation, const p
     effort[i] = -at->lambda[placed->row] * placed->kernel.coupling->factor[i];
 }
 
-void pol_formulation_energy(const pol_formulation *formulation, const double *q, const double *v,
+/* --- energy, power, momentum ------------------------------------------------------------------ */
+
+/* Of directors that need not be rigid: sum E_ij d_i' . d_j' / 2, E = tr(J)/2 I - J. */
+static double directors_spin_energy(const pol_body *body, const double *rates)
+{
+  const double *J = body->inertia;
+  double twice = 0.0;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      twice += ((i == j ? 0.5 * (J[0] + J[4] + J[8]) : 0.0) - J[3 * i + j]) *
+               pol_v3_dot(rates + 3 * i, rates + 3 * j);
+  return 0.5 * twice;
+}
+
+void pol_formulation_energy(const pol_formulation *formulation, const pol_point *at,
                             pol_energy *energy)
 {
   energy->kinetic = energy->potential = 0.0;
@@ -281,16 +314,60 @@ void pol_formulation_energy(const pol_formulation *formulation, const double *q,
     const pol_body *body = pol_mechanism_body(formulation->mechanism, b);
     pol_frame frame;
     double momentum[3];
-    pol_formulation_frame(formulation, q, v, b, &frame);
+    pol_formulation_frame(formulation, at->q, at->v, b, &frame);
     pol_m3_apply(body->inertia, frame.w, momentum);
-    energy->kinetic +=
-        0.5 * (body->mass * pol_v3_dot(frame.u, frame.u) + pol_v3_dot(momentum, frame.w));
+    energy->kinetic += 0.5 * body->mass * pol_v3_dot(frame.u, frame.u);
+    energy->kinetic += formulation->bodies[b].chart->polynomial
+                           ? directors_spin_energy(body, at->v + formulation->bodies[b].v)
+                           : 0.5 * pol_v3_dot(momentum, frame.w);
     energy->potential -= body->mass * pol_v3_dot(formulation->gravity, frame.x);
   }
   for (int k = 0; k < formulation->num_forces; k++) {
-    const pol_force_kernel *kernel = &formulation->forces[k].kernel;
+    const pol_placed_force *force = &formulation->forces[k];
     pol_frame frames[2];
-    pol_formulation_frames(formulation, q, NULL, kernel->body, frames);
-    energy->potential += pol_force_potential(kernel, &frames[0], &frames[1]);
+    pol_formulation_frames(formulation, at->q, NULL, force->kernel.body, frames);
+    energy->potential += pol_placed_potential(force, at->history, &frames[0], &frames[1]);
+  }
+}
+
+void pol_formulation_power(const pol_formulation *formulation, const pol_point *at,
+                           pol_power *power)
+{
+  *power = (pol_power){0.0, 0.0, 0.0};
+  for (int k = 0; k < formulation->num_forces; k++) {
+    const pol_placed_force *force = &formulation->forces[k];
+    pol_frame frames[2];
+    double dissipated, applied;
+    pol_formulation_frames(formulation, at->q, at->v, force->kernel.body, frames);
+    pol_placed_power(force, at->history, &frames[0], &frames[1], &dissipated, &applied);
+    power->dissipated += dissipated;
+    power->applied += applied;
+  }
+  for (int k = 0; k < formulation->num_drives; k++) {
+    const pol_placed_drive *drive = &formulation->drives[k];
+    pol_joint_kernel now;
+    pol_frame frames[2];
+    double rate;
+    pol_drive_kernels_at(&drive->kernel, at->t, 1, &now);
+    pol_formulation_frames(formulation, at->q, at->v, now.body, frames);
+    pol_joint_velocity(&now, &frames[0], &frames[1], &rate);
+    power->drives -= at->lambda[drive->placed.row] * rate; /* the drive exerts -B^T lambda */
+  }
+}
+
+void pol_formulation_momentum(const pol_formulation *formulation, const double *q, const double *v,
+                              pol_momentum *momentum)
+{
+  *momentum = (pol_momentum){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+  for (int b = 0; b < formulation->num_bodies; b++) {
+    const pol_body *body = pol_mechanism_body(formulation->mechanism, b);
+    pol_frame frame;
+    double spin[3], global[3];
+    pol_formulation_frame(formulation, q, v, b, &frame);
+    pol_m3_apply(body->inertia, frame.w, spin);
+    pol_m3_apply(frame.R, spin, global);
+    pol_v3_add_scaled(body->mass, frame.u, momentum->linear);
+    pol_v3_add(global, momentum->angular, momentum->angular);
+    pol_v3_add_scaled_cross(body->mass, frame.x, frame.u, momentum->angular);
   }
 }

@@ -32,12 +32,12 @@ typedef struct definition {
 
 enum { ABOUT_Z, ABOUT_FIRST_X, ABOUT_SECOND_Y, ALONG_X, ALONG_Y, ALONG_Z };
 static const definition definitions[] = {
-    [ABOUT_Z] = {{"angle", "rate", 1}, {0, 1}, {0, 0}},
-    [ABOUT_FIRST_X] = {{"angle.1", "rate.1", 1}, {1, 2}, {1, 1}},
-    [ABOUT_SECOND_Y] = {{"angle.2", "rate.2", 1}, {0, 0}, {0, 2}},
-    [ALONG_X] = {{"displacement.x", "speed.x", 0}, {0}, {BETWEEN}},
-    [ALONG_Y] = {{"displacement.y", "speed.y", 0}, {1}, {BETWEEN}},
-    [ALONG_Z] = {{"displacement", "speed", 0}, {2}, {BETWEEN}},
+    [ABOUT_Z] = {{"rotation", "angle", "rate", 1}, {0, 1}, {0, 0}},
+    [ABOUT_FIRST_X] = {{"rotation-1", "angle.1", "rate.1", 1}, {1, 2}, {1, 1}},
+    [ABOUT_SECOND_Y] = {{"rotation-2", "angle.2", "rate.2", 1}, {0, 0}, {0, 2}},
+    [ALONG_X] = {{"translation-x", "displacement.x", "speed.x", 0}, {0}, {BETWEEN}},
+    [ALONG_Y] = {{"translation-y", "displacement.y", "speed.y", 0}, {1}, {BETWEEN}},
+    [ALONG_Z] = {{"translation", "displacement", "speed", 0}, {2}, {BETWEEN}},
 };
 
 static const struct table {

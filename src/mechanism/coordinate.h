@@ -23,16 +23,6 @@
 
 #include "mechanism/joint.h"
 
-typedef struct pol_coordinate_info {
-  const char *name;      /* "angle", "displacement", "angle.1", "displacement.x", ... */
-  const char *rate_name; /* "rate", "speed", "rate.1", "speed.x", ... */
-  int angular;           /* an angle, rad, with values that wrap; else a length, m */
-} pol_coordinate_info;
-
-/* How many coordinates a joint has, and what they are: NULL if there is no coordinate `index`. */
-int pol_joint_num_coordinates(const pol_joint *joint);
-const pol_coordinate_info *pol_joint_coordinate(const pol_joint *joint, int index);
-
 /* A coordinate ready for evaluation. */
 typedef struct pol_coordinate_kernel {
   int body[2]; /* POL_GROUND or an index */

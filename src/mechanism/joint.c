@@ -126,6 +126,15 @@ pol_status pol_joint_type_find(const char *name, pol_joint_type *type)
   return POL_BAD_ARGUMENT;
 }
 
+int pol_joint_fits_point(const pol_joint *joint)
+{
+  pol_joint_row rows[POL_MAX_JOINT_ROWS];
+  int num_rows = pol_joint_rows(joint, rows);
+  for (int i = 0; i < num_rows; i++)
+    if (rows[i].kind != POL_ROW_TRANSLATION && rows[i].kind != POL_ROW_DISTANCE) return 0;
+  return 1;
+}
+
 /* An axis is aligned when two rows keep it perpendicular to two axes of the other marker: both rows
  * of the last axis of a revolute joint, or three rows in a cycle. */
 int pol_joint_aligns(const pol_joint *joint, int axis)

@@ -72,11 +72,11 @@ static double largest_difference(const double *a, const double *b, int n)
   return largest;
 }
 
-/* All formulations that need no pivot. */
+/* All formulations that need no pivot and express rolling and couplings. */
 static int next_formulation(int *kind)
 {
   if (++*kind == POL_SO3_PIVOT) ++*kind;
-  return *kind < pol_formulation_count();
+  return *kind < POL_DIRECTORS;
 }
 
 /* --- rolling ---------------------------------------------------------------------------------- */
