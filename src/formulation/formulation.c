@@ -47,13 +47,20 @@ static int starts_flat(const pol_mechanism *mechanism, int joint)
   return kernel.disk && pol_rolling_tilt(&kernel, &frames[0], &frames[1]) < POL_ROLLING_FLAT;
 }
 
-/* Whether all constraints are quadratic in the directors; else says which is not. */
+/* Whether all constraints are quadratic in the directors and all forces follow from points and
+ * constant torques, which is what directors.c can express; else says what is not. */
 static int is_polynomial(const pol_mechanism *mechanism, char *message, size_t size)
 {
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, k);
     if (joint->type != POL_ROLLING_SPHERE && joint->type != POL_ROLLING_DISK) continue;
     snprintf(message, size, "directors cannot express rolling, as of joint '%s'", joint->name);
+    return 0;
+  }
+  for (int k = 0; k < pol_mechanism_num_forces(mechanism); k++) {
+    const pol_force *force = pol_mechanism_force(mechanism, k);
+    if (force->type != POL_JOINT_SPRING) continue;
+    snprintf(message, size, "directors cannot express the joint-spring '%s'", force->name);
     return 0;
   }
   if (pol_mechanism_num_couplings(mechanism) == 0) return 1;

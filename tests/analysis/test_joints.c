@@ -496,6 +496,38 @@ static void racks_and_screws_tie_rotation_to_translation(void **state)
   drop(simulation, model);
 }
 
+/* Directors have quadratic constraints only; what is none is refused by name. */
+static void directors_refuse_what_they_cannot_express(void **state)
+{
+  (void)state;
+  static const char hinge_with_spring[] =
+      "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1]}],"
+      " \"joints\": [{\"name\": \"h\", \"type\": \"revolute\", \"bodies\": [\"ground\", \"a\"],"
+      "   \"point\": [0, 0, 0], \"axis\": [0, 0, 1]}],"
+      " \"forces\": [{\"name\": \"coil\", \"type\": \"joint-spring\", \"joint\": \"h\","
+      "   \"coordinate\": \"rotation\", \"stiffness\": 8}],"
+      " \"simulation\": {\"step\": 0.01, \"end\": 1}}";
+  static const struct {
+    const char *text, *message;
+  } table[] = {
+      {ball, "directors cannot express rolling, as of joint 'contact'"},
+      {gear, "directors cannot express couplings, such as 'gear'"},
+      {hinge_with_spring, "directors cannot express the joint-spring 'coil'"},
+  };
+  for (int i = 0; i < 3; i++) {
+    pol_errors errors = {0, NULL};
+    pol_diagnostics d;
+    pol_model *model;
+    pol_simulation *simulation;
+    assert_int_equal(pol_model_read_text(&model, table[i].text, 0, NULL, &errors), POL_OK);
+    model->settings.formulation = POL_DIRECTORS;
+    assert_int_equal(pol_simulation_create(&simulation, model->mechanism, &model->settings, &d),
+                     POL_BAD_ARGUMENT);
+    assert_string_equal(d.message, table[i].message);
+    pol_model_free(&model);
+  }
+}
+
 /* --- lock masks ------------------------------------------------------------------------------- */
 
 /* A body on one joint, thrown: where it is after a second. */
@@ -584,6 +616,7 @@ int main(void)
       cmocka_unit_test(a_planet_rolls_around_a_fixed_sun),
       cmocka_unit_test(a_planetary_gear_keeps_its_ratio),
       cmocka_unit_test(racks_and_screws_tie_rotation_to_translation),
+      cmocka_unit_test(directors_refuse_what_they_cannot_express),
       cmocka_unit_test(lock_masks_are_the_presets),
       cmocka_unit_test(points_slide_along_lines_and_planes),
   };
