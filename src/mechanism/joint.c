@@ -93,14 +93,15 @@ static int generic_rows(unsigned locked, pol_joint_row rows[POL_MAX_JOINT_ROWS])
 {
   int count = 0, num_rotations = 0, free_axis = 0;
   for (int k = 0; k < 3; k++) {
-    if (locked & (POL_LOCK_X << k)) rows[count++] = (pol_joint_row){POL_ROW_TRANSLATION, k, 0};
-    if (locked & (POL_LOCK_ROTATION_X << k))
+    if (locked & ((unsigned)POL_LOCK_X << k))
+      rows[count++] = (pol_joint_row){POL_ROW_TRANSLATION, k, 0};
+    if (locked & ((unsigned)POL_LOCK_ROTATION_X << k))
       num_rotations++;
     else
       free_axis = k;
   }
   for (int k = 0; k < 3; k++) {
-    if (!(locked & (POL_LOCK_ROTATION_X << k))) continue;
+    if (!(locked & ((unsigned)POL_LOCK_ROTATION_X << k))) continue;
     rows[count++] = num_rotations == 2
                         ? (pol_joint_row){POL_ROW_ROTATION, 3 - k - free_axis, free_axis}
                         : (pol_joint_row){POL_ROW_ROTATION, (k + 1) % 3, (k + 2) % 3};

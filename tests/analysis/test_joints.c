@@ -348,6 +348,32 @@ static void constant_velocity_is_constant(void **state)
   assert_near(&high, &(double){5.0 / cos(0.7)}, 1, 1e-3);
 }
 
+/* Half a turn of twist satisfies the row of a constant-velocity joint too; it is told apart. */
+static void twisted_shafts_are_refused(void **state)
+{
+  (void)state;
+  static const char format[] =
+      "{\"bodies\": [{\"name\": \"b\", \"mass\": 1, \"inertia\": [1, 1, 1],"
+      " \"rotation\": {\"axis\": [0, 0, 1], \"angle\": %g}}],"
+      " \"markers\": [{\"name\": \"m\", \"body\": \"ground\"},"
+      "  {\"name\": \"n\", \"body\": \"b\"}],"
+      " \"joints\": [{\"name\": \"boot\", \"type\": \"constant-velocity\","
+      "  \"markers\": [\"m\", \"n\"]}], \"simulation\": {\"step\": 0.01, \"end\": 1}}";
+  for (int i = 0; i < 2; i++) {
+    char text[512];
+    pol_errors errors = {0, NULL};
+    pol_diagnostics d;
+    pol_model *model;
+    pol_simulation *simulation;
+    snprintf(text, sizeof text, format, i == 0 ? 0.4 : 2.9);
+    assert_int_equal(pol_model_read_text(&model, text, 0, NULL, &errors), POL_OK);
+    pol_status status = pol_simulation_create(&simulation, model->mechanism, &model->settings, &d);
+    assert_int_equal(status, i == 0 ? POL_OK : POL_INCONSISTENT);
+    if (status) assert_string_equal(d.where, "joint 'boot', twist");
+    drop(simulation, model);
+  }
+}
+
 /* --- couplings -------------------------------------------------------------------------------- */
 
 /* Shafts of 0.1 and 0.4 kg m^2 with a gear of 1 : 2 between them, 3 N m on the first. */
@@ -612,6 +638,7 @@ int main(void)
       cmocka_unit_test(a_ball_on_a_turntable_circles_at_two_sevenths),
       cmocka_unit_test(a_disk_that_falls_flat_is_named),
       cmocka_unit_test(constant_velocity_is_constant),
+      cmocka_unit_test(twisted_shafts_are_refused),
       cmocka_unit_test(gears_turn_for_ever),
       cmocka_unit_test(a_planet_rolls_around_a_fixed_sun),
       cmocka_unit_test(a_planetary_gear_keeps_its_ratio),
