@@ -27,22 +27,23 @@ typedef struct quantity {
   const char *const *components;
   size_t count;
   size_t offset;
+  int of_points; /* point masses have it too */
 } quantity;
 
 static const quantity body_quantities[] = {
-    {"position", "m", axes, 3, offsetof(pol_body_state, position)},
-    {"quaternion", "1", quaternion_parts, 4, offsetof(pol_body_state, quaternion)},
-    {"velocity", "m/s", axes, 3, offsetof(pol_body_state, velocity)},
-    {"angular_velocity", "rad/s", axes, 3, offsetof(pol_body_state, angular_velocity)},
-    {"angular_velocity_global", "rad/s", axes, 3,
-     offsetof(pol_body_state, angular_velocity_global)},
+    {"position", "m", axes, 3, offsetof(pol_body_state, position), 1},
+    {"quaternion", "1", quaternion_parts, 4, offsetof(pol_body_state, quaternion), 0},
+    {"velocity", "m/s", axes, 3, offsetof(pol_body_state, velocity), 1},
+    {"angular_velocity", "rad/s", axes, 3, offsetof(pol_body_state, angular_velocity), 0},
+    {"angular_velocity_global", "rad/s", axes, 3, offsetof(pol_body_state, angular_velocity_global),
+     0},
 };
 enum { NUM_BODY_QUANTITIES = sizeof body_quantities / sizeof body_quantities[0] };
 
 static const quantity marker_quantities[] = {
-    {"position", "m", axes, 3, offsetof(pol_marker_state, position)},
-    {"quaternion", "1", quaternion_parts, 4, offsetof(pol_marker_state, quaternion)},
-    {"velocity", "m/s", axes, 3, offsetof(pol_marker_state, velocity)},
+    {"position", "m", axes, 3, offsetof(pol_marker_state, position), 0},
+    {"quaternion", "1", quaternion_parts, 4, offsetof(pol_marker_state, quaternion), 0},
+    {"velocity", "m/s", axes, 3, offsetof(pol_marker_state, velocity), 0},
 };
 enum { NUM_MARKER_QUANTITIES = sizeof marker_quantities / sizeof marker_quantities[0] };
 
@@ -112,6 +113,7 @@ static void add_body(pol_record *record, size_t *used, const pol_body *body)
 {
   for (int k = 0; k < NUM_BODY_QUANTITIES; k++) {
     const quantity *q = &body_quantities[k];
+    if (body->point && !q->of_points) continue;
     for (size_t i = 0; i < q->count; i++)
       add_channel(record, used, body->name, q->name, q->components[i], q->unit);
   }
@@ -266,10 +268,11 @@ const pol_channel *pol_record_channel(const pol_record *record, int index)
 
 /* Each writes its numbers in the order of the channels and returns where the next ones go. */
 
-static double *write_quantities(const quantity *quantities, int count, const void *state,
+static double *write_quantities(const quantity *quantities, int count, const void *state, int point,
                                 double *row)
 {
   for (int k = 0; k < count; k++) {
+    if (point && !quantities[k].of_points) continue;
     memcpy(row, (const char *)state + quantities[k].offset, quantities[k].count * sizeof *row);
     row += quantities[k].count;
   }
@@ -279,9 +282,10 @@ static double *write_quantities(const quantity *quantities, int count, const voi
 static double *write_body(const pol_formulation *formulation, const pol_point *at, int body,
                           double *row)
 {
+  const int point = pol_mechanism_body(pol_formulation_mechanism(formulation), body)->point;
   pol_body_state values;
   pol_formulation_body_state(formulation, at->q, at->v, body, &values);
-  return write_quantities(body_quantities, NUM_BODY_QUANTITIES, &values, row);
+  return write_quantities(body_quantities, NUM_BODY_QUANTITIES, &values, point, row);
 }
 
 static double *write_marker(const pol_formulation *formulation, const pol_point *at, int marker,
@@ -290,7 +294,7 @@ static double *write_marker(const pol_formulation *formulation, const pol_point 
   pol_marker_state values;
   if (!is_named(pol_mechanism_marker(pol_formulation_mechanism(formulation), marker))) return row;
   pol_formulation_marker_state(formulation, at->q, at->v, marker, &values);
-  return write_quantities(marker_quantities, NUM_MARKER_QUANTITIES, &values, row);
+  return write_quantities(marker_quantities, NUM_MARKER_QUANTITIES, &values, 0, row);
 }
 
 static double *write_joint(const pol_formulation *formulation, const pol_point *at, int index,

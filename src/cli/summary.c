@@ -160,10 +160,12 @@ static void print_state(const pol_simulation *simulation)
 
   printf("\n%-*s  %-16s  %-5s  %17s %17s %17s\n", width, "body", "final", "unit", "x", "y", "z");
   for (int i = 0; i < bodies && i < MAX_SHOWN; i++) {
+    const pol_body *given = pol_mechanism_body(mechanism, i);
     pol_body_state body;
     pol_formulation_body_state(formulation, state->q, state->v, i, &body);
-    print_vector(width, pol_mechanism_body(mechanism, i)->name, "position", "m", body.position);
+    print_vector(width, given->name, "position", "m", body.position);
     print_vector(width, "", "velocity", "m/s", body.velocity);
+    if (given->point) continue;
     print_vector(width, "", "angular velocity", "rad/s", body.angular_velocity);
   }
   print_rest("bodies", bodies);
@@ -238,8 +240,11 @@ static json_t *rotation_json(const double R[9])
                    cli_json_numbers(R + 6, 3));
 }
 
-static json_t *body_json(const pol_body_state *body)
+static json_t *body_json(const pol_body_state *body, int point)
 {
+  if (point)
+    return json_pack("{s:o, s:o}", "position", cli_json_numbers(body->position, 3), "velocity",
+                     cli_json_numbers(body->velocity, 3));
   return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}",                           //
                    "position", cli_json_numbers(body->position, 3),                 //
                    "quaternion", cli_json_numbers(body->quaternion, 4),             //
@@ -349,9 +354,10 @@ static json_t *final_json(const pol_simulation *simulation)
   json_t *bodies = json_object(), *joints = json_object();
   int failed = 0;
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
+    const pol_body *given = pol_mechanism_body(mechanism, i);
     pol_body_state body;
     pol_formulation_body_state(formulation, state->q, state->v, i, &body);
-    failed |= json_object_set_new(bodies, pol_mechanism_body(mechanism, i)->name, body_json(&body));
+    failed |= json_object_set_new(bodies, given->name, body_json(&body, given->point));
   }
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
     failed |= json_object_set_new(joints, pol_mechanism_joint(mechanism, i)->name,

@@ -165,14 +165,14 @@ static void write_balance(const evaluation *e)
     double *balance = e->out->balance + body->v;
     int dim = body->chart->dim;
     if (body->chart->direct) {
-      memcpy(balance, e->wrench[b] + 6 - dim, (size_t)dim * sizeof *balance);
+      for (int i = 0; i < dim; i++) balance[i] = e->wrench[b][6 - dim + i];
       continue;
     }
     for (int j = 0; j < dim; j++)
       for (int i = 0; i < 6; i++) balance[j] += e->maps[b].L[i][j] * e->wrench[b][i];
-    if (body->unit_row >= 0 && (e->want & POL_REACTION))
+    if (body->internal_row >= 0 && (e->want & POL_REACTION))
       for (int i = 0; i < 4; i++)
-        balance[i] += 2.0 * e->at->q[body->q + i] * e->at->lambda[body->unit_row];
+        balance[i] += 2.0 * e->at->q[body->q + i] * e->at->lambda[body->internal_row];
   }
 }
 
@@ -200,9 +200,9 @@ static void write_unit_constraint(const evaluation *e, const pol_placed_body *bo
     rate += pd ? 2.0 * p[i] * pd[i] : 0.0;
     acceleration += pd ? 2.0 * pd[i] * pd[i] : 0.0;
   }
-  if (e->want & POL_POSITION) e->out->position[body->unit_row] = square;
-  if (e->want & POL_VELOCITY) e->out->velocity[body->unit_row] = rate;
-  if (e->want & POL_ACCELERATION) e->out->acceleration[body->unit_row] = acceleration;
+  if (e->want & POL_POSITION) e->out->position[body->internal_row] = square;
+  if (e->want & POL_VELOCITY) e->out->velocity[body->internal_row] = rate;
+  if (e->want & POL_ACCELERATION) e->out->acceleration[body->internal_row] = acceleration;
 }
 
 /* Position, velocity and acceleration of a joint, or of a drive as if its axis stood still. */
@@ -246,7 +246,7 @@ static void write_constraints(const evaluation *e)
     if (f->joints[k].row >= 0) write_joint_rows(e, &f->joints[k].kernel, f->joints[k].row);
   for (int k = 0; k < f->num_drives; k++) write_drive_row(e, &f->drives[k]);
   for (int b = 0; b < f->num_bodies; b++)
-    if (f->bodies[b].unit_row >= 0) write_unit_constraint(e, &f->bodies[b]);
+    if (f->bodies[b].internal_row >= 0) write_unit_constraint(e, &f->bodies[b]);
 }
 
 /* --- matrices --------------------------------------------------------------------------------- */
@@ -258,6 +258,17 @@ static void add_block(double *values, pol_slot slot, const double *block, int wi
   for (int j = 0; j < cols; j++)
     for (int i = 0; i < rows; i++)
       values[slot.address + j * slot.stride + i] += block[i * width + j];
+}
+
+/* The same for what direct charts of `rows` and `cols` velocities pick of a frame's 6 x 6 block;
+ * rigid bodies pick all, with sizes that the compiler can see. */
+static void add_picked(double *values, pol_slot slot, const double *block, int width, int rows,
+                       int cols)
+{
+  if (rows == 6 && cols == 6)
+    add_block(values, slot, block, width, 6, 6);
+  else
+    add_block(values, slot, block + (6 - rows) * width + 6 - cols, width, rows, cols);
 }
 
 /* values[slot] += (rows of a frame's block) map, map = L or N1 of a body with dim velocities */
@@ -352,14 +363,6 @@ static void add_mapped_body(const evaluation *e, int b, const double mass[36],
   }
 }
 
-/* The part of a frame's block, `width` numbers a row, that direct charts with these velocities
- * pick.
- */
-static const double *picked(const double *block, int width, int rows, int cols)
-{
-  return block + (6 - rows) * width + 6 - cols;
-}
-
 static void add_body(const evaluation *e, int b)
 {
   const pol_placed_body *body = &e->f->bodies[b];
@@ -371,22 +374,20 @@ static void add_body(const evaluation *e, int b)
     add_mapped_body(e, b, mass, damping);
     return;
   }
-  if (e->want & POL_MASS)
-    add_block(e->out->mass, body->diagonal, picked(mass, 6, dim, dim), 6, dim, dim);
-  if (e->want & POL_DAMPING)
-    add_block(e->out->damping, body->diagonal, picked(damping, 6, dim, dim), 6, dim, dim);
+  if (e->want & POL_MASS) add_picked(e->out->mass, body->diagonal, mass, 6, dim, dim);
+  if (e->want & POL_DAMPING) add_picked(e->out->damping, body->diagonal, damping, 6, dim, dim);
 }
 
 /* B = 2 p, Z = 2 p', K = 2 mu I of p.p = 1 */
 static void add_unit_constraint(const evaluation *e, const pol_placed_body *body)
 {
   for (int i = 0; i < 4; i++) {
-    int entry = body->unit.address + i * body->unit.stride;
+    int entry = body->internal.address + i * body->internal.stride;
     int diagonal = body->diagonal.address + i * body->diagonal.stride + i;
     if (e->want & POL_JACOBIAN) e->out->jacobian[entry] += 2.0 * e->at->q[body->q + i];
     if (e->want & POL_CURVATURE) e->out->curvature[entry] += 2.0 * e->at->v[body->v + i];
     if (e->want & POL_GEOMETRIC_STIFFNESS)
-      e->out->stiffness[diagonal] += 2.0 * e->at->lambda[body->unit_row];
+      e->out->stiffness[diagonal] += 2.0 * e->at->lambda[body->internal_row];
   }
 }
 
@@ -437,8 +438,7 @@ static void add_square(const evaluation *e, const int body[2], const pol_slot co
       const pol_chart *above = e->f->bodies[row].chart, *beside = e->f->bodies[col].chart;
       if (turned && beside->direct) continue; /* N1 = 0 */
       if (above->direct && beside->direct)
-        add_block(values, coupling[i][j], picked(block, 12, above->dim, beside->dim), 12,
-                  above->dim, beside->dim);
+        add_picked(values, coupling[i][j], block, 12, above->dim, beside->dim);
       else
         add_mapped_square(e, values, coupling[i][j], block, row, col, turned);
     }
@@ -516,7 +516,7 @@ static pol_status add_matrices(evaluation *e)
   }
   for (int b = 0; b < f->num_bodies; b++) {
     add_body(e, b);
-    if (f->bodies[b].unit_row >= 0) add_unit_constraint(e, &f->bodies[b]);
+    if (f->bodies[b].internal_row >= 0) add_unit_constraint(e, &f->bodies[b]);
   }
   if (e->want & (POL_STIFFNESS | POL_DAMPING))
     for (int k = 0; k < f->num_forces && !status; k++) status = add_force(e, &f->forces[k]);

@@ -28,7 +28,7 @@ static const pol_marker *fixed_point(const pol_mechanism *mechanism, int joint, 
   return NULL;
 }
 
-/* The first joint that holds a point of the body fixed, or -1. */
+/* The first joint that holds a point of the rigid body fixed, or -1. */
 static int pivot_joint(const pol_mechanism *mechanism, int body)
 {
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++)
@@ -39,20 +39,20 @@ static int pivot_joint(const pol_mechanism *mechanism, int body)
 pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulation_kind kind,
                                     char *message, size_t size)
 {
-  const pol_chart *chart = pol_chart_of(kind);
   if (size) message[0] = '\0';
-  if (!chart || pol_mechanism_num_bodies(mechanism) == 0) {
+  if (!pol_chart_of(kind) || pol_mechanism_num_bodies(mechanism) == 0) {
     snprintf(message, size, "there is no body, or no such formulation");
     return POL_BAD_ARGUMENT;
   }
   for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
     const pol_body *body = pol_mechanism_body(mechanism, b);
-    if (kind == POL_SO3_PIVOT && pivot_joint(mechanism, b) < 0) {
+    const pol_chart *chart = pol_chart_of_body(kind, body);
+    if (kind == POL_SO3_PIVOT && !body->point && pivot_joint(mechanism, b) < 0) {
       snprintf(message, size, "so3 needs a spherical joint to the ground for body '%s'",
                body->name);
       return POL_BAD_ARGUMENT;
     }
-    double q[POL_CHART_MAX_DIM], v[POL_CHART_MAX_DIM];
+    double q[POL_MAX_COORDINATES], v[POL_MAX_COORDINATES];
     char text[128];
     chart->coordinates(body, q, v);
     if (chart->singular && chart->singular(q, text, sizeof text)) {
@@ -93,7 +93,8 @@ static void number(pol_formulation *f)
     body->v = v;
     q += body->chart->nq;
     v += body->chart->dim;
-    body->unit_row = body->chart->unit_constraint ? row++ : -1;
+    body->internal_row = body->chart->num_internal ? row : -1;
+    row += body->chart->num_internal;
   }
   f->dae.num_holonomic = row;
 }
@@ -102,6 +103,7 @@ static void number(pol_formulation *f)
 static void eliminate_pivots(pol_formulation *f)
 {
   for (int b = 0; b < f->num_bodies; b++) {
+    if (f->bodies[b].body->point) continue;
     int k = pivot_joint(f->mechanism, b);
     const pol_joint *joint = pol_mechanism_joint(f->mechanism, k);
     const pol_marker *on_body = fixed_point(f->mechanism, k, b);
@@ -148,8 +150,9 @@ static pol_status build_patterns(pol_formulation *f)
     const pol_placed_body *body = &f->bodies[b];
     int dim = body->chart->dim;
     coupling[num_coupling++] = (pol_block){body->v, body->v, dim, dim};
-    if (body->unit_row >= 0)
-      constraint[num_constraint++] = (pol_block){body->unit_row, body->v, 1, dim};
+    if (body->internal_row >= 0)
+      constraint[num_constraint++] =
+          (pol_block){body->internal_row, body->v, body->chart->num_internal, dim};
   }
   for (int k = 0; k < f->num_joints + f->num_drives; k++) {
     const pol_placed_joint *joint = element(f, k);
@@ -187,8 +190,8 @@ static void place_elements(pol_formulation *f)
   for (int b = 0; b < f->num_bodies; b++) {
     pol_placed_body *body = &f->bodies[b];
     body->diagonal = slot_at(f->coupling, body->v, body->v);
-    if (body->unit_row < 0) continue;
-    body->unit = slot_at(f->constraint, body->unit_row, body->v);
+    if (body->internal_row < 0) continue;
+    body->internal = slot_at(f->constraint, body->internal_row, body->v);
   }
   for (int k = 0; k < f->num_joints + f->num_drives; k++) {
     pol_placed_joint *joint = element(f, k);
@@ -219,8 +222,23 @@ static void describe_balance(const pol_formulation *f, int equation, char *text,
     snprintf(text, size, "body '%s', force %c", name, axes[component - rotations]);
   else if (rotations == 3)
     snprintf(text, size, "body '%s', torque %c", name, axes[component]);
+  else if (body->chart->polynomial)
+    snprintf(text, size, "body '%s', force %c on director %d", name, axes[component % 3],
+             component / 3 + 1);
   else
     snprintf(text, size, "body '%s', torque on Euler parameter %d", name, component);
+}
+
+/* Names a row if it is one of the body's own. */
+static void describe_internal(const pol_placed_body *body, int row, char *text, size_t size)
+{
+  static const char *const directors[] = {"length of director 1", "length of director 2",
+                                          "length of director 3", "directors 1 and 2",
+                                          "directors 1 and 3",    "directors 2 and 3"};
+  int own = row - body->internal_row;
+  if (body->internal_row < 0 || own < 0 || own >= body->chart->num_internal) return;
+  snprintf(text, size, "body '%s', %s", body->body->name,
+           body->chart->polynomial ? directors[own] : "unit length of the Euler parameters");
 }
 
 static void describe(int equation, char *text, size_t size, void *user)
@@ -232,9 +250,7 @@ static void describe(int equation, char *text, size_t size, void *user)
     return;
   }
   for (int b = 0; b < f->num_bodies; b++)
-    if (f->bodies[b].unit_row == equation - nv)
-      snprintf(text, size, "body '%s', unit length of the Euler parameters",
-               f->bodies[b].body->name);
+    describe_internal(&f->bodies[b], equation - nv, text, size);
   for (int k = 0; k < f->num_drives; k++)
     if (f->drives[k].placed.row == equation - nv)
       snprintf(text, size, "drive '%s'", f->drives[k].kernel.drive->name);
@@ -279,7 +295,7 @@ static pol_status choose_charts(pol_formulation *f)
   int num_factors = 0;
   for (int b = 0; b < f->num_bodies; b++) {
     f->bodies[b].body = pol_mechanism_body(f->mechanism, b);
-    f->bodies[b].chart = f->chart;
+    f->bodies[b].chart = pol_chart_of_body(f->kind, f->bodies[b].body);
     const pol_chart *chart = f->bodies[b].chart;
     for (int i = 0; i < chart->num_factors; i++) f->factors[num_factors++] = chart->factors[i];
   }
@@ -313,7 +329,7 @@ static pol_status build(pol_formulation *f)
   f->dae.coupling = f->coupling;
   f->dae.constraint = f->constraint;
   f->dae.scratch_size = pol_formulation_scratch(f->chart, f->num_bodies);
-  f->dae.evaluate = pol_formulation_evaluate;
+  f->dae.evaluate = f->chart->polynomial ? pol_directors_evaluate : pol_formulation_evaluate;
   f->dae.describe = describe;
   f->dae.singular = f->chart->singular ? singular : NULL;
   f->dae.user = f;

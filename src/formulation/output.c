@@ -25,7 +25,7 @@ void pol_formulation_initial(const pol_formulation *formulation, double *q, doub
     const pol_placed_body *placed = &formulation->bodies[b];
     unsigned given = placed->body->given;
     placed->chart->coordinates(placed->body, q + placed->q, v + placed->v);
-    if (formulation->kind == POL_SO3_PIVOT && given == POL_GIVEN_VELOCITY)
+    if (formulation->kind == POL_SO3_PIVOT && !placed->body->point && given == POL_GIVEN_VELOCITY)
       spin_from_velocity(placed, v + placed->v);
     if (given & POL_GIVEN_ANGULAR_VELOCITY)
       memset(keep + placed->v, 1, (size_t)placed->chart->num_rotations);
@@ -233,6 +233,18 @@ double pol_formulation_drive_effort(const pol_formulation *formulation, const po
 
 /* --- energy, power, momentum ------------------------------------------------------------------ */
 
+/* Of directors that need not be rigid: sum E_ij d_i' . d_j' / 2, E = tr(J)/2 I - J. */
+static double directors_spin_energy(const pol_body *body, const double *rates)
+{
+  const double *J = body->inertia;
+  double twice = 0.0;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      twice += ((i == j ? 0.5 * (J[0] + J[4] + J[8]) : 0.0) - J[3 * i + j]) *
+               pol_v3_dot(rates + 3 * i, rates + 3 * j);
+  return 0.5 * twice;
+}
+
 void pol_formulation_energy(const pol_formulation *formulation, const pol_point *at,
                             pol_energy *energy)
 {
@@ -243,8 +255,10 @@ void pol_formulation_energy(const pol_formulation *formulation, const pol_point 
     double momentum[3];
     pol_formulation_frame(formulation, at->q, at->v, b, &frame);
     pol_m3_apply(body->inertia, frame.w, momentum);
-    energy->kinetic +=
-        0.5 * (body->mass * pol_v3_dot(frame.u, frame.u) + pol_v3_dot(momentum, frame.w));
+    energy->kinetic += 0.5 * body->mass * pol_v3_dot(frame.u, frame.u);
+    energy->kinetic += formulation->bodies[b].chart->polynomial
+                           ? directors_spin_energy(body, at->v + formulation->bodies[b].v)
+                           : 0.5 * pol_v3_dot(momentum, frame.w);
     energy->potential -= body->mass * pol_v3_dot(formulation->gravity, frame.x);
   }
   for (int k = 0; k < formulation->num_forces; k++) {

@@ -256,8 +256,8 @@ static void momenta_are_those_of_mechanics(void **state)
   for (int kind = 0; kind < pol_formulation_count(); kind++) {
     pol_formulation *formulation;
     pol_momentum momentum;
-    double q[7], v[7];
-    unsigned char keep[7];
+    double q[12], v[12];
+    unsigned char keep[12];
     if (kind == POL_SO3_PIVOT || kind == POL_TAIT_BRYAN) continue; /* no pivot; gimbal lock */
     assert_int_equal(pol_formulation_create(&formulation, m, (pol_formulation_kind)kind), POL_OK);
     pol_formulation_initial(formulation, q, v, keep);
