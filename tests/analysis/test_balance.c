@@ -134,10 +134,11 @@ static pol_simulation *run(const pol_mechanism *mechanism, pol_formulation_kind 
 static void energy_is_balanced_at_second_order(void **state)
 {
   (void)state;
-  static const pol_formulation_kind kinds[] = {POL_SO3XR3, POL_SE3_BODY, POL_EULER_PARAMETERS};
+  static const pol_formulation_kind kinds[] = {POL_SO3XR3, POL_SE3_BODY, POL_EULER_PARAMETERS,
+                                               POL_DIRECTORS};
   static const pol_index indices[] = {POL_INDEX_3, POL_INDEX_2, POL_INDEX_2_STABILIZED};
   pol_mechanism *mechanism = everything();
-  for (int k = 0; k < 9; k++) {
+  for (int k = 0; k < 12; k++) {
     double balance[3];
     for (int n = 0; n < 3; n++) {
       pol_simulation *simulation =
