@@ -30,7 +30,7 @@ struct pol_simulation {
 
   /* Copy of the solution; state points into it. */
   pol_state state;
-  double *q, *v, *vd, *lambda, *eta;
+  double *q, *v, *vd, *lambda, *eta, *p;
 
   /* Workspace of the residuals. */
   double *position, *velocity, *scratch;
@@ -172,6 +172,9 @@ static void copy_solution(pol_simulation *sim, const pol_state *from)
   sim->state.eta = from->eta != NULL ? sim->eta : NULL;
   if (from->eta != NULL)
     memcpy(sim->eta, from->eta, (size_t)sim->dae->num_holonomic * sizeof(double));
+  sim->state.p = from->p != NULL ? sim->p : NULL;
+  if (from->p != NULL) memcpy(sim->p, from->p, nv * sizeof(double));
+  sim->state.lambda_t = from->lambda_t;
 }
 
 /* Takes over the integrator's solution, the one after `done` steps, if all of it is finite. */
@@ -284,14 +287,15 @@ static pol_status allocate(pol_simulation *sim)
   const pol_dae *dae = sim->dae;
   size_t nq = (size_t)dae->group.nq, nv = (size_t)dae->group.nv;
   size_t m = (size_t)pol_dae_num_constraints(dae);
-  sim->memory = calloc(nq + 2 * nv + 4 * m + dae->scratch_size + 1, sizeof(double));
+  sim->memory = calloc(nq + 3 * nv + 4 * m + dae->scratch_size + 1, sizeof(double));
   if (sim->memory == NULL) return POL_NO_MEMORY;
   sim->q = sim->memory;
   sim->v = sim->q + nq;
   sim->vd = sim->v + nv;
   sim->lambda = sim->vd + nv;
   sim->eta = sim->lambda + m;
-  sim->position = sim->eta + m;
+  sim->p = sim->eta + m;
+  sim->position = sim->p + nv;
   sim->velocity = sim->position + m;
   sim->scratch = sim->velocity + m;
   sim->state = (pol_state){.q = sim->q, .v = sim->v, .vd = sim->vd, .lambda = sim->lambda};
