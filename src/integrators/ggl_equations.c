@@ -121,17 +121,18 @@ static void move(const pol_ggl *s, double share, const double *velocity, double 
 }
 
 /* What a correction of a velocity may be: a share of its change in the step, not below round-off of
- * the coordinates. */
+ * the coordinates.  What Newton's method leaves of the equations adds up in the invariants, so the
+ * share is a ten thousandth of the tolerance: round-off with the default. */
 void pol_ggl_tolerances(double tolerance[POL_KINDS], void *ggl)
 {
   const pol_ggl *s = ggl;
-  double change = 0.0, length = 1.0;
+  double change = 0.0, length = 1.0, share = 1e-4 * s->options->newton.tolerance;
   for (int i = 0; i < s->nv; i++) {
     change = fmax(change, fabs(s->b[i] - s->now.v[i]));
     length = fmax(length, fabs(s->now.q[i]));
   }
   for (int k = 0; k < POL_KINDS; k++)
-    tolerance[k] = s->options->newton.tolerance * change + 64.0 * DBL_EPSILON * length / s->h;
+    tolerance[k] = share * change + 64.0 * DBL_EPSILON * length / s->h;
 }
 
 /* The largest number of a residual and a correction in the units of the paper's equations:
