@@ -175,6 +175,10 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
                            message, size);
   if (dae->num_nonholonomic > 0)
     return pol_broken_rule("the method treats holonomic constraints only", message, size);
+  if (dae->feedback)
+    return pol_broken_rule("the method does not treat forces that depend on reactions, such as "
+                           "friction",
+                           message, size);
   return POL_OK;
 }
 
@@ -322,6 +326,7 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   for (int i = 0; i < s->scheme->num_vectors; i++) copy(s->now.x + s->blocks->start[i], v, s->nv);
   s->dropped = memchr(dropped, 1, (size_t)s->m) ? dropped : NULL;
   s->t = integrator->state.t;
+  s->history = integrator->state.history;
   s->last_h = 0.0;
   pol_newton_reset(s->newton);
   pol_status status = evaluate_and_factor(s);

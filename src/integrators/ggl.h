@@ -73,6 +73,7 @@ struct pol_ggl {
   double *position, *velocity;      /* m */
   double *momentum;                 /* nv: workspace */
   double *scratch;
+  const double *history; /* of the last accepted step; not owned */
 };
 
 /* Time at a share of the step. */

@@ -46,7 +46,8 @@
 pol_status pol_ggl_evaluate(pol_ggl *s, double t, const double *q, const double *v,
                             const double *lambda, unsigned want, const pol_terms *out)
 {
-  const pol_point at = {.t = t, .q = q, .v = v, .vd = s->zero, .lambda = lambda};
+  const pol_point at = {
+      .t = t, .q = q, .v = v, .vd = s->zero, .lambda = lambda, .history = s->history};
   return pol_dae_evaluate(s->dae, &at, want, out, s->scratch);
 }
 
@@ -207,7 +208,11 @@ void pol_ggl_configure_midpoint(pol_ggl *s)
 /* Replaces s->force at the midpoint by that between q_n and q_{n+1}. */
 static pol_status evaluate_discrete(pol_ggl *s)
 {
-  const pol_point at = {.t = pol_ggl_time(s, 0.5), .q = s->next.q, .v = s->mean_v, .vd = s->zero};
+  const pol_point at = {.t = pol_ggl_time(s, 0.5),
+                        .q = s->next.q,
+                        .v = s->mean_v,
+                        .vd = s->zero,
+                        .history = s->history};
   const pol_terms out = {.balance = s->force};
   memset(s->force, 0, (size_t)s->nv * sizeof *s->force);
   return s->dae->discrete_force(s->now.q, &at, POL_FORCE, &out, s->scratch, s->dae->user);

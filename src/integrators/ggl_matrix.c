@@ -104,7 +104,8 @@ static pol_status add_midpoint_stiffness(pol_ggl *s)
   pol_status status;
   int nonzeros = pol_pattern_nonzeros(m->saddle->patterns.coupling);
   if (s->scheme->discrete && s->dae->discrete_force) {
-    const pol_point at = {.t = t_mid, .q = s->next.q, .v = s->mean_v, .vd = s->zero};
+    const pol_point at = {
+        .t = t_mid, .q = s->next.q, .v = s->mean_v, .vd = s->zero, .history = s->history};
     const pol_terms out = {.stiffness = s->stiffness, .damping = s->damping};
     memset(s->stiffness, 0, (size_t)nonzeros * sizeof *s->stiffness);
     memset(s->damping, 0, (size_t)nonzeros * sizeof *s->damping);
