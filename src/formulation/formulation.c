@@ -293,11 +293,13 @@ static int singular(const double *q, char *text, size_t size, void *user)
 static pol_status choose_charts(pol_formulation *f)
 {
   int num_factors = 0;
+  f->dae.constant_mass = 1;
   for (int b = 0; b < f->num_bodies; b++) {
     f->bodies[b].body = pol_mechanism_body(f->mechanism, b);
     f->bodies[b].chart = pol_chart_of_body(f->kind, f->bodies[b].body);
     const pol_chart *chart = f->bodies[b].chart;
     for (int i = 0; i < chart->num_factors; i++) f->factors[num_factors++] = chart->factors[i];
+    f->dae.constant_mass = f->dae.constant_mass && (chart->polynomial || !chart->num_rotations);
   }
   return pol_group_layout(&f->dae.group, f->factors, num_factors);
 }

@@ -48,6 +48,19 @@ static pol_status validate(const pol_options *options, const void *variant, char
   if (!(options->beta > 0.0) || !isfinite(options->beta) || !(options->gamma > 0.0) ||
       !isfinite(options->gamma))
     return pol_broken_rule("beta and gamma must be positive", message, size);
+  if (!isnan(options->theta) || !isnan(options->vartheta))
+    return pol_broken_rule(isnan(options->theta)
+                               ? "vartheta must be left out: it belongs to vi-b"
+                               : "theta must be left out: it belongs to vi-a and vi-b",
+                           message, size);
+  if (options->guess != POL_GUESS_ADVANCED)
+    return pol_broken_rule("guess must be left out: it belongs to the variational and "
+                           "energy-momentum methods",
+                           message, size);
+  if (options->newton.kind == POL_NEWTON_PLAIN)
+    return pol_broken_rule("newton.kind must not be plain: that belongs to the variational and "
+                           "energy-momentum methods",
+                           message, size);
   if (options->index < POL_INDEX_3 || options->index > POL_INDEX_2_STABILIZED)
     return pol_broken_rule("index must be 3, 2 or stabilized-2", message, size);
   if (!isfinite(options->sigma)) return pol_broken_rule("sigma must be finite", message, size);
@@ -198,6 +211,7 @@ static void publish(pol_integrator *integrator)
   integrator->state.vd = s->now.vd;
   integrator->state.lambda = s->now.lambda;
   integrator->state.eta = s->saddle->num_extra ? s->eta : NULL;
+  integrator->state.lambda_t = s->t;
 }
 
 /* --- starting values -------------------------------------------------------------------------- */
@@ -321,8 +335,11 @@ static pol_status adapt_to_step(pol_alpha *s, pol_diagnostics *d)
 static pol_status solve(pol_alpha *s, pol_diagnostics *diagnostics)
 {
   int incremental = s->options->sigma_update == POL_SIGMA_INCREMENTAL;
-  const pol_newton_system system = {incremental ? pol_incremental_residual : pol_alpha_residual,
-                                    pol_alpha_matrix, pol_alpha_tolerances, s};
+  const pol_newton_system system = {.residual =
+                                        incremental ? pol_incremental_residual : pol_alpha_residual,
+                                    .matrix = pol_alpha_matrix,
+                                    .tolerances = pol_alpha_tolerances,
+                                    .user = s};
   pol_status status = POL_OK;
   if (s->starting)
     status = set_starting_values(s, s->t - s->h, s->h, s->given_v, resolve_start(s), diagnostics);

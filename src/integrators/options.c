@@ -18,6 +18,8 @@ pol_options pol_options_default(void)
 {
   pol_options options = {.method = "geom1",
                          .index = POL_INDEX_3,
+                         .theta = NAN,
+                         .vartheta = NAN,
                          .newton = {.kind = POL_NEWTON_MODIFIED,
                                     .tolerance = 1e-10,
                                     .max_iterations = 30,
@@ -32,8 +34,9 @@ pol_status pol_options_validate(const pol_options *options, char *message, size_
   const pol_newton_options *newton = &options->newton;
   const pol_method_entry *entry = options->method ? pol_method_entry_find(options->method) : NULL;
   if (!entry) return pol_broken_rule("method must be the name of a method", message, size);
-  if (newton->kind < POL_NEWTON_FULL || newton->kind > POL_NEWTON_MODIFIED)
-    return pol_broken_rule("newton.kind must be full, simplified or modified", message, size);
+  if (newton->kind < POL_NEWTON_FULL || newton->kind > POL_NEWTON_PLAIN)
+    return pol_broken_rule("newton.kind must be full, simplified, modified or plain", message,
+                           size);
   if (!(newton->tolerance > 0.0 && newton->tolerance < 1.0))
     return pol_broken_rule("newton.tolerance must be between 0 and 1", message, size);
   if (newton->max_iterations < 1)
@@ -59,8 +62,11 @@ static void add_sentence(const char *sentence, char *message, size_t size)
 int pol_options_warning(const pol_options *options, char *message, size_t size)
 {
   const pol_options *o = options;
+  const pol_method_entry *entry = pol_method_entry_find(o->method);
   const double round_off = 1e-12;
   message[0] = '\0';
+  if (entry && entry->family->warning)
+    return entry->family->warning(o, entry->variant, message, size);
   if (fabs(o->gamma - (0.5 + o->alpha_f - o->alpha_m)) > round_off)
     add_sentence("gamma is not 1/2 + alpha_f - alpha_m: the method is of first order", message,
                  size);
