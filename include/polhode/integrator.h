@@ -94,7 +94,8 @@ pol_status pol_options_validate(const pol_options *options, char *message, size_
 
 /* Whether the four parameters miss second order (gamma = 1/2 + alpha_f - alpha_m) or unconditional
  * stability (alpha_m <= alpha_f <= 1/2, beta >= 1/4 + (alpha_f - alpha_m)/2, Chung/Hulbert 1993),
- * or vartheta of vi-b is unstable; if so, says which in message. */
+ * vartheta of vi-b is unstable, or a setting is not the method's own and has no effect; if so, says
+ * which in message.  The options must be valid. */
 int pol_options_warning(const pol_options *options, char *message, size_t size);
 
 /* POL_BAD_ARGUMENT, with the reason in message (NULL only if size is 0), if these options cannot be

@@ -101,18 +101,25 @@ static void measure_round_off(pol_newton *s, const double *x)
   }
 }
 
+/* What is accepted as the residual of a row, before the least share. */
+static double accepted_residual(const pol_newton *s, int row)
+{
+  double accepted = DBL_MIN;
+  for (int k = 0; k < POL_KINDS; k++) accepted += s->row_size[k][row] * s->tolerance[k];
+  return fmax(accepted, s->round_off[row]);
+}
+
 /* Largest residual over what is accepted; the row in *worst.  One that is not finite is the
  * largest.
  */
 static double residual_norm(const pol_newton *s, const double *r, int *worst)
 {
-  double max = 0.0;
+  double max = 0.0, least = 0.0;
   *worst = 0;
+  for (int i = 0; i < s->matrix.n && s->matrix.least_share > 0.0; i++)
+    least = fmax(least, s->matrix.least_share * accepted_residual(s, i));
   for (int i = 0; i < s->matrix.n && isfinite(max); i++) {
-    double accepted = DBL_MIN;
-    for (int k = 0; k < POL_KINDS; k++) accepted += s->row_size[k][i] * s->tolerance[k];
-    if (s->round_off[i] > accepted) accepted = s->round_off[i];
-    double size = fabs(r[i]) / accepted;
+    double size = fabs(r[i]) / fmax(least, accepted_residual(s, i));
     if (size <= max) continue;
     max = size;
     *worst = i;

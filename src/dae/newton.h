@@ -35,6 +35,9 @@ typedef struct pol_newton_matrix {
   const pol_pattern *pattern;
   double *values;
   pol_solver *solver;
+  /* Every residual may have this share of what the most generous row accepts.  0, unless rows can
+   * be without increments, as where the mass matrix is singular. */
+  double least_share;
 } pol_newton_matrix;
 
 typedef struct pol_newton {

@@ -48,15 +48,6 @@ static pol_status validate(const pol_options *options, const void *variant, char
   if (!(options->beta > 0.0) || !isfinite(options->beta) || !(options->gamma > 0.0) ||
       !isfinite(options->gamma))
     return pol_broken_rule("beta and gamma must be positive", message, size);
-  if (!isnan(options->theta) || !isnan(options->vartheta))
-    return pol_broken_rule(isnan(options->theta)
-                               ? "vartheta must be left out: it belongs to vi-b"
-                               : "theta must be left out: it belongs to vi-a and vi-b",
-                           message, size);
-  if (options->guess != POL_GUESS_ADVANCED)
-    return pol_broken_rule("guess must be left out: it belongs to the variational and "
-                           "energy-momentum methods",
-                           message, size);
   if (options->newton.kind == POL_NEWTON_PLAIN)
     return pol_broken_rule("newton.kind must not be plain: that belongs to the variational and "
                            "energy-momentum methods",
@@ -78,6 +69,29 @@ static pol_status validate(const pol_options *options, const void *variant, char
     return pol_broken_rule("sigma belongs to geom1: geom2 and geom3 put the velocity into the base",
                            message, size);
   return POL_OK;
+}
+
+/* Appends a sentence to those before. */
+static void add_sentence(const char *sentence, char *message, size_t size)
+{
+  size_t used = strlen(message);
+  snprintf(message + used, size - used, "%s%s", used ? "; " : "", sentence);
+}
+
+/* Second order and unconditional stability (Chung/Hulbert 1993). */
+static void warn(const pol_options *options, const void *variant, char *message, size_t size)
+{
+  const pol_options *o = options;
+  const double round_off = 1e-12;
+  (void)variant;
+  if (fabs(o->gamma - (0.5 + o->alpha_f - o->alpha_m)) > round_off)
+    add_sentence("gamma is not 1/2 + alpha_f - alpha_m: the method is of first order", message,
+                 size);
+  if (o->alpha_m > o->alpha_f + round_off || o->alpha_f > 0.5 + round_off ||
+      o->beta < 0.25 + 0.5 * (o->alpha_f - o->alpha_m) - round_off)
+    add_sentence("alpha_m <= alpha_f <= 1/2 and beta >= 1/4 + (alpha_f - alpha_m)/2 do not hold: "
+                 "the method is not unconditionally stable",
+                 message, size);
 }
 
 /* Rules that need the group. */
@@ -411,6 +425,7 @@ static pol_status step(pol_integrator *integrator, double t, double h)
 }
 
 const pol_family pol_generalized_alpha = {.validate = validate,
+                                          .warn = warn,
                                           .supports = supports,
                                           .create = create,
                                           .destroy = destroy,

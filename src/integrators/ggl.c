@@ -121,26 +121,14 @@ static pol_status validate(const pol_options *options, const void *variant, char
 {
   const pol_scheme *scheme = variant;
   double theta = options->theta, vartheta = options->vartheta;
-  if (options->index != POL_INDEX_3)
-    return pol_broken_rule("index must be left out: the method has its own form of the constraints",
-                           message, size);
-  if (options->start != POL_START_DEFAULT)
-    return pol_broken_rule("start must be left out: the method starts from q and v alone", message,
-                           size);
-  if (options->sigma != 0.0 || options->sigma_update != POL_SIGMA_EXACT)
-    return pol_broken_rule("sigma must be left out: it belongs to geom1", message, size);
-  if (!isnan(theta) && isnan(scheme->theta))
-    return pol_broken_rule("theta must be left out: it belongs to vi-a and vi-b", message, size);
-  if (!isnan(vartheta) && isnan(scheme->vartheta))
-    return pol_broken_rule("vartheta must be left out: it belongs to vi-b", message, size);
   if (!isnan(theta) && scheme->only_theta && theta != scheme->theta)
     return pol_broken_rule(
         "theta must be 1/2 in vi-a: any other amplifies, in each step, what q or "
         "p have normal to the constraints",
         message, size);
-  if (!isnan(theta) && !(theta >= 0.0 && theta <= 1.0))
+  if (!isnan(theta) && !isnan(scheme->theta) && !(theta >= 0.0 && theta <= 1.0))
     return pol_broken_rule("theta must be from 0 to 1", message, size);
-  if (!isnan(vartheta) && !(vartheta >= 0.0 && vartheta < 1.0))
+  if (!isnan(vartheta) && !isnan(scheme->vartheta) && !(vartheta >= 0.0 && vartheta < 1.0))
     return pol_broken_rule("vartheta must be at least 0 and below 1: with 1 the equations are "
                            "singular",
                            message, size);
@@ -149,14 +137,11 @@ static pol_status validate(const pol_options *options, const void *variant, char
   return POL_OK;
 }
 
-static int warning(const pol_options *options, const void *variant, char *message, size_t size)
+static void warn(const pol_options *options, const void *variant, char *message, size_t size)
 {
-  (void)variant;
-  int unstable = options->vartheta > 0.5;
-  snprintf(message, size, "%s",
-           unstable ? "vartheta is above 1/2: multipliers and momenta of vi-b grow without bound"
-                    : "");
-  return unstable;
+  const pol_scheme *scheme = variant;
+  if (!isnan(scheme->vartheta) && options->vartheta > 0.5)
+    snprintf(message, size, "vartheta is above 1/2: multipliers and momenta of vi-b are unstable");
 }
 
 static pol_status supports(const pol_dae *dae, const pol_options *options, const void *variant,
@@ -251,7 +236,8 @@ static pol_status allocate(pol_ggl *s, pol_integrator *integrator)
                                     .num_increments = s->blocks->start[scheme->num_vectors],
                                     .pattern = s->blocks->pattern,
                                     .values = s->blocks->values,
-                                    .solver = s->blocks->solver};
+                                    .solver = s->blocks->solver,
+                                    .least_share = 1e-8};
   status =
       pol_newton_create_for(&s->newton, s->dae, &matrix, &s->options->newton, &integrator->counts);
   if (status) return status;
@@ -313,6 +299,21 @@ static pol_status evaluate_and_factor(pol_ggl *s)
   return status ? status : pol_solver_factor(s->blocks->solver, s->blocks->values);
 }
 
+/* A matrix that is singular at h = 0 although the constraints are independent: velocities that only
+ * the mass matrix could determine. */
+static void explain_start(const pol_ggl *s, pol_status status, pol_diagnostics *d)
+{
+  snprintf(d->message, sizeof d->message, "the matrix of the first step could not be factorised");
+  if (status != POL_SINGULAR) return;
+  int column = pol_solver_singular_column(s->blocks->solver);
+  d->equation = column < s->blocks->start[s->scheme->num_vectors] ? column % s->nv : -1;
+  if (d->equation >= 0) pol_dae_describe(s->dae, d->equation, d->where, sizeof d->where);
+  snprintf(
+      d->advice, sizeof d->advice,
+      "where the mass matrix is singular, as in directors of a flat body, take vi-a, vi-b, em or "
+      "rattle");
+}
+
 static pol_status start(pol_integrator *integrator, const double *q, const double *v,
                         const double *vd, const double *lambda)
 {
@@ -331,8 +332,7 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   pol_newton_reset(s->newton);
   pol_status status = evaluate_and_factor(s);
   if (status) {
-    snprintf(integrator->diagnostics.message, sizeof integrator->diagnostics.message,
-             "the matrix of the first step could not be factorised");
+    explain_start(s, status, &integrator->diagnostics);
     return status;
   }
   memset(s->now.p, 0, (size_t)s->nv * sizeof *s->now.p);
@@ -407,7 +407,7 @@ static pol_status step(pol_integrator *integrator, double t, double h)
 }
 
 const pol_family pol_ggl_family = {.validate = validate,
-                                   .warning = warning,
+                                   .warn = warn,
                                    .supports = supports,
                                    .create = create,
                                    .destroy = destroy,
