@@ -331,6 +331,11 @@ static pol_status build(pol_formulation *f)
   f->dae.coupling = f->coupling;
   f->dae.constraint = f->constraint;
   f->dae.scratch_size = pol_formulation_scratch(f->chart, f->num_bodies);
+  if (f->dae.constant_mass) {
+    size_t nq = (size_t)f->dae.group.nq; /* of a mean configuration */
+    if (f->dae.scratch_size < nq) f->dae.scratch_size = nq;
+    f->dae.discrete_force = pol_directors_discrete_force;
+  }
   f->dae.evaluate = f->chart->polynomial ? pol_directors_evaluate : pol_formulation_evaluate;
   f->dae.describe = describe;
   f->dae.singular = f->chart->singular ? singular : NULL;
