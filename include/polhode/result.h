@@ -78,7 +78,8 @@ pol_status pol_hdf5_create(pol_hdf5 **hdf5, const char *path, const pol_record *
 /* Adds the record's values now.  POL_IO: the disk is full or gone; every later call then answers
  * the same. */
 pol_status pol_hdf5_write(pol_hdf5 *hdf5);
-/* Writes all rows to the file, so that a reader finds them. */
+/* Writes all rows to the file, so that a reader in another process finds them; in this process the
+ * file can be read when it is closed. */
 pol_status pol_hdf5_flush(pol_hdf5 *hdf5);
 /* Writes what is left and how the run ended: status is "done", "failed" or "interrupted", failure
  * (may be NULL) says why it failed.  Closes and frees.  POL_IO if anything, now or before, could

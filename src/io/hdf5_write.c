@@ -427,12 +427,12 @@ static pol_status write_block(pol_hdf5 *h)
   return POL_OK;
 }
 
-/* Numbers first, then their count. */
+/* Numbers first, then their count.  The library also cuts off what was reserved. */
 static pol_status flush_file(pol_hdf5 *h)
 {
   if (H5Fflush(h->file, H5F_SCOPE_LOCAL) < 0 || !set_rows(h, h->written) || H5Dflush(h->rows) < 0)
     return fail(h);
-  return POL_OK;
+  return H5Fget_filesize(h->file, &h->reserved) >= 0 ? POL_OK : fail(h);
 }
 
 static void do_job(pol_hdf5 *h)
@@ -575,8 +575,9 @@ static pol_status build_file(pol_hdf5 *h, const char *path, const char *first_na
   h->descriptor = H5Fget_vfd_handle(h->file, H5P_DEFAULT, &handle) < 0 ? -1 : dup(*(int *)handle);
   if (h->descriptor >= 0 && reserve(h, description_size(h, about)))
     status = put_structure(h, about);
-  if (status == POL_OK && (H5Fstart_swmr_write(h->file) < 0 ||
-                           H5Fflush(h->file, H5F_SCOPE_LOCAL) < 0 || rename(first_name, path) != 0))
+  if (status == POL_OK &&
+      (H5Fstart_swmr_write(h->file) < 0 || H5Fflush(h->file, H5F_SCOPE_LOCAL) < 0 ||
+       H5Fget_filesize(h->file, &h->reserved) < 0 || rename(first_name, path)))
     status = POL_IO;
   if (status != POL_OK) {
     const int reason = errno;
@@ -666,6 +667,7 @@ static void finish_file(pol_hdf5 *h, const char *status, const char *failure)
   if (!set_text(h->failure_text, failure != NULL ? failure : "", FAILURE_SIZE) ||
       !set_text(h->status_text, status, STATUS_SIZE))
     fail(h);
+  reserve(h, MARGIN);
   if (H5Fclose(h->file) < 0) fail(h);
   give_back(h);
 }

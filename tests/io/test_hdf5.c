@@ -257,6 +257,41 @@ static void odd_names_are_escaped(void **state)
 
 /* --- while it is written, and errors ---------------------------------------------------------- */
 
+/* This program as a reader in another process: its status, then all rows, to standard output. */
+static int dump(const char *name)
+{
+  pol_result *r;
+  if (pol_result_open(&r, name, NULL, 0) != POL_OK) return 1;
+  const size_t count = (size_t)pol_result_rows(r) * (size_t)pol_result_count(r);
+  double *rows = malloc(count * sizeof *rows + 1);
+  char status[16] = "";
+  snprintf(status, sizeof status, "%s", pol_result_about(r)->status);
+  if (pol_result_read_rows(r, 0, pol_result_rows(r), rows) != POL_OK) return 1;
+  fwrite(status, 1, sizeof status, stdout);
+  fwrite(rows, sizeof *rows, count, stdout);
+  free(rows);
+  pol_result_close(&r);
+  return 0;
+}
+
+static const char *program; /* the name of this one */
+
+/* What another process finds in the file. */
+static void expect_elsewhere(const char *status, const double *copy, size_t count)
+{
+  char command[4096], found_status[16];
+  double *found = malloc((count + 1) * sizeof *found);
+  snprintf(command, sizeof command, "'%s' --dump %s", program, path);
+  FILE *pipe = popen(command, "r");
+  assert_non_null(pipe);
+  assert_int_equal(fread(found_status, 1, sizeof found_status, pipe), sizeof found_status);
+  assert_int_equal(fread(found, sizeof *found, count + 1, pipe), count);
+  assert_int_equal(pclose(pipe), 0);
+  assert_string_equal(found_status, status);
+  assert_memory_equal(found, copy, count * sizeof *found);
+  free(found);
+}
+
 /* What has been flushed can be read before the file is closed; twice, so that a block is written
  * again in its place. */
 static void flushed_rows_can_be_read(void **state)
@@ -264,30 +299,23 @@ static void flushed_rows_can_be_read(void **state)
   (void)state;
   for (int background = 0; background < 2; background++) {
     fixture f = open_record("top");
+    const size_t width = (size_t)f.columns;
     pol_hdf5 *hdf5;
     assert_int_equal(pol_hdf5_create(&hdf5, path, f.record, NULL, background), POL_OK);
+    expect_elsewhere("unfinished", NULL, 0);
+    double *all = malloc(5010 * width * sizeof *all);
     double *first = write_rows(&f, hdf5, 10);
     assert_int_equal(pol_hdf5_flush(hdf5), POL_OK);
     double *second = write_rows(&f, hdf5, 5000);
+    memcpy(all, first, 10 * width * sizeof *all);
+    memcpy(all + 10 * width, second, 5000 * width * sizeof *all);
 
-    pol_result *r = open_result();
-    assert_string_equal(pol_result_about(r)->status, "unfinished");
-    expect_rows(r, first, 10);
-    pol_result_close(&r);
+    expect_elsewhere("unfinished", all, 10 * width);
     assert_int_equal(pol_hdf5_flush(hdf5), POL_OK);
     assert_int_equal(pol_hdf5_flush(hdf5), POL_OK);
-    r = open_result();
-    double *all = malloc(5010 * (size_t)f.columns * sizeof *all);
-    memcpy(all, first, 10 * (size_t)f.columns * sizeof *all);
-    memcpy(all + 10 * f.columns, second, 5000 * (size_t)f.columns * sizeof *all);
-    expect_rows(r, all, 5010);
-    pol_result_close(&r);
-
+    expect_elsewhere("unfinished", all, 5010 * width);
     assert_int_equal(pol_hdf5_close(&hdf5, "interrupted", NULL), POL_OK);
-    r = open_result();
-    assert_string_equal(pol_result_about(r)->status, "interrupted");
-    expect_rows(r, all, 5010);
-    pol_result_close(&r);
+    expect_elsewhere("interrupted", all, 5010 * width);
     free(first);
     free(second);
     free(all);
@@ -412,8 +440,10 @@ static void packed_chunks_are_those_of_the_filters(void **state)
   remove(path);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+  if (argc == 3 && strcmp(argv[1], "--dump") == 0) return dump(argv[2]);
+  program = argv[0];
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_come_back),
       cmocka_unit_test(the_run_is_described),
