@@ -11,6 +11,9 @@ typedef struct cli_args {
   const char *operand; /* NULL if none was given */
   const char *out;
   const char *svg;
+  const char *vtk;   /* folder */
+  const char *every; /* numbers, as they were written */
+  const char *frames;
   int json;
   int quiet;
   int help;
