@@ -116,8 +116,8 @@ int main(void)
   pol_model_free(&model);
 
   printf("slider-crank, %ld steps, best of %d runs\n", steps, ROUNDS);
-  printf("%-16s %10s %10s %12s %12s\n", "recording", "us/step", "extra", "create, ms",
-         "bytes/step");
+  printf("%-16s %10s %8s %10s %8s %12s %12s\n", "recording", "us/step", "extra", "CPU us", "extra",
+         "create, ms", "bytes/step");
   for (int i = 0; i < NUM_WAYS; i++) {
     const timing *t = &timings[i];
     printf("%-16s %10.2f %7.1f%% %10.2f %7.1f%% %12.2f %12.0f\n", t->name,
