@@ -20,12 +20,11 @@
 
 const char *pol_force_type_name(pol_force_type type)
 {
-  static const char *const names[] = {[POL_APPLIED_FORCE] = "force",
-                                      [POL_APPLIED_TORQUE] = "torque",
-                                      [POL_SUPPORT] = "support",
-                                      [POL_SPRING_DAMPER] = "spring-damper",
-                                      [POL_DRAG] = "drag"};
-  return (int)type >= 0 && type <= POL_DRAG ? names[type] : NULL;
+  static const char *const names[] = {
+      [POL_APPLIED_FORCE] = "force", [POL_APPLIED_TORQUE] = "torque",
+      [POL_SUPPORT] = "support",     [POL_SPRING_DAMPER] = "spring-damper",
+      [POL_DRAG] = "drag",           [POL_JOINT_SPRING] = "joint-spring"};
+  return (int)type >= 0 && type <= POL_JOINT_SPRING ? names[type] : NULL;
 }
 
 const char *pol_force_frame_name(pol_force_frame frame)
@@ -56,6 +55,11 @@ void pol_force_kernel_setup(pol_force_kernel *kernel, const pol_mechanism *mecha
       kernel->body[i] = marker->body;
       pol_v3_copy(marker->position, kernel->point[i]);
     }
+  if (f->type == POL_JOINT_SPRING) {
+    const pol_joint *joint = pol_mechanism_joint(mechanism, f->joint);
+    for (int i = 0; i < 2; i++)
+      kernel->body[i] = pol_mechanism_marker(mechanism, joint->marker[i])->body;
+  }
   if (f->type == POL_SUPPORT) pol_v3_copy(f->anchor, kernel->point[0]);
   if (f->type == POL_SUPPORT || f->type == POL_APPLIED_FORCE)
     pol_v3_copy(f->point, kernel->point[1]);

@@ -20,6 +20,9 @@
  *                                                     Schneider 2023, section 6.3)
  *     drag           F = -c |d'| d'                            d' the velocity of the centre of
  * mass
+ *
+ * A spring on a joint coordinate has a kernel of its own (joint_spring.h); here are only its
+ * bodies.
  */
 #ifndef POLHODE_MECHANISM_FORCE_H
 #define POLHODE_MECHANISM_FORCE_H

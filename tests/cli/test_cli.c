@@ -361,7 +361,7 @@ static void results_are_written(void **state)
                 json_number_value(json_array_get(at(object, "final.bodies.top.position"), i)));
   json_decref(object);
   expect("polhode run top.json --out top.csv", 0);
-  expect_text(out, "top.csv, 101 rows of 31 columns\n");
+  expect_text(out, "top.csv, 101 rows of 48 columns\n");
 
   expect("polhode run top.json --out no/such/folder/top.csv", 2);
   expect_text(err, "--out = no/such/folder/top.csv: ");
@@ -546,7 +546,7 @@ static void a_full_disk_is_told(void **state)
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
   int while_running = run("polhode run top.json --end 1 --out failed.csv --json");
   json_t *object = parse_output();
-  int at_the_end = run("polhode run top.json --end 0.2 --out failed.csv");
+  int at_the_end = run("polhode run top.json --end 0.13 --out failed.csv");
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
   signal(SIGXFSZ, SIG_DFL);
   assert_int_equal(while_running, 1);
@@ -556,7 +556,7 @@ static void a_full_disk_is_told(void **state)
   assert_null(json_object_get(object, "result"));
   json_decref(object);
   assert_int_equal(at_the_end, 1);
-  expect_text(out, "failed at t = 0.2 s of 0.2 s\n");
+  expect_text(out, "failed at t = 0.13 s of 0.13 s\n");
   expect_text(err, "failed.csv cannot be written: ");
 }
 
@@ -637,6 +637,34 @@ static void check_tells_of_springs_and_drag(void **state)
   assert_true(number_at(drag, "coefficient") == 0.5);
   expect_length(support, "stiffness", 3);
   expect_length(support, "anchor", 3);
+  json_decref(object);
+}
+
+/* A coupling is listed, takes a degree of freedom, and tells what it exerts on both joints. */
+static void couplings_are_told(void **state)
+{
+  (void)state;
+  expect("polhode check " POLHODE_SOURCE_DIR "/models/examples/planetary_gear.json", 0);
+  expect_text(out,
+              "\ncoupling        inner mesh, 20 times rotation of shaft and 15 times rotation of "
+              "pin\n");
+  expect_text(out, "1 of 18: 17 constraints\n");
+  expect("polhode check " POLHODE_SOURCE_DIR "/models/examples/planetary_gear.json --json", 0);
+  json_t *object = parse_output();
+  expect_length(object, "couplings", 2);
+  json_decref(object);
+  expect("polhode run " POLHODE_SOURCE_DIR
+         "/models/examples/planetary_gear.json --set simulation.end=0.1",
+         0);
+  expect_text(out, "\nouter mesh  torque 1          N m    ");
+  expect("polhode run " POLHODE_SOURCE_DIR
+         "/models/examples/planetary_gear.json --set simulation.end=0.1 --json",
+         0);
+  object = parse_output();
+  const json_t *effort = at(object, "final.couplings.inner mesh.effort");
+  double first = json_number_value(json_array_get(effort, 0));
+  double second = json_number_value(json_array_get(effort, 1));
+  assert_true(first < -1e-3 && fabs(second - 0.75 * first) < 1e-12);
   json_decref(object);
 }
 
@@ -998,6 +1026,7 @@ int main(void)
       cmocka_unit_test(check_tells_what_a_model_is),
       cmocka_unit_test(check_tells_of_forces_and_distances),
       cmocka_unit_test(check_tells_of_springs_and_drag),
+      cmocka_unit_test(couplings_are_told),
       cmocka_unit_test(points_are_told),
       cmocka_unit_test(drives_are_told),
       cmocka_unit_test(expressions_are_told),
