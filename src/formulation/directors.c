@@ -337,27 +337,57 @@ static void subtract_blocks(const combination *l, const combination *r, const do
           add_small_block(bodies, slot, b, k, c, m, -l->c[b][k] * r->c[c][m], block, values);
 }
 
-/* A law of the separation of two points. */
-static pol_status add_law(const evaluation *e, const pol_placed_force *force, const pair *bodies)
+/* The vector from the first to the second point of a force. */
+static combination separation_of(const pol_force_kernel *kernel)
 {
-  const pol_force_kernel *kernel = &force->kernel;
   combination d = {{{0.0, 0.0, 0.0, -1.0}, {0.0, 0.0, 0.0, 1.0}}};
-  double separation[3], rate[3];
-  pol_law law;
   for (int i = 0; i < 3; i++) {
     d.c[0][i] = -kernel->point[0][i];
     d.c[1][i] = kernel->point[1][i];
   }
+  return d;
+}
+
+static void write_law(const evaluation *e, const pol_placed_force *force, const combination *d,
+                      const pair *bodies, const pol_law *law)
+{
+  if (e->want & POL_FORCE) subtract_force(e, d, bodies, law->F);
+  if (e->want & POL_STIFFNESS)
+    subtract_blocks(d, d, law->F_d, bodies, force->coupling, e->out->stiffness);
+  if (e->want & POL_DAMPING)
+    subtract_blocks(d, d, law->F_rate, bodies, force->coupling, e->out->damping);
+}
+
+/* A law of the separation of two points. */
+static pol_status add_law(const evaluation *e, const pol_placed_force *force, const pair *bodies)
+{
+  const combination d = separation_of(&force->kernel);
+  double separation[3], rate[3];
+  pol_law law;
   combine(&d, bodies->vector, separation);
   combine(&d, bodies->rate, rate);
-  pol_status status = pol_force_law(kernel->force, separation, rate, &law);
-  if (status) return status;
-  if (e->want & POL_FORCE) subtract_force(e, &d, bodies, law.F);
-  if (e->want & POL_STIFFNESS)
-    subtract_blocks(&d, &d, law.F_d, bodies, force->coupling, e->out->stiffness);
-  if (e->want & POL_DAMPING)
-    subtract_blocks(&d, &d, law.F_rate, bodies, force->coupling, e->out->damping);
-  return POL_OK;
+  pol_status status = pol_force_law(force->kernel.force, separation, rate, &law);
+  if (!status) write_law(e, force, &d, bodies, &law);
+  return status;
+}
+
+/* The same between two configurations. */
+static pol_status add_law_between(const evaluation *first, const evaluation *second,
+                                  const pol_placed_force *force)
+{
+  const combination d = separation_of(&force->kernel);
+  double d0[3], d1[3], rate[3];
+  pair placed;
+  const pair *bodies = &placed;
+  pol_law law;
+  place_pair(first, force->kernel.body, &placed);
+  combine(&d, bodies->vector, d0);
+  place_pair(second, force->kernel.body, &placed);
+  combine(&d, bodies->vector, d1);
+  combine(&d, bodies->rate, rate);
+  pol_status status = pol_force_law_between(force->kernel.force, d0, d1, rate, &law);
+  if (!status) write_law(second, force, &d, bodies, &law);
+  return status;
 }
 
 /* A constant force at a point of the second body; with body axes it is a combination itself. */
@@ -435,5 +465,33 @@ pol_status pol_directors_evaluate(const pol_point *at, unsigned want, const pol_
   for (int k = 0; k < f->num_drives; k++) add_drive(&e, &f->drives[k]);
   if (want & (POL_FORCE | POL_STIFFNESS | POL_DAMPING))
     for (int k = 0; k < f->num_forces && !status; k++) status = add_force(&e, &f->forces[k]);
+  return status;
+}
+
+pol_status pol_directors_discrete_force(const double *q0, const pol_point *at, unsigned want,
+                                        const pol_terms *out, double *scratch, void *user)
+{
+  const pol_formulation *f = user;
+  const unsigned parts = want & (POL_FORCE | POL_STIFFNESS | POL_DAMPING);
+  double *middle = scratch;
+  const pol_point start = {.t = at->t, .q = q0, .v = at->v},
+                  midpoint = {.t = at->t, .q = middle, .v = at->v};
+  const evaluation first = {.f = f, .at = &start, .want = parts, .out = out};
+  const evaluation second = {.f = f, .at = at, .want = parts, .out = out};
+  const evaluation between = {.f = f, .at = &midpoint, .want = parts, .out = out};
+  pol_status status = POL_OK;
+  for (int i = 0; i < f->dae.group.nq; i++) middle[i] = 0.5 * (q0[i] + at->q[i]);
+
+  /* weight and constant forces and torques: linear in q, at the midpoint */
+  for (int b = 0; b < f->num_bodies; b++) add_body(&between, b);
+  for (int k = 0; k < f->num_forces && !status; k++)
+    if (!pol_force_has_law(f->forces[k].kernel.force->type))
+      status = add_force(&between, &f->forces[k]);
+  for (int k = 0; k < pol_pattern_nonzeros(f->coupling) && (want & POL_STIFFNESS); k++)
+    out->stiffness[k] *= 0.5;
+
+  for (int k = 0; k < f->num_forces && !status; k++)
+    if (pol_force_has_law(f->forces[k].kernel.force->type))
+      status = add_law_between(&first, &second, &f->forces[k]);
   return status;
 }

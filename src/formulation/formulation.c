@@ -519,6 +519,11 @@ static pol_status build(pol_formulation *f)
   f->dae.constraint = f->constraint;
   f->dae.scratch_size = pol_formulation_scratch(f->chart, f->num_bodies);
   f->dae.evaluate = f->chart->polynomial ? pol_directors_evaluate : pol_formulation_evaluate;
+  if (f->dae.constant_mass) {
+    f->dae.discrete_force = pol_directors_discrete_force;
+    if (f->dae.scratch_size < (size_t)f->dae.group.nq)
+      f->dae.scratch_size = (size_t)f->dae.group.nq;
+  }
   if (f->dae.history_size) f->dae.remember = remember;
   f->dae.describe = describe;
   f->dae.singular = has_singularities(f) ? singular : NULL;

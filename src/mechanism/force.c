@@ -261,6 +261,49 @@ static void add_turning(const pol_force_kernel *kernel, const pol_frame *const f
 
 /* --- both kinds ------------------------------------------------------------------------------- */
 
+/* The spring between two separations.  V is a function of the square of the length, whose gradient
+ * by d at the midpoint times d1 - d0 is the difference of the squares; so F = -2 s (d0 + d1)/2 with
+ * the quotient s of the differences, which cancels out for both laws:
+ *
+ *     k (l - l0)^2/2:      s = k (1 - 2 l0/(|d0| + |d1|))/2
+ *     k (l^2 - l0^2)^2/2:  s = k ((|d0|^2 + |d1|^2)/2 - l0^2)
+ */
+static void add_spring_between(const pol_force *force, const double d0[3], const double d1[3],
+                               pol_law *law)
+{
+  const double k = force->stiffness[0], l0 = force->length;
+  const double square0 = pol_v3_dot(d0, d0), square1 = pol_v3_dot(d1, d1);
+  const double length = sqrt(square1), sum = sqrt(square0) + length;
+  double s, s_d; /* the quotient; its gradient by d1 is s_d d1 */
+  double twice[3];
+  if (force->law == POL_SQUARED_SPRING) {
+    s = k * (0.5 * (square0 + square1) - l0 * l0);
+    s_d = k;
+  } else {
+    s = 0.5 * k * (1.0 - 2.0 * l0 / sum);
+    s_d = k * l0 / (sum * sum * length);
+  }
+  pol_v3_add(d0, d1, twice);
+  pol_v3_add_scaled(-s, twice, law->F);
+  for (int i = 0; i < 3; i++) law->F_d[4 * i] -= s;
+  pol_m3_add_outer(-s_d, twice, d1, law->F_d);
+}
+
+pol_status pol_force_law_between(const pol_force *force, const double d0[3], const double d1[3],
+                                 const double rate[3], pol_law *law)
+{
+  pol_force rest = *force;
+  double middle[3];
+  const int spring = force->type == POL_SPRING_DAMPER;
+  for (int i = 0; i < 3; i++) middle[i] = 0.5 * (d0[i] + d1[i]);
+  if (spring) rest.stiffness[0] = 0.0;
+  pol_status status = pol_force_law(&rest, middle, rate, law);
+  if (status) return status;
+  for (int i = 0; i < 9; i++) law->F_d[i] *= 0.5;
+  if (spring) add_spring_between(force, d0, d1, law);
+  return POL_OK;
+}
+
 pol_status pol_force_wrenches(const pol_force_kernel *kernel, const pol_frame *first,
                               const pol_frame *second, double wrench[2][6])
 {

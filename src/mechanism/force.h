@@ -59,6 +59,15 @@ typedef struct pol_law {
 pol_status pol_force_law(const pol_force *force, const double d[3], const double rate[3],
                          pol_law *law);
 
+/* The law between two separations d0 and d1, for methods that conserve energy: of the spring of a
+ * spring-damper the discrete gradient of its energy V,
+ *
+ *     F . (d1 - d0) = V(|d0|) - V(|d1|),     F parallel to d0 + d1,
+ *
+ * and the rest at (d0 + d1)/2 and the rate between.  F_d is the derivative by d1. */
+pol_status pol_force_law_between(const pol_force *force, const double d0[3], const double d1[3],
+                                 const double rate[3], pol_law *law);
+
 /* The wrenches on both bodies.  POL_RETRY, with zeros, where a spring-damper has no direction. */
 pol_status pol_force_wrenches(const pol_force_kernel *kernel, const pol_frame *first,
                               const pol_frame *second, double wrench[2][6]);
