@@ -74,40 +74,6 @@ typedef struct pol_joint {
 
 enum { POL_MAX_JOINT_ROWS = 6 };
 
-typedef enum pol_force_type {
-  POL_APPLIED_FORCE,  /* a constant force on a point of a body */
-  POL_APPLIED_TORQUE, /* a constant torque on a body */
-  POL_SUPPORT,        /* springs and dampers along the global axes hold a point of a body */
-  POL_SPRING_DAMPER,  /* spring, damper and actuator along the line between two markers */
-  POL_DRAG            /* -coefficient |u| u at the centre of mass of a body, u its velocity */
-} pol_force_type;
-typedef enum pol_force_frame {
-  POL_GLOBAL_AXES, /* the vector keeps its direction */
-  POL_BODY_AXES    /* the vector turns with the body */
-} pol_force_frame;
-
-typedef struct pol_force {
-  const char *name;
-  pol_force_type type;
-  int body;      /* index; not for spring-dampers, which name two markers on different bodies */
-  int marker[2]; /* spring-damper: marker indices, apart from each other */
-
-  /* constant force or torque: N or N m, in the axes of `frame` */
-  pol_force_frame frame;
-  double vector[3];
-  /* constant force, support: where it acts, in body axes from the centre of mass */
-  double point[3];
-  /* support: where the point is when the springs are relaxed, global */
-  double anchor[3];
-  /* support: along x, y and z; spring-damper: the first.  N/m and N s/m, not negative */
-  double stiffness[3], damping[3];
-  /* spring-damper: length of the relaxed spring, m, not negative; constant force that pushes the
-   * markers apart, N */
-  double length, actuator;
-  /* drag: N s^2/m^2, not negative */
-  double coefficient;
-} pol_force;
-
 /* A function of time with two continuous derivatives, but for the ends of clamped tables. */
 typedef enum pol_function_type {
   POL_CONSTANT,   /* offset */
@@ -128,18 +94,110 @@ typedef struct pol_function {
   const double *times;   /* table only, ascending */
   int clamped;           /* table only: the slopes at both ends are these, else f'' = 0 there */
   double slopes[2];      /* table only */
-  const double *moments; /* second derivatives at the times; set by pol_mechanism_add_drive */
+  const double *moments; /* second derivatives at the times; set by the mechanism that copies it */
 } pol_function;
 
-/* A coordinate that a joint leaves free, prescribed as a function of time. */
+typedef enum pol_force_type {
+  POL_APPLIED_FORCE,  /* a force on a point of a body, constant or scaled by a function of time */
+  POL_APPLIED_TORQUE, /* a torque on a body, likewise */
+  POL_SUPPORT,        /* springs and dampers along the global axes hold a point of a body */
+  POL_SPRING_DAMPER,  /* spring, damper and actuator along the line between two markers */
+  POL_DRAG,           /* -coefficient |u| u at the centre of mass of a body, u its velocity */
+  POL_BUSHING, /* springs and dampers against all displacements and rotations between two markers */
+  POL_CALLBACK_FORCE /* a function of the program says it; not in model files */
+} pol_force_type;
+typedef enum pol_force_frame {
+  POL_GLOBAL_AXES, /* the vector keeps its direction */
+  POL_BODY_AXES    /* the vector turns with the body */
+} pol_force_frame;
+
+/* How a body is and moves, as a callback force sees it; the ground is at rest in the origin. */
+typedef struct pol_motion {
+  double position[3];         /* of the centre of mass */
+  double rotation[9];         /* row-major, body to global axes */
+  double velocity[3];         /* of the centre of mass, global axes */
+  double angular_velocity[3]; /* body axes */
+} pol_motion;
+
+/* A force between two bodies (or a body and the ground) as functions of a program.  They are called
+ * by every thread that uses the mechanism, must not remember anything from call to call, and answer
+ * 0, >0 to ask for a smaller step, or <0 to give up.
+ *
+ * The wrench is (torque1, force1, torque2, force2): torques about the centre of mass in body axes,
+ * forces in global axes; what it says about the ground is ignored.  That force and counterforce are
+ * opposite is the callback's affair.  Everything arrives set to zero. */
+typedef struct pol_callback {
+  pol_status (*wrench)(double t, const pol_motion motion[2], double wrench[12], void *user);
+
+  /* Optional: derivatives of the wrench by (dphi1, dx1, dphi2, dx2) with dR = R dphi~ and x the
+   * position, and by (w1, u1, w2, u2), the angular velocity and the velocity.  Without it they are
+   * formed by central differences along the group, with 24 more wrenches for each body that is not
+   * the ground and an error of about 1e-10 of the force for a change of `length`. */
+  pol_status (*derivatives)(double t, const pol_motion motion[2], double by_position[12][12],
+                            double by_velocity[12][12], void *user);
+  double length; /* m: a displacement that changes the force a good deal; 0 for 1 */
+
+  /* Optional: the energy stored, if the force at rest is its negative gradient. */
+  double (*potential)(const pol_motion motion[2], void *user);
+
+  void *user; /* handed to the callbacks; not owned */
+} pol_callback;
+
+typedef struct pol_force {
+  const char *name;
+  pol_force_type type;
+  int body; /* index; not for the types that name two markers or bodies */
+  /* spring-damper, bushing: marker indices, on different bodies; of a spring-damper apart */
+  int marker[2];
+
+  /* applied force or torque: N or N m, in the axes of `frame` */
+  pol_force_frame frame;
+  double vector[3];
+  /* applied force, support: where it acts, in body axes from the centre of mass */
+  double point[3];
+  /* applied force or torque, actuator of a spring-damper: multiplied by this function; NULL for 1
+   */
+  const pol_function *scale;
+  /* support: where the point is when the springs are relaxed, global */
+  double anchor[3];
+  /* support: along x, y and z; spring-damper: the first; bushing: along the axes of the first
+   * marker.  N/m and N s/m, not negative */
+  double stiffness[3], damping[3];
+  /* bushing, about the axes of the first marker: N m/rad and N m s/rad, not negative */
+  double rotational_stiffness[3], rotational_damping[3];
+  /* bushing: force (N) and torque (N m) on the second body where the markers coincide, in the axes
+   * of the first */
+  double preload[3], preload_torque[3];
+  /* spring-damper: length of the relaxed spring, m, not negative; constant force that pushes the
+   * markers apart, N */
+  double length, actuator;
+  /* drag: N s^2/m^2, not negative */
+  double coefficient;
+  /* callback: its bodies, of which one may be POL_GROUND, and its functions */
+  int bodies[2];
+  pol_callback callback;
+} pol_force;
+
+/* A coordinate that a joint leaves free, or of a marker seen from another, prescribed as a function
+ * of time.  Rotations in rad, translations in m, both of the second marker against the first. */
 typedef enum pol_coordinate {
-  POL_DRIVE_ROTATION, /* about z, from the x axis of the first marker to that of the second, rad */
-  POL_DRIVE_TRANSLATION /* of the second marker along z of the first, m */
+  POL_DRIVE_ROTATION,    /* about z, from the x axis of the first marker to that of the second */
+  POL_DRIVE_TRANSLATION, /* along z of the first marker */
+  POL_DRIVE_X,           /* along x, y, z of the first marker: planar joints and markers */
+  POL_DRIVE_Y,
+  POL_DRIVE_Z,
+  POL_DRIVE_ROTATION_1, /* universal: about x of the first marker, from its y axis to the second's
+                         */
+  POL_DRIVE_ROTATION_2  /* universal: about y of the second marker, from the first's x axis to its x
+                           axis */
 } pol_coordinate;
+
+enum { POL_NO_JOINT = -1 };
 
 typedef struct pol_drive {
   const char *name;
-  int joint; /* index */
+  int joint;     /* index; or POL_NO_JOINT, and x, y or z of marker[1] seen from marker[0] */
+  int marker[2]; /* marker indices, on different bodies; without a joint only */
   pol_coordinate coordinate;
   pol_function function;
 } pol_drive;
@@ -155,8 +213,8 @@ void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
 /* Each copies its argument, names included.  The new index goes to *index (may be NULL).
  * POL_BAD_ARGUMENT: a mass or inertia that is not positive definite, an index that does not exist,
  * a name that is missing or taken, a number that is not finite, a distance without length, a
- * spring-damper whose markers coincide, a coordinate that a joint does not leave free or that is
- * driven already, a function without sense. */
+ * spring-damper whose markers coincide, a callback force without wrench, a coordinate that a joint
+ * does not leave free or that is driven already, a function without sense. */
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index);
 pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index);
 pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *joint, int *index);
@@ -196,8 +254,10 @@ const char *pol_force_frame_name(pol_force_frame frame);
 
 /* "constant", ...; NULL if there is no such type. */
 const char *pol_function_type_name(pol_function_type type);
-/* "rotation" or "translation"; NULL if there is no such coordinate. */
+/* "rotation", "translation", "x", ...; NULL if there is no such coordinate. */
 const char *pol_coordinate_name(pol_coordinate coordinate);
+/* Whether it is an angle, driven by a torque; else a length, driven by a force. */
+int pol_coordinate_turns(pol_coordinate coordinate);
 /* Whether this type of joint leaves the coordinate free, so that a drive can prescribe it. */
 int pol_joint_has_coordinate(pol_joint_type type, pol_coordinate coordinate);
 

@@ -120,19 +120,33 @@ static void add_joint(pol_record *record, size_t *used, const pol_formulation *f
 /* Whether a force changes by itself and so is worth a record: constant ones are in the model. */
 static int varies(const pol_force *force)
 {
-  return force->type != POL_APPLIED_FORCE && force->type != POL_APPLIED_TORQUE;
+  return force->scale || (force->type != POL_APPLIED_FORCE && force->type != POL_APPLIED_TORQUE);
+}
+
+/* Whether it has a force, and a torque at the point where it acts. */
+static int has_force(const pol_force *force)
+{
+  return varies(force) && force->type != POL_APPLIED_TORQUE;
+}
+
+static int has_torque(const pol_force *force)
+{
+  return varies(force) && (force->type == POL_APPLIED_TORQUE || force->type == POL_BUSHING ||
+                           force->type == POL_CALLBACK_FORCE);
 }
 
 static void add_force(pol_record *record, size_t *used, const pol_force *force)
 {
-  for (int i = 0; i < 3 && varies(force); i++)
+  for (int i = 0; i < 3 && has_force(force); i++)
     add_channel(record, used, force->name, "force", axes[i], "N");
+  for (int i = 0; i < 3 && has_torque(force); i++)
+    add_channel(record, used, force->name, "torque", axes[i], "N m");
 }
 
 /* DRIVE.force or DRIVE.torque: the name has no component. */
 static void add_drive(pol_record *record, size_t *used, const pol_drive *drive)
 {
-  int turns = drive->coordinate == POL_DRIVE_ROTATION;
+  int turns = pol_coordinate_turns(drive->coordinate);
   add_channel(record, used, drive->name, turns ? "torque" : "force", NULL, turns ? "N m" : "N");
 }
 
@@ -226,9 +240,13 @@ static double *write_joint(const pol_formulation *formulation, const pol_state *
 static double *write_force(const pol_formulation *formulation, const pol_state *state, int force,
                            double *row)
 {
-  if (!varies(pol_mechanism_force(pol_formulation_mechanism(formulation), force))) return row;
-  pol_formulation_force(formulation, state->q, state->v, force, row);
-  return row + 3;
+  const pol_force *f = pol_mechanism_force(pol_formulation_mechanism(formulation), force);
+  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  double vector[3], torque[3];
+  pol_formulation_force(formulation, &at, force, vector, torque);
+  for (int i = 0; i < 3 && has_force(f); i++) *row++ = vector[i];
+  for (int i = 0; i < 3 && has_torque(f); i++) *row++ = torque[i];
+  return row;
 }
 
 static void write_totals(const pol_summary *summary, double row[NUM_TOTALS])

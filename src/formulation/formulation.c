@@ -296,6 +296,7 @@ static pol_status build(pol_formulation *f)
   f->dae.evaluate = pol_formulation_evaluate;
   f->dae.describe = describe;
   f->dae.singular = chart->singular ? singular : NULL;
+  f->dae.blame = pol_formulation_blame;
   f->dae.user = f;
   return POL_OK;
 }

@@ -64,6 +64,8 @@ pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const po
                                     double *scratch, void *user);
 /* Numbers of scratch that it needs. */
 size_t pol_formulation_scratch(const pol_chart *chart, int num_bodies);
+/* pol_dae.blame: the force that could not be evaluated */
+void pol_formulation_blame(const double *scratch, char *text, size_t size, void *user);
 
 /* The ground's frame, and the frame of one body at q, v and vd (may be NULL). */
 const pol_frame *pol_ground_frame(void);

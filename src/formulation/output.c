@@ -146,14 +146,13 @@ static void second_wrench(const pol_formulation *f, const pol_point *at,
   *frame = frames[1];
 }
 
-/* The wrenches of a force on its bodies; zero where it has no direction. */
-static void force_wrenches(const pol_formulation *f, const double *q, const double *v, int force,
-                           double wrench[2][6])
+/* The wrenches of a force on its bodies, zero where it cannot be evaluated, and their frames. */
+static void force_wrenches(const pol_formulation *f, const pol_point *at, int force,
+                           double wrench[2][6], pol_frame frames[2])
 {
   const pol_force_kernel *kernel = &f->forces[force].kernel;
-  pol_frame frames[2];
-  frames_of(f, q, v, kernel->body, frames);
-  pol_force_wrenches(kernel, &frames[0], &frames[1], wrench);
+  frames_of(f, at->q, at->v, kernel->body, frames);
+  pol_force_wrenches(kernel, at->t, &frames[0], &frames[1], wrench);
 }
 
 /* force -= that of a joint or drive on the body, if it acts there. */
@@ -178,7 +177,8 @@ static void pivot_force(const pol_formulation *f, const pol_point *at, int body,
     force[i] = f->bodies[body].body->mass * (frame.ud[i] + frame.ub[i] - f->gravity[i]);
   for (int k = 0; k < f->num_forces; k++) {
     double wrench[2][6];
-    force_wrenches(f, at->q, at->v, k, wrench);
+    pol_frame frames[2];
+    force_wrenches(f, at, k, wrench, frames);
     for (int i = 0; i < 2; i++)
       if (f->forces[k].kernel.body[i] == body) pol_v3_subtract(force, wrench[i] + 3, force);
   }
@@ -192,12 +192,17 @@ static void pivot_force(const pol_formulation *f, const pol_point *at, int body,
   }
 }
 
-void pol_formulation_force(const pol_formulation *formulation, const double *q, const double *v,
-                           int force, double vector[3])
+void pol_formulation_force(const pol_formulation *formulation, const pol_point *at, int force,
+                           double vector[3], double torque[3])
 {
-  double wrench[2][6];
-  force_wrenches(formulation, q, v, force, wrench);
+  pol_frame frames[2];
+  double wrench[2][6], arm[3];
+  force_wrenches(formulation, at, force, wrench, frames);
   pol_v3_copy(wrench[1] + 3, vector);
+  /* about the point where it acts instead of the centre of mass */
+  pol_m3_apply(frames[1].R, wrench[1], torque);
+  pol_m3_apply(frames[1].R, formulation->forces[force].kernel.point[1], arm);
+  pol_v3_add_scaled_cross(-1.0, arm, vector, torque);
 }
 
 void pol_formulation_reaction(const pol_formulation *formulation, const pol_point *at, int joint,

@@ -253,18 +253,19 @@ static const pol_kind joint_kind = {
 
 static const char *force_type_choice(int number)
 {
-  return pol_force_type_name((pol_force_type)number);
+  return number == POL_CALLBACK_FORCE ? NULL : pol_force_type_name((pol_force_type)number);
 }
 
 static const char *force_frame_choice(int number)
 {
-  return pol_force_frame_name((pol_force_frame)number);
+  return number == POL_MODEL_MARKER_AXES ? "marker" : pol_force_frame_name((pol_force_frame)number);
 }
 
 static const pol_choices force_types = {force_type_choice};
 static const pol_choices force_frames = {force_frame_choice};
 
 static const char rates_rule[] = "must be a number or a list of 3 numbers, none negative";
+static const char points_rule[] = "must be a list of 2 points, each a list of 3 numbers";
 
 static const pol_field force_fields[] = {
     {"name", pol_read_name, offsetof(pol_model_force, name), POL_REQUIRED, name_rule,
@@ -273,8 +274,16 @@ static const pol_field force_fields[] = {
      "must be a type of force, such as \"support\"", &force_types},
     {"body", pol_read_moving_body, offsetof(pol_model_force, body), POL_OPTIONAL,
      "must be the name of a body", "bodies"},
+    {"marker", pol_read_reference, offsetof(pol_model_force, marker), POL_OPTIONAL,
+     "must be the name of a marker", "markers"},
     {"markers", pol_read_reference_pair, offsetof(pol_model_force, markers), POL_OPTIONAL,
      "must be a list of 2 names of markers", "markers"},
+    {"bodies", pol_read_reference_pair, offsetof(pol_model_force, bodies), POL_OPTIONAL,
+     "must be a list of 2 names of bodies or \"ground\"", "bodies"},
+    {"points", pol_read_vector_pair, offsetof(pol_model_force, points), POL_OPTIONAL, points_rule,
+     NULL},
+    {"points_global", pol_read_vector_pair, offsetof(pol_model_force, points_global), POL_OPTIONAL,
+     points_rule, NULL},
     {"force", pol_read_vector, offsetof(pol_model_force, force), POL_OPTIONAL, vector_rule, NULL},
     {"torque", pol_read_vector, offsetof(pol_model_force, torque), POL_OPTIONAL, vector_rule, NULL},
     {"frame", pol_read_choice, offsetof(pol_model_force, frame), POL_OPTIONAL, "", &force_frames},
@@ -289,29 +298,55 @@ static const pol_field force_fields[] = {
      NULL},
     {"coefficient", pol_read_number, offsetof(pol_model_force, coefficient), POL_OPTIONAL,
      not_negative_rule, &not_negative},
+    {"rotational_stiffness", pol_read_rates, offsetof(pol_model_force, rotational_stiffness),
+     POL_OPTIONAL, rates_rule, NULL},
+    {"rotational_damping", pol_read_rates, offsetof(pol_model_force, rotational_damping),
+     POL_OPTIONAL, rates_rule, NULL},
+    {"preload", pol_read_vector, offsetof(pol_model_force, preload), POL_OPTIONAL, vector_rule,
+     NULL},
+    {"preload_torque", pol_read_vector, offsetof(pol_model_force, preload_torque), POL_OPTIONAL,
+     vector_rule, NULL},
+    {"scale", pol_read_object, offsetof(pol_model_force, scale), POL_OPTIONAL, "",
+     &pol_function_kind},
     {.key = NULL},
 };
 
-/* The keys that a type of force must and may have beside name and type, each list ended by NULL. */
+/* The keys that a type of force must and may have beside name and type, each list ended by NULL.
+ * A "marker" may stand for a body, "bodies" for markers, if the type has them. */
 static const struct force_rules {
   const char *article; /* "a force" */
   const char *required[3];
-  const char *optional[4];
+  const char *optional[7];
 } force_rules[] = {
-    [POL_APPLIED_FORCE] = {"a force", {"body", "force"}, {"frame", "point"}},
-    [POL_APPLIED_TORQUE] = {"a torque", {"body", "torque"}, {"frame"}},
+    [POL_APPLIED_FORCE] = {"a force", {"body", "force"}, {"marker", "frame", "point", "scale"}},
+    [POL_APPLIED_TORQUE] = {"a torque", {"body", "torque"}, {"marker", "frame", "scale"}},
     [POL_SUPPORT] = {"a support", {"body", "stiffness"}, {"point", "anchor", "damping"}},
     [POL_SPRING_DAMPER] = {"a spring-damper",
                            {"markers", "stiffness"},
-                           {"damping", "length", "actuator"}},
+                           {"bodies", "points", "points_global", "damping", "length", "actuator",
+                            "scale"}},
     [POL_DRAG] = {"drag", {"body", "coefficient"}, {NULL}},
+    [POL_BUSHING] = {"a bushing",
+                     {"markers", "stiffness"},
+                     {"damping", "rotational_stiffness", "rotational_damping", "preload",
+                      "preload_torque"}},
 };
 
-static int is_listed(const char *key, const char *const *list)
+/* Whether the key is in a list of at most 7, ended by NULL if it is shorter. */
+static int is_listed(const char *key, const char *const *list, int most)
 {
-  for (; *list; list++)
-    if (strcmp(key, *list) == 0) return 1;
+  for (int i = 0; i < most && list[i]; i++)
+    if (strcmp(key, list[i]) == 0) return 1;
   return 0;
+}
+
+/* Whether another key stands in the place of a required one. */
+static int is_replaced(const pol_place *place, const struct force_rules *rules, const char *key)
+{
+  const char *other = NULL;
+  if (strcmp(key, "body") == 0) other = "marker";
+  if (strcmp(key, "markers") == 0) other = "bodies";
+  return other && is_listed(other, rules->optional, 7) && pol_given(place, other);
 }
 
 /* What the type does not have must not be given; what it must have, must. */
@@ -321,13 +356,37 @@ static void check_force_keys(pol_reader *reader, const pol_place *place,
   static const char *const common[] = {"name", "type", NULL};
   for (const pol_field *field = force_fields; field->key; field++) {
     const pol_place key = pol_place_key(place, field->key);
-    if (key.value && !is_listed(field->key, common) && !is_listed(field->key, rules->required) &&
-        !is_listed(field->key, rules->optional))
+    if (key.value && !is_listed(field->key, common, 2) &&
+        !is_listed(field->key, rules->required, 3) && !is_listed(field->key, rules->optional, 7))
       pol_report(reader, &key, "", "must not be given for %s", rules->article);
   }
   for (const pol_field *field = force_fields; field->key; field++)
-    if (is_listed(field->key, rules->required) && !pol_given(place, field->key))
+    if (is_listed(field->key, rules->required, 3) && !pol_given(place, field->key) &&
+        !is_replaced(place, rules, field->key))
       pol_report_missing(reader, place, force_fields, field->key, field->rule);
+}
+
+/* Two markers, or two bodies with a point on each. */
+static void check_spring_ends(pol_reader *reader, const pol_place *place,
+                              const pol_model_force *force)
+{
+  static const char *const markers[] = {"markers", NULL};
+  static const char *const points[] = {"points", "points_global", NULL};
+  static const char *const global[] = {"points_global", NULL};
+  const pol_place bodies = pol_place_key(place, "bodies");
+  if (!bodies.value) {
+    forbid(reader, place, points, "must not be given without \"bodies\"");
+    if (pol_given(place, "markers")) check_different_bodies(reader, place, force->markers);
+    return;
+  }
+  forbid(reader, place, markers, "must not stand beside \"bodies\"");
+  if (force->bodies[0] != POL_NOWHERE && force->bodies[0] == force->bodies[1])
+    pol_report(reader, &bodies, "", "must be two different bodies");
+  if (pol_given(place, "points"))
+    forbid(reader, place, global, "must not stand beside \"points\"");
+  else if (!pol_given(place, "points_global"))
+    pol_report_missing(reader, place, force_fields, "points",
+                       "a point on each body, or \"points_global\" instead");
 }
 
 /* A spring-damper acts along one line. */
@@ -339,7 +398,21 @@ static void check_spring(pol_reader *reader, const pol_place *place, const pol_m
     pol_report(reader, &stiffness, "", "must be one number for a spring-damper");
   if (force->damping.by_axis)
     pol_report(reader, &damping, "", "must be one number for a spring-damper");
-  if (pol_given(place, "markers")) check_different_bodies(reader, place, force->markers);
+  check_spring_ends(reader, place, force);
+}
+
+/* A marker brings its body, point and axes; without it there are no axes of a marker. */
+static void check_applied(pol_reader *reader, const pol_place *place, const pol_model_force *force)
+{
+  static const char *const others[] = {"body", "point", NULL};
+  const pol_place frame = pol_place_key(place, "frame"), marker = pol_place_key(place, "marker");
+  if (marker.value) forbid(reader, place, others, "must not stand beside \"marker\"");
+  if (frame.value && force->frame == POL_MODEL_MARKER_AXES && !marker.value)
+    pol_report(reader, &frame, "", "must be \"global\" or \"body\" without a \"marker\"");
+  const char *body =
+      marker.value && force->marker >= 0 ? body_of_marker(place, force->marker) : NULL;
+  if (body && strcmp(body, pol_ground_name) == 0)
+    pol_report(reader, &marker, "", "must be on a body: the ground does not move");
 }
 
 static void check_force(pol_reader *reader, const pol_place *place, void *object, int sound)
@@ -350,7 +423,15 @@ static void check_force(pol_reader *reader, const pol_place *place, void *object
   force->given_length = pol_given(place, "length");
   if (!pol_given(place, "type") || force->type < 0) return;
   check_force_keys(reader, place, &force_rules[force->type]);
+  force->given_marker = pol_given(place, "marker");
+  force->given_bodies = pol_given(place, "bodies");
+  force->given_points = pol_given(place, "points");
+  force->given_scale = pol_given(place, "scale");
+  if (force->type == POL_APPLIED_FORCE || force->type == POL_APPLIED_TORQUE)
+    check_applied(reader, place, force);
   if (force->type == POL_SPRING_DAMPER) check_spring(reader, place, force);
+  if (force->type == POL_BUSHING && pol_given(place, "markers"))
+    check_different_bodies(reader, place, force->markers);
 }
 
 static const pol_kind force_kind = {

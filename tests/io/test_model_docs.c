@@ -92,8 +92,8 @@ static void schema_lists_every_name(void **state)
   assert_int_equal(json_array_size(types), POL_DISTANCE + 1);
   for (int i = 0; i <= POL_DISTANCE; i++)
     assert_item(types, i, pol_joint_type_name((pol_joint_type)i));
-  assert_int_equal(json_array_size(forces), POL_DRAG + 1);
-  for (int i = 0; i <= POL_DRAG; i++)
+  assert_int_equal(json_array_size(forces), POL_CALLBACK_FORCE);
+  for (int i = 0; i < POL_CALLBACK_FORCE; i++)
     assert_item(forces, i, pol_force_type_name((pol_force_type)i));
   json_t *functions = find(*state, "definitions/function/properties/type/enum");
   assert_int_equal(json_array_size(functions), POL_TABLE + 1);
