@@ -132,7 +132,7 @@ typedef struct pol_callback {
   /* Optional: derivatives of the wrench by (dphi1, dx1, dphi2, dx2) with dR = R dphi~ and x the
    * position, and by (w1, u1, w2, u2), the angular velocity and the velocity.  Without it they are
    * formed by central differences along the group, with 24 more wrenches for each body that is not
-   * the ground and an error of about 1e-10 of the force for a change of `length`. */
+   * the ground, to about 9 digits. */
   pol_status (*derivatives)(double t, const pol_motion motion[2], double by_position[12][12],
                             double by_velocity[12][12], void *user);
   double length; /* m: a displacement that changes the force a good deal; 0 for 1 */
