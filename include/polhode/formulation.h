@@ -9,6 +9,10 @@
  *   rotation-vector   the increment of a step as classical coordinates, re-centred each step
  *   euler-parameters  unit quaternion as coordinates, with a constraint for its length
  *   tait-bryan        angles about x, y, z; singular at gimbal lock
+ *   directors         the columns of the rotation matrix, with six constraints: a constant mass
+ *                     matrix and polynomial constraints, which the energy-momentum methods need
+ *
+ * Point masses have their position as coordinates, R3, in all of them.
  *
  * Elements speak frames and wrenches; only this room knows coordinates.
  */
@@ -30,7 +34,8 @@ typedef enum pol_formulation_kind {
   POL_SO3_PIVOT,
   POL_ROTATION_VECTOR,
   POL_EULER_PARAMETERS,
-  POL_TAIT_BRYAN
+  POL_TAIT_BRYAN,
+  POL_DIRECTORS
 } pol_formulation_kind;
 
 const char *pol_formulation_name(pol_formulation_kind kind);
@@ -67,7 +72,7 @@ void pol_formulation_initial(const pol_formulation *formulation, double *q, doub
 pol_status pol_formulation_check_branches(const pol_formulation *formulation, double t,
                                           const double *q, pol_diagnostics *diagnostics);
 
-/* What a body does, whatever the coordinates. */
+/* What a body does, whatever the coordinates.  A point mass does not turn. */
 typedef struct pol_body_state {
   double position[3];                /* of the centre of mass */
   double quaternion[4];              /* (w, x, y, z), w >= 0 */

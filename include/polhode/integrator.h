@@ -98,12 +98,16 @@ pol_status pol_integrator_supports(const pol_dae *dae, const pol_options *option
  * step. */
 typedef struct pol_state {
   double t;
-  const double *q;      /* nq */
-  const double *v;      /* nv */
-  const double *vd;     /* nv: v' */
-  const double *lambda; /* m */
-  const double *eta;    /* num_holonomic; of the stabilized form, else NULL */
+  const double *q;       /* nq */
+  const double *v;       /* nv */
+  const double *vd;      /* nv: v' */
+  const double *lambda;  /* m */
+  const double *eta;     /* num_holonomic; of the stabilized form, else NULL */
+  const double *history; /* of pol_dae.remember; NULL if there is none */
 } pol_state;
+
+/* The same as a point where a dae can be evaluated. */
+pol_point pol_state_point(const pol_state *state);
 
 typedef struct pol_integrator pol_integrator;
 

@@ -20,6 +20,8 @@ enum { POL_GROUND = -1 }; /* the body index of the inertial frame */
 /* Which initial values of a body were given; the assembler keeps a given angular velocity. */
 enum { POL_GIVEN_VELOCITY = 1, POL_GIVEN_ANGULAR_VELOCITY = 2 };
 
+/* A rigid body, or a point mass: it has a position and no rotation, its axes are the global ones.
+ */
 typedef struct pol_body {
   const char *name;
   double mass;
@@ -29,12 +31,15 @@ typedef struct pol_body {
   double velocity[3];         /* of the centre of mass, global axes */
   double angular_velocity[3]; /* body axes */
   unsigned given;             /* POL_GIVEN_... bits */
+  int point; /* 1: a point mass; inertia, rotation and angular velocity are not read, and are
+                stored as 0, none and 0 */
 } pol_body;
 
 typedef struct pol_marker {
   const char *name;   /* may be empty */
   int body;           /* index or POL_GROUND */
-  double position[3]; /* in body axes from the centre of mass; global for the ground */
+  double position[3]; /* in body axes from the centre of mass; global for the ground; 0 for a point
+                         mass */
   double rotation[4]; /* marker to body axes */
 } pol_marker;
 
@@ -74,15 +79,19 @@ typedef struct pol_joint {
 
 enum { POL_MAX_JOINT_ROWS = 6 };
 
-/* A function of time with two continuous derivatives, but for the ends of clamped tables. */
+/* A function of time with two continuous derivatives, but for the ends of clamped tables and for
+ * expressions, which are what they say. */
 typedef enum pol_function_type {
   POL_CONSTANT,   /* offset */
   POL_HARMONIC,   /* offset + amplitude sin(2 pi frequency t + phase) */
   POL_POLYNOMIAL, /* values[0] + values[1] t + values[2] t^2 + ... */
   POL_STEP,       /* smoothly from `from` at t0 to `to` at t1, constant before and after */
   POL_SPEED,      /* offset + from t until t0, then its rate goes in such a step to `to` at t1 */
-  POL_TABLE       /* cubic spline through (times, values), straight before and after */
+  POL_TABLE,      /* cubic spline through (times, values), straight before and after */
+  POL_EXPRESSION  /* a text such as "0.1*sin(2*pi*3*t)", in the one name t */
 } pol_function_type;
+
+struct pol_expression;
 
 typedef struct pol_function {
   pol_function_type type;
@@ -91,10 +100,12 @@ typedef struct pol_function {
   double from, to, t0, t1;            /* t0 < t1, s */
   int count;                          /* of values: at least 1, of a table 2 */
   const double *values;
-  const double *times;   /* table only, ascending */
-  int clamped;           /* table only: the slopes at both ends are these, else f'' = 0 there */
-  double slopes[2];      /* table only */
-  const double *moments; /* second derivatives at the times; set by the mechanism that copies it */
+  const double *times;    /* table only, ascending */
+  int clamped;            /* table only: the slopes at both ends are these, else f'' = 0 there */
+  double slopes[2];       /* table only */
+  const double *moments;  /* second derivatives at the times; set by the mechanism's copy */
+  const char *expression; /* expression only */
+  const struct pol_expression *program; /* what it means; set by the mechanism's copy */
 } pol_function;
 
 typedef enum pol_force_type {
@@ -106,6 +117,12 @@ typedef enum pol_force_type {
   POL_BUSHING, /* springs and dampers against all displacements and rotations between two markers */
   POL_CALLBACK_FORCE /* a function of the program says it; not in model files */
 } pol_force_type;
+/* What a spring-damper's spring stores at the length l, with k, l0 its stiffness and length. */
+typedef enum pol_spring_law {
+  POL_LINEAR_SPRING, /* k (l - l0)^2 / 2, k in N/m */
+  POL_SQUARED_SPRING /* k (l^2 - l0^2)^2 / 2, k in N/m^3: a polynomial in the positions */
+} pol_spring_law;
+
 typedef enum pol_force_frame {
   POL_GLOBAL_AXES, /* the vector keeps its direction */
   POL_BODY_AXES    /* the vector turns with the body */
@@ -124,7 +141,8 @@ typedef struct pol_motion {
  * 0, >0 to ask for a smaller step, or <0 to give up.
  *
  * The wrench is (torque1, force1, torque2, force2): torques about the centre of mass in body axes,
- * forces in global axes; what it says about the ground is ignored.  That force and counterforce are
+ * forces in global axes; what it says about the ground, and torques on point masses, are ignored.
+ * That force and counterforce are
  * opposite is the callback's affair.  Everything arrives set to zero. */
 typedef struct pol_callback {
   pol_status (*wrench)(double t, const pol_motion motion[2], double wrench[12], void *user);
@@ -161,8 +179,9 @@ typedef struct pol_force {
   /* support: where the point is when the springs are relaxed, global */
   double anchor[3];
   /* support: along x, y and z; spring-damper: the first; bushing: along the axes of the first
-   * marker.  N/m and N s/m, not negative */
+   * marker.  N/m (of the squared law N/m^3) and N s/m, not negative */
   double stiffness[3], damping[3];
+  pol_spring_law law; /* spring-damper */
   /* bushing, about the axes of the first marker: N m/rad and N m s/rad, not negative */
   double rotational_stiffness[3], rotational_damping[3];
   /* bushing: force (N) and torque (N m) on the second body where the markers coincide, in the axes
@@ -213,8 +232,10 @@ void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
 /* Each copies its argument, names included.  The new index goes to *index (may be NULL).
  * POL_BAD_ARGUMENT: a mass or inertia that is not positive definite, an index that does not exist,
  * a name that is missing or taken, a number that is not finite, a distance without length, a
- * spring-damper whose markers coincide, a callback force without wrench, a coordinate that a joint
- * does not leave free or that is driven already, a function without sense. */
+ * spring-damper whose markers coincide, a callback force without wrench, what needs a rotation or a
+ * lever arm on a point mass (a joint that locks rotations, a torque, a bushing, a vector in body
+ * axes, a marker or point of attack beside it), a coordinate that a joint does not leave free or
+ * that is driven already, a function without sense. */
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index);
 pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index);
 pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *joint, int *index);
@@ -222,7 +243,8 @@ pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *fo
 pol_status pol_mechanism_add_drive(pol_mechanism *mechanism, const pol_drive *drive, int *index);
 
 /* A marker given by a global point and an orientation (marker to global axes; NULL for the axes of
- * the body itself) at the initial configuration. */
+ * the body itself) at the initial configuration.  On a point mass the point must be its position
+ * within 1e-9 of the size of both. */
 pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *name, int body,
                                        const double point[3], const double rotation[4], int *index);
 
@@ -247,10 +269,16 @@ int pol_joint_rows(pol_joint_type type, pol_joint_row rows[POL_MAX_JOINT_ROWS]);
 /* The type of that name in *type, or POL_BAD_ARGUMENT. */
 pol_status pol_joint_type_find(const char *name, pol_joint_type *type);
 
+/* Whether a joint of this type can hold a point mass: it locks no rotation. */
+int pol_joint_fits_point(pol_joint_type type);
+
 /* "force", "support" and so on; NULL if there is no such type. */
 const char *pol_force_type_name(pol_force_type type);
 /* "global" or "body"; NULL if there is no such frame. */
 const char *pol_force_frame_name(pol_force_frame frame);
+
+/* "linear" or "squared-length"; NULL if there is no such law. */
+const char *pol_spring_law_name(pol_spring_law law);
 
 /* "constant", ...; NULL if there is no such type. */
 const char *pol_function_type_name(pol_function_type type);

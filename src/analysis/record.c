@@ -22,15 +22,16 @@ typedef struct body_quantity {
   const char *const *components;
   size_t count;
   size_t offset;
+  int of_points; /* point masses have it too */
 } body_quantity;
 
 static const body_quantity body_quantities[] = {
-    {"position", "m", axes, 3, offsetof(pol_body_state, position)},
-    {"quaternion", "1", quaternion_parts, 4, offsetof(pol_body_state, quaternion)},
-    {"velocity", "m/s", axes, 3, offsetof(pol_body_state, velocity)},
-    {"angular_velocity", "rad/s", axes, 3, offsetof(pol_body_state, angular_velocity)},
-    {"angular_velocity_global", "rad/s", axes, 3,
-     offsetof(pol_body_state, angular_velocity_global)},
+    {"position", "m", axes, 3, offsetof(pol_body_state, position), 1},
+    {"quaternion", "1", quaternion_parts, 4, offsetof(pol_body_state, quaternion), 0},
+    {"velocity", "m/s", axes, 3, offsetof(pol_body_state, velocity), 1},
+    {"angular_velocity", "rad/s", axes, 3, offsetof(pol_body_state, angular_velocity), 0},
+    {"angular_velocity_global", "rad/s", axes, 3, offsetof(pol_body_state, angular_velocity_global),
+     0},
 };
 enum { NUM_BODY_QUANTITIES = sizeof body_quantities / sizeof body_quantities[0] };
 
@@ -82,6 +83,7 @@ static void add_body(pol_record *record, size_t *used, const pol_body *body)
 {
   for (int k = 0; k < NUM_BODY_QUANTITIES; k++) {
     const body_quantity *quantity = &body_quantities[k];
+    if (body->point && !quantity->of_points) continue;
     for (size_t i = 0; i < quantity->count; i++)
       add_channel(record, used, body->name, quantity->name, quantity->components[i],
                   quantity->unit);
@@ -216,9 +218,11 @@ const pol_channel *pol_record_channel(const pol_record *record, int index)
 static double *write_body(const pol_formulation *formulation, const pol_state *state, int body,
                           double *row)
 {
+  const int point = pol_mechanism_body(pol_formulation_mechanism(formulation), body)->point;
   pol_body_state values;
   pol_formulation_body_state(formulation, state->q, state->v, body, &values);
   for (int k = 0; k < NUM_BODY_QUANTITIES; k++) {
+    if (point && !body_quantities[k].of_points) continue;
     const char *source = (const char *)&values + body_quantities[k].offset;
     memcpy(row, source, body_quantities[k].count * sizeof *row);
     row += body_quantities[k].count;
@@ -231,7 +235,7 @@ static double *write_joint(const pol_formulation *formulation, const pol_state *
 {
   int num_rows;
   int first = pol_formulation_joint_rows(formulation, joint, &num_rows);
-  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  pol_point at = pol_state_point(state);
   pol_formulation_reaction(formulation, &at, joint, row, row + 3);
   memcpy(row + 6, state->lambda + first, (size_t)num_rows * sizeof *row);
   return row + 6 + num_rows;
@@ -241,7 +245,7 @@ static double *write_force(const pol_formulation *formulation, const pol_state *
                            double *row)
 {
   const pol_force *f = pol_mechanism_force(pol_formulation_mechanism(formulation), force);
-  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  pol_point at = pol_state_point(state);
   double vector[3], torque[3];
   pol_formulation_force(formulation, &at, force, vector, torque);
   for (int i = 0; i < 3 && has_force(f); i++) *row++ = vector[i];
@@ -270,7 +274,7 @@ void pol_record_row(const pol_record *record, double *row)
     row = write_joint(formulation, state, i, row);
   for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++)
     row = write_force(formulation, state, i, row);
-  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  pol_point at = pol_state_point(state);
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
     *row++ = pol_formulation_drive_effort(formulation, &at, i);
   write_totals(pol_simulation_summary(record->simulation), row);

@@ -98,16 +98,14 @@ static int first_not_finite(int count, const double *x)
   return -1;
 }
 
-/* Phi and B v at (t, q, v) into the workspace. */
-static pol_status evaluate_residuals(pol_simulation *sim, double t, const double *q,
-                                     const double *v)
+/* Phi and B v at a point into the workspace. */
+static pol_status evaluate_residuals(pol_simulation *sim, const pol_point *at)
 {
   const pol_dae *dae = sim->dae;
-  pol_point at = {.t = t, .q = q, .v = v};
   pol_terms out = {.position = sim->position, .velocity = sim->velocity};
   memset(sim->position, 0, (size_t)dae->num_holonomic * sizeof(double));
   memset(sim->velocity, 0, (size_t)pol_dae_num_constraints(dae) * sizeof(double));
-  return dae->evaluate(&at, POL_POSITION | POL_VELOCITY, &out, sim->scratch, dae->user);
+  return dae->evaluate(at, POL_POSITION | POL_VELOCITY, &out, sim->scratch, dae->user);
 }
 
 /* The equation that a number of the configuration belongs to: the first of its factor. */
@@ -182,7 +180,8 @@ static pol_status accept(pol_simulation *sim, long done)
   pol_energy energy;
   summary->counts = *pol_integrator_counts(sim->integrator);
 
-  pol_status status = evaluate_residuals(sim, state->t, state->q, state->v);
+  pol_point at = pol_state_point(state);
+  pol_status status = evaluate_residuals(sim, &at);
   if (status != POL_OK)
     return fail(sim, status, -1, "the constraints cannot be evaluated", "a smaller step");
   if ((status = check_finite(sim, state)) != POL_OK) return status;
@@ -249,7 +248,8 @@ static void measure_moves(pol_simulation *sim)
 static pol_status start_from(pol_simulation *sim, double *q, double *v, unsigned char *keep)
 {
   pol_formulation_initial(sim->formulation, q, v, keep);
-  if (evaluate_residuals(sim, 0.0, q, v) == POL_OK) {
+  pol_point given = {.q = q, .v = v};
+  if (evaluate_residuals(sim, &given) == POL_OK) {
     sim->summary.moves.position_residual = largest(sim->dae->num_holonomic, sim->position);
     sim->summary.moves.velocity_residual =
         largest(pol_dae_num_constraints(sim->dae), sim->velocity);

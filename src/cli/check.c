@@ -73,10 +73,24 @@ static int is_kept(double change)
   return change <= negligible_change;
 }
 
+/* Of the bodies without constraints: 6 a rigid body, 3 a point mass. */
+static int free_motions(const pol_mechanism *mechanism)
+{
+  int count = 0;
+  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++)
+    count += pol_mechanism_body(mechanism, i)->point ? 3 : 6;
+  return count;
+}
+
+/* Whether any body can turn. */
+static int has_rotations(const pol_mechanism *mechanism)
+{
+  return free_motions(mechanism) > 3 * pol_mechanism_num_bodies(mechanism);
+}
+
 static int degrees_of_freedom(const findings *found)
 {
-  return 6 * pol_mechanism_num_bodies(found->model->mechanism) - found->num_constraints +
-         found->num_redundant;
+  return free_motions(found->model->mechanism) - found->num_constraints + found->num_redundant;
 }
 
 /* ", times harmonic" where a function of time scales a force. */
@@ -127,11 +141,12 @@ static void describe_force(const pol_mechanism *mechanism, const pol_force *forc
     break;
   case POL_SPRING_DAMPER:
     snprintf(text, size,
-             "%s from %s to %s, stiffness %.10g N/m, damping %.10g N s/m, free length %.10g m, "
+             "%s from %s to %s, stiffness %.10g N/m%s, damping %.10g N s/m, free length %.10g m, "
              "actuator %.10g N%s%s",
              type, marker_owner(mechanism, force->marker[0]),
-             marker_owner(mechanism, force->marker[1]), k[0], c[0], force->length, force->actuator,
-             times_word(force), scale_word(force));
+             marker_owner(mechanism, force->marker[1]), k[0],
+             force->law == POL_SQUARED_SPRING ? "^3 (squared-length)" : "", c[0], force->length,
+             force->actuator, times_word(force), scale_word(force));
     break;
   case POL_DRAG:
     snprintf(text, size, "%s on %s, coefficient %.10g N s^2/m^2", type,
@@ -177,7 +192,8 @@ static void print_mechanism(const findings *found)
   cli_print_row("gravity", "(%.10g, %.10g, %.10g) m/s^2", gravity[0], gravity[1], gravity[2]);
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
     const pol_body *body = pol_mechanism_body(mechanism, i);
-    cli_print_row("body", "%s, %.10g kg", body->name, body->mass);
+    cli_print_row("body", "%s, %.10g kg%s", body->name, body->mass,
+                  body->point ? ", point mass" : "");
   }
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, i);
@@ -194,17 +210,19 @@ static void print_mechanism(const findings *found)
   }
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
+    const char *expression = drive->function.expression;
     char text[512];
     describe_coordinate(mechanism, drive, text, sizeof text);
-    cli_print_row("drive", "%s, %s, %s", drive->name, text,
-                  pol_function_type_name(drive->function.type));
+    cli_print_row("drive", "%s, %s, %s%s%s", drive->name, text,
+                  pol_function_type_name(drive->function.type), expression ? " " : "",
+                  expression ? expression : "");
   }
   char redundant[32] = "";
   if (found->num_redundant)
     snprintf(redundant, sizeof redundant, ", %d redundant", found->num_redundant);
   cli_print_row("freedom", "%d of %d: %d constraint%s%s", degrees_of_freedom(found),
-                6 * pol_mechanism_num_bodies(mechanism), found->num_constraints,
-                cli_plural(found->num_constraints), redundant);
+                free_motions(mechanism), found->num_constraints, cli_plural(found->num_constraints),
+                redundant);
   if (found->started) cli_print_redundant(found->simulation);
 }
 
@@ -242,9 +260,12 @@ static void print_initial_values(const findings *found)
   cli_print_row("initial values", "|Phi| %.3g, |B v| %.3g as given", moves->position_residual,
                 moves->velocity_residual);
   cli_print_row("  position", "moved by %.3g m", moves->position);
-  cli_print_row("  rotation", "moved by %.3g rad", moves->rotation);
+  const int turns = has_rotations(found->model->mechanism);
+  if (turns) cli_print_row("  rotation", "moved by %.3g rad", moves->rotation);
   print_kept(found, "  velocity", POL_GIVEN_VELOCITY, moves->velocity, "m/s");
-  print_kept(found, "  angular vel.", POL_GIVEN_ANGULAR_VELOCITY, moves->angular_velocity, "rad/s");
+  if (turns)
+    print_kept(found, "  angular vel.", POL_GIVEN_ANGULAR_VELOCITY, moves->angular_velocity,
+               "rad/s");
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
@@ -254,7 +275,8 @@ static json_t *bodies_json(const pol_mechanism *mechanism)
   json_t *list = json_array();
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
     const pol_body *body = pol_mechanism_body(mechanism, i);
-    json_t *item = json_pack("{s:s, s:o}", "name", body->name, "mass", cli_json_number(body->mass));
+    json_t *item = json_pack("{s:s, s:s, s:o}", "name", body->name, "type",
+                             body->point ? "point" : "rigid", "mass", cli_json_number(body->mass));
     if (json_array_append_new(list, item) != 0) {
       json_decref(list);
       return NULL;
@@ -316,11 +338,11 @@ static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force
                      cli_json_numbers(force->stiffness, 3), "damping",
                      cli_json_numbers(force->damping, 3));
   case POL_SPRING_DAMPER:
-    return json_pack("{s:s, s:s, s:[s, s], s:f, s:f, s:f, s:f}", "name", force->name, "type", type,
-                     "bodies", marker_owner(mechanism, force->marker[0]),
-                     marker_owner(mechanism, force->marker[1]), "stiffness", force->stiffness[0],
-                     "damping", force->damping[0], "length", force->length, "actuator",
-                     force->actuator);
+    return json_pack(
+        "{s:s, s:s, s:s, s:[s, s], s:f, s:f, s:f, s:f}", "name", force->name, "type", type, "law",
+        pol_spring_law_name(force->law), "bodies", marker_owner(mechanism, force->marker[0]),
+        marker_owner(mechanism, force->marker[1]), "stiffness", force->stiffness[0], "damping",
+        force->damping[0], "length", force->length, "actuator", force->actuator);
   case POL_BUSHING:
     return bushing_json(mechanism, force);
   case POL_CALLBACK_FORCE: /* not in model files */
@@ -358,11 +380,12 @@ static json_t *drives_json(const pol_mechanism *mechanism)
     const int of_joint = drive->joint != POL_NO_JOINT;
     const char *owner = of_joint ? pol_mechanism_joint(mechanism, drive->joint)->name
                                  : pol_mechanism_marker(mechanism, drive->marker[1])->name;
-    json_t *item = json_pack("{s:s, s:s, s:s, s:s}",                               //
-                             "name", drive->name,                                  //
-                             of_joint ? "joint" : "marker", owner,                 //
-                             "coordinate", pol_coordinate_name(drive->coordinate), //
-                             "function", pol_function_type_name(drive->function.type));
+    json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:s*}",                             //
+                             "name", drive->name,                                      //
+                             of_joint ? "joint" : "marker", owner,                     //
+                             "coordinate", pol_coordinate_name(drive->coordinate),     //
+                             "function", pol_function_type_name(drive->function.type), //
+                             "expression", drive->function.expression);
     if (json_array_append_new(list, item) != 0) {
       json_decref(list);
       return NULL;

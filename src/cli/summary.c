@@ -159,10 +159,12 @@ static void print_state(const pol_simulation *simulation)
 
   printf("\n%-*s  %-16s  %-5s  %17s %17s %17s\n", width, "body", "final", "unit", "x", "y", "z");
   for (int i = 0; i < bodies && i < MAX_SHOWN; i++) {
+    const pol_body *given = pol_mechanism_body(mechanism, i);
     pol_body_state body;
     pol_formulation_body_state(formulation, state->q, state->v, i, &body);
-    print_vector(width, pol_mechanism_body(mechanism, i)->name, "position", "m", body.position);
+    print_vector(width, given->name, "position", "m", body.position);
     print_vector(width, "", "velocity", "m/s", body.velocity);
+    if (given->point) continue;
     print_vector(width, "", "angular velocity", "rad/s", body.angular_velocity);
   }
   print_rest("bodies", bodies);
@@ -171,7 +173,7 @@ static void print_state(const pol_simulation *simulation)
   printf("\n%-*s  %-16s  %-5s  %17s %17s %17s\n", width, "joint", "final", "unit", "x", "y", "z");
   for (int i = 0; i < joints && i < MAX_SHOWN; i++) {
     double force[3], torque[3];
-    pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+    pol_point at = pol_state_point(state);
     pol_formulation_reaction(formulation, &at, i, force, torque);
     print_vector(width, pol_mechanism_joint(mechanism, i)->name, "force", "N", force);
     print_vector(width, "", "torque", "N m", torque);
@@ -184,7 +186,7 @@ static void print_drives(const pol_simulation *simulation)
   const pol_formulation *formulation = pol_simulation_formulation(simulation);
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
   const pol_state *state = pol_simulation_state(simulation);
-  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  pol_point at = pol_state_point(state);
   int count = pol_mechanism_num_drives(mechanism), width = name_width(mechanism);
   if (count > 0) printf("\n%-*s  %-16s  %-5s  %17s\n", width, "drive", "final", "unit", "value");
   for (int i = 0; i < count && i < MAX_SHOWN; i++) {
@@ -232,8 +234,11 @@ static json_t *rotation_json(const double R[9])
                    cli_json_numbers(R + 6, 3));
 }
 
-static json_t *body_json(const pol_body_state *body)
+static json_t *body_json(const pol_body_state *body, int point)
 {
+  if (point)
+    return json_pack("{s:o, s:o}", "position", cli_json_numbers(body->position, 3), "velocity",
+                     cli_json_numbers(body->velocity, 3));
   return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}",                           //
                    "position", cli_json_numbers(body->position, 3),                 //
                    "quaternion", cli_json_numbers(body->quaternion, 4),             //
@@ -249,7 +254,7 @@ static json_t *joint_json(const pol_formulation *formulation, const pol_state *s
   double force[3], torque[3];
   int num_rows;
   int first = pol_formulation_joint_rows(formulation, joint, &num_rows);
-  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  pol_point at = pol_state_point(state);
   pol_formulation_reaction(formulation, &at, joint, force, torque);
   return json_pack("{s:o, s:o, s:o}",                                                //
                    "multipliers", cli_json_numbers(state->lambda + first, num_rows), //
@@ -263,7 +268,7 @@ static json_t *drives_json(const pol_simulation *simulation)
   const pol_formulation *formulation = pol_simulation_formulation(simulation);
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
   const pol_state *state = pol_simulation_state(simulation);
-  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  pol_point at = pol_state_point(state);
   json_t *drives = json_object();
   int failed = 0;
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
@@ -287,9 +292,10 @@ static json_t *final_json(const pol_simulation *simulation)
   json_t *bodies = json_object(), *joints = json_object();
   int failed = 0;
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
+    const pol_body *given = pol_mechanism_body(mechanism, i);
     pol_body_state body;
     pol_formulation_body_state(formulation, state->q, state->v, i, &body);
-    failed |= json_object_set_new(bodies, pol_mechanism_body(mechanism, i)->name, body_json(&body));
+    failed |= json_object_set_new(bodies, given->name, body_json(&body, given->point));
   }
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
     failed |= json_object_set_new(joints, pol_mechanism_joint(mechanism, i)->name,

@@ -516,15 +516,18 @@ static void draw_link(FILE *file, const diagram *d, const link *l)
     fprintf(file, "<path class=\"head\" d=\"M%.1f %.1fl-4 9h8z\"/>\n", l->x[0], start);
 }
 
+/* A box; that of a point mass is round at its ends. */
 static void draw_body(FILE *file, const diagram *d, const item *it)
 {
   char text[TEXT_SIZE];
   const double top = item_top(d, it);
+  const int point = it->index > 0 && pol_mechanism_body(d->mechanism, it->index - 1)->point;
   fputs("<g>", file);
   put_tip(file, node_name(d, it->index));
   fprintf(file,
-          "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"8\"/>\n",
-          it->index == 0 ? "ground" : "body", it->x - it->width / 2, top, it->width, it->height);
+          "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"%d\"/>\n",
+          it->index == 0 ? "ground" : "body", it->x - it->width / 2, top, it->width, it->height,
+          point ? 18 : 8);
   shorten(node_name(d, it->index), NAME_LENGTH, text);
   put_line(file, it->x, top + it->height / 2 + 4.5, "name", text);
   fputs("</g>\n", file);

@@ -17,6 +17,7 @@ void pol_dae_blame(const pol_dae *dae, const double *scratch, pol_diagnostics *d
 /* The patterns of a dae, full ones where it has none. */
 typedef struct pol_dae_patterns {
   const pol_pattern *coupling, *constraint;
+  const pol_pattern *feedback; /* NULL if the dae has none */
   pol_pattern *owned[2];
 } pol_dae_patterns;
 

@@ -17,10 +17,11 @@ typedef struct pol_slot {
 /* A body, where its coordinates start and where its block is. */
 typedef struct pol_placed_body {
   const pol_body *body;
+  const pol_chart *chart;  /* its coordinates */
   int q, v;                /* of its first configuration number and velocity */
-  int unit_row;            /* of the constraint p.p = 1, or -1 */
+  int internal_row;        /* of its first constraint of its own, or -1 */
   pol_slot diagonal;       /* in coupling */
-  pol_slot unit;           /* in constraint: columns of p */
+  pol_slot internal;       /* in constraint: its own rows and columns */
   double arm[3], pivot[3]; /* so3: see chart.h */
 } pol_placed_body;
 
@@ -47,10 +48,10 @@ typedef struct pol_placed_drive {
 struct pol_formulation {
   const pol_mechanism *mechanism;
   pol_formulation_kind kind;
-  const pol_chart *chart;
+  const pol_chart *chart; /* of the rigid bodies; if it is direct, no body needs maps */
   double gravity[3];
   int num_bodies, num_joints, num_forces, num_drives;
-  pol_factor *factors; /* chart->num_factors a body */
+  pol_factor *factors; /* of the bodies' charts, one body after the other */
   pol_placed_body *bodies;
   pol_placed_joint *joints;
   pol_placed_force *forces;
@@ -62,6 +63,12 @@ struct pol_formulation {
 /* pol_dae.evaluate; evaluate.c */
 pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
                                     double *scratch, void *user);
+/* The same of the directors; directors.c */
+pol_status pol_directors_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
+                                  double *scratch, void *user);
+
+/* Gives a frame of directors that are not quite orthonormal the nearest rotation. */
+void pol_directors_make_rigid(pol_frame *frame);
 /* Numbers of scratch that it needs. */
 size_t pol_formulation_scratch(const pol_chart *chart, int num_bodies);
 /* pol_dae.blame: the force that could not be evaluated */

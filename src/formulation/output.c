@@ -19,15 +19,15 @@ static void spin_from_velocity(const pol_placed_body *placed, double omega[3])
 void pol_formulation_initial(const pol_formulation *formulation, double *q, double *v,
                              unsigned char *keep)
 {
-  const pol_chart *chart = formulation->chart;
   memset(keep, 0, (size_t)formulation->dae.group.nv);
   for (int b = 0; b < formulation->num_bodies; b++) {
-    const pol_body *body = pol_mechanism_body(formulation->mechanism, b);
-    chart->coordinates(body, q + formulation->bodies[b].q, v + formulation->bodies[b].v);
-    if (formulation->kind == POL_SO3_PIVOT && body->given == POL_GIVEN_VELOCITY)
-      spin_from_velocity(&formulation->bodies[b], v + formulation->bodies[b].v);
-    if (body->given & POL_GIVEN_ANGULAR_VELOCITY)
-      memset(keep + formulation->bodies[b].v, 1, (size_t)chart->num_rotations);
+    const pol_placed_body *placed = &formulation->bodies[b];
+    unsigned given = placed->body->given;
+    placed->chart->coordinates(placed->body, q + placed->q, v + placed->v);
+    if (formulation->kind == POL_SO3_PIVOT && !placed->body->point && given == POL_GIVEN_VELOCITY)
+      spin_from_velocity(placed, v + placed->v);
+    if (given & POL_GIVEN_ANGULAR_VELOCITY)
+      memset(keep + placed->v, 1, (size_t)placed->chart->num_rotations);
   }
 }
 
@@ -146,12 +146,23 @@ static void second_wrench(const pol_formulation *f, const pol_point *at,
   *frame = frames[1];
 }
 
+/* The frames that a force sees. */
+static void force_frames(const pol_formulation *f, const double *q, const double *v,
+                         const pol_force_kernel *kernel, pol_frame frames[2])
+{
+  frames_of(f, q, v, kernel->body, frames);
+  for (int i = 0; i < 2; i++)
+    if (kernel->body[i] != POL_GROUND && f->bodies[kernel->body[i]].chart->polynomial &&
+        pol_force_sees_frames(kernel->force->type))
+      pol_directors_make_rigid(&frames[i]);
+}
+
 /* The wrenches of a force on its bodies, zero where it cannot be evaluated, and their frames. */
 static void force_wrenches(const pol_formulation *f, const pol_point *at, int force,
                            double wrench[2][6], pol_frame frames[2])
 {
   const pol_force_kernel *kernel = &f->forces[force].kernel;
-  frames_of(f, at->q, at->v, kernel->body, frames);
+  force_frames(f, at->q, at->v, kernel, frames);
   pol_force_wrenches(kernel, at->t, &frames[0], &frames[1], wrench);
 }
 
@@ -172,7 +183,7 @@ static void pivot_force(const pol_formulation *f, const pol_point *at, int body,
 {
   pol_chart_point point = pol_formulation_point(f, at->q, at->v, at->vd, body);
   pol_frame frame;
-  f->chart->frame(&point, &frame);
+  f->bodies[body].chart->frame(&point, &frame);
   for (int i = 0; i < 3; i++)
     force[i] = f->bodies[body].body->mass * (frame.ud[i] + frame.ub[i] - f->gravity[i]);
   for (int k = 0; k < f->num_forces; k++) {
@@ -237,6 +248,18 @@ double pol_formulation_drive_effort(const pol_formulation *formulation, const po
   return -at->lambda[formulation->drives[drive].placed.row];
 }
 
+/* Of directors that need not be rigid: sum E_ij d_i' . d_j' / 2, E = tr(J)/2 I - J. */
+static double directors_spin_energy(const pol_body *body, const double *rates)
+{
+  const double *J = body->inertia;
+  double twice = 0.0;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      twice += ((i == j ? 0.5 * (J[0] + J[4] + J[8]) : 0.0) - J[3 * i + j]) *
+               pol_v3_dot(rates + 3 * i, rates + 3 * j);
+  return 0.5 * twice;
+}
+
 void pol_formulation_energy(const pol_formulation *formulation, const double *q, const double *v,
                             pol_energy *energy)
 {
@@ -247,14 +270,16 @@ void pol_formulation_energy(const pol_formulation *formulation, const double *q,
     double momentum[3];
     pol_formulation_frame(formulation, q, v, b, &frame);
     pol_m3_apply(body->inertia, frame.w, momentum);
-    energy->kinetic +=
-        0.5 * (body->mass * pol_v3_dot(frame.u, frame.u) + pol_v3_dot(momentum, frame.w));
+    energy->kinetic += 0.5 * body->mass * pol_v3_dot(frame.u, frame.u);
+    energy->kinetic += formulation->bodies[b].chart->polynomial
+                           ? directors_spin_energy(body, v + formulation->bodies[b].v)
+                           : 0.5 * pol_v3_dot(momentum, frame.w);
     energy->potential -= body->mass * pol_v3_dot(formulation->gravity, frame.x);
   }
   for (int k = 0; k < formulation->num_forces; k++) {
     const pol_force_kernel *kernel = &formulation->forces[k].kernel;
     pol_frame frames[2];
-    frames_of(formulation, q, NULL, kernel->body, frames);
+    force_frames(formulation, q, NULL, kernel, frames);
     energy->potential += pol_force_potential(kernel, &frames[0], &frames[1]);
   }
 }

@@ -46,6 +46,8 @@ typedef struct pol_alpha {
   double *mass, *damping, *stiffness, *inertia; /* pattern coupling; inertia = factor M + h D */
   double *jacobian, *curvature, *old_jacobian;  /* pattern constraint; old: at q_n */
   double *position, *velocity;                  /* residuals of the constraints */
+  double *feedback;                             /* dg/dlambda */
+  const double *history;                        /* of the last accepted step; not owned */
   double *scratch;
   double *start_work, *given_v, *given_a; /* starting values */
   double (*P_inverse)[POL_DIM * POL_DIM]; /* a factor: dv/d(theta - T c + ...), where it is not I */

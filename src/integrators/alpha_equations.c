@@ -39,7 +39,8 @@ pol_status pol_alpha_prepare(pol_alpha *s)
     for (int i = first; i < end; i++) s->length = fmax(s->length, fabs(s->now.q[i]));
   }
   if (!s->saddle->num_extra) return POL_OK;
-  pol_point at = {.t = s->t - h, .q = s->now.q, .v = s->now.v, .vd = s->now.vd};
+  pol_point at = {
+      .t = s->t - h, .q = s->now.q, .v = s->now.v, .vd = s->now.vd, .history = s->history};
   pol_terms out = {.jacobian = s->old_jacobian};
   return pol_dae_evaluate(s->dae, &at, POL_JACOBIAN, &out, s->scratch);
 }
@@ -179,7 +180,7 @@ pol_status pol_alpha_evaluate(pol_alpha *s, double *r)
   unsigned want = POL_INERTIA | POL_FORCE | POL_REACTION;
   if (index3 || stabilized) want |= POL_POSITION;
   if (!index3 || nh < m) want |= POL_VELOCITY;
-  pol_point at = {s->t, s->next.q, s->model_v, s->model_vd, s->next.lambda};
+  pol_point at = {s->t, s->next.q, s->model_v, s->model_vd, s->next.lambda, s->history};
   pol_terms out = {.balance = r, .position = s->position, .velocity = s->velocity};
   pol_status status = pol_dae_evaluate(s->dae, &at, want, &out, s->scratch);
   if (status) return status;

@@ -105,6 +105,8 @@ static size_t lay_out(pol_alpha *s)
   size_t n = (size_t)s->saddle->n, extra = (size_t)s->saddle->num_extra;
   size_t coupling = (size_t)pol_pattern_nonzeros(s->saddle->patterns.coupling);
   size_t constraint = (size_t)pol_pattern_nonzeros(s->saddle->patterns.constraint);
+  const pol_pattern *F = s->dae->feedback;
+  size_t feedback = F ? (size_t)pol_pattern_nonzeros(F) : 0;
   const struct {
     double **array;
     size_t size;
@@ -138,6 +140,7 @@ static size_t lay_out(pol_alpha *s)
                 {&s->start_work, pol_start_work(s->dae)},
                 {&s->given_v, nv},
                 {&s->given_a, nv},
+                {&s->feedback, feedback},
                 {&s->position, m},
                 {&s->velocity, m},
                 {&s->scratch, s->dae->scratch_size}};
@@ -272,6 +275,7 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   const unsigned char *dropped = pol_assembler_dropped(integrator->assembler);
   s->dropped = memchr(dropped, 1, (size_t)s->saddle->m) ? dropped : NULL;
   s->t = integrator->state.t;
+  s->history = integrator->state.history;
   s->h = 0.0;
   s->starting = 1;
   pol_newton_reset(s->newton);

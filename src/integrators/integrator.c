@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dae/dae.h"
+#include "dae/assembler.h"
 #include "integrators/family.h"
 
 pol_status pol_integrator_supports(const pol_dae *dae, const pol_options *options, char *message,
@@ -30,6 +30,11 @@ pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae
   s->options = *options;
   s->method = pol_method_entry_find(options->method);
   status = pol_assembler_create(&s->assembler, dae, options->solver);
+  if (!status && dae->history_size) {
+    s->state.history = s->history = calloc(dae->history_size, sizeof *s->history);
+    if (!s->history) status = POL_NO_MEMORY;
+  }
+  if (!status) pol_assembler_set_history(s->assembler, s->history);
   if (!status) status = s->method->family->create(s);
   if (status)
     pol_integrator_free(&s);
@@ -44,6 +49,7 @@ void pol_integrator_free(pol_integrator **integrator)
   if (!s) return;
   if (s->data) s->method->family->destroy(s->data);
   pol_assembler_free(&s->assembler);
+  free(s->history);
   free(s);
   *integrator = NULL;
 }
@@ -53,6 +59,12 @@ static int all_finite(const double *x, size_t n)
   for (size_t i = 0; i < n; i++)
     if (!isfinite(x[i])) return 0;
   return 1;
+}
+
+/* Brings the history up to date with an accepted configuration. */
+static void remember(pol_integrator *s, double t, const double *q)
+{
+  if (s->history) s->dae->remember(t, q, s->history, s->dae->user);
 }
 
 /* The matrix was singular: drops redundant constraints and solves again, or names them all. */
@@ -84,7 +96,10 @@ static pol_status make_consistent(pol_integrator *s, double t, const unsigned ch
 {
   double *q = work, *v = q + s->dae->group.nq, *vd = v + s->dae->group.nv;
   double *lambda = vd + s->dae->group.nv;
+  if (s->history) memset(s->history, 0, s->dae->history_size * sizeof *s->history);
+  remember(s, t, q);
   pol_status status = pol_assembler_position(s->assembler, t, q, &s->diagnostics);
+  remember(s, t, q);
   if (!status) status = pol_assembler_velocity(s->assembler, t, q, v, keep, NULL, &s->diagnostics);
   pol_assembler_keep_all(s->assembler);
   if (!status)
@@ -151,9 +166,20 @@ pol_status pol_integrator_step(pol_integrator *integrator, double h)
     return d->status = status;
   }
   s->state.t = when.t;
+  remember(s, when.t, s->state.q);
   s->steps_since++;
   s->counts.steps++;
   return POL_OK;
+}
+
+pol_point pol_state_point(const pol_state *state)
+{
+  return (pol_point){.t = state->t,
+                     .q = state->q,
+                     .v = state->v,
+                     .vd = state->vd,
+                     .lambda = state->lambda,
+                     .history = state->history};
 }
 
 const pol_state *pol_integrator_state(const pol_integrator *integrator)

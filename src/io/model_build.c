@@ -61,7 +61,7 @@ static void joint_rotation(const pol_model_data *data, const pol_model_joint *jo
 
 static pol_status add_body(pol_mechanism *mechanism, const pol_model_body *from)
 {
-  pol_body body = {.name = from->name, .mass = from->mass};
+  pol_body body = {.name = from->name, .mass = from->mass, .point = from->point};
   memcpy(body.inertia, from->inertia, sizeof body.inertia);
   pol_v3_copy(from->position, body.position);
   copy4(from->rotation, body.rotation);
@@ -178,6 +178,7 @@ static pol_status add_force(pol_mechanism *mechanism, const pol_model_force *fro
                      .type = (pol_force_type)from->type,
                      .body = from->body,
                      .frame = (pol_force_frame)from->frame,
+                     .law = (pol_spring_law)from->law,
                      .length = from->length,
                      .actuator = from->actuator,
                      .coefficient = from->coefficient};

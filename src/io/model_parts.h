@@ -24,6 +24,7 @@ void pol_apply_override(pol_reader *reader, json_t *top, const char *override);
 /* What a model file says, checked.  Texts belong to the JSON tree. */
 typedef struct pol_model_body {
   const char *name;
+  int point; /* the number of its type: 0 rigid, 1 point */
   double mass;
   double inertia[9];
   double position[3];
@@ -82,6 +83,7 @@ typedef struct pol_model_force {
   int body;   /* index */
   int marker; /* index; used if given_marker, instead of body and point */
   int frame;  /* pol_force_frame or POL_MODEL_MARKER_AXES */
+  int law;    /* pol_spring_law */
   double force[3], torque[3];
   double point[3];
   double anchor[3];

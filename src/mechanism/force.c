@@ -38,9 +38,21 @@ const char *pol_force_frame_name(pol_force_frame frame)
   return frame == POL_GLOBAL_AXES || frame == POL_BODY_AXES ? names[frame] : NULL;
 }
 
+const char *pol_spring_law_name(pol_spring_law law)
+{
+  static const char *const names[] = {
+      [POL_LINEAR_SPRING] = "linear", [POL_SQUARED_SPRING] = "squared-length"};
+  return law == POL_LINEAR_SPRING || law == POL_SQUARED_SPRING ? names[law] : NULL;
+}
+
 int pol_force_has_law(pol_force_type type)
 {
   return type == POL_SUPPORT || type == POL_SPRING_DAMPER || type == POL_DRAG;
+}
+
+int pol_force_sees_frames(pol_force_type type)
+{
+  return type == POL_BUSHING || type == POL_CALLBACK_FORCE;
 }
 
 const char *pol_force_failure(pol_force_type type)
@@ -67,8 +79,7 @@ void pol_force_kernel_setup(pol_force_kernel *kernel, const pol_mechanism *mecha
     pol_v3_copy(f->point, kernel->point[1]);
 }
 
-/* The function of time at t. */
-static double scale_at(const pol_force *force, double t)
+double pol_force_scale(const pol_force *force, double t)
 {
   double value[3] = {1.0, 0.0, 0.0};
   if (force->scale) pol_function_value(force->scale, t, value);
@@ -81,7 +92,7 @@ static double scale_at(const pol_force *force, double t)
 static void local_vector(const pol_force *force, double t, const pol_frame *frame, double local[3])
 {
   double scaled[3];
-  pol_v3_scale(scale_at(force, t), force->vector, scaled);
+  pol_v3_scale(pol_force_scale(force, t), force->vector, scaled);
   if (force->frame == POL_BODY_AXES)
     pol_v3_copy(scaled, local);
   else
@@ -101,7 +112,7 @@ static void applied_wrench(const pol_force *force, double t, const pol_frame *fr
   if (force->frame == POL_BODY_AXES)
     pol_m3_apply(frame->R, local, wrench + 3);
   else
-    pol_v3_scale(scale_at(force, t), force->vector, wrench + 3);
+    pol_v3_scale(pol_force_scale(force, t), force->vector, wrench + 3);
 }
 
 /* blocks[row + i][col + j] += scale * block */
@@ -132,12 +143,6 @@ static void add_applied_gradient(const pol_force *force, double t, const pol_fra
 
 /* --- laws between two points ------------------------------------------------------------------ */
 
-/* F, dF/dd and dF/dd'. */
-typedef struct law_values {
-  double F[3];
-  double F_d[9], F_rate[9];
-} law_values;
-
 /* d and d' */
 static void separation(const pol_force_kernel *kernel, const pol_frame *const frames[2],
                        double d[3], double rate[3])
@@ -156,7 +161,7 @@ static void separation(const pol_force_kernel *kernel, const pol_frame *const fr
 }
 
 static void support_law(const pol_force *force, const double d[3], const double rate[3],
-                        law_values *law)
+                        pol_law *law)
 {
   for (int i = 0; i < 3; i++) {
     law->F[i] = -force->stiffness[i] * d[i] - force->damping[i] * rate[i];
@@ -165,24 +170,39 @@ static void support_law(const pol_force *force, const double d[3], const double 
   }
 }
 
-/* With the tension T = k (l - l0) + c l' - a and P = (I - n n^T) / l,
- *
- *     dF/dd = -n (k n + c P d')^T - T P,    dF/dd' = -c n n^T. */
-static pol_status spring_law(const pol_force *force, double t, const double d[3],
-                             const double rate[3], law_values *law)
+/* S and dS/dl of a spring; returns its energy. */
+static double spring_tension(const pol_force *force, double length, double *S, double *S_l)
 {
-  double n[3], across[3], length = sqrt(pol_v3_dot(d, d));
+  const double k = force->stiffness[0], l0 = force->length;
+  const double stretch =
+      force->law == POL_SQUARED_SPRING ? (length + l0) * (length - l0) : length - l0;
+  *S = k * stretch;
+  *S_l = k;
+  if (force->law == POL_SQUARED_SPRING) {
+    *S *= 2.0 * length;
+    *S_l = 2.0 * k * (stretch + 2.0 * length * length);
+  }
+  return 0.5 * k * stretch * stretch;
+}
+
+/* With the tension T = S(l) + c l' - a and P = (I - n n^T) / l,
+ *
+ *     dF/dd = -n (S' n + c P d')^T - T P,    dF/dd' = -c n n^T. */
+static pol_status spring_law(const pol_force *force, double t, const double d[3],
+                             const double rate[3], pol_law *law)
+{
+  double n[3], across[3], S, S_l, length = sqrt(pol_v3_dot(d, d));
   if (length == 0.0) return POL_RETRY;
   pol_v3_scale(1.0 / length, d, n);
   double closing = pol_v3_dot(n, rate);
-  double tension = force->stiffness[0] * (length - force->length) + force->damping[0] * closing -
-                   scale_at(force, t) * force->actuator;
+  spring_tension(force, length, &S, &S_l);
+  double tension = S + force->damping[0] * closing - pol_force_scale(force, t) * force->actuator;
   for (int i = 0; i < 3; i++) across[i] = (rate[i] - closing * n[i]) / length;
   for (int i = 0; i < 3; i++) {
     law->F[i] = -tension * n[i];
     for (int j = 0; j < 3; j++) {
       double normal = n[i] * n[j];
-      law->F_d[3 * i + j] = -force->stiffness[0] * normal - force->damping[0] * n[i] * across[j] -
+      law->F_d[3 * i + j] = -S_l * normal - force->damping[0] * n[i] * across[j] -
                             tension * ((i == j ? 1.0 : 0.0) - normal) / length;
       law->F_rate[3 * i + j] = -force->damping[0] * normal;
     }
@@ -191,7 +211,7 @@ static pol_status spring_law(const pol_force *force, double t, const double d[3]
 }
 
 /* dF/dd' = -c (|d'| I + d' d'^T / |d'|), which tends to zero with d' */
-static void drag_law(const pol_force *force, const double rate[3], law_values *law)
+static void drag_law(const pol_force *force, const double rate[3], pol_law *law)
 {
   double speed = sqrt(pol_v3_dot(rate, rate));
   if (speed == 0.0) return;
@@ -203,16 +223,22 @@ static void drag_law(const pol_force *force, const double rate[3], law_values *l
   }
 }
 
+pol_status pol_force_law(const pol_force *force, double t, const double d[3], const double rate[3],
+                         pol_law *law)
+{
+  memset(law, 0, sizeof *law);
+  if (force->type == POL_SPRING_DAMPER) return spring_law(force, t, d, rate, law);
+  if (force->type == POL_SUPPORT) support_law(force, d, rate, law);
+  if (force->type == POL_DRAG) drag_law(force, rate, law);
+  return POL_OK;
+}
+
 static pol_status apply_law(const pol_force_kernel *kernel, double t,
-                            const pol_frame *const frames[2], law_values *law)
+                            const pol_frame *const frames[2], pol_law *law)
 {
   double d[3], rate[3];
-  memset(law, 0, sizeof *law);
   separation(kernel, frames, d, rate);
-  if (kernel->force->type == POL_SPRING_DAMPER) return spring_law(kernel->force, t, d, rate, law);
-  if (kernel->force->type == POL_SUPPORT) support_law(kernel->force, d, rate, law);
-  if (kernel->force->type == POL_DRAG) drag_law(kernel->force, rate, law);
-  return POL_OK;
+  return pol_force_law(kernel->force, t, d, rate, law);
 }
 
 /* V and W, 3 x 12 each */
@@ -265,7 +291,7 @@ pol_status pol_force_wrenches(const pol_force_kernel *kernel, double t, const po
 {
   const pol_frame *const frames[2] = {first, second};
   const pol_force_type type = kernel->force->type;
-  law_values law;
+  pol_law law;
   memset(wrench, 0, 2 * sizeof *wrench);
   if (type == POL_BUSHING) return pol_bushing_wrenches(&kernel->bushing, first, second, wrench);
   if (type == POL_CALLBACK_FORCE) return pol_callback_wrenches(kernel->force, t, frames, wrench);
@@ -289,7 +315,7 @@ pol_status pol_force_derivatives(const pol_force_kernel *kernel, double t, const
 {
   const pol_frame *const frames[2] = {first, second};
   const pol_force_type type = kernel->force->type;
-  law_values law;
+  pol_law law;
   double V[3][12], W[3][12];
   memset(blocks, 0, sizeof *blocks);
   if (type == POL_BUSHING)
@@ -324,8 +350,8 @@ double pol_force_potential(const pol_force_kernel *kernel, const pol_frame *firs
   if (force->type == POL_SUPPORT)
     for (int i = 0; i < 3; i++) twice += force->stiffness[i] * d[i] * d[i];
   if (force->type == POL_SPRING_DAMPER) {
-    double stretch = sqrt(pol_v3_dot(d, d)) - force->length;
-    twice = force->stiffness[0] * stretch * stretch;
+    double S, S_l;
+    return spring_tension(force, sqrt(pol_v3_dot(d, d)), &S, &S_l);
   }
   return 0.5 * twice;
 }

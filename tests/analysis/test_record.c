@@ -85,7 +85,7 @@ static int collect(const pol_simulation *simulation, double row[NUM_EXPECTED])
   memcpy(row + 8, body.velocity, sizeof body.velocity);
   memcpy(row + 11, body.angular_velocity, sizeof body.angular_velocity);
   memcpy(row + 14, body.angular_velocity_global, sizeof body.angular_velocity_global);
-  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  pol_point at = pol_state_point(state);
   pol_formulation_reaction(formulation, &at, 0, row + 17, row + 20);
   int multipliers;
   pol_formulation_joint_rows(formulation, 0, &multipliers);

@@ -679,6 +679,33 @@ static void check_tells_of_bushings_and_markers(void **state)
   json_decref(object);
 }
 
+/* Point masses: in words, without anything that turns. */
+static void points_are_told(void **state)
+{
+  (void)state;
+#define PARTICLES POLHODE_SOURCE_DIR "/models/kinon-betsch-schneider-2023/four_particles.json"
+  expect("polhode check " PARTICLES, 0);
+  expect_text(out, "\nbody            p4, 1.7 kg, point mass\n");
+  expect_text(out, "stiffness 500 N/m^3 (squared-length), damping");
+  expect_text(out, "\nfreedom         10 of 12: 2 constraints\n");
+  assert_null(strstr(out, "angular"));
+  expect("polhode check " PARTICLES " --json", 0);
+  json_t *object = parse_output();
+  expect_word(json_array_get(at(object, "bodies"), 0), "type", "point");
+  expect_word(json_array_get(at(object, "forces"), 0), "law", "squared-length");
+  assert_true(number_at(object, "degrees_of_freedom") == 10.0);
+  json_decref(object);
+  expect("polhode run " PARTICLES " --set simulation.end=0.01", 0);
+  expect_text(out, "\np4     position ");
+  assert_null(strstr(out, "angular"));
+  expect("polhode run " PARTICLES " --set simulation.end=0.01 --json", 0);
+  object = parse_output();
+  assert_int_equal(json_object_size(at(object, "final.bodies.p4")), 2);
+  expect_length(object, "final.bodies.p4.velocity", 3);
+  json_decref(object);
+#undef PARTICLES
+}
+
 /* A drive is listed, takes a degree of freedom, and tells its torque. */
 static void drives_are_told(void **state)
 {
@@ -690,6 +717,7 @@ static void drives_are_told(void **state)
   json_t *object = parse_output();
   expect_length(object, "drives", 1);
   expect_word(json_array_get(at(object, "drives"), 0), "joint", "A");
+  assert_null(json_object_get(json_array_get(at(object, "drives"), 0), "expression"));
   json_decref(object);
   expect("polhode run " POLHODE_SOURCE_DIR
          "/models/examples/four_bar_motor.json --set simulation.end=0.1",
@@ -701,6 +729,27 @@ static void drives_are_told(void **state)
   object = parse_output();
   assert_true(fabs(number_at(object, "final.drives.motor.torque")) > 1e-4);
   json_decref(object);
+}
+
+/* An expression is told as it is written, a wrong one with the column. */
+static void expressions_are_told(void **state)
+{
+  (void)state;
+#define CHECK_WITH(text)                                                                           \
+  "polhode check " POLHODE_SOURCE_DIR "/models/examples/four_bar_motor.json "                      \
+  "--set drives[0].function={\"expression\":\"" text "\"}"
+  expect(CHECK_WITH("0.1*sin(2*pi*t)"), 0);
+  expect_text(out, "\ndrive           motor, rotation of A, expression 0.1*sin(2*pi*t)\n");
+  expect(CHECK_WITH("0.1*sin(2*pi*t)") " --json", 0);
+  json_t *object = parse_output();
+  expect_word(json_array_get(at(object, "drives"), 0), "function", "expression");
+  expect_word(json_array_get(at(object, "drives"), 0), "expression", "0.1*sin(2*pi*t)");
+  json_decref(object);
+  expect(CHECK_WITH("0.1*sni(2*pi*t)"), 2);
+  expect_text(err,
+              "drives[0].function.expression = \"0.1*sni(2*pi*t)\": must be an expression of t: "
+              "column 5: 'sni' is not a known function; did you mean \"sin\"?\n");
+#undef CHECK_WITH
 }
 
 /* A hinge about x allows no spin about y. */
@@ -989,7 +1038,9 @@ int main(void)
       cmocka_unit_test(check_tells_of_forces_and_distances),
       cmocka_unit_test(check_tells_of_springs_and_drag),
       cmocka_unit_test(check_tells_of_bushings_and_markers),
+      cmocka_unit_test(points_are_told),
       cmocka_unit_test(drives_are_told),
+      cmocka_unit_test(expressions_are_told),
       cmocka_unit_test(check_tells_what_had_to_change),
       cmocka_unit_test(quiet_runs_tell_what_had_to_change),
       cmocka_unit_test(nameless_models_show_their_file),
