@@ -86,6 +86,18 @@ typedef struct pol_body_state {
 void pol_formulation_body_state(const pol_formulation *formulation, const double *q,
                                 const double *v, int body, pol_body_state *state);
 
+/* What a marker does. */
+typedef struct pol_marker_state {
+  double position[3];         /* global */
+  double quaternion[4];       /* marker to global axes, (w, x, y, z), w >= 0 */
+  double rotation[9];         /* the same as a matrix */
+  double velocity[3];         /* global axes */
+  double angular_velocity[3]; /* of its body, in the axes of the marker */
+} pol_marker_state;
+
+void pol_formulation_marker_state(const pol_formulation *formulation, const double *q,
+                                  const double *v, int marker, pol_marker_state *state);
+
 /* Where a joint's rows start among the constraints; *num_rows of them. */
 int pol_formulation_joint_rows(const pol_formulation *formulation, int joint, int *num_rows);
 
@@ -95,12 +107,22 @@ int pol_formulation_joint_rows(const pol_formulation *formulation, int joint, in
 void pol_formulation_reaction(const pol_formulation *formulation, const pol_point *at, int joint,
                               double force[3], double torque[3]);
 
-/* Force and torque (global axes, at the point where it acts; of a callback at the centre of mass)
- * that a force element exerts on its body, or on its second one; on the first acts the opposite at
- * the same point, unless a callback says otherwise.  Zero where it cannot be evaluated.  Reads t, q
- * and v. */
+/* Coordinate `index` of a joint (pol_joint_coordinate) and its rate; angles with all full turns of
+ * at->history, or in (-pi, pi] without one.  Reads q and v. */
+void pol_formulation_joint_coordinate(const pol_formulation *formulation, const pol_point *at,
+                                      int joint, int index, double *value, double *rate);
+
+/* Force and torque (global axes, at the point where it acts; of a callback or joint-spring at the
+ * centre of mass) that a force element exerts on its body, or on its second one; on the first acts
+ * the opposite at the same point, unless a callback says otherwise.  Zero where it cannot be
+ * evaluated.  Reads t, q, v and history. */
 void pol_formulation_force(const pol_formulation *formulation, const pol_point *at, int force,
                            double vector[3], double torque[3]);
+
+/* Force (N) or torque (N m) of a joint-spring on the body of the joint's second marker, along or
+ * about the joint's axis; on the first body acts the opposite.  Reads q, v and history. */
+double pol_formulation_joint_spring_effort(const pol_formulation *formulation, const pol_point *at,
+                                           int force);
 
 /* Force (N) along or torque (N m) about the axis of its coordinate that a drive exerts on the body
  * of its second marker; on the first body acts the opposite.  Reads lambda. */
@@ -113,8 +135,29 @@ typedef struct pol_energy {
   double potential;
 } pol_energy;
 
-void pol_formulation_energy(const pol_formulation *formulation, const double *q, const double *v,
+/* Reads q, v and history. */
+void pol_formulation_energy(const pol_formulation *formulation, const pol_point *at,
                             pol_energy *energy);
+
+/* What changes the energy, J/s: total energy' = applied + drives - dissipated. */
+typedef struct pol_power {
+  double dissipated; /* taken out by dampers and drag, not negative */
+  double applied;    /* put in by constant forces, torques and actuators */
+  double drives;     /* put in by drives */
+} pol_power;
+
+/* Reads t, q, v, lambda and history. */
+void pol_formulation_power(const pol_formulation *formulation, const pol_point *at,
+                           pol_power *power);
+
+/* Linear momentum, and angular momentum about the origin; global axes. */
+typedef struct pol_momentum {
+  double linear[3];
+  double angular[3];
+} pol_momentum;
+
+void pol_formulation_momentum(const pol_formulation *formulation, const double *q, const double *v,
+                              pol_momentum *momentum);
 
 #ifdef __cplusplus
 }

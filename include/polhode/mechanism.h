@@ -114,6 +114,7 @@ typedef enum pol_force_type {
   POL_SUPPORT,        /* springs and dampers along the global axes hold a point of a body */
   POL_SPRING_DAMPER,  /* spring, damper and actuator along the line between two markers */
   POL_DRAG,           /* -coefficient |u| u at the centre of mass of a body, u its velocity */
+  POL_JOINT_SPRING,   /* spring, damper and actuator on a coordinate that a joint leaves free */
   POL_BUSHING, /* springs and dampers against all displacements and rotations between two markers */
   POL_CALLBACK_FORCE /* a function of the program says it; not in model files */
 } pol_force_type;
@@ -167,6 +168,8 @@ typedef struct pol_force {
   int body; /* index; not for the types that name two markers or bodies */
   /* spring-damper, bushing: marker indices, on different bodies; of a spring-damper apart */
   int marker[2];
+  int joint;      /* joint-spring: index */
+  int coordinate; /* joint-spring: which of the joint's coordinates, see pol_joint_coordinate() */
 
   /* applied force or torque: N or N m, in the axes of `frame` */
   pol_force_frame frame;
@@ -178,8 +181,9 @@ typedef struct pol_force {
   const pol_function *scale;
   /* support: where the point is when the springs are relaxed, global */
   double anchor[3];
-  /* support: along x, y and z; spring-damper: the first; bushing: along the axes of the first
-   * marker.  N/m (of the squared law N/m^3) and N s/m, not negative */
+  /* support: along x, y and z; spring-damper, joint-spring: the first; bushing: along the axes of
+   * the first marker.  N/m (of the squared law N/m^3) and N s/m, of a joint-spring on an angle
+   * N m/rad and N m s/rad; not negative */
   double stiffness[3], damping[3];
   pol_spring_law law; /* spring-damper */
   /* bushing, about the axes of the first marker: N m/rad and N m s/rad, not negative */
@@ -190,6 +194,9 @@ typedef struct pol_force {
   /* spring-damper: length of the relaxed spring, m, not negative; constant force that pushes the
    * markers apart, N */
   double length, actuator;
+  /* joint-spring: value of the coordinate where the spring is relaxed, m or rad with all full
+   * turns; its actuator is a constant force, N, or torque, N m, towards greater values */
+  double rest;
   /* drag: N s^2/m^2, not negative */
   double coefficient;
   /* callback: its bodies, of which one may be POL_GROUND, and its functions */
@@ -200,17 +207,26 @@ typedef struct pol_force {
 /* A coordinate that a joint leaves free, or of a marker seen from another, prescribed as a function
  * of time.  Rotations in rad, translations in m, both of the second marker against the first. */
 typedef enum pol_coordinate {
-  POL_DRIVE_ROTATION,    /* about z, from the x axis of the first marker to that of the second */
-  POL_DRIVE_TRANSLATION, /* along z of the first marker */
-  POL_DRIVE_X,           /* along x, y, z of the first marker: planar joints and markers */
-  POL_DRIVE_Y,
-  POL_DRIVE_Z,
+  POL_DRIVE_ROTATION,      /* about z, from the x axis of the first marker to that of the second */
+  POL_DRIVE_TRANSLATION,   /* along z of the first marker */
+  POL_DRIVE_TRANSLATION_X, /* planar: along x and y of the first marker */
+  POL_DRIVE_TRANSLATION_Y,
   POL_DRIVE_ROTATION_1, /* universal: about x of the first marker, from its y axis to the second's
                          */
-  POL_DRIVE_ROTATION_2  /* universal: about y of the second marker, from the first's x axis to its x
+  POL_DRIVE_ROTATION_2, /* universal: about y of the second marker, from the first's x axis to its x
                            axis */
+  POL_DRIVE_X,          /* of a marker: along x, y, z of the first */
+  POL_DRIVE_Y,
+  POL_DRIVE_Z
 } pol_coordinate;
 
+/* One of the coordinates that a joint leaves free, as it is reported. */
+typedef struct pol_coordinate_info {
+  const char *key;       /* in model files: "rotation", "translation", "rotation-1", ... */
+  const char *name;      /* "angle", "displacement", "angle.1", "displacement.x", ... */
+  const char *rate_name; /* "rate", "speed", "rate.1", "speed.x", ... */
+  int angular;           /* an angle, rad; else a length, m */
+} pol_coordinate_info;
 enum { POL_NO_JOINT = -1 };
 
 typedef struct pol_drive {
@@ -288,6 +304,18 @@ const char *pol_coordinate_name(pol_coordinate coordinate);
 int pol_coordinate_turns(pol_coordinate coordinate);
 /* Whether this type of joint leaves the coordinate free, so that a drive can prescribe it. */
 int pol_joint_has_coordinate(pol_joint_type type, pol_coordinate coordinate);
+
+/* How many coordinates a joint has that are one number, and what they are; NULL if there is no
+ * coordinate `index`.  With x, y, z the axes of the markers:
+ *
+ *     revolute     the angle about z, from x of the first to x of the second marker
+ *     prismatic    the displacement of the second marker along z of the first
+ *     cylindrical  angle and displacement
+ *     universal    the angles about x of the first and about y of the second marker
+ *     planar       the displacements along x and y of the first marker, the angle about z
+ */
+int pol_joint_num_coordinates(const pol_joint *joint);
+const pol_coordinate_info *pol_joint_coordinate(const pol_joint *joint, int index);
 
 #ifdef __cplusplus
 }

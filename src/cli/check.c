@@ -119,6 +119,28 @@ static void describe_bushing(const pol_mechanism *mechanism, const pol_force *fo
            f[2], t[0], t[1], t[2]);
 }
 
+/* The coordinate of a joint-spring. */
+static const pol_coordinate_info *coordinate_of(const pol_mechanism *mechanism,
+                                                const pol_force *force)
+{
+  return pol_joint_coordinate(pol_mechanism_joint(mechanism, force->joint), force->coordinate);
+}
+
+static void describe_joint_spring(const pol_mechanism *mechanism, const pol_force *force,
+                                  char *text, size_t size)
+{
+  const pol_coordinate_info *coordinate = coordinate_of(mechanism, force);
+  snprintf(text, size,
+           coordinate->angular
+               ? "%s on the %s of %s, stiffness %.10g N m/rad, damping %.10g N m s/rad, "
+                 "relaxed at %.10g rad, actuator %.10g N m"
+               : "%s on the %s of %s, stiffness %.10g N/m, damping %.10g N s/m, relaxed at %.10g "
+                 "m, actuator %.10g N",
+           pol_force_type_name(force->type), coordinate->key,
+           pol_mechanism_joint(mechanism, force->joint)->name, force->stiffness[0],
+           force->damping[0], force->rest, force->actuator);
+}
+
 /* "support of rotor, stiffness (1, 2, 3) N/m, damping (0, 0, 0) N s/m" */
 static void describe_force(const pol_mechanism *mechanism, const pol_force *force, char *text,
                            size_t size)
@@ -157,6 +179,9 @@ static void describe_force(const pol_mechanism *mechanism, const pol_force *forc
     break;
   case POL_CALLBACK_FORCE: /* not in model files */
     snprintf(text, size, "%s", type);
+    break;
+  case POL_JOINT_SPRING:
+    describe_joint_spring(mechanism, force, text, size);
     break;
   }
 }
@@ -347,6 +372,12 @@ static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force
     return bushing_json(mechanism, force);
   case POL_CALLBACK_FORCE: /* not in model files */
     return json_pack("{s:s, s:s}", "name", force->name, "type", type);
+  case POL_JOINT_SPRING:
+    return json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:f}", "name", force->name, "type", type,
+                     "joint", pol_mechanism_joint(mechanism, force->joint)->name, "coordinate",
+                     coordinate_of(mechanism, force)->key, "stiffness", force->stiffness[0],
+                     "damping", force->damping[0], "rest", force->rest, "actuator",
+                     force->actuator);
   case POL_DRAG:
     break;
   }

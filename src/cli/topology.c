@@ -162,6 +162,9 @@ static void collect_edges(diagram *d)
       for (int end = 0; end < 2; end++) e->node[end] = marker_node(d, force->marker[end]);
     } else if (force->type == POL_CALLBACK_FORCE) {
       for (int end = 0; end < 2; end++) e->node[end] = 1 + force->bodies[end];
+    } else if (force->type == POL_JOINT_SPRING) {
+      const pol_joint *joint = pol_mechanism_joint(d->mechanism, force->joint);
+      for (int end = 0; end < 2; end++) e->node[end] = marker_node(d, joint->marker[end]);
     } else {
       e->node[0] = 1 + force->body;
       e->node[1] = force->type == POL_SUPPORT ? 0 : NONE;

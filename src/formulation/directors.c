@@ -15,7 +15,8 @@
  * directors are orthonormal.  So derivatives with respect to the coordinates need nothing but the
  * coefficients.  Points of bodies are linear in the coordinates: a force F between two points acts
  * on each vector with the coefficient of that vector.  A torque t acts on each director with t x
- * d_i/2.
+ * d_i/2.  A joint coordinate is a function of such products (mechanism/coordinate.h), by the chain
+ * rule.
  *
  * Forces that are no polynomials, those of bushings and callbacks, see the rigid frame with the
  * rotation R nearest to the directors (Higham 1986: R <- (R + R^-T)/2), whose variation is
@@ -413,6 +414,99 @@ static void add_applied_torque(const evaluation *e, const pol_placed_force *forc
   }
 }
 
+/* --- springs on joint coordinates ------------------------------------------------------------- */
+
+enum { COLUMNS = 2 * 3 * VECTORS }; /* all numbers of the vectors of two bodies */
+
+/* A coordinate theta at a point. */
+typedef struct joint_angle {
+  product row[2]; /* of which theta is made */
+  int num_rows;
+  double slope[2], bend[2][2]; /* derivatives of theta by them */
+  double value, rate;
+  double B[2][COLUMNS], g[COLUMNS], rate_g[COLUMNS]; /* gradients of rows, theta and theta' */
+} joint_angle;
+
+/* gradient = f (l_k right + r_k left) of each vector k */
+static void write_gradient(const product *p, const double left[3], const double right[3],
+                           double gradient[COLUMNS])
+{
+  for (int b = 0; b < 2; b++)
+    for (int k = 0; k < VECTORS; k++)
+      for (int i = 0; i < 3; i++)
+        gradient[3 * (VECTORS * b + k) + i] =
+            p->factor * (p->left.c[b][k] * right[i] + p->right.c[b][k] * left[i]);
+}
+
+static pol_status evaluate_angle(const pol_coordinate_kernel *kernel, const pair *bodies,
+                                 joint_angle *a)
+{
+  double row[2] = {0.0, 0.0}, rate[2] = {0.0, 0.0}, Z[2][COLUMNS];
+  memset(a, 0, sizeof *a);
+  memset(Z, 0, sizeof Z);
+  a->num_rows = kernel->rows.num_views;
+  for (int i = 0; i < a->num_rows; i++) {
+    a->row[i] = product_of_view(&kernel->rows.view[i], 0);
+    evaluated x = evaluate_product(&a->row[i], bodies);
+    row[i] = position_of(&x) - kernel->rows.view[i].offset[0];
+    rate[i] = velocity_of(&x);
+    write_gradient(x.p, x.left, x.right, a->B[i]);
+    write_gradient(x.p, x.left_rate, x.right_rate, Z[i]);
+  }
+  pol_status status = pol_coordinate_chain(kernel, row, a->slope, a->bend);
+  a->value = pol_coordinate_of_rows(kernel, row);
+  a->rate = a->slope[0] * rate[0] + a->slope[1] * rate[1];
+  for (int j = 0; j < COLUMNS; j++)
+    for (int i = 0; i < 2; i++) {
+      double along = a->bend[i][0] * a->B[0][j] + a->bend[i][1] * a->B[1][j];
+      a->g[j] += a->slope[i] * a->B[i][j];
+      a->rate_g[j] += a->slope[i] * Z[i][j] + rate[i] * along;
+    }
+  return status;
+}
+
+/* values += scale x y^T */
+static void add_outer(double scale, const double x[COLUMNS], const double y[COLUMNS],
+                      const pair *bodies, const pol_slot slot[2][2], double *values)
+{
+  for (int m = 0; m < 2 * VECTORS; m++)
+    for (int n = 0; n < 2 * VECTORS; n++) {
+      double block[9] = {0.0};
+      pol_m3_add_outer(1.0, x + 3 * m, y + 3 * n, block);
+      add_small_block(bodies, slot, m / VECTORS, m % VECTORS, n / VECTORS, n % VECTORS, scale,
+                      block, values);
+    }
+}
+
+/* T on theta (mechanism/joint_spring.h): balance -= T g, and its derivatives. */
+static pol_status add_joint_spring(const evaluation *e, const pol_placed_force *force,
+                                   const pair *bodies)
+{
+  const pol_force *law = force->kernel.force;
+  double k = law->stiffness[0], c = law->damping[0];
+  joint_angle a;
+  pol_status status = evaluate_angle(&force->spring.coordinate, bodies, &a);
+  if (status) return status;
+  if (force->history >= 0)
+    a.value = pol_angle_unwrap(a.value, e->at->history ? e->at->history[force->history] : 0.0);
+  double T = law->actuator - c * a.rate - k * (a.value - law->rest);
+  for (int m = 0; m < 2 * VECTORS && e->want & POL_FORCE; m++) {
+    int offset = offset_of(bodies->body[m / VECTORS], m % VECTORS);
+    if (offset >= 0)
+      pol_v3_add_scaled(-T, a.g + 3 * m, e->out->balance + bodies->body[m / VECTORS]->v + offset);
+  }
+  if (e->want & POL_DAMPING) add_outer(c, a.g, a.g, bodies, force->coupling, e->out->damping);
+  if (!(e->want & POL_STIFFNESS)) return POL_OK;
+  add_outer(k, a.g, a.g, bodies, force->coupling, e->out->stiffness);
+  add_outer(c, a.g, a.rate_g, bodies, force->coupling, e->out->stiffness);
+  for (int i = 0; i < a.num_rows; i++) {
+    add_hessian(&a.row[i], -T * a.slope[i], bodies, force->coupling, e->out->stiffness);
+    for (int j = 0; j < a.num_rows; j++)
+      add_outer(-T * a.bend[i][j], a.B[i], a.B[j], bodies, force->coupling, e->out->stiffness);
+  }
+  return POL_OK;
+}
+
 /* --- forces on rigid frames ------------------------------------------------------------------- */
 
 /* R becomes the nearest rotation; directors that are orthonormal to 0.1 need four rounds. */
@@ -554,6 +648,7 @@ static pol_status add_force(const evaluation *e, const pol_placed_force *force)
   pair bodies;
   place_pair(e, force->kernel.body, &bodies);
   if (pol_force_sees_frames(force->kernel.force->type)) return add_rigid_force(e, force, &bodies);
+  if (force->kernel.force->type == POL_JOINT_SPRING) return add_joint_spring(e, force, &bodies);
   if (pol_force_has_law(force->kernel.force->type)) return add_law(e, force, &bodies);
   if (force->kernel.force->type == POL_APPLIED_FORCE)
     add_applied_force(e, force, &bodies);

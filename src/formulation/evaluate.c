@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formulation/elements.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
 
@@ -71,6 +72,15 @@ void pol_formulation_frame(const pol_formulation *formulation, const double *q, 
   formulation->bodies[body].chart->frame(&at, frame);
 }
 
+void pol_formulation_frames(const pol_formulation *formulation, const double *q, const double *v,
+                            const int body[2], pol_frame frames[2])
+{
+  for (int i = 0; i < 2; i++) {
+    frames[i] = *pol_ground_frame();
+    if (body[i] != POL_GROUND) pol_formulation_frame(formulation, q, v, body[i], &frames[i]);
+  }
+}
+
 static const pol_frame *frame_of(const evaluation *e, int body)
 {
   return body == POL_GROUND ? pol_ground_frame() : &e->frames[body];
@@ -116,11 +126,11 @@ static void add_body_wrench(const pol_body *body, const double gravity[3], const
 static pol_status subtract_forces(evaluation *e)
 {
   for (int k = 0; k < e->f->num_forces; k++) {
-    const pol_force_kernel *kernel = &e->f->forces[k].kernel;
-    const int *body = kernel->body;
+    const pol_placed_force *force = &e->f->forces[k];
+    const int *body = force->kernel.body;
     double wrench[2][WRENCH_SIZE];
     pol_status status =
-        pol_force_wrenches(kernel, e->at->t, frame_of(e, body[0]), frame_of(e, body[1]), wrench);
+        pol_placed_wrenches(force, e->at, frame_of(e, body[0]), frame_of(e, body[1]), wrench);
     if (status) {
       *e->failed = k + 1;
       return status;
@@ -492,8 +502,8 @@ static pol_status add_force(const evaluation *e, int k)
   const pol_placed_force *force = &e->f->forces[k];
   const int *body = force->kernel.body;
   pol_force_blocks blocks;
-  pol_status status = pol_force_derivatives(&force->kernel, e->at->t, frame_of(e, body[0]),
-                                            frame_of(e, body[1]), &blocks);
+  pol_status status =
+      pol_placed_derivatives(force, e->at, frame_of(e, body[0]), frame_of(e, body[1]), &blocks);
   if (status) {
     *e->failed = k + 1;
     return status;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formulation/elements.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
 
@@ -318,6 +319,8 @@ static pol_status build(pol_formulation *f)
   pol_status status = choose_charts(f);
   if (status) return status;
   number(f);
+  status = pol_formulation_place_coordinates(f);
+  if (status) return status;
   if (f->kind == POL_SO3_PIVOT) eliminate_pivots(f);
   status = build_patterns(f);
   if (status) return status;
@@ -362,6 +365,7 @@ void pol_formulation_free(pol_formulation **formulation)
   free(f->factors);
   free(f->bodies);
   free(f->joints);
+  free(f->coordinates);
   free(f->forces);
   free(f->drives);
   free(f);

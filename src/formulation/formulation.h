@@ -7,6 +7,7 @@
 #include "formulation/chart.h"
 #include "mechanism/drive.h"
 #include "mechanism/force.h"
+#include "mechanism/joint_spring.h"
 
 /* A dense block inside a sparse matrix: address of its first entry, distance between its columns.
  */
@@ -31,11 +32,20 @@ typedef struct pol_placed_joint {
   int row; /* of its first constraint; -1 if the coordinates satisfy it by themselves */
   pol_slot coupling[2][2]; /* in coupling: rows of body i, columns of body j */
   pol_slot jacobian[2];    /* in constraint: its rows, columns of body i */
+  int coordinate;          /* the first of its coordinates */
 } pol_placed_joint;
+
+/* A coordinate that a joint leaves free. */
+typedef struct pol_placed_coordinate {
+  pol_coordinate_kernel kernel;
+  int history; /* number of its angle in the history; -1 for a displacement */
+} pol_placed_coordinate;
 
 /* A force and where its blocks are. */
 typedef struct pol_placed_force {
   pol_force_kernel kernel;
+  pol_joint_spring spring; /* of a joint-spring */
+  int history;             /* of a joint-spring: as of its coordinate */
   pol_slot coupling[2][2]; /* as of a joint */
 } pol_placed_force;
 
@@ -54,6 +64,8 @@ struct pol_formulation {
   pol_factor *factors; /* of the bodies' charts, one body after the other */
   pol_placed_body *bodies;
   pol_placed_joint *joints;
+  int num_coordinates;
+  pol_placed_coordinate *coordinates; /* of one joint after the other */
   pol_placed_force *forces;
   pol_placed_drive *drives;
   pol_pattern *coupling, *constraint;
@@ -80,5 +92,8 @@ pol_chart_point pol_formulation_point(const pol_formulation *formulation, const 
                                       const double *v, const double *vd, int body);
 void pol_formulation_frame(const pol_formulation *formulation, const double *q, const double *v,
                            int body, pol_frame *frame);
+/* The frames of two bodies, each of which may be the ground; v may be NULL. */
+void pol_formulation_frames(const pol_formulation *formulation, const double *q, const double *v,
+                            const int body[2], pol_frame frames[2]);
 
 #endif

@@ -181,7 +181,10 @@ static pol_status add_force(pol_mechanism *mechanism, const pol_model_force *fro
                      .law = (pol_spring_law)from->law,
                      .length = from->length,
                      .actuator = from->actuator,
-                     .coefficient = from->coefficient};
+                     .coefficient = from->coefficient,
+                     .joint = from->joint,
+                     .coordinate = from->coordinate,
+                     .rest = from->rest};
   pol_v3_copy(force.type == POL_APPLIED_TORQUE ? from->torque : from->force, force.vector);
   pol_v3_copy(from->point, force.point);
   pol_v3_copy(from->stiffness.value, force.stiffness);

@@ -5,6 +5,7 @@
  *   model_tables.c    tree to the structs below, every rule of the format
  *   model_values.c    the readers of rotations and inertias, which the tables use
  *   model_drives.c    the tables of drives and functions of time, and their way to the mechanism
+ *   model_joint_spring.c  the coordinate of a spring on a joint
  *   model_build.c     structs to mechanism
  *   model.c           the public functions
  */
@@ -93,6 +94,10 @@ typedef struct pol_model_force {
   pol_model_rates stiffness, damping, rotational_stiffness, rotational_damping;
   double preload[3], preload_torque[3];
   double length, actuator, coefficient;
+  int joint; /* index */
+  const char *coordinate_key;
+  int coordinate; /* which of the joint's that is */
+  double rest;
   pol_model_function scale;
   int given_marker, given_bodies, given_points, given_scale;
   int given_anchor, given_length; /* else those of the initial position */
@@ -143,6 +148,9 @@ pol_read pol_read_rotation;
 pol_read pol_read_inertia;
 /* pol_model_rates, none negative; no detail */
 pol_read pol_read_rates;
+
+/* Finds the coordinate of a joint-spring; what is wrong with it is reported. */
+void pol_check_joint_spring(pol_reader *reader, const pol_place *place, pol_model_force *force);
 
 /* The tables of a function of time and of a drive. */
 extern const pol_kind pol_function_kind;

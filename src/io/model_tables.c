@@ -395,6 +395,11 @@ static const pol_field force_fields[] = {
      vector_rule, NULL},
     {"scale", pol_read_object, offsetof(pol_model_force, scale), POL_OPTIONAL, "",
      &pol_function_kind},
+    {"joint", pol_read_reference, offsetof(pol_model_force, joint), POL_OPTIONAL,
+     "must be the name of a joint", "joints"},
+    {"coordinate", pol_read_text, offsetof(pol_model_force, coordinate_key), POL_OPTIONAL,
+     "must be a text such as \"rotation\"", NULL},
+    {"rest", pol_read_number, offsetof(pol_model_force, rest), POL_OPTIONAL, number_rule, NULL},
     {.key = NULL},
 };
 
@@ -417,6 +422,9 @@ static const struct force_rules {
                      {"markers", "stiffness"},
                      {"damping", "rotational_stiffness", "rotational_damping", "preload",
                       "preload_torque"}},
+    [POL_JOINT_SPRING] = {"a joint-spring",
+                          {"joint", "stiffness"},
+                          {"coordinate", "damping", "rest", "actuator"}},
 };
 
 /* Whether the key is in a list of at most so many, ended by NULL if it is shorter. */
@@ -476,16 +484,17 @@ static void check_spring_ends(pol_reader *reader, const pol_place *place,
                        "a point on each body, or \"points_global\" instead");
 }
 
-/* A spring-damper acts along one line. */
+/* A spring-damper acts along one line, a joint-spring on one coordinate. */
 static void check_spring(pol_reader *reader, const pol_place *place, const pol_model_force *force)
 {
+  const char *article = force_rules[force->type].article;
   const pol_place stiffness = pol_place_key(place, "stiffness");
   const pol_place damping = pol_place_key(place, "damping");
   if (force->stiffness.by_axis)
-    pol_report(reader, &stiffness, "", "must be one number for a spring-damper");
+    pol_report(reader, &stiffness, "", "must be one number for %s", article);
   if (force->damping.by_axis)
-    pol_report(reader, &damping, "", "must be one number for a spring-damper");
-  check_spring_ends(reader, place, force);
+    pol_report(reader, &damping, "", "must be one number for %s", article);
+  if (force->type == POL_SPRING_DAMPER) check_spring_ends(reader, place, force);
 }
 
 /* A marker brings its body, point and axes; without it there are no axes of a marker. */
@@ -554,7 +563,9 @@ static void check_force(pol_reader *reader, const pol_place *place, void *object
   force->given_scale = pol_given(place, "scale");
   if (force->type == POL_APPLIED_FORCE || force->type == POL_APPLIED_TORQUE)
     check_applied(reader, place, force);
-  if (force->type == POL_SPRING_DAMPER) check_spring(reader, place, force);
+  if (force->type == POL_SPRING_DAMPER || force->type == POL_JOINT_SPRING)
+    check_spring(reader, place, force);
+  if (force->type == POL_JOINT_SPRING) pol_check_joint_spring(reader, place, force);
   if (force->type == POL_BUSHING && pol_given(place, "markers")) {
     check_different_bodies(reader, place, force->markers);
     check_rigid_markers(reader, place, force->markers);

@@ -16,12 +16,14 @@ const char *pol_coordinate_name(pol_coordinate coordinate)
 {
   static const char *const names[] = {[POL_DRIVE_ROTATION] = "rotation",
                                       [POL_DRIVE_TRANSLATION] = "translation",
+                                      [POL_DRIVE_TRANSLATION_X] = "translation-x",
+                                      [POL_DRIVE_TRANSLATION_Y] = "translation-y",
+                                      [POL_DRIVE_ROTATION_1] = "rotation-1",
+                                      [POL_DRIVE_ROTATION_2] = "rotation-2",
                                       [POL_DRIVE_X] = "x",
                                       [POL_DRIVE_Y] = "y",
-                                      [POL_DRIVE_Z] = "z",
-                                      [POL_DRIVE_ROTATION_1] = "rotation_1",
-                                      [POL_DRIVE_ROTATION_2] = "rotation_2"};
-  return (int)coordinate >= 0 && coordinate <= POL_DRIVE_ROTATION_2 ? names[coordinate] : NULL;
+                                      [POL_DRIVE_Z] = "z"};
+  return (int)coordinate >= 0 && coordinate <= POL_DRIVE_Z ? names[coordinate] : NULL;
 }
 
 int pol_coordinate_turns(pol_coordinate coordinate)
@@ -37,14 +39,16 @@ int pol_joint_has_coordinate(pol_joint_type type, pol_coordinate coordinate)
     return type == POL_REVOLUTE || type == POL_CYLINDRICAL || type == POL_PLANAR;
   case POL_DRIVE_TRANSLATION:
     return type == POL_PRISMATIC || type == POL_CYLINDRICAL;
-  case POL_DRIVE_X:
-  case POL_DRIVE_Y:
+  case POL_DRIVE_TRANSLATION_X:
+  case POL_DRIVE_TRANSLATION_Y:
     return type == POL_PLANAR;
   case POL_DRIVE_ROTATION_1:
   case POL_DRIVE_ROTATION_2:
     return type == POL_UNIVERSAL;
+  case POL_DRIVE_X:
+  case POL_DRIVE_Y:
   case POL_DRIVE_Z:
-    break;
+    break; /* of a marker */
   }
   return 0;
 }
@@ -52,6 +56,13 @@ int pol_joint_has_coordinate(pol_joint_type type, pol_coordinate coordinate)
 static void column(const double A[9], int axis, double a[3])
 {
   for (int i = 0; i < 3; i++) a[i] = A[3 * i + axis];
+}
+
+/* The axis of the first marker along which a translation goes. */
+static int axis_of(pol_coordinate coordinate)
+{
+  if (coordinate == POL_DRIVE_TRANSLATION_X || coordinate == POL_DRIVE_X) return 0;
+  return coordinate == POL_DRIVE_TRANSLATION_Y || coordinate == POL_DRIVE_Y ? 1 : 2;
 }
 
 /* The axes X, Y of the row's first marker and z of its second, and f = 0. */
@@ -91,10 +102,9 @@ void pol_drive_kernel_setup(pol_drive_kernel *kernel, const pol_mechanism *mecha
     setup_rotation(kernel, (const double(*)[9])A);
     return;
   }
-  int along = d->coordinate == POL_DRIVE_TRANSLATION ? 2 : (int)(d->coordinate - POL_DRIVE_X);
   view->tau = 1.0;
   pol_v3_copy(second->position, view->s);
-  column(A[0], along, view->axis[0]);
+  column(A[0], axis_of(d->coordinate), view->axis[0]);
   view->offset[0] = pol_v3_dot(view->axis[0], first->position);
 }
 

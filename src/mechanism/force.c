@@ -22,13 +22,11 @@
 
 const char *pol_force_type_name(pol_force_type type)
 {
-  static const char *const names[] = {[POL_APPLIED_FORCE] = "force",
-                                      [POL_APPLIED_TORQUE] = "torque",
-                                      [POL_SUPPORT] = "support",
-                                      [POL_SPRING_DAMPER] = "spring-damper",
-                                      [POL_DRAG] = "drag",
-                                      [POL_BUSHING] = "bushing",
-                                      [POL_CALLBACK_FORCE] = "callback"};
+  static const char *const names[] = {
+      [POL_APPLIED_FORCE] = "force", [POL_APPLIED_TORQUE] = "torque",
+      [POL_SUPPORT] = "support",     [POL_SPRING_DAMPER] = "spring-damper",
+      [POL_DRAG] = "drag",           [POL_JOINT_SPRING] = "joint-spring",
+      [POL_BUSHING] = "bushing",     [POL_CALLBACK_FORCE] = "callback"};
   return (int)type >= 0 && type <= POL_CALLBACK_FORCE ? names[type] : NULL;
 }
 
@@ -58,6 +56,7 @@ int pol_force_sees_frames(pol_force_type type)
 const char *pol_force_failure(pol_force_type type)
 {
   if (type == POL_SPRING_DAMPER) return "its points coincide";
+  if (type == POL_JOINT_SPRING) return "its angle is not defined";
   if (type == POL_BUSHING) return "its markers are turned by more than 3 rad";
   return "its callback refuses";
 }
@@ -74,6 +73,11 @@ void pol_force_kernel_setup(pol_force_kernel *kernel, const pol_mechanism *mecha
       pol_v3_copy(marker->position, kernel->point[i]);
     }
   if (f->type == POL_BUSHING) pol_bushing_setup(&kernel->bushing, mechanism, f);
+  if (f->type == POL_JOINT_SPRING) {
+    const pol_joint *joint = pol_mechanism_joint(mechanism, f->joint);
+    for (int i = 0; i < 2; i++)
+      kernel->body[i] = pol_mechanism_marker(mechanism, joint->marker[i])->body;
+  }
   if (f->type == POL_SUPPORT) pol_v3_copy(f->anchor, kernel->point[0]);
   if (f->type == POL_SUPPORT || f->type == POL_APPLIED_FORCE)
     pol_v3_copy(f->point, kernel->point[1]);

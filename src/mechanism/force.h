@@ -22,6 +22,9 @@
  *         squared-length  S = 2 k l (l^2 - l0^2),     energy k (l^2 - l0^2)^2 / 2 (Kinon, Betsch,
  *                                                     Schneider 2023, section 6.3)
  *     drag           F = -c |d'| d'              d' the velocity of the centre of mass
+ *
+ * A spring on a joint coordinate has a kernel of its own (joint_spring.h); here are only its
+ * bodies.
  */
 #ifndef POLHODE_MECHANISM_FORCE_H
 #define POLHODE_MECHANISM_FORCE_H

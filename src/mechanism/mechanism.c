@@ -262,6 +262,13 @@ static int markers_apart(const pol_mechanism *mechanism, const int marker[2])
   return pol_v3_dot(d, d) > 1e-24 * size;
 }
 
+/* The coordinate of a joint-spring exists. */
+static int has_coordinate(const pol_mechanism *mechanism, const pol_force *force)
+{
+  return force->joint >= 0 && force->joint < mechanism->joints.count &&
+         pol_joint_coordinate(pol_mechanism_joint(mechanism, force->joint), force->coordinate);
+}
+
 /* Numbers that are finite and not negative. */
 static int good_rates(const double *x, int n)
 {
@@ -278,6 +285,8 @@ static int good_ends(const pol_mechanism *mechanism, const pol_force *force)
     return pol_spring_law_name(force->law) && markers_apart(mechanism, force->marker);
   case POL_BUSHING:
     return different_bodies(mechanism, force->marker) && on_rigid_bodies(mechanism, force->marker);
+  case POL_JOINT_SPRING:
+    return has_coordinate(mechanism, force);
   case POL_CALLBACK_FORCE:
     return body_exists(mechanism, force->bodies[0]) && body_exists(mechanism, force->bodies[1]) &&
            force->bodies[0] != force->bodies[1] && force->callback.wrench != NULL;
@@ -301,7 +310,7 @@ static int good_force(const pol_mechanism *mechanism, const pol_force *force)
   for (int i = 0; i < 4; i++)
     if (!good_rates(rates[i], 3)) return 0;
   return good_rates(single, 3) && finite_numbers(&force->actuator, 1) &&
-         good_ends(mechanism, force);
+         finite_numbers(&force->rest, 1) && good_ends(mechanism, force);
 }
 
 /* A copy of a function that the caller frees with release_scale; NULL of NULL. */

@@ -244,7 +244,7 @@ static void a_bushing_keeps_energy_and_momentum(void **state)
   for (int damped = 0; damped < 2; damped++) {
     char filled[2048];
     const char *c = damped ? "2" : "0";
-    double change[2];
+    double change[2], balance[2];
     snprintf(filled, sizeof filled, text, c, c, c, damped ? "[0.2, 0.1, 0.3]" : "0");
     pol_model *model = read_text(filled);
     for (int fine = 0; fine < 2; fine++) {
@@ -259,6 +259,9 @@ static void a_bushing_keeps_energy_and_momentum(void **state)
         worst = fmax(worst, fabs(energy - first));
       }
       change[fine] = worst;
+      balance[fine] = fabs(channel(simulation, "energy.balance"));
+      if (!damped)
+        assert_near(&(double){channel(simulation, "energy.dissipated")}, &(double){0.0}, 1, 1e-12);
       pol_body_state a = body_at(simulation, 0), b = body_at(simulation, 1);
       const double momentum[3] = {0.3, 0.1, -0.2};
       double sum[3];
@@ -268,6 +271,7 @@ static void a_bushing_keeps_energy_and_momentum(void **state)
     }
     print_message("bushing, %s: energy changes by %.3g and %.3g J\n", damped ? "damped" : "free",
                   change[0], change[1]);
+    assert_near(&(double){log2(balance[0] / balance[1])}, &(double){2.0}, 1, 0.1);
     if (damped)
       assert_true(change[1] > 1.0);
     else
@@ -316,7 +320,7 @@ static void an_own_spring_moves_like_the_built_in_one(void **state)
                                                                 "\"forces\": [%s], \"simulation\": "
                                                                 "{\"step\": 0.01, \"end\": 1}}";
   pol_body_state last[2];
-  double energy[2];
+  double energy[2], dissipated[2];
   for (int own = 0; own < 2; own++) {
     char filled[1024];
     snprintf(filled, sizeof filled, text,
@@ -333,12 +337,15 @@ static void an_own_spring_moves_like_the_built_in_one(void **state)
     pol_simulation *simulation = run(model);
     last[own] = body_at(simulation, 1);
     energy[own] = channel(simulation, "energy.total");
+    dissipated[own] = channel(simulation, "energy.dissipated");
     pol_simulation_free(&simulation);
     pol_model_free(&model);
   }
   assert_near(last[1].position, last[0].position, 3, 1e-9);
   assert_near(last[1].velocity, last[0].velocity, 3, 1e-9);
   assert_near(&energy[1], &energy[0], 1, 1e-9);
+  assert_true(dissipated[0] > 0.1);
+  assert_near(&dissipated[1], &dissipated[0], 1, 1e-9);
 }
 
 /* --- failures --------------------------------------------------------------------------------- */
@@ -525,10 +532,10 @@ static void a_planar_joint_is_driven(void **state)
           "\"joints\": [{\"name\": \"table\", \"type\": \"planar\", \"bodies\": [\"ground\", "
           "\"plate\"],"
           " \"point\": [0, 0, 0], \"axis\": [0, 0, 1]}],"
-          "\"drives\": [{\"name\": \"x\", \"joint\": \"table\", \"coordinate\": \"x\", "
+          "\"drives\": [{\"name\": \"x\", \"joint\": \"table\", \"coordinate\": \"translation-x\", "
           "\"function\": " SWING(
               "0.2") "},"
-                     "{\"name\": \"y\", \"joint\": \"table\", \"coordinate\": \"y\", "
+                     "{\"name\": \"y\", \"joint\": \"table\", \"coordinate\": \"translation-y\", "
                      "\"function\": " SWING(
                          "-0.4") "},"
                                  "{\"name\": \"a\", \"joint\": \"table\", \"coordinate\": "
@@ -561,9 +568,9 @@ static void a_universal_joint_is_driven(void **state)
                    "[\"ground\", \"cross\"],"
                    " \"point\": [0, 0, 0], \"axes\": [[1, 0, 0], [0, 1, 0]]}],"
                    "\"drives\": [{\"name\": \"a\", \"joint\": \"u\", \"coordinate\": "
-                   "\"rotation_1\", \"function\": " SWING(
+                   "\"rotation-1\", \"function\": " SWING(
                        "%s") "},"
-                             "{\"name\": \"b\", \"joint\": \"u\", \"coordinate\": \"rotation_2\", "
+                             "{\"name\": \"b\", \"joint\": \"u\", \"coordinate\": \"rotation-2\", "
                              "\"function\": " SWING("%s") "}], " SIMULATION "}";
   static const char *const amplitudes[3][2] = {{"2.5", "-1.9"}, {"0.6", "0"}, {"0", "0.6"}};
   for (int k = 0; k < 3; k++) {

@@ -129,9 +129,9 @@ static void tip_residuals(const pol_simulation *simulation, double *position, do
 
 static double total_energy(const pol_simulation *simulation)
 {
-  const pol_state *state = pol_simulation_state(simulation);
+  const pol_point at = pol_state_point(pol_simulation_state(simulation));
   pol_energy energy;
-  pol_formulation_energy(pol_simulation_formulation(simulation), state->q, state->v, &energy);
+  pol_formulation_energy(pol_simulation_formulation(simulation), &at, &energy);
   return energy.kinetic + energy.potential;
 }
 

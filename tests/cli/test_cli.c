@@ -272,6 +272,11 @@ static void json_holds_everything(void **state)
       "energy.max_drift",
       "constraints.max_position",
       "constraints.max_velocity",
+      "constraints.max_acceleration",
+      "energy.dissipated",
+      "energy.applied",
+      "energy.drives",
+      "energy.balance",
       "moves.angular_velocity",
   };
   expect("polhode run top.json --json --quiet", 0);
@@ -361,7 +366,7 @@ static void results_are_written(void **state)
                 json_number_value(json_array_get(at(object, "final.bodies.top.position"), i)));
   json_decref(object);
   expect("polhode run top.json --out top.csv", 0);
-  expect_text(out, "top.csv, 101 rows of 31 columns\n");
+  expect_text(out, "top.csv, 101 rows of 48 columns\n");
 
   expect("polhode run top.json --out no/such/folder/top.csv", 2);
   expect_text(err, "--out = no/such/folder/top.csv: ");
@@ -546,7 +551,7 @@ static void a_full_disk_is_told(void **state)
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
   int while_running = run("polhode run top.json --end 1 --out failed.csv --json");
   json_t *object = parse_output();
-  int at_the_end = run("polhode run top.json --end 0.2 --out failed.csv");
+  int at_the_end = run("polhode run top.json --end 0.13 --out failed.csv");
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
   signal(SIGXFSZ, SIG_DFL);
   assert_int_equal(while_running, 1);
@@ -556,7 +561,7 @@ static void a_full_disk_is_told(void **state)
   assert_null(json_object_get(object, "result"));
   json_decref(object);
   assert_int_equal(at_the_end, 1);
-  expect_text(out, "failed at t = 0.2 s of 0.2 s\n");
+  expect_text(out, "failed at t = 0.13 s of 0.13 s\n");
   expect_text(err, "failed.csv cannot be written: ");
 }
 
@@ -677,6 +682,40 @@ static void check_tells_of_bushings_and_markers(void **state)
   object = parse_output();
   assert_true(fabs(number_at(object, "final.drives.x.force")) < 10.0);
   json_decref(object);
+}
+
+/* Springs on joints in words, as JSON, and in the results of a run. */
+static void joint_springs_are_told(void **state)
+{
+  (void)state;
+  static const char model[] =
+      POLHODE_SOURCE_DIR "/models/gavrea-negrut-potra-2005/double_pendulum.json";
+  char command[512];
+  snprintf(command, sizeof command, "polhode check %s", model);
+  expect(command, 0);
+  expect_text(out,
+              "\nforce           stiff, joint-spring on the rotation of hinge, stiffness 300000 "
+              "N m/rad, damping 50000 N m s/rad, relaxed at 0 rad, actuator 0 N m\n");
+  snprintf(command, sizeof command, "polhode check %s --json", model);
+  expect(command, 0);
+  json_t *object = parse_output();
+  json_t *soft = json_array_get(at(object, "forces"), 0);
+  expect_word(soft, "joint", "shoulder");
+  expect_word(soft, "coordinate", "rotation");
+  assert_true(number_at(soft, "stiffness") == 400.0 && number_at(soft, "rest") < -1.57);
+  json_decref(object);
+  snprintf(command, sizeof command, "polhode run %s --set simulation.end=0.1 --json", model);
+  expect(command, 0);
+  object = parse_output();
+  double angle = number_at(object, "final.joints.shoulder.coordinates.angle");
+  double rate = number_at(object, "final.joints.shoulder.coordinates.rate");
+  assert_true(angle < 0.0 && rate < 0.0);
+  assert_true(number_at(object, "energy.dissipated") > 0.0);
+  expect_length(object, "final.markers.elbow.position", 3);
+  json_decref(object);
+  snprintf(command, sizeof command, "polhode run %s --set simulation.end=0.1", model);
+  expect(command, 0);
+  expect_text(out, "\nwork            of forces 0 J, of drives 0 J, dissipated ");
 }
 
 /* Point masses: in words, without anything that turns. */
@@ -1038,6 +1077,7 @@ int main(void)
       cmocka_unit_test(check_tells_of_forces_and_distances),
       cmocka_unit_test(check_tells_of_springs_and_drag),
       cmocka_unit_test(check_tells_of_bushings_and_markers),
+      cmocka_unit_test(joint_springs_are_told),
       cmocka_unit_test(points_are_told),
       cmocka_unit_test(drives_are_told),
       cmocka_unit_test(expressions_are_told),

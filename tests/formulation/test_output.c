@@ -68,7 +68,7 @@ static void arm_states_energies_and_reactions(void **state)
       assert_near(body.velocity, down, 3, 1e-13);
       assert_near(body.velocity_body, body.velocity, 3, 1e-13);
       assert_near(body.angular_velocity, turning, 3, 1e-15);
-      pol_formulation_energy(formulation, now->q, now->v, &energy);
+      pol_formulation_energy(formulation, &(pol_point){.q = now->q, .v = now->v}, &energy);
       assert_near(&energy.kinetic, &(double){0.5 * 18.0 * 9.0}, 1, 1e-12);
       assert_near(&energy.potential, &(double){0.0}, 1, 1e-13);
 
