@@ -239,12 +239,13 @@ static void add_joint(const evaluation *e, const pol_placed_joint *joint,
                       const pol_joint_kernel *kernel)
 {
   pair bodies;
-  int row = joint->row;
+  int row = joint->row - 1;
   place_pair(e, kernel->body, &bodies);
   for (int v = 0; v < kernel->num_views; v++)
     for (int r = 0; r < kernel->view[v].num_rows; r++) {
       product p = product_of_view(&kernel->view[v], r);
-      place to = {row++, joint->row, joint->jacobian, joint->coupling};
+      if (!kernel->view[v].adds) row++;
+      place to = {row, joint->row, joint->jacobian, joint->coupling};
       add_product(e, &p, kernel->view[v].offset[r], &bodies, &to);
     }
 }

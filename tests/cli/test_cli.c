@@ -684,6 +684,34 @@ static void check_tells_of_bushings_and_markers(void **state)
   json_decref(object);
 }
 
+/* A coupling is listed, takes a degree of freedom, and tells what it exerts on both joints. */
+static void couplings_are_told(void **state)
+{
+  (void)state;
+  expect("polhode check " POLHODE_SOURCE_DIR "/models/examples/planetary_gear.json", 0);
+  expect_text(out,
+              "\ncoupling        inner mesh, 20 times rotation of shaft and 15 times rotation of "
+              "pin\n");
+  expect_text(out, "1 of 18: 17 constraints\n");
+  expect("polhode check " POLHODE_SOURCE_DIR "/models/examples/planetary_gear.json --json", 0);
+  json_t *object = parse_output();
+  expect_length(object, "couplings", 2);
+  json_decref(object);
+  expect("polhode run " POLHODE_SOURCE_DIR
+         "/models/examples/planetary_gear.json --set simulation.end=0.1",
+         0);
+  expect_text(out, "\nouter mesh  torque 1          N m    ");
+  expect("polhode run " POLHODE_SOURCE_DIR
+         "/models/examples/planetary_gear.json --set simulation.end=0.1 --json",
+         0);
+  object = parse_output();
+  const json_t *effort = at(object, "final.couplings.inner mesh.effort");
+  double first = json_number_value(json_array_get(effort, 0));
+  double second = json_number_value(json_array_get(effort, 1));
+  assert_true(first < -1e-3 && fabs(second - 0.75 * first) < 1e-12);
+  json_decref(object);
+}
+
 /* Springs on joints in words, as JSON, and in the results of a run. */
 static void joint_springs_are_told(void **state)
 {
@@ -1077,6 +1105,7 @@ int main(void)
       cmocka_unit_test(check_tells_of_forces_and_distances),
       cmocka_unit_test(check_tells_of_springs_and_drag),
       cmocka_unit_test(check_tells_of_bushings_and_markers),
+      cmocka_unit_test(couplings_are_told),
       cmocka_unit_test(joint_springs_are_told),
       cmocka_unit_test(points_are_told),
       cmocka_unit_test(drives_are_told),
