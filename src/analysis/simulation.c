@@ -200,11 +200,11 @@ static void copy_solution(pol_simulation *sim, const pol_state *from)
   sim->state.eta = from->eta != NULL ? sim->eta : NULL;
   if (from->eta != NULL)
     memcpy(sim->eta, from->eta, (size_t)sim->dae->num_holonomic * sizeof(double));
+  if (from->history != NULL)
+    memcpy(sim->history, from->history, sim->dae->history_size * sizeof(double));
   sim->state.p = from->p != NULL ? sim->p : NULL;
   if (from->p != NULL) memcpy(sim->p, from->p, nv * sizeof(double));
   sim->state.lambda_t = from->lambda_t;
-  if (from->history != NULL)
-    memcpy(sim->history, from->history, sim->dae->history_size * sizeof(double));
 }
 
 /* Adds the work of a step of this length, at the end of which the power is this. */

@@ -47,20 +47,14 @@ static int starts_flat(const pol_mechanism *mechanism, int joint)
   return kernel.disk && pol_rolling_tilt(&kernel, &frames[0], &frames[1]) < POL_ROLLING_FLAT;
 }
 
-/* Whether all constraints are quadratic in the directors and all forces follow from points and
- * constant torques, which is what directors.c can express; else says what is not. */
+/* Whether all constraints are quadratic in the directors, as directors.c needs; else says which is
+ * not. */
 static int is_polynomial(const pol_mechanism *mechanism, char *message, size_t size)
 {
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, k);
     if (joint->type != POL_ROLLING_SPHERE && joint->type != POL_ROLLING_DISK) continue;
     snprintf(message, size, "directors cannot express rolling, as of joint '%s'", joint->name);
-    return 0;
-  }
-  for (int k = 0; k < pol_mechanism_num_forces(mechanism); k++) {
-    const pol_force *force = pol_mechanism_force(mechanism, k);
-    if (force->type != POL_JOINT_SPRING) continue;
-    snprintf(message, size, "directors cannot express the joint-spring '%s'", force->name);
     return 0;
   }
   if (pol_mechanism_num_couplings(mechanism) == 0) return 1;
@@ -518,15 +512,16 @@ static pol_status build(pol_formulation *f)
   f->dae.coupling = f->coupling;
   f->dae.constraint = f->constraint;
   f->dae.scratch_size = pol_formulation_scratch(f->chart, f->num_bodies);
-  f->dae.evaluate = f->chart->polynomial ? pol_directors_evaluate : pol_formulation_evaluate;
   if (f->dae.constant_mass) {
+    size_t nq = (size_t)f->dae.group.nq; /* of a mean configuration */
+    if (f->dae.scratch_size < nq) f->dae.scratch_size = nq;
     f->dae.discrete_force = pol_directors_discrete_force;
-    if (f->dae.scratch_size < (size_t)f->dae.group.nq)
-      f->dae.scratch_size = (size_t)f->dae.group.nq;
   }
+  f->dae.evaluate = f->chart->polynomial ? pol_directors_evaluate : pol_formulation_evaluate;
   if (f->dae.history_size) f->dae.remember = remember;
   f->dae.describe = describe;
   f->dae.singular = has_singularities(f) ? singular : NULL;
+  f->dae.blame = pol_formulation_blame;
   f->dae.user = f;
   return POL_OK;
 }
