@@ -408,6 +408,34 @@ static void wrong_models(void **state)
   json_decref(object);
 }
 
+/* A variational method on the model of another: its own settings are told, those without effect
+ * give a warning. */
+static void variational_methods_run(void **state)
+{
+  (void)state;
+  static const char options[] =
+      "top.json --set simulation.method=vi-b --set simulation.formulation=directors --set "
+      "simulation.vartheta=0.25 --set simulation.rho_inf=0.8";
+  char command[256];
+  snprintf(command, sizeof command, "polhode run %s", options);
+  expect(command, 0);
+  expect_text(err, "warning: rho_inf has no effect on vi-b\n");
+  expect_text(out, "\nmethod          vi-b\nvartheta        0.25\nguess           advanced\n");
+  snprintf(command, sizeof command, "polhode run %s --json", options);
+  expect(command, 0);
+  json_t *object = parse_output();
+  assert_true(number_at(object, "vartheta") == 0.25);
+  assert_true(json_is_null(at(object, "theta")));
+  expect_word(object, "method", "vi-b");
+  json_decref(object);
+  snprintf(command, sizeof command, "polhode check %s", options);
+  expect(command, 0);
+  expect_text(out, "\nmethod          vi-b\nvartheta        0.25\n");
+  assert_null(strstr(out, "alpha_m"));
+  expect("polhode methods", 0);
+  expect_text(out, "    settings   theta vartheta guess\n");
+}
+
 /* What does not fit the formulation or the mechanism is an error of the input, with the reason. */
 static void settings_that_do_not_fit(void **state)
 {
@@ -421,6 +449,9 @@ static void settings_that_do_not_fit(void **state)
        "simulation: a rotation vector is integrated by the classical method"},
       {"--set simulation.formulation=so3xr3-cayley --set simulation.sigma=optimal",
        "simulation: sigma needs the exponential map"},
+      {"--set simulation.method=em", "simulation: the method needs coordinates of a vector space"},
+      {"--set simulation.method=em --set simulation.formulation=euler-parameters",
+       "simulation: the method needs a constant mass matrix"},
       {"--set simulation.method=geom2 --set simulation.sigma=optimal",
        "simulation = {\"method\": \"geom2\""},
       {"--set simulation.formulation=so3 --set joints=[]",
@@ -1096,6 +1127,7 @@ int main(void)
       cmocka_unit_test(options_override_the_model),
       cmocka_unit_test(results_are_written),
       cmocka_unit_test(wrong_models),
+      cmocka_unit_test(variational_methods_run),
       cmocka_unit_test(settings_that_do_not_fit),
       cmocka_unit_test(doubtful_parameters_give_a_warning),
       cmocka_unit_test(sigma_and_start_are_told),
