@@ -70,6 +70,9 @@ typedef struct pol_joint {
   pol_joint_type type;
   int marker[2]; /* marker indices: first, second */
   double length; /* distance only, above 0 */
+  /* The translation rows are written in global axes instead of those of the first marker; only
+   * where all three are locked (pol_joint_locks_point). */
+  int global_axes;
 } pol_joint;
 
 enum { POL_MAX_JOINT_ROWS = 6 };
@@ -154,7 +157,8 @@ void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
 
 /* Each copies its argument, names included.  The new index goes to *index (may be NULL).
  * POL_BAD_ARGUMENT: a mass or inertia that is not positive definite, an index that does not exist,
- * a name that is missing or taken, a number that is not finite, a distance without length, a
+ * a name that is missing or taken, a number that is not finite, a distance without length, global
+ * axes for a joint that leaves a translation free, a
  * spring-damper whose markers coincide, a coordinate that a joint does not leave free or that is
  * driven already, a function without sense. */
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index);
@@ -186,6 +190,8 @@ int pol_mechanism_find_body(const pol_mechanism *mechanism, const char *name); /
 /* The preset's name ("revolute") and rows; POL_MAX_JOINT_ROWS at most, returns how many. */
 const char *pol_joint_type_name(pol_joint_type type);
 int pol_joint_rows(pol_joint_type type, pol_joint_row rows[POL_MAX_JOINT_ROWS]);
+/* Whether this type of joint locks all three translations. */
+int pol_joint_locks_point(pol_joint_type type);
 /* The type of that name in *type, or POL_BAD_ARGUMENT. */
 pol_status pol_joint_type_find(const char *name, pol_joint_type *type);
 

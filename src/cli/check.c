@@ -36,8 +36,9 @@ static const char *marker_owner(const pol_mechanism *mechanism, int marker)
 }
 
 /* What a joint locks: "translations x y z, 2 rotations", "the distance". */
-static void describe_locks(pol_joint_type type, char *text, size_t size)
+static void describe_locks(const pol_joint *joint, char *text, size_t size)
 {
+  pol_joint_type type = joint->type;
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
   int num_rows = pol_joint_rows(type, rows);
   int rotations = 0;
@@ -54,6 +55,8 @@ static void describe_locks(pol_joint_type type, char *text, size_t size)
       used += (size_t)snprintf(text + used, size - used, "%s %c", used == 0 ? "translations" : "",
                                "xyz"[rows[i].axis]);
   }
+  if (joint->global_axes && used < size)
+    used += (size_t)snprintf(text + used, size - used, " in global axes");
   if (rotations > 0 && used < size)
     snprintf(text + used, size - used, "%s%d rotation%s", used == 0 ? "" : ", ", rotations,
              cli_plural(rotations));
@@ -128,7 +131,7 @@ static void print_mechanism(const findings *found)
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, i);
     char locks[80];
-    describe_locks(joint->type, locks, sizeof locks);
+    describe_locks(joint, locks, sizeof locks);
     cli_print_row("joint", "%s, %s from %s to %s, locks %s", joint->name,
                   pol_joint_type_name(joint->type), marker_owner(mechanism, joint->marker[0]),
                   marker_owner(mechanism, joint->marker[1]), locks);
@@ -214,7 +217,7 @@ static json_t *joints_json(const pol_mechanism *mechanism)
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, i);
     char locks[80];
-    describe_locks(joint->type, locks, sizeof locks);
+    describe_locks(joint, locks, sizeof locks);
     json_t *item = json_pack("{s:s, s:s, s:[s, s], s:s}",                         //
                              "name", joint->name,                                 //
                              "type", pol_joint_type_name(joint->type),            //

@@ -95,7 +95,9 @@ static double initial_distance(const pol_mechanism *mechanism, const int markers
 static pol_status add_joint(pol_mechanism *mechanism, const pol_model_data *data,
                             const pol_model_joint *from)
 {
-  pol_joint joint = {.name = from->name, .type = (pol_joint_type)from->type};
+  pol_joint joint = {.name = from->name,
+                     .type = (pol_joint_type)from->type,
+                     .global_axes = from->frame == POL_GLOBAL_AXES};
   if (from->given == POL_AXES_MARKERS) {
     /* the markers of the file were added first, so their indices are the mechanism's */
     memcpy(joint.marker, from->markers, sizeof joint.marker);

@@ -58,6 +58,7 @@ typedef struct pol_model_joint {
   double axis[3];
   double axes[6];
   double length; /* of a distance; 0 for that of the initial position */
+  int frame;     /* pol_force_frame, of the translation rows */
   pol_model_axes given;
 } pol_model_joint;
 

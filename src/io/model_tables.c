@@ -117,6 +117,14 @@ static const pol_kind marker_kind = {
 
 /* --- joints ----------------------------------------------------------------------------------- */
 
+/* Axes of a body or of the ground, for joints and forces. */
+static const char *frame_choice(int number)
+{
+  return pol_force_frame_name((pol_force_frame)number);
+}
+
+static const pol_choices frames = {frame_choice};
+
 static const char *joint_type_choice(int number)
 {
   return pol_joint_type_name((pol_joint_type)number);
@@ -139,6 +147,7 @@ static const pol_field joint_fields[] = {
      "must be a list of 2 names of markers", "markers"},
     {"length", pol_read_number, offsetof(pol_model_joint, length), POL_OPTIONAL, positive_rule,
      &positive},
+    {"frame", pol_read_choice, offsetof(pol_model_joint, frame), POL_OPTIONAL, "", &frames},
     {.key = NULL},
 };
 
@@ -227,10 +236,22 @@ static void check_distance(pol_reader *reader, const pol_place *place, const pol
     pol_report_missing(reader, place, joint_fields, "markers", "a distance is between two of them");
 }
 
+/* A joint that leaves a translation free needs its own axes to say which. */
+static void check_frame(pol_reader *reader, const pol_place *place, pol_model_joint *joint)
+{
+  const pol_place frame = pol_place_key(place, "frame");
+  if (!frame.value) joint->frame = POL_BODY_AXES;
+  if (joint->frame == POL_GLOBAL_AXES && pol_given(place, "type") && joint->type >= 0 &&
+      !pol_joint_locks_point((pol_joint_type)joint->type))
+    pol_report(reader, &frame, "",
+               "must not be \"global\": this type of joint leaves a translation free");
+}
+
 static void check_joint(pol_reader *reader, const pol_place *place, void *object, int sound)
 {
   pol_model_joint *joint = object;
   check_distance(reader, place, joint);
+  check_frame(reader, place, joint);
   joint->given = POL_AXES_OF_BODY;
   if (pol_given(place, "axis")) joint->given = POL_AXES_ONE;
   if (pol_given(place, "axes")) joint->given = POL_AXES_TWO;
@@ -256,13 +277,7 @@ static const char *force_type_choice(int number)
   return pol_force_type_name((pol_force_type)number);
 }
 
-static const char *force_frame_choice(int number)
-{
-  return pol_force_frame_name((pol_force_frame)number);
-}
-
 static const pol_choices force_types = {force_type_choice};
-static const pol_choices force_frames = {force_frame_choice};
 
 static const char rates_rule[] = "must be a number or a list of 3 numbers, none negative";
 
@@ -277,7 +292,7 @@ static const pol_field force_fields[] = {
      "must be a list of 2 names of markers", "markers"},
     {"force", pol_read_vector, offsetof(pol_model_force, force), POL_OPTIONAL, vector_rule, NULL},
     {"torque", pol_read_vector, offsetof(pol_model_force, torque), POL_OPTIONAL, vector_rule, NULL},
-    {"frame", pol_read_choice, offsetof(pol_model_force, frame), POL_OPTIONAL, "", &force_frames},
+    {"frame", pol_read_choice, offsetof(pol_model_force, frame), POL_OPTIONAL, "", &frames},
     {"point", pol_read_vector, offsetof(pol_model_force, point), POL_OPTIONAL, vector_rule, NULL},
     {"anchor", pol_read_vector, offsetof(pol_model_force, anchor), POL_OPTIONAL, vector_rule, NULL},
     {"stiffness", pol_read_rates, offsetof(pol_model_force, stiffness), POL_OPTIONAL, rates_rule,

@@ -12,7 +12,8 @@
  *
  *     phi = (d . d) / 2 - offset,   d = z - point,   offset = length^2 / 2,
  *
- * that is, with the axis a = d.
+ * that is, with the axis a = d.  A view may also be global: then all three translations are locked
+ * and z is the way between the two points in global axes, z = x2 + R2 s - x1 - R1 point.
  *
  * Variations are dR = R dphi~ (dphi in body axes) and dx (global), in the order (dphi1, dx1, dphi2,
  * dx2); velocities likewise are (angular velocity in body axes, global velocity).
@@ -40,6 +41,7 @@ typedef struct pol_view {
   double axis[3][3]; /* a of each row, in axes of the first body */
   double offset[3];
   int distance; /* its one row is a distance from this point, in axes of the first body */
+  int global;   /* its rows are in global axes, from this point to s */
   double point[3];
 } pol_view;
 
