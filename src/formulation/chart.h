@@ -9,8 +9,8 @@
  *
  *     N1 = d(L v)/dq,   N2 = d(L v' + bias)/dq,   N3 = d(bias)/dv,   G = d(L^T r)/dq at constant r.
  *
- * Where the coordinates' velocities are those of the frame, L = I and all the others vanish:
- * `identity`.
+ * Where the coordinates' velocities are the last dim of the frame's six, L = (0; I) and all the
+ * others vanish: such a chart is `direct`, and blocks need no products.
  */
 #ifndef POLHODE_FORMULATION_CHART_H
 #define POLHODE_FORMULATION_CHART_H
@@ -42,16 +42,16 @@ typedef struct pol_chart {
   int num_factors;                           /* of the body's group */
   pol_factor factors[POL_CHART_MAX_FACTORS]; /* kind and dim only */
   int num_rotations;                         /* first components of v: those of the rotation */
-  int identity;
+  int direct;
   int unit_constraint; /* q holds Euler parameters p that must satisfy p.p = 1 */
 
   /* Body values to coordinates. */
   void (*coordinates)(const pol_body *body, double *q, double *v);
   /* Coordinates to the frame. */
   void (*frame)(const pol_chart_point *at, pol_frame *frame);
-  /* L and its relatives, set to zero before; NULL if identity. */
+  /* L and its relatives, set to zero before; NULL if direct. */
   void (*maps)(const pol_chart_point *at, const pol_frame *frame, pol_chart_maps *maps);
-  /* K += G for the wrench r; NULL if identity. */
+  /* K += G for the wrench r; NULL if direct. */
   void (*add_wrench_gradient)(const pol_chart_point *at, const pol_frame *frame, const double r[6],
                               pol_map K);
   /* Optional: whether q is at a singularity of the coordinates; its name goes to text. */

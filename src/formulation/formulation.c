@@ -73,8 +73,7 @@ static pol_placed_joint *element(const pol_formulation *f, int k)
 /* Numbers the coordinates and constraints. */
 static void number(pol_formulation *f)
 {
-  const pol_chart *chart = f->chart;
-  int row = 0;
+  int row = 0, q = 0, v = 0;
   for (int k = 0; k < f->num_joints; k++) {
     pol_joint_kernel_setup(&f->joints[k].kernel, f->mechanism, k);
     f->joints[k].row = row;
@@ -89,10 +88,11 @@ static void number(pol_formulation *f)
   }
   for (int b = 0; b < f->num_bodies; b++) {
     pol_placed_body *body = &f->bodies[b];
-    body->body = pol_mechanism_body(f->mechanism, b);
-    body->q = chart->nq * b;
-    body->v = chart->dim * b;
-    body->unit_row = chart->unit_constraint ? row++ : -1;
+    body->q = q;
+    body->v = v;
+    q += body->chart->nq;
+    v += body->chart->dim;
+    body->unit_row = body->chart->unit_constraint ? row++ : -1;
   }
   f->dae.num_holonomic = row;
 }
@@ -121,18 +121,20 @@ static void eliminate_pivots(pol_formulation *f)
 }
 
 /* Adds the blocks off the diagonal that couple two bodies; none with the ground. */
-static int add_coupling(int dim, const int body[2], int count, pol_block *coupling)
+static int add_coupling(const pol_formulation *f, const int body[2], int count, pol_block *coupling)
 {
   if (body[0] == POL_GROUND || body[1] == POL_GROUND) return count;
-  for (int i = 0; i < 2; i++)
-    coupling[count++] = (pol_block){dim * body[i], dim * body[1 - i], dim, dim};
+  for (int i = 0; i < 2; i++) {
+    const pol_placed_body *row = &f->bodies[body[i]], *col = &f->bodies[body[1 - i]];
+    coupling[count++] = (pol_block){row->v, col->v, row->chart->dim, col->chart->dim};
+  }
   return count;
 }
 
 /* The blocks of each body and of each pair of bodies that share a joint, a drive or a force. */
 static pol_status build_patterns(pol_formulation *f)
 {
-  int dim = f->chart->dim, nv = dim * f->num_bodies, m = f->dae.num_holonomic;
+  int nv = f->dae.group.nv, m = f->dae.num_holonomic;
   size_t bodies = (size_t)f->num_bodies, joints = (size_t)(f->num_joints + f->num_drives);
   size_t pairs = joints + (size_t)f->num_forces;
   pol_block *coupling = calloc(bodies + 2 * pairs + 1, sizeof *coupling);
@@ -143,6 +145,7 @@ static pol_status build_patterns(pol_formulation *f)
 
   for (int b = 0; b < f->num_bodies; b++) {
     const pol_placed_body *body = &f->bodies[b];
+    int dim = body->chart->dim;
     coupling[num_coupling++] = (pol_block){body->v, body->v, dim, dim};
     if (body->unit_row >= 0)
       constraint[num_constraint++] = (pol_block){body->unit_row, body->v, 1, dim};
@@ -151,15 +154,15 @@ static pol_status build_patterns(pol_formulation *f)
     const pol_placed_joint *joint = element(f, k);
     if (joint->row < 0) continue;
     for (int i = 0; i < 2; i++) {
-      int body = joint->kernel.body[i];
-      if (body == POL_GROUND) continue;
+      if (joint->kernel.body[i] == POL_GROUND) continue;
+      const pol_placed_body *body = &f->bodies[joint->kernel.body[i]];
       constraint[num_constraint++] =
-          (pol_block){joint->row, dim * body, joint->kernel.num_rows, dim};
+          (pol_block){joint->row, body->v, joint->kernel.num_rows, body->chart->dim};
     }
-    num_coupling = add_coupling(dim, joint->kernel.body, num_coupling, coupling);
+    num_coupling = add_coupling(f, joint->kernel.body, num_coupling, coupling);
   }
   for (int k = 0; k < f->num_forces; k++)
-    num_coupling = add_coupling(dim, f->forces[k].kernel.body, num_coupling, coupling);
+    num_coupling = add_coupling(f, f->forces[k].kernel.body, num_coupling, coupling);
   status = pol_pattern_create(&f->coupling, nv, nv, num_coupling, coupling);
   if (!status) status = pol_pattern_create(&f->constraint, m, nv, num_constraint, constraint);
 done:
@@ -207,8 +210,10 @@ static const char axes[] = "xyz";
 /* "body 'top', torque x"; coordinates that are not the frame's own carry numbers. */
 static void describe_balance(const pol_formulation *f, int equation, char *text, size_t size)
 {
-  const char *name = f->bodies[equation / f->chart->dim].body->name;
-  int component = equation % f->chart->dim, rotations = f->chart->num_rotations;
+  const pol_placed_body *body = f->bodies;
+  while (equation >= body->v + body->chart->dim) body++;
+  const char *name = body->body->name;
+  int component = equation - body->v, rotations = body->chart->num_rotations;
   if (component >= rotations)
     snprintf(text, size, "body '%s', force %c", name, axes[component - rotations]);
   else if (rotations == 3)
@@ -254,35 +259,47 @@ static int singular(const double *q, char *text, size_t size, void *user)
   const pol_formulation *f = user;
   int worst = 0;
   for (int b = 0; b < f->num_bodies; b++) {
+    const pol_placed_body *body = &f->bodies[b];
     char what[96];
-    int found = f->chart->singular(q + f->bodies[b].q, what, sizeof what);
+    if (!body->chart->singular) continue;
+    int found = body->chart->singular(q + body->q, what, sizeof what);
     if (found <= worst) continue;
     worst = found;
-    snprintf(text, size, "body '%s' is in %s", f->bodies[b].body->name, what);
+    snprintf(text, size, "body '%s' is in %s", body->body->name, what);
   }
   return worst;
 }
 
 /* --- life cycle ------------------------------------------------------------------------------- */
 
+/* The bodies' charts and the group that their factors make. */
+static pol_status choose_charts(pol_formulation *f)
+{
+  int num_factors = 0;
+  for (int b = 0; b < f->num_bodies; b++) {
+    f->bodies[b].body = pol_mechanism_body(f->mechanism, b);
+    f->bodies[b].chart = f->chart;
+    const pol_chart *chart = f->bodies[b].chart;
+    for (int i = 0; i < chart->num_factors; i++) f->factors[num_factors++] = chart->factors[i];
+  }
+  return pol_group_layout(&f->dae.group, f->factors, num_factors);
+}
+
 static pol_status build(pol_formulation *f)
 {
-  const pol_chart *chart = f->chart;
   f->num_bodies = pol_mechanism_num_bodies(f->mechanism);
   f->num_joints = pol_mechanism_num_joints(f->mechanism);
   f->num_forces = pol_mechanism_num_forces(f->mechanism);
   f->num_drives = pol_mechanism_num_drives(f->mechanism);
   pol_mechanism_gravity(f->mechanism, f->gravity);
-  int num_factors = f->num_bodies * chart->num_factors;
-  f->factors = calloc((size_t)num_factors + 1, sizeof *f->factors);
+  f->factors = calloc((size_t)(f->num_bodies * POL_CHART_MAX_FACTORS) + 1, sizeof *f->factors);
   f->bodies = calloc((size_t)f->num_bodies + 1, sizeof *f->bodies);
   f->joints = calloc((size_t)f->num_joints + 1, sizeof *f->joints);
   f->forces = calloc((size_t)f->num_forces + 1, sizeof *f->forces);
   f->drives = calloc((size_t)f->num_drives + 1, sizeof *f->drives);
   if (!f->factors || !f->bodies || !f->joints || !f->forces || !f->drives) return POL_NO_MEMORY;
 
-  for (int i = 0; i < num_factors; i++) f->factors[i] = chart->factors[i % chart->num_factors];
-  pol_status status = pol_group_layout(&f->dae.group, f->factors, num_factors);
+  pol_status status = choose_charts(f);
   if (status) return status;
   number(f);
   if (f->kind == POL_SO3_PIVOT) eliminate_pivots(f);
@@ -292,10 +309,10 @@ static pol_status build(pol_formulation *f)
 
   f->dae.coupling = f->coupling;
   f->dae.constraint = f->constraint;
-  f->dae.scratch_size = pol_formulation_scratch(chart, f->num_bodies);
+  f->dae.scratch_size = pol_formulation_scratch(f->chart, f->num_bodies);
   f->dae.evaluate = pol_formulation_evaluate;
   f->dae.describe = describe;
-  f->dae.singular = chart->singular ? singular : NULL;
+  f->dae.singular = f->chart->singular ? singular : NULL;
   f->dae.user = f;
   return POL_OK;
 }

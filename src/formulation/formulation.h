@@ -17,6 +17,7 @@ typedef struct pol_slot {
 /* A body, where its coordinates start and where its block is. */
 typedef struct pol_placed_body {
   const pol_body *body;
+  const pol_chart *chart;  /* its coordinates */
   int q, v;                /* of its first configuration number and velocity */
   int unit_row;            /* of the constraint p.p = 1, or -1 */
   pol_slot diagonal;       /* in coupling */
@@ -47,10 +48,10 @@ typedef struct pol_placed_drive {
 struct pol_formulation {
   const pol_mechanism *mechanism;
   pol_formulation_kind kind;
-  const pol_chart *chart;
+  const pol_chart *chart; /* of the rigid bodies; if it is direct, no body needs maps */
   double gravity[3];
   int num_bodies, num_joints, num_forces, num_drives;
-  pol_factor *factors; /* chart->num_factors a body */
+  pol_factor *factors; /* of the bodies' charts, one body after the other */
   pol_placed_body *bodies;
   pol_placed_joint *joints;
   pol_placed_force *forces;

@@ -19,15 +19,15 @@ static void spin_from_velocity(const pol_placed_body *placed, double omega[3])
 void pol_formulation_initial(const pol_formulation *formulation, double *q, double *v,
                              unsigned char *keep)
 {
-  const pol_chart *chart = formulation->chart;
   memset(keep, 0, (size_t)formulation->dae.group.nv);
   for (int b = 0; b < formulation->num_bodies; b++) {
-    const pol_body *body = pol_mechanism_body(formulation->mechanism, b);
-    chart->coordinates(body, q + formulation->bodies[b].q, v + formulation->bodies[b].v);
-    if (formulation->kind == POL_SO3_PIVOT && body->given == POL_GIVEN_VELOCITY)
-      spin_from_velocity(&formulation->bodies[b], v + formulation->bodies[b].v);
-    if (body->given & POL_GIVEN_ANGULAR_VELOCITY)
-      memset(keep + formulation->bodies[b].v, 1, (size_t)chart->num_rotations);
+    const pol_placed_body *placed = &formulation->bodies[b];
+    unsigned given = placed->body->given;
+    placed->chart->coordinates(placed->body, q + placed->q, v + placed->v);
+    if (formulation->kind == POL_SO3_PIVOT && given == POL_GIVEN_VELOCITY)
+      spin_from_velocity(placed, v + placed->v);
+    if (given & POL_GIVEN_ANGULAR_VELOCITY)
+      memset(keep + placed->v, 1, (size_t)placed->chart->num_rotations);
   }
 }
 
@@ -173,7 +173,7 @@ static void pivot_force(const pol_formulation *f, const pol_point *at, int body,
 {
   pol_chart_point point = pol_formulation_point(f, at->q, at->v, at->vd, body);
   pol_frame frame;
-  f->chart->frame(&point, &frame);
+  f->bodies[body].chart->frame(&point, &frame);
   for (int i = 0; i < 3; i++)
     force[i] = f->bodies[body].body->mass * (frame.ud[i] + frame.ub[i] - f->gravity[i]);
   for (int k = 0; k < f->num_forces; k++) {
