@@ -20,6 +20,16 @@ enum { POL_GROUND = -1 }; /* the body index of the inertial frame */
 /* Which initial values of a body were given; the assembler keeps a given angular velocity. */
 enum { POL_GIVEN_VELOCITY = 1, POL_GIVEN_ANGULAR_VELOCITY = 2 };
 
+/* Which initial values of a body must stay as they are: bits for the x component; those for y and z
+ * are the next two. */
+enum {
+  POL_KEEP_POSITION = 1 << 0,
+  POL_KEEP_ROTATION = 1 << 3, /* components of the rotation vector away from the given one, in body
+                                 axes */
+  POL_KEEP_VELOCITY = 1 << 6,
+  POL_KEEP_ANGULAR_VELOCITY = 1 << 9 /* body axes */
+};
+
 typedef struct pol_body {
   const char *name;
   double mass;
@@ -29,6 +39,7 @@ typedef struct pol_body {
   double velocity[3];         /* of the centre of mass, global axes */
   double angular_velocity[3]; /* body axes */
   unsigned given;             /* POL_GIVEN_... bits */
+  unsigned keep;              /* POL_KEEP_... bits */
 } pol_body;
 
 typedef struct pol_marker {

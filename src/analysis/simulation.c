@@ -22,6 +22,7 @@ struct pol_simulation {
   pol_formulation *formulation;
   pol_integrator *integrator;
   const pol_dae *dae;
+  pol_solver_kind solver;
 
   /* Time span: num_steps - 1 steps of size step, then one of size last_step. */
   double step, last_step, end;
@@ -254,7 +255,10 @@ static pol_status start_from(pol_simulation *sim, double *q, double *v, unsigned
     sim->summary.moves.velocity_residual =
         largest(pol_dae_num_constraints(sim->dae), sim->velocity);
   }
-  pol_status status = pol_integrator_start(sim->integrator, 0.0, q, v, keep);
+  pol_status status =
+      pol_formulation_assemble(sim->formulation, sim->solver, 0.0, q, v, keep, &sim->diagnostics);
+  if (status != POL_OK) return status;
+  status = pol_integrator_start(sim->integrator, 0.0, q, v, keep);
   if (status != POL_OK) {
     sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
     return status;
@@ -308,6 +312,7 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   if (status != POL_OK) return status;
   plan_steps(sim, settings);
   sim->mechanism = mechanism;
+  sim->solver = settings->options.solver;
   status =
       pol_formulation_supports(mechanism, settings->formulation, d->message, sizeof d->message);
   if (status != POL_OK) return status;

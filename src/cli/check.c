@@ -62,6 +62,27 @@ static void describe_locks(const pol_joint *joint, char *text, size_t size)
              cli_plural(rotations));
 }
 
+/* What of a body's initial values must stay: "position x y, rotation x y z"; "" for nothing. */
+static void describe_keep(unsigned keep, char *text, size_t size)
+{
+  static const struct {
+    const char *name;
+    unsigned bit;
+  } kinds[] = {{"position", POL_KEEP_POSITION},
+               {"rotation", POL_KEEP_ROTATION},
+               {"velocity", POL_KEEP_VELOCITY},
+               {"angular velocity", POL_KEEP_ANGULAR_VELOCITY}};
+  size_t used = 0;
+  text[0] = '\0';
+  for (int k = 0; k < 4; k++) {
+    if (!(keep & 7 * kinds[k].bit)) continue;
+    used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", kinds[k].name);
+    for (int axis = 0; axis < 3; axis++)
+      if (keep & kinds[k].bit << axis)
+        used += (size_t)snprintf(text + used, size - used, " %c", "xyz"[axis]);
+  }
+}
+
 /* Whether the values of this kind (a POL_GIVEN_... bit) are given for any body. */
 static int is_given(const pol_mechanism *mechanism, unsigned bit)
 {
@@ -126,7 +147,10 @@ static void print_mechanism(const findings *found)
   cli_print_row("gravity", "(%.10g, %.10g, %.10g) m/s^2", gravity[0], gravity[1], gravity[2]);
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
     const pol_body *body = pol_mechanism_body(mechanism, i);
-    cli_print_row("body", "%s, %.10g kg", body->name, body->mass);
+    char keeps[96];
+    describe_keep(body->keep, keeps, sizeof keeps);
+    cli_print_row("body", "%s, %.10g kg%s%s", body->name, body->mass, keeps[0] ? ", keeps " : "",
+                  keeps);
   }
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, i);
@@ -202,7 +226,10 @@ static json_t *bodies_json(const pol_mechanism *mechanism)
   json_t *list = json_array();
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
     const pol_body *body = pol_mechanism_body(mechanism, i);
-    json_t *item = json_pack("{s:s, s:o}", "name", body->name, "mass", cli_json_number(body->mass));
+    char keeps[96];
+    describe_keep(body->keep, keeps, sizeof keeps);
+    json_t *item = json_pack("{s:s, s:o, s:s}", "name", body->name, "mass",
+                             cli_json_number(body->mass), "keeps", keeps);
     if (json_array_append_new(list, item) != 0) {
       json_decref(list);
       return NULL;

@@ -60,7 +60,7 @@ static void joint_rotation(const pol_model_data *data, const pol_model_joint *jo
 
 static pol_status add_body(pol_mechanism *mechanism, const pol_model_body *from)
 {
-  pol_body body = {.name = from->name, .mass = from->mass};
+  pol_body body = {.name = from->name, .mass = from->mass, .keep = from->keep};
   memcpy(body.inertia, from->inertia, sizeof body.inertia);
   pol_v3_copy(from->position, body.position);
   copy4(from->rotation, body.rotation);

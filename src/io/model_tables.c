@@ -65,6 +65,7 @@ static const pol_field body_fields[] = {
      vector_rule, NULL},
     {"angular_velocity_global", pol_read_vector, offsetof(pol_model_body, angular_velocity_global),
      POL_OPTIONAL, vector_rule, NULL},
+    {"keep", pol_read_keep, offsetof(pol_model_body, keep), POL_OPTIONAL, "", NULL},
     {.key = NULL},
 };
 
