@@ -177,7 +177,8 @@ static void print_mechanism(const findings *found)
   cli_print_row("freedom", "%d of %d: %d constraint%s%s", degrees_of_freedom(found),
                 6 * pol_mechanism_num_bodies(mechanism), found->num_constraints,
                 cli_plural(found->num_constraints), redundant);
-  if (found->started) cli_print_redundant(found->simulation);
+  if (found->started)
+    cli_print_redundant(found->simulation, found->model->settings.options.redundant);
 }
 
 static void print_settings(const pol_settings *settings)

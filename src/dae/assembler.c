@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "linalg/rank.h"
+#include "dae/independence.h"
 
 enum { MAX_POSITION_ITERATIONS = 100, MAX_VELOCITY_ITERATIONS = 20, MAX_FEEDBACK_ITERATIONS = 30 };
 
@@ -474,28 +474,16 @@ pol_status pol_assembler_drop_redundant(pol_assembler *assembler, double t, cons
                                         int *count, pol_diagnostics *diagnostics)
 {
   pol_assembler *a = assembler;
-  const pol_saddle *s = a->saddle;
   pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
-  pol_terms out = {.mass = a->mass, .jacobian = a->jacobian};
-  pol_status status = evaluate(a, &at, POL_MASS | POL_JACOBIAN, &out, diagnostics);
-  if (status) return status;
-  /* the columns of M^-1/2 B^T, with M by its diagonal */
-  double *A = calloc((size_t)s->nv * (size_t)s->m + 1, sizeof *A);
-  status = A ? POL_OK : POL_NO_MEMORY;
-  for (int i = 0; i < s->m && A; i++)
-    for (int k = s->row_start[i]; k < s->row_start[i + 1]; k++) {
-      int j = s->row_col[k];
-      double mass = a->mass[pol_pattern_address(s->patterns.coupling, j, j)];
-      A[(size_t)i * (size_t)s->nv + (size_t)j] =
-          a->jacobian[s->row_address[k]] / sqrt(mass > 0.0 ? mass : 1.0);
-    }
-  if (!status) status = pol_dependent_columns(s->nv, s->m, A, a->dropped);
-  free(A);
+  pol_independence *independence;
+  pol_status status = pol_independence_create(&independence, a->dae, NULL);
+  if (!status) status = pol_independence_find(independence, &at, a->dropped);
+  pol_independence_free(&independence);
   if (status)
     return fail(a, status, t, -1, "the rank of the constraints could not be found", "",
                 diagnostics);
   a->num_dropped = 0;
-  for (int i = 0; i < s->m; i++) a->num_dropped += a->dropped[i];
+  for (int i = 0; i < a->saddle->m; i++) a->num_dropped += a->dropped[i];
   if (count) *count = a->num_dropped;
   return POL_OK;
 }
@@ -503,6 +491,11 @@ pol_status pol_assembler_drop_redundant(pol_assembler *assembler, double t, cons
 const unsigned char *pol_assembler_dropped(const pol_assembler *assembler)
 {
   return assembler->dropped;
+}
+
+void pol_assembler_set_dropped(pol_assembler *assembler, const unsigned char *dropped)
+{
+  memcpy(assembler->dropped, dropped, (size_t)assembler->saddle->m);
 }
 
 void pol_assembler_keep_all(pol_assembler *assembler)

@@ -396,8 +396,9 @@ static const char *sigma_update_choice(int number)
 
 static const char *redundant_choice(int number)
 {
-  static const char *const names[] = {
-      [POL_REDUNDANT_DROP] = "drop", [POL_REDUNDANT_REFUSE] = "refuse"};
+  static const char *const names[] = {[POL_REDUNDANT_DROP] = "drop",
+                                      [POL_REDUNDANT_REFUSE] = "refuse",
+                                      [POL_REDUNDANT_MINIMUM_NORM] = "minimum-norm"};
   return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
 }
 
