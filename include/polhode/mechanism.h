@@ -1,6 +1,6 @@
 /* A mechanism: rigid bodies, markers (frames fixed in a body or in the ground), joints between
- * markers, drives of joints, forces on and between bodies, gravity.  Plain data without coordinates
- * or stepping; a formulation turns it into equations.
+ * markers, drives and couplings of joints, forces on and between bodies, gravity.  Plain data
+ * without coordinates or stepping; a formulation turns it into equations.
  *
  * Lengths in metres, masses in kilograms, angles in radians, everything at the initial
  * configuration. The mechanism owns what it holds; the pointers that the readers return live as
@@ -30,6 +30,8 @@ enum {
   POL_KEEP_ANGULAR_VELOCITY = 1 << 9 /* body axes */
 };
 
+/* A rigid body, or a point mass: it has a position and no rotation, its axes are the global ones.
+ */
 typedef struct pol_body {
   const char *name;
   double mass;
@@ -40,12 +42,15 @@ typedef struct pol_body {
   double angular_velocity[3]; /* body axes */
   unsigned given;             /* POL_GIVEN_... bits */
   unsigned keep;              /* POL_KEEP_... bits */
+  int point; /* 1: a point mass; inertia, rotation and angular velocity are not read, and are
+                stored as 0, none and 0 */
 } pol_body;
 
 typedef struct pol_marker {
   const char *name;   /* may be empty */
   int body;           /* index or POL_GROUND */
-  double position[3]; /* in body axes from the centre of mass; global for the ground */
+  double position[3]; /* in body axes from the centre of mass; global for the ground; 0 for a point
+                         mass */
   double rotation[4]; /* marker to body axes */
 } pol_marker;
 
@@ -53,34 +58,59 @@ typedef struct pol_marker {
  * seen from the first, are locked.  The joint's axis is the z axis of its markers. */
 typedef enum pol_joint_type {
   POL_FIXED,
-  POL_REVOLUTE,    /* free: rotation about z */
-  POL_PRISMATIC,   /* free: translation along z */
-  POL_CYLINDRICAL, /* free: rotation about and translation along z */
-  POL_SPHERICAL,   /* free: all rotations */
-  POL_UNIVERSAL,   /* free: rotations about x of the first and y of the second marker */
-  POL_PLANAR,      /* free: translations along x and y, rotation about z */
-  POL_DISTANCE     /* free: all but the distance of the points of the markers */
+  POL_REVOLUTE,          /* free: rotation about z */
+  POL_PRISMATIC,         /* free: translation along z */
+  POL_CYLINDRICAL,       /* free: rotation about and translation along z */
+  POL_SPHERICAL,         /* free: all rotations */
+  POL_UNIVERSAL,         /* free: rotations about x of the first and y of the second marker */
+  POL_PLANAR,            /* free: translations along x and y, rotation about z */
+  POL_DISTANCE,          /* free: all but the distance of the points of the markers */
+  POL_POINT_ON_LINE,     /* free: translation along z, all rotations */
+  POL_POINT_IN_PLANE,    /* free: translations along x and y, all rotations */
+  POL_PARALLEL,          /* free: all translations, rotation about z; the z axes stay parallel */
+  POL_CONSTANT_VELOCITY, /* free: to bend in any direction; rotations about z are handed on 1 : 1 */
+  POL_GENERIC,           /* free: what pol_joint.locked does not name */
+  POL_ROLLING_SPHERE,    /* a sphere about the second marker rolls on the xy plane of the first */
+  POL_ROLLING_DISK       /* so does the rim of a thin disk with the axis z of the second marker */
 } pol_joint_type;
+
+/* What a generic joint can lock, bits: relative translations along and rotations about the axes of
+ * the first marker.  One locked rotation, about z say, keeps x of the first marker perpendicular to
+ * y of the second (about x: y and z; about y: z and x), as in a universal joint; two keep the third
+ * axis of both markers parallel, as in a revolute joint; three lock all rotations. */
+enum {
+  POL_LOCK_X = 1 << 0,
+  POL_LOCK_Y = 1 << 1,
+  POL_LOCK_Z = 1 << 2,
+  POL_LOCK_ROTATION_X = 1 << 3,
+  POL_LOCK_ROTATION_Y = 1 << 4,
+  POL_LOCK_ROTATION_Z = 1 << 5
+};
 
 /* One row of the kernel.  Both frames' axes are those of the markers. */
 typedef enum pol_row_kind {
   POL_ROW_TRANSLATION, /* component `axis` of the second marker's position in the first marker's
                           frame */
   POL_ROW_ROTATION, /* axis `axis` of the first marker is perpendicular to `other` of the second */
-  POL_ROW_DISTANCE  /* (d.d - length^2) / 2 with d from the first marker to the second */
+  POL_ROW_DISTANCE, /* (d.d - length^2) / 2 with d from the first marker to the second */
+  POL_ROW_TWIST,    /* x1.y2 - y1.x2 with axes of the first and the second marker */
+  POL_ROW_HEIGHT,   /* of the lowest point of a rolling sphere or rim above the plane */
+  POL_ROW_SLIP /* velocity of that point along `axis` of the first marker: a non-holonomic row */
 } pol_row_kind;
 
 typedef struct pol_joint_row {
   pol_row_kind kind;
-  int axis;  /* 0, 1, 2; not for distance rows */
+  int axis;  /* 0, 1, 2; not for distance and twist rows */
   int other; /* 0, 1, 2; rotation rows only */
 } pol_joint_row;
 
 typedef struct pol_joint {
   const char *name;
   pol_joint_type type;
-  int marker[2]; /* marker indices: first, second */
-  double length; /* distance only, above 0 */
+  int marker[2];   /* marker indices: first, second */
+  double length;   /* distance only, above 0 */
+  double radius;   /* rolling only, above 0 */
+  unsigned locked; /* generic only: POL_LOCK_... bits, at least one */
   /* The translation rows are written in global axes instead of those of the first marker; only
    * where all three are locked (pol_joint_locks_point). */
   int global_axes;
@@ -93,8 +123,15 @@ typedef enum pol_force_type {
   POL_APPLIED_TORQUE, /* a constant torque on a body */
   POL_SUPPORT,        /* springs and dampers along the global axes hold a point of a body */
   POL_SPRING_DAMPER,  /* spring, damper and actuator along the line between two markers */
-  POL_DRAG            /* -coefficient |u| u at the centre of mass of a body, u its velocity */
+  POL_DRAG,           /* -coefficient |u| u at the centre of mass of a body, u its velocity */
+  POL_JOINT_SPRING    /* spring, damper and actuator on a coordinate that a joint leaves free */
 } pol_force_type;
+/* What a spring-damper's spring stores at the length l, with k, l0 its stiffness and length. */
+typedef enum pol_spring_law {
+  POL_LINEAR_SPRING, /* k (l - l0)^2 / 2, k in N/m */
+  POL_SQUARED_SPRING /* k (l^2 - l0^2)^2 / 2, k in N/m^3: a polynomial in the positions */
+} pol_spring_law;
+
 typedef enum pol_force_frame {
   POL_GLOBAL_AXES, /* the vector keeps its direction */
   POL_BODY_AXES    /* the vector turns with the body */
@@ -103,8 +140,11 @@ typedef enum pol_force_frame {
 typedef struct pol_force {
   const char *name;
   pol_force_type type;
-  int body;      /* index; not for spring-dampers, which name two markers on different bodies */
-  int marker[2]; /* spring-damper: marker indices, apart from each other */
+  int body;       /* index; not for spring-dampers, which name two markers on different bodies, and
+                     joint-springs */
+  int marker[2];  /* spring-damper: marker indices, apart from each other */
+  int joint;      /* joint-spring: index */
+  int coordinate; /* joint-spring: which of the joint's coordinates, see pol_joint_coordinate() */
 
   /* constant force or torque: N or N m, in the axes of `frame` */
   pol_force_frame frame;
@@ -113,24 +153,33 @@ typedef struct pol_force {
   double point[3];
   /* support: where the point is when the springs are relaxed, global */
   double anchor[3];
-  /* support: along x, y and z; spring-damper: the first.  N/m and N s/m, not negative */
+  /* support: along x, y and z; spring-damper, joint-spring: the first.  N/m (of the squared law
+   * N/m^3) and N s/m, on an angle N m/rad and N m s/rad; not negative */
   double stiffness[3], damping[3];
+  pol_spring_law law; /* spring-damper */
   /* spring-damper: length of the relaxed spring, m, not negative; constant force that pushes the
    * markers apart, N */
   double length, actuator;
+  /* joint-spring: value of the coordinate where the spring is relaxed, m or rad with all full
+   * turns; its actuator is a constant force, N, or torque, N m, towards greater values */
+  double rest;
   /* drag: N s^2/m^2, not negative */
   double coefficient;
 } pol_force;
 
-/* A function of time with two continuous derivatives, but for the ends of clamped tables. */
+/* A function of time with two continuous derivatives, but for the ends of clamped tables and for
+ * expressions, which are what they say. */
 typedef enum pol_function_type {
   POL_CONSTANT,   /* offset */
   POL_HARMONIC,   /* offset + amplitude sin(2 pi frequency t + phase) */
   POL_POLYNOMIAL, /* values[0] + values[1] t + values[2] t^2 + ... */
   POL_STEP,       /* smoothly from `from` at t0 to `to` at t1, constant before and after */
   POL_SPEED,      /* offset + from t until t0, then its rate goes in such a step to `to` at t1 */
-  POL_TABLE       /* cubic spline through (times, values), straight before and after */
+  POL_TABLE,      /* cubic spline through (times, values), straight before and after */
+  POL_EXPRESSION  /* a text such as "0.1*sin(2*pi*3*t)", in the one name t */
 } pol_function_type;
+
+struct pol_expression;
 
 typedef struct pol_function {
   pol_function_type type;
@@ -139,10 +188,12 @@ typedef struct pol_function {
   double from, to, t0, t1;            /* t0 < t1, s */
   int count;                          /* of values: at least 1, of a table 2 */
   const double *values;
-  const double *times;   /* table only, ascending */
-  int clamped;           /* table only: the slopes at both ends are these, else f'' = 0 there */
-  double slopes[2];      /* table only */
-  const double *moments; /* second derivatives at the times; set by pol_mechanism_add_drive */
+  const double *times;    /* table only, ascending */
+  int clamped;            /* table only: the slopes at both ends are these, else f'' = 0 there */
+  double slopes[2];       /* table only */
+  const double *moments;  /* second derivatives at the times; set by pol_mechanism_add_drive */
+  const char *expression; /* expression only */
+  const struct pol_expression *program; /* what it means; set by pol_mechanism_add_drive */
 } pol_function;
 
 /* A coordinate that a joint leaves free, prescribed as a function of time. */
@@ -151,12 +202,30 @@ typedef enum pol_coordinate {
   POL_DRIVE_TRANSLATION /* of the second marker along z of the first, m */
 } pol_coordinate;
 
+/* One of the coordinates that a joint leaves free, as it is reported. */
+typedef struct pol_coordinate_info {
+  const char *key;       /* in model files: "rotation", "translation", "rotation-1", ... */
+  const char *name;      /* "angle", "displacement", "angle.1", "displacement.x", ... */
+  const char *rate_name; /* "rate", "speed", "rate.1", "speed.x", ... */
+  int angular;           /* an angle, rad; else a length, m */
+} pol_coordinate_info;
+
 typedef struct pol_drive {
   const char *name;
   int joint; /* index */
   pol_coordinate coordinate;
   pol_function function;
 } pol_drive;
+
+/* A gear, a rack and pinion, a screw: two coordinates c that joints leave free are tied by
+ * factor[0] (c[0] - reference[0]) + factor[1] (c[1] - reference[1]) = 0, angles with all turns. */
+typedef struct pol_coupling {
+  const char *name;
+  int joint[2];                 /* indices */
+  pol_coordinate coordinate[2]; /* of each joint; not the same one twice */
+  double factor[2];             /* not zero */
+  double reference[2];          /* values that belong together, rad or m */
+} pol_coupling;
 
 typedef struct pol_mechanism pol_mechanism;
 
@@ -168,48 +237,70 @@ void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
 
 /* Each copies its argument, names included.  The new index goes to *index (may be NULL).
  * POL_BAD_ARGUMENT: a mass or inertia that is not positive definite, an index that does not exist,
- * a name that is missing or taken, a number that is not finite, a distance without length, global
- * axes for a joint that leaves a translation free, a
- * spring-damper whose markers coincide, a coordinate that a joint does not leave free or that is
- * driven already, a function without sense. */
+ * a name that is missing or taken, a number that is not finite, a distance without length, rolling
+ * without radius, a generic joint that locks nothing, global axes for a joint that leaves a
+ * translation free, a spring-damper whose markers coincide, what
+ * needs a rotation or a lever arm on a point mass (a joint that locks rotations, a torque, a vector
+ * in body axes, a marker or point of attack beside it), a coordinate that a joint does not leave
+ * free or that is driven already, a function without sense, a coupling without factor or of a
+ * coordinate with itself. */
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index);
 pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index);
 pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *joint, int *index);
 pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *force, int *index);
 pol_status pol_mechanism_add_drive(pol_mechanism *mechanism, const pol_drive *drive, int *index);
+pol_status pol_mechanism_add_coupling(pol_mechanism *mechanism, const pol_coupling *coupling,
+                                      int *index);
 
 /* A marker given by a global point and an orientation (marker to global axes; NULL for the axes of
- * the body itself) at the initial configuration. */
+ * the body itself) at the initial configuration.  On a point mass the point must be its position
+ * within 1e-9 of the size of both. */
 pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *name, int body,
                                        const double point[3], const double rotation[4], int *index);
 
 /* Where a marker is at the initial configuration, global. */
 void pol_mechanism_marker_point(const pol_mechanism *mechanism, int index, double point[3]);
 
+/* A coordinate that a joint leaves free, at the initial configuration; an angle in (-pi, pi]. */
+double pol_mechanism_coordinate(const pol_mechanism *mechanism, int joint,
+                                pol_coordinate coordinate);
+
 int pol_mechanism_num_bodies(const pol_mechanism *mechanism);
 int pol_mechanism_num_markers(const pol_mechanism *mechanism);
 int pol_mechanism_num_joints(const pol_mechanism *mechanism);
 int pol_mechanism_num_forces(const pol_mechanism *mechanism);
 int pol_mechanism_num_drives(const pol_mechanism *mechanism);
+int pol_mechanism_num_couplings(const pol_mechanism *mechanism);
 const pol_body *pol_mechanism_body(const pol_mechanism *mechanism, int index);
 const pol_marker *pol_mechanism_marker(const pol_mechanism *mechanism, int index);
 const pol_joint *pol_mechanism_joint(const pol_mechanism *mechanism, int index);
 const pol_force *pol_mechanism_force(const pol_mechanism *mechanism, int index);
 const pol_drive *pol_mechanism_drive(const pol_mechanism *mechanism, int index);
+const pol_coupling *pol_mechanism_coupling(const pol_mechanism *mechanism, int index);
 int pol_mechanism_find_body(const pol_mechanism *mechanism, const char *name); /* -2: none */
 
-/* The preset's name ("revolute") and rows; POL_MAX_JOINT_ROWS at most, returns how many. */
+/* The name of a type of joint ("revolute"); NULL if there is no such type. */
 const char *pol_joint_type_name(pol_joint_type type);
-int pol_joint_rows(pol_joint_type type, pol_joint_row rows[POL_MAX_JOINT_ROWS]);
-/* Whether this type of joint locks all three translations. */
-int pol_joint_locks_point(pol_joint_type type);
+/* The rows of a joint, non-holonomic ones last; returns how many, POL_MAX_JOINT_ROWS at most.  Of
+ * the joint, only type and locked are read. */
+int pol_joint_rows(const pol_joint *joint, pol_joint_row rows[POL_MAX_JOINT_ROWS]);
+/* Whether a joint locks all three translations, whatever the time; reads the same. */
+int pol_joint_locks_point(const pol_joint *joint);
+/* "x" .. "rotation-z" of the POL_LOCK_... bit 1 << number; NULL if there is no such bit. */
+const char *pol_lock_name(int number);
 /* The type of that name in *type, or POL_BAD_ARGUMENT. */
 pol_status pol_joint_type_find(const char *name, pol_joint_type *type);
+
+/* Whether a joint of this type can hold a point mass: it locks no rotation. */
+int pol_joint_fits_point(const pol_joint *joint);
 
 /* "force", "support" and so on; NULL if there is no such type. */
 const char *pol_force_type_name(pol_force_type type);
 /* "global" or "body"; NULL if there is no such frame. */
 const char *pol_force_frame_name(pol_force_frame frame);
+
+/* "linear" or "squared-length"; NULL if there is no such law. */
+const char *pol_spring_law_name(pol_spring_law law);
 
 /* "constant", ...; NULL if there is no such type. */
 const char *pol_function_type_name(pol_function_type type);
@@ -217,6 +308,18 @@ const char *pol_function_type_name(pol_function_type type);
 const char *pol_coordinate_name(pol_coordinate coordinate);
 /* Whether this type of joint leaves the coordinate free, so that a drive can prescribe it. */
 int pol_joint_has_coordinate(pol_joint_type type, pol_coordinate coordinate);
+
+/* How many coordinates a joint has that are one number, and what they are; NULL if there is no
+ * coordinate `index`.  With x, y, z the axes of the markers:
+ *
+ *     revolute     the angle about z, from x of the first to x of the second marker
+ *     prismatic    the displacement of the second marker along z of the first
+ *     cylindrical  angle and displacement
+ *     universal    the angles about x of the first and about y of the second marker
+ *     planar       the displacements along x and y of the first marker, the angle about z
+ */
+int pol_joint_num_coordinates(const pol_joint *joint);
+const pol_coordinate_info *pol_joint_coordinate(const pol_joint *joint, int index);
 
 #ifdef __cplusplus
 }

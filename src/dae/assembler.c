@@ -572,6 +572,7 @@ pol_status pol_assembler_normal_part(pol_assembler *assembler, double t, const d
   if (status) return status;
   memset(a->rhs, 0, (size_t)(nv + m) * sizeof *a->rhs);
   pol_matrix_multiply(a->saddle->patterns.constraint, a->jacobian, 1.0, w, a->rhs + nv);
+  for (int i = a->dae->num_holonomic; i < m; i++) a->rhs[nv + i] = 0.0;
   status = solve_kkt(a, NULL, t, diagnostics);
   if (status) return status;
   memcpy(w, a->rhs, (size_t)nv * sizeof *w);

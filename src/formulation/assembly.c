@@ -50,21 +50,23 @@ typedef struct assembly {
 
 /* --- the rows --------------------------------------------------------------------------------- */
 
-/* L of a body: y = L v, 6 x dim. */
-static void frame_map(const pol_formulation *f, const double *q, int body, pol_map L)
+/* L of a body: y = L v, 6 x dim, column by column from the frame's velocities. */
+static void frame_map(const pol_formulation *f, const double *q, int body,
+                      double L[6][POL_MAX_COORDINATES])
 {
   const pol_chart *chart = f->bodies[body].chart;
-  pol_chart_maps maps;
-  memset(&maps, 0, sizeof maps);
-  if (chart->direct) {
-    for (int i = 0; i < chart->dim; i++) maps.L[6 - chart->dim + i][i] = 1.0;
-  } else {
+  for (int j = 0; j < chart->dim; j++) {
+    double unit[POL_MAX_COORDINATES] = {0.0};
     pol_chart_point point = pol_formulation_point(f, q, NULL, NULL, body);
     pol_frame frame;
+    unit[j] = 1.0;
+    point.v = unit;
     chart->frame(&point, &frame);
-    chart->maps(&point, &frame, &maps);
+    for (int i = 0; i < 3; i++) {
+      L[i][j] = frame.w[i];
+      L[3 + i][j] = frame.u[i];
+    }
   }
-  memcpy(L, maps.L, sizeof maps.L);
 }
 
 /* log(R(given)^T R) */
@@ -101,19 +103,18 @@ static double residual(const pol_formulation *f, const kept_row *row, const doub
 
 /* The row of B, dim numbers for the columns of its body: a row of L, of T^-1 L for rotations. */
 static void gradient(const pol_formulation *f, const kept_row *row, const double *q,
-                     double out[POL_CHART_MAX_DIM])
+                     double out[POL_MAX_COORDINATES])
 {
-  pol_map L;
-  frame_map(f, q, row->body, L);
+  double L[6][POL_MAX_COORDINATES] = {{0.0}}, away[3], inverse[9];
   int moves = row->kind == KEPT_POSITION || row->kind == KEPT_VELOCITY;
+  frame_map(f, q, row->body, L);
   memcpy(out, L[row->axis + (moves ? 3 : 0)], sizeof L[0]);
   if (row->kind != KEPT_ROTATION) return;
-  double away[3], inverse[9];
   pol_frame frame;
   pol_formulation_frame(f, q, NULL, row->body, &frame);
   turned_away(f->bodies[row->body].body, &frame, away);
   pol_so3_tangent_inverse(away, inverse);
-  for (int j = 0; j < POL_CHART_MAX_DIM; j++) {
+  for (int j = 0; j < POL_MAX_COORDINATES; j++) {
     out[j] = 0.0;
     for (int i = 0; i < 3; i++) out[j] += inverse[3 * row->axis + i] * L[i][j];
   }
@@ -133,7 +134,7 @@ static void insert_rows(const assembly *s, const double *q, const double *inner,
   }
   for (int r = 0; r < s->num_rows; r++) {
     const pol_placed_body *body = &s->f->bodies[s->rows[r].body];
-    double row[POL_CHART_MAX_DIM];
+    double row[POL_MAX_COORDINATES];
     gradient(s->f, &s->rows[r], q, row);
     for (int j = 0; j < body->chart->dim; j++)
       jacobian[pol_pattern_address(to, s->first + r, body->v + j)] = row[j];
@@ -199,7 +200,7 @@ static pol_status build_pattern(assembly *s)
 {
   const pol_pattern *from = s->f->constraint;
   pol_pattern *to = s->constraint = calloc(1, sizeof *to);
-  int most = pol_pattern_nonzeros(from) + s->num_rows * POL_CHART_MAX_DIM, count = 0;
+  int most = pol_pattern_nonzeros(from) + s->num_rows * POL_MAX_COORDINATES, count = 0;
   if (!to) return POL_NO_MEMORY;
   to->rows = from->rows + s->num_rows;
   to->cols = from->cols;

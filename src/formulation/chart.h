@@ -19,7 +19,7 @@
 
 #include "mechanism/joint.h"
 
-enum { POL_CHART_MAX_DIM = 7, POL_CHART_MAX_FACTORS = 2 };
+enum { POL_CHART_MAX_DIM = 7, POL_CHART_MAX_FACTORS = 2, POL_MAX_COORDINATES = 12 };
 
 /* 6 rows for a frame, or dim rows for coordinates; dim columns. */
 typedef double pol_map[POL_CHART_MAX_DIM][POL_CHART_MAX_DIM];
@@ -43,7 +43,8 @@ typedef struct pol_chart {
   pol_factor factors[POL_CHART_MAX_FACTORS]; /* kind and dim only */
   int num_rotations;                         /* first components of v: those of the rotation */
   int direct;
-  int unit_constraint; /* q holds Euler parameters p that must satisfy p.p = 1 */
+  int num_internal; /* constraints of the coordinates: 1 for Euler parameters, 6 for directors */
+  int polynomial;   /* directors: the terms are not those of frames and maps (directors.c) */
 
   /* Body values to coordinates. */
   void (*coordinates)(const pol_body *body, double *q, double *v);
@@ -58,7 +59,9 @@ typedef struct pol_chart {
   int (*singular)(const double *q, char *text, size_t size);
 } pol_chart;
 
-/* The chart of a kind; NULL if there is none. */
+/* The chart of a kind for rigid bodies; NULL if there is none. */
 const pol_chart *pol_chart_of(pol_formulation_kind kind);
+/* The chart of a body in a formulation of that kind: points have the same in all. */
+const pol_chart *pol_chart_of_body(pol_formulation_kind kind, const pol_body *body);
 
 #endif

@@ -10,8 +10,10 @@
  */
 #include <string.h>
 
+#include "formulation/elements.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
+#include "mechanism/rolling.h"
 
 enum {
   FRAME_SIZE = (int)(sizeof(pol_frame) / sizeof(double)),
@@ -56,6 +58,15 @@ void pol_formulation_frame(const pol_formulation *formulation, const double *q, 
 {
   pol_chart_point at = pol_formulation_point(formulation, q, v, NULL, body);
   formulation->bodies[body].chart->frame(&at, frame);
+}
+
+void pol_formulation_frames(const pol_formulation *formulation, const double *q, const double *v,
+                            const int body[2], pol_frame frames[2])
+{
+  for (int i = 0; i < 2; i++) {
+    frames[i] = *pol_ground_frame();
+    if (body[i] != POL_GROUND) pol_formulation_frame(formulation, q, v, body[i], &frames[i]);
+  }
 }
 
 static const pol_frame *frame_of(const evaluation *e, int body)
@@ -103,11 +114,11 @@ static void add_body_wrench(const pol_body *body, const double gravity[3], const
 static pol_status subtract_forces(evaluation *e)
 {
   for (int k = 0; k < e->f->num_forces; k++) {
-    const pol_force_kernel *kernel = &e->f->forces[k].kernel;
-    const int *body = kernel->body;
+    const pol_placed_force *force = &e->f->forces[k];
+    const int *body = force->kernel.body;
     double wrench[2][WRENCH_SIZE];
-    pol_status status =
-        pol_force_wrenches(kernel, frame_of(e, body[0]), frame_of(e, body[1]), wrench);
+    pol_status status = pol_placed_wrenches(force, e->at->history, frame_of(e, body[0]),
+                                            frame_of(e, body[1]), wrench);
     if (status) return status;
     for (int j = 0; j < 2; j++)
       for (int i = 0; i < WRENCH_SIZE && body[j] != POL_GROUND; i++)
@@ -116,14 +127,31 @@ static pol_status subtract_forces(evaluation *e)
   return POL_OK;
 }
 
-/* B^T lambda of a joint or drive. */
-static void add_reaction(evaluation *e, const pol_joint_kernel *kernel, int row)
+/* B^T lambda of a joint or drive with these multipliers. */
+static void add_reaction(evaluation *e, const pol_joint_kernel *kernel, const double *lambda)
 {
   const int *body = kernel->body;
   double unused[WRENCH_SIZE] = {0.0};
-  pol_joint_reaction(kernel, frame_of(e, body[0]), frame_of(e, body[1]), e->at->lambda + row,
+  pol_joint_reaction(kernel, frame_of(e, body[0]), frame_of(e, body[1]), lambda,
                      body[0] < 0 ? unused : e->wrench[body[0]],
                      body[1] < 0 ? unused : e->wrench[body[1]]);
+}
+
+/* B^T lambda of a coupling. */
+static pol_status add_coupling_reaction(evaluation *e, const pol_placed_coupling *coupling)
+{
+  for (int i = 0; i < 2; i++) {
+    const pol_coordinate_kernel *end = &coupling->kernel.end[i];
+    double gradient[12],
+        effort = e->at->lambda[coupling->row] * coupling->kernel.coupling->factor[i];
+    pol_status status = pol_coordinate_gradient(end, frame_of(e, end->body[0]),
+                                                frame_of(e, end->body[1]), gradient);
+    if (status) return status;
+    for (int k = 0; k < 12; k++)
+      if (end->body[k / 6] != POL_GROUND)
+        e->wrench[end->body[k / 6]][k % 6] += effort * gradient[k];
+  }
+  return POL_OK;
 }
 
 /* The wrench on every frame that these parts of the balance need. */
@@ -136,14 +164,19 @@ static pol_status collect_wrenches(evaluation *e, unsigned parts)
     add_body_wrench(f->bodies[i].body, f->gravity, &e->frames[i], parts, e->wrench[i]);
   if (parts & POL_FORCE) status = subtract_forces(e);
   if (status || !(parts & POL_REACTION)) return status;
-  for (int k = 0; k < f->num_joints; k++)
-    if (f->joints[k].row >= 0) add_reaction(e, &f->joints[k].kernel, f->joints[k].row);
+  for (int k = 0; k < f->num_joints; k++) {
+    double own[POL_MAX_JOINT_ROWS];
+    if (pol_placed_multipliers(&f->joints[k], e->at->lambda, own) > 0)
+      add_reaction(e, &f->joints[k].kernel, own);
+  }
   for (int k = 0; k < f->num_drives; k++) {
     pol_joint_kernel now;
     pol_drive_kernels_at(&f->drives[k].kernel, e->at->t, 1, &now);
-    add_reaction(e, &now, f->drives[k].placed.row);
+    add_reaction(e, &now, e->at->lambda + f->drives[k].placed.row);
   }
-  return POL_OK;
+  for (int k = 0; k < f->num_couplings && !status; k++)
+    status = add_coupling_reaction(e, &f->couplings[k]);
+  return status;
 }
 
 /* balance = L^T wrench, and 2 p mu of the unit constraints */
@@ -155,14 +188,14 @@ static void write_balance(const evaluation *e)
     double *balance = e->out->balance + body->v;
     int dim = body->chart->dim;
     if (body->chart->direct) {
-      memcpy(balance, e->wrench[b] + 6 - dim, (size_t)dim * sizeof *balance);
+      for (int i = 0; i < dim; i++) balance[i] = e->wrench[b][6 - dim + i];
       continue;
     }
     for (int j = 0; j < dim; j++)
       for (int i = 0; i < 6; i++) balance[j] += e->maps[b].L[i][j] * e->wrench[b][i];
-    if (body->unit_row >= 0 && (e->want & POL_REACTION))
+    if (body->internal_row >= 0 && (e->want & POL_REACTION))
       for (int i = 0; i < 4; i++)
-        balance[i] += 2.0 * e->at->q[body->q + i] * e->at->lambda[body->unit_row];
+        balance[i] += 2.0 * e->at->q[body->q + i] * e->at->lambda[body->internal_row];
   }
 }
 
@@ -190,21 +223,35 @@ static void write_unit_constraint(const evaluation *e, const pol_placed_body *bo
     rate += pd ? 2.0 * p[i] * pd[i] : 0.0;
     acceleration += pd ? 2.0 * pd[i] * pd[i] : 0.0;
   }
-  if (e->want & POL_POSITION) e->out->position[body->unit_row] = square;
-  if (e->want & POL_VELOCITY) e->out->velocity[body->unit_row] = rate;
-  if (e->want & POL_ACCELERATION) e->out->acceleration[body->unit_row] = acceleration;
+  if (e->want & POL_POSITION) e->out->position[body->internal_row] = square;
+  if (e->want & POL_VELOCITY) e->out->velocity[body->internal_row] = rate;
+  if (e->want & POL_ACCELERATION) e->out->acceleration[body->internal_row] = acceleration;
+}
+
+/* Puts numbers of all of a joint's rows where these are among the constraints. */
+static void scatter(const pol_joint_kernel *kernel, const double *rows, int row, int slip_row,
+                    double *out)
+{
+  int held = kernel->num_rows - kernel->num_slip;
+  memcpy(out + row, rows, (size_t)held * sizeof *out);
+  memcpy(out + slip_row, rows + held, (size_t)kernel->num_slip * sizeof *out);
 }
 
 /* Position, velocity and acceleration of a joint, or of a drive as if its axis stood still. */
-static void write_joint_rows(const evaluation *e, const pol_joint_kernel *kernel, int row)
+static void write_joint_rows(const evaluation *e, const pol_joint_kernel *kernel, int row,
+                             int slip_row)
 {
   const pol_frame *first = frame_of(e, kernel->body[0]), *second = frame_of(e, kernel->body[1]);
+  double rows[POL_MAX_JOINT_ROWS];
   if (e->want & POL_POSITION) pol_joint_position(kernel, first, second, e->out->position + row);
-  if (e->want & POL_VELOCITY) pol_joint_velocity(kernel, first, second, e->out->velocity + row);
+  if (e->want & POL_VELOCITY) {
+    pol_joint_velocity(kernel, first, second, rows);
+    scatter(kernel, rows, row, slip_row, e->out->velocity);
+  }
   if (!(e->want & POL_ACCELERATION)) return;
-  pol_joint_acceleration(kernel, first, second, e->out->acceleration + row);
-  if (!e->f->chart->direct)
-    add_bias_acceleration(kernel, first, second, e->out->acceleration + row);
+  pol_joint_acceleration(kernel, first, second, rows);
+  if (!e->f->chart->direct) add_bias_acceleration(kernel, first, second, rows);
+  scatter(kernel, rows, row, slip_row, e->out->acceleration);
 }
 
 /* The same of a drive, with what its function adds (mechanism/drive.h). */
@@ -216,7 +263,7 @@ static void write_drive_row(const evaluation *e, const pol_placed_drive *drive)
   const pol_frame *first = frame_of(e, body[0]), *second = frame_of(e, body[1]);
   double rate, twist, bend;
   pol_drive_kernels_at(&drive->kernel, e->at->t, 3, kernels);
-  write_joint_rows(e, &kernels[0], row);
+  write_joint_rows(e, &kernels[0], row, row);
   if (e->want & POL_VELOCITY) {
     pol_joint_position(&kernels[1], first, second, &rate);
     e->out->velocity[row] += rate;
@@ -228,15 +275,72 @@ static void write_drive_row(const evaluation *e, const pol_placed_drive *drive)
   }
 }
 
-/* Position, velocity and acceleration of all constraints. */
-static void write_constraints(const evaluation *e)
+/* The velocities of two frames as (w1, u1, w2, u2), or their bias accelerations. */
+static void stack(const pol_frame *first, const pol_frame *second, int bias, double y[12])
 {
+  pol_v3_copy(bias ? first->wb : first->w, y);
+  pol_v3_copy(bias ? first->ub : first->u, y + 3);
+  pol_v3_copy(bias ? second->wb : second->w, y + 6);
+  pol_v3_copy(bias ? second->ub : second->u, y + 9);
+}
+
+/* y^T H y + gradient . (bias accelerations): the second derivative of a coordinate with v' = 0 */
+static pol_status coordinate_acceleration(const pol_coordinate_kernel *kernel,
+                                          const pol_frame *first, const pol_frame *second,
+                                          double *acceleration)
+{
+  double gradient[12], H[12][12], y[12], bias[12];
+  pol_status status = pol_coordinate_gradient(kernel, first, second, gradient);
+  if (!status) status = pol_coordinate_second(kernel, first, second, H);
+  stack(first, second, 0, y);
+  stack(first, second, 1, bias);
+  *acceleration = 0.0;
+  for (int i = 0; i < 12 && !status; i++) {
+    *acceleration += gradient[i] * bias[i];
+    for (int j = 0; j < 12; j++) *acceleration += y[i] * H[i][j] * y[j];
+  }
+  return status;
+}
+
+/* Position, velocity and acceleration of a coupling: a sum over its ends. */
+static pol_status write_coupling_row(const evaluation *e, const pol_placed_coupling *coupling)
+{
+  const pol_coupling_kernel *kernel = &coupling->kernel;
+  pol_status status = POL_OK;
+  for (int i = 0; i < 2 && !status; i++) {
+    const pol_coordinate_kernel *end = &kernel->end[i];
+    const pol_frame *first = frame_of(e, end->body[0]), *second = frame_of(e, end->body[1]);
+    double factor = kernel->coupling->factor[i], rate, acceleration;
+    double before = e->at->history ? e->at->history[coupling->history + i] : 0.0;
+    if (e->want & POL_POSITION)
+      e->out->position[coupling->row] +=
+          factor * pol_coupling_deviation(kernel, i, first, second, before);
+    if (e->want & POL_VELOCITY) {
+      status = pol_coordinate_rate(end, first, second, &rate);
+      e->out->velocity[coupling->row] += factor * rate;
+    }
+    if (!status && e->want & POL_ACCELERATION) {
+      status = coordinate_acceleration(end, first, second, &acceleration);
+      e->out->acceleration[coupling->row] += factor * acceleration;
+    }
+  }
+  return status;
+}
+
+/* Position, velocity and acceleration of all constraints. */
+static pol_status write_constraints(const evaluation *e)
+{
+  pol_status status = POL_OK;
   const pol_formulation *f = e->f;
   for (int k = 0; k < f->num_joints; k++)
-    if (f->joints[k].row >= 0) write_joint_rows(e, &f->joints[k].kernel, f->joints[k].row);
+    if (f->joints[k].row >= 0)
+      write_joint_rows(e, &f->joints[k].kernel, f->joints[k].row, f->joints[k].slip_row);
   for (int k = 0; k < f->num_drives; k++) write_drive_row(e, &f->drives[k]);
   for (int b = 0; b < f->num_bodies; b++)
-    if (f->bodies[b].unit_row >= 0) write_unit_constraint(e, &f->bodies[b]);
+    if (f->bodies[b].internal_row >= 0) write_unit_constraint(e, &f->bodies[b]);
+  for (int k = 0; k < f->num_couplings && !status; k++)
+    status = write_coupling_row(e, &f->couplings[k]);
+  return status;
 }
 
 /* --- matrices --------------------------------------------------------------------------------- */
@@ -248,6 +352,17 @@ static void add_block(double *values, pol_slot slot, const double *block, int wi
   for (int j = 0; j < cols; j++)
     for (int i = 0; i < rows; i++)
       values[slot.address + j * slot.stride + i] += block[i * width + j];
+}
+
+/* The same for what direct charts of `rows` and `cols` velocities pick of a frame's 6 x 6 block;
+ * rigid bodies pick all, with sizes that the compiler can see. */
+static void add_picked(double *values, pol_slot slot, const double *block, int width, int rows,
+                       int cols)
+{
+  if (rows == 6 && cols == 6)
+    add_block(values, slot, block, width, 6, 6);
+  else
+    add_block(values, slot, block + (6 - rows) * width + 6 - cols, width, rows, cols);
 }
 
 /* values[slot] += (rows of a frame's block) map, map = L or N1 of a body with dim velocities */
@@ -342,14 +457,6 @@ static void add_mapped_body(const evaluation *e, int b, const double mass[36],
   }
 }
 
-/* The part of a frame's block, `width` numbers a row, that direct charts with these velocities
- * pick.
- */
-static const double *picked(const double *block, int width, int rows, int cols)
-{
-  return block + (6 - rows) * width + 6 - cols;
-}
-
 static void add_body(const evaluation *e, int b)
 {
   const pol_placed_body *body = &e->f->bodies[b];
@@ -361,40 +468,48 @@ static void add_body(const evaluation *e, int b)
     add_mapped_body(e, b, mass, damping);
     return;
   }
-  if (e->want & POL_MASS)
-    add_block(e->out->mass, body->diagonal, picked(mass, 6, dim, dim), 6, dim, dim);
-  if (e->want & POL_DAMPING)
-    add_block(e->out->damping, body->diagonal, picked(damping, 6, dim, dim), 6, dim, dim);
+  if (e->want & POL_MASS) add_picked(e->out->mass, body->diagonal, mass, 6, dim, dim);
+  if (e->want & POL_DAMPING) add_picked(e->out->damping, body->diagonal, damping, 6, dim, dim);
 }
 
 /* B = 2 p, Z = 2 p', K = 2 mu I of p.p = 1 */
 static void add_unit_constraint(const evaluation *e, const pol_placed_body *body)
 {
   for (int i = 0; i < 4; i++) {
-    int entry = body->unit.address + i * body->unit.stride;
+    int entry = body->internal.address + i * body->internal.stride;
     int diagonal = body->diagonal.address + i * body->diagonal.stride + i;
     if (e->want & POL_JACOBIAN) e->out->jacobian[entry] += 2.0 * e->at->q[body->q + i];
     if (e->want & POL_CURVATURE) e->out->curvature[entry] += 2.0 * e->at->v[body->v + i];
     if (e->want & POL_GEOMETRIC_STIFFNESS)
-      e->out->stiffness[diagonal] += 2.0 * e->at->lambda[body->unit_row];
+      e->out->stiffness[diagonal] += 2.0 * e->at->lambda[body->internal_row];
   }
 }
 
-/* Adds a joint's rows, num_rows x 12 for both frames, into B or Z: times L, or N1 if `turned`. */
-static void add_joint_rows(const evaluation *e, const pol_placed_joint *joint, double *values,
-                           double (*rows)[12], int turned)
+/* Adds rows, num_rows x 12 for the frames of two bodies, into B or Z: times L, or N1 if `turned`.
+ */
+static void add_rows(const evaluation *e, const int bodies[2], const pol_slot slots[2],
+                     int num_rows, double *values, double (*rows)[12], int turned)
 {
   for (int j = 0; j < 2; j++) {
-    int body = joint->kernel.body[j], num_rows = joint->kernel.num_rows;
+    int body = bodies[j];
     const double *block = rows[0] + 6 * j;
     if (body == POL_GROUND) continue;
     const pol_chart *chart = e->f->bodies[body].chart;
     if (!chart->direct)
-      add_mapped_rows(values, joint->jacobian[j], block, 12, num_rows,
+      add_mapped_rows(values, slots[j], block, 12, num_rows,
                       turned ? e->maps[body].N1 : e->maps[body].L, chart->dim);
     else if (!turned)
-      add_block(values, joint->jacobian[j], block + 6 - chart->dim, 12, num_rows, chart->dim);
+      add_block(values, slots[j], block + 6 - chart->dim, 12, num_rows, chart->dim);
   }
+}
+
+/* The same for all of a joint's rows. */
+static void add_joint_rows(const evaluation *e, const pol_placed_joint *joint, double *values,
+                           double (*rows)[12], int turned)
+{
+  int slip = joint->kernel.num_slip, held = joint->kernel.num_rows - slip;
+  add_rows(e, joint->kernel.body, joint->jacobian, held, values, rows, turned);
+  if (slip > 0) add_rows(e, joint->kernel.body, joint->slip, slip, values, rows + held, turned);
 }
 
 /* values[slot] += L^T block L of two bodies, or L^T block N1 if `turned`; not both are direct. */
@@ -427,8 +542,7 @@ static void add_square(const evaluation *e, const int body[2], const pol_slot co
       const pol_chart *above = e->f->bodies[row].chart, *beside = e->f->bodies[col].chart;
       if (turned && beside->direct) continue; /* N1 = 0 */
       if (above->direct && beside->direct)
-        add_block(values, coupling[i][j], picked(block, 12, above->dim, beside->dim), 12,
-                  above->dim, beside->dim);
+        add_picked(values, coupling[i][j], block, 12, above->dim, beside->dim);
       else
         add_mapped_square(e, values, coupling[i][j], block, row, col, turned);
     }
@@ -450,7 +564,9 @@ static void add_joint(const evaluation *e, const pol_placed_joint *joint)
     add_joint_rows(e, joint, e->out->curvature, rows, 0);
   }
   if (e->want & POL_GEOMETRIC_STIFFNESS) {
-    pol_joint_stiffness(kernel, first, second, e->at->lambda + joint->row, K);
+    double own[POL_MAX_JOINT_ROWS];
+    pol_placed_multipliers(joint, e->at->lambda, own);
+    pol_joint_stiffness(kernel, first, second, own, K);
     add_square(e, kernel->body, joint->coupling, e->out->stiffness, K, 0);
   }
 }
@@ -470,13 +586,40 @@ static void add_drive(const evaluation *e, const pol_placed_drive *drive)
   add_joint_rows(e, &now, e->out->curvature, row, 0);
 }
 
+/* The row of one end of a coupling, and its stiffness. */
+static pol_status add_coupling_end(const evaluation *e, const pol_placed_coupling *coupling, int i)
+{
+  const pol_coordinate_kernel *end = &coupling->kernel.end[i];
+  const pol_slot *slots = coupling->end[i].jacobian;
+  const pol_frame *first = frame_of(e, end->body[0]), *second = frame_of(e, end->body[1]);
+  double row[1][12], turned[1][12] = {{0.0}}, H[12][12], y[12];
+  double factor = coupling->kernel.coupling->factor[i];
+  pol_status status = pol_coordinate_gradient(end, first, second, row[0]);
+  if (!status) status = pol_coordinate_second(end, first, second, H);
+  if (status) return status;
+  stack(first, second, 0, y);
+  for (int k = 0; k < 12; k++) {
+    row[0][k] *= factor;
+    for (int j = 0; j < 12; j++) turned[0][j] += factor * y[k] * H[k][j];
+  }
+  if (e->want & POL_JACOBIAN) add_rows(e, end->body, slots, 1, e->out->jacobian, row, 0);
+  if (e->want & POL_CURVATURE) {
+    add_rows(e, end->body, slots, 1, e->out->curvature, row, 1);
+    add_rows(e, end->body, slots, 1, e->out->curvature, turned, 0);
+  }
+  if (!(e->want & POL_GEOMETRIC_STIFFNESS)) return POL_OK;
+  for (int k = 0; k < 144; k++) H[k / 12][k % 12] *= factor * e->at->lambda[coupling->row];
+  add_square(e, end->body, coupling->end[i].coupling, e->out->stiffness, H, 0);
+  return POL_OK;
+}
+
 /* K_c and D_c of a force: minus the derivatives of its wrenches */
 static pol_status add_force(const evaluation *e, const pol_placed_force *force)
 {
   const int *body = force->kernel.body;
   pol_force_blocks blocks;
-  pol_status status =
-      pol_force_derivatives(&force->kernel, frame_of(e, body[0]), frame_of(e, body[1]), &blocks);
+  pol_status status = pol_placed_derivatives(force, e->at->history, frame_of(e, body[0]),
+                                             frame_of(e, body[1]), &blocks);
   if (status) return status;
   for (int i = 0; i < 12; i++)
     for (int j = 0; j < 12; j++) {
@@ -493,6 +636,18 @@ static pol_status add_force(const evaluation *e, const pol_placed_force *force)
   return POL_OK;
 }
 
+/* A disk that lies flat has no rows: another step may find it tilted. */
+static int has_flat_disk(const evaluation *e)
+{
+  for (int k = 0; k < e->f->num_joints; k++) {
+    const pol_joint_kernel *kernel = &e->f->joints[k].kernel;
+    if (kernel->disk && !(pol_rolling_tilt(kernel, frame_of(e, kernel->body[0]),
+                                           frame_of(e, kernel->body[1])) >= POL_ROLLING_FLAT))
+      return 1;
+  }
+  return 0;
+}
+
 static pol_status add_matrices(evaluation *e)
 {
   const pol_formulation *f = e->f;
@@ -506,13 +661,15 @@ static pol_status add_matrices(evaluation *e)
   }
   for (int b = 0; b < f->num_bodies; b++) {
     add_body(e, b);
-    if (f->bodies[b].unit_row >= 0) add_unit_constraint(e, &f->bodies[b]);
+    if (f->bodies[b].internal_row >= 0) add_unit_constraint(e, &f->bodies[b]);
   }
   if (e->want & (POL_STIFFNESS | POL_DAMPING))
     for (int k = 0; k < f->num_forces && !status; k++) status = add_force(e, &f->forces[k]);
   if (!(e->want & (POL_JACOBIAN | POL_CURVATURE | POL_GEOMETRIC_STIFFNESS))) return status;
   for (int k = 0; k < f->num_joints; k++) add_joint(e, &f->joints[k]);
   for (int k = 0; k < f->num_drives; k++) add_drive(e, &f->drives[k]);
+  for (int k = 0; k < 2 * f->num_couplings && !status; k++)
+    status = add_coupling_end(e, &f->couplings[k / 2], k % 2);
   return status;
 }
 
@@ -529,12 +686,16 @@ pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const po
                   .wrench = (double(*)[WRENCH_SIZE])wrench,
                   .maps = (pol_chart_maps *)(wrench + f->num_bodies * WRENCH_SIZE)};
   place_frames(&e);
+  if (has_flat_disk(&e)) return POL_RETRY;
   unsigned parts = want & (POL_INERTIA | POL_FORCE | POL_REACTION);
   if (parts) {
     pol_status status = collect_wrenches(&e, parts);
     if (status) return status;
     write_balance(&e);
   }
-  if (want & (POL_POSITION | POL_VELOCITY | POL_ACCELERATION)) write_constraints(&e);
+  if (want & (POL_POSITION | POL_VELOCITY | POL_ACCELERATION)) {
+    pol_status status = write_constraints(&e);
+    if (status) return status;
+  }
   return want & matrix_terms ? add_matrices(&e) : POL_OK;
 }

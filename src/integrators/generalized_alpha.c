@@ -354,7 +354,7 @@ static pol_status check_coordinates(const pol_alpha *s, pol_status status, pol_d
   if (found < (status ? POL_NEAR_SINGULARITY : POL_AT_SINGULARITY)) return status;
   snprintf(d->message, sizeof d->message, "%s", text);
   snprintf(d->advice, sizeof d->advice,
-           "take a formulation without singular coordinates, such as so3xr3");
+           "end before it, or if coordinates are to blame, take a formulation such as so3xr3");
   return status ? status : POL_SINGULAR;
 }
 

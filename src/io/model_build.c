@@ -60,7 +60,8 @@ static void joint_rotation(const pol_model_data *data, const pol_model_joint *jo
 
 static pol_status add_body(pol_mechanism *mechanism, const pol_model_body *from)
 {
-  pol_body body = {.name = from->name, .mass = from->mass, .keep = from->keep};
+  pol_body body = {
+      .name = from->name, .mass = from->mass, .point = from->point, .keep = from->keep};
   memcpy(body.inertia, from->inertia, sizeof body.inertia);
   pol_v3_copy(from->position, body.position);
   copy4(from->rotation, body.rotation);
@@ -97,6 +98,8 @@ static pol_status add_joint(pol_mechanism *mechanism, const pol_model_data *data
 {
   pol_joint joint = {.name = from->name,
                      .type = (pol_joint_type)from->type,
+                     .radius = from->radius,
+                     .locked = from->locked,
                      .global_axes = from->frame == POL_GLOBAL_AXES};
   if (from->given == POL_AXES_MARKERS) {
     /* the markers of the file were added first, so their indices are the mechanism's */
@@ -133,9 +136,13 @@ static pol_status add_force(pol_mechanism *mechanism, const pol_model_force *fro
                      .type = (pol_force_type)from->type,
                      .body = from->body,
                      .frame = (pol_force_frame)from->frame,
+                     .law = (pol_spring_law)from->law,
                      .length = from->length,
                      .actuator = from->actuator,
-                     .coefficient = from->coefficient};
+                     .coefficient = from->coefficient,
+                     .joint = from->joint,
+                     .coordinate = from->coordinate,
+                     .rest = from->rest};
   pol_v3_copy(force.type == POL_APPLIED_TORQUE ? from->torque : from->force, force.vector);
   pol_v3_copy(from->point, force.point);
   pol_v3_copy(from->stiffness.value, force.stiffness);
@@ -180,6 +187,7 @@ void pol_build_mechanism(pol_reader *reader, const pol_place *top, const pol_mod
   const pol_model_joint *joints = data->joints.items;
   const pol_model_force *forces = data->forces.items;
   const pol_model_drive *drives = data->drives.items;
+  const pol_model_coupling *couplings = data->couplings.items;
   int good = 1;
   pol_mechanism_set_gravity(mechanism, data->gravity);
   for (size_t i = 0; good && i < data->bodies.count; i++)
@@ -197,4 +205,7 @@ void pol_build_mechanism(pol_reader *reader, const pol_place *top, const pol_mod
   for (size_t i = 0; good && i < data->drives.count; i++)
     good =
         is_added(reader, top, "drives", i, size_rule, pol_add_model_drive(mechanism, &drives[i]));
+  for (size_t i = 0; good && i < data->couplings.count; i++)
+    good = is_added(reader, top, "couplings", i, size_rule,
+                    pol_add_model_coupling(mechanism, &couplings[i]));
 }

@@ -16,6 +16,7 @@ static const char number_rule[] = "must be a number";
 static const char positive_rule[] = "must be a positive number";
 static const char not_negative_rule[] = "must be a number that is not negative";
 static const char vector_rule[] = "must be a list of 3 numbers";
+static const char inertia_rule[] = "must be 3 principal moments or a symmetric 3x3 matrix";
 static const char name_rule[] = "must be a name of letters, digits, _, - and spaces between them";
 
 static const pol_range positive = {0.0, HUGE_VAL, 1};
@@ -26,7 +27,8 @@ static const pol_range from_zero = {0.0, INT32_MAX, 0};
 static const pol_range from_one = {1.0, INT32_MAX, 0};
 
 /* The lists whose objects are found by name. */
-static const char *const named_lists[] = {"bodies", "markers", "joints", "forces", "drives", NULL};
+static const char *const named_lists[] = {"bodies", "markers",   "joints", "forces",
+                                          "drives", "couplings", NULL};
 static const char *const not_bodies[] = {"bodies", NULL};
 static const char *const not_markers[] = {"markers", NULL};
 static const char *const not_joints_or_bodies[] = {"joints", "bodies", NULL};
@@ -50,12 +52,22 @@ static void forbid(pol_reader *reader, const pol_place *object, const char *cons
 
 /* --- bodies ----------------------------------------------------------------------------------- */
 
+/* By pol_body.point. */
+static const char *body_type_choice(int number)
+{
+  static const char *const names[] = {"rigid", "point"};
+  return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
+}
+
+static const pol_choices body_types = {body_type_choice};
+
 static const pol_field body_fields[] = {
     {"name", pol_read_name, offsetof(pol_model_body, name), POL_REQUIRED, name_rule, not_bodies},
+    {"type", pol_read_choice, offsetof(pol_model_body, point), POL_OPTIONAL, "", &body_types},
     {"mass", pol_read_number, offsetof(pol_model_body, mass), POL_REQUIRED, positive_rule,
      &positive},
-    {"inertia", pol_read_inertia, offsetof(pol_model_body, inertia), POL_REQUIRED,
-     "must be 3 principal moments or a symmetric 3x3 matrix", NULL},
+    {"inertia", pol_read_inertia, offsetof(pol_model_body, inertia), POL_OPTIONAL, inertia_rule,
+     NULL},
     {"position", pol_read_vector, offsetof(pol_model_body, position), POL_OPTIONAL, vector_rule,
      NULL},
     {"rotation", pol_read_rotation, offsetof(pol_model_body, rotation), POL_OPTIONAL, "", NULL},
@@ -72,13 +84,20 @@ static const pol_field body_fields[] = {
 static void check_body(pol_reader *reader, const pol_place *place, void *object, int sound)
 {
   static const char *const global[] = {"angular_velocity_global", NULL};
+  static const char *const turning[] = {"inertia", "rotation", "angular_velocity",
+                                        "angular_velocity_global", NULL};
   (void)sound;
   pol_model_body *body = object;
   if (!pol_given(place, "rotation")) set_identity(body->rotation);
   body->given_velocity = pol_given(place, "velocity");
   body->given_body = pol_given(place, "angular_velocity");
   body->given_global = pol_given(place, "angular_velocity_global");
-  if (body->given_body) forbid(reader, place, global, "must not stand beside \"angular_velocity\"");
+  if (body->point == 1)
+    forbid(reader, place, turning, "must not be given for a point mass");
+  else if (body->given_body)
+    forbid(reader, place, global, "must not stand beside \"angular_velocity\"");
+  if (body->point == 0 && !pol_given(place, "inertia"))
+    pol_report_missing(reader, place, body_fields, "inertia", inertia_rule);
 }
 
 static const pol_kind body_kind = {
@@ -88,6 +107,22 @@ static const pol_kind body_kind = {
     .at_least = 1,
     .check = check_body,
 };
+
+/* The body of this index, as the file has it, if it is a point mass; else NULL.  The object is of
+ * one of the lists. */
+static const json_t *point_mass(const pol_place *object, int body)
+{
+  const json_t *bodies = json_object_get(object->parent->parent->value, "bodies");
+  const json_t *item = body >= 0 ? json_array_get(bodies, (size_t)body) : NULL;
+  const char *type = json_string_value(json_object_get(item, "type"));
+  return type && strcmp(type, body_type_choice(1)) == 0 ? item : NULL;
+}
+
+static const char *name_of(const json_t *object)
+{
+  const char *name = json_string_value(json_object_get(object, "name"));
+  return name ? name : "";
+}
 
 /* --- markers ---------------------------------------------------------------------------------- */
 
@@ -103,10 +138,12 @@ static const pol_field marker_fields[] = {
 
 static void check_marker(pol_reader *reader, const pol_place *place, void *object, int sound)
 {
-  (void)reader;
+  static const char *const position[] = {"position", NULL};
   (void)sound;
   pol_model_marker *marker = object;
   if (!pol_given(place, "rotation")) set_identity(marker->rotation);
+  if (point_mass(place, marker->body))
+    forbid(reader, place, position, "must not be given: a marker on a point mass is at the mass");
 }
 
 static const pol_kind marker_kind = {
@@ -148,6 +185,10 @@ static const pol_field joint_fields[] = {
      "must be a list of 2 names of markers", "markers"},
     {"length", pol_read_number, offsetof(pol_model_joint, length), POL_OPTIONAL, positive_rule,
      &positive},
+    {"radius", pol_read_number, offsetof(pol_model_joint, radius), POL_OPTIONAL, positive_rule,
+     &positive},
+    {"locked", pol_read_locks, offsetof(pol_model_joint, locked), POL_OPTIONAL,
+     "must be a list of one or more of: x, y, z, rotation-x, rotation-y, rotation-z", NULL},
     {"frame", pol_read_choice, offsetof(pol_model_joint, frame), POL_OPTIONAL, "", &frames},
     {.key = NULL},
 };
@@ -156,10 +197,18 @@ static const pol_field joint_fields[] = {
 typedef enum axis_use { AXIS_REQUIRED, AXIS_OPTIONAL, AXIS_FORBIDDEN, TWO_AXES } axis_use;
 
 static const axis_use axis_uses[] = {
-    [POL_FIXED] = AXIS_OPTIONAL,      [POL_REVOLUTE] = AXIS_REQUIRED,
-    [POL_PRISMATIC] = AXIS_REQUIRED,  [POL_CYLINDRICAL] = AXIS_REQUIRED,
-    [POL_SPHERICAL] = AXIS_FORBIDDEN, [POL_UNIVERSAL] = TWO_AXES,
+    [POL_FIXED] = AXIS_OPTIONAL,
+    [POL_REVOLUTE] = AXIS_REQUIRED,
+    [POL_PRISMATIC] = AXIS_REQUIRED,
+    [POL_CYLINDRICAL] = AXIS_REQUIRED,
+    [POL_SPHERICAL] = AXIS_FORBIDDEN,
+    [POL_UNIVERSAL] = TWO_AXES,
     [POL_PLANAR] = AXIS_REQUIRED,
+    [POL_POINT_ON_LINE] = AXIS_REQUIRED,
+    [POL_POINT_IN_PLANE] = AXIS_REQUIRED,
+    [POL_PARALLEL] = AXIS_REQUIRED,
+    [POL_CONSTANT_VELOCITY] = AXIS_REQUIRED,
+    [POL_GENERIC] = AXIS_OPTIONAL,
 };
 
 /* The name of the body of a marker, as the file has it. */
@@ -226,15 +275,79 @@ static void check_joint_bodies(pol_reader *reader, const pol_place *place,
     pol_report(reader, &axes, "", "must be perpendicular to each other");
 }
 
-/* A distance is between two points, which only markers can name; it alone has a length. */
-static void check_distance(pol_reader *reader, const pol_place *place, const pol_model_joint *joint)
+/* The index of the body of a marker; POL_NOWHERE if the file does not say. */
+static int marker_body(const pol_reader *reader, const pol_place *joint, int marker)
+{
+  const char *name = marker >= 0 ? body_of_marker(joint, marker) : NULL;
+  const json_t *bodies = json_object_get(reader->names, "bodies");
+  const json_t *index = name ? json_object_get(bodies, name) : NULL;
+  return index ? (int)json_integer_value(index) : POL_NOWHERE;
+}
+
+/* Whether a point is where a body of the file starts, within 1e-9 of the size of both. */
+static int is_position(const json_t *body, const double point[3])
+{
+  const json_t *position = json_object_get(body, "position");
+  double apart = 0.0, size = 0.0;
+  for (size_t i = 0; i < 3; i++) {
+    const double x = json_number_value(json_array_get(position, i));
+    apart += (point[i] - x) * (point[i] - x);
+    size += point[i] * point[i] + x * x;
+  }
+  return apart <= 1e-18 * size;
+}
+
+/* A point mass has no rotation that a joint could lock, and is held where it is. */
+static void check_joint_points(pol_reader *reader, const pol_place *place,
+                               const pol_model_joint *joint)
+{
+  const pol_place type = pol_place_key(place, "type"), point = pol_place_key(place, "point");
+  const int by_markers = joint->given == POL_AXES_MARKERS;
+  const pol_joint meant = {.type = (pol_joint_type)joint->type, .locked = joint->locked};
+  if (!by_markers && !pol_given(place, "bodies")) return;
+  for (int i = 0; i < 2; i++) {
+    const int body = by_markers ? marker_body(reader, place, joint->markers[i]) : joint->bodies[i];
+    const json_t *mass = point_mass(place, body);
+    if (!mass) continue;
+    if (type.value && joint->type >= 0 && !pol_joint_fits_point(&meant))
+      pol_report(reader, &type, "",
+                 "must lock no rotation in joint \"%s\": body \"%s\" is a point mass",
+                 joint->name ? joint->name : "", name_of(mass));
+    else if (!by_markers && point.value && !is_position(mass, joint->point))
+      pol_report(reader, &point, "", "must be the position of the point mass \"%s\"",
+                 name_of(mass));
+  }
+}
+
+static int is_rolling(int type)
+{
+  return type == POL_ROLLING_SPHERE || type == POL_ROLLING_DISK;
+}
+
+/* A distance is between two points, which only markers can name, and a rolling body between its
+ * plane and its centre; each has a key of its own, as has a generic joint. */
+static void check_own_keys(pol_reader *reader, const pol_place *place, const pol_model_joint *joint)
 {
   static const char *const length[] = {"length", NULL};
+  static const char *const radius[] = {"radius", NULL};
+  static const char *const locked[] = {"locked", NULL};
+  const int has_markers = pol_given(place, "markers");
   if (!pol_given(place, "type") || joint->type < 0) return;
   if (joint->type != POL_DISTANCE)
     forbid(reader, place, length, "must not be given: only a distance has a length");
-  else if (!pol_given(place, "markers"))
+  else if (!has_markers)
     pol_report_missing(reader, place, joint_fields, "markers", "a distance is between two of them");
+  if (!is_rolling(joint->type))
+    forbid(reader, place, radius, "must not be given: only what rolls has a radius");
+  else if (!pol_given(place, "radius"))
+    pol_report_missing(reader, place, joint_fields, "radius", positive_rule);
+  if (is_rolling(joint->type) && !has_markers)
+    pol_report_missing(reader, place, joint_fields, "markers",
+                       "the first is the plane, the second the centre of what rolls");
+  if (joint->type != POL_GENERIC)
+    forbid(reader, place, locked, "must not be given: only a generic joint has \"locked\"");
+  else if (!pol_given(place, "locked"))
+    pol_report_missing(reader, place, joint_fields, "locked", "what a generic joint locks");
 }
 
 /* A joint that leaves a translation free needs its own axes to say which. */
@@ -242,8 +355,9 @@ static void check_frame(pol_reader *reader, const pol_place *place, pol_model_jo
 {
   const pol_place frame = pol_place_key(place, "frame");
   if (!frame.value) joint->frame = POL_BODY_AXES;
+  const pol_joint as_given = {.type = (pol_joint_type)joint->type, .locked = joint->locked};
   if (joint->frame == POL_GLOBAL_AXES && pol_given(place, "type") && joint->type >= 0 &&
-      !pol_joint_locks_point((pol_joint_type)joint->type))
+      !pol_joint_locks_point(&as_given))
     pol_report(reader, &frame, "",
                "must not be \"global\": this type of joint leaves a translation free");
 }
@@ -251,7 +365,7 @@ static void check_frame(pol_reader *reader, const pol_place *place, pol_model_jo
 static void check_joint(pol_reader *reader, const pol_place *place, void *object, int sound)
 {
   pol_model_joint *joint = object;
-  check_distance(reader, place, joint);
+  check_own_keys(reader, place, joint);
   check_frame(reader, place, joint);
   joint->given = POL_AXES_OF_BODY;
   if (pol_given(place, "axis")) joint->given = POL_AXES_ONE;
@@ -259,9 +373,10 @@ static void check_joint(pol_reader *reader, const pol_place *place, void *object
   if (pol_given(place, "markers")) {
     joint->given = POL_AXES_MARKERS;
     check_joint_markers(reader, place, joint->markers);
-  } else if (joint->type != POL_DISTANCE) {
+  } else if (joint->type != POL_DISTANCE && !is_rolling(joint->type)) {
     check_joint_bodies(reader, place, joint, sound);
   }
+  if (sound) check_joint_points(reader, place, joint);
 }
 
 static const pol_kind joint_kind = {
@@ -278,7 +393,13 @@ static const char *force_type_choice(int number)
   return pol_force_type_name((pol_force_type)number);
 }
 
+static const char *spring_law_choice(int number)
+{
+  return pol_spring_law_name((pol_spring_law)number);
+}
+
 static const pol_choices force_types = {force_type_choice};
+static const pol_choices spring_laws = {spring_law_choice};
 
 static const char rates_rule[] = "must be a number or a list of 3 numbers, none negative";
 
@@ -299,12 +420,18 @@ static const pol_field force_fields[] = {
     {"stiffness", pol_read_rates, offsetof(pol_model_force, stiffness), POL_OPTIONAL, rates_rule,
      NULL},
     {"damping", pol_read_rates, offsetof(pol_model_force, damping), POL_OPTIONAL, rates_rule, NULL},
+    {"law", pol_read_choice, offsetof(pol_model_force, law), POL_OPTIONAL, "", &spring_laws},
     {"length", pol_read_number, offsetof(pol_model_force, length), POL_OPTIONAL, not_negative_rule,
      &not_negative},
     {"actuator", pol_read_number, offsetof(pol_model_force, actuator), POL_OPTIONAL, number_rule,
      NULL},
     {"coefficient", pol_read_number, offsetof(pol_model_force, coefficient), POL_OPTIONAL,
      not_negative_rule, &not_negative},
+    {"joint", pol_read_reference, offsetof(pol_model_force, joint), POL_OPTIONAL,
+     "must be the name of a joint", "joints"},
+    {"coordinate", pol_read_text, offsetof(pol_model_force, coordinate_key), POL_OPTIONAL,
+     "must be a text such as \"rotation\"", NULL},
+    {"rest", pol_read_number, offsetof(pol_model_force, rest), POL_OPTIONAL, number_rule, NULL},
     {.key = NULL},
 };
 
@@ -312,15 +439,18 @@ static const pol_field force_fields[] = {
 static const struct force_rules {
   const char *article; /* "a force" */
   const char *required[3];
-  const char *optional[4];
+  const char *optional[5];
 } force_rules[] = {
     [POL_APPLIED_FORCE] = {"a force", {"body", "force"}, {"frame", "point"}},
     [POL_APPLIED_TORQUE] = {"a torque", {"body", "torque"}, {"frame"}},
     [POL_SUPPORT] = {"a support", {"body", "stiffness"}, {"point", "anchor", "damping"}},
     [POL_SPRING_DAMPER] = {"a spring-damper",
                            {"markers", "stiffness"},
-                           {"damping", "length", "actuator"}},
+                           {"damping", "length", "actuator", "law"}},
     [POL_DRAG] = {"drag", {"body", "coefficient"}, {NULL}},
+    [POL_JOINT_SPRING] = {"a joint-spring",
+                          {"joint", "stiffness"},
+                          {"coordinate", "damping", "rest", "actuator"}},
 };
 
 static int is_listed(const char *key, const char *const *list)
@@ -346,16 +476,30 @@ static void check_force_keys(pol_reader *reader, const pol_place *place,
       pol_report_missing(reader, place, force_fields, field->key, field->rule);
 }
 
-/* A spring-damper acts along one line. */
+/* A spring-damper acts along one line, a joint-spring on one coordinate. */
 static void check_spring(pol_reader *reader, const pol_place *place, const pol_model_force *force)
 {
+  const char *article = force_rules[force->type].article;
   const pol_place stiffness = pol_place_key(place, "stiffness");
   const pol_place damping = pol_place_key(place, "damping");
   if (force->stiffness.by_axis)
-    pol_report(reader, &stiffness, "", "must be one number for a spring-damper");
+    pol_report(reader, &stiffness, "", "must be one number for %s", article);
   if (force->damping.by_axis)
-    pol_report(reader, &damping, "", "must be one number for a spring-damper");
+    pol_report(reader, &damping, "", "must be one number for %s", article);
   if (pol_given(place, "markers")) check_different_bodies(reader, place, force->markers);
+}
+
+/* A point mass takes forces where it is, and has no axes of its own. */
+static void check_force_on_point(pol_reader *reader, const pol_place *place,
+                                 const pol_model_force *force)
+{
+  static const char *const rigid_keys[] = {"point", "frame", NULL};
+  const pol_place body = pol_place_key(place, "body");
+  if (!body.value || !point_mass(place, force->body)) return;
+  if (force->type == POL_APPLIED_TORQUE)
+    pol_report(reader, &body, "", "must be a rigid body: a point mass takes no torque");
+  else
+    forbid(reader, place, rigid_keys, "must not be given: the body is a point mass");
 }
 
 static void check_force(pol_reader *reader, const pol_place *place, void *object, int sound)
@@ -366,7 +510,10 @@ static void check_force(pol_reader *reader, const pol_place *place, void *object
   force->given_length = pol_given(place, "length");
   if (!pol_given(place, "type") || force->type < 0) return;
   check_force_keys(reader, place, &force_rules[force->type]);
-  if (force->type == POL_SPRING_DAMPER) check_spring(reader, place, force);
+  if (force->type == POL_SPRING_DAMPER || force->type == POL_JOINT_SPRING)
+    check_spring(reader, place, force);
+  if (force->type == POL_JOINT_SPRING) pol_check_joint_spring(reader, place, force);
+  check_force_on_point(reader, place, force);
 }
 
 static const pol_kind force_kind = {
@@ -618,6 +765,8 @@ static const pol_field model_fields[] = {
      "must be a list of forces", &force_kind},
     {"drives", pol_read_list, offsetof(pol_model_data, drives), POL_OPTIONAL,
      "must be a list of drives", &pol_drive_kind},
+    {"couplings", pol_read_list, offsetof(pol_model_data, couplings), POL_OPTIONAL,
+     "must be a list of couplings", &pol_coupling_kind},
     {"simulation", pol_read_object, offsetof(pol_model_data, simulation), POL_REQUIRED,
      "must be an object with at least \"step\" and \"end\"", &simulation_kind},
     {.key = NULL},
@@ -646,4 +795,5 @@ void pol_free_model_data(pol_model_data *data)
   free(data->joints.items);
   free(data->forces.items);
   free(data->drives.items);
+  free(data->couplings.items);
 }

@@ -19,11 +19,12 @@ typedef struct array {
 
 struct pol_mechanism {
   double gravity[3];
-  array bodies;  /* pol_body */
-  array markers; /* pol_marker */
-  array joints;  /* pol_joint */
-  array forces;  /* pol_force */
-  array drives;  /* pol_drive */
+  array bodies;    /* pol_body */
+  array markers;   /* pol_marker */
+  array joints;    /* pol_joint */
+  array forces;    /* pol_force */
+  array drives;    /* pol_drive */
+  array couplings; /* pol_coupling */
 };
 
 /* Appends a copy of item, whose first member is its name, and a copy of that name. */
@@ -98,6 +99,7 @@ void pol_mechanism_free(pol_mechanism **mechanism)
   for (int i = 0; i < m->drives.count; i++)
     pol_function_release(&((pol_drive *)m->drives.items)[i].function);
   release(&m->drives, sizeof(pol_drive));
+  release(&m->couplings, sizeof(pol_coupling));
   free(m);
   *mechanism = NULL;
 }
@@ -112,18 +114,31 @@ void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3])
   pol_v3_copy(mechanism->gravity, gravity);
 }
 
+/* No inertia and no rotation, so that all that is computed with them vanishes. */
+static void make_point(pol_body *body)
+{
+  body->point = 1;
+  memset(body->inertia, 0, sizeof body->inertia);
+  memset(body->rotation, 0, sizeof body->rotation);
+  memset(body->angular_velocity, 0, sizeof body->angular_velocity);
+  body->rotation[0] = 1.0;
+  body->given &= ~(unsigned)POL_GIVEN_ANGULAR_VELOCITY;
+}
+
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index)
 {
   if (!body->name || !*body->name || strcmp(body->name, "ground") == 0 ||
       pol_mechanism_find_body(mechanism, body->name) >= 0)
     return POL_BAD_ARGUMENT;
-  if (!(body->mass > 0.0) || !isfinite(body->mass) || !finite_numbers(body->inertia, 9) ||
-      !positive_definite(body->inertia))
-    return POL_BAD_ARGUMENT;
-  if (!finite_numbers(body->position, 3) || !unit_quaternion(body->rotation) ||
-      !finite_numbers(body->velocity, 3) || !finite_numbers(body->angular_velocity, 3))
+  if (!(body->mass > 0.0) || !isfinite(body->mass) || !finite_numbers(body->position, 3) ||
+      !finite_numbers(body->velocity, 3))
     return POL_BAD_ARGUMENT;
   pol_body copy = *body;
+  if (body->point)
+    make_point(&copy);
+  else if (!finite_numbers(body->inertia, 9) || !positive_definite(body->inertia) ||
+           !unit_quaternion(body->rotation) || !finite_numbers(body->angular_velocity, 3))
+    return POL_BAD_ARGUMENT;
   pol_quat_normalize(copy.rotation);
   return append(&mechanism->bodies, &copy, sizeof copy, body->name, index);
 }
@@ -133,10 +148,22 @@ static int body_exists(const pol_mechanism *mechanism, int body)
   return body >= POL_GROUND && body < mechanism->bodies.count;
 }
 
+/* Whether it exists and is a point mass. */
+static int is_point(const pol_mechanism *mechanism, int body)
+{
+  return body != POL_GROUND && pol_mechanism_body(mechanism, body)->point;
+}
+
+static int is_zero(const double x[3])
+{
+  return x[0] == 0.0 && x[1] == 0.0 && x[2] == 0.0;
+}
+
 pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index)
 {
   if (!body_exists(mechanism, marker->body) || !finite_numbers(marker->position, 3) ||
-      !unit_quaternion(marker->rotation))
+      !unit_quaternion(marker->rotation) ||
+      (is_point(mechanism, marker->body) && !is_zero(marker->position)))
     return POL_BAD_ARGUMENT;
   pol_marker copy = *marker;
   pol_quat_normalize(copy.rotation);
@@ -160,6 +187,9 @@ pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *nam
   pol_quat_to_matrix(b->rotation, R);
   pol_v3_subtract(point, b->position, arm);
   pol_m3_apply_transposed(R, arm, marker.position);
+  if (b->point && pol_v3_dot(arm, arm) <=
+                      1e-18 * (pol_v3_dot(point, point) + pol_v3_dot(b->position, b->position)))
+    memset(marker.position, 0, sizeof marker.position);
   pol_quat_conjugate(b->rotation, inverse);
   if (rotation)
     pol_quat_multiply(inverse, rotation, marker.rotation);
@@ -174,13 +204,19 @@ pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *jo
   for (int i = 0; i < 2; i++)
     if (joint->marker[i] < 0 || joint->marker[i] >= mechanism->markers.count)
       return POL_BAD_ARGUMENT;
-  if (pol_mechanism_marker(mechanism, joint->marker[0])->body ==
-      pol_mechanism_marker(mechanism, joint->marker[1])->body)
-    return POL_BAD_ARGUMENT;
+  const int body[2] = {pol_mechanism_marker(mechanism, joint->marker[0])->body,
+                       pol_mechanism_marker(mechanism, joint->marker[1])->body};
+  if (body[0] == body[1]) return POL_BAD_ARGUMENT;
+  for (int i = 0; i < 2; i++)
+    if (is_point(mechanism, body[i]) && !pol_joint_fits_point(joint)) return POL_BAD_ARGUMENT;
   for (int i = 0; i < mechanism->joints.count; i++)
     if (strcmp(pol_mechanism_joint(mechanism, i)->name, joint->name) == 0) return POL_BAD_ARGUMENT;
-  if (joint->global_axes && !pol_joint_locks_point(joint->type)) return POL_BAD_ARGUMENT;
+  if (joint->global_axes && !pol_joint_locks_point(joint)) return POL_BAD_ARGUMENT;
   if (joint->type == POL_DISTANCE && !(joint->length > 0.0 && isfinite(joint->length)))
+    return POL_BAD_ARGUMENT;
+  const int rolls = joint->type == POL_ROLLING_SPHERE || joint->type == POL_ROLLING_DISK;
+  if (rolls && !(joint->radius > 0.0 && isfinite(joint->radius))) return POL_BAD_ARGUMENT;
+  if (joint->type == POL_GENERIC && (joint->locked == 0 || joint->locked >= 1u << 6))
     return POL_BAD_ARGUMENT;
   return append(&mechanism->joints, joint, sizeof *joint, joint->name, index);
 }
@@ -215,20 +251,32 @@ static int markers_apart(const pol_mechanism *mechanism, const int marker[2])
   return pol_v3_dot(d, d) > 1e-24 * size;
 }
 
+/* The coordinate of a joint-spring exists. */
+static int has_coordinate(const pol_mechanism *mechanism, const pol_force *force)
+{
+  return force->joint >= 0 && force->joint < mechanism->joints.count &&
+         pol_joint_coordinate(pol_mechanism_joint(mechanism, force->joint), force->coordinate);
+}
+
 /* What its type needs, beside a name. */
 static int good_force(const pol_mechanism *mechanism, const pol_force *force)
 {
-  const int is_spring = force->type == POL_SPRING_DAMPER;
   for (int i = 0; i < 3; i++)
     if (force->stiffness[i] < 0.0 || force->damping[i] < 0.0) return 0;
   if (force->length < 0.0 || force->coefficient < 0.0) return 0;
   if (!finite_numbers(force->vector, 3) || !finite_numbers(force->point, 3) ||
       !finite_numbers(force->anchor, 3) || !finite_numbers(force->stiffness, 3) ||
       !finite_numbers(force->damping, 3) || !finite_numbers(&force->length, 1) ||
-      !finite_numbers(&force->actuator, 1) || !finite_numbers(&force->coefficient, 1))
+      !finite_numbers(&force->actuator, 1) || !finite_numbers(&force->coefficient, 1) ||
+      !finite_numbers(&force->rest, 1))
     return 0;
-  return is_spring ? markers_apart(mechanism, force->marker)
-                   : force->body != POL_GROUND && body_exists(mechanism, force->body);
+  if (force->type == POL_JOINT_SPRING) return has_coordinate(mechanism, force);
+  if (force->type == POL_SPRING_DAMPER)
+    return pol_spring_law_name(force->law) && markers_apart(mechanism, force->marker);
+  if (force->body == POL_GROUND || !body_exists(mechanism, force->body)) return 0;
+  return !is_point(mechanism, force->body) ||
+         (force->type != POL_APPLIED_TORQUE && force->frame == POL_GLOBAL_AXES &&
+          is_zero(force->point));
 }
 
 pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *force, int *index)
@@ -262,6 +310,33 @@ pol_status pol_mechanism_add_drive(pol_mechanism *mechanism, const pol_drive *dr
   return status;
 }
 
+/* Two different coordinates that joints leave free, and numbers that tie them. */
+static int good_coupling(const pol_mechanism *mechanism, const pol_coupling *coupling)
+{
+  for (int i = 0; i < 2; i++) {
+    if (coupling->joint[i] < 0 || coupling->joint[i] >= mechanism->joints.count ||
+        !pol_coordinate_name(coupling->coordinate[i]) ||
+        !pol_joint_has_coordinate(pol_mechanism_joint(mechanism, coupling->joint[i])->type,
+                                  coupling->coordinate[i]))
+      return 0;
+    if (coupling->factor[i] == 0.0) return 0;
+  }
+  return finite_numbers(coupling->factor, 2) && finite_numbers(coupling->reference, 2) &&
+         (coupling->joint[0] != coupling->joint[1] ||
+          coupling->coordinate[0] != coupling->coordinate[1]);
+}
+
+pol_status pol_mechanism_add_coupling(pol_mechanism *mechanism, const pol_coupling *coupling,
+                                      int *index)
+{
+  if (!coupling->name || !*coupling->name || !good_coupling(mechanism, coupling))
+    return POL_BAD_ARGUMENT;
+  for (int i = 0; i < mechanism->couplings.count; i++)
+    if (strcmp(pol_mechanism_coupling(mechanism, i)->name, coupling->name) == 0)
+      return POL_BAD_ARGUMENT;
+  return append(&mechanism->couplings, coupling, sizeof *coupling, coupling->name, index);
+}
+
 int pol_mechanism_num_bodies(const pol_mechanism *mechanism)
 {
   return mechanism->bodies.count;
@@ -287,6 +362,11 @@ int pol_mechanism_num_drives(const pol_mechanism *mechanism)
   return mechanism->drives.count;
 }
 
+int pol_mechanism_num_couplings(const pol_mechanism *mechanism)
+{
+  return mechanism->couplings.count;
+}
+
 const pol_body *pol_mechanism_body(const pol_mechanism *mechanism, int index)
 {
   return (const pol_body *)mechanism->bodies.items + index;
@@ -310,6 +390,11 @@ const pol_force *pol_mechanism_force(const pol_mechanism *mechanism, int index)
 const pol_drive *pol_mechanism_drive(const pol_mechanism *mechanism, int index)
 {
   return (const pol_drive *)mechanism->drives.items + index;
+}
+
+const pol_coupling *pol_mechanism_coupling(const pol_mechanism *mechanism, int index)
+{
+  return (const pol_coupling *)mechanism->couplings.items + index;
 }
 
 int pol_mechanism_find_body(const pol_mechanism *mechanism, const char *name)

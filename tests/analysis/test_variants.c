@@ -7,10 +7,11 @@
  * the rows are written in the axes of the other body.  All runs are compared as frames, turned
  * back.
  *
- * It is the same to Newton's tolerance but for two cases, in which the differences are errors of
- * the method: Tait-Bryan angles see where the global axes point, and index 2, which leaves the
- * position constraints, sees in which axes the rows of a joint are written.  A support acts along
- * global axes: the vehicle corner is turned about its axis, z, only.
+ * It is the same to Newton's tolerance but for these cases, in which the differences are errors of
+ * the method: Tait-Bryan angles see where the global axes point; index 2, which leaves the position
+ * constraints, sees in which axes the rows of a joint are written, and leaves directors that are no
+ * rotation any more, so that there is none to compare.  A support acts along global axes: the
+ * vehicle corner is turned about its axis, z, only.
  */
 #include <polhode/polhode.h>
 
@@ -248,6 +249,7 @@ static int is_indifferent(pol_formulation_kind kind, pol_index index, const vari
 {
   int turned = how->turn[0] != 1.0;
   if (kind == POL_TAIT_BRYAN && turned) return 0;
+  if (kind == POL_DIRECTORS && index == POL_INDEX_2) return 0;
   return index != POL_INDEX_2 || !how->swapped;
 }
 

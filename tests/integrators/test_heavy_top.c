@@ -45,8 +45,8 @@ static pol_status try_run(const setup_t *setup, double h, top_errors *e,
   pol_mechanism *mechanism = heavy_top(setup->ground_first);
   pol_formulation *formulation;
   pol_integrator *integrator;
-  double q[7], v[7], lambda[3][3] = {{0.0}};
-  unsigned char keep[7];
+  double q[12], v[12], lambda[3][3] = {{0.0}};
+  unsigned char keep[12];
   pol_status status = POL_OK;
   *e = (top_errors){0};
   assert_int_equal(pol_formulation_create(&formulation, mechanism, setup->kind), POL_OK);

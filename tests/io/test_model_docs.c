@@ -41,7 +41,7 @@ static void examples_are_good_models(void **state)
     count++;
     start = end + 1;
   }
-  assert_int_equal(count, 12);
+  assert_int_equal(count, 16);
   free(text);
 }
 
@@ -89,15 +89,19 @@ static void schema_lists_every_name(void **state)
   json_t *forces = find(*state, "definitions/force/properties/type/enum");
   json_t *methods = find(*state, "definitions/simulation/properties/method/enum");
   json_t *formulations = find(*state, "definitions/simulation/properties/formulation/enum");
-  assert_int_equal(json_array_size(types), POL_DISTANCE + 1);
-  for (int i = 0; i <= POL_DISTANCE; i++)
+  assert_int_equal(json_array_size(types), POL_ROLLING_DISK + 1);
+  for (int i = 0; i <= POL_ROLLING_DISK; i++)
     assert_item(types, i, pol_joint_type_name((pol_joint_type)i));
-  assert_int_equal(json_array_size(forces), POL_DRAG + 1);
-  for (int i = 0; i <= POL_DRAG; i++)
+  assert_int_equal(json_array_size(forces), POL_JOINT_SPRING + 1);
+  for (int i = 0; i <= POL_JOINT_SPRING; i++)
     assert_item(forces, i, pol_force_type_name((pol_force_type)i));
+  json_t *laws = find(*state, "definitions/force/properties/law/enum");
+  assert_int_equal(json_array_size(laws), POL_SQUARED_SPRING + 1);
+  for (int i = 0; i <= POL_SQUARED_SPRING; i++)
+    assert_item(laws, i, pol_spring_law_name((pol_spring_law)i));
   json_t *functions = find(*state, "definitions/function/properties/type/enum");
-  assert_int_equal(json_array_size(functions), POL_TABLE + 1);
-  for (int i = 0; i <= POL_TABLE; i++)
+  assert_int_equal(json_array_size(functions), POL_EXPRESSION + 1);
+  for (int i = 0; i <= POL_EXPRESSION; i++)
     assert_item(functions, i, pol_function_type_name((pol_function_type)i));
   assert_int_equal(json_array_size(methods), pol_method_count());
   for (int i = 0; i < pol_method_count(); i++) assert_item(methods, i, pol_method_at(i)->name);
@@ -152,6 +156,7 @@ static void schema_has_no_unknown_keys(void **state)
   assert_known_keys(schema, "definitions/joint/properties", "{\"joints\": [@]}");
   assert_known_keys(schema, "definitions/force/properties", "{\"forces\": [@]}");
   assert_known_keys(schema, "definitions/drive/properties", "{\"drives\": [@]}");
+  assert_known_keys(schema, "definitions/coupling/properties", "{\"couplings\": [@]}");
   assert_known_keys(schema, "definitions/function/properties", "{\"drives\": [{\"function\": @}]}");
   assert_known_keys(schema, "definitions/simulation/properties", "{\"simulation\": @}");
   assert_known_keys(schema, "definitions/simulation/properties/newton/properties",
