@@ -65,11 +65,7 @@ static void print_work(const cli_outcome *outcome)
   const pol_settings *settings = &outcome->model->settings;
   const pol_counts *counts = &summary->counts;
   cli_print_model(outcome->model->name, outcome->source);
-  cli_print_row("method", "%s, index %s", settings->options.method,
-                cli_index_name(settings->options.index));
-  cli_print_row("sigma", "%.6g, %s update", settings->options.sigma,
-                cli_sigma_update_name(settings->options.sigma_update));
-  cli_print_row("start", "%s", cli_start_name(settings->options.start));
+  cli_print_method(&settings->options);
   cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
   cli_print_redundant(outcome->simulation, settings->options.redundant);
   cli_print_row("status", "%s at t = %.10g s of %.10g s", outcome->status, summary->t,
@@ -485,7 +481,7 @@ json_t *cli_summary_json(const cli_outcome *outcome)
 {
   const pol_settings *settings = &outcome->model->settings;
   json_t *object =
-      json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:o, s:o, s:o}",             //
+      json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:o, s:o, s:o}",   //
                 "status", outcome->status,                                             //
                 "model", outcome->model->name,                                         //
                 "method", settings->options.method,                                    //
@@ -493,6 +489,8 @@ json_t *cli_summary_json(const cli_outcome *outcome)
                 "index", cli_json_index(settings->options.index),                      //
                 "sigma", cli_json_number(settings->options.sigma),                     //
                 "sigma_update", cli_sigma_update_name(settings->options.sigma_update), //
+                "theta", cli_json_number(settings->options.theta),                     //
+                "vartheta", cli_json_number(settings->options.vartheta),               //
                 "start", cli_start_name(settings->options.start),                      //
                 "step", cli_json_number(settings->step),                               //
                 "end", cli_json_number(settings->end),                                 //

@@ -537,7 +537,7 @@ pol_status pol_assembler_acceleration(pol_assembler *assembler, double t, const 
   int nv = a->saddle->nv, m = a->saddle->m, row = 0;
   pol_point at = {
       .t = t, .q = q, .v = v, .vd = a->zero, .lambda = a->lambda, .history = a->history};
-  double change = INFINITY, size = 0.0;
+  double change = HUGE_VAL, size = 0.0;
   memset(a->lambda, 0, (size_t)m * sizeof *a->lambda);
   for (int k = 0; k < MAX_FEEDBACK_ITERATIONS && change > feedback_accuracy * size; k++) {
     pol_status status = solve_acceleration(a, &at, diagnostics);

@@ -47,20 +47,14 @@ static int starts_flat(const pol_mechanism *mechanism, int joint)
   return kernel.disk && pol_rolling_tilt(&kernel, &frames[0], &frames[1]) < POL_ROLLING_FLAT;
 }
 
-/* Whether all constraints are quadratic in the directors and all forces follow from points and
- * constant torques, which is what directors.c can express; else says what is not. */
+/* Whether all constraints are quadratic in the directors, as directors.c needs; else says which is
+ * not. */
 static int is_polynomial(const pol_mechanism *mechanism, char *message, size_t size)
 {
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, k);
     if (joint->type != POL_ROLLING_SPHERE && joint->type != POL_ROLLING_DISK) continue;
     snprintf(message, size, "directors cannot express rolling, as of joint '%s'", joint->name);
-    return 0;
-  }
-  for (int k = 0; k < pol_mechanism_num_forces(mechanism); k++) {
-    const pol_force *force = pol_mechanism_force(mechanism, k);
-    if (force->type != POL_JOINT_SPRING) continue;
-    snprintf(message, size, "directors cannot express the joint-spring '%s'", force->name);
     return 0;
   }
   if (pol_mechanism_num_couplings(mechanism) == 0) return 1;
@@ -475,11 +469,13 @@ static void remember(double t, const double *q, double *history, void *user)
 static pol_status choose_charts(pol_formulation *f)
 {
   int num_factors = 0;
+  f->dae.constant_mass = 1;
   for (int b = 0; b < f->num_bodies; b++) {
     f->bodies[b].body = pol_mechanism_body(f->mechanism, b);
     f->bodies[b].chart = pol_chart_of_body(f->kind, f->bodies[b].body);
     const pol_chart *chart = f->bodies[b].chart;
     for (int i = 0; i < chart->num_factors; i++) f->factors[num_factors++] = chart->factors[i];
+    f->dae.constant_mass = f->dae.constant_mass && (chart->polynomial || !chart->num_rotations);
   }
   return pol_group_layout(&f->dae.group, f->factors, num_factors);
 }
@@ -516,6 +512,11 @@ static pol_status build(pol_formulation *f)
   f->dae.coupling = f->coupling;
   f->dae.constraint = f->constraint;
   f->dae.scratch_size = pol_formulation_scratch(f->chart, f->num_bodies);
+  if (f->dae.constant_mass) {
+    size_t nq = (size_t)f->dae.group.nq; /* of a mean configuration */
+    if (f->dae.scratch_size < nq) f->dae.scratch_size = nq;
+    f->dae.discrete_force = pol_directors_discrete_force;
+  }
   f->dae.evaluate = f->chart->polynomial ? pol_directors_evaluate : pol_formulation_evaluate;
   if (f->dae.history_size) f->dae.remember = remember;
   f->dae.describe = describe;

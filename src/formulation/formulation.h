@@ -97,6 +97,10 @@ pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const po
 pol_status pol_directors_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
                                   double *scratch, void *user);
 
+/* pol_dae.discrete_force of directors and point masses */
+pol_status pol_directors_discrete_force(const double *q0, const pol_point *at, unsigned want,
+                                        const pol_terms *out, double *scratch, void *user);
+
 /* Numbers of scratch that it needs. */
 size_t pol_formulation_scratch(const pol_chart *chart, int num_bodies);
 

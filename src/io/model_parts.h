@@ -125,7 +125,7 @@ typedef struct pol_model_sigma {
 typedef struct pol_model_simulation {
   pol_settings settings;
   /* numbers of the choices */
-  int method, formulation, start, sigma_update, redundant, newton_kind, solver;
+  int method, formulation, start, sigma_update, guess, redundant, newton_kind, solver;
   double rho_inf;
   pol_model_sigma sigma;
 } pol_model_simulation;

@@ -549,11 +549,19 @@ static const char *redundant_choice(int number)
   return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
 }
 
+static const char *guess_choice(int number)
+{
+  static const char *const names[] = {
+      [POL_GUESS_ADVANCED] = "advanced", [POL_GUESS_SIMPLE] = "simple"};
+  return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
+}
+
 static const char *newton_choice(int number)
 {
   static const char *const names[] = {[POL_NEWTON_FULL] = "full",
                                       [POL_NEWTON_SIMPLIFIED] = "simplified",
-                                      [POL_NEWTON_MODIFIED] = "modified"};
+                                      [POL_NEWTON_MODIFIED] = "modified",
+                                      [POL_NEWTON_PLAIN] = "plain"};
   return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
 }
 
@@ -578,6 +586,7 @@ static const char *formulation_choice(int number)
 static const pol_choices starts = {start_choice};
 static const pol_choices sigma_updates = {sigma_update_choice};
 static const pol_choices redundants = {redundant_choice};
+static const pol_choices guesses = {guess_choice};
 static const pol_choices newton_kinds = {newton_choice};
 static const pol_choices solvers = {solver_choice};
 static const pol_choices methods = {method_choice};
@@ -665,6 +674,11 @@ static const pol_field simulation_fields[] = {
      "must be a number or \"optimal\"", NULL},
     {"sigma_update", pol_read_choice, offsetof(pol_model_simulation, sigma_update), POL_OPTIONAL,
      "", &sigma_updates},
+    {"theta", pol_read_number, OPTION(theta), POL_OPTIONAL, "must be a number from 0 to 1",
+     &zero_to_one},
+    {"vartheta", pol_read_number, OPTION(vartheta), POL_OPTIONAL, "must be a number from 0 to 1",
+     &zero_to_one},
+    {"guess", pol_read_choice, offsetof(pol_model_simulation, guess), POL_OPTIONAL, "", &guesses},
     {"start", pol_read_choice, offsetof(pol_model_simulation, start), POL_OPTIONAL, "", &starts},
     {"redundant", pol_read_choice, offsetof(pol_model_simulation, redundant), POL_OPTIONAL, "",
      &redundants},
@@ -729,6 +743,7 @@ static void check_simulation(pol_reader *reader, const pol_place *place, void *o
   if (pol_given(place, "sigma_update"))
     settings->options.sigma_update = (pol_sigma_update)simulation->sigma_update;
   if (pol_given(place, "start")) settings->options.start = (pol_start)simulation->start;
+  if (pol_given(place, "guess")) settings->options.guess = (pol_guess)simulation->guess;
   if (pol_given(place, "redundant"))
     settings->options.redundant = (pol_redundant)simulation->redundant;
   if (pol_given(place, "rho_inf")) pol_options_set_rho_inf(&settings->options, simulation->rho_inf);

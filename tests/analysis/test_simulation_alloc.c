@@ -47,22 +47,43 @@ void *__wrap_realloc(void *memory, size_t size)
 
 /* --- tests ------------------------------------------------------------------------------------ */
 
-static const char path[] = "test_simulation_alloc.csv";
-
-/* A spinning top on its tip, and a second time, on top of which a hinge makes constraints redundant
- * that share reactions, and which keeps its rotation. */
-static pol_status create_mechanism(pol_mechanism **mechanism, int redundant)
+/* The heavy top, and a wheel with a named marker on a hinge with a torsional spring. */
+static pol_mechanism *top_and_wheel(void)
 {
-  pol_body body = heavy_top_body();
-  if (redundant) body.keep = 7 * POL_KEEP_ROTATION;
-  pol_status status = heavy_top_create(mechanism, &body);
+  static const double origin[3], upright[4] = {1.0, 0.0, 0.0, 0.0};
+  pol_body body = heavy_top_body(), wheel = body;
+  pol_mechanism *mechanism;
   pol_joint hinge = {.name = "hinge", .type = POL_REVOLUTE};
+  pol_force spring = {.name = "spring", .type = POL_JOINT_SPRING, .joint = 1, .stiffness = {9.0}};
+  assert_int_equal(heavy_top_create(&mechanism, &body), POL_OK);
+  wheel.name = "wheel";
+  wheel.given = 0;
+  assert_int_equal(pol_mechanism_add_body(mechanism, &wheel, NULL), POL_OK);
+  for (int i = 0; i < 2; i++)
+    assert_int_equal(pol_mechanism_add_marker_at(mechanism, i ? "hub" : "", i ? 1 : POL_GROUND,
+                                                 origin, upright, &hinge.marker[i]),
+                     POL_OK);
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &hinge, NULL), POL_OK);
+  assert_int_equal(pol_mechanism_add_force(mechanism, &spring, NULL), POL_OK);
+  return mechanism;
+}
+
+/* The heavy top on its tip and on a hinge, which makes constraints redundant that share reactions,
+ * and it keeps its rotation. */
+static pol_mechanism *redundant_top(void)
+{
   static const double tip[3] = {0.0, 0.0, 0.0}, along_y[4] = {0.5, -0.5, -0.5, -0.5};
-  for (int i = 0; i < 2 && redundant && !status; i++)
-    status = pol_mechanism_add_marker_at(*mechanism, "", i == 0 ? POL_GROUND : 0, tip, along_y,
-                                         &hinge.marker[i]);
-  if (redundant && !status) status = pol_mechanism_add_joint(*mechanism, &hinge, NULL);
-  return status;
+  pol_body body = heavy_top_body();
+  pol_mechanism *mechanism;
+  pol_joint hinge = {.name = "hinge", .type = POL_REVOLUTE};
+  body.keep = 7 * POL_KEEP_ROTATION;
+  assert_int_equal(heavy_top_create(&mechanism, &body), POL_OK);
+  for (int i = 0; i < 2; i++)
+    assert_int_equal(pol_mechanism_add_marker_at(mechanism, "", i ? 0 : POL_GROUND, tip, along_y,
+                                                 &hinge.marker[i]),
+                     POL_OK);
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &hinge, NULL), POL_OK);
+  return mechanism;
 }
 
 static pol_settings settings_for(int redundant)
@@ -71,6 +92,8 @@ static pol_settings settings_for(int redundant)
   if (redundant) settings.options.redundant = POL_REDUNDANT_MINIMUM_NORM;
   return settings;
 }
+
+static const char path[] = "test_simulation_alloc.csv";
 
 /* Simulates a few steps with a result file; frees everything. */
 static pol_status simulate(const pol_mechanism *mechanism, int redundant)
@@ -103,9 +126,8 @@ static void every_failed_allocation_is_told(void **state)
 {
   (void)state;
   for (int redundant = 0; redundant < 2; redundant++) {
-    pol_mechanism *mechanism;
     failing = -1;
-    assert_int_equal(create_mechanism(&mechanism, redundant), POL_OK);
+    pol_mechanism *mechanism = redundant ? redundant_top() : top_and_wheel();
     num_allocations = 0;
     assert_int_equal(simulate(mechanism, redundant), POL_OK);
     long total = num_allocations;
@@ -128,13 +150,12 @@ static void stepping_and_writing_allocate_nothing(void **state)
   (void)state;
   for (int redundant = 0; redundant < 2; redundant++) {
     pol_settings settings = settings_for(redundant);
-    pol_mechanism *mechanism;
     pol_simulation *simulation;
     pol_record *record;
     pol_csv *csv;
     int dropped;
     failing = -1;
-    assert_int_equal(create_mechanism(&mechanism, redundant), POL_OK);
+    pol_mechanism *mechanism = redundant ? redundant_top() : top_and_wheel();
     assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
     pol_simulation_dropped(simulation, &dropped);
     assert_int_equal(dropped, redundant ? 3 : 0);

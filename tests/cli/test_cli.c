@@ -272,6 +272,11 @@ static void json_holds_everything(void **state)
       "energy.max_drift",
       "constraints.max_position",
       "constraints.max_velocity",
+      "constraints.max_acceleration",
+      "energy.dissipated",
+      "energy.applied",
+      "energy.drives",
+      "energy.balance",
       "moves.angular_velocity",
   };
   expect("polhode run top.json --json --quiet", 0);
@@ -668,6 +673,40 @@ static void couplings_are_told(void **state)
   json_decref(object);
 }
 
+/* Springs on joints in words, as JSON, and in the results of a run. */
+static void joint_springs_are_told(void **state)
+{
+  (void)state;
+  static const char model[] =
+      POLHODE_SOURCE_DIR "/models/gavrea-negrut-potra-2005/double_pendulum.json";
+  char command[512];
+  snprintf(command, sizeof command, "polhode check %s", model);
+  expect(command, 0);
+  expect_text(out,
+              "\nforce           stiff, joint-spring on the rotation of hinge, stiffness 300000 "
+              "N m/rad, damping 50000 N m s/rad, relaxed at 0 rad, actuator 0 N m\n");
+  snprintf(command, sizeof command, "polhode check %s --json", model);
+  expect(command, 0);
+  json_t *object = parse_output();
+  json_t *soft = json_array_get(at(object, "forces"), 0);
+  expect_word(soft, "joint", "shoulder");
+  expect_word(soft, "coordinate", "rotation");
+  assert_true(number_at(soft, "stiffness") == 400.0 && number_at(soft, "rest") < -1.57);
+  json_decref(object);
+  snprintf(command, sizeof command, "polhode run %s --set simulation.end=0.1 --json", model);
+  expect(command, 0);
+  object = parse_output();
+  double angle = number_at(object, "final.joints.shoulder.coordinates.angle");
+  double rate = number_at(object, "final.joints.shoulder.coordinates.rate");
+  assert_true(angle < 0.0 && rate < 0.0);
+  assert_true(number_at(object, "energy.dissipated") > 0.0);
+  expect_length(object, "final.markers.elbow.position", 3);
+  json_decref(object);
+  snprintf(command, sizeof command, "polhode run %s --set simulation.end=0.1", model);
+  expect(command, 0);
+  expect_text(out, "\nwork            of forces 0 J, of drives 0 J, dissipated ");
+}
+
 /* Point masses: in words, without anything that turns. */
 static void points_are_told(void **state)
 {
@@ -1027,6 +1066,7 @@ int main(void)
       cmocka_unit_test(check_tells_of_forces_and_distances),
       cmocka_unit_test(check_tells_of_springs_and_drag),
       cmocka_unit_test(couplings_are_told),
+      cmocka_unit_test(joint_springs_are_told),
       cmocka_unit_test(points_are_told),
       cmocka_unit_test(drives_are_told),
       cmocka_unit_test(expressions_are_told),

@@ -273,6 +273,41 @@ static void bad_forces_are_refused(void **state)
   assert_near(pol_mechanism_force(mechanism, 0)->vector, good.vector, 3, 0.0);
 }
 
+/* A joint-spring needs a joint and one of its coordinates. */
+static void joint_springs_have_a_coordinate(void **state)
+{
+  (void)state;
+  static const double origin[3];
+  pol_mechanism *mechanism;
+  pol_joint hinge = {.name = "hinge", .type = POL_REVOLUTE},
+            ball = {.name = "ball", .type = POL_SPHERICAL};
+  assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
+  pol_body body = {.name = "a",
+                   .mass = 1.0,
+                   .inertia = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0},
+                   .rotation = {1.0, 0.0, 0.0, 0.0}};
+  assert_int_equal(pol_mechanism_add_body(mechanism, &body, NULL), POL_OK);
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(pol_mechanism_add_marker_at(mechanism, "", i ? 0 : POL_GROUND, origin, NULL,
+                                                 &hinge.marker[i]),
+                     POL_OK);
+    ball.marker[i] = hinge.marker[i];
+  }
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &hinge, NULL), POL_OK);
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &ball, NULL), POL_OK);
+  static const int refused[][2] = {{-1, 0}, {2, 0}, {0, -1}, {0, 1}, {1, 0}};
+  for (int i = 0; i < 5; i++) {
+    pol_force force = {
+        .name = "s", .type = POL_JOINT_SPRING, .joint = refused[i][0], .coordinate = refused[i][1]};
+    assert_int_equal(pol_mechanism_add_force(mechanism, &force, NULL), POL_BAD_ARGUMENT);
+  }
+  pol_force good = {.name = "s", .type = POL_JOINT_SPRING, .rest = INFINITY};
+  assert_int_equal(pol_mechanism_add_force(mechanism, &good, NULL), POL_BAD_ARGUMENT);
+  good.rest = -40.0;
+  assert_int_equal(pol_mechanism_add_force(mechanism, &good, NULL), POL_OK);
+  pol_mechanism_free(&mechanism);
+}
+
 /* A spring-damper needs two markers that are apart and on different bodies. */
 static void bad_spring_dampers_are_refused(void **state)
 {
@@ -600,6 +635,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(bad_forces_are_refused, setup, teardown),
       cmocka_unit_test_setup_teardown(bad_spring_dampers_are_refused, setup, teardown),
       cmocka_unit_test(laws_give_their_forces),
+      cmocka_unit_test(joint_springs_have_a_coordinate),
       cmocka_unit_test(a_spring_without_length_asks_for_a_retry),
       cmocka_unit_test(forces_act_in_their_frame),
       cmocka_unit_test_setup_teardown(global_markers_are_placed, setup, teardown),
