@@ -136,7 +136,7 @@ void pol_watch_look(pol_watch *watch, const pol_state *state, double h, pol_sing
     w->inside = 1;
     w->leave_at = 2.0 * fmax(w->distance, singular_distance);
   }
-  double fastest = fmax(fabs(w->rate), 2.0 * fastest_turn(w, state));
+  double fastest = fmax(fabs(w->rate), fastest_turn(w, state));
   if (h > 0.0) w->pause = (int)fmin(0.5 * w->distance / (fastest * h + DBL_MIN), MAX_PAUSE);
 }
 

@@ -406,10 +406,18 @@ static pol_status step(pol_integrator *integrator, double t, double h)
   return POL_OK;
 }
 
+/* The next step starts with a new matrix. */
+static void forget(void *data)
+{
+  pol_ggl *s = data;
+  pol_newton_reset(s->newton);
+}
+
 const pol_family pol_ggl_family = {.validate = validate,
                                    .warn = warn,
                                    .supports = supports,
                                    .create = create,
                                    .destroy = destroy,
                                    .start = start,
+                                   .forget = forget,
                                    .step = step};

@@ -246,7 +246,8 @@ static pol_model *read_parallelogram(double angle)
 static void flat_positions_on_the_way_are_told(void **state)
 {
   (void)state;
-  static const double flat = (3.14159265358979323846 - 1.0) / 6.0, steps[] = {1e-3, 3e-3, 1e-2};
+  static const double pi = 3.14159265358979323846, steps[] = {1e-3, 3e-3, 1e-2};
+  const double flat = (pi - 1.0) / 6.0, second = (2.0 * pi - 1.0) / 6.0;
   for (int kind = 0; kind < POL_TAIT_BRYAN; kind++)
     for (int k = 0; k < 3; k++) {
       pol_model *model = read_parallelogram(1.0);
@@ -264,7 +265,7 @@ static void flat_positions_on_the_way_are_told(void **state)
       const pol_diagnostics *d = pol_simulation_diagnostics(simulation);
       if (status) {
         assert_int_equal(kind, POL_EULER_PARAMETERS);
-        assert_true(fabs(d->t - flat) <= 2.0 * steps[k]);
+        assert_true(fmin(fabs(d->t - flat), fabs(d->t - second)) <= 2.0 * steps[k]);
         assert_non_null(strstr(d->message, "near a singular position, where others imply joint '"));
       } else {
         assert_int_equal(singular->count, 2);
