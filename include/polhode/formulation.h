@@ -125,19 +125,20 @@ void pol_formulation_reaction(const pol_formulation *formulation, const pol_poin
 void pol_formulation_joint_coordinate(const pol_formulation *formulation, const pol_point *at,
                                       int joint, int index, double *value, double *rate);
 
-/* Force (global axes) that a force element exerts on its body, or on that of its second marker; on
- * the first acts the opposite.  Zero for a torque, and where a spring-damper has no direction.
- * Reads q, v and history. */
+/* Force and torque (global axes, at the point where it acts; of a callback or joint-spring at the
+ * centre of mass) that a force element exerts on its body, or on its second one; on the first acts
+ * the opposite at the same point, unless a callback says otherwise.  Zero where it cannot be
+ * evaluated.  Reads t, q, v and history. */
 void pol_formulation_force(const pol_formulation *formulation, const pol_point *at, int force,
-                           double vector[3]);
+                           double vector[3], double torque[3]);
 
 /* Force (N) or torque (N m) of a joint-spring on the body of the joint's second marker, along or
  * about the joint's axis; on the first body acts the opposite.  Reads q, v and history. */
 double pol_formulation_joint_spring_effort(const pol_formulation *formulation, const pol_point *at,
                                            int force);
 
-/* Force (N) along z or torque (N m) about z that a drive exerts on the body of the second marker of
- * its joint; on the first body acts the opposite.  Reads lambda. */
+/* Force (N) along or torque (N m) about the axis of its coordinate that a drive exerts on the body
+ * of its second marker; on the first body acts the opposite.  Reads lambda. */
 double pol_formulation_drive_effort(const pol_formulation *formulation, const pol_point *at,
                                     int drive);
 
@@ -149,7 +150,8 @@ void pol_formulation_coupling_effort(const pol_formulation *formulation, const p
 
 typedef struct pol_energy {
   double kinetic;
-  double potential; /* of gravity, zero at the origin, and of springs, zero where relaxed */
+  /* of gravity, zero at the origin; of springs, zero where relaxed; of callbacks as they say */
+  double potential;
 } pol_energy;
 
 /* Reads q, v and history. */

@@ -222,8 +222,10 @@ static pol_status evaluate(pol_assembler *a, const pol_point *at, unsigned want,
                            const pol_terms *out, pol_diagnostics *d)
 {
   pol_status status = pol_dae_evaluate(a->dae, at, want, out, a->scratch);
-  if (status) return fail(a, status, at->t, -1, "the model could not be evaluated", "", d);
-  return POL_OK;
+  if (!status) return POL_OK;
+  fail(a, status, at->t, -1, "the model could not be evaluated", "", d);
+  pol_dae_blame(a->dae, a->scratch, d);
+  return status;
 }
 
 /* --- contradictions --------------------------------------------------------------------------- */

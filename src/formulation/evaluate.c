@@ -8,6 +8,7 @@
  * with the subscript c for a frame's own velocities.  Each body has its own chart; where it is
  * direct, L picks the last dim of the frame's six, and its products are left out.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "formulation/elements.h"
@@ -33,11 +34,23 @@ typedef struct evaluation {
   pol_frame *frames;    /* one a body */
   pol_chart_maps *maps; /* one a body; set for charts that are not direct */
   double (*wrench)[WRENCH_SIZE];
+  double *failed; /* number of the force that could not be evaluated, counted from 1, or 0 */
 } evaluation;
 
+/* First what failed, then the frames, wrenches and maps of all bodies. */
 size_t pol_formulation_scratch(const pol_chart *chart, int num_bodies)
 {
-  return (size_t)num_bodies * (size_t)(FRAME_SIZE + WRENCH_SIZE + (chart->direct ? 0 : MAPS_SIZE));
+  return 1 +
+         (size_t)num_bodies * (size_t)(FRAME_SIZE + WRENCH_SIZE + (chart->direct ? 0 : MAPS_SIZE));
+}
+
+void pol_formulation_blame(const double *scratch, char *text, size_t size, void *user)
+{
+  const pol_formulation *f = user;
+  int failed = (int)scratch[0];
+  if (failed < 1) return;
+  const pol_force *force = f->forces[failed - 1].kernel.force;
+  snprintf(text, size, "force '%s': %s", force->name, pol_force_failure(force->type));
 }
 
 const pol_frame *pol_ground_frame(void)
@@ -117,9 +130,12 @@ static pol_status subtract_forces(evaluation *e)
     const pol_placed_force *force = &e->f->forces[k];
     const int *body = force->kernel.body;
     double wrench[2][WRENCH_SIZE];
-    pol_status status = pol_placed_wrenches(force, e->at->history, frame_of(e, body[0]),
-                                            frame_of(e, body[1]), wrench);
-    if (status) return status;
+    pol_status status =
+        pol_placed_wrenches(force, e->at, frame_of(e, body[0]), frame_of(e, body[1]), wrench);
+    if (status) {
+      *e->failed = k + 1;
+      return status;
+    }
     for (int j = 0; j < 2; j++)
       for (int i = 0; i < WRENCH_SIZE && body[j] != POL_GROUND; i++)
         e->wrench[body[j]][i] -= wrench[j][i];
@@ -614,13 +630,17 @@ static pol_status add_coupling_end(const evaluation *e, const pol_placed_couplin
 }
 
 /* K_c and D_c of a force: minus the derivatives of its wrenches */
-static pol_status add_force(const evaluation *e, const pol_placed_force *force)
+static pol_status add_force(const evaluation *e, int k)
 {
+  const pol_placed_force *force = &e->f->forces[k];
   const int *body = force->kernel.body;
   pol_force_blocks blocks;
-  pol_status status = pol_placed_derivatives(force, e->at->history, frame_of(e, body[0]),
-                                             frame_of(e, body[1]), &blocks);
-  if (status) return status;
+  pol_status status =
+      pol_placed_derivatives(force, e->at, frame_of(e, body[0]), frame_of(e, body[1]), &blocks);
+  if (status) {
+    *e->failed = k + 1;
+    return status;
+  }
   for (int i = 0; i < 12; i++)
     for (int j = 0; j < 12; j++) {
       blocks.by_position[i][j] = -blocks.by_position[i][j];
@@ -664,7 +684,7 @@ static pol_status add_matrices(evaluation *e)
     if (f->bodies[b].internal_row >= 0) add_unit_constraint(e, &f->bodies[b]);
   }
   if (e->want & (POL_STIFFNESS | POL_DAMPING))
-    for (int k = 0; k < f->num_forces && !status; k++) status = add_force(e, &f->forces[k]);
+    for (int k = 0; k < f->num_forces && !status; k++) status = add_force(e, k);
   if (!(e->want & (POL_JACOBIAN | POL_CURVATURE | POL_GEOMETRIC_STIFFNESS))) return status;
   for (int k = 0; k < f->num_joints; k++) add_joint(e, &f->joints[k]);
   for (int k = 0; k < f->num_drives; k++) add_drive(e, &f->drives[k]);
@@ -677,14 +697,16 @@ pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const po
                                     double *scratch, void *user)
 {
   const pol_formulation *f = user;
-  double *wrench = scratch + f->num_bodies * FRAME_SIZE;
+  double *frames = scratch + 1, *wrench = frames + f->num_bodies * FRAME_SIZE;
   evaluation e = {.f = f,
                   .at = at,
                   .want = want,
                   .out = out,
-                  .frames = (pol_frame *)scratch,
+                  .failed = scratch,
+                  .frames = (pol_frame *)frames,
                   .wrench = (double(*)[WRENCH_SIZE])wrench,
                   .maps = (pol_chart_maps *)(wrench + f->num_bodies * WRENCH_SIZE)};
+  *e.failed = 0.0;
   place_frames(&e);
   if (has_flat_disk(&e)) return POL_RETRY;
   unsigned parts = want & (POL_INERTIA | POL_FORCE | POL_REACTION);

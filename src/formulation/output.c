@@ -175,14 +175,24 @@ static void second_wrench(const pol_formulation *f, const pol_point *at,
   *frame = frames[1];
 }
 
-/* The wrenches of a force on its bodies; zero where it has no direction. */
+/* The frames that a force sees. */
+static void force_frames(const pol_formulation *f, const double *q, const double *v,
+                         const pol_force_kernel *kernel, pol_frame frames[2])
+{
+  pol_formulation_frames(f, q, v, kernel->body, frames);
+  for (int i = 0; i < 2; i++)
+    if (kernel->body[i] != POL_GROUND && f->bodies[kernel->body[i]].chart->polynomial &&
+        pol_force_sees_frames(kernel->force->type))
+      pol_directors_make_rigid(&frames[i]);
+}
+
+/* The wrenches of a force on its bodies, zero where it cannot be evaluated, and their frames. */
 static void force_wrenches(const pol_formulation *f, const pol_point *at, int force,
-                           double wrench[2][6])
+                           double wrench[2][6], pol_frame frames[2])
 {
   const pol_placed_force *placed = &f->forces[force];
-  pol_frame frames[2];
-  pol_formulation_frames(f, at->q, at->v, placed->kernel.body, frames);
-  pol_placed_wrenches(placed, at->history, &frames[0], &frames[1], wrench);
+  force_frames(f, at->q, at->v, &placed->kernel, frames);
+  pol_placed_wrenches(placed, at, &frames[0], &frames[1], wrench);
 }
 
 /* force -= that of a joint or drive on the body, if it acts there. */
@@ -225,7 +235,8 @@ static void pivot_force(const pol_formulation *f, const pol_point *at, int body,
     force[i] = f->bodies[body].body->mass * (frame.ud[i] + frame.ub[i] - f->gravity[i]);
   for (int k = 0; k < f->num_forces; k++) {
     double wrench[2][6];
-    force_wrenches(f, at, k, wrench);
+    pol_frame frames[2];
+    force_wrenches(f, at, k, wrench, frames);
     for (int i = 0; i < 2; i++)
       if (f->forces[k].kernel.body[i] == body) pol_v3_subtract(force, wrench[i] + 3, force);
   }
@@ -244,11 +255,16 @@ static void pivot_force(const pol_formulation *f, const pol_point *at, int body,
 }
 
 void pol_formulation_force(const pol_formulation *formulation, const pol_point *at, int force,
-                           double vector[3])
+                           double vector[3], double torque[3])
 {
-  double wrench[2][6];
-  force_wrenches(formulation, at, force, wrench);
+  pol_frame frames[2];
+  double wrench[2][6], arm[3];
+  force_wrenches(formulation, at, force, wrench, frames);
   pol_v3_copy(wrench[1] + 3, vector);
+  /* about the point where it acts instead of the centre of mass */
+  pol_m3_apply(frames[1].R, wrench[1], torque);
+  pol_m3_apply(frames[1].R, formulation->forces[force].kernel.point[1], arm);
+  pol_v3_add_scaled_cross(-1.0, arm, vector, torque);
 }
 
 void pol_formulation_reaction(const pol_formulation *formulation, const pol_point *at, int joint,
@@ -325,8 +341,8 @@ void pol_formulation_energy(const pol_formulation *formulation, const pol_point 
   for (int k = 0; k < formulation->num_forces; k++) {
     const pol_placed_force *force = &formulation->forces[k];
     pol_frame frames[2];
-    pol_formulation_frames(formulation, at->q, NULL, force->kernel.body, frames);
-    energy->potential += pol_placed_potential(force, at->history, &frames[0], &frames[1]);
+    force_frames(formulation, at->q, NULL, &force->kernel, frames);
+    energy->potential += pol_placed_potential(force, at, &frames[0], &frames[1]);
   }
 }
 
@@ -338,8 +354,8 @@ void pol_formulation_power(const pol_formulation *formulation, const pol_point *
     const pol_placed_force *force = &formulation->forces[k];
     pol_frame frames[2];
     double dissipated, applied;
-    pol_formulation_frames(formulation, at->q, at->v, force->kernel.body, frames);
-    pol_placed_power(force, at->history, &frames[0], &frames[1], &dissipated, &applied);
+    force_frames(formulation, at->q, at->v, &force->kernel, frames);
+    pol_placed_power(force, at, &frames[0], &frames[1], &dissipated, &applied);
     power->dissipated += dissipated;
     power->applied += applied;
   }

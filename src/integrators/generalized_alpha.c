@@ -363,6 +363,7 @@ static pol_status solve(pol_alpha *s, pol_diagnostics *diagnostics)
   status = pol_alpha_prepare(s);
   if (status) {
     snprintf(diagnostics->message, sizeof diagnostics->message, "the model could not be evaluated");
+    pol_dae_blame(s->dae, s->scratch, diagnostics);
     return status;
   }
   if (incremental)
@@ -370,6 +371,7 @@ static pol_status solve(pol_alpha *s, pol_diagnostics *diagnostics)
   else
     pol_alpha_predict(s);
   status = pol_newton_solve(s->newton, &system, s->x, diagnostics);
+  if (status) pol_dae_blame(s->dae, s->scratch, diagnostics);
   if (!status && incremental) pol_incremental_finish(s);
   return status;
 }
