@@ -281,6 +281,14 @@ static void measure_residuals(pol_simulation *sim)
       fmax(summary->max_acceleration_residual, summary->acceleration_residual);
 }
 
+/* p . v - T(v), the kinetic part of the energy that belongs to a method with its own momenta. */
+static double kinetic_by_momenta(const pol_simulation *sim, const pol_state *state, double T)
+{
+  double product = 0.0;
+  for (int i = 0; i < sim->dae->group.nv; i++) product += state->p[i] * state->v[i];
+  return product - T;
+}
+
 /* Takes over the integrator's solution, the one after `done` steps, if all of it is finite. */
 static pol_status accept(pol_simulation *sim, long done)
 {
@@ -298,6 +306,7 @@ static pol_status accept(pol_simulation *sim, long done)
   if ((status = check_finite(sim, state)) != POL_OK) return status;
   if ((status = check_dropped(sim, state)) != POL_OK) return status;
   pol_formulation_energy(sim->formulation, &at, &energy);
+  if (state->p != NULL) energy.kinetic = kinetic_by_momenta(sim, state, energy.kinetic);
   pol_formulation_power(sim->formulation, &at, &power);
   if (!isfinite(energy.kinetic) || !isfinite(energy.potential))
     return fail(sim, POL_NOT_FINITE, -1, "the energy is not finite",
