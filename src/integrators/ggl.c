@@ -27,8 +27,8 @@ const pol_scheme pol_vi_s = {.num_vectors = 3,
                              .matrix = pol_ggl_matrix_vi_s,
                              .finish = pol_ggl_finish_direct,
                              .lag = 1.0,
-                             .theta = NAN,
-                             .vartheta = NAN};
+                             .theta = (double)NAN,
+                             .vartheta = (double)NAN};
 
 const pol_scheme pol_vi_a = {.num_vectors = 2,
                              .num_blocks = 4,
@@ -43,7 +43,7 @@ const pol_scheme pol_vi_a = {.num_vectors = 2,
                              .lag = 1.0,
                              .before_block = 2,
                              .theta = 0.5,
-                             .vartheta = NAN,
+                             .vartheta = (double)NAN,
                              .only_theta = 1};
 
 const pol_scheme pol_vi_b = {.num_vectors = 2,
@@ -71,8 +71,8 @@ const pol_scheme pol_em = {.num_vectors = 2,
                            .share = 1.0,
                            .discrete = 1,
                            .lag = 0.5,
-                           .theta = NAN,
-                           .vartheta = NAN};
+                           .theta = (double)NAN,
+                           .vartheta = (double)NAN};
 
 const pol_scheme pol_em_g = {.num_vectors = 2,
                              .num_blocks = 3,
@@ -85,8 +85,8 @@ const pol_scheme pol_em_g = {.num_vectors = 2,
                              .share = 1.0,
                              .discrete = 1,
                              .lag = 0.5,
-                             .theta = NAN,
-                             .vartheta = NAN};
+                             .theta = (double)NAN,
+                             .vartheta = (double)NAN};
 
 const pol_scheme pol_midpoint = {.num_vectors = 2,
                                  .num_blocks = 3,
@@ -98,8 +98,8 @@ const pol_scheme pol_midpoint = {.num_vectors = 2,
                                  .mean = 0.5,
                                  .share = 1.0,
                                  .lag = 0.5,
-                                 .theta = NAN,
-                                 .vartheta = NAN};
+                                 .theta = (double)NAN,
+                                 .vartheta = (double)NAN};
 
 const pol_scheme pol_rattle = {.num_vectors = 2,
                                .num_blocks = 4,
@@ -111,8 +111,8 @@ const pol_scheme pol_rattle = {.num_vectors = 2,
                                .finish = pol_ggl_finish_direct,
                                .lag = 1.0,
                                .before_block = 3,
-                               .theta = NAN,
-                               .vartheta = NAN};
+                               .theta = (double)NAN,
+                               .vartheta = (double)NAN};
 
 /* --- rules ------------------------------------------------------------------------------------ */
 
@@ -412,10 +412,18 @@ static pol_status step(pol_integrator *integrator, double t, double h)
   return POL_OK;
 }
 
+/* The next step starts with a new matrix. */
+static void forget(void *data)
+{
+  pol_ggl *s = data;
+  pol_newton_reset(s->newton);
+}
+
 const pol_family pol_ggl_family = {.validate = validate,
                                    .warn = warn,
                                    .supports = supports,
                                    .create = create,
                                    .destroy = destroy,
                                    .start = start,
+                                   .forget = forget,
                                    .step = step};

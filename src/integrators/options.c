@@ -18,8 +18,8 @@ pol_options pol_options_default(void)
 {
   pol_options options = {.method = "geom1",
                          .index = POL_INDEX_3,
-                         .theta = NAN,
-                         .vartheta = NAN,
+                         .theta = (double)NAN,
+                         .vartheta = (double)NAN,
                          .newton = {.kind = POL_NEWTON_MODIFIED,
                                     .tolerance = 1e-10,
                                     .max_iterations = 30,
@@ -47,8 +47,8 @@ pol_status pol_options_validate(const pol_options *options, char *message, size_
     return pol_broken_rule("newton.line_search must not be negative", message, size);
   if (options->solver < POL_SOLVER_AUTO || options->solver > POL_SOLVER_SPARSE)
     return pol_broken_rule("solver must be auto, dense or sparse", message, size);
-  if (options->redundant < POL_REDUNDANT_DROP || options->redundant > POL_REDUNDANT_REFUSE)
-    return pol_broken_rule("redundant must be drop or refuse", message, size);
+  if (options->redundant < POL_REDUNDANT_DROP || options->redundant > POL_REDUNDANT_MINIMUM_NORM)
+    return pol_broken_rule("redundant must be drop, refuse or minimum-norm", message, size);
   return entry->family->validate(options, entry->variant, message, size);
 }
 

@@ -148,9 +148,10 @@ static void top_has_its_orders(void **state)
 {
   (void)state;
   static const expectation cases[] = {
-      {"vi-s", NAN, {1, 1, 0, 0}},     {"vi-a", NAN, {2, 2, 2, 1}},   {"vi-b", NAN, {1, 1, 0, 0}},
-      {"vi-b", 0.5, {2, 2, 2, 1}},     {"em", NAN, {2, 2, 2, 1}},     {"em-g", NAN, {2, 2, 1, 1}},
-      {"midpoint", NAN, {2, 2, 1, 1}}, {"rattle", NAN, {2, 2, 2, 1}},
+      {"vi-s", (double)NAN, {1, 1, 0, 0}},     {"vi-a", (double)NAN, {2, 2, 2, 1}},
+      {"vi-b", (double)NAN, {1, 1, 0, 0}},     {"vi-b", 0.5, {2, 2, 2, 1}},
+      {"em", (double)NAN, {2, 2, 2, 1}},       {"em-g", (double)NAN, {2, 2, 1, 1}},
+      {"midpoint", (double)NAN, {2, 2, 1, 1}}, {"rattle", (double)NAN, {2, 2, 2, 1}},
   };
   check_orders(1, cases, sizeof cases / sizeof cases[0], 2e-4, 0.1);
 }
@@ -159,9 +160,10 @@ static void particles_have_their_orders(void **state)
 {
   (void)state;
   static const expectation cases[] = {
-      {"vi-s", NAN, {0, 1, 0, 1}},     {"vi-a", NAN, {2, 2, 2, 1}},   {"vi-b", NAN, {0, 1, 0, 1}},
-      {"vi-b", 0.5, {2, 2, 2, 1}},     {"em", NAN, {2, 2, 2, 1}},     {"em-g", NAN, {2, 2, 2, 1}},
-      {"midpoint", NAN, {2, 2, 2, 1}}, {"rattle", NAN, {2, 2, 2, 1}},
+      {"vi-s", (double)NAN, {0, 1, 0, 1}},     {"vi-a", (double)NAN, {2, 2, 2, 1}},
+      {"vi-b", (double)NAN, {0, 1, 0, 1}},     {"vi-b", 0.5, {2, 2, 2, 1}},
+      {"em", (double)NAN, {2, 2, 2, 1}},       {"em-g", (double)NAN, {2, 2, 2, 1}},
+      {"midpoint", (double)NAN, {2, 2, 2, 1}}, {"rattle", (double)NAN, {2, 2, 2, 1}},
   };
   check_orders(0, cases, sizeof cases / sizeof cases[0], 1e-3, 1.0);
 }

@@ -40,19 +40,19 @@ static void thetas_are_checked(void **state)
     const char *rule; /* NULL: allowed */
     const char *warning;
   } cases[] = {
-      {"vi-a", 0.5, NAN, NULL, ""},
-      {"vi-a", 0.49, NAN, "theta must be 1/2 in vi-a", ""},
+      {"vi-a", 0.5, (double)NAN, NULL, ""},
+      {"vi-a", 0.49, (double)NAN, "theta must be 1/2 in vi-a", ""},
       {"vi-b", 0.0, 0.0, NULL, ""},
       {"vi-b", 1.0, 0.5, NULL, ""},
-      {"vi-b", -0.1, NAN, "theta must be from 0 to 1", ""},
-      {"vi-b", 1.1, NAN, "theta must be from 0 to 1", ""},
-      {"vi-b", (double)INFINITY, NAN, "theta must be from 0 to 1", ""},
-      {"vi-b", NAN, 1.0, "vartheta must be at least 0 and below 1", ""},
-      {"vi-b", NAN, -0.1, "vartheta must be at least 0 and below 1", ""},
-      {"vi-b", NAN, 0.6, NULL, "vartheta is above 1/2"},
-      {"em", 0.5, NAN, NULL, "theta has no effect on em"},
-      {"vi-a", NAN, 0.4, NULL, "vartheta has no effect on vi-a"},
-      {"geom1", 0.5, NAN, NULL, "theta has no effect on geom1"},
+      {"vi-b", -0.1, (double)NAN, "theta must be from 0 to 1", ""},
+      {"vi-b", 1.1, (double)NAN, "theta must be from 0 to 1", ""},
+      {"vi-b", (double)INFINITY, (double)NAN, "theta must be from 0 to 1", ""},
+      {"vi-b", (double)NAN, 1.0, "vartheta must be at least 0 and below 1", ""},
+      {"vi-b", (double)NAN, -0.1, "vartheta must be at least 0 and below 1", ""},
+      {"vi-b", (double)NAN, 0.6, NULL, "vartheta is above 1/2"},
+      {"em", 0.5, (double)NAN, NULL, "theta has no effect on em"},
+      {"vi-a", (double)NAN, 0.4, NULL, "vartheta has no effect on vi-a"},
+      {"geom1", 0.5, (double)NAN, NULL, "theta has no effect on geom1"},
   };
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
     char message[256] = "";
