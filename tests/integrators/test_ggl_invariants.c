@@ -20,6 +20,13 @@ enum { NUM_METHODS = sizeof all_methods / sizeof all_methods[0] };
 enum { PENDULUM, TOP, PARTICLES, NUM_MODELS };
 static const double published_step[NUM_MODELS] = {0.05, 0.002, 0.01};
 
+/* Without optimisation the long runs would take minutes. */
+#ifdef NDEBUG
+static const double length_of_runs = 1.0;
+#else
+static const double length_of_runs = 0.1;
+#endif
+
 static void model_init(quadratic *model, int which)
 {
   if (which == PENDULUM) pendulum3d_init(model);
@@ -121,7 +128,7 @@ static void energy_is_conserved(void **state)
     for (int k = 0; k < 2; k++) {
       pol_options options = published_options(methods[k]);
       model_init(&model, which);
-      findings f = run(&model, which, &options, published_step[which], 10.0);
+      findings f = run(&model, which, &options, published_step[which], 10.0 * length_of_runs);
       if (!(f.increment < 1e-13)) fail_msg("%s, model %d: %.2e", methods[k], which, f.increment);
     }
 
@@ -239,11 +246,7 @@ static double time_of_blow_up(const char *method, double h, double end, double *
 static void stability_is_as_published(void **state)
 {
   (void)state;
-#ifdef NDEBUG
-  const double end = 1000.0;
-#else
-  const double end = 100.0; /* without optimisation it would take minutes */
-#endif
+  const double end = 1000.0 * length_of_runs;
   double growth, t;
   for (int k = 0; k < 4; k++) {
     t = time_of_blow_up(all_methods[k], 0.04, end, &growth);
