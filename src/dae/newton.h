@@ -26,6 +26,17 @@ typedef struct pol_newton_system {
   void *user;
 } pol_newton_system;
 
+/* Another rule to stop, tied to a tolerance of the increments: the size of a correction dx is
+ *
+ *     scale rms(dx_i/weight_i),   i < nv
+ *
+ * and the iteration is done when what is still missing, rate/(1 - rate) size with the linear rate
+ * of convergence, is at most `share` (Gavrea/Negrut/Potra 2005, (35)). */
+typedef struct pol_newton_goal {
+  const double *weight; /* nv; NULL: there is no goal */
+  double scale, share;
+} pol_newton_goal;
+
 typedef struct pol_newton {
   pol_newton_options options;
   const pol_dae *dae;
@@ -35,6 +46,8 @@ typedef struct pol_newton {
   double *memory;
   double *trial, *dx, *r, *trial_r, *round_off, *row_size[POL_KINDS];
   int has_matrix; /* 0: evaluate it before the next correction */
+  pol_newton_goal goal;
+  double rate; /* of linear convergence with the present matrix; negative: not known */
   double tolerance[POL_KINDS];
 } pol_newton;
 

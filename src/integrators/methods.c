@@ -34,6 +34,20 @@ static const pol_method_entry methods[] = {
                 .source = "Chung/Hulbert 1993, Bruels/Cardona 2010 section 5.2"},
      .family = &pol_generalized_alpha,
      .variant = &pol_linear},
+    {.method = {.name = "newmark",
+                .title = "Newmark's method, geom1 with alpha_m = alpha_f = 0",
+                .order = "2 for gamma = 1/2, else 1",
+                .conserves = "as geom1; dissipates for gamma > 1/2",
+                .source = "Newmark 1959, Gavrea/Negrut/Potra 2005"},
+     .family = &pol_generalized_alpha,
+     .variant = &pol_newmark},
+    {.method = {.name = "hht",
+                .title = "Hilber/Hughes/Taylor, geom1 with alpha_m = 0",
+                .order = "2",
+                .conserves = "as geom1; dissipates by alpha",
+                .source = "Hilber/Hughes/Taylor 1977, Gavrea/Negrut/Potra 2005"},
+     .family = &pol_generalized_alpha,
+     .variant = &pol_hht},
 };
 
 int pol_method_count(void)

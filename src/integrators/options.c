@@ -14,17 +14,55 @@ void pol_options_set_rho_inf(pol_options *options, double rho_inf)
   options->beta = 0.25 * (options->gamma + 0.5) * (options->gamma + 0.5);
 }
 
+void pol_options_set_newmark(pol_options *options, double gamma, double beta)
+{
+  options->method = "newmark";
+  options->alpha_m = options->alpha_f = 0.0;
+  options->gamma = gamma;
+  options->beta = beta;
+}
+
+void pol_options_set_hht(pol_options *options, double alpha)
+{
+  options->method = "hht";
+  options->alpha_m = 0.0;
+  options->alpha_f = -alpha;
+  options->gamma = 0.5 - alpha;
+  options->beta = 0.25 * (1.0 - alpha) * (1.0 - alpha);
+}
+
 pol_options pol_options_default(void)
 {
-  pol_options options = {.method = "geom1",
-                         .index = POL_INDEX_3,
-                         .newton = {.kind = POL_NEWTON_MODIFIED,
-                                    .tolerance = 1e-10,
-                                    .max_iterations = 30,
-                                    .refresh = 0.5,
-                                    .line_search = 8}};
+  pol_options options = {
+      .method = "geom1",
+      .index = POL_INDEX_3,
+      .newton = {.kind = POL_NEWTON_MODIFIED,
+                 .tolerance = 1e-10,
+                 .max_iterations = 30,
+                 .refresh = 0.5,
+                 .line_search = 8},
+      .control = {.rtol = 1e-6, .atol_translation = 1e-6, .atol_rotation = 1e-6}};
   pol_options_set_rho_inf(&options, 0.9);
   return options;
+}
+
+static int is_size(double x)
+{
+  return isfinite(x) && x >= 0.0;
+}
+
+static pol_status validate_control(const pol_control *o, char *message, size_t size)
+{
+  if (!is_size(o->rtol)) return pol_broken_rule("rtol must not be negative", message, size);
+  if (!is_size(o->atol_translation) || !is_size(o->atol_rotation))
+    return pol_broken_rule("atol must not be negative", message, size);
+  if (o->rtol == 0.0 && (o->atol_translation == 0.0 || o->atol_rotation == 0.0))
+    return pol_broken_rule("rtol and atol must not both be 0", message, size);
+  if (!is_size(o->first_step) || !is_size(o->min_step) || !is_size(o->max_step))
+    return pol_broken_rule("first_step, min_step and max_step must not be negative", message, size);
+  if (o->max_step > 0.0 && o->min_step > o->max_step)
+    return pol_broken_rule("min_step must not be above max_step", message, size);
+  return POL_OK;
 }
 
 pol_status pol_options_validate(const pol_options *options, char *message, size_t size)
@@ -42,6 +80,9 @@ pol_status pol_options_validate(const pol_options *options, char *message, size_
     return pol_broken_rule("newton.refresh must be above 0 and at most 1", message, size);
   if (newton->line_search < 0)
     return pol_broken_rule("newton.line_search must not be negative", message, size);
+  if (newton->exact_iterations < 0)
+    return pol_broken_rule("newton.exact_iterations must not be negative", message, size);
+  if (validate_control(&options->control, message, size)) return POL_BAD_ARGUMENT;
   if (options->solver < POL_SOLVER_AUTO || options->solver > POL_SOLVER_SPARSE)
     return pol_broken_rule("solver must be auto, dense or sparse", message, size);
   if (options->redundant < POL_REDUNDANT_DROP || options->redundant > POL_REDUNDANT_REFUSE)
@@ -68,6 +109,36 @@ int pol_options_warning(const pol_options *options, char *message, size_t size)
       o->beta < 0.25 + 0.5 * (o->alpha_f - o->alpha_m) - round_off)
     add_sentence("alpha_m <= alpha_f <= 1/2 and beta >= 1/4 + (alpha_f - alpha_m)/2 do not hold: "
                  "the method is not unconditionally stable",
+                 message, size);
+  return message[0] != '\0';
+}
+
+/* Largest |x| of x^2 - trace x + det = 0. */
+static double spectral_radius(double trace, double det)
+{
+  double square = 0.25 * trace * trace - det;
+  return square < 0.0 ? sqrt(det) : 0.5 * fabs(trace) + sqrt(square);
+}
+
+/* By how much a step multiplies what does not fit the constraints: a deviation of (v, a) where
+ * positions are held, of a where velocities are, and of v'. */
+static double constraint_amplification(const pol_options *o)
+{
+  double of_vd = fabs(o->alpha_f / (1.0 - o->alpha_f));
+  double of_a = o->index == POL_INDEX_3 ? spectral_radius(2.0 - (o->gamma + 0.5) / o->beta,
+                                                          1.0 - (o->gamma - 0.5) / o->beta)
+                                        : fabs((1.0 - o->gamma) / o->gamma);
+  return fmax(of_vd, of_a);
+}
+
+int pol_options_adapt_warning(const pol_options *options, char *message, size_t size)
+{
+  const double damped = 0.999;
+  message[0] = '\0';
+  if (constraint_amplification(options) > damped)
+    add_sentence("without numerical damping every change of the step size excites accelerations "
+                 "and multipliers that never settle: steps of variable size become many; take hht, "
+                 "or rho_inf below 1",
                  message, size);
   return message[0] != '\0';
 }
