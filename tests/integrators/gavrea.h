@@ -60,7 +60,8 @@ static inline pol_status double_evaluate(const pol_point *at, unsigned want, con
                                          double *scratch, void *user)
 {
   static const double mass[6] = {3.0, 3.0, 1.0, 0.3, 0.3, 0.225};
-  const double L1 = 1.0, L2 = 1.5, k1 = 400.0, k2 = 3e5, d1 = 15.0, d2 = 5e4, rest = 4.71238898038469;
+  const double L1 = 1.0, L2 = 1.5, k1 = 400.0, k2 = 3e5, d1 = 15.0, d2 = 5e4,
+               rest = 4.71238898038469;
   const double *q = at->q, *v = at->v, *l = at->lambda;
   double c1 = cos(q[2]), s1 = sin(q[2]), c2 = cos(q[5]), s2 = sin(q[5]);
   /* rows of dPhi/dq by row and column */
