@@ -101,6 +101,9 @@ pol_options pol_options_default(void);
 /* Sets the four parameters from the spectral radius at infinity, 0 <= rho_inf <= 1 (Chung/Hulbert).
  */
 void pol_options_set_rho_inf(pol_options *options, double rho_inf);
+/* Sets the method, and where its name promises parameters, these: newmark gamma 1/2, beta 1/4, hht
+ * alpha -0.3.  POL_BAD_ARGUMENT: there is no such method. */
+pol_status pol_options_set_method(pol_options *options, const char *name);
 /* Sets the method newmark and its parameters; gamma > 1/2 damps and is of first order.
  */
 void pol_options_set_newmark(pol_options *options, double gamma, double beta);

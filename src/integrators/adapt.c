@@ -106,11 +106,11 @@ static pol_status step_to(pol_integrator *s, double t_end)
   double start = s->state.t, rest = t_end - start, planned, next;
   double least = fmax(o->min_step, 16.0 * DBL_EPSILON * fmax(fabs(start), fabs(t_end)));
   pol_status status = plan(s, rest, &planned);
+  pol_integrator_keep_state(s); /* an attempt may adapt it to its size */
   while (!status) {
     double h = shorten(planned, rest), t = h == rest ? t_end : start + h;
     status = try_step(s, t, h, least, &next);
     if (!status) {
-      pol_integrator_keep_state(s);
       s->method->family->adaptive->accept(s);
       pol_integrator_end_step(s, t);
       if (h == planned) note_size(&s->counts, h);
@@ -142,6 +142,7 @@ pol_status pol_integrator_adapt(pol_integrator *integrator, double t_end)
   }
   if (s->before.q == NULL) pol_step_control_accept(s->control, s->state.q);
   pol_step_control_weigh(s->control, s->state.q);
+  s->control->span = fmax(s->control->span, t_end - s->state.t);
   s->adapting = 1;
   s->h = 0.0; /* a step of a given size counts time anew */
   return d->status = step_to(s, t_end);

@@ -257,6 +257,12 @@ static double commutator(const pol_alpha *s)
          0.25 * (s->update->base_velocity ? 1.0 : effective_sigma(o) * o->beta / o->gamma);
 }
 
+/* The assembler is about to factor a matrix of its own, perhaps in the place of Newton's. */
+static void forget_shared_matrix(pol_alpha *s)
+{
+  if (!s->owned_saddle) pol_newton_reset(s->newton);
+}
+
 /* Sets now.a and now.v, which a step of size h from time t starts from, for the consistent velocity
  * v. */
 static pol_status set_starting_values(pol_alpha *s, double t, double h, const double *v,
@@ -265,6 +271,7 @@ static pol_status set_starting_values(pol_alpha *s, double t, double h, const do
   const pol_options *o = s->options;
   double shift = o->alpha_m - o->alpha_f;
   if (start == POL_START_CLASSICAL) return POL_OK;
+  forget_shared_matrix(s);
   pol_start_problem problem = {.dae = s->dae,
                                .assembler = s->assembler,
                                .t = t,
@@ -339,11 +346,13 @@ static pol_status adapt_to_step(pol_alpha *s, pol_diagnostics *d)
 {
   const double most_growth = 4.0;
   double ratio = s->h / s->last_h, t = s->t - s->h, *defect = s->theta, *v = s->column;
-  int nv = s->saddle->nv, index3 = s->options->index == POL_INDEX_3;
+  int nv = s->saddle->nv, index3 = s->options->index == POL_INDEX_3 && s->dae->num_holonomic > 0;
   pol_status status = POL_OK;
   s->last_h = s->h;
-  if (index3)
+  if (index3) {
+    forget_shared_matrix(s);
     status = pol_assembler_velocity_defect(s->assembler, t, s->now.q, s->now.v, defect, d);
+  }
   if (status) return status;
   for (int i = 0; i < nv; i++) {
     v[i] = s->now.v[i] - (index3 ? defect[i] : 0.0);
@@ -366,8 +375,6 @@ static pol_status solve(pol_alpha *s, pol_diagnostics *diagnostics)
   else if (s->adapts)
     status = adapt_to_step(s, diagnostics);
   if (status) return status;
-  /* the assembler may have factored its own matrix in the same place */
-  if (s->adapts && !s->owned_saddle) pol_newton_reset(s->newton);
   status = pol_alpha_prepare(s);
   if (status) {
     snprintf(diagnostics->message, sizeof diagnostics->message, "the model could not be evaluated");
@@ -406,15 +413,19 @@ static int keeps_matrix(const pol_integrator *integrator, double h)
   return !s->options->control.published && h <= most * s->matrix_h && s->matrix_h <= most * h;
 }
 
-/* Steps whose size follows from a tolerance need no better solution of the equations than that. */
+/* Steps whose size follows from a tolerance need no better solution of the equations than a share
+ * of it.  The paper has 1e-3.  What is left then acts like a force: with a matrix that is kept it
+ * has the same sign in many steps, and after a time T its part of the global error is
+ * share/C T/h times that of the method.  So the share must fall with h. */
 static void set_goal(const pol_integrator *integrator, double h)
 {
-  const double share = 1e-3, least_constant = 1.0 / 12.0;
+  const double most = 1e-3, least = 1e-6, least_constant = 1.0 / 12.0;
   const pol_alpha *s = integrator->data;
-  s->newton->goal.weight = integrator->adapting ? integrator->control->weight : NULL;
-  s->newton->goal.scale =
-      fmax(fabs(error_constant(s->options)), least_constant) * h / s->options->beta;
-  s->newton->goal.share = share;
+  pol_newton_goal *goal = &s->newton->goal;
+  double share = 0.1 * h / integrator->control->span;
+  goal->weight = integrator->adapting ? integrator->control->weight : NULL;
+  goal->scale = fmax(fabs(error_constant(s->options)), least_constant) * h / s->options->beta;
+  goal->share = s->options->control.published ? most : fmax(least, fmin(most, share));
 }
 
 /* As before the attempt. */
@@ -496,7 +507,9 @@ static pol_status step(pol_integrator *integrator, double t, double h)
 /* --- local error ------------------------------------------------------------------------------ */
 
 /* C_q h^2 (a_{n+1} - a_n) + k h^3 [v_n, v'_n], and (v.v) v h^3/12 with the Cayley map; the bracket
- * is none of classical coordinates, whose a are their own second derivatives. */
+ * is none of classical coordinates, whose a are their own second derivatives.  The stabilized form
+ * moves q by h B(q_n)^T eta to meet the constraints: that is part of its error, not only normal to
+ * them in the metric of M. */
 static void error(const pol_integrator *integrator, double *out)
 {
   const pol_alpha *s = integrator->data;
@@ -512,6 +525,7 @@ static void error(const pol_integrator *integrator, double *out)
       int c = factor->v + i;
       double curved = pol_alpha_is_vector(s, factor) ? 0.0 : k * out[c] + square * v[i] / 12.0;
       out[c] = C * h * h * (s->next.a[c] - s->now.a[c]) + h * h * h * curved;
+      if (s->saddle->num_extra) out[c] += s->stabilizing[c];
     }
   }
 }

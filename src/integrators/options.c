@@ -31,6 +31,16 @@ void pol_options_set_hht(pol_options *options, double alpha)
   options->beta = 0.25 * (1.0 - alpha) * (1.0 - alpha);
 }
 
+pol_status pol_options_set_method(pol_options *options, const char *name)
+{
+  const pol_method *method = pol_method_find(name);
+  if (!method) return POL_BAD_ARGUMENT;
+  options->method = method->name;
+  if (strcmp(name, "newmark") == 0) pol_options_set_newmark(options, 0.5, 0.25);
+  if (strcmp(name, "hht") == 0) pol_options_set_hht(options, -0.3);
+  return POL_OK;
+}
+
 pol_options pol_options_default(void)
 {
   pol_options options = {

@@ -52,6 +52,7 @@ void pol_step_control_reset(pol_step_control *control, int sizes)
 {
   control->h = control->last = 0.0;
   if (!sizes) return;
+  control->span = 0.0;
   memset(control->largest, 0, (size_t)control->group->nv * sizeof *control->largest);
 }
 

@@ -13,6 +13,7 @@ typedef struct pol_step_control {
   double *error;   /* nv: of the attempt, for the caller to fill */
   double h;        /* of the next step; 0: not known yet */
   double last;     /* error of the last accepted step; 0: there is none */
+  double span;     /* time to be covered, as far as it is known */
 } pol_step_control;
 
 pol_status pol_step_control_create(pol_step_control **control, const pol_group *group,
