@@ -74,9 +74,9 @@ static double unit_time(row *r, int part)
   const pol_dae *dae = pol_formulation_dae(r->model);
   const pol_state *s = pol_integrator_state(r->integrator);
   double scratch[64], vector[16], matrices[5][64], rhs[16] = {0.0}, best = HUGE_VAL;
-  pol_point at = {s->t, s->q, s->v, s->vd, s->lambda};
+  pol_point at = pol_state_point(s);
   pol_terms out = {vector,      vector + 6,  vector + 9,  vector + 12, matrices[0],
-                   matrices[1], matrices[2], matrices[3], matrices[4]};
+                   matrices[1], matrices[2], matrices[3], matrices[4], NULL};
   pol_assembler *assembler;
   if (pol_assembler_create(&assembler, dae, POL_SOLVER_AUTO)) stop("assembler");
   pol_saddle *saddle = pol_assembler_saddle(assembler);

@@ -37,6 +37,8 @@ foreach(source ${test_sources})
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room})
   add_test(NAME ${room}/${topic} COMMAND ${target}
     WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room})
+  # tests run side by side; threads of the BLAS would wait for each other
+  set_tests_properties(${room}/${topic} PROPERTIES ENVIRONMENT OPENBLAS_NUM_THREADS=1)
 endforeach()
 
 # The version that the library tells is the project's.

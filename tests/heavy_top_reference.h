@@ -90,7 +90,7 @@ static inline void body_multipliers(const pol_formulation *formulation, const po
                                     int ground_first, const double R[9], double lambda[3])
 {
   double force[3], torque[3], sign = ground_first ? 1.0 : -1.0;
-  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  pol_point at = pol_state_point(state);
   pol_formulation_reaction(formulation, &at, 0, force, torque);
   for (int i = 0; i < 3; i++)
     lambda[i] = sign * (R[i] * force[0] + R[3 + i] * force[1] + R[6 + i] * force[2]);
@@ -129,7 +129,7 @@ static inline void add_errors(const pol_formulation *formulation, int ground_fir
 static inline void add_residuals(const pol_dae *dae, const pol_state *state, top_errors *e)
 {
   double scratch[512], position[4] = {0.0}, velocity[4] = {0.0};
-  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  pol_point at = pol_state_point(state);
   pol_terms out = {.position = position, .velocity = velocity};
   dae->evaluate(&at, POL_POSITION | POL_VELOCITY, &out, scratch, dae->user);
   for (int i = 0; i < dae->num_holonomic; i++) {

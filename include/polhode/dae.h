@@ -1,7 +1,7 @@
 /* The contract between models and integrators: a differential-algebraic equation on a Lie group,
  *
  *     q' = DL_q(e) v~                              kinematics on a product of Lie groups
- *     M(q) v' + g(q, v, t) + B(q, t)^T lambda = 0  balance, M symmetric
+ *     M(q) v' + g(q, v, lambda, t) + B(q, t)^T lambda = 0  balance, M symmetric
  *     Phi(q, t) = 0                                holonomic constraints, B = dPhi
  *     A(q, t) v + b(q, t) = 0                      non-holonomic constraints, rows of B below dPhi
  *
@@ -29,13 +29,15 @@ typedef struct pol_point {
   const double *v;      /* nv */
   const double *vd;     /* nv: v' */
   const double *lambda; /* m: multipliers, holonomic rows first */
+  /* history_size numbers of pol_dae.remember; NULL: as if nothing had happened yet */
+  const double *history;
 } pol_point;
 
 /* What to evaluate: bits.  Derivatives with respect to q are along the group: d/ds f(q o exp(s w)).
  */
 enum {
   POL_INERTIA = 1 << 0,             /* balance += M(q) vd */
-  POL_FORCE = 1 << 1,               /* balance += g(q, v, t) */
+  POL_FORCE = 1 << 1,               /* balance += g(q, v, lambda, t) */
   POL_REACTION = 1 << 2,            /* balance += B^T lambda */
   POL_POSITION = 1 << 3,            /* position = Phi(q, t) */
   POL_VELOCITY = 1 << 4,            /* velocity = B v + Phi_t, A v + b */
@@ -45,7 +47,8 @@ enum {
   POL_STIFFNESS = 1 << 8,           /* stiffness += d(M vd + g)/dq */
   POL_GEOMETRIC_STIFFNESS = 1 << 9, /* stiffness += d(B^T lambda)/dq */
   POL_JACOBIAN = 1 << 10,           /* jacobian += B */
-  POL_CURVATURE = 1 << 11           /* curvature += d(velocity)/dq */
+  POL_CURVATURE = 1 << 11,          /* curvature += d(velocity)/dq */
+  POL_FEEDBACK = 1 << 12            /* feedback += dg/dlambda; only where there is a pattern */
 };
 
 /* Where the terms go.  Everything asked for arrives set to zero; add or write.  Matrices are values
@@ -61,6 +64,7 @@ typedef struct pol_terms {
   double *stiffness;    /* pattern coupling */
   double *jacobian;     /* pattern constraint, m x nv */
   double *curvature;    /* pattern constraint */
+  double *feedback;     /* pattern feedback, nv x m */
 } pol_terms;
 
 enum { POL_NEAR_SINGULARITY = 1, POL_AT_SINGULARITY = 2 }; /* what pol_dae.singular answers */
@@ -76,12 +80,22 @@ typedef struct pol_dae {
    * SE(3) factor must have the same rows. */
   const pol_pattern *coupling;
   const pol_pattern *constraint;
+  /* Where dg/dlambda may be non-zero, nv x m: forces that depend on reactions, such as friction.
+   * NULL where g does not depend on lambda. */
+  const pol_pattern *feedback;
 
   size_t scratch_size; /* numbers in scratch */
 
   /* Adds the terms asked for.  >0: recoverable (the integrator fails this step), <0: abort. */
   pol_status (*evaluate)(const pol_point *at, unsigned want, const pol_terms *out, double *scratch,
                          void *user);
+
+  /* Optional: what the model has to know of the way it came, such as the full turns of a hinge.
+   * remember() brings the history_size numbers of history, zero at first, up to date with a
+   * configuration; it is called at the start and after each accepted step, and evaluate() finds
+   * them at its point. */
+  size_t history_size;
+  void (*remember)(double t, const double *q, double *history, void *user);
 
   /* Optional: names an equation in words.  0 .. nv-1 are balance equations, nv .. nv+m-1
    * constraints. */

@@ -9,6 +9,10 @@
  *   rotation-vector   the increment of a step as classical coordinates, re-centred each step
  *   euler-parameters  unit quaternion as coordinates, with a constraint for its length
  *   tait-bryan        angles about x, y, z; singular at gimbal lock
+ *   directors         the columns of the rotation matrix, with six constraints: a constant mass
+ *                     matrix and polynomial constraints, which the energy-momentum methods need
+ *
+ * Point masses have their position as coordinates, R3, in all of them.
  *
  * Elements speak frames and wrenches; only this room knows coordinates.
  */
@@ -30,7 +34,8 @@ typedef enum pol_formulation_kind {
   POL_SO3_PIVOT,
   POL_ROTATION_VECTOR,
   POL_EULER_PARAMETERS,
-  POL_TAIT_BRYAN
+  POL_TAIT_BRYAN,
+  POL_DIRECTORS
 } pol_formulation_kind;
 
 const char *pol_formulation_name(pol_formulation_kind kind);
@@ -67,7 +72,7 @@ void pol_formulation_initial(const pol_formulation *formulation, double *q, doub
 pol_status pol_formulation_check_branches(const pol_formulation *formulation, double t,
                                           const double *q, pol_diagnostics *diagnostics);
 
-/* What a body does, whatever the coordinates. */
+/* What a body does, whatever the coordinates.  A point mass does not turn. */
 typedef struct pol_body_state {
   double position[3];                /* of the centre of mass */
   double quaternion[4];              /* (w, x, y, z), w >= 0 */
@@ -81,6 +86,18 @@ typedef struct pol_body_state {
 void pol_formulation_body_state(const pol_formulation *formulation, const double *q,
                                 const double *v, int body, pol_body_state *state);
 
+/* What a marker does. */
+typedef struct pol_marker_state {
+  double position[3];         /* global */
+  double quaternion[4];       /* marker to global axes, (w, x, y, z), w >= 0 */
+  double rotation[9];         /* the same as a matrix */
+  double velocity[3];         /* global axes */
+  double angular_velocity[3]; /* of its body, in the axes of the marker */
+} pol_marker_state;
+
+void pol_formulation_marker_state(const pol_formulation *formulation, const double *q,
+                                  const double *v, int marker, pol_marker_state *state);
+
 /* Where a joint's rows start among the constraints; *num_rows of them. */
 int pol_formulation_joint_rows(const pol_formulation *formulation, int joint, int *num_rows);
 
@@ -90,10 +107,21 @@ int pol_formulation_joint_rows(const pol_formulation *formulation, int joint, in
 void pol_formulation_reaction(const pol_formulation *formulation, const pol_point *at, int joint,
                               double force[3], double torque[3]);
 
+/* Coordinate `index` of a joint (pol_joint_coordinate) and its rate; angles with all full turns of
+ * at->history, or in (-pi, pi] without one.  Reads q and v. */
+void pol_formulation_joint_coordinate(const pol_formulation *formulation, const pol_point *at,
+                                      int joint, int index, double *value, double *rate);
+
 /* Force (global axes) that a force element exerts on its body, or on that of its second marker; on
- * the first acts the opposite.  Zero for a torque, and where a spring-damper has no direction. */
-void pol_formulation_force(const pol_formulation *formulation, const double *q, const double *v,
-                           int force, double vector[3]);
+ * the first acts the opposite.  Zero for a torque, and where a spring-damper has no direction.
+ * Reads q, v and history. */
+void pol_formulation_force(const pol_formulation *formulation, const pol_point *at, int force,
+                           double vector[3]);
+
+/* Force (N) or torque (N m) of a joint-spring on the body of the joint's second marker, along or
+ * about the joint's axis; on the first body acts the opposite.  Reads q, v and history. */
+double pol_formulation_joint_spring_effort(const pol_formulation *formulation, const pol_point *at,
+                                           int force);
 
 /* Force (N) along z or torque (N m) about z that a drive exerts on the body of the second marker of
  * its joint; on the first body acts the opposite.  Reads lambda. */
@@ -105,8 +133,29 @@ typedef struct pol_energy {
   double potential; /* of gravity, zero at the origin, and of springs, zero where relaxed */
 } pol_energy;
 
-void pol_formulation_energy(const pol_formulation *formulation, const double *q, const double *v,
+/* Reads q, v and history. */
+void pol_formulation_energy(const pol_formulation *formulation, const pol_point *at,
                             pol_energy *energy);
+
+/* What changes the energy, J/s: total energy' = applied + drives - dissipated. */
+typedef struct pol_power {
+  double dissipated; /* taken out by dampers and drag, not negative */
+  double applied;    /* put in by constant forces, torques and actuators */
+  double drives;     /* put in by drives */
+} pol_power;
+
+/* Reads t, q, v, lambda and history. */
+void pol_formulation_power(const pol_formulation *formulation, const pol_point *at,
+                           pol_power *power);
+
+/* Linear momentum, and angular momentum about the origin; global axes. */
+typedef struct pol_momentum {
+  double linear[3];
+  double angular[3];
+} pol_momentum;
+
+void pol_formulation_momentum(const pol_formulation *formulation, const double *q, const double *v,
+                              pol_momentum *momentum);
 
 #ifdef __cplusplus
 }

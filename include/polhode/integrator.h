@@ -132,12 +132,16 @@ pol_status pol_integrator_supports(const pol_dae *dae, const pol_options *option
  * step. */
 typedef struct pol_state {
   double t;
-  const double *q;      /* nq */
-  const double *v;      /* nv */
-  const double *vd;     /* nv: v' */
-  const double *lambda; /* m */
-  const double *eta;    /* num_holonomic; of the stabilized form, else NULL */
+  const double *q;       /* nq */
+  const double *v;       /* nv */
+  const double *vd;      /* nv: v' */
+  const double *lambda;  /* m */
+  const double *eta;     /* num_holonomic; of the stabilized form, else NULL */
+  const double *history; /* of pol_dae.remember; NULL if there is none */
 } pol_state;
+
+/* The same as a point where a dae can be evaluated. */
+pol_point pol_state_point(const pol_state *state);
 
 typedef struct pol_integrator pol_integrator;
 
@@ -160,7 +164,8 @@ pol_status pol_integrator_step(pol_integrator *integrator, double h);
  * method has no error estimate. */
 pol_status pol_integrator_adapt(pol_integrator *integrator, double t_end);
 /* Goes on from t with other values, made consistent as by pol_integrator_start: after an impact,
- * say. Counts and the running sizes of the coordinates stay; the next step's size is found anew. */
+ * say. Counts, history and the running sizes of the coordinates stay; the next step's size is found
+ * anew. */
 pol_status pol_integrator_restart(pol_integrator *integrator, double t, const double *q,
                                   const double *v, const unsigned char *keep);
 

@@ -20,6 +20,8 @@ enum { POL_GROUND = -1 }; /* the body index of the inertial frame */
 /* Which initial values of a body were given; the assembler keeps a given angular velocity. */
 enum { POL_GIVEN_VELOCITY = 1, POL_GIVEN_ANGULAR_VELOCITY = 2 };
 
+/* A rigid body, or a point mass: it has a position and no rotation, its axes are the global ones.
+ */
 typedef struct pol_body {
   const char *name;
   double mass;
@@ -29,12 +31,15 @@ typedef struct pol_body {
   double velocity[3];         /* of the centre of mass, global axes */
   double angular_velocity[3]; /* body axes */
   unsigned given;             /* POL_GIVEN_... bits */
+  int point; /* 1: a point mass; inertia, rotation and angular velocity are not read, and are
+                stored as 0, none and 0 */
 } pol_body;
 
 typedef struct pol_marker {
   const char *name;   /* may be empty */
   int body;           /* index or POL_GROUND */
-  double position[3]; /* in body axes from the centre of mass; global for the ground */
+  double position[3]; /* in body axes from the centre of mass; global for the ground; 0 for a point
+                         mass */
   double rotation[4]; /* marker to body axes */
 } pol_marker;
 
@@ -79,8 +84,15 @@ typedef enum pol_force_type {
   POL_APPLIED_TORQUE, /* a constant torque on a body */
   POL_SUPPORT,        /* springs and dampers along the global axes hold a point of a body */
   POL_SPRING_DAMPER,  /* spring, damper and actuator along the line between two markers */
-  POL_DRAG            /* -coefficient |u| u at the centre of mass of a body, u its velocity */
+  POL_DRAG,           /* -coefficient |u| u at the centre of mass of a body, u its velocity */
+  POL_JOINT_SPRING    /* spring, damper and actuator on a coordinate that a joint leaves free */
 } pol_force_type;
+/* What a spring-damper's spring stores at the length l, with k, l0 its stiffness and length. */
+typedef enum pol_spring_law {
+  POL_LINEAR_SPRING, /* k (l - l0)^2 / 2, k in N/m */
+  POL_SQUARED_SPRING /* k (l^2 - l0^2)^2 / 2, k in N/m^3: a polynomial in the positions */
+} pol_spring_law;
+
 typedef enum pol_force_frame {
   POL_GLOBAL_AXES, /* the vector keeps its direction */
   POL_BODY_AXES    /* the vector turns with the body */
@@ -89,8 +101,11 @@ typedef enum pol_force_frame {
 typedef struct pol_force {
   const char *name;
   pol_force_type type;
-  int body;      /* index; not for spring-dampers, which name two markers on different bodies */
-  int marker[2]; /* spring-damper: marker indices, apart from each other */
+  int body;       /* index; not for spring-dampers, which name two markers on different bodies, and
+                     joint-springs */
+  int marker[2];  /* spring-damper: marker indices, apart from each other */
+  int joint;      /* joint-spring: index */
+  int coordinate; /* joint-spring: which of the joint's coordinates, see pol_joint_coordinate() */
 
   /* constant force or torque: N or N m, in the axes of `frame` */
   pol_force_frame frame;
@@ -99,24 +114,33 @@ typedef struct pol_force {
   double point[3];
   /* support: where the point is when the springs are relaxed, global */
   double anchor[3];
-  /* support: along x, y and z; spring-damper: the first.  N/m and N s/m, not negative */
+  /* support: along x, y and z; spring-damper, joint-spring: the first.  N/m (of the squared law
+   * N/m^3) and N s/m, on an angle N m/rad and N m s/rad; not negative */
   double stiffness[3], damping[3];
+  pol_spring_law law; /* spring-damper */
   /* spring-damper: length of the relaxed spring, m, not negative; constant force that pushes the
    * markers apart, N */
   double length, actuator;
+  /* joint-spring: value of the coordinate where the spring is relaxed, m or rad with all full
+   * turns; its actuator is a constant force, N, or torque, N m, towards greater values */
+  double rest;
   /* drag: N s^2/m^2, not negative */
   double coefficient;
 } pol_force;
 
-/* A function of time with two continuous derivatives, but for the ends of clamped tables. */
+/* A function of time with two continuous derivatives, but for the ends of clamped tables and for
+ * expressions, which are what they say. */
 typedef enum pol_function_type {
   POL_CONSTANT,   /* offset */
   POL_HARMONIC,   /* offset + amplitude sin(2 pi frequency t + phase) */
   POL_POLYNOMIAL, /* values[0] + values[1] t + values[2] t^2 + ... */
   POL_STEP,       /* smoothly from `from` at t0 to `to` at t1, constant before and after */
   POL_SPEED,      /* offset + from t until t0, then its rate goes in such a step to `to` at t1 */
-  POL_TABLE       /* cubic spline through (times, values), straight before and after */
+  POL_TABLE,      /* cubic spline through (times, values), straight before and after */
+  POL_EXPRESSION  /* a text such as "0.1*sin(2*pi*3*t)", in the one name t */
 } pol_function_type;
+
+struct pol_expression;
 
 typedef struct pol_function {
   pol_function_type type;
@@ -125,10 +149,12 @@ typedef struct pol_function {
   double from, to, t0, t1;            /* t0 < t1, s */
   int count;                          /* of values: at least 1, of a table 2 */
   const double *values;
-  const double *times;   /* table only, ascending */
-  int clamped;           /* table only: the slopes at both ends are these, else f'' = 0 there */
-  double slopes[2];      /* table only */
-  const double *moments; /* second derivatives at the times; set by pol_mechanism_add_drive */
+  const double *times;    /* table only, ascending */
+  int clamped;            /* table only: the slopes at both ends are these, else f'' = 0 there */
+  double slopes[2];       /* table only */
+  const double *moments;  /* second derivatives at the times; set by pol_mechanism_add_drive */
+  const char *expression; /* expression only */
+  const struct pol_expression *program; /* what it means; set by pol_mechanism_add_drive */
 } pol_function;
 
 /* A coordinate that a joint leaves free, prescribed as a function of time. */
@@ -136,6 +162,14 @@ typedef enum pol_coordinate {
   POL_DRIVE_ROTATION, /* about z, from the x axis of the first marker to that of the second, rad */
   POL_DRIVE_TRANSLATION /* of the second marker along z of the first, m */
 } pol_coordinate;
+
+/* One of the coordinates that a joint leaves free, as it is reported. */
+typedef struct pol_coordinate_info {
+  const char *key;       /* in model files: "rotation", "translation", "rotation-1", ... */
+  const char *name;      /* "angle", "displacement", "angle.1", "displacement.x", ... */
+  const char *rate_name; /* "rate", "speed", "rate.1", "speed.x", ... */
+  int angular;           /* an angle, rad; else a length, m */
+} pol_coordinate_info;
 
 typedef struct pol_drive {
   const char *name;
@@ -155,7 +189,9 @@ void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
 /* Each copies its argument, names included.  The new index goes to *index (may be NULL).
  * POL_BAD_ARGUMENT: a mass or inertia that is not positive definite, an index that does not exist,
  * a name that is missing or taken, a number that is not finite, a distance without length, a
- * spring-damper whose markers coincide, a coordinate that a joint does not leave free or that is
+ * spring-damper whose markers coincide, what needs a rotation or a lever arm on a point mass (a
+ * joint that locks rotations, a torque, a vector in body axes, a marker or point of attack beside
+ * it), a coordinate that a joint does not leave free or that is
  * driven already, a function without sense. */
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index);
 pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index);
@@ -164,7 +200,8 @@ pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *fo
 pol_status pol_mechanism_add_drive(pol_mechanism *mechanism, const pol_drive *drive, int *index);
 
 /* A marker given by a global point and an orientation (marker to global axes; NULL for the axes of
- * the body itself) at the initial configuration. */
+ * the body itself) at the initial configuration.  On a point mass the point must be its position
+ * within 1e-9 of the size of both. */
 pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *name, int body,
                                        const double point[3], const double rotation[4], int *index);
 
@@ -189,10 +226,16 @@ int pol_joint_rows(pol_joint_type type, pol_joint_row rows[POL_MAX_JOINT_ROWS]);
 /* The type of that name in *type, or POL_BAD_ARGUMENT. */
 pol_status pol_joint_type_find(const char *name, pol_joint_type *type);
 
+/* Whether a joint of this type can hold a point mass: it locks no rotation. */
+int pol_joint_fits_point(pol_joint_type type);
+
 /* "force", "support" and so on; NULL if there is no such type. */
 const char *pol_force_type_name(pol_force_type type);
 /* "global" or "body"; NULL if there is no such frame. */
 const char *pol_force_frame_name(pol_force_frame frame);
+
+/* "linear" or "squared-length"; NULL if there is no such law. */
+const char *pol_spring_law_name(pol_spring_law law);
 
 /* "constant", ...; NULL if there is no such type. */
 const char *pol_function_type_name(pol_function_type type);
@@ -200,6 +243,18 @@ const char *pol_function_type_name(pol_function_type type);
 const char *pol_coordinate_name(pol_coordinate coordinate);
 /* Whether this type of joint leaves the coordinate free, so that a drive can prescribe it. */
 int pol_joint_has_coordinate(pol_joint_type type, pol_coordinate coordinate);
+
+/* How many coordinates a joint has that are one number, and what they are; NULL if there is no
+ * coordinate `index`.  With x, y, z the axes of the markers:
+ *
+ *     revolute     the angle about z, from x of the first to x of the second marker
+ *     prismatic    the displacement of the second marker along z of the first
+ *     cylindrical  angle and displacement
+ *     universal    the angles about x of the first and about y of the second marker
+ *     planar       the displacements along x and y of the first marker, the angle about z
+ */
+int pol_joint_num_coordinates(const pol_joint *joint);
+const pol_coordinate_info *pol_joint_coordinate(const pol_joint *joint, int index);
 
 #ifdef __cplusplus
 }

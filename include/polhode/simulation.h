@@ -38,17 +38,30 @@ typedef struct pol_moves {
   double angular_velocity;  /* largest change of a given angular velocity, rad/s */
 } pol_moves;
 
+/* What has changed the total energy since the start: the integrals of pol_power over time, by the
+ * trapezoidal rule over the accepted steps, which is of second order as the methods are. */
+typedef struct pol_work {
+  double dissipated; /* taken out by dampers and drag */
+  double applied;    /* put in by constant forces, torques and actuators */
+  double drives;     /* put in by drives */
+} pol_work;
+
 /* What happened from the start to now. */
 typedef struct pol_summary {
   pol_counts counts;
   double t;
   pol_energy initial_energy;
-  pol_energy energy;            /* now */
-  double max_energy_drift;      /* largest |total - initial total| so far */
+  pol_energy energy;       /* now */
+  double max_energy_drift; /* largest |total - initial total| so far */
+  pol_work work;
+  double energy_balance;        /* total - initial total - applied - drives + dissipated: zero but
+                                   for the errors of the method and of the integrals */
   double position_residual;     /* largest |Phi_i| now */
-  double velocity_residual;     /* largest |(B v)_i| now */
-  double max_position_residual; /* largest |Phi_i| so far */
-  double max_velocity_residual; /* largest |(B v)_i| so far */
+  double velocity_residual;     /* largest |(B v + Phi_t)_i| now */
+  double acceleration_residual; /* largest |(d/dt of that)_i| now */
+  double max_position_residual; /* the largest so far */
+  double max_velocity_residual;
+  double max_acceleration_residual;
   pol_moves moves;
 } pol_summary;
 
@@ -93,18 +106,38 @@ typedef struct pol_channel {
  *     BODY.velocity.x .y .z                of the centre of mass, global axes, m/s
  *     BODY.angular_velocity.x .y .z        body axes, rad/s
  *     BODY.angular_velocity_global.x .y .z
- *     JOINT.force.x .y .z                  on the body of the second marker, global axes, N
+ *     marker.MARKER.position.x .y .z       of each marker with a name, global, m
+ *     marker.MARKER.quaternion.w .x .y .z  marker to global axes, w >= 0
+ *     marker.MARKER.velocity.x .y .z       global axes, m/s
+ *     JOINT.angle  JOINT.rate              revolute, cylindrical and planar joints: about z, with
+ *                                          all full turns, rad and rad/s
+ *     JOINT.displacement  JOINT.speed      prismatic and cylindrical joints: along z, m and m/s
+ *     JOINT.angle.1 .rate.1 .angle.2 ...   universal joints: about x of the first marker, about y
+ * of the second JOINT.displacement.x .speed.x ...    planar joints: along x and y of the first
+ * marker JOINT.force.x .y .z                  on the body of the second marker, global axes, N
  *     JOINT.torque.x .y .z                 the same at the point of the second marker, N m
+ *     JOINT.force_local.x .y .z            the same two in the axes of the first marker
+ *     JOINT.torque_local.x .y .z
  *     JOINT.multiplier.1 .2 ...            one for each row, N, N m or N/m; none where the
  *                                          coordinates satisfy the joint by themselves
  *     FORCE.force.x .y .z                  of a support, spring-damper or drag, on its body or that
  *                                          of its second marker, global axes, N
+ *     FORCE.force or FORCE.torque          of a joint-spring, on the body of the second marker of
+ *                                          its joint along or about the axis, N or N m
  *     DRIVE.force or DRIVE.torque          on the body of the second marker along or about z
  *     energy.kinetic  energy.potential  energy.total
- *     residual.position  residual.velocity the largest |Phi_i| and |(B v)_i|
+ *     energy.dissipated                    taken out by dampers and drag since the start, J
+ *     energy.applied                       work of constant forces, torques and actuators
+ *     energy.drives                        work of drives
+ *     energy.balance                       total - initial total - applied - drives + dissipated
+ *     momentum.linear.x .y .z              kg m/s
+ *     momentum.angular.x .y .z             about the origin, global axes, kg m^2/s
+ *     residual.position  .velocity  .acceleration
+ *                                          the largest |Phi_i| and first and second derivative
  *
- * A row depends on the present state alone.  So the quaternion's sign is fixed by w >= 0, and all
- * four numbers change sign where the rotation angle passes pi: both are the same rotation. */
+ * A row depends on the present state of the simulation alone.  So the quaternion's sign is fixed by
+ * w >= 0, and all four numbers change sign where the rotation angle passes pi: both are the same
+ * rotation. */
 typedef struct pol_record pol_record;
 
 /* The simulation must outlive the record. */

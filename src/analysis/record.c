@@ -6,39 +6,66 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <polhode/lie.h>
 #include <polhode/simulation.h>
+
+#include "lie/small.h"
 
 /* --- names ------------------------------------------------------------------------------------ */
 
 static const char *const axes[] = {"x", "y", "z"};
 static const char *const quaternion_parts[] = {"w", "x", "y", "z"};
+/* Of a joint, in global axes and in those of its first marker. */
+static const char *const reactions[] = {"force", "torque", "force_local", "torque_local"};
 /* One for each row of a joint. */
 static const char *const ordinals[POL_MAX_JOINT_ROWS] = {"1", "2", "3", "4", "5", "6"};
 
-/* A quantity of a body: its components and where they stand in a pol_body_state. */
-typedef struct body_quantity {
+/* A quantity of a body or marker: its components and where they stand in its state. */
+typedef struct quantity {
   const char *name;
   const char *unit;
   const char *const *components;
   size_t count;
   size_t offset;
-} body_quantity;
+  int of_points; /* point masses have it too */
+} quantity;
 
-static const body_quantity body_quantities[] = {
-    {"position", "m", axes, 3, offsetof(pol_body_state, position)},
-    {"quaternion", "1", quaternion_parts, 4, offsetof(pol_body_state, quaternion)},
-    {"velocity", "m/s", axes, 3, offsetof(pol_body_state, velocity)},
-    {"angular_velocity", "rad/s", axes, 3, offsetof(pol_body_state, angular_velocity)},
-    {"angular_velocity_global", "rad/s", axes, 3,
-     offsetof(pol_body_state, angular_velocity_global)},
+static const quantity body_quantities[] = {
+    {"position", "m", axes, 3, offsetof(pol_body_state, position), 1},
+    {"quaternion", "1", quaternion_parts, 4, offsetof(pol_body_state, quaternion), 0},
+    {"velocity", "m/s", axes, 3, offsetof(pol_body_state, velocity), 1},
+    {"angular_velocity", "rad/s", axes, 3, offsetof(pol_body_state, angular_velocity), 0},
+    {"angular_velocity_global", "rad/s", axes, 3, offsetof(pol_body_state, angular_velocity_global),
+     0},
 };
 enum { NUM_BODY_QUANTITIES = sizeof body_quantities / sizeof body_quantities[0] };
+
+static const quantity marker_quantities[] = {
+    {"position", "m", axes, 3, offsetof(pol_marker_state, position), 0},
+    {"quaternion", "1", quaternion_parts, 4, offsetof(pol_marker_state, quaternion), 0},
+    {"velocity", "m/s", axes, 3, offsetof(pol_marker_state, velocity), 0},
+};
+enum { NUM_MARKER_QUANTITIES = sizeof marker_quantities / sizeof marker_quantities[0] };
 
 /* Quantities of the whole, after those of bodies, joints, forces and drives; write_totals() gives
  * their values. */
 static const pol_channel totals[] = {
-    {"energy.kinetic", "J"},        {"energy.potential", "J"},      {"energy.total", "J"},
-    {"residual.position", "mixed"}, {"residual.velocity", "mixed"},
+    {"energy.kinetic", "J"},
+    {"energy.potential", "J"},
+    {"energy.total", "J"},
+    {"energy.dissipated", "J"},
+    {"energy.applied", "J"},
+    {"energy.drives", "J"},
+    {"energy.balance", "J"},
+    {"momentum.linear.x", "kg m/s"},
+    {"momentum.linear.y", "kg m/s"},
+    {"momentum.linear.z", "kg m/s"},
+    {"momentum.angular.x", "kg m^2/s"},
+    {"momentum.angular.y", "kg m^2/s"},
+    {"momentum.angular.z", "kg m^2/s"},
+    {"residual.position", "mixed"},
+    {"residual.velocity", "mixed"},
+    {"residual.acceleration", "mixed"},
 };
 enum { NUM_TOTALS = sizeof totals / sizeof totals[0] };
 
@@ -51,25 +78,29 @@ struct pol_record {
   char *names; /* all names of the channels of bodies, joints, forces, drives; each terminated */
 };
 
-/* Adds OWNER.QUANTITY.COMPONENT, or OWNER.QUANTITY if that is NULL, to the record; only counts as
- * long as nothing is allocated. *used is the number of characters of names so far. */
-static void add_channel(pol_record *record, size_t *used, const char *owner, const char *quantity,
-                        const char *component, const char *unit)
+/* Adds a channel, named by the parts up to NULL with dots between, to the record; only counts as
+ * long as nothing is allocated.  *used is the number of characters of names so far. */
+static void add_named(pol_record *record, size_t *used, const char *const parts[], const char *unit)
 {
-  const char *parts[3] = {owner, quantity, component};
   char *name = record->names != NULL ? record->names + *used : NULL;
   if (name != NULL) record->channels[record->count] = (pol_channel){name, unit};
-  int count = component != NULL ? 3 : 2;
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; parts[i] != NULL; i++) {
     size_t length = strlen(parts[i]);
     if (name != NULL) {
       memcpy(name, parts[i], length);
-      name[length] = i < count - 1 ? '.' : '\0';
+      name[length] = parts[i + 1] != NULL ? '.' : '\0';
       name += length + 1;
     }
     *used += length + 1;
   }
   record->count++;
+}
+
+/* OWNER.QUANTITY.COMPONENT, or OWNER.QUANTITY if that is NULL. */
+static void add_channel(pol_record *record, size_t *used, const char *owner, const char *name,
+                        const char *component, const char *unit)
+{
+  add_named(record, used, (const char *const[]){owner, name, component, NULL}, unit);
 }
 
 static void add_total(pol_record *record, pol_channel channel)
@@ -81,10 +112,27 @@ static void add_total(pol_record *record, pol_channel channel)
 static void add_body(pol_record *record, size_t *used, const pol_body *body)
 {
   for (int k = 0; k < NUM_BODY_QUANTITIES; k++) {
-    const body_quantity *quantity = &body_quantities[k];
-    for (size_t i = 0; i < quantity->count; i++)
-      add_channel(record, used, body->name, quantity->name, quantity->components[i],
-                  quantity->unit);
+    const quantity *q = &body_quantities[k];
+    if (body->point && !q->of_points) continue;
+    for (size_t i = 0; i < q->count; i++)
+      add_channel(record, used, body->name, q->name, q->components[i], q->unit);
+  }
+}
+
+/* Markers that only serve a joint have no name. */
+static int is_named(const pol_marker *marker)
+{
+  return marker->name[0] != '\0';
+}
+
+static void add_marker(pol_record *record, size_t *used, const pol_marker *marker)
+{
+  for (int k = 0; k < NUM_MARKER_QUANTITIES && is_named(marker); k++) {
+    const quantity *q = &marker_quantities[k];
+    for (size_t i = 0; i < q->count; i++)
+      add_named(record, used,
+                (const char *const[]){"marker", marker->name, q->name, q->components[i], NULL},
+                q->unit);
   }
 }
 
@@ -110,8 +158,14 @@ static void add_joint(pol_record *record, size_t *used, const pol_formulation *f
   int num_rows;
   pol_joint_rows(joint->type, rows);
   pol_formulation_joint_rows(formulation, index, &num_rows);
-  for (int i = 0; i < 3; i++) add_channel(record, used, joint->name, "force", axes[i], "N");
-  for (int i = 0; i < 3; i++) add_channel(record, used, joint->name, "torque", axes[i], "N m");
+  for (int i = 0; i < pol_joint_num_coordinates(joint); i++) {
+    const pol_coordinate_info *info = pol_joint_coordinate(joint, i);
+    add_channel(record, used, joint->name, info->name, NULL, info->angular ? "rad" : "m");
+    add_channel(record, used, joint->name, info->rate_name, NULL, info->angular ? "rad/s" : "m/s");
+  }
+  for (int k = 0; k < 4; k++)
+    for (int i = 0; i < 3; i++)
+      add_channel(record, used, joint->name, reactions[k], axes[i], k % 2 ? "N m" : "N");
   for (int i = 0; i < num_rows; i++)
     add_channel(record, used, joint->name, "multiplier", ordinals[i],
                 multiplier_unit(rows[i].kind));
@@ -123,8 +177,21 @@ static int varies(const pol_force *force)
   return force->type != POL_APPLIED_FORCE && force->type != POL_APPLIED_TORQUE;
 }
 
-static void add_force(pol_record *record, size_t *used, const pol_force *force)
+/* Whether a joint-spring exerts a torque. */
+static int turns(const pol_mechanism *mechanism, const pol_force *force)
 {
+  const pol_joint *joint = pol_mechanism_joint(mechanism, force->joint);
+  return pol_joint_coordinate(joint, force->coordinate)->angular;
+}
+
+static void add_force(pol_record *record, size_t *used, const pol_mechanism *mechanism, int index)
+{
+  const pol_force *force = pol_mechanism_force(mechanism, index);
+  if (force->type == POL_JOINT_SPRING) {
+    int torque = turns(mechanism, force);
+    add_channel(record, used, force->name, torque ? "torque" : "force", NULL, torque ? "N m" : "N");
+    return;
+  }
   for (int i = 0; i < 3 && varies(force); i++)
     add_channel(record, used, force->name, "force", axes[i], "N");
 }
@@ -132,8 +199,8 @@ static void add_force(pol_record *record, size_t *used, const pol_force *force)
 /* DRIVE.force or DRIVE.torque: the name has no component. */
 static void add_drive(pol_record *record, size_t *used, const pol_drive *drive)
 {
-  int turns = drive->coordinate == POL_DRIVE_ROTATION;
-  add_channel(record, used, drive->name, turns ? "torque" : "force", NULL, turns ? "N m" : "N");
+  int torque = drive->coordinate == POL_DRIVE_ROTATION;
+  add_channel(record, used, drive->name, torque ? "torque" : "force", NULL, torque ? "N m" : "N");
 }
 
 /* Walks all quantities; returns the number of characters of their names. */
@@ -146,10 +213,12 @@ static size_t add_all(pol_record *record)
   add_total(record, (pol_channel){"t", "s"});
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++)
     add_body(record, &used, pol_mechanism_body(mechanism, i));
+  for (int i = 0; i < pol_mechanism_num_markers(mechanism); i++)
+    add_marker(record, &used, pol_mechanism_marker(mechanism, i));
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
     add_joint(record, &used, formulation, i);
   for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++)
-    add_force(record, &used, pol_mechanism_force(mechanism, i));
+    add_force(record, &used, mechanism, i);
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
     add_drive(record, &used, pol_mechanism_drive(mechanism, i));
   for (int i = 0; i < NUM_TOTALS; i++) add_total(record, totals[i]);
@@ -199,61 +268,98 @@ const pol_channel *pol_record_channel(const pol_record *record, int index)
 
 /* Each writes its numbers in the order of the channels and returns where the next ones go. */
 
-static double *write_body(const pol_formulation *formulation, const pol_state *state, int body,
-                          double *row)
+static double *write_quantities(const quantity *quantities, int count, const void *state, int point,
+                                double *row)
 {
-  pol_body_state values;
-  pol_formulation_body_state(formulation, state->q, state->v, body, &values);
-  for (int k = 0; k < NUM_BODY_QUANTITIES; k++) {
-    const char *source = (const char *)&values + body_quantities[k].offset;
-    memcpy(row, source, body_quantities[k].count * sizeof *row);
-    row += body_quantities[k].count;
+  for (int k = 0; k < count; k++) {
+    if (point && !quantities[k].of_points) continue;
+    memcpy(row, (const char *)state + quantities[k].offset, quantities[k].count * sizeof *row);
+    row += quantities[k].count;
   }
   return row;
 }
 
-static double *write_joint(const pol_formulation *formulation, const pol_state *state, int joint,
-                           double *row)
+static double *write_body(const pol_formulation *formulation, const pol_point *at, int body,
+                          double *row)
 {
-  int num_rows;
-  int first = pol_formulation_joint_rows(formulation, joint, &num_rows);
-  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
-  pol_formulation_reaction(formulation, &at, joint, row, row + 3);
-  memcpy(row + 6, state->lambda + first, (size_t)num_rows * sizeof *row);
-  return row + 6 + num_rows;
+  const int point = pol_mechanism_body(pol_formulation_mechanism(formulation), body)->point;
+  pol_body_state values;
+  pol_formulation_body_state(formulation, at->q, at->v, body, &values);
+  return write_quantities(body_quantities, NUM_BODY_QUANTITIES, &values, point, row);
 }
 
-static double *write_force(const pol_formulation *formulation, const pol_state *state, int force,
+static double *write_marker(const pol_formulation *formulation, const pol_point *at, int marker,
+                            double *row)
+{
+  pol_marker_state values;
+  if (!is_named(pol_mechanism_marker(pol_formulation_mechanism(formulation), marker))) return row;
+  pol_formulation_marker_state(formulation, at->q, at->v, marker, &values);
+  return write_quantities(marker_quantities, NUM_MARKER_QUANTITIES, &values, 0, row);
+}
+
+static double *write_joint(const pol_formulation *formulation, const pol_point *at, int index,
                            double *row)
 {
-  if (!varies(pol_mechanism_force(pol_formulation_mechanism(formulation), force))) return row;
-  pol_formulation_force(formulation, state->q, state->v, force, row);
+  const pol_joint *joint = pol_mechanism_joint(pol_formulation_mechanism(formulation), index);
+  pol_marker_state marker;
+  int num_rows, first = pol_formulation_joint_rows(formulation, index, &num_rows);
+  for (int i = 0; i < pol_joint_num_coordinates(joint); i++, row += 2)
+    pol_formulation_joint_coordinate(formulation, at, index, i, row, row + 1);
+  pol_formulation_reaction(formulation, at, index, row, row + 3);
+  pol_formulation_marker_state(formulation, at->q, at->v, joint->marker[0], &marker);
+  pol_m3_apply_transposed(marker.rotation, row, row + 6);
+  pol_m3_apply_transposed(marker.rotation, row + 3, row + 9);
+  memcpy(row + 12, at->lambda + first, (size_t)num_rows * sizeof *row);
+  return row + 12 + num_rows;
+}
+
+static double *write_force(const pol_formulation *formulation, const pol_point *at, int index,
+                           double *row)
+{
+  const pol_force *force = pol_mechanism_force(pol_formulation_mechanism(formulation), index);
+  if (!varies(force)) return row;
+  if (force->type == POL_JOINT_SPRING) {
+    *row = pol_formulation_joint_spring_effort(formulation, at, index);
+    return row + 1;
+  }
+  pol_formulation_force(formulation, at, index, row);
   return row + 3;
 }
 
-static void write_totals(const pol_summary *summary, double row[NUM_TOTALS])
+static void write_totals(const pol_summary *summary, const pol_momentum *momentum,
+                         double row[NUM_TOTALS])
 {
   row[0] = summary->energy.kinetic;
   row[1] = summary->energy.potential;
   row[2] = summary->energy.kinetic + summary->energy.potential;
-  row[3] = summary->position_residual;
-  row[4] = summary->velocity_residual;
+  row[3] = summary->work.dissipated;
+  row[4] = summary->work.applied;
+  row[5] = summary->work.drives;
+  row[6] = summary->energy_balance;
+  pol_v3_copy(momentum->linear, row + 7);
+  pol_v3_copy(momentum->angular, row + 10);
+  row[13] = summary->position_residual;
+  row[14] = summary->velocity_residual;
+  row[15] = summary->acceleration_residual;
 }
 
 void pol_record_row(const pol_record *record, double *row)
 {
   const pol_formulation *formulation = pol_simulation_formulation(record->simulation);
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
-  const pol_state *state = pol_simulation_state(record->simulation);
-  *row++ = state->t;
+  const pol_point at = pol_state_point(pol_simulation_state(record->simulation));
+  pol_momentum momentum;
+  *row++ = at.t;
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++)
-    row = write_body(formulation, state, i, row);
+    row = write_body(formulation, &at, i, row);
+  for (int i = 0; i < pol_mechanism_num_markers(mechanism); i++)
+    row = write_marker(formulation, &at, i, row);
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
-    row = write_joint(formulation, state, i, row);
+    row = write_joint(formulation, &at, i, row);
   for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++)
-    row = write_force(formulation, state, i, row);
-  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+    row = write_force(formulation, &at, i, row);
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
     *row++ = pol_formulation_drive_effort(formulation, &at, i);
-  write_totals(pol_simulation_summary(record->simulation), row);
+  pol_formulation_momentum(formulation, at.q, at.v, &momentum);
+  write_totals(pol_simulation_summary(record->simulation), &momentum, row);
 }

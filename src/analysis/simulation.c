@@ -1,7 +1,11 @@
 /* The simulation driver: formulation, integrator and time span in one object.
  *
  * After each step it copies the solution, so that a step that goes wrong leaves the last good one,
- * and keeps the running summary: work, energy drift, constraint residuals |Phi_i| and |(B v)_i|.
+ * and keeps the running summary: counts, energy drift, constraint residuals |Phi_i|, |(B v)_i| and
+ * |(B v')_i + ...|, and the work of what is not conservative: with the power P at the ends of each
+ * accepted step,
+ *
+ *     W += (t_n+1 - t_n) (P_n + P_n+1) / 2.
  */
 #include <math.h>
 #include <stdio.h>
@@ -30,10 +34,11 @@ struct pol_simulation {
 
   /* Copy of the solution; state points into it. */
   pol_state state;
-  double *q, *v, *vd, *lambda, *eta;
+  double *q, *v, *vd, *lambda, *eta, *history;
+  pol_power power;
 
-  /* Workspace of the residuals. */
-  double *position, *velocity, *scratch;
+  /* Workspace of the residuals; rest is zero. */
+  double *position, *velocity, *acceleration, *drift, *rest, *scratch;
   double *memory; /* holds all of the arrays above */
 
   pol_summary summary;
@@ -98,16 +103,38 @@ static int first_not_finite(int count, const double *x)
   return -1;
 }
 
-/* Phi and B v at (t, q, v) into the workspace. */
-static pol_status evaluate_residuals(pol_simulation *sim, double t, const double *q,
-                                     const double *v)
+/* Phi and B v at a point into the workspace. */
+static pol_status evaluate_residuals(pol_simulation *sim, const pol_point *at)
 {
   const pol_dae *dae = sim->dae;
-  pol_point at = {.t = t, .q = q, .v = v};
   pol_terms out = {.position = sim->position, .velocity = sim->velocity};
   memset(sim->position, 0, (size_t)dae->num_holonomic * sizeof(double));
   memset(sim->velocity, 0, (size_t)pol_dae_num_constraints(dae) * sizeof(double));
-  return dae->evaluate(&at, POL_POSITION | POL_VELOCITY, &out, sim->scratch, dae->user);
+  return dae->evaluate(at, POL_POSITION | POL_VELOCITY, &out, sim->scratch, dae->user);
+}
+
+/* d/dt of the velocity constraints into the workspace, after evaluate_residuals(): with B the
+ * Jacobian of the velocity constraints V(v) = B v + Phi_t,
+ *
+ *     B v' + (the part without v'),   B v' = V(v') - V(0). */
+static pol_status evaluate_acceleration(pol_simulation *sim, const pol_state *state)
+{
+  const pol_dae *dae = sim->dae;
+  size_t size = (size_t)pol_dae_num_constraints(dae) * sizeof(double);
+  pol_point at = pol_state_point(state);
+  const double *v[2] = {state->vd, sim->rest};
+  memset(sim->acceleration, 0, size);
+  pol_terms out = {.acceleration = sim->acceleration};
+  pol_status status = dae->evaluate(&at, POL_ACCELERATION, &out, sim->scratch, dae->user);
+  for (int k = 0; k < 2 && status == POL_OK; k++) {
+    out = (pol_terms){.velocity = sim->drift};
+    at.v = v[k];
+    memset(sim->drift, 0, size);
+    status = dae->evaluate(&at, POL_VELOCITY, &out, sim->scratch, dae->user);
+    for (int i = 0; i < pol_dae_num_constraints(dae); i++)
+      sim->acceleration[i] += k == 0 ? sim->drift[i] : -sim->drift[i];
+  }
+  return status;
 }
 
 /* The equation that a number of the configuration belongs to: the first of its factor. */
@@ -156,7 +183,8 @@ static pol_status check_finite(pol_simulation *sim, const pol_state *state)
   if ((i = first_not_finite(m, state->lambda)) >= 0)
     return fail(sim, POL_NOT_FINITE, group->nv + i, "a multiplier is not finite", advice);
   if ((i = first_not_finite(sim->dae->num_holonomic, sim->position)) >= 0 ||
-      (i = first_not_finite(m, sim->velocity)) >= 0)
+      (i = first_not_finite(m, sim->velocity)) >= 0 ||
+      (i = first_not_finite(m, sim->acceleration)) >= 0)
     return fail(sim, POL_NOT_FINITE, group->nv + i, "a constraint is not finite", advice);
   return POL_OK;
 }
@@ -172,6 +200,31 @@ static void copy_solution(pol_simulation *sim, const pol_state *from)
   sim->state.eta = from->eta != NULL ? sim->eta : NULL;
   if (from->eta != NULL)
     memcpy(sim->eta, from->eta, (size_t)sim->dae->num_holonomic * sizeof(double));
+  if (from->history != NULL)
+    memcpy(sim->history, from->history, sim->dae->history_size * sizeof(double));
+}
+
+/* Adds the work of a step of this length, at the end of which the power is this. */
+static void add_work(pol_simulation *sim, double h, const pol_power *power)
+{
+  pol_work *work = &sim->summary.work;
+  work->dissipated += 0.5 * h * (sim->power.dissipated + power->dissipated);
+  work->applied += 0.5 * h * (sim->power.applied + power->applied);
+  work->drives += 0.5 * h * (sim->power.drives + power->drives);
+  sim->power = *power;
+}
+
+static void measure_residuals(pol_simulation *sim)
+{
+  pol_summary *summary = &sim->summary;
+  int m = pol_dae_num_constraints(sim->dae);
+  summary->position_residual = largest(sim->dae->num_holonomic, sim->position);
+  summary->velocity_residual = largest(m, sim->velocity);
+  summary->acceleration_residual = largest(m, sim->acceleration);
+  summary->max_position_residual = fmax(summary->max_position_residual, summary->position_residual);
+  summary->max_velocity_residual = fmax(summary->max_velocity_residual, summary->velocity_residual);
+  summary->max_acceleration_residual =
+      fmax(summary->max_acceleration_residual, summary->acceleration_residual);
 }
 
 /* Takes over the integrator's solution, the one after `done` steps, if all of it is finite. */
@@ -179,32 +232,37 @@ static pol_status accept(pol_simulation *sim, long done)
 {
   const pol_state *state = pol_integrator_state(sim->integrator);
   pol_summary *summary = &sim->summary;
+  pol_point at = pol_state_point(state);
   pol_energy energy;
+  pol_power power;
   summary->counts = *pol_integrator_counts(sim->integrator);
 
-  pol_status status = evaluate_residuals(sim, state->t, state->q, state->v);
+  pol_status status = evaluate_residuals(sim, &at);
+  if (status == POL_OK) status = evaluate_acceleration(sim, state);
   if (status != POL_OK)
     return fail(sim, status, -1, "the constraints cannot be evaluated", "a smaller step");
   if ((status = check_finite(sim, state)) != POL_OK) return status;
-  pol_formulation_energy(sim->formulation, state->q, state->v, &energy);
+  pol_formulation_energy(sim->formulation, &at, &energy);
+  pol_formulation_power(sim->formulation, &at, &power);
   if (!isfinite(energy.kinetic) || !isfinite(energy.potential))
     return fail(sim, POL_NOT_FINITE, -1, "the energy is not finite",
                 "initial values and masses of usual size");
 
+  const double before = sim->state.t;
   copy_solution(sim, state);
   sim->done = done;
   sim->state.t = done == sim->num_steps ? sim->end : state->t;
 
   if (done == 0) summary->initial_energy = energy;
+  add_work(sim, done == 0 ? 0.0 : sim->state.t - before, &power);
   double drift = (energy.kinetic + energy.potential) -
                  (summary->initial_energy.kinetic + summary->initial_energy.potential);
   summary->t = sim->state.t;
   summary->energy = energy;
   summary->max_energy_drift = fmax(summary->max_energy_drift, fabs(drift));
-  summary->position_residual = largest(sim->dae->num_holonomic, sim->position);
-  summary->velocity_residual = largest(pol_dae_num_constraints(sim->dae), sim->velocity);
-  summary->max_position_residual = fmax(summary->max_position_residual, summary->position_residual);
-  summary->max_velocity_residual = fmax(summary->max_velocity_residual, summary->velocity_residual);
+  summary->energy_balance =
+      drift - summary->work.applied - summary->work.drives + summary->work.dissipated;
+  measure_residuals(sim);
   return POL_OK;
 }
 
@@ -249,7 +307,8 @@ static void measure_moves(pol_simulation *sim)
 static pol_status start_from(pol_simulation *sim, double *q, double *v, unsigned char *keep)
 {
   pol_formulation_initial(sim->formulation, q, v, keep);
-  if (evaluate_residuals(sim, 0.0, q, v) == POL_OK) {
+  pol_point given = {.q = q, .v = v};
+  if (evaluate_residuals(sim, &given) == POL_OK) {
     sim->summary.moves.position_residual = largest(sim->dae->num_holonomic, sim->position);
     sim->summary.moves.velocity_residual =
         largest(pol_dae_num_constraints(sim->dae), sim->velocity);
@@ -284,7 +343,8 @@ static pol_status allocate(pol_simulation *sim)
   const pol_dae *dae = sim->dae;
   size_t nq = (size_t)dae->group.nq, nv = (size_t)dae->group.nv;
   size_t m = (size_t)pol_dae_num_constraints(dae);
-  sim->memory = calloc(nq + 2 * nv + 4 * m + dae->scratch_size + 1, sizeof(double));
+  sim->memory =
+      calloc(nq + 3 * nv + 6 * m + dae->history_size + dae->scratch_size + 1, sizeof(double));
   if (sim->memory == NULL) return POL_NO_MEMORY;
   sim->q = sim->memory;
   sim->v = sim->q + nq;
@@ -293,8 +353,13 @@ static pol_status allocate(pol_simulation *sim)
   sim->eta = sim->lambda + m;
   sim->position = sim->eta + m;
   sim->velocity = sim->position + m;
-  sim->scratch = sim->velocity + m;
+  sim->acceleration = sim->velocity + m;
+  sim->drift = sim->acceleration + m;
+  sim->rest = sim->drift + m;
+  sim->history = sim->rest + nv;
+  sim->scratch = sim->history + dae->history_size;
   sim->state = (pol_state){.q = sim->q, .v = sim->v, .vd = sim->vd, .lambda = sim->lambda};
+  if (dae->history_size > 0) sim->state.history = sim->history;
   return POL_OK;
 }
 

@@ -73,10 +73,46 @@ static int is_kept(double change)
   return change <= negligible_change;
 }
 
+/* Of the bodies without constraints: 6 a rigid body, 3 a point mass. */
+static int free_motions(const pol_mechanism *mechanism)
+{
+  int count = 0;
+  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++)
+    count += pol_mechanism_body(mechanism, i)->point ? 3 : 6;
+  return count;
+}
+
+/* Whether any body can turn. */
+static int has_rotations(const pol_mechanism *mechanism)
+{
+  return free_motions(mechanism) > 3 * pol_mechanism_num_bodies(mechanism);
+}
+
 static int degrees_of_freedom(const findings *found)
 {
-  return 6 * pol_mechanism_num_bodies(found->model->mechanism) - found->num_constraints +
-         found->num_redundant;
+  return free_motions(found->model->mechanism) - found->num_constraints + found->num_redundant;
+}
+
+/* The coordinate of a joint-spring. */
+static const pol_coordinate_info *coordinate_of(const pol_mechanism *mechanism,
+                                                const pol_force *force)
+{
+  return pol_joint_coordinate(pol_mechanism_joint(mechanism, force->joint), force->coordinate);
+}
+
+static void describe_joint_spring(const pol_mechanism *mechanism, const pol_force *force,
+                                  char *text, size_t size)
+{
+  const pol_coordinate_info *coordinate = coordinate_of(mechanism, force);
+  snprintf(text, size,
+           coordinate->angular
+               ? "%s on the %s of %s, stiffness %.10g N m/rad, damping %.10g N m s/rad, "
+                 "relaxed at %.10g rad, actuator %.10g N m"
+               : "%s on the %s of %s, stiffness %.10g N/m, damping %.10g N s/m, relaxed at %.10g "
+                 "m, actuator %.10g N",
+           pol_force_type_name(force->type), coordinate->key,
+           pol_mechanism_joint(mechanism, force->joint)->name, force->stiffness[0],
+           force->damping[0], force->rest, force->actuator);
 }
 
 /* "support of rotor, stiffness (1, 2, 3) N/m, damping (0, 0, 0) N s/m" */
@@ -100,14 +136,19 @@ static void describe_force(const pol_mechanism *mechanism, const pol_force *forc
     break;
   case POL_SPRING_DAMPER:
     snprintf(text, size,
-             "%s from %s to %s, stiffness %.10g N/m, damping %.10g N s/m, free length %.10g m, "
+             "%s from %s to %s, stiffness %.10g N/m%s, damping %.10g N s/m, free length %.10g m, "
              "actuator %.10g N",
              type, marker_owner(mechanism, force->marker[0]),
-             marker_owner(mechanism, force->marker[1]), k[0], c[0], force->length, force->actuator);
+             marker_owner(mechanism, force->marker[1]), k[0],
+             force->law == POL_SQUARED_SPRING ? "^3 (squared-length)" : "", c[0], force->length,
+             force->actuator);
     break;
   case POL_DRAG:
     snprintf(text, size, "%s on %s, coefficient %.10g N s^2/m^2", type,
              pol_mechanism_body(mechanism, force->body)->name, force->coefficient);
+    break;
+  case POL_JOINT_SPRING:
+    describe_joint_spring(mechanism, force, text, size);
     break;
   }
 }
@@ -123,7 +164,8 @@ static void print_mechanism(const findings *found)
   cli_print_row("gravity", "(%.10g, %.10g, %.10g) m/s^2", gravity[0], gravity[1], gravity[2]);
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
     const pol_body *body = pol_mechanism_body(mechanism, i);
-    cli_print_row("body", "%s, %.10g kg", body->name, body->mass);
+    cli_print_row("body", "%s, %.10g kg%s", body->name, body->mass,
+                  body->point ? ", point mass" : "");
   }
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, i);
@@ -140,16 +182,19 @@ static void print_mechanism(const findings *found)
   }
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
-    cli_print_row("drive", "%s, %s of %s, %s", drive->name, pol_coordinate_name(drive->coordinate),
+    const char *expression = drive->function.expression;
+    cli_print_row("drive", "%s, %s of %s, %s%s%s", drive->name,
+                  pol_coordinate_name(drive->coordinate),
                   pol_mechanism_joint(mechanism, drive->joint)->name,
-                  pol_function_type_name(drive->function.type));
+                  pol_function_type_name(drive->function.type), expression ? " " : "",
+                  expression ? expression : "");
   }
   char redundant[32] = "";
   if (found->num_redundant)
     snprintf(redundant, sizeof redundant, ", %d redundant", found->num_redundant);
   cli_print_row("freedom", "%d of %d: %d constraint%s%s", degrees_of_freedom(found),
-                6 * pol_mechanism_num_bodies(mechanism), found->num_constraints,
-                cli_plural(found->num_constraints), redundant);
+                free_motions(mechanism), found->num_constraints, cli_plural(found->num_constraints),
+                redundant);
   if (found->started) cli_print_redundant(found->simulation);
 }
 
@@ -187,9 +232,12 @@ static void print_initial_values(const findings *found)
   cli_print_row("initial values", "|Phi| %.3g, |B v| %.3g as given", moves->position_residual,
                 moves->velocity_residual);
   cli_print_row("  position", "moved by %.3g m", moves->position);
-  cli_print_row("  rotation", "moved by %.3g rad", moves->rotation);
+  const int turns = has_rotations(found->model->mechanism);
+  if (turns) cli_print_row("  rotation", "moved by %.3g rad", moves->rotation);
   print_kept(found, "  velocity", POL_GIVEN_VELOCITY, moves->velocity, "m/s");
-  print_kept(found, "  angular vel.", POL_GIVEN_ANGULAR_VELOCITY, moves->angular_velocity, "rad/s");
+  if (turns)
+    print_kept(found, "  angular vel.", POL_GIVEN_ANGULAR_VELOCITY, moves->angular_velocity,
+               "rad/s");
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
@@ -199,7 +247,8 @@ static json_t *bodies_json(const pol_mechanism *mechanism)
   json_t *list = json_array();
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
     const pol_body *body = pol_mechanism_body(mechanism, i);
-    json_t *item = json_pack("{s:s, s:o}", "name", body->name, "mass", cli_json_number(body->mass));
+    json_t *item = json_pack("{s:s, s:s, s:o}", "name", body->name, "type",
+                             body->point ? "point" : "rigid", "mass", cli_json_number(body->mass));
     if (json_array_append_new(list, item) != 0) {
       json_decref(list);
       return NULL;
@@ -233,8 +282,9 @@ static json_t *joints_json(const pol_mechanism *mechanism)
 static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force)
 {
   const char *type = pol_force_type_name(force->type);
-  const char *body =
-      force->type == POL_SPRING_DAMPER ? "" : pol_mechanism_body(mechanism, force->body)->name;
+  const char *body = force->type == POL_SPRING_DAMPER || force->type == POL_JOINT_SPRING
+                         ? ""
+                         : pol_mechanism_body(mechanism, force->body)->name;
   switch (force->type) {
   case POL_APPLIED_FORCE:
   case POL_APPLIED_TORQUE:
@@ -248,10 +298,16 @@ static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force
                      cli_json_numbers(force->stiffness, 3), "damping",
                      cli_json_numbers(force->damping, 3));
   case POL_SPRING_DAMPER:
-    return json_pack("{s:s, s:s, s:[s, s], s:f, s:f, s:f, s:f}", "name", force->name, "type", type,
-                     "bodies", marker_owner(mechanism, force->marker[0]),
-                     marker_owner(mechanism, force->marker[1]), "stiffness", force->stiffness[0],
-                     "damping", force->damping[0], "length", force->length, "actuator",
+    return json_pack(
+        "{s:s, s:s, s:s, s:[s, s], s:f, s:f, s:f, s:f}", "name", force->name, "type", type, "law",
+        pol_spring_law_name(force->law), "bodies", marker_owner(mechanism, force->marker[0]),
+        marker_owner(mechanism, force->marker[1]), "stiffness", force->stiffness[0], "damping",
+        force->damping[0], "length", force->length, "actuator", force->actuator);
+  case POL_JOINT_SPRING:
+    return json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:f}", "name", force->name, "type", type,
+                     "joint", pol_mechanism_joint(mechanism, force->joint)->name, "coordinate",
+                     coordinate_of(mechanism, force)->key, "stiffness", force->stiffness[0],
+                     "damping", force->damping[0], "rest", force->rest, "actuator",
                      force->actuator);
   case POL_DRAG:
     break;
@@ -278,11 +334,12 @@ static json_t *drives_json(const pol_mechanism *mechanism)
   json_t *list = json_array();
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
-    json_t *item = json_pack("{s:s, s:s, s:s, s:s}",                                      //
+    json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:s*}",                                //
                              "name", drive->name,                                         //
                              "joint", pol_mechanism_joint(mechanism, drive->joint)->name, //
                              "coordinate", pol_coordinate_name(drive->coordinate),        //
-                             "function", pol_function_type_name(drive->function.type));
+                             "function", pol_function_type_name(drive->function.type),    //
+                             "expression", drive->function.expression);
     if (json_array_append_new(list, item) != 0) {
       json_decref(list);
       return NULL;

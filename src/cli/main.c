@@ -124,8 +124,13 @@ static int dispatch(int argc, char **argv)
   return run_command(command, argc - 2, argv + 2, json);
 }
 
+/* Of OpenBLAS; absent with another LAPACK. */
+extern void openblas_set_num_threads(int threads) __attribute__((weak));
+
 int main(int argc, char **argv)
 {
+  /* matrices here are small: more threads would only wait for each other */
+  if (openblas_set_num_threads) openblas_set_num_threads(1);
   int result = dispatch(argc, argv);
   /* A result that could not be printed is no result. */
   if (fflush(stdout) != 0 || ferror(stdout)) {

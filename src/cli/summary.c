@@ -9,6 +9,7 @@
 
 #include "cli/json_out.h"
 #include "cli/text_out.h"
+#include "lie/small.h"
 
 /* --- table ------------------------------------------------------------------------------------ */
 
@@ -159,10 +160,12 @@ static void print_state(const pol_simulation *simulation)
 
   printf("\n%-*s  %-16s  %-5s  %17s %17s %17s\n", width, "body", "final", "unit", "x", "y", "z");
   for (int i = 0; i < bodies && i < MAX_SHOWN; i++) {
+    const pol_body *given = pol_mechanism_body(mechanism, i);
     pol_body_state body;
     pol_formulation_body_state(formulation, state->q, state->v, i, &body);
-    print_vector(width, pol_mechanism_body(mechanism, i)->name, "position", "m", body.position);
+    print_vector(width, given->name, "position", "m", body.position);
     print_vector(width, "", "velocity", "m/s", body.velocity);
+    if (given->point) continue;
     print_vector(width, "", "angular velocity", "rad/s", body.angular_velocity);
   }
   print_rest("bodies", bodies);
@@ -171,7 +174,7 @@ static void print_state(const pol_simulation *simulation)
   printf("\n%-*s  %-16s  %-5s  %17s %17s %17s\n", width, "joint", "final", "unit", "x", "y", "z");
   for (int i = 0; i < joints && i < MAX_SHOWN; i++) {
     double force[3], torque[3];
-    pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+    pol_point at = pol_state_point(state);
     pol_formulation_reaction(formulation, &at, i, force, torque);
     print_vector(width, pol_mechanism_joint(mechanism, i)->name, "force", "N", force);
     print_vector(width, "", "torque", "N m", torque);
@@ -184,7 +187,7 @@ static void print_drives(const pol_simulation *simulation)
   const pol_formulation *formulation = pol_simulation_formulation(simulation);
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
   const pol_state *state = pol_simulation_state(simulation);
-  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  pol_point at = pol_state_point(state);
   int count = pol_mechanism_num_drives(mechanism), width = name_width(mechanism);
   if (count > 0) printf("\n%-*s  %-16s  %-5s  %17s\n", width, "drive", "final", "unit", "z");
   for (int i = 0; i < count && i < MAX_SHOWN; i++) {
@@ -206,8 +209,13 @@ static void print_quality(const pol_summary *summary)
                   summary->max_energy_drift / fabs(initial));
   else
     cli_print_row("energy drift", "at most %.3g J", summary->max_energy_drift);
-  cli_print_row("constraints", "at most |Phi| %.3g, |B v| %.3g", summary->max_position_residual,
-                summary->max_velocity_residual);
+  const pol_work *work = &summary->work;
+  if (work->dissipated != 0.0 || work->applied != 0.0 || work->drives != 0.0)
+    cli_print_row("work", "of forces %.6g J, of drives %.6g J, dissipated %.6g J, balance %.3g J",
+                  work->applied, work->drives, work->dissipated, summary->energy_balance);
+  cli_print_row("constraints", "at most |Phi| %.3g, |Phi'| %.3g, |Phi''| %.3g",
+                summary->max_position_residual, summary->max_velocity_residual,
+                summary->max_acceleration_residual);
 }
 
 void cli_summary_print(const cli_outcome *outcome)
@@ -232,8 +240,11 @@ static json_t *rotation_json(const double R[9])
                    cli_json_numbers(R + 6, 3));
 }
 
-static json_t *body_json(const pol_body_state *body)
+static json_t *body_json(const pol_body_state *body, int point)
 {
+  if (point)
+    return json_pack("{s:o, s:o}", "position", cli_json_numbers(body->position, 3), "velocity",
+                     cli_json_numbers(body->velocity, 3));
   return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}",                           //
                    "position", cli_json_numbers(body->position, 3),                 //
                    "quaternion", cli_json_numbers(body->quaternion, 4),             //
@@ -244,17 +255,65 @@ static json_t *body_json(const pol_body_state *body)
                    "angular_velocity_global", cli_json_numbers(body->angular_velocity_global, 3));
 }
 
-static json_t *joint_json(const pol_formulation *formulation, const pol_state *state, int joint)
+/* {"angle": ..., "rate": ...}, with the names of the recorded channels */
+static json_t *coordinates_json(const pol_formulation *formulation, const pol_point *at, int index)
 {
-  double force[3], torque[3];
+  const pol_joint *joint = pol_mechanism_joint(pol_formulation_mechanism(formulation), index);
+  json_t *object = json_object();
+  int failed = 0;
+  for (int i = 0; i < pol_joint_num_coordinates(joint); i++) {
+    const pol_coordinate_info *info = pol_joint_coordinate(joint, i);
+    double value, rate;
+    pol_formulation_joint_coordinate(formulation, at, index, i, &value, &rate);
+    failed |= json_object_set_new(object, info->name, cli_json_number(value));
+    failed |= json_object_set_new(object, info->rate_name, cli_json_number(rate));
+  }
+  if (failed == 0) return object;
+  json_decref(object);
+  return NULL;
+}
+
+static json_t *joint_json(const pol_formulation *formulation, const pol_state *state, int index)
+{
+  const pol_joint *joint = pol_mechanism_joint(pol_formulation_mechanism(formulation), index);
+  double force[3], torque[3], force_local[3], torque_local[3];
+  pol_marker_state marker;
   int num_rows;
-  int first = pol_formulation_joint_rows(formulation, joint, &num_rows);
-  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
-  pol_formulation_reaction(formulation, &at, joint, force, torque);
-  return json_pack("{s:o, s:o, s:o}",                                                //
+  int first = pol_formulation_joint_rows(formulation, index, &num_rows);
+  pol_point at = pol_state_point(state);
+  pol_formulation_reaction(formulation, &at, index, force, torque);
+  pol_formulation_marker_state(formulation, state->q, state->v, joint->marker[0], &marker);
+  pol_m3_apply_transposed(marker.rotation, force, force_local);
+  pol_m3_apply_transposed(marker.rotation, torque, torque_local);
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}",                                 //
+                   "coordinates", coordinates_json(formulation, &at, index),         //
                    "multipliers", cli_json_numbers(state->lambda + first, num_rows), //
                    "force", cli_json_numbers(force, 3),                              //
-                   "torque", cli_json_numbers(torque, 3));
+                   "torque", cli_json_numbers(torque, 3),                            //
+                   "force_local", cli_json_numbers(force_local, 3),                  //
+                   "torque_local", cli_json_numbers(torque_local, 3));
+}
+
+/* {NAME: {"position": ..., "quaternion": ..., "velocity": ...}, ...} of markers with a name */
+static json_t *markers_json(const pol_formulation *formulation, const pol_state *state)
+{
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  json_t *markers = json_object();
+  int failed = 0;
+  for (int i = 0; i < pol_mechanism_num_markers(mechanism); i++) {
+    const pol_marker *marker = pol_mechanism_marker(mechanism, i);
+    pol_marker_state now;
+    if (marker->name[0] == '\0') continue;
+    pol_formulation_marker_state(formulation, state->q, state->v, i, &now);
+    failed |= json_object_set_new(markers, marker->name,
+                                  json_pack("{s:o, s:o, s:o}", "position",
+                                            cli_json_numbers(now.position, 3), "quaternion",
+                                            cli_json_numbers(now.quaternion, 4), "velocity",
+                                            cli_json_numbers(now.velocity, 3)));
+  }
+  if (failed == 0) return markers;
+  json_decref(markers);
+  return NULL;
 }
 
 /* {NAME: {"torque": ...} or {"force": ...}, ...} */
@@ -263,7 +322,7 @@ static json_t *drives_json(const pol_simulation *simulation)
   const pol_formulation *formulation = pol_simulation_formulation(simulation);
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
   const pol_state *state = pol_simulation_state(simulation);
-  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
+  pol_point at = pol_state_point(state);
   json_t *drives = json_object();
   int failed = 0;
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
@@ -278,7 +337,15 @@ static json_t *drives_json(const pol_simulation *simulation)
   return NULL;
 }
 
-/* {"bodies": {NAME: ...}, "joints": {NAME: ...}, "drives": {NAME: ...}} */
+static json_t *momentum_json(const pol_formulation *formulation, const pol_state *state)
+{
+  pol_momentum momentum;
+  pol_formulation_momentum(formulation, state->q, state->v, &momentum);
+  return json_pack("{s:o, s:o}", "linear", cli_json_numbers(momentum.linear, 3), "angular",
+                   cli_json_numbers(momentum.angular, 3));
+}
+
+/* {"bodies": {NAME: ...}, "markers": ..., "joints": ..., "drives": ..., "momentum": ...} */
 static json_t *final_json(const pol_simulation *simulation)
 {
   const pol_formulation *formulation = pol_simulation_formulation(simulation);
@@ -287,15 +354,18 @@ static json_t *final_json(const pol_simulation *simulation)
   json_t *bodies = json_object(), *joints = json_object();
   int failed = 0;
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
+    const pol_body *given = pol_mechanism_body(mechanism, i);
     pol_body_state body;
     pol_formulation_body_state(formulation, state->q, state->v, i, &body);
-    failed |= json_object_set_new(bodies, pol_mechanism_body(mechanism, i)->name, body_json(&body));
+    failed |= json_object_set_new(bodies, given->name, body_json(&body, given->point));
   }
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
     failed |= json_object_set_new(joints, pol_mechanism_joint(mechanism, i)->name,
                                   joint_json(formulation, state, i));
-  json_t *object = json_pack("{s:o, s:o, s:o}", "bodies", bodies, "joints", joints, "drives",
-                             drives_json(simulation));
+  json_t *object =
+      json_pack("{s:o, s:o, s:o, s:o, s:o}", "bodies", bodies, "markers",
+                markers_json(formulation, state), "joints", joints, "drives",
+                drives_json(simulation), "momentum", momentum_json(formulation, state));
   if (failed == 0) return object;
   json_decref(object);
   return NULL;
@@ -304,12 +374,17 @@ static json_t *final_json(const pol_simulation *simulation)
 static json_t *energy_json(const pol_summary *summary)
 {
   const pol_energy *now = &summary->energy, *initial = &summary->initial_energy;
-  return json_pack("{s:o, s:o, s:o, s:o, s:o}",                                             //
+  const pol_work *work = &summary->work;
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",                         //
                    "kinetic", cli_json_number(now->kinetic),                                //
                    "potential", cli_json_number(now->potential),                            //
                    "total", cli_json_number(now->kinetic + now->potential),                 //
                    "initial_total", cli_json_number(initial->kinetic + initial->potential), //
-                   "max_drift", cli_json_number(summary->max_energy_drift));
+                   "max_drift", cli_json_number(summary->max_energy_drift),                 //
+                   "dissipated", cli_json_number(work->dissipated),                         //
+                   "applied", cli_json_number(work->applied),                               //
+                   "drives", cli_json_number(work->drives),                                 //
+                   "balance", cli_json_number(summary->energy_balance));
 }
 
 /* What the run came to, as far as it got. */
@@ -317,19 +392,20 @@ static json_t *results_json(const cli_outcome *outcome)
 {
   const pol_summary *summary = pol_simulation_summary(outcome->simulation);
   const pol_counts *counts = &summary->counts;
-  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:o, s:o}, s:o}", //
-                   "steps", (json_int_t)counts->steps,                                 //
-                   "rejected", (json_int_t)counts->rejected,                           //
-                   "newton_iterations", (json_int_t)counts->newton_iterations,         //
-                   "jacobians", (json_int_t)counts->jacobians,                         //
-                   "factorizations", (json_int_t)counts->factorizations,               //
-                   "wall_seconds", cli_json_number(outcome->wall_seconds),             //
-                   "t", cli_json_number(summary->t),                                   //
-                   "final", final_json(outcome->simulation),                           //
-                   "energy", energy_json(summary),                                     //
-                   "constraints",                                                      //
-                   "max_position", cli_json_number(summary->max_position_residual),    //
-                   "max_velocity", cli_json_number(summary->max_velocity_residual),    //
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o}", //
+                   "steps", (json_int_t)counts->steps,                                      //
+                   "rejected", (json_int_t)counts->rejected,                                //
+                   "newton_iterations", (json_int_t)counts->newton_iterations,              //
+                   "jacobians", (json_int_t)counts->jacobians,                              //
+                   "factorizations", (json_int_t)counts->factorizations,                    //
+                   "wall_seconds", cli_json_number(outcome->wall_seconds),                  //
+                   "t", cli_json_number(summary->t),                                        //
+                   "final", final_json(outcome->simulation),                                //
+                   "energy", energy_json(summary),                                          //
+                   "constraints",                                                           //
+                   "max_position", cli_json_number(summary->max_position_residual),         //
+                   "max_velocity", cli_json_number(summary->max_velocity_residual),         //
+                   "max_acceleration", cli_json_number(summary->max_acceleration_residual), //
                    "moves", cli_json_moves(&summary->moves));
 }
 

@@ -160,6 +160,9 @@ static void collect_edges(diagram *d)
     *e = (edge){.name = force->name, .type = pol_force_type_name(force->type), .joint = NONE};
     if (force->type == POL_SPRING_DAMPER) {
       for (int end = 0; end < 2; end++) e->node[end] = marker_node(d, force->marker[end]);
+    } else if (force->type == POL_JOINT_SPRING) {
+      const pol_joint *joint = pol_mechanism_joint(d->mechanism, force->joint);
+      for (int end = 0; end < 2; end++) e->node[end] = marker_node(d, joint->marker[end]);
     } else {
       e->node[0] = 1 + force->body;
       e->node[1] = force->type == POL_SUPPORT ? 0 : NONE;
@@ -505,15 +508,18 @@ static void draw_link(FILE *file, const diagram *d, const link *l)
     fprintf(file, "<path class=\"head\" d=\"M%.1f %.1fl-4 9h8z\"/>\n", l->x[0], start);
 }
 
+/* A box; that of a point mass is round at its ends. */
 static void draw_body(FILE *file, const diagram *d, const item *it)
 {
   char text[TEXT_SIZE];
   const double top = item_top(d, it);
+  const int point = it->index > 0 && pol_mechanism_body(d->mechanism, it->index - 1)->point;
   fputs("<g>", file);
   put_tip(file, node_name(d, it->index));
   fprintf(file,
-          "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"8\"/>\n",
-          it->index == 0 ? "ground" : "body", it->x - it->width / 2, top, it->width, it->height);
+          "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"%d\"/>\n",
+          it->index == 0 ? "ground" : "body", it->x - it->width / 2, top, it->width, it->height,
+          point ? 18 : 8);
   shorten(node_name(d, it->index), NAME_LENGTH, text);
   put_line(file, it->x, top + it->height / 2 + 4.5, "name", text);
   fputs("</g>\n", file);

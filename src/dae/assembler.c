@@ -21,11 +21,17 @@
 
 #include "linalg/rank.h"
 
-enum { MAX_POSITION_ITERATIONS = 100, MAX_VELOCITY_ITERATIONS = 20, MAX_HALVINGS = 20 };
+enum {
+  MAX_POSITION_ITERATIONS = 100,
+  MAX_VELOCITY_ITERATIONS = 20,
+  MAX_HALVINGS = 20,
+  MAX_FEEDBACK_ITERATIONS = 30
+};
 
 static const double regularisation = 1e-9;
 static const double position_accuracy = 1e-10; /* of the largest coordinate, or of 1 */
 static const double velocity_accuracy = 1e-9;  /* of the largest velocity, or of 1 */
+static const double feedback_accuracy = 1e-12; /* of the largest multiplier */
 
 struct pol_assembler {
   const pol_dae *dae;
@@ -33,7 +39,9 @@ struct pol_assembler {
   double *memory; /* all arrays below in one piece */
   double *mass, *jacobian, *row_size, *rhs, *defect, *trial_defect;
   double *q, *given, *best, *step, *zero, *scratch;
-  unsigned char *dropped; /* m */
+  double *feedback, *lambda; /* dg/dlambda and where it was taken */
+  const double *history;     /* not owned; may be NULL */
+  unsigned char *dropped;    /* m */
   int num_dropped;
 };
 
@@ -60,7 +68,8 @@ pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
   size_t nv = (size_t)dae->group.nv, nq = (size_t)dae->group.nq, m = (size_t)a->saddle->m;
   size_t coupling = (size_t)pol_pattern_nonzeros(a->saddle->patterns.coupling);
   size_t constraint = (size_t)pol_pattern_nonzeros(a->saddle->patterns.constraint);
-  size_t size = coupling + constraint + 4 * m + nq + 5 * nv + dae->scratch_size;
+  size_t feedback = dae->feedback ? (size_t)pol_pattern_nonzeros(dae->feedback) : 0;
+  size_t size = coupling + constraint + feedback + 5 * m + nq + 5 * nv + dae->scratch_size;
   double *next = a->memory = calloc(size + 1, sizeof *next);
   a->dropped = calloc(m + 1, sizeof *a->dropped);
   if (!next || !a->dropped) {
@@ -78,6 +87,8 @@ pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
   a->best = take(&next, nv);
   a->step = take(&next, nv);
   a->zero = take(&next, nv);
+  a->feedback = take(&next, feedback);
+  a->lambda = take(&next, m);
   a->scratch = take(&next, dae->scratch_size);
   *assembler = a;
   return POL_OK;
@@ -100,6 +111,11 @@ void pol_assembler_free(pol_assembler **assembler)
 pol_saddle *pol_assembler_saddle(pol_assembler *assembler)
 {
   return assembler->saddle;
+}
+
+void pol_assembler_set_history(pol_assembler *assembler, const double *history)
+{
+  assembler->history = history;
 }
 
 /* --- helpers ---------------------------------------------------------------------------------- */
@@ -216,7 +232,7 @@ static int move_downhill(pol_assembler *a, double t, double *q)
   int nv = dae->group.nv, nh = dae->num_holonomic;
   int worst;
   double before = largest(a->defect, a->row_size, nh, &worst), share = 1.0;
-  pol_point at = {.t = t, .q = a->q, .v = a->zero, .vd = a->zero};
+  pol_point at = {.t = t, .q = a->q, .v = a->zero, .vd = a->zero, .history = a->history};
   pol_terms out = {.position = a->trial_defect};
   for (int k = 0; k <= MAX_HALVINGS; k++, share *= 0.5) {
     for (int i = 0; i < nv; i++) a->step[i] = share * a->rhs[i];
@@ -235,7 +251,7 @@ static pol_status project_position(pol_assembler *a, double t, double *q, double
                                    double *remaining, int *worst, pol_diagnostics *d)
 {
   int nh = a->dae->num_holonomic;
-  pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero};
+  pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
   pol_terms out = {.position = a->defect, .mass = a->mass, .jacobian = a->jacobian};
   memset(a->defect, 0, (size_t)a->saddle->m * sizeof *a->defect);
   for (int k = 0; k < MAX_POSITION_ITERATIONS; k++) {
@@ -307,7 +323,7 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
   size_t size = (size_t)a->saddle->nv * sizeof *v;
   double accepted = velocity_accuracy * largest_or_one(v, a->saddle->nv), remaining = 0.0;
   int worst = -1;
-  pol_point at = {.t = t, .q = q, .v = v, .vd = a->zero};
+  pol_point at = {.t = t, .q = q, .v = v, .vd = a->zero, .history = a->history};
   pol_terms out = {.velocity = a->defect, .mass = a->mass, .jacobian = a->jacobian};
   memcpy(a->given, v, size);
 
@@ -333,10 +349,12 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
 
 /* --- accelerations ---------------------------------------------------------------------------- */
 
-/* rhs <- [ M B^T; B 0 ]^-1 rhs, without the rows that are dropped */
-static pol_status solve_kkt(pol_assembler *a, double t, pol_diagnostics *d)
+/* rhs <- [ M B^T + F; B 0 ]^-1 rhs, without the rows that are dropped; F, the feedback, may be NULL
+ */
+static pol_status solve_kkt(pol_assembler *a, const double *feedback, double t, pol_diagnostics *d)
 {
   pol_saddle_set_kkt(a->saddle, a->mass, a->jacobian);
+  if (feedback) pol_saddle_add_feedback(a->saddle, feedback);
   if (a->num_dropped) pol_saddle_drop(a->saddle, a->dropped);
   for (int i = 0; i < a->saddle->m; i++)
     if (a->dropped[i]) a->rhs[a->saddle->nv + i] = 0.0;
@@ -350,7 +368,7 @@ pol_status pol_assembler_drop_redundant(pol_assembler *assembler, double t, cons
 {
   pol_assembler *a = assembler;
   const pol_saddle *s = a->saddle;
-  pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero};
+  pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
   pol_terms out = {.mass = a->mass, .jacobian = a->jacobian};
   pol_status status = evaluate(a, &at, POL_MASS | POL_JACOBIAN, &out, diagnostics);
   if (status) return status;
@@ -386,25 +404,58 @@ void pol_assembler_keep_all(pol_assembler *assembler)
   assembler->num_dropped = 0;
 }
 
+/* One solution for the forces at the multipliers a->lambda, linearised there: (vd, lambda) in rhs.
+ */
+static pol_status solve_acceleration(pol_assembler *a, const pol_point *at, pol_diagnostics *d)
+{
+  int nv = a->saddle->nv, m = a->saddle->m, depends = a->dae->feedback != NULL;
+  pol_terms out = {.balance = a->rhs,
+                   .acceleration = a->rhs + nv,
+                   .mass = a->mass,
+                   .jacobian = a->jacobian,
+                   .feedback = a->feedback};
+  unsigned want = POL_FORCE | POL_ACCELERATION | POL_MASS | POL_JACOBIAN;
+  if (depends) want |= POL_FEEDBACK;
+  pol_status status = evaluate(a, at, want, &out, d);
+  if (status) return status;
+  for (int i = 0; i < nv + m; i++) a->rhs[i] = -a->rhs[i];
+  if (depends) pol_matrix_multiply(a->dae->feedback, a->feedback, 1.0, a->lambda, a->rhs);
+  status = solve_kkt(a, depends ? a->feedback : NULL, at->t, d);
+  if (status) return status;
+  int worst;
+  if (!isfinite(largest(a->rhs, NULL, nv + m, &worst)))
+    return fail(a, POL_NOT_FINITE, at->t, worst, "the initial accelerations are not finite",
+                "check the forces at the initial configuration", d);
+  return POL_OK;
+}
+
 pol_status pol_assembler_acceleration(pol_assembler *assembler, double t, const double *q,
                                       const double *v, double *vd, double *lambda,
                                       pol_diagnostics *diagnostics)
 {
   pol_assembler *a = assembler;
-  int nv = a->saddle->nv, m = a->saddle->m;
-  pol_point at = {.t = t, .q = q, .v = v, .vd = a->zero};
-  pol_terms out = {
-      .balance = a->rhs, .acceleration = a->rhs + nv, .mass = a->mass, .jacobian = a->jacobian};
-  pol_status status =
-      evaluate(a, &at, POL_FORCE | POL_ACCELERATION | POL_MASS | POL_JACOBIAN, &out, diagnostics);
-  if (status) return status;
-  for (int i = 0; i < nv + m; i++) a->rhs[i] = -a->rhs[i];
-  status = solve_kkt(a, t, diagnostics);
-  if (status) return status;
-  int worst;
-  if (!isfinite(largest(a->rhs, NULL, nv + m, &worst)))
-    return fail(a, POL_NOT_FINITE, t, worst, "the initial accelerations are not finite",
-                "check the forces at the initial configuration", diagnostics);
+  int nv = a->saddle->nv, m = a->saddle->m, row = 0;
+  pol_point at = {
+      .t = t, .q = q, .v = v, .vd = a->zero, .lambda = a->lambda, .history = a->history};
+  double change = INFINITY, size = 0.0;
+  memset(a->lambda, 0, (size_t)m * sizeof *a->lambda);
+  for (int k = 0; k < MAX_FEEDBACK_ITERATIONS && change > feedback_accuracy * size; k++) {
+    pol_status status = solve_acceleration(a, &at, diagnostics);
+    if (status) return status;
+    change = size = 0.0;
+    for (int i = 0; i < m; i++) {
+      double moved = fabs(a->rhs[nv + i] - a->lambda[i]);
+      if (moved > change) row = i;
+      change = fmax(change, moved);
+      size = fmax(size, fabs(a->rhs[nv + i]));
+      a->lambda[i] = a->rhs[nv + i];
+    }
+    if (!a->dae->feedback) change = 0.0;
+  }
+  if (change > feedback_accuracy * size)
+    return fail(a, POL_NOT_CONVERGED, t, nv + row,
+                "no reactions balance the forces that depend on them",
+                "look for friction that locks, or give it less", diagnostics);
   memcpy(vd, a->rhs, (size_t)nv * sizeof *vd);
   for (int i = 0; i < m; i++) lambda[i] = a->rhs[nv + i]; /* may be NULL if there is none */
   return POL_OK;
@@ -415,13 +466,13 @@ pol_status pol_assembler_normal_part(pol_assembler *assembler, double t, const d
 {
   pol_assembler *a = assembler;
   int nv = a->saddle->nv, m = a->saddle->m;
-  pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero};
+  pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
   pol_terms out = {.mass = a->mass, .jacobian = a->jacobian};
   pol_status status = evaluate(a, &at, POL_MASS | POL_JACOBIAN, &out, diagnostics);
   if (status) return status;
   memset(a->rhs, 0, (size_t)(nv + m) * sizeof *a->rhs);
   pol_matrix_multiply(a->saddle->patterns.constraint, a->jacobian, 1.0, w, a->rhs + nv);
-  status = solve_kkt(a, t, diagnostics);
+  status = solve_kkt(a, NULL, t, diagnostics);
   if (status) return status;
   memcpy(w, a->rhs, (size_t)nv * sizeof *w);
   return POL_OK;
@@ -432,12 +483,12 @@ pol_status pol_assembler_velocity_defect(pol_assembler *assembler, double t, con
 {
   pol_assembler *a = assembler;
   int nv = a->saddle->nv;
-  pol_point at = {.t = t, .q = q, .v = v, .vd = a->zero};
+  pol_point at = {.t = t, .q = q, .v = v, .vd = a->zero, .history = a->history};
   pol_terms out = {.velocity = a->rhs + nv, .mass = a->mass, .jacobian = a->jacobian};
   pol_status status = evaluate(a, &at, POL_VELOCITY | POL_MASS | POL_JACOBIAN, &out, diagnostics);
   if (status) return status;
   memset(a->rhs, 0, (size_t)nv * sizeof *a->rhs);
-  status = solve_kkt(a, t, diagnostics);
+  status = solve_kkt(a, NULL, t, diagnostics);
   if (!status) memcpy(w, a->rhs, (size_t)nv * sizeof *w);
   return status;
 }

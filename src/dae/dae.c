@@ -76,6 +76,10 @@ pol_status pol_dae_validate(const pol_dae *dae, char *message, size_t size)
       return pol_broken_rule("the columns of a rotation in constraint must have the same rows",
                              message, size);
   }
+  if (dae->feedback && (dae->feedback->rows != nv || dae->feedback->cols != m))
+    return pol_broken_rule("the pattern feedback must be nv x m", message, size);
+  if ((dae->history_size > 0) != (dae->remember != NULL))
+    return pol_broken_rule("history_size and remember must be given together", message, size);
   return POL_OK;
 }
 
@@ -99,6 +103,7 @@ pol_status pol_dae_evaluate(const pol_dae *dae, const pol_point *at, unsigned wa
   if (want & (POL_STIFFNESS | POL_GEOMETRIC_STIFFNESS)) zero(out->stiffness, coupling);
   if (want & POL_JACOBIAN) zero(out->jacobian, constraint);
   if (want & POL_CURVATURE) zero(out->curvature, constraint);
+  if (want & POL_FEEDBACK) zero(out->feedback, pol_pattern_nonzeros(dae->feedback));
   return dae->evaluate(at, want, out, scratch, dae->user);
 }
 
@@ -116,6 +121,7 @@ pol_status pol_dae_patterns_create(pol_dae_patterns *patterns, const pol_dae *da
 {
   int nv = dae->group.nv, m = pol_dae_num_constraints(dae);
   memset(patterns, 0, sizeof *patterns);
+  patterns->feedback = dae->feedback;
   pol_status status = own_or_full(dae->coupling, nv, nv, &patterns->owned[0], &patterns->coupling);
   if (!status)
     status = own_or_full(dae->constraint, m, nv, &patterns->owned[1], &patterns->constraint);

@@ -13,6 +13,7 @@ pol_status pol_dae_evaluate(const pol_dae *dae, const pol_point *at, unsigned wa
 /* The patterns of a dae, full ones where it has none. */
 typedef struct pol_dae_patterns {
   const pol_pattern *coupling, *constraint;
+  const pol_pattern *feedback; /* NULL if the dae has none */
   pol_pattern *owned[2];
 } pol_dae_patterns;
 

@@ -107,6 +107,18 @@ static double residual_norm(const pol_newton *s, const double *r, int *worst)
   return max;
 }
 
+/* A row whose residual is not finite, or -1.  Constraints first: theirs spoil the balance too, by
+ * way of the reactions. */
+static int row_not_finite(const pol_newton *s)
+{
+  const int nv = s->saddle->nv, n = s->saddle->n;
+  for (int i = nv; i < n; i++)
+    if (!isfinite(s->r[i])) return i;
+  for (int i = 0; i < nv; i++)
+    if (!isfinite(s->r[i])) return i;
+  return -1;
+}
+
 static double correction_norm(const pol_newton *s, double share)
 {
   double max = 0.0;
@@ -279,6 +291,8 @@ pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system,
   if (s->options.exact_iterations > 0) return iterate_exactly(s, system, x, d);
   pol_status status = evaluate(s, system, x, s->r);
   if (status) return evaluate_failed(s, status, d);
+  const int row = row_not_finite(s);
+  if (row >= 0) return fail(s, POL_NOT_FINITE, row, "a residual is not finite", smaller, d);
 
   for (int k = 0; k < s->options.max_iterations; k++) {
     int new_matrix = !modified || !s->has_matrix;

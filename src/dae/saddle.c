@@ -47,6 +47,7 @@ static int column_rows(const pol_saddle *s, int col, int *mark, int *out)
   }
   int extra = col >= s->nv + s->m;
   int row = extra ? col - s->nv - s->m : col - s->nv;
+  if (!extra && s->patterns.feedback) collect_column(&c, s->patterns.feedback, row, 0, s->nv);
   for (int k = s->row_start[row]; k < s->row_start[row + 1]; k++) {
     if (!extra) {
       collect(&c, s->row_col[k]);
@@ -68,7 +69,8 @@ static pol_status build_rows(pol_saddle *s)
   s->row_start = calloc((size_t)s->m + 1, sizeof *s->row_start);
   s->row_col = calloc((size_t)nnz + 1, sizeof *s->row_col);
   s->row_address = calloc((size_t)nnz + 1, sizeof *s->row_address);
-  if (!s->row_start || !s->row_col || !s->row_address) return POL_NO_MEMORY;
+  s->transposed = calloc((size_t)nnz + 1, sizeof *s->transposed);
+  if (!s->row_start || !s->row_col || !s->row_address || !s->transposed) return POL_NO_MEMORY;
   for (int k = 0; k < nnz; k++) s->row_start[B->row[k] + 1]++;
   for (int i = 0; i < s->m; i++) s->row_start[i + 1] += s->row_start[i];
   for (int j = 0; j < s->nv; j++)
@@ -103,11 +105,28 @@ done:
   return status;
 }
 
+/* Looks up where the entries of B^T and of the feedback are. */
+static pol_status find_transposed(pol_saddle *s)
+{
+  const pol_pattern *F = s->patterns.feedback;
+  for (int i = 0; i < s->m; i++)
+    for (int k = s->row_start[i]; k < s->row_start[i + 1]; k++)
+      s->transposed[k] = pol_pattern_address(s->pattern, s->row_col[k], s->nv + i);
+  if (!F) return POL_OK;
+  s->feedback = calloc((size_t)pol_pattern_nonzeros(F) + 1, sizeof *s->feedback);
+  if (!s->feedback) return POL_NO_MEMORY;
+  for (int i = 0; i < s->m; i++)
+    for (int k = F->start[i]; k < F->start[i + 1]; k++)
+      s->feedback[k] = pol_pattern_address(s->pattern, F->row[k], s->nv + i);
+  return POL_OK;
+}
+
 static pol_status build(pol_saddle *s, const pol_dae *dae, pol_solver_kind solver)
 {
   pol_status status = pol_dae_patterns_create(&s->patterns, dae);
   if (!status) status = build_rows(s);
   if (!status) status = build_pattern(s);
+  if (!status) status = find_transposed(s);
   if (status) return status;
   s->values = calloc((size_t)pol_pattern_nonzeros(s->pattern) + 1, sizeof *s->values);
   if (!s->values) return POL_NO_MEMORY;
@@ -139,6 +158,8 @@ void pol_saddle_free(pol_saddle **saddle)
   free(s->row_start);
   free(s->row_col);
   free(s->row_address);
+  free(s->transposed);
+  free(s->feedback);
   free(s);
   *saddle = NULL;
 }
@@ -176,12 +197,17 @@ void pol_saddle_drop(pol_saddle *saddle, const unsigned char *dropped)
 
 void pol_saddle_set_transposed(pol_saddle *saddle, const double *jacobian)
 {
-  for (int i = 0; i < saddle->m; i++) {
-    double *column = saddle->values + saddle->pattern->start[saddle->nv + i];
-    for (int k = saddle->row_start[i]; k < saddle->row_start[i + 1]; k++)
-      *column++ = jacobian[saddle->row_address[k]];
-    *column = 0.0;
-  }
+  const int *start = saddle->pattern->start + saddle->nv;
+  size_t count = (size_t)(start[saddle->m] - start[0]);
+  memset(saddle->values + start[0], 0, count * sizeof *saddle->values);
+  for (int k = 0; k < saddle->row_start[saddle->m]; k++)
+    saddle->values[saddle->transposed[k]] = jacobian[saddle->row_address[k]];
+}
+
+void pol_saddle_add_feedback(pol_saddle *saddle, const double *feedback)
+{
+  int count = pol_pattern_nonzeros(saddle->patterns.feedback);
+  for (int k = 0; k < count; k++) saddle->values[saddle->feedback[k]] += feedback[k];
 }
 
 void pol_saddle_set_kkt(pol_saddle *saddle, const double *mass, const double *jacobian)

@@ -5,11 +5,11 @@
  *     [ B_h  0    d     ]   num_extra rows: the holonomic constraints once more (stabilized index
  * 2)
  *
- * where W stands for the pattern of M, D, K and d for a diagonal (zero, or the regularisation of
- * the assembler); the last block column and row are there only if asked for. Its pattern is built
- * and analysed once.  In each of the first nv columns the entries of W come first, then those of B,
- * then those of B_h: contiguous, in the order of the dae's own patterns, so a column can be written
- * without searching.
+ * where B^T has the entries of the pattern feedback too, if the dae has one, W stands for the
+ * pattern of M, D, K, and d for a diagonal (zero, or the regularisation of the assembler); the last
+ * block column and row are there only if asked for. Its pattern is built and analysed once.  In
+ * each of the first nv columns the entries of W come first, then those of B, then those of B_h:
+ * contiguous, in the order of the dae's own patterns, so a column can be written without searching.
  */
 #ifndef POLHODE_DAE_SADDLE_H
 #define POLHODE_DAE_SADDLE_H
@@ -24,6 +24,8 @@ typedef struct pol_saddle {
   int *row_start;   /* row i of B has the entries row_start[i] .. row_start[i+1]-1 of */
   int *row_col;     /* their columns, ascending, and */
   int *row_address; /* their addresses in the pattern constraint */
+  int *transposed;  /* their addresses in values, in the columns B^T */
+  int *feedback; /* addresses in values of the entries of the pattern feedback, if there is one */
   pol_solver *solver;
 } pol_saddle;
 
@@ -34,6 +36,9 @@ void pol_saddle_free(pol_saddle **saddle);
 
 /* The m columns (B^T, d) from the values of B, with d = 0. */
 void pol_saddle_set_transposed(pol_saddle *saddle, const double *jacobian);
+
+/* Adds dg/dlambda (pattern feedback of the dae) to the columns B^T. */
+void pol_saddle_add_feedback(pol_saddle *saddle, const double *feedback);
 
 /* Address of d of a constraint: the last entry of its column. */
 int pol_saddle_diagonal(const pol_saddle *saddle, int constraint);

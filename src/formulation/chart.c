@@ -8,6 +8,8 @@
  *   rotation-vector   as so3xr3; the integrator takes the increment as classical coordinates
  *   euler-parameters  v = (p', x'), Omega = G(p) p'
  *   tait-bryan        v = (angles', x'), R = Rx(a) Ry(b) Rz(c), Omega = G(angles) angles'
+ *   directors         v = (d1', d2', d3', x'), R = (d1 d2 d3), omega = sum d_i x d_i' / 2
+ *   point masses      v = x' in all of them, R = I
  */
 #include <math.h>
 #include <stddef.h>
@@ -432,7 +434,58 @@ static int bryan_singular(const double *q, char *text, size_t size)
   return c < 0.05 ? POL_AT_SINGULARITY : POL_NEAR_SINGULARITY;
 }
 
-/* --- table ------------------------------------------------------------------------------------ */
+/* --- point masses ----------------------------------------------------------------------------- */
+
+static void point_coordinates(const pol_body *body, double *q, double *v)
+{
+  pol_v3_copy(body->position, q);
+  pol_v3_copy(body->velocity, v);
+}
+
+static void point_frame(const pol_chart_point *at, pol_frame *frame)
+{
+  memset(frame, 0, sizeof *frame);
+  frame->R[0] = frame->R[4] = frame->R[8] = 1.0;
+  pol_v3_copy(at->q, frame->x);
+  copy_or_zero(at->v, frame->u);
+  copy_or_zero(at->vd, frame->ud);
+}
+
+/* --- directors: the columns of R as coordinates ----------------------------------------------- */
+
+static void directors_coordinates(const pol_body *body, double *q, double *v)
+{
+  double R[9], spin[3];
+  pol_quat_to_matrix(body->rotation, R);
+  pol_m3_apply(R, body->angular_velocity, spin);
+  for (int k = 0; k < 3; k++) {
+    for (int i = 0; i < 3; i++) q[3 * k + i] = R[3 * i + k];
+    pol_v3_cross(spin, q + 3 * k, v + 3 * k);
+  }
+  pol_v3_copy(body->position, q + 9);
+  pol_v3_copy(body->velocity, v + 9);
+}
+
+/* Half the sum of d_i x rate_i, in body axes. */
+static void spin_of_directors(const double *directors, const double *rates, const double R[9],
+                              double out[3])
+{
+  double sum[3] = {0.0};
+  for (int k = 0; k < 3 && rates; k++)
+    pol_v3_add_scaled_cross(0.5, directors + 3 * k, rates + 3 * k, sum);
+  pol_m3_apply_transposed(R, sum, out);
+}
+
+static void directors_frame(const pol_chart_point *at, pol_frame *frame)
+{
+  split_frame(at, 9, 9, frame);
+  for (int k = 0; k < 3; k++)
+    for (int i = 0; i < 3; i++) frame->R[3 * i + k] = at->q[3 * k + i];
+  spin_of_directors(at->q, at->v, frame->R, frame->w);
+  spin_of_directors(at->q, at->vd, frame->R, frame->wd);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
 
 #define REAL(n)                                                                                    \
   {                                                                                                \
@@ -449,7 +502,7 @@ static const struct {
                      .dim = 6,
                      .num_factors = 2,
                      .num_rotations = 3,
-                     .identity = 1,
+                     .direct = 1,
                      .factors = {{.kind = POL_SO3, .dim = 3}, REAL(3)},
                      .coordinates = product_coordinates,
                      .frame = product_frame}},
@@ -481,7 +534,7 @@ static const struct {
                             .dim = 6,
                             .num_factors = 2,
                             .num_rotations = 3,
-                            .identity = 1,
+                            .direct = 1,
                             .factors = {{.kind = POL_SO3_CAYLEY, .dim = 3}, REAL(3)},
                             .coordinates = product_coordinates,
                             .frame = product_frame}},
@@ -504,7 +557,7 @@ static const struct {
           .dim = 6,
           .num_factors = 2,
           .num_rotations = 3,
-          .identity = 1,
+          .direct = 1,
           .factors = {{.kind = POL_SO3_VECTOR, .dim = 3}, REAL(3)},
           .coordinates = product_coordinates,
           .frame = product_frame}},
@@ -515,7 +568,7 @@ static const struct {
           .dim = 7,
           .num_factors = 1,
           .num_rotations = 4,
-          .unit_constraint = 1,
+          .num_internal = 1,
           .factors = {REAL(7)},
           .coordinates = euler_coordinates,
           .frame = euler_frame,
@@ -533,7 +586,27 @@ static const struct {
                          .maps = bryan_maps,
                          .add_wrench_gradient = bryan_add_wrench_gradient,
                          .singular = bryan_singular}},
+    [POL_DIRECTORS] =
+        {"directors",
+         "the columns of the rotation matrix as coordinates; all terms are polynomial",
+         {.nq = 12,
+          .dim = 12,
+          .num_factors = 1,
+          .num_rotations = 9,
+          .num_internal = 6,
+          .polynomial = 1,
+          .factors = {REAL(12)},
+          .coordinates = directors_coordinates,
+          .frame = directors_frame}},
 };
+
+static const pol_chart point_chart = {.nq = 3,
+                                      .dim = 3,
+                                      .num_factors = 1,
+                                      .direct = 1,
+                                      .factors = {REAL(3)},
+                                      .coordinates = point_coordinates,
+                                      .frame = point_frame};
 
 #undef REAL
 
@@ -542,6 +615,11 @@ enum { NUM_CHARTS = (int)(sizeof charts / sizeof charts[0]) };
 const pol_chart *pol_chart_of(pol_formulation_kind kind)
 {
   return (int)kind >= 0 && (int)kind < NUM_CHARTS ? &charts[kind].chart : NULL;
+}
+
+const pol_chart *pol_chart_of_body(pol_formulation_kind kind, const pol_body *body)
+{
+  return body->point ? &point_chart : pol_chart_of(kind);
 }
 
 int pol_formulation_count(void)

@@ -9,8 +9,8 @@
  *
  *     N1 = d(L v)/dq,   N2 = d(L v' + bias)/dq,   N3 = d(bias)/dv,   G = d(L^T r)/dq at constant r.
  *
- * Where the coordinates' velocities are those of the frame, L = I and all the others vanish:
- * `identity`.
+ * Where the coordinates' velocities are the last dim of the frame's six, L = (0; I) and all the
+ * others vanish: such a chart is `direct`, and blocks need no products.
  */
 #ifndef POLHODE_FORMULATION_CHART_H
 #define POLHODE_FORMULATION_CHART_H
@@ -19,7 +19,7 @@
 
 #include "mechanism/joint.h"
 
-enum { POL_CHART_MAX_DIM = 7, POL_CHART_MAX_FACTORS = 2 };
+enum { POL_CHART_MAX_DIM = 7, POL_CHART_MAX_FACTORS = 2, POL_MAX_COORDINATES = 12 };
 
 /* 6 rows for a frame, or dim rows for coordinates; dim columns. */
 typedef double pol_map[POL_CHART_MAX_DIM][POL_CHART_MAX_DIM];
@@ -42,23 +42,26 @@ typedef struct pol_chart {
   int num_factors;                           /* of the body's group */
   pol_factor factors[POL_CHART_MAX_FACTORS]; /* kind and dim only */
   int num_rotations;                         /* first components of v: those of the rotation */
-  int identity;
-  int unit_constraint; /* q holds Euler parameters p that must satisfy p.p = 1 */
+  int direct;
+  int num_internal; /* constraints of the coordinates: 1 for Euler parameters, 6 for directors */
+  int polynomial;   /* directors: the terms are not those of frames and maps (directors.c) */
 
   /* Body values to coordinates. */
   void (*coordinates)(const pol_body *body, double *q, double *v);
   /* Coordinates to the frame. */
   void (*frame)(const pol_chart_point *at, pol_frame *frame);
-  /* L and its relatives, set to zero before; NULL if identity. */
+  /* L and its relatives, set to zero before; NULL if direct. */
   void (*maps)(const pol_chart_point *at, const pol_frame *frame, pol_chart_maps *maps);
-  /* K += G for the wrench r; NULL if identity. */
+  /* K += G for the wrench r; NULL if direct. */
   void (*add_wrench_gradient)(const pol_chart_point *at, const pol_frame *frame, const double r[6],
                               pol_map K);
   /* Optional: whether q is at a singularity of the coordinates; its name goes to text. */
   int (*singular)(const double *q, char *text, size_t size);
 } pol_chart;
 
-/* The chart of a kind; NULL if there is none. */
+/* The chart of a kind for rigid bodies; NULL if there is none. */
 const pol_chart *pol_chart_of(pol_formulation_kind kind);
+/* The chart of a body in a formulation of that kind: points have the same in all. */
+const pol_chart *pol_chart_of_body(pol_formulation_kind kind, const pol_body *body);
 
 #endif

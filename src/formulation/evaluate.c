@@ -5,10 +5,12 @@
  *     damping   = L^T ( D_c L + M_c N3 )                B = B_c L
  *     stiffness = L^T ( K_c L + D_c N1 + M_c N2 ) + G   Z = Z_c L + B_c N1
  *
- * with the subscript c for a frame's own velocities.
+ * with the subscript c for a frame's own velocities.  Each body has its own chart; where it is
+ * direct, L picks the last dim of the frame's six, and its products are left out.
  */
 #include <string.h>
 
+#include "formulation/elements.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
 
@@ -28,14 +30,13 @@ typedef struct evaluation {
   unsigned want;
   const pol_terms *out;
   pol_frame *frames;    /* one a body */
-  pol_chart_maps *maps; /* one a body; not for an identity chart */
+  pol_chart_maps *maps; /* one a body; set for charts that are not direct */
   double (*wrench)[WRENCH_SIZE];
 } evaluation;
 
 size_t pol_formulation_scratch(const pol_chart *chart, int num_bodies)
 {
-  return (size_t)num_bodies *
-         (size_t)(FRAME_SIZE + WRENCH_SIZE + (chart->identity ? 0 : MAPS_SIZE));
+  return (size_t)num_bodies * (size_t)(FRAME_SIZE + WRENCH_SIZE + (chart->direct ? 0 : MAPS_SIZE));
 }
 
 const pol_frame *pol_ground_frame(void)
@@ -55,7 +56,16 @@ void pol_formulation_frame(const pol_formulation *formulation, const double *q, 
                            int body, pol_frame *frame)
 {
   pol_chart_point at = pol_formulation_point(formulation, q, v, NULL, body);
-  formulation->chart->frame(&at, frame);
+  formulation->bodies[body].chart->frame(&at, frame);
+}
+
+void pol_formulation_frames(const pol_formulation *formulation, const double *q, const double *v,
+                            const int body[2], pol_frame frames[2])
+{
+  for (int i = 0; i < 2; i++) {
+    frames[i] = *pol_ground_frame();
+    if (body[i] != POL_GROUND) pol_formulation_frame(formulation, q, v, body[i], &frames[i]);
+  }
 }
 
 static const pol_frame *frame_of(const evaluation *e, int body)
@@ -66,12 +76,12 @@ static const pol_frame *frame_of(const evaluation *e, int body)
 /* Frames of all bodies, and their maps where they are needed. */
 static void place_frames(evaluation *e)
 {
-  const pol_chart *chart = e->f->chart;
   unsigned mapped = matrix_terms | POL_INERTIA | POL_FORCE | POL_REACTION;
   for (int b = 0; b < e->f->num_bodies; b++) {
+    const pol_chart *chart = e->f->bodies[b].chart;
     pol_chart_point at = pol_formulation_point(e->f, e->at->q, e->at->v, e->at->vd, b);
     chart->frame(&at, &e->frames[b]);
-    if (chart->identity || !(e->want & mapped)) continue;
+    if (chart->direct || !(e->want & mapped)) continue;
     memset(&e->maps[b], 0, sizeof e->maps[b]);
     chart->maps(&at, &e->frames[b], &e->maps[b]);
   }
@@ -103,11 +113,11 @@ static void add_body_wrench(const pol_body *body, const double gravity[3], const
 static pol_status subtract_forces(evaluation *e)
 {
   for (int k = 0; k < e->f->num_forces; k++) {
-    const pol_force_kernel *kernel = &e->f->forces[k].kernel;
-    const int *body = kernel->body;
+    const pol_placed_force *force = &e->f->forces[k];
+    const int *body = force->kernel.body;
     double wrench[2][WRENCH_SIZE];
-    pol_status status =
-        pol_force_wrenches(kernel, frame_of(e, body[0]), frame_of(e, body[1]), wrench);
+    pol_status status = pol_placed_wrenches(force, e->at->history, frame_of(e, body[0]),
+                                            frame_of(e, body[1]), wrench);
     if (status) return status;
     for (int j = 0; j < 2; j++)
       for (int i = 0; i < WRENCH_SIZE && body[j] != POL_GROUND; i++)
@@ -153,15 +163,16 @@ static void write_balance(const evaluation *e)
   for (int b = 0; b < f->num_bodies; b++) {
     const pol_placed_body *body = &f->bodies[b];
     double *balance = e->out->balance + body->v;
-    if (f->chart->identity) {
-      memcpy(balance, e->wrench[b], sizeof e->wrench[b]);
+    int dim = body->chart->dim;
+    if (body->chart->direct) {
+      for (int i = 0; i < dim; i++) balance[i] = e->wrench[b][6 - dim + i];
       continue;
     }
-    for (int j = 0; j < f->chart->dim; j++)
+    for (int j = 0; j < dim; j++)
       for (int i = 0; i < 6; i++) balance[j] += e->maps[b].L[i][j] * e->wrench[b][i];
-    if (body->unit_row >= 0 && (e->want & POL_REACTION))
+    if (body->internal_row >= 0 && (e->want & POL_REACTION))
       for (int i = 0; i < 4; i++)
-        balance[i] += 2.0 * e->at->q[body->q + i] * e->at->lambda[body->unit_row];
+        balance[i] += 2.0 * e->at->q[body->q + i] * e->at->lambda[body->internal_row];
   }
 }
 
@@ -189,9 +200,9 @@ static void write_unit_constraint(const evaluation *e, const pol_placed_body *bo
     rate += pd ? 2.0 * p[i] * pd[i] : 0.0;
     acceleration += pd ? 2.0 * pd[i] * pd[i] : 0.0;
   }
-  if (e->want & POL_POSITION) e->out->position[body->unit_row] = square;
-  if (e->want & POL_VELOCITY) e->out->velocity[body->unit_row] = rate;
-  if (e->want & POL_ACCELERATION) e->out->acceleration[body->unit_row] = acceleration;
+  if (e->want & POL_POSITION) e->out->position[body->internal_row] = square;
+  if (e->want & POL_VELOCITY) e->out->velocity[body->internal_row] = rate;
+  if (e->want & POL_ACCELERATION) e->out->acceleration[body->internal_row] = acceleration;
 }
 
 /* Position, velocity and acceleration of a joint, or of a drive as if its axis stood still. */
@@ -202,7 +213,7 @@ static void write_joint_rows(const evaluation *e, const pol_joint_kernel *kernel
   if (e->want & POL_VELOCITY) pol_joint_velocity(kernel, first, second, e->out->velocity + row);
   if (!(e->want & POL_ACCELERATION)) return;
   pol_joint_acceleration(kernel, first, second, e->out->acceleration + row);
-  if (!e->f->chart->identity)
+  if (!e->f->chart->direct)
     add_bias_acceleration(kernel, first, second, e->out->acceleration + row);
 }
 
@@ -235,7 +246,7 @@ static void write_constraints(const evaluation *e)
     if (f->joints[k].row >= 0) write_joint_rows(e, &f->joints[k].kernel, f->joints[k].row);
   for (int k = 0; k < f->num_drives; k++) write_drive_row(e, &f->drives[k]);
   for (int b = 0; b < f->num_bodies; b++)
-    if (f->bodies[b].unit_row >= 0) write_unit_constraint(e, &f->bodies[b]);
+    if (f->bodies[b].internal_row >= 0) write_unit_constraint(e, &f->bodies[b]);
 }
 
 /* --- matrices --------------------------------------------------------------------------------- */
@@ -249,11 +260,21 @@ static void add_block(double *values, pol_slot slot, const double *block, int wi
       values[slot.address + j * slot.stride + i] += block[i * width + j];
 }
 
-/* values[slot] += (rows of a frame's block) map, map = L or N1 of body b */
-static void add_mapped_rows(const evaluation *e, double *values, pol_slot slot, const double *block,
-                            int width, int rows, pol_map map)
+/* The same for what direct charts of `rows` and `cols` velocities pick of a frame's 6 x 6 block;
+ * rigid bodies pick all, with sizes that the compiler can see. */
+static void add_picked(double *values, pol_slot slot, const double *block, int width, int rows,
+                       int cols)
 {
-  int dim = e->f->chart->dim;
+  if (rows == 6 && cols == 6)
+    add_block(values, slot, block, width, 6, 6);
+  else
+    add_block(values, slot, block + (6 - rows) * width + 6 - cols, width, rows, cols);
+}
+
+/* values[slot] += (rows of a frame's block) map, map = L or N1 of a body with dim velocities */
+static void add_mapped_rows(double *values, pol_slot slot, const double *block, int width, int rows,
+                            pol_map map, int dim)
+{
   for (int j = 0; j < dim; j++)
     for (int r = 0; r < rows; r++) {
       double sum = 0.0;
@@ -273,13 +294,12 @@ static void add_product(const double *A, int width, pol_map B, int dim, pol_map 
     }
 }
 
-/* values[slot] += L^T inner, inner 6 x dim */
-static void add_pulled_back(const evaluation *e, double *values, pol_slot slot, pol_map L,
-                            pol_map inner)
+/* values[slot] += L^T inner, inner 6 x cols, L 6 x rows */
+static void add_pulled_back(double *values, pol_slot slot, pol_map L, pol_map inner, int rows,
+                            int cols)
 {
-  int dim = e->f->chart->dim;
-  for (int j = 0; j < dim; j++)
-    for (int i = 0; i < dim; i++) {
+  for (int j = 0; j < cols; j++)
+    for (int i = 0; i < rows; i++) {
       double sum = 0.0;
       for (int k = 0; k < 6; k++) sum += L[k][i] * inner[k][j];
       values[slot.address + j * slot.stride + i] += sum;
@@ -314,59 +334,60 @@ static void body_damping(const pol_body *body, const pol_frame *frame, double D[
 static void add_mapped_body(const evaluation *e, int b, const double mass[36],
                             const double damping[36])
 {
-  const pol_chart *chart = e->f->chart;
   const pol_placed_body *body = &e->f->bodies[b];
+  const pol_chart *chart = body->chart;
+  int dim = chart->dim;
   pol_chart_maps *maps = &e->maps[b];
   if (e->want & POL_MASS) {
     pol_map inner = {{0.0}};
-    add_product(mass, 6, maps->L, chart->dim, inner);
-    add_pulled_back(e, e->out->mass, body->diagonal, maps->L, inner);
+    add_product(mass, 6, maps->L, dim, inner);
+    add_pulled_back(e->out->mass, body->diagonal, maps->L, inner, dim, dim);
   }
   if (e->want & POL_DAMPING) {
     pol_map inner = {{0.0}};
-    add_product(damping, 6, maps->L, chart->dim, inner);
-    add_product(mass, 6, maps->N3, chart->dim, inner);
-    add_pulled_back(e, e->out->damping, body->diagonal, maps->L, inner);
+    add_product(damping, 6, maps->L, dim, inner);
+    add_product(mass, 6, maps->N3, dim, inner);
+    add_pulled_back(e->out->damping, body->diagonal, maps->L, inner, dim, dim);
   }
   if (e->want & POL_STIFFNESS) {
     pol_map inner = {{0.0}};
-    add_product(damping, 6, maps->N1, chart->dim, inner);
-    add_product(mass, 6, maps->N2, chart->dim, inner);
-    add_pulled_back(e, e->out->stiffness, body->diagonal, maps->L, inner);
+    add_product(damping, 6, maps->N1, dim, inner);
+    add_product(mass, 6, maps->N2, dim, inner);
+    add_pulled_back(e->out->stiffness, body->diagonal, maps->L, inner, dim, dim);
   }
   if (e->want & (POL_STIFFNESS | POL_GEOMETRIC_STIFFNESS)) {
     pol_map gradient = {{0.0}};
     pol_chart_point at = pol_formulation_point(e->f, e->at->q, e->at->v, e->at->vd, b);
     chart->add_wrench_gradient(&at, &e->frames[b], e->wrench[b], gradient);
-    add_block(e->out->stiffness, body->diagonal, gradient[0], POL_CHART_MAX_DIM, chart->dim,
-              chart->dim);
+    add_block(e->out->stiffness, body->diagonal, gradient[0], POL_CHART_MAX_DIM, dim, dim);
   }
 }
 
 static void add_body(const evaluation *e, int b)
 {
   const pol_placed_body *body = &e->f->bodies[b];
+  int dim = body->chart->dim;
   double mass[36], damping[36];
   body_mass(body->body, mass);
   body_damping(body->body, &e->frames[b], damping);
-  if (!e->f->chart->identity) {
+  if (!body->chart->direct) {
     add_mapped_body(e, b, mass, damping);
     return;
   }
-  if (e->want & POL_MASS) add_block(e->out->mass, body->diagonal, mass, 6, 6, 6);
-  if (e->want & POL_DAMPING) add_block(e->out->damping, body->diagonal, damping, 6, 6, 6);
+  if (e->want & POL_MASS) add_picked(e->out->mass, body->diagonal, mass, 6, dim, dim);
+  if (e->want & POL_DAMPING) add_picked(e->out->damping, body->diagonal, damping, 6, dim, dim);
 }
 
 /* B = 2 p, Z = 2 p', K = 2 mu I of p.p = 1 */
 static void add_unit_constraint(const evaluation *e, const pol_placed_body *body)
 {
   for (int i = 0; i < 4; i++) {
-    int entry = body->unit.address + i * body->unit.stride;
+    int entry = body->internal.address + i * body->internal.stride;
     int diagonal = body->diagonal.address + i * body->diagonal.stride + i;
     if (e->want & POL_JACOBIAN) e->out->jacobian[entry] += 2.0 * e->at->q[body->q + i];
     if (e->want & POL_CURVATURE) e->out->curvature[entry] += 2.0 * e->at->v[body->v + i];
     if (e->want & POL_GEOMETRIC_STIFFNESS)
-      e->out->stiffness[diagonal] += 2.0 * e->at->lambda[body->unit_row];
+      e->out->stiffness[diagonal] += 2.0 * e->at->lambda[body->internal_row];
   }
 }
 
@@ -375,15 +396,33 @@ static void add_joint_rows(const evaluation *e, const pol_placed_joint *joint, d
                            double (*rows)[12], int turned)
 {
   for (int j = 0; j < 2; j++) {
-    int body = joint->kernel.body[j];
+    int body = joint->kernel.body[j], num_rows = joint->kernel.num_rows;
     const double *block = rows[0] + 6 * j;
     if (body == POL_GROUND) continue;
-    if (e->f->chart->identity)
-      add_block(values, joint->jacobian[j], block, 12, joint->kernel.num_rows, 6);
-    else
-      add_mapped_rows(e, values, joint->jacobian[j], block, 12, joint->kernel.num_rows,
-                      turned ? e->maps[body].N1 : e->maps[body].L);
+    const pol_chart *chart = e->f->bodies[body].chart;
+    if (!chart->direct)
+      add_mapped_rows(values, joint->jacobian[j], block, 12, num_rows,
+                      turned ? e->maps[body].N1 : e->maps[body].L, chart->dim);
+    else if (!turned)
+      add_block(values, joint->jacobian[j], block + 6 - chart->dim, 12, num_rows, chart->dim);
   }
+}
+
+/* values[slot] += L^T block L of two bodies, or L^T block N1 if `turned`; not both are direct. */
+static void add_mapped_square(const evaluation *e, double *values, pol_slot slot,
+                              const double *block, int row, int col, int turned)
+{
+  const pol_chart *above = e->f->bodies[row].chart, *beside = e->f->bodies[col].chart;
+  pol_map inner = {{0.0}};
+  if (!beside->direct)
+    add_product(block, 12, turned ? e->maps[col].N1 : e->maps[col].L, beside->dim, inner);
+  else
+    for (int i = 0; i < 6; i++)
+      memcpy(inner[i], block + 12 * i + 6 - beside->dim, (size_t)beside->dim * sizeof **inner);
+  if (!above->direct)
+    add_pulled_back(values, slot, e->maps[row].L, inner, above->dim, beside->dim);
+  else
+    add_block(values, slot, inner[6 - above->dim], POL_CHART_MAX_DIM, above->dim, beside->dim);
 }
 
 /* Adds a 12 x 12 block of two frames into the stiffness or damping: L^T K L, or L^T K N1 if
@@ -396,13 +435,12 @@ static void add_square(const evaluation *e, const int body[2], const pol_slot co
       int row = body[i], col = body[j];
       const double *block = K[6 * i] + 6 * j;
       if (row == POL_GROUND || col == POL_GROUND) continue;
-      if (e->f->chart->identity) {
-        add_block(values, coupling[i][j], block, 12, 6, 6);
-        continue;
-      }
-      pol_map inner = {{0.0}};
-      add_product(block, 12, turned ? e->maps[col].N1 : e->maps[col].L, e->f->chart->dim, inner);
-      add_pulled_back(e, values, coupling[i][j], e->maps[row].L, inner);
+      const pol_chart *above = e->f->bodies[row].chart, *beside = e->f->bodies[col].chart;
+      if (turned && beside->direct) continue; /* N1 = 0 */
+      if (above->direct && beside->direct)
+        add_picked(values, coupling[i][j], block, 12, above->dim, beside->dim);
+      else
+        add_mapped_square(e, values, coupling[i][j], block, row, col, turned);
     }
 }
 
@@ -410,7 +448,7 @@ static void add_joint(const evaluation *e, const pol_placed_joint *joint)
 {
   const pol_joint_kernel *kernel = &joint->kernel;
   const pol_frame *first = frame_of(e, kernel->body[0]), *second = frame_of(e, kernel->body[1]);
-  int mapped = !e->f->chart->identity;
+  int mapped = !e->f->chart->direct;
   double rows[POL_MAX_JOINT_ROWS][12], K[12][12];
   if (joint->row < 0) return;
   if (e->want & POL_JACOBIAN || (mapped && e->want & POL_CURVATURE))
@@ -447,8 +485,8 @@ static pol_status add_force(const evaluation *e, const pol_placed_force *force)
 {
   const int *body = force->kernel.body;
   pol_force_blocks blocks;
-  pol_status status =
-      pol_force_derivatives(&force->kernel, frame_of(e, body[0]), frame_of(e, body[1]), &blocks);
+  pol_status status = pol_placed_derivatives(force, e->at->history, frame_of(e, body[0]),
+                                             frame_of(e, body[1]), &blocks);
   if (status) return status;
   for (int i = 0; i < 12; i++)
     for (int j = 0; j < 12; j++) {
@@ -459,7 +497,7 @@ static pol_status add_force(const evaluation *e, const pol_placed_force *force)
     add_square(e, body, force->coupling, e->out->damping, blocks.by_velocity, 0);
   if (e->want & POL_STIFFNESS) {
     add_square(e, body, force->coupling, e->out->stiffness, blocks.by_position, 0);
-    if (!e->f->chart->identity)
+    if (!e->f->chart->direct)
       add_square(e, body, force->coupling, e->out->stiffness, blocks.by_velocity, 1);
   }
   return POL_OK;
@@ -469,7 +507,7 @@ static pol_status add_matrices(evaluation *e)
 {
   const pol_formulation *f = e->f;
   pol_status status = POL_OK;
-  if (!f->chart->identity) {
+  if (!f->chart->direct) {
     /* the chart's stiffness needs the wrenches that it turns */
     unsigned parts = 0;
     if (e->want & POL_STIFFNESS) parts |= POL_INERTIA | POL_FORCE;
@@ -478,7 +516,7 @@ static pol_status add_matrices(evaluation *e)
   }
   for (int b = 0; b < f->num_bodies; b++) {
     add_body(e, b);
-    if (f->bodies[b].unit_row >= 0) add_unit_constraint(e, &f->bodies[b]);
+    if (f->bodies[b].internal_row >= 0) add_unit_constraint(e, &f->bodies[b]);
   }
   if (e->want & (POL_STIFFNESS | POL_DAMPING))
     for (int k = 0; k < f->num_forces && !status; k++) status = add_force(e, &f->forces[k]);

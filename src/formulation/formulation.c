@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formulation/elements.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
 
@@ -27,7 +28,7 @@ static const pol_marker *fixed_point(const pol_mechanism *mechanism, int joint, 
   return NULL;
 }
 
-/* The first joint that holds a point of the body fixed, or -1. */
+/* The first joint that holds a point of the rigid body fixed, or -1. */
 static int pivot_joint(const pol_mechanism *mechanism, int body)
 {
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++)
@@ -38,20 +39,20 @@ static int pivot_joint(const pol_mechanism *mechanism, int body)
 pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulation_kind kind,
                                     char *message, size_t size)
 {
-  const pol_chart *chart = pol_chart_of(kind);
   if (size) message[0] = '\0';
-  if (!chart || pol_mechanism_num_bodies(mechanism) == 0) {
+  if (!pol_chart_of(kind) || pol_mechanism_num_bodies(mechanism) == 0) {
     snprintf(message, size, "there is no body, or no such formulation");
     return POL_BAD_ARGUMENT;
   }
   for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
     const pol_body *body = pol_mechanism_body(mechanism, b);
-    if (kind == POL_SO3_PIVOT && pivot_joint(mechanism, b) < 0) {
+    const pol_chart *chart = pol_chart_of_body(kind, body);
+    if (kind == POL_SO3_PIVOT && !body->point && pivot_joint(mechanism, b) < 0) {
       snprintf(message, size, "so3 needs a spherical joint to the ground for body '%s'",
                body->name);
       return POL_BAD_ARGUMENT;
     }
-    double q[POL_CHART_MAX_DIM], v[POL_CHART_MAX_DIM];
+    double q[POL_MAX_COORDINATES], v[POL_MAX_COORDINATES];
     char text[128];
     chart->coordinates(body, q, v);
     if (chart->singular && chart->singular(q, text, sizeof text)) {
@@ -73,8 +74,7 @@ static pol_placed_joint *element(const pol_formulation *f, int k)
 /* Numbers the coordinates and constraints. */
 static void number(pol_formulation *f)
 {
-  const pol_chart *chart = f->chart;
-  int row = 0;
+  int row = 0, q = 0, v = 0;
   for (int k = 0; k < f->num_joints; k++) {
     pol_joint_kernel_setup(&f->joints[k].kernel, f->mechanism, k);
     f->joints[k].row = row;
@@ -89,10 +89,12 @@ static void number(pol_formulation *f)
   }
   for (int b = 0; b < f->num_bodies; b++) {
     pol_placed_body *body = &f->bodies[b];
-    body->body = pol_mechanism_body(f->mechanism, b);
-    body->q = chart->nq * b;
-    body->v = chart->dim * b;
-    body->unit_row = chart->unit_constraint ? row++ : -1;
+    body->q = q;
+    body->v = v;
+    q += body->chart->nq;
+    v += body->chart->dim;
+    body->internal_row = body->chart->num_internal ? row : -1;
+    row += body->chart->num_internal;
   }
   f->dae.num_holonomic = row;
 }
@@ -101,6 +103,7 @@ static void number(pol_formulation *f)
 static void eliminate_pivots(pol_formulation *f)
 {
   for (int b = 0; b < f->num_bodies; b++) {
+    if (f->bodies[b].body->point) continue;
     int k = pivot_joint(f->mechanism, b);
     const pol_joint *joint = pol_mechanism_joint(f->mechanism, k);
     const pol_marker *on_body = fixed_point(f->mechanism, k, b);
@@ -121,18 +124,20 @@ static void eliminate_pivots(pol_formulation *f)
 }
 
 /* Adds the blocks off the diagonal that couple two bodies; none with the ground. */
-static int add_coupling(int dim, const int body[2], int count, pol_block *coupling)
+static int add_coupling(const pol_formulation *f, const int body[2], int count, pol_block *coupling)
 {
   if (body[0] == POL_GROUND || body[1] == POL_GROUND) return count;
-  for (int i = 0; i < 2; i++)
-    coupling[count++] = (pol_block){dim * body[i], dim * body[1 - i], dim, dim};
+  for (int i = 0; i < 2; i++) {
+    const pol_placed_body *row = &f->bodies[body[i]], *col = &f->bodies[body[1 - i]];
+    coupling[count++] = (pol_block){row->v, col->v, row->chart->dim, col->chart->dim};
+  }
   return count;
 }
 
 /* The blocks of each body and of each pair of bodies that share a joint, a drive or a force. */
 static pol_status build_patterns(pol_formulation *f)
 {
-  int dim = f->chart->dim, nv = dim * f->num_bodies, m = f->dae.num_holonomic;
+  int nv = f->dae.group.nv, m = f->dae.num_holonomic;
   size_t bodies = (size_t)f->num_bodies, joints = (size_t)(f->num_joints + f->num_drives);
   size_t pairs = joints + (size_t)f->num_forces;
   pol_block *coupling = calloc(bodies + 2 * pairs + 1, sizeof *coupling);
@@ -143,23 +148,25 @@ static pol_status build_patterns(pol_formulation *f)
 
   for (int b = 0; b < f->num_bodies; b++) {
     const pol_placed_body *body = &f->bodies[b];
+    int dim = body->chart->dim;
     coupling[num_coupling++] = (pol_block){body->v, body->v, dim, dim};
-    if (body->unit_row >= 0)
-      constraint[num_constraint++] = (pol_block){body->unit_row, body->v, 1, dim};
+    if (body->internal_row >= 0)
+      constraint[num_constraint++] =
+          (pol_block){body->internal_row, body->v, body->chart->num_internal, dim};
   }
   for (int k = 0; k < f->num_joints + f->num_drives; k++) {
     const pol_placed_joint *joint = element(f, k);
     if (joint->row < 0) continue;
     for (int i = 0; i < 2; i++) {
-      int body = joint->kernel.body[i];
-      if (body == POL_GROUND) continue;
+      if (joint->kernel.body[i] == POL_GROUND) continue;
+      const pol_placed_body *body = &f->bodies[joint->kernel.body[i]];
       constraint[num_constraint++] =
-          (pol_block){joint->row, dim * body, joint->kernel.num_rows, dim};
+          (pol_block){joint->row, body->v, joint->kernel.num_rows, body->chart->dim};
     }
-    num_coupling = add_coupling(dim, joint->kernel.body, num_coupling, coupling);
+    num_coupling = add_coupling(f, joint->kernel.body, num_coupling, coupling);
   }
   for (int k = 0; k < f->num_forces; k++)
-    num_coupling = add_coupling(dim, f->forces[k].kernel.body, num_coupling, coupling);
+    num_coupling = add_coupling(f, f->forces[k].kernel.body, num_coupling, coupling);
   status = pol_pattern_create(&f->coupling, nv, nv, num_coupling, coupling);
   if (!status) status = pol_pattern_create(&f->constraint, m, nv, num_constraint, constraint);
 done:
@@ -183,8 +190,8 @@ static void place_elements(pol_formulation *f)
   for (int b = 0; b < f->num_bodies; b++) {
     pol_placed_body *body = &f->bodies[b];
     body->diagonal = slot_at(f->coupling, body->v, body->v);
-    if (body->unit_row < 0) continue;
-    body->unit = slot_at(f->constraint, body->unit_row, body->v);
+    if (body->internal_row < 0) continue;
+    body->internal = slot_at(f->constraint, body->internal_row, body->v);
   }
   for (int k = 0; k < f->num_joints + f->num_drives; k++) {
     pol_placed_joint *joint = element(f, k);
@@ -207,14 +214,31 @@ static const char axes[] = "xyz";
 /* "body 'top', torque x"; coordinates that are not the frame's own carry numbers. */
 static void describe_balance(const pol_formulation *f, int equation, char *text, size_t size)
 {
-  const char *name = f->bodies[equation / f->chart->dim].body->name;
-  int component = equation % f->chart->dim, rotations = f->chart->num_rotations;
+  const pol_placed_body *body = f->bodies;
+  while (equation >= body->v + body->chart->dim) body++;
+  const char *name = body->body->name;
+  int component = equation - body->v, rotations = body->chart->num_rotations;
   if (component >= rotations)
     snprintf(text, size, "body '%s', force %c", name, axes[component - rotations]);
   else if (rotations == 3)
     snprintf(text, size, "body '%s', torque %c", name, axes[component]);
+  else if (body->chart->polynomial)
+    snprintf(text, size, "body '%s', force %c on director %d", name, axes[component % 3],
+             component / 3 + 1);
   else
     snprintf(text, size, "body '%s', torque on Euler parameter %d", name, component);
+}
+
+/* Names a row if it is one of the body's own. */
+static void describe_internal(const pol_placed_body *body, int row, char *text, size_t size)
+{
+  static const char *const directors[] = {"length of director 1", "length of director 2",
+                                          "length of director 3", "directors 1 and 2",
+                                          "directors 1 and 3",    "directors 2 and 3"};
+  int own = row - body->internal_row;
+  if (body->internal_row < 0 || own < 0 || own >= body->chart->num_internal) return;
+  snprintf(text, size, "body '%s', %s", body->body->name,
+           body->chart->polynomial ? directors[own] : "unit length of the Euler parameters");
 }
 
 static void describe(int equation, char *text, size_t size, void *user)
@@ -226,9 +250,7 @@ static void describe(int equation, char *text, size_t size, void *user)
     return;
   }
   for (int b = 0; b < f->num_bodies; b++)
-    if (f->bodies[b].unit_row == equation - nv)
-      snprintf(text, size, "body '%s', unit length of the Euler parameters",
-               f->bodies[b].body->name);
+    describe_internal(&f->bodies[b], equation - nv, text, size);
   for (int k = 0; k < f->num_drives; k++)
     if (f->drives[k].placed.row == equation - nv)
       snprintf(text, size, "drive '%s'", f->drives[k].kernel.drive->name);
@@ -254,37 +276,51 @@ static int singular(const double *q, char *text, size_t size, void *user)
   const pol_formulation *f = user;
   int worst = 0;
   for (int b = 0; b < f->num_bodies; b++) {
+    const pol_placed_body *body = &f->bodies[b];
     char what[96];
-    int found = f->chart->singular(q + f->bodies[b].q, what, sizeof what);
+    if (!body->chart->singular) continue;
+    int found = body->chart->singular(q + body->q, what, sizeof what);
     if (found <= worst) continue;
     worst = found;
-    snprintf(text, size, "body '%s' is in %s", f->bodies[b].body->name, what);
+    snprintf(text, size, "body '%s' is in %s", body->body->name, what);
   }
   return worst;
 }
 
 /* --- life cycle ------------------------------------------------------------------------------- */
 
+/* The bodies' charts and the group that their factors make. */
+static pol_status choose_charts(pol_formulation *f)
+{
+  int num_factors = 0;
+  for (int b = 0; b < f->num_bodies; b++) {
+    f->bodies[b].body = pol_mechanism_body(f->mechanism, b);
+    f->bodies[b].chart = pol_chart_of_body(f->kind, f->bodies[b].body);
+    const pol_chart *chart = f->bodies[b].chart;
+    for (int i = 0; i < chart->num_factors; i++) f->factors[num_factors++] = chart->factors[i];
+  }
+  return pol_group_layout(&f->dae.group, f->factors, num_factors);
+}
+
 static pol_status build(pol_formulation *f)
 {
-  const pol_chart *chart = f->chart;
   f->num_bodies = pol_mechanism_num_bodies(f->mechanism);
   f->num_joints = pol_mechanism_num_joints(f->mechanism);
   f->num_forces = pol_mechanism_num_forces(f->mechanism);
   f->num_drives = pol_mechanism_num_drives(f->mechanism);
   pol_mechanism_gravity(f->mechanism, f->gravity);
-  int num_factors = f->num_bodies * chart->num_factors;
-  f->factors = calloc((size_t)num_factors + 1, sizeof *f->factors);
+  f->factors = calloc((size_t)(f->num_bodies * POL_CHART_MAX_FACTORS) + 1, sizeof *f->factors);
   f->bodies = calloc((size_t)f->num_bodies + 1, sizeof *f->bodies);
   f->joints = calloc((size_t)f->num_joints + 1, sizeof *f->joints);
   f->forces = calloc((size_t)f->num_forces + 1, sizeof *f->forces);
   f->drives = calloc((size_t)f->num_drives + 1, sizeof *f->drives);
   if (!f->factors || !f->bodies || !f->joints || !f->forces || !f->drives) return POL_NO_MEMORY;
 
-  for (int i = 0; i < num_factors; i++) f->factors[i] = chart->factors[i % chart->num_factors];
-  pol_status status = pol_group_layout(&f->dae.group, f->factors, num_factors);
+  pol_status status = choose_charts(f);
   if (status) return status;
   number(f);
+  status = pol_formulation_place_coordinates(f);
+  if (status) return status;
   if (f->kind == POL_SO3_PIVOT) eliminate_pivots(f);
   status = build_patterns(f);
   if (status) return status;
@@ -292,10 +328,10 @@ static pol_status build(pol_formulation *f)
 
   f->dae.coupling = f->coupling;
   f->dae.constraint = f->constraint;
-  f->dae.scratch_size = pol_formulation_scratch(chart, f->num_bodies);
-  f->dae.evaluate = pol_formulation_evaluate;
+  f->dae.scratch_size = pol_formulation_scratch(f->chart, f->num_bodies);
+  f->dae.evaluate = f->chart->polynomial ? pol_directors_evaluate : pol_formulation_evaluate;
   f->dae.describe = describe;
-  f->dae.singular = chart->singular ? singular : NULL;
+  f->dae.singular = f->chart->singular ? singular : NULL;
   f->dae.user = f;
   return POL_OK;
 }
@@ -328,6 +364,7 @@ void pol_formulation_free(pol_formulation **formulation)
   free(f->factors);
   free(f->bodies);
   free(f->joints);
+  free(f->coordinates);
   free(f->forces);
   free(f->drives);
   free(f);

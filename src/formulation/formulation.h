@@ -7,6 +7,7 @@
 #include "formulation/chart.h"
 #include "mechanism/drive.h"
 #include "mechanism/force.h"
+#include "mechanism/joint_spring.h"
 
 /* A dense block inside a sparse matrix: address of its first entry, distance between its columns.
  */
@@ -17,10 +18,11 @@ typedef struct pol_slot {
 /* A body, where its coordinates start and where its block is. */
 typedef struct pol_placed_body {
   const pol_body *body;
+  const pol_chart *chart;  /* its coordinates */
   int q, v;                /* of its first configuration number and velocity */
-  int unit_row;            /* of the constraint p.p = 1, or -1 */
+  int internal_row;        /* of its first constraint of its own, or -1 */
   pol_slot diagonal;       /* in coupling */
-  pol_slot unit;           /* in constraint: columns of p */
+  pol_slot internal;       /* in constraint: its own rows and columns */
   double arm[3], pivot[3]; /* so3: see chart.h */
 } pol_placed_body;
 
@@ -30,11 +32,20 @@ typedef struct pol_placed_joint {
   int row; /* of its first constraint; -1 if the coordinates satisfy it by themselves */
   pol_slot coupling[2][2]; /* in coupling: rows of body i, columns of body j */
   pol_slot jacobian[2];    /* in constraint: its rows, columns of body i */
+  int coordinate;          /* the first of its coordinates */
 } pol_placed_joint;
+
+/* A coordinate that a joint leaves free. */
+typedef struct pol_placed_coordinate {
+  pol_coordinate_kernel kernel;
+  int history; /* number of its angle in the history; -1 for a displacement */
+} pol_placed_coordinate;
 
 /* A force and where its blocks are. */
 typedef struct pol_placed_force {
   pol_force_kernel kernel;
+  pol_joint_spring spring; /* of a joint-spring */
+  int history;             /* of a joint-spring: as of its coordinate */
   pol_slot coupling[2][2]; /* as of a joint */
 } pol_placed_force;
 
@@ -47,12 +58,14 @@ typedef struct pol_placed_drive {
 struct pol_formulation {
   const pol_mechanism *mechanism;
   pol_formulation_kind kind;
-  const pol_chart *chart;
+  const pol_chart *chart; /* of the rigid bodies; if it is direct, no body needs maps */
   double gravity[3];
   int num_bodies, num_joints, num_forces, num_drives;
-  pol_factor *factors; /* chart->num_factors a body */
+  pol_factor *factors; /* of the bodies' charts, one body after the other */
   pol_placed_body *bodies;
   pol_placed_joint *joints;
+  int num_coordinates;
+  pol_placed_coordinate *coordinates; /* of one joint after the other */
   pol_placed_force *forces;
   pol_placed_drive *drives;
   pol_pattern *coupling, *constraint;
@@ -62,6 +75,10 @@ struct pol_formulation {
 /* pol_dae.evaluate; evaluate.c */
 pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
                                     double *scratch, void *user);
+/* The same of the directors; directors.c */
+pol_status pol_directors_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
+                                  double *scratch, void *user);
+
 /* Numbers of scratch that it needs. */
 size_t pol_formulation_scratch(const pol_chart *chart, int num_bodies);
 
@@ -71,5 +88,8 @@ pol_chart_point pol_formulation_point(const pol_formulation *formulation, const 
                                       const double *v, const double *vd, int body);
 void pol_formulation_frame(const pol_formulation *formulation, const double *q, const double *v,
                            int body, pol_frame *frame);
+/* The frames of two bodies, each of which may be the ground; v may be NULL. */
+void pol_formulation_frames(const pol_formulation *formulation, const double *q, const double *v,
+                            const int body[2], pol_frame frames[2]);
 
 #endif

@@ -1,8 +1,9 @@
-/* What a mechanism does, read from coordinates: initial values, states of bodies, reactions,
- * energies. */
+/* What a mechanism does, read from coordinates: initial values, states of bodies and markers,
+ * reactions, energies, power, momenta. */
 #include <stdio.h>
 #include <string.h>
 
+#include "formulation/elements.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
 
@@ -19,15 +20,15 @@ static void spin_from_velocity(const pol_placed_body *placed, double omega[3])
 void pol_formulation_initial(const pol_formulation *formulation, double *q, double *v,
                              unsigned char *keep)
 {
-  const pol_chart *chart = formulation->chart;
   memset(keep, 0, (size_t)formulation->dae.group.nv);
   for (int b = 0; b < formulation->num_bodies; b++) {
-    const pol_body *body = pol_mechanism_body(formulation->mechanism, b);
-    chart->coordinates(body, q + formulation->bodies[b].q, v + formulation->bodies[b].v);
-    if (formulation->kind == POL_SO3_PIVOT && body->given == POL_GIVEN_VELOCITY)
-      spin_from_velocity(&formulation->bodies[b], v + formulation->bodies[b].v);
-    if (body->given & POL_GIVEN_ANGULAR_VELOCITY)
-      memset(keep + formulation->bodies[b].v, 1, (size_t)chart->num_rotations);
+    const pol_placed_body *placed = &formulation->bodies[b];
+    unsigned given = placed->body->given;
+    placed->chart->coordinates(placed->body, q + placed->q, v + placed->v);
+    if (formulation->kind == POL_SO3_PIVOT && !placed->body->point && given == POL_GIVEN_VELOCITY)
+      spin_from_velocity(placed, v + placed->v);
+    if (given & POL_GIVEN_ANGULAR_VELOCITY)
+      memset(keep + placed->v, 1, (size_t)placed->chart->num_rotations);
   }
 }
 
@@ -43,6 +44,24 @@ void pol_formulation_body_state(const pol_formulation *formulation, const double
   pol_m3_apply_transposed(frame.R, frame.u, state->velocity_body);
   pol_v3_copy(frame.w, state->angular_velocity);
   pol_m3_apply(frame.R, frame.w, state->angular_velocity_global);
+}
+
+void pol_formulation_marker_state(const pol_formulation *formulation, const double *q,
+                                  const double *v, int marker, pol_marker_state *state)
+{
+  const pol_marker *m = pol_mechanism_marker(formulation->mechanism, marker);
+  pol_frame frame = *pol_ground_frame();
+  double A[9], arm[3], spin[3];
+  if (m->body != POL_GROUND) pol_formulation_frame(formulation, q, v, m->body, &frame);
+  pol_quat_to_matrix(m->rotation, A);
+  pol_m3_apply(frame.R, m->position, arm);
+  pol_v3_add(frame.x, arm, state->position);
+  pol_m3_multiply(frame.R, A, state->rotation);
+  pol_quat_from_matrix(state->rotation, state->quaternion);
+  pol_v3_cross(frame.w, m->position, spin);
+  pol_m3_apply(frame.R, spin, arm);
+  pol_v3_add(frame.u, arm, state->velocity);
+  pol_m3_apply_transposed(A, frame.w, state->angular_velocity);
 }
 
 int pol_formulation_joint_rows(const pol_formulation *formulation, int joint, int *num_rows)
@@ -64,16 +83,6 @@ static void global_axis(const pol_formulation *f, const double *q, const pol_mar
   pol_m3_apply(frame.R, local, out);
 }
 
-/* The frames of the two ends of a joint or drive, at rest. */
-static void end_frames(const pol_formulation *f, const double *q, const int body[2],
-                       pol_frame frames[2])
-{
-  for (int i = 0; i < 2; i++) {
-    frames[i] = *pol_ground_frame();
-    if (body[i] != POL_GROUND) pol_formulation_frame(f, q, NULL, body[i], &frames[i]);
-  }
-}
-
 /* A driven rotation must be within a quarter turn of its function. */
 static pol_status check_drives(const pol_formulation *f, double t, const double *q,
                                pol_diagnostics *diagnostics)
@@ -81,7 +90,7 @@ static pol_status check_drives(const pol_formulation *f, double t, const double 
   for (int k = 0; k < f->num_drives; k++) {
     const pol_drive_kernel *kernel = &f->drives[k].kernel;
     pol_frame frames[2];
-    end_frames(f, q, kernel->row.body, frames);
+    pol_formulation_frames(f, q, NULL, kernel->row.body, frames);
     if (pol_drive_branch(kernel, t, &frames[0], &frames[1]) > 0.5) continue; /* 1 if all is well */
     *diagnostics = (pol_diagnostics){.status = POL_INCONSISTENT, .equation = -1};
     snprintf(diagnostics->where, sizeof diagnostics->where, "drive '%s'", kernel->drive->name);
@@ -120,16 +129,6 @@ pol_status pol_formulation_check_branches(const pol_formulation *formulation, do
   return check_drives(formulation, t, q, diagnostics);
 }
 
-/* The frames of two bodies, with their velocities; v may be NULL. */
-static void frames_of(const pol_formulation *f, const double *q, const double *v, const int body[2],
-                      pol_frame frames[2])
-{
-  for (int i = 0; i < 2; i++) {
-    frames[i] = *pol_ground_frame();
-    if (body[i] != POL_GROUND) pol_formulation_frame(f, q, v, body[i], &frames[i]);
-  }
-}
-
 /* Wrench (torque in body axes, force) of a joint or drive on the body of its second marker, and
  * that frame. */
 static void second_wrench(const pol_formulation *f, const pol_point *at,
@@ -138,7 +137,7 @@ static void second_wrench(const pol_formulation *f, const pol_point *at,
 {
   pol_frame frames[2];
   double first[6] = {0.0};
-  frames_of(f, at->q, NULL, kernel->body, frames);
+  pol_formulation_frames(f, at->q, NULL, kernel->body, frames);
   memset(wrench, 0, 6 * sizeof *wrench);
   pol_joint_reaction(kernel, &frames[0], &frames[1], at->lambda + row, first, wrench);
   /* the balance holds +B^T lambda: the joint exerts -B^T lambda */
@@ -147,13 +146,13 @@ static void second_wrench(const pol_formulation *f, const pol_point *at,
 }
 
 /* The wrenches of a force on its bodies; zero where it has no direction. */
-static void force_wrenches(const pol_formulation *f, const double *q, const double *v, int force,
+static void force_wrenches(const pol_formulation *f, const pol_point *at, int force,
                            double wrench[2][6])
 {
-  const pol_force_kernel *kernel = &f->forces[force].kernel;
+  const pol_placed_force *placed = &f->forces[force];
   pol_frame frames[2];
-  frames_of(f, q, v, kernel->body, frames);
-  pol_force_wrenches(kernel, &frames[0], &frames[1], wrench);
+  pol_formulation_frames(f, at->q, at->v, placed->kernel.body, frames);
+  pol_placed_wrenches(placed, at->history, &frames[0], &frames[1], wrench);
 }
 
 /* force -= that of a joint or drive on the body, if it acts there. */
@@ -173,12 +172,12 @@ static void pivot_force(const pol_formulation *f, const pol_point *at, int body,
 {
   pol_chart_point point = pol_formulation_point(f, at->q, at->v, at->vd, body);
   pol_frame frame;
-  f->chart->frame(&point, &frame);
+  f->bodies[body].chart->frame(&point, &frame);
   for (int i = 0; i < 3; i++)
     force[i] = f->bodies[body].body->mass * (frame.ud[i] + frame.ub[i] - f->gravity[i]);
   for (int k = 0; k < f->num_forces; k++) {
     double wrench[2][6];
-    force_wrenches(f, at->q, at->v, k, wrench);
+    force_wrenches(f, at, k, wrench);
     for (int i = 0; i < 2; i++)
       if (f->forces[k].kernel.body[i] == body) pol_v3_subtract(force, wrench[i] + 3, force);
   }
@@ -192,11 +191,11 @@ static void pivot_force(const pol_formulation *f, const pol_point *at, int body,
   }
 }
 
-void pol_formulation_force(const pol_formulation *formulation, const double *q, const double *v,
-                           int force, double vector[3])
+void pol_formulation_force(const pol_formulation *formulation, const pol_point *at, int force,
+                           double vector[3])
 {
   double wrench[2][6];
-  force_wrenches(formulation, q, v, force, wrench);
+  force_wrenches(formulation, at, force, wrench);
   pol_v3_copy(wrench[1] + 3, vector);
 }
 
@@ -232,7 +231,21 @@ double pol_formulation_drive_effort(const pol_formulation *formulation, const po
   return -at->lambda[formulation->drives[drive].placed.row];
 }
 
-void pol_formulation_energy(const pol_formulation *formulation, const double *q, const double *v,
+/* --- energy, power, momentum ------------------------------------------------------------------ */
+
+/* Of directors that need not be rigid: sum E_ij d_i' . d_j' / 2, E = tr(J)/2 I - J. */
+static double directors_spin_energy(const pol_body *body, const double *rates)
+{
+  const double *J = body->inertia;
+  double twice = 0.0;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      twice += ((i == j ? 0.5 * (J[0] + J[4] + J[8]) : 0.0) - J[3 * i + j]) *
+               pol_v3_dot(rates + 3 * i, rates + 3 * j);
+  return 0.5 * twice;
+}
+
+void pol_formulation_energy(const pol_formulation *formulation, const pol_point *at,
                             pol_energy *energy)
 {
   energy->kinetic = energy->potential = 0.0;
@@ -240,16 +253,60 @@ void pol_formulation_energy(const pol_formulation *formulation, const double *q,
     const pol_body *body = pol_mechanism_body(formulation->mechanism, b);
     pol_frame frame;
     double momentum[3];
-    pol_formulation_frame(formulation, q, v, b, &frame);
+    pol_formulation_frame(formulation, at->q, at->v, b, &frame);
     pol_m3_apply(body->inertia, frame.w, momentum);
-    energy->kinetic +=
-        0.5 * (body->mass * pol_v3_dot(frame.u, frame.u) + pol_v3_dot(momentum, frame.w));
+    energy->kinetic += 0.5 * body->mass * pol_v3_dot(frame.u, frame.u);
+    energy->kinetic += formulation->bodies[b].chart->polynomial
+                           ? directors_spin_energy(body, at->v + formulation->bodies[b].v)
+                           : 0.5 * pol_v3_dot(momentum, frame.w);
     energy->potential -= body->mass * pol_v3_dot(formulation->gravity, frame.x);
   }
   for (int k = 0; k < formulation->num_forces; k++) {
-    const pol_force_kernel *kernel = &formulation->forces[k].kernel;
+    const pol_placed_force *force = &formulation->forces[k];
     pol_frame frames[2];
-    frames_of(formulation, q, NULL, kernel->body, frames);
-    energy->potential += pol_force_potential(kernel, &frames[0], &frames[1]);
+    pol_formulation_frames(formulation, at->q, NULL, force->kernel.body, frames);
+    energy->potential += pol_placed_potential(force, at->history, &frames[0], &frames[1]);
+  }
+}
+
+void pol_formulation_power(const pol_formulation *formulation, const pol_point *at,
+                           pol_power *power)
+{
+  *power = (pol_power){0.0, 0.0, 0.0};
+  for (int k = 0; k < formulation->num_forces; k++) {
+    const pol_placed_force *force = &formulation->forces[k];
+    pol_frame frames[2];
+    double dissipated, applied;
+    pol_formulation_frames(formulation, at->q, at->v, force->kernel.body, frames);
+    pol_placed_power(force, at->history, &frames[0], &frames[1], &dissipated, &applied);
+    power->dissipated += dissipated;
+    power->applied += applied;
+  }
+  for (int k = 0; k < formulation->num_drives; k++) {
+    const pol_placed_drive *drive = &formulation->drives[k];
+    pol_joint_kernel now;
+    pol_frame frames[2];
+    double rate;
+    pol_drive_kernels_at(&drive->kernel, at->t, 1, &now);
+    pol_formulation_frames(formulation, at->q, at->v, now.body, frames);
+    pol_joint_velocity(&now, &frames[0], &frames[1], &rate);
+    power->drives -= at->lambda[drive->placed.row] * rate; /* the drive exerts -B^T lambda */
+  }
+}
+
+void pol_formulation_momentum(const pol_formulation *formulation, const double *q, const double *v,
+                              pol_momentum *momentum)
+{
+  *momentum = (pol_momentum){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+  for (int b = 0; b < formulation->num_bodies; b++) {
+    const pol_body *body = pol_mechanism_body(formulation->mechanism, b);
+    pol_frame frame;
+    double spin[3], global[3];
+    pol_formulation_frame(formulation, q, v, b, &frame);
+    pol_m3_apply(body->inertia, frame.w, spin);
+    pol_m3_apply(frame.R, spin, global);
+    pol_v3_add_scaled(body->mass, frame.u, momentum->linear);
+    pol_v3_add(global, momentum->angular, momentum->angular);
+    pol_v3_add_scaled_cross(body->mass, frame.x, frame.u, momentum->angular);
   }
 }

@@ -10,7 +10,7 @@
 
 #include "dae/newton.h"
 #include "dae/saddle.h"
-#include "integrators/history.h"
+#include "integrators/predictor.h"
 
 /* Which known parts of the increment already move the configuration from which the unknown
  * increment starts: none (geom1, linear), the velocity (geom2), velocity and acceleration (geom3).
@@ -48,6 +48,8 @@ typedef struct pol_alpha {
   double *mass, *damping, *stiffness, *inertia; /* pattern coupling; inertia = factor M + h D */
   double *jacobian, *curvature, *old_jacobian;  /* pattern constraint; old: at q_n */
   double *position, *velocity;                  /* residuals of the constraints */
+  double *feedback;                             /* dg/dlambda */
+  const double *history;                        /* of the last accepted step; not owned */
   double *scratch;
   double *start_work, *given_v, *given_a; /* starting values */
   double (*P_inverse)[POL_DIM * POL_DIM]; /* a factor: dv/d(theta - T c + ...), where it is not I */
@@ -59,8 +61,8 @@ typedef struct pol_alpha {
   int adapts;                     /* the step under way has changed now.v and now.a, */
   double undo_h;                  /* from given_v and given_a, which belong to this size */
   double matrix_h;                /* that Newton's matrix belongs to */
-  int polynomial;                 /* the first guess comes from the history */
-  pol_history history;            /* of (v', lambda, eta/h^2) */
+  int polynomial;                 /* the first guess comes from the predictor */
+  pol_predictor predictor;        /* of (v', lambda, eta/h^2) */
   double *sample;                 /* n */
   int same_step;                  /* the step before succeeded with the same h */
   double length;                  /* largest translation coordinate, or 1 */

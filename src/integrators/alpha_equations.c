@@ -39,17 +39,18 @@ pol_status pol_alpha_prepare(pol_alpha *s)
     for (int i = first; i < end; i++) s->length = fmax(s->length, fabs(s->now.q[i]));
   }
   if (!s->saddle->num_extra) return POL_OK;
-  pol_point at = {.t = s->t - h, .q = s->now.q, .v = s->now.v, .vd = s->now.vd};
+  pol_point at = {
+      .t = s->t - h, .q = s->now.q, .v = s->now.v, .vd = s->now.vd, .history = s->history};
   pol_terms out = {.jacobian = s->old_jacobian};
   return pol_dae_evaluate(s->dae, &at, POL_JACOBIAN, &out, s->scratch);
 }
 
 /* First guess from the polynomial through the last accepted steps; eta grows with h^2. */
-static void predict_by_history(pol_alpha *s)
+static void predict_by_polynomial(pol_alpha *s)
 {
   const pol_options *o = s->options;
   int nv = s->saddle->nv, m = s->saddle->m;
-  pol_history_predict(&s->history, s->t, s->sample);
+  pol_predictor_at(&s->predictor, s->t, s->sample);
   for (int i = 0; i < nv; i++) {
     double a_old = s->now.a[i];
     double a =
@@ -71,7 +72,7 @@ void pol_alpha_predict(pol_alpha *s)
   const pol_options *o = s->options;
   int nv = s->saddle->nv, m = s->saddle->m;
   if (s->polynomial) {
-    predict_by_history(s);
+    predict_by_polynomial(s);
     return;
   }
   /* after a failure s->next may hold anything, also numbers that are not finite */
@@ -203,7 +204,7 @@ pol_status pol_alpha_evaluate(pol_alpha *s, double *r)
   unsigned want = POL_INERTIA | POL_FORCE | POL_REACTION;
   if (index3 || stabilized) want |= POL_POSITION;
   if (!index3 || nh < m) want |= POL_VELOCITY;
-  pol_point at = {s->t, s->next.q, s->model_v, s->model_vd, s->next.lambda};
+  pol_point at = {s->t, s->next.q, s->model_v, s->model_vd, s->next.lambda, s->history};
   pol_terms out = {.balance = r, .position = s->position, .velocity = s->velocity};
   pol_status status = pol_dae_evaluate(s->dae, &at, want, &out, s->scratch);
   if (status) return status;

@@ -1,11 +1,12 @@
 /* The Newton matrix of a generalized-alpha step: the derivative of pol_alpha_residual by the scaled
  * unknowns (theta/h, h lambda, eta), as in Arnold/Cardona/Bruels 2015 (60), (62),
  *
- *     [ Ms V + h^2 K T   B^T   Ms V_eta ]
- *     [ B T or           0     B V_eta  ]
- *     [ B V + h Z T                     ]
+ *     [ Ms V + h^2 K T   B^T + F   Ms V_eta ]
+ *     [ B T or           0         B V_eta  ]
+ *     [ B V + h Z T                         ]
  *
- * with Ms = (1-alpha_m)/(gamma (1-alpha_f)) M + h D, V = h dv/dtheta, V_eta = dv/deta. */
+ * with Ms = (1-alpha_m)/(gamma (1-alpha_f)) M + h D, V = h dv/dtheta, V_eta = dv/deta, F =
+ * dg/dlambda. */
 #include <math.h>
 #include <string.h>
 
@@ -247,12 +248,14 @@ pol_status pol_alpha_matrix(void *alpha)
   int exact = o->newton.kind != POL_NEWTON_SIMPLIFIED;
   if (exact) want |= POL_DAMPING | POL_STIFFNESS | POL_GEOMETRIC_STIFFNESS;
   if (exact && (o->index != POL_INDEX_3 || s->dae->num_nonholonomic)) want |= POL_CURVATURE;
-  pol_point at = {s->t, s->next.q, s->model_v, s->model_vd, s->next.lambda};
+  if (s->dae->feedback) want |= POL_FEEDBACK;
+  pol_point at = {s->t, s->next.q, s->model_v, s->model_vd, s->next.lambda, s->history};
   pol_terms out = {.mass = s->mass,
                    .damping = s->damping,
                    .stiffness = s->stiffness,
                    .jacobian = s->jacobian,
-                   .curvature = s->curvature};
+                   .curvature = s->curvature,
+                   .feedback = s->feedback};
   pol_status status = pol_dae_evaluate(s->dae, &at, want, &out, s->scratch);
   if (status) return status;
   s->matrix_h = s->h;
@@ -278,6 +281,7 @@ pol_status pol_alpha_matrix(void *alpha)
     fill_columns(s, g, &d);
   }
   pol_saddle_set_transposed(s->saddle, s->jacobian);
+  if (s->dae->feedback) pol_saddle_add_feedback(s->saddle, s->feedback);
   for (int i = 0; i < s->saddle->num_extra; i++) fill_eta_column(s, i);
   if (s->dropped) pol_saddle_drop(s->saddle, s->dropped);
   return POL_OK;

@@ -23,6 +23,7 @@ struct pol_integrator {
   pol_assembler *assembler;
   void *data; /* of the family */
   pol_state state;
+  double *history; /* what state.history points to; NULL if the dae keeps none */
   pol_counts counts;
   pol_diagnostics diagnostics;
   /* time is counted from the last change of step size, so that equal steps do not add up round-off

@@ -126,6 +126,8 @@ static size_t lay_out(pol_alpha *s)
   size_t n = (size_t)s->saddle->n, extra = (size_t)s->saddle->num_extra;
   size_t coupling = (size_t)pol_pattern_nonzeros(s->saddle->patterns.coupling);
   size_t constraint = (size_t)pol_pattern_nonzeros(s->saddle->patterns.constraint);
+  const pol_pattern *F = s->dae->feedback;
+  size_t feedback = F ? (size_t)pol_pattern_nonzeros(F) : 0;
   const struct {
     double **array;
     size_t size;
@@ -160,10 +162,11 @@ static size_t lay_out(pol_alpha *s)
                 {&s->given_v, nv},
                 {&s->given_a, nv},
                 {&s->sample, n},
-                {&s->history.sample[0], n},
-                {&s->history.sample[1], n},
-                {&s->history.sample[2], n},
-                {&s->history.sample[3], n},
+                {&s->predictor.sample[0], n},
+                {&s->predictor.sample[1], n},
+                {&s->predictor.sample[2], n},
+                {&s->predictor.sample[3], n},
+                {&s->feedback, feedback},
                 {&s->position, m},
                 {&s->velocity, m},
                 {&s->scratch, s->dae->scratch_size}};
@@ -197,7 +200,7 @@ static pol_status allocate(pol_alpha *s, pol_integrator *integrator)
   s->factor_of = calloc((size_t)group->nv, sizeof *s->factor_of);
   if (!s->memory || !s->P_inverse || !s->factor_of) return POL_NO_MEMORY;
   lay_out(s);
-  s->history.n = s->saddle->n;
+  s->predictor.n = s->saddle->n;
   for (int f = 0; f < group->num_factors; f++)
     for (int i = 0; i < group->factors[f].dim; i++) s->factor_of[group->factors[f].v + i] = f;
   return POL_OK;
@@ -318,10 +321,11 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   const unsigned char *dropped = pol_assembler_dropped(integrator->assembler);
   s->dropped = memchr(dropped, 1, (size_t)s->saddle->m) ? dropped : NULL;
   s->t = integrator->state.t;
+  s->history = integrator->state.history;
   s->h = 0.0;
   s->starting = 1;
   s->matrix_h = 0.0;
-  pol_history_clear(&s->history);
+  pol_predictor_clear(&s->predictor);
   pol_newton_reset(s->newton);
   pol_status status = s->owned_saddle ? factor_limit(s) : POL_OK;
   if (status) {
@@ -440,15 +444,15 @@ static void reject(pol_integrator *integrator)
   s->h = 0.0;
 }
 
-/* Adds the present values to the history; those of the start have no eta. */
-static void add_to_history(pol_alpha *s, double t, const double *weight)
+/* Adds the present values to the predictor's samples; those of the start have no eta. */
+static void add_to_predictor(pol_alpha *s, double t, const double *weight)
 {
   int nv = s->saddle->nv, m = s->saddle->m;
   pol_alpha_copy(s->sample, s->now.vd, nv);
   pol_alpha_copy(s->sample + nv, s->now.lambda, m);
   for (int i = 0; i < s->saddle->num_extra; i++)
     s->sample[nv + m + i] = s->starting ? 0.0 : s->eta[i] / (s->h * s->h);
-  pol_history_add(&s->history, t, s->sample, weight, nv);
+  pol_predictor_add(&s->predictor, t, s->sample, weight, nv);
 }
 
 static pol_status attempt(pol_integrator *integrator, double t, double h, const double **q)
@@ -461,8 +465,9 @@ static pol_status attempt(pol_integrator *integrator, double t, double h, const 
   s->undo_h = s->last_h;
   s->same_step = is_same_step(h, s->h);
   s->polynomial = integrator->adapting || exact;
-  if (s->polynomial && s->history.count == 0) add_to_history(s, t - h, integrator->control->weight);
-  if (exact) s->history.degree = 0;
+  if (s->polynomial && s->predictor.count == 0)
+    add_to_predictor(s, t - h, integrator->control->weight);
+  if (exact) s->predictor.degree = 0;
   if (!keeps_matrix(integrator, h)) pol_newton_reset(s->newton);
   set_goal(integrator, h);
   s->t = t;
@@ -476,7 +481,7 @@ static pol_status attempt(pol_integrator *integrator, double t, double h, const 
   *q = s->next.q;
   if (!status) return POL_OK;
   reject(integrator);
-  s->history.degree = 0;
+  s->predictor.degree = 0;
   return status;
 }
 
@@ -490,9 +495,9 @@ static void accept(pol_integrator *integrator)
   s->starting = 0;
   s->last_h = s->h;
   if (s->polynomial)
-    add_to_history(s, s->t, integrator->control->weight);
+    add_to_predictor(s, s->t, integrator->control->weight);
   else
-    pol_history_clear(&s->history);
+    pol_predictor_clear(&s->predictor);
   publish(integrator);
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dae/dae.h"
+#include "dae/assembler.h"
 #include "integrators/family.h"
 
 pol_status pol_integrator_supports(const pol_dae *dae, const pol_options *options, char *message,
@@ -48,6 +48,11 @@ pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae
   status = allocate(s);
   if (!status) status = pol_step_control_create(&s->control, &dae->group, &options->control);
   if (!status) status = pol_assembler_create(&s->assembler, dae, options->solver);
+  if (!status && dae->history_size) {
+    s->state.history = s->history = calloc(dae->history_size, sizeof *s->history);
+    if (!s->history) status = POL_NO_MEMORY;
+  }
+  if (!status) pol_assembler_set_history(s->assembler, s->history);
   if (!status) status = s->method->family->create(s);
   if (status)
     pol_integrator_free(&s);
@@ -64,6 +69,7 @@ void pol_integrator_free(pol_integrator **integrator)
   pol_assembler_free(&s->assembler);
   pol_step_control_free(&s->control);
   free(s->memory);
+  free(s->history);
   free(s);
   *integrator = NULL;
 }
@@ -73,6 +79,12 @@ static int all_finite(const double *x, size_t n)
   for (size_t i = 0; i < n; i++)
     if (!isfinite(x[i])) return 0;
   return 1;
+}
+
+/* Brings the history up to date with an accepted configuration. */
+static void remember(pol_integrator *s, double t, const double *q)
+{
+  if (s->history) s->dae->remember(t, q, s->history, s->dae->user);
 }
 
 /* The matrix was singular: drops redundant constraints and solves again, or names them all. */
@@ -104,7 +116,9 @@ static pol_status make_consistent(pol_integrator *s, double t, const unsigned ch
 {
   double *q = work, *v = q + s->dae->group.nq, *vd = v + s->dae->group.nv;
   double *lambda = vd + s->dae->group.nv;
+  remember(s, t, q);
   pol_status status = pol_assembler_position(s->assembler, t, q, &s->diagnostics);
+  remember(s, t, q);
   if (!status) status = pol_assembler_velocity(s->assembler, t, q, v, keep, NULL, &s->diagnostics);
   pol_assembler_keep_all(s->assembler);
   if (!status)
@@ -114,7 +128,7 @@ static pol_status make_consistent(pol_integrator *s, double t, const unsigned ch
   return status;
 }
 
-/* Starts from q, v at t; the counts stay. */
+/* Starts from q, v at t; counts and history stay. */
 static pol_status start(pol_integrator *s, double t, const double *q, const double *v,
                         const unsigned char *keep)
 {
@@ -141,6 +155,8 @@ pol_status pol_integrator_start(pol_integrator *integrator, double t, const doub
                                 const double *v, const unsigned char *keep)
 {
   memset(&integrator->counts, 0, sizeof integrator->counts);
+  if (integrator->history)
+    memset(integrator->history, 0, integrator->dae->history_size * sizeof *integrator->history);
   pol_step_control_reset(integrator->control, 1);
   return start(integrator, t, q, v, keep);
 }
@@ -159,7 +175,8 @@ pol_state pol_integrator_layout(const pol_integrator *integrator, double t, cons
                      .q = array,
                      .v = array + group->nq,
                      .vd = array + group->nq + group->nv,
-                     .lambda = array + group->nq + 2 * group->nv};
+                     .lambda = array + group->nq + 2 * group->nv,
+                     .history = integrator->history};
 }
 
 /* --- stepping --------------------------------------------------------------------------------- */
@@ -195,6 +212,7 @@ void pol_integrator_end_step(pol_integrator *integrator, double t)
   s->before = pol_integrator_layout(s, s->state.t, kept);
   s->state.t = t;
   s->counts.steps++;
+  remember(s, t, s->state.q);
 }
 
 pol_status pol_integrator_step(pol_integrator *integrator, double h)
@@ -227,6 +245,16 @@ pol_status pol_integrator_step(pol_integrator *integrator, double h)
   pol_integrator_end_step(s, when.t);
   s->steps_since++;
   return POL_OK;
+}
+
+pol_point pol_state_point(const pol_state *state)
+{
+  return (pol_point){.t = state->t,
+                     .q = state->q,
+                     .v = state->v,
+                     .vd = state->vd,
+                     .lambda = state->lambda,
+                     .history = state->history};
 }
 
 const pol_state *pol_integrator_state(const pol_integrator *integrator)

@@ -60,7 +60,7 @@ static void joint_rotation(const pol_model_data *data, const pol_model_joint *jo
 
 static pol_status add_body(pol_mechanism *mechanism, const pol_model_body *from)
 {
-  pol_body body = {.name = from->name, .mass = from->mass};
+  pol_body body = {.name = from->name, .mass = from->mass, .point = from->point};
   memcpy(body.inertia, from->inertia, sizeof body.inertia);
   pol_v3_copy(from->position, body.position);
   copy4(from->rotation, body.rotation);
@@ -131,9 +131,13 @@ static pol_status add_force(pol_mechanism *mechanism, const pol_model_force *fro
                      .type = (pol_force_type)from->type,
                      .body = from->body,
                      .frame = (pol_force_frame)from->frame,
+                     .law = (pol_spring_law)from->law,
                      .length = from->length,
                      .actuator = from->actuator,
-                     .coefficient = from->coefficient};
+                     .coefficient = from->coefficient,
+                     .joint = from->joint,
+                     .coordinate = from->coordinate,
+                     .rest = from->rest};
   pol_v3_copy(force.type == POL_APPLIED_TORQUE ? from->torque : from->force, force.vector);
   pol_v3_copy(from->point, force.point);
   pol_v3_copy(from->stiffness.value, force.stiffness);

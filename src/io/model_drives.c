@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "io/model_parts.h"
+#include "mechanism/expression.h"
+#include "mechanism/function.h"
 
 static const char number_rule[] = "must be a number";
 static const char *const not_drives_or_others[] = {"drives", "forces", "joints", "bodies", NULL};
@@ -50,12 +52,45 @@ static void read_slopes(pol_reader *reader, const pol_place *place, const pol_fi
   }
 }
 
+/* The known name that is nearest, for pol_expression_names. */
+static const char *near_name(const char *wrong, const char *const *functions, void *user)
+{
+  static const char *const values[] = {"t", "pi", NULL};
+  (void)user;
+  pol_near near = pol_near_start(wrong);
+  for (const char *const *name = functions ? functions : values; *name; name++)
+    pol_near_try(&near, *name);
+  return near.best;
+}
+
+/* const char *, an expression of t */
+static void read_expression(pol_reader *reader, const pol_place *place, const pol_field *field,
+                            void *target)
+{
+  const pol_expression_names names = {pol_function_input, near_name, NULL};
+  const char *text = json_string_value(place->value);
+  pol_expression *program;
+  pol_expression_error error;
+  if (!text) {
+    pol_report(reader, place, "", "%s", field->rule);
+    return;
+  }
+  *(const char **)target = text;
+  const pol_status status = pol_expression_compile(&program, text, &names, &error);
+  pol_expression_free(&program);
+  if (status == POL_NO_MEMORY)
+    reader->status = POL_NO_MEMORY;
+  else if (status)
+    pol_report(reader, place, error.suggestion, "must be an expression of t: column %d: %s",
+               error.column, error.message);
+}
+
 static const int one = 1, two = 2;
 
 #define PLAIN(member) offsetof(pol_model_function, plain.member)
 
 static const pol_field function_fields[] = {
-    {"type", pol_read_choice, offsetof(pol_model_function, type), POL_REQUIRED,
+    {"type", pol_read_choice, offsetof(pol_model_function, type), POL_OPTIONAL,
      "must be a type of function, such as \"harmonic\"", &function_types},
     {"value", pol_read_number, offsetof(pol_model_function, value), POL_OPTIONAL, number_rule,
      NULL},
@@ -74,6 +109,8 @@ static const pol_field function_fields[] = {
     {"values", read_list_of_numbers, offsetof(pol_model_function, values), POL_OPTIONAL,
      "must be a list of at least 2 numbers", &two},
     {"slopes", read_slopes, PLAIN(slopes), POL_OPTIONAL, "must be a list of 2 numbers", NULL},
+    {"expression", read_expression, PLAIN(expression), POL_OPTIONAL,
+     "must be an expression of t, such as \"0.1*sin(2*pi*t)\"", NULL},
     {.key = NULL},
 };
 
@@ -90,6 +127,7 @@ static const struct function_keys {
     [POL_STEP] = {{"to", "t1"}, {"from", "t0"}},
     [POL_SPEED] = {{"to", "t1"}, {"from", "t0", "offset"}},
     [POL_TABLE] = {{"times", "values"}, {"slopes"}},
+    [POL_EXPRESSION] = {{"expression"}, {NULL}},
 };
 
 static int is_listed(const char *const *keys, const char *key)
@@ -108,8 +146,8 @@ static void check_function_keys(pol_reader *reader, const pol_place *place, pol_
     if (is_listed(keys->required, field->key)) {
       if (!at.value) pol_report_missing(reader, place, function_fields, field->key, field->rule);
     } else if (at.value && !is_listed(keys->optional, field->key)) {
-      pol_report(reader, &at, "", "must not be given: a %s function has no \"%s\"",
-                 pol_function_type_name(type), field->key);
+      pol_report(reader, &at, "", "must not be given: %s %s function has no \"%s\"",
+                 type == POL_EXPRESSION ? "an" : "a", pol_function_type_name(type), field->key);
     }
   }
 }
@@ -135,7 +173,14 @@ static void check_function(pol_reader *reader, const pol_place *place, void *obj
 {
   pol_model_function *f = object;
   const int before = reader->errors->count;
-  if (!pol_given(place, "type") || f->type < 0) return;
+  if (!pol_given(place, "type")) {
+    if (!pol_given(place, "expression")) {
+      pol_report_missing(reader, place, function_fields, "type", function_fields[0].rule);
+      return;
+    }
+    f->type = POL_EXPRESSION;
+  }
+  if (f->type < 0) return;
   check_function_keys(reader, place, (pol_function_type)f->type);
   if (!sound || reader->errors->count != before) return;
   f->plain.type = (pol_function_type)f->type;

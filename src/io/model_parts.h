@@ -5,6 +5,7 @@
  *   model_tables.c    tree to the structs below, every rule of the format
  *   model_values.c    the readers of rotations and inertias, which the tables use
  *   model_drives.c    the tables of drives and functions of time, and their way to the mechanism
+ *   model_joint_spring.c  the coordinate of a spring on a joint
  *   model_build.c     structs to mechanism
  *   model.c           the public functions
  */
@@ -24,6 +25,7 @@ void pol_apply_override(pol_reader *reader, json_t *top, const char *override);
 /* What a model file says, checked.  Texts belong to the JSON tree. */
 typedef struct pol_model_body {
   const char *name;
+  int point; /* the number of its type: 0 rigid, 1 point */
   double mass;
   double inertia[9];
   double position[3];
@@ -72,12 +74,17 @@ typedef struct pol_model_force {
   int type;  /* pol_force_type */
   int body;  /* index */
   int frame; /* pol_force_frame */
+  int law;   /* pol_spring_law */
   double force[3], torque[3];
   double point[3];
   double anchor[3];
   int markers[2];
   pol_model_rates stiffness, damping;
   double length, actuator, coefficient;
+  int joint; /* index */
+  const char *coordinate_key;
+  int coordinate; /* which of the joint's that is */
+  double rest;
   int given_anchor, given_length; /* else those of the initial position */
 } pol_model_force;
 
@@ -131,6 +138,9 @@ pol_read pol_read_rotation;
 pol_read pol_read_inertia;
 /* pol_model_rates, none negative; no detail */
 pol_read pol_read_rates;
+
+/* Finds the coordinate of a joint-spring; what is wrong with it is reported. */
+void pol_check_joint_spring(pol_reader *reader, const pol_place *place, pol_model_force *force);
 
 /* The table of a drive. */
 extern const pol_kind pol_drive_kind;

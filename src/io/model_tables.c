@@ -16,6 +16,7 @@ static const char number_rule[] = "must be a number";
 static const char positive_rule[] = "must be a positive number";
 static const char not_negative_rule[] = "must be a number that is not negative";
 static const char vector_rule[] = "must be a list of 3 numbers";
+static const char inertia_rule[] = "must be 3 principal moments or a symmetric 3x3 matrix";
 static const char name_rule[] = "must be a name of letters, digits, _, - and spaces between them";
 
 static const pol_range positive = {0.0, HUGE_VAL, 1};
@@ -50,12 +51,22 @@ static void forbid(pol_reader *reader, const pol_place *object, const char *cons
 
 /* --- bodies ----------------------------------------------------------------------------------- */
 
+/* By pol_body.point. */
+static const char *body_type_choice(int number)
+{
+  static const char *const names[] = {"rigid", "point"};
+  return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
+}
+
+static const pol_choices body_types = {body_type_choice};
+
 static const pol_field body_fields[] = {
     {"name", pol_read_name, offsetof(pol_model_body, name), POL_REQUIRED, name_rule, not_bodies},
+    {"type", pol_read_choice, offsetof(pol_model_body, point), POL_OPTIONAL, "", &body_types},
     {"mass", pol_read_number, offsetof(pol_model_body, mass), POL_REQUIRED, positive_rule,
      &positive},
-    {"inertia", pol_read_inertia, offsetof(pol_model_body, inertia), POL_REQUIRED,
-     "must be 3 principal moments or a symmetric 3x3 matrix", NULL},
+    {"inertia", pol_read_inertia, offsetof(pol_model_body, inertia), POL_OPTIONAL, inertia_rule,
+     NULL},
     {"position", pol_read_vector, offsetof(pol_model_body, position), POL_OPTIONAL, vector_rule,
      NULL},
     {"rotation", pol_read_rotation, offsetof(pol_model_body, rotation), POL_OPTIONAL, "", NULL},
@@ -71,13 +82,20 @@ static const pol_field body_fields[] = {
 static void check_body(pol_reader *reader, const pol_place *place, void *object, int sound)
 {
   static const char *const global[] = {"angular_velocity_global", NULL};
+  static const char *const turning[] = {"inertia", "rotation", "angular_velocity",
+                                        "angular_velocity_global", NULL};
   (void)sound;
   pol_model_body *body = object;
   if (!pol_given(place, "rotation")) set_identity(body->rotation);
   body->given_velocity = pol_given(place, "velocity");
   body->given_body = pol_given(place, "angular_velocity");
   body->given_global = pol_given(place, "angular_velocity_global");
-  if (body->given_body) forbid(reader, place, global, "must not stand beside \"angular_velocity\"");
+  if (body->point == 1)
+    forbid(reader, place, turning, "must not be given for a point mass");
+  else if (body->given_body)
+    forbid(reader, place, global, "must not stand beside \"angular_velocity\"");
+  if (body->point == 0 && !pol_given(place, "inertia"))
+    pol_report_missing(reader, place, body_fields, "inertia", inertia_rule);
 }
 
 static const pol_kind body_kind = {
@@ -87,6 +105,22 @@ static const pol_kind body_kind = {
     .at_least = 1,
     .check = check_body,
 };
+
+/* The body of this index, as the file has it, if it is a point mass; else NULL.  The object is of
+ * one of the lists. */
+static const json_t *point_mass(const pol_place *object, int body)
+{
+  const json_t *bodies = json_object_get(object->parent->parent->value, "bodies");
+  const json_t *item = body >= 0 ? json_array_get(bodies, (size_t)body) : NULL;
+  const char *type = json_string_value(json_object_get(item, "type"));
+  return type && strcmp(type, body_type_choice(1)) == 0 ? item : NULL;
+}
+
+static const char *name_of(const json_t *object)
+{
+  const char *name = json_string_value(json_object_get(object, "name"));
+  return name ? name : "";
+}
 
 /* --- markers ---------------------------------------------------------------------------------- */
 
@@ -102,10 +136,12 @@ static const pol_field marker_fields[] = {
 
 static void check_marker(pol_reader *reader, const pol_place *place, void *object, int sound)
 {
-  (void)reader;
+  static const char *const position[] = {"position", NULL};
   (void)sound;
   pol_model_marker *marker = object;
   if (!pol_given(place, "rotation")) set_identity(marker->rotation);
+  if (point_mass(place, marker->body))
+    forbid(reader, place, position, "must not be given: a marker on a point mass is at the mass");
 }
 
 static const pol_kind marker_kind = {
@@ -216,6 +252,49 @@ static void check_joint_bodies(pol_reader *reader, const pol_place *place,
     pol_report(reader, &axes, "", "must be perpendicular to each other");
 }
 
+/* The index of the body of a marker; POL_NOWHERE if the file does not say. */
+static int marker_body(const pol_reader *reader, const pol_place *joint, int marker)
+{
+  const char *name = marker >= 0 ? body_of_marker(joint, marker) : NULL;
+  const json_t *bodies = json_object_get(reader->names, "bodies");
+  const json_t *index = name ? json_object_get(bodies, name) : NULL;
+  return index ? (int)json_integer_value(index) : POL_NOWHERE;
+}
+
+/* Whether a point is where a body of the file starts, within 1e-9 of the size of both. */
+static int is_position(const json_t *body, const double point[3])
+{
+  const json_t *position = json_object_get(body, "position");
+  double apart = 0.0, size = 0.0;
+  for (size_t i = 0; i < 3; i++) {
+    const double x = json_number_value(json_array_get(position, i));
+    apart += (point[i] - x) * (point[i] - x);
+    size += point[i] * point[i] + x * x;
+  }
+  return apart <= 1e-18 * size;
+}
+
+/* A point mass has no rotation that a joint could lock, and is held where it is. */
+static void check_joint_points(pol_reader *reader, const pol_place *place,
+                               const pol_model_joint *joint)
+{
+  const pol_place type = pol_place_key(place, "type"), point = pol_place_key(place, "point");
+  const int by_markers = joint->given == POL_AXES_MARKERS;
+  if (!by_markers && !pol_given(place, "bodies")) return;
+  for (int i = 0; i < 2; i++) {
+    const int body = by_markers ? marker_body(reader, place, joint->markers[i]) : joint->bodies[i];
+    const json_t *mass = point_mass(place, body);
+    if (!mass) continue;
+    if (type.value && joint->type >= 0 && !pol_joint_fits_point((pol_joint_type)joint->type))
+      pol_report(reader, &type, "",
+                 "must lock no rotation in joint \"%s\": body \"%s\" is a point mass",
+                 joint->name ? joint->name : "", name_of(mass));
+    else if (!by_markers && point.value && !is_position(mass, joint->point))
+      pol_report(reader, &point, "", "must be the position of the point mass \"%s\"",
+                 name_of(mass));
+  }
+}
+
 /* A distance is between two points, which only markers can name; it alone has a length. */
 static void check_distance(pol_reader *reader, const pol_place *place, const pol_model_joint *joint)
 {
@@ -240,6 +319,7 @@ static void check_joint(pol_reader *reader, const pol_place *place, void *object
   } else if (joint->type != POL_DISTANCE) {
     check_joint_bodies(reader, place, joint, sound);
   }
+  if (sound) check_joint_points(reader, place, joint);
 }
 
 static const pol_kind joint_kind = {
@@ -261,7 +341,13 @@ static const char *force_frame_choice(int number)
   return pol_force_frame_name((pol_force_frame)number);
 }
 
+static const char *spring_law_choice(int number)
+{
+  return pol_spring_law_name((pol_spring_law)number);
+}
+
 static const pol_choices force_types = {force_type_choice};
+static const pol_choices spring_laws = {spring_law_choice};
 static const pol_choices force_frames = {force_frame_choice};
 
 static const char rates_rule[] = "must be a number or a list of 3 numbers, none negative";
@@ -283,12 +369,18 @@ static const pol_field force_fields[] = {
     {"stiffness", pol_read_rates, offsetof(pol_model_force, stiffness), POL_OPTIONAL, rates_rule,
      NULL},
     {"damping", pol_read_rates, offsetof(pol_model_force, damping), POL_OPTIONAL, rates_rule, NULL},
+    {"law", pol_read_choice, offsetof(pol_model_force, law), POL_OPTIONAL, "", &spring_laws},
     {"length", pol_read_number, offsetof(pol_model_force, length), POL_OPTIONAL, not_negative_rule,
      &not_negative},
     {"actuator", pol_read_number, offsetof(pol_model_force, actuator), POL_OPTIONAL, number_rule,
      NULL},
     {"coefficient", pol_read_number, offsetof(pol_model_force, coefficient), POL_OPTIONAL,
      not_negative_rule, &not_negative},
+    {"joint", pol_read_reference, offsetof(pol_model_force, joint), POL_OPTIONAL,
+     "must be the name of a joint", "joints"},
+    {"coordinate", pol_read_text, offsetof(pol_model_force, coordinate_key), POL_OPTIONAL,
+     "must be a text such as \"rotation\"", NULL},
+    {"rest", pol_read_number, offsetof(pol_model_force, rest), POL_OPTIONAL, number_rule, NULL},
     {.key = NULL},
 };
 
@@ -296,15 +388,18 @@ static const pol_field force_fields[] = {
 static const struct force_rules {
   const char *article; /* "a force" */
   const char *required[3];
-  const char *optional[4];
+  const char *optional[5];
 } force_rules[] = {
     [POL_APPLIED_FORCE] = {"a force", {"body", "force"}, {"frame", "point"}},
     [POL_APPLIED_TORQUE] = {"a torque", {"body", "torque"}, {"frame"}},
     [POL_SUPPORT] = {"a support", {"body", "stiffness"}, {"point", "anchor", "damping"}},
     [POL_SPRING_DAMPER] = {"a spring-damper",
                            {"markers", "stiffness"},
-                           {"damping", "length", "actuator"}},
+                           {"damping", "length", "actuator", "law"}},
     [POL_DRAG] = {"drag", {"body", "coefficient"}, {NULL}},
+    [POL_JOINT_SPRING] = {"a joint-spring",
+                          {"joint", "stiffness"},
+                          {"coordinate", "damping", "rest", "actuator"}},
 };
 
 static int is_listed(const char *key, const char *const *list)
@@ -330,16 +425,30 @@ static void check_force_keys(pol_reader *reader, const pol_place *place,
       pol_report_missing(reader, place, force_fields, field->key, field->rule);
 }
 
-/* A spring-damper acts along one line. */
+/* A spring-damper acts along one line, a joint-spring on one coordinate. */
 static void check_spring(pol_reader *reader, const pol_place *place, const pol_model_force *force)
 {
+  const char *article = force_rules[force->type].article;
   const pol_place stiffness = pol_place_key(place, "stiffness");
   const pol_place damping = pol_place_key(place, "damping");
   if (force->stiffness.by_axis)
-    pol_report(reader, &stiffness, "", "must be one number for a spring-damper");
+    pol_report(reader, &stiffness, "", "must be one number for %s", article);
   if (force->damping.by_axis)
-    pol_report(reader, &damping, "", "must be one number for a spring-damper");
+    pol_report(reader, &damping, "", "must be one number for %s", article);
   if (pol_given(place, "markers")) check_different_bodies(reader, place, force->markers);
+}
+
+/* A point mass takes forces where it is, and has no axes of its own. */
+static void check_force_on_point(pol_reader *reader, const pol_place *place,
+                                 const pol_model_force *force)
+{
+  static const char *const rigid_keys[] = {"point", "frame", NULL};
+  const pol_place body = pol_place_key(place, "body");
+  if (!body.value || !point_mass(place, force->body)) return;
+  if (force->type == POL_APPLIED_TORQUE)
+    pol_report(reader, &body, "", "must be a rigid body: a point mass takes no torque");
+  else
+    forbid(reader, place, rigid_keys, "must not be given: the body is a point mass");
 }
 
 static void check_force(pol_reader *reader, const pol_place *place, void *object, int sound)
@@ -350,7 +459,10 @@ static void check_force(pol_reader *reader, const pol_place *place, void *object
   force->given_length = pol_given(place, "length");
   if (!pol_given(place, "type") || force->type < 0) return;
   check_force_keys(reader, place, &force_rules[force->type]);
-  if (force->type == POL_SPRING_DAMPER) check_spring(reader, place, force);
+  if (force->type == POL_SPRING_DAMPER || force->type == POL_JOINT_SPRING)
+    check_spring(reader, place, force);
+  if (force->type == POL_JOINT_SPRING) pol_check_joint_spring(reader, place, force);
+  check_force_on_point(reader, place, force);
 }
 
 static const pol_kind force_kind = {

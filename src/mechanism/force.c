@@ -20,18 +20,24 @@
 
 const char *pol_force_type_name(pol_force_type type)
 {
-  static const char *const names[] = {[POL_APPLIED_FORCE] = "force",
-                                      [POL_APPLIED_TORQUE] = "torque",
-                                      [POL_SUPPORT] = "support",
-                                      [POL_SPRING_DAMPER] = "spring-damper",
-                                      [POL_DRAG] = "drag"};
-  return (int)type >= 0 && type <= POL_DRAG ? names[type] : NULL;
+  static const char *const names[] = {
+      [POL_APPLIED_FORCE] = "force", [POL_APPLIED_TORQUE] = "torque",
+      [POL_SUPPORT] = "support",     [POL_SPRING_DAMPER] = "spring-damper",
+      [POL_DRAG] = "drag",           [POL_JOINT_SPRING] = "joint-spring"};
+  return (int)type >= 0 && type <= POL_JOINT_SPRING ? names[type] : NULL;
 }
 
 const char *pol_force_frame_name(pol_force_frame frame)
 {
   static const char *const names[] = {[POL_GLOBAL_AXES] = "global", [POL_BODY_AXES] = "body"};
   return frame == POL_GLOBAL_AXES || frame == POL_BODY_AXES ? names[frame] : NULL;
+}
+
+const char *pol_spring_law_name(pol_spring_law law)
+{
+  static const char *const names[] = {
+      [POL_LINEAR_SPRING] = "linear", [POL_SQUARED_SPRING] = "squared-length"};
+  return law == POL_LINEAR_SPRING || law == POL_SQUARED_SPRING ? names[law] : NULL;
 }
 
 int pol_force_has_law(pol_force_type type)
@@ -49,6 +55,11 @@ void pol_force_kernel_setup(pol_force_kernel *kernel, const pol_mechanism *mecha
       kernel->body[i] = marker->body;
       pol_v3_copy(marker->position, kernel->point[i]);
     }
+  if (f->type == POL_JOINT_SPRING) {
+    const pol_joint *joint = pol_mechanism_joint(mechanism, f->joint);
+    for (int i = 0; i < 2; i++)
+      kernel->body[i] = pol_mechanism_marker(mechanism, joint->marker[i])->body;
+  }
   if (f->type == POL_SUPPORT) pol_v3_copy(f->anchor, kernel->point[0]);
   if (f->type == POL_SUPPORT || f->type == POL_APPLIED_FORCE)
     pol_v3_copy(f->point, kernel->point[1]);
@@ -107,12 +118,6 @@ static void add_applied_gradient(const pol_force *force, const pol_frame *frame,
 
 /* --- laws between two points ------------------------------------------------------------------ */
 
-/* F, dF/dd and dF/dd'. */
-typedef struct law_values {
-  double F[3];
-  double F_d[9], F_rate[9];
-} law_values;
-
 /* d and d' */
 static void separation(const pol_force_kernel *kernel, const pol_frame *const frames[2],
                        double d[3], double rate[3])
@@ -131,7 +136,7 @@ static void separation(const pol_force_kernel *kernel, const pol_frame *const fr
 }
 
 static void support_law(const pol_force *force, const double d[3], const double rate[3],
-                        law_values *law)
+                        pol_law *law)
 {
   for (int i = 0; i < 3; i++) {
     law->F[i] = -force->stiffness[i] * d[i] - force->damping[i] * rate[i];
@@ -140,24 +145,39 @@ static void support_law(const pol_force *force, const double d[3], const double 
   }
 }
 
-/* With the tension T = k (l - l0) + c l' - a and P = (I - n n^T) / l,
- *
- *     dF/dd = -n (k n + c P d')^T - T P,    dF/dd' = -c n n^T. */
-static pol_status spring_law(const pol_force *force, const double d[3], const double rate[3],
-                             law_values *law)
+/* S and dS/dl of a spring; returns its energy. */
+static double spring_tension(const pol_force *force, double length, double *S, double *S_l)
 {
-  double n[3], across[3], length = sqrt(pol_v3_dot(d, d));
+  const double k = force->stiffness[0], l0 = force->length;
+  const double stretch =
+      force->law == POL_SQUARED_SPRING ? (length + l0) * (length - l0) : length - l0;
+  *S = k * stretch;
+  *S_l = k;
+  if (force->law == POL_SQUARED_SPRING) {
+    *S *= 2.0 * length;
+    *S_l = 2.0 * k * (stretch + 2.0 * length * length);
+  }
+  return 0.5 * k * stretch * stretch;
+}
+
+/* With the tension T = S(l) + c l' - a and P = (I - n n^T) / l,
+ *
+ *     dF/dd = -n (S' n + c P d')^T - T P,    dF/dd' = -c n n^T. */
+static pol_status spring_law(const pol_force *force, const double d[3], const double rate[3],
+                             pol_law *law)
+{
+  double n[3], across[3], S, S_l, length = sqrt(pol_v3_dot(d, d));
   if (length == 0.0) return POL_RETRY;
   pol_v3_scale(1.0 / length, d, n);
   double closing = pol_v3_dot(n, rate);
-  double tension = force->stiffness[0] * (length - force->length) + force->damping[0] * closing -
-                   force->actuator;
+  spring_tension(force, length, &S, &S_l);
+  double tension = S + force->damping[0] * closing - force->actuator;
   for (int i = 0; i < 3; i++) across[i] = (rate[i] - closing * n[i]) / length;
   for (int i = 0; i < 3; i++) {
     law->F[i] = -tension * n[i];
     for (int j = 0; j < 3; j++) {
       double normal = n[i] * n[j];
-      law->F_d[3 * i + j] = -force->stiffness[0] * normal - force->damping[0] * n[i] * across[j] -
+      law->F_d[3 * i + j] = -S_l * normal - force->damping[0] * n[i] * across[j] -
                             tension * ((i == j ? 1.0 : 0.0) - normal) / length;
       law->F_rate[3 * i + j] = -force->damping[0] * normal;
     }
@@ -166,7 +186,7 @@ static pol_status spring_law(const pol_force *force, const double d[3], const do
 }
 
 /* dF/dd' = -c (|d'| I + d' d'^T / |d'|), which tends to zero with d' */
-static void drag_law(const pol_force *force, const double rate[3], law_values *law)
+static void drag_law(const pol_force *force, const double rate[3], pol_law *law)
 {
   double speed = sqrt(pol_v3_dot(rate, rate));
   if (speed == 0.0) return;
@@ -178,16 +198,22 @@ static void drag_law(const pol_force *force, const double rate[3], law_values *l
   }
 }
 
+pol_status pol_force_law(const pol_force *force, const double d[3], const double rate[3],
+                         pol_law *law)
+{
+  memset(law, 0, sizeof *law);
+  if (force->type == POL_SPRING_DAMPER) return spring_law(force, d, rate, law);
+  if (force->type == POL_SUPPORT) support_law(force, d, rate, law);
+  if (force->type == POL_DRAG) drag_law(force, rate, law);
+  return POL_OK;
+}
+
 static pol_status apply_law(const pol_force_kernel *kernel, const pol_frame *const frames[2],
-                            law_values *law)
+                            pol_law *law)
 {
   double d[3], rate[3];
-  memset(law, 0, sizeof *law);
   separation(kernel, frames, d, rate);
-  if (kernel->force->type == POL_SPRING_DAMPER) return spring_law(kernel->force, d, rate, law);
-  if (kernel->force->type == POL_SUPPORT) support_law(kernel->force, d, rate, law);
-  if (kernel->force->type == POL_DRAG) drag_law(kernel->force, rate, law);
-  return POL_OK;
+  return pol_force_law(kernel->force, d, rate, law);
 }
 
 /* V and W, 3 x 12 each */
@@ -239,7 +265,7 @@ pol_status pol_force_wrenches(const pol_force_kernel *kernel, const pol_frame *f
                               const pol_frame *second, double wrench[2][6])
 {
   const pol_frame *const frames[2] = {first, second};
-  law_values law;
+  pol_law law;
   memset(wrench, 0, 2 * sizeof *wrench);
   if (!pol_force_has_law(kernel->force->type)) {
     applied_wrench(kernel->force, second, wrench[1]);
@@ -260,7 +286,7 @@ pol_status pol_force_derivatives(const pol_force_kernel *kernel, const pol_frame
                                  const pol_frame *second, pol_force_blocks *blocks)
 {
   const pol_frame *const frames[2] = {first, second};
-  law_values law;
+  pol_law law;
   double V[3][12], W[3][12];
   memset(blocks, 0, sizeof *blocks);
   if (!pol_force_has_law(kernel->force->type)) {
@@ -287,8 +313,8 @@ double pol_force_potential(const pol_force_kernel *kernel, const pol_frame *firs
   if (force->type == POL_SUPPORT)
     for (int i = 0; i < 3; i++) twice += force->stiffness[i] * d[i] * d[i];
   if (force->type == POL_SPRING_DAMPER) {
-    double stretch = sqrt(pol_v3_dot(d, d)) - force->length;
-    twice = force->stiffness[0] * stretch * stretch;
+    double S, S_l;
+    return spring_tension(force, sqrt(pol_v3_dot(d, d)), &S, &S_l);
   }
   return 0.5 * twice;
 }

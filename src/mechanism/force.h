@@ -14,9 +14,15 @@
  * a law says F:
  *
  *     support        F = -diag(k) d - diag(c) d'               from a fixed point of the ground
- *     spring-damper  F = -(k (l - l0) + c l' - a) n,           l = |d|, n = d / l, l' = n . d'
+ *     spring-damper  F = -(S(l) + c l' - a) n,                 l = |d|, n = d / l, l' = n . d'
+ *         linear          S = k (l - l0),             energy k (l - l0)^2 / 2
+ *         squared-length  S = 2 k l (l^2 - l0^2),     energy k (l^2 - l0^2)^2 / 2 (Kinon, Betsch,
+ *                                                     Schneider 2023, section 6.3)
  *     drag           F = -c |d'| d'                            d' the velocity of the centre of
  * mass
+ *
+ * A spring on a joint coordinate has a kernel of its own (joint_spring.h); here are only its
+ * bodies.
  */
 #ifndef POLHODE_MECHANISM_FORCE_H
 #define POLHODE_MECHANISM_FORCE_H
@@ -41,6 +47,17 @@ void pol_force_kernel_setup(pol_force_kernel *kernel, const pol_mechanism *mecha
 
 /* Whether the force acts between two points by a law of d and d': all but constant ones. */
 int pol_force_has_law(pol_force_type type);
+
+/* F on the second point, dF/dd and dF/dd'. */
+typedef struct pol_law {
+  double F[3];
+  double F_d[9], F_rate[9];
+} pol_law;
+
+/* The law of a force that has one, at the separation d and its rate.  POL_RETRY where a
+ * spring-damper has no direction. */
+pol_status pol_force_law(const pol_force *force, const double d[3], const double rate[3],
+                         pol_law *law);
 
 /* The wrenches on both bodies.  POL_RETRY, with zeros, where a spring-damper has no direction. */
 pol_status pol_force_wrenches(const pol_force_kernel *kernel, const pol_frame *first,

@@ -14,19 +14,23 @@
  *   h the lengths of the intervals and d the slopes of the chords, with m = 0 at the ends (natural)
  *   or with the two conditions that f' has there the given slopes (clamped); de Boor, A Practical
  *   Guide to Splines, chapter IV.  Outside its times it goes on straight.
+ *
+ *   expression  compiled, with its derivatives (expression.h)
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "mechanism/expression.h"
 #include "mechanism/function.h"
 
 const char *pol_function_type_name(pol_function_type type)
 {
-  static const char *const names[] = {
-      [POL_CONSTANT] = "constant", [POL_HARMONIC] = "harmonic", [POL_POLYNOMIAL] = "polynomial",
-      [POL_STEP] = "step",         [POL_SPEED] = "speed",       [POL_TABLE] = "table"};
-  return (int)type >= 0 && (int)type <= POL_TABLE ? names[type] : NULL;
+  static const char *const names[] = {[POL_CONSTANT] = "constant",     [POL_HARMONIC] = "harmonic",
+                                      [POL_POLYNOMIAL] = "polynomial", [POL_STEP] = "step",
+                                      [POL_SPEED] = "speed",           [POL_TABLE] = "table",
+                                      [POL_EXPRESSION] = "expression"};
+  return (int)type >= 0 && (int)type <= POL_EXPRESSION ? names[type] : NULL;
 }
 
 /* --- set-up ----------------------------------------------------------------------------------- */
@@ -48,6 +52,7 @@ static int is_sound(const pol_function *f)
   if ((f->type == POL_STEP || f->type == POL_SPEED) && !(f->t1 > f->t0)) return 0;
   if (f->type == POL_POLYNOMIAL)
     return f->count >= 1 && f->values && all_finite(f->values, f->count);
+  if (f->type == POL_EXPRESSION) return f->expression != NULL;
   if (f->type != POL_TABLE) return 1;
   if (f->count < 2 || !f->times || !f->values || !all_finite(f->times, f->count) ||
       !all_finite(f->values, f->count))
@@ -79,11 +84,37 @@ static void solve_moments(const pol_function *f, const double *t, const double *
   for (int i = last - 1; i >= 0; i--) m[i] -= c[i] * m[i + 1];
 }
 
+int pol_function_input(const char *name, void *user)
+{
+  (void)user;
+  return strcmp(name, "t") == 0 ? 0 : -1;
+}
+
+static pol_status copy_expression(const char *text, pol_function *to)
+{
+  const pol_expression_names names = {pol_function_input, NULL, NULL};
+  pol_expression *program;
+  pol_expression_error error;
+  char *copy = malloc(strlen(text) + 1);
+  if (!copy) return POL_NO_MEMORY;
+  const pol_status status = pol_expression_compile(&program, strcpy(copy, text), &names, &error);
+  if (status) {
+    free(copy);
+    return status;
+  }
+  to->expression = copy;
+  to->program = program;
+  return POL_OK;
+}
+
 pol_status pol_function_copy(const pol_function *from, pol_function *to)
 {
   if (!is_sound(from)) return POL_BAD_ARGUMENT;
   *to = *from;
   to->times = to->values = to->moments = NULL;
+  to->expression = NULL;
+  to->program = NULL;
+  if (from->type == POL_EXPRESSION) return copy_expression(from->expression, to);
   if (from->type != POL_POLYNOMIAL && from->type != POL_TABLE) return POL_OK;
   /* values first, so that freeing them frees all: values, times, moments, workspace */
   size_t n = (size_t)from->count;
@@ -105,6 +136,11 @@ void pol_function_release(pol_function *function)
 {
   free((void *)function->values);
   function->values = function->times = function->moments = NULL;
+  free((void *)function->expression);
+  function->expression = NULL;
+  pol_expression *program = (pol_expression *)function->program;
+  pol_expression_free(&program);
+  function->program = NULL;
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -197,5 +233,10 @@ void pol_function_value(const pol_function *function, double t, double value[3])
   case POL_TABLE:
     spline(function, t, value);
     break;
+  case POL_EXPRESSION: {
+    double workspace[3 * POL_EXPRESSION_DEPTH];
+    pol_expression_in_time(function->program, t, value, workspace);
+    break;
+  }
   }
 }

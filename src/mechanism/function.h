@@ -5,9 +5,13 @@
 
 #include <polhode/mechanism.h>
 
-/* A copy that owns its numbers, with the moments of a table computed; pol_function_release frees
- * them.  POL_BAD_ARGUMENT for an unknown type, a number that is not finite, t1 not above t0, fewer
- * than 1 coefficient or 2 times, times that do not ascend. */
+/* The lookup of pol_expression_names: t is input 0, and there is no other name. */
+int pol_function_input(const char *name, void *user);
+
+/* A copy that owns its numbers and text, with the moments of a table computed and an expression
+ * compiled; pol_function_release frees them.  POL_BAD_ARGUMENT for an unknown type, a number that
+ * is not finite, t1 not above t0, fewer than 1 coefficient or 2 times, times that do not ascend, a
+ * wrong expression. */
 pol_status pol_function_copy(const pol_function *from, pol_function *to);
 void pol_function_release(pol_function *function);
 

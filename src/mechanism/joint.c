@@ -76,6 +76,13 @@ pol_status pol_joint_type_find(const char *name, pol_joint_type *type)
   return POL_BAD_ARGUMENT;
 }
 
+int pol_joint_fits_point(pol_joint_type type)
+{
+  for (int i = 0; i < presets[type].num_rows; i++)
+    if (presets[type].rows[i].kind == POL_ROW_ROTATION) return 0;
+  return 1;
+}
+
 /* An axis is aligned when two rows keep it perpendicular to two axes of the other marker: both rows
  * of the last axis of a revolute joint, or three rows in a cycle. */
 int pol_joint_aligns(pol_joint_type type, int axis)

@@ -112,18 +112,31 @@ void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3])
   pol_v3_copy(mechanism->gravity, gravity);
 }
 
+/* No inertia and no rotation, so that all that is computed with them vanishes. */
+static void make_point(pol_body *body)
+{
+  body->point = 1;
+  memset(body->inertia, 0, sizeof body->inertia);
+  memset(body->rotation, 0, sizeof body->rotation);
+  memset(body->angular_velocity, 0, sizeof body->angular_velocity);
+  body->rotation[0] = 1.0;
+  body->given &= ~(unsigned)POL_GIVEN_ANGULAR_VELOCITY;
+}
+
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index)
 {
   if (!body->name || !*body->name || strcmp(body->name, "ground") == 0 ||
       pol_mechanism_find_body(mechanism, body->name) >= 0)
     return POL_BAD_ARGUMENT;
-  if (!(body->mass > 0.0) || !isfinite(body->mass) || !finite_numbers(body->inertia, 9) ||
-      !positive_definite(body->inertia))
-    return POL_BAD_ARGUMENT;
-  if (!finite_numbers(body->position, 3) || !unit_quaternion(body->rotation) ||
-      !finite_numbers(body->velocity, 3) || !finite_numbers(body->angular_velocity, 3))
+  if (!(body->mass > 0.0) || !isfinite(body->mass) || !finite_numbers(body->position, 3) ||
+      !finite_numbers(body->velocity, 3))
     return POL_BAD_ARGUMENT;
   pol_body copy = *body;
+  if (body->point)
+    make_point(&copy);
+  else if (!finite_numbers(body->inertia, 9) || !positive_definite(body->inertia) ||
+           !unit_quaternion(body->rotation) || !finite_numbers(body->angular_velocity, 3))
+    return POL_BAD_ARGUMENT;
   pol_quat_normalize(copy.rotation);
   return append(&mechanism->bodies, &copy, sizeof copy, body->name, index);
 }
@@ -133,10 +146,22 @@ static int body_exists(const pol_mechanism *mechanism, int body)
   return body >= POL_GROUND && body < mechanism->bodies.count;
 }
 
+/* Whether it exists and is a point mass. */
+static int is_point(const pol_mechanism *mechanism, int body)
+{
+  return body != POL_GROUND && pol_mechanism_body(mechanism, body)->point;
+}
+
+static int is_zero(const double x[3])
+{
+  return x[0] == 0.0 && x[1] == 0.0 && x[2] == 0.0;
+}
+
 pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index)
 {
   if (!body_exists(mechanism, marker->body) || !finite_numbers(marker->position, 3) ||
-      !unit_quaternion(marker->rotation))
+      !unit_quaternion(marker->rotation) ||
+      (is_point(mechanism, marker->body) && !is_zero(marker->position)))
     return POL_BAD_ARGUMENT;
   pol_marker copy = *marker;
   pol_quat_normalize(copy.rotation);
@@ -160,6 +185,9 @@ pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *nam
   pol_quat_to_matrix(b->rotation, R);
   pol_v3_subtract(point, b->position, arm);
   pol_m3_apply_transposed(R, arm, marker.position);
+  if (b->point && pol_v3_dot(arm, arm) <=
+                      1e-18 * (pol_v3_dot(point, point) + pol_v3_dot(b->position, b->position)))
+    memset(marker.position, 0, sizeof marker.position);
   pol_quat_conjugate(b->rotation, inverse);
   if (rotation)
     pol_quat_multiply(inverse, rotation, marker.rotation);
@@ -174,9 +202,11 @@ pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *jo
   for (int i = 0; i < 2; i++)
     if (joint->marker[i] < 0 || joint->marker[i] >= mechanism->markers.count)
       return POL_BAD_ARGUMENT;
-  if (pol_mechanism_marker(mechanism, joint->marker[0])->body ==
-      pol_mechanism_marker(mechanism, joint->marker[1])->body)
-    return POL_BAD_ARGUMENT;
+  const int body[2] = {pol_mechanism_marker(mechanism, joint->marker[0])->body,
+                       pol_mechanism_marker(mechanism, joint->marker[1])->body};
+  if (body[0] == body[1]) return POL_BAD_ARGUMENT;
+  for (int i = 0; i < 2; i++)
+    if (is_point(mechanism, body[i]) && !pol_joint_fits_point(joint->type)) return POL_BAD_ARGUMENT;
   for (int i = 0; i < mechanism->joints.count; i++)
     if (strcmp(pol_mechanism_joint(mechanism, i)->name, joint->name) == 0) return POL_BAD_ARGUMENT;
   if (joint->type == POL_DISTANCE && !(joint->length > 0.0 && isfinite(joint->length)))
@@ -214,20 +244,32 @@ static int markers_apart(const pol_mechanism *mechanism, const int marker[2])
   return pol_v3_dot(d, d) > 1e-24 * size;
 }
 
+/* The coordinate of a joint-spring exists. */
+static int has_coordinate(const pol_mechanism *mechanism, const pol_force *force)
+{
+  return force->joint >= 0 && force->joint < mechanism->joints.count &&
+         pol_joint_coordinate(pol_mechanism_joint(mechanism, force->joint), force->coordinate);
+}
+
 /* What its type needs, beside a name. */
 static int good_force(const pol_mechanism *mechanism, const pol_force *force)
 {
-  const int is_spring = force->type == POL_SPRING_DAMPER;
   for (int i = 0; i < 3; i++)
     if (force->stiffness[i] < 0.0 || force->damping[i] < 0.0) return 0;
   if (force->length < 0.0 || force->coefficient < 0.0) return 0;
   if (!finite_numbers(force->vector, 3) || !finite_numbers(force->point, 3) ||
       !finite_numbers(force->anchor, 3) || !finite_numbers(force->stiffness, 3) ||
       !finite_numbers(force->damping, 3) || !finite_numbers(&force->length, 1) ||
-      !finite_numbers(&force->actuator, 1) || !finite_numbers(&force->coefficient, 1))
+      !finite_numbers(&force->actuator, 1) || !finite_numbers(&force->coefficient, 1) ||
+      !finite_numbers(&force->rest, 1))
     return 0;
-  return is_spring ? markers_apart(mechanism, force->marker)
-                   : force->body != POL_GROUND && body_exists(mechanism, force->body);
+  if (force->type == POL_JOINT_SPRING) return has_coordinate(mechanism, force);
+  if (force->type == POL_SPRING_DAMPER)
+    return pol_spring_law_name(force->law) && markers_apart(mechanism, force->marker);
+  if (force->body == POL_GROUND || !body_exists(mechanism, force->body)) return 0;
+  return !is_point(mechanism, force->body) ||
+         (force->type != POL_APPLIED_TORQUE && force->frame == POL_GLOBAL_AXES &&
+          is_zero(force->point));
 }
 
 pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *force, int *index)

@@ -45,7 +45,8 @@ static outcome run(const pol_model *model, double (*rate)(double t))
   if (pol_simulation_create(&simulation, model->mechanism, &model->settings, &d))
     fail_msg("%s: %s", d.where, d.message);
   assert_int_equal(pol_record_create(&record, simulation), POL_OK);
-  int channel = find_channel(record, "motor.torque"), last = pol_record_count(record) - 5;
+  int channel = find_channel(record, "motor.torque");
+  int last = find_channel(record, "energy.kinetic");
   assert_string_equal(pol_record_channel(record, channel)->unit, "N m");
   assert_int_equal(channel, last - 1); /* after the joints, before the energies */
   double row[200], power[3], work = 0.0, start = 0.0;
@@ -128,6 +129,55 @@ static void work_of_the_drive_is_the_change_of_energy(void **state)
   }
 }
 
+static const char *const written[] = {MOTOR("{\"expression\": \"0.8*sin(2*pi*1.5*t)\"}"),
+                                      "simulation.start=default", "simulation.end=1.5"};
+
+/* The same function as an expression gives the same motion and torque to round-off. */
+static void an_expression_is_the_function_it_says(void **state)
+{
+  (void)state;
+  outcome out[2];
+  for (int k = 0; k < 2; k++) {
+    pol_model *model = read_driven(SLIDER_CRANK, 3, k == 0 ? swinging : written);
+    model->settings.end = 0.5;
+    out[k] = run(model, harmonic_rate);
+    pol_model_free(&model);
+  }
+  print_message("expression: torque %.17g and %.17g N m\n", out[0].torque, out[1].torque);
+  assert_near(&out[1].torque, &out[0].torque, 1, 1e-12);
+  assert_near(out[1].crank.rotation, out[0].crank.rotation, 9, 1e-14);
+  assert_near(out[1].crank.angular_velocity, out[0].crank.angular_velocity, 3, 1e-12);
+}
+
+/* Where it has no value the run stops, and says where. */
+static void expressions_without_value_stop_the_run(void **state)
+{
+  (void)state;
+  static const char *const from_start[] = {MOTOR("{\"expression\": \"0.1*log(t)\"}"),
+                                           "simulation.start=default", "simulation.end=1.5"};
+  static const char *const later[] = {MOTOR("{\"expression\": \"0.1*(0.05 - t)^1.5\"}"),
+                                      "simulation.start=default", "simulation.end=1.5"};
+  pol_simulation *simulation;
+  pol_diagnostics d;
+  pol_model *model = read_driven(SLIDER_CRANK, 3, from_start);
+  assert_int_equal(pol_simulation_create(&simulation, model->mechanism, &model->settings, &d),
+                   POL_NOT_FINITE);
+  assert_string_equal(d.where, "drive 'motor'");
+  pol_model_free(&model);
+
+  model = read_driven(SLIDER_CRANK, 3, later);
+  assert_int_equal(pol_simulation_create(&simulation, model->mechanism, &model->settings, &d),
+                   POL_OK);
+  pol_status status = POL_OK;
+  while (!status && !pol_simulation_finished(simulation)) status = pol_simulation_step(simulation);
+  assert_int_equal(status, POL_NOT_FINITE);
+  assert_string_equal(pol_simulation_diagnostics(simulation)->where, "drive 'motor'");
+  assert_near(&pol_simulation_diagnostics(simulation)->t, &(double){0.05 + model->settings.step}, 1,
+              1e-9);
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
 /* Every formulation gives the same torque, to the order of the method. */
 static void formulations_agree(void **state)
 {
@@ -198,6 +248,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(work_of_the_drive_is_the_change_of_energy),
+      cmocka_unit_test(an_expression_is_the_function_it_says),
+      cmocka_unit_test(expressions_without_value_stop_the_run),
       cmocka_unit_test(formulations_agree),
       cmocka_unit_test(four_bar_comes_to_speed),
       cmocka_unit_test(wrong_starts_are_refused),

@@ -558,7 +558,7 @@ static void a_joint_carries_the_applied_forces_in_every_formulation(void **state
     model->settings.formulation = (pol_formulation_kind)kind;
     pol_simulation *simulation = start(model);
     const pol_state *s = pol_simulation_state(simulation);
-    pol_point at = {s->t, s->q, s->v, s->vd, s->lambda};
+    pol_point at = pol_state_point(s);
     pol_formulation_reaction(pol_simulation_formulation(simulation), &at, 0, force, torque);
     if (kind == 0) memcpy(first, force, sizeof first);
     assert_near(force, first, 3, 1e-9);

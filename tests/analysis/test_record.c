@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "heavy_top.h"
+#include "lie/small.h"
 
 static const char *const expected[][2] = {
     {"t", "s"},
@@ -34,16 +35,33 @@ static const char *const expected[][2] = {
     {"tip.torque.x", "N m"},
     {"tip.torque.y", "N m"},
     {"tip.torque.z", "N m"},
+    {"tip.force_local.x", "N"},
+    {"tip.force_local.y", "N"},
+    {"tip.force_local.z", "N"},
+    {"tip.torque_local.x", "N m"},
+    {"tip.torque_local.y", "N m"},
+    {"tip.torque_local.z", "N m"},
     {"tip.multiplier.1", "N"},
     {"tip.multiplier.2", "N"},
     {"tip.multiplier.3", "N"},
     {"energy.kinetic", "J"},
     {"energy.potential", "J"},
     {"energy.total", "J"},
+    {"energy.dissipated", "J"},
+    {"energy.applied", "J"},
+    {"energy.drives", "J"},
+    {"energy.balance", "J"},
+    {"momentum.linear.x", "kg m/s"},
+    {"momentum.linear.y", "kg m/s"},
+    {"momentum.linear.z", "kg m/s"},
+    {"momentum.angular.x", "kg m^2/s"},
+    {"momentum.angular.y", "kg m^2/s"},
+    {"momentum.angular.z", "kg m^2/s"},
     {"residual.position", "mixed"},
     {"residual.velocity", "mixed"},
+    {"residual.acceleration", "mixed"},
 };
-enum { NUM_EXPECTED = sizeof expected / sizeof expected[0] };
+enum { NUM_EXPECTED = sizeof expected / sizeof expected[0], NUM_TOTALS = 16 };
 
 static void channels_have_names_and_units(void **state)
 {
@@ -77,27 +95,40 @@ static int collect(const pol_simulation *simulation, double row[NUM_EXPECTED])
   const pol_summary *summary = pol_simulation_summary(simulation);
   pol_body_state body;
   pol_energy energy;
+  pol_momentum momentum;
+  pol_marker_state tip;
+  pol_point at = pol_state_point(state);
   pol_formulation_body_state(formulation, state->q, state->v, 0, &body);
-  pol_formulation_energy(formulation, state->q, state->v, &energy);
+  pol_formulation_energy(formulation, &at, &energy);
+  pol_formulation_momentum(formulation, state->q, state->v, &momentum);
   row[0] = state->t;
   memcpy(row + 1, body.position, sizeof body.position);
   memcpy(row + 4, body.quaternion, sizeof body.quaternion);
   memcpy(row + 8, body.velocity, sizeof body.velocity);
   memcpy(row + 11, body.angular_velocity, sizeof body.angular_velocity);
   memcpy(row + 14, body.angular_velocity_global, sizeof body.angular_velocity_global);
-  pol_point at = {state->t, state->q, state->v, state->vd, state->lambda};
   pol_formulation_reaction(formulation, &at, 0, row + 17, row + 20);
+  const pol_joint *joint = pol_mechanism_joint(pol_formulation_mechanism(formulation), 0);
+  pol_formulation_marker_state(formulation, state->q, state->v, joint->marker[0], &tip);
+  pol_m3_apply_transposed(tip.rotation, row + 17, row + 23);
+  pol_m3_apply_transposed(tip.rotation, row + 20, row + 26);
   int multipliers;
   pol_formulation_joint_rows(formulation, 0, &multipliers);
   assert_int_equal(multipliers, pol_formulation_get_kind(formulation) == POL_SO3_PIVOT ? 0 : 3);
-  memcpy(row + 23, state->lambda, (size_t)multipliers * sizeof(double));
-  double *rest = row + 23 + multipliers;
+  memcpy(row + 29, state->lambda, (size_t)multipliers * sizeof(double));
+  double *rest = row + 29 + multipliers;
   rest[0] = energy.kinetic;
   rest[1] = energy.potential;
   rest[2] = energy.kinetic + energy.potential;
-  rest[3] = summary->position_residual;
-  rest[4] = summary->velocity_residual;
-  return 23 + multipliers + 5;
+  rest[3] = summary->work.dissipated;
+  rest[4] = summary->work.applied;
+  rest[5] = summary->work.drives;
+  rest[6] = summary->energy_balance;
+  memcpy(rest + 7, &momentum, sizeof momentum);
+  rest[13] = summary->position_residual;
+  rest[14] = summary->velocity_residual;
+  rest[15] = summary->acceleration_residual;
+  return 29 + multipliers + NUM_TOTALS;
 }
 
 static void rows_hold_the_state(void **state)
@@ -157,7 +188,7 @@ static void multipliers_have_the_unit_of_their_row(void **state)
   assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
   assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
   assert_int_equal(pol_record_create(&record, simulation), POL_OK);
-  assert_int_equal(pol_record_count(record), NUM_EXPECTED + 2);
+  assert_int_equal(pol_record_count(record), NUM_EXPECTED + 2 + 2); /* angle, rate */
   for (int i = 0; i < pol_record_count(record); i++) {
     const pol_channel *channel = pol_record_channel(record, i);
     if (strncmp(channel->name, "hinge.multiplier.", 17) != 0) continue;
@@ -198,8 +229,8 @@ static void forces_that_vary_are_recorded(void **state)
     assert_int_equal(pol_mechanism_add_force(mechanism, &forces[i], NULL), POL_OK);
   assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
   assert_int_equal(pol_record_create(&record, simulation), POL_OK);
-  assert_int_equal(pol_record_count(record), 17 + 6 + 5);
-  double row[17 + 6 + 5];
+  assert_int_equal(pol_record_count(record), 17 + 6 + NUM_TOTALS);
+  double row[17 + 6 + NUM_TOTALS];
   pol_record_row(record, row);
   for (int i = 0; i < 6; i++) {
     assert_string_equal(pol_record_channel(record, 17 + i)->name, names[i]);

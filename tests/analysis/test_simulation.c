@@ -129,9 +129,9 @@ static void tip_residuals(const pol_simulation *simulation, double *position, do
 
 static double total_energy(const pol_simulation *simulation)
 {
-  const pol_state *state = pol_simulation_state(simulation);
+  const pol_point at = pol_state_point(pol_simulation_state(simulation));
   pol_energy energy;
-  pol_formulation_energy(pol_simulation_formulation(simulation), state->q, state->v, &energy);
+  pol_formulation_energy(pol_simulation_formulation(simulation), &at, &energy);
   return energy.kinetic + energy.potential;
 }
 
@@ -139,9 +139,11 @@ static void summary_follows_the_solution(void **state)
 {
   (void)state;
   for (int kind = 0; kind < pol_formulation_count(); kind++) {
-    /* Tait-Bryan angles would meet gimbal lock after 0.01 s; so3 has no constraint left, and the
-     * Euler parameters have one more, for their length. */
-    long steps = kind == POL_TAIT_BRYAN ? 5 : 200;
+    /* Tait-Bryan angles would meet gimbal lock after 0.01 s; directors are unstable in index 3 at
+     * this step size; so3 has no constraint left, and the
+     * Euler parameters and directors have more, their own. */
+    int more = kind == POL_EULER_PARAMETERS || kind == POL_DIRECTORS;
+    long steps = kind == POL_TAIT_BRYAN ? 5 : kind == POL_DIRECTORS ? 50 : 200;
     fixture f = open_heavy_top(1e-3, 1e-3 * (double)steps, (pol_formulation_kind)kind);
     const pol_summary *summary = pol_simulation_summary(f.simulation);
     double initial = total_energy(f.simulation), drift = 0.0, position = 0.0, velocity = 0.0;
@@ -153,7 +155,7 @@ static void summary_follows_the_solution(void **state)
       drift = fmax(drift, fabs(total_energy(f.simulation) - initial));
       position = fmax(position, p);
       velocity = fmax(velocity, v);
-      if (kind == POL_EULER_PARAMETERS) {
+      if (more) {
         assert_true(summary->position_residual >= p - 1e-14);
         assert_true(summary->velocity_residual >= v - 1e-12);
         continue;
@@ -164,7 +166,7 @@ static void summary_follows_the_solution(void **state)
     assert_true(summary->initial_energy.kinetic + summary->initial_energy.potential == initial);
     assert_true(summary->energy.kinetic + summary->energy.potential == total_energy(f.simulation));
     assert_true(summary->max_energy_drift == drift);
-    if (kind != POL_EULER_PARAMETERS) {
+    if (!more) {
       assert_near(summary->max_position_residual, position, 1e-14);
       assert_near(summary->max_velocity_residual, velocity, 1e-12);
     }

@@ -361,7 +361,7 @@ static void results_are_written(void **state)
                 json_number_value(json_array_get(at(object, "final.bodies.top.position"), i)));
   json_decref(object);
   expect("polhode run top.json --out top.csv", 0);
-  expect_text(out, "top.csv, 101 rows of 31 columns\n");
+  expect_text(out, "top.csv, 101 rows of 48 columns\n");
 
   expect("polhode run top.json --out no/such/folder/top.csv", 2);
   expect_text(err, "--out = no/such/folder/top.csv: ");
@@ -546,7 +546,7 @@ static void a_full_disk_is_told(void **state)
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
   int while_running = run("polhode run top.json --end 1 --out failed.csv --json");
   json_t *object = parse_output();
-  int at_the_end = run("polhode run top.json --end 0.2 --out failed.csv");
+  int at_the_end = run("polhode run top.json --end 0.13 --out failed.csv");
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
   signal(SIGXFSZ, SIG_DFL);
   assert_int_equal(while_running, 1);
@@ -556,7 +556,7 @@ static void a_full_disk_is_told(void **state)
   assert_null(json_object_get(object, "result"));
   json_decref(object);
   assert_int_equal(at_the_end, 1);
-  expect_text(out, "failed at t = 0.2 s of 0.2 s\n");
+  expect_text(out, "failed at t = 0.13 s of 0.13 s\n");
   expect_text(err, "failed.csv cannot be written: ");
 }
 
@@ -640,6 +640,33 @@ static void check_tells_of_springs_and_drag(void **state)
   json_decref(object);
 }
 
+/* Point masses: in words, without anything that turns. */
+static void points_are_told(void **state)
+{
+  (void)state;
+#define PARTICLES POLHODE_SOURCE_DIR "/models/kinon-betsch-schneider-2023/four_particles.json"
+  expect("polhode check " PARTICLES, 0);
+  expect_text(out, "\nbody            p4, 1.7 kg, point mass\n");
+  expect_text(out, "stiffness 500 N/m^3 (squared-length), damping");
+  expect_text(out, "\nfreedom         10 of 12: 2 constraints\n");
+  assert_null(strstr(out, "angular"));
+  expect("polhode check " PARTICLES " --json", 0);
+  json_t *object = parse_output();
+  expect_word(json_array_get(at(object, "bodies"), 0), "type", "point");
+  expect_word(json_array_get(at(object, "forces"), 0), "law", "squared-length");
+  assert_true(number_at(object, "degrees_of_freedom") == 10.0);
+  json_decref(object);
+  expect("polhode run " PARTICLES " --set simulation.end=0.01", 0);
+  expect_text(out, "\np4     position ");
+  assert_null(strstr(out, "angular"));
+  expect("polhode run " PARTICLES " --set simulation.end=0.01 --json", 0);
+  object = parse_output();
+  assert_int_equal(json_object_size(at(object, "final.bodies.p4")), 2);
+  expect_length(object, "final.bodies.p4.velocity", 3);
+  json_decref(object);
+#undef PARTICLES
+}
+
 /* A drive is listed, takes a degree of freedom, and tells its torque. */
 static void drives_are_told(void **state)
 {
@@ -651,6 +678,7 @@ static void drives_are_told(void **state)
   json_t *object = parse_output();
   expect_length(object, "drives", 1);
   expect_word(json_array_get(at(object, "drives"), 0), "joint", "A");
+  assert_null(json_object_get(json_array_get(at(object, "drives"), 0), "expression"));
   json_decref(object);
   expect("polhode run " POLHODE_SOURCE_DIR
          "/models/examples/four_bar_motor.json --set simulation.end=0.1",
@@ -662,6 +690,27 @@ static void drives_are_told(void **state)
   object = parse_output();
   assert_true(fabs(number_at(object, "final.drives.motor.torque")) > 1e-4);
   json_decref(object);
+}
+
+/* An expression is told as it is written, a wrong one with the column. */
+static void expressions_are_told(void **state)
+{
+  (void)state;
+#define CHECK_WITH(text)                                                                           \
+  "polhode check " POLHODE_SOURCE_DIR "/models/examples/four_bar_motor.json "                      \
+  "--set drives[0].function={\"expression\":\"" text "\"}"
+  expect(CHECK_WITH("0.1*sin(2*pi*t)"), 0);
+  expect_text(out, "\ndrive           motor, rotation of A, expression 0.1*sin(2*pi*t)\n");
+  expect(CHECK_WITH("0.1*sin(2*pi*t)") " --json", 0);
+  json_t *object = parse_output();
+  expect_word(json_array_get(at(object, "drives"), 0), "function", "expression");
+  expect_word(json_array_get(at(object, "drives"), 0), "expression", "0.1*sin(2*pi*t)");
+  json_decref(object);
+  expect(CHECK_WITH("0.1*sni(2*pi*t)"), 2);
+  expect_text(err,
+              "drives[0].function.expression = \"0.1*sni(2*pi*t)\": must be an expression of t: "
+              "column 5: 'sni' is not a known function; did you mean \"sin\"?\n");
+#undef CHECK_WITH
 }
 
 /* A hinge about x allows no spin about y. */
@@ -949,7 +998,9 @@ int main(void)
       cmocka_unit_test(check_tells_what_a_model_is),
       cmocka_unit_test(check_tells_of_forces_and_distances),
       cmocka_unit_test(check_tells_of_springs_and_drag),
+      cmocka_unit_test(points_are_told),
       cmocka_unit_test(drives_are_told),
+      cmocka_unit_test(expressions_are_told),
       cmocka_unit_test(check_tells_what_had_to_change),
       cmocka_unit_test(quiet_runs_tell_what_had_to_change),
       cmocka_unit_test(nameless_models_show_their_file),

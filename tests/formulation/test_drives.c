@@ -8,7 +8,7 @@
 #include "check.h"
 #include "dae/dae.h"
 
-enum { MAX_NV = 14, MAX_M = 14 };
+enum { MAX_NV = 24, MAX_M = 24 };
 static const double offset[4] = {2.0, 1.0, -1.0, -2.0};
 static const double s = 1e-3, now = 0.37;
 
@@ -99,7 +99,7 @@ static void evaluate(const system_t *sys, double t, const double *q, unsigned wa
                      const pol_terms *out)
 {
   static const double rest[MAX_NV];
-  pol_point at = {t, q, sys->v, rest, sys->lambda};
+  pol_point at = {.t = t, .q = q, .v = sys->v, .vd = rest, .lambda = sys->lambda};
   assert_int_equal(pol_dae_evaluate(sys->dae, &at, want, out, sys->scratch), POL_OK);
 }
 
@@ -191,7 +191,7 @@ static void drives_have_rows_and_names(void **state)
     system_t sys = {0};
     char text[128];
     create(&sys, (pol_formulation_kind)kind, 0, 1, &seed);
-    assert_int_equal(sys.m, kind == POL_EULER_PARAMETERS ? 8 : 6);
+    assert_int_equal(sys.m, kind == POL_EULER_PARAMETERS ? 8 : kind == POL_DIRECTORS ? 18 : 6);
     sys.dae->describe(sys.nv + 4, text, sizeof text, sys.dae->user);
     assert_string_equal(text, "drive 'turn'");
     sys.dae->describe(sys.nv + 5, text, sizeof text, sys.dae->user);

@@ -9,7 +9,7 @@
 #include "check.h"
 #include "dae/dae.h"
 
-enum { MAX_NV = 14, MAX_NQ = 14, MAX_M = 14 };
+enum { MAX_NV = 30, MAX_NQ = 30, MAX_M = 30 };
 static const double offset[4] = {2.0, 1.0, -1.0, -2.0};
 static const double s = 2.5e-4; /* fine enough for the force of a short spring */
 
@@ -28,7 +28,8 @@ static int add_random_marker(pol_mechanism *mechanism, int body, uint64_t *seed)
 {
   pol_marker marker = {.name = "", .body = body};
   int index;
-  random_numbers(seed, marker.position, 3);
+  if (body == POL_GROUND || !pol_mechanism_body(mechanism, body)->point)
+    random_numbers(seed, marker.position, 3);
   random_quaternion(seed, marker.rotation);
   assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &index), POL_OK);
   return index;
@@ -66,20 +67,22 @@ static void add_laws(pol_mechanism *mechanism, double actuator, uint64_t *seed)
     const char *name;
     pol_force_type type;
     int first, second;
+    pol_spring_law law;
   } laws[] = {
-      {"support a", POL_SUPPORT, POL_GROUND, 0},
-      {"support b", POL_SUPPORT, POL_GROUND, 1},
-      {"drag a", POL_DRAG, POL_GROUND, 0},
-      {"drag b", POL_DRAG, POL_GROUND, 1},
-      {"a to b", POL_SPRING_DAMPER, 0, 1},
-      {"b to a", POL_SPRING_DAMPER, 1, 0},
-      {"ground to a", POL_SPRING_DAMPER, POL_GROUND, 0},
-      {"b to ground", POL_SPRING_DAMPER, 1, POL_GROUND},
+      {"support a", POL_SUPPORT, POL_GROUND, 0, POL_LINEAR_SPRING},
+      {"support b", POL_SUPPORT, POL_GROUND, 1, POL_LINEAR_SPRING},
+      {"drag a", POL_DRAG, POL_GROUND, 0, POL_LINEAR_SPRING},
+      {"drag b", POL_DRAG, POL_GROUND, 1, POL_LINEAR_SPRING},
+      {"a to b", POL_SPRING_DAMPER, 0, 1, POL_LINEAR_SPRING},
+      {"b to a", POL_SPRING_DAMPER, 1, 0, POL_SQUARED_SPRING},
+      {"ground to a", POL_SPRING_DAMPER, POL_GROUND, 0, POL_SQUARED_SPRING},
+      {"b to ground", POL_SPRING_DAMPER, 1, POL_GROUND, POL_LINEAR_SPRING},
   };
   for (int i = 0; i < 8; i++) {
     pol_force force = {.name = laws[i].name,
                        .type = laws[i].type,
                        .body = laws[i].second,
+                       .law = laws[i].law,
                        .length = 0.7,
                        .actuator = actuator,
                        .coefficient = 0.4};
@@ -143,6 +146,22 @@ static void finish(system_t *sys, pol_formulation_kind kind, uint64_t *seed)
   random_numbers(seed, sys->lambda, sys->m);
 }
 
+/* Directors move as those of a rigid body: d_i' = w x d_i. */
+static void make_rigid(system_t *sys)
+{
+  for (int b = 0; b < 2 && pol_formulation_get_kind(sys->formulation) == POL_DIRECTORS; b++) {
+    pol_body_state body;
+    pol_formulation_body_state(sys->formulation, sys->q, sys->v, b, &body);
+    const double *w = body.angular_velocity_global;
+    for (int k = 0; k < 3; k++) {
+      const double *d = sys->q + 12 * b + 3 * k;
+      double *rate = sys->v + 12 * b + 3 * k;
+      for (int i = 0; i < 3; i++)
+        rate[i] = w[(i + 1) % 3] * d[(i + 2) % 3] - w[(i + 2) % 3] * d[(i + 1) % 3];
+    }
+  }
+}
+
 /* Two bodies, joints ground-a and a-b of the given type, with random markers (not assembled: the
  * terms must be right off the constraints too).  so3 has a pivot for each body instead of the first
  * joint. */
@@ -180,7 +199,7 @@ static void destroy(system_t *sys)
 
 static pol_point point_of(const system_t *sys)
 {
-  return (pol_point){0.0, sys->q, sys->v, sys->vd, sys->lambda};
+  return (pol_point){.q = sys->q, .v = sys->v, .vd = sys->vd, .lambda = sys->lambda};
 }
 
 static void evaluate(const system_t *sys, const pol_point *at, unsigned want, const pol_terms *out)
@@ -277,7 +296,7 @@ static void check_products(system_t *sys)
 
   pol_energy energy;
   double twice = 0.0, Mv[MAX_NV] = {0.0};
-  pol_formulation_energy(sys->formulation, sys->q, sys->v, &energy);
+  pol_formulation_energy(sys->formulation, &(pol_point){.q = sys->q, .v = sys->v}, &energy);
   pol_matrix_multiply(sys->patterns.coupling, mass, 1.0, sys->v, Mv);
   for (int i = 0; i < sys->nv; i++) twice += Mv[i] * sys->v[i];
   assert_near(&energy.kinetic, &(double){0.5 * twice}, 1, 1e-13);
@@ -303,7 +322,7 @@ static void check_forces(system_t *sys)
       pol_energy energy;
       step[j] = offset[k] * s;
       pol_group_move(&sys->dae->group, sys->q, step, q);
-      pol_formulation_energy(sys->formulation, q, rest, &energy);
+      pol_formulation_energy(sys->formulation, &(pol_point){.q = q, .v = rest}, &energy);
       f[k] = energy.potential;
     }
     assert_near(&force[j], &(double){difference(f, s)}, 1, 1e-9);
@@ -337,7 +356,7 @@ static void all_terms_match_finite_differences(void **state)
         check_all(&sys);
         destroy(&sys);
       }
-  assert_int_equal(cases, 2 * 8 * 8);
+  assert_int_equal(cases, 2 * 8 * pol_formulation_count());
 }
 
 /* The balance's force without and with forces, all else the same; the loaded system stays. */
@@ -388,7 +407,7 @@ static void springs_store_energy_and_dampers_take_it(void **state)
     pol_energy energy;
     load(&sys, (pol_formulation_kind)kind, add_passive_laws, 8, bare, loaded);
     check_forces(&sys);
-    pol_formulation_energy(sys.formulation, sys.q, sys.v, &energy);
+    pol_formulation_energy(sys.formulation, &(pol_point){.q = sys.q, .v = sys.v}, &energy);
     assert_true(energy.kinetic > 0.0);
     /* the part of the force that velocities make works against them */
     pol_point at = point_of(&sys);
@@ -442,6 +461,7 @@ static void forces_do_the_work_of_their_definition(void **state)
     system_t sys;
     double bare[MAX_NV], loaded[MAX_NV], power = 0.0, expected = 0.0;
     load(&sys, (pol_formulation_kind)kind, add_random_forces, 6, bare, loaded);
+    make_rigid(&sys);
     for (int i = 0; i < sys.nv; i++) power += (bare[i] - loaded[i]) * sys.v[i];
     for (int k = 0; k < pol_mechanism_num_forces(sys.mechanism); k++) {
       const pol_force *force = pol_mechanism_force(sys.mechanism, k);
@@ -526,6 +546,122 @@ static void equations_have_names(void **state)
   destroy(&sys);
 }
 
+/* --- rigid bodies and point masses together --------------------------------------------------- */
+
+enum { P, A, Q, B, NUM_MIXED }; /* points p, q; rigid a, b */
+
+/* Support and drag on p, spring-dampers of both laws between points, bodies and the
+ * ground. */
+static void add_mixed_forces(pol_mechanism *mechanism, uint64_t *seed)
+{
+  static const struct {
+    const char *name;
+    pol_force_type type;
+    int first, second;
+    pol_spring_law law;
+  } forces[] = {
+      {"support p", POL_SUPPORT, POL_GROUND, P, POL_LINEAR_SPRING},
+      {"drag p", POL_DRAG, POL_GROUND, P, POL_LINEAR_SPRING},
+      {"p to a", POL_SPRING_DAMPER, P, A, POL_LINEAR_SPRING},
+      {"b to p", POL_SPRING_DAMPER, B, P, POL_SQUARED_SPRING},
+      {"p to q", POL_SPRING_DAMPER, P, Q, POL_SQUARED_SPRING},
+      {"ground to q", POL_SPRING_DAMPER, POL_GROUND, Q, POL_LINEAR_SPRING},
+  };
+  for (size_t i = 0; i < sizeof forces / sizeof forces[0]; i++) {
+    pol_force force = {.name = forces[i].name,
+                       .type = forces[i].type,
+                       .body = forces[i].second,
+                       .law = forces[i].law,
+                       .length = 0.7,
+                       .coefficient = 0.4,
+                       .stiffness = {1.5, 2.0, 2.5},
+                       .damping = {0.5, 0.7, 0.9}};
+    random_numbers(seed, force.anchor, 3);
+    if (force.type == POL_SPRING_DAMPER) {
+      force.marker[0] = add_random_marker(mechanism, forces[i].first, seed);
+      force.marker[1] = add_random_marker(mechanism, forces[i].second, seed);
+    }
+    assert_int_equal(pol_mechanism_add_force(mechanism, &force, NULL), POL_OK);
+  }
+}
+
+/* Points and rigid bodies in turn, so that no body starts at a multiple of its size, and joints of
+ * the type with a point as first, second and both. */
+static void create_mixed(system_t *sys, pol_joint_type type, pol_formulation_kind kind,
+                         uint64_t *seed)
+{
+  static const double gravity[3] = {0.3, -2.0, -9.81};
+  static const char *const names[NUM_MIXED] = {"p", "a", "q", "b"};
+  assert_int_equal(pol_mechanism_create(&sys->mechanism), POL_OK);
+  pol_mechanism_set_gravity(sys->mechanism, gravity);
+  for (int i = 0; i < NUM_MIXED; i++) {
+    pol_body body;
+    random_body(names[i], seed, &body);
+    body.point = i == P || i == Q;
+    assert_int_equal(pol_mechanism_add_body(sys->mechanism, &body, NULL), POL_OK);
+  }
+  if (kind == POL_SO3_PIVOT) {
+    add_random_joint(sys->mechanism, "pivot a", POL_SPHERICAL, POL_GROUND, A, seed);
+    add_random_joint(sys->mechanism, "pivot b", POL_SPHERICAL, B, POL_GROUND, seed);
+  }
+  add_random_joint(sys->mechanism, "p-a", type, P, A, seed);
+  add_random_joint(sys->mechanism, "b-p", type, B, P, seed);
+  add_random_joint(sys->mechanism, "p-q", type, P, Q, seed);
+  add_random_joint(sys->mechanism, "ground-q", type, POL_GROUND, Q, seed);
+  add_mixed_forces(sys->mechanism, seed);
+  finish(sys, kind, seed);
+}
+
+static void points_and_bodies_match_finite_differences(void **state)
+{
+  (void)state;
+  uint64_t seed = 20260102;
+  int cases = 0;
+  for (int kind = 0; kind < pol_formulation_count(); kind++)
+    for (int type = 0; pol_joint_type_name((pol_joint_type)type); type++) {
+      if (!pol_joint_fits_point((pol_joint_type)type)) continue;
+      system_t sys = {0};
+      create_mixed(&sys, (pol_joint_type)type, (pol_formulation_kind)kind, &seed);
+      check_all(&sys);
+      destroy(&sys);
+      cases++;
+    }
+  assert_int_equal(cases, 2 * pol_formulation_count()); /* spherical and distance */
+}
+
+/* A point has three coordinates in every formulation, and equations to which its name belongs. */
+static void points_have_three_coordinates(void **state)
+{
+  static const double rest[3] = {0.0, 0.0, 0.0};
+  (void)state;
+  uint64_t seed = 11;
+  for (int kind = 0; kind < pol_formulation_count(); kind++) {
+    system_t sys = {0};
+    char text[64];
+    create_mixed(&sys, POL_DISTANCE, (pol_formulation_kind)kind, &seed);
+    int rigid = kind == POL_SO3_PIVOT          ? 3
+                : kind == POL_EULER_PARAMETERS ? 7
+                : kind == POL_DIRECTORS        ? 12
+                                               : 6;
+    assert_int_equal(sys.nv, 2 * 3 + 2 * rigid);
+    pol_dae_describe(sys.dae, 2, text, sizeof text);
+    assert_string_equal(text, "body 'p', force z");
+    pol_dae_describe(sys.dae, 3 + rigid + 1, text, sizeof text);
+    assert_string_equal(text, "body 'q', force y");
+    pol_dae_describe(sys.dae, 3 + rigid + 3, text, sizeof text);
+    if (kind == POL_DIRECTORS)
+      assert_string_equal(text, "body 'b', force x on director 1");
+    else
+      assert_memory_equal(text, "body 'b', torque", 16);
+    pol_body_state p;
+    pol_formulation_body_state(sys.formulation, sys.q, sys.v, P, &p);
+    assert_near(p.position, sys.q, 3, 0.0);
+    assert_near(p.velocity, sys.v, 3, 0.0);
+    assert_near(p.angular_velocity, rest, 3, 0.0);
+    destroy(&sys);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -536,6 +672,8 @@ int main(void)
       cmocka_unit_test(forces_do_the_work_of_their_definition),
       cmocka_unit_test(formulations_agree),
       cmocka_unit_test(equations_have_names),
+      cmocka_unit_test(points_and_bodies_match_finite_differences),
+      cmocka_unit_test(points_have_three_coordinates),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

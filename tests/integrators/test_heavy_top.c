@@ -45,8 +45,8 @@ static pol_status try_run(const setup_t *setup, double h, top_errors *e,
   pol_mechanism *mechanism = heavy_top(setup->ground_first);
   pol_formulation *formulation;
   pol_integrator *integrator;
-  double q[7], v[7], lambda[3][3] = {{0.0}};
-  unsigned char keep[7];
+  double q[12], v[12], lambda[3][3] = {{0.0}};
+  unsigned char keep[12];
   pol_status status = POL_OK;
   *e = (top_errors){0};
   assert_int_equal(pol_formulation_create(&formulation, mechanism, setup->kind), POL_OK);
@@ -396,7 +396,7 @@ static void constraint_frames_agree(void **state)
     const pol_state *now = pol_integrator_state(integrator);
     memcpy(q[body_first], now->q, sizeof q[0]);
     /* the force on the top, whichever marker it holds */
-    pol_point at = {now->t, now->q, now->v, now->vd, now->lambda};
+    pol_point at = pol_state_point(now);
     pol_formulation_reaction(formulation, &at, 0, force[body_first], torque[body_first]);
     for (int i = 0; i < 3; i++) force[body_first][i] *= body_first ? -1.0 : 1.0;
     pol_integrator_free(&integrator);

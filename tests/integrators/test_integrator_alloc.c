@@ -8,7 +8,7 @@ typedef struct job {
   pol_options options;
 } job;
 
-enum { MAX_Q = 7, MAX_V = 7 };
+enum { MAX_Q = 12, MAX_V = 12 };
 
 /* Mechanism, formulation, integrator, start and a step; frees everything. */
 static pol_status build_and_start(void *user)

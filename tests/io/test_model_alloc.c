@@ -94,6 +94,14 @@ static void drives(void **state)
               .num_overrides = 1,
               .overrides = overrides};
   assert_true(alloc_exhaust(read_input, &in) > 100);
+  static const char *const expression[] = {
+      "drives[0].function={\"expression\": \"0.1*sin(2*pi*t)\"}"};
+  in.overrides = expression;
+  assert_true(alloc_exhaust(read_input, &in) > 100);
+  static const char *const wrong[] = {"drives[0].function={\"expression\": \"sine(t)\"}"};
+  in.overrides = wrong;
+  in.num_errors = 1;
+  assert_true(alloc_exhaust(read_input, &in) > 100);
   input keys = {.path = POLHODE_SOURCE_DIR "/tests/data/bad-models/function-keys.json",
                 .num_errors = 10};
   assert_true(alloc_exhaust(read_input, &keys) > 50);

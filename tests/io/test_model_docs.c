@@ -41,7 +41,7 @@ static void examples_are_good_models(void **state)
     count++;
     start = end + 1;
   }
-  assert_int_equal(count, 9);
+  assert_int_equal(count, 10);
   free(text);
 }
 
@@ -92,12 +92,16 @@ static void schema_lists_every_name(void **state)
   assert_int_equal(json_array_size(types), POL_DISTANCE + 1);
   for (int i = 0; i <= POL_DISTANCE; i++)
     assert_item(types, i, pol_joint_type_name((pol_joint_type)i));
-  assert_int_equal(json_array_size(forces), POL_DRAG + 1);
-  for (int i = 0; i <= POL_DRAG; i++)
+  assert_int_equal(json_array_size(forces), POL_JOINT_SPRING + 1);
+  for (int i = 0; i <= POL_JOINT_SPRING; i++)
     assert_item(forces, i, pol_force_type_name((pol_force_type)i));
+  json_t *laws = find(*state, "definitions/force/properties/law/enum");
+  assert_int_equal(json_array_size(laws), POL_SQUARED_SPRING + 1);
+  for (int i = 0; i <= POL_SQUARED_SPRING; i++)
+    assert_item(laws, i, pol_spring_law_name((pol_spring_law)i));
   json_t *functions = find(*state, "definitions/function/properties/type/enum");
-  assert_int_equal(json_array_size(functions), POL_TABLE + 1);
-  for (int i = 0; i <= POL_TABLE; i++)
+  assert_int_equal(json_array_size(functions), POL_EXPRESSION + 1);
+  for (int i = 0; i <= POL_EXPRESSION; i++)
     assert_item(functions, i, pol_function_type_name((pol_function_type)i));
   assert_int_equal(json_array_size(methods), pol_method_count());
   for (int i = 0; i < pol_method_count(); i++) assert_item(methods, i, pol_method_at(i)->name);

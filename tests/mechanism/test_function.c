@@ -22,6 +22,7 @@ static const pol_function functions[] = {
      .clamped = 1,
      .slopes = {0.3, -0.8}},
     {.type = POL_TABLE, .count = 2, .values = heights, .times = times},
+    {.type = POL_EXPRESSION, .expression = "0.3*exp(-t)*sin(2*pi*0.4*t) + sqrt(2 + t)"},
 };
 enum { NUM_FUNCTIONS = sizeof functions / sizeof *functions };
 
@@ -94,6 +95,26 @@ static void ends_have_the_given_values(void **state)
   pol_function_release(&clamped);
 }
 
+/* Text and program are copies: the original may go. */
+static void expressions_are_owned(void **state)
+{
+  (void)state;
+  char text[] = "0.2 + 1.3*sin(2*pi*0.4*t + 0.5)";
+  pol_function given = {.type = POL_EXPRESSION, .expression = text}, f;
+  assert_int_equal(pol_function_copy(&given, &f), POL_OK);
+  text[0] = '9';
+  assert_string_equal(f.expression, "0.2 + 1.3*sin(2*pi*0.4*t + 0.5)");
+  for (double t = 0.0; t < 3.0; t += 0.1) {
+    double value[3], expected[3];
+    pol_function_value(&f, t, value);
+    pol_function_value(&functions[1], t, expected);
+    assert_near(value, expected, 3, 1e-14);
+  }
+  pol_function_release(&f);
+  assert_null(f.expression);
+  assert_null(f.program);
+}
+
 /* A clamped spline is exact for a cubic. */
 static void splines_reproduce_cubics(void **state)
 {
@@ -130,6 +151,9 @@ static void functions_without_sense_are_refused(void **state)
       {.type = POL_TABLE, .count = 1, .values = heights, .times = times},
       {.type = POL_TABLE, .count = 3, .values = heights, .times = back},
       {.type = POL_TABLE, .count = 2, .values = heights, .times = infinite},
+      {.type = POL_EXPRESSION},
+      {.type = POL_EXPRESSION, .expression = "sin(x)"},
+      {.type = POL_EXPRESSION, .expression = "sin(t"},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     pol_function f;
@@ -137,6 +161,7 @@ static void functions_without_sense_are_refused(void **state)
   }
   assert_null(pol_function_type_name((pol_function_type)99));
   assert_string_equal(pol_function_type_name(POL_SPEED), "speed");
+  assert_string_equal(pol_function_type_name(POL_EXPRESSION), "expression");
 }
 
 int main(void)
@@ -145,6 +170,7 @@ int main(void)
       cmocka_unit_test(derivatives_match_finite_differences),
       cmocka_unit_test(pieces_join_smoothly),
       cmocka_unit_test(ends_have_the_given_values),
+      cmocka_unit_test(expressions_are_owned),
       cmocka_unit_test(splines_reproduce_cubics),
       cmocka_unit_test(functions_without_sense_are_refused),
   };

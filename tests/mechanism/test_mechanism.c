@@ -3,6 +3,7 @@
 #include <polhode/lie.h>
 #include <polhode/mechanism.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "check.h"
@@ -28,6 +29,91 @@ static int teardown(void **state)
   pol_mechanism *mechanism = *state;
   pol_mechanism_free(&mechanism);
   return mechanism ? -1 : 0;
+}
+
+/* A point mass needs a mass and a position; what turns is not read. */
+static void points_have_no_rotation(void **state)
+{
+  pol_mechanism *mechanism = *state;
+  const double other[3] = {1.0, 2.0, 3.1}, beside[3] = {1.0, 2.0, 3.0 + 1e-12};
+  const double none[4] = {1.0, 0.0, 0.0, 0.0}, zero[9] = {0.0};
+  pol_body point = {.name = "p",
+                    .point = 1,
+                    .mass = 2.0,
+                    .position = {1.0, 2.0, 3.0},
+                    .angular_velocity = {1.0, 0.0, 0.0},
+                    .given = POL_GIVEN_VELOCITY | POL_GIVEN_ANGULAR_VELOCITY};
+  int index, at;
+  assert_int_equal(pol_mechanism_add_body(mechanism, &point, &index), POL_OK);
+  const pol_body *stored = pol_mechanism_body(mechanism, index);
+  assert_near(stored->rotation, none, 4, 0.0);
+  assert_near(stored->inertia, zero, 9, 0.0);
+  assert_near(stored->angular_velocity, zero, 3, 0.0);
+  assert_int_equal(stored->given, POL_GIVEN_VELOCITY);
+  point.name = "r";
+  point.mass = 0.0;
+  assert_int_equal(pol_mechanism_add_body(mechanism, &point, NULL), POL_BAD_ARGUMENT);
+  point.mass = 1.0;
+  point.velocity[0] = (double)NAN;
+  assert_int_equal(pol_mechanism_add_body(mechanism, &point, NULL), POL_BAD_ARGUMENT);
+
+  /* markers: at the mass, with any axes */
+  pol_marker marker = {.name = "", .body = index, .rotation = {0.0, 1.0, 0.0, 0.0}};
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, NULL), POL_OK);
+  marker.position[1] = 1e-300;
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, NULL), POL_BAD_ARGUMENT);
+  assert_int_equal(pol_mechanism_add_marker_at(mechanism, "", index, other, NULL, NULL),
+                   POL_BAD_ARGUMENT);
+  assert_int_equal(pol_mechanism_add_marker_at(mechanism, "", index, beside, NULL, &at), POL_OK);
+  assert_near(pol_mechanism_marker(mechanism, at)->position, zero, 3, 0.0);
+}
+
+/* A joint on a point mass, first or second, must lock no rotation. */
+static void joints_of_points_lock_no_rotation(void **state)
+{
+  pol_mechanism *mechanism = *state;
+  const pol_body point = {.name = "p", .point = 1, .mass = 2.0};
+  int markers[2], body;
+  assert_int_equal(pol_mechanism_add_body(mechanism, &point, &body), POL_OK);
+  for (int i = 0; i < 2; i++) {
+    const pol_marker marker = {.name = "", .body = i == 0 ? body : 0, .rotation = {1, 0, 0, 0}};
+    assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &markers[i]), POL_OK);
+  }
+  for (int type = 0; pol_joint_type_name((pol_joint_type)type); type++)
+    for (int swapped = 0; swapped < 2; swapped++) {
+      char name[64];
+      pol_joint_row rows[POL_MAX_JOINT_ROWS];
+      int rotations = 0;
+      for (int i = pol_joint_rows((pol_joint_type)type, rows); i-- > 0;)
+        rotations += rows[i].kind == POL_ROW_ROTATION;
+      snprintf(name, sizeof name, "%s %d", pol_joint_type_name((pol_joint_type)type), swapped);
+      const pol_joint joint = {.name = name,
+                               .type = (pol_joint_type)type,
+                               .marker = {markers[swapped], markers[1 - swapped]},
+                               .length = 1.0};
+      assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL),
+                       rotations ? POL_BAD_ARGUMENT : POL_OK);
+    }
+  assert_true(pol_joint_fits_point(POL_SPHERICAL) && pol_joint_fits_point(POL_DISTANCE));
+  assert_false(pol_joint_fits_point(POL_UNIVERSAL));
+}
+
+static void points_take_forces_where_they_are(void **state)
+{
+  pol_mechanism *mechanism = *state;
+  const pol_body point = {.name = "p", .point = 1, .mass = 2.0};
+  int body;
+  assert_int_equal(pol_mechanism_add_body(mechanism, &point, &body), POL_OK);
+  pol_force force = {.name = "f", .type = POL_APPLIED_FORCE, .body = body, .vector = {1, 0, 0}};
+  pol_force bad[4] = {force, force, force, force};
+  bad[0].type = POL_APPLIED_TORQUE;
+  bad[1].frame = POL_BODY_AXES;
+  bad[2].point[2] = 0.1;
+  bad[3].type = POL_SUPPORT;
+  bad[3].point[0] = 0.1;
+  for (int i = 0; i < 4; i++)
+    assert_int_equal(pol_mechanism_add_force(mechanism, &bad[i], NULL), POL_BAD_ARGUMENT);
+  assert_int_equal(pol_mechanism_add_force(mechanism, &force, NULL), POL_OK);
 }
 
 /* Each of these breaks one rule of a body. */
@@ -237,6 +323,13 @@ static void laws_give_their_forces(void **state)
   for (int i = 0; i < 3; i++) assert_true(wrench[0][3 + i] == -wrench[1][3 + i]);
   assert_true(pol_force_potential(&kernel, &ground, &body) == 50.0);
 
+  /* the same spring in squared length: 2 k l (25 - 16) = 9000, with 8966.8 in all */
+  spring.law = POL_SQUARED_SPRING;
+  const double expected_squared[3] = {-8966.8 * 0.6, -8966.8 * 0.8, 0.0};
+  assert_int_equal(pol_force_wrenches(&kernel, &ground, &body, wrench), POL_OK);
+  assert_near(wrench[1] + 3, expected_squared, 3, 1e-11);
+  assert_true(pol_force_potential(&kernel, &ground, &body) == 4050.0);
+
   const double expected_drag[6] = {0, 0, 0, 0, -7.5, -10};
   kernel = (pol_force_kernel){.force = &drag, .body = {POL_GROUND, 0}};
   assert_int_equal(pol_force_wrenches(&kernel, &ground, &body, wrench), POL_OK);
@@ -294,7 +387,8 @@ static void forces_act_in_their_frame(void **state)
   assert_string_equal(pol_force_type_name(POL_APPLIED_TORQUE), "torque");
   assert_string_equal(pol_force_frame_name(POL_BODY_AXES), "body");
   assert_string_equal(pol_force_type_name(POL_SPRING_DAMPER), "spring-damper");
-  assert_null(pol_force_type_name((pol_force_type)5));
+  assert_string_equal(pol_force_type_name(POL_JOINT_SPRING), "joint-spring");
+  assert_null(pol_force_type_name((pol_force_type)(POL_JOINT_SPRING + 1)));
   assert_null(pol_force_frame_name((pol_force_frame)2));
 }
 
@@ -373,6 +467,9 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(bad_bodies_are_refused, setup, teardown),
+      cmocka_unit_test_setup_teardown(points_have_no_rotation, setup, teardown),
+      cmocka_unit_test_setup_teardown(joints_of_points_lock_no_rotation, setup, teardown),
+      cmocka_unit_test_setup_teardown(points_take_forces_where_they_are, setup, teardown),
       cmocka_unit_test_setup_teardown(names_are_copied, setup, teardown),
       cmocka_unit_test_setup_teardown(bad_joints_are_refused, setup, teardown),
       cmocka_unit_test_setup_teardown(a_distance_needs_a_length, setup, teardown),

@@ -1,0 +1,68 @@
+/* The coordinates that joints leave free, and the history of the equations: the angle of each of
+ * those that is an angle, with all the turns that it has made. */
+#include <stdlib.h>
+
+#include "formulation/elements.h"
+
+/* The number in the history of a joint's coordinate. */
+static int history_of(const pol_formulation *f, const pol_force *force)
+{
+  return f->coordinates[f->joints[force->joint].coordinate + force->coordinate].history;
+}
+
+pol_status pol_formulation_place_coordinates(pol_formulation *f)
+{
+  int count = 0, angles = 0;
+  for (int k = 0; k < f->num_joints; k++) {
+    f->joints[k].coordinate = count;
+    count += pol_joint_num_coordinates(pol_mechanism_joint(f->mechanism, k));
+  }
+  f->num_coordinates = count;
+  f->coordinates = calloc((size_t)count + 1, sizeof *f->coordinates);
+  if (!f->coordinates) return POL_NO_MEMORY;
+  for (int k = 0; k < f->num_joints; k++) {
+    int num = pol_joint_num_coordinates(pol_mechanism_joint(f->mechanism, k));
+    for (int i = 0; i < num; i++) {
+      pol_placed_coordinate *placed = &f->coordinates[f->joints[k].coordinate + i];
+      pol_coordinate_kernel_setup(&placed->kernel, f->mechanism, k, i);
+      placed->history = placed->kernel.angular ? angles++ : -1;
+    }
+  }
+  for (int k = 0; k < f->num_forces; k++) {
+    const pol_force *force = pol_mechanism_force(f->mechanism, k);
+    if (force->type != POL_JOINT_SPRING) continue;
+    pol_joint_spring_setup(&f->forces[k].spring, f->mechanism, k);
+    f->forces[k].history = history_of(f, force);
+  }
+  f->dae.history_size = (size_t)angles;
+  f->dae.remember = angles ? pol_formulation_remember : NULL;
+  return POL_OK;
+}
+
+void pol_formulation_remember(double t, const double *q, double *history, void *user)
+{
+  const pol_formulation *f = user;
+  (void)t;
+  for (int i = 0; i < f->num_coordinates; i++) {
+    const pol_placed_coordinate *placed = &f->coordinates[i];
+    pol_frame frames[2];
+    if (placed->history < 0) continue;
+    pol_formulation_frames(f, q, NULL, placed->kernel.body, frames);
+    double *angle = &history[placed->history];
+    *angle =
+        pol_angle_unwrap(pol_coordinate_value(&placed->kernel, &frames[0], &frames[1]), *angle);
+  }
+}
+
+void pol_formulation_joint_coordinate(const pol_formulation *formulation, const pol_point *at,
+                                      int joint, int index, double *value, double *rate)
+{
+  const pol_placed_coordinate *placed =
+      &formulation->coordinates[formulation->joints[joint].coordinate + index];
+  pol_frame frames[2];
+  pol_formulation_frames(formulation, at->q, at->v, placed->kernel.body, frames);
+  *value = pol_coordinate_value(&placed->kernel, &frames[0], &frames[1]);
+  if (placed->history >= 0 && at->history)
+    *value = pol_angle_unwrap(*value, at->history[placed->history]);
+  pol_coordinate_rate(&placed->kernel, &frames[0], &frames[1], rate);
+}

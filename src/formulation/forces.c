@@ -1,0 +1,110 @@
+/* Force elements in a formulation: springs on joint coordinates, which remember turns, and all the
+ * others; and the split of their power.
+ *
+ * A damper's wrench is the part that vanishes with the velocities, so that the power which it takes
+ * out is (W(q, 0) - W(q, v)) . y with the wrench W and the velocities y.  The constant part of an
+ * element is what is left of it without stiffness and damping.
+ */
+#include "formulation/elements.h"
+#include "lie/small.h"
+
+/* The angle that a joint-spring starts to count from. */
+static double remembered(const pol_placed_force *force, const double *history)
+{
+  return history && force->history >= 0 ? history[force->history] : 0.0;
+}
+
+pol_status pol_placed_wrenches(const pol_placed_force *force, const double *history,
+                               const pol_frame *first, const pol_frame *second, double wrench[2][6])
+{
+  if (force->kernel.force->type == POL_JOINT_SPRING)
+    return pol_joint_spring_wrenches(&force->spring, first, second, remembered(force, history),
+                                     wrench);
+  return pol_force_wrenches(&force->kernel, first, second, wrench);
+}
+
+pol_status pol_placed_derivatives(const pol_placed_force *force, const double *history,
+                                  const pol_frame *first, const pol_frame *second,
+                                  pol_force_blocks *blocks)
+{
+  if (force->kernel.force->type == POL_JOINT_SPRING)
+    return pol_joint_spring_derivatives(&force->spring, first, second, remembered(force, history),
+                                        blocks);
+  return pol_force_derivatives(&force->kernel, first, second, blocks);
+}
+
+double pol_placed_potential(const pol_placed_force *force, const double *history,
+                            const pol_frame *first, const pol_frame *second)
+{
+  if (force->kernel.force->type == POL_JOINT_SPRING)
+    return pol_joint_spring_potential(&force->spring, first, second, remembered(force, history));
+  return pol_force_potential(&force->kernel, first, second);
+}
+
+double pol_formulation_joint_spring_effort(const pol_formulation *formulation, const pol_point *at,
+                                           int force)
+{
+  const pol_placed_force *placed = &formulation->forces[force];
+  pol_frame frames[2];
+  double T;
+  pol_formulation_frames(formulation, at->q, at->v, placed->kernel.body, frames);
+  pol_joint_spring_effort(&placed->spring, &frames[0], &frames[1], remembered(placed, at->history),
+                          &T);
+  return T;
+}
+
+/* --- power ------------------------------------------------------------------------------------ */
+
+/* W . y of the element on the two frames. */
+static double power(double wrench[2][6], const pol_frame *first, const pol_frame *second)
+{
+  return pol_v3_dot(wrench[0], first->w) + pol_v3_dot(wrench[0] + 3, first->u) +
+         pol_v3_dot(wrench[1], second->w) + pol_v3_dot(wrench[1] + 3, second->u);
+}
+
+static pol_frame at_rest(const pol_frame *frame)
+{
+  pol_frame rest = *frame;
+  for (int i = 0; i < 3; i++) rest.w[i] = rest.u[i] = 0.0;
+  return rest;
+}
+
+/* The element without springs and dampers. */
+static pol_placed_force constant_part(const pol_placed_force *force, pol_force *part)
+{
+  pol_placed_force constant = *force;
+  *part = *force->kernel.force;
+  for (int i = 0; i < 3; i++) part->stiffness[i] = part->damping[i] = 0.0;
+  constant.kernel.force = constant.spring.force = part;
+  return constant;
+}
+
+void pol_placed_power(const pol_placed_force *force, const double *history, const pol_frame *first,
+                      const pol_frame *second, double *dissipated, double *applied)
+{
+  pol_frame still[2] = {at_rest(first), at_rest(second)};
+  double moving[2][6], resting[2][6], constant[2][6];
+  *dissipated = *applied = 0.0;
+  if (pol_placed_wrenches(force, history, first, second, moving) ||
+      pol_placed_wrenches(force, history, &still[0], &still[1], resting))
+    return;
+  switch (force->kernel.force->type) {
+  case POL_APPLIED_FORCE:
+  case POL_APPLIED_TORQUE:
+    *applied = power(moving, first, second);
+    break;
+  case POL_SPRING_DAMPER:
+  case POL_JOINT_SPRING: {
+    pol_force part;
+    pol_placed_force actuator = constant_part(force, &part);
+    pol_placed_wrenches(&actuator, history, first, second, constant);
+    *applied = power(constant, first, second);
+    *dissipated = power(resting, first, second) - power(moving, first, second);
+    break;
+  }
+  case POL_SUPPORT:
+  case POL_DRAG:
+    *dissipated = power(resting, first, second) - power(moving, first, second);
+    break;
+  }
+}

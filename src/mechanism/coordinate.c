@@ -1,0 +1,179 @@
+/* Joint coordinates; see coordinate.h for the definitions.  With r = c^2 + s^2 and the factors
+ * gamma = c / r, sigma = -s / r of theta = atan2(s, c),
+ *
+ *     theta'     = gamma s' + sigma c'
+ *     grad theta = gamma grad s + sigma grad c
+ *     H          = gamma H_s + sigma H_c + grad s dgamma^T + grad c dsigma^T
+ *
+ *     dgamma = ((s^2 - c^2) dc - 2 c s ds) / r^2,   dsigma = (2 c s dc + (s^2 - c^2) ds) / r^2,
+ *
+ * where gamma H_s + sigma H_c is the stiffness of the two rows with multipliers (sigma, gamma).
+ */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <polhode/lie.h>
+
+#include "lie/small.h"
+#include "mechanism/coordinate.h"
+
+static const double pi = 3.14159265358979323846;
+
+/* --- which coordinates a joint has ------------------------------------------------------------ */
+
+/* Its rows d, or c and s: an axis of the first marker times an axis of the second or the vector
+ * between the markers. */
+enum { BETWEEN = -1 };
+typedef struct definition {
+  pol_coordinate_info info;
+  int axis[2], other[2];
+} definition;
+
+enum { ABOUT_Z, ABOUT_FIRST_X, ABOUT_SECOND_Y, ALONG_X, ALONG_Y, ALONG_Z };
+static const definition definitions[] = {
+    [ABOUT_Z] = {{"rotation", "angle", "rate", 1}, {0, 1}, {0, 0}},
+    [ABOUT_FIRST_X] = {{"rotation-1", "angle.1", "rate.1", 1}, {1, 2}, {1, 1}},
+    [ABOUT_SECOND_Y] = {{"rotation-2", "angle.2", "rate.2", 1}, {0, 0}, {0, 2}},
+    [ALONG_X] = {{"translation-x", "displacement.x", "speed.x", 0}, {0}, {BETWEEN}},
+    [ALONG_Y] = {{"translation-y", "displacement.y", "speed.y", 0}, {1}, {BETWEEN}},
+    [ALONG_Z] = {{"translation", "displacement", "speed", 0}, {2}, {BETWEEN}},
+};
+
+static const struct table {
+  int count;
+  int coordinate[3];
+} tables[] = {
+    [POL_REVOLUTE] = {1, {ABOUT_Z}},
+    [POL_PRISMATIC] = {1, {ALONG_Z}},
+    [POL_CYLINDRICAL] = {2, {ABOUT_Z, ALONG_Z}},
+    [POL_UNIVERSAL] = {2, {ABOUT_FIRST_X, ABOUT_SECOND_Y}},
+    [POL_PLANAR] = {3, {ALONG_X, ALONG_Y, ABOUT_Z}},
+};
+
+int pol_joint_num_coordinates(const pol_joint *joint)
+{
+  return (size_t)joint->type < sizeof tables / sizeof tables[0] ? tables[joint->type].count : 0;
+}
+
+const pol_coordinate_info *pol_joint_coordinate(const pol_joint *joint, int index)
+{
+  if (index < 0 || index >= pol_joint_num_coordinates(joint)) return NULL;
+  return &definitions[tables[joint->type].coordinate[index]].info;
+}
+
+/* --- set-up ----------------------------------------------------------------------------------- */
+
+static void column(const double A[9], int axis, double a[3])
+{
+  for (int i = 0; i < 3; i++) a[i] = A[3 * i + axis];
+}
+
+/* One row as a view of its own. */
+static void setup_row(pol_view *view, const pol_marker *first, const pol_marker *second, int axis,
+                      int other)
+{
+  double A1[9], A2[9];
+  pol_quat_to_matrix(first->rotation, A1);
+  pol_quat_to_matrix(second->rotation, A2);
+  view->num_rows = 1;
+  column(A1, axis, view->axis[0]);
+  if (other != BETWEEN) {
+    column(A2, other, view->s);
+    return;
+  }
+  view->tau = 1.0;
+  pol_v3_copy(second->position, view->s);
+  view->offset[0] = pol_v3_dot(view->axis[0], first->position);
+}
+
+void pol_coordinate_kernel_setup(pol_coordinate_kernel *kernel, const pol_mechanism *mechanism,
+                                 int joint, int index)
+{
+  const pol_joint *j = pol_mechanism_joint(mechanism, joint);
+  const pol_marker *first = pol_mechanism_marker(mechanism, j->marker[0]);
+  const pol_marker *second = pol_mechanism_marker(mechanism, j->marker[1]);
+  const definition *d = &definitions[tables[j->type].coordinate[index]];
+  pol_joint_kernel *rows = &kernel->rows;
+  memset(kernel, 0, sizeof *kernel);
+  kernel->angular = d->info.angular;
+  kernel->body[0] = rows->body[0] = first->body;
+  kernel->body[1] = rows->body[1] = second->body;
+  rows->num_rows = rows->num_views = kernel->angular ? 2 : 1;
+  for (int i = 0; i < rows->num_rows; i++)
+    setup_row(&rows->view[i], first, second, d->axis[i], d->other[i]);
+}
+
+/* --- values and derivatives ------------------------------------------------------------------- */
+
+double pol_coordinate_value(const pol_coordinate_kernel *kernel, const pol_frame *first,
+                            const pol_frame *second)
+{
+  double row[2];
+  pol_joint_position(&kernel->rows, first, second, row);
+  if (!kernel->angular) return row[0];
+  double angle = atan2(row[1], row[0]);
+  return angle <= -pi ? pi : angle;
+}
+
+double pol_angle_unwrap(double angle, double remembered)
+{
+  return angle + 2.0 * pi * round((remembered - angle) / (2.0 * pi));
+}
+
+/* The factors of the rows in the coordinate's gradient: (1) or (sigma, gamma). */
+static pol_status row_factors(const pol_coordinate_kernel *kernel, const double row[2],
+                              double factor[2])
+{
+  factor[0] = kernel->angular ? 0.0 : 1.0;
+  factor[1] = 0.0;
+  if (!kernel->angular) return POL_OK;
+  double r = row[0] * row[0] + row[1] * row[1];
+  if (r == 0.0) return POL_RETRY;
+  factor[0] = -row[1] / r;
+  factor[1] = row[0] / r;
+  return POL_OK;
+}
+
+pol_status pol_coordinate_rate(const pol_coordinate_kernel *kernel, const pol_frame *first,
+                               const pol_frame *second, double *rate)
+{
+  double row[2], rate_of[2] = {0.0, 0.0}, factor[2];
+  pol_joint_position(&kernel->rows, first, second, row);
+  pol_joint_velocity(&kernel->rows, first, second, rate_of);
+  pol_status status = row_factors(kernel, row, factor);
+  *rate = factor[0] * rate_of[0] + factor[1] * rate_of[1];
+  return status;
+}
+
+pol_status pol_coordinate_gradient(const pol_coordinate_kernel *kernel, const pol_frame *first,
+                                   const pol_frame *second, double gradient[12])
+{
+  double row[2], factor[2], B[2][12] = {{0.0}};
+  pol_joint_position(&kernel->rows, first, second, row);
+  pol_joint_jacobian(&kernel->rows, first, second, B);
+  pol_status status = row_factors(kernel, row, factor);
+  for (int j = 0; j < 12; j++) gradient[j] = factor[0] * B[0][j] + factor[1] * B[1][j];
+  return status;
+}
+
+pol_status pol_coordinate_second(const pol_coordinate_kernel *kernel, const pol_frame *first,
+                                 const pol_frame *second, double (*H)[12])
+{
+  double row[2], factor[2], B[2][12];
+  pol_joint_position(&kernel->rows, first, second, row);
+  pol_status status = row_factors(kernel, row, factor);
+  pol_joint_stiffness(&kernel->rows, first, second, factor, H);
+  if (!kernel->angular || status) return status;
+
+  /* + grad s dgamma^T + grad c dsigma^T */
+  double square = factor[1] * factor[1] - factor[0] * factor[0]; /* (c^2 - s^2) / r^2 */
+  double product = 2.0 * factor[0] * factor[1];                  /* -2 c s / r^2 */
+  pol_joint_jacobian(&kernel->rows, first, second, B);
+  for (int j = 0; j < 12; j++) {
+    double dgamma = -square * B[0][j] + product * B[1][j];
+    double dsigma = -product * B[0][j] - square * B[1][j];
+    for (int i = 0; i < 12; i++) H[i][j] += B[1][i] * dgamma + B[0][i] * dsigma;
+  }
+  return POL_OK;
+}

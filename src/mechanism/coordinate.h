@@ -1,0 +1,58 @@
+/* The coordinates that a joint leaves free, as functions of the frames of its two bodies.
+ *
+ * They are made of rows c, s of the joint kernel (joint.h).  With x1, y1, z1 the axes of the first
+ * marker, x2, y2, z2 those of the second and p from the first to the second marker:
+ *
+ *   displacement  d = a . p                     a an axis of the first marker
+ *   angle         theta = atan2(s, c)           in (-pi, pi], defined where c, s are not both zero
+ *
+ *   revolute, cylindrical, planar  about z:       c = x1 . x2,  s = y1 . x2
+ *   universal, first               about x of 1:  c = y1 . y2,  s = z1 . y2
+ *   universal, second              about y of 2:  c = x1 . x2,  s = x1 . z2
+ *   prismatic, cylindrical         along z:       a = z1
+ *   planar                         along x and y: a = x1, a = y1
+ *
+ * so that the axes of a universal joint's second marker, seen from the first, are those of the
+ * rotation about x by the first angle, then about the new y by the second.  A fixed, spherical or
+ * distance joint has no such coordinate.
+ *
+ * Variations and velocities are those of joint.h: (dphi1, dx1, dphi2, dx2), (w1, u1, w2, u2).
+ */
+#ifndef POLHODE_MECHANISM_COORDINATE_H
+#define POLHODE_MECHANISM_COORDINATE_H
+
+#include "mechanism/joint.h"
+
+/* A coordinate ready for evaluation. */
+typedef struct pol_coordinate_kernel {
+  int body[2]; /* POL_GROUND or an index */
+  int angular;
+  pol_joint_kernel rows; /* d, or c and s */
+} pol_coordinate_kernel;
+
+/* `index` is one of the joint's coordinates. */
+void pol_coordinate_kernel_setup(pol_coordinate_kernel *kernel, const pol_mechanism *mechanism,
+                                 int joint, int index);
+
+/* The value, angles in (-pi, pi]; 0 where an angle is not defined. */
+double pol_coordinate_value(const pol_coordinate_kernel *kernel, const pol_frame *first,
+                            const pol_frame *second);
+
+/* The angle that differs from this one by whole turns and is nearest to the remembered one. */
+double pol_angle_unwrap(double angle, double remembered);
+
+/* Each gives POL_RETRY, with zeros, where an angle is not defined. */
+
+/* The rate of the coordinate. */
+pol_status pol_coordinate_rate(const pol_coordinate_kernel *kernel, const pol_frame *first,
+                               const pol_frame *second, double *rate);
+/* Its gradient g: the rate is g . (w1, u1, w2, u2). */
+pol_status pol_coordinate_gradient(const pol_coordinate_kernel *kernel, const pol_frame *first,
+                                   const pol_frame *second, double gradient[12]);
+/* Second derivatives H, overwritten: row i is the derivative of gradient[i] by the variations.  Not
+ * symmetric, as variations of a rotation do not commute.  The rate's derivative at constant
+ * velocities is H^T (w1, u1, w2, u2). */
+pol_status pol_coordinate_second(const pol_coordinate_kernel *kernel, const pol_frame *first,
+                                 const pol_frame *second, double (*H)[12]);
+
+#endif
