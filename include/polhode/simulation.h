@@ -15,12 +15,24 @@
 extern "C" {
 #endif
 
+/* At which times pol_simulation_step stops: after each step of the integrator if both step and
+ * count are 0, else at the multiples of step or at the times of the list.  The end of the run is
+ * always one.  Between the integrator's steps the solution is interpolated; the steps stay as they
+ * are. */
+typedef struct pol_output {
+  double step;
+  int count;
+  const double *times; /* ascending, above 0, not above end */
+} pol_output;
+
 typedef struct pol_settings {
   pol_formulation_kind formulation;
   pol_options options;
-  double step; /* size of the time steps */
-  double end;  /* the run goes from t = 0 to here.  Equal steps if it is a multiple of step within
-                  1e-9 of itself, else the last step is shorter */
+  double step;  /* size of the time steps; not used if they are variable */
+  double end;   /* the run goes from t = 0 to here.  Equal steps if it is a multiple of step within
+                   1e-9 of itself, else the last step is shorter */
+  int variable; /* 1: the size of the steps follows from options.control */
+  pol_output output;
 } pol_settings;
 
 pol_settings pol_settings_default(void);
@@ -46,7 +58,7 @@ typedef struct pol_work {
   double drives;     /* put in by drives */
 } pol_work;
 
-/* What happened from the start to now. */
+/* What happened from the start to now; the largest values are those at the integrator's steps. */
 typedef struct pol_summary {
   pol_counts counts;
   double t;
@@ -74,9 +86,9 @@ pol_status pol_simulation_create(pol_simulation **simulation, const pol_mechanis
                                  const pol_settings *settings, pol_diagnostics *diagnostics);
 void pol_simulation_free(pol_simulation **simulation);
 
-/* One step; nothing is allocated.  On a failure the state stays that of the last accepted step.
- * POL_BAD_ARGUMENT after the last one, POL_NOT_FINITE if a step gives a number that is not finite.
- */
+/* One step, or as many as it takes to the next output time; nothing is allocated.  On a failure the
+ * state is that of the last accepted step.  POL_BAD_ARGUMENT after the end, POL_NOT_FINITE if a
+ * step gives a number that is not finite. */
 pol_status pol_simulation_step(pol_simulation *simulation);
 int pol_simulation_finished(const pol_simulation *simulation);
 /* Done share of the time span, 0 .. 1. */
