@@ -53,7 +53,7 @@ typedef struct pol_moves {
 /* What has changed the total energy since the start: the integrals of pol_power over time, by the
  * trapezoidal rule over the accepted steps, which is of second order as the methods are. */
 typedef struct pol_work {
-  double dissipated; /* taken out by dampers and drag */
+  double dissipated; /* taken out by dampers and drag, and by the resets of events */
   double applied;    /* put in by constant forces, torques and actuators */
   double drives;     /* put in by drives */
 } pol_work;
@@ -86,9 +86,34 @@ pol_status pol_simulation_create(pol_simulation **simulation, const pol_mechanis
                                  const pol_settings *settings, pol_diagnostics *diagnostics);
 void pol_simulation_free(pol_simulation **simulation);
 
-/* One step, or as many as it takes to the next output time; nothing is allocated.  On a failure the
- * state is that of the last accepted step.  POL_BAD_ARGUMENT after the end, POL_NOT_FINITE if a
- * step gives a number that is not finite. */
+/* What to do where an event's function changes its sign. */
+typedef enum pol_event_action {
+  POL_EVENT_RECORD, /* stop there once, as at an output time */
+  POL_EVENT_RESET,  /* the same; then change the velocities and go on from there */
+  POL_EVENT_STOP    /* the run ends there */
+} pol_event_action;
+
+typedef struct pol_simulation_event {
+  pol_event function;
+  void *user;    /* handed to function and reset */
+  int direction; /* > 0: only where it rises, < 0: only where it falls, 0: both */
+  pol_event_action action;
+  /* POL_EVENT_RESET: changes v (nv), the velocities of the formulation's coordinates at q (nq).
+   * They are then made consistent with the constraints. */
+  void (*reset)(double t, const double *q, double *v, void *user);
+} pol_simulation_event;
+
+/* Adds an event, which is copied; *index (may be NULL) is its number.  Each is looked for in each
+ * step of the integrator by the sign of its function at both ends, so that two zeros in one step
+ * are missed. */
+pol_status pol_simulation_add_event(pol_simulation *simulation, const pol_simulation_event *event,
+                                    int *index);
+/* The event that the last pol_simulation_step stopped at, -1 if at none. */
+int pol_simulation_event_index(const pol_simulation *simulation);
+
+/* One step, or as many as it takes to the next output time or event; nothing is allocated.  On a
+ * failure the state is that of the last accepted step.  POL_BAD_ARGUMENT after the end,
+ * POL_NOT_FINITE if a step gives a number that is not finite. */
 pol_status pol_simulation_step(pol_simulation *simulation);
 int pol_simulation_finished(const pol_simulation *simulation);
 /* Done share of the time span, 0 .. 1. */

@@ -39,6 +39,12 @@ struct pol_simulation {
   double *times; /* of output, owned */
   long next_output;
 
+  /* Events; the one that the state is at, or -1.  stopped: one has ended the run. */
+  pol_simulation_event *events;
+  int num_events, event, stopped;
+  int in_step; /* the last step may hold more stops, */
+  double seen; /* after this time */
+
   /* Copy of the solution; state points into it. */
   pol_state state;
   double *q, *v, *vd, *lambda, *eta, *history;
@@ -117,6 +123,15 @@ static void plan_steps(pol_simulation *sim, const pol_settings *settings)
     sim->step = settings->step;
     sim->last_step = sim->end - whole * sim->step;
   }
+}
+
+/* The same from a time within: whole steps, then a shorter one. */
+static void plan_rest(pol_simulation *sim, double t)
+{
+  double whole = ceil((sim->end - t) / sim->step * (1.0 - multiple_tolerance));
+  if (whole < 1.0) whole = 1.0;
+  sim->num_steps = sim->done + (long)whole;
+  sim->last_step = sim->end - t - (whole - 1.0) * sim->step;
 }
 
 /* Copies the output times. */
@@ -450,6 +465,7 @@ static pol_status allocate(pol_simulation *sim)
   sim->rest = sim->drift + m;
   sim->history = sim->rest + nv;
   sim->scratch = sim->history + dae->history_size;
+  sim->event = -1;
   sim->state = (pol_state){.q = sim->q, .v = sim->v, .vd = sim->vd, .lambda = sim->lambda};
   if (dae->history_size > 0) sim->state.history = sim->history;
   return POL_OK;
@@ -515,6 +531,7 @@ void pol_simulation_free(pol_simulation **simulation)
   pol_formulation_free(&sim->formulation);
   free(sim->memory);
   free(sim->times);
+  free(sim->events);
   free(sim);
   *simulation = NULL;
 }
@@ -527,7 +544,12 @@ static pol_status advance(pol_simulation *sim)
   double h = sim->done + 1 == sim->num_steps ? sim->last_step : sim->step;
   pol_status status = sim->variable ? pol_integrator_adapt(sim->integrator, sim->end)
                                     : pol_integrator_step(sim->integrator, h);
-  if (status == POL_OK) return accept(sim, sim->done + 1);
+  if (status == POL_OK) {
+    sim->in_step = 1;
+    sim->seen = sim->t;
+    sim->event = -1;
+    return accept(sim, sim->done + 1);
+  }
   if (sim->state.t < sim->t) show(sim, sim->t);
   sim->summary.counts = *pol_integrator_counts(sim->integrator);
   sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
@@ -544,23 +566,109 @@ static double next_output_time(const pol_simulation *sim)
   return t < sim->end * (1.0 - multiple_tolerance) ? t : sim->end;
 }
 
+/* --- events ----------------------------------------------------------------------------------- */
+
+pol_status pol_simulation_add_event(pol_simulation *sim, const pol_simulation_event *event,
+                                    int *index)
+{
+  if (event->function == NULL || (event->action == POL_EVENT_RESET && event->reset == NULL))
+    return POL_BAD_ARGUMENT;
+  size_t count = (size_t)sim->num_events + 1;
+  pol_simulation_event *longer = realloc(sim->events, count * sizeof *longer);
+  if (longer == NULL) return POL_NO_MEMORY;
+  sim->events = longer;
+  sim->events[count - 1] = *event;
+  if (index != NULL) *index = sim->num_events;
+  sim->num_events++;
+  return POL_OK;
+}
+
+int pol_simulation_event_index(const pol_simulation *sim)
+{
+  return sim->event;
+}
+
+/* The next event of the last step, by time and number; -1 if none is left. */
+static int next_event(pol_simulation *sim, double *when)
+{
+  int found = -1;
+  for (int i = 0; i < sim->num_events; i++) {
+    const pol_simulation_event *e = &sim->events[i];
+    double t;
+    if (!pol_integrator_find_event(sim->integrator, e->function, e->user, e->direction, &t))
+      continue;
+    if (t < sim->seen || (t == sim->seen && i <= sim->event)) continue;
+    if (found >= 0 && t >= *when) continue;
+    found = i;
+    *when = t;
+  }
+  return found;
+}
+
+/* Goes on from the present state with the velocities that the event wants.  The energy that the
+ * change costs counts as dissipated. */
+static pol_status reset(pol_simulation *sim, const pol_simulation_event *event)
+{
+  const double t = sim->state.t;
+  pol_energy before = sim->summary.energy;
+  event->reset(t, sim->q, sim->v, event->user);
+  pol_status status = pol_integrator_restart(sim->integrator, t, sim->q, sim->v, NULL);
+  if (status != POL_OK) {
+    sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
+    return status;
+  }
+  sim->work = sim->summary.work;
+  sim->t = t;
+  if (!sim->variable) plan_rest(sim, t);
+  if ((status = accept(sim, sim->done)) != POL_OK) return status;
+  const pol_energy *after = &sim->summary.energy;
+  sim->work.dissipated += (before.kinetic + before.potential) - (after->kinetic + after->potential);
+  sim->power_before = sim->power;
+  sim->work_before = sim->work;
+  before = *after;
+  measure_now(sim, t, &before);
+  sim->in_step = 0;
+  return POL_OK;
+}
+
+/* Stops at an event of the last step. */
+static pol_status stop_at(pol_simulation *sim, int event, double t)
+{
+  const pol_simulation_event *e = &sim->events[event];
+  pol_status status = show(sim, t);
+  sim->event = event;
+  sim->seen = t;
+  if (e->action == POL_EVENT_STOP) sim->stopped = 1;
+  if (status == POL_OK && e->action == POL_EVENT_RESET) status = reset(sim, e);
+  return status;
+}
+
+/* --- steps to the next stop ------------------------------------------------------------------- */
+
 pol_status pol_simulation_step(pol_simulation *sim)
 {
   if (pol_simulation_finished(sim))
     return fail(sim, POL_BAD_ARGUMENT, -1, "the end of the time span is reached", "");
-  if (sim->output.count == 0 && sim->output.step == 0.0) return advance(sim);
-  double due = next_output_time(sim);
-  while (sim->t < due) {
+  const int every_step = sim->output.count == 0 && sim->output.step == 0.0;
+  for (;;) {
+    double due = every_step ? sim->t : next_output_time(sim), when = 0.0;
+    int event = sim->in_step && sim->num_events > 0 ? next_event(sim, &when) : -1;
+    if (event >= 0 && when <= due) return stop_at(sim, event, when);
+    if (sim->in_step && due <= sim->t) {
+      sim->event = -1;
+      sim->seen = due;
+      sim->in_step = due < sim->t;
+      if (!every_step) sim->next_output++;
+      return sim->state.t == due ? POL_OK : show(sim, due);
+    }
     pol_status status = advance(sim);
     if (status != POL_OK) return status;
   }
-  sim->next_output++;
-  return sim->state.t == due ? POL_OK : show(sim, due);
 }
 
 int pol_simulation_finished(const pol_simulation *sim)
 {
-  return sim->state.t >= sim->end;
+  return sim->stopped || sim->state.t >= sim->end;
 }
 
 double pol_simulation_progress(const pol_simulation *sim)
