@@ -98,8 +98,13 @@ typedef struct pol_marker_state {
 void pol_formulation_marker_state(const pol_formulation *formulation, const double *q,
                                   const double *v, int marker, pol_marker_state *state);
 
-/* Where a joint's rows start among the constraints; *num_rows of them. */
+/* Where a joint's holonomic rows start among the constraints; *num_rows of them. */
 int pol_formulation_joint_rows(const pol_formulation *formulation, int joint, int *num_rows);
+
+/* The multipliers of all of a joint's rows, holonomic and not, in the order of pol_joint_rows; how
+ * many: none for a joint that so3 has taken into its coordinates. */
+int pol_formulation_multipliers(const pol_formulation *formulation, const double *lambda, int joint,
+                                double multipliers[POL_MAX_JOINT_ROWS]);
 
 /* Force and torque (global axes, at the point of the second marker) that a joint exerts on the body
  * of its second marker; on the first body acts the opposite wrench at the same point.  Reads q and
@@ -112,25 +117,33 @@ void pol_formulation_reaction(const pol_formulation *formulation, const pol_poin
 void pol_formulation_joint_coordinate(const pol_formulation *formulation, const pol_point *at,
                                       int joint, int index, double *value, double *rate);
 
-/* Force (global axes) that a force element exerts on its body, or on that of its second marker; on
- * the first acts the opposite.  Zero for a torque, and where a spring-damper has no direction.
- * Reads q, v and history. */
+/* Force and torque (global axes, at the point where it acts; of a callback or joint-spring at the
+ * centre of mass) that a force element exerts on its body, or on its second one; on the first acts
+ * the opposite at the same point, unless a callback says otherwise.  Zero where it cannot be
+ * evaluated.  Reads t, q, v and history. */
 void pol_formulation_force(const pol_formulation *formulation, const pol_point *at, int force,
-                           double vector[3]);
+                           double vector[3], double torque[3]);
 
 /* Force (N) or torque (N m) of a joint-spring on the body of the joint's second marker, along or
  * about the joint's axis; on the first body acts the opposite.  Reads q, v and history. */
 double pol_formulation_joint_spring_effort(const pol_formulation *formulation, const pol_point *at,
                                            int force);
 
-/* Force (N) along z or torque (N m) about z that a drive exerts on the body of the second marker of
- * its joint; on the first body acts the opposite.  Reads lambda. */
+/* Force (N) along or torque (N m) about the axis of its coordinate that a drive exerts on the body
+ * of its second marker; on the first body acts the opposite.  Reads lambda. */
 double pol_formulation_drive_effort(const pol_formulation *formulation, const pol_point *at,
                                     int drive);
 
+/* Force (N) or torque (N m) that a coupling exerts on the body of the second marker of each of its
+ * two joints, along or about the joint's axis; on the first body acts the opposite.  Reads lambda.
+ */
+void pol_formulation_coupling_effort(const pol_formulation *formulation, const pol_point *at,
+                                     int coupling, double effort[2]);
+
 typedef struct pol_energy {
   double kinetic;
-  double potential; /* of gravity, zero at the origin, and of springs, zero where relaxed */
+  /* of gravity, zero at the origin; of springs, zero where relaxed; of callbacks as they say */
+  double potential;
 } pol_energy;
 
 /* Reads q, v and history. */

@@ -30,11 +30,14 @@ typedef struct pol_method {
   const char *order;     /* its order of convergence, in words */
   const char *conserves; /* what it preserves */
   const char *source;    /* where it comes from */
+  const char *settings;  /* its own keys of "simulation" in a model file, a blank between them */
 } pol_method;
 
 int pol_method_count(void);
 const pol_method *pol_method_at(int index);
 const pol_method *pol_method_find(const char *name); /* NULL if there is none */
+/* 1 if it has an error estimate, so that its steps can be of variable size. */
+int pol_method_adapts(const char *name);
 
 /* --- options ---------------------------------------------------------------------------------- */
 
@@ -66,6 +69,12 @@ typedef enum pol_start {
   POL_START_PERTURBED  /* and v_0 perturbed by O(h^2): Table 2 */
 } pol_start;
 
+/* Where the Newton iteration of the variational and energy-momentum methods starts. */
+typedef enum pol_guess {
+  POL_GUESS_ADVANCED, /* q_{n+1} = q_n + h v_n, the rest as in the step before */
+  POL_GUESS_SIMPLE    /* all as in the step before, q_{n+1} = q_n */
+} pol_guess;
+
 /* How pol_integrator_adapt finds the size of its steps (Gavrea/Negrut/Potra 2005, section 4; see
  * docs/methods.md).  The local error of coordinate i is measured in units of
  *
@@ -90,7 +99,10 @@ typedef struct pol_options {
   pol_redundant redundant;
   double alpha_m, alpha_f, beta, gamma; /* generalized-alpha parameters */
   pol_sigma_update sigma_update;
-  double sigma; /* weight of the velocity in the position update of geom1; 0 is geom1 itself */
+  double sigma;    /* weight of the velocity in the position update of geom1; 0 is geom1 itself */
+  double theta;    /* of vi-a and vi-b; NAN for the published 1/2 and 1 */
+  double vartheta; /* of vi-b; NAN for the published 1/2 */
+  pol_guess guess;
   pol_newton_options newton;
   pol_solver_kind solver;
   pol_control control; /* of pol_integrator_adapt */
@@ -114,8 +126,9 @@ void pol_options_set_hht(pol_options *options, double alpha);
 pol_status pol_options_validate(const pol_options *options, char *message, size_t size);
 
 /* Whether the four parameters miss second order (gamma = 1/2 + alpha_f - alpha_m) or unconditional
- * stability (alpha_m <= alpha_f <= 1/2, beta >= 1/4 + (alpha_f - alpha_m)/2, Chung/Hulbert 1993);
- * if so, says which in message. */
+ * stability (alpha_m <= alpha_f <= 1/2, beta >= 1/4 + (alpha_f - alpha_m)/2, Chung/Hulbert 1993),
+ * vartheta of vi-b is unstable, or a setting is not the method's own and has no effect; if so, says
+ * which in message.  The options must be valid. */
 int pol_options_warning(const pol_options *options, char *message, size_t size);
 /* Whether pol_integrator_adapt would waste steps with these options: index 3 without numerical
  * damping, where each change of the step size excites multipliers that never settle. */
@@ -138,6 +151,8 @@ typedef struct pol_state {
   const double *lambda;  /* m */
   const double *eta;     /* num_holonomic; of the stabilized form, else NULL */
   const double *history; /* of pol_dae.remember; NULL if there is none */
+  const double *p;       /* nv: momenta of the variational and energy-momentum methods, else NULL */
+  double lambda_t;       /* the time at which lambda is accurate: t, or earlier (docs/methods.md) */
 } pol_state;
 
 /* The same as a point where a dae can be evaluated. */

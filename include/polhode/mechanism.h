@@ -1,6 +1,6 @@
 /* A mechanism: rigid bodies, markers (frames fixed in a body or in the ground), joints between
- * markers, drives of joints, forces on and between bodies, gravity.  Plain data without coordinates
- * or stepping; a formulation turns it into equations.
+ * markers, drives and couplings of joints, forces on and between bodies, gravity.  Plain data
+ * without coordinates or stepping; a formulation turns it into equations.
  *
  * Lengths in metres, masses in kilograms, angles in radians, everything at the initial
  * configuration. The mechanism owns what it holds; the pointers that the readers return live as
@@ -47,86 +47,62 @@ typedef struct pol_marker {
  * seen from the first, are locked.  The joint's axis is the z axis of its markers. */
 typedef enum pol_joint_type {
   POL_FIXED,
-  POL_REVOLUTE,    /* free: rotation about z */
-  POL_PRISMATIC,   /* free: translation along z */
-  POL_CYLINDRICAL, /* free: rotation about and translation along z */
-  POL_SPHERICAL,   /* free: all rotations */
-  POL_UNIVERSAL,   /* free: rotations about x of the first and y of the second marker */
-  POL_PLANAR,      /* free: translations along x and y, rotation about z */
-  POL_DISTANCE     /* free: all but the distance of the points of the markers */
+  POL_REVOLUTE,          /* free: rotation about z */
+  POL_PRISMATIC,         /* free: translation along z */
+  POL_CYLINDRICAL,       /* free: rotation about and translation along z */
+  POL_SPHERICAL,         /* free: all rotations */
+  POL_UNIVERSAL,         /* free: rotations about x of the first and y of the second marker */
+  POL_PLANAR,            /* free: translations along x and y, rotation about z */
+  POL_DISTANCE,          /* free: all but the distance of the points of the markers */
+  POL_POINT_ON_LINE,     /* free: translation along z, all rotations */
+  POL_POINT_IN_PLANE,    /* free: translations along x and y, all rotations */
+  POL_PARALLEL,          /* free: all translations, rotation about z; the z axes stay parallel */
+  POL_CONSTANT_VELOCITY, /* free: to bend in any direction; rotations about z are handed on 1 : 1 */
+  POL_GENERIC,           /* free: what pol_joint.locked does not name */
+  POL_ROLLING_SPHERE,    /* a sphere about the second marker rolls on the xy plane of the first */
+  POL_ROLLING_DISK       /* so does the rim of a thin disk with the axis z of the second marker */
 } pol_joint_type;
+
+/* What a generic joint can lock, bits: relative translations along and rotations about the axes of
+ * the first marker.  One locked rotation, about z say, keeps x of the first marker perpendicular to
+ * y of the second (about x: y and z; about y: z and x), as in a universal joint; two keep the third
+ * axis of both markers parallel, as in a revolute joint; three lock all rotations. */
+enum {
+  POL_LOCK_X = 1 << 0,
+  POL_LOCK_Y = 1 << 1,
+  POL_LOCK_Z = 1 << 2,
+  POL_LOCK_ROTATION_X = 1 << 3,
+  POL_LOCK_ROTATION_Y = 1 << 4,
+  POL_LOCK_ROTATION_Z = 1 << 5
+};
 
 /* One row of the kernel.  Both frames' axes are those of the markers. */
 typedef enum pol_row_kind {
   POL_ROW_TRANSLATION, /* component `axis` of the second marker's position in the first marker's
                           frame */
   POL_ROW_ROTATION, /* axis `axis` of the first marker is perpendicular to `other` of the second */
-  POL_ROW_DISTANCE  /* (d.d - length^2) / 2 with d from the first marker to the second */
+  POL_ROW_DISTANCE, /* (d.d - length^2) / 2 with d from the first marker to the second */
+  POL_ROW_TWIST,    /* x1.y2 - y1.x2 with axes of the first and the second marker */
+  POL_ROW_HEIGHT,   /* of the lowest point of a rolling sphere or rim above the plane */
+  POL_ROW_SLIP /* velocity of that point along `axis` of the first marker: a non-holonomic row */
 } pol_row_kind;
 
 typedef struct pol_joint_row {
   pol_row_kind kind;
-  int axis;  /* 0, 1, 2; not for distance rows */
+  int axis;  /* 0, 1, 2; not for distance and twist rows */
   int other; /* 0, 1, 2; rotation rows only */
 } pol_joint_row;
 
 typedef struct pol_joint {
   const char *name;
   pol_joint_type type;
-  int marker[2]; /* marker indices: first, second */
-  double length; /* distance only, above 0 */
+  int marker[2];   /* marker indices: first, second */
+  double length;   /* distance only, above 0 */
+  double radius;   /* rolling only, above 0 */
+  unsigned locked; /* generic only: POL_LOCK_... bits, at least one */
 } pol_joint;
 
 enum { POL_MAX_JOINT_ROWS = 6 };
-
-typedef enum pol_force_type {
-  POL_APPLIED_FORCE,  /* a constant force on a point of a body */
-  POL_APPLIED_TORQUE, /* a constant torque on a body */
-  POL_SUPPORT,        /* springs and dampers along the global axes hold a point of a body */
-  POL_SPRING_DAMPER,  /* spring, damper and actuator along the line between two markers */
-  POL_DRAG,           /* -coefficient |u| u at the centre of mass of a body, u its velocity */
-  POL_JOINT_SPRING    /* spring, damper and actuator on a coordinate that a joint leaves free */
-} pol_force_type;
-/* What a spring-damper's spring stores at the length l, with k, l0 its stiffness and length. */
-typedef enum pol_spring_law {
-  POL_LINEAR_SPRING, /* k (l - l0)^2 / 2, k in N/m */
-  POL_SQUARED_SPRING /* k (l^2 - l0^2)^2 / 2, k in N/m^3: a polynomial in the positions */
-} pol_spring_law;
-
-typedef enum pol_force_frame {
-  POL_GLOBAL_AXES, /* the vector keeps its direction */
-  POL_BODY_AXES    /* the vector turns with the body */
-} pol_force_frame;
-
-typedef struct pol_force {
-  const char *name;
-  pol_force_type type;
-  int body;       /* index; not for spring-dampers, which name two markers on different bodies, and
-                     joint-springs */
-  int marker[2];  /* spring-damper: marker indices, apart from each other */
-  int joint;      /* joint-spring: index */
-  int coordinate; /* joint-spring: which of the joint's coordinates, see pol_joint_coordinate() */
-
-  /* constant force or torque: N or N m, in the axes of `frame` */
-  pol_force_frame frame;
-  double vector[3];
-  /* constant force, support: where it acts, in body axes from the centre of mass */
-  double point[3];
-  /* support: where the point is when the springs are relaxed, global */
-  double anchor[3];
-  /* support: along x, y and z; spring-damper, joint-spring: the first.  N/m (of the squared law
-   * N/m^3) and N s/m, on an angle N m/rad and N m s/rad; not negative */
-  double stiffness[3], damping[3];
-  pol_spring_law law; /* spring-damper */
-  /* spring-damper: length of the relaxed spring, m, not negative; constant force that pushes the
-   * markers apart, N */
-  double length, actuator;
-  /* joint-spring: value of the coordinate where the spring is relaxed, m or rad with all full
-   * turns; its actuator is a constant force, N, or torque, N m, towards greater values */
-  double rest;
-  /* drag: N s^2/m^2, not negative */
-  double coefficient;
-} pol_force;
 
 /* A function of time with two continuous derivatives, but for the ends of clamped tables and for
  * expressions, which are what they say. */
@@ -152,15 +128,121 @@ typedef struct pol_function {
   const double *times;    /* table only, ascending */
   int clamped;            /* table only: the slopes at both ends are these, else f'' = 0 there */
   double slopes[2];       /* table only */
-  const double *moments;  /* second derivatives at the times; set by pol_mechanism_add_drive */
+  const double *moments;  /* second derivatives at the times; set by the mechanism's copy */
   const char *expression; /* expression only */
-  const struct pol_expression *program; /* what it means; set by pol_mechanism_add_drive */
+  const struct pol_expression *program; /* what it means; set by the mechanism's copy */
 } pol_function;
 
-/* A coordinate that a joint leaves free, prescribed as a function of time. */
+typedef enum pol_force_type {
+  POL_APPLIED_FORCE,  /* a force on a point of a body, constant or scaled by a function of time */
+  POL_APPLIED_TORQUE, /* a torque on a body, likewise */
+  POL_SUPPORT,        /* springs and dampers along the global axes hold a point of a body */
+  POL_SPRING_DAMPER,  /* spring, damper and actuator along the line between two markers */
+  POL_DRAG,           /* -coefficient |u| u at the centre of mass of a body, u its velocity */
+  POL_JOINT_SPRING,   /* spring, damper and actuator on a coordinate that a joint leaves free */
+  POL_BUSHING, /* springs and dampers against all displacements and rotations between two markers */
+  POL_CALLBACK_FORCE /* a function of the program says it; not in model files */
+} pol_force_type;
+/* What a spring-damper's spring stores at the length l, with k, l0 its stiffness and length. */
+typedef enum pol_spring_law {
+  POL_LINEAR_SPRING, /* k (l - l0)^2 / 2, k in N/m */
+  POL_SQUARED_SPRING /* k (l^2 - l0^2)^2 / 2, k in N/m^3: a polynomial in the positions */
+} pol_spring_law;
+
+typedef enum pol_force_frame {
+  POL_GLOBAL_AXES, /* the vector keeps its direction */
+  POL_BODY_AXES    /* the vector turns with the body */
+} pol_force_frame;
+
+/* How a body is and moves, as a callback force sees it; the ground is at rest in the origin. */
+typedef struct pol_motion {
+  double position[3];         /* of the centre of mass */
+  double rotation[9];         /* row-major, body to global axes */
+  double velocity[3];         /* of the centre of mass, global axes */
+  double angular_velocity[3]; /* body axes */
+} pol_motion;
+
+/* A force between two bodies (or a body and the ground) as functions of a program.  They are called
+ * by every thread that uses the mechanism, must not remember anything from call to call, and answer
+ * 0, >0 to ask for a smaller step, or <0 to give up.
+ *
+ * The wrench is (torque1, force1, torque2, force2): torques about the centre of mass in body axes,
+ * forces in global axes; what it says about the ground, and torques on point masses, are ignored.
+ * That force and counterforce are
+ * opposite is the callback's affair.  Everything arrives set to zero. */
+typedef struct pol_callback {
+  pol_status (*wrench)(double t, const pol_motion motion[2], double wrench[12], void *user);
+
+  /* Optional: derivatives of the wrench by (dphi1, dx1, dphi2, dx2) with dR = R dphi~ and x the
+   * position, and by (w1, u1, w2, u2), the angular velocity and the velocity.  Without it they are
+   * formed by central differences along the group, with 24 more wrenches for each body that is not
+   * the ground, to about 9 digits. */
+  pol_status (*derivatives)(double t, const pol_motion motion[2], double by_position[12][12],
+                            double by_velocity[12][12], void *user);
+  double length; /* m: a displacement that changes the force a good deal; 0 for 1 */
+
+  /* Optional: the energy stored, if the force at rest is its negative gradient. */
+  double (*potential)(const pol_motion motion[2], void *user);
+
+  void *user; /* handed to the callbacks; not owned */
+} pol_callback;
+
+typedef struct pol_force {
+  const char *name;
+  pol_force_type type;
+  int body; /* index; not for the types that name two markers or bodies */
+  /* spring-damper, bushing: marker indices, on different bodies; of a spring-damper apart */
+  int marker[2];
+  int joint;      /* joint-spring: index */
+  int coordinate; /* joint-spring: which of the joint's coordinates, see pol_joint_coordinate() */
+
+  /* applied force or torque: N or N m, in the axes of `frame` */
+  pol_force_frame frame;
+  double vector[3];
+  /* applied force, support: where it acts, in body axes from the centre of mass */
+  double point[3];
+  /* applied force or torque, actuator of a spring-damper: multiplied by this function; NULL for 1
+   */
+  const pol_function *scale;
+  /* support: where the point is when the springs are relaxed, global */
+  double anchor[3];
+  /* support: along x, y and z; spring-damper, joint-spring: the first; bushing: along the axes of
+   * the first marker.  N/m (of the squared law N/m^3) and N s/m, of a joint-spring on an angle
+   * N m/rad and N m s/rad; not negative */
+  double stiffness[3], damping[3];
+  pol_spring_law law; /* spring-damper */
+  /* bushing, about the axes of the first marker: N m/rad and N m s/rad, not negative */
+  double rotational_stiffness[3], rotational_damping[3];
+  /* bushing: force (N) and torque (N m) on the second body where the markers coincide, in the axes
+   * of the first */
+  double preload[3], preload_torque[3];
+  /* spring-damper: length of the relaxed spring, m, not negative; constant force that pushes the
+   * markers apart, N */
+  double length, actuator;
+  /* joint-spring: value of the coordinate where the spring is relaxed, m or rad with all full
+   * turns; its actuator is a constant force, N, or torque, N m, towards greater values */
+  double rest;
+  /* drag: N s^2/m^2, not negative */
+  double coefficient;
+  /* callback: its bodies, of which one may be POL_GROUND, and its functions */
+  int bodies[2];
+  pol_callback callback;
+} pol_force;
+
+/* A coordinate that a joint leaves free, or of a marker seen from another, prescribed as a function
+ * of time.  Rotations in rad, translations in m, both of the second marker against the first. */
 typedef enum pol_coordinate {
-  POL_DRIVE_ROTATION, /* about z, from the x axis of the first marker to that of the second, rad */
-  POL_DRIVE_TRANSLATION /* of the second marker along z of the first, m */
+  POL_DRIVE_ROTATION,      /* about z, from the x axis of the first marker to that of the second */
+  POL_DRIVE_TRANSLATION,   /* along z of the first marker */
+  POL_DRIVE_TRANSLATION_X, /* planar: along x and y of the first marker */
+  POL_DRIVE_TRANSLATION_Y,
+  POL_DRIVE_ROTATION_1, /* universal: about x of the first marker, from its y axis to the second's
+                         */
+  POL_DRIVE_ROTATION_2, /* universal: about y of the second marker, from the first's x axis to its x
+                           axis */
+  POL_DRIVE_X,          /* of a marker: along x, y, z of the first */
+  POL_DRIVE_Y,
+  POL_DRIVE_Z
 } pol_coordinate;
 
 /* One of the coordinates that a joint leaves free, as it is reported. */
@@ -170,13 +252,25 @@ typedef struct pol_coordinate_info {
   const char *rate_name; /* "rate", "speed", "rate.1", "speed.x", ... */
   int angular;           /* an angle, rad; else a length, m */
 } pol_coordinate_info;
+enum { POL_NO_JOINT = -1 };
 
 typedef struct pol_drive {
   const char *name;
-  int joint; /* index */
+  int joint;     /* index; or POL_NO_JOINT, and x, y or z of marker[1] seen from marker[0] */
+  int marker[2]; /* marker indices, on different bodies; without a joint only */
   pol_coordinate coordinate;
   pol_function function;
 } pol_drive;
+
+/* A gear, a rack and pinion, a screw: two coordinates c that joints leave free are tied by
+ * factor[0] (c[0] - reference[0]) + factor[1] (c[1] - reference[1]) = 0, angles with all turns. */
+typedef struct pol_coupling {
+  const char *name;
+  int joint[2];                 /* indices */
+  pol_coordinate coordinate[2]; /* of each joint; not the same one twice */
+  double factor[2];             /* not zero */
+  double reference[2];          /* values that belong together, rad or m */
+} pol_coupling;
 
 typedef struct pol_mechanism pol_mechanism;
 
@@ -188,16 +282,19 @@ void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
 
 /* Each copies its argument, names included.  The new index goes to *index (may be NULL).
  * POL_BAD_ARGUMENT: a mass or inertia that is not positive definite, an index that does not exist,
- * a name that is missing or taken, a number that is not finite, a distance without length, a
- * spring-damper whose markers coincide, what needs a rotation or a lever arm on a point mass (a
- * joint that locks rotations, a torque, a vector in body axes, a marker or point of attack beside
- * it), a coordinate that a joint does not leave free or that is
- * driven already, a function without sense. */
+ * a name that is missing or taken, a number that is not finite, a distance without length, rolling
+ * without radius, a generic joint that locks nothing, a spring-damper whose markers coincide, a
+ * callback force without wrench, what needs a rotation or a lever arm on a point mass (a joint that
+ * locks rotations, a torque, a bushing, a vector in body axes, a marker or point of attack beside
+ * it), a coordinate that a joint does not leave free or that is driven already, a function without
+ * sense, a coupling without factor or of a coordinate with itself. */
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index);
 pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index);
 pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *joint, int *index);
 pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *force, int *index);
 pol_status pol_mechanism_add_drive(pol_mechanism *mechanism, const pol_drive *drive, int *index);
+pol_status pol_mechanism_add_coupling(pol_mechanism *mechanism, const pol_coupling *coupling,
+                                      int *index);
 
 /* A marker given by a global point and an orientation (marker to global axes; NULL for the axes of
  * the body itself) at the initial configuration.  On a point mass the point must be its position
@@ -208,26 +305,36 @@ pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *nam
 /* Where a marker is at the initial configuration, global. */
 void pol_mechanism_marker_point(const pol_mechanism *mechanism, int index, double point[3]);
 
+/* A coordinate that a joint leaves free, at the initial configuration; an angle in (-pi, pi]. */
+double pol_mechanism_coordinate(const pol_mechanism *mechanism, int joint,
+                                pol_coordinate coordinate);
+
 int pol_mechanism_num_bodies(const pol_mechanism *mechanism);
 int pol_mechanism_num_markers(const pol_mechanism *mechanism);
 int pol_mechanism_num_joints(const pol_mechanism *mechanism);
 int pol_mechanism_num_forces(const pol_mechanism *mechanism);
 int pol_mechanism_num_drives(const pol_mechanism *mechanism);
+int pol_mechanism_num_couplings(const pol_mechanism *mechanism);
 const pol_body *pol_mechanism_body(const pol_mechanism *mechanism, int index);
 const pol_marker *pol_mechanism_marker(const pol_mechanism *mechanism, int index);
 const pol_joint *pol_mechanism_joint(const pol_mechanism *mechanism, int index);
 const pol_force *pol_mechanism_force(const pol_mechanism *mechanism, int index);
 const pol_drive *pol_mechanism_drive(const pol_mechanism *mechanism, int index);
+const pol_coupling *pol_mechanism_coupling(const pol_mechanism *mechanism, int index);
 int pol_mechanism_find_body(const pol_mechanism *mechanism, const char *name); /* -2: none */
 
-/* The preset's name ("revolute") and rows; POL_MAX_JOINT_ROWS at most, returns how many. */
+/* The name of a type of joint ("revolute"); NULL if there is no such type. */
 const char *pol_joint_type_name(pol_joint_type type);
-int pol_joint_rows(pol_joint_type type, pol_joint_row rows[POL_MAX_JOINT_ROWS]);
+/* The rows of a joint, non-holonomic ones last; returns how many, POL_MAX_JOINT_ROWS at most.  Of
+ * the joint, only type and locked are read. */
+int pol_joint_rows(const pol_joint *joint, pol_joint_row rows[POL_MAX_JOINT_ROWS]);
+/* "x" .. "rotation-z" of the POL_LOCK_... bit 1 << number; NULL if there is no such bit. */
+const char *pol_lock_name(int number);
 /* The type of that name in *type, or POL_BAD_ARGUMENT. */
 pol_status pol_joint_type_find(const char *name, pol_joint_type *type);
 
 /* Whether a joint of this type can hold a point mass: it locks no rotation. */
-int pol_joint_fits_point(pol_joint_type type);
+int pol_joint_fits_point(const pol_joint *joint);
 
 /* "force", "support" and so on; NULL if there is no such type. */
 const char *pol_force_type_name(pol_force_type type);
@@ -239,8 +346,10 @@ const char *pol_spring_law_name(pol_spring_law law);
 
 /* "constant", ...; NULL if there is no such type. */
 const char *pol_function_type_name(pol_function_type type);
-/* "rotation" or "translation"; NULL if there is no such coordinate. */
+/* "rotation", "translation", "x", ...; NULL if there is no such coordinate. */
 const char *pol_coordinate_name(pol_coordinate coordinate);
+/* Whether it is an angle, driven by a torque; else a length, driven by a force. */
+int pol_coordinate_turns(pol_coordinate coordinate);
 /* Whether this type of joint leaves the coordinate free, so that a drive can prescribe it. */
 int pol_joint_has_coordinate(pol_joint_type type, pol_coordinate coordinate);
 

@@ -47,7 +47,7 @@ struct pol_simulation {
 
   /* Copy of the solution; state points into it. */
   pol_state state;
-  double *q, *v, *vd, *lambda, *eta, *history;
+  double *q, *v, *vd, *lambda, *eta, *history, *p;
 
   /* The last step of the integrator: its times, and power and work at both ends. */
   double t_before, t;
@@ -102,7 +102,10 @@ pol_status pol_settings_validate(const pol_settings *settings, char *message, si
     return pol_broken_rule("step must not be so small that the steps cannot be counted", message,
                            size);
   if (validate_output(settings, message, size) != POL_OK) return POL_BAD_ARGUMENT;
-  return pol_options_validate(&settings->options, message, size);
+  pol_status status = pol_options_validate(&settings->options, message, size);
+  if (status == POL_OK && settings->variable && !pol_method_adapts(settings->options.method))
+    return pol_broken_rule("steps must be fixed: this method has no error estimate", message, size);
+  return status;
 }
 
 /* Splits the time span into steps. */
@@ -265,6 +268,9 @@ static void copy_solution(pol_simulation *sim, const pol_state *from)
     memcpy(sim->eta, from->eta, (size_t)sim->dae->num_holonomic * sizeof(double));
   if (from->history != NULL)
     memcpy(sim->history, from->history, sim->dae->history_size * sizeof(double));
+  sim->state.p = from->p != NULL ? sim->p : NULL;
+  if (from->p != NULL) memcpy(sim->p, from->p, nv * sizeof(double));
+  sim->state.lambda_t = from->lambda_t;
 }
 
 /* Work up to a time x h after the start of the last step, with power linear in between. */
@@ -365,6 +371,7 @@ static pol_status show(pol_simulation *sim, double t)
     pol_integrator_interpolate(sim->integrator, fmin(t, last->t), sim->q, sim->v, sim->vd,
                                sim->lambda);
   sim->state.t = t;
+  if (t < sim->t) sim->state.p = NULL; /* momenta are known at the steps only */
   pol_status status = evaluate_all_residuals(sim, &sim->state);
   if (status != POL_OK) return status;
   pol_point at = pol_state_point(&sim->state);
@@ -451,14 +458,15 @@ static pol_status allocate(pol_simulation *sim)
   size_t nq = (size_t)dae->group.nq, nv = (size_t)dae->group.nv;
   size_t m = (size_t)pol_dae_num_constraints(dae);
   sim->memory =
-      calloc(nq + 3 * nv + 6 * m + dae->history_size + dae->scratch_size + 1, sizeof(double));
+      calloc(nq + 4 * nv + 6 * m + dae->history_size + dae->scratch_size + 1, sizeof(double));
   if (sim->memory == NULL) return POL_NO_MEMORY;
   sim->q = sim->memory;
   sim->v = sim->q + nq;
   sim->vd = sim->v + nv;
   sim->lambda = sim->vd + nv;
   sim->eta = sim->lambda + m;
-  sim->position = sim->eta + m;
+  sim->p = sim->eta + m;
+  sim->position = sim->p + nv;
   sim->velocity = sim->position + m;
   sim->acceleration = sim->velocity + m;
   sim->drift = sim->acceleration + m;

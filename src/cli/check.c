@@ -36,22 +36,30 @@ static const char *marker_owner(const pol_mechanism *mechanism, int marker)
 }
 
 /* What a joint locks: "translations x y z, 2 rotations", "the distance". */
-static void describe_locks(pol_joint_type type, char *text, size_t size)
+static void describe_locks(const pol_joint *joint, char *text, size_t size)
 {
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
-  int num_rows = pol_joint_rows(type, rows);
+  int num_rows = pol_joint_rows(joint, rows);
   int rotations = 0;
   size_t used = 0;
-  if (type == POL_DISTANCE) {
+  if (joint->type == POL_DISTANCE) {
     snprintf(text, size, "the distance");
+    return;
+  }
+  if (joint->type == POL_ROLLING_SPHERE || joint->type == POL_ROLLING_DISK) {
+    snprintf(text, size, "the height and 2 slip velocities, radius %.10g m", joint->radius);
     return;
   }
   text[0] = '\0';
   for (int i = 0; i < num_rows; i++) {
-    if (rows[i].kind == POL_ROW_ROTATION)
+    if (rows[i].kind != POL_ROW_TRANSLATION)
       rotations++;
     else if (used < size)
-      used += (size_t)snprintf(text + used, size - used, "%s %c", used == 0 ? "translations" : "",
+      used += (size_t)snprintf(text + used, size - used, "%s %c",
+                               used > 0 ? ""
+                               : i + 1 < num_rows && rows[i + 1].kind == POL_ROW_TRANSLATION
+                                   ? "translations"
+                                   : "translation",
                                "xyz"[rows[i].axis]);
   }
   if (rotations > 0 && used < size)
@@ -93,6 +101,32 @@ static int degrees_of_freedom(const findings *found)
   return free_motions(found->model->mechanism) - found->num_constraints + found->num_redundant;
 }
 
+/* ", times harmonic" where a function of time scales a force. */
+static const char *times_word(const pol_force *force)
+{
+  return force->scale ? ", times " : "";
+}
+
+static const char *scale_word(const pol_force *force)
+{
+  return force->scale ? pol_function_type_name(force->scale->type) : "";
+}
+
+/* Bushings have more numbers than the others. */
+static void describe_bushing(const pol_mechanism *mechanism, const pol_force *force, char *text,
+                             size_t size)
+{
+  const double *k = force->stiffness, *c = force->damping, *kr = force->rotational_stiffness,
+               *cr = force->rotational_damping, *f = force->preload, *t = force->preload_torque;
+  snprintf(text, size,
+           "bushing from %s to %s, stiffness (%.10g, %.10g, %.10g) N/m and (%.10g, %.10g, %.10g) "
+           "N m/rad, damping (%.10g, %.10g, %.10g) N s/m and (%.10g, %.10g, %.10g) N m s/rad, "
+           "preload (%.10g, %.10g, %.10g) N and (%.10g, %.10g, %.10g) N m",
+           marker_owner(mechanism, force->marker[0]), marker_owner(mechanism, force->marker[1]),
+           k[0], k[1], k[2], kr[0], kr[1], kr[2], c[0], c[1], c[2], cr[0], cr[1], cr[2], f[0], f[1],
+           f[2], t[0], t[1], t[2]);
+}
+
 /* The coordinate of a joint-spring. */
 static const pol_coordinate_info *coordinate_of(const pol_mechanism *mechanism,
                                                 const pol_force *force)
@@ -124,9 +158,10 @@ static void describe_force(const pol_mechanism *mechanism, const pol_force *forc
   switch (force->type) {
   case POL_APPLIED_FORCE:
   case POL_APPLIED_TORQUE:
-    snprintf(text, size, "%s (%.10g, %.10g, %.10g) %s on %s, %s axes", type, f[0], f[1], f[2],
+    snprintf(text, size, "%s (%.10g, %.10g, %.10g) %s on %s, %s axes%s%s", type, f[0], f[1], f[2],
              force->type == POL_APPLIED_TORQUE ? "N m" : "N",
-             pol_mechanism_body(mechanism, force->body)->name, pol_force_frame_name(force->frame));
+             pol_mechanism_body(mechanism, force->body)->name, pol_force_frame_name(force->frame),
+             times_word(force), scale_word(force));
     break;
   case POL_SUPPORT:
     snprintf(text, size,
@@ -137,20 +172,46 @@ static void describe_force(const pol_mechanism *mechanism, const pol_force *forc
   case POL_SPRING_DAMPER:
     snprintf(text, size,
              "%s from %s to %s, stiffness %.10g N/m%s, damping %.10g N s/m, free length %.10g m, "
-             "actuator %.10g N",
+             "actuator %.10g N%s%s",
              type, marker_owner(mechanism, force->marker[0]),
              marker_owner(mechanism, force->marker[1]), k[0],
              force->law == POL_SQUARED_SPRING ? "^3 (squared-length)" : "", c[0], force->length,
-             force->actuator);
+             force->actuator, times_word(force), scale_word(force));
     break;
   case POL_DRAG:
     snprintf(text, size, "%s on %s, coefficient %.10g N s^2/m^2", type,
              pol_mechanism_body(mechanism, force->body)->name, force->coefficient);
     break;
+  case POL_BUSHING:
+    describe_bushing(mechanism, force, text, size);
+    break;
+  case POL_CALLBACK_FORCE: /* not in model files */
+    snprintf(text, size, "%s", type);
+    break;
   case POL_JOINT_SPRING:
     describe_joint_spring(mechanism, force, text, size);
     break;
   }
+}
+
+/* "rotation of hinge", "x of marker tip on arm", "x of marker tip on arm from marker eye on base"
+ */
+static void describe_coordinate(const pol_mechanism *mechanism, const pol_drive *drive, char *text,
+                                size_t size)
+{
+  const char *coordinate = pol_coordinate_name(drive->coordinate);
+  if (drive->joint != POL_NO_JOINT) {
+    snprintf(text, size, "%s of %s", coordinate,
+             pol_mechanism_joint(mechanism, drive->joint)->name);
+    return;
+  }
+  const pol_marker *from = pol_mechanism_marker(mechanism, drive->marker[0]);
+  const pol_marker *marker = pol_mechanism_marker(mechanism, drive->marker[1]);
+  int used = snprintf(text, size, "%s of marker %s on %s", coordinate, marker->name,
+                      marker_owner(mechanism, drive->marker[1]));
+  if (from->name[0] != '\0' && used > 0 && (size_t)used < size)
+    snprintf(text + used, size - (size_t)used, " from marker %s on %s", from->name,
+             marker_owner(mechanism, drive->marker[0]));
 }
 
 /* --- table ------------------------------------------------------------------------------------ */
@@ -170,24 +231,32 @@ static void print_mechanism(const findings *found)
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, i);
     char locks[80];
-    describe_locks(joint->type, locks, sizeof locks);
+    describe_locks(joint, locks, sizeof locks);
     cli_print_row("joint", "%s, %s from %s to %s, locks %s", joint->name,
                   pol_joint_type_name(joint->type), marker_owner(mechanism, joint->marker[0]),
                   marker_owner(mechanism, joint->marker[1]), locks);
   }
   for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++) {
-    char text[256];
+    char text[1024];
     describe_force(mechanism, pol_mechanism_force(mechanism, i), text, sizeof text);
     cli_print_row("force", "%s, %s", pol_mechanism_force(mechanism, i)->name, text);
   }
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
     const char *expression = drive->function.expression;
-    cli_print_row("drive", "%s, %s of %s, %s%s%s", drive->name,
-                  pol_coordinate_name(drive->coordinate),
-                  pol_mechanism_joint(mechanism, drive->joint)->name,
+    char text[512];
+    describe_coordinate(mechanism, drive, text, sizeof text);
+    cli_print_row("drive", "%s, %s, %s%s%s", drive->name, text,
                   pol_function_type_name(drive->function.type), expression ? " " : "",
                   expression ? expression : "");
+  }
+  for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++) {
+    const pol_coupling *c = pol_mechanism_coupling(mechanism, i);
+    cli_print_row("coupling", "%s, %.10g times %s of %s and %.10g times %s of %s", c->name,
+                  c->factor[0], pol_coordinate_name(c->coordinate[0]),
+                  pol_mechanism_joint(mechanism, c->joint[0])->name, c->factor[1],
+                  pol_coordinate_name(c->coordinate[1]),
+                  pol_mechanism_joint(mechanism, c->joint[1])->name);
   }
   char redundant[32] = "";
   if (found->num_redundant)
@@ -217,12 +286,10 @@ static void print_time(const pol_settings *settings)
 static void print_settings(const pol_settings *settings)
 {
   const pol_options *options = &settings->options;
-  cli_print_row("method", "%s, index %s", options->method, cli_index_name(options->index));
-  cli_print_row("parameters", "alpha_m %.6g, alpha_f %.6g, beta %.6g, gamma %.6g", options->alpha_m,
-                options->alpha_f, options->beta, options->gamma);
-  cli_print_row("sigma", "%.6g, %s update", options->sigma,
-                cli_sigma_update_name(options->sigma_update));
-  cli_print_row("start", "%s", cli_start_name(options->start));
+  cli_print_method(options);
+  if (cli_has_setting(options, "index"))
+    cli_print_row("parameters", "alpha_m %.6g, alpha_f %.6g, beta %.6g, gamma %.6g",
+                  options->alpha_m, options->alpha_f, options->beta, options->gamma);
   cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
   print_time(settings);
   cli_print_row("Newton", "%s, tolerance %.3g, at most %d iteration%s",
@@ -279,7 +346,7 @@ static json_t *joints_json(const pol_mechanism *mechanism)
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, i);
     char locks[80];
-    describe_locks(joint->type, locks, sizeof locks);
+    describe_locks(joint, locks, sizeof locks);
     json_t *item = json_pack("{s:s, s:s, s:[s, s], s:s}",                         //
                              "name", joint->name,                                 //
                              "type", pol_joint_type_name(joint->type),            //
@@ -294,13 +361,25 @@ static json_t *joints_json(const pol_mechanism *mechanism)
   return list;
 }
 
+static json_t *bushing_json(const pol_mechanism *mechanism, const pol_force *force)
+{
+  return json_pack("{s:s, s:s, s:[s, s], s:o, s:o, s:o, s:o, s:o, s:o}",                     //
+                   "name", force->name, "type", pol_force_type_name(force->type),            //
+                   "bodies", marker_owner(mechanism, force->marker[0]),                      //
+                   marker_owner(mechanism, force->marker[1]),                                //
+                   "stiffness", cli_json_numbers(force->stiffness, 3),                       //
+                   "damping", cli_json_numbers(force->damping, 3),                           //
+                   "rotational_stiffness", cli_json_numbers(force->rotational_stiffness, 3), //
+                   "rotational_damping", cli_json_numbers(force->rotational_damping, 3),     //
+                   "preload", cli_json_numbers(force->preload, 3),                           //
+                   "preload_torque", cli_json_numbers(force->preload_torque, 3));
+}
+
 /* What the type has beside its name; NULL without memory. */
 static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force)
 {
   const char *type = pol_force_type_name(force->type);
-  const char *body = force->type == POL_SPRING_DAMPER || force->type == POL_JOINT_SPRING
-                         ? ""
-                         : pol_mechanism_body(mechanism, force->body)->name;
+  const char *body = pol_mechanism_body(mechanism, force->body)->name; /* of those that have one */
   switch (force->type) {
   case POL_APPLIED_FORCE:
   case POL_APPLIED_TORQUE:
@@ -319,6 +398,10 @@ static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force
         pol_spring_law_name(force->law), "bodies", marker_owner(mechanism, force->marker[0]),
         marker_owner(mechanism, force->marker[1]), "stiffness", force->stiffness[0], "damping",
         force->damping[0], "length", force->length, "actuator", force->actuator);
+  case POL_BUSHING:
+    return bushing_json(mechanism, force);
+  case POL_CALLBACK_FORCE: /* not in model files */
+    return json_pack("{s:s, s:s}", "name", force->name, "type", type);
   case POL_JOINT_SPRING:
     return json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:f}", "name", force->name, "type", type,
                      "joint", pol_mechanism_joint(mechanism, force->joint)->name, "coordinate",
@@ -336,7 +419,12 @@ static json_t *forces_json(const pol_mechanism *mechanism)
 {
   json_t *list = json_array();
   for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++) {
-    json_t *item = force_json(mechanism, pol_mechanism_force(mechanism, i));
+    const pol_force *force = pol_mechanism_force(mechanism, i);
+    json_t *item = force_json(mechanism, force);
+    if (force->scale && json_object_set_new(item, "scale", json_string(scale_word(force))) != 0) {
+      json_decref(item);
+      item = NULL;
+    }
     if (json_array_append_new(list, item) != 0) {
       json_decref(list);
       return NULL;
@@ -350,12 +438,36 @@ static json_t *drives_json(const pol_mechanism *mechanism)
   json_t *list = json_array();
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
-    json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:s*}",                                //
-                             "name", drive->name,                                         //
-                             "joint", pol_mechanism_joint(mechanism, drive->joint)->name, //
-                             "coordinate", pol_coordinate_name(drive->coordinate),        //
-                             "function", pol_function_type_name(drive->function.type),    //
+    const int of_joint = drive->joint != POL_NO_JOINT;
+    const char *owner = of_joint ? pol_mechanism_joint(mechanism, drive->joint)->name
+                                 : pol_mechanism_marker(mechanism, drive->marker[1])->name;
+    json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:s*}",                             //
+                             "name", drive->name,                                      //
+                             of_joint ? "joint" : "marker", owner,                     //
+                             "coordinate", pol_coordinate_name(drive->coordinate),     //
+                             "function", pol_function_type_name(drive->function.type), //
                              "expression", drive->function.expression);
+    if (json_array_append_new(list, item) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+static json_t *couplings_json(const pol_mechanism *mechanism)
+{
+  json_t *list = json_array();
+  for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++) {
+    const pol_coupling *coupling = pol_mechanism_coupling(mechanism, i);
+    json_t *item = json_pack("{s:s, s:[s, s], s:[s, s], s:o, s:o}",                              //
+                             "name", coupling->name,                                             //
+                             "joints", pol_mechanism_joint(mechanism, coupling->joint[0])->name, //
+                             pol_mechanism_joint(mechanism, coupling->joint[1])->name,           //
+                             "coordinates", pol_coordinate_name(coupling->coordinate[0]),        //
+                             pol_coordinate_name(coupling->coordinate[1]),                       //
+                             "factors", cli_json_numbers(coupling->factor, 2),                   //
+                             "reference", cli_json_numbers(coupling->reference, 2));
     if (json_array_append_new(list, item) != 0) {
       json_decref(list);
       return NULL;
@@ -367,24 +479,24 @@ static json_t *drives_json(const pol_mechanism *mechanism)
 static json_t *settings_json(const pol_settings *settings)
 {
   const pol_options *options = &settings->options;
-  return json_pack(
-      "{s:s, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s}", //
-      "method", options->method,                                                          //
-      "index", cli_json_index(options->index),                                            //
-      "sigma", cli_json_number(options->sigma),                                           //
-      "sigma_update", cli_sigma_update_name(options->sigma_update),                       //
-      "start", cli_start_name(options->start),                                            //
-      "formulation", pol_formulation_name(settings->formulation),                         //
-      "alpha_m", cli_json_number(options->alpha_m),                                       //
-      "alpha_f", cli_json_number(options->alpha_f),                                       //
-      "beta", cli_json_number(options->beta),                                             //
-      "gamma", cli_json_number(options->gamma),                                           //
-      "step", cli_json_step(settings),                                                    //
-      "control", cli_json_control(settings),                                              //
-      "end", cli_json_number(settings->end),                                              //
-      "newton", cli_newton_name(options->newton.kind),                                    //
-      "newton_tolerance", cli_json_number(options->newton.tolerance),                     //
-      "solver", cli_solver_name(options->solver));
+  return json_pack("{s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+                   "s:s, s:o, s:s}",                                             //
+                   "method", options->method,                                    //
+                   "index", cli_json_index(options->index),                      //
+                   "sigma", cli_json_number(options->sigma),                     //
+                   "sigma_update", cli_sigma_update_name(options->sigma_update), //
+                   "theta", cli_json_number(options->theta), "vartheta",
+                   cli_json_number(options->vartheta), "start", cli_start_name(options->start), //
+                   "formulation", pol_formulation_name(settings->formulation),                  //
+                   "alpha_m", cli_json_number(options->alpha_m),                                //
+                   "alpha_f", cli_json_number(options->alpha_f),                                //
+                   "beta", cli_json_number(options->beta),                                      //
+                   "gamma", cli_json_number(options->gamma),                                    //
+                   "step", cli_json_step(settings), "control", cli_json_control(settings),      //
+                   "end", cli_json_number(settings->end),                                       //
+                   "newton", cli_newton_name(options->newton.kind),                             //
+                   "newton_tolerance", cli_json_number(options->newton.tolerance),              //
+                   "solver", cli_solver_name(options->solver));
 }
 
 static json_t *findings_json(const findings *found)
@@ -392,17 +504,18 @@ static json_t *findings_json(const findings *found)
   const pol_model *model = found->model;
   double gravity[3];
   pol_mechanism_gravity(model->mechanism, gravity);
-  json_t *object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", //
-                             "status", found->started ? "valid" : "failed",             //
-                             "model", model->name,                                      //
-                             "gravity", cli_json_numbers(gravity, 3),                   //
-                             "bodies", bodies_json(model->mechanism),                   //
-                             "joints", joints_json(model->mechanism),                   //
-                             "forces", forces_json(model->mechanism),                   //
-                             "drives", drives_json(model->mechanism),                   //
-                             "constraints", found->num_constraints,                     //
-                             "degrees_of_freedom", degrees_of_freedom(found),           //
-                             "simulation", settings_json(&model->settings),             //
+  json_t *object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", //
+                             "status", found->started ? "valid" : "failed",                  //
+                             "model", model->name,                                           //
+                             "gravity", cli_json_numbers(gravity, 3),                        //
+                             "bodies", bodies_json(model->mechanism),                        //
+                             "joints", joints_json(model->mechanism),                        //
+                             "forces", forces_json(model->mechanism),                        //
+                             "drives", drives_json(model->mechanism),                        //
+                             "couplings", couplings_json(model->mechanism),                  //
+                             "constraints", found->num_constraints,                          //
+                             "degrees_of_freedom", degrees_of_freedom(found),                //
+                             "simulation", settings_json(&model->settings),                  //
                              "warnings", cli_json_warnings(&model->settings));
   int failed;
   if (!found->started)
@@ -424,8 +537,8 @@ static int count_constraints(const pol_mechanism *mechanism)
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
   int count = 0;
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
-    count += pol_joint_rows(pol_mechanism_joint(mechanism, i)->type, rows);
-  return count + pol_mechanism_num_drives(mechanism);
+    count += pol_joint_rows(pol_mechanism_joint(mechanism, i), rows);
+  return count + pol_mechanism_num_drives(mechanism) + pol_mechanism_num_couplings(mechanism);
 }
 
 static int check_model(const cli_args *args, const pol_model *model)

@@ -218,8 +218,10 @@ static pol_status evaluate(pol_assembler *a, const pol_point *at, unsigned want,
                            const pol_terms *out, pol_diagnostics *d)
 {
   pol_status status = pol_dae_evaluate(a->dae, at, want, out, a->scratch);
-  if (status) return fail(a, status, at->t, -1, "the model could not be evaluated", "", d);
-  return POL_OK;
+  if (!status) return POL_OK;
+  fail(a, status, at->t, -1, "the model could not be evaluated", "", d);
+  pol_dae_blame(a->dae, a->scratch, d);
+  return status;
 }
 
 /* --- positions -------------------------------------------------------------------------------- */
@@ -437,7 +439,7 @@ pol_status pol_assembler_acceleration(pol_assembler *assembler, double t, const 
   int nv = a->saddle->nv, m = a->saddle->m, row = 0;
   pol_point at = {
       .t = t, .q = q, .v = v, .vd = a->zero, .lambda = a->lambda, .history = a->history};
-  double change = INFINITY, size = 0.0;
+  double change = HUGE_VAL, size = 0.0;
   memset(a->lambda, 0, (size_t)m * sizeof *a->lambda);
   for (int k = 0; k < MAX_FEEDBACK_ITERATIONS && change > feedback_accuracy * size; k++) {
     pol_status status = solve_acceleration(a, &at, diagnostics);
@@ -472,6 +474,7 @@ pol_status pol_assembler_normal_part(pol_assembler *assembler, double t, const d
   if (status) return status;
   memset(a->rhs, 0, (size_t)(nv + m) * sizeof *a->rhs);
   pol_matrix_multiply(a->saddle->patterns.constraint, a->jacobian, 1.0, w, a->rhs + nv);
+  for (int i = a->dae->num_holonomic; i < m; i++) a->rhs[nv + i] = 0.0;
   status = solve_kkt(a, NULL, t, diagnostics);
   if (status) return status;
   memcpy(w, a->rhs, (size_t)nv * sizeof *w);

@@ -145,3 +145,10 @@ void pol_dae_describe(const pol_dae *dae, int equation, char *text, size_t size)
   else
     snprintf(text, size, "constraint %d", equation - nv + 1);
 }
+
+void pol_dae_blame(const pol_dae *dae, const double *scratch, pol_diagnostics *diagnostics)
+{
+  char text[sizeof diagnostics->where] = "";
+  if (dae->blame) dae->blame(scratch, text, sizeof text, dae->user);
+  if (text[0] != '\0') memcpy(diagnostics->where, text, sizeof text);
+}

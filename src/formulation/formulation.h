@@ -5,6 +5,7 @@
 #include <polhode/formulation.h>
 
 #include "formulation/chart.h"
+#include "mechanism/coupling.h"
 #include "mechanism/drive.h"
 #include "mechanism/force.h"
 #include "mechanism/joint_spring.h"
@@ -29,11 +30,17 @@ typedef struct pol_placed_body {
 /* A joint, its rows and where its blocks are.  Bodies that are the ground have no blocks. */
 typedef struct pol_placed_joint {
   pol_joint_kernel kernel;
-  int row; /* of its first constraint; -1 if the coordinates satisfy it by themselves */
+  int row;      /* of its first constraint; -1 if the coordinates satisfy it by themselves */
+  int slip_row; /* of its first non-holonomic constraint, if it has any */
   pol_slot coupling[2][2]; /* in coupling: rows of body i, columns of body j */
   pol_slot jacobian[2];    /* in constraint: its rows, columns of body i */
+  pol_slot slip[2];        /* the same of its non-holonomic rows */
   int coordinate;          /* the first of its coordinates */
 } pol_placed_joint;
+
+/* The multipliers of a joint's rows in the order of its kernel; returns how many. */
+int pol_placed_multipliers(const pol_placed_joint *joint, const double *lambda,
+                           double own[POL_MAX_JOINT_ROWS]);
 
 /* A coordinate that a joint leaves free. */
 typedef struct pol_placed_coordinate {
@@ -55,12 +62,22 @@ typedef struct pol_placed_drive {
   pol_placed_joint placed;
 } pol_placed_drive;
 
+/* A coupling: its row, and for each end the blocks of the two bodies of its joint. */
+typedef struct pol_placed_coupling {
+  pol_coupling_kernel kernel;
+  int row;
+  int history; /* where the deviations of its two ends are remembered */
+  struct {
+    pol_slot coupling[2][2], jacobian[2]; /* as of a joint */
+  } end[2];
+} pol_placed_coupling;
+
 struct pol_formulation {
   const pol_mechanism *mechanism;
   pol_formulation_kind kind;
   const pol_chart *chart; /* of the rigid bodies; if it is direct, no body needs maps */
   double gravity[3];
-  int num_bodies, num_joints, num_forces, num_drives;
+  int num_bodies, num_joints, num_forces, num_drives, num_couplings;
   pol_factor *factors; /* of the bodies' charts, one body after the other */
   pol_placed_body *bodies;
   pol_placed_joint *joints;
@@ -68,6 +85,7 @@ struct pol_formulation {
   pol_placed_coordinate *coordinates; /* of one joint after the other */
   pol_placed_force *forces;
   pol_placed_drive *drives;
+  pol_placed_coupling *couplings;
   pol_pattern *coupling, *constraint;
   pol_dae dae;
 };
@@ -79,8 +97,16 @@ pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const po
 pol_status pol_directors_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
                                   double *scratch, void *user);
 
+/* Gives a frame of directors that are not quite orthonormal the nearest rotation. */
+void pol_directors_make_rigid(pol_frame *frame);
+/* pol_dae.discrete_force of directors and point masses */
+pol_status pol_directors_discrete_force(const double *q0, const pol_point *at, unsigned want,
+                                        const pol_terms *out, double *scratch, void *user);
+
 /* Numbers of scratch that it needs. */
 size_t pol_formulation_scratch(const pol_chart *chart, int num_bodies);
+/* pol_dae.blame: the force that could not be evaluated */
+void pol_formulation_blame(const double *scratch, char *text, size_t size, void *user);
 
 /* The ground's frame, and the frame of one body at q, v and vd (may be NULL). */
 const pol_frame *pol_ground_frame(void);

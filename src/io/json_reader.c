@@ -276,6 +276,14 @@ static void read_pair(pol_reader *reader, const pol_place *place, const pol_fiel
   }
 }
 
+void pol_read_vector_pair(pol_reader *reader, const pol_place *place, const pol_field *field,
+                          void *target)
+{
+  pol_field vector = *field;
+  if (json_array_size(place->value) == 2) vector.rule = "must be a list of 3 numbers";
+  read_pair(reader, place, &vector, pol_read_vector, target, 3 * sizeof(double));
+}
+
 void pol_read_direction_pair(pol_reader *reader, const pol_place *place, const pol_field *field,
                              void *target)
 {
@@ -288,6 +296,21 @@ void pol_read_reference_pair(pol_reader *reader, const pol_place *place, const p
   int *index = target;
   index[0] = index[1] = POL_NOWHERE;
   read_pair(reader, place, field, pol_read_reference, target, sizeof(int));
+}
+
+void pol_read_number_pair(pol_reader *reader, const pol_place *place, const pol_field *field,
+                          void *target)
+{
+  static const pol_field number = {NULL, NULL, 0, POL_REQUIRED, "must be a number", NULL};
+  double *numbers = target;
+  if (!json_is_array(place->value) || json_array_size(place->value) != 2) {
+    pol_report(reader, place, "", "%s", field->rule);
+    return;
+  }
+  for (size_t i = 0; i < 2; i++) {
+    const pol_place item = pol_place_item(place, i);
+    pol_read_number(reader, &item, &number, &numbers[i]);
+  }
 }
 
 /* --- choices and names ------------------------------------------------------------------------ */

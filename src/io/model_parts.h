@@ -6,6 +6,7 @@
  *   model_values.c    the readers of rotations and inertias, which the tables use
  *   model_control.c   the tables of variable steps and output times
  *   model_drives.c    the tables of drives and functions of time, and their way to the mechanism
+ *   model_couplings.c the same of couplings
  *   model_joint_spring.c  the coordinate of a spring on a joint
  *   model_build.c     structs to mechanism
  *   model.c           the public functions
@@ -61,6 +62,8 @@ typedef struct pol_model_joint {
   double axis[3];
   double axes[6];
   double length; /* of a distance; 0 for that of the initial position */
+  double radius;
+  unsigned locked; /* POL_LOCK_... bits */
   pol_model_axes given;
 } pol_model_joint;
 
@@ -70,25 +73,6 @@ typedef struct pol_model_rates {
   int by_axis;
 } pol_model_rates;
 
-typedef struct pol_model_force {
-  const char *name;
-  int type;  /* pol_force_type */
-  int body;  /* index */
-  int frame; /* pol_force_frame */
-  int law;   /* pol_spring_law */
-  double force[3], torque[3];
-  double point[3];
-  double anchor[3];
-  int markers[2];
-  pol_model_rates stiffness, damping;
-  double length, actuator, coefficient;
-  int joint; /* index */
-  const char *coordinate_key;
-  int coordinate; /* which of the joint's that is */
-  double rest;
-  int given_anchor, given_length; /* else those of the initial position */
-} pol_model_force;
-
 typedef struct pol_model_function {
   int type;                                    /* pol_function_type */
   pol_function plain;                          /* all numbers but the lists */
@@ -96,12 +80,50 @@ typedef struct pol_model_function {
   const json_t *coefficients, *times, *values; /* lists of numbers */
 } pol_model_function;
 
+enum { POL_MODEL_MARKER_AXES = POL_BODY_AXES + 1 }; /* a frame that only model files have */
+
+typedef struct pol_model_force {
+  const char *name;
+  int type;   /* pol_force_type */
+  int body;   /* index */
+  int marker; /* index; used if given_marker, instead of body and point */
+  int frame;  /* pol_force_frame or POL_MODEL_MARKER_AXES */
+  int law;    /* pol_spring_law */
+  double force[3], torque[3];
+  double point[3];
+  double anchor[3];
+  int markers[2];
+  int bodies[2]; /* used if given_bodies, instead of markers */
+  double points[6], points_global[6];
+  pol_model_rates stiffness, damping, rotational_stiffness, rotational_damping;
+  double preload[3], preload_torque[3];
+  double length, actuator, coefficient;
+  int joint; /* index */
+  const char *coordinate_key;
+  int coordinate; /* which of the joint's that is */
+  double rest;
+  pol_model_function scale;
+  int given_marker, given_bodies, given_points, given_scale;
+  int given_anchor, given_length; /* else those of the initial position */
+} pol_model_force;
+
 typedef struct pol_model_drive {
   const char *name;
-  int joint;      /* index */
-  int coordinate; /* pol_coordinate */
+  int joint;             /* index; or a marker */
+  int marker, reference; /* indices; used if given_... */
+  int coordinate;        /* pol_coordinate */
+  int given_marker, given_reference;
   pol_model_function function;
 } pol_model_drive;
+
+typedef struct pol_model_coupling {
+  const char *name;
+  int joints[2];      /* indices */
+  int coordinates[2]; /* pol_coordinate */
+  double factors[2];
+  double reference[2];
+  int given_reference; /* else that of the initial position */
+} pol_model_coupling;
 
 /* A number, or the one that follows from the other parameters. */
 typedef struct pol_model_sigma {
@@ -112,7 +134,7 @@ typedef struct pol_model_sigma {
 typedef struct pol_model_simulation {
   pol_settings settings;
   /* numbers of the choices */
-  int method, formulation, start, sigma_update, redundant, newton_kind, solver, steps;
+  int method, formulation, start, sigma_update, guess, redundant, newton_kind, solver, steps;
   double rho_inf, alpha;
   double atol[2];             /* of translations and rotations */
   const json_t *output_times; /* list of numbers, or NULL */
@@ -123,11 +145,12 @@ typedef struct pol_model_data {
   const char *schema;
   const char *name;
   double gravity[3];
-  pol_list bodies;  /* pol_model_body */
-  pol_list markers; /* pol_model_marker */
-  pol_list joints;  /* pol_model_joint */
-  pol_list forces;  /* pol_model_force */
-  pol_list drives;  /* pol_model_drive */
+  pol_list bodies;    /* pol_model_body */
+  pol_list markers;   /* pol_model_marker */
+  pol_list joints;    /* pol_model_joint */
+  pol_list forces;    /* pol_model_force */
+  pol_list drives;    /* pol_model_drive */
+  pol_list couplings; /* pol_model_coupling */
   pol_model_simulation simulation;
 } pol_model_data;
 
@@ -141,6 +164,8 @@ pol_read pol_read_rotation;
 pol_read pol_read_inertia;
 /* pol_model_rates, none negative; no detail */
 pol_read pol_read_rates;
+/* unsigned, POL_LOCK_... bits, at least one; no detail */
+pol_read pol_read_locks;
 
 /* Finds the coordinate of a joint-spring; what is wrong with it is reported. */
 void pol_check_joint_spring(pol_reader *reader, const pol_place *place, pol_model_force *force);
@@ -156,13 +181,22 @@ void pol_settle_control(pol_reader *reader, const pol_place *place,
 /* Gives the model its own copy of the output times. */
 pol_status pol_copy_output_times(const pol_model_simulation *simulation, pol_model *model);
 
-/* The table of a drive. */
+/* The tables of a function of time and of a drive. */
+extern const pol_kind pol_function_kind;
 extern const pol_kind pol_drive_kind;
-/* Adds a drive of sound data; the joints are there already. */
+
+/* A function of sound data; its lists are in *numbers, which the caller frees. */
+pol_status pol_make_function(const pol_model_function *from, pol_function *function,
+                             double **numbers);
+/* Adds a drive of sound data; the markers and joints are there already. */
 pol_status pol_add_model_drive(pol_mechanism *mechanism, const pol_model_drive *drive);
 
-/* Adds the gravity, bodies, markers, joints, forces and drives of sound data to an empty mechanism.
- * What it refuses is reported. */
+/* The same of a coupling. */
+extern const pol_kind pol_coupling_kind;
+pol_status pol_add_model_coupling(pol_mechanism *mechanism, const pol_model_coupling *coupling);
+
+/* Adds the gravity, bodies, markers, joints, forces, drives and couplings of sound data to an empty
+ * mechanism. What it refuses is reported. */
 void pol_build_mechanism(pol_reader *reader, const pol_place *top, const pol_model_data *data,
                          pol_mechanism *mechanism);
 

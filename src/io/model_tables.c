@@ -28,7 +28,8 @@ static const pol_range from_zero = {0.0, INT32_MAX, 0};
 static const pol_range from_one = {1.0, INT32_MAX, 0};
 
 /* The lists whose objects are found by name. */
-static const char *const named_lists[] = {"bodies", "markers", "joints", "forces", "drives", NULL};
+static const char *const named_lists[] = {"bodies", "markers",   "joints", "forces",
+                                          "drives", "couplings", NULL};
 static const char *const not_bodies[] = {"bodies", NULL};
 static const char *const not_markers[] = {"markers", NULL};
 static const char *const not_joints_or_bodies[] = {"joints", "bodies", NULL};
@@ -176,6 +177,10 @@ static const pol_field joint_fields[] = {
      "must be a list of 2 names of markers", "markers"},
     {"length", pol_read_number, offsetof(pol_model_joint, length), POL_OPTIONAL, positive_rule,
      &positive},
+    {"radius", pol_read_number, offsetof(pol_model_joint, radius), POL_OPTIONAL, positive_rule,
+     &positive},
+    {"locked", pol_read_locks, offsetof(pol_model_joint, locked), POL_OPTIONAL,
+     "must be a list of one or more of: x, y, z, rotation-x, rotation-y, rotation-z", NULL},
     {.key = NULL},
 };
 
@@ -183,10 +188,18 @@ static const pol_field joint_fields[] = {
 typedef enum axis_use { AXIS_REQUIRED, AXIS_OPTIONAL, AXIS_FORBIDDEN, TWO_AXES } axis_use;
 
 static const axis_use axis_uses[] = {
-    [POL_FIXED] = AXIS_OPTIONAL,      [POL_REVOLUTE] = AXIS_REQUIRED,
-    [POL_PRISMATIC] = AXIS_REQUIRED,  [POL_CYLINDRICAL] = AXIS_REQUIRED,
-    [POL_SPHERICAL] = AXIS_FORBIDDEN, [POL_UNIVERSAL] = TWO_AXES,
+    [POL_FIXED] = AXIS_OPTIONAL,
+    [POL_REVOLUTE] = AXIS_REQUIRED,
+    [POL_PRISMATIC] = AXIS_REQUIRED,
+    [POL_CYLINDRICAL] = AXIS_REQUIRED,
+    [POL_SPHERICAL] = AXIS_FORBIDDEN,
+    [POL_UNIVERSAL] = TWO_AXES,
     [POL_PLANAR] = AXIS_REQUIRED,
+    [POL_POINT_ON_LINE] = AXIS_REQUIRED,
+    [POL_POINT_IN_PLANE] = AXIS_REQUIRED,
+    [POL_PARALLEL] = AXIS_REQUIRED,
+    [POL_CONSTANT_VELOCITY] = AXIS_REQUIRED,
+    [POL_GENERIC] = AXIS_OPTIONAL,
 };
 
 /* The name of the body of a marker, as the file has it. */
@@ -281,12 +294,13 @@ static void check_joint_points(pol_reader *reader, const pol_place *place,
 {
   const pol_place type = pol_place_key(place, "type"), point = pol_place_key(place, "point");
   const int by_markers = joint->given == POL_AXES_MARKERS;
+  const pol_joint meant = {.type = (pol_joint_type)joint->type, .locked = joint->locked};
   if (!by_markers && !pol_given(place, "bodies")) return;
   for (int i = 0; i < 2; i++) {
     const int body = by_markers ? marker_body(reader, place, joint->markers[i]) : joint->bodies[i];
     const json_t *mass = point_mass(place, body);
     if (!mass) continue;
-    if (type.value && joint->type >= 0 && !pol_joint_fits_point((pol_joint_type)joint->type))
+    if (type.value && joint->type >= 0 && !pol_joint_fits_point(&meant))
       pol_report(reader, &type, "",
                  "must lock no rotation in joint \"%s\": body \"%s\" is a point mass",
                  joint->name ? joint->name : "", name_of(mass));
@@ -296,28 +310,48 @@ static void check_joint_points(pol_reader *reader, const pol_place *place,
   }
 }
 
-/* A distance is between two points, which only markers can name; it alone has a length. */
-static void check_distance(pol_reader *reader, const pol_place *place, const pol_model_joint *joint)
+static int is_rolling(int type)
+{
+  return type == POL_ROLLING_SPHERE || type == POL_ROLLING_DISK;
+}
+
+/* A distance is between two points, which only markers can name, and a rolling body between its
+ * plane and its centre; each has a key of its own, as has a generic joint. */
+static void check_own_keys(pol_reader *reader, const pol_place *place, const pol_model_joint *joint)
 {
   static const char *const length[] = {"length", NULL};
+  static const char *const radius[] = {"radius", NULL};
+  static const char *const locked[] = {"locked", NULL};
+  const int has_markers = pol_given(place, "markers");
   if (!pol_given(place, "type") || joint->type < 0) return;
   if (joint->type != POL_DISTANCE)
     forbid(reader, place, length, "must not be given: only a distance has a length");
-  else if (!pol_given(place, "markers"))
+  else if (!has_markers)
     pol_report_missing(reader, place, joint_fields, "markers", "a distance is between two of them");
+  if (!is_rolling(joint->type))
+    forbid(reader, place, radius, "must not be given: only what rolls has a radius");
+  else if (!pol_given(place, "radius"))
+    pol_report_missing(reader, place, joint_fields, "radius", positive_rule);
+  if (is_rolling(joint->type) && !has_markers)
+    pol_report_missing(reader, place, joint_fields, "markers",
+                       "the first is the plane, the second the centre of what rolls");
+  if (joint->type != POL_GENERIC)
+    forbid(reader, place, locked, "must not be given: only a generic joint has \"locked\"");
+  else if (!pol_given(place, "locked"))
+    pol_report_missing(reader, place, joint_fields, "locked", "what a generic joint locks");
 }
 
 static void check_joint(pol_reader *reader, const pol_place *place, void *object, int sound)
 {
   pol_model_joint *joint = object;
-  check_distance(reader, place, joint);
+  check_own_keys(reader, place, joint);
   joint->given = POL_AXES_OF_BODY;
   if (pol_given(place, "axis")) joint->given = POL_AXES_ONE;
   if (pol_given(place, "axes")) joint->given = POL_AXES_TWO;
   if (pol_given(place, "markers")) {
     joint->given = POL_AXES_MARKERS;
     check_joint_markers(reader, place, joint->markers);
-  } else if (joint->type != POL_DISTANCE) {
+  } else if (joint->type != POL_DISTANCE && !is_rolling(joint->type)) {
     check_joint_bodies(reader, place, joint, sound);
   }
   if (sound) check_joint_points(reader, place, joint);
@@ -334,12 +368,12 @@ static const pol_kind joint_kind = {
 
 static const char *force_type_choice(int number)
 {
-  return pol_force_type_name((pol_force_type)number);
+  return number == POL_CALLBACK_FORCE ? NULL : pol_force_type_name((pol_force_type)number);
 }
 
 static const char *force_frame_choice(int number)
 {
-  return pol_force_frame_name((pol_force_frame)number);
+  return number == POL_MODEL_MARKER_AXES ? "marker" : pol_force_frame_name((pol_force_frame)number);
 }
 
 static const char *spring_law_choice(int number)
@@ -352,6 +386,7 @@ static const pol_choices spring_laws = {spring_law_choice};
 static const pol_choices force_frames = {force_frame_choice};
 
 static const char rates_rule[] = "must be a number or a list of 3 numbers, none negative";
+static const char points_rule[] = "must be a list of 2 points, each a list of 3 numbers";
 
 static const pol_field force_fields[] = {
     {"name", pol_read_name, offsetof(pol_model_force, name), POL_REQUIRED, name_rule,
@@ -360,8 +395,16 @@ static const pol_field force_fields[] = {
      "must be a type of force, such as \"support\"", &force_types},
     {"body", pol_read_moving_body, offsetof(pol_model_force, body), POL_OPTIONAL,
      "must be the name of a body", "bodies"},
+    {"marker", pol_read_reference, offsetof(pol_model_force, marker), POL_OPTIONAL,
+     "must be the name of a marker", "markers"},
     {"markers", pol_read_reference_pair, offsetof(pol_model_force, markers), POL_OPTIONAL,
      "must be a list of 2 names of markers", "markers"},
+    {"bodies", pol_read_reference_pair, offsetof(pol_model_force, bodies), POL_OPTIONAL,
+     "must be a list of 2 names of bodies or \"ground\"", "bodies"},
+    {"points", pol_read_vector_pair, offsetof(pol_model_force, points), POL_OPTIONAL, points_rule,
+     NULL},
+    {"points_global", pol_read_vector_pair, offsetof(pol_model_force, points_global), POL_OPTIONAL,
+     points_rule, NULL},
     {"force", pol_read_vector, offsetof(pol_model_force, force), POL_OPTIONAL, vector_rule, NULL},
     {"torque", pol_read_vector, offsetof(pol_model_force, torque), POL_OPTIONAL, vector_rule, NULL},
     {"frame", pol_read_choice, offsetof(pol_model_force, frame), POL_OPTIONAL, "", &force_frames},
@@ -377,6 +420,16 @@ static const pol_field force_fields[] = {
      NULL},
     {"coefficient", pol_read_number, offsetof(pol_model_force, coefficient), POL_OPTIONAL,
      not_negative_rule, &not_negative},
+    {"rotational_stiffness", pol_read_rates, offsetof(pol_model_force, rotational_stiffness),
+     POL_OPTIONAL, rates_rule, NULL},
+    {"rotational_damping", pol_read_rates, offsetof(pol_model_force, rotational_damping),
+     POL_OPTIONAL, rates_rule, NULL},
+    {"preload", pol_read_vector, offsetof(pol_model_force, preload), POL_OPTIONAL, vector_rule,
+     NULL},
+    {"preload_torque", pol_read_vector, offsetof(pol_model_force, preload_torque), POL_OPTIONAL,
+     vector_rule, NULL},
+    {"scale", pol_read_object, offsetof(pol_model_force, scale), POL_OPTIONAL, "",
+     &pol_function_kind},
     {"joint", pol_read_reference, offsetof(pol_model_force, joint), POL_OPTIONAL,
      "must be the name of a joint", "joints"},
     {"coordinate", pol_read_text, offsetof(pol_model_force, coordinate_key), POL_OPTIONAL,
@@ -385,29 +438,45 @@ static const pol_field force_fields[] = {
     {.key = NULL},
 };
 
-/* The keys that a type of force must and may have beside name and type, each list ended by NULL. */
+/* The keys that a type of force must and may have beside name and type, each list ended by NULL.
+ * A "marker" may stand for a body, "bodies" for markers, if the type has them. */
 static const struct force_rules {
   const char *article; /* "a force" */
   const char *required[3];
-  const char *optional[5];
+  const char *optional[8];
 } force_rules[] = {
-    [POL_APPLIED_FORCE] = {"a force", {"body", "force"}, {"frame", "point"}},
-    [POL_APPLIED_TORQUE] = {"a torque", {"body", "torque"}, {"frame"}},
+    [POL_APPLIED_FORCE] = {"a force", {"body", "force"}, {"marker", "frame", "point", "scale"}},
+    [POL_APPLIED_TORQUE] = {"a torque", {"body", "torque"}, {"marker", "frame", "scale"}},
     [POL_SUPPORT] = {"a support", {"body", "stiffness"}, {"point", "anchor", "damping"}},
     [POL_SPRING_DAMPER] = {"a spring-damper",
                            {"markers", "stiffness"},
-                           {"damping", "length", "actuator", "law"}},
+                           {"bodies", "points", "points_global", "damping", "length", "actuator",
+                            "law", "scale"}},
     [POL_DRAG] = {"drag", {"body", "coefficient"}, {NULL}},
+    [POL_BUSHING] = {"a bushing",
+                     {"markers", "stiffness"},
+                     {"damping", "rotational_stiffness", "rotational_damping", "preload",
+                      "preload_torque"}},
     [POL_JOINT_SPRING] = {"a joint-spring",
                           {"joint", "stiffness"},
                           {"coordinate", "damping", "rest", "actuator"}},
 };
 
-static int is_listed(const char *key, const char *const *list)
+/* Whether the key is in a list of at most so many, ended by NULL if it is shorter. */
+static int is_listed(const char *key, const char *const *list, int most)
 {
-  for (; *list; list++)
-    if (strcmp(key, *list) == 0) return 1;
+  for (int i = 0; i < most && list[i]; i++)
+    if (strcmp(key, list[i]) == 0) return 1;
   return 0;
+}
+
+/* Whether another key stands in the place of a required one. */
+static int is_replaced(const pol_place *place, const struct force_rules *rules, const char *key)
+{
+  const char *other = NULL;
+  if (strcmp(key, "body") == 0) other = "marker";
+  if (strcmp(key, "markers") == 0) other = "bodies";
+  return other && is_listed(other, rules->optional, 8) && pol_given(place, other);
 }
 
 /* What the type does not have must not be given; what it must have, must. */
@@ -417,13 +486,37 @@ static void check_force_keys(pol_reader *reader, const pol_place *place,
   static const char *const common[] = {"name", "type", NULL};
   for (const pol_field *field = force_fields; field->key; field++) {
     const pol_place key = pol_place_key(place, field->key);
-    if (key.value && !is_listed(field->key, common) && !is_listed(field->key, rules->required) &&
-        !is_listed(field->key, rules->optional))
+    if (key.value && !is_listed(field->key, common, 2) &&
+        !is_listed(field->key, rules->required, 3) && !is_listed(field->key, rules->optional, 8))
       pol_report(reader, &key, "", "must not be given for %s", rules->article);
   }
   for (const pol_field *field = force_fields; field->key; field++)
-    if (is_listed(field->key, rules->required) && !pol_given(place, field->key))
+    if (is_listed(field->key, rules->required, 3) && !pol_given(place, field->key) &&
+        !is_replaced(place, rules, field->key))
       pol_report_missing(reader, place, force_fields, field->key, field->rule);
+}
+
+/* Two markers, or two bodies with a point on each. */
+static void check_spring_ends(pol_reader *reader, const pol_place *place,
+                              const pol_model_force *force)
+{
+  static const char *const markers[] = {"markers", NULL};
+  static const char *const points[] = {"points", "points_global", NULL};
+  static const char *const global[] = {"points_global", NULL};
+  const pol_place bodies = pol_place_key(place, "bodies");
+  if (!bodies.value) {
+    forbid(reader, place, points, "must not be given without \"bodies\"");
+    if (pol_given(place, "markers")) check_different_bodies(reader, place, force->markers);
+    return;
+  }
+  forbid(reader, place, markers, "must not stand beside \"bodies\"");
+  if (force->bodies[0] != POL_NOWHERE && force->bodies[0] == force->bodies[1])
+    pol_report(reader, &bodies, "", "must be two different bodies");
+  if (pol_given(place, "points"))
+    forbid(reader, place, global, "must not stand beside \"points\"");
+  else if (!pol_given(place, "points_global"))
+    pol_report_missing(reader, place, force_fields, "points",
+                       "a point on each body, or \"points_global\" instead");
 }
 
 /* A spring-damper acts along one line, a joint-spring on one coordinate. */
@@ -436,7 +529,42 @@ static void check_spring(pol_reader *reader, const pol_place *place, const pol_m
     pol_report(reader, &stiffness, "", "must be one number for %s", article);
   if (force->damping.by_axis)
     pol_report(reader, &damping, "", "must be one number for %s", article);
-  if (pol_given(place, "markers")) check_different_bodies(reader, place, force->markers);
+  if (force->type == POL_SPRING_DAMPER) check_spring_ends(reader, place, force);
+}
+
+/* A marker brings its body, point and axes; without it there are no axes of a marker. */
+static void check_applied(pol_reader *reader, const pol_place *place, const pol_model_force *force)
+{
+  static const char *const others[] = {"body", "point", NULL};
+  const pol_place frame = pol_place_key(place, "frame"), marker = pol_place_key(place, "marker");
+  if (marker.value) forbid(reader, place, others, "must not stand beside \"marker\"");
+  if (frame.value && force->frame == POL_MODEL_MARKER_AXES && !marker.value)
+    pol_report(reader, &frame, "", "must be \"global\" or \"body\" without a \"marker\"");
+  const char *body =
+      marker.value && force->marker >= 0 ? body_of_marker(place, force->marker) : NULL;
+  if (body && strcmp(body, pol_ground_name) == 0)
+    pol_report(reader, &marker, "", "must be on a body: the ground does not move");
+}
+
+/* The body of a marker as the file has it, if it is a point mass; else NULL. */
+static const json_t *point_mass_of_marker(const pol_place *place, int marker)
+{
+  const char *name = body_of_marker(place, marker);
+  const json_t *bodies = json_object_get(place->parent->parent->value, "bodies");
+  for (size_t i = 0; name && i < json_array_size(bodies); i++)
+    if (strcmp(name_of(json_array_get(bodies, i)), name) == 0) return point_mass(place, (int)i);
+  return NULL;
+}
+
+/* A bushing holds rotations. */
+static void check_rigid_markers(pol_reader *reader, const pol_place *place, const int markers[2])
+{
+  const pol_place at = pol_place_key(place, "markers");
+  for (size_t i = 0; i < 2; i++) {
+    const pol_place item = pol_place_item(&at, i);
+    if (markers[i] >= 0 && point_mass_of_marker(place, markers[i]))
+      pol_report(reader, &item, "", "must be on a rigid body: a point mass does not turn");
+  }
 }
 
 /* A point mass takes forces where it is, and has no axes of its own. */
@@ -444,8 +572,12 @@ static void check_force_on_point(pol_reader *reader, const pol_place *place,
                                  const pol_model_force *force)
 {
   static const char *const rigid_keys[] = {"point", "frame", NULL};
-  const pol_place body = pol_place_key(place, "body");
-  if (!body.value || !point_mass(place, force->body)) return;
+  const int by_marker = pol_given(place, "marker");
+  const pol_place body = pol_place_key(place, by_marker ? "marker" : "body");
+  if (!body.value) return;
+  if (by_marker ? force->marker < 0 || !point_mass_of_marker(place, force->marker)
+                : !point_mass(place, force->body))
+    return;
   if (force->type == POL_APPLIED_TORQUE)
     pol_report(reader, &body, "", "must be a rigid body: a point mass takes no torque");
   else
@@ -460,9 +592,19 @@ static void check_force(pol_reader *reader, const pol_place *place, void *object
   force->given_length = pol_given(place, "length");
   if (!pol_given(place, "type") || force->type < 0) return;
   check_force_keys(reader, place, &force_rules[force->type]);
+  force->given_marker = pol_given(place, "marker");
+  force->given_bodies = pol_given(place, "bodies");
+  force->given_points = pol_given(place, "points");
+  force->given_scale = pol_given(place, "scale");
+  if (force->type == POL_APPLIED_FORCE || force->type == POL_APPLIED_TORQUE)
+    check_applied(reader, place, force);
   if (force->type == POL_SPRING_DAMPER || force->type == POL_JOINT_SPRING)
     check_spring(reader, place, force);
   if (force->type == POL_JOINT_SPRING) pol_check_joint_spring(reader, place, force);
+  if (force->type == POL_BUSHING && pol_given(place, "markers")) {
+    check_different_bodies(reader, place, force->markers);
+    check_rigid_markers(reader, place, force->markers);
+  }
   check_force_on_point(reader, place, force);
 }
 
@@ -498,11 +640,19 @@ static const char *redundant_choice(int number)
   return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
 }
 
+static const char *guess_choice(int number)
+{
+  static const char *const names[] = {
+      [POL_GUESS_ADVANCED] = "advanced", [POL_GUESS_SIMPLE] = "simple"};
+  return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
+}
+
 static const char *newton_choice(int number)
 {
   static const char *const names[] = {[POL_NEWTON_FULL] = "full",
                                       [POL_NEWTON_SIMPLIFIED] = "simplified",
-                                      [POL_NEWTON_MODIFIED] = "modified"};
+                                      [POL_NEWTON_MODIFIED] = "modified",
+                                      [POL_NEWTON_PLAIN] = "plain"};
   return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
 }
 
@@ -533,6 +683,7 @@ static const char *formulation_choice(int number)
 static const pol_choices starts = {start_choice};
 static const pol_choices sigma_updates = {sigma_update_choice};
 static const pol_choices redundants = {redundant_choice};
+static const pol_choices guesses = {guess_choice};
 static const pol_choices newton_kinds = {newton_choice};
 static const pol_choices solvers = {solver_choice};
 static const pol_choices methods = {method_choice};
@@ -625,6 +776,11 @@ static const pol_field simulation_fields[] = {
      "must be a number or \"optimal\"", NULL},
     {"sigma_update", pol_read_choice, offsetof(pol_model_simulation, sigma_update), POL_OPTIONAL,
      "", &sigma_updates},
+    {"theta", pol_read_number, OPTION(theta), POL_OPTIONAL, "must be a number from 0 to 1",
+     &zero_to_one},
+    {"vartheta", pol_read_number, OPTION(vartheta), POL_OPTIONAL, "must be a number from 0 to 1",
+     &zero_to_one},
+    {"guess", pol_read_choice, offsetof(pol_model_simulation, guess), POL_OPTIONAL, "", &guesses},
     {"start", pol_read_choice, offsetof(pol_model_simulation, start), POL_OPTIONAL, "", &starts},
     {"redundant", pol_read_choice, offsetof(pol_model_simulation, redundant), POL_OPTIONAL, "",
      &redundants},
@@ -732,6 +888,7 @@ static void check_simulation(pol_reader *reader, const pol_place *place, void *o
   if (pol_given(place, "sigma_update"))
     settings->options.sigma_update = (pol_sigma_update)simulation->sigma_update;
   if (pol_given(place, "start")) settings->options.start = (pol_start)simulation->start;
+  if (pol_given(place, "guess")) settings->options.guess = (pol_guess)simulation->guess;
   if (pol_given(place, "redundant"))
     settings->options.redundant = (pol_redundant)simulation->redundant;
   if (pol_given(place, "sigma"))
@@ -767,6 +924,8 @@ static const pol_field model_fields[] = {
      "must be a list of forces", &force_kind},
     {"drives", pol_read_list, offsetof(pol_model_data, drives), POL_OPTIONAL,
      "must be a list of drives", &pol_drive_kind},
+    {"couplings", pol_read_list, offsetof(pol_model_data, couplings), POL_OPTIONAL,
+     "must be a list of couplings", &pol_coupling_kind},
     {"simulation", pol_read_object, offsetof(pol_model_data, simulation), POL_REQUIRED,
      "must be an object with at least \"step\" or \"rtol\", and \"end\"", &simulation_kind},
     {.key = NULL},
@@ -795,4 +954,5 @@ void pol_free_model_data(pol_model_data *data)
   free(data->joints.items);
   free(data->forces.items);
   free(data->drives.items);
+  free(data->couplings.items);
 }
