@@ -112,10 +112,9 @@ static pol_status step_to(pol_integrator *s, double t_end)
     status = try_step(s, t, h, least, &next);
     if (!status) {
       s->method->family->adaptive->accept(s);
-      pol_integrator_end_step(s, t);
       if (h == planned) note_size(&s->counts, h);
       s->control->h = h < planned ? fmax(next, planned) : next;
-      return POL_OK;
+      return pol_integrator_end_step(s, t);
     }
     s->counts.rejected++;
     if (status < 0 || h <= least * (1.0 + 1e-9)) break;

@@ -591,11 +591,20 @@ static const pol_adaptive adaptive = {.attempt = attempt,
                                       .reject = reject,
                                       .error_rate = error_rate};
 
+/* The next step starts with a new matrix and without what predicts the multipliers. */
+static void forget(void *data)
+{
+  pol_alpha *s = data;
+  s->h = s->matrix_h = 0.0;
+  pol_predictor_clear(&s->predictor);
+}
+
 const pol_family pol_generalized_alpha = {.validate = validate,
                                           .warn = warn,
                                           .supports = supports,
                                           .create = create,
                                           .destroy = destroy,
                                           .start = start,
+                                          .forget = forget,
                                           .step = step,
                                           .adaptive = &adaptive};

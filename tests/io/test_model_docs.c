@@ -41,7 +41,7 @@ static void examples_are_good_models(void **state)
     count++;
     start = end + 1;
   }
-  assert_true(count >= 17);
+  assert_true(count >= 20);
   free(text);
 }
 
