@@ -33,15 +33,30 @@ static pol_status find_first_step(pol_integrator *s, double span, double *h)
   return POL_OK;
 }
 
+/* Largest angular velocity of a rotation. */
+static double fastest_turn(const pol_group *group, const double *v)
+{
+  double fastest = 0.0;
+  for (int f = 0; f < group->num_factors; f++) {
+    const double *w = v + group->factors[f].v;
+    if (group->factors[f].kind == POL_REAL) continue;
+    fastest = fmax(fastest, w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+  }
+  return sqrt(fastest);
+}
+
 /* The step that the controller plans, before it is shortened to meet t_end. */
 static pol_status plan(pol_integrator *s, double span, double *h)
 {
   pol_step_control *control = s->control;
   const pol_control *o = &control->options;
+  /* beyond half a turn nobody could tell from both ends which way it went */
+  const double most_turn = 3.0, turn = fastest_turn(&s->dae->group, s->state.v);
   pol_status status = POL_OK;
   *h = control->h > 0.0 ? control->h : o->first_step;
   if (!(*h > 0.0)) status = find_first_step(s, span, h);
   if (o->max_step > 0.0) *h = fmin(*h, o->max_step);
+  if (turn * *h > most_turn) *h = most_turn / turn;
   *h = fmax(*h, o->min_step);
   return status;
 }

@@ -220,6 +220,36 @@ static void the_energy_balance_holds_at_output_times(void **state)
   pol_model_free(&model);
 }
 
+/* However coarse the tolerance, the rotor at 20944 rad/s turns less than half round in a step, so
+ * that its rotation between steps is known: its axis stays near x, its spin is what it was. */
+static void no_step_turns_half_round(void **state)
+{
+  (void)state;
+  pol_model *model = read_model(MODELS "holzinger-arnold-gerstmayr/rotor.json");
+  pol_control *control = &model->settings.options.control;
+  model->settings.variable = 1;
+  model->settings.end = 2e-3;
+  control->rtol = control->atol_translation = control->atol_rotation = 1e-2;
+  model->settings.output.step = 1e-5;
+  pol_simulation *simulation = start(model);
+  double angle = 0.0, last[4] = {1.0, 0.0, 0.0, 0.0};
+  while (!pol_simulation_finished(simulation)) {
+    step(simulation);
+    pol_body_state rotor = body_of(simulation, 0);
+    double back[4], turn[4], w[3];
+    pol_quat_conjugate(last, back);
+    pol_quat_multiply(back, rotor.quaternion, turn);
+    pol_so3_log(turn, w);
+    angle += w[0];
+    memcpy(last, rotor.quaternion, sizeof last);
+    assert_near(&rotor.rotation[0], &(double){1.0}, 1, 1e-3);
+  }
+  assert_true(pol_simulation_summary(simulation)->counts.largest_step * 20943.951 <= 3.0 + 1e-9);
+  assert_near(&angle, &(double){20943.951023931953 * 2e-3}, 1, 1e-3);
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
 /* --- failures --------------------------------------------------------------------------------- */
 
 /* A run that cannot go on shows the last step it took, not the last output time, and names the
@@ -364,6 +394,7 @@ int main(void)
       cmocka_unit_test(output_times_change_no_step),
       cmocka_unit_test(output_of_fixed_steps),
       cmocka_unit_test(the_energy_balance_holds_at_output_times),
+      cmocka_unit_test(no_step_turns_half_round),
       cmocka_unit_test(a_failure_leaves_the_last_step),
       cmocka_unit_test(a_ball_bounces),
       cmocka_unit_test(an_event_stops_the_run),

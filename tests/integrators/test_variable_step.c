@@ -497,6 +497,28 @@ static void a_model_that_refuses_is_named(void **state)
   pol_integrator_free(&integrator);
 }
 
+/* Methods without an error estimate say so. */
+static void other_families_refuse(void **state)
+{
+  (void)state;
+  truss planar;
+  planar_init(&planar);
+  planar.dae.constant_mass = 1;
+  pol_options options = pol_options_default();
+  assert_true(pol_method_adapts("geom2") && pol_method_adapts("hht"));
+  assert_false(pol_method_adapts("rattle") || pol_method_adapts("nothing"));
+  assert_int_equal(pol_options_set_method(&options, "rattle"), POL_OK);
+  pol_integrator *integrator = start(&planar.dae, &options, planar_q0, planar_v0, NULL);
+  assert_int_equal(pol_integrator_adapt(integrator, 1.0), POL_BAD_ARGUMENT);
+  assert_non_null(strstr(pol_integrator_diagnostics(integrator)->message, "no error estimate"));
+  /* the solution within a step they have */
+  double q[2];
+  assert_int_equal(pol_integrator_step(integrator, 1e-3), POL_OK);
+  assert_int_equal(pol_integrator_interpolate(integrator, 5e-4, q, NULL, NULL, NULL), POL_OK);
+  assert_true(fabs(q[1] - (planar_q0[1] - 0.5 * 9.81 * 0.75 * 5e-4 * 5e-4)) <= 1e-9);
+  pol_integrator_free(&integrator);
+}
+
 /* With the proportional-integral controller fewer steps are rejected, and the error is not larger.
  */
 static void the_pi_controller_is_smoother(void **state)
@@ -529,6 +551,7 @@ int main(void)
       cmocka_unit_test(a_step_that_is_too_small_is_named),
       cmocka_unit_test(a_model_that_refuses_is_named),
       cmocka_unit_test(the_pi_controller_is_smoother),
+      cmocka_unit_test(other_families_refuse),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
