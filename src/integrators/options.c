@@ -46,8 +46,8 @@ pol_options pol_options_default(void)
   pol_options options = {
       .method = "geom1",
       .index = POL_INDEX_3,
-      .theta = NAN,
-      .vartheta = NAN,
+      .theta = (double)NAN,
+      .vartheta = (double)NAN,
       .newton = {.kind = POL_NEWTON_MODIFIED,
                  .tolerance = 1e-10,
                  .max_iterations = 30,

@@ -34,7 +34,7 @@ static int best_degree(const pol_predictor *s, double t, const double *sample, c
                        int measured)
 {
   int best = 0;
-  double least = INFINITY;
+  double least = HUGE_VAL;
   for (int degree = 0; degree < s->count && degree <= POL_MAX_DEGREE; degree++) {
     double w[POL_MAX_SAMPLES], sum = 0.0;
     lagrange(s, degree, t, w);

@@ -119,7 +119,8 @@ static void the_ends_are_the_solution(void **state)
                      POL_BAD_ARGUMENT);
     assert_int_equal(pol_integrator_interpolate(integrator, nextafter(now->t, 9.0), q, v, vd, NULL),
                      POL_BAD_ARGUMENT);
-    assert_int_equal(pol_integrator_interpolate(integrator, NAN, q, v, vd, NULL), POL_BAD_ARGUMENT);
+    assert_int_equal(pol_integrator_interpolate(integrator, nan(""), q, v, vd, NULL),
+                     POL_BAD_ARGUMENT);
   }
   pol_integrator_free(&integrator);
 }

@@ -223,14 +223,14 @@ static void test_control(void **state)
   assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
   options.control.atol_rotation = 0.0;
   assert_broken(&options, "rtol and atol must not both be 0");
-  options.control.atol_rotation = INFINITY;
+  options.control.atol_rotation = HUGE_VAL;
   assert_broken(&options, "atol must not be negative");
   options = pol_options_default();
   options.control.min_step = 2.0;
   assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
   options.control.max_step = 1.0;
   assert_broken(&options, "min_step must not be above max_step");
-  options.control.first_step = NAN;
+  options.control.first_step = nan("");
   assert_broken(&options, "first_step, min_step and max_step must not be negative");
   options = pol_options_default();
   options.newton.exact_iterations = -1;

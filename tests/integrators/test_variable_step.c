@@ -137,7 +137,7 @@ static void the_published_algorithm_needs_as_many_steps(void **state)
     options.control.published = 1;
     set_tolerance(&options, r->eps);
     outcome o = solve(&problems[r->is_double], &options);
-    if (labs(o.counts.steps - r->accepted) > 0.02 * (double)r->accepted ||
+    if ((double)labs(o.counts.steps - r->accepted) > 0.02 * (double)r->accepted ||
         !within_factor(o.q, r->q, 1.1) || !within_factor(o.v, r->v, 1.1))
       fail_msg("row %d: %ld steps, errors %.3e, %.3e", k, o.counts.steps, o.q, o.v);
   }
