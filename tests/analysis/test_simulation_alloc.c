@@ -98,7 +98,9 @@ static const char path[] = "test_simulation_alloc.csv";
 /* Simulates a few steps with a result file; frees everything. */
 static pol_status simulate(const pol_mechanism *mechanism, int redundant)
 {
+  static const double times[] = {0.5e-3, 1.7e-3, 0.5};
   pol_settings settings = settings_for(redundant);
+  settings.output = (pol_output){.count = 3, .times = times};
   pol_simulation *simulation = NULL;
   pol_record *record = NULL;
   pol_csv *csv = NULL;

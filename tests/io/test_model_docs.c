@@ -165,6 +165,10 @@ static void schema_has_no_unknown_keys(void **state)
   assert_known_keys(schema, "definitions/simulation/properties", "{\"simulation\": @}");
   assert_known_keys(schema, "definitions/simulation/properties/newton/properties",
                     "{\"simulation\": {\"newton\": @}}");
+  assert_known_keys(schema, "definitions/simulation/properties/control/properties",
+                    "{\"simulation\": {\"control\": @}}");
+  assert_known_keys(schema, "definitions/simulation/properties/output/properties",
+                    "{\"simulation\": {\"output\": @}}");
 }
 
 int main(void)
