@@ -117,6 +117,17 @@ static inline void expect_text(const char *text, const char *part)
   if (strstr(text, part) == NULL) fail_msg("there is no \"%s\" in: %s", part, text);
 }
 
+/* Runs a command line of the shell; gives its exit status and fills out. */
+static inline int run_shell(const char *command_line)
+{
+  FILE *pipe = popen(command_line, "r");
+  assert_non_null(pipe);
+  size_t size = fread(out, 1, OUTPUT_SIZE - 1, pipe);
+  out[size] = '\0';
+  int status = pclose(pipe);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 /* --- JSON ------------------------------------------------------------------------------------- */
 
 /* All of standard output as one JSON object; the caller drops it. */
@@ -177,10 +188,13 @@ static inline int count_rows(const char *path, char *last, size_t size)
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
-/* A new folder with the heavy top as top.json. */
+/* A new folder with the heavy top as top.json; nothing in the environment that changes output. */
 static inline int enter_folder(void **state)
 {
   (void)state;
+  unsetenv("COLUMNS");
+  unsetenv("NO_COLOR");
+  setenv("TERM", "xterm", 1);
   if (mkdtemp(folder) == NULL || chdir(folder) != 0) return -1;
   write_text("top.json", heavy_top);
   return 0;
