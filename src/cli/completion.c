@@ -11,7 +11,7 @@
 typedef enum value_kind { UNKNOWN, WORDS, FILES, FOLDERS } value_kind;
 
 /* Files of these endings hold results. */
-static const char result_endings[] = "csv h5";
+static const char result_endings[] = "csv h5 hdf5";
 
 static value_kind kind_of_name(const char *name)
 {
@@ -205,9 +205,9 @@ static void print_zsh_command(const cli_command *command)
   const cli_option *option;
   printf("    %s)\n      _arguments", command->name);
   for (int i = 0; (option = cli_command_option(command, i)); i++) {
-    /* overrides may be repeated */
-    printf(" \\\n        '%s%s%s[", option->kind == CLI_OVERRIDE ? "*" : "", option->name,
-           option->argument != NULL ? "=" : "");
+    /* flags and texts once, what adds up as often as one likes */
+    printf(" \\\n        '%s%s%s[", option->kind == CLI_FLAG || option->kind == CLI_TEXT ? "" : "*",
+           option->name, option->argument != NULL ? "=" : "");
     print_zsh_text(option->help);
     printf("]");
     if (option->argument != NULL) print_zsh_action(option->argument);

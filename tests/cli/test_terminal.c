@@ -68,16 +68,17 @@ static void a_second_signal_stops_at_once(void **state)
   char *arguments[] = {"polhode", "run", "top.json", "--end", "1000", "--out", "pipe.csv", NULL};
   static const int second[] = {SIGINT, SIGTERM};
   for (int i = 0; i < 2; i++) {
-    int status, before = -1, filled = 0;
+    int status, before = 0, filled = 0;
     assert_int_equal(mkfifo("pipe.csv", 0600), 0);
     pid_t child = start(-1, arguments);
     int reader = open("pipe.csv", O_RDONLY);
     assert_true(reader >= 0);
-    /* until the pipe is full */
-    for (int k = 0; k < 500 && (filled == 0 || filled != before); k++) {
-      before = filled;
+    /* until the pipe is full: nothing more comes for half a second */
+    for (int k = 0, same = 0; k < 500 && same < 10; k++) {
       sleep_milliseconds(50);
       assert_int_equal(ioctl(reader, FIONREAD, &filled), 0);
+      same = filled > 0 && filled == before ? same + 1 : 0;
+      before = filled;
     }
     assert_int_equal(kill(child, SIGINT), 0);
     sleep_milliseconds(100);
