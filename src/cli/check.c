@@ -63,9 +63,32 @@ static void describe_locks(const pol_joint *joint, char *text, size_t size)
                                    : "translation",
                                "xyz"[rows[i].axis]);
   }
+  if (joint->global_axes && used < size)
+    used += (size_t)snprintf(text + used, size - used, " in global axes");
   if (rotations > 0 && used < size)
     snprintf(text + used, size - used, "%s%d rotation%s", used == 0 ? "" : ", ", rotations,
              cli_plural(rotations));
+}
+
+/* What of a body's initial values must stay: "position x y, rotation x y z"; "" for nothing. */
+static void describe_keep(unsigned keep, char *text, size_t size)
+{
+  static const struct {
+    const char *name;
+    unsigned bit;
+  } kinds[] = {{"position", POL_KEEP_POSITION},
+               {"rotation", POL_KEEP_ROTATION},
+               {"velocity", POL_KEEP_VELOCITY},
+               {"angular velocity", POL_KEEP_ANGULAR_VELOCITY}};
+  size_t used = 0;
+  text[0] = '\0';
+  for (int k = 0; k < 4; k++) {
+    if (!(keep & 7 * kinds[k].bit)) continue;
+    used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", kinds[k].name);
+    for (int axis = 0; axis < 3; axis++)
+      if (keep & kinds[k].bit << axis)
+        used += (size_t)snprintf(text + used, size - used, " %c", "xyz"[axis]);
+  }
 }
 
 /* Whether the values of this kind (a POL_GIVEN_... bit) are given for any body. */
@@ -226,8 +249,10 @@ static void print_mechanism(const findings *found)
   cli_print_row("gravity", "(%.10g, %.10g, %.10g) m/s^2", gravity[0], gravity[1], gravity[2]);
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
     const pol_body *body = pol_mechanism_body(mechanism, i);
-    cli_print_row("body", "%s, %.10g kg%s", body->name, body->mass,
-                  body->point ? ", point mass" : "");
+    char keeps[96];
+    describe_keep(body->keep, keeps, sizeof keeps);
+    cli_print_row("body", "%s, %.10g kg%s%s%s", body->name, body->mass,
+                  body->point ? ", point mass" : "", keeps[0] ? ", keeps " : "", keeps);
   }
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, i);
@@ -265,18 +290,35 @@ static void print_mechanism(const findings *found)
   cli_print_row("freedom", "%d of %d: %d constraint%s%s", degrees_of_freedom(found),
                 free_motions(mechanism), found->num_constraints, cli_plural(found->num_constraints),
                 redundant);
-  if (found->started) cli_print_redundant(found->simulation);
+  if (found->started)
+    cli_print_redundant(found->simulation, found->model->settings.options.redundant);
+}
+
+static void print_time(const pol_settings *settings)
+{
+  const pol_control *control = &settings->options.control;
+  const pol_output *output = &settings->output;
+  if (settings->variable) {
+    cli_print_row("time", "0 to %.10g s in steps of variable size", settings->end);
+    cli_print_row("tolerances", "relative %.3g, absolute %.3g m and %.3g rad", control->rtol,
+                  control->atol_translation, control->atol_rotation);
+  } else {
+    cli_print_row("time", "0 to %.10g s in steps of %.10g s", settings->end, settings->step);
+  }
+  if (output->step > 0.0) cli_print_row("output", "every %.10g s", output->step);
+  if (output->count > 0)
+    cli_print_row("output", "at %d time%s and the end", output->count, cli_plural(output->count));
 }
 
 static void print_settings(const pol_settings *settings)
 {
   const pol_options *options = &settings->options;
   cli_print_method(options);
-  if (cli_has_setting(options, "alpha_m"))
+  if (cli_has_setting(options, "index"))
     cli_print_row("parameters", "alpha_m %.6g, alpha_f %.6g, beta %.6g, gamma %.6g",
                   options->alpha_m, options->alpha_f, options->beta, options->gamma);
   cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
-  cli_print_row("time", "0 to %.10g s in steps of %.10g s", settings->end, settings->step);
+  print_time(settings);
   cli_print_row("Newton", "%s, tolerance %.3g, at most %d iteration%s",
                 cli_newton_name(options->newton.kind), options->newton.tolerance,
                 options->newton.max_iterations, cli_plural(options->newton.max_iterations));
@@ -315,8 +357,13 @@ static json_t *bodies_json(const pol_mechanism *mechanism)
   json_t *list = json_array();
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
     const pol_body *body = pol_mechanism_body(mechanism, i);
-    json_t *item = json_pack("{s:s, s:s, s:o}", "name", body->name, "type",
-                             body->point ? "point" : "rigid", "mass", cli_json_number(body->mass));
+    char keeps[96];
+    describe_keep(body->keep, keeps, sizeof keeps);
+    json_t *item = json_pack("{s:s, s:s, s:o, s:s}",                  //
+                             "name", body->name,                      //
+                             "type", body->point ? "point" : "rigid", //
+                             "mass", cli_json_number(body->mass),     //
+                             "keeps", keeps);
     if (json_array_append_new(list, item) != 0) {
       json_decref(list);
       return NULL;
@@ -464,24 +511,24 @@ static json_t *couplings_json(const pol_mechanism *mechanism)
 static json_t *settings_json(const pol_settings *settings)
 {
   const pol_options *options = &settings->options;
-  return json_pack(
-      "{s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s}", //
-      "method", options->method,                                                               //
-      "index", cli_json_index(options->index),                                                 //
-      "sigma", cli_json_number(options->sigma),                                                //
-      "sigma_update", cli_sigma_update_name(options->sigma_update),                            //
-      "theta", cli_json_number(options->theta), "vartheta", cli_json_number(options->vartheta),
-      "start", cli_start_name(options->start),                        //
-      "formulation", pol_formulation_name(settings->formulation),     //
-      "alpha_m", cli_json_number(options->alpha_m),                   //
-      "alpha_f", cli_json_number(options->alpha_f),                   //
-      "beta", cli_json_number(options->beta),                         //
-      "gamma", cli_json_number(options->gamma),                       //
-      "step", cli_json_number(settings->step),                        //
-      "end", cli_json_number(settings->end),                          //
-      "newton", cli_newton_name(options->newton.kind),                //
-      "newton_tolerance", cli_json_number(options->newton.tolerance), //
-      "solver", cli_solver_name(options->solver));
+  return json_pack("{s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+                   "s:s, s:o, s:s}",                                             //
+                   "method", options->method,                                    //
+                   "index", cli_json_index(options->index),                      //
+                   "sigma", cli_json_number(options->sigma),                     //
+                   "sigma_update", cli_sigma_update_name(options->sigma_update), //
+                   "theta", cli_json_number(options->theta), "vartheta",
+                   cli_json_number(options->vartheta), "start", cli_start_name(options->start), //
+                   "formulation", pol_formulation_name(settings->formulation),                  //
+                   "alpha_m", cli_json_number(options->alpha_m),                                //
+                   "alpha_f", cli_json_number(options->alpha_f),                                //
+                   "beta", cli_json_number(options->beta),                                      //
+                   "gamma", cli_json_number(options->gamma),                                    //
+                   "step", cli_json_step(settings), "control", cli_json_control(settings),      //
+                   "end", cli_json_number(settings->end),                                       //
+                   "newton", cli_newton_name(options->newton.kind),                             //
+                   "newton_tolerance", cli_json_number(options->newton.tolerance),              //
+                   "solver", cli_solver_name(options->solver));
 }
 
 static json_t *findings_json(const findings *found)

@@ -30,7 +30,7 @@ static void describe_write_error(cli_outcome *outcome, const char *reason)
   *d = (pol_diagnostics){.status = POL_IO, .equation = -1};
   d->t = summary->t;
   d->step = summary->counts.steps;
-  d->h = outcome->model->settings.step;
+  d->h = outcome->model->settings.variable ? 0.0 : outcome->model->settings.step;
   snprintf(d->message, sizeof d->message, "the result file %.100s cannot be written: %.100s",
            outcome->out, reason);
   outcome->status = "failed";
@@ -73,7 +73,7 @@ static void note_interruption(const cli_outcome *outcome)
   fprintf(stderr, "polhode run: %sinterrupted%s at t = %.10g s of %.10g s",
           cli_style_start(stderr, CLI_YELLOW), cli_style_start(stderr, CLI_PLAIN),
           pol_simulation_summary(outcome->simulation)->t, outcome->model->settings.end);
-  if (outcome->out != NULL) fprintf(stderr, "; %s holds all steps up to there", outcome->out);
+  if (outcome->out != NULL) fprintf(stderr, "; %s holds the results up to there", outcome->out);
   fprintf(stderr, "\n");
 }
 
@@ -180,13 +180,17 @@ static int run(const cli_args *args)
 /* --- the command ------------------------------------------------------------------------------ */
 
 static const cli_option options[] = {
-    {"--out", "FILE.csv", "write the motion to this file, one row for each step", CLI_TEXT,
+    {"--out", "FILE.csv", "write every step, or the output times, to this file", CLI_TEXT,
      offsetof(cli_args, out), NULL},
     {"--method", "METHOD", "integrator; polhode methods lists them", CLI_OVERRIDE, 0,
      "simulation.method"},
     {"--formulation", "FORMULATION", "coordinates; polhode methods lists them", CLI_OVERRIDE, 0,
      "simulation.formulation"},
     {"--step", "SECONDS", "step size", CLI_OVERRIDE, 0, "simulation.step"},
+    {"--rtol", "NUMBER", "relative tolerance: steps of variable size", CLI_OVERRIDE, 0,
+     "simulation.rtol"},
+    {"--atol", "NUMBER", "absolute tolerance, m and rad: the same", CLI_OVERRIDE, 0,
+     "simulation.atol"},
     {"--end", "SECONDS", "end time; the run starts at 0", CLI_OVERRIDE, 0, "simulation.end"},
     {"--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0,
      NULL},
@@ -210,6 +214,7 @@ const cli_command cli_run = {
     .examples = "  polhode run " MODEL "\n"
                 "  polhode run " MODEL " --out top.csv --step 1e-4\n"
                 "  polhode run " MODEL " --formulation se3 --json\n"
+                "  polhode run " MODEL " --rtol 1e-6 --set simulation.index=stabilized-2\n"
                 "  polhode run " MODEL " --set 'bodies[0].mass=3' --set simulation.rho_inf=0.8",
     .options = options,
     .num_options = sizeof options / sizeof options[0],

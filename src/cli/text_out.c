@@ -117,12 +117,18 @@ void cli_print_errors(const char *source, const pol_errors *errors)
   fprintf(stderr, "%d error%s\n", errors->count, cli_plural(errors->count));
 }
 
+static void print_warning(const char *message)
+{
+  fprintf(stderr, "%swarning:%s %s\n", cli_style_start(stderr, CLI_YELLOW),
+          cli_style_start(stderr, CLI_PLAIN), message);
+}
+
 void cli_print_warnings(const pol_settings *settings)
 {
   char message[256];
-  if (pol_options_warning(&settings->options, message, sizeof message))
-    fprintf(stderr, "%swarning:%s %s\n", cli_style_start(stderr, CLI_YELLOW),
-            cli_style_start(stderr, CLI_PLAIN), message);
+  if (pol_options_warning(&settings->options, message, sizeof message)) print_warning(message);
+  if (settings->variable && pol_options_adapt_warning(&settings->options, message, sizeof message))
+    print_warning(message);
 }
 
 void cli_print_failure(const char *source, const pol_diagnostics *d)

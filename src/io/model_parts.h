@@ -4,6 +4,7 @@
  *   model_override.c  "key.path=value" changes of the tree
  *   model_tables.c    tree to the structs below, every rule of the format
  *   model_values.c    the readers of rotations and inertias, which the tables use
+ *   model_control.c   the tables of variable steps and output times
  *   model_drives.c    the tables of drives and functions of time, and their way to the mechanism
  *   model_couplings.c the same of couplings
  *   model_joint_spring.c  the coordinate of a spring on a joint
@@ -35,6 +36,7 @@ typedef struct pol_model_body {
   double angular_velocity[3];        /* body axes */
   double angular_velocity_global[3]; /* used if given_global */
   int given_velocity, given_body, given_global;
+  unsigned keep; /* POL_KEEP_... bits */
 } pol_model_body;
 
 typedef struct pol_model_marker {
@@ -61,6 +63,7 @@ typedef struct pol_model_joint {
   double axis[3];
   double axes[6];
   double length; /* of a distance; 0 for that of the initial position */
+  int frame;     /* pol_force_frame, of the translation rows */
   double radius;
   unsigned locked; /* POL_LOCK_... bits */
   pol_model_axes given;
@@ -133,8 +136,10 @@ typedef struct pol_model_sigma {
 typedef struct pol_model_simulation {
   pol_settings settings;
   /* numbers of the choices */
-  int method, formulation, start, sigma_update, guess, redundant, newton_kind, solver;
-  double rho_inf;
+  int method, formulation, start, sigma_update, guess, redundant, newton_kind, solver, steps;
+  double rho_inf, alpha;
+  double atol[2];             /* of translations and rotations */
+  const json_t *output_times; /* list of numbers, or NULL */
   pol_model_sigma sigma;
 } pol_model_simulation;
 
@@ -159,6 +164,8 @@ void pol_free_model_data(pol_model_data *data);
 pol_read pol_read_rotation;
 /* double[9]; no detail */
 pol_read pol_read_inertia;
+/* unsigned, POL_KEEP_... bits; no detail */
+pol_read pol_read_keep;
 /* pol_model_rates, none negative; no detail */
 pol_read pol_read_rates;
 /* unsigned, POL_LOCK_... bits, at least one; no detail */
@@ -166,6 +173,17 @@ pol_read pol_read_locks;
 
 /* Finds the coordinate of a joint-spring; what is wrong with it is reported. */
 void pol_check_joint_spring(pol_reader *reader, const pol_place *place, pol_model_force *force);
+
+/* The tables of "control" and "output"; their struct is pol_model_simulation. */
+extern const pol_kind pol_control_kind, pol_output_kind;
+/* pol_model_simulation, of which it sets atol; no detail */
+pol_read pol_read_atol;
+/* Whether the steps are variable, and their tolerances, from what is given; checks the output times
+ * against the end.  sound: no key of the simulation had an error. */
+void pol_settle_control(pol_reader *reader, const pol_place *place,
+                        pol_model_simulation *simulation, int sound);
+/* Gives the model its own copy of the output times. */
+pol_status pol_copy_output_times(const pol_model_simulation *simulation, pol_model *model);
 
 /* The tables of a function of time and of a drive. */
 extern const pol_kind pol_function_kind;

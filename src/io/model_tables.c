@@ -22,6 +22,7 @@ static const char name_rule[] = "must be a name of letters, digits, _, - and spa
 static const pol_range positive = {0.0, HUGE_VAL, 1};
 static const pol_range not_negative = {0.0, HUGE_VAL, 0};
 static const pol_range zero_to_one = {0.0, 1.0, 0};
+static const pol_range alpha_range = {-1.0 / 3.0, 0.0, 0};
 static const pol_range above_zero_to_one = {0.0, 1.0, 1};
 static const pol_range from_zero = {0.0, INT32_MAX, 0};
 static const pol_range from_one = {1.0, INT32_MAX, 0};
@@ -77,6 +78,7 @@ static const pol_field body_fields[] = {
      vector_rule, NULL},
     {"angular_velocity_global", pol_read_vector, offsetof(pol_model_body, angular_velocity_global),
      POL_OPTIONAL, vector_rule, NULL},
+    {"keep", pol_read_keep, offsetof(pol_model_body, keep), POL_OPTIONAL, "", NULL},
     {.key = NULL},
 };
 
@@ -154,6 +156,13 @@ static const pol_kind marker_kind = {
 
 /* --- joints ----------------------------------------------------------------------------------- */
 
+static const char *joint_frame_choice(int number)
+{
+  return pol_force_frame_name((pol_force_frame)number);
+}
+
+static const pol_choices joint_frames = {joint_frame_choice};
+
 static const char *joint_type_choice(int number)
 {
   return pol_joint_type_name((pol_joint_type)number);
@@ -180,6 +189,7 @@ static const pol_field joint_fields[] = {
      &positive},
     {"locked", pol_read_locks, offsetof(pol_model_joint, locked), POL_OPTIONAL,
      "must be a list of one or more of: x, y, z, rotation-x, rotation-y, rotation-z", NULL},
+    {"frame", pol_read_choice, offsetof(pol_model_joint, frame), POL_OPTIONAL, "", &joint_frames},
     {.key = NULL},
 };
 
@@ -340,10 +350,23 @@ static void check_own_keys(pol_reader *reader, const pol_place *place, const pol
     pol_report_missing(reader, place, joint_fields, "locked", "what a generic joint locks");
 }
 
+/* A joint that leaves a translation free needs its own axes to say which. */
+static void check_frame(pol_reader *reader, const pol_place *place, pol_model_joint *joint)
+{
+  const pol_place frame = pol_place_key(place, "frame");
+  if (!frame.value) joint->frame = POL_BODY_AXES;
+  const pol_joint as_given = {.type = (pol_joint_type)joint->type, .locked = joint->locked};
+  if (joint->frame == POL_GLOBAL_AXES && pol_given(place, "type") && joint->type >= 0 &&
+      !pol_joint_locks_point(&as_given))
+    pol_report(reader, &frame, "",
+               "must not be \"global\": this type of joint leaves a translation free");
+}
+
 static void check_joint(pol_reader *reader, const pol_place *place, void *object, int sound)
 {
   pol_model_joint *joint = object;
   check_own_keys(reader, place, joint);
+  check_frame(reader, place, joint);
   joint->given = POL_AXES_OF_BODY;
   if (pol_given(place, "axis")) joint->given = POL_AXES_ONE;
   if (pol_given(place, "axes")) joint->given = POL_AXES_TWO;
@@ -381,8 +404,8 @@ static const char *spring_law_choice(int number)
 }
 
 static const pol_choices force_types = {force_type_choice};
-static const pol_choices spring_laws = {spring_law_choice};
 static const pol_choices force_frames = {force_frame_choice};
+static const pol_choices spring_laws = {spring_law_choice};
 
 static const char rates_rule[] = "must be a number or a list of 3 numbers, none negative";
 static const char points_rule[] = "must be a list of 2 points, each a list of 3 numbers";
@@ -634,8 +657,9 @@ static const char *sigma_update_choice(int number)
 
 static const char *redundant_choice(int number)
 {
-  static const char *const names[] = {
-      [POL_REDUNDANT_DROP] = "drop", [POL_REDUNDANT_REFUSE] = "refuse"};
+  static const char *const names[] = {[POL_REDUNDANT_DROP] = "drop",
+                                      [POL_REDUNDANT_REFUSE] = "refuse",
+                                      [POL_REDUNDANT_MINIMUM_NORM] = "minimum-norm"};
   return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
 }
 
@@ -662,6 +686,12 @@ static const char *solver_choice(int number)
   return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
 }
 
+static const char *steps_choice(int number)
+{
+  static const char *const names[] = {"fixed", "variable"};
+  return number < 2 ? names[number] : NULL;
+}
+
 static const char *method_choice(int number)
 {
   return number < pol_method_count() ? pol_method_at(number)->name : NULL;
@@ -680,6 +710,7 @@ static const pol_choices guesses = {guess_choice};
 static const pol_choices newton_kinds = {newton_choice};
 static const pol_choices solvers = {solver_choice};
 static const pol_choices methods = {method_choice};
+static const pol_choices steps_kinds = {steps_choice};
 static const pol_choices formulations = {formulation_choice};
 
 /* pol_index: 3, 2 or "stabilized-2" */
@@ -731,6 +762,8 @@ static const pol_field newton_fields[] = {
      "must be a number above 0, at most 1", &above_zero_to_one},
     {"line_search", pol_read_integer, OPTION(newton.line_search), POL_OPTIONAL,
      "must be a whole number from 0 to 2147483647", &from_zero},
+    {"exact_iterations", pol_read_integer, OPTION(newton.exact_iterations), POL_OPTIONAL,
+     "must be a whole number from 1 to 2147483647", &from_one},
     {.key = NULL},
 };
 
@@ -756,6 +789,8 @@ static const pol_field simulation_fields[] = {
      &formulations},
     {"rho_inf", pol_read_number, offsetof(pol_model_simulation, rho_inf), POL_OPTIONAL,
      "must be a number from 0 to 1", &zero_to_one},
+    {"alpha", pol_read_number, offsetof(pol_model_simulation, alpha), POL_OPTIONAL,
+     "must be a number from -1/3 to 0", &alpha_range},
     {"alpha_m", pol_read_number, OPTION(alpha_m), POL_OPTIONAL, number_rule, NULL},
     {"alpha_f", pol_read_number, OPTION(alpha_f), POL_OPTIONAL, number_rule, NULL},
     {"beta", pol_read_number, OPTION(beta), POL_OPTIONAL, number_rule, NULL},
@@ -772,8 +807,14 @@ static const pol_field simulation_fields[] = {
     {"start", pol_read_choice, offsetof(pol_model_simulation, start), POL_OPTIONAL, "", &starts},
     {"redundant", pol_read_choice, offsetof(pol_model_simulation, redundant), POL_OPTIONAL, "",
      &redundants},
-    {"step", pol_read_number, offsetof(pol_model_simulation, settings.step), POL_REQUIRED,
+    {"step", pol_read_number, offsetof(pol_model_simulation, settings.step), POL_OPTIONAL,
      positive_rule, &positive},
+    {"rtol", pol_read_number, OPTION(control.rtol), POL_OPTIONAL, not_negative_rule, &not_negative},
+    {"atol", pol_read_atol, 0, POL_OPTIONAL, not_negative_rule, NULL},
+    {"steps", pol_read_choice, offsetof(pol_model_simulation, steps), POL_OPTIONAL, "",
+     &steps_kinds},
+    {"control", pol_read_object, 0, POL_OPTIONAL, "", &pol_control_kind},
+    {"output", pol_read_object, 0, POL_OPTIONAL, "", &pol_output_kind},
     {"end", pol_read_number, offsetof(pol_model_simulation, settings.end), POL_REQUIRED,
      positive_rule, &positive},
     {"newton", pol_read_object, 0, POL_OPTIONAL, "", &newton_kind},
@@ -783,12 +824,27 @@ static const pol_field simulation_fields[] = {
 
 #undef OPTION
 
+/* newmark has gamma and beta, hht alpha, and neither anything else. */
+static void check_named_parameters(pol_reader *reader, const pol_place *place, const char *method)
+{
+  static const char *const not_newmark[] = {"rho_inf", "alpha_m", "alpha_f", NULL};
+  static const char *const not_hht[] = {"rho_inf", "alpha_m", "alpha_f", "beta", "gamma", NULL};
+  static const char *const alpha[] = {"alpha", NULL};
+  const int newmark = strcmp(method, "newmark") == 0, hht = strcmp(method, "hht") == 0;
+  if (newmark)
+    forbid(reader, place, not_newmark, "must not be given: newmark has \"gamma\" and \"beta\"");
+  if (hht) forbid(reader, place, not_hht, "must not be given: hht has \"alpha\"");
+  if (!hht) forbid(reader, place, alpha, "must not be given: only hht has \"alpha\"");
+}
+
 /* The four parameters come together and without rho_inf. */
-static void check_parameters(pol_reader *reader, const pol_place *place)
+static void check_parameters(pol_reader *reader, const pol_place *place, const char *method)
 {
   static const char *const rho_inf[] = {"rho_inf", NULL};
   static const char *const four[] = {"alpha_m", "alpha_f", "beta", "gamma"};
   int count = 0;
+  check_named_parameters(reader, place, method);
+  if (strcmp(method, "newmark") == 0 || strcmp(method, "hht") == 0) return;
   for (int i = 0; i < 4; i++) count += pol_given(place, four[i]);
   if (count == 0) return;
   forbid(reader, place, rho_inf, "must not stand beside alpha_m, alpha_f, beta, gamma");
@@ -796,6 +852,22 @@ static void check_parameters(pol_reader *reader, const pol_place *place)
     if (!pol_given(place, four[i]))
       pol_report_missing(reader, place, simulation_fields, four[i],
                          "alpha_m, alpha_f, beta, gamma come together");
+}
+
+/* The method and its parameters, which are sound. */
+static void set_method(const pol_place *place, const pol_model_simulation *simulation,
+                       const char *method, pol_options *options)
+{
+  options->method = method;
+  if (strcmp(method, "newmark") == 0) {
+    double gamma = pol_given(place, "gamma") ? options->gamma : 0.5;
+    double beta = 0.25 * (gamma + 0.5) * (gamma + 0.5);
+    pol_options_set_newmark(options, gamma, pol_given(place, "beta") ? options->beta : beta);
+  } else if (strcmp(method, "hht") == 0) {
+    pol_options_set_method(options, method);
+    if (pol_given(place, "alpha")) pol_options_set_hht(options, simulation->alpha);
+  }
+  if (pol_given(place, "rho_inf")) pol_options_set_rho_inf(options, simulation->rho_inf);
 }
 
 /* sigma, after the four parameters: the one that removes the bracket term of the local error is
@@ -823,10 +895,16 @@ static void check_simulation(pol_reader *reader, const pol_place *place, void *o
   pol_model_simulation *simulation = object;
   pol_settings *settings = &simulation->settings;
   const int before = reader->errors->count;
-  check_parameters(reader, place);
+  const char *method = settings->options.method;
+  if (pol_given(place, "method") && simulation->method >= 0)
+    method = method_choice(simulation->method);
+  check_parameters(reader, place, method);
+  pol_settle_control(reader, place, simulation, sound);
+  if (!settings->variable && !pol_given(place, "step"))
+    pol_report_missing(reader, place, simulation_fields, "step", positive_rule);
   if (!sound || reader->errors->count != before) return;
 
-  if (pol_given(place, "method")) settings->options.method = method_choice(simulation->method);
+  set_method(place, simulation, method, &settings->options);
   if (pol_given(place, "formulation"))
     settings->formulation = (pol_formulation_kind)simulation->formulation;
   if (pol_given(place, "solver")) settings->options.solver = (pol_solver_kind)simulation->solver;
@@ -836,7 +914,6 @@ static void check_simulation(pol_reader *reader, const pol_place *place, void *o
   if (pol_given(place, "guess")) settings->options.guess = (pol_guess)simulation->guess;
   if (pol_given(place, "redundant"))
     settings->options.redundant = (pol_redundant)simulation->redundant;
-  if (pol_given(place, "rho_inf")) pol_options_set_rho_inf(&settings->options, simulation->rho_inf);
   if (pol_given(place, "sigma"))
     settings->options.sigma = sigma_of(&simulation->sigma, &settings->options);
 
@@ -873,7 +950,7 @@ static const pol_field model_fields[] = {
     {"couplings", pol_read_list, offsetof(pol_model_data, couplings), POL_OPTIONAL,
      "must be a list of couplings", &pol_coupling_kind},
     {"simulation", pol_read_object, offsetof(pol_model_data, simulation), POL_REQUIRED,
-     "must be an object with at least \"step\" and \"end\"", &simulation_kind},
+     "must be an object with at least \"step\" or \"rtol\", and \"end\"", &simulation_kind},
     {.key = NULL},
 };
 

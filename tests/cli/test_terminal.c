@@ -44,7 +44,7 @@ static void expect_stop(int signal_number, int expected)
   /* One line says how far it came and that the results are kept. */
   char line[200];
   snprintf(line, sizeof line,
-           "polhode run: interrupted at t = %.10g s of 1000 s; stopped.csv holds all steps up to "
+           "polhode run: interrupted at t = %.10g s of 1000 s; stopped.csv holds the results up to "
            "there\n",
            number_at(object, "t"));
   read_text("err", err);
