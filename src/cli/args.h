@@ -40,7 +40,7 @@ typedef struct cli_option {
  *
  *     auto             a word in small letters: this word; a CLI_TEXT option takes no other then
  *     FILE.csv         whatever has a dot: a file whose name ends like this
- *     FILE, FOLDER     any file, any folder
+ *     FILE             any file
  *     RESULT           a result file
  *     METHOD, FORMULATION, COMMAND    one of those that there are
  *     SECONDS          others: cannot be guessed

@@ -8,7 +8,7 @@
 
 /* --- what a value can be ---------------------------------------------------------------------- */
 
-typedef enum value_kind { UNKNOWN, WORDS, FILES, FOLDERS } value_kind;
+typedef enum value_kind { UNKNOWN, WORDS, FILES } value_kind;
 
 /* Files of these endings hold results. */
 static const char result_endings[] = "csv h5 hdf5";
@@ -20,7 +20,7 @@ static value_kind kind_of_name(const char *name)
     return WORDS;
   if (strchr(name, '.') != NULL || strcmp(name, "FILE") == 0 || strcmp(name, "RESULT") == 0)
     return FILES;
-  return strcmp(name, "FOLDER") == 0 ? FOLDERS : UNKNOWN;
+  return UNKNOWN;
 }
 
 /* The kind of the first of the names that has one. */
@@ -84,12 +84,6 @@ static const char bash_start[] =
     "  )\n"
     "}\n"
     "\n"
-    "_polhode_folders()\n"
-    "{\n"
-    "  compopt -o filenames 2>/dev/null\n"
-    "  mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")\n"
-    "}\n"
-    "\n"
     "_polhode()\n"
     "{\n"
     "  local cur=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]}\n"
@@ -115,9 +109,6 @@ static void print_bash_action(const char *names)
   case FILES:
     printf("_polhode_files");
     print_endings(names);
-    return;
-  case FOLDERS:
-    printf("_polhode_folders");
     return;
   case UNKNOWN:
     printf(":");
@@ -191,9 +182,6 @@ static void print_zsh_action(const char *names)
   case FILES:
     printf("_polhode_files");
     print_endings(names);
-    return;
-  case FOLDERS:
-    printf("_files -/");
     return;
   case UNKNOWN:
     printf(" ");

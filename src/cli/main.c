@@ -35,9 +35,10 @@ static void refuse_command(const char *name, int json)
   char run[1024];
   const size_t length = strlen(name);
   const int is_model = length > 5 && strcmp(name + length - 5, ".json") == 0;
+  const char *rule = name[0] == '-' ? "is no option of polhode itself; options come after a command"
+                                    : "there is no such command";
   snprintf(run, sizeof run, "polhode run %s", name);
-  if (pol_errors_add(&errors, name, "", "there is no such command", is_model ? run : near.best) ==
-      POL_OK)
+  if (pol_errors_add(&errors, name, "", rule, is_model ? run : near.best) == POL_OK)
     cli_refuse("polhode", json, &errors);
   if (!json) fprintf(stderr, "polhode help lists the commands\n");
 }

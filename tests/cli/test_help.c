@@ -109,6 +109,9 @@ static void wrong_command_lines(void **state)
   expect_text(err, "did you mean \"run\"?");
   expect("polhode --hepl", 2);
   expect_text(err, "did you mean \"--help\"?");
+  expect("polhode --quiet run top.json", 2);
+  expect_text(err,
+              "polhode: --quiet: is no option of polhode itself; options come after a command\n");
   expect("polhode top.json", 2);
   expect_text(err, "there is no such command; did you mean \"polhode run top.json\"?\n");
   expect("polhode help chekc", 2);
