@@ -84,6 +84,11 @@ typedef struct pol_dae {
    * NULL where g does not depend on lambda. */
   const pol_pattern *feedback;
 
+  /* How many of the last velocities are first-order states: quantities with units of their own,
+   * velocities of coordinates that nothing reads.  They have the last factor of the group, of kind
+   * POL_REAL and this dimension.  Each is judged by its own size. */
+  int num_states;
+
   size_t scratch_size; /* numbers in scratch */
 
   /* Adds the terms asked for.  >0: recoverable (the integrator fails this step), <0: abort. */
@@ -105,6 +110,10 @@ typedef struct pol_dae {
    * writes what and where.  A step that arrives at one fails; near one, a failed step is its fault.
    */
   int (*singular)(const double *q, char *text, size_t size, void *user);
+
+  /* Optional: after an evaluation that failed or a result that is not finite, whether something in
+   * the model has no finite value at this point; if so, names it: "the rate of state 'c'". */
+  int (*fault)(const pol_point *at, char *text, size_t size, void *user);
 
   void *user; /* handed to the callbacks */
 } pol_dae;

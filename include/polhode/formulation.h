@@ -46,7 +46,7 @@ int pol_formulation_count(void); /* kinds are 0 .. count-1 */
 typedef struct pol_formulation pol_formulation;
 
 /* POL_BAD_ARGUMENT, with the reason in message (NULL only if size is 0), if this formulation cannot
- * express the mechanism. */
+ * express the mechanism, or an expression of the mechanism is wrong; POL_NO_MEMORY. */
 pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulation_kind kind,
                                     char *message, size_t size);
 
@@ -114,7 +114,7 @@ void pol_formulation_joint_coordinate(const pol_formulation *formulation, const 
 
 /* Force (global axes) that a force element exerts on its body, or on that of its second marker; on
  * the first acts the opposite.  Zero for a torque, and where a spring-damper has no direction.
- * Reads q, v and history. */
+ * Reads q, v and history; where it has expressions also t and lambda. */
 void pol_formulation_force(const pol_formulation *formulation, const pol_point *at, int force,
                            double vector[3]);
 
@@ -128,6 +128,18 @@ double pol_formulation_joint_spring_effort(const pol_formulation *formulation, c
 double pol_formulation_drive_effort(const pol_formulation *formulation, const pol_point *at,
                                     int drive);
 
+/* Torque (global axes) that an applied torque exerts on its body; zero for all other forces. */
+void pol_formulation_torque(const pol_formulation *formulation, const pol_point *at, int force,
+                            double vector[3]);
+
+/* The values of all variables, pol_mechanism_num_variables() of them; not a number where what they
+ * read is not defined.  Reads all of the point but vd. */
+void pol_formulation_variables(const pol_formulation *formulation, const pol_point *at,
+                               double *values);
+/* The value of a first-order state.  Reads v. */
+double pol_formulation_state_variable(const pol_formulation *formulation, const pol_point *at,
+                                      int state);
+
 typedef struct pol_energy {
   double kinetic;
   double potential; /* of gravity, zero at the origin, and of springs, zero where relaxed */
@@ -140,7 +152,7 @@ void pol_formulation_energy(const pol_formulation *formulation, const pol_point 
 /* What changes the energy, J/s: total energy' = applied + drives - dissipated. */
 typedef struct pol_power {
   double dissipated; /* taken out by dampers and drag, not negative */
-  double applied;    /* put in by constant forces, torques and actuators */
+  double applied;    /* put in by applied forces, torques and actuators, expressions included */
   double drives;     /* put in by drives */
 } pol_power;
 

@@ -218,8 +218,11 @@ static pol_status evaluate(pol_assembler *a, const pol_point *at, unsigned want,
                            const pol_terms *out, pol_diagnostics *d)
 {
   pol_status status = pol_dae_evaluate(a->dae, at, want, out, a->scratch);
-  if (status) return fail(a, status, at->t, -1, "the model could not be evaluated", "", d);
-  return POL_OK;
+  if (!status) return POL_OK;
+  fail(a, status, at->t, -1, "the model could not be evaluated", "", d);
+  if (d && pol_dae_fault(a->dae, at, d->where, sizeof d->where))
+    snprintf(d->message, sizeof d->message, "has no finite value");
+  return status;
 }
 
 /* --- positions -------------------------------------------------------------------------------- */

@@ -20,6 +20,9 @@ typedef struct pol_dae_patterns {
 pol_status pol_dae_patterns_create(pol_dae_patterns *patterns, const pol_dae *dae);
 void pol_dae_patterns_free(pol_dae_patterns *patterns);
 
+/* Asks the dae's fault(); on yes, writes what it names. */
+int pol_dae_fault(const pol_dae *dae, const pol_point *at, char *text, size_t size);
+
 /* Writes the name of an equation (balance and constraint numbering of pol_dae.describe). */
 void pol_dae_describe(const pol_dae *dae, int equation, char *text, size_t size);
 

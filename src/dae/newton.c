@@ -13,14 +13,16 @@
 /* A step that keeps this share of the predicted decrease is taken. */
 static const double armijo = 1e-4;
 
-/* Marks each increment as rotation or translation. */
-static void classify(unsigned char *kind, const pol_group *group)
+/* Marks each increment as rotation, translation or state. */
+static void classify(int *kind, const pol_dae *dae)
 {
+  const pol_group *group = &dae->group;
   for (int f = 0; f < group->num_factors; f++) {
     const pol_factor *factor = &group->factors[f];
     for (int i = 0; i < factor->dim; i++)
       kind[factor->v + i] = factor->kind == POL_REAL || i >= 3 ? POL_TRANSLATIONS : POL_ROTATIONS;
   }
+  for (int i = 0; i < dae->num_states; i++) kind[group->nv - dae->num_states + i] = POL_KINDS + i;
 }
 
 pol_status pol_newton_create(pol_newton **newton, const pol_dae *dae, pol_saddle *saddle,
@@ -28,21 +30,23 @@ pol_status pol_newton_create(pol_newton **newton, const pol_dae *dae, pol_saddle
 {
   pol_newton *s = *newton = calloc(1, sizeof *s);
   if (!s) return POL_NO_MEMORY;
-  size_t n = (size_t)saddle->n;
+  size_t n = (size_t)saddle->n, kinds = POL_KINDS + (size_t)dae->num_states;
   *s = (pol_newton){.options = *options, .dae = dae, .saddle = saddle, .counts = counts};
   s->kind = calloc((size_t)dae->group.nv + 1, sizeof *s->kind);
-  s->memory = calloc((5 + POL_KINDS) * n + 1, sizeof *s->memory);
+  s->memory = calloc((5 + kinds) * n + kinds, sizeof *s->memory);
   if (!s->kind || !s->memory) {
     pol_newton_free(newton);
     return POL_NO_MEMORY;
   }
-  classify(s->kind, &dae->group);
+  classify(s->kind, dae);
+  s->num_kinds = (int)kinds;
   s->trial = s->memory;
   s->dx = s->trial + n;
   s->r = s->dx + n;
   s->trial_r = s->r + n;
   s->round_off = s->trial_r + n;
-  for (int k = 0; k < POL_KINDS; k++) s->row_size[k] = s->round_off + (size_t)(k + 1) * n;
+  s->row_size = s->round_off + n;
+  s->tolerance = s->row_size + kinds * n;
   return POL_OK;
 }
 
@@ -66,10 +70,10 @@ void pol_newton_reset(pol_newton *newton)
 static void measure_rows(pol_newton *s)
 {
   const pol_pattern *S = s->saddle->pattern;
-  for (int k = 0; k < POL_KINDS; k++)
-    memset(s->row_size[k], 0, (size_t)s->saddle->n * sizeof *s->row_size[k]);
+  size_t n = (size_t)s->saddle->n;
+  memset(s->row_size, 0, (size_t)s->num_kinds * n * sizeof *s->row_size);
   for (int j = 0; j < s->saddle->nv; j++) {
-    double *size = s->row_size[s->kind[j]];
+    double *size = s->row_size + (size_t)s->kind[j] * n;
     for (int k = S->start[j]; k < S->start[j + 1]; k++)
       size[S->row[k]] += fabs(s->saddle->values[k]);
   }
@@ -97,7 +101,8 @@ static double residual_norm(const pol_newton *s, const double *r, int *worst)
   *worst = 0;
   for (int i = 0; i < s->saddle->n && isfinite(max); i++) {
     double accepted = DBL_MIN;
-    for (int k = 0; k < POL_KINDS; k++) accepted += s->row_size[k][i] * s->tolerance[k];
+    for (int k = 0; k < s->num_kinds; k++)
+      accepted += s->row_size[k * s->saddle->n + i] * s->tolerance[k];
     if (s->round_off[i] > accepted) accepted = s->round_off[i];
     double size = fabs(r[i]) / accepted;
     if (size <= max) continue;

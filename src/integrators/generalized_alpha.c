@@ -358,6 +358,18 @@ static pol_status check_coordinates(const pol_alpha *s, pol_status status, pol_d
   return status ? status : POL_SINGULAR;
 }
 
+/* Names what in the model has no finite value at the last trial. */
+static void blame_model(const pol_alpha *s, pol_status status, pol_diagnostics *d)
+{
+  pol_point at = {s->t, s->next.q, s->model_v, s->model_vd, s->next.lambda, s->history};
+  if (status != POL_RETRY && status != POL_NOT_FINITE) return;
+  if (!pol_dae_fault(s->dae, &at, d->where, sizeof d->where)) return;
+  d->equation = -1;
+  snprintf(d->message, sizeof d->message, "has no finite value");
+  snprintf(d->advice, sizeof d->advice,
+           "take a smaller step, or an expression with a value wherever the motion leads");
+}
+
 static pol_status step(pol_integrator *integrator, double t, double h)
 {
   pol_alpha *s = integrator->data;
@@ -372,6 +384,7 @@ static pol_status step(pol_integrator *integrator, double t, double h)
     pol_alpha_copy(s->given_a, s->now.a, nv);
   }
   pol_status status = solve(s, &integrator->diagnostics);
+  if (status) blame_model(s, status, &integrator->diagnostics);
   status = check_coordinates(s, status, &integrator->diagnostics);
   if (status) {
     /* as before the step */

@@ -1,6 +1,6 @@
-/* The mechanism as plain data: growing arrays of bodies, markers, joints, forces and drives, and
- * the rules that each must keep.  What is stored here is checked once; every other room may trust
- * it. */
+/* The mechanism as plain data: growing arrays of bodies, markers, joints, forces, drives, variables
+ * and states, and the rules that each must keep.  What is stored here is checked once; every other
+ * room may trust it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +19,13 @@ typedef struct array {
 
 struct pol_mechanism {
   double gravity[3];
-  array bodies;  /* pol_body */
-  array markers; /* pol_marker */
-  array joints;  /* pol_joint */
-  array forces;  /* pol_force */
-  array drives;  /* pol_drive */
+  array bodies;    /* pol_body */
+  array markers;   /* pol_marker */
+  array joints;    /* pol_joint */
+  array forces;    /* pol_force */
+  array drives;    /* pol_drive */
+  array variables; /* pol_variable */
+  array states;    /* pol_state_variable */
 };
 
 /* Appends a copy of item, whose first member is its name, and a copy of that name. */
@@ -55,6 +57,31 @@ static void release(array *a, size_t size)
     free(name);
   }
   free(a->items);
+}
+
+/* Frees texts that copy_texts() has made. */
+static void release_texts(const char **texts, int count)
+{
+  for (int i = 0; i < count; i++) {
+    char *text;
+    memcpy(&text, &texts[i], sizeof text);
+    free(text);
+  }
+}
+
+/* Replaces texts, of which some may be NULL, by copies. */
+static pol_status copy_texts(const char **texts, int count)
+{
+  for (int i = 0; i < count; i++) {
+    if (!texts[i]) continue;
+    char *copy = malloc(strlen(texts[i]) + 1);
+    if (!copy) {
+      release_texts(texts, i);
+      return POL_NO_MEMORY;
+    }
+    texts[i] = strcpy(copy, texts[i]);
+  }
+  return POL_OK;
 }
 
 static int finite_numbers(const double *x, int n)
@@ -94,7 +121,15 @@ void pol_mechanism_free(pol_mechanism **mechanism)
   release(&m->bodies, sizeof(pol_body));
   release(&m->markers, sizeof(pol_marker));
   release(&m->joints, sizeof(pol_joint));
+  for (int i = 0; i < m->forces.count; i++)
+    release_texts(((pol_force *)m->forces.items)[i].expressions, 3);
   release(&m->forces, sizeof(pol_force));
+  for (int i = 0; i < m->variables.count; i++)
+    release_texts(&((pol_variable *)m->variables.items)[i].expression, 1);
+  release(&m->variables, sizeof(pol_variable));
+  for (int i = 0; i < m->states.count; i++)
+    release_texts(&((pol_state_variable *)m->states.items)[i].rate, 1);
+  release(&m->states, sizeof(pol_state_variable));
   for (int i = 0; i < m->drives.count; i++)
     pol_function_release(&((pol_drive *)m->drives.items)[i].function);
   release(&m->drives, sizeof(pol_drive));
@@ -251,6 +286,14 @@ static int has_coordinate(const pol_mechanism *mechanism, const pol_force *force
          pol_joint_coordinate(pol_mechanism_joint(mechanism, force->joint), force->coordinate);
 }
 
+/* No expression stands where its type has none. */
+static int good_expressions(const pol_force *force)
+{
+  for (int i = pol_force_num_expressions(force->type); i < 3; i++)
+    if (force->expressions[i]) return 0;
+  return 1;
+}
+
 /* What its type needs, beside a name. */
 static int good_force(const pol_mechanism *mechanism, const pol_force *force)
 {
@@ -261,7 +304,7 @@ static int good_force(const pol_mechanism *mechanism, const pol_force *force)
       !finite_numbers(force->anchor, 3) || !finite_numbers(force->stiffness, 3) ||
       !finite_numbers(force->damping, 3) || !finite_numbers(&force->length, 1) ||
       !finite_numbers(&force->actuator, 1) || !finite_numbers(&force->coefficient, 1) ||
-      !finite_numbers(&force->rest, 1))
+      !finite_numbers(&force->rest, 1) || !good_expressions(force))
     return 0;
   if (force->type == POL_JOINT_SPRING) return has_coordinate(mechanism, force);
   if (force->type == POL_SPRING_DAMPER)
@@ -279,7 +322,49 @@ pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *fo
     return POL_BAD_ARGUMENT;
   for (int i = 0; i < mechanism->forces.count; i++)
     if (strcmp(pol_mechanism_force(mechanism, i)->name, force->name) == 0) return POL_BAD_ARGUMENT;
-  return append(&mechanism->forces, force, sizeof *force, force->name, index);
+  pol_force copy = *force;
+  pol_status status = copy_texts(copy.expressions, 3);
+  if (status) return status;
+  status = append(&mechanism->forces, &copy, sizeof copy, force->name, index);
+  if (status) release_texts(copy.expressions, 3);
+  return status;
+}
+
+/* A name for a variable or state: there, not that of another or of what expressions know anyway. */
+static int good_quantity_name(const pol_mechanism *mechanism, const char *name)
+{
+  if (!name || !*name || strcmp(name, "t") == 0 || strcmp(name, "pi") == 0) return 0;
+  for (int i = 0; i < mechanism->variables.count; i++)
+    if (strcmp(pol_mechanism_variable(mechanism, i)->name, name) == 0) return 0;
+  for (int i = 0; i < mechanism->states.count; i++)
+    if (strcmp(pol_mechanism_state(mechanism, i)->name, name) == 0) return 0;
+  return 1;
+}
+
+pol_status pol_mechanism_add_variable(pol_mechanism *mechanism, const pol_variable *variable,
+                                      int *index)
+{
+  if (!good_quantity_name(mechanism, variable->name) || !variable->expression)
+    return POL_BAD_ARGUMENT;
+  pol_variable copy = *variable;
+  pol_status status = copy_texts(&copy.expression, 1);
+  if (status) return status;
+  status = append(&mechanism->variables, &copy, sizeof copy, variable->name, index);
+  if (status) release_texts(&copy.expression, 1);
+  return status;
+}
+
+pol_status pol_mechanism_add_state(pol_mechanism *mechanism, const pol_state_variable *state,
+                                   int *index)
+{
+  if (!good_quantity_name(mechanism, state->name) || !state->rate || !isfinite(state->initial))
+    return POL_BAD_ARGUMENT;
+  pol_state_variable copy = *state;
+  pol_status status = copy_texts(&copy.rate, 1);
+  if (status) return status;
+  status = append(&mechanism->states, &copy, sizeof copy, state->name, index);
+  if (status) release_texts(&copy.rate, 1);
+  return status;
 }
 
 pol_status pol_mechanism_add_drive(pol_mechanism *mechanism, const pol_drive *drive, int *index)
@@ -326,6 +411,26 @@ int pol_mechanism_num_forces(const pol_mechanism *mechanism)
 int pol_mechanism_num_drives(const pol_mechanism *mechanism)
 {
   return mechanism->drives.count;
+}
+
+int pol_mechanism_num_variables(const pol_mechanism *mechanism)
+{
+  return mechanism->variables.count;
+}
+
+int pol_mechanism_num_states(const pol_mechanism *mechanism)
+{
+  return mechanism->states.count;
+}
+
+const pol_variable *pol_mechanism_variable(const pol_mechanism *mechanism, int index)
+{
+  return (const pol_variable *)mechanism->variables.items + index;
+}
+
+const pol_state_variable *pol_mechanism_state(const pol_mechanism *mechanism, int index)
+{
+  return (const pol_state_variable *)mechanism->states.items + index;
 }
 
 const pol_body *pol_mechanism_body(const pol_mechanism *mechanism, int index)
