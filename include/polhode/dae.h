@@ -95,6 +95,23 @@ typedef struct pol_dae {
   pol_status (*evaluate)(const pol_point *at, unsigned want, const pol_terms *out, double *scratch,
                          void *user);
 
+  /* 1: the group is R^n and M does not depend on q, which the variational and the energy-momentum
+   * methods need. */
+  int constant_mass;
+
+  /* Optional, with constant_mass: the force between two configurations for methods that conserve
+   * energy.  at holds the second configuration q1 in q, the mean velocity and the time halfway.
+   * POL_FORCE adds to the balance a discrete gradient f(q0, q1) of the potential V,
+   *
+   *     f . (q1 - q0) = V(q1) - V(q0),   f = DV at q0 = q1,   f(q0, q1) = f(q1, q0),
+   *
+   * plus all other forces of g at (q0 + q1)/2, the mean velocity and the time halfway;
+   * POL_STIFFNESS adds its derivative with respect to q1, POL_DAMPING that with respect to the mean
+   * velocity.  Without the callback g is taken at (q0 + q1)/2: the same for a potential that is at
+   * most quadratic. */
+  pol_status (*discrete_force)(const double *q0, const pol_point *at, unsigned want,
+                               const pol_terms *out, double *scratch, void *user);
+
   /* Optional: what the model has to know of the way it came, such as the full turns of a hinge.
    * remember() brings the history_size numbers of history, zero at first, up to date with a
    * configuration; it is called at the start and after each accepted step, and evaluate() finds

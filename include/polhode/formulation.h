@@ -98,8 +98,13 @@ typedef struct pol_marker_state {
 void pol_formulation_marker_state(const pol_formulation *formulation, const double *q,
                                   const double *v, int marker, pol_marker_state *state);
 
-/* Where a joint's rows start among the constraints; *num_rows of them. */
+/* Where a joint's holonomic rows start among the constraints; *num_rows of them. */
 int pol_formulation_joint_rows(const pol_formulation *formulation, int joint, int *num_rows);
+
+/* The multipliers of all of a joint's rows, holonomic and not, in the order of pol_joint_rows; how
+ * many: none for a joint that so3 has taken into its coordinates. */
+int pol_formulation_multipliers(const pol_formulation *formulation, const double *lambda, int joint,
+                                double multipliers[POL_MAX_JOINT_ROWS]);
 
 /* Force and torque (global axes, at the point of the second marker) that a joint exerts on the body
  * of its second marker; on the first body acts the opposite wrench at the same point.  Reads q and
@@ -127,6 +132,12 @@ double pol_formulation_joint_spring_effort(const pol_formulation *formulation, c
  * its joint; on the first body acts the opposite.  Reads lambda. */
 double pol_formulation_drive_effort(const pol_formulation *formulation, const pol_point *at,
                                     int drive);
+
+/* Force (N) or torque (N m) that a coupling exerts on the body of the second marker of each of its
+ * two joints, along or about the joint's axis; on the first body acts the opposite.  Reads lambda.
+ */
+void pol_formulation_coupling_effort(const pol_formulation *formulation, const pol_point *at,
+                                     int coupling, double effort[2]);
 
 /* Torque (global axes) that an applied torque exerts on its body; zero for all other forces. */
 void pol_formulation_torque(const pol_formulation *formulation, const pol_point *at, int force,

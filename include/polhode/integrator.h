@@ -26,6 +26,7 @@ typedef struct pol_method {
   const char *order;     /* its order of convergence, in words */
   const char *conserves; /* what it preserves */
   const char *source;    /* where it comes from */
+  const char *settings;  /* its own keys of "simulation" in a model file, a blank between them */
 } pol_method;
 
 int pol_method_count(void);
@@ -62,6 +63,12 @@ typedef enum pol_start {
   POL_START_PERTURBED  /* and v_0 perturbed by O(h^2): Table 2 */
 } pol_start;
 
+/* Where the Newton iteration of the variational and energy-momentum methods starts. */
+typedef enum pol_guess {
+  POL_GUESS_ADVANCED, /* q_{n+1} = q_n + h v_n, the rest as in the step before */
+  POL_GUESS_SIMPLE    /* all as in the step before, q_{n+1} = q_n */
+} pol_guess;
+
 typedef struct pol_options {
   const char *method; /* a name of the method table */
   pol_index index;
@@ -69,7 +76,10 @@ typedef struct pol_options {
   pol_redundant redundant;
   double alpha_m, alpha_f, beta, gamma; /* generalized-alpha parameters */
   pol_sigma_update sigma_update;
-  double sigma; /* weight of the velocity in the position update of geom1; 0 is geom1 itself */
+  double sigma;    /* weight of the velocity in the position update of geom1; 0 is geom1 itself */
+  double theta;    /* of vi-a and vi-b; NAN for the published 1/2 and 1 */
+  double vartheta; /* of vi-b; NAN for the published 1/2 */
+  pol_guess guess;
   pol_newton_options newton;
   pol_solver_kind solver;
 } pol_options;
@@ -83,8 +93,9 @@ void pol_options_set_rho_inf(pol_options *options, double rho_inf);
 pol_status pol_options_validate(const pol_options *options, char *message, size_t size);
 
 /* Whether the four parameters miss second order (gamma = 1/2 + alpha_f - alpha_m) or unconditional
- * stability (alpha_m <= alpha_f <= 1/2, beta >= 1/4 + (alpha_f - alpha_m)/2, Chung/Hulbert 1993);
- * if so, says which in message. */
+ * stability (alpha_m <= alpha_f <= 1/2, beta >= 1/4 + (alpha_f - alpha_m)/2, Chung/Hulbert 1993),
+ * vartheta of vi-b is unstable, or a setting is not the method's own and has no effect; if so, says
+ * which in message.  The options must be valid. */
 int pol_options_warning(const pol_options *options, char *message, size_t size);
 
 /* POL_BAD_ARGUMENT, with the reason in message (NULL only if size is 0), if these options cannot be
@@ -104,6 +115,8 @@ typedef struct pol_state {
   const double *lambda;  /* m */
   const double *eta;     /* num_holonomic; of the stabilized form, else NULL */
   const double *history; /* of pol_dae.remember; NULL if there is none */
+  const double *p;       /* nv: momenta of the variational and energy-momentum methods, else NULL */
+  double lambda_t;       /* the time at which lambda is accurate: t, or earlier (docs/methods.md) */
 } pol_state;
 
 /* The same as a point where a dae can be evaluated. */

@@ -1,7 +1,7 @@
 /* A mechanism: rigid bodies, markers (frames fixed in a body or in the ground), joints between
- * markers, drives of joints, forces on and between bodies, gravity, and what users define by
- * expressions: variables and first-order states.  Plain data without coordinates or stepping; a
- * formulation turns it into equations.
+ * markers, drives and couplings of joints, forces on and between bodies, gravity, and what users
+ * define by expressions: variables and first-order states.  Plain data without coordinates or
+ * stepping; a formulation turns it into equations.
  *
  * Lengths in metres, masses in kilograms, angles in radians, everything at the initial
  * configuration. The mechanism owns what it holds; the pointers that the readers return live as
@@ -48,34 +48,59 @@ typedef struct pol_marker {
  * seen from the first, are locked.  The joint's axis is the z axis of its markers. */
 typedef enum pol_joint_type {
   POL_FIXED,
-  POL_REVOLUTE,    /* free: rotation about z */
-  POL_PRISMATIC,   /* free: translation along z */
-  POL_CYLINDRICAL, /* free: rotation about and translation along z */
-  POL_SPHERICAL,   /* free: all rotations */
-  POL_UNIVERSAL,   /* free: rotations about x of the first and y of the second marker */
-  POL_PLANAR,      /* free: translations along x and y, rotation about z */
-  POL_DISTANCE     /* free: all but the distance of the points of the markers */
+  POL_REVOLUTE,          /* free: rotation about z */
+  POL_PRISMATIC,         /* free: translation along z */
+  POL_CYLINDRICAL,       /* free: rotation about and translation along z */
+  POL_SPHERICAL,         /* free: all rotations */
+  POL_UNIVERSAL,         /* free: rotations about x of the first and y of the second marker */
+  POL_PLANAR,            /* free: translations along x and y, rotation about z */
+  POL_DISTANCE,          /* free: all but the distance of the points of the markers */
+  POL_POINT_ON_LINE,     /* free: translation along z, all rotations */
+  POL_POINT_IN_PLANE,    /* free: translations along x and y, all rotations */
+  POL_PARALLEL,          /* free: all translations, rotation about z; the z axes stay parallel */
+  POL_CONSTANT_VELOCITY, /* free: to bend in any direction; rotations about z are handed on 1 : 1 */
+  POL_GENERIC,           /* free: what pol_joint.locked does not name */
+  POL_ROLLING_SPHERE,    /* a sphere about the second marker rolls on the xy plane of the first */
+  POL_ROLLING_DISK       /* so does the rim of a thin disk with the axis z of the second marker */
 } pol_joint_type;
+
+/* What a generic joint can lock, bits: relative translations along and rotations about the axes of
+ * the first marker.  One locked rotation, about z say, keeps x of the first marker perpendicular to
+ * y of the second (about x: y and z; about y: z and x), as in a universal joint; two keep the third
+ * axis of both markers parallel, as in a revolute joint; three lock all rotations. */
+enum {
+  POL_LOCK_X = 1 << 0,
+  POL_LOCK_Y = 1 << 1,
+  POL_LOCK_Z = 1 << 2,
+  POL_LOCK_ROTATION_X = 1 << 3,
+  POL_LOCK_ROTATION_Y = 1 << 4,
+  POL_LOCK_ROTATION_Z = 1 << 5
+};
 
 /* One row of the kernel.  Both frames' axes are those of the markers. */
 typedef enum pol_row_kind {
   POL_ROW_TRANSLATION, /* component `axis` of the second marker's position in the first marker's
                           frame */
   POL_ROW_ROTATION, /* axis `axis` of the first marker is perpendicular to `other` of the second */
-  POL_ROW_DISTANCE  /* (d.d - length^2) / 2 with d from the first marker to the second */
+  POL_ROW_DISTANCE, /* (d.d - length^2) / 2 with d from the first marker to the second */
+  POL_ROW_TWIST,    /* x1.y2 - y1.x2 with axes of the first and the second marker */
+  POL_ROW_HEIGHT,   /* of the lowest point of a rolling sphere or rim above the plane */
+  POL_ROW_SLIP /* velocity of that point along `axis` of the first marker: a non-holonomic row */
 } pol_row_kind;
 
 typedef struct pol_joint_row {
   pol_row_kind kind;
-  int axis;  /* 0, 1, 2; not for distance rows */
+  int axis;  /* 0, 1, 2; not for distance and twist rows */
   int other; /* 0, 1, 2; rotation rows only */
 } pol_joint_row;
 
 typedef struct pol_joint {
   const char *name;
   pol_joint_type type;
-  int marker[2]; /* marker indices: first, second */
-  double length; /* distance only, above 0 */
+  int marker[2];   /* marker indices: first, second */
+  double length;   /* distance only, above 0 */
+  double radius;   /* rolling only, above 0 */
+  unsigned locked; /* generic only: POL_LOCK_... bits, at least one */
 } pol_joint;
 
 enum { POL_MAX_JOINT_ROWS = 6 };
@@ -198,6 +223,16 @@ typedef struct pol_drive {
   pol_function function;
 } pol_drive;
 
+/* A gear, a rack and pinion, a screw: two coordinates c that joints leave free are tied by
+ * factor[0] (c[0] - reference[0]) + factor[1] (c[1] - reference[1]) = 0, angles with all turns. */
+typedef struct pol_coupling {
+  const char *name;
+  int joint[2];                 /* indices */
+  pol_coordinate coordinate[2]; /* of each joint; not the same one twice */
+  double factor[2];             /* not zero */
+  double reference[2];          /* values that belong together, rad or m */
+} pol_coupling;
+
 typedef struct pol_mechanism pol_mechanism;
 
 pol_status pol_mechanism_create(pol_mechanism **mechanism);
@@ -208,16 +243,19 @@ void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
 
 /* Each copies its argument, names included.  The new index goes to *index (may be NULL).
  * POL_BAD_ARGUMENT: a mass or inertia that is not positive definite, an index that does not exist,
- * a name that is missing or taken, a number that is not finite, a distance without length, a
- * spring-damper whose markers coincide, what needs a rotation or a lever arm on a point mass (a
- * joint that locks rotations, a torque, a vector in body axes, a marker or point of attack beside
- * it), a coordinate that a joint does not leave free or that is
- * driven already, a function without sense, an expression that is missing or where none can be. */
+ * a name that is missing or taken, a number that is not finite, a distance without length, rolling
+ * without radius, a generic joint that locks nothing, a spring-damper whose markers coincide, what
+ * needs a rotation or a lever arm on a point mass (a joint that locks rotations, a torque, a vector
+ * in body axes, a marker or point of attack beside it), a coordinate that a joint does not leave
+ * free or that is driven already, a function without sense, a coupling without factor or of a
+ * coordinate with itself, an expression that is missing or where none can be. */
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index);
 pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index);
 pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *joint, int *index);
 pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *force, int *index);
 pol_status pol_mechanism_add_drive(pol_mechanism *mechanism, const pol_drive *drive, int *index);
+pol_status pol_mechanism_add_coupling(pol_mechanism *mechanism, const pol_coupling *coupling,
+                                      int *index);
 pol_status pol_mechanism_add_variable(pol_mechanism *mechanism, const pol_variable *variable,
                                       int *index);
 pol_status pol_mechanism_add_state(pol_mechanism *mechanism, const pol_state_variable *state,
@@ -232,11 +270,16 @@ pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *nam
 /* Where a marker is at the initial configuration, global. */
 void pol_mechanism_marker_point(const pol_mechanism *mechanism, int index, double point[3]);
 
+/* A coordinate that a joint leaves free, at the initial configuration; an angle in (-pi, pi]. */
+double pol_mechanism_coordinate(const pol_mechanism *mechanism, int joint,
+                                pol_coordinate coordinate);
+
 int pol_mechanism_num_bodies(const pol_mechanism *mechanism);
 int pol_mechanism_num_markers(const pol_mechanism *mechanism);
 int pol_mechanism_num_joints(const pol_mechanism *mechanism);
 int pol_mechanism_num_forces(const pol_mechanism *mechanism);
 int pol_mechanism_num_drives(const pol_mechanism *mechanism);
+int pol_mechanism_num_couplings(const pol_mechanism *mechanism);
 int pol_mechanism_num_variables(const pol_mechanism *mechanism);
 int pol_mechanism_num_states(const pol_mechanism *mechanism);
 const pol_body *pol_mechanism_body(const pol_mechanism *mechanism, int index);
@@ -244,18 +287,23 @@ const pol_marker *pol_mechanism_marker(const pol_mechanism *mechanism, int index
 const pol_joint *pol_mechanism_joint(const pol_mechanism *mechanism, int index);
 const pol_force *pol_mechanism_force(const pol_mechanism *mechanism, int index);
 const pol_drive *pol_mechanism_drive(const pol_mechanism *mechanism, int index);
+const pol_coupling *pol_mechanism_coupling(const pol_mechanism *mechanism, int index);
 const pol_variable *pol_mechanism_variable(const pol_mechanism *mechanism, int index);
 const pol_state_variable *pol_mechanism_state(const pol_mechanism *mechanism, int index);
 int pol_mechanism_find_body(const pol_mechanism *mechanism, const char *name); /* -2: none */
 
-/* The preset's name ("revolute") and rows; POL_MAX_JOINT_ROWS at most, returns how many. */
+/* The name of a type of joint ("revolute"); NULL if there is no such type. */
 const char *pol_joint_type_name(pol_joint_type type);
-int pol_joint_rows(pol_joint_type type, pol_joint_row rows[POL_MAX_JOINT_ROWS]);
+/* The rows of a joint, non-holonomic ones last; returns how many, POL_MAX_JOINT_ROWS at most.  Of
+ * the joint, only type and locked are read. */
+int pol_joint_rows(const pol_joint *joint, pol_joint_row rows[POL_MAX_JOINT_ROWS]);
+/* "x" .. "rotation-z" of the POL_LOCK_... bit 1 << number; NULL if there is no such bit. */
+const char *pol_lock_name(int number);
 /* The type of that name in *type, or POL_BAD_ARGUMENT. */
 pol_status pol_joint_type_find(const char *name, pol_joint_type *type);
 
 /* Whether a joint of this type can hold a point mass: it locks no rotation. */
-int pol_joint_fits_point(pol_joint_type type);
+int pol_joint_fits_point(const pol_joint *joint);
 
 /* "force", "support" and so on; NULL if there is no such type. */
 const char *pol_force_type_name(pol_force_type type);

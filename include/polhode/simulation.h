@@ -125,6 +125,7 @@ typedef struct pol_channel {
  *     FORCE.force or FORCE.torque          of a joint-spring, on the body of the second marker of
  *                                          its joint along or about the axis, N or N m
  *     DRIVE.force or DRIVE.torque          on the body of the second marker along or about z
+ *     COUPLING.force.1 or .torque.1, .2    the same of each of its two joints
  *     energy.kinetic  energy.potential  energy.total
  *     energy.dissipated                    taken out by dampers and drag since the start, J
  *     energy.applied                       work of constant forces, torques and actuators

@@ -141,8 +141,11 @@ static const char *multiplier_unit(pol_row_kind kind)
 {
   switch (kind) {
   case POL_ROW_TRANSLATION:
+  case POL_ROW_HEIGHT:
+  case POL_ROW_SLIP: /* times the slip it is a power */
     return "N";
   case POL_ROW_ROTATION:
+  case POL_ROW_TWIST:
     return "N m";
   case POL_ROW_DISTANCE:
     break;
@@ -155,9 +158,9 @@ static void add_joint(pol_record *record, size_t *used, const pol_formulation *f
 {
   const pol_joint *joint = pol_mechanism_joint(pol_formulation_mechanism(formulation), index);
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
-  int num_rows;
-  pol_joint_rows(joint->type, rows);
-  pol_formulation_joint_rows(formulation, index, &num_rows);
+  int held, num_rows = pol_joint_rows(joint, rows);
+  pol_formulation_joint_rows(formulation, index, &held);
+  if (held == 0) num_rows = 0; /* a joint that the coordinates satisfy has no multipliers */
   for (int i = 0; i < pol_joint_num_coordinates(joint); i++) {
     const pol_coordinate_info *info = pol_joint_coordinate(joint, i);
     add_channel(record, used, joint->name, info->name, NULL, info->angular ? "rad" : "m");
@@ -203,6 +206,16 @@ static void add_drive(pol_record *record, size_t *used, const pol_drive *drive)
   add_channel(record, used, drive->name, torque ? "torque" : "force", NULL, torque ? "N m" : "N");
 }
 
+/* COUPLING.torque.1, COUPLING.force.2 and so on: of its first and second joint. */
+static void add_coupling(pol_record *record, size_t *used, const pol_coupling *coupling)
+{
+  for (int i = 0; i < 2; i++) {
+    int turns = coupling->coordinate[i] == POL_DRIVE_ROTATION;
+    add_channel(record, used, coupling->name, turns ? "torque" : "force", ordinals[i],
+                turns ? "N m" : "N");
+  }
+}
+
 /* Walks all quantities; returns the number of characters of their names. */
 static size_t add_all(pol_record *record)
 {
@@ -221,6 +234,8 @@ static size_t add_all(pol_record *record)
     add_force(record, &used, mechanism, i);
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
     add_drive(record, &used, pol_mechanism_drive(mechanism, i));
+  for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++)
+    add_coupling(record, &used, pol_mechanism_coupling(mechanism, i));
   for (int i = 0; i < NUM_TOTALS; i++) add_total(record, totals[i]);
   return used;
 }
@@ -360,6 +375,8 @@ void pol_record_row(const pol_record *record, double *row)
     row = write_force(formulation, &at, i, row);
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
     *row++ = pol_formulation_drive_effort(formulation, &at, i);
+  for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++, row += 2)
+    pol_formulation_coupling_effort(formulation, &at, i, row);
   pol_formulation_momentum(formulation, at.q, at.v, &momentum);
   write_totals(pol_simulation_summary(record->simulation), &momentum, row);
 }

@@ -34,7 +34,7 @@ struct pol_simulation {
 
   /* Copy of the solution; state points into it. */
   pol_state state;
-  double *q, *v, *vd, *lambda, *eta, *history;
+  double *q, *v, *vd, *lambda, *eta, *history, *p;
   pol_power power;
 
   /* Workspace of the residuals; rest is zero. */
@@ -202,6 +202,9 @@ static void copy_solution(pol_simulation *sim, const pol_state *from)
     memcpy(sim->eta, from->eta, (size_t)sim->dae->num_holonomic * sizeof(double));
   if (from->history != NULL)
     memcpy(sim->history, from->history, sim->dae->history_size * sizeof(double));
+  sim->state.p = from->p != NULL ? sim->p : NULL;
+  if (from->p != NULL) memcpy(sim->p, from->p, nv * sizeof(double));
+  sim->state.lambda_t = from->lambda_t;
 }
 
 /* Adds the work of a step of this length, at the end of which the power is this. */
@@ -344,14 +347,15 @@ static pol_status allocate(pol_simulation *sim)
   size_t nq = (size_t)dae->group.nq, nv = (size_t)dae->group.nv;
   size_t m = (size_t)pol_dae_num_constraints(dae);
   sim->memory =
-      calloc(nq + 3 * nv + 6 * m + dae->history_size + dae->scratch_size + 1, sizeof(double));
+      calloc(nq + 4 * nv + 6 * m + dae->history_size + dae->scratch_size + 1, sizeof(double));
   if (sim->memory == NULL) return POL_NO_MEMORY;
   sim->q = sim->memory;
   sim->v = sim->q + nq;
   sim->vd = sim->v + nv;
   sim->lambda = sim->vd + nv;
   sim->eta = sim->lambda + m;
-  sim->position = sim->eta + m;
+  sim->p = sim->eta + m;
+  sim->position = sim->p + nv;
   sim->velocity = sim->position + m;
   sim->acceleration = sim->velocity + m;
   sim->drift = sim->acceleration + m;

@@ -36,22 +36,30 @@ static const char *marker_owner(const pol_mechanism *mechanism, int marker)
 }
 
 /* What a joint locks: "translations x y z, 2 rotations", "the distance". */
-static void describe_locks(pol_joint_type type, char *text, size_t size)
+static void describe_locks(const pol_joint *joint, char *text, size_t size)
 {
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
-  int num_rows = pol_joint_rows(type, rows);
+  int num_rows = pol_joint_rows(joint, rows);
   int rotations = 0;
   size_t used = 0;
-  if (type == POL_DISTANCE) {
+  if (joint->type == POL_DISTANCE) {
     snprintf(text, size, "the distance");
+    return;
+  }
+  if (joint->type == POL_ROLLING_SPHERE || joint->type == POL_ROLLING_DISK) {
+    snprintf(text, size, "the height and 2 slip velocities, radius %.10g m", joint->radius);
     return;
   }
   text[0] = '\0';
   for (int i = 0; i < num_rows; i++) {
-    if (rows[i].kind == POL_ROW_ROTATION)
+    if (rows[i].kind != POL_ROW_TRANSLATION)
       rotations++;
     else if (used < size)
-      used += (size_t)snprintf(text + used, size - used, "%s %c", used == 0 ? "translations" : "",
+      used += (size_t)snprintf(text + used, size - used, "%s %c",
+                               used > 0 ? ""
+                               : i + 1 < num_rows && rows[i + 1].kind == POL_ROW_TRANSLATION
+                                   ? "translations"
+                                   : "translation",
                                "xyz"[rows[i].axis]);
   }
   if (rotations > 0 && used < size)
@@ -170,7 +178,7 @@ static void print_mechanism(const findings *found)
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, i);
     char locks[80];
-    describe_locks(joint->type, locks, sizeof locks);
+    describe_locks(joint, locks, sizeof locks);
     cli_print_row("joint", "%s, %s from %s to %s, locks %s", joint->name,
                   pol_joint_type_name(joint->type), marker_owner(mechanism, joint->marker[0]),
                   marker_owner(mechanism, joint->marker[1]), locks);
@@ -189,6 +197,14 @@ static void print_mechanism(const findings *found)
                   pol_function_type_name(drive->function.type), expression ? " " : "",
                   expression ? expression : "");
   }
+  for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++) {
+    const pol_coupling *c = pol_mechanism_coupling(mechanism, i);
+    cli_print_row("coupling", "%s, %.10g times %s of %s and %.10g times %s of %s", c->name,
+                  c->factor[0], pol_coordinate_name(c->coordinate[0]),
+                  pol_mechanism_joint(mechanism, c->joint[0])->name, c->factor[1],
+                  pol_coordinate_name(c->coordinate[1]),
+                  pol_mechanism_joint(mechanism, c->joint[1])->name);
+  }
   char redundant[32] = "";
   if (found->num_redundant)
     snprintf(redundant, sizeof redundant, ", %d redundant", found->num_redundant);
@@ -201,12 +217,10 @@ static void print_mechanism(const findings *found)
 static void print_settings(const pol_settings *settings)
 {
   const pol_options *options = &settings->options;
-  cli_print_row("method", "%s, index %s", options->method, cli_index_name(options->index));
-  cli_print_row("parameters", "alpha_m %.6g, alpha_f %.6g, beta %.6g, gamma %.6g", options->alpha_m,
-                options->alpha_f, options->beta, options->gamma);
-  cli_print_row("sigma", "%.6g, %s update", options->sigma,
-                cli_sigma_update_name(options->sigma_update));
-  cli_print_row("start", "%s", cli_start_name(options->start));
+  cli_print_method(options);
+  if (cli_has_setting(options, "alpha_m"))
+    cli_print_row("parameters", "alpha_m %.6g, alpha_f %.6g, beta %.6g, gamma %.6g",
+                  options->alpha_m, options->alpha_f, options->beta, options->gamma);
   cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
   cli_print_row("time", "0 to %.10g s in steps of %.10g s", settings->end, settings->step);
   cli_print_row("Newton", "%s, tolerance %.3g, at most %d iteration%s",
@@ -263,7 +277,7 @@ static json_t *joints_json(const pol_mechanism *mechanism)
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, i);
     char locks[80];
-    describe_locks(joint->type, locks, sizeof locks);
+    describe_locks(joint, locks, sizeof locks);
     json_t *item = json_pack("{s:s, s:s, s:[s, s], s:s}",                         //
                              "name", joint->name,                                 //
                              "type", pol_joint_type_name(joint->type),            //
@@ -348,25 +362,48 @@ static json_t *drives_json(const pol_mechanism *mechanism)
   return list;
 }
 
+static json_t *couplings_json(const pol_mechanism *mechanism)
+{
+  json_t *list = json_array();
+  for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++) {
+    const pol_coupling *coupling = pol_mechanism_coupling(mechanism, i);
+    json_t *item = json_pack("{s:s, s:[s, s], s:[s, s], s:o, s:o}",                              //
+                             "name", coupling->name,                                             //
+                             "joints", pol_mechanism_joint(mechanism, coupling->joint[0])->name, //
+                             pol_mechanism_joint(mechanism, coupling->joint[1])->name,           //
+                             "coordinates", pol_coordinate_name(coupling->coordinate[0]),        //
+                             pol_coordinate_name(coupling->coordinate[1]),                       //
+                             "factors", cli_json_numbers(coupling->factor, 2),                   //
+                             "reference", cli_json_numbers(coupling->reference, 2));
+    if (json_array_append_new(list, item) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
 static json_t *settings_json(const pol_settings *settings)
 {
   const pol_options *options = &settings->options;
-  return json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s}", //
-                   "method", options->method,                                                     //
-                   "index", cli_json_index(options->index),                                       //
-                   "sigma", cli_json_number(options->sigma),                                      //
-                   "sigma_update", cli_sigma_update_name(options->sigma_update),                  //
-                   "start", cli_start_name(options->start),                                       //
-                   "formulation", pol_formulation_name(settings->formulation),                    //
-                   "alpha_m", cli_json_number(options->alpha_m),                                  //
-                   "alpha_f", cli_json_number(options->alpha_f),                                  //
-                   "beta", cli_json_number(options->beta),                                        //
-                   "gamma", cli_json_number(options->gamma),                                      //
-                   "step", cli_json_number(settings->step),                                       //
-                   "end", cli_json_number(settings->end),                                         //
-                   "newton", cli_newton_name(options->newton.kind),                               //
-                   "newton_tolerance", cli_json_number(options->newton.tolerance),                //
-                   "solver", cli_solver_name(options->solver));
+  return json_pack(
+      "{s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s}", //
+      "method", options->method,                                                               //
+      "index", cli_json_index(options->index),                                                 //
+      "sigma", cli_json_number(options->sigma),                                                //
+      "sigma_update", cli_sigma_update_name(options->sigma_update),                            //
+      "theta", cli_json_number(options->theta), "vartheta", cli_json_number(options->vartheta),
+      "start", cli_start_name(options->start),                        //
+      "formulation", pol_formulation_name(settings->formulation),     //
+      "alpha_m", cli_json_number(options->alpha_m),                   //
+      "alpha_f", cli_json_number(options->alpha_f),                   //
+      "beta", cli_json_number(options->beta),                         //
+      "gamma", cli_json_number(options->gamma),                       //
+      "step", cli_json_number(settings->step),                        //
+      "end", cli_json_number(settings->end),                          //
+      "newton", cli_newton_name(options->newton.kind),                //
+      "newton_tolerance", cli_json_number(options->newton.tolerance), //
+      "solver", cli_solver_name(options->solver));
 }
 
 static json_t *findings_json(const findings *found)
@@ -374,17 +411,18 @@ static json_t *findings_json(const findings *found)
   const pol_model *model = found->model;
   double gravity[3];
   pol_mechanism_gravity(model->mechanism, gravity);
-  json_t *object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", //
-                             "status", found->started ? "valid" : "failed",             //
-                             "model", model->name,                                      //
-                             "gravity", cli_json_numbers(gravity, 3),                   //
-                             "bodies", bodies_json(model->mechanism),                   //
-                             "joints", joints_json(model->mechanism),                   //
-                             "forces", forces_json(model->mechanism),                   //
-                             "drives", drives_json(model->mechanism),                   //
-                             "constraints", found->num_constraints,                     //
-                             "degrees_of_freedom", degrees_of_freedom(found),           //
-                             "simulation", settings_json(&model->settings),             //
+  json_t *object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", //
+                             "status", found->started ? "valid" : "failed",                  //
+                             "model", model->name,                                           //
+                             "gravity", cli_json_numbers(gravity, 3),                        //
+                             "bodies", bodies_json(model->mechanism),                        //
+                             "joints", joints_json(model->mechanism),                        //
+                             "forces", forces_json(model->mechanism),                        //
+                             "drives", drives_json(model->mechanism),                        //
+                             "couplings", couplings_json(model->mechanism),                  //
+                             "constraints", found->num_constraints,                          //
+                             "degrees_of_freedom", degrees_of_freedom(found),                //
+                             "simulation", settings_json(&model->settings),                  //
                              "warnings", cli_json_warnings(&model->settings));
   int failed;
   if (!found->started)
@@ -406,8 +444,8 @@ static int count_constraints(const pol_mechanism *mechanism)
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
   int count = 0;
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
-    count += pol_joint_rows(pol_mechanism_joint(mechanism, i)->type, rows);
-  return count + pol_mechanism_num_drives(mechanism);
+    count += pol_joint_rows(pol_mechanism_joint(mechanism, i), rows);
+  return count + pol_mechanism_num_drives(mechanism) + pol_mechanism_num_couplings(mechanism);
 }
 
 static int check_model(const cli_args *args, const pol_model *model)

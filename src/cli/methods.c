@@ -27,6 +27,16 @@ static const choice sigma_updates[] = {
     {"exact", "the equations as they are"},
     {"incremental", "the printed algorithm, which adds up linearised increments"},
 };
+static const choice thetas[] = {
+    {"NUMBER", "vi-b, 0 to 1: where in the step forces are evaluated, 1 by default; vi-a: 1/2"},
+};
+static const choice varthetas[] = {
+    {"NUMBER", "vi-b, 0 to below 1: weight of the reaction at the end, 1/2 by default"},
+};
+static const choice guesses[] = {
+    {"advanced", "Newton's iteration starts from q + h v"},
+    {"simple", "it starts from q"},
+};
 static const choice starts[] = {
     {"default", "the one with second order in every component"},
     {"classical", "a_0 = v'(0)"},
@@ -43,6 +53,9 @@ static const struct {
     {"index", indices, sizeof indices / sizeof indices[0]},
     {"sigma", sigmas, sizeof sigmas / sizeof sigmas[0]},
     {"sigma_update", sigma_updates, sizeof sigma_updates / sizeof sigma_updates[0]},
+    {"theta", thetas, sizeof thetas / sizeof thetas[0]},
+    {"vartheta", varthetas, sizeof varthetas / sizeof varthetas[0]},
+    {"guess", guesses, sizeof guesses / sizeof guesses[0]},
     {"start", starts, sizeof starts / sizeof starts[0]},
 };
 enum { NUM_SETTINGS = sizeof settings / sizeof settings[0] };
@@ -51,12 +64,13 @@ enum { NUM_SETTINGS = sizeof settings / sizeof settings[0] };
 
 static json_t *method_json(const pol_method *method)
 {
-  return json_pack("{s:s, s:s, s:s, s:s, s:s}",    //
-                   "name", method->name,           //
-                   "title", method->title,         //
-                   "order", method->order,         //
-                   "conserves", method->conserves, //
-                   "source", method->source);
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", //
+                   "name", method->name,             //
+                   "title", method->title,           //
+                   "order", method->order,           //
+                   "conserves", method->conserves,   //
+                   "source", method->source,         //
+                   "settings", method->settings);
 }
 
 static json_t *named_json(const char *name, const char *title)
@@ -101,6 +115,7 @@ static void print_all(void)
     printf("    %-10s %s\n", "order", method->order);
     printf("    %-10s %s\n", "conserves", method->conserves);
     printf("    %-10s %s\n", "source", method->source);
+    printf("    %-10s %s\n", "settings", method->settings);
   }
   printf("\nformulations\n");
   for (int i = 0; i < pol_formulation_count(); i++) {
@@ -130,10 +145,9 @@ const cli_command cli_methods = {
     .name = "methods",
     .summary = "list integrators, formulations and their settings",
     .operand = NULL,
-    .text =
-        "Lists the integrators: what each is, its order, what it conserves, where it comes\n"
-        "from; the formulations, that is, choices of coordinates; and what \"index\", \"sigma\"\n"
-        "and \"start\" of a model file can be.",
+    .text = "Lists the integrators: what each is, its order, what it conserves, where it comes\n"
+            "from; the formulations, that is, choices of coordinates; and what settings of a\n"
+            "model file such as \"index\", \"sigma\" and \"start\" can be.",
     .examples = "  polhode methods\n"
                 "  polhode methods --json",
     .options = options,

@@ -1,5 +1,5 @@
 /* The report of a run: work done, final state of every body, reaction of every joint, effort of
- * every drive, energy, constraint residuals; as a table and as a JSON object.
+ * every drive and coupling, energy, constraint residuals; as a table and as a JSON object.
  */
 #include "cli/summary.h"
 
@@ -65,11 +65,7 @@ static void print_work(const cli_outcome *outcome)
   const pol_settings *settings = &outcome->model->settings;
   const pol_counts *counts = &summary->counts;
   cli_print_model(outcome->model->name, outcome->source);
-  cli_print_row("method", "%s, index %s", settings->options.method,
-                cli_index_name(settings->options.index));
-  cli_print_row("sigma", "%.6g, %s update", settings->options.sigma,
-                cli_sigma_update_name(settings->options.sigma_update));
-  cli_print_row("start", "%s", cli_start_name(settings->options.start));
+  cli_print_method(&settings->options);
   cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
   cli_print_redundant(outcome->simulation);
   cli_print_row("status", "%s at t = %.10g s of %.10g s", outcome->status, summary->t,
@@ -121,7 +117,8 @@ void cli_note_moves(const pol_simulation *simulation)
 /* Width of the column of names: the longest one shown, within reason. */
 static int name_width(const pol_mechanism *mechanism)
 {
-  size_t width = sizeof "joint" - 1;
+  const int couplings = pol_mechanism_num_couplings(mechanism);
+  size_t width = strlen(couplings > 0 ? "coupling" : "joint");
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism) && i < MAX_SHOWN; i++) {
     size_t length = strlen(pol_mechanism_body(mechanism, i)->name);
     if (length > width) width = length;
@@ -132,6 +129,10 @@ static int name_width(const pol_mechanism *mechanism)
   }
   for (int i = 0; i < pol_mechanism_num_drives(mechanism) && i < MAX_SHOWN; i++) {
     size_t length = strlen(pol_mechanism_drive(mechanism, i)->name);
+    if (length > width) width = length;
+  }
+  for (int i = 0; i < couplings && i < MAX_SHOWN; i++) {
+    size_t length = strlen(pol_mechanism_coupling(mechanism, i)->name);
     if (length > width) width = length;
   }
   return width < 24 ? (int)width : 24;
@@ -199,6 +200,28 @@ static void print_drives(const pol_simulation *simulation)
   print_rest("drives", count);
 }
 
+static void print_couplings(const pol_simulation *simulation)
+{
+  const pol_formulation *formulation = pol_simulation_formulation(simulation);
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  pol_point at = pol_state_point(pol_simulation_state(simulation));
+  int count = pol_mechanism_num_couplings(mechanism), width = name_width(mechanism);
+  if (count > 0) printf("\n%-*s  %-16s  %-5s  %17s\n", width, "coupling", "final", "unit", "z");
+  for (int i = 0; i < count && i < MAX_SHOWN; i++) {
+    const pol_coupling *coupling = pol_mechanism_coupling(mechanism, i);
+    double effort[2];
+    pol_formulation_coupling_effort(formulation, &at, i, effort);
+    for (int k = 0; k < 2; k++) {
+      int turns = coupling->coordinate[k] == POL_DRIVE_ROTATION;
+      char quantity[16];
+      snprintf(quantity, sizeof quantity, "%s %d", turns ? "torque" : "force", k + 1);
+      printf("%-*s  %-16s  %-5s  %17.10g\n", width, k == 0 ? coupling->name : "", quantity,
+             turns ? "N m" : "N", effort[k] + 0.0);
+    }
+  }
+  print_rest("couplings", count);
+}
+
 static void print_quality(const pol_summary *summary)
 {
   double initial = summary->initial_energy.kinetic + summary->initial_energy.potential;
@@ -225,6 +248,7 @@ void cli_summary_print(const cli_outcome *outcome)
   print_moves(&summary->moves);
   print_state(outcome->simulation);
   print_drives(outcome->simulation);
+  print_couplings(outcome->simulation);
   putchar('\n');
   print_quality(summary);
   if (outcome->out != NULL)
@@ -278,19 +302,19 @@ static json_t *joint_json(const pol_formulation *formulation, const pol_state *s
   const pol_joint *joint = pol_mechanism_joint(pol_formulation_mechanism(formulation), index);
   double force[3], torque[3], force_local[3], torque_local[3];
   pol_marker_state marker;
-  int num_rows;
-  int first = pol_formulation_joint_rows(formulation, index, &num_rows);
+  double multipliers[POL_MAX_JOINT_ROWS];
+  int count = pol_formulation_multipliers(formulation, state->lambda, index, multipliers);
   pol_point at = pol_state_point(state);
   pol_formulation_reaction(formulation, &at, index, force, torque);
   pol_formulation_marker_state(formulation, state->q, state->v, joint->marker[0], &marker);
   pol_m3_apply_transposed(marker.rotation, force, force_local);
   pol_m3_apply_transposed(marker.rotation, torque, torque_local);
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}",                                 //
-                   "coordinates", coordinates_json(formulation, &at, index),         //
-                   "multipliers", cli_json_numbers(state->lambda + first, num_rows), //
-                   "force", cli_json_numbers(force, 3),                              //
-                   "torque", cli_json_numbers(torque, 3),                            //
-                   "force_local", cli_json_numbers(force_local, 3),                  //
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}",                         //
+                   "coordinates", coordinates_json(formulation, &at, index), //
+                   "multipliers", cli_json_numbers(multipliers, count),      //
+                   "force", cli_json_numbers(force, 3),                      //
+                   "torque", cli_json_numbers(torque, 3),                    //
+                   "force_local", cli_json_numbers(force_local, 3),          //
                    "torque_local", cli_json_numbers(torque_local, 3));
 }
 
@@ -337,6 +361,25 @@ static json_t *drives_json(const pol_simulation *simulation)
   return NULL;
 }
 
+/* {NAME: {"effort": [..., ...]}, ...} */
+static json_t *couplings_json(const pol_simulation *simulation)
+{
+  const pol_formulation *formulation = pol_simulation_formulation(simulation);
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  pol_point at = pol_state_point(pol_simulation_state(simulation));
+  json_t *couplings = json_object();
+  int failed = 0;
+  for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++) {
+    double effort[2];
+    pol_formulation_coupling_effort(formulation, &at, i, effort);
+    failed |= json_object_set_new(couplings, pol_mechanism_coupling(mechanism, i)->name,
+                                  json_pack("{s:o}", "effort", cli_json_numbers(effort, 2)));
+  }
+  if (failed == 0) return couplings;
+  json_decref(couplings);
+  return NULL;
+}
+
 static json_t *momentum_json(const pol_formulation *formulation, const pol_state *state)
 {
   pol_momentum momentum;
@@ -345,7 +388,8 @@ static json_t *momentum_json(const pol_formulation *formulation, const pol_state
                    cli_json_numbers(momentum.angular, 3));
 }
 
-/* {"bodies": {NAME: ...}, "markers": ..., "joints": ..., "drives": ..., "momentum": ...} */
+/* {"bodies": {NAME: ...}, "markers": ..., "joints": ..., "drives": ..., "couplings": ...,
+ * "momentum": ...} */
 static json_t *final_json(const pol_simulation *simulation)
 {
   const pol_formulation *formulation = pol_simulation_formulation(simulation);
@@ -362,10 +406,10 @@ static json_t *final_json(const pol_simulation *simulation)
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
     failed |= json_object_set_new(joints, pol_mechanism_joint(mechanism, i)->name,
                                   joint_json(formulation, state, i));
-  json_t *object =
-      json_pack("{s:o, s:o, s:o, s:o, s:o}", "bodies", bodies, "markers",
-                markers_json(formulation, state), "joints", joints, "drives",
-                drives_json(simulation), "momentum", momentum_json(formulation, state));
+  json_t *object = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "bodies", bodies, "markers",
+                             markers_json(formulation, state), "joints", joints, "drives",
+                             drives_json(simulation), "couplings", couplings_json(simulation),
+                             "momentum", momentum_json(formulation, state));
   if (failed == 0) return object;
   json_decref(object);
   return NULL;
@@ -423,7 +467,7 @@ json_t *cli_summary_json(const cli_outcome *outcome)
 {
   const pol_settings *settings = &outcome->model->settings;
   json_t *object =
-      json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:o, s:o, s:o}",             //
+      json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:o, s:o, s:o}",   //
                 "status", outcome->status,                                             //
                 "model", outcome->model->name,                                         //
                 "method", settings->options.method,                                    //
@@ -431,6 +475,8 @@ json_t *cli_summary_json(const cli_outcome *outcome)
                 "index", cli_json_index(settings->options.index),                      //
                 "sigma", cli_json_number(settings->options.sigma),                     //
                 "sigma_update", cli_sigma_update_name(settings->options.sigma_update), //
+                "theta", cli_json_number(settings->options.theta),                     //
+                "vartheta", cli_json_number(settings->options.vartheta),               //
                 "start", cli_start_name(settings->options.start),                      //
                 "step", cli_json_number(settings->step),                               //
                 "end", cli_json_number(settings->end),                                 //

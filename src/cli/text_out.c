@@ -3,8 +3,10 @@
  */
 #include "cli/text_out.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 /* --- names ------------------------------------------------------------------------------------ */
 
@@ -41,6 +43,27 @@ const char *cli_sigma_update_name(pol_sigma_update update)
   return update == POL_SIGMA_INCREMENTAL ? "incremental" : "exact";
 }
 
+int cli_has_setting(const pol_options *options, const char *key)
+{
+  const pol_method *method = pol_method_find(options->method);
+  return method != NULL && strstr(method->settings, key) != NULL;
+}
+
+void cli_print_method(const pol_options *options)
+{
+  if (!cli_has_setting(options, "index")) {
+    cli_print_row("method", "%s", options->method);
+    if (!isnan(options->theta)) cli_print_row("theta", "%.6g", options->theta);
+    if (!isnan(options->vartheta)) cli_print_row("vartheta", "%.6g", options->vartheta);
+    cli_print_row("guess", "%s", options->guess == POL_GUESS_SIMPLE ? "simple" : "advanced");
+    return;
+  }
+  cli_print_row("method", "%s, index %s", options->method, cli_index_name(options->index));
+  cli_print_row("sigma", "%.6g, %s update", options->sigma,
+                cli_sigma_update_name(options->sigma_update));
+  cli_print_row("start", "%s", cli_start_name(options->start));
+}
+
 const char *cli_newton_name(pol_newton_kind kind)
 {
   switch (kind) {
@@ -48,6 +71,8 @@ const char *cli_newton_name(pol_newton_kind kind)
     return "full";
   case POL_NEWTON_SIMPLIFIED:
     return "simplified";
+  case POL_NEWTON_PLAIN:
+    return "plain";
   case POL_NEWTON_MODIFIED:
     break;
   }

@@ -123,6 +123,17 @@ static void put_escaped(FILE *file, const char *text)
   }
 }
 
+/* "coupling gear: rotation" where the coupling acts on the joint at this end, else nothing */
+static int describe_coupling(const pol_coupling *coupling, int end, int joint, char text[TEXT_SIZE])
+{
+  char name[TEXT_SIZE];
+  if (coupling->joint[end] != joint) return 0;
+  shorten(coupling->name, NAME_LENGTH, name);
+  snprintf(text, TEXT_SIZE, "coupling %.120s: %s", name,
+           pol_coordinate_name(coupling->coordinate[end]));
+  return 1;
+}
+
 /* "drive motor: rotation, speed" */
 static void describe_drive(const pol_drive *drive, char text[TEXT_SIZE])
 {
@@ -274,6 +285,12 @@ static void size_item(const diagram *d, item *it)
     const pol_drive *drive = pol_mechanism_drive(d->mechanism, i);
     if (drive->joint != e->joint) continue;
     describe_drive(drive, text);
+    if (text_width(text, font_size) + 16 > widest) widest = text_width(text, font_size) + 16;
+    it->height += line_height + 5;
+  }
+  for (int i = 0; e->joint != NONE && i < 2 * pol_mechanism_num_couplings(d->mechanism); i++) {
+    const pol_coupling *coupling = pol_mechanism_coupling(d->mechanism, i / 2);
+    if (!describe_coupling(coupling, i % 2, e->joint, text)) continue;
     if (text_width(text, font_size) + 16 > widest) widest = text_width(text, font_size) + 16;
     it->height += line_height + 5;
   }
@@ -525,6 +542,20 @@ static void draw_body(FILE *file, const diagram *d, const item *it)
   fputs("</g>\n", file);
 }
 
+/* What acts on a joint, in a frame below its name and type. */
+static void draw_pill(FILE *file, double x, double y, const char *tip, const char *text)
+{
+  const double width = text_width(text, font_size) + 16;
+  fputs("<g>", file);
+  put_tip(file, tip);
+  fprintf(file,
+          "<rect class=\"drive\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+          "rx=\"9\"/>\n",
+          x - width / 2, y - 13.5, width, line_height + 2);
+  put_line(file, x, y, "name", text);
+  fputs("</g>\n", file);
+}
+
 static void draw_label(FILE *file, const diagram *d, const item *it)
 {
   const edge *e = &d->edges[it->index];
@@ -540,16 +571,12 @@ static void draw_label(FILE *file, const diagram *d, const item *it)
     const pol_drive *drive = pol_mechanism_drive(d->mechanism, i);
     if (drive->joint != e->joint) continue;
     describe_drive(drive, text);
-    y += line_height + 5;
-    const double width = text_width(text, font_size) + 16;
-    fputs("<g>", file);
-    put_tip(file, drive->name);
-    fprintf(file,
-            "<rect class=\"drive\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
-            "rx=\"9\"/>\n",
-            it->x - width / 2, y - 13.5, width, line_height + 2);
-    put_line(file, it->x, y, "name", text);
-    fputs("</g>\n", file);
+    draw_pill(file, it->x, y += line_height + 5, drive->name, text);
+  }
+  for (int i = 0; e->joint != NONE && i < 2 * pol_mechanism_num_couplings(d->mechanism); i++) {
+    const pol_coupling *coupling = pol_mechanism_coupling(d->mechanism, i / 2);
+    if (describe_coupling(coupling, i % 2, e->joint, text))
+      draw_pill(file, it->x, y += line_height + 5, coupling->name, text);
   }
 }
 

@@ -440,7 +440,7 @@ pol_status pol_assembler_acceleration(pol_assembler *assembler, double t, const 
   int nv = a->saddle->nv, m = a->saddle->m, row = 0;
   pol_point at = {
       .t = t, .q = q, .v = v, .vd = a->zero, .lambda = a->lambda, .history = a->history};
-  double change = INFINITY, size = 0.0;
+  double change = HUGE_VAL, size = 0.0;
   memset(a->lambda, 0, (size_t)m * sizeof *a->lambda);
   for (int k = 0; k < MAX_FEEDBACK_ITERATIONS && change > feedback_accuracy * size; k++) {
     pol_status status = solve_acceleration(a, &at, diagnostics);
@@ -475,6 +475,7 @@ pol_status pol_assembler_normal_part(pol_assembler *assembler, double t, const d
   if (status) return status;
   memset(a->rhs, 0, (size_t)(nv + m) * sizeof *a->rhs);
   pol_matrix_multiply(a->saddle->patterns.constraint, a->jacobian, 1.0, w, a->rhs + nv);
+  for (int i = a->dae->num_holonomic; i < m; i++) a->rhs[nv + i] = 0.0;
   status = solve_kkt(a, NULL, t, diagnostics);
   if (status) return status;
   memcpy(w, a->rhs, (size_t)nv * sizeof *w);

@@ -10,7 +10,8 @@ pol_saddle *pol_assembler_saddle(pol_assembler *assembler);
 /* What evaluations find as history from now on (pol_point); NULL at first. */
 void pol_assembler_set_history(pol_assembler *assembler, const double *history);
 
-/* Replaces w (nv) by the least vector in the metric of the mass matrix with the same B w. */
+/* Replaces w (nv) by the least vector in the metric of the mass matrix with the same B w in the
+ * holonomic rows and none in the others, which velocities satisfy by themselves. */
 pol_status pol_assembler_normal_part(pol_assembler *assembler, double t, const double *q, double *w,
                                      pol_diagnostics *diagnostics);
 

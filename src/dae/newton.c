@@ -14,7 +14,7 @@
 static const double armijo = 1e-4;
 
 /* Marks each increment as rotation, translation or state. */
-static void classify(int *kind, const pol_dae *dae)
+static void classify(int *kind, int num_increments, const pol_dae *dae)
 {
   const pol_group *group = &dae->group;
   for (int f = 0; f < group->num_factors; f++) {
@@ -23,22 +23,35 @@ static void classify(int *kind, const pol_dae *dae)
       kind[factor->v + i] = factor->kind == POL_REAL || i >= 3 ? POL_TRANSLATIONS : POL_ROTATIONS;
   }
   for (int i = 0; i < dae->num_states; i++) kind[group->nv - dae->num_states + i] = POL_KINDS + i;
+  for (int i = group->nv; i < num_increments; i++) kind[i] = kind[i - group->nv];
 }
 
 pol_status pol_newton_create(pol_newton **newton, const pol_dae *dae, pol_saddle *saddle,
                              const pol_newton_options *options, pol_counts *counts)
 {
+  const pol_newton_matrix matrix = {.n = saddle->n,
+                                    .num_increments = saddle->nv,
+                                    .pattern = saddle->pattern,
+                                    .values = saddle->values,
+                                    .solver = saddle->solver};
+  return pol_newton_create_for(newton, dae, &matrix, options, counts);
+}
+
+pol_status pol_newton_create_for(pol_newton **newton, const pol_dae *dae,
+                                 const pol_newton_matrix *matrix, const pol_newton_options *options,
+                                 pol_counts *counts)
+{
   pol_newton *s = *newton = calloc(1, sizeof *s);
   if (!s) return POL_NO_MEMORY;
-  size_t n = (size_t)saddle->n, kinds = POL_KINDS + (size_t)dae->num_states;
-  *s = (pol_newton){.options = *options, .dae = dae, .saddle = saddle, .counts = counts};
-  s->kind = calloc((size_t)dae->group.nv + 1, sizeof *s->kind);
+  size_t n = (size_t)matrix->n, kinds = POL_KINDS + (size_t)dae->num_states;
+  *s = (pol_newton){.options = *options, .dae = dae, .matrix = *matrix, .counts = counts};
+  s->kind = calloc((size_t)matrix->num_increments + 1, sizeof *s->kind);
   s->memory = calloc((5 + kinds) * n + kinds, sizeof *s->memory);
   if (!s->kind || !s->memory) {
     pol_newton_free(newton);
     return POL_NO_MEMORY;
   }
-  classify(s->kind, dae);
+  classify(s->kind, matrix->num_increments, dae);
   s->num_kinds = (int)kinds;
   s->trial = s->memory;
   s->dx = s->trial + n;
@@ -69,13 +82,13 @@ void pol_newton_reset(pol_newton *newton)
 /* Sums of |matrix| over the increments of each kind, a row. */
 static void measure_rows(pol_newton *s)
 {
-  const pol_pattern *S = s->saddle->pattern;
-  size_t n = (size_t)s->saddle->n;
+  const pol_pattern *S = s->matrix.pattern;
+  size_t n = (size_t)s->matrix.n;
   memset(s->row_size, 0, (size_t)s->num_kinds * n * sizeof *s->row_size);
-  for (int j = 0; j < s->saddle->nv; j++) {
+  for (int j = 0; j < s->matrix.num_increments; j++) {
     double *size = s->row_size + (size_t)s->kind[j] * n;
     for (int k = S->start[j]; k < S->start[j + 1]; k++)
-      size[S->row[k]] += fabs(s->saddle->values[k]);
+      size[S->row[k]] += fabs(s->matrix.values[k]);
   }
 }
 
@@ -83,13 +96,22 @@ static void measure_rows(pol_newton *s)
  * residual cannot be smaller. */
 static void measure_round_off(pol_newton *s, const double *x)
 {
-  const pol_pattern *S = s->saddle->pattern;
-  memset(s->round_off, 0, (size_t)s->saddle->n * sizeof *s->round_off);
-  for (int j = s->saddle->nv; j < s->saddle->n; j++) {
+  const pol_pattern *S = s->matrix.pattern;
+  memset(s->round_off, 0, (size_t)s->matrix.n * sizeof *s->round_off);
+  for (int j = s->matrix.num_increments; j < s->matrix.n; j++) {
     double eps = 256.0 * DBL_EPSILON * fabs(x[j]);
     for (int k = S->start[j]; k < S->start[j + 1]; k++)
-      s->round_off[S->row[k]] += eps * fabs(s->saddle->values[k]);
+      s->round_off[S->row[k]] += eps * fabs(s->matrix.values[k]);
   }
+}
+
+/* What is accepted as the residual of a row, before the least share. */
+static double accepted_residual(const pol_newton *s, int row)
+{
+  double accepted = DBL_MIN;
+  for (int k = 0; k < s->num_kinds; k++)
+    accepted += s->row_size[k * s->matrix.n + row] * s->tolerance[k];
+  return fmax(accepted, s->round_off[row]);
 }
 
 /* Largest residual over what is accepted; the row in *worst.  One that is not finite is the
@@ -97,14 +119,12 @@ static void measure_round_off(pol_newton *s, const double *x)
  */
 static double residual_norm(const pol_newton *s, const double *r, int *worst)
 {
-  double max = 0.0;
+  double max = 0.0, least = 0.0;
   *worst = 0;
-  for (int i = 0; i < s->saddle->n && isfinite(max); i++) {
-    double accepted = DBL_MIN;
-    for (int k = 0; k < s->num_kinds; k++)
-      accepted += s->row_size[k * s->saddle->n + i] * s->tolerance[k];
-    if (s->round_off[i] > accepted) accepted = s->round_off[i];
-    double size = fabs(r[i]) / accepted;
+  for (int i = 0; i < s->matrix.n && s->matrix.least_share > 0.0; i++)
+    least = fmax(least, s->matrix.least_share * accepted_residual(s, i));
+  for (int i = 0; i < s->matrix.n && isfinite(max); i++) {
+    double size = fabs(r[i]) / fmax(least, accepted_residual(s, i));
     if (size <= max) continue;
     max = size;
     *worst = i;
@@ -116,7 +136,7 @@ static double residual_norm(const pol_newton *s, const double *r, int *worst)
  * way of the reactions. */
 static int row_not_finite(const pol_newton *s)
 {
-  const int nv = s->saddle->nv, n = s->saddle->n;
+  const int nv = s->matrix.num_increments, n = s->matrix.n;
   for (int i = nv; i < n; i++)
     if (!isfinite(s->r[i])) return i;
   for (int i = 0; i < nv; i++)
@@ -127,7 +147,7 @@ static int row_not_finite(const pol_newton *s)
 static double correction_norm(const pol_newton *s, double share)
 {
   double max = 0.0;
-  for (int i = 0; i < s->saddle->nv && isfinite(max); i++) {
+  for (int i = 0; i < s->matrix.num_increments && isfinite(max); i++) {
     double size = share * fabs(s->dx[i]) / (s->tolerance[s->kind[i]] + DBL_MIN);
     if (!(size <= max)) max = size;
   }
@@ -136,13 +156,20 @@ static double correction_norm(const pol_newton *s, double share)
 
 /* --- iteration -------------------------------------------------------------------------------- */
 
+/* The equation (numbering of pol_dae.describe) that belongs to a row or column of the matrix. */
+static int equation_of(const pol_newton *s, int row)
+{
+  int nv = s->dae->group.nv, below = row - s->matrix.num_increments;
+  return below < 0 ? row % nv : nv + below % pol_dae_num_constraints(s->dae);
+}
+
 /* Reports a failure; the matrix is not to be trusted for the next attempt. */
 static pol_status fail(pol_newton *s, pol_status status, int row, const char *message,
                        const char *advice, pol_diagnostics *d)
 {
   s->has_matrix = 0;
   d->status = status;
-  d->equation = row < 0 ? -1 : pol_saddle_equation(s->saddle, row);
+  d->equation = row < 0 ? -1 : equation_of(s, row);
   d->where[0] = '\0';
   if (row >= 0) pol_dae_describe(s->dae, d->equation, d->where, sizeof d->where);
   snprintf(d->message, sizeof d->message, "%s", message);
@@ -172,9 +199,9 @@ static pol_status refresh(pol_newton *s, const pol_newton_system *system, pol_di
     return fail(s, status, -1, "the matrix could not be evaluated", "take a smaller step", d);
   s->counts->jacobians++;
   s->counts->factorizations++;
-  status = pol_solver_refactor(s->saddle->solver, s->saddle->values);
+  status = pol_solver_refactor(s->matrix.solver, s->matrix.values);
   if (status == POL_SINGULAR)
-    return fail(s, status, pol_solver_singular_column(s->saddle->solver),
+    return fail(s, status, pol_solver_singular_column(s->matrix.solver),
                 "the Newton matrix is singular",
                 "the mechanism may be in a singular position or have redundant constraints", d);
   if (status)
@@ -200,7 +227,7 @@ static pol_status search(pol_newton *s, const pol_newton_system *system, const d
   int halvings = fresh ? s->options.line_search : 0, anyhow = fresh && halvings == 0;
   a->share = 1.0;
   for (int k = 0;; k++, a->share *= 0.5) {
-    for (int i = 0; i < s->saddle->n; i++) s->trial[i] = x[i] + a->share * s->dx[i];
+    for (int i = 0; i < s->matrix.n; i++) s->trial[i] = x[i] + a->share * s->dx[i];
     pol_status status = evaluate(s, system, s->trial, s->trial_r);
     if (!status) {
       measure_round_off(s, s->trial);
@@ -219,7 +246,7 @@ static pol_status search(pol_newton *s, const pol_newton_system *system, const d
 static void accept(pol_newton *s, double *x)
 {
   double *r = s->r;
-  memcpy(x, s->trial, (size_t)s->saddle->n * sizeof *x);
+  memcpy(x, s->trial, (size_t)s->matrix.n * sizeof *x);
   s->r = s->trial_r;
   s->trial_r = r;
 }
@@ -231,9 +258,36 @@ static int is_slow(double contraction, double residual)
   return square * square * residual > 1.0;
 }
 
+/* Newton's method as it stands in a textbook: the stopping rule looks at the residual before a
+ * correction and at the correction. */
+static pol_status solve_plain(pol_newton *s, const pol_newton_system *system, double *x,
+                              pol_diagnostics *d)
+{
+  for (d->iteration = 0; d->iteration < s->options.max_iterations;) {
+    pol_status status = evaluate(s, system, x, s->r);
+    if (status) return evaluate_failed(s, status, d);
+    status = refresh(s, system, d);
+    if (status) return status;
+    for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
+    pol_solver_solve(s->matrix.solver, s->dx);
+    for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
+    s->counts->newton_iterations++;
+    d->iteration++;
+    d->residual = d->correction = system->size(s->r, s->dx, system->user) / s->options.tolerance;
+    if (!isfinite(d->residual))
+      return fail(s, POL_NOT_FINITE, -1, "a residual is not finite", "take a smaller step", d);
+    if (d->residual > 1.0) continue;
+    status = evaluate(s, system, x, s->r);
+    return status ? evaluate_failed(s, status, d) : POL_OK;
+  }
+  return fail(s, POL_NOT_CONVERGED, -1, "the Newton iteration did not converge",
+              "take a smaller step", d);
+}
+
 pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system, double *x,
                             pol_diagnostics *diagnostics)
 {
+  if (newton->options.kind == POL_NEWTON_PLAIN) return solve_plain(newton, system, x, diagnostics);
   static const char *smaller = "take a smaller step, or try the full Newton matrix";
   pol_newton *s = newton;
   pol_diagnostics *d = diagnostics;
@@ -253,8 +307,8 @@ pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system,
       if (status) return status;
       fresh = 1;
     }
-    for (int i = 0; i < s->saddle->n; i++) s->dx[i] = -s->r[i];
-    pol_solver_solve(s->saddle->solver, s->dx);
+    for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
+    pol_solver_solve(s->matrix.solver, s->dx);
     s->counts->newton_iterations++;
     d->iteration++;
 

@@ -21,21 +21,35 @@ enum { POL_ROTATIONS, POL_TRANSLATIONS, POL_KINDS };
 typedef struct pol_newton_system {
   /* r (n numbers) at x */
   pol_status (*residual)(const double *x, double *r, void *user);
-  /* The matrix dr/dx at the x of the last residual, into the values of the saddle. */
+  /* The matrix dr/dx at the x of the last residual, into its values. */
   pol_status (*matrix)(void *user);
   /* What a correction of each kind may be at the x of the last residual: POL_KINDS + num_states
    * numbers. */
   void (*tolerances)(double *tolerance, void *user);
   void *user;
+  /* Only for POL_NEWTON_PLAIN: the size of a residual and the correction it led to. */
+  double (*size)(const double *r, const double *dx, void *user);
 } pol_newton_system;
+
+/* What Newton's method has to know of a matrix: increments come first, in whole vectors of nv; then
+ * multipliers, in vectors of m (the last one may be shorter).  Rows likewise. */
+typedef struct pol_newton_matrix {
+  int n, num_increments;
+  const pol_pattern *pattern;
+  double *values;
+  pol_solver *solver;
+  /* Every residual may have this share of what the most generous row accepts.  0, unless rows can
+   * be without increments, as where the mass matrix is singular. */
+  double least_share;
+} pol_newton_matrix;
 
 typedef struct pol_newton {
   pol_newton_options options;
   const pol_dae *dae;
-  pol_saddle *saddle; /* not owned */
-  pol_counts *counts; /* not owned */
+  pol_newton_matrix matrix; /* its arrays are not owned */
+  pol_counts *counts;       /* not owned */
   int num_kinds;
-  int *kind; /* nv: of each increment */
+  int *kind; /* of each increment */
   double *memory;
   double *trial, *dx, *r, *trial_r, *round_off;
   double *row_size;  /* n numbers a kind */
@@ -45,6 +59,10 @@ typedef struct pol_newton {
 
 pol_status pol_newton_create(pol_newton **newton, const pol_dae *dae, pol_saddle *saddle,
                              const pol_newton_options *options, pol_counts *counts);
+/* The same for another matrix. */
+pol_status pol_newton_create_for(pol_newton **newton, const pol_dae *dae,
+                                 const pol_newton_matrix *matrix, const pol_newton_options *options,
+                                 pol_counts *counts);
 void pol_newton_free(pol_newton **newton);
 
 /* Forgets the matrix, e.g. because the step size has changed. */

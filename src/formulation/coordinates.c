@@ -35,7 +35,6 @@ pol_status pol_formulation_place_coordinates(pol_formulation *f)
     f->forces[k].history = history_of(f, force);
   }
   f->dae.history_size = (size_t)angles;
-  f->dae.remember = angles ? pol_formulation_remember : NULL;
   return POL_OK;
 }
 

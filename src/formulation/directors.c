@@ -15,33 +15,18 @@
  * directors are orthonormal.  So derivatives with respect to the coordinates need nothing but the
  * coefficients.  Points of bodies are linear in the coordinates: a force F between two points acts
  * on each vector with the coefficient of that vector.  A torque t acts on each director with t x
- * d_i/2.
+ * d_i/2.  A joint coordinate is a function of such products (mechanism/coordinate.h), by the chain
+ * rule.
  */
 #include <string.h>
 
-#include "formulation/formulation.h"
+#include "formulation/directors.h"
 #include "lie/small.h"
 
-enum { CENTRE = 3, VECTORS = 4, INTERNAL = 6 };
-
-/* Coefficients of the vectors of two bodies: the directors and the centre of mass of each. */
-typedef struct combination {
-  double c[2][VECTORS];
-} combination;
-
-typedef struct product {
-  double factor;
-  combination left, right;
-} product;
-
-/* Two bodies at a point: what their vectors are, and their rates. */
-typedef struct pair {
-  const pol_placed_body *body[2]; /* NULL for the ground */
-  const double *vector[2][VECTORS], *rate[2][VECTORS];
-} pair;
+enum { INTERNAL = 6 };
 
 static const double zero[3] = {0.0, 0.0, 0.0};
-static const double unit[VECTORS][3] = {
+static const double unit[POL_VECTORS][3] = {
     {1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}, {0.0, 0.0, 0.0}};
 
 /* Everything one evaluation shares. */
@@ -52,43 +37,42 @@ typedef struct evaluation {
   const pol_terms *out;
 } evaluation;
 
-/* Where vector k of a body starts among its coordinates; -1 if it does not move. */
-static int offset_of(const pol_placed_body *body, int k)
+int pol_vector_offset(const pol_placed_body *body, int k)
 {
   if (!body) return -1;
   if (body->chart->polynomial) return 3 * k;
-  return k == CENTRE ? 0 : -1; /* a point mass */
+  return k == POL_CENTRE ? 0 : -1; /* a point mass */
 }
 
-static void place_pair(const evaluation *e, const int index[2], pair *p)
+void pol_pair_place(const pol_formulation *formulation, const double *q, const double *v,
+                    const int body[2], pol_pair *pair)
 {
   for (int b = 0; b < 2; b++) {
-    const pol_placed_body *body = index[b] == POL_GROUND ? NULL : &e->f->bodies[index[b]];
-    p->body[b] = body;
-    for (int k = 0; k < VECTORS; k++) {
-      int offset = offset_of(body, k);
-      p->vector[b][k] = offset < 0 ? unit[k] : e->at->q + body->q + offset;
-      p->rate[b][k] = offset < 0 || !e->at->v ? zero : e->at->v + body->v + offset;
+    const pol_placed_body *placed = body[b] == POL_GROUND ? NULL : &formulation->bodies[body[b]];
+    pair->body[b] = placed;
+    for (int k = 0; k < POL_VECTORS; k++) {
+      int offset = pol_vector_offset(placed, k);
+      pair->vector[b][k] = offset < 0 ? unit[k] : q + placed->q + offset;
+      pair->rate[b][k] = offset < 0 || !v ? zero : v + placed->v + offset;
     }
   }
 }
 
-/* The vector that a combination stands for. */
-static void combine(const combination *a, const double *const vectors[2][VECTORS], double out[3])
+void pol_combine(const pol_combination *a, const double *const vectors[2][POL_VECTORS],
+                 double out[3])
 {
   memset(out, 0, 3 * sizeof *out);
   for (int b = 0; b < 2; b++)
-    for (int k = 0; k < VECTORS; k++) pol_v3_add_scaled(a->c[b][k], vectors[b][k], out);
+    for (int k = 0; k < POL_VECTORS; k++) pol_v3_add_scaled(a->c[b][k], vectors[b][k], out);
 }
 
 /* --- constraints as products ------------------------------------------------------------------ */
 
-/* Row `row` of a view as a product; its offset stays in the view. */
-static product product_of_view(const pol_view *view, int row)
+pol_product pol_product_of_view(const pol_view *view, int row)
 {
-  product p = {.factor = view->distance ? 0.5 : 1.0};
-  p.right.c[0][CENTRE] = -view->tau;
-  p.right.c[1][CENTRE] = view->tau;
+  pol_product p = {.factor = view->distance ? 0.5 : 1.0};
+  p.right.c[0][POL_CENTRE] = -view->tau;
+  p.right.c[1][POL_CENTRE] = view->tau;
   for (int i = 0; i < 3; i++) {
     p.right.c[1][i] = view->s[i];
     if (view->distance)
@@ -101,56 +85,50 @@ static product product_of_view(const pol_view *view, int row)
 }
 
 /* Constraint `row` of a body's own: lengths, then angles. */
-static product internal_product(int row, double *offset)
+static pol_product internal_product(int row, double *offset)
 {
   static const int angle[3][2] = {{0, 1}, {0, 2}, {1, 2}};
   int length = row < 3, first = length ? row : angle[row - 3][0];
-  product p = {.factor = length ? 0.5 : 1.0};
+  pol_product p = {.factor = length ? 0.5 : 1.0};
   p.left.c[0][first] = 1.0;
   p.right.c[0][length ? row : angle[row - 3][1]] = 1.0;
   *offset = length ? 0.5 : 0.0;
   return p;
 }
 
-/* A product and its two vectors, now and their rates. */
-typedef struct evaluated {
-  const product *p;
-  double left[3], right[3], left_rate[3], right_rate[3];
-} evaluated;
-
-static evaluated evaluate_product(const product *p, const pair *bodies)
+pol_evaluated pol_product_evaluate(const pol_product *p, const pol_pair *bodies)
 {
-  evaluated x = {.p = p};
-  combine(&p->left, bodies->vector, x.left);
-  combine(&p->right, bodies->vector, x.right);
-  combine(&p->left, bodies->rate, x.left_rate);
-  combine(&p->right, bodies->rate, x.right_rate);
+  pol_evaluated x = {.p = p};
+  pol_combine(&p->left, bodies->vector, x.left);
+  pol_combine(&p->right, bodies->vector, x.right);
+  pol_combine(&p->left, bodies->rate, x.left_rate);
+  pol_combine(&p->right, bodies->rate, x.right_rate);
   return x;
 }
 
-static double position_of(const evaluated *x)
+double pol_product_position(const pol_evaluated *x)
 {
   return x->p->factor * pol_v3_dot(x->left, x->right);
 }
 
-static double velocity_of(const evaluated *x)
+double pol_product_velocity(const pol_evaluated *x)
 {
   return x->p->factor * (pol_v3_dot(x->left_rate, x->right) + pol_v3_dot(x->left, x->right_rate));
 }
 
-static double acceleration_of(const evaluated *x)
+static double acceleration_of(const pol_evaluated *x)
 {
   return 2.0 * x->p->factor * pol_v3_dot(x->left_rate, x->right_rate);
 }
 
 /* values[row, columns of vector k] += scale (l_k right + r_k left), over all vectors */
-static void add_gradient(const product *p, double scale, const double left[3],
-                         const double right[3], const pair *bodies, const pol_slot slot[2], int row,
-                         double *values)
+static void add_gradient(const pol_product *p, double scale, const double left[3],
+                         const double right[3], const pol_pair *bodies, const pol_slot slot[2],
+                         int row, double *values)
 {
   for (int b = 0; b < 2; b++)
-    for (int k = 0; k < VECTORS; k++) {
-      int offset = offset_of(bodies->body[b], k);
+    for (int k = 0; k < POL_VECTORS; k++) {
+      int offset = pol_vector_offset(bodies->body[b], k);
       if (offset < 0) continue;
       for (int i = 0; i < 3; i++)
         values[slot[b].address + (offset + i) * slot[b].stride + row] +=
@@ -159,13 +137,13 @@ static void add_gradient(const product *p, double scale, const double left[3],
 }
 
 /* balance += multiplier (l_k right + r_k left) */
-static void add_reaction(const evaluation *e, const evaluated *x, const pair *bodies,
+static void add_reaction(const evaluation *e, const pol_evaluated *x, const pol_pair *bodies,
                          double multiplier)
 {
-  const product *p = x->p;
+  const pol_product *p = x->p;
   for (int b = 0; b < 2; b++)
-    for (int k = 0; k < VECTORS; k++) {
-      int offset = offset_of(bodies->body[b], k);
+    for (int k = 0; k < POL_VECTORS; k++) {
+      int offset = pol_vector_offset(bodies->body[b], k);
       if (offset < 0) continue;
       double *balance = e->out->balance + bodies->body[b]->v + offset;
       pol_v3_add_scaled(multiplier * p->factor * p->left.c[b][k], x->right, balance);
@@ -173,11 +151,10 @@ static void add_reaction(const evaluation *e, const evaluated *x, const pair *bo
     }
 }
 
-/* values[vector k, vector l] += scale x (3 x 3 block, row-major) in the blocks of a pair */
-static void add_small_block(const pair *bodies, const pol_slot slot[2][2], int b, int k, int c,
-                            int l, double scale, const double block[9], double *values)
+void pol_pair_add_block(const pol_pair *bodies, const pol_slot slot[2][2], int b, int k, int c,
+                        int l, double scale, const double block[9], double *values)
 {
-  int row = offset_of(bodies->body[b], k), col = offset_of(bodies->body[c], l);
+  int row = pol_vector_offset(bodies->body[b], k), col = pol_vector_offset(bodies->body[c], l);
   if (row < 0 || col < 0 || scale == 0.0) return;
   for (int j = 0; j < 3; j++)
     for (int i = 0; i < 3; i++)
@@ -188,14 +165,14 @@ static void add_small_block(const pair *bodies, const pol_slot slot[2][2], int b
 static const double identity[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
 
 /* stiffness += multiplier f (l_k r_l + r_k l_l) I */
-static void add_hessian(const product *p, double multiplier, const pair *bodies,
+static void add_hessian(const pol_product *p, double multiplier, const pol_pair *bodies,
                         const pol_slot slot[2][2], double *values)
 {
   for (int b = 0; b < 2; b++)
-    for (int k = 0; k < VECTORS; k++)
+    for (int k = 0; k < POL_VECTORS; k++)
       for (int c = 0; c < 2; c++)
-        for (int l = 0; l < VECTORS; l++)
-          add_small_block(
+        for (int l = 0; l < POL_VECTORS; l++)
+          pol_pair_add_block(
               bodies, slot, b, k, c, l,
               multiplier * p->factor *
                   (p->left.c[b][k] * p->right.c[c][l] + p->right.c[b][k] * p->left.c[c][l]),
@@ -211,14 +188,14 @@ typedef struct place {
 } place;
 
 /* All terms of one product whose coefficients stand still. */
-static void add_product(const evaluation *e, const product *p, double offset, const pair *bodies,
-                        const place *to)
+static void add_product(const evaluation *e, const pol_product *p, double offset,
+                        const pol_pair *bodies, const place *to)
 {
-  evaluated x = evaluate_product(p, bodies);
+  pol_evaluated x = pol_product_evaluate(p, bodies);
   const pol_terms *out = e->out;
   int local = to->row - to->first;
-  if (e->want & POL_POSITION) out->position[to->row] += position_of(&x) - offset;
-  if (e->want & POL_VELOCITY) out->velocity[to->row] += velocity_of(&x);
+  if (e->want & POL_POSITION) out->position[to->row] += pol_product_position(&x) - offset;
+  if (e->want & POL_VELOCITY) out->velocity[to->row] += pol_product_velocity(&x);
   if (e->want & POL_ACCELERATION) out->acceleration[to->row] += acceleration_of(&x);
   if (e->want & POL_REACTION) add_reaction(e, &x, bodies, e->at->lambda[to->row]);
   if (e->want & POL_JACOBIAN)
@@ -232,13 +209,14 @@ static void add_product(const evaluation *e, const product *p, double offset, co
 static void add_joint(const evaluation *e, const pol_placed_joint *joint,
                       const pol_joint_kernel *kernel)
 {
-  pair bodies;
-  int row = joint->row;
-  place_pair(e, kernel->body, &bodies);
+  pol_pair bodies;
+  int row = joint->row - 1;
+  pol_pair_place(e->f, e->at->q, e->at->v, kernel->body, &bodies);
   for (int v = 0; v < kernel->num_views; v++)
     for (int r = 0; r < kernel->view[v].num_rows; r++) {
-      product p = product_of_view(&kernel->view[v], r);
-      place to = {row++, joint->row, joint->jacobian, joint->coupling};
+      pol_product p = pol_product_of_view(&kernel->view[v], r);
+      if (!kernel->view[v].adds) row++;
+      place to = {row, joint->row, joint->jacobian, joint->coupling};
       add_product(e, &p, kernel->view[v].offset[r], &bodies, &to);
     }
 }
@@ -248,18 +226,19 @@ static void add_drive(const evaluation *e, const pol_placed_drive *drive)
 {
   pol_joint_kernel kernels[3];
   const pol_placed_joint *placed = &drive->placed;
-  pair bodies;
+  pol_pair bodies;
   pol_drive_kernels_at(&drive->kernel, e->at->t, 3, kernels);
   add_joint(e, placed, &kernels[0]);
-  place_pair(e, placed->kernel.body, &bodies);
-  product turning = product_of_view(&kernels[1].view[0], 0);
-  product bending = product_of_view(&kernels[2].view[0], 0);
-  evaluated turn = evaluate_product(&turning, &bodies), bend = evaluate_product(&bending, &bodies);
+  pol_pair_place(e->f, e->at->q, e->at->v, placed->kernel.body, &bodies);
+  pol_product turning = pol_product_of_view(&kernels[1].view[0], 0);
+  pol_product bending = pol_product_of_view(&kernels[2].view[0], 0);
+  pol_evaluated turn = pol_product_evaluate(&turning, &bodies),
+                bend = pol_product_evaluate(&bending, &bodies);
   if (e->want & POL_VELOCITY)
-    e->out->velocity[placed->row] += position_of(&turn) - kernels[1].view[0].offset[0];
+    e->out->velocity[placed->row] += pol_product_position(&turn) - kernels[1].view[0].offset[0];
   if (e->want & POL_ACCELERATION)
-    e->out->acceleration[placed->row] +=
-        2.0 * velocity_of(&turn) + position_of(&bend) - kernels[2].view[0].offset[0];
+    e->out->acceleration[placed->row] += 2.0 * pol_product_velocity(&turn) +
+                                         pol_product_position(&bend) - kernels[2].view[0].offset[0];
   if (e->want & POL_CURVATURE)
     add_gradient(&turning, 1.0, turn.left, turn.right, &bodies, placed->jacobian, 0,
                  e->out->curvature);
@@ -270,11 +249,11 @@ static void add_internal(const evaluation *e, int index)
   const pol_placed_body *body = &e->f->bodies[index];
   const int ends[2] = {index, POL_GROUND};
   const pol_slot jacobian[2] = {body->internal}, coupling[2][2] = {{body->diagonal}};
-  pair bodies;
-  place_pair(e, ends, &bodies);
+  pol_pair bodies;
+  pol_pair_place(e->f, e->at->q, e->at->v, ends, &bodies);
   for (int i = 0; i < INTERNAL; i++) {
     double offset;
-    product p = internal_product(i, &offset);
+    pol_product p = internal_product(i, &offset);
     place to = {body->internal_row + i, body->internal_row, jacobian, coupling};
     add_product(e, &p, offset, &bodies, &to);
   }
@@ -286,18 +265,25 @@ static void add_internal(const evaluation *e, int index)
 static double mass_of(const pol_body *body, int k, int l)
 {
   const double *J = body->inertia;
-  if (k == CENTRE || l == CENTRE) return k == l ? body->mass : 0.0;
+  if (k == POL_CENTRE || l == POL_CENTRE) return k == l ? body->mass : 0.0;
   return (k == l ? 0.5 * (J[0] + J[4] + J[8]) : 0.0) - J[3 * k + l];
+}
+
+static void subtract_weight(const pol_formulation *f, int index, const pol_terms *out)
+{
+  const pol_placed_body *body = &f->bodies[index];
+  pol_v3_add_scaled(-body->body->mass, f->gravity,
+                    out->balance + body->v + pol_vector_offset(body, POL_CENTRE));
 }
 
 /* Constant mass, and the weight. */
 static void add_body(const evaluation *e, int index)
 {
   const pol_placed_body *body = &e->f->bodies[index];
-  for (int k = 0; k < VECTORS; k++) {
-    int row = offset_of(body, k);
-    for (int l = 0; l < VECTORS && row >= 0; l++) {
-      int col = offset_of(body, l);
+  for (int k = 0; k < POL_VECTORS; k++) {
+    int row = pol_vector_offset(body, k);
+    for (int l = 0; l < POL_VECTORS && row >= 0; l++) {
+      int col = pol_vector_offset(body, l);
       if (col < 0) continue;
       double mass = mass_of(body->body, k, l);
       if (e->want & POL_INERTIA)
@@ -306,118 +292,10 @@ static void add_body(const evaluation *e, int index)
         e->out->mass[body->diagonal.address + (col + i) * body->diagonal.stride + row + i] += mass;
     }
   }
-  if (e->want & POL_FORCE)
-    pol_v3_add_scaled(-body->body->mass, e->f->gravity,
-                      e->out->balance + body->v + offset_of(body, CENTRE));
+  if (e->want & POL_FORCE) subtract_weight(e->f, index, e->out);
 }
 
-/* --- forces ----------------------------------------------------------------------------------- */
-
-/* balance -= (coefficient of each vector) F */
-static void subtract_force(const evaluation *e, const combination *at, const pair *bodies,
-                           const double F[3])
-{
-  for (int b = 0; b < 2; b++)
-    for (int k = 0; k < VECTORS; k++) {
-      int offset = offset_of(bodies->body[b], k);
-      if (offset >= 0)
-        pol_v3_add_scaled(-at->c[b][k], F, e->out->balance + bodies->body[b]->v + offset);
-    }
-}
-
-/* values -= (coefficients of l) x (coefficients of r) block */
-static void subtract_blocks(const combination *l, const combination *r, const double block[9],
-                            const pair *bodies, const pol_slot slot[2][2], double *values)
-{
-  for (int b = 0; b < 2; b++)
-    for (int k = 0; k < VECTORS; k++)
-      for (int c = 0; c < 2; c++)
-        for (int m = 0; m < VECTORS; m++)
-          add_small_block(bodies, slot, b, k, c, m, -l->c[b][k] * r->c[c][m], block, values);
-}
-
-/* A law of the separation of two points. */
-static pol_status add_law(const evaluation *e, const pol_placed_force *force, const pair *bodies)
-{
-  const pol_force_kernel *kernel = &force->kernel;
-  combination d = {{{0.0, 0.0, 0.0, -1.0}, {0.0, 0.0, 0.0, 1.0}}};
-  double separation[3], rate[3];
-  pol_law law;
-  for (int i = 0; i < 3; i++) {
-    d.c[0][i] = -kernel->point[0][i];
-    d.c[1][i] = kernel->point[1][i];
-  }
-  combine(&d, bodies->vector, separation);
-  combine(&d, bodies->rate, rate);
-  pol_status status = pol_force_law(kernel->force, separation, rate, &law);
-  if (status) return status;
-  if (e->want & POL_FORCE) subtract_force(e, &d, bodies, law.F);
-  if (e->want & POL_STIFFNESS)
-    subtract_blocks(&d, &d, law.F_d, bodies, force->coupling, e->out->stiffness);
-  if (e->want & POL_DAMPING)
-    subtract_blocks(&d, &d, law.F_rate, bodies, force->coupling, e->out->damping);
-  return POL_OK;
-}
-
-/* A constant force at a point of the second body; with body axes it is a combination itself. */
-static void add_applied_force(const evaluation *e, const pol_placed_force *force,
-                              const pair *bodies)
-{
-  const pol_force *given = force->kernel.force;
-  combination at = {{{0.0}}}, vector = {{{0.0}}};
-  double F[3];
-  at.c[1][CENTRE] = 1.0;
-  pol_v3_copy(given->point, at.c[1]);
-  if (given->frame == POL_BODY_AXES) {
-    pol_v3_copy(given->vector, vector.c[1]);
-    combine(&vector, bodies->vector, F);
-    if (e->want & POL_STIFFNESS)
-      subtract_blocks(&at, &vector, identity, bodies, force->coupling, e->out->stiffness);
-  } else {
-    pol_v3_copy(given->vector, F);
-  }
-  if (e->want & POL_FORCE) subtract_force(e, &at, bodies, F);
-}
-
-/* A constant torque t on the second body: t x d_i / 2 on each director. */
-static void add_applied_torque(const evaluation *e, const pol_placed_force *force,
-                               const pair *bodies)
-{
-  const pol_force *given = force->kernel.force;
-  int following = given->frame == POL_BODY_AXES;
-  combination vector = {{{0.0}}};
-  double torque[3], skew[9];
-  pol_v3_copy(given->vector, vector.c[1]);
-  if (following)
-    combine(&vector, bodies->vector, torque);
-  else
-    pol_v3_copy(given->vector, torque);
-  for (int k = 0; k < 3; k++) {
-    const double *d = bodies->vector[1][k];
-    if (e->want & POL_FORCE)
-      pol_v3_add_scaled_cross(-0.5, torque, d, e->out->balance + bodies->body[1]->v + 3 * k);
-    if (!(e->want & POL_STIFFNESS)) continue;
-    pol_m3_skew(torque, skew);
-    add_small_block(bodies, force->coupling, 1, k, 1, k, -0.5, skew, e->out->stiffness);
-    if (!following) continue;
-    pol_m3_skew(d, skew);
-    for (int l = 0; l < 3; l++)
-      add_small_block(bodies, force->coupling, 1, k, 1, l, 0.5 * given->vector[l], skew,
-                      e->out->stiffness);
-  }
-}
-
-static pol_status add_force(const evaluation *e, const pol_placed_force *force)
-{
-  pair bodies;
-  place_pair(e, force->kernel.body, &bodies);
-  if (pol_force_has_law(force->kernel.force->type)) return add_law(e, force, &bodies);
-  if (force->kernel.force->type == POL_APPLIED_FORCE)
-    add_applied_force(e, force, &bodies);
-  else
-    add_applied_torque(e, force, &bodies);
-  return POL_OK;
-}
+/* --- all terms -------------------------------------------------------------------------------- */
 
 pol_status pol_directors_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
                                   double *scratch, void *user)
@@ -433,6 +311,21 @@ pol_status pol_directors_evaluate(const pol_point *at, unsigned want, const pol_
   for (int k = 0; k < f->num_joints; k++) add_joint(&e, &f->joints[k], &f->joints[k].kernel);
   for (int k = 0; k < f->num_drives; k++) add_drive(&e, &f->drives[k]);
   if (want & (POL_FORCE | POL_STIFFNESS | POL_DAMPING))
-    for (int k = 0; k < f->num_forces && !status; k++) status = add_force(&e, &f->forces[k]);
+    for (int k = 0; k < f->num_forces && !status; k++)
+      status = pol_directors_force(f, &f->forces[k], at, 1.0, want, out);
+  return status;
+}
+
+pol_status pol_directors_discrete_force(const double *q0, const pol_point *at, unsigned want,
+                                        const pol_terms *out, double *scratch, void *user)
+{
+  const pol_formulation *f = user;
+  pol_point mean = *at;
+  pol_status status = POL_OK;
+  for (int i = 0; i < f->dae.group.nq; i++) scratch[i] = 0.5 * (q0[i] + at->q[i]);
+  mean.q = scratch;
+  for (int b = 0; b < f->num_bodies && want & POL_FORCE; b++) subtract_weight(f, b, out);
+  for (int k = 0; k < f->num_forces && !status; k++)
+    status = pol_directors_force_between(f, &f->forces[k], q0, at->q, &mean, want, out);
   return status;
 }

@@ -8,7 +8,7 @@
 /* Sets up the coordinates of all joints and the joint-springs, whose angles are numbered in the
  * history of the dae; coordinates.c.  The joints are numbered already. */
 pol_status pol_formulation_place_coordinates(pol_formulation *formulation);
-/* pol_dae.remember: brings the angles of all joint coordinates up to date. */
+/* A part of pol_dae.remember: brings the angles of all joint coordinates up to date. */
 void pol_formulation_remember(double t, const double *q, double *history, void *user);
 
 /* What a force element exerts on the frames of its two bodies, its derivatives and its energy, as

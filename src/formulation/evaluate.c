@@ -14,6 +14,7 @@
 #include "formulation/expressions.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
+#include "mechanism/rolling.h"
 
 enum {
   FRAME_SIZE = (int)(sizeof(pol_frame) / sizeof(double)),
@@ -141,14 +142,31 @@ static pol_status subtract_forces(evaluation *e)
   return POL_OK;
 }
 
-/* B^T lambda of a joint or drive. */
-static void add_reaction(evaluation *e, const pol_joint_kernel *kernel, int row)
+/* B^T lambda of a joint or drive with these multipliers. */
+static void add_reaction(evaluation *e, const pol_joint_kernel *kernel, const double *lambda)
 {
   const int *body = kernel->body;
   double unused[WRENCH_SIZE] = {0.0};
-  pol_joint_reaction(kernel, frame_of(e, body[0]), frame_of(e, body[1]), e->at->lambda + row,
+  pol_joint_reaction(kernel, frame_of(e, body[0]), frame_of(e, body[1]), lambda,
                      body[0] < 0 ? unused : e->wrench[body[0]],
                      body[1] < 0 ? unused : e->wrench[body[1]]);
+}
+
+/* B^T lambda of a coupling. */
+static pol_status add_coupling_reaction(evaluation *e, const pol_placed_coupling *coupling)
+{
+  for (int i = 0; i < 2; i++) {
+    const pol_coordinate_kernel *end = &coupling->kernel.end[i];
+    double gradient[12],
+        effort = e->at->lambda[coupling->row] * coupling->kernel.coupling->factor[i];
+    pol_status status = pol_coordinate_gradient(end, frame_of(e, end->body[0]),
+                                                frame_of(e, end->body[1]), gradient);
+    if (status) return status;
+    for (int k = 0; k < 12; k++)
+      if (end->body[k / 6] != POL_GROUND)
+        e->wrench[end->body[k / 6]][k % 6] += effort * gradient[k];
+  }
+  return POL_OK;
 }
 
 /* The wrench on every frame that these parts of the balance need. */
@@ -161,14 +179,19 @@ static pol_status collect_wrenches(evaluation *e, unsigned parts)
     add_body_wrench(f->bodies[i].body, f->gravity, &e->frames[i], parts, e->wrench[i]);
   if (parts & POL_FORCE) status = subtract_forces(e);
   if (status || !(parts & POL_REACTION)) return status;
-  for (int k = 0; k < f->num_joints; k++)
-    if (f->joints[k].row >= 0) add_reaction(e, &f->joints[k].kernel, f->joints[k].row);
+  for (int k = 0; k < f->num_joints; k++) {
+    double own[POL_MAX_JOINT_ROWS];
+    if (pol_placed_multipliers(&f->joints[k], e->at->lambda, own) > 0)
+      add_reaction(e, &f->joints[k].kernel, own);
+  }
   for (int k = 0; k < f->num_drives; k++) {
     pol_joint_kernel now;
     pol_drive_kernels_at(&f->drives[k].kernel, e->at->t, 1, &now);
-    add_reaction(e, &now, f->drives[k].placed.row);
+    add_reaction(e, &now, e->at->lambda + f->drives[k].placed.row);
   }
-  return POL_OK;
+  for (int k = 0; k < f->num_couplings && !status; k++)
+    status = add_coupling_reaction(e, &f->couplings[k]);
+  return status;
 }
 
 /* balance = L^T wrench, and 2 p mu of the unit constraints */
@@ -220,16 +243,30 @@ static void write_unit_constraint(const evaluation *e, const pol_placed_body *bo
   if (e->want & POL_ACCELERATION) e->out->acceleration[body->internal_row] = acceleration;
 }
 
+/* Puts numbers of all of a joint's rows where these are among the constraints. */
+static void scatter(const pol_joint_kernel *kernel, const double *rows, int row, int slip_row,
+                    double *out)
+{
+  int held = kernel->num_rows - kernel->num_slip;
+  memcpy(out + row, rows, (size_t)held * sizeof *out);
+  memcpy(out + slip_row, rows + held, (size_t)kernel->num_slip * sizeof *out);
+}
+
 /* Position, velocity and acceleration of a joint, or of a drive as if its axis stood still. */
-static void write_joint_rows(const evaluation *e, const pol_joint_kernel *kernel, int row)
+static void write_joint_rows(const evaluation *e, const pol_joint_kernel *kernel, int row,
+                             int slip_row)
 {
   const pol_frame *first = frame_of(e, kernel->body[0]), *second = frame_of(e, kernel->body[1]);
+  double rows[POL_MAX_JOINT_ROWS];
   if (e->want & POL_POSITION) pol_joint_position(kernel, first, second, e->out->position + row);
-  if (e->want & POL_VELOCITY) pol_joint_velocity(kernel, first, second, e->out->velocity + row);
+  if (e->want & POL_VELOCITY) {
+    pol_joint_velocity(kernel, first, second, rows);
+    scatter(kernel, rows, row, slip_row, e->out->velocity);
+  }
   if (!(e->want & POL_ACCELERATION)) return;
-  pol_joint_acceleration(kernel, first, second, e->out->acceleration + row);
-  if (!e->f->chart->direct)
-    add_bias_acceleration(kernel, first, second, e->out->acceleration + row);
+  pol_joint_acceleration(kernel, first, second, rows);
+  if (!e->f->chart->direct) add_bias_acceleration(kernel, first, second, rows);
+  scatter(kernel, rows, row, slip_row, e->out->acceleration);
 }
 
 /* The same of a drive, with what its function adds (mechanism/drive.h). */
@@ -241,7 +278,7 @@ static void write_drive_row(const evaluation *e, const pol_placed_drive *drive)
   const pol_frame *first = frame_of(e, body[0]), *second = frame_of(e, body[1]);
   double rate, twist, bend;
   pol_drive_kernels_at(&drive->kernel, e->at->t, 3, kernels);
-  write_joint_rows(e, &kernels[0], row);
+  write_joint_rows(e, &kernels[0], row, row);
   if (e->want & POL_VELOCITY) {
     pol_joint_position(&kernels[1], first, second, &rate);
     e->out->velocity[row] += rate;
@@ -253,15 +290,72 @@ static void write_drive_row(const evaluation *e, const pol_placed_drive *drive)
   }
 }
 
-/* Position, velocity and acceleration of all constraints. */
-static void write_constraints(const evaluation *e)
+/* The velocities of two frames as (w1, u1, w2, u2), or their bias accelerations. */
+static void stack(const pol_frame *first, const pol_frame *second, int bias, double y[12])
 {
+  pol_v3_copy(bias ? first->wb : first->w, y);
+  pol_v3_copy(bias ? first->ub : first->u, y + 3);
+  pol_v3_copy(bias ? second->wb : second->w, y + 6);
+  pol_v3_copy(bias ? second->ub : second->u, y + 9);
+}
+
+/* y^T H y + gradient . (bias accelerations): the second derivative of a coordinate with v' = 0 */
+static pol_status coordinate_acceleration(const pol_coordinate_kernel *kernel,
+                                          const pol_frame *first, const pol_frame *second,
+                                          double *acceleration)
+{
+  double gradient[12], H[12][12], y[12], bias[12];
+  pol_status status = pol_coordinate_gradient(kernel, first, second, gradient);
+  if (!status) status = pol_coordinate_second(kernel, first, second, H);
+  stack(first, second, 0, y);
+  stack(first, second, 1, bias);
+  *acceleration = 0.0;
+  for (int i = 0; i < 12 && !status; i++) {
+    *acceleration += gradient[i] * bias[i];
+    for (int j = 0; j < 12; j++) *acceleration += y[i] * H[i][j] * y[j];
+  }
+  return status;
+}
+
+/* Position, velocity and acceleration of a coupling: a sum over its ends. */
+static pol_status write_coupling_row(const evaluation *e, const pol_placed_coupling *coupling)
+{
+  const pol_coupling_kernel *kernel = &coupling->kernel;
+  pol_status status = POL_OK;
+  for (int i = 0; i < 2 && !status; i++) {
+    const pol_coordinate_kernel *end = &kernel->end[i];
+    const pol_frame *first = frame_of(e, end->body[0]), *second = frame_of(e, end->body[1]);
+    double factor = kernel->coupling->factor[i], rate, acceleration;
+    double before = e->at->history ? e->at->history[coupling->history + i] : 0.0;
+    if (e->want & POL_POSITION)
+      e->out->position[coupling->row] +=
+          factor * pol_coupling_deviation(kernel, i, first, second, before);
+    if (e->want & POL_VELOCITY) {
+      status = pol_coordinate_rate(end, first, second, &rate);
+      e->out->velocity[coupling->row] += factor * rate;
+    }
+    if (!status && e->want & POL_ACCELERATION) {
+      status = coordinate_acceleration(end, first, second, &acceleration);
+      e->out->acceleration[coupling->row] += factor * acceleration;
+    }
+  }
+  return status;
+}
+
+/* Position, velocity and acceleration of all constraints. */
+static pol_status write_constraints(const evaluation *e)
+{
+  pol_status status = POL_OK;
   const pol_formulation *f = e->f;
   for (int k = 0; k < f->num_joints; k++)
-    if (f->joints[k].row >= 0) write_joint_rows(e, &f->joints[k].kernel, f->joints[k].row);
+    if (f->joints[k].row >= 0)
+      write_joint_rows(e, &f->joints[k].kernel, f->joints[k].row, f->joints[k].slip_row);
   for (int k = 0; k < f->num_drives; k++) write_drive_row(e, &f->drives[k]);
   for (int b = 0; b < f->num_bodies; b++)
     if (f->bodies[b].internal_row >= 0) write_unit_constraint(e, &f->bodies[b]);
+  for (int k = 0; k < f->num_couplings && !status; k++)
+    status = write_coupling_row(e, &f->couplings[k]);
+  return status;
 }
 
 /* --- matrices --------------------------------------------------------------------------------- */
@@ -406,21 +500,31 @@ static void add_unit_constraint(const evaluation *e, const pol_placed_body *body
   }
 }
 
-/* Adds a joint's rows, num_rows x 12 for both frames, into B or Z: times L, or N1 if `turned`. */
-static void add_joint_rows(const evaluation *e, const pol_placed_joint *joint, double *values,
-                           double (*rows)[12], int turned)
+/* Adds rows, num_rows x 12 for the frames of two bodies, into B or Z: times L, or N1 if `turned`.
+ */
+static void add_rows(const evaluation *e, const int bodies[2], const pol_slot slots[2],
+                     int num_rows, double *values, double (*rows)[12], int turned)
 {
   for (int j = 0; j < 2; j++) {
-    int body = joint->kernel.body[j], num_rows = joint->kernel.num_rows;
+    int body = bodies[j];
     const double *block = rows[0] + 6 * j;
     if (body == POL_GROUND) continue;
     const pol_chart *chart = e->f->bodies[body].chart;
     if (!chart->direct)
-      add_mapped_rows(values, joint->jacobian[j], block, 12, num_rows,
+      add_mapped_rows(values, slots[j], block, 12, num_rows,
                       turned ? e->maps[body].N1 : e->maps[body].L, chart->dim);
     else if (!turned)
-      add_block(values, joint->jacobian[j], block + 6 - chart->dim, 12, num_rows, chart->dim);
+      add_block(values, slots[j], block + 6 - chart->dim, 12, num_rows, chart->dim);
   }
+}
+
+/* The same for all of a joint's rows. */
+static void add_joint_rows(const evaluation *e, const pol_placed_joint *joint, double *values,
+                           double (*rows)[12], int turned)
+{
+  int slip = joint->kernel.num_slip, held = joint->kernel.num_rows - slip;
+  add_rows(e, joint->kernel.body, joint->jacobian, held, values, rows, turned);
+  if (slip > 0) add_rows(e, joint->kernel.body, joint->slip, slip, values, rows + held, turned);
 }
 
 /* values[slot] += L^T block L of two bodies, or L^T block N1 if `turned`; not both are direct. */
@@ -475,7 +579,9 @@ static void add_joint(const evaluation *e, const pol_placed_joint *joint)
     add_joint_rows(e, joint, e->out->curvature, rows, 0);
   }
   if (e->want & POL_GEOMETRIC_STIFFNESS) {
-    pol_joint_stiffness(kernel, first, second, e->at->lambda + joint->row, K);
+    double own[POL_MAX_JOINT_ROWS];
+    pol_placed_multipliers(joint, e->at->lambda, own);
+    pol_joint_stiffness(kernel, first, second, own, K);
     add_square(e, kernel->body, joint->coupling, e->out->stiffness, K, 0);
   }
 }
@@ -493,6 +599,33 @@ static void add_drive(const evaluation *e, const pol_placed_drive *drive)
   pol_joint_jacobian(&kernels[1], frame_of(e, now.kernel.body[0]), frame_of(e, now.kernel.body[1]),
                      row);
   add_joint_rows(e, &now, e->out->curvature, row, 0);
+}
+
+/* The row of one end of a coupling, and its stiffness. */
+static pol_status add_coupling_end(const evaluation *e, const pol_placed_coupling *coupling, int i)
+{
+  const pol_coordinate_kernel *end = &coupling->kernel.end[i];
+  const pol_slot *slots = coupling->end[i].jacobian;
+  const pol_frame *first = frame_of(e, end->body[0]), *second = frame_of(e, end->body[1]);
+  double row[1][12], turned[1][12] = {{0.0}}, H[12][12], y[12];
+  double factor = coupling->kernel.coupling->factor[i];
+  pol_status status = pol_coordinate_gradient(end, first, second, row[0]);
+  if (!status) status = pol_coordinate_second(end, first, second, H);
+  if (status) return status;
+  stack(first, second, 0, y);
+  for (int k = 0; k < 12; k++) {
+    row[0][k] *= factor;
+    for (int j = 0; j < 12; j++) turned[0][j] += factor * y[k] * H[k][j];
+  }
+  if (e->want & POL_JACOBIAN) add_rows(e, end->body, slots, 1, e->out->jacobian, row, 0);
+  if (e->want & POL_CURVATURE) {
+    add_rows(e, end->body, slots, 1, e->out->curvature, row, 1);
+    add_rows(e, end->body, slots, 1, e->out->curvature, turned, 0);
+  }
+  if (!(e->want & POL_GEOMETRIC_STIFFNESS)) return POL_OK;
+  for (int k = 0; k < 144; k++) H[k / 12][k % 12] *= factor * e->at->lambda[coupling->row];
+  add_square(e, end->body, coupling->end[i].coupling, e->out->stiffness, H, 0);
+  return POL_OK;
 }
 
 /* K_c and D_c of a force: minus the derivatives of its wrenches */
@@ -522,6 +655,18 @@ static pol_status add_force(const evaluation *e, int index)
   return POL_OK;
 }
 
+/* A disk that lies flat has no rows: another step may find it tilted. */
+static int has_flat_disk(const evaluation *e)
+{
+  for (int k = 0; k < e->f->num_joints; k++) {
+    const pol_joint_kernel *kernel = &e->f->joints[k].kernel;
+    if (kernel->disk && !(pol_rolling_tilt(kernel, frame_of(e, kernel->body[0]),
+                                           frame_of(e, kernel->body[1])) >= POL_ROLLING_FLAT))
+      return 1;
+  }
+  return 0;
+}
+
 static pol_status add_matrices(evaluation *e)
 {
   const pol_formulation *f = e->f;
@@ -545,6 +690,8 @@ static pol_status add_matrices(evaluation *e)
   if (!(e->want & (POL_JACOBIAN | POL_CURVATURE | POL_GEOMETRIC_STIFFNESS))) return status;
   for (int k = 0; k < f->num_joints; k++) add_joint(e, &f->joints[k]);
   for (int k = 0; k < f->num_drives; k++) add_drive(e, &f->drives[k]);
+  for (int k = 0; k < 2 * f->num_couplings && !status; k++)
+    status = add_coupling_end(e, &f->couplings[k / 2], k % 2);
   return status;
 }
 
@@ -564,6 +711,7 @@ pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const po
   pol_status status = POL_OK;
   e.derivatives = e.inputs + f->network.num_inputs;
   place_frames(&e);
+  if (has_flat_disk(&e)) return POL_RETRY;
   if (want & (POL_FORCE | POL_DAMPING | POL_STIFFNESS | POL_FEEDBACK))
     status = pol_expressions_inputs(f, at, e.frames, 0, e.inputs);
   if (status) return status;
@@ -575,6 +723,9 @@ pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const po
     status = pol_expressions_balance(f, at, parts, e.inputs, out->balance);
     if (status) return status;
   }
-  if (want & (POL_POSITION | POL_VELOCITY | POL_ACCELERATION)) write_constraints(&e);
+  if (want & (POL_POSITION | POL_VELOCITY | POL_ACCELERATION)) {
+    status = write_constraints(&e);
+    if (status) return status;
+  }
   return want & matrix_terms ? add_matrices(&e) : POL_OK;
 }

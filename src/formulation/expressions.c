@@ -137,8 +137,8 @@ pol_status pol_expressions_feedback(pol_formulation *formulation)
   each_block(f, list_feedback, &list);
   pol_status status = POL_OK;
   if (list.count)
-    status = pol_pattern_create(&f->feedback, f->dae.group.nv, f->dae.num_holonomic, list.count,
-                                list.blocks);
+    status = pol_pattern_create(&f->feedback, f->dae.group.nv, pol_dae_num_constraints(&f->dae),
+                                list.count, list.blocks);
   free(list.blocks);
   return status;
 }

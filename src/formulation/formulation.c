@@ -8,6 +8,7 @@
 #include "formulation/expressions.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
+#include "mechanism/rolling.h"
 
 pol_slot pol_slot_at(const pol_pattern *pattern, int row, int col)
 {
@@ -35,6 +36,32 @@ static int pivot_joint(const pol_mechanism *mechanism, int body)
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++)
     if (fixed_point(mechanism, k, body)) return k;
   return -1;
+}
+
+/* Whether a joint is a rolling disk that lies flat. */
+static int starts_flat(const pol_mechanism *mechanism, int joint)
+{
+  pol_joint_kernel kernel;
+  pol_frame frames[2];
+  pol_joint_kernel_setup(&kernel, mechanism, joint);
+  for (int i = 0; i < 2; i++) pol_initial_frame(mechanism, kernel.body[i], &frames[i]);
+  return kernel.disk && pol_rolling_tilt(&kernel, &frames[0], &frames[1]) < POL_ROLLING_FLAT;
+}
+
+/* Whether all constraints are quadratic in the directors, as directors.c needs; else says which is
+ * not. */
+static int is_polynomial(const pol_mechanism *mechanism, char *message, size_t size)
+{
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
+    const pol_joint *joint = pol_mechanism_joint(mechanism, k);
+    if (joint->type != POL_ROLLING_SPHERE && joint->type != POL_ROLLING_DISK) continue;
+    snprintf(message, size, "directors cannot express rolling, as of joint '%s'", joint->name);
+    return 0;
+  }
+  if (pol_mechanism_num_couplings(mechanism) == 0) return 1;
+  snprintf(message, size, "directors cannot express couplings, such as '%s'",
+           pol_mechanism_coupling(mechanism, 0)->name);
+  return 0;
 }
 
 /* Whether so3 takes the joint into its coordinates. */
@@ -68,15 +95,6 @@ static pol_status support_expressions(const pol_mechanism *mechanism, pol_formul
   return status;
 }
 
-/* directors.c has its own terms for forces, and none for these. */
-static const pol_force *joint_spring(const pol_mechanism *mechanism)
-{
-  for (int k = 0; k < pol_mechanism_num_forces(mechanism); k++)
-    if (pol_mechanism_force(mechanism, k)->type == POL_JOINT_SPRING)
-      return pol_mechanism_force(mechanism, k);
-  return NULL;
-}
-
 pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulation_kind kind,
                                     char *message, size_t size)
 {
@@ -101,11 +119,13 @@ pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulat
       return POL_BAD_ARGUMENT;
     }
   }
-  if (pol_chart_of(kind)->polynomial && joint_spring(mechanism)) {
-    snprintf(message, size, "%s has no springs on joint coordinates, such as force '%s'",
-             pol_formulation_name(kind), joint_spring(mechanism)->name);
-    return POL_BAD_ARGUMENT;
-  }
+  if (kind == POL_DIRECTORS && !is_polynomial(mechanism, message, size)) return POL_BAD_ARGUMENT;
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++)
+    if (starts_flat(mechanism, k)) {
+      snprintf(message, size, "joint '%s': the disk starts flat on its plane",
+               pol_mechanism_joint(mechanism, k)->name);
+      return POL_BAD_ARGUMENT;
+    }
   return support_expressions(mechanism, kind, message, size);
 }
 
@@ -117,6 +137,12 @@ static pol_placed_joint *element(const pol_formulation *f, int k)
   return k < f->num_joints ? &f->joints[k] : &f->drives[k - f->num_joints].placed;
 }
 
+/* Rows that hold for positions. */
+static int held_rows(const pol_placed_joint *joint)
+{
+  return joint->kernel.num_rows - joint->kernel.num_slip;
+}
+
 /* Numbers the coordinates and constraints. */
 static void number(pol_formulation *f)
 {
@@ -124,7 +150,7 @@ static void number(pol_formulation *f)
   for (int k = 0; k < f->num_joints; k++) {
     pol_joint_kernel_setup(&f->joints[k].kernel, f->mechanism, k);
     f->joints[k].row = row;
-    row += f->joints[k].kernel.num_rows;
+    row += held_rows(&f->joints[k]);
   }
   for (int k = 0; k < f->num_forces; k++)
     pol_force_kernel_setup(&f->forces[k].kernel, f->mechanism, k);
@@ -132,6 +158,10 @@ static void number(pol_formulation *f)
     pol_drive_kernel_setup(&f->drives[k].kernel, f->mechanism, k);
     f->drives[k].placed.kernel = f->drives[k].kernel.row;
     f->drives[k].placed.row = row++;
+  }
+  for (int k = 0; k < f->num_couplings; k++) {
+    pol_coupling_kernel_setup(&f->couplings[k].kernel, f->mechanism, k);
+    f->couplings[k].row = row++;
   }
   for (int b = 0; b < f->num_bodies; b++) {
     pol_placed_body *body = &f->bodies[b];
@@ -166,9 +196,40 @@ static void eliminate_pivots(pol_formulation *f)
     pol_placed_joint *placed = element(f, k);
     if (placed->row < 0) continue;
     placed->row = row;
-    row += placed->kernel.num_rows;
+    row += held_rows(placed);
   }
+  for (int k = 0; k < f->num_couplings; k++) f->couplings[k].row = row++;
   f->dae.num_holonomic = row;
+}
+
+/* Couplings remember behind the angles of all joints. */
+static void number_histories(pol_formulation *f)
+{
+  for (int k = 0; k < f->num_couplings; k++) {
+    f->couplings[k].history = (int)f->dae.history_size;
+    f->dae.history_size += 2;
+  }
+}
+
+/* Non-holonomic rows stand below all others. */
+static void number_slips(pol_formulation *f)
+{
+  int row = f->dae.num_holonomic;
+  for (int k = 0; k < f->num_joints; k++) {
+    f->joints[k].slip_row = row;
+    row += f->joints[k].kernel.num_slip;
+  }
+  f->dae.num_nonholonomic = row - f->dae.num_holonomic;
+}
+
+int pol_placed_multipliers(const pol_placed_joint *joint, const double *lambda,
+                           double own[POL_MAX_JOINT_ROWS])
+{
+  int held = held_rows(joint), slip = joint->kernel.num_slip;
+  if (joint->row < 0) return 0;
+  for (int i = 0; i < held; i++) own[i] = lambda[joint->row + i];
+  for (int i = 0; i < slip; i++) own[held + i] = lambda[joint->slip_row + i];
+  return held + slip;
 }
 
 /* Adds the blocks off the diagonal that couple two bodies; none with the ground. */
@@ -186,12 +247,11 @@ static int add_coupling(const pol_formulation *f, const int body[2], int count, 
  * what expressions read. */
 static pol_status build_patterns(pol_formulation *f)
 {
-  int nv = f->dae.group.nv, m = f->dae.num_holonomic;
+  int nv = f->dae.group.nv, m = pol_dae_num_constraints(&f->dae);
   size_t bodies = (size_t)f->num_bodies, joints = (size_t)(f->num_joints + f->num_drives);
-  size_t pairs = joints + (size_t)f->num_forces;
-  pol_block *coupling =
-      calloc(bodies + 2 * pairs + pol_expressions_max_blocks(f) + 1, sizeof *coupling);
-  pol_block *constraint = calloc(bodies + 2 * joints + 1, sizeof *constraint);
+  size_t ends = 2 * (size_t)f->num_couplings, pairs = joints + (size_t)f->num_forces + ends;
+  pol_block *coupling = calloc(bodies + 2 * pairs + 1, sizeof *coupling);
+  pol_block *constraint = calloc(bodies + 4 * joints + 2 * ends + 1, sizeof *constraint);
   int num_coupling = 0, num_constraint = 0;
   pol_status status = coupling && constraint ? POL_OK : POL_NO_MEMORY;
   if (status) goto done;
@@ -211,12 +271,25 @@ static pol_status build_patterns(pol_formulation *f)
       if (joint->kernel.body[i] == POL_GROUND) continue;
       const pol_placed_body *body = &f->bodies[joint->kernel.body[i]];
       constraint[num_constraint++] =
-          (pol_block){joint->row, body->v, joint->kernel.num_rows, body->chart->dim};
+          (pol_block){joint->row, body->v, held_rows(joint), body->chart->dim};
+      if (joint->kernel.num_slip > 0)
+        constraint[num_constraint++] =
+            (pol_block){joint->slip_row, body->v, joint->kernel.num_slip, body->chart->dim};
     }
     num_coupling = add_coupling(f, joint->kernel.body, num_coupling, coupling);
   }
   for (int k = 0; k < f->num_forces; k++)
     num_coupling = add_coupling(f, f->forces[k].kernel.body, num_coupling, coupling);
+  for (int k = 0; k < 2 * f->num_couplings; k++) {
+    const int *ends_of = f->couplings[k / 2].kernel.end[k % 2].body;
+    num_coupling = add_coupling(f, ends_of, num_coupling, coupling);
+    for (int i = 0; i < 2; i++) {
+      if (ends_of[i] == POL_GROUND) continue;
+      const pol_placed_body *body = &f->bodies[ends_of[i]];
+      constraint[num_constraint++] =
+          (pol_block){f->couplings[k / 2].row, body->v, 1, body->chart->dim};
+    }
+  }
   num_coupling = pol_expressions_coupling(f, num_coupling, coupling);
   status = pol_pattern_create(&f->coupling, nv, nv, num_coupling, coupling);
   if (!status) status = pol_pattern_create(&f->constraint, m, nv, num_constraint, constraint);
@@ -252,12 +325,22 @@ static void place_elements(pol_formulation *f)
       int column = joint->kernel.body[j];
       if (column == POL_GROUND) continue;
       joint->jacobian[j] = pol_slot_at(f->constraint, joint->row, f->bodies[column].v);
+      if (joint->kernel.num_slip > 0)
+        joint->slip[j] = pol_slot_at(f->constraint, joint->slip_row, f->bodies[column].v);
     }
     place_square(f, joint->kernel.body, joint->coupling);
   }
   for (int k = 0; k < f->num_forces; k++)
     place_square(f, f->forces[k].kernel.body, f->forces[k].coupling);
-  pol_formulation_place_expressions(f);
+  for (int k = 0; k < 2 * f->num_couplings; k++) {
+    pol_placed_coupling *coupling = &f->couplings[k / 2];
+    const int *body = coupling->kernel.end[k % 2].body;
+    place_square(f, body, coupling->end[k % 2].coupling);
+    for (int i = 0; i < 2; i++)
+      if (body[i] != POL_GROUND)
+        coupling->end[k % 2].jacobian[i] =
+            pol_slot_at(f->constraint, coupling->row, f->bodies[body[i]].v);
+  }
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -287,6 +370,42 @@ static void describe_balance(const pol_formulation *f, int equation, char *text,
     snprintf(text, size, "body '%s', torque on Euler parameter %d", name, component);
 }
 
+/* Which of a joint's rows a constraint is; -1 if none. */
+static int row_of_joint(const pol_placed_joint *joint, int constraint)
+{
+  int held = held_rows(joint), row = constraint - joint->row, slip = constraint - joint->slip_row;
+  if (joint->row < 0) return -1;
+  if (row >= 0 && row < held) return row;
+  return slip >= 0 && slip < joint->kernel.num_slip ? held + slip : -1;
+}
+
+static void describe_joint(const pol_joint *joint, int row, char *text, size_t size)
+{
+  pol_joint_row rows[POL_MAX_JOINT_ROWS];
+  pol_joint_rows(joint, rows);
+  switch (rows[row].kind) {
+  case POL_ROW_TRANSLATION:
+    snprintf(text, size, "joint '%s', translation %c", joint->name, axes[rows[row].axis]);
+    break;
+  case POL_ROW_ROTATION:
+    snprintf(text, size, "joint '%s', rotation (axis %c against %c)", joint->name,
+             axes[rows[row].axis], axes[rows[row].other]);
+    break;
+  case POL_ROW_DISTANCE:
+    snprintf(text, size, "joint '%s', distance", joint->name);
+    break;
+  case POL_ROW_TWIST:
+    snprintf(text, size, "joint '%s', twist", joint->name);
+    break;
+  case POL_ROW_HEIGHT:
+    snprintf(text, size, "joint '%s', height", joint->name);
+    break;
+  case POL_ROW_SLIP:
+    snprintf(text, size, "joint '%s', slip %c", joint->name, axes[rows[row].axis]);
+    break;
+  }
+}
+
 /* Names a row if it is one of the body's own. */
 static void describe_internal(const pol_placed_body *body, int row, char *text, size_t size)
 {
@@ -312,23 +431,32 @@ static void describe(int equation, char *text, size_t size, void *user)
   for (int k = 0; k < f->num_drives; k++)
     if (f->drives[k].placed.row == equation - nv)
       snprintf(text, size, "drive '%s'", f->drives[k].kernel.drive->name);
+  for (int k = 0; k < f->num_couplings; k++)
+    if (f->couplings[k].row == equation - nv)
+      snprintf(text, size, "coupling '%s'", f->couplings[k].kernel.coupling->name);
   for (int k = 0; k < f->num_joints; k++) {
-    int row = equation - nv - f->joints[k].row;
-    if (f->joints[k].row < 0 || row < 0 || row >= f->joints[k].kernel.num_rows) continue;
-    const pol_joint *joint = pol_mechanism_joint(f->mechanism, k);
-    pol_joint_row rows[POL_MAX_JOINT_ROWS];
-    pol_joint_rows(joint->type, rows);
-    if (rows[row].kind == POL_ROW_TRANSLATION)
-      snprintf(text, size, "joint '%s', translation %c", joint->name, axes[rows[row].axis]);
-    else if (rows[row].kind == POL_ROW_DISTANCE)
-      snprintf(text, size, "joint '%s', distance", joint->name);
-    else
-      snprintf(text, size, "joint '%s', rotation (axis %c against %c)", joint->name,
-               axes[rows[row].axis], axes[rows[row].other]);
+    int row = row_of_joint(&f->joints[k], equation - nv);
+    if (row >= 0) describe_joint(pol_mechanism_joint(f->mechanism, k), row, text, size);
   }
 }
 
-/* Names the body whose coordinates are nearest to a singularity. */
+/* Whether a rolling disk lies flat, or nearly so. */
+static int flat_disk(const pol_formulation *f, const double *q, int joint, char *text, size_t size)
+{
+  const pol_joint_kernel *kernel = &f->joints[joint].kernel;
+  pol_frame frames[2];
+  if (!kernel->disk) return 0;
+  pol_formulation_frames(f, q, NULL, kernel->body, frames);
+  double tilt = pol_rolling_tilt(kernel, &frames[0], &frames[1]);
+  if (tilt >= 10.0 * POL_ROLLING_FLAT) return 0;
+  snprintf(
+      text, size,
+      "joint '%s': the disk lies flat on its plane (%.2f degrees), where it has no lowest point",
+      pol_mechanism_joint(f->mechanism, joint)->name, tilt * 57.29577951308232);
+  return tilt < POL_ROLLING_FLAT ? POL_AT_SINGULARITY : POL_NEAR_SINGULARITY;
+}
+
+/* Names the body whose coordinates, or the disk whose attitude, are nearest to a singularity. */
 static int singular(const double *q, char *text, size_t size, void *user)
 {
   const pol_formulation *f = user;
@@ -342,7 +470,39 @@ static int singular(const double *q, char *text, size_t size, void *user)
     worst = found;
     snprintf(text, size, "body '%s' is in %s", body->body->name, what);
   }
+  for (int k = 0; k < f->num_joints; k++) {
+    char what[160];
+    int found = flat_disk(f, q, k, what, sizeof what);
+    if (found <= worst) continue;
+    worst = found;
+    snprintf(text, size, "%s", what);
+  }
   return worst;
+}
+
+/* Whether singular() has anything to look for. */
+static int has_singularities(const pol_formulation *f)
+{
+  for (int k = 0; k < f->num_joints; k++)
+    if (f->joints[k].kernel.disk) return 1;
+  return f->chart->singular != NULL;
+}
+
+/* --- history ---------------------------------------------------------------------------------- */
+
+/* The angles of joints, and the deviations of couplings with all turns; the numbers of translations
+ * are not used. */
+static void remember(double t, const double *q, double *history, void *user)
+{
+  const pol_formulation *f = user;
+  pol_formulation_remember(t, q, history, user);
+  for (int k = 0; k < 2 * f->num_couplings; k++) {
+    const pol_coupling_kernel *kernel = &f->couplings[k / 2].kernel;
+    double *own = &history[f->couplings[k / 2].history + k % 2];
+    pol_frame frames[2];
+    pol_formulation_frames(f, q, NULL, kernel->end[k % 2].body, frames);
+    *own = pol_coupling_deviation(kernel, k % 2, &frames[0], &frames[1], *own);
+  }
 }
 
 /* --- life cycle ------------------------------------------------------------------------------- */
@@ -351,11 +511,13 @@ static int singular(const double *q, char *text, size_t size, void *user)
 static pol_status choose_charts(pol_formulation *f)
 {
   int num_factors = 0;
+  f->dae.constant_mass = 1;
   for (int b = 0; b < f->num_bodies; b++) {
     f->bodies[b].body = pol_mechanism_body(f->mechanism, b);
     f->bodies[b].chart = pol_chart_of_body(f->kind, f->bodies[b].body);
     const pol_chart *chart = f->bodies[b].chart;
     for (int i = 0; i < chart->num_factors; i++) f->factors[num_factors++] = chart->factors[i];
+    f->dae.constant_mass = f->dae.constant_mass && (chart->polynomial || !chart->num_rotations);
   }
   f->dae.num_states = pol_mechanism_num_states(f->mechanism);
   if (f->dae.num_states)
@@ -369,20 +531,25 @@ static pol_status build(pol_formulation *f)
   f->num_joints = pol_mechanism_num_joints(f->mechanism);
   f->num_forces = pol_mechanism_num_forces(f->mechanism);
   f->num_drives = pol_mechanism_num_drives(f->mechanism);
+  f->num_couplings = pol_mechanism_num_couplings(f->mechanism);
   pol_mechanism_gravity(f->mechanism, f->gravity);
   f->factors = calloc((size_t)(f->num_bodies * POL_CHART_MAX_FACTORS) + 2, sizeof *f->factors);
   f->bodies = calloc((size_t)f->num_bodies + 1, sizeof *f->bodies);
   f->joints = calloc((size_t)f->num_joints + 1, sizeof *f->joints);
   f->forces = calloc((size_t)f->num_forces + 1, sizeof *f->forces);
   f->drives = calloc((size_t)f->num_drives + 1, sizeof *f->drives);
-  if (!f->factors || !f->bodies || !f->joints || !f->forces || !f->drives) return POL_NO_MEMORY;
+  f->couplings = calloc((size_t)f->num_couplings + 1, sizeof *f->couplings);
+  if (!f->factors || !f->bodies || !f->joints || !f->forces || !f->drives || !f->couplings)
+    return POL_NO_MEMORY;
 
   pol_status status = choose_charts(f);
   if (status) return status;
   number(f);
   status = pol_formulation_place_coordinates(f);
   if (status) return status;
+  number_histories(f);
   if (f->kind == POL_SO3_PIVOT) eliminate_pivots(f);
+  number_slips(f);
   status = pol_network_create(&f->network, f->mechanism, NULL, 0);
   if (!status) status = pol_formulation_link_expressions(f);
   if (!status) status = build_patterns(f);
@@ -393,10 +560,17 @@ static pol_status build(pol_formulation *f)
   f->dae.constraint = f->constraint;
   f->dae.feedback = f->feedback;
   f->dae.scratch_size = pol_formulation_scratch(f);
+  f->dae.constant_mass = f->dae.constant_mass && !f->num_consumers;
+  if (f->dae.constant_mass) {
+    size_t nq = (size_t)f->dae.group.nq; /* of a mean configuration */
+    if (f->dae.scratch_size < nq) f->dae.scratch_size = nq;
+    f->dae.discrete_force = pol_directors_discrete_force;
+  }
   f->dae.evaluate = f->chart->polynomial ? pol_directors_evaluate : pol_formulation_evaluate;
+  if (f->dae.history_size) f->dae.remember = remember;
   f->dae.describe = describe;
+  f->dae.singular = has_singularities(f) ? singular : NULL;
   f->dae.fault = f->num_consumers ? pol_expressions_fault : NULL;
-  f->dae.singular = f->chart->singular ? singular : NULL;
   f->dae.user = f;
   return POL_OK;
 }
@@ -437,6 +611,7 @@ void pol_formulation_free(pol_formulation **formulation)
   free(f->coordinates);
   free(f->forces);
   free(f->drives);
+  free(f->couplings);
   free(f);
   *formulation = NULL;
 }

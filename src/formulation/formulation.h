@@ -6,6 +6,7 @@
 
 #include "formulation/chart.h"
 #include "formulation/network.h"
+#include "mechanism/coupling.h"
 #include "mechanism/drive.h"
 #include "mechanism/force.h"
 #include "mechanism/joint_spring.h"
@@ -30,11 +31,17 @@ typedef struct pol_placed_body {
 /* A joint, its rows and where its blocks are.  Bodies that are the ground have no blocks. */
 typedef struct pol_placed_joint {
   pol_joint_kernel kernel;
-  int row; /* of its first constraint; -1 if the coordinates satisfy it by themselves */
+  int row;      /* of its first constraint; -1 if the coordinates satisfy it by themselves */
+  int slip_row; /* of its first non-holonomic constraint, if it has any */
   pol_slot coupling[2][2]; /* in coupling: rows of body i, columns of body j */
   pol_slot jacobian[2];    /* in constraint: its rows, columns of body i */
+  pol_slot slip[2];        /* the same of its non-holonomic rows */
   int coordinate;          /* the first of its coordinates */
 } pol_placed_joint;
+
+/* The multipliers of a joint's rows in the order of its kernel; returns how many. */
+int pol_placed_multipliers(const pol_placed_joint *joint, const double *lambda,
+                           double own[POL_MAX_JOINT_ROWS]);
 
 /* A coordinate that a joint leaves free. */
 typedef struct pol_placed_coordinate {
@@ -76,12 +83,22 @@ typedef struct pol_placed_drive {
   pol_placed_joint placed;
 } pol_placed_drive;
 
+/* A coupling: its row, and for each end the blocks of the two bodies of its joint. */
+typedef struct pol_placed_coupling {
+  pol_coupling_kernel kernel;
+  int row;
+  int history; /* where the deviations of its two ends are remembered */
+  struct {
+    pol_slot coupling[2][2], jacobian[2]; /* as of a joint */
+  } end[2];
+} pol_placed_coupling;
+
 struct pol_formulation {
   const pol_mechanism *mechanism;
   pol_formulation_kind kind;
   const pol_chart *chart; /* of the rigid bodies; if it is direct, no body needs maps */
   double gravity[3];
-  int num_bodies, num_joints, num_forces, num_drives;
+  int num_bodies, num_joints, num_forces, num_drives, num_couplings;
   pol_factor *factors; /* of the bodies' charts, one body after the other */
   pol_placed_body *bodies;
   pol_placed_joint *joints;
@@ -89,6 +106,7 @@ struct pol_formulation {
   pol_placed_coordinate *coordinates; /* of one joint after the other */
   pol_placed_force *forces;
   pol_placed_drive *drives;
+  pol_placed_coupling *couplings;
   pol_network network;  /* of all expressions */
   int state_q, state_v; /* where the states' coordinates and velocities start, after all bodies */
   int num_consumers, num_links;
@@ -109,6 +127,10 @@ pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const po
 /* The same of the directors; directors.c */
 pol_status pol_directors_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
                                   double *scratch, void *user);
+
+/* pol_dae.discrete_force of directors and point masses */
+pol_status pol_directors_discrete_force(const double *q0, const pol_point *at, unsigned want,
+                                        const pol_terms *out, double *scratch, void *user);
 
 /* Numbers of scratch that it needs. */
 size_t pol_formulation_scratch(const pol_formulation *formulation);

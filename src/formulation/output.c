@@ -73,8 +73,14 @@ void pol_formulation_marker_state(const pol_formulation *formulation, const doub
 int pol_formulation_joint_rows(const pol_formulation *formulation, int joint, int *num_rows)
 {
   const pol_placed_joint *placed = &formulation->joints[joint];
-  *num_rows = placed->row < 0 ? 0 : placed->kernel.num_rows;
+  *num_rows = placed->row < 0 ? 0 : placed->kernel.num_rows - placed->kernel.num_slip;
   return placed->row < 0 ? 0 : placed->row;
+}
+
+int pol_formulation_multipliers(const pol_formulation *formulation, const double *lambda, int joint,
+                                double multipliers[POL_MAX_JOINT_ROWS])
+{
+  return pol_placed_multipliers(&formulation->joints[joint], lambda, multipliers);
 }
 
 /* Axis `axis` of a marker in global axes. */
@@ -109,6 +115,21 @@ static pol_status check_drives(const pol_formulation *f, double t, const double 
   return POL_OK;
 }
 
+/* x1.x2 + y1.y2 = (1 + cos(bend)) cos(twist): whether the twist is nearer to half a turn than to
+ * none. */
+static int is_twisted(const pol_formulation *f, const double *q, const pol_marker *first,
+                      const pol_marker *second)
+{
+  double sum = 0.0;
+  for (int axis = 0; axis < 2; axis++) {
+    double a[3], b[3];
+    global_axis(f, q, first, axis, a);
+    global_axis(f, q, second, axis, b);
+    sum += pol_v3_dot(a, b);
+  }
+  return sum < 0.0;
+}
+
 pol_status pol_formulation_check_branches(const pol_formulation *formulation, double t,
                                           const double *q, pol_diagnostics *diagnostics)
 {
@@ -118,7 +139,7 @@ pol_status pol_formulation_check_branches(const pol_formulation *formulation, do
     const pol_marker *second = pol_mechanism_marker(formulation->mechanism, joint->marker[1]);
     for (int axis = 0; axis < 3; axis++) {
       double a[3], b[3];
-      if (!pol_joint_aligns(joint->type, axis)) continue;
+      if (!pol_joint_aligns(joint, axis)) continue;
       global_axis(formulation, q, first, axis, a);
       global_axis(formulation, q, second, axis, b);
       if (pol_v3_dot(a, b) > 0.5) continue; /* 1 where they should be */
@@ -131,21 +152,30 @@ pol_status pol_formulation_check_branches(const pol_formulation *formulation, do
                "give initial rotations within a quarter turn of assembly");
       return POL_INCONSISTENT;
     }
+    if (joint->type == POL_CONSTANT_VELOCITY && is_twisted(formulation, q, first, second)) {
+      *diagnostics = (pol_diagnostics){.status = POL_INCONSISTENT, .equation = -1};
+      snprintf(diagnostics->where, sizeof diagnostics->where, "joint '%s', twist", joint->name);
+      snprintf(diagnostics->message, sizeof diagnostics->message,
+               "the joint was assembled with its shafts twisted by half a turn");
+      snprintf(diagnostics->advice, sizeof diagnostics->advice,
+               "give initial rotations within a quarter turn of assembly");
+      return POL_INCONSISTENT;
+    }
   }
   return check_drives(formulation, t, q, diagnostics);
 }
 
-/* Wrench (torque in body axes, force) of a joint or drive on the body of its second marker, and
- * that frame. */
+/* Wrench (torque in body axes, force) of a joint or drive with these multipliers on the body of its
+ * second marker, and that frame. */
 static void second_wrench(const pol_formulation *f, const pol_point *at,
-                          const pol_joint_kernel *kernel, int row, double wrench[6],
+                          const pol_joint_kernel *kernel, const double *lambda, double wrench[6],
                           pol_frame *frame)
 {
   pol_frame frames[2];
   double first[6] = {0.0};
   pol_formulation_frames(f, at->q, NULL, kernel->body, frames);
   memset(wrench, 0, 6 * sizeof *wrench);
-  pol_joint_reaction(kernel, &frames[0], &frames[1], at->lambda + row, first, wrench);
+  pol_joint_reaction(kernel, &frames[0], &frames[1], lambda, first, wrench);
   /* the balance holds +B^T lambda: the joint exerts -B^T lambda */
   for (int i = 0; i < 6; i++) wrench[i] = -wrench[i];
   *frame = frames[1];
@@ -172,13 +202,31 @@ static void force_wrenches(const pol_formulation *f, const pol_point *at, const 
 
 /* force -= that of a joint or drive on the body, if it acts there. */
 static void subtract_reaction(const pol_formulation *f, const pol_point *at,
-                              const pol_joint_kernel *kernel, int row, int body, double force[3])
+                              const pol_joint_kernel *kernel, const double *lambda, int body,
+                              double force[3])
 {
   double wrench[6];
   pol_frame frame;
   if (kernel->body[0] != body && kernel->body[1] != body) return;
-  second_wrench(f, at, kernel, row, wrench, &frame);
+  second_wrench(f, at, kernel, lambda, wrench, &frame);
   for (int i = 0; i < 3; i++) force[i] -= kernel->body[1] == body ? wrench[3 + i] : -wrench[3 + i];
+}
+
+/* force -= that of a coupling on the body. */
+static void subtract_coupling(const pol_formulation *f, const pol_point *at,
+                              const pol_placed_coupling *coupling, int body, double force[3])
+{
+  double effort[2];
+  pol_formulation_coupling_effort(f, at, (int)(coupling - f->couplings), effort);
+  for (int i = 0; i < 2; i++) {
+    const pol_coordinate_kernel *end = &coupling->kernel.end[i];
+    double gradient[12];
+    pol_frame frames[2];
+    pol_formulation_frames(f, at->q, NULL, end->body, frames);
+    pol_coordinate_gradient(end, &frames[0], &frames[1], gradient);
+    for (int k = 0; k < 2; k++)
+      if (end->body[k] == body) pol_v3_add_scaled(-effort[i], gradient + 6 * k + 3, force);
+  }
 }
 
 /* so3: the force that the pivot must exert on its body, from Newton's law, the applied forces and
@@ -198,14 +246,18 @@ static void pivot_force(const pol_formulation *f, const pol_point *at, int body,
     for (int i = 0; i < 2; i++)
       if (f->forces[k].kernel.body[i] == body) pol_v3_subtract(force, wrench[i] + 3, force);
   }
-  for (int k = 0; k < f->num_joints; k++)
-    if (f->joints[k].row >= 0)
-      subtract_reaction(f, at, &f->joints[k].kernel, f->joints[k].row, body, force);
+  for (int k = 0; k < f->num_joints; k++) {
+    double own[POL_MAX_JOINT_ROWS];
+    if (pol_placed_multipliers(&f->joints[k], at->lambda, own) > 0)
+      subtract_reaction(f, at, &f->joints[k].kernel, own, body, force);
+  }
   for (int k = 0; k < f->num_drives; k++) {
     pol_joint_kernel now;
     pol_drive_kernels_at(&f->drives[k].kernel, at->t, 1, &now);
-    subtract_reaction(f, at, &now, f->drives[k].placed.row, body, force);
+    subtract_reaction(f, at, &now, at->lambda + f->drives[k].placed.row, body, force);
   }
+  for (int k = 0; k < f->num_couplings; k++)
+    subtract_coupling(f, at, &f->couplings[k], body, force);
 }
 
 void pol_formulation_force(const pol_formulation *formulation, const pol_point *at, int force,
@@ -248,8 +300,9 @@ void pol_formulation_reaction(const pol_formulation *formulation, const pol_poin
   const pol_joint *j = pol_mechanism_joint(formulation->mechanism, joint);
   const pol_marker *marker = pol_mechanism_marker(formulation->mechanism, j->marker[1]);
   pol_frame frame;
-  double wrench[6], arm[3];
-  second_wrench(formulation, at, &placed->kernel, placed->row, wrench, &frame);
+  double wrench[6], arm[3], own[POL_MAX_JOINT_ROWS];
+  pol_placed_multipliers(placed, at->lambda, own);
+  second_wrench(formulation, at, &placed->kernel, own, wrench, &frame);
   pol_v3_copy(wrench + 3, force);
   pol_m3_apply(frame.R, wrench, torque);
   pol_m3_apply(frame.R, marker->position, arm);
@@ -261,6 +314,14 @@ double pol_formulation_drive_effort(const pol_formulation *formulation, const po
 {
   /* the balance holds +B^T lambda, and the row grows with the coordinate at rate 1 */
   return -at->lambda[formulation->drives[drive].placed.row];
+}
+
+void pol_formulation_coupling_effort(const pol_formulation *formulation, const pol_point *at,
+                                     int coupling, double effort[2])
+{
+  const pol_placed_coupling *placed = &formulation->couplings[coupling];
+  for (int i = 0; i < 2; i++)
+    effort[i] = -at->lambda[placed->row] * placed->kernel.coupling->factor[i];
 }
 
 /* --- energy, power, momentum ------------------------------------------------------------------ */

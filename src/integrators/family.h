@@ -34,6 +34,8 @@ struct pol_family {
   /* Options that only this family can judge; the rule goes to message. */
   pol_status (*validate)(const pol_options *options, const void *variant, char *message,
                          size_t size);
+  /* Writes to message, which is empty, why options are unwise though allowed. */
+  void (*warn)(const pol_options *options, const void *variant, char *message, size_t size);
   /* Whether the options fit the group of the dae; the reason goes to message. */
   pol_status (*supports)(const pol_dae *dae, const pol_options *options, const void *variant,
                          char *message, size_t size);
@@ -49,6 +51,6 @@ struct pol_family {
 
 const pol_method_entry *pol_method_entry_find(const char *name);
 
-extern const pol_family pol_generalized_alpha;
+extern const pol_family pol_generalized_alpha, pol_ggl_family;
 
 #endif

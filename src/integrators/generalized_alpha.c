@@ -48,6 +48,10 @@ static pol_status validate(const pol_options *options, const void *variant, char
   if (!(options->beta > 0.0) || !isfinite(options->beta) || !(options->gamma > 0.0) ||
       !isfinite(options->gamma))
     return pol_broken_rule("beta and gamma must be positive", message, size);
+  if (options->newton.kind == POL_NEWTON_PLAIN)
+    return pol_broken_rule("newton.kind must not be plain: that belongs to the variational and "
+                           "energy-momentum methods",
+                           message, size);
   if (options->index < POL_INDEX_3 || options->index > POL_INDEX_2_STABILIZED)
     return pol_broken_rule("index must be 3, 2 or stabilized-2", message, size);
   if (!isfinite(options->sigma)) return pol_broken_rule("sigma must be finite", message, size);
@@ -65,6 +69,29 @@ static pol_status validate(const pol_options *options, const void *variant, char
     return pol_broken_rule("sigma belongs to geom1: geom2 and geom3 put the velocity into the base",
                            message, size);
   return POL_OK;
+}
+
+/* Appends a sentence to those before. */
+static void add_sentence(const char *sentence, char *message, size_t size)
+{
+  size_t used = strlen(message);
+  snprintf(message + used, size - used, "%s%s", used ? "; " : "", sentence);
+}
+
+/* Second order and unconditional stability (Chung/Hulbert 1993). */
+static void warn(const pol_options *options, const void *variant, char *message, size_t size)
+{
+  const pol_options *o = options;
+  const double round_off = 1e-12;
+  (void)variant;
+  if (fabs(o->gamma - (0.5 + o->alpha_f - o->alpha_m)) > round_off)
+    add_sentence("gamma is not 1/2 + alpha_f - alpha_m: the method is of first order", message,
+                 size);
+  if (o->alpha_m > o->alpha_f + round_off || o->alpha_f > 0.5 + round_off ||
+      o->beta < 0.25 + 0.5 * (o->alpha_f - o->alpha_m) - round_off)
+    add_sentence("alpha_m <= alpha_f <= 1/2 and beta >= 1/4 + (alpha_f - alpha_m)/2 do not hold: "
+                 "the method is not unconditionally stable",
+                 message, size);
 }
 
 /* Rules that need the group. */
@@ -198,6 +225,7 @@ static void publish(pol_integrator *integrator)
   integrator->state.vd = s->now.vd;
   integrator->state.lambda = s->now.lambda;
   integrator->state.eta = s->saddle->num_extra ? s->eta : NULL;
+  integrator->state.lambda_t = s->t;
 }
 
 /* --- starting values -------------------------------------------------------------------------- */
@@ -321,8 +349,11 @@ static pol_status adapt_to_step(pol_alpha *s, pol_diagnostics *d)
 static pol_status solve(pol_alpha *s, pol_diagnostics *diagnostics)
 {
   int incremental = s->options->sigma_update == POL_SIGMA_INCREMENTAL;
-  const pol_newton_system system = {incremental ? pol_incremental_residual : pol_alpha_residual,
-                                    pol_alpha_matrix, pol_alpha_tolerances, s};
+  const pol_newton_system system = {.residual =
+                                        incremental ? pol_incremental_residual : pol_alpha_residual,
+                                    .matrix = pol_alpha_matrix,
+                                    .tolerances = pol_alpha_tolerances,
+                                    .user = s};
   pol_status status = POL_OK;
   if (s->starting)
     status = set_starting_values(s, s->t - s->h, s->h, s->given_v, resolve_start(s), diagnostics);
@@ -354,7 +385,7 @@ static pol_status check_coordinates(const pol_alpha *s, pol_status status, pol_d
   if (found < (status ? POL_NEAR_SINGULARITY : POL_AT_SINGULARITY)) return status;
   snprintf(d->message, sizeof d->message, "%s", text);
   snprintf(d->advice, sizeof d->advice,
-           "take a formulation without singular coordinates, such as so3xr3");
+           "end before it, or if coordinates are to blame, take a formulation such as so3xr3");
   return status ? status : POL_SINGULAR;
 }
 
@@ -407,6 +438,7 @@ static pol_status step(pol_integrator *integrator, double t, double h)
 }
 
 const pol_family pol_generalized_alpha = {.validate = validate,
+                                          .warn = warn,
                                           .supports = supports,
                                           .create = create,
                                           .destroy = destroy,

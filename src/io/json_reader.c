@@ -290,6 +290,21 @@ void pol_read_reference_pair(pol_reader *reader, const pol_place *place, const p
   read_pair(reader, place, field, pol_read_reference, target, sizeof(int));
 }
 
+void pol_read_number_pair(pol_reader *reader, const pol_place *place, const pol_field *field,
+                          void *target)
+{
+  static const pol_field number = {NULL, NULL, 0, POL_REQUIRED, "must be a number", NULL};
+  double *numbers = target;
+  if (!json_is_array(place->value) || json_array_size(place->value) != 2) {
+    pol_report(reader, place, "", "%s", field->rule);
+    return;
+  }
+  for (size_t i = 0; i < 2; i++) {
+    const pol_place item = pol_place_item(place, i);
+    pol_read_number(reader, &item, &number, &numbers[i]);
+  }
+}
+
 /* --- choices and names ------------------------------------------------------------------------ */
 
 /* "must be one of: a, b, c"; the caller frees; NULL without memory. */

@@ -107,6 +107,8 @@ pol_read pol_read_reference;
 pol_read pol_read_moving_body;
 /* int[2]; pol_read_reference twice */
 pol_read pol_read_reference_pair;
+/* double[2]; no detail */
+pol_read pol_read_number_pair;
 /* the kind's struct, which may hold defaults; const pol_kind */
 pol_read pol_read_object;
 /* pol_list of zeroed and then read structs; const pol_kind */

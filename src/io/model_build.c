@@ -95,7 +95,10 @@ static double initial_distance(const pol_mechanism *mechanism, const int markers
 static pol_status add_joint(pol_mechanism *mechanism, const pol_model_data *data,
                             const pol_model_joint *from)
 {
-  pol_joint joint = {.name = from->name, .type = (pol_joint_type)from->type};
+  pol_joint joint = {.name = from->name,
+                     .type = (pol_joint_type)from->type,
+                     .radius = from->radius,
+                     .locked = from->locked};
   if (from->given == POL_AXES_MARKERS) {
     /* the markers of the file were added first, so their indices are the mechanism's */
     memcpy(joint.marker, from->markers, sizeof joint.marker);
@@ -182,6 +185,7 @@ void pol_build_mechanism(pol_reader *reader, const pol_place *top, const pol_mod
   const pol_model_joint *joints = data->joints.items;
   const pol_model_force *forces = data->forces.items;
   const pol_model_drive *drives = data->drives.items;
+  const pol_model_coupling *couplings = data->couplings.items;
   int good = 1;
   pol_mechanism_set_gravity(mechanism, data->gravity);
   for (size_t i = 0; good && i < data->bodies.count; i++)
@@ -199,4 +203,7 @@ void pol_build_mechanism(pol_reader *reader, const pol_place *top, const pol_mod
   for (size_t i = 0; good && i < data->drives.count; i++)
     good =
         is_added(reader, top, "drives", i, size_rule, pol_add_model_drive(mechanism, &drives[i]));
+  for (size_t i = 0; good && i < data->couplings.count; i++)
+    good = is_added(reader, top, "couplings", i, size_rule,
+                    pol_add_model_coupling(mechanism, &couplings[i]));
 }

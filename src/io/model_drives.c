@@ -36,22 +36,6 @@ static void read_list_of_numbers(pol_reader *reader, const pol_place *place, con
   }
 }
 
-/* double[2] */
-static void read_slopes(pol_reader *reader, const pol_place *place, const pol_field *field,
-                        void *target)
-{
-  double *slopes = target;
-  if (!json_is_array(place->value) || json_array_size(place->value) != 2) {
-    pol_report(reader, place, "", "%s", field->rule);
-    return;
-  }
-  for (size_t i = 0; i < 2; i++) {
-    const pol_place item = pol_place_item(place, i);
-    slopes[i] = json_number_value(item.value);
-    if (!json_is_number(item.value)) pol_report(reader, &item, "", "%s", number_rule);
-  }
-}
-
 /* The known name that is nearest, for pol_expression_names. */
 static const char *near_name(const char *wrong, const char *const *functions, void *user)
 {
@@ -108,7 +92,8 @@ static const pol_field function_fields[] = {
      "must be a list of at least 2 numbers", &two},
     {"values", read_list_of_numbers, offsetof(pol_model_function, values), POL_OPTIONAL,
      "must be a list of at least 2 numbers", &two},
-    {"slopes", read_slopes, PLAIN(slopes), POL_OPTIONAL, "must be a list of 2 numbers", NULL},
+    {"slopes", pol_read_number_pair, PLAIN(slopes), POL_OPTIONAL, "must be a list of 2 numbers",
+     NULL},
     {"expression", read_expression, PLAIN(expression), POL_OPTIONAL,
      "must be an expression of t, such as \"0.1*sin(2*pi*t)\"", NULL},
     {.key = NULL},

@@ -18,6 +18,11 @@ static int find_joint(const pol_place *place, int index, pol_joint *joint)
 /* "must be one of: rotation, translation" */
 static void write_rule(const pol_joint *joint, char *rule, size_t size)
 {
+  if (pol_joint_num_coordinates(joint) == 1) {
+    snprintf(rule, size, "must be \"%s\": all that a %s joint leaves free",
+             pol_joint_coordinate(joint, 0)->key, pol_joint_type_name(joint->type));
+    return;
+  }
   int used = snprintf(rule, size, "must be one of: ");
   for (int i = 0; i < pol_joint_num_coordinates(joint); i++)
     used += snprintf(rule + used, size - (size_t)used, "%s%s", i ? ", " : "",

@@ -5,6 +5,7 @@
  *   model_tables.c    tree to the structs below, every rule of the format
  *   model_values.c    the readers of rotations and inertias, which the tables use
  *   model_drives.c    the tables of drives and functions of time, and their way to the mechanism
+ *   model_couplings.c the same of couplings
  *   model_joint_spring.c  the coordinate of a spring on a joint
  *   model_build.c     structs to mechanism
  *   model.c           the public functions
@@ -60,6 +61,8 @@ typedef struct pol_model_joint {
   double axis[3];
   double axes[6];
   double length; /* of a distance; 0 for that of the initial position */
+  double radius;
+  unsigned locked; /* POL_LOCK_... bits */
   pol_model_axes given;
 } pol_model_joint;
 
@@ -102,6 +105,15 @@ typedef struct pol_model_drive {
   pol_model_function function;
 } pol_model_drive;
 
+typedef struct pol_model_coupling {
+  const char *name;
+  int joints[2];      /* indices */
+  int coordinates[2]; /* pol_coordinate */
+  double factors[2];
+  double reference[2];
+  int given_reference; /* else that of the initial position */
+} pol_model_coupling;
+
 /* A number, or the one that follows from the other parameters. */
 typedef struct pol_model_sigma {
   double number;
@@ -111,7 +123,7 @@ typedef struct pol_model_sigma {
 typedef struct pol_model_simulation {
   pol_settings settings;
   /* numbers of the choices */
-  int method, formulation, start, sigma_update, redundant, newton_kind, solver;
+  int method, formulation, start, sigma_update, guess, redundant, newton_kind, solver;
   double rho_inf;
   pol_model_sigma sigma;
 } pol_model_simulation;
@@ -120,11 +132,12 @@ typedef struct pol_model_data {
   const char *schema;
   const char *name;
   double gravity[3];
-  pol_list bodies;  /* pol_model_body */
-  pol_list markers; /* pol_model_marker */
-  pol_list joints;  /* pol_model_joint */
-  pol_list forces;  /* pol_model_force */
-  pol_list drives;  /* pol_model_drive */
+  pol_list bodies;    /* pol_model_body */
+  pol_list markers;   /* pol_model_marker */
+  pol_list joints;    /* pol_model_joint */
+  pol_list forces;    /* pol_model_force */
+  pol_list drives;    /* pol_model_drive */
+  pol_list couplings; /* pol_model_coupling */
   pol_model_simulation simulation;
 } pol_model_data;
 
@@ -138,6 +151,8 @@ pol_read pol_read_rotation;
 pol_read pol_read_inertia;
 /* pol_model_rates, none negative; no detail */
 pol_read pol_read_rates;
+/* unsigned, POL_LOCK_... bits, at least one; no detail */
+pol_read pol_read_locks;
 
 /* Finds the coordinate of a joint-spring; what is wrong with it is reported. */
 void pol_check_joint_spring(pol_reader *reader, const pol_place *place, pol_model_force *force);
@@ -147,8 +162,12 @@ extern const pol_kind pol_drive_kind;
 /* Adds a drive of sound data; the joints are there already. */
 pol_status pol_add_model_drive(pol_mechanism *mechanism, const pol_model_drive *drive);
 
-/* Adds the gravity, bodies, markers, joints, forces and drives of sound data to an empty mechanism.
- * What it refuses is reported. */
+/* The same of a coupling. */
+extern const pol_kind pol_coupling_kind;
+pol_status pol_add_model_coupling(pol_mechanism *mechanism, const pol_model_coupling *coupling);
+
+/* Adds the gravity, bodies, markers, joints, forces, drives and couplings of sound data to an empty
+ * mechanism. What it refuses is reported. */
 void pol_build_mechanism(pol_reader *reader, const pol_place *top, const pol_model_data *data,
                          pol_mechanism *mechanism);
 

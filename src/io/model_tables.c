@@ -27,7 +27,8 @@ static const pol_range from_zero = {0.0, INT32_MAX, 0};
 static const pol_range from_one = {1.0, INT32_MAX, 0};
 
 /* The lists whose objects are found by name. */
-static const char *const named_lists[] = {"bodies", "markers", "joints", "forces", "drives", NULL};
+static const char *const named_lists[] = {"bodies", "markers",   "joints", "forces",
+                                          "drives", "couplings", NULL};
 static const char *const not_bodies[] = {"bodies", NULL};
 static const char *const not_markers[] = {"markers", NULL};
 static const char *const not_joints_or_bodies[] = {"joints", "bodies", NULL};
@@ -175,6 +176,10 @@ static const pol_field joint_fields[] = {
      "must be a list of 2 names of markers", "markers"},
     {"length", pol_read_number, offsetof(pol_model_joint, length), POL_OPTIONAL, positive_rule,
      &positive},
+    {"radius", pol_read_number, offsetof(pol_model_joint, radius), POL_OPTIONAL, positive_rule,
+     &positive},
+    {"locked", pol_read_locks, offsetof(pol_model_joint, locked), POL_OPTIONAL,
+     "must be a list of one or more of: x, y, z, rotation-x, rotation-y, rotation-z", NULL},
     {.key = NULL},
 };
 
@@ -182,10 +187,18 @@ static const pol_field joint_fields[] = {
 typedef enum axis_use { AXIS_REQUIRED, AXIS_OPTIONAL, AXIS_FORBIDDEN, TWO_AXES } axis_use;
 
 static const axis_use axis_uses[] = {
-    [POL_FIXED] = AXIS_OPTIONAL,      [POL_REVOLUTE] = AXIS_REQUIRED,
-    [POL_PRISMATIC] = AXIS_REQUIRED,  [POL_CYLINDRICAL] = AXIS_REQUIRED,
-    [POL_SPHERICAL] = AXIS_FORBIDDEN, [POL_UNIVERSAL] = TWO_AXES,
+    [POL_FIXED] = AXIS_OPTIONAL,
+    [POL_REVOLUTE] = AXIS_REQUIRED,
+    [POL_PRISMATIC] = AXIS_REQUIRED,
+    [POL_CYLINDRICAL] = AXIS_REQUIRED,
+    [POL_SPHERICAL] = AXIS_FORBIDDEN,
+    [POL_UNIVERSAL] = TWO_AXES,
     [POL_PLANAR] = AXIS_REQUIRED,
+    [POL_POINT_ON_LINE] = AXIS_REQUIRED,
+    [POL_POINT_IN_PLANE] = AXIS_REQUIRED,
+    [POL_PARALLEL] = AXIS_REQUIRED,
+    [POL_CONSTANT_VELOCITY] = AXIS_REQUIRED,
+    [POL_GENERIC] = AXIS_OPTIONAL,
 };
 
 /* The name of the body of a marker, as the file has it. */
@@ -280,12 +293,13 @@ static void check_joint_points(pol_reader *reader, const pol_place *place,
 {
   const pol_place type = pol_place_key(place, "type"), point = pol_place_key(place, "point");
   const int by_markers = joint->given == POL_AXES_MARKERS;
+  const pol_joint meant = {.type = (pol_joint_type)joint->type, .locked = joint->locked};
   if (!by_markers && !pol_given(place, "bodies")) return;
   for (int i = 0; i < 2; i++) {
     const int body = by_markers ? marker_body(reader, place, joint->markers[i]) : joint->bodies[i];
     const json_t *mass = point_mass(place, body);
     if (!mass) continue;
-    if (type.value && joint->type >= 0 && !pol_joint_fits_point((pol_joint_type)joint->type))
+    if (type.value && joint->type >= 0 && !pol_joint_fits_point(&meant))
       pol_report(reader, &type, "",
                  "must lock no rotation in joint \"%s\": body \"%s\" is a point mass",
                  joint->name ? joint->name : "", name_of(mass));
@@ -295,28 +309,48 @@ static void check_joint_points(pol_reader *reader, const pol_place *place,
   }
 }
 
-/* A distance is between two points, which only markers can name; it alone has a length. */
-static void check_distance(pol_reader *reader, const pol_place *place, const pol_model_joint *joint)
+static int is_rolling(int type)
+{
+  return type == POL_ROLLING_SPHERE || type == POL_ROLLING_DISK;
+}
+
+/* A distance is between two points, which only markers can name, and a rolling body between its
+ * plane and its centre; each has a key of its own, as has a generic joint. */
+static void check_own_keys(pol_reader *reader, const pol_place *place, const pol_model_joint *joint)
 {
   static const char *const length[] = {"length", NULL};
+  static const char *const radius[] = {"radius", NULL};
+  static const char *const locked[] = {"locked", NULL};
+  const int has_markers = pol_given(place, "markers");
   if (!pol_given(place, "type") || joint->type < 0) return;
   if (joint->type != POL_DISTANCE)
     forbid(reader, place, length, "must not be given: only a distance has a length");
-  else if (!pol_given(place, "markers"))
+  else if (!has_markers)
     pol_report_missing(reader, place, joint_fields, "markers", "a distance is between two of them");
+  if (!is_rolling(joint->type))
+    forbid(reader, place, radius, "must not be given: only what rolls has a radius");
+  else if (!pol_given(place, "radius"))
+    pol_report_missing(reader, place, joint_fields, "radius", positive_rule);
+  if (is_rolling(joint->type) && !has_markers)
+    pol_report_missing(reader, place, joint_fields, "markers",
+                       "the first is the plane, the second the centre of what rolls");
+  if (joint->type != POL_GENERIC)
+    forbid(reader, place, locked, "must not be given: only a generic joint has \"locked\"");
+  else if (!pol_given(place, "locked"))
+    pol_report_missing(reader, place, joint_fields, "locked", "what a generic joint locks");
 }
 
 static void check_joint(pol_reader *reader, const pol_place *place, void *object, int sound)
 {
   pol_model_joint *joint = object;
-  check_distance(reader, place, joint);
+  check_own_keys(reader, place, joint);
   joint->given = POL_AXES_OF_BODY;
   if (pol_given(place, "axis")) joint->given = POL_AXES_ONE;
   if (pol_given(place, "axes")) joint->given = POL_AXES_TWO;
   if (pol_given(place, "markers")) {
     joint->given = POL_AXES_MARKERS;
     check_joint_markers(reader, place, joint->markers);
-  } else if (joint->type != POL_DISTANCE) {
+  } else if (joint->type != POL_DISTANCE && !is_rolling(joint->type)) {
     check_joint_bodies(reader, place, joint, sound);
   }
   if (sound) check_joint_points(reader, place, joint);
@@ -497,11 +531,19 @@ static const char *redundant_choice(int number)
   return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
 }
 
+static const char *guess_choice(int number)
+{
+  static const char *const names[] = {
+      [POL_GUESS_ADVANCED] = "advanced", [POL_GUESS_SIMPLE] = "simple"};
+  return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
+}
+
 static const char *newton_choice(int number)
 {
   static const char *const names[] = {[POL_NEWTON_FULL] = "full",
                                       [POL_NEWTON_SIMPLIFIED] = "simplified",
-                                      [POL_NEWTON_MODIFIED] = "modified"};
+                                      [POL_NEWTON_MODIFIED] = "modified",
+                                      [POL_NEWTON_PLAIN] = "plain"};
   return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
 }
 
@@ -526,6 +568,7 @@ static const char *formulation_choice(int number)
 static const pol_choices starts = {start_choice};
 static const pol_choices sigma_updates = {sigma_update_choice};
 static const pol_choices redundants = {redundant_choice};
+static const pol_choices guesses = {guess_choice};
 static const pol_choices newton_kinds = {newton_choice};
 static const pol_choices solvers = {solver_choice};
 static const pol_choices methods = {method_choice};
@@ -613,6 +656,11 @@ static const pol_field simulation_fields[] = {
      "must be a number or \"optimal\"", NULL},
     {"sigma_update", pol_read_choice, offsetof(pol_model_simulation, sigma_update), POL_OPTIONAL,
      "", &sigma_updates},
+    {"theta", pol_read_number, OPTION(theta), POL_OPTIONAL, "must be a number from 0 to 1",
+     &zero_to_one},
+    {"vartheta", pol_read_number, OPTION(vartheta), POL_OPTIONAL, "must be a number from 0 to 1",
+     &zero_to_one},
+    {"guess", pol_read_choice, offsetof(pol_model_simulation, guess), POL_OPTIONAL, "", &guesses},
     {"start", pol_read_choice, offsetof(pol_model_simulation, start), POL_OPTIONAL, "", &starts},
     {"redundant", pol_read_choice, offsetof(pol_model_simulation, redundant), POL_OPTIONAL, "",
      &redundants},
@@ -677,6 +725,7 @@ static void check_simulation(pol_reader *reader, const pol_place *place, void *o
   if (pol_given(place, "sigma_update"))
     settings->options.sigma_update = (pol_sigma_update)simulation->sigma_update;
   if (pol_given(place, "start")) settings->options.start = (pol_start)simulation->start;
+  if (pol_given(place, "guess")) settings->options.guess = (pol_guess)simulation->guess;
   if (pol_given(place, "redundant"))
     settings->options.redundant = (pol_redundant)simulation->redundant;
   if (pol_given(place, "rho_inf")) pol_options_set_rho_inf(&settings->options, simulation->rho_inf);
@@ -713,6 +762,8 @@ static const pol_field model_fields[] = {
      "must be a list of forces", &force_kind},
     {"drives", pol_read_list, offsetof(pol_model_data, drives), POL_OPTIONAL,
      "must be a list of drives", &pol_drive_kind},
+    {"couplings", pol_read_list, offsetof(pol_model_data, couplings), POL_OPTIONAL,
+     "must be a list of couplings", &pol_coupling_kind},
     {"simulation", pol_read_object, offsetof(pol_model_data, simulation), POL_REQUIRED,
      "must be an object with at least \"step\" and \"end\"", &simulation_kind},
     {.key = NULL},
@@ -741,4 +792,5 @@ void pol_free_model_data(pol_model_data *data)
   free(data->joints.items);
   free(data->forces.items);
   free(data->drives.items);
+  free(data->couplings.items);
 }

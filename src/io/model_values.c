@@ -243,3 +243,30 @@ void pol_read_rates(pol_reader *reader, const pol_place *place, const pol_field 
     }
   }
 }
+
+/* --- what a generic joint locks --------------------------------------------------------------- */
+
+static const char *lock_choice(int number)
+{
+  return pol_lock_name(number);
+}
+
+void pol_read_locks(pol_reader *reader, const pol_place *place, const pol_field *field,
+                    void *target)
+{
+  static const pol_choices locks = {lock_choice};
+  static const pol_field lock = {NULL, NULL, 0, POL_REQUIRED, "", &locks};
+  unsigned *locked = target;
+  if (json_array_size(place->value) == 0) { /* 0 for what is no list */
+    pol_report(reader, place, "", "%s", field->rule);
+    return;
+  }
+  for (size_t i = 0; i < json_array_size(place->value); i++) {
+    const pol_place item = pol_place_item(place, i);
+    int number = -1;
+    pol_read_choice(reader, &item, &lock, &number);
+    if (number < 0) continue;
+    if (*locked & (1u << number)) pol_report(reader, &item, "", "must not be locked twice");
+    *locked |= 1u << number;
+  }
+}

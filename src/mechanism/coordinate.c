@@ -1,13 +1,10 @@
-/* Joint coordinates; see coordinate.h for the definitions.  With r = c^2 + s^2 and the factors
- * gamma = c / r, sigma = -s / r of theta = atan2(s, c),
+/* Joint coordinates; see coordinate.h for the definitions.  With theta a function of the rows
+ * x = (c, s), f_i = dtheta/dx_i and f_ij = d^2 theta/dx_i dx_j,
  *
- *     theta'     = gamma s' + sigma c'
- *     grad theta = gamma grad s + sigma grad c
- *     H          = gamma H_s + sigma H_c + grad s dgamma^T + grad c dsigma^T
+ *     theta' = sum f_i x_i',     grad theta = sum f_i grad x_i,
+ *     H      = sum f_i H_i + sum f_ij grad x_i grad x_j^T,
  *
- *     dgamma = ((s^2 - c^2) dc - 2 c s ds) / r^2,   dsigma = (2 c s dc + (s^2 - c^2) ds) / r^2,
- *
- * where gamma H_s + sigma H_c is the stiffness of the two rows with multipliers (sigma, gamma).
+ * where sum f_i H_i is the stiffness of the rows with the multipliers f_i.
  */
 #include <math.h>
 #include <stddef.h>
@@ -106,14 +103,19 @@ void pol_coordinate_kernel_setup(pol_coordinate_kernel *kernel, const pol_mechan
 
 /* --- values and derivatives ------------------------------------------------------------------- */
 
+double pol_coordinate_of_rows(const pol_coordinate_kernel *kernel, const double row[2])
+{
+  if (!kernel->angular) return row[0];
+  double angle = atan2(row[1], row[0]);
+  return angle <= -pi ? pi : angle;
+}
+
 double pol_coordinate_value(const pol_coordinate_kernel *kernel, const pol_frame *first,
                             const pol_frame *second)
 {
   double row[2];
   pol_joint_position(&kernel->rows, first, second, row);
-  if (!kernel->angular) return row[0];
-  double angle = atan2(row[1], row[0]);
-  return angle <= -pi ? pi : angle;
+  return pol_coordinate_of_rows(kernel, row);
 }
 
 double pol_angle_unwrap(double angle, double remembered)
@@ -121,59 +123,60 @@ double pol_angle_unwrap(double angle, double remembered)
   return angle + 2.0 * pi * round((remembered - angle) / (2.0 * pi));
 }
 
-/* The factors of the rows in the coordinate's gradient: (1) or (sigma, gamma). */
-static pol_status row_factors(const pol_coordinate_kernel *kernel, const double row[2],
-                              double factor[2])
+pol_status pol_coordinate_chain(const pol_coordinate_kernel *kernel, const double row[2],
+                                double slope[2], double bend[2][2])
 {
-  factor[0] = kernel->angular ? 0.0 : 1.0;
-  factor[1] = 0.0;
-  if (!kernel->angular) return POL_OK;
+  memset(slope, 0, 2 * sizeof *slope);
+  memset(bend, 0, 2 * sizeof *bend);
+  if (!kernel->angular) {
+    slope[0] = 1.0;
+    return POL_OK;
+  }
   double r = row[0] * row[0] + row[1] * row[1];
   if (r == 0.0) return POL_RETRY;
-  factor[0] = -row[1] / r;
-  factor[1] = row[0] / r;
+  double cosine = row[0] / r, sine = row[1] / r;
+  slope[0] = -sine;
+  slope[1] = cosine;
+  bend[0][0] = 2.0 * sine * cosine;
+  bend[1][1] = -bend[0][0];
+  bend[0][1] = bend[1][0] = sine * sine - cosine * cosine;
   return POL_OK;
 }
 
 pol_status pol_coordinate_rate(const pol_coordinate_kernel *kernel, const pol_frame *first,
                                const pol_frame *second, double *rate)
 {
-  double row[2], rate_of[2] = {0.0, 0.0}, factor[2];
+  double row[2], rate_of[2] = {0.0, 0.0}, slope[2], bend[2][2];
   pol_joint_position(&kernel->rows, first, second, row);
   pol_joint_velocity(&kernel->rows, first, second, rate_of);
-  pol_status status = row_factors(kernel, row, factor);
-  *rate = factor[0] * rate_of[0] + factor[1] * rate_of[1];
+  pol_status status = pol_coordinate_chain(kernel, row, slope, bend);
+  *rate = slope[0] * rate_of[0] + slope[1] * rate_of[1];
   return status;
 }
 
 pol_status pol_coordinate_gradient(const pol_coordinate_kernel *kernel, const pol_frame *first,
                                    const pol_frame *second, double gradient[12])
 {
-  double row[2], factor[2], B[2][12] = {{0.0}};
+  double row[2], slope[2], bend[2][2], B[2][12] = {{0.0}};
   pol_joint_position(&kernel->rows, first, second, row);
   pol_joint_jacobian(&kernel->rows, first, second, B);
-  pol_status status = row_factors(kernel, row, factor);
-  for (int j = 0; j < 12; j++) gradient[j] = factor[0] * B[0][j] + factor[1] * B[1][j];
+  pol_status status = pol_coordinate_chain(kernel, row, slope, bend);
+  for (int j = 0; j < 12; j++) gradient[j] = slope[0] * B[0][j] + slope[1] * B[1][j];
   return status;
 }
 
 pol_status pol_coordinate_second(const pol_coordinate_kernel *kernel, const pol_frame *first,
                                  const pol_frame *second, double (*H)[12])
 {
-  double row[2], factor[2], B[2][12];
+  double row[2], slope[2], bend[2][2], B[2][12] = {{0.0}};
   pol_joint_position(&kernel->rows, first, second, row);
-  pol_status status = row_factors(kernel, row, factor);
-  pol_joint_stiffness(&kernel->rows, first, second, factor, H);
-  if (!kernel->angular || status) return status;
-
-  /* + grad s dgamma^T + grad c dsigma^T */
-  double square = factor[1] * factor[1] - factor[0] * factor[0]; /* (c^2 - s^2) / r^2 */
-  double product = 2.0 * factor[0] * factor[1];                  /* -2 c s / r^2 */
   pol_joint_jacobian(&kernel->rows, first, second, B);
+  pol_status status = pol_coordinate_chain(kernel, row, slope, bend);
+  pol_joint_stiffness(&kernel->rows, first, second, slope, H);
   for (int j = 0; j < 12; j++) {
-    double dgamma = -square * B[0][j] + product * B[1][j];
-    double dsigma = -product * B[0][j] - square * B[1][j];
-    for (int i = 0; i < 12; i++) H[i][j] += B[1][i] * dgamma + B[0][i] * dsigma;
+    double along[2]; /* derivatives of the slopes */
+    for (int i = 0; i < 2; i++) along[i] = bend[i][0] * B[0][j] + bend[i][1] * B[1][j];
+    for (int i = 0; i < 12; i++) H[i][j] += B[0][i] * along[0] + B[1][i] * along[1];
   }
-  return POL_OK;
+  return status;
 }

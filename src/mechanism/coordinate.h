@@ -38,11 +38,17 @@ void pol_coordinate_kernel_setup(pol_coordinate_kernel *kernel, const pol_mechan
 double pol_coordinate_value(const pol_coordinate_kernel *kernel, const pol_frame *first,
                             const pol_frame *second);
 
+/* The same from its rows d, or (c, s). */
+double pol_coordinate_of_rows(const pol_coordinate_kernel *kernel, const double row[2]);
+
 /* The angle that differs from this one by whole turns and is nearest to the remembered one. */
 double pol_angle_unwrap(double angle, double remembered);
 
 /* Each gives POL_RETRY, with zeros, where an angle is not defined. */
 
+/* First and second derivatives of the coordinate by its rows d, or (c, s). */
+pol_status pol_coordinate_chain(const pol_coordinate_kernel *kernel, const double row[2],
+                                double slope[2], double bend[2][2]);
 /* The rate of the coordinate. */
 pol_status pol_coordinate_rate(const pol_coordinate_kernel *kernel, const pol_frame *first,
                                const pol_frame *second, double *rate);

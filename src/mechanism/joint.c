@@ -15,6 +15,11 @@
  *     phi' = d . z',   phi'' = d . z'' + z' . z',   d(phi')/dq = d^T dz'/dq + z'^T dz/dq,
  *
  * and lambda (dz/dq)^T dz/dq joins the stiffness.
+ *
+ * The constant-velocity joint forbids its rotation axis a component along z: with Q_ij = i1 . j2
+ * the row x1.y2 - y1.x2 = Q_01 - Q_10 is -2 sin(angle) times that component.  Then the second shaft
+ * is the first, bent about an axis in their xy planes, so that both turn by the same angle about
+ * their own axes, whatever the bend.
  */
 #include <stddef.h>
 #include <string.h>
@@ -23,6 +28,7 @@
 
 #include "lie/small.h"
 #include "mechanism/joint.h"
+#include "mechanism/rolling.h"
 
 /* --- presets ---------------------------------------------------------------------------------- */
 
@@ -33,6 +39,14 @@
 #define R(axis, other)                                                                             \
   {                                                                                                \
     POL_ROW_ROTATION, axis, other                                                                  \
+  }
+
+#define ROLLING                                                                                    \
+  {                                                                                                \
+    {POL_ROW_HEIGHT, 2, 0}, {POL_ROW_SLIP, 0, 0},                                                  \
+    {                                                                                              \
+      POL_ROW_SLIP, 1, 0                                                                           \
+    }                                                                                              \
   }
 
 static const struct preset {
@@ -48,10 +62,18 @@ static const struct preset {
     [POL_UNIVERSAL] = {"universal", 4, {T(0), T(1), T(2), R(0, 1)}},
     [POL_PLANAR] = {"planar", 3, {T(2), R(0, 2), R(1, 2)}},
     [POL_DISTANCE] = {"distance", 1, {{POL_ROW_DISTANCE, 0, 0}}},
+    [POL_POINT_ON_LINE] = {"point-on-line", 2, {T(0), T(1)}},
+    [POL_POINT_IN_PLANE] = {"point-in-plane", 1, {T(2)}},
+    [POL_PARALLEL] = {"parallel", 2, {R(0, 2), R(1, 2)}},
+    [POL_CONSTANT_VELOCITY] = {"constant-velocity", 4, {T(0), T(1), T(2), {POL_ROW_TWIST, 0, 0}}},
+    [POL_GENERIC] = {"generic", 0, {{POL_ROW_TRANSLATION, 0, 0}}}, /* its rows are its own */
+    [POL_ROLLING_SPHERE] = {"rolling-sphere", 3, ROLLING},
+    [POL_ROLLING_DISK] = {"rolling-disk", 3, ROLLING},
 };
 
 #undef T
 #undef R
+#undef ROLLING
 
 enum { NUM_PRESETS = (int)(sizeof presets / sizeof presets[0]) };
 
@@ -60,10 +82,39 @@ const char *pol_joint_type_name(pol_joint_type type)
   return (int)type >= 0 && (int)type < NUM_PRESETS ? presets[type].name : NULL;
 }
 
-int pol_joint_rows(pol_joint_type type, pol_joint_row rows[POL_MAX_JOINT_ROWS])
+const char *pol_lock_name(int number)
 {
-  memcpy(rows, presets[type].rows, sizeof presets[type].rows);
-  return presets[type].num_rows;
+  static const char *const names[] = {"x", "y", "z", "rotation-x", "rotation-y", "rotation-z"};
+  return number >= 0 && number < POL_MAX_JOINT_ROWS ? names[number] : NULL;
+}
+
+/* The rows of a lock mask; which axes realise a locked rotation depends on how many there are. */
+static int generic_rows(unsigned locked, pol_joint_row rows[POL_MAX_JOINT_ROWS])
+{
+  int count = 0, num_rotations = 0, free_axis = 0;
+  for (int k = 0; k < 3; k++) {
+    if (locked & ((unsigned)POL_LOCK_X << k))
+      rows[count++] = (pol_joint_row){POL_ROW_TRANSLATION, k, 0};
+    if (locked & ((unsigned)POL_LOCK_ROTATION_X << k))
+      num_rotations++;
+    else
+      free_axis = k;
+  }
+  for (int k = 0; k < 3; k++) {
+    if (!(locked & ((unsigned)POL_LOCK_ROTATION_X << k))) continue;
+    rows[count++] = num_rotations == 2
+                        ? (pol_joint_row){POL_ROW_ROTATION, 3 - k - free_axis, free_axis}
+                        : (pol_joint_row){POL_ROW_ROTATION, (k + 1) % 3, (k + 2) % 3};
+  }
+  return count;
+}
+
+int pol_joint_rows(const pol_joint *joint, pol_joint_row rows[POL_MAX_JOINT_ROWS])
+{
+  const struct preset *preset = &presets[joint->type];
+  if (joint->type == POL_GENERIC) return generic_rows(joint->locked, rows);
+  memcpy(rows, preset->rows, sizeof preset->rows);
+  return preset->num_rows;
 }
 
 pol_status pol_joint_type_find(const char *name, pol_joint_type *type)
@@ -76,24 +127,34 @@ pol_status pol_joint_type_find(const char *name, pol_joint_type *type)
   return POL_BAD_ARGUMENT;
 }
 
-int pol_joint_fits_point(pol_joint_type type)
+int pol_joint_fits_point(const pol_joint *joint)
 {
-  for (int i = 0; i < presets[type].num_rows; i++)
-    if (presets[type].rows[i].kind == POL_ROW_ROTATION) return 0;
+  pol_joint_row rows[POL_MAX_JOINT_ROWS];
+  int num_rows = pol_joint_rows(joint, rows);
+  for (int i = 0; i < num_rows; i++)
+    if (rows[i].kind != POL_ROW_TRANSLATION && rows[i].kind != POL_ROW_DISTANCE) return 0;
   return 1;
 }
 
 /* An axis is aligned when two rows keep it perpendicular to two axes of the other marker: both rows
  * of the last axis of a revolute joint, or three rows in a cycle. */
-int pol_joint_aligns(pol_joint_type type, int axis)
+int pol_joint_aligns(const pol_joint *joint, int axis)
 {
-  const struct preset *preset = &presets[type];
-  int perpendicular = 0;
-  for (int i = 0; i < preset->num_rows; i++)
-    if (preset->rows[i].kind == POL_ROW_ROTATION &&
-        (preset->rows[i].axis == axis || preset->rows[i].other == axis))
+  pol_joint_row rows[POL_MAX_JOINT_ROWS];
+  int num_rows = pol_joint_rows(joint, rows), perpendicular = 0;
+  for (int i = 0; i < num_rows; i++)
+    if (rows[i].kind == POL_ROW_ROTATION && (rows[i].axis == axis || rows[i].other == axis))
       perpendicular++;
   return perpendicular >= 2;
+}
+
+void pol_initial_frame(const pol_mechanism *mechanism, int body, pol_frame *frame)
+{
+  memset(frame, 0, sizeof *frame);
+  pol_m3_diagonal(1.0, frame->R);
+  if (body == POL_GROUND) return;
+  pol_quat_to_matrix(pol_mechanism_body(mechanism, body)->rotation, frame->R);
+  pol_v3_copy(pol_mechanism_body(mechanism, body)->position, frame->x);
 }
 
 /* --- set-up ----------------------------------------------------------------------------------- */
@@ -129,6 +190,31 @@ static void setup_distance(pol_joint_kernel *kernel, const pol_marker *first,
   pol_v3_copy(first->position, view->point);
 }
 
+/* One row a . z - offset, with the axis of the first marker times a sign. */
+static pol_view *add_row(pol_joint_kernel *kernel, const pol_marker *first,
+                         const pol_marker *second, const pol_joint_row *row, double sign)
+{
+  int rotation = row->kind == POL_ROW_ROTATION;
+  double s[3], a[3];
+  marker_axis(first, row->axis, a);
+  pol_v3_scale(sign, a, a);
+  if (rotation)
+    marker_axis(second, row->other, s);
+  else
+    pol_v3_copy(second->position, s);
+  pol_view *view = view_for(kernel, rotation ? 0.0 : 1.0, s);
+  pol_v3_copy(a, view->axis[view->num_rows]);
+  view->offset[view->num_rows++] = rotation ? 0.0 : pol_v3_dot(a, first->position);
+  return view;
+}
+
+/* x1.y2 - y1.x2: two views of one row. */
+static void add_twist(pol_joint_kernel *kernel, const pol_marker *first, const pol_marker *second)
+{
+  add_row(kernel, first, second, &(pol_joint_row){POL_ROW_ROTATION, 0, 1}, 1.0);
+  add_row(kernel, first, second, &(pol_joint_row){POL_ROW_ROTATION, 1, 0}, -1.0)->adds = 1;
+}
+
 void pol_joint_kernel_setup(pol_joint_kernel *kernel, const pol_mechanism *mechanism, int joint)
 {
   const pol_joint *j = pol_mechanism_joint(mechanism, joint);
@@ -138,24 +224,23 @@ void pol_joint_kernel_setup(pol_joint_kernel *kernel, const pol_mechanism *mecha
   memset(kernel, 0, sizeof *kernel);
   kernel->body[0] = first->body;
   kernel->body[1] = second->body;
-  kernel->num_rows = pol_joint_rows(j->type, rows);
+  kernel->num_rows = pol_joint_rows(j, rows);
   if (j->type == POL_DISTANCE) {
     setup_distance(kernel, first, second, j->length);
     return;
   }
 
   for (int i = 0; i < kernel->num_rows; i++) {
-    int translation = rows[i].kind == POL_ROW_TRANSLATION;
-    double s[3], a[3];
-    marker_axis(first, rows[i].axis, a);
-    if (translation)
-      pol_v3_copy(second->position, s);
+    kernel->num_slip += rows[i].kind == POL_ROW_SLIP;
+    if (rows[i].kind == POL_ROW_TWIST)
+      add_twist(kernel, first, second);
     else
-      marker_axis(second, rows[i].other, s);
-    pol_view *view = view_for(kernel, translation ? 1.0 : 0.0, s);
-    pol_v3_copy(a, view->axis[view->num_rows]);
-    view->offset[view->num_rows++] = translation ? pol_v3_dot(a, first->position) : 0.0;
+      add_row(kernel, first, second, &rows[i], 1.0);
   }
+  if (kernel->num_slip == 0) return;
+  kernel->radius = j->radius;
+  kernel->disk = j->type == POL_ROLLING_DISK;
+  marker_axis(second, 2, kernel->disk_axis);
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -198,7 +283,10 @@ static double *project(const pol_view *view, const double z[3], const double y[3
   for (int k = 0; k < view->num_rows; k++) {
     double a[3];
     row_axis(view, k, z, a);
-    *out++ = pol_v3_dot(a, y);
+    if (view->adds)
+      out[-1] += pol_v3_dot(a, y);
+    else
+      *out++ = pol_v3_dot(a, y);
   }
   return out;
 }
@@ -206,33 +294,41 @@ static double *project(const pol_view *view, const double z[3], const double y[3
 void pol_joint_position(const pol_joint_kernel *kernel, const pol_frame *first,
                         const pol_frame *second, double *phi)
 {
+  double row[POL_MAX_JOINT_ROWS], *next = row;
   for (int i = 0; i < kernel->num_views; i++) {
     const pol_view *view = &kernel->view[i];
-    double z[3];
+    double z[3], *start = next;
     view_vector(view, first, second, z);
-    for (int k = 0; k < view->num_rows; k++) {
-      double a[3];
-      row_axis(view, k, z, a);
-      *phi++ = (view->distance ? 0.5 * pol_v3_dot(a, a) : pol_v3_dot(a, z)) - view->offset[k];
+    next = project(view, z, z, next);
+    for (int k = 0; start + k < next; k++) start[k] -= view->offset[k];
+    if (view->distance) {
+      double d[3];
+      row_axis(view, 0, z, d);
+      *start = 0.5 * pol_v3_dot(d, d) - view->offset[0];
     }
   }
+  if (kernel->radius > 0.0) row[0] += pol_rolling_height(kernel, first, second);
+  memcpy(phi, row, (size_t)(kernel->num_rows - kernel->num_slip) * sizeof *phi);
 }
 
 void pol_joint_velocity(const pol_joint_kernel *kernel, const pol_frame *first,
                         const pol_frame *second, double *phi_dot)
 {
+  double *next = phi_dot;
   for (int i = 0; i < kernel->num_views; i++) {
     double z[3], zd[3];
     view_vector(&kernel->view[i], first, second, z);
     view_drift(&kernel->view[i], first, second, zd);
     pol_v3_add_scaled_cross(-1.0, first->w, z, zd);
-    phi_dot = project(&kernel->view[i], z, zd, phi_dot);
+    next = project(&kernel->view[i], z, zd, next);
   }
+  if (kernel->radius > 0.0) pol_rolling_add_velocity(kernel, first, second, phi_dot);
 }
 
 void pol_joint_acceleration(const pol_joint_kernel *kernel, const pol_frame *first,
                             const pol_frame *second, double *phi_ddot)
 {
+  double *next = phi_ddot;
   for (int i = 0; i < kernel->num_views; i++) {
     const pol_view *view = &kernel->view[i];
     double z[3], drift[3], sum[3], spin[3], turn[3], global[3], zdd[3];
@@ -247,11 +343,12 @@ void pol_joint_acceleration(const pol_joint_kernel *kernel, const pol_frame *fir
     pol_m3_apply(second->R, turn, global);
     pol_m3_apply_transposed(first->R, global, zdd);
     pol_v3_add_scaled_cross(-1.0, first->w, sum, zdd);
-    phi_ddot = project(view, z, zdd, phi_ddot);
+    next = project(view, z, zdd, next);
     if (!view->distance) continue;
     pol_v3_add_scaled_cross(-1.0, first->w, z, drift); /* now z' */
-    phi_ddot[-1] += pol_v3_dot(drift, drift);
+    next[-1] += pol_v3_dot(drift, drift);
   }
+  if (kernel->radius > 0.0) pol_rolling_add_acceleration(kernel, first, second, phi_ddot);
 }
 
 /* mu = sum lambda_k a_k; returns the multipliers of the next view. */
@@ -262,7 +359,7 @@ static const double *view_force(const pol_view *view, const double z[3], const d
   for (int k = 0; k < view->num_rows; k++) {
     double a[3];
     row_axis(view, k, z, a);
-    pol_v3_add_scaled(*lambda++, a, mu);
+    pol_v3_add_scaled(view->adds ? lambda[-1] : *lambda++, a, mu);
   }
   return lambda;
 }
@@ -271,11 +368,12 @@ void pol_joint_reaction(const pol_joint_kernel *kernel, const pol_frame *first,
                         const pol_frame *second, const double *lambda, double wrench1[6],
                         double wrench2[6])
 {
+  const double *next = lambda;
   for (int i = 0; i < kernel->num_views; i++) {
     const pol_view *view = &kernel->view[i];
     double z[3], mu[3], force[3], mu2[3];
     view_vector(view, first, second, z);
-    lambda = view_force(view, z, lambda, mu);
+    next = view_force(view, z, next, mu);
     pol_m3_apply(first->R, mu, force);
     pol_m3_apply_transposed(second->R, force, mu2);
     pol_v3_add_scaled_cross(1.0, mu, z, wrench1);
@@ -283,6 +381,8 @@ void pol_joint_reaction(const pol_joint_kernel *kernel, const pol_frame *first,
     pol_v3_add_scaled(-view->tau, force, wrench1 + 3);
     pol_v3_add_scaled(view->tau, force, wrench2 + 3);
   }
+  if (kernel->radius > 0.0)
+    pol_rolling_add_reaction(kernel, first, second, lambda, wrench1, wrench2);
 }
 
 /* --- derivatives ------------------------------------------------------------------------------ */
@@ -305,35 +405,45 @@ static void view_gradient(const pol_view *view, const pol_frame *first, const do
     }
 }
 
-/* out = a^T V */
-static void project_gradient(const double a[3], double V[3][12], double out[12])
+/* out += a^T V */
+static void add_gradient(const double a[3], double V[3][12], double out[12])
 {
-  for (int j = 0; j < 12; j++) out[j] = a[0] * V[0][j] + a[1] * V[1][j] + a[2] * V[2][j];
+  for (int j = 0; j < 12; j++) out[j] += a[0] * V[0][j] + a[1] * V[1][j] + a[2] * V[2][j];
+}
+
+/* Writes a^T V of each row of a view and returns where the next view's rows go. */
+static double (*project_rows(const pol_view *view, const double z[3], double V[3][12],
+                             double (*out)[12]))[12]
+{
+  for (int k = 0; k < view->num_rows; k++) {
+    double a[3];
+    row_axis(view, k, z, a);
+    if (!view->adds) memset(*out++, 0, sizeof *out);
+    add_gradient(a, V, out[-1]);
+  }
+  return out;
 }
 
 void pol_joint_jacobian(const pol_joint_kernel *kernel, const pol_frame *first,
                         const pol_frame *second, double (*B)[12])
 {
-  double Q[9];
+  double Q[9], (*next)[12] = B;
   pol_m3_multiply_transposed(first->R, second->R, Q);
   for (int i = 0; i < kernel->num_views; i++) {
     const pol_view *view = &kernel->view[i];
     double z[3], V[3][12];
     view_vector(view, first, second, z);
     view_gradient(view, first, Q, z, V);
-    for (int k = 0; k < view->num_rows; k++) {
-      double a[3];
-      row_axis(view, k, z, a);
-      project_gradient(a, V, *B++);
-    }
+    next = project_rows(view, z, V, next);
   }
+  if (kernel->radius > 0.0) pol_rolling_add_jacobian(kernel, first, second, B);
 }
 
 /* dz'/dq = -w1~ dz/dq + ((R1^T D)~, 0, -Q (w2 x s)~, 0) */
 void pol_joint_curvature(const pol_joint_kernel *kernel, const pol_frame *first,
                          const pol_frame *second, double (*Z)[12])
 {
-  double Q[9];
+  double Q[9], (*next)[12] = Z;
   pol_m3_multiply_transposed(first->R, second->R, Q);
   for (int i = 0; i < kernel->num_views; i++) {
     const pol_view *view = &kernel->view[i];
@@ -355,18 +465,12 @@ void pol_joint_curvature(const pol_joint_kernel *kernel, const pol_frame *first,
         W[r][j] += skew[3 * r + j];
         W[r][6 + j] -= Qspin[3 * r + j];
       }
-    for (int k = 0; k < view->num_rows; k++) {
-      double a[3];
-      row_axis(view, k, z, a);
-      project_gradient(a, W, *Z++);
-    }
-    if (view->distance) {
-      double turn[12];
-      pol_v3_add_scaled_cross(-1.0, first->w, z, drift); /* now z' */
-      project_gradient(drift, V, turn);
-      for (int j = 0; j < 12; j++) Z[-1][j] += turn[j];
-    }
+    next = project_rows(view, z, W, next);
+    if (!view->distance) continue;
+    pol_v3_add_scaled_cross(-1.0, first->w, z, drift); /* now z' */
+    add_gradient(drift, V, next[-1]);
   }
+  if (kernel->radius > 0.0) pol_rolling_add_curvature(kernel, first, second, Z);
 }
 
 /* Rows of K by the reaction: mu~ dz, tau R1 mu~ dphi1, s~((Q^T mu)~ dphi2 - Q^T mu~ dphi1),
@@ -411,14 +515,16 @@ void pol_joint_stiffness(const pol_joint_kernel *kernel, const pol_frame *first,
                          const pol_frame *second, const double *lambda, double (*K)[12])
 {
   double Q[9];
+  const double *next = lambda;
   memset(K, 0, 12 * sizeof *K);
   pol_m3_multiply_transposed(first->R, second->R, Q);
   for (int i = 0; i < kernel->num_views; i++) {
     const pol_view *view = &kernel->view[i];
     double z[3], mu[3];
     view_vector(view, first, second, z);
-    if (view->distance) add_distance_stiffness(view, first, Q, z, lambda[0], K);
-    lambda = view_force(view, z, lambda, mu);
+    if (view->distance) add_distance_stiffness(view, first, Q, z, next[0], K);
+    next = view_force(view, z, next, mu);
     add_view_stiffness(view, first, Q, z, mu, K);
   }
+  if (kernel->radius > 0.0) pol_rolling_add_stiffness(kernel, first, second, lambda, K);
 }

@@ -12,7 +12,9 @@
  *
  *     phi = (d . d) / 2 - offset,   d = z - point,   offset = length^2 / 2,
  *
- * that is, with the axis a = d.
+ * that is, with the axis a = d.  A row can have two terms, each with a view of its own: the second
+ * view adds to the row of the first.  A rolling body is three locked translations to which
+ * rolling.h adds the turning of the contact point; two of these rows hold for velocities only.
  *
  * Variations are dR = R dphi~ (dphi in body axes) and dx (global), in the order (dphi1, dx1, dphi2,
  * dx2); velocities likewise are (angular velocity in body axes, global velocity).
@@ -33,12 +35,16 @@ typedef struct pol_frame {
   double wb[3], ub[3]; /* and the rest */
 } pol_frame;
 
+/* The frame of a body, or of the ground, at the initial position and at rest. */
+void pol_initial_frame(const pol_mechanism *mechanism, int body, pol_frame *frame);
+
 typedef struct pol_view {
   double tau;
   double s[3];       /* in axes of the second body */
   int num_rows;      /* 1 .. 3 */
   double axis[3][3]; /* a of each row, in axes of the first body */
   double offset[3];
+  int adds;     /* its one row is a second term of the last row of the view before */
   int distance; /* its one row is a distance from this point, in axes of the first body */
   double point[3];
 } pol_view;
@@ -49,16 +55,22 @@ enum { POL_MAX_VIEWS = 4 };
 typedef struct pol_joint_kernel {
   int body[2]; /* POL_GROUND or an index */
   int num_rows;
+  int num_slip; /* of them, the last ones: non-holonomic rows, which have no phi */
   int num_views;
   pol_view view[POL_MAX_VIEWS];
+  /* rolling only, see rolling.h */
+  double radius; /* 0 for all others */
+  int disk;
+  double disk_axis[3]; /* in axes of the second body */
 } pol_joint_kernel;
 
-/* Whether this preset makes axis `axis` (0, 1, 2) of both markers point the same way. */
-int pol_joint_aligns(pol_joint_type type, int axis);
+/* Whether this joint makes axis `axis` (0, 1, 2) of both markers point the same way. */
+int pol_joint_aligns(const pol_joint *joint, int axis);
 
 void pol_joint_kernel_setup(pol_joint_kernel *kernel, const pol_mechanism *mechanism, int joint);
 
-/* phi (num_rows) and its first and second time derivative, the latter with constant velocities. */
+/* phi (num_rows - num_slip), and the first and second time derivative of all num_rows, the latter
+ * with constant velocities; of a non-holonomic row phi' is A v. */
 void pol_joint_position(const pol_joint_kernel *kernel, const pol_frame *first,
                         const pol_frame *second, double *phi);
 void pol_joint_velocity(const pol_joint_kernel *kernel, const pol_frame *first,

@@ -26,6 +26,7 @@ struct pol_mechanism {
   array drives;    /* pol_drive */
   array variables; /* pol_variable */
   array states;    /* pol_state_variable */
+  array couplings; /* pol_coupling */
 };
 
 /* Appends a copy of item, whose first member is its name, and a copy of that name. */
@@ -133,6 +134,7 @@ void pol_mechanism_free(pol_mechanism **mechanism)
   for (int i = 0; i < m->drives.count; i++)
     pol_function_release(&((pol_drive *)m->drives.items)[i].function);
   release(&m->drives, sizeof(pol_drive));
+  release(&m->couplings, sizeof(pol_coupling));
   free(m);
   *mechanism = NULL;
 }
@@ -241,10 +243,14 @@ pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *jo
                        pol_mechanism_marker(mechanism, joint->marker[1])->body};
   if (body[0] == body[1]) return POL_BAD_ARGUMENT;
   for (int i = 0; i < 2; i++)
-    if (is_point(mechanism, body[i]) && !pol_joint_fits_point(joint->type)) return POL_BAD_ARGUMENT;
+    if (is_point(mechanism, body[i]) && !pol_joint_fits_point(joint)) return POL_BAD_ARGUMENT;
   for (int i = 0; i < mechanism->joints.count; i++)
     if (strcmp(pol_mechanism_joint(mechanism, i)->name, joint->name) == 0) return POL_BAD_ARGUMENT;
   if (joint->type == POL_DISTANCE && !(joint->length > 0.0 && isfinite(joint->length)))
+    return POL_BAD_ARGUMENT;
+  const int rolls = joint->type == POL_ROLLING_SPHERE || joint->type == POL_ROLLING_DISK;
+  if (rolls && !(joint->radius > 0.0 && isfinite(joint->radius))) return POL_BAD_ARGUMENT;
+  if (joint->type == POL_GENERIC && (joint->locked == 0 || joint->locked >= 1u << 6))
     return POL_BAD_ARGUMENT;
   return append(&mechanism->joints, joint, sizeof *joint, joint->name, index);
 }
@@ -388,6 +394,33 @@ pol_status pol_mechanism_add_drive(pol_mechanism *mechanism, const pol_drive *dr
   return status;
 }
 
+/* Two different coordinates that joints leave free, and numbers that tie them. */
+static int good_coupling(const pol_mechanism *mechanism, const pol_coupling *coupling)
+{
+  for (int i = 0; i < 2; i++) {
+    if (coupling->joint[i] < 0 || coupling->joint[i] >= mechanism->joints.count ||
+        !pol_coordinate_name(coupling->coordinate[i]) ||
+        !pol_joint_has_coordinate(pol_mechanism_joint(mechanism, coupling->joint[i])->type,
+                                  coupling->coordinate[i]))
+      return 0;
+    if (coupling->factor[i] == 0.0) return 0;
+  }
+  return finite_numbers(coupling->factor, 2) && finite_numbers(coupling->reference, 2) &&
+         (coupling->joint[0] != coupling->joint[1] ||
+          coupling->coordinate[0] != coupling->coordinate[1]);
+}
+
+pol_status pol_mechanism_add_coupling(pol_mechanism *mechanism, const pol_coupling *coupling,
+                                      int *index)
+{
+  if (!coupling->name || !*coupling->name || !good_coupling(mechanism, coupling))
+    return POL_BAD_ARGUMENT;
+  for (int i = 0; i < mechanism->couplings.count; i++)
+    if (strcmp(pol_mechanism_coupling(mechanism, i)->name, coupling->name) == 0)
+      return POL_BAD_ARGUMENT;
+  return append(&mechanism->couplings, coupling, sizeof *coupling, coupling->name, index);
+}
+
 int pol_mechanism_num_bodies(const pol_mechanism *mechanism)
 {
   return mechanism->bodies.count;
@@ -433,6 +466,11 @@ const pol_state_variable *pol_mechanism_state(const pol_mechanism *mechanism, in
   return (const pol_state_variable *)mechanism->states.items + index;
 }
 
+int pol_mechanism_num_couplings(const pol_mechanism *mechanism)
+{
+  return mechanism->couplings.count;
+}
+
 const pol_body *pol_mechanism_body(const pol_mechanism *mechanism, int index)
 {
   return (const pol_body *)mechanism->bodies.items + index;
@@ -456,6 +494,11 @@ const pol_force *pol_mechanism_force(const pol_mechanism *mechanism, int index)
 const pol_drive *pol_mechanism_drive(const pol_mechanism *mechanism, int index)
 {
   return (const pol_drive *)mechanism->drives.items + index;
+}
+
+const pol_coupling *pol_mechanism_coupling(const pol_mechanism *mechanism, int index)
+{
+  return (const pol_coupling *)mechanism->couplings.items + index;
 }
 
 int pol_mechanism_find_body(const pol_mechanism *mechanism, const char *name)

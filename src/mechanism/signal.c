@@ -68,13 +68,14 @@ static void visit_joint(walk *w, const pol_joint *joint, int index)
 {
   static const char *const reactions[] = {"force", "torque", "force_local", "torque_local"};
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
-  int num_rows = pol_joint_rows(joint->type, rows);
+  int num_rows = pol_joint_rows(joint, rows);
   if (!is_wanted(w, joint->name)) return;
   for (int i = 0; i < pol_joint_num_coordinates(joint); i++) {
     const pol_coordinate_info *info = pol_joint_coordinate(joint, i);
     visit(w, joint->name, info->name, NULL, (pol_signal){POL_SIGNAL_COORDINATE, index, i});
     visit(w, joint->name, info->rate_name, NULL, (pol_signal){POL_SIGNAL_RATE, index, i});
   }
+  if (num_rows > 0 && rows[num_rows - 1].kind == POL_ROW_SLIP) return;
   for (int k = 0; k < 4; k++)
     visit_vector(w, joint->name, reactions[k], (pol_signal_kind)(POL_SIGNAL_FORCE + k), index);
   for (int i = 0; i < num_rows; i++) {

@@ -9,7 +9,8 @@
  *   BODY.angular_velocity_global.x                 these two not of a point mass
  *   marker.MARKER.position.x  .velocity.x          of markers with a name
  *   JOINT.angle  .rate  .displacement  .speed ...  the coordinates that the joint leaves free
- *   JOINT.force.x  .torque.x                       of the joint on its second body, global axes
+ *   JOINT.force.x  .torque.x                       of the joint on its second body, global axes;
+ *                                                  these four not of rolling
  *   JOINT.force_local.x  .torque_local.x           the same in the axes of its first marker
  *   JOINT.multiplier.1                             one a row
  *   DRIVE.force or DRIVE.torque                    of the drive along or about its axis

@@ -319,8 +319,7 @@ static void points_are_recorded_without_rotation(void **state)
                                       "bob.position.z",
                                       "bob.velocity.x",
                                       "bob.velocity.y",
-                                      "bob.velocity.z",
-                                      "rod.force.x"};
+                                      "bob.velocity.z"};
   const double expected[7] = {0, 1, 0, 0, 0, 1, 0};
   pol_model *model = read_model(MODELS "pendulum.json");
   pol_simulation *simulation;
@@ -330,11 +329,13 @@ static void points_are_recorded_without_rotation(void **state)
                    POL_OK);
   assert_int_equal(pol_record_create(&record, simulation), POL_OK);
   assert_true(pol_record_count(record) <= MAX_NUMBERS);
-  for (int i = 0; i < 8; i++) assert_string_equal(pol_record_channel(record, i)->name, names[i]);
+  for (int i = 0; i < 7; i++) assert_string_equal(pol_record_channel(record, i)->name, names[i]);
+  int pull = 7;
+  while (strcmp(pol_record_channel(record, pull)->name, "rod.force.x")) pull++;
   pol_record_row(record, row);
   assert_near(row, expected, 7, 0.0);
   /* the rod pulls with m v^2 / l towards the pivot */
-  assert_near(&row[7], &(double){-1.0}, 1, 1e-12);
+  assert_near(&row[pull], &(double){-1.0}, 1, 1e-12);
   pol_record_free(&record);
   pol_simulation_free(&simulation);
   pol_model_free(&model);

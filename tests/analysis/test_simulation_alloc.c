@@ -47,6 +47,27 @@ void *__wrap_realloc(void *memory, size_t size)
 
 /* --- tests ------------------------------------------------------------------------------------ */
 
+/* The heavy top, and a wheel with a named marker on a hinge with a torsional spring. */
+static pol_mechanism *top_and_wheel(void)
+{
+  static const double origin[3], upright[4] = {1.0, 0.0, 0.0, 0.0};
+  pol_body body = heavy_top_body(), wheel = body;
+  pol_mechanism *mechanism;
+  pol_joint hinge = {.name = "hinge", .type = POL_REVOLUTE};
+  pol_force spring = {.name = "spring", .type = POL_JOINT_SPRING, .joint = 1, .stiffness = {9.0}};
+  assert_int_equal(heavy_top_create(&mechanism, &body), POL_OK);
+  wheel.name = "wheel";
+  wheel.given = 0;
+  assert_int_equal(pol_mechanism_add_body(mechanism, &wheel, NULL), POL_OK);
+  for (int i = 0; i < 2; i++)
+    assert_int_equal(pol_mechanism_add_marker_at(mechanism, i ? "hub" : "", i ? 1 : POL_GROUND,
+                                                 origin, upright, &hinge.marker[i]),
+                     POL_OK);
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &hinge, NULL), POL_OK);
+  assert_int_equal(pol_mechanism_add_force(mechanism, &spring, NULL), POL_OK);
+  return mechanism;
+}
+
 static const char path[] = "test_simulation_alloc.csv";
 
 /* Simulates a few steps with a result file; frees everything. */
@@ -79,10 +100,8 @@ static pol_status simulate(const pol_mechanism *mechanism)
 static void every_failed_allocation_is_told(void **state)
 {
   (void)state;
-  pol_body body = heavy_top_body();
-  pol_mechanism *mechanism;
   failing = -1;
-  assert_int_equal(heavy_top_create(&mechanism, &body), POL_OK);
+  pol_mechanism *mechanism = top_and_wheel();
   num_allocations = 0;
   assert_int_equal(simulate(mechanism), POL_OK);
   long total = num_allocations;
@@ -101,14 +120,12 @@ static void every_failed_allocation_is_told(void **state)
 static void stepping_and_writing_allocate_nothing(void **state)
 {
   (void)state;
-  pol_body body = heavy_top_body();
   pol_settings settings = pol_settings_default();
-  pol_mechanism *mechanism;
   pol_simulation *simulation;
   pol_record *record;
   pol_csv *csv;
   failing = -1;
-  assert_int_equal(heavy_top_create(&mechanism, &body), POL_OK);
+  pol_mechanism *mechanism = top_and_wheel();
   assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
   assert_int_equal(pol_record_create(&record, simulation), POL_OK);
   assert_int_equal(pol_csv_create(&csv, path, record), POL_OK);

@@ -272,6 +272,11 @@ static void json_holds_everything(void **state)
       "energy.max_drift",
       "constraints.max_position",
       "constraints.max_velocity",
+      "constraints.max_acceleration",
+      "energy.dissipated",
+      "energy.applied",
+      "energy.drives",
+      "energy.balance",
       "moves.angular_velocity",
   };
   expect("polhode run top.json --json --quiet", 0);
@@ -640,6 +645,68 @@ static void check_tells_of_springs_and_drag(void **state)
   json_decref(object);
 }
 
+/* A coupling is listed, takes a degree of freedom, and tells what it exerts on both joints. */
+static void couplings_are_told(void **state)
+{
+  (void)state;
+  expect("polhode check " POLHODE_SOURCE_DIR "/models/examples/planetary_gear.json", 0);
+  expect_text(out,
+              "\ncoupling        inner mesh, 20 times rotation of shaft and 15 times rotation of "
+              "pin\n");
+  expect_text(out, "1 of 18: 17 constraints\n");
+  expect("polhode check " POLHODE_SOURCE_DIR "/models/examples/planetary_gear.json --json", 0);
+  json_t *object = parse_output();
+  expect_length(object, "couplings", 2);
+  json_decref(object);
+  expect("polhode run " POLHODE_SOURCE_DIR
+         "/models/examples/planetary_gear.json --set simulation.end=0.1",
+         0);
+  expect_text(out, "\nouter mesh  torque 1          N m    ");
+  expect("polhode run " POLHODE_SOURCE_DIR
+         "/models/examples/planetary_gear.json --set simulation.end=0.1 --json",
+         0);
+  object = parse_output();
+  const json_t *effort = at(object, "final.couplings.inner mesh.effort");
+  double first = json_number_value(json_array_get(effort, 0));
+  double second = json_number_value(json_array_get(effort, 1));
+  assert_true(first < -1e-3 && fabs(second - 0.75 * first) < 1e-12);
+  json_decref(object);
+}
+
+/* Springs on joints in words, as JSON, and in the results of a run. */
+static void joint_springs_are_told(void **state)
+{
+  (void)state;
+  static const char model[] =
+      POLHODE_SOURCE_DIR "/models/gavrea-negrut-potra-2005/double_pendulum.json";
+  char command[512];
+  snprintf(command, sizeof command, "polhode check %s", model);
+  expect(command, 0);
+  expect_text(out,
+              "\nforce           stiff, joint-spring on the rotation of hinge, stiffness 300000 "
+              "N m/rad, damping 50000 N m s/rad, relaxed at 0 rad, actuator 0 N m\n");
+  snprintf(command, sizeof command, "polhode check %s --json", model);
+  expect(command, 0);
+  json_t *object = parse_output();
+  json_t *soft = json_array_get(at(object, "forces"), 0);
+  expect_word(soft, "joint", "shoulder");
+  expect_word(soft, "coordinate", "rotation");
+  assert_true(number_at(soft, "stiffness") == 400.0 && number_at(soft, "rest") < -1.57);
+  json_decref(object);
+  snprintf(command, sizeof command, "polhode run %s --set simulation.end=0.1 --json", model);
+  expect(command, 0);
+  object = parse_output();
+  double angle = number_at(object, "final.joints.shoulder.coordinates.angle");
+  double rate = number_at(object, "final.joints.shoulder.coordinates.rate");
+  assert_true(angle < 0.0 && rate < 0.0);
+  assert_true(number_at(object, "energy.dissipated") > 0.0);
+  expect_length(object, "final.markers.elbow.position", 3);
+  json_decref(object);
+  snprintf(command, sizeof command, "polhode run %s --set simulation.end=0.1", model);
+  expect(command, 0);
+  expect_text(out, "\nwork            of forces 0 J, of drives 0 J, dissipated ");
+}
+
 /* Point masses: in words, without anything that turns. */
 static void points_are_told(void **state)
 {
@@ -998,6 +1065,8 @@ int main(void)
       cmocka_unit_test(check_tells_what_a_model_is),
       cmocka_unit_test(check_tells_of_forces_and_distances),
       cmocka_unit_test(check_tells_of_springs_and_drag),
+      cmocka_unit_test(couplings_are_told),
+      cmocka_unit_test(joint_springs_are_told),
       cmocka_unit_test(points_are_told),
       cmocka_unit_test(drives_are_told),
       cmocka_unit_test(expressions_are_told),

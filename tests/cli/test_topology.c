@@ -158,6 +158,20 @@ static void drives_are_marked(void **state)
   expect_text(svg, ">drive motor: rotation, speed<");
 }
 
+/* A coupling is marked at both of its joints. */
+static void couplings_are_marked(void **state)
+{
+  (void)state;
+  assert_int_equal(
+      check(POLHODE_SOURCE_DIR "/models/examples/planetary_gear.json", "--svg", "a.svg", NULL, 0),
+      0);
+  read_text("a.svg", svg);
+  expect_well_formed(svg);
+  expect_boxes_apart(svg, 8); /* the ground, three bodies, two couplings at two joints each */
+  assert_int_equal(count_text(svg, ">coupling inner mesh: rotation<"), 2);
+  assert_int_equal(count_text(svg, ">coupling outer mesh: rotation<"), 2);
+}
+
 /* A model of a chain with 20 links, its last one with forces, and a body that hangs on nothing. */
 static void write_chain(const char *long_name)
 {
@@ -297,9 +311,13 @@ static int leave_folder(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_picture_holds_every_name), cmocka_unit_test(drives_are_marked),
-      cmocka_unit_test(a_chain_is_readable),          cmocka_unit_test(pictures_repeat),
-      cmocka_unit_test(a_failing_check_is_drawn),     cmocka_unit_test(wrong_files_are_refused),
+      cmocka_unit_test(the_picture_holds_every_name),
+      cmocka_unit_test(drives_are_marked),
+      cmocka_unit_test(couplings_are_marked),
+      cmocka_unit_test(a_chain_is_readable),
+      cmocka_unit_test(pictures_repeat),
+      cmocka_unit_test(a_failing_check_is_drawn),
+      cmocka_unit_test(wrong_files_are_refused),
       cmocka_unit_test(a_full_disk_is_told),
   };
   return cmocka_run_group_tests(tests, enter_folder, leave_folder);

@@ -97,7 +97,10 @@ static void problem_start(problem *p, const pol_newton_options *options)
   for (int i = 0; i < MAX_X; i++)
     if (p->row_scale[i] == 0.0) p->row_scale[i] = 1.0;
   if (p->multiplier_scale == 0.0) p->multiplier_scale = 1.0;
-  p->system = (pol_newton_system){evaluate_residual, evaluate_matrix, give_tolerances, p};
+  p->system = (pol_newton_system){.residual = evaluate_residual,
+                                  .matrix = evaluate_matrix,
+                                  .tolerances = give_tolerances,
+                                  .user = p};
   p->diagnostics = (pol_diagnostics){.equation = -1};
   assert_int_equal(pol_saddle_create(&p->saddle, &p->dae, 0, POL_SOLVER_DENSE), POL_OK);
   assert_int_equal(pol_newton_create(&p->newton, &p->dae, p->saddle, options, &p->counts), POL_OK);

@@ -8,8 +8,9 @@
 
 #include "check.h"
 #include "dae/dae.h"
+#include "mechanism/coordinate.h"
 
-enum { MAX_NV = 30, MAX_NQ = 30, MAX_M = 30 };
+enum { MAX_NV = 30, MAX_NQ = 30, MAX_M = 30, MAX_HISTORY = 4 };
 static const double offset[4] = {2.0, 1.0, -1.0, -2.0};
 static const double s = 2.5e-4; /* fine enough for the force of a short spring */
 
@@ -19,7 +20,7 @@ typedef struct system {
   const pol_dae *dae;
   pol_dae_patterns patterns;
   int nv, m;
-  double q[MAX_NQ], v[MAX_NV], vd[MAX_NV], lambda[MAX_M];
+  double q[MAX_NQ], v[MAX_NV], vd[MAX_NV], lambda[MAX_M], history[MAX_HISTORY];
   double *scratch;
   void (*add_forces)(pol_mechanism *mechanism, uint64_t *seed); /* before create(); NULL for none */
 } system_t;
@@ -38,7 +39,8 @@ static int add_random_marker(pol_mechanism *mechanism, int body, uint64_t *seed)
 static void add_random_joint(pol_mechanism *mechanism, const char *name, pol_joint_type type,
                              int first_body, int second_body, uint64_t *seed)
 {
-  pol_joint joint = {.name = name, .type = type, .length = 0.8};
+  pol_joint joint = {.name = name, .type = type, .length = 0.8, .radius = 0.6};
+  joint.locked = 1u + (unsigned)(*seed >> 40) % 63u; /* of a generic joint */
   joint.marker[0] = add_random_marker(mechanism, first_body, seed);
   joint.marker[1] = add_random_marker(mechanism, second_body, seed);
   assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
@@ -108,6 +110,36 @@ static void add_passive_laws(pol_mechanism *mechanism, uint64_t *seed)
 static void add_active_laws(pol_mechanism *mechanism, uint64_t *seed)
 {
   add_laws(mechanism, 3.0, seed);
+}
+
+/* A spring on each coordinate of each joint, with the actuator's effort given. */
+static void add_joint_springs(pol_mechanism *mechanism, double actuator, uint64_t *seed)
+{
+  for (int joint = 0; joint < pol_mechanism_num_joints(mechanism); joint++) {
+    int count = pol_joint_num_coordinates(pol_mechanism_joint(mechanism, joint));
+    for (int i = 0; i < count; i++) {
+      const char name[] = {(char)('a' + joint), (char)('a' + i), '\0'};
+      pol_force force = {.name = name,
+                         .type = POL_JOINT_SPRING,
+                         .joint = joint,
+                         .coordinate = i,
+                         .stiffness = {2.0 + random_number(seed)},
+                         .damping = {2.0 + random_number(seed)},
+                         .rest = random_number(seed),
+                         .actuator = actuator};
+      assert_int_equal(pol_mechanism_add_force(mechanism, &force, NULL), POL_OK);
+    }
+  }
+}
+
+static void add_passive_joint_springs(pol_mechanism *mechanism, uint64_t *seed)
+{
+  add_joint_springs(mechanism, 0.0, seed);
+}
+
+static void add_active_joint_springs(pol_mechanism *mechanism, uint64_t *seed)
+{
+  add_joint_springs(mechanism, 3.0, seed);
 }
 
 /* Turned by less than 0.9 rad from the global axes: far from gimbal lock. */
@@ -199,7 +231,8 @@ static void destroy(system_t *sys)
 
 static pol_point point_of(const system_t *sys)
 {
-  return (pol_point){.q = sys->q, .v = sys->v, .vd = sys->vd, .lambda = sys->lambda};
+  return (pol_point){
+      .q = sys->q, .v = sys->v, .vd = sys->vd, .lambda = sys->lambda, .history = sys->history};
 }
 
 static void evaluate(const system_t *sys, const pol_point *at, unsigned want, const pol_terms *out)
@@ -322,7 +355,8 @@ static void check_forces(system_t *sys)
       pol_energy energy;
       step[j] = offset[k] * s;
       pol_group_move(&sys->dae->group, sys->q, step, q);
-      pol_formulation_energy(sys->formulation, &(pol_point){.q = q, .v = rest}, &energy);
+      pol_formulation_energy(sys->formulation,
+                             &(pol_point){.q = q, .v = rest, .history = sys->history}, &energy);
       f[k] = energy.potential;
     }
     assert_near(&force[j], &(double){difference(f, s)}, 1, 1e-9);
@@ -332,7 +366,8 @@ static void check_forces(system_t *sys)
 static void check_all(system_t *sys)
 {
   const pol_pattern *W = sys->patterns.coupling, *B = sys->patterns.constraint;
-  check_matrix(sys, POL_JACOBIAN, B, POSITION_VARIED, POL_POSITION, sys->m);
+  check_matrix(sys, POL_JACOBIAN, B, POSITION_VARIED, POL_POSITION, sys->dae->num_holonomic);
+  check_matrix(sys, POL_JACOBIAN, B, VELOCITY_VARIED, POL_VELOCITY, sys->m);
   check_matrix(sys, POL_CURVATURE, B, POSITION_VARIED, POL_VELOCITY, sys->m);
   check_matrix(sys, POL_DAMPING, W, VELOCITY_VARIED, POL_FORCE, sys->nv);
   check_matrix(sys, POL_STIFFNESS, W, POSITION_VARIED, POL_INERTIA | POL_FORCE, sys->nv);
@@ -350,13 +385,15 @@ static void all_terms_match_finite_differences(void **state)
   int cases = 0;
   for (int kind = 0; kind < pol_formulation_count(); kind++)
     for (int type = 0; pol_joint_type_name((pol_joint_type)type); type++)
-      for (int swapped = 0; swapped < 2; swapped++, cases++) {
+      for (int swapped = 0; swapped < 2; swapped++) {
         system_t sys = {0};
+        if (kind == POL_DIRECTORS && type >= POL_ROLLING_SPHERE) continue; /* not quadratic */
+        cases++;
         create(&sys, (pol_joint_type)type, (pol_formulation_kind)kind, swapped, &seed);
         check_all(&sys);
         destroy(&sys);
       }
-  assert_int_equal(cases, 2 * 8 * pol_formulation_count());
+  assert_int_equal(cases, 2 * 15 * pol_formulation_count() - 2 * 2);
 }
 
 /* The balance's force without and with forces, all else the same; the loaded system stays. */
@@ -395,6 +432,156 @@ static void forces_match_finite_differences(void **state)
         check_matrix(&sys, POL_DAMPING, sys.patterns.coupling, VELOCITY_VARIED, POL_FORCE, sys.nv);
         destroy(&sys);
       }
+}
+
+/* The least distance of the angles of a mechanism, as it starts, from where they are not defined:
+ * finite differences need room. */
+static double room(const pol_mechanism *mechanism)
+{
+  double least = 1.0;
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
+    int count = pol_joint_num_coordinates(pol_mechanism_joint(mechanism, k));
+    for (int i = 0; i < count; i++) {
+      pol_coordinate_kernel kernel;
+      pol_frame frames[2];
+      double row[2];
+      pol_coordinate_kernel_setup(&kernel, mechanism, k, i);
+      for (int end = 0; end < 2; end++) {
+        static const double upright[4] = {1.0, 0.0, 0.0, 0.0};
+        int ground = kernel.body[end] == POL_GROUND;
+        const pol_body *body = ground ? NULL : pol_mechanism_body(mechanism, kernel.body[end]);
+        memset(&frames[end], 0, sizeof frames[end]);
+        pol_quat_to_matrix(ground ? upright : body->rotation, frames[end].R);
+      }
+      pol_joint_position(&kernel.rows, &frames[0], &frames[1], row);
+      if (kernel.angular) least = fmin(least, hypot(row[0], row[1]));
+    }
+  }
+  return least;
+}
+
+/* Two bodies and two joints with room, springs on all joint coordinates, a turn made. */
+static void create_with_joint_springs(system_t *sys, pol_joint_type type, pol_formulation_kind kind,
+                                      void (*add)(pol_mechanism *, uint64_t *), uint64_t *seed)
+{
+  const double turn = 2.0 * 3.14159265358979323846;
+  for (int found = 0; !found;) {
+    *sys = (system_t){.add_forces = add};
+    create(sys, type, kind, 0, seed);
+    found = room(sys->mechanism) > 0.5;
+    if (!found) destroy(sys);
+  }
+  assert_true(sys->dae->history_size <= MAX_HISTORY);
+  if (sys->dae->remember) sys->dae->remember(0.0, sys->q, sys->history, sys->dae->user);
+  for (size_t i = 0; i < sys->dae->history_size; i++) {
+    assert_true(fabs(sys->history[i]) <= turn / 2.0);
+    sys->history[i] += turn;
+  }
+}
+
+static void joint_springs_match_finite_differences(void **state)
+{
+  (void)state;
+  uint64_t seed = 5;
+  static const pol_joint_type types[] = {POL_REVOLUTE, POL_PRISMATIC, POL_CYLINDRICAL,
+                                         POL_UNIVERSAL, POL_PLANAR};
+  for (int kind = 0; kind < pol_formulation_count(); kind++)
+    for (int n = 0; n < 5; n++) {
+      system_t sys;
+      create_with_joint_springs(&sys, types[n], (pol_formulation_kind)kind,
+                                add_active_joint_springs, &seed);
+      check_matrix(&sys, POL_STIFFNESS, sys.patterns.coupling, POSITION_VARIED,
+                   POL_INERTIA | POL_FORCE, sys.nv);
+      check_matrix(&sys, POL_DAMPING, sys.patterns.coupling, VELOCITY_VARIED, POL_FORCE, sys.nv);
+      destroy(&sys);
+      create_with_joint_springs(&sys, types[n], (pol_formulation_kind)kind,
+                                add_passive_joint_springs, &seed);
+      check_forces(&sys);
+      destroy(&sys);
+    }
+}
+
+/* Turns count: one more stretches a spring by 2 pi k. */
+static void turns_stretch_joint_springs(void **state)
+{
+  (void)state;
+  uint64_t seed = 6;
+  for (int kind = 0; kind < pol_formulation_count(); kind++) {
+    system_t sys;
+    create_with_joint_springs(&sys, POL_REVOLUTE, (pol_formulation_kind)kind,
+                              add_active_joint_springs, &seed);
+    for (int k = 0; k < pol_mechanism_num_forces(sys.mechanism); k++) {
+      const pol_force *force = pol_mechanism_force(sys.mechanism, k);
+      pol_point at = point_of(&sys), before = at;
+      double angle[2], rate;
+      before.history = NULL;
+      double change = pol_formulation_joint_spring_effort(sys.formulation, &at, k) -
+                      pol_formulation_joint_spring_effort(sys.formulation, &before, k);
+      assert_near(&change, &(double){-2.0 * 3.14159265358979323846 * force->stiffness[0]}, 1,
+                  1e-12);
+      pol_formulation_joint_coordinate(sys.formulation, &at, force->joint, 0, &angle[0], &rate);
+      pol_formulation_joint_coordinate(sys.formulation, &before, force->joint, 0, &angle[1], &rate);
+      double effort = force->actuator - force->damping[0] * rate -
+                      force->stiffness[0] * (angle[0] - force->rest);
+      double told = pol_formulation_joint_spring_effort(sys.formulation, &at, k);
+      assert_near(&told, &effort, 1, 1e-13);
+      assert_near(&(double){angle[0] - angle[1]}, &(double){2.0 * 3.14159265358979323846}, 1,
+                  1e-14);
+    }
+    destroy(&sys);
+  }
+}
+
+/* With an acceleration that needs r = M v' + g, the power r . v and that of what acts are the
+ * change of energy along the motion, by finite differences. */
+static void check_power(system_t *sys)
+{
+  double needed[MAX_NV], rest[MAX_NV] = {0.0}, total[4], given = 0.0;
+  pol_power power;
+  pol_point at = point_of(sys);
+  evaluate(sys, &at, POL_INERTIA | POL_FORCE, &(pol_terms){.balance = needed});
+  for (int i = 0; i < sys->nv; i++) given += needed[i] * sys->v[i];
+  for (int k = 0; k < 4; k++) {
+    double q[MAX_NQ], v[MAX_NV], step[MAX_NV];
+    pol_energy energy;
+    for (int i = 0; i < sys->nv; i++) {
+      step[i] = offset[k] * s * sys->v[i];
+      v[i] = sys->v[i] + offset[k] * s * sys->vd[i];
+    }
+    pol_group_move(&sys->dae->group, sys->q, step, q);
+    pol_formulation_energy(sys->formulation, &(pol_point){.q = q, .v = v, .history = sys->history},
+                           &energy);
+    total[k] = energy.kinetic + energy.potential;
+  }
+  pol_formulation_power(sys->formulation, &at, &power);
+  given += power.applied - power.dissipated;
+  assert_near(&given, &(double){difference(total, s)}, 1, 1e-8);
+  assert_true(power.dissipated > 0.1 && fabs(power.applied) > 0.1 && power.drives == 0.0);
+
+  at.v = rest;
+  pol_formulation_power(sys->formulation, &at, &power);
+  assert_true(power.dissipated == 0.0 && power.applied == 0.0);
+}
+
+static void add_all_forces(pol_mechanism *mechanism, uint64_t *seed)
+{
+  add_random_forces(mechanism, seed);
+  add_active_laws(mechanism, seed);
+  add_active_joint_springs(mechanism, seed);
+}
+
+static void power_is_split(void **state)
+{
+  (void)state;
+  uint64_t seed = 7;
+  for (int kind = 0; kind < pol_formulation_count(); kind++) {
+    system_t sys;
+    create_with_joint_springs(&sys, POL_CYLINDRICAL, (pol_formulation_kind)kind, add_all_forces,
+                              &seed);
+    make_rigid(&sys);
+    check_power(&sys);
+    destroy(&sys);
+  }
 }
 
 /* Springs have a potential, of which their force is the gradient; dampers and drag take energy. */
@@ -619,14 +806,16 @@ static void points_and_bodies_match_finite_differences(void **state)
   int cases = 0;
   for (int kind = 0; kind < pol_formulation_count(); kind++)
     for (int type = 0; pol_joint_type_name((pol_joint_type)type); type++) {
-      if (!pol_joint_fits_point((pol_joint_type)type)) continue;
+      const pol_joint joint = {.type = (pol_joint_type)type, .locked = POL_LOCK_ROTATION_X};
+      if (!pol_joint_fits_point(&joint)) continue;
       system_t sys = {0};
       create_mixed(&sys, (pol_joint_type)type, (pol_formulation_kind)kind, &seed);
       check_all(&sys);
       destroy(&sys);
       cases++;
     }
-  assert_int_equal(cases, 2 * pol_formulation_count()); /* spherical and distance */
+  /* spherical, distance, point-on-line and point-in-plane */
+  assert_int_equal(cases, 4 * pol_formulation_count());
 }
 
 /* A point has three coordinates in every formulation, and equations to which its name belongs. */
@@ -667,6 +856,9 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_terms_match_finite_differences),
       cmocka_unit_test(forces_match_finite_differences),
+      cmocka_unit_test(joint_springs_match_finite_differences),
+      cmocka_unit_test(turns_stretch_joint_springs),
+      cmocka_unit_test(power_is_split),
       cmocka_unit_test(springs_store_energy_and_dampers_take_it),
       cmocka_unit_test(a_force_couples_bodies_that_no_joint_connects),
       cmocka_unit_test(forces_do_the_work_of_their_definition),

@@ -359,6 +359,32 @@ static void force_laws_arrive(void **state)
   pol_model_free(&model);
 }
 
+/* Springs on joints: the only coordinate by default, else the one with that name. */
+static void joint_springs_arrive(void **state)
+{
+  (void)state;
+  pol_model *model = read_good(
+      "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1]}, {\"name\": \"b\", "
+      "\"mass\": 1, \"inertia\": [1, 1, 1]}], \"joints\": [{\"name\": \"hinge\", \"type\": "
+      "\"revolute\", \"bodies\": [\"ground\", \"a\"], \"point\": [0, 0, 0], \"axis\": [0, 0, 1]}, "
+      "{\"name\": \"table\", \"type\": \"planar\", \"bodies\": [\"a\", \"b\"], \"point\": [0, 0, "
+      "0], \"axis\": [1, 0, 0]}], \"forces\": [{\"name\": \"s\", \"type\": \"joint-spring\", "
+      "\"joint\": \"hinge\", \"stiffness\": 1, \"damping\": 2, \"rest\": -30, \"actuator\": 4}, "
+      "{\"name\": \"t\", \"type\": \"joint-spring\", \"joint\": \"table\", \"coordinate\": "
+      "\"translation-y\", \"stiffness\": 5}, {\"name\": \"u\", \"type\": \"joint-spring\", "
+      "\"joint\": \"table\", \"coordinate\": \"rotation\", \"stiffness\": 0}], "
+      "\"simulation\": {\"step\": 1, \"end\": 3}}");
+  const pol_force *s = pol_mechanism_force(model->mechanism, 0);
+  assert_int_equal(pol_mechanism_num_forces(model->mechanism), 3);
+  for (int i = 0; i < 3; i++) assert_int_equal(s[i].type, POL_JOINT_SPRING);
+  assert_true(s[0].joint == 0 && s[0].coordinate == 0 && s[0].stiffness[0] == 1);
+  assert_true(s[0].damping[0] == 2 && s[0].rest == -30 && s[0].actuator == 4);
+  assert_true(s[1].joint == 1 && s[1].coordinate == 1 && s[1].stiffness[0] == 5);
+  assert_true(s[1].damping[0] == 0 && s[1].rest == 0 && s[1].actuator == 0);
+  assert_true(s[2].joint == 1 && s[2].coordinate == 2);
+  pol_model_free(&model);
+}
+
 static void forces_arrive(void **state)
 {
   (void)state;
@@ -609,6 +635,7 @@ int main(void)
       cmocka_unit_test(sigma_and_start_arrive),
       cmocka_unit_test(the_sigma_model_has_its_sigma),
       cmocka_unit_test(force_laws_arrive),
+      cmocka_unit_test(joint_springs_arrive),
       cmocka_unit_test(forces_arrive),
       cmocka_unit_test(distances_have_their_length),
       cmocka_unit_test(rotations_can_be_written_in_four_ways),

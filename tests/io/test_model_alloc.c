@@ -85,6 +85,22 @@ static void joints_and_forces_of_every_form(void **state)
   assert_true(alloc_exhaust(read_input, &in) > 50);
 }
 
+static void couplings_and_locks(void **state)
+{
+  (void)state;
+  static const char *const overrides[] = {
+      "joints.pin={\"name\": \"pin\", \"type\": \"generic\", \"bodies\": [\"ground\", \"planet\"],"
+      " \"point\": [0, 0, 0], \"locked\": [\"x\", \"rotation-y\"]}",
+      "couplings=[{\"name\": \"mesh\", \"joints\": [\"arm\", \"shaft\"], \"factors\": [1, 2]}]"};
+  input in = {.path = POLHODE_SOURCE_DIR "/models/examples/planetary_gear.json",
+              .num_overrides = 2,
+              .overrides = overrides};
+  assert_true(alloc_exhaust(read_input, &in) > 100);
+  input keys = {.path = POLHODE_SOURCE_DIR "/tests/data/bad-models/coupling-keys.json",
+                .num_errors = 17};
+  assert_true(alloc_exhaust(read_input, &keys) > 100);
+}
+
 static void drives(void **state)
 {
   (void)state;
@@ -161,6 +177,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_good_model),
       cmocka_unit_test(joints_and_forces_of_every_form),
+      cmocka_unit_test(couplings_and_locks),
       cmocka_unit_test(drives),
       cmocka_unit_test(a_model_with_many_errors),
       cmocka_unit_test(odd_keys_and_refused_numbers),

@@ -17,7 +17,8 @@ static const double s = 1e-3;
 static pol_mechanism *create(pol_joint_type type, uint64_t *seed)
 {
   pol_mechanism *mechanism;
-  pol_joint joint = {.name = "joint", .type = type, .length = 1.0};
+  pol_joint joint = {
+      .name = "joint", .type = type, .length = 1.0, .radius = 1.0, .locked = POL_LOCK_X};
   assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
   for (int i = 0; i < 2; i++) {
     pol_body body = {.name = i ? "b" : "a",

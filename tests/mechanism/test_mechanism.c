@@ -84,18 +84,24 @@ static void joints_of_points_lock_no_rotation(void **state)
       char name[64];
       pol_joint_row rows[POL_MAX_JOINT_ROWS];
       int rotations = 0;
-      for (int i = pol_joint_rows((pol_joint_type)type, rows); i-- > 0;)
-        rotations += rows[i].kind == POL_ROW_ROTATION;
+      const pol_joint meant = {.type = (pol_joint_type)type, .locked = POL_LOCK_ROTATION_X};
+      for (int i = pol_joint_rows(&meant, rows); i-- > 0;)
+        rotations += rows[i].kind != POL_ROW_TRANSLATION && rows[i].kind != POL_ROW_DISTANCE;
       snprintf(name, sizeof name, "%s %d", pol_joint_type_name((pol_joint_type)type), swapped);
       const pol_joint joint = {.name = name,
                                .type = (pol_joint_type)type,
                                .marker = {markers[swapped], markers[1 - swapped]},
-                               .length = 1.0};
+                               .length = 1.0,
+                               .radius = 1.0,
+                               .locked = POL_LOCK_ROTATION_X};
       assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL),
                        rotations ? POL_BAD_ARGUMENT : POL_OK);
     }
-  assert_true(pol_joint_fits_point(POL_SPHERICAL) && pol_joint_fits_point(POL_DISTANCE));
-  assert_false(pol_joint_fits_point(POL_UNIVERSAL));
+  static const pol_joint fit[] = {{.type = POL_SPHERICAL},
+                                  {.type = POL_DISTANCE},
+                                  {.type = POL_GENERIC, .locked = POL_LOCK_X | POL_LOCK_Z}};
+  for (int i = 0; i < 3; i++) assert_true(pol_joint_fits_point(&fit[i]));
+  assert_false(pol_joint_fits_point(&(pol_joint){.type = POL_UNIVERSAL}));
 }
 
 static void points_take_forces_where_they_are(void **state)
@@ -267,6 +273,41 @@ static void bad_forces_are_refused(void **state)
   assert_near(pol_mechanism_force(mechanism, 0)->vector, good.vector, 3, 0.0);
 }
 
+/* A joint-spring needs a joint and one of its coordinates. */
+static void joint_springs_have_a_coordinate(void **state)
+{
+  (void)state;
+  static const double origin[3];
+  pol_mechanism *mechanism;
+  pol_joint hinge = {.name = "hinge", .type = POL_REVOLUTE},
+            ball = {.name = "ball", .type = POL_SPHERICAL};
+  assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
+  pol_body body = {.name = "a",
+                   .mass = 1.0,
+                   .inertia = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0},
+                   .rotation = {1.0, 0.0, 0.0, 0.0}};
+  assert_int_equal(pol_mechanism_add_body(mechanism, &body, NULL), POL_OK);
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(pol_mechanism_add_marker_at(mechanism, "", i ? 0 : POL_GROUND, origin, NULL,
+                                                 &hinge.marker[i]),
+                     POL_OK);
+    ball.marker[i] = hinge.marker[i];
+  }
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &hinge, NULL), POL_OK);
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &ball, NULL), POL_OK);
+  static const int refused[][2] = {{-1, 0}, {2, 0}, {0, -1}, {0, 1}, {1, 0}};
+  for (int i = 0; i < 5; i++) {
+    pol_force force = {
+        .name = "s", .type = POL_JOINT_SPRING, .joint = refused[i][0], .coordinate = refused[i][1]};
+    assert_int_equal(pol_mechanism_add_force(mechanism, &force, NULL), POL_BAD_ARGUMENT);
+  }
+  pol_force good = {.name = "s", .type = POL_JOINT_SPRING, .rest = INFINITY};
+  assert_int_equal(pol_mechanism_add_force(mechanism, &good, NULL), POL_BAD_ARGUMENT);
+  good.rest = -40.0;
+  assert_int_equal(pol_mechanism_add_force(mechanism, &good, NULL), POL_OK);
+  pol_mechanism_free(&mechanism);
+}
+
 /* A spring-damper needs two markers that are apart and on different bodies. */
 static void bad_spring_dampers_are_refused(void **state)
 {
@@ -429,9 +470,11 @@ static void presets_leave_the_right_motions_free(void **state)
   static const struct {
     const char *name;
     const char *free_motions; /* tx ty tz rx ry rz */
-  } table[] = {{"fixed", "000000"},       {"revolute", "000001"},  {"prismatic", "001000"},
-               {"cylindrical", "001001"}, {"spherical", "000111"}, {"universal", "000110"},
-               {"planar", "110001"}};
+  } table[] = {
+      {"fixed", "000000"},       {"revolute", "000001"},         {"prismatic", "001000"},
+      {"cylindrical", "001001"}, {"spherical", "000111"},        {"universal", "000110"},
+      {"planar", "110001"},      {"point-on-line", "001111"},    {"point-in-plane", "110111"},
+      {"parallel", "111001"},    {"constant-velocity", "000110"}};
   pol_marker marker = {.name = "", .body = POL_GROUND, .rotation = {1, 0, 0, 0}};
   int ground, body;
   assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &ground), POL_OK);
@@ -456,11 +499,126 @@ static void presets_leave_the_right_motions_free(void **state)
     }
     assert_int_equal(kernel.num_rows, 6 - num_free);
   }
-  /* and the distance, which locks no direction of its own */
-  assert_string_equal(pol_joint_type_name((pol_joint_type)count), "distance");
-  assert_null(pol_joint_type_name((pol_joint_type)(count + 1)));
+  /* and those whose rows are of another kind, or their own */
+  static const pol_joint_type others[] = {POL_DISTANCE, POL_GENERIC, POL_ROLLING_SPHERE,
+                                          POL_ROLLING_DISK};
+  static const char *const names[] = {"distance", "generic", "rolling-sphere", "rolling-disk"};
+  for (int i = 0; i < 4; i++) assert_string_equal(pol_joint_type_name(others[i]), names[i]);
+  assert_null(pol_joint_type_name((pol_joint_type)(count + 4)));
   pol_joint_type type;
   assert_int_equal(pol_joint_type_find("hinge", &type), POL_BAD_ARGUMENT);
+}
+
+/* A lock mask leaves free exactly the motions that it does not name, between coinciding markers. */
+static void lock_masks_leave_the_rest_free(void **state)
+{
+  pol_mechanism *mechanism = *state;
+  pol_marker marker = {.name = "", .body = POL_GROUND, .rotation = {1, 0, 0, 0}};
+  pol_joint joint = {.type = POL_GENERIC};
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &joint.marker[0]), POL_OK);
+  marker.body = 0;
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &joint.marker[1]), POL_OK);
+  for (unsigned locked = 0; locked <= 64; locked++) {
+    char name[8];
+    int index, lost = 0;
+    snprintf(name, sizeof name, "%u", locked);
+    joint.name = name;
+    joint.locked = locked;
+    pol_status status = pol_mechanism_add_joint(mechanism, &joint, &index);
+    assert_int_equal(status, locked == 0 || locked == 64 ? POL_BAD_ARGUMENT : POL_OK);
+    if (status) continue;
+    pol_joint_kernel kernel;
+    pol_joint_kernel_setup(&kernel, mechanism, index);
+    for (int motion = 0; motion < 6; motion++) {
+      pol_frame first = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}}, second = first;
+      double rate[POL_MAX_JOINT_ROWS], largest = 0.0;
+      (motion < 3 ? second.u : second.w)[motion % 3] = 1.0;
+      pol_joint_velocity(&kernel, &first, &second, rate);
+      for (int r = 0; r < kernel.num_rows; r++) largest = fmax(largest, fabs(rate[r]));
+      assert_int_equal(largest > 0.0, (locked >> motion) & 1u);
+      lost += largest > 0.0;
+    }
+    assert_int_equal(kernel.num_rows, lost);
+  }
+  assert_string_equal(pol_lock_name(5), "rotation-z");
+  assert_null(pol_lock_name(6));
+}
+
+/* The contact point by hand: a disk of radius 2, its axis at 60 degrees to the normal. */
+static void a_disk_touches_with_its_lowest_point(void **state)
+{
+  pol_mechanism *mechanism = *state;
+  static const double radii[] = {0.0, -1.0, (double)NAN, (double)INFINITY};
+  pol_marker marker = {.name = "", .body = POL_GROUND, .rotation = {1, 0, 0, 0}};
+  pol_joint joint = {.name = "wheel", .type = POL_ROLLING_DISK};
+  pol_joint_kernel kernel;
+  int index;
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &joint.marker[0]), POL_OK);
+  marker.body = 0;
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &joint.marker[1]), POL_OK);
+  for (int i = 0; i < 4; i++) {
+    joint.radius = radii[i];
+    assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_BAD_ARGUMENT);
+  }
+  joint.radius = 2.0;
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, &index), POL_OK);
+  pol_joint_kernel_setup(&kernel, mechanism, index);
+
+  /* turned about x by 60 degrees: the rim's lowest point is at -2 (0, cos 60, sin 60); the spin of
+   * 3 rad/s moves it by 6 along x against the centre */
+  double c = cos(1.0471975511965976), s = sin(1.0471975511965976);
+  pol_frame ground = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  pol_frame disk = {
+      .R = {1, 0, 0, 0, c, -s, 0, s, c}, .x = {1, 2, 5}, .w = {0, 0, 3}, .u = {-6, 0.5, 1}};
+  const double rates[3] = {1.0, 0.0, 0.5}, lambda[3] = {-4.0, 0.0, 0.0};
+  const double pushed[6] = {2.0 * c * 4.0, 0.0, 0.0, 0.0, 0.0, -4.0};
+  double height, rows[3], wrench[2][6] = {{0.0}};
+  pol_joint_position(&kernel, &ground, &disk, &height);
+  assert_near(&height, &(double){5.0 - 2.0 * s}, 1, 1e-15);
+  pol_joint_velocity(&kernel, &ground, &disk, rows);
+  assert_near(rows, rates, 3, 1e-14);
+  /* B^T lambda of 4 N from the floor is the opposite force, and its torque about the centre */
+  pol_joint_reaction(&kernel, &ground, &disk, lambda, wrench[0], wrench[1]);
+  assert_near(wrench[1], pushed, 6, 1e-14);
+}
+
+/* Each of these breaks one rule of a coupling. */
+static void bad_couplings_are_refused(void **state)
+{
+  pol_mechanism *mechanism = *state;
+  pol_marker marker = {.name = "", .body = POL_GROUND, .rotation = {1, 0, 0, 0}};
+  pol_joint joint = {.name = "hinge", .type = POL_REVOLUTE};
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &joint.marker[0]), POL_OK);
+  marker.body = 0;
+  marker.rotation[0] = cos(0.3);
+  marker.rotation[3] = -sin(0.3);
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &joint.marker[1]), POL_OK);
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
+  joint.name = "tube";
+  joint.type = POL_CYLINDRICAL;
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
+  const pol_coupling good = {.name = "gear", .joint = {0, 1}, .factor = {1.0, 2.0}};
+  pol_coupling bad[8];
+  int n = 0;
+  for (int i = 0; i < 8; i++) bad[i] = good;
+  bad[n++].name = NULL;
+  bad[n++].joint[1] = 2;
+  bad[n++].joint[0] = -1;
+  bad[n++].joint[1] = 0; /* the same coordinate twice */
+  bad[n++].coordinate[0] = POL_DRIVE_TRANSLATION;
+  bad[n++].factor[1] = 0.0;
+  bad[n++].factor[0] = (double)INFINITY;
+  bad[n++].reference[1] = (double)NAN;
+  assert_int_equal(n, 8);
+  for (int i = 0; i < n; i++)
+    assert_int_equal(pol_mechanism_add_coupling(mechanism, &bad[i], NULL), POL_BAD_ARGUMENT);
+  assert_int_equal(pol_mechanism_add_coupling(mechanism, &good, NULL), POL_OK);
+  assert_int_equal(pol_mechanism_add_coupling(mechanism, &good, NULL), POL_BAD_ARGUMENT);
+  assert_int_equal(pol_mechanism_num_couplings(mechanism), 1);
+  double angle = pol_mechanism_coordinate(mechanism, 0, POL_DRIVE_ROTATION);
+  double way = pol_mechanism_coordinate(mechanism, 1, POL_DRIVE_TRANSLATION);
+  assert_near(&angle, &(double){-0.6}, 1, 1e-15);
+  assert_near(&way, &(double){3.0}, 1, 1e-15);
 }
 
 int main(void)
@@ -477,10 +635,14 @@ int main(void)
       cmocka_unit_test_setup_teardown(bad_forces_are_refused, setup, teardown),
       cmocka_unit_test_setup_teardown(bad_spring_dampers_are_refused, setup, teardown),
       cmocka_unit_test(laws_give_their_forces),
+      cmocka_unit_test(joint_springs_have_a_coordinate),
       cmocka_unit_test(a_spring_without_length_asks_for_a_retry),
       cmocka_unit_test(forces_act_in_their_frame),
       cmocka_unit_test_setup_teardown(global_markers_are_placed, setup, teardown),
       cmocka_unit_test_setup_teardown(presets_leave_the_right_motions_free, setup, teardown),
+      cmocka_unit_test_setup_teardown(lock_masks_leave_the_rest_free, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_disk_touches_with_its_lowest_point, setup, teardown),
+      cmocka_unit_test_setup_teardown(bad_couplings_are_refused, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,65 @@
+/* What the files of the director formulation share: combinations of the vectors of two bodies,
+ * products of them, and where their terms go.  The equations are in directors.c. */
+#ifndef POLHODE_FORMULATION_DIRECTORS_H
+#define POLHODE_FORMULATION_DIRECTORS_H
+
+#include "formulation/formulation.h"
+
+enum { POL_CENTRE = 3, POL_VECTORS = 4, POL_PAIR = 2 * 3 * POL_VECTORS };
+
+/* Coefficients of the vectors of two bodies: the directors and the centre of mass of each. */
+typedef struct pol_combination {
+  double c[2][POL_VECTORS];
+} pol_combination;
+
+typedef struct pol_product {
+  double factor;
+  pol_combination left, right;
+} pol_product;
+
+/* Two bodies: what their vectors are, and their rates. */
+typedef struct pol_pair {
+  const pol_placed_body *body[2]; /* NULL for the ground */
+  const double *vector[2][POL_VECTORS], *rate[2][POL_VECTORS];
+} pol_pair;
+
+/* A product and its two vectors, now and their rates. */
+typedef struct pol_evaluated {
+  const pol_product *p;
+  double left[3], right[3], left_rate[3], right_rate[3];
+} pol_evaluated;
+
+/* Where vector k of a body starts among its coordinates; -1 if it does not move. */
+int pol_vector_offset(const pol_placed_body *body, int k);
+
+/* The pair of these bodies (POL_GROUND or an index) at q, with the rates v (NULL: at rest). */
+void pol_pair_place(const pol_formulation *formulation, const double *q, const double *v,
+                    const int body[2], pol_pair *pair);
+
+/* The vector that a combination stands for. */
+void pol_combine(const pol_combination *a, const double *const vectors[2][POL_VECTORS],
+                 double out[3]);
+
+/* Row `row` of a view (mechanism/joint.h) as a product; its offset stays in the view. */
+pol_product pol_product_of_view(const pol_view *view, int row);
+pol_evaluated pol_product_evaluate(const pol_product *p, const pol_pair *bodies);
+/* f l . r and its rate */
+double pol_product_position(const pol_evaluated *x);
+double pol_product_velocity(const pol_evaluated *x);
+
+/* values[vector k of body b, vector l of body c] += scale x (3 x 3 block, row-major) */
+void pol_pair_add_block(const pol_pair *bodies, const pol_slot slot[2][2], int b, int k, int c,
+                        int l, double scale, const double block[9], double *values);
+
+/* Adds the terms POL_FORCE, POL_STIFFNESS and POL_DAMPING of one force element; directors_forces.c.
+ * The stiffness is by a configuration of whose motion the point makes this share. */
+pol_status pol_directors_force(const pol_formulation *formulation, const pol_placed_force *force,
+                               const pol_point *at, double share, unsigned want,
+                               const pol_terms *out);
+/* The same between two configurations (pol_dae.discrete_force); mean is at their mean. */
+pol_status pol_directors_force_between(const pol_formulation *formulation,
+                                       const pol_placed_force *force, const double *q0,
+                                       const double *q1, const pol_point *mean, unsigned want,
+                                       const pol_terms *out);
+
+#endif

@@ -1,0 +1,415 @@
+/* Variational and energy-momentum methods for holonomic constraints and a constant mass matrix:
+ * Kinon/Betsch/Schneider 2023 (vi-s, vi-a, vi-b, em, from a variational principle with the
+ * constraints on position and velocity level, after Gear/Gupta/Leimkuhler), Gonzalez 1999 (em-g),
+ * and for comparison the midpoint rule and rattle (Andersen 1983).  One-step methods: each step may
+ * have its own size.
+ *
+ * Here are the table of their data, life cycle and the step; ggl_equations.c has the equations,
+ * ggl_matrix.c their derivatives.
+ */
+#include "integrators/ggl.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rule.h"
+#include "dae/assembler.h"
+#include "integrators/family.h"
+
+const pol_scheme pol_vi_s = {.num_vectors = 3,
+                             .num_blocks = 5,
+                             .has_velocity = 1,
+                             .layout = {"W.W.T", "..WT.", ".WW.T", "B..D.", ".BB.D"},
+                             .configure = pol_ggl_configure_vi_s,
+                             .residual = pol_ggl_residual_vi_s,
+                             .matrix = pol_ggl_matrix_vi_s,
+                             .finish = pol_ggl_finish_direct,
+                             .lag = 1.0,
+                             .theta = NAN,
+                             .vartheta = NAN};
+
+const pol_scheme pol_vi_a = {.num_vectors = 2,
+                             .num_blocks = 4,
+                             .has_velocity = 1,
+                             .layout = {"WW.T", "WWTT", "B.D.", "BB.D"},
+                             .configure = pol_ggl_configure_midpoint,
+                             .residual = pol_ggl_residual_midpoint,
+                             .matrix = pol_ggl_matrix_midpoint,
+                             .finish = pol_ggl_finish_midpoint,
+                             .mean = 1.0,
+                             .share = 0.5,
+                             .lag = 1.0,
+                             .before_block = 2,
+                             .theta = 0.5,
+                             .vartheta = NAN,
+                             .only_theta = 1};
+
+const pol_scheme pol_vi_b = {.num_vectors = 2,
+                             .num_blocks = 4,
+                             .has_velocity = 1,
+                             .layout = {"WW.T", "WWTT", "B.D.", "BB.D"},
+                             .configure = pol_ggl_configure_vi_b,
+                             .residual = pol_ggl_residual_vi_b,
+                             .matrix = pol_ggl_matrix_vi_b,
+                             .finish = pol_ggl_finish_vi_b,
+                             .lag = 1.0,
+                             .before_block = 2,
+                             .theta = 1.0,
+                             .vartheta = 0.5};
+
+const pol_scheme pol_em = {.num_vectors = 2,
+                           .num_blocks = 4,
+                           .has_velocity = 1,
+                           .layout = {"WW.T", "WWTT", "B.D.", "BB.D"},
+                           .configure = pol_ggl_configure_midpoint,
+                           .residual = pol_ggl_residual_midpoint,
+                           .matrix = pol_ggl_matrix_midpoint,
+                           .finish = pol_ggl_finish_direct,
+                           .mean = 0.5,
+                           .share = 1.0,
+                           .discrete = 1,
+                           .lag = 0.5,
+                           .theta = NAN,
+                           .vartheta = NAN};
+
+const pol_scheme pol_em_g = {.num_vectors = 2,
+                             .num_blocks = 3,
+                             .layout = {"WW.", "WWT", "B.D"},
+                             .configure = pol_ggl_configure_midpoint,
+                             .residual = pol_ggl_residual_midpoint,
+                             .matrix = pol_ggl_matrix_midpoint,
+                             .finish = pol_ggl_finish_direct,
+                             .mean = 0.5,
+                             .share = 1.0,
+                             .discrete = 1,
+                             .lag = 0.5,
+                             .theta = NAN,
+                             .vartheta = NAN};
+
+const pol_scheme pol_midpoint = {.num_vectors = 2,
+                                 .num_blocks = 3,
+                                 .layout = {"WW.", "WWT", "B.D"},
+                                 .configure = pol_ggl_configure_midpoint,
+                                 .residual = pol_ggl_residual_midpoint,
+                                 .matrix = pol_ggl_matrix_midpoint,
+                                 .finish = pol_ggl_finish_direct,
+                                 .mean = 0.5,
+                                 .share = 1.0,
+                                 .lag = 0.5,
+                                 .theta = NAN,
+                                 .vartheta = NAN};
+
+const pol_scheme pol_rattle = {.num_vectors = 2,
+                               .num_blocks = 4,
+                               .has_velocity = 1,
+                               .layout = {"W.T.", "WW.T", "B.D.", "BB.D"},
+                               .configure = pol_ggl_configure_rattle,
+                               .residual = pol_ggl_residual_rattle,
+                               .matrix = pol_ggl_matrix_rattle,
+                               .finish = pol_ggl_finish_direct,
+                               .lag = 1.0,
+                               .before_block = 3,
+                               .theta = NAN,
+                               .vartheta = NAN};
+
+/* --- rules ------------------------------------------------------------------------------------ */
+
+static pol_status validate(const pol_options *options, const void *variant, char *message,
+                           size_t size)
+{
+  const pol_scheme *scheme = variant;
+  double theta = options->theta, vartheta = options->vartheta;
+  if (!isnan(theta) && scheme->only_theta && theta != scheme->theta)
+    return pol_broken_rule(
+        "theta must be 1/2 in vi-a: any other amplifies, in each step, what q or "
+        "p have normal to the constraints",
+        message, size);
+  if (!isnan(theta) && !isnan(scheme->theta) && !(theta >= 0.0 && theta <= 1.0))
+    return pol_broken_rule("theta must be from 0 to 1", message, size);
+  if (!isnan(vartheta) && !isnan(scheme->vartheta) && !(vartheta >= 0.0 && vartheta < 1.0))
+    return pol_broken_rule("vartheta must be at least 0 and below 1: with 1 the equations are "
+                           "singular",
+                           message, size);
+  if (options->guess < POL_GUESS_ADVANCED || options->guess > POL_GUESS_SIMPLE)
+    return pol_broken_rule("guess must be advanced or simple", message, size);
+  return POL_OK;
+}
+
+static void warn(const pol_options *options, const void *variant, char *message, size_t size)
+{
+  const pol_scheme *scheme = variant;
+  if (!isnan(scheme->vartheta) && options->vartheta > 0.5)
+    snprintf(message, size, "vartheta is above 1/2: multipliers and momenta of vi-b are unstable");
+}
+
+static pol_status supports(const pol_dae *dae, const pol_options *options, const void *variant,
+                           char *message, size_t size)
+{
+  (void)options;
+  (void)variant;
+  for (int f = 0; f < dae->group.num_factors; f++)
+    if (dae->group.factors[f].kind != POL_REAL)
+      return pol_broken_rule("the method needs coordinates of a vector space, such as directors or "
+                             "point masses, and these are of a Lie group",
+                             message, size);
+  if (!dae->constant_mass)
+    return pol_broken_rule("the method needs a constant mass matrix, as directors or point masses "
+                           "have",
+                           message, size);
+  if (dae->num_nonholonomic > 0)
+    return pol_broken_rule("the method treats holonomic constraints only", message, size);
+  if (dae->feedback)
+    return pol_broken_rule("the method does not treat forces that depend on reactions, such as "
+                           "friction",
+                           message, size);
+  return POL_OK;
+}
+
+/* --- life cycle ------------------------------------------------------------------------------- */
+
+static void destroy(void *data)
+{
+  pol_ggl *s = data;
+  pol_newton_free(&s->newton);
+  pol_blocks_free(&s->blocks);
+  free(s->memory);
+  free(s);
+}
+
+/* Lays all arrays out in one piece of memory; with memory NULL only counts. */
+static size_t lay_out(pol_ggl *s)
+{
+  const pol_dae_patterns *patterns = &s->blocks->saddle->patterns;
+  size_t nv = (size_t)s->nv, m = (size_t)s->m, n = (size_t)s->blocks->n;
+  size_t coupling = (size_t)pol_pattern_nonzeros(patterns->coupling);
+  size_t constraint = (size_t)pol_pattern_nonzeros(patterns->constraint);
+  const struct {
+    double **array;
+    size_t size;
+  } arrays[] = {{&s->now.q, nv},
+                {&s->next.q, nv},
+                {&s->now.v, nv},
+                {&s->next.v, nv},
+                {&s->now.p, nv},
+                {&s->next.p, nv},
+                {&s->now.vd, nv},
+                {&s->next.vd, nv},
+                {&s->now.lambda, m},
+                {&s->next.lambda, m},
+                {&s->now.x, n},
+                {&s->next.x, n},
+                {&s->z, n},
+                {&s->q_between, nv},
+                {&s->q_constraint, nv},
+                {&s->mean_v, nv},
+                {&s->zero, nv},
+                {&s->force, nv},
+                {&s->start_force, nv},
+                {&s->momentum, nv},
+                {&s->mass, coupling},
+                {&s->stiffness, coupling},
+                {&s->damping, coupling},
+                {&s->jacobian, constraint},
+                {&s->curvature, constraint},
+                {&s->old_jacobian, constraint},
+                {&s->position, m},
+                {&s->velocity, m},
+                {&s->scratch, s->dae->scratch_size}};
+  size_t total = 0;
+  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+    if (s->memory) *arrays[i].array = s->memory + total;
+    total += arrays[i].size;
+  }
+  return total;
+}
+
+static pol_status allocate(pol_ggl *s, pol_integrator *integrator)
+{
+  const pol_scheme *scheme = s->scheme;
+  pol_status status =
+      pol_blocks_create(&s->blocks, pol_assembler_saddle(integrator->assembler), scheme->layout,
+                        scheme->num_blocks, scheme->num_vectors, s->options->solver);
+  if (status) return status;
+  const pol_newton_matrix matrix = {.n = s->blocks->n,
+                                    .num_increments = s->blocks->start[scheme->num_vectors],
+                                    .pattern = s->blocks->pattern,
+                                    .values = s->blocks->values,
+                                    .solver = s->blocks->solver,
+                                    .least_share = 1e-8};
+  status =
+      pol_newton_create_for(&s->newton, s->dae, &matrix, &s->options->newton, &integrator->counts);
+  if (status) return status;
+  s->memory = calloc(lay_out(s) + 1, sizeof *s->memory);
+  if (!s->memory) return POL_NO_MEMORY;
+  lay_out(s);
+  s->a = s->z;
+  s->b = s->a + s->nv;
+  s->c = s->b + s->nv; /* read by vi-s only */
+  s->lambda = s->z + matrix.num_increments;
+  s->gamma = s->lambda + s->m;
+  return POL_OK;
+}
+
+static pol_status create(pol_integrator *integrator)
+{
+  pol_ggl *s = calloc(1, sizeof *s);
+  if (!s) return POL_NO_MEMORY;
+  integrator->data = s;
+  s->dae = integrator->dae;
+  s->options = &integrator->options;
+  s->scheme = integrator->method->variant;
+  s->nv = s->dae->group.nv;
+  s->m = pol_dae_num_constraints(s->dae);
+  s->theta = isnan(s->options->theta) ? s->scheme->theta : s->options->theta;
+  s->vartheta = isnan(s->options->vartheta) ? s->scheme->vartheta : s->options->vartheta;
+  return allocate(s, integrator);
+}
+
+static void copy(double *to, const double *from, int n)
+{
+  memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+static void publish(pol_integrator *integrator, double lambda_t)
+{
+  const pol_ggl *s = integrator->data;
+  integrator->state.q = s->now.q;
+  integrator->state.v = s->now.v;
+  integrator->state.vd = s->now.vd;
+  integrator->state.lambda = s->now.lambda;
+  integrator->state.eta = NULL;
+  integrator->state.p = s->now.p;
+  integrator->state.lambda_t = lambda_t;
+}
+
+/* --- start and step --------------------------------------------------------------------------- */
+
+/* M, and the matrix once in its limit h -> 0, so that no step has to allocate for its factors. */
+static pol_status evaluate_and_factor(pol_ggl *s)
+{
+  const pol_terms out = {.mass = s->mass};
+  s->h = 0.0;
+  pol_status status = pol_ggl_evaluate(s, s->t, s->now.q, s->now.v, NULL, POL_MASS, &out);
+  if (!status) status = pol_ggl_prepare(s);
+  if (status) return status;
+  pol_ggl_unpack(s, s->now.x);
+  status = pol_ggl_matrix(s);
+  return status ? status : pol_solver_factor(s->blocks->solver, s->blocks->values);
+}
+
+/* A matrix that is singular at h = 0 although the constraints are independent: velocities that only
+ * the mass matrix could determine. */
+static void explain_start(const pol_ggl *s, pol_status status, pol_diagnostics *d)
+{
+  snprintf(d->message, sizeof d->message, "the matrix of the first step could not be factorised");
+  if (status != POL_SINGULAR) return;
+  int column = pol_solver_singular_column(s->blocks->solver);
+  d->equation = column < s->blocks->start[s->scheme->num_vectors] ? column % s->nv : -1;
+  if (d->equation >= 0) pol_dae_describe(s->dae, d->equation, d->where, sizeof d->where);
+  snprintf(
+      d->advice, sizeof d->advice,
+      "where the mass matrix is singular, as in directors of a flat body, take vi-a, vi-b, em or "
+      "rattle");
+}
+
+static pol_status start(pol_integrator *integrator, const double *q, const double *v,
+                        const double *vd, const double *lambda)
+{
+  pol_ggl *s = integrator->data;
+  const unsigned char *dropped = pol_assembler_dropped(integrator->assembler);
+  copy(s->now.q, q, s->nv);
+  copy(s->now.v, v, s->nv);
+  copy(s->now.vd, vd, s->nv);
+  copy(s->now.lambda, lambda, s->m);
+  memset(s->now.x, 0, (size_t)s->blocks->n * sizeof *s->now.x);
+  for (int i = 0; i < s->scheme->num_vectors; i++) copy(s->now.x + s->blocks->start[i], v, s->nv);
+  s->dropped = memchr(dropped, 1, (size_t)s->m) ? dropped : NULL;
+  s->t = integrator->state.t;
+  s->history = integrator->state.history;
+  s->last_h = 0.0;
+  pol_newton_reset(s->newton);
+  pol_status status = evaluate_and_factor(s);
+  if (status) {
+    explain_start(s, status, &integrator->diagnostics);
+    return status;
+  }
+  memset(s->now.p, 0, (size_t)s->nv * sizeof *s->now.p);
+  pol_ggl_add_mass(s, 1.0, v, s->now.p);
+  publish(integrator, s->t);
+  return POL_OK;
+}
+
+/* The unknowns of the step before; multipliers as forces, not as impulses. */
+static void predict(pol_ggl *s)
+{
+  int lambda = s->blocks->start[s->scheme->num_vectors];
+  double ratio = s->last_h > 0.0 ? s->h / s->last_h : 1.0;
+  copy(s->next.x, s->now.x, s->blocks->n);
+  for (int i = 0; i < s->nv; i++)
+    s->next.x[i] = s->options->guess == POL_GUESS_SIMPLE ? 0.0 : s->now.v[i];
+  for (int i = 0; i < s->m; i++) s->next.x[lambda + i] *= ratio;
+}
+
+/* Multipliers where they are accurate.  Where the impulses on one q_n come from two steps, they are
+ * added up; the first step only has half of them, and its value is that of the start. */
+static void report_multipliers(pol_ggl *s)
+{
+  const pol_scheme *scheme = s->scheme;
+  int is_vi_b = !isnan(scheme->vartheta);
+  double before = is_vi_b ? s->vartheta : 0.5, force_before = is_vi_b ? s->theta : 0.5;
+  if (!scheme->before_block) {
+    for (int i = 0; i < s->m; i++) s->next.lambda[i] = s->lambda[i] / s->h;
+  } else if (s->last_h == 0.0) {
+    copy(s->next.lambda, s->now.lambda, s->m);
+  } else {
+    const double *last = s->now.x + s->blocks->start[scheme->before_block];
+    double h = force_before * s->last_h + (1.0 - force_before) * s->h;
+    for (int i = 0; i < s->m; i++)
+      s->next.lambda[i] = (before * last[i] + (1.0 - before) * s->lambda[i]) / h;
+  }
+}
+
+static pol_status solve(pol_ggl *s, pol_diagnostics *diagnostics)
+{
+  const pol_newton_system system = {.residual = pol_ggl_residual,
+                                    .matrix = pol_ggl_matrix,
+                                    .tolerances = pol_ggl_tolerances,
+                                    .size = pol_ggl_size,
+                                    .user = s};
+  pol_status status = pol_ggl_prepare(s);
+  predict(s);
+  if (!status) status = pol_newton_solve(s->newton, &system, s->next.x, diagnostics);
+  if (!status) status = s->scheme->finish(s);
+  if (status && !diagnostics->message[0])
+    snprintf(diagnostics->message, sizeof diagnostics->message, "the model could not be evaluated");
+  return status;
+}
+
+static pol_status step(pol_integrator *integrator, double t, double h)
+{
+  pol_ggl *s = integrator->data;
+  if (h != s->h) pol_newton_reset(s->newton);
+  s->t = integrator->state.t;
+  s->h = h;
+  pol_status status = solve(s, &integrator->diagnostics);
+  if (status) return status;
+  copy(s->next.x, s->z, s->blocks->n);
+  for (int i = 0; i < s->nv; i++) s->next.vd[i] = (s->next.v[i] - s->now.v[i]) / h;
+  report_multipliers(s);
+  pol_ggl_values accepted = s->next;
+  s->next = s->now;
+  s->now = accepted;
+  s->last_h = h;
+  publish(integrator, t - s->scheme->lag * h);
+  return POL_OK;
+}
+
+const pol_family pol_ggl_family = {.validate = validate,
+                                   .warn = warn,
+                                   .supports = supports,
+                                   .create = create,
+                                   .destroy = destroy,
+                                   .start = start,
+                                   .step = step};

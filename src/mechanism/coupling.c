@@ -1,0 +1,41 @@
+/* Couplings of two joint coordinates; see coupling.h for the equation. */
+#include "mechanism/coupling.h"
+
+/* Which of a joint's coordinates (coordinate.h) is its rotation or its translation. */
+static int coordinate_index(const pol_mechanism *mechanism, int joint, pol_coordinate coordinate)
+{
+  const pol_joint *j = pol_mechanism_joint(mechanism, joint);
+  int index = 0;
+  while (pol_joint_coordinate(j, index)->angular != (coordinate == POL_DRIVE_ROTATION)) index++;
+  return index;
+}
+
+void pol_coupling_kernel_setup(pol_coupling_kernel *kernel, const pol_mechanism *mechanism,
+                               int coupling)
+{
+  const pol_coupling *c = pol_mechanism_coupling(mechanism, coupling);
+  kernel->coupling = c;
+  for (int i = 0; i < 2; i++)
+    pol_coordinate_kernel_setup(&kernel->end[i], mechanism, c->joint[i],
+                                coordinate_index(mechanism, c->joint[i], c->coordinate[i]));
+}
+
+double pol_coupling_deviation(const pol_coupling_kernel *kernel, int end, const pol_frame *first,
+                              const pol_frame *second, double remembered)
+{
+  double deviation =
+      pol_coordinate_value(&kernel->end[end], first, second) - kernel->coupling->reference[end];
+  return kernel->end[end].angular ? pol_angle_unwrap(deviation, remembered) : deviation;
+}
+
+double pol_mechanism_coordinate(const pol_mechanism *mechanism, int joint,
+                                pol_coordinate coordinate)
+{
+  pol_coordinate_kernel kernel;
+  pol_frame first, second;
+  pol_coordinate_kernel_setup(&kernel, mechanism, joint,
+                              coordinate_index(mechanism, joint, coordinate));
+  pol_initial_frame(mechanism, kernel.body[0], &first);
+  pol_initial_frame(mechanism, kernel.body[1], &second);
+  return pol_coordinate_value(&kernel, &first, &second);
+}

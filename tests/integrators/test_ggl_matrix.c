@@ -1,0 +1,99 @@
+/* The Newton matrices of the variational and energy-momentum methods against finite differences of
+ * their residuals: every method on every model, with drag, moving constraints and both kinds of
+ * springs. */
+#include <polhode/polhode.h>
+
+#include <string.h>
+
+#include "check.h"
+#include "dae/quadratic.h"
+#include "integrators/family.h"
+#include "integrators/ggl.h"
+
+enum { MAX_N = 3 * MAX_QUADRATIC + 2 * MAX_FORMS };
+
+/* Largest deviation of a column from its finite difference, relative to the column. */
+static double worst_column(pol_ggl *s, double x[MAX_N])
+{
+  static double dense[MAX_N][MAX_N], r[4][MAX_N];
+  const pol_pattern *S = s->blocks->pattern;
+  int n = s->blocks->n;
+  double worst = 0.0;
+  assert_true(n <= MAX_N);
+  memset(dense, 0, sizeof dense);
+  assert_int_equal(pol_ggl_residual(x, r[0], s), POL_OK);
+  assert_int_equal(pol_ggl_matrix(s), POL_OK);
+  for (int j = 0; j < n; j++)
+    for (int k = S->start[j]; k < S->start[j + 1]; k++) dense[j][S->row[k]] = s->blocks->values[k];
+  for (int j = 0; j < n; j++) {
+    static const double offset[4] = {2.0, 1.0, -1.0, -2.0};
+    double step = 1e-3 * fmax(1.0, fabs(x[j])), at = x[j], size = 1e-3;
+    for (int k = 0; k < 4; k++) {
+      x[j] = at + offset[k] * step;
+      assert_int_equal(pol_ggl_residual(x, r[k], s), POL_OK);
+    }
+    x[j] = at;
+    for (int i = 0; i < n; i++) size = fmax(size, fabs(dense[j][i]));
+    for (int i = 0; i < n; i++) {
+      double f[4] = {r[0][i], r[1][i], r[2][i], r[3][i]};
+      worst = fmax(worst, fabs(difference(f, step) - dense[j][i]) / size);
+    }
+  }
+  return worst;
+}
+
+/* A few steps, then the matrix away from the solution of the next one. */
+static double deviation(quadratic *model, const char *method, double h)
+{
+  pol_options options = pol_options_default();
+  pol_integrator *integrator;
+  double x[MAX_N];
+  options.method = method;
+  if (strcmp(method, "vi-b") == 0) { /* so that every term is there */
+    options.theta = 0.4;
+    options.vartheta = 0.3;
+  }
+  assert_int_equal(pol_integrator_create(&integrator, &model->dae, &options), POL_OK);
+  assert_int_equal(pol_integrator_start(integrator, 0.0, model->q0, model->v0, NULL), POL_OK);
+  for (int n = 0; n < 5; n++) assert_int_equal(pol_integrator_step(integrator, h), POL_OK);
+  pol_ggl *s = integrator->data;
+  s->t = integrator->state.t;
+  s->h = h;
+  assert_int_equal(pol_ggl_prepare(s), POL_OK);
+  for (int i = 0; i < s->blocks->n; i++) x[i] = s->now.x[i] + 0.3 * (i % 3 - 1);
+  double worst = worst_column(s, x);
+  pol_integrator_free(&integrator);
+  return worst;
+}
+
+static void every_matrix_is_exact(void **state)
+{
+  (void)state;
+  static const double steps[3] = {0.05, 0.002, 0.01};
+  static quadratic model;
+  int methods = 0;
+  for (int k = 0; k < pol_method_count(); k++)
+    for (int which = 0; which < 4; which++) {
+      if (which == 0) pendulum3d_init(&model);
+      if (which == 1) top_init(&model);
+      if (which >= 2) four_particles_init(&model);
+      model.by_length = which == 3;
+      model.drag = 0.3;
+      for (int i = 0; i < model.m; i++) model.rate[i] = which == 1 ? 0.0 : 0.1;
+      pol_options options = pol_options_default();
+      options.method = pol_method_at(k)->name;
+      if (!strstr(pol_method_at(k)->settings, "guess")) continue; /* another family */
+      methods++;
+      double worst = deviation(&model, options.method, steps[which < 2 ? which : 2]);
+      if (!(worst <= 1e-8)) fail_msg("%s, model %d: %.2e", options.method, which, worst);
+    }
+  assert_int_equal(methods, 4 * 7);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_matrix_is_exact),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
