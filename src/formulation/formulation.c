@@ -250,7 +250,8 @@ static pol_status build_patterns(pol_formulation *f)
   int nv = f->dae.group.nv, m = pol_dae_num_constraints(&f->dae);
   size_t bodies = (size_t)f->num_bodies, joints = (size_t)(f->num_joints + f->num_drives);
   size_t ends = 2 * (size_t)f->num_couplings, pairs = joints + (size_t)f->num_forces + ends;
-  pol_block *coupling = calloc(bodies + 2 * pairs + 1, sizeof *coupling);
+  pol_block *coupling =
+      calloc(bodies + 2 * pairs + pol_expressions_max_blocks(f) + 1, sizeof *coupling);
   pol_block *constraint = calloc(bodies + 4 * joints + 2 * ends + 1, sizeof *constraint);
   int num_coupling = 0, num_constraint = 0;
   pol_status status = coupling && constraint ? POL_OK : POL_NO_MEMORY;
@@ -341,6 +342,7 @@ static void place_elements(pol_formulation *f)
         coupling->end[k % 2].jacobian[i] =
             pol_slot_at(f->constraint, coupling->row, f->bodies[body[i]].v);
   }
+  pol_formulation_place_expressions(f);
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
