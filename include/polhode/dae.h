@@ -128,9 +128,9 @@ typedef struct pol_dae {
    */
   int (*singular)(const double *q, char *text, size_t size, void *user);
 
-  /* Optional: after an evaluation that failed or a result that is not finite, whether something in
-   * the model has no finite value at this point; if so, names it: "the rate of state 'c'". */
-  int (*fault)(const pol_point *at, char *text, size_t size, void *user);
+  /* Optional: names what made the last evaluate() with this scratch fail: "force 'rope': its points
+   * coincide".  Leaves text alone if it did not fail, or nothing is known. */
+  void (*blame)(const double *scratch, char *text, size_t size, void *user);
 
   void *user; /* handed to the callbacks */
 } pol_dae;

@@ -117,19 +117,20 @@ void pol_formulation_reaction(const pol_formulation *formulation, const pol_poin
 void pol_formulation_joint_coordinate(const pol_formulation *formulation, const pol_point *at,
                                       int joint, int index, double *value, double *rate);
 
-/* Force (global axes) that a force element exerts on its body, or on that of its second marker; on
- * the first acts the opposite.  Zero for a torque, and where a spring-damper has no direction.
- * Reads q, v and history; where it has expressions also t and lambda. */
+/* Force and torque (global axes, at the point where it acts; of a callback or joint-spring at the
+ * centre of mass) that a force element exerts on its body, or on its second one; on the first acts
+ * the opposite at the same point, unless a callback says otherwise.  Zero where it cannot be
+ * evaluated.  Reads t, q, v and history; where it has expressions also lambda. */
 void pol_formulation_force(const pol_formulation *formulation, const pol_point *at, int force,
-                           double vector[3]);
+                           double vector[3], double torque[3]);
 
 /* Force (N) or torque (N m) of a joint-spring on the body of the joint's second marker, along or
  * about the joint's axis; on the first body acts the opposite.  Reads q, v and history. */
 double pol_formulation_joint_spring_effort(const pol_formulation *formulation, const pol_point *at,
                                            int force);
 
-/* Force (N) along z or torque (N m) about z that a drive exerts on the body of the second marker of
- * its joint; on the first body acts the opposite.  Reads lambda. */
+/* Force (N) along or torque (N m) about the axis of its coordinate that a drive exerts on the body
+ * of its second marker; on the first body acts the opposite.  Reads lambda. */
 double pol_formulation_drive_effort(const pol_formulation *formulation, const pol_point *at,
                                     int drive);
 
@@ -138,10 +139,6 @@ double pol_formulation_drive_effort(const pol_formulation *formulation, const po
  */
 void pol_formulation_coupling_effort(const pol_formulation *formulation, const pol_point *at,
                                      int coupling, double effort[2]);
-
-/* Torque (global axes) that an applied torque exerts on its body; zero for all other forces. */
-void pol_formulation_torque(const pol_formulation *formulation, const pol_point *at, int force,
-                            double vector[3]);
 
 /* The values of all variables, pol_mechanism_num_variables() of them; not a number where what they
  * read is not defined.  Reads all of the point but vd. */
@@ -153,7 +150,8 @@ double pol_formulation_state_variable(const pol_formulation *formulation, const 
 
 typedef struct pol_energy {
   double kinetic;
-  double potential; /* of gravity, zero at the origin, and of springs, zero where relaxed */
+  /* of gravity, zero at the origin; of springs, zero where relaxed; of callbacks as they say */
+  double potential;
 } pol_energy;
 
 /* Reads q, v and history. */

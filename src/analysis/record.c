@@ -177,7 +177,19 @@ static void add_joint(pol_record *record, size_t *used, const pol_formulation *f
 /* Whether a force changes by itself and so is worth a record: constant ones are in the model. */
 static int varies(const pol_force *force)
 {
-  return force->type != POL_APPLIED_FORCE && force->type != POL_APPLIED_TORQUE;
+  return force->scale || (force->type != POL_APPLIED_FORCE && force->type != POL_APPLIED_TORQUE);
+}
+
+/* Whether it has a force, and a torque at the point where it acts. */
+static int has_force(const pol_force *force)
+{
+  return varies(force) && force->type != POL_APPLIED_TORQUE;
+}
+
+static int has_torque(const pol_force *force)
+{
+  return varies(force) && (force->type == POL_APPLIED_TORQUE || force->type == POL_BUSHING ||
+                           force->type == POL_CALLBACK_FORCE);
 }
 
 /* Whether a joint-spring exerts a torque. */
@@ -195,14 +207,16 @@ static void add_force(pol_record *record, size_t *used, const pol_mechanism *mec
     add_channel(record, used, force->name, torque ? "torque" : "force", NULL, torque ? "N m" : "N");
     return;
   }
-  for (int i = 0; i < 3 && varies(force); i++)
+  for (int i = 0; i < 3 && has_force(force); i++)
     add_channel(record, used, force->name, "force", axes[i], "N");
+  for (int i = 0; i < 3 && has_torque(force); i++)
+    add_channel(record, used, force->name, "torque", axes[i], "N m");
 }
 
 /* DRIVE.force or DRIVE.torque: the name has no component. */
 static void add_drive(pol_record *record, size_t *used, const pol_drive *drive)
 {
-  int torque = drive->coordinate == POL_DRIVE_ROTATION;
+  int torque = pol_coordinate_turns(drive->coordinate);
   add_channel(record, used, drive->name, torque ? "torque" : "force", NULL, torque ? "N m" : "N");
 }
 
@@ -210,7 +224,7 @@ static void add_drive(pol_record *record, size_t *used, const pol_drive *drive)
 static void add_coupling(pol_record *record, size_t *used, const pol_coupling *coupling)
 {
   for (int i = 0; i < 2; i++) {
-    int turns = coupling->coordinate[i] == POL_DRIVE_ROTATION;
+    int turns = pol_coordinate_turns(coupling->coordinate[i]);
     add_channel(record, used, coupling->name, turns ? "torque" : "force", ordinals[i],
                 turns ? "N m" : "N");
   }
@@ -337,8 +351,11 @@ static double *write_force(const pol_formulation *formulation, const pol_point *
     *row = pol_formulation_joint_spring_effort(formulation, at, index);
     return row + 1;
   }
-  pol_formulation_force(formulation, at, index, row);
-  return row + 3;
+  double vector[3], torque[3];
+  pol_formulation_force(formulation, at, index, vector, torque);
+  for (int i = 0; i < 3 && has_force(force); i++) *row++ = vector[i];
+  for (int i = 0; i < 3 && has_torque(force); i++) *row++ = torque[i];
+  return row;
 }
 
 static void write_totals(const pol_summary *summary, const pol_momentum *momentum,

@@ -101,6 +101,32 @@ static int degrees_of_freedom(const findings *found)
   return free_motions(found->model->mechanism) - found->num_constraints + found->num_redundant;
 }
 
+/* ", times harmonic" where a function of time scales a force. */
+static const char *times_word(const pol_force *force)
+{
+  return force->scale ? ", times " : "";
+}
+
+static const char *scale_word(const pol_force *force)
+{
+  return force->scale ? pol_function_type_name(force->scale->type) : "";
+}
+
+/* Bushings have more numbers than the others. */
+static void describe_bushing(const pol_mechanism *mechanism, const pol_force *force, char *text,
+                             size_t size)
+{
+  const double *k = force->stiffness, *c = force->damping, *kr = force->rotational_stiffness,
+               *cr = force->rotational_damping, *f = force->preload, *t = force->preload_torque;
+  snprintf(text, size,
+           "bushing from %s to %s, stiffness (%.10g, %.10g, %.10g) N/m and (%.10g, %.10g, %.10g) "
+           "N m/rad, damping (%.10g, %.10g, %.10g) N s/m and (%.10g, %.10g, %.10g) N m s/rad, "
+           "preload (%.10g, %.10g, %.10g) N and (%.10g, %.10g, %.10g) N m",
+           marker_owner(mechanism, force->marker[0]), marker_owner(mechanism, force->marker[1]),
+           k[0], k[1], k[2], kr[0], kr[1], kr[2], c[0], c[1], c[2], cr[0], cr[1], cr[2], f[0], f[1],
+           f[2], t[0], t[1], t[2]);
+}
+
 /* The coordinate of a joint-spring. */
 static const pol_coordinate_info *coordinate_of(const pol_mechanism *mechanism,
                                                 const pol_force *force)
@@ -132,9 +158,10 @@ static void describe_force(const pol_mechanism *mechanism, const pol_force *forc
   switch (force->type) {
   case POL_APPLIED_FORCE:
   case POL_APPLIED_TORQUE:
-    snprintf(text, size, "%s (%.10g, %.10g, %.10g) %s on %s, %s axes", type, f[0], f[1], f[2],
+    snprintf(text, size, "%s (%.10g, %.10g, %.10g) %s on %s, %s axes%s%s", type, f[0], f[1], f[2],
              force->type == POL_APPLIED_TORQUE ? "N m" : "N",
-             pol_mechanism_body(mechanism, force->body)->name, pol_force_frame_name(force->frame));
+             pol_mechanism_body(mechanism, force->body)->name, pol_force_frame_name(force->frame),
+             times_word(force), scale_word(force));
     break;
   case POL_SUPPORT:
     snprintf(text, size,
@@ -145,20 +172,46 @@ static void describe_force(const pol_mechanism *mechanism, const pol_force *forc
   case POL_SPRING_DAMPER:
     snprintf(text, size,
              "%s from %s to %s, stiffness %.10g N/m%s, damping %.10g N s/m, free length %.10g m, "
-             "actuator %.10g N",
+             "actuator %.10g N%s%s",
              type, marker_owner(mechanism, force->marker[0]),
              marker_owner(mechanism, force->marker[1]), k[0],
              force->law == POL_SQUARED_SPRING ? "^3 (squared-length)" : "", c[0], force->length,
-             force->actuator);
+             force->actuator, times_word(force), scale_word(force));
     break;
   case POL_DRAG:
     snprintf(text, size, "%s on %s, coefficient %.10g N s^2/m^2", type,
              pol_mechanism_body(mechanism, force->body)->name, force->coefficient);
     break;
+  case POL_BUSHING:
+    describe_bushing(mechanism, force, text, size);
+    break;
+  case POL_CALLBACK_FORCE: /* not in model files */
+    snprintf(text, size, "%s", type);
+    break;
   case POL_JOINT_SPRING:
     describe_joint_spring(mechanism, force, text, size);
     break;
   }
+}
+
+/* "rotation of hinge", "x of marker tip on arm", "x of marker tip on arm from marker eye on base"
+ */
+static void describe_coordinate(const pol_mechanism *mechanism, const pol_drive *drive, char *text,
+                                size_t size)
+{
+  const char *coordinate = pol_coordinate_name(drive->coordinate);
+  if (drive->joint != POL_NO_JOINT) {
+    snprintf(text, size, "%s of %s", coordinate,
+             pol_mechanism_joint(mechanism, drive->joint)->name);
+    return;
+  }
+  const pol_marker *from = pol_mechanism_marker(mechanism, drive->marker[0]);
+  const pol_marker *marker = pol_mechanism_marker(mechanism, drive->marker[1]);
+  int used = snprintf(text, size, "%s of marker %s on %s", coordinate, marker->name,
+                      marker_owner(mechanism, drive->marker[1]));
+  if (from->name[0] != '\0' && used > 0 && (size_t)used < size)
+    snprintf(text + used, size - (size_t)used, " from marker %s on %s", from->name,
+             marker_owner(mechanism, drive->marker[0]));
 }
 
 /* --- table ------------------------------------------------------------------------------------ */
@@ -184,16 +237,16 @@ static void print_mechanism(const findings *found)
                   marker_owner(mechanism, joint->marker[1]), locks);
   }
   for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++) {
-    char text[256];
+    char text[1024];
     describe_force(mechanism, pol_mechanism_force(mechanism, i), text, sizeof text);
     cli_print_row("force", "%s, %s", pol_mechanism_force(mechanism, i)->name, text);
   }
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
     const char *expression = drive->function.expression;
-    cli_print_row("drive", "%s, %s of %s, %s%s%s", drive->name,
-                  pol_coordinate_name(drive->coordinate),
-                  pol_mechanism_joint(mechanism, drive->joint)->name,
+    char text[512];
+    describe_coordinate(mechanism, drive, text, sizeof text);
+    cli_print_row("drive", "%s, %s, %s%s%s", drive->name, text,
                   pol_function_type_name(drive->function.type), expression ? " " : "",
                   expression ? expression : "");
   }
@@ -292,13 +345,25 @@ static json_t *joints_json(const pol_mechanism *mechanism)
   return list;
 }
 
+static json_t *bushing_json(const pol_mechanism *mechanism, const pol_force *force)
+{
+  return json_pack("{s:s, s:s, s:[s, s], s:o, s:o, s:o, s:o, s:o, s:o}",                     //
+                   "name", force->name, "type", pol_force_type_name(force->type),            //
+                   "bodies", marker_owner(mechanism, force->marker[0]),                      //
+                   marker_owner(mechanism, force->marker[1]),                                //
+                   "stiffness", cli_json_numbers(force->stiffness, 3),                       //
+                   "damping", cli_json_numbers(force->damping, 3),                           //
+                   "rotational_stiffness", cli_json_numbers(force->rotational_stiffness, 3), //
+                   "rotational_damping", cli_json_numbers(force->rotational_damping, 3),     //
+                   "preload", cli_json_numbers(force->preload, 3),                           //
+                   "preload_torque", cli_json_numbers(force->preload_torque, 3));
+}
+
 /* What the type has beside its name; NULL without memory. */
 static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force)
 {
   const char *type = pol_force_type_name(force->type);
-  const char *body = force->type == POL_SPRING_DAMPER || force->type == POL_JOINT_SPRING
-                         ? ""
-                         : pol_mechanism_body(mechanism, force->body)->name;
+  const char *body = pol_mechanism_body(mechanism, force->body)->name; /* of those that have one */
   switch (force->type) {
   case POL_APPLIED_FORCE:
   case POL_APPLIED_TORQUE:
@@ -317,6 +382,10 @@ static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force
         pol_spring_law_name(force->law), "bodies", marker_owner(mechanism, force->marker[0]),
         marker_owner(mechanism, force->marker[1]), "stiffness", force->stiffness[0], "damping",
         force->damping[0], "length", force->length, "actuator", force->actuator);
+  case POL_BUSHING:
+    return bushing_json(mechanism, force);
+  case POL_CALLBACK_FORCE: /* not in model files */
+    return json_pack("{s:s, s:s}", "name", force->name, "type", type);
   case POL_JOINT_SPRING:
     return json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:f}", "name", force->name, "type", type,
                      "joint", pol_mechanism_joint(mechanism, force->joint)->name, "coordinate",
@@ -334,7 +403,12 @@ static json_t *forces_json(const pol_mechanism *mechanism)
 {
   json_t *list = json_array();
   for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++) {
-    json_t *item = force_json(mechanism, pol_mechanism_force(mechanism, i));
+    const pol_force *force = pol_mechanism_force(mechanism, i);
+    json_t *item = force_json(mechanism, force);
+    if (force->scale && json_object_set_new(item, "scale", json_string(scale_word(force))) != 0) {
+      json_decref(item);
+      item = NULL;
+    }
     if (json_array_append_new(list, item) != 0) {
       json_decref(list);
       return NULL;
@@ -348,11 +422,14 @@ static json_t *drives_json(const pol_mechanism *mechanism)
   json_t *list = json_array();
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
-    json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:s*}",                                //
-                             "name", drive->name,                                         //
-                             "joint", pol_mechanism_joint(mechanism, drive->joint)->name, //
-                             "coordinate", pol_coordinate_name(drive->coordinate),        //
-                             "function", pol_function_type_name(drive->function.type),    //
+    const int of_joint = drive->joint != POL_NO_JOINT;
+    const char *owner = of_joint ? pol_mechanism_joint(mechanism, drive->joint)->name
+                                 : pol_mechanism_marker(mechanism, drive->marker[1])->name;
+    json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:s*}",                             //
+                             "name", drive->name,                                      //
+                             of_joint ? "joint" : "marker", owner,                     //
+                             "coordinate", pol_coordinate_name(drive->coordinate),     //
+                             "function", pol_function_type_name(drive->function.type), //
                              "expression", drive->function.expression);
     if (json_array_append_new(list, item) != 0) {
       json_decref(list);

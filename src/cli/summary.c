@@ -190,10 +190,10 @@ static void print_drives(const pol_simulation *simulation)
   const pol_state *state = pol_simulation_state(simulation);
   pol_point at = pol_state_point(state);
   int count = pol_mechanism_num_drives(mechanism), width = name_width(mechanism);
-  if (count > 0) printf("\n%-*s  %-16s  %-5s  %17s\n", width, "drive", "final", "unit", "z");
+  if (count > 0) printf("\n%-*s  %-16s  %-5s  %17s\n", width, "drive", "final", "unit", "value");
   for (int i = 0; i < count && i < MAX_SHOWN; i++) {
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
-    int turns = drive->coordinate == POL_DRIVE_ROTATION;
+    int turns = pol_coordinate_turns(drive->coordinate);
     printf("%-*s  %-16s  %-5s  %17.10g\n", width, drive->name, turns ? "torque" : "force",
            turns ? "N m" : "N", pol_formulation_drive_effort(formulation, &at, i) + 0.0);
   }
@@ -212,7 +212,7 @@ static void print_couplings(const pol_simulation *simulation)
     double effort[2];
     pol_formulation_coupling_effort(formulation, &at, i, effort);
     for (int k = 0; k < 2; k++) {
-      int turns = coupling->coordinate[k] == POL_DRIVE_ROTATION;
+      int turns = pol_coordinate_turns(coupling->coordinate[k]);
       char quantity[16];
       snprintf(quantity, sizeof quantity, "%s %d", turns ? "torque" : "force", k + 1);
       printf("%-*s  %-16s  %-5s  %17.10g\n", width, k == 0 ? coupling->name : "", quantity,
@@ -352,7 +352,7 @@ static json_t *drives_json(const pol_simulation *simulation)
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
     double effort = pol_formulation_drive_effort(formulation, &at, i);
-    json_t *item = json_pack("{s:o}", drive->coordinate == POL_DRIVE_ROTATION ? "torque" : "force",
+    json_t *item = json_pack("{s:o}", pol_coordinate_turns(drive->coordinate) ? "torque" : "force",
                              cli_json_number(effort));
     failed |= json_object_set_new(drives, drive->name, item);
   }

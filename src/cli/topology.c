@@ -23,7 +23,7 @@ static const double port_distance = 14;
 
 typedef struct edge {
   const char *name, *type;
-  int joint;   /* its index; NONE: a force */
+  int joint;   /* its index; NONE: a force or the drive of a marker */
   int node[2]; /* 0 the ground, 1 + i body i; the second is NONE if only one body is concerned */
 } edge;
 
@@ -169,8 +169,10 @@ static void collect_edges(diagram *d)
     const pol_force *force = pol_mechanism_force(d->mechanism, i);
     edge *e = &d->edges[d->num_edges++];
     *e = (edge){.name = force->name, .type = pol_force_type_name(force->type), .joint = NONE};
-    if (force->type == POL_SPRING_DAMPER) {
+    if (force->type == POL_SPRING_DAMPER || force->type == POL_BUSHING) {
       for (int end = 0; end < 2; end++) e->node[end] = marker_node(d, force->marker[end]);
+    } else if (force->type == POL_CALLBACK_FORCE) {
+      for (int end = 0; end < 2; end++) e->node[end] = 1 + force->bodies[end];
     } else if (force->type == POL_JOINT_SPRING) {
       const pol_joint *joint = pol_mechanism_joint(d->mechanism, force->joint);
       for (int end = 0; end < 2; end++) e->node[end] = marker_node(d, joint->marker[end]);
@@ -178,6 +180,15 @@ static void collect_edges(diagram *d)
       e->node[0] = 1 + force->body;
       e->node[1] = force->type == POL_SUPPORT ? 0 : NONE;
     }
+  }
+  for (int i = 0; i < pol_mechanism_num_drives(d->mechanism); i++) {
+    const pol_drive *drive = pol_mechanism_drive(d->mechanism, i);
+    if (drive->joint != POL_NO_JOINT) continue;
+    d->edges[d->num_edges++] =
+        (edge){.name = drive->name,
+               .type = "drive",
+               .joint = NONE,
+               .node = {marker_node(d, drive->marker[0]), marker_node(d, drive->marker[1])}};
   }
 }
 
@@ -623,7 +634,8 @@ static void clear(diagram *d)
 static pol_status collect_graph(diagram *d)
 {
   d->num_nodes = 1 + pol_mechanism_num_bodies(d->mechanism);
-  const int most = pol_mechanism_num_joints(d->mechanism) + pol_mechanism_num_forces(d->mechanism);
+  const int most = pol_mechanism_num_joints(d->mechanism) + pol_mechanism_num_forces(d->mechanism) +
+                   pol_mechanism_num_drives(d->mechanism);
   d->edges = calloc((size_t)most + 1, sizeof *d->edges);
   d->layers = calloc((size_t)d->num_nodes, sizeof *d->layers);
   int *queue = calloc((size_t)d->num_nodes, sizeof *queue);

@@ -220,8 +220,7 @@ static pol_status evaluate(pol_assembler *a, const pol_point *at, unsigned want,
   pol_status status = pol_dae_evaluate(a->dae, at, want, out, a->scratch);
   if (!status) return POL_OK;
   fail(a, status, at->t, -1, "the model could not be evaluated", "", d);
-  if (d && pol_dae_fault(a->dae, at, d->where, sizeof d->where))
-    snprintf(d->message, sizeof d->message, "has no finite value");
+  pol_dae_blame(a->dae, a->scratch, d);
   return status;
 }
 

@@ -140,11 +140,6 @@ void pol_dae_patterns_free(pol_dae_patterns *patterns)
   pol_pattern_free(&patterns->owned[1]);
 }
 
-int pol_dae_fault(const pol_dae *dae, const pol_point *at, char *text, size_t size)
-{
-  return dae->fault && dae->fault(at, text, size, dae->user);
-}
-
 void pol_dae_describe(const pol_dae *dae, int equation, char *text, size_t size)
 {
   int nv = dae->group.nv;
@@ -154,4 +149,11 @@ void pol_dae_describe(const pol_dae *dae, int equation, char *text, size_t size)
     snprintf(text, size, "balance equation %d", equation + 1);
   else
     snprintf(text, size, "constraint %d", equation - nv + 1);
+}
+
+void pol_dae_blame(const pol_dae *dae, const double *scratch, pol_diagnostics *diagnostics)
+{
+  char text[sizeof diagnostics->where] = "";
+  if (dae->blame) dae->blame(scratch, text, sizeof text, dae->user);
+  if (text[0] != '\0') memcpy(diagnostics->where, text, sizeof text);
 }

@@ -10,6 +10,10 @@
 pol_status pol_dae_evaluate(const pol_dae *dae, const pol_point *at, unsigned want,
                             const pol_terms *out, double *scratch);
 
+/* Puts what made the last evaluation with this scratch fail into diagnostics->where; leaves that as
+ * it is if it did not fail, or the model does not say. */
+void pol_dae_blame(const pol_dae *dae, const double *scratch, pol_diagnostics *diagnostics);
+
 /* The patterns of a dae, full ones where it has none. */
 typedef struct pol_dae_patterns {
   const pol_pattern *coupling, *constraint;
@@ -19,9 +23,6 @@ typedef struct pol_dae_patterns {
 
 pol_status pol_dae_patterns_create(pol_dae_patterns *patterns, const pol_dae *dae);
 void pol_dae_patterns_free(pol_dae_patterns *patterns);
-
-/* Asks the dae's fault(); on yes, writes what it names. */
-int pol_dae_fault(const pol_dae *dae, const pol_point *at, char *text, size_t size);
 
 /* Writes the name of an equation (balance and constraint numbering of pol_dae.describe). */
 void pol_dae_describe(const pol_dae *dae, int equation, char *text, size_t size);

@@ -303,7 +303,7 @@ pol_status pol_directors_evaluate(const pol_point *at, unsigned want, const pol_
   const pol_formulation *f = user;
   evaluation e = {.f = f, .at = at, .want = want, .out = out};
   pol_status status = POL_OK;
-  (void)scratch;
+  scratch[0] = 0.0; /* what failed; see evaluate.c */
   for (int b = 0; b < f->num_bodies; b++) {
     add_body(&e, b);
     if (f->bodies[b].internal_row >= 0) add_internal(&e, b);
@@ -311,8 +311,10 @@ pol_status pol_directors_evaluate(const pol_point *at, unsigned want, const pol_
   for (int k = 0; k < f->num_joints; k++) add_joint(&e, &f->joints[k], &f->joints[k].kernel);
   for (int k = 0; k < f->num_drives; k++) add_drive(&e, &f->drives[k]);
   if (want & (POL_FORCE | POL_STIFFNESS | POL_DAMPING))
-    for (int k = 0; k < f->num_forces && !status; k++)
+    for (int k = 0; k < f->num_forces && !status; k++) {
       status = pol_directors_force(f, &f->forces[k], at, 1.0, want, out);
+      if (status) scratch[0] = k + 1;
+    }
   return status;
 }
 
@@ -320,12 +322,16 @@ pol_status pol_directors_discrete_force(const double *q0, const pol_point *at, u
                                         const pol_terms *out, double *scratch, void *user)
 {
   const pol_formulation *f = user;
+  double *middle = scratch + 1;
   pol_point mean = *at;
   pol_status status = POL_OK;
-  for (int i = 0; i < f->dae.group.nq; i++) scratch[i] = 0.5 * (q0[i] + at->q[i]);
-  mean.q = scratch;
+  scratch[0] = 0.0;
+  for (int i = 0; i < f->dae.group.nq; i++) middle[i] = 0.5 * (q0[i] + at->q[i]);
+  mean.q = middle;
   for (int b = 0; b < f->num_bodies && want & POL_FORCE; b++) subtract_weight(f, b, out);
-  for (int k = 0; k < f->num_forces && !status; k++)
+  for (int k = 0; k < f->num_forces && !status; k++) {
     status = pol_directors_force_between(f, &f->forces[k], q0, at->q, &mean, want, out);
+    if (status) scratch[0] = k + 1;
+  }
   return status;
 }

@@ -218,7 +218,7 @@ const pol_placed_force *pol_expressions_force(const pol_formulation *formulation
 }
 
 pol_status pol_expressions_balance(const pol_formulation *formulation, const pol_point *at,
-                                   unsigned parts, const double *x, double *balance)
+                                   unsigned parts, const double *x, double *balance, double *failed)
 {
   const pol_network *n = &formulation->network;
   for (int i = 0; i < n->num_states; i++) {
@@ -226,7 +226,10 @@ pol_status pol_expressions_balance(const pol_formulation *formulation, const pol
     if (parts & POL_INERTIA) balance[row] += at->vd[row];
     if (!(parts & POL_FORCE)) continue;
     double rate = pol_network_value(n, n->num_variables + i, x);
-    if (!isfinite(rate)) return POL_RETRY;
+    if (!isfinite(rate)) {
+      *failed = -(formulation->num_forces + 2 + i);
+      return POL_RETRY;
+    }
     balance[row] -= rate;
   }
   return POL_OK;
@@ -280,7 +283,7 @@ static pol_status set_shape(const pol_formulation *f, const pol_consumer *consum
   double wrench[2][6];
   make_unit(&f->forces[consumer->force], consumer->component, &unit);
   const int *body = unit.placed.kernel.body;
-  pol_status status = pol_placed_wrenches(&unit.placed, at->history, frame_of(frames, body[0]),
+  pol_status status = pol_placed_wrenches(&unit.placed, at, frame_of(frames, body[0]),
                                           frame_of(frames, body[1]), wrench);
   for (int a = 0; a < 2 && !status; a++)
     if (body[a] != POL_GROUND) add_row(f, maps, body[a], wrench[a], 0, G->part[a]);
@@ -368,23 +371,18 @@ pol_status pol_expressions_add(const pol_formulation *formulation, const pol_poi
 
 /* --- faults ----------------------------------------------------------------------------------- */
 
-int pol_expressions_fault(const pol_point *at, char *text, size_t size, void *user)
+void pol_expressions_blame(const pol_formulation *formulation, int number, char *text, size_t size)
 {
-  const pol_formulation *f = user;
-  double x[POL_MAX_INPUTS];
-  if (pol_expressions_inputs(f, at, NULL, 0, x)) return 0;
-  for (int c = 0; c < f->num_consumers; c++) {
-    const pol_consumer *consumer = &f->consumers[c];
-    if (isfinite(pol_network_value(&f->network, consumer->node, x))) continue;
-    if (consumer->force < 0)
-      snprintf(text, size, "the rate of state '%s'",
-               pol_mechanism_state(f->mechanism, consumer->node - f->network.num_variables)->name);
-    else
-      snprintf(text, size, "the expression of force '%s'",
-               f->forces[consumer->force].kernel.force->name);
-    return 1;
-  }
-  return 0;
+  const pol_formulation *f = formulation;
+  int state = number - f->num_forces - 2;
+  if (number <= f->num_forces)
+    snprintf(text, size, "force '%s': its expression has no finite value",
+             f->forces[number - 1].kernel.force->name);
+  else if (state < 0)
+    snprintf(text, size, "an expression reads an angle that is not defined");
+  else
+    snprintf(text, size, "state '%s': its rate has no finite value",
+             pol_mechanism_state(f->mechanism, state)->name);
 }
 
 /* --- outputs ---------------------------------------------------------------------------------- */

@@ -47,16 +47,19 @@ const pol_placed_force *pol_expressions_force(const pol_formulation *formulation
                                               const double *x, pol_changed_force *changed,
                                               pol_status *status);
 
-/* balance += vd of the states for INERTIA, -h for FORCE.  POL_RETRY if a rate is not finite. */
+/* balance += vd of the states for INERTIA, -h for FORCE.  POL_RETRY if a rate is not finite; then
+ * -*failed is a number for pol_expressions_blame(). */
 pol_status pol_expressions_balance(const pol_formulation *formulation, const pol_point *at,
-                                   unsigned parts, const double *x, double *balance);
+                                   unsigned parts, const double *x, double *balance,
+                                   double *failed);
 
 /* Mass of the states, and what efforts and rates add to damping, stiffness and feedback. */
 pol_status pol_expressions_add(const pol_formulation *formulation, const pol_point *at,
                                unsigned want, const pol_terms *out, const pol_frame *frames,
                                const pol_chart_maps *maps, const double *x, double *scratch);
 
-/* pol_dae.fault: names the state or force whose expression is not finite. */
-int pol_expressions_fault(const pol_point *at, char *text, size_t size, void *user);
+/* Says what is wrong with expressions: from 1 on the forces whose expression is not finite, then a
+ * signal that is not defined, then the states whose rate is not finite. */
+void pol_expressions_blame(const pol_formulation *formulation, int number, char *text, size_t size);
 
 #endif

@@ -572,7 +572,7 @@ static pol_status build(pol_formulation *f)
   if (f->dae.history_size) f->dae.remember = remember;
   f->dae.describe = describe;
   f->dae.singular = has_singularities(f) ? singular : NULL;
-  f->dae.fault = f->num_consumers ? pol_expressions_fault : NULL;
+  f->dae.blame = pol_formulation_blame;
   f->dae.user = f;
   return POL_OK;
 }

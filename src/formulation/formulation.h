@@ -128,12 +128,16 @@ pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const po
 pol_status pol_directors_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
                                   double *scratch, void *user);
 
+/* Gives a frame of directors that are not quite orthonormal the nearest rotation. */
+void pol_directors_make_rigid(pol_frame *frame);
 /* pol_dae.discrete_force of directors and point masses */
 pol_status pol_directors_discrete_force(const double *q0, const pol_point *at, unsigned want,
                                         const pol_terms *out, double *scratch, void *user);
 
 /* Numbers of scratch that it needs. */
 size_t pol_formulation_scratch(const pol_formulation *formulation);
+/* pol_dae.blame: the force or state that could not be evaluated */
+void pol_formulation_blame(const double *scratch, char *text, size_t size, void *user);
 
 /* The ground's frame, and the frame of one body at q, v and vd (may be NULL). */
 const pol_frame *pol_ground_frame(void);

@@ -363,6 +363,7 @@ static pol_status solve(pol_alpha *s, pol_diagnostics *diagnostics)
   status = pol_alpha_prepare(s);
   if (status) {
     snprintf(diagnostics->message, sizeof diagnostics->message, "the model could not be evaluated");
+    pol_dae_blame(s->dae, s->scratch, diagnostics);
     return status;
   }
   if (incremental)
@@ -370,6 +371,7 @@ static pol_status solve(pol_alpha *s, pol_diagnostics *diagnostics)
   else
     pol_alpha_predict(s);
   status = pol_newton_solve(s->newton, &system, s->x, diagnostics);
+  if (status) pol_dae_blame(s->dae, s->scratch, diagnostics);
   if (!status && incremental) pol_incremental_finish(s);
   return status;
 }
@@ -389,18 +391,6 @@ static pol_status check_coordinates(const pol_alpha *s, pol_status status, pol_d
   return status ? status : POL_SINGULAR;
 }
 
-/* Names what in the model has no finite value at the last trial. */
-static void blame_model(const pol_alpha *s, pol_status status, pol_diagnostics *d)
-{
-  pol_point at = {s->t, s->next.q, s->model_v, s->model_vd, s->next.lambda, s->history};
-  if (status != POL_RETRY && status != POL_NOT_FINITE) return;
-  if (!pol_dae_fault(s->dae, &at, d->where, sizeof d->where)) return;
-  d->equation = -1;
-  snprintf(d->message, sizeof d->message, "has no finite value");
-  snprintf(d->advice, sizeof d->advice,
-           "take a smaller step, or an expression with a value wherever the motion leads");
-}
-
 static pol_status step(pol_integrator *integrator, double t, double h)
 {
   pol_alpha *s = integrator->data;
@@ -415,7 +405,6 @@ static pol_status step(pol_integrator *integrator, double t, double h)
     pol_alpha_copy(s->given_a, s->now.a, nv);
   }
   pol_status status = solve(s, &integrator->diagnostics);
-  if (status) blame_model(s, status, &integrator->diagnostics);
   status = check_coordinates(s, status, &integrator->diagnostics);
   if (status) {
     /* as before the step */

@@ -384,6 +384,7 @@ static pol_status solve(pol_ggl *s, pol_diagnostics *diagnostics)
   if (!status) status = s->scheme->finish(s);
   if (status && !diagnostics->message[0])
     snprintf(diagnostics->message, sizeof diagnostics->message, "the model could not be evaluated");
+  if (status) pol_dae_blame(s->dae, s->scratch, diagnostics);
   return status;
 }
 

@@ -4,6 +4,7 @@
  * Their axes are those of the first body, or follow from the joint's axis: z is turned into it by
  * the smallest rotation. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <polhode/lie.h>
@@ -128,6 +129,52 @@ static void initial_point(const pol_body *body, const double point[3], double gl
   pol_v3_add(body->position, arm, global);
 }
 
+/* The point, body and axes of an applied force that is given by a marker. */
+static void apply_at_marker(const pol_mechanism *mechanism, const pol_model_force *from,
+                            pol_force *force)
+{
+  const pol_marker *marker = pol_mechanism_marker(mechanism, from->marker);
+  double A[9], vector[3];
+  force->body = marker->body;
+  if (force->type == POL_APPLIED_FORCE) pol_v3_copy(marker->position, force->point);
+  if (from->frame != POL_MODEL_MARKER_AXES) return;
+  force->frame = POL_BODY_AXES;
+  pol_quat_to_matrix(marker->rotation, A);
+  pol_m3_apply(A, force->vector, vector);
+  pol_v3_copy(vector, force->vector);
+}
+
+/* The markers of a spring-damper or bushing; points get markers of their own. */
+static pol_status set_ends(pol_mechanism *mechanism, const pol_model_force *from, int marker[2])
+{
+  pol_status status = POL_OK;
+  memcpy(marker, from->markers, 2 * sizeof *marker);
+  for (int i = 0; i < 2 && from->given_bodies && !status; i++) {
+    pol_marker point = {.name = "", .body = from->bodies[i], .rotation = {1.0, 0.0, 0.0, 0.0}};
+    pol_v3_copy(from->points + 3 * i, point.position);
+    status = from->given_points
+                 ? pol_mechanism_add_marker(mechanism, &point, &marker[i])
+                 : pol_mechanism_add_marker_at(mechanism, "", from->bodies[i],
+                                               from->points_global + 3 * i, NULL, &marker[i]);
+  }
+  return status;
+}
+
+/* Adds the force, with its function of time if it has one. */
+static pol_status add_scaled(pol_mechanism *mechanism, const pol_model_force *from,
+                             pol_force *force)
+{
+  pol_function scale;
+  double *numbers;
+  if (!from->given_scale) return pol_mechanism_add_force(mechanism, force, NULL);
+  pol_status status = pol_make_function(&from->scale, &scale, &numbers);
+  if (status) return status;
+  force->scale = &scale;
+  status = pol_mechanism_add_force(mechanism, force, NULL);
+  free(numbers);
+  return status;
+}
+
 static pol_status add_force(pol_mechanism *mechanism, const pol_model_force *from)
 {
   pol_force force = {.name = from->name,
@@ -148,11 +195,18 @@ static pol_status add_force(pol_mechanism *mechanism, const pol_model_force *fro
   pol_v3_copy(from->anchor, force.anchor);
   if (force.type == POL_SUPPORT && !from->given_anchor)
     initial_point(pol_mechanism_body(mechanism, force.body), force.point, force.anchor);
-  if (force.type == POL_SPRING_DAMPER) {
-    memcpy(force.marker, from->markers, sizeof force.marker);
-    if (!from->given_length) force.length = initial_distance(mechanism, force.marker);
+  pol_v3_copy(from->rotational_stiffness.value, force.rotational_stiffness);
+  pol_v3_copy(from->rotational_damping.value, force.rotational_damping);
+  pol_v3_copy(from->preload, force.preload);
+  pol_v3_copy(from->preload_torque, force.preload_torque);
+  if (from->given_marker) apply_at_marker(mechanism, from, &force);
+  if (force.type == POL_SPRING_DAMPER || force.type == POL_BUSHING) {
+    const pol_status status = set_ends(mechanism, from, force.marker);
+    if (status != POL_OK) return status;
   }
-  return pol_mechanism_add_force(mechanism, &force, NULL);
+  if (force.type == POL_SPRING_DAMPER && !from->given_length)
+    force.length = initial_distance(mechanism, force.marker);
+  return add_scaled(mechanism, from, &force);
 }
 
 /* Why something that has passed every rule is refused: its numbers overflow; the length of a
@@ -161,7 +215,7 @@ static pol_status add_force(pol_mechanism *mechanism, const pol_model_force *fro
 static const char size_rule[] = "must not have numbers that are too large or too small";
 static const char distance_rule[] = "must have a \"length\" or markers that are apart";
 
-static const char spring_rule[] = "must have markers that are apart: a spring-damper needs a line";
+static const char spring_rule[] = "must have ends that are apart: a spring-damper needs a line";
 
 /* Passes on a failure; rule says what can be wrong. */
 static int is_added(pol_reader *reader, const pol_place *top, const char *list, size_t index,

@@ -72,25 +72,6 @@ typedef struct pol_model_rates {
   int by_axis;
 } pol_model_rates;
 
-typedef struct pol_model_force {
-  const char *name;
-  int type;  /* pol_force_type */
-  int body;  /* index */
-  int frame; /* pol_force_frame */
-  int law;   /* pol_spring_law */
-  double force[3], torque[3];
-  double point[3];
-  double anchor[3];
-  int markers[2];
-  pol_model_rates stiffness, damping;
-  double length, actuator, coefficient;
-  int joint; /* index */
-  const char *coordinate_key;
-  int coordinate; /* which of the joint's that is */
-  double rest;
-  int given_anchor, given_length; /* else those of the initial position */
-} pol_model_force;
-
 typedef struct pol_model_function {
   int type;                                    /* pol_function_type */
   pol_function plain;                          /* all numbers but the lists */
@@ -98,10 +79,39 @@ typedef struct pol_model_function {
   const json_t *coefficients, *times, *values; /* lists of numbers */
 } pol_model_function;
 
+enum { POL_MODEL_MARKER_AXES = POL_BODY_AXES + 1 }; /* a frame that only model files have */
+
+typedef struct pol_model_force {
+  const char *name;
+  int type;   /* pol_force_type */
+  int body;   /* index */
+  int marker; /* index; used if given_marker, instead of body and point */
+  int frame;  /* pol_force_frame or POL_MODEL_MARKER_AXES */
+  int law;    /* pol_spring_law */
+  double force[3], torque[3];
+  double point[3];
+  double anchor[3];
+  int markers[2];
+  int bodies[2]; /* used if given_bodies, instead of markers */
+  double points[6], points_global[6];
+  pol_model_rates stiffness, damping, rotational_stiffness, rotational_damping;
+  double preload[3], preload_torque[3];
+  double length, actuator, coefficient;
+  int joint; /* index */
+  const char *coordinate_key;
+  int coordinate; /* which of the joint's that is */
+  double rest;
+  pol_model_function scale;
+  int given_marker, given_bodies, given_points, given_scale;
+  int given_anchor, given_length; /* else those of the initial position */
+} pol_model_force;
+
 typedef struct pol_model_drive {
   const char *name;
-  int joint;      /* index */
-  int coordinate; /* pol_coordinate */
+  int joint;             /* index; or a marker */
+  int marker, reference; /* indices; used if given_... */
+  int coordinate;        /* pol_coordinate */
+  int given_marker, given_reference;
   pol_model_function function;
 } pol_model_drive;
 
@@ -157,9 +167,14 @@ pol_read pol_read_locks;
 /* Finds the coordinate of a joint-spring; what is wrong with it is reported. */
 void pol_check_joint_spring(pol_reader *reader, const pol_place *place, pol_model_force *force);
 
-/* The table of a drive. */
+/* The tables of a function of time and of a drive. */
+extern const pol_kind pol_function_kind;
 extern const pol_kind pol_drive_kind;
-/* Adds a drive of sound data; the joints are there already. */
+
+/* A function of sound data; its lists are in *numbers, which the caller frees. */
+pol_status pol_make_function(const pol_model_function *from, pol_function *function,
+                             double **numbers);
+/* Adds a drive of sound data; the markers and joints are there already. */
 pol_status pol_add_model_drive(pol_mechanism *mechanism, const pol_model_drive *drive);
 
 /* The same of a coupling. */

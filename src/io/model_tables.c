@@ -367,12 +367,12 @@ static const pol_kind joint_kind = {
 
 static const char *force_type_choice(int number)
 {
-  return pol_force_type_name((pol_force_type)number);
+  return number == POL_CALLBACK_FORCE ? NULL : pol_force_type_name((pol_force_type)number);
 }
 
 static const char *force_frame_choice(int number)
 {
-  return pol_force_frame_name((pol_force_frame)number);
+  return number == POL_MODEL_MARKER_AXES ? "marker" : pol_force_frame_name((pol_force_frame)number);
 }
 
 static const char *spring_law_choice(int number)
@@ -385,6 +385,7 @@ static const pol_choices spring_laws = {spring_law_choice};
 static const pol_choices force_frames = {force_frame_choice};
 
 static const char rates_rule[] = "must be a number or a list of 3 numbers, none negative";
+static const char points_rule[] = "must be a list of 2 points, each a list of 3 numbers";
 
 static const pol_field force_fields[] = {
     {"name", pol_read_name, offsetof(pol_model_force, name), POL_REQUIRED, name_rule,
@@ -393,8 +394,16 @@ static const pol_field force_fields[] = {
      "must be a type of force, such as \"support\"", &force_types},
     {"body", pol_read_moving_body, offsetof(pol_model_force, body), POL_OPTIONAL,
      "must be the name of a body", "bodies"},
+    {"marker", pol_read_reference, offsetof(pol_model_force, marker), POL_OPTIONAL,
+     "must be the name of a marker", "markers"},
     {"markers", pol_read_reference_pair, offsetof(pol_model_force, markers), POL_OPTIONAL,
      "must be a list of 2 names of markers", "markers"},
+    {"bodies", pol_read_reference_pair, offsetof(pol_model_force, bodies), POL_OPTIONAL,
+     "must be a list of 2 names of bodies or \"ground\"", "bodies"},
+    {"points", pol_read_vector_pair, offsetof(pol_model_force, points), POL_OPTIONAL, points_rule,
+     NULL},
+    {"points_global", pol_read_vector_pair, offsetof(pol_model_force, points_global), POL_OPTIONAL,
+     points_rule, NULL},
     {"force", pol_read_vector, offsetof(pol_model_force, force), POL_OPTIONAL, vector_rule, NULL},
     {"torque", pol_read_vector, offsetof(pol_model_force, torque), POL_OPTIONAL, vector_rule, NULL},
     {"frame", pol_read_choice, offsetof(pol_model_force, frame), POL_OPTIONAL, "", &force_frames},
@@ -410,6 +419,16 @@ static const pol_field force_fields[] = {
      NULL},
     {"coefficient", pol_read_number, offsetof(pol_model_force, coefficient), POL_OPTIONAL,
      not_negative_rule, &not_negative},
+    {"rotational_stiffness", pol_read_rates, offsetof(pol_model_force, rotational_stiffness),
+     POL_OPTIONAL, rates_rule, NULL},
+    {"rotational_damping", pol_read_rates, offsetof(pol_model_force, rotational_damping),
+     POL_OPTIONAL, rates_rule, NULL},
+    {"preload", pol_read_vector, offsetof(pol_model_force, preload), POL_OPTIONAL, vector_rule,
+     NULL},
+    {"preload_torque", pol_read_vector, offsetof(pol_model_force, preload_torque), POL_OPTIONAL,
+     vector_rule, NULL},
+    {"scale", pol_read_object, offsetof(pol_model_force, scale), POL_OPTIONAL, "",
+     &pol_function_kind},
     {"joint", pol_read_reference, offsetof(pol_model_force, joint), POL_OPTIONAL,
      "must be the name of a joint", "joints"},
     {"coordinate", pol_read_text, offsetof(pol_model_force, coordinate_key), POL_OPTIONAL,
@@ -418,29 +437,45 @@ static const pol_field force_fields[] = {
     {.key = NULL},
 };
 
-/* The keys that a type of force must and may have beside name and type, each list ended by NULL. */
+/* The keys that a type of force must and may have beside name and type, each list ended by NULL.
+ * A "marker" may stand for a body, "bodies" for markers, if the type has them. */
 static const struct force_rules {
   const char *article; /* "a force" */
   const char *required[3];
-  const char *optional[5];
+  const char *optional[8];
 } force_rules[] = {
-    [POL_APPLIED_FORCE] = {"a force", {"body", "force"}, {"frame", "point"}},
-    [POL_APPLIED_TORQUE] = {"a torque", {"body", "torque"}, {"frame"}},
+    [POL_APPLIED_FORCE] = {"a force", {"body", "force"}, {"marker", "frame", "point", "scale"}},
+    [POL_APPLIED_TORQUE] = {"a torque", {"body", "torque"}, {"marker", "frame", "scale"}},
     [POL_SUPPORT] = {"a support", {"body", "stiffness"}, {"point", "anchor", "damping"}},
     [POL_SPRING_DAMPER] = {"a spring-damper",
                            {"markers", "stiffness"},
-                           {"damping", "length", "actuator", "law"}},
+                           {"bodies", "points", "points_global", "damping", "length", "actuator",
+                            "law", "scale"}},
     [POL_DRAG] = {"drag", {"body", "coefficient"}, {NULL}},
+    [POL_BUSHING] = {"a bushing",
+                     {"markers", "stiffness"},
+                     {"damping", "rotational_stiffness", "rotational_damping", "preload",
+                      "preload_torque"}},
     [POL_JOINT_SPRING] = {"a joint-spring",
                           {"joint", "stiffness"},
                           {"coordinate", "damping", "rest", "actuator"}},
 };
 
-static int is_listed(const char *key, const char *const *list)
+/* Whether the key is in a list of at most so many, ended by NULL if it is shorter. */
+static int is_listed(const char *key, const char *const *list, int most)
 {
-  for (; *list; list++)
-    if (strcmp(key, *list) == 0) return 1;
+  for (int i = 0; i < most && list[i]; i++)
+    if (strcmp(key, list[i]) == 0) return 1;
   return 0;
+}
+
+/* Whether another key stands in the place of a required one. */
+static int is_replaced(const pol_place *place, const struct force_rules *rules, const char *key)
+{
+  const char *other = NULL;
+  if (strcmp(key, "body") == 0) other = "marker";
+  if (strcmp(key, "markers") == 0) other = "bodies";
+  return other && is_listed(other, rules->optional, 8) && pol_given(place, other);
 }
 
 /* What the type does not have must not be given; what it must have, must. */
@@ -450,13 +485,37 @@ static void check_force_keys(pol_reader *reader, const pol_place *place,
   static const char *const common[] = {"name", "type", NULL};
   for (const pol_field *field = force_fields; field->key; field++) {
     const pol_place key = pol_place_key(place, field->key);
-    if (key.value && !is_listed(field->key, common) && !is_listed(field->key, rules->required) &&
-        !is_listed(field->key, rules->optional))
+    if (key.value && !is_listed(field->key, common, 2) &&
+        !is_listed(field->key, rules->required, 3) && !is_listed(field->key, rules->optional, 8))
       pol_report(reader, &key, "", "must not be given for %s", rules->article);
   }
   for (const pol_field *field = force_fields; field->key; field++)
-    if (is_listed(field->key, rules->required) && !pol_given(place, field->key))
+    if (is_listed(field->key, rules->required, 3) && !pol_given(place, field->key) &&
+        !is_replaced(place, rules, field->key))
       pol_report_missing(reader, place, force_fields, field->key, field->rule);
+}
+
+/* Two markers, or two bodies with a point on each. */
+static void check_spring_ends(pol_reader *reader, const pol_place *place,
+                              const pol_model_force *force)
+{
+  static const char *const markers[] = {"markers", NULL};
+  static const char *const points[] = {"points", "points_global", NULL};
+  static const char *const global[] = {"points_global", NULL};
+  const pol_place bodies = pol_place_key(place, "bodies");
+  if (!bodies.value) {
+    forbid(reader, place, points, "must not be given without \"bodies\"");
+    if (pol_given(place, "markers")) check_different_bodies(reader, place, force->markers);
+    return;
+  }
+  forbid(reader, place, markers, "must not stand beside \"bodies\"");
+  if (force->bodies[0] != POL_NOWHERE && force->bodies[0] == force->bodies[1])
+    pol_report(reader, &bodies, "", "must be two different bodies");
+  if (pol_given(place, "points"))
+    forbid(reader, place, global, "must not stand beside \"points\"");
+  else if (!pol_given(place, "points_global"))
+    pol_report_missing(reader, place, force_fields, "points",
+                       "a point on each body, or \"points_global\" instead");
 }
 
 /* A spring-damper acts along one line, a joint-spring on one coordinate. */
@@ -469,7 +528,42 @@ static void check_spring(pol_reader *reader, const pol_place *place, const pol_m
     pol_report(reader, &stiffness, "", "must be one number for %s", article);
   if (force->damping.by_axis)
     pol_report(reader, &damping, "", "must be one number for %s", article);
-  if (pol_given(place, "markers")) check_different_bodies(reader, place, force->markers);
+  if (force->type == POL_SPRING_DAMPER) check_spring_ends(reader, place, force);
+}
+
+/* A marker brings its body, point and axes; without it there are no axes of a marker. */
+static void check_applied(pol_reader *reader, const pol_place *place, const pol_model_force *force)
+{
+  static const char *const others[] = {"body", "point", NULL};
+  const pol_place frame = pol_place_key(place, "frame"), marker = pol_place_key(place, "marker");
+  if (marker.value) forbid(reader, place, others, "must not stand beside \"marker\"");
+  if (frame.value && force->frame == POL_MODEL_MARKER_AXES && !marker.value)
+    pol_report(reader, &frame, "", "must be \"global\" or \"body\" without a \"marker\"");
+  const char *body =
+      marker.value && force->marker >= 0 ? body_of_marker(place, force->marker) : NULL;
+  if (body && strcmp(body, pol_ground_name) == 0)
+    pol_report(reader, &marker, "", "must be on a body: the ground does not move");
+}
+
+/* The body of a marker as the file has it, if it is a point mass; else NULL. */
+static const json_t *point_mass_of_marker(const pol_place *place, int marker)
+{
+  const char *name = body_of_marker(place, marker);
+  const json_t *bodies = json_object_get(place->parent->parent->value, "bodies");
+  for (size_t i = 0; name && i < json_array_size(bodies); i++)
+    if (strcmp(name_of(json_array_get(bodies, i)), name) == 0) return point_mass(place, (int)i);
+  return NULL;
+}
+
+/* A bushing holds rotations. */
+static void check_rigid_markers(pol_reader *reader, const pol_place *place, const int markers[2])
+{
+  const pol_place at = pol_place_key(place, "markers");
+  for (size_t i = 0; i < 2; i++) {
+    const pol_place item = pol_place_item(&at, i);
+    if (markers[i] >= 0 && point_mass_of_marker(place, markers[i]))
+      pol_report(reader, &item, "", "must be on a rigid body: a point mass does not turn");
+  }
 }
 
 /* A point mass takes forces where it is, and has no axes of its own. */
@@ -477,8 +571,12 @@ static void check_force_on_point(pol_reader *reader, const pol_place *place,
                                  const pol_model_force *force)
 {
   static const char *const rigid_keys[] = {"point", "frame", NULL};
-  const pol_place body = pol_place_key(place, "body");
-  if (!body.value || !point_mass(place, force->body)) return;
+  const int by_marker = pol_given(place, "marker");
+  const pol_place body = pol_place_key(place, by_marker ? "marker" : "body");
+  if (!body.value) return;
+  if (by_marker ? force->marker < 0 || !point_mass_of_marker(place, force->marker)
+                : !point_mass(place, force->body))
+    return;
   if (force->type == POL_APPLIED_TORQUE)
     pol_report(reader, &body, "", "must be a rigid body: a point mass takes no torque");
   else
@@ -493,9 +591,19 @@ static void check_force(pol_reader *reader, const pol_place *place, void *object
   force->given_length = pol_given(place, "length");
   if (!pol_given(place, "type") || force->type < 0) return;
   check_force_keys(reader, place, &force_rules[force->type]);
+  force->given_marker = pol_given(place, "marker");
+  force->given_bodies = pol_given(place, "bodies");
+  force->given_points = pol_given(place, "points");
+  force->given_scale = pol_given(place, "scale");
+  if (force->type == POL_APPLIED_FORCE || force->type == POL_APPLIED_TORQUE)
+    check_applied(reader, place, force);
   if (force->type == POL_SPRING_DAMPER || force->type == POL_JOINT_SPRING)
     check_spring(reader, place, force);
   if (force->type == POL_JOINT_SPRING) pol_check_joint_spring(reader, place, force);
+  if (force->type == POL_BUSHING && pol_given(place, "markers")) {
+    check_different_bodies(reader, place, force->markers);
+    check_rigid_markers(reader, place, force->markers);
+  }
   check_force_on_point(reader, place, force);
 }
 

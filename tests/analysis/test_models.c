@@ -526,6 +526,8 @@ static void a_spring_that_vanishes_stops_the_run(void **state)
   assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
   for (int i = 0; i < 3; i++) assert_int_equal(pol_simulation_step(simulation), POL_OK);
   assert_int_equal(pol_simulation_step(simulation), POL_RETRY);
+  assert_string_equal(pol_simulation_diagnostics(simulation)->where,
+                      "force 'spring': its points coincide");
   assert_true(fabs(pol_simulation_state(simulation)->t - 0.375) < 1e-15);
   pol_simulation_free(&simulation);
   pol_mechanism_free(&mechanism);

@@ -645,6 +645,45 @@ static void check_tells_of_springs_and_drag(void **state)
   json_decref(object);
 }
 
+/* Bushings, forces that a function of time scales, and drives of markers. */
+static void check_tells_of_bushings_and_markers(void **state)
+{
+  (void)state;
+  write_text("mount.json",
+             "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1]}], \"markers\": ["
+             "{\"name\": \"m\", \"body\": \"ground\"}, {\"name\": \"n\", \"body\": \"a\"}],"
+             "\"forces\": [{\"name\": \"b\", \"type\": \"bushing\", \"markers\": [\"m\", \"n\"],"
+             "\"stiffness\": 10, \"rotational_stiffness\": [1, 2, 3], \"preload\": [0, 0, 4]},"
+             "{\"name\": \"p\", \"type\": \"force\", \"marker\": \"n\", \"force\": [1, 2, 3],"
+             "\"scale\": {\"type\": \"harmonic\", \"amplitude\": 1, \"frequency\": 1}}],"
+             "\"drives\": [{\"name\": \"x\", \"marker\": \"n\", \"coordinate\": \"x\","
+             "\"function\": {\"type\": \"constant\", \"value\": 0}}, {\"name\": \"y\","
+             "\"marker\": \"n\", \"reference\": \"m\", \"coordinate\": \"y\","
+             "\"function\": {\"type\": \"constant\", \"value\": 0}}],"
+             "\"simulation\": {\"step\": 0.01, \"end\": 2}}");
+  expect("polhode check mount.json", 0);
+  expect_text(
+      out, "\nforce           b, bushing from ground to a, stiffness (10, 10, 10) N/m and (1, 2, "
+           "3) N m/rad, damping (0, 0, 0) N s/m and (0, 0, 0) N m s/rad, preload (0, 0, 4) N and "
+           "(0, 0, 0) N m\n");
+  expect_text(out, "\nforce           p, force (1, 2, 3) N on a, global axes, times harmonic\n");
+  expect_text(out, "\ndrive           x, x of marker n on a, constant\n");
+  expect_text(out, "\ndrive           y, y of marker n on a from marker m on ground, constant\n");
+  expect("polhode check mount.json --json", 0);
+  json_t *object = parse_output();
+  json_t *bushing = json_array_get(at(object, "forces"), 0);
+  expect_word(bushing, "type", "bushing");
+  expect_length(bushing, "rotational_stiffness", 3);
+  expect_length(bushing, "preload_torque", 3);
+  expect_word(json_array_get(at(object, "forces"), 1), "scale", "harmonic");
+  expect_word(json_array_get(at(object, "drives"), 1), "marker", "n");
+  json_decref(object);
+  expect("polhode run mount.json --json", 0);
+  object = parse_output();
+  assert_true(fabs(number_at(object, "final.drives.x.force")) < 10.0);
+  json_decref(object);
+}
+
 /* A coupling is listed, takes a degree of freedom, and tells what it exerts on both joints. */
 static void couplings_are_told(void **state)
 {
@@ -1065,6 +1104,7 @@ int main(void)
       cmocka_unit_test(check_tells_what_a_model_is),
       cmocka_unit_test(check_tells_of_forces_and_distances),
       cmocka_unit_test(check_tells_of_springs_and_drag),
+      cmocka_unit_test(check_tells_of_bushings_and_markers),
       cmocka_unit_test(couplings_are_told),
       cmocka_unit_test(joint_springs_are_told),
       cmocka_unit_test(points_are_told),

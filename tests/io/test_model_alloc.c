@@ -80,7 +80,16 @@ static void joints_and_forces_of_every_form(void **state)
                       "\"n\"], \"length\": 1}],"
                       "\"forces\": [{\"name\": \"f\", \"type\": \"torque\", \"body\": \"a\","
                       "\"torque\": [1,2,3]}, {\"name\": \"g\", \"type\": \"support\","
-                      "\"body\": \"b\", \"stiffness\": [1,2,3], \"damping\": 1}],"
+                      "\"body\": \"b\", \"stiffness\": [1,2,3], \"damping\": 1},"
+                      "{\"name\": \"h\", \"type\": \"bushing\", \"markers\": [\"m\", \"n\"],"
+                      "\"stiffness\": 1}, {\"name\": \"i\", \"type\": \"spring-damper\","
+                      "\"bodies\": [\"a\", \"b\"], \"points\": [[0,0,1],[0,0,0]],"
+                      "\"stiffness\": 1, \"scale\": {\"type\": \"table\", \"times\": [0, 1],"
+                      "\"values\": [1, 2]}}, {\"name\": \"o\", \"type\": \"force\","
+                      "\"marker\": \"m\", \"frame\": \"marker\", \"force\": [1,0,0],"
+                      "\"scale\": {\"type\": \"polynomial\", \"coefficients\": [1]}}],"
+                      "\"drives\": [{\"name\": \"p\", \"marker\": \"m\", \"coordinate\": \"x\","
+                      "\"function\": {\"type\": \"constant\", \"value\": 0}}],"
                       "\"simulation\": {\"step\": 1, \"end\": 2}}"};
   assert_true(alloc_exhaust(read_input, &in) > 50);
 }
