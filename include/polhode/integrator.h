@@ -50,9 +50,12 @@ typedef enum pol_sigma_update {
 /* What to do with constraints that others imply already, such as those of a planar loop of hinges.
  */
 typedef enum pol_redundant {
-  POL_REDUNDANT_DROP,  /* leave them out: their multipliers are zero; pol_integrator_dropped tells
-                          which */
-  POL_REDUNDANT_REFUSE /* POL_SINGULAR at the start */
+  POL_REDUNDANT_DROP,   /* leave them out: their multipliers are zero; pol_integrator_dropped tells
+                           which */
+  POL_REDUNDANT_REFUSE, /* POL_SINGULAR at the start */
+  POL_REDUNDANT_MINIMUM_NORM /* leave them out of the solution, then share the reactions: of all
+                                multipliers with the same B^T lambda those of least Euclidean norm
+                              */
 } pol_redundant;
 
 /* Starting values; see docs/methods.md. */
@@ -138,7 +141,12 @@ pol_status pol_integrator_step(pol_integrator *integrator, double h);
 
 const pol_state *pol_integrator_state(const pol_integrator *integrator);
 const pol_counts *pol_integrator_counts(const pol_integrator *integrator);
-/* 1 for each of the m constraints that was redundant at the start and has been dropped. */
+/* Which of the redundant constraints are best left out depends on the position: what is kept may
+ * become dependent where what is dropped does not.  Chooses anew at the present state, by rank;
+ * allocates nothing.  POL_SINGULAR, and no change, if more or fewer are redundant here than at the
+ * start; POL_BAD_ARGUMENT if none is, or where the full matrix would be too large (250000). */
+pol_status pol_integrator_choose_constraints(pol_integrator *integrator);
+/* 1 for each of the m constraints that is redundant and has been dropped. */
 const unsigned char *pol_integrator_dropped(const pol_integrator *integrator);
 const pol_diagnostics *pol_integrator_diagnostics(const pol_integrator *integrator);
 

@@ -21,6 +21,16 @@ enum { POL_GROUND = -1 }; /* the body index of the inertial frame */
 /* Which initial values of a body were given; the assembler keeps a given angular velocity. */
 enum { POL_GIVEN_VELOCITY = 1, POL_GIVEN_ANGULAR_VELOCITY = 2 };
 
+/* Which initial values of a body must stay as they are: bits for the x component; those for y and z
+ * are the next two. */
+enum {
+  POL_KEEP_POSITION = 1 << 0,
+  POL_KEEP_ROTATION = 1 << 3, /* components of the rotation vector away from the given one, in body
+                                 axes */
+  POL_KEEP_VELOCITY = 1 << 6,
+  POL_KEEP_ANGULAR_VELOCITY = 1 << 9 /* body axes */
+};
+
 /* A rigid body, or a point mass: it has a position and no rotation, its axes are the global ones.
  */
 typedef struct pol_body {
@@ -32,6 +42,7 @@ typedef struct pol_body {
   double velocity[3];         /* of the centre of mass, global axes */
   double angular_velocity[3]; /* body axes */
   unsigned given;             /* POL_GIVEN_... bits */
+  unsigned keep;              /* POL_KEEP_... bits */
   int point; /* 1: a point mass; inertia, rotation and angular velocity are not read, and are
                 stored as 0, none and 0 */
 } pol_body;
@@ -101,6 +112,9 @@ typedef struct pol_joint {
   double length;   /* distance only, above 0 */
   double radius;   /* rolling only, above 0 */
   unsigned locked; /* generic only: POL_LOCK_... bits, at least one */
+  /* The translation rows are written in global axes instead of those of the first marker; only
+   * where all three are locked (pol_joint_locks_point). */
+  int global_axes;
 } pol_joint;
 
 enum { POL_MAX_JOINT_ROWS = 6 };
@@ -303,12 +317,12 @@ void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
 /* Each copies its argument, names included.  The new index goes to *index (may be NULL).
  * POL_BAD_ARGUMENT: a mass or inertia that is not positive definite, an index that does not exist,
  * a name that is missing or taken, a number that is not finite, a distance without length, rolling
- * without radius, a generic joint that locks nothing, a spring-damper whose markers coincide, a
- * callback force without wrench, what needs a rotation or a lever arm on a point mass (a joint that
- * locks rotations, a torque, a bushing, a vector in body axes, a marker or point of attack beside
- * it), a coordinate that a joint does not leave free or that is driven already, a function without
- * sense, a coupling without factor or of a coordinate with itself, an expression that is missing
- * or where none can be. */
+ * without radius, a generic joint that locks nothing, global axes for a joint that leaves a
+ * translation free, a spring-damper whose markers coincide, a callback force without wrench, what
+ * needs a rotation or a lever arm on a point mass (a joint that locks rotations, a torque, a
+ * bushing, a vector in body axes, a marker or point of attack beside it), a coordinate that a joint
+ * does not leave free or that is driven already, a function without sense, a coupling without
+ * factor or of a coordinate with itself, an expression that is missing or where none can be. */
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index);
 pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index);
 pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *joint, int *index);
@@ -357,6 +371,8 @@ const char *pol_joint_type_name(pol_joint_type type);
 /* The rows of a joint, non-holonomic ones last; returns how many, POL_MAX_JOINT_ROWS at most.  Of
  * the joint, only type and locked are read. */
 int pol_joint_rows(const pol_joint *joint, pol_joint_row rows[POL_MAX_JOINT_ROWS]);
+/* Whether a joint locks all three translations, whatever the time; reads the same. */
+int pol_joint_locks_point(const pol_joint *joint);
 /* "x" .. "rotation-z" of the POL_LOCK_... bit 1 << number; NULL if there is no such bit. */
 const char *pol_lock_name(int number);
 /* The type of that name in *type, or POL_BAD_ARGUMENT. */

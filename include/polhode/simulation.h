@@ -38,6 +38,15 @@ typedef struct pol_moves {
   double angular_velocity;  /* largest change of a given angular velocity, rad/s */
 } pol_moves;
 
+/* Singular positions, where constraints that are independent elsewhere depend on each other, so
+ * that the way on is not unique: links in one line, a crank at its dead centre.  Only mechanisms
+ * with closed loops are watched, of at most 250000 constraints times velocities. */
+typedef struct pol_singular {
+  long count;      /* how often the run has come to one or stepped across */
+  double t;        /* the first time */
+  char where[128]; /* the constraint that others imply there, in words */
+} pol_singular;
+
 /* What has changed the total energy since the start: the integrals of pol_power over time, by the
  * trapezoidal rule over the accepted steps, which is of second order as the methods are. */
 typedef struct pol_work {
@@ -63,6 +72,7 @@ typedef struct pol_summary {
   double max_velocity_residual;
   double max_acceleration_residual;
   pol_moves moves;
+  pol_singular singular;
 } pol_summary;
 
 typedef struct pol_simulation pol_simulation;
@@ -75,6 +85,7 @@ pol_status pol_simulation_create(pol_simulation **simulation, const pol_mechanis
 void pol_simulation_free(pol_simulation **simulation);
 
 /* One step; nothing is allocated.  On a failure the state stays that of the last accepted step.
+ * POL_INCONSISTENT if a constraint that was dropped as redundant no longer follows from the others.
  * POL_BAD_ARGUMENT after the last one, POL_NOT_FINITE if a step gives a number that is not finite.
  */
 pol_status pol_simulation_step(pol_simulation *simulation);

@@ -14,10 +14,13 @@
 
 #include <polhode/simulation.h>
 
+#include "analysis/watch.h"
 #include "base/rule.h"
 
 /* End times this near to a multiple of the step are one. */
 static const double multiple_tolerance = 1e-9;
+/* What a dropped constraint may be off, in m or rad, beside the errors of the others. */
+static const double dropped_tolerance = 1e-6;
 /* More steps than this cannot be counted exactly in a double. */
 static const double max_steps = 9e15;
 
@@ -26,6 +29,9 @@ struct pol_simulation {
   pol_formulation *formulation;
   pol_integrator *integrator;
   const pol_dae *dae;
+  pol_solver_kind solver;
+  pol_index index;
+  pol_watch *watch; /* NULL if nothing can become singular */
 
   /* Time span: num_steps - 1 steps of size step, then one of size last_step. */
   double step, last_step, end;
@@ -146,6 +152,12 @@ static int equation_of_configuration(const pol_group *group, int index)
   return equation;
 }
 
+/* Size of the n-th step, n = 1, 2, ... */
+static double step_size(const pol_simulation *sim, long n)
+{
+  return n == sim->num_steps ? sim->last_step : sim->step;
+}
+
 /* Records a failure of this driver itself (the integrator records its own). */
 static pol_status fail(pol_simulation *sim, pol_status status, int equation, const char *message,
                        const char *advice)
@@ -156,7 +168,7 @@ static pol_status fail(pol_simulation *sim, pol_status status, int equation, con
   d->status = status;
   d->step = sim->summary.counts.steps;
   d->t = pol_integrator_state(sim->integrator)->t;
-  if (d->step > 0) d->h = d->step == sim->num_steps ? sim->last_step : sim->step;
+  if (d->step > 0) d->h = step_size(sim, d->step);
   d->equation = equation;
   if (equation >= 0 && dae->describe != NULL)
     dae->describe(equation, d->where, sizeof d->where, dae->user);
@@ -187,6 +199,45 @@ static pol_status check_finite(pol_simulation *sim, const pol_state *state)
       (i = first_not_finite(m, sim->acceleration)) >= 0)
     return fail(sim, POL_NOT_FINITE, group->nv + i, "a constraint is not finite", advice);
   return POL_OK;
+}
+
+/* The largest |x_i| of the rows that are dropped or of the others; *worst is its index. */
+static double largest_of(int count, const double *x, const unsigned char *dropped, int of_dropped,
+                         int *worst)
+{
+  double result = 0.0;
+  for (int i = 0; i < count; i++) {
+    if ((dropped[i] != 0) != of_dropped || !(fabs(x[i]) > result)) continue;
+    result = fabs(x[i]);
+    *worst = i;
+  }
+  return result;
+}
+
+/* POL_INCONSISTENT if a dropped constraint does not follow from the others any more: it must hold
+ * about as well as they do, on positions or, with index 2, whose positions drift, on velocities. */
+static pol_status check_dropped(pol_simulation *sim, const pol_state *state)
+{
+  const unsigned char *dropped = pol_integrator_dropped(sim->integrator);
+  int nh = sim->dae->num_holonomic, m = pol_dae_num_constraints(sim->dae), worst = 0, row = 0;
+  double drift = largest_of(nh, sim->position, dropped, 0, &row), off, limit;
+  if (sim->index == POL_INDEX_2) {
+    double speed = fmax(1.0, largest(sim->dae->group.nv, state->v));
+    limit = (dropped_tolerance + 10.0 * drift) * speed +
+            100.0 * largest_of(m, sim->velocity, dropped, 0, &row);
+    off = largest_of(m, sim->velocity, dropped, 1, &worst);
+  } else {
+    limit = dropped_tolerance + 100.0 * drift;
+    off = largest_of(nh, sim->position, dropped, 1, &worst);
+  }
+  if (!(off > limit)) return POL_OK;
+  char message[160];
+  snprintf(message, sizeof message,
+           "a constraint that was redundant at the start no longer follows from the others; "
+           "it is off by %.3g",
+           off);
+  return fail(sim, POL_INCONSISTENT, sim->dae->group.nv + worst, message,
+              "start from a position that is not singular, or take joints that lock less");
 }
 
 static void copy_solution(pol_simulation *sim, const pol_state *from)
@@ -230,6 +281,14 @@ static void measure_residuals(pol_simulation *sim)
       fmax(summary->max_acceleration_residual, summary->acceleration_residual);
 }
 
+/* p . v - T(v), the kinetic part of the energy that belongs to a method with its own momenta. */
+static double kinetic_by_momenta(const pol_simulation *sim, const pol_state *state, double T)
+{
+  double product = 0.0;
+  for (int i = 0; i < sim->dae->group.nv; i++) product += state->p[i] * state->v[i];
+  return product - T;
+}
+
 /* Takes over the integrator's solution, the one after `done` steps, if all of it is finite. */
 static pol_status accept(pol_simulation *sim, long done)
 {
@@ -245,7 +304,9 @@ static pol_status accept(pol_simulation *sim, long done)
   if (status != POL_OK)
     return fail(sim, status, -1, "the constraints cannot be evaluated", "a smaller step");
   if ((status = check_finite(sim, state)) != POL_OK) return status;
+  if ((status = check_dropped(sim, state)) != POL_OK) return status;
   pol_formulation_energy(sim->formulation, &at, &energy);
+  if (state->p != NULL) energy.kinetic = kinetic_by_momenta(sim, state, energy.kinetic);
   pol_formulation_power(sim->formulation, &at, &power);
   if (!isfinite(energy.kinetic) || !isfinite(energy.potential))
     return fail(sim, POL_NOT_FINITE, -1, "the energy is not finite",
@@ -260,6 +321,7 @@ static pol_status accept(pol_simulation *sim, long done)
   add_work(sim, done == 0 ? 0.0 : sim->state.t - before, &power);
   double drift = (energy.kinetic + energy.potential) -
                  (summary->initial_energy.kinetic + summary->initial_energy.potential);
+  pol_watch_look(sim->watch, state, done > 0 ? step_size(sim, done) : 0.0, &summary->singular);
   summary->t = sim->state.t;
   summary->energy = energy;
   summary->max_energy_drift = fmax(summary->max_energy_drift, fabs(drift));
@@ -306,6 +368,36 @@ static void measure_moves(pol_simulation *sim)
   }
 }
 
+/* The body that stands for all that are connected with this one; 0 is the ground. */
+static int root_of(const int *parent, int body)
+{
+  while (parent[body] != body) body = parent[body];
+  return body;
+}
+
+/* Watches for singular positions if joints form a closed loop: without one, each joint locks what
+ * nothing else does. */
+static pol_status start_watch(pol_simulation *sim)
+{
+  const pol_mechanism *mechanism = sim->mechanism;
+  int num_bodies = pol_mechanism_num_bodies(mechanism), loop = 0;
+  int *parent = malloc(((size_t)num_bodies + 1) * sizeof *parent);
+  if (parent == NULL) return POL_NO_MEMORY;
+  for (int i = 0; i <= num_bodies; i++) parent[i] = i;
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
+    const pol_joint *joint = pol_mechanism_joint(mechanism, k);
+    int first = pol_mechanism_marker(mechanism, joint->marker[0])->body + 1;
+    int second = pol_mechanism_marker(mechanism, joint->marker[1])->body + 1;
+    first = root_of(parent, first);
+    second = root_of(parent, second);
+    loop |= first == second;
+    parent[first] = second;
+  }
+  free(parent);
+  if (!loop) return POL_OK;
+  return pol_watch_create(&sim->watch, sim->formulation, sim->integrator);
+}
+
 /* Makes the given values q, v (workspace, filled here) consistent and starts the integrator. */
 static pol_status start_from(pol_simulation *sim, double *q, double *v, unsigned char *keep)
 {
@@ -316,11 +408,15 @@ static pol_status start_from(pol_simulation *sim, double *q, double *v, unsigned
     sim->summary.moves.velocity_residual =
         largest(pol_dae_num_constraints(sim->dae), sim->velocity);
   }
-  pol_status status = pol_integrator_start(sim->integrator, 0.0, q, v, keep);
+  pol_status status =
+      pol_formulation_assemble(sim->formulation, sim->solver, 0.0, q, v, keep, &sim->diagnostics);
+  if (status != POL_OK) return status;
+  status = pol_integrator_start(sim->integrator, 0.0, q, v, keep);
   if (status != POL_OK) {
     sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
     return status;
   }
+  if ((status = start_watch(sim)) != POL_OK) return status;
   if ((status = accept(sim, 0)) != POL_OK) return status;
   status = pol_formulation_check_branches(sim->formulation, 0.0, sim->q, &sim->diagnostics);
   if (status != POL_OK) return status;
@@ -377,6 +473,8 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   if (status != POL_OK) return status;
   plan_steps(sim, settings);
   sim->mechanism = mechanism;
+  sim->solver = settings->options.solver;
+  sim->index = settings->options.index;
   status =
       pol_formulation_supports(mechanism, settings->formulation, d->message, sizeof d->message);
   if (status != POL_OK) return status;
@@ -422,6 +520,7 @@ void pol_simulation_free(pol_simulation **simulation)
 {
   if (simulation == NULL || *simulation == NULL) return;
   pol_simulation *sim = *simulation;
+  pol_watch_free(&sim->watch);
   pol_integrator_free(&sim->integrator);
   pol_formulation_free(&sim->formulation);
   free(sim->memory);
@@ -431,15 +530,29 @@ void pol_simulation_free(pol_simulation **simulation)
 
 /* --- stepping --------------------------------------------------------------------------------- */
 
+/* Adds to the integrator's diagnostics that the mechanism was near a singular position. */
+static void blame_position(pol_simulation *sim)
+{
+  pol_diagnostics *d = &sim->diagnostics;
+  char where[sizeof d->where];
+  size_t used = strlen(d->message);
+  if (d->status < 0 || !pol_watch_is_near(sim->watch, &sim->state, d->h, where, sizeof where))
+    return;
+  snprintf(d->message + used, sizeof d->message - used,
+           "; the mechanism is near a singular position, where others imply %s", where);
+  snprintf(d->advice, sizeof d->advice,
+           "keep the motion away from there, or take a step that does not end so near to it");
+}
+
 pol_status pol_simulation_step(pol_simulation *sim)
 {
   if (sim->done >= sim->num_steps)
     return fail(sim, POL_BAD_ARGUMENT, -1, "the end of the time span is reached", "");
-  double h = sim->done + 1 == sim->num_steps ? sim->last_step : sim->step;
-  pol_status status = pol_integrator_step(sim->integrator, h);
+  pol_status status = pol_integrator_step(sim->integrator, step_size(sim, sim->done + 1));
   if (status != POL_OK) {
     sim->summary.counts = *pol_integrator_counts(sim->integrator);
     sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
+    blame_position(sim);
     return status;
   }
   return accept(sim, sim->done + 1);

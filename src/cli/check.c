@@ -62,9 +62,32 @@ static void describe_locks(const pol_joint *joint, char *text, size_t size)
                                    : "translation",
                                "xyz"[rows[i].axis]);
   }
+  if (joint->global_axes && used < size)
+    used += (size_t)snprintf(text + used, size - used, " in global axes");
   if (rotations > 0 && used < size)
     snprintf(text + used, size - used, "%s%d rotation%s", used == 0 ? "" : ", ", rotations,
              cli_plural(rotations));
+}
+
+/* What of a body's initial values must stay: "position x y, rotation x y z"; "" for nothing. */
+static void describe_keep(unsigned keep, char *text, size_t size)
+{
+  static const struct {
+    const char *name;
+    unsigned bit;
+  } kinds[] = {{"position", POL_KEEP_POSITION},
+               {"rotation", POL_KEEP_ROTATION},
+               {"velocity", POL_KEEP_VELOCITY},
+               {"angular velocity", POL_KEEP_ANGULAR_VELOCITY}};
+  size_t used = 0;
+  text[0] = '\0';
+  for (int k = 0; k < 4; k++) {
+    if (!(keep & 7 * kinds[k].bit)) continue;
+    used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", kinds[k].name);
+    for (int axis = 0; axis < 3; axis++)
+      if (keep & kinds[k].bit << axis)
+        used += (size_t)snprintf(text + used, size - used, " %c", "xyz"[axis]);
+  }
 }
 
 /* Whether the values of this kind (a POL_GIVEN_... bit) are given for any body. */
@@ -225,8 +248,10 @@ static void print_mechanism(const findings *found)
   cli_print_row("gravity", "(%.10g, %.10g, %.10g) m/s^2", gravity[0], gravity[1], gravity[2]);
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
     const pol_body *body = pol_mechanism_body(mechanism, i);
-    cli_print_row("body", "%s, %.10g kg%s", body->name, body->mass,
-                  body->point ? ", point mass" : "");
+    char keeps[96];
+    describe_keep(body->keep, keeps, sizeof keeps);
+    cli_print_row("body", "%s, %.10g kg%s%s%s", body->name, body->mass,
+                  body->point ? ", point mass" : "", keeps[0] ? ", keeps " : "", keeps);
   }
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, i);
@@ -264,7 +289,8 @@ static void print_mechanism(const findings *found)
   cli_print_row("freedom", "%d of %d: %d constraint%s%s", degrees_of_freedom(found),
                 free_motions(mechanism), found->num_constraints, cli_plural(found->num_constraints),
                 redundant);
-  if (found->started) cli_print_redundant(found->simulation);
+  if (found->started)
+    cli_print_redundant(found->simulation, found->model->settings.options.redundant);
 }
 
 static void print_settings(const pol_settings *settings)
@@ -314,8 +340,13 @@ static json_t *bodies_json(const pol_mechanism *mechanism)
   json_t *list = json_array();
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
     const pol_body *body = pol_mechanism_body(mechanism, i);
-    json_t *item = json_pack("{s:s, s:s, s:o}", "name", body->name, "type",
-                             body->point ? "point" : "rigid", "mass", cli_json_number(body->mass));
+    char keeps[96];
+    describe_keep(body->keep, keeps, sizeof keeps);
+    json_t *item = json_pack("{s:s, s:s, s:o, s:s}",                  //
+                             "name", body->name,                      //
+                             "type", body->point ? "point" : "rigid", //
+                             "mass", cli_json_number(body->mass),     //
+                             "keeps", keeps);
     if (json_array_append_new(list, item) != 0) {
       json_decref(list);
       return NULL;

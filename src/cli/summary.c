@@ -38,12 +38,12 @@ static const char *next_redundant(const pol_simulation *simulation, int *index, 
   return NULL;
 }
 
-void cli_print_redundant(const pol_simulation *simulation)
+void cli_print_redundant(const pol_simulation *simulation, pol_redundant redundant)
 {
   char name[128];
-  int index = -1;
+  int index = -1, shares = redundant == POL_REDUNDANT_MINIMUM_NORM;
   while (next_redundant(simulation, &index, name, sizeof name))
-    cli_print_row("redundant", "%s, left out", name);
+    cli_print_row("redundant", "%s, %s", name, shares ? "shares reactions" : "left out");
 }
 
 json_t *cli_json_redundant(const pol_simulation *simulation)
@@ -67,7 +67,7 @@ static void print_work(const cli_outcome *outcome)
   cli_print_model(outcome->model->name, outcome->source);
   cli_print_method(&settings->options);
   cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
-  cli_print_redundant(outcome->simulation);
+  cli_print_redundant(outcome->simulation, settings->options.redundant);
   cli_print_row("status", "%s at t = %.10g s of %.10g s", outcome->status, summary->t,
                 settings->end);
   cli_print_row("steps", "%ld of %.10g s, %ld rejected", counts->steps, settings->step,
@@ -239,6 +239,10 @@ static void print_quality(const pol_summary *summary)
   cli_print_row("constraints", "at most |Phi| %.3g, |Phi'| %.3g, |Phi''| %.3g",
                 summary->max_position_residual, summary->max_velocity_residual,
                 summary->max_acceleration_residual);
+  if (summary->singular.count > 0)
+    cli_print_row("warning", "singular position%s, first near t = %.6g s: others imply %s there",
+                  summary->singular.count > 1 ? "s" : "", summary->singular.t,
+                  summary->singular.where);
 }
 
 void cli_summary_print(const cli_outcome *outcome)
@@ -431,26 +435,36 @@ static json_t *energy_json(const pol_summary *summary)
                    "balance", cli_json_number(summary->energy_balance));
 }
 
+/* {"count": ..., "t": ..., "where": ...} */
+static json_t *singular_json(const pol_singular *singular)
+{
+  return json_pack("{s:I, s:o, s:s}",                    //
+                   "count", (json_int_t)singular->count, //
+                   "t", cli_json_number(singular->t),    //
+                   "where", singular->where);
+}
+
 /* What the run came to, as far as it got. */
 static json_t *results_json(const cli_outcome *outcome)
 {
   const pol_summary *summary = pol_simulation_summary(outcome->simulation);
   const pol_counts *counts = &summary->counts;
-  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o}", //
-                   "steps", (json_int_t)counts->steps,                                      //
-                   "rejected", (json_int_t)counts->rejected,                                //
-                   "newton_iterations", (json_int_t)counts->newton_iterations,              //
-                   "jacobians", (json_int_t)counts->jacobians,                              //
-                   "factorizations", (json_int_t)counts->factorizations,                    //
-                   "wall_seconds", cli_json_number(outcome->wall_seconds),                  //
-                   "t", cli_json_number(summary->t),                                        //
-                   "final", final_json(outcome->simulation),                                //
-                   "energy", energy_json(summary),                                          //
-                   "constraints",                                                           //
-                   "max_position", cli_json_number(summary->max_position_residual),         //
-                   "max_velocity", cli_json_number(summary->max_velocity_residual),         //
-                   "max_acceleration", cli_json_number(summary->max_acceleration_residual), //
-                   "moves", cli_json_moves(&summary->moves));
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o, s:o}", //
+                   "steps", (json_int_t)counts->steps,                                           //
+                   "rejected", (json_int_t)counts->rejected,                                     //
+                   "newton_iterations", (json_int_t)counts->newton_iterations,                   //
+                   "jacobians", (json_int_t)counts->jacobians,                                   //
+                   "factorizations", (json_int_t)counts->factorizations,                         //
+                   "wall_seconds", cli_json_number(outcome->wall_seconds),                       //
+                   "t", cli_json_number(summary->t),                                             //
+                   "final", final_json(outcome->simulation),                                     //
+                   "energy", energy_json(summary),                                               //
+                   "constraints",                                                                //
+                   "max_position", cli_json_number(summary->max_position_residual),              //
+                   "max_velocity", cli_json_number(summary->max_velocity_residual),              //
+                   "max_acceleration", cli_json_number(summary->max_acceleration_residual),      //
+                   "moves", cli_json_moves(&summary->moves),                                     //
+                   "singular", singular_json(&summary->singular));
 }
 
 /* Adds all of other, a reference that is taken over, to object; NULL if either is. */

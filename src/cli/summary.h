@@ -26,7 +26,7 @@ void cli_note_moves(const pol_simulation *simulation);
 json_t *cli_summary_json(const cli_outcome *outcome);
 
 /* Prints a row for each redundant constraint that was dropped, or lists them. */
-void cli_print_redundant(const pol_simulation *simulation);
+void cli_print_redundant(const pol_simulation *simulation, pol_redundant redundant);
 json_t *cli_json_redundant(const pol_simulation *simulation);
 
 #endif

@@ -11,12 +11,12 @@
  *
  * A row a . R1^T (tau (x2 - x1) + R2 s) - offset of a joint (mechanism/joint.h) has
  * l = sum a_i d_i of the first body and r = tau (x2 - x1) + sum s_j d_j of the second; a distance
- * has l = r = x2 + R2 s - x1 - R1 p and f = 1/2; the six constraints of a body's own say that its
- * directors are orthonormal.  So derivatives with respect to the coordinates need nothing but the
- * coefficients.  Points of bodies are linear in the coordinates: a force F between two points acts
- * on each vector with the coefficient of that vector.  A torque t acts on each director with t x
- * d_i/2.  A joint coordinate is a function of such products (mechanism/coordinate.h), by the chain
- * rule.
+ * has l = r = x2 + R2 s - x1 - R1 p and f = 1/2, a row in global axes that r and l constant; the
+ * six constraints of a body's own say that its directors are orthonormal.  So derivatives with
+ * respect to the coordinates need nothing but the coefficients.  Points of bodies are linear in the
+ * coordinates: a force F between two points acts on each vector with the coefficient of that
+ * vector.  A torque t acts on each director with t x d_i/2.  A joint coordinate is a function of
+ * such products (mechanism/coordinate.h), by the chain rule.
  */
 #include <string.h>
 
@@ -75,10 +75,11 @@ pol_product pol_product_of_view(const pol_view *view, int row)
   p.right.c[1][POL_CENTRE] = view->tau;
   for (int i = 0; i < 3; i++) {
     p.right.c[1][i] = view->s[i];
-    if (view->distance)
+    if (view->distance || view->global)
       p.right.c[0][i] = -view->point[i];
     else
       p.left.c[0][i] = view->axis[row][i];
+    if (view->global) p.fixed[i] = view->axis[row][i];
   }
   if (view->distance) p.left = p.right;
   return p;
@@ -100,6 +101,7 @@ pol_evaluated pol_product_evaluate(const pol_product *p, const pol_pair *bodies)
 {
   pol_evaluated x = {.p = p};
   pol_combine(&p->left, bodies->vector, x.left);
+  pol_v3_add(x.left, p->fixed, x.left);
   pol_combine(&p->right, bodies->vector, x.right);
   pol_combine(&p->left, bodies->rate, x.left_rate);
   pol_combine(&p->right, bodies->rate, x.right_rate);

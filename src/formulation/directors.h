@@ -15,6 +15,7 @@ typedef struct pol_combination {
 typedef struct pol_product {
   double factor;
   pol_combination left, right;
+  double fixed[3]; /* and a constant part of the left one */
 } pol_product;
 
 /* Two bodies: what their vectors are, and their rates. */

@@ -4,6 +4,9 @@
 
 #include <polhode/integrator.h>
 
+#include "dae/independence.h"
+#include "dae/least_norm.h"
+
 typedef struct pol_family pol_family;
 
 /* One row of the method table: what a user reads, who implements it, and the data that sets it
@@ -19,7 +22,11 @@ struct pol_integrator {
   pol_options options;
   const pol_method_entry *method;
   pol_assembler *assembler;
-  void *data; /* of the family */
+  void *data;                     /* of the family */
+  pol_independence *independence; /* of all constraints, where some are redundant, else NULL */
+  unsigned char *chosen;          /* m: which of them may be dropped instead */
+  pol_least_norm *least_norm;     /* where redundant constraints share reactions, else NULL */
+  double *shared;                 /* m: the multipliers then */
   pol_state state;
   double *history; /* what state.history points to; NULL if the dae keeps none */
   pol_counts counts;
@@ -45,6 +52,8 @@ struct pol_family {
    * success. */
   pol_status (*start)(pol_integrator *integrator, const double *q, const double *v,
                       const double *vd, const double *lambda);
+  /* Optional: other constraints are dropped from now on; what was kept for them is of no use. */
+  void (*forget)(void *data);
   /* One step to time t; sets integrator->state only on success. */
   pol_status (*step)(pol_integrator *integrator, double t, double h);
 };

@@ -426,10 +426,18 @@ static pol_status step(pol_integrator *integrator, double t, double h)
   return POL_OK;
 }
 
+/* The next step starts with a new matrix and without the slope of the multipliers. */
+static void forget(void *data)
+{
+  pol_alpha *s = data;
+  s->h = 0.0;
+}
+
 const pol_family pol_generalized_alpha = {.validate = validate,
                                           .warn = warn,
                                           .supports = supports,
                                           .create = create,
                                           .destroy = destroy,
                                           .start = start,
+                                          .forget = forget,
                                           .step = step};

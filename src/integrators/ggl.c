@@ -341,14 +341,13 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   return POL_OK;
 }
 
-/* The unknowns of the step before; multipliers as forces, not as impulses. */
-static void predict(pol_ggl *s)
+/* First guess: the unknowns of the step before, multipliers as forces, not as impulses. */
+static void predict(pol_ggl *s, pol_guess guess)
 {
   int lambda = s->blocks->start[s->scheme->num_vectors];
   double ratio = s->last_h > 0.0 ? s->h / s->last_h : 1.0;
   copy(s->next.x, s->now.x, s->blocks->n);
-  for (int i = 0; i < s->nv; i++)
-    s->next.x[i] = s->options->guess == POL_GUESS_SIMPLE ? 0.0 : s->now.v[i];
+  for (int i = 0; i < s->nv; i++) s->next.x[i] = guess == POL_GUESS_SIMPLE ? 0.0 : s->now.v[i];
   for (int i = 0; i < s->m; i++) s->next.x[lambda + i] *= ratio;
 }
 
@@ -378,9 +377,15 @@ static pol_status solve(pol_ggl *s, pol_diagnostics *diagnostics)
                                     .tolerances = pol_ggl_tolerances,
                                     .size = pol_ggl_size,
                                     .user = s};
+  pol_guess guess = s->options->guess;
   pol_status status = pol_ggl_prepare(s);
-  predict(s);
+  predict(s, guess);
   if (!status) status = pol_newton_solve(s->newton, &system, s->next.x, diagnostics);
+  if (status > 0) { /* at large steps the other guess often leads there */
+    *diagnostics = (pol_diagnostics){.equation = -1};
+    predict(s, guess == POL_GUESS_SIMPLE ? POL_GUESS_ADVANCED : POL_GUESS_SIMPLE);
+    status = pol_newton_solve(s->newton, &system, s->next.x, diagnostics);
+  }
   if (!status) status = s->scheme->finish(s);
   if (status && !diagnostics->message[0])
     snprintf(diagnostics->message, sizeof diagnostics->message, "the model could not be evaluated");
@@ -407,10 +412,18 @@ static pol_status step(pol_integrator *integrator, double t, double h)
   return POL_OK;
 }
 
+/* The next step starts with a new matrix. */
+static void forget(void *data)
+{
+  pol_ggl *s = data;
+  pol_newton_reset(s->newton);
+}
+
 const pol_family pol_ggl_family = {.validate = validate,
                                    .warn = warn,
                                    .supports = supports,
                                    .create = create,
                                    .destroy = destroy,
                                    .start = start,
+                                   .forget = forget,
                                    .step = step};

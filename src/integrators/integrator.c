@@ -8,6 +8,8 @@
 #include "dae/assembler.h"
 #include "integrators/family.h"
 
+enum { SMALL_SIZE = 250000 }; /* constraints times velocities */
+
 pol_status pol_integrator_supports(const pol_dae *dae, const pol_options *options, char *message,
                                    size_t size)
 {
@@ -49,6 +51,10 @@ void pol_integrator_free(pol_integrator **integrator)
   if (!s) return;
   if (s->data) s->method->family->destroy(s->data);
   pol_assembler_free(&s->assembler);
+  pol_least_norm_free(&s->least_norm);
+  pol_independence_free(&s->independence);
+  free(s->shared);
+  free(s->chosen);
   free(s->history);
   free(s);
   *integrator = NULL;
@@ -67,27 +73,95 @@ static void remember(pol_integrator *s, double t, const double *q)
   if (s->history) s->dae->remember(t, q, s->history, s->dae->user);
 }
 
-/* The matrix was singular: drops redundant constraints and solves again, or names them all. */
-static pol_status handle_redundancy(pol_integrator *s, double t, const double *q, const double *v,
-                                    double *vd, double *lambda)
+/* Whether a full matrix of the constraints does no harm. */
+static int is_small(const pol_dae *dae)
 {
-  pol_diagnostics *d = &s->diagnostics, found;
-  int count = 0, nv = s->dae->group.nv;
-  if (pol_assembler_drop_redundant(s->assembler, t, q, &count, &found) || count == 0)
-    return POL_SINGULAR;
-  if (s->options.redundant == POL_REDUNDANT_DROP)
-    return pol_assembler_acceleration(s->assembler, t, q, v, vd, lambda, d);
+  return (double)pol_dae_num_constraints(dae) * (double)dae->group.nv <= SMALL_SIZE;
+}
+
+/* Names the constraints that the options do not allow to be redundant. */
+static pol_status refuse_redundancy(pol_integrator *s, int count)
+{
+  pol_diagnostics *d = &s->diagnostics;
   const unsigned char *dropped = pol_assembler_dropped(s->assembler);
-  size_t used = (size_t)snprintf(d->message, sizeof d->message,
-                                 "%d constraints follow from the others:", count);
+  size_t used =
+      (size_t)snprintf(d->message, sizeof d->message, "%d constraint%s from the others:", count,
+                       count == 1 ? " follows" : "s follow");
   for (int i = 0; i < pol_dae_num_constraints(s->dae) && used < sizeof d->message; i++) {
     char name[128];
     if (!dropped[i]) continue;
-    pol_dae_describe(s->dae, nv + i, name, sizeof name);
+    pol_dae_describe(s->dae, s->dae->group.nv + i, name, sizeof name);
     used += (size_t)snprintf(d->message + used, sizeof d->message - used, " %s;", name);
   }
   snprintf(d->advice, sizeof d->advice, "let them be dropped, or take joints that lock less");
   return POL_SINGULAR;
+}
+
+/* vd and lambda, without redundant constraints.  Their search takes a full matrix: it is done at
+ * once if that is small, else only where the constraints turn out to be singular. */
+static pol_status accelerate(pol_integrator *s, double t, const double *q, const double *v,
+                             double *vd, double *lambda)
+{
+  pol_diagnostics *d = &s->diagnostics;
+  int count = 0, m = pol_dae_num_constraints(s->dae);
+  pol_status status = POL_SINGULAR;
+  pol_assembler_keep_all(s->assembler);
+  if (!is_small(s->dae) || m == 0) {
+    status = pol_assembler_acceleration(s->assembler, t, q, v, vd, lambda, d);
+    if (status != POL_SINGULAR || m == 0) return status;
+  }
+  status = pol_assembler_drop_redundant(s->assembler, t, q, &count, d);
+  if (status) return status;
+  if (count > 0 && s->options.redundant == POL_REDUNDANT_REFUSE) return refuse_redundancy(s, count);
+  return pol_assembler_acceleration(s->assembler, t, q, v, vd, lambda, d);
+}
+
+static int count_ones(const unsigned char *flags, int n)
+{
+  int count = 0;
+  for (int i = 0; i < n; i++) count += flags[i];
+  return count;
+}
+
+/* Gets ready to choose anew which redundant constraints to drop, and to share their reactions if
+ * that is asked for. */
+static pol_status prepare_redundancy(pol_integrator *s)
+{
+  int m = pol_dae_num_constraints(s->dae);
+  pol_least_norm_free(&s->least_norm);
+  pol_independence_free(&s->independence);
+  if (count_ones(pol_assembler_dropped(s->assembler), m) == 0) return POL_OK;
+  if (!s->chosen) s->chosen = calloc((size_t)m, sizeof *s->chosen);
+  if (!s->chosen) return POL_NO_MEMORY;
+  if (is_small(s->dae)) {
+    pol_status status = pol_independence_create(&s->independence, s->dae, NULL);
+    if (status) return status;
+  }
+  if (s->options.redundant != POL_REDUNDANT_MINIMUM_NORM) return POL_OK;
+  if (s->dae->feedback) {
+    snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
+             "forces depend on reactions that redundant constraints leave open");
+    snprintf(s->diagnostics.advice, sizeof s->diagnostics.advice,
+             "take joints that lock less, or let redundant constraints be dropped");
+    return POL_SINGULAR;
+  }
+  if (!s->shared) s->shared = calloc((size_t)m, sizeof *s->shared);
+  if (!s->shared) return POL_NO_MEMORY;
+  return pol_least_norm_create(&s->least_norm, s->dae, s->options.solver);
+}
+
+/* Replaces the multipliers that the user sees by those of least norm; the family keeps its own. */
+static pol_status share_reactions(pol_integrator *s)
+{
+  if (!s->least_norm) return POL_OK;
+  pol_point at = pol_state_point(&s->state);
+  memcpy(s->shared, s->state.lambda, (size_t)pol_dae_num_constraints(s->dae) * sizeof *s->shared);
+  pol_status status = pol_least_norm_apply(s->least_norm, &at, s->shared);
+  s->state.lambda = s->shared;
+  if (status)
+    snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
+             "the reactions of redundant constraints could not be shared");
+  return status;
 }
 
 /* Consistent values in work = (q, v, vd, lambda). */
@@ -101,11 +175,10 @@ static pol_status make_consistent(pol_integrator *s, double t, const unsigned ch
   pol_status status = pol_assembler_position(s->assembler, t, q, &s->diagnostics);
   remember(s, t, q);
   if (!status) status = pol_assembler_velocity(s->assembler, t, q, v, keep, NULL, &s->diagnostics);
-  pol_assembler_keep_all(s->assembler);
-  if (!status)
-    status = pol_assembler_acceleration(s->assembler, t, q, v, vd, lambda, &s->diagnostics);
-  if (status == POL_SINGULAR) status = handle_redundancy(s, t, q, v, vd, lambda);
+  if (!status) status = accelerate(s, t, q, v, vd, lambda);
+  if (!status) status = prepare_redundancy(s);
   if (!status) status = s->method->family->start(s, q, v, vd, lambda);
+  if (!status) status = share_reactions(s);
   return status;
 }
 
@@ -167,9 +240,10 @@ pol_status pol_integrator_step(pol_integrator *integrator, double h)
   }
   s->state.t = when.t;
   remember(s, when.t, s->state.q);
+  status = share_reactions(s);
   s->steps_since++;
   s->counts.steps++;
-  return POL_OK;
+  return d->status = status;
 }
 
 pol_point pol_state_point(const pol_state *state)
@@ -180,6 +254,21 @@ pol_point pol_state_point(const pol_state *state)
                      .vd = state->vd,
                      .lambda = state->lambda,
                      .history = state->history};
+}
+
+pol_status pol_integrator_choose_constraints(pol_integrator *integrator)
+{
+  pol_integrator *s = integrator;
+  int m = pol_dae_num_constraints(s->dae);
+  if (!s->independence || !s->state.q) return POL_BAD_ARGUMENT;
+  pol_point at = pol_state_point(&s->state);
+  pol_status status = pol_independence_find(s->independence, &at, s->chosen);
+  if (status) return status;
+  if (count_ones(s->chosen, m) != count_ones(pol_assembler_dropped(s->assembler), m))
+    return POL_SINGULAR;
+  pol_assembler_set_dropped(s->assembler, s->chosen);
+  if (s->method->family->forget) s->method->family->forget(s->data);
+  return POL_OK;
 }
 
 const pol_state *pol_integrator_state(const pol_integrator *integrator)

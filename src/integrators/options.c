@@ -47,8 +47,8 @@ pol_status pol_options_validate(const pol_options *options, char *message, size_
     return pol_broken_rule("newton.line_search must not be negative", message, size);
   if (options->solver < POL_SOLVER_AUTO || options->solver > POL_SOLVER_SPARSE)
     return pol_broken_rule("solver must be auto, dense or sparse", message, size);
-  if (options->redundant < POL_REDUNDANT_DROP || options->redundant > POL_REDUNDANT_REFUSE)
-    return pol_broken_rule("redundant must be drop or refuse", message, size);
+  if (options->redundant < POL_REDUNDANT_DROP || options->redundant > POL_REDUNDANT_MINIMUM_NORM)
+    return pol_broken_rule("redundant must be drop, refuse or minimum-norm", message, size);
   return entry->family->validate(options, entry->variant, message, size);
 }
 

@@ -61,7 +61,8 @@ static void joint_rotation(const pol_model_data *data, const pol_model_joint *jo
 
 static pol_status add_body(pol_mechanism *mechanism, const pol_model_body *from)
 {
-  pol_body body = {.name = from->name, .mass = from->mass, .point = from->point};
+  pol_body body = {
+      .name = from->name, .mass = from->mass, .point = from->point, .keep = from->keep};
   memcpy(body.inertia, from->inertia, sizeof body.inertia);
   pol_v3_copy(from->position, body.position);
   copy4(from->rotation, body.rotation);
@@ -99,7 +100,8 @@ static pol_status add_joint(pol_mechanism *mechanism, const pol_model_data *data
   pol_joint joint = {.name = from->name,
                      .type = (pol_joint_type)from->type,
                      .radius = from->radius,
-                     .locked = from->locked};
+                     .locked = from->locked,
+                     .global_axes = from->frame == POL_GLOBAL_AXES};
   if (from->given == POL_AXES_MARKERS) {
     /* the markers of the file were added first, so their indices are the mechanism's */
     memcpy(joint.marker, from->markers, sizeof joint.marker);

@@ -35,6 +35,7 @@ typedef struct pol_model_body {
   double angular_velocity[3];        /* body axes */
   double angular_velocity_global[3]; /* used if given_global */
   int given_velocity, given_body, given_global;
+  unsigned keep; /* POL_KEEP_... bits */
 } pol_model_body;
 
 typedef struct pol_model_marker {
@@ -61,6 +62,7 @@ typedef struct pol_model_joint {
   double axis[3];
   double axes[6];
   double length; /* of a distance; 0 for that of the initial position */
+  int frame;     /* pol_force_frame, of the translation rows */
   double radius;
   unsigned locked; /* POL_LOCK_... bits */
   pol_model_axes given;
@@ -159,6 +161,8 @@ void pol_free_model_data(pol_model_data *data);
 pol_read pol_read_rotation;
 /* double[9]; no detail */
 pol_read pol_read_inertia;
+/* unsigned, POL_KEEP_... bits; no detail */
+pol_read pol_read_keep;
 /* pol_model_rates, none negative; no detail */
 pol_read pol_read_rates;
 /* unsigned, POL_LOCK_... bits, at least one; no detail */

@@ -77,6 +77,7 @@ static const pol_field body_fields[] = {
      vector_rule, NULL},
     {"angular_velocity_global", pol_read_vector, offsetof(pol_model_body, angular_velocity_global),
      POL_OPTIONAL, vector_rule, NULL},
+    {"keep", pol_read_keep, offsetof(pol_model_body, keep), POL_OPTIONAL, "", NULL},
     {.key = NULL},
 };
 
@@ -154,6 +155,13 @@ static const pol_kind marker_kind = {
 
 /* --- joints ----------------------------------------------------------------------------------- */
 
+static const char *joint_frame_choice(int number)
+{
+  return pol_force_frame_name((pol_force_frame)number);
+}
+
+static const pol_choices joint_frames = {joint_frame_choice};
+
 static const char *joint_type_choice(int number)
 {
   return pol_joint_type_name((pol_joint_type)number);
@@ -180,6 +188,7 @@ static const pol_field joint_fields[] = {
      &positive},
     {"locked", pol_read_locks, offsetof(pol_model_joint, locked), POL_OPTIONAL,
      "must be a list of one or more of: x, y, z, rotation-x, rotation-y, rotation-z", NULL},
+    {"frame", pol_read_choice, offsetof(pol_model_joint, frame), POL_OPTIONAL, "", &joint_frames},
     {.key = NULL},
 };
 
@@ -340,10 +349,23 @@ static void check_own_keys(pol_reader *reader, const pol_place *place, const pol
     pol_report_missing(reader, place, joint_fields, "locked", "what a generic joint locks");
 }
 
+/* A joint that leaves a translation free needs its own axes to say which. */
+static void check_frame(pol_reader *reader, const pol_place *place, pol_model_joint *joint)
+{
+  const pol_place frame = pol_place_key(place, "frame");
+  if (!frame.value) joint->frame = POL_BODY_AXES;
+  const pol_joint as_given = {.type = (pol_joint_type)joint->type, .locked = joint->locked};
+  if (joint->frame == POL_GLOBAL_AXES && pol_given(place, "type") && joint->type >= 0 &&
+      !pol_joint_locks_point(&as_given))
+    pol_report(reader, &frame, "",
+               "must not be \"global\": this type of joint leaves a translation free");
+}
+
 static void check_joint(pol_reader *reader, const pol_place *place, void *object, int sound)
 {
   pol_model_joint *joint = object;
   check_own_keys(reader, place, joint);
+  check_frame(reader, place, joint);
   joint->given = POL_AXES_OF_BODY;
   if (pol_given(place, "axis")) joint->given = POL_AXES_ONE;
   if (pol_given(place, "axes")) joint->given = POL_AXES_TWO;
@@ -381,8 +403,8 @@ static const char *spring_law_choice(int number)
 }
 
 static const pol_choices force_types = {force_type_choice};
-static const pol_choices spring_laws = {spring_law_choice};
 static const pol_choices force_frames = {force_frame_choice};
+static const pol_choices spring_laws = {spring_law_choice};
 
 static const char rates_rule[] = "must be a number or a list of 3 numbers, none negative";
 static const char points_rule[] = "must be a list of 2 points, each a list of 3 numbers";
@@ -634,8 +656,9 @@ static const char *sigma_update_choice(int number)
 
 static const char *redundant_choice(int number)
 {
-  static const char *const names[] = {
-      [POL_REDUNDANT_DROP] = "drop", [POL_REDUNDANT_REFUSE] = "refuse"};
+  static const char *const names[] = {[POL_REDUNDANT_DROP] = "drop",
+                                      [POL_REDUNDANT_REFUSE] = "refuse",
+                                      [POL_REDUNDANT_MINIMUM_NORM] = "minimum-norm"};
   return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
 }
 

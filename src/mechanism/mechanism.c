@@ -255,6 +255,7 @@ pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *jo
     if (is_point(mechanism, body[i]) && !pol_joint_fits_point(joint)) return POL_BAD_ARGUMENT;
   for (int i = 0; i < mechanism->joints.count; i++)
     if (strcmp(pol_mechanism_joint(mechanism, i)->name, joint->name) == 0) return POL_BAD_ARGUMENT;
+  if (joint->global_axes && !pol_joint_locks_point(joint)) return POL_BAD_ARGUMENT;
   if (joint->type == POL_DISTANCE && !(joint->length > 0.0 && isfinite(joint->length)))
     return POL_BAD_ARGUMENT;
   const int rolls = joint->type == POL_ROLLING_SPHERE || joint->type == POL_ROLLING_DISK;

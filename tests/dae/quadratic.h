@@ -31,6 +31,7 @@ typedef struct quadratic {
   } springs[2];
   int num_springs, by_length; /* by_length: the second kind of V~ */
   double q0[MAX_QUADRATIC], v0[MAX_QUADRATIC];
+  pol_status answer; /* what the model answers instead: 0 for the truth */
   pol_factor factor;
   pol_pattern *coupling, *constraint; /* NULL: full */
   pol_dae dae;
@@ -149,6 +150,7 @@ static inline pol_status quadratic_evaluate(const pol_point *at, unsigned want,
 {
   const quadratic *s = user;
   (void)scratch;
+  if (s->answer) return s->answer;
   for (int j = 0; j < s->nv; j++) {
     if (want & POL_INERTIA) out->balance[j] += s->mass[j] * at->vd[j];
     if (want & POL_FORCE) out->balance[j] += s->constant[j] + s->drag * at->v[j];

@@ -22,6 +22,7 @@ typedef struct system {
   int nv, m;
   double q[MAX_NQ], v[MAX_NV], vd[MAX_NV], lambda[MAX_M], history[MAX_HISTORY];
   double *scratch;
+  int global_axes; /* before create(): of the joints that can have them */
   void (*add_forces)(pol_mechanism *mechanism, uint64_t *seed); /* before create(); NULL for none */
 } system_t;
 
@@ -37,10 +38,11 @@ static int add_random_marker(pol_mechanism *mechanism, int body, uint64_t *seed)
 }
 
 static void add_random_joint(pol_mechanism *mechanism, const char *name, pol_joint_type type,
-                             int first_body, int second_body, uint64_t *seed)
+                             int global_axes, int first_body, int second_body, uint64_t *seed)
 {
   pol_joint joint = {.name = name, .type = type, .length = 0.8, .radius = 0.6};
   joint.locked = 1u + (unsigned)(*seed >> 40) % 63u; /* of a generic joint */
+  joint.global_axes = global_axes && pol_joint_locks_point(&joint);
   joint.marker[0] = add_random_marker(mechanism, first_body, seed);
   joint.marker[1] = add_random_marker(mechanism, second_body, seed);
   assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
@@ -286,6 +288,7 @@ static void create(system_t *sys, pol_joint_type type, pol_formulation_kind kind
                    uint64_t *seed)
 {
   static const double gravity[3] = {0.3, -2.0, -9.81};
+  int global = sys->global_axes;
   pol_body body;
   assert_int_equal(pol_mechanism_create(&sys->mechanism), POL_OK);
   pol_mechanism_set_gravity(sys->mechanism, gravity);
@@ -294,13 +297,13 @@ static void create(system_t *sys, pol_joint_type type, pol_formulation_kind kind
     assert_int_equal(pol_mechanism_add_body(sys->mechanism, &body, NULL), POL_OK);
   }
   if (kind == POL_SO3_PIVOT) {
-    add_random_joint(sys->mechanism, "pivot a", POL_SPHERICAL, POL_GROUND, 0, seed);
-    add_random_joint(sys->mechanism, "pivot b", POL_SPHERICAL, 1, POL_GROUND, seed);
+    add_random_joint(sys->mechanism, "pivot a", POL_SPHERICAL, 0, POL_GROUND, 0, seed);
+    add_random_joint(sys->mechanism, "pivot b", POL_SPHERICAL, 0, 1, POL_GROUND, seed);
   } else {
-    add_random_joint(sys->mechanism, "first", type, swapped ? 0 : POL_GROUND,
+    add_random_joint(sys->mechanism, "first", type, global, swapped ? 0 : POL_GROUND,
                      swapped ? POL_GROUND : 0, seed);
   }
-  add_random_joint(sys->mechanism, "second", type, swapped, 1 - swapped, seed);
+  add_random_joint(sys->mechanism, "second", type, global, swapped, 1 - swapped, seed);
   uint64_t own_seed = *seed; /* so that all else is the same with and without forces */
   if (sys->add_forces) sys->add_forces(sys->mechanism, &own_seed);
   finish(sys, kind, seed);
@@ -463,22 +466,31 @@ static void check_all(system_t *sys)
   check_forces(sys);
 }
 
+/* Types that lock a point, and the generic one, which may. */
+static int can_be_global(pol_joint_type type)
+{
+  return type == POL_GENERIC || pol_joint_locks_point(&(pol_joint){.type = type});
+}
+
 static void all_terms_match_finite_differences(void **state)
 {
   (void)state;
-  uint64_t seed = 20260101;
+  uint64_t seed = 20260101, global_seed = 20260102;
   int cases = 0;
   for (int kind = 0; kind < pol_formulation_count(); kind++)
     for (int type = 0; pol_joint_type_name((pol_joint_type)type); type++)
-      for (int swapped = 0; swapped < 2; swapped++) {
-        system_t sys = {0};
+      for (int variant = 0; variant < 4; variant++) {
+        system_t sys = {.global_axes = variant / 2};
+        int swapped = variant % 2;
+        if (sys.global_axes && !can_be_global((pol_joint_type)type)) continue;
         if (kind == POL_DIRECTORS && type >= POL_ROLLING_SPHERE) continue; /* not quadratic */
         cases++;
-        create(&sys, (pol_joint_type)type, (pol_formulation_kind)kind, swapped, &seed);
+        create(&sys, (pol_joint_type)type, (pol_formulation_kind)kind, swapped,
+               sys.global_axes ? &global_seed : &seed);
         check_all(&sys);
         destroy(&sys);
       }
-  assert_int_equal(cases, 2 * 15 * pol_formulation_count() - 2 * 2);
+  assert_int_equal(cases, 2 * (15 + 6) * pol_formulation_count() - 2 * 2);
 }
 
 /* The balance's force without and with forces, all else the same; the loaded system stays. */
@@ -875,13 +887,13 @@ static void create_mixed(system_t *sys, pol_joint_type type, pol_formulation_kin
     assert_int_equal(pol_mechanism_add_body(sys->mechanism, &body, NULL), POL_OK);
   }
   if (kind == POL_SO3_PIVOT) {
-    add_random_joint(sys->mechanism, "pivot a", POL_SPHERICAL, POL_GROUND, A, seed);
-    add_random_joint(sys->mechanism, "pivot b", POL_SPHERICAL, B, POL_GROUND, seed);
+    add_random_joint(sys->mechanism, "pivot a", POL_SPHERICAL, 0, POL_GROUND, A, seed);
+    add_random_joint(sys->mechanism, "pivot b", POL_SPHERICAL, 0, B, POL_GROUND, seed);
   }
-  add_random_joint(sys->mechanism, "p-a", type, P, A, seed);
-  add_random_joint(sys->mechanism, "b-p", type, B, P, seed);
-  add_random_joint(sys->mechanism, "p-q", type, P, Q, seed);
-  add_random_joint(sys->mechanism, "ground-q", type, POL_GROUND, Q, seed);
+  add_random_joint(sys->mechanism, "p-a", type, 0, P, A, seed);
+  add_random_joint(sys->mechanism, "b-p", type, 0, B, P, seed);
+  add_random_joint(sys->mechanism, "p-q", type, 0, P, Q, seed);
+  add_random_joint(sys->mechanism, "ground-q", type, 0, POL_GROUND, Q, seed);
   add_mixed_forces(sys->mechanism, seed);
   finish(sys, kind, seed);
 }

@@ -41,7 +41,7 @@ static void examples_are_good_models(void **state)
     count++;
     start = end + 1;
   }
-  assert_true(count >= 16);
+  assert_true(count >= 19);
   free(text);
 }
 
