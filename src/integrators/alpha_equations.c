@@ -204,8 +204,8 @@ pol_status pol_alpha_residual(const double *x, double *r, void *alpha)
 }
 
 /* What a correction of theta/h may be: a share of the increment that accelerations make, not below
- * round-off of the coordinates; of a state, whose theta/h is its mean value, not below that of the
- * state. */
+ * round-off of the coordinates.  A state follows velocities, which have the round-off of
+ * coordinates over h: relative to itself it is allowed as much. */
 void pol_alpha_tolerances(double *tolerance, void *alpha)
 {
   const pol_alpha *s = alpha;
@@ -217,6 +217,6 @@ void pol_alpha_tolerances(double *tolerance, void *alpha)
     int k = s->saddle->nv - s->dae->num_states + i;
     double rate = fmax(fabs(s->next.vd[k]), fabs(s->now.vd[k]));
     tolerance[POL_KINDS + i] = s->options->newton.tolerance * s->h * rate +
-                               64.0 * DBL_EPSILON * fmax(1.0, fabs(s->now.v[k]));
+                               64.0 * DBL_EPSILON * fmax(1.0, fabs(s->now.v[k])) / s->h;
   }
 }
