@@ -47,7 +47,7 @@ static pol_status add_node(compiler *c, const char *text, const char *owner, con
   pol_status status = pol_expression_compile(&c->network->nodes[c->network->num_nodes++].program,
                                              text, &names, &error);
   if (status == POL_BAD_ARGUMENT && c->too_many)
-    snprintf(message, size, "all expressions together read more than %d quantities",
+    snprintf(message, size, "all expressions together must not read more than %d quantities",
              POL_MAX_INPUTS);
   else if (status == POL_BAD_ARGUMENT)
     snprintf(message, size, "%s '%s', column %d of the expression: %s", owner, name, error.column,
@@ -97,7 +97,7 @@ enum { UNSEEN, OPEN, DONE };
 static void describe_circle(const pol_mechanism *mechanism, const int *path, int length, int last,
                             char *message, size_t size)
 {
-  int used = snprintf(message, size, "variables depend on themselves: ");
+  int used = snprintf(message, size, "variables must not depend on themselves: ");
   int inside = 0;
   for (int i = 0; i < length; i++) {
     inside |= path[i] == last;
@@ -218,7 +218,7 @@ pol_status pol_network_create(pol_network *network, const pol_mechanism *mechani
   n->num_states = pol_mechanism_num_states(mechanism);
   n->num_efforts = count_efforts(mechanism);
   if (n->num_variables > POL_MAX_INPUTS) {
-    snprintf(message, size, "there are more than %d variables", POL_MAX_INPUTS);
+    snprintf(message, size, "there must not be more than %d variables", POL_MAX_INPUTS);
     return POL_BAD_ARGUMENT;
   }
   size_t nodes = (size_t)(n->num_variables + n->num_states + n->num_efforts);

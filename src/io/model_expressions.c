@@ -134,6 +134,7 @@ typedef struct search {
   const pol_mechanism *mechanism;
   pol_near near;
   char best[POL_EXPRESSION_NAME + 1];
+  char quoted[2 * POL_EXPRESSION_NAME + 2];
 } search;
 
 static int find_name(const char *name, void *user)
@@ -155,13 +156,32 @@ static int try_name(const char *name, const pol_signal *signal, void *user)
   return 0;
 }
 
+/* The name as it stands in an expression: parts with other characters than letters, digits and _
+ * in quotes. */
+static void quote(const char *name, char *out)
+{
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+  for (int first = 1; *name || first; first = 0) {
+    if (!first) *out++ = *name++;
+    const size_t length = strcspn(name, ".");
+    const int quotes = strspn(name, plain) < length || (*name >= '0' && *name <= '9' && first);
+    if (quotes) *out++ = '\'';
+    memcpy(out, name, length);
+    out += length;
+    if (quotes) *out++ = '\'';
+    name += length;
+  }
+  *out = '\0';
+}
+
 static const char *near_name(const char *wrong, const char *const *functions, void *user)
 {
   search *s = user;
   if (functions) return near_function(wrong, functions, NULL);
   s->near = pol_near_start(wrong);
   pol_signal_each(s->mechanism, try_name, s);
-  return s->near.best;
+  quote(s->near.best, s->quoted);
+  return s->quoted;
 }
 
 /* Looks up the names in the text at a place, or in those of a list. */
@@ -204,5 +224,5 @@ void pol_check_expressions(pol_reader *reader, const pol_place *top, const pol_m
   if (status == POL_NO_MEMORY)
     reader->status = POL_NO_MEMORY;
   else if (status)
-    pol_report(reader, variables.value ? &variables : top, "", "must not be so: %s", message);
+    pol_report(reader, variables.value ? &variables : top, "", "%s", message);
 }

@@ -88,7 +88,7 @@ static void visit_joint(walk *w, const pol_joint *joint, int index)
 static void visit_drive(walk *w, const pol_drive *drive, int index)
 {
   if (!is_wanted(w, drive->name)) return;
-  visit(w, drive->name, drive->coordinate == POL_DRIVE_ROTATION ? "torque" : "force", NULL,
+  visit(w, drive->name, pol_coordinate_turns(drive->coordinate) ? "torque" : "force", NULL,
         (pol_signal){POL_SIGNAL_DRIVE, index, 0});
 }
 
