@@ -330,15 +330,31 @@ static void print_mechanism(const findings *found)
     cli_print_redundant(found->simulation, found->model->settings.options.redundant);
 }
 
+static void print_time(const pol_settings *settings)
+{
+  const pol_control *control = &settings->options.control;
+  const pol_output *output = &settings->output;
+  if (settings->variable) {
+    cli_print_row("time", "0 to %.10g s in steps of variable size", settings->end);
+    cli_print_row("tolerances", "relative %.3g, absolute %.3g m and %.3g rad", control->rtol,
+                  control->atol_translation, control->atol_rotation);
+  } else {
+    cli_print_row("time", "0 to %.10g s in steps of %.10g s", settings->end, settings->step);
+  }
+  if (output->step > 0.0) cli_print_row("output", "every %.10g s", output->step);
+  if (output->count > 0)
+    cli_print_row("output", "at %d time%s and the end", output->count, cli_plural(output->count));
+}
+
 static void print_settings(const pol_settings *settings)
 {
   const pol_options *options = &settings->options;
   cli_print_method(options);
-  if (cli_has_setting(options, "alpha_m"))
+  if (cli_has_setting(options, "index"))
     cli_print_row("parameters", "alpha_m %.6g, alpha_f %.6g, beta %.6g, gamma %.6g",
                   options->alpha_m, options->alpha_f, options->beta, options->gamma);
   cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
-  cli_print_row("time", "0 to %.10g s in steps of %.10g s", settings->end, settings->step);
+  print_time(settings);
   cli_print_row("Newton", "%s, tolerance %.3g, at most %d iteration%s",
                 cli_newton_name(options->newton.kind), options->newton.tolerance,
                 options->newton.max_iterations, cli_plural(options->newton.max_iterations));
@@ -585,24 +601,24 @@ static json_t *states_json(const pol_mechanism *mechanism)
 static json_t *settings_json(const pol_settings *settings)
 {
   const pol_options *options = &settings->options;
-  return json_pack(
-      "{s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s}", //
-      "method", options->method,                                                               //
-      "index", cli_json_index(options->index),                                                 //
-      "sigma", cli_json_number(options->sigma),                                                //
-      "sigma_update", cli_sigma_update_name(options->sigma_update),                            //
-      "theta", cli_json_number(options->theta), "vartheta", cli_json_number(options->vartheta),
-      "start", cli_start_name(options->start),                        //
-      "formulation", pol_formulation_name(settings->formulation),     //
-      "alpha_m", cli_json_number(options->alpha_m),                   //
-      "alpha_f", cli_json_number(options->alpha_f),                   //
-      "beta", cli_json_number(options->beta),                         //
-      "gamma", cli_json_number(options->gamma),                       //
-      "step", cli_json_number(settings->step),                        //
-      "end", cli_json_number(settings->end),                          //
-      "newton", cli_newton_name(options->newton.kind),                //
-      "newton_tolerance", cli_json_number(options->newton.tolerance), //
-      "solver", cli_solver_name(options->solver));
+  return json_pack("{s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+                   "s:s, s:o, s:s}",                                             //
+                   "method", options->method,                                    //
+                   "index", cli_json_index(options->index),                      //
+                   "sigma", cli_json_number(options->sigma),                     //
+                   "sigma_update", cli_sigma_update_name(options->sigma_update), //
+                   "theta", cli_json_number(options->theta), "vartheta",
+                   cli_json_number(options->vartheta), "start", cli_start_name(options->start), //
+                   "formulation", pol_formulation_name(settings->formulation),                  //
+                   "alpha_m", cli_json_number(options->alpha_m),                                //
+                   "alpha_f", cli_json_number(options->alpha_f),                                //
+                   "beta", cli_json_number(options->beta),                                      //
+                   "gamma", cli_json_number(options->gamma),                                    //
+                   "step", cli_json_step(settings), "control", cli_json_control(settings),      //
+                   "end", cli_json_number(settings->end),                                       //
+                   "newton", cli_newton_name(options->newton.kind),                             //
+                   "newton_tolerance", cli_json_number(options->newton.tolerance),              //
+                   "solver", cli_solver_name(options->solver));
 }
 
 static json_t *findings_json(const findings *found)

@@ -50,7 +50,7 @@ static void describe_write_error(cli_outcome *outcome, const char *reason)
   *d = (pol_diagnostics){.status = POL_IO, .equation = -1};
   d->t = summary->t;
   d->step = summary->counts.steps;
-  d->h = outcome->model->settings.step;
+  d->h = outcome->model->settings.variable ? 0.0 : outcome->model->settings.step;
   snprintf(d->message, sizeof d->message, "the result file %.100s cannot be written: %.100s",
            outcome->out, reason);
   outcome->status = "failed";
@@ -189,11 +189,15 @@ static int run(const cli_args *args)
 /* --- the command ------------------------------------------------------------------------------ */
 
 static const cli_option options[] = {
-    {"--out", "FILE.csv", "write every step to this file", CLI_TEXT, offsetof(cli_args, out), NULL},
+    {"--out", "FILE.csv", "write every step, or the output times, to this file", CLI_TEXT,
+     offsetof(cli_args, out), NULL},
     {"--method", "M", "integrator, see polhode methods", CLI_OVERRIDE, 0, "simulation.method"},
     {"--formulation", "F", "coordinates, see polhode methods", CLI_OVERRIDE, 0,
      "simulation.formulation"},
     {"--step", "H", "step size in seconds", CLI_OVERRIDE, 0, "simulation.step"},
+    {"--rtol", "R", "relative tolerance: steps of variable size", CLI_OVERRIDE, 0,
+     "simulation.rtol"},
+    {"--atol", "A", "absolute tolerance, m and rad", CLI_OVERRIDE, 0, "simulation.atol"},
     {"--end", "T", "end time in seconds", CLI_OVERRIDE, 0, "simulation.end"},
     {"--set", "KEY=VALUE", "replace any value of the model file", CLI_OVERRIDE, 0, NULL},
     {"--json", NULL, "print one JSON object instead of a table", CLI_FLAG, offsetof(cli_args, json),
@@ -212,6 +216,7 @@ const cli_command cli_run = {
     .examples = "  polhode run heavy_top.json\n"
                 "  polhode run heavy_top.json --out top.csv --step 1e-4 --formulation se3\n"
                 "  polhode run heavy_top.json --set bodies[0].mass=3 --set simulation.rho_inf=0.8\n"
+                "  polhode run heavy_top.json --rtol 1e-6 --set simulation.index=stabilized-2\n"
                 "  polhode run heavy_top.json --json",
     .options = options,
     .num_options = sizeof options / sizeof options[0],

@@ -60,6 +60,16 @@ json_t *cli_json_redundant(const pol_simulation *simulation)
   return list;
 }
 
+static void print_steps(const pol_settings *settings, const pol_counts *counts)
+{
+  if (!settings->variable)
+    cli_print_row("steps", "%ld of %.10g s, %ld rejected", counts->steps, settings->step,
+                  counts->rejected);
+  else
+    cli_print_row("steps", "%ld of %.3g to %.3g s, %ld rejected", counts->steps,
+                  counts->smallest_step, counts->largest_step, counts->rejected);
+}
+
 static void print_work(const cli_outcome *outcome)
 {
   const pol_summary *summary = pol_simulation_summary(outcome->simulation);
@@ -71,8 +81,7 @@ static void print_work(const cli_outcome *outcome)
   cli_print_redundant(outcome->simulation, settings->options.redundant);
   cli_print_row("status", "%s at t = %.10g s of %.10g s", outcome->status, summary->t,
                 settings->end);
-  cli_print_row("steps", "%ld of %.10g s, %ld rejected", counts->steps, settings->step,
-                counts->rejected);
+  print_steps(settings, counts);
   cli_print_row("Newton", "%ld iteration%s, %.2f a step", counts->newton_iterations,
                 cli_plural(counts->newton_iterations),
                 per_step(summary, (double)counts->newton_iterations));
@@ -492,6 +501,13 @@ static json_t *energy_json(const pol_summary *summary)
                    "balance", cli_json_number(summary->energy_balance));
 }
 
+/* The smallest or largest step that was taken; of fixed steps the given one. */
+static json_t *step_size_json(const cli_outcome *outcome, double taken)
+{
+  const pol_settings *settings = &outcome->model->settings;
+  return cli_json_number(settings->variable ? taken : settings->step);
+}
+
 /* {"count": ..., "t": ..., "where": ...} */
 static json_t *singular_json(const pol_singular *singular)
 {
@@ -506,22 +522,24 @@ static json_t *results_json(const cli_outcome *outcome)
 {
   const pol_summary *summary = pol_simulation_summary(outcome->simulation);
   const pol_counts *counts = &summary->counts;
-  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o, s:o}", //
-                   "steps", (json_int_t)counts->steps,                                           //
-                   "rejected", (json_int_t)counts->rejected,                                     //
-                   "newton_iterations", (json_int_t)counts->newton_iterations,                   //
-                   "jacobians", (json_int_t)counts->jacobians,                                   //
-                   "factorizations", (json_int_t)counts->factorizations,                         //
-                   "wall_seconds", cli_json_number(outcome->wall_seconds),                       //
-                   "t", cli_json_number(summary->t),                                             //
-                   "final", final_json(outcome->simulation),                                     //
-                   "energy", energy_json(summary),                                               //
-                   "constraints",                                                                //
-                   "max_position", cli_json_number(summary->max_position_residual),              //
-                   "max_velocity", cli_json_number(summary->max_velocity_residual),              //
-                   "max_acceleration", cli_json_number(summary->max_acceleration_residual),      //
-                   "moves", cli_json_moves(&summary->moves),                                     //
-                   "singular", singular_json(&summary->singular));
+  return json_pack(
+      "{s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o, s:o}", //
+      "steps", (json_int_t)counts->steps,                                                     //
+      "rejected", (json_int_t)counts->rejected,                                               //
+      "smallest_step", step_size_json(outcome, counts->smallest_step),                        //
+      "largest_step", step_size_json(outcome, counts->largest_step),                          //
+      "newton_iterations", (json_int_t)counts->newton_iterations,                             //
+      "jacobians", (json_int_t)counts->jacobians,                                             //
+      "factorizations", (json_int_t)counts->factorizations,                                   //
+      "wall_seconds", cli_json_number(outcome->wall_seconds),                                 //
+      "t", cli_json_number(summary->t),                                                       //
+      "final", final_json(outcome->simulation),                                               //
+      "energy", energy_json(summary),                                                         //
+      "constraints",                                                                          //
+      "max_position", cli_json_number(summary->max_position_residual),                        //
+      "max_velocity", cli_json_number(summary->max_velocity_residual),                        //
+      "max_acceleration", cli_json_number(summary->max_acceleration_residual),                //
+      "moves", cli_json_moves(&summary->moves), "singular", singular_json(&summary->singular));
 }
 
 /* Adds all of other, a reference that is taken over, to object; NULL if either is. */
@@ -538,19 +556,20 @@ json_t *cli_summary_json(const cli_outcome *outcome)
 {
   const pol_settings *settings = &outcome->model->settings;
   json_t *object =
-      json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:o, s:o, s:o}",   //
-                "status", outcome->status,                                             //
-                "model", outcome->model->name,                                         //
-                "method", settings->options.method,                                    //
-                "formulation", pol_formulation_name(settings->formulation),            //
-                "index", cli_json_index(settings->options.index),                      //
-                "sigma", cli_json_number(settings->options.sigma),                     //
-                "sigma_update", cli_sigma_update_name(settings->options.sigma_update), //
-                "theta", cli_json_number(settings->options.theta),                     //
-                "vartheta", cli_json_number(settings->options.vartheta),               //
-                "start", cli_start_name(settings->options.start),                      //
-                "step", cli_json_number(settings->step),                               //
-                "end", cli_json_number(settings->end),                                 //
+      json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", //
+                "status", outcome->status,                                                //
+                "model", outcome->model->name,                                            //
+                "method", settings->options.method,                                       //
+                "formulation", pol_formulation_name(settings->formulation),               //
+                "index", cli_json_index(settings->options.index),                         //
+                "sigma", cli_json_number(settings->options.sigma),                        //
+                "sigma_update", cli_sigma_update_name(settings->options.sigma_update),    //
+                "theta", cli_json_number(settings->options.theta),                        //
+                "vartheta", cli_json_number(settings->options.vartheta),                  //
+                "start", cli_start_name(settings->options.start),                         //
+                "step", cli_json_step(settings),                                          //
+                "control", cli_json_control(settings),                                    //
+                "end", cli_json_number(settings->end),                                    //
                 "warnings", cli_json_warnings(settings));
   if (outcome->simulation != NULL) {
     object = merge(object, results_json(outcome));

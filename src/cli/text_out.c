@@ -118,6 +118,8 @@ void cli_print_warnings(const pol_settings *settings)
   char message[256];
   if (pol_options_warning(&settings->options, message, sizeof message))
     fprintf(stderr, "warning: %s\n", message);
+  if (settings->variable && pol_options_adapt_warning(&settings->options, message, sizeof message))
+    fprintf(stderr, "warning: %s\n", message);
 }
 
 void cli_print_failure(const char *source, const pol_diagnostics *d)

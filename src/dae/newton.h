@@ -31,6 +31,16 @@ typedef struct pol_newton_system {
   double (*size)(const double *r, const double *dx, void *user);
 } pol_newton_system;
 
+/* Another rule to stop, tied to a tolerance of the increments: the size of a correction dx is
+ *
+ *     scale rms(dx_i/weight_i),   i < nv
+ *
+ * and the iteration is done when what is still missing, rate/(1 - rate) size with the linear rate
+ * of convergence, is at most `share` (Gavrea/Negrut/Potra 2005, (35)). */
+typedef struct pol_newton_goal {
+  const double *weight; /* nv; NULL: there is no goal */
+  double scale, share;
+} pol_newton_goal;
 /* What Newton's method has to know of a matrix: increments come first, in whole vectors of nv; then
  * multipliers, in vectors of m (the last one may be shorter).  Rows likewise. */
 typedef struct pol_newton_matrix {
@@ -55,6 +65,8 @@ typedef struct pol_newton {
   double *row_size;  /* n numbers a kind */
   double *tolerance; /* one a kind */
   int has_matrix;    /* 0: evaluate it before the next correction */
+  pol_newton_goal goal;
+  double rate; /* of linear convergence with the present matrix; negative: not known */
 } pol_newton;
 
 pol_status pol_newton_create(pol_newton **newton, const pol_dae *dae, pol_saddle *saddle,

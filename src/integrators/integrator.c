@@ -20,6 +20,22 @@ pol_status pol_integrator_supports(const pol_dae *dae, const pol_options *option
   return method->family->supports(dae, options, method->variant, message, size);
 }
 
+/* Numbers in (q, v, v', lambda). */
+static size_t state_size(const pol_integrator *s)
+{
+  return (size_t)(s->dae->group.nq + 2 * s->dae->group.nv + pol_dae_num_constraints(s->dae));
+}
+
+static pol_status allocate(pol_integrator *s)
+{
+  s->memory = calloc(3 * state_size(s), sizeof *s->memory);
+  if (!s->memory) return POL_NO_MEMORY;
+  s->old = s->memory;
+  s->work = s->old + state_size(s);
+  s->interpolated = s->work + state_size(s);
+  return POL_OK;
+}
+
 pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae,
                                  const pol_options *options)
 {
@@ -31,7 +47,9 @@ pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae
   s->dae = dae;
   s->options = *options;
   s->method = pol_method_entry_find(options->method);
-  status = pol_assembler_create(&s->assembler, dae, options->solver);
+  status = allocate(s);
+  if (!status) status = pol_step_control_create(&s->control, &dae->group, &options->control);
+  if (!status) status = pol_assembler_create(&s->assembler, dae, options->solver);
   if (!status && dae->history_size) {
     s->state.history = s->history = calloc(dae->history_size, sizeof *s->history);
     if (!s->history) status = POL_NO_MEMORY;
@@ -51,6 +69,8 @@ void pol_integrator_free(pol_integrator **integrator)
   if (!s) return;
   if (s->data) s->method->family->destroy(s->data);
   pol_assembler_free(&s->assembler);
+  pol_step_control_free(&s->control);
+  free(s->memory);
   pol_least_norm_free(&s->least_norm);
   pol_independence_free(&s->independence);
   free(s->shared);
@@ -170,7 +190,6 @@ static pol_status make_consistent(pol_integrator *s, double t, const unsigned ch
 {
   double *q = work, *v = q + s->dae->group.nq, *vd = v + s->dae->group.nv;
   double *lambda = vd + s->dae->group.nv;
-  if (s->history) memset(s->history, 0, s->dae->history_size * sizeof *s->history);
   remember(s, t, q);
   pol_status status = pol_assembler_position(s->assembler, t, q, &s->diagnostics);
   remember(s, t, q);
@@ -182,42 +201,101 @@ static pol_status make_consistent(pol_integrator *s, double t, const unsigned ch
   return status;
 }
 
-pol_status pol_integrator_start(pol_integrator *integrator, double t, const double *q,
-                                const double *v, const unsigned char *keep)
+/* Starts from q, v at t; counts and history stay. */
+static pol_status start(pol_integrator *s, double t, const double *q, const double *v,
+                        const unsigned char *keep)
 {
-  pol_integrator *s = integrator;
   size_t nq = (size_t)s->dae->group.nq, nv = (size_t)s->dae->group.nv;
-  size_t m = (size_t)pol_dae_num_constraints(s->dae);
   memset(&s->diagnostics, 0, sizeof s->diagnostics);
-  memset(&s->counts, 0, sizeof s->counts);
   s->diagnostics.equation = -1;
+  /* q and v may be those of the integrator itself */
+  memmove(s->work, q, nq * sizeof *q);
+  memmove(s->work + nq, v, nv * sizeof *v);
+  s->before.q = NULL;
   s->state.q = NULL; /* no step before a start succeeds */
   s->state.t = s->t_reference = t;
   s->h = 0.0;
   s->steps_since = 0;
-  double *work = calloc(nq + 2 * nv + m, sizeof *work);
-  if (!work) {
-    snprintf(s->diagnostics.message, sizeof s->diagnostics.message, "there is not enough memory");
-    return s->diagnostics.status = POL_NO_MEMORY;
-  }
-  memcpy(work, q, nq * sizeof *q);
-  memcpy(work + nq, v, nv * sizeof *v);
   pol_status status =
-      all_finite(work, nq + nv) ? make_consistent(s, t, keep, work) : POL_NOT_FINITE;
+      all_finite(s->work, nq + nv) ? make_consistent(s, t, keep, s->work) : POL_NOT_FINITE;
   if (status == POL_NOT_FINITE && !s->diagnostics.message[0])
     snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
              "an initial value is not finite");
-  free(work);
   return s->diagnostics.status = status;
+}
+
+pol_status pol_integrator_start(pol_integrator *integrator, double t, const double *q,
+                                const double *v, const unsigned char *keep)
+{
+  memset(&integrator->counts, 0, sizeof integrator->counts);
+  if (integrator->history)
+    memset(integrator->history, 0, integrator->dae->history_size * sizeof *integrator->history);
+  pol_step_control_reset(integrator->control, 1);
+  return start(integrator, t, q, v, keep);
+}
+
+pol_status pol_integrator_restart(pol_integrator *integrator, double t, const double *q,
+                                  const double *v, const unsigned char *keep)
+{
+  pol_step_control_reset(integrator->control, 0);
+  return start(integrator, t, q, v, keep);
+}
+
+pol_state pol_integrator_layout(const pol_integrator *integrator, double t, const double *array)
+{
+  const pol_group *group = &integrator->dae->group;
+  return (pol_state){.t = t,
+                     .q = array,
+                     .v = array + group->nq,
+                     .vd = array + group->nq + group->nv,
+                     .lambda = array + group->nq + 2 * group->nv,
+                     .history = integrator->history};
+}
+
+/* --- stepping --------------------------------------------------------------------------------- */
+
+void pol_integrator_begin_step(pol_integrator *integrator, double t, double h)
+{
+  pol_diagnostics *d = &integrator->diagnostics;
+  memset(d, 0, sizeof *d);
+  d->equation = -1;
+  d->t = t;
+  d->h = h;
+  d->step = integrator->counts.steps + 1;
+}
+
+void pol_integrator_keep_state(pol_integrator *integrator)
+{
+  const pol_state *now = &integrator->state;
+  size_t nq = (size_t)integrator->dae->group.nq, nv = (size_t)integrator->dae->group.nv;
+  double *to = integrator->work;
+  memcpy(to, now->q, nq * sizeof *to);
+  memcpy(to + nq, now->v, nv * sizeof *to);
+  memcpy(to + nq + nv, now->vd, nv * sizeof *to);
+  memcpy(to + nq + 2 * nv, now->lambda,
+         (size_t)pol_dae_num_constraints(integrator->dae) * sizeof *to);
+}
+
+pol_status pol_integrator_end_step(pol_integrator *integrator, double t)
+{
+  pol_integrator *s = integrator;
+  double *kept = s->work;
+  s->work = s->old;
+  s->old = kept;
+  s->before = pol_integrator_layout(s, s->state.t, kept);
+  s->state.t = t;
+  s->counts.steps++;
+  remember(s, t, s->state.q);
+  return share_reactions(s);
 }
 
 pol_status pol_integrator_step(pol_integrator *integrator, double h)
 {
   pol_integrator *s = integrator;
   pol_diagnostics *d = &s->diagnostics;
-  memset(d, 0, sizeof *d);
-  d->equation = -1;
+  pol_integrator_begin_step(s, s->state.t, h);
   if (!(h > 0.0) || !isfinite(h) || !s->state.q) {
+    *d = (pol_diagnostics){.equation = -1};
     snprintf(d->message, sizeof d->message, "the step size must be positive, after a start");
     return d->status = POL_BAD_ARGUMENT;
   }
@@ -226,10 +304,10 @@ pol_status pol_integrator_step(pol_integrator *integrator, double h)
     s->steps_since = 0;
     s->h = h;
   }
-  d->h = h;
   d->t = s->t_reference + (double)(s->steps_since + 1) * h;
-  d->step = s->counts.steps + 1;
   const pol_diagnostics when = *d;
+  s->adapting = 0;
+  pol_integrator_keep_state(s);
   pol_status status = s->method->family->step(s, d->t, h);
   if (status) {
     d->t = when.t;
@@ -238,12 +316,8 @@ pol_status pol_integrator_step(pol_integrator *integrator, double h)
     s->counts.rejected++;
     return d->status = status;
   }
-  s->state.t = when.t;
-  remember(s, when.t, s->state.q);
-  status = share_reactions(s);
   s->steps_since++;
-  s->counts.steps++;
-  return d->status = status;
+  return d->status = pol_integrator_end_step(s, when.t);
 }
 
 pol_point pol_state_point(const pol_state *state)

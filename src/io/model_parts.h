@@ -4,6 +4,7 @@
  *   model_override.c  "key.path=value" changes of the tree
  *   model_tables.c    tree to the structs below, every rule of the format
  *   model_values.c    the readers of rotations and inertias, which the tables use
+ *   model_control.c   the tables of variable steps and output times
  *   model_drives.c    the tables of drives and functions of time, and their way to the mechanism
  *   model_couplings.c the same of couplings
  *   model_joint_spring.c  the coordinate of a spring on a joint
@@ -143,8 +144,10 @@ typedef struct pol_model_sigma {
 typedef struct pol_model_simulation {
   pol_settings settings;
   /* numbers of the choices */
-  int method, formulation, start, sigma_update, guess, redundant, newton_kind, solver;
-  double rho_inf;
+  int method, formulation, start, sigma_update, guess, redundant, newton_kind, solver, steps;
+  double rho_inf, alpha;
+  double atol[2];             /* of translations and rotations */
+  const json_t *output_times; /* list of numbers, or NULL */
   pol_model_sigma sigma;
 } pol_model_simulation;
 
@@ -180,6 +183,17 @@ pol_read pol_read_locks;
 
 /* Finds the coordinate of a joint-spring; what is wrong with it is reported. */
 void pol_check_joint_spring(pol_reader *reader, const pol_place *place, pol_model_force *force);
+
+/* The tables of "control" and "output"; their struct is pol_model_simulation. */
+extern const pol_kind pol_control_kind, pol_output_kind;
+/* pol_model_simulation, of which it sets atol; no detail */
+pol_read pol_read_atol;
+/* Whether the steps are variable, and their tolerances, from what is given; checks the output times
+ * against the end.  sound: no key of the simulation had an error. */
+void pol_settle_control(pol_reader *reader, const pol_place *place,
+                        pol_model_simulation *simulation, int sound);
+/* Gives the model its own copy of the output times. */
+pol_status pol_copy_output_times(const pol_model_simulation *simulation, pol_model *model);
 
 /* The tables of a function of time and of a drive. */
 extern const pol_kind pol_function_kind;

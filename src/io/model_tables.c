@@ -22,6 +22,7 @@ static const char name_rule[] = "must be a name of letters, digits, _, - and spa
 static const pol_range positive = {0.0, HUGE_VAL, 1};
 static const pol_range not_negative = {0.0, HUGE_VAL, 0};
 static const pol_range zero_to_one = {0.0, 1.0, 0};
+static const pol_range alpha_range = {-1.0 / 3.0, 0.0, 0};
 static const pol_range above_zero_to_one = {0.0, 1.0, 1};
 static const pol_range from_zero = {0.0, INT32_MAX, 0};
 static const pol_range from_one = {1.0, INT32_MAX, 0};
@@ -698,6 +699,12 @@ static const char *solver_choice(int number)
   return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
 }
 
+static const char *steps_choice(int number)
+{
+  static const char *const names[] = {"fixed", "variable"};
+  return number < 2 ? names[number] : NULL;
+}
+
 static const char *method_choice(int number)
 {
   return number < pol_method_count() ? pol_method_at(number)->name : NULL;
@@ -716,6 +723,7 @@ static const pol_choices guesses = {guess_choice};
 static const pol_choices newton_kinds = {newton_choice};
 static const pol_choices solvers = {solver_choice};
 static const pol_choices methods = {method_choice};
+static const pol_choices steps_kinds = {steps_choice};
 static const pol_choices formulations = {formulation_choice};
 
 /* pol_index: 3, 2 or "stabilized-2" */
@@ -767,6 +775,8 @@ static const pol_field newton_fields[] = {
      "must be a number above 0, at most 1", &above_zero_to_one},
     {"line_search", pol_read_integer, OPTION(newton.line_search), POL_OPTIONAL,
      "must be a whole number from 0 to 2147483647", &from_zero},
+    {"exact_iterations", pol_read_integer, OPTION(newton.exact_iterations), POL_OPTIONAL,
+     "must be a whole number from 1 to 2147483647", &from_one},
     {.key = NULL},
 };
 
@@ -792,6 +802,8 @@ static const pol_field simulation_fields[] = {
      &formulations},
     {"rho_inf", pol_read_number, offsetof(pol_model_simulation, rho_inf), POL_OPTIONAL,
      "must be a number from 0 to 1", &zero_to_one},
+    {"alpha", pol_read_number, offsetof(pol_model_simulation, alpha), POL_OPTIONAL,
+     "must be a number from -1/3 to 0", &alpha_range},
     {"alpha_m", pol_read_number, OPTION(alpha_m), POL_OPTIONAL, number_rule, NULL},
     {"alpha_f", pol_read_number, OPTION(alpha_f), POL_OPTIONAL, number_rule, NULL},
     {"beta", pol_read_number, OPTION(beta), POL_OPTIONAL, number_rule, NULL},
@@ -808,8 +820,14 @@ static const pol_field simulation_fields[] = {
     {"start", pol_read_choice, offsetof(pol_model_simulation, start), POL_OPTIONAL, "", &starts},
     {"redundant", pol_read_choice, offsetof(pol_model_simulation, redundant), POL_OPTIONAL, "",
      &redundants},
-    {"step", pol_read_number, offsetof(pol_model_simulation, settings.step), POL_REQUIRED,
+    {"step", pol_read_number, offsetof(pol_model_simulation, settings.step), POL_OPTIONAL,
      positive_rule, &positive},
+    {"rtol", pol_read_number, OPTION(control.rtol), POL_OPTIONAL, not_negative_rule, &not_negative},
+    {"atol", pol_read_atol, 0, POL_OPTIONAL, not_negative_rule, NULL},
+    {"steps", pol_read_choice, offsetof(pol_model_simulation, steps), POL_OPTIONAL, "",
+     &steps_kinds},
+    {"control", pol_read_object, 0, POL_OPTIONAL, "", &pol_control_kind},
+    {"output", pol_read_object, 0, POL_OPTIONAL, "", &pol_output_kind},
     {"end", pol_read_number, offsetof(pol_model_simulation, settings.end), POL_REQUIRED,
      positive_rule, &positive},
     {"newton", pol_read_object, 0, POL_OPTIONAL, "", &newton_kind},
@@ -819,12 +837,27 @@ static const pol_field simulation_fields[] = {
 
 #undef OPTION
 
+/* newmark has gamma and beta, hht alpha, and neither anything else. */
+static void check_named_parameters(pol_reader *reader, const pol_place *place, const char *method)
+{
+  static const char *const not_newmark[] = {"rho_inf", "alpha_m", "alpha_f", NULL};
+  static const char *const not_hht[] = {"rho_inf", "alpha_m", "alpha_f", "beta", "gamma", NULL};
+  static const char *const alpha[] = {"alpha", NULL};
+  const int newmark = strcmp(method, "newmark") == 0, hht = strcmp(method, "hht") == 0;
+  if (newmark)
+    forbid(reader, place, not_newmark, "must not be given: newmark has \"gamma\" and \"beta\"");
+  if (hht) forbid(reader, place, not_hht, "must not be given: hht has \"alpha\"");
+  if (!hht) forbid(reader, place, alpha, "must not be given: only hht has \"alpha\"");
+}
+
 /* The four parameters come together and without rho_inf. */
-static void check_parameters(pol_reader *reader, const pol_place *place)
+static void check_parameters(pol_reader *reader, const pol_place *place, const char *method)
 {
   static const char *const rho_inf[] = {"rho_inf", NULL};
   static const char *const four[] = {"alpha_m", "alpha_f", "beta", "gamma"};
   int count = 0;
+  check_named_parameters(reader, place, method);
+  if (strcmp(method, "newmark") == 0 || strcmp(method, "hht") == 0) return;
   for (int i = 0; i < 4; i++) count += pol_given(place, four[i]);
   if (count == 0) return;
   forbid(reader, place, rho_inf, "must not stand beside alpha_m, alpha_f, beta, gamma");
@@ -832,6 +865,22 @@ static void check_parameters(pol_reader *reader, const pol_place *place)
     if (!pol_given(place, four[i]))
       pol_report_missing(reader, place, simulation_fields, four[i],
                          "alpha_m, alpha_f, beta, gamma come together");
+}
+
+/* The method and its parameters, which are sound. */
+static void set_method(const pol_place *place, const pol_model_simulation *simulation,
+                       const char *method, pol_options *options)
+{
+  options->method = method;
+  if (strcmp(method, "newmark") == 0) {
+    double gamma = pol_given(place, "gamma") ? options->gamma : 0.5;
+    double beta = 0.25 * (gamma + 0.5) * (gamma + 0.5);
+    pol_options_set_newmark(options, gamma, pol_given(place, "beta") ? options->beta : beta);
+  } else if (strcmp(method, "hht") == 0) {
+    pol_options_set_method(options, method);
+    if (pol_given(place, "alpha")) pol_options_set_hht(options, simulation->alpha);
+  }
+  if (pol_given(place, "rho_inf")) pol_options_set_rho_inf(options, simulation->rho_inf);
 }
 
 /* sigma, after the four parameters: the one that removes the bracket term of the local error is
@@ -859,10 +908,16 @@ static void check_simulation(pol_reader *reader, const pol_place *place, void *o
   pol_model_simulation *simulation = object;
   pol_settings *settings = &simulation->settings;
   const int before = reader->errors->count;
-  check_parameters(reader, place);
+  const char *method = settings->options.method;
+  if (pol_given(place, "method") && simulation->method >= 0)
+    method = method_choice(simulation->method);
+  check_parameters(reader, place, method);
+  pol_settle_control(reader, place, simulation, sound);
+  if (!settings->variable && !pol_given(place, "step"))
+    pol_report_missing(reader, place, simulation_fields, "step", positive_rule);
   if (!sound || reader->errors->count != before) return;
 
-  if (pol_given(place, "method")) settings->options.method = method_choice(simulation->method);
+  set_method(place, simulation, method, &settings->options);
   if (pol_given(place, "formulation"))
     settings->formulation = (pol_formulation_kind)simulation->formulation;
   if (pol_given(place, "solver")) settings->options.solver = (pol_solver_kind)simulation->solver;
@@ -872,7 +927,6 @@ static void check_simulation(pol_reader *reader, const pol_place *place, void *o
   if (pol_given(place, "guess")) settings->options.guess = (pol_guess)simulation->guess;
   if (pol_given(place, "redundant"))
     settings->options.redundant = (pol_redundant)simulation->redundant;
-  if (pol_given(place, "rho_inf")) pol_options_set_rho_inf(&settings->options, simulation->rho_inf);
   if (pol_given(place, "sigma"))
     settings->options.sigma = sigma_of(&simulation->sigma, &settings->options);
 
@@ -913,7 +967,7 @@ static const pol_field model_fields[] = {
     {"states", pol_read_list, offsetof(pol_model_data, states), POL_OPTIONAL,
      "must be a list of states", &pol_state_kind},
     {"simulation", pol_read_object, offsetof(pol_model_data, simulation), POL_REQUIRED,
-     "must be an object with at least \"step\" and \"end\"", &simulation_kind},
+     "must be an object with at least \"step\" or \"rtol\", and \"end\"", &simulation_kind},
     {.key = NULL},
 };
 

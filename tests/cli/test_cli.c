@@ -480,6 +480,54 @@ static void doubtful_parameters_give_a_warning(void **state)
   }
 }
 
+/* Steps of variable size, their rows, and what both commands tell of them. */
+static void variable_steps_are_told(void **state)
+{
+  (void)state;
+  char last[4000];
+  expect("polhode run top.json --rtol 1e-5 --json --out top.csv --set simulation.output={}", 2);
+  expect("polhode run top.json --rtol 1e-5 --json --out top.csv --set "
+         "simulation.output={\"step\":0.01}",
+         0);
+  json_t *object = parse_output();
+  assert_int_equal(count_rows("top.csv", last, sizeof last), 11);
+  assert_true(json_is_null(at(object, "step")));
+  assert_true(number_at(object, "control.rtol") == 1e-5);
+  assert_true(number_at(object, "control.atol_rotation") == 1e-5);
+  assert_true(number_at(object, "steps") > 50.0 && number_at(object, "steps") < 200.0);
+  assert_true(number_at(object, "smallest_step") > 1e-4);
+  assert_true(number_at(object, "largest_step") < 3e-3);
+  assert_true(number_at(object, "t") == 0.1);
+  expect_length(object, "warnings", 0);
+  json_decref(object);
+
+  expect("polhode run top.json --atol 1e-5", 0);
+  expect_text(out, "\nsteps           ");
+  expect_text(out, " rejected\n");
+  expect("polhode check top.json --set simulation.rtol=1e-4 --set simulation.atol=1e-6 --set "
+         "simulation.output={\"times\":[0.02]} --set simulation.rho_inf=1",
+         0);
+  expect_text(out, "\ntime            0 to 0.1 s in steps of variable size\n");
+  expect_text(out, "\ntolerances      relative 0.0001, absolute 1e-06 m and 1e-06 rad\n");
+  expect_text(out, "\noutput          at 1 time and the end\n");
+  expect_text(err, "warning: without numerical damping");
+  expect("polhode run top.json --rtol 1e-4 --json --set simulation.rho_inf=1", 0);
+  object = parse_output();
+  expect_length(object, "warnings", 1);
+  json_decref(object);
+
+  /* a model may have both; without tolerances nothing changes */
+  expect("polhode run top.json --rtol 1e-4 --set simulation.steps=fixed --json", 0);
+  object = parse_output();
+  assert_true(json_is_null(at(object, "control")));
+  assert_true(number_at(object, "smallest_step") == number_at(object, "step"));
+  json_decref(object);
+
+  expect("polhode run top.json --rtol 1e-8 --set simulation.control={\"min_step\":0.001}", 1);
+  expect_text(err, "the tolerances ask for a step below 0.001 s\n");
+  expect_text(err, "where:  body 'top'");
+}
+
 /* Sigma and start are told by both commands. */
 static void sigma_and_start_are_told(void **state)
 {
@@ -1099,6 +1147,7 @@ int main(void)
       cmocka_unit_test(settings_that_do_not_fit),
       cmocka_unit_test(doubtful_parameters_give_a_warning),
       cmocka_unit_test(sigma_and_start_are_told),
+      cmocka_unit_test(variable_steps_are_told),
       cmocka_unit_test(a_failing_run_keeps_its_results),
       cmocka_unit_test(a_full_disk_is_told),
       cmocka_unit_test(check_tells_what_a_model_is),

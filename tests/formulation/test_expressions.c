@@ -285,10 +285,113 @@ static void derivatives_match_finite_differences(void **state)
   assert_int_equal(cases, 6 * (pol_formulation_count() - 1));
 }
 
+/* --- names and refusals ----------------------------------------------------------------------- */
+
+static void equations_of_states_have_names(void **state)
+{
+  (void)state;
+  uint64_t seed = 5;
+  system_t sys;
+  char text[64];
+  create(&sys, POL_REVOLUTE, POL_SO3XR3, &seed);
+  assert_int_equal(sys.dae->num_states, 3);
+  pol_dae_describe(sys.dae, sys.nv - 3, text, sizeof text);
+  assert_string_equal(text, "state 'lag'");
+  pol_dae_describe(sys.dae, sys.nv - 1, text, sizeof text);
+  assert_string_equal(text, "state 'reader 1'");
+  pol_dae_describe(sys.dae, sys.nv, text, sizeof text);
+  assert_string_equal(text, "joint 'first', translation x");
+  assert_int_equal(sys.dae->constant_mass, 0);
+  destroy(&sys);
+}
+
+/* What is wrong with an expression of the variable "x", in a formulation. */
+static void assert_refused(pol_formulation_kind kind, const char *expression, const char *reason)
+{
+  uint64_t seed = 6;
+  pol_mechanism *mechanism;
+  pol_formulation *formulation;
+  char message[256];
+  build(&mechanism, POL_REVOLUTE, kind == POL_SO3_PIVOT, &seed);
+  add_variable(mechanism, "x", expression);
+  assert_int_equal(pol_formulation_supports(mechanism, kind, message, sizeof message),
+                   POL_BAD_ARGUMENT);
+  assert_string_equal(message, reason);
+  assert_int_equal(pol_formulation_create(&formulation, mechanism, kind), POL_BAD_ARGUMENT);
+  assert_null(formulation);
+  pol_mechanism_free(&mechanism);
+}
+
+static void wrong_expressions_are_refused(void **state)
+{
+  (void)state;
+  assert_refused(POL_SO3XR3, "1 + second.angel",
+                 "variable 'x', column 5 of the expression: 'second.angel' is not a known name");
+  assert_refused(POL_SO3XR3, "p.angular_velocity.x",
+                 "variable 'x', column 1 of the expression: 'p.angular_velocity.x' is not a known "
+                 "name");
+  assert_refused(POL_SO3XR3, "2*(1", "variable 'x', column 3 of the expression: '(' has no ')'");
+  assert_refused(POL_SE3_BODY, "x + 1", "variables must not depend on themselves: x -> x");
+  assert_refused(POL_DIRECTORS, "1", "directors has no expressions: take another formulation");
+  assert_refused(POL_SO3_PIVOT, "'pivot a'.force.x",
+                 "so3 has no multipliers for joint 'pivot a', whose reaction an expression reads");
+}
+
+static void quantities_keep_their_rules(void **state)
+{
+  (void)state;
+  pol_mechanism *mechanism;
+  uint64_t seed = 7;
+  pol_force drag = {.name = "drag", .type = POL_DRAG, .body = A, .expressions = {"1"}};
+  pol_force hinge = {
+      .name = "two", .type = POL_JOINT_SPRING, .joint = 0, .expressions = {"1", "2"}};
+  const pol_variable variables[] = {
+      {"t", "1"}, {"pi", "1"}, {"", "1"}, {"lag", "1"}, {"new", NULL}};
+  const pol_state_variable states[] = {
+      {"mixed", 0.0, "1"}, {"new", (double)NAN, "1"}, {"new", 0.0, NULL}, {NULL, 0.0, "1"}};
+  build(&mechanism, POL_REVOLUTE, 0, &seed);
+  for (int i = 0; i < 5; i++)
+    assert_int_equal(pol_mechanism_add_variable(mechanism, &variables[i], NULL), POL_BAD_ARGUMENT);
+  for (int i = 0; i < 4; i++)
+    assert_int_equal(pol_mechanism_add_state(mechanism, &states[i], NULL), POL_BAD_ARGUMENT);
+  assert_int_equal(pol_mechanism_add_force(mechanism, &drag, NULL), POL_BAD_ARGUMENT);
+  assert_int_equal(pol_mechanism_add_force(mechanism, &hinge, NULL), POL_BAD_ARGUMENT);
+  assert_int_equal(pol_mechanism_num_variables(mechanism), 3);
+  assert_int_equal(pol_mechanism_num_states(mechanism), 2);
+  pol_mechanism_free(&mechanism);
+}
+
+/* More quantities than fit are refused, not forgotten. */
+static void there_are_not_too_many_inputs(void **state)
+{
+  (void)state;
+  pol_mechanism *mechanism;
+  uint64_t seed = 8;
+  char message[256];
+  build(&mechanism, POL_REVOLUTE, 0, &seed);
+  for (int i = 0; i < 2050; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "v%d", i);
+    add_variable(mechanism, name, "1");
+    int expected = i + 4 > 2048 - 30; /* near the end: with the signals, more than 2048 */
+    if (i % 400 == 0 && !expected)
+      assert_int_equal(pol_formulation_supports(mechanism, POL_SO3XR3, message, sizeof message),
+                       POL_OK);
+  }
+  assert_int_equal(pol_formulation_supports(mechanism, POL_SO3XR3, message, sizeof message),
+                   POL_BAD_ARGUMENT);
+  assert_string_equal(message, "there must not be more than 2048 variables");
+  pol_mechanism_free(&mechanism);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(derivatives_match_finite_differences),
+      cmocka_unit_test(equations_of_states_have_names),
+      cmocka_unit_test(wrong_expressions_are_refused),
+      cmocka_unit_test(quantities_keep_their_rules),
+      cmocka_unit_test(there_are_not_too_many_inputs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

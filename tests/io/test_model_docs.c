@@ -41,7 +41,7 @@ static void examples_are_good_models(void **state)
     count++;
     start = end + 1;
   }
-  assert_true(count >= 19);
+  assert_true(count >= 20);
   free(text);
 }
 
@@ -165,6 +165,10 @@ static void schema_has_no_unknown_keys(void **state)
   assert_known_keys(schema, "definitions/simulation/properties", "{\"simulation\": @}");
   assert_known_keys(schema, "definitions/simulation/properties/newton/properties",
                     "{\"simulation\": {\"newton\": @}}");
+  assert_known_keys(schema, "definitions/simulation/properties/control/properties",
+                    "{\"simulation\": {\"control\": @}}");
+  assert_known_keys(schema, "definitions/simulation/properties/output/properties",
+                    "{\"simulation\": {\"output\": @}}");
 }
 
 int main(void)
