@@ -96,7 +96,8 @@ typedef struct pol_dae {
                          void *user);
 
   /* 1: the group is R^n and M does not depend on q, which the variational and the energy-momentum
-   * methods need. */
+   * methods need.  A formulation says 0 where forces have expressions, too, which they do not know.
+   */
   int constant_mass;
 
   /* Optional, with constant_mass: the force between two configurations for methods that conserve

@@ -439,9 +439,18 @@ static void methods_for_constant_masses_refuse(void **state)
   (void)state;
   pol_model *model = falling("1", "1");
   pol_formulation *formulation;
+  int refused = 0;
   assert_int_equal(pol_formulation_create(&formulation, model->mechanism, POL_SO3XR3), POL_OK);
   assert_int_equal(pol_formulation_dae(formulation)->constant_mass, 0);
   assert_null(pol_formulation_dae(formulation)->discrete_force);
+  for (int m = 0; m < pol_method_count(); m++) {
+    pol_options options = pol_options_default();
+    char message[256] = "";
+    options.method = pol_method_at(m)->name;
+    pol_integrator_supports(pol_formulation_dae(formulation), &options, message, sizeof message);
+    refused += strcmp(message, "the method does not treat first-order states") == 0;
+  }
+  assert_true(refused > 0);
   pol_formulation_free(&formulation);
   pol_model_free(&model);
 }
