@@ -1,12 +1,44 @@
 /* A small option parser driven by a table. */
 #include "cli/args.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "io/errors.h"
+
+const cli_option cli_common_options[] = {
+    {"--quiet", NULL, "no table, no progress bar; notes, warnings and errors stay", CLI_FLAG,
+     offsetof(cli_args, quiet), NULL},
+    {"--color", "auto|always|never", "colour; auto, the default: on a terminal", CLI_TEXT,
+     offsetof(cli_args, color), NULL},
+    {"--help", NULL, "print this text", CLI_FLAG, offsetof(cli_args, help), NULL},
+};
+const int cli_num_common_options = sizeof cli_common_options / sizeof cli_common_options[0];
+
+/* --- names of values -------------------------------------------------------------------------- */
+
+const char *cli_next_name(const char *names, char *word, size_t size)
+{
+  static const char separators[] = "| []";
+  names += strspn(names, separators);
+  size_t length = strcspn(names, separators);
+  if (length == 0) return NULL;
+  snprintf(word, size, "%.*s", (int)length, names);
+  char *more = strstr(word, "...");
+  if (more != NULL) *more = '\0';
+  return names + length;
+}
+
+int cli_is_word(const char *name)
+{
+  return islower((unsigned char)name[0]);
+}
+
+/* --- options ---------------------------------------------------------------------------------- */
 
 /* Notes an error; an unfinished list is as good as none when memory is out. */
 static pol_status refuse(pol_errors *errors, const char *path, const char *value, const char *rule,
@@ -17,8 +49,8 @@ static pol_status refuse(pol_errors *errors, const char *path, const char *value
 }
 
 /* The option whose name is the first `length` characters of word, or NULL. */
-static const cli_option *find_option(const char *word, size_t length, const cli_option *options,
-                                     int num_options)
+static const cli_option *find_in(const char *word, size_t length, const cli_option *options,
+                                 int num_options)
 {
   for (int i = 0; i < num_options; i++)
     if (strlen(options[i].name) == length && memcmp(options[i].name, word, length) == 0)
@@ -26,14 +58,50 @@ static const cli_option *find_option(const char *word, size_t length, const cli_
   return NULL;
 }
 
-/* Refuses an option that does not exist; its value, if any, is cut off. */
+static const cli_option *find_option(const char *word, size_t length, const cli_option *options,
+                                     int num_options)
+{
+  const cli_option *own = find_in(word, length, options, num_options);
+  return own != NULL ? own : find_in(word, length, cli_common_options, cli_num_common_options);
+}
+
+/* A command that has this option as its own, or NULL. */
+static const cli_command *find_owner(const char *name)
+{
+  const cli_command *command;
+  for (int i = 0; (command = cli_command_at(i)); i++)
+    if (find_in(name, strlen(name), command->options, command->num_options) != NULL) return command;
+  return NULL;
+}
+
+/* Refuses an option that the command does not have; its value, if any, is cut off. */
 static pol_status refuse_option(pol_errors *errors, char *word, const cli_option *options,
                                 int num_options)
 {
   word[strcspn(word, "=")] = '\0';
+  const cli_command *owner = find_owner(word);
+  if (owner != NULL) {
+    char rule[80];
+    snprintf(rule, sizeof rule, "is no option of this command, but of polhode %s", owner->name);
+    return refuse(errors, word, "", rule, "");
+  }
   pol_near near = pol_near_start(word);
   for (int i = 0; i < num_options; i++) pol_near_try(&near, options[i].name);
+  for (int i = 0; i < cli_num_common_options; i++) pol_near_try(&near, cli_common_options[i].name);
   return refuse(errors, word, "", "there is no such option", near.best);
+}
+
+/* Refuses a value that is none of the words that the option allows, if it allows only words. */
+static pol_status check_words(const cli_option *option, const char *value, pol_errors *errors)
+{
+  char word[32];
+  for (const char *next = option->argument; (next = cli_next_name(next, word, sizeof word));)
+    if (!cli_is_word(word) || strcmp(word, value) == 0) return POL_OK;
+  char *rule = pol_format("must be one of: %s", option->argument);
+  if (rule == NULL) return POL_NO_MEMORY;
+  pol_status status = refuse(errors, option->name, value, rule, "");
+  free(rule);
+  return status;
 }
 
 /* Adds "key=value", or value alone without a key.  A number that C can read but JSON cannot (".5",
@@ -68,7 +136,7 @@ static pol_status apply(cli_args *args, const cli_option *option, const char *va
     return POL_OK;
   case CLI_TEXT:
     *(const char **)target = value;
-    return POL_OK;
+    return check_words(option, value, errors);
   case CLI_OVERRIDE:
     break;
   }
@@ -106,7 +174,7 @@ pol_status cli_args_parse(cli_args *args, int argc, char **argv, const cli_optio
     char *word = argv[i];
     if (!only_operands && strcmp(word, "--") == 0) {
       only_operands = 1;
-    } else if (!only_operands && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
+    } else if (!only_operands && strcmp(word, "-h") == 0) {
       args->help = 1;
     } else if (!only_operands && word[0] == '-') {
       pol_status status = parse_option(args, argc, argv, &i, options, num_options, errors);
@@ -119,7 +187,7 @@ pol_status cli_args_parse(cli_args *args, int argc, char **argv, const cli_optio
       args->operand = word;
     }
   }
-  if (operand != NULL && args->operand == NULL && !args->help)
+  if (operand != NULL && operand[0] != '[' && args->operand == NULL && !args->help)
     return refuse(errors, operand, "", "must be given", "");
   return POL_OK;
 }

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/json_out.h"
 #include "cli/summary.h"
+#include "cli/terminal.h"
 #include "cli/text_out.h"
 #include "cli/topology.h"
 
@@ -686,16 +687,13 @@ static int check_model(const cli_args *args, const pol_model *model)
   int printed = 1;
   if (args->json) {
     printed = cli_json_print(findings_json(&found)) == 0;
-  } else {
+  } else if (!args->quiet) {
     print_mechanism(&found);
     print_settings(&model->settings);
     if (found.started) print_initial_values(&found);
   }
   pol_simulation_free(&simulation);
-  if (!found.started) {
-    fflush(stdout);
-    cli_print_failure(args->operand, &found.failure);
-  }
+  if (!found.started) cli_print_failure(args->operand, &found.failure);
   return found.started && printed ? CLI_DONE : CLI_FAILED;
 }
 
@@ -720,8 +718,8 @@ static int draw_topology(const cli_args *args, const pol_model *model)
   }
   if (status == POL_OK) return CLI_DONE;
   remove(args->svg);
-  fprintf(stderr, "polhode check: %s: %s\n", args->svg,
-          status == POL_IO ? strerror(reason) : pol_status_text(status));
+  cli_complain("polhode check", "%s: %s", args->svg,
+               status == POL_IO ? strerror(reason) : pol_status_text(status));
   return CLI_FAILED;
 }
 
@@ -740,23 +738,28 @@ static int check(const cli_args *args)
 }
 
 static const cli_option options[] = {
-    {"--set", "KEY=VALUE", "replace any value of the model file", CLI_OVERRIDE, 0, NULL},
+    {"--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0,
+     NULL},
+    {"--svg", "FILE.svg", "draw bodies, joints, forces and drives into this file", CLI_TEXT,
+     offsetof(cli_args, svg), NULL},
     {"--json", NULL, "print one JSON object instead of a table", CLI_FLAG, offsetof(cli_args, json),
      NULL},
-    {"--svg", "FILE.svg", "draw bodies, joints, forces and drives as a picture", CLI_TEXT,
-     offsetof(cli_args, svg), NULL},
 };
 
 const cli_command cli_check = {
     .name = "check",
     .summary = "say what a model is and what is wrong with it",
     .operand = "MODEL.json",
-    .text = "Reads the model, lists all its errors or says what it is, and finds consistent\n"
-            "initial values: how far the given ones had to move, and whether that is possible.\n"
-            "Exit status: 0 valid, 1 there are no consistent initial values, 2 the input is wrong.",
-    .examples = "  polhode check heavy_top.json\n"
-                "  polhode check heavy_top.json --set simulation.formulation=se3 --json\n"
-                "  polhode check slider_crank.json --svg slider_crank.svg",
+    .text = "Reads the model and lists all its errors; or, if there are none, says what it\n"
+            "is: bodies, joints, forces, drives, degrees of freedom, redundant constraints,\n"
+            "settings. Then it finds consistent initial values and says how far the given\n"
+            "ones had to move.\n\n"
+            "Exit status: 0 valid, 1 there are no consistent initial values, 2 the input is\n"
+            "wrong.",
+    .examples = "  polhode check models/bruels-cardona-2010/heavy_top.json\n"
+                "  polhode check models/examples/pendulum.json --set simulation.formulation=se3 "
+                "--json\n"
+                "  polhode check models/examples/four_bar_motor.json --svg four_bar.svg",
     .options = options,
     .num_options = sizeof options / sizeof options[0],
     .run = check,

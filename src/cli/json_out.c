@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/terminal.h"
 #include "cli/text_out.h"
 
 json_t *cli_json_number(double x)
@@ -124,7 +125,7 @@ int cli_json_print(json_t *object)
 {
   int status = -1;
   if (object == NULL)
-    fprintf(stderr, "polhode: the result cannot be written as JSON: out of memory\n");
+    cli_complain("polhode", "the result cannot be written as JSON: out of memory");
   else if (json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) == 0 &&
            putchar('\n') != EOF)
     status = 0;
