@@ -46,7 +46,7 @@ int pol_formulation_count(void); /* kinds are 0 .. count-1 */
 typedef struct pol_formulation pol_formulation;
 
 /* POL_BAD_ARGUMENT, with the reason in message (NULL only if size is 0), if this formulation cannot
- * express the mechanism. */
+ * express the mechanism, or an expression of the mechanism is wrong; POL_NO_MEMORY. */
 pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulation_kind kind,
                                     char *message, size_t size);
 
@@ -128,7 +128,7 @@ void pol_formulation_joint_coordinate(const pol_formulation *formulation, const 
 /* Force and torque (global axes, at the point where it acts; of a callback or joint-spring at the
  * centre of mass) that a force element exerts on its body, or on its second one; on the first acts
  * the opposite at the same point, unless a callback says otherwise.  Zero where it cannot be
- * evaluated.  Reads t, q, v and history. */
+ * evaluated.  Reads t, q, v and history; where it has expressions also lambda. */
 void pol_formulation_force(const pol_formulation *formulation, const pol_point *at, int force,
                            double vector[3], double torque[3]);
 
@@ -148,6 +148,14 @@ double pol_formulation_drive_effort(const pol_formulation *formulation, const po
 void pol_formulation_coupling_effort(const pol_formulation *formulation, const pol_point *at,
                                      int coupling, double effort[2]);
 
+/* The values of all variables, pol_mechanism_num_variables() of them; not a number where what they
+ * read is not defined.  Reads all of the point but vd. */
+void pol_formulation_variables(const pol_formulation *formulation, const pol_point *at,
+                               double *values);
+/* The value of a first-order state.  Reads v. */
+double pol_formulation_state_variable(const pol_formulation *formulation, const pol_point *at,
+                                      int state);
+
 typedef struct pol_energy {
   double kinetic;
   /* of gravity, zero at the origin; of springs, zero where relaxed; of callbacks as they say */
@@ -161,7 +169,7 @@ void pol_formulation_energy(const pol_formulation *formulation, const pol_point 
 /* What changes the energy, J/s: total energy' = applied + drives - dissipated. */
 typedef struct pol_power {
   double dissipated; /* taken out by dampers and drag, not negative */
-  double applied;    /* put in by constant forces, torques and actuators */
+  double applied;    /* put in by applied forces, torques and actuators, expressions included */
   double drives;     /* put in by drives */
 } pol_power;
 

@@ -1,6 +1,7 @@
 /* A mechanism: rigid bodies, markers (frames fixed in a body or in the ground), joints between
- * markers, drives and couplings of joints, forces on and between bodies, gravity.  Plain data
- * without coordinates or stepping; a formulation turns it into equations.
+ * markers, drives and couplings of joints, forces on and between bodies, gravity, and what users
+ * define by expressions: variables and first-order states.  Plain data without coordinates or
+ * stepping; a formulation turns it into equations.
  *
  * Lengths in metres, masses in kilograms, angles in radians, everything at the initial
  * configuration. The mechanism owns what it holds; the pointers that the readers return live as
@@ -241,7 +242,26 @@ typedef struct pol_force {
   /* callback: its bodies, of which one may be POL_GROUND, and its functions */
   int bodies[2];
   pol_callback callback;
+  /* Expressions in place of numbers, NULL for none: of a force or torque the components of vector,
+   * of a spring-damper or joint-spring the first the actuator.  See pol_variable. */
+  const char *expressions[3];
 } pol_force;
+
+/* A quantity that an expression defines, such as "target - hinge.angle".  Expressions may read, by
+ * the names of the recorded channels (polhode/simulation.h), time, positions and velocities of
+ * bodies and markers, joint coordinates, reactions of joints and drives, states and variables, in
+ * any order but not in a circle.  What they say is checked by pol_formulation_supports(). */
+typedef struct pol_variable {
+  const char *name; /* not t or pi */
+  const char *expression;
+} pol_variable;
+
+/* A first-order state c: c' = rate, an expression, from an initial value on. */
+typedef struct pol_state_variable {
+  const char *name; /* not t or pi, nor that of a variable */
+  double initial;
+  const char *rate;
+} pol_state_variable;
 
 /* A coordinate that a joint leaves free, or of a marker seen from another, prescribed as a function
  * of time.  Rotations in rad, translations in m, both of the second marker against the first. */
@@ -302,7 +322,7 @@ void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
  * needs a rotation or a lever arm on a point mass (a joint that locks rotations, a torque, a
  * bushing, a vector in body axes, a marker or point of attack beside it), a coordinate that a joint
  * does not leave free or that is driven already, a function without sense, a coupling without
- * factor or of a coordinate with itself. */
+ * factor or of a coordinate with itself, an expression that is missing or where none can be. */
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index);
 pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index);
 pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *joint, int *index);
@@ -310,6 +330,10 @@ pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *fo
 pol_status pol_mechanism_add_drive(pol_mechanism *mechanism, const pol_drive *drive, int *index);
 pol_status pol_mechanism_add_coupling(pol_mechanism *mechanism, const pol_coupling *coupling,
                                       int *index);
+pol_status pol_mechanism_add_variable(pol_mechanism *mechanism, const pol_variable *variable,
+                                      int *index);
+pol_status pol_mechanism_add_state(pol_mechanism *mechanism, const pol_state_variable *state,
+                                   int *index);
 
 /* A marker given by a global point and an orientation (marker to global axes; NULL for the axes of
  * the body itself) at the initial configuration.  On a point mass the point must be its position
@@ -330,12 +354,16 @@ int pol_mechanism_num_joints(const pol_mechanism *mechanism);
 int pol_mechanism_num_forces(const pol_mechanism *mechanism);
 int pol_mechanism_num_drives(const pol_mechanism *mechanism);
 int pol_mechanism_num_couplings(const pol_mechanism *mechanism);
+int pol_mechanism_num_variables(const pol_mechanism *mechanism);
+int pol_mechanism_num_states(const pol_mechanism *mechanism);
 const pol_body *pol_mechanism_body(const pol_mechanism *mechanism, int index);
 const pol_marker *pol_mechanism_marker(const pol_mechanism *mechanism, int index);
 const pol_joint *pol_mechanism_joint(const pol_mechanism *mechanism, int index);
 const pol_force *pol_mechanism_force(const pol_mechanism *mechanism, int index);
 const pol_drive *pol_mechanism_drive(const pol_mechanism *mechanism, int index);
 const pol_coupling *pol_mechanism_coupling(const pol_mechanism *mechanism, int index);
+const pol_variable *pol_mechanism_variable(const pol_mechanism *mechanism, int index);
+const pol_state_variable *pol_mechanism_state(const pol_mechanism *mechanism, int index);
 int pol_mechanism_find_body(const pol_mechanism *mechanism, const char *name); /* -2: none */
 
 /* The name of a type of joint ("revolute"); NULL if there is no such type. */
@@ -355,6 +383,8 @@ int pol_joint_fits_point(const pol_joint *joint);
 
 /* "force", "support" and so on; NULL if there is no such type. */
 const char *pol_force_type_name(pol_force_type type);
+/* How many expressions a force of this type can have: 3, 1 or none. */
+int pol_force_num_expressions(pol_force_type type);
 /* "global" or "body"; NULL if there is no such frame. */
 const char *pol_force_frame_name(pol_force_frame frame);
 

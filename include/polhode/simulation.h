@@ -143,7 +143,8 @@ const pol_diagnostics *pol_simulation_diagnostics(const pol_simulation *simulati
 /* One number that can be recorded at each time. */
 typedef struct pol_channel {
   const char *name; /* "top.position.x", "tip.force.z", "energy.kinetic", "t" */
-  const char *unit; /* "m", "N", "J", "s", "1"; "mixed" for residuals (m or 1, and a second) */
+  const char *unit; /* "m", "N", "J", "s", "1"; "mixed" for residuals (m or 1, and a second);
+                       "user" for states and variables */
 } pol_channel;
 
 /* All quantities of a simulation, in this order:
@@ -174,6 +175,7 @@ typedef struct pol_channel {
  *                                          its joint along or about the axis, N or N m
  *     DRIVE.force or DRIVE.torque          on the body of the second marker along or about z
  *     COUPLING.force.1 or .torque.1, .2    the same of each of its two joints
+ *     STATE  VARIABLE                      by their names alone, in the user's units
  *     energy.kinetic  energy.potential  energy.total
  *     energy.dissipated                    taken out by dampers and drag since the start, J
  *     energy.applied                       work of constant forces, torques and actuators

@@ -20,6 +20,9 @@ static const char *const reactions[] = {"force", "torque", "force_local", "torqu
 /* One for each row of a joint. */
 static const char *const ordinals[POL_MAX_JOINT_ROWS] = {"1", "2", "3", "4", "5", "6"};
 
+/* Of states and variables: only the user knows. */
+static const char user_unit[] = "user";
+
 /* A quantity of a body or marker: its components and where they stand in its state. */
 typedef struct quantity {
   const char *name;
@@ -96,7 +99,7 @@ static void add_named(pol_record *record, size_t *used, const char *const parts[
   record->count++;
 }
 
-/* OWNER.QUANTITY.COMPONENT, or OWNER.QUANTITY if that is NULL. */
+/* OWNER.QUANTITY.COMPONENT, or OWNER.QUANTITY if that is NULL, or OWNER alone. */
 static void add_channel(pol_record *record, size_t *used, const char *owner, const char *name,
                         const char *component, const char *unit)
 {
@@ -177,7 +180,8 @@ static void add_joint(pol_record *record, size_t *used, const pol_formulation *f
 /* Whether a force changes by itself and so is worth a record: constant ones are in the model. */
 static int varies(const pol_force *force)
 {
-  return force->scale || (force->type != POL_APPLIED_FORCE && force->type != POL_APPLIED_TORQUE);
+  return force->scale || force->expressions[0] || force->expressions[1] || force->expressions[2] ||
+         (force->type != POL_APPLIED_FORCE && force->type != POL_APPLIED_TORQUE);
 }
 
 /* Whether it has a force, and a torque at the point where it acts. */
@@ -250,6 +254,10 @@ static size_t add_all(pol_record *record)
     add_drive(record, &used, pol_mechanism_drive(mechanism, i));
   for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++)
     add_coupling(record, &used, pol_mechanism_coupling(mechanism, i));
+  for (int i = 0; i < pol_mechanism_num_states(mechanism); i++)
+    add_channel(record, &used, pol_mechanism_state(mechanism, i)->name, NULL, NULL, user_unit);
+  for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++)
+    add_channel(record, &used, pol_mechanism_variable(mechanism, i)->name, NULL, NULL, user_unit);
   for (int i = 0; i < NUM_TOTALS; i++) add_total(record, totals[i]);
   return used;
 }
@@ -394,6 +402,10 @@ void pol_record_row(const pol_record *record, double *row)
     *row++ = pol_formulation_drive_effort(formulation, &at, i);
   for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++, row += 2)
     pol_formulation_coupling_effort(formulation, &at, i, row);
+  for (int i = 0; i < pol_mechanism_num_states(mechanism); i++)
+    *row++ = pol_formulation_state_variable(formulation, &at, i);
+  pol_formulation_variables(formulation, &at, row);
+  row += pol_mechanism_num_variables(mechanism);
   pol_formulation_momentum(formulation, at.q, at.v, &momentum);
   write_totals(pol_simulation_summary(record->simulation), &momentum, row);
 }

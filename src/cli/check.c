@@ -158,6 +158,18 @@ static const pol_coordinate_info *coordinate_of(const pol_mechanism *mechanism,
   return pol_joint_coordinate(pol_mechanism_joint(mechanism, force->joint), force->coordinate);
 }
 
+/* A number of a force, or that an expression gives it. */
+typedef struct word {
+  char text[32];
+} word;
+
+static word effort_word(const pol_force *force, int i, double number)
+{
+  word w = {"(expression)"};
+  if (!force->expressions[i]) snprintf(w.text, sizeof w.text, "%.10g", number);
+  return w;
+}
+
 static void describe_joint_spring(const pol_mechanism *mechanism, const pol_force *force,
                                   char *text, size_t size)
 {
@@ -165,12 +177,12 @@ static void describe_joint_spring(const pol_mechanism *mechanism, const pol_forc
   snprintf(text, size,
            coordinate->angular
                ? "%s on the %s of %s, stiffness %.10g N m/rad, damping %.10g N m s/rad, "
-                 "relaxed at %.10g rad, actuator %.10g N m"
+                 "relaxed at %.10g rad, actuator %s N m"
                : "%s on the %s of %s, stiffness %.10g N/m, damping %.10g N s/m, relaxed at %.10g "
-                 "m, actuator %.10g N",
+                 "m, actuator %s N",
            pol_force_type_name(force->type), coordinate->key,
            pol_mechanism_joint(mechanism, force->joint)->name, force->stiffness[0],
-           force->damping[0], force->rest, force->actuator);
+           force->damping[0], force->rest, effort_word(force, 0, force->actuator).text);
 }
 
 /* "support of rotor, stiffness (1, 2, 3) N/m, damping (0, 0, 0) N s/m" */
@@ -182,8 +194,9 @@ static void describe_force(const pol_mechanism *mechanism, const pol_force *forc
   switch (force->type) {
   case POL_APPLIED_FORCE:
   case POL_APPLIED_TORQUE:
-    snprintf(text, size, "%s (%.10g, %.10g, %.10g) %s on %s, %s axes%s%s", type, f[0], f[1], f[2],
-             force->type == POL_APPLIED_TORQUE ? "N m" : "N",
+    snprintf(text, size, "%s (%s, %s, %s) %s on %s, %s axes%s%s", type,
+             effort_word(force, 0, f[0]).text, effort_word(force, 1, f[1]).text,
+             effort_word(force, 2, f[2]).text, force->type == POL_APPLIED_TORQUE ? "N m" : "N",
              pol_mechanism_body(mechanism, force->body)->name, pol_force_frame_name(force->frame),
              times_word(force), scale_word(force));
     break;
@@ -196,11 +209,11 @@ static void describe_force(const pol_mechanism *mechanism, const pol_force *forc
   case POL_SPRING_DAMPER:
     snprintf(text, size,
              "%s from %s to %s, stiffness %.10g N/m%s, damping %.10g N s/m, free length %.10g m, "
-             "actuator %.10g N%s%s",
+             "actuator %s N%s%s",
              type, marker_owner(mechanism, force->marker[0]),
              marker_owner(mechanism, force->marker[1]), k[0],
              force->law == POL_SQUARED_SPRING ? "^3 (squared-length)" : "", c[0], force->length,
-             force->actuator, times_word(force), scale_word(force));
+             effort_word(force, 0, force->actuator).text, times_word(force), scale_word(force));
     break;
   case POL_DRAG:
     snprintf(text, size, "%s on %s, coefficient %.10g N s^2/m^2", type,
@@ -240,6 +253,28 @@ static void describe_coordinate(const pol_mechanism *mechanism, const pol_drive 
 
 /* --- table ------------------------------------------------------------------------------------ */
 
+/* The expressions of a force, a row each. */
+static void print_expressions(const pol_force *force)
+{
+  static const char *const components[] = {"  x", "  y", "  z"};
+  int count = pol_force_num_expressions(force->type);
+  for (int i = 0; i < count; i++)
+    if (force->expressions[i])
+      cli_print_row(count == 1 ? "  actuator" : components[i], "%s", force->expressions[i]);
+}
+
+static void print_quantities(const pol_mechanism *mechanism)
+{
+  for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++) {
+    const pol_variable *variable = pol_mechanism_variable(mechanism, i);
+    cli_print_row("variable", "%s = %s", variable->name, variable->expression);
+  }
+  for (int i = 0; i < pol_mechanism_num_states(mechanism); i++) {
+    const pol_state_variable *state = pol_mechanism_state(mechanism, i);
+    cli_print_row("state", "%s' = %s, from %.10g", state->name, state->rate, state->initial);
+  }
+}
+
 static void print_mechanism(const findings *found)
 {
   const pol_mechanism *mechanism = found->model->mechanism;
@@ -266,6 +301,7 @@ static void print_mechanism(const findings *found)
     char text[1024];
     describe_force(mechanism, pol_mechanism_force(mechanism, i), text, sizeof text);
     cli_print_row("force", "%s, %s", pol_mechanism_force(mechanism, i)->name, text);
+    print_expressions(pol_mechanism_force(mechanism, i));
   }
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
@@ -284,6 +320,7 @@ static void print_mechanism(const findings *found)
                   pol_coordinate_name(c->coordinate[1]),
                   pol_mechanism_joint(mechanism, c->joint[1])->name);
   }
+  print_quantities(mechanism);
   char redundant[32] = "";
   if (found->num_redundant)
     snprintf(redundant, sizeof redundant, ", %d redundant", found->num_redundant);
@@ -447,6 +484,25 @@ static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force
                    "coefficient", force->coefficient);
 }
 
+/* A list with null for each number that no expression gives. */
+static json_t *expressions_json(const pol_force *force)
+{
+  json_t *list = json_array();
+  for (int i = 0; i < pol_force_num_expressions(force->type); i++) {
+    const char *text = force->expressions[i];
+    if (json_array_append_new(list, text ? json_string(text) : json_null()) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+static int has_expressions(const pol_force *force)
+{
+  return force->expressions[0] || force->expressions[1] || force->expressions[2];
+}
+
 static json_t *forces_json(const pol_mechanism *mechanism)
 {
   json_t *list = json_array();
@@ -454,6 +510,11 @@ static json_t *forces_json(const pol_mechanism *mechanism)
     const pol_force *force = pol_mechanism_force(mechanism, i);
     json_t *item = force_json(mechanism, force);
     if (force->scale && json_object_set_new(item, "scale", json_string(scale_word(force))) != 0) {
+      json_decref(item);
+      item = NULL;
+    }
+    if (has_expressions(force) &&
+        json_object_set_new(item, "expressions", expressions_json(force)) != 0) {
       json_decref(item);
       item = NULL;
     }
@@ -508,6 +569,36 @@ static json_t *couplings_json(const pol_mechanism *mechanism)
   return list;
 }
 
+static json_t *variables_json(const pol_mechanism *mechanism)
+{
+  json_t *list = json_array();
+  for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++) {
+    const pol_variable *variable = pol_mechanism_variable(mechanism, i);
+    json_t *item =
+        json_pack("{s:s, s:s}", "name", variable->name, "expression", variable->expression);
+    if (json_array_append_new(list, item) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+static json_t *states_json(const pol_mechanism *mechanism)
+{
+  json_t *list = json_array();
+  for (int i = 0; i < pol_mechanism_num_states(mechanism); i++) {
+    const pol_state_variable *state = pol_mechanism_state(mechanism, i);
+    json_t *item = json_pack("{s:s, s:o, s:s}", "name", state->name, "initial",
+                             cli_json_number(state->initial), "rate", state->rate);
+    if (json_array_append_new(list, item) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
 static json_t *settings_json(const pol_settings *settings)
 {
   const pol_options *options = &settings->options;
@@ -536,19 +627,22 @@ static json_t *findings_json(const findings *found)
   const pol_model *model = found->model;
   double gravity[3];
   pol_mechanism_gravity(model->mechanism, gravity);
-  json_t *object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", //
-                             "status", found->started ? "valid" : "failed",                  //
-                             "model", model->name,                                           //
-                             "gravity", cli_json_numbers(gravity, 3),                        //
-                             "bodies", bodies_json(model->mechanism),                        //
-                             "joints", joints_json(model->mechanism),                        //
-                             "forces", forces_json(model->mechanism),                        //
-                             "drives", drives_json(model->mechanism),                        //
-                             "couplings", couplings_json(model->mechanism),                  //
-                             "constraints", found->num_constraints,                          //
-                             "degrees_of_freedom", degrees_of_freedom(found),                //
-                             "simulation", settings_json(&model->settings),                  //
-                             "warnings", cli_json_warnings(&model->settings));
+  json_t *object =
+      json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", //
+                "status", found->started ? "valid" : "failed",                            //
+                "model", model->name,                                                     //
+                "gravity", cli_json_numbers(gravity, 3),                                  //
+                "bodies", bodies_json(model->mechanism),                                  //
+                "joints", joints_json(model->mechanism),                                  //
+                "forces", forces_json(model->mechanism),                                  //
+                "drives", drives_json(model->mechanism),                                  //
+                "couplings", couplings_json(model->mechanism),                            //
+                "variables", variables_json(model->mechanism),                            //
+                "states", states_json(model->mechanism),                                  //
+                "constraints", found->num_constraints,                                    //
+                "degrees_of_freedom", degrees_of_freedom(found),                          //
+                "simulation", settings_json(&model->settings),                            //
+                "warnings", cli_json_warnings(&model->settings));
   int failed;
   if (!found->started)
     failed = json_object_set_new(object, "failure", cli_json_failure(&found->failure));

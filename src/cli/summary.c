@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/json_out.h"
@@ -231,6 +232,19 @@ static void print_couplings(const pol_simulation *simulation)
   print_rest("couplings", count);
 }
 
+static void print_quantities(const pol_simulation *simulation)
+{
+  const pol_formulation *formulation = pol_simulation_formulation(simulation);
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  pol_point at = pol_state_point(pol_simulation_state(simulation));
+  int count = pol_mechanism_num_states(mechanism), width = name_width(mechanism);
+  if (count > 0) printf("\n%-*s  %-16s  %-5s  %17s\n", width, "state", "final", "unit", "value");
+  for (int i = 0; i < count && i < MAX_SHOWN; i++)
+    printf("%-*s  %-16s  %-5s  %17.10g\n", width, pol_mechanism_state(mechanism, i)->name, "value",
+           "user", pol_formulation_state_variable(formulation, &at, i) + 0.0);
+  print_rest("states", count);
+}
+
 static void print_quality(const pol_summary *summary)
 {
   double initial = summary->initial_energy.kinetic + summary->initial_energy.potential;
@@ -262,6 +276,7 @@ void cli_summary_print(const cli_outcome *outcome)
   print_state(outcome->simulation);
   print_drives(outcome->simulation);
   print_couplings(outcome->simulation);
+  print_quantities(outcome->simulation);
   putchar('\n');
   print_quality(summary);
   if (outcome->out != NULL)
@@ -393,6 +408,47 @@ static json_t *couplings_json(const pol_simulation *simulation)
   return NULL;
 }
 
+/* {NAME: value, ...} */
+static json_t *states_json(const pol_simulation *simulation)
+{
+  const pol_formulation *formulation = pol_simulation_formulation(simulation);
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  pol_point at = pol_state_point(pol_simulation_state(simulation));
+  json_t *states = json_object();
+  int failed = 0;
+  for (int i = 0; i < pol_mechanism_num_states(mechanism); i++) {
+    double value = pol_formulation_state_variable(formulation, &at, i);
+    failed |= json_object_set_new(states, pol_mechanism_state(mechanism, i)->name,
+                                  cli_json_number(value));
+  }
+  if (failed == 0) return states;
+  json_decref(states);
+  return NULL;
+}
+
+/* The same of variables. */
+static json_t *variables_json(const pol_simulation *simulation)
+{
+  const pol_formulation *formulation = pol_simulation_formulation(simulation);
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  pol_point at = pol_state_point(pol_simulation_state(simulation));
+  int count = pol_mechanism_num_variables(mechanism), failed = 0;
+  double *values = malloc(((size_t)count + 1) * sizeof *values);
+  json_t *variables = json_object();
+  if (values == NULL) {
+    json_decref(variables);
+    return NULL;
+  }
+  pol_formulation_variables(formulation, &at, values);
+  for (int i = 0; i < count; i++)
+    failed |= json_object_set_new(variables, pol_mechanism_variable(mechanism, i)->name,
+                                  cli_json_number(values[i]));
+  free(values);
+  if (failed == 0) return variables;
+  json_decref(variables);
+  return NULL;
+}
+
 static json_t *momentum_json(const pol_formulation *formulation, const pol_state *state)
 {
   pol_momentum momentum;
@@ -402,7 +458,7 @@ static json_t *momentum_json(const pol_formulation *formulation, const pol_state
 }
 
 /* {"bodies": {NAME: ...}, "markers": ..., "joints": ..., "drives": ..., "couplings": ...,
- * "momentum": ...} */
+ * "states": {NAME: value}, "variables": {NAME: value}, "momentum": ...} */
 static json_t *final_json(const pol_simulation *simulation)
 {
   const pol_formulation *formulation = pol_simulation_formulation(simulation);
@@ -419,10 +475,11 @@ static json_t *final_json(const pol_simulation *simulation)
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
     failed |= json_object_set_new(joints, pol_mechanism_joint(mechanism, i)->name,
                                   joint_json(formulation, state, i));
-  json_t *object = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "bodies", bodies, "markers",
-                             markers_json(formulation, state), "joints", joints, "drives",
-                             drives_json(simulation), "couplings", couplings_json(simulation),
-                             "momentum", momentum_json(formulation, state));
+  json_t *object = json_pack(
+      "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "bodies", bodies, "markers",
+      markers_json(formulation, state), "joints", joints, "drives", drives_json(simulation),
+      "couplings", couplings_json(simulation), "states", states_json(simulation), "variables",
+      variables_json(simulation), "momentum", momentum_json(formulation, state));
   if (failed == 0) return object;
   json_decref(object);
   return NULL;

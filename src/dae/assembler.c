@@ -431,7 +431,8 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
 {
   pol_assembler *a = assembler;
   size_t size = (size_t)a->saddle->nv * sizeof *v;
-  double accepted = velocity_accuracy * largest_or_one(v, a->saddle->nv), remaining = 0.0;
+  double accepted = velocity_accuracy * largest_or_one(v, a->saddle->nv - a->dae->num_states),
+         remaining = 0.0;
   int worst = -1;
   pol_point at = {.t = t, .q = q, .v = v, .vd = a->zero, .history = a->history};
   pol_terms out = {.velocity = a->defect, .mass = a->mass, .jacobian = a->jacobian};

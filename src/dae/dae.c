@@ -78,6 +78,11 @@ pol_status pol_dae_validate(const pol_dae *dae, char *message, size_t size)
   }
   if (dae->feedback && (dae->feedback->rows != nv || dae->feedback->cols != m))
     return pol_broken_rule("the pattern feedback must be nv x m", message, size);
+  const pol_factor *last = &dae->group.factors[dae->group.num_factors - 1];
+  if (dae->num_states < 0 ||
+      (dae->num_states > 0 && (last->kind != POL_REAL || last->dim != dae->num_states)))
+    return pol_broken_rule("the states must have the last factor of the group, R^num_states",
+                           message, size);
   if ((dae->history_size > 0) != (dae->remember != NULL))
     return pol_broken_rule("history_size and remember must be given together", message, size);
   return POL_OK;

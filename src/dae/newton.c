@@ -13,14 +13,16 @@
 /* A step that keeps this share of the predicted decrease is taken. */
 static const double armijo = 1e-4;
 
-/* Marks each increment as rotation or translation. */
-static void classify(unsigned char *kind, int num_increments, const pol_group *group)
+/* Marks each increment as rotation, translation or state. */
+static void classify(int *kind, int num_increments, const pol_dae *dae)
 {
+  const pol_group *group = &dae->group;
   for (int f = 0; f < group->num_factors; f++) {
     const pol_factor *factor = &group->factors[f];
     for (int i = 0; i < factor->dim; i++)
       kind[factor->v + i] = factor->kind == POL_REAL || i >= 3 ? POL_TRANSLATIONS : POL_ROTATIONS;
   }
+  for (int i = 0; i < dae->num_states; i++) kind[group->nv - dae->num_states + i] = POL_KINDS + i;
   for (int i = group->nv; i < num_increments; i++) kind[i] = kind[i - group->nv];
 }
 
@@ -41,21 +43,23 @@ pol_status pol_newton_create_for(pol_newton **newton, const pol_dae *dae,
 {
   pol_newton *s = *newton = calloc(1, sizeof *s);
   if (!s) return POL_NO_MEMORY;
-  size_t n = (size_t)matrix->n;
+  size_t n = (size_t)matrix->n, kinds = POL_KINDS + (size_t)dae->num_states;
   *s = (pol_newton){.options = *options, .dae = dae, .matrix = *matrix, .counts = counts};
   s->kind = calloc((size_t)matrix->num_increments + 1, sizeof *s->kind);
-  s->memory = calloc((5 + POL_KINDS) * n + 1, sizeof *s->memory);
+  s->memory = calloc((5 + kinds) * n + kinds, sizeof *s->memory);
   if (!s->kind || !s->memory) {
     pol_newton_free(newton);
     return POL_NO_MEMORY;
   }
-  classify(s->kind, matrix->num_increments, &dae->group);
+  classify(s->kind, matrix->num_increments, dae);
+  s->num_kinds = (int)kinds;
   s->trial = s->memory;
   s->dx = s->trial + n;
   s->r = s->dx + n;
   s->trial_r = s->r + n;
   s->round_off = s->trial_r + n;
-  for (int k = 0; k < POL_KINDS; k++) s->row_size[k] = s->round_off + (size_t)(k + 1) * n;
+  s->row_size = s->round_off + n;
+  s->tolerance = s->row_size + kinds * n;
   return POL_OK;
 }
 
@@ -79,10 +83,10 @@ void pol_newton_reset(pol_newton *newton)
 static void measure_rows(pol_newton *s)
 {
   const pol_pattern *S = s->matrix.pattern;
-  for (int k = 0; k < POL_KINDS; k++)
-    memset(s->row_size[k], 0, (size_t)s->matrix.n * sizeof *s->row_size[k]);
+  size_t n = (size_t)s->matrix.n;
+  memset(s->row_size, 0, (size_t)s->num_kinds * n * sizeof *s->row_size);
   for (int j = 0; j < s->matrix.num_increments; j++) {
-    double *size = s->row_size[s->kind[j]];
+    double *size = s->row_size + (size_t)s->kind[j] * n;
     for (int k = S->start[j]; k < S->start[j + 1]; k++)
       size[S->row[k]] += fabs(s->matrix.values[k]);
   }
@@ -105,7 +109,8 @@ static void measure_round_off(pol_newton *s, const double *x)
 static double accepted_residual(const pol_newton *s, int row)
 {
   double accepted = DBL_MIN;
-  for (int k = 0; k < POL_KINDS; k++) accepted += s->row_size[k][row] * s->tolerance[k];
+  for (int k = 0; k < s->num_kinds; k++)
+    accepted += s->row_size[k * s->matrix.n + row] * s->tolerance[k];
   return fmax(accepted, s->round_off[row]);
 }
 

@@ -5,7 +5,10 @@
  * out is (W(q, 0) - W(q, v)) . y with the wrench W and the velocities y.  The constant part of an
  * element is what is left of it without stiffness and damping.
  */
+#include <string.h>
+
 #include "formulation/elements.h"
+#include "formulation/expressions.h"
 #include "lie/small.h"
 
 /* The angle that a joint-spring starts to count from. */
@@ -45,9 +48,13 @@ double pol_placed_potential(const pol_placed_force *force, const pol_point *at,
 double pol_formulation_joint_spring_effort(const pol_formulation *formulation, const pol_point *at,
                                            int force)
 {
-  const pol_placed_force *placed = &formulation->forces[force];
+  double T, x[POL_MAX_INPUTS];
+  pol_status status = POL_OK;
+  pol_changed_force changed;
   pol_frame frames[2];
-  double T;
+  memset(x, 0, (size_t)formulation->network.num_inputs * sizeof *x);
+  pol_expressions_inputs(formulation, at, NULL, 0, x);
+  const pol_placed_force *placed = pol_expressions_force(formulation, force, x, &changed, &status);
   pol_formulation_frames(formulation, at->q, at->v, placed->kernel.body, frames);
   pol_joint_spring_effort(&placed->spring, &frames[0], &frames[1], remembered(placed, at->history),
                           &T);

@@ -65,8 +65,9 @@ typedef struct pol_alpha {
   pol_predictor predictor;        /* of (v', lambda, eta/h^2) */
   double *sample;                 /* n */
   int same_step;                  /* the step before succeeded with the same h */
-  double length;                  /* largest translation coordinate, or 1 */
-  double acceleration[POL_KINDS]; /* largest acceleration of each kind at the last residual */
+  double length;                  /* largest translation coordinate, or 1; not of states */
+  double acceleration[POL_KINDS]; /* largest acceleration of each kind, without the states, at the
+                                     last residual */
 } pol_alpha;
 
 static inline void pol_alpha_copy(double *to, const double *from, int n)
@@ -91,7 +92,7 @@ pol_status pol_alpha_evaluate(pol_alpha *s, double *r); /* the scaled residual a
 void pol_alpha_measure(pol_alpha *s);                   /* sets s->acceleration from s->next */
 void pol_alpha_add_transposed(pol_alpha *s, double scale, const double *eta,
                               double *out); /* out += scale B(q_n)^T eta */
-void pol_alpha_tolerances(double tolerance[POL_KINDS], void *alpha);
+void pol_alpha_tolerances(double *tolerance, void *alpha);
 
 /* sigma_incremental.c: the same for the incremental form */
 void pol_incremental_predict(pol_alpha *s);

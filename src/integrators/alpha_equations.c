@@ -31,7 +31,8 @@ pol_status pol_alpha_prepare(pol_alpha *s)
 
   /* translations are the last numbers of a factor; rotations have none */
   s->length = 1.0;
-  for (int f = 0; f < group->num_factors; f++) {
+  int num_factors = group->num_factors - (s->dae->num_states > 0);
+  for (int f = 0; f < num_factors; f++) {
     const pol_factor *factor = &group->factors[f];
     int end = factor->q + (factor->kind == POL_SE3 ? 7 : factor->dim);
     int first = factor->kind == POL_SE3 ? factor->q + 4 : factor->q;
@@ -161,7 +162,7 @@ void pol_alpha_add_transposed(pol_alpha *s, double scale, const double *eta, dou
 void pol_alpha_measure(pol_alpha *s)
 {
   for (int k = 0; k < POL_KINDS; k++) s->acceleration[k] = 0.0;
-  for (int i = 0; i < s->saddle->nv; i++) {
+  for (int i = 0; i < s->saddle->nv - s->dae->num_states; i++) {
     double *largest = &s->acceleration[s->newton->kind[i]];
     *largest = fmax(*largest, fmax(fabs(s->next.vd[i]), fabs(s->now.vd[i])));
   }
@@ -227,12 +228,19 @@ pol_status pol_alpha_residual(const double *x, double *r, void *alpha)
 }
 
 /* What a correction of theta/h may be: a share of the increment that accelerations make, not below
- * round-off of the coordinates. */
-void pol_alpha_tolerances(double tolerance[POL_KINDS], void *alpha)
+ * round-off of the coordinates.  A state follows velocities, which have the round-off of
+ * coordinates over h: relative to itself it is allowed as much. */
+void pol_alpha_tolerances(double *tolerance, void *alpha)
 {
   const pol_alpha *s = alpha;
   const double size[POL_KINDS] = {[POL_ROTATIONS] = 1.0, [POL_TRANSLATIONS] = s->length};
   for (int k = 0; k < POL_KINDS; k++)
     tolerance[k] = s->options->newton.tolerance * s->h * s->acceleration[k] +
                    64.0 * DBL_EPSILON * size[k] / s->h;
+  for (int i = 0; i < s->dae->num_states; i++) {
+    int k = s->saddle->nv - s->dae->num_states + i;
+    double rate = fmax(fabs(s->next.vd[k]), fabs(s->now.vd[k]));
+    tolerance[POL_KINDS + i] = s->options->newton.tolerance * s->h * rate +
+                               64.0 * DBL_EPSILON * fmax(1.0, fabs(s->now.v[k])) / s->h;
+  }
 }

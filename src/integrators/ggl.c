@@ -154,6 +154,8 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
       return pol_broken_rule("the method needs coordinates of a vector space, such as directors or "
                              "point masses, and these are of a Lie group",
                              message, size);
+  if (dae->num_states > 0)
+    return pol_broken_rule("the method does not treat first-order states", message, size);
   if (!dae->constant_mass)
     return pol_broken_rule("the method needs a constant mass matrix, as directors or point masses "
                            "have",

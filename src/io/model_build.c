@@ -177,6 +177,18 @@ static pol_status add_scaled(pol_mechanism *mechanism, const pol_model_force *fr
   return status;
 }
 
+/* The numbers and expressions of its vector or actuator. */
+static void set_efforts(const pol_model_force *from, pol_force *force)
+{
+  const pol_model_effort *vector = force->type == POL_APPLIED_TORQUE ? from->torque : from->force;
+  force->actuator = from->actuator.number;
+  force->expressions[0] = from->actuator.expression;
+  for (int i = 0; i < 3 && pol_force_num_expressions(force->type) == 3; i++) {
+    force->vector[i] = vector[i].number;
+    force->expressions[i] = vector[i].expression;
+  }
+}
+
 static pol_status add_force(pol_mechanism *mechanism, const pol_model_force *from)
 {
   pol_force force = {.name = from->name,
@@ -185,12 +197,11 @@ static pol_status add_force(pol_mechanism *mechanism, const pol_model_force *fro
                      .frame = (pol_force_frame)from->frame,
                      .law = (pol_spring_law)from->law,
                      .length = from->length,
-                     .actuator = from->actuator,
                      .coefficient = from->coefficient,
                      .joint = from->joint,
                      .coordinate = from->coordinate,
                      .rest = from->rest};
-  pol_v3_copy(force.type == POL_APPLIED_TORQUE ? from->torque : from->force, force.vector);
+  set_efforts(from, &force);
   pol_v3_copy(from->point, force.point);
   pol_v3_copy(from->stiffness.value, force.stiffness);
   pol_v3_copy(from->damping.value, force.damping);
@@ -242,6 +253,8 @@ void pol_build_mechanism(pol_reader *reader, const pol_place *top, const pol_mod
   const pol_model_force *forces = data->forces.items;
   const pol_model_drive *drives = data->drives.items;
   const pol_model_coupling *couplings = data->couplings.items;
+  const pol_variable *variables = data->variables.items;
+  const pol_state_variable *states = data->states.items;
   int good = 1;
   pol_mechanism_set_gravity(mechanism, data->gravity);
   for (size_t i = 0; good && i < data->bodies.count; i++)
@@ -262,4 +275,11 @@ void pol_build_mechanism(pol_reader *reader, const pol_place *top, const pol_mod
   for (size_t i = 0; good && i < data->couplings.count; i++)
     good = is_added(reader, top, "couplings", i, size_rule,
                     pol_add_model_coupling(mechanism, &couplings[i]));
+  for (size_t i = 0; good && i < data->variables.count; i++)
+    good = is_added(reader, top, "variables", i, size_rule,
+                    pol_mechanism_add_variable(mechanism, &variables[i], NULL));
+  for (size_t i = 0; good && i < data->states.count; i++)
+    good = is_added(reader, top, "states", i, size_rule,
+                    pol_mechanism_add_state(mechanism, &states[i], NULL));
+  if (good) pol_check_expressions(reader, top, mechanism);
 }

@@ -8,6 +8,7 @@
  *   model_drives.c    the tables of drives and functions of time, and their way to the mechanism
  *   model_couplings.c the same of couplings
  *   model_joint_spring.c  the coordinate of a spring on a joint
+ *   model_expressions.c   variables, states, and expressions in place of numbers
  *   model_build.c     structs to mechanism
  *   model.c           the public functions
  */
@@ -84,6 +85,12 @@ typedef struct pol_model_function {
 
 enum { POL_MODEL_MARKER_AXES = POL_BODY_AXES + 1 }; /* a frame that only model files have */
 
+/* A number, or an expression in its place. */
+typedef struct pol_model_effort {
+  double number;
+  const char *expression; /* or NULL */
+} pol_model_effort;
+
 typedef struct pol_model_force {
   const char *name;
   int type;   /* pol_force_type */
@@ -91,7 +98,7 @@ typedef struct pol_model_force {
   int marker; /* index; used if given_marker, instead of body and point */
   int frame;  /* pol_force_frame or POL_MODEL_MARKER_AXES */
   int law;    /* pol_spring_law */
-  double force[3], torque[3];
+  pol_model_effort force[3], torque[3];
   double point[3];
   double anchor[3];
   int markers[2];
@@ -99,7 +106,8 @@ typedef struct pol_model_force {
   double points[6], points_global[6];
   pol_model_rates stiffness, damping, rotational_stiffness, rotational_damping;
   double preload[3], preload_torque[3];
-  double length, actuator, coefficient;
+  double length, coefficient;
+  pol_model_effort actuator;
   int joint; /* index */
   const char *coordinate_key;
   int coordinate; /* which of the joint's that is */
@@ -153,6 +161,8 @@ typedef struct pol_model_data {
   pol_list forces;    /* pol_model_force */
   pol_list drives;    /* pol_model_drive */
   pol_list couplings; /* pol_model_coupling */
+  pol_list variables; /* pol_variable */
+  pol_list states;    /* pol_state_variable */
   pol_model_simulation simulation;
 } pol_model_data;
 
@@ -188,6 +198,13 @@ pol_status pol_copy_output_times(const pol_model_simulation *simulation, pol_mod
 /* The tables of a function of time and of a drive. */
 extern const pol_kind pol_function_kind;
 extern const pol_kind pol_drive_kind;
+/* Those of a variable and of a state: pol_variable, pol_state_variable. */
+extern const pol_kind pol_variable_kind, pol_state_kind;
+/* pol_model_effort, and three of them; no detail */
+pol_read pol_read_effort, pol_read_efforts;
+/* Looks up all names in expressions of the file; the mechanism is complete. */
+void pol_check_expressions(pol_reader *reader, const pol_place *top,
+                           const pol_mechanism *mechanism);
 
 /* A function of sound data; its lists are in *numbers, which the caller frees. */
 pol_status pol_make_function(const pol_model_function *from, pol_function *function,

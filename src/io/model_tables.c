@@ -28,8 +28,8 @@ static const pol_range from_zero = {0.0, INT32_MAX, 0};
 static const pol_range from_one = {1.0, INT32_MAX, 0};
 
 /* The lists whose objects are found by name. */
-static const char *const named_lists[] = {"bodies", "markers",   "joints", "forces",
-                                          "drives", "couplings", NULL};
+static const char *const named_lists[] = {"bodies",    "markers",   "joints", "forces", "drives",
+                                          "couplings", "variables", "states", NULL};
 static const char *const not_bodies[] = {"bodies", NULL};
 static const char *const not_markers[] = {"markers", NULL};
 static const char *const not_joints_or_bodies[] = {"joints", "bodies", NULL};
@@ -407,6 +407,7 @@ static const pol_choices force_types = {force_type_choice};
 static const pol_choices force_frames = {force_frame_choice};
 static const pol_choices spring_laws = {spring_law_choice};
 
+static const char efforts_rule[] = "must be a list of 3 numbers or expressions";
 static const char rates_rule[] = "must be a number or a list of 3 numbers, none negative";
 static const char points_rule[] = "must be a list of 2 points, each a list of 3 numbers";
 
@@ -427,8 +428,9 @@ static const pol_field force_fields[] = {
      NULL},
     {"points_global", pol_read_vector_pair, offsetof(pol_model_force, points_global), POL_OPTIONAL,
      points_rule, NULL},
-    {"force", pol_read_vector, offsetof(pol_model_force, force), POL_OPTIONAL, vector_rule, NULL},
-    {"torque", pol_read_vector, offsetof(pol_model_force, torque), POL_OPTIONAL, vector_rule, NULL},
+    {"force", pol_read_efforts, offsetof(pol_model_force, force), POL_OPTIONAL, efforts_rule, NULL},
+    {"torque", pol_read_efforts, offsetof(pol_model_force, torque), POL_OPTIONAL, efforts_rule,
+     NULL},
     {"frame", pol_read_choice, offsetof(pol_model_force, frame), POL_OPTIONAL, "", &force_frames},
     {"point", pol_read_vector, offsetof(pol_model_force, point), POL_OPTIONAL, vector_rule, NULL},
     {"anchor", pol_read_vector, offsetof(pol_model_force, anchor), POL_OPTIONAL, vector_rule, NULL},
@@ -438,8 +440,8 @@ static const pol_field force_fields[] = {
     {"law", pol_read_choice, offsetof(pol_model_force, law), POL_OPTIONAL, "", &spring_laws},
     {"length", pol_read_number, offsetof(pol_model_force, length), POL_OPTIONAL, not_negative_rule,
      &not_negative},
-    {"actuator", pol_read_number, offsetof(pol_model_force, actuator), POL_OPTIONAL, number_rule,
-     NULL},
+    {"actuator", pol_read_effort, offsetof(pol_model_force, actuator), POL_OPTIONAL,
+     "must be a number or an expression, which is a text", NULL},
     {"coefficient", pol_read_number, offsetof(pol_model_force, coefficient), POL_OPTIONAL,
      not_negative_rule, &not_negative},
     {"rotational_stiffness", pol_read_rates, offsetof(pol_model_force, rotational_stiffness),
@@ -554,6 +556,15 @@ static void check_spring(pol_reader *reader, const pol_place *place, const pol_m
   if (force->type == POL_SPRING_DAMPER) check_spring_ends(reader, place, force);
 }
 
+/* Whether a component of an applied force or torque is an expression. */
+static int has_expressions(const pol_model_force *force)
+{
+  int count = 0;
+  for (int i = 0; i < 3; i++)
+    count += force->force[i].expression != NULL || force->torque[i].expression != NULL;
+  return count > 0;
+}
+
 /* A marker brings its body, point and axes; without it there are no axes of a marker. */
 static void check_applied(pol_reader *reader, const pol_place *place, const pol_model_force *force)
 {
@@ -562,6 +573,8 @@ static void check_applied(pol_reader *reader, const pol_place *place, const pol_
   if (marker.value) forbid(reader, place, others, "must not stand beside \"marker\"");
   if (frame.value && force->frame == POL_MODEL_MARKER_AXES && !marker.value)
     pol_report(reader, &frame, "", "must be \"global\" or \"body\" without a \"marker\"");
+  else if (frame.value && force->frame == POL_MODEL_MARKER_AXES && has_expressions(force))
+    pol_report(reader, &frame, "", "must be \"global\" or \"body\" where there are expressions");
   const char *body =
       marker.value && force->marker >= 0 ? body_of_marker(place, force->marker) : NULL;
   if (body && strcmp(body, pol_ground_name) == 0)
@@ -949,6 +962,10 @@ static const pol_field model_fields[] = {
      "must be a list of drives", &pol_drive_kind},
     {"couplings", pol_read_list, offsetof(pol_model_data, couplings), POL_OPTIONAL,
      "must be a list of couplings", &pol_coupling_kind},
+    {"variables", pol_read_list, offsetof(pol_model_data, variables), POL_OPTIONAL,
+     "must be a list of variables", &pol_variable_kind},
+    {"states", pol_read_list, offsetof(pol_model_data, states), POL_OPTIONAL,
+     "must be a list of states", &pol_state_kind},
     {"simulation", pol_read_object, offsetof(pol_model_data, simulation), POL_REQUIRED,
      "must be an object with at least \"step\" or \"rtol\", and \"end\"", &simulation_kind},
     {.key = NULL},
@@ -978,4 +995,6 @@ void pol_free_model_data(pol_model_data *data)
   free(data->forces.items);
   free(data->drives.items);
   free(data->couplings.items);
+  free(data->variables.items);
+  free(data->states.items);
 }

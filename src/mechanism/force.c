@@ -30,6 +30,12 @@ const char *pol_force_type_name(pol_force_type type)
   return (int)type >= 0 && type <= POL_CALLBACK_FORCE ? names[type] : NULL;
 }
 
+int pol_force_num_expressions(pol_force_type type)
+{
+  if (type == POL_APPLIED_FORCE || type == POL_APPLIED_TORQUE) return 3;
+  return type == POL_SPRING_DAMPER || type == POL_JOINT_SPRING ? 1 : 0;
+}
+
 const char *pol_force_frame_name(pol_force_frame frame)
 {
   static const char *const names[] = {[POL_GLOBAL_AXES] = "global", [POL_BODY_AXES] = "body"};

@@ -1,6 +1,6 @@
-/* The mechanism as plain data: growing arrays of bodies, markers, joints, forces and drives, and
- * the rules that each must keep.  What is stored here is checked once; every other room may trust
- * it. */
+/* The mechanism as plain data: growing arrays of bodies, markers, joints, forces, drives, variables
+ * and states, and the rules that each must keep.  What is stored here is checked once; every other
+ * room may trust it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +24,8 @@ struct pol_mechanism {
   array joints;    /* pol_joint */
   array forces;    /* pol_force */
   array drives;    /* pol_drive */
+  array variables; /* pol_variable */
+  array states;    /* pol_state_variable */
   array couplings; /* pol_coupling */
 };
 
@@ -56,6 +58,31 @@ static void release(array *a, size_t size)
     free(name);
   }
   free(a->items);
+}
+
+/* Frees texts that copy_texts() has made. */
+static void release_texts(const char **texts, int count)
+{
+  for (int i = 0; i < count; i++) {
+    char *text;
+    memcpy(&text, &texts[i], sizeof text);
+    free(text);
+  }
+}
+
+/* Replaces texts, of which some may be NULL, by copies. */
+static pol_status copy_texts(const char **texts, int count)
+{
+  for (int i = 0; i < count; i++) {
+    if (!texts[i]) continue;
+    char *copy = malloc(strlen(texts[i]) + 1);
+    if (!copy) {
+      release_texts(texts, i);
+      return POL_NO_MEMORY;
+    }
+    texts[i] = strcpy(copy, texts[i]);
+  }
+  return POL_OK;
 }
 
 static int finite_numbers(const double *x, int n)
@@ -101,9 +128,18 @@ void pol_mechanism_free(pol_mechanism **mechanism)
   release(&m->bodies, sizeof(pol_body));
   release(&m->markers, sizeof(pol_marker));
   release(&m->joints, sizeof(pol_joint));
-  for (int i = 0; i < m->forces.count; i++)
-    release_scale((pol_function *)((pol_force *)m->forces.items)[i].scale);
+  for (int i = 0; i < m->forces.count; i++) {
+    pol_force *force = &((pol_force *)m->forces.items)[i];
+    release_texts(force->expressions, 3);
+    release_scale((pol_function *)force->scale);
+  }
   release(&m->forces, sizeof(pol_force));
+  for (int i = 0; i < m->variables.count; i++)
+    release_texts(&((pol_variable *)m->variables.items)[i].expression, 1);
+  release(&m->variables, sizeof(pol_variable));
+  for (int i = 0; i < m->states.count; i++)
+    release_texts(&((pol_state_variable *)m->states.items)[i].rate, 1);
+  release(&m->states, sizeof(pol_state_variable));
   for (int i = 0; i < m->drives.count; i++)
     pol_function_release(&((pol_drive *)m->drives.items)[i].function);
   release(&m->drives, sizeof(pol_drive));
@@ -276,6 +312,14 @@ static int has_coordinate(const pol_mechanism *mechanism, const pol_force *force
          pol_joint_coordinate(pol_mechanism_joint(mechanism, force->joint), force->coordinate);
 }
 
+/* No expression stands where its type has none. */
+static int good_expressions(const pol_force *force)
+{
+  for (int i = pol_force_num_expressions(force->type); i < 3; i++)
+    if (force->expressions[i]) return 0;
+  return 1;
+}
+
 /* Numbers that are finite and not negative. */
 static int good_rates(const double *x, int n)
 {
@@ -317,7 +361,7 @@ static int good_force(const pol_mechanism *mechanism, const pol_force *force)
   for (int i = 0; i < 4; i++)
     if (!good_rates(rates[i], 3)) return 0;
   return good_rates(single, 3) && finite_numbers(&force->actuator, 1) &&
-         finite_numbers(&force->rest, 1) && good_ends(mechanism, force);
+         finite_numbers(&force->rest, 1) && good_expressions(force) && good_ends(mechanism, force);
 }
 
 /* A copy of a function that the caller frees with release_scale; NULL of NULL. */
@@ -347,8 +391,49 @@ pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *fo
   pol_status status = copy_scale(force->scale, &scale);
   if (status) return status;
   copy.scale = scale;
-  status = append(&mechanism->forces, &copy, sizeof copy, force->name, index);
+  status = copy_texts(copy.expressions, 3);
+  if (!status) {
+    status = append(&mechanism->forces, &copy, sizeof copy, force->name, index);
+    if (status) release_texts(copy.expressions, 3);
+  }
   if (status) release_scale(scale);
+  return status;
+}
+
+/* A name for a variable or state: there, not that of another or of what expressions know anyway. */
+static int good_quantity_name(const pol_mechanism *mechanism, const char *name)
+{
+  if (!name || !*name || strcmp(name, "t") == 0 || strcmp(name, "pi") == 0) return 0;
+  for (int i = 0; i < mechanism->variables.count; i++)
+    if (strcmp(pol_mechanism_variable(mechanism, i)->name, name) == 0) return 0;
+  for (int i = 0; i < mechanism->states.count; i++)
+    if (strcmp(pol_mechanism_state(mechanism, i)->name, name) == 0) return 0;
+  return 1;
+}
+
+pol_status pol_mechanism_add_variable(pol_mechanism *mechanism, const pol_variable *variable,
+                                      int *index)
+{
+  if (!good_quantity_name(mechanism, variable->name) || !variable->expression)
+    return POL_BAD_ARGUMENT;
+  pol_variable copy = *variable;
+  pol_status status = copy_texts(&copy.expression, 1);
+  if (status) return status;
+  status = append(&mechanism->variables, &copy, sizeof copy, variable->name, index);
+  if (status) release_texts(&copy.expression, 1);
+  return status;
+}
+
+pol_status pol_mechanism_add_state(pol_mechanism *mechanism, const pol_state_variable *state,
+                                   int *index)
+{
+  if (!good_quantity_name(mechanism, state->name) || !state->rate || !isfinite(state->initial))
+    return POL_BAD_ARGUMENT;
+  pol_state_variable copy = *state;
+  pol_status status = copy_texts(&copy.rate, 1);
+  if (status) return status;
+  status = append(&mechanism->states, &copy, sizeof copy, state->name, index);
+  if (status) release_texts(&copy.rate, 1);
   return status;
 }
 
@@ -438,6 +523,26 @@ int pol_mechanism_num_forces(const pol_mechanism *mechanism)
 int pol_mechanism_num_drives(const pol_mechanism *mechanism)
 {
   return mechanism->drives.count;
+}
+
+int pol_mechanism_num_variables(const pol_mechanism *mechanism)
+{
+  return mechanism->variables.count;
+}
+
+int pol_mechanism_num_states(const pol_mechanism *mechanism)
+{
+  return mechanism->states.count;
+}
+
+const pol_variable *pol_mechanism_variable(const pol_mechanism *mechanism, int index)
+{
+  return (const pol_variable *)mechanism->variables.items + index;
+}
+
+const pol_state_variable *pol_mechanism_state(const pol_mechanism *mechanism, int index)
+{
+  return (const pol_state_variable *)mechanism->states.items + index;
 }
 
 int pol_mechanism_num_couplings(const pol_mechanism *mechanism)

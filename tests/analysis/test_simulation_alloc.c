@@ -47,14 +47,21 @@ void *__wrap_realloc(void *memory, size_t size)
 
 /* --- tests ------------------------------------------------------------------------------------ */
 
-/* The heavy top, and a wheel with a named marker on a hinge with a torsional spring. */
+/* The heavy top, and a wheel with a named marker on a hinge with a torsional spring, whose actuator
+ * follows a state and a reaction by way of a variable. */
 static pol_mechanism *top_and_wheel(void)
 {
   static const double origin[3], upright[4] = {1.0, 0.0, 0.0, 0.0};
   pol_body body = heavy_top_body(), wheel = body;
   pol_mechanism *mechanism;
   pol_joint hinge = {.name = "hinge", .type = POL_REVOLUTE};
-  pol_force spring = {.name = "spring", .type = POL_JOINT_SPRING, .joint = 1, .stiffness = {9.0}};
+  pol_force spring = {.name = "spring",
+                      .type = POL_JOINT_SPRING,
+                      .joint = 1,
+                      .stiffness = {9.0},
+                      .expressions = {"pull"}};
+  pol_variable pull = {"pull", "lag - 0.1*abs(hinge.force.z)*hinge.rate"};
+  pol_state_variable lag = {"lag", 0.5, "(top.position.x - lag)/0.1"};
   assert_int_equal(heavy_top_create(&mechanism, &body), POL_OK);
   wheel.name = "wheel";
   wheel.given = 0;
@@ -65,6 +72,8 @@ static pol_mechanism *top_and_wheel(void)
                      POL_OK);
   assert_int_equal(pol_mechanism_add_joint(mechanism, &hinge, NULL), POL_OK);
   assert_int_equal(pol_mechanism_add_force(mechanism, &spring, NULL), POL_OK);
+  assert_int_equal(pol_mechanism_add_variable(mechanism, &pull, NULL), POL_OK);
+  assert_int_equal(pol_mechanism_add_state(mechanism, &lag, NULL), POL_OK);
   return mechanism;
 }
 

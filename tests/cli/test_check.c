@@ -120,6 +120,33 @@ static void check_tells_of_bushings_and_markers(void **state)
   json_decref(object);
 }
 
+/* Variables, states and expressions are listed in words and in JSON, and told at the end of a run.
+ */
+static void quantities_are_told(void **state)
+{
+  (void)state;
+  expect("polhode check " POLHODE_SOURCE_DIR "/models/examples/pid_pendulum.json", 0);
+  expect_text(out, "actuator (expression) N m\n  actuator      torque\n");
+  expect_text(out, "\nvariable        error = target - hinge.angle\n");
+  expect_text(out, "\nstate           torque' = (demand - torque)/0.01, from 0\n");
+  expect_text(out, "\nfreedom         1 of 6: 5 constraints\n");
+  expect("polhode check " POLHODE_SOURCE_DIR "/models/examples/friction_block.json", 0);
+  expect_text(out, ", force ((expression), 0, (expression)) N on block, global axes\n"
+                   "  x             friction\n  z             -5*sin(10*t)\n");
+  expect("polhode check " POLHODE_SOURCE_DIR "/models/examples/pid_pendulum.json --json", 0);
+  json_t *object = parse_output();
+  expect_length(object, "variables", 3);
+  expect_length(object, "states", 2);
+  json_decref(object);
+  expect("polhode run " POLHODE_SOURCE_DIR "/models/examples/pid_pendulum.json", 0);
+  expect_text(out, "\nintegral  value             user  ");
+  expect("polhode run " POLHODE_SOURCE_DIR "/models/examples/pid_pendulum.json --json", 0);
+  object = parse_output();
+  assert_true(fabs(number_at(object, "final.variables.error")) < 1e-4);
+  assert_true(fabs(number_at(object, "final.states.torque") - 4.95) < 0.01);
+  json_decref(object);
+}
+
 /* A coupling is listed, takes a degree of freedom, and tells what it exerts on both joints. */
 static void couplings_are_told(void **state)
 {
@@ -316,6 +343,7 @@ int main(void)
       cmocka_unit_test(check_tells_of_forces_and_distances),
       cmocka_unit_test(check_tells_of_springs_and_drag),
       cmocka_unit_test(check_tells_of_bushings_and_markers),
+      cmocka_unit_test(quantities_are_told),
       cmocka_unit_test(couplings_are_told),
       cmocka_unit_test(joint_springs_are_told),
       cmocka_unit_test(points_are_told),

@@ -132,6 +132,22 @@ static void drives(void **state)
   assert_true(alloc_exhaust(read_input, &keys) > 50);
 }
 
+static void expressions(void **state)
+{
+  (void)state;
+  input in = {.path = POLHODE_SOURCE_DIR "/models/examples/pid_pendulum.json"};
+  assert_true(alloc_exhaust(read_input, &in) > 100);
+  input names = {.path = POLHODE_SOURCE_DIR "/tests/data/bad-models/expression-names.json",
+                 .num_errors = 7};
+  assert_true(alloc_exhaust(read_input, &names) > 100);
+  input syntax = {.path = POLHODE_SOURCE_DIR "/tests/data/bad-models/expression-syntax.json",
+                  .num_errors = 12};
+  assert_true(alloc_exhaust(read_input, &syntax) > 100);
+  input circle = {.path = POLHODE_SOURCE_DIR "/tests/data/bad-models/expression-circle.json",
+                  .num_errors = 1};
+  assert_true(alloc_exhaust(read_input, &circle) > 100);
+}
+
 static void a_model_with_many_errors(void **state)
 {
   (void)state;
@@ -188,6 +204,7 @@ int main(void)
       cmocka_unit_test(joints_and_forces_of_every_form),
       cmocka_unit_test(couplings_and_locks),
       cmocka_unit_test(drives),
+      cmocka_unit_test(expressions),
       cmocka_unit_test(a_model_with_many_errors),
       cmocka_unit_test(odd_keys_and_refused_numbers),
       cmocka_unit_test(syntax_errors),

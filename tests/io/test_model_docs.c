@@ -160,6 +160,8 @@ static void schema_has_no_unknown_keys(void **state)
   assert_known_keys(schema, "definitions/joint/properties", "{\"joints\": [@]}");
   assert_known_keys(schema, "definitions/force/properties", "{\"forces\": [@]}");
   assert_known_keys(schema, "definitions/drive/properties", "{\"drives\": [@]}");
+  assert_known_keys(schema, "definitions/variable/properties", "{\"variables\": [@]}");
+  assert_known_keys(schema, "definitions/state/properties", "{\"states\": [@]}");
   assert_known_keys(schema, "definitions/coupling/properties", "{\"couplings\": [@]}");
   assert_known_keys(schema, "definitions/function/properties", "{\"drives\": [{\"function\": @}]}");
   assert_known_keys(schema, "definitions/simulation/properties", "{\"simulation\": @}");
