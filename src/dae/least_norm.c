@@ -37,13 +37,15 @@ pol_status pol_least_norm_create(pol_least_norm **least, const pol_dae *dae, pol
     size_t constraint = (size_t)pol_pattern_nonzeros(s->saddle->patterns.constraint);
     size_t n = (size_t)s->saddle->n, m = (size_t)s->saddle->m;
     s->memory = calloc(coupling + constraint + n + m + dae->scratch_size + 1, sizeof *s->memory);
+    status = s->memory ? POL_OK : POL_NO_MEMORY;
+    if (status) goto done;
     s->diagonal = s->memory;
     s->jacobian = s->diagonal + coupling;
     s->rhs = s->jacobian + constraint;
     s->sum = s->rhs + n;
     s->scratch = s->sum + m;
-    status = s->memory ? POL_OK : POL_NO_MEMORY;
   }
+done:
   if (status) pol_least_norm_free(least);
   return status;
 }
