@@ -6,6 +6,7 @@
 find_package(PkgConfig ${POLHODE_NEED})
 if(PkgConfig_FOUND)
   pkg_check_modules(POLHODE_JANSSON ${POLHODE_NEED} IMPORTED_TARGET jansson)
+  pkg_check_modules(POLHODE_CAIRO ${POLHODE_NEED} IMPORTED_TARGET cairo)
   pkg_check_modules(POLHODE_LAPACKE ${POLHODE_NEED} IMPORTED_TARGET lapacke)
   # OpenBLAS where it is, any other LAPACK where it is not.
   pkg_search_module(POLHODE_LAPACK ${POLHODE_NEED} IMPORTED_TARGET openblas lapack)
@@ -13,4 +14,5 @@ endif()
 find_package(KLU ${POLHODE_NEED})
 
 set(POLHODE_DEPENDENCIES
+  PkgConfig::POLHODE_CAIRO
   PkgConfig::POLHODE_JANSSON PkgConfig::POLHODE_LAPACKE PkgConfig::POLHODE_LAPACK KLU::KLU m)

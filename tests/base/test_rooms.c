@@ -33,9 +33,10 @@ static const room rooms[] = {
     {"integrators", " integrator.h ", " base lie linalg dae ", " ", " "},
     {"analysis", " simulation.h ", " base lie linalg dae mechanism formulation integrators ", " ",
      " "},
+    {"plot", " plot.h ", " base ", " cairo.h ", " "},
     {"io", " model.h ", " base lie linalg dae mechanism formulation integrators analysis ",
      " jansson.h unistd.h ", " "},
-    {"cli", " polhode.h ", " base lie linalg dae mechanism formulation integrators analysis io ",
+    {"cli", " polhode.h ", " base lie linalg dae mechanism formulation integrators analysis plot io ",
      " jansson.h unistd.h sys/ioctl.h ", " "},
 };
 enum { NUM_ROOMS = sizeof rooms / sizeof rooms[0] };
