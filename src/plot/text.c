@@ -151,8 +151,6 @@ const char *pol_text_entity(char c)
     return "&lt;";
   case '>':
     return "&gt;";
-  case '"':
-    return "&quot;";
   default:
     return (unsigned char)c < 0x20 || c == 0x7F ? " " : NULL;
   }

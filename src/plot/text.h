@@ -34,8 +34,8 @@ double pol_text_rich_width(const char *text, double size);
  * UTF-8 become '?', control characters blanks; the minus of a raised number becomes a true one. */
 void pol_text_clean(const char *text, char *result, size_t size);
 
-/* What stands for the character in XML; NULL: itself.  Control characters become blanks, since XML
- * has none. */
+/* What stands for the character in the text of an XML element; NULL: itself.  Control characters
+ * become blanks, since XML has none. */
 const char *pol_text_entity(char c);
 
 #endif

@@ -33,10 +33,11 @@ static const room rooms[] = {
     {"integrators", " integrator.h ", " base lie linalg dae ", " ", " "},
     {"analysis", " simulation.h ", " base lie linalg dae mechanism formulation integrators ", " ",
      " "},
-    {"plot", " plot.h ", " base ", " cairo.h ", " "},
-    {"io", " model.h ", " base lie linalg dae mechanism formulation integrators analysis ",
+    {"io", " model.h result.h ", " base lie linalg dae mechanism formulation integrators analysis ",
      " jansson.h unistd.h ", " "},
-    {"cli", " polhode.h ", " base lie linalg dae mechanism formulation integrators analysis plot io ",
+    {"plot", " plot.h ", " base ", " cairo.h ", " "},
+    {"cli", " polhode.h ",
+     " base lie linalg dae mechanism formulation integrators analysis io plot ",
      " jansson.h unistd.h sys/ioctl.h ", " "},
 };
 enum { NUM_ROOMS = sizeof rooms / sizeof rooms[0] };
