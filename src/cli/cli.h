@@ -14,7 +14,8 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_INVALID = 2, CLI_SIGNALLED = 128 };
 typedef struct cli_command {
   const char *name;
   const char *summary;  /* one line, for the list of commands */
-  const char *operand;  /* what must come after the name: "MODEL.json", or NULL for nothing */
+  const char *operand;  /* what must come after the name: "MODEL.json", or NULL for nothing;
+                           "RESULT..." for  one or more */
   const char *text;     /* a few lines that explain it */
   const char *examples; /* each "  polhode ...", one a line */
   const cli_option *options;
@@ -23,6 +24,7 @@ typedef struct cli_command {
 } cli_command;
 
 extern const cli_command cli_run;
+extern const cli_command cli_plot;
 extern const cli_command cli_check;
 extern const cli_command cli_methods;
 

@@ -19,7 +19,7 @@ static const double below_ticks = 22; /* labels of the x ticks */
 static const double below_label = 20; /* label of the x axis */
 static const double tick_distance_y = 26, most_ticks_y = 11;
 static const double tick_distance_x = 48, most_ticks_x = 8;
-static const double most_hidden = 30; /* pixels of curves that a legend may hide */
+static const double most_hidden = 4; /* pixels of curves that a legend may hide */
 
 static int is_given(const char *text)
 {
@@ -33,12 +33,14 @@ static int is_fixed(const pol_axis *axis)
   return axis->min != 0 || axis->max != 0;
 }
 
-/* Takes in the points of the series that both axes can show, by x or by y. */
+/* Takes in what the axes can show of a series: all of its x, and y where there is an x. */
 static void include_series(pol_range *range, const pol_series *s, int log_x, int log_y, int by_y)
 {
-  for (size_t i = 0; i < s->count; i++)
-    if (pol_range_usable(s->x[i], log_x) && pol_range_usable(s->y[i], log_y))
-      pol_range_include(range, by_y ? s->y[i] : s->x[i]);
+  for (size_t i = 0; i < s->count; i++) {
+    if (!pol_range_usable(s->x[i], log_x)) continue;
+    if (!by_y) pol_range_include(range, s->x[i]);
+    if (by_y && pol_range_usable(s->y[i], log_y)) pol_range_include(range, s->y[i]);
+  }
 }
 
 static double slope_end(const pol_slope *slope)

@@ -15,7 +15,8 @@ void pol_legend_label(const pol_series *series, double width, char *text)
 
 double pol_legend_label_width(const pol_panel_layout *layout)
 {
-  return layout->legend.width - 2 * POL_LEGEND_PADDING - POL_LEGEND_SAMPLE - POL_LEGEND_GAP;
+  /* half a pixel against round-off: what was measured must fit again */
+  return layout->legend.width - 2 * POL_LEGEND_PADDING - POL_LEGEND_SAMPLE - POL_LEGEND_GAP + 0.5;
 }
 
 void pol_legend_measure(pol_panel_layout *layout, double width, double height)
@@ -64,7 +65,7 @@ static double hidden_length(const pol_curve *curve, pol_box box)
   return length;
 }
 
-/* Markers count as if they were as long as they are wide; so do the corners of slopes. */
+/* The length of all curves in the box; markers count as if they were as long as they are wide. */
 static double hidden_in(const pol_panel_layout *layout, pol_box box)
 {
   double length = 0;
