@@ -14,8 +14,8 @@ static const double tolerance = 0.06; /* pixels by which a straight piece may be
 double pol_scale_pixel(const pol_scale *scale, double value)
 {
   const pol_range r = scale->range;
-  const double fraction =
-      scale->log ? log(value / r.lo) / log(r.hi / r.lo) : (value - r.lo) / (r.hi - r.lo);
+  const double fraction = scale->log ? (log(value) - log(r.lo)) / (log(r.hi) - log(r.lo))
+                                     : (value - r.lo) / (r.hi - r.lo);
   return fmin(fmax(scale->start + scale->length * fraction, -farthest), farthest);
 }
 

@@ -422,6 +422,8 @@ static const char *panel_rule(const pol_figure *figure, const pol_panel *panel)
     if (!figure->x.log || !panel->y.log) return "slopes need logarithmic axes";
     if (!(slope->x[0] > 0 && slope->x[1] > slope->x[0] && slope->y0 > 0 && isfinite(slope->order)))
       return "a slope must start at positive numbers and end after it starts";
+    if (!pol_range_usable(slope->y0 * pow(slope->x[1] / slope->x[0], slope->order), 1))
+      return "a slope must end at a finite positive number";
   }
   if (figure->equal && panel->y.log) return "equal units need linear axes";
   return axis_rule(&panel->y);

@@ -155,14 +155,17 @@ static void widen_panels(pol_layout *layout)
 
 static void widen_range(pol_range *range, double extent)
 {
-  const double middle = range->lo + 0.5 * (range->hi - range->lo);
-  range->lo = middle - 0.5 * extent;
-  range->hi = middle + 0.5 * extent;
+  const double more = 0.5 * (extent - (range->hi - range->lo));
+  if (!(more > 0)) return;
+  range->lo -= more;
+  range->hi += more;
 }
 
-/* Widens ranges until a unit of x is as long as one of y, in the panel that needs it most. */
+/* Widens the ranges of the data until a unit of x is as long as one of y, in the panel that needs
+ * it most. */
 static void make_equal(pol_layout *layout)
 {
+  make_ranges(layout);
   double unit = (layout->x.range.hi - layout->x.range.lo) / layout->x.length;
   for (int i = 0; i < layout->figure->num_panels; i++) {
     const pol_scale *y = &layout->panels[i].y;

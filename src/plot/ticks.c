@@ -14,6 +14,8 @@
 
 #include "plot/text.h"
 
+static const double log_largest = 1e307; /* of logarithmic axes with their margin */
+
 /* --- ranges ----------------------------------------------------------------------------------- */
 
 pol_range pol_range_empty(void)
@@ -34,12 +36,16 @@ void pol_range_include(pol_range *range, double value)
 
 void pol_range_finish(pol_range *range, int log, double margin)
 {
-  if (range->lo > range->hi) *range = log ? (pol_range){1, 10} : (pol_range){0, 1};
+  if (range->lo > range->hi) {
+    *range = log ? (pol_range){1, 10} : (pol_range){0, 1};
+    return;
+  }
   const double largest = fmax(fabs(range->lo), fabs(range->hi));
   if (log) {
     if (range->hi <= range->lo * (1 + 1e-9)) range->lo /= 2, range->hi *= 2;
-    const double factor = pow(range->hi / range->lo, margin);
-    range->lo /= factor, range->hi *= factor;
+    const double factor = pow(10, margin * (log10(range->hi) - log10(range->lo)));
+    range->lo = fmax(range->lo / factor, 1 / log_largest);
+    range->hi = fmin(range->hi * factor, log_largest);
     return;
   }
   if (range->hi - range->lo <= 8 * DBL_EPSILON * largest) {
