@@ -16,9 +16,9 @@ void pol_canvas_markers(pol_canvas *canvas, const pol_point *points, size_t coun
     canvas->markers(canvas, points, count, marker, radius, color);
 }
 
-void pol_canvas_fill(pol_canvas *canvas, pol_box box, pol_color color, double opacity)
+void pol_canvas_fill(pol_canvas *canvas, pol_box box, pol_color color)
 {
-  if (canvas->status == POL_OK) canvas->fill(canvas, box, color, opacity);
+  if (canvas->status == POL_OK) canvas->fill(canvas, box, color);
 }
 
 void pol_canvas_text(pol_canvas *canvas, pol_text where, const char *text)

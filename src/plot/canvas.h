@@ -45,7 +45,7 @@ void pol_canvas_lines(pol_canvas *canvas, const pol_point *points, size_t count,
 /* Markers of this radius at all points that are numbers. */
 void pol_canvas_markers(pol_canvas *canvas, const pol_point *points, size_t count,
                         pol_plot_marker marker, double radius, pol_color color);
-void pol_canvas_fill(pol_canvas *canvas, pol_box box, pol_color color, double opacity);
+void pol_canvas_fill(pol_canvas *canvas, pol_box box, pol_color color);
 /* The text as pol_text_clean makes it, with raised digits; empty text draws nothing. */
 void pol_canvas_text(pol_canvas *canvas, pol_text where, const char *text);
 /* Until unclip, only what lies in the box is drawn. */
@@ -63,7 +63,7 @@ void pol_canvas_free(pol_canvas **canvas);
 struct pol_canvas {
   void (*lines)(pol_canvas *, const pol_point *, size_t, const pol_pen *);
   void (*markers)(pol_canvas *, const pol_point *, size_t, pol_plot_marker, double, pol_color);
-  void (*fill)(pol_canvas *, pol_box, pol_color, double);
+  void (*fill)(pol_canvas *, pol_box, pol_color);
   void (*text)(pol_canvas *, const pol_text *, const char *); /* the text is clean */
   void (*clip)(pol_canvas *, pol_box);
   void (*unclip)(pol_canvas *);

@@ -23,10 +23,10 @@ static pol_status translate(cairo_status_t status)
   return status == CAIRO_STATUS_WRITE_ERROR ? POL_IO : POL_NO_MEMORY;
 }
 
-static void set_color(cairo_t *cr, pol_color color, double opacity)
+static void set_color(cairo_t *cr, pol_color color)
 {
-  cairo_set_source_rgba(cr, (color >> 16 & 255) / 255.0, (color >> 8 & 255) / 255.0,
-                        (color & 255) / 255.0, opacity);
+  cairo_set_source_rgb(cr, (color >> 16 & 255) / 255.0, (color >> 8 & 255) / 255.0,
+                       (color & 255) / 255.0);
 }
 
 /* --- drawing ---------------------------------------------------------------------------------- */
@@ -49,7 +49,7 @@ static void png_lines(pol_canvas *canvas, const pol_point *points, size_t count,
   for (int i = 0; i < num_dashes; i++) dashes[i] = lengths[i] * pen->width;
   cairo_set_dash(cr, dashes, num_dashes, 0);
   cairo_set_line_width(cr, pen->width);
-  set_color(cr, pen->color, 1);
+  set_color(cr, pen->color);
   cairo_stroke(cr);
   canvas->status = translate(cairo_status(cr));
 }
@@ -78,7 +78,7 @@ static void png_markers(pol_canvas *canvas, const pol_point *points, size_t coun
   cairo_t *cr = ((png *)canvas)->cairo;
   for (size_t i = 0; i < count; i++)
     if (!isnan(points[i].x)) add_marker(cr, points[i], marker, radius);
-  set_color(cr, color, 1);
+  set_color(cr, color);
   if (marker == POL_MARKER_CROSS) {
     cairo_set_dash(cr, NULL, 0, 0);
     cairo_set_line_width(cr, 0.5 * radius);
@@ -89,10 +89,10 @@ static void png_markers(pol_canvas *canvas, const pol_point *points, size_t coun
   canvas->status = translate(cairo_status(cr));
 }
 
-static void png_fill(pol_canvas *canvas, pol_box box, pol_color color, double opacity)
+static void png_fill(pol_canvas *canvas, pol_box box, pol_color color)
 {
   cairo_t *cr = ((png *)canvas)->cairo;
-  set_color(cr, color, opacity);
+  set_color(cr, color);
   cairo_rectangle(cr, box.x, box.y, box.width, box.height);
   cairo_fill(cr);
   canvas->status = translate(cairo_status(cr));
@@ -126,7 +126,7 @@ static void png_text(pol_canvas *canvas, const pol_text *where, const char *text
   cairo_t *cr = ((png *)canvas)->cairo;
   cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
                          where->bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
-  set_color(cr, where->color, 1);
+  set_color(cr, where->color);
   cairo_save(cr);
   cairo_translate(cr, where->x, where->y);
   if (where->upright) cairo_rotate(cr, -quarter_turn);
@@ -181,7 +181,7 @@ pol_status pol_canvas_png(pol_canvas **canvas, double width, double height, doub
   cairo_scale(p->cairo, scale, scale);
   cairo_set_line_cap(p->cairo, CAIRO_LINE_CAP_ROUND);
   cairo_set_line_join(p->cairo, CAIRO_LINE_JOIN_ROUND);
-  png_fill(&p->base, (pol_box){0, 0, width + 1, height + 1}, background, 1);
+  png_fill(&p->base, (pol_box){0, 0, width + 1, height + 1}, background);
   if (p->base.status == POL_OK) return POL_OK;
   pol_status status = p->base.status;
   pol_canvas_free(canvas);

@@ -151,13 +151,11 @@ static void svg_markers(pol_canvas *canvas, const pol_point *points, size_t coun
     print(s, "\" fill=\"%c\"/>\n", color);
 }
 
-static void svg_fill(pol_canvas *canvas, pol_box box, pol_color color, double opacity)
+static void svg_fill(pol_canvas *canvas, pol_box box, pol_color color)
 {
   svg *s = (svg *)canvas;
-  print(s, "<rect x=\"%n\" y=\"%n\" width=\"%n\" height=\"%n\" fill=\"%c\"", box.x, box.y,
+  print(s, "<rect x=\"%n\" y=\"%n\" width=\"%n\" height=\"%n\" fill=\"%c\"/>\n", box.x, box.y,
         box.width, box.height, color);
-  if (opacity < 1) print(s, " fill-opacity=\"%n\"", opacity);
-  put(s, "/>\n");
 }
 
 static void svg_text(pol_canvas *canvas, const pol_text *where, const char *text)

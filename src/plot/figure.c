@@ -255,7 +255,7 @@ static void draw_legend(const drawing *d, const pol_panel_layout *p)
   const pol_box box = p->legend;
   int row = 0, left_out = 0;
   if (box.width == 0) return;
-  if (!p->beside) pol_canvas_fill(d->canvas, box, d->theme->background, 0.85);
+  if (!p->beside) pol_canvas_fill(d->canvas, box, d->theme->background);
   for (int i = 0; i < p->panel->num_series; i++) {
     const pol_series *series = &p->panel->series[i];
     if (series->label == NULL) continue;

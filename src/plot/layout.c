@@ -108,11 +108,14 @@ static double right_of_panels(const pol_layout *layout)
   return widest > 0 ? widest + outer : outer + 8;
 }
 
-static void make_y_ticks(pol_panel_layout *p)
+static double x_tick_distance(const pol_layout *layout)
 {
-  const double height = p->box.height;
-  pol_ticks_make(&p->ticks, p->y.range, p->y.log, height,
-                 fmax(tick_distance_y, height / most_ticks_y), 0);
+  return fmax(tick_distance_x, layout->x.length / most_ticks_x);
+}
+
+static void make_y_ticks(pol_panel_layout *p, double distance)
+{
+  pol_ticks_make(&p->ticks, p->y.range, p->y.log, p->box.height, distance, 0);
 }
 
 /* Tops and heights, which need only the number of panels. */
@@ -134,7 +137,7 @@ static void stack_panels(pol_layout *layout)
       p->box.height = height;
       p->y.start = p->box.y + height;
       p->y.length = -height;
-      make_y_ticks(p);
+      make_y_ticks(p, fmax(tick_distance_y, height / most_ticks_y));
       if (p->ticks.offset[0] != '\0') gap = 24;
     }
   }
@@ -175,7 +178,7 @@ static void make_equal(pol_layout *layout)
   for (int i = 0; i < layout->figure->num_panels; i++) {
     pol_scale *y = &layout->panels[i].y;
     widen_range(&y->range, unit * -y->length);
-    make_y_ticks(&layout->panels[i]);
+    make_y_ticks(&layout->panels[i], x_tick_distance(layout));
   }
 }
 
@@ -249,7 +252,7 @@ static pol_status fit(pol_layout *layout)
   widen_panels(layout);
   if (layout->figure->equal) make_equal(layout);
   pol_ticks_make(&layout->ticks, layout->x.range, layout->x.log, layout->x.length,
-                 fmax(tick_distance_x, layout->x.length / most_ticks_x), POL_TICK_FONT);
+                 x_tick_distance(layout), POL_TICK_FONT);
   return make_curves(layout);
 }
 
