@@ -6,11 +6,16 @@
 #ifndef POLHODE_PLOT_CANVAS_H
 #define POLHODE_PLOT_CANVAS_H
 
+#include <math.h>
+
 #include <polhode/plot.h>
 
 typedef struct pol_point {
   double x, y;
 } pol_point;
+
+/* What stands between two lines in a list of points. */
+#define POL_GAP ((pol_point){(double)NAN, (double)NAN})
 
 typedef struct pol_box {
   double x, y, width, height;

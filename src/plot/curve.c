@@ -75,7 +75,7 @@ static pol_status end_line(pol_curve *curve, run *r)
   const size_t n = curve->count;
   if (status != POL_OK || n == 0 || isnan(curve->points[n - 1].x)) return status;
   if (n == 1 || isnan(curve->points[n - 2].x)) status = push(curve, curve->points[n - 1]);
-  if (status == POL_OK) status = push(curve, (pol_point){NAN, NAN});
+  if (status == POL_OK) status = push(curve, POL_GAP);
   return status;
 }
 

@@ -43,11 +43,6 @@ static void include_series(pol_range *range, const pol_series *s, int log_x, int
   }
 }
 
-static double slope_end(const pol_slope *slope)
-{
-  return slope->y0 * pow(slope->x[1] / slope->x[0], slope->order);
-}
-
 static void include_panel(pol_range *range, const pol_figure *figure, const pol_panel *panel,
                           int by_y)
 {
@@ -56,7 +51,7 @@ static void include_panel(pol_range *range, const pol_figure *figure, const pol_
   for (int i = 0; i < panel->num_slopes; i++) {
     const pol_slope *slope = &panel->slopes[i];
     pol_range_include(range, by_y ? slope->y0 : slope->x[0]);
-    pol_range_include(range, by_y ? slope_end(slope) : slope->x[1]);
+    pol_range_include(range, by_y ? pol_slope_end(slope) : slope->x[1]);
   }
 }
 

@@ -30,6 +30,9 @@ typedef struct pol_layout {
   pol_panel_layout *panels;
 } pol_layout;
 
+/* The y at the end of a slope. */
+double pol_slope_end(const pol_slope *slope);
+
 /* Free in any case. */
 pol_status pol_layout_make(pol_layout *layout, const pol_figure *figure);
 void pol_layout_free(pol_layout *layout);

@@ -51,7 +51,8 @@ static void values_become_pixels(void **state)
 static void what_is_not_a_number_leaves_a_gap(void **state)
 {
   (void)state;
-  set(0, 0, 0), set(1, 1, 0.5), set(2, 2, NAN), set(3, 3, HUGE_VAL), set(4, 4, 0.5), set(5, NAN, 0);
+  set(0, 0, 0), set(1, 1, 0.5), set(2, 2, nan("")), set(3, 3, HUGE_VAL), set(4, 4, 0.5),
+      set(5, nan(""), 0);
   make(6, &across, &up);
   /* a line of two points, a gap, a lonely point twice, the end */
   assert_int_equal(curve.count, 6);

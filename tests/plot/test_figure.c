@@ -182,7 +182,8 @@ static void hard_series_can_be_drawn(void **state)
   for (int log = 0; log < 2; log++)
     for (int k = 0; k < 8; k++) {
       for (int i = 0; i < COUNT; i++) {
-        const double values[8] = {0, -5, NAN, HUGE_VAL, 1e300, 5e-324, i % 2 ? 1e300 : -1e300, 1};
+        const double values[8] = {0, -5, nan(""), HUGE_VAL, 1e300, 5e-324, i % 2 ? 1e300 : -1e300,
+                                  1};
         y[0][i] = values[k];
       }
       panels[0].num_series = 1;
@@ -417,7 +418,7 @@ static void broken_rules_are_told(void **state)
   expect_rule("there must be a panel");
   figure.width = 20;
   expect_rule("120 to 10000");
-  figure.height = NAN;
+  figure.height = nan("");
   expect_rule("120 to 10000");
   figure.scale = 100;
   expect_rule("30000 pixels");

@@ -202,8 +202,8 @@ static void values_that_axes_cannot_show(void **state)
   assert_true(pol_range_usable(-1, 0));
   assert_false(pol_range_usable(-1, 1));
   assert_false(pol_range_usable(0, 1));
-  assert_false(pol_range_usable(NAN, 0));
-  assert_false(pol_range_usable(NAN, 1));
+  assert_false(pol_range_usable(nan(""), 0));
+  assert_false(pol_range_usable(nan(""), 1));
   assert_false(pol_range_usable(-HUGE_VAL, 0));
   assert_false(pol_range_usable(HUGE_VAL, 1));
 }
