@@ -14,8 +14,10 @@ if(PkgConfig_FOUND)
   # OpenBLAS where it is, any other LAPACK where it is not.
   pkg_search_module(POLHODE_LAPACK ${POLHODE_NEED} IMPORTED_TARGET openblas lapack)
 endif()
+find_package(Threads ${POLHODE_NEED})
 find_package(KLU ${POLHODE_NEED})
 
 set(POLHODE_DEPENDENCIES
   PkgConfig::POLHODE_CAIRO PkgConfig::POLHODE_JANSSON PkgConfig::POLHODE_HDF5 PkgConfig::POLHODE_ZLIB
-  PkgConfig::POLHODE_LAPACKE PkgConfig::POLHODE_LAPACK KLU::KLU m)
+  PkgConfig::POLHODE_LAPACKE PkgConfig::POLHODE_LAPACK KLU::KLU
+  Threads::Threads m)

@@ -68,14 +68,18 @@ pol_status pol_result_read_rows(pol_result *result, long first, long count, doub
 typedef struct pol_hdf5 pol_hdf5;
 
 /* Creates or replaces the file, at once: until the new file is readable it has the name PATH.new.
- * Of about (may be NULL) name, model, overrides and settings are stored where they are there.  The
- * record must outlive the writer.  POL_IO: the path cannot be written; errno says why, or is 0. */
+ * Of about (may be NULL) name, model, overrides and settings are stored where they are there.  With
+ * background, a thread packs and writes, so that the simulation hardly waits; polhode's own calls
+ * are safe then, but a program that calls HDF5 itself meanwhile needs a thread-safe build of it.
+ * The record must outlive the writer.  POL_IO: the path cannot be written; errno says why, or is 0.
+ */
 pol_status pol_hdf5_create(pol_hdf5 **hdf5, const char *path, const pol_record *record,
-                           const pol_result_info *about);
+                           const pol_result_info *about, int background);
 /* Adds the record's values now.  POL_IO: the disk is full or gone; every later call then answers
  * the same. */
 pol_status pol_hdf5_write(pol_hdf5 *hdf5);
-/* Writes all rows to the file, so that a reader finds them. */
+/* Writes all rows to the file, so that a reader in another process finds them; in this process the
+ * file can be read when it is closed. */
 pol_status pol_hdf5_flush(pol_hdf5 *hdf5);
 /* Writes what is left and how the run ended: status is "done", "failed" or "interrupted", failure
  * (may be NULL) says why it failed.  Closes and frees.  POL_IO if anything, now or before, could

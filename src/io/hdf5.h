@@ -21,6 +21,11 @@
 #define POL_H5_CHANNEL_DATASETS "/channels/dataset"
 #define POL_H5_CHANNEL_COLUMNS "/channels/column"
 
+/* The HDF5 library is not made for threads: all of polhode's calls into it are between these two.
+ */
+void pol_h5_lock(void);
+void pol_h5_unlock(void);
+
 /* --- layout ----------------------------------------------------------------------------------- */
 
 /* A dataset: the channels of one quantity of one object. */

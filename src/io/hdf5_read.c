@@ -32,8 +32,10 @@ static void release(pol_result *result)
 {
   hdf5_data *data = result->data;
   if (data == NULL) return;
+  pol_h5_lock();
   if (data->dataset > 0) H5Dclose(data->dataset);
   if (data->file > 0) H5Fclose(data->file);
+  pol_h5_unlock();
   text_list *lists[] = {&data->names, &data->units, &data->paths, &data->overrides};
   for (int i = 0; i < 4; i++) free(lists[i]->texts);
   for (int i = 0; i < 6; i++) free(data->texts[i]);
@@ -268,11 +270,13 @@ static pol_status read_values(pol_result *result, int channel, long first, long 
                               size_t stride)
 {
   pol_status status;
+  pol_h5_lock();
   H5E_BEGIN_TRY
   {
     status = read_column(result->data, channel, first, count, out, stride);
   }
   H5E_END_TRY
+  pol_h5_unlock();
   return status;
 }
 
@@ -327,10 +331,12 @@ pol_status pol_result_open_hdf5(pol_result *result, const char *path, char *mess
   result->release = release;
   result->read = read_values;
   pol_status status;
+  pol_h5_lock();
   H5E_BEGIN_TRY
   {
     status = read_all(result, path, message, size);
   }
   H5E_END_TRY
+  pol_h5_unlock();
   return status;
 }

@@ -9,47 +9,84 @@
  * a chunk has a fixed size, so that it can be written again in its place when more rows have come.
  * A flush first brings the numbers to the file, then raises /run/rows: that many rows are complete
  * in all datasets.
+ *
+ * The library cannot close a file in order once the disk is full.  So the space for a block is
+ * reserved before the library may write it; what is left over is cut off at the end.
+ *
+ * Packing and writing take longer than the steps of a small mechanism, so they can be left to a
+ * thread of the writer.  There are two blocks: while the thread writes one, the other is filled.
  */
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>
+#include <fcntl.h>
 #include <hdf5.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "io/errors.h"
 #include "io/hdf5.h"
 
 /* Numbers in a block, and its rows. */
-enum { BLOCK_SIZE = 1 << 17, MIN_ROWS = 16, MAX_ROWS = 4096 };
+enum { BLOCK_SIZE = 1 << 18, MIN_ROWS = 16, MAX_ROWS = 4096 };
 /* Sizes of the texts that change during a run. */
 enum { STATUS_SIZE = 16, FAILURE_SIZE = 512 };
 /* Small pieces of structure never cross the border of a page, where the system may cut a write. */
 enum { PAGE_SIZE = 4096 };
+/* Space of a dataset for its description, and for its part of an index beside the chunk itself. */
+enum { DESCRIPTION_SIZE = 4 * PAGE_SIZE, INDEX_SIZE = 3 * PAGE_SIZE };
+/* Space for closing the file, and for what all files have. */
+enum { MARGIN = 1 << 18 };
 enum { DEFLATE_LEVEL = 1 };
 /* H5Dwrite_chunk: all filters were applied, or neither of the two. */
 enum { PACKED = 0, UNPACKED = 3 };
 /* Seconds after which a full block, and any block, is flushed. */
 static const double full_interval = 0.5, any_interval = 1.0;
 
+/* A piece of work: rows to write, and whether to flush then. */
+typedef struct job {
+  const double *block;
+  size_t used;   /* rows of it */
+  hsize_t start; /* rows before it */
+  int unpacked;
+  int flush;
+} job;
+
 struct pol_hdf5 {
   const pol_record *record;
   pol_h5_layout layout;
   pol_h5_packer *packer;
   hid_t file;
-  hid_t *datasets; /* of the series of the layout; 0 where not open */
+  int descriptor;   /* a second one of the same file */
+  hsize_t reserved; /* bytes of the file that the disk has for sure */
+  hid_t *datasets;  /* of the series of the layout; 0 where not open */
   hid_t rows, status_text, failure_text;
 
   size_t columns, block_rows;
-  double *block; /* [block_rows][columns] */
-  double *chunk; /* the numbers of one chunk */
-  size_t used;   /* rows in the block */
-  hsize_t start; /* rows before the block */
-  hsize_t flushed;
-  int unpacked; /* the block has been written in part */
+  double *blocks[2]; /* each [block_rows][columns] */
+  double *chunk;     /* the numbers of one chunk */
+
+  /* What is being filled; blocks[filling]. */
+  int filling;
+  size_t used;    /* rows in the block */
+  hsize_t start;  /* rows before the block */
+  hsize_t handed; /* rows handed over to be flushed */
+  int unpacked;   /* the block has been written in part */
   double last_flush;
+
+  /* The thread; while it is busy the job and the status are its own. */
+  int background;
+  pthread_t thread;
+  pthread_mutex_t mutex;
+  pthread_cond_t changed;
+  int busy, stopping;
+  job now;
+  hsize_t written; /* rows that are in all datasets */
   pol_status status;
   int reason; /* errno of the first failure */
 };
@@ -59,6 +96,36 @@ static double seconds(void)
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* --- space ------------------------------------------------------------------------------------ */
+
+/* Makes sure that the file can grow by so many bytes; 0 if not, and errno says why. */
+static int reserve(pol_hdf5 *h, size_t bytes)
+{
+  hsize_t size;
+  if (H5Fget_filesize(h->file, &size) < 0) return 0;
+  const hsize_t need = size + bytes;
+  if (need <= h->reserved) return 1;
+  errno = posix_fallocate(h->descriptor, (off_t)h->reserved, (off_t)(need - h->reserved));
+  if (errno != 0) return 0;
+  h->reserved = need;
+  return 1;
+}
+
+/* Cuts off what was reserved too much, when the library has closed the file: where it ends stands
+ * at byte 28, eight bytes, lowest first (HDF5 file format, superblock version 3). */
+static void give_back(pol_hdf5 *h)
+{
+  unsigned char bytes[8];
+  off_t size = 0;
+  if (pread(h->descriptor, bytes, sizeof bytes, 28) == sizeof bytes)
+    for (int i = 7; i >= 0; i--) size = 256 * size + bytes[i];
+  if (size > 0 && (hsize_t)size < h->reserved) {
+    const int cut = ftruncate(h->descriptor, size);
+    (void)cut; /* too long does no harm */
+  }
+  close(h->descriptor);
 }
 
 /* --- texts ------------------------------------------------------------------------------------ */
@@ -284,6 +351,22 @@ static pol_status put_structure(pol_hdf5 *h, const pol_result_info *about)
   return status;
 }
 
+/* More than all that takes. */
+static size_t description_size(const pol_hdf5 *h, const pol_result_info *about)
+{
+  size_t longest = 1, size = MARGIN + (size_t)h->layout.count * DESCRIPTION_SIZE;
+  for (int i = 0; i < (int)h->columns; i++) {
+    const size_t length = strlen(pol_record_channel(h->record, i)->name);
+    if (longest < length) longest = length;
+  }
+  size += 10 * h->columns * longest; /* escaped paths may be three times as long */
+  if (about != NULL && about->model != NULL) size += strlen(about->model);
+  if (about != NULL && about->settings != NULL) size += strlen(about->settings);
+  for (int i = 0; about != NULL && i < about->num_overrides; i++)
+    size += strlen(about->overrides[i]) * (size_t)about->num_overrides;
+  return size;
+}
+
 static hid_t create_file(const char *path)
 {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS), create = H5Pcreate(H5P_FILE_CREATE);
@@ -315,53 +398,135 @@ static void gather(const pol_hdf5 *h, const pol_h5_series *series)
   const int *channels = h->layout.channels + series->first;
   const size_t columns = (size_t)series->columns;
   double *to = h->chunk;
-  for (size_t n = 0; n < h->used; n++) {
-    const double *row = h->block + n * h->columns;
+  for (size_t n = 0; n < h->now.used; n++) {
+    const double *row = h->now.block + n * h->columns;
     for (size_t k = 0; k < columns; k++) *to++ = row[channels[k]];
   }
-  memset(to, 0, (h->block_rows - h->used) * columns * sizeof *to);
+  memset(to, 0, (h->block_rows - h->now.used) * columns * sizeof *to);
 }
 
 /* Writes the block into all datasets; packed if the chunk will not change any more. */
 static pol_status write_block(pol_hdf5 *h)
 {
+  const job *now = &h->now;
   for (int s = 0; s < h->layout.count; s++) {
     const pol_h5_series *series = &h->layout.series[s];
     const size_t count = h->block_rows * (size_t)series->columns;
-    const hsize_t extent[2] = {h->start + h->used, (hsize_t)series->columns};
-    const hsize_t offset[2] = {h->start, 0};
+    const hsize_t extent[2] = {now->start + now->used, (hsize_t)series->columns};
+    const hsize_t offset[2] = {now->start, 0};
     size_t size = count * sizeof *h->chunk;
     const void *bytes = h->chunk;
     gather(h, series);
-    if (!h->unpacked) bytes = pol_h5_pack(h->packer, h->chunk, count, &size);
+    if (!now->unpacked) bytes = pol_h5_pack(h->packer, h->chunk, count, &size);
     if (bytes == NULL || H5Dset_extent(h->datasets[s], extent) < 0 ||
-        H5Dwrite_chunk(h->datasets[s], H5P_DEFAULT, h->unpacked ? UNPACKED : PACKED, offset, size,
+        H5Dwrite_chunk(h->datasets[s], H5P_DEFAULT, now->unpacked ? UNPACKED : PACKED, offset, size,
                        bytes) < 0)
       return fail(h);
   }
+  h->written = now->start + now->used;
   return POL_OK;
 }
 
-/* Numbers first, then their count. */
+/* Numbers first, then their count.  The library also cuts off what was reserved. */
 static pol_status flush_file(pol_hdf5 *h)
 {
-  const hsize_t rows = h->start + h->used;
-  if (H5Fflush(h->file, H5F_SCOPE_LOCAL) < 0 || !set_rows(h, rows) || H5Dflush(h->rows) < 0)
+  if (H5Fflush(h->file, H5F_SCOPE_LOCAL) < 0 || !set_rows(h, h->written) || H5Dflush(h->rows) < 0)
     return fail(h);
-  h->flushed = rows;
-  h->last_flush = seconds();
-  return POL_OK;
+  return H5Fget_filesize(h->file, &h->reserved) >= 0 ? POL_OK : fail(h);
 }
 
-/* A full block is done; flushed if it is time. */
-static pol_status finish_block(pol_hdf5 *h)
+static void do_job(pol_hdf5 *h)
 {
-  pol_status status = write_block(h);
-  if (status == POL_OK && seconds() - h->last_flush > full_interval) status = flush_file(h);
-  h->start += h->used;
-  h->used = 0;
-  h->unpacked = 0;
+  const size_t block = h->block_rows * h->columns * sizeof(double);
+  if (h->status != POL_OK) return;
+  pol_h5_lock();
+  errno = 0;
+  H5E_BEGIN_TRY
+  {
+    if (!reserve(h, block + (size_t)h->layout.count * INDEX_SIZE + MARGIN)) fail(h);
+    if (h->status == POL_OK && h->now.used > 0) write_block(h);
+    if (h->status == POL_OK && h->now.flush) flush_file(h);
+  }
+  H5E_END_TRY
+  pol_h5_unlock();
+}
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+static void *work(void *user)
+{
+  pol_hdf5 *h = user;
+  pthread_mutex_lock(&h->mutex);
+  for (;;) {
+    while (!h->busy && !h->stopping) pthread_cond_wait(&h->changed, &h->mutex);
+    if (!h->busy) break;
+    pthread_mutex_unlock(&h->mutex);
+    do_job(h);
+    pthread_mutex_lock(&h->mutex);
+    h->busy = 0;
+    pthread_cond_signal(&h->changed);
+  }
+  pthread_mutex_unlock(&h->mutex);
+  return NULL;
+}
+
+/* Signals are for the other threads. */
+static void start_thread(pol_hdf5 *h)
+{
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_mutex_init(&h->mutex, NULL);
+  pthread_cond_init(&h->changed, NULL);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int failed = pthread_create(&h->thread, NULL, work, h);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  h->background = !failed; /* without a thread it is slower, but works */
+}
+
+static void stop_thread(pol_hdf5 *h)
+{
+  if (!h->background) return;
+  pthread_mutex_lock(&h->mutex);
+  h->stopping = 1;
+  pthread_cond_signal(&h->changed);
+  pthread_mutex_unlock(&h->mutex);
+  pthread_join(h->thread, NULL);
+  pthread_cond_destroy(&h->changed);
+  pthread_mutex_destroy(&h->mutex);
+  h->background = 0;
+}
+
+/* Waits until the work before is done, gives its status, and hands over the rows of the block. */
+static pol_status hand_over(pol_hdf5 *h, int flush)
+{
+  const job next = {h->blocks[h->filling], h->used, h->start, h->unpacked, flush};
+  if (flush) {
+    h->handed = h->start + h->used;
+    h->last_flush = seconds();
+  }
+  if (!h->background) {
+    h->now = next;
+    do_job(h);
+    return h->status;
+  }
+  pthread_mutex_lock(&h->mutex);
+  while (h->busy) pthread_cond_wait(&h->changed, &h->mutex);
+  const pol_status status = h->status;
+  h->now = next;
+  h->busy = 1;
+  pthread_cond_signal(&h->changed);
+  pthread_mutex_unlock(&h->mutex);
   return status;
+}
+
+/* Waits for the thread; gives its status. */
+static pol_status wait_for_thread(pol_hdf5 *h)
+{
+  if (!h->background) return h->status;
+  pthread_mutex_lock(&h->mutex);
+  while (h->busy) pthread_cond_wait(&h->changed, &h->mutex);
+  pthread_mutex_unlock(&h->mutex);
+  return h->status;
 }
 
 /* --- the writer ------------------------------------------------------------------------------- */
@@ -372,7 +537,8 @@ static void release(pol_hdf5 *h)
   pol_h5_packer_free(&h->packer);
   pol_h5_layout_free(&h->layout);
   free(h->datasets);
-  free(h->block);
+  free(h->blocks[0]);
+  free(h->blocks[1]);
   free(h->chunk);
   free(h);
 }
@@ -390,9 +556,11 @@ static pol_status allocate(pol_hdf5 *h)
   if (h->block_rows < MIN_ROWS) h->block_rows = MIN_ROWS;
   if (h->block_rows > MAX_ROWS) h->block_rows = MAX_ROWS;
   h->datasets = calloc((size_t)h->layout.count, sizeof *h->datasets);
-  h->block = malloc(h->block_rows * h->columns * sizeof *h->block);
+  for (int i = 0; i < 2; i++)
+    h->blocks[i] = malloc(h->block_rows * h->columns * sizeof *h->blocks[i]);
   h->chunk = malloc(h->block_rows * widest * sizeof *h->chunk);
-  if (h->datasets == NULL || h->block == NULL || h->chunk == NULL) return POL_NO_MEMORY;
+  if (h->datasets == NULL || h->blocks[0] == NULL || h->blocks[1] == NULL || h->chunk == NULL)
+    return POL_NO_MEMORY;
   return pol_h5_packer_create(&h->packer, h->block_rows * widest);
 }
 
@@ -402,13 +570,19 @@ static pol_status build_file(pol_hdf5 *h, const char *path, const char *first_na
 {
   h->file = create_file(first_name);
   if (h->file < 0) return POL_IO;
-  pol_status status = put_structure(h, about);
-  if (status == POL_OK && (H5Fstart_swmr_write(h->file) < 0 ||
-                           H5Fflush(h->file, H5F_SCOPE_LOCAL) < 0 || rename(first_name, path) != 0))
+  void *handle;
+  pol_status status = POL_IO;
+  h->descriptor = H5Fget_vfd_handle(h->file, H5P_DEFAULT, &handle) < 0 ? -1 : dup(*(int *)handle);
+  if (h->descriptor >= 0 && reserve(h, description_size(h, about)))
+    status = put_structure(h, about);
+  if (status == POL_OK &&
+      (H5Fstart_swmr_write(h->file) < 0 || H5Fflush(h->file, H5F_SCOPE_LOCAL) < 0 ||
+       H5Fget_filesize(h->file, &h->reserved) < 0 || rename(first_name, path)))
     status = POL_IO;
   if (status != POL_OK) {
     const int reason = errno;
     H5Fclose(h->file);
+    if (h->descriptor >= 0) close(h->descriptor);
     remove(first_name);
     errno = reason;
   }
@@ -416,7 +590,7 @@ static pol_status build_file(pol_hdf5 *h, const char *path, const char *first_na
 }
 
 pol_status pol_hdf5_create(pol_hdf5 **hdf5, const char *path, const pol_record *record,
-                           const pol_result_info *about)
+                           const pol_result_info *about, int background)
 {
   *hdf5 = NULL;
   pol_hdf5 *h = calloc(1, sizeof *h);
@@ -427,15 +601,18 @@ pol_status pol_hdf5_create(pol_hdf5 **hdf5, const char *path, const pol_record *
   if (first_name == NULL) status = POL_NO_MEMORY;
   errno = 0;
   if (status == POL_OK) {
+    pol_h5_lock();
     H5E_BEGIN_TRY
     {
       status = build_file(h, path, first_name, about);
     }
     H5E_END_TRY
+    pol_h5_unlock();
   }
   const int reason = errno;
   free(first_name);
   h->last_flush = seconds();
+  if (status == POL_OK && background) start_thread(h);
   if (status == POL_OK)
     *hdf5 = h;
   else
@@ -444,67 +621,74 @@ pol_status pol_hdf5_create(pol_hdf5 **hdf5, const char *path, const pol_record *
   return status;
 }
 
+/* What a failure of the thread looks like to the caller. */
+static pol_status answer(const pol_hdf5 *h, pol_status status)
+{
+  if (status != POL_OK) errno = h->reason;
+  return status;
+}
+
 pol_status pol_hdf5_flush(pol_hdf5 *h)
 {
-  if (h->status != POL_OK || h->flushed == h->start + h->used) return h->status;
-  pol_status status = POL_OK;
-  errno = 0;
-  H5E_BEGIN_TRY
-  {
-    if (h->used > 0) {
-      h->unpacked = 1;
-      status = write_block(h);
-    }
-    if (status == POL_OK) status = flush_file(h);
+  if (h->handed < h->start + h->used) {
+    h->unpacked = h->used > 0;
+    hand_over(h, 1);
   }
-  H5E_END_TRY
-  return status;
+  return answer(h, wait_for_thread(h));
 }
 
 pol_status pol_hdf5_write(pol_hdf5 *h)
 {
-  if (h->status != POL_OK) {
-    errno = h->reason;
-    return h->status;
-  }
-  pol_record_row(h->record, h->block + h->used * h->columns);
+  pol_record_row(h->record, h->blocks[h->filling] + h->used * h->columns);
   h->used++;
-  if (h->used < h->block_rows)
-    return seconds() - h->last_flush > any_interval ? pol_hdf5_flush(h) : POL_OK;
-
-  pol_status status;
-  errno = 0;
-  H5E_BEGIN_TRY
-  {
-    status = finish_block(h);
+  const double waited = seconds() - h->last_flush;
+  pol_status status = POL_OK;
+  if (h->used == h->block_rows) {
+    status = hand_over(h, waited > full_interval);
+    h->start += h->used;
+    h->used = 0;
+    h->unpacked = 0;
+    h->filling = !h->filling;
+  } else if (waited > any_interval) {
+    h->unpacked = 1;
+    status = hand_over(h, 1);
   }
-  H5E_END_TRY
-  return status;
+  return answer(h, status);
 }
 
-/* The last rows, and how it ended. */
+/* How it ended, and as many rows as could be written. */
 static void finish_file(pol_hdf5 *h, const char *status, const char *failure)
 {
-  if (h->status == POL_OK && h->used > 0) write_block(h);
-  if (h->status == POL_OK) flush_file(h);
+  if (h->status != POL_OK) {
+    status = "failed";
+    if (failure == NULL) failure = "the result could not be written to its end";
+    flush_file(h);
+  }
   if (!set_text(h->failure_text, failure != NULL ? failure : "", FAILURE_SIZE) ||
       !set_text(h->status_text, status, STATUS_SIZE))
     fail(h);
+  reserve(h, MARGIN);
   if (H5Fclose(h->file) < 0) fail(h);
+  give_back(h);
 }
 
 pol_status pol_hdf5_close(pol_hdf5 **hdf5, const char *status, const char *failure)
 {
   if (hdf5 == NULL || *hdf5 == NULL) return POL_OK;
+  pol_hdf5 *h = *hdf5;
+  hand_over(h, 1);
+  stop_thread(h);
+  pol_h5_lock();
   errno = 0;
   H5E_BEGIN_TRY
   {
-    finish_file(*hdf5, status, failure);
+    finish_file(h, status, failure);
   }
   H5E_END_TRY
-  const pol_status result = (*hdf5)->status;
-  const int reason = (*hdf5)->reason;
-  release(*hdf5);
+  pol_h5_unlock();
+  const pol_status result = h->status;
+  const int reason = h->reason;
+  release(h);
   *hdf5 = NULL;
   errno = reason;
   return result;

@@ -34,7 +34,7 @@ static const room rooms[] = {
     {"analysis", " simulation.h ", " base lie linalg dae mechanism formulation integrators ", " ",
      " "},
     {"io", " model.h result.h ", " base lie linalg dae mechanism formulation integrators analysis ",
-     " jansson.h hdf5.h zlib.h unistd.h ", " "},
+     " jansson.h hdf5.h zlib.h pthread.h fcntl.h unistd.h ", " "},
     {"plot", " plot.h ", " base ", " cairo.h ", " "},
     {"cli", " polhode.h ",
      " base lie linalg dae mechanism formulation integrators analysis io plot ",

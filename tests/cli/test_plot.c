@@ -229,6 +229,28 @@ static void logarithmic_axes_leave_out_what_is_not_positive(void **state)
   assert_string_equal(out, "");
 }
 
+/* A result in HDF5 gives the same picture as one in CSV. */
+static void hdf5_results_are_drawn_too(void **state)
+{
+  (void)state;
+  static char csv[OUTPUT_SIZE];
+  static const char *const ends[] = {"csv", "h5"};
+  for (int i = 0; i < 2; i++) {
+    char line[400];
+    snprintf(line, sizeof line,
+             "polhode run %s/models/bruels-cardona-2010/heavy_top.json --end 0.05 --quiet --out "
+             "run.%s",
+             POLHODE_SOURCE_DIR, ends[i]);
+    expect(line, 0);
+    snprintf(line, sizeof line, "polhode plot run.%s top energy --out a.svg", ends[i]);
+    draw(line, "a.svg");
+    if (i == 0) strcpy(csv, picture);
+  }
+  assert_string_equal(picture, csv);
+  remove("run.csv");
+  remove("run.h5");
+}
+
 static void a_time_window_can_be_chosen(void **state)
 {
   (void)state;
@@ -354,6 +376,7 @@ int main(void)
       cmocka_unit_test(a_result_may_lack_a_quantity),
       cmocka_unit_test(another_quantity_can_be_the_x_axis),
       cmocka_unit_test(logarithmic_axes_leave_out_what_is_not_positive),
+      cmocka_unit_test(hdf5_results_are_drawn_too),
       cmocka_unit_test(a_time_window_can_be_chosen),
       cmocka_unit_test(png_has_its_size),
       cmocka_unit_test(json_tells_what_was_plotted),
