@@ -1,6 +1,7 @@
-/* From the numbers of a series to a curve in pixels, and thinning it out: M4 for what is too
- * dense, then straight pieces (C. M. Williams: An efficient algorithm for the piecewise linear
- * approximation of planar curves, 1978).
+/* From the numbers of a series to a curve in pixels, and thinning it out: M4 for what is too dense,
+ * straight pieces for what is nearly straight (C. M. Williams: An efficient algorithm for the
+ * piecewise linear approximation of planar curves, 1978), and a raster of pixels for what runs over
+ * itself.
  */
 #include "plot/curve.h"
 
@@ -171,6 +172,66 @@ void pol_curve_straighten(pol_curve *curve)
     c = (cone){.anchor = p};
   }
   curve->count = kept;
+}
+
+/* --- covered lines ---------------------------------------------------------------------------- */
+
+/* The pixels of a box. */
+typedef struct raster {
+  pol_box box;
+  int width, height;
+  unsigned char *covered;
+} raster;
+
+/* Covers the pixels on the way from a to b; gives whether there was any new one. */
+static int cover(raster *r, pol_point a, pol_point b)
+{
+  const int steps = (int)ceil(fmax(fabs(b.x - a.x), fabs(b.y - a.y)));
+  int any_new = 0;
+  for (int k = 0; k <= steps; k++) {
+    const double s = steps > 0 ? (double)k / steps : 0;
+    const double x = floor(a.x + s * (b.x - a.x) - r->box.x);
+    const double y = floor(a.y + s * (b.y - a.y) - r->box.y);
+    if (x < 0 || y < 0 || x >= r->width || y >= r->height) continue;
+    unsigned char *pixel = &r->covered[(size_t)y * (size_t)r->width + (size_t)x];
+    any_new |= !*pixel;
+    *pixel = 1;
+  }
+  return any_new;
+}
+
+/* Adds a line; it goes on from the last if it starts where that ended. */
+static pol_status push_line(pol_curve *curve, int goes_on, pol_point a, pol_point b)
+{
+  pol_status status = POL_OK;
+  if (!goes_on && curve->count > 0) status = push(curve, POL_GAP);
+  if (!goes_on && status == POL_OK) status = push(curve, a);
+  return status == POL_OK ? push(curve, b) : status;
+}
+
+pol_status pol_curve_drop_covered(pol_curve *curve, pol_box box)
+{
+  raster r = {box, (int)box.width + 1, (int)box.height + 1, NULL};
+  pol_curve kept = {0};
+  pol_status status = POL_OK;
+  int goes_on = 0;
+  r.covered = calloc((size_t)r.width * (size_t)r.height, 1);
+  if (r.covered == NULL) return POL_NO_MEMORY;
+  for (size_t i = 1; i < curve->count && status == POL_OK; i++) {
+    const pol_point a = curve->points[i - 1], b = curve->points[i];
+    const int is_line = !isnan(a.x) && !isnan(b.x);
+    const int needed = is_line && cover(&r, a, b);
+    if (needed) status = push_line(&kept, goes_on, a, b);
+    goes_on = needed;
+  }
+  free(r.covered);
+  if (status == POL_OK) {
+    pol_curve_free(curve);
+    *curve = kept;
+  } else {
+    pol_curve_free(&kept);
+  }
+  return status;
 }
 
 void pol_curve_free(pol_curve *curve)

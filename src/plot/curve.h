@@ -31,6 +31,9 @@ pol_status pol_curve_make(pol_curve *curve, const pol_series *series, const pol_
                           const pol_scale *y);
 /* Leaves out points that straight lines pass closer than can be seen. */
 void pol_curve_straighten(pol_curve *curve);
+/* Leaves out lines that reach no pixel of the box which lines before them have not covered: for
+ * curves that run over the same places many times.  POL_NO_MEMORY leaves the curve as it was. */
+pol_status pol_curve_drop_covered(pol_curve *curve, pol_box box);
 void pol_curve_free(pol_curve *curve);
 
 #endif

@@ -19,7 +19,8 @@ static const double below_ticks = 22; /* labels of the x ticks */
 static const double below_label = 20; /* label of the x axis */
 static const double tick_distance_y = 26, most_ticks_y = 11;
 static const double tick_distance_x = 48, most_ticks_x = 8;
-static const double most_hidden = 4; /* pixels of curves that a legend may hide */
+static const size_t many_points = 10000; /* of a curve that should be thinned out further */
+static const double most_hidden = 4;     /* pixels of curves that a legend may hide */
 
 static int is_given(const char *text)
 {
@@ -192,7 +193,10 @@ static pol_status make_curves(pol_layout *layout)
     for (int k = 0; k < p->panel->num_series; k++) {
       pol_status status = pol_curve_make(&p->curves[k], &p->panel->series[k], &layout->x, &p->y);
       if (status != POL_OK) return status;
-      if (p->panel->series[k].marker == POL_MARKER_NONE) pol_curve_straighten(&p->curves[k]);
+      if (p->panel->series[k].marker != POL_MARKER_NONE) continue;
+      pol_curve_straighten(&p->curves[k]);
+      if (p->curves[k].count > many_points) status = pol_curve_drop_covered(&p->curves[k], p->box);
+      if (status != POL_OK) return status;
     }
   }
   return POL_OK;

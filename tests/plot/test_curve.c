@@ -164,6 +164,42 @@ static void a_straight_line_needs_two_points(void **state)
   assert_true(curve.points[1].x == 250 && curve.points[2].x == 125);
 }
 
+/* A thousand turns on the same circle are one turn. */
+static void covered_lines_are_left_out(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < MANY; i++)
+    set(i, 5 + 4 * cos((double)i * 0.0314), 0.8 * sin((double)i * 0.0314));
+  y[1000] = nan("");
+  make(MANY, &across, &up);
+  static unsigned char before[201][501], after[201][501];
+  const pol_box box = {100, 100, 500, 200};
+  const size_t all = curve.count;
+  for (size_t i = 0; i < all; i++)
+    if (!isnan(curve.points[i].x))
+      before[(int)curve.points[i].y - 100][(int)curve.points[i].x - 100] = 1;
+  assert_int_equal(pol_curve_drop_covered(&curve, box), POL_OK);
+  assert_in_range(curve.count, 100, all / 50);
+  for (size_t i = 1; i < curve.count; i++) {
+    const pol_point a = curve.points[i - 1], b = curve.points[i];
+    for (int k = 0; !isnan(a.x + b.x) && k <= 20; k++)
+      after[(int)(a.y + k / 20.0 * (b.y - a.y)) - 100][(int)(a.x + k / 20.0 * (b.x - a.x)) - 100] =
+          1;
+  }
+  /* every point that was there is covered, to a pixel */
+  for (int row = 1; row < 200; row++)
+    for (int column = 1; column < 500; column++) {
+      int near = 0;
+      for (int n = 0; n < 9; n++) near |= after[row - 1 + n / 3][column - 1 + n % 3];
+      assert_true(!before[row][column] || near);
+    }
+  /* what lies outside is not needed */
+  set(0, 20, 0), set(1, 30, 0.5), set(2, 40, 0);
+  make(3, &across, &up);
+  assert_int_equal(pol_curve_drop_covered(&curve, box), POL_OK);
+  assert_int_equal(curve.count, 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -173,6 +209,7 @@ int main(void)
       cmocka_unit_test_teardown(phase_curves_are_not_thinned_out, tear_down),
       cmocka_unit_test_teardown(straight_pieces_stay_on_the_curve, tear_down),
       cmocka_unit_test_teardown(a_straight_line_needs_two_points, tear_down),
+      cmocka_unit_test_teardown(covered_lines_are_left_out, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,9 +6,9 @@
 
 #include <polhode/plot.h>
 
-enum { COUNT = 600 };
+enum { COUNT = 12000 };
 
-static double t[COUNT], y[2][COUNT];
+static double t[COUNT], x[COUNT], y[2][COUNT];
 
 static pol_figure make_figure(void)
 {
@@ -17,10 +17,11 @@ static pol_figure make_figure(void)
   for (int i = 0; i < COUNT; i++) {
     t[i] = i;
     y[0][i] = i % 2; /* its legend goes beside: curves are made twice */
+    x[i] = i % 173;  /* back and forth: lines that are covered are left out */
     y[1][i] = i % 50 ? sin(0.1 * i) : (double)NAN;
   }
   for (int k = 0; k < 2; k++) {
-    series[k] = (pol_series){.x = t, .y = y[k], .count = COUNT, .label = "series"};
+    series[k] = (pol_series){.x = k == 0 ? t : x, .y = y[k], .count = COUNT, .label = "series"};
     panels[k] = pol_panel_default();
     panels[k].series = &series[k];
     panels[k].num_series = 1;
