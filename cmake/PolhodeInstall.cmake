@@ -1,5 +1,5 @@
 # What is installed: the command, both libraries, headers, the pkg-config file, the CMake package, the
-# models and their schema, the licence.
+# models and their schema, manual pages and completion scripts, the licence.
 
 include(CMakePackageConfigHelpers)
 
@@ -9,6 +9,9 @@ set(data_dir ${CMAKE_INSTALL_DATADIR}/polhode)
 install(TARGETS polhode_cli)
 install(DIRECTORY include/polhode DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
 install(DIRECTORY models schema DESTINATION ${data_dir} FILES_MATCHING PATTERN *.json)
+install(DIRECTORY ${shell_files}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})
+install(DIRECTORY ${shell_files}/bash-completion ${shell_files}/zsh
+  DESTINATION ${CMAKE_INSTALL_DATADIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Two export files, because only users of the static library need the libraries it is built on.
@@ -33,6 +36,7 @@ file(RELATIVE_PATH pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INST
 string(REGEX REPLACE "/$" "" pc_prefix ${pc_prefix})
 # For the static library it names the shared libraries below it: naming their pkg-config modules
 # instead would ask for all that a wholly static program needs, down to the Fortran run-time library.
+list(JOIN POLHODE_CAIRO_LDFLAGS " " pc_cairo)
 list(JOIN POLHODE_JANSSON_LDFLAGS " " pc_jansson)
 list(JOIN POLHODE_HDF5_LDFLAGS " " pc_hdf5)
 list(JOIN POLHODE_ZLIB_LDFLAGS " " pc_zlib)

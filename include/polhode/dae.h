@@ -84,6 +84,11 @@ typedef struct pol_dae {
    * NULL where g does not depend on lambda. */
   const pol_pattern *feedback;
 
+  /* How many of the last velocities are first-order states: quantities with units of their own,
+   * velocities of coordinates that nothing reads.  They have the last factor of the group, of kind
+   * POL_REAL and this dimension.  Each is judged by its own size. */
+  int num_states;
+
   size_t scratch_size; /* numbers in scratch */
 
   /* Adds the terms asked for.  >0: recoverable (the integrator fails this step), <0: abort. */
@@ -91,7 +96,8 @@ typedef struct pol_dae {
                          void *user);
 
   /* 1: the group is R^n and M does not depend on q, which the variational and the energy-momentum
-   * methods need. */
+   * methods need.  A formulation says 0 where forces have expressions, too, which they do not know.
+   */
   int constant_mass;
 
   /* Optional, with constant_mass: the force between two configurations for methods that conserve
@@ -122,6 +128,10 @@ typedef struct pol_dae {
    * writes what and where.  A step that arrives at one fails; near one, a failed step is its fault.
    */
   int (*singular)(const double *q, char *text, size_t size, void *user);
+
+  /* Optional: names what made the last evaluate() with this scratch fail: "force 'rope': its points
+   * coincide".  Leaves text alone if it did not fail, or nothing is known. */
+  void (*blame)(const double *scratch, char *text, size_t size, void *user);
 
   void *user; /* handed to the callbacks */
 } pol_dae;

@@ -46,7 +46,7 @@ int pol_formulation_count(void); /* kinds are 0 .. count-1 */
 typedef struct pol_formulation pol_formulation;
 
 /* POL_BAD_ARGUMENT, with the reason in message (NULL only if size is 0), if this formulation cannot
- * express the mechanism. */
+ * express the mechanism, or an expression of the mechanism is wrong; POL_NO_MEMORY. */
 pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulation_kind kind,
                                     char *message, size_t size);
 
@@ -64,6 +64,14 @@ pol_formulation_kind pol_formulation_get_kind(const pol_formulation *formulation
  * assembler should keep the velocity. */
 void pol_formulation_initial(const pol_formulation *formulation, double *q, double *v,
                              unsigned char *keep);
+
+/* Moves initial values q, v (as of pol_formulation_initial) to the nearest that satisfy the
+ * constraints at time t and leave what the bodies keep (pol_body.keep) as it is, to round-off.
+ * POL_INCONSISTENT, with bodies and joints named, if the constraints do not allow that.  POL_OK
+ * without any change if no body keeps anything.  Allocates its workspace. */
+pol_status pol_formulation_assemble(const pol_formulation *formulation, pol_solver_kind solver,
+                                    double t, double *q, double *v, const unsigned char *keep,
+                                    pol_diagnostics *diagnostics);
 
 /* A joint's rows are satisfied by more than one attitude: axes that should point the same way may
  * point opposite ways; so is a driven rotation, half a turn away from its function.
@@ -117,19 +125,20 @@ void pol_formulation_reaction(const pol_formulation *formulation, const pol_poin
 void pol_formulation_joint_coordinate(const pol_formulation *formulation, const pol_point *at,
                                       int joint, int index, double *value, double *rate);
 
-/* Force (global axes) that a force element exerts on its body, or on that of its second marker; on
- * the first acts the opposite.  Zero for a torque, and where a spring-damper has no direction.
- * Reads q, v and history. */
+/* Force and torque (global axes, at the point where it acts; of a callback or joint-spring at the
+ * centre of mass) that a force element exerts on its body, or on its second one; on the first acts
+ * the opposite at the same point, unless a callback says otherwise.  Zero where it cannot be
+ * evaluated.  Reads t, q, v and history; where it has expressions also lambda. */
 void pol_formulation_force(const pol_formulation *formulation, const pol_point *at, int force,
-                           double vector[3]);
+                           double vector[3], double torque[3]);
 
 /* Force (N) or torque (N m) of a joint-spring on the body of the joint's second marker, along or
  * about the joint's axis; on the first body acts the opposite.  Reads q, v and history. */
 double pol_formulation_joint_spring_effort(const pol_formulation *formulation, const pol_point *at,
                                            int force);
 
-/* Force (N) along z or torque (N m) about z that a drive exerts on the body of the second marker of
- * its joint; on the first body acts the opposite.  Reads lambda. */
+/* Force (N) along or torque (N m) about the axis of its coordinate that a drive exerts on the body
+ * of its second marker; on the first body acts the opposite.  Reads lambda. */
 double pol_formulation_drive_effort(const pol_formulation *formulation, const pol_point *at,
                                     int drive);
 
@@ -139,9 +148,18 @@ double pol_formulation_drive_effort(const pol_formulation *formulation, const po
 void pol_formulation_coupling_effort(const pol_formulation *formulation, const pol_point *at,
                                      int coupling, double effort[2]);
 
+/* The values of all variables, pol_mechanism_num_variables() of them; not a number where what they
+ * read is not defined.  Reads all of the point but vd. */
+void pol_formulation_variables(const pol_formulation *formulation, const pol_point *at,
+                               double *values);
+/* The value of a first-order state.  Reads v. */
+double pol_formulation_state_variable(const pol_formulation *formulation, const pol_point *at,
+                                      int state);
+
 typedef struct pol_energy {
   double kinetic;
-  double potential; /* of gravity, zero at the origin, and of springs, zero where relaxed */
+  /* of gravity, zero at the origin; of springs, zero where relaxed; of callbacks as they say */
+  double potential;
 } pol_energy;
 
 /* Reads q, v and history. */
@@ -151,7 +169,7 @@ void pol_formulation_energy(const pol_formulation *formulation, const pol_point 
 /* What changes the energy, J/s: total energy' = applied + drives - dissipated. */
 typedef struct pol_power {
   double dissipated; /* taken out by dampers and drag, not negative */
-  double applied;    /* put in by constant forces, torques and actuators */
+  double applied;    /* put in by applied forces, torques and actuators, expressions included */
   double drives;     /* put in by drives */
 } pol_power;
 

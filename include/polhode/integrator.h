@@ -5,6 +5,10 @@
  *     pol_integrator_start(integrator, 0.0, q0, v0, NULL);
  *     while (...) status = pol_integrator_step(integrator, h);
  *
+ * or, with steps whose size follows from tolerances,
+ *
+ *     while (state->t < end) status = pol_integrator_adapt(integrator, end);
+ *
  * All memory is allocated by create and start.  A step allocates nothing, except that the sparse
  * solver does when it has to choose new pivots.
  */
@@ -32,6 +36,8 @@ typedef struct pol_method {
 int pol_method_count(void);
 const pol_method *pol_method_at(int index);
 const pol_method *pol_method_find(const char *name); /* NULL if there is none */
+/* 1 if it has an error estimate, so that its steps can be of variable size. */
+int pol_method_adapts(const char *name);
 
 /* --- options ---------------------------------------------------------------------------------- */
 
@@ -50,9 +56,12 @@ typedef enum pol_sigma_update {
 /* What to do with constraints that others imply already, such as those of a planar loop of hinges.
  */
 typedef enum pol_redundant {
-  POL_REDUNDANT_DROP,  /* leave them out: their multipliers are zero; pol_integrator_dropped tells
-                          which */
-  POL_REDUNDANT_REFUSE /* POL_SINGULAR at the start */
+  POL_REDUNDANT_DROP,   /* leave them out: their multipliers are zero; pol_integrator_dropped tells
+                           which */
+  POL_REDUNDANT_REFUSE, /* POL_SINGULAR at the start */
+  POL_REDUNDANT_MINIMUM_NORM /* leave them out of the solution, then share the reactions: of all
+                                multipliers with the same B^T lambda those of least Euclidean norm
+                              */
 } pol_redundant;
 
 /* Starting values; see docs/methods.md. */
@@ -69,6 +78,23 @@ typedef enum pol_guess {
   POL_GUESS_SIMPLE    /* all as in the step before, q_{n+1} = q_n */
 } pol_guess;
 
+/* How pol_integrator_adapt finds the size of its steps (Gavrea/Negrut/Potra 2005, section 4; see
+ * docs/methods.md).  The local error of coordinate i is measured in units of
+ *
+ *     max(atol, rtol size_i),    size_i: largest |q_i| so far, 1 for a rotation
+ *
+ * and a step is accepted if the root mean square over all coordinates is at most 1. */
+typedef struct pol_control {
+  double rtol;                            /* >= 0 */
+  double atol_translation, atol_rotation; /* >= 0, in the coordinates' unit and in rad */
+  double first_step;                      /* 0: found from the accelerations */
+  double min_step, max_step;              /* 0: none */
+  int pi;                                 /* 1: the size depends on the error of the step before
+                                             too, which smooths the sequence of step sizes */
+  int published; /* 1: exactly as printed: the error constant of a step whose auxiliary acceleration
+                    equals v', nothing corrected when the size changes, a new matrix each step */
+} pol_control;
+
 typedef struct pol_options {
   const char *method; /* a name of the method table */
   pol_index index;
@@ -82,13 +108,23 @@ typedef struct pol_options {
   pol_guess guess;
   pol_newton_options newton;
   pol_solver_kind solver;
+  pol_control control; /* of pol_integrator_adapt */
 } pol_options;
 
-/* geom1 with sigma 0, index 3, rho_inf 0.9, modified Newton. */
+/* geom1 with sigma 0, index 3, rho_inf 0.9, modified Newton, tolerances 1e-6. */
 pol_options pol_options_default(void);
 /* Sets the four parameters from the spectral radius at infinity, 0 <= rho_inf <= 1 (Chung/Hulbert).
  */
 void pol_options_set_rho_inf(pol_options *options, double rho_inf);
+/* Sets the method, and where its name promises parameters, these: newmark gamma 1/2, beta 1/4, hht
+ * alpha -0.3.  POL_BAD_ARGUMENT: there is no such method. */
+pol_status pol_options_set_method(pol_options *options, const char *name);
+/* Sets the method newmark and its parameters; gamma > 1/2 damps and is of first order.
+ */
+void pol_options_set_newmark(pol_options *options, double gamma, double beta);
+/* Sets the method hht with gamma = 1/2 - alpha, beta = (1 - alpha)^2/4, -1/3 <= alpha <= 0.
+ */
+void pol_options_set_hht(pol_options *options, double alpha);
 /* POL_BAD_ARGUMENT, with the rule in message (may be NULL), if an option is out of range. */
 pol_status pol_options_validate(const pol_options *options, char *message, size_t size);
 
@@ -97,6 +133,9 @@ pol_status pol_options_validate(const pol_options *options, char *message, size_
  * vartheta of vi-b is unstable, or a setting is not the method's own and has no effect; if so, says
  * which in message.  The options must be valid. */
 int pol_options_warning(const pol_options *options, char *message, size_t size);
+/* Whether pol_integrator_adapt would waste steps with these options: index 3 without numerical
+ * damping, where each change of the step size excites multipliers that never settle. */
+int pol_options_adapt_warning(const pol_options *options, char *message, size_t size);
 
 /* POL_BAD_ARGUMENT, with the reason in message (NULL only if size is 0), if these options cannot be
  * used on this dae. */
@@ -135,10 +174,44 @@ pol_status pol_integrator_start(pol_integrator *integrator, double t, const doub
                                 const double *v, const unsigned char *keep);
 /* One step of size h > 0.  On a failure the state is that of the last accepted step. */
 pol_status pol_integrator_step(pol_integrator *integrator, double h);
+/* One step of a size that options.control asks for, at most to t_end; where t_end is nearer than
+ * two steps, the rest is divided so that it is met exactly.  Attempts that fail or miss the
+ * tolerances are undone and repeated with a smaller step; counts.rejected counts them.  On a
+ * failure the state is that of the last accepted step; POL_SMALL_STEP: the diagnostics name the
+ * equation with the largest error.  POL_BAD_ARGUMENT: t_end is not after the present time, or the
+ * method has no error estimate. */
+pol_status pol_integrator_adapt(pol_integrator *integrator, double t_end);
+/* Goes on from t with other values, made consistent as by pol_integrator_start: after an impact,
+ * say. Counts, history and the running sizes of the coordinates stay; the next step's size is found
+ * anew. */
+pol_status pol_integrator_restart(pol_integrator *integrator, double t, const double *q,
+                                  const double *v, const unsigned char *keep);
+
+/* The solution at a time t within the last accepted step, by the interpolant of dense.c, into q
+ * (nq), v (nv), vd (nv), lambda (m); each may be NULL.  At both ends it is the solution itself.
+ * The error is of the order of the step's own.  Rotations must turn less than pi in a step.
+ * POL_BAD_ARGUMENT: t is not in the last step, or there is none yet. */
+pol_status pol_integrator_interpolate(const pol_integrator *integrator, double t, double *q,
+                                      double *v, double *vd, double *lambda);
+
+/* A function of the solution whose zero is an event: the gap of an impact, say. */
+typedef double (*pol_event)(const pol_state *at, void *user);
+
+/* Looks for a zero of the event in the last accepted step, by its sign at both ends, on the
+ * interpolated solution; direction > 0: only where it rises, < 0: only where it falls.  Returns 1
+ * and the time, to round-off, on the side where the sign has changed, or 0.  A zero at the start of
+ * the step belongs to the step before.  The state that the event sees has no eta. */
+int pol_integrator_find_event(pol_integrator *integrator, pol_event event, void *user,
+                              int direction, double *t);
 
 const pol_state *pol_integrator_state(const pol_integrator *integrator);
 const pol_counts *pol_integrator_counts(const pol_integrator *integrator);
-/* 1 for each of the m constraints that was redundant at the start and has been dropped. */
+/* Which of the redundant constraints are best left out depends on the position: what is kept may
+ * become dependent where what is dropped does not.  Chooses anew at the present state, by rank;
+ * allocates nothing.  POL_SINGULAR, and no change, if more or fewer are redundant here than at the
+ * start; POL_BAD_ARGUMENT if none is, or where the full matrix would be too large (250000). */
+pol_status pol_integrator_choose_constraints(pol_integrator *integrator);
+/* 1 for each of the m constraints that is redundant and has been dropped. */
 const unsigned char *pol_integrator_dropped(const pol_integrator *integrator);
 const pol_diagnostics *pol_integrator_diagnostics(const pol_integrator *integrator);
 

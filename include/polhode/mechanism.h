@@ -1,6 +1,7 @@
 /* A mechanism: rigid bodies, markers (frames fixed in a body or in the ground), joints between
- * markers, drives and couplings of joints, forces on and between bodies, gravity.  Plain data
- * without coordinates or stepping; a formulation turns it into equations.
+ * markers, drives and couplings of joints, forces on and between bodies, gravity, and what users
+ * define by expressions: variables and first-order states.  Plain data without coordinates or
+ * stepping; a formulation turns it into equations.
  *
  * Lengths in metres, masses in kilograms, angles in radians, everything at the initial
  * configuration. The mechanism owns what it holds; the pointers that the readers return live as
@@ -20,6 +21,16 @@ enum { POL_GROUND = -1 }; /* the body index of the inertial frame */
 /* Which initial values of a body were given; the assembler keeps a given angular velocity. */
 enum { POL_GIVEN_VELOCITY = 1, POL_GIVEN_ANGULAR_VELOCITY = 2 };
 
+/* Which initial values of a body must stay as they are: bits for the x component; those for y and z
+ * are the next two. */
+enum {
+  POL_KEEP_POSITION = 1 << 0,
+  POL_KEEP_ROTATION = 1 << 3, /* components of the rotation vector away from the given one, in body
+                                 axes */
+  POL_KEEP_VELOCITY = 1 << 6,
+  POL_KEEP_ANGULAR_VELOCITY = 1 << 9 /* body axes */
+};
+
 /* A rigid body, or a point mass: it has a position and no rotation, its axes are the global ones.
  */
 typedef struct pol_body {
@@ -31,6 +42,7 @@ typedef struct pol_body {
   double velocity[3];         /* of the centre of mass, global axes */
   double angular_velocity[3]; /* body axes */
   unsigned given;             /* POL_GIVEN_... bits */
+  unsigned keep;              /* POL_KEEP_... bits */
   int point; /* 1: a point mass; inertia, rotation and angular velocity are not read, and are
                 stored as 0, none and 0 */
 } pol_body;
@@ -100,58 +112,12 @@ typedef struct pol_joint {
   double length;   /* distance only, above 0 */
   double radius;   /* rolling only, above 0 */
   unsigned locked; /* generic only: POL_LOCK_... bits, at least one */
+  /* The translation rows are written in global axes instead of those of the first marker; only
+   * where all three are locked (pol_joint_locks_point). */
+  int global_axes;
 } pol_joint;
 
 enum { POL_MAX_JOINT_ROWS = 6 };
-
-typedef enum pol_force_type {
-  POL_APPLIED_FORCE,  /* a constant force on a point of a body */
-  POL_APPLIED_TORQUE, /* a constant torque on a body */
-  POL_SUPPORT,        /* springs and dampers along the global axes hold a point of a body */
-  POL_SPRING_DAMPER,  /* spring, damper and actuator along the line between two markers */
-  POL_DRAG,           /* -coefficient |u| u at the centre of mass of a body, u its velocity */
-  POL_JOINT_SPRING    /* spring, damper and actuator on a coordinate that a joint leaves free */
-} pol_force_type;
-/* What a spring-damper's spring stores at the length l, with k, l0 its stiffness and length. */
-typedef enum pol_spring_law {
-  POL_LINEAR_SPRING, /* k (l - l0)^2 / 2, k in N/m */
-  POL_SQUARED_SPRING /* k (l^2 - l0^2)^2 / 2, k in N/m^3: a polynomial in the positions */
-} pol_spring_law;
-
-typedef enum pol_force_frame {
-  POL_GLOBAL_AXES, /* the vector keeps its direction */
-  POL_BODY_AXES    /* the vector turns with the body */
-} pol_force_frame;
-
-typedef struct pol_force {
-  const char *name;
-  pol_force_type type;
-  int body;       /* index; not for spring-dampers, which name two markers on different bodies, and
-                     joint-springs */
-  int marker[2];  /* spring-damper: marker indices, apart from each other */
-  int joint;      /* joint-spring: index */
-  int coordinate; /* joint-spring: which of the joint's coordinates, see pol_joint_coordinate() */
-
-  /* constant force or torque: N or N m, in the axes of `frame` */
-  pol_force_frame frame;
-  double vector[3];
-  /* constant force, support: where it acts, in body axes from the centre of mass */
-  double point[3];
-  /* support: where the point is when the springs are relaxed, global */
-  double anchor[3];
-  /* support: along x, y and z; spring-damper, joint-spring: the first.  N/m (of the squared law
-   * N/m^3) and N s/m, on an angle N m/rad and N m s/rad; not negative */
-  double stiffness[3], damping[3];
-  pol_spring_law law; /* spring-damper */
-  /* spring-damper: length of the relaxed spring, m, not negative; constant force that pushes the
-   * markers apart, N */
-  double length, actuator;
-  /* joint-spring: value of the coordinate where the spring is relaxed, m or rad with all full
-   * turns; its actuator is a constant force, N, or torque, N m, towards greater values */
-  double rest;
-  /* drag: N s^2/m^2, not negative */
-  double coefficient;
-} pol_force;
 
 /* A function of time with two continuous derivatives, but for the ends of clamped tables and for
  * expressions, which are what they say. */
@@ -177,15 +143,140 @@ typedef struct pol_function {
   const double *times;    /* table only, ascending */
   int clamped;            /* table only: the slopes at both ends are these, else f'' = 0 there */
   double slopes[2];       /* table only */
-  const double *moments;  /* second derivatives at the times; set by pol_mechanism_add_drive */
+  const double *moments;  /* second derivatives at the times; set by the mechanism's copy */
   const char *expression; /* expression only */
-  const struct pol_expression *program; /* what it means; set by pol_mechanism_add_drive */
+  const struct pol_expression *program; /* what it means; set by the mechanism's copy */
 } pol_function;
 
-/* A coordinate that a joint leaves free, prescribed as a function of time. */
+typedef enum pol_force_type {
+  POL_APPLIED_FORCE,  /* a force on a point of a body, constant or scaled by a function of time */
+  POL_APPLIED_TORQUE, /* a torque on a body, likewise */
+  POL_SUPPORT,        /* springs and dampers along the global axes hold a point of a body */
+  POL_SPRING_DAMPER,  /* spring, damper and actuator along the line between two markers */
+  POL_DRAG,           /* -coefficient |u| u at the centre of mass of a body, u its velocity */
+  POL_JOINT_SPRING,   /* spring, damper and actuator on a coordinate that a joint leaves free */
+  POL_BUSHING, /* springs and dampers against all displacements and rotations between two markers */
+  POL_CALLBACK_FORCE /* a function of the program says it; not in model files */
+} pol_force_type;
+/* What a spring-damper's spring stores at the length l, with k, l0 its stiffness and length. */
+typedef enum pol_spring_law {
+  POL_LINEAR_SPRING, /* k (l - l0)^2 / 2, k in N/m */
+  POL_SQUARED_SPRING /* k (l^2 - l0^2)^2 / 2, k in N/m^3: a polynomial in the positions */
+} pol_spring_law;
+
+typedef enum pol_force_frame {
+  POL_GLOBAL_AXES, /* the vector keeps its direction */
+  POL_BODY_AXES    /* the vector turns with the body */
+} pol_force_frame;
+
+/* How a body is and moves, as a callback force sees it; the ground is at rest in the origin. */
+typedef struct pol_motion {
+  double position[3];         /* of the centre of mass */
+  double rotation[9];         /* row-major, body to global axes */
+  double velocity[3];         /* of the centre of mass, global axes */
+  double angular_velocity[3]; /* body axes */
+} pol_motion;
+
+/* A force between two bodies (or a body and the ground) as functions of a program.  They are called
+ * by every thread that uses the mechanism, must not remember anything from call to call, and answer
+ * 0, >0 to ask for a smaller step, or <0 to give up.
+ *
+ * The wrench is (torque1, force1, torque2, force2): torques about the centre of mass in body axes,
+ * forces in global axes; what it says about the ground, and torques on point masses, are ignored.
+ * That force and counterforce are
+ * opposite is the callback's affair.  Everything arrives set to zero. */
+typedef struct pol_callback {
+  pol_status (*wrench)(double t, const pol_motion motion[2], double wrench[12], void *user);
+
+  /* Optional: derivatives of the wrench by (dphi1, dx1, dphi2, dx2) with dR = R dphi~ and x the
+   * position, and by (w1, u1, w2, u2), the angular velocity and the velocity.  Without it they are
+   * formed by central differences along the group, with 24 more wrenches for each body that is not
+   * the ground, to about 9 digits. */
+  pol_status (*derivatives)(double t, const pol_motion motion[2], double by_position[12][12],
+                            double by_velocity[12][12], void *user);
+  double length; /* m: a displacement that changes the force a good deal; 0 for 1 */
+
+  /* Optional: the energy stored, if the force at rest is its negative gradient. */
+  double (*potential)(const pol_motion motion[2], void *user);
+
+  void *user; /* handed to the callbacks; not owned */
+} pol_callback;
+
+typedef struct pol_force {
+  const char *name;
+  pol_force_type type;
+  int body; /* index; not for the types that name two markers or bodies */
+  /* spring-damper, bushing: marker indices, on different bodies; of a spring-damper apart */
+  int marker[2];
+  int joint;      /* joint-spring: index */
+  int coordinate; /* joint-spring: which of the joint's coordinates, see pol_joint_coordinate() */
+
+  /* applied force or torque: N or N m, in the axes of `frame` */
+  pol_force_frame frame;
+  double vector[3];
+  /* applied force, support: where it acts, in body axes from the centre of mass */
+  double point[3];
+  /* applied force or torque, actuator of a spring-damper: multiplied by this function; NULL for 1
+   */
+  const pol_function *scale;
+  /* support: where the point is when the springs are relaxed, global */
+  double anchor[3];
+  /* support: along x, y and z; spring-damper, joint-spring: the first; bushing: along the axes of
+   * the first marker.  N/m (of the squared law N/m^3) and N s/m, of a joint-spring on an angle
+   * N m/rad and N m s/rad; not negative */
+  double stiffness[3], damping[3];
+  pol_spring_law law; /* spring-damper */
+  /* bushing, about the axes of the first marker: N m/rad and N m s/rad, not negative */
+  double rotational_stiffness[3], rotational_damping[3];
+  /* bushing: force (N) and torque (N m) on the second body where the markers coincide, in the axes
+   * of the first */
+  double preload[3], preload_torque[3];
+  /* spring-damper: length of the relaxed spring, m, not negative; constant force that pushes the
+   * markers apart, N */
+  double length, actuator;
+  /* joint-spring: value of the coordinate where the spring is relaxed, m or rad with all full
+   * turns; its actuator is a constant force, N, or torque, N m, towards greater values */
+  double rest;
+  /* drag: N s^2/m^2, not negative */
+  double coefficient;
+  /* callback: its bodies, of which one may be POL_GROUND, and its functions */
+  int bodies[2];
+  pol_callback callback;
+  /* Expressions in place of numbers, NULL for none: of a force or torque the components of vector,
+   * of a spring-damper or joint-spring the first the actuator.  See pol_variable. */
+  const char *expressions[3];
+} pol_force;
+
+/* A quantity that an expression defines, such as "target - hinge.angle".  Expressions may read, by
+ * the names of the recorded channels (polhode/simulation.h), time, positions and velocities of
+ * bodies and markers, joint coordinates, reactions of joints and drives, states and variables, in
+ * any order but not in a circle.  What they say is checked by pol_formulation_supports(). */
+typedef struct pol_variable {
+  const char *name; /* not t or pi */
+  const char *expression;
+} pol_variable;
+
+/* A first-order state c: c' = rate, an expression, from an initial value on. */
+typedef struct pol_state_variable {
+  const char *name; /* not t or pi, nor that of a variable */
+  double initial;
+  const char *rate;
+} pol_state_variable;
+
+/* A coordinate that a joint leaves free, or of a marker seen from another, prescribed as a function
+ * of time.  Rotations in rad, translations in m, both of the second marker against the first. */
 typedef enum pol_coordinate {
-  POL_DRIVE_ROTATION, /* about z, from the x axis of the first marker to that of the second, rad */
-  POL_DRIVE_TRANSLATION /* of the second marker along z of the first, m */
+  POL_DRIVE_ROTATION,      /* about z, from the x axis of the first marker to that of the second */
+  POL_DRIVE_TRANSLATION,   /* along z of the first marker */
+  POL_DRIVE_TRANSLATION_X, /* planar: along x and y of the first marker */
+  POL_DRIVE_TRANSLATION_Y,
+  POL_DRIVE_ROTATION_1, /* universal: about x of the first marker, from its y axis to the second's
+                         */
+  POL_DRIVE_ROTATION_2, /* universal: about y of the second marker, from the first's x axis to its x
+                           axis */
+  POL_DRIVE_X,          /* of a marker: along x, y, z of the first */
+  POL_DRIVE_Y,
+  POL_DRIVE_Z
 } pol_coordinate;
 
 /* One of the coordinates that a joint leaves free, as it is reported. */
@@ -195,10 +286,12 @@ typedef struct pol_coordinate_info {
   const char *rate_name; /* "rate", "speed", "rate.1", "speed.x", ... */
   int angular;           /* an angle, rad; else a length, m */
 } pol_coordinate_info;
+enum { POL_NO_JOINT = -1 };
 
 typedef struct pol_drive {
   const char *name;
-  int joint; /* index */
+  int joint;     /* index; or POL_NO_JOINT, and x, y or z of marker[1] seen from marker[0] */
+  int marker[2]; /* marker indices, on different bodies; without a joint only */
   pol_coordinate coordinate;
   pol_function function;
 } pol_drive;
@@ -224,11 +317,12 @@ void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
 /* Each copies its argument, names included.  The new index goes to *index (may be NULL).
  * POL_BAD_ARGUMENT: a mass or inertia that is not positive definite, an index that does not exist,
  * a name that is missing or taken, a number that is not finite, a distance without length, rolling
- * without radius, a generic joint that locks nothing, a spring-damper whose markers coincide, what
- * needs a rotation or a lever arm on a point mass (a joint that locks rotations, a torque, a vector
- * in body axes, a marker or point of attack beside it), a coordinate that a joint does not leave
- * free or that is driven already, a function without sense, a coupling without factor or of a
- * coordinate with itself. */
+ * without radius, a generic joint that locks nothing, global axes for a joint that leaves a
+ * translation free, a spring-damper whose markers coincide, a callback force without wrench, what
+ * needs a rotation or a lever arm on a point mass (a joint that locks rotations, a torque, a
+ * bushing, a vector in body axes, a marker or point of attack beside it), a coordinate that a joint
+ * does not leave free or that is driven already, a function without sense, a coupling without
+ * factor or of a coordinate with itself, an expression that is missing or where none can be. */
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index);
 pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index);
 pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *joint, int *index);
@@ -236,6 +330,10 @@ pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *fo
 pol_status pol_mechanism_add_drive(pol_mechanism *mechanism, const pol_drive *drive, int *index);
 pol_status pol_mechanism_add_coupling(pol_mechanism *mechanism, const pol_coupling *coupling,
                                       int *index);
+pol_status pol_mechanism_add_variable(pol_mechanism *mechanism, const pol_variable *variable,
+                                      int *index);
+pol_status pol_mechanism_add_state(pol_mechanism *mechanism, const pol_state_variable *state,
+                                   int *index);
 
 /* A marker given by a global point and an orientation (marker to global axes; NULL for the axes of
  * the body itself) at the initial configuration.  On a point mass the point must be its position
@@ -256,12 +354,16 @@ int pol_mechanism_num_joints(const pol_mechanism *mechanism);
 int pol_mechanism_num_forces(const pol_mechanism *mechanism);
 int pol_mechanism_num_drives(const pol_mechanism *mechanism);
 int pol_mechanism_num_couplings(const pol_mechanism *mechanism);
+int pol_mechanism_num_variables(const pol_mechanism *mechanism);
+int pol_mechanism_num_states(const pol_mechanism *mechanism);
 const pol_body *pol_mechanism_body(const pol_mechanism *mechanism, int index);
 const pol_marker *pol_mechanism_marker(const pol_mechanism *mechanism, int index);
 const pol_joint *pol_mechanism_joint(const pol_mechanism *mechanism, int index);
 const pol_force *pol_mechanism_force(const pol_mechanism *mechanism, int index);
 const pol_drive *pol_mechanism_drive(const pol_mechanism *mechanism, int index);
 const pol_coupling *pol_mechanism_coupling(const pol_mechanism *mechanism, int index);
+const pol_variable *pol_mechanism_variable(const pol_mechanism *mechanism, int index);
+const pol_state_variable *pol_mechanism_state(const pol_mechanism *mechanism, int index);
 int pol_mechanism_find_body(const pol_mechanism *mechanism, const char *name); /* -2: none */
 
 /* The name of a type of joint ("revolute"); NULL if there is no such type. */
@@ -269,6 +371,8 @@ const char *pol_joint_type_name(pol_joint_type type);
 /* The rows of a joint, non-holonomic ones last; returns how many, POL_MAX_JOINT_ROWS at most.  Of
  * the joint, only type and locked are read. */
 int pol_joint_rows(const pol_joint *joint, pol_joint_row rows[POL_MAX_JOINT_ROWS]);
+/* Whether a joint locks all three translations, whatever the time; reads the same. */
+int pol_joint_locks_point(const pol_joint *joint);
 /* "x" .. "rotation-z" of the POL_LOCK_... bit 1 << number; NULL if there is no such bit. */
 const char *pol_lock_name(int number);
 /* The type of that name in *type, or POL_BAD_ARGUMENT. */
@@ -279,6 +383,8 @@ int pol_joint_fits_point(const pol_joint *joint);
 
 /* "force", "support" and so on; NULL if there is no such type. */
 const char *pol_force_type_name(pol_force_type type);
+/* How many expressions a force of this type can have: 3, 1 or none. */
+int pol_force_num_expressions(pol_force_type type);
 /* "global" or "body"; NULL if there is no such frame. */
 const char *pol_force_frame_name(pol_force_frame frame);
 
@@ -287,8 +393,10 @@ const char *pol_spring_law_name(pol_spring_law law);
 
 /* "constant", ...; NULL if there is no such type. */
 const char *pol_function_type_name(pol_function_type type);
-/* "rotation" or "translation"; NULL if there is no such coordinate. */
+/* "rotation", "translation", "x", ...; NULL if there is no such coordinate. */
 const char *pol_coordinate_name(pol_coordinate coordinate);
+/* Whether it is an angle, driven by a torque; else a length, driven by a force. */
+int pol_coordinate_turns(pol_coordinate coordinate);
 /* Whether this type of joint leaves the coordinate free, so that a drive can prescribe it. */
 int pol_joint_has_coordinate(pol_joint_type type, pol_coordinate coordinate);
 

@@ -18,11 +18,14 @@ typedef enum pol_newton_kind {
 
 typedef struct pol_newton_options {
   pol_newton_kind kind;
-  double tolerance;   /* relative, of residual and correction */
-  int max_iterations; /* a step */
-  double refresh;     /* modified: contraction above which the matrix is evaluated anew, 0.5;
-                         it is also when four more iterations would not do */
-  int line_search;    /* halvings at most in the Armijo line search; 0 for none */
+  double tolerance;     /* relative, of residual and correction */
+  int max_iterations;   /* a step */
+  double refresh;       /* modified: contraction above which the matrix is evaluated anew, 0.5;
+                           it is also when four more iterations would not do */
+  int line_search;      /* halvings at most in the Armijo line search; 0 for none */
+  int exact_iterations; /* 0: until it converges.  Else this many in each step, from the last step's
+                           accelerations and multipliers, whatever is left: only to repeat
+                           published figures that were made so */
 } pol_newton_options;
 
 /* Work done since the start. */
@@ -30,9 +33,11 @@ typedef struct pol_counts {
   long steps;
   long rejected;
   long newton_iterations;
-  long residuals;      /* evaluations of the equations */
-  long jacobians;      /* evaluations of the matrix */
-  long factorizations; /* of it */
+  long residuals;                     /* evaluations of the equations */
+  long jacobians;                     /* evaluations of the matrix */
+  long factorizations;                /* of it */
+  double smallest_step, largest_step; /* of those that pol_integrator_adapt chose and took, but for
+                                         steps shortened to meet a time; 0 before the first */
 } pol_counts;
 
 #ifdef __cplusplus

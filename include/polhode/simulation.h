@@ -15,12 +15,24 @@
 extern "C" {
 #endif
 
+/* At which times pol_simulation_step stops: after each step of the integrator if both step and
+ * count are 0, else at the multiples of step or at the times of the list.  The end of the run is
+ * always one.  Between the integrator's steps the solution is interpolated; the steps stay as they
+ * are. */
+typedef struct pol_output {
+  double step;
+  int count;
+  const double *times; /* ascending, above 0, not above end */
+} pol_output;
+
 typedef struct pol_settings {
   pol_formulation_kind formulation;
   pol_options options;
-  double step; /* size of the time steps */
-  double end;  /* the run goes from t = 0 to here.  Equal steps if it is a multiple of step within
-                  1e-9 of itself, else the last step is shorter */
+  double step;  /* size of the time steps; not used if they are variable */
+  double end;   /* the run goes from t = 0 to here.  Equal steps if it is a multiple of step within
+                   1e-9 of itself, else the last step is shorter */
+  int variable; /* 1: the size of the steps follows from options.control */
+  pol_output output;
 } pol_settings;
 
 pol_settings pol_settings_default(void);
@@ -38,15 +50,24 @@ typedef struct pol_moves {
   double angular_velocity;  /* largest change of a given angular velocity, rad/s */
 } pol_moves;
 
+/* Singular positions, where constraints that are independent elsewhere depend on each other, so
+ * that the way on is not unique: links in one line, a crank at its dead centre.  Only mechanisms
+ * with closed loops are watched, of at most 250000 constraints times velocities. */
+typedef struct pol_singular {
+  long count;      /* how often the run has come to one or stepped across */
+  double t;        /* the first time */
+  char where[128]; /* the constraint that others imply there, in words */
+} pol_singular;
+
 /* What has changed the total energy since the start: the integrals of pol_power over time, by the
  * trapezoidal rule over the accepted steps, which is of second order as the methods are. */
 typedef struct pol_work {
-  double dissipated; /* taken out by dampers and drag */
+  double dissipated; /* taken out by dampers and drag, and by the resets of events */
   double applied;    /* put in by constant forces, torques and actuators */
   double drives;     /* put in by drives */
 } pol_work;
 
-/* What happened from the start to now. */
+/* What happened from the start to now; the largest values are those at the integrator's steps. */
 typedef struct pol_summary {
   pol_counts counts;
   double t;
@@ -63,6 +84,7 @@ typedef struct pol_summary {
   double max_velocity_residual;
   double max_acceleration_residual;
   pol_moves moves;
+  pol_singular singular;
 } pol_summary;
 
 typedef struct pol_simulation pol_simulation;
@@ -74,9 +96,35 @@ pol_status pol_simulation_create(pol_simulation **simulation, const pol_mechanis
                                  const pol_settings *settings, pol_diagnostics *diagnostics);
 void pol_simulation_free(pol_simulation **simulation);
 
-/* One step; nothing is allocated.  On a failure the state stays that of the last accepted step.
- * POL_BAD_ARGUMENT after the last one, POL_NOT_FINITE if a step gives a number that is not finite.
- */
+/* What to do where an event's function changes its sign. */
+typedef enum pol_event_action {
+  POL_EVENT_RECORD, /* stop there once, as at an output time */
+  POL_EVENT_RESET,  /* the same; then change the velocities and go on from there */
+  POL_EVENT_STOP    /* the run ends there */
+} pol_event_action;
+
+typedef struct pol_simulation_event {
+  pol_event function;
+  void *user;    /* handed to function and reset */
+  int direction; /* > 0: only where it rises, < 0: only where it falls, 0: both */
+  pol_event_action action;
+  /* POL_EVENT_RESET: changes v (nv), the velocities of the formulation's coordinates at q (nq).
+   * They are then made consistent with the constraints. */
+  void (*reset)(double t, const double *q, double *v, void *user);
+} pol_simulation_event;
+
+/* Adds an event, which is copied; *index (may be NULL) is its number.  Each is looked for in each
+ * step of the integrator by the sign of its function at both ends, so that two zeros in one step
+ * are missed. */
+pol_status pol_simulation_add_event(pol_simulation *simulation, const pol_simulation_event *event,
+                                    int *index);
+/* The event that the last pol_simulation_step stopped at, -1 if at none. */
+int pol_simulation_event_index(const pol_simulation *simulation);
+
+/* One step, or as many as it takes to the next output time or event; nothing is allocated.  On a
+ * failure the state is that of the last accepted step.  POL_INCONSISTENT if a
+ * constraint that was dropped as redundant no longer follows from the others.  POL_BAD_ARGUMENT
+ * after the end, POL_NOT_FINITE if a step gives a number that is not finite. */
 pol_status pol_simulation_step(pol_simulation *simulation);
 int pol_simulation_finished(const pol_simulation *simulation);
 /* Done share of the time span, 0 .. 1. */
@@ -95,10 +143,11 @@ const pol_diagnostics *pol_simulation_diagnostics(const pol_simulation *simulati
 /* One number that can be recorded at each time. */
 typedef struct pol_channel {
   const char *name; /* "top.position.x", "tip.force.z", "energy.kinetic", "t" */
-  const char *unit; /* "m", "N", "J", "s", "1"; "mixed" for residuals (m or 1, and a second) */
+  const char *unit; /* "m", "N", "J", "s", "1"; "mixed" for residuals (m or 1, and a second);
+                       "user" for states and variables */
   /* The parts of the name, so that nobody has to take it apart; names of objects may have dots. */
-  const char *group;    /* "bodies", "markers", "joints", "forces", "drives", "couplings"; "energy",
-                           "momentum", "residual"; "" for t */
+  const char *group;    /* "bodies", "markers", "joints", "forces", "drives", "couplings", "states",
+                           "variables";    "energy",    "momentum", "residual"; "" for t */
   const char *owner;    /* the body, marker, ... it belongs to; "" for quantities of the whole */
   const char *quantity; /* the rest of the name: "position.x", "angle", "kinetic", "t" */
 } pol_channel;
@@ -131,6 +180,7 @@ typedef struct pol_channel {
  *                                          its joint along or about the axis, N or N m
  *     DRIVE.force or DRIVE.torque          on the body of the second marker along or about z
  *     COUPLING.force.1 or .torque.1, .2    the same of each of its two joints
+ *     STATE  VARIABLE                      by their names alone, in the user's units
  *     energy.kinetic  energy.potential  energy.total
  *     energy.dissipated                    taken out by dampers and drag since the start, J
  *     energy.applied                       work of constant forces, torques and actuators

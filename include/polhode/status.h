@@ -19,6 +19,7 @@ typedef enum pol_status {
   POL_NOT_FINITE = 3,    /* a quantity became infinite or not a number */
   POL_INCONSISTENT = 4,  /* no configuration or velocity satisfies the constraints */
   POL_RETRY = 5,         /* a model callback asks for a smaller step */
+  POL_SMALL_STEP = 6,    /* the tolerances ask for a step below the smallest one allowed */
 
   POL_NO_MEMORY = -1,    /* an allocation failed */
   POL_BAD_ARGUMENT = -2, /* an argument, option or model breaks its rule */

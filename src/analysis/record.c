@@ -21,6 +21,9 @@ static const char *const reactions[] = {"force", "torque", "force_local", "torqu
 /* One for each row of a joint. */
 static const char *const ordinals[POL_MAX_JOINT_ROWS] = {"1", "2", "3", "4", "5", "6"};
 
+/* Of states and variables: only the user knows. */
+static const char user_unit[] = "user";
+
 /* A quantity of a body or marker: its components and where they stand in its state. */
 typedef struct quantity {
   const char *name;
@@ -103,7 +106,7 @@ static void add_named(pol_record *record, size_t *used, const char *const parts[
   record->count++;
 }
 
-/* OWNER.QUANTITY.COMPONENT, or OWNER.QUANTITY if that is NULL. */
+/* OWNER.QUANTITY.COMPONENT, or OWNER.QUANTITY if that is NULL, or OWNER alone. */
 static void add_channel(pol_record *record, size_t *used, const char *group, const char *owner,
                         const char *name, const char *component, const char *unit)
 {
@@ -186,7 +189,20 @@ static void add_joint(pol_record *record, size_t *used, const pol_formulation *f
 /* Whether a force changes by itself and so is worth a record: constant ones are in the model. */
 static int varies(const pol_force *force)
 {
-  return force->type != POL_APPLIED_FORCE && force->type != POL_APPLIED_TORQUE;
+  return force->scale || force->expressions[0] || force->expressions[1] || force->expressions[2] ||
+         (force->type != POL_APPLIED_FORCE && force->type != POL_APPLIED_TORQUE);
+}
+
+/* Whether it has a force, and a torque at the point where it acts. */
+static int has_force(const pol_force *force)
+{
+  return varies(force) && force->type != POL_APPLIED_TORQUE;
+}
+
+static int has_torque(const pol_force *force)
+{
+  return varies(force) && (force->type == POL_APPLIED_TORQUE || force->type == POL_BUSHING ||
+                           force->type == POL_CALLBACK_FORCE);
 }
 
 /* Whether a joint-spring exerts a torque. */
@@ -205,14 +221,16 @@ static void add_force(pol_record *record, size_t *used, const pol_mechanism *mec
                 torque ? "N m" : "N");
     return;
   }
-  for (int i = 0; i < 3 && varies(force); i++)
+  for (int i = 0; i < 3 && has_force(force); i++)
     add_channel(record, used, "forces", force->name, "force", axes[i], "N");
+  for (int i = 0; i < 3 && has_torque(force); i++)
+    add_channel(record, used, "forces", force->name, "torque", axes[i], "N m");
 }
 
 /* DRIVE.force or DRIVE.torque: the name has no component. */
 static void add_drive(pol_record *record, size_t *used, const pol_drive *drive)
 {
-  int torque = drive->coordinate == POL_DRIVE_ROTATION;
+  int torque = pol_coordinate_turns(drive->coordinate);
   add_channel(record, used, "drives", drive->name, torque ? "torque" : "force", NULL,
               torque ? "N m" : "N");
 }
@@ -221,7 +239,7 @@ static void add_drive(pol_record *record, size_t *used, const pol_drive *drive)
 static void add_coupling(pol_record *record, size_t *used, const pol_coupling *coupling)
 {
   for (int i = 0; i < 2; i++) {
-    int turns = coupling->coordinate[i] == POL_DRIVE_ROTATION;
+    int turns = pol_coordinate_turns(coupling->coordinate[i]);
     add_channel(record, used, "couplings", coupling->name, turns ? "torque" : "force", ordinals[i],
                 turns ? "N m" : "N");
   }
@@ -247,6 +265,12 @@ static size_t add_all(pol_record *record)
     add_drive(record, &used, pol_mechanism_drive(mechanism, i));
   for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++)
     add_coupling(record, &used, pol_mechanism_coupling(mechanism, i));
+  for (int i = 0; i < pol_mechanism_num_states(mechanism); i++)
+    add_channel(record, &used, "states", pol_mechanism_state(mechanism, i)->name, NULL, NULL,
+                user_unit);
+  for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++)
+    add_channel(record, &used, "variables", pol_mechanism_variable(mechanism, i)->name, NULL, NULL,
+                user_unit);
   for (int i = 0; i < NUM_TOTALS; i++) add_total(record, &totals[i]);
   return used;
 }
@@ -348,8 +372,11 @@ static double *write_force(const pol_formulation *formulation, const pol_point *
     *row = pol_formulation_joint_spring_effort(formulation, at, index);
     return row + 1;
   }
-  pol_formulation_force(formulation, at, index, row);
-  return row + 3;
+  double vector[3], torque[3];
+  pol_formulation_force(formulation, at, index, vector, torque);
+  for (int i = 0; i < 3 && has_force(force); i++) *row++ = vector[i];
+  for (int i = 0; i < 3 && has_torque(force); i++) *row++ = torque[i];
+  return row;
 }
 
 static void write_totals(const pol_summary *summary, const pol_momentum *momentum,
@@ -388,6 +415,10 @@ void pol_record_row(const pol_record *record, double *row)
     *row++ = pol_formulation_drive_effort(formulation, &at, i);
   for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++, row += 2)
     pol_formulation_coupling_effort(formulation, &at, i, row);
+  for (int i = 0; i < pol_mechanism_num_states(mechanism); i++)
+    *row++ = pol_formulation_state_variable(formulation, &at, i);
+  pol_formulation_variables(formulation, &at, row);
+  row += pol_mechanism_num_variables(mechanism);
   pol_formulation_momentum(formulation, at.q, at.v, &momentum);
   write_totals(pol_simulation_summary(record->simulation), &momentum, row);
 }

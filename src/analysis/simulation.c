@@ -14,10 +14,13 @@
 
 #include <polhode/simulation.h>
 
+#include "analysis/watch.h"
 #include "base/rule.h"
 
 /* End times this near to a multiple of the step are one. */
 static const double multiple_tolerance = 1e-9;
+/* What a dropped constraint may be off, in m or rad, beside the errors of the others. */
+static const double dropped_tolerance = 1e-6;
 /* More steps than this cannot be counted exactly in a double. */
 static const double max_steps = 9e15;
 
@@ -26,16 +29,36 @@ struct pol_simulation {
   pol_formulation *formulation;
   pol_integrator *integrator;
   const pol_dae *dae;
+  pol_solver_kind solver;
+  pol_index index;
+  pol_watch *watch; /* NULL if nothing can become singular */
 
-  /* Time span: num_steps - 1 steps of size step, then one of size last_step. */
+  /* Time span: num_steps - 1 steps of size step, then one of size last_step; or steps of variable
+   * size. */
   double step, last_step, end;
+  int variable;
   long num_steps;
   long done;
+
+  /* Times to stop at; the number of the next, from 1. */
+  pol_output output;
+  double *times; /* of output, owned */
+  long next_output;
+
+  /* Events; the one that the state is at, or -1.  stopped: one has ended the run. */
+  pol_simulation_event *events;
+  int num_events, event, stopped;
+  int in_step; /* the last step may hold more stops, */
+  double seen; /* after this time */
 
   /* Copy of the solution; state points into it. */
   pol_state state;
   double *q, *v, *vd, *lambda, *eta, *history, *p;
-  pol_power power;
+
+  /* The last step of the integrator: its times, and power and work at both ends. */
+  double t_before, t;
+  pol_power power_before, power;
+  pol_work work_before, work;
 
   /* Workspace of the residuals; rest is zero. */
   double *position, *velocity, *acceleration, *drift, *rest, *scratch;
@@ -49,30 +72,56 @@ struct pol_simulation {
 
 pol_settings pol_settings_default(void)
 {
-  pol_settings settings = {POL_SO3XR3, pol_options_default(), 1e-3, 1.0};
+  pol_settings settings = {
+      .formulation = POL_SO3XR3, .options = pol_options_default(), .step = 1e-3, .end = 1.0};
   return settings;
+}
+
+static pol_status validate_output(const pol_settings *settings, char *message, size_t size)
+{
+  const pol_output *output = &settings->output;
+  if (!(isfinite(output->step) && output->step >= 0.0))
+    return pol_broken_rule("output.step must not be negative", message, size);
+  if (output->step > 0.0 && settings->end / output->step > max_steps)
+    return pol_broken_rule("output.step must not be so small that the rows cannot be counted",
+                           message, size);
+  if (output->count < 0 || (output->count > 0 && output->step > 0.0))
+    return pol_broken_rule("output must have a step or a list of times", message, size);
+  double last = 0.0;
+  for (int i = 0; i < output->count; i++) {
+    if (!(output->times[i] > last && output->times[i] <= settings->end))
+      return pol_broken_rule("output.times must ascend from above 0 to end at most", message, size);
+    last = output->times[i];
+  }
+  return POL_OK;
 }
 
 pol_status pol_settings_validate(const pol_settings *settings, char *message, size_t size)
 {
   if ((int)settings->formulation < 0 || (int)settings->formulation >= pol_formulation_count())
     return pol_broken_rule("formulation must be one of the formulations", message, size);
-  if (!(isfinite(settings->step) && settings->step > 0.0))
+  if (!settings->variable && !(isfinite(settings->step) && settings->step > 0.0))
     return pol_broken_rule("step must be a positive number", message, size);
   if (!(isfinite(settings->end) && settings->end > 0.0))
     return pol_broken_rule("end must be a positive number", message, size);
-  if (settings->end / settings->step > max_steps)
+  if (!settings->variable && settings->end / settings->step > max_steps)
     return pol_broken_rule("step must not be so small that the steps cannot be counted", message,
                            size);
-  return pol_options_validate(&settings->options, message, size);
+  if (validate_output(settings, message, size) != POL_OK) return POL_BAD_ARGUMENT;
+  pol_status status = pol_options_validate(&settings->options, message, size);
+  if (status == POL_OK && settings->variable && !pol_method_adapts(settings->options.method))
+    return pol_broken_rule("steps must be fixed: this method has no error estimate", message, size);
+  return status;
 }
 
 /* Splits the time span into steps. */
 static void plan_steps(pol_simulation *sim, const pol_settings *settings)
 {
+  sim->end = settings->end;
+  sim->variable = settings->variable;
+  if (sim->variable) return;
   double ratio = settings->end / settings->step;
   double nearest = floor(ratio + 0.5);
-  sim->end = settings->end;
   if (nearest >= 1.0 && fabs(ratio - nearest) <= multiple_tolerance * ratio) {
     sim->num_steps = (long)nearest;
     sim->step = sim->end / nearest;
@@ -83,6 +132,28 @@ static void plan_steps(pol_simulation *sim, const pol_settings *settings)
     sim->step = settings->step;
     sim->last_step = sim->end - whole * sim->step;
   }
+}
+
+/* The same from a time within: whole steps, then a shorter one. */
+static void plan_rest(pol_simulation *sim, double t)
+{
+  double whole = ceil((sim->end - t) / sim->step * (1.0 - multiple_tolerance));
+  if (whole < 1.0) whole = 1.0;
+  sim->num_steps = sim->done + (long)whole;
+  sim->last_step = sim->end - t - (whole - 1.0) * sim->step;
+}
+
+/* Copies the output times. */
+static pol_status plan_output(pol_simulation *sim, const pol_output *output)
+{
+  size_t count = (size_t)output->count;
+  sim->output = *output;
+  sim->next_output = 1;
+  if (count == 0) return POL_OK;
+  sim->output.times = sim->times = malloc(count * sizeof *sim->times);
+  if (sim->times == NULL) return POL_NO_MEMORY;
+  memcpy(sim->times, output->times, count * sizeof *sim->times);
+  return POL_OK;
 }
 
 /* --- summary ---------------------------------------------------------------------------------- */
@@ -146,6 +217,12 @@ static int equation_of_configuration(const pol_group *group, int index)
   return equation;
 }
 
+/* Size of the n-th step, n = 1, 2, ... */
+static double step_size(const pol_simulation *sim, long n)
+{
+  return n == sim->num_steps ? sim->last_step : sim->step;
+}
+
 /* Records a failure of this driver itself (the integrator records its own). */
 static pol_status fail(pol_simulation *sim, pol_status status, int equation, const char *message,
                        const char *advice)
@@ -156,7 +233,8 @@ static pol_status fail(pol_simulation *sim, pol_status status, int equation, con
   d->status = status;
   d->step = sim->summary.counts.steps;
   d->t = pol_integrator_state(sim->integrator)->t;
-  if (d->step > 0) d->h = d->step == sim->num_steps ? sim->last_step : sim->step;
+  if (d->step > 0) d->h = step_size(sim, d->step);
+  if (sim->variable) d->h = d->t - sim->t;
   d->equation = equation;
   if (equation >= 0 && dae->describe != NULL)
     dae->describe(equation, d->where, sizeof d->where, dae->user);
@@ -189,6 +267,45 @@ static pol_status check_finite(pol_simulation *sim, const pol_state *state)
   return POL_OK;
 }
 
+/* The largest |x_i| of the rows that are dropped or of the others; *worst is its index. */
+static double largest_of(int count, const double *x, const unsigned char *dropped, int of_dropped,
+                         int *worst)
+{
+  double result = 0.0;
+  for (int i = 0; i < count; i++) {
+    if ((dropped[i] != 0) != of_dropped || !(fabs(x[i]) > result)) continue;
+    result = fabs(x[i]);
+    *worst = i;
+  }
+  return result;
+}
+
+/* POL_INCONSISTENT if a dropped constraint does not follow from the others any more: it must hold
+ * about as well as they do, on positions or, with index 2, whose positions drift, on velocities. */
+static pol_status check_dropped(pol_simulation *sim, const pol_state *state)
+{
+  const unsigned char *dropped = pol_integrator_dropped(sim->integrator);
+  int nh = sim->dae->num_holonomic, m = pol_dae_num_constraints(sim->dae), worst = 0, row = 0;
+  double drift = largest_of(nh, sim->position, dropped, 0, &row), off, limit;
+  if (sim->index == POL_INDEX_2) {
+    double speed = fmax(1.0, largest(sim->dae->group.nv, state->v));
+    limit = (dropped_tolerance + 10.0 * drift) * speed +
+            100.0 * largest_of(m, sim->velocity, dropped, 0, &row);
+    off = largest_of(m, sim->velocity, dropped, 1, &worst);
+  } else {
+    limit = dropped_tolerance + 100.0 * drift;
+    off = largest_of(nh, sim->position, dropped, 1, &worst);
+  }
+  if (!(off > limit)) return POL_OK;
+  char message[160];
+  snprintf(message, sizeof message,
+           "a constraint that was redundant at the start no longer follows from the others; "
+           "it is off by %.3g",
+           off);
+  return fail(sim, POL_INCONSISTENT, sim->dae->group.nv + worst, message,
+              "start from a position that is not singular, or take joints that lock less");
+}
+
 static void copy_solution(pol_simulation *sim, const pol_state *from)
 {
   size_t nq = (size_t)sim->dae->group.nq, nv = (size_t)sim->dae->group.nv;
@@ -207,27 +324,67 @@ static void copy_solution(pol_simulation *sim, const pol_state *from)
   sim->state.lambda_t = from->lambda_t;
 }
 
-/* Adds the work of a step of this length, at the end of which the power is this. */
-static void add_work(pol_simulation *sim, double h, const pol_power *power)
+/* Work up to a time x h after the start of the last step, with power linear in between. */
+static double work_at(double before, double P0, double P1, double h, double x)
 {
-  pol_work *work = &sim->summary.work;
-  work->dissipated += 0.5 * h * (sim->power.dissipated + power->dissipated);
-  work->applied += 0.5 * h * (sim->power.applied + power->applied);
-  work->drives += 0.5 * h * (sim->power.drives + power->drives);
-  sim->power = *power;
+  return before + h * x * (P0 + 0.5 * x * (P1 - P0));
 }
 
-static void measure_residuals(pol_simulation *sim)
+static pol_work work_within(const pol_simulation *sim, double t)
+{
+  const pol_work *W = &sim->work_before;
+  const pol_power *P0 = &sim->power_before, *P1 = &sim->power;
+  double h = sim->t - sim->t_before, x = h > 0.0 ? (t - sim->t_before) / h : 1.0;
+  return (pol_work){work_at(W->dissipated, P0->dissipated, P1->dissipated, h, x),
+                    work_at(W->applied, P0->applied, P1->applied, h, x),
+                    work_at(W->drives, P0->drives, P1->drives, h, x)};
+}
+
+/* Sets what the summary says about now; the residuals are in the workspace. */
+static void measure_now(pol_simulation *sim, double t, const pol_energy *energy)
 {
   pol_summary *summary = &sim->summary;
+  const pol_energy *initial = &summary->initial_energy;
   int m = pol_dae_num_constraints(sim->dae);
+  summary->t = sim->state.t = t;
+  summary->energy = *energy;
+  summary->work = work_within(sim, t);
+  summary->energy_balance = (energy->kinetic + energy->potential) -
+                            (initial->kinetic + initial->potential) - summary->work.applied -
+                            summary->work.drives + summary->work.dissipated;
   summary->position_residual = largest(sim->dae->num_holonomic, sim->position);
   summary->velocity_residual = largest(m, sim->velocity);
   summary->acceleration_residual = largest(m, sim->acceleration);
+}
+
+/* Keeps the largest values. */
+static void measure_extremes(pol_summary *summary)
+{
+  const pol_energy *now = &summary->energy, *initial = &summary->initial_energy;
+  double drift = (now->kinetic + now->potential) - (initial->kinetic + initial->potential);
+  summary->max_energy_drift = fmax(summary->max_energy_drift, fabs(drift));
   summary->max_position_residual = fmax(summary->max_position_residual, summary->position_residual);
   summary->max_velocity_residual = fmax(summary->max_velocity_residual, summary->velocity_residual);
   summary->max_acceleration_residual =
       fmax(summary->max_acceleration_residual, summary->acceleration_residual);
+}
+
+static pol_status evaluate_all_residuals(pol_simulation *sim, const pol_state *state)
+{
+  pol_point at = pol_state_point(state);
+  pol_status status = evaluate_residuals(sim, &at);
+  if (status == POL_OK) status = evaluate_acceleration(sim, state);
+  if (status != POL_OK)
+    return fail(sim, status, -1, "the constraints cannot be evaluated", "a smaller step");
+  return POL_OK;
+}
+
+/* p . v - T(v), the kinetic part of the energy that belongs to a method with its own momenta. */
+static double kinetic_by_momenta(const pol_simulation *sim, const pol_state *state, double T)
+{
+  double product = 0.0;
+  for (int i = 0; i < sim->dae->group.nv; i++) product += state->p[i] * state->v[i];
+  return product - T;
 }
 
 /* Takes over the integrator's solution, the one after `done` steps, if all of it is finite. */
@@ -240,32 +397,49 @@ static pol_status accept(pol_simulation *sim, long done)
   pol_power power;
   summary->counts = *pol_integrator_counts(sim->integrator);
 
-  pol_status status = evaluate_residuals(sim, &at);
-  if (status == POL_OK) status = evaluate_acceleration(sim, state);
-  if (status != POL_OK)
-    return fail(sim, status, -1, "the constraints cannot be evaluated", "a smaller step");
+  pol_status status = evaluate_all_residuals(sim, state);
+  if (status != POL_OK) return status;
   if ((status = check_finite(sim, state)) != POL_OK) return status;
+  if ((status = check_dropped(sim, state)) != POL_OK) return status;
   pol_formulation_energy(sim->formulation, &at, &energy);
+  if (state->p != NULL) energy.kinetic = kinetic_by_momenta(sim, state, energy.kinetic);
   pol_formulation_power(sim->formulation, &at, &power);
   if (!isfinite(energy.kinetic) || !isfinite(energy.potential))
     return fail(sim, POL_NOT_FINITE, -1, "the energy is not finite",
                 "initial values and masses of usual size");
 
-  const double before = sim->state.t;
   copy_solution(sim, state);
-  sim->done = done;
-  sim->state.t = done == sim->num_steps ? sim->end : state->t;
-
   if (done == 0) summary->initial_energy = energy;
-  add_work(sim, done == 0 ? 0.0 : sim->state.t - before, &power);
-  double drift = (energy.kinetic + energy.potential) -
-                 (summary->initial_energy.kinetic + summary->initial_energy.potential);
-  summary->t = sim->state.t;
-  summary->energy = energy;
-  summary->max_energy_drift = fmax(summary->max_energy_drift, fabs(drift));
-  summary->energy_balance =
-      drift - summary->work.applied - summary->work.drives + summary->work.dissipated;
-  measure_residuals(sim);
+  sim->done = done;
+  sim->t_before = sim->t;
+  sim->t = !sim->variable && done == sim->num_steps ? sim->end : state->t;
+  sim->power_before = done == 0 ? power : sim->power;
+  sim->work_before = sim->work;
+  sim->power = power;
+  measure_now(sim, sim->t, &energy);
+  sim->work = summary->work;
+  measure_extremes(summary);
+  pol_watch_look(sim->watch, state, sim->t - sim->t_before, &summary->singular);
+  return POL_OK;
+}
+
+/* Goes back to the solution at a time within the last step, or to its end. */
+static pol_status show(pol_simulation *sim, double t)
+{
+  const pol_state *last = pol_integrator_state(sim->integrator);
+  pol_energy energy;
+  copy_solution(sim, last);
+  if (t < sim->t)
+    pol_integrator_interpolate(sim->integrator, fmin(t, last->t), sim->q, sim->v, sim->vd,
+                               sim->lambda);
+  sim->state.t = t;
+  if (t < sim->t) sim->state.p = NULL; /* momenta are known at the steps only */
+  pol_status status = evaluate_all_residuals(sim, &sim->state);
+  if (status != POL_OK) return status;
+  pol_point at = pol_state_point(&sim->state);
+  pol_formulation_energy(sim->formulation, &at, &energy);
+  if (sim->state.p != NULL) energy.kinetic = kinetic_by_momenta(sim, &sim->state, energy.kinetic);
+  measure_now(sim, t, &energy);
   return POL_OK;
 }
 
@@ -306,6 +480,36 @@ static void measure_moves(pol_simulation *sim)
   }
 }
 
+/* The body that stands for all that are connected with this one; 0 is the ground. */
+static int root_of(const int *parent, int body)
+{
+  while (parent[body] != body) body = parent[body];
+  return body;
+}
+
+/* Watches for singular positions if joints form a closed loop: without one, each joint locks what
+ * nothing else does. */
+static pol_status start_watch(pol_simulation *sim)
+{
+  const pol_mechanism *mechanism = sim->mechanism;
+  int num_bodies = pol_mechanism_num_bodies(mechanism), loop = 0;
+  int *parent = malloc(((size_t)num_bodies + 1) * sizeof *parent);
+  if (parent == NULL) return POL_NO_MEMORY;
+  for (int i = 0; i <= num_bodies; i++) parent[i] = i;
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
+    const pol_joint *joint = pol_mechanism_joint(mechanism, k);
+    int first = pol_mechanism_marker(mechanism, joint->marker[0])->body + 1;
+    int second = pol_mechanism_marker(mechanism, joint->marker[1])->body + 1;
+    first = root_of(parent, first);
+    second = root_of(parent, second);
+    loop |= first == second;
+    parent[first] = second;
+  }
+  free(parent);
+  if (!loop) return POL_OK;
+  return pol_watch_create(&sim->watch, sim->formulation, sim->integrator);
+}
+
 /* Makes the given values q, v (workspace, filled here) consistent and starts the integrator. */
 static pol_status start_from(pol_simulation *sim, double *q, double *v, unsigned char *keep)
 {
@@ -316,11 +520,15 @@ static pol_status start_from(pol_simulation *sim, double *q, double *v, unsigned
     sim->summary.moves.velocity_residual =
         largest(pol_dae_num_constraints(sim->dae), sim->velocity);
   }
-  pol_status status = pol_integrator_start(sim->integrator, 0.0, q, v, keep);
+  pol_status status =
+      pol_formulation_assemble(sim->formulation, sim->solver, 0.0, q, v, keep, &sim->diagnostics);
+  if (status != POL_OK) return status;
+  status = pol_integrator_start(sim->integrator, 0.0, q, v, keep);
   if (status != POL_OK) {
     sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
     return status;
   }
+  if ((status = start_watch(sim)) != POL_OK) return status;
   if ((status = accept(sim, 0)) != POL_OK) return status;
   status = pol_formulation_check_branches(sim->formulation, 0.0, sim->q, &sim->diagnostics);
   if (status != POL_OK) return status;
@@ -362,6 +570,7 @@ static pol_status allocate(pol_simulation *sim)
   sim->rest = sim->drift + m;
   sim->history = sim->rest + nv;
   sim->scratch = sim->history + dae->history_size;
+  sim->event = -1;
   sim->state = (pol_state){.q = sim->q, .v = sim->v, .vd = sim->vd, .lambda = sim->lambda};
   if (dae->history_size > 0) sim->state.history = sim->history;
   return POL_OK;
@@ -376,7 +585,10 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   pol_status status = pol_settings_validate(settings, d->message, sizeof d->message);
   if (status != POL_OK) return status;
   plan_steps(sim, settings);
+  if ((status = plan_output(sim, &settings->output)) != POL_OK) return status;
   sim->mechanism = mechanism;
+  sim->solver = settings->options.solver;
+  sim->index = settings->options.index;
   status =
       pol_formulation_supports(mechanism, settings->formulation, d->message, sizeof d->message);
   if (status != POL_OK) return status;
@@ -422,32 +634,165 @@ void pol_simulation_free(pol_simulation **simulation)
 {
   if (simulation == NULL || *simulation == NULL) return;
   pol_simulation *sim = *simulation;
+  pol_watch_free(&sim->watch);
   pol_integrator_free(&sim->integrator);
   pol_formulation_free(&sim->formulation);
   free(sim->memory);
+  free(sim->times);
+  free(sim->events);
   free(sim);
   *simulation = NULL;
 }
 
 /* --- stepping --------------------------------------------------------------------------------- */
 
-pol_status pol_simulation_step(pol_simulation *sim)
+/* Adds to the integrator's diagnostics that the mechanism was near a singular position. */
+static void blame_position(pol_simulation *sim)
 {
-  if (sim->done >= sim->num_steps)
-    return fail(sim, POL_BAD_ARGUMENT, -1, "the end of the time span is reached", "");
-  double h = sim->done + 1 == sim->num_steps ? sim->last_step : sim->step;
-  pol_status status = pol_integrator_step(sim->integrator, h);
+  pol_diagnostics *d = &sim->diagnostics;
+  char where[sizeof d->where];
+  size_t used = strlen(d->message);
+  if (d->status < 0 || !pol_watch_is_near(sim->watch, &sim->state, d->h, where, sizeof where))
+    return;
+  snprintf(d->message + used, sizeof d->message - used,
+           "; the mechanism is near a singular position, where others imply %s", where);
+  snprintf(d->advice, sizeof d->advice,
+           "keep the motion away from there, or take a step that does not end so near to it");
+}
+
+/* One step of the integrator; after a failure the last good one is shown again. */
+static pol_status advance(pol_simulation *sim)
+{
+  double h = step_size(sim, sim->done + 1);
+  pol_status status = sim->variable ? pol_integrator_adapt(sim->integrator, sim->end)
+                                    : pol_integrator_step(sim->integrator, h);
+  if (status == POL_OK) {
+    sim->in_step = 1;
+    sim->seen = sim->t;
+    sim->event = -1;
+    return accept(sim, sim->done + 1);
+  }
+  if (sim->state.t < sim->t) show(sim, sim->t);
+  sim->summary.counts = *pol_integrator_counts(sim->integrator);
+  sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
+  blame_position(sim);
+  return status;
+}
+
+/* The next time to stop at. */
+static double next_output_time(const pol_simulation *sim)
+{
+  const pol_output *output = &sim->output;
+  if (output->count > 0)
+    return sim->next_output <= output->count ? output->times[sim->next_output - 1] : sim->end;
+  double t = (double)sim->next_output * output->step;
+  return t < sim->end * (1.0 - multiple_tolerance) ? t : sim->end;
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+pol_status pol_simulation_add_event(pol_simulation *sim, const pol_simulation_event *event,
+                                    int *index)
+{
+  if (event->function == NULL || (event->action == POL_EVENT_RESET && event->reset == NULL))
+    return POL_BAD_ARGUMENT;
+  size_t count = (size_t)sim->num_events + 1;
+  pol_simulation_event *longer = realloc(sim->events, count * sizeof *longer);
+  if (longer == NULL) return POL_NO_MEMORY;
+  sim->events = longer;
+  sim->events[count - 1] = *event;
+  if (index != NULL) *index = sim->num_events;
+  sim->num_events++;
+  return POL_OK;
+}
+
+int pol_simulation_event_index(const pol_simulation *sim)
+{
+  return sim->event;
+}
+
+/* The next event of the last step, by time and number; -1 if none is left. */
+static int next_event(pol_simulation *sim, double *when)
+{
+  int found = -1;
+  for (int i = 0; i < sim->num_events; i++) {
+    const pol_simulation_event *e = &sim->events[i];
+    double t;
+    if (!pol_integrator_find_event(sim->integrator, e->function, e->user, e->direction, &t))
+      continue;
+    if (t < sim->seen || (t == sim->seen && i <= sim->event)) continue;
+    if (found >= 0 && t >= *when) continue;
+    found = i;
+    *when = t;
+  }
+  return found;
+}
+
+/* Goes on from the present state with the velocities that the event wants.  The energy that the
+ * change costs counts as dissipated. */
+static pol_status reset(pol_simulation *sim, const pol_simulation_event *event)
+{
+  const double t = sim->state.t;
+  pol_energy before = sim->summary.energy;
+  event->reset(t, sim->q, sim->v, event->user);
+  pol_status status = pol_integrator_restart(sim->integrator, t, sim->q, sim->v, NULL);
   if (status != POL_OK) {
-    sim->summary.counts = *pol_integrator_counts(sim->integrator);
     sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
+    blame_position(sim);
     return status;
   }
-  return accept(sim, sim->done + 1);
+  sim->work = sim->summary.work;
+  sim->t = t;
+  if (!sim->variable) plan_rest(sim, t);
+  if ((status = accept(sim, sim->done)) != POL_OK) return status;
+  const pol_energy *after = &sim->summary.energy;
+  sim->work.dissipated += (before.kinetic + before.potential) - (after->kinetic + after->potential);
+  sim->power_before = sim->power;
+  sim->work_before = sim->work;
+  before = *after;
+  measure_now(sim, t, &before);
+  sim->in_step = 0;
+  return POL_OK;
+}
+
+/* Stops at an event of the last step. */
+static pol_status stop_at(pol_simulation *sim, int event, double t)
+{
+  const pol_simulation_event *e = &sim->events[event];
+  pol_status status = show(sim, t);
+  sim->event = event;
+  sim->seen = t;
+  if (e->action == POL_EVENT_STOP) sim->stopped = 1;
+  if (status == POL_OK && e->action == POL_EVENT_RESET) status = reset(sim, e);
+  return status;
+}
+
+/* --- steps to the next stop ------------------------------------------------------------------- */
+
+pol_status pol_simulation_step(pol_simulation *sim)
+{
+  if (pol_simulation_finished(sim))
+    return fail(sim, POL_BAD_ARGUMENT, -1, "the end of the time span is reached", "");
+  const int every_step = sim->output.count == 0 && sim->output.step == 0.0;
+  for (;;) {
+    double due = every_step ? sim->t : next_output_time(sim), when = 0.0;
+    int event = sim->in_step && sim->num_events > 0 ? next_event(sim, &when) : -1;
+    if (event >= 0 && when <= due) return stop_at(sim, event, when);
+    if (sim->in_step && due <= sim->t) {
+      sim->event = -1;
+      sim->seen = due;
+      sim->in_step = due < sim->t;
+      if (!every_step) sim->next_output++;
+      return sim->state.t == due ? POL_OK : show(sim, due);
+    }
+    pol_status status = advance(sim);
+    if (status != POL_OK) return status;
+  }
 }
 
 int pol_simulation_finished(const pol_simulation *sim)
 {
-  return sim->done >= sim->num_steps;
+  return sim->stopped || sim->state.t >= sim->end;
 }
 
 double pol_simulation_progress(const pol_simulation *sim)

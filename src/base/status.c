@@ -20,6 +20,8 @@ const char *pol_status_text(pol_status status)
     return "no values satisfy the constraints";
   case POL_RETRY:
     return "the model asks for a smaller step";
+  case POL_SMALL_STEP:
+    return "the tolerances ask for a step that is too small";
   case POL_NO_MEMORY:
     return "out of memory";
   case POL_BAD_ARGUMENT:

@@ -1,12 +1,44 @@
 /* A small option parser driven by a table. */
 #include "cli/args.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "io/errors.h"
+
+const cli_option cli_common_options[] = {
+    {"--quiet", NULL, "no table, no progress bar; notes, warnings and errors stay", CLI_FLAG,
+     offsetof(cli_args, quiet), NULL},
+    {"--color", "auto|always|never", "colour; auto, the default: on a terminal", CLI_TEXT,
+     offsetof(cli_args, color), NULL},
+    {"--help", NULL, "print this text", CLI_FLAG, offsetof(cli_args, help), NULL},
+};
+const int cli_num_common_options = sizeof cli_common_options / sizeof cli_common_options[0];
+
+/* --- names of values -------------------------------------------------------------------------- */
+
+const char *cli_next_name(const char *names, char *word, size_t size)
+{
+  static const char separators[] = "| []";
+  names += strspn(names, separators);
+  size_t length = strcspn(names, separators);
+  if (length == 0) return NULL;
+  snprintf(word, size, "%.*s", (int)length, names);
+  char *more = strstr(word, "...");
+  if (more != NULL) *more = '\0';
+  return names + length;
+}
+
+int cli_is_word(const char *name)
+{
+  return islower((unsigned char)name[0]);
+}
+
+/* --- options ---------------------------------------------------------------------------------- */
 
 /* Notes an error; an unfinished list is as good as none when memory is out. */
 static pol_status refuse(pol_errors *errors, const char *path, const char *value, const char *rule,
@@ -17,8 +49,8 @@ static pol_status refuse(pol_errors *errors, const char *path, const char *value
 }
 
 /* The option whose name is the first `length` characters of word, or NULL. */
-static const cli_option *find_option(const char *word, size_t length, const cli_option *options,
-                                     int num_options)
+static const cli_option *find_in(const char *word, size_t length, const cli_option *options,
+                                 int num_options)
 {
   for (int i = 0; i < num_options; i++)
     if (strlen(options[i].name) == length && memcmp(options[i].name, word, length) == 0)
@@ -26,14 +58,50 @@ static const cli_option *find_option(const char *word, size_t length, const cli_
   return NULL;
 }
 
-/* Refuses an option that does not exist; its value, if any, is cut off. */
+static const cli_option *find_option(const char *word, size_t length, const cli_option *options,
+                                     int num_options)
+{
+  const cli_option *own = find_in(word, length, options, num_options);
+  return own != NULL ? own : find_in(word, length, cli_common_options, cli_num_common_options);
+}
+
+/* A command that has this option as its own, or NULL. */
+static const cli_command *find_owner(const char *name)
+{
+  const cli_command *command;
+  for (int i = 0; (command = cli_command_at(i)); i++)
+    if (find_in(name, strlen(name), command->options, command->num_options) != NULL) return command;
+  return NULL;
+}
+
+/* Refuses an option that the command does not have; its value, if any, is cut off. */
 static pol_status refuse_option(pol_errors *errors, char *word, const cli_option *options,
                                 int num_options)
 {
   word[strcspn(word, "=")] = '\0';
+  const cli_command *owner = find_owner(word);
+  if (owner != NULL) {
+    char rule[80];
+    snprintf(rule, sizeof rule, "is no option of this command, but of polhode %s", owner->name);
+    return refuse(errors, word, "", rule, "");
+  }
   pol_near near = pol_near_start(word);
   for (int i = 0; i < num_options; i++) pol_near_try(&near, options[i].name);
+  for (int i = 0; i < cli_num_common_options; i++) pol_near_try(&near, cli_common_options[i].name);
   return refuse(errors, word, "", "there is no such option", near.best);
+}
+
+/* Refuses a value that is none of the words that the option allows, if it allows only words. */
+static pol_status check_words(const cli_option *option, const char *value, pol_errors *errors)
+{
+  char word[32];
+  for (const char *next = option->argument; (next = cli_next_name(next, word, sizeof word));)
+    if (!cli_is_word(word) || strcmp(word, value) == 0) return POL_OK;
+  char *rule = pol_format("must be one of: %s", option->argument);
+  if (rule == NULL) return POL_NO_MEMORY;
+  pol_status status = refuse(errors, option->name, value, rule, "");
+  free(rule);
+  return status;
 }
 
 /* Adds "key=value", or value alone without a key.  A number that C can read but JSON cannot (".5",
@@ -58,6 +126,16 @@ static pol_status add_override(cli_args *args, const char *key, const char *valu
   return POL_OK;
 }
 
+static pol_status add_to_list(cli_list *list, const char *item)
+{
+  size_t count = (size_t)list->count + 1;
+  const char **longer = realloc(list->items, count * sizeof *longer);
+  if (longer == NULL) return POL_NO_MEMORY;
+  list->items = longer;
+  list->items[list->count++] = item;
+  return POL_OK;
+}
+
 static pol_status apply(cli_args *args, const cli_option *option, const char *value,
                         pol_errors *errors)
 {
@@ -68,7 +146,9 @@ static pol_status apply(cli_args *args, const cli_option *option, const char *va
     return POL_OK;
   case CLI_TEXT:
     *(const char **)target = value;
-    return POL_OK;
+    return check_words(option, value, errors);
+  case CLI_LIST:
+    return add_to_list(target, value);
   case CLI_OVERRIDE:
     break;
   }
@@ -97,6 +177,18 @@ static pol_status parse_option(cli_args *args, int argc, char **argv, int *at,
   return apply(args, option, value, errors);
 }
 
+static pol_status add_operand(cli_args *args, const char *word, const char *operand,
+                              pol_errors *errors)
+{
+  const int many = operand != NULL && strstr(operand, "...") != NULL;
+  if (operand == NULL || (args->operand != NULL && !many))
+    return refuse(errors, word, "", "is one argument too many", "");
+  if (word[0] == '\0')
+    return refuse(errors, operand, "", many ? "one is empty" : "the file name is empty", "");
+  if (args->operand == NULL) args->operand = word;
+  return add_to_list(&args->operands, word);
+}
+
 pol_status cli_args_parse(cli_args *args, int argc, char **argv, const cli_option *options,
                           int num_options, const char *operand, pol_errors *errors)
 {
@@ -106,20 +198,17 @@ pol_status cli_args_parse(cli_args *args, int argc, char **argv, const cli_optio
     char *word = argv[i];
     if (!only_operands && strcmp(word, "--") == 0) {
       only_operands = 1;
-    } else if (!only_operands && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
+    } else if (!only_operands && strcmp(word, "-h") == 0) {
       args->help = 1;
     } else if (!only_operands && word[0] == '-') {
       pol_status status = parse_option(args, argc, argv, &i, options, num_options, errors);
       if (status != POL_OK) return status;
-    } else if (operand == NULL || args->operand != NULL) {
-      return refuse(errors, word, "", "is one argument too many", "");
-    } else if (word[0] == '\0') {
-      return refuse(errors, operand, "", "the file name is empty", "");
     } else {
-      args->operand = word;
+      pol_status status = add_operand(args, word, operand, errors);
+      if (status != POL_OK) return status;
     }
   }
-  if (operand != NULL && args->operand == NULL && !args->help)
+  if (operand != NULL && operand[0] != '[' && args->operand == NULL && !args->help)
     return refuse(errors, operand, "", "must be given", "");
   return POL_OK;
 }
@@ -128,5 +217,7 @@ void cli_args_free(cli_args *args)
 {
   for (int i = 0; i < args->num_overrides; i++) free(args->overrides[i]);
   free(args->overrides);
+  free(args->operands.items);
+  free(args->labels.items);
   *args = (cli_args){0};
 }

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/json_out.h"
 #include "cli/summary.h"
+#include "cli/terminal.h"
 #include "cli/text_out.h"
 #include "cli/topology.h"
 
@@ -62,9 +63,32 @@ static void describe_locks(const pol_joint *joint, char *text, size_t size)
                                    : "translation",
                                "xyz"[rows[i].axis]);
   }
+  if (joint->global_axes && used < size)
+    used += (size_t)snprintf(text + used, size - used, " in global axes");
   if (rotations > 0 && used < size)
     snprintf(text + used, size - used, "%s%d rotation%s", used == 0 ? "" : ", ", rotations,
              cli_plural(rotations));
+}
+
+/* What of a body's initial values must stay: "position x y, rotation x y z"; "" for nothing. */
+static void describe_keep(unsigned keep, char *text, size_t size)
+{
+  static const struct {
+    const char *name;
+    unsigned bit;
+  } kinds[] = {{"position", POL_KEEP_POSITION},
+               {"rotation", POL_KEEP_ROTATION},
+               {"velocity", POL_KEEP_VELOCITY},
+               {"angular velocity", POL_KEEP_ANGULAR_VELOCITY}};
+  size_t used = 0;
+  text[0] = '\0';
+  for (int k = 0; k < 4; k++) {
+    if (!(keep & 7 * kinds[k].bit)) continue;
+    used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", kinds[k].name);
+    for (int axis = 0; axis < 3; axis++)
+      if (keep & kinds[k].bit << axis)
+        used += (size_t)snprintf(text + used, size - used, " %c", "xyz"[axis]);
+  }
 }
 
 /* Whether the values of this kind (a POL_GIVEN_... bit) are given for any body. */
@@ -101,11 +125,49 @@ static int degrees_of_freedom(const findings *found)
   return free_motions(found->model->mechanism) - found->num_constraints + found->num_redundant;
 }
 
+/* ", times harmonic" where a function of time scales a force. */
+static const char *times_word(const pol_force *force)
+{
+  return force->scale ? ", times " : "";
+}
+
+static const char *scale_word(const pol_force *force)
+{
+  return force->scale ? pol_function_type_name(force->scale->type) : "";
+}
+
+/* Bushings have more numbers than the others. */
+static void describe_bushing(const pol_mechanism *mechanism, const pol_force *force, char *text,
+                             size_t size)
+{
+  const double *k = force->stiffness, *c = force->damping, *kr = force->rotational_stiffness,
+               *cr = force->rotational_damping, *f = force->preload, *t = force->preload_torque;
+  snprintf(text, size,
+           "bushing from %s to %s, stiffness (%.10g, %.10g, %.10g) N/m and (%.10g, %.10g, %.10g) "
+           "N m/rad, damping (%.10g, %.10g, %.10g) N s/m and (%.10g, %.10g, %.10g) N m s/rad, "
+           "preload (%.10g, %.10g, %.10g) N and (%.10g, %.10g, %.10g) N m",
+           marker_owner(mechanism, force->marker[0]), marker_owner(mechanism, force->marker[1]),
+           k[0], k[1], k[2], kr[0], kr[1], kr[2], c[0], c[1], c[2], cr[0], cr[1], cr[2], f[0], f[1],
+           f[2], t[0], t[1], t[2]);
+}
+
 /* The coordinate of a joint-spring. */
 static const pol_coordinate_info *coordinate_of(const pol_mechanism *mechanism,
                                                 const pol_force *force)
 {
   return pol_joint_coordinate(pol_mechanism_joint(mechanism, force->joint), force->coordinate);
+}
+
+/* A number of a force, or that an expression gives it. */
+typedef struct word {
+  char text[32];
+} word;
+
+static word effort_word(const pol_force *force, int i, double number)
+{
+  word w = {"(expression)"};
+  if (!force->expressions[i]) snprintf(w.text, sizeof w.text, "%.10g", number);
+  return w;
 }
 
 static void describe_joint_spring(const pol_mechanism *mechanism, const pol_force *force,
@@ -115,12 +177,12 @@ static void describe_joint_spring(const pol_mechanism *mechanism, const pol_forc
   snprintf(text, size,
            coordinate->angular
                ? "%s on the %s of %s, stiffness %.10g N m/rad, damping %.10g N m s/rad, "
-                 "relaxed at %.10g rad, actuator %.10g N m"
+                 "relaxed at %.10g rad, actuator %s N m"
                : "%s on the %s of %s, stiffness %.10g N/m, damping %.10g N s/m, relaxed at %.10g "
-                 "m, actuator %.10g N",
+                 "m, actuator %s N",
            pol_force_type_name(force->type), coordinate->key,
            pol_mechanism_joint(mechanism, force->joint)->name, force->stiffness[0],
-           force->damping[0], force->rest, force->actuator);
+           force->damping[0], force->rest, effort_word(force, 0, force->actuator).text);
 }
 
 /* "support of rotor, stiffness (1, 2, 3) N/m, damping (0, 0, 0) N s/m" */
@@ -132,9 +194,11 @@ static void describe_force(const pol_mechanism *mechanism, const pol_force *forc
   switch (force->type) {
   case POL_APPLIED_FORCE:
   case POL_APPLIED_TORQUE:
-    snprintf(text, size, "%s (%.10g, %.10g, %.10g) %s on %s, %s axes", type, f[0], f[1], f[2],
-             force->type == POL_APPLIED_TORQUE ? "N m" : "N",
-             pol_mechanism_body(mechanism, force->body)->name, pol_force_frame_name(force->frame));
+    snprintf(text, size, "%s (%s, %s, %s) %s on %s, %s axes%s%s", type,
+             effort_word(force, 0, f[0]).text, effort_word(force, 1, f[1]).text,
+             effort_word(force, 2, f[2]).text, force->type == POL_APPLIED_TORQUE ? "N m" : "N",
+             pol_mechanism_body(mechanism, force->body)->name, pol_force_frame_name(force->frame),
+             times_word(force), scale_word(force));
     break;
   case POL_SUPPORT:
     snprintf(text, size,
@@ -145,15 +209,21 @@ static void describe_force(const pol_mechanism *mechanism, const pol_force *forc
   case POL_SPRING_DAMPER:
     snprintf(text, size,
              "%s from %s to %s, stiffness %.10g N/m%s, damping %.10g N s/m, free length %.10g m, "
-             "actuator %.10g N",
+             "actuator %s N%s%s",
              type, marker_owner(mechanism, force->marker[0]),
              marker_owner(mechanism, force->marker[1]), k[0],
              force->law == POL_SQUARED_SPRING ? "^3 (squared-length)" : "", c[0], force->length,
-             force->actuator);
+             effort_word(force, 0, force->actuator).text, times_word(force), scale_word(force));
     break;
   case POL_DRAG:
     snprintf(text, size, "%s on %s, coefficient %.10g N s^2/m^2", type,
              pol_mechanism_body(mechanism, force->body)->name, force->coefficient);
+    break;
+  case POL_BUSHING:
+    describe_bushing(mechanism, force, text, size);
+    break;
+  case POL_CALLBACK_FORCE: /* not in model files */
+    snprintf(text, size, "%s", type);
     break;
   case POL_JOINT_SPRING:
     describe_joint_spring(mechanism, force, text, size);
@@ -161,7 +231,49 @@ static void describe_force(const pol_mechanism *mechanism, const pol_force *forc
   }
 }
 
+/* "rotation of hinge", "x of marker tip on arm", "x of marker tip on arm from marker eye on base"
+ */
+static void describe_coordinate(const pol_mechanism *mechanism, const pol_drive *drive, char *text,
+                                size_t size)
+{
+  const char *coordinate = pol_coordinate_name(drive->coordinate);
+  if (drive->joint != POL_NO_JOINT) {
+    snprintf(text, size, "%s of %s", coordinate,
+             pol_mechanism_joint(mechanism, drive->joint)->name);
+    return;
+  }
+  const pol_marker *from = pol_mechanism_marker(mechanism, drive->marker[0]);
+  const pol_marker *marker = pol_mechanism_marker(mechanism, drive->marker[1]);
+  int used = snprintf(text, size, "%s of marker %s on %s", coordinate, marker->name,
+                      marker_owner(mechanism, drive->marker[1]));
+  if (from->name[0] != '\0' && used > 0 && (size_t)used < size)
+    snprintf(text + used, size - (size_t)used, " from marker %s on %s", from->name,
+             marker_owner(mechanism, drive->marker[0]));
+}
+
 /* --- table ------------------------------------------------------------------------------------ */
+
+/* The expressions of a force, a row each. */
+static void print_expressions(const pol_force *force)
+{
+  static const char *const components[] = {"  x", "  y", "  z"};
+  int count = pol_force_num_expressions(force->type);
+  for (int i = 0; i < count; i++)
+    if (force->expressions[i])
+      cli_print_row(count == 1 ? "  actuator" : components[i], "%s", force->expressions[i]);
+}
+
+static void print_quantities(const pol_mechanism *mechanism)
+{
+  for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++) {
+    const pol_variable *variable = pol_mechanism_variable(mechanism, i);
+    cli_print_row("variable", "%s = %s", variable->name, variable->expression);
+  }
+  for (int i = 0; i < pol_mechanism_num_states(mechanism); i++) {
+    const pol_state_variable *state = pol_mechanism_state(mechanism, i);
+    cli_print_row("state", "%s' = %s, from %.10g", state->name, state->rate, state->initial);
+  }
+}
 
 static void print_mechanism(const findings *found)
 {
@@ -172,8 +284,10 @@ static void print_mechanism(const findings *found)
   cli_print_row("gravity", "(%.10g, %.10g, %.10g) m/s^2", gravity[0], gravity[1], gravity[2]);
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
     const pol_body *body = pol_mechanism_body(mechanism, i);
-    cli_print_row("body", "%s, %.10g kg%s", body->name, body->mass,
-                  body->point ? ", point mass" : "");
+    char keeps[96];
+    describe_keep(body->keep, keeps, sizeof keeps);
+    cli_print_row("body", "%s, %.10g kg%s%s%s", body->name, body->mass,
+                  body->point ? ", point mass" : "", keeps[0] ? ", keeps " : "", keeps);
   }
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, i);
@@ -184,16 +298,17 @@ static void print_mechanism(const findings *found)
                   marker_owner(mechanism, joint->marker[1]), locks);
   }
   for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++) {
-    char text[256];
+    char text[1024];
     describe_force(mechanism, pol_mechanism_force(mechanism, i), text, sizeof text);
     cli_print_row("force", "%s, %s", pol_mechanism_force(mechanism, i)->name, text);
+    print_expressions(pol_mechanism_force(mechanism, i));
   }
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
     const char *expression = drive->function.expression;
-    cli_print_row("drive", "%s, %s of %s, %s%s%s", drive->name,
-                  pol_coordinate_name(drive->coordinate),
-                  pol_mechanism_joint(mechanism, drive->joint)->name,
+    char text[512];
+    describe_coordinate(mechanism, drive, text, sizeof text);
+    cli_print_row("drive", "%s, %s, %s%s%s", drive->name, text,
                   pol_function_type_name(drive->function.type), expression ? " " : "",
                   expression ? expression : "");
   }
@@ -205,24 +320,42 @@ static void print_mechanism(const findings *found)
                   pol_coordinate_name(c->coordinate[1]),
                   pol_mechanism_joint(mechanism, c->joint[1])->name);
   }
+  print_quantities(mechanism);
   char redundant[32] = "";
   if (found->num_redundant)
     snprintf(redundant, sizeof redundant, ", %d redundant", found->num_redundant);
   cli_print_row("freedom", "%d of %d: %d constraint%s%s", degrees_of_freedom(found),
                 free_motions(mechanism), found->num_constraints, cli_plural(found->num_constraints),
                 redundant);
-  if (found->started) cli_print_redundant(found->simulation);
+  if (found->started)
+    cli_print_redundant(found->simulation, found->model->settings.options.redundant);
+}
+
+static void print_time(const pol_settings *settings)
+{
+  const pol_control *control = &settings->options.control;
+  const pol_output *output = &settings->output;
+  if (settings->variable) {
+    cli_print_row("time", "0 to %.10g s in steps of variable size", settings->end);
+    cli_print_row("tolerances", "relative %.3g, absolute %.3g m and %.3g rad", control->rtol,
+                  control->atol_translation, control->atol_rotation);
+  } else {
+    cli_print_row("time", "0 to %.10g s in steps of %.10g s", settings->end, settings->step);
+  }
+  if (output->step > 0.0) cli_print_row("output", "every %.10g s", output->step);
+  if (output->count > 0)
+    cli_print_row("output", "at %d time%s and the end", output->count, cli_plural(output->count));
 }
 
 static void print_settings(const pol_settings *settings)
 {
   const pol_options *options = &settings->options;
   cli_print_method(options);
-  if (cli_has_setting(options, "alpha_m"))
+  if (cli_has_setting(options, "index"))
     cli_print_row("parameters", "alpha_m %.6g, alpha_f %.6g, beta %.6g, gamma %.6g",
                   options->alpha_m, options->alpha_f, options->beta, options->gamma);
   cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
-  cli_print_row("time", "0 to %.10g s in steps of %.10g s", settings->end, settings->step);
+  print_time(settings);
   cli_print_row("Newton", "%s, tolerance %.3g, at most %d iteration%s",
                 cli_newton_name(options->newton.kind), options->newton.tolerance,
                 options->newton.max_iterations, cli_plural(options->newton.max_iterations));
@@ -261,8 +394,13 @@ static json_t *bodies_json(const pol_mechanism *mechanism)
   json_t *list = json_array();
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
     const pol_body *body = pol_mechanism_body(mechanism, i);
-    json_t *item = json_pack("{s:s, s:s, s:o}", "name", body->name, "type",
-                             body->point ? "point" : "rigid", "mass", cli_json_number(body->mass));
+    char keeps[96];
+    describe_keep(body->keep, keeps, sizeof keeps);
+    json_t *item = json_pack("{s:s, s:s, s:o, s:s}",                  //
+                             "name", body->name,                      //
+                             "type", body->point ? "point" : "rigid", //
+                             "mass", cli_json_number(body->mass),     //
+                             "keeps", keeps);
     if (json_array_append_new(list, item) != 0) {
       json_decref(list);
       return NULL;
@@ -292,13 +430,25 @@ static json_t *joints_json(const pol_mechanism *mechanism)
   return list;
 }
 
+static json_t *bushing_json(const pol_mechanism *mechanism, const pol_force *force)
+{
+  return json_pack("{s:s, s:s, s:[s, s], s:o, s:o, s:o, s:o, s:o, s:o}",                     //
+                   "name", force->name, "type", pol_force_type_name(force->type),            //
+                   "bodies", marker_owner(mechanism, force->marker[0]),                      //
+                   marker_owner(mechanism, force->marker[1]),                                //
+                   "stiffness", cli_json_numbers(force->stiffness, 3),                       //
+                   "damping", cli_json_numbers(force->damping, 3),                           //
+                   "rotational_stiffness", cli_json_numbers(force->rotational_stiffness, 3), //
+                   "rotational_damping", cli_json_numbers(force->rotational_damping, 3),     //
+                   "preload", cli_json_numbers(force->preload, 3),                           //
+                   "preload_torque", cli_json_numbers(force->preload_torque, 3));
+}
+
 /* What the type has beside its name; NULL without memory. */
 static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force)
 {
   const char *type = pol_force_type_name(force->type);
-  const char *body = force->type == POL_SPRING_DAMPER || force->type == POL_JOINT_SPRING
-                         ? ""
-                         : pol_mechanism_body(mechanism, force->body)->name;
+  const char *body = pol_mechanism_body(mechanism, force->body)->name; /* of those that have one */
   switch (force->type) {
   case POL_APPLIED_FORCE:
   case POL_APPLIED_TORQUE:
@@ -317,6 +467,10 @@ static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force
         pol_spring_law_name(force->law), "bodies", marker_owner(mechanism, force->marker[0]),
         marker_owner(mechanism, force->marker[1]), "stiffness", force->stiffness[0], "damping",
         force->damping[0], "length", force->length, "actuator", force->actuator);
+  case POL_BUSHING:
+    return bushing_json(mechanism, force);
+  case POL_CALLBACK_FORCE: /* not in model files */
+    return json_pack("{s:s, s:s}", "name", force->name, "type", type);
   case POL_JOINT_SPRING:
     return json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:f}", "name", force->name, "type", type,
                      "joint", pol_mechanism_joint(mechanism, force->joint)->name, "coordinate",
@@ -330,11 +484,40 @@ static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force
                    "coefficient", force->coefficient);
 }
 
+/* A list with null for each number that no expression gives. */
+static json_t *expressions_json(const pol_force *force)
+{
+  json_t *list = json_array();
+  for (int i = 0; i < pol_force_num_expressions(force->type); i++) {
+    const char *text = force->expressions[i];
+    if (json_array_append_new(list, text ? json_string(text) : json_null()) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+static int has_expressions(const pol_force *force)
+{
+  return force->expressions[0] || force->expressions[1] || force->expressions[2];
+}
+
 static json_t *forces_json(const pol_mechanism *mechanism)
 {
   json_t *list = json_array();
   for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++) {
-    json_t *item = force_json(mechanism, pol_mechanism_force(mechanism, i));
+    const pol_force *force = pol_mechanism_force(mechanism, i);
+    json_t *item = force_json(mechanism, force);
+    if (force->scale && json_object_set_new(item, "scale", json_string(scale_word(force))) != 0) {
+      json_decref(item);
+      item = NULL;
+    }
+    if (has_expressions(force) &&
+        json_object_set_new(item, "expressions", expressions_json(force)) != 0) {
+      json_decref(item);
+      item = NULL;
+    }
     if (json_array_append_new(list, item) != 0) {
       json_decref(list);
       return NULL;
@@ -348,11 +531,14 @@ static json_t *drives_json(const pol_mechanism *mechanism)
   json_t *list = json_array();
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
-    json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:s*}",                                //
-                             "name", drive->name,                                         //
-                             "joint", pol_mechanism_joint(mechanism, drive->joint)->name, //
-                             "coordinate", pol_coordinate_name(drive->coordinate),        //
-                             "function", pol_function_type_name(drive->function.type),    //
+    const int of_joint = drive->joint != POL_NO_JOINT;
+    const char *owner = of_joint ? pol_mechanism_joint(mechanism, drive->joint)->name
+                                 : pol_mechanism_marker(mechanism, drive->marker[1])->name;
+    json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:s*}",                             //
+                             "name", drive->name,                                      //
+                             of_joint ? "joint" : "marker", owner,                     //
+                             "coordinate", pol_coordinate_name(drive->coordinate),     //
+                             "function", pol_function_type_name(drive->function.type), //
                              "expression", drive->function.expression);
     if (json_array_append_new(list, item) != 0) {
       json_decref(list);
@@ -383,27 +569,57 @@ static json_t *couplings_json(const pol_mechanism *mechanism)
   return list;
 }
 
+static json_t *variables_json(const pol_mechanism *mechanism)
+{
+  json_t *list = json_array();
+  for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++) {
+    const pol_variable *variable = pol_mechanism_variable(mechanism, i);
+    json_t *item =
+        json_pack("{s:s, s:s}", "name", variable->name, "expression", variable->expression);
+    if (json_array_append_new(list, item) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+static json_t *states_json(const pol_mechanism *mechanism)
+{
+  json_t *list = json_array();
+  for (int i = 0; i < pol_mechanism_num_states(mechanism); i++) {
+    const pol_state_variable *state = pol_mechanism_state(mechanism, i);
+    json_t *item = json_pack("{s:s, s:o, s:s}", "name", state->name, "initial",
+                             cli_json_number(state->initial), "rate", state->rate);
+    if (json_array_append_new(list, item) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
 static json_t *settings_json(const pol_settings *settings)
 {
   const pol_options *options = &settings->options;
-  return json_pack(
-      "{s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s}", //
-      "method", options->method,                                                               //
-      "index", cli_json_index(options->index),                                                 //
-      "sigma", cli_json_number(options->sigma),                                                //
-      "sigma_update", cli_sigma_update_name(options->sigma_update),                            //
-      "theta", cli_json_number(options->theta), "vartheta", cli_json_number(options->vartheta),
-      "start", cli_start_name(options->start),                        //
-      "formulation", pol_formulation_name(settings->formulation),     //
-      "alpha_m", cli_json_number(options->alpha_m),                   //
-      "alpha_f", cli_json_number(options->alpha_f),                   //
-      "beta", cli_json_number(options->beta),                         //
-      "gamma", cli_json_number(options->gamma),                       //
-      "step", cli_json_number(settings->step),                        //
-      "end", cli_json_number(settings->end),                          //
-      "newton", cli_newton_name(options->newton.kind),                //
-      "newton_tolerance", cli_json_number(options->newton.tolerance), //
-      "solver", cli_solver_name(options->solver));
+  return json_pack("{s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+                   "s:s, s:o, s:s}",                                             //
+                   "method", options->method,                                    //
+                   "index", cli_json_index(options->index),                      //
+                   "sigma", cli_json_number(options->sigma),                     //
+                   "sigma_update", cli_sigma_update_name(options->sigma_update), //
+                   "theta", cli_json_number(options->theta), "vartheta",
+                   cli_json_number(options->vartheta), "start", cli_start_name(options->start), //
+                   "formulation", pol_formulation_name(settings->formulation),                  //
+                   "alpha_m", cli_json_number(options->alpha_m),                                //
+                   "alpha_f", cli_json_number(options->alpha_f),                                //
+                   "beta", cli_json_number(options->beta),                                      //
+                   "gamma", cli_json_number(options->gamma),                                    //
+                   "step", cli_json_step(settings), "control", cli_json_control(settings),      //
+                   "end", cli_json_number(settings->end),                                       //
+                   "newton", cli_newton_name(options->newton.kind),                             //
+                   "newton_tolerance", cli_json_number(options->newton.tolerance),              //
+                   "solver", cli_solver_name(options->solver));
 }
 
 static json_t *findings_json(const findings *found)
@@ -411,19 +627,22 @@ static json_t *findings_json(const findings *found)
   const pol_model *model = found->model;
   double gravity[3];
   pol_mechanism_gravity(model->mechanism, gravity);
-  json_t *object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", //
-                             "status", found->started ? "valid" : "failed",                  //
-                             "model", model->name,                                           //
-                             "gravity", cli_json_numbers(gravity, 3),                        //
-                             "bodies", bodies_json(model->mechanism),                        //
-                             "joints", joints_json(model->mechanism),                        //
-                             "forces", forces_json(model->mechanism),                        //
-                             "drives", drives_json(model->mechanism),                        //
-                             "couplings", couplings_json(model->mechanism),                  //
-                             "constraints", found->num_constraints,                          //
-                             "degrees_of_freedom", degrees_of_freedom(found),                //
-                             "simulation", settings_json(&model->settings),                  //
-                             "warnings", cli_json_warnings(&model->settings));
+  json_t *object =
+      json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", //
+                "status", found->started ? "valid" : "failed",                            //
+                "model", model->name,                                                     //
+                "gravity", cli_json_numbers(gravity, 3),                                  //
+                "bodies", bodies_json(model->mechanism),                                  //
+                "joints", joints_json(model->mechanism),                                  //
+                "forces", forces_json(model->mechanism),                                  //
+                "drives", drives_json(model->mechanism),                                  //
+                "couplings", couplings_json(model->mechanism),                            //
+                "variables", variables_json(model->mechanism),                            //
+                "states", states_json(model->mechanism),                                  //
+                "constraints", found->num_constraints,                                    //
+                "degrees_of_freedom", degrees_of_freedom(found),                          //
+                "simulation", settings_json(&model->settings),                            //
+                "warnings", cli_json_warnings(&model->settings));
   int failed;
   if (!found->started)
     failed = json_object_set_new(object, "failure", cli_json_failure(&found->failure));
@@ -468,16 +687,13 @@ static int check_model(const cli_args *args, const pol_model *model)
   int printed = 1;
   if (args->json) {
     printed = cli_json_print(findings_json(&found)) == 0;
-  } else {
+  } else if (!args->quiet) {
     print_mechanism(&found);
     print_settings(&model->settings);
     if (found.started) print_initial_values(&found);
   }
   pol_simulation_free(&simulation);
-  if (!found.started) {
-    fflush(stdout);
-    cli_print_failure(args->operand, &found.failure);
-  }
+  if (!found.started) cli_print_failure(args->operand, &found.failure);
   return found.started && printed ? CLI_DONE : CLI_FAILED;
 }
 
@@ -502,8 +718,8 @@ static int draw_topology(const cli_args *args, const pol_model *model)
   }
   if (status == POL_OK) return CLI_DONE;
   remove(args->svg);
-  fprintf(stderr, "polhode check: %s: %s\n", args->svg,
-          status == POL_IO ? strerror(reason) : pol_status_text(status));
+  cli_complain("polhode check", "%s: %s", args->svg,
+               status == POL_IO ? strerror(reason) : pol_status_text(status));
   return CLI_FAILED;
 }
 
@@ -522,23 +738,28 @@ static int check(const cli_args *args)
 }
 
 static const cli_option options[] = {
-    {"--set", "KEY=VALUE", "replace any value of the model file", CLI_OVERRIDE, 0, NULL},
+    {"--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0,
+     NULL},
+    {"--svg", "FILE.svg", "draw bodies, joints, forces and drives into this file", CLI_TEXT,
+     offsetof(cli_args, svg), NULL},
     {"--json", NULL, "print one JSON object instead of a table", CLI_FLAG, offsetof(cli_args, json),
      NULL},
-    {"--svg", "FILE.svg", "draw bodies, joints, forces and drives as a picture", CLI_TEXT,
-     offsetof(cli_args, svg), NULL},
 };
 
 const cli_command cli_check = {
     .name = "check",
     .summary = "say what a model is and what is wrong with it",
     .operand = "MODEL.json",
-    .text = "Reads the model, lists all its errors or says what it is, and finds consistent\n"
-            "initial values: how far the given ones had to move, and whether that is possible.\n"
-            "Exit status: 0 valid, 1 there are no consistent initial values, 2 the input is wrong.",
-    .examples = "  polhode check heavy_top.json\n"
-                "  polhode check heavy_top.json --set simulation.formulation=se3 --json\n"
-                "  polhode check slider_crank.json --svg slider_crank.svg",
+    .text = "Reads the model and lists all its errors; or, if there are none, says what it\n"
+            "is: bodies, joints, forces, drives, degrees of freedom, redundant constraints,\n"
+            "settings. Then it finds consistent initial values and says how far the given\n"
+            "ones had to move.\n\n"
+            "Exit status: 0 valid, 1 there are no consistent initial values, 2 the input is\n"
+            "wrong.",
+    .examples = "  polhode check models/bruels-cardona-2010/heavy_top.json\n"
+                "  polhode check models/examples/pendulum.json --set simulation.formulation=se3 "
+                "--json\n"
+                "  polhode check models/examples/four_bar_motor.json --svg four_bar.svg",
     .options = options,
     .num_options = sizeof options / sizeof options[0],
     .run = check,

@@ -1,10 +1,13 @@
 /* The command line: what a command is, and what all commands share.
  *
  * One file a command; each defines one cli_command, and main.c lists them.  To add a command, write
- * its file and add its name here and to the table in main.c.
+ * its file and add its name here and to the table in main.c.  Help, completion and man pages are
+ * all made from that table.
  */
 #ifndef POLHODE_CLI_H
 #define POLHODE_CLI_H
+
+#include <stdio.h>
 
 #include "cli/args.h"
 
@@ -13,20 +16,42 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_INVALID = 2, CLI_SIGNALLED = 128 };
 
 typedef struct cli_command {
   const char *name;
-  const char *summary;  /* one line, for the list of commands */
-  const char *operand;  /* what must come after the name: "MODEL.json", or NULL for nothing */
-  const char *text;     /* a few lines that explain it */
-  const char *examples; /* each "  polhode ...", one a line */
+  const char *summary; /* one line, for the list of commands */
+  const char *operand; /* what comes after the name: "MODEL.json", "RESULT...", see args.h; NULL for
+                          nothing */
+  const char *text;    /* a few lines that explain it, with blank lines between paragraphs */
+  const char *examples; /* each "  polhode ...", one a line; they work from a clone of polhode */
   const cli_option *options;
   int num_options;
   int (*run)(const cli_args *args); /* gives the exit status */
 } cli_command;
 
 extern const cli_command cli_run;
+extern const cli_command cli_plot;
 extern const cli_command cli_check;
 extern const cli_command cli_methods;
 extern const cli_command cli_info;
 extern const cli_command cli_export;
+extern const cli_command cli_help;
+extern const cli_command cli_completion;
+extern const cli_command cli_man;
+
+/* --- the table of commands, main.c ------------------------------------------------------------ */
+
+/* The commands in their order; NULL after the last. */
+const cli_command *cli_command_at(int index);
+/* The command that has this name.  Reports if there is none and gives NULL. */
+const cli_command *cli_command_find(const char *name, int json);
+/* The options of a command with the common ones, in their order; NULL after the last. */
+const cli_option *cli_command_option(const cli_command *command, int index);
+
+/* --- help.c ----------------------------------------------------------------------------------- */
+
+/* What polhode is and which commands it has. */
+void cli_print_overview(FILE *to);
+void cli_print_help(const cli_command *command);
+/* Of the first steps, as the examples of a command. */
+extern const char cli_first_steps[];
 
 /* --- input errors, model.c -------------------------------------------------------------------- */
 

@@ -48,6 +48,7 @@ static int report(const cli_args *args, long frames)
                                     cli_json_text(args->vtk), "frames", (json_int_t)frames)) == 0
                ? CLI_DONE
                : CLI_FAILED;
+  if (args->quiet) return CLI_DONE;
   cli_print_row("frames", "%ld", frames);
   cli_print_row("open", "%s/motion.pvd", args->vtk);
   return CLI_DONE;
@@ -95,10 +96,10 @@ const cli_command cli_export = {
     .name = "export",
     .summary = "write a result for ParaView",
     .operand = "RESULT",
-    .text = "Writes the motion as VTK files: motion.pvd opens in ParaView, with a point for each\n"
-            "body, named marker and joint (the latter of .h5 results) in every frame.",
-    .examples = "  polhode export top.h5 --vtk top_vtk\n"
-                "  polhode export top.h5 --vtk top_vtk --frames 200",
+    .text = "Writes the motion as VTK files: motion.pvd opens in ParaView, with a point for\n"
+            "each body, named marker and joint (the latter of .h5 results) in every frame.",
+    .examples = "  polhode export top.h5 --vtk top_vtk --every 10\n"
+                "  polhode export top.h5 --vtk top_vtk --frames 50",
     .options = options,
     .num_options = sizeof options / sizeof options[0],
     .run = run,

@@ -194,7 +194,7 @@ static int run(const cli_args *args)
   exit_status = look(&a, result, args->json);
   if (exit_status == CLI_DONE && args->json)
     exit_status = cli_json_print(about_json(&a)) == 0 ? CLI_DONE : CLI_FAILED;
-  else if (exit_status == CLI_DONE)
+  else if (exit_status == CLI_DONE && !args->quiet)
     print_about(&a);
   pol_result_close(&result);
   return exit_status;
@@ -209,8 +209,8 @@ const cli_command cli_info = {
     .name = "info",
     .summary = "say what a result file holds",
     .operand = "RESULT",
-    .text = "Says what a result (.h5 or .csv) is: the model and the settings of the run, how it\n"
-            "ended, how many rows there are and what was recorded.",
+    .text = "Says what a result (.h5 or .csv) is: the model and the settings of the run, how\n"
+            "it ended, how many rows there are and what was recorded.",
     .examples = "  polhode info top.h5\n"
                 "  polhode info top.csv --json",
     .options = options,

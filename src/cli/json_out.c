@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/terminal.h"
 #include "cli/text_out.h"
 
 json_t *cli_json_number(double x)
@@ -49,11 +50,38 @@ json_t *cli_json_moves(const pol_moves *moves)
                    "angular_velocity", cli_json_number(moves->angular_velocity));
 }
 
+json_t *cli_json_step(const pol_settings *settings)
+{
+  return settings->variable ? json_null() : cli_json_number(settings->step);
+}
+
+json_t *cli_json_control(const pol_settings *settings)
+{
+  const pol_control *control = &settings->options.control;
+  if (!settings->variable) return json_null();
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s}",                     //
+                   "rtol", cli_json_number(control->rtol),                         //
+                   "atol_translation", cli_json_number(control->atol_translation), //
+                   "atol_rotation", cli_json_number(control->atol_rotation),       //
+                   "first_step", cli_json_number(control->first_step),             //
+                   "min_step", cli_json_number(control->min_step),                 //
+                   "max_step", cli_json_number(control->max_step),                 //
+                   "controller", control->pi ? "pi" : "elementary",                //
+                   "algorithm", control->published ? "published" : "corrected");
+}
+
 json_t *cli_json_warnings(const pol_settings *settings)
 {
   char message[256];
-  if (!pol_options_warning(&settings->options, message, sizeof message)) return json_array();
-  return json_pack("[s]", message);
+  json_t *list = json_array();
+  int failed = 0;
+  if (pol_options_warning(&settings->options, message, sizeof message))
+    failed |= json_array_append_new(list, json_string(message));
+  if (settings->variable && pol_options_adapt_warning(&settings->options, message, sizeof message))
+    failed |= json_array_append_new(list, json_string(message));
+  if (!failed) return list;
+  json_decref(list);
+  return NULL;
 }
 
 json_t *cli_json_failure(const pol_diagnostics *d)
@@ -97,7 +125,7 @@ int cli_json_print(json_t *object)
 {
   int status = -1;
   if (object == NULL)
-    fprintf(stderr, "polhode: the result cannot be written as JSON: out of memory\n");
+    cli_complain("polhode", "the result cannot be written as JSON: out of memory");
   else if (json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) == 0 &&
            putchar('\n') != EOF)
     status = 0;

@@ -15,6 +15,11 @@ json_t *cli_json_numbers(const double *x, int count);
 /* 3 or 2, or "stabilized-2". */
 json_t *cli_json_index(pol_index index);
 json_t *cli_json_moves(const pol_moves *moves);
+/* The size of the steps, null if it is variable. */
+json_t *cli_json_step(const pol_settings *settings);
+/* {"rtol", "atol_translation", "atol_rotation", "first_step", "min_step", "max_step", "controller",
+ * "algorithm"} of steps of variable size, null of others. */
+json_t *cli_json_control(const pol_settings *settings);
 /* A list of sentences, usually empty. */
 json_t *cli_json_warnings(const pol_settings *settings);
 json_t *cli_json_failure(const pol_diagnostics *diagnostics);

@@ -1,41 +1,74 @@
-/* The polhode command: finds the command in a table and runs it; help and version. */
+/* The polhode command: finds the command in a table and runs it. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/json_out.h"
+#include "cli/terminal.h"
 #include "io/errors.h"
 
-static const cli_command *const commands[] = {&cli_run, &cli_check, &cli_methods, &cli_info,
-                                              &cli_export};
+/* --- the table of commands -------------------------------------------------------------------- */
+
+static const cli_command *const commands[] = {
+    &cli_run,        //
+    &cli_plot,       //
+    &cli_check,      //
+    &cli_methods,    //
+    &cli_info,       //
+    &cli_export,     //
+    &cli_help,       //
+    &cli_completion, //
+    &cli_man,
+};
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 
-/* --- help ------------------------------------------------------------------------------------- */
-
-static void print_overview(FILE *to)
+const cli_command *cli_command_at(int index)
 {
-  fprintf(to, "polhode %s: simulation of constrained multibody systems\n\n", pol_version());
-  fprintf(to, "usage: polhode COMMAND [ARGUMENTS]\n\ncommands\n");
-  for (int i = 0; i < NUM_COMMANDS; i++)
-    fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-  fprintf(to, "  %-10s %s\n\n", "help", "explain a command");
-  fprintf(to, "options\n  %-10s %s\n  %-10s %s\n\n", "--help", "print this text", "--version",
-          "print the version");
-  fprintf(to, "polhode help COMMAND tells more, with examples.\n");
+  return index < NUM_COMMANDS ? commands[index] : NULL;
 }
 
-static void print_help(const cli_command *command)
+/* Refuses a command that does not exist.  A model file in its place wants to be run. */
+static void refuse_command(const char *name, int json)
 {
-  printf("usage: polhode %s", command->name);
-  if (command->operand != NULL) printf(" %s", command->operand);
-  printf(" [OPTIONS]\n\n%s\n\noptions\n", command->text);
-  for (int i = 0; i < command->num_options; i++) {
-    const cli_option *option = &command->options[i];
-    char form[64];
-    snprintf(form, sizeof form, "%s %s", option->name,
-             option->argument != NULL ? option->argument : "");
-    printf("  %-18s %s\n", form, option->help);
-  }
-  printf("  %-18s %s\n\nexamples\n%s\n", "--help", "print this text", command->examples);
+  pol_errors errors = {0};
+  pol_near near = pol_near_start(name);
+  for (int i = 0; i < NUM_COMMANDS; i++) pol_near_try(&near, commands[i]->name);
+  pol_near_try(&near, "--help");
+  pol_near_try(&near, "--version");
+  char run[1024];
+  const size_t length = strlen(name);
+  const int is_model = length > 5 && strcmp(name + length - 5, ".json") == 0;
+  const char *rule = name[0] == '-' ? "is no option of polhode itself; options come after a command"
+                                    : "there is no such command";
+  snprintf(run, sizeof run, "polhode run %s", name);
+  if (pol_errors_add(&errors, name, "", rule, is_model ? run : near.best) == POL_OK)
+    cli_refuse("polhode", json, &errors);
+  if (!json) fprintf(stderr, "polhode help lists the commands\n");
+}
+
+const cli_command *cli_command_find(const char *name, int json)
+{
+  for (int i = 0; i < NUM_COMMANDS; i++)
+    if (strcmp(commands[i]->name, name) == 0) return commands[i];
+  refuse_command(name, json);
+  return NULL;
+}
+
+static int has_own(const cli_command *command, const char *name)
+{
+  for (int i = 0; i < command->num_options; i++)
+    if (strcmp(command->options[i].name, name) == 0) return 1;
+  return 0;
+}
+
+const cli_option *cli_command_option(const cli_command *command, int index)
+{
+  if (index < command->num_options) return &command->options[index];
+  index -= command->num_options;
+  for (int i = 0; i < cli_num_common_options; i++)
+    if (!has_own(command, cli_common_options[i].name) && index-- == 0)
+      return &cli_common_options[i];
+  return NULL;
 }
 
 /* --- dispatch --------------------------------------------------------------------------------- */
@@ -47,37 +80,16 @@ static int wants_json(int argc, char **argv)
   return 0;
 }
 
-/* The command of that name.  Reports if there is none and gives NULL. */
-static const cli_command *find_command(const char *name, int json)
+/* The choice of colour holds from the first message, before the other options are read. */
+static void choose_color(int argc, char **argv)
 {
-  for (int i = 0; i < NUM_COMMANDS; i++)
-    if (strcmp(commands[i]->name, name) == 0) return commands[i];
-
-  pol_errors errors = {0};
-  pol_near near = pol_near_start(name);
-  for (int i = 0; i < NUM_COMMANDS; i++) pol_near_try(&near, commands[i]->name);
-  pol_near_try(&near, "help");
-  if (pol_errors_add(&errors, name, "", "there is no such command", near.best) == POL_OK)
-    cli_refuse("polhode", json, &errors);
-  return NULL;
-}
-
-static int refuse_extra(const char *word, int json)
-{
-  return cli_refuse_one("polhode", json, word, "", "is one argument too many");
-}
-
-static int help(int argc, char **argv)
-{
-  if (argc < 1) {
-    print_overview(stdout);
-    return CLI_DONE;
+  static const char option[] = "--color";
+  const size_t length = sizeof option - 1;
+  for (int i = 1; i < argc; i++) {
+    if (strncmp(argv[i], option, length) != 0) continue;
+    if (argv[i][length] == '=') cli_color_choose(argv[i] + length + 1);
+    if (argv[i][length] == '\0' && i + 1 < argc) cli_color_choose(argv[i + 1]);
   }
-  const cli_command *command = find_command(argv[0], 0);
-  if (command == NULL) return CLI_INVALID;
-  if (argc > 1) return refuse_extra(argv[1], 0);
-  print_help(command);
-  return CLI_DONE;
 }
 
 /* Parses the arguments of a command and runs it. */
@@ -94,10 +106,10 @@ static int run_command(const cli_command *command, int argc, char **argv, int js
     result = cli_refuse(source, json, &errors);
     if (!json) fprintf(stderr, "polhode help %s tells more\n", command->name);
   } else if (status != POL_OK) {
-    fprintf(stderr, "polhode: %s\n", pol_status_text(status));
+    cli_complain("polhode", "%s", pol_status_text(status));
     result = CLI_FAILED;
   } else if (args.help) {
-    print_help(command);
+    cli_print_help(command);
   } else {
     result = command->run(&args);
   }
@@ -105,22 +117,32 @@ static int run_command(const cli_command *command, int argc, char **argv, int js
   return result;
 }
 
+/* argv: the words after --version. */
+static int print_version(int argc, char **argv, int json)
+{
+  for (int i = 0; i < argc; i++)
+    if (strcmp(argv[i], "--json") != 0)
+      return cli_refuse_one("polhode", json, argv[i], "", "is one argument too many");
+  if (json)
+    return cli_json_print(json_pack("{s:s}", "version", pol_version())) == 0 ? CLI_DONE
+                                                                             : CLI_FAILED;
+  printf("polhode %s\n", pol_version());
+  return CLI_DONE;
+}
+
 static int dispatch(int argc, char **argv)
 {
   const char *name = argc > 1 ? argv[1] : "";
   int json = wants_json(argc, argv);
+  choose_color(argc, argv);
   if (argc < 2) {
-    print_overview(stderr);
+    cli_print_overview(stderr);
     return CLI_INVALID;
   }
-  if (strcmp(name, "--version") == 0) {
-    if (argc > 2) return refuse_extra(argv[2], json);
-    printf("polhode %s\n", pol_version());
-    return CLI_DONE;
-  }
-  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
-    return help(argc - 2, argv + 2);
-  const cli_command *command = find_command(name, json);
+  if (strcmp(name, "--version") == 0) return print_version(argc - 2, argv + 2, json);
+  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+    return run_command(&cli_help, argc - 2, argv + 2, json);
+  const cli_command *command = cli_command_find(name, json);
   if (command == NULL) return CLI_INVALID;
   return run_command(command, argc - 2, argv + 2, json);
 }
@@ -135,7 +157,7 @@ int main(int argc, char **argv)
   int result = dispatch(argc, argv);
   /* A result that could not be printed is no result. */
   if (fflush(stdout) != 0 || ferror(stdout)) {
-    fprintf(stderr, "polhode: standard output cannot be written\n");
+    cli_complain("polhode", "standard output cannot be written");
     if (result == CLI_DONE) result = CLI_FAILED;
   }
   return result;

@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/json_out.h"
+#include "cli/terminal.h"
 
 /* A value of a setting and what it means. */
 typedef struct choice {
@@ -105,34 +106,45 @@ static json_t *all_json(void)
 
 /* --- table ------------------------------------------------------------------------------------ */
 
+static void print_method(const pol_method *method)
+{
+  const struct {
+    const char *label, *text;
+  } rows[] = {
+      {"what", method->title},    {"order", method->order},       {"conserves", method->conserves},
+      {"source", method->source}, {"settings", method->settings},
+  };
+  printf("  ");
+  cli_print_heading(stdout, method->name);
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    cli_print_entry(stdout, 4, CLI_PLAIN, rows[i].label, 15, rows[i].text);
+}
+
 static void print_all(void)
 {
-  printf("methods\n");
-  for (int i = 0; i < pol_method_count(); i++) {
-    const pol_method *method = pol_method_at(i);
-    printf("  %s\n", method->name);
-    printf("    %-10s %s\n", "what", method->title);
-    printf("    %-10s %s\n", "order", method->order);
-    printf("    %-10s %s\n", "conserves", method->conserves);
-    printf("    %-10s %s\n", "source", method->source);
-    printf("    %-10s %s\n", "settings", method->settings);
-  }
-  printf("\nformulations\n");
+  enum { COLUMN = 20 };
+  cli_print_heading(stdout, "methods");
+  for (int i = 0; i < pol_method_count(); i++) print_method(pol_method_at(i));
+  printf("\n");
+  cli_print_heading(stdout, "formulations");
   for (int i = 0; i < pol_formulation_count(); i++) {
     pol_formulation_kind kind = (pol_formulation_kind)i;
-    printf("  %-16s  %s\n", pol_formulation_name(kind), pol_formulation_title(kind));
+    cli_print_entry(stdout, 2, CLI_BOLD, pol_formulation_name(kind), COLUMN,
+                    pol_formulation_title(kind));
   }
   for (int i = 0; i < NUM_SETTINGS; i++) {
-    printf("\n%s\n", settings[i].key);
+    printf("\n");
+    cli_print_heading(stdout, settings[i].key);
     for (int k = 0; k < settings[i].count; k++)
-      printf("  %-16s  %s\n", settings[i].choices[k].value, settings[i].choices[k].meaning);
+      cli_print_entry(stdout, 2, CLI_BOLD, settings[i].choices[k].value, COLUMN,
+                      settings[i].choices[k].meaning);
   }
 }
 
 static int run(const cli_args *args)
 {
   if (args->json) return cli_json_print(all_json()) == 0 ? CLI_DONE : CLI_FAILED;
-  print_all();
+  if (!args->quiet) print_all();
   return CLI_DONE;
 }
 
@@ -145,9 +157,9 @@ const cli_command cli_methods = {
     .name = "methods",
     .summary = "list integrators, formulations and their settings",
     .operand = NULL,
-    .text = "Lists the integrators: what each is, its order, what it conserves, where it comes\n"
-            "from; the formulations, that is, choices of coordinates; and what settings of a\n"
-            "model file such as \"index\", \"sigma\" and \"start\" can be.",
+    .text = "Lists the integrators: what each is, its order, what it conserves, where it\n"
+            "comes from; the formulations, that is, choices of coordinates; and what settings\n"
+            "of a model file such as \"index\", \"sigma\" and \"start\" can be.",
     .examples = "  polhode methods\n"
                 "  polhode methods --json",
     .options = options,

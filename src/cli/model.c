@@ -1,14 +1,13 @@
 /* Reading the model that a command line names, and reporting what is wrong with an input. */
-#include <stdio.h>
-
 #include "cli/cli.h"
 #include "cli/json_out.h"
+#include "cli/terminal.h"
 #include "cli/text_out.h"
 #include "io/errors.h"
 
 static int out_of_memory(void)
 {
-  fprintf(stderr, "polhode: %s\n", pol_status_text(POL_NO_MEMORY));
+  cli_complain("polhode", "%s", pol_status_text(POL_NO_MEMORY));
   return CLI_FAILED;
 }
 

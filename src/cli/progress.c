@@ -1,16 +1,21 @@
 /* A progress bar on standard error: share done and time left, redrawn at most ten times a second
- * and erased at the end.  Uses only carriage returns and blanks, which every terminal understands.
+ * where it has changed, and erased at the end.  Uses only carriage returns and blanks, which every
+ * terminal understands; each line is one write, so that nothing flickers.
  */
 #define _POSIX_C_SOURCE 200809L
 
 #include "cli/progress.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/terminal.h"
+
 static const double redraw_seconds = 0.1;
-enum { CELLS = 30 };
+/* Cells of the bar at most, what stands beside it at most, and the "^C" a terminal may add. */
+enum { CELLS = 30, BESIDE = 24, ECHO = 2 };
 
 double cli_seconds(void)
 {
@@ -42,12 +47,15 @@ static void format_duration(double seconds, char *text, size_t size)
 }
 
 /* Draws over the line, blanking what was longer before. */
-static void draw(cli_progress *progress, const char *text, int length)
+static void draw(cli_progress *progress, const char *text)
 {
-  int rest = progress->width > length ? progress->width - length : 0;
-  fprintf(stderr, "\r%s%*s", text, rest, "");
-  fflush(stderr);
-  progress->width = length;
+  char line[sizeof progress->text + 8];
+  int length = (int)strlen(text), before = (int)strlen(progress->text);
+  if (strcmp(text, progress->text) == 0) return;
+  int size =
+      snprintf(line, sizeof line, "\r%s%*s", text, before > length ? before - length : 0, "");
+  fwrite(line, 1, (size_t)size, stderr);
+  snprintf(progress->text, sizeof progress->text, "%s", text);
 }
 
 void cli_progress_update(cli_progress *progress, double share)
@@ -57,18 +65,23 @@ void cli_progress_update(cli_progress *progress, double share)
   if (now < progress->next || share <= 0.0) return;
   progress->next = now + redraw_seconds;
 
-  char bar[CELLS + 1], left[32], text[CELLS + 64];
-  int done = (int)(share * CELLS);
-  for (int i = 0; i < CELLS; i++) bar[i] = i < done ? '#' : '-';
-  bar[CELLS] = '\0';
+  /* The bar takes what the line leaves; a very narrow line has none. */
+  int room = cli_width(stderr) - BESIDE - ECHO - 1;
+  int cells = room < CELLS ? room : CELLS;
+  char bar[CELLS + 4] = "", left[32], text[sizeof progress->text];
+  if (cells >= 4) {
+    memset(bar, '-', (size_t)cells + 2);
+    memset(bar + 1, '#', (size_t)(share * cells));
+    bar[0] = '[';
+    memcpy(bar + cells + 1, "] ", 3);
+  }
   format_duration((now - progress->start) * (1.0 - share) / share, left, sizeof left);
-  draw(progress, text,
-       snprintf(text, sizeof text, "[%s] %3d %%  %s left", bar, (int)(100.0 * share), left));
+  snprintf(text, sizeof text, "%s%3d %%  %s left", bar, (int)(100.0 * share), left);
+  draw(progress, text);
 }
 
 void cli_progress_end(cli_progress *progress)
 {
-  if (!progress->shown || progress->width == 0) return;
-  draw(progress, "", 0);
-  fprintf(stderr, "\r");
+  if (!progress->shown || progress->text[0] == '\0') return;
+  fprintf(stderr, "\r%*s\r", (int)strlen(progress->text) + ECHO, "");
 }

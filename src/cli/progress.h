@@ -3,17 +3,17 @@
 #define POLHODE_CLI_PROGRESS_H
 
 typedef struct cli_progress {
-  int shown;    /* whether there is a bar at all */
-  double start; /* clock when it began */
-  double next;  /* clock when it may be drawn again */
-  int width;    /* characters on the line now */
+  int shown;     /* whether there is a bar at all */
+  double start;  /* clock when it began */
+  double next;   /* clock when it may be drawn again */
+  char text[80]; /* on the line now */
 } cli_progress;
 
 /* Seconds of a clock that never goes back. */
 double cli_seconds(void);
 
 void cli_progress_begin(cli_progress *progress, int wanted);
-/* Draws the bar if it is time; share is 0 .. 1. */
+/* Draws the bar if it is time, as wide as the terminal allows; share is 0 .. 1. */
 void cli_progress_update(cli_progress *progress, double share);
 /* Erases the bar. */
 void cli_progress_end(cli_progress *progress);

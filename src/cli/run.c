@@ -1,8 +1,5 @@
 /* polhode run: simulates a model, reports, and writes its result. */
-#define _POSIX_C_SOURCE 200809L
-
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,28 +7,11 @@
 #include "cli/cli.h"
 #include "cli/json_out.h"
 #include "cli/progress.h"
+#include "cli/signals.h"
 #include "cli/summary.h"
+#include "cli/terminal.h"
 #include "cli/text_out.h"
 #include "io/file.h"
-
-/* --- signals ---------------------------------------------------------------------------------- */
-
-/* The signal that asks to stop, 0 while there is none. */
-static volatile sig_atomic_t stop_signal = 0;
-
-static void ask_to_stop(int signal_number)
-{
-  stop_signal = signal_number;
-}
-
-/* The first Ctrl-C stops cleanly, a second one at once. */
-static void catch_signals(void)
-{
-  struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = (int)SA_RESETHAND};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-}
 
 /* --- the result file -------------------------------------------------------------------------- */
 
@@ -104,7 +84,7 @@ static void describe_write_error(cli_outcome *outcome, const char *reason)
   *d = (pol_diagnostics){.status = POL_IO, .equation = -1};
   d->t = summary->t;
   d->step = summary->counts.steps;
-  d->h = outcome->model->settings.step;
+  d->h = outcome->model->settings.variable ? 0.0 : outcome->model->settings.step;
   snprintf(d->message, sizeof d->message, "the result file %.100s cannot be written: %.100s",
            outcome->out, reason);
   outcome->status = "failed";
@@ -120,7 +100,7 @@ static void step_all(pol_simulation *simulation, result_file *file, int with_pro
   double start = cli_seconds();
   cli_progress_begin(&progress, with_progress);
   errno = 0;
-  while (status == POL_OK && !stop_signal && !pol_simulation_finished(simulation)) {
+  while (status == POL_OK && !cli_stop_signal() && !pol_simulation_finished(simulation)) {
     status = pol_simulation_step(simulation);
     if (status == POL_OK) {
       status = write_row(file);
@@ -141,23 +121,34 @@ static void step_all(pol_simulation *simulation, result_file *file, int with_pro
   }
 }
 
+/* One line about a run that a signal stopped. */
+static void note_interruption(const cli_outcome *outcome)
+{
+  fprintf(stderr, "polhode run: %sinterrupted%s at t = %.10g s of %.10g s",
+          cli_style_start(stderr, CLI_YELLOW), cli_style_start(stderr, CLI_PLAIN),
+          pol_simulation_summary(outcome->simulation)->t, outcome->model->settings.end);
+  if (outcome->out != NULL) fprintf(stderr, "; %s holds the results up to there", outcome->out);
+  fprintf(stderr, "\n");
+}
+
 /* Prints what the outcome is and gives the exit status. */
 static int report(const cli_args *args, const cli_outcome *outcome)
 {
   int failed = strcmp(outcome->status, "failed") == 0;
+  int interrupted = strcmp(outcome->status, "interrupted") == 0;
   if (failed) {
-    fflush(stdout);
     cli_print_failure(args->operand, &outcome->failure);
     if (outcome->out != NULL)
       fprintf(stderr, "  result: %s holds all steps before\n", outcome->out);
   }
+  if (interrupted) note_interruption(outcome);
   if (args->json) {
     if (cli_json_print(cli_summary_json(outcome)) != 0) return CLI_FAILED;
   } else if (!args->quiet && outcome->simulation != NULL) {
     cli_summary_print(outcome);
   }
   if (failed) return CLI_FAILED;
-  return strcmp(outcome->status, "interrupted") == 0 ? CLI_SIGNALLED + stop_signal : CLI_DONE;
+  return interrupted ? CLI_SIGNALLED + cli_stop_signal() : CLI_DONE;
 }
 
 /* Opens the result file with the row of t = 0.  POL_IO: errno says why. */
@@ -192,7 +183,7 @@ static int run_simulation(const cli_args *args, pol_simulation *simulation, cli_
     result = cli_refuse_one("polhode run", args->json, "--out", args->out,
                             errno != 0 ? strerror(errno) : "cannot be written");
   } else if (status != POL_OK) {
-    fprintf(stderr, "polhode run: %s\n", pol_status_text(status));
+    cli_complain("polhode run", "%s", pol_status_text(status));
     result = CLI_FAILED;
   } else {
     if (args->quiet && !args->json) cli_note_moves(simulation);
@@ -236,7 +227,7 @@ static int run(const cli_args *args)
   if (args->out != NULL && has_wrong_suffix(args->out))
     return cli_refuse_one("polhode run", args->json, "--out", args->out, "must end in .h5 or .csv");
   if ((result = cli_read_model(args, &model)) != CLI_DONE) return result;
-  catch_signals();
+  cli_catch_signals();
   result = run_model(args, model);
   pol_model_free(&model);
   return result;
@@ -245,32 +236,43 @@ static int run(const cli_args *args)
 /* --- the command ------------------------------------------------------------------------------ */
 
 static const cli_option options[] = {
-    {"--out", "FILE", "write every step to FILE.h5 or FILE.csv", CLI_TEXT, offsetof(cli_args, out),
-     NULL},
-    {"--method", "M", "integrator, see polhode methods", CLI_OVERRIDE, 0, "simulation.method"},
-    {"--formulation", "F", "coordinates, see polhode methods", CLI_OVERRIDE, 0,
+    {"--out", "FILE.h5|FILE.csv", "write every step, or the output times, to this file", CLI_TEXT,
+     offsetof(cli_args, out), NULL},
+    {"--method", "METHOD", "integrator; polhode methods lists them", CLI_OVERRIDE, 0,
+     "simulation.method"},
+    {"--formulation", "FORMULATION", "coordinates; polhode methods lists them", CLI_OVERRIDE, 0,
      "simulation.formulation"},
-    {"--step", "H", "step size in seconds", CLI_OVERRIDE, 0, "simulation.step"},
-    {"--end", "T", "end time in seconds", CLI_OVERRIDE, 0, "simulation.end"},
-    {"--set", "KEY=VALUE", "replace any value of the model file", CLI_OVERRIDE, 0, NULL},
+    {"--step", "SECONDS", "step size", CLI_OVERRIDE, 0, "simulation.step"},
+    {"--rtol", "NUMBER", "relative tolerance: steps of variable size", CLI_OVERRIDE, 0,
+     "simulation.rtol"},
+    {"--atol", "NUMBER", "absolute tolerance, m and rad: the same", CLI_OVERRIDE, 0,
+     "simulation.atol"},
+    {"--end", "SECONDS", "end time; the run starts at 0", CLI_OVERRIDE, 0, "simulation.end"},
+    {"--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0,
+     NULL},
     {"--json", NULL, "print one JSON object instead of a table", CLI_FLAG, offsetof(cli_args, json),
      NULL},
-    {"--quiet", NULL, "no table, no progress bar; notes and errors stay", CLI_FLAG,
-     offsetof(cli_args, quiet), NULL},
 };
+
+#define MODEL "models/bruels-cardona-2010/heavy_top.json"
 
 const cli_command cli_run = {
     .name = "run",
     .summary = "simulate a model",
     .operand = "MODEL.json",
-    .text = "Simulates the model from t = 0 to its end time and prints a summary.\n"
-            "Exit status: 0 done, 1 the numerics failed, 2 the input is wrong, 130 interrupted.\n"
-            "Results up to a failure or an interruption are kept.",
-    .examples = "  polhode run heavy_top.json\n"
-                "  polhode run heavy_top.json --out top.h5\n"
-                "  polhode run heavy_top.json --out top.csv --step 1e-4 --formulation se3\n"
-                "  polhode run heavy_top.json --set bodies[0].mass=3 --set simulation.rho_inf=0.8\n"
-                "  polhode run heavy_top.json --json",
+    .text = "Simulates the model from t = 0 to its end time and prints what it did: the work,\n"
+            "where every body is at the end, the reactions of the joints, the energy, and how\n"
+            "well the constraints were kept. Options replace values of the model file.\n\n"
+            "Ctrl-C stops after the step under way; a second one at once. Results up to a\n"
+            "failure or an interruption are kept.\n\n"
+            "Exit status: 0 done, 1 the numerics failed, 2 the input is wrong, 130 stopped by\n"
+            "Ctrl-C (143 by SIGTERM).",
+    .examples = "  polhode run " MODEL "\n"
+                "  polhode run " MODEL " --out top.h5\n"
+                "  polhode run " MODEL " --out top.csv --step 1e-4\n"
+                "  polhode run " MODEL " --formulation se3 --json\n"
+                "  polhode run " MODEL " --rtol 1e-6 --set simulation.index=stabilized-2\n"
+                "  polhode run " MODEL " --set 'bodies[0].mass=3' --set simulation.rho_inf=0.8",
     .options = options,
     .num_options = sizeof options / sizeof options[0],
     .run = run,

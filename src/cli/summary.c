@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/json_out.h"
@@ -38,12 +39,12 @@ static const char *next_redundant(const pol_simulation *simulation, int *index, 
   return NULL;
 }
 
-void cli_print_redundant(const pol_simulation *simulation)
+void cli_print_redundant(const pol_simulation *simulation, pol_redundant redundant)
 {
   char name[128];
-  int index = -1;
+  int index = -1, shares = redundant == POL_REDUNDANT_MINIMUM_NORM;
   while (next_redundant(simulation, &index, name, sizeof name))
-    cli_print_row("redundant", "%s, left out", name);
+    cli_print_row("redundant", "%s, %s", name, shares ? "shares reactions" : "left out");
 }
 
 json_t *cli_json_redundant(const pol_simulation *simulation)
@@ -59,6 +60,16 @@ json_t *cli_json_redundant(const pol_simulation *simulation)
   return list;
 }
 
+static void print_steps(const pol_settings *settings, const pol_counts *counts)
+{
+  if (!settings->variable)
+    cli_print_row("steps", "%ld of %.10g s, %ld rejected", counts->steps, settings->step,
+                  counts->rejected);
+  else
+    cli_print_row("steps", "%ld of %.3g to %.3g s, %ld rejected", counts->steps,
+                  counts->smallest_step, counts->largest_step, counts->rejected);
+}
+
 static void print_work(const cli_outcome *outcome)
 {
   const pol_summary *summary = pol_simulation_summary(outcome->simulation);
@@ -67,11 +78,10 @@ static void print_work(const cli_outcome *outcome)
   cli_print_model(outcome->model->name, outcome->source);
   cli_print_method(&settings->options);
   cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
-  cli_print_redundant(outcome->simulation);
+  cli_print_redundant(outcome->simulation, settings->options.redundant);
   cli_print_row("status", "%s at t = %.10g s of %.10g s", outcome->status, summary->t,
                 settings->end);
-  cli_print_row("steps", "%ld of %.10g s, %ld rejected", counts->steps, settings->step,
-                counts->rejected);
+  print_steps(settings, counts);
   cli_print_row("Newton", "%ld iteration%s, %.2f a step", counts->newton_iterations,
                 cli_plural(counts->newton_iterations),
                 per_step(summary, (double)counts->newton_iterations));
@@ -190,10 +200,10 @@ static void print_drives(const pol_simulation *simulation)
   const pol_state *state = pol_simulation_state(simulation);
   pol_point at = pol_state_point(state);
   int count = pol_mechanism_num_drives(mechanism), width = name_width(mechanism);
-  if (count > 0) printf("\n%-*s  %-16s  %-5s  %17s\n", width, "drive", "final", "unit", "z");
+  if (count > 0) printf("\n%-*s  %-16s  %-5s  %17s\n", width, "drive", "final", "unit", "value");
   for (int i = 0; i < count && i < MAX_SHOWN; i++) {
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
-    int turns = drive->coordinate == POL_DRIVE_ROTATION;
+    int turns = pol_coordinate_turns(drive->coordinate);
     printf("%-*s  %-16s  %-5s  %17.10g\n", width, drive->name, turns ? "torque" : "force",
            turns ? "N m" : "N", pol_formulation_drive_effort(formulation, &at, i) + 0.0);
   }
@@ -212,7 +222,7 @@ static void print_couplings(const pol_simulation *simulation)
     double effort[2];
     pol_formulation_coupling_effort(formulation, &at, i, effort);
     for (int k = 0; k < 2; k++) {
-      int turns = coupling->coordinate[k] == POL_DRIVE_ROTATION;
+      int turns = pol_coordinate_turns(coupling->coordinate[k]);
       char quantity[16];
       snprintf(quantity, sizeof quantity, "%s %d", turns ? "torque" : "force", k + 1);
       printf("%-*s  %-16s  %-5s  %17.10g\n", width, k == 0 ? coupling->name : "", quantity,
@@ -220,6 +230,19 @@ static void print_couplings(const pol_simulation *simulation)
     }
   }
   print_rest("couplings", count);
+}
+
+static void print_quantities(const pol_simulation *simulation)
+{
+  const pol_formulation *formulation = pol_simulation_formulation(simulation);
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  pol_point at = pol_state_point(pol_simulation_state(simulation));
+  int count = pol_mechanism_num_states(mechanism), width = name_width(mechanism);
+  if (count > 0) printf("\n%-*s  %-16s  %-5s  %17s\n", width, "state", "final", "unit", "value");
+  for (int i = 0; i < count && i < MAX_SHOWN; i++)
+    printf("%-*s  %-16s  %-5s  %17.10g\n", width, pol_mechanism_state(mechanism, i)->name, "value",
+           "user", pol_formulation_state_variable(formulation, &at, i) + 0.0);
+  print_rest("states", count);
 }
 
 static void print_quality(const pol_summary *summary)
@@ -239,6 +262,10 @@ static void print_quality(const pol_summary *summary)
   cli_print_row("constraints", "at most |Phi| %.3g, |Phi'| %.3g, |Phi''| %.3g",
                 summary->max_position_residual, summary->max_velocity_residual,
                 summary->max_acceleration_residual);
+  if (summary->singular.count > 0)
+    cli_print_row("warning", "singular position%s, first near t = %.6g s: others imply %s there",
+                  summary->singular.count > 1 ? "s" : "", summary->singular.t,
+                  summary->singular.where);
 }
 
 void cli_summary_print(const cli_outcome *outcome)
@@ -249,6 +276,7 @@ void cli_summary_print(const cli_outcome *outcome)
   print_state(outcome->simulation);
   print_drives(outcome->simulation);
   print_couplings(outcome->simulation);
+  print_quantities(outcome->simulation);
   putchar('\n');
   print_quality(summary);
   if (outcome->out != NULL)
@@ -352,7 +380,7 @@ static json_t *drives_json(const pol_simulation *simulation)
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
     double effort = pol_formulation_drive_effort(formulation, &at, i);
-    json_t *item = json_pack("{s:o}", drive->coordinate == POL_DRIVE_ROTATION ? "torque" : "force",
+    json_t *item = json_pack("{s:o}", pol_coordinate_turns(drive->coordinate) ? "torque" : "force",
                              cli_json_number(effort));
     failed |= json_object_set_new(drives, drive->name, item);
   }
@@ -380,6 +408,47 @@ static json_t *couplings_json(const pol_simulation *simulation)
   return NULL;
 }
 
+/* {NAME: value, ...} */
+static json_t *states_json(const pol_simulation *simulation)
+{
+  const pol_formulation *formulation = pol_simulation_formulation(simulation);
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  pol_point at = pol_state_point(pol_simulation_state(simulation));
+  json_t *states = json_object();
+  int failed = 0;
+  for (int i = 0; i < pol_mechanism_num_states(mechanism); i++) {
+    double value = pol_formulation_state_variable(formulation, &at, i);
+    failed |= json_object_set_new(states, pol_mechanism_state(mechanism, i)->name,
+                                  cli_json_number(value));
+  }
+  if (failed == 0) return states;
+  json_decref(states);
+  return NULL;
+}
+
+/* The same of variables. */
+static json_t *variables_json(const pol_simulation *simulation)
+{
+  const pol_formulation *formulation = pol_simulation_formulation(simulation);
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  pol_point at = pol_state_point(pol_simulation_state(simulation));
+  int count = pol_mechanism_num_variables(mechanism), failed = 0;
+  double *values = malloc(((size_t)count + 1) * sizeof *values);
+  json_t *variables = json_object();
+  if (values == NULL) {
+    json_decref(variables);
+    return NULL;
+  }
+  pol_formulation_variables(formulation, &at, values);
+  for (int i = 0; i < count; i++)
+    failed |= json_object_set_new(variables, pol_mechanism_variable(mechanism, i)->name,
+                                  cli_json_number(values[i]));
+  free(values);
+  if (failed == 0) return variables;
+  json_decref(variables);
+  return NULL;
+}
+
 static json_t *momentum_json(const pol_formulation *formulation, const pol_state *state)
 {
   pol_momentum momentum;
@@ -389,7 +458,7 @@ static json_t *momentum_json(const pol_formulation *formulation, const pol_state
 }
 
 /* {"bodies": {NAME: ...}, "markers": ..., "joints": ..., "drives": ..., "couplings": ...,
- * "momentum": ...} */
+ * "states": {NAME: value}, "variables": {NAME: value}, "momentum": ...} */
 static json_t *final_json(const pol_simulation *simulation)
 {
   const pol_formulation *formulation = pol_simulation_formulation(simulation);
@@ -406,10 +475,11 @@ static json_t *final_json(const pol_simulation *simulation)
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
     failed |= json_object_set_new(joints, pol_mechanism_joint(mechanism, i)->name,
                                   joint_json(formulation, state, i));
-  json_t *object = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "bodies", bodies, "markers",
-                             markers_json(formulation, state), "joints", joints, "drives",
-                             drives_json(simulation), "couplings", couplings_json(simulation),
-                             "momentum", momentum_json(formulation, state));
+  json_t *object = json_pack(
+      "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "bodies", bodies, "markers",
+      markers_json(formulation, state), "joints", joints, "drives", drives_json(simulation),
+      "couplings", couplings_json(simulation), "states", states_json(simulation), "variables",
+      variables_json(simulation), "momentum", momentum_json(formulation, state));
   if (failed == 0) return object;
   json_decref(object);
   return NULL;
@@ -431,26 +501,45 @@ static json_t *energy_json(const pol_summary *summary)
                    "balance", cli_json_number(summary->energy_balance));
 }
 
+/* The smallest or largest step that was taken; of fixed steps the given one. */
+static json_t *step_size_json(const cli_outcome *outcome, double taken)
+{
+  const pol_settings *settings = &outcome->model->settings;
+  return cli_json_number(settings->variable ? taken : settings->step);
+}
+
+/* {"count": ..., "t": ..., "where": ...} */
+static json_t *singular_json(const pol_singular *singular)
+{
+  return json_pack("{s:I, s:o, s:s}",                    //
+                   "count", (json_int_t)singular->count, //
+                   "t", cli_json_number(singular->t),    //
+                   "where", singular->where);
+}
+
 /* What the run came to, as far as it got. */
 static json_t *results_json(const cli_outcome *outcome)
 {
   const pol_summary *summary = pol_simulation_summary(outcome->simulation);
   const pol_counts *counts = &summary->counts;
-  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o}", //
-                   "steps", (json_int_t)counts->steps,                                      //
-                   "rejected", (json_int_t)counts->rejected,                                //
-                   "newton_iterations", (json_int_t)counts->newton_iterations,              //
-                   "jacobians", (json_int_t)counts->jacobians,                              //
-                   "factorizations", (json_int_t)counts->factorizations,                    //
-                   "wall_seconds", cli_json_number(outcome->wall_seconds),                  //
-                   "t", cli_json_number(summary->t),                                        //
-                   "final", final_json(outcome->simulation),                                //
-                   "energy", energy_json(summary),                                          //
-                   "constraints",                                                           //
-                   "max_position", cli_json_number(summary->max_position_residual),         //
-                   "max_velocity", cli_json_number(summary->max_velocity_residual),         //
-                   "max_acceleration", cli_json_number(summary->max_acceleration_residual), //
-                   "moves", cli_json_moves(&summary->moves));
+  return json_pack(
+      "{s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o, s:o}", //
+      "steps", (json_int_t)counts->steps,                                                     //
+      "rejected", (json_int_t)counts->rejected,                                               //
+      "smallest_step", step_size_json(outcome, counts->smallest_step),                        //
+      "largest_step", step_size_json(outcome, counts->largest_step),                          //
+      "newton_iterations", (json_int_t)counts->newton_iterations,                             //
+      "jacobians", (json_int_t)counts->jacobians,                                             //
+      "factorizations", (json_int_t)counts->factorizations,                                   //
+      "wall_seconds", cli_json_number(outcome->wall_seconds),                                 //
+      "t", cli_json_number(summary->t),                                                       //
+      "final", final_json(outcome->simulation),                                               //
+      "energy", energy_json(summary),                                                         //
+      "constraints",                                                                          //
+      "max_position", cli_json_number(summary->max_position_residual),                        //
+      "max_velocity", cli_json_number(summary->max_velocity_residual),                        //
+      "max_acceleration", cli_json_number(summary->max_acceleration_residual),                //
+      "moves", cli_json_moves(&summary->moves), "singular", singular_json(&summary->singular));
 }
 
 /* Adds all of other, a reference that is taken over, to object; NULL if either is. */
@@ -465,7 +554,7 @@ static json_t *merge(json_t *object, json_t *other)
 
 json_t *cli_settings_json(const pol_settings *settings)
 {
-  return json_pack("{s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:o, s:o}",                  //
+  return json_pack("{s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:o, s:o, s:o}",             //
                    "method", settings->options.method,                                    //
                    "formulation", pol_formulation_name(settings->formulation),            //
                    "index", cli_json_index(settings->options.index),                      //
@@ -474,7 +563,8 @@ json_t *cli_settings_json(const pol_settings *settings)
                    "theta", cli_json_number(settings->options.theta),                     //
                    "vartheta", cli_json_number(settings->options.vartheta),               //
                    "start", cli_start_name(settings->options.start),                      //
-                   "step", cli_json_number(settings->step),                               //
+                   "step", cli_json_step(settings),                                       //
+                   "control", cli_json_control(settings),                                 //
                    "end", cli_json_number(settings->end));
 }
 

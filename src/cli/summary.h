@@ -28,7 +28,7 @@ json_t *cli_settings_json(const pol_settings *settings);
 json_t *cli_summary_json(const cli_outcome *outcome);
 
 /* Prints a row for each redundant constraint that was dropped, or lists them. */
-void cli_print_redundant(const pol_simulation *simulation);
+void cli_print_redundant(const pol_simulation *simulation, pol_redundant redundant);
 json_t *cli_json_redundant(const pol_simulation *simulation);
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/terminal.h"
+
 /* --- names ------------------------------------------------------------------------------------ */
 
 const char *cli_index_name(pol_index index)
@@ -97,12 +99,14 @@ const char *cli_solver_name(pol_solver_kind kind)
 /* One line: "SOURCE: PATH = VALUE: RULE; did you mean "SUGGESTION"?", without the empty parts. */
 static void print_error(const char *source, const pol_error *error)
 {
+  const char *plain = cli_style_start(stderr, CLI_PLAIN);
   fprintf(stderr, "%s: ", source);
-  if (error->path[0] != '\0') fprintf(stderr, "%s", error->path);
+  if (error->path[0] != '\0')
+    fprintf(stderr, "%s%s%s", cli_style_start(stderr, CLI_BOLD), error->path, plain);
   if (error->path[0] != '\0' && error->value[0] != '\0') fprintf(stderr, " = ");
   if (error->value[0] != '\0') fprintf(stderr, "%s", error->value);
   if (error->path[0] != '\0' || error->value[0] != '\0') fprintf(stderr, ": ");
-  fprintf(stderr, "%s", error->rule);
+  fprintf(stderr, "%s%s%s", cli_style_start(stderr, CLI_RED), error->rule, plain);
   if (error->suggestion[0] != '\0') fprintf(stderr, "; did you mean \"%s\"?", error->suggestion);
   fprintf(stderr, "\n");
 }
@@ -113,16 +117,24 @@ void cli_print_errors(const char *source, const pol_errors *errors)
   fprintf(stderr, "%d error%s\n", errors->count, cli_plural(errors->count));
 }
 
+static void print_warning(const char *message)
+{
+  fprintf(stderr, "%swarning:%s %s\n", cli_style_start(stderr, CLI_YELLOW),
+          cli_style_start(stderr, CLI_PLAIN), message);
+}
+
 void cli_print_warnings(const pol_settings *settings)
 {
   char message[256];
-  if (pol_options_warning(&settings->options, message, sizeof message))
-    fprintf(stderr, "warning: %s\n", message);
+  if (pol_options_warning(&settings->options, message, sizeof message)) print_warning(message);
+  if (settings->variable && pol_options_adapt_warning(&settings->options, message, sizeof message))
+    print_warning(message);
 }
 
 void cli_print_failure(const char *source, const pol_diagnostics *d)
 {
-  fprintf(stderr, "%s: %s\n", source, d->message);
+  fflush(stdout);
+  cli_complain(source, "%s", d->message);
   if (d->step > 0)
     fprintf(stderr, "  when:   t = %.10g s, step %ld, step size %.10g s\n", d->t, d->step, d->h);
   else

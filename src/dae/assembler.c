@@ -8,7 +8,11 @@
  *
  * with a small diagonal eps, relative to B M^-1 B^T, so that redundant but compatible constraints
  * need no special treatment; repeating the correction removes what eps left (the method of
- * multipliers). Accelerations and multipliers come from the same matrix with eps = 0: there
+ * multipliers).  Where the constraints contradict each other the corrections lead to the least sum
+ * of defect_i^2/(B M^-1 B^T)_ii instead; there B^T mu = 0 with mu_i = defect_i/(B M^-1 B^T)_ii: the
+ * constraints that fight each other are those with a share in this balance.
+ *
+ * Accelerations and multipliers come from the same matrix with eps = 0: there
  * redundant constraints make the multipliers ambiguous, and the matrix tells which one.
  */
 #include "dae/assembler.h"
@@ -19,16 +23,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "linalg/rank.h"
+#include "dae/independence.h"
 
-enum {
-  MAX_POSITION_ITERATIONS = 100,
-  MAX_VELOCITY_ITERATIONS = 20,
-  MAX_HALVINGS = 20,
-  MAX_FEEDBACK_ITERATIONS = 30
-};
+enum { MAX_POSITION_ITERATIONS = 100, MAX_VELOCITY_ITERATIONS = 20, MAX_FEEDBACK_ITERATIONS = 30 };
 
-static const double regularisation = 1e-9;
+static const double regularisation = 1e-9; /* eps */
+static const double largest_damping = 1e6; /* of it, where the straight way does not lead down */
 static const double position_accuracy = 1e-10; /* of the largest coordinate, or of 1 */
 static const double velocity_accuracy = 1e-9;  /* of the largest velocity, or of 1 */
 static const double feedback_accuracy = 1e-12; /* of the largest multiplier */
@@ -38,6 +38,7 @@ struct pol_assembler {
   pol_saddle *saddle;
   double *memory; /* all arrays below in one piece */
   double *mass, *jacobian, *row_size, *rhs, *defect, *trial_defect;
+  double *mobility; /* m: (B M^-1 B^T)_ii with M by its diagonal, of what is not kept */
   double *q, *given, *best, *step, *zero, *scratch;
   double *feedback, *lambda; /* dg/dlambda and where it was taken */
   const double *history;     /* not owned; may be NULL */
@@ -69,7 +70,7 @@ pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
   size_t coupling = (size_t)pol_pattern_nonzeros(a->saddle->patterns.coupling);
   size_t constraint = (size_t)pol_pattern_nonzeros(a->saddle->patterns.constraint);
   size_t feedback = dae->feedback ? (size_t)pol_pattern_nonzeros(dae->feedback) : 0;
-  size_t size = coupling + constraint + feedback + 5 * m + nq + 5 * nv + dae->scratch_size;
+  size_t size = coupling + constraint + feedback + 6 * m + nq + 5 * nv + dae->scratch_size;
   double *next = a->memory = calloc(size + 1, sizeof *next);
   a->dropped = calloc(m + 1, sizeof *a->dropped);
   if (!next || !a->dropped) {
@@ -79,6 +80,7 @@ pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
   a->mass = take(&next, coupling);
   a->jacobian = take(&next, constraint);
   a->row_size = take(&next, m);
+  a->mobility = take(&next, m);
   a->rhs = take(&next, nv + m);
   a->defect = take(&next, m);
   a->trial_defect = take(&next, m);
@@ -183,8 +185,9 @@ static pol_status factor(pol_assembler *a, double t, pol_diagnostics *d)
   return POL_OK;
 }
 
-/* Puts -eps (B M^-1 B^T)_ii on the diagonal, with M by its diagonal, and cuts out what is kept. */
-static void regularise(pol_assembler *a, const unsigned char *keep)
+/* Puts -damping (B M^-1 B^T)_ii on the diagonal, with M by its diagonal, and cuts out what is kept.
+ */
+static void regularise(pol_assembler *a, double damping, const unsigned char *keep)
 {
   pol_saddle *s = a->saddle;
   const pol_pattern *W = s->patterns.coupling, *B = s->patterns.constraint, *S = s->pattern;
@@ -196,7 +199,8 @@ static void regularise(pol_assembler *a, const unsigned char *keep)
   }
   for (int i = 0; i < s->m; i++) {
     double *d = &s->values[pol_saddle_diagonal(s, i)];
-    *d = *d == 0.0 ? -1.0 : regularisation * *d;
+    a->mobility[i] = *d == 0.0 ? 1.0 : -*d;
+    *d = *d == 0.0 ? -1.0 : damping * *d;
   }
   if (!keep) return;
   for (int j = 0; j < s->n; j++)
@@ -218,39 +222,151 @@ static pol_status evaluate(pol_assembler *a, const pol_point *at, unsigned want,
                            const pol_terms *out, pol_diagnostics *d)
 {
   pol_status status = pol_dae_evaluate(a->dae, at, want, out, a->scratch);
-  if (status) return fail(a, status, at->t, -1, "the model could not be evaluated", "", d);
-  return POL_OK;
+  if (!status) return POL_OK;
+  fail(a, status, at->t, -1, "the model could not be evaluated", "", d);
+  pol_dae_blame(a->dae, a->scratch, d);
+  return status;
+}
+
+/* --- contradictions --------------------------------------------------------------------------- */
+
+enum { MAX_NAMED = 6 };                    /* joints in a message */
+static const double smallest_share = 0.05; /* of the largest, in the balance of the defects */
+
+/* The joints, drives or bodies that fight each other, each with its worst constraint. */
+typedef struct fight {
+  int count; /* more than MAX_NAMED are only counted */
+  int row[MAX_NAMED];
+} fight;
+
+/* Share of a constraint in the balance B^T mu = 0: |B_i^T mu_i| in the metric of M^-1. */
+static double share_of(const pol_assembler *a, int row)
+{
+  return fabs(a->defect[row]) / sqrt(a->mobility[row]);
+}
+
+/* "joint 'tip', translation x" and its first part, "joint 'tip'" */
+static void describe_row(const pol_assembler *a, int row, char name[128], char element[128])
+{
+  pol_dae_describe(a->dae, a->saddle->nv + row, name, 128);
+  snprintf(element, 128, "%s", name);
+  char *comma = strchr(element, ',');
+  if (comma) *comma = '\0';
+}
+
+/* Collects who has a share in the balance of the first m defects. */
+static fight find_fight(const pol_assembler *a, int m)
+{
+  fight f = {0};
+  double largest_share = 0.0;
+  for (int i = 0; i < m; i++) largest_share = fmax(largest_share, share_of(a, i));
+  for (int i = 0; i < m; i++) {
+    char name[128], element[128], other[128];
+    int k = 0;
+    if (!(share_of(a, i) >= smallest_share * largest_share)) continue;
+    describe_row(a, i, name, element);
+    for (; k < f.count && k < MAX_NAMED; k++) {
+      describe_row(a, f.row[k], name, other);
+      if (strcmp(element, other) == 0) break;
+    }
+    if (k < f.count && k < MAX_NAMED) {
+      if (share_of(a, i) > share_of(a, f.row[k])) f.row[k] = i;
+    } else {
+      if (f.count < MAX_NAMED) f.row[f.count] = i;
+      f.count++;
+    }
+  }
+  return f;
+}
+
+/* Appends to a text of `size` bytes; what does not fit is left out whole. */
+static void append(char *text, size_t size, const char *between, const char *piece)
+{
+  size_t used = strlen(text), needed = strlen(between) + strlen(piece);
+  if (used + needed < size) snprintf(text + used, size - used, "%s%s", between, piece);
+}
+
+/* "no position satisfies joint 'a' and joint 'b' together: 0.1 remains in joint 'a', translation x;
+ * ..." */
+static pol_status contradiction(const pol_assembler *a, double t, int m, int worst,
+                                const char *level, const char *advice, pol_diagnostics *d)
+{
+  char message[sizeof d->message], name[128], element[128], piece[160];
+  fight f = find_fight(a, m);
+  int named = f.count < MAX_NAMED ? f.count : MAX_NAMED;
+  snprintf(message, sizeof message, "no %s satisfies", level);
+  for (int k = 0; k < named; k++) {
+    describe_row(a, f.row[k], name, element);
+    append(message, sizeof message, k == 0 ? " " : k == f.count - 1 ? " and " : ", ", element);
+  }
+  snprintf(piece, sizeof piece, " and %d more", f.count - named);
+  if (f.count > named) append(message, sizeof message, "", piece);
+  if (f.count > 1) append(message, sizeof message, " ", "together");
+  for (int k = 0; k < named; k++) {
+    describe_row(a, f.row[k], name, element);
+    snprintf(piece, sizeof piece, "%.3g %sin %s", a->defect[f.row[k]], k == 0 ? "remains " : "",
+             name);
+    append(message, sizeof message, k == 0 ? ": " : "; ", piece);
+  }
+  return fail(a, POL_INCONSISTENT, t, a->saddle->nv + worst, message, advice, d);
 }
 
 /* --- positions -------------------------------------------------------------------------------- */
 
-/* The largest step along rhs, halved as often as needed, that reduces the defect; updates q,
- * defect. */
-static int move_downhill(pol_assembler *a, double t, double *q)
+/* What the corrections reduce. */
+static double sum_of_squares(const pol_assembler *a, const double *defect)
+{
+  double sum = 0.0;
+  for (int i = 0; i < a->dae->num_holonomic; i++) sum += defect[i] * defect[i] / a->mobility[i];
+  return sum;
+}
+
+/* How much of the promised reduction the step rhs from q has brought; a->q and trial_defect are
+ * where it leads.  By the last rows of the matrix the defects become -d mu, d its diagonal. */
+static double gain(pol_assembler *a, double t, const double *q)
 {
   const pol_dae *dae = a->dae;
-  int nv = dae->group.nv, nh = dae->num_holonomic;
-  int worst;
-  double before = largest(a->defect, a->row_size, nh, &worst), share = 1.0;
   pol_point at = {.t = t, .q = a->q, .v = a->zero, .vd = a->zero, .history = a->history};
   pol_terms out = {.position = a->trial_defect};
-  for (int k = 0; k <= MAX_HALVINGS; k++, share *= 0.5) {
-    for (int i = 0; i < nv; i++) a->step[i] = share * a->rhs[i];
-    pol_group_move(&dae->group, q, a->step, a->q);
-    if (pol_dae_evaluate(dae, &at, POL_POSITION, &out, a->scratch)) continue;
-    if (!(largest(a->trial_defect, a->row_size, nh, &worst) < before)) continue;
-    memcpy(q, a->q, (size_t)dae->group.nq * sizeof *q);
-    memcpy(a->defect, a->trial_defect, (size_t)nh * sizeof *a->defect);
-    return 1;
+  double before = sum_of_squares(a, a->defect), promised = before;
+  pol_group_move(&dae->group, q, a->rhs, a->q);
+  if (pol_dae_evaluate(dae, &at, POL_POSITION, &out, a->scratch)) return 0.0;
+  for (int i = 0; i < dae->num_holonomic; i++) {
+    double left = a->saddle->values[pol_saddle_diagonal(a->saddle, i)] * a->rhs[a->saddle->nv + i];
+    promised -= left * left / a->mobility[i];
   }
-  return 0;
+  double gained = before - sum_of_squares(a, a->trial_defect);
+  return promised > 0.0 ? gained / promised : 0.0;
+}
+
+/* One step after Levenberg and Marquardt: the larger the damping, the shorter it is.  *moved is 0
+ * if none leads down. */
+static pol_status move_downhill(pol_assembler *a, double t, double *q, double *damping, int *moved,
+                                pol_diagnostics *d)
+{
+  for (*moved = 0; !*moved && *damping < largest_damping; *damping *= 10.0) {
+    pol_saddle_set_kkt(a->saddle, a->mass, a->jacobian);
+    regularise(a, *damping, NULL);
+    pol_status status = factor(a, t, d);
+    if (status) return status;
+    solve_correction(a);
+    double share = gain(a, t, q);
+    *moved = share > 1e-3;
+    if (!*moved) continue;
+    memcpy(q, a->q, (size_t)a->dae->group.nq * sizeof *q);
+    /* trust the next step more or less; the loop multiplies by ten once more */
+    if (share > 0.75) *damping = fmax(0.1 * *damping, regularisation);
+    *damping *= share > 0.25 ? 0.1 : 1.0;
+  }
+  return POL_OK;
 }
 
 /* Corrects q until its defect is round-off or stops falling; what remains goes to *remaining. */
 static pol_status project_position(pol_assembler *a, double t, double *q, double accepted,
                                    double *remaining, int *worst, pol_diagnostics *d)
 {
-  int nh = a->dae->num_holonomic;
+  int nh = a->dae->num_holonomic, moved = 1;
+  double damping = regularisation;
   pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
   pol_terms out = {.position = a->defect, .mass = a->mass, .jacobian = a->jacobian};
   memset(a->defect, 0, (size_t)a->saddle->m * sizeof *a->defect);
@@ -260,12 +376,9 @@ static pol_status project_position(pol_assembler *a, double t, double *q, double
     measure_rows(a);
     *remaining = largest(a->defect, a->row_size, nh, worst);
     if (*remaining <= accepted || !isfinite(*remaining)) break;
-    pol_saddle_set_kkt(a->saddle, a->mass, a->jacobian);
-    regularise(a, NULL);
-    status = factor(a, t, d);
+    status = move_downhill(a, t, q, &damping, &moved, d);
     if (status) return status;
-    solve_correction(a);
-    if (!move_downhill(a, t, q)) break;
+    if (!moved) break;
   }
   return POL_OK;
 }
@@ -281,12 +394,9 @@ pol_status pol_assembler_position(pol_assembler *assembler, double t, double *q,
   if (status) return status;
   if (remaining <= position_accuracy * size) return POL_OK;
   if (!isfinite(remaining)) return not_finite(a, t, worst, diagnostics);
-  char message[128];
-  snprintf(message, sizeof message, "no position satisfies the constraints; %.3g remains",
-           a->defect[worst]);
-  return fail(a, POL_INCONSISTENT, t, a->saddle->nv + worst, message,
-              "check the geometry of this joint, or give initial positions nearer to assembly",
-              diagnostics);
+  return contradiction(a, t, a->dae->num_holonomic, worst, "position",
+                       "check their geometry, or give initial positions nearer to assembly",
+                       diagnostics);
 }
 
 /* --- velocities ------------------------------------------------------------------------------- */
@@ -321,7 +431,8 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
 {
   pol_assembler *a = assembler;
   size_t size = (size_t)a->saddle->nv * sizeof *v;
-  double accepted = velocity_accuracy * largest_or_one(v, a->saddle->nv), remaining = 0.0;
+  double accepted = velocity_accuracy * largest_or_one(v, a->saddle->nv - a->dae->num_states),
+         remaining = 0.0;
   int worst = -1;
   pol_point at = {.t = t, .q = q, .v = v, .vd = a->zero, .history = a->history};
   pol_terms out = {.velocity = a->defect, .mass = a->mass, .jacobian = a->jacobian};
@@ -334,7 +445,7 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
     if (status) return status;
     measure_rows(a);
     pol_saddle_set_kkt(a->saddle, a->mass, a->jacobian);
-    regularise(a, held ? keep : NULL);
+    regularise(a, regularisation, held ? keep : NULL);
     status = factor(a, t, diagnostics);
     if (!status) status = project_velocity(a, &at, &out, v, &remaining, &worst, diagnostics);
     if (status) return status;
@@ -342,9 +453,8 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
     if (remaining <= accepted) return POL_OK;
   }
   if (!isfinite(remaining)) return not_finite(a, t, worst, diagnostics);
-  return fail(a, POL_INCONSISTENT, t, a->saddle->nv + worst,
-              "no velocity satisfies the constraints", "give velocities that this joint allows",
-              diagnostics);
+  return contradiction(a, t, a->saddle->m, worst, "velocity",
+                       "give drives and velocities that fit each other", diagnostics);
 }
 
 /* --- accelerations ---------------------------------------------------------------------------- */
@@ -367,28 +477,16 @@ pol_status pol_assembler_drop_redundant(pol_assembler *assembler, double t, cons
                                         int *count, pol_diagnostics *diagnostics)
 {
   pol_assembler *a = assembler;
-  const pol_saddle *s = a->saddle;
   pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
-  pol_terms out = {.mass = a->mass, .jacobian = a->jacobian};
-  pol_status status = evaluate(a, &at, POL_MASS | POL_JACOBIAN, &out, diagnostics);
-  if (status) return status;
-  /* the columns of M^-1/2 B^T, with M by its diagonal */
-  double *A = calloc((size_t)s->nv * (size_t)s->m + 1, sizeof *A);
-  status = A ? POL_OK : POL_NO_MEMORY;
-  for (int i = 0; i < s->m && A; i++)
-    for (int k = s->row_start[i]; k < s->row_start[i + 1]; k++) {
-      int j = s->row_col[k];
-      double mass = a->mass[pol_pattern_address(s->patterns.coupling, j, j)];
-      A[(size_t)i * (size_t)s->nv + (size_t)j] =
-          a->jacobian[s->row_address[k]] / sqrt(mass > 0.0 ? mass : 1.0);
-    }
-  if (!status) status = pol_dependent_columns(s->nv, s->m, A, a->dropped);
-  free(A);
+  pol_independence *independence;
+  pol_status status = pol_independence_create(&independence, a->dae, NULL);
+  if (!status) status = pol_independence_find(independence, &at, a->dropped);
+  pol_independence_free(&independence);
   if (status)
     return fail(a, status, t, -1, "the rank of the constraints could not be found", "",
                 diagnostics);
   a->num_dropped = 0;
-  for (int i = 0; i < s->m; i++) a->num_dropped += a->dropped[i];
+  for (int i = 0; i < a->saddle->m; i++) a->num_dropped += a->dropped[i];
   if (count) *count = a->num_dropped;
   return POL_OK;
 }
@@ -396,6 +494,11 @@ pol_status pol_assembler_drop_redundant(pol_assembler *assembler, double t, cons
 const unsigned char *pol_assembler_dropped(const pol_assembler *assembler)
 {
   return assembler->dropped;
+}
+
+void pol_assembler_set_dropped(pol_assembler *assembler, const unsigned char *dropped)
+{
+  memcpy(assembler->dropped, dropped, (size_t)assembler->saddle->m);
 }
 
 void pol_assembler_keep_all(pol_assembler *assembler)

@@ -7,6 +7,9 @@
 
 pol_saddle *pol_assembler_saddle(pol_assembler *assembler);
 
+/* Drops other constraints, as many as before (m flags). */
+void pol_assembler_set_dropped(pol_assembler *assembler, const unsigned char *dropped);
+
 /* What evaluations find as history from now on (pol_point); NULL at first. */
 void pol_assembler_set_history(pol_assembler *assembler, const double *history);
 

@@ -78,6 +78,11 @@ pol_status pol_dae_validate(const pol_dae *dae, char *message, size_t size)
   }
   if (dae->feedback && (dae->feedback->rows != nv || dae->feedback->cols != m))
     return pol_broken_rule("the pattern feedback must be nv x m", message, size);
+  const pol_factor *last = &dae->group.factors[dae->group.num_factors - 1];
+  if (dae->num_states < 0 ||
+      (dae->num_states > 0 && (last->kind != POL_REAL || last->dim != dae->num_states)))
+    return pol_broken_rule("the states must have the last factor of the group, R^num_states",
+                           message, size);
   if ((dae->history_size > 0) != (dae->remember != NULL))
     return pol_broken_rule("history_size and remember must be given together", message, size);
   return POL_OK;
@@ -144,4 +149,11 @@ void pol_dae_describe(const pol_dae *dae, int equation, char *text, size_t size)
     snprintf(text, size, "balance equation %d", equation + 1);
   else
     snprintf(text, size, "constraint %d", equation - nv + 1);
+}
+
+void pol_dae_blame(const pol_dae *dae, const double *scratch, pol_diagnostics *diagnostics)
+{
+  char text[sizeof diagnostics->where] = "";
+  if (dae->blame) dae->blame(scratch, text, sizeof text, dae->user);
+  if (text[0] != '\0') memcpy(diagnostics->where, text, sizeof text);
 }

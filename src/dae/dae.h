@@ -10,6 +10,10 @@
 pol_status pol_dae_evaluate(const pol_dae *dae, const pol_point *at, unsigned want,
                             const pol_terms *out, double *scratch);
 
+/* Puts what made the last evaluation with this scratch fail into diagnostics->where; leaves that as
+ * it is if it did not fail, or the model does not say. */
+void pol_dae_blame(const pol_dae *dae, const double *scratch, pol_diagnostics *diagnostics);
+
 /* The patterns of a dae, full ones where it has none. */
 typedef struct pol_dae_patterns {
   const pol_pattern *coupling, *constraint;

@@ -13,14 +13,16 @@
 /* A step that keeps this share of the predicted decrease is taken. */
 static const double armijo = 1e-4;
 
-/* Marks each increment as rotation or translation. */
-static void classify(unsigned char *kind, int num_increments, const pol_group *group)
+/* Marks each increment as rotation, translation or state. */
+static void classify(int *kind, int num_increments, const pol_dae *dae)
 {
+  const pol_group *group = &dae->group;
   for (int f = 0; f < group->num_factors; f++) {
     const pol_factor *factor = &group->factors[f];
     for (int i = 0; i < factor->dim; i++)
       kind[factor->v + i] = factor->kind == POL_REAL || i >= 3 ? POL_TRANSLATIONS : POL_ROTATIONS;
   }
+  for (int i = 0; i < dae->num_states; i++) kind[group->nv - dae->num_states + i] = POL_KINDS + i;
   for (int i = group->nv; i < num_increments; i++) kind[i] = kind[i - group->nv];
 }
 
@@ -41,21 +43,23 @@ pol_status pol_newton_create_for(pol_newton **newton, const pol_dae *dae,
 {
   pol_newton *s = *newton = calloc(1, sizeof *s);
   if (!s) return POL_NO_MEMORY;
-  size_t n = (size_t)matrix->n;
+  size_t n = (size_t)matrix->n, kinds = POL_KINDS + (size_t)dae->num_states;
   *s = (pol_newton){.options = *options, .dae = dae, .matrix = *matrix, .counts = counts};
   s->kind = calloc((size_t)matrix->num_increments + 1, sizeof *s->kind);
-  s->memory = calloc((5 + POL_KINDS) * n + 1, sizeof *s->memory);
+  s->memory = calloc((5 + kinds) * n + kinds, sizeof *s->memory);
   if (!s->kind || !s->memory) {
     pol_newton_free(newton);
     return POL_NO_MEMORY;
   }
-  classify(s->kind, matrix->num_increments, &dae->group);
+  classify(s->kind, matrix->num_increments, dae);
+  s->num_kinds = (int)kinds;
   s->trial = s->memory;
   s->dx = s->trial + n;
   s->r = s->dx + n;
   s->trial_r = s->r + n;
   s->round_off = s->trial_r + n;
-  for (int k = 0; k < POL_KINDS; k++) s->row_size[k] = s->round_off + (size_t)(k + 1) * n;
+  s->row_size = s->round_off + n;
+  s->tolerance = s->row_size + kinds * n;
   return POL_OK;
 }
 
@@ -79,10 +83,10 @@ void pol_newton_reset(pol_newton *newton)
 static void measure_rows(pol_newton *s)
 {
   const pol_pattern *S = s->matrix.pattern;
-  for (int k = 0; k < POL_KINDS; k++)
-    memset(s->row_size[k], 0, (size_t)s->matrix.n * sizeof *s->row_size[k]);
+  size_t n = (size_t)s->matrix.n;
+  memset(s->row_size, 0, (size_t)s->num_kinds * n * sizeof *s->row_size);
   for (int j = 0; j < s->matrix.num_increments; j++) {
-    double *size = s->row_size[s->kind[j]];
+    double *size = s->row_size + (size_t)s->kind[j] * n;
     for (int k = S->start[j]; k < S->start[j + 1]; k++)
       size[S->row[k]] += fabs(s->matrix.values[k]);
   }
@@ -105,7 +109,8 @@ static void measure_round_off(pol_newton *s, const double *x)
 static double accepted_residual(const pol_newton *s, int row)
 {
   double accepted = DBL_MIN;
-  for (int k = 0; k < POL_KINDS; k++) accepted += s->row_size[k][row] * s->tolerance[k];
+  for (int k = 0; k < s->num_kinds; k++)
+    accepted += s->row_size[k * s->matrix.n + row] * s->tolerance[k];
   return fmax(accepted, s->round_off[row]);
 }
 
@@ -204,6 +209,7 @@ static pol_status refresh(pol_newton *s, const pol_newton_system *system, pol_di
                 d);
   measure_rows(s);
   s->has_matrix = 1;
+  s->rate = -1.0;
   return POL_OK;
 }
 
@@ -253,6 +259,56 @@ static int is_slow(double contraction, double residual)
   return square * square * residual > 1.0;
 }
 
+/* The size of a correction in terms of the goal. */
+static double goal_size(const pol_newton *s, double share)
+{
+  double sum = 0.0;
+  int nv = s->dae->group.nv;
+  for (int i = 0; i < nv; i++) {
+    double x = share * s->dx[i] / s->goal.weight[i];
+    sum += x * x;
+  }
+  return s->goal.scale * sqrt(sum / nv);
+}
+
+typedef enum verdict { GO_ON, DONE, DIVERGES } verdict;
+
+/* Rule (35) after a correction of this size; *before is that of the last one, 0 if it is the first.
+ * A rate that is known from earlier steps with the same matrix lets one correction do. */
+static verdict judge_goal(pol_newton *s, double size, double *before, int new_matrix)
+{
+  const double least_rate = 0.05; /* do not trust a lucky correction */
+  double last = *before;
+  *before = size;
+  if (last > 0.0) s->rate = fmax(size / last, least_rate);
+  if (s->rate < 0.0) return GO_ON;
+  double missing = s->rate < 1.0 ? s->rate / (1.0 - s->rate) * size : HUGE_VAL;
+  if (missing <= s->goal.share) return DONE;
+  if (s->rate >= 1.0 && new_matrix) return DIVERGES;
+  if (s->rate > s->options.refresh || is_slow(s->rate, missing / s->goal.share)) s->has_matrix = 0;
+  return GO_ON;
+}
+
+/* exact_iterations corrections, whatever they leave. */
+static pol_status iterate_exactly(pol_newton *s, const pol_newton_system *system, double *x,
+                                  pol_diagnostics *d)
+{
+  for (int k = 0; k < s->options.exact_iterations; k++) {
+    pol_status status = evaluate(s, system, x, s->r);
+    if (status) return evaluate_failed(s, status, d);
+    if ((status = refresh(s, system, d))) return status;
+    for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
+    pol_solver_solve(s->matrix.solver, s->dx);
+    s->counts->newton_iterations++;
+    d->iteration++;
+    for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
+    if (!isfinite(correction_norm(s, 1.0)))
+      return fail(s, POL_NOT_FINITE, -1, "a correction is not finite", "take a smaller step", d);
+  }
+  pol_status status = evaluate(s, system, x, s->r);
+  return status ? evaluate_failed(s, status, d) : POL_OK;
+}
+
 /* Newton's method as it stands in a textbook: the stopping rule looks at the residual before a
  * correction and at the correction. */
 static pol_status solve_plain(pol_newton *s, const pol_newton_system *system, double *x,
@@ -289,15 +345,18 @@ pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system,
   attempt a = {0};
   int modified = s->options.kind == POL_NEWTON_MODIFIED;
   int fresh = 0; /* the matrix belongs to this step */
+  double before = 0.0;
   d->iteration = 0;
   d->correction = 0.0;
+  if (s->options.exact_iterations > 0) return iterate_exactly(s, system, x, d);
   pol_status status = evaluate(s, system, x, s->r);
   if (status) return evaluate_failed(s, status, d);
   const int row = row_not_finite(s);
   if (row >= 0) return fail(s, POL_NOT_FINITE, row, "a residual is not finite", smaller, d);
 
   for (int k = 0; k < s->options.max_iterations; k++) {
-    if (!modified || !s->has_matrix) {
+    int new_matrix = !modified || !s->has_matrix;
+    if (new_matrix) {
       status = refresh(s, system, d);
       if (status) return status;
       fresh = 1;
@@ -326,6 +385,12 @@ pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system,
     double contraction = a.before > 0.0 ? a.after / a.before : 0.0;
     double ahead = contraction < 0.5 ? contraction / (1.0 - contraction) : 1.0;
     if (a.after <= 1.0 && ahead * d->correction <= 1.0) return POL_OK;
+    if (s->goal.weight) {
+      verdict now = judge_goal(s, goal_size(s, a.share), &before, new_matrix);
+      if (now == DONE) return POL_OK;
+      if (now == DIVERGES) break;
+      continue;
+    }
     if (contraction > s->options.refresh || is_slow(contraction, a.after)) s->has_matrix = 0;
   }
   return fail(s, POL_NOT_CONVERGED, a.worst, "the Newton iteration did not converge", smaller, d);

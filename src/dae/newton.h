@@ -2,7 +2,8 @@
  * with an Armijo line search and a scale-free stopping rule.
  *
  * The unknowns are x = (increments, multipliers).  An increment is good when its correction is
- * below a tolerance of its kind (rotation or translation), which the system gives.  A residual is
+ * below a tolerance of its kind (rotation, translation, or a kind for each first-order state),
+ * which the system gives.  A residual is
  * good when it is below what a correction at that tolerance would cause: row i of |matrix| times
  * the tolerances, or below the round-off of the multipliers' part of the row.  So neither forces
  * nor multipliers need tolerances of their own.
@@ -14,6 +15,7 @@
 
 #include "dae/saddle.h"
 
+/* The first kinds; the states of the dae follow, one kind each. */
 enum { POL_ROTATIONS, POL_TRANSLATIONS, POL_KINDS };
 
 typedef struct pol_newton_system {
@@ -21,13 +23,24 @@ typedef struct pol_newton_system {
   pol_status (*residual)(const double *x, double *r, void *user);
   /* The matrix dr/dx at the x of the last residual, into its values. */
   pol_status (*matrix)(void *user);
-  /* What a correction of each kind may be at the x of the last residual. */
-  void (*tolerances)(double tolerance[POL_KINDS], void *user);
+  /* What a correction of each kind may be at the x of the last residual: POL_KINDS + num_states
+   * numbers. */
+  void (*tolerances)(double *tolerance, void *user);
   void *user;
   /* Only for POL_NEWTON_PLAIN: the size of a residual and the correction it led to. */
   double (*size)(const double *r, const double *dx, void *user);
 } pol_newton_system;
 
+/* Another rule to stop, tied to a tolerance of the increments: the size of a correction dx is
+ *
+ *     scale rms(dx_i/weight_i),   i < nv
+ *
+ * and the iteration is done when what is still missing, rate/(1 - rate) size with the linear rate
+ * of convergence, is at most `share` (Gavrea/Negrut/Potra 2005, (35)). */
+typedef struct pol_newton_goal {
+  const double *weight; /* nv; NULL: there is no goal */
+  double scale, share;
+} pol_newton_goal;
 /* What Newton's method has to know of a matrix: increments come first, in whole vectors of nv; then
  * multipliers, in vectors of m (the last one may be shorter).  Rows likewise. */
 typedef struct pol_newton_matrix {
@@ -45,11 +58,15 @@ typedef struct pol_newton {
   const pol_dae *dae;
   pol_newton_matrix matrix; /* its arrays are not owned */
   pol_counts *counts;       /* not owned */
-  unsigned char *kind;      /* nv: of each increment */
+  int num_kinds;
+  int *kind; /* of each increment */
   double *memory;
-  double *trial, *dx, *r, *trial_r, *round_off, *row_size[POL_KINDS];
-  int has_matrix; /* 0: evaluate it before the next correction */
-  double tolerance[POL_KINDS];
+  double *trial, *dx, *r, *trial_r, *round_off;
+  double *row_size;  /* n numbers a kind */
+  double *tolerance; /* one a kind */
+  int has_matrix;    /* 0: evaluate it before the next correction */
+  pol_newton_goal goal;
+  double rate; /* of linear convergence with the present matrix; negative: not known */
 } pol_newton;
 
 pol_status pol_newton_create(pol_newton **newton, const pol_dae *dae, pol_saddle *saddle,

@@ -11,12 +11,12 @@
  *
  * A row a . R1^T (tau (x2 - x1) + R2 s) - offset of a joint (mechanism/joint.h) has
  * l = sum a_i d_i of the first body and r = tau (x2 - x1) + sum s_j d_j of the second; a distance
- * has l = r = x2 + R2 s - x1 - R1 p and f = 1/2; the six constraints of a body's own say that its
- * directors are orthonormal.  So derivatives with respect to the coordinates need nothing but the
- * coefficients.  Points of bodies are linear in the coordinates: a force F between two points acts
- * on each vector with the coefficient of that vector.  A torque t acts on each director with t x
- * d_i/2.  A joint coordinate is a function of such products (mechanism/coordinate.h), by the chain
- * rule.
+ * has l = r = x2 + R2 s - x1 - R1 p and f = 1/2, a row in global axes that r and l constant; the
+ * six constraints of a body's own say that its directors are orthonormal.  So derivatives with
+ * respect to the coordinates need nothing but the coefficients.  Points of bodies are linear in the
+ * coordinates: a force F between two points acts on each vector with the coefficient of that
+ * vector.  A torque t acts on each director with t x d_i/2.  A joint coordinate is a function of
+ * such products (mechanism/coordinate.h), by the chain rule.
  */
 #include <string.h>
 
@@ -75,10 +75,11 @@ pol_product pol_product_of_view(const pol_view *view, int row)
   p.right.c[1][POL_CENTRE] = view->tau;
   for (int i = 0; i < 3; i++) {
     p.right.c[1][i] = view->s[i];
-    if (view->distance)
+    if (view->distance || view->global)
       p.right.c[0][i] = -view->point[i];
     else
       p.left.c[0][i] = view->axis[row][i];
+    if (view->global) p.fixed[i] = view->axis[row][i];
   }
   if (view->distance) p.left = p.right;
   return p;
@@ -100,6 +101,7 @@ pol_evaluated pol_product_evaluate(const pol_product *p, const pol_pair *bodies)
 {
   pol_evaluated x = {.p = p};
   pol_combine(&p->left, bodies->vector, x.left);
+  pol_v3_add(x.left, p->fixed, x.left);
   pol_combine(&p->right, bodies->vector, x.right);
   pol_combine(&p->left, bodies->rate, x.left_rate);
   pol_combine(&p->right, bodies->rate, x.right_rate);
@@ -303,7 +305,7 @@ pol_status pol_directors_evaluate(const pol_point *at, unsigned want, const pol_
   const pol_formulation *f = user;
   evaluation e = {.f = f, .at = at, .want = want, .out = out};
   pol_status status = POL_OK;
-  (void)scratch;
+  scratch[0] = 0.0; /* what failed; see evaluate.c */
   for (int b = 0; b < f->num_bodies; b++) {
     add_body(&e, b);
     if (f->bodies[b].internal_row >= 0) add_internal(&e, b);
@@ -311,8 +313,10 @@ pol_status pol_directors_evaluate(const pol_point *at, unsigned want, const pol_
   for (int k = 0; k < f->num_joints; k++) add_joint(&e, &f->joints[k], &f->joints[k].kernel);
   for (int k = 0; k < f->num_drives; k++) add_drive(&e, &f->drives[k]);
   if (want & (POL_FORCE | POL_STIFFNESS | POL_DAMPING))
-    for (int k = 0; k < f->num_forces && !status; k++)
+    for (int k = 0; k < f->num_forces && !status; k++) {
       status = pol_directors_force(f, &f->forces[k], at, 1.0, want, out);
+      if (status) scratch[0] = k + 1;
+    }
   return status;
 }
 
@@ -320,12 +324,16 @@ pol_status pol_directors_discrete_force(const double *q0, const pol_point *at, u
                                         const pol_terms *out, double *scratch, void *user)
 {
   const pol_formulation *f = user;
+  double *middle = scratch + 1;
   pol_point mean = *at;
   pol_status status = POL_OK;
-  for (int i = 0; i < f->dae.group.nq; i++) scratch[i] = 0.5 * (q0[i] + at->q[i]);
-  mean.q = scratch;
+  scratch[0] = 0.0;
+  for (int i = 0; i < f->dae.group.nq; i++) middle[i] = 0.5 * (q0[i] + at->q[i]);
+  mean.q = middle;
   for (int b = 0; b < f->num_bodies && want & POL_FORCE; b++) subtract_weight(f, b, out);
-  for (int k = 0; k < f->num_forces && !status; k++)
+  for (int k = 0; k < f->num_forces && !status; k++) {
     status = pol_directors_force_between(f, &f->forces[k], q0, at->q, &mean, want, out);
+    if (status) scratch[0] = k + 1;
+  }
   return status;
 }

@@ -15,6 +15,7 @@ typedef struct pol_combination {
 typedef struct pol_product {
   double factor;
   pol_combination left, right;
+  double fixed[3]; /* and a constant part of the left one */
 } pol_product;
 
 /* Two bodies: what their vectors are, and their rates. */
@@ -56,6 +57,10 @@ void pol_pair_add_block(const pol_pair *bodies, const pol_slot slot[2][2], int b
 pol_status pol_directors_force(const pol_formulation *formulation, const pol_placed_force *force,
                                const pol_point *at, double share, unsigned want,
                                const pol_terms *out);
+/* The same of a bushing or callback, which sees rigid frames; directors_rigid.c */
+pol_status pol_directors_rigid_force(const pol_formulation *formulation,
+                                     const pol_placed_force *force, const pol_point *at,
+                                     double share, unsigned want, const pol_terms *out);
 /* The same between two configurations (pol_dae.discrete_force); mean is at their mean. */
 pol_status pol_directors_force_between(const pol_formulation *formulation,
                                        const pol_placed_force *force, const double *q0,

@@ -91,44 +91,46 @@ static pol_status add_law(const element *e)
   pol_law law;
   pol_combine(&d, e->bodies.vector, now);
   pol_combine(&d, e->bodies.rate, rate);
-  pol_status status = pol_force_law(kernel->force, now, rate, &law);
+  pol_status status = pol_force_law(kernel->force, e->at->t, now, rate, &law);
   if (!status) add_between_points(e, &d, &law);
   return status;
 }
 
-/* --- constant forces and torques -------------------------------------------------------------- */
+/* --- applied forces and torques --------------------------------------------------------------- */
 
-/* A constant force at a point of the second body; with body axes it is a combination itself. */
+/* An applied force at a point of the second body; with body axes it is a combination itself. */
 static void add_applied_force(const element *e)
 {
   const pol_force *given = e->force->kernel.force;
   pol_combination at = {{{0.0}}}, vector = {{{0.0}}};
-  double F[3];
+  double F[3], now[3];
+  pol_v3_scale(pol_force_scale(given, e->at->t), given->vector, now);
   at.c[1][POL_CENTRE] = 1.0;
   pol_v3_copy(given->point, at.c[1]);
   if (given->frame == POL_BODY_AXES) {
-    pol_v3_copy(given->vector, vector.c[1]);
+    pol_v3_copy(now, vector.c[1]);
     pol_combine(&vector, e->bodies.vector, F);
     if (e->want & POL_STIFFNESS)
       subtract_blocks(e, e->share, &at, &vector, identity, e->out->stiffness);
   } else {
-    pol_v3_copy(given->vector, F);
+    pol_v3_copy(now, F);
   }
   if (e->want & POL_FORCE) subtract_force(e, &at, F);
 }
 
-/* A constant torque t on the second body: t x d_i / 2 on each director. */
+/* An applied torque t on the second body: t x d_i / 2 on each director. */
 static void add_applied_torque(const element *e)
 {
   const pol_force *given = e->force->kernel.force;
   int following = given->frame == POL_BODY_AXES;
   pol_combination vector = {{{0.0}}};
-  double torque[3], skew[9];
-  pol_v3_copy(given->vector, vector.c[1]);
+  double torque[3], now[3], skew[9];
+  pol_v3_scale(pol_force_scale(given, e->at->t), given->vector, now);
+  pol_v3_copy(now, vector.c[1]);
   if (following)
     pol_combine(&vector, e->bodies.vector, torque);
   else
-    pol_v3_copy(given->vector, torque);
+    pol_v3_copy(now, torque);
   for (int k = 0; k < 3; k++) {
     const double *d = e->bodies.vector[1][k];
     if (e->want & POL_FORCE)
@@ -140,8 +142,8 @@ static void add_applied_torque(const element *e)
     if (!following) continue;
     pol_m3_skew(d, skew);
     for (int l = 0; l < 3; l++)
-      pol_pair_add_block(&e->bodies, e->force->coupling, 1, k, 1, l,
-                         0.5 * e->share * given->vector[l], skew, e->out->stiffness);
+      pol_pair_add_block(&e->bodies, e->force->coupling, 1, k, 1, l, 0.5 * e->share * now[l], skew,
+                         e->out->stiffness);
   }
 }
 
@@ -318,6 +320,9 @@ pol_status pol_directors_force(const pol_formulation *formulation, const pol_pla
     return POL_OK;
   case POL_JOINT_SPRING:
     return add_joint_spring(&e);
+  case POL_BUSHING:
+  case POL_CALLBACK_FORCE:
+    return pol_directors_rigid_force(formulation, force, at, share, want, out);
   default:
     return add_law(&e);
   }
@@ -332,14 +337,14 @@ typedef struct passage {
 
 /* The spring and actuator of a spring-damper: F = -2 Q d_m,
  * dF/dd1 = -(4 Q' d_m d1^T + Q I),  Q' = dQ/dpi1. */
-static pol_status spring_between(const pol_force *force, const double d0[3], const double d1[3],
-                                 const double mean[3], pol_law *law)
+static pol_status spring_between(const pol_force *force, double t, const double d0[3],
+                                 const double d1[3], const double mean[3], pol_law *law)
 {
   double square0 = pol_v3_dot(d0, d0), square1 = pol_v3_dot(d1, d1);
   double length1 = sqrt(square1), sum = sqrt(square0) + length1, k = force->stiffness[0];
   if (square0 == 0.0 || square1 == 0.0) return POL_RETRY;
   int squared = force->law == POL_SQUARED_SPRING;
-  double push = force->actuator + (squared ? 0.0 : k * force->length);
+  double push = pol_force_scale(force, t) * force->actuator + (squared ? 0.0 : k * force->length);
   double Q = -push / sum, slope = push / (2.0 * length1 * sum * sum);
   if (squared) {
     Q += k * (0.5 * (square0 + square1) - force->length * force->length);
@@ -367,9 +372,9 @@ static pol_status add_spring_damper_between(const element *e, const passage *way
   pol_combine(&d, e->bodies.rate, rate);
   /* the damper at the mean, which moves half as far as q1 */
   damper.stiffness[0] = damper.actuator = 0.0;
-  pol_status status = pol_force_law(&damper, mean, rate, &law);
+  pol_status status = pol_force_law(&damper, e->at->t, mean, rate, &law);
   for (int i = 0; i < 9; i++) law.F_d[i] *= e->share;
-  if (!status) status = spring_between(e->force->kernel.force, before, after, mean, &law);
+  if (!status) status = spring_between(e->force->kernel.force, e->at->t, before, after, mean, &law);
   element whole = *e; /* the derivatives are by q1 already */
   whole.share = 1.0;
   if (!status) add_between_points(&whole, &d, &law);

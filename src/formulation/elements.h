@@ -12,19 +12,20 @@ pol_status pol_formulation_place_coordinates(pol_formulation *formulation);
 void pol_formulation_remember(double t, const double *q, double *history, void *user);
 
 /* What a force element exerts on the frames of its two bodies, its derivatives and its energy, as
- * in mechanism/force.h; forces.c.  Without a history no turn has been made yet. */
-pol_status pol_placed_wrenches(const pol_placed_force *force, const double *history,
+ * in mechanism/force.h; forces.c.  Of the point they read t and history; without a history no turn
+ * has been made yet. */
+pol_status pol_placed_wrenches(const pol_placed_force *force, const pol_point *at,
                                const pol_frame *first, const pol_frame *second,
                                double wrench[2][6]);
-pol_status pol_placed_derivatives(const pol_placed_force *force, const double *history,
+pol_status pol_placed_derivatives(const pol_placed_force *force, const pol_point *at,
                                   const pol_frame *first, const pol_frame *second,
                                   pol_force_blocks *blocks);
-double pol_placed_potential(const pol_placed_force *force, const double *history,
+double pol_placed_potential(const pol_placed_force *force, const pol_point *at,
                             const pol_frame *first, const pol_frame *second);
 
 /* The power that its dampers take out and that its constant part puts in; what is left belongs to
  * its springs.  Zero where it has no direction. */
-void pol_placed_power(const pol_placed_force *force, const double *history, const pol_frame *first,
+void pol_placed_power(const pol_placed_force *force, const pol_point *at, const pol_frame *first,
                       const pol_frame *second, double *dissipated, double *applied);
 
 #endif

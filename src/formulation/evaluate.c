@@ -8,9 +8,11 @@
  * with the subscript c for a frame's own velocities.  Each body has its own chart; where it is
  * direct, L picks the last dim of the frame's six, and its products are left out.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "formulation/elements.h"
+#include "formulation/expressions.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
 #include "mechanism/rolling.h"
@@ -21,8 +23,9 @@ enum {
   WRENCH_SIZE = 6
 };
 
-static const unsigned matrix_terms =
-    POL_MASS | POL_DAMPING | POL_STIFFNESS | POL_GEOMETRIC_STIFFNESS | POL_JACOBIAN | POL_CURVATURE;
+static const unsigned matrix_terms = POL_MASS | POL_DAMPING | POL_STIFFNESS |
+                                     POL_GEOMETRIC_STIFFNESS | POL_JACOBIAN | POL_CURVATURE |
+                                     POL_FEEDBACK;
 
 /* Everything one evaluation shares. */
 typedef struct evaluation {
@@ -33,11 +36,32 @@ typedef struct evaluation {
   pol_frame *frames;    /* one a body */
   pol_chart_maps *maps; /* one a body; set for charts that are not direct */
   double (*wrench)[WRENCH_SIZE];
+  double *inputs;      /* of the expressions */
+  double *derivatives; /* what their derivatives need */
+  double *failed;      /* number of the force that could not be evaluated, counted from 1, or 0 */
 } evaluation;
 
-size_t pol_formulation_scratch(const pol_chart *chart, int num_bodies)
+/* First what failed, then the frames, wrenches and maps of all bodies. */
+static size_t body_scratch(const pol_formulation *f)
 {
-  return (size_t)num_bodies * (size_t)(FRAME_SIZE + WRENCH_SIZE + (chart->direct ? 0 : MAPS_SIZE));
+  return 1 + (size_t)f->num_bodies *
+                 (size_t)(FRAME_SIZE + WRENCH_SIZE + (f->chart->direct ? 0 : MAPS_SIZE));
+}
+
+size_t pol_formulation_scratch(const pol_formulation *formulation)
+{
+  return body_scratch(formulation) + (size_t)formulation->network.num_inputs +
+         pol_expressions_scratch(formulation);
+}
+
+void pol_formulation_blame(const double *scratch, char *text, size_t size, void *user)
+{
+  const pol_formulation *f = user;
+  int failed = (int)scratch[0];
+  if (failed < 0) pol_expressions_blame(f, -failed, text, size);
+  if (failed < 1) return;
+  const pol_force *force = f->forces[failed - 1].kernel.force;
+  snprintf(text, size, "force '%s': %s", force->name, pol_force_failure(force->type));
 }
 
 const pol_frame *pol_ground_frame(void)
@@ -114,12 +138,17 @@ static void add_body_wrench(const pol_body *body, const double gravity[3], const
 static pol_status subtract_forces(evaluation *e)
 {
   for (int k = 0; k < e->f->num_forces; k++) {
-    const pol_placed_force *force = &e->f->forces[k];
+    pol_status status = POL_OK;
+    pol_changed_force changed;
+    const pol_placed_force *force = pol_expressions_force(e->f, k, e->inputs, &changed, &status);
     const int *body = force->kernel.body;
     double wrench[2][WRENCH_SIZE];
-    pol_status status = pol_placed_wrenches(force, e->at->history, frame_of(e, body[0]),
-                                            frame_of(e, body[1]), wrench);
+    *e->failed = status ? -(k + 1) : k + 1;
+    if (!status)
+      status =
+          pol_placed_wrenches(force, e->at, frame_of(e, body[0]), frame_of(e, body[1]), wrench);
     if (status) return status;
+    *e->failed = 0.0;
     for (int j = 0; j < 2; j++)
       for (int i = 0; i < WRENCH_SIZE && body[j] != POL_GROUND; i++)
         e->wrench[body[j]][i] -= wrench[j][i];
@@ -614,13 +643,19 @@ static pol_status add_coupling_end(const evaluation *e, const pol_placed_couplin
 }
 
 /* K_c and D_c of a force: minus the derivatives of its wrenches */
-static pol_status add_force(const evaluation *e, const pol_placed_force *force)
+static pol_status add_force(const evaluation *e, int k)
 {
+  pol_status status = POL_OK;
+  pol_changed_force changed;
+  const pol_placed_force *force = pol_expressions_force(e->f, k, e->inputs, &changed, &status);
   const int *body = force->kernel.body;
   pol_force_blocks blocks;
-  pol_status status = pol_placed_derivatives(force, e->at->history, frame_of(e, body[0]),
-                                             frame_of(e, body[1]), &blocks);
+  *e->failed = status ? -(k + 1) : k + 1;
+  if (!status)
+    status =
+        pol_placed_derivatives(force, e->at, frame_of(e, body[0]), frame_of(e, body[1]), &blocks);
   if (status) return status;
+  *e->failed = 0.0;
   for (int i = 0; i < 12; i++)
     for (int j = 0; j < 12; j++) {
       blocks.by_position[i][j] = -blocks.by_position[i][j];
@@ -664,7 +699,10 @@ static pol_status add_matrices(evaluation *e)
     if (f->bodies[b].internal_row >= 0) add_unit_constraint(e, &f->bodies[b]);
   }
   if (e->want & (POL_STIFFNESS | POL_DAMPING))
-    for (int k = 0; k < f->num_forces && !status; k++) status = add_force(e, &f->forces[k]);
+    for (int k = 0; k < f->num_forces && !status; k++) status = add_force(e, k);
+  if (!status)
+    status = pol_expressions_add(f, e->at, e->want, e->out, e->frames, e->maps, e->inputs,
+                                 e->derivatives);
   if (!(e->want & (POL_JACOBIAN | POL_CURVATURE | POL_GEOMETRIC_STIFFNESS))) return status;
   for (int k = 0; k < f->num_joints; k++) add_joint(e, &f->joints[k]);
   for (int k = 0; k < f->num_drives; k++) add_drive(e, &f->drives[k]);
@@ -677,24 +715,37 @@ pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const po
                                     double *scratch, void *user)
 {
   const pol_formulation *f = user;
-  double *wrench = scratch + f->num_bodies * FRAME_SIZE;
+  double *frames = scratch + 1, *wrench = frames + f->num_bodies * FRAME_SIZE;
   evaluation e = {.f = f,
                   .at = at,
                   .want = want,
                   .out = out,
-                  .frames = (pol_frame *)scratch,
+                  .failed = scratch,
+                  .frames = (pol_frame *)frames,
                   .wrench = (double(*)[WRENCH_SIZE])wrench,
-                  .maps = (pol_chart_maps *)(wrench + f->num_bodies * WRENCH_SIZE)};
+                  .maps = (pol_chart_maps *)(wrench + f->num_bodies * WRENCH_SIZE),
+                  .inputs = scratch + body_scratch(f)};
+  pol_status status = POL_OK;
+  e.derivatives = e.inputs + f->network.num_inputs;
+  *e.failed = 0.0;
   place_frames(&e);
   if (has_flat_disk(&e)) return POL_RETRY;
+  if (want & (POL_FORCE | POL_DAMPING | POL_STIFFNESS | POL_FEEDBACK))
+    status = pol_expressions_inputs(f, at, e.frames, 0, e.inputs);
+  if (status) {
+    *e.failed = -(f->num_forces + 1);
+    return status;
+  }
   unsigned parts = want & (POL_INERTIA | POL_FORCE | POL_REACTION);
   if (parts) {
-    pol_status status = collect_wrenches(&e, parts);
+    status = collect_wrenches(&e, parts);
     if (status) return status;
     write_balance(&e);
+    status = pol_expressions_balance(f, at, parts, e.inputs, out->balance, e.failed);
+    if (status) return status;
   }
   if (want & (POL_POSITION | POL_VELOCITY | POL_ACCELERATION)) {
-    pol_status status = write_constraints(&e);
+    status = write_constraints(&e);
     if (status) return status;
   }
   return want & matrix_terms ? add_matrices(&e) : POL_OK;

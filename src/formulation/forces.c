@@ -5,7 +5,10 @@
  * out is (W(q, 0) - W(q, v)) . y with the wrench W and the velocities y.  The constant part of an
  * element is what is left of it without stiffness and damping.
  */
+#include <string.h>
+
 #include "formulation/elements.h"
+#include "formulation/expressions.h"
 #include "lie/small.h"
 
 /* The angle that a joint-spring starts to count from. */
@@ -14,39 +17,44 @@ static double remembered(const pol_placed_force *force, const double *history)
   return history && force->history >= 0 ? history[force->history] : 0.0;
 }
 
-pol_status pol_placed_wrenches(const pol_placed_force *force, const double *history,
+pol_status pol_placed_wrenches(const pol_placed_force *force, const pol_point *at,
                                const pol_frame *first, const pol_frame *second, double wrench[2][6])
 {
   if (force->kernel.force->type == POL_JOINT_SPRING)
-    return pol_joint_spring_wrenches(&force->spring, first, second, remembered(force, history),
+    return pol_joint_spring_wrenches(&force->spring, first, second, remembered(force, at->history),
                                      wrench);
-  return pol_force_wrenches(&force->kernel, first, second, wrench);
+  return pol_force_wrenches(&force->kernel, at->t, first, second, wrench);
 }
 
-pol_status pol_placed_derivatives(const pol_placed_force *force, const double *history,
+pol_status pol_placed_derivatives(const pol_placed_force *force, const pol_point *at,
                                   const pol_frame *first, const pol_frame *second,
                                   pol_force_blocks *blocks)
 {
   if (force->kernel.force->type == POL_JOINT_SPRING)
-    return pol_joint_spring_derivatives(&force->spring, first, second, remembered(force, history),
-                                        blocks);
-  return pol_force_derivatives(&force->kernel, first, second, blocks);
+    return pol_joint_spring_derivatives(&force->spring, first, second,
+                                        remembered(force, at->history), blocks);
+  return pol_force_derivatives(&force->kernel, at->t, first, second, blocks);
 }
 
-double pol_placed_potential(const pol_placed_force *force, const double *history,
+double pol_placed_potential(const pol_placed_force *force, const pol_point *at,
                             const pol_frame *first, const pol_frame *second)
 {
   if (force->kernel.force->type == POL_JOINT_SPRING)
-    return pol_joint_spring_potential(&force->spring, first, second, remembered(force, history));
+    return pol_joint_spring_potential(&force->spring, first, second,
+                                      remembered(force, at->history));
   return pol_force_potential(&force->kernel, first, second);
 }
 
 double pol_formulation_joint_spring_effort(const pol_formulation *formulation, const pol_point *at,
                                            int force)
 {
-  const pol_placed_force *placed = &formulation->forces[force];
+  double T, x[POL_MAX_INPUTS];
+  pol_status status = POL_OK;
+  pol_changed_force changed;
   pol_frame frames[2];
-  double T;
+  memset(x, 0, (size_t)formulation->network.num_inputs * sizeof *x);
+  pol_expressions_inputs(formulation, at, NULL, 0, x);
+  const pol_placed_force *placed = pol_expressions_force(formulation, force, x, &changed, &status);
   pol_formulation_frames(formulation, at->q, at->v, placed->kernel.body, frames);
   pol_joint_spring_effort(&placed->spring, &frames[0], &frames[1], remembered(placed, at->history),
                           &T);
@@ -79,14 +87,14 @@ static pol_placed_force constant_part(const pol_placed_force *force, pol_force *
   return constant;
 }
 
-void pol_placed_power(const pol_placed_force *force, const double *history, const pol_frame *first,
+void pol_placed_power(const pol_placed_force *force, const pol_point *at, const pol_frame *first,
                       const pol_frame *second, double *dissipated, double *applied)
 {
   pol_frame still[2] = {at_rest(first), at_rest(second)};
   double moving[2][6], resting[2][6], constant[2][6];
   *dissipated = *applied = 0.0;
-  if (pol_placed_wrenches(force, history, first, second, moving) ||
-      pol_placed_wrenches(force, history, &still[0], &still[1], resting))
+  if (pol_placed_wrenches(force, at, first, second, moving) ||
+      pol_placed_wrenches(force, at, &still[0], &still[1], resting))
     return;
   switch (force->kernel.force->type) {
   case POL_APPLIED_FORCE:
@@ -97,13 +105,18 @@ void pol_placed_power(const pol_placed_force *force, const double *history, cons
   case POL_JOINT_SPRING: {
     pol_force part;
     pol_placed_force actuator = constant_part(force, &part);
-    pol_placed_wrenches(&actuator, history, first, second, constant);
+    pol_placed_wrenches(&actuator, at, first, second, constant);
     *applied = power(constant, first, second);
     *dissipated = power(resting, first, second) - power(moving, first, second);
     break;
   }
+  case POL_CALLBACK_FORCE:
+    if (!force->kernel.force->callback.potential) *applied = power(resting, first, second);
+    *dissipated = power(resting, first, second) - power(moving, first, second);
+    break;
   case POL_SUPPORT:
   case POL_DRAG:
+  case POL_BUSHING:
     *dissipated = power(resting, first, second) - power(moving, first, second);
     break;
   }

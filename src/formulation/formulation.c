@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "formulation/elements.h"
+#include "formulation/expressions.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
 #include "mechanism/rolling.h"
 
-static pol_slot slot_at(const pol_pattern *pattern, int row, int col)
+pol_slot pol_slot_at(const pol_pattern *pattern, int row, int col)
 {
   return (pol_slot){.address = pol_pattern_address(pattern, row, col),
                     .stride = pattern->start[col + 1] - pattern->start[col]};
@@ -63,6 +64,37 @@ static int is_polynomial(const pol_mechanism *mechanism, char *message, size_t s
   return 0;
 }
 
+/* Whether so3 takes the joint into its coordinates. */
+static int is_eliminated(const pol_mechanism *mechanism, int joint)
+{
+  for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++)
+    if (!pol_mechanism_body(mechanism, b)->point && pivot_joint(mechanism, b) == joint) return 1;
+  return 0;
+}
+
+/* Whether the expressions are right, and the formulation has all that they read. */
+static pol_status support_expressions(const pol_mechanism *mechanism, pol_formulation_kind kind,
+                                      char *message, size_t size)
+{
+  pol_network network;
+  pol_status status = pol_network_create(&network, mechanism, message, size);
+  if (!status && network.num_nodes && pol_chart_of(kind)->polynomial) {
+    snprintf(message, size, "%s has no expressions: take another formulation",
+             pol_formulation_name(kind));
+    status = POL_BAD_ARGUMENT;
+  }
+  for (int i = 0; i < network.num_inputs && !status && kind == POL_SO3_PIVOT; i++) {
+    const pol_signal *signal = &network.inputs[i];
+    if (!pol_signal_is_reaction(signal) || !is_eliminated(mechanism, signal->object)) continue;
+    snprintf(message, size,
+             "so3 has no multipliers for joint '%s', whose reaction an expression reads",
+             pol_mechanism_joint(mechanism, signal->object)->name);
+    status = POL_BAD_ARGUMENT;
+  }
+  pol_network_free(&network);
+  return status;
+}
+
 pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulation_kind kind,
                                     char *message, size_t size)
 {
@@ -94,7 +126,7 @@ pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulat
                pol_mechanism_joint(mechanism, k)->name);
       return POL_BAD_ARGUMENT;
     }
-  return POL_OK;
+  return support_expressions(mechanism, kind, message, size);
 }
 
 /* --- construction ----------------------------------------------------------------------------- */
@@ -141,6 +173,8 @@ static void number(pol_formulation *f)
     row += body->chart->num_internal;
   }
   f->dae.num_holonomic = row;
+  f->state_q = q;
+  f->state_v = v;
 }
 
 /* so3: the joints that hold a point fixed become the bodies' pivots; the other rows close up. */
@@ -209,13 +243,15 @@ static int add_coupling(const pol_formulation *f, const int body[2], int count, 
   return count;
 }
 
-/* The blocks of each body and of each pair of bodies that share a joint, a drive or a force. */
+/* The blocks of each body, of each pair of bodies that share a joint, a drive or a force, and of
+ * what expressions read. */
 static pol_status build_patterns(pol_formulation *f)
 {
   int nv = f->dae.group.nv, m = pol_dae_num_constraints(&f->dae);
   size_t bodies = (size_t)f->num_bodies, joints = (size_t)(f->num_joints + f->num_drives);
   size_t ends = 2 * (size_t)f->num_couplings, pairs = joints + (size_t)f->num_forces + ends;
-  pol_block *coupling = calloc(bodies + 2 * pairs + 1, sizeof *coupling);
+  pol_block *coupling =
+      calloc(bodies + 2 * pairs + pol_expressions_max_blocks(f) + 1, sizeof *coupling);
   pol_block *constraint = calloc(bodies + 4 * joints + 2 * ends + 1, sizeof *constraint);
   int num_coupling = 0, num_constraint = 0;
   pol_status status = coupling && constraint ? POL_OK : POL_NO_MEMORY;
@@ -255,8 +291,10 @@ static pol_status build_patterns(pol_formulation *f)
           (pol_block){f->couplings[k / 2].row, body->v, 1, body->chart->dim};
     }
   }
+  num_coupling = pol_expressions_coupling(f, num_coupling, coupling);
   status = pol_pattern_create(&f->coupling, nv, nv, num_coupling, coupling);
   if (!status) status = pol_pattern_create(&f->constraint, m, nv, num_constraint, constraint);
+  if (!status) status = pol_expressions_feedback(f);
 done:
   free(coupling);
   free(constraint);
@@ -269,7 +307,7 @@ static void place_square(const pol_formulation *f, const int body[2], pol_slot c
   for (int i = 0; i < 2; i++)
     for (int j = 0; j < 2; j++)
       if (body[i] != POL_GROUND && body[j] != POL_GROUND)
-        coupling[i][j] = slot_at(f->coupling, f->bodies[body[i]].v, f->bodies[body[j]].v);
+        coupling[i][j] = pol_slot_at(f->coupling, f->bodies[body[i]].v, f->bodies[body[j]].v);
 }
 
 /* Looks up once where each element's blocks are. */
@@ -277,9 +315,9 @@ static void place_elements(pol_formulation *f)
 {
   for (int b = 0; b < f->num_bodies; b++) {
     pol_placed_body *body = &f->bodies[b];
-    body->diagonal = slot_at(f->coupling, body->v, body->v);
+    body->diagonal = pol_slot_at(f->coupling, body->v, body->v);
     if (body->internal_row < 0) continue;
-    body->internal = slot_at(f->constraint, body->internal_row, body->v);
+    body->internal = pol_slot_at(f->constraint, body->internal_row, body->v);
   }
   for (int k = 0; k < f->num_joints + f->num_drives; k++) {
     pol_placed_joint *joint = element(f, k);
@@ -287,9 +325,9 @@ static void place_elements(pol_formulation *f)
     for (int j = 0; j < 2; j++) {
       int column = joint->kernel.body[j];
       if (column == POL_GROUND) continue;
-      joint->jacobian[j] = slot_at(f->constraint, joint->row, f->bodies[column].v);
+      joint->jacobian[j] = pol_slot_at(f->constraint, joint->row, f->bodies[column].v);
       if (joint->kernel.num_slip > 0)
-        joint->slip[j] = slot_at(f->constraint, joint->slip_row, f->bodies[column].v);
+        joint->slip[j] = pol_slot_at(f->constraint, joint->slip_row, f->bodies[column].v);
     }
     place_square(f, joint->kernel.body, joint->coupling);
   }
@@ -302,8 +340,9 @@ static void place_elements(pol_formulation *f)
     for (int i = 0; i < 2; i++)
       if (body[i] != POL_GROUND)
         coupling->end[k % 2].jacobian[i] =
-            slot_at(f->constraint, coupling->row, f->bodies[body[i]].v);
+            pol_slot_at(f->constraint, coupling->row, f->bodies[body[i]].v);
   }
+  pol_formulation_place_expressions(f);
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -314,6 +353,11 @@ static const char axes[] = "xyz";
 static void describe_balance(const pol_formulation *f, int equation, char *text, size_t size)
 {
   const pol_placed_body *body = f->bodies;
+  if (equation >= f->state_v) {
+    snprintf(text, size, "state '%s'",
+             pol_mechanism_state(f->mechanism, equation - f->state_v)->name);
+    return;
+  }
   while (equation >= body->v + body->chart->dim) body++;
   const char *name = body->body->name;
   int component = equation - body->v, rotations = body->chart->num_rotations;
@@ -465,7 +509,7 @@ static void remember(double t, const double *q, double *history, void *user)
 
 /* --- life cycle ------------------------------------------------------------------------------- */
 
-/* The bodies' charts and the group that their factors make. */
+/* The bodies' charts and the group that their factors make, with one for all states. */
 static pol_status choose_charts(pol_formulation *f)
 {
   int num_factors = 0;
@@ -477,6 +521,9 @@ static pol_status choose_charts(pol_formulation *f)
     for (int i = 0; i < chart->num_factors; i++) f->factors[num_factors++] = chart->factors[i];
     f->dae.constant_mass = f->dae.constant_mass && (chart->polynomial || !chart->num_rotations);
   }
+  f->dae.num_states = pol_mechanism_num_states(f->mechanism);
+  if (f->dae.num_states)
+    f->factors[num_factors++] = (pol_factor){.kind = POL_REAL, .dim = f->dae.num_states};
   return pol_group_layout(&f->dae.group, f->factors, num_factors);
 }
 
@@ -488,7 +535,7 @@ static pol_status build(pol_formulation *f)
   f->num_drives = pol_mechanism_num_drives(f->mechanism);
   f->num_couplings = pol_mechanism_num_couplings(f->mechanism);
   pol_mechanism_gravity(f->mechanism, f->gravity);
-  f->factors = calloc((size_t)(f->num_bodies * POL_CHART_MAX_FACTORS) + 1, sizeof *f->factors);
+  f->factors = calloc((size_t)(f->num_bodies * POL_CHART_MAX_FACTORS) + 2, sizeof *f->factors);
   f->bodies = calloc((size_t)f->num_bodies + 1, sizeof *f->bodies);
   f->joints = calloc((size_t)f->num_joints + 1, sizeof *f->joints);
   f->forces = calloc((size_t)f->num_forces + 1, sizeof *f->forces);
@@ -505,13 +552,17 @@ static pol_status build(pol_formulation *f)
   number_histories(f);
   if (f->kind == POL_SO3_PIVOT) eliminate_pivots(f);
   number_slips(f);
-  status = build_patterns(f);
+  status = pol_network_create(&f->network, f->mechanism, NULL, 0);
+  if (!status) status = pol_formulation_link_expressions(f);
+  if (!status) status = build_patterns(f);
   if (status) return status;
   place_elements(f);
 
   f->dae.coupling = f->coupling;
   f->dae.constraint = f->constraint;
-  f->dae.scratch_size = pol_formulation_scratch(f->chart, f->num_bodies);
+  f->dae.feedback = f->feedback;
+  f->dae.scratch_size = pol_formulation_scratch(f);
+  f->dae.constant_mass = f->dae.constant_mass && !f->num_consumers;
   if (f->dae.constant_mass) {
     size_t nq = (size_t)f->dae.group.nq; /* of a mean configuration */
     if (f->dae.scratch_size < nq) f->dae.scratch_size = nq;
@@ -521,6 +572,7 @@ static pol_status build(pol_formulation *f)
   if (f->dae.history_size) f->dae.remember = remember;
   f->dae.describe = describe;
   f->dae.singular = has_singularities(f) ? singular : NULL;
+  f->dae.blame = pol_formulation_blame;
   f->dae.user = f;
   return POL_OK;
 }
@@ -550,6 +602,11 @@ void pol_formulation_free(pol_formulation **formulation)
   if (!f) return;
   pol_pattern_free(&f->coupling);
   pol_pattern_free(&f->constraint);
+  pol_pattern_free(&f->feedback);
+  pol_network_free(&f->network);
+  free(f->consumers);
+  free(f->links);
+  free(f->link_start);
   free(f->factors);
   free(f->bodies);
   free(f->joints);

@@ -5,6 +5,7 @@
 #include <polhode/formulation.h>
 
 #include "formulation/chart.h"
+#include "formulation/network.h"
 #include "mechanism/coupling.h"
 #include "mechanism/drive.h"
 #include "mechanism/force.h"
@@ -54,7 +55,27 @@ typedef struct pol_placed_force {
   pol_joint_spring spring; /* of a joint-spring */
   int history;             /* of a joint-spring: as of its coordinate */
   pol_slot coupling[2][2]; /* as of a joint */
+  int effort[3];           /* the node of each of its expressions */
 } pol_placed_force;
+
+/* Velocities that an equation belongs to: dim of them from v on; none if dim is 0. */
+typedef struct pol_target {
+  int v, dim;
+} pol_target;
+
+/* An expression that stands in the equations: the rate of a state, or an effort of a force. */
+typedef struct pol_consumer {
+  int node;             /* of the network */
+  int force, component; /* -1: a rate */
+  pol_target target[2]; /* what it acts on */
+} pol_consumer;
+
+/* A consumer and a signal that it depends on: where the derivatives go, by target and by the
+ * bodies, multipliers or state that the signal reads. */
+typedef struct pol_link {
+  int consumer, weight;
+  pol_slot coupling[2][2], feedback[2], state[2];
+} pol_link;
 
 /* A drive; `placed` holds its row and blocks, and its kernel as if f were 0. */
 typedef struct pol_placed_drive {
@@ -86,9 +107,19 @@ struct pol_formulation {
   pol_placed_force *forces;
   pol_placed_drive *drives;
   pol_placed_coupling *couplings;
+  pol_network network;  /* of all expressions */
+  int state_q, state_v; /* where the states' coordinates and velocities start, after all bodies */
+  int num_consumers, num_links;
+  pol_consumer *consumers;
+  pol_link *links; /* by inputs of the network: */
+  int *link_start; /* those of input i are link_start[i] .. link_start[i+1]-1 */
   pol_pattern *coupling, *constraint;
+  pol_pattern *feedback; /* or NULL */
   pol_dae dae;
 };
+
+/* Where the block with this upper left entry is; its columns all have the same rows. */
+pol_slot pol_slot_at(const pol_pattern *pattern, int row, int col);
 
 /* pol_dae.evaluate; evaluate.c */
 pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
@@ -97,12 +128,16 @@ pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const po
 pol_status pol_directors_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
                                   double *scratch, void *user);
 
+/* Gives a frame of directors that are not quite orthonormal the nearest rotation. */
+void pol_directors_make_rigid(pol_frame *frame);
 /* pol_dae.discrete_force of directors and point masses */
 pol_status pol_directors_discrete_force(const double *q0, const pol_point *at, unsigned want,
                                         const pol_terms *out, double *scratch, void *user);
 
 /* Numbers of scratch that it needs. */
-size_t pol_formulation_scratch(const pol_chart *chart, int num_bodies);
+size_t pol_formulation_scratch(const pol_formulation *formulation);
+/* pol_dae.blame: the force or state that could not be evaluated */
+void pol_formulation_blame(const double *scratch, char *text, size_t size, void *user);
 
 /* The ground's frame, and the frame of one body at q, v and vd (may be NULL). */
 const pol_frame *pol_ground_frame(void);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formulation/elements.h"
+#include "formulation/expressions.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
 
@@ -29,6 +30,11 @@ void pol_formulation_initial(const pol_formulation *formulation, double *q, doub
       spin_from_velocity(placed, v + placed->v);
     if (given & POL_GIVEN_ANGULAR_VELOCITY)
       memset(keep + placed->v, 1, (size_t)placed->chart->num_rotations);
+  }
+  for (int i = 0; i < formulation->network.num_states; i++) {
+    q[formulation->state_q + i] = 0.0;
+    v[formulation->state_v + i] = pol_mechanism_state(formulation->mechanism, i)->initial;
+    keep[formulation->state_v + i] = 1;
   }
 }
 
@@ -190,14 +196,33 @@ static void second_wrench(const pol_formulation *f, const pol_point *at,
   *frame = frames[1];
 }
 
-/* The wrenches of a force on its bodies; zero where it has no direction. */
-static void force_wrenches(const pol_formulation *f, const pol_point *at, int force,
-                           double wrench[2][6])
+/* The frames that a force sees. */
+static void force_frames(const pol_formulation *f, const double *q, const double *v,
+                         const pol_force_kernel *kernel, pol_frame frames[2])
 {
-  const pol_placed_force *placed = &f->forces[force];
-  pol_frame frames[2];
-  pol_formulation_frames(f, at->q, at->v, placed->kernel.body, frames);
-  pol_placed_wrenches(placed, at->history, &frames[0], &frames[1], wrench);
+  pol_formulation_frames(f, q, v, kernel->body, frames);
+  for (int i = 0; i < 2; i++)
+    if (kernel->body[i] != POL_GROUND && f->bodies[kernel->body[i]].chart->polynomial &&
+        pol_force_sees_frames(kernel->force->type))
+      pol_directors_make_rigid(&frames[i]);
+}
+
+/* Inputs of the expressions, if there are any, for force_wrenches(). */
+static void find_inputs(const pol_formulation *f, const pol_point *at, double x[POL_MAX_INPUTS])
+{
+  memset(x, 0, (size_t)f->network.num_inputs * sizeof *x);
+  pol_expressions_inputs(f, at, NULL, 0, x);
+}
+
+/* The wrenches of a force on its bodies, zero where it cannot be evaluated, and their frames. */
+static void force_wrenches(const pol_formulation *f, const pol_point *at, const double *x,
+                           int force, double wrench[2][6], pol_frame frames[2])
+{
+  pol_status status = POL_OK;
+  pol_changed_force changed;
+  const pol_placed_force *placed = pol_expressions_force(f, force, x, &changed, &status);
+  force_frames(f, at->q, at->v, &placed->kernel, frames);
+  pol_placed_wrenches(placed, at, &frames[0], &frames[1], wrench);
 }
 
 /* force -= that of a joint or drive on the body, if it acts there. */
@@ -235,12 +260,15 @@ static void pivot_force(const pol_formulation *f, const pol_point *at, int body,
 {
   pol_chart_point point = pol_formulation_point(f, at->q, at->v, at->vd, body);
   pol_frame frame;
+  double x[POL_MAX_INPUTS];
+  find_inputs(f, at, x);
   f->bodies[body].chart->frame(&point, &frame);
   for (int i = 0; i < 3; i++)
     force[i] = f->bodies[body].body->mass * (frame.ud[i] + frame.ub[i] - f->gravity[i]);
   for (int k = 0; k < f->num_forces; k++) {
     double wrench[2][6];
-    force_wrenches(f, at, k, wrench);
+    pol_frame frames[2];
+    force_wrenches(f, at, x, k, wrench, frames);
     for (int i = 0; i < 2; i++)
       if (f->forces[k].kernel.body[i] == body) pol_v3_subtract(force, wrench[i] + 3, force);
   }
@@ -259,11 +287,17 @@ static void pivot_force(const pol_formulation *f, const pol_point *at, int body,
 }
 
 void pol_formulation_force(const pol_formulation *formulation, const pol_point *at, int force,
-                           double vector[3])
+                           double vector[3], double torque[3])
 {
-  double wrench[2][6];
-  force_wrenches(formulation, at, force, wrench);
+  pol_frame frames[2];
+  double wrench[2][6], arm[3], x[POL_MAX_INPUTS];
+  find_inputs(formulation, at, x);
+  force_wrenches(formulation, at, x, force, wrench, frames);
   pol_v3_copy(wrench[1] + 3, vector);
+  /* about the point where it acts instead of the centre of mass */
+  pol_m3_apply(frames[1].R, wrench[1], torque);
+  pol_m3_apply(frames[1].R, formulation->forces[force].kernel.point[1], arm);
+  pol_v3_add_scaled_cross(-1.0, arm, vector, torque);
 }
 
 void pol_formulation_reaction(const pol_formulation *formulation, const pol_point *at, int joint,
@@ -340,21 +374,25 @@ void pol_formulation_energy(const pol_formulation *formulation, const pol_point 
   for (int k = 0; k < formulation->num_forces; k++) {
     const pol_placed_force *force = &formulation->forces[k];
     pol_frame frames[2];
-    pol_formulation_frames(formulation, at->q, NULL, force->kernel.body, frames);
-    energy->potential += pol_placed_potential(force, at->history, &frames[0], &frames[1]);
+    force_frames(formulation, at->q, NULL, &force->kernel, frames);
+    energy->potential += pol_placed_potential(force, at, &frames[0], &frames[1]);
   }
 }
 
 void pol_formulation_power(const pol_formulation *formulation, const pol_point *at,
                            pol_power *power)
 {
+  double x[POL_MAX_INPUTS];
   *power = (pol_power){0.0, 0.0, 0.0};
+  find_inputs(formulation, at, x);
   for (int k = 0; k < formulation->num_forces; k++) {
-    const pol_placed_force *force = &formulation->forces[k];
+    pol_status status = POL_OK;
+    pol_changed_force changed;
+    const pol_placed_force *force = pol_expressions_force(formulation, k, x, &changed, &status);
     pol_frame frames[2];
     double dissipated, applied;
-    pol_formulation_frames(formulation, at->q, at->v, force->kernel.body, frames);
-    pol_placed_power(force, at->history, &frames[0], &frames[1], &dissipated, &applied);
+    force_frames(formulation, at->q, at->v, &force->kernel, frames);
+    pol_placed_power(force, at, &frames[0], &frames[1], &dissipated, &applied);
     power->dissipated += dissipated;
     power->applied += applied;
   }

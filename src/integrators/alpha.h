@@ -10,6 +10,7 @@
 
 #include "dae/newton.h"
 #include "dae/saddle.h"
+#include "integrators/predictor.h"
 
 /* Which known parts of the increment already move the configuration from which the unknown
  * increment starts: none (geom1, linear), the velocity (geom2), velocity and acceleration (geom3).
@@ -17,6 +18,7 @@
 typedef struct pol_update {
   int base_velocity, base_acceleration;
   int coordinates_only; /* linear: increments are classical coordinates, re-centred each step */
+  enum { POL_ANY_ALPHA, POL_NEWMARK, POL_HHT } parameters; /* which of the family's are meant */
 } pol_update;
 
 enum { POL_DIM = POL_MAX_FACTOR_DIM };
@@ -56,9 +58,16 @@ typedef struct pol_alpha {
   const unsigned char *dropped;   /* m: redundant constraints, left out; NULL if there are none */
   int starting;                   /* it is the first: starting values are due */
   double last_h;                  /* that now.v and now.a belong to */
+  int adapts;                     /* the step under way has changed now.v and now.a, */
+  double undo_h;                  /* from given_v and given_a, which belong to this size */
+  double matrix_h;                /* that Newton's matrix belongs to */
+  int polynomial;                 /* the first guess comes from the predictor */
+  pol_predictor predictor;        /* of (v', lambda, eta/h^2) */
+  double *sample;                 /* n */
   int same_step;                  /* the step before succeeded with the same h */
-  double length;                  /* largest translation coordinate, or 1 */
-  double acceleration[POL_KINDS]; /* largest acceleration of each kind at the last residual */
+  double length;                  /* largest translation coordinate, or 1; not of states */
+  double acceleration[POL_KINDS]; /* largest acceleration of each kind, without the states, at the
+                                     last residual */
 } pol_alpha;
 
 static inline void pol_alpha_copy(double *to, const double *from, int n)
@@ -83,7 +92,7 @@ pol_status pol_alpha_evaluate(pol_alpha *s, double *r); /* the scaled residual a
 void pol_alpha_measure(pol_alpha *s);                   /* sets s->acceleration from s->next */
 void pol_alpha_add_transposed(pol_alpha *s, double scale, const double *eta,
                               double *out); /* out += scale B(q_n)^T eta */
-void pol_alpha_tolerances(double tolerance[POL_KINDS], void *alpha);
+void pol_alpha_tolerances(double *tolerance, void *alpha);
 
 /* sigma_incremental.c: the same for the incremental form */
 void pol_incremental_predict(pol_alpha *s);

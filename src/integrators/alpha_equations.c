@@ -31,7 +31,8 @@ pol_status pol_alpha_prepare(pol_alpha *s)
 
   /* translations are the last numbers of a factor; rotations have none */
   s->length = 1.0;
-  for (int f = 0; f < group->num_factors; f++) {
+  int num_factors = group->num_factors - (s->dae->num_states > 0);
+  for (int f = 0; f < num_factors; f++) {
     const pol_factor *factor = &group->factors[f];
     int end = factor->q + (factor->kind == POL_SE3 ? 7 : factor->dim);
     int first = factor->kind == POL_SE3 ? factor->q + 4 : factor->q;
@@ -45,12 +46,36 @@ pol_status pol_alpha_prepare(pol_alpha *s)
   return pol_dae_evaluate(s->dae, &at, POL_JACOBIAN, &out, s->scratch);
 }
 
+/* First guess from the polynomial through the last accepted steps; eta grows with h^2. */
+static void predict_by_polynomial(pol_alpha *s)
+{
+  const pol_options *o = s->options;
+  int nv = s->saddle->nv, m = s->saddle->m;
+  pol_predictor_at(&s->predictor, s->t, s->sample);
+  for (int i = 0; i < nv; i++) {
+    double a_old = s->now.a[i];
+    double a =
+        ((1.0 - o->alpha_f) * s->sample[i] + o->alpha_f * s->now.vd[i] - o->alpha_m * a_old) /
+        (1.0 - o->alpha_m);
+    double v = s->now.v[i] + s->h * ((1.0 - o->gamma) * a_old + o->gamma * a);
+    s->x[i] = s->c[i] / s->h + o->beta / o->gamma * v;
+  }
+  for (int i = 0; i < m; i++) s->x[nv + i] = s->h * s->sample[nv + i];
+  for (int i = 0; i < s->saddle->num_extra; i++)
+    s->x[nv + m + i] = s->h * s->h * s->sample[nv + m + i];
+  pol_alpha_add_transposed(s, -1.0, s->x + nv + m, s->x);
+}
+
 /* First guess: accelerations and multipliers go on along a line where the step before had the same
  * size (s->next still holds the values of its start), or stay as they are. */
 void pol_alpha_predict(pol_alpha *s)
 {
   const pol_options *o = s->options;
   int nv = s->saddle->nv, m = s->saddle->m;
+  if (s->polynomial) {
+    predict_by_polynomial(s);
+    return;
+  }
   /* after a failure s->next may hold anything, also numbers that are not finite */
   const pol_alpha_values *before = s->same_step ? &s->next : &s->now;
   for (int i = 0; i < nv; i++) {
@@ -137,7 +162,7 @@ void pol_alpha_add_transposed(pol_alpha *s, double scale, const double *eta, dou
 void pol_alpha_measure(pol_alpha *s)
 {
   for (int k = 0; k < POL_KINDS; k++) s->acceleration[k] = 0.0;
-  for (int i = 0; i < s->saddle->nv; i++) {
+  for (int i = 0; i < s->saddle->nv - s->dae->num_states; i++) {
     double *largest = &s->acceleration[s->newton->kind[i]];
     *largest = fmax(*largest, fmax(fabs(s->next.vd[i]), fabs(s->now.vd[i])));
   }
@@ -203,12 +228,19 @@ pol_status pol_alpha_residual(const double *x, double *r, void *alpha)
 }
 
 /* What a correction of theta/h may be: a share of the increment that accelerations make, not below
- * round-off of the coordinates. */
-void pol_alpha_tolerances(double tolerance[POL_KINDS], void *alpha)
+ * round-off of the coordinates.  A state follows velocities, which have the round-off of
+ * coordinates over h: relative to itself it is allowed as much. */
+void pol_alpha_tolerances(double *tolerance, void *alpha)
 {
   const pol_alpha *s = alpha;
   const double size[POL_KINDS] = {[POL_ROTATIONS] = 1.0, [POL_TRANSLATIONS] = s->length};
   for (int k = 0; k < POL_KINDS; k++)
     tolerance[k] = s->options->newton.tolerance * s->h * s->acceleration[k] +
                    64.0 * DBL_EPSILON * size[k] / s->h;
+  for (int i = 0; i < s->dae->num_states; i++) {
+    int k = s->saddle->nv - s->dae->num_states + i;
+    double rate = fmax(fabs(s->next.vd[k]), fabs(s->now.vd[k]));
+    tolerance[POL_KINDS + i] = s->options->newton.tolerance * s->h * rate +
+                               64.0 * DBL_EPSILON * fmax(1.0, fabs(s->now.v[k])) / s->h;
+  }
 }

@@ -258,6 +258,7 @@ pol_status pol_alpha_matrix(void *alpha)
                    .feedback = s->feedback};
   pol_status status = pol_dae_evaluate(s->dae, &at, want, &out, s->scratch);
   if (status) return status;
+  s->matrix_h = s->h;
 
   /* inertia = (1-alpha_m)/(gamma (1-alpha_f)) M + h D */
   double factor = (1.0 - o->alpha_m) / (o->gamma * (1.0 - o->alpha_f));

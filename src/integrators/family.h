@@ -4,6 +4,10 @@
 
 #include <polhode/integrator.h>
 
+#include "dae/independence.h"
+#include "dae/least_norm.h"
+#include "integrators/step_control.h"
+
 typedef struct pol_family pol_family;
 
 /* One row of the method table: what a user reads, who implements it, and the data that sets it
@@ -19,7 +23,11 @@ struct pol_integrator {
   pol_options options;
   const pol_method_entry *method;
   pol_assembler *assembler;
-  void *data; /* of the family */
+  void *data;                     /* of the family */
+  pol_independence *independence; /* of all constraints, where some are redundant, else NULL */
+  unsigned char *chosen;          /* m: which of them may be dropped instead */
+  pol_least_norm *least_norm;     /* where redundant constraints share reactions, else NULL */
+  double *shared;                 /* m: the multipliers then */
   pol_state state;
   double *history; /* what state.history points to; NULL if the dae keeps none */
   pol_counts counts;
@@ -28,7 +36,28 @@ struct pol_integrator {
    */
   double t_reference, h;
   long steps_since;
+  pol_step_control *control;
+  int adapting;     /* the step under way is one of pol_integrator_adapt */
+  pol_state before; /* the solution at the start of the last accepted step; q NULL: there is none */
+  double *memory;   /* holds the arrays below, nq + 2 nv + m numbers each: q, v, v', lambda */
+  double *old;      /* that before points into */
+  double *work, *interpolated;
 };
+
+/* What a family with an error estimate has, so that an attempt can be undone. */
+typedef struct pol_adaptive {
+  /* One step to time t, not yet taken over: integrator->state stays, the trial configuration is in
+   * *q.  After a failure everything is as before. */
+  pol_status (*attempt)(pol_integrator *integrator, double t, double h, const double **q);
+  /* The local error of the attempt's increments (nv). */
+  void (*error)(const pol_integrator *integrator, double *error);
+  /* Takes the attempt over, or undoes it to the last bit. */
+  void (*accept)(pol_integrator *integrator);
+  void (*reject)(pol_integrator *integrator);
+  /* An estimate of the local error over h^3 at the present state (nv), for the first step; tau is a
+   * time that is small against the motion's. */
+  pol_status (*error_rate)(pol_integrator *integrator, double tau, double *error);
+} pol_adaptive;
 
 struct pol_family {
   /* Options that only this family can judge; the rule goes to message. */
@@ -45,9 +74,20 @@ struct pol_family {
    * success. */
   pol_status (*start)(pol_integrator *integrator, const double *q, const double *v,
                       const double *vd, const double *lambda);
+  /* Optional: other constraints are dropped from now on; what was kept for them is of no use. */
+  void (*forget)(void *data);
   /* One step to time t; sets integrator->state only on success. */
   pol_status (*step)(pol_integrator *integrator, double t, double h);
+  const pol_adaptive *adaptive; /* NULL: fixed steps only */
 };
+
+/* integrator.c, for adapt.c: the diagnostics of the next step of size h to t; the state into work,
+ * and from there, once the step is taken, into before. */
+void pol_integrator_begin_step(pol_integrator *integrator, double t, double h);
+void pol_integrator_keep_state(pol_integrator *integrator);
+pol_status pol_integrator_end_step(pol_integrator *integrator, double t);
+/* (q, v, v', lambda) one behind the other */
+pol_state pol_integrator_layout(const pol_integrator *integrator, double t, const double *array);
 
 const pol_method_entry *pol_method_entry_find(const char *name);
 

@@ -35,8 +35,28 @@ const pol_update pol_geom1 = {0};
 const pol_update pol_geom2 = {.base_velocity = 1};
 const pol_update pol_geom3 = {.base_velocity = 1, .base_acceleration = 1};
 const pol_update pol_linear = {.coordinates_only = 1};
+const pol_update pol_newmark = {.parameters = POL_NEWMARK};
+const pol_update pol_hht = {.parameters = POL_HHT};
 
 /* --- life cycle ------------------------------------------------------------------------------- */
+
+/* The parameters that the name of the method promises. */
+static pol_status validate_parameters(const pol_options *o, const pol_update *update, char *message,
+                                      size_t size)
+{
+  const double round_off = 1e-12;
+  double b = 1.0 + o->alpha_f;
+  if (update->parameters == POL_NEWMARK && (o->alpha_m != 0.0 || o->alpha_f != 0.0))
+    return pol_broken_rule("newmark has the parameters gamma and beta, alpha_m = alpha_f = 0",
+                           message, size);
+  if (update->parameters == POL_HHT &&
+      (o->alpha_m != 0.0 || o->alpha_f < 0.0 || o->alpha_f > 1.0 / 3.0 + round_off ||
+       fabs(o->gamma - 0.5 - o->alpha_f) > round_off || fabs(o->beta - 0.25 * b * b) > round_off))
+    return pol_broken_rule("hht has the parameter alpha from -1/3 to 0, alpha_m = 0, "
+                           "alpha_f = -alpha, gamma = 1/2 - alpha, beta = (1 - alpha)^2/4",
+                           message, size);
+  return POL_OK;
+}
 
 static pol_status validate(const pol_options *options, const void *variant, char *message,
                            size_t size)
@@ -48,6 +68,7 @@ static pol_status validate(const pol_options *options, const void *variant, char
   if (!(options->beta > 0.0) || !isfinite(options->beta) || !(options->gamma > 0.0) ||
       !isfinite(options->gamma))
     return pol_broken_rule("beta and gamma must be positive", message, size);
+  if (validate_parameters(options, update, message, size)) return POL_BAD_ARGUMENT;
   if (options->newton.kind == POL_NEWTON_PLAIN)
     return pol_broken_rule("newton.kind must not be plain: that belongs to the variational and "
                            "energy-momentum methods",
@@ -167,6 +188,11 @@ static size_t lay_out(pol_alpha *s)
                 {&s->start_work, pol_start_work(s->dae)},
                 {&s->given_v, nv},
                 {&s->given_a, nv},
+                {&s->sample, n},
+                {&s->predictor.sample[0], n},
+                {&s->predictor.sample[1], n},
+                {&s->predictor.sample[2], n},
+                {&s->predictor.sample[3], n},
                 {&s->feedback, feedback},
                 {&s->position, m},
                 {&s->velocity, m},
@@ -201,6 +227,7 @@ static pol_status allocate(pol_alpha *s, pol_integrator *integrator)
   s->factor_of = calloc((size_t)group->nv, sizeof *s->factor_of);
   if (!s->memory || !s->P_inverse || !s->factor_of) return POL_NO_MEMORY;
   lay_out(s);
+  s->predictor.n = s->saddle->n;
   for (int f = 0; f < group->num_factors; f++)
     for (int i = 0; i < group->factors[f].dim; i++) s->factor_of[group->factors[f].v + i] = f;
   return POL_OK;
@@ -246,6 +273,27 @@ static double effective_sigma(const pol_options *o)
                                                   : o->sigma;
 }
 
+/* Coefficients of h^3 v'' and h^3 [v, v'] in the local error of q. */
+static double error_constant(const pol_options *o)
+{
+  double kappa = (1.0 - o->alpha_f) / (1.0 - o->alpha_m);
+  if (o->control.published) return 1.0 / (6.0 * kappa) - o->beta;
+  return (1.0 - 6.0 * o->beta - 3.0 * (o->alpha_m - o->alpha_f)) / 6.0;
+}
+
+static double commutator(const pol_alpha *s)
+{
+  const pol_options *o = s->options;
+  return 1.0 / 12.0 -
+         0.25 * (s->update->base_velocity ? 1.0 : effective_sigma(o) * o->beta / o->gamma);
+}
+
+/* The assembler is about to factor a matrix of its own, perhaps in the place of Newton's. */
+static void forget_shared_matrix(pol_alpha *s)
+{
+  if (!s->owned_saddle) pol_newton_reset(s->newton);
+}
+
 /* Sets now.a and now.v, which a step of size h from time t starts from, for the consistent velocity
  * v. */
 static pol_status set_starting_values(pol_alpha *s, double t, double h, const double *v,
@@ -254,21 +302,19 @@ static pol_status set_starting_values(pol_alpha *s, double t, double h, const do
   const pol_options *o = s->options;
   double shift = o->alpha_m - o->alpha_f;
   if (start == POL_START_CLASSICAL) return POL_OK;
-  pol_start_problem problem = {
-      .dae = s->dae,
-      .assembler = s->assembler,
-      .t = t,
-      .h = h,
-      .q = s->now.q,
-      .v = v,
-      .vd = s->now.vd,
-      .shift = shift,
-      .C_q = (1.0 - 6.0 * o->beta - 3.0 * shift) / 6.0,
-      .commutator =
-          1.0 / 12.0 -
-          0.25 * (s->update->base_velocity ? 1.0 : effective_sigma(o) * o->beta / o->gamma),
-      .linear = s->update->coordinates_only,
-      .work = s->start_work};
+  forget_shared_matrix(s);
+  pol_start_problem problem = {.dae = s->dae,
+                               .assembler = s->assembler,
+                               .t = t,
+                               .h = h,
+                               .q = s->now.q,
+                               .v = v,
+                               .vd = s->now.vd,
+                               .shift = shift,
+                               .C_q = (1.0 - 6.0 * o->beta - 3.0 * shift) / 6.0,
+                               .commutator = commutator(s),
+                               .linear = s->update->coordinates_only,
+                               .work = s->start_work};
   return pol_starting_values(&problem, s->now.a, start == POL_START_PERTURBED ? s->now.v : NULL, d);
 }
 
@@ -306,6 +352,8 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   s->history = integrator->state.history;
   s->h = 0.0;
   s->starting = 1;
+  s->matrix_h = 0.0;
+  pol_predictor_clear(&s->predictor);
   pol_newton_reset(s->newton);
   pol_status status = s->owned_saddle ? factor_limit(s) : POL_OK;
   if (status) {
@@ -330,11 +378,13 @@ static pol_status adapt_to_step(pol_alpha *s, pol_diagnostics *d)
 {
   const double most_growth = 4.0;
   double ratio = s->h / s->last_h, t = s->t - s->h, *defect = s->theta, *v = s->column;
-  int nv = s->saddle->nv, index3 = s->options->index == POL_INDEX_3;
+  int nv = s->saddle->nv, index3 = s->options->index == POL_INDEX_3 && s->dae->num_holonomic > 0;
   pol_status status = POL_OK;
   s->last_h = s->h;
-  if (index3)
+  if (index3) {
+    forget_shared_matrix(s);
     status = pol_assembler_velocity_defect(s->assembler, t, s->now.q, s->now.v, defect, d);
+  }
   if (status) return status;
   for (int i = 0; i < nv; i++) {
     v[i] = s->now.v[i] - (index3 ? defect[i] : 0.0);
@@ -357,12 +407,13 @@ static pol_status solve(pol_alpha *s, pol_diagnostics *diagnostics)
   pol_status status = POL_OK;
   if (s->starting)
     status = set_starting_values(s, s->t - s->h, s->h, s->given_v, resolve_start(s), diagnostics);
-  else if (!is_same_step(s->h, s->last_h))
+  else if (s->adapts)
     status = adapt_to_step(s, diagnostics);
   if (status) return status;
   status = pol_alpha_prepare(s);
   if (status) {
     snprintf(diagnostics->message, sizeof diagnostics->message, "the model could not be evaluated");
+    pol_dae_blame(s->dae, s->scratch, diagnostics);
     return status;
   }
   if (incremental)
@@ -370,6 +421,7 @@ static pol_status solve(pol_alpha *s, pol_diagnostics *diagnostics)
   else
     pol_alpha_predict(s);
   status = pol_newton_solve(s->newton, &system, s->x, diagnostics);
+  if (status) pol_dae_blame(s->dae, s->scratch, diagnostics);
   if (!status && incremental) pol_incremental_finish(s);
   return status;
 }
@@ -389,39 +441,162 @@ static pol_status check_coordinates(const pol_alpha *s, pol_status status, pol_d
   return status ? status : POL_SINGULAR;
 }
 
-static pol_status step(pol_integrator *integrator, double t, double h)
+/* Whether Newton's matrix may serve a step of size h. */
+static int keeps_matrix(const pol_integrator *integrator, double h)
+{
+  const double most = 1.4;
+  const pol_alpha *s = integrator->data;
+  if (!integrator->adapting) return s->same_step;
+  return !s->options->control.published && h <= most * s->matrix_h && s->matrix_h <= most * h;
+}
+
+/* Steps whose size follows from a tolerance need no better solution of the equations than a share
+ * of it.  The paper has 1e-3.  What is left then acts like a force: with a matrix that is kept it
+ * has the same sign in many steps, and after a time T its part of the global error is
+ * share/C T/h times that of the method.  So the share must fall with h. */
+static void set_goal(const pol_integrator *integrator, double h)
+{
+  const double most = 1e-3, least = 1e-6, least_constant = 1.0 / 12.0;
+  const pol_alpha *s = integrator->data;
+  pol_newton_goal *goal = &s->newton->goal;
+  double share = 0.1 * h / integrator->control->span;
+  goal->weight = integrator->adapting ? integrator->control->weight : NULL;
+  goal->scale = fmax(fabs(error_constant(s->options)), least_constant) * h / s->options->beta;
+  goal->share = s->options->control.published ? most : fmax(least, fmin(most, share));
+}
+
+/* As before the attempt. */
+static void reject(pol_integrator *integrator)
 {
   pol_alpha *s = integrator->data;
-  int nv = s->dae->group.nv, adapts = s->starting || !is_same_step(h, s->last_h);
-  double last_h = s->last_h;
+  if (s->adapts) {
+    pol_alpha_copy(s->now.v, s->given_v, s->saddle->nv);
+    pol_alpha_copy(s->now.a, s->given_a, s->saddle->nv);
+  }
+  s->last_h = s->undo_h;
+  s->h = 0.0;
+}
+
+/* Adds the present values to the predictor's samples; those of the start have no eta. */
+static void add_to_predictor(pol_alpha *s, double t, const double *weight)
+{
+  int nv = s->saddle->nv, m = s->saddle->m;
+  pol_alpha_copy(s->sample, s->now.vd, nv);
+  pol_alpha_copy(s->sample + nv, s->now.lambda, m);
+  for (int i = 0; i < s->saddle->num_extra; i++)
+    s->sample[nv + m + i] = s->starting ? 0.0 : s->eta[i] / (s->h * s->h);
+  pol_predictor_add(&s->predictor, t, s->sample, weight, nv);
+}
+
+static pol_status attempt(pol_integrator *integrator, double t, double h, const double **q)
+{
+  pol_alpha *s = integrator->data;
+  const pol_options *o = s->options;
+  int nv = s->dae->group.nv, exact = o->newton.exact_iterations > 0;
+  int resized = !is_same_step(h, s->last_h) && !(integrator->adapting && o->control.published);
+  s->adapts = s->starting || resized;
+  s->undo_h = s->last_h;
   s->same_step = is_same_step(h, s->h);
-  if (!s->same_step) pol_newton_reset(s->newton);
+  s->polynomial = integrator->adapting || exact;
+  if (s->polynomial && s->predictor.count == 0)
+    add_to_predictor(s, t - h, integrator->control->weight);
+  if (exact) s->predictor.degree = 0;
+  if (!keeps_matrix(integrator, h)) pol_newton_reset(s->newton);
+  set_goal(integrator, h);
   s->t = t;
   s->h = h;
-  if (adapts) {
+  if (s->adapts) {
     pol_alpha_copy(s->given_v, s->now.v, nv);
     pol_alpha_copy(s->given_a, s->now.a, nv);
   }
   pol_status status = solve(s, &integrator->diagnostics);
   status = check_coordinates(s, status, &integrator->diagnostics);
-  if (status) {
-    /* as before the step */
-    if (adapts) {
-      pol_alpha_copy(s->now.v, s->given_v, nv);
-      pol_alpha_copy(s->now.a, s->given_a, nv);
-    }
-    s->last_h = last_h;
-    s->h = 0.0;
-    return status;
-  }
+  *q = s->next.q;
+  if (!status) return POL_OK;
+  reject(integrator);
+  s->predictor.degree = 0;
+  return status;
+}
+
+static void accept(pol_integrator *integrator)
+{
+  pol_alpha *s = integrator->data;
   pol_alpha_recentre(s);
   pol_alpha_values accepted = s->next;
   s->next = s->now;
   s->now = accepted;
   s->starting = 0;
-  s->last_h = h;
+  s->last_h = s->h;
+  if (s->polynomial)
+    add_to_predictor(s, s->t, integrator->control->weight);
+  else
+    pol_predictor_clear(&s->predictor);
   publish(integrator);
-  return POL_OK;
+}
+
+static pol_status step(pol_integrator *integrator, double t, double h)
+{
+  const double *q;
+  pol_status status = attempt(integrator, t, h, &q);
+  if (!status) accept(integrator);
+  return status;
+}
+
+/* --- local error ------------------------------------------------------------------------------ */
+
+/* C_q h^2 (a_{n+1} - a_n) + k h^3 [v_n, v'_n], and (v.v) v h^3/12 with the Cayley map; the bracket
+ * is none of classical coordinates, whose a are their own second derivatives.  The stabilized form
+ * moves q by h B(q_n)^T eta to meet the constraints: that is part of its error, not only normal to
+ * them in the metric of M. */
+static void error(const pol_integrator *integrator, double *out)
+{
+  const pol_alpha *s = integrator->data;
+  const pol_group *group = &s->dae->group;
+  double h = s->h, C = error_constant(s->options), k = commutator(s);
+  pol_group_bracket(group, s->now.v, s->now.vd, out);
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    const double *v = s->now.v + factor->v;
+    int cayley = factor->kind == POL_SO3_CAYLEY;
+    double square = cayley ? v[0] * v[0] + v[1] * v[1] + v[2] * v[2] : 0.0;
+    for (int i = 0; i < factor->dim; i++) {
+      int c = factor->v + i;
+      double curved = pol_alpha_is_vector(s, factor) ? 0.0 : k * out[c] + square * v[i] / 12.0;
+      out[c] = C * h * h * (s->next.a[c] - s->now.a[c]) + h * h * h * curved;
+      if (s->saddle->num_extra) out[c] += s->stabilizing[c];
+    }
+  }
+}
+
+static pol_status error_rate(pol_integrator *integrator, double tau, double *out)
+{
+  pol_alpha *s = integrator->data;
+  pol_start_problem problem = {.dae = s->dae,
+                               .assembler = s->assembler,
+                               .t = integrator->state.t,
+                               .h = tau,
+                               .q = s->now.q,
+                               .v = s->now.v,
+                               .vd = s->now.vd,
+                               .C_q = error_constant(s->options),
+                               .commutator = commutator(s),
+                               .linear = s->update->coordinates_only,
+                               .work = s->start_work};
+  return pol_start_error(&problem, out, &integrator->diagnostics);
+}
+
+static const pol_adaptive adaptive = {.attempt = attempt,
+                                      .error = error,
+                                      .accept = accept,
+                                      .reject = reject,
+                                      .error_rate = error_rate};
+
+/* The next step starts with a new matrix and without what predicts the multipliers. */
+static void forget(void *data)
+{
+  pol_alpha *s = data;
+  s->h = s->matrix_h = 0.0;
+  pol_predictor_clear(&s->predictor);
 }
 
 const pol_family pol_generalized_alpha = {.validate = validate,
@@ -430,4 +605,6 @@ const pol_family pol_generalized_alpha = {.validate = validate,
                                           .create = create,
                                           .destroy = destroy,
                                           .start = start,
-                                          .step = step};
+                                          .forget = forget,
+                                          .step = step,
+                                          .adaptive = &adaptive};

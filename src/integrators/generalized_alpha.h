@@ -4,6 +4,6 @@
 
 #include "integrators/alpha.h"
 
-extern const pol_update pol_geom1, pol_geom2, pol_geom3, pol_linear;
+extern const pol_update pol_geom1, pol_geom2, pol_geom3, pol_linear, pol_newmark, pol_hht;
 
 #endif

@@ -27,8 +27,8 @@ const pol_scheme pol_vi_s = {.num_vectors = 3,
                              .matrix = pol_ggl_matrix_vi_s,
                              .finish = pol_ggl_finish_direct,
                              .lag = 1.0,
-                             .theta = NAN,
-                             .vartheta = NAN};
+                             .theta = (double)NAN,
+                             .vartheta = (double)NAN};
 
 const pol_scheme pol_vi_a = {.num_vectors = 2,
                              .num_blocks = 4,
@@ -43,7 +43,7 @@ const pol_scheme pol_vi_a = {.num_vectors = 2,
                              .lag = 1.0,
                              .before_block = 2,
                              .theta = 0.5,
-                             .vartheta = NAN,
+                             .vartheta = (double)NAN,
                              .only_theta = 1};
 
 const pol_scheme pol_vi_b = {.num_vectors = 2,
@@ -71,8 +71,8 @@ const pol_scheme pol_em = {.num_vectors = 2,
                            .share = 1.0,
                            .discrete = 1,
                            .lag = 0.5,
-                           .theta = NAN,
-                           .vartheta = NAN};
+                           .theta = (double)NAN,
+                           .vartheta = (double)NAN};
 
 const pol_scheme pol_em_g = {.num_vectors = 2,
                              .num_blocks = 3,
@@ -85,8 +85,8 @@ const pol_scheme pol_em_g = {.num_vectors = 2,
                              .share = 1.0,
                              .discrete = 1,
                              .lag = 0.5,
-                             .theta = NAN,
-                             .vartheta = NAN};
+                             .theta = (double)NAN,
+                             .vartheta = (double)NAN};
 
 const pol_scheme pol_midpoint = {.num_vectors = 2,
                                  .num_blocks = 3,
@@ -98,8 +98,8 @@ const pol_scheme pol_midpoint = {.num_vectors = 2,
                                  .mean = 0.5,
                                  .share = 1.0,
                                  .lag = 0.5,
-                                 .theta = NAN,
-                                 .vartheta = NAN};
+                                 .theta = (double)NAN,
+                                 .vartheta = (double)NAN};
 
 const pol_scheme pol_rattle = {.num_vectors = 2,
                                .num_blocks = 4,
@@ -111,8 +111,8 @@ const pol_scheme pol_rattle = {.num_vectors = 2,
                                .finish = pol_ggl_finish_direct,
                                .lag = 1.0,
                                .before_block = 3,
-                               .theta = NAN,
-                               .vartheta = NAN};
+                               .theta = (double)NAN,
+                               .vartheta = (double)NAN};
 
 /* --- rules ------------------------------------------------------------------------------------ */
 
@@ -154,6 +154,8 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
       return pol_broken_rule("the method needs coordinates of a vector space, such as directors or "
                              "point masses, and these are of a Lie group",
                              message, size);
+  if (dae->num_states > 0)
+    return pol_broken_rule("the method does not treat first-order states", message, size);
   if (!dae->constant_mass)
     return pol_broken_rule("the method needs a constant mass matrix, as directors or point masses "
                            "have",
@@ -341,14 +343,13 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   return POL_OK;
 }
 
-/* The unknowns of the step before; multipliers as forces, not as impulses. */
-static void predict(pol_ggl *s)
+/* First guess: the unknowns of the step before, multipliers as forces, not as impulses. */
+static void predict(pol_ggl *s, pol_guess guess)
 {
   int lambda = s->blocks->start[s->scheme->num_vectors];
   double ratio = s->last_h > 0.0 ? s->h / s->last_h : 1.0;
   copy(s->next.x, s->now.x, s->blocks->n);
-  for (int i = 0; i < s->nv; i++)
-    s->next.x[i] = s->options->guess == POL_GUESS_SIMPLE ? 0.0 : s->now.v[i];
+  for (int i = 0; i < s->nv; i++) s->next.x[i] = guess == POL_GUESS_SIMPLE ? 0.0 : s->now.v[i];
   for (int i = 0; i < s->m; i++) s->next.x[lambda + i] *= ratio;
 }
 
@@ -378,12 +379,19 @@ static pol_status solve(pol_ggl *s, pol_diagnostics *diagnostics)
                                     .tolerances = pol_ggl_tolerances,
                                     .size = pol_ggl_size,
                                     .user = s};
+  pol_guess guess = s->options->guess;
   pol_status status = pol_ggl_prepare(s);
-  predict(s);
+  predict(s, guess);
   if (!status) status = pol_newton_solve(s->newton, &system, s->next.x, diagnostics);
+  if (status > 0) { /* at large steps the other guess often leads there */
+    *diagnostics = (pol_diagnostics){.equation = -1};
+    predict(s, guess == POL_GUESS_SIMPLE ? POL_GUESS_ADVANCED : POL_GUESS_SIMPLE);
+    status = pol_newton_solve(s->newton, &system, s->next.x, diagnostics);
+  }
   if (!status) status = s->scheme->finish(s);
   if (status && !diagnostics->message[0])
     snprintf(diagnostics->message, sizeof diagnostics->message, "the model could not be evaluated");
+  if (status) pol_dae_blame(s->dae, s->scratch, diagnostics);
   return status;
 }
 
@@ -406,10 +414,18 @@ static pol_status step(pol_integrator *integrator, double t, double h)
   return POL_OK;
 }
 
+/* The next step starts with a new matrix. */
+static void forget(void *data)
+{
+  pol_ggl *s = data;
+  pol_newton_reset(s->newton);
+}
+
 const pol_family pol_ggl_family = {.validate = validate,
                                    .warn = warn,
                                    .supports = supports,
                                    .create = create,
                                    .destroy = destroy,
                                    .start = start,
+                                   .forget = forget,
                                    .step = step};

@@ -133,7 +133,7 @@ void pol_ggl_tolerances(double tolerance[POL_KINDS], void *ggl)
     length = fmax(length, fabs(s->now.q[i]));
   }
   for (int k = 0; k < POL_KINDS; k++)
-    tolerance[k] = share * change + 64.0 * DBL_EPSILON * length / s->h;
+    tolerance[k] = share * change + 8.0 * DBL_EPSILON * length / s->h;
 }
 
 /* The largest number of a residual and a correction in the units of the paper's equations:

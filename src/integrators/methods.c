@@ -39,6 +39,22 @@ static const pol_method_entry methods[] = {
                 .settings = "index rho_inf alpha_m alpha_f beta gamma start"},
      .family = &pol_generalized_alpha,
      .variant = &pol_linear},
+    {.method = {.name = "newmark",
+                .title = "Newmark's method, geom1 with alpha_m = alpha_f = 0",
+                .order = "2 for gamma = 1/2, else 1",
+                .conserves = "as geom1; dissipates for gamma > 1/2",
+                .source = "Newmark 1959, Gavrea/Negrut/Potra 2005",
+                .settings = "index beta gamma sigma start"},
+     .family = &pol_generalized_alpha,
+     .variant = &pol_newmark},
+    {.method = {.name = "hht",
+                .title = "Hilber/Hughes/Taylor, geom1 with alpha_m = 0",
+                .order = "2",
+                .conserves = "as geom1; dissipates by alpha",
+                .source = "Hilber/Hughes/Taylor 1977, Gavrea/Negrut/Potra 2005",
+                .settings = "index alpha sigma start"},
+     .family = &pol_generalized_alpha,
+     .variant = &pol_hht},
     {.method = {.name = "vi-s",
                 .title = "variational, semi-explicit: forces at the start of the step",
                 .order = "1",
@@ -105,6 +121,12 @@ int pol_method_count(void)
 const pol_method *pol_method_at(int index)
 {
   return index >= 0 && index < pol_method_count() ? &methods[index].method : NULL;
+}
+
+int pol_method_adapts(const char *name)
+{
+  const pol_method_entry *entry = pol_method_entry_find(name);
+  return entry && entry->family->adaptive;
 }
 
 const pol_method_entry *pol_method_entry_find(const char *name)

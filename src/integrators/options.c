@@ -14,19 +14,67 @@ void pol_options_set_rho_inf(pol_options *options, double rho_inf)
   options->beta = 0.25 * (options->gamma + 0.5) * (options->gamma + 0.5);
 }
 
+void pol_options_set_newmark(pol_options *options, double gamma, double beta)
+{
+  options->method = "newmark";
+  options->alpha_m = options->alpha_f = 0.0;
+  options->gamma = gamma;
+  options->beta = beta;
+}
+
+void pol_options_set_hht(pol_options *options, double alpha)
+{
+  options->method = "hht";
+  options->alpha_m = 0.0;
+  options->alpha_f = -alpha;
+  options->gamma = 0.5 - alpha;
+  options->beta = 0.25 * (1.0 - alpha) * (1.0 - alpha);
+}
+
+pol_status pol_options_set_method(pol_options *options, const char *name)
+{
+  const pol_method *method = pol_method_find(name);
+  if (!method) return POL_BAD_ARGUMENT;
+  options->method = method->name;
+  if (strcmp(name, "newmark") == 0) pol_options_set_newmark(options, 0.5, 0.25);
+  if (strcmp(name, "hht") == 0) pol_options_set_hht(options, -0.3);
+  return POL_OK;
+}
+
 pol_options pol_options_default(void)
 {
-  pol_options options = {.method = "geom1",
-                         .index = POL_INDEX_3,
-                         .theta = NAN,
-                         .vartheta = NAN,
-                         .newton = {.kind = POL_NEWTON_MODIFIED,
-                                    .tolerance = 1e-10,
-                                    .max_iterations = 30,
-                                    .refresh = 0.5,
-                                    .line_search = 8}};
+  pol_options options = {
+      .method = "geom1",
+      .index = POL_INDEX_3,
+      .theta = (double)NAN,
+      .vartheta = (double)NAN,
+      .newton = {.kind = POL_NEWTON_MODIFIED,
+                 .tolerance = 1e-10,
+                 .max_iterations = 30,
+                 .refresh = 0.5,
+                 .line_search = 8},
+      .control = {.rtol = 1e-6, .atol_translation = 1e-6, .atol_rotation = 1e-6}};
   pol_options_set_rho_inf(&options, 0.9);
   return options;
+}
+
+static int is_size(double x)
+{
+  return isfinite(x) && x >= 0.0;
+}
+
+static pol_status validate_control(const pol_control *o, char *message, size_t size)
+{
+  if (!is_size(o->rtol)) return pol_broken_rule("rtol must not be negative", message, size);
+  if (!is_size(o->atol_translation) || !is_size(o->atol_rotation))
+    return pol_broken_rule("atol must not be negative", message, size);
+  if (o->rtol == 0.0 && (o->atol_translation == 0.0 || o->atol_rotation == 0.0))
+    return pol_broken_rule("rtol and atol must not both be 0", message, size);
+  if (!is_size(o->first_step) || !is_size(o->min_step) || !is_size(o->max_step))
+    return pol_broken_rule("first_step, min_step and max_step must not be negative", message, size);
+  if (o->max_step > 0.0 && o->min_step > o->max_step)
+    return pol_broken_rule("min_step must not be above max_step", message, size);
+  return POL_OK;
 }
 
 pol_status pol_options_validate(const pol_options *options, char *message, size_t size)
@@ -45,10 +93,13 @@ pol_status pol_options_validate(const pol_options *options, char *message, size_
     return pol_broken_rule("newton.refresh must be above 0 and at most 1", message, size);
   if (newton->line_search < 0)
     return pol_broken_rule("newton.line_search must not be negative", message, size);
+  if (newton->exact_iterations < 0)
+    return pol_broken_rule("newton.exact_iterations must not be negative", message, size);
+  if (validate_control(&options->control, message, size)) return POL_BAD_ARGUMENT;
   if (options->solver < POL_SOLVER_AUTO || options->solver > POL_SOLVER_SPARSE)
     return pol_broken_rule("solver must be auto, dense or sparse", message, size);
-  if (options->redundant < POL_REDUNDANT_DROP || options->redundant > POL_REDUNDANT_REFUSE)
-    return pol_broken_rule("redundant must be drop or refuse", message, size);
+  if (options->redundant < POL_REDUNDANT_DROP || options->redundant > POL_REDUNDANT_MINIMUM_NORM)
+    return pol_broken_rule("redundant must be drop, refuse or minimum-norm", message, size);
   return entry->family->validate(options, entry->variant, message, size);
 }
 
@@ -66,14 +117,16 @@ static int has_word(const char *list, const char *word)
 static void add_unused(const pol_options *o, const pol_method *method, char *message, size_t size)
 {
   const pol_options d = pol_options_default();
+  /* newmark and hht have parameters of their own */
+  const int named = has_word(method->settings, "gamma") || has_word(method->settings, "alpha");
   const struct {
     const char *key;
     int given;
   } settings[] = {{"index", o->index != d.index},
                   {"start", o->start != d.start},
                   {"sigma", o->sigma != d.sigma || o->sigma_update != d.sigma_update},
-                  {"rho_inf", o->alpha_m != d.alpha_m || o->alpha_f != d.alpha_f ||
-                                  o->beta != d.beta || o->gamma != d.gamma},
+                  {"rho_inf", !named && (o->alpha_m != d.alpha_m || o->alpha_f != d.alpha_f ||
+                                         o->beta != d.beta || o->gamma != d.gamma)},
                   {"theta", !isnan(o->theta)},
                   {"vartheta", !isnan(o->vartheta)},
                   {"guess", o->guess != d.guess}};
@@ -92,4 +145,35 @@ int pol_options_warning(const pol_options *options, char *message, size_t size)
   entry->family->warn(options, entry->variant, message, size);
   add_unused(options, &entry->method, message, size);
   return message[0] != '\0';
+}
+
+/* Largest |x| of x^2 - trace x + det = 0. */
+static double spectral_radius(double trace, double det)
+{
+  double square = 0.25 * trace * trace - det;
+  return square < 0.0 ? sqrt(det) : 0.5 * fabs(trace) + sqrt(square);
+}
+
+/* By how much a step multiplies what does not fit the constraints: a deviation of (v, a) where
+ * positions are held, of a where velocities are, and of v'. */
+static double constraint_amplification(const pol_options *o)
+{
+  double of_vd = fabs(o->alpha_f / (1.0 - o->alpha_f));
+  double of_a = o->index == POL_INDEX_3 ? spectral_radius(2.0 - (o->gamma + 0.5) / o->beta,
+                                                          1.0 - (o->gamma - 0.5) / o->beta)
+                                        : fabs((1.0 - o->gamma) / o->gamma);
+  return fmax(of_vd, of_a);
+}
+
+int pol_options_adapt_warning(const pol_options *options, char *message, size_t size)
+{
+  const double damped = 0.999;
+  const int doubtful = constraint_amplification(options) > damped;
+  snprintf(message, size, "%s",
+           doubtful
+               ? "without numerical damping every change of the step size excites accelerations "
+                 "and multipliers that never settle: steps of variable size become many; take hht, "
+                 "or rho_inf below 1"
+               : "");
+  return doubtful;
 }

@@ -65,27 +65,47 @@ static void adapt_to_factors(const pol_start_problem *p, double *jerk, double *b
   }
 }
 
-pol_status pol_starting_values(const pol_start_problem *problem, double *a, double *v_start,
-                               pol_diagnostics *diagnostics)
+/* Local error of q over h^3 into error, as v'' sees it into jerk; both are in p->work. */
+static pol_status find_error(const pol_start_problem *p, double **jerk_out, double **error_out,
+                             pol_diagnostics *diagnostics)
 {
-  const pol_start_problem *p = problem;
   int nv = p->dae->group.nv;
   double *jerk = p->work, *before = jerk + nv, *bracket = before + nv;
   pol_status status = acceleration_nearby(p, share * p->h, jerk, diagnostics);
   if (!status) status = acceleration_nearby(p, -share * p->h, before, diagnostics);
   if (status) return status;
   for (int i = 0; i < nv; i++) jerk[i] = (jerk[i] - before[i]) / (2.0 * share * p->h);
-  double *error = before; /* of q, over h^3 */
+  double *error = before;
   pol_group_bracket(&p->dae->group, p->v, p->vd, bracket);
   adapt_to_factors(p, jerk, bracket, error);
+  for (int i = 0; i < nv; i++) error[i] += p->C_q * jerk[i] + p->commutator * bracket[i];
+  *jerk_out = jerk;
+  *error_out = error;
+  return POL_OK;
+}
+
+pol_status pol_starting_values(const pol_start_problem *problem, double *a, double *v_start,
+                               pol_diagnostics *diagnostics)
+{
+  const pol_start_problem *p = problem;
+  int nv = p->dae->group.nv;
+  double *jerk, *error;
+  pol_status status = find_error(p, &jerk, &error, diagnostics);
+  if (status) return status;
   for (int i = 0; i < nv; i++) a[i] = p->vd[i] + p->shift * p->h * jerk[i];
   if (!v_start) return POL_OK;
 
-  for (int i = 0; i < nv; i++) {
-    error[i] += p->C_q * jerk[i] + p->commutator * bracket[i];
-    v_start[i] = p->h * p->h * error[i];
-  }
+  for (int i = 0; i < nv; i++) v_start[i] = p->h * p->h * error[i];
   status = pol_assembler_normal_part(p->assembler, p->t, p->q, v_start, diagnostics);
   for (int i = 0; i < nv; i++) v_start[i] += p->v[i];
+  return status;
+}
+
+pol_status pol_start_error(const pol_start_problem *problem, double *error,
+                           pol_diagnostics *diagnostics)
+{
+  double *jerk, *found;
+  pol_status status = find_error(problem, &jerk, &found, diagnostics);
+  for (int i = 0; i < problem->dae->group.nv && !status; i++) error[i] = found[i];
   return status;
 }

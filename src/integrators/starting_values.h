@@ -22,5 +22,9 @@ size_t pol_start_work(const pol_dae *dae);
 /* a (nv) and, if v_start is not NULL, v_start (nv): see starting_values.c. */
 pol_status pol_starting_values(const pol_start_problem *problem, double *a, double *v_start,
                                pol_diagnostics *diagnostics);
+/* error (nv): the local error of q over h^3; problem->h only sets the distance of the difference
+ * that v'' is. */
+pol_status pol_start_error(const pol_start_problem *problem, double *error,
+                           pol_diagnostics *diagnostics);
 
 #endif

@@ -276,6 +276,14 @@ static void read_pair(pol_reader *reader, const pol_place *place, const pol_fiel
   }
 }
 
+void pol_read_vector_pair(pol_reader *reader, const pol_place *place, const pol_field *field,
+                          void *target)
+{
+  pol_field vector = *field;
+  if (json_array_size(place->value) == 2) vector.rule = "must be a list of 3 numbers";
+  read_pair(reader, place, &vector, pol_read_vector, target, 3 * sizeof(double));
+}
+
 void pol_read_direction_pair(pol_reader *reader, const pol_place *place, const pol_field *field,
                              void *target)
 {

@@ -91,6 +91,8 @@ pol_read pol_read_vector;
 pol_read pol_read_vector4;
 /* double[9], row by row; no detail */
 pol_read pol_read_matrix;
+/* double[6], two lists of 3; no detail */
+pol_read pol_read_vector_pair;
 /* double[3], of length 1; no detail.  Any length but zero may be given. */
 pol_read pol_read_direction;
 /* double[6], two of them; no detail */

@@ -4,6 +4,7 @@
  * Their axes are those of the first body, or follow from the joint's axis: z is turned into it by
  * the smallest rotation. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <polhode/lie.h>
@@ -60,7 +61,8 @@ static void joint_rotation(const pol_model_data *data, const pol_model_joint *jo
 
 static pol_status add_body(pol_mechanism *mechanism, const pol_model_body *from)
 {
-  pol_body body = {.name = from->name, .mass = from->mass, .point = from->point};
+  pol_body body = {
+      .name = from->name, .mass = from->mass, .point = from->point, .keep = from->keep};
   memcpy(body.inertia, from->inertia, sizeof body.inertia);
   pol_v3_copy(from->position, body.position);
   copy4(from->rotation, body.rotation);
@@ -98,7 +100,8 @@ static pol_status add_joint(pol_mechanism *mechanism, const pol_model_data *data
   pol_joint joint = {.name = from->name,
                      .type = (pol_joint_type)from->type,
                      .radius = from->radius,
-                     .locked = from->locked};
+                     .locked = from->locked,
+                     .global_axes = from->frame == POL_GLOBAL_AXES};
   if (from->given == POL_AXES_MARKERS) {
     /* the markers of the file were added first, so their indices are the mechanism's */
     memcpy(joint.marker, from->markers, sizeof joint.marker);
@@ -128,6 +131,64 @@ static void initial_point(const pol_body *body, const double point[3], double gl
   pol_v3_add(body->position, arm, global);
 }
 
+/* The point, body and axes of an applied force that is given by a marker. */
+static void apply_at_marker(const pol_mechanism *mechanism, const pol_model_force *from,
+                            pol_force *force)
+{
+  const pol_marker *marker = pol_mechanism_marker(mechanism, from->marker);
+  double A[9], vector[3];
+  force->body = marker->body;
+  if (force->type == POL_APPLIED_FORCE) pol_v3_copy(marker->position, force->point);
+  if (from->frame != POL_MODEL_MARKER_AXES) return;
+  force->frame = POL_BODY_AXES;
+  pol_quat_to_matrix(marker->rotation, A);
+  pol_m3_apply(A, force->vector, vector);
+  pol_v3_copy(vector, force->vector);
+}
+
+/* The markers of a spring-damper or bushing; points get markers of their own. */
+static pol_status set_ends(pol_mechanism *mechanism, const pol_model_force *from, int marker[2])
+{
+  pol_status status = POL_OK;
+  memcpy(marker, from->markers, 2 * sizeof *marker);
+  for (int i = 0; i < 2 && from->given_bodies && !status; i++) {
+    pol_marker point = {.name = "", .body = from->bodies[i], .rotation = {1.0, 0.0, 0.0, 0.0}};
+    pol_v3_copy(from->points + 3 * i, point.position);
+    status = from->given_points
+                 ? pol_mechanism_add_marker(mechanism, &point, &marker[i])
+                 : pol_mechanism_add_marker_at(mechanism, "", from->bodies[i],
+                                               from->points_global + 3 * i, NULL, &marker[i]);
+  }
+  return status;
+}
+
+/* Adds the force, with its function of time if it has one. */
+static pol_status add_scaled(pol_mechanism *mechanism, const pol_model_force *from,
+                             pol_force *force)
+{
+  pol_function scale;
+  double *numbers;
+  if (!from->given_scale) return pol_mechanism_add_force(mechanism, force, NULL);
+  pol_status status = pol_make_function(&from->scale, &scale, &numbers);
+  if (status) return status;
+  force->scale = &scale;
+  status = pol_mechanism_add_force(mechanism, force, NULL);
+  free(numbers);
+  return status;
+}
+
+/* The numbers and expressions of its vector or actuator. */
+static void set_efforts(const pol_model_force *from, pol_force *force)
+{
+  const pol_model_effort *vector = force->type == POL_APPLIED_TORQUE ? from->torque : from->force;
+  force->actuator = from->actuator.number;
+  force->expressions[0] = from->actuator.expression;
+  for (int i = 0; i < 3 && pol_force_num_expressions(force->type) == 3; i++) {
+    force->vector[i] = vector[i].number;
+    force->expressions[i] = vector[i].expression;
+  }
+}
+
 static pol_status add_force(pol_mechanism *mechanism, const pol_model_force *from)
 {
   pol_force force = {.name = from->name,
@@ -136,23 +197,29 @@ static pol_status add_force(pol_mechanism *mechanism, const pol_model_force *fro
                      .frame = (pol_force_frame)from->frame,
                      .law = (pol_spring_law)from->law,
                      .length = from->length,
-                     .actuator = from->actuator,
                      .coefficient = from->coefficient,
                      .joint = from->joint,
                      .coordinate = from->coordinate,
                      .rest = from->rest};
-  pol_v3_copy(force.type == POL_APPLIED_TORQUE ? from->torque : from->force, force.vector);
+  set_efforts(from, &force);
   pol_v3_copy(from->point, force.point);
   pol_v3_copy(from->stiffness.value, force.stiffness);
   pol_v3_copy(from->damping.value, force.damping);
   pol_v3_copy(from->anchor, force.anchor);
   if (force.type == POL_SUPPORT && !from->given_anchor)
     initial_point(pol_mechanism_body(mechanism, force.body), force.point, force.anchor);
-  if (force.type == POL_SPRING_DAMPER) {
-    memcpy(force.marker, from->markers, sizeof force.marker);
-    if (!from->given_length) force.length = initial_distance(mechanism, force.marker);
+  pol_v3_copy(from->rotational_stiffness.value, force.rotational_stiffness);
+  pol_v3_copy(from->rotational_damping.value, force.rotational_damping);
+  pol_v3_copy(from->preload, force.preload);
+  pol_v3_copy(from->preload_torque, force.preload_torque);
+  if (from->given_marker) apply_at_marker(mechanism, from, &force);
+  if (force.type == POL_SPRING_DAMPER || force.type == POL_BUSHING) {
+    const pol_status status = set_ends(mechanism, from, force.marker);
+    if (status != POL_OK) return status;
   }
-  return pol_mechanism_add_force(mechanism, &force, NULL);
+  if (force.type == POL_SPRING_DAMPER && !from->given_length)
+    force.length = initial_distance(mechanism, force.marker);
+  return add_scaled(mechanism, from, &force);
 }
 
 /* Why something that has passed every rule is refused: its numbers overflow; the length of a
@@ -161,7 +228,7 @@ static pol_status add_force(pol_mechanism *mechanism, const pol_model_force *fro
 static const char size_rule[] = "must not have numbers that are too large or too small";
 static const char distance_rule[] = "must have a \"length\" or markers that are apart";
 
-static const char spring_rule[] = "must have markers that are apart: a spring-damper needs a line";
+static const char spring_rule[] = "must have ends that are apart: a spring-damper needs a line";
 
 /* Passes on a failure; rule says what can be wrong. */
 static int is_added(pol_reader *reader, const pol_place *top, const char *list, size_t index,
@@ -186,6 +253,8 @@ void pol_build_mechanism(pol_reader *reader, const pol_place *top, const pol_mod
   const pol_model_force *forces = data->forces.items;
   const pol_model_drive *drives = data->drives.items;
   const pol_model_coupling *couplings = data->couplings.items;
+  const pol_variable *variables = data->variables.items;
+  const pol_state_variable *states = data->states.items;
   int good = 1;
   pol_mechanism_set_gravity(mechanism, data->gravity);
   for (size_t i = 0; good && i < data->bodies.count; i++)
@@ -206,4 +275,11 @@ void pol_build_mechanism(pol_reader *reader, const pol_place *top, const pol_mod
   for (size_t i = 0; good && i < data->couplings.count; i++)
     good = is_added(reader, top, "couplings", i, size_rule,
                     pol_add_model_coupling(mechanism, &couplings[i]));
+  for (size_t i = 0; good && i < data->variables.count; i++)
+    good = is_added(reader, top, "variables", i, size_rule,
+                    pol_mechanism_add_variable(mechanism, &variables[i], NULL));
+  for (size_t i = 0; good && i < data->states.count; i++)
+    good = is_added(reader, top, "states", i, size_rule,
+                    pol_mechanism_add_state(mechanism, &states[i], NULL));
+  if (good) pol_check_expressions(reader, top, mechanism);
 }

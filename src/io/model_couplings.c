@@ -9,7 +9,7 @@ static const char *const not_couplings_or_others[] = {"couplings", "drives", "fo
 
 static const char *coordinate_choice(int number)
 {
-  return pol_coordinate_name((pol_coordinate)number);
+  return number < POL_DRIVE_X ? pol_coordinate_name((pol_coordinate)number) : NULL;
 }
 
 static const pol_choices coordinates = {coordinate_choice};
@@ -65,9 +65,8 @@ static void check_free(pol_reader *reader, const pol_place *place,
         type_of_joint(place, coupling->joints[i], &type) ||
         pol_joint_has_coordinate(type, coordinate))
       continue;
-    pol_report(reader, &at, "", "must be a %s or cylindrical joint: a %s one has no %s to couple",
-               coordinate == POL_DRIVE_ROTATION ? "revolute" : "prismatic",
-               pol_joint_type_name(type), pol_coordinate_name(coordinate));
+    pol_report(reader, &at, "", "must be a joint with a %s to couple: a %s one has none",
+               pol_coordinate_name(coordinate), pol_joint_type_name(type));
   }
 }
 

@@ -1,6 +1,7 @@
 /* Drives and functions of time in a model file: their tables, the rules between their keys, and
  * their way to the mechanism. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,7 +179,7 @@ static void check_function(pol_reader *reader, const pol_place *place, void *obj
   if (f->plain.type == POL_TABLE) check_table(reader, place, f);
 }
 
-static const pol_kind function_kind = {
+const pol_kind pol_function_kind = {
     .rule = "must be an object that describes a function of time",
     .fields = function_fields,
     .size = sizeof(pol_model_function),
@@ -197,14 +198,34 @@ static const pol_choices coordinates = {coordinate_choice};
 static const pol_field drive_fields[] = {
     {"name", pol_read_name, offsetof(pol_model_drive, name), POL_REQUIRED,
      "must be a name of letters, digits, _, - and spaces between them", not_drives_or_others},
-    {"joint", pol_read_reference, offsetof(pol_model_drive, joint), POL_REQUIRED,
+    {"joint", pol_read_reference, offsetof(pol_model_drive, joint), POL_OPTIONAL,
      "must be the name of a joint", "joints"},
+    {"marker", pol_read_reference, offsetof(pol_model_drive, marker), POL_OPTIONAL,
+     "must be the name of a marker", "markers"},
+    {"reference", pol_read_reference, offsetof(pol_model_drive, reference), POL_OPTIONAL,
+     "must be the name of a marker", "markers"},
     {"coordinate", pol_read_choice, offsetof(pol_model_drive, coordinate), POL_REQUIRED,
-     "must be \"rotation\" or \"translation\"", &coordinates},
+     "must be a coordinate, such as \"rotation\"", &coordinates},
     {"function", pol_read_object, offsetof(pol_model_drive, function), POL_REQUIRED,
-     "must be an object that describes a function of time", &function_kind},
+     "must be an object that describes a function of time", &pol_function_kind},
     {.key = NULL},
 };
+
+/* "x", "y" or "rotation": what this type of joint leaves free; empty if nothing. */
+static void list_free(pol_joint_type type, char *text, size_t size)
+{
+  int count = 0, told = 0;
+  size_t used = 0;
+  for (int i = 0; coordinate_choice(i); i++)
+    count += pol_joint_has_coordinate(type, (pol_coordinate)i);
+  text[0] = '\0';
+  for (int i = 0; coordinate_choice(i) && used < size; i++) {
+    if (!pol_joint_has_coordinate(type, (pol_coordinate)i)) continue;
+    const char *before = told == 0 ? "" : told == count - 1 ? " or " : ", ";
+    used += (size_t)snprintf(text + used, size - used, "%s\"%s\"", before, coordinate_choice(i));
+    told++;
+  }
+}
 
 /* The joint must leave the coordinate free. */
 static void check_free(pol_reader *reader, const pol_place *place, const pol_model_drive *drive)
@@ -215,32 +236,62 @@ static void check_free(pol_reader *reader, const pol_place *place, const pol_mod
   const pol_coordinate coordinate = (pol_coordinate)drive->coordinate;
   const pol_place at = pol_place_key(place, "coordinate"), of = pol_place_key(place, "joint");
   pol_joint_type type;
+  char text[128];
   if (!name || pol_joint_type_find(name, &type) || pol_joint_has_coordinate(type, coordinate))
     return;
-  const pol_coordinate other =
-      coordinate == POL_DRIVE_ROTATION ? POL_DRIVE_TRANSLATION : POL_DRIVE_ROTATION;
-  if (pol_joint_has_coordinate(type, other))
-    pol_report(reader, &at, "", "must be \"%s\": all that a %s joint leaves free",
-               pol_coordinate_name(other), name);
+  list_free(type, text, sizeof text);
+  if (text[0] != '\0')
+    pol_report(reader, &at, "", "must be %s: all that a %s joint leaves free", text, name);
   else
     pol_report(reader, &of, "",
-               "must be a revolute, prismatic or cylindrical joint: a %s one has no rotation about "
-               "or translation along one axis to drive",
+               "must be a revolute, prismatic, cylindrical, planar or universal joint: a %s one "
+               "has no coordinate to drive",
                name);
+}
+
+/* The name of the body of a marker of this key, as the file has it; the ground if it is missing. */
+static const char *body_of(const pol_place *place, const char *key, int marker)
+{
+  const json_t *markers = json_object_get(place->parent->parent->value, "markers");
+  if (!pol_given(place, key)) return pol_ground_name;
+  return json_string_value(json_object_get(json_array_get(markers, (size_t)marker), "body"));
+}
+
+/* A marker's coordinates are translations, seen from another body. */
+static void check_marker(pol_reader *reader, const pol_place *place, const pol_model_drive *drive)
+{
+  const pol_place of = pol_place_key(place, "marker"), at = pol_place_key(place, "coordinate");
+  const pol_coordinate coordinate = (pol_coordinate)drive->coordinate;
+  if (pol_given(place, "coordinate") && drive->coordinate >= 0 &&
+      (coordinate < POL_DRIVE_X || coordinate > POL_DRIVE_Z))
+    pol_report(reader, &at, "", "must be \"x\", \"y\" or \"z\": those of a marker");
+  if (drive->marker < 0 || (pol_given(place, "reference") && drive->reference < 0)) return;
+  const char *body = body_of(place, "marker", drive->marker);
+  const char *other = body_of(place, "reference", drive->reference);
+  if (!body || !other || strcmp(body, other) != 0) return;
+  if (pol_given(place, "reference"))
+    pol_report(reader, &of, "", "must not be on the same body as \"reference\"");
+  else
+    pol_report(reader, &of, "", "must be on a body: the ground does not move");
+}
+
+/* Whether two objects have the same text, or both none, at a key. */
+static int same_text(const json_t *a, const json_t *b, const char *key)
+{
+  const char *first = json_string_value(json_object_get(a, key));
+  const char *second = json_string_value(json_object_get(b, key));
+  return first && second ? strcmp(first, second) == 0 : !first && !second;
 }
 
 /* No drive before may have the same coordinate. */
 static void check_only(pol_reader *reader, const pol_place *place)
 {
-  const char *joint = json_string_value(json_object_get(place->value, "joint"));
-  const char *coordinate = json_string_value(json_object_get(place->value, "coordinate"));
+  static const char *const keys[] = {"joint", "marker", "reference", "coordinate"};
   for (size_t i = 0; i < place->index; i++) {
     const json_t *other = json_array_get(place->parent->value, i);
-    const char *its_joint = json_string_value(json_object_get(other, "joint"));
-    const char *its_coordinate = json_string_value(json_object_get(other, "coordinate"));
-    if (!its_joint || !its_coordinate || strcmp(joint, its_joint) != 0 ||
-        strcmp(coordinate, its_coordinate) != 0)
-      continue;
+    int same = 0;
+    for (int k = 0; k < 4; k++) same += same_text(place->value, other, keys[k]);
+    if (same < 4) continue;
     const pol_place at = pol_place_key(place, "coordinate");
     pol_report(reader, &at, "", "must not be driven twice: drives[%zu] does so already", i);
     return;
@@ -250,12 +301,26 @@ static void check_only(pol_reader *reader, const pol_place *place)
 static void check_drive(pol_reader *reader, const pol_place *place, void *object, int sound)
 {
   (void)sound;
-  const pol_model_drive *drive = object;
-  if (!pol_given(place, "joint") || !pol_given(place, "coordinate") || drive->joint < 0 ||
-      drive->coordinate < 0)
+  pol_model_drive *drive = object;
+  const pol_place joint = pol_place_key(place, "joint");
+  const pol_place reference = pol_place_key(place, "reference");
+  drive->given_marker = pol_given(place, "marker");
+  drive->given_reference = reference.value != NULL;
+  const int known = pol_given(place, "coordinate") && drive->coordinate >= 0;
+  if (drive->given_marker) {
+    if (joint.value) pol_report(reader, &joint, "", "must not stand beside \"marker\"");
+    check_marker(reader, place, drive);
+    if (known && drive->marker >= 0) check_only(reader, place);
     return;
-  check_free(reader, place, drive);
-  check_only(reader, place);
+  }
+  if (reference.value) pol_report(reader, &reference, "", "must not be given without \"marker\"");
+  if (!joint.value) {
+    pol_report_missing(reader, place, drive_fields, "joint",
+                       "must be the name of a joint, or \"marker\" instead");
+  } else if (known && drive->joint >= 0) {
+    check_free(reader, place, drive);
+    check_only(reader, place);
+  }
 }
 
 const pol_kind pol_drive_kind = {
@@ -267,25 +332,46 @@ const pol_kind pol_drive_kind = {
 
 /* --- to the mechanism ------------------------------------------------------------------------- */
 
+pol_status pol_make_function(const pol_model_function *from, pol_function *function,
+                             double **numbers)
+{
+  *function = from->plain;
+  const json_t *values = function->type == POL_TABLE ? from->values : from->coefficients;
+  const size_t count = json_array_size(values);
+  *numbers = malloc((2 * count + 1) * sizeof **numbers);
+  if (!*numbers) return POL_NO_MEMORY;
+  for (size_t i = 0; i < count; i++) {
+    (*numbers)[i] = json_number_value(json_array_get(values, i));
+    (*numbers)[count + i] = json_number_value(json_array_get(from->times, i));
+  }
+  function->count = (int)count;
+  function->values = *numbers;
+  function->times = *numbers + count;
+  return POL_OK;
+}
+
+/* The markers of a drive without joint; the reference by default is the global frame. */
+static pol_status set_markers(pol_mechanism *mechanism, const pol_model_drive *from,
+                              pol_drive *drive)
+{
+  static const double origin[3] = {0.0, 0.0, 0.0};
+  drive->joint = POL_NO_JOINT;
+  drive->marker[0] = from->reference;
+  drive->marker[1] = from->marker;
+  if (from->given_reference) return POL_OK;
+  return pol_mechanism_add_marker_at(mechanism, "", POL_GROUND, origin, NULL, &drive->marker[0]);
+}
+
 pol_status pol_add_model_drive(pol_mechanism *mechanism, const pol_model_drive *from)
 {
-  pol_drive drive = {.name = from->name,
-                     .joint = from->joint,
-                     .coordinate = (pol_coordinate)from->coordinate,
-                     .function = from->function.plain};
-  const json_t *values =
-      drive.function.type == POL_TABLE ? from->function.values : from->function.coefficients;
-  const size_t count = json_array_size(values);
-  double *numbers = malloc((2 * count + 1) * sizeof *numbers);
-  if (!numbers) return POL_NO_MEMORY;
-  for (size_t i = 0; i < count; i++) {
-    numbers[i] = json_number_value(json_array_get(values, i));
-    numbers[count + i] = json_number_value(json_array_get(from->function.times, i));
-  }
-  drive.function.count = (int)count;
-  drive.function.values = numbers;
-  drive.function.times = numbers + count;
-  const pol_status status = pol_mechanism_add_drive(mechanism, &drive, NULL);
+  pol_drive drive = {
+      .name = from->name, .joint = from->joint, .coordinate = (pol_coordinate)from->coordinate};
+  double *numbers;
+  pol_status status = from->given_marker ? set_markers(mechanism, from, &drive) : POL_OK;
+  if (status) return status;
+  status = pol_make_function(&from->function, &drive.function, &numbers);
+  if (status) return status;
+  status = pol_mechanism_add_drive(mechanism, &drive, NULL);
   free(numbers);
   return status;
 }

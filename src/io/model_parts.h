@@ -4,9 +4,11 @@
  *   model_override.c  "key.path=value" changes of the tree
  *   model_tables.c    tree to the structs below, every rule of the format
  *   model_values.c    the readers of rotations and inertias, which the tables use
+ *   model_control.c   the tables of variable steps and output times
  *   model_drives.c    the tables of drives and functions of time, and their way to the mechanism
  *   model_couplings.c the same of couplings
  *   model_joint_spring.c  the coordinate of a spring on a joint
+ *   model_expressions.c   variables, states, and expressions in place of numbers
  *   model_build.c     structs to mechanism
  *   model.c           the public functions
  */
@@ -35,6 +37,7 @@ typedef struct pol_model_body {
   double angular_velocity[3];        /* body axes */
   double angular_velocity_global[3]; /* used if given_global */
   int given_velocity, given_body, given_global;
+  unsigned keep; /* POL_KEEP_... bits */
 } pol_model_body;
 
 typedef struct pol_model_marker {
@@ -61,6 +64,7 @@ typedef struct pol_model_joint {
   double axis[3];
   double axes[6];
   double length; /* of a distance; 0 for that of the initial position */
+  int frame;     /* pol_force_frame, of the translation rows */
   double radius;
   unsigned locked; /* POL_LOCK_... bits */
   pol_model_axes given;
@@ -72,25 +76,6 @@ typedef struct pol_model_rates {
   int by_axis;
 } pol_model_rates;
 
-typedef struct pol_model_force {
-  const char *name;
-  int type;  /* pol_force_type */
-  int body;  /* index */
-  int frame; /* pol_force_frame */
-  int law;   /* pol_spring_law */
-  double force[3], torque[3];
-  double point[3];
-  double anchor[3];
-  int markers[2];
-  pol_model_rates stiffness, damping;
-  double length, actuator, coefficient;
-  int joint; /* index */
-  const char *coordinate_key;
-  int coordinate; /* which of the joint's that is */
-  double rest;
-  int given_anchor, given_length; /* else those of the initial position */
-} pol_model_force;
-
 typedef struct pol_model_function {
   int type;                                    /* pol_function_type */
   pol_function plain;                          /* all numbers but the lists */
@@ -98,10 +83,46 @@ typedef struct pol_model_function {
   const json_t *coefficients, *times, *values; /* lists of numbers */
 } pol_model_function;
 
+enum { POL_MODEL_MARKER_AXES = POL_BODY_AXES + 1 }; /* a frame that only model files have */
+
+/* A number, or an expression in its place. */
+typedef struct pol_model_effort {
+  double number;
+  const char *expression; /* or NULL */
+} pol_model_effort;
+
+typedef struct pol_model_force {
+  const char *name;
+  int type;   /* pol_force_type */
+  int body;   /* index */
+  int marker; /* index; used if given_marker, instead of body and point */
+  int frame;  /* pol_force_frame or POL_MODEL_MARKER_AXES */
+  int law;    /* pol_spring_law */
+  pol_model_effort force[3], torque[3];
+  double point[3];
+  double anchor[3];
+  int markers[2];
+  int bodies[2]; /* used if given_bodies, instead of markers */
+  double points[6], points_global[6];
+  pol_model_rates stiffness, damping, rotational_stiffness, rotational_damping;
+  double preload[3], preload_torque[3];
+  double length, coefficient;
+  pol_model_effort actuator;
+  int joint; /* index */
+  const char *coordinate_key;
+  int coordinate; /* which of the joint's that is */
+  double rest;
+  pol_model_function scale;
+  int given_marker, given_bodies, given_points, given_scale;
+  int given_anchor, given_length; /* else those of the initial position */
+} pol_model_force;
+
 typedef struct pol_model_drive {
   const char *name;
-  int joint;      /* index */
-  int coordinate; /* pol_coordinate */
+  int joint;             /* index; or a marker */
+  int marker, reference; /* indices; used if given_... */
+  int coordinate;        /* pol_coordinate */
+  int given_marker, given_reference;
   pol_model_function function;
 } pol_model_drive;
 
@@ -123,8 +144,10 @@ typedef struct pol_model_sigma {
 typedef struct pol_model_simulation {
   pol_settings settings;
   /* numbers of the choices */
-  int method, formulation, start, sigma_update, guess, redundant, newton_kind, solver;
-  double rho_inf;
+  int method, formulation, start, sigma_update, guess, redundant, newton_kind, solver, steps;
+  double rho_inf, alpha;
+  double atol[2];             /* of translations and rotations */
+  const json_t *output_times; /* list of numbers, or NULL */
   pol_model_sigma sigma;
 } pol_model_simulation;
 
@@ -138,6 +161,8 @@ typedef struct pol_model_data {
   pol_list forces;    /* pol_model_force */
   pol_list drives;    /* pol_model_drive */
   pol_list couplings; /* pol_model_coupling */
+  pol_list variables; /* pol_variable */
+  pol_list states;    /* pol_state_variable */
   pol_model_simulation simulation;
 } pol_model_data;
 
@@ -149,6 +174,8 @@ void pol_free_model_data(pol_model_data *data);
 pol_read pol_read_rotation;
 /* double[9]; no detail */
 pol_read pol_read_inertia;
+/* unsigned, POL_KEEP_... bits; no detail */
+pol_read pol_read_keep;
 /* pol_model_rates, none negative; no detail */
 pol_read pol_read_rates;
 /* unsigned, POL_LOCK_... bits, at least one; no detail */
@@ -157,9 +184,32 @@ pol_read pol_read_locks;
 /* Finds the coordinate of a joint-spring; what is wrong with it is reported. */
 void pol_check_joint_spring(pol_reader *reader, const pol_place *place, pol_model_force *force);
 
-/* The table of a drive. */
+/* The tables of "control" and "output"; their struct is pol_model_simulation. */
+extern const pol_kind pol_control_kind, pol_output_kind;
+/* pol_model_simulation, of which it sets atol; no detail */
+pol_read pol_read_atol;
+/* Whether the steps are variable, and their tolerances, from what is given; checks the output times
+ * against the end.  sound: no key of the simulation had an error. */
+void pol_settle_control(pol_reader *reader, const pol_place *place,
+                        pol_model_simulation *simulation, int sound);
+/* Gives the model its own copy of the output times. */
+pol_status pol_copy_output_times(const pol_model_simulation *simulation, pol_model *model);
+
+/* The tables of a function of time and of a drive. */
+extern const pol_kind pol_function_kind;
 extern const pol_kind pol_drive_kind;
-/* Adds a drive of sound data; the joints are there already. */
+/* Those of a variable and of a state: pol_variable, pol_state_variable. */
+extern const pol_kind pol_variable_kind, pol_state_kind;
+/* pol_model_effort, and three of them; no detail */
+pol_read pol_read_effort, pol_read_efforts;
+/* Looks up all names in expressions of the file; the mechanism is complete. */
+void pol_check_expressions(pol_reader *reader, const pol_place *top,
+                           const pol_mechanism *mechanism);
+
+/* A function of sound data; its lists are in *numbers, which the caller frees. */
+pol_status pol_make_function(const pol_model_function *from, pol_function *function,
+                             double **numbers);
+/* Adds a drive of sound data; the markers and joints are there already. */
 pol_status pol_add_model_drive(pol_mechanism *mechanism, const pol_model_drive *drive);
 
 /* The same of a coupling. */

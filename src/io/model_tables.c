@@ -22,13 +22,14 @@ static const char name_rule[] = "must be a name of letters, digits, _, - and spa
 static const pol_range positive = {0.0, HUGE_VAL, 1};
 static const pol_range not_negative = {0.0, HUGE_VAL, 0};
 static const pol_range zero_to_one = {0.0, 1.0, 0};
+static const pol_range alpha_range = {-1.0 / 3.0, 0.0, 0};
 static const pol_range above_zero_to_one = {0.0, 1.0, 1};
 static const pol_range from_zero = {0.0, INT32_MAX, 0};
 static const pol_range from_one = {1.0, INT32_MAX, 0};
 
 /* The lists whose objects are found by name. */
-static const char *const named_lists[] = {"bodies", "markers",   "joints", "forces",
-                                          "drives", "couplings", NULL};
+static const char *const named_lists[] = {"bodies",    "markers",   "joints", "forces", "drives",
+                                          "couplings", "variables", "states", NULL};
 static const char *const not_bodies[] = {"bodies", NULL};
 static const char *const not_markers[] = {"markers", NULL};
 static const char *const not_joints_or_bodies[] = {"joints", "bodies", NULL};
@@ -77,6 +78,7 @@ static const pol_field body_fields[] = {
      vector_rule, NULL},
     {"angular_velocity_global", pol_read_vector, offsetof(pol_model_body, angular_velocity_global),
      POL_OPTIONAL, vector_rule, NULL},
+    {"keep", pol_read_keep, offsetof(pol_model_body, keep), POL_OPTIONAL, "", NULL},
     {.key = NULL},
 };
 
@@ -154,6 +156,13 @@ static const pol_kind marker_kind = {
 
 /* --- joints ----------------------------------------------------------------------------------- */
 
+static const char *joint_frame_choice(int number)
+{
+  return pol_force_frame_name((pol_force_frame)number);
+}
+
+static const pol_choices joint_frames = {joint_frame_choice};
+
 static const char *joint_type_choice(int number)
 {
   return pol_joint_type_name((pol_joint_type)number);
@@ -180,6 +189,7 @@ static const pol_field joint_fields[] = {
      &positive},
     {"locked", pol_read_locks, offsetof(pol_model_joint, locked), POL_OPTIONAL,
      "must be a list of one or more of: x, y, z, rotation-x, rotation-y, rotation-z", NULL},
+    {"frame", pol_read_choice, offsetof(pol_model_joint, frame), POL_OPTIONAL, "", &joint_frames},
     {.key = NULL},
 };
 
@@ -340,10 +350,23 @@ static void check_own_keys(pol_reader *reader, const pol_place *place, const pol
     pol_report_missing(reader, place, joint_fields, "locked", "what a generic joint locks");
 }
 
+/* A joint that leaves a translation free needs its own axes to say which. */
+static void check_frame(pol_reader *reader, const pol_place *place, pol_model_joint *joint)
+{
+  const pol_place frame = pol_place_key(place, "frame");
+  if (!frame.value) joint->frame = POL_BODY_AXES;
+  const pol_joint as_given = {.type = (pol_joint_type)joint->type, .locked = joint->locked};
+  if (joint->frame == POL_GLOBAL_AXES && pol_given(place, "type") && joint->type >= 0 &&
+      !pol_joint_locks_point(&as_given))
+    pol_report(reader, &frame, "",
+               "must not be \"global\": this type of joint leaves a translation free");
+}
+
 static void check_joint(pol_reader *reader, const pol_place *place, void *object, int sound)
 {
   pol_model_joint *joint = object;
   check_own_keys(reader, place, joint);
+  check_frame(reader, place, joint);
   joint->given = POL_AXES_OF_BODY;
   if (pol_given(place, "axis")) joint->given = POL_AXES_ONE;
   if (pol_given(place, "axes")) joint->given = POL_AXES_TWO;
@@ -367,12 +390,12 @@ static const pol_kind joint_kind = {
 
 static const char *force_type_choice(int number)
 {
-  return pol_force_type_name((pol_force_type)number);
+  return number == POL_CALLBACK_FORCE ? NULL : pol_force_type_name((pol_force_type)number);
 }
 
 static const char *force_frame_choice(int number)
 {
-  return pol_force_frame_name((pol_force_frame)number);
+  return number == POL_MODEL_MARKER_AXES ? "marker" : pol_force_frame_name((pol_force_frame)number);
 }
 
 static const char *spring_law_choice(int number)
@@ -381,10 +404,12 @@ static const char *spring_law_choice(int number)
 }
 
 static const pol_choices force_types = {force_type_choice};
-static const pol_choices spring_laws = {spring_law_choice};
 static const pol_choices force_frames = {force_frame_choice};
+static const pol_choices spring_laws = {spring_law_choice};
 
+static const char efforts_rule[] = "must be a list of 3 numbers or expressions";
 static const char rates_rule[] = "must be a number or a list of 3 numbers, none negative";
+static const char points_rule[] = "must be a list of 2 points, each a list of 3 numbers";
 
 static const pol_field force_fields[] = {
     {"name", pol_read_name, offsetof(pol_model_force, name), POL_REQUIRED, name_rule,
@@ -393,10 +418,19 @@ static const pol_field force_fields[] = {
      "must be a type of force, such as \"support\"", &force_types},
     {"body", pol_read_moving_body, offsetof(pol_model_force, body), POL_OPTIONAL,
      "must be the name of a body", "bodies"},
+    {"marker", pol_read_reference, offsetof(pol_model_force, marker), POL_OPTIONAL,
+     "must be the name of a marker", "markers"},
     {"markers", pol_read_reference_pair, offsetof(pol_model_force, markers), POL_OPTIONAL,
      "must be a list of 2 names of markers", "markers"},
-    {"force", pol_read_vector, offsetof(pol_model_force, force), POL_OPTIONAL, vector_rule, NULL},
-    {"torque", pol_read_vector, offsetof(pol_model_force, torque), POL_OPTIONAL, vector_rule, NULL},
+    {"bodies", pol_read_reference_pair, offsetof(pol_model_force, bodies), POL_OPTIONAL,
+     "must be a list of 2 names of bodies or \"ground\"", "bodies"},
+    {"points", pol_read_vector_pair, offsetof(pol_model_force, points), POL_OPTIONAL, points_rule,
+     NULL},
+    {"points_global", pol_read_vector_pair, offsetof(pol_model_force, points_global), POL_OPTIONAL,
+     points_rule, NULL},
+    {"force", pol_read_efforts, offsetof(pol_model_force, force), POL_OPTIONAL, efforts_rule, NULL},
+    {"torque", pol_read_efforts, offsetof(pol_model_force, torque), POL_OPTIONAL, efforts_rule,
+     NULL},
     {"frame", pol_read_choice, offsetof(pol_model_force, frame), POL_OPTIONAL, "", &force_frames},
     {"point", pol_read_vector, offsetof(pol_model_force, point), POL_OPTIONAL, vector_rule, NULL},
     {"anchor", pol_read_vector, offsetof(pol_model_force, anchor), POL_OPTIONAL, vector_rule, NULL},
@@ -406,10 +440,20 @@ static const pol_field force_fields[] = {
     {"law", pol_read_choice, offsetof(pol_model_force, law), POL_OPTIONAL, "", &spring_laws},
     {"length", pol_read_number, offsetof(pol_model_force, length), POL_OPTIONAL, not_negative_rule,
      &not_negative},
-    {"actuator", pol_read_number, offsetof(pol_model_force, actuator), POL_OPTIONAL, number_rule,
-     NULL},
+    {"actuator", pol_read_effort, offsetof(pol_model_force, actuator), POL_OPTIONAL,
+     "must be a number or an expression, which is a text", NULL},
     {"coefficient", pol_read_number, offsetof(pol_model_force, coefficient), POL_OPTIONAL,
      not_negative_rule, &not_negative},
+    {"rotational_stiffness", pol_read_rates, offsetof(pol_model_force, rotational_stiffness),
+     POL_OPTIONAL, rates_rule, NULL},
+    {"rotational_damping", pol_read_rates, offsetof(pol_model_force, rotational_damping),
+     POL_OPTIONAL, rates_rule, NULL},
+    {"preload", pol_read_vector, offsetof(pol_model_force, preload), POL_OPTIONAL, vector_rule,
+     NULL},
+    {"preload_torque", pol_read_vector, offsetof(pol_model_force, preload_torque), POL_OPTIONAL,
+     vector_rule, NULL},
+    {"scale", pol_read_object, offsetof(pol_model_force, scale), POL_OPTIONAL, "",
+     &pol_function_kind},
     {"joint", pol_read_reference, offsetof(pol_model_force, joint), POL_OPTIONAL,
      "must be the name of a joint", "joints"},
     {"coordinate", pol_read_text, offsetof(pol_model_force, coordinate_key), POL_OPTIONAL,
@@ -418,29 +462,45 @@ static const pol_field force_fields[] = {
     {.key = NULL},
 };
 
-/* The keys that a type of force must and may have beside name and type, each list ended by NULL. */
+/* The keys that a type of force must and may have beside name and type, each list ended by NULL.
+ * A "marker" may stand for a body, "bodies" for markers, if the type has them. */
 static const struct force_rules {
   const char *article; /* "a force" */
   const char *required[3];
-  const char *optional[5];
+  const char *optional[8];
 } force_rules[] = {
-    [POL_APPLIED_FORCE] = {"a force", {"body", "force"}, {"frame", "point"}},
-    [POL_APPLIED_TORQUE] = {"a torque", {"body", "torque"}, {"frame"}},
+    [POL_APPLIED_FORCE] = {"a force", {"body", "force"}, {"marker", "frame", "point", "scale"}},
+    [POL_APPLIED_TORQUE] = {"a torque", {"body", "torque"}, {"marker", "frame", "scale"}},
     [POL_SUPPORT] = {"a support", {"body", "stiffness"}, {"point", "anchor", "damping"}},
     [POL_SPRING_DAMPER] = {"a spring-damper",
                            {"markers", "stiffness"},
-                           {"damping", "length", "actuator", "law"}},
+                           {"bodies", "points", "points_global", "damping", "length", "actuator",
+                            "law", "scale"}},
     [POL_DRAG] = {"drag", {"body", "coefficient"}, {NULL}},
+    [POL_BUSHING] = {"a bushing",
+                     {"markers", "stiffness"},
+                     {"damping", "rotational_stiffness", "rotational_damping", "preload",
+                      "preload_torque"}},
     [POL_JOINT_SPRING] = {"a joint-spring",
                           {"joint", "stiffness"},
                           {"coordinate", "damping", "rest", "actuator"}},
 };
 
-static int is_listed(const char *key, const char *const *list)
+/* Whether the key is in a list of at most so many, ended by NULL if it is shorter. */
+static int is_listed(const char *key, const char *const *list, int most)
 {
-  for (; *list; list++)
-    if (strcmp(key, *list) == 0) return 1;
+  for (int i = 0; i < most && list[i]; i++)
+    if (strcmp(key, list[i]) == 0) return 1;
   return 0;
+}
+
+/* Whether another key stands in the place of a required one. */
+static int is_replaced(const pol_place *place, const struct force_rules *rules, const char *key)
+{
+  const char *other = NULL;
+  if (strcmp(key, "body") == 0) other = "marker";
+  if (strcmp(key, "markers") == 0) other = "bodies";
+  return other && is_listed(other, rules->optional, 8) && pol_given(place, other);
 }
 
 /* What the type does not have must not be given; what it must have, must. */
@@ -450,13 +510,37 @@ static void check_force_keys(pol_reader *reader, const pol_place *place,
   static const char *const common[] = {"name", "type", NULL};
   for (const pol_field *field = force_fields; field->key; field++) {
     const pol_place key = pol_place_key(place, field->key);
-    if (key.value && !is_listed(field->key, common) && !is_listed(field->key, rules->required) &&
-        !is_listed(field->key, rules->optional))
+    if (key.value && !is_listed(field->key, common, 2) &&
+        !is_listed(field->key, rules->required, 3) && !is_listed(field->key, rules->optional, 8))
       pol_report(reader, &key, "", "must not be given for %s", rules->article);
   }
   for (const pol_field *field = force_fields; field->key; field++)
-    if (is_listed(field->key, rules->required) && !pol_given(place, field->key))
+    if (is_listed(field->key, rules->required, 3) && !pol_given(place, field->key) &&
+        !is_replaced(place, rules, field->key))
       pol_report_missing(reader, place, force_fields, field->key, field->rule);
+}
+
+/* Two markers, or two bodies with a point on each. */
+static void check_spring_ends(pol_reader *reader, const pol_place *place,
+                              const pol_model_force *force)
+{
+  static const char *const markers[] = {"markers", NULL};
+  static const char *const points[] = {"points", "points_global", NULL};
+  static const char *const global[] = {"points_global", NULL};
+  const pol_place bodies = pol_place_key(place, "bodies");
+  if (!bodies.value) {
+    forbid(reader, place, points, "must not be given without \"bodies\"");
+    if (pol_given(place, "markers")) check_different_bodies(reader, place, force->markers);
+    return;
+  }
+  forbid(reader, place, markers, "must not stand beside \"bodies\"");
+  if (force->bodies[0] != POL_NOWHERE && force->bodies[0] == force->bodies[1])
+    pol_report(reader, &bodies, "", "must be two different bodies");
+  if (pol_given(place, "points"))
+    forbid(reader, place, global, "must not stand beside \"points\"");
+  else if (!pol_given(place, "points_global"))
+    pol_report_missing(reader, place, force_fields, "points",
+                       "a point on each body, or \"points_global\" instead");
 }
 
 /* A spring-damper acts along one line, a joint-spring on one coordinate. */
@@ -469,7 +553,53 @@ static void check_spring(pol_reader *reader, const pol_place *place, const pol_m
     pol_report(reader, &stiffness, "", "must be one number for %s", article);
   if (force->damping.by_axis)
     pol_report(reader, &damping, "", "must be one number for %s", article);
-  if (pol_given(place, "markers")) check_different_bodies(reader, place, force->markers);
+  if (force->type == POL_SPRING_DAMPER) check_spring_ends(reader, place, force);
+}
+
+/* Whether a component of an applied force or torque is an expression. */
+static int has_expressions(const pol_model_force *force)
+{
+  int count = 0;
+  for (int i = 0; i < 3; i++)
+    count += force->force[i].expression != NULL || force->torque[i].expression != NULL;
+  return count > 0;
+}
+
+/* A marker brings its body, point and axes; without it there are no axes of a marker. */
+static void check_applied(pol_reader *reader, const pol_place *place, const pol_model_force *force)
+{
+  static const char *const others[] = {"body", "point", NULL};
+  const pol_place frame = pol_place_key(place, "frame"), marker = pol_place_key(place, "marker");
+  if (marker.value) forbid(reader, place, others, "must not stand beside \"marker\"");
+  if (frame.value && force->frame == POL_MODEL_MARKER_AXES && !marker.value)
+    pol_report(reader, &frame, "", "must be \"global\" or \"body\" without a \"marker\"");
+  else if (frame.value && force->frame == POL_MODEL_MARKER_AXES && has_expressions(force))
+    pol_report(reader, &frame, "", "must be \"global\" or \"body\" where there are expressions");
+  const char *body =
+      marker.value && force->marker >= 0 ? body_of_marker(place, force->marker) : NULL;
+  if (body && strcmp(body, pol_ground_name) == 0)
+    pol_report(reader, &marker, "", "must be on a body: the ground does not move");
+}
+
+/* The body of a marker as the file has it, if it is a point mass; else NULL. */
+static const json_t *point_mass_of_marker(const pol_place *place, int marker)
+{
+  const char *name = body_of_marker(place, marker);
+  const json_t *bodies = json_object_get(place->parent->parent->value, "bodies");
+  for (size_t i = 0; name && i < json_array_size(bodies); i++)
+    if (strcmp(name_of(json_array_get(bodies, i)), name) == 0) return point_mass(place, (int)i);
+  return NULL;
+}
+
+/* A bushing holds rotations. */
+static void check_rigid_markers(pol_reader *reader, const pol_place *place, const int markers[2])
+{
+  const pol_place at = pol_place_key(place, "markers");
+  for (size_t i = 0; i < 2; i++) {
+    const pol_place item = pol_place_item(&at, i);
+    if (markers[i] >= 0 && point_mass_of_marker(place, markers[i]))
+      pol_report(reader, &item, "", "must be on a rigid body: a point mass does not turn");
+  }
 }
 
 /* A point mass takes forces where it is, and has no axes of its own. */
@@ -477,8 +607,12 @@ static void check_force_on_point(pol_reader *reader, const pol_place *place,
                                  const pol_model_force *force)
 {
   static const char *const rigid_keys[] = {"point", "frame", NULL};
-  const pol_place body = pol_place_key(place, "body");
-  if (!body.value || !point_mass(place, force->body)) return;
+  const int by_marker = pol_given(place, "marker");
+  const pol_place body = pol_place_key(place, by_marker ? "marker" : "body");
+  if (!body.value) return;
+  if (by_marker ? force->marker < 0 || !point_mass_of_marker(place, force->marker)
+                : !point_mass(place, force->body))
+    return;
   if (force->type == POL_APPLIED_TORQUE)
     pol_report(reader, &body, "", "must be a rigid body: a point mass takes no torque");
   else
@@ -493,9 +627,19 @@ static void check_force(pol_reader *reader, const pol_place *place, void *object
   force->given_length = pol_given(place, "length");
   if (!pol_given(place, "type") || force->type < 0) return;
   check_force_keys(reader, place, &force_rules[force->type]);
+  force->given_marker = pol_given(place, "marker");
+  force->given_bodies = pol_given(place, "bodies");
+  force->given_points = pol_given(place, "points");
+  force->given_scale = pol_given(place, "scale");
+  if (force->type == POL_APPLIED_FORCE || force->type == POL_APPLIED_TORQUE)
+    check_applied(reader, place, force);
   if (force->type == POL_SPRING_DAMPER || force->type == POL_JOINT_SPRING)
     check_spring(reader, place, force);
   if (force->type == POL_JOINT_SPRING) pol_check_joint_spring(reader, place, force);
+  if (force->type == POL_BUSHING && pol_given(place, "markers")) {
+    check_different_bodies(reader, place, force->markers);
+    check_rigid_markers(reader, place, force->markers);
+  }
   check_force_on_point(reader, place, force);
 }
 
@@ -526,8 +670,9 @@ static const char *sigma_update_choice(int number)
 
 static const char *redundant_choice(int number)
 {
-  static const char *const names[] = {
-      [POL_REDUNDANT_DROP] = "drop", [POL_REDUNDANT_REFUSE] = "refuse"};
+  static const char *const names[] = {[POL_REDUNDANT_DROP] = "drop",
+                                      [POL_REDUNDANT_REFUSE] = "refuse",
+                                      [POL_REDUNDANT_MINIMUM_NORM] = "minimum-norm"};
   return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
 }
 
@@ -554,6 +699,12 @@ static const char *solver_choice(int number)
   return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
 }
 
+static const char *steps_choice(int number)
+{
+  static const char *const names[] = {"fixed", "variable"};
+  return number < 2 ? names[number] : NULL;
+}
+
 static const char *method_choice(int number)
 {
   return number < pol_method_count() ? pol_method_at(number)->name : NULL;
@@ -572,6 +723,7 @@ static const pol_choices guesses = {guess_choice};
 static const pol_choices newton_kinds = {newton_choice};
 static const pol_choices solvers = {solver_choice};
 static const pol_choices methods = {method_choice};
+static const pol_choices steps_kinds = {steps_choice};
 static const pol_choices formulations = {formulation_choice};
 
 /* pol_index: 3, 2 or "stabilized-2" */
@@ -623,6 +775,8 @@ static const pol_field newton_fields[] = {
      "must be a number above 0, at most 1", &above_zero_to_one},
     {"line_search", pol_read_integer, OPTION(newton.line_search), POL_OPTIONAL,
      "must be a whole number from 0 to 2147483647", &from_zero},
+    {"exact_iterations", pol_read_integer, OPTION(newton.exact_iterations), POL_OPTIONAL,
+     "must be a whole number from 1 to 2147483647", &from_one},
     {.key = NULL},
 };
 
@@ -648,6 +802,8 @@ static const pol_field simulation_fields[] = {
      &formulations},
     {"rho_inf", pol_read_number, offsetof(pol_model_simulation, rho_inf), POL_OPTIONAL,
      "must be a number from 0 to 1", &zero_to_one},
+    {"alpha", pol_read_number, offsetof(pol_model_simulation, alpha), POL_OPTIONAL,
+     "must be a number from -1/3 to 0", &alpha_range},
     {"alpha_m", pol_read_number, OPTION(alpha_m), POL_OPTIONAL, number_rule, NULL},
     {"alpha_f", pol_read_number, OPTION(alpha_f), POL_OPTIONAL, number_rule, NULL},
     {"beta", pol_read_number, OPTION(beta), POL_OPTIONAL, number_rule, NULL},
@@ -664,8 +820,14 @@ static const pol_field simulation_fields[] = {
     {"start", pol_read_choice, offsetof(pol_model_simulation, start), POL_OPTIONAL, "", &starts},
     {"redundant", pol_read_choice, offsetof(pol_model_simulation, redundant), POL_OPTIONAL, "",
      &redundants},
-    {"step", pol_read_number, offsetof(pol_model_simulation, settings.step), POL_REQUIRED,
+    {"step", pol_read_number, offsetof(pol_model_simulation, settings.step), POL_OPTIONAL,
      positive_rule, &positive},
+    {"rtol", pol_read_number, OPTION(control.rtol), POL_OPTIONAL, not_negative_rule, &not_negative},
+    {"atol", pol_read_atol, 0, POL_OPTIONAL, not_negative_rule, NULL},
+    {"steps", pol_read_choice, offsetof(pol_model_simulation, steps), POL_OPTIONAL, "",
+     &steps_kinds},
+    {"control", pol_read_object, 0, POL_OPTIONAL, "", &pol_control_kind},
+    {"output", pol_read_object, 0, POL_OPTIONAL, "", &pol_output_kind},
     {"end", pol_read_number, offsetof(pol_model_simulation, settings.end), POL_REQUIRED,
      positive_rule, &positive},
     {"newton", pol_read_object, 0, POL_OPTIONAL, "", &newton_kind},
@@ -675,12 +837,27 @@ static const pol_field simulation_fields[] = {
 
 #undef OPTION
 
+/* newmark has gamma and beta, hht alpha, and neither anything else. */
+static void check_named_parameters(pol_reader *reader, const pol_place *place, const char *method)
+{
+  static const char *const not_newmark[] = {"rho_inf", "alpha_m", "alpha_f", NULL};
+  static const char *const not_hht[] = {"rho_inf", "alpha_m", "alpha_f", "beta", "gamma", NULL};
+  static const char *const alpha[] = {"alpha", NULL};
+  const int newmark = strcmp(method, "newmark") == 0, hht = strcmp(method, "hht") == 0;
+  if (newmark)
+    forbid(reader, place, not_newmark, "must not be given: newmark has \"gamma\" and \"beta\"");
+  if (hht) forbid(reader, place, not_hht, "must not be given: hht has \"alpha\"");
+  if (!hht) forbid(reader, place, alpha, "must not be given: only hht has \"alpha\"");
+}
+
 /* The four parameters come together and without rho_inf. */
-static void check_parameters(pol_reader *reader, const pol_place *place)
+static void check_parameters(pol_reader *reader, const pol_place *place, const char *method)
 {
   static const char *const rho_inf[] = {"rho_inf", NULL};
   static const char *const four[] = {"alpha_m", "alpha_f", "beta", "gamma"};
   int count = 0;
+  check_named_parameters(reader, place, method);
+  if (strcmp(method, "newmark") == 0 || strcmp(method, "hht") == 0) return;
   for (int i = 0; i < 4; i++) count += pol_given(place, four[i]);
   if (count == 0) return;
   forbid(reader, place, rho_inf, "must not stand beside alpha_m, alpha_f, beta, gamma");
@@ -688,6 +865,22 @@ static void check_parameters(pol_reader *reader, const pol_place *place)
     if (!pol_given(place, four[i]))
       pol_report_missing(reader, place, simulation_fields, four[i],
                          "alpha_m, alpha_f, beta, gamma come together");
+}
+
+/* The method and its parameters, which are sound. */
+static void set_method(const pol_place *place, const pol_model_simulation *simulation,
+                       const char *method, pol_options *options)
+{
+  options->method = method;
+  if (strcmp(method, "newmark") == 0) {
+    double gamma = pol_given(place, "gamma") ? options->gamma : 0.5;
+    double beta = 0.25 * (gamma + 0.5) * (gamma + 0.5);
+    pol_options_set_newmark(options, gamma, pol_given(place, "beta") ? options->beta : beta);
+  } else if (strcmp(method, "hht") == 0) {
+    pol_options_set_method(options, method);
+    if (pol_given(place, "alpha")) pol_options_set_hht(options, simulation->alpha);
+  }
+  if (pol_given(place, "rho_inf")) pol_options_set_rho_inf(options, simulation->rho_inf);
 }
 
 /* sigma, after the four parameters: the one that removes the bracket term of the local error is
@@ -715,10 +908,16 @@ static void check_simulation(pol_reader *reader, const pol_place *place, void *o
   pol_model_simulation *simulation = object;
   pol_settings *settings = &simulation->settings;
   const int before = reader->errors->count;
-  check_parameters(reader, place);
+  const char *method = settings->options.method;
+  if (pol_given(place, "method") && simulation->method >= 0)
+    method = method_choice(simulation->method);
+  check_parameters(reader, place, method);
+  pol_settle_control(reader, place, simulation, sound);
+  if (!settings->variable && !pol_given(place, "step"))
+    pol_report_missing(reader, place, simulation_fields, "step", positive_rule);
   if (!sound || reader->errors->count != before) return;
 
-  if (pol_given(place, "method")) settings->options.method = method_choice(simulation->method);
+  set_method(place, simulation, method, &settings->options);
   if (pol_given(place, "formulation"))
     settings->formulation = (pol_formulation_kind)simulation->formulation;
   if (pol_given(place, "solver")) settings->options.solver = (pol_solver_kind)simulation->solver;
@@ -728,7 +927,6 @@ static void check_simulation(pol_reader *reader, const pol_place *place, void *o
   if (pol_given(place, "guess")) settings->options.guess = (pol_guess)simulation->guess;
   if (pol_given(place, "redundant"))
     settings->options.redundant = (pol_redundant)simulation->redundant;
-  if (pol_given(place, "rho_inf")) pol_options_set_rho_inf(&settings->options, simulation->rho_inf);
   if (pol_given(place, "sigma"))
     settings->options.sigma = sigma_of(&simulation->sigma, &settings->options);
 
@@ -764,8 +962,12 @@ static const pol_field model_fields[] = {
      "must be a list of drives", &pol_drive_kind},
     {"couplings", pol_read_list, offsetof(pol_model_data, couplings), POL_OPTIONAL,
      "must be a list of couplings", &pol_coupling_kind},
+    {"variables", pol_read_list, offsetof(pol_model_data, variables), POL_OPTIONAL,
+     "must be a list of variables", &pol_variable_kind},
+    {"states", pol_read_list, offsetof(pol_model_data, states), POL_OPTIONAL,
+     "must be a list of states", &pol_state_kind},
     {"simulation", pol_read_object, offsetof(pol_model_data, simulation), POL_REQUIRED,
-     "must be an object with at least \"step\" and \"end\"", &simulation_kind},
+     "must be an object with at least \"step\" or \"rtol\", and \"end\"", &simulation_kind},
     {.key = NULL},
 };
 
@@ -793,4 +995,6 @@ void pol_free_model_data(pol_model_data *data)
   free(data->forces.items);
   free(data->drives.items);
   free(data->couplings.items);
+  free(data->variables.items);
+  free(data->states.items);
 }

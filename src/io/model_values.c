@@ -119,6 +119,58 @@ void pol_read_rotation(pol_reader *reader, const pol_place *place, const pol_fie
   memcpy(target, keys.result, sizeof keys.result);
 }
 
+/* --- kept initial values ---------------------------------------------------------------------- */
+
+/* For each key the three bits of x, y and z. */
+typedef struct keep_keys {
+  unsigned position, rotation, velocity, angular_velocity;
+} keep_keys;
+
+static const char keep_rule[] = "must be true, false or a list of \"x\", \"y\", \"z\"";
+
+/* unsigned, the lowest three bits */
+static void read_axes(pol_reader *reader, const pol_place *place, const pol_field *field,
+                      void *target)
+{
+  unsigned *bits = target;
+  *bits = json_is_true(place->value) ? 7u : 0u;
+  if (json_is_boolean(place->value)) return;
+  if (!json_is_array(place->value)) pol_report(reader, place, "", "%s", field->rule);
+  for (size_t i = 0; i < json_array_size(place->value); i++) {
+    const pol_place item = pol_place_item(place, i);
+    const char *name = json_string_value(item.value);
+    if (name && strlen(name) == 1 && name[0] >= 'x' && name[0] <= 'z')
+      *bits |= 1u << (name[0] - 'x');
+    else
+      pol_report(reader, &item, "", "must be \"x\", \"y\" or \"z\"");
+  }
+}
+
+static const pol_field keep_fields[] = {
+    {"position", read_axes, offsetof(keep_keys, position), POL_OPTIONAL, keep_rule, NULL},
+    {"rotation", read_axes, offsetof(keep_keys, rotation), POL_OPTIONAL, keep_rule, NULL},
+    {"velocity", read_axes, offsetof(keep_keys, velocity), POL_OPTIONAL, keep_rule, NULL},
+    {"angular_velocity", read_axes, offsetof(keep_keys, angular_velocity), POL_OPTIONAL, keep_rule,
+     NULL},
+    {.key = NULL},
+};
+
+static const pol_kind keep_kind = {
+    .rule = "must be an object such as {\"position\": [\"x\"], \"rotation\": true}",
+    .fields = keep_fields,
+    .size = sizeof(keep_keys),
+};
+
+void pol_read_keep(pol_reader *reader, const pol_place *place, const pol_field *field, void *target)
+{
+  const pol_field all = {field->key, NULL, 0, 0, NULL, &keep_kind};
+  keep_keys keys = {0};
+  pol_read_object(reader, place, &all, &keys);
+  *(unsigned *)target = keys.position * POL_KEEP_POSITION + keys.rotation * POL_KEEP_ROTATION +
+                        keys.velocity * POL_KEEP_VELOCITY +
+                        keys.angular_velocity * POL_KEEP_ANGULAR_VELOCITY;
+}
+
 /* --- inertia ---------------------------------------------------------------------------------- */
 
 /* Makes A[p][q] zero by a rotation: A <- G^T A G. */

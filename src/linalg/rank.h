@@ -1,12 +1,25 @@
-/* Which columns of a matrix depend on the others. */
+/* Which columns of a matrix depend on others: the constraints of a mechanism that are redundant,
+ * or about to be. */
 #ifndef POLHODE_LINALG_RANK_H
 #define POLHODE_LINALG_RANK_H
 
 #include <polhode/status.h>
 
-/* A (rows x cols, by columns) is overwritten.  dependent (cols) gets 1 for each column that the
- * others span to round-off, 0 for the rest; of a set of dependent columns the smaller ones are
- * named.  Allocates its workspace. */
-pol_status pol_dependent_columns(int rows, int cols, double *A, unsigned char *dependent);
+/* Workspace for matrices of one size. */
+typedef struct pol_rank pol_rank;
+
+/* A matrix of rows x cols. */
+pol_status pol_rank_create(pol_rank **rank, int rows, int cols);
+void pol_rank_free(pol_rank **rank);
+
+/* Orders the columns of A (by columns, overwritten) so that each is, of those still to come, the
+ * one that is farthest from what the columns before it span; columns count with length one.
+ * Returns the distance of the last one: 0 if it depends on the others, 1 if all are perpendicular;
+ * *last is its index.  0 and -1 for a matrix with more columns than rows, or without any. */
+double pol_rank_measure(pol_rank *rank, double *A, int *last);
+
+/* Sets dependent[j] = 1 for columns of A (by columns, overwritten) that are less than 1e-10 away
+ * from what the others span; the columns with 0 are independent. */
+void pol_rank_dependent(pol_rank *rank, double *A, unsigned char *dependent);
 
 #endif

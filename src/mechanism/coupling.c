@@ -1,12 +1,14 @@
 /* Couplings of two joint coordinates; see coupling.h for the equation. */
+#include <string.h>
+
 #include "mechanism/coupling.h"
 
-/* Which of a joint's coordinates (coordinate.h) is its rotation or its translation. */
+/* Which of a joint's coordinates (coordinate.h) it is; the joint has it. */
 static int coordinate_index(const pol_mechanism *mechanism, int joint, pol_coordinate coordinate)
 {
   const pol_joint *j = pol_mechanism_joint(mechanism, joint);
   int index = 0;
-  while (pol_joint_coordinate(j, index)->angular != (coordinate == POL_DRIVE_ROTATION)) index++;
+  while (strcmp(pol_joint_coordinate(j, index)->key, pol_coordinate_name(coordinate)) != 0) index++;
   return index;
 }
 

@@ -14,45 +14,97 @@
 
 const char *pol_coordinate_name(pol_coordinate coordinate)
 {
-  static const char *const names[] = {
-      [POL_DRIVE_ROTATION] = "rotation", [POL_DRIVE_TRANSLATION] = "translation"};
-  return coordinate == POL_DRIVE_ROTATION || coordinate == POL_DRIVE_TRANSLATION ? names[coordinate]
-                                                                                 : NULL;
+  static const char *const names[] = {[POL_DRIVE_ROTATION] = "rotation",
+                                      [POL_DRIVE_TRANSLATION] = "translation",
+                                      [POL_DRIVE_TRANSLATION_X] = "translation-x",
+                                      [POL_DRIVE_TRANSLATION_Y] = "translation-y",
+                                      [POL_DRIVE_ROTATION_1] = "rotation-1",
+                                      [POL_DRIVE_ROTATION_2] = "rotation-2",
+                                      [POL_DRIVE_X] = "x",
+                                      [POL_DRIVE_Y] = "y",
+                                      [POL_DRIVE_Z] = "z"};
+  return (int)coordinate >= 0 && coordinate <= POL_DRIVE_Z ? names[coordinate] : NULL;
+}
+
+int pol_coordinate_turns(pol_coordinate coordinate)
+{
+  return coordinate == POL_DRIVE_ROTATION || coordinate == POL_DRIVE_ROTATION_1 ||
+         coordinate == POL_DRIVE_ROTATION_2;
 }
 
 int pol_joint_has_coordinate(pol_joint_type type, pol_coordinate coordinate)
 {
-  if (type == POL_CYLINDRICAL) return 1;
-  return type == (coordinate == POL_DRIVE_ROTATION ? POL_REVOLUTE : POL_PRISMATIC);
+  switch (coordinate) {
+  case POL_DRIVE_ROTATION:
+    return type == POL_REVOLUTE || type == POL_CYLINDRICAL || type == POL_PLANAR;
+  case POL_DRIVE_TRANSLATION:
+    return type == POL_PRISMATIC || type == POL_CYLINDRICAL;
+  case POL_DRIVE_TRANSLATION_X:
+  case POL_DRIVE_TRANSLATION_Y:
+    return type == POL_PLANAR;
+  case POL_DRIVE_ROTATION_1:
+  case POL_DRIVE_ROTATION_2:
+    return type == POL_UNIVERSAL;
+  case POL_DRIVE_X:
+  case POL_DRIVE_Y:
+  case POL_DRIVE_Z:
+    break; /* of a marker */
+  }
+  return 0;
+}
+
+static void column(const double A[9], int axis, double a[3])
+{
+  for (int i = 0; i < 3; i++) a[i] = A[3 * i + axis];
+}
+
+/* The axis of the first marker along which a translation goes. */
+static int axis_of(pol_coordinate coordinate)
+{
+  if (coordinate == POL_DRIVE_TRANSLATION_X || coordinate == POL_DRIVE_X) return 0;
+  return coordinate == POL_DRIVE_TRANSLATION_Y || coordinate == POL_DRIVE_Y ? 1 : 2;
+}
+
+/* The axes X, Y of the row's first marker and z of its second, and f = 0. */
+static void setup_rotation(pol_drive_kernel *kernel, const double A[2][9])
+{
+  static const struct {
+    int x, y, z;
+  } axes[] = {[POL_DRIVE_ROTATION] = {0, 1, 0},
+              [POL_DRIVE_ROTATION_1] = {1, 2, 1},
+              [POL_DRIVE_ROTATION_2] = {0, 2, 0}};
+  const pol_coordinate coordinate = kernel->drive->coordinate;
+  pol_view *view = &kernel->row.view[0];
+  column(A[0], axes[coordinate].x, kernel->x);
+  column(A[0], axes[coordinate].y, kernel->y);
+  column(A[1], axes[coordinate].z, view->s);
+  pol_v3_copy(kernel->y, view->axis[0]);
 }
 
 void pol_drive_kernel_setup(pol_drive_kernel *kernel, const pol_mechanism *mechanism, int drive)
 {
   const pol_drive *d = pol_mechanism_drive(mechanism, drive);
-  const pol_joint *joint = pol_mechanism_joint(mechanism, d->joint);
-  const pol_marker *first = pol_mechanism_marker(mechanism, joint->marker[0]);
-  const pol_marker *second = pol_mechanism_marker(mechanism, joint->marker[1]);
+  const int *ends =
+      d->joint == POL_NO_JOINT ? d->marker : pol_mechanism_joint(mechanism, d->joint)->marker;
+  int swapped = d->coordinate == POL_DRIVE_ROTATION_2;
+  const pol_marker *first = pol_mechanism_marker(mechanism, ends[swapped]);
+  const pol_marker *second = pol_mechanism_marker(mechanism, ends[1 - swapped]);
   pol_view *view = &kernel->row.view[0];
-  double A[9], A2[9];
+  double A[2][9];
   memset(kernel, 0, sizeof *kernel);
   kernel->drive = d;
   kernel->row.body[0] = first->body;
   kernel->row.body[1] = second->body;
   kernel->row.num_rows = kernel->row.num_views = view->num_rows = 1;
-  pol_quat_to_matrix(first->rotation, A);
-  pol_quat_to_matrix(second->rotation, A2);
-  for (int i = 0; i < 3; i++) {
-    kernel->x[i] = A[3 * i];
-    kernel->y[i] = A[3 * i + 1];
-  }
-  if (d->coordinate == POL_DRIVE_ROTATION) {
-    pol_v3_copy(kernel->y, view->axis[0]);
-    for (int i = 0; i < 3; i++) view->s[i] = A2[3 * i];
+  pol_quat_to_matrix(first->rotation, A[0]);
+  pol_quat_to_matrix(second->rotation, A[1]);
+  if (pol_coordinate_turns(d->coordinate)) {
+    setup_rotation(kernel, (const double(*)[9])A);
     return;
   }
   view->tau = 1.0;
   pol_v3_copy(second->position, view->s);
-  for (int i = 0; i < 3; i++) view->axis[0][i] = A[3 * i + 2];
+  column(A[0], axis_of(d->coordinate), view->axis[0]);
   view->offset[0] = pol_v3_dot(view->axis[0], first->position);
 }
 
@@ -75,7 +127,7 @@ void pol_drive_kernels_at(const pol_drive_kernel *kernel, double t, int count,
   for (int k = 0; k < count; k++) {
     pol_view *view = &kernels[k].view[0];
     kernels[k] = kernel->row;
-    if (kernel->drive->coordinate == POL_DRIVE_ROTATION) {
+    if (pol_coordinate_turns(kernel->drive->coordinate)) {
       turned_axis(kernel, f, k, view->axis[0]);
     } else if (k == 0) {
       view->offset[0] += f[0];
@@ -91,7 +143,7 @@ double pol_drive_branch(const pol_drive_kernel *kernel, double t, const pol_fram
 {
   double f[3], b[3], cosine;
   pol_joint_kernel along = kernel->row;
-  if (kernel->drive->coordinate == POL_DRIVE_TRANSLATION) return 1.0;
+  if (!pol_coordinate_turns(kernel->drive->coordinate)) return 1.0;
   pol_function_value(&kernel->drive->function, t, f);
   f[1] = -1.0; /* -b . z = cos(theta - f) */
   turned_axis(kernel, f, 1, b);

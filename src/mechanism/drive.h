@@ -1,12 +1,15 @@
-/* The drive kernel: one row on the markers of a joint, in the form of the joint kernel (joint.h)
- * with an axis and an offset that move,
+/* The drive kernel: one row on two markers, those of a joint or others, in the form of the joint
+ * kernel (joint.h) with an axis and an offset that move,
  *
  *     phi = a(t) . z - c(t).
  *
- *   translation  z the second marker as the first body sees it, a = z axis of the first marker,
- *                c = a . (first marker) + f(t): phi = distance along z - f
- *   rotation     z the x axis of the second marker, a = -sin f x + cos f y with the axes of the
- *                first marker, c = 0: phi = sin(theta - f) for any number of turns
+ *   translation  z the second marker as the first body sees it, a = an axis of the first marker,
+ *                c = a . (first marker) + f(t): phi = distance along the axis - f
+ *   rotation     z an axis of the second marker in the plane of two axes X, Y of the first,
+ *                a = -sin f X + cos f Y, c = 0: phi = sin(theta - f) for any number of turns.
+ *                About z:  X, Y = x1, y1 and z = x2.
+ *                Universal joint, about x1:  X, Y = y1, z1 and z = y2; about y2, with the bodies
+ *                in each other's place:  X, Y = x2, z2 and z = x1.
  *
  * Derivatives of a and c by time give kernels of the same form, so that all terms follow from those
  * of a joint: with the subscripts 0, 1, 2 for these kernels
@@ -25,7 +28,7 @@
 typedef struct pol_drive_kernel {
   const pol_drive *drive;
   pol_joint_kernel row; /* one view of one row, its axis and offset those of f = 0 */
-  double x[3], y[3];    /* rotation: of the first marker, in axes of the first body */
+  double x[3], y[3];    /* rotation: X and Y, in axes of the first body of the row */
 } pol_drive_kernel;
 
 /* The mechanism must outlive the kernel. */

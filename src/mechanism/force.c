@@ -1,4 +1,4 @@
-/* Force elements; see force.h for the laws.  Derivatives of constant forces follow from
+/* Force elements; see force.h for the laws.  Derivatives of applied forces follow from
  * d(R^T f) = (R^T f)~ dphi and d(R f) = -R f~ dphi.  For the others, with
  *
  *     V = dd/dq = dd'/dv = (R1 p1~, -I, -R2 p2~, I),
@@ -14,7 +14,9 @@
 #include <string.h>
 
 #include "lie/small.h"
+#include "mechanism/callback.h"
 #include "mechanism/force.h"
+#include "mechanism/function.h"
 
 /* --- names and set-up ------------------------------------------------------------------------- */
 
@@ -23,8 +25,15 @@ const char *pol_force_type_name(pol_force_type type)
   static const char *const names[] = {
       [POL_APPLIED_FORCE] = "force", [POL_APPLIED_TORQUE] = "torque",
       [POL_SUPPORT] = "support",     [POL_SPRING_DAMPER] = "spring-damper",
-      [POL_DRAG] = "drag",           [POL_JOINT_SPRING] = "joint-spring"};
-  return (int)type >= 0 && type <= POL_JOINT_SPRING ? names[type] : NULL;
+      [POL_DRAG] = "drag",           [POL_JOINT_SPRING] = "joint-spring",
+      [POL_BUSHING] = "bushing",     [POL_CALLBACK_FORCE] = "callback"};
+  return (int)type >= 0 && type <= POL_CALLBACK_FORCE ? names[type] : NULL;
+}
+
+int pol_force_num_expressions(pol_force_type type)
+{
+  if (type == POL_APPLIED_FORCE || type == POL_APPLIED_TORQUE) return 3;
+  return type == POL_SPRING_DAMPER || type == POL_JOINT_SPRING ? 1 : 0;
 }
 
 const char *pol_force_frame_name(pol_force_frame frame)
@@ -42,19 +51,34 @@ const char *pol_spring_law_name(pol_spring_law law)
 
 int pol_force_has_law(pol_force_type type)
 {
-  return type != POL_APPLIED_FORCE && type != POL_APPLIED_TORQUE;
+  return type == POL_SUPPORT || type == POL_SPRING_DAMPER || type == POL_DRAG;
+}
+
+int pol_force_sees_frames(pol_force_type type)
+{
+  return type == POL_BUSHING || type == POL_CALLBACK_FORCE;
+}
+
+const char *pol_force_failure(pol_force_type type)
+{
+  if (type == POL_SPRING_DAMPER) return "its points coincide";
+  if (type == POL_JOINT_SPRING) return "its angle is not defined";
+  if (type == POL_BUSHING) return "its markers are turned by more than 3 rad";
+  return "its callback refuses";
 }
 
 void pol_force_kernel_setup(pol_force_kernel *kernel, const pol_mechanism *mechanism, int force)
 {
   const pol_force *f = pol_mechanism_force(mechanism, force);
   *kernel = (pol_force_kernel){.force = f, .body = {POL_GROUND, f->body}};
-  if (f->type == POL_SPRING_DAMPER)
+  if (f->type == POL_CALLBACK_FORCE) memcpy(kernel->body, f->bodies, sizeof kernel->body);
+  if (f->type == POL_SPRING_DAMPER || f->type == POL_BUSHING)
     for (int i = 0; i < 2; i++) {
       const pol_marker *marker = pol_mechanism_marker(mechanism, f->marker[i]);
       kernel->body[i] = marker->body;
       pol_v3_copy(marker->position, kernel->point[i]);
     }
+  if (f->type == POL_BUSHING) pol_bushing_setup(&kernel->bushing, mechanism, f);
   if (f->type == POL_JOINT_SPRING) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, f->joint);
     for (int i = 0; i < 2; i++)
@@ -65,30 +89,40 @@ void pol_force_kernel_setup(pol_force_kernel *kernel, const pol_mechanism *mecha
     pol_v3_copy(f->point, kernel->point[1]);
 }
 
-/* --- constant forces and torques -------------------------------------------------------------- */
-
-/* The vector in body axes. */
-static void local_vector(const pol_force *force, const pol_frame *frame, double local[3])
+double pol_force_scale(const pol_force *force, double t)
 {
-  if (force->frame == POL_BODY_AXES)
-    pol_v3_copy(force->vector, local);
-  else
-    pol_m3_apply_transposed(frame->R, force->vector, local);
+  double value[3] = {1.0, 0.0, 0.0};
+  if (force->scale) pol_function_value(force->scale, t, value);
+  return value[0];
 }
 
-static void applied_wrench(const pol_force *force, const pol_frame *frame, double wrench[6])
+/* --- applied forces and torques --------------------------------------------------------------- */
+
+/* The vector in body axes. */
+static void local_vector(const pol_force *force, double t, const pol_frame *frame, double local[3])
+{
+  double scaled[3];
+  pol_v3_scale(pol_force_scale(force, t), force->vector, scaled);
+  if (force->frame == POL_BODY_AXES)
+    pol_v3_copy(scaled, local);
+  else
+    pol_m3_apply_transposed(frame->R, scaled, local);
+}
+
+static void applied_wrench(const pol_force *force, double t, const pol_frame *frame,
+                           double wrench[6])
 {
   double local[3];
-  local_vector(force, frame, local);
+  local_vector(force, t, frame, local);
   if (force->type == POL_APPLIED_TORQUE) {
     pol_v3_copy(local, wrench);
     return;
   }
   pol_v3_cross(force->point, local, wrench);
   if (force->frame == POL_BODY_AXES)
-    pol_m3_apply(frame->R, force->vector, wrench + 3);
+    pol_m3_apply(frame->R, local, wrench + 3);
   else
-    pol_v3_copy(force->vector, wrench + 3);
+    pol_v3_scale(pol_force_scale(force, t), force->vector, wrench + 3);
 }
 
 /* blocks[row + i][col + j] += scale * block */
@@ -99,10 +133,11 @@ static void add_block(const double block[9], double scale, int row, int col, dou
 }
 
 /* The derivative by the attitude of the second body, the one it acts on. */
-static void add_applied_gradient(const pol_force *force, const pol_frame *frame, double (*K)[12])
+static void add_applied_gradient(const pol_force *force, double t, const pol_frame *frame,
+                                 double (*K)[12])
 {
   double local[3], skew[9], arm[9], block[9];
-  local_vector(force, frame, local);
+  local_vector(force, t, frame, local);
   pol_m3_skew(local, skew);
   if (force->frame == POL_GLOBAL_AXES && force->type == POL_APPLIED_TORQUE) {
     add_block(skew, 1.0, 6, 6, K);
@@ -163,15 +198,15 @@ static double spring_tension(const pol_force *force, double length, double *S, d
 /* With the tension T = S(l) + c l' - a and P = (I - n n^T) / l,
  *
  *     dF/dd = -n (S' n + c P d')^T - T P,    dF/dd' = -c n n^T. */
-static pol_status spring_law(const pol_force *force, const double d[3], const double rate[3],
-                             pol_law *law)
+static pol_status spring_law(const pol_force *force, double t, const double d[3],
+                             const double rate[3], pol_law *law)
 {
   double n[3], across[3], S, S_l, length = sqrt(pol_v3_dot(d, d));
   if (length == 0.0) return POL_RETRY;
   pol_v3_scale(1.0 / length, d, n);
   double closing = pol_v3_dot(n, rate);
   spring_tension(force, length, &S, &S_l);
-  double tension = S + force->damping[0] * closing - force->actuator;
+  double tension = S + force->damping[0] * closing - pol_force_scale(force, t) * force->actuator;
   for (int i = 0; i < 3; i++) across[i] = (rate[i] - closing * n[i]) / length;
   for (int i = 0; i < 3; i++) {
     law->F[i] = -tension * n[i];
@@ -198,22 +233,22 @@ static void drag_law(const pol_force *force, const double rate[3], pol_law *law)
   }
 }
 
-pol_status pol_force_law(const pol_force *force, const double d[3], const double rate[3],
+pol_status pol_force_law(const pol_force *force, double t, const double d[3], const double rate[3],
                          pol_law *law)
 {
   memset(law, 0, sizeof *law);
-  if (force->type == POL_SPRING_DAMPER) return spring_law(force, d, rate, law);
+  if (force->type == POL_SPRING_DAMPER) return spring_law(force, t, d, rate, law);
   if (force->type == POL_SUPPORT) support_law(force, d, rate, law);
   if (force->type == POL_DRAG) drag_law(force, rate, law);
   return POL_OK;
 }
 
-static pol_status apply_law(const pol_force_kernel *kernel, const pol_frame *const frames[2],
-                            pol_law *law)
+static pol_status apply_law(const pol_force_kernel *kernel, double t,
+                            const pol_frame *const frames[2], pol_law *law)
 {
   double d[3], rate[3];
   separation(kernel, frames, d, rate);
-  return pol_force_law(kernel->force, d, rate, law);
+  return pol_force_law(kernel->force, t, d, rate, law);
 }
 
 /* V and W, 3 x 12 each */
@@ -259,19 +294,22 @@ static void add_turning(const pol_force_kernel *kernel, const pol_frame *const f
   }
 }
 
-/* --- both kinds ------------------------------------------------------------------------------- */
+/* --- all kinds -------------------------------------------------------------------------------- */
 
-pol_status pol_force_wrenches(const pol_force_kernel *kernel, const pol_frame *first,
+pol_status pol_force_wrenches(const pol_force_kernel *kernel, double t, const pol_frame *first,
                               const pol_frame *second, double wrench[2][6])
 {
   const pol_frame *const frames[2] = {first, second};
+  const pol_force_type type = kernel->force->type;
   pol_law law;
   memset(wrench, 0, 2 * sizeof *wrench);
-  if (!pol_force_has_law(kernel->force->type)) {
-    applied_wrench(kernel->force, second, wrench[1]);
+  if (type == POL_BUSHING) return pol_bushing_wrenches(&kernel->bushing, first, second, wrench);
+  if (type == POL_CALLBACK_FORCE) return pol_callback_wrenches(kernel->force, t, frames, wrench);
+  if (!pol_force_has_law(type)) {
+    applied_wrench(kernel->force, t, second, wrench[1]);
     return POL_OK;
   }
-  pol_status status = apply_law(kernel, frames, &law);
+  pol_status status = apply_law(kernel, t, frames, &law);
   if (status) return status;
   for (int k = 0; k < 2; k++) {
     double local[3];
@@ -282,18 +320,25 @@ pol_status pol_force_wrenches(const pol_force_kernel *kernel, const pol_frame *f
   return POL_OK;
 }
 
-pol_status pol_force_derivatives(const pol_force_kernel *kernel, const pol_frame *first,
+pol_status pol_force_derivatives(const pol_force_kernel *kernel, double t, const pol_frame *first,
                                  const pol_frame *second, pol_force_blocks *blocks)
 {
   const pol_frame *const frames[2] = {first, second};
+  const pol_force_type type = kernel->force->type;
   pol_law law;
   double V[3][12], W[3][12];
   memset(blocks, 0, sizeof *blocks);
-  if (!pol_force_has_law(kernel->force->type)) {
-    add_applied_gradient(kernel->force, second, blocks->by_position);
+  if (type == POL_BUSHING)
+    return pol_bushing_derivatives(&kernel->bushing, first, second, blocks->by_position,
+                                   blocks->by_velocity);
+  if (type == POL_CALLBACK_FORCE)
+    return pol_callback_derivatives(kernel->force, t, frames, blocks->by_position,
+                                    blocks->by_velocity);
+  if (!pol_force_has_law(type)) {
+    add_applied_gradient(kernel->force, t, second, blocks->by_position);
     return POL_OK;
   }
-  pol_status status = apply_law(kernel, frames, &law);
+  pol_status status = apply_law(kernel, t, frames, &law);
   if (status) return status;
   gradients(kernel, frames, V, W);
   add_congruence(V, law.F_d, V, blocks->by_position);
@@ -309,6 +354,8 @@ double pol_force_potential(const pol_force_kernel *kernel, const pol_frame *firs
   const pol_frame *const frames[2] = {first, second};
   const pol_force *force = kernel->force;
   double d[3], rate[3], twice = 0.0;
+  if (force->type == POL_BUSHING) return pol_bushing_potential(&kernel->bushing, first, second);
+  if (force->type == POL_CALLBACK_FORCE) return pol_callback_potential(force, frames);
   separation(kernel, frames, d, rate);
   if (force->type == POL_SUPPORT)
     for (int i = 0; i < 3; i++) twice += force->stiffness[i] * d[i] * d[i];

@@ -1,10 +1,13 @@
 /* The force kernel: what a force element exerts on the frames of two bodies, and the derivatives.
  *
- * A constant force f at the point p of a body and a constant torque t give the wrench (torque in
+ * An applied force f at the point p of a body and an applied torque t give the wrench (torque in
  * body axes about the centre of mass, force in global axes)
  *
  *     f in global axes: (p x R^T f, f)        t in global axes: (R^T t, 0)
  *     f in body axes:   (p x f, R f)          t in body axes:   (t, 0)
+ *
+ * times a function of time, if there is one.  A bushing (bushing.h) acts between two markers, a
+ * callback force (callback.h) is the program's.
  *
  * All others act between a point p1 of a first and a point p2 of a second body, one of which may be
  * the ground.  With
@@ -18,8 +21,7 @@
  *         linear          S = k (l - l0),             energy k (l - l0)^2 / 2
  *         squared-length  S = 2 k l (l^2 - l0^2),     energy k (l^2 - l0^2)^2 / 2 (Kinon, Betsch,
  *                                                     Schneider 2023, section 6.3)
- *     drag           F = -c |d'| d'                            d' the velocity of the centre of
- * mass
+ *     drag           F = -c |d'| d'              d' the velocity of the centre of mass
  *
  * A spring on a joint coordinate has a kernel of its own (joint_spring.h); here are only its
  * bodies.
@@ -27,13 +29,14 @@
 #ifndef POLHODE_MECHANISM_FORCE_H
 #define POLHODE_MECHANISM_FORCE_H
 
-#include "mechanism/joint.h"
+#include "mechanism/bushing.h"
 
 /* A force ready for evaluation.  What acts on one body has the ground as its first. */
 typedef struct pol_force_kernel {
   const pol_force *force; /* of the mechanism */
   int body[2];            /* POL_GROUND or an index */
   double point[2][3];     /* p1, p2 in body axes; global for the ground */
+  pol_bushing_kernel bushing;
 } pol_force_kernel;
 
 /* Derivatives of both wrenches, (torque1, force1, torque2, force2), by (dphi1, dx1, dphi2, dx2)
@@ -45,8 +48,14 @@ typedef struct pol_force_blocks {
 
 void pol_force_kernel_setup(pol_force_kernel *kernel, const pol_mechanism *mechanism, int force);
 
-/* Whether the force acts between two points by a law of d and d': all but constant ones. */
+/* Whether the force acts between two points by a law of d and d'. */
 int pol_force_has_law(pol_force_type type);
+
+/* Whether it needs the rotations of its bodies as such: bushings and callbacks. */
+int pol_force_sees_frames(pol_force_type type);
+
+/* What multiplies an applied force or torque, or an actuator, at time t. */
+double pol_force_scale(const pol_force *force, double t);
 
 /* F on the second point, dF/dd and dF/dd'. */
 typedef struct pol_law {
@@ -54,20 +63,24 @@ typedef struct pol_law {
   double F_d[9], F_rate[9];
 } pol_law;
 
-/* The law of a force that has one, at the separation d and its rate.  POL_RETRY where a
+/* The law of a force that has one, at time t, the separation d and its rate.  POL_RETRY where a
  * spring-damper has no direction. */
-pol_status pol_force_law(const pol_force *force, const double d[3], const double rate[3],
+pol_status pol_force_law(const pol_force *force, double t, const double d[3], const double rate[3],
                          pol_law *law);
 
-/* The wrenches on both bodies.  POL_RETRY, with zeros, where a spring-damper has no direction. */
-pol_status pol_force_wrenches(const pol_force_kernel *kernel, const pol_frame *first,
+/* The wrenches on both bodies at time t.  POL_RETRY, with zeros, where a spring-damper has no
+ * direction and where a bushing is turned too far; or what a callback answers. */
+pol_status pol_force_wrenches(const pol_force_kernel *kernel, double t, const pol_frame *first,
                               const pol_frame *second, double wrench[2][6]);
 
-/* Their derivatives; POL_RETRY as above. */
-pol_status pol_force_derivatives(const pol_force_kernel *kernel, const pol_frame *first,
+/* Their derivatives; the status as above. */
+pol_status pol_force_derivatives(const pol_force_kernel *kernel, double t, const pol_frame *first,
                                  const pol_frame *second, pol_force_blocks *blocks);
 
-/* The energy stored in springs; 0 for all other forces. */
+/* Why a force of this type cannot be evaluated, to follow its name: "its points coincide". */
+const char *pol_force_failure(pol_force_type type);
+
+/* The energy stored in springs, or what a callback says; 0 for all other forces. */
 double pol_force_potential(const pol_force_kernel *kernel, const pol_frame *first,
                            const pol_frame *second);
 

@@ -16,6 +16,12 @@
  *
  * and lambda (dz/dq)^T dz/dq joins the stiffness.
  *
+ * A global view has z = x2 + R2 s - x1 - R1 p with p the point of the first body:
+ *
+ *     dz       = R1 p~ dphi1 - dx1 - R2 s~ dphi2 + dx2
+ *     z^(n)    = x2^(n) - x1^(n) + R2 (w2~)^n s - R1 (w1~)^n p          (w', u' = 0)
+ *     torque1 = -p x R1^T mu,  force1 = -mu,  torque2 = s x R2^T mu,  force2 = mu.
+ *
  * The constant-velocity joint forbids its rotation axis a component along z: with Q_ij = i1 . j2
  * the row x1.y2 - y1.x2 = Q_01 - Q_10 is -2 sin(angle) times that component.  Then the second shaft
  * is the first, bent about an axis in their xy planes, so that both turn by the same angle about
@@ -127,6 +133,14 @@ pol_status pol_joint_type_find(const char *name, pol_joint_type *type)
   return POL_BAD_ARGUMENT;
 }
 
+int pol_joint_locks_point(const pol_joint *joint)
+{
+  pol_joint_row rows[POL_MAX_JOINT_ROWS];
+  int num_rows = pol_joint_rows(joint, rows), translations = 0;
+  for (int i = 0; i < num_rows; i++) translations += rows[i].kind == POL_ROW_TRANSLATION;
+  return translations == 3;
+}
+
 int pol_joint_fits_point(const pol_joint *joint)
 {
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
@@ -208,6 +222,16 @@ static pol_view *add_row(pol_joint_kernel *kernel, const pol_marker *first,
   return view;
 }
 
+/* A locked translation along a global axis. */
+static void add_global_row(pol_joint_kernel *kernel, const pol_marker *first,
+                           const pol_marker *second, int axis)
+{
+  pol_view *view = view_for(kernel, 1.0, second->position);
+  view->global = 1;
+  pol_v3_copy(first->position, view->point);
+  view->axis[view->num_rows++][axis] = 1.0;
+}
+
 /* x1.y2 - y1.x2: two views of one row. */
 static void add_twist(pol_joint_kernel *kernel, const pol_marker *first, const pol_marker *second)
 {
@@ -234,6 +258,8 @@ void pol_joint_kernel_setup(pol_joint_kernel *kernel, const pol_mechanism *mecha
     kernel->num_slip += rows[i].kind == POL_ROW_SLIP;
     if (rows[i].kind == POL_ROW_TWIST)
       add_twist(kernel, first, second);
+    else if (rows[i].kind == POL_ROW_TRANSLATION && j->global_axes)
+      add_global_row(kernel, first, second, rows[i].axis);
     else
       add_row(kernel, first, second, &rows[i], 1.0);
   }
@@ -245,11 +271,41 @@ void pol_joint_kernel_setup(pol_joint_kernel *kernel, const pol_mechanism *mecha
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* z as the first body sees it */
+/* out = R (w~)^order s: a vector of a body, or its derivative at constant w */
+static void turned_vector(const pol_frame *frame, const double s[3], int order, double out[3])
+{
+  double local[3], next[3];
+  pol_v3_copy(s, local);
+  for (int i = 0; i < order; i++) {
+    pol_v3_cross(frame->w, local, next);
+    pol_v3_copy(next, local);
+  }
+  pol_m3_apply(frame->R, local, out);
+}
+
+/* z of a global view, or its first or second derivative */
+static void global_vector(const pol_view *view, const pol_frame *first, const pol_frame *second,
+                          int order, double z[3])
+{
+  double arm1[3], arm2[3];
+  turned_vector(first, view->point, order, arm1);
+  turned_vector(second, view->s, order, arm2);
+  pol_v3_subtract(arm2, arm1, z);
+  if (order == 0) pol_v3_add_scaled(1.0, second->x, z);
+  if (order == 0) pol_v3_add_scaled(-1.0, first->x, z);
+  if (order == 1) pol_v3_add_scaled(1.0, second->u, z);
+  if (order == 1) pol_v3_add_scaled(-1.0, first->u, z);
+}
+
+/* z as the first body sees it, or in global axes */
 static void view_vector(const pol_view *view, const pol_frame *first, const pol_frame *second,
                         double z[3])
 {
   double global[3];
+  if (view->global) {
+    global_vector(view, first, second, 0, z);
+    return;
+  }
   pol_m3_apply(second->R, view->s, global);
   if (view->tau != 0.0)
     for (int i = 0; i < 3; i++) global[i] += second->x[i] - first->x[i];
@@ -266,6 +322,37 @@ static void view_drift(const pol_view *view, const pol_frame *first, const pol_f
   if (view->tau != 0.0)
     for (int i = 0; i < 3; i++) D[i] += second->u[i] - first->u[i];
   pol_m3_apply_transposed(first->R, D, drift);
+}
+
+/* z' */
+static void view_rate(const pol_view *view, const pol_frame *first, const pol_frame *second,
+                      const double z[3], double rate[3])
+{
+  if (view->global) {
+    global_vector(view, first, second, 1, rate);
+    return;
+  }
+  view_drift(view, first, second, rate);
+  pol_v3_add_scaled_cross(-1.0, first->w, z, rate);
+}
+
+/* z'' at constant w and u */
+static void view_bend(const pol_view *view, const pol_frame *first, const pol_frame *second,
+                      const double z[3], double bend[3])
+{
+  double drift[3], sum[3], turn[3];
+  if (view->global) {
+    global_vector(view, first, second, 2, bend);
+    return;
+  }
+  /* -w1 x (R1^T D + z') with z' = R1^T D - w1 x z */
+  view_drift(view, first, second, drift);
+  pol_v3_scale(2.0, drift, sum);
+  pol_v3_add_scaled_cross(-1.0, first->w, z, sum);
+  /* + R1^T R2 (w2 x (w2 x s)) */
+  turned_vector(second, view->s, 2, turn);
+  pol_m3_apply_transposed(first->R, turn, bend);
+  pol_v3_add_scaled_cross(-1.0, first->w, sum, bend);
 }
 
 /* The axis of row k: fixed, or that of the distance. */
@@ -318,8 +405,7 @@ void pol_joint_velocity(const pol_joint_kernel *kernel, const pol_frame *first,
   for (int i = 0; i < kernel->num_views; i++) {
     double z[3], zd[3];
     view_vector(&kernel->view[i], first, second, z);
-    view_drift(&kernel->view[i], first, second, zd);
-    pol_v3_add_scaled_cross(-1.0, first->w, z, zd);
+    view_rate(&kernel->view[i], first, second, z, zd);
     next = project(&kernel->view[i], z, zd, next);
   }
   if (kernel->radius > 0.0) pol_rolling_add_velocity(kernel, first, second, phi_dot);
@@ -331,22 +417,13 @@ void pol_joint_acceleration(const pol_joint_kernel *kernel, const pol_frame *fir
   double *next = phi_ddot;
   for (int i = 0; i < kernel->num_views; i++) {
     const pol_view *view = &kernel->view[i];
-    double z[3], drift[3], sum[3], spin[3], turn[3], global[3], zdd[3];
+    double z[3], zd[3], zdd[3];
     view_vector(view, first, second, z);
-    view_drift(view, first, second, drift);
-    /* -w1 x (R1^T D + z') with z' = R1^T D - w1 x z */
-    pol_v3_scale(2.0, drift, sum);
-    pol_v3_add_scaled_cross(-1.0, first->w, z, sum);
-    /* + R1^T R2 (w2 x (w2 x s)) */
-    pol_v3_cross(second->w, view->s, spin);
-    pol_v3_cross(second->w, spin, turn);
-    pol_m3_apply(second->R, turn, global);
-    pol_m3_apply_transposed(first->R, global, zdd);
-    pol_v3_add_scaled_cross(-1.0, first->w, sum, zdd);
+    view_bend(view, first, second, z, zdd);
     next = project(view, z, zdd, next);
     if (!view->distance) continue;
-    pol_v3_add_scaled_cross(-1.0, first->w, z, drift); /* now z' */
-    next[-1] += pol_v3_dot(drift, drift);
+    view_rate(view, first, second, z, zd);
+    next[-1] += pol_v3_dot(zd, zd);
   }
   if (kernel->radius > 0.0) pol_rolling_add_acceleration(kernel, first, second, phi_ddot);
 }
@@ -371,12 +448,18 @@ void pol_joint_reaction(const pol_joint_kernel *kernel, const pol_frame *first,
   const double *next = lambda;
   for (int i = 0; i < kernel->num_views; i++) {
     const pol_view *view = &kernel->view[i];
-    double z[3], mu[3], force[3], mu2[3];
+    double z[3], mu[3], force[3], mu1[3], mu2[3];
     view_vector(view, first, second, z);
     next = view_force(view, z, next, mu);
-    pol_m3_apply(first->R, mu, force);
+    if (view->global) {
+      pol_v3_copy(mu, force);
+      pol_m3_apply_transposed(first->R, mu, mu1);
+      pol_v3_add_scaled_cross(-1.0, view->point, mu1, wrench1);
+    } else {
+      pol_m3_apply(first->R, mu, force);
+      pol_v3_add_scaled_cross(1.0, mu, z, wrench1);
+    }
     pol_m3_apply_transposed(second->R, force, mu2);
-    pol_v3_add_scaled_cross(1.0, mu, z, wrench1);
     pol_v3_add_scaled_cross(1.0, view->s, mu2, wrench2);
     pol_v3_add_scaled(-view->tau, force, wrench1 + 3);
     pol_v3_add_scaled(view->tau, force, wrench2 + 3);
@@ -387,11 +470,36 @@ void pol_joint_reaction(const pol_joint_kernel *kernel, const pol_frame *first,
 
 /* --- derivatives ------------------------------------------------------------------------------ */
 
+/* The rotation columns of R1 p~ and -R2 s~, and of their rates with w x p and w x s for p and s */
+static void set_arms(const double R1[9], const double p[3], const double R2[9], const double s[3],
+                     double V[3][12])
+{
+  double skew[9], arm1[9], arm2[9];
+  pol_m3_skew(p, skew);
+  pol_m3_multiply(R1, skew, arm1);
+  pol_m3_skew(s, skew);
+  pol_m3_multiply(R2, skew, arm2);
+  memset(V, 0, 3 * sizeof *V);
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      V[i][j] = arm1[3 * i + j];
+      V[i][6 + j] = -arm2[3 * i + j];
+    }
+}
+
 /* V = dz/dq, 3 x 12 */
-static void view_gradient(const pol_view *view, const pol_frame *first, const double Q[9],
-                          const double z[3], double V[3][12])
+static void view_gradient(const pol_view *view, const pol_frame *first, const pol_frame *second,
+                          const double Q[9], const double z[3], double V[3][12])
 {
   double skew_z[9], skew_s[9], Qs[9];
+  if (view->global) {
+    set_arms(first->R, view->point, second->R, view->s, V);
+    for (int i = 0; i < 3; i++) {
+      V[i][3 + i] = -1.0;
+      V[i][9 + i] = 1.0;
+    }
+    return;
+  }
   pol_m3_skew(z, skew_z);
   pol_m3_skew(view->s, skew_s);
   pol_m3_multiply(Q, skew_s, Qs);
@@ -433,13 +541,41 @@ void pol_joint_jacobian(const pol_joint_kernel *kernel, const pol_frame *first,
     const pol_view *view = &kernel->view[i];
     double z[3], V[3][12];
     view_vector(view, first, second, z);
-    view_gradient(view, first, Q, z, V);
+    view_gradient(view, first, second, Q, z, V);
     next = project_rows(view, z, V, next);
   }
   if (kernel->radius > 0.0) pol_rolling_add_jacobian(kernel, first, second, B);
 }
 
-/* dz'/dq = -w1~ dz/dq + ((R1^T D)~, 0, -Q (w2 x s)~, 0) */
+/* W = dz'/dq = -w1~ dz/dq + ((R1^T D)~, 0, -Q (w2 x s)~, 0), 3 x 12 */
+static void view_rate_gradient(const pol_view *view, const pol_frame *first,
+                               const pol_frame *second, const double Q[9], double V[3][12],
+                               double W[3][12])
+{
+  double drift[3], spin[3], skew[9], Qspin[9];
+  pol_v3_cross(second->w, view->s, spin);
+  if (view->global) {
+    double spin1[3];
+    pol_v3_cross(first->w, view->point, spin1);
+    set_arms(first->R, spin1, second->R, spin, W);
+    return;
+  }
+  for (int j = 0; j < 12; j++) {
+    double column[3] = {V[0][j], V[1][j], V[2][j]}, turned[3];
+    pol_v3_cross(column, first->w, turned);
+    for (int r = 0; r < 3; r++) W[r][j] = turned[r];
+  }
+  view_drift(view, first, second, drift);
+  pol_m3_skew(spin, skew);
+  pol_m3_multiply(Q, skew, Qspin);
+  pol_m3_skew(drift, skew);
+  for (int r = 0; r < 3; r++)
+    for (int j = 0; j < 3; j++) {
+      W[r][j] += skew[3 * r + j];
+      W[r][6 + j] -= Qspin[3 * r + j];
+    }
+}
+
 void pol_joint_curvature(const pol_joint_kernel *kernel, const pol_frame *first,
                          const pol_frame *second, double (*Z)[12])
 {
@@ -447,39 +583,43 @@ void pol_joint_curvature(const pol_joint_kernel *kernel, const pol_frame *first,
   pol_m3_multiply_transposed(first->R, second->R, Q);
   for (int i = 0; i < kernel->num_views; i++) {
     const pol_view *view = &kernel->view[i];
-    double z[3], V[3][12], W[3][12], drift[3], spin[3], skew[9], Qspin[9];
+    double z[3], V[3][12], W[3][12], rate[3];
     view_vector(view, first, second, z);
-    view_gradient(view, first, Q, z, V);
-    view_drift(view, first, second, drift);
-    for (int j = 0; j < 12; j++) {
-      double column[3] = {V[0][j], V[1][j], V[2][j]}, turned[3];
-      pol_v3_cross(column, first->w, turned);
-      for (int r = 0; r < 3; r++) W[r][j] = turned[r];
-    }
-    pol_v3_cross(second->w, view->s, spin);
-    pol_m3_skew(spin, skew);
-    pol_m3_multiply(Q, skew, Qspin);
-    pol_m3_skew(drift, skew);
-    for (int r = 0; r < 3; r++)
-      for (int j = 0; j < 3; j++) {
-        W[r][j] += skew[3 * r + j];
-        W[r][6 + j] -= Qspin[3 * r + j];
-      }
+    view_gradient(view, first, second, Q, z, V);
+    view_rate_gradient(view, first, second, Q, V, W);
     next = project_rows(view, z, W, next);
     if (!view->distance) continue;
-    pol_v3_add_scaled_cross(-1.0, first->w, z, drift); /* now z' */
-    add_gradient(drift, V, next[-1]);
+    view_rate(view, first, second, z, rate);
+    add_gradient(rate, V, next[-1]);
   }
   if (kernel->radius > 0.0) pol_rolling_add_curvature(kernel, first, second, Z);
 }
 
+/* K of a global view: -p~ (R1^T mu)~ dphi1 and s~ (R2^T mu)~ dphi2 */
+static void add_global_stiffness(const pol_view *view, const pol_frame *first,
+                                 const pol_frame *second, const double mu[3], double (*K)[12])
+{
+  const double *const R[2] = {first->R, second->R}, *const arm[2] = {view->point, view->s};
+  for (int b = 0; b < 2; b++) {
+    double local[3], skew_arm[9], skew_mu[9], product[9];
+    pol_m3_apply_transposed(R[b], mu, local);
+    pol_m3_skew(arm[b], skew_arm);
+    pol_m3_skew(local, skew_mu);
+    pol_m3_multiply(skew_arm, skew_mu, product);
+    for (int i = 0; i < 3; i++)
+      for (int j = 0; j < 3; j++)
+        K[6 * b + i][6 * b + j] += b ? product[3 * i + j] : -product[3 * i + j];
+  }
+}
+
 /* Rows of K by the reaction: mu~ dz, tau R1 mu~ dphi1, s~((Q^T mu)~ dphi2 - Q^T mu~ dphi1),
  * -(second). */
-static void add_view_stiffness(const pol_view *view, const pol_frame *first, const double Q[9],
-                               const double z[3], const double mu[3], double (*K)[12])
+static void add_view_stiffness(const pol_view *view, const pol_frame *first,
+                               const pol_frame *second, const double Q[9], const double z[3],
+                               const double mu[3], double (*K)[12])
 {
   double V[3][12], M[9], RM[9], QM[9], mu2[3], M2[9], S[9], S1[9], S2[9];
-  view_gradient(view, first, Q, z, V);
+  view_gradient(view, first, second, Q, z, V);
   pol_m3_skew(mu, M);
   pol_m3_multiply(first->R, M, RM);
   pol_m3_multiply_transposed(Q, M, QM);
@@ -501,11 +641,12 @@ static void add_view_stiffness(const pol_view *view, const pol_frame *first, con
 }
 
 /* K += lambda V^T V: the axis of a distance moves. */
-static void add_distance_stiffness(const pol_view *view, const pol_frame *first, const double Q[9],
-                                   const double z[3], double lambda, double (*K)[12])
+static void add_distance_stiffness(const pol_view *view, const pol_frame *first,
+                                   const pol_frame *second, const double Q[9], const double z[3],
+                                   double lambda, double (*K)[12])
 {
   double V[3][12];
-  view_gradient(view, first, Q, z, V);
+  view_gradient(view, first, second, Q, z, V);
   for (int i = 0; i < 12; i++)
     for (int j = 0; j < 12; j++)
       K[i][j] += lambda * (V[0][i] * V[0][j] + V[1][i] * V[1][j] + V[2][i] * V[2][j]);
@@ -522,9 +663,12 @@ void pol_joint_stiffness(const pol_joint_kernel *kernel, const pol_frame *first,
     const pol_view *view = &kernel->view[i];
     double z[3], mu[3];
     view_vector(view, first, second, z);
-    if (view->distance) add_distance_stiffness(view, first, Q, z, next[0], K);
+    if (view->distance) add_distance_stiffness(view, first, second, Q, z, next[0], K);
     next = view_force(view, z, next, mu);
-    add_view_stiffness(view, first, Q, z, mu, K);
+    if (view->global)
+      add_global_stiffness(view, first, second, mu, K);
+    else
+      add_view_stiffness(view, first, second, Q, z, mu, K);
   }
   if (kernel->radius > 0.0) pol_rolling_add_stiffness(kernel, first, second, lambda, K);
 }

@@ -12,7 +12,9 @@
  *
  *     phi = (d . d) / 2 - offset,   d = z - point,   offset = length^2 / 2,
  *
- * that is, with the axis a = d.  A row can have two terms, each with a view of its own: the second
+ * that is, with the axis a = d.  A view may also be global: then all three translations are locked
+ * and z is the way between the two points in global axes, z = x2 + R2 s - x1 - R1 point.  A row can
+ * have two terms, each with a view of its own: the second
  * view adds to the row of the first.  A rolling body is three locked translations to which
  * rolling.h adds the turning of the contact point; two of these rows hold for velocities only.
  *
@@ -46,6 +48,7 @@ typedef struct pol_view {
   double offset[3];
   int adds;     /* its one row is a second term of the last row of the view before */
   int distance; /* its one row is a distance from this point, in axes of the first body */
+  int global;   /* its rows are in global axes, from this point to s */
   double point[3];
 } pol_view;
 

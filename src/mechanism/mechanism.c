@@ -1,6 +1,6 @@
-/* The mechanism as plain data: growing arrays of bodies, markers, joints, forces and drives, and
- * the rules that each must keep.  What is stored here is checked once; every other room may trust
- * it. */
+/* The mechanism as plain data: growing arrays of bodies, markers, joints, forces, drives, variables
+ * and states, and the rules that each must keep.  What is stored here is checked once; every other
+ * room may trust it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +24,8 @@ struct pol_mechanism {
   array joints;    /* pol_joint */
   array forces;    /* pol_force */
   array drives;    /* pol_drive */
+  array variables; /* pol_variable */
+  array states;    /* pol_state_variable */
   array couplings; /* pol_coupling */
 };
 
@@ -58,6 +60,31 @@ static void release(array *a, size_t size)
   free(a->items);
 }
 
+/* Frees texts that copy_texts() has made. */
+static void release_texts(const char **texts, int count)
+{
+  for (int i = 0; i < count; i++) {
+    char *text;
+    memcpy(&text, &texts[i], sizeof text);
+    free(text);
+  }
+}
+
+/* Replaces texts, of which some may be NULL, by copies. */
+static pol_status copy_texts(const char **texts, int count)
+{
+  for (int i = 0; i < count; i++) {
+    if (!texts[i]) continue;
+    char *copy = malloc(strlen(texts[i]) + 1);
+    if (!copy) {
+      release_texts(texts, i);
+      return POL_NO_MEMORY;
+    }
+    texts[i] = strcpy(copy, texts[i]);
+  }
+  return POL_OK;
+}
+
 static int finite_numbers(const double *x, int n)
 {
   for (int i = 0; i < n; i++)
@@ -88,6 +115,12 @@ pol_status pol_mechanism_create(pol_mechanism **mechanism)
   return *mechanism ? POL_OK : POL_NO_MEMORY;
 }
 
+static void release_scale(pol_function *scale)
+{
+  if (scale) pol_function_release(scale);
+  free(scale);
+}
+
 void pol_mechanism_free(pol_mechanism **mechanism)
 {
   pol_mechanism *m = *mechanism;
@@ -95,7 +128,18 @@ void pol_mechanism_free(pol_mechanism **mechanism)
   release(&m->bodies, sizeof(pol_body));
   release(&m->markers, sizeof(pol_marker));
   release(&m->joints, sizeof(pol_joint));
+  for (int i = 0; i < m->forces.count; i++) {
+    pol_force *force = &((pol_force *)m->forces.items)[i];
+    release_texts(force->expressions, 3);
+    release_scale((pol_function *)force->scale);
+  }
   release(&m->forces, sizeof(pol_force));
+  for (int i = 0; i < m->variables.count; i++)
+    release_texts(&((pol_variable *)m->variables.items)[i].expression, 1);
+  release(&m->variables, sizeof(pol_variable));
+  for (int i = 0; i < m->states.count; i++)
+    release_texts(&((pol_state_variable *)m->states.items)[i].rate, 1);
+  release(&m->states, sizeof(pol_state_variable));
   for (int i = 0; i < m->drives.count; i++)
     pol_function_release(&((pol_drive *)m->drives.items)[i].function);
   release(&m->drives, sizeof(pol_drive));
@@ -211,6 +255,7 @@ pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *jo
     if (is_point(mechanism, body[i]) && !pol_joint_fits_point(joint)) return POL_BAD_ARGUMENT;
   for (int i = 0; i < mechanism->joints.count; i++)
     if (strcmp(pol_mechanism_joint(mechanism, i)->name, joint->name) == 0) return POL_BAD_ARGUMENT;
+  if (joint->global_axes && !pol_joint_locks_point(joint)) return POL_BAD_ARGUMENT;
   if (joint->type == POL_DISTANCE && !(joint->length > 0.0 && isfinite(joint->length)))
     return POL_BAD_ARGUMENT;
   const int rolls = joint->type == POL_ROLLING_SPHERE || joint->type == POL_ROLLING_DISK;
@@ -234,17 +279,27 @@ void pol_mechanism_marker_point(const pol_mechanism *mechanism, int index, doubl
   pol_v3_add(body->position, arm, point);
 }
 
-/* On two bodies, and further from each other than round-off. */
+/* Two markers that exist, on two bodies. */
+static int different_bodies(const pol_mechanism *mechanism, const int marker[2])
+{
+  for (int i = 0; i < 2; i++)
+    if (marker[i] < 0 || marker[i] >= mechanism->markers.count) return 0;
+  return pol_mechanism_marker(mechanism, marker[0])->body !=
+         pol_mechanism_marker(mechanism, marker[1])->body;
+}
+
+static int on_rigid_bodies(const pol_mechanism *mechanism, const int marker[2])
+{
+  return !is_point(mechanism, pol_mechanism_marker(mechanism, marker[0])->body) &&
+         !is_point(mechanism, pol_mechanism_marker(mechanism, marker[1])->body);
+}
+
+/* And further from each other than round-off. */
 static int markers_apart(const pol_mechanism *mechanism, const int marker[2])
 {
   double point[2][3], d[3];
-  for (int i = 0; i < 2; i++) {
-    if (marker[i] < 0 || marker[i] >= mechanism->markers.count) return 0;
-    pol_mechanism_marker_point(mechanism, marker[i], point[i]);
-  }
-  if (pol_mechanism_marker(mechanism, marker[0])->body ==
-      pol_mechanism_marker(mechanism, marker[1])->body)
-    return 0;
+  if (!different_bodies(mechanism, marker)) return 0;
+  for (int i = 0; i < 2; i++) pol_mechanism_marker_point(mechanism, marker[i], point[i]);
   pol_v3_subtract(point[1], point[0], d);
   double size = pol_v3_dot(point[0], point[0]) + pol_v3_dot(point[1], point[1]);
   return pol_v3_dot(d, d) > 1e-24 * size;
@@ -257,25 +312,71 @@ static int has_coordinate(const pol_mechanism *mechanism, const pol_force *force
          pol_joint_coordinate(pol_mechanism_joint(mechanism, force->joint), force->coordinate);
 }
 
-/* What its type needs, beside a name. */
+/* No expression stands where its type has none. */
+static int good_expressions(const pol_force *force)
+{
+  for (int i = pol_force_num_expressions(force->type); i < 3; i++)
+    if (force->expressions[i]) return 0;
+  return 1;
+}
+
+/* Numbers that are finite and not negative. */
+static int good_rates(const double *x, int n)
+{
+  for (int i = 0; i < n; i++)
+    if (x[i] < 0.0) return 0;
+  return finite_numbers(x, n);
+}
+
+/* The bodies or markers that its type needs. */
+static int good_ends(const pol_mechanism *mechanism, const pol_force *force)
+{
+  switch (force->type) {
+  case POL_SPRING_DAMPER:
+    return pol_spring_law_name(force->law) && markers_apart(mechanism, force->marker);
+  case POL_BUSHING:
+    return different_bodies(mechanism, force->marker) && on_rigid_bodies(mechanism, force->marker);
+  case POL_JOINT_SPRING:
+    return has_coordinate(mechanism, force);
+  case POL_CALLBACK_FORCE:
+    return body_exists(mechanism, force->bodies[0]) && body_exists(mechanism, force->bodies[1]) &&
+           force->bodies[0] != force->bodies[1] && force->callback.wrench != NULL;
+  default:
+    if (force->body == POL_GROUND || !body_exists(mechanism, force->body)) return 0;
+    return !is_point(mechanism, force->body) ||
+           (force->type != POL_APPLIED_TORQUE && force->frame == POL_GLOBAL_AXES &&
+            is_zero(force->point));
+  }
+}
+
 static int good_force(const pol_mechanism *mechanism, const pol_force *force)
 {
-  for (int i = 0; i < 3; i++)
-    if (force->stiffness[i] < 0.0 || force->damping[i] < 0.0) return 0;
-  if (force->length < 0.0 || force->coefficient < 0.0) return 0;
-  if (!finite_numbers(force->vector, 3) || !finite_numbers(force->point, 3) ||
-      !finite_numbers(force->anchor, 3) || !finite_numbers(force->stiffness, 3) ||
-      !finite_numbers(force->damping, 3) || !finite_numbers(&force->length, 1) ||
-      !finite_numbers(&force->actuator, 1) || !finite_numbers(&force->coefficient, 1) ||
-      !finite_numbers(&force->rest, 1))
-    return 0;
-  if (force->type == POL_JOINT_SPRING) return has_coordinate(mechanism, force);
-  if (force->type == POL_SPRING_DAMPER)
-    return pol_spring_law_name(force->law) && markers_apart(mechanism, force->marker);
-  if (force->body == POL_GROUND || !body_exists(mechanism, force->body)) return 0;
-  return !is_point(mechanism, force->body) ||
-         (force->type != POL_APPLIED_TORQUE && force->frame == POL_GLOBAL_AXES &&
-          is_zero(force->point));
+  const double *const vectors[] = {force->vector, force->point, force->anchor, force->preload,
+                                   force->preload_torque};
+  const double *const rates[] = {force->stiffness, force->damping, force->rotational_stiffness,
+                                 force->rotational_damping};
+  const double single[] = {force->length, force->coefficient, force->callback.length};
+  for (int i = 0; i < 5; i++)
+    if (!finite_numbers(vectors[i], 3)) return 0;
+  for (int i = 0; i < 4; i++)
+    if (!good_rates(rates[i], 3)) return 0;
+  return good_rates(single, 3) && finite_numbers(&force->actuator, 1) &&
+         finite_numbers(&force->rest, 1) && good_expressions(force) && good_ends(mechanism, force);
+}
+
+/* A copy of a function that the caller frees with release_scale; NULL of NULL. */
+static pol_status copy_scale(const pol_function *from, pol_function **to)
+{
+  *to = NULL;
+  if (!from) return POL_OK;
+  pol_function *copy = malloc(sizeof *copy);
+  if (!copy) return POL_NO_MEMORY;
+  pol_status status = pol_function_copy(from, copy);
+  if (status)
+    free(copy);
+  else
+    *to = copy;
+  return status;
 }
 
 pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *force, int *index)
@@ -285,20 +386,83 @@ pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *fo
     return POL_BAD_ARGUMENT;
   for (int i = 0; i < mechanism->forces.count; i++)
     if (strcmp(pol_mechanism_force(mechanism, i)->name, force->name) == 0) return POL_BAD_ARGUMENT;
-  return append(&mechanism->forces, force, sizeof *force, force->name, index);
+  pol_force copy = *force;
+  pol_function *scale;
+  pol_status status = copy_scale(force->scale, &scale);
+  if (status) return status;
+  copy.scale = scale;
+  status = copy_texts(copy.expressions, 3);
+  if (!status) {
+    status = append(&mechanism->forces, &copy, sizeof copy, force->name, index);
+    if (status) release_texts(copy.expressions, 3);
+  }
+  if (status) release_scale(scale);
+  return status;
+}
+
+/* A name for a variable or state: there, not that of another or of what expressions know anyway. */
+static int good_quantity_name(const pol_mechanism *mechanism, const char *name)
+{
+  if (!name || !*name || strcmp(name, "t") == 0 || strcmp(name, "pi") == 0) return 0;
+  for (int i = 0; i < mechanism->variables.count; i++)
+    if (strcmp(pol_mechanism_variable(mechanism, i)->name, name) == 0) return 0;
+  for (int i = 0; i < mechanism->states.count; i++)
+    if (strcmp(pol_mechanism_state(mechanism, i)->name, name) == 0) return 0;
+  return 1;
+}
+
+pol_status pol_mechanism_add_variable(pol_mechanism *mechanism, const pol_variable *variable,
+                                      int *index)
+{
+  if (!good_quantity_name(mechanism, variable->name) || !variable->expression)
+    return POL_BAD_ARGUMENT;
+  pol_variable copy = *variable;
+  pol_status status = copy_texts(&copy.expression, 1);
+  if (status) return status;
+  status = append(&mechanism->variables, &copy, sizeof copy, variable->name, index);
+  if (status) release_texts(&copy.expression, 1);
+  return status;
+}
+
+pol_status pol_mechanism_add_state(pol_mechanism *mechanism, const pol_state_variable *state,
+                                   int *index)
+{
+  if (!good_quantity_name(mechanism, state->name) || !state->rate || !isfinite(state->initial))
+    return POL_BAD_ARGUMENT;
+  pol_state_variable copy = *state;
+  pol_status status = copy_texts(&copy.rate, 1);
+  if (status) return status;
+  status = append(&mechanism->states, &copy, sizeof copy, state->name, index);
+  if (status) release_texts(&copy.rate, 1);
+  return status;
+}
+
+/* What it prescribes: a free coordinate of a joint, or a translation between two markers. */
+static int good_drive(const pol_mechanism *mechanism, const pol_drive *drive)
+{
+  if (drive->joint == POL_NO_JOINT)
+    return drive->coordinate >= POL_DRIVE_X && drive->coordinate <= POL_DRIVE_Z &&
+           different_bodies(mechanism, drive->marker);
+  return drive->joint >= 0 && drive->joint < mechanism->joints.count &&
+         pol_joint_has_coordinate(pol_mechanism_joint(mechanism, drive->joint)->type,
+                                  drive->coordinate);
+}
+
+static int same_coordinate(const pol_drive *a, const pol_drive *b)
+{
+  return a->joint == b->joint && a->coordinate == b->coordinate &&
+         (a->joint != POL_NO_JOINT ||
+          (a->marker[0] == b->marker[0] && a->marker[1] == b->marker[1]));
 }
 
 pol_status pol_mechanism_add_drive(pol_mechanism *mechanism, const pol_drive *drive, int *index)
 {
   if (!drive->name || !*drive->name || !pol_coordinate_name(drive->coordinate) ||
-      drive->joint < 0 || drive->joint >= mechanism->joints.count ||
-      !pol_joint_has_coordinate(pol_mechanism_joint(mechanism, drive->joint)->type,
-                                drive->coordinate))
+      !good_drive(mechanism, drive))
     return POL_BAD_ARGUMENT;
   for (int i = 0; i < mechanism->drives.count; i++) {
     const pol_drive *other = pol_mechanism_drive(mechanism, i);
-    if (strcmp(other->name, drive->name) == 0 ||
-        (other->joint == drive->joint && other->coordinate == drive->coordinate))
+    if (strcmp(other->name, drive->name) == 0 || same_coordinate(other, drive))
       return POL_BAD_ARGUMENT;
   }
   pol_drive copy = *drive;
@@ -359,6 +523,26 @@ int pol_mechanism_num_forces(const pol_mechanism *mechanism)
 int pol_mechanism_num_drives(const pol_mechanism *mechanism)
 {
   return mechanism->drives.count;
+}
+
+int pol_mechanism_num_variables(const pol_mechanism *mechanism)
+{
+  return mechanism->variables.count;
+}
+
+int pol_mechanism_num_states(const pol_mechanism *mechanism)
+{
+  return mechanism->states.count;
+}
+
+const pol_variable *pol_mechanism_variable(const pol_mechanism *mechanism, int index)
+{
+  return (const pol_variable *)mechanism->variables.items + index;
+}
+
+const pol_state_variable *pol_mechanism_state(const pol_mechanism *mechanism, int index)
+{
+  return (const pol_state_variable *)mechanism->states.items + index;
 }
 
 int pol_mechanism_num_couplings(const pol_mechanism *mechanism)

@@ -1,7 +1,9 @@
-/* Redundant constraints: found, named, left out, and the motion right. */
+/* Redundant constraints: found, named, left out or shared, and the motion right; positions where
+ * others become redundant. */
 #include <polhode/polhode.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
@@ -101,11 +103,313 @@ static void redundant_rows_are_named(void **state)
   pol_model_free(&loop);
 }
 
+/* --- shared reactions ------------------------------------------------------------------------- */
+
+static pol_simulation *create(const pol_model *model)
+{
+  pol_simulation *simulation;
+  pol_diagnostics diagnostics;
+  if (pol_simulation_create(&simulation, model->mechanism, &model->settings, &diagnostics))
+    fail_msg("%s", diagnostics.message);
+  return simulation;
+}
+
+static pol_model *read_text(const char *text)
+{
+  pol_errors errors = {0};
+  pol_model *model = NULL;
+  if (pol_model_read_text(&model, text, 0, NULL, &errors))
+    fail_msg("%s: %s", errors.items[0].path, errors.items[0].rule);
+  return model;
+}
+
+/* B^T lambda, and the square of lambda. */
+static double reaction(const pol_simulation *simulation, double *balance)
+{
+  const pol_dae *dae = pol_formulation_dae(pol_simulation_formulation(simulation));
+  const pol_state *state = pol_simulation_state(simulation);
+  pol_point at = pol_state_point(state);
+  pol_terms out = {.balance = balance};
+  double *scratch = calloc(dae->scratch_size + 1, sizeof *scratch), square = 0.0;
+  memset(balance, 0, (size_t)dae->group.nv * sizeof *balance);
+  assert_int_equal(dae->evaluate(&at, POL_REACTION, &out, scratch, dae->user), POL_OK);
+  free(scratch);
+  for (int i = 0; i < pol_dae_num_constraints(dae); i++)
+    square += state->lambda[i] * state->lambda[i];
+  return square;
+}
+
+/* The same motion to the last bit, the same reaction on the coordinates, shorter multipliers. */
+static void sharing_changes_multipliers_only(void **state)
+{
+  (void)state;
+  enum { MAX_NV = 21 };
+  for (int kind = 0; kind < POL_TAIT_BRYAN; kind++)
+    for (int index = POL_INDEX_3; index <= POL_INDEX_2_STABILIZED; index++) {
+      pol_model *model = read_four_bar(1);
+      if (kind == POL_SO3_PIVOT) {
+        pol_model_free(&model);
+        continue;
+      }
+      /* a load across the plane, which redundant rows carry */
+      pol_mechanism_set_gravity(model->mechanism, (const double[3]){0.0, -5.0, -9.81});
+      model->settings.formulation = (pol_formulation_kind)kind;
+      model->settings.options.index = (pol_index)index;
+      pol_simulation *drop = create(model);
+      model->settings.options.redundant = POL_REDUNDANT_MINIMUM_NORM;
+      pol_simulation *share = create(model);
+      const pol_dae *dae = pol_formulation_dae(pol_simulation_formulation(share));
+      for (int n = 0; n <= 40; n++) {
+        double from_drop[MAX_NV], from_share[MAX_NV];
+        const pol_state *a = pol_simulation_state(drop), *b = pol_simulation_state(share);
+        assert_memory_equal(a->q, b->q, (size_t)dae->group.nq * sizeof *a->q);
+        assert_memory_equal(a->v, b->v, (size_t)dae->group.nv * sizeof *a->v);
+        double longer = reaction(drop, from_drop), shorter = reaction(share, from_share);
+        assert_near(from_share, from_drop, dae->group.nv, 1e-9);
+        assert_true(shorter < 0.999 * longer);
+        assert_int_equal(pol_simulation_step(drop), POL_OK);
+        assert_int_equal(pol_simulation_step(share), POL_OK);
+      }
+      pol_simulation_free(&drop);
+      pol_simulation_free(&share);
+      pol_model_free(&model);
+    }
+}
+
+/* A door of 10 kg on two hinges 1.2 m apart, its centre of mass 0.4 m from them: each carries half
+ * the weight, and of all pairs of forces f and torques c with 2 c + 1.2 f = 39.24 N m against the
+ * tilt the one with the least sum of squares 2 f^2 + 2 c^2. */
+static void hinges_of_a_door_share_its_weight(void **state)
+{
+  (void)state;
+  pol_model *model = read_text(
+      "{ \"gravity\": [0, 0, -9.81], \"bodies\": [{\"name\": \"door\", \"mass\": 10,"
+      " \"inertia\": [1, 1, 0.5], \"position\": [0.4, 0, 1]}],"
+      "\"joints\": [{\"name\": \"upper\", \"type\": \"revolute\", \"bodies\": [\"ground\", "
+      "\"door\"], \"point\": [0, 0, 1.6], \"axis\": [0, 0, 1]},"
+      "{\"name\": \"lower\", \"type\": \"revolute\", \"bodies\": [\"ground\", \"door\"],"
+      " \"point\": [0, 0, 0.4], \"axis\": [0, 0, 1]}],"
+      "\"simulation\": {\"step\": 0.01, \"end\": 0.1, \"redundant\": \"minimum-norm\"}}");
+  pol_simulation *simulation = create(model);
+  const double moment = 10.0 * 9.81 * 0.4, f = 1.2 * moment / (1.2 * 1.2 + 4.0);
+  const double c = (moment - 1.2 * f) / 2.0;
+  for (int n = 0; n < 5; n++) {
+    pol_point at = pol_state_point(pol_simulation_state(simulation));
+    for (int joint = 0; joint < 2; joint++) {
+      double force[3], torque[3];
+      const double expected[3] = {joint == 0 ? -f : f, 0.0, 49.05}, against[3] = {0.0, -c, 0.0};
+      pol_formulation_reaction(pol_simulation_formulation(simulation), &at, joint, force, torque);
+      assert_near(force, expected, 3, 1e-9);
+      assert_near(torque, against, 3, 1e-9);
+    }
+    assert_int_equal(pol_simulation_step(simulation), POL_OK);
+  }
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
+/* --- what depends on the position ------------------------------------------------------------- */
+
+/* Two cranks of 0.1 m on pivots 0.3 m apart with a coupler between them: a parallelogram that
+ * starts at an angle (rad) with 6 rad/s and passes its flat positions. */
+static pol_model *read_parallelogram(double angle)
+{
+  static const char text[] =
+      "{ \"bodies\": ["
+      "{\"name\": \"crank\", \"mass\": 0.1, \"inertia\": [1e-5, 1e-4, 1e-4], \"position\": [%.17g, "
+      "%.17g, 0],"
+      " \"rotation\": {\"axis\": [0, 0, 1], \"angle\": %.17g}, \"angular_velocity\": [0, 0, 6]},"
+      "{\"name\": \"coupler\", \"mass\": 0.3, \"inertia\": [1e-5, 2e-3, 2e-3], \"position\": "
+      "[%.17g, %.17g, 0]},"
+      "{\"name\": \"rocker\", \"mass\": 0.1, \"inertia\": [1e-5, 1e-4, 1e-4], \"position\": "
+      "[%.17g, %.17g, 0],"
+      " \"rotation\": {\"axis\": [0, 0, 1], \"angle\": %.17g}}],"
+      "\"joints\": ["
+      "{\"name\": \"A\", \"type\": \"revolute\", \"bodies\": [\"ground\", \"crank\"], \"point\": "
+      "[0, 0, 0], \"axis\": [0, 0, 1]},"
+      "{\"name\": \"B\", \"type\": \"revolute\", \"bodies\": [\"crank\", \"coupler\"], \"point\": "
+      "[%.17g, %.17g, 0], \"axis\": [0, 0, 1]},"
+      "{\"name\": \"C\", \"type\": \"revolute\", \"bodies\": [\"coupler\", \"rocker\"], \"point\": "
+      "[%.17g, %.17g, 0], \"axis\": [0, 0, 1]},"
+      "{\"name\": \"D\", \"type\": \"revolute\", \"bodies\": [\"ground\", \"rocker\"], \"point\": "
+      "[0.3, 0, 0], \"axis\": [0, 0, 1]}],"
+      "\"simulation\": {\"step\": 0.001, \"end\": 1} }";
+  char filled[4000];
+  double x = 0.1 * cos(angle), y = 0.1 * sin(angle);
+  snprintf(filled, sizeof filled, text, 0.5 * x, 0.5 * y, angle, x + 0.15, y, 0.3 + 0.5 * x,
+           0.5 * y, angle, x, y, 0.3 + x, y);
+  return read_text(filled);
+}
+
+/* From 1 rad at 6 rad/s the links are in one line at (pi - 1)/6 and (2 pi - 1)/6 s.  Newton's
+ * method steps across, but for Euler parameters, whose run stops there and says why. */
+static void flat_positions_on_the_way_are_told(void **state)
+{
+  (void)state;
+  static const double pi = 3.14159265358979323846, steps[] = {1e-3, 3e-3, 1e-2};
+  const double flat = (pi - 1.0) / 6.0, second = (2.0 * pi - 1.0) / 6.0;
+  for (int kind = 0; kind < POL_TAIT_BRYAN; kind++)
+    for (int k = 0; k < 3; k++) {
+      pol_model *model = read_parallelogram(1.0);
+      pol_status status = POL_OK;
+      if (kind == POL_SO3_PIVOT) {
+        pol_model_free(&model);
+        continue;
+      }
+      model->settings.formulation = (pol_formulation_kind)kind;
+      model->settings.step = steps[k];
+      pol_simulation *simulation = create(model);
+      while (!pol_simulation_finished(simulation) && !status)
+        status = pol_simulation_step(simulation);
+      const pol_singular *singular = &pol_simulation_summary(simulation)->singular;
+      const pol_diagnostics *d = pol_simulation_diagnostics(simulation);
+      if (status) {
+        assert_int_equal(kind, POL_EULER_PARAMETERS);
+        assert_true(fmin(fabs(d->t - flat), fabs(d->t - second)) <= 2.0 * steps[k]);
+        assert_non_null(strstr(d->message, "near a singular position, where others imply joint '"));
+      } else {
+        assert_int_equal(singular->count, 2);
+        assert_true(fabs(singular->t - flat) <= steps[k]);
+        assert_non_null(strstr(singular->where, "joint '"));
+      }
+      pol_simulation_free(&simulation);
+      pol_model_free(&model);
+    }
+}
+
+/* Where more rows depend on each other at the start than later, one of those left out was needed.
+ */
+static void a_flat_start_is_refused_at_the_first_step(void **state)
+{
+  (void)state;
+  for (int index = POL_INDEX_3; index <= POL_INDEX_2_STABILIZED; index++) {
+    pol_model *model = read_parallelogram(0.0);
+    model->settings.options.index = (pol_index)index;
+    pol_simulation *simulation = create(model);
+    int count;
+    pol_simulation_dropped(simulation, &count);
+    assert_int_equal(count, 4);
+    assert_int_equal(pol_simulation_step(simulation), POL_INCONSISTENT);
+    const pol_diagnostics *d = pol_simulation_diagnostics(simulation);
+    assert_non_null(strstr(d->message, "was redundant at the start no longer follows"));
+    assert_non_null(strstr(d->where, "joint '"));
+    assert_true(d->t == 1e-3 && d->step == 1 && d->advice[0]);
+    assert_true(pol_simulation_state(simulation)->t == 0.0);
+    pol_simulation_free(&simulation);
+    pol_model_free(&model);
+  }
+}
+
+/* --- slider-crank ----------------------------------------------------------------------------- */
+
+/* A crank of 0.1 m at 1 rad, a rod of 0.3 m and a slider along x, in the x-y plane: redundant by
+ * one row.  Both bearings of the crank are written in its axes.  `crank` are more keys of the
+ * crank, `drives` of the model. */
+static pol_model *read_slider_crank(const char *crank, const char *drives)
+{
+  static const char text[] =
+      "{ \"bodies\": ["
+      "{\"name\": \"crank\", \"mass\": 0.1, \"inertia\": [1e-5, 1e-4, 1e-4], \"position\": "
+      "[%.17g, %.17g, 0], \"rotation\": {\"axis\": [0, 0, 1], \"angle\": 1}%s},"
+      "{\"name\": \"rod\", \"mass\": 0.1, \"inertia\": [1e-5, 1e-3, 1e-3], \"position\": "
+      "[%.17g, %.17g, 0], \"rotation\": {\"axis\": [0, 0, 1], \"angle\": %.17g}},"
+      "{\"name\": \"slider\", \"mass\": 0.1, \"inertia\": [1e-4, 1e-4, 1e-4], \"position\": "
+      "[%.17g, 0, 0]}],"
+      "\"joints\": ["
+      "{\"name\": \"A\", \"type\": \"revolute\", \"bodies\": [\"crank\", \"ground\"], "
+      "\"point\": [0, 0, 0], \"axis\": [0, 0, 1]},"
+      "{\"name\": \"B\", \"type\": \"revolute\", \"bodies\": [\"crank\", \"rod\"], \"point\": "
+      "[%.17g, %.17g, 0], \"axis\": [0, 0, 1]},"
+      "{\"name\": \"C\", \"type\": \"spherical\", \"bodies\": [\"rod\", \"slider\"], "
+      "\"point\": [%.17g, 0, 0]},"
+      "{\"name\": \"G\", \"type\": \"prismatic\", \"bodies\": [\"ground\", \"slider\"], "
+      "\"point\": [0, 0, 0], \"axis\": [1, 0, 0]}],"
+      "%s \"simulation\": {\"step\": 0.001, \"end\": 1} }";
+  const double x = 0.1 * cos(1.0), y = 0.1 * sin(1.0), end = x + sqrt(0.09 - y * y);
+  char filled[3000];
+  snprintf(filled, sizeof filled, text, 0.5 * x, 0.5 * y, crank, 0.5 * (x + end), 0.5 * y,
+           atan2(-y, end - x), end, x, y, end, drives);
+  return read_text(filled);
+}
+
+/* Which row is best dropped changes as the links turn.  Without a new choice the rows that are kept
+ * would become dependent twice a turn, and their multipliers grow without bound under a load across
+ * the plane. */
+static void the_choice_follows_the_motion(void **state)
+{
+  (void)state;
+  enum { MAX_M = 20 };
+  for (int share = 0; share < 2; share++) {
+    pol_model *model = read_slider_crank(", \"angular_velocity\": [0, 0, 6]", "");
+    double before[MAX_M], largest = 0.0, jump = 0.0;
+    unsigned char first[MAX_M];
+    int chosen_anew = 0, count;
+    pol_mechanism_set_gravity(model->mechanism, (const double[3]){0.0, 0.0, -9.81});
+    model->settings.options.redundant = share ? POL_REDUNDANT_MINIMUM_NORM : POL_REDUNDANT_DROP;
+    pol_simulation *simulation = create(model);
+    const pol_state *now = pol_simulation_state(simulation);
+    int m = pol_dae_num_constraints(pol_formulation_dae(pol_simulation_formulation(simulation)));
+    assert_true(m <= MAX_M);
+    memcpy(first, pol_simulation_dropped(simulation, &count), (size_t)m);
+    while (!pol_simulation_finished(simulation)) {
+      memcpy(before, now->lambda, (size_t)m * sizeof *before);
+      assert_int_equal(pol_simulation_step(simulation), POL_OK);
+      chosen_anew |= memcmp(first, pol_simulation_dropped(simulation, &count), (size_t)m) != 0;
+      assert_int_equal(count, 1);
+      for (int i = 0; i < m; i++) {
+        largest = fmax(largest, fabs(now->lambda[i]));
+        jump = fmax(jump, fabs(now->lambda[i] - before[i]));
+      }
+    }
+    assert_true(chosen_anew);
+    assert_int_equal(pol_simulation_summary(simulation)->singular.count, 0);
+    assert_true(largest < 10.0); /* N and N m; the weight is 3 N */
+    /* shared reactions do not depend on the choice: they change with the motion only */
+    if (share)
+      assert_true(jump < 0.1);
+    else
+      assert_true(jump > 1.0);
+    pol_simulation_free(&simulation);
+    pol_model_free(&model);
+  }
+}
+
+/* A slider that pulls the crank: at 0.4 m both are in one line, and it cannot go on. */
+static void a_dead_centre_is_named(void **state)
+{
+  (void)state;
+  const double start = 0.1 * cos(1.0) + sqrt(0.09 - 0.01 * sin(1.0) * sin(1.0));
+  for (int index = POL_INDEX_3; index <= POL_INDEX_2_STABILIZED; index++) {
+    pol_model *model = read_slider_crank(
+        "", "\"drives\": [{\"name\": \"pull\", \"joint\": \"G\", \"coordinate\": \"translation\","
+            " \"function\": {\"type\": \"polynomial\", \"coefficients\": [0, 0.3]}}],");
+    model->settings.options.index = (pol_index)index;
+    pol_simulation *simulation = create(model);
+    pol_status status = POL_OK;
+    while (!pol_simulation_finished(simulation) && !status)
+      status = pol_simulation_step(simulation);
+    const pol_diagnostics *d = pol_simulation_diagnostics(simulation);
+    assert_true(status > 0);
+    assert_true(fabs(d->t - (0.4 - start) / 0.3) <= 2e-3);
+    /* index 2 stops a step earlier, before the position shows */
+    if (index != POL_INDEX_2)
+      assert_non_null(strstr(d->message, "near a singular position, where others imply joint '"));
+    pol_simulation_free(&simulation);
+    pol_model_free(&model);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(planar_loops_move_as_if_nothing_were_redundant),
       cmocka_unit_test(redundant_rows_are_named),
+      cmocka_unit_test(sharing_changes_multipliers_only),
+      cmocka_unit_test(hinges_of_a_door_share_its_weight),
+      cmocka_unit_test(flat_positions_on_the_way_are_told),
+      cmocka_unit_test(the_choice_follows_the_motion),
+      cmocka_unit_test(a_flat_start_is_refused_at_the_first_step),
+      cmocka_unit_test(a_dead_centre_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

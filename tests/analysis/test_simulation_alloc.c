@@ -47,14 +47,21 @@ void *__wrap_realloc(void *memory, size_t size)
 
 /* --- tests ------------------------------------------------------------------------------------ */
 
-/* The heavy top, and a wheel with a named marker on a hinge with a torsional spring. */
+/* The heavy top, and a wheel with a named marker on a hinge with a torsional spring, whose actuator
+ * follows a state and a reaction by way of a variable. */
 static pol_mechanism *top_and_wheel(void)
 {
   static const double origin[3], upright[4] = {1.0, 0.0, 0.0, 0.0};
   pol_body body = heavy_top_body(), wheel = body;
   pol_mechanism *mechanism;
   pol_joint hinge = {.name = "hinge", .type = POL_REVOLUTE};
-  pol_force spring = {.name = "spring", .type = POL_JOINT_SPRING, .joint = 1, .stiffness = {9.0}};
+  pol_force spring = {.name = "spring",
+                      .type = POL_JOINT_SPRING,
+                      .joint = 1,
+                      .stiffness = {9.0},
+                      .expressions = {"pull"}};
+  pol_variable pull = {"pull", "lag - 0.1*abs(hinge.force.z)*hinge.rate"};
+  pol_state_variable lag = {"lag", 0.5, "(top.position.x - lag)/0.1"};
   assert_int_equal(heavy_top_create(&mechanism, &body), POL_OK);
   wheel.name = "wheel";
   wheel.given = 0;
@@ -65,15 +72,44 @@ static pol_mechanism *top_and_wheel(void)
                      POL_OK);
   assert_int_equal(pol_mechanism_add_joint(mechanism, &hinge, NULL), POL_OK);
   assert_int_equal(pol_mechanism_add_force(mechanism, &spring, NULL), POL_OK);
+  assert_int_equal(pol_mechanism_add_variable(mechanism, &pull, NULL), POL_OK);
+  assert_int_equal(pol_mechanism_add_state(mechanism, &lag, NULL), POL_OK);
   return mechanism;
+}
+
+/* The heavy top on its tip and on a hinge, which makes constraints redundant that share reactions,
+ * and it keeps its rotation. */
+static pol_mechanism *redundant_top(void)
+{
+  static const double tip[3] = {0.0, 0.0, 0.0}, along_y[4] = {0.5, -0.5, -0.5, -0.5};
+  pol_body body = heavy_top_body();
+  pol_mechanism *mechanism;
+  pol_joint hinge = {.name = "hinge", .type = POL_REVOLUTE};
+  body.keep = 7 * POL_KEEP_ROTATION;
+  assert_int_equal(heavy_top_create(&mechanism, &body), POL_OK);
+  for (int i = 0; i < 2; i++)
+    assert_int_equal(pol_mechanism_add_marker_at(mechanism, "", i ? 0 : POL_GROUND, tip, along_y,
+                                                 &hinge.marker[i]),
+                     POL_OK);
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &hinge, NULL), POL_OK);
+  return mechanism;
+}
+
+static pol_settings settings_for(int redundant)
+{
+  pol_settings settings = pol_settings_default();
+  if (redundant) settings.options.redundant = POL_REDUNDANT_MINIMUM_NORM;
+  return settings;
 }
 
 static const char path[] = "test_simulation_alloc.csv";
 
 /* Simulates a few steps with a result file; frees everything. */
-static pol_status simulate(const pol_mechanism *mechanism)
+static pol_status simulate(const pol_mechanism *mechanism, int redundant)
 {
-  pol_settings settings = pol_settings_default();
+  static const double times[] = {0.5e-3, 1.7e-3, 0.5};
+  pol_settings settings = settings_for(redundant);
+  settings.output = (pol_output){.count = 3, .times = times};
   pol_simulation *simulation = NULL;
   pol_record *record = NULL;
   pol_csv *csv = NULL;
@@ -100,45 +136,53 @@ static pol_status simulate(const pol_mechanism *mechanism)
 static void every_failed_allocation_is_told(void **state)
 {
   (void)state;
-  failing = -1;
-  pol_mechanism *mechanism = top_and_wheel();
-  num_allocations = 0;
-  assert_int_equal(simulate(mechanism), POL_OK);
-  long total = num_allocations;
-  assert_true(total > 10);
-  for (long i = 0; i < total; i++) {
-    num_allocations = 0;
-    failing = i;
-    pol_status status = simulate(mechanism);
+  for (int redundant = 0; redundant < 2; redundant++) {
     failing = -1;
-    if (status != POL_NO_MEMORY) fail_msg("allocation %ld of %ld gave status %d", i, total, status);
+    pol_mechanism *mechanism = redundant ? redundant_top() : top_and_wheel();
+    num_allocations = 0;
+    assert_int_equal(simulate(mechanism, redundant), POL_OK);
+    long total = num_allocations;
+    assert_true(total > 10);
+    for (long i = 0; i < total; i++) {
+      num_allocations = 0;
+      failing = i;
+      pol_status status = simulate(mechanism, redundant);
+      failing = -1;
+      if (status != POL_NO_MEMORY)
+        fail_msg("allocation %ld of %ld gave status %d", i, total, status);
+    }
+    pol_mechanism_free(&mechanism);
   }
-  pol_mechanism_free(&mechanism);
   remove(path);
 }
 
 static void stepping_and_writing_allocate_nothing(void **state)
 {
   (void)state;
-  pol_settings settings = pol_settings_default();
-  pol_simulation *simulation;
-  pol_record *record;
-  pol_csv *csv;
-  failing = -1;
-  pol_mechanism *mechanism = top_and_wheel();
-  assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
-  assert_int_equal(pol_record_create(&record, simulation), POL_OK);
-  assert_int_equal(pol_csv_create(&csv, path, record), POL_OK);
-  num_allocations = 0;
-  while (!pol_simulation_finished(simulation)) {
-    assert_int_equal(pol_simulation_step(simulation), POL_OK);
-    assert_int_equal(pol_csv_write(csv), POL_OK);
+  for (int redundant = 0; redundant < 2; redundant++) {
+    pol_settings settings = settings_for(redundant);
+    pol_simulation *simulation;
+    pol_record *record;
+    pol_csv *csv;
+    int dropped;
+    failing = -1;
+    pol_mechanism *mechanism = redundant ? redundant_top() : top_and_wheel();
+    assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
+    pol_simulation_dropped(simulation, &dropped);
+    assert_int_equal(dropped, redundant ? 3 : 0);
+    assert_int_equal(pol_record_create(&record, simulation), POL_OK);
+    assert_int_equal(pol_csv_create(&csv, path, record), POL_OK);
+    num_allocations = 0;
+    while (!pol_simulation_finished(simulation)) {
+      assert_int_equal(pol_simulation_step(simulation), POL_OK);
+      assert_int_equal(pol_csv_write(csv), POL_OK);
+    }
+    assert_int_equal(num_allocations, 0);
+    assert_int_equal(pol_csv_close(&csv), POL_OK);
+    pol_record_free(&record);
+    pol_simulation_free(&simulation);
+    pol_mechanism_free(&mechanism);
   }
-  assert_int_equal(num_allocations, 0);
-  assert_int_equal(pol_csv_close(&csv), POL_OK);
-  pol_record_free(&record);
-  pol_simulation_free(&simulation);
-  pol_mechanism_free(&mechanism);
   remove(path);
 }
 

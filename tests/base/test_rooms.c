@@ -35,7 +35,9 @@ static const room rooms[] = {
      " "},
     {"io", " model.h result.h ", " base lie linalg dae mechanism formulation integrators analysis ",
      " jansson.h hdf5.h zlib.h pthread.h fcntl.h unistd.h ", " "},
-    {"cli", " polhode.h ", " base lie linalg dae mechanism formulation integrators analysis io ",
+    {"plot", " plot.h ", " base ", " cairo.h ", " "},
+    {"cli", " polhode.h ",
+     " base lie linalg dae mechanism formulation integrators analysis io plot ",
      " jansson.h unistd.h sys/ioctl.h sys/stat.h ", " "},
 };
 enum { NUM_ROOMS = sizeof rooms / sizeof rooms[0] };

@@ -11,8 +11,9 @@
 #include <polhode/status.h>
 
 static const pol_status all[] = {
-    POL_OK,    POL_NOT_CONVERGED, POL_SINGULAR,     POL_NOT_FINITE, POL_INCONSISTENT,
-    POL_RETRY, POL_NO_MEMORY,     POL_BAD_ARGUMENT, POL_CALLBACK,   POL_IO,
+    POL_OK,           POL_NOT_CONVERGED, POL_SINGULAR,   POL_NOT_FINITE,
+    POL_INCONSISTENT, POL_RETRY,         POL_SMALL_STEP, POL_NO_MEMORY,
+    POL_BAD_ARGUMENT, POL_CALLBACK,      POL_IO,
 };
 enum { NUM_ALL = sizeof all / sizeof all[0] };
 

@@ -158,6 +158,32 @@ static void drives_are_marked(void **state)
   expect_text(svg, ">drive motor: rotation, speed<");
 }
 
+/* A bushing and a drive of a marker lead from body to body; a force on a marker is an arrow. */
+static void bushings_and_driven_markers_are_drawn(void **state)
+{
+  (void)state;
+  FILE *file = fopen("mount.json", "w");
+  assert_non_null(file);
+  fputs("{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1]}], \"markers\": ["
+        "{\"name\": \"m\", \"body\": \"ground\"}, {\"name\": \"n\", \"body\": \"a\"}],"
+        "\"forces\": [{\"name\": \"rubber\", \"type\": \"bushing\", \"markers\": [\"m\", \"n\"],"
+        "\"stiffness\": 10}, {\"name\": \"push\", \"type\": \"force\", \"marker\": \"n\","
+        "\"force\": [1, 2, 3]}], \"drives\": [{\"name\": \"shaker\", \"marker\": \"n\","
+        "\"coordinate\": \"x\", \"function\": {\"type\": \"constant\", \"value\": 0}}],"
+        "\"simulation\": {\"step\": 0.01, \"end\": 2}}",
+        file);
+  fclose(file);
+  assert_int_equal(check("mount.json", "--svg", "a.svg", NULL, 0), 0);
+  read_text("a.svg", svg);
+  expect_well_formed(svg);
+  expect_boxes_apart(svg, 2);
+  expect_text(svg, ">bushing<");
+  expect_text(svg, ">shaker<");
+  expect_text(svg, ">drive<");
+  assert_int_equal(count_text(svg, "<path class=\"force\""), 5); /* two each, one for the arrow */
+  assert_int_equal(count_text(svg, "<path class=\"head\""), 1);
+}
+
 /* A coupling is marked at both of its joints. */
 static void couplings_are_marked(void **state)
 {
@@ -313,6 +339,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_picture_holds_every_name),
       cmocka_unit_test(drives_are_marked),
+      cmocka_unit_test(bushings_and_driven_markers_are_drawn),
       cmocka_unit_test(couplings_are_marked),
       cmocka_unit_test(a_chain_is_readable),
       cmocka_unit_test(pictures_repeat),

@@ -31,6 +31,13 @@ typedef struct quadratic {
   } springs[2];
   int num_springs, by_length; /* by_length: the second kind of V~ */
   double q0[MAX_QUADRATIC], v0[MAX_QUADRATIC];
+  /* set by quadratic_finish: which entries of A and which coordinates a form has */
+  struct {
+    int i, j;
+  } entries[MAX_FORMS][MAX_QUADRATIC * MAX_QUADRATIC];
+  int num_entries[MAX_FORMS];
+  unsigned char used[MAX_FORMS][MAX_QUADRATIC];
+  pol_status answer; /* what the model answers instead: 0 for the truth */
   pol_factor factor;
   pol_pattern *coupling, *constraint; /* NULL: full */
   pol_dae dae;
@@ -114,34 +121,39 @@ static inline void spring_stiffness(const quadratic *s, int i, double diagonal, 
 
 /* --- the model -------------------------------------------------------------------------------- */
 
+/* Phi_k, its rates and its derivatives; only entries that are not zero are visited. */
+static inline void quadratic_form(const quadratic *s, int k, const pol_point *at, unsigned want,
+                                  const pol_terms *out)
+{
+  double Aq[MAX_QUADRATIC] = {0.0}, Av[MAX_QUADRATIC] = {0.0}, half = 0.0, linear = 0.0;
+  int rates = (want & (POL_CURVATURE | POL_ACCELERATION)) != 0;
+  for (int e = 0; e < s->num_entries[k]; e++) {
+    int i = s->entries[k][e].i, j = s->entries[k][e].j;
+    double a = s->A[k][i][j];
+    Aq[i] += a * at->q[j];
+    if (rates) Av[i] += a * at->v[j];
+    if (want & POL_GEOMETRIC_STIFFNESS)
+      toy_add(s->dae.coupling, out->stiffness, s->nv, i, j, at->lambda[k] * a);
+  }
+  for (int i = 0; i < s->nv; i++) {
+    double G = Aq[i] + s->b[k][i];
+    if (!s->used[k][i]) continue;
+    half += 0.5 * Aq[i] * at->q[i];
+    linear += s->b[k][i] * at->q[i];
+    if (want & POL_VELOCITY) out->velocity[k] += G * at->v[i];
+    if (want & POL_ACCELERATION) out->acceleration[k] += Av[i] * at->v[i];
+    if (want & POL_REACTION) out->balance[i] += G * at->lambda[k];
+    if (want & POL_JACOBIAN) toy_add(s->dae.constraint, out->jacobian, s->m, k, i, G);
+    if (want & POL_CURVATURE) toy_add(s->dae.constraint, out->curvature, s->m, k, i, Av[i]);
+  }
+  if (want & POL_POSITION) out->position[k] += half + linear + s->c[k] + s->rate[k] * at->t;
+  if (want & POL_VELOCITY) out->velocity[k] += s->rate[k];
+}
+
 static inline void quadratic_forms(const quadratic *s, const pol_point *at, unsigned want,
                                    const pol_terms *out)
 {
-  for (int k = 0; k < s->m; k++) {
-    double half = 0.0, linear = 0.0;
-    for (int i = 0; i < s->nv; i++) {
-      double Aq = 0.0, Av = 0.0;
-      int used = s->b[k][i] != 0.0;
-      for (int j = 0; j < s->nv; j++) {
-        used = used || s->A[k][i][j] != 0.0;
-        Aq += s->A[k][i][j] * at->q[j];
-        if (want & (POL_CURVATURE | POL_ACCELERATION)) Av += s->A[k][i][j] * at->v[j];
-        if ((want & POL_GEOMETRIC_STIFFNESS) && s->A[k][i][j] != 0.0)
-          toy_add(s->dae.coupling, out->stiffness, s->nv, i, j, at->lambda[k] * s->A[k][i][j]);
-      }
-      half += 0.5 * Aq * at->q[i];
-      linear += s->b[k][i] * at->q[i];
-      double G = Aq + s->b[k][i];
-      if (want & POL_VELOCITY) out->velocity[k] += G * at->v[i];
-      if (want & POL_ACCELERATION) out->acceleration[k] += Av * at->v[i];
-      if (want & POL_REACTION) out->balance[i] += G * at->lambda[k];
-      if ((want & POL_JACOBIAN) && used) toy_add(s->dae.constraint, out->jacobian, s->m, k, i, G);
-      if ((want & POL_CURVATURE) && used)
-        toy_add(s->dae.constraint, out->curvature, s->m, k, i, Av);
-    }
-    if (want & POL_POSITION) out->position[k] += half + linear + s->c[k] + s->rate[k] * at->t;
-    if (want & POL_VELOCITY) out->velocity[k] += s->rate[k];
-  }
+  for (int k = 0; k < s->m; k++) quadratic_form(s, k, at, want, out);
 }
 
 static inline pol_status quadratic_evaluate(const pol_point *at, unsigned want,
@@ -149,6 +161,7 @@ static inline pol_status quadratic_evaluate(const pol_point *at, unsigned want,
 {
   const quadratic *s = user;
   (void)scratch;
+  if (s->answer) return s->answer;
   for (int j = 0; j < s->nv; j++) {
     if (want & POL_INERTIA) out->balance[j] += s->mass[j] * at->vd[j];
     if (want & POL_FORCE) out->balance[j] += s->constant[j] + s->drag * at->v[j];
@@ -190,6 +203,18 @@ static inline pol_status quadratic_discrete_force(const double *q0, const pol_po
 /* Completes s->dae from the numbers above it. */
 static inline void quadratic_finish(quadratic *s)
 {
+  memset(s->num_entries, 0, sizeof s->num_entries);
+  for (int k = 0; k < s->m; k++)
+    for (int i = 0; i < s->nv; i++) {
+      s->used[k][i] = s->b[k][i] != 0.0;
+      for (int j = 0; j < s->nv; j++) {
+        if (s->A[k][i][j] == 0.0) continue;
+        int e = s->num_entries[k]++;
+        s->entries[k][e].i = i;
+        s->entries[k][e].j = j;
+        s->used[k][i] = 1;
+      }
+    }
   s->factor = (pol_factor){.kind = POL_REAL, .dim = s->nv};
   s->dae = (pol_dae){.num_holonomic = s->m,
                      .constant_mass = 1,
@@ -215,9 +240,7 @@ static inline void quadratic_make_sparse(quadratic *s)
     }
   for (int k = 0; k < s->m; k++)
     for (int i = 0; i < s->nv; i++) {
-      int used = s->b[k][i] != 0.0;
-      for (int j = 0; j < s->nv; j++) used = used || s->A[k][i][j] != 0.0;
-      if (used)
+      if (s->used[k][i])
         constraint[num_constraint++] = (pol_block){.row = k, .col = i, .rows = 1, .cols = 1};
     }
   assert_int_equal(pol_pattern_create(&s->coupling, s->nv, s->nv, num_coupling, coupling), POL_OK);

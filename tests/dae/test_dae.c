@@ -65,6 +65,12 @@ static void test_sizes(void **state)
   sample_init(&s);
   s.dae.evaluate = NULL;
   assert_rule(&s.dae, "evaluate is missing");
+  sample_init(&s);
+  s.dae.num_states = -1;
+  assert_rule(&s.dae, "the states must have the last factor of the group, R^num_states");
+  sample_init(&s);
+  s.dae.num_states = s.dae.group.nv + 1;
+  assert_rule(&s.dae, "the states must have the last factor of the group, R^num_states");
 }
 
 /* A group that was not laid out would make the library read and write out of bounds. */

@@ -594,6 +594,46 @@ static void test_failure_forgets_matrix(void **state)
   problem_end(&p);
 }
 
+/* Largest number of residual and correction. */
+static double plain_size(const double *r, const double *dx, void *user)
+{
+  const problem *p = user;
+  return fmax(toy_largest(r, p->nv + p->m), toy_largest(dx, p->nv + p->m));
+}
+
+/* The plain iteration tests the residual before a correction: one correction more than needed for
+ * the residual alone, and no line search. */
+static void test_plain(void **state)
+{
+  (void)state;
+  problem p = circle();
+  pol_newton_options options = newton_options(POL_NEWTON_PLAIN, 20, 8);
+  double x[3] = {0.9, 0.6, 0.0}, r[3], last[3];
+  options.tolerance = 1e-6;
+  problem_start(&p, &options);
+  p.system.size = plain_size;
+  assert_int_equal(problem_solve(&p, x), POL_OK);
+  int count = p.evaluations;
+  assert_memory_equal(p.trace[count - 1], x, sizeof x); /* the last residual was at the solution */
+  assert_int_equal(p.counts.newton_iterations, count - 1);
+  assert_int_equal(p.counts.jacobians, count - 1);
+  circle_residual(&p, p.trace[count - 2], r);
+  assert_true(toy_largest(r, 3) <= 1e-6);
+  circle_residual(&p, x, last);
+  assert_true(toy_largest(last, 3) <= 1e-12);
+  problem_end(&p);
+
+  p = circle();
+  options.max_iterations = 2;
+  problem_start(&p, &options);
+  p.system.size = plain_size;
+  memcpy(x, (double[3]){0.9, 0.6, 0.0}, sizeof x);
+  assert_int_equal(problem_solve(&p, x), POL_NOT_CONVERGED);
+  assert_int_equal(p.diagnostics.iteration, 2);
+  assert_string_equal(p.diagnostics.message, "the Newton iteration did not converge");
+  problem_end(&p);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -612,6 +652,7 @@ int main(void)
       cmocka_unit_test(test_iteration_limit),
       cmocka_unit_test(test_success_is_success),
       cmocka_unit_test(test_failure_forgets_matrix),
+      cmocka_unit_test(test_plain),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

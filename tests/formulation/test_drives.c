@@ -41,18 +41,35 @@ static void add_joint(pol_mechanism *mechanism, const char *name, pol_joint_type
   assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
 }
 
-/* Two bodies, a pivot for each in so3, and a cylindrical joint with both coordinates driven:
- * between the bodies, or from or to the ground. */
-static void create(system_t *sys, pol_formulation_kind kind, int first, int second, uint64_t *seed)
+/* Drives all coordinates that the last joint leaves free and a coordinate of a marker. */
+static void add_drives(pol_mechanism *mechanism, pol_joint_type type, int first, int second,
+                       uint64_t *seed)
 {
-  pol_drive turn = {
-      .name = "turn",
-      .coordinate = POL_DRIVE_ROTATION,
-      .function = {
-          .type = POL_HARMONIC, .offset = 0.4, .amplitude = 2.0, .frequency = 0.3, .phase = 0.2}};
-  pol_drive slide = {.name = "slide",
-                     .coordinate = POL_DRIVE_TRANSLATION,
-                     .function = {.type = POL_STEP, .from = -0.5, .to = 1.5, .t1 = 1.1}};
+  pol_function turn = {
+      .type = POL_HARMONIC, .offset = 0.4, .amplitude = 2.0, .frequency = 0.3, .phase = 0.2};
+  pol_function slide = {.type = POL_STEP, .from = -0.5, .to = 1.5, .t1 = 1.1};
+  for (int i = 0; pol_coordinate_name((pol_coordinate)i); i++) {
+    pol_coordinate coordinate = (pol_coordinate)i;
+    pol_drive drive = {.name = pol_coordinate_name(coordinate),
+                       .joint = pol_mechanism_num_joints(mechanism) - 1,
+                       .coordinate = coordinate,
+                       .function = pol_coordinate_turns(coordinate) ? turn : slide};
+    if (!pol_joint_has_coordinate(type, coordinate)) continue;
+    assert_int_equal(pol_mechanism_add_drive(mechanism, &drive, NULL), POL_OK);
+  }
+  pol_drive tip = {
+      .name = "tip", .joint = POL_NO_JOINT, .coordinate = POL_DRIVE_Y, .function = slide};
+  tip.marker[0] = add_marker(mechanism, first, seed);
+  tip.marker[1] = add_marker(mechanism, second, seed);
+  assert_int_equal(pol_mechanism_add_drive(mechanism, &tip, NULL), POL_OK);
+  assert_int_equal(pol_mechanism_add_drive(mechanism, &tip, NULL), POL_BAD_ARGUMENT);
+}
+
+/* Two bodies, a pivot for each in so3, and a joint with all its coordinates driven: between the
+ * bodies, or from or to the ground. */
+static void create(system_t *sys, pol_formulation_kind kind, pol_joint_type type, int first,
+                   int second, uint64_t *seed)
+{
   unsigned char keep[MAX_NV];
   assert_int_equal(pol_mechanism_create(&sys->mechanism), POL_OK);
   for (int i = 0; i < 2; i++) {
@@ -70,10 +87,8 @@ static void create(system_t *sys, pol_formulation_kind kind, int first, int seco
     add_joint(sys->mechanism, "pivot a", POL_SPHERICAL, POL_GROUND, 0, seed);
     add_joint(sys->mechanism, "pivot b", POL_SPHERICAL, 1, POL_GROUND, seed);
   }
-  add_joint(sys->mechanism, "driven", POL_CYLINDRICAL, first, second, seed);
-  turn.joint = slide.joint = pol_mechanism_num_joints(sys->mechanism) - 1;
-  assert_int_equal(pol_mechanism_add_drive(sys->mechanism, &turn, NULL), POL_OK);
-  assert_int_equal(pol_mechanism_add_drive(sys->mechanism, &slide, NULL), POL_OK);
+  add_joint(sys->mechanism, "driven", type, first, second, seed);
+  add_drives(sys->mechanism, type, first, second, seed);
 
   assert_int_equal(pol_formulation_create(&sys->formulation, sys->mechanism, kind), POL_OK);
   sys->dae = pol_formulation_dae(sys->formulation);
@@ -161,11 +176,12 @@ static void all_terms_match_finite_differences(void **state)
 {
   (void)state;
   static const int ends[3][2] = {{POL_GROUND, 0}, {1, POL_GROUND}, {0, 1}};
+  static const pol_joint_type types[3] = {POL_CYLINDRICAL, POL_PLANAR, POL_UNIVERSAL};
   uint64_t seed = 20260301;
   for (int kind = 0; kind < pol_formulation_count(); kind++)
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 9; k++) {
       system_t sys = {0};
-      create(&sys, (pol_formulation_kind)kind, ends[k][0], ends[k][1], &seed);
+      create(&sys, (pol_formulation_kind)kind, types[k / 3], ends[k % 3][0], ends[k % 3][1], &seed);
       const pol_pattern *W = sys.patterns.coupling, *B = sys.patterns.constraint;
       check_matrix(&sys, POL_JACOBIAN, B, POL_POSITION, sys.m);
       check_matrix(&sys, POL_CURVATURE, B, POL_VELOCITY, sys.m);
@@ -190,12 +206,14 @@ static void drives_have_rows_and_names(void **state)
   for (int kind = 0; kind < pol_formulation_count(); kind++) {
     system_t sys = {0};
     char text[128];
-    create(&sys, (pol_formulation_kind)kind, 0, 1, &seed);
-    assert_int_equal(sys.m, kind == POL_EULER_PARAMETERS ? 8 : kind == POL_DIRECTORS ? 18 : 6);
+    create(&sys, (pol_formulation_kind)kind, POL_CYLINDRICAL, 0, 1, &seed);
+    assert_int_equal(sys.m, kind == POL_EULER_PARAMETERS ? 9 : kind == POL_DIRECTORS ? 19 : 7);
     sys.dae->describe(sys.nv + 4, text, sizeof text, sys.dae->user);
-    assert_string_equal(text, "drive 'turn'");
+    assert_string_equal(text, "drive 'rotation'");
     sys.dae->describe(sys.nv + 5, text, sizeof text, sys.dae->user);
-    assert_string_equal(text, "drive 'slide'");
+    assert_string_equal(text, "drive 'translation'");
+    sys.dae->describe(sys.nv + 6, text, sizeof text, sys.dae->user);
+    assert_string_equal(text, "drive 'tip'");
     pol_point at = {.lambda = sys.lambda};
     assert_true(pol_formulation_drive_effort(sys.formulation, &at, 1) == -sys.lambda[5]);
     destroy(&sys);

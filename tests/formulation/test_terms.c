@@ -22,6 +22,7 @@ typedef struct system {
   int nv, m;
   double q[MAX_NQ], v[MAX_NV], vd[MAX_NV], lambda[MAX_M], history[MAX_HISTORY];
   double *scratch;
+  int global_axes; /* before create(): of the joints that can have them */
   void (*add_forces)(pol_mechanism *mechanism, uint64_t *seed); /* before create(); NULL for none */
 } system_t;
 
@@ -37,16 +38,22 @@ static int add_random_marker(pol_mechanism *mechanism, int body, uint64_t *seed)
 }
 
 static void add_random_joint(pol_mechanism *mechanism, const char *name, pol_joint_type type,
-                             int first_body, int second_body, uint64_t *seed)
+                             int global_axes, int first_body, int second_body, uint64_t *seed)
 {
   pol_joint joint = {.name = name, .type = type, .length = 0.8, .radius = 0.6};
   joint.locked = 1u + (unsigned)(*seed >> 40) % 63u; /* of a generic joint */
+  joint.global_axes = global_axes && pol_joint_locks_point(&joint);
   joint.marker[0] = add_random_marker(mechanism, first_body, seed);
   joint.marker[1] = add_random_marker(mechanism, second_body, seed);
   assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
 }
 
-/* A force and a torque in each frame, on both bodies, the forces off the centre of mass. */
+/* 1.7 at t = 0, where the terms are evaluated */
+static const pol_function scale = {
+    .type = POL_HARMONIC, .offset = 1.7, .amplitude = 2.0, .frequency = 3.0};
+
+/* A force and a torque in each frame, on both bodies, the forces off the centre of mass; two are
+ * scaled by a function of time. */
 static void add_random_forces(pol_mechanism *mechanism, uint64_t *seed)
 {
   static const char *const names[] = {"f global", "f body", "t global", "t body"};
@@ -54,15 +61,76 @@ static void add_random_forces(pol_mechanism *mechanism, uint64_t *seed)
     pol_force force = {.name = names[i],
                        .type = i < 2 ? POL_APPLIED_FORCE : POL_APPLIED_TORQUE,
                        .body = i == 0 || i == 3,
-                       .frame = i % 2 ? POL_BODY_AXES : POL_GLOBAL_AXES};
+                       .frame = i % 2 ? POL_BODY_AXES : POL_GLOBAL_AXES,
+                       .scale = i == 1 || i == 2 ? &scale : NULL};
     random_numbers(seed, force.vector, 3);
     random_numbers(seed, force.point, 3);
     assert_int_equal(pol_mechanism_add_force(mechanism, &force, NULL), POL_OK);
   }
 }
 
-/* Laws of position and velocity: supports and drag on both bodies, spring-dampers between them and
- * to the ground, the ground first and second.  Their actuators push with the given force. */
+/* A linear spring and damper between the centres of mass, and a damper of the second spin, as a
+ * program may write it. */
+static pol_status own_wrench(double t, const pol_motion motion[2], double wrench[12], void *user)
+{
+  const double *k = user;
+  (void)t;
+  for (int i = 0; i < 3; i++) {
+    wrench[9 + i] = -k[0] * (motion[1].position[i] - motion[0].position[i]) -
+                    k[1] * (motion[1].velocity[i] - motion[0].velocity[i]);
+    wrench[3 + i] = -wrench[9 + i];
+    wrench[6 + i] = -k[1] * motion[1].angular_velocity[i];
+  }
+  return POL_OK;
+}
+
+static pol_status own_derivatives(double t, const pol_motion motion[2], double by_position[12][12],
+                                  double by_velocity[12][12], void *user)
+{
+  const double *k = user;
+  (void)t;
+  (void)motion;
+  for (int i = 0; i < 3; i++) {
+    by_velocity[6 + i][6 + i] = -k[1];
+    for (int row = 0; row < 2; row++)
+      for (int col = 0; col < 2; col++) {
+        by_position[3 + 6 * row + i][3 + 6 * col + i] = row == col ? -k[0] : k[0];
+        by_velocity[3 + 6 * row + i][3 + 6 * col + i] = row == col ? -k[1] : k[1];
+      }
+  }
+  return POL_OK;
+}
+
+static double own_potential(const pol_motion motion[2], void *user)
+{
+  const double *k = user;
+  double square = 0.0;
+  for (int i = 0; i < 3; i++) {
+    double d = motion[1].position[i] - motion[0].position[i];
+    square += d * d;
+  }
+  return 0.5 * k[0] * square;
+}
+
+/* Markers turned by at most 0.52 rad: with bodies turned by at most 0.87 rad, two of them are never
+ * further than 2.8 rad from each other, and a bushing ends at 3. */
+static void add_bushing_markers(pol_mechanism *mechanism, int first, int second, uint64_t *seed,
+                                int marker[2])
+{
+  for (int i = 0; i < 2; i++) {
+    pol_marker end = {.name = "", .body = i == 0 ? first : second};
+    double w[3];
+    random_numbers(seed, end.position, 3);
+    random_numbers(seed, w, 3);
+    for (int j = 0; j < 3; j++) w[j] *= 0.3;
+    pol_so3_exp(w, end.rotation);
+    assert_int_equal(pol_mechanism_add_marker(mechanism, &end, &marker[i]), POL_OK);
+  }
+}
+
+/* Laws of position and velocity: supports and drag on both bodies, spring-dampers, bushings and a
+ * program's own force between them and to the ground, the ground first and second.  Actuators push
+ * with the given force, one of them scaled by a function of time. */
 static void add_laws(pol_mechanism *mechanism, double actuator, uint64_t *seed)
 {
   static const struct {
@@ -79,25 +147,44 @@ static void add_laws(pol_mechanism *mechanism, double actuator, uint64_t *seed)
       {"b to a", POL_SPRING_DAMPER, 1, 0, POL_SQUARED_SPRING},
       {"ground to a", POL_SPRING_DAMPER, POL_GROUND, 0, POL_SQUARED_SPRING},
       {"b to ground", POL_SPRING_DAMPER, 1, POL_GROUND, POL_LINEAR_SPRING},
+      {"bushing a to b", POL_BUSHING, 0, 1, POL_LINEAR_SPRING},
+      {"bushing b to a", POL_BUSHING, 1, 0, POL_LINEAR_SPRING},
+      {"bushing of a", POL_BUSHING, POL_GROUND, 0, POL_LINEAR_SPRING},
+      {"bushing of b", POL_BUSHING, 1, POL_GROUND, POL_LINEAR_SPRING},
+      {"own a to b", POL_CALLBACK_FORCE, 0, 1, POL_LINEAR_SPRING},
+      {"own b to ground", POL_CALLBACK_FORCE, 1, POL_GROUND, POL_LINEAR_SPRING},
   };
-  for (int i = 0; i < 8; i++) {
+  static double own[2] = {3.0, 0.7};
+  for (int i = 0; i < 14; i++) {
     pol_force force = {.name = laws[i].name,
                        .type = laws[i].type,
                        .body = laws[i].second,
                        .law = laws[i].law,
                        .length = 0.7,
                        .actuator = actuator,
-                       .coefficient = 0.4};
+                       .scale = i == 4 ? &scale : NULL,
+                       .coefficient = 0.4,
+                       .bodies = {laws[i].first, laws[i].second},
+                       .callback = {.wrench = own_wrench,
+                                    .derivatives = own_derivatives,
+                                    .potential = own_potential,
+                                    .user = own}};
     random_numbers(seed, force.point, 3);
     random_numbers(seed, force.anchor, 3);
     for (int k = 0; k < 3; k++) {
       force.stiffness[k] = 2.0 + random_number(seed);
       force.damping[k] = 2.0 + random_number(seed);
+      force.rotational_stiffness[k] = 2.0 + random_number(seed);
+      force.rotational_damping[k] = 2.0 + random_number(seed);
+      force.preload[k] = random_number(seed);
+      force.preload_torque[k] = random_number(seed);
     }
     if (force.type == POL_SPRING_DAMPER) {
       force.marker[0] = add_random_marker(mechanism, laws[i].first, seed);
       force.marker[1] = add_random_marker(mechanism, laws[i].second, seed);
     }
+    if (force.type == POL_BUSHING)
+      add_bushing_markers(mechanism, laws[i].first, laws[i].second, seed, force.marker);
     assert_int_equal(pol_mechanism_add_force(mechanism, &force, NULL), POL_OK);
   }
 }
@@ -201,6 +288,7 @@ static void create(system_t *sys, pol_joint_type type, pol_formulation_kind kind
                    uint64_t *seed)
 {
   static const double gravity[3] = {0.3, -2.0, -9.81};
+  int global = sys->global_axes;
   pol_body body;
   assert_int_equal(pol_mechanism_create(&sys->mechanism), POL_OK);
   pol_mechanism_set_gravity(sys->mechanism, gravity);
@@ -209,13 +297,13 @@ static void create(system_t *sys, pol_joint_type type, pol_formulation_kind kind
     assert_int_equal(pol_mechanism_add_body(sys->mechanism, &body, NULL), POL_OK);
   }
   if (kind == POL_SO3_PIVOT) {
-    add_random_joint(sys->mechanism, "pivot a", POL_SPHERICAL, POL_GROUND, 0, seed);
-    add_random_joint(sys->mechanism, "pivot b", POL_SPHERICAL, 1, POL_GROUND, seed);
+    add_random_joint(sys->mechanism, "pivot a", POL_SPHERICAL, 0, POL_GROUND, 0, seed);
+    add_random_joint(sys->mechanism, "pivot b", POL_SPHERICAL, 0, 1, POL_GROUND, seed);
   } else {
-    add_random_joint(sys->mechanism, "first", type, swapped ? 0 : POL_GROUND,
+    add_random_joint(sys->mechanism, "first", type, global, swapped ? 0 : POL_GROUND,
                      swapped ? POL_GROUND : 0, seed);
   }
-  add_random_joint(sys->mechanism, "second", type, swapped, 1 - swapped, seed);
+  add_random_joint(sys->mechanism, "second", type, global, swapped, 1 - swapped, seed);
   uint64_t own_seed = *seed; /* so that all else is the same with and without forces */
   if (sys->add_forces) sys->add_forces(sys->mechanism, &own_seed);
   finish(sys, kind, seed);
@@ -378,22 +466,31 @@ static void check_all(system_t *sys)
   check_forces(sys);
 }
 
+/* Types that lock a point, and the generic one, which may. */
+static int can_be_global(pol_joint_type type)
+{
+  return type == POL_GENERIC || pol_joint_locks_point(&(pol_joint){.type = type});
+}
+
 static void all_terms_match_finite_differences(void **state)
 {
   (void)state;
-  uint64_t seed = 20260101;
+  uint64_t seed = 20260101, global_seed = 20260102;
   int cases = 0;
   for (int kind = 0; kind < pol_formulation_count(); kind++)
     for (int type = 0; pol_joint_type_name((pol_joint_type)type); type++)
-      for (int swapped = 0; swapped < 2; swapped++) {
-        system_t sys = {0};
+      for (int variant = 0; variant < 4; variant++) {
+        system_t sys = {.global_axes = variant / 2};
+        int swapped = variant % 2;
+        if (sys.global_axes && !can_be_global((pol_joint_type)type)) continue;
         if (kind == POL_DIRECTORS && type >= POL_ROLLING_SPHERE) continue; /* not quadratic */
         cases++;
-        create(&sys, (pol_joint_type)type, (pol_formulation_kind)kind, swapped, &seed);
+        create(&sys, (pol_joint_type)type, (pol_formulation_kind)kind, swapped,
+               sys.global_axes ? &global_seed : &seed);
         check_all(&sys);
         destroy(&sys);
       }
-  assert_int_equal(cases, 2 * 15 * pol_formulation_count() - 2 * 2);
+  assert_int_equal(cases, 2 * (15 + 6) * pol_formulation_count() - 2 * 2);
 }
 
 /* The balance's force without and with forces, all else the same; the loaded system stays. */
@@ -658,8 +755,10 @@ static void forces_do_the_work_of_their_definition(void **state)
       const double *R = body.rotation, *w = body.angular_velocity_global, *u = body.velocity;
       for (int i = 0; i < 3; i++) {
         const double *f = force->vector, *p = force->point;
+        const double factor = force->scale ? 1.7 : 1.0;
         int turns = force->frame == POL_BODY_AXES;
         global[i] = turns ? R[3 * i] * f[0] + R[3 * i + 1] * f[1] + R[3 * i + 2] * f[2] : f[i];
+        global[i] *= factor;
         arm[i] = R[3 * i] * p[0] + R[3 * i + 1] * p[1] + R[3 * i + 2] * p[2];
       }
       double at_point[3] = {u[0] + w[1] * arm[2] - w[2] * arm[1],
@@ -788,13 +887,13 @@ static void create_mixed(system_t *sys, pol_joint_type type, pol_formulation_kin
     assert_int_equal(pol_mechanism_add_body(sys->mechanism, &body, NULL), POL_OK);
   }
   if (kind == POL_SO3_PIVOT) {
-    add_random_joint(sys->mechanism, "pivot a", POL_SPHERICAL, POL_GROUND, A, seed);
-    add_random_joint(sys->mechanism, "pivot b", POL_SPHERICAL, B, POL_GROUND, seed);
+    add_random_joint(sys->mechanism, "pivot a", POL_SPHERICAL, 0, POL_GROUND, A, seed);
+    add_random_joint(sys->mechanism, "pivot b", POL_SPHERICAL, 0, B, POL_GROUND, seed);
   }
-  add_random_joint(sys->mechanism, "p-a", type, P, A, seed);
-  add_random_joint(sys->mechanism, "b-p", type, B, P, seed);
-  add_random_joint(sys->mechanism, "p-q", type, P, Q, seed);
-  add_random_joint(sys->mechanism, "ground-q", type, POL_GROUND, Q, seed);
+  add_random_joint(sys->mechanism, "p-a", type, 0, P, A, seed);
+  add_random_joint(sys->mechanism, "b-p", type, 0, B, P, seed);
+  add_random_joint(sys->mechanism, "p-q", type, 0, P, Q, seed);
+  add_random_joint(sys->mechanism, "ground-q", type, 0, POL_GROUND, Q, seed);
   add_mixed_forces(sys->mechanism, seed);
   finish(sys, kind, seed);
 }

@@ -26,7 +26,8 @@ echo "--- install"
 for file in bin/polhode include/polhode/polhode.h "$libdir/libpolhode.a" "$libdir/libpolhode.so" \
   "$libdir/pkgconfig/polhode.pc" "$libdir/cmake/polhode/polhodeConfig.cmake" \
   share/doc/polhode/LICENSE share/polhode/models/bruels-cardona-2010/heavy_top.json \
-  share/polhode/schema; do
+  share/polhode/schema share/man/man1/polhode.1 share/man/man1/polhode-run.1 \
+  share/bash-completion/completions/polhode share/zsh/site-functions/_polhode; do
   [ -e "$prefix/$file" ] || fail "$file is not installed"
 done
 
@@ -45,6 +46,18 @@ diff declared shown || fail "declared (<) and exported (>) functions differ"
 echo "--- the installed command runs an installed model"
 "$prefix/bin/polhode" check "$prefix/share/polhode/models/bruels-cardona-2010/heavy_top.json" ||
   fail "polhode check"
+
+echo "--- manual pages and completion are those that the command prints, one page a command"
+"$prefix/bin/polhode" completion bash | cmp - "$prefix/share/bash-completion/completions/polhode" ||
+  fail "completion of bash"
+"$prefix/bin/polhode" completion zsh | cmp - "$prefix/share/zsh/site-functions/_polhode" ||
+  fail "completion of zsh"
+commands=$("$prefix/bin/polhode" help | sed -n '/^commands$/,/^$/s/^  \([a-z]*\).*/\1/p')
+[ -n "$commands" ] || fail "polhode help lists no commands"
+for command in $commands; do
+  "$prefix/bin/polhode" man "$command" | cmp - "$prefix/share/man/man1/polhode-$command.1" ||
+    fail "manual page of $command"
+done
 
 echo "--- pkg-config"
 export PKG_CONFIG_PATH="$lib/pkgconfig"

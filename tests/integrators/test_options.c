@@ -171,18 +171,80 @@ static void test_methods(void **state)
     assert_ptr_equal(pol_method_find(method->name), method);
     assert_true(strlen(method->title) > 0 && strlen(method->order) > 0);
     assert_true(strlen(method->conserves) > 0 && strlen(method->source) > 0);
-    options.method = method->name;
+    assert_int_equal(pol_options_set_method(&options, method->name), POL_OK);
+    assert_string_equal(options.method, method->name);
     assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
   }
+  pol_options options = pol_options_default();
+  assert_int_equal(pol_options_set_method(&options, "nothing"), POL_BAD_ARGUMENT);
+  assert_string_equal(options.method, "geom1");
+}
+
+/* The names newmark and hht promise their parameters. */
+static void test_named_parameters(void **state)
+{
+  (void)state;
+  char message[256];
+  pol_options options = pol_options_default();
+  options.method = "newmark";
+  assert_int_equal(pol_options_validate(&options, message, sizeof message), POL_BAD_ARGUMENT);
+  assert_non_null(strstr(message, "newmark has the parameters gamma and beta"));
+  options.method = "hht";
+  assert_int_equal(pol_options_validate(&options, message, sizeof message), POL_BAD_ARGUMENT);
+  assert_non_null(strstr(message, "hht has the parameter alpha"));
+  for (int k = 0; k <= 3; k++) {
+    pol_options_set_hht(&options, -k / 9.0);
+    assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
+    assert_false(pol_options_warning(&options, message, sizeof message));
+  }
+  pol_options_set_hht(&options, -0.34);
+  assert_int_equal(pol_options_validate(&options, NULL, 0), POL_BAD_ARGUMENT);
+  pol_options_set_hht(&options, 0.01);
+  assert_int_equal(pol_options_validate(&options, NULL, 0), POL_BAD_ARGUMENT);
+  pol_options_set_newmark(&options, 0.75, 0.390625);
+  assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
+  assert_true(pol_options_warning(&options, message, sizeof message)); /* first order */
+}
+
+static void assert_broken(const pol_options *options, const char *rule)
+{
+  char message[256];
+  assert_int_equal(pol_options_validate(options, message, sizeof message), POL_BAD_ARGUMENT);
+  assert_string_equal(message, rule);
+}
+
+static void test_control(void **state)
+{
+  (void)state;
+  pol_options options = pol_options_default();
+  options.control.rtol = -1.0;
+  assert_broken(&options, "rtol must not be negative");
+  options.control.rtol = 0.0;
+  assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
+  options.control.atol_rotation = 0.0;
+  assert_broken(&options, "rtol and atol must not both be 0");
+  options.control.atol_rotation = HUGE_VAL;
+  assert_broken(&options, "atol must not be negative");
+  options = pol_options_default();
+  options.control.min_step = 2.0;
+  assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
+  options.control.max_step = 1.0;
+  assert_broken(&options, "min_step must not be above max_step");
+  options.control.first_step = nan("");
+  assert_broken(&options, "first_step, min_step and max_step must not be negative");
+  options = pol_options_default();
+  options.newton.exact_iterations = -1;
+  assert_broken(&options, "newton.exact_iterations must not be negative");
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_default),    cmocka_unit_test(test_method),
-      cmocka_unit_test(test_newton),     cmocka_unit_test(test_enumerations),
-      cmocka_unit_test(test_parameters), cmocka_unit_test(test_sigma),
-      cmocka_unit_test(test_rho_inf),    cmocka_unit_test(test_methods),
+      cmocka_unit_test(test_default),          cmocka_unit_test(test_method),
+      cmocka_unit_test(test_newton),           cmocka_unit_test(test_enumerations),
+      cmocka_unit_test(test_parameters),       cmocka_unit_test(test_sigma),
+      cmocka_unit_test(test_rho_inf),          cmocka_unit_test(test_methods),
+      cmocka_unit_test(test_named_parameters), cmocka_unit_test(test_control),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

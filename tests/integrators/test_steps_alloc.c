@@ -15,6 +15,29 @@ static const pol_solver_kind solvers[] = {POL_SOLVER_DENSE, POL_SOLVER_SPARSE};
 
 enum { STEPS = 300, MAX_REPIVOTED = 3, MAX_Q = 7, MAX_V = 7 };
 
+static double fall(const pol_state *at, void *user)
+{
+  (void)user;
+  return at->q[0] - 0.5;
+}
+
+/* Steps of variable size, the solution within them and events; some of the steps are rejected. */
+static void check_adapted_steps(pol_integrator *integrator, int allowed, long live)
+{
+  const pol_state *now = pol_integrator_state(integrator);
+  double end = now->t + 0.1, q[MAX_Q], v[MAX_V], found;
+  int allocating = 0;
+  while (now->t < end) {
+    alloc_fail_at(0);
+    pol_status status = pol_integrator_adapt(integrator, end);
+    pol_integrator_interpolate(integrator, now->t, q, v, NULL, NULL);
+    pol_integrator_find_event(integrator, fall, NULL, 0, &found);
+    allocating += alloc_count() > 0;
+    if (status || allocating > allowed || alloc_live() != live)
+      fail_msg("t = %g: status %d, %ld allocations", now->t, (int)status, alloc_count());
+  }
+}
+
 /* Some turns of the top, from the first step on; also over a change of the step size. */
 static void check_steps(const pol_formulation *formulation, const pol_options *options)
 {
@@ -37,6 +60,7 @@ static void check_steps(const pol_formulation *formulation, const pol_options *o
                (int)options->solver, n + 1, (int)status, alloc_count());
   }
   assert_int_equal(pol_integrator_counts(integrator)->steps, STEPS);
+  check_adapted_steps(integrator, allowed, live);
   pol_integrator_free(&integrator);
 }
 
@@ -75,7 +99,7 @@ static void test_methods(void **state)
   assert_int_equal(pol_formulation_create(&formulation, mechanism, POL_SO3XR3), POL_OK);
   for (int m = 0; m < pol_method_count(); m++) {
     pol_options options = pol_options_default();
-    options.method = pol_method_at(m)->name;
+    assert_int_equal(pol_options_set_method(&options, pol_method_at(m)->name), POL_OK);
     if (strcmp(options.method, "linear") == 0) continue; /* not on a Lie group */
     if (pol_integrator_supports(pol_formulation_dae(formulation), &options, NULL, 0)) continue;
     check_steps(formulation, &options);

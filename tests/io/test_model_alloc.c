@@ -80,7 +80,16 @@ static void joints_and_forces_of_every_form(void **state)
                       "\"n\"], \"length\": 1}],"
                       "\"forces\": [{\"name\": \"f\", \"type\": \"torque\", \"body\": \"a\","
                       "\"torque\": [1,2,3]}, {\"name\": \"g\", \"type\": \"support\","
-                      "\"body\": \"b\", \"stiffness\": [1,2,3], \"damping\": 1}],"
+                      "\"body\": \"b\", \"stiffness\": [1,2,3], \"damping\": 1},"
+                      "{\"name\": \"h\", \"type\": \"bushing\", \"markers\": [\"m\", \"n\"],"
+                      "\"stiffness\": 1}, {\"name\": \"i\", \"type\": \"spring-damper\","
+                      "\"bodies\": [\"a\", \"b\"], \"points\": [[0,0,1],[0,0,0]],"
+                      "\"stiffness\": 1, \"scale\": {\"type\": \"table\", \"times\": [0, 1],"
+                      "\"values\": [1, 2]}}, {\"name\": \"o\", \"type\": \"force\","
+                      "\"marker\": \"m\", \"frame\": \"marker\", \"force\": [1,0,0],"
+                      "\"scale\": {\"type\": \"polynomial\", \"coefficients\": [1]}}],"
+                      "\"drives\": [{\"name\": \"p\", \"marker\": \"m\", \"coordinate\": \"x\","
+                      "\"function\": {\"type\": \"constant\", \"value\": 0}}],"
                       "\"simulation\": {\"step\": 1, \"end\": 2}}"};
   assert_true(alloc_exhaust(read_input, &in) > 50);
 }
@@ -121,6 +130,22 @@ static void drives(void **state)
   input keys = {.path = POLHODE_SOURCE_DIR "/tests/data/bad-models/function-keys.json",
                 .num_errors = 10};
   assert_true(alloc_exhaust(read_input, &keys) > 50);
+}
+
+static void expressions(void **state)
+{
+  (void)state;
+  input in = {.path = POLHODE_SOURCE_DIR "/models/examples/pid_pendulum.json"};
+  assert_true(alloc_exhaust(read_input, &in) > 100);
+  input names = {.path = POLHODE_SOURCE_DIR "/tests/data/bad-models/expression-names.json",
+                 .num_errors = 7};
+  assert_true(alloc_exhaust(read_input, &names) > 100);
+  input syntax = {.path = POLHODE_SOURCE_DIR "/tests/data/bad-models/expression-syntax.json",
+                  .num_errors = 12};
+  assert_true(alloc_exhaust(read_input, &syntax) > 100);
+  input circle = {.path = POLHODE_SOURCE_DIR "/tests/data/bad-models/expression-circle.json",
+                  .num_errors = 1};
+  assert_true(alloc_exhaust(read_input, &circle) > 100);
 }
 
 static void a_model_with_many_errors(void **state)
@@ -179,6 +204,7 @@ int main(void)
       cmocka_unit_test(joints_and_forces_of_every_form),
       cmocka_unit_test(couplings_and_locks),
       cmocka_unit_test(drives),
+      cmocka_unit_test(expressions),
       cmocka_unit_test(a_model_with_many_errors),
       cmocka_unit_test(odd_keys_and_refused_numbers),
       cmocka_unit_test(syntax_errors),

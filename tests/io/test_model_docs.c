@@ -41,7 +41,7 @@ static void examples_are_good_models(void **state)
     count++;
     start = end + 1;
   }
-  assert_true(count >= 14);
+  assert_true(count >= 20);
   free(text);
 }
 
@@ -92,9 +92,13 @@ static void schema_lists_every_name(void **state)
   assert_int_equal(json_array_size(types), POL_ROLLING_DISK + 1);
   for (int i = 0; i <= POL_ROLLING_DISK; i++)
     assert_item(types, i, pol_joint_type_name((pol_joint_type)i));
-  assert_int_equal(json_array_size(forces), POL_JOINT_SPRING + 1);
-  for (int i = 0; i <= POL_JOINT_SPRING; i++)
+  assert_int_equal(json_array_size(forces), POL_CALLBACK_FORCE);
+  for (int i = 0; i < POL_CALLBACK_FORCE; i++)
     assert_item(forces, i, pol_force_type_name((pol_force_type)i));
+  json_t *coordinates = find(*state, "definitions/drive/properties/coordinate/enum");
+  assert_int_equal(json_array_size(coordinates), POL_DRIVE_Z + 1);
+  for (int i = 0; i <= POL_DRIVE_Z; i++)
+    assert_item(coordinates, i, pol_coordinate_name((pol_coordinate)i));
   json_t *laws = find(*state, "definitions/force/properties/law/enum");
   assert_int_equal(json_array_size(laws), POL_SQUARED_SPRING + 1);
   for (int i = 0; i <= POL_SQUARED_SPRING; i++)
@@ -156,11 +160,17 @@ static void schema_has_no_unknown_keys(void **state)
   assert_known_keys(schema, "definitions/joint/properties", "{\"joints\": [@]}");
   assert_known_keys(schema, "definitions/force/properties", "{\"forces\": [@]}");
   assert_known_keys(schema, "definitions/drive/properties", "{\"drives\": [@]}");
+  assert_known_keys(schema, "definitions/variable/properties", "{\"variables\": [@]}");
+  assert_known_keys(schema, "definitions/state/properties", "{\"states\": [@]}");
   assert_known_keys(schema, "definitions/coupling/properties", "{\"couplings\": [@]}");
   assert_known_keys(schema, "definitions/function/properties", "{\"drives\": [{\"function\": @}]}");
   assert_known_keys(schema, "definitions/simulation/properties", "{\"simulation\": @}");
   assert_known_keys(schema, "definitions/simulation/properties/newton/properties",
                     "{\"simulation\": {\"newton\": @}}");
+  assert_known_keys(schema, "definitions/simulation/properties/control/properties",
+                    "{\"simulation\": {\"control\": @}}");
+  assert_known_keys(schema, "definitions/simulation/properties/output/properties",
+                    "{\"simulation\": {\"output\": @}}");
 }
 
 int main(void)

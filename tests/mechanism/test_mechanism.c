@@ -351,7 +351,7 @@ static void laws_give_their_forces(void **state)
 
   /* d = (3, 4, 0), d' = (0, 3, 4): F = -(30, 86, 12), in body axes -(86, -30, 12) */
   const double expected_support[6] = {-60, -172, 0, -30, -86, -12};
-  assert_int_equal(pol_force_wrenches(&kernel, &ground, &body, wrench), POL_OK);
+  assert_int_equal(pol_force_wrenches(&kernel, 0.0, &ground, &body, wrench), POL_OK);
   assert_near(wrench[1], expected_support, 6, 1e-14);
   assert_true(pol_force_potential(&kernel, &ground, &body) == 0.5 * (90.0 + 320.0));
 
@@ -359,7 +359,7 @@ static void laws_give_their_forces(void **state)
   const double F[3] = {-66.8 * 0.6, -66.8 * 0.8, 0.0};
   const double expected_spring[6] = {2.0 * F[0], 2.0 * F[1], 0.0, F[0], F[1], 0.0};
   kernel.force = &spring;
-  assert_int_equal(pol_force_wrenches(&kernel, &ground, &body, wrench), POL_OK);
+  assert_int_equal(pol_force_wrenches(&kernel, 0.0, &ground, &body, wrench), POL_OK);
   assert_near(wrench[1], expected_spring, 6, 1e-13);
   for (int i = 0; i < 3; i++) assert_true(wrench[0][3 + i] == -wrench[1][3 + i]);
   assert_true(pol_force_potential(&kernel, &ground, &body) == 50.0);
@@ -367,13 +367,13 @@ static void laws_give_their_forces(void **state)
   /* the same spring in squared length: 2 k l (25 - 16) = 9000, with 8966.8 in all */
   spring.law = POL_SQUARED_SPRING;
   const double expected_squared[3] = {-8966.8 * 0.6, -8966.8 * 0.8, 0.0};
-  assert_int_equal(pol_force_wrenches(&kernel, &ground, &body, wrench), POL_OK);
+  assert_int_equal(pol_force_wrenches(&kernel, 0.0, &ground, &body, wrench), POL_OK);
   assert_near(wrench[1] + 3, expected_squared, 3, 1e-11);
   assert_true(pol_force_potential(&kernel, &ground, &body) == 4050.0);
 
   const double expected_drag[6] = {0, 0, 0, 0, -7.5, -10};
   kernel = (pol_force_kernel){.force = &drag, .body = {POL_GROUND, 0}};
-  assert_int_equal(pol_force_wrenches(&kernel, &ground, &body, wrench), POL_OK);
+  assert_int_equal(pol_force_wrenches(&kernel, 0.0, &ground, &body, wrench), POL_OK);
   assert_near(wrench[1], expected_drag, 6, 1e-14);
   assert_true(pol_force_potential(&kernel, &ground, &body) == 0.0);
 }
@@ -390,13 +390,13 @@ static void a_spring_without_length_asks_for_a_retry(void **state)
   pol_force_blocks blocks;
   double wrench[2][6];
   const double zero[12] = {0.0};
-  assert_int_equal(pol_force_wrenches(&kernel, &frame, &frame, wrench), POL_RETRY);
+  assert_int_equal(pol_force_wrenches(&kernel, 0.0, &frame, &frame, wrench), POL_RETRY);
   assert_near(wrench[0], zero, 12, 0.0);
-  assert_int_equal(pol_force_derivatives(&kernel, &frame, &frame, &blocks), POL_RETRY);
+  assert_int_equal(pol_force_derivatives(&kernel, 0.0, &frame, &frame, &blocks), POL_RETRY);
   kernel.force = &drag;
-  assert_int_equal(pol_force_wrenches(&kernel, &frame, &frame, wrench), POL_OK);
+  assert_int_equal(pol_force_wrenches(&kernel, 0.0, &frame, &frame, wrench), POL_OK);
   assert_near(wrench[0], zero, 12, 0.0);
-  assert_int_equal(pol_force_derivatives(&kernel, &frame, &frame, &blocks), POL_OK);
+  assert_int_equal(pol_force_derivatives(&kernel, 0.0, &frame, &frame, &blocks), POL_OK);
   for (int i = 0; i < 12; i++) assert_near(blocks.by_velocity[i], zero, 12, 0.0);
 }
 
@@ -422,14 +422,14 @@ static void forces_act_in_their_frame(void **state)
     pol_force_kernel kernel = {.force = &force, .body = {POL_GROUND, 0}};
     memcpy(force.vector, f, sizeof f);
     force.point[2] = 2.0;
-    assert_int_equal(pol_force_wrenches(&kernel, NULL, &body, wrench), POL_OK);
+    assert_int_equal(pol_force_wrenches(&kernel, 0.0, NULL, &body, wrench), POL_OK);
     assert_near(wrench[1], table[i].wrench, 6, 0.0);
   }
   assert_string_equal(pol_force_type_name(POL_APPLIED_TORQUE), "torque");
   assert_string_equal(pol_force_frame_name(POL_BODY_AXES), "body");
   assert_string_equal(pol_force_type_name(POL_SPRING_DAMPER), "spring-damper");
   assert_string_equal(pol_force_type_name(POL_JOINT_SPRING), "joint-spring");
-  assert_null(pol_force_type_name((pol_force_type)(POL_JOINT_SPRING + 1)));
+  assert_null(pol_force_type_name((pol_force_type)(POL_CALLBACK_FORCE + 1)));
   assert_null(pol_force_frame_name((pol_force_frame)2));
 }
 

@@ -1,0 +1,150 @@
+/* The watch of watch.h: when to look, and what counts as a singular position. */
+#include "analysis/watch.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "dae/independence.h"
+
+enum {
+  MAX_PAUSE = 20,    /* steps without a look */
+  MAX_SIZE = 250000, /* numbers in the full matrix */
+};
+static const double choose_again_below = 0.3; /* of the distance at the last choice */
+static const double near_distance = 1e-3;     /* of all distances up to 1 */
+static const double singular_distance = 1e-8; /* at a singular position, to round-off */
+
+struct pol_watch {
+  const pol_formulation *formulation;
+  pol_integrator *integrator;
+  const pol_dae *dae;
+  pol_independence *independence;
+  int pause;          /* steps until the next look */
+  int constraint;     /* the most dependent one at the last look; -1 if there was none */
+  double t, distance; /* of the last look */
+  double rate;        /* at which the distance has fallen since the one before */
+  double chosen;      /* the distance when the redundant constraints were chosen */
+  int inside;         /* a position has been told, */
+  double leave_at;    /* and is left behind where d exceeds this */
+};
+
+pol_status pol_watch_create(pol_watch **watch, const pol_formulation *formulation,
+                            pol_integrator *integrator)
+{
+  const pol_dae *dae = pol_formulation_dae(formulation);
+  double size = (double)dae->group.nv * (double)pol_dae_num_constraints(dae);
+  *watch = NULL;
+  if (size == 0.0 || size > MAX_SIZE) return POL_OK;
+  pol_watch *w = calloc(1, sizeof *w);
+  if (!w) return POL_NO_MEMORY;
+  w->formulation = formulation;
+  w->integrator = integrator;
+  w->dae = dae;
+  w->constraint = -1;
+  pol_status status =
+      pol_independence_create(&w->independence, dae, pol_integrator_dropped(integrator));
+  if (status)
+    pol_watch_free(&w);
+  else
+    *watch = w;
+  return status;
+}
+
+void pol_watch_free(pol_watch **watch)
+{
+  if (!*watch) return;
+  pol_independence_free(&(*watch)->independence);
+  free(*watch);
+  *watch = NULL;
+}
+
+/* Counts a singular position; the first is told. */
+static void tell(const pol_watch *w, pol_singular *singular)
+{
+  if (singular->count++ > 0) return;
+  singular->t = w->t;
+  pol_dae_describe(w->dae, w->dae->group.nv + w->constraint, singular->where,
+                   sizeof singular->where);
+}
+
+/* The fastest rotation of a body. */
+static double fastest_turn(const pol_watch *w, const pol_state *state)
+{
+  double result = 0.0;
+  int count = pol_mechanism_num_bodies(pol_formulation_mechanism(w->formulation));
+  for (int b = 0; b < count; b++) {
+    pol_body_state body;
+    pol_formulation_body_state(w->formulation, state->q, state->v, b, &body);
+    const double *omega = body.angular_velocity;
+    result = fmax(result, sqrt(omega[0] * omega[0] + omega[1] * omega[1] + omega[2] * omega[2]));
+  }
+  return result;
+}
+
+/* Measures d and the rate at which it falls; 0 if that is not possible. */
+static int measure(pol_watch *w, const pol_state *state)
+{
+  pol_point at = pol_state_point(state);
+  double distance;
+  int constraint;
+  if (pol_independence_measure(w->independence, &at, &distance, &constraint) || constraint < 0)
+    return 0;
+  if (w->constraint < 0)
+    w->rate = 0.0;
+  else if (state->t > w->t)
+    w->rate = (w->distance - distance) / (state->t - w->t);
+  w->constraint = constraint;
+  w->distance = distance;
+  w->t = state->t;
+  return 1;
+}
+
+/* Whether d would vanish within the next step, or has. */
+static int is_reached(const pol_watch *w, double h)
+{
+  return w->distance <= w->rate * h || w->distance <= singular_distance;
+}
+
+/* Lets the integrator drop other redundant constraints if what it keeps has become dependent. */
+static int choose_again(pol_watch *w, const pol_state *state, double h)
+{
+  double rate = w->rate;
+  if (w->distance > choose_again_below * w->chosen && !is_reached(w, h)) return 1;
+  if (pol_integrator_choose_constraints(w->integrator)) return 1;
+  pol_independence_drop(w->independence, pol_integrator_dropped(w->integrator));
+  if (!measure(w, state)) return 0;
+  w->rate = rate; /* as far as is known */
+  w->chosen = w->distance;
+  return 1;
+}
+
+void pol_watch_look(pol_watch *watch, const pol_state *state, double h, pol_singular *singular)
+{
+  pol_watch *w = watch;
+  if (!w || w->pause-- > 0) return;
+  int first = w->constraint < 0;
+  w->pause = 0;
+  if (!measure(w, state)) return;
+  if (first) w->chosen = w->distance;
+  if (!choose_again(w, state, h)) return;
+
+  if (w->inside && w->distance > w->leave_at) w->inside = 0;
+  if (is_reached(w, h) && !w->inside) {
+    tell(w, singular);
+    w->inside = 1;
+    w->leave_at = 2.0 * fmax(w->distance, singular_distance);
+  }
+  double fastest = fmax(fabs(w->rate), fastest_turn(w, state));
+  if (h > 0.0) w->pause = (int)fmin(0.5 * w->distance / (fastest * h + DBL_MIN), MAX_PAUSE);
+}
+
+int pol_watch_is_near(pol_watch *watch, const pol_state *state, double h, char *where, size_t size)
+{
+  pol_watch *w = watch;
+  if (!w || !measure(w, state)) return 0;
+  if (w->distance > near_distance && w->distance > 4.0 * w->rate * h) return 0;
+  pol_dae_describe(w->dae, w->dae->group.nv + w->constraint, where, size);
+  return 1;
+}

@@ -1,0 +1,154 @@
+/* polhode help: what the table of commands says, for people and as JSON. */
+#include <jansson.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/json_out.h"
+#include "cli/terminal.h"
+
+const char cli_first_steps[] = "  polhode check models/examples/pendulum.json\n"
+                               "  polhode run models/examples/pendulum.json --out pendulum.csv\n"
+                               "  polhode help run";
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+void cli_print_overview(FILE *to)
+{
+  enum { COLUMN = 14 };
+  fprintf(to, "polhode %s: simulation of constrained multibody systems\n\n", pol_version());
+  fprintf(to, "usage: polhode COMMAND [ARGUMENTS]\n\n");
+  cli_print_heading(to, "commands");
+  const cli_command *command;
+  for (int i = 0; (command = cli_command_at(i)); i++)
+    cli_print_entry(to, 2, CLI_BOLD, command->name, COLUMN, command->summary);
+  fprintf(to, "\n");
+  cli_print_heading(to, "options");
+  cli_print_entry(to, 2, CLI_BOLD, "--help", COLUMN, "print this text, or that of a command");
+  cli_print_entry(to, 2, CLI_BOLD, "--version", COLUMN, "print the version");
+  fprintf(to, "\n");
+  cli_print_heading(to, "first steps, in a clone of polhode");
+  fprintf(to, "%s\n", cli_first_steps);
+}
+
+/* "--out FILE.csv" */
+static void name_option(const cli_option *option, char *text, size_t size)
+{
+  snprintf(text, size, "%s%s%s", option->name, option->argument != NULL ? " " : "",
+           option->argument != NULL ? option->argument : "");
+}
+
+void cli_print_help(const cli_command *command)
+{
+  const cli_option *option;
+  char name[80];
+  size_t column = 0;
+  for (int i = 0; (option = cli_command_option(command, i)); i++) {
+    name_option(option, name, sizeof name);
+    if (strlen(name) > column) column = strlen(name);
+  }
+  printf("usage: polhode %s%s%s [OPTIONS]\n\n%s\n\n", command->name,
+         command->operand != NULL ? " " : "", command->operand != NULL ? command->operand : "",
+         command->text);
+  cli_print_heading(stdout, "options");
+  for (int i = 0; (option = cli_command_option(command, i)); i++) {
+    name_option(option, name, sizeof name);
+    cli_print_entry(stdout, 2, CLI_BOLD, name, (int)column + 4, option->help);
+  }
+  printf("\n");
+  cli_print_heading(stdout, "examples, in a clone of polhode");
+  printf("%s\n", command->examples);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+/* The lines of the examples, without the blanks before them. */
+static json_t *examples_json(const char *examples)
+{
+  json_t *list = json_array();
+  while (*examples != '\0') {
+    examples += strspn(examples, " \n");
+    size_t length = strcspn(examples, "\n");
+    if (json_array_append_new(list, json_stringn(examples, length)) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+    examples += length;
+  }
+  return list;
+}
+
+static json_t *options_json(const cli_command *command)
+{
+  json_t *list = json_array();
+  const cli_option *option;
+  for (int i = 0; (option = cli_command_option(command, i)); i++) {
+    json_t *item = json_pack("{s:s, s:s?, s:s}", "name", option->name, "argument", option->argument,
+                             "help", option->help);
+    if (json_array_append_new(list, item) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+static json_t *command_json(const cli_command *command)
+{
+  return json_pack("{s:s, s:s, s:s?, s:s, s:o, s:o}", //
+                   "name", command->name,             //
+                   "summary", command->summary,       //
+                   "operand", command->operand,       //
+                   "text", command->text,             //
+                   "options", options_json(command),  //
+                   "examples", examples_json(command->examples));
+}
+
+static json_t *overview_json(void)
+{
+  json_t *list = json_array();
+  const cli_command *command;
+  for (int i = 0; (command = cli_command_at(i)); i++)
+    if (json_array_append_new(list, command_json(command)) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  return json_pack("{s:s, s:o, s:o}", "version", pol_version(), "commands", list, "examples",
+                   examples_json(cli_first_steps));
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+static int help(const cli_args *args)
+{
+  const cli_command *command = NULL;
+  if (args->operand != NULL && !(command = cli_command_find(args->operand, args->json)))
+    return CLI_INVALID;
+  if (args->json)
+    return cli_json_print(command != NULL ? command_json(command) : overview_json()) == 0
+               ? CLI_DONE
+               : CLI_FAILED;
+  if (command != NULL)
+    cli_print_help(command);
+  else
+    cli_print_overview(stdout);
+  return CLI_DONE;
+}
+
+static const cli_option options[] = {
+    {"--json", NULL, "print one JSON object instead of text", CLI_FLAG, offsetof(cli_args, json),
+     NULL},
+};
+
+const cli_command cli_help = {
+    .name = "help",
+    .summary = "explain a command, with examples",
+    .operand = "[COMMAND]",
+    .text = "Lists the commands, or explains one of them: what it does, its options,\n"
+            "examples. polhode COMMAND --help prints the same.",
+    .examples = "  polhode help\n"
+                "  polhode help run\n"
+                "  polhode help --json",
+    .options = options,
+    .num_options = sizeof options / sizeof options[0],
+    .run = help,
+};

@@ -1,0 +1,27 @@
+/* How independent the constraints of a dae are at a point, by a rank-revealing QR decomposition of
+ * M^-1/2 B^T with M by its diagonal and the columns, one for each constraint, of length one. */
+#ifndef POLHODE_DAE_INDEPENDENCE_H
+#define POLHODE_DAE_INDEPENDENCE_H
+
+#include "dae/dae.h"
+
+typedef struct pol_independence pol_independence;
+
+/* Of all constraints but those with dropped[i] != 0 (m flags; may be NULL).  Holds a full matrix of
+ * nv x m numbers; the dae must outlive it. */
+pol_status pol_independence_create(pol_independence **independence, const pol_dae *dae,
+                                   const unsigned char *dropped);
+void pol_independence_free(pol_independence **independence);
+/* Takes other constraints for dropped, as many as before. */
+void pol_independence_drop(pol_independence *independence, const unsigned char *dropped);
+
+/* *distance: of the most dependent constraint from the others, 0 (dependent) to 1; *constraint: its
+ * index, -1 if there is none.  Allocates nothing. */
+pol_status pol_independence_measure(pol_independence *independence, const pol_point *at,
+                                    double *distance, int *constraint);
+
+/* dependent[i] = 1 for each of the m constraints that others imply, to round-off. */
+pol_status pol_independence_find(pol_independence *independence, const pol_point *at,
+                                 unsigned char *dependent);
+
+#endif

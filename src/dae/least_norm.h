@@ -1,0 +1,18 @@
+/* The multipliers of least norm among all that exert the same reaction: what constraints that
+ * others imply leave open. */
+#ifndef POLHODE_DAE_LEAST_NORM_H
+#define POLHODE_DAE_LEAST_NORM_H
+
+#include "dae/dae.h"
+
+typedef struct pol_least_norm pol_least_norm;
+
+/* Analyses the pattern and allocates all workspace; the dae must outlive it. */
+pol_status pol_least_norm_create(pol_least_norm **least, const pol_dae *dae,
+                                 pol_solver_kind solver);
+void pol_least_norm_free(pol_least_norm **least);
+
+/* Replaces lambda (m) by the vector of least Euclidean norm with the same B^T lambda at a point. */
+pol_status pol_least_norm_apply(pol_least_norm *least, const pol_point *at, double *lambda);
+
+#endif

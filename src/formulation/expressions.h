@@ -1,0 +1,65 @@
+/* What expressions do in the equations: efforts of forces and rates of states, with all
+ * derivatives.
+ *
+ * A force is linear in its efforts e_k: the balance holds -e_k G_k(q), G_k the wrenches of a unit
+ * effort on its bodies, next to what the force is without them.  A state c is the velocity of a
+ * coordinate of its own with unit mass, so that the balance says c' - h = 0.  With w the weights of
+ * the network (network.h) and s its signals, each effort and each rate adds
+ *
+ *     -G_k w . ds/dq to the stiffness,   -G_k w . ds/dv to the damping,   -G_k w . ds/dlambda
+ *
+ * to the feedback, where G_k of a rate is 1.
+ */
+#ifndef POLHODE_FORMULATION_EXPRESSIONS_H
+#define POLHODE_FORMULATION_EXPRESSIONS_H
+
+#include "formulation/formulation.h"
+
+/* Finds what each effort and rate acts on and what it reads.  Everything is numbered already, and
+ * the network is there. */
+pol_status pol_formulation_link_expressions(pol_formulation *formulation);
+
+/* At most this many blocks: those of the coupling from count on; returns the new count. */
+size_t pol_expressions_max_blocks(const pol_formulation *formulation);
+int pol_expressions_coupling(const pol_formulation *formulation, int count, pol_block *blocks);
+/* The pattern feedback; stays NULL if nothing depends on multipliers. */
+pol_status pol_expressions_feedback(pol_formulation *formulation);
+/* Looks up the places of the derivatives in the patterns. */
+void pol_formulation_place_expressions(pol_formulation *formulation);
+
+/* Numbers of scratch for pol_expressions_add(); x takes num_inputs numbers more. */
+size_t pol_expressions_scratch(const pol_formulation *formulation);
+
+/* Inputs of the network at a point: all of them, or those that the equations need.  frames: of all
+ * bodies, or NULL.  POL_RETRY where a signal is not defined. */
+pol_status pol_expressions_inputs(const pol_formulation *formulation, const pol_point *at,
+                                  const pol_frame *frames, int all, double *x);
+
+/* A force with other numbers. */
+typedef struct pol_changed_force {
+  pol_force numbers;
+  pol_placed_force placed; /* its numbers are those */
+} pol_changed_force;
+
+/* Force `index` with the numbers that its expressions have at x, which go to *changed, or as it is
+ * if it has none.  POL_RETRY in *status if one is not finite; else *status stays. */
+const pol_placed_force *pol_expressions_force(const pol_formulation *formulation, int index,
+                                              const double *x, pol_changed_force *changed,
+                                              pol_status *status);
+
+/* balance += vd of the states for INERTIA, -h for FORCE.  POL_RETRY if a rate is not finite; then
+ * -*failed is a number for pol_expressions_blame(). */
+pol_status pol_expressions_balance(const pol_formulation *formulation, const pol_point *at,
+                                   unsigned parts, const double *x, double *balance,
+                                   double *failed);
+
+/* Mass of the states, and what efforts and rates add to damping, stiffness and feedback. */
+pol_status pol_expressions_add(const pol_formulation *formulation, const pol_point *at,
+                               unsigned want, const pol_terms *out, const pol_frame *frames,
+                               const pol_chart_maps *maps, const double *x, double *scratch);
+
+/* Says what is wrong with expressions: from 1 on the forces whose expression is not finite, then a
+ * signal that is not defined, then the states whose rate is not finite. */
+void pol_expressions_blame(const pol_formulation *formulation, int number, char *text, size_t size);
+
+#endif

@@ -1,0 +1,10 @@
+/* A zero between two values of different sign; see root.c. */
+#ifndef POLHODE_INTEGRATORS_ROOT_H
+#define POLHODE_INTEGRATORS_ROOT_H
+
+/* The zero of f in [a, b], where f(a) = fa and f(b) = fb have different signs, to round-off; of the
+ * two numbers around it the one where f has the sign of fb, or is 0. */
+double pol_find_root(double (*f)(double x, void *user), void *user, double a, double fa, double b,
+                     double fb);
+
+#endif

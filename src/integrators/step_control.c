@@ -1,0 +1,117 @@
+/* The controller of the step size: Gavrea/Negrut/Potra 2005, section 4.
+ *
+ * With the estimate delta of the local error of the coordinates and the weights
+ *
+ *     w_i = max(atol, rtol Y_i),    Y_i = max over all steps |q_i|      (1 for rotations)
+ *
+ * the error is the root mean square of delta_i/w_i, the square root of the paper's Theta (36a); the
+ * paper has atol = rtol = eps, so that w_i = eps max(1, Y_i).  A step is accepted up to 1.  The
+ * local error is of the third order, so that the next step should be
+ *
+ *     h_new = 0.9 h error^(-1/3)                                            (26)
+ *     h_new = 0.9 h error^(-0.7/3) last^(0.4/3)                             proportional-integral
+ *
+ * (Gustafsson 1991), but between 0.2 h and 5 h.
+ */
+#include "integrators/step_control.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double safety = 0.9, least_factor = 0.2, most_factor = 5.0;
+
+pol_status pol_step_control_create(pol_step_control **control, const pol_group *group,
+                                   const pol_control *options)
+{
+  pol_step_control *s = *control = calloc(1, sizeof *s);
+  if (!s) return POL_NO_MEMORY;
+  *s = (pol_step_control){.group = group, .options = *options};
+  size_t nv = (size_t)group->nv;
+  s->memory = calloc(3 * nv, sizeof *s->memory);
+  if (!s->memory) {
+    pol_step_control_free(control);
+    return POL_NO_MEMORY;
+  }
+  s->largest = s->memory;
+  s->weight = s->largest + nv;
+  s->error = s->weight + nv;
+  return POL_OK;
+}
+
+void pol_step_control_free(pol_step_control **control)
+{
+  if (!*control) return;
+  free((*control)->memory);
+  free(*control);
+  *control = NULL;
+}
+
+void pol_step_control_reset(pol_step_control *control, int sizes)
+{
+  control->h = control->last = 0.0;
+  if (!sizes) return;
+  control->span = 0.0;
+  memset(control->largest, 0, (size_t)control->group->nv * sizeof *control->largest);
+}
+
+/* |q_i| of component i of a factor; 1 for rotations. */
+static double size_of(const pol_factor *factor, int i, const double *q)
+{
+  if (factor->kind == POL_REAL) return fabs(q[factor->q + i]);
+  return factor->kind == POL_SE3 && i >= 3 ? fabs(q[factor->q + 1 + i]) : 1.0;
+}
+
+void pol_step_control_weigh(pol_step_control *control, const double *q)
+{
+  const pol_control *o = &control->options;
+  const pol_group *group = control->group;
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    for (int i = 0; i < factor->dim; i++) {
+      int k = factor->v + i, rotation = factor->kind != POL_REAL && i < 3;
+      double size = fmax(control->largest[k], size_of(factor, i, q));
+      double atol = rotation ? o->atol_rotation : o->atol_translation;
+      control->weight[k] = fmax(fmax(atol, o->rtol * size), DBL_MIN);
+    }
+  }
+}
+
+void pol_step_control_accept(pol_step_control *control, const double *q)
+{
+  const pol_group *group = control->group;
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    for (int i = 0; i < factor->dim; i++) {
+      double *largest = &control->largest[factor->v + i];
+      *largest = fmax(*largest, size_of(factor, i, q));
+    }
+  }
+}
+
+double pol_step_control_norm(const pol_step_control *control, const double *e, int *worst)
+{
+  double sum = 0.0, max = -1.0;
+  int nv = control->group->nv;
+  for (int i = 0; i < nv; i++) {
+    double share = fabs(e[i]) / control->weight[i];
+    sum += share * share;
+    if (share <= max) continue;
+    max = share;
+    if (worst) *worst = i;
+  }
+  return sqrt(sum / nv);
+}
+
+double pol_step_control_propose(pol_step_control *control, double h, double error)
+{
+  double factor = error > 0.0 ? safety * pow(error, -1.0 / 3.0) : most_factor;
+  if (control->options.pi && control->last > 0.0 && error > 0.0)
+    factor = safety * pow(error, -0.7 / 3.0) * pow(control->last, 0.4 / 3.0);
+  if (error <= 1.0)
+    control->last = error;
+  else
+    factor = fmin(factor, safety); /* a repeated step is smaller */
+  return h * fmin(fmax(factor, least_factor), most_factor);
+}

@@ -1,0 +1,446 @@
+/* polhode run: its summary, JSON and result files, wrong models and settings, failures. */
+#define _XOPEN_SOURCE 700
+
+#include "cli/cli_test.h"
+
+#include <sys/resource.h>
+
+static void a_run_prints_its_summary(void **state)
+{
+  (void)state;
+  expect("polhode run top.json", 0);
+  assert_string_equal(err, ""); /* no progress bar: this is no terminal */
+  expect_text(out, "Heavy top (top.json)\n");
+  expect_text(out, "geom1, index 3\n");
+  expect_text(out, "so3xr3\n");
+  expect_text(out, "done at t = 0.1 s of 0.1 s\n");
+  expect_text(out, "100 of 0.001 s, 0 rejected\n");
+  expect_text(out, "microseconds a step\n");
+  expect_text(out, "angular velocity");
+  expect_text(out, "\ntip ");
+  expect_text(out, "\nenergy drift");
+  expect_text(out, "\nconstraints");
+  expect("polhode run top.json --quiet", 0);
+  assert_string_equal(out, "");
+  assert_string_equal(err, "");
+}
+
+static void json_holds_everything(void **state)
+{
+  (void)state;
+  static const char *const numbers[] = {
+      "step",
+      "steps",
+      "rejected",
+      "newton_iterations",
+      "jacobians",
+      "wall_seconds",
+      "t",
+      "factorizations",
+      "energy.kinetic",
+      "energy.total",
+      "energy.potential",
+      "energy.initial_total",
+      "moves.position",
+      "moves.velocity",
+      "moves.rotation",
+      "energy.max_drift",
+      "constraints.max_position",
+      "constraints.max_velocity",
+      "constraints.max_acceleration",
+      "energy.dissipated",
+      "energy.applied",
+      "energy.drives",
+      "energy.balance",
+      "moves.angular_velocity",
+  };
+  expect("polhode run top.json --json --quiet", 0);
+  assert_string_equal(err, "");
+  json_t *object = parse_output();
+  expect_word(object, "status", "done");
+  expect_word(object, "model", "Heavy top");
+  expect_word(object, "method", "geom1");
+  expect_word(object, "formulation", "so3xr3");
+  assert_int_equal(json_integer_value(at(object, "index")), 3);
+  assert_int_equal(json_integer_value(at(object, "steps")), 100);
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) number_at(object, numbers[i]);
+  assert_true(number_at(object, "t") == 0.1);
+  expect_length(object, "final.bodies.top.position", 3);
+  expect_length(object, "final.bodies.top.quaternion", 4);
+  expect_length(object, "final.bodies.top.rotation", 3);
+  expect_length(object, "final.bodies.top.velocity", 3);
+  assert_int_equal(json_array_size(json_array_get(at(object, "final.bodies.top.rotation"), 2)), 3);
+  expect_length(object, "final.bodies.top.velocity_body", 3);
+  expect_length(object, "final.bodies.top.angular_velocity", 3);
+  expect_length(object, "final.bodies.top.angular_velocity_global", 3);
+  expect_length(object, "final.joints.tip.multipliers", 3);
+  expect_length(object, "final.joints.tip.force", 3);
+  expect_length(object, "final.joints.tip.torque", 3);
+  assert_true(number_at(object, "constraints.max_position") < 1e-12);
+  assert_null(json_object_get(object, "failure"));
+
+  /* 17 digits: the total is the sum of its parts exactly. */
+  assert_true(number_at(object, "energy.total") ==
+              number_at(object, "energy.kinetic") + number_at(object, "energy.potential"));
+  json_decref(object);
+}
+
+static void options_override_the_model(void **state)
+{
+  (void)state;
+  expect("polhode run top.json --json --step .002 --end=.05 --formulation se3 --method geom1 "
+         "--set bodies[0].mass=3 --set simulation.rho_inf=0.5",
+         0);
+  json_t *object = parse_output();
+  expect_word(object, "formulation", "se3");
+  assert_int_equal(json_integer_value(at(object, "steps")), 25);
+  assert_true(number_at(object, "step") == 0.002);
+  assert_true(number_at(object, "t") == 0.05);
+  json_decref(object);
+  expect("polhode check top.json --json --set gravity=[1,-0.0,2]", 0);
+  assert_null(strstr(out, "-0.0")); /* zero has no sign */
+  expect("polhode check top.json --json --set bodies[0].mass=3", 0);
+  object = parse_output();
+  assert_true(json_number_value(json_object_get(json_array_get(at(object, "bodies"), 0), "mass")) ==
+              3.0);
+  json_decref(object);
+}
+
+static void results_are_written(void **state)
+{
+  (void)state;
+  char last[4000];
+  expect("polhode run top.json --out top.csv --json", 0);
+  json_t *object = parse_output();
+  assert_int_equal(count_rows("top.csv", last, sizeof last), 101);
+  assert_int_equal(json_integer_value(at(object, "result.rows")), 101);
+
+  /* The last line is the final state, digit for digit. */
+  double row[4];
+  assert_int_equal(sscanf(last, "%lf,%lf,%lf,%lf", &row[0], &row[1], &row[2], &row[3]), 4);
+  assert_true(row[0] == 0.1);
+  for (size_t i = 0; i < 3; i++)
+    assert_true(row[i + 1] ==
+                json_number_value(json_array_get(at(object, "final.bodies.top.position"), i)));
+  json_decref(object);
+  expect("polhode run top.json --out top.csv", 0);
+  expect_text(out, "top.csv, 101 rows of 48 columns\n");
+
+  expect("polhode run top.json --out no/such/folder/top.csv", 2);
+  expect_text(err, "--out = no/such/folder/top.csv: ");
+  assert_string_equal(out, "");
+  expect("polhode run top.json --out /dev/full", 2);
+}
+
+static void wrong_models(void **state)
+{
+  (void)state;
+  expect("polhode run top.json --set bodies[0].mass=-3 --set simulation.step=0", 2);
+  expect_text(err, "top.json: bodies[0].mass = -3: must be ");
+  expect_text(err, "top.json: simulation.step = 0: must be ");
+  expect_text(err, "\n2 errors\n");
+  assert_string_equal(out, "");
+  expect("polhode run top.json --method goem1", 2);
+  expect_text(err, "; did you mean \"geom1\"?\n1 error\n");
+  expect("polhode check top.json --json --set bodies[0].mass=-3", 2);
+  assert_string_equal(err, "");
+  json_t *object = parse_output();
+  expect_word(object, "status", "invalid");
+  expect_length(object, "errors", 1);
+  json_t *error = json_array_get(at(object, "errors"), 0);
+  expect_word(error, "path", "bodies[0].mass");
+  expect_word(error, "value", "-3");
+  assert_true(json_string_length(at(error, "rule")) > 0);
+  expect_word(error, "suggestion", "");
+  json_decref(object);
+
+  expect("polhode run nothing.json", 2);
+  expect_text(err, "nothing.json: ");
+  expect("polhode run nothing.json --json", 2);
+  object = parse_output();
+  expect_word(object, "status", "invalid");
+  json_decref(object);
+  expect("polhode rnu --json", 2);
+  object = parse_output();
+  expect_word(json_array_get(at(object, "errors"), 0), "suggestion", "run");
+  json_decref(object);
+}
+
+/* A variational method on the model of another: its own settings are told, those without effect
+ * give a warning. */
+static void variational_methods_run(void **state)
+{
+  (void)state;
+  static const char options[] =
+      "top.json --set simulation.method=vi-b --set simulation.formulation=directors --set "
+      "simulation.vartheta=0.25 --set simulation.rho_inf=0.8";
+  char command[256];
+  snprintf(command, sizeof command, "polhode run %s", options);
+  expect(command, 0);
+  expect_text(err, "warning: rho_inf has no effect on vi-b\n");
+  expect_text(out, "\nmethod          vi-b\nvartheta        0.25\nguess           advanced\n");
+  snprintf(command, sizeof command, "polhode run %s --json", options);
+  expect(command, 0);
+  json_t *object = parse_output();
+  assert_true(number_at(object, "vartheta") == 0.25);
+  assert_true(json_is_null(at(object, "theta")));
+  expect_word(object, "method", "vi-b");
+  json_decref(object);
+  snprintf(command, sizeof command, "polhode check %s", options);
+  expect(command, 0);
+  expect_text(out, "\nmethod          vi-b\nvartheta        0.25\n");
+  assert_null(strstr(out, "alpha_m"));
+  expect("polhode methods", 0);
+  expect_text(out, "    settings   theta vartheta guess\n");
+}
+
+/* What does not fit the formulation or the mechanism is an error of the input, with the reason. */
+static void settings_that_do_not_fit(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *options, *reason;
+  } cases[] = {
+      {"--set simulation.formulation=rotation-vector --set simulation.sigma=1",
+       "simulation: a rotation vector is integrated by the classical method"},
+      {"--set simulation.formulation=rotation-vector --set simulation.method=geom3",
+       "simulation: a rotation vector is integrated by the classical method"},
+      {"--set simulation.formulation=so3xr3-cayley --set simulation.sigma=optimal",
+       "simulation: sigma needs the exponential map"},
+      {"--set simulation.method=em", "simulation: the method needs coordinates of a vector space"},
+      {"--set simulation.method=em --set simulation.formulation=euler-parameters",
+       "simulation: the method needs a constant mass matrix"},
+      {"--set simulation.method=geom2 --set simulation.sigma=optimal",
+       "simulation = {\"method\": \"geom2\""},
+      {"--set simulation.formulation=so3 --set joints=[]",
+       "simulation: so3 needs a spherical joint to the ground for body 'top'"},
+      {"--set simulation.formulation=tait-bryan --set "
+       "bodies[0].rotation={\"axis\":[0,1,0],\"angle\":1.57}",
+       "simulation: body 'top' starts in gimbal lock"},
+  };
+  static const char *const commands[] = {"run", "check"};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (int k = 0; k < 2; k++) {
+      char line[300];
+      snprintf(line, sizeof line, "polhode %s top.json %s", commands[k], cases[i].options);
+      expect(line, 2);
+      expect_text(err, cases[i].reason);
+      expect_text(err, "\n1 error\n");
+      assert_string_equal(out, "");
+      strcat(line, " --json");
+      expect(line, 2);
+      json_t *object = parse_output();
+      expect_word(object, "status", "invalid");
+      expect_word(json_array_get(at(object, "errors"), 0), "path", "simulation");
+      json_decref(object);
+    }
+}
+
+/* Parameters that are allowed but cost order or stability. */
+static void doubtful_parameters_give_a_warning(void **state)
+{
+  (void)state;
+  static const char rho_inf[] = "\"rho_inf\": 0.9";
+  const char *place = strstr(heavy_top, rho_inf);
+  char text[2000];
+  assert_non_null(place);
+  snprintf(text, sizeof text, "%.*s%s%s", (int)(place - heavy_top), heavy_top,
+           "\"alpha_m\": 0.2, \"alpha_f\": 0.4, \"beta\": 0.4, \"gamma\": 0.5",
+           place + sizeof rho_inf - 1);
+  write_text("doubtful.json", text);
+  static const char *const commands[] = {"run", "check"};
+  for (int k = 0; k < 2; k++) {
+    char line[100];
+    snprintf(line, sizeof line, "polhode %s doubtful.json", commands[k]);
+    expect(line, 0);
+    assert_string_equal(
+        err, "warning: gamma is not 1/2 + alpha_f - alpha_m: the method is of first order\n");
+    strcat(line, " --json");
+    expect(line, 0);
+    json_t *object = parse_output();
+    expect_length(object, "warnings", 1);
+    json_decref(object);
+    snprintf(line, sizeof line, "polhode %s top.json --json", commands[k]);
+    expect(line, 0);
+    assert_string_equal(err, "");
+    object = parse_output();
+    expect_length(object, "warnings", 0);
+    json_decref(object);
+  }
+}
+
+/* Steps of variable size, their rows, and what both commands tell of them. */
+static void variable_steps_are_told(void **state)
+{
+  (void)state;
+  char last[4000];
+  expect("polhode run top.json --rtol 1e-5 --json --out top.csv --set simulation.output={}", 2);
+  expect("polhode run top.json --rtol 1e-5 --json --out top.csv --set "
+         "simulation.output={\"step\":0.01}",
+         0);
+  json_t *object = parse_output();
+  assert_int_equal(count_rows("top.csv", last, sizeof last), 11);
+  assert_true(json_is_null(at(object, "step")));
+  assert_true(number_at(object, "control.rtol") == 1e-5);
+  assert_true(number_at(object, "control.atol_rotation") == 1e-5);
+  assert_true(number_at(object, "steps") > 50.0 && number_at(object, "steps") < 200.0);
+  assert_true(number_at(object, "smallest_step") > 1e-4);
+  assert_true(number_at(object, "largest_step") < 3e-3);
+  assert_true(number_at(object, "t") == 0.1);
+  expect_length(object, "warnings", 0);
+  json_decref(object);
+
+  expect("polhode run top.json --atol 1e-5", 0);
+  expect_text(out, "\nsteps           ");
+  expect_text(out, " rejected\n");
+  expect("polhode check top.json --set simulation.rtol=1e-4 --set simulation.atol=1e-6 --set "
+         "simulation.output={\"times\":[0.02]} --set simulation.rho_inf=1",
+         0);
+  expect_text(out, "\ntime            0 to 0.1 s in steps of variable size\n");
+  expect_text(out, "\ntolerances      relative 0.0001, absolute 1e-06 m and 1e-06 rad\n");
+  expect_text(out, "\noutput          at 1 time and the end\n");
+  expect_text(err, "warning: without numerical damping");
+  expect("polhode run top.json --rtol 1e-4 --json --set simulation.rho_inf=1", 0);
+  object = parse_output();
+  expect_length(object, "warnings", 1);
+  json_decref(object);
+
+  /* a model may have both; without tolerances nothing changes */
+  expect("polhode run top.json --rtol 1e-4 --set simulation.steps=fixed --json", 0);
+  object = parse_output();
+  assert_true(json_is_null(at(object, "control")));
+  assert_true(number_at(object, "smallest_step") == number_at(object, "step"));
+  json_decref(object);
+
+  expect("polhode run top.json --rtol 1e-8 --set simulation.control={\"min_step\":0.001}", 1);
+  expect_text(err, "the tolerances ask for a step below 0.001 s\n");
+  expect_text(err, "where:  body 'top'");
+}
+
+/* Sigma and start are told by both commands. */
+static void sigma_and_start_are_told(void **state)
+{
+  (void)state;
+  static const char settings[] =
+      "top.json --set simulation.sigma=optimal --set simulation.rho_inf=1 --set "
+      "simulation.start=shifted";
+  char line[300];
+  snprintf(line, sizeof line, "polhode run %s", settings);
+  expect(line, 0);
+  expect_text(out, "\nsigma           0.666667, exact update\n");
+  expect_text(out, "\nstart           shifted\n");
+  strcat(line, " --json");
+  expect(line, 0);
+  json_t *object = parse_output();
+  assert_true(fabs(number_at(object, "sigma") - 2.0 / 3.0) < 1e-15);
+  expect_word(object, "sigma_update", "exact");
+  expect_word(object, "start", "shifted");
+  json_decref(object);
+  snprintf(line, sizeof line, "polhode check %s", settings);
+  expect(line, 0);
+  expect_text(out, "\nsigma           0.666667, exact update\n");
+  expect_text(out, "\nstart           shifted\n");
+  strcat(line, " --json");
+  expect(line, 0);
+  object = parse_output();
+  assert_true(fabs(number_at(object, "simulation.sigma") - 2.0 / 3.0) < 1e-15);
+  expect_word(object, "simulation.sigma_update", "exact");
+  expect_word(object, "simulation.start", "shifted");
+  json_decref(object);
+}
+
+static void a_failing_run_keeps_its_results(void **state)
+{
+  (void)state;
+  char last[4000];
+  expect("polhode run top.json --step 0.1 --end 100 --out failed.csv --json", 1);
+  json_t *object = parse_output();
+  expect_word(object, "status", "failed");
+  long steps = (long)json_integer_value(at(object, "steps"));
+  assert_int_equal(json_integer_value(at(object, "failure.step")), steps + 1);
+  assert_true(number_at(object, "failure.h") == 0.1);
+  assert_true(fabs(number_at(object, "failure.t") - 0.1 * (double)(steps + 1)) < 1e-9);
+  assert_true(json_integer_value(at(object, "failure.iteration")) > 0);
+  assert_true(json_string_length(at(object, "failure.where")) > 0);
+  assert_true(json_string_length(at(object, "failure.advice")) > 0);
+  json_decref(object);
+
+  /* The line of t = 0 and one for each good step. */
+  assert_int_equal(count_rows("failed.csv", last, sizeof last), steps + 1);
+  expect_text(err, "top.json: ");
+  expect_text(err, "when:   t = ");
+  expect_text(err, "step size 0.1 s");
+  expect_text(err, "Newton: ");
+  expect_text(err, "where:  ");
+  expect_text(err, "try:    ");
+  expect_text(err, "failed.csv");
+}
+
+/* A disk that fills up, as a limit on the size of files, which the program inherits. */
+static void a_full_disk_is_told(void **state)
+{
+  (void)state;
+  struct rlimit before, small;
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  small = before;
+  small.rlim_cur = 100000;
+  signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+  int while_running = run("polhode run top.json --end 1 --out failed.csv --json");
+  json_t *object = parse_output();
+  int at_the_end = run("polhode run top.json --end 0.13 --out failed.csv");
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+  signal(SIGXFSZ, SIG_DFL);
+  assert_int_equal(while_running, 1);
+  expect_word(object, "status", "failed");
+  expect_text(json_string_value(at(object, "failure.message")), "failed.csv cannot be written: ");
+  assert_true(number_at(object, "t") < 1.0);
+  assert_null(json_object_get(object, "result"));
+  json_decref(object);
+  assert_int_equal(at_the_end, 1);
+  expect_text(out, "failed at t = 0.13 s of 0.13 s\n");
+  expect_text(err, "failed.csv cannot be written: ");
+}
+
+/* What a quiet run changes of its input is told all the same, and only then. */
+static void quiet_runs_tell_what_had_to_change(void **state)
+{
+  (void)state;
+  static const char revolute[] =
+      "polhode run top.json --set joints[0].type=revolute --set joints[0].axis=[1,0,0] "
+      "--set simulation.end=0.01";
+  static const char note[] = "given velocities changed by up to ";
+  char line[400];
+  expect(revolute, 0);
+  expect_text(out, note);
+  assert_string_equal(err, "");
+  snprintf(line, sizeof line, "%s --quiet", revolute);
+  expect(line, 0);
+  assert_string_equal(out, "");
+  assert_ptr_equal(strstr(err, "note: given velocities changed by up to 0 m/s and 150.1 rad/s"),
+                   err);
+  assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
+  snprintf(line, sizeof line, "%s --quiet --json", revolute);
+  expect(line, 0);
+  assert_string_equal(err, "");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_run_prints_its_summary),
+      cmocka_unit_test(json_holds_everything),
+      cmocka_unit_test(options_override_the_model),
+      cmocka_unit_test(results_are_written),
+      cmocka_unit_test(wrong_models),
+      cmocka_unit_test(variational_methods_run),
+      cmocka_unit_test(settings_that_do_not_fit),
+      cmocka_unit_test(doubtful_parameters_give_a_warning),
+      cmocka_unit_test(sigma_and_start_are_told),
+      cmocka_unit_test(variable_steps_are_told),
+      cmocka_unit_test(a_failing_run_keeps_its_results),
+      cmocka_unit_test(a_full_disk_is_told),
+      cmocka_unit_test(quiet_runs_tell_what_had_to_change),
+  };
+  return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

@@ -1,0 +1,269 @@
+/* The polhode command with signals and on a terminal: a run that is stopped or killed, the progress
+ * bar, colour.
+ */
+#define _XOPEN_SOURCE 700
+
+#include "cli/cli_test.h"
+
+#include <sys/ioctl.h>
+#include <time.h>
+
+static void sleep_milliseconds(long milliseconds)
+{
+  struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+  nanosleep(&time, NULL);
+}
+
+/* Waits until the file holds something. */
+static void wait_for_content(const char *path)
+{
+  struct stat info;
+  for (int i = 0; i < 500; i++) {
+    if (stat(path, &info) == 0 && info.st_size > 100000) return;
+    sleep_milliseconds(10);
+  }
+  fail_msg("%s did not grow", path);
+}
+
+static void expect_stop(int signal_number, int expected)
+{
+  char *arguments[] = {"polhode", "run",         "top.json", "--end", "1000",
+                       "--out",   "stopped.csv", "--json",   NULL};
+  char last[4000];
+  remove("stopped.csv");
+  pid_t child = start(-1, arguments);
+  wait_for_content("stopped.csv");
+  assert_int_equal(kill(child, signal_number), 0);
+  assert_int_equal(finish(child), expected);
+  json_t *object = parse_output();
+  expect_word(object, "status", "interrupted");
+  long steps = (long)json_integer_value(at(object, "steps"));
+  assert_true(steps > 0);
+  assert_int_equal(count_rows("stopped.csv", last, sizeof last), steps + 1);
+
+  /* One line says how far it came and that the results are kept. */
+  char line[200];
+  snprintf(line, sizeof line,
+           "polhode run: interrupted at t = %.10g s of 1000 s; stopped.csv holds the results up to "
+           "there\n",
+           number_at(object, "t"));
+  read_text("err", err);
+  assert_string_equal(err, line);
+  json_decref(object);
+  remove("stopped.csv");
+}
+
+static void signals_stop_a_run_cleanly(void **state)
+{
+  (void)state;
+  expect_stop(SIGINT, 130);
+  expect_stop(SIGTERM, 143);
+}
+
+/* A run that cannot go on to the end of its step, because nobody reads what it writes: the first
+ * signal waits for it, the second does not. */
+static void a_second_signal_stops_at_once(void **state)
+{
+  (void)state;
+  char *arguments[] = {"polhode", "run", "top.json", "--end", "1000", "--out", "pipe.csv", NULL};
+  static const int second[] = {SIGINT, SIGTERM};
+  for (int i = 0; i < 2; i++) {
+    int status, before = 0, filled = 0;
+    assert_int_equal(mkfifo("pipe.csv", 0600), 0);
+    pid_t child = start(-1, arguments);
+    int reader = open("pipe.csv", O_RDONLY);
+    assert_true(reader >= 0);
+    /* until the pipe is full: nothing more comes for half a second */
+    for (int k = 0, same = 0; k < 500 && same < 10; k++) {
+      sleep_milliseconds(50);
+      assert_int_equal(ioctl(reader, FIONREAD, &filled), 0);
+      same = filled > 0 && filled == before ? same + 1 : 0;
+      before = filled;
+    }
+    assert_int_equal(kill(child, SIGINT), 0);
+    sleep_milliseconds(100);
+    assert_int_equal(waitpid(child, &status, WNOHANG), 0);
+    assert_int_equal(kill(child, second[i]), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), second[i]);
+    close(reader);
+    remove("pipe.csv");
+  }
+}
+
+/* Whole lines of a file whose last one may be cut, each with as many fields as the head. */
+static int count_whole_rows(const char *path)
+{
+  static char line[4000];
+  FILE *file = fopen(path, "r");
+  int lines = 0, fields = 0;
+  assert_non_null(file);
+  while (fgets(line, sizeof line, file) != NULL && strchr(line, '\n') != NULL) {
+    int commas = 0;
+    for (const char *c = line; *c; c++) commas += *c == ',';
+    if (lines >= 2 && fields == 0) fields = commas;
+    if (lines >= 2) assert_int_equal(commas, fields);
+    lines++;
+  }
+  fclose(file);
+  return lines - 3;
+}
+
+/* Even a run that is killed leaves whole lines; only the last may be cut, where the system stopped
+ * in the middle of a write. */
+static void a_killed_run_leaves_whole_lines(void **state)
+{
+  (void)state;
+  char *arguments[] = {"polhode", "run", "top.json", "--end", "1000", "--out", "killed.csv", NULL};
+  pid_t child = start(-1, arguments);
+  wait_for_content("killed.csv");
+  assert_int_equal(kill(child, SIGKILL), 0);
+  assert_int_equal(finish(child), -1);
+  assert_true(count_whole_rows("killed.csv") > 100);
+  remove("killed.csv");
+}
+
+/* --- terminals -------------------------------------------------------------------------------- */
+
+static int terminal, other_end; /* what the program writes to other_end is read from terminal */
+
+static int open_terminal(void **state)
+{
+  (void)state;
+  terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) return -1;
+  other_end = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+  return other_end >= 0 ? fcntl(terminal, F_SETFL, O_NONBLOCK) : -1;
+}
+
+static int close_terminal(void **state)
+{
+  (void)state;
+  close(other_end);
+  close(terminal);
+  return 0;
+}
+
+/* Appends what the terminal shows to err, which has `size` characters; how many were added. */
+static size_t read_more(size_t size)
+{
+  ssize_t count = read(terminal, err + size, sizeof err - 1 - size);
+  size_t added = count > 0 ? (size_t)count : 0;
+  err[size + added] = '\0';
+  return added;
+}
+
+/* Reads the rest; a terminal hands on its text in pieces. */
+static size_t read_rest(size_t size)
+{
+  for (size_t added = 1; added > 0; size += added) {
+    sleep_milliseconds(20);
+    added = read_more(size);
+  }
+  return size;
+}
+
+/* A long run on a terminal of that width, stopped when there is a bar or after half a second; err
+ * has all it wrote there. */
+static void show_progress(char *option, unsigned short columns)
+{
+  char *arguments[] = {"polhode", "run", "top.json", "--end", "1000", option, NULL};
+  const struct winsize window = {.ws_row = 24, .ws_col = columns};
+  assert_int_equal(ioctl(other_end, TIOCSWINSZ, &window), 0);
+  pid_t child = start(other_end, arguments);
+  size_t size = 0;
+  err[0] = '\0';
+  for (int i = 0; i < (option != NULL ? 5 : 100); i++) {
+    sleep_milliseconds(100);
+    size += read_more(size);
+    if (strstr(err, " left")) break;
+  }
+  assert_int_equal(kill(child, SIGINT), 0);
+  assert_int_equal(finish(child), 130);
+  read_rest(size);
+}
+
+/* The bar of every width fits its line and is erased before the message at the end. */
+static void a_terminal_gets_a_progress_bar(void **state)
+{
+  (void)state;
+  static const unsigned short widths[] = {100, 45, 25};
+  show_progress("--quiet", 80);
+  assert_null(strstr(err, " left"));
+  assert_ptr_equal(strstr(err, "polhode run: "), err);
+  for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+    show_progress(NULL, widths[i]);
+    expect_text(err, " %  ");
+    expect_text(err, " left");
+    if (widths[i] == 25)
+      assert_null(strchr(err, '#'));
+    else
+      expect_text(err, "\r[");
+    const char *message = strstr(err, "     \rpolhode run: ");
+    assert_non_null(message);
+    assert_true(memchr(err, '\n', (size_t)(message - err)) == NULL);
+    /* what stands between two carriage returns */
+    for (const char *line = err + 1; line < message; line += strcspn(line, "\r") + 1)
+      assert_true(strcspn(line, "\r") < widths[i]);
+  }
+}
+
+/* Runs "polhode run top.json --method goem1 [OPTION]" with its errors on the terminal. */
+static void show_error(char *option)
+{
+  char *arguments[] = {"polhode", "run", "top.json", "--method", "goem1", option, NULL};
+  err[0] = '\0';
+  assert_int_equal(finish(start(other_end, arguments)), 2);
+  read_rest(0);
+  expect_text(err, "must be one of");
+}
+
+static void color_is_for_terminals(void **state)
+{
+  (void)state;
+  static const char red[] = "\033[31mmust be one of";
+  show_error(NULL);
+  expect_text(err, red);
+  expect_text(err, "\033[1msimulation.method\033[0m = ");
+  show_error("--color=never");
+  assert_null(strchr(err, '\033'));
+  setenv("TERM", "dumb", 1);
+  show_error(NULL);
+  assert_null(strchr(err, '\033'));
+  setenv("TERM", "xterm", 1);
+  setenv("NO_COLOR", "1", 1);
+  show_error(NULL);
+  assert_null(strchr(err, '\033'));
+  show_error("--color=always");
+  expect_text(err, red);
+  setenv("NO_COLOR", "", 1); /* an empty one does not count */
+  show_error(NULL);
+  expect_text(err, red);
+  unsetenv("NO_COLOR");
+
+  /* into a file only if asked for */
+  expect("polhode run top.json --method goem1", 2);
+  assert_null(strchr(err, '\033'));
+  expect("polhode run top.json --method goem1 --color always", 2);
+  expect_text(err, red);
+  expect("polhode methods", 0);
+  assert_null(strchr(out, '\033'));
+  expect("polhode methods --color always", 0);
+  expect_text(out, "\n  \033[1mgeom1\033[0m\n");
+  expect("polhode rnu --color=always", 2);
+  expect_text(err, "\033[31mthere is no such command\033[0m; did you mean \"run\"?\n");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(signals_stop_a_run_cleanly),
+      cmocka_unit_test(a_second_signal_stops_at_once),
+      cmocka_unit_test(a_killed_run_leaves_whole_lines),
+      cmocka_unit_test_setup_teardown(a_terminal_gets_a_progress_bar, open_terminal,
+                                      close_terminal),
+      cmocka_unit_test_setup_teardown(color_is_for_terminals, open_terminal, close_terminal),
+  };
+  return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

@@ -1,0 +1,397 @@
+/* Expressions in the equations: every derivative against finite differences in every formulation
+ * that has them, names of signals against names of channels, wrong expressions. */
+#include <polhode/polhode.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "dae/dae.h"
+#include "mechanism/signal.h"
+
+enum { MAX_NV = 40, MAX_NQ = 40, MAX_M = 40 };
+static const double offset[4] = {2.0, 1.0, -1.0, -2.0};
+static const double s = 2.5e-4;
+
+typedef struct system {
+  pol_mechanism *mechanism;
+  pol_formulation *formulation;
+  const pol_dae *dae;
+  pol_dae_patterns patterns;
+  int nv, m;
+  double t, q[MAX_NQ], v[MAX_NV], vd[MAX_NV], lambda[MAX_M], history[8];
+  double *scratch;
+} system_t;
+
+/* --- a mechanism with everything in it -------------------------------------------------------- */
+
+enum { A, B, P, C }; /* rigid, rigid, a point mass, rigid and without joints */
+
+static void add_body(pol_mechanism *mechanism, const char *name, int point, uint64_t *seed)
+{
+  pol_body body = {.name = name,
+                   .mass = 2.0 + random_number(seed),
+                   .inertia = {1.0, 0.1, -0.2, 0.1, 1.3, 0.3, -0.2, 0.3, 0.9},
+                   .point = point};
+  double w[3];
+  random_numbers(seed, w, 3);
+  for (int i = 0; i < 3; i++) w[i] *= 0.5;
+  pol_so3_exp(w, body.rotation);
+  random_numbers(seed, body.position, 3);
+  assert_int_equal(pol_mechanism_add_body(mechanism, &body, NULL), POL_OK);
+}
+
+static int add_marker(pol_mechanism *mechanism, const char *name, int body, uint64_t *seed)
+{
+  pol_marker marker = {.name = name, .body = body};
+  int index;
+  if (body != P) random_numbers(seed, marker.position, 3);
+  random_quaternion(seed, marker.rotation);
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &index), POL_OK);
+  return index;
+}
+
+static void add_joint(pol_mechanism *mechanism, const char *name, pol_joint_type type, int first,
+                      int second, uint64_t *seed)
+{
+  pol_joint joint = {.name = name, .type = type, .length = 0.8};
+  joint.marker[0] = add_marker(mechanism, "", first, seed);
+  joint.marker[1] = add_marker(mechanism, "", second, seed);
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
+}
+
+static void add_variable(pol_mechanism *mechanism, const char *name, const char *expression)
+{
+  pol_variable variable = {name, expression};
+  assert_int_equal(pol_mechanism_add_variable(mechanism, &variable, NULL), POL_OK);
+}
+
+static void add_state(pol_mechanism *mechanism, const char *name, double initial, const char *rate)
+{
+  pol_state_variable state = {name, initial, rate};
+  assert_int_equal(pol_mechanism_add_state(mechanism, &state, NULL), POL_OK);
+}
+
+static void add_force(pol_mechanism *mechanism, pol_force force, const char *x, const char *y,
+                      const char *z)
+{
+  force.expressions[0] = x;
+  force.expressions[1] = y;
+  force.expressions[2] = z;
+  assert_int_equal(pol_mechanism_add_force(mechanism, &force, NULL), POL_OK);
+}
+
+/* Joints of a type between ground, a and b, as so3 needs them or not; pivots come first. */
+static void add_joints(pol_mechanism *mechanism, pol_joint_type type, int pivots, uint64_t *seed)
+{
+  if (pivots) {
+    add_joint(mechanism, "pivot a", POL_SPHERICAL, POL_GROUND, A, seed);
+    add_joint(mechanism, "pivot b", POL_SPHERICAL, B, POL_GROUND, seed);
+    add_joint(mechanism, "pivot c", POL_SPHERICAL, C, POL_GROUND, seed);
+  }
+  add_joint(mechanism, "first", type, POL_GROUND, A, seed);
+  add_joint(mechanism, "second", type, A, B, seed);
+  add_joint(mechanism, "rod", POL_DISTANCE, B, P, seed);
+}
+
+/* All kinds of forces with expressions that read bodies which they do not act on. */
+static void add_forces(pol_mechanism *mechanism, uint64_t *seed)
+{
+  pol_force spring = {.name = "spring",
+                      .type = POL_SPRING_DAMPER,
+                      .stiffness = {2.0},
+                      .damping = {0.5},
+                      .length = 0.3};
+  spring.marker[0] = add_marker(mechanism, "on b", B, seed);
+  spring.marker[1] = add_marker(mechanism, "on p", P, seed);
+  add_force(mechanism, spring, "mixed*c.velocity.y - second.force_local.x*0.3", NULL, NULL);
+  pol_force hinge = {
+      .name = "motor", .type = POL_JOINT_SPRING, .joint = 0, .stiffness = {1.0}, .damping = {0.2}};
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++)
+    if (strcmp(pol_mechanism_joint(mechanism, k)->name, "second") == 0) hinge.joint = k;
+  if (pol_joint_num_coordinates(pol_mechanism_joint(mechanism, hinge.joint)) > 0)
+    add_force(mechanism, hinge, "lag*second.torque.z + marker.'on p'.velocity.x^2", NULL, NULL);
+  pol_force push = {.name = "push",
+                    .type = POL_APPLIED_FORCE,
+                    .body = A,
+                    .frame = POL_BODY_AXES,
+                    .vector = {0.0, 0.7, 0.0},
+                    .point = {0.1, -0.4, 0.3}};
+  add_force(mechanism, push, "sin(b.position.x)*lag", NULL, "a.angular_velocity.y*mixed");
+  push.name = "weight";
+  push.frame = POL_GLOBAL_AXES;
+  push.body = B;
+  add_force(mechanism, push, NULL, "abs(rod.force.x) + t*rod.multiplier.1", "c.position.z");
+  pol_force twist = {.name = "twist", .type = POL_APPLIED_TORQUE, .body = C};
+  add_force(mechanism, twist, "p.velocity.z*second.torque_local.y", "other",
+            "b.angular_velocity_global.x");
+  push.name = "point force";
+  push.body = P;
+  memset(push.point, 0, sizeof push.point);
+  add_force(mechanism, push, "a.angular_velocity_global.z", NULL, "marker.'on b'.position.y*lag");
+}
+
+static void build(pol_mechanism **mechanism, pol_joint_type type, int pivots, uint64_t *seed)
+{
+  static const double gravity[3] = {0.3, -2.0, -9.81};
+  assert_int_equal(pol_mechanism_create(mechanism), POL_OK);
+  pol_mechanism_set_gravity(*mechanism, gravity);
+  add_body(*mechanism, "a", 0, seed);
+  add_body(*mechanism, "b", 0, seed);
+  add_body(*mechanism, "p", 1, seed);
+  add_body(*mechanism, "c", 0, seed);
+  add_joints(*mechanism, type, pivots, seed);
+  /* variables that others use before they are defined */
+  add_variable(*mechanism, "mixed", "other*2 - c.angular_velocity.x*b.velocity.z");
+  add_variable(*mechanism, "other", "lag^2 + marker.'on b'.velocity.z*first.force.y");
+  add_variable(*mechanism, "unused", "second.torque.x/t");
+  add_forces(*mechanism, seed);
+  add_state(*mechanism, "lag", 0.6, "(mixed - lag)/0.1 + a.position.y*slow");
+  add_state(*mechanism, "slow", -0.2, "-3*slow*second.force.z + p.position.x*lag");
+}
+
+/* What each coordinate of the second joint does. */
+static void add_coordinate_readers(pol_mechanism *mechanism, int joint)
+{
+  static const char *const names[] = {"reader 1", "reader 2", "reader 3"};
+  const pol_joint *second = pol_mechanism_joint(mechanism, joint);
+  for (int i = 0; i < pol_joint_num_coordinates(second); i++) {
+    const pol_coordinate_info *info = pol_joint_coordinate(second, i);
+    char rate[128];
+    snprintf(rate, sizeof rate, "cos(second.%s)*second.%s - lag", info->name, info->rate_name);
+    add_state(mechanism, names[i], 0.1, rate);
+  }
+}
+
+static void create(system_t *sys, pol_joint_type type, pol_formulation_kind kind, uint64_t *seed)
+{
+  unsigned char keep[MAX_NV];
+  static const double initial[2] = {0.6, -0.2};
+  char message[256];
+  *sys = (system_t){.t = 0.7};
+  build(&sys->mechanism, type, kind == POL_SO3_PIVOT, seed);
+  add_coordinate_readers(sys->mechanism, kind == POL_SO3_PIVOT ? 4 : 1);
+  if (pol_formulation_supports(sys->mechanism, kind, message, sizeof message))
+    fail_msg("%s", message);
+  assert_int_equal(pol_formulation_create(&sys->formulation, sys->mechanism, kind), POL_OK);
+  sys->dae = pol_formulation_dae(sys->formulation);
+  assert_int_equal(pol_dae_validate(sys->dae, NULL, 0), POL_OK);
+  assert_int_equal(pol_dae_patterns_create(&sys->patterns, sys->dae), POL_OK);
+  sys->nv = sys->dae->group.nv;
+  sys->m = pol_dae_num_constraints(sys->dae);
+  assert_true(sys->nv <= MAX_NV && sys->m <= MAX_M && sys->dae->group.nq <= MAX_NQ);
+  assert_true(sys->dae->history_size <= 8);
+  sys->scratch = calloc(sys->dae->scratch_size, sizeof *sys->scratch);
+  pol_formulation_initial(sys->formulation, sys->q, sys->v, keep);
+  assert_near(sys->v + sys->nv - sys->dae->num_states, initial, 2, 0.0);
+  assert_int_equal(keep[sys->nv - 1], 1);
+  random_numbers(seed, sys->v, sys->nv);
+  random_numbers(seed, sys->vd, sys->nv);
+  random_numbers(seed, sys->lambda, sys->m);
+  if (sys->dae->remember) {
+    sys->history[0] = 13.0; /* two turns, somewhere */
+    sys->dae->remember(0.0, sys->q, sys->history, sys->dae->user);
+  }
+}
+
+static void destroy(system_t *sys)
+{
+  free(sys->scratch);
+  pol_dae_patterns_free(&sys->patterns);
+  pol_formulation_free(&sys->formulation);
+  pol_mechanism_free(&sys->mechanism);
+}
+
+/* --- derivatives ------------------------------------------------------------------------------ */
+
+static pol_point point_of(const system_t *sys)
+{
+  return (pol_point){sys->t, sys->q, sys->v, sys->vd, sys->lambda, sys->history};
+}
+
+static void expand(const pol_pattern *pattern, const double *values, double *dense)
+{
+  memset(dense, 0, (size_t)(pattern->rows * pattern->cols) * sizeof *dense);
+  for (int j = 0; j < pattern->cols; j++)
+    for (int k = pattern->start[j]; k < pattern->start[j + 1]; k++)
+      dense[pattern->row[k] * pattern->cols + j] = values[k];
+}
+
+enum { BY_POSITION, BY_VELOCITY, BY_MULTIPLIER };
+
+/* The derivative of the balance by column j. */
+static void difference_column(const system_t *sys, int varied, unsigned want, int j,
+                              double column[MAX_NV])
+{
+  double samples[4][MAX_NV], q[MAX_NQ], v[MAX_NV], lambda[MAX_M], step[MAX_NV] = {0.0};
+  for (int k = 0; k < 4; k++) {
+    pol_point at = point_of(sys);
+    memcpy(v, sys->v, sizeof v);
+    memcpy(lambda, sys->lambda, sizeof lambda);
+    if (varied == BY_POSITION) {
+      step[j] = offset[k] * s;
+      pol_group_move(&sys->dae->group, sys->q, step, q);
+      at.q = q;
+    }
+    if (varied == BY_VELOCITY) v[j] += offset[k] * s;
+    if (varied == BY_MULTIPLIER) lambda[j] += offset[k] * s;
+    at.v = v;
+    at.lambda = lambda;
+    pol_terms out = {.balance = samples[k]};
+    assert_int_equal(pol_dae_evaluate(sys->dae, &at, want, &out, sys->scratch), POL_OK);
+  }
+  for (int i = 0; i < sys->nv; i++) {
+    double f[4] = {samples[0][i], samples[1][i], samples[2][i], samples[3][i]};
+    column[i] = difference(f, s);
+  }
+}
+
+static void check_matrix(const system_t *sys, unsigned matrix, const pol_pattern *pattern,
+                         int varied, unsigned want)
+{
+  static double values[MAX_NV * MAX_NV], dense[MAX_NV * MAX_NV];
+  pol_terms out = {.damping = values, .stiffness = values, .feedback = values};
+  pol_point at = point_of(sys);
+  assert_int_equal(pol_dae_evaluate(sys->dae, &at, matrix, &out, sys->scratch), POL_OK);
+  expand(pattern, values, dense);
+  for (int j = 0; j < pattern->cols; j++) {
+    double column[MAX_NV], exact[MAX_NV], size = 1.0;
+    difference_column(sys, varied, want, j, column);
+    for (int i = 0; i < sys->nv; i++) {
+      exact[i] = dense[i * pattern->cols + j];
+      size = fmax(size, fabs(exact[i]));
+    }
+    assert_near(exact, column, sys->nv, 2e-9 * size);
+  }
+}
+
+static void derivatives_match_finite_differences(void **state)
+{
+  (void)state;
+  uint64_t seed = 20260301;
+  int cases = 0;
+  for (int kind = 0; kind < pol_formulation_count(); kind++)
+    for (int type = POL_REVOLUTE; type <= POL_PLANAR && kind != POL_DIRECTORS; type++, cases++) {
+      system_t sys;
+      create(&sys, (pol_joint_type)type, (pol_formulation_kind)kind, &seed);
+      assert_non_null(sys.dae->feedback);
+      check_matrix(&sys, POL_DAMPING, sys.patterns.coupling, BY_VELOCITY, POL_FORCE);
+      check_matrix(&sys, POL_STIFFNESS, sys.patterns.coupling, BY_POSITION,
+                   POL_INERTIA | POL_FORCE);
+      check_matrix(&sys, POL_FEEDBACK, sys.patterns.feedback, BY_MULTIPLIER, POL_FORCE);
+      destroy(&sys);
+    }
+  assert_int_equal(cases, 6 * (pol_formulation_count() - 1));
+}
+
+/* --- names and refusals ----------------------------------------------------------------------- */
+
+static void equations_of_states_have_names(void **state)
+{
+  (void)state;
+  uint64_t seed = 5;
+  system_t sys;
+  char text[64];
+  create(&sys, POL_REVOLUTE, POL_SO3XR3, &seed);
+  assert_int_equal(sys.dae->num_states, 3);
+  pol_dae_describe(sys.dae, sys.nv - 3, text, sizeof text);
+  assert_string_equal(text, "state 'lag'");
+  pol_dae_describe(sys.dae, sys.nv - 1, text, sizeof text);
+  assert_string_equal(text, "state 'reader 1'");
+  pol_dae_describe(sys.dae, sys.nv, text, sizeof text);
+  assert_string_equal(text, "joint 'first', translation x");
+  assert_int_equal(sys.dae->constant_mass, 0);
+  destroy(&sys);
+}
+
+/* What is wrong with an expression of the variable "x", in a formulation. */
+static void assert_refused(pol_formulation_kind kind, const char *expression, const char *reason)
+{
+  uint64_t seed = 6;
+  pol_mechanism *mechanism;
+  pol_formulation *formulation;
+  char message[256];
+  build(&mechanism, POL_REVOLUTE, kind == POL_SO3_PIVOT, &seed);
+  add_variable(mechanism, "x", expression);
+  assert_int_equal(pol_formulation_supports(mechanism, kind, message, sizeof message),
+                   POL_BAD_ARGUMENT);
+  assert_string_equal(message, reason);
+  assert_int_equal(pol_formulation_create(&formulation, mechanism, kind), POL_BAD_ARGUMENT);
+  assert_null(formulation);
+  pol_mechanism_free(&mechanism);
+}
+
+static void wrong_expressions_are_refused(void **state)
+{
+  (void)state;
+  assert_refused(POL_SO3XR3, "1 + second.angel",
+                 "variable 'x', column 5 of the expression: 'second.angel' is not a known name");
+  assert_refused(POL_SO3XR3, "p.angular_velocity.x",
+                 "variable 'x', column 1 of the expression: 'p.angular_velocity.x' is not a known "
+                 "name");
+  assert_refused(POL_SO3XR3, "2*(1", "variable 'x', column 3 of the expression: '(' has no ')'");
+  assert_refused(POL_SE3_BODY, "x + 1", "variables must not depend on themselves: x -> x");
+  assert_refused(POL_DIRECTORS, "1", "directors has no expressions: take another formulation");
+  assert_refused(POL_SO3_PIVOT, "'pivot a'.force.x",
+                 "so3 has no multipliers for joint 'pivot a', whose reaction an expression reads");
+}
+
+static void quantities_keep_their_rules(void **state)
+{
+  (void)state;
+  pol_mechanism *mechanism;
+  uint64_t seed = 7;
+  pol_force drag = {.name = "drag", .type = POL_DRAG, .body = A, .expressions = {"1"}};
+  pol_force hinge = {
+      .name = "two", .type = POL_JOINT_SPRING, .joint = 0, .expressions = {"1", "2"}};
+  const pol_variable variables[] = {
+      {"t", "1"}, {"pi", "1"}, {"", "1"}, {"lag", "1"}, {"new", NULL}};
+  const pol_state_variable states[] = {
+      {"mixed", 0.0, "1"}, {"new", (double)NAN, "1"}, {"new", 0.0, NULL}, {NULL, 0.0, "1"}};
+  build(&mechanism, POL_REVOLUTE, 0, &seed);
+  for (int i = 0; i < 5; i++)
+    assert_int_equal(pol_mechanism_add_variable(mechanism, &variables[i], NULL), POL_BAD_ARGUMENT);
+  for (int i = 0; i < 4; i++)
+    assert_int_equal(pol_mechanism_add_state(mechanism, &states[i], NULL), POL_BAD_ARGUMENT);
+  assert_int_equal(pol_mechanism_add_force(mechanism, &drag, NULL), POL_BAD_ARGUMENT);
+  assert_int_equal(pol_mechanism_add_force(mechanism, &hinge, NULL), POL_BAD_ARGUMENT);
+  assert_int_equal(pol_mechanism_num_variables(mechanism), 3);
+  assert_int_equal(pol_mechanism_num_states(mechanism), 2);
+  pol_mechanism_free(&mechanism);
+}
+
+/* More quantities than fit are refused, not forgotten. */
+static void there_are_not_too_many_inputs(void **state)
+{
+  (void)state;
+  pol_mechanism *mechanism;
+  uint64_t seed = 8;
+  char message[256];
+  build(&mechanism, POL_REVOLUTE, 0, &seed);
+  for (int i = 0; i < 2050; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "v%d", i);
+    add_variable(mechanism, name, "1");
+    int expected = i + 4 > 2048 - 30; /* near the end: with the signals, more than 2048 */
+    if (i % 400 == 0 && !expected)
+      assert_int_equal(pol_formulation_supports(mechanism, POL_SO3XR3, message, sizeof message),
+                       POL_OK);
+  }
+  assert_int_equal(pol_formulation_supports(mechanism, POL_SO3XR3, message, sizeof message),
+                   POL_BAD_ARGUMENT);
+  assert_string_equal(message, "there must not be more than 2048 variables");
+  pol_mechanism_free(&mechanism);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(derivatives_match_finite_differences),
+      cmocka_unit_test(equations_of_states_have_names),
+      cmocka_unit_test(wrong_expressions_are_refused),
+      cmocka_unit_test(quantities_keep_their_rules),
+      cmocka_unit_test(there_are_not_too_many_inputs),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

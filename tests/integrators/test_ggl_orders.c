@@ -1,0 +1,278 @@
+/* Measured orders of the variational and energy-momentum methods: the centre of mass of the top
+ * against its steady precession, with that of the reduced scheme bs99 beside them; the four
+ * particles against an independent solution; multipliers at the time that the state tells.
+ *
+ * bs99 (Bobenko/Suris 1999; Kinon/Betsch/Schneider 2023, (166), with the mass that (168) lacks) is
+ * a function of the test and no method: its unknowns are the axis d3 and the angular momentum of
+ * the Lagrange top, not the coordinates of a pol_dae.
+ */
+#include <polhode/polhode.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "dae/quadratic.h"
+
+enum { Q, P, LAMBDA, AT_END, NUM_ERRORS };
+
+/* --- the reference of the four particles ------------------------------------------------------ */
+
+/* At t = 1.  Origin: independent high-precision integration, 2026; error below 1e-12. */
+static const double particles_q[12] = {
+    0.007984327723433432, 0.01139214942694989, 0.0004151028604670607, 0.985729920652311,
+    0.2068880725808038,   0.07653934038295478, 0.2427320208083556,    0.9799405709726926,
+    0.08876545776986926,  0.6920836838002447,  0.6553413644667326,    0.9210625430117467};
+static const double particles_v[12] = {
+    0.02664123699022393, 0.04115813625321098, 0.002380071313526484, -0.05164297129971315,
+    0.3532168541471862,  0.2064653012500773,  0.4041282330507815,   -0.06872699026866717,
+    0.2242114272390566,  -0.4712983877105188, -0.5545509535746088,  0.5073751425214184};
+
+/* One step of the classical Runge-Kutta method with consistent accelerations. */
+static void runge_kutta(pol_assembler *assembler, double h, double q[12], double v[12])
+{
+  static const double share[4] = {0.0, 0.5, 0.5, 1.0}, weight[4] = {1.0, 2.0, 2.0, 1.0};
+  double dq[4][12], dv[4][12], lambda[MAX_FORMS];
+  pol_diagnostics d;
+  for (int k = 0; k < 4; k++) {
+    double at[12];
+    for (int i = 0; i < 12; i++) {
+      at[i] = q[i] + (k ? share[k] * h * dq[k - 1][i] : 0.0);
+      dq[k][i] = v[i] + (k ? share[k] * h * dv[k - 1][i] : 0.0);
+    }
+    assert_int_equal(pol_assembler_acceleration(assembler, 0.0, at, dq[k], dv[k], lambda, &d),
+                     POL_OK);
+  }
+  for (int i = 0; i < 12; i++)
+    for (int k = 0; k < 4; k++) {
+      q[i] += h * weight[k] * dq[k][i] / 6.0;
+      v[i] += h * weight[k] * dv[k][i] / 6.0;
+    }
+}
+
+/* The exact solution near the end: of the top in closed form, of the particles from t = 1 on. */
+static void solution(pol_assembler *assembler, int is_top, double t, double q[12], double v[12])
+{
+  if (is_top) {
+    top_solution(t, q, v);
+    return;
+  }
+  memcpy(q, particles_q, sizeof particles_q);
+  memcpy(v, particles_v, sizeof particles_v);
+  for (int k = 0; k < 20 && t != 1.0; k++) runge_kutta(assembler, (t - 1.0) / 20.0, q, v);
+}
+
+/* --- errors ----------------------------------------------------------------------------------- */
+
+/* Largest error of the multipliers if they belong to time t, relative to the largest of them. */
+static double multiplier_error(const quadratic *model, int is_top, double t, const double *lambda)
+{
+  double q[12], v[12], vd[12], exact[MAX_FORMS], error = 0.0;
+  pol_assembler *assembler;
+  pol_diagnostics d;
+  assert_int_equal(pol_assembler_create(&assembler, &model->dae, POL_SOLVER_AUTO), POL_OK);
+  solution(assembler, is_top, t, q, v);
+  assert_int_equal(pol_assembler_acceleration(assembler, t, q, v, vd, exact, &d), POL_OK);
+  pol_assembler_free(&assembler);
+  for (int i = 0; i < model->m; i++) error = fmax(error, fabs(lambda[i] - exact[i]));
+  return error / toy_largest(exact, model->m);
+}
+
+/* Errors at t = end: of the top's centre of mass and its momentum, or of all particles. */
+static void errors(int is_top, const char *method, double theta, double h, double end,
+                   double error[NUM_ERRORS])
+{
+  static quadratic model;
+  pol_options options = pol_options_default();
+  pol_integrator *integrator;
+  double q[12], v[12];
+  long steps = lround(end / h);
+  int count = is_top ? 3 : 12;
+  options.method = method;
+  options.theta = theta;
+  options.newton.kind = POL_NEWTON_FULL;
+  if (is_top)
+    top_init(&model);
+  else
+    four_particles_init(&model);
+  assert_int_equal(pol_integrator_create(&integrator, &model.dae, &options), POL_OK);
+  assert_int_equal(pol_integrator_start(integrator, 0.0, model.q0, model.v0, NULL), POL_OK);
+  for (long n = 0; n < steps; n++)
+    assert_int_equal(pol_integrator_step(integrator, end / (double)steps), POL_OK);
+  const pol_state *state = pol_integrator_state(integrator);
+  solution(NULL, is_top, end, q, v);
+  memset(error, 0, NUM_ERRORS * sizeof *error);
+  for (int i = 0; i < count; i++) {
+    error[Q] = fmax(error[Q], fabs(state->q[i] - q[i]));
+    error[P] = fmax(error[P], fabs(state->p[i] - model.mass[i] * v[i]));
+  }
+  error[LAMBDA] = multiplier_error(&model, is_top, state->lambda_t, state->lambda);
+  error[AT_END] = multiplier_error(&model, is_top, end, state->lambda);
+  pol_integrator_free(&integrator);
+}
+
+/* Observed order from three steps, each half of the one before: both pairs must agree with it. */
+static void check_order(const char *what, const double error[3], double order)
+{
+  for (int k = 0; k < 2; k++) {
+    double observed = log2(error[k] / error[k + 1]);
+    if (!(fabs(observed - order) <= 0.2))
+      fail_msg("%s: order %.2f, not %.0f (errors %.2e, %.2e, %.2e)", what, observed, order,
+               error[0], error[1], error[2]);
+  }
+}
+
+typedef struct expectation {
+  const char *method;
+  double theta;
+  double order[NUM_ERRORS]; /* 0: not clear at these steps */
+} expectation;
+
+static void check_orders(int is_top, const expectation *cases, int num_cases, double h, double end)
+{
+  static const char *const names[NUM_ERRORS] = {"q", "p", "lambda", "lambda at the end"};
+  for (int c = 0; c < num_cases; c++) {
+    double error[3][NUM_ERRORS];
+    for (int k = 0; k < 3; k++)
+      errors(is_top, cases[c].method, cases[c].theta, h / (double)(1 << k), end, error[k]);
+    for (int i = 0; i < NUM_ERRORS; i++) {
+      char what[64];
+      const double of[3] = {error[0][i], error[1][i], error[2][i]};
+      snprintf(what, sizeof what, "%s, theta %g, %s", cases[c].method, cases[c].theta, names[i]);
+      if (cases[c].order[i] > 0.0) check_order(what, of, cases[c].order[i]);
+    }
+  }
+}
+
+static void top_has_its_orders(void **state)
+{
+  (void)state;
+  static const expectation cases[] = {
+      {"vi-s", (double)NAN, {1, 1, 0, 0}},     {"vi-a", (double)NAN, {2, 2, 2, 1}},
+      {"vi-b", (double)NAN, {1, 1, 0, 0}},     {"vi-b", 0.5, {2, 2, 2, 1}},
+      {"em", (double)NAN, {2, 2, 2, 1}},       {"em-g", (double)NAN, {2, 2, 1, 1}},
+      {"midpoint", (double)NAN, {2, 2, 1, 1}}, {"rattle", (double)NAN, {2, 2, 2, 1}},
+  };
+  check_orders(1, cases, sizeof cases / sizeof cases[0], 2e-4, 0.1);
+}
+
+static void particles_have_their_orders(void **state)
+{
+  (void)state;
+  static const expectation cases[] = {
+      {"vi-s", (double)NAN, {0, 1, 0, 1}},     {"vi-a", (double)NAN, {2, 2, 2, 1}},
+      {"vi-b", (double)NAN, {0, 1, 0, 1}},     {"vi-b", 0.5, {2, 2, 2, 1}},
+      {"em", (double)NAN, {2, 2, 2, 1}},       {"em-g", (double)NAN, {2, 2, 2, 1}},
+      {"midpoint", (double)NAN, {2, 2, 2, 1}}, {"rattle", (double)NAN, {2, 2, 2, 1}},
+  };
+  check_orders(0, cases, sizeof cases / sizeof cases[0], 1e-3, 1.0);
+}
+
+/* --- bs99 ------------------------------------------------------------------------------------- */
+
+typedef struct reduced_top {
+  double axis[3], momentum[3]; /* d3, angular momentum about the tip */
+} reduced_top;
+
+/* Moment of inertia across the axis about the tip. */
+static double tip_inertia(void)
+{
+  return top_inertia + top_mass * top_length * top_length;
+}
+
+static void reduced_start(reduced_top *s)
+{
+  double q[12], v[12], omega[3] = {0.0, 0.0, top_precession}, along = 0.0;
+  top_solution(0.0, q, v);
+  memcpy(s->axis, q + 9, sizeof s->axis);
+  for (int i = 0; i < 3; i++) omega[i] += top_spin() * s->axis[i];
+  for (int i = 0; i < 3; i++) along += omega[i] * s->axis[i];
+  for (int i = 0; i < 3; i++)
+    s->momentum[i] =
+        tip_inertia() * (omega[i] - along * s->axis[i]) + top_inertia * along * s->axis[i];
+}
+
+/* m += h m g l e3 x d3, then d3 turns by the Cayley map of h m/(2 J). */
+static void reduced_step(reduced_top *s, double h)
+{
+  static const double up[3] = {0.0, 0.0, 1.0};
+  double torque[3], half[3], once[3], twice[3], square = 0.0;
+  cross_product(up, s->axis, torque);
+  for (int i = 0; i < 3; i++) s->momentum[i] += h * top_mass * 9.81 * top_length * torque[i];
+  for (int i = 0; i < 3; i++) half[i] = 0.5 * h / tip_inertia() * s->momentum[i];
+  for (int i = 0; i < 3; i++) square += half[i] * half[i];
+  cross_product(half, s->axis, once);
+  cross_product(half, once, twice);
+  for (int i = 0; i < 3; i++) s->axis[i] += 2.0 / (1.0 + square) * (once[i] + twice[i]);
+}
+
+/* Momentum of the centre of mass. */
+static void reduced_linear_momentum(const reduced_top *s, double p[3])
+{
+  cross_product(s->momentum, s->axis, p);
+  for (int i = 0; i < 3; i++) p[i] *= top_mass * top_length / tip_inertia();
+}
+
+/* The lines of bs99 in tests/data/ggl_steps.csv. */
+static void reduced_top_follows_the_table(void **state)
+{
+  (void)state;
+  FILE *file = fopen(POLHODE_SOURCE_DIR "/tests/data/ggl_steps.csv", "r");
+  char text[2048], quantity[8];
+  int steps = 0, lines = 0, n;
+  double expected[3], p[3];
+  reduced_top top;
+  assert_non_null(file);
+  reduced_start(&top);
+  while (fgets(text, sizeof text, file)) {
+    if (sscanf(text, "top,bs99,nan,nan,0.002,%d,%7[^,],0,%lf,%lf,%lf", &n, quantity, &expected[0],
+               &expected[1], &expected[2]) != 5)
+      continue;
+    for (; steps < n; steps++) reduced_step(&top, 0.002);
+    reduced_linear_momentum(&top, p);
+    assert_near(quantity[0] == 'd'   ? top.axis
+                : quantity[0] == 'm' ? top.momentum
+                                     : p,
+                expected, 3, 1e-12);
+    lines++;
+  }
+  fclose(file);
+  assert_int_equal(lines, 9);
+}
+
+/* First order; the length of the axis and the momentum about the vertical stay as they are. */
+static void reduced_top_is_of_first_order(void **state)
+{
+  (void)state;
+  double error_q[3], error_p[3];
+  for (int k = 0; k < 3; k++) {
+    double q[12], v[12], p[3], h = 2e-4 / (double)(1 << k), vertical, length = 0.0;
+    reduced_top top;
+    reduced_start(&top);
+    vertical = top.momentum[2];
+    for (long n = 0; n < lround(0.1 / h); n++) reduced_step(&top, h);
+    top_solution(0.1, q, v);
+    reduced_linear_momentum(&top, p);
+    error_q[k] = error_p[k] = 0.0;
+    for (int i = 0; i < 3; i++) {
+      error_q[k] = fmax(error_q[k], fabs(top_length * top.axis[i] - q[i]));
+      error_p[k] = fmax(error_p[k], fabs(p[i] - top_mass * v[i]));
+      length += top.axis[i] * top.axis[i];
+    }
+    assert_near(&length, &(double){1.0}, 1, 1e-12);
+    assert_near(&top.momentum[2], &vertical, 1, 1e-15);
+  }
+  check_order("bs99, q", error_q, 1.0);
+  check_order("bs99, p", error_p, 1.0);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(top_has_its_orders),
+      cmocka_unit_test(particles_have_their_orders),
+      cmocka_unit_test(reduced_top_follows_the_table),
+      cmocka_unit_test(reduced_top_is_of_first_order),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
