@@ -33,7 +33,7 @@ static const room rooms[] = {
     {"integrators", " integrator.h ", " base lie linalg dae ", " ", " "},
     {"analysis", " simulation.h ", " base lie linalg dae mechanism formulation integrators ", " ",
      " "},
-    {"io", " model.h ", " base lie linalg dae mechanism formulation integrators analysis ",
+    {"io", " model.h result.h ", " base lie linalg dae mechanism formulation integrators analysis ",
      " jansson.h unistd.h ", " "},
     {"cli", " polhode.h ", " base lie linalg dae mechanism formulation integrators analysis io ",
      " jansson.h unistd.h sys/ioctl.h ", " "},
