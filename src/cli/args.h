@@ -11,6 +11,8 @@ typedef struct cli_args {
   const char *operand; /* NULL if none was given */
   const char *out;
   const char *svg;
+  const char *model;
+  const char *frames;
   int json;
   int quiet;
   int help;

@@ -25,6 +25,7 @@ typedef struct cli_command {
 extern const cli_command cli_run;
 extern const cli_command cli_check;
 extern const cli_command cli_methods;
+extern const cli_command cli_view;
 
 /* --- input errors, model.c -------------------------------------------------------------------- */
 

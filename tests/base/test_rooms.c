@@ -35,7 +35,10 @@ static const room rooms[] = {
      " "},
     {"io", " model.h result.h ", " base lie linalg dae mechanism formulation integrators analysis ",
      " jansson.h unistd.h ", " "},
-    {"cli", " polhode.h ", " base lie linalg dae mechanism formulation integrators analysis io ",
+    {"viewer", " view.h ", " base lie linalg dae mechanism formulation integrators analysis io ",
+     " jansson.h ", " "},
+    {"cli", " polhode.h ",
+     " base lie linalg dae mechanism formulation integrators analysis io viewer ",
      " jansson.h unistd.h sys/ioctl.h ", " "},
 };
 enum { NUM_ROOMS = sizeof rooms / sizeof rooms[0] };
