@@ -39,17 +39,26 @@ function shaded(geometry, brightness) {
   return flat;
 }
 
+/** The same by corners, which triangles share: less work where there are very many. */
+function shadedCorners(geometry, brightness) {
+  const p = geometry.attributes.position.array;
+  const shade = new Float32Array(p.length / 3).map((_, i) => (brightness ? brightness(p.subarray(3 * i, 3 * i + 3)) : 1));
+  geometry.setAttribute('shade', new THREE.BufferAttribute(shade, 1));
+  return geometry;
+}
+
 const octants = ([x, y, z]) => (x * y * z > 0 ? 1 : 0.72);
 const quadrants = ([x, y]) => (x * y > 0 ? 1 : 0.8);
 
 /** Shapes of unit size; the more there are, the coarser. */
 function unitShape(type, count) {
   const round = count > 400 ? 8 : count > 100 ? 16 : 48;
+  const paint = count > 400 ? shadedCorners : shaded;
   switch (type) {
-    case 'box': return shaded(new THREE.BoxBufferGeometry(1, 1, 1));
-    case 'cylinder': return shaded(alongZ(new THREE.CylinderBufferGeometry(0.5, 0.5, 1, round, 1)), quadrants);
-    case 'cone': return shaded(alongZ(new THREE.CylinderBufferGeometry(0, 0.5, 1, round, 1)), quadrants);
-    default: return shaded(alongZ(new THREE.SphereBufferGeometry(0.5, Math.max(round, 12), Math.max(round / 2, 6))), octants);
+    case 'box': return paint(new THREE.BoxBufferGeometry(1, 1, 1));
+    case 'cylinder': return paint(alongZ(new THREE.CylinderBufferGeometry(0.5, 0.5, 1, round, 1)), quadrants);
+    case 'cone': return paint(alongZ(new THREE.CylinderBufferGeometry(0, 0.5, 1, round, 1)), quadrants);
+    default: return paint(alongZ(new THREE.SphereBufferGeometry(0.5, Math.max(round, 12), Math.max(round / 2, 6))), octants);
   }
 }
 
