@@ -11,7 +11,9 @@ typedef struct cli_args {
   const char *operand; /* NULL if none was given */
   const char *out;
   const char *svg;
-  const char *model;
+  const char *vtk;   /* folder */
+  const char *model; /* file */
+  const char *every; /* numbers, as they were written */
   const char *frames;
   int json;
   int quiet;

@@ -5,7 +5,8 @@
 #include "cli/cli.h"
 #include "io/errors.h"
 
-static const cli_command *const commands[] = {&cli_run, &cli_view, &cli_check, &cli_methods};
+static const cli_command *const commands[] = {&cli_run,     &cli_view, &cli_check,
+                                              &cli_methods, &cli_info, &cli_export};
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* --- help ------------------------------------------------------------------------------------- */

@@ -125,7 +125,8 @@ static pol_status add_channel(pol_result *result, const char *name)
     if (longer == NULL) return POL_NO_MEMORY;
     result->channels = longer;
   }
-  result->channels[result->count++] = (pol_channel){.name = name, .unit = ""};
+  result->channels[result->count++] =
+      (pol_channel){.name = name, .unit = "", .group = "", .owner = "", .quantity = name};
   return POL_OK;
 }
 

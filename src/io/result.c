@@ -6,6 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whether a file begins as HDF5 does. */
+static int is_hdf5(const char *path)
+{
+  static const char signature[] = "\x89HDF\r\n\x1a\n";
+  char start[sizeof signature - 1];
+  FILE *file = fopen(path, "rb");
+  const size_t read = file != NULL ? fread(start, 1, sizeof start, file) : 0;
+  if (file != NULL) fclose(file);
+  return read == sizeof start && memcmp(start, signature, sizeof start) == 0;
+}
+
 pol_status pol_result_open(pol_result **result, const char *path, char *message, size_t size)
 {
   char unwanted[256];
@@ -16,7 +27,10 @@ pol_status pol_result_open(pol_result **result, const char *path, char *message,
   }
   pol_result *r = calloc(1, sizeof *r);
   pol_status status = POL_NO_MEMORY;
-  if (r != NULL) {
+  if (r != NULL && is_hdf5(path)) {
+    r->info.format = "hdf5";
+    status = pol_result_open_hdf5(r, path, message, size);
+  } else if (r != NULL) {
     r->info.format = "csv";
     status = pol_result_open_csv(r, path, message, size);
   }

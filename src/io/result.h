@@ -23,5 +23,6 @@ struct pol_result {
 /* Opens a file of one format; result arrives all zero but for info.format.  After a failure message
  * says why, unless it is POL_NO_MEMORY. */
 pol_status pol_result_open_csv(pol_result *result, const char *path, char *message, size_t size);
+pol_status pol_result_open_hdf5(pol_result *result, const char *path, char *message, size_t size);
 
 #endif

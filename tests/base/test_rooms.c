@@ -34,12 +34,12 @@ static const room rooms[] = {
     {"analysis", " simulation.h ", " base lie linalg dae mechanism formulation integrators ", " ",
      " "},
     {"io", " model.h result.h ", " base lie linalg dae mechanism formulation integrators analysis ",
-     " jansson.h unistd.h ", " "},
+     " jansson.h hdf5.h zlib.h pthread.h fcntl.h unistd.h ", " "},
     {"viewer", " view.h ", " base lie linalg dae mechanism formulation integrators analysis io ",
      " jansson.h ", " "},
     {"cli", " polhode.h ",
      " base lie linalg dae mechanism formulation integrators analysis io viewer ",
-     " jansson.h unistd.h sys/ioctl.h ", " "},
+     " jansson.h unistd.h sys/ioctl.h sys/stat.h ", " "},
 };
 enum { NUM_ROOMS = sizeof rooms / sizeof rooms[0] };
 
