@@ -11,7 +11,7 @@
 
 /* Bytes before base64, which makes 4 of 3: with these a page stays below 25 MB. */
 enum { POSE_SIZE = 14, MAX_POSE_BYTES = 14000000, MAX_CHANNEL_BYTES = 3000000 };
-enum { MAX_FRAMES = 2000 };
+enum { MAX_FRAMES = 2000, MAX_CHANNELS = 4000 };
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
@@ -167,7 +167,8 @@ static int by_number(const void *a, const void *b)
 
 static void choose_channels(pol_frames *frames, const pol_result *result)
 {
-  const int room = MAX_CHANNEL_BYTES / 2 / frames->count;
+  const int fit = MAX_CHANNEL_BYTES / 2 / frames->count;
+  const int room = fit < MAX_CHANNELS ? fit : MAX_CHANNELS;
   int shown = 0;
   for (int i = 0; i < pol_result_count(result); i++)
     shown += rank_of(pol_result_channel(result, i)->name) != NOT_SHOWN;
