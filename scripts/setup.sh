@@ -10,7 +10,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 packages="build-essential cmake ninja-build pkg-config libsuitesparse-dev libopenblas-dev
-  liblapacke-dev libjansson-dev libhdf5-dev zlib1g-dev libcmocka-dev libjs-three $*"
+  liblapacke-dev libjansson-dev libhdf5-dev zlib1g-dev libjs-three libcmocka-dev $*"
 
 say() { printf '%s\n' "==> $*"; }
 

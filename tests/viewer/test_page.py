@@ -356,6 +356,12 @@ class Command(unittest.TestCase):
         self.assertEqual(summary["frames"], 7)
         self.assertEqual(summary["bytes"], os.path.getsize("pendulum.html"))
 
+    def test_hdf5_results_hold_their_model(self):
+        polhode("run", self.model, "--out", "own.h5", "--quiet", "--set", "name=Own")
+        polhode("view", "own.h5", "--quiet")
+        page = pathlib.Path("own.html").read_text(encoding="utf-8")
+        self.assertIn('"name":"Own"', page)
+
     def test_wrong_input(self):
         other = SOURCE / "models/bruels-cardona-2010/heavy_top.json"
         for words, message in (
