@@ -329,11 +329,11 @@ function springMesh(markers, radius, material) {
   return mesh;
 }
 
-/** Coils, cones where a support holds a point, rings where a joint has a spring. */
+/** Coils, cones where a support holds a point, rings where a joint or a bushing has springs. */
 function buildSprings(stage) {
   const lines = scene.forces.filter((force) => force.type === 'spring-damper');
   const supports = scene.forces.filter((force) => force.type === 'support');
-  const turned = scene.forces.filter((force) => force.type === 'joint-spring');
+  const turned = scene.forces.filter((force) => force.type === 'joint-spring' || force.type === 'bushing');
   const many = lines.length > 200;
   const parts = many ? [rodInstances(lines.map((force) => force.markers), 0.4 * symbol, stage.springMaterial)]
     : lines.map((force) => springMesh(force.markers, 1.6 * symbol, stage.coilMaterial));
@@ -342,7 +342,7 @@ function buildSprings(stage) {
       supports.map((force) => ({ body: -1, matrix: localMatrix(force.anchor, [1, 0, 0, 0], [2 * symbol, 2 * symbol, 2 * symbol]) }))));
   if (turned.length)
     parts.push(fixedInstances(ring(2, 0.25), stage.springMaterial, turned.map((force) => {
-      const marker = scene.markers[scene.joints[force.joint].markers[0]];
+      const marker = scene.markers[(force.type === 'bushing' ? force : scene.joints[force.joint]).markers[0]];
       return { body: marker.body, matrix: localMatrix(marker.position, marker.rotation, [symbol, symbol, symbol]) };
     })));
   return parts;
@@ -386,7 +386,7 @@ function jointArrows(what) {
 
 function forceArrows() {
   return scene.forces.map((force) => {
-    if (force.type === 'force') return constantArrow(force);
+    if (force.type === 'force') return recordedArrow(`${force.name}.force`, force.body, force.point) || constantArrow(force);
     const marker = scene.markers[force.markers[1]];
     if (force.type === 'support') return recordedArrow(`${force.name}.force`, force.body, force.point);
     if (force.type === 'drag') return recordedArrow(`${force.name}.force`, force.body, [0, 0, 0]);
@@ -569,7 +569,7 @@ class Stage {
 
   addLayers() {
     const forces = forceArrows(), reactions = jointArrows('force'), torques = torqueArrows();
-    const springs = scene.forces.some((force) => ['spring-damper', 'support', 'joint-spring'].includes(force.type));
+    const springs = scene.forces.some((force) => ['spring-damper', 'support', 'joint-spring', 'bushing'].includes(force.type));
     const bodies = scene.bodies.map((body, index) => ({ body: index, point: [0, 0, 0] }));
     const markers = scene.markers.filter((marker) => marker.name && marker.body >= 0)
       .map((marker) => ({ body: marker.body, point: marker.position }));
