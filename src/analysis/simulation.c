@@ -307,15 +307,14 @@ static pol_status check_dropped(pol_simulation *sim, const pol_state *state)
               "start from a position that is not singular, or take joints that lock less");
 }
 
-/* POL_RETRY if a joint turns so fast that a spring, coupling or expression loses turns. */
+/* POL_RETRY if a joint or bushing turns so fast that what depends on its turns is wrong. */
 static pol_status check_turns(pol_simulation *sim, const pol_state *state)
 {
-  char where[sizeof sim->diagnostics.where];
+  char where[sizeof sim->summary.lost_turns.where];
   if (!pol_turns_look(sim->formulation, state, state->t - sim->t, &sim->summary.lost_turns, where,
                       sizeof where))
     return POL_OK;
-  fail(sim, POL_RETRY, -1,
-       "a joint turns by half a turn or more in a step, and its turns cannot be counted",
+  fail(sim, POL_RETRY, -1, "it turns by half a turn or more in a step and cannot be followed",
        "take a smaller step");
   snprintf(sim->diagnostics.where, sizeof sim->diagnostics.where, "%s", where);
   return POL_RETRY;
