@@ -314,7 +314,7 @@ static pol_status check_turns(pol_simulation *sim, const pol_state *state)
   if (!pol_turns_look(sim->formulation, state, state->t - sim->t, &sim->summary.lost_turns, where,
                       sizeof where))
     return POL_OK;
-  fail(sim, POL_RETRY, -1, "it turns by half a turn or more in a step and cannot be followed",
+  fail(sim, POL_RETRY, -1, "the step is too large to follow how far this has turned",
        "take a smaller step");
   snprintf(sim->diagnostics.where, sizeof sim->diagnostics.where, "%s", where);
   return POL_RETRY;

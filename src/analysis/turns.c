@@ -55,7 +55,7 @@ static int find_bushing(const pol_formulation *f, const pol_state *state, double
   for (int k = 0; k < f->num_forces; k++) {
     const pol_force *force = pol_mechanism_force(f->mechanism, k);
     if (force->type != POL_BUSHING || !has_jumped(f, &f->forces[k].kernel, state, h)) continue;
-    snprintf(where, size, "force '%s'", force->name);
+    snprintf(where, size, "force '%s': its markers are turned by more than 3 rad", force->name);
     return 1;
   }
   return 0;
