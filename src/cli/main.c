@@ -11,8 +11,11 @@
 
 static const cli_command *const commands[] = {
     &cli_run,        //
+    &cli_plot,       //
     &cli_check,      //
     &cli_methods,    //
+    &cli_info,       //
+    &cli_export,     //
     &cli_help,       //
     &cli_completion, //
     &cli_man,
