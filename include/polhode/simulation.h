@@ -33,6 +33,8 @@ typedef struct pol_settings {
                    1e-9 of itself, else the last step is shorter */
   int variable; /* 1: the size of the steps follows from options.control */
   pol_output output;
+  char unused[64]; /* parameters of a model file that have no effect on its method, a comma between
+                      them; for a warning only */
 } pol_settings;
 
 pol_settings pol_settings_default(void);
