@@ -31,7 +31,8 @@ typedef struct pol_model {
   char *name;
   pol_mechanism *mechanism;
   pol_settings settings;
-  double *output_times; /* what settings.output.times points to; NULL if there are none */
+  double *output_times;   /* what settings.output.times points to; NULL if there are none */
+  pol_event_rule *events; /* the same of settings.events */
 } pol_model;
 
 /* Reads a model.  Each of num_overrides strings "key.path=value" replaces one value of the file

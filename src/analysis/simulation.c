@@ -14,6 +14,7 @@
 
 #include <polhode/simulation.h>
 
+#include "analysis/event_rules.h"
 #include "analysis/watch.h"
 #include "base/rule.h"
 
@@ -45,7 +46,10 @@ struct pol_simulation {
   double *times; /* of output, owned */
   long next_output;
 
-  /* Events; the one that the state is at, or -1.  stopped: one has ended the run. */
+  /* Events, the first of them by rules of the settings; the one that the state is at, or -1.
+   * stopped: one has ended the run. */
+  pol_event_rules *rules;
+  unsigned char *keep; /* of a reset */
   pol_simulation_event *events;
   int num_events, event, stopped;
   int in_step; /* the last step may hold more stops, */
@@ -204,8 +208,7 @@ static pol_status evaluate_all_residuals(pol_simulation *sim, const pol_state *s
   for (int i = 0; i < dae->group.nv; i++) sim->ahead[i] = state->v[i] + state->vd[i];
   memset(sim->drift, 0, (size_t)m * sizeof(double));
   at.v = sim->ahead;
-  if (status == POL_OK)
-    status = dae->evaluate(&at, POL_VELOCITY, &out, sim->scratch, dae->user);
+  if (status == POL_OK) status = dae->evaluate(&at, POL_VELOCITY, &out, sim->scratch, dae->user);
   for (int i = 0; i < m; i++) sim->acceleration[i] += sim->drift[i] - sim->velocity[i];
   return status;
 }
@@ -556,7 +559,8 @@ static pol_status allocate(pol_simulation *sim)
   size_t m = (size_t)pol_dae_num_constraints(dae);
   sim->memory =
       calloc(nq + 4 * nv + 6 * m + dae->history_size + dae->scratch_size + 1, sizeof(double));
-  if (sim->memory == NULL) return POL_NO_MEMORY;
+  sim->keep = malloc(nv + 1);
+  if (sim->memory == NULL || sim->keep == NULL) return POL_NO_MEMORY;
   sim->q = sim->memory;
   sim->v = sim->q + nq;
   sim->vd = sim->v + nv;
@@ -574,6 +578,19 @@ static pol_status allocate(pol_simulation *sim)
   sim->state = (pol_state){.q = sim->q, .v = sim->v, .vd = sim->vd, .lambda = sim->lambda};
   if (dae->history_size > 0) sim->state.history = sim->history;
   return POL_OK;
+}
+
+/* The events of the settings. */
+static pol_status add_rules(pol_simulation *sim, const pol_settings *settings)
+{
+  pol_diagnostics *d = &sim->diagnostics;
+  pol_status status = pol_event_rules_create(&sim->rules, sim->formulation, settings, d->message,
+                                             sizeof d->message);
+  for (int i = 0; i < settings->num_events && status == POL_OK; i++) {
+    pol_simulation_event event = pol_event_rules_event(sim->rules, i);
+    status = pol_simulation_add_event(sim, &event, NULL);
+  }
+  return status;
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -600,6 +617,7 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   status = pol_integrator_create(&sim->integrator, sim->dae, &settings->options);
   if (status != POL_OK) return status;
   if ((status = allocate(sim)) != POL_OK) return status;
+  if ((status = add_rules(sim, settings)) != POL_OK) return status;
   return start(sim);
 }
 
@@ -640,6 +658,8 @@ void pol_simulation_free(pol_simulation **simulation)
   free(sim->memory);
   free(sim->times);
   free(sim->events);
+  free(sim->keep);
+  pol_event_rules_free(&sim->rules);
   free(sim);
   *simulation = NULL;
 }
@@ -734,8 +754,9 @@ static pol_status reset(pol_simulation *sim, const pol_simulation_event *event)
 {
   const double t = sim->state.t;
   pol_energy before = sim->summary.energy;
-  event->reset(t, sim->q, sim->v, event->user);
-  pol_status status = pol_integrator_restart(sim->integrator, t, sim->q, sim->v, NULL);
+  memset(sim->keep, 0, (size_t)sim->dae->group.nv);
+  event->reset(&sim->state, sim->v, sim->keep, event->user);
+  pol_status status = pol_integrator_restart(sim->integrator, t, sim->q, sim->v, sim->keep);
   if (status != POL_OK) {
     sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
     blame_position(sim);

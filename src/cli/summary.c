@@ -3,6 +3,7 @@
  */
 #include "cli/summary.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,6 +246,16 @@ static void print_quantities(const pol_simulation *simulation)
   print_rest("states", count);
 }
 
+static void print_events(const cli_outcome *outcome)
+{
+  const long count = outcome->num_events;
+  if (count > 0) printf("\n%-24s  %17s\n", "event", "time s");
+  for (long i = 0; i < count && i < MAX_SHOWN; i++)
+    printf("%-24s  %17.10f\n", outcome->model->settings.events[outcome->events[i].index].name,
+           outcome->events[i].t);
+  print_rest("events", (int)(count < INT_MAX ? count : INT_MAX));
+}
+
 static void print_quality(const pol_summary *summary)
 {
   double initial = summary->initial_energy.kinetic + summary->initial_energy.potential;
@@ -277,6 +288,7 @@ void cli_summary_print(const cli_outcome *outcome)
   print_drives(outcome->simulation);
   print_couplings(outcome->simulation);
   print_quantities(outcome->simulation);
+  print_events(outcome);
   putchar('\n');
   print_quality(summary);
   if (outcome->out != NULL)
@@ -517,29 +529,46 @@ static json_t *singular_json(const pol_singular *singular)
                    "where", singular->where);
 }
 
+/* [{"t": ..., "name": ...}, ...] */
+static json_t *events_json(const cli_outcome *outcome)
+{
+  json_t *list = json_array();
+  int failed = 0;
+  for (long i = 0; i < outcome->num_events; i++) {
+    const cli_event *event = &outcome->events[i];
+    const char *name = outcome->model->settings.events[event->index].name;
+    failed |= json_array_append_new(
+        list, json_pack("{s:o, s:s}", "t", cli_json_number(event->t), "name", name));
+  }
+  if (failed == 0) return list;
+  json_decref(list);
+  return NULL;
+}
+
 /* What the run came to, as far as it got. */
 static json_t *results_json(const cli_outcome *outcome)
 {
   const pol_summary *summary = pol_simulation_summary(outcome->simulation);
   const pol_counts *counts = &summary->counts;
-  return json_pack(
-      "{s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o, s:o}", //
-      "steps", (json_int_t)counts->steps,                                                     //
-      "rejected", (json_int_t)counts->rejected,                                               //
-      "smallest_step", step_size_json(outcome, counts->smallest_step),                        //
-      "largest_step", step_size_json(outcome, counts->largest_step),                          //
-      "newton_iterations", (json_int_t)counts->newton_iterations,                             //
-      "jacobians", (json_int_t)counts->jacobians,                                             //
-      "factorizations", (json_int_t)counts->factorizations,                                   //
-      "wall_seconds", cli_json_number(outcome->wall_seconds),                                 //
-      "t", cli_json_number(summary->t),                                                       //
-      "final", final_json(outcome->simulation),                                               //
-      "energy", energy_json(summary),                                                         //
-      "constraints",                                                                          //
-      "max_position", cli_json_number(summary->max_position_residual),                        //
-      "max_velocity", cli_json_number(summary->max_velocity_residual),                        //
-      "max_acceleration", cli_json_number(summary->max_acceleration_residual),                //
-      "moves", cli_json_moves(&summary->moves), "singular", singular_json(&summary->singular));
+  return json_pack("{s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, "
+                   "s:o, s:o, s:o}",                                                        //
+                   "steps", (json_int_t)counts->steps,                                      //
+                   "rejected", (json_int_t)counts->rejected,                                //
+                   "smallest_step", step_size_json(outcome, counts->smallest_step),         //
+                   "largest_step", step_size_json(outcome, counts->largest_step),           //
+                   "newton_iterations", (json_int_t)counts->newton_iterations,              //
+                   "jacobians", (json_int_t)counts->jacobians,                              //
+                   "factorizations", (json_int_t)counts->factorizations,                    //
+                   "wall_seconds", cli_json_number(outcome->wall_seconds),                  //
+                   "t", cli_json_number(summary->t),                                        //
+                   "final", final_json(outcome->simulation),                                //
+                   "energy", energy_json(summary),                                          //
+                   "constraints",                                                           //
+                   "max_position", cli_json_number(summary->max_position_residual),         //
+                   "max_velocity", cli_json_number(summary->max_velocity_residual),         //
+                   "max_acceleration", cli_json_number(summary->max_acceleration_residual), //
+                   "moves", cli_json_moves(&summary->moves), "singular",
+                   singular_json(&summary->singular), "events", events_json(outcome));
 }
 
 /* Adds all of other, a reference that is taken over, to object; NULL if either is. */

@@ -9,6 +9,7 @@
  *   model_couplings.c the same of couplings
  *   model_joint_spring.c  the coordinate of a spring on a joint
  *   model_expressions.c   variables, states, and expressions in place of numbers
+ *   model_events.c    events
  *   model_build.c     structs to mechanism
  *   model.c           the public functions
  */
@@ -141,6 +142,13 @@ typedef struct pol_model_sigma {
   int optimal;
 } pol_model_sigma;
 
+typedef struct pol_model_event {
+  const char *name, *expression;
+  int direction;   /* number of the choice */
+  int action;      /* pol_event_action */
+  json_t *changes; /* object of texts, or NULL; borrowed */
+} pol_model_event;
+
 typedef struct pol_model_simulation {
   pol_settings settings;
   /* numbers of the choices */
@@ -163,6 +171,7 @@ typedef struct pol_model_data {
   pol_list couplings; /* pol_model_coupling */
   pol_list variables; /* pol_variable */
   pol_list states;    /* pol_state_variable */
+  pol_list events;    /* pol_model_event */
   pol_model_simulation simulation;
 } pol_model_data;
 
@@ -202,6 +211,10 @@ extern const pol_kind pol_drive_kind;
 extern const pol_kind pol_variable_kind, pol_state_kind;
 /* pol_model_effort, and three of them; no detail */
 pol_read pol_read_effort, pol_read_efforts;
+/* const char *: a text whose syntax is right; no detail */
+pol_read pol_read_expression;
+/* Looks up the names in the text at a place, or in those of a list. */
+void pol_check_names(pol_reader *reader, const pol_place *place, const pol_mechanism *mechanism);
 /* Looks up all names in expressions of the file; the mechanism is complete. */
 void pol_check_expressions(pol_reader *reader, const pol_place *top,
                            const pol_mechanism *mechanism);
@@ -215,6 +228,11 @@ pol_status pol_add_model_drive(pol_mechanism *mechanism, const pol_model_drive *
 /* The same of a coupling. */
 extern const pol_kind pol_coupling_kind;
 pol_status pol_add_model_coupling(pol_mechanism *mechanism, const pol_model_coupling *coupling);
+
+/* That of an event; what its reset sets, and the names there; its way to the settings. */
+extern const pol_kind pol_event_kind;
+void pol_check_event(pol_reader *reader, const pol_place *event, const pol_mechanism *mechanism);
+pol_status pol_copy_events(const pol_model_data *data, pol_model *model);
 
 /* Adds the gravity, bodies, markers, joints, forces, drives and couplings of sound data to an empty
  * mechanism. What it refuses is reported. */

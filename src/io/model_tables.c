@@ -29,7 +29,7 @@ static const pol_range from_one = {1.0, INT32_MAX, 0};
 
 /* The lists whose objects are found by name. */
 static const char *const named_lists[] = {"bodies",    "markers",   "joints", "forces", "drives",
-                                          "couplings", "variables", "states", NULL};
+                                          "couplings", "variables", "states", "events", NULL};
 static const char *const not_bodies[] = {"bodies", NULL};
 static const char *const not_markers[] = {"markers", NULL};
 static const char *const not_joints_or_bodies[] = {"joints", "bodies", NULL};
@@ -987,6 +987,8 @@ static const pol_field model_fields[] = {
      "must be a list of variables", &pol_variable_kind},
     {"states", pol_read_list, offsetof(pol_model_data, states), POL_OPTIONAL,
      "must be a list of states", &pol_state_kind},
+    {"events", pol_read_list, offsetof(pol_model_data, events), POL_OPTIONAL,
+     "must be a list of events", &pol_event_kind},
     {"simulation", pol_read_object, offsetof(pol_model_data, simulation), POL_REQUIRED,
      "must be an object with at least \"step\" or \"rtol\", and \"end\"", &simulation_kind},
     {.key = NULL},
@@ -1018,4 +1020,5 @@ void pol_free_model_data(pol_model_data *data)
   free(data->couplings.items);
   free(data->variables.items);
   free(data->states.items);
+  free(data->events.items);
 }

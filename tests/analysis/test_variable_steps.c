@@ -298,10 +298,10 @@ static double rise(const pol_state *at, void *user)
   return at->v[5];
 }
 
-static void bounce(double t, const double *q, double *v, void *user)
+static void bounce(const pol_state *at, double *v, unsigned char *keep, void *user)
 {
-  (void)t;
-  (void)q;
+  (void)at;
+  (void)keep;
   v[5] *= -*(const double *)user;
 }
 
