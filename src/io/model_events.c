@@ -70,7 +70,8 @@ static void check_event(pol_reader *reader, const pol_place *place, void *object
   if (!direction.value) event->direction = BOTH;
   if (resets && !set.value)
     pol_report_missing(reader, place, event_fields, "set", "an object with what a reset changes");
-  if (!resets && set.value) pol_report(reader, &set, "", "needs \"action\": \"reset\"");
+  if (!resets && set.value)
+    pol_report(reader, &set, "", "must not be given without \"action\": \"reset\"");
   if (resets && !direction.value)
     pol_report_missing(reader, place, event_fields, "direction", "\"rising\" or \"falling\"");
   else if (resets && event->direction == BOTH)
