@@ -108,7 +108,8 @@ typedef struct pol_summary {
                                    for the errors of the method and of the integrals */
   double position_residual;     /* largest |Phi_i| now */
   double velocity_residual;     /* largest |(B v + Phi_t)_i| now */
-  double acceleration_residual; /* largest |(d/dt of that)_i| now */
+  double acceleration_residual; /* largest |(d/dt of that)_i| at the last step: between steps
+                                   accelerations are only interpolated */
   double max_position_residual; /* the largest so far */
   double max_velocity_residual;
   double max_acceleration_residual;
