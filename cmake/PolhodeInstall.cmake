@@ -36,7 +36,10 @@ file(RELATIVE_PATH pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INST
 string(REGEX REPLACE "/$" "" pc_prefix ${pc_prefix})
 # For the static library it names the shared libraries below it: naming their pkg-config modules
 # instead would ask for all that a wholly static program needs, down to the Fortran run-time library.
+list(JOIN POLHODE_CAIRO_LDFLAGS " " pc_cairo)
 list(JOIN POLHODE_JANSSON_LDFLAGS " " pc_jansson)
+list(JOIN POLHODE_HDF5_LDFLAGS " " pc_hdf5)
+list(JOIN POLHODE_ZLIB_LDFLAGS " " pc_zlib)
 list(JOIN POLHODE_LAPACKE_LDFLAGS " " pc_lapacke)
 list(JOIN POLHODE_LAPACK_LDFLAGS " " pc_lapack)
 configure_file(cmake/polhode.pc.in ${PROJECT_BINARY_DIR}/polhode.pc @ONLY)

@@ -38,7 +38,8 @@ foreach(source ${test_sources})
   add_test(NAME ${room}/${topic} COMMAND ${target}
     WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room})
   # tests run side by side; threads of the BLAS would wait for each other
-  set_tests_properties(${room}/${topic} PROPERTIES ENVIRONMENT OPENBLAS_NUM_THREADS=1)
+  set_tests_properties(${room}/${topic} PROPERTIES ENVIRONMENT
+    "OPENBLAS_NUM_THREADS=1;LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/leaks.supp:print_suppressions=0")
 endforeach()
 
 # The version that the library tells is the project's.

@@ -11,6 +11,8 @@
 #include <polhode/mechanism.h>
 #include <polhode/model.h>
 #include <polhode/newton.h>
+#include <polhode/plot.h>
+#include <polhode/result.h>
 #include <polhode/simulation.h>
 #include <polhode/status.h>
 

@@ -170,6 +170,11 @@ typedef struct pol_channel {
   const char *name; /* "top.position.x", "tip.force.z", "energy.kinetic", "t" */
   const char *unit; /* "m", "N", "J", "s", "1"; "mixed" for residuals (m or 1, and a second);
                        "user" for states and variables */
+  /* The parts of the name, so that nobody has to take it apart; names of objects may have dots. */
+  const char *group;    /* "bodies", "markers", "joints", "forces", "drives", "couplings", "states",
+                           "variables";    "energy",    "momentum", "residual"; "" for t */
+  const char *owner;    /* the body, marker, ... it belongs to; "" for quantities of the whole */
+  const char *quantity; /* the rest of the name: "position.x", "angle", "kinetic", "t" */
 } pol_channel;
 
 /* All quantities of a simulation, in this order:

@@ -50,25 +50,27 @@ static const quantity marker_quantities[] = {
 };
 enum { NUM_MARKER_QUANTITIES = sizeof marker_quantities / sizeof marker_quantities[0] };
 
+static const pol_channel time_channel = {"t", "s", "", "", "t"};
+
 /* Quantities of the whole, after those of bodies, joints, forces and drives; write_totals() gives
  * their values. */
 static const pol_channel totals[] = {
-    {"energy.kinetic", "J"},
-    {"energy.potential", "J"},
-    {"energy.total", "J"},
-    {"energy.dissipated", "J"},
-    {"energy.applied", "J"},
-    {"energy.drives", "J"},
-    {"energy.balance", "J"},
-    {"momentum.linear.x", "kg m/s"},
-    {"momentum.linear.y", "kg m/s"},
-    {"momentum.linear.z", "kg m/s"},
-    {"momentum.angular.x", "kg m^2/s"},
-    {"momentum.angular.y", "kg m^2/s"},
-    {"momentum.angular.z", "kg m^2/s"},
-    {"residual.position", "mixed"},
-    {"residual.velocity", "mixed"},
-    {"residual.acceleration", "mixed"},
+    {"energy.kinetic", "J", "energy", "", "kinetic"},
+    {"energy.potential", "J", "energy", "", "potential"},
+    {"energy.total", "J", "energy", "", "total"},
+    {"energy.dissipated", "J", "energy", "", "dissipated"},
+    {"energy.applied", "J", "energy", "", "applied"},
+    {"energy.drives", "J", "energy", "", "drives"},
+    {"energy.balance", "J", "energy", "", "balance"},
+    {"momentum.linear.x", "kg m/s", "momentum", "", "linear.x"},
+    {"momentum.linear.y", "kg m/s", "momentum", "", "linear.y"},
+    {"momentum.linear.z", "kg m/s", "momentum", "", "linear.z"},
+    {"momentum.angular.x", "kg m^2/s", "momentum", "", "angular.x"},
+    {"momentum.angular.y", "kg m^2/s", "momentum", "", "angular.y"},
+    {"momentum.angular.z", "kg m^2/s", "momentum", "", "angular.z"},
+    {"residual.position", "mixed", "residual", "", "position"},
+    {"residual.velocity", "mixed", "residual", "", "velocity"},
+    {"residual.acceleration", "mixed", "residual", "", "acceleration"},
 };
 enum { NUM_TOTALS = sizeof totals / sizeof totals[0] };
 
@@ -82,33 +84,38 @@ struct pol_record {
 };
 
 /* Adds a channel, named by the parts up to NULL with dots between, to the record; only counts as
- * long as nothing is allocated.  *used is the number of characters of names so far. */
-static void add_named(pol_record *record, size_t *used, const char *const parts[], const char *unit)
+ * long as nothing is allocated.  *used is the number of characters of names so far.  parts[first]
+ * is where the quantity begins. */
+static void add_named(pol_record *record, size_t *used, const char *const parts[], int first,
+                      pol_channel channel)
 {
   char *name = record->names != NULL ? record->names + *used : NULL;
-  if (name != NULL) record->channels[record->count] = (pol_channel){name, unit};
+  channel.name = name;
   for (int i = 0; parts[i] != NULL; i++) {
     size_t length = strlen(parts[i]);
     if (name != NULL) {
+      if (i == first) channel.quantity = name;
       memcpy(name, parts[i], length);
       name[length] = parts[i + 1] != NULL ? '.' : '\0';
       name += length + 1;
     }
     *used += length + 1;
   }
+  if (name != NULL) record->channels[record->count] = channel;
   record->count++;
 }
 
 /* OWNER.QUANTITY.COMPONENT, or OWNER.QUANTITY if that is NULL, or OWNER alone. */
-static void add_channel(pol_record *record, size_t *used, const char *owner, const char *name,
-                        const char *component, const char *unit)
+static void add_channel(pol_record *record, size_t *used, const char *group, const char *owner,
+                        const char *name, const char *component, const char *unit)
 {
-  add_named(record, used, (const char *const[]){owner, name, component, NULL}, unit);
+  add_named(record, used, (const char *const[]){owner, name, component, NULL}, 1,
+            (pol_channel){.unit = unit, .group = group, .owner = owner});
 }
 
-static void add_total(pol_record *record, pol_channel channel)
+static void add_total(pol_record *record, const pol_channel *channel)
 {
-  if (record->channels != NULL) record->channels[record->count] = channel;
+  if (record->channels != NULL) record->channels[record->count] = *channel;
   record->count++;
 }
 
@@ -118,7 +125,7 @@ static void add_body(pol_record *record, size_t *used, const pol_body *body)
     const quantity *q = &body_quantities[k];
     if (body->point && !q->of_points) continue;
     for (size_t i = 0; i < q->count; i++)
-      add_channel(record, used, body->name, q->name, q->components[i], q->unit);
+      add_channel(record, used, "bodies", body->name, q->name, q->components[i], q->unit);
   }
 }
 
@@ -134,8 +141,8 @@ static void add_marker(pol_record *record, size_t *used, const pol_marker *marke
     const quantity *q = &marker_quantities[k];
     for (size_t i = 0; i < q->count; i++)
       add_named(record, used,
-                (const char *const[]){"marker", marker->name, q->name, q->components[i], NULL},
-                q->unit);
+                (const char *const[]){"marker", marker->name, q->name, q->components[i], NULL}, 2,
+                (pol_channel){.unit = q->unit, .group = "markers", .owner = marker->name});
   }
 }
 
@@ -166,14 +173,15 @@ static void add_joint(pol_record *record, size_t *used, const pol_formulation *f
   if (held == 0) num_rows = 0; /* a joint that the coordinates satisfy has no multipliers */
   for (int i = 0; i < pol_joint_num_coordinates(joint); i++) {
     const pol_coordinate_info *info = pol_joint_coordinate(joint, i);
-    add_channel(record, used, joint->name, info->name, NULL, info->angular ? "rad" : "m");
-    add_channel(record, used, joint->name, info->rate_name, NULL, info->angular ? "rad/s" : "m/s");
+    add_channel(record, used, "joints", joint->name, info->name, NULL, info->angular ? "rad" : "m");
+    add_channel(record, used, "joints", joint->name, info->rate_name, NULL,
+                info->angular ? "rad/s" : "m/s");
   }
   for (int k = 0; k < 4; k++)
     for (int i = 0; i < 3; i++)
-      add_channel(record, used, joint->name, reactions[k], axes[i], k % 2 ? "N m" : "N");
+      add_channel(record, used, "joints", joint->name, reactions[k], axes[i], k % 2 ? "N m" : "N");
   for (int i = 0; i < num_rows; i++)
-    add_channel(record, used, joint->name, "multiplier", ordinals[i],
+    add_channel(record, used, "joints", joint->name, "multiplier", ordinals[i],
                 multiplier_unit(rows[i].kind));
 }
 
@@ -208,20 +216,22 @@ static void add_force(pol_record *record, size_t *used, const pol_mechanism *mec
   const pol_force *force = pol_mechanism_force(mechanism, index);
   if (force->type == POL_JOINT_SPRING) {
     int torque = turns(mechanism, force);
-    add_channel(record, used, force->name, torque ? "torque" : "force", NULL, torque ? "N m" : "N");
+    add_channel(record, used, "forces", force->name, torque ? "torque" : "force", NULL,
+                torque ? "N m" : "N");
     return;
   }
   for (int i = 0; i < 3 && has_force(force); i++)
-    add_channel(record, used, force->name, "force", axes[i], "N");
+    add_channel(record, used, "forces", force->name, "force", axes[i], "N");
   for (int i = 0; i < 3 && has_torque(force); i++)
-    add_channel(record, used, force->name, "torque", axes[i], "N m");
+    add_channel(record, used, "forces", force->name, "torque", axes[i], "N m");
 }
 
 /* DRIVE.force or DRIVE.torque: the name has no component. */
 static void add_drive(pol_record *record, size_t *used, const pol_drive *drive)
 {
   int torque = pol_coordinate_turns(drive->coordinate);
-  add_channel(record, used, drive->name, torque ? "torque" : "force", NULL, torque ? "N m" : "N");
+  add_channel(record, used, "drives", drive->name, torque ? "torque" : "force", NULL,
+              torque ? "N m" : "N");
 }
 
 /* COUPLING.torque.1, COUPLING.force.2 and so on: of its first and second joint. */
@@ -229,7 +239,7 @@ static void add_coupling(pol_record *record, size_t *used, const pol_coupling *c
 {
   for (int i = 0; i < 2; i++) {
     int turns = pol_coordinate_turns(coupling->coordinate[i]);
-    add_channel(record, used, coupling->name, turns ? "torque" : "force", ordinals[i],
+    add_channel(record, used, "couplings", coupling->name, turns ? "torque" : "force", ordinals[i],
                 turns ? "N m" : "N");
   }
 }
@@ -241,7 +251,7 @@ static size_t add_all(pol_record *record)
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
   size_t used = 0;
   record->count = 0;
-  add_total(record, (pol_channel){"t", "s"});
+  add_total(record, &time_channel);
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++)
     add_body(record, &used, pol_mechanism_body(mechanism, i));
   for (int i = 0; i < pol_mechanism_num_markers(mechanism); i++)
@@ -255,10 +265,12 @@ static size_t add_all(pol_record *record)
   for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++)
     add_coupling(record, &used, pol_mechanism_coupling(mechanism, i));
   for (int i = 0; i < pol_mechanism_num_states(mechanism); i++)
-    add_channel(record, &used, pol_mechanism_state(mechanism, i)->name, NULL, NULL, user_unit);
+    add_channel(record, &used, "states", pol_mechanism_state(mechanism, i)->name, NULL, NULL,
+                user_unit);
   for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++)
-    add_channel(record, &used, pol_mechanism_variable(mechanism, i)->name, NULL, NULL, user_unit);
-  for (int i = 0; i < NUM_TOTALS; i++) add_total(record, totals[i]);
+    add_channel(record, &used, "variables", pol_mechanism_variable(mechanism, i)->name, NULL, NULL,
+                user_unit);
+  for (int i = 0; i < NUM_TOTALS; i++) add_total(record, &totals[i]);
   return used;
 }
 

@@ -126,6 +126,16 @@ static pol_status add_override(cli_args *args, const char *key, const char *valu
   return POL_OK;
 }
 
+static pol_status add_to_list(cli_list *list, const char *item)
+{
+  size_t count = (size_t)list->count + 1;
+  const char **longer = realloc(list->items, count * sizeof *longer);
+  if (longer == NULL) return POL_NO_MEMORY;
+  list->items = longer;
+  list->items[list->count++] = item;
+  return POL_OK;
+}
+
 static pol_status apply(cli_args *args, const cli_option *option, const char *value,
                         pol_errors *errors)
 {
@@ -137,6 +147,8 @@ static pol_status apply(cli_args *args, const cli_option *option, const char *va
   case CLI_TEXT:
     *(const char **)target = value;
     return check_words(option, value, errors);
+  case CLI_LIST:
+    return add_to_list(target, value);
   case CLI_OVERRIDE:
     break;
   }
@@ -165,6 +177,18 @@ static pol_status parse_option(cli_args *args, int argc, char **argv, int *at,
   return apply(args, option, value, errors);
 }
 
+static pol_status add_operand(cli_args *args, const char *word, const char *operand,
+                              pol_errors *errors)
+{
+  const int many = operand != NULL && strstr(operand, "...") != NULL;
+  if (operand == NULL || (args->operand != NULL && !many))
+    return refuse(errors, word, "", "is one argument too many", "");
+  if (word[0] == '\0')
+    return refuse(errors, operand, "", many ? "one is empty" : "the file name is empty", "");
+  if (args->operand == NULL) args->operand = word;
+  return add_to_list(&args->operands, word);
+}
+
 pol_status cli_args_parse(cli_args *args, int argc, char **argv, const cli_option *options,
                           int num_options, const char *operand, pol_errors *errors)
 {
@@ -179,12 +203,9 @@ pol_status cli_args_parse(cli_args *args, int argc, char **argv, const cli_optio
     } else if (!only_operands && word[0] == '-') {
       pol_status status = parse_option(args, argc, argv, &i, options, num_options, errors);
       if (status != POL_OK) return status;
-    } else if (operand == NULL || args->operand != NULL) {
-      return refuse(errors, word, "", "is one argument too many", "");
-    } else if (word[0] == '\0') {
-      return refuse(errors, operand, "", "the file name is empty", "");
     } else {
-      args->operand = word;
+      pol_status status = add_operand(args, word, operand, errors);
+      if (status != POL_OK) return status;
     }
   }
   if (operand != NULL && operand[0] != '[' && args->operand == NULL && !args->help)
@@ -196,5 +217,7 @@ void cli_args_free(cli_args *args)
 {
   for (int i = 0; i < args->num_overrides; i++) free(args->overrides[i]);
   free(args->overrides);
+  free(args->operands.items);
+  free(args->labels.items);
   *args = (cli_args){0};
 }

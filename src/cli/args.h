@@ -6,12 +6,21 @@
 
 #include <polhode/polhode.h>
 
+typedef struct cli_list {
+  int count;
+  const char **items; /* strings of argv */
+} cli_list;
+
 /* What the command line says.  Strings belong to argv, except the overrides. */
 typedef struct cli_args {
-  const char *operand; /* NULL if none was given */
+  const char *operand; /* the first; NULL if none was given */
+  cli_list operands;   /* all */
   const char *out;
   const char *svg;
   const char *color;
+  const char *title, *x, *size, *scale, *from, *to, *panels;
+  cli_list labels;
+  int log_x, log_y, equal, dark;
   int json;
   int quiet;
   int help;
@@ -22,6 +31,7 @@ typedef struct cli_args {
 typedef enum cli_option_kind {
   CLI_FLAG,    /* sets the int at offset `target` of cli_args */
   CLI_TEXT,    /* sets the const char * at `target` */
+  CLI_LIST,    /* adds to the cli_list at `target`; may be given several times */
   CLI_OVERRIDE /* adds "key=VALUE" to the overrides, or VALUE alone without a key */
 } cli_option_kind;
 
@@ -30,7 +40,7 @@ typedef struct cli_option {
   const char *argument; /* how help names its value, see below; NULL for a flag */
   const char *help;
   cli_option_kind kind;
-  size_t target;   /* CLI_FLAG, CLI_TEXT */
+  size_t target;   /* CLI_FLAG, CLI_TEXT, CLI_LIST */
   const char *key; /* CLI_OVERRIDE */
 } cli_option;
 
@@ -57,7 +67,8 @@ extern const int cli_num_common_options;
 
 /* Reads argv[0 .. argc-1], the words after the command.  Options may stand before or after the
  * operand, as "--out FILE" or "--out=FILE"; after "--" all words are operands.  operand is what the
- * command must be given, in words, "[...]" if it need not, or NULL if it takes nothing.
+ * command must be given, in words, "[...]" if it need not, with "..." in it if one or more, or NULL
+ * if it takes nothing.
  * POL_BAD_ARGUMENT: errors (an empty list) says what is wrong.  In every case, free with
  * cli_args_free. */
 pol_status cli_args_parse(cli_args *args, int argc, char **argv, const cli_option *options,

@@ -16,9 +16,10 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_INVALID = 2, CLI_SIGNALLED = 128 };
 
 typedef struct cli_command {
   const char *name;
-  const char *summary;  /* one line, for the list of commands */
-  const char *operand;  /* what comes after the name: "MODEL.json", see args.h; NULL for nothing */
-  const char *text;     /* a few lines that explain it, with blank lines between paragraphs */
+  const char *summary; /* one line, for the list of commands */
+  const char *operand; /* what comes after the name: "MODEL.json", "RESULT...", see args.h; NULL for
+                          nothing */
+  const char *text;    /* a few lines that explain it, with blank lines between paragraphs */
   const char *examples; /* each "  polhode ...", one a line; they work from a clone of polhode */
   const cli_option *options;
   int num_options;
@@ -26,6 +27,7 @@ typedef struct cli_command {
 } cli_command;
 
 extern const cli_command cli_run;
+extern const cli_command cli_plot;
 extern const cli_command cli_check;
 extern const cli_command cli_methods;
 extern const cli_command cli_help;

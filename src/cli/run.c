@@ -11,15 +11,68 @@
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "cli/text_out.h"
+#include "io/file.h"
 
-/* --- the run ---------------------------------------------------------------------------------- */
+/* --- the result file -------------------------------------------------------------------------- */
 
-/* Result files are CSV; a name that promises another format is an error. */
-static int has_wrong_suffix(const char *path)
+/* One of the two formats, or none. */
+typedef struct result_file {
+  pol_csv *csv;
+  pol_hdf5 *hdf5;
+} result_file;
+
+/* ".h5", ".csv"; "" if the file name has no dot. */
+static const char *suffix_of(const char *path)
 {
   const char *name = strrchr(path, '/');
   const char *dot = strrchr(name != NULL ? name : path, '.');
-  return dot != NULL && strcmp(dot, ".csv") != 0;
+  return dot != NULL ? dot : "";
+}
+
+/* Creates an HDF5 result that holds the model's text and the settings. */
+static pol_status create_hdf5(pol_hdf5 **hdf5, const cli_args *args, const pol_model *model,
+                              const pol_record *record)
+{
+  char *text = NULL;
+  size_t size = 0;
+  json_t *object = cli_settings_json(&model->settings);
+  char *settings = object != NULL ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
+  json_decref(object);
+  pol_status status = settings != NULL ? pol_read_file(args->operand, &text, &size) : POL_NO_MEMORY;
+  /* A model that came through a pipe is gone. */
+  const pol_result_info about = {.name = model->name,
+                                 .model = size > 0 ? text : NULL,
+                                 .num_overrides = args->num_overrides,
+                                 .overrides = args->overrides,
+                                 .settings = settings};
+  if (status == POL_OK) status = pol_hdf5_create(hdf5, args->out, record, &about, 1);
+  const int reason = errno;
+  free(text);
+  free(settings);
+  errno = reason;
+  return status;
+}
+
+static pol_status write_row(result_file *file)
+{
+  if (file->hdf5 != NULL) return pol_hdf5_write(file->hdf5);
+  return file->csv != NULL ? pol_csv_write(file->csv) : POL_OK;
+}
+
+static pol_status close_result(result_file *file, const cli_outcome *outcome)
+{
+  const int failed = strcmp(outcome->status, "failed") == 0;
+  pol_status status =
+      pol_hdf5_close(&file->hdf5, outcome->status, failed ? outcome->failure.message : NULL);
+  return file->csv != NULL ? pol_csv_close(&file->csv) : status;
+}
+
+/* --- the run ---------------------------------------------------------------------------------- */
+
+static int has_wrong_suffix(const char *path)
+{
+  const char *suffix = suffix_of(path);
+  return suffix[0] != '\0' && strcmp(suffix, ".csv") != 0 && strcmp(suffix, ".h5") != 0;
 }
 
 /* A failure of the result file in the terms of a failed calculation.  What the file holds is not
@@ -56,8 +109,8 @@ static pol_status note_event(const pol_simulation *simulation, cli_outcome *outc
   return POL_OK;
 }
 
-/* Steps to the end of the time span, to a failure or to a signal.  csv may be NULL. */
-static void step_all(pol_simulation *simulation, pol_csv *csv, int with_progress,
+/* Steps to the end of the time span, to a failure or to a signal. */
+static void step_all(pol_simulation *simulation, result_file *file, int with_progress,
                      cli_outcome *outcome)
 {
   cli_progress progress;
@@ -67,8 +120,8 @@ static void step_all(pol_simulation *simulation, pol_csv *csv, int with_progress
   errno = 0;
   while (status == POL_OK && !cli_stop_signal() && !pol_simulation_finished(simulation)) {
     status = pol_simulation_step(simulation);
-    if (status == POL_OK && csv != NULL) {
-      status = pol_csv_write(csv);
+    if (status == POL_OK) {
+      status = write_row(file);
       outcome->rows++;
     }
     if (status == POL_OK && (status = note_event(simulation, outcome)) != POL_OK) break;
@@ -123,13 +176,15 @@ static int report(const cli_args *args, const cli_outcome *outcome)
 }
 
 /* Opens the result file with the row of t = 0.  POL_IO: errno says why. */
-static pol_status open_result(pol_csv **csv, const char *path, const pol_record *record,
+static pol_status open_result(result_file *file, const cli_args *args, const pol_record *record,
                               cli_outcome *outcome)
 {
   errno = 0;
-  pol_status status = pol_csv_create(csv, path, record);
-  if (status == POL_OK) status = pol_csv_write(*csv);
-  outcome->out = path;
+  pol_status status = strcmp(suffix_of(args->out), ".h5") == 0
+                          ? create_hdf5(&file->hdf5, args, outcome->model, record)
+                          : pol_csv_create(&file->csv, args->out, record);
+  if (status == POL_OK) status = write_row(file);
+  outcome->out = args->out;
   outcome->rows = 1;
   outcome->columns = pol_record_count(record);
   return status;
@@ -139,12 +194,12 @@ static pol_status open_result(pol_csv **csv, const char *path, const pol_record 
 static int run_simulation(const cli_args *args, pol_simulation *simulation, cli_outcome *outcome)
 {
   pol_record *record = NULL;
-  pol_csv *csv = NULL;
+  result_file file = {NULL, NULL};
   pol_status status = POL_OK;
   outcome->simulation = simulation;
   if (args->out != NULL) {
     status = pol_record_create(&record, simulation);
-    if (status == POL_OK) status = open_result(&csv, args->out, record, outcome);
+    if (status == POL_OK) status = open_result(&file, args, record, outcome);
   }
 
   int result;
@@ -156,12 +211,12 @@ static int run_simulation(const cli_args *args, pol_simulation *simulation, cli_
     result = CLI_FAILED;
   } else {
     if (args->quiet && !args->json) cli_note_moves(simulation);
-    step_all(simulation, csv, !args->quiet, outcome);
-    if (pol_csv_close(&csv) != POL_OK && strcmp(outcome->status, "failed") != 0)
+    step_all(simulation, &file, !args->quiet, outcome);
+    if (close_result(&file, outcome) != POL_OK && strcmp(outcome->status, "failed") != 0)
       describe_write_error(outcome, strerror(errno));
     result = report(args, outcome);
   }
-  pol_csv_close(&csv);
+  close_result(&file, outcome);
   pol_record_free(&record);
   return result;
 }
@@ -195,7 +250,7 @@ static int run(const cli_args *args)
   if (args->out != NULL && args->out[0] == '\0')
     return cli_refuse_one("polhode run", args->json, "--out", "", "the file name is empty");
   if (args->out != NULL && has_wrong_suffix(args->out))
-    return cli_refuse_one("polhode run", args->json, "--out", args->out, "must end in .csv");
+    return cli_refuse_one("polhode run", args->json, "--out", args->out, "must end in .h5 or .csv");
   if ((result = cli_read_model(args, &model)) != CLI_DONE) return result;
   cli_catch_signals();
   result = run_model(args, model);
@@ -206,7 +261,7 @@ static int run(const cli_args *args)
 /* --- the command ------------------------------------------------------------------------------ */
 
 static const cli_option options[] = {
-    {"--out", "FILE.csv", "write every step, or the output times, to this file", CLI_TEXT,
+    {"--out", "FILE.h5|FILE.csv", "write every step, or the output times, to this file", CLI_TEXT,
      offsetof(cli_args, out), NULL},
     {"--method", "METHOD", "integrator; polhode methods lists them", CLI_OVERRIDE, 0,
      "simulation.method"},
@@ -238,6 +293,7 @@ const cli_command cli_run = {
             "Exit status: 0 done, 1 the numerics failed, 2 the input is wrong, 130 stopped by\n"
             "Ctrl-C (143 by SIGTERM).",
     .examples = "  polhode run " MODEL "\n"
+                "  polhode run " MODEL " --out top.h5\n"
                 "  polhode run " MODEL " --out top.csv --step 1e-4\n"
                 "  polhode run " MODEL " --formulation se3 --json\n"
                 "  polhode run " MODEL " --rtol 1e-6 --set simulation.index=stabilized-2\n"

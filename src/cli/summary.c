@@ -581,25 +581,29 @@ static json_t *merge(json_t *object, json_t *other)
   return NULL;
 }
 
+json_t *cli_settings_json(const pol_settings *settings)
+{
+  return json_pack("{s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:o, s:o, s:o}",             //
+                   "method", settings->options.method,                                    //
+                   "formulation", pol_formulation_name(settings->formulation),            //
+                   "index", cli_json_index(settings->options.index),                      //
+                   "sigma", cli_json_number(settings->options.sigma),                     //
+                   "sigma_update", cli_sigma_update_name(settings->options.sigma_update), //
+                   "theta", cli_json_number(settings->options.theta),                     //
+                   "vartheta", cli_json_number(settings->options.vartheta),               //
+                   "start", cli_start_name(settings->options.start),                      //
+                   "step", cli_json_step(settings),                                       //
+                   "control", cli_json_control(settings),                                 //
+                   "end", cli_json_number(settings->end));
+}
+
 json_t *cli_summary_json(const cli_outcome *outcome)
 {
   const pol_settings *settings = &outcome->model->settings;
   json_t *object =
-      json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", //
-                "status", outcome->status,                                                //
-                "model", outcome->model->name,                                            //
-                "method", settings->options.method,                                       //
-                "formulation", pol_formulation_name(settings->formulation),               //
-                "index", cli_json_index(settings->options.index),                         //
-                "sigma", cli_json_number(settings->options.sigma),                        //
-                "sigma_update", cli_sigma_update_name(settings->options.sigma_update),    //
-                "theta", cli_json_number(settings->options.theta),                        //
-                "vartheta", cli_json_number(settings->options.vartheta),                  //
-                "start", cli_start_name(settings->options.start),                         //
-                "step", cli_json_step(settings),                                          //
-                "control", cli_json_control(settings),                                    //
-                "end", cli_json_number(settings->end),                                    //
-                "warnings", cli_json_warnings(settings));
+      json_pack("{s:s, s:s}", "status", outcome->status, "model", outcome->model->name);
+  object = merge(object, cli_settings_json(settings));
+  object = merge(object, json_pack("{s:o}", "warnings", cli_json_warnings(settings)));
   if (outcome->simulation != NULL) {
     object = merge(object, results_json(outcome));
     object =

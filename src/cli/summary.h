@@ -30,6 +30,8 @@ typedef struct cli_outcome {
 void cli_summary_print(const cli_outcome *outcome);
 /* One line on stderr if the given initial values had to change; for runs without the table. */
 void cli_note_moves(const pol_simulation *simulation);
+/* Method, formulation, step and so on as an object, a new reference; NULL when memory is out. */
+json_t *cli_settings_json(const pol_settings *settings);
 /* The object of --json, a new reference; NULL when memory is out. */
 json_t *cli_summary_json(const cli_outcome *outcome);
 

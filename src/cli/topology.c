@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_LENGTH = 28, TITLE_LENGTH = 80, TEXT_SIZE = 4 * TITLE_LENGTH + 8 };
+#include "plot/text.h"
+
+enum { NAME_LENGTH = 28, TITLE_LENGTH = 80, TEXT_SIZE = POL_TEXT_SIZE(TITLE_LENGTH) };
 enum { NONE = -1, ORDER_SWEEPS = 12, PLACE_SWEEPS = 60 };
 
 /* In pixels. */
@@ -68,58 +70,14 @@ typedef struct diagram {
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-static int is_first_byte(char c)
-{
-  return ((unsigned char)c & 0xC0) != 0x80;
-}
-
-/* Copies UTF-8 text; of more than max characters the middle becomes an ellipsis. */
-static void shorten(const char *text, int max, char result[TEXT_SIZE])
-{
-  int length = 0, at = 0;
-  for (const char *c = text; *c != '\0'; c++) length += is_first_byte(*c);
-  const int head = length > max ? 2 * max / 3 : length;
-  const int tail = length > max ? length - (max - head - 1) : length;
-  for (const char *c = text; *c != '\0'; c++) {
-    at += is_first_byte(*c);
-    if (at <= head || at > tail) {
-      *result++ = *c;
-    } else if (at == head + 1 && is_first_byte(*c)) {
-      memcpy(result, "\xE2\x80\xA6", 3);
-      result += 3;
-    }
-  }
-  *result = '\0';
-}
-
-/* A bound of the width of the text in usual fonts without serifs. */
-static double text_width(const char *text, double size)
-{
-  double width = 0;
-  for (; *text != '\0'; text++) {
-    if (!is_first_byte(*text)) continue;
-    if ((unsigned char)*text >= 0x80 || strchr("mwMW@%&", *text) != NULL)
-      width += 1.0;
-    else if (*text >= 'A' && *text <= 'Z')
-      width += 0.78;
-    else
-      width += strchr("iljtf.,:;|!'() ", *text) != NULL ? 0.4 : 0.63;
-  }
-  return width * size;
-}
-
-/* Control characters are not allowed in XML. */
 static void put_escaped(FILE *file, const char *text)
 {
   for (; *text != '\0'; text++) {
-    if (*text == '&')
-      fputs("&amp;", file);
-    else if (*text == '<')
-      fputs("&lt;", file);
-    else if (*text == '>')
-      fputs("&gt;", file);
+    const char *entity = pol_text_entity(*text);
+    if (entity != NULL)
+      fputs(entity, file);
     else
-      putc((unsigned char)*text < 0x20 ? ' ' : *text, file);
+      putc(*text, file);
   }
 }
 
@@ -128,7 +86,7 @@ static int describe_coupling(const pol_coupling *coupling, int end, int joint, c
 {
   char name[TEXT_SIZE];
   if (coupling->joint[end] != joint) return 0;
-  shorten(coupling->name, NAME_LENGTH, name);
+  pol_text_shorten(coupling->name, NAME_LENGTH, name);
   snprintf(text, TEXT_SIZE, "coupling %.120s: %s", name,
            pol_coordinate_name(coupling->coordinate[end]));
   return 1;
@@ -138,7 +96,7 @@ static int describe_coupling(const pol_coupling *coupling, int end, int joint, c
 static void describe_drive(const pol_drive *drive, char text[TEXT_SIZE])
 {
   char name[TEXT_SIZE];
-  shorten(drive->name, NAME_LENGTH, name);
+  pol_text_shorten(drive->name, NAME_LENGTH, name);
   snprintf(text, TEXT_SIZE, "drive %.120s: %s, %s", name, pol_coordinate_name(drive->coordinate),
            pol_function_type_name(drive->function.type));
 }
@@ -281,28 +239,30 @@ static void size_item(const diagram *d, item *it)
   }
   if (it->kind == BODY) {
     const int ports = it->num_ports[0] > it->num_ports[1] ? it->num_ports[0] : it->num_ports[1];
-    shorten(node_name(d, it->index), NAME_LENGTH, text);
-    widest = text_width(text, font_size) + 28;
+    pol_text_shorten(node_name(d, it->index), NAME_LENGTH, text);
+    widest = pol_text_width(text, font_size) + 28;
     it->width = widest > port_distance * (ports + 1) ? widest : port_distance * (ports + 1);
     it->height = body_height;
     return;
   }
   const edge *e = &d->edges[it->index];
-  shorten(e->name, NAME_LENGTH, text);
-  widest = text_width(text, font_size);
-  if (text_width(e->type, font_size) > widest) widest = text_width(e->type, font_size);
+  pol_text_shorten(e->name, NAME_LENGTH, text);
+  widest = pol_text_width(text, font_size);
+  if (pol_text_width(e->type, font_size) > widest) widest = pol_text_width(e->type, font_size);
   it->height = 2 * line_height + 4;
   for (int i = 0; e->joint != NONE && i < pol_mechanism_num_drives(d->mechanism); i++) {
     const pol_drive *drive = pol_mechanism_drive(d->mechanism, i);
     if (drive->joint != e->joint) continue;
     describe_drive(drive, text);
-    if (text_width(text, font_size) + 16 > widest) widest = text_width(text, font_size) + 16;
+    if (pol_text_width(text, font_size) + 16 > widest)
+      widest = pol_text_width(text, font_size) + 16;
     it->height += line_height + 5;
   }
   for (int i = 0; e->joint != NONE && i < 2 * pol_mechanism_num_couplings(d->mechanism); i++) {
     const pol_coupling *coupling = pol_mechanism_coupling(d->mechanism, i / 2);
     if (!describe_coupling(coupling, i % 2, e->joint, text)) continue;
-    if (text_width(text, font_size) + 16 > widest) widest = text_width(text, font_size) + 16;
+    if (pol_text_width(text, font_size) + 16 > widest)
+      widest = pol_text_width(text, font_size) + 16;
     it->height += line_height + 5;
   }
   it->width = widest + 6;
@@ -548,7 +508,7 @@ static void draw_body(FILE *file, const diagram *d, const item *it)
           "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"%d\"/>\n",
           it->index == 0 ? "ground" : "body", it->x - it->width / 2, top, it->width, it->height,
           point ? 18 : 8);
-  shorten(node_name(d, it->index), NAME_LENGTH, text);
+  pol_text_shorten(node_name(d, it->index), NAME_LENGTH, text);
   put_line(file, it->x, top + it->height / 2 + 4.5, "name", text);
   fputs("</g>\n", file);
 }
@@ -556,7 +516,7 @@ static void draw_body(FILE *file, const diagram *d, const item *it)
 /* What acts on a joint, in a frame below its name and type. */
 static void draw_pill(FILE *file, double x, double y, const char *tip, const char *text)
 {
-  const double width = text_width(text, font_size) + 16;
+  const double width = pol_text_width(text, font_size) + 16;
   fputs("<g>", file);
   put_tip(file, tip);
   fprintf(file,
@@ -574,7 +534,7 @@ static void draw_label(FILE *file, const diagram *d, const item *it)
   double y = item_top(d, it) + line_height - 2;
   fputs("<g>", file);
   put_tip(file, e->name);
-  shorten(e->name, NAME_LENGTH, text);
+  pol_text_shorten(e->name, NAME_LENGTH, text);
   put_line(file, it->x, y, "name", text);
   put_line(file, it->x, y += line_height, "type", e->type);
   fputs("</g>\n", file);
@@ -601,7 +561,7 @@ static void draw(FILE *file, const diagram *d, const char *title)
   put_tip(file, title[0] != '\0' ? title : "Topology");
   fprintf(file, "\n%s<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n", style);
   if (title[0] != '\0') {
-    shorten(title, TITLE_LENGTH, text);
+    pol_text_shorten(title, TITLE_LENGTH, text);
     fprintf(file, "<g font-size=\"%.0f\" font-weight=\"bold\">", title_size);
     put_line(file, d->width / 2, margin + 10, "name", text);
     fputs("</g>\n", file);
@@ -679,8 +639,8 @@ static void lay_out(diagram *d, const char *title)
   for (int i = 0; i < d->num_items; i++) size_item(d, &d->items[i]);
   collect_rows(d);
   arrange(d);
-  shorten(title, TITLE_LENGTH, text);
-  fit(d, text_width(text, title_size));
+  pol_text_shorten(title, TITLE_LENGTH, text);
+  fit(d, pol_text_width(text, title_size));
   for (int end = 0; end < 2; end++) spread_ports(d, end);
 }
 

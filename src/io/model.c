@@ -2,9 +2,10 @@
 #include "io/model_parts.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "io/file.h"
 
 /* The steps from a JSON tree to a model; 1 if the model is complete. */
 static int fill_model(pol_reader *reader, const pol_place *top, pol_model *model)
@@ -58,42 +59,17 @@ pol_status pol_model_read_text(pol_model **model, const char *text, int num_over
   return read_bytes(model, text, strlen(text), num_overrides, overrides, errors);
 }
 
-/* All bytes of a file.  The caller frees *bytes, which may be set after a failure too. */
-static pol_status read_all(FILE *file, char **bytes, size_t *size)
-{
-  size_t capacity = 0;
-  *bytes = NULL;
-  *size = 0;
-  while (!feof(file)) {
-    if (*size == capacity) {
-      capacity = capacity ? 2 * capacity : 4096;
-      char *longer = realloc(*bytes, capacity);
-      if (!longer) return POL_NO_MEMORY;
-      *bytes = longer;
-    }
-    *size += fread(*bytes + *size, 1, capacity - *size, file);
-    if (ferror(file)) return POL_IO;
-  }
-  return POL_OK;
-}
-
 pol_status pol_model_read_file(pol_model **model, const char *path, int num_overrides,
                                const char *const *overrides, pol_errors *errors)
 {
-  char *bytes = NULL;
-  size_t size = 0;
+  char *bytes;
+  size_t size;
   *model = NULL;
-  errno = 0;
-  FILE *file = fopen(path, "rb");
-  pol_status status = POL_IO;
-  if (file) status = read_all(file, &bytes, &size);
-  const int reason = errno;
-  if (file) fclose(file);
-
+  pol_status status = pol_read_file(path, &bytes, &size);
   if (status == POL_OK) {
     status = read_bytes(model, bytes, size, num_overrides, overrides, errors);
   } else if (status == POL_IO) {
-    char *rule = pol_format("cannot be read: %s", strerror(reason));
+    char *rule = pol_format("cannot be read: %s", strerror(errno));
     if (!rule || pol_errors_add(errors, "", "", rule, "") != POL_OK) status = POL_NO_MEMORY;
     free(rule);
   }

@@ -76,7 +76,7 @@ static void slider_crank_centres(double angle, double slider, double x[9])
 static void the_slider_crank_follows_the_tolerance(void **state)
 {
   (void)state;
-  static const char *const names[] = {"crank", "conrod", "slider"};
+  static const char *const names[] = {"crank", "rod", "slider"};
   static const double times[] = {0.5, 1.0, 1.5, 2.0};
   static const double angle[] = {5.583762553307304, 10.913590729864667, 16.308403002238148,
                                  21.07274452277648};

@@ -33,9 +33,11 @@ static const room rooms[] = {
     {"integrators", " integrator.h ", " base lie linalg dae ", " ", " "},
     {"analysis", " simulation.h ", " base lie linalg dae mechanism formulation integrators ", " ",
      " "},
-    {"io", " model.h ", " base lie linalg dae mechanism formulation integrators analysis ",
-     " jansson.h unistd.h ", " "},
-    {"cli", " polhode.h ", " base lie linalg dae mechanism formulation integrators analysis io ",
+    {"io", " model.h result.h ", " base lie linalg dae mechanism formulation integrators analysis ",
+     " jansson.h hdf5.h zlib.h pthread.h fcntl.h unistd.h ", " "},
+    {"plot", " plot.h ", " base ", " cairo.h ", " "},
+    {"cli", " polhode.h ",
+     " base lie linalg dae mechanism formulation integrators analysis io plot ",
      " jansson.h unistd.h sys/ioctl.h ", " "},
 };
 enum { NUM_ROOMS = sizeof rooms / sizeof rooms[0] };

@@ -141,8 +141,8 @@ static void wrong_command_lines(void **state)
   expect_text(err, "--set = mass: must have the form key.path=value");
   expect("polhode methods top.json", 2);
   expect_text(err, "top.json: is one argument too many");
-  expect("polhode run top.json --out top.h5", 2);
-  expect_text(err, "polhode run: --out = top.h5: must end in .csv\n1 error\n");
+  expect("polhode run top.json --out top.vtk", 2);
+  expect_text(err, "polhode run: --out = top.vtk: must end in .h5 or .csv\n1 error\n");
   expect("polhode run top.json --out=", 2);
   expect_text(err, "polhode run: --out: the file name is empty\n");
   expect("polhode --version extra", 2);

@@ -1,7 +1,6 @@
 /* Steps of variable size: proportionality of error and tolerance, the estimate against the true
  * local error, what a change of the step size does to the multipliers, undoing of attempts, limits
- * and failures.
- * and failures. test_step_counts.c has the counts of the published algorithm. */
+ * and failures.  test_step_counts.c has the counts of the published algorithm. */
 #include "integrators/gavrea.h"
 
 #include <polhode/polhode.h>

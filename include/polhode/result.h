@@ -1,0 +1,92 @@
+/* Results: writing HDF5, and reading HDF5 and CSV (written by pol_csv of model.h).
+ * docs/results.md describes both formats.
+ *
+ *     pol_result_open(&result, "top.h5", message, sizeof message);
+ *     double *t = malloc((size_t)pol_result_rows(result) * sizeof *t);
+ *     pol_result_series(result, pol_result_find_channel(result, "t"), t);
+ *     pol_result_close(&result);
+ */
+#ifndef POLHODE_RESULT_H
+#define POLHODE_RESULT_H
+
+#include <polhode/simulation.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a result says about its run.  NULL: the file does not say; a CSV knows its version at most.
+ * The strings belong to the result. */
+typedef struct pol_result_info {
+  const char *format;   /* "hdf5" or "csv"; never NULL */
+  const char *version;  /* of the polhode that wrote it */
+  const char *name;     /* of the model */
+  const char *model;    /* the text of the model file, JSON */
+  int num_overrides;    /* "key.path=value": what replaced values of that text in this run, ready */
+  char **overrides;     /* for pol_model_read_text */
+  const char *settings; /* method, formulation, step and so on, a JSON object */
+  const char *status;   /* "done", "failed" or "interrupted"; "unfinished" of a run that is still
+                           going or was killed */
+  const char *failure;  /* why it failed, a sentence; NULL if it did not */
+} pol_result_info;
+
+typedef struct pol_result pol_result;
+
+/* Opens a result; the format is told by its content.  Rows are those that are there now: a file
+ * that grows does not change what has been opened.  On failure *result is NULL and message (may be
+ * NULL) says why in words: POL_IO where the file cannot be read, POL_BAD_ARGUMENT where it is no
+ * result ("line 7: ..."), POL_NO_MEMORY.  The last line of a CSV is left out if it was cut. */
+pol_status pol_result_open(pol_result **result, const char *path, char *message, size_t size);
+void pol_result_close(pol_result **result);
+
+const pol_result_info *pol_result_about(const pol_result *result);
+/* Number of recorded times. */
+long pol_result_rows(const pol_result *result);
+/* Number of channels, and their names and units, in the order in which they were recorded.  A
+ * CSV does not say what a name is made of: group and owner are "" then and the quantity is the
+ * whole name; the unit is "" where the file does not say. */
+int pol_result_count(const pol_result *result);
+const pol_channel *pol_result_channel(const pol_result *result, int index);
+/* The index of the channel of that name, -1 if there is none. */
+int pol_result_find_channel(const pol_result *result, const char *name);
+
+/* All values of one channel, pol_result_rows() of them in out.  POL_IO: the file cannot be read. */
+pol_status pol_result_series(pol_result *result, int channel, double *out);
+/* Those of rows first .. first + count - 1.  POL_BAD_ARGUMENT: there are no such rows. */
+pol_status pol_result_series_part(pol_result *result, int channel, long first, long count,
+                                  double *out);
+/* All channels of these rows: out[count][pol_result_count()]. */
+pol_status pol_result_read_rows(pol_result *result, long first, long count, double *out);
+
+/* --- writing HDF5 ------------------------------------------------------------------------------
+ */
+
+/* A self-describing result: each quantity of each body, joint, ... is a dataset with its units; the
+ * model and the settings are inside.  Rows are collected and written in blocks.  At least once a
+ * second, as far as rows come, all rows so far are flushed; a process that is killed at any moment
+ * leaves a file that can be read to its last flush (single-writer/multiple-reader mode of HDF5). */
+typedef struct pol_hdf5 pol_hdf5;
+
+/* Creates or replaces the file, at once: until the new file is readable it has the name PATH.new.
+ * Of about (may be NULL) name, model, overrides and settings are stored where they are there.  With
+ * background, a thread packs and writes, so that the simulation hardly waits; polhode's own calls
+ * are safe then, but a program that calls HDF5 itself meanwhile needs a thread-safe build of it.
+ * The record must outlive the writer.  POL_IO: the path cannot be written; errno says why, or is 0.
+ */
+pol_status pol_hdf5_create(pol_hdf5 **hdf5, const char *path, const pol_record *record,
+                           const pol_result_info *about, int background);
+/* Adds the record's values now.  POL_IO: the disk is full or gone; every later call then answers
+ * the same. */
+pol_status pol_hdf5_write(pol_hdf5 *hdf5);
+/* Writes all rows to the file, so that a reader in another process finds them; in this process the
+ * file can be read when it is closed. */
+pol_status pol_hdf5_flush(pol_hdf5 *hdf5);
+/* Writes what is left and how the run ended: status is "done", "failed" or "interrupted", failure
+ * (may be NULL) says why it failed.  Closes and frees.  POL_IO if anything, now or before, could
+ * not be written. */
+pol_status pol_hdf5_close(pol_hdf5 **hdf5, const char *status, const char *failure);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

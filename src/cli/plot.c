@@ -1,0 +1,715 @@
+/* polhode plot: draws quantities of results.
+ *
+ * The words after the command are results, then quantities.  Each quantity stands for channels;
+ * each channel of each result becomes a series.  Series with the same unit share a panel.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/json_out.h"
+#include "cli/quantity.h"
+#include "cli/text_out.h"
+#include "io/errors.h"
+
+/* A result that is plotted. */
+typedef struct source {
+  const char *path;
+  char *label;
+  pol_result *result;
+  long first, rows; /* those in the time window */
+  double *x;
+} source;
+
+/* A channel that is plotted, in the results that have it. */
+typedef struct channel {
+  const char *name, *unit; /* of the first result that has it */
+  int word;                /* the quantity that asks for it */
+  int panel;
+} channel;
+
+/* A channel of a result. */
+typedef struct curve {
+  int source, channel;
+  char *label; /* NULL: alone in its panel */
+  double *y;
+  long left_out; /* points that the axes cannot show */
+} curve;
+
+typedef enum grouping { BY_UNIT, BY_QUANTITY, ONE_PANEL } grouping;
+
+typedef struct plot {
+  const cli_args *args;
+  int num_sources, num_words, num_channels, num_curves, num_panels;
+  source *sources;
+  pol_result **results; /* of the sources */
+  const char **words;
+  channel *channels;
+  curve *curves;      /* by panels */
+  pol_series *series; /* of the curves */
+  pol_panel *panels;
+  char **panel_labels;
+  char *x_label;
+  const char *x_name;
+  grouping grouping;
+  double from, to;
+  pol_figure figure;
+  char *out;
+  pol_errors errors;
+} plot;
+
+/* --- the command line ------------------------------------------------------------------------- */
+
+static int ends_in(const char *text, const char *suffix)
+{
+  const size_t length = strlen(text), n = strlen(suffix);
+  return length > n && strcmp(text + length - n, suffix) == 0;
+}
+
+static int is_result(const char *word)
+{
+  return ends_in(word, ".csv") || ends_in(word, ".h5") || ends_in(word, ".hdf5");
+}
+
+static pol_status complain(plot *p, const char *path, const char *value, const char *rule)
+{
+  return pol_errors_add(&p->errors, path, value, rule, "");
+}
+
+/* Reads a number; what is none is an error. */
+static pol_status read_number(plot *p, const char *option, const char *text, double *value)
+{
+  char *rest;
+  if (text == NULL) return POL_OK;
+  *value = strtod(text, &rest);
+  if (rest != text && *rest == '\0' && isfinite(*value)) return POL_OK;
+  return complain(p, option, text, "must be a number");
+}
+
+/* "720x450" */
+static pol_status read_size(plot *p, const char *text)
+{
+  char *rest = NULL;
+  if (text == NULL) return POL_OK;
+  p->figure.width = strtod(text, &rest);
+  if (rest != text && *rest == 'x') {
+    const char *second = rest + 1;
+    p->figure.height = strtod(second, &rest);
+    if (rest != second && *rest == '\0') return POL_OK;
+  }
+  return complain(p, "--size", text, "must be WIDTHxHEIGHT in pixels, such as 720x450");
+}
+
+static pol_status read_grouping(plot *p, const char *text)
+{
+  static const char *const names[] = {"unit", "quantity", "one"};
+  for (int i = 0; i < 3; i++)
+    if (text == NULL || strcmp(text, names[i]) == 0) {
+      p->grouping = (grouping)i;
+      return POL_OK;
+    }
+  return complain(p, "--panels", text, "must be one of: unit, quantity, one");
+}
+
+/* "top_plot.svg" of "top.csv" */
+static pol_status choose_out(plot *p)
+{
+  const char *out = p->args->out;
+  if (out == NULL) {
+    const char *path = p->sources[0].path;
+    const int length = (int)(is_result(path) ? strrchr(path, '.') - path : (long)strlen(path));
+    p->out = pol_format("%.*s_plot.svg", length, path);
+  } else {
+    p->out = pol_format("%s", out);
+  }
+  if (p->out == NULL) return POL_NO_MEMORY;
+  if (ends_in(p->out, ".svg") || ends_in(p->out, ".png")) return POL_OK;
+  return complain(p, "--out", p->out, "must end in .svg or .png");
+}
+
+/* The first word is a result, and so is every other that is named like one. */
+static pol_status sort_words(plot *p)
+{
+  const cli_list *operands = &p->args->operands;
+  const size_t count = (size_t)operands->count;
+  p->sources = calloc(count, sizeof *p->sources);
+  p->results = calloc(count, sizeof *p->results);
+  p->words = calloc(count, sizeof *p->words);
+  if (p->sources == NULL || p->results == NULL || p->words == NULL) return POL_NO_MEMORY;
+  for (int i = 0; i < operands->count; i++) {
+    const char *word = operands->items[i];
+    if (i == 0 || is_result(word))
+      p->sources[p->num_sources++].path = word;
+    else
+      p->words[p->num_words++] = word;
+  }
+  return POL_OK;
+}
+
+static pol_status read_options(plot *p)
+{
+  const cli_args *args = p->args;
+  pol_figure *figure = &p->figure;
+  pol_status status = sort_words(p);
+  *figure = pol_figure_default();
+  figure->height = 0; /* the default depends on the number of panels */
+  figure->title = args->title;
+  figure->x.log = args->log_x;
+  figure->equal = args->equal;
+  figure->dark = args->dark;
+  p->from = -HUGE_VAL, p->to = HUGE_VAL;
+  p->x_name = args->x != NULL ? args->x : "t";
+  if (args->x != NULL) figure->x.margin = 0.05;
+  if (status == POL_OK) status = read_size(p, args->size);
+  if (status == POL_OK) status = read_number(p, "--scale", args->scale, &figure->scale);
+  if (status == POL_OK) status = read_number(p, "--from", args->from, &p->from);
+  if (status == POL_OK) status = read_number(p, "--to", args->to, &p->to);
+  if (status == POL_OK) status = read_grouping(p, args->panels);
+  if (status == POL_OK) status = choose_out(p);
+  if (status == POL_OK && args->labels.count > 0 && args->labels.count != p->num_sources)
+    status = complain(p, "--label", "", "must be given once for each result, or not at all");
+  return status;
+}
+
+/* --- results ---------------------------------------------------------------------------------- */
+
+/* The name of the file without folders and suffix. */
+static char *stem_of(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  const char *name = slash != NULL ? slash + 1 : path;
+  const int length = (int)(is_result(name) ? strrchr(name, '.') - name : (long)strlen(name));
+  return pol_format("%.*s", length, name);
+}
+
+/* Labels given, or the stems of the file names; whole paths where these are not all different. */
+static pol_status label_sources(plot *p)
+{
+  int distinct = 1;
+  for (int i = 0; i < p->num_sources; i++) {
+    source *s = &p->sources[i];
+    s->label =
+        p->args->labels.count > 0 ? pol_format("%s", p->args->labels.items[i]) : stem_of(s->path);
+    if (s->label == NULL) return POL_NO_MEMORY;
+    for (int k = 0; k < i; k++) distinct &= strcmp(p->sources[k].label, s->label) != 0;
+  }
+  for (int i = 0; !distinct && p->args->labels.count == 0 && i < p->num_sources; i++) {
+    free(p->sources[i].label);
+    if ((p->sources[i].label = pol_format("%s", p->sources[i].path)) == NULL) return POL_NO_MEMORY;
+  }
+  return POL_OK;
+}
+
+/* Opens all results; each that cannot be read is an error. */
+static pol_status open_sources(plot *p)
+{
+  pol_status status = label_sources(p);
+  for (int i = 0; status == POL_OK && i < p->num_sources; i++) {
+    char message[256];
+    source *s = &p->sources[i];
+    status = pol_result_open(&s->result, s->path, message, sizeof message);
+    p->results[i] = s->result;
+    if (status == POL_IO || status == POL_BAD_ARGUMENT) status = complain(p, s->path, "", message);
+  }
+  return status;
+}
+
+/* Reads a channel of the rows in the window. */
+static pol_status read_rows(const source *s, int index, double **values)
+{
+  *values = malloc(((size_t)s->rows + 1) * sizeof **values);
+  if (*values == NULL) return POL_NO_MEMORY;
+  return pol_result_series_part(s->result, index, s->first, s->rows, *values);
+}
+
+/* The rows whose time is in the window: the first and the last, and all between. */
+static pol_status choose_rows(plot *p, source *s)
+{
+  const int index = pol_result_find_channel(s->result, "t");
+  double *t = NULL;
+  s->first = 0;
+  s->rows = pol_result_rows(s->result);
+  if (p->args->from == NULL && p->args->to == NULL) return POL_OK;
+  if (index < 0) return complain(p, s->path, "", "has no time t, which --from and --to need");
+  pol_status status = read_rows(s, index, &t);
+  long first = 0, end = s->rows;
+  while (status == POL_OK && first < end && !(t[first] >= p->from)) first++;
+  while (status == POL_OK && end > first && !(t[end - 1] <= p->to)) end--;
+  s->first = first;
+  s->rows = end - first;
+  free(t);
+  if (status == POL_OK && s->rows == 0)
+    status = complain(p, s->path, "", "has no time between --from and --to");
+  return status;
+}
+
+/* Time windows and x values. */
+static pol_status read_sources(plot *p)
+{
+  pol_status status = POL_OK;
+  for (int i = 0; status == POL_OK && i < p->num_sources; i++) {
+    source *s = &p->sources[i];
+    const int index = pol_result_find_channel(s->result, p->x_name);
+    if (index < 0) {
+      status = p->args->x != NULL
+                   ? cli_quantity_refuse(&p->errors, "--x", p->x_name, p->x_name, &s->result, 1)
+                   : complain(p, s->path, "", "has no time t: --x must name the x axis");
+      continue;
+    }
+    status = choose_rows(p, s);
+    if (status == POL_OK) status = read_rows(s, index, &s->x);
+  }
+  return status;
+}
+
+/* --- channels --------------------------------------------------------------------------------- */
+
+static int find_channel(const plot *p, const char *name)
+{
+  for (int i = 0; i < p->num_channels; i++)
+    if (strcmp(p->channels[i].name, name) == 0) return i;
+  return -1;
+}
+
+/* Adds the channels that a quantity means in a result, those that are not there already. */
+static pol_status add_channels(plot *p, int word, const pol_result *result)
+{
+  for (int i = 0; i < pol_result_count(result); i++) {
+    const pol_channel *c = pol_result_channel(result, i);
+    if (!cli_quantity_matches(p->words[word], c->name) || find_channel(p, c->name) >= 0) continue;
+    channel *longer = realloc(p->channels, ((size_t)p->num_channels + 1) * sizeof *longer);
+    if (longer == NULL) return POL_NO_MEMORY;
+    p->channels = longer;
+    p->channels[p->num_channels++] = (channel){.name = c->name, .unit = c->unit, .word = word};
+  }
+  return POL_OK;
+}
+
+/* Whether two channels belong into one panel. */
+static int belong_together(const plot *p, const channel *a, const channel *b)
+{
+  if (p->grouping == BY_QUANTITY) return a->word == b->word;
+  return p->grouping == ONE_PANEL || strcmp(a->unit, b->unit) == 0;
+}
+
+static void number_panels(plot *p)
+{
+  for (int i = 0; i < p->num_channels; i++) {
+    int k = 0;
+    while (k < i && !belong_together(p, &p->channels[k], &p->channels[i])) k++;
+    p->channels[i].panel = k < i ? p->channels[k].panel : p->num_panels++;
+  }
+}
+
+static pol_status find_channels(plot *p)
+{
+  pol_status status = POL_OK;
+  for (int w = 0; status == POL_OK && w < p->num_words; w++) {
+    int exists = 0;
+    for (int i = 0; status == POL_OK && i < p->num_sources; i++) {
+      exists |= cli_quantity_exists(p->results[i], p->words[w]);
+      status = add_channels(p, w, p->results[i]);
+    }
+    if (status == POL_OK && !exists)
+      status =
+          cli_quantity_refuse(&p->errors, p->words[w], "", p->words[w], p->results, p->num_sources);
+  }
+  if (status == POL_OK && p->num_words == 0)
+    status = complain(p, "QUANTITY", "", "must be given: what to plot");
+  number_panels(p);
+  return status;
+}
+
+/* --- curves ----------------------------------------------------------------------------------- */
+
+/* Reads a channel of a result and counts what the axes cannot show. */
+static pol_status read_curve(plot *p, curve *c)
+{
+  const source *s = &p->sources[c->source];
+  const int index = pol_result_find_channel(s->result, p->channels[c->channel].name);
+  pol_status status = read_rows(s, index, &c->y);
+  for (long i = 0; status == POL_OK && i < s->rows; i++)
+    c->left_out += !isfinite(s->x[i]) || !isfinite(c->y[i]) || (p->args->log_x && s->x[i] <= 0) ||
+                   (p->args->log_y && c->y[i] <= 0);
+  return status;
+}
+
+/* All curves, panel by panel. */
+static pol_status read_curves(plot *p)
+{
+  const size_t most = (size_t)p->num_channels * (size_t)p->num_sources;
+  p->curves = calloc(most, sizeof *p->curves);
+  p->series = calloc(most, sizeof *p->series);
+  if (p->curves == NULL || p->series == NULL) return POL_NO_MEMORY;
+  for (int panel = 0; panel < p->num_panels; panel++)
+    for (int k = 0; k < p->num_channels; k++)
+      for (int i = 0; p->channels[k].panel == panel && i < p->num_sources; i++) {
+        curve *c = &p->curves[p->num_curves];
+        if (pol_result_find_channel(p->results[i], p->channels[k].name) < 0) continue;
+        *c = (curve){.source = i, .channel = k};
+        p->num_curves++;
+        pol_status status = read_curve(p, c);
+        if (status != POL_OK) return status;
+      }
+  return POL_OK;
+}
+
+/* How many channels of the panel come before this one. */
+static int place_in_panel(const plot *p, int index)
+{
+  int place = 0;
+  for (int i = 0; i < index; i++) place += p->channels[i].panel == p->channels[index].panel;
+  return place;
+}
+
+static int panel_channels(const plot *p, int panel)
+{
+  int count = 0;
+  for (int i = 0; i < p->num_channels; i++) count += p->channels[i].panel == panel;
+  return count;
+}
+
+/* Colours tell channels, dashes results; where that is not enough, each series has its own look. */
+static void choose_look(const plot *p, const curve *c, int number, pol_series *series)
+{
+  const int channels = panel_channels(p, p->channels[c->channel].panel);
+  if (channels == 1 || channels > POL_PLOT_COLORS || p->num_sources > 4) {
+    pol_series_look(series, number);
+    return;
+  }
+  series->color = place_in_panel(p, c->channel);
+  series->line = (pol_plot_line)c->source;
+}
+
+/* What tells the curve from the others of its panel: its channel, its result, or both. */
+static char *curve_label(const plot *p, const curve *c)
+{
+  const char *name = p->channels[c->channel].name, *result = p->sources[c->source].label;
+  if (p->num_sources == 1) return pol_format("%s", name);
+  if (panel_channels(p, p->channels[c->channel].panel) == 1) return pol_format("%s", result);
+  return pol_format("%s: %s", result, name);
+}
+
+/* --- labels of axes --------------------------------------------------------------------------- */
+
+/* "time (s)"; no unit where it is 1 or not known. */
+static char *label_with_unit(const char *name, int length, const char *unit)
+{
+  const int has_unit = unit[0] != '\0' && strcmp(unit, "1") != 0;
+  if (length == 0) return pol_format("%s", has_unit ? unit : "");
+  return has_unit ? pol_format("%.*s (%s)", length, name, unit) : pol_format("%.*s", length, name);
+}
+
+/* The length of the start that both names have in common, up to a dot. */
+static int common_start(const char *a, int length, const char *b)
+{
+  int end = 0;
+  for (int i = 0; i <= length; i++) {
+    const int a_ends = i == length || a[i] == '.', b_ends = b[i] == '\0' || b[i] == '.';
+    if (a_ends && b_ends) end = i;
+    if (i == length || a[i] != b[i]) break;
+  }
+  return end;
+}
+
+/* What the names of the channels in a panel have in common, with their unit if they share one. */
+static char *panel_label(const plot *p, int panel)
+{
+  const channel *first = NULL;
+  const char *unit = "";
+  int length = 0;
+  for (int i = 0; i < p->num_channels; i++) {
+    const channel *c = &p->channels[i];
+    if (c->panel != panel) continue;
+    if (first == NULL) {
+      first = c;
+      length = (int)strlen(c->name);
+      unit = c->unit;
+    } else {
+      length = common_start(first->name, length, c->name);
+      if (strcmp(unit, c->unit) != 0) unit = "";
+    }
+  }
+  return label_with_unit(first->name, length, unit);
+}
+
+static char *x_axis_label(const plot *p)
+{
+  const pol_result *result = p->results[0];
+  const char *name = strcmp(p->x_name, "t") == 0 ? "time" : p->x_name;
+  const char *unit = pol_result_channel(result, pol_result_find_channel(result, p->x_name))->unit;
+  return label_with_unit(name, (int)strlen(name), unit);
+}
+
+/* --- the figure ------------------------------------------------------------------------------- */
+
+/* The series of one panel, from curve `first` on; gives the curve after its last. */
+static int fill_panel(plot *p, int panel, int first)
+{
+  int end = first;
+  while (end < p->num_curves && p->channels[p->curves[end].channel].panel == panel) end++;
+  p->panels[panel] = pol_panel_default();
+  p->panels[panel].y.log = p->args->log_y;
+  p->panels[panel].series = &p->series[first];
+  p->panels[panel].num_series = end - first;
+  return end;
+}
+
+static pol_status describe_panel(plot *p, int panel, int first, int end)
+{
+  p->panel_labels[panel] = panel_label(p, panel);
+  if (p->panel_labels[panel] == NULL) return POL_NO_MEMORY;
+  p->panels[panel].y.label = p->panel_labels[panel];
+  for (int i = first; i < end; i++) {
+    curve *c = &p->curves[i];
+    const source *s = &p->sources[c->source];
+    p->series[i] = (pol_series){.x = s->x, .y = c->y, .count = (size_t)s->rows};
+    choose_look(p, c, i - first, &p->series[i]);
+    if (end - first == 1) continue;
+    if ((c->label = curve_label(p, c)) == NULL) return POL_NO_MEMORY;
+    p->series[i].label = c->label;
+  }
+  return POL_OK;
+}
+
+static pol_status make_figure(plot *p)
+{
+  pol_figure *figure = &p->figure;
+  pol_status status = POL_OK;
+  p->panels = calloc((size_t)p->num_panels, sizeof *p->panels);
+  p->panel_labels = calloc((size_t)p->num_panels, sizeof *p->panel_labels);
+  p->x_label = x_axis_label(p);
+  if (p->panels == NULL || p->panel_labels == NULL || p->x_label == NULL) return POL_NO_MEMORY;
+  for (int panel = 0, first = 0, end; status == POL_OK && panel < p->num_panels; panel++) {
+    end = fill_panel(p, panel, first);
+    status = describe_panel(p, panel, first, end);
+    first = end;
+  }
+  figure->x.label = p->x_label;
+  figure->panels = p->panels;
+  figure->num_panels = p->num_panels;
+  if (figure->height == 0) figure->height = p->num_panels == 1 ? 450 : 110 + 190 * p->num_panels;
+  return status;
+}
+
+/* Writes the picture; a broken rule or a file that cannot be written is an error of the input. */
+static pol_status write_figure(plot *p)
+{
+  char message[160];
+  pol_status status = pol_figure_validate(&p->figure, message, sizeof message);
+  if (status != POL_OK) return complain(p, "figure", "", message);
+  errno = 0;
+  status = pol_figure_write(&p->figure, p->out);
+  if (status != POL_IO) return status;
+  return complain(p, "--out", p->out, errno != 0 ? strerror(errno) : "cannot be written");
+}
+
+/* --- what is said ----------------------------------------------------------------------------- */
+
+static json_t *sources_json(const plot *p)
+{
+  json_t *list = json_array();
+  int failed = 0;
+  for (int i = 0; i < p->num_sources; i++) {
+    const source *s = &p->sources[i];
+    failed |= json_array_append_new(list, json_pack("{s:o, s:o, s:I}",                //
+                                                    "file", cli_json_text(s->path),   //
+                                                    "label", cli_json_text(s->label), //
+                                                    "rows", (json_int_t)s->rows));
+  }
+  if (failed == 0) return list;
+  json_decref(list);
+  return NULL;
+}
+
+static json_t *series_json(const plot *p, const curve *c)
+{
+  return json_pack("{s:o, s:o, s:o, s:I, s:I}",                                      //
+                   "result", cli_json_text(p->sources[c->source].path),              //
+                   "channel", cli_json_text(p->channels[c->channel].name),           //
+                   "unit", cli_json_text(p->channels[c->channel].unit),              //
+                   "points", (json_int_t)(p->sources[c->source].rows - c->left_out), //
+                   "left_out", (json_int_t)c->left_out);
+}
+
+static json_t *panels_json(const plot *p)
+{
+  json_t *list = json_array();
+  int failed = 0;
+  for (int panel = 0, i = 0; panel < p->num_panels; panel++) {
+    json_t *series = json_array();
+    for (; i < p->num_curves && p->channels[p->curves[i].channel].panel == panel; i++)
+      failed |= json_array_append_new(series, series_json(p, &p->curves[i]));
+    failed |= json_array_append_new(
+        list,
+        json_pack("{s:o, s:o}", "label", cli_json_text(p->panel_labels[panel]), "series", series));
+  }
+  if (failed == 0) return list;
+  json_decref(list);
+  return NULL;
+}
+
+static json_t *plot_json(const plot *p)
+{
+  return json_pack("{s:s, s:o, s:f, s:f, s:o, s:o, s:o}", //
+                   "status", "done",                      //
+                   "file", cli_json_text(p->out),         //
+                   "width", p->figure.width,              //
+                   "height", p->figure.height,            //
+                   "x", cli_json_text(p->x_name),         //
+                   "results", sources_json(p),            //
+                   "panels", panels_json(p));
+}
+
+/* What is not in the picture, on stderr. */
+static void print_notes(const plot *p)
+{
+  for (int w = 0; w < p->num_words; w++)
+    for (int i = 0; i < p->num_sources; i++)
+      if (!cli_quantity_exists(p->results[i], p->words[w]))
+        fprintf(stderr, "note: %s has no %s\n", p->sources[i].path, p->words[w]);
+  for (int i = 0; i < p->num_curves; i++) {
+    const curve *c = &p->curves[i];
+    const long rows = p->sources[c->source].rows;
+    if (c->left_out > 0)
+      fprintf(stderr, "note: %s, %s: %ld of %ld points left out: not %s\n",
+              p->sources[c->source].path, p->channels[c->channel].name, c->left_out, rows,
+              p->args->log_x || p->args->log_y ? "finite, or not positive on a logarithmic axis"
+                                               : "finite");
+  }
+}
+
+static int report(const plot *p)
+{
+  if (p->args->json) return cli_json_print(plot_json(p)) == 0 ? CLI_DONE : CLI_FAILED;
+  print_notes(p);
+  if (!p->args->quiet)
+    printf("%s: %d curve%s in %d panel%s\n", p->out, p->num_curves, cli_plural(p->num_curves),
+           p->num_panels, cli_plural(p->num_panels));
+  return CLI_DONE;
+}
+
+/* Refuses the input; if a quantity is wrong or missing, says which there are. */
+static int refuse(plot *p, int with_list)
+{
+  if (!with_list) return cli_refuse("polhode plot", p->args->json, &p->errors);
+  if (p->args->json) {
+    json_t *object = cli_json_invalid(&p->errors);
+    if (object != NULL &&
+        json_object_set_new(object, "available", cli_quantity_json_all(p->results[0])))
+      json_decref(object), object = NULL;
+    cli_json_print(object);
+  } else {
+    cli_print_errors("polhode plot", &p->errors);
+    for (int i = 0; i < p->num_sources; i++)
+      cli_quantity_print_all(p->sources[i].path, p->results[i]);
+  }
+  pol_errors_clear(&p->errors);
+  return CLI_INVALID;
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+/* The stages of the work; errors of the input are collected within a stage. */
+typedef struct stage {
+  pol_status (*work)(plot *);
+  int lists; /* whether its errors come with the list of quantities */
+} stage;
+
+static const stage stages[] = {
+    {read_options, 0}, {open_sources, 0}, {find_channels, 1}, {read_sources, 1},
+    {read_curves, 0},  {make_figure, 0},  {write_figure, 0},
+};
+
+static void free_plot(plot *p)
+{
+  for (int i = 0; i < p->num_sources; i++) {
+    pol_result_close(&p->sources[i].result);
+    free(p->sources[i].label);
+    free(p->sources[i].x);
+  }
+  for (int i = 0; i < p->num_curves; i++) {
+    free(p->curves[i].label);
+    free(p->curves[i].y);
+  }
+  for (int i = 0; p->panel_labels != NULL && i < p->num_panels; i++) free(p->panel_labels[i]);
+  free(p->panel_labels);
+  free(p->panels);
+  free(p->series);
+  free(p->curves);
+  free(p->channels);
+  free(p->words);
+  free(p->results);
+  free(p->sources);
+  free(p->x_label);
+  free(p->out);
+  pol_errors_clear(&p->errors);
+}
+
+static int run(const cli_args *args)
+{
+  plot p = {.args = args};
+  int result = CLI_DONE;
+  for (size_t i = 0; result == CLI_DONE && i < sizeof stages / sizeof stages[0]; i++) {
+    pol_status status = stages[i].work(&p);
+    if (status == POL_OK && p.errors.count > 0) {
+      result = refuse(&p, stages[i].lists);
+    } else if (status != POL_OK) {
+      fprintf(stderr, "polhode plot: %s\n", pol_status_text(status));
+      result = CLI_FAILED;
+    }
+  }
+  if (result == CLI_DONE) result = report(&p);
+  free_plot(&p);
+  return result;
+}
+
+static const cli_option options[] = {
+    {"--out", "FILE", "the picture, .svg or .png; RESULT_plot.svg by default", CLI_TEXT,
+     offsetof(cli_args, out), NULL},
+    {"--x", "QUANTITY", "the x axis, t by default: phase plots", CLI_TEXT, offsetof(cli_args, x),
+     NULL},
+    {"--from", "T", "from this time on, in seconds", CLI_TEXT, offsetof(cli_args, from), NULL},
+    {"--to", "T", "up to this time", CLI_TEXT, offsetof(cli_args, to), NULL},
+    {"--log-x", NULL, "logarithmic x axis", CLI_FLAG, offsetof(cli_args, log_x), NULL},
+    {"--log-y", NULL, "logarithmic y axes", CLI_FLAG, offsetof(cli_args, log_y), NULL},
+    {"--equal", NULL, "a unit of x is as long as one of y", CLI_FLAG, offsetof(cli_args, equal),
+     NULL},
+    {"--panels", "HOW", "unit: a panel for each unit (default); quantity; one", CLI_TEXT,
+     offsetof(cli_args, panels), NULL},
+    {"--label", "TEXT", "name of a result in the legend; once for each", CLI_LIST,
+     offsetof(cli_args, labels), NULL},
+    {"--title", "TEXT", "above the picture", CLI_TEXT, offsetof(cli_args, title), NULL},
+    {"--size", "WxH", "in pixels, 720x450 by default", CLI_TEXT, offsetof(cli_args, size), NULL},
+    {"--scale", "S", "pixels of a PNG for each of them, 2 by default", CLI_TEXT,
+     offsetof(cli_args, scale), NULL},
+    {"--dark", NULL, "light on dark", CLI_FLAG, offsetof(cli_args, dark), NULL},
+    {"--json", NULL, "print what was plotted as one JSON object", CLI_FLAG,
+     offsetof(cli_args, json), NULL},
+    {"--quiet", NULL, "print nothing; notes and errors stay", CLI_FLAG, offsetof(cli_args, quiet),
+     NULL},
+};
+
+const cli_command cli_plot = {
+    .name = "plot",
+    .summary = "draw quantities of results as SVG or PNG",
+    .operand = "RESULT... QUANTITY...",
+    .text = "Draws quantities of one or more results over time, or over another quantity\n"
+            "(--x). The first word is a result, and so is every other that ends in .csv, .h5\n"
+            "or .hdf5.\n\n"
+            "A quantity is a column's name (top.position.x), its start up to a dot\n"
+            "(top.position for all three components), or a pattern with * and ? (\"*.angle\",\n"
+            "in quotes because of the shell). Quantities with different units get panels of\n"
+            "their own.",
+    .examples = "  polhode plot top.csv top.position\n"
+                "  polhode plot top.h5 energy.total \"residual.*\" --out top.png\n"
+                "  polhode plot top.csv top.position.y --x top.position.x --equal\n"
+                "  polhode plot top.h5 top.csv top.velocity.z --label \"h = 1e-3\" --label "
+                "\"h = 1e-4\"",
+    .options = options,
+    .num_options = sizeof options / sizeof options[0],
+    .run = run,
+};

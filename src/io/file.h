@@ -1,0 +1,13 @@
+/* Whole files. */
+#ifndef POLHODE_IO_FILE_H
+#define POLHODE_IO_FILE_H
+
+#include <stddef.h>
+
+#include <polhode/status.h>
+
+/* All bytes of a file, with a zero byte behind them that does not count; the caller frees *bytes.
+ * After a failure *bytes is NULL; POL_IO: errno says why. */
+pol_status pol_read_file(const char *path, char **bytes, size_t *size);
+
+#endif

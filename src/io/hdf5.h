@@ -1,0 +1,69 @@
+/* HDF5 results: what writing and reading share.
+ *
+ * docs/results.md describes the file.  hdf5_layout.c says which channel goes to which dataset,
+ * hdf5_chunk.c packs numbers, hdf5_write.c and hdf5_read.c talk to the library.
+ */
+#ifndef POLHODE_IO_HDF5_H
+#define POLHODE_IO_HDF5_H
+
+#include <polhode/result.h>
+
+/* Names in the file. */
+#define POL_H5_FORMAT "polhode result 1"
+#define POL_H5_ROWS "/run/rows"
+#define POL_H5_STATUS "/run/status"
+#define POL_H5_FAILURE "/run/failure"
+#define POL_H5_MODEL "/run/model"
+#define POL_H5_OVERRIDES "/run/overrides"
+#define POL_H5_SETTINGS "/run/settings"
+#define POL_H5_CHANNEL_NAMES "/channels/name"
+#define POL_H5_CHANNEL_UNITS "/channels/unit"
+#define POL_H5_CHANNEL_DATASETS "/channels/dataset"
+#define POL_H5_CHANNEL_COLUMNS "/channels/column"
+
+/* The HDF5 library is not made for threads: all of polhode's calls into it are between these two.
+ */
+void pol_h5_lock(void);
+void pol_h5_unlock(void);
+
+/* --- layout ----------------------------------------------------------------------------------- */
+
+/* A dataset: the channels of one quantity of one object. */
+typedef struct pol_h5_series {
+  char *path;  /* "/bodies/top/position" */
+  int first;   /* its channels are layout.channels[first .. first + columns - 1] */
+  int columns; /* how many */
+  int flat;    /* one number without components: a vector, no matrix */
+} pol_h5_series;
+
+typedef struct pol_h5_layout {
+  int count;
+  pol_h5_series *series;
+  int *series_of; /* of each channel */
+  int *column_of;
+  int *channels; /* all channels, by series and column */
+} pol_h5_layout;
+
+/* Free with pol_h5_layout_free in every case. */
+pol_status pol_h5_layout_create(pol_h5_layout *layout, const pol_record *record);
+void pol_h5_layout_free(pol_h5_layout *layout);
+
+/* A name as part of a path, in new memory: a slash becomes %2F, a percent sign %25, and the name
+ * "." %2E.  NULL if there is no memory. */
+char *pol_h5_escape(const char *name);
+/* The opposite, in place. */
+void pol_h5_unescape(char *name);
+
+/* --- chunks ----------------------------------------------------------------------------------- */
+
+/* Packs numbers as the filters shuffle and deflate would. */
+typedef struct pol_h5_packer pol_h5_packer;
+
+/* For chunks of `elements` numbers at most. */
+pol_status pol_h5_packer_create(pol_h5_packer **packer, size_t elements);
+void pol_h5_packer_free(pol_h5_packer **packer);
+/* Packs numbers[count]; gives the bytes, which belong to the packer and stay until the next call,
+ * and their number.  NULL: zlib failed. */
+const void *pol_h5_pack(pol_h5_packer *packer, const double *numbers, size_t count, size_t *size);
+
+#endif

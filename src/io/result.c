@@ -1,0 +1,106 @@
+/* Reading results: finds the format, hands on to it, and checks what is asked for. */
+#include "io/result.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether a file begins as HDF5 does. */
+static int is_hdf5(const char *path)
+{
+  static const char signature[] = "\x89HDF\r\n\x1a\n";
+  char start[sizeof signature - 1];
+  FILE *file = fopen(path, "rb");
+  const size_t read = file != NULL ? fread(start, 1, sizeof start, file) : 0;
+  if (file != NULL) fclose(file);
+  return read == sizeof start && memcmp(start, signature, sizeof start) == 0;
+}
+
+pol_status pol_result_open(pol_result **result, const char *path, char *message, size_t size)
+{
+  char unwanted[256];
+  *result = NULL;
+  if (message == NULL) {
+    message = unwanted;
+    size = sizeof unwanted;
+  }
+  pol_result *r = calloc(1, sizeof *r);
+  pol_status status = POL_NO_MEMORY;
+  if (r != NULL && is_hdf5(path)) {
+    r->info.format = "hdf5";
+    status = pol_result_open_hdf5(r, path, message, size);
+  } else if (r != NULL) {
+    r->info.format = "csv";
+    status = pol_result_open_csv(r, path, message, size);
+  }
+  if (status == POL_OK) {
+    *result = r;
+    return POL_OK;
+  }
+  if (status == POL_NO_MEMORY) snprintf(message, size, "%s", pol_status_text(status));
+  pol_result_close(&r);
+  return status;
+}
+
+void pol_result_close(pol_result **result)
+{
+  if (result == NULL || *result == NULL) return;
+  if ((*result)->release != NULL) (*result)->release(*result);
+  free((*result)->channels);
+  free(*result);
+  *result = NULL;
+}
+
+const pol_result_info *pol_result_about(const pol_result *result)
+{
+  return &result->info;
+}
+
+long pol_result_rows(const pol_result *result)
+{
+  return result->rows;
+}
+
+int pol_result_count(const pol_result *result)
+{
+  return result->count;
+}
+
+const pol_channel *pol_result_channel(const pol_result *result, int index)
+{
+  return &result->channels[index];
+}
+
+int pol_result_find_channel(const pol_result *result, const char *name)
+{
+  for (int i = 0; i < result->count; i++)
+    if (strcmp(result->channels[i].name, name) == 0) return i;
+  return -1;
+}
+
+static int has_rows(const pol_result *result, long first, long count)
+{
+  return first >= 0 && count >= 0 && first <= result->rows && count <= result->rows - first;
+}
+
+pol_status pol_result_series_part(pol_result *result, int channel, long first, long count,
+                                  double *out)
+{
+  if (channel < 0 || channel >= result->count || !has_rows(result, first, count))
+    return POL_BAD_ARGUMENT;
+  return count > 0 ? result->read(result, channel, first, count, out, 1) : POL_OK;
+}
+
+pol_status pol_result_series(pol_result *result, int channel, double *out)
+{
+  return pol_result_series_part(result, channel, 0, result->rows, out);
+}
+
+pol_status pol_result_read_rows(pol_result *result, long first, long count, double *out)
+{
+  pol_status status = has_rows(result, first, count) ? POL_OK : POL_BAD_ARGUMENT;
+  for (int i = 0; status == POL_OK && count > 0 && i < result->count; i++)
+    status = result->read(result, i, first, count, out + i, (size_t)result->count);
+  return status;
+}

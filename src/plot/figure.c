@@ -1,0 +1,357 @@
+/* Drawing a figure: grid, curves, slopes, notes, frames, ticks, labels and legends, in this order.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <polhode/plot.h>
+
+#include "plot/layout.h"
+#include "plot/text.h"
+
+static const double curve_width = 1.6, frame_width = 0.8, grid_width = 0.6, marker_radius = 3.2;
+enum { LABEL_CHARACTERS = 200 };
+
+typedef struct theme {
+  pol_color background, text, frame, grid;
+  pol_color palette[POL_PLOT_COLORS];
+} theme;
+
+/* The palette is that of Okabe and Ito without yellow, which is lost on white; the dark one has the
+ * same hues, lighter where they would be lost on black. */
+static const theme themes[2] = {
+    {0xFFFFFF,
+     0x1F2328,
+     0x57606A,
+     0xE4E7EB,
+     {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00, 0x56B4E9, 0x24292F}},
+    {0x0F1419,
+     0xE6EDF3,
+     0x8B949E,
+     0x2A313A,
+     {0x56B4E9, 0xF0803C, 0x2BC49A, 0xE08FBE, 0xE6B000, 0x7C9CFF, 0xDDE3EA}},
+};
+
+/* A figure while it is drawn. */
+typedef struct drawing {
+  pol_layout layout;
+  const theme *theme;
+  pol_canvas *canvas;
+} drawing;
+
+static const char *words(const char *text)
+{
+  return text != NULL ? text : "";
+}
+
+static pol_color series_color(const drawing *d, int color)
+{
+  const int index = color % POL_PLOT_COLORS;
+  return d->theme->palette[index < 0 ? index + POL_PLOT_COLORS : index];
+}
+
+static void draw_line(const drawing *d, double x0, double y0, double x1, double y1, pol_pen pen)
+{
+  const pol_point ends[2] = {{x0, y0}, {x1, y1}};
+  pol_canvas_lines(d->canvas, ends, 2, pen);
+}
+
+/* Text in the colour of text; shortened to a width. */
+static void draw_text(const drawing *d, pol_text where, double width, const char *text)
+{
+  char fitted[POL_TEXT_SIZE(LABEL_CHARACTERS)];
+  pol_text_fit(words(text), width, where.size, LABEL_CHARACTERS, fitted);
+  where.color = d->theme->text;
+  pol_canvas_text(d->canvas, where, fitted);
+}
+
+/* --- in the frame ----------------------------------------------------------------------------- */
+
+static int is_in(const pol_scale *scale, double pixel)
+{
+  const double s = (pixel - scale->start) / scale->length;
+  return s > -1e-6 && s < 1 + 1e-6;
+}
+
+/* One path for all lines. */
+static void draw_grid(const drawing *d, const pol_panel_layout *p)
+{
+  const pol_ticks *x = &d->layout.ticks, *y = &p->ticks;
+  const pol_box box = p->box;
+  pol_point points[6 * POL_MAX_TICKS];
+  size_t count = 0;
+  for (int i = 0; i < x->count; i++) {
+    const double at = pol_scale_pixel(&d->layout.x, x->at[i]);
+    points[count++] = (pol_point){at, box.y};
+    points[count++] = (pol_point){at, box.y + box.height};
+    points[count++] = POL_GAP;
+  }
+  for (int i = 0; i < y->count; i++) {
+    const double at = pol_scale_pixel(&p->y, y->at[i]);
+    points[count++] = (pol_point){box.x, at};
+    points[count++] = (pol_point){box.x + box.width, at};
+    points[count++] = POL_GAP;
+  }
+  pol_canvas_lines(d->canvas, points, count, (pol_pen){d->theme->grid, grid_width, POL_LINE_SOLID});
+}
+
+static void draw_series(const drawing *d, const pol_series *series, const pol_curve *curve)
+{
+  const pol_color color = series_color(d, series->color);
+  pol_canvas_lines(d->canvas, curve->points, curve->count,
+                   (pol_pen){color, curve_width, series->line});
+  pol_canvas_markers(d->canvas, curve->points, curve->count, series->marker, marker_radius, color);
+}
+
+/* "2", "1.5" */
+static void put_order(char *text, size_t size, double order)
+{
+  int decimals = 0;
+  while (decimals < 2 && fabs(order * pow(10, decimals) - round(order * pow(10, decimals))) > 1e-6)
+    decimals++;
+  pol_ticks_number(text, size, order, decimals);
+}
+
+static void draw_slope(const drawing *d, const pol_panel_layout *p, const pol_slope *slope)
+{
+  const pol_scale *x = &d->layout.x, *y = &p->y;
+  const double y1 = pol_slope_end(slope);
+  const pol_point a = {pol_scale_pixel(x, slope->x[0]), pol_scale_pixel(y, slope->y0)};
+  const pol_point b = {pol_scale_pixel(x, slope->x[1]), pol_scale_pixel(y, y1)};
+  const pol_pen pen = {d->theme->frame, 1, slope->triangle ? POL_LINE_SOLID : POL_LINE_DASHED};
+  char order[POL_TICK_LABEL];
+  put_order(order, sizeof order, slope->order);
+  const char *label = slope->label != NULL ? slope->label : order;
+  if (slope->triangle) {
+    const pol_point corners[] = {a, {b.x, a.y}, b, a};
+    const int down = a.y > b.y; /* the corner is below the line */
+    pol_canvas_lines(d->canvas, corners, 4, pen);
+    draw_text(d, (pol_text){b.x + 5, 0.5 * (a.y + b.y) + 4, -1, 0, 0, POL_TICK_FONT, 0}, HUGE_VAL,
+              label);
+    draw_text(d, (pol_text){0.5 * (a.x + b.x), a.y + (down ? 13 : -5), 0, 0, 0, POL_TICK_FONT, 0},
+              HUGE_VAL, "1");
+  } else {
+    draw_line(d, a.x, a.y, b.x, b.y, pen);
+    draw_text(d, (pol_text){b.x - 5, b.y - 4, 1, 0, 0, POL_TICK_FONT, 0}, HUGE_VAL, label);
+  }
+}
+
+static void draw_note(const drawing *d, const pol_panel_layout *p, const pol_note *note)
+{
+  pol_text where = {.anchor = note->anchor, .size = POL_TICK_FONT};
+  if (note->relative) {
+    where.x = p->box.x + note->x * p->box.width;
+    where.y = p->box.y + (1 - note->y) * p->box.height;
+  } else if (pol_range_usable(note->x, d->layout.x.log) && pol_range_usable(note->y, p->y.log)) {
+    where.x = pol_scale_pixel(&d->layout.x, note->x);
+    where.y = pol_scale_pixel(&p->y, note->y);
+  } else {
+    return;
+  }
+  draw_text(d, where, p->box.width, note->text);
+}
+
+static void draw_inside(const drawing *d, const pol_panel_layout *p)
+{
+  const pol_panel *panel = p->panel;
+  /* lines on the frame stay whole */
+  const pol_box clip = {p->box.x - 1, p->box.y - 1, p->box.width + 2, p->box.height + 2};
+  const pol_box markers = {clip.x - 4, clip.y - 4, clip.width + 8, clip.height + 8};
+  int any_marker = 0;
+  for (int i = 0; i < panel->num_series; i++)
+    any_marker |= panel->series[i].marker != POL_MARKER_NONE;
+  if (d->layout.figure->grid) draw_grid(d, p);
+  pol_canvas_clip(d->canvas, any_marker ? markers : clip);
+  for (int i = 0; i < panel->num_series; i++) draw_series(d, &panel->series[i], &p->curves[i]);
+  pol_canvas_unclip(d->canvas);
+  for (int i = 0; i < panel->num_slopes; i++) draw_slope(d, p, &panel->slopes[i]);
+  for (int i = 0; i < panel->num_notes; i++) draw_note(d, p, &panel->notes[i]);
+}
+
+/* --- around it -------------------------------------------------------------------------------- */
+
+/* Frame and ticks in one path. */
+static void draw_frame(const drawing *d, const pol_panel_layout *p)
+{
+  const pol_box b = p->box;
+  const double right = b.x + b.width, bottom = b.y + b.height;
+  const pol_pen pen = {d->theme->frame, frame_width, POL_LINE_SOLID};
+  const pol_point frame[] = {{b.x, b.y}, {right, b.y}, {right, bottom}, {b.x, bottom}, {b.x, b.y}};
+  pol_point points[3 * 2 * (POL_MAX_TICKS + POL_MAX_MINOR_TICKS)];
+  size_t count = 0;
+  for (int axis = 0; axis < 2; axis++) {
+    const pol_ticks *ticks = axis == 0 ? &d->layout.ticks : &p->ticks;
+    const pol_scale *scale = axis == 0 ? &d->layout.x : &p->y;
+    for (int i = 0; i < ticks->count + ticks->num_minor; i++) {
+      const int is_major = i < ticks->count;
+      const double length = is_major ? 4 : 2.2;
+      const double at =
+          pol_scale_pixel(scale, is_major ? ticks->at[i] : ticks->minor[i - ticks->count]);
+      if (!is_in(scale, at)) continue;
+      points[count++] = axis == 0 ? (pol_point){at, bottom} : (pol_point){b.x, at};
+      points[count++] =
+          axis == 0 ? (pol_point){at, bottom + length} : (pol_point){b.x - length, at};
+      points[count++] = POL_GAP;
+    }
+  }
+  pol_canvas_lines(d->canvas, frame, 5, pen);
+  pol_canvas_lines(d->canvas, points, count, pen);
+}
+
+static void draw_y_labels(const drawing *d, const pol_panel_layout *p)
+{
+  const pol_box box = p->box;
+  for (int i = 0; i < p->ticks.count; i++) {
+    const double y = pol_scale_pixel(&p->y, p->ticks.at[i]);
+    draw_text(d, (pol_text){box.x - 7, y + 4, 1, 0, 0, POL_TICK_FONT, 0}, HUGE_VAL,
+              p->ticks.label[i]);
+  }
+  draw_text(d, (pol_text){box.x, box.y - 6, -1, 0, 0, POL_TICK_FONT, 0}, HUGE_VAL, p->ticks.offset);
+  draw_text(d, (pol_text){POL_LABEL_FONT + 9, box.y + 0.5 * box.height, 0, 1, 0, POL_LABEL_FONT, 0},
+            box.height + 10, p->panel->y.label);
+}
+
+static void draw_x_labels(const drawing *d)
+{
+  const pol_layout *layout = &d->layout;
+  const pol_box box = layout->panels[layout->figure->num_panels - 1].box;
+  const double bottom = box.y + box.height, right = box.x + box.width;
+  const double offset = pol_text_rich_width(layout->ticks.offset, POL_TICK_FONT);
+  for (int i = 0; i < layout->ticks.count; i++) {
+    const double x = pol_scale_pixel(&layout->x, layout->ticks.at[i]);
+    draw_text(d, (pol_text){x, bottom + 18, 0, 0, 0, POL_TICK_FONT, 0}, HUGE_VAL,
+              layout->ticks.label[i]);
+  }
+  draw_text(d, (pol_text){right, bottom + 36, 1, 0, 0, POL_TICK_FONT, 0}, HUGE_VAL,
+            layout->ticks.offset);
+  draw_text(d, (pol_text){box.x + 0.5 * box.width, bottom + 38, 0, 0, 0, POL_LABEL_FONT, 0},
+            box.width - 2 * offset, layout->figure->x.label);
+}
+
+/* --- the legend ------------------------------------------------------------------------------- */
+
+static void draw_legend_row(const drawing *d, const pol_panel_layout *p, const pol_series *series,
+                            double y)
+{
+  char text[POL_TEXT_SIZE(POL_LEGEND_CHARACTERS)];
+  const double left = p->legend.x + POL_LEGEND_PADDING;
+  const pol_color color = series_color(d, series->color);
+  const pol_point middle = {left + 0.5 * POL_LEGEND_SAMPLE, y};
+  draw_line(d, left + 1, y, left + POL_LEGEND_SAMPLE - 1, y,
+            (pol_pen){color, curve_width, series->line});
+  pol_canvas_markers(d->canvas, &middle, 1, series->marker, marker_radius, color);
+  pol_legend_label(series, pol_legend_label_width(p), text);
+  draw_text(
+      d, (pol_text){left + POL_LEGEND_SAMPLE + POL_LEGEND_GAP, y + 4, -1, 0, 0, POL_LEGEND_FONT, 0},
+      HUGE_VAL, text);
+}
+
+static void draw_legend(const drawing *d, const pol_panel_layout *p)
+{
+  const pol_box box = p->legend;
+  int row = 0, left_out = 0;
+  if (box.width == 0) return;
+  if (!p->beside) pol_canvas_fill(d->canvas, box, d->theme->background);
+  for (int i = 0; i < p->panel->num_series; i++) {
+    const pol_series *series = &p->panel->series[i];
+    if (series->label == NULL) continue;
+    if (row == p->legend_rows) {
+      left_out++;
+      continue;
+    }
+    draw_legend_row(d, p, series, box.y + POL_LEGEND_PADDING + (row++ + 0.5) * POL_LEGEND_ROW);
+  }
+  if (left_out > 0) {
+    char text[32];
+    snprintf(text, sizeof text, "and %d more", left_out);
+    draw_text(d,
+              (pol_text){box.x + POL_LEGEND_PADDING,
+                         box.y + POL_LEGEND_PADDING + (row + 0.5) * POL_LEGEND_ROW + 4, -1, 0, 0,
+                         POL_LEGEND_FONT, 0},
+              HUGE_VAL, text);
+  }
+}
+
+/* --- the figure ------------------------------------------------------------------------------- */
+
+static void draw_figure(const drawing *d)
+{
+  const pol_figure *figure = d->layout.figure;
+  const pol_box first = d->layout.panels[0].box;
+  for (int i = 0; i < figure->num_panels; i++) {
+    const pol_panel_layout *p = &d->layout.panels[i];
+    draw_inside(d, p);
+    draw_frame(d, p);
+    draw_y_labels(d, p);
+    draw_legend(d, p);
+  }
+  draw_x_labels(d);
+  draw_text(d, (pol_text){first.x + 0.5 * first.width, 28, 0, 0, 1, POL_TITLE_FONT, 0},
+            figure->width - 24, figure->title);
+}
+
+static const theme *theme_of(const pol_figure *figure)
+{
+  return &themes[figure->dark ? 1 : 0];
+}
+
+/* Draws on the canvas.  Whatever the result, the caller frees the canvas. */
+static pol_status draw_on(pol_canvas *canvas, const pol_figure *figure)
+{
+  drawing d = {.theme = theme_of(figure), .canvas = canvas};
+  pol_status status = pol_layout_make(&d.layout, figure);
+  if (status == POL_OK) draw_figure(&d);
+  pol_layout_free(&d.layout);
+  return status == POL_OK ? canvas->status : status;
+}
+
+pol_status pol_figure_svg(const pol_figure *figure, char **text)
+{
+  pol_canvas *canvas = NULL;
+  *text = NULL;
+  pol_status status = pol_figure_validate(figure, NULL, 0);
+  if (status == POL_OK)
+    status = pol_canvas_svg(&canvas, figure->width, figure->height, theme_of(figure)->background);
+  if (status == POL_OK) status = draw_on(canvas, figure);
+  if (status == POL_OK) status = pol_canvas_take_svg(canvas, text);
+  pol_canvas_free(&canvas);
+  return status;
+}
+
+static pol_status write_svg(const pol_figure *figure, const char *path)
+{
+  char *text;
+  pol_status status = pol_figure_svg(figure, &text);
+  if (status != POL_OK) return status;
+  FILE *file = fopen(path, "wb");
+  if (file == NULL || fputs(text, file) < 0) status = POL_IO;
+  const int reason = errno;
+  if (file != NULL && fclose(file) != 0 && status == POL_OK)
+    status = POL_IO;
+  else
+    errno = reason;
+  free(text);
+  return status;
+}
+
+static pol_status write_png(const pol_figure *figure, const char *path)
+{
+  pol_canvas *canvas = NULL;
+  pol_status status = pol_figure_validate(figure, NULL, 0);
+  if (status == POL_OK)
+    status = pol_canvas_png(&canvas, figure->width, figure->height, figure->scale,
+                            theme_of(figure)->background);
+  if (status == POL_OK) status = draw_on(canvas, figure);
+  if (status == POL_OK) status = pol_canvas_write_png(canvas, path);
+  pol_canvas_free(&canvas);
+  return status;
+}
+
+pol_status pol_figure_write(const pol_figure *figure, const char *path)
+{
+  const size_t length = strlen(path);
+  const int is_png = length >= 4 && strcmp(path + length - 4, ".png") == 0;
+  return is_png ? write_png(figure, path) : write_svg(figure, path);
+}

@@ -1,0 +1,388 @@
+/* polhode plot as a user meets it: what it draws, where, and what it says about wrong input. */
+#define _XOPEN_SOURCE 700
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+enum { OUTPUT_SIZE = 1 << 17, MAX_ARGUMENTS = 24 };
+
+static char folder[] = "test_plot_XXXXXX"; /* where the tests write */
+static char out[OUTPUT_SIZE], err[OUTPUT_SIZE], picture[OUTPUT_SIZE];
+
+/* --- running the program ---------------------------------------------------------------------- */
+
+static void read_text(const char *path, char *text)
+{
+  FILE *file = fopen(path, "r");
+  if (file == NULL) fail_msg("there is no %s", path);
+  size_t size = fread(text, 1, OUTPUT_SIZE - 1, file);
+  text[size] = '\0';
+  fclose(file);
+}
+
+/* Runs polhode with words without blanks ('_' stands for one) and fills out and err. */
+static int run(const char *command_line)
+{
+  char text[1000];
+  char *arguments[MAX_ARGUMENTS];
+  int count = 0, status;
+  snprintf(text, sizeof text, "%s", command_line);
+  for (char *word = strtok(text, " "); word != NULL; word = strtok(NULL, " ")) {
+    assert_true(count < MAX_ARGUMENTS - 1);
+    arguments[count++] = word;
+    if (strchr(word, '=') != NULL)
+      for (char *c = word; (c = strchr(c, '_')) != NULL;) *c = ' ';
+  }
+  arguments[count] = NULL;
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    dup2(open("out", O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
+    dup2(open("err", O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
+    execv(POLHODE_BINARY, arguments);
+    _exit(99);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  read_text("out", out);
+  read_text("err", err);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void expect(const char *command_line, int expected)
+{
+  int status = run(command_line);
+  if (status != expected)
+    fail_msg("%s: exit status %d, not %d\nstdout: %s\nstderr: %s", command_line, status, expected,
+             out, err);
+}
+
+static void expect_text(const char *text, const char *part)
+{
+  if (strstr(text, part) == NULL) fail_msg("there is no \"%s\" in: %s", part, text);
+}
+
+/* Draws, and reads the SVG into `picture`. */
+static void draw(const char *command_line, const char *path)
+{
+  remove(path);
+  expect(command_line, 0);
+  read_text(path, picture);
+  expect_text(picture, "<svg ");
+  expect_text(picture, "</svg>");
+}
+
+static int count_of(const char *text, const char *part)
+{
+  int count = 0;
+  for (const char *c = text; (c = strstr(c, part)) != NULL; c++) count++;
+  return count;
+}
+
+static json_t *parse_output(void)
+{
+  json_error_t error;
+  json_t *object = json_loads(out, JSON_REJECT_DUPLICATES, &error);
+  if (object == NULL) fail_msg("%s in: %s", error.text, out);
+  return object;
+}
+
+/* A result with 101 rows: a turning body, its height, an error that is 0 at first. */
+static void write_result(const char *path, double height)
+{
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fprintf(file, "# polhode 0.1.0\n# units: s,m,m,m,rad,1,J\n"
+                "t,top.position.x,top.position.y,top.position.z,hinge.angle,error,energy.total\n");
+  for (int i = 0; i <= 100; i++) {
+    const double t = 0.01 * i;
+    fprintf(file, "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", t, t * (1 - t), t * t - 0.5,
+            height, 10 * t, 1e-9 * t * t, 5435.7 + 0.01 * t);
+  }
+  assert_int_equal(fclose(file), 0);
+}
+
+static int set_up(void **state)
+{
+  (void)state;
+  assert_non_null(mkdtemp(folder));
+  assert_int_equal(chdir(folder), 0);
+  write_result("top.csv", 1);
+  write_result("fine.csv", 2);
+  return 0;
+}
+
+static int tear_down(void **state)
+{
+  (void)state;
+  static const char *const files[] = {"out",          "err",   "top.csv",       "fine.csv",
+                                      "top_plot.svg", "a.svg", "fine_plot.svg", "other.csv",
+                                      "a.png",        "b.png", "broken.csv"};
+  for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) remove(files[i]);
+  assert_int_equal(chdir(".."), 0);
+  return rmdir(folder);
+}
+
+/* --- pictures --------------------------------------------------------------------------------- */
+
+static void one_quantity_is_drawn_over_time(void **state)
+{
+  (void)state;
+  draw("polhode plot top.csv top.position.x", "top_plot.svg");
+  assert_string_equal(out, "top_plot.svg: 1 curve in 1 panel\n");
+  assert_string_equal(err, "");
+  expect_text(picture, ">top.position.x (m)</text>");
+  expect_text(picture, ">time (s)</text>");
+  assert_int_equal(count_of(picture, "<g clip-path"), 1);
+  /* alone, it needs no legend */
+  assert_int_equal(count_of(picture, "top.position.x"), 1);
+}
+
+static void the_start_of_a_name_means_its_components(void **state)
+{
+  (void)state;
+  draw("polhode plot top.csv top.position --out a.svg --title=Heavy_top --size 500x300", "a.svg");
+  assert_string_equal(out, "a.svg: 3 curves in 1 panel\n");
+  expect_text(picture, ">top.position (m)</text>");
+  expect_text(picture, ">top.position.x</text>");
+  expect_text(picture, ">top.position.z</text>");
+  expect_text(picture, ">Heavy top</text>");
+  expect_text(picture, "width=\"500\" height=\"300\"");
+  /* a word ends at a dot: "top.pos" is no start */
+  expect("polhode plot top.csv top.pos --out a.svg", 2);
+}
+
+static void patterns_find_quantities_and_units_make_panels(void **state)
+{
+  (void)state;
+  draw("polhode plot top.csv *.angle t?p.*.y energy.total top --out a.svg", "a.svg");
+  assert_string_equal(out, "a.svg: 5 curves in 3 panels\n");
+  expect_text(picture, ">hinge.angle (rad)</text>");
+  expect_text(picture, ">energy.total (J)</text>");
+  assert_int_equal(count_of(picture, "<g clip-path"), 3);
+  assert_int_equal(count_of(picture, ">time (s)</text>"), 1);
+  expect_text(picture, "height=\"680\"");
+
+  draw("polhode plot top.csv hinge.angle top --out a.svg --panels one", "a.svg");
+  assert_string_equal(out, "a.svg: 4 curves in 1 panel\n");
+  draw("polhode plot top.csv top.position.x top.position.y --out a.svg --panels quantity", "a.svg");
+  assert_string_equal(out, "a.svg: 2 curves in 2 panels\n");
+}
+
+static void results_are_overlaid(void **state)
+{
+  (void)state;
+  draw("polhode plot top.csv fine.csv top.position.z --out a.svg", "a.svg");
+  expect_text(picture, ">top</text>");
+  expect_text(picture, ">fine</text>");
+  expect_text(picture, ">top.position.z (m)</text>");
+  draw("polhode plot top.csv fine.csv top.position --out a.svg --label=h_1 --label=h_2", "a.svg");
+  expect_text(picture, ">h 1: top.position.x</text>");
+  expect_text(picture, ">h 2: top.position.z</text>");
+  assert_int_equal(count_of(picture, "stroke-dasharray"), 6); /* curves and legend */
+  /* the same name twice: paths tell */
+  draw("polhode plot top.csv ./top.csv hinge --out a.svg", "a.svg");
+  expect_text(picture, ">./top.csv</text>");
+}
+
+static void a_result_may_lack_a_quantity(void **state)
+{
+  (void)state;
+  FILE *file = fopen("other.csv", "w");
+  assert_non_null(file);
+  fputs("# polhode 0.1.0\n# units: s,m\nt,arm.position.x\n0,1\n1,2\n", file);
+  fclose(file);
+  draw("polhode plot top.csv other.csv top.position.x arm --out a.svg", "a.svg");
+  assert_string_equal(out, "a.svg: 2 curves in 1 panel\n");
+  expect_text(err, "note: other.csv has no top.position.x\n");
+  expect_text(err, "note: top.csv has no arm\n");
+}
+
+static void another_quantity_can_be_the_x_axis(void **state)
+{
+  (void)state;
+  draw("polhode plot top.csv top.position.y --x top.position.x --equal --out a.svg", "a.svg");
+  expect_text(picture, ">top.position.x (m)</text>");
+  expect_text(picture, ">top.position.y (m)</text>");
+  assert_null(strstr(picture, "time"));
+}
+
+static void logarithmic_axes_leave_out_what_is_not_positive(void **state)
+{
+  (void)state;
+  draw("polhode plot top.csv error --log-y --out a.svg", "a.svg");
+  expect_text(err, "note: top.csv, error: 1 of 101 points left out");
+  expect_text(picture, ">10<tspan");
+  expect_text(picture, ">error</text>"); /* the unit 1 is not told */
+  draw("polhode plot top.csv error --log-y --log-x --out a.svg --quiet", "a.svg");
+  assert_string_equal(out, "");
+}
+
+/* A result in HDF5 gives the same picture as one in CSV. */
+static void hdf5_results_are_drawn_too(void **state)
+{
+  (void)state;
+  static char csv[OUTPUT_SIZE];
+  static const char *const ends[] = {"csv", "h5"};
+  for (int i = 0; i < 2; i++) {
+    char line[400];
+    snprintf(line, sizeof line,
+             "polhode run %s/models/bruels-cardona-2010/heavy_top.json --end 0.05 --quiet --out "
+             "run.%s",
+             POLHODE_SOURCE_DIR, ends[i]);
+    expect(line, 0);
+    snprintf(line, sizeof line, "polhode plot run.%s top energy --out a.svg", ends[i]);
+    draw(line, "a.svg");
+    if (i == 0) strcpy(csv, picture);
+  }
+  assert_string_equal(picture, csv);
+  remove("run.csv");
+  remove("run.h5");
+}
+
+static void a_time_window_can_be_chosen(void **state)
+{
+  (void)state;
+  draw("polhode plot top.csv error --from 0.2 --to 0.4 --json --out a.svg", "a.svg");
+  json_t *object = parse_output();
+  json_t *result = json_array_get(json_object_get(object, "results"), 0);
+  assert_int_equal(json_integer_value(json_object_get(result, "rows")), 21);
+  json_decref(object);
+  expect("polhode plot top.csv error --from 2", 2);
+  expect_text(err, "top.csv: has no time between --from and --to");
+}
+
+static void png_has_its_size(void **state)
+{
+  (void)state;
+  unsigned char head[24];
+  expect("polhode plot top.csv top --dark --size 300x200 --scale 3 --out a.png", 0);
+  FILE *file = fopen("a.png", "rb");
+  assert_non_null(file);
+  assert_int_equal(fread(head, 1, 24, file), 24);
+  fclose(file);
+  assert_memory_equal(head, "\x89PNG\r\n\x1A\n", 8);
+  assert_int_equal(head[18] * 256 + head[19], 900);
+  assert_int_equal(head[22] * 256 + head[23], 600);
+}
+
+static void json_tells_what_was_plotted(void **state)
+{
+  (void)state;
+  expect("polhode plot top.csv hinge error --log-y --json --out a.svg", 0);
+  json_t *object = parse_output(), *series;
+  const char *channel, *unit, *file;
+  int points, left_out;
+  assert_string_equal(json_string_value(json_object_get(object, "status")), "done");
+  file = json_string_value(json_object_get(object, "file"));
+  assert_string_equal(file, "a.svg");
+  json_t *panels = json_object_get(object, "panels");
+  assert_int_equal(json_array_size(panels), 2);
+  series = json_array_get(json_object_get(json_array_get(panels, 1), "series"), 0);
+  assert_int_equal(json_unpack(series, "{s:s, s:s, s:i, s:i}", "channel", &channel, "unit", &unit,
+                               "points", &points, "left_out", &left_out),
+                   0);
+  assert_string_equal(channel, "error");
+  assert_string_equal(unit, "1");
+  assert_int_equal(points, 100);
+  assert_int_equal(left_out, 1);
+  json_decref(object);
+}
+
+/* --- wrong input ------------------------------------------------------------------------------ */
+
+static void unknown_quantities_get_suggestions_and_a_list(void **state)
+{
+  (void)state;
+  expect("polhode plot top.csv top.positoin zzz hinge.angle", 2);
+  expect_text(err, "top.positoin: there is no such quantity in the result; did you mean "
+                   "\"top.position\"?");
+  expect_text(err, "zzz: there is no such quantity in the result\n");
+  expect_text(err, "2 errors");
+  expect_text(err, "top.csv has:\n  t\n  top.position.{x,y,z}\n  hinge.angle\n");
+
+  expect("polhode plot top.csv", 2);
+  expect_text(err, "QUANTITY: must be given");
+  expect_text(err, "top.position.{x,y,z}");
+  expect("polhode plot top.csv error --x angle", 2);
+  expect_text(err, "--x = angle: there is no such quantity");
+
+  expect("polhode plot top.csv fine.csv hinge.angel --json", 2);
+  json_t *object = parse_output();
+  json_t *error = json_array_get(json_object_get(object, "errors"), 0);
+  assert_string_equal(json_string_value(json_object_get(error, "suggestion")), "hinge.angle");
+  assert_int_equal(json_array_size(json_object_get(object, "available")), 7);
+  json_decref(object);
+}
+
+static void results_that_cannot_be_read_are_told(void **state)
+{
+  (void)state;
+  expect("polhode plot missing.csv also.csv error", 2);
+  expect_text(err, "missing.csv: ");
+  expect_text(err, "also.csv: ");
+  expect_text(err, "2 errors");
+  FILE *file = fopen("broken.csv", "w");
+  assert_non_null(file);
+  fputs("t,a\n0,1\n1,x\n2,3\n", file);
+  fclose(file);
+  expect("polhode plot broken.csv a", 2);
+  expect_text(err, "broken.csv: ");
+  expect("polhode plot", 2);
+  expect_text(err, "RESULT... QUANTITY...: must be given");
+}
+
+static void wrong_options_are_told_together(void **state)
+{
+  (void)state;
+  expect(
+      "polhode plot top.csv error --size 7 --from x --panels two --out a.pdf --label one --label "
+      "two --scale wide",
+      2);
+  expect_text(err, "--size = 7: must be WIDTHxHEIGHT");
+  expect_text(err, "--from = x: must be a number");
+  expect_text(err, "--scale = wide: must be a number");
+  expect_text(err, "--panels = two: must be one of: unit, quantity, one");
+  expect_text(err, "--out = a.pdf: must end in .svg or .png");
+  expect_text(err, "--label: must be given once for each result");
+  expect_text(err, "6 errors");
+  expect("polhode plot top.csv error --size 1x1 --out b.png", 2);
+  expect_text(err, "width and height must be 120 to 10000");
+  assert_int_equal(access("b.png", F_OK), -1);
+  expect("polhode plot top.csv error --equal --log-y", 2);
+  expect_text(err, "equal units need linear axes");
+  expect("polhode plot top.csv error --out missing/a.svg", 2);
+  expect_text(err, "--out = missing/a.svg: No such file or directory");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_quantity_is_drawn_over_time),
+      cmocka_unit_test(the_start_of_a_name_means_its_components),
+      cmocka_unit_test(patterns_find_quantities_and_units_make_panels),
+      cmocka_unit_test(results_are_overlaid),
+      cmocka_unit_test(a_result_may_lack_a_quantity),
+      cmocka_unit_test(another_quantity_can_be_the_x_axis),
+      cmocka_unit_test(logarithmic_axes_leave_out_what_is_not_positive),
+      cmocka_unit_test(hdf5_results_are_drawn_too),
+      cmocka_unit_test(a_time_window_can_be_chosen),
+      cmocka_unit_test(png_has_its_size),
+      cmocka_unit_test(json_tells_what_was_plotted),
+      cmocka_unit_test(unknown_quantities_get_suggestions_and_a_list),
+      cmocka_unit_test(results_that_cannot_be_read_are_told),
+      cmocka_unit_test(wrong_options_are_told_together),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
