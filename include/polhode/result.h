@@ -58,6 +58,17 @@ pol_status pol_result_series_part(pol_result *result, int channel, long first, l
 /* All channels of these rows: out[count][pol_result_count()]. */
 pol_status pol_result_read_rows(pol_result *result, long first, long count, double *out);
 
+/* --- export ------------------------------------------------------------------------------------
+ */
+
+/* Writes every `every`-th recorded time, from the first on, into a folder for ParaView and other
+ * VTK programs: frame_000000.vtp, ... and motion.pvd, which lists them with their times.  The
+ * folder must exist.  Points are the bodies, the markers that have a name and, where the result
+ * knows its model, the joints.  *frames (may be NULL) is how many were written.  On failure message
+ * (may be NULL) says why: POL_BAD_ARGUMENT where the result has no positions, POL_IO. */
+pol_status pol_vtk_export(pol_result *result, const char *folder, long every, long *frames,
+                          char *message, size_t size);
+
 /* --- writing HDF5 ------------------------------------------------------------------------------
  */
 

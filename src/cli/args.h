@@ -17,6 +17,9 @@ typedef struct cli_args {
   cli_list operands;   /* all */
   const char *out;
   const char *svg;
+  const char *vtk;   /* folder */
+  const char *every; /* numbers, as they were written */
+  const char *frames;
   const char *color;
   const char *title, *x, *size, *scale, *from, *to, *panels;
   cli_list labels;

@@ -30,6 +30,8 @@ extern const cli_command cli_run;
 extern const cli_command cli_plot;
 extern const cli_command cli_check;
 extern const cli_command cli_methods;
+extern const cli_command cli_info;
+extern const cli_command cli_export;
 extern const cli_command cli_help;
 extern const cli_command cli_completion;
 extern const cli_command cli_man;
@@ -62,5 +64,9 @@ int cli_refuse_one(const char *source, int json, const char *path, const char *v
 /* Reads the model that the arguments name.  Reports its errors; *model is NULL then.  Gives the
  * exit status. */
 int cli_read_model(const cli_args *args, pol_model **model);
+/* Opens a result file.  Reports what is wrong with it; *result is NULL then.  Gives the exit
+ * status.
+ */
+int cli_open_result(const char *path, int json, pol_result **result);
 
 #endif

@@ -14,6 +14,8 @@ static const cli_command *const commands[] = {
     &cli_plot,       //
     &cli_check,      //
     &cli_methods,    //
+    &cli_info,       //
+    &cli_export,     //
     &cli_help,       //
     &cli_completion, //
     &cli_man,

@@ -70,6 +70,21 @@ void pol_formulation_marker_state(const pol_formulation *formulation, const doub
   pol_m3_apply_transposed(A, frame.w, state->angular_velocity);
 }
 
+void pol_formulation_marker_rotation(const pol_formulation *formulation, const double *q,
+                                     int marker, double R[9])
+{
+  const pol_marker *m = pol_mechanism_marker(formulation->mechanism, marker);
+  pol_frame frame;
+  double A[9];
+  pol_quat_to_matrix(m->rotation, A);
+  if (m->body == POL_GROUND) {
+    pol_m3_copy(A, R);
+    return;
+  }
+  pol_formulation_frame(formulation, q, NULL, m->body, &frame);
+  pol_m3_multiply(frame.R, A, R);
+}
+
 int pol_formulation_joint_rows(const pol_formulation *formulation, int joint, int *num_rows)
 {
   const pol_placed_joint *placed = &formulation->joints[joint];

@@ -38,7 +38,7 @@ static const room rooms[] = {
     {"plot", " plot.h ", " base ", " cairo.h ", " "},
     {"cli", " polhode.h ",
      " base lie linalg dae mechanism formulation integrators analysis io plot ",
-     " jansson.h unistd.h sys/ioctl.h ", " "},
+     " jansson.h unistd.h sys/ioctl.h sys/stat.h ", " "},
 };
 enum { NUM_ROOMS = sizeof rooms / sizeof rooms[0] };
 

@@ -193,6 +193,7 @@ static void examples_work(void **state)
   run_examples(at(all, "examples"));
   json_array_foreach(at(all, "commands"), index, command) run_examples(at(command, "examples"));
   json_decref(all);
+  assert_int_equal(run_shell("rm -r top_vtk"), 0); /* of export; the rest are files */
 }
 
 static void lost_output_is_told(void **state)

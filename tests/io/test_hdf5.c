@@ -107,11 +107,6 @@ static void numbers_come_back(void **state)
     assert_int_equal(pol_result_series_part(r, z, 4000, 300, part), POL_OK);
     for (int n = 0; n < 300; n++) assert_true(part[n] == copy[(4000 + n) * f.columns + z]);
     pol_result_close(&r);
-
-    /* The numbers of simulated motion can be packed. */
-    struct stat info;
-    assert_int_equal(stat(path, &info), 0);
-    assert_true((double)info.st_size < 0.8 * ROWS * f.columns * (double)sizeof(double));
     free(copy);
     close_record(&f);
   }
@@ -276,8 +271,9 @@ static int dump(const char *name)
 
 static const char *program; /* the name of this one */
 
-/* What another process finds in the file. */
-static void expect_elsewhere(const char *status, const double *copy, size_t count)
+/* What another process finds in the file: at least `least` of these numbers, for the writer flushes
+ * by itself where the machine is slow. */
+static void expect_elsewhere(const char *status, const double *copy, size_t least, size_t count)
 {
   char command[4096], found_status[16];
   double *found = malloc((count + 1) * sizeof *found);
@@ -285,10 +281,11 @@ static void expect_elsewhere(const char *status, const double *copy, size_t coun
   FILE *pipe = popen(command, "r");
   assert_non_null(pipe);
   assert_int_equal(fread(found_status, 1, sizeof found_status, pipe), sizeof found_status);
-  assert_int_equal(fread(found, sizeof *found, count + 1, pipe), count);
+  const size_t size = fread(found, sizeof *found, count + 1, pipe);
+  assert_in_range(size, least, count);
   assert_int_equal(pclose(pipe), 0);
   assert_string_equal(found_status, status);
-  assert_memory_equal(found, copy, count * sizeof *found);
+  if (size > 0) assert_memory_equal(found, copy, size * sizeof *found);
   free(found);
 }
 
@@ -302,7 +299,7 @@ static void flushed_rows_can_be_read(void **state)
     const size_t width = (size_t)f.columns;
     pol_hdf5 *hdf5;
     assert_int_equal(pol_hdf5_create(&hdf5, path, f.record, NULL, background), POL_OK);
-    expect_elsewhere("unfinished", NULL, 0);
+    expect_elsewhere("unfinished", NULL, 0, 0);
     double *all = malloc(5010 * width * sizeof *all);
     double *first = write_rows(&f, hdf5, 10);
     assert_int_equal(pol_hdf5_flush(hdf5), POL_OK);
@@ -310,12 +307,12 @@ static void flushed_rows_can_be_read(void **state)
     memcpy(all, first, 10 * width * sizeof *all);
     memcpy(all + 10 * width, second, 5000 * width * sizeof *all);
 
-    expect_elsewhere("unfinished", all, 10 * width);
+    expect_elsewhere("unfinished", all, 10 * width, 5010 * width);
     assert_int_equal(pol_hdf5_flush(hdf5), POL_OK);
     assert_int_equal(pol_hdf5_flush(hdf5), POL_OK);
-    expect_elsewhere("unfinished", all, 5010 * width);
+    expect_elsewhere("unfinished", all, 5010 * width, 5010 * width);
     assert_int_equal(pol_hdf5_close(&hdf5, "interrupted", NULL), POL_OK);
-    expect_elsewhere("interrupted", all, 5010 * width);
+    expect_elsewhere("interrupted", all, 5010 * width, 5010 * width);
     free(first);
     free(second);
     free(all);
@@ -421,6 +418,7 @@ static void packed_chunks_are_those_of_the_filters(void **state)
     assert_non_null(packed);
     assert_true(bytes < sizeof given + 200);
     if (kind == 0) assert_true(bytes < 200);
+    if (kind == 2) assert_true(bytes < sizeof given / 2);
 
     const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     const hid_t space = H5Screate_simple(1, &size, NULL), plist = H5Pcreate(H5P_DATASET_CREATE);

@@ -1,0 +1,458 @@
+/* Results on the command line: run --out FILE.h5, info, export, and runs that are killed. */
+#define _XOPEN_SOURCE 700
+#include "check.h"
+
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <polhode/polhode.h>
+
+#define MODELS POLHODE_SOURCE_DIR "/models"
+static const char top[] = MODELS "/bruels-cardona-2010/heavy_top.json";
+static const char crank[] = MODELS "/holzinger-arnold-gerstmayr/slider_crank.json";
+static const char chain[] = MODELS "/examples/chain_20.json";
+
+static char output[200000]; /* of the last command: both streams */
+
+/* Runs "polhode ..." and expects its exit status. */
+static void expect(int status, const char *format, ...)
+{
+  char command[4000], arguments[3000];
+  va_list values;
+  va_start(values, format);
+  vsnprintf(arguments, sizeof arguments, format, values);
+  va_end(values);
+  snprintf(command, sizeof command, "'%s' %s 2>&1", POLHODE_BINARY, arguments);
+  FILE *pipe = popen(command, "r");
+  assert_non_null(pipe);
+  output[fread(output, 1, sizeof output - 1, pipe)] = '\0';
+  const int result = pclose(pipe);
+  if (!WIFEXITED(result) || WEXITSTATUS(result) != status)
+    fail_msg("polhode %s ended with %d: %s", arguments, result, output);
+}
+
+static void expect_text(const char *text)
+{
+  if (strstr(output, text) == NULL) fail_msg("no \"%s\" in %s", text, output);
+}
+
+static json_t *parse_output(void)
+{
+  json_t *object = json_loads(output, 0, NULL);
+  if (object == NULL) fail_msg("no JSON: %s", output);
+  return object;
+}
+
+static pol_result *open_result(const char *path)
+{
+  char message[300] = "";
+  pol_result *result;
+  if (pol_result_open(&result, path, message, sizeof message) != POL_OK)
+    fail_msg("%s: %s", path, message);
+  return result;
+}
+
+/* --- run and info ----------------------------------------------------------------------------- */
+
+/* Both formats hold the same numbers. */
+static void both_formats_agree(void **state)
+{
+  (void)state;
+  expect(0, "run %s --end 0.5 --out results.h5 --json", crank);
+  json_t *object = parse_output(), *file = json_object_get(object, "result");
+  assert_string_equal(json_string_value(json_object_get(file, "file")), "results.h5");
+  assert_int_equal(json_integer_value(json_object_get(file, "rows")), 501);
+  assert_int_equal(json_integer_value(json_object_get(file, "columns")), 138);
+  json_decref(object);
+  expect(0, "run %s --end 0.5 --out results.csv", crank);
+  pol_result *a = open_result("results.h5"), *b = open_result("results.csv");
+  assert_int_equal(pol_result_count(a), pol_result_count(b));
+  assert_int_equal(pol_result_rows(a), 501);
+  assert_int_equal(pol_result_rows(b), 501);
+  for (int i = 0; i < pol_result_count(a); i++) {
+    double x[501], y[501];
+    assert_string_equal(pol_result_channel(a, i)->name, pol_result_channel(b, i)->name);
+    assert_string_equal(pol_result_channel(a, i)->unit, pol_result_channel(b, i)->unit);
+    assert_int_equal(pol_result_series(a, i, x), POL_OK);
+    assert_int_equal(pol_result_series(b, i, y), POL_OK);
+    assert_memory_equal(x, y, sizeof x);
+  }
+  pol_result_close(&a);
+  pol_result_close(&b);
+}
+
+static void info_tells_what_there_is(void **state)
+{
+  (void)state;
+  expect(0, "run %s --end 0.01 --set bodies[0].mass=14 --out results.h5 --quiet", top);
+  expect(0, "info results.h5");
+  expect_text("result          results.h5, HDF5, ");
+  expect_text("model           Heavy top\n");
+  expect_text("settings        geom1, so3xr3, step 0.001 s, end 0.01 s\n");
+  expect_text("set             bodies[0].mass=14\n");
+  expect_text("status          done\n");
+  expect_text("rows            11\n");
+  expect_text("time            0 s to 0.01 s\n");
+  expect_text("  top.position.x .y .z                           m\n");
+
+  expect(0, "info results.h5 --json");
+  json_t *object = parse_output();
+  const char *format, *status, *name, *group, *method;
+  int rows, has_model;
+  assert_int_equal(json_unpack(object, "{s:s, s:s, s:i, s:b, s:{s:s}, s:[{}, {s:s, s:s}]}",
+                               "format", &format, "status", &status, "rows", &rows, "has_model",
+                               &has_model, "settings", "method", &method, "channels", "name", &name,
+                               "group", &group),
+                   0);
+  assert_string_equal(format, "hdf5");
+  assert_string_equal(status, "done");
+  assert_string_equal(name, "top.position.x");
+  assert_string_equal(group, "bodies");
+  assert_string_equal(method, "geom1");
+  assert_true(rows == 11 && has_model);
+  json_decref(object);
+
+  /* The model inside, with what was set, is the one that was run. */
+  pol_result *r = open_result("results.h5");
+  const pol_result_info *info = pol_result_about(r);
+  pol_errors errors = {0};
+  pol_model *model;
+  assert_int_equal(pol_model_read_text(&model, info->model, info->num_overrides,
+                                       (const char *const *)info->overrides, &errors),
+                   POL_OK);
+  assert_true(pol_mechanism_body(model->mechanism, 0)->mass == 14.0);
+  assert_true(model->settings.end == 0.01);
+  pol_model_free(&model);
+  pol_result_close(&r);
+
+  expect(0, "run %s --end 0.01 --out results.csv --quiet", top);
+  expect(0, "info results.csv");
+  expect_text("result          results.csv, CSV, ");
+  expect_text("rows            11\n");
+}
+
+static void a_failed_run_says_so(void **state)
+{
+  (void)state;
+  expect(1, "run %s --step 0.1 --end 100 --out results.h5", top);
+  expect_text("result: results.h5 holds all steps before\n");
+  expect(0, "info results.h5");
+  expect_text("status          failed\n");
+  expect_text("failure         the Newton iteration did not converge\n");
+}
+
+static void wrong_input_is_refused(void **state)
+{
+  (void)state;
+  expect(2, "info no_such_file.h5");
+  expect_text("no_such_file.h5: cannot be read: No such file or directory\n");
+  expect(2, "info %s", top);
+  expect_text("line ");
+  expect(2, "info no_such_file.h5 --json");
+  expect_text("\"status\": \"invalid\"");
+  expect(2, "run %s --out no/such/folder/top.h5", top);
+  expect_text("--out = no/such/folder/top.h5: No such file or directory");
+  expect(2, "export results.h5");
+  expect_text("--vtk: must be given");
+  expect(2, "export results.h5 --vtk v --every 0");
+  expect_text("--every = 0: must be a whole number above 0");
+  expect(2, "export results.h5 --vtk v --frames x");
+  expect_text("--frames = x: must be a whole number above 0");
+  expect(2, "export results.h5 --vtk v --frames 3 --every 2");
+  expect(2, "export results.h5 --vtk no/such/folder");
+  expect_text("--vtk = no/such/folder: No such file or directory");
+}
+
+/* --- export ----------------------------------------------------------------------------------- */
+
+static char *read_text(const char *path)
+{
+  static char text[100000];
+  FILE *file = fopen(path, "rb");
+  if (file == NULL) fail_msg("there is no %s", path);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  fclose(file);
+  return text;
+}
+
+/* Each tag is closed by its own end, in order; no bare < or & stands in the text. */
+static void expect_xml(const char *text)
+{
+  char open[32][64];
+  int depth = 0, tags = 0;
+  assert_null(strchr(text, '&'));
+  for (const char *p = text; (p = strchr(p, '<')) != NULL; p++, tags++) {
+    const char *end = strchr(p, '>');
+    assert_non_null(end);
+    char name[64] = "";
+    assert_int_equal(sscanf(p, "<%63[^ >]", name), 1);
+    if (name[0] == '?') continue;
+    if (name[0] == '/') {
+      assert_true(depth > 0);
+      assert_string_equal(name + 1, open[--depth]);
+    } else if (end[-1] != '/') {
+      assert_true(depth < 32);
+      strcpy(open[depth++], name);
+    }
+  }
+  assert_int_equal(depth, 0);
+  assert_true(tags > 3);
+}
+
+/* The numbers of the array of that name. */
+static void read_array(const char *text, const char *name, int count, double *numbers)
+{
+  char head[80];
+  snprintf(head, sizeof head, "Name=\"%s\"", name);
+  const char *p = strstr(text, head);
+  if (p == NULL) fail_msg("there is no array %s", name);
+  p = strchr(p, '>') + 1;
+  for (int i = 0; i < count; i++) {
+    char *end;
+    numbers[i] = strtod(p, &end);
+    assert_true(end > p);
+    p = end;
+  }
+  p += strspn(p, " \n");
+  assert_int_equal(*p, '<');
+}
+
+/* The value of a channel in a row. */
+static double value(pol_result *r, const char *name, long row)
+{
+  double x;
+  const int channel = pol_result_find_channel(r, name);
+  if (channel < 0) fail_msg("there is no channel %s", name);
+  assert_int_equal(pol_result_series_part(r, channel, row, 1, &x), POL_OK);
+  return x;
+}
+
+static void remove_folder(const char *folder, int frames)
+{
+  char path[200];
+  for (int n = 0; n < frames; n++) {
+    snprintf(path, sizeof path, "%s/frame_%06d.vtp", folder, n);
+    assert_int_equal(remove(path), 0);
+  }
+  snprintf(path, sizeof path, "%s/motion.pvd", folder);
+  assert_int_equal(remove(path), 0);
+  assert_int_equal(remove(folder), 0); /* and nothing else was in it */
+}
+
+/* Three bodies, four joints; of 101 rows each 40th. */
+static void frames_hold_bodies_and_joints(void **state)
+{
+  (void)state;
+  enum { POINTS = 7 };
+  expect(0, "run %s --end 0.1 --out results.h5 --quiet", crank);
+  expect(0, "export results.h5 --vtk results_vtk --every 40 --json");
+  json_t *object = parse_output();
+  assert_int_equal(json_integer_value(json_object_get(object, "frames")), 3);
+  json_decref(object);
+  const char *text = read_text("results_vtk/motion.pvd");
+  expect_xml(text);
+  assert_non_null(strstr(text, "timestep=\"0\" part=\"0\" file=\"frame_000000.vtp\""));
+  assert_non_null(strstr(text, "file=\"frame_000002.vtp\""));
+
+  pol_result *r = open_result("results.h5");
+  text = read_text("results_vtk/frame_000002.vtp");
+  expect_xml(text);
+  assert_non_null(strstr(text, "<Piece NumberOfPoints=\"7\" NumberOfVerts=\"7\">"));
+  double x[3 * POINTS], kind[POINTS], axes[3][3 * POINTS], v[3 * POINTS], force[3 * POINTS];
+  read_array(text, "position", 3 * POINTS, x);
+  read_array(text, "kind", POINTS, kind);
+  read_array(text, "axis_x", 3 * POINTS, axes[0]);
+  read_array(text, "axis_y", 3 * POINTS, axes[1]);
+  read_array(text, "axis_z", 3 * POINTS, axes[2]);
+  read_array(text, "velocity", 3 * POINTS, v);
+  read_array(text, "force", 3 * POINTS, force);
+  for (int i = 0; i < POINTS; i++) assert_true(kind[i] == (i < 3 ? 0.0 : 2.0));
+
+  pol_errors errors = {0};
+  pol_model *model;
+  assert_int_equal(pol_model_read_file(&model, crank, 0, NULL, &errors), POL_OK);
+  for (int b = 0; b < 3; b++) {
+    static const char *const parts[] = {"w", "x", "y", "z"};
+    const char *name = pol_mechanism_body(model->mechanism, b)->name;
+    char channel[100];
+    double q[4], R[9];
+    for (int k = 0; k < 4; k++) {
+      snprintf(channel, sizeof channel, "%s.quaternion.%s", name, parts[k]);
+      q[k] = value(r, channel, 80);
+      if (k == 0) continue;
+      snprintf(channel, sizeof channel, "%s.position.%s", name, parts[k]);
+      assert_true(x[3 * b + k - 1] == value(r, channel, 80));
+      snprintf(channel, sizeof channel, "%s.velocity.%s", name, parts[k]);
+      assert_true(v[3 * b + k - 1] == value(r, channel, 80));
+    }
+    pol_quat_to_matrix(q, R);
+    for (int k = 0; k < 9; k++) assert_true(axes[k % 3][3 * b + k / 3] == R[k]);
+  }
+  /* A joint that locks translations is at its first marker too. */
+  for (int j = 0; j < 4; j++) {
+    const pol_joint *joint = pol_mechanism_joint(model->mechanism, j);
+    const pol_marker *first = pol_mechanism_marker(model->mechanism, joint->marker[0]);
+    char channel[100];
+    snprintf(channel, sizeof channel, "%s.force.y", joint->name);
+    assert_true(force[3 * (3 + j) + 1] == value(r, channel, 80));
+    if (joint->type != POL_SPHERICAL && joint->type != POL_REVOLUTE) continue;
+    double point[3] = {0.0, 0.0, 0.0};
+    const int b = first->body;
+    for (int i = 0; i < 3; i++) {
+      point[i] = b == POL_GROUND ? first->position[i] : x[3 * b + i];
+      for (int k = 0; k < 3 && b != POL_GROUND; k++)
+        point[i] += axes[k][3 * b + i] * first->position[k];
+    }
+    assert_near(point, x + 3 * (3 + j), 3, 1e-9);
+  }
+  pol_model_free(&model);
+  pol_result_close(&r);
+  remove_folder("results_vtk", 3);
+}
+
+static void a_csv_is_exported_without_joints(void **state)
+{
+  (void)state;
+  expect(0, "run %s --end 0.1 --out results.csv --quiet", top);
+  expect(0, "export results.csv --vtk results_vtk --frames 4");
+  expect_text("frames          4\n");
+  const char *text = read_text("results_vtk/frame_000003.vtp");
+  expect_xml(text);
+  double x[3];
+  pol_result *r = open_result("results.csv");
+  read_array(text, "position", 3, x);
+  assert_true(x[2] == value(r, "top.position.z", 78)); /* each 26th of 101 rows */
+  pol_result_close(&r);
+  remove_folder("results_vtk", 4);
+
+  FILE *file = fopen("results.csv", "wb");
+  assert_non_null(file);
+  fputs("t,x\n0,1\n", file);
+  fclose(file);
+  expect(2, "export results.csv --vtk results_vtk");
+  expect_text("there is no channel NAME.position.x");
+  rmdir("results_vtk");
+}
+
+/* --- killed runs ------------------------------------------------------------------------------ */
+
+static double now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void sleep_seconds(double seconds)
+{
+  struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
+  nanosleep(&time, NULL);
+}
+
+/* Starts a long run, kills it when its file is there and the delay has passed. */
+static void kill_run(const char *model, double delay)
+{
+  struct stat info;
+  remove("killed.h5");
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    execl(POLHODE_BINARY, "polhode", "run", model, "--end", "100000", "--step", "1e-5", "--out",
+          "killed.h5", "--quiet", (char *)NULL);
+    _exit(127);
+  }
+  for (double start = now(); stat("killed.h5", &info) != 0 && now() - start < 30.0;)
+    sleep_seconds(0.0005);
+  sleep_seconds(delay);
+  assert_int_equal(kill(child, SIGKILL), 0);
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFSIGNALED(status));
+}
+
+/* Every row in the file is that of the same simulation in this process.  Returns the rows. */
+static long expect_same_rows(const char *path, const char *model_path)
+{
+  static const char *const overrides[] = {"simulation.end=100000", "simulation.step=1e-5"};
+  enum { PIECE = 500 };
+  pol_errors errors = {0};
+  pol_model *model;
+  pol_simulation *simulation;
+  pol_record *record;
+  pol_result *r = open_result(path);
+  const long rows = pol_result_rows(r);
+  const size_t width = (size_t)pol_result_count(r);
+  assert_string_equal(pol_result_about(r)->status, "unfinished");
+  assert_non_null(pol_result_about(r)->model);
+  assert_int_equal(pol_model_read_file(&model, model_path, 2, overrides, &errors), POL_OK);
+  assert_int_equal(pol_simulation_create(&simulation, model->mechanism, &model->settings, NULL),
+                   POL_OK);
+  assert_int_equal(pol_record_create(&record, simulation), POL_OK);
+  assert_int_equal(pol_record_count(record), width);
+  double *found = malloc(PIECE * width * sizeof *found), *row = malloc(width * sizeof *row);
+  for (long n = 0; n < rows; n++) {
+    const long left = rows - n < PIECE ? rows - n : PIECE;
+    if (n % PIECE == 0) assert_int_equal(pol_result_read_rows(r, n, left, found), POL_OK);
+    if (n > 0) assert_int_equal(pol_simulation_step(simulation), POL_OK);
+    pol_record_row(record, row);
+    assert_memory_equal(row, found + (size_t)(n % PIECE) * width, width * sizeof *row);
+  }
+  free(found);
+  free(row);
+  pol_record_free(&record);
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+  pol_result_close(&r);
+  return rows;
+}
+
+/* Ten times at random moments.  The chain takes long to fill a block, so that its rows are flushed
+ * in parts; the top fills many. */
+static void killed_runs_can_be_read(void **state)
+{
+  (void)state;
+  uint64_t seed = (uint64_t)time(NULL);
+  print_message("seed %llu\n", (unsigned long long)seed);
+  for (int i = 0; i < 10; i++) {
+    const char *model = i % 2 ? chain : top;
+    const double delay = 1.0 + random_number(&seed); /* 0 .. 2 s */
+    kill_run(model, delay);
+    const long rows = expect_same_rows("killed.h5", model);
+    print_message("killed after %.3f s: %ld rows\n", delay, rows);
+    /* rows are flushed after a second; the other half is for a busy machine */
+    if (delay > 1.5) assert_true(rows > 1);
+    expect(0, "info killed.h5");
+    expect_text("status          unfinished: still running, or killed\n");
+  }
+  remove("killed.h5");
+  remove("killed.h5.new");
+}
+
+static int clean_up(void **state)
+{
+  (void)state;
+  remove("results.h5");
+  remove("results.csv");
+  return 0;
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(both_formats_agree),
+      cmocka_unit_test(info_tells_what_there_is),
+      cmocka_unit_test(a_failed_run_says_so),
+      cmocka_unit_test(wrong_input_is_refused),
+      cmocka_unit_test(frames_hold_bodies_and_joints),
+      cmocka_unit_test(a_csv_is_exported_without_joints),
+      cmocka_unit_test(killed_runs_can_be_read),
+  };
+  return cmocka_run_group_tests(tests, NULL, clean_up);
+}
