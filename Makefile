@@ -19,6 +19,7 @@ help:
 	@echo "  make install           install into PREFIX=$(PREFIX)"
 	@echo "  make bench             measure the speed"
 	@echo "  make table             measure every method on the heavy top: docs/heavy-top-table.md"
+	@echo "  make figures           measure fixed against variable steps: docs/work-precision.md"
 	@echo "  make debug-test        run all tests with the sanitizers"
 	@echo "  make coverage          run all tests and report which lines they reach"
 	@echo "  make format            format the sources"
@@ -56,6 +57,10 @@ table: build
 	@$(BUILD)/studies/heavy_top_table >docs/heavy-top-table.md
 	@echo "==> docs/heavy-top-table.md"
 
+figures: build
+	@$(BUILD)/studies/work_precision docs/images >docs/work-precision.md
+	@echo "==> docs/work-precision.md, docs/images"
+
 bench: build
 	@for program in $(BUILD)/bench/*; do "$$program" || exit 1; done
 
@@ -69,4 +74,4 @@ format format-check:
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test debug-test coverage table bench install format format-check clean
+.PHONY: help build demo test debug-test coverage table figures bench install format format-check clean

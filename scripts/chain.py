@@ -35,6 +35,10 @@ def arguments():
                         help="type of all joints (spherical)")
     parser.add_argument("--angle", type=float, default=0.0, metavar="DEG",
                         help="of the row below the horizontal, degrees (0)")
+    parser.add_argument("--stop", type=float, metavar="M",
+                        help="x of a wall that the end of the chain bounces off, m (none)")
+    parser.add_argument("--stiffness", type=positive, default=1e6, metavar="K",
+                        help="of the wall: it pushes with K times the squared depth, N/m^2 (1e6)")
     parser.add_argument("--step", type=positive, default=0.001, metavar="S",
                         help="step size, s (0.001)")
     parser.add_argument("--end", type=positive, default=1.0, metavar="S", help="end time, s (1)")
@@ -69,8 +73,18 @@ def chain(options):
         if options.joint == "revolute":
             joint["axis"] = [0, 1, 0]
         joints.append(joint)
-    return {"name": f"Chain of {n} links", "gravity": [0, 0, -9.81], "bodies": bodies,
-            "joints": joints, "simulation": {"step": options.step, "end": options.end}}
+    model = {"name": f"Chain of {n} links", "gravity": [0, 0, -9.81], "bodies": bodies}
+    if options.stop is not None:
+        model["name"] += " and a stop"
+        model["markers"] = [{"name": "end", "body": f"link {n}", "position": [length / 2, 0, 0]}]
+    model["joints"] = joints
+    if options.stop is not None:
+        model["forces"] = [{"name": "stop", "type": "force", "marker": "end",
+                            "force": [f"{options.stiffness:g}*depth^2", 0, 0]}]
+        model["variables"] = [
+            {"name": "depth", "expression": f"max(0, {options.stop:g} - marker.end.position.x)"}]
+    model["simulation"] = {"step": options.step, "end": options.end}
+    return model
 
 
 def write(model):

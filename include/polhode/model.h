@@ -58,7 +58,8 @@ typedef struct pol_model {
   char *name;
   pol_mechanism *mechanism;
   pol_settings settings;
-  double *output_times; /* what settings.output.times points to; NULL if there are none */
+  double *output_times;   /* what settings.output.times points to; NULL if there are none */
+  pol_event_rule *events; /* the same of settings.events */
   int num_shapes;
   pol_shape *shapes; /* those of the ground first, then body by body */
 } pol_model;

@@ -25,6 +25,31 @@ typedef struct pol_output {
   const double *times; /* ascending, above 0, not above end */
 } pol_output;
 
+/* What to do where an event's function changes its sign. */
+typedef enum pol_event_action {
+  POL_EVENT_RECORD, /* stop there once, as at an output time */
+  POL_EVENT_RESET,  /* the same; then change the velocities and go on from there */
+  POL_EVENT_STOP    /* the run ends there */
+} pol_event_action;
+
+/* What the reset of an event sets: "ball.velocity.z", "ball.angular_velocity.x" or the name of a
+ * first-order state, to an expression of the values just before, "-0.8*ball.velocity.z". */
+typedef struct pol_change {
+  const char *quantity;
+  const char *expression;
+} pol_change;
+
+/* An event by expressions, which may read what those of pol_variable may. */
+typedef struct pol_event_rule {
+  const char *name;
+  const char *expression; /* its zeros are the events */
+  int direction;          /* > 0: only where it rises, < 0: only where it falls, 0: both, which a
+                             reset must not have */
+  pol_event_action action;
+  int num_changes; /* of a reset; all are evaluated before the first is made */
+  const pol_change *changes;
+} pol_event_rule;
+
 typedef struct pol_settings {
   pol_formulation_kind formulation;
   pol_options options;
@@ -33,6 +58,10 @@ typedef struct pol_settings {
                    1e-9 of itself, else the last step is shorter */
   int variable; /* 1: the size of the steps follows from options.control */
   pol_output output;
+  int num_events; /* events 0 .. num_events-1 of the simulation */
+  const pol_event_rule *events;
+  char unused[64]; /* parameters of a model file that have no effect on its method, a comma between
+                      them; for a warning only */
 } pol_settings;
 
 pol_settings pol_settings_default(void);
@@ -87,7 +116,8 @@ typedef struct pol_summary {
                                    for the errors of the method and of the integrals */
   double position_residual;     /* largest |Phi_i| now */
   double velocity_residual;     /* largest |(B v + Phi_t)_i| now */
-  double acceleration_residual; /* largest |(d/dt of that)_i| now */
+  double acceleration_residual; /* largest |(d/dt of that)_i| at the last step: between steps
+                                   accelerations are only interpolated */
   double max_position_residual; /* the largest so far */
   double max_velocity_residual;
   double max_acceleration_residual;
@@ -105,24 +135,19 @@ pol_status pol_simulation_create(pol_simulation **simulation, const pol_mechanis
                                  const pol_settings *settings, pol_diagnostics *diagnostics);
 void pol_simulation_free(pol_simulation **simulation);
 
-/* What to do where an event's function changes its sign. */
-typedef enum pol_event_action {
-  POL_EVENT_RECORD, /* stop there once, as at an output time */
-  POL_EVENT_RESET,  /* the same; then change the velocities and go on from there */
-  POL_EVENT_STOP    /* the run ends there */
-} pol_event_action;
-
 typedef struct pol_simulation_event {
   pol_event function;
   void *user;    /* handed to function and reset */
   int direction; /* > 0: only where it rises, < 0: only where it falls, 0: both */
   pol_event_action action;
-  /* POL_EVENT_RESET: changes v (nv), the velocities of the formulation's coordinates at q (nq).
-   * They are then made consistent with the constraints. */
-  void (*reset)(double t, const double *q, double *v, void *user);
+  /* POL_EVENT_RESET: changes v (nv), the velocities of the formulation's coordinates, which
+   * at->v points to as well.  They are then made consistent with the constraints; components with
+   * keep[i] = 1 (0 before) stay as they are if the constraints allow it. */
+  void (*reset)(const pol_state *at, double *v, unsigned char *keep, void *user);
 } pol_simulation_event;
 
-/* Adds an event, which is copied; *index (may be NULL) is its number.  Each is looked for in each
+/* Adds an event, which is copied, to those of the settings; *index (may be NULL) is its number.
+ * Each is looked for in each
  * step of the integrator by the sign of its function at both ends, so that two zeros in one step
  * are missed. */
 pol_status pol_simulation_add_event(pol_simulation *simulation, const pol_simulation_event *event,

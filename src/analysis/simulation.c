@@ -14,6 +14,7 @@
 
 #include <polhode/simulation.h>
 
+#include "analysis/event_rules.h"
 #include "analysis/turns.h"
 #include "analysis/watch.h"
 #include "base/rule.h"
@@ -46,7 +47,10 @@ struct pol_simulation {
   double *times; /* of output, owned */
   long next_output;
 
-  /* Events; the one that the state is at, or -1.  stopped: one has ended the run. */
+  /* Events, the first of them by rules of the settings; the one that the state is at, or -1.
+   * stopped: one has ended the run. */
+  pol_event_rules *rules;
+  unsigned char *keep; /* of a reset */
   pol_simulation_event *events;
   int num_events, event, stopped;
   int in_step; /* the last step may hold more stops, */
@@ -61,8 +65,8 @@ struct pol_simulation {
   pol_power power_before, power;
   pol_work work_before, work;
 
-  /* Workspace of the residuals; rest is zero. */
-  double *position, *velocity, *acceleration, *drift, *rest, *scratch;
+  /* Workspace of the residuals; ahead is v + v'. */
+  double *position, *velocity, *acceleration, *drift, *ahead, *scratch;
   double *memory; /* holds all of the arrays above */
 
   pol_summary summary;
@@ -175,37 +179,38 @@ static int first_not_finite(int count, const double *x)
   return -1;
 }
 
-/* Phi and B v at a point into the workspace. */
-static pol_status evaluate_residuals(pol_simulation *sim, const pol_point *at)
+/* Phi and B v at a point into the workspace; more asks for further terms. */
+static pol_status evaluate_residuals(pol_simulation *sim, const pol_point *at, unsigned more)
 {
   const pol_dae *dae = sim->dae;
-  pol_terms out = {.position = sim->position, .velocity = sim->velocity};
+  const size_t size = (size_t)pol_dae_num_constraints(dae) * sizeof(double);
+  pol_terms out = {
+      .position = sim->position, .velocity = sim->velocity, .acceleration = sim->acceleration};
   memset(sim->position, 0, (size_t)dae->num_holonomic * sizeof(double));
-  memset(sim->velocity, 0, (size_t)pol_dae_num_constraints(dae) * sizeof(double));
-  return dae->evaluate(at, POL_POSITION | POL_VELOCITY, &out, sim->scratch, dae->user);
+  memset(sim->velocity, 0, size);
+  if (more & POL_ACCELERATION) memset(sim->acceleration, 0, size);
+  return dae->evaluate(at, POL_POSITION | POL_VELOCITY | more, &out, sim->scratch, dae->user);
 }
 
-/* d/dt of the velocity constraints into the workspace, after evaluate_residuals(): with B the
- * Jacobian of the velocity constraints V(v) = B v + Phi_t,
+/* All three residuals into the workspace: with B the Jacobian of the velocity constraints
+ * V(v) = B v + Phi_t, that of the acceleration is
  *
- *     B v' + (the part without v'),   B v' = V(v') - V(0). */
-static pol_status evaluate_acceleration(pol_simulation *sim, const pol_state *state)
+ *     B v' + (the part without v'),   B v' = V(v + v') - V(v),
+ *
+ * so that two evaluations are enough. */
+static pol_status evaluate_all_residuals(pol_simulation *sim, const pol_state *state)
 {
   const pol_dae *dae = sim->dae;
-  size_t size = (size_t)pol_dae_num_constraints(dae) * sizeof(double);
+  const int m = pol_dae_num_constraints(dae);
   pol_point at = pol_state_point(state);
-  const double *v[2] = {state->vd, sim->rest};
-  memset(sim->acceleration, 0, size);
-  pol_terms out = {.acceleration = sim->acceleration};
-  pol_status status = dae->evaluate(&at, POL_ACCELERATION, &out, sim->scratch, dae->user);
-  for (int k = 0; k < 2 && status == POL_OK; k++) {
-    out = (pol_terms){.velocity = sim->drift};
-    at.v = v[k];
-    memset(sim->drift, 0, size);
-    status = dae->evaluate(&at, POL_VELOCITY, &out, sim->scratch, dae->user);
-    for (int i = 0; i < pol_dae_num_constraints(dae); i++)
-      sim->acceleration[i] += k == 0 ? sim->drift[i] : -sim->drift[i];
-  }
+  pol_terms out = {.velocity = sim->drift};
+  if (m == 0) return POL_OK;
+  pol_status status = evaluate_residuals(sim, &at, POL_ACCELERATION);
+  for (int i = 0; i < dae->group.nv; i++) sim->ahead[i] = state->v[i] + state->vd[i];
+  memset(sim->drift, 0, (size_t)m * sizeof(double));
+  at.v = sim->ahead;
+  if (status == POL_OK) status = dae->evaluate(&at, POL_VELOCITY, &out, sim->scratch, dae->user);
+  for (int i = 0; i < m; i++) sim->acceleration[i] += sim->drift[i] - sim->velocity[i];
   return status;
 }
 
@@ -383,11 +388,13 @@ static void measure_extremes(pol_summary *summary)
       fmax(summary->max_acceleration_residual, summary->acceleration_residual);
 }
 
-static pol_status evaluate_all_residuals(pol_simulation *sim, const pol_state *state)
+/* Fills the workspace at a step, or between steps, where v' is only interpolated and the residual
+ * of the accelerations stays that of the step. */
+static pol_status measure_residuals(pol_simulation *sim, const pol_state *state, int between)
 {
-  pol_point at = pol_state_point(state);
-  pol_status status = evaluate_residuals(sim, &at);
-  if (status == POL_OK) status = evaluate_acceleration(sim, state);
+  const pol_point at = pol_state_point(state);
+  pol_status status =
+      between ? evaluate_residuals(sim, &at, 0) : evaluate_all_residuals(sim, state);
   if (status != POL_OK)
     return fail(sim, status, -1, "the constraints cannot be evaluated", "a smaller step");
   return POL_OK;
@@ -411,7 +418,7 @@ static pol_status accept(pol_simulation *sim, long done)
   pol_power power;
   summary->counts = *pol_integrator_counts(sim->integrator);
 
-  pol_status status = evaluate_all_residuals(sim, state);
+  pol_status status = measure_residuals(sim, state, 0);
   if (status != POL_OK) return status;
   if ((status = check_finite(sim, state)) != POL_OK) return status;
   if ((status = check_dropped(sim, state)) != POL_OK) return status;
@@ -449,7 +456,7 @@ static pol_status show(pol_simulation *sim, double t)
                                sim->lambda);
   sim->state.t = t;
   if (t < sim->t) sim->state.p = NULL; /* momenta are known at the steps only */
-  pol_status status = evaluate_all_residuals(sim, &sim->state);
+  pol_status status = measure_residuals(sim, &sim->state, t < sim->t);
   if (status != POL_OK) return status;
   pol_point at = pol_state_point(&sim->state);
   pol_formulation_energy(sim->formulation, &at, &energy);
@@ -530,7 +537,7 @@ static pol_status start_from(pol_simulation *sim, double *q, double *v, unsigned
 {
   pol_formulation_initial(sim->formulation, q, v, keep);
   pol_point given = {.q = q, .v = v};
-  if (evaluate_residuals(sim, &given) == POL_OK) {
+  if (evaluate_residuals(sim, &given, 0) == POL_OK) {
     sim->summary.moves.position_residual = largest(sim->dae->num_holonomic, sim->position);
     sim->summary.moves.velocity_residual =
         largest(pol_dae_num_constraints(sim->dae), sim->velocity);
@@ -571,7 +578,8 @@ static pol_status allocate(pol_simulation *sim)
   size_t m = (size_t)pol_dae_num_constraints(dae);
   sim->memory =
       calloc(nq + 4 * nv + 6 * m + dae->history_size + dae->scratch_size + 1, sizeof(double));
-  if (sim->memory == NULL) return POL_NO_MEMORY;
+  sim->keep = malloc(nv + 1);
+  if (sim->memory == NULL || sim->keep == NULL) return POL_NO_MEMORY;
   sim->q = sim->memory;
   sim->v = sim->q + nq;
   sim->vd = sim->v + nv;
@@ -582,13 +590,26 @@ static pol_status allocate(pol_simulation *sim)
   sim->velocity = sim->position + m;
   sim->acceleration = sim->velocity + m;
   sim->drift = sim->acceleration + m;
-  sim->rest = sim->drift + m;
-  sim->history = sim->rest + nv;
+  sim->ahead = sim->drift + m;
+  sim->history = sim->ahead + nv;
   sim->scratch = sim->history + dae->history_size;
   sim->event = -1;
   sim->state = (pol_state){.q = sim->q, .v = sim->v, .vd = sim->vd, .lambda = sim->lambda};
   if (dae->history_size > 0) sim->state.history = sim->history;
   return POL_OK;
+}
+
+/* The events of the settings. */
+static pol_status add_rules(pol_simulation *sim, const pol_settings *settings)
+{
+  pol_diagnostics *d = &sim->diagnostics;
+  pol_status status = pol_event_rules_create(&sim->rules, sim->formulation, settings, d->message,
+                                             sizeof d->message);
+  for (int i = 0; i < settings->num_events && status == POL_OK; i++) {
+    pol_simulation_event event = pol_event_rules_event(sim->rules, i);
+    status = pol_simulation_add_event(sim, &event, NULL);
+  }
+  return status;
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -615,6 +636,7 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   status = pol_integrator_create(&sim->integrator, sim->dae, &settings->options);
   if (status != POL_OK) return status;
   if ((status = allocate(sim)) != POL_OK) return status;
+  if ((status = add_rules(sim, settings)) != POL_OK) return status;
   return start(sim);
 }
 
@@ -655,6 +677,8 @@ void pol_simulation_free(pol_simulation **simulation)
   free(sim->memory);
   free(sim->times);
   free(sim->events);
+  free(sim->keep);
+  pol_event_rules_free(&sim->rules);
   free(sim);
   *simulation = NULL;
 }
@@ -749,8 +773,9 @@ static pol_status reset(pol_simulation *sim, const pol_simulation_event *event)
 {
   const double t = sim->state.t;
   pol_energy before = sim->summary.energy;
-  event->reset(t, sim->q, sim->v, event->user);
-  pol_status status = pol_integrator_restart(sim->integrator, t, sim->q, sim->v, NULL);
+  memset(sim->keep, 0, (size_t)sim->dae->group.nv);
+  event->reset(&sim->state, sim->v, sim->keep, event->user);
+  pol_status status = pol_integrator_restart(sim->integrator, t, sim->q, sim->v, sim->keep);
   if (status != POL_OK) {
     sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
     blame_position(sim);

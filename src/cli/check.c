@@ -275,6 +275,28 @@ static void print_quantities(const pol_mechanism *mechanism)
   }
 }
 
+static const char *const action_names[] = {"record", "reset", "stop"};
+
+static const char *direction_name(int direction)
+{
+  return direction > 0 ? "rising" : direction < 0 ? "falling" : "both";
+}
+
+/* "bounce, where ball.position.z - 0.1 falls through 0: reset", then a row for each change. */
+static void print_events(const pol_settings *settings)
+{
+  for (int i = 0; i < settings->num_events; i++) {
+    const pol_event_rule *rule = &settings->events[i];
+    cli_print_row("event", "%s, where %s %s 0: %s", rule->name, rule->expression,
+                  rule->direction > 0   ? "rises through"
+                  : rule->direction < 0 ? "falls through"
+                                        : "passes",
+                  action_names[rule->action]);
+    for (int k = 0; k < rule->num_changes; k++)
+      cli_print_row("  sets", "%s = %s", rule->changes[k].quantity, rule->changes[k].expression);
+  }
+}
+
 static void print_mechanism(const findings *found)
 {
   const pol_mechanism *mechanism = found->model->mechanism;
@@ -323,6 +345,7 @@ static void print_mechanism(const findings *found)
                   pol_mechanism_joint(mechanism, c->joint[1])->name);
   }
   print_quantities(mechanism);
+  print_events(&found->model->settings);
   char redundant[32] = "";
   if (found->num_redundant)
     snprintf(redundant, sizeof redundant, ", %d redundant", found->num_redundant);
@@ -601,6 +624,26 @@ static json_t *states_json(const pol_mechanism *mechanism)
   return list;
 }
 
+static json_t *events_json(const pol_settings *settings)
+{
+  json_t *list = json_array();
+  int failed = 0;
+  for (int i = 0; i < settings->num_events; i++) {
+    const pol_event_rule *rule = &settings->events[i];
+    json_t *set = json_object();
+    for (int k = 0; k < rule->num_changes; k++)
+      failed |= json_object_set_new(set, rule->changes[k].quantity,
+                                    json_string(rule->changes[k].expression));
+    json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:o}", "name", rule->name, "expression",
+                             rule->expression, "direction", direction_name(rule->direction),
+                             "action", action_names[rule->action], "set", set);
+    failed |= json_array_append_new(list, item);
+  }
+  if (failed == 0) return list;
+  json_decref(list);
+  return NULL;
+}
+
 static json_t *settings_json(const pol_settings *settings)
 {
   const pol_options *options = &settings->options;
@@ -629,23 +672,24 @@ static json_t *findings_json(const findings *found)
   const pol_model *model = found->model;
   double gravity[3];
   pol_mechanism_gravity(model->mechanism, gravity);
-  json_t *object =
-      json_pack("{s:s, s:s, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", //
-                "status", found->started ? "valid" : "failed",                                 //
-                "model", model->name,                                                          //
-                "gravity", cli_json_numbers(gravity, 3),                                       //
-                "bodies", bodies_json(model->mechanism),                                       //
-                "shapes", model->num_shapes,                                                   //
-                "joints", joints_json(model->mechanism),                                       //
-                "forces", forces_json(model->mechanism),                                       //
-                "drives", drives_json(model->mechanism),                                       //
-                "couplings", couplings_json(model->mechanism),                                 //
-                "variables", variables_json(model->mechanism),                                 //
-                "states", states_json(model->mechanism),                                       //
-                "constraints", found->num_constraints,                                         //
-                "degrees_of_freedom", degrees_of_freedom(found),                               //
-                "simulation", settings_json(&model->settings),                                 //
-                "warnings", cli_json_warnings(&model->settings));
+  json_t *object = json_pack(
+      "{s:s, s:s, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", //
+      "status", found->started ? "valid" : "failed",                                      //
+      "model", model->name,                                                               //
+      "gravity", cli_json_numbers(gravity, 3),                                            //
+      "bodies", bodies_json(model->mechanism),                                            //
+      "shapes", model->num_shapes,                                                        //
+      "joints", joints_json(model->mechanism),                                            //
+      "forces", forces_json(model->mechanism),                                            //
+      "drives", drives_json(model->mechanism),                                            //
+      "couplings", couplings_json(model->mechanism),                                      //
+      "variables", variables_json(model->mechanism),                                      //
+      "states", states_json(model->mechanism),                                            //
+      "events", events_json(&model->settings),                                            //
+      "constraints", found->num_constraints,                                              //
+      "degrees_of_freedom", degrees_of_freedom(found),                                    //
+      "simulation", settings_json(&model->settings),                                      //
+      "warnings", cli_json_warnings(&model->settings));
   int failed;
   if (!found->started)
     failed = json_object_set_new(object, "failure", cli_json_failure(&found->failure));

@@ -79,6 +79,8 @@ json_t *cli_json_warnings(const pol_settings *settings)
     failed |= json_array_append_new(list, json_string(message));
   if (settings->variable && pol_options_adapt_warning(&settings->options, message, sizeof message))
     failed |= json_array_append_new(list, json_string(message));
+  if (cli_unused_warning(settings, message, sizeof message))
+    failed |= json_array_append_new(list, json_string(message));
   if (!failed) return list;
   json_decref(list);
   return NULL;

@@ -91,6 +91,24 @@ static void describe_write_error(cli_outcome *outcome, const char *reason)
   outcome->out = NULL;
 }
 
+/* Notes the event that the simulation has stopped at, if it is at one. */
+static pol_status note_event(const pol_simulation *simulation, cli_outcome *outcome)
+{
+  const int index = pol_simulation_event_index(simulation);
+  const long count = outcome->num_events;
+  if (index < 0) return POL_OK;
+  /* room for twice as many at each power of two */
+  if ((count & (count - 1)) == 0) {
+    const size_t room = count > 0 ? 2 * (size_t)count : 1;
+    cli_event *longer = realloc(outcome->events, room * sizeof *longer);
+    if (longer == NULL) return POL_NO_MEMORY;
+    outcome->events = longer;
+  }
+  outcome->events[count] = (cli_event){pol_simulation_state(simulation)->t, index};
+  outcome->num_events++;
+  return POL_OK;
+}
+
 /* Steps to the end of the time span, to a failure or to a signal. */
 static void step_all(pol_simulation *simulation, result_file *file, int with_progress,
                      cli_outcome *outcome)
@@ -106,6 +124,7 @@ static void step_all(pol_simulation *simulation, result_file *file, int with_pro
       status = write_row(file);
       outcome->rows++;
     }
+    if (status == POL_OK && (status = note_event(simulation, outcome)) != POL_OK) break;
     cli_progress_update(&progress, pol_simulation_progress(simulation));
   }
   cli_progress_end(&progress);
@@ -113,6 +132,11 @@ static void step_all(pol_simulation *simulation, result_file *file, int with_pro
 
   if (status == POL_IO) {
     describe_write_error(outcome, strerror(errno));
+  } else if (status == POL_NO_MEMORY) {
+    outcome->status = "failed";
+    outcome->failure = (pol_diagnostics){.status = status, .equation = -1};
+    snprintf(outcome->failure.message, sizeof outcome->failure.message, "%s",
+             pol_status_text(status));
   } else if (status != POL_OK) {
     outcome->status = "failed";
     outcome->failure = *pol_simulation_diagnostics(simulation);
@@ -214,6 +238,7 @@ static int run_model(const cli_args *args, const pol_model *model)
     outcome.status = "failed";
     result = report(args, &outcome);
   }
+  free(outcome.events);
   pol_simulation_free(&simulation);
   return result;
 }

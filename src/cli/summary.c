@@ -3,6 +3,7 @@
  */
 #include "cli/summary.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,6 +246,16 @@ static void print_quantities(const pol_simulation *simulation)
   print_rest("states", count);
 }
 
+static void print_events(const cli_outcome *outcome)
+{
+  const long count = outcome->num_events;
+  if (count > 0) printf("\n%-24s  %17s\n", "event", "time s");
+  for (long i = 0; i < count && i < MAX_SHOWN; i++)
+    printf("%-24s  %17.10f\n", outcome->model->settings.events[outcome->events[i].index].name,
+           outcome->events[i].t);
+  print_rest("events", (int)(count < INT_MAX ? count : INT_MAX));
+}
+
 static void print_quality(const pol_summary *summary)
 {
   double initial = summary->initial_energy.kinetic + summary->initial_energy.potential;
@@ -281,6 +292,7 @@ void cli_summary_print(const cli_outcome *outcome)
   print_drives(outcome->simulation);
   print_couplings(outcome->simulation);
   print_quantities(outcome->simulation);
+  print_events(outcome);
   putchar('\n');
   print_quality(summary);
   if (outcome->out != NULL)
@@ -521,6 +533,22 @@ static json_t *finding_json(long count, double t, const char *where)
                    "where", where);
 }
 
+/* [{"t": ..., "name": ...}, ...] */
+static json_t *events_json(const cli_outcome *outcome)
+{
+  json_t *list = json_array();
+  int failed = 0;
+  for (long i = 0; i < outcome->num_events; i++) {
+    const cli_event *event = &outcome->events[i];
+    const char *name = outcome->model->settings.events[event->index].name;
+    failed |= json_array_append_new(
+        list, json_pack("{s:o, s:s}", "t", cli_json_number(event->t), "name", name));
+  }
+  if (failed == 0) return list;
+  json_decref(list);
+  return NULL;
+}
+
 /* What the run came to, as far as it got. */
 static json_t *results_json(const cli_outcome *outcome)
 {
@@ -529,7 +557,7 @@ static json_t *results_json(const cli_outcome *outcome)
   const pol_singular *singular = &summary->singular;
   const pol_lost_turns *lost = &summary->lost_turns;
   return json_pack("{s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, "
-                   "s:o, s:o, s:o}",                                                        //
+                   "s:o, s:o, s:o, s:o}",                                                   //
                    "steps", (json_int_t)counts->steps,                                      //
                    "rejected", (json_int_t)counts->rejected,                                //
                    "smallest_step", step_size_json(outcome, counts->smallest_step),         //
@@ -547,7 +575,8 @@ static json_t *results_json(const cli_outcome *outcome)
                    "max_acceleration", cli_json_number(summary->max_acceleration_residual), //
                    "moves", cli_json_moves(&summary->moves),                                //
                    "singular", finding_json(singular->count, singular->t, singular->where), //
-                   "lost_turns", finding_json(lost->count, lost->t, lost->where));
+                   "lost_turns", finding_json(lost->count, lost->t, lost->where),           //
+                   "events", events_json(outcome));
 }
 
 /* Adds all of other, a reference that is taken over, to object; NULL if either is. */

@@ -6,6 +6,12 @@
 
 #include <polhode/polhode.h>
 
+/* An event of the model that the run has come to. */
+typedef struct cli_event {
+  double t;
+  int index; /* in the settings */
+} cli_event;
+
 typedef struct cli_outcome {
   const char *status; /* "done", "failed", "interrupted" */
   const char *source; /* the model file */
@@ -16,6 +22,8 @@ typedef struct cli_outcome {
   const char *out; /* result file, NULL if none */
   long rows;       /* written to it */
   int columns;
+  long num_events; /* that the run has come to, */
+  cli_event *events;
 } cli_outcome;
 
 /* The table on stdout; the simulation must have started. */

@@ -129,6 +129,16 @@ void cli_print_warnings(const pol_settings *settings)
   if (pol_options_warning(&settings->options, message, sizeof message)) print_warning(message);
   if (settings->variable && pol_options_adapt_warning(&settings->options, message, sizeof message))
     print_warning(message);
+  if (cli_unused_warning(settings, message, sizeof message)) print_warning(message);
+}
+
+int cli_unused_warning(const pol_settings *settings, char *message, size_t size)
+{
+  const int several = strchr(settings->unused, ',') != NULL;
+  if (settings->unused[0] == '\0') return 0;
+  snprintf(message, size, "%s %s no effect on %s", settings->unused, several ? "have" : "has",
+           settings->options.method);
+  return 1;
 }
 
 void cli_print_failure(const char *source, const pol_diagnostics *d)

@@ -20,6 +20,8 @@ const char *cli_solver_name(pol_solver_kind kind);
 void cli_print_errors(const char *source, const pol_errors *errors);
 /* What is allowed but doubtful about the settings, on stderr. */
 void cli_print_warnings(const pol_settings *settings);
+/* Whether the file has parameters that do nothing; if so, says which in message. */
+int cli_unused_warning(const pol_settings *settings, char *message, size_t size);
 /* When and where the numerics failed and what to try, on stderr. */
 void cli_print_failure(const char *source, const pol_diagnostics *diagnostics);
 

@@ -152,4 +152,10 @@ void pol_formulation_marker_rotation(const pol_formulation *formulation, const d
 void pol_formulation_frames(const pol_formulation *formulation, const double *q, const double *v,
                             const int body[2], pol_frame frames[2]);
 
+/* Changes v so that one component of a body's velocity (0 .. 2 angular in body axes, 3 .. 5 of the
+ * centre of mass in global axes) has this value and the others stay, as far as the coordinates
+ * allow it; keep is set to 1 where components of v hold it.  Not of directors. */
+void pol_formulation_set_velocity(const pol_formulation *formulation, const double *q, double *v,
+                                  int body, int component, double value, unsigned char *keep);
+
 #endif

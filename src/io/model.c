@@ -18,6 +18,7 @@ static int fill_model(pol_reader *reader, const pol_place *top, pol_model *model
     model->name = pol_format("%s", data.name);
     if (!model->name) reader->status = POL_NO_MEMORY;
     if (reader->status == POL_OK) reader->status = pol_copy_output_times(&data.simulation, model);
+    if (reader->status == POL_OK) reader->status = pol_copy_events(&data, model);
   }
   if (reader->status == POL_OK && reader->errors->count == 0)
     pol_build_mechanism(reader, top, &data, model->mechanism);
@@ -85,6 +86,7 @@ void pol_model_free(pol_model **model)
   pol_free_shapes(*model);
   free((*model)->name);
   free((*model)->output_times);
+  free((*model)->events);
   free(*model);
   *model = NULL;
 }

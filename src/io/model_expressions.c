@@ -47,9 +47,8 @@ static void check_text(pol_reader *reader, const pol_place *place,
                error.column, error.message);
 }
 
-/* const char *; no detail */
-static void read_expression(pol_reader *reader, const pol_place *place, const pol_field *field,
-                            void *target)
+void pol_read_expression(pol_reader *reader, const pol_place *place, const pol_field *field,
+                         void *target)
 {
   static const pol_expression_names names = {accept_name, near_function, NULL};
   *(const char **)target = json_string_value(place->value);
@@ -64,7 +63,7 @@ void pol_read_effort(pol_reader *reader, const pol_place *place, const pol_field
 {
   pol_model_effort *effort = target;
   effort->number = json_number_value(place->value);
-  if (!json_is_number(place->value)) read_expression(reader, place, field, &effort->expression);
+  if (!json_is_number(place->value)) pol_read_expression(reader, place, field, &effort->expression);
 }
 
 void pol_read_efforts(pol_reader *reader, const pol_place *place, const pol_field *field,
@@ -98,7 +97,7 @@ static void check_quantity(pol_reader *reader, const pol_place *place, void *obj
 static const pol_field variable_fields[] = {
     {"name", pol_read_name, offsetof(pol_variable, name), POL_REQUIRED, name_rule,
      not_variables_or_states},
-    {"expression", read_expression, offsetof(pol_variable, expression), POL_REQUIRED,
+    {"expression", pol_read_expression, offsetof(pol_variable, expression), POL_REQUIRED,
      "must be an expression, such as \"2*hinge.angle\"", NULL},
     {.key = NULL},
 };
@@ -115,7 +114,7 @@ static const pol_field state_fields[] = {
      not_states_or_variables},
     {"initial", pol_read_number, offsetof(pol_state_variable, initial), POL_OPTIONAL,
      "must be a number", NULL},
-    {"rate", read_expression, offsetof(pol_state_variable, rate), POL_REQUIRED,
+    {"rate", pol_read_expression, offsetof(pol_state_variable, rate), POL_REQUIRED,
      "must be an expression, such as \"(hinge.rate - filtered)/0.01\"", NULL},
     {.key = NULL},
 };
@@ -184,8 +183,7 @@ static const char *near_name(const char *wrong, const char *const *functions, vo
   return s->quoted;
 }
 
-/* Looks up the names in the text at a place, or in those of a list. */
-static void check_names(pol_reader *reader, const pol_place *place, const pol_mechanism *mechanism)
+void pol_check_names(pol_reader *reader, const pol_place *place, const pol_mechanism *mechanism)
 {
   search s = {.mechanism = mechanism, .best = ""};
   const pol_expression_names names = {find_name, near_name, &s};
@@ -200,18 +198,20 @@ void pol_check_expressions(pol_reader *reader, const pol_place *top, const pol_m
 {
   static const struct {
     const char *list, *key;
-  } places[] = {{"variables", "expression"},
-                {"states", "rate"},
-                {"forces", "force"},
-                {"forces", "torque"},
-                {"forces", "actuator"}};
+  } places[] = {{"variables", "expression"}, {"states", "rate"},     {"forces", "force"},
+                {"forces", "torque"},        {"forces", "actuator"}, {"events", "expression"}};
   for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
     const pol_place list = pol_place_key(top, places[k].list);
     for (size_t i = 0; i < json_array_size(list.value); i++) {
       const pol_place object = pol_place_item(&list, i);
       const pol_place text = pol_place_key(&object, places[k].key);
-      check_names(reader, &text, mechanism);
+      pol_check_names(reader, &text, mechanism);
     }
+  }
+  const pol_place events = pol_place_key(top, "events");
+  for (size_t i = 0; i < json_array_size(events.value); i++) {
+    const pol_place event = pol_place_item(&events, i);
+    pol_check_event(reader, &event, mechanism);
   }
   if (reader->status != POL_OK || reader->errors->count > 0) return;
 

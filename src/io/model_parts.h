@@ -10,6 +10,7 @@
  *   model_joint_spring.c  the coordinate of a spring on a joint
  *   model_expressions.c   variables, states, and expressions in place of numbers
  *   model_shapes.c    the table of shapes, and their way to the model
+ *   model_events.c    events
  *   model_build.c     structs to mechanism
  *   model.c           the public functions
  */
@@ -155,6 +156,13 @@ typedef struct pol_model_sigma {
   int optimal;
 } pol_model_sigma;
 
+typedef struct pol_model_event {
+  const char *name, *expression;
+  int direction;   /* number of the choice */
+  int action;      /* pol_event_action */
+  json_t *changes; /* object of texts, or NULL; borrowed */
+} pol_model_event;
+
 typedef struct pol_model_simulation {
   pol_settings settings;
   /* numbers of the choices */
@@ -178,6 +186,7 @@ typedef struct pol_model_data {
   pol_list variables; /* pol_variable */
   pol_list states;    /* pol_state_variable */
   pol_list shapes;    /* pol_model_shape, of the ground */
+  pol_list events;    /* pol_model_event */
   pol_model_simulation simulation;
 } pol_model_data;
 
@@ -217,6 +226,10 @@ extern const pol_kind pol_drive_kind;
 extern const pol_kind pol_variable_kind, pol_state_kind;
 /* pol_model_effort, and three of them; no detail */
 pol_read pol_read_effort, pol_read_efforts;
+/* const char *: a text whose syntax is right; no detail */
+pol_read pol_read_expression;
+/* Looks up the names in the text at a place, or in those of a list. */
+void pol_check_names(pol_reader *reader, const pol_place *place, const pol_mechanism *mechanism);
 /* Looks up all names in expressions of the file; the mechanism is complete. */
 void pol_check_expressions(pol_reader *reader, const pol_place *top,
                            const pol_mechanism *mechanism);
@@ -240,6 +253,11 @@ void pol_free_shapes(pol_model *model);
 
 /* The smallest rotation that turns the z axis into a unit vector, a unit quaternion. */
 void pol_rotation_to_axis(const double axis[3], double q[4]);
+
+/* The table of an event; what its reset sets, and the names there; its way to the settings. */
+extern const pol_kind pol_event_kind;
+void pol_check_event(pol_reader *reader, const pol_place *event, const pol_mechanism *mechanism);
+pol_status pol_copy_events(const pol_model_data *data, pol_model *model);
 
 /* Adds the gravity, bodies, markers, joints, forces, drives and couplings of sound data to an empty
  * mechanism. What it refuses is reported. */

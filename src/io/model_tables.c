@@ -31,7 +31,7 @@ static const pol_range from_one = {1.0, INT32_MAX, 0};
 
 /* The lists whose objects are found by name. */
 static const char *const named_lists[] = {"bodies",    "markers",   "joints", "forces", "drives",
-                                          "couplings", "variables", "states", NULL};
+                                          "couplings", "variables", "states", "events", NULL};
 static const char *const not_bodies[] = {"bodies", NULL};
 static const char *const not_markers[] = {"markers", NULL};
 static const char *const not_joints_or_bodies[] = {"joints", "bodies", NULL};
@@ -841,17 +841,26 @@ static const pol_field simulation_fields[] = {
 
 #undef OPTION
 
-/* newmark has gamma and beta, hht alpha, and neither anything else. */
-static void check_named_parameters(pol_reader *reader, const pol_place *place, const char *method)
+/* Whether a method sets these parameters by its name: newmark has gamma and beta, hht alpha. */
+static int is_named(const char *method)
 {
-  static const char *const not_newmark[] = {"rho_inf", "alpha_m", "alpha_f", NULL};
-  static const char *const not_hht[] = {"rho_inf", "alpha_m", "alpha_f", "beta", "gamma", NULL};
-  static const char *const alpha[] = {"alpha", NULL};
+  return strcmp(method, "newmark") == 0 || strcmp(method, "hht") == 0;
+}
+
+/* Parameters of one method have no effect on another, so that one file serves all of them; they are
+ * listed for a warning.  What the variational methods do not use is seen in the options. */
+static void list_unused(const pol_place *place, const char *method, pol_settings *settings)
+{
+  static const char *const four[] = {"rho_inf", "alpha_m", "alpha_f", "beta", "gamma"};
   const int newmark = strcmp(method, "newmark") == 0, hht = strcmp(method, "hht") == 0;
-  if (newmark)
-    forbid(reader, place, not_newmark, "must not be given: newmark has \"gamma\" and \"beta\"");
-  if (hht) forbid(reader, place, not_hht, "must not be given: hht has \"alpha\"");
-  if (!hht) forbid(reader, place, alpha, "must not be given: only hht has \"alpha\"");
+  char *list = settings->unused;
+  for (int i = 0; i < 5; i++)
+    if (pol_given(place, four[i]) && (hht || (newmark && i < 3)))
+      snprintf(list + strlen(list), sizeof settings->unused - strlen(list), "%s%s",
+               list[0] ? ", " : "", four[i]);
+  if (pol_given(place, "alpha") && !hht)
+    snprintf(list + strlen(list), sizeof settings->unused - strlen(list), "%salpha",
+             list[0] ? ", " : "");
 }
 
 /* The four parameters come together and without rho_inf. */
@@ -860,8 +869,7 @@ static void check_parameters(pol_reader *reader, const pol_place *place, const c
   static const char *const rho_inf[] = {"rho_inf", NULL};
   static const char *const four[] = {"alpha_m", "alpha_f", "beta", "gamma"};
   int count = 0;
-  check_named_parameters(reader, place, method);
-  if (strcmp(method, "newmark") == 0 || strcmp(method, "hht") == 0) return;
+  if (is_named(method)) return;
   for (int i = 0; i < 4; i++) count += pol_given(place, four[i]);
   if (count == 0) return;
   forbid(reader, place, rho_inf, "must not stand beside alpha_m, alpha_f, beta, gamma");
@@ -884,7 +892,18 @@ static void set_method(const pol_place *place, const pol_model_simulation *simul
     pol_options_set_method(options, method);
     if (pol_given(place, "alpha")) pol_options_set_hht(options, simulation->alpha);
   }
-  if (pol_given(place, "rho_inf")) pol_options_set_rho_inf(options, simulation->rho_inf);
+  if (pol_given(place, "rho_inf") && !is_named(method))
+    pol_options_set_rho_inf(options, simulation->rho_inf);
+}
+
+/* Steps of variable size: what the file leaves open is what serves them best, stabilized index 2
+ * with rho_inf 0.8; newmark and hht stay those of the paper. */
+static void set_variable_defaults(const pol_place *place, const char *method, pol_options *options)
+{
+  if (is_named(method) || !pol_method_adapts(method)) return;
+  if (!pol_given(place, "index")) options->index = POL_INDEX_2_STABILIZED;
+  if (!pol_given(place, "rho_inf") && !pol_given(place, "beta"))
+    pol_options_set_rho_inf(options, 0.8);
 }
 
 /* sigma, after the four parameters: the one that removes the bracket term of the local error is
@@ -922,6 +941,8 @@ static void check_simulation(pol_reader *reader, const pol_place *place, void *o
   if (!sound || reader->errors->count != before) return;
 
   set_method(place, simulation, method, &settings->options);
+  if (settings->variable) set_variable_defaults(place, method, &settings->options);
+  list_unused(place, method, settings);
   if (pol_given(place, "formulation"))
     settings->formulation = (pol_formulation_kind)simulation->formulation;
   if (pol_given(place, "solver")) settings->options.solver = (pol_solver_kind)simulation->solver;
@@ -972,6 +993,8 @@ static const pol_field model_fields[] = {
      "must be a list of states", &pol_state_kind},
     {"shapes", pol_read_list, offsetof(pol_model_data, shapes), POL_OPTIONAL, shapes_rule,
      &pol_shape_kind},
+    {"events", pol_read_list, offsetof(pol_model_data, events), POL_OPTIONAL,
+     "must be a list of events", &pol_event_kind},
     {"simulation", pol_read_object, offsetof(pol_model_data, simulation), POL_REQUIRED,
      "must be an object with at least \"step\" or \"rtol\", and \"end\"", &simulation_kind},
     {.key = NULL},
@@ -1006,4 +1029,5 @@ void pol_free_model_data(pol_model_data *data)
   free(data->couplings.items);
   free(data->variables.items);
   free(data->states.items);
+  free(data->events.items);
 }

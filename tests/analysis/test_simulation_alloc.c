@@ -109,7 +109,14 @@ static pol_status simulate(const pol_mechanism *mechanism, int redundant)
 {
   static const double times[] = {0.5e-3, 1.7e-3, 0.5};
   pol_settings settings = settings_for(redundant);
+  static const pol_change changes[] = {{"wheel.angular_velocity.z", "2*hinge.rate + pull"},
+                                       {"lag", "lag + top.position.x"}};
+  static const pol_event_rule rules[] = {
+      {"turn", "t - 1.2e-3", 1, POL_EVENT_RESET, 2, changes},
+      {"look", "wheel.angular_velocity.z - hinge.force.z", 0, POL_EVENT_RECORD, 0, NULL}};
   settings.output = (pol_output){.count = 3, .times = times};
+  settings.num_events = redundant ? 0 : 2;
+  settings.events = rules;
   pol_simulation *simulation = NULL;
   pol_record *record = NULL;
   pol_csv *csv = NULL;

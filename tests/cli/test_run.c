@@ -425,6 +425,73 @@ static void quiet_runs_tell_what_had_to_change(void **state)
   assert_string_equal(err, "");
 }
 
+/* What happens at events, in words and as rows of time and name. */
+static void events_are_told(void **state)
+{
+  (void)state;
+#define BALL POLHODE_SOURCE_DIR "/models/examples/bouncing_ball.json"
+  char last[4000];
+  expect("polhode check " BALL, 0);
+  expect_text(out, "\nevent           bounce, where ball.position.z - 0.1 falls through 0: reset\n"
+                   "  sets          ball.velocity.z = -0.8*ball.velocity.z\n");
+  expect("polhode check " BALL " --json", 0);
+  json_t *object = parse_output();
+  expect_length(object, "events", 3);
+  expect_word(json_array_get(at(object, "events"), 0), "direction", "falling");
+  expect_word(json_array_get(at(object, "events"), 2), "action", "stop");
+  json_decref(object);
+  expect("polhode run " BALL, 0);
+  expect_text(out, "\nbounce                         0.4515236410\n");
+  expect_text(out, "\nstatus          done at t = 2.75 s of 5 s\n");
+  expect("polhode run " BALL " --json --out ball.csv", 0);
+  object = parse_output();
+  expect_length(object, "events", 11);
+  expect_word(json_array_get(at(object, "events"), 1), "name", "top");
+  assert_true(fabs(number_at(json_array_get(at(object, "events"), 10), "t") - 2.75) < 1e-10);
+  json_decref(object);
+  /* the start, 137 output times and 11 events */
+  assert_int_equal(count_rows("ball.csv", last, sizeof last), 149);
+  expect("polhode run " BALL " --quiet --formulation so3", 2);
+#undef BALL
+}
+
+/* Parameters of one method do nothing in another: one file serves all of them. */
+static void parameters_of_other_methods_give_a_warning(void **state)
+{
+  (void)state;
+  expect("polhode run top.json --method hht", 0);
+  assert_string_equal(err, "warning: rho_inf has no effect on hht\n");
+  expect_text(out, "\nmethod          hht");
+  expect("polhode check top.json --set simulation.method=newmark --set simulation.alpha=-0.1", 0);
+  assert_string_equal(err, "warning: rho_inf, alpha have no effect on newmark\n");
+  expect("polhode check top.json --set simulation.alpha=-0.1 --json", 0);
+  json_t *object = parse_output();
+  expect_length(object, "warnings", 1);
+  json_decref(object);
+  expect("polhode check top.json --set simulation.method=hht --set simulation.alpha=-0.4", 2);
+}
+
+/* Without index and rho_inf steps of variable size take what serves them best; fixed ones and the
+ * methods of the paper stay as they are. */
+static void variable_steps_have_their_own_defaults(void **state)
+{
+  (void)state;
+#define PENDULUM "polhode check " POLHODE_SOURCE_DIR "/models/examples/pendulum.json "
+  expect(PENDULUM "--set simulation.rtol=1e-6", 0);
+  expect_text(out, "\nmethod          geom1, index stabilized-2\n");
+  expect_text(out, "\nparameters      alpha_m 0.333333, alpha_f 0.444444,");
+  expect(PENDULUM
+         "--set simulation.rtol=1e-6 --set simulation.index=3 --set simulation.rho_inf=0.9",
+         0);
+  expect_text(out, "\nmethod          geom1, index 3\n");
+  expect_text(out, "\nparameters      alpha_m 0.421053, alpha_f 0.473684,");
+  expect(PENDULUM, 0);
+  expect_text(out, "\nmethod          geom1, index 3\n");
+  expect(PENDULUM "--set simulation.method=hht --set simulation.rtol=1e-6", 0);
+  expect_text(out, "\nmethod          hht, index 3\n");
+#undef PENDULUM
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -441,6 +508,9 @@ int main(void)
       cmocka_unit_test(a_failing_run_keeps_its_results),
       cmocka_unit_test(a_full_disk_is_told),
       cmocka_unit_test(quiet_runs_tell_what_had_to_change),
+      cmocka_unit_test(events_are_told),
+      cmocka_unit_test(parameters_of_other_methods_give_a_warning),
+      cmocka_unit_test(variable_steps_have_their_own_defaults),
   };
   return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

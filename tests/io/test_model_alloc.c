@@ -143,6 +143,18 @@ static void drives(void **state)
   assert_true(alloc_exhaust(read_input, &keys) > 50);
 }
 
+static void events(void **state)
+{
+  (void)state;
+  input in = {.path = POLHODE_SOURCE_DIR "/models/examples/bouncing_ball.json"};
+  assert_true(alloc_exhaust(read_input, &in) > 50);
+  input keys = {.path = POLHODE_SOURCE_DIR "/tests/data/bad-models/events.json", .num_errors = 13};
+  assert_true(alloc_exhaust(read_input, &keys) > 50);
+  input names = {.path = POLHODE_SOURCE_DIR "/tests/data/bad-models/event-names.json",
+                 .num_errors = 4};
+  assert_true(alloc_exhaust(read_input, &names) > 50);
+}
+
 static void expressions(void **state)
 {
   (void)state;
@@ -217,6 +229,7 @@ int main(void)
       cmocka_unit_test(shapes),
       cmocka_unit_test(drives),
       cmocka_unit_test(expressions),
+      cmocka_unit_test(events),
       cmocka_unit_test(a_model_with_many_errors),
       cmocka_unit_test(odd_keys_and_refused_numbers),
       cmocka_unit_test(syntax_errors),

@@ -1,0 +1,21 @@
+/* Events that are given by expressions: from rules of the settings to events of a simulation. */
+#ifndef POLHODE_ANALYSIS_EVENT_RULES_H
+#define POLHODE_ANALYSIS_EVENT_RULES_H
+
+#include <polhode/simulation.h>
+
+typedef struct pol_event_rules pol_event_rules;
+
+/* Compiles all expressions.  POL_BAD_ARGUMENT: message says which rule is wrong and why.  The
+ * formulation must outlive the result, the settings need not. */
+pol_status pol_event_rules_create(pol_event_rules **rules, const pol_formulation *formulation,
+                                  const pol_settings *settings, char *message, size_t size);
+void pol_event_rules_free(pol_event_rules **rules);
+
+/* Event number i; it points into rules. */
+pol_simulation_event pol_event_rules_event(pol_event_rules *rules, int i);
+
+/* Whether a reset can set a quantity of that name, without quotes. */
+int pol_event_can_set(const pol_mechanism *mechanism, const char *quantity);
+
+#endif
