@@ -5,6 +5,9 @@ PREFIX = /usr/local
 BUILD = build/$(PRESET)
 MODEL = models/bruels-cardona-2010/heavy_top.json
 RESULT = build/heavy_top.csv
+PAGE = build/heavy_top.html
+# what only the tests need
+TEST_PACKAGES = chromium python3
 
 help:
 	@echo "polhode: simulation of constrained multibody systems"
@@ -31,15 +34,19 @@ demo: build
 	@echo "==> simulating the heavy top ($(MODEL))"
 	@$(BUILD)/polhode run $(MODEL) --out $(RESULT)
 	@echo "==> the motion is in $(RESULT), one line a time step; try also: $(BUILD)/polhode --help"
+	@$(BUILD)/polhode view $(RESULT) --model $(MODEL) --out $(PAGE) --quiet
+	@echo "==> to see it move, open $(PAGE) in a browser"
 
-test: build
+test:
+	@scripts/setup.sh $(TEST_PACKAGES)
+	@scripts/build.sh $(PRESET)
 	@scripts/test.sh $(PRESET)
 
 debug-test:
 	@$(MAKE) --no-print-directory test PRESET=debug
 
 coverage:
-	@scripts/setup.sh gcovr
+	@scripts/setup.sh gcovr $(TEST_PACKAGES)
 	@scripts/build.sh coverage
 	@find build/coverage -name '*.gcda' -delete
 	@scripts/test.sh coverage

@@ -56,3 +56,14 @@ set_tests_properties(install/consumer PROPERTIES
 # The script that installs missing packages, with a pretended package manager.
 add_test(NAME install/setup COMMAND ${PROJECT_SOURCE_DIR}/tests/install/setup.sh
   ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+
+# The viewer's page in a headless Chromium.  A browser that is missing is a failure, not a skip.
+find_program(POLHODE_PYTHON python3 REQUIRED DOC "Runs the test of the viewer's page")
+mark_as_advanced(POLHODE_PYTHON)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/viewer/page)
+add_test(NAME viewer/page
+  COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/viewer/test_page.py
+    $<TARGET_FILE:polhode_cli> ${PROJECT_SOURCE_DIR}
+  WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests/viewer/page)
+set_tests_properties(viewer/page PROPERTIES TIMEOUT 900
+  ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1")

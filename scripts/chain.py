@@ -64,6 +64,8 @@ def chain(options):
                 "position": point((i + 0.5) * length)}
         if angle:
             body["rotation"] = {"axis": [0, 1, 0], "angle": angle}
+        body["shapes"] = [{"type": "cylinder", "radius": radius, "length": length,
+                           "axis": [1, 0, 0]}]
         bodies.append(body)
         joint = {"name": f"joint {i + 1}", "type": options.joint,
                  "bodies": [f"link {i}" if i else "ground", f"link {i + 1}"],

@@ -10,7 +10,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 packages="build-essential cmake ninja-build pkg-config libsuitesparse-dev libopenblas-dev
-  liblapacke-dev libjansson-dev libcairo2-dev libhdf5-dev zlib1g-dev libcmocka-dev $*"
+  liblapacke-dev libjansson-dev libcairo2-dev libhdf5-dev zlib1g-dev libjs-three libcmocka-dev $*"
 
 say() { printf '%s\n' "==> $*"; }
 
@@ -28,7 +28,8 @@ missing() {
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   if [ ! -d build ]; then
     say "this is not a Debian system; polhode needs a C11 compiler, CMake 3.25, Ninja, pkg-config,"
-    say "and the libraries KLU (SuiteSparse), OpenBLAS or LAPACK, LAPACKE, Jansson, cairo, HDF5, zlib, cmocka${*:+, and $*}"
+    say "and the libraries KLU (SuiteSparse), OpenBLAS or LAPACK, LAPACKE, Jansson, cairo, HDF5, zlib,"
+    say "cmocka, and three.js r111 (share/javascript/three)${*:+, and $*}"
   fi
   exit 0
 fi

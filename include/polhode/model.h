@@ -27,12 +27,41 @@ typedef struct pol_errors {
 /* Frees the items and empties the list; an all-zero list is empty. */
 void pol_errors_clear(pol_errors *errors);
 
+/* What a body, or the ground, looks like in pictures.  Its own axes: a cylinder lies along z, so
+ * does a cone, whose tip is at +z; the origin is the middle of all but a mesh. */
+typedef enum pol_shape_type {
+  POL_BOX,
+  POL_CYLINDER,
+  POL_SPHERE,
+  POL_CONE,
+  POL_MESH
+} pol_shape_type;
+
+enum { POL_NO_COLOR = -1 };
+
+typedef struct pol_shape {
+  pol_shape_type type;
+  int body;              /* index or POL_GROUND */
+  double size[3];        /* box: edges along x, y and z, m */
+  double radius, length; /* cylinder, cone; sphere: radius; m */
+  char *file;            /* mesh: name of an STL or OBJ file as the model has it; else NULL */
+  double scale;          /* mesh: metres a unit of the file */
+  double position[3];    /* of its origin in body axes from the centre of mass; ground: global */
+  double rotation[4];    /* its axes to body axes */
+  int color;             /* 0xrrggbb or POL_NO_COLOR */
+} pol_shape;
+
+/* "box" and so on; NULL if there is no such type. */
+const char *pol_shape_type_name(pol_shape_type type);
+
 typedef struct pol_model {
   char *name;
   pol_mechanism *mechanism;
   pol_settings settings;
   double *output_times;   /* what settings.output.times points to; NULL if there are none */
   pol_event_rule *events; /* the same of settings.events */
+  int num_shapes;
+  pol_shape *shapes; /* those of the ground first, then body by body */
 } pol_model;
 
 /* Reads a model.  Each of num_overrides strings "key.path=value" replaces one value of the file

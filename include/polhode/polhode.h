@@ -15,5 +15,6 @@
 #include <polhode/result.h>
 #include <polhode/simulation.h>
 #include <polhode/status.h>
+#include <polhode/view.h>
 
 #endif

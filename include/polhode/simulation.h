@@ -88,6 +88,14 @@ typedef struct pol_singular {
   char where[128]; /* the constraint that others imply there, in words */
 } pol_singular;
 
+/* Steps in which a joint has turned by half a turn or more, so that its angle, though not the
+ * motion, has lost turns.  A run stops where the motion depends on them. */
+typedef struct pol_lost_turns {
+  long count;      /* of steps */
+  double t;        /* the end of the first one */
+  char where[128]; /* the joint and its coordinate */
+} pol_lost_turns;
+
 /* What has changed the total energy since the start: the integrals of pol_power over time, by the
  * trapezoidal rule over the accepted steps, which is of second order as the methods are. */
 typedef struct pol_work {
@@ -115,6 +123,7 @@ typedef struct pol_summary {
   double max_acceleration_residual;
   pol_moves moves;
   pol_singular singular;
+  pol_lost_turns lost_turns;
 } pol_summary;
 
 typedef struct pol_simulation pol_simulation;

@@ -351,15 +351,15 @@ static double *write_joint(const pol_formulation *formulation, const pol_point *
                            double *row)
 {
   const pol_joint *joint = pol_mechanism_joint(pol_formulation_mechanism(formulation), index);
-  double axes_of_first[9];
-  int num_rows, first = pol_formulation_joint_rows(formulation, index, &num_rows);
+  double axes_of_first[9], own[POL_MAX_JOINT_ROWS];
+  int num_rows = pol_formulation_multipliers(formulation, at->lambda, index, own);
   for (int i = 0; i < pol_joint_num_coordinates(joint); i++, row += 2)
     pol_formulation_joint_coordinate(formulation, at, index, i, row, row + 1);
   pol_formulation_reaction(formulation, at, index, row, row + 3);
   pol_formulation_marker_rotation(formulation, at->q, joint->marker[0], axes_of_first);
   pol_m3_apply_transposed(axes_of_first, row, row + 6);
   pol_m3_apply_transposed(axes_of_first, row + 3, row + 9);
-  memcpy(row + 12, at->lambda + first, (size_t)num_rows * sizeof *row);
+  memcpy(row + 12, own, (size_t)num_rows * sizeof *row);
   return row + 12 + num_rows;
 }
 

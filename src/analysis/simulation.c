@@ -15,6 +15,7 @@
 #include <polhode/simulation.h>
 
 #include "analysis/event_rules.h"
+#include "analysis/turns.h"
 #include "analysis/watch.h"
 #include "base/rule.h"
 
@@ -311,6 +312,19 @@ static pol_status check_dropped(pol_simulation *sim, const pol_state *state)
               "start from a position that is not singular, or take joints that lock less");
 }
 
+/* POL_RETRY if a joint or bushing turns so fast that what depends on its turns is wrong. */
+static pol_status check_turns(pol_simulation *sim, const pol_state *state)
+{
+  char where[sizeof sim->summary.lost_turns.where];
+  if (!pol_turns_look(sim->formulation, state, state->t - sim->t, &sim->summary.lost_turns, where,
+                      sizeof where))
+    return POL_OK;
+  fail(sim, POL_RETRY, -1, "the step is too large to follow how far this has turned",
+       "take a smaller step");
+  snprintf(sim->diagnostics.where, sizeof sim->diagnostics.where, "%s", where);
+  return POL_RETRY;
+}
+
 static void copy_solution(pol_simulation *sim, const pol_state *from)
 {
   size_t nq = (size_t)sim->dae->group.nq, nv = (size_t)sim->dae->group.nv;
@@ -408,6 +422,7 @@ static pol_status accept(pol_simulation *sim, long done)
   if (status != POL_OK) return status;
   if ((status = check_finite(sim, state)) != POL_OK) return status;
   if ((status = check_dropped(sim, state)) != POL_OK) return status;
+  if (done > 0 && (status = check_turns(sim, state)) != POL_OK) return status;
   pol_formulation_energy(sim->formulation, &at, &energy);
   if (state->p != NULL) energy.kinetic = kinetic_by_momenta(sim, state, energy.kinetic);
   pol_formulation_power(sim->formulation, &at, &power);

@@ -18,6 +18,7 @@ typedef struct cli_args {
   const char *out;
   const char *svg;
   const char *vtk;   /* folder */
+  const char *model; /* file */
   const char *every; /* numbers, as they were written */
   const char *frames;
   const char *color;

@@ -311,6 +311,8 @@ static void print_mechanism(const findings *found)
     cli_print_row("body", "%s, %.10g kg%s%s%s", body->name, body->mass,
                   body->point ? ", point mass" : "", keeps[0] ? ", keeps " : "", keeps);
   }
+  if (found->model->num_shapes > 0)
+    cli_print_row("shapes", "%d, for pictures", found->model->num_shapes);
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, i);
     char locks[80];
@@ -670,23 +672,24 @@ static json_t *findings_json(const findings *found)
   const pol_model *model = found->model;
   double gravity[3];
   pol_mechanism_gravity(model->mechanism, gravity);
-  json_t *object =
-      json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", //
-                "status", found->started ? "valid" : "failed",                                 //
-                "model", model->name,                                                          //
-                "gravity", cli_json_numbers(gravity, 3),                                       //
-                "bodies", bodies_json(model->mechanism),                                       //
-                "joints", joints_json(model->mechanism),                                       //
-                "forces", forces_json(model->mechanism),                                       //
-                "drives", drives_json(model->mechanism),                                       //
-                "couplings", couplings_json(model->mechanism),                                 //
-                "variables", variables_json(model->mechanism),                                 //
-                "states", states_json(model->mechanism),                                       //
-                "events", events_json(&model->settings),                                       //
-                "constraints", found->num_constraints,                                         //
-                "degrees_of_freedom", degrees_of_freedom(found),                               //
-                "simulation", settings_json(&model->settings),                                 //
-                "warnings", cli_json_warnings(&model->settings));
+  json_t *object = json_pack(
+      "{s:s, s:s, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", //
+      "status", found->started ? "valid" : "failed",                                      //
+      "model", model->name,                                                               //
+      "gravity", cli_json_numbers(gravity, 3),                                            //
+      "bodies", bodies_json(model->mechanism),                                            //
+      "shapes", model->num_shapes,                                                        //
+      "joints", joints_json(model->mechanism),                                            //
+      "forces", forces_json(model->mechanism),                                            //
+      "drives", drives_json(model->mechanism),                                            //
+      "couplings", couplings_json(model->mechanism),                                      //
+      "variables", variables_json(model->mechanism),                                      //
+      "states", states_json(model->mechanism),                                            //
+      "events", events_json(&model->settings),                                            //
+      "constraints", found->num_constraints,                                              //
+      "degrees_of_freedom", degrees_of_freedom(found),                                    //
+      "simulation", settings_json(&model->settings),                                      //
+      "warnings", cli_json_warnings(&model->settings));
   int failed;
   if (!found->started)
     failed = json_object_set_new(object, "failure", cli_json_failure(&found->failure));

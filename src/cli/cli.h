@@ -32,6 +32,7 @@ extern const cli_command cli_check;
 extern const cli_command cli_methods;
 extern const cli_command cli_info;
 extern const cli_command cli_export;
+extern const cli_command cli_view;
 extern const cli_command cli_help;
 extern const cli_command cli_completion;
 extern const cli_command cli_man;

@@ -277,6 +277,10 @@ static void print_quality(const pol_summary *summary)
     cli_print_row("warning", "singular position%s, first near t = %.6g s: others imply %s there",
                   summary->singular.count > 1 ? "s" : "", summary->singular.t,
                   summary->singular.where);
+  if (summary->lost_turns.count > 0)
+    cli_print_row("warning",
+                  "half a turn or more in a step, first at t = %.6g s: %s has lost turns",
+                  summary->lost_turns.t, summary->lost_turns.where);
 }
 
 void cli_summary_print(const cli_outcome *outcome)
@@ -521,12 +525,12 @@ static json_t *step_size_json(const cli_outcome *outcome, double taken)
 }
 
 /* {"count": ..., "t": ..., "where": ...} */
-static json_t *singular_json(const pol_singular *singular)
+static json_t *finding_json(long count, double t, const char *where)
 {
-  return json_pack("{s:I, s:o, s:s}",                    //
-                   "count", (json_int_t)singular->count, //
-                   "t", cli_json_number(singular->t),    //
-                   "where", singular->where);
+  return json_pack("{s:I, s:o, s:s}",          //
+                   "count", (json_int_t)count, //
+                   "t", cli_json_number(t),    //
+                   "where", where);
 }
 
 /* [{"t": ..., "name": ...}, ...] */
@@ -550,8 +554,10 @@ static json_t *results_json(const cli_outcome *outcome)
 {
   const pol_summary *summary = pol_simulation_summary(outcome->simulation);
   const pol_counts *counts = &summary->counts;
+  const pol_singular *singular = &summary->singular;
+  const pol_lost_turns *lost = &summary->lost_turns;
   return json_pack("{s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, "
-                   "s:o, s:o, s:o}",                                                        //
+                   "s:o, s:o, s:o, s:o}",                                                   //
                    "steps", (json_int_t)counts->steps,                                      //
                    "rejected", (json_int_t)counts->rejected,                                //
                    "smallest_step", step_size_json(outcome, counts->smallest_step),         //
@@ -567,8 +573,10 @@ static json_t *results_json(const cli_outcome *outcome)
                    "max_position", cli_json_number(summary->max_position_residual),         //
                    "max_velocity", cli_json_number(summary->max_velocity_residual),         //
                    "max_acceleration", cli_json_number(summary->max_acceleration_residual), //
-                   "moves", cli_json_moves(&summary->moves), "singular",
-                   singular_json(&summary->singular), "events", events_json(outcome));
+                   "moves", cli_json_moves(&summary->moves),                                //
+                   "singular", finding_json(singular->count, singular->t, singular->where), //
+                   "lost_turns", finding_json(lost->count, lost->t, lost->where),           //
+                   "events", events_json(outcome));
 }
 
 /* Adds all of other, a reference that is taken over, to object; NULL if either is. */

@@ -53,6 +53,30 @@ void pol_formulation_remember(double t, const double *q, double *history, void *
   }
 }
 
+int pol_formulation_needs_turns(const pol_formulation *formulation, int joint, int index)
+{
+  const pol_mechanism *mechanism = formulation->mechanism;
+  const pol_network *network = &formulation->network;
+  for (int k = 0; k < formulation->num_forces; k++) {
+    const pol_force *force = pol_mechanism_force(mechanism, k);
+    if (force->type == POL_JOINT_SPRING && force->joint == joint && force->coordinate == index)
+      return 1;
+  }
+  /* the joints of couplings have one angle at most */
+  for (int k = 0; k < 2 * formulation->num_couplings; k++) {
+    const pol_coupling *coupling = pol_mechanism_coupling(mechanism, k / 2);
+    if (coupling->joint[k % 2] == joint && pol_coordinate_turns(coupling->coordinate[k % 2]))
+      return 1;
+  }
+  for (int i = network->num_variables; i < network->num_inputs; i++) {
+    const pol_signal *signal = &network->inputs[i];
+    if (signal->kind == POL_SIGNAL_COORDINATE && signal->object == joint &&
+        signal->component == index && network->active[i])
+      return 1;
+  }
+  return 0;
+}
+
 void pol_formulation_joint_coordinate(const pol_formulation *formulation, const pol_point *at,
                                       int joint, int index, double *value, double *rate)
 {

@@ -10,6 +10,9 @@
 pol_status pol_formulation_place_coordinates(pol_formulation *formulation);
 /* A part of pol_dae.remember: brings the angles of all joint coordinates up to date. */
 void pol_formulation_remember(double t, const double *q, double *history, void *user);
+/* Whether the motion depends on the turns that an angle of a joint has made: by a spring, by a
+ * coupling, or by an expression of a force or state. */
+int pol_formulation_needs_turns(const pol_formulation *formulation, int joint, int index);
 
 /* What a force element exerts on the frames of its two bodies, its derivatives and its energy, as
  * in mechanism/force.h; forces.c.  Of the point they read t and history; without a history no turn

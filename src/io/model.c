@@ -22,6 +22,8 @@ static int fill_model(pol_reader *reader, const pol_place *top, pol_model *model
   }
   if (reader->status == POL_OK && reader->errors->count == 0)
     pol_build_mechanism(reader, top, &data, model->mechanism);
+  if (reader->status == POL_OK && reader->errors->count == 0)
+    reader->status = pol_build_shapes(&data, model);
   pol_free_model_data(&data);
   return reader->status == POL_OK && reader->errors->count == 0;
 }
@@ -81,6 +83,7 @@ void pol_model_free(pol_model **model)
 {
   if (!*model) return;
   pol_mechanism_free(&(*model)->mechanism);
+  pol_free_shapes(*model);
   free((*model)->name);
   free((*model)->output_times);
   free((*model)->events);

@@ -17,8 +17,8 @@ static void copy4(const double a[4], double out[4])
   memcpy(out, a, 4 * sizeof *out);
 }
 
-/* The smallest rotation that turns the z axis into a unit vector: (1 + z.a, z x a), normalised. */
-static void rotation_to_axis(const double a[3], double q[4])
+/* (1 + z.a, z x a), normalised. */
+void pol_rotation_to_axis(const double a[3], double q[4])
 {
   /* 1 + a_z without cancellation; straight down, any half turn about a horizontal axis does */
   const double across = a[0] * a[0] + a[1] * a[1];
@@ -52,7 +52,7 @@ static void joint_rotation(const pol_model_data *data, const pol_model_joint *jo
   static const double identity[4] = {1.0, 0.0, 0.0, 0.0};
   const pol_model_body *bodies = data->bodies.items;
   if (joint->given == POL_AXES_ONE)
-    rotation_to_axis(joint->axis, q);
+    pol_rotation_to_axis(joint->axis, q);
   else if (joint->given == POL_AXES_TWO)
     rotation_to_axes(joint->axes, q);
   else

@@ -10,6 +10,7 @@
  *   model_joint_spring.c  the coordinate of a spring on a joint
  *   model_expressions.c   variables, states, and expressions in place of numbers
  *   model_events.c    events
+ *   model_shapes.c    the table of shapes, and their way to the model
  *   model_build.c     structs to mechanism
  *   model.c           the public functions
  */
@@ -38,8 +39,21 @@ typedef struct pol_model_body {
   double angular_velocity[3];        /* body axes */
   double angular_velocity_global[3]; /* used if given_global */
   int given_velocity, given_body, given_global;
-  unsigned keep; /* POL_KEEP_... bits */
+  unsigned keep;   /* POL_KEEP_... bits */
+  pol_list shapes; /* pol_model_shape */
 } pol_model_body;
+
+typedef struct pol_model_shape {
+  int type; /* pol_shape_type */
+  double size[3];
+  double radius, length;
+  double axis[3];
+  const char *file;
+  double scale;
+  double position[3];
+  double rotation[4];
+  int color;
+} pol_model_shape;
 
 typedef struct pol_model_marker {
   const char *name;
@@ -172,6 +186,7 @@ typedef struct pol_model_data {
   pol_list variables; /* pol_variable */
   pol_list states;    /* pol_state_variable */
   pol_list events;    /* pol_model_event */
+  pol_list shapes;    /* pol_model_shape, of the ground */
   pol_model_simulation simulation;
 } pol_model_data;
 
@@ -233,6 +248,16 @@ pol_status pol_add_model_coupling(pol_mechanism *mechanism, const pol_model_coup
 extern const pol_kind pol_event_kind;
 void pol_check_event(pol_reader *reader, const pol_place *event, const pol_mechanism *mechanism);
 pol_status pol_copy_events(const pol_model_data *data, pol_model *model);
+
+/* The table of a shape. */
+extern const pol_kind pol_shape_kind;
+/* Copies the shapes of sound data to the model; pol_free_shapes also frees what a failure leaves.
+ */
+pol_status pol_build_shapes(const pol_model_data *data, pol_model *model);
+void pol_free_shapes(pol_model *model);
+
+/* The smallest rotation that turns the z axis into a unit vector, a unit quaternion. */
+void pol_rotation_to_axis(const double axis[3], double q[4]);
 
 /* Adds the gravity, bodies, markers, joints, forces, drives and couplings of sound data to an empty
  * mechanism. What it refuses is reported. */

@@ -19,6 +19,8 @@ static const char vector_rule[] = "must be a list of 3 numbers";
 static const char inertia_rule[] = "must be 3 principal moments or a symmetric 3x3 matrix";
 static const char name_rule[] = "must be a name of letters, digits, _, - and spaces between them";
 
+static const char shapes_rule[] = "must be a list of shapes";
+
 static const pol_range positive = {0.0, HUGE_VAL, 1};
 static const pol_range not_negative = {0.0, HUGE_VAL, 0};
 static const pol_range zero_to_one = {0.0, 1.0, 0};
@@ -79,6 +81,8 @@ static const pol_field body_fields[] = {
     {"angular_velocity_global", pol_read_vector, offsetof(pol_model_body, angular_velocity_global),
      POL_OPTIONAL, vector_rule, NULL},
     {"keep", pol_read_keep, offsetof(pol_model_body, keep), POL_OPTIONAL, "", NULL},
+    {"shapes", pol_read_list, offsetof(pol_model_body, shapes), POL_OPTIONAL, shapes_rule,
+     &pol_shape_kind},
     {.key = NULL},
 };
 
@@ -989,6 +993,8 @@ static const pol_field model_fields[] = {
      "must be a list of states", &pol_state_kind},
     {"events", pol_read_list, offsetof(pol_model_data, events), POL_OPTIONAL,
      "must be a list of events", &pol_event_kind},
+    {"shapes", pol_read_list, offsetof(pol_model_data, shapes), POL_OPTIONAL, shapes_rule,
+     &pol_shape_kind},
     {"simulation", pol_read_object, offsetof(pol_model_data, simulation), POL_REQUIRED,
      "must be an object with at least \"step\" or \"rtol\", and \"end\"", &simulation_kind},
     {.key = NULL},
@@ -1012,6 +1018,9 @@ void pol_read_model_data(pol_reader *reader, const pol_place *top, pol_model_dat
 
 void pol_free_model_data(pol_model_data *data)
 {
+  pol_model_body *bodies = data->bodies.items;
+  for (size_t i = 0; i < data->bodies.count; i++) free(bodies[i].shapes.items);
+  free(data->shapes.items);
   free(data->bodies.items);
   free(data->markers.items);
   free(data->joints.items);

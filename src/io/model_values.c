@@ -1,9 +1,7 @@
 /* The readers of rotations, which can be written in four ways, and of inertias.
  *
  * The principal moments J1 <= J2 <= J3 of a rigid body satisfy J1 + J2 >= J3, since J1 + J2 - J3 is
- * twice an integral of a square over the mass.  Those of a full matrix come from the cyclic Jacobi
- * method (Jacobi 1846; Golub/Van Loan, Matrix Computations, 8.5), which is accurate for equal
- * moments too. */
+ * twice an integral of a square over the mass. */
 #include "io/model_parts.h"
 
 #include <math.h>
@@ -12,6 +10,7 @@
 #include <polhode/lie.h>
 
 #include "lie/small.h"
+#include "mechanism/inertia.h"
 
 static const double unit_tolerance = 1e-6;     /* of quaternions and rotation matrices */
 static const double symmetry_tolerance = 1e-9; /* of inertias, relative */
@@ -173,40 +172,14 @@ void pol_read_keep(pol_reader *reader, const pol_place *place, const pol_field *
 
 /* --- inertia ---------------------------------------------------------------------------------- */
 
-/* Makes A[p][q] zero by a rotation: A <- G^T A G. */
-static void rotate_away(double A[9], int p, int q)
-{
-  const double apq = A[3 * p + q];
-  if (apq == 0.0) return;
-  /* tan of the smaller of the two angles */
-  const double theta = (A[4 * q] - A[4 * p]) / (2.0 * apq);
-  const double t = copysign(1.0, theta) / (fabs(theta) + hypot(theta, 1.0));
-  const double c = 1.0 / sqrt(1.0 + t * t);
-  const double s = t * c;
-  const int r = 3 - p - q;
-  const double arp = A[3 * r + p];
-  const double arq = A[3 * r + q];
-  A[4 * p] -= t * apq;
-  A[4 * q] += t * apq;
-  A[3 * p + q] = A[3 * q + p] = 0.0;
-  A[3 * r + p] = A[3 * p + r] = c * arp - s * arq;
-  A[3 * r + q] = A[3 * q + r] = s * arp + c * arq;
-}
-
 /* The principal moments of a symmetric matrix, smallest first. */
 static void principal_moments(const double J[9], double moments[3])
 {
-  enum { SWEEPS = 12 }; /* it converges quadratically: 4 or 5 are enough */
-  double A[9];
-  memcpy(A, J, sizeof A);
-  for (int sweep = 0; sweep < SWEEPS; sweep++) {
-    rotate_away(A, 0, 1);
-    rotate_away(A, 0, 2);
-    rotate_away(A, 1, 2);
-  }
-  moments[0] = fmin(A[0], fmin(A[4], A[8]));
-  moments[2] = fmax(A[0], fmax(A[4], A[8]));
-  moments[1] = fmax(fmin(A[0], A[4]), fmin(fmax(A[0], A[4]), A[8]));
+  double m[3], axes[9];
+  pol_principal_axes(J, m, axes);
+  moments[0] = fmin(m[0], fmin(m[1], m[2]));
+  moments[2] = fmax(m[0], fmax(m[1], m[2]));
+  moments[1] = fmax(fmin(m[0], m[1]), fmin(fmax(m[0], m[1]), m[2]));
 }
 
 static void check_moments(pol_reader *reader, const pol_place *place, const double J[9])

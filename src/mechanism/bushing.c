@@ -94,19 +94,27 @@ static int has_turning_spring(const pol_force *force)
   return 0;
 }
 
+/* The angular velocity of the second marker against the first, in axes of the first. */
+static void set_spin(const pol_bushing_kernel *kernel, const pol_frame *first,
+                     const pol_frame *second, twist *turn, double omega[3])
+{
+  double relative[3];
+  pol_m3_apply(turn->P, second->w, turn->spin);
+  pol_v3_subtract(turn->spin, first->w, relative);
+  pol_m3_apply_transposed(kernel->A1, relative, omega);
+}
+
 static pol_status set_torque(const pol_bushing_kernel *kernel, const pol_frame *first,
                              const pol_frame *second, twist *turn)
 {
   const pol_force *force = kernel->force;
-  double relative[3], omega[3];
+  double omega[3];
   set_rotation(kernel, first, second, turn);
   if (has_turning_spring(force) && pol_v3_dot(turn->rho, turn->rho) > largest_angle * largest_angle)
     return POL_RETRY;
   pol_so3_tangent_inverse(turn->rho, turn->inner);
   pol_m3_apply(turn->inner, turn->m, turn->tau);
-  pol_m3_apply(turn->P, second->w, turn->spin);
-  pol_v3_subtract(turn->spin, first->w, relative);
-  pol_m3_apply_transposed(kernel->A1, relative, omega);
+  set_spin(kernel, first, second, turn, omega);
   for (int i = 0; i < 3; i++) turn->tau[i] += force->rotational_damping[i] * omega[i];
   pol_m3_apply(kernel->A1, turn->tau, turn->global);
   return POL_OK;
@@ -126,6 +134,16 @@ pol_status pol_bushing_wrenches(const pol_bushing_kernel *kernel, const pol_fram
   pol_v3_add(wrench[0], turn.global, wrench[0]);
   pol_v3_subtract(wrench[1], torque, wrench[1]);
   return POL_OK;
+}
+
+int pol_bushing_rotation(const pol_bushing_kernel *kernel, const pol_frame *first,
+                         const pol_frame *second, double rho[3], double omega[3])
+{
+  twist turn;
+  set_rotation(kernel, first, second, &turn);
+  set_spin(kernel, first, second, &turn, omega);
+  pol_v3_copy(turn.rho, rho);
+  return has_turning_spring(kernel->force);
 }
 
 double pol_bushing_potential(const pol_bushing_kernel *kernel, const pol_frame *first,

@@ -36,4 +36,9 @@ pol_status pol_bushing_derivatives(const pol_bushing_kernel *kernel, const pol_f
 double pol_bushing_potential(const pol_bushing_kernel *kernel, const pol_frame *first,
                              const pol_frame *second);
 
+/* rho and omega, in axes of the first marker.  1 if a spring or preload acts on rho, so that it
+ * must not jump. */
+int pol_bushing_rotation(const pol_bushing_kernel *kernel, const pol_frame *first,
+                         const pol_frame *second, double rho[3], double omega[3]);
+
 #endif

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "check.h"
 #include "heavy_top.h"
 #include "lie/small.h"
 
@@ -202,6 +203,50 @@ static void multipliers_have_the_unit_of_their_row(void **state)
   pol_mechanism_free(&mechanism);
 }
 
+/* A ball that rolls down a slope has one holonomic row and two others, whose multipliers stand far
+ * behind it in lambda: the normal force 19.32 N and the friction m g_x / (1 + m r^2 / J), 1 N,
+ * each with a minus sign.  What follows them in the row has its own place still. */
+static void rolling_has_all_its_multipliers(void **state)
+{
+  (void)state;
+  static const double expected_values[] = {-19.32, 1.0, 0.0};
+  pol_body ball = {.name = "ball",
+                   .mass = 2.0,
+                   .inertia = {0.008, 0, 0, 0, 0.008, 0, 0, 0, 0.008},
+                   .position = {0, 0, 0.1},
+                   .rotation = {1, 0, 0, 0}};
+  const double gravity[3] = {1.75, 0.0, -9.66}, origin[3] = {0.0, 0.0, 0.0};
+  const double upright[4] = {1.0, 0.0, 0.0, 0.0};
+  pol_joint joint = {.name = "contact", .type = POL_ROLLING_SPHERE, .radius = 0.1};
+  pol_settings settings = pol_settings_default();
+  pol_mechanism *mechanism;
+  pol_simulation *simulation;
+  pol_record *record;
+  assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
+  pol_mechanism_set_gravity(mechanism, gravity);
+  assert_int_equal(pol_mechanism_add_body(mechanism, &ball, NULL), POL_OK);
+  pol_mechanism_add_marker_at(mechanism, "", POL_GROUND, origin, upright, &joint.marker[0]);
+  pol_mechanism_add_marker_at(mechanism, "", 0, ball.position, upright, &joint.marker[1]);
+  assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
+  assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
+  assert_int_equal(pol_record_create(&record, simulation), POL_OK);
+  assert_int_equal(pol_record_count(record), 17 + 12 + 3 + NUM_TOTALS);
+  double row[17 + 12 + 3 + NUM_TOTALS];
+  for (int n = 0; n < 10; n++) assert_int_equal(pol_simulation_step(simulation), POL_OK);
+  pol_record_row(record, row);
+  for (int i = 0; i < 3; i++) {
+    assert_memory_equal(pol_record_channel(record, 29 + i)->name, "contact.multiplier.", 19);
+    assert_near(&row[29 + i], &expected_values[i], 1, 1e-8);
+  }
+  const pol_summary *summary = pol_simulation_summary(simulation);
+  assert_string_equal(pol_record_channel(record, 32)->name, "energy.kinetic");
+  assert_true(row[32] == summary->energy.kinetic);
+  assert_true(row[17 + 12 + 3 + NUM_TOTALS - 1] == summary->acceleration_residual);
+  pol_record_free(&record);
+  pol_simulation_free(&simulation);
+  pol_mechanism_free(&mechanism);
+}
+
 /* A support and drag are recorded, a constant force is not.  The body is at rest 0.5 m beside the
  * support's anchor, or moves. */
 static void forces_that_vary_are_recorded(void **state)
@@ -249,6 +294,7 @@ int main(void)
       cmocka_unit_test(channels_have_names_and_units),
       cmocka_unit_test(rows_hold_the_state),
       cmocka_unit_test(multipliers_have_the_unit_of_their_row),
+      cmocka_unit_test(rolling_has_all_its_multipliers),
       cmocka_unit_test(forces_that_vary_are_recorded),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

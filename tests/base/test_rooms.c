@@ -36,8 +36,10 @@ static const room rooms[] = {
     {"io", " model.h result.h ", " base lie linalg dae mechanism formulation integrators analysis ",
      " jansson.h hdf5.h zlib.h pthread.h fcntl.h unistd.h ", " "},
     {"plot", " plot.h ", " base ", " cairo.h ", " "},
+    {"viewer", " view.h ", " base lie linalg dae mechanism formulation integrators analysis io ",
+     " jansson.h ", " "},
     {"cli", " polhode.h ",
-     " base lie linalg dae mechanism formulation integrators analysis io plot ",
+     " base lie linalg dae mechanism formulation integrators analysis io plot viewer ",
      " jansson.h unistd.h sys/ioctl.h sys/stat.h ", " "},
 };
 enum { NUM_ROOMS = sizeof rooms / sizeof rooms[0] };

@@ -180,7 +180,7 @@ static void test_rules(void **state)
   b.dae.remember = NULL;
   assert_int_equal(pol_dae_validate(&b.dae, message, sizeof message), POL_BAD_ARGUMENT);
   assert_non_null(strstr(message, "remember"));
-  bead_init(&b);
+  b.dae.remember = bead_remember;
   b.dae.num_holonomic = 2;
   assert_int_equal(pol_dae_validate(&b.dae, message, sizeof message), POL_BAD_ARGUMENT);
   assert_non_null(strstr(message, "feedback"));

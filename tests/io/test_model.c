@@ -624,6 +624,38 @@ static void joints_can_be_between_markers(void **state)
   pol_model_free(&model);
 }
 
+/* Shapes of the ground come first, then those of the bodies; an axis turns z into it. */
+static void shapes_arrive(void **state)
+{
+  (void)state;
+  pol_model *model = read_pair(
+      ", \"shapes\": [{\"type\": \"cone\", \"radius\": 1, \"length\": 3, \"axis\": [4, 0, 0],"
+      "\"position\": [7, 8, 9], \"color\": \"#0a0b0C\"},"
+      "{\"type\": \"mesh\", \"file\": \"a/b.stl\", \"scale\": 0.001}]",
+      "\"shapes\": [{\"type\": \"box\", \"size\": [1, 2, 3],"
+      "\"rotation\": {\"quaternion\": [0, 0, 1, 0]}}], ");
+  assert_int_equal(model->num_shapes, 3);
+  const pol_shape *box = &model->shapes[0], *cone = box + 1, *mesh = box + 2;
+  assert_int_equal(box->type, POL_BOX);
+  assert_int_equal(box->body, POL_GROUND);
+  assert_vector(box->size, 1.0, 2.0, 3.0, 0.0);
+  assert_int_equal(box->color, POL_NO_COLOR);
+  assert_vector(box->rotation + 1, 0.0, 1.0, 0.0, 0.0);
+
+  double R[9];
+  pol_quat_to_matrix(cone->rotation, R);
+  assert_int_equal(cone->body, 0);
+  assert_int_equal(cone->color, 0x0a0b0c);
+  assert_true(cone->radius == 1.0 && cone->length == 3.0);
+  assert_vector(cone->position, 7.0, 8.0, 9.0, 0.0);
+  assert_vector((double[3]){R[2], R[5], R[8]}, 1.0, 0.0, 0.0, 1e-15);
+
+  assert_int_equal(mesh->type, POL_MESH);
+  assert_string_equal(mesh->file, "a/b.stl");
+  assert_true(mesh->scale == 0.001 && mesh->rotation[0] == 1.0);
+  pol_model_free(&model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -646,6 +678,7 @@ int main(void)
       cmocka_unit_test(the_axis_of_a_joint_is_z_of_its_markers),
       cmocka_unit_test(a_universal_joint_turns_about_x_and_y),
       cmocka_unit_test(joints_can_be_between_markers),
+      cmocka_unit_test(shapes_arrive),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,6 +110,17 @@ static void couplings_and_locks(void **state)
   assert_true(alloc_exhaust(read_input, &keys) > 100);
 }
 
+static void shapes(void **state)
+{
+  (void)state;
+  input in = {.text = "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1],"
+                      "\"shapes\": [{\"type\": \"mesh\", \"file\": \"a.stl\"},"
+                      "{\"type\": \"mesh\", \"file\": \"b.obj\"}]}],"
+                      "\"shapes\": [{\"type\": \"box\", \"size\": [1, 2, 3]}],"
+                      "\"simulation\": {\"step\": 1, \"end\": 1}}"};
+  assert_true(alloc_exhaust(read_input, &in) > 30);
+}
+
 static void drives(void **state)
 {
   (void)state;
@@ -215,6 +226,7 @@ int main(void)
       cmocka_unit_test(a_good_model),
       cmocka_unit_test(joints_and_forces_of_every_form),
       cmocka_unit_test(couplings_and_locks),
+      cmocka_unit_test(shapes),
       cmocka_unit_test(drives),
       cmocka_unit_test(expressions),
       cmocka_unit_test(events),

@@ -99,6 +99,10 @@ static void schema_lists_every_name(void **state)
   assert_int_equal(json_array_size(coordinates), POL_DRIVE_Z + 1);
   for (int i = 0; i <= POL_DRIVE_Z; i++)
     assert_item(coordinates, i, pol_coordinate_name((pol_coordinate)i));
+  json_t *shapes = find(*state, "definitions/shape/properties/type/enum");
+  assert_int_equal(json_array_size(shapes), POL_MESH + 1);
+  for (int i = 0; i <= POL_MESH; i++)
+    assert_item(shapes, i, pol_shape_type_name((pol_shape_type)i));
   json_t *laws = find(*state, "definitions/force/properties/law/enum");
   assert_int_equal(json_array_size(laws), POL_SQUARED_SPRING + 1);
   for (int i = 0; i <= POL_SQUARED_SPRING; i++)
@@ -156,6 +160,7 @@ static void schema_has_no_unknown_keys(void **state)
   assert_known_keys(schema, "properties", "@");
   assert_known_keys(schema, "definitions/body/properties", "{\"bodies\": [@]}");
   assert_known_keys(schema, "definitions/rotation/properties", "{\"bodies\": [{\"rotation\": @}]}");
+  assert_known_keys(schema, "definitions/shape/properties", "{\"bodies\": [{\"shapes\": [@]}]}");
   assert_known_keys(schema, "definitions/marker/properties", "{\"markers\": [@]}");
   assert_known_keys(schema, "definitions/joint/properties", "{\"joints\": [@]}");
   assert_known_keys(schema, "definitions/force/properties", "{\"forces\": [@]}");

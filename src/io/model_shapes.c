@@ -1,0 +1,199 @@
+/* Shapes of bodies in a model file: what they look like in pictures.  Their table, the rules
+ * between their keys, and their way to the model.  The equations of motion do not see them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/model_parts.h"
+
+static const char positive_rule[] = "must be a positive number";
+static const char vector_rule[] = "must be a list of 3 numbers";
+static const char file_rule[] = "must be the name of a file that ends in .stl or .obj";
+static const char color_rule[] = "must be a colour such as \"#0072b2\"";
+
+static const pol_range positive = {0.0, HUGE_VAL, 1};
+
+static const char *const type_names[] = {[POL_BOX] = "box",
+                                         [POL_CYLINDER] = "cylinder",
+                                         [POL_SPHERE] = "sphere",
+                                         [POL_CONE] = "cone",
+                                         [POL_MESH] = "mesh"};
+enum { NUM_TYPES = sizeof type_names / sizeof *type_names };
+
+const char *pol_shape_type_name(pol_shape_type type)
+{
+  return (int)type >= 0 && (int)type < NUM_TYPES ? type_names[type] : NULL;
+}
+
+static const char *type_choice(int number)
+{
+  return pol_shape_type_name((pol_shape_type)number);
+}
+
+static const pol_choices types = {type_choice};
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+/* double[3], all positive */
+static void read_size(pol_reader *reader, const pol_place *place, const pol_field *field,
+                      void *target)
+{
+  static const pol_field edge = {NULL, NULL, 0, POL_REQUIRED, positive_rule, &positive};
+  double *size = target;
+  if (json_array_size(place->value) != 3) { /* 0 for what is no list */
+    pol_report(reader, place, "", "%s", field->rule);
+    return;
+  }
+  for (size_t i = 0; i < 3; i++) {
+    const pol_place item = pol_place_item(place, i);
+    pol_read_number(reader, &item, &edge, &size[i]);
+  }
+}
+
+/* const char *, the name of a mesh file */
+static void read_file(pol_reader *reader, const pol_place *place, const pol_field *field,
+                      void *target)
+{
+  const char *text = json_string_value(place->value);
+  const size_t length = text ? strlen(text) : 0;
+  if (length > 4 &&
+      (strcmp(text + length - 4, ".stl") == 0 || strcmp(text + length - 4, ".obj") == 0))
+    *(const char **)target = text;
+  else
+    pol_report(reader, place, "", "%s", field->rule);
+}
+
+/* int, 0xrrggbb of "#rrggbb" */
+static void read_color(pol_reader *reader, const pol_place *place, const pol_field *field,
+                       void *target)
+{
+  const char *text = json_string_value(place->value);
+  if (text && text[0] == '#' && strlen(text) == 7 &&
+      strspn(text + 1, "0123456789abcdefABCDEF") == 6)
+    *(int *)target = (int)strtol(text + 1, NULL, 16);
+  else
+    pol_report(reader, place, "", "%s", field->rule);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static const pol_field shape_fields[] = {
+    {"type", pol_read_choice, offsetof(pol_model_shape, type), POL_REQUIRED,
+     "must be a type of shape, such as \"box\"", &types},
+    {"size", read_size, offsetof(pol_model_shape, size), POL_OPTIONAL,
+     "must be a list of 3 positive numbers", NULL},
+    {"radius", pol_read_number, offsetof(pol_model_shape, radius), POL_OPTIONAL, positive_rule,
+     &positive},
+    {"length", pol_read_number, offsetof(pol_model_shape, length), POL_OPTIONAL, positive_rule,
+     &positive},
+    {"axis", pol_read_direction, offsetof(pol_model_shape, axis), POL_OPTIONAL, "", NULL},
+    {"file", read_file, offsetof(pol_model_shape, file), POL_OPTIONAL, file_rule, NULL},
+    {"scale", pol_read_number, offsetof(pol_model_shape, scale), POL_OPTIONAL, positive_rule,
+     &positive},
+    {"position", pol_read_vector, offsetof(pol_model_shape, position), POL_OPTIONAL, vector_rule,
+     NULL},
+    {"rotation", pol_read_rotation, offsetof(pol_model_shape, rotation), POL_OPTIONAL, "", NULL},
+    {"color", read_color, offsetof(pol_model_shape, color), POL_OPTIONAL, color_rule, NULL},
+    {.key = NULL},
+};
+
+/* The keys of some types only: which must be there, which may. */
+static const struct shape_rules {
+  const char *article;
+  const char *required[3], *optional[2];
+} shape_rules[] = {
+    [POL_BOX] = {"a box", {"size"}, {NULL}},
+    [POL_CYLINDER] = {"a cylinder", {"radius", "length"}, {"axis"}},
+    [POL_SPHERE] = {"a sphere", {"radius"}, {NULL}},
+    [POL_CONE] = {"a cone", {"radius", "length"}, {"axis"}},
+    [POL_MESH] = {"a mesh", {"file"}, {"scale"}},
+};
+
+static int is_listed(const char *key, const char *const *list)
+{
+  for (; *list; list++)
+    if (strcmp(key, *list) == 0) return 1;
+  return 0;
+}
+
+static void check_keys(pol_reader *reader, const pol_place *place, const struct shape_rules *rules)
+{
+  static const char *const common[] = {"type", "position", "rotation", "color", NULL};
+  for (const pol_field *field = shape_fields; field->key; field++) {
+    const pol_place key = pol_place_key(place, field->key);
+    if (key.value && !is_listed(field->key, common) && !is_listed(field->key, rules->required) &&
+        !is_listed(field->key, rules->optional))
+      pol_report(reader, &key, "", "must not be given for %s", rules->article);
+  }
+  for (const pol_field *field = shape_fields; field->key; field++)
+    if (is_listed(field->key, rules->required) && !pol_given(place, field->key))
+      pol_report_missing(reader, place, shape_fields, field->key, field->rule);
+}
+
+static void check_shape(pol_reader *reader, const pol_place *place, void *object, int sound)
+{
+  pol_model_shape *shape = object;
+  const pol_place axis = pol_place_key(place, "axis");
+  if (!pol_given(place, "color")) shape->color = POL_NO_COLOR;
+  if (!pol_given(place, "scale")) shape->scale = 1.0;
+  if (pol_given(place, "type") && shape->type >= 0)
+    check_keys(reader, place, &shape_rules[shape->type]);
+  if (axis.value && pol_given(place, "rotation"))
+    pol_report(reader, &axis, "", "must not stand beside \"rotation\"");
+  else if (axis.value && sound)
+    pol_rotation_to_axis(shape->axis, shape->rotation);
+  else if (!pol_given(place, "rotation"))
+    shape->rotation[0] = 1.0;
+}
+
+const pol_kind pol_shape_kind = {
+    .rule = "must be an object that describes a shape",
+    .fields = shape_fields,
+    .size = sizeof(pol_model_shape),
+    .check = check_shape,
+};
+
+/* --- to the model ----------------------------------------------------------------------------- */
+
+/* Copies one list to *next and on. */
+static pol_status copy_shapes(const pol_list *list, int body, pol_shape **next)
+{
+  const pol_model_shape *from = list->items;
+  for (size_t i = 0; i < list->count; i++, from++) {
+    pol_shape *shape = (*next)++;
+    shape->type = (pol_shape_type)from->type;
+    shape->body = body;
+    shape->radius = from->radius;
+    shape->length = from->length;
+    shape->scale = from->scale;
+    shape->color = from->color;
+    memcpy(shape->size, from->size, sizeof shape->size);
+    memcpy(shape->position, from->position, sizeof shape->position);
+    memcpy(shape->rotation, from->rotation, sizeof shape->rotation);
+    if (from->file && !(shape->file = pol_format("%s", from->file))) return POL_NO_MEMORY;
+  }
+  return POL_OK;
+}
+
+pol_status pol_build_shapes(const pol_model_data *data, pol_model *model)
+{
+  const pol_model_body *bodies = data->bodies.items;
+  size_t count = data->shapes.count;
+  for (size_t i = 0; i < data->bodies.count; i++) count += bodies[i].shapes.count;
+  if (count == 0) return POL_OK;
+  model->shapes = calloc(count, sizeof *model->shapes);
+  if (!model->shapes) return POL_NO_MEMORY;
+  model->num_shapes = (int)count;
+
+  pol_shape *next = model->shapes;
+  pol_status status = copy_shapes(&data->shapes, POL_GROUND, &next);
+  for (size_t i = 0; status == POL_OK && i < data->bodies.count; i++)
+    status = copy_shapes(&bodies[i].shapes, (int)i, &next);
+  return status;
+}
+
+void pol_free_shapes(pol_model *model)
+{
+  for (int i = 0; i < model->num_shapes; i++) free(model->shapes[i].file);
+  free(model->shapes);
+}

@@ -1,0 +1,148 @@
+/* Writing the page: the fixed head, the scene, the frames, the meshes, the fixed tail. */
+#include <polhode/view.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/errors.h"
+#include "viewer/frames.h"
+#include "viewer/mesh.h"
+#include "viewer/page.h"
+#include "viewer/scene.h"
+
+/* Numbers in single precision. */
+static pol_status write_floats(FILE *file, const char *id, const float *from, size_t count)
+{
+  unsigned char *bytes = malloc(4 * count + 1);
+  if (bytes == NULL) return POL_NO_MEMORY;
+  for (size_t i = 0; i < count; i++) pol_put_float(bytes + 4 * i, from[i]);
+  pol_page_write_bytes(file, id, bytes, 4 * count);
+  free(bytes);
+  return POL_OK;
+}
+
+/* Times since the first one, which keeps their digits where a run starts late. */
+static pol_status write_times(FILE *file, const pol_frames *frames)
+{
+  float *times = malloc((size_t)frames->count * sizeof *times);
+  if (times == NULL) return POL_NO_MEMORY;
+  for (int i = 0; i < frames->count; i++) times[i] = (float)(frames->times[i] - frames->times[0]);
+  const pol_status status = write_floats(file, "times", times, (size_t)frames->count);
+  free(times);
+  return status;
+}
+
+static pol_status write_frames(FILE *file, const pol_frames *frames)
+{
+  const size_t count = (size_t)frames->count, bodies = (size_t)frames->num_bodies;
+  pol_page_write_bytes(file, "positions", frames->positions, count * bodies * 6);
+  pol_page_write_bytes(file, "rotations", frames->rotations, count * bodies * 8);
+  pol_page_write_bytes(file, "values", frames->values, (size_t)frames->num_channels * count * 2);
+  return write_times(file, frames);
+}
+
+/* A mesh file that is not given from the root is looked for in the folder. */
+static pol_status write_mesh(FILE *file, const char *folder, const pol_shape *shape, int number,
+                             char *message, size_t size)
+{
+  const int plain = folder == NULL || folder[0] == '\0' || shape->file[0] == '/';
+  char *path = plain ? pol_format("%s", shape->file) : pol_format("%s/%s", folder, shape->file);
+  char id[32];
+  pol_mesh mesh = {0};
+  pol_status status = path != NULL ? POL_OK : POL_NO_MEMORY;
+  snprintf(id, sizeof id, "mesh-%d", number);
+  if (status == POL_OK) status = pol_mesh_read(&mesh, path, shape->scale, message, size);
+  if (status == POL_OK) status = write_floats(file, id, mesh.points, 3 * mesh.num_points);
+  pol_mesh_free(&mesh);
+  free(path);
+  return status;
+}
+
+static pol_status write_meshes(FILE *file, const pol_model *model, const char *folder,
+                               char *message, size_t size)
+{
+  pol_status status = POL_OK;
+  int number = 0;
+  for (int i = 0; status == POL_OK && i < model->num_shapes; i++)
+    if (model->shapes[i].type == POL_MESH)
+      status = write_mesh(file, folder, &model->shapes[i], number++, message, size);
+  return status;
+}
+
+static pol_status write_scene(FILE *file, const pol_model *model, const pol_frames *frames,
+                              const pol_result *result)
+{
+  json_t *scene = pol_scene_json(model, frames, result);
+  char *text = scene != NULL ? json_dumps(scene, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+  if (text != NULL) pol_page_write_json(file, "scene", text);
+  free(text);
+  json_decref(scene);
+  return text != NULL ? POL_OK : POL_NO_MEMORY;
+}
+
+/* All of it into an open file. */
+static pol_status write_page(FILE *file, const pol_model *model, pol_result *result,
+                             const pol_frames *frames, const char *folder, char *message,
+                             size_t size)
+{
+  fwrite(pol_page_head, 1, pol_page_head_size, file);
+  pol_status status = write_scene(file, model, frames, result);
+  if (status == POL_OK) status = write_frames(file, frames);
+  if (status == POL_OK) status = write_meshes(file, model, folder, message, size);
+  fwrite(pol_page_tail, 1, pol_page_tail_size, file);
+  return status;
+}
+
+/* Opens, writes and closes; an unfinished page is removed. */
+static pol_status write_file(const char *path, const pol_model *model, pol_result *result,
+                             const pol_frames *frames, const pol_view_options *options, long *bytes,
+                             char *message, size_t size)
+{
+  FILE *file = fopen(path, "wb");
+  if (file == NULL) {
+    snprintf(message, size, "%s", strerror(errno));
+    return POL_IO;
+  }
+  pol_status status = write_page(file, model, result, frames, options->folder, message, size);
+  *bytes = ftell(file);
+  const int broken = ferror(file);
+  if ((fclose(file) != 0 || broken) && status == POL_OK) {
+    snprintf(message, size, "%s", strerror(errno));
+    status = POL_IO;
+  }
+  if (status != POL_OK) remove(path);
+  return status;
+}
+
+pol_status pol_view_write(const char *path, const pol_model *model, pol_result *result,
+                          const pol_view_options *options, pol_view_summary *summary, char *message,
+                          size_t size)
+{
+  char unheard[8];
+  pol_frames frames;
+  long bytes = 0;
+  if (message == NULL || size == 0) {
+    message = unheard;
+    size = sizeof unheard;
+  }
+  message[0] = '\0';
+  if (options->max_frames < 0 || options->max_frames == 1) {
+    snprintf(message, size, "an animation has 2 frames or more");
+    return POL_BAD_ARGUMENT;
+  }
+  pol_status status = pol_frames_read(&frames, model, result, options->max_frames, message, size);
+  if (status == POL_OK)
+    status = write_file(path, model, result, &frames, options, &bytes, message, size);
+  if (status == POL_OK && summary != NULL)
+    *summary = (pol_view_summary){.frames = frames.count,
+                                  .channels = frames.num_channels,
+                                  .left_out = frames.left_out,
+                                  .bodies = frames.num_bodies,
+                                  .bytes = bytes};
+  pol_frames_free(&frames);
+  if (status != POL_OK && message[0] == '\0')
+    snprintf(message, size, "%s", pol_status_text(status));
+  return status;
+}

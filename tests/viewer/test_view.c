@@ -1,0 +1,251 @@
+/* What a page holds: frames, numbers of 16 bits, meshes, texts that cannot break out.  How the page
+ * behaves in a browser is in test_page.py. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <polhode/view.h>
+
+#include "io/file.h"
+#include "viewer/frames.h"
+#include "viewer/mesh.h"
+
+static const char model_text[] = "{\"name\": \"</script><!-- <script>\", \"bodies\": ["
+                                 "{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1]},"
+                                 "{\"name\": \"p\", \"type\": \"point\", \"mass\": 1}],"
+                                 "\"simulation\": {\"step\": 1, \"end\": 1}}";
+
+static const char head[] = "t,a.position.x,a.position.y,a.position.z,a.quaternion.w,a.quaternion.x,"
+                           "a.quaternion.y,a.quaternion.z,p.position.x,p.position.y,p.position.z,"
+                           "energy.total\n";
+
+static void write_text(const char *path, const char *text, size_t size)
+{
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  assert_int_equal(fwrite(text, 1, size, file), size);
+  assert_int_equal(fclose(file), 0);
+}
+
+/* A result of `rows` rows at times t^2 / 100: x of a is the row, the energy constant but for one
+ * that is no number. */
+static void write_result(const char *path, int rows)
+{
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  fputs(head, file);
+  for (int i = 0; i < rows; i++)
+    fprintf(file, "%g,%d,-2,3,0.6,0,0.8,0,0,%g,0,%s\n", i * i / 100.0, i, 0.5 * i,
+            i == 2 ? "nan" : "7.25");
+  assert_int_equal(fclose(file), 0);
+}
+
+static pol_model *read_model(void)
+{
+  pol_errors errors = {0, NULL};
+  pol_model *model = NULL;
+  assert_int_equal(pol_model_read_text(&model, model_text, 0, NULL, &errors), POL_OK);
+  return model;
+}
+
+static pol_result *open_result(const char *path)
+{
+  char message[256] = "";
+  pol_result *result = NULL;
+  if (pol_result_open(&result, path, message, sizeof message) != POL_OK) fail_msg("%s", message);
+  return result;
+}
+
+static unsigned number_at(const unsigned char *bytes, size_t index)
+{
+  return bytes[2 * index] | (unsigned)bytes[2 * index + 1] << 8;
+}
+
+static void numbers_have_sixteen_bits(void **state)
+{
+  (void)state;
+  char message[256] = "";
+  pol_frames frames;
+  write_result("numbers.csv", 11);
+  pol_model *model = read_model();
+  pol_result *result = open_result("numbers.csv");
+  assert_int_equal(pol_frames_read(&frames, model, result, 0, message, sizeof message), POL_OK);
+  assert_int_equal(frames.count, 11);
+  for (int i = 0; i < 11; i++) {
+    const size_t a = (size_t)(6 * i), q = (size_t)(8 * i);
+    /* x goes from 0 to 10, y stays at its low end */
+    assert_int_equal(number_at(frames.positions, a), lround(65534.0 * i / 10.0));
+    assert_int_equal(number_at(frames.positions, a + 1), 0);
+    assert_int_equal(number_at(frames.positions, a + 4), lround(65534.0 * i / 10.0));
+    assert_int_equal(number_at(frames.rotations, q), 32768 + lround(0.6 * 32767.0));
+    assert_int_equal(number_at(frames.rotations, q + 2), 32768 + lround(0.8 * 32767.0));
+    assert_int_equal(number_at(frames.rotations, q + 4), 65535); /* w = 1 of the point mass */
+    assert_int_equal(number_at(frames.rotations, q + 5), 32768);
+    assert_int_equal(number_at(frames.values, (size_t)i), i == 2 ? 65535 : 0);
+  }
+  assert_true(frames.ranges[0].low == 0.0 && frames.ranges[0].high == 10.0);
+  assert_true(frames.ranges[1].low == -2.0 && frames.ranges[4].high == 5.0);
+  assert_int_equal(frames.num_channels, 1);
+  assert_true(frames.channel_ranges[0].low == 7.25 && frames.channel_ranges[0].high == 7.25);
+  pol_frames_free(&frames);
+  pol_result_close(&result);
+  pol_model_free(&model);
+}
+
+/* Frames are the rows nearest to equal distances in time, first and last included. */
+static void frames_are_chosen_by_time(void **state)
+{
+  (void)state;
+  char message[256] = "";
+  pol_frames frames;
+  write_result("times.csv", 101);
+  pol_model *model = read_model();
+  pol_result *result = open_result("times.csv");
+  assert_int_equal(pol_frames_read(&frames, model, result, 5, message, sizeof message), POL_OK);
+  static const long rows[] = {0, 50, 71, 87, 100}; /* 100 sqrt(k / 4) */
+  assert_int_equal(frames.count, 5);
+  for (int i = 0; i < 5; i++) {
+    assert_int_equal(frames.rows[i], rows[i]);
+    assert_true(fabs(frames.times[i] - (double)(rows[i] * rows[i]) / 100.0) < 1e-12);
+  }
+  pol_frames_free(&frames);
+  pol_result_close(&result);
+  pol_model_free(&model);
+}
+
+static void pages_hold_everything_and_no_text_breaks_out(void **state)
+{
+  (void)state;
+  char message[256] = "", *page = NULL;
+  size_t size = 0;
+  pol_view_summary summary;
+  const pol_view_options options = {0};
+  write_result("page.csv", 11);
+  pol_model *model = read_model();
+  pol_result *result = open_result("page.csv");
+  assert_int_equal(
+      pol_view_write("page.html", model, result, &options, &summary, message, sizeof message),
+      POL_OK);
+  assert_int_equal(pol_read_file("page.html", &page, &size), POL_OK);
+  assert_int_equal(summary.bytes, size);
+  assert_int_equal(summary.frames, 11);
+  assert_int_equal(summary.bodies, 2);
+  assert_non_null(strstr(page, "\\u003c/script>\\u003c!-- \\u003cscript>"));
+  static const char *const ids[] = {"scene", "positions", "rotations", "values", "times", "viewer"};
+  const char *at = page;
+  for (int i = 0; i < 6; i++) {
+    char text[32];
+    snprintf(text, sizeof text, "id=\"%s\">", ids[i]);
+    at = strstr(at, text);
+    assert_non_null(at);
+  }
+  free(page);
+
+  assert_int_equal(pol_view_write("none/page.html", model, result, &options, NULL, NULL, 0),
+                   POL_IO);
+  const pol_view_options one = {.max_frames = 1};
+  assert_int_equal(pol_view_write("one.html", model, result, &one, NULL, message, sizeof message),
+                   POL_BAD_ARGUMENT);
+  pol_result_close(&result);
+  pol_model_free(&model);
+}
+
+static void results_of_other_models_are_refused(void **state)
+{
+  (void)state;
+  static const char *const texts[] = {"t,b.position.x\n0,1\n", "time\n1\n",
+                                      "t,a.position.x,a.position.y\n"};
+  static const char *const words[] = {"a.position.x", "\"t\"", "rows"};
+  const pol_view_options options = {0};
+  pol_model *model = read_model();
+  for (int i = 0; i < 3; i++) {
+    char message[256] = "";
+    write_text("other.csv", texts[i], strlen(texts[i]));
+    pol_result *result = open_result("other.csv");
+    assert_int_equal(
+        pol_view_write("other.html", model, result, &options, NULL, message, sizeof message),
+        POL_BAD_ARGUMENT);
+    assert_non_null(strstr(message, words[i]));
+    pol_result_close(&result);
+  }
+  pol_model_free(&model);
+}
+
+/* --- meshes ----------------------------------------------------------------------------------- */
+
+static void assert_mesh(const char *path, size_t points, const float *expected)
+{
+  char message[256] = "";
+  pol_mesh mesh;
+  assert_int_equal(pol_mesh_read(&mesh, path, 2.0, message, sizeof message), POL_OK);
+  assert_int_equal(mesh.num_points, points);
+  for (size_t i = 0; i < 3 * points; i++) assert_true(mesh.points[i] == 2.0f * expected[i]);
+  pol_mesh_free(&mesh);
+}
+
+static void meshes_of_all_kinds(void **state)
+{
+  (void)state;
+  static const float triangle[] = {0.0f, 0.0f, 0.0f, 1.0f, 0.0f, 0.0f, 0.0f, 1.5f, -2.0f};
+  static const char text[] = "solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\n"
+                             "vertex 1 0 0\n vertex 0 1.5 -2e0\nendloop\nendfacet\nendsolid\n";
+  write_text("text.stl", text, sizeof text - 1);
+  assert_mesh("text.stl", 3, triangle);
+
+  char binary[84 + 50] = "solid, but binary";
+  binary[80] = 1;
+  memcpy(binary + 84 + 12, triangle, sizeof triangle); /* little-endian, as this machine is */
+  write_text("binary.stl", binary, sizeof binary);
+  assert_mesh("binary.stl", 3, triangle);
+
+  /* a square of two triangles, with texture numbers, from the end, and a carriage return */
+  static const char square[] = "# square\nv 0 0 0\nv 1 0 0\nv 1 1 0\r\nv 0 1 0\nvt 0 0\n"
+                               "f 1/1 2/1 3//1 -1\r\n";
+  static const float two[] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0};
+  write_text("square.obj", square, sizeof square - 1);
+  assert_mesh("square.obj", 6, two);
+}
+
+static void wrong_meshes_are_refused(void **state)
+{
+  (void)state;
+  static const char *const texts[] = {"", "vertex 1 2 x\n", "vertex 1 2 3\n", "vertex 1 1 nan"};
+  static const char *const objects[] = {"v 1 2\n", "f 1 2 3\n", "v 0 0 0\nf 1 1 0\n",
+                                        "v 0 0 0\nf 1 x 1\n", "v 1 1 1\n"};
+  char message[256];
+  pol_mesh mesh;
+  for (int i = 0; i < 4; i++) {
+    write_text("wrong.stl", texts[i], strlen(texts[i]));
+    assert_int_equal(pol_mesh_read(&mesh, "wrong.stl", 1.0, message, sizeof message),
+                     POL_BAD_ARGUMENT);
+    pol_mesh_free(&mesh);
+  }
+  for (int i = 0; i < 5; i++) {
+    write_text("wrong.obj", objects[i], strlen(objects[i]));
+    assert_int_equal(pol_mesh_read(&mesh, "wrong.obj", 1.0, message, sizeof message),
+                     POL_BAD_ARGUMENT);
+    pol_mesh_free(&mesh);
+  }
+  assert_int_equal(pol_mesh_read(&mesh, "no.stl", 1.0, message, sizeof message), POL_IO);
+  pol_mesh_free(&mesh);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(numbers_have_sixteen_bits),
+      cmocka_unit_test(frames_are_chosen_by_time),
+      cmocka_unit_test(pages_hold_everything_and_no_text_breaks_out),
+      cmocka_unit_test(results_of_other_models_are_refused),
+      cmocka_unit_test(meshes_of_all_kinds),
+      cmocka_unit_test(wrong_meshes_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

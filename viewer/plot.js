@@ -1,0 +1,227 @@
+// The plot beside the view: chosen channels over time, one panel for each unit, a cursor at the time
+// of the view.
+
+const plotColors = ['--s1', '--s2', '--s3', '--s4', '--s5', '--s6'];
+
+/** A number for people: four digits, no more zeros than needed. */
+function formatNumber(x, digits = 4) {
+  if (!isFinite(x)) return '-';
+  const size = Math.abs(x);
+  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return x.toExponential(Math.max(digits - 2, 0)).replace('e+', 'e');
+  return String(Number(x.toPrecision(digits)));
+}
+
+/** Ticks at 1, 2 or 5 times a power of ten: about `count` of them in [low, high]. */
+function ticks(low, high, count) {
+  const step = niceNumber((high - low) / count);
+  const list = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++) list.push(Math.abs(i * step) < 1e-12 * step ? 0 : i * step);
+  return { list, step };
+}
+
+class Plot {
+  constructor(canvas, legend, onSeek) {
+    Object.assign(this, { canvas, legend, onSeek, series: [], time: 0, background: document.createElement('canvas') });
+    this.context = canvas.getContext('2d');
+    const seek = (event) => onSeek(this.timeAt(event.offsetX));
+    canvas.addEventListener('pointerdown', (event) => { canvas.setPointerCapture(event.pointerId); this.dragging = true; seek(event); });
+    canvas.addEventListener('pointermove', (event) => { if (this.dragging) seek(event); });
+    for (const name of ['pointerup', 'pointercancel']) canvas.addEventListener(name, () => { this.dragging = false; });
+  }
+
+  has(name) { return this.series.some((one) => one.name === name); }
+
+  /** Adds channels by name; a colour that is free is taken. */
+  add(names) {
+    for (const name of names) {
+      const channel = channels.get(name);
+      if (!channel || this.has(name)) continue;
+      const used = this.series.map((one) => one.color);
+      const color = plotColors.find((one) => !used.includes(one)) || plotColors[this.series.length % plotColors.length];
+      const data = new Float64Array(numFrames);
+      for (let i = 0; i < numFrames; i++) data[i] = channel.at(i);
+      this.series.push({ name, channel, color, data });
+    }
+    this.refresh();
+  }
+
+  remove(name) {
+    this.series = this.series.filter((one) => one.name !== name);
+    this.refresh();
+  }
+
+  clear() { this.series = []; this.refresh(); }
+
+  refresh() {
+    this.writeLegend();
+    this.drawBackground();
+    this.draw(this.time);
+  }
+
+  writeLegend() {
+    this.legend.textContent = '';
+    for (const one of this.series) {
+      const item = document.createElement('li');
+      const swatch = document.createElement('span'), name = document.createElement('span');
+      const button = document.createElement('button');
+      one.output = document.createElement('span');
+      swatch.className = 'swatch';
+      swatch.style.borderColor = `var(${one.color})`;
+      name.className = 'name';
+      name.textContent = name.title = one.name;
+      one.output.className = 'value';
+      button.type = 'button';
+      button.textContent = '\u00d7';
+      button.setAttribute('aria-label', `Remove ${one.name} from the plot`);
+      button.addEventListener('click', () => this.remove(one.name));
+      item.append(swatch, name, one.output, button);
+      this.legend.append(item);
+    }
+  }
+
+  timeAt(x) {
+    const part = (x - this.left) / (this.right - this.left);
+    return Math.min(Math.max(part, 0), 1) * duration;
+  }
+
+  xOf(time) { return this.left + (duration > 0 ? time / duration : 0) * (this.right - this.left); }
+
+  resize() {
+    const ratio = window.devicePixelRatio || 1;
+    const width = Math.round(this.canvas.clientWidth * ratio), height = Math.round(this.canvas.clientHeight * ratio);
+    if (!width || !height || (this.canvas.width === width && this.canvas.height === height)) return;
+    for (const one of [this.canvas, this.background]) Object.assign(one, { width, height });
+    this.drawBackground();
+    this.draw(this.time);
+  }
+
+  /** Everything but the cursor. */
+  drawBackground() {
+    const ratio = window.devicePixelRatio || 1;
+    const c = this.background.getContext('2d');
+    const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
+    c.setTransform(ratio, 0, 0, ratio, 0, 0);
+    c.clearRect(0, 0, width, height);
+    c.font = '11px system-ui, sans-serif';
+    Object.assign(this, { left: 52, right: width - 8, top: 8, bottom: height - 32 });
+    const units = [...new Set(this.series.map((one) => one.channel.unit))];
+    if (!units.length) {
+      c.fillStyle = cssColor('--soft');
+      c.textAlign = 'center';
+      c.fillText('Choose a quantity above', width / 2, height / 2);
+    }
+    const gap = 14, panel = (this.bottom - this.top - gap * (units.length - 1)) / Math.max(units.length, 1);
+    units.forEach((unit, i) => {
+      const top = this.top + i * (panel + gap);
+      this.drawPanel(c, unit, top, top + panel);
+    });
+    if (units.length) this.drawTimeAxis(c);
+  }
+
+  drawTimeAxis(c) {
+    const { list } = ticks(0, duration || 1, Math.max(Math.floor((this.right - this.left) / 60), 2));
+    c.fillStyle = cssColor('--soft');
+    c.textAlign = 'center';
+    c.textBaseline = 'top';
+    for (const t of list) if (t <= duration * (1 + 1e-6)) c.fillText(formatNumber(t), this.xOf(t), this.bottom + 5);
+    c.textAlign = 'right';
+    c.fillText('time in s', this.right, this.bottom + 18);
+  }
+
+  drawPanel(c, unit, top, bottom) {
+    const shown = this.series.filter((one) => one.channel.unit === unit);
+    let low = Infinity, high = -Infinity;
+    for (const one of shown) for (const y of one.data) if (isFinite(y)) { low = Math.min(low, y); high = Math.max(high, y); }
+    if (!(low <= high)) { low = 0; high = 1; }
+    for (const one of shown) one.largest = Math.max(Math.abs(low), Math.abs(high));
+    const margin = 0.05 * (high - low) || Math.max(Math.abs(high) * 1e-3, 1e-12);
+    low -= margin; high += margin;
+    const yOf = (y) => bottom - ((y - low) / (high - low)) * (bottom - top);
+    this.drawGrid(c, unit, low, high, top, bottom, yOf);
+    c.save();
+    c.beginPath();
+    c.rect(this.left, top, this.right - this.left, bottom - top);
+    c.clip();
+    for (const one of shown) this.drawCurve(c, one, yOf);
+    c.restore();
+  }
+
+  drawGrid(c, unit, low, high, top, bottom, yOf) {
+    const { list, step } = ticks(low, high, Math.max(Math.floor((bottom - top) / 36), 2));
+    // enough digits that neighbours differ
+    const digits = Math.min(Math.max(Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high)) / step)) + 1, 2), 9);
+    c.strokeStyle = cssColor('--line');
+    c.fillStyle = cssColor('--soft');
+    c.lineWidth = 1;
+    c.textAlign = 'right';
+    c.textBaseline = 'middle';
+    for (const y of list) {
+      const at = Math.round(yOf(y)) + 0.5;
+      c.beginPath();
+      c.moveTo(this.left, at);
+      c.lineTo(this.right, at);
+      c.stroke();
+      c.fillText(formatNumber(y, digits), this.left - 6, at);
+    }
+    c.save();
+    c.translate(8, (top + bottom) / 2);
+    c.rotate(-Math.PI / 2);
+    c.textAlign = 'center';
+    c.fillText(unit === '1' || !unit ? '' : unit, 0, 0);
+    c.restore();
+  }
+
+  drawCurve(c, one, yOf) {
+    c.strokeStyle = cssColor(one.color);
+    c.lineWidth = 1.6;
+    c.lineJoin = 'round';
+    c.beginPath();
+    let pen = false;
+    for (let i = 0; i < numFrames; i++) {
+      const y = one.data[i];
+      if (!isFinite(y)) { pen = false; continue; }
+      if (pen) c.lineTo(this.xOf(times[i]), yOf(y)); else c.moveTo(this.xOf(times[i]), yOf(y));
+      pen = true;
+    }
+    c.stroke();
+  }
+
+  /** The cursor, and the values where it is. */
+  draw(time) {
+    const ratio = window.devicePixelRatio || 1, c = this.context;
+    this.time = time;
+    if (!this.canvas.width || !this.background.width) return;
+    c.setTransform(1, 0, 0, 1, 0, 0);
+    c.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    c.drawImage(this.background, 0, 0);
+    if (!this.series.length) return;
+    c.setTransform(ratio, 0, 0, ratio, 0, 0);
+    c.strokeStyle = cssColor('--ink');
+    c.lineWidth = 1.2;
+    c.beginPath();
+    c.moveTo(this.xOf(time), this.top);
+    c.lineTo(this.xOf(time), this.bottom);
+    c.stroke();
+    for (const one of this.series) {
+      const value = valueAt(one.channel, time);
+      // what is round-off beside the others of the panel is zero
+      const text = formatNumber(Math.abs(value) < 1e-10 * one.largest ? 0 : value);
+      one.output.textContent = `${text} ${one.channel.unit === '1' ? '' : one.channel.unit}`;
+    }
+  }
+}
+
+/** What the list of quantities offers: vectors as one, grouped by what they belong to. */
+function quantities() {
+  const groups = new Map();
+  for (const name of channels.keys()) {
+    const parts = /^(.*)\.([wxyz]|\d+)$/.exec(name);
+    const key = parts ? parts[1] : name;
+    const owner = key.split('.').slice(0, key.startsWith('marker.') ? 2 : 1).join('.');
+    if (!groups.has(owner)) groups.set(owner, new Map());
+    const group = groups.get(owner);
+    if (!group.has(key)) group.set(key, []);
+    group.get(key).push(name);
+  }
+  return groups;
+}
