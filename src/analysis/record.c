@@ -234,6 +234,17 @@ static void add_coupling(pol_record *record, size_t *used, const pol_coupling *c
   }
 }
 
+/* invariant.NAME and invariant.NAME.increment */
+static void add_invariants(pol_record *record, size_t *used)
+{
+  const pol_summary *summary = pol_simulation_summary(record->simulation);
+  for (int i = 0; i < summary->num_invariants; i++) {
+    const pol_invariant *invariant = &summary->invariants[i];
+    add_channel(record, used, "invariant", invariant->name, NULL, invariant->unit);
+    add_channel(record, used, "invariant", invariant->name, "increment", invariant->unit);
+  }
+}
+
 /* Walks all quantities; returns the number of characters of their names. */
 static size_t add_all(pol_record *record)
 {
@@ -259,6 +270,9 @@ static size_t add_all(pol_record *record)
   for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++)
     add_channel(record, &used, pol_mechanism_variable(mechanism, i)->name, NULL, NULL, user_unit);
   for (int i = 0; i < NUM_TOTALS; i++) add_total(record, totals[i]);
+  add_invariants(record, &used);
+  if (pol_simulation_reactions_lag(record->simulation))
+    add_total(record, (pol_channel){"t.reactions", "s"});
   return used;
 }
 
@@ -383,6 +397,15 @@ static void write_totals(const pol_summary *summary, const pol_momentum *momentu
   row[15] = summary->acceleration_residual;
 }
 
+static double *write_invariants(const pol_summary *summary, double *row)
+{
+  for (int i = 0; i < summary->num_invariants; i++) {
+    *row++ = summary->invariants[i].value;
+    *row++ = summary->invariants[i].increment;
+  }
+  return row;
+}
+
 void pol_record_row(const pol_record *record, double *row)
 {
   const pol_formulation *formulation = pol_simulation_formulation(record->simulation);
@@ -408,4 +431,7 @@ void pol_record_row(const pol_record *record, double *row)
   row += pol_mechanism_num_variables(mechanism);
   pol_formulation_momentum(formulation, at.q, at.v, &momentum);
   write_totals(pol_simulation_summary(record->simulation), &momentum, row);
+  row = write_invariants(pol_simulation_summary(record->simulation), row + NUM_TOTALS);
+  if (pol_simulation_reactions_lag(record->simulation))
+    *row = pol_simulation_state(record->simulation)->lambda_t;
 }

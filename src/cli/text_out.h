@@ -23,6 +23,9 @@ void cli_print_warnings(const pol_settings *settings);
 /* When and where the numerics failed and what to try, on stderr. */
 void cli_print_failure(const char *source, const pol_diagnostics *diagnostics);
 
+/* A vector in words, if it is one: "x", or "(0.6, 0, 0.8)". */
+void cli_axis_text(const double axis[3], char *text, size_t size);
+
 /* "s" where the count is not one. */
 const char *cli_plural(long count);
 

@@ -124,7 +124,7 @@ static void results_are_written(void **state)
                 json_number_value(json_array_get(at(object, "final.bodies.top.position"), i)));
   json_decref(object);
   expect("polhode run top.json --out top.csv", 0);
-  expect_text(out, "top.csv, 101 rows of 48 columns\n");
+  expect_text(out, "top.csv, 101 rows of 52 columns\n");
 
   expect("polhode run top.json --out no/such/folder/top.csv", 2);
   expect_text(err, "--out = no/such/folder/top.csv: ");
