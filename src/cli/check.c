@@ -795,8 +795,8 @@ const cli_command cli_check = {
     .operand = "MODEL.json",
     .text = "Reads the model and lists all its errors; or, if there are none, says what it\n"
             "is: bodies, joints, forces, drives, degrees of freedom, redundant constraints,\n"
-            "settings. Then it finds consistent initial values and says how far the given\n"
-            "ones had to move.\n\n"
+            "symmetries, settings. Then it finds consistent initial values and says how far\n"
+            "the given ones had to move.\n\n"
             "Exit status: 0 valid, 1 there are no consistent initial values, 2 the input is\n"
             "wrong.",
     .examples = "  polhode check models/bruels-cardona-2010/heavy_top.json\n"

@@ -186,12 +186,13 @@ static void constraints_hold_where_promised(void **state)
       fail_msg("%s: velocity %.2e", all_methods[k], f.velocity);
   }
 
-  /* vi-s, as in Fig. 20: 0.37 where the rows are products of two directors, none where they are
-   * linear */
+  /* vi-s, as in Fig. 20: 0.37 in g5 and g6, the products of d3 with another director, up to 0.025
+   * in those of the others, none where the rows are linear */
   pol_options options = published_options("vi-s");
   findings f = run(&model, TOP, &options, 0.002, 0.4);
   for (int i = 6; i < 9; i++) assert_true(f.row[i] < 2e-13);
-  assert_near(&f.velocity, &(double){0.37}, 1, 0.01);
+  for (int i = 0; i < 4; i++) assert_true(f.row[i] > 0.01 && f.row[i] < 0.03);
+  for (int i = 4; i < 6; i++) assert_near(&f.row[i], &(double){0.37}, 1, 0.01);
   /* its pendulum satisfies them, since q_n + h v is parallel to q_{n+1} */
   pendulum3d_init(&model);
   f = run(&model, PENDULUM, &options, 0.05, 10.0);
