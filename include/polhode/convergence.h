@@ -17,8 +17,7 @@
 extern "C" {
 #endif
 
-/* --- trajectories -------------------------------------------------------------------------------
- */
+/* --- trajectories ----------------------------------------------------------------------------- */
 
 /* Recorded channels over time, in memory. */
 typedef struct pol_trajectory pol_trajectory;
@@ -47,7 +46,7 @@ typedef enum pol_error_kind {
   POL_ERROR_ROTATION,         /* rad: the angle of the rotation between both, or of angles */
   POL_ERROR_VELOCITY,         /* m/s */
   POL_ERROR_ANGULAR_VELOCITY, /* rad/s */
-  POL_ERROR_REACTION,         /* forces and torques, each relative to the largest of its unit */
+  POL_ERROR_REACTION,         /* forces and torques, relative to the largest of their unit */
   POL_ERROR_OTHER             /* states, energies, ..., each relative to its own largest value */
 } pol_error_kind;
 enum { POL_NUM_ERROR_KINDS = POL_ERROR_OTHER + 1 };
@@ -94,8 +93,8 @@ typedef struct pol_study {
   const pol_settings *reference_run; /* NULL if there is a trajectory */
   /* Whether to compare a channel; NULL: pol_study_compares_by_default.  Components that are not
    * wanted, or that the reference does not have, are left out of their vectors; quaternions are
-   * compared as a whole.  A reaction that nowhere exceeds 1e-9 of the largest is left out: it is
-   * zero but for round-off. */
+   * compared as a whole.  A reaction that nowhere exceeds 1e-6 of the largest is left out: it is
+   * zero but for round-off.  Called by all threads. */
   int (*compares)(const pol_channel *channel, void *user);
   int jobs;    /* threads that run cases, 1 .. 256 */
   int repeats; /* timed runs of each case, one at a time after all others; 0 for none.  One that

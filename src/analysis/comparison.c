@@ -3,8 +3,9 @@
  *
  * The error of a vector is |x - y|, of a rotation |log(p^-1 q)|.  What kind it is follows from the
  * unit.  Forces and torques are divided by the largest of their unit in the reference, so that a
- * small reaction beside a large one does not dominate; those that are nowhere above 1e-9 of the
- * largest of all are zero but for round-off and left out.
+ * small reaction beside a large one does not dominate, and by a thousandth of the largest of any
+ * unit at least.  Those that are nowhere above a millionth of it are zero but for round-off, which
+ * small steps amplify (by 1/h^2 in index 3), and left out.
  */
 #include "analysis/comparison.h"
 
@@ -16,7 +17,9 @@
 
 #include "analysis/trajectory.h"
 
-static const double zero_reaction = 1e-9; /* of the largest */
+/* Of the largest reaction, in SI units: below this a reaction is zero, and what a relative error is
+ * divided by at least. */
+static const double zero_reaction = 1e-6, least_scale = 1e-3;
 
 /* --- kinds ------------------------------------------------------------------------------------ */
 
@@ -229,7 +232,7 @@ static void choose_scales(pol_comparison *c, double end)
   for (int i = 0; i < c->num_vectors; i++) {
     vector *v = &c->vectors[i];
     if (v->kind == POL_ERROR_REACTION && v->largest <= zero_reaction * most) continue;
-    if (v->kind == POL_ERROR_REACTION) v->scale = largest[v->unit];
+    if (v->kind == POL_ERROR_REACTION) v->scale = fmax(largest[v->unit], least_scale * most);
     c->vectors[kept++] = *v;
   }
   c->num_vectors = kept;
