@@ -118,6 +118,7 @@ static pol_status fill_panel(const cli_study *s, int kind, const x_axis *axis, d
            pol_error_kind_name((pol_error_kind)kind), strcmp(unit, "1") == 0 ? "relative" : unit);
   panel->y.label = d->labels[number];
   panel->y.log = 1;
+  panel->y.margin = 0.12; /* for the slopes */
   if (!axis->slopes) return POL_OK;
   const pol_status status = choose_slope(s, kind, panel, &d->slopes[number]);
   panel->slopes = &d->slopes[number];
