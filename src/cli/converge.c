@@ -685,7 +685,7 @@ const cli_command cli_converge = {
             "each run with a reference, and prints the largest errors of positions,\n"
             "rotations, velocities, angular velocities and reactions with the orders at\n"
             "which they fall: between neighbours, and fitted. The reference is a result of\n"
-            "polhode run, or a fine run: an eighth of the smallest step with the first method.\n"
+            "polhode run, or a fine run: an eighth of the smallest step, the first method.\n"
             "Without --steps, four steps around the model's own.\n\n"
             "--work also prints steps, Newton iterations, evaluations and the wall time; with\n"
             "--plot FILE.svg it draws FILE_time.svg and FILE_newton.svg beside FILE.svg.\n\n"
