@@ -287,7 +287,7 @@ static double angle_between(const double p[4], const double q[4])
 void pol_comparison_errors(const pol_comparison *c, const double *row, double t, long known_row,
                            double errors[POL_NUM_ERROR_KINDS])
 {
-  for (int k = 0; k < POL_NUM_ERROR_KINDS; k++) errors[k] = NAN;
+  for (int k = 0; k < POL_NUM_ERROR_KINDS; k++) errors[k] = (double)NAN;
   for (int i = 0; i < c->num_vectors; i++) {
     const vector *v = &c->vectors[i];
     double x[4], y[4];

@@ -387,8 +387,9 @@ static pol_status attempt_case(case_run *r)
 
 static void clear_case(pol_case *it)
 {
-  *it = (pol_case){.settings = it->settings, .wall_seconds = NAN, .failure = {.equation = -1}};
-  for (int k = 0; k < POL_NUM_ERROR_KINDS; k++) it->max_error[k] = it->end_error[k] = NAN;
+  *it = (pol_case){
+      .settings = it->settings, .wall_seconds = (double)NAN, .failure = {.equation = -1}};
+  for (int k = 0; k < POL_NUM_ERROR_KINDS; k++) it->max_error[k] = it->end_error[k] = (double)NAN;
 }
 
 static void run_case(work *w, pol_case *it)
@@ -478,7 +479,7 @@ static pol_status time_cases(work *w)
     pol_case *it = &study->cases[i];
     for (int n = 0; n < study->repeats && it->done && it->status == POL_OK && !study->stopped;
          n++) {
-      double seconds = NAN;
+      double seconds = (double)NAN;
       const pol_status status = time_once(w, it, &seconds);
       if (status != POL_OK) return status;
       it->wall_seconds = fmin(it->wall_seconds, seconds); /* of NAN and a number, the number */

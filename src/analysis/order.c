@@ -35,7 +35,7 @@ static double slope(const double *h, const double *error, int a, int b)
 /* The last point of the line that starts at `first`; *points of them. */
 static int line_end(int first, int count, const double *h, const double *error, int *points)
 {
-  double low = INFINITY, high = -INFINITY;
+  double low = HUGE_VAL, high = -HUGE_VAL;
   int last = first;
   *points = 1;
   for (int next; (next = next_point(last, count, h, error)) < count; last = next) {
@@ -96,10 +96,10 @@ static void take_finest_pair(pol_order *result, int count, const double *h, cons
 
 pol_order pol_order_fit(int count, const double *h, const double *error, double *between)
 {
-  pol_order result = {POL_ORDER_UNKNOWN, NAN, -1, -1, -1};
+  pol_order result = {POL_ORDER_UNKNOWN, (double)NAN, -1, -1, -1};
   int longest = 0, total = 0, before = -1;
   for (int i = 0; i < count; i++) {
-    if (between != NULL) between[i] = NAN;
+    if (between != NULL) between[i] = (double)NAN;
     if (!counts(h[i], error[i])) continue;
     if (between != NULL && before >= 0) between[i] = slope(h, error, before, i);
     before = i;
