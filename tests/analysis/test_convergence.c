@@ -35,7 +35,7 @@ static void orders_of_straight_lines(void **state)
     for (int i = 1; i < 6; i++) assert_near(&between[i], (double[]){p}, 1, 1e-12);
   }
   /* a point that is missing is passed over */
-  error[2] = NAN, error[3] = 0.0;
+  error[2] = (double)NAN, error[3] = 0.0;
   const pol_order fit = pol_order_fit(6, h, error, between);
   assert_int_equal(fit.verdict, POL_ORDER_FITTED);
   assert_near(&fit.order, (double[]){4.0}, 1, 1e-12);
