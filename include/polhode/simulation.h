@@ -253,10 +253,10 @@ typedef struct pol_channel {
  *     momentum.angular.x .y .z             about the origin, global axes, kg m^2/s
  *     residual.position  .velocity  .acceleration
  *                                          the largest |Phi_i| and first and second derivative
- *     invariant.NAME  invariant.NAME.increment
+ *     invariant.NAME  increment.NAME
  *                                          pol_invariant.value and its change in the last step of
  *                                          the integrator, for each that the mechanism has
- *     t.reactions                          the time that reactions and multipliers belong to, s;
+ *     t_reactions                          the time that reactions and multipliers belong to, s;
  *                                          only with methods where that is not t
  *
  * A row depends on the present state of the simulation alone.  So the quaternion's sign is fixed by

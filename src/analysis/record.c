@@ -53,7 +53,7 @@ enum { NUM_MARKER_QUANTITIES = sizeof marker_quantities / sizeof marker_quantiti
 
 static const pol_channel time_channel = {"t", "s", "", "", "t"};
 /* When the reactions of a row belong to another time than the rest of it. */
-static const pol_channel reactions_time = {"t.reactions", "s", "", "", "t.reactions"};
+static const pol_channel reactions_time = {"t_reactions", "s", "", "", "t_reactions"};
 
 /* Quantities of the whole, after those of bodies, joints, forces and drives; write_totals() gives
  * their values. */
@@ -247,16 +247,16 @@ static void add_coupling(pol_record *record, size_t *used, const pol_coupling *c
   }
 }
 
-/* invariant.NAME and invariant.NAME.increment */
+/* invariant.NAME and increment.NAME */
 static void add_invariants(pol_record *record, size_t *used)
 {
   const pol_summary *summary = pol_simulation_summary(record->simulation);
   for (int i = 0; i < summary->num_invariants; i++) {
     const pol_invariant *invariant = &summary->invariants[i];
-    pol_channel channel = {.unit = invariant->unit, .group = "invariant", .owner = ""};
-    add_named(record, used, (const char *const[]){"invariant", invariant->name, NULL}, 1, channel);
-    add_named(record, used, (const char *const[]){"invariant", invariant->name, "increment", NULL},
-              1, channel);
+    pol_channel value = {.unit = invariant->unit, .group = "invariant", .owner = ""};
+    pol_channel change = {.unit = invariant->unit, .group = "increment", .owner = ""};
+    add_named(record, used, (const char *const[]){"invariant", invariant->name, NULL}, 1, value);
+    add_named(record, used, (const char *const[]){"increment", invariant->name, NULL}, 1, change);
   }
 }
 

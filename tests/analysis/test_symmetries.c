@@ -518,8 +518,8 @@ static void channels_tell_increments_and_times(void **state)
       for (int i = 0; i < pol_record_count(record); i++) {
         const char *name = pol_record_channel(record, i)->name;
         if (!strcmp(name, "invariant.energy")) energy = i;
-        if (!strcmp(name, "invariant.energy.increment")) increment = i;
-        if (!strcmp(name, "t.reactions")) reactions = i;
+        if (!strcmp(name, "increment.energy")) increment = i;
+        if (!strcmp(name, "t_reactions")) reactions = i;
       }
       assert_true(energy > 0 && increment > 0 && (reactions > 0) == (cases[c].lag > 0.0));
       assert_true(pol_method_lag(cases[c].method) == cases[c].lag);

@@ -69,7 +69,7 @@ static void both_formats_agree(void **state)
   json_t *object = parse_output(), *file = json_object_get(object, "result");
   assert_string_equal(json_string_value(json_object_get(file, "file")), "results.h5");
   assert_int_equal(json_integer_value(json_object_get(file, "rows")), 501);
-  assert_int_equal(json_integer_value(json_object_get(file, "columns")), 138);
+  assert_int_equal(json_integer_value(json_object_get(file, "columns")), 140);
   json_decref(object);
   expect(0, "run %s --end 0.5 --out results.csv", crank);
   pol_result *a = open_result("results.h5"), *b = open_result("results.csv");
