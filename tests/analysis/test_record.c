@@ -62,8 +62,8 @@ static const char *const expected[][2] = {
     {"residual.velocity", "mixed"},
     {"residual.acceleration", "mixed"},
     {"invariant.energy", "J"},
-    {"increment.energy", "J"},
     {"invariant.angular.z", "kg m^2/s"},
+    {"increment.energy", "J"},
     {"increment.angular.z", "kg m^2/s"},
 };
 enum { NUM_EXPECTED = sizeof expected / sizeof expected[0], NUM_TOTALS = 16, NUM_INVARIANTS = 4 };
@@ -134,8 +134,8 @@ static int collect(const pol_simulation *simulation, double row[NUM_EXPECTED])
   rest[14] = summary->velocity_residual;
   rest[15] = summary->acceleration_residual;
   rest[16] = rest[2];
-  rest[17] = summary->invariants[0].increment;
-  rest[18] = momentum.angular[2];
+  rest[17] = momentum.angular[2];
+  rest[18] = summary->invariants[0].increment;
   rest[19] = summary->invariants[1].increment;
   return 29 + multipliers + NUM_TOTALS + NUM_INVARIANTS;
 }
