@@ -4,8 +4,7 @@ PRESET = release
 PREFIX = /usr/local
 BUILD = build/$(PRESET)
 MODEL = models/bruels-cardona-2010/heavy_top.json
-RESULT = build/heavy_top.csv
-PAGE = build/heavy_top.html
+RESULT = build/heavy_top
 # what only the tests need
 TEST_PACKAGES = chromium python3
 
@@ -32,10 +31,12 @@ build:
 
 demo: build
 	@echo "==> simulating the heavy top ($(MODEL))"
-	@$(BUILD)/polhode run $(MODEL) --out $(RESULT)
-	@echo "==> the motion is in $(RESULT), one line a time step; try also: $(BUILD)/polhode --help"
-	@$(BUILD)/polhode view $(RESULT) --model $(MODEL) --out $(PAGE) --quiet
-	@echo "==> to see it move, open $(PAGE) in a browser"
+	@$(BUILD)/polhode run $(MODEL) --out $(RESULT).h5
+	@$(BUILD)/polhode plot $(RESULT).h5 top.position energy.kinetic --out $(RESULT).svg --quiet
+	@$(BUILD)/polhode view $(RESULT).h5 --out $(RESULT).html --quiet
+	@echo "==> the motion is in $(RESULT).h5"
+	@echo "==> a plot of it is $(RESULT).svg"
+	@echo "==> to see it move, open $(RESULT).html in a browser"
 
 test:
 	@scripts/setup.sh $(TEST_PACKAGES)

@@ -52,6 +52,8 @@ static const quantity marker_quantities[] = {
 enum { NUM_MARKER_QUANTITIES = sizeof marker_quantities / sizeof marker_quantities[0] };
 
 static const pol_channel time_channel = {"t", "s", "", "", "t"};
+/* When the reactions of a row belong to another time than the rest of it. */
+static const pol_channel reactions_time = {"t.reactions", "s", "", "", "t.reactions"};
 
 /* Quantities of the whole, after those of bodies, joints, forces and drives; write_totals() gives
  * their values. */
@@ -245,6 +247,19 @@ static void add_coupling(pol_record *record, size_t *used, const pol_coupling *c
   }
 }
 
+/* invariant.NAME and invariant.NAME.increment */
+static void add_invariants(pol_record *record, size_t *used)
+{
+  const pol_summary *summary = pol_simulation_summary(record->simulation);
+  for (int i = 0; i < summary->num_invariants; i++) {
+    const pol_invariant *invariant = &summary->invariants[i];
+    pol_channel channel = {.unit = invariant->unit, .group = "invariant", .owner = ""};
+    add_named(record, used, (const char *const[]){"invariant", invariant->name, NULL}, 1, channel);
+    add_named(record, used, (const char *const[]){"invariant", invariant->name, "increment", NULL},
+              1, channel);
+  }
+}
+
 /* Walks all quantities; returns the number of characters of their names. */
 static size_t add_all(pol_record *record)
 {
@@ -272,6 +287,8 @@ static size_t add_all(pol_record *record)
     add_channel(record, &used, "variables", pol_mechanism_variable(mechanism, i)->name, NULL, NULL,
                 user_unit);
   for (int i = 0; i < NUM_TOTALS; i++) add_total(record, &totals[i]);
+  add_invariants(record, &used);
+  if (pol_simulation_reactions_lag(record->simulation)) add_total(record, &reactions_time);
   return used;
 }
 
@@ -396,6 +413,15 @@ static void write_totals(const pol_summary *summary, const pol_momentum *momentu
   row[15] = summary->acceleration_residual;
 }
 
+static double *write_invariants(const pol_summary *summary, double *row)
+{
+  for (int i = 0; i < summary->num_invariants; i++) {
+    *row++ = summary->invariants[i].value;
+    *row++ = summary->invariants[i].increment;
+  }
+  return row;
+}
+
 void pol_record_row(const pol_record *record, double *row)
 {
   const pol_formulation *formulation = pol_simulation_formulation(record->simulation);
@@ -421,4 +447,7 @@ void pol_record_row(const pol_record *record, double *row)
   row += pol_mechanism_num_variables(mechanism);
   pol_formulation_momentum(formulation, at.q, at.v, &momentum);
   write_totals(pol_simulation_summary(record->simulation), &momentum, row);
+  row = write_invariants(pol_simulation_summary(record->simulation), row + NUM_TOTALS);
+  if (pol_simulation_reactions_lag(record->simulation))
+    *row = pol_simulation_state(record->simulation)->lambda_t;
 }

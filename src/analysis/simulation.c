@@ -16,6 +16,7 @@
 #include <polhode/simulation.h>
 
 #include "analysis/event_rules.h"
+#include "analysis/invariants.h"
 #include "analysis/turns.h"
 #include "analysis/watch.h"
 #include "base/rule.h"
@@ -74,6 +75,12 @@ struct pol_simulation {
   double t_before, t;
   pol_power power_before, power;
   pol_work work_before, work;
+  double lambda_t_before, lambda_t; /* times that the multipliers belong to */
+  int lags;                         /* not those of the state */
+
+  /* Invariants after the last step; fresh: they were not continuous, there is no increment. */
+  double last_invariants[POL_MAX_INVARIANTS];
+  int fresh;
 
   /* Workspace of the residuals; ahead is v + v'. */
   double *position, *velocity, *acceleration, *drift, *ahead, *scratch;
@@ -418,6 +425,28 @@ static double kinetic_by_momenta(const pol_simulation *sim, const pol_state *sta
   return product - T;
 }
 
+/* The values of the invariants at a state with this energy. */
+static void set_invariants(pol_simulation *sim, const pol_state *state, const pol_energy *energy)
+{
+  pol_momentum momentum;
+  if (state->p != NULL)
+    pol_formulation_momentum_by_p(sim->formulation, state->q, state->p, &momentum);
+  else
+    pol_formulation_momentum(sim->formulation, state->q, state->v, &momentum);
+  pol_invariants_set(sim->summary.num_invariants, sim->summary.invariants,
+                     energy->kinetic + energy->potential, &momentum);
+}
+
+/* Increments of the invariants in the step that led to their present values. */
+static void measure_invariants(pol_simulation *sim, int first)
+{
+  pol_summary *summary = &sim->summary;
+  for (int i = 0; i < summary->num_invariants && sim->fresh; i++)
+    sim->last_invariants[i] = summary->invariants[i].value;
+  sim->fresh = 0;
+  pol_invariants_measure(summary->num_invariants, summary->invariants, first, sim->last_invariants);
+}
+
 /* Takes over the integrator's solution, the one after `done` steps, if all of it is finite. */
 static pol_status accept(pol_simulation *sim, long done)
 {
@@ -441,10 +470,14 @@ static pol_status accept(pol_simulation *sim, long done)
                 "initial values and masses of usual size");
 
   copy_solution(sim, state);
+  set_invariants(sim, state, &energy);
+  measure_invariants(sim, done == 0);
   if (done == 0) summary->initial_energy = energy;
   sim->done = done;
   sim->t_before = sim->t;
   sim->t = !sim->variable && done == sim->num_steps ? sim->end : state->t;
+  sim->lambda_t_before = sim->lambda_t;
+  sim->lambda_t = state->lambda_t;
   sim->power_before = done == 0 ? power : sim->power;
   sim->work_before = sim->work;
   sim->power = power;
@@ -465,12 +498,17 @@ static pol_status show(pol_simulation *sim, double t)
     pol_integrator_interpolate(sim->integrator, fmin(t, last->t), sim->q, sim->v, sim->vd,
                                sim->lambda);
   sim->state.t = t;
-  if (t < sim->t) sim->state.p = NULL; /* momenta are known at the steps only */
+  if (t < sim->t) {
+    double x = (t - sim->t_before) / (sim->t - sim->t_before);
+    sim->state.lambda_t = sim->lambda_t_before + x * (sim->lambda_t - sim->lambda_t_before);
+    sim->state.p = NULL; /* momenta are known at the steps only */
+  }
   pol_status status = measure_residuals(sim, &sim->state, t < sim->t);
   if (status != POL_OK) return status;
   pol_point at = pol_state_point(&sim->state);
   pol_formulation_energy(sim->formulation, &at, &energy);
   if (sim->state.p != NULL) energy.kinetic = kinetic_by_momenta(sim, &sim->state, energy.kinetic);
+  set_invariants(sim, &sim->state, &energy);
   measure_now(sim, t, &energy);
   return POL_OK;
 }
@@ -635,6 +673,8 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   sim->mechanism = mechanism;
   sim->solver = settings->options.solver;
   sim->index = settings->options.index;
+  sim->lags = pol_method_lag(settings->options.method) > 0.0;
+  sim->summary.num_invariants = pol_invariants_find(mechanism, sim->summary.invariants);
   status =
       pol_formulation_supports(mechanism, settings->formulation, d->message, sizeof d->message);
   if (status != POL_OK) return status;
@@ -872,6 +912,7 @@ static pol_status reset(pol_simulation *sim, const pol_simulation_event *event)
   pol_status status = change_velocities(sim, event);
   if (status != POL_OK) return status;
   if (!sim->variable) plan_rest(sim, t);
+  sim->fresh = 1;
   if ((status = accept(sim, sim->done)) != POL_OK) return status;
   const pol_energy *after = &sim->summary.energy;
   sim->work.dissipated += (before.kinetic + before.potential) - (after->kinetic + after->potential);
@@ -934,6 +975,11 @@ double pol_simulation_progress(const pol_simulation *sim)
 const pol_state *pol_simulation_state(const pol_simulation *sim)
 {
   return &sim->state;
+}
+
+int pol_simulation_reactions_lag(const pol_simulation *sim)
+{
+  return sim->lags;
 }
 
 const pol_formulation *pol_simulation_formulation(const pol_simulation *sim)

@@ -61,8 +61,12 @@ static const char *const expected[][2] = {
     {"residual.position", "mixed"},
     {"residual.velocity", "mixed"},
     {"residual.acceleration", "mixed"},
+    {"invariant.energy", "J"},
+    {"invariant.energy.increment", "J"},
+    {"invariant.angular.z", "kg m^2/s"},
+    {"invariant.angular.z.increment", "kg m^2/s"},
 };
-enum { NUM_EXPECTED = sizeof expected / sizeof expected[0], NUM_TOTALS = 16 };
+enum { NUM_EXPECTED = sizeof expected / sizeof expected[0], NUM_TOTALS = 16, NUM_INVARIANTS = 4 };
 
 static void channels_have_names_and_units(void **state)
 {
@@ -129,7 +133,11 @@ static int collect(const pol_simulation *simulation, double row[NUM_EXPECTED])
   rest[13] = summary->position_residual;
   rest[14] = summary->velocity_residual;
   rest[15] = summary->acceleration_residual;
-  return 29 + multipliers + NUM_TOTALS;
+  rest[16] = rest[2];
+  rest[17] = summary->invariants[0].increment;
+  rest[18] = momentum.angular[2];
+  rest[19] = summary->invariants[1].increment;
+  return 29 + multipliers + NUM_TOTALS + NUM_INVARIANTS;
 }
 
 static void rows_hold_the_state(void **state)
