@@ -238,8 +238,8 @@ static void rolling_has_all_its_multipliers(void **state)
   assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
   assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
   assert_int_equal(pol_record_create(&record, simulation), POL_OK);
-  assert_int_equal(pol_record_count(record), 17 + 12 + 3 + NUM_TOTALS);
-  double row[17 + 12 + 3 + NUM_TOTALS];
+  assert_int_equal(pol_record_count(record), 17 + 12 + 3 + NUM_TOTALS + 2); /* energy, increment */
+  double row[17 + 12 + 3 + NUM_TOTALS + 2];
   for (int n = 0; n < 10; n++) assert_int_equal(pol_simulation_step(simulation), POL_OK);
   pol_record_row(record, row);
   for (int i = 0; i < 3; i++) {
