@@ -447,6 +447,20 @@ static void measure_invariants(pol_simulation *sim, int first)
   pol_invariants_measure(summary->num_invariants, summary->invariants, first, sim->last_invariants);
 }
 
+/* Multipliers at the time of the state: those of some methods belong to an earlier one (lambda_t),
+ * and are continued by the straight line through the last two. */
+static const double *multipliers_now(pol_simulation *sim, const pol_state *state)
+{
+  const double span = state->lambda_t - sim->lambda_t, ahead = state->t - state->lambda_t;
+  double *lambda = sim->drift;
+  if (!(ahead > 0.0 && span > 0.0) ||
+      pol_integrator_interpolate(sim->integrator, sim->t, NULL, NULL, NULL, lambda) != POL_OK)
+    return state->lambda;
+  for (int i = 0; i < pol_dae_num_constraints(sim->dae); i++)
+    lambda[i] = state->lambda[i] + ahead / span * (state->lambda[i] - lambda[i]);
+  return lambda;
+}
+
 /* Takes over the integrator's solution, the one after `done` steps, if all of it is finite. */
 static pol_status accept(pol_simulation *sim, long done)
 {
@@ -464,6 +478,7 @@ static pol_status accept(pol_simulation *sim, long done)
   if (done > 0 && (status = check_turns(sim, state)) != POL_OK) return status;
   pol_formulation_energy(sim->formulation, &at, &energy);
   if (state->p != NULL) energy.kinetic = kinetic_by_momenta(sim, state, energy.kinetic);
+  at.lambda = multipliers_now(sim, state);
   pol_formulation_power(sim->formulation, &at, &power);
   if (!isfinite(energy.kinetic) || !isfinite(energy.potential))
     return fail(sim, POL_NOT_FINITE, -1, "the energy is not finite",
