@@ -173,9 +173,10 @@ typedef struct pol_simulation_event {
 } pol_simulation_event;
 
 /* Adds an event, which is copied, to those of the settings; *index (may be NULL) is its number.
- * Each is looked for in each
- * step of the integrator by the sign of its function at both ends, so that two zeros in one step
- * are missed. */
+ * Each is looked for in each step of the integrator by the sign of its function at both ends, so
+ * that two zeros in one step are missed, and by its sign before and after a reset.  At the same
+ * time each is stopped at once at most, in the order of their numbers, but after the reset that
+ * causes it; functions then see the velocities that the reset has left. */
 pol_status pol_simulation_add_event(pol_simulation *simulation, const pol_simulation_event *event,
                                     int *index);
 /* The event that the last pol_simulation_step stopped at, -1 if at none. */
