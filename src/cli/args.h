@@ -21,6 +21,8 @@ typedef struct cli_args {
   const char *title, *x, *size, *scale, *from, *to, *panels;
   cli_list labels;
   int log_x, log_y, equal, dark;
+  int list;
+  const char *jobs, *data;
   int json;
   int quiet;
   int help;
@@ -52,7 +54,7 @@ typedef struct cli_option {
  *     FILE.csv         whatever has a dot: a file whose name ends like this
  *     FILE             any file
  *     RESULT           a result file
- *     METHOD, FORMULATION, COMMAND    one of those that there are
+ *     METHOD, FORMULATION, COMMAND, ITEM    one of those that there are
  *     SECONDS          others: cannot be guessed
  *
  * Copies the name at `names` into word, without "..." and brackets, and gives what comes after it;

@@ -12,6 +12,7 @@
 static const cli_command *const commands[] = {
     &cli_run,        //
     &cli_plot,       //
+    &cli_reproduce,  //
     &cli_check,      //
     &cli_methods,    //
     &cli_help,       //

@@ -36,9 +36,11 @@ static const room rooms[] = {
     {"io", " model.h result.h ", " base lie linalg dae mechanism formulation integrators analysis ",
      " jansson.h hdf5.h zlib.h pthread.h fcntl.h unistd.h ", " "},
     {"plot", " plot.h ", " base ", " cairo.h ", " "},
+    {"reproduce", " ", " base lie linalg dae mechanism formulation integrators analysis io plot ",
+     " jansson.h ", " "},
     {"cli", " polhode.h ",
-     " base lie linalg dae mechanism formulation integrators analysis io plot ",
-     " jansson.h unistd.h sys/ioctl.h ", " "},
+     " base lie linalg dae mechanism formulation integrators analysis io plot reproduce ",
+     " jansson.h unistd.h sys/ioctl.h sys/stat.h sys/wait.h ", " "},
 };
 enum { NUM_ROOMS = sizeof rooms / sizeof rooms[0] };
 

@@ -1,0 +1,90 @@
+/* Figures that many items share: curves over time, errors over step sizes. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reproduce/reproduce.h"
+
+void pol_report_plot(pol_report *report, const char *name, const char *caption, const char *x_label,
+                     const char *y_label, pol_series *series, int num_series)
+{
+  pol_panel panel = pol_panel_default();
+  pol_figure figure = pol_figure_default();
+  for (int i = 0; i < num_series; i++) pol_series_look(&series[i], i);
+  panel.series = series, panel.num_series = num_series;
+  panel.y.label = y_label;
+  figure.panels = &panel, figure.num_panels = 1;
+  figure.x.label = x_label;
+  pol_report_figure(report, name, caption, &figure);
+}
+
+double pol_fit_order(const double *h, const double *error, int count)
+{
+  double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
+  for (int i = 0; i < count; i++) {
+    if (!(error[i] > 0.0) || !isfinite(error[i])) continue;
+    const double x = log(h[i]), y = log(error[i]);
+    n += 1, sx += x, sy += y, sxx += x * x, sxy += x * y;
+  }
+  const double divisor = n * sxx - sx * sx;
+  return divisor > 0.0 ? (n * sxy - sx * sy) / divisor : 0.0;
+}
+
+/* One row a step size, one column a curve, and the orders below. */
+static void tabulate(pol_report *report, const char *caption, const double *h, int num_steps,
+                     const pol_errors_of *curves, int num_curves)
+{
+  enum { SIZE = 2048 };
+  char columns[SIZE] = "h (s)", orders[SIZE] = "order, last two";
+  size_t c = strlen(columns), o = strlen(orders);
+  for (int k = 0; k < num_curves; k++) {
+    const double *e = curves[k].error;
+    const double order = num_steps > 1 ? pol_fit_order(h + num_steps - 2, e + num_steps - 2, 2) : 0;
+    c += (size_t)snprintf(columns + c, c < SIZE ? SIZE - c : 0, "|%s", curves[k].label);
+    o += (size_t)snprintf(orders + o, o < SIZE ? SIZE - o : 0, "|%.2f", order);
+    if (c >= SIZE || o >= SIZE) return;
+  }
+  pol_report_table(report, caption, columns);
+  for (int i = 0; i < num_steps; i++) {
+    char row[SIZE];
+    size_t length = (size_t)snprintf(row, sizeof row, "%.4g", h[i]);
+    for (int k = 0; k < num_curves && length < SIZE; k++)
+      length += (size_t)snprintf(row + length, SIZE - length, "|%.3e", curves[k].error[i]);
+    pol_report_row(report, "%s", row);
+  }
+  pol_report_row(report, "%s", orders);
+}
+
+void pol_report_errors(pol_report *report, const char *name, const char *caption,
+                       const char *y_label, const double *h, int num_steps,
+                       const pol_errors_of *curves, int num_curves, const double *orders)
+{
+  enum { MAX_SLOPES = 4 };
+  pol_series *series = calloc((size_t)num_curves, sizeof *series);
+  pol_slope slopes[MAX_SLOPES];
+  pol_panel panel = pol_panel_default();
+  pol_figure figure = pol_figure_default();
+  if (series == NULL) {
+    pol_report_fail(report, "out of memory");
+    return;
+  }
+  for (int i = 0; i < num_curves; i++) {
+    series[i] = (pol_series){.x = h, .y = curves[i].error, .count = (size_t)num_steps};
+    series[i].label = curves[i].label;
+    series[i].marker = POL_MARKER_CIRCLE;
+    pol_series_look(&series[i], i);
+  }
+  /* a triangle below the lowest curve of all, or below the last */
+  for (int i = 0; orders != NULL && orders[i] != 0.0 && i < MAX_SLOPES; i++) {
+    slopes[i] = pol_slope_below(&series[i == 0 ? 0 : num_curves - 1], orders[i]);
+    if (slopes[i].order != 0.0) panel.num_slopes = i + 1;
+  }
+  panel.slopes = slopes;
+  panel.series = series, panel.num_series = num_curves;
+  panel.y.label = y_label, panel.y.log = 1;
+  figure.panels = &panel, figure.num_panels = 1;
+  figure.x.label = "step size h (s)", figure.x.log = 1, figure.x.margin = 0.05;
+  pol_report_figure(report, name, caption, &figure);
+  tabulate(report, caption, h, num_steps, curves, num_curves);
+  free(series);
+}
