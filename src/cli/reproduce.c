@@ -325,7 +325,7 @@ static void print_table(const work *w, const json_t *reports, double seconds)
                                                        : CLI_YELLOW),
            verdict, cli_style_start(stdout, CLI_PLAIN),
            json_number_value(json_object_get(report, "seconds")), text_of(report, "title"));
-    if (reason[0] != '\0') cli_print_entry(stdout, 4, CLI_PLAIN, "", 4, reason);
+    if (reason[0] != '\0') cli_print_entry(stdout, 0, CLI_PLAIN, "   ", 4, reason);
   }
   printf("\n%zu item%s in %.0f s: %d reproduced, %d differ, %d not comparable, %d failed\n",
          json_array_size(reports), cli_plural((long)json_array_size(reports)), seconds,

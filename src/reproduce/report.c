@@ -273,6 +273,23 @@ void pol_report_not_comparable(pol_report *r, const char *format, ...)
 
 /* --- the verdict ------------------------------------------------------------------------------ */
 
+static const char *text_of(const json_t *object, const char *key)
+{
+  return json_string_value(json_object_get(object, key));
+}
+
+/* Why check i differs; "" if the next one that does has the same reason. */
+static const char *reason_after(const json_t *checks, size_t i)
+{
+  const char *why = text_of(json_array_get(checks, i), "why");
+  for (size_t k = i + 1; k < json_array_size(checks); k++) {
+    const json_t *next = json_array_get(checks, k);
+    if (json_is_true(json_object_get(next, "passed"))) continue;
+    return strcmp(text_of(next, "why"), why) == 0 ? "" : why;
+  }
+  return why;
+}
+
 /* The failed checks in words: what, both figures, why.  A reason that several share stands after
  * the last of them. */
 static char *differences(const pol_report *r)
@@ -284,11 +301,9 @@ static char *differences(const pol_report *r)
   {
     if (text == NULL) break;
     if (json_is_true(json_object_get(check, "passed"))) continue;
-    const char *why = json_string_value(json_object_get(check, "why"));
-    char *longer = pol_format("%s %s: ours %s, published %s%s%s.", text,
-                              json_string_value(json_object_get(check, "what")),
-                              json_string_value(json_object_get(check, "ours")),
-                              json_string_value(json_object_get(check, "published")),
+    const char *why = reason_after(r->checks, i);
+    char *longer = pol_format("%s %s: ours %s, published %s%s%s.", text, text_of(check, "what"),
+                              text_of(check, "ours"), text_of(check, "published"),
                               why[0] != '\0' ? "; " : "", why);
     free(text);
     text = longer;
