@@ -53,13 +53,11 @@ static double norm(const double *x, int n)
   return sqrt(square);
 }
 
-void pol_top_exact(const pol_top *top, int n, pol_top_state *s)
+/* The rest from the rotation and the angular velocity. */
+static void complete(pol_top_state *s)
 {
   static const double X[3] = {0.0, 1.0, 0.0};
-  const double *row = top->grid + COLUMNS * n;
   double weight[3], torque[3], momentum[3], gyro[3], acceleration[3], spin[3], swing[3];
-  memcpy(s->quaternion, row + 1, sizeof s->quaternion);
-  memcpy(s->angular_velocity, row + 5, sizeof s->angular_velocity);
   pol_quat_to_matrix(s->quaternion, s->rotation);
   const double *R = s->rotation, *omega = s->angular_velocity;
   rotate(R, X, s->position);
@@ -78,6 +76,66 @@ void pol_top_exact(const pol_top *top, int n, pol_top_state *s)
   rotate(R, s->force_body, s->force);
 }
 
+void pol_top_exact(const pol_top *top, int n, pol_top_state *s)
+{
+  const double *row = top->grid + COLUMNS * n;
+  memcpy(s->quaternion, row + 1, sizeof s->quaternion);
+  memcpy(s->angular_velocity, row + 5, sizeof s->angular_velocity);
+  complete(s);
+}
+
+/* Quaternion and angular velocity y, and their rates: q' = q (0, Omega)/2, and Euler's equations.
+ */
+static void rates(const double y[7], double f[7])
+{
+  pol_top_state s;
+  double torque[3], momentum[3], gyro[3];
+  const double *w = y + 4;
+  f[0] = -0.5 * (y[1] * w[0] + y[2] * w[1] + y[3] * w[2]);
+  cross(y + 1, w, f + 1);
+  for (int i = 0; i < 3; i++) f[1 + i] = 0.5 * (y[0] * w[i] + f[1 + i]);
+  pol_quat_to_matrix(y, s.rotation);
+  for (int i = 0; i < 3; i++) momentum[i] = inertia[i] * w[i];
+  /* X x R^T m g with X = (0, 1, 0) */
+  torque[0] = mass * gravity[2] * s.rotation[8];
+  torque[1] = 0.0;
+  torque[2] = -mass * gravity[2] * s.rotation[6];
+  cross(w, momentum, gyro);
+  for (int i = 0; i < 3; i++) f[4 + i] = (torque[i] - gyro[i]) / inertia[i];
+}
+
+/* A step of the classical Runge-Kutta method. */
+static void advance(double y[7], double h)
+{
+  static const double share[4] = {0.5, 0.5, 1.0, 0.0}, weight[4] = {1.0, 2.0, 2.0, 1.0};
+  double start[7], at[7], f[7];
+  memcpy(start, y, sizeof start);
+  memcpy(at, y, sizeof at);
+  for (int k = 0; k < 4; k++) {
+    rates(at, f);
+    for (int i = 0; i < 7; i++) {
+      at[i] = start[i] + share[k] * h * f[i];
+      y[i] += h / 6.0 * weight[k] * f[i];
+    }
+  }
+}
+
+void pol_top_exact_at(const pol_top *top, double t, pol_top_state *s)
+{
+  enum { PARTS = 4 }; /* at most 6e-5 s: 3e-13 an interval */
+  const double nearest = fmin(fmax(round(t / grid_step), 0.0), POL_TOP_GRID - 1.0);
+  const double rest = t - nearest * grid_step;
+  double y[7];
+  pol_top_exact(top, (int)nearest, s);
+  if (fabs(rest) < 1e-12) return;
+  memcpy(y, s->quaternion, sizeof s->quaternion);
+  memcpy(y + 4, s->angular_velocity, sizeof s->angular_velocity);
+  for (int k = 0; k < PARTS; k++) advance(y, rest / PARTS);
+  memcpy(s->quaternion, y, sizeof s->quaternion);
+  memcpy(s->angular_velocity, y + 4, sizeof s->angular_velocity);
+  complete(s);
+}
+
 /* --- a run ------------------------------------------------------------------------------------ */
 
 typedef struct comparison {
@@ -86,8 +144,8 @@ typedef struct comparison {
   pol_top_errors *errors;
 } comparison;
 
-/* The force on the top in its axes; joints may have the top first or second. */
-static void tip_force(const pol_simulation *simulation, const double R[9], double force_body[3])
+/* Joints may have the top first or second. */
+void pol_top_tip_force(const pol_simulation *simulation, const double R[9], double force_body[3])
 {
   const pol_formulation *formulation = pol_simulation_formulation(simulation);
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
@@ -120,7 +178,7 @@ static void compare(const comparison *c, const pol_simulation *simulation, int n
   e->rotation = fmax(e->rotation, norm(w, 3));
   e->position = fmax(e->position, norm(w + 3, 3));
   e->configuration = fmax(e->configuration, norm(w, 6));
-  tip_force(simulation, body.rotation, force);
+  pol_top_tip_force(simulation, body.rotation, force);
   for (int i = 0; i < 3; i++) {
     v_exact[i] = exact.angular_velocity[i], v_exact[3 + i] = exact.velocity_body[i];
     v[i] = body.angular_velocity[i] - v_exact[i];

@@ -28,6 +28,10 @@ void pol_top_read(pol_report *report, pol_top *top);
 void pol_top_free(pol_top *top);
 /* The solution at grid point n, t = 5e-4 n. */
 void pol_top_exact(const pol_top *top, int n, pol_top_state *state);
+/* The solution at any time from 0 to 1, by small Runge-Kutta steps from the nearest grid point. */
+void pol_top_exact_at(const pol_top *top, double t, pol_top_state *state);
+/* The force of the tip on the top of a run, in the axes of the top, whose rotation is R. */
+void pol_top_tip_force(const pol_simulation *simulation, const double R[9], double force_body[3]);
 
 /* Errors of a run on the times that are on the grid, but for t = 0. */
 typedef struct pol_top_errors {

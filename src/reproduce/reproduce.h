@@ -161,6 +161,18 @@ double *pol_read_table(pol_report *report, const char *name, int columns, long *
 void pol_report_plot(pol_report *report, const char *name, const char *caption, const char *x_label,
                      const char *y_label, pol_series *series, int num_series);
 
+/* The same with several panels one above the other, whose series get their looks. */
+typedef struct pol_plot {
+  const char *y_label;
+  const char *note; /* in the panel, what it is of; may be NULL */
+  pol_series *series;
+  int num_series;
+  int log; /* the y axis */
+} pol_plot;
+enum { POL_MAX_PLOTS = 4 };
+void pol_report_panels(pol_report *report, const char *name, const char *caption,
+                       const char *x_label, const pol_plot *plots, int num_plots);
+
 /* Errors against step sizes: a doubly logarithmic figure with a triangle of each order (0 ends the
  * list), and a table with the orders between the last two steps.  Errors that are not positive and
  * finite are left out. */
