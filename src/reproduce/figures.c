@@ -22,17 +22,17 @@ void pol_report_panels(pol_report *report, const char *name, const char *caption
                        const char *x_label, const pol_plot *plots, int num_plots)
 {
   pol_panel panels[POL_MAX_PLOTS];
-  pol_note notes[POL_MAX_PLOTS];
+  char labels[POL_MAX_PLOTS][128];
   pol_figure figure = pol_figure_default();
   for (int k = 0; k < num_plots; k++) {
     const pol_plot *plot = &plots[k];
     for (int i = 0; i < plot->num_series; i++) pol_series_look(&plot->series[i], i);
     panels[k] = pol_panel_default();
     panels[k].series = plot->series, panels[k].num_series = plot->num_series;
-    panels[k].y.label = plot->y_label, panels[k].y.log = plot->log;
+    snprintf(labels[k], sizeof labels[k], "%s%s%s", plot->note != NULL ? plot->note : "",
+             plot->note != NULL ? ": " : "", plot->y_label);
+    panels[k].y.label = labels[k], panels[k].y.log = plot->log;
     panels[k].legend = POL_LEGEND_BESIDE;
-    notes[k] = (pol_note){.x = 0.99, .y = 0.9, .relative = 1, .anchor = 1, .text = plot->note};
-    panels[k].notes = &notes[k], panels[k].num_notes = plot->note != NULL;
   }
   figure.panels = panels, figure.num_panels = num_plots;
   figure.height = 130.0 + 200.0 * num_plots;

@@ -164,7 +164,7 @@ void pol_report_plot(pol_report *report, const char *name, const char *caption, 
 /* The same with several panels one above the other, whose series get their looks. */
 typedef struct pol_plot {
   const char *y_label;
-  const char *note; /* in the panel, what it is of; may be NULL */
+  const char *note; /* before the label, what the panel is of; may be NULL */
   pol_series *series;
   int num_series;
   int log; /* the y axis */
