@@ -192,6 +192,9 @@ void pol_report_figure(pol_report *r, const char *name, const char *caption,
   free(svg);
 }
 
+/* What stands in place of a published number where there is a statement. */
+static const char stated[] = "stated";
+
 /* --- checks ----------------------------------------------------------------------------------- */
 
 /* Takes the two texts. */
@@ -244,7 +247,7 @@ int pol_check_true(pol_report *r, const char *statement, int holds, const char *
   va_start(arguments, ours);
   char *numbers = pol_format_list(ours, arguments);
   va_end(arguments);
-  return add_check(r, statement, numbers, pol_format("stated"), holds);
+  return add_check(r, statement, numbers, pol_format("%s", stated), holds);
 }
 
 void pol_check_because(pol_report *r, const char *format, ...)
@@ -302,9 +305,11 @@ static char *differences(const pol_report *r)
     if (text == NULL) break;
     if (json_is_true(json_object_get(check, "passed"))) continue;
     const char *why = reason_after(r->checks, i);
-    char *longer = pol_format("%s %s: ours %s, published %s%s%s.", text, text_of(check, "what"),
-                              text_of(check, "ours"), text_of(check, "published"),
-                              why[0] != '\0' ? "; " : "", why);
+    const char *published = text_of(check, "published");
+    const int number = strcmp(published, stated) != 0;
+    char *longer = pol_format("%s %s: ours %s%s%s%s%s.", text, text_of(check, "what"),
+                              text_of(check, "ours"), number ? ", published " : "",
+                              number ? published : "", why[0] != '\0' ? "; " : "", why);
     free(text);
     text = longer;
   }
