@@ -236,8 +236,8 @@ int pol_check_digits(pol_report *r, const char *what, double ours, double publis
   if (pol_report_failed(r)) return 0;
   const double unit = published != 0.0 ? pow(10.0, floor(log10(fabs(published))) - digits + 1) : 0;
   const int passed = fabs(ours - published) <= (0.5 + 1e-9) * unit;
-  return add_check(r, what, pol_format("%.*e", digits + 1, ours),
-                   pol_format("%.*e (to %d digits)", digits - 1, published, digits), passed);
+  return add_check(r, what, pol_format("%#.*g", digits + 2, ours),
+                   pol_format("%#.*g (to %d digits)", digits, published, digits), passed);
 }
 
 int pol_check_true(pol_report *r, const char *statement, int holds, const char *ours, ...)
