@@ -29,14 +29,15 @@ typedef struct target {
   double x[NUM_TIMES][3];
 } target;
 
-/* Mean distance from the target of the columns x, y, z of a run whose first is t. */
+/* Mean distance from the target of the columns x, y, z of a run whose first is t; NAN if it stopped
+ * before. */
 static double mean_error(const pol_run *run, double h, const target *exact)
 {
   double sum = 0.0;
   for (int k = 0; k < NUM_TIMES; k++) {
     const long row = lround((exact->first + 0.02 * k) / h);
     double square = 0.0;
-    if (row >= run->rows) return 0.0;
+    if (row >= run->rows) return (double)NAN;
     for (int i = 0; i < 3; i++) square += pow(run->values[1 + i][row] - exact->x[k][i], 2);
     sum += sqrt(square);
   }
@@ -61,8 +62,8 @@ static void run_problem(pol_report *r, pol_run *run, const problem *p, int metho
                 "simulation.newton={\"tolerance\":1e-13}",
                 methods[method], p->group, rho, h, end);
   if (run->status != POL_OK)
-    pol_report_fail(r, "%s with h = %g stopped at t = %g: %s", methods[method], h,
-                    run->diagnostics.t, run->diagnostics.message);
+    pol_report_text(r, "%s with rho_inf = %g and h = %g stopped at t = %g: %s.", methods[method],
+                    rho, h, run->diagnostics.t, run->diagnostics.message);
 }
 
 /* errors[damped][method] */
@@ -80,7 +81,7 @@ static void measure_errors(pol_report *r, const problem *p, errors *e)
       for (int k = 0; k < NUM_STEPS; k++) {
         pol_run run;
         run_problem(r, &run, p, m, p->rho[d], steps[k], p->end);
-        e->curves[d][m].error[k] = run.rows > 0 ? mean_error(&run, steps[k], &p->exact) : 0.0;
+        e->curves[d][m].error[k] = mean_error(&run, steps[k], &p->exact);
         pol_run_free(&run);
       }
     }
@@ -395,14 +396,15 @@ static void run_fig04(pol_report *r)
       const double before = half_width(run, 0.0, 1.0);
       const double growth = half_width(run, long_end - 1.0, long_end) / before;
       const double ratio = circle_error(run) / circle_error(&fine.of[0][m]);
+      char what[96];
       pol_check_true(r,
                      m == LINEAR ? "the linear method spirals outwards"
                                  : "the geometric methods keep to a circle",
                      m == LINEAR ? growth > 1.005 : fabs(growth - 1.0) < 0.005,
                      "%s: %.5f times as wide after four seconds", methods[m], growth);
-      pol_check_true(r, "the paths approach the exact circle with second order",
-                     fabs(ratio - 4.0) < 0.4, "%s: %.2f times as far from it with twice the step",
-                     methods[m], ratio);
+      snprintf(what, sizeof what, "distance from the exact circle over that with half the step, %s",
+               methods[m]);
+      pol_check_range(r, what, ratio, 3.5, HUGE_VAL, "paths near the exact one: order 2 or more");
     }
     free_all(&fine);
   }
