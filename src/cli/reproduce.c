@@ -445,14 +445,14 @@ const cli_command cli_reproduce = {
             "(and why), or not comparable (and why). A verdict follows from measured numbers;\n"
             "\"differs\" is a result, not a failure.\n\n"
             "An ITEM is an id such as gavrea2005-table1, or a paper such as gavrea2005; without\n"
-            "any, the items are listed. The report is FOLDER/index.html, one page with all\n"
-            "figures in it; beside it are each figure as SVG and report.json.\n\n"
+            "any, the items are listed; \"all\" takes them all. The report is\n"
+            "FOLDER/index.html, one page with all figures in it; beside it are each figure as\n"
+            "SVG and report.json.\n\n"
             "The exit status is 0 if all items ran, whatever their verdicts, and 1 if one could\n"
             "not.",
     .examples = "  polhode reproduce --list\n"
                 "  polhode reproduce gavrea2005-table1\n"
-                "  polhode reproduce gavrea2005 holzinger-sigma --out report\n"
-                "  polhode reproduce all --jobs 2",
+                "  polhode reproduce gavrea2005-fig02 gavrea2005-fig03 --out report --jobs 2",
     .options = options,
     .num_options = sizeof options / sizeof options[0],
     .run = run,
