@@ -75,6 +75,7 @@ static const char style[] =
     "table{border-collapse:collapse;display:block;overflow-x:auto;margin:1rem 0;font-size:.9rem}\n"
     "th,td{padding:.15rem .7rem;border-bottom:1px solid var(--line);text-align:left;"
     "font-variant-numeric:tabular-nums}\n"
+    ".numbers td{white-space:nowrap}\n"
     "figure{margin:1rem 0}svg{max-width:100%;height:auto}\n"
     ".reproduced{color:var(--good)}.differs{color:var(--other)}.not{color:var(--none)}"
     ".failed{color:var(--bad)}.verdict{font-weight:600}\n"
@@ -193,7 +194,7 @@ static void put_block(FILE *file, const char *id, const json_t *block)
   } else if (strcmp(kind, "table") == 0) {
     size_t i;
     json_t *row;
-    fputs("<table>", file);
+    fputs("<table class=\"numbers\">", file);
     put_in(file, "caption", text_of(block, "title"));
     put_cells(file, "th", json_object_get(block, "columns"));
     json_array_foreach(json_object_get(block, "rows"), i, row) put_cells(file, "td", row);
