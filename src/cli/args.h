@@ -30,6 +30,9 @@ typedef struct cli_args {
   const char *reference, *reference_step, *reference_method, *jobs, *plot;
   cli_list quantities;
   int work, at_end;
+  /* of reproduce */
+  int list;
+  const char *data;
   int json;
   int quiet;
   int help;
@@ -61,7 +64,7 @@ typedef struct cli_option {
  *     FILE.csv         whatever has a dot: a file whose name ends like this
  *     FILE             any file
  *     RESULT           a result file
- *     METHOD, FORMULATION, COMMAND    one of those that there are
+ *     METHOD, FORMULATION, COMMAND, ITEM    one of those that there are
  *     SECONDS          others: cannot be guessed
  *
  * Copies the name at `names` into word, without "..." and brackets, and gives what comes after it;

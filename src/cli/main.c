@@ -14,6 +14,7 @@ static const cli_command *const commands[] = {
     &cli_plot,       //
     &cli_view,       //
     &cli_converge,   //
+    &cli_reproduce,  //
     &cli_check,      //
     &cli_methods,    //
     &cli_info,       //

@@ -38,9 +38,11 @@ static const room rooms[] = {
     {"plot", " plot.h ", " base ", " cairo.h ", " "},
     {"viewer", " view.h ", " base lie linalg dae mechanism formulation integrators analysis io ",
      " jansson.h ", " "},
+    {"reproduce", " ", " base lie linalg dae mechanism formulation integrators analysis io plot ",
+     " jansson.h ", " "},
     {"cli", " polhode.h ",
-     " base lie linalg dae mechanism formulation integrators analysis io plot viewer ",
-     " jansson.h unistd.h sys/ioctl.h sys/stat.h ", " "},
+     " base lie linalg dae mechanism formulation integrators analysis io plot viewer reproduce ",
+     " jansson.h unistd.h sys/ioctl.h sys/stat.h sys/wait.h ", " "},
 };
 enum { NUM_ROOMS = sizeof rooms / sizeof rooms[0] };
 
