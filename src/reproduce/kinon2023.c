@@ -271,6 +271,33 @@ static const pol_item items[] = {
      "VI-S does not fulfil the velocity constraints, except the linear ones of the tip (k = 7, 8, "
      "9), which it does to machine precision.",
      1, pol_kinon_fig20},
+    {ID "fig22", "Four particles: snapshots",
+     "The system by EM at t = 0, 2, 4, 6, 8, 10, h = 0.01.", 1, pol_kinon_fig22},
+    {ID "fig23", "Four particles: constraints on momentum level by EM-G",
+     "EM-G does not satisfy the velocity constraints exactly.", 1, pol_kinon_fig23},
+    {ID "fig24", "Four particles: constraints on momentum level by EM", "EM satisfies them.", 1,
+     pol_kinon_fig24},
+    {ID "fig25", "Four particles: changes of the energy",
+     "EM and EM-G conserve the energy comparably.", 1, pol_kinon_fig25},
+    {ID "fig26", "Four particles: angular momentum", "EM and EM-G conserve all three components.",
+     1, pol_kinon_fig26},
+    {ID "fig27", "Four particles: changes of the angular momentum by EM", "Round-off.", 1,
+     pol_kinon_fig27},
+    {ID "table2", "Four particles: Newton iterations a step",
+     "Simple guess: VI-S 4, VI-A 4, VI-B 4, EM 4.305; advanced guess: 3, 3, 3, 3.207; and "
+     "computation times in units of VI-S.",
+     1, pol_kinon_table2},
+    {ID "fig28", "Four particles: errors in position",
+     "EM and EM-G are of second order in q_4 at t = 0.1. No numbers.", 1, pol_kinon_fig28},
+    {ID "fig29", "Four particles: errors in momentum", "Second order in p_4.", 1, pol_kinon_fig29},
+    {ID "fig30", "Four particles: errors in the multipliers", "First order in lambda.", 1,
+     pol_kinon_fig30},
+    {ID "fig31", "Four particles: energies with h = 0.01",
+     "All schemes are stable; for h <= 0.04 at least until T = 1000.", 1, pol_kinon_fig31},
+    {ID "fig32", "Four particles: energies with h = 0.05",
+     "The energy blows up with VI-S and VI-B.", 1, pol_kinon_fig32},
+    {ID "fig33", "Four particles: energies with h = 0.25",
+     "VI-A blows up at about t = 55; EM is stable even with h = 0.675.", 1, pol_kinon_fig33},
 };
 
 const pol_paper pol_paper_kinon2023 = {
