@@ -176,12 +176,16 @@ static double *fill(const pol_kinon_curve *curve, pol_series *series)
   return points;
 }
 
-/* A scheme looks the same in all figures. */
-static int look_of(const pol_kinon_trace *trace)
+/* A scheme looks the same in all figures; VI-B is often near VI-S, EM-G and BS99 near EM. */
+static void look(const pol_kinon_curve *curve, pol_series *series)
 {
-  for (int i = 0; i < POL_KINON_METHODS; i++)
-    if (strcmp(trace->method, pol_kinon_methods[i]) == 0) return i;
-  return POL_KINON_METHODS;
+  static const pol_plot_line lines[] = {POL_LINE_SOLID, POL_LINE_SOLID, POL_LINE_DASHED,
+                                        POL_LINE_SOLID, POL_LINE_DASH_DOT};
+  int scheme = 0;
+  while (scheme < POL_KINON_METHODS && strcmp(curve->trace->method, pol_kinon_methods[scheme]) != 0)
+    scheme++;
+  series->color = curve->label != NULL ? curve->color : scheme;
+  series->line = curve->label != NULL ? curve->line : lines[scheme];
 }
 
 void pol_kinon_draw(pol_report *report, const pol_kinon_figure *figure,
@@ -195,12 +199,11 @@ void pol_kinon_draw(pol_report *report, const pol_kinon_figure *figure,
   for (int i = 0; i < count && i < MAX_CURVES; i++) {
     points[i] = fill(&curves[i], &series[i]);
     if (points[i] == NULL) pol_report_fail(report, "out of memory");
-    pol_series_look(&series[i], curves[i].label == NULL ? look_of(curves[i].trace) : i);
+    look(&curves[i], &series[i]);
   }
   panel.series = series, panel.num_series = count;
   if (count == 1) panel.legend = POL_LEGEND_NONE;
   panel.y.label = figure->y_label, panel.y.log = figure->log_y;
-  panel.y.min = figure->from, panel.y.max = figure->to;
   picture.panels = &panel, picture.num_panels = 1;
   picture.x.label = "time (s)", picture.x.log = figure->log_x;
   pol_report_figure(report, figure->name, figure->caption, &picture);
@@ -212,7 +215,8 @@ void pol_kinon_draw_all(pol_report *report, const pol_kinon_figure *figure,
                         int component)
 {
   pol_kinon_curve curves[MAX_CURVES];
-  for (int i = 0; i < count; i++) curves[i] = (pol_kinon_curve){&traces[i], value, component, NULL};
+  for (int i = 0; i < count; i++)
+    curves[i] = (pol_kinon_curve){.trace = &traces[i], .value = value, .component = component};
   pol_kinon_draw(report, figure, curves, count);
 }
 
@@ -259,45 +263,45 @@ static const pol_item items[] = {
      "phi_3 over time, h = 0.002: none of VI-S, VI-A, VI-B, EM and BS99 stays at the exact 0.0375. "
      "Of the top the text says that only EM conserves the energy and that all conserve the "
      "vertical angular momentum.",
-     1, pol_kinon_fig17},
+     0, pol_kinon_fig17},
     {ID "fig18", "Top: errors in the height",
      "Relative errors at t = 0.001 over h: VI-S, BS99 and VI-B are of first order, VI-A and EM of "
      "second. No numbers.",
-     1, pol_kinon_fig18},
+     0, pol_kinon_fig18},
     {ID "fig19", "Top: errors in the momentum",
-     "Relative errors of the momentum of the centre of mass at t = 0.001: the same orders.", 1,
+     "Relative errors of the momentum of the centre of mass at t = 0.001: the same orders.", 0,
      pol_kinon_fig19},
     {ID "fig20", "Top: constraints on momentum level by VI-S",
      "VI-S does not fulfil the velocity constraints, except the linear ones of the tip (k = 7, 8, "
      "9), which it does to machine precision.",
      1, pol_kinon_fig20},
     {ID "fig22", "Four particles: snapshots",
-     "The system by EM at t = 0, 2, 4, 6, 8, 10, h = 0.01.", 1, pol_kinon_fig22},
+     "The system by EM at t = 0, 2, 4, 6, 8, 10, h = 0.01.", 0, pol_kinon_fig22},
     {ID "fig23", "Four particles: constraints on momentum level by EM-G",
-     "EM-G does not satisfy the velocity constraints exactly.", 1, pol_kinon_fig23},
+     "EM-G does not satisfy the velocity constraints exactly.", 0, pol_kinon_fig23},
     {ID "fig24", "Four particles: constraints on momentum level by EM", "EM satisfies them.", 1,
      pol_kinon_fig24},
     {ID "fig25", "Four particles: changes of the energy",
-     "EM and EM-G conserve the energy comparably.", 1, pol_kinon_fig25},
+     "EM and EM-G conserve the energy comparably.", 0, pol_kinon_fig25},
     {ID "fig26", "Four particles: angular momentum", "EM and EM-G conserve all three components.",
-     1, pol_kinon_fig26},
+     0, pol_kinon_fig26},
     {ID "fig27", "Four particles: changes of the angular momentum by EM", "Round-off.", 1,
      pol_kinon_fig27},
     {ID "table2", "Four particles: Newton iterations a step",
      "Simple guess: VI-S 4, VI-A 4, VI-B 4, EM 4.305; advanced guess: 3, 3, 3, 3.207; and "
      "computation times in units of VI-S.",
-     1, pol_kinon_table2},
+     0, pol_kinon_table2},
     {ID "fig28", "Four particles: errors in position",
      "EM and EM-G are of second order in q_4 at t = 0.1. No numbers.", 1, pol_kinon_fig28},
-    {ID "fig29", "Four particles: errors in momentum", "Second order in p_4.", 1, pol_kinon_fig29},
-    {ID "fig30", "Four particles: errors in the multipliers", "First order in lambda.", 1,
+    {ID "fig29", "Four particles: errors in momentum", "Second order in p_4.", 0, pol_kinon_fig29},
+    {ID "fig30", "Four particles: errors in the multipliers", "First order in lambda.", 0,
      pol_kinon_fig30},
     {ID "fig31", "Four particles: energies with h = 0.01",
-     "All schemes are stable; for h <= 0.04 at least until T = 1000.", 1, pol_kinon_fig31},
+     "All schemes are stable; for h <= 0.04 at least until T = 1000.", 0, pol_kinon_fig31},
     {ID "fig32", "Four particles: energies with h = 0.05",
-     "The energy blows up with VI-S and VI-B.", 1, pol_kinon_fig32},
+     "The energy blows up with VI-S and VI-B.", 0, pol_kinon_fig32},
     {ID "fig33", "Four particles: energies with h = 0.25",
-     "VI-A blows up at about t = 55; EM is stable even with h = 0.675.", 1, pol_kinon_fig33},
+     "VI-A blows up at about t = 55; EM is stable even with h = 0.675.", 0, pol_kinon_fig33},
 };
 
 const pol_paper pol_paper_kinon2023 = {

@@ -72,14 +72,15 @@ typedef struct pol_kinon_curve {
   const pol_kinon_trace *trace;
   pol_kinon_value value;
   int component;
-  const char *label; /* NULL: the trace's */
+  const char *label; /* NULL: the trace's, in the look that its scheme has in all figures */
+  int color;
+  pol_plot_line line;
 } pol_kinon_curve;
 
-/* Curves over time.  from, to: limits of the y axis, both 0 for those of the curves. */
+/* Curves over time. */
 typedef struct pol_kinon_figure {
   const char *name, *caption, *y_label;
   int log_x, log_y;
-  double from, to;
 } pol_kinon_figure;
 void pol_kinon_draw(pol_report *report, const pol_kinon_figure *figure,
                     const pol_kinon_curve *curves, int count);

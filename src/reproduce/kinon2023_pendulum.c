@@ -342,9 +342,9 @@ void pol_kinon_fig07(pol_report *r)
 {
   pol_kinon_trace trace;
   run_one(r, &trace, VI_S);
-  const pol_kinon_curve curves[] = {{&trace, kinetic, 0, "kinetic, T"},
-                                    {&trace, potential, 0, "potential, V"},
-                                    {&trace, pol_kinon_energy, 0, "H = T + V"}};
+  const pol_kinon_curve curves[] = {{&trace, kinetic, 0, "kinetic, T", 0, POL_LINE_SOLID},
+                                    {&trace, potential, 0, "potential, V", 1, POL_LINE_SOLID},
+                                    {&trace, pol_kinon_energy, 0, "H = T + V", 2, POL_LINE_SOLID}};
   pol_kinon_draw(r,
                  &(pol_kinon_figure){.name = "energies",
                                      .caption = "Energies of the pendulum by VI-S, h = 0.05",
@@ -411,9 +411,10 @@ void pol_kinon_fig10(pol_report *r)
 {
   pol_kinon_trace traces[POL_KINON_METHODS];
   run_all(r, traces);
-  const pol_kinon_curve curves[] = {{&traces[VI_S], pol_kinon_angular_momentum, 0, "J_1"},
-                                    {&traces[VI_S], pol_kinon_angular_momentum, 1, "J_2"},
-                                    {&traces[VI_S], pol_kinon_angular_momentum, 2, "J_3"}};
+  const pol_kinon_curve curves[] = {
+      {&traces[VI_S], pol_kinon_angular_momentum, 0, "J_1", 0, POL_LINE_SOLID},
+      {&traces[VI_S], pol_kinon_angular_momentum, 1, "J_2", 1, POL_LINE_SOLID},
+      {&traces[VI_S], pol_kinon_angular_momentum, 2, "J_3", 2, POL_LINE_SOLID}};
   pol_kinon_draw(r,
                  &(pol_kinon_figure){.name = "angular",
                                      .caption = "Angular momentum of the pendulum by VI-S",

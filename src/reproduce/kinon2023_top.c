@@ -148,23 +148,24 @@ static double error_at_end(const pol_kinon_trace *trace, int of_momentum)
 
 static void show_errors(pol_report *r, int of_momentum, const char *caption, const char *y_label)
 {
-  static const double orders[NUM_SCHEMES] = {1.0, 2.0, 1.0, 2.0, 1.0};
+  static const int schemes[NUM_SCHEMES] = {VI_S, VI_B, BS99, VI_A, EM}; /* by their order */
+  static const double orders[NUM_SCHEMES] = {1.0, 1.0, 1.0, 2.0, 2.0};
   double h[NUM_STEPS];
   pol_errors_of curves[NUM_SCHEMES];
-  for (int i = 0; i < NUM_SCHEMES; i++) curves[i].label = labels[i];
+  for (int i = 0; i < NUM_SCHEMES; i++) curves[i].label = labels[schemes[i]];
   for (int k = 0; k < NUM_STEPS; k++) {
     pol_kinon_trace traces[NUM_SCHEMES];
     h[k] = ldexp(2.5e-4, -k);
     run_schemes(r, traces, h[k], 1e-3);
     for (int i = 0; i < NUM_SCHEMES; i++)
-      curves[i].error[k] = error_at_end(&traces[i], of_momentum);
+      curves[i].error[k] = error_at_end(&traces[schemes[i]], of_momentum);
     pol_kinon_free(traces, NUM_SCHEMES);
   }
   pol_report_errors(r, "errors", caption, y_label, h, NUM_STEPS, curves, NUM_SCHEMES,
                     (const double[]){1.0, 2.0, 0.0});
   for (int i = 0; i < NUM_SCHEMES; i++) {
     char what[64];
-    snprintf(what, sizeof what, "%s: order over the last two steps", labels[i]);
+    snprintf(what, sizeof what, "%s: order over the last two steps", curves[i].label);
     pol_check_near(r, what, pol_fit_order(h + NUM_STEPS - 2, curves[i].error + NUM_STEPS - 2, 2),
                    orders[i], 0.05);
   }
@@ -217,7 +218,7 @@ void pol_kinon_fig20(pol_report *r)
       r, &trace,
       &(pol_kinon_case){.model = "top", .method = "vi-s", .label = "VI-S", .h = 0.002, .end = 1.0});
   for (int i = 0; i < NUM_SHOWN; i++)
-    curves[i] = (pol_kinon_curve){&trace, constraint_row, shown[i], names[i]};
+    curves[i] = (pol_kinon_curve){&trace, constraint_row, shown[i], names[i], i, POL_LINE_SOLID};
   pol_kinon_draw(r,
                  &(pol_kinon_figure){.name = "rows",
                                      .caption = "Constraints on momentum level by VI-S, h = 0.002",
