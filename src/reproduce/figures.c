@@ -10,7 +10,15 @@ void pol_report_plot(pol_report *report, const char *name, const char *caption, 
 {
   pol_panel panel = pol_panel_default();
   pol_figure figure = pol_figure_default();
-  for (int i = 0; i < num_series; i++) pol_series_look(&series[i], i);
+  int lines = 0, points = 0;
+  for (int i = 0; i < num_series; i++) {
+    if (series[i].line == POL_LINE_NONE) {
+      series[i].color = points++;
+      series[i].marker = POL_MARKER_CIRCLE;
+    } else {
+      pol_series_look(&series[i], lines++);
+    }
+  }
   panel.series = series, panel.num_series = num_series;
   panel.y.label = y_label;
   figure.panels = &panel, figure.num_panels = 1;
@@ -55,12 +63,45 @@ static void tabulate(pol_report *report, const char *caption, const double *h, i
   pol_report_row(report, "%s", orders);
 }
 
+/* The curves that have a point at all, as series; how many. */
+static int make_series(const double *h, int num_steps, const pol_errors_of *curves, int num_curves,
+                       pol_series *series)
+{
+  int count = 0;
+  for (int k = 0; k < num_curves; k++) {
+    int points = 0;
+    for (int i = 0; i < num_steps; i++)
+      points += isfinite(curves[k].error[i]) && curves[k].error[i] > 0.0;
+    if (points == 0) continue;
+    pol_series *s = &series[count++];
+    *s = (pol_series){.x = h, .y = curves[k].error, .count = (size_t)num_steps};
+    s->label = curves[k].label;
+    s->marker = POL_MARKER_CIRCLE;
+    pol_series_look(s, k);
+  }
+  return count;
+}
+
+/* At each step size the smallest error, or the largest. */
+static void envelope(const pol_errors_of *curves, int num_curves, int num_steps, int largest,
+                     double *error)
+{
+  for (int i = 0; i < num_steps; i++) {
+    error[i] = NAN;
+    for (int k = 0; k < num_curves; k++) {
+      const double e = curves[k].error[i];
+      if (e > 0.0 && isfinite(e)) error[i] = largest ? fmax(error[i], e) : fmin(error[i], e);
+    }
+  }
+}
+
 void pol_report_errors(pol_report *report, const char *name, const char *caption,
                        const char *y_label, const double *h, int num_steps,
                        const pol_errors_of *curves, int num_curves, const double *orders)
 {
-  enum { MAX_SLOPES = 4 };
+  enum { MAX_SLOPES = 2 };
   pol_series *series = calloc((size_t)num_curves, sizeof *series);
+  double lowest[POL_MAX_STEPS];
   pol_slope slopes[MAX_SLOPES];
   pol_panel panel = pol_panel_default();
   pol_figure figure = pol_figure_default();
@@ -68,19 +109,15 @@ void pol_report_errors(pol_report *report, const char *name, const char *caption
     pol_report_fail(report, "out of memory");
     return;
   }
-  for (int i = 0; i < num_curves; i++) {
-    series[i] = (pol_series){.x = h, .y = curves[i].error, .count = (size_t)num_steps};
-    series[i].label = curves[i].label;
-    series[i].marker = POL_MARKER_CIRCLE;
-    pol_series_look(&series[i], i);
-  }
-  /* a triangle below the lowest curve of all, or below the last */
-  for (int i = 0; orders != NULL && orders[i] != 0.0 && i < MAX_SLOPES; i++) {
-    slopes[i] = pol_slope_below(&series[i == 0 ? 0 : num_curves - 1], orders[i]);
-    if (slopes[i].order != 0.0) panel.num_slopes = i + 1;
+  panel.series = series, panel.num_series = make_series(h, num_steps, curves, num_curves, series);
+  /* triangles below all curves, the second below the uppermost of them */
+  for (int i = 0; orders != NULL && i < MAX_SLOPES && orders[i] != 0.0; i++) {
+    envelope(curves, num_curves, num_steps, i > 0, lowest);
+    const pol_series below = {.x = h, .y = lowest, .count = (size_t)num_steps};
+    slopes[panel.num_slopes] = pol_slope_below(&below, orders[i]);
+    panel.num_slopes += slopes[panel.num_slopes].order != 0.0;
   }
   panel.slopes = slopes;
-  panel.series = series, panel.num_series = num_curves;
   panel.y.label = y_label, panel.y.log = 1;
   figure.panels = &panel, figure.num_panels = 1;
   figure.x.label = "step size h (s)", figure.x.log = 1, figure.x.margin = 0.05;

@@ -234,7 +234,7 @@ static void draw_angle(pol_report *r, const char *channel, double offset, const 
   }
   pol_series series[2] = {
       {.x = run.values[0], .y = run.values[1], .count = (size_t)run.rows, .label = "h = 0.001"},
-      {.x = times, .y = exact, .count = 3, .label = "exact", .marker = POL_MARKER_CIRCLE}};
+      {.x = times, .y = exact, .count = 3, .label = "exact", .line = POL_LINE_NONE}};
   pol_report_plot(r, "curve", "First bar of the double pendulum, gamma = 3/4, h = 0.001",
                   "time (s)", label, series, 2);
   pol_report_table(r, "The curve and the exact solution", "t|ours|exact|difference");

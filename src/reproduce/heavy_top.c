@@ -101,6 +101,17 @@ static void tip_force(const pol_simulation *simulation, const double R[9], doubl
         (top_second ? 1.0 : -1.0) * (R[i] * force[0] + R[3 + i] * force[1] + R[6 + i] * force[2]);
 }
 
+/* Norm of the difference in (p, x); p and -p are the same rotation. */
+static double parameter_error(const double ours[7], const double theirs[7])
+{
+  double same[7], opposite[7];
+  for (int i = 0; i < 7; i++) {
+    same[i] = ours[i] - theirs[i];
+    opposite[i] = i < 4 ? ours[i] + theirs[i] : same[i];
+  }
+  return fmin(norm(same, 7), norm(opposite, 7));
+}
+
 static void compare(const comparison *c, const pol_simulation *simulation, int n)
 {
   static const pol_factor factors[2] = {{POL_SO3, 3, 0, 0}, {POL_REAL, 3, 4, 3}};
@@ -120,6 +131,7 @@ static void compare(const comparison *c, const pol_simulation *simulation, int n
   e->rotation = fmax(e->rotation, norm(w, 3));
   e->position = fmax(e->position, norm(w + 3, 3));
   e->configuration = fmax(e->configuration, norm(w, 6));
+  e->parameters = fmax(e->parameters, parameter_error(ours, theirs));
   tip_force(simulation, body.rotation, force);
   for (int i = 0; i < 3; i++) {
     v_exact[i] = exact.angular_velocity[i], v_exact[3 + i] = exact.velocity_body[i];
@@ -129,6 +141,8 @@ static void compare(const comparison *c, const pol_simulation *simulation, int n
   }
   e->angular_velocity = fmax(e->angular_velocity, norm(v, 3));
   e->velocity = fmax(e->velocity, norm(v, 6));
+  for (int i = 0; i < 3; i++) v[3 + i] = body.velocity[i] - exact.velocity[i];
+  e->velocity_global = fmax(e->velocity_global, norm(v, 6));
   e->multiplier = fmax(e->multiplier, norm(force, 3));
   e->largest_velocity = fmax(e->largest_velocity, norm(v_exact, 6));
   e->largest_multiplier = fmax(e->largest_multiplier, norm(exact.force_body, 3));

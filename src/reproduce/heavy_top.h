@@ -34,7 +34,9 @@ typedef struct pol_top_errors {
   double position;         /* largest |x_n - x(t_n)|, m */
   double rotation;         /* largest |log(R_n^T R(t_n))|, rad */
   double configuration;    /* largest norm of both together */
+  double parameters;       /* the same with Euler parameters for the rotation, (p, x) */
   double velocity;         /* largest |(Omega, U)_n - (Omega, U)(t_n)|, body axes */
+  double velocity_global;  /* the same with the velocity in global axes, (Omega, u) */
   double angular_velocity; /* of Omega alone */
   double multiplier;       /* largest |lambda_n - lambda(t_n)|, body axes, N */
   double largest_velocity, largest_multiplier; /* exact: |(Omega, U)|, |lambda|, to divide by */

@@ -192,6 +192,9 @@ void pol_report_figure(pol_report *r, const char *name, const char *caption,
   free(svg);
 }
 
+/* What stands in place of a published number where there is a statement. */
+static const char stated[] = "stated";
+
 /* --- checks ----------------------------------------------------------------------------------- */
 
 /* Takes the two texts. */
@@ -233,8 +236,8 @@ int pol_check_digits(pol_report *r, const char *what, double ours, double publis
   if (pol_report_failed(r)) return 0;
   const double unit = published != 0.0 ? pow(10.0, floor(log10(fabs(published))) - digits + 1) : 0;
   const int passed = fabs(ours - published) <= (0.5 + 1e-9) * unit;
-  return add_check(r, what, pol_format("%.*e", digits + 1, ours),
-                   pol_format("%.*e (to %d digits)", digits - 1, published, digits), passed);
+  return add_check(r, what, pol_format("%#.*g", digits + 2, ours),
+                   pol_format("%#.*g (to %d digits)", digits, published, digits), passed);
 }
 
 int pol_check_true(pol_report *r, const char *statement, int holds, const char *ours, ...)
@@ -244,7 +247,7 @@ int pol_check_true(pol_report *r, const char *statement, int holds, const char *
   va_start(arguments, ours);
   char *numbers = pol_format_list(ours, arguments);
   va_end(arguments);
-  return add_check(r, statement, numbers, pol_format("stated"), holds);
+  return add_check(r, statement, numbers, pol_format("%s", stated), holds);
 }
 
 void pol_check_because(pol_report *r, const char *format, ...)
@@ -302,9 +305,11 @@ static char *differences(const pol_report *r)
     if (text == NULL) break;
     if (json_is_true(json_object_get(check, "passed"))) continue;
     const char *why = reason_after(r->checks, i);
-    char *longer = pol_format("%s %s: ours %s, published %s%s%s.", text, text_of(check, "what"),
-                              text_of(check, "ours"), text_of(check, "published"),
-                              why[0] != '\0' ? "; " : "", why);
+    const char *published = text_of(check, "published");
+    const int number = strcmp(published, stated) != 0;
+    char *longer = pol_format("%s %s: ours %s%s%s%s%s.", text, text_of(check, "what"),
+                              text_of(check, "ours"), number ? ", published " : "",
+                              number ? published : "", why[0] != '\0' ? "; " : "", why);
     free(text);
     text = longer;
   }

@@ -157,13 +157,14 @@ double *pol_read_table(pol_report *report, const char *name, int columns, long *
 
 /* --- figures and numbers that many items share ------------------------------------------------ */
 
-/* Looks are given to the series by their order. */
+/* Looks are given to the series by their order; those with POL_LINE_NONE get circles in the colour
+ * of the series with as many others of their kind before them. */
 void pol_report_plot(pol_report *report, const char *name, const char *caption, const char *x_label,
                      const char *y_label, pol_series *series, int num_series);
 
-/* Errors against step sizes: a doubly logarithmic figure with a triangle of each order (0 ends the
- * list), and a table with the orders between the last two steps.  Errors that are not positive and
- * finite are left out. */
+/* Errors against step sizes: a doubly logarithmic figure with triangles of at most two orders (0
+ * ends the list), the first below all curves, the second below the uppermost; and a table with the
+ * orders between the last two steps.  Errors that are not positive and finite are left out. */
 enum { POL_MAX_STEPS = 16 };
 typedef struct pol_errors_of {
   const char *label;
