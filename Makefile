@@ -16,6 +16,7 @@ help:
 	@echo "  make install           install into PREFIX=$(PREFIX)"
 	@echo "  make bench             measure the speed"
 	@echo "  make table             measure every method on the heavy top: docs/heavy-top-table.md"
+	@echo "  make reproduce         repeat all published results: docs/reproduce-verdicts.md"
 	@echo "  make debug-test        run all tests with the sanitizers"
 	@echo "  make coverage          run all tests and report which lines they reach"
 	@echo "  make format            format the sources"
@@ -48,6 +49,11 @@ coverage:
 table: build
 	@$(BUILD)/studies/heavy_top_table >docs/heavy-top-table.md
 	@echo "==> docs/heavy-top-table.md"
+
+reproduce: build
+	@$(BUILD)/polhode reproduce all --out build/reproduced
+	@cp build/reproduced/verdicts.md docs/reproduce-verdicts.md
+	@echo "==> build/reproduced/index.html and docs/reproduce-verdicts.md"
 
 bench: build
 	@for program in $(BUILD)/bench/*; do "$$program" || exit 1; done

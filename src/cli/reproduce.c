@@ -335,13 +335,15 @@ static void print_table(const work *w, const json_t *reports, double seconds)
   printf("report                   %s/index.html\n", w->out);
 }
 
-/* Writes the page and report.json. */
+/* Writes the pages and report.json. */
 static int write_results(const work *w, const json_t *reports, double seconds)
 {
   char *page = pol_format("%s/index.html", w->out), *data = pol_format("%s/report.json", w->out);
+  char *verdicts = pol_format("%s/verdicts.md", w->out);
   json_t *whole = whole_report(reports, seconds);
-  int bad = page == NULL || data == NULL || whole == NULL ||
+  int bad = page == NULL || data == NULL || verdicts == NULL || whole == NULL ||
             pol_page_write(reports, seconds, page) != POL_OK ||
+            pol_verdicts_write(reports, verdicts) != POL_OK ||
             json_dump_file(whole, data, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) != 0;
   if (bad) cli_complain(command_name, "the report in %s cannot be written", w->out);
   if (!bad && w->args->json) {
@@ -351,6 +353,7 @@ static int write_results(const work *w, const json_t *reports, double seconds)
   json_decref(whole);
   free(page);
   free(data);
+  free(verdicts);
   return bad;
 }
 
@@ -440,19 +443,19 @@ const cli_command cli_reproduce = {
     .name = "reproduce",
     .summary = "repeat published tables and figures",
     .operand = "[all|ITEM...]",
-    .text = "Repeats tables, figures and stated counts of five papers by runs of its own, sets\n"
-            "the published values beside them, and gives each a verdict: reproduced, differs\n"
-            "(and why), or not comparable (and why). A verdict follows from measured numbers;\n"
-            "\"differs\" is a result, not a failure.\n\n"
-            "An ITEM is an id such as gavrea2005-table1, or a paper such as gavrea2005; without\n"
-            "any, the items are listed. The report is FOLDER/index.html, one page with all\n"
-            "figures in it; beside it are each figure as SVG and report.json.\n\n"
-            "The exit status is 0 if all items ran, whatever their verdicts, and 1 if one could\n"
-            "not.",
+    .text = "Repeats tables, figures and stated counts of five papers by runs of its own,\n"
+            "sets the published values beside them, and gives each a verdict: reproduced,\n"
+            "differs (and why), or not comparable (and why). A verdict follows from measured\n"
+            "numbers; \"differs\" is a result, not a failure.\n\n"
+            "An ITEM is an id such as gavrea2005-table1, or a paper such as gavrea2005;\n"
+            "without any, the items are listed; \"all\" takes them all. The report is\n"
+            "FOLDER/index.html, one page with all figures in it; beside it are each figure\n"
+            "as SVG, report.json and verdicts.md.\n\n"
+            "The exit status is 0 if all items ran, whatever their verdicts, and 1 if one\n"
+            "could not.",
     .examples = "  polhode reproduce --list\n"
                 "  polhode reproduce gavrea2005-table1\n"
-                "  polhode reproduce gavrea2005 holzinger-sigma --out report\n"
-                "  polhode reproduce all --jobs 2",
+                "  polhode reproduce gavrea2005-fig02 gavrea2005-fig03 --out report --jobs 2",
     .options = options,
     .num_options = sizeof options / sizeof options[0],
     .run = run,

@@ -49,7 +49,8 @@ static void tabulate(pol_report *report, const char *caption, const double *h, i
     const double *e = curves[k].error;
     const double order = num_steps > 1 ? pol_fit_order(h + num_steps - 2, e + num_steps - 2, 2) : 0;
     c += (size_t)snprintf(columns + c, c < SIZE ? SIZE - c : 0, "|%s", curves[k].label);
-    o += (size_t)snprintf(orders + o, o < SIZE ? SIZE - o : 0, "|%.2f", order);
+    o +=
+        (size_t)snprintf(orders + o, o < SIZE ? SIZE - o : 0, order != 0.0 ? "|%.2f" : "|-", order);
     if (c >= SIZE || o >= SIZE) return;
   }
   pol_report_table(report, caption, columns);
@@ -57,7 +58,8 @@ static void tabulate(pol_report *report, const char *caption, const double *h, i
     char row[SIZE];
     size_t length = (size_t)snprintf(row, sizeof row, "%.4g", h[i]);
     for (int k = 0; k < num_curves && length < SIZE; k++)
-      length += (size_t)snprintf(row + length, SIZE - length, "|%.3e", curves[k].error[i]);
+      length += (size_t)snprintf(row + length, SIZE - length,
+                                 isfinite(curves[k].error[i]) ? "|%.3e" : "|-", curves[k].error[i]);
     pol_report_row(report, "%s", row);
   }
   pol_report_row(report, "%s", orders);

@@ -61,8 +61,8 @@ static void run_table1(pol_report *r)
                  12.0 * 0.000812 / (3.0 * radius * radius + length * length));
   pol_report_row(r, "d_L|5.165093|%.4f", 5.165093 / (2.0 * damping * omega));
   pol_check_digits(r, "mass (kg)", m, 1.223, 4);
-  pol_check_because(r, "the printed moments of inertia and dampings need 1.233: two digits are "
-                       "exchanged");
+  pol_check_because(r, "the printed moments of inertia and dampings need 1.233: a digit is "
+                       "misprinted");
   pol_check_digits(r, "J_xx (kg m^2)", rotor->inertia[0], 0.001541, 4);
   pol_check_digits(r, "J_yy (kg m^2)", rotor->inertia[4], 0.000812, 3);
   pol_check_digits(r, "angular velocity (rad/s)", omega, 20944.0, 5);
@@ -248,8 +248,7 @@ static void check_angles(pol_report *r, const pol_errors_of *angles)
                  "they run at %d of %d steps", runs, (int)TOP_STEPS);
   pol_check_because(r,
                     "with the angles about x, y, z the spin about the body's y axis meets gimbal "
-                    "lock in the first quarter turn at any step, and the run stops there; "
-                    "a larger step may jump across it by chance");
+                    "lock in the first quarter turn at any step, and the run stops there");
 }
 
 static void run_fig03(pol_report *r)

@@ -281,37 +281,52 @@ static const char *text_of(const json_t *object, const char *key)
   return json_string_value(json_object_get(object, key));
 }
 
-/* Why check i differs; "" if the next one that does has the same reason. */
-static const char *reason_after(const json_t *checks, size_t i)
+static int has_passed(const json_t *check)
 {
-  const char *why = text_of(json_array_get(checks, i), "why");
-  for (size_t k = i + 1; k < json_array_size(checks); k++) {
-    const json_t *next = json_array_get(checks, k);
-    if (json_is_true(json_object_get(next, "passed"))) continue;
-    return strcmp(text_of(next, "why"), why) == 0 ? "" : why;
-  }
-  return why;
+  return json_is_true(json_object_get(check, "passed"));
 }
 
-/* The failed checks in words: what, both figures, why.  A reason that several share stands after
- * the last of them. */
+/* How many checks from i on differ for the same reason, before one differs for another. */
+static int count_alike(const json_t *checks, size_t i)
+{
+  const char *why = text_of(json_array_get(checks, i), "why");
+  int count = 0;
+  for (; i < json_array_size(checks); i++) {
+    const json_t *check = json_array_get(checks, i);
+    if (has_passed(check)) continue;
+    if (strcmp(text_of(check, "why"), why) != 0) break;
+    count++;
+  }
+  return count;
+}
+
+/* One difference in words, with both figures, and how many others there are for this reason. */
+static char *add_difference(char *text, const json_t *check, int alike)
+{
+  const char *published = text_of(check, "published"), *why = text_of(check, "why");
+  const int number = strcmp(published, stated) != 0;
+  char more[32] = "";
+  if (alike > 1) snprintf(more, sizeof more, " (and %d more)", alike - 1);
+  char *longer = pol_format("%s %s: ours %s%s%s%s%s%s.", text, text_of(check, "what"),
+                            text_of(check, "ours"), number ? ", published " : "",
+                            number ? published : "", more, why[0] != '\0' ? "; " : "", why);
+  free(text);
+  return longer;
+}
+
+/* The checks that differ: the first of each reason in a row. */
 static char *differences(const pol_report *r)
 {
   size_t i;
   json_t *check;
+  int skip = 0;
   char *text = pol_format("%d of %d checks differ.", r->differed, r->passed + r->differed);
   json_array_foreach(r->checks, i, check)
   {
-    if (text == NULL) break;
-    if (json_is_true(json_object_get(check, "passed"))) continue;
-    const char *why = reason_after(r->checks, i);
-    const char *published = text_of(check, "published");
-    const int number = strcmp(published, stated) != 0;
-    char *longer = pol_format("%s %s: ours %s%s%s%s%s.", text, text_of(check, "what"),
-                              text_of(check, "ours"), number ? ", published " : "",
-                              number ? published : "", why[0] != '\0' ? "; " : "", why);
-    free(text);
-    text = longer;
+    if (text == NULL || has_passed(check) || skip-- > 0) continue;
+    const int alike = count_alike(r->checks, i);
+    text = add_difference(text, check, alike);
+    skip = alike - 1;
   }
   return text;
 }

@@ -45,6 +45,7 @@ static void read_model(running *now, const char *name, char *overrides)
   int count;
   char *path = pol_report_path(now->report, name);
   const char **parts = cut(overrides, " ", &count);
+  if (parts == NULL) pol_report_fail(now->report, "out of memory");
   if (path != NULL && parts != NULL) {
     pol_status status = pol_model_read_file(&now->model, path, count, parts, &errors);
     if (status != POL_OK)
