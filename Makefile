@@ -19,6 +19,7 @@ help:
 	@echo "  make bench             measure the speed"
 	@echo "  make table             measure every method on the heavy top: docs/heavy-top-table.md"
 	@echo "  make figures           measure fixed against variable steps: docs/work-precision.md"
+	@echo "  make reproduce         repeat all published results: docs/reproduce-verdicts.md"
 	@echo "  make debug-test        run all tests with the sanitizers"
 	@echo "  make coverage          run all tests and report which lines they reach"
 	@echo "  make format            format the sources"
@@ -62,6 +63,11 @@ figures: build
 	@$(BUILD)/studies/work_precision docs/images >docs/work-precision.md
 	@echo "==> docs/work-precision.md, docs/images"
 
+reproduce: build
+	@$(BUILD)/polhode reproduce all --out build/reproduced
+	@cp build/reproduced/verdicts.md docs/reproduce-verdicts.md
+	@echo "==> build/reproduced/index.html and docs/reproduce-verdicts.md"
+
 bench: build
 	@for program in $(BUILD)/bench/*; do "$$program" || exit 1; done
 
@@ -75,4 +81,4 @@ format format-check:
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test debug-test coverage table figures bench install format format-check clean
+.PHONY: help build demo test debug-test coverage table figures reproduce bench install format format-check clean

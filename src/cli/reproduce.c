@@ -335,13 +335,15 @@ static void print_table(const work *w, const json_t *reports, double seconds)
   printf("report                   %s/index.html\n", w->out);
 }
 
-/* Writes the page and report.json. */
+/* Writes the pages and report.json. */
 static int write_results(const work *w, const json_t *reports, double seconds)
 {
   char *page = pol_format("%s/index.html", w->out), *data = pol_format("%s/report.json", w->out);
+  char *verdicts = pol_format("%s/verdicts.md", w->out);
   json_t *whole = whole_report(reports, seconds);
-  int bad = page == NULL || data == NULL || whole == NULL ||
+  int bad = page == NULL || data == NULL || verdicts == NULL || whole == NULL ||
             pol_page_write(reports, seconds, page) != POL_OK ||
+            pol_verdicts_write(reports, verdicts) != POL_OK ||
             json_dump_file(whole, data, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) != 0;
   if (bad) cli_complain(command_name, "the report in %s cannot be written", w->out);
   if (!bad && w->args->json) {
@@ -351,6 +353,7 @@ static int write_results(const work *w, const json_t *reports, double seconds)
   json_decref(whole);
   free(page);
   free(data);
+  free(verdicts);
   return bad;
 }
 
@@ -447,7 +450,7 @@ const cli_command cli_reproduce = {
             "An ITEM is an id such as gavrea2005-table1, or a paper such as gavrea2005;\n"
             "without any, the items are listed; \"all\" takes them all. The report is\n"
             "FOLDER/index.html, one page with all figures in it; beside it are each figure\n"
-            "as SVG and report.json.\n\n"
+            "as SVG, report.json and verdicts.md.\n\n"
             "The exit status is 0 if all items ran, whatever their verdicts, and 1 if one\n"
             "could not.",
     .examples = "  polhode reproduce --list\n"

@@ -1,4 +1,7 @@
-/* The page: a head with styles for light and dark, a summary, a table of contents, then the items.
+/* The pages: as HTML, and, verdicts only, as Markdown.
+ *
+ * The page in HTML has a head with styles for light and dark, a summary, a table of contents, then
+ * the items.
  *
  * Figures are inline SVG in light colours; in the dark, style rules replace each colour of the
  * light theme by that of the dark one.  The ids of a figure get the id of its item, so that they
@@ -281,6 +284,44 @@ pol_status pol_page_write(const json_t *reports, double seconds, const char *pat
   put_contents(file, reports);
   put_items(file, reports);
   fputs("</body>\n</html>\n", file);
+  const int bad = ferror(file);
+  return fclose(file) != 0 || bad ? POL_IO : POL_OK;
+}
+
+/* --- Markdown --------------------------------------------------------------------------------- */
+
+/* Writes with the characters escaped that Markdown reads in a table. */
+static void put_cell(FILE *file, const char *text)
+{
+  for (; *text != '\0'; text++) {
+    if (strchr("|*_<", *text) != NULL) fputc('\\', file);
+    fputc(*text, file);
+  }
+}
+
+pol_status pol_verdicts_write(const json_t *reports, const char *path)
+{
+  const pol_tally tally = pol_tally_reports(reports);
+  size_t i;
+  json_t *report;
+  FILE *file = fopen(path, "w");
+  if (file == NULL) return POL_IO;
+  fprintf(
+      file,
+      "# Verdicts of polhode reproduce\n\n"
+      "Of %zu items %d are reproduced, %d differ, %d are not comparable, %d could not run. This "
+      "page is\nwritten by the command (polhode %s).\n\n"
+      "| item | what | verdict | why |\n|---|---|---|---|\n",
+      json_array_size(reports), tally.reproduced, tally.differs, tally.not_comparable, tally.failed,
+      pol_version());
+  json_array_foreach(reports, i, report)
+  {
+    fprintf(file, "| `%s` | ", text_of(report, "id"));
+    put_cell(file, text_of(report, "title"));
+    fprintf(file, " | %s | ", text_of(report, "verdict"));
+    put_cell(file, text_of(report, "reason"));
+    fputs(" |\n", file);
+  }
   const int bad = ferror(file);
   return fclose(file) != 0 || bad ? POL_IO : POL_OK;
 }

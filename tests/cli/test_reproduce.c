@@ -58,6 +58,8 @@ static void an_item_gets_its_report(void **state)
   expect_word((json_t *)figure, "file", "gavrea2005-fig02-curve.svg");
   assert_null(json_object_get(figure, "svg"));
   json_decref(object);
+  read_text("report/verdicts.md", page);
+  expect_text(page, "| `gavrea2005-fig02` | Angle of the first bar over time | reproduced |  |");
   json_t *stored = json_load_file("report/report.json", 0, NULL);
   assert_non_null(stored);
   json_decref(stored);
