@@ -120,9 +120,9 @@ typedef struct pol_invariant {
                        global one */
   const char *unit;
   double axis[3], point[3]; /* unit vector, global; of angular momentum a point on it */
-  double initial, value;    /* at the start, now */
+  double initial, value;    /* at the start or after the last reset by an event; now */
   double increment;         /* change in the last step of the integrator */
-  double max_increment;     /* the largest |increment| so far; not that of an event's reset */
+  double max_increment;     /* the largest |increment| so far */
   double max_drift;         /* the largest |value - initial| so far */
 } pol_invariant;
 

@@ -14,8 +14,8 @@ void pol_invariants_set(int count, pol_invariant *invariants, double energy,
                         const pol_momentum *momentum);
 
 /* Brings the rest up to date with the values after an accepted step: the increments and the largest
- * ones; at the start, if first, the initial values.  last holds the values after the step before
- * and is set to those of this one. */
+ * ones; at the start and after a reset, if first, the initial values.  last holds the values after
+ * the step before and is set to those of this one. */
 void pol_invariants_measure(int count, pol_invariant *invariants, int first,
                             double last[POL_MAX_INVARIANTS]);
 

@@ -78,7 +78,7 @@ struct pol_simulation {
   double lambda_t_before, lambda_t; /* times that the multipliers belong to */
   int lags;                         /* not those of the state */
 
-  /* Invariants after the last step; fresh: they were not continuous, there is no increment. */
+  /* Invariants after the last step; fresh: a reset has changed them, they start anew. */
   double last_invariants[POL_MAX_INVARIANTS];
   int fresh;
 
@@ -441,10 +441,9 @@ static void set_invariants(pol_simulation *sim, const pol_state *state, const po
 static void measure_invariants(pol_simulation *sim, int first)
 {
   pol_summary *summary = &sim->summary;
-  for (int i = 0; i < summary->num_invariants && sim->fresh; i++)
-    sim->last_invariants[i] = summary->invariants[i].value;
+  pol_invariants_measure(summary->num_invariants, summary->invariants, first || sim->fresh,
+                         sim->last_invariants);
   sim->fresh = 0;
-  pol_invariants_measure(summary->num_invariants, summary->invariants, first, sim->last_invariants);
 }
 
 /* Multipliers at the time of the state: those of some methods belong to an earlier one (lambda_t),

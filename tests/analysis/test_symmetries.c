@@ -543,6 +543,30 @@ static void channels_tell_increments_and_times(void **state)
     }
 }
 
+/* A bounce takes energy out: the invariants start anew there, and free flight keeps them. */
+static void resets_start_invariants_anew(void **state)
+{
+  (void)state;
+  pol_errors errors = {0};
+  pol_model *model;
+  pol_simulation *simulation;
+  assert_int_equal(
+      pol_model_read_file(&model, MODELS "examples/bouncing_ball.json", 0, NULL, &errors), POL_OK);
+  assert_int_equal(pol_simulation_create(&simulation, model->mechanism, &model->settings, NULL),
+                   POL_OK);
+  while (!pol_simulation_finished(simulation))
+    assert_int_equal(pol_simulation_step(simulation), POL_OK);
+  const pol_summary *summary = pol_simulation_summary(simulation);
+  const pol_invariant *energy = find(summary, "energy");
+  double first = summary->initial_energy.kinetic + summary->initial_energy.potential;
+  assert_true(summary->max_energy_drift > 1.0); /* J */
+  assert_true(energy->initial < first - 1.0);
+  assert_true(energy->max_drift < 1e-6 && energy->max_increment <= energy->max_drift * 2.0);
+  assert_true(find(summary, "momentum.x")->max_drift < 1e-12);
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -551,6 +575,7 @@ int main(void)
       cmocka_unit_test(em_keeps_all_invariants),
       cmocka_unit_test(methods_keep_what_they_promise),
       cmocka_unit_test(channels_tell_increments_and_times),
+      cmocka_unit_test(resets_start_invariants_anew),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
