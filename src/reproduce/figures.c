@@ -89,7 +89,7 @@ static void envelope(const pol_errors_of *curves, int num_curves, int num_steps,
                      double *error)
 {
   for (int i = 0; i < num_steps; i++) {
-    error[i] = NAN;
+    error[i] = (double)NAN;
     for (int k = 0; k < num_curves; k++) {
       const double e = curves[k].error[i];
       if (e > 0.0 && isfinite(e)) error[i] = largest ? fmax(error[i], e) : fmin(error[i], e);
