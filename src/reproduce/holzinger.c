@@ -158,7 +158,8 @@ static void run_top(pol_report *r, pol_top_errors e[TOP_VARIANTS][TOP_STEPS])
                   "simulation.newton={\"kind\":\"full\",\"tolerance\":1e-10}",
                   top_variants[k].settings, top_steps[i]);
       if (e[k][i].stopped)
-        e[k][i].parameters = e[k][i].position = e[k][i].velocity_global = e[k][i].multiplier = NAN;
+        e[k][i].parameters = e[k][i].position = e[k][i].velocity_global = e[k][i].multiplier =
+            (double)NAN;
     }
   pol_top_free(&top);
 }
@@ -210,8 +211,8 @@ static void check_better(pol_report *r, const char *of, const pol_errors_of *a,
     snprintf(ratio, sizeof ratio, "%.3g to %.3g times as accurate at %d steps", g.least, g.most,
              g.both);
   if (g.only_a + g.only_b > 0)
-    snprintf(stops, sizeof stops, "%sthe %s stops early at %d", g.both > 0 ? ", " : "",
-             g.only_b > 0 ? "first" : "second", g.only_a + g.only_b);
+    snprintf(stops, sizeof stops, "%s%s stops before the end at %d", g.both > 0 ? ", " : "",
+             g.only_b > 0 ? "it" : "the other", g.only_a + g.only_b);
   pol_check_true(r, statement,
                  g.only_b == 0 && g.both + g.only_a > 0 && (g.both == 0 || g.least > 1.0), "%s%s",
                  ratio, stops);
@@ -638,7 +639,7 @@ static void slider_errors(pol_report *r, const char *settings, double h, double 
                           double *velocity)
 {
   pol_run run;
-  *position = *velocity = NAN;
+  *position = *velocity = (double)NAN;
   pol_run_model(r, &run, MODELS "slider_crank_global.json", "slider.position.x|slider.velocity.x",
                 "%s simulation.step=%.17g simulation.output={\"step\":2} "
                 "simulation.newton={\"kind\":\"full\",\"tolerance\":1e-9}",

@@ -142,12 +142,12 @@ static void put_summary(FILE *file, const json_t *reports, double seconds)
   const pol_tally tally = pol_tally_reports(reports);
   fprintf(file,
           "<h1>Published results, repeated by polhode</h1>\n"
-          "<p>polhode %s, %.0f s. Of %zu items that ran, <span class=\"reproduced\">%d are "
-          "reproduced</span>, <span class=\"differs\">%d differ</span>, %d are not comparable",
+          "<p>polhode %s, %.0f s. Items that ran: %zu; <span class=\"reproduced\">reproduced: "
+          "%d</span>, <span class=\"differs\">differ: %d</span>, not comparable: %d",
           pol_version(), seconds, json_array_size(reports), tally.reproduced, tally.differs,
           tally.not_comparable);
   if (tally.failed > 0)
-    fprintf(file, ", <span class=\"failed\">%d could not run</span>", tally.failed);
+    fprintf(file, ", <span class=\"failed\">could not run: %d</span>", tally.failed);
   fprintf(file,
           ". There are %d of the %d items of the catalogue.</p>\n"
           "<p class=\"soft\">All numbers and figures come from runs of this program. A verdict "
