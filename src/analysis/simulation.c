@@ -797,7 +797,9 @@ static double next_output_time(const pol_simulation *sim)
 pol_status pol_simulation_add_event(pol_simulation *sim, const pol_simulation_event *event,
                                     int *index)
 {
-  if (event->function == NULL || (event->action == POL_EVENT_RESET && event->reset == NULL))
+  const int action = (int)event->action;
+  if (event->function == NULL || action < POL_EVENT_RECORD || action > POL_EVENT_STOP ||
+      (action == POL_EVENT_RESET && event->reset == NULL))
     return POL_BAD_ARGUMENT;
   size_t count = (size_t)sim->num_events + 1;
   watched *longer = realloc(sim->events, count * sizeof *longer);
