@@ -171,6 +171,7 @@ static void number(pol_formulation *f)
     v += body->chart->dim;
     body->internal_row = body->chart->num_internal ? row : -1;
     row += body->chart->num_internal;
+    f->dae.num_internal += body->chart->num_internal;
   }
   f->dae.num_holonomic = row;
   f->state_q = q;
