@@ -471,7 +471,8 @@ static int singular(const double *q, char *text, size_t size, void *user)
     int found = body->chart->singular(q + body->q, what, sizeof what);
     if (found <= worst) continue;
     worst = found;
-    snprintf(text, size, "body '%s' is in %s", body->body->name, what);
+    snprintf(text, size, "body '%s' is in %s, which a formulation such as so3xr3 does not have",
+             body->body->name, what);
   }
   for (int k = 0; k < f->num_joints; k++) {
     char what[160];

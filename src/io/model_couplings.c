@@ -31,7 +31,8 @@ static void read_coordinates(pol_reader *reader, const pol_place *place, const p
 
 static const pol_field coupling_fields[] = {
     {"name", pol_read_name, offsetof(pol_model_coupling, name), POL_REQUIRED,
-     "must be a name of letters, digits, _, - and spaces between them", not_couplings_or_others},
+     "must be a name of ASCII letters, digits, _, - and spaces between them",
+     not_couplings_or_others},
     {"joints", pol_read_reference_pair, offsetof(pol_model_coupling, joints), POL_REQUIRED,
      "must be a list of 2 names of joints", "joints"},
     {"coordinates", read_coordinates, offsetof(pol_model_coupling, coordinates), POL_OPTIONAL,

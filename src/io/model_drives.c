@@ -197,7 +197,7 @@ static const pol_choices coordinates = {coordinate_choice};
 
 static const pol_field drive_fields[] = {
     {"name", pol_read_name, offsetof(pol_model_drive, name), POL_REQUIRED,
-     "must be a name of letters, digits, _, - and spaces between them", not_drives_or_others},
+     "must be a name of ASCII letters, digits, _, - and spaces between them", not_drives_or_others},
     {"joint", pol_read_reference, offsetof(pol_model_drive, joint), POL_OPTIONAL,
      "must be the name of a joint", "joints"},
     {"marker", pol_read_reference, offsetof(pol_model_drive, marker), POL_OPTIONAL,
