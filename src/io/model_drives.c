@@ -225,8 +225,8 @@ static void check_free(pol_reader *reader, const pol_place *place, const pol_mod
     pol_report(reader, &at, "", "%s", rule);
   } else {
     pol_report(reader, &of, "",
-               "must be a joint with an angle or a displacement to drive: a %s one has none",
-               pol_joint_type_name(joint.type));
+               "must be a joint with an angle or a displacement to drive: %s %s one has none",
+               joint.type == POL_GENERIC ? "this" : "a", pol_joint_type_name(joint.type));
   }
 }
 
