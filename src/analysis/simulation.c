@@ -20,6 +20,7 @@
 #include "analysis/turns.h"
 #include "analysis/watch.h"
 #include "base/rule.h"
+#include "dae/dae.h"
 #include "integrators/root.h"
 
 /* End times this near to a multiple of the step are one. */
@@ -412,9 +413,10 @@ static pol_status measure_residuals(pol_simulation *sim, const pol_state *state,
   const pol_point at = pol_state_point(state);
   pol_status status =
       between ? evaluate_residuals(sim, &at, 0) : evaluate_all_residuals(sim, state);
-  if (status != POL_OK)
-    return fail(sim, status, -1, "the constraints cannot be evaluated", "a smaller step");
-  return POL_OK;
+  if (status == POL_OK) return POL_OK;
+  fail(sim, status, -1, "the constraints cannot be evaluated", "a smaller step");
+  pol_dae_blame(sim->dae, sim->scratch, &sim->diagnostics);
+  return status;
 }
 
 /* p . v - T(v), the kinetic part of the energy that belongs to a method with its own momenta. */
