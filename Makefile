@@ -4,8 +4,7 @@ PRESET = release
 PREFIX = /usr/local
 BUILD = build/$(PRESET)
 MODEL = models/bruels-cardona-2010/heavy_top.json
-RESULT = build/heavy_top.csv
-PAGE = build/heavy_top.html
+RESULT = build/heavy_top
 # what only the tests need
 TEST_PACKAGES = chromium python3
 
@@ -20,6 +19,7 @@ help:
 	@echo "  make bench             measure the speed"
 	@echo "  make table             measure every method on the heavy top: docs/heavy-top-table.md"
 	@echo "  make figures           measure fixed against variable steps: docs/work-precision.md"
+	@echo "  make reproduce         repeat all published results: docs/reproduce-verdicts.md"
 	@echo "  make debug-test        run all tests with the sanitizers"
 	@echo "  make coverage          run all tests and report which lines they reach"
 	@echo "  make format            format the sources"
@@ -32,10 +32,12 @@ build:
 
 demo: build
 	@echo "==> simulating the heavy top ($(MODEL))"
-	@$(BUILD)/polhode run $(MODEL) --out $(RESULT)
-	@echo "==> the motion is in $(RESULT), one line a time step; try also: $(BUILD)/polhode --help"
-	@$(BUILD)/polhode view $(RESULT) --model $(MODEL) --out $(PAGE) --quiet
-	@echo "==> to see it move, open $(PAGE) in a browser"
+	@$(BUILD)/polhode run $(MODEL) --out $(RESULT).h5
+	@$(BUILD)/polhode plot $(RESULT).h5 top.position energy.kinetic --out $(RESULT).svg --quiet
+	@$(BUILD)/polhode view $(RESULT).h5 --out $(RESULT).html --quiet
+	@echo "==> the motion is in $(RESULT).h5"
+	@echo "==> a plot of it is $(RESULT).svg"
+	@echo "==> to see it move, open $(RESULT).html in a browser"
 
 test:
 	@scripts/setup.sh $(TEST_PACKAGES)
@@ -61,6 +63,11 @@ figures: build
 	@$(BUILD)/studies/work_precision docs/images >docs/work-precision.md
 	@echo "==> docs/work-precision.md, docs/images"
 
+reproduce: build
+	@$(BUILD)/polhode reproduce all --out build/reproduced
+	@cp build/reproduced/verdicts.md docs/reproduce-verdicts.md
+	@echo "==> build/reproduced/index.html and docs/reproduce-verdicts.md"
+
 bench: build
 	@for program in $(BUILD)/bench/*; do "$$program" || exit 1; done
 
@@ -74,4 +81,4 @@ format format-check:
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test debug-test coverage table figures bench install format format-check clean
+.PHONY: help build demo test debug-test coverage table figures reproduce bench install format format-check clean

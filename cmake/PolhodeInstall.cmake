@@ -1,5 +1,5 @@
 # What is installed: the command, both libraries, headers, the pkg-config file, the CMake package, the
-# models and their schema, manual pages and completion scripts, the licence.
+# models and their schema, reference data, manual pages and completion scripts, the licence.
 
 include(CMakePackageConfigHelpers)
 
@@ -9,6 +9,7 @@ set(data_dir ${CMAKE_INSTALL_DATADIR}/polhode)
 install(TARGETS polhode_cli)
 install(DIRECTORY include/polhode DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
 install(DIRECTORY models schema DESTINATION ${data_dir} FILES_MATCHING PATTERN *.json)
+install(DIRECTORY data DESTINATION ${data_dir} FILES_MATCHING PATTERN *.csv)
 install(DIRECTORY ${shell_files}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})
 install(DIRECTORY ${shell_files}/bash-completion ${shell_files}/zsh
   DESTINATION ${CMAKE_INSTALL_DATADIR})

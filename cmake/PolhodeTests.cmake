@@ -22,7 +22,7 @@ foreach(source ${test_sources})
     POLHODE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     POLHODE_BINARY="$<TARGET_FILE:polhode_cli>")
   target_link_libraries(${target} PRIVATE
-    polhode_compiler polhode_static ${POLHODE_DEPENDENCIES} PkgConfig::CMOCKA)
+    polhode_compiler polhode_reproduce polhode_static ${POLHODE_DEPENDENCIES} PkgConfig::CMOCKA)
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room})
   if(name MATCHES "_alloc$")

@@ -38,6 +38,9 @@ const pol_method *pol_method_at(int index);
 const pol_method *pol_method_find(const char *name); /* NULL if there is none */
 /* 1 if it has an error estimate, so that its steps can be of variable size. */
 int pol_method_adapts(const char *name);
+/* By which share of the last step its multipliers lag behind: pol_state.lambda_t = t - lag h, but t
+ * at the start.  0 for most; 1/2 or 1 for variational and energy-momentum methods. */
+double pol_method_lag(const char *name);
 
 /* --- options ---------------------------------------------------------------------------------- */
 
@@ -200,7 +203,8 @@ typedef double (*pol_event)(const pol_state *at, void *user);
 /* Looks for a zero of the event in the last accepted step, by its sign at both ends, on the
  * interpolated solution; direction > 0: only where it rises, < 0: only where it falls.  Returns 1
  * and the time, to round-off, on the side where the sign has changed, or 0.  A zero at the start of
- * the step belongs to the step before.  The state that the event sees has no eta. */
+ * the step belongs to the step before, and where the event is not a number it has no sign.  The
+ * state that the event sees has no eta. */
 int pol_integrator_find_event(pol_integrator *integrator, pol_event event, void *user,
                               int direction, double *t);
 

@@ -368,6 +368,20 @@ const pol_variable *pol_mechanism_variable(const pol_mechanism *mechanism, int i
 const pol_state_variable *pol_mechanism_state(const pol_mechanism *mechanism, int index);
 int pol_mechanism_find_body(const pol_mechanism *mechanism, const char *name); /* -2: none */
 
+/* What stays constant whatever the bodies do, as far as the structure of the mechanism tells: what
+ * is fixed in the ground, and gravity.  A body on a spherical joint under gravity, say, has one
+ * rotation, about the vertical through the joint.  Invariants of another origin, such as the spin
+ * of a symmetric top about its own axis, are not looked for. */
+typedef struct pol_symmetries {
+  int energy;               /* 1: nothing takes energy out or puts it in */
+  int num_translations;     /* the linear momentum along these unit vectors, */
+  double translation[3][3]; /* global axes wherever possible; perpendicular to each other */
+  int num_rotations;        /* the angular momentum about these axes, unit vectors likewise, */
+  double axis[3][3];
+  double point[3][3]; /* each through a point; of three axes the same */
+} pol_symmetries;
+void pol_mechanism_symmetries(const pol_mechanism *mechanism, pol_symmetries *symmetries);
+
 /* The name of a type of joint ("revolute"); NULL if there is no such type. */
 const char *pol_joint_type_name(pol_joint_type type);
 /* The rows of a joint, non-holonomic ones last; returns how many, POL_MAX_JOINT_ROWS at most.  Of

@@ -9,7 +9,8 @@ extern "C" {
 typedef enum pol_newton_kind {
   POL_NEWTON_FULL,       /* the exact matrix in each iteration */
   POL_NEWTON_SIMPLIFIED, /* each iteration, without stiffness, damping and curvature */
-  POL_NEWTON_MODIFIED,   /* the exact matrix, kept while the iteration contracts well */
+  POL_NEWTON_MODIFIED,   /* the exact matrix, kept while the iteration contracts well; variational
+                            and energy-momentum methods evaluate it in each step */
   POL_NEWTON_PLAIN       /* as full, but as published with vi-s, vi-a, vi-b and em, for which it is
                             meant: it stops when the largest number of residual and correction, in
                             SI units, is at most the tolerance, with the residual before the

@@ -3,6 +3,7 @@
 #ifndef POLHODE_H
 #define POLHODE_H
 
+#include <polhode/convergence.h>
 #include <polhode/dae.h>
 #include <polhode/formulation.h>
 #include <polhode/integrator.h>

@@ -9,6 +9,7 @@
 #ifndef POLHODE_RESULT_H
 #define POLHODE_RESULT_H
 
+#include <polhode/convergence.h>
 #include <polhode/simulation.h>
 
 #ifdef __cplusplus
@@ -57,6 +58,12 @@ pol_status pol_result_series_part(pol_result *result, int channel, long first, l
                                   double *out);
 /* All channels of these rows: out[count][pol_result_count()]. */
 pol_status pol_result_read_rows(pol_result *result, long first, long count, double *out);
+/* All channels but t as a trajectory, which the caller frees: a reference for pol_study.  On
+ * failure *trajectory is NULL and message (may be NULL) says why: POL_BAD_ARGUMENT if there is no t
+ * or no row.
+ */
+pol_status pol_result_trajectory(pol_result *result, pol_trajectory **trajectory, char *message,
+                                 size_t size);
 
 /* --- export ------------------------------------------------------------------------------------
  */

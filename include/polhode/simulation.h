@@ -104,6 +104,30 @@ typedef struct pol_work {
   double drives;     /* put in by drives */
 } pol_work;
 
+/* A quantity that the equations of motion keep constant, and how well the method does.  Energy is
+ * listed where nothing takes any out or puts any in, momenta where a symmetry of the mechanism
+ * makes them constant (pol_mechanism_symmetries).  The energy is that of pol_summary; methods with
+ * momenta p of their own (pol_state.p) have these in linear and angular momentum. */
+typedef enum pol_invariant_kind {
+  POL_CONSTANT_ENERGY,
+  POL_CONSTANT_MOMENTUM,        /* linear momentum along an axis */
+  POL_CONSTANT_ANGULAR_MOMENTUM /* angular momentum about an axis through a point */
+} pol_invariant_kind;
+
+typedef struct pol_invariant {
+  pol_invariant_kind kind;
+  const char *name; /* "energy", "momentum.x", "angular.z"; "angular.1" about an axis that is not a
+                       global one */
+  const char *unit;
+  double axis[3], point[3]; /* unit vector, global; of angular momentum a point on it */
+  double initial, value;    /* at the start or after the last reset by an event; now */
+  double increment;         /* change in the last step of the integrator */
+  double max_increment;     /* the largest |increment| so far */
+  double max_drift;         /* the largest |value - initial| so far */
+} pol_invariant;
+
+enum { POL_MAX_INVARIANTS = 7 };
+
 /* What happened from the start to now; the largest values are those at the integrator's steps. */
 typedef struct pol_summary {
   pol_counts counts;
@@ -121,6 +145,8 @@ typedef struct pol_summary {
   double max_position_residual; /* the largest so far */
   double max_velocity_residual;
   double max_acceleration_residual;
+  int num_invariants;
+  pol_invariant invariants[POL_MAX_INVARIANTS];
   pol_moves moves;
   pol_singular singular;
   pol_lost_turns lost_turns;
@@ -147,9 +173,11 @@ typedef struct pol_simulation_event {
 } pol_simulation_event;
 
 /* Adds an event, which is copied, to those of the settings; *index (may be NULL) is its number.
- * Each is looked for in each
- * step of the integrator by the sign of its function at both ends, so that two zeros in one step
- * are missed. */
+ * Each is looked for in each step of the integrator by the sign of its function at both ends, so
+ * that two zeros in one step are missed, and by its sign before and after a reset.  At the same
+ * time each is stopped at once at most, in the order of their numbers, but after the reset that
+ * causes it; functions then see the velocities that the reset has left.  POL_BAD_ARGUMENT: there is
+ * no function, no reset for that action, or no such action. */
 pol_status pol_simulation_add_event(pol_simulation *simulation, const pol_simulation_event *event,
                                     int *index);
 /* The event that the last pol_simulation_step stopped at, -1 if at none. */
@@ -165,6 +193,9 @@ int pol_simulation_finished(const pol_simulation *simulation);
 double pol_simulation_progress(const pol_simulation *simulation);
 
 const pol_state *pol_simulation_state(const pol_simulation *simulation);
+/* 1 if the method gives multipliers, and all reactions with them, of an earlier time than the rest
+ * of the state: pol_state.lambda_t, a channel of the record. */
+int pol_simulation_reactions_lag(const pol_simulation *simulation);
 const pol_formulation *pol_simulation_formulation(const pol_simulation *simulation);
 /* 1 for each constraint that was redundant at the start and has been dropped; their number goes to
  * *count. */
@@ -224,6 +255,11 @@ typedef struct pol_channel {
  *     momentum.angular.x .y .z             about the origin, global axes, kg m^2/s
  *     residual.position  .velocity  .acceleration
  *                                          the largest |Phi_i| and first and second derivative
+ *     invariant.NAME  increment.NAME
+ *                                          pol_invariant.value and its change in the last step of
+ *                                          the integrator, for each that the mechanism has
+ *     t_reactions                          the time that reactions and multipliers belong to, s;
+ *                                          only with methods where that is not t
  *
  * A row depends on the present state of the simulation alone.  So the quaternion's sign is fixed by
  * w >= 0, and all four numbers change sign where the rotation angle passes pi: both are the same

@@ -52,6 +52,8 @@ static const quantity marker_quantities[] = {
 enum { NUM_MARKER_QUANTITIES = sizeof marker_quantities / sizeof marker_quantities[0] };
 
 static const pol_channel time_channel = {"t", "s", "", "", "t"};
+/* When the reactions of a row belong to another time than the rest of it. */
+static const pol_channel reactions_time = {"t_reactions", "s", "", "", "t_reactions"};
 
 /* Quantities of the whole, after those of bodies, joints, forces and drives; write_totals() gives
  * their values. */
@@ -106,12 +108,19 @@ static void add_named(pol_record *record, size_t *used, const char *const parts[
   record->count++;
 }
 
-/* OWNER.QUANTITY.COMPONENT, or OWNER.QUANTITY if that is NULL, or OWNER alone. */
+/* OWNER.QUANTITY.COMPONENT, or OWNER.QUANTITY if that is NULL. */
 static void add_channel(pol_record *record, size_t *used, const char *group, const char *owner,
                         const char *name, const char *component, const char *unit)
 {
   add_named(record, used, (const char *const[]){owner, name, component, NULL}, 1,
             (pol_channel){.unit = unit, .group = group, .owner = owner});
+}
+
+/* A state or variable: its name is the quantity. */
+static void add_user(pol_record *record, size_t *used, const char *group, const char *name)
+{
+  add_named(record, used, (const char *const[]){name, NULL}, 0,
+            (pol_channel){.unit = user_unit, .group = group, .owner = ""});
 }
 
 static void add_total(pol_record *record, const pol_channel *channel)
@@ -245,6 +254,15 @@ static void add_coupling(pol_record *record, size_t *used, const pol_coupling *c
   }
 }
 
+/* GROUP.NAME of each invariant. */
+static void add_invariants(pol_record *record, size_t *used, const char *group)
+{
+  const pol_summary *summary = pol_simulation_summary(record->simulation);
+  for (int i = 0; i < summary->num_invariants; i++)
+    add_named(record, used, (const char *const[]){group, summary->invariants[i].name, NULL}, 1,
+              (pol_channel){.unit = summary->invariants[i].unit, .group = group, .owner = ""});
+}
+
 /* Walks all quantities; returns the number of characters of their names. */
 static size_t add_all(pol_record *record)
 {
@@ -266,12 +284,13 @@ static size_t add_all(pol_record *record)
   for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++)
     add_coupling(record, &used, pol_mechanism_coupling(mechanism, i));
   for (int i = 0; i < pol_mechanism_num_states(mechanism); i++)
-    add_channel(record, &used, "states", pol_mechanism_state(mechanism, i)->name, NULL, NULL,
-                user_unit);
+    add_user(record, &used, "states", pol_mechanism_state(mechanism, i)->name);
   for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++)
-    add_channel(record, &used, "variables", pol_mechanism_variable(mechanism, i)->name, NULL, NULL,
-                user_unit);
+    add_user(record, &used, "variables", pol_mechanism_variable(mechanism, i)->name);
   for (int i = 0; i < NUM_TOTALS; i++) add_total(record, &totals[i]);
+  add_invariants(record, &used, "invariant");
+  add_invariants(record, &used, "increment");
+  if (pol_simulation_reactions_lag(record->simulation)) add_total(record, &reactions_time);
   return used;
 }
 
@@ -396,6 +415,13 @@ static void write_totals(const pol_summary *summary, const pol_momentum *momentu
   row[15] = summary->acceleration_residual;
 }
 
+static double *write_invariants(const pol_summary *summary, double *row)
+{
+  for (int i = 0; i < summary->num_invariants; i++) *row++ = summary->invariants[i].value;
+  for (int i = 0; i < summary->num_invariants; i++) *row++ = summary->invariants[i].increment;
+  return row;
+}
+
 void pol_record_row(const pol_record *record, double *row)
 {
   const pol_formulation *formulation = pol_simulation_formulation(record->simulation);
@@ -421,4 +447,7 @@ void pol_record_row(const pol_record *record, double *row)
   row += pol_mechanism_num_variables(mechanism);
   pol_formulation_momentum(formulation, at.q, at.v, &momentum);
   write_totals(pol_simulation_summary(record->simulation), &momentum, row);
+  row = write_invariants(pol_simulation_summary(record->simulation), row + NUM_TOTALS);
+  if (pol_simulation_reactions_lag(record->simulation))
+    *row = pol_simulation_state(record->simulation)->lambda_t;
 }

@@ -7,6 +7,7 @@
  *
  *     W += (t_n+1 - t_n) (P_n + P_n+1) / 2.
  */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +16,12 @@
 #include <polhode/simulation.h>
 
 #include "analysis/event_rules.h"
+#include "analysis/invariants.h"
 #include "analysis/turns.h"
 #include "analysis/watch.h"
 #include "base/rule.h"
 #include "dae/dae.h"
+#include "integrators/root.h"
 
 /* End times this near to a multiple of the step are one. */
 static const double multiple_tolerance = 1e-9;
@@ -26,6 +29,14 @@ static const double multiple_tolerance = 1e-9;
 static const double dropped_tolerance = 1e-6;
 /* More steps than this cannot be counted exactly in a double. */
 static const double max_steps = 9e15;
+
+/* An event and what is known of it. */
+typedef struct watched {
+  pol_simulation_event event;
+  double told;   /* the time where it was stopped at last, -1 if nowhere */
+  int due;       /* it is to be stopped at now, after a reset */
+  double before; /* value before a reset */
+} watched;
 
 struct pol_simulation {
   const pol_mechanism *mechanism;
@@ -52,10 +63,10 @@ struct pol_simulation {
    * stopped: one has ended the run. */
   pol_event_rules *rules;
   unsigned char *keep; /* of a reset */
-  pol_simulation_event *events;
+  watched *events;
   int num_events, event, stopped;
   int in_step; /* the last step may hold more stops, */
-  double seen; /* after this time */
+  double seen; /* not before this time */
 
   /* Copy of the solution; state points into it. */
   pol_state state;
@@ -65,6 +76,12 @@ struct pol_simulation {
   double t_before, t;
   pol_power power_before, power;
   pol_work work_before, work;
+  double lambda_t_before, lambda_t; /* times that the multipliers belong to */
+  int lags;                         /* not those of the state */
+
+  /* Invariants after the last step; fresh: a reset has changed them, they start anew. */
+  double last_invariants[POL_MAX_INVARIANTS];
+  int fresh;
 
   /* Workspace of the residuals; ahead is v + v'. */
   double *position, *velocity, *acceleration, *drift, *ahead, *scratch;
@@ -410,6 +427,41 @@ static double kinetic_by_momenta(const pol_simulation *sim, const pol_state *sta
   return product - T;
 }
 
+/* The values of the invariants at a state with this energy. */
+static void set_invariants(pol_simulation *sim, const pol_state *state, const pol_energy *energy)
+{
+  pol_momentum momentum;
+  if (state->p != NULL)
+    pol_formulation_momentum_by_p(sim->formulation, state->q, state->p, &momentum);
+  else
+    pol_formulation_momentum(sim->formulation, state->q, state->v, &momentum);
+  pol_invariants_set(sim->summary.num_invariants, sim->summary.invariants,
+                     energy->kinetic + energy->potential, &momentum);
+}
+
+/* Increments of the invariants in the step that led to their present values. */
+static void measure_invariants(pol_simulation *sim, int first)
+{
+  pol_summary *summary = &sim->summary;
+  pol_invariants_measure(summary->num_invariants, summary->invariants, first || sim->fresh,
+                         sim->last_invariants);
+  sim->fresh = 0;
+}
+
+/* Multipliers at the time of the state: those of some methods belong to an earlier one (lambda_t),
+ * and are continued by the straight line through the last two. */
+static const double *multipliers_now(pol_simulation *sim, const pol_state *state)
+{
+  const double span = state->lambda_t - sim->lambda_t, ahead = state->t - state->lambda_t;
+  double *lambda = sim->drift;
+  if (!(ahead > 0.0 && span > 0.0) ||
+      pol_integrator_interpolate(sim->integrator, sim->t, NULL, NULL, NULL, lambda) != POL_OK)
+    return state->lambda;
+  for (int i = 0; i < pol_dae_num_constraints(sim->dae); i++)
+    lambda[i] = state->lambda[i] + ahead / span * (state->lambda[i] - lambda[i]);
+  return lambda;
+}
+
 /* Takes over the integrator's solution, the one after `done` steps, if all of it is finite. */
 static pol_status accept(pol_simulation *sim, long done)
 {
@@ -427,16 +479,21 @@ static pol_status accept(pol_simulation *sim, long done)
   if (done > 0 && (status = check_turns(sim, state)) != POL_OK) return status;
   pol_formulation_energy(sim->formulation, &at, &energy);
   if (state->p != NULL) energy.kinetic = kinetic_by_momenta(sim, state, energy.kinetic);
+  at.lambda = multipliers_now(sim, state);
   pol_formulation_power(sim->formulation, &at, &power);
   if (!isfinite(energy.kinetic) || !isfinite(energy.potential))
     return fail(sim, POL_NOT_FINITE, -1, "the energy is not finite",
                 "initial values and masses of usual size");
 
   copy_solution(sim, state);
+  set_invariants(sim, state, &energy);
+  measure_invariants(sim, done == 0);
   if (done == 0) summary->initial_energy = energy;
   sim->done = done;
   sim->t_before = sim->t;
   sim->t = !sim->variable && done == sim->num_steps ? sim->end : state->t;
+  sim->lambda_t_before = sim->lambda_t;
+  sim->lambda_t = state->lambda_t;
   sim->power_before = done == 0 ? power : sim->power;
   sim->work_before = sim->work;
   sim->power = power;
@@ -457,12 +514,17 @@ static pol_status show(pol_simulation *sim, double t)
     pol_integrator_interpolate(sim->integrator, fmin(t, last->t), sim->q, sim->v, sim->vd,
                                sim->lambda);
   sim->state.t = t;
-  if (t < sim->t) sim->state.p = NULL; /* momenta are known at the steps only */
+  if (t < sim->t) {
+    double x = (t - sim->t_before) / (sim->t - sim->t_before);
+    sim->state.lambda_t = sim->lambda_t_before + x * (sim->lambda_t - sim->lambda_t_before);
+    sim->state.p = NULL; /* momenta are known at the steps only */
+  }
   pol_status status = measure_residuals(sim, &sim->state, t < sim->t);
   if (status != POL_OK) return status;
   pol_point at = pol_state_point(&sim->state);
   pol_formulation_energy(sim->formulation, &at, &energy);
   if (sim->state.p != NULL) energy.kinetic = kinetic_by_momenta(sim, &sim->state, energy.kinetic);
+  set_invariants(sim, &sim->state, &energy);
   measure_now(sim, t, &energy);
   return POL_OK;
 }
@@ -627,6 +689,8 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   sim->mechanism = mechanism;
   sim->solver = settings->options.solver;
   sim->index = settings->options.index;
+  sim->lags = pol_method_lag(settings->options.method) > 0.0;
+  sim->summary.num_invariants = pol_invariants_find(mechanism, sim->summary.invariants);
   status =
       pol_formulation_supports(mechanism, settings->formulation, d->message, sizeof d->message);
   if (status != POL_OK) return status;
@@ -735,13 +799,15 @@ static double next_output_time(const pol_simulation *sim)
 pol_status pol_simulation_add_event(pol_simulation *sim, const pol_simulation_event *event,
                                     int *index)
 {
-  if (event->function == NULL || (event->action == POL_EVENT_RESET && event->reset == NULL))
+  const int action = (int)event->action;
+  if (event->function == NULL || action < POL_EVENT_RECORD || action > POL_EVENT_STOP ||
+      (action == POL_EVENT_RESET && event->reset == NULL))
     return POL_BAD_ARGUMENT;
   size_t count = (size_t)sim->num_events + 1;
-  pol_simulation_event *longer = realloc(sim->events, count * sizeof *longer);
+  watched *longer = realloc(sim->events, count * sizeof *longer);
   if (longer == NULL) return POL_NO_MEMORY;
   sim->events = longer;
-  sim->events[count - 1] = *event;
+  sim->events[count - 1] = (watched){.event = *event, .told = -1.0};
   if (index != NULL) *index = sim->num_events;
   sim->num_events++;
   return POL_OK;
@@ -752,21 +818,105 @@ int pol_simulation_event_index(const pol_simulation *sim)
   return sim->event;
 }
 
-/* The next event of the last step, by time and number; -1 if none is left. */
+/* The value of an event within the last step; the state is left there. */
+static double value_within(pol_simulation *sim, const pol_simulation_event *event, double t)
+{
+  pol_integrator_interpolate(sim->integrator, t, sim->q, sim->v, sim->vd, sim->lambda);
+  sim->state.t = t;
+  return event->function(&sim->state, event->user);
+}
+
+/* Whether a zero at t is that of the event's own reset, at the start of the last step, once more:
+ * where making the state consistent has moved it back before the zero, and the motion goes on in
+ * the same direction, so that the value only becomes smaller. */
+static int is_repeated(pol_simulation *sim, const watched *w, double t)
+{
+  const double start = sim->t_before;
+  if (w->told != start || w->event.action != POL_EVENT_RESET) return 0;
+  const double first = value_within(sim, &w->event, start);
+  return fabs(value_within(sim, &w->event, 0.5 * (start + t))) < fabs(first);
+}
+
+/* Whether an event has a zero in the last step that has not been told, and when. */
+static int find_event(pol_simulation *sim, int i, double *t)
+{
+  const watched *w = &sim->events[i];
+  const pol_simulation_event *e = &w->event;
+  return pol_integrator_find_event(sim->integrator, e->function, e->user, e->direction, t) &&
+         *t >= sim->seen && *t != w->told && !is_repeated(sim, w, *t);
+}
+
+/* The next event, by time and number: one that a reset has made due now, or one of the last step;
+ * -1 if none is left. */
 static int next_event(pol_simulation *sim, double *when)
 {
   int found = -1;
-  for (int i = 0; i < sim->num_events; i++) {
-    const pol_simulation_event *e = &sim->events[i];
+  for (int i = 0; i < sim->num_events; i++)
+    if (sim->events[i].due) {
+      *when = sim->seen;
+      return i;
+    }
+  for (int i = 0; i < sim->num_events && sim->in_step; i++) {
     double t;
-    if (!pol_integrator_find_event(sim->integrator, e->function, e->user, e->direction, &t))
-      continue;
-    if (t < sim->seen || (t == sim->seen && i <= sim->event)) continue;
-    if (found >= 0 && t >= *when) continue;
+    if (!find_event(sim, i, &t) || (found >= 0 && t >= *when)) continue;
     found = i;
     *when = t;
   }
   return found;
+}
+
+/* Marks the other events at the time of a reset, by the step that it ends: their zeros may differ
+ * by round-off. */
+static void mark_simultaneous(pol_simulation *sim)
+{
+  const double round_off = 8.0 * DBL_EPSILON * sim->seen;
+  for (int i = 0; i < sim->num_events; i++) {
+    double t;
+    if (find_event(sim, i, &t) && t <= sim->seen + round_off) sim->events[i].due = 1;
+  }
+}
+
+/* Marks the events whose functions a reset has taken through zero.  Each is told once at a time, so
+ * that resets that undo each other come to an end. */
+static void mark_crossed(pol_simulation *sim)
+{
+  for (int i = 0; i < sim->num_events; i++) {
+    watched *w = &sim->events[i];
+    const double after = w->event.function(&sim->state, w->event.user);
+    if (w->told != sim->seen && pol_changes_sign(w->before, after, w->event.direction)) w->due = 1;
+  }
+}
+
+/* Starts the integrator from the present state. */
+static pol_status restart(pol_simulation *sim, const unsigned char *keep)
+{
+  const double t = sim->state.t;
+  pol_status status = pol_integrator_restart(sim->integrator, t, sim->q, sim->v, keep);
+  if (status == POL_OK) return POL_OK;
+  sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
+  sim->diagnostics.t = t;
+  blame_position(sim);
+  return status;
+}
+
+/* Lets an event change the velocities of the present state, which has been made consistent first:
+ * else what is kept might contradict the error of the interpolation. */
+static pol_status change_velocities(pol_simulation *sim, const pol_simulation_event *event)
+{
+  pol_status status = restart(sim, NULL);
+  if (status != POL_OK) return status;
+  copy_solution(sim, pol_integrator_state(sim->integrator));
+  for (int i = 0; i < sim->num_events; i++) {
+    watched *w = &sim->events[i];
+    w->before = w->event.function(&sim->state, w->event.user);
+  }
+  memset(sim->keep, 0, (size_t)sim->dae->group.nv);
+  event->reset(&sim->state, sim->v, sim->keep, event->user);
+  const int bad = first_not_finite(sim->dae->group.nv, sim->v);
+  if (bad >= 0)
+    return fail(sim, POL_NOT_FINITE, bad, "the reset of an event sets what is not finite",
+                "look at what the event sets, at this time");
+  return restart(sim, sim->keep);
 }
 
 /* Goes on from the present state with the velocities that the event wants.  The energy that the
@@ -775,17 +925,12 @@ static pol_status reset(pol_simulation *sim, const pol_simulation_event *event)
 {
   const double t = sim->state.t;
   pol_energy before = sim->summary.energy;
-  memset(sim->keep, 0, (size_t)sim->dae->group.nv);
-  event->reset(&sim->state, sim->v, sim->keep, event->user);
-  pol_status status = pol_integrator_restart(sim->integrator, t, sim->q, sim->v, sim->keep);
-  if (status != POL_OK) {
-    sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
-    blame_position(sim);
-    return status;
-  }
   sim->work = sim->summary.work;
   sim->t = t;
+  pol_status status = change_velocities(sim, event);
+  if (status != POL_OK) return status;
   if (!sim->variable) plan_rest(sim, t);
+  sim->fresh = 1;
   if ((status = accept(sim, sim->done)) != POL_OK) return status;
   const pol_energy *after = &sim->summary.energy;
   sim->work.dissipated += (before.kinetic + before.potential) - (after->kinetic + after->potential);
@@ -793,19 +938,22 @@ static pol_status reset(pol_simulation *sim, const pol_simulation_event *event)
   sim->work_before = sim->work;
   before = *after;
   measure_now(sim, t, &before);
+  mark_crossed(sim);
   sim->in_step = 0;
   return POL_OK;
 }
 
-/* Stops at an event of the last step. */
+/* Stops at an event of the last step, or at one that is due. */
 static pol_status stop_at(pol_simulation *sim, int event, double t)
 {
-  const pol_simulation_event *e = &sim->events[event];
-  pol_status status = show(sim, t);
+  watched *w = &sim->events[event];
   sim->event = event;
-  sim->seen = t;
-  if (e->action == POL_EVENT_STOP) sim->stopped = 1;
-  if (status == POL_OK && e->action == POL_EVENT_RESET) status = reset(sim, e);
+  sim->seen = w->told = t;
+  w->due = 0;
+  if (w->event.action == POL_EVENT_RESET) mark_simultaneous(sim);
+  pol_status status = show(sim, t);
+  if (w->event.action == POL_EVENT_STOP) sim->stopped = 1;
+  if (status == POL_OK && w->event.action == POL_EVENT_RESET) status = reset(sim, &w->event);
   return status;
 }
 
@@ -818,7 +966,7 @@ pol_status pol_simulation_step(pol_simulation *sim)
   const int every_step = sim->output.count == 0 && sim->output.step == 0.0;
   for (;;) {
     double due = every_step ? sim->t : next_output_time(sim), when = 0.0;
-    int event = sim->in_step && sim->num_events > 0 ? next_event(sim, &when) : -1;
+    int event = next_event(sim, &when);
     if (event >= 0 && when <= due) return stop_at(sim, event, when);
     if (sim->in_step && due <= sim->t) {
       sim->event = -1;
@@ -845,6 +993,11 @@ double pol_simulation_progress(const pol_simulation *sim)
 const pol_state *pol_simulation_state(const pol_simulation *sim)
 {
   return &sim->state;
+}
+
+int pol_simulation_reactions_lag(const pol_simulation *sim)
+{
+  return sim->lags;
 }
 
 const pol_formulation *pol_simulation_formulation(const pol_simulation *sim)

@@ -27,10 +27,13 @@ const char *cli_next_name(const char *names, char *word, size_t size)
   names += strspn(names, separators);
   size_t length = strcspn(names, separators);
   if (length == 0) return NULL;
+  const char *after = names + length;
   snprintf(word, size, "%.*s", (int)length, names);
   char *more = strstr(word, "...");
   if (more != NULL) *more = '\0';
-  return names + length;
+  length = strlen(word);
+  if (more != NULL && length > 0 && word[length - 1] == ',') word[length - 1] = '\0';
+  return after;
 }
 
 int cli_is_word(const char *name)
@@ -219,5 +222,6 @@ void cli_args_free(cli_args *args)
   free(args->overrides);
   free(args->operands.items);
   free(args->labels.items);
+  free(args->quantities.items);
   *args = (cli_args){0};
 }

@@ -25,6 +25,14 @@ typedef struct cli_args {
   const char *title, *x, *size, *scale, *from, *to, *panels;
   cli_list labels;
   int log_x, log_y, equal, dark;
+  /* of converge */
+  const char *methods, *formulations, *indices, *steps, *rtols;
+  const char *reference, *reference_step, *reference_method, *jobs, *plot;
+  cli_list quantities;
+  int work, at_end;
+  /* of reproduce */
+  int list;
+  const char *data;
   int json;
   int quiet;
   int help;
@@ -50,13 +58,13 @@ typedef struct cli_option {
 
 /* Names of values, of options and operands, say what may stand there; completion reads them.
  * Alternatives are separated by "|", operands by blanks; "..." after a name: more may follow;
- * brackets around it: it may be left out.
+ * brackets around it: it may be left out; ",..." after a name: a list with commas.
  *
  *     auto             a word in small letters: this word; a CLI_TEXT option takes no other then
  *     FILE.csv         whatever has a dot: a file whose name ends like this
  *     FILE             any file
  *     RESULT           a result file
- *     METHOD, FORMULATION, COMMAND    one of those that there are
+ *     METHOD, FORMULATION, COMMAND, ITEM    one of those that there are
  *     SECONDS          others: cannot be guessed
  *
  * Copies the name at `names` into word, without "..." and brackets, and gives what comes after it;

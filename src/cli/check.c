@@ -297,6 +297,27 @@ static void print_events(const pol_settings *settings)
   }
 }
 
+/* What stays constant because of the mechanism's structure. */
+static void print_symmetries(const pol_mechanism *mechanism)
+{
+  pol_symmetries s;
+  char axis[64];
+  pol_mechanism_symmetries(mechanism, &s);
+  if (s.energy) cli_print_row("symmetry", "in time: energy is constant");
+  for (int i = 0; i < s.num_translations; i++) {
+    cli_axis_text(s.translation[i], axis, sizeof axis);
+    cli_print_row("symmetry", "translation along %s: linear momentum is constant", axis);
+  }
+  for (int i = 0; i < s.num_rotations; i++) {
+    cli_axis_text(s.axis[i], axis, sizeof axis);
+    cli_print_row("symmetry",
+                  "rotation about %s through (%.6g, %.6g, %.6g): angular momentum is constant",
+                  axis, s.point[i][0] + 0.0, s.point[i][1] + 0.0, s.point[i][2] + 0.0);
+  }
+  if (!s.energy && s.num_translations == 0 && s.num_rotations == 0)
+    cli_print_row("symmetry", "none");
+}
+
 static void print_mechanism(const findings *found)
 {
   const pol_mechanism *mechanism = found->model->mechanism;
@@ -354,6 +375,7 @@ static void print_mechanism(const findings *found)
                 redundant);
   if (found->started)
     cli_print_redundant(found->simulation, found->model->settings.options.redundant);
+  print_symmetries(mechanism);
 }
 
 static void print_time(const pol_settings *settings)
@@ -644,6 +666,26 @@ static json_t *events_json(const pol_settings *settings)
   return NULL;
 }
 
+/* {"energy": ..., "translations": [axis, ...], "rotations": [{"axis": ..., "point": ...}, ...]} */
+static json_t *symmetries_json(const pol_mechanism *mechanism)
+{
+  pol_symmetries s;
+  json_t *translations = json_array(), *rotations = json_array();
+  int failed = 0;
+  pol_mechanism_symmetries(mechanism, &s);
+  for (int i = 0; i < s.num_translations; i++)
+    failed |= json_array_append_new(translations, cli_json_numbers(s.translation[i], 3));
+  for (int i = 0; i < s.num_rotations; i++)
+    failed |= json_array_append_new(rotations,
+                                    json_pack("{s:o, s:o}", "axis", cli_json_numbers(s.axis[i], 3),
+                                              "point", cli_json_numbers(s.point[i], 3)));
+  json_t *object = json_pack("{s:b, s:o, s:o}", "energy", s.energy, "translations", translations,
+                             "rotations", rotations);
+  if (failed == 0) return object;
+  json_decref(object);
+  return NULL;
+}
+
 static json_t *settings_json(const pol_settings *settings)
 {
   const pol_options *options = &settings->options;
@@ -673,22 +715,23 @@ static json_t *findings_json(const findings *found)
   double gravity[3];
   pol_mechanism_gravity(model->mechanism, gravity);
   json_t *object = json_pack(
-      "{s:s, s:s, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", //
-      "status", found->started ? "valid" : "failed",                                      //
-      "model", model->name,                                                               //
-      "gravity", cli_json_numbers(gravity, 3),                                            //
-      "bodies", bodies_json(model->mechanism),                                            //
-      "shapes", model->num_shapes,                                                        //
-      "joints", joints_json(model->mechanism),                                            //
-      "forces", forces_json(model->mechanism),                                            //
-      "drives", drives_json(model->mechanism),                                            //
-      "couplings", couplings_json(model->mechanism),                                      //
-      "variables", variables_json(model->mechanism),                                      //
-      "states", states_json(model->mechanism),                                            //
-      "events", events_json(&model->settings),                                            //
-      "constraints", found->num_constraints,                                              //
-      "degrees_of_freedom", degrees_of_freedom(found),                                    //
-      "simulation", settings_json(&model->settings),                                      //
+      "{s:s, s:s, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", //
+      "status", found->started ? "valid" : "failed",                                           //
+      "model", model->name,                                                                    //
+      "gravity", cli_json_numbers(gravity, 3),                                                 //
+      "bodies", bodies_json(model->mechanism),                                                 //
+      "shapes", model->num_shapes,                                                             //
+      "joints", joints_json(model->mechanism),                                                 //
+      "forces", forces_json(model->mechanism),                                                 //
+      "drives", drives_json(model->mechanism),                                                 //
+      "couplings", couplings_json(model->mechanism),                                           //
+      "variables", variables_json(model->mechanism),                                           //
+      "states", states_json(model->mechanism),                                                 //
+      "events", events_json(&model->settings),                                                 //
+      "constraints", found->num_constraints,                                                   //
+      "degrees_of_freedom", degrees_of_freedom(found),                                         //
+      "symmetries", symmetries_json(model->mechanism),                                         //
+      "simulation", settings_json(&model->settings),                                           //
       "warnings", cli_json_warnings(&model->settings));
   int failed;
   if (!found->started)
@@ -799,8 +842,8 @@ const cli_command cli_check = {
     .operand = "MODEL.json",
     .text = "Reads the model and lists all its errors; or, if there are none, says what it\n"
             "is: bodies, joints, forces, drives, degrees of freedom, redundant constraints,\n"
-            "settings. Then it finds consistent initial values and says how far the given\n"
-            "ones had to move.\n\n"
+            "symmetries, settings. Then it finds consistent initial values and says how far\n"
+            "the given ones had to move.\n\n"
             "Exit status: 0 valid, 1 there are no consistent initial values, 2 the input is\n"
             "wrong.",
     .examples = "  polhode check models/bruels-cardona-2010/heavy_top.json\n"

@@ -28,6 +28,8 @@ typedef struct cli_command {
 
 extern const cli_command cli_run;
 extern const cli_command cli_plot;
+extern const cli_command cli_converge;
+extern const cli_command cli_reproduce;
 extern const cli_command cli_check;
 extern const cli_command cli_methods;
 extern const cli_command cli_info;

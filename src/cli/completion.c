@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "reproduce/reproduce.h"
 
 /* --- what a value can be ---------------------------------------------------------------------- */
 
@@ -16,7 +17,7 @@ static const char result_endings[] = "csv h5 hdf5";
 static value_kind kind_of_name(const char *name)
 {
   if (cli_is_word(name) || strcmp(name, "METHOD") == 0 || strcmp(name, "FORMULATION") == 0 ||
-      strcmp(name, "COMMAND") == 0)
+      strcmp(name, "COMMAND") == 0 || strcmp(name, "ITEM") == 0)
     return WORDS;
   if (strchr(name, '.') != NULL || strcmp(name, "FILE") == 0 || strcmp(name, "RESULT") == 0)
     return FILES;
@@ -39,6 +40,8 @@ static void print_words(const char *names)
   char name[64];
   while ((names = cli_next_name(names, name, sizeof name))) {
     const cli_command *command;
+    const pol_item *item;
+    const pol_paper *paper;
     if (cli_is_word(name)) printf(" %s", name);
     if (strcmp(name, "METHOD") == 0)
       for (int i = 0; i < pol_method_count(); i++) printf(" %s", pol_method_at(i)->name);
@@ -47,6 +50,10 @@ static void print_words(const char *names)
         printf(" %s", pol_formulation_name((pol_formulation_kind)i));
     if (strcmp(name, "COMMAND") == 0)
       for (int i = 0; (command = cli_command_at(i)); i++) printf(" %s", command->name);
+    if (strcmp(name, "ITEM") == 0) {
+      for (int i = 0; (paper = pol_paper_at(i)); i++) printf(" %s", paper->id);
+      for (int i = 0; (item = pol_item_at(i, NULL)); i++) printf(" %s", item->id);
+    }
   }
 }
 

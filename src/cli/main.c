@@ -13,6 +13,8 @@ static const cli_command *const commands[] = {
     &cli_run,        //
     &cli_plot,       //
     &cli_view,       //
+    &cli_converge,   //
+    &cli_reproduce,  //
     &cli_check,      //
     &cli_methods,    //
     &cli_info,       //

@@ -58,6 +58,14 @@ static void draw(cli_progress *progress, const char *text)
   snprintf(progress->text, sizeof progress->text, "%s", text);
 }
 
+/* Appends the note where the line has room for some of it. */
+static void add_note(const cli_progress *progress, char *text, size_t size)
+{
+  const int length = (int)strlen(text), room = cli_width(stderr) - length - ECHO - 1;
+  if (room > 4 && (size_t)(length + room) < size)
+    snprintf(text + length, size - (size_t)length, "%.*s", room, progress->note);
+}
+
 void cli_progress_update(cli_progress *progress, double share)
 {
   if (!progress->shown) return;
@@ -77,6 +85,7 @@ void cli_progress_update(cli_progress *progress, double share)
   }
   format_duration((now - progress->start) * (1.0 - share) / share, left, sizeof left);
   snprintf(text, sizeof text, "%s%3d %%  %s left", bar, (int)(100.0 * share), left);
+  add_note(progress, text, sizeof text);
   draw(progress, text);
 }
 

@@ -3,10 +3,11 @@
 #define POLHODE_CLI_PROGRESS_H
 
 typedef struct cli_progress {
-  int shown;     /* whether there is a bar at all */
-  double start;  /* clock when it began */
-  double next;   /* clock when it may be drawn again */
-  char text[80]; /* on the line now */
+  int shown;      /* whether there is a bar at all */
+  double start;   /* clock when it began */
+  double next;    /* clock when it may be drawn again */
+  char text[160]; /* on the line now */
+  char note[80];  /* what is under way, shown after the bar where the line has room */
 } cli_progress;
 
 /* Seconds of a clock that never goes back. */

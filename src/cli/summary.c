@@ -192,6 +192,8 @@ static void print_state(const pol_simulation *simulation)
     print_vector(width, "", "torque", "N m", torque);
   }
   print_rest("joints", joints);
+  if (pol_simulation_reactions_lag(simulation))
+    printf("reactions are those of t = %.10g s\n", state->lambda_t);
 }
 
 static void print_drives(const pol_simulation *simulation)
@@ -283,6 +285,24 @@ static void print_quality(const pol_summary *summary)
                   summary->lost_turns.t, summary->lost_turns.where);
 }
 
+/* What should be constant, and is to these amounts. */
+static void print_invariants(const pol_summary *summary)
+{
+  for (int i = 0; i < summary->num_invariants; i++) {
+    const pol_invariant *own = &summary->invariants[i];
+    char axis[64], what[192];
+    cli_axis_text(own->axis, axis, sizeof axis);
+    if (own->kind == POL_CONSTANT_ENERGY)
+      snprintf(what, sizeof what, "energy");
+    else if (own->kind == POL_CONSTANT_MOMENTUM)
+      snprintf(what, sizeof what, "momentum along %s", axis);
+    else
+      snprintf(what, sizeof what, "angular momentum about %s", axis);
+    cli_print_row("invariant", "%s %.10g %s, changes at most %.3g a step, %.3g in all", what,
+                  own->initial + 0.0, own->unit, own->max_increment, own->max_drift);
+  }
+}
+
 void cli_summary_print(const cli_outcome *outcome)
 {
   const pol_summary *summary = pol_simulation_summary(outcome->simulation);
@@ -295,6 +315,7 @@ void cli_summary_print(const cli_outcome *outcome)
   print_events(outcome);
   putchar('\n');
   print_quality(summary);
+  print_invariants(summary);
   if (outcome->out != NULL)
     cli_print_row("result", "%s, %ld rows of %d columns", outcome->out, outcome->rows,
                   outcome->columns);
@@ -517,6 +538,29 @@ static json_t *energy_json(const pol_summary *summary)
                    "balance", cli_json_number(summary->energy_balance));
 }
 
+/* {NAME: {"initial": ..., "final": ..., "max_increment": ..., "max_drift": ..., "axis": ...,
+ * "point": ...}, ...}, axis and point where there are any */
+static json_t *invariants_json(const pol_summary *summary)
+{
+  json_t *invariants = json_object();
+  int failed = 0;
+  for (int i = 0; i < summary->num_invariants; i++) {
+    const pol_invariant *own = &summary->invariants[i];
+    json_t *item =
+        json_pack("{s:o, s:o, s:o, s:o, s:s}", "initial", cli_json_number(own->initial), "final",
+                  cli_json_number(own->value), "max_increment", cli_json_number(own->max_increment),
+                  "max_drift", cli_json_number(own->max_drift), "unit", own->unit);
+    if (own->kind != POL_CONSTANT_ENERGY)
+      failed |= json_object_set_new(item, "axis", cli_json_numbers(own->axis, 3));
+    if (own->kind == POL_CONSTANT_ANGULAR_MOMENTUM)
+      failed |= json_object_set_new(item, "point", cli_json_numbers(own->point, 3));
+    failed |= json_object_set_new(invariants, own->name, item);
+  }
+  if (failed == 0) return invariants;
+  json_decref(invariants);
+  return NULL;
+}
+
 /* The smallest or largest step that was taken; of fixed steps the given one. */
 static json_t *step_size_json(const cli_outcome *outcome, double taken)
 {
@@ -556,27 +600,30 @@ static json_t *results_json(const cli_outcome *outcome)
   const pol_counts *counts = &summary->counts;
   const pol_singular *singular = &summary->singular;
   const pol_lost_turns *lost = &summary->lost_turns;
-  return json_pack("{s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, "
-                   "s:o, s:o, s:o, s:o}",                                                   //
-                   "steps", (json_int_t)counts->steps,                                      //
-                   "rejected", (json_int_t)counts->rejected,                                //
-                   "smallest_step", step_size_json(outcome, counts->smallest_step),         //
-                   "largest_step", step_size_json(outcome, counts->largest_step),           //
-                   "newton_iterations", (json_int_t)counts->newton_iterations,              //
-                   "jacobians", (json_int_t)counts->jacobians,                              //
-                   "factorizations", (json_int_t)counts->factorizations,                    //
-                   "wall_seconds", cli_json_number(outcome->wall_seconds),                  //
-                   "t", cli_json_number(summary->t),                                        //
-                   "final", final_json(outcome->simulation),                                //
-                   "energy", energy_json(summary),                                          //
-                   "constraints",                                                           //
-                   "max_position", cli_json_number(summary->max_position_residual),         //
-                   "max_velocity", cli_json_number(summary->max_velocity_residual),         //
-                   "max_acceleration", cli_json_number(summary->max_acceleration_residual), //
-                   "moves", cli_json_moves(&summary->moves),                                //
-                   "singular", finding_json(singular->count, singular->t, singular->where), //
-                   "lost_turns", finding_json(lost->count, lost->t, lost->where),           //
-                   "events", events_json(outcome));
+  return json_pack(
+      "{s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, "
+      "s:o, s:o, s:o, s:o, s:o}",                                                          //
+      "steps", (json_int_t)counts->steps,                                                  //
+      "rejected", (json_int_t)counts->rejected,                                            //
+      "smallest_step", step_size_json(outcome, counts->smallest_step),                     //
+      "largest_step", step_size_json(outcome, counts->largest_step),                       //
+      "newton_iterations", (json_int_t)counts->newton_iterations,                          //
+      "jacobians", (json_int_t)counts->jacobians,                                          //
+      "factorizations", (json_int_t)counts->factorizations,                                //
+      "wall_seconds", cli_json_number(outcome->wall_seconds),                              //
+      "t", cli_json_number(summary->t),                                                    //
+      "t_reactions", cli_json_number(pol_simulation_state(outcome->simulation)->lambda_t), //
+      "final", final_json(outcome->simulation),                                            //
+      "energy", energy_json(summary),                                                      //
+      "constraints",                                                                       //
+      "max_position", cli_json_number(summary->max_position_residual),                     //
+      "max_velocity", cli_json_number(summary->max_velocity_residual),                     //
+      "max_acceleration", cli_json_number(summary->max_acceleration_residual),             //
+      "invariants", invariants_json(summary),                                              //
+      "moves", cli_json_moves(&summary->moves),                                            //
+      "singular", finding_json(singular->count, singular->t, singular->where),             //
+      "lost_turns", finding_json(lost->count, lost->t, lost->where),                       //
+      "events", events_json(outcome));
 }
 
 /* Adds all of other, a reference that is taken over, to object; NULL if either is. */

@@ -156,6 +156,16 @@ void cli_print_failure(const char *source, const pol_diagnostics *d)
   if (d->advice[0] != '\0') fprintf(stderr, "  try:    %s\n", d->advice);
 }
 
+void cli_axis_text(const double axis[3], char *text, size_t size)
+{
+  for (int k = 0; k < 3; k++)
+    if (fabs(axis[k] - 1.0) < 1e-9) {
+      snprintf(text, size, "%c", "xyz"[k]);
+      return;
+    }
+  snprintf(text, size, "(%.6g, %.6g, %.6g)", axis[0] + 0.0, axis[1] + 0.0, axis[2] + 0.0);
+}
+
 const char *cli_plural(long count)
 {
   return count == 1 ? "" : "s";

@@ -25,6 +25,9 @@ int cli_unused_warning(const pol_settings *settings, char *message, size_t size)
 /* When and where the numerics failed and what to try, on stderr. */
 void cli_print_failure(const char *source, const pol_diagnostics *diagnostics);
 
+/* A vector in words, if it is one: "x", or "(0.6, 0, 0.8)". */
+void cli_axis_text(const double axis[3], char *text, size_t size);
+
 /* "s" where the count is not one. */
 const char *cli_plural(long count);
 

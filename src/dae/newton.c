@@ -395,3 +395,13 @@ pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system,
   }
   return fail(s, POL_NOT_CONVERGED, a.worst, "the Newton iteration did not converge", smaller, d);
 }
+
+pol_status pol_newton_polish(pol_newton *newton, const pol_newton_system *system, double *x)
+{
+  pol_newton *s = newton;
+  for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
+  pol_solver_solve(s->matrix.solver, s->dx);
+  s->counts->newton_iterations++;
+  for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
+  return evaluate(s, system, x, s->r);
+}

@@ -86,4 +86,9 @@ void pol_newton_reset(pol_newton *newton);
 pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system, double *x,
                             pol_diagnostics *diagnostics);
 
+/* After pol_newton_solve: one more correction with the matrix and the residual that are there,
+ * which takes what a stopping rule has left down to round-off.  x is then that of the last
+ * residual. */
+pol_status pol_newton_polish(pol_newton *newton, const pol_newton_system *system, double *x);
+
 #endif

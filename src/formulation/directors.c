@@ -22,6 +22,7 @@
 
 #include "formulation/directors.h"
 #include "formulation/elements.h"
+#include "formulation/expressions.h"
 #include "lie/small.h"
 
 enum { INTERNAL = 6 };
@@ -300,11 +301,51 @@ static void add_body(const evaluation *e, int index)
 
 /* --- all terms -------------------------------------------------------------------------------- */
 
+/* The inputs of the expressions, which see rigid frames. */
+static pol_status set_inputs(const pol_formulation *f, const pol_point *at, double *scratch,
+                             const pol_scratch *parts)
+{
+  if (!f->num_consumers) return POL_OK;
+  for (int b = 0; b < f->num_bodies; b++) pol_directors_rigid_frame(f, at, b, &parts->frames[b]);
+  pol_status status = pol_expressions_inputs(f, at, parts->frames, 0, parts->inputs);
+  if (status) scratch[0] = -(f->num_forces + 1);
+  return status;
+}
+
+/* All forces at the point, or between the two configurations of the way. */
+static pol_status add_forces(const pol_formulation *f, const pol_point *at,
+                             const pol_expression_way *way, unsigned want, const pol_terms *out,
+                             double *scratch)
+{
+  pol_scratch parts;
+  pol_formulation_share_scratch(f, scratch, &parts);
+  pol_status status = set_inputs(f, at, scratch, &parts);
+  for (int k = 0; k < f->num_forces && !status; k++) {
+    pol_changed_force changed;
+    const pol_placed_force *force = pol_expressions_force(f, k, parts.inputs, &changed, &status);
+    if (status) {
+      scratch[0] = -(k + 1);
+      return status;
+    }
+    status = way->q0 ? pol_directors_force_between(f, force, way->q0, way->q1, at, want, out)
+                     : pol_directors_force(f, force, at, 1.0, want, out);
+    if (status) scratch[0] = k + 1;
+  }
+  if (status || !f->num_consumers) return status;
+  unsigned balance = want & (POL_FORCE | POL_INERTIA);
+  status = pol_expressions_balance(f, at, balance, parts.inputs, out->balance, &scratch[0]);
+  if (status) return status;
+  return pol_expressions_add_directors(f, at, way, want, out, parts.frames, parts.inputs,
+                                       parts.derivatives);
+}
+
 pol_status pol_directors_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
                                   double *scratch, void *user)
 {
+  static const unsigned of_forces = POL_FORCE | POL_STIFFNESS | POL_DAMPING | POL_FEEDBACK;
   const pol_formulation *f = user;
   evaluation e = {.f = f, .at = at, .want = want, .out = out};
+  const pol_expression_way here = {.balance = scratch + pol_formulation_scratch(f)};
   scratch[0] = 0.0; /* what failed; see evaluate.c */
   pol_status status = pol_functions_check(f, at->t, want, scratch);
   if (status) return status;
@@ -314,19 +355,16 @@ pol_status pol_directors_evaluate(const pol_point *at, unsigned want, const pol_
   }
   for (int k = 0; k < f->num_joints; k++) add_joint(&e, &f->joints[k], &f->joints[k].kernel);
   for (int k = 0; k < f->num_drives; k++) add_drive(&e, &f->drives[k]);
-  if (want & (POL_FORCE | POL_STIFFNESS | POL_DAMPING))
-    for (int k = 0; k < f->num_forces && !status; k++) {
-      status = pol_directors_force(f, &f->forces[k], at, 1.0, want, out);
-      if (status) scratch[0] = k + 1;
-    }
-  return status;
+  unsigned of_states = f->network.num_states ? POL_INERTIA | POL_MASS : 0u;
+  return want & (of_forces | of_states) ? add_forces(f, at, &here, want, out, scratch) : POL_OK;
 }
 
 pol_status pol_directors_discrete_force(const double *q0, const pol_point *at, unsigned want,
                                         const pol_terms *out, double *scratch, void *user)
 {
   const pol_formulation *f = user;
-  double *middle = scratch + 1;
+  double *balance = scratch + pol_formulation_scratch(f), *middle = balance + f->dae.group.nv;
+  const pol_expression_way way = {.q0 = q0, .q1 = at->q, .balance = balance};
   pol_point mean = *at;
   scratch[0] = 0.0;
   pol_status status = pol_functions_check(f, at->t, want, scratch);
@@ -334,9 +372,5 @@ pol_status pol_directors_discrete_force(const double *q0, const pol_point *at, u
   for (int i = 0; i < f->dae.group.nq; i++) middle[i] = 0.5 * (q0[i] + at->q[i]);
   mean.q = middle;
   for (int b = 0; b < f->num_bodies && want & POL_FORCE; b++) subtract_weight(f, b, out);
-  for (int k = 0; k < f->num_forces && !status; k++) {
-    status = pol_directors_force_between(f, &f->forces[k], q0, at->q, &mean, want, out);
-    if (status) scratch[0] = k + 1;
-  }
-  return status;
+  return add_forces(f, &mean, &way, want, out, scratch);
 }

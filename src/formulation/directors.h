@@ -67,4 +67,11 @@ pol_status pol_directors_force_between(const pol_formulation *formulation,
                                        const double *q1, const pol_point *mean, unsigned want,
                                        const pol_terms *out);
 
+/* The rigid frame of a body, and what its velocities are of those of its coordinates: out += row L,
+ * or row N1 if `turned`, for a row of six numbers; directors_rigid.c */
+void pol_directors_rigid_frame(const pol_formulation *formulation, const pol_point *at, int body,
+                               pol_frame *frame);
+void pol_directors_add_row(const pol_formulation *formulation, const pol_point *at, int body,
+                           const double row[6], int turned, double *out);
+
 #endif

@@ -70,6 +70,35 @@ static void set_rigid_maps(const pol_formulation *f, const pol_point *at, int in
   }
 }
 
+/* The maps of one body. */
+static void set_maps_of(const pol_formulation *f, const pol_point *at, int body, rigid_maps *maps)
+{
+  const int ends[2] = {body, POL_GROUND};
+  pol_pair pair;
+  pol_pair_place(f, at->q, at->v, ends, &pair);
+  set_rigid_maps(f, at, body, &pair, 0, maps);
+}
+
+void pol_directors_rigid_frame(const pol_formulation *formulation, const pol_point *at, int body,
+                               pol_frame *frame)
+{
+  rigid_maps maps;
+  set_maps_of(formulation, at, body, &maps);
+  *frame = maps.frame;
+}
+
+void pol_directors_add_row(const pol_formulation *formulation, const pol_point *at, int body,
+                           const double row[6], int turned, double *out)
+{
+  rigid_maps maps;
+  set_maps_of(formulation, at, body, &maps);
+  for (int k = 0; k < POL_VECTORS; k++) {
+    double(*map)[3] = turned ? maps.N1[k] : maps.L[k];
+    for (int i = 0; i < 6; i++)
+      for (int j = 0; j < 3; j++) out[3 * k + j] += row[i] * map[i][j];
+  }
+}
+
 /* block += A^T K B, K 6 x 6 with 12 numbers a row */
 static void add_sandwich(double A[6][3], const double *K, double B[6][3], double block[9])
 {

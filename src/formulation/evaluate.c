@@ -56,6 +56,15 @@ size_t pol_formulation_scratch(const pol_formulation *formulation)
          pol_expressions_scratch(formulation);
 }
 
+void pol_formulation_share_scratch(const pol_formulation *formulation, double *scratch,
+                                   pol_scratch *parts)
+{
+  parts->frames = (pol_frame *)(scratch + 1);
+  parts->inputs = scratch + body_scratch(formulation);
+  parts->derivatives = parts->inputs + formulation->network.num_inputs;
+  parts->end = scratch + pol_formulation_scratch(formulation);
+}
+
 void pol_formulation_blame(const double *scratch, char *text, size_t size, void *user)
 {
   const pol_formulation *f = user;

@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formulation/directors.h"
 #include "formulation/elements.h"
 #include "formulation/expressions.h"
 #include "formulation/signals.h"
 
 /* A vector of the velocities of one body. */
-typedef double body_vector[POL_CHART_MAX_DIM];
+typedef double body_vector[POL_MAX_COORDINATES];
 
 /* The unit wrenches of a consumer, and the derivatives of a signal, in coordinates. */
 typedef struct shape {
@@ -239,10 +240,14 @@ pol_status pol_expressions_balance(const pol_formulation *formulation, const pol
 
 /* out += (row of a frame's six) map, the map of a body: L or N1; N1 = 0 where the chart is direct
  */
-static void add_row(const pol_formulation *f, const pol_chart_maps *maps, int body,
-                    const double row[6], int turned, double *out)
+static void add_row(const pol_formulation *f, const pol_point *at, const pol_chart_maps *maps,
+                    int body, const double row[6], int turned, double *out)
 {
   const pol_chart *chart = f->bodies[body].chart;
+  if (chart->polynomial) {
+    pol_directors_add_row(f, at, body, row, turned, out);
+    return;
+  }
   for (int j = 0; j < chart->dim; j++) {
     if (chart->direct) {
       out[j] += turned ? 0.0 : row[6 - chart->dim + j];
@@ -286,7 +291,31 @@ static pol_status set_shape(const pol_formulation *f, const pol_consumer *consum
   pol_status status = pol_placed_wrenches(&unit.placed, at, frame_of(frames, body[0]),
                                           frame_of(frames, body[1]), wrench);
   for (int a = 0; a < 2 && !status; a++)
-    if (body[a] != POL_GROUND) add_row(f, maps, body[a], wrench[a], 0, G->part[a]);
+    if (body[a] != POL_GROUND) add_row(f, at, maps, body[a], wrench[a], 0, G->part[a]);
+  return status;
+}
+
+/* The same in directors and between two configurations: what the unit effort adds to the balance.
+ */
+static pol_status set_directors_shape(const pol_formulation *f, const pol_consumer *consumer,
+                                      const pol_point *at, const pol_expression_way *way,
+                                      double *balance, shape *G)
+{
+  memset(G, 0, sizeof *G);
+  if (consumer->force < 0) {
+    G->part[0][0] = 1.0;
+    return POL_OK;
+  }
+  pol_changed_force unit;
+  const pol_terms out = {.balance = balance};
+  memset(balance, 0, (size_t)f->dae.group.nv * sizeof *balance);
+  make_unit(&f->forces[consumer->force], consumer->component, &unit);
+  pol_status status =
+      way->q0 ? pol_directors_force_between(f, &unit.placed, way->q0, way->q1, at, POL_FORCE, &out)
+              : pol_directors_force(f, &unit.placed, at, 1.0, POL_FORCE, &out);
+  for (int a = 0; a < 2; a++)
+    for (int j = 0; j < consumer->target[a].dim; j++)
+      G->part[a][j] = -balance[consumer->target[a].v + j];
   return status;
 }
 
@@ -299,10 +328,10 @@ static void subtract_outer(double *values, pol_slot slot, double scale, const do
       values[slot.address + j * slot.stride + i] -= scale * column[i] * row[j];
 }
 
-/* What a signal adds by way of one link. */
+/* What a signal adds by way of one link; share: of the stiffness. */
 static void add_link(const pol_formulation *f, const pol_link *link, unsigned want,
                      const pol_terms *out, const pol_signal_gradient *g, const shape *by_q,
-                     const shape *by_v, double weight, const shape *G)
+                     const shape *by_v, double weight, double share, const shape *G)
 {
   static const double one = 1.0;
   for (int a = 0; a < 2; a++) {
@@ -311,8 +340,8 @@ static void add_link(const pol_formulation *f, const pol_link *link, unsigned wa
     for (int b = 0; b < 2 && rows; b++) {
       int cols = target_of(f, g->reads.body[b]).dim;
       if (cols && want & POL_STIFFNESS)
-        subtract_outer(out->stiffness, link->coupling[a][b], weight, column, rows, by_q->part[b],
-                       cols);
+        subtract_outer(out->stiffness, link->coupling[a][b], share * weight, column, rows,
+                       by_q->part[b], cols);
       if (cols && want & POL_DAMPING)
         subtract_outer(out->damping, link->coupling[a][b], weight, column, rows, by_v->part[b],
                        cols);
@@ -326,17 +355,45 @@ static void add_link(const pol_formulation *f, const pol_link *link, unsigned wa
 }
 
 /* The derivatives of a signal by the coordinates and velocities of its bodies. */
-static void map_gradient(const pol_formulation *f, const pol_chart_maps *maps,
+static void map_gradient(const pol_formulation *f, const pol_point *at, const pol_chart_maps *maps,
                          const pol_signal_gradient *g, shape *by_q, shape *by_v)
 {
   memset(by_q, 0, sizeof *by_q);
   memset(by_v, 0, sizeof *by_v);
   for (int b = 0; b < 2; b++) {
     if (g->reads.body[b] == POL_GROUND) continue;
-    add_row(f, maps, g->reads.body[b], g->position + 6 * b, 0, by_q->part[b]);
-    add_row(f, maps, g->reads.body[b], g->velocity + 6 * b, 1, by_q->part[b]);
-    add_row(f, maps, g->reads.body[b], g->velocity + 6 * b, 0, by_v->part[b]);
+    add_row(f, at, maps, g->reads.body[b], g->position + 6 * b, 0, by_q->part[b]);
+    add_row(f, at, maps, g->reads.body[b], g->velocity + 6 * b, 1, by_q->part[b]);
+    add_row(f, at, maps, g->reads.body[b], g->velocity + 6 * b, 0, by_v->part[b]);
   }
+}
+
+/* The weights of all signals in all consumers, then what each signal adds. */
+static pol_status add_links(const pol_formulation *f, const pol_point *at, unsigned want,
+                            const pol_terms *out, const pol_frame *frames,
+                            const pol_chart_maps *maps, const double *x, double share,
+                            const shape *G, double *weights)
+{
+  const pol_network *n = &f->network;
+  shape by_q, by_v;
+  pol_network_weights(n, x, weights, weights + n->num_weights);
+  for (int input = 0; input < n->num_inputs; input++) {
+    pol_signal_gradient g;
+    if (f->link_start[input] == f->link_start[input + 1]) continue;
+    pol_status status = pol_signal_derivatives(f, &n->inputs[input], at, frames, &g);
+    if (status) return status;
+    map_gradient(f, at, maps, &g, &by_q, &by_v);
+    for (int l = f->link_start[input]; l < f->link_start[input + 1]; l++)
+      add_link(f, &f->links[l], want, out, &g, &by_q, &by_v, weights[f->links[l].weight], share,
+               &G[f->links[l].consumer]);
+  }
+  return POL_OK;
+}
+
+static void add_mass_of_states(const pol_formulation *f, unsigned want, const pol_terms *out)
+{
+  for (int i = 0; i < f->network.num_states && want & POL_MASS; i++)
+    out->mass[pol_pattern_address(f->coupling, f->state_v + i, f->state_v + i)] += 1.0;
 }
 
 pol_status pol_expressions_add(const pol_formulation *formulation, const pol_point *at,
@@ -344,29 +401,32 @@ pol_status pol_expressions_add(const pol_formulation *formulation, const pol_poi
                                const pol_chart_maps *maps, const double *x, double *scratch)
 {
   const pol_formulation *f = formulation;
-  const pol_network *n = &f->network;
   double *weights = scratch + (size_t)f->num_consumers * (sizeof(shape) / sizeof(double));
-  shape *G = (shape *)scratch, by_q, by_v;
-  for (int i = 0; i < n->num_states && want & POL_MASS; i++)
-    out->mass[pol_pattern_address(f->coupling, f->state_v + i, f->state_v + i)] += 1.0;
+  shape *G = (shape *)scratch;
+  add_mass_of_states(f, want, out);
   if (!(want & (POL_DAMPING | POL_STIFFNESS | POL_FEEDBACK))) return POL_OK;
-
   for (int c = 0; c < f->num_consumers; c++) {
     pol_status status = set_shape(f, &f->consumers[c], at, frames, maps, &G[c]);
     if (status) return status;
   }
-  pol_network_weights(n, x, weights, weights + n->num_weights);
-  for (int input = 0; input < n->num_inputs; input++) {
-    pol_signal_gradient g;
-    if (f->link_start[input] == f->link_start[input + 1]) continue;
-    pol_status status = pol_signal_derivatives(f, &n->inputs[input], at, frames, &g);
+  return add_links(f, at, want, out, frames, maps, x, 1.0, G, weights);
+}
+
+pol_status pol_expressions_add_directors(const pol_formulation *formulation, const pol_point *at,
+                                         const pol_expression_way *way, unsigned want,
+                                         const pol_terms *out, const pol_frame *frames,
+                                         const double *x, double *scratch)
+{
+  const pol_formulation *f = formulation;
+  double *weights = scratch + (size_t)f->num_consumers * (sizeof(shape) / sizeof(double));
+  shape *G = (shape *)scratch;
+  add_mass_of_states(f, want, out);
+  if (!(want & (POL_DAMPING | POL_STIFFNESS | POL_FEEDBACK))) return POL_OK;
+  for (int c = 0; c < f->num_consumers; c++) {
+    pol_status status = set_directors_shape(f, &f->consumers[c], at, way, way->balance, &G[c]);
     if (status) return status;
-    map_gradient(f, maps, &g, &by_q, &by_v);
-    for (int l = f->link_start[input]; l < f->link_start[input + 1]; l++)
-      add_link(f, &f->links[l], want, out, &g, &by_q, &by_v, weights[f->links[l].weight],
-               &G[f->links[l].consumer]);
   }
-  return POL_OK;
+  return add_links(f, at, want, out, frames, NULL, x, way->q0 ? 0.5 : 1.0, G, weights);
 }
 
 /* --- faults ----------------------------------------------------------------------------------- */

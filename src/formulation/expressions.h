@@ -58,6 +58,19 @@ pol_status pol_expressions_add(const pol_formulation *formulation, const pol_poi
                                unsigned want, const pol_terms *out, const pol_frame *frames,
                                const pol_chart_maps *maps, const double *x, double *scratch);
 
+/* Where directors are: at the point, or, with its position in the middle, between two
+ * configurations, by the second of which the stiffness is; and nv numbers of workspace. */
+typedef struct pol_expression_way {
+  const double *q0, *q1; /* NULL: at the point */
+  double *balance;
+} pol_expression_way;
+
+/* The same in directors, with rigid frames, and for point masses. */
+pol_status pol_expressions_add_directors(const pol_formulation *formulation, const pol_point *at,
+                                         const pol_expression_way *way, unsigned want,
+                                         const pol_terms *out, const pol_frame *frames,
+                                         const double *x, double *scratch);
+
 /* Says what is wrong with expressions: from 1 on the forces whose expression is not finite, then a
  * signal that is not defined, then the states whose rate is not finite. */
 void pol_expressions_blame(const pol_formulation *formulation, int number, char *text, size_t size);

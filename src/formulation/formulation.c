@@ -78,11 +78,6 @@ static pol_status support_expressions(const pol_mechanism *mechanism, pol_formul
 {
   pol_network network;
   pol_status status = pol_network_create(&network, mechanism, message, size);
-  if (!status && network.num_nodes && pol_chart_of(kind)->polynomial) {
-    snprintf(message, size, "%s has no expressions: take another formulation",
-             pol_formulation_name(kind));
-    status = POL_BAD_ARGUMENT;
-  }
   for (int i = 0; i < network.num_inputs && !status && kind == POL_SO3_PIVOT; i++) {
     const pol_signal *signal = &network.inputs[i];
     if (!pol_signal_is_reaction(signal) || !is_eliminated(mechanism, signal->object)) continue;
@@ -564,10 +559,8 @@ static pol_status build(pol_formulation *f)
   f->dae.constraint = f->constraint;
   f->dae.feedback = f->feedback;
   f->dae.scratch_size = pol_formulation_scratch(f);
-  f->dae.constant_mass = f->dae.constant_mass && !f->num_consumers;
-  if (f->dae.constant_mass) {
-    size_t nq = (size_t)f->dae.group.nq; /* of a mean configuration */
-    if (f->dae.scratch_size < nq) f->dae.scratch_size = nq;
+  if (f->dae.constant_mass) { /* of a balance and a mean configuration */
+    f->dae.scratch_size += (size_t)(f->dae.group.nv + f->dae.group.nq);
     f->dae.discrete_force = pol_directors_discrete_force;
   }
   f->dae.evaluate = f->chart->polynomial ? pol_directors_evaluate : pol_formulation_evaluate;

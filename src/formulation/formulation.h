@@ -136,6 +136,15 @@ pol_status pol_directors_discrete_force(const double *q0, const pol_point *at, u
 
 /* Numbers of scratch that it needs. */
 size_t pol_formulation_scratch(const pol_formulation *formulation);
+/* What of it serves expressions; the first number says what failed. */
+typedef struct pol_scratch {
+  pol_frame *frames;   /* one a body */
+  double *inputs;      /* of the network */
+  double *derivatives; /* for the derivatives of expressions */
+  double *end;         /* behind all of it */
+} pol_scratch;
+void pol_formulation_share_scratch(const pol_formulation *formulation, double *scratch,
+                                   pol_scratch *parts);
 /* pol_dae.blame: the force or state that could not be evaluated */
 void pol_formulation_blame(const double *scratch, char *text, size_t size, void *user);
 

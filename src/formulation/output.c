@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formulation/directors.h"
 #include "formulation/elements.h"
 #include "formulation/expressions.h"
 #include "formulation/formulation.h"
@@ -422,5 +423,21 @@ void pol_formulation_momentum(const pol_formulation *formulation, const double *
     pol_v3_add_scaled(body->mass, frame.u, momentum->linear);
     pol_v3_add(global, momentum->angular, momentum->angular);
     pol_v3_add_scaled_cross(body->mass, frame.x, frame.u, momentum->angular);
+  }
+}
+
+void pol_formulation_momentum_by_p(const pol_formulation *formulation, const double *q,
+                                   const double *p, pol_momentum *momentum)
+{
+  *momentum = (pol_momentum){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+  for (int b = 0; b < formulation->num_bodies; b++) {
+    const pol_placed_body *body = &formulation->bodies[b];
+    for (int k = 0; k < POL_VECTORS; k++) {
+      int offset = pol_vector_offset(body, k);
+      if (offset < 0) continue;
+      const double *own = p + body->v + offset;
+      pol_v3_add_scaled_cross(1.0, q + body->q + offset, own, momentum->angular);
+      if (k == POL_CENTRE) pol_v3_add(own, momentum->linear, momentum->linear);
+    }
   }
 }

@@ -2,7 +2,8 @@
  *
  * A frame has the velocities y = L(q) v, chart.h.  A change of one component of y, the others
  * staying, is the least change of v with L dv = dy: dv = L^T (L L^T)^-1 dy where the coordinates
- * have six freedoms or more, and the nearest, dv = (L^T L)^-1 L^T dy, where they have fewer.
+ * have six freedoms or more.  Where they have fewer, not all of the others can stay: it is the
+ * least change of v that gives this component its value, dv = l dy/|l|^2 with l its row of L.
  */
 #include <math.h>
 #include <string.h>
@@ -59,24 +60,24 @@ void pol_formulation_set_velocity(const pol_formulation *formulation, const doub
                                   int body, int component, double value, unsigned char *keep)
 {
   const pol_placed_body *placed = &formulation->bodies[body];
-  const int dim = placed->chart->dim, wide = dim >= 6;
+  const int dim = placed->chart->dim;
   pol_map L, square = {{0.0}};
-  double y = 0.0, b[POL_CHART_MAX_DIM] = {0.0};
+  double y = 0.0, length = 0.0, b[POL_CHART_MAX_DIM] = {0.0};
   frame_map(formulation, q, body, L);
-  for (int j = 0; j < dim; j++) y += L[component][j] * v[placed->v + j];
-  for (int i = 0; i < (wide ? 6 : dim); i++)
-    for (int j = 0; j < (wide ? 6 : dim); j++)
-      for (int k = 0; k < (wide ? dim : 6); k++)
-        square[i][j] += wide ? L[i][k] * L[j][k] : L[k][i] * L[k][j];
-  if (wide) {
+  for (int j = 0; j < dim; j++) {
+    y += L[component][j] * v[placed->v + j];
+    length += L[component][j] * L[component][j];
+  }
+  if (dim >= 6) {
+    for (int i = 0; i < 6; i++)
+      for (int j = 0; j < 6; j++)
+        for (int k = 0; k < dim; k++) square[i][j] += L[i][k] * L[j][k];
     b[component] = value - y;
     solve_small(6, square, b);
-    for (int j = 0; j < dim; j++)
-      for (int i = 0; i < 6; i++) v[placed->v + j] += L[i][j] * b[i];
-  } else {
-    for (int j = 0; j < dim; j++) b[j] = L[component][j] * (value - y);
-    solve_small(dim, square, b);
-    for (int j = 0; j < dim; j++) v[placed->v + j] += b[j];
+  } else if (length > 0.0) { /* else the component cannot change */
+    b[component] = (value - y) / length;
   }
+  for (int j = 0; j < dim; j++)
+    for (int i = 0; i < 6; i++) v[placed->v + j] += L[i][j] * b[i];
   keep_component(placed->chart, L, component, keep + placed->v);
 }

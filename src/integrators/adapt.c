@@ -121,6 +121,7 @@ static pol_status step_to(pol_integrator *s, double t_end)
   double start = s->state.t, rest = t_end - start, planned, next;
   double least = fmax(o->min_step, 16.0 * DBL_EPSILON * fmax(fabs(start), fabs(t_end)));
   pol_status status = plan(s, rest, &planned);
+  planned = fmax(planned, least);
   pol_integrator_keep_state(s); /* an attempt may adapt it to its size */
   while (!status) {
     double h = shorten(planned, rest), t = h == rest ? t_end : start + h;

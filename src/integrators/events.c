@@ -27,8 +27,7 @@ int pol_integrator_find_event(pol_integrator *integrator, pol_event event, void 
   double from = integrator->before.t, to = integrator->state.t;
   if (!integrator->before.q || !integrator->state.q) return 0;
   double first = event_at(from, &s), last = event_at(to, &s);
-  if (first == 0.0 || (first > 0.0 ? last > 0.0 : last < 0.0)) return 0;
-  if (direction != 0 && (direction > 0) != (first < 0.0)) return 0;
+  if (!pol_changes_sign(first, last, direction)) return 0;
   *t = pol_find_root(event_at, &s, from, first, to, last);
   return 1;
 }

@@ -79,6 +79,8 @@ struct pol_family {
   /* One step to time t; sets integrator->state only on success. */
   pol_status (*step)(pol_integrator *integrator, double t, double h);
   const pol_adaptive *adaptive; /* NULL: fixed steps only */
+  /* Optional: by which share of a step multipliers lag behind (pol_method_lag). */
+  double (*lag)(const void *variant);
 };
 
 /* integrator.c, for adapt.c: the diagnostics of the next step of size h to t; the state into work,

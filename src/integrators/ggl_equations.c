@@ -151,7 +151,7 @@ double pol_ggl_size(const double *r, const double *dx, void *ggl)
     double residual = first || is_position ? s->h * r[i] : r[i];
     double correction = first ? s->h * dx[i] : is_position ? dx[i] / s->h : dx[i];
     size = fmax(size, fmax(fabs(residual), fabs(correction)));
-    if (!isfinite(residual + correction)) return INFINITY;
+    if (!isfinite(residual + correction)) return HUGE_VAL;
   }
   for (int i = 0; i < s->nv; i++) size = fmax(size, fabs(s->momentum[i]));
   return size;

@@ -129,6 +129,12 @@ int pol_method_adapts(const char *name)
   return entry && entry->family->adaptive;
 }
 
+double pol_method_lag(const char *name)
+{
+  const pol_method_entry *entry = pol_method_entry_find(name);
+  return entry && entry->family->lag ? entry->family->lag(entry->variant) : 0.0;
+}
+
 const pol_method_entry *pol_method_entry_find(const char *name)
 {
   for (int i = 0; i < pol_method_count(); i++)

@@ -39,3 +39,10 @@ double pol_find_root(double (*f)(double x, void *user), void *user, double a, do
   }
   return f1 == 0.0 || (f1 > 0.0) == positive ? x1 : x2;
 }
+
+int pol_changes_sign(double first, double last, int direction)
+{
+  if (first == 0.0 || isnan(first) || isnan(last)) return 0;
+  if (first > 0.0 ? last > 0.0 : last < 0.0) return 0;
+  return direction == 0 || (direction > 0) == (first < 0.0);
+}

@@ -7,4 +7,8 @@
 double pol_find_root(double (*f)(double x, void *user), void *user, double a, double fa, double b,
                      double fb);
 
+/* 1 if a function that was first and is last has changed its sign, 0 included, in a direction: > 0
+ * rising, < 0 falling, 0 both.  What starts at 0, or is not a number, has no sign to change. */
+int pol_changes_sign(double first, double last, int direction);
+
 #endif

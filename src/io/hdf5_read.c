@@ -152,8 +152,9 @@ static pol_status read_info(pol_result *result)
 
 static const char *find_group(const char *name, size_t length)
 {
-  static const char *const groups[] = {"bodies",    "markers", "joints",   "forces",  "drives",
-                                       "couplings", "energy",  "momentum", "residual"};
+  static const char *const groups[] = {"bodies",    "markers",   "joints",    "forces", "drives",
+                                       "couplings", "states",    "variables", "energy", "momentum",
+                                       "residual",  "invariant", "increment"};
   for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
     if (strlen(groups[i]) == length && strncmp(groups[i], name, length) == 0) return groups[i];
   return "";

@@ -9,8 +9,8 @@
  *   model_couplings.c the same of couplings
  *   model_joint_spring.c  the coordinate of a spring on a joint
  *   model_expressions.c   variables, states, and expressions in place of numbers
- *   model_shapes.c    the table of shapes, and their way to the model
  *   model_events.c    events
+ *   model_shapes.c    the table of shapes, and their way to the model
  *   model_build.c     structs to mechanism
  *   model.c           the public functions
  */
@@ -185,8 +185,8 @@ typedef struct pol_model_data {
   pol_list couplings; /* pol_model_coupling */
   pol_list variables; /* pol_variable */
   pol_list states;    /* pol_state_variable */
-  pol_list shapes;    /* pol_model_shape, of the ground */
   pol_list events;    /* pol_model_event */
+  pol_list shapes;    /* pol_model_shape, of the ground */
   pol_model_simulation simulation;
 } pol_model_data;
 
@@ -251,6 +251,11 @@ pol_status pol_add_model_drive(pol_mechanism *mechanism, const pol_model_drive *
 extern const pol_kind pol_coupling_kind;
 pol_status pol_add_model_coupling(pol_mechanism *mechanism, const pol_model_coupling *coupling);
 
+/* That of an event; what its reset sets, and the names there; its way to the settings. */
+extern const pol_kind pol_event_kind;
+void pol_check_event(pol_reader *reader, const pol_place *event, const pol_mechanism *mechanism);
+pol_status pol_copy_events(const pol_model_data *data, pol_model *model);
+
 /* The table of a shape. */
 extern const pol_kind pol_shape_kind;
 /* Copies the shapes of sound data to the model; pol_free_shapes also frees what a failure leaves.
@@ -260,11 +265,6 @@ void pol_free_shapes(pol_model *model);
 
 /* The smallest rotation that turns the z axis into a unit vector, a unit quaternion. */
 void pol_rotation_to_axis(const double axis[3], double q[4]);
-
-/* The table of an event; what its reset sets, and the names there; its way to the settings. */
-extern const pol_kind pol_event_kind;
-void pol_check_event(pol_reader *reader, const pol_place *event, const pol_mechanism *mechanism);
-pol_status pol_copy_events(const pol_model_data *data, pol_model *model);
 
 /* Adds the gravity, bodies, markers, joints, forces, drives and couplings of sound data to an empty
  * mechanism. What it refuses is reported. */

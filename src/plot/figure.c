@@ -10,18 +10,14 @@
 
 #include "plot/layout.h"
 #include "plot/text.h"
+#include "plot/theme.h"
 
 static const double curve_width = 1.6, frame_width = 0.8, grid_width = 0.6, marker_radius = 3.2;
 enum { LABEL_CHARACTERS = 200 };
 
-typedef struct theme {
-  pol_color background, text, frame, grid;
-  pol_color palette[POL_PLOT_COLORS];
-} theme;
-
 /* The palette is that of Okabe and Ito without yellow, which is lost on white; the dark one has the
  * same hues, lighter where they would be lost on black. */
-static const theme themes[2] = {
+const pol_theme pol_themes[2] = {
     {0xFFFFFF,
      0x1F2328,
      0x57606A,
@@ -37,7 +33,7 @@ static const theme themes[2] = {
 /* A figure while it is drawn. */
 typedef struct drawing {
   pol_layout layout;
-  const theme *theme;
+  const pol_theme *theme;
   pol_canvas *canvas;
 } drawing;
 
@@ -292,9 +288,9 @@ static void draw_figure(const drawing *d)
             figure->width - 24, figure->title);
 }
 
-static const theme *theme_of(const pol_figure *figure)
+static const pol_theme *theme_of(const pol_figure *figure)
 {
-  return &themes[figure->dark ? 1 : 0];
+  return &pol_themes[figure->dark ? 1 : 0];
 }
 
 /* Draws on the canvas.  Whatever the result, the caller frees the canvas. */

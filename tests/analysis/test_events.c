@@ -1,5 +1,7 @@
 /* Events of model files: times against closed solutions, what a reset sets in all formulations, and
  * rules that are wrong. */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <polhode/polhode.h>
@@ -162,7 +164,9 @@ static void a_reset_to_nothing_is_told(void **state)
   while (status == POL_OK && !pol_simulation_finished(simulation))
     status = pol_simulation_step(simulation);
   assert_int_equal(status, POL_NOT_FINITE);
-  assert_true(strlen(pol_simulation_diagnostics(simulation)->message) > 0);
+  const pol_diagnostics *d = pol_simulation_diagnostics(simulation);
+  assert_non_null(strstr(d->message, "reset of an event"));
+  assert_near(&d->t, &pol_simulation_state(simulation)->t, 1, 1e-15);
   pol_simulation_free(&simulation);
   pol_model_free(&model);
 }
@@ -208,6 +212,177 @@ static void wrong_rules_are_named(void **state)
   }
 }
 
+static double height(const pol_state *at, void *user)
+{
+  (void)user;
+  return at->q[0];
+}
+
+/* Events of a C program that cannot work are refused. */
+static void wrong_events_are_refused(void **state)
+{
+  (void)state;
+  pol_model *model = read_text(rod_text);
+  pol_simulation *simulation = start(model);
+  const pol_simulation_event wrong[] = {{.function = NULL},
+                                        {.function = height, .action = POL_EVENT_RESET},
+                                        {.function = height, .action = (pol_event_action)77}};
+  int number = -1;
+  for (int i = 0; i < 3; i++)
+    assert_int_equal(pol_simulation_add_event(simulation, &wrong[i], &number), POL_BAD_ARGUMENT);
+  assert_int_equal(number, -1);
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
+/* Runs a ball that falls from 1 m with these events to t = 1.2 s, or to a stop; numbers[k] is the
+ * event of the k-th stop. Returns how many there were, at most 8. */
+static int run_ball(const char *events, const char *output, int numbers[8], double times[8])
+{
+  char text[2048];
+  int count = 0;
+  snprintf(text, sizeof text,
+           "{\"gravity\": [0, 0, -9.81], \"bodies\": [{\"name\": \"ball\", \"type\": \"point\", "
+           "\"mass\": 1, \"position\": [0, 0, 1], \"velocity\": [1, 0, 0]}], \"states\": "
+           "[{\"name\": \"n\", \"rate\": \"0\"}], \"events\": [%s], \"simulation\": {\"rtol\": "
+           "1e-6, \"control\": {\"max_step\": 0.05}, %s\"end\": 1.2}}",
+           events, output);
+  pol_model *model = read_text(text);
+  pol_simulation *simulation = start(model);
+  while (count < 8 && go_on(simulation)) {
+    numbers[count] = pol_simulation_event_index(simulation);
+    times[count++] = pol_simulation_state(simulation)->t;
+  }
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+  return count;
+}
+
+#define BOUNCE                                                                                     \
+  "{\"name\": \"a\", \"expression\": \"ball.position.z\", \"direction\": \"falling\", "            \
+  "\"action\": "                                                                                   \
+  "\"reset\", \"set\": {\"ball.velocity.z\": \"-ball.velocity.z\", \"n\": \"n + 1\"}}, "
+
+/* What else happens at the time of a reset is not lost: zeros at the same place, up to round-off,
+ * and functions that the reset itself takes through zero; resets that undo each other end. */
+static void nothing_is_lost_at_a_reset(void **state)
+{
+  (void)state;
+  static const char *const second[] = {
+      "{\"name\": \"b\", \"expression\": \"3*ball.position.z\", \"direction\": \"falling\"}",
+      "{\"name\": \"b\", \"expression\": \"ball.position.z\", \"direction\": \"falling\", "
+      "\"action\": \"stop\"}",
+      "{\"name\": \"b\", \"expression\": \"n - 0.5\", \"direction\": \"rising\", \"action\": "
+      "\"stop\"}",
+      "{\"name\": \"b\", \"expression\": \"ball.velocity.z\", \"direction\": \"rising\"}",
+      "{\"name\": \"b\", \"expression\": \"n - 0.5\", \"direction\": \"rising\", \"action\": "
+      "\"reset\", \"set\": {\"n\": \"0\"}}"};
+  const double impact = sqrt(2.0 / 9.81);
+  for (size_t i = 0; i < sizeof second / sizeof second[0]; i++) {
+    char events[1024];
+    int numbers[8];
+    double times[8];
+    snprintf(events, sizeof events, BOUNCE "%s", second[i]);
+    assert_int_equal(run_ball(events, "", numbers, times), 2);
+    assert_int_equal(numbers[0], 0);
+    assert_int_equal(numbers[1], 1);
+    assert_near(&times[0], &impact, 1, 1e-10);
+    assert_true(times[1] == times[0]);
+  }
+}
+
+/* An event at an output time is told once. */
+static void an_event_at_an_output_time_is_told_once(void **state)
+{
+  (void)state;
+  int numbers[8];
+  double times[8];
+  assert_int_equal(run_ball("{\"name\": \"a\", \"expression\": \"t - 0.5\"}",
+                            "\"output\": {\"times\": [0.5, 0.7]}, ", numbers, times),
+                   1);
+  assert_true(times[0] == 0.5);
+}
+
+/* What is not a number has no sign that could change. */
+static void what_is_not_a_number_is_no_event(void **state)
+{
+  (void)state;
+  int numbers[8];
+  double times[8];
+  assert_int_equal(
+      run_ball("{\"name\": \"a\", \"expression\": \"sqrt(0.5 - t)\"}", "", numbers, times), 0);
+  assert_int_equal(
+      run_ball("{\"name\": \"a\", \"expression\": \"sqrt(t - 0.5) + 1\"}", "", numbers, times), 0);
+}
+
+/* A rod that swings from the horizontal, at the tolerances and in the form of the constraints of
+ * the caller, with an event where it passes the vertical. */
+static pol_simulation *start_swing(pol_model **model, const char *joint, const char *set,
+                                   pol_formulation_kind kind, pol_index index, double rtol)
+{
+  char text[2048];
+  snprintf(
+      text, sizeof text,
+      "{\"gravity\": [0, 0, -9.81], \"bodies\": [{\"name\": \"rod\", \"mass\": 1, \"inertia\": "
+      "[0.01, 0.083, 0.083], \"position\": [0.5, 0, 0]}], \"joints\": [{\"name\": \"hinge\", "
+      "%s, \"bodies\": [\"ground\", \"rod\"], \"point\": [0, 0, 0]}], \"states\": "
+      "[{\"name\": \"n\", \"rate\": \"0\"}], \"events\": [{\"name\": \"pass\", "
+      "\"expression\": \"rod.position.x\", \"direction\": \"falling\", \"action\": \"reset\", "
+      "\"set\": {%s}}], \"simulation\": {\"rtol\": 1e-5, \"end\": 4}}",
+      joint, set);
+  *model = read_text(text);
+  (*model)->settings.formulation = kind;
+  (*model)->settings.options.index = index;
+  (*model)->settings.options.control.rtol = rtol;
+  (*model)->settings.options.control.atol_translation = rtol;
+  (*model)->settings.options.control.atol_rotation = rtol;
+  return start(*model);
+}
+
+#define REVOLUTE "\"type\": \"revolute\", \"axis\": [0, 1, 0]"
+
+/* A rate is set to what it should be also where the solution between steps is off the constraints
+ * by more than round-off, and in coordinates of fewer freedoms than a body has: half the rate
+ * sqrt(2 m g r/I) backwards. */
+static void rates_are_set_at_any_tolerance(void **state)
+{
+  (void)state;
+  static const pol_formulation_kind some[] = {POL_SO3XR3, POL_EULER_PARAMETERS, POL_SO3_PIVOT};
+  static const pol_index forms[] = {POL_INDEX_3, POL_INDEX_2_STABILIZED};
+  const double rate = -0.5 * sqrt(2.0 * 9.81 * 0.5 / (0.083 + 0.25));
+  for (int k = 0; k < 6; k++) {
+    const pol_formulation_kind kind = some[k / 2];
+    pol_model *model;
+    pol_simulation *simulation = start_swing(
+        &model, kind == POL_SO3_PIVOT ? "\"type\": \"spherical\"" : REVOLUTE,
+        "\"rod.angular_velocity.y\": \"-0.5*rod.angular_velocity.y\"", kind, forms[k % 2], 1e-5);
+    assert_true(go_on(simulation));
+    const pol_body_state rod = body_of(simulation);
+    assert_near(&rod.angular_velocity[1], &rate, 1, 5e-3 * fabs(rate));
+    pol_simulation_free(&simulation);
+    pol_model_free(&model);
+  }
+}
+
+/* A reset that lets the motion go on happens once a passage, twice in 4 s, although positions are
+ * made to fit the hinge there. */
+static void a_passage_is_counted_once(void **state)
+{
+  (void)state;
+  static const pol_formulation_kind some[] = {POL_SO3XR3, POL_EULER_PARAMETERS, POL_SE3_BODY};
+  static const pol_index forms[] = {POL_INDEX_3, POL_INDEX_2, POL_INDEX_2_STABILIZED};
+  for (int k = 0; k < 18; k++) {
+    pol_model *model;
+    pol_simulation *simulation = start_swing(&model, REVOLUTE, "\"n\": \"n + 1\"", some[k / 6],
+                                             forms[k / 2 % 3], k % 2 ? 1e-4 : 1e-6);
+    int count = 0;
+    while (go_on(simulation)) count++;
+    assert_int_equal(count, 2);
+    pol_simulation_free(&simulation);
+    pol_model_free(&model);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -215,6 +390,12 @@ int main(void)
       cmocka_unit_test(a_reset_fits_the_constraints),
       cmocka_unit_test(a_reset_to_nothing_is_told),
       cmocka_unit_test(wrong_rules_are_named),
+      cmocka_unit_test(wrong_events_are_refused),
+      cmocka_unit_test(nothing_is_lost_at_a_reset),
+      cmocka_unit_test(an_event_at_an_output_time_is_told_once),
+      cmocka_unit_test(what_is_not_a_number_is_no_event),
+      cmocka_unit_test(rates_are_set_at_any_tolerance),
+      cmocka_unit_test(a_passage_is_counted_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

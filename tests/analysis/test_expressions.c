@@ -275,9 +275,10 @@ static void linear_errors(const pol_model *model, pol_settings settings, double 
 static void states_are_of_second_order(void **state)
 {
   (void)state;
-  static const pol_formulation_kind kinds[] = {POL_SO3XR3, POL_SE3_BODY, POL_EULER_PARAMETERS};
+  static const pol_formulation_kind kinds[] = {POL_SO3XR3, POL_SE3_BODY, POL_EULER_PARAMETERS,
+                                               POL_DIRECTORS};
   pol_model *model = read_model(linear_model);
-  for (int k = 0; k < 3; k++)
+  for (int k = 0; k < 4; k++)
     for (int index = 0; index < 3; index++) {
       pol_settings settings = model->settings;
       double coarse[4], fine[4];
@@ -333,7 +334,7 @@ static void friction_follows_the_reaction(void **state)
   for (int formulation = 0; formulation < pol_formulation_count(); formulation++) {
     pol_settings settings = model->settings;
     settings.formulation = (pol_formulation_kind)formulation;
-    if (formulation == POL_DIRECTORS || formulation == POL_SO3_PIVOT) continue;
+    if (formulation == POL_SO3_PIVOT) continue;
     pol_simulation *simulation = start(model, &settings);
     run_until(simulation, 0.8);
     double t = 0.8, speed = 3.0 - mu * (g * t + 5.0 / (10.0 * block) * (1.0 - cos(10.0 * t)));
@@ -433,16 +434,67 @@ static void expressions_without_value_at_the_start_are_named(void **state)
   }
 }
 
-/* Methods that conserve energy need forces without expressions. */
-static void methods_for_constant_masses_refuse(void **state)
+/* Variational and energy-momentum methods take expressions, in directors and for point masses,
+ * where they evaluate forces; with second order, as everywhere. */
+static void methods_for_constant_masses_take_them(void **state)
+{
+  (void)state;
+  static const char *const methods[] = {"em", "em-g", "midpoint", "rattle", "vi-a"};
+  pol_model *model = read_model(
+      "{\"gravity\": [0, 0, -9.81],"
+      "\"bodies\": [{\"name\": \"arm\", \"mass\": 1, \"inertia\": [0.1, 0.12, 0.06],"
+      " \"position\": [0.5, 0, 0]},"
+      " {\"name\": \"bob\", \"type\": \"point\", \"mass\": 0.3, \"position\": [1, 0.2, 0]}],"
+      "\"markers\": [{\"name\": \"end\", \"body\": \"arm\", \"position\": [0.5, 0, 0]},"
+      " {\"name\": \"eye\", \"body\": \"bob\"}],"
+      "\"joints\": [{\"name\": \"hinge\", \"type\": \"revolute\", \"bodies\": [\"ground\", "
+      "\"arm\"],"
+      " \"point\": [0, 0, 0], \"axis\": [0, 1, 0]}],"
+      "\"forces\": [{\"name\": \"motor\", \"type\": \"joint-spring\", \"joint\": \"hinge\","
+      " \"stiffness\": 1, \"damping\": 0, \"rest\": 0,"
+      " \"actuator\": \"-3*hinge.angle - 0.2*hinge.rate + bob.position.y\"},"
+      " {\"name\": \"pull\", \"type\": \"spring-damper\", \"markers\": [\"end\", \"eye\"],"
+      " \"stiffness\": 20, \"damping\": 0.1, \"length\": 0.1,"
+      " \"actuator\": \"sin(2*t)*arm.velocity.x\"}], \"simulation\": {\"step\": 0.01, \"end\": "
+      "1}}");
+  pol_settings settings = model->settings;
+  double exact[2];
+  settings.step = 1e-4;
+  pol_simulation *simulation = start(model, &settings);
+  run_until(simulation, 1.0);
+  exact[0] = channel(simulation, "hinge.angle");
+  exact[1] = channel(simulation, "bob.position.z");
+  pol_simulation_free(&simulation);
+  settings.formulation = POL_DIRECTORS;
+  for (int m = 0; m < 5; m++) {
+    double error[2][2];
+    settings.options.method = methods[m];
+    for (int r = 0; r < 2; r++) {
+      settings.step = 0.01 / (r + 1);
+      simulation = start(model, &settings);
+      run_until(simulation, 1.0);
+      error[r][0] = fabs(channel(simulation, "hinge.angle") - exact[0]);
+      error[r][1] = fabs(channel(simulation, "bob.position.z") - exact[1]);
+      pol_simulation_free(&simulation);
+    }
+    for (int i = 0; i < 2; i++) {
+      double order = log2(error[0][i] / error[1][i]);
+      if (!(order > 1.8 && order < 2.2))
+        fail_msg("%s, quantity %d: order %g (%g, %g)", methods[m], i, order, error[0][i],
+                 error[1][i]);
+    }
+  }
+  pol_model_free(&model);
+}
+
+/* They do not take states, and say so. */
+static void methods_for_constant_masses_refuse_states(void **state)
 {
   (void)state;
   pol_model *model = falling("1", "1");
   pol_formulation *formulation;
   int refused = 0;
   assert_int_equal(pol_formulation_create(&formulation, model->mechanism, POL_SO3XR3), POL_OK);
-  assert_int_equal(pol_formulation_dae(formulation)->constant_mass, 0);
-  assert_null(pol_formulation_dae(formulation)->discrete_force);
   for (int m = 0; m < pol_method_count(); m++) {
     pol_options options = pol_options_default();
     char message[256] = "";
@@ -450,7 +502,7 @@ static void methods_for_constant_masses_refuse(void **state)
     pol_integrator_supports(pol_formulation_dae(formulation), &options, message, sizeof message);
     refused += strcmp(message, "the method does not treat first-order states") == 0;
   }
-  assert_true(refused > 0);
+  assert_int_equal(refused, 7);
   pol_formulation_free(&formulation);
   pol_model_free(&model);
 }
@@ -468,7 +520,8 @@ int main(void)
       cmocka_unit_test(a_lag_is_an_exponential),
       cmocka_unit_test(expressions_without_value_are_named),
       cmocka_unit_test(expressions_without_value_at_the_start_are_named),
-      cmocka_unit_test(methods_for_constant_masses_refuse),
+      cmocka_unit_test(methods_for_constant_masses_take_them),
+      cmocka_unit_test(methods_for_constant_masses_refuse_states),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

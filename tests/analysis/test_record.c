@@ -61,8 +61,12 @@ static const char *const expected[][2] = {
     {"residual.position", "mixed"},
     {"residual.velocity", "mixed"},
     {"residual.acceleration", "mixed"},
+    {"invariant.energy", "J"},
+    {"invariant.angular.z", "kg m^2/s"},
+    {"increment.energy", "J"},
+    {"increment.angular.z", "kg m^2/s"},
 };
-enum { NUM_EXPECTED = sizeof expected / sizeof expected[0], NUM_TOTALS = 16 };
+enum { NUM_EXPECTED = sizeof expected / sizeof expected[0], NUM_TOTALS = 16, NUM_INVARIANTS = 4 };
 
 static void channels_have_names_and_units(void **state)
 {
@@ -129,7 +133,11 @@ static int collect(const pol_simulation *simulation, double row[NUM_EXPECTED])
   rest[13] = summary->position_residual;
   rest[14] = summary->velocity_residual;
   rest[15] = summary->acceleration_residual;
-  return 29 + multipliers + NUM_TOTALS;
+  rest[16] = rest[2];
+  rest[17] = momentum.angular[2];
+  rest[18] = summary->invariants[0].increment;
+  rest[19] = summary->invariants[1].increment;
+  return 29 + multipliers + NUM_TOTALS + NUM_INVARIANTS;
 }
 
 static void rows_hold_the_state(void **state)
@@ -230,8 +238,9 @@ static void rolling_has_all_its_multipliers(void **state)
   assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
   assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
   assert_int_equal(pol_record_create(&record, simulation), POL_OK);
-  assert_int_equal(pol_record_count(record), 17 + 12 + 3 + NUM_TOTALS);
-  double row[17 + 12 + 3 + NUM_TOTALS];
+  /* and the energy, which rolling keeps, with its increment */
+  assert_int_equal(pol_record_count(record), 17 + 12 + 3 + NUM_TOTALS + 2);
+  double row[17 + 12 + 3 + NUM_TOTALS + 2];
   for (int n = 0; n < 10; n++) assert_int_equal(pol_simulation_step(simulation), POL_OK);
   pol_record_row(record, row);
   for (int i = 0; i < 3; i++) {

@@ -31,16 +31,18 @@ static const room rooms[] = {
     {"mechanism", " mechanism.h ", " base lie ", " ", " "},
     {"formulation", " formulation.h ", " base lie linalg dae mechanism ", " ", " "},
     {"integrators", " integrator.h ", " base lie linalg dae ", " ", " "},
-    {"analysis", " simulation.h ", " base lie linalg dae mechanism formulation integrators ", " ",
-     " "},
+    {"analysis", " simulation.h convergence.h ",
+     " base lie linalg dae mechanism formulation integrators ", " pthread.h ", " "},
     {"io", " model.h result.h ", " base lie linalg dae mechanism formulation integrators analysis ",
      " jansson.h hdf5.h zlib.h pthread.h fcntl.h unistd.h ", " "},
     {"plot", " plot.h ", " base ", " cairo.h ", " "},
     {"viewer", " view.h ", " base lie linalg dae mechanism formulation integrators analysis io ",
      " jansson.h ", " "},
+    {"reproduce", " ", " base lie linalg dae mechanism formulation integrators analysis io plot ",
+     " jansson.h ", " "},
     {"cli", " polhode.h ",
-     " base lie linalg dae mechanism formulation integrators analysis io plot viewer ",
-     " jansson.h unistd.h sys/ioctl.h sys/stat.h ", " "},
+     " base lie linalg dae mechanism formulation integrators analysis io plot viewer reproduce ",
+     " jansson.h unistd.h sys/ioctl.h sys/stat.h sys/wait.h ", " "},
 };
 enum { NUM_ROOMS = sizeof rooms / sizeof rooms[0] };
 

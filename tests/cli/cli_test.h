@@ -5,8 +5,8 @@
 #ifndef POLHODE_TESTS_CLI_TEST_H
 #define POLHODE_TESTS_CLI_TEST_H
 
-#include <dirent.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -200,16 +200,18 @@ static inline int enter_folder(void **state)
   return 0;
 }
 
-/* Removes the folder and the files in it. */
+static inline int remove_entry(const char *path, const struct stat *info, int type,
+                               struct FTW *place)
+{
+  (void)info, (void)type, (void)place;
+  return remove(path);
+}
+
+/* Removes the folder with all that is in it; links are not followed. */
 static inline int leave_folder(void **state)
 {
   (void)state;
-  DIR *directory = opendir(".");
-  if (directory == NULL) return -1;
-  for (const struct dirent *entry; (entry = readdir(directory)) != NULL;)
-    if (entry->d_name[0] != '.') remove(entry->d_name);
-  closedir(directory);
-  return chdir("..") == 0 ? rmdir(folder) : -1;
+  return chdir("..") == 0 ? nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS) : -1;
 }
 
 #endif

@@ -15,6 +15,9 @@ static void check_tells_what_a_model_is(void **state)
   expect_text(out, "3 of 6: 3 constraints\n");
   expect_text(out, "  velocity      not given, completed\n");
   expect_text(out, "  angular vel.  kept\n");
+  expect_text(out,
+              "\nsymmetry        in time: energy is constant\n"
+              "symmetry        rotation about z through (0, 0, 0): angular momentum is constant\n");
   expect("polhode check top.json --json", 0);
   json_t *object = parse_output();
   expect_word(object, "status", "valid");
@@ -23,6 +26,10 @@ static void check_tells_what_a_model_is(void **state)
   assert_true(fabs(number_at(object, "moves.velocity_residual") - 4.61538) < 1e-12);
   assert_true(json_is_true(at(object, "angular_velocity_kept")));
   expect_word(json_array_get(at(object, "joints"), 0), "type", "spherical");
+  assert_true(json_is_true(at(object, "symmetries.energy")));
+  expect_length(object, "symmetries.translations", 0);
+  expect_length(object, "symmetries.rotations", 1);
+  expect_length(json_array_get(at(object, "symmetries.rotations"), 0), "axis", 3);
   json_decref(object);
 }
 
@@ -235,7 +242,8 @@ static void points_are_told(void **state)
   expect_text(out, "\nbody            p4, 1.7 kg, point mass\n");
   expect_text(out, "stiffness 500 N/m^3 (squared-length), damping");
   expect_text(out, "\nfreedom         10 of 12: 2 constraints\n");
-  assert_null(strstr(out, "angular"));
+  assert_null(strstr(out, "angular vel"));
+  expect_text(out, "\nsymmetry        translation along z: linear momentum is constant\n");
   expect("polhode check " PARTICLES " --json", 0);
   json_t *object = parse_output();
   expect_word(json_array_get(at(object, "bodies"), 0), "type", "point");
@@ -244,7 +252,7 @@ static void points_are_told(void **state)
   json_decref(object);
   expect("polhode run " PARTICLES " --set simulation.end=0.01", 0);
   expect_text(out, "\np4     position ");
-  assert_null(strstr(out, "angular"));
+  assert_null(strstr(out, "angular vel"));
   expect("polhode run " PARTICLES " --set simulation.end=0.01 --json", 0);
   object = parse_output();
   assert_int_equal(json_object_size(at(object, "final.bodies.p4")), 2);

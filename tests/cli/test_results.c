@@ -69,7 +69,7 @@ static void both_formats_agree(void **state)
   json_t *object = parse_output(), *file = json_object_get(object, "result");
   assert_string_equal(json_string_value(json_object_get(file, "file")), "results.h5");
   assert_int_equal(json_integer_value(json_object_get(file, "rows")), 501);
-  assert_int_equal(json_integer_value(json_object_get(file, "columns")), 138);
+  assert_int_equal(json_integer_value(json_object_get(file, "columns")), 140);
   json_decref(object);
   expect(0, "run %s --end 0.5 --out results.csv", crank);
   pol_result *a = open_result("results.h5"), *b = open_result("results.csv");
@@ -86,6 +86,35 @@ static void both_formats_agree(void **state)
   }
   pol_result_close(&a);
   pol_result_close(&b);
+}
+
+/* States, variables and invariants of free bodies have their places too. */
+static void all_kinds_of_quantities_come_back(void **state)
+{
+  (void)state;
+  static const char *const models[] = {"examples/pid_pendulum", "examples/bouncing_ball",
+                                       "bruels-cardona-2010/romano_2",
+                                       "kinon-betsch-schneider-2023/four_particles"};
+  for (size_t m = 0; m < sizeof models / sizeof models[0]; m++) {
+    const char *path = POLHODE_SOURCE_DIR "/models/";
+    expect(0, "run %s%s.json --end 0.02 --out results.h5 --quiet", path, models[m]);
+    expect(0, "run %s%s.json --end 0.02 --out results.csv --quiet", path, models[m]);
+    pol_result *a = open_result("results.h5"), *b = open_result("results.csv");
+    long rows = pol_result_rows(a);
+    assert_int_equal(pol_result_count(a), pol_result_count(b));
+    assert_int_equal(rows, pol_result_rows(b));
+    double *x = calloc((size_t)rows, sizeof *x), *y = calloc((size_t)rows, sizeof *y);
+    for (int i = 0; i < pol_result_count(a); i++) {
+      assert_string_equal(pol_result_channel(a, i)->name, pol_result_channel(b, i)->name);
+      assert_int_equal(pol_result_series(a, i, x), POL_OK);
+      assert_int_equal(pol_result_series(b, i, y), POL_OK);
+      assert_memory_equal(x, y, (size_t)rows * sizeof *x);
+    }
+    free(x);
+    free(y);
+    pol_result_close(&a);
+    pol_result_close(&b);
+  }
 }
 
 static void info_tells_what_there_is(void **state)
@@ -447,6 +476,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(both_formats_agree),
+      cmocka_unit_test(all_kinds_of_quantities_come_back),
       cmocka_unit_test(info_tells_what_there_is),
       cmocka_unit_test(a_failed_run_says_so),
       cmocka_unit_test(wrong_input_is_refused),

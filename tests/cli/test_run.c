@@ -106,6 +106,52 @@ static void options_override_the_model(void **state)
   json_decref(object);
 }
 
+/* The energy-momentum method with nothing said about its iteration: energy to 1e-13 of the value
+ * given here, momenta likewise, and reactions in the middle of the step. */
+static void invariants_are_kept(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *arguments;
+    double energy, t, step;
+    int count;
+  } cases[] = {
+      {"kinon-betsch-schneider-2023/pendulum.json --step 0.05", 0.5, 10.0, 0.05, 2},
+      {"kinon-betsch-schneider-2023/four_particles.json --step 0.01 --end 10", 1.176, 10.0, 0.01,
+       7},
+      {"bruels-cardona-2010/heavy_top.json --step 0.001 --end 0.5", 5500.0, 0.5, 0.001, 2},
+      {"holzinger-arnold-gerstmayr/slider_crank.json --step 0.002 --end 0.5", 0.77, 0.5, 0.002, 1},
+  };
+  for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    char command[512];
+    snprintf(command, sizeof command,
+             "polhode run " POLHODE_SOURCE_DIR
+             "/models/%s --formulation directors --method em --json",
+             cases[c].arguments);
+    expect(command, 0);
+    json_t *object = parse_output(), *own;
+    const char *name;
+    assert_true(number_at(object, "t") == cases[c].t);
+    assert_true(fabs(number_at(object, "t_reactions") - cases[c].t + 0.5 * cases[c].step) < 1e-12);
+    assert_int_equal(json_object_size(at(object, "invariants")), cases[c].count);
+    json_object_foreach(at(object, "invariants"), name, own)
+    {
+      double scale =
+          strcmp(name, "energy") ? 1.0 + fabs(number_at(own, "initial")) : cases[c].energy;
+      assert_true(number_at(own, "max_increment") < 1e-13 * scale);
+      assert_true(number_at(own, "max_drift") < 1e-13 * scale);
+    }
+    json_decref(object);
+  }
+  expect(
+      "polhode run " POLHODE_SOURCE_DIR
+      "/models/bruels-cardona-2010/heavy_top.json --formulation directors --method em --end 0.01",
+      0);
+  expect_text(out, "\nreactions are those of t = 0.0095 s\n");
+  expect_text(out, "\ninvariant       energy 5");
+  expect_text(out, "\ninvariant       angular momentum about z ");
+}
+
 static void results_are_written(void **state)
 {
   (void)state;
@@ -124,7 +170,7 @@ static void results_are_written(void **state)
                 json_number_value(json_array_get(at(object, "final.bodies.top.position"), i)));
   json_decref(object);
   expect("polhode run top.json --out top.csv", 0);
-  expect_text(out, "top.csv, 101 rows of 48 columns\n");
+  expect_text(out, "top.csv, 101 rows of 52 columns\n");
 
   expect("polhode run top.json --out no/such/folder/top.csv", 2);
   expect_text(err, "--out = no/such/folder/top.csv: ");
@@ -498,6 +544,7 @@ int main(void)
       cmocka_unit_test(a_run_prints_its_summary),
       cmocka_unit_test(json_holds_everything),
       cmocka_unit_test(options_override_the_model),
+      cmocka_unit_test(invariants_are_kept),
       cmocka_unit_test(results_are_written),
       cmocka_unit_test(wrong_models),
       cmocka_unit_test(variational_methods_run),

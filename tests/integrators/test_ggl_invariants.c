@@ -141,14 +141,17 @@ static void energy_is_conserved(void **state)
     if (!(f.increment < 1e-13)) fail_msg("springs by length, step %d: %.2e", k, f.increment);
   }
 
-  /* the default iteration: what it leaves is small too; the midpoint rule has no discrete force */
-  four_particles_init(&model);
+  /* the default iteration, over the whole run; the midpoint rule has no discrete force */
   options = pol_options_default();
   options.method = "em";
-  findings f = run(&model, PARTICLES, &options, 0.01, 10.0);
-  assert_true(f.increment < 1e-11);
+  for (int which = 0; which < NUM_MODELS; which++) {
+    model_init(&model, which);
+    findings f = run(&model, which, &options, published_step[which], 10.0 * length_of_runs);
+    if (!(f.increment < 1e-13) || !(f.energy_range < 1e-13 * fabs(f.energy)))
+      fail_msg("model %d: a step %.2e, in all %.2e", which, f.increment, f.energy_range);
+  }
   options.method = "midpoint";
-  f = run(&model, PARTICLES, &options, 0.01, 10.0);
+  findings f = run(&model, PARTICLES, &options, 0.01, 10.0);
   assert_true(f.increment > 1e-6);
 }
 
@@ -183,12 +186,13 @@ static void constraints_hold_where_promised(void **state)
       fail_msg("%s: velocity %.2e", all_methods[k], f.velocity);
   }
 
-  /* vi-s, as in Fig. 20: 0.37 where the rows are products of two directors, none where they are
-   * linear */
+  /* vi-s, as in Fig. 20: 0.37 in g5 and g6, the products of d3 with another director, up to 0.025
+   * in those of the others, none where the rows are linear */
   pol_options options = published_options("vi-s");
   findings f = run(&model, TOP, &options, 0.002, 0.4);
   for (int i = 6; i < 9; i++) assert_true(f.row[i] < 2e-13);
-  assert_near(&f.velocity, &(double){0.37}, 1, 0.01);
+  for (int i = 0; i < 4; i++) assert_true(f.row[i] > 0.01 && f.row[i] < 0.03);
+  for (int i = 4; i < 6; i++) assert_near(&f.row[i], &(double){0.37}, 1, 0.01);
   /* its pendulum satisfies them, since q_n + h v is parallel to q_{n+1} */
   pendulum3d_init(&model);
   f = run(&model, PENDULUM, &options, 0.05, 10.0);
@@ -330,6 +334,71 @@ static double symplectic_defect(const char *method, double theta)
   return worst;
 }
 
+/* The same for any of the models: variations of random initial values that the start makes
+ * consistent, so that they stay on the manifold of the constraints.  Relative to the largest
+ * product. */
+static double symplectic_defect_of(int which, const char *method, double h)
+{
+  enum { NUM_VARIATIONS = 4 };
+  static quadratic model;
+  static const double offset[4] = {2.0, 1.0, -1.0, -2.0};
+  const double difference_step = 3e-4;
+  double tangent[NUM_VARIATIONS][2 * MAX_QUADRATIC], image[NUM_VARIATIONS][2 * MAX_QUADRATIC];
+  double worst = 0.0, largest = 0.0;
+  pol_options options = pol_options_default();
+  uint64_t seed = 1;
+  options.method = method;
+  model_init(&model, which);
+  const int nv = model.nv;
+  for (int k = 0; k < NUM_VARIATIONS; k++) {
+    double z[4][2 * MAX_QUADRATIC], out[4][2 * MAX_QUADRATIC], direction[2 * MAX_QUADRATIC];
+    random_numbers(&seed, direction, 2 * nv);
+    for (int j = 0; j < 4; j++) {
+      quadratic moved = model;
+      for (int i = 0; i < nv; i++) {
+        moved.q0[i] += offset[j] * difference_step * direction[i];
+        moved.v0[i] += offset[j] * difference_step * direction[nv + i];
+      }
+      pol_integrator *integrator = begin(&moved, &options);
+      const pol_state *state = pol_integrator_state(integrator);
+      memcpy(z[j], state->q, (size_t)nv * sizeof(double));
+      memcpy(z[j] + nv, state->p, (size_t)nv * sizeof(double));
+      assert_int_equal(pol_integrator_step(integrator, h), POL_OK);
+      memcpy(out[j], state->q, (size_t)nv * sizeof(double));
+      memcpy(out[j] + nv, state->p, (size_t)nv * sizeof(double));
+      pol_integrator_free(&integrator);
+    }
+    for (int i = 0; i < 2 * nv; i++) {
+      tangent[k][i] = difference((double[4]){z[0][i], z[1][i], z[2][i], z[3][i]}, difference_step);
+      image[k][i] =
+          difference((double[4]){out[0][i], out[1][i], out[2][i], out[3][i]}, difference_step);
+    }
+  }
+  for (int k = 0; k < NUM_VARIATIONS; k++)
+    for (int l = 0; l < k; l++) {
+      double before = 0.0, after = 0.0;
+      for (int i = 0; i < nv; i++) {
+        before += tangent[k][i] * tangent[l][nv + i] - tangent[l][i] * tangent[k][nv + i];
+        after += image[k][i] * image[l][nv + i] - image[l][i] * image[k][nv + i];
+      }
+      worst = fmax(worst, fabs(after - before));
+      largest = fmax(largest, fabs(before));
+    }
+  return worst / largest;
+}
+
+static void top_and_particles_are_symplectic_too(void **state)
+{
+  (void)state;
+  static const char *const methods[] = {"vi-s", "vi-a", "vi-b", "rattle", "em"};
+  for (int which = TOP; which <= PARTICLES; which++)
+    for (int k = 0; k < 5; k++) {
+      double defect = symplectic_defect_of(which, methods[k], published_step[which]);
+      if (k < 4 ? !(defect < 1e-8) : !(defect > 1e-6))
+        fail_msg("%s, model %d: %.2e", methods[k], which, defect);
+    }
+}
+
 static void variational_methods_are_symplectic(void **state)
 {
   (void)state;
@@ -355,6 +424,7 @@ int main(void)
       cmocka_unit_test(newton_iterations_are_as_published),
       cmocka_unit_test(stability_is_as_published),
       cmocka_unit_test(variational_methods_are_symplectic),
+      cmocka_unit_test(top_and_particles_are_symplectic_too),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Measured orders of the variational and energy-momentum methods: the centre of mass of the top
- * against its steady precession, with that of the reduced scheme bs99 beside them; the four
- * particles against an independent solution; multipliers at the time that the state tells.
- *
- * bs99 (Bobenko/Suris 1999; Kinon/Betsch/Schneider 2023, (166), with the mass that (168) lacks) is
- * a function of the test and no method: its unknowns are the axis d3 and the angular momentum of
- * the Lagrange top, not the coordinates of a pol_dae.
+ * against its steady precession; the four particles against an independent solution; multipliers at
+ * the time that the state tells.
  */
 #include <polhode/polhode.h>
 
@@ -168,111 +164,11 @@ static void particles_have_their_orders(void **state)
   check_orders(0, cases, sizeof cases / sizeof cases[0], 1e-3, 1.0);
 }
 
-/* --- bs99 ------------------------------------------------------------------------------------- */
-
-typedef struct reduced_top {
-  double axis[3], momentum[3]; /* d3, angular momentum about the tip */
-} reduced_top;
-
-/* Moment of inertia across the axis about the tip. */
-static double tip_inertia(void)
-{
-  return top_inertia + top_mass * top_length * top_length;
-}
-
-static void reduced_start(reduced_top *s)
-{
-  double q[12], v[12], omega[3] = {0.0, 0.0, top_precession}, along = 0.0;
-  top_solution(0.0, q, v);
-  memcpy(s->axis, q + 9, sizeof s->axis);
-  for (int i = 0; i < 3; i++) omega[i] += top_spin() * s->axis[i];
-  for (int i = 0; i < 3; i++) along += omega[i] * s->axis[i];
-  for (int i = 0; i < 3; i++)
-    s->momentum[i] =
-        tip_inertia() * (omega[i] - along * s->axis[i]) + top_inertia * along * s->axis[i];
-}
-
-/* m += h m g l e3 x d3, then d3 turns by the Cayley map of h m/(2 J). */
-static void reduced_step(reduced_top *s, double h)
-{
-  static const double up[3] = {0.0, 0.0, 1.0};
-  double torque[3], half[3], once[3], twice[3], square = 0.0;
-  cross_product(up, s->axis, torque);
-  for (int i = 0; i < 3; i++) s->momentum[i] += h * top_mass * 9.81 * top_length * torque[i];
-  for (int i = 0; i < 3; i++) half[i] = 0.5 * h / tip_inertia() * s->momentum[i];
-  for (int i = 0; i < 3; i++) square += half[i] * half[i];
-  cross_product(half, s->axis, once);
-  cross_product(half, once, twice);
-  for (int i = 0; i < 3; i++) s->axis[i] += 2.0 / (1.0 + square) * (once[i] + twice[i]);
-}
-
-/* Momentum of the centre of mass. */
-static void reduced_linear_momentum(const reduced_top *s, double p[3])
-{
-  cross_product(s->momentum, s->axis, p);
-  for (int i = 0; i < 3; i++) p[i] *= top_mass * top_length / tip_inertia();
-}
-
-/* The lines of bs99 in tests/data/ggl_steps.csv. */
-static void reduced_top_follows_the_table(void **state)
-{
-  (void)state;
-  FILE *file = fopen(POLHODE_SOURCE_DIR "/tests/data/ggl_steps.csv", "r");
-  char text[2048], quantity[8];
-  int steps = 0, lines = 0, n;
-  double expected[3], p[3];
-  reduced_top top;
-  assert_non_null(file);
-  reduced_start(&top);
-  while (fgets(text, sizeof text, file)) {
-    if (sscanf(text, "top,bs99,nan,nan,0.002,%d,%7[^,],0,%lf,%lf,%lf", &n, quantity, &expected[0],
-               &expected[1], &expected[2]) != 5)
-      continue;
-    for (; steps < n; steps++) reduced_step(&top, 0.002);
-    reduced_linear_momentum(&top, p);
-    assert_near(quantity[0] == 'd'   ? top.axis
-                : quantity[0] == 'm' ? top.momentum
-                                     : p,
-                expected, 3, 1e-12);
-    lines++;
-  }
-  fclose(file);
-  assert_int_equal(lines, 9);
-}
-
-/* First order; the length of the axis and the momentum about the vertical stay as they are. */
-static void reduced_top_is_of_first_order(void **state)
-{
-  (void)state;
-  double error_q[3], error_p[3];
-  for (int k = 0; k < 3; k++) {
-    double q[12], v[12], p[3], h = 2e-4 / (double)(1 << k), vertical, length = 0.0;
-    reduced_top top;
-    reduced_start(&top);
-    vertical = top.momentum[2];
-    for (long n = 0; n < lround(0.1 / h); n++) reduced_step(&top, h);
-    top_solution(0.1, q, v);
-    reduced_linear_momentum(&top, p);
-    error_q[k] = error_p[k] = 0.0;
-    for (int i = 0; i < 3; i++) {
-      error_q[k] = fmax(error_q[k], fabs(top_length * top.axis[i] - q[i]));
-      error_p[k] = fmax(error_p[k], fabs(p[i] - top_mass * v[i]));
-      length += top.axis[i] * top.axis[i];
-    }
-    assert_near(&length, &(double){1.0}, 1, 1e-12);
-    assert_near(&top.momentum[2], &vertical, 1, 1e-15);
-  }
-  check_order("bs99, q", error_q, 1.0);
-  check_order("bs99, p", error_p, 1.0);
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(top_has_its_orders),
       cmocka_unit_test(particles_have_their_orders),
-      cmocka_unit_test(reduced_top_follows_the_table),
-      cmocka_unit_test(reduced_top_is_of_first_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -385,6 +385,23 @@ static void step_sizes_keep_their_limits(void **state)
   pol_integrator_free(&integrator);
 }
 
+/* A tolerance that asks for a first step below round-off of the time is named as such. */
+static void a_tolerance_below_round_off_is_named(void **state)
+{
+  (void)state;
+  double_pendulum stiff;
+  double_init(&stiff);
+  pol_options options = options_of(HHT);
+  set_tolerance(&options, 1e-300);
+  pol_integrator *integrator = start(&stiff.dae, &options, double_q0, double_v0, NULL);
+  assert_int_equal(pol_integrator_adapt(integrator, 2.0), POL_SMALL_STEP);
+  const pol_diagnostics *d = pol_integrator_diagnostics(integrator);
+  assert_true(d->h > 0.0 && d->h < 1e-14);
+  assert_non_null(strstr(d->message, "tolerances"));
+  assert_true(pol_integrator_state(integrator)->t == 0.0);
+  pol_integrator_free(&integrator);
+}
+
 /* The stiff start cannot be had with steps of 1e-4: the failure names who is to blame. */
 static void a_step_that_is_too_small_is_named(void **state)
 {
@@ -481,6 +498,7 @@ int main(void)
       cmocka_unit_test(a_change_of_size_excites_no_multiplier),
       cmocka_unit_test(undone_attempts_leave_no_trace),
       cmocka_unit_test(step_sizes_keep_their_limits),
+      cmocka_unit_test(a_tolerance_below_round_off_is_named),
       cmocka_unit_test(a_step_that_is_too_small_is_named),
       cmocka_unit_test(a_model_that_refuses_is_named),
       cmocka_unit_test(the_pi_controller_is_smoother),

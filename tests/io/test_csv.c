@@ -16,7 +16,7 @@
 #include "../analysis/heavy_top.h"
 
 static const char path[] = "test_csv.csv";
-enum { NUM_COLUMNS = 48, LINE_SIZE = 2000 };
+enum { NUM_COLUMNS = 52, LINE_SIZE = 2000 };
 
 typedef struct fixture {
   pol_mechanism *mechanism;

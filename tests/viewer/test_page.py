@@ -115,7 +115,7 @@ class Loading(PageTest):
         for number, model in enumerate(models):
             with self.subTest(model=model.name):
                 # results of a few steps: this is about drawing, not about motion
-                step = json.loads(model.read_text(encoding="utf-8"))["simulation"]["step"]
+                step = json.loads(model.read_text(encoding="utf-8"))["simulation"].get("step", 0.01)
                 page, _ = make_page(model, f"model_{number}", run=("--end", str(20 * step)))
                 self.open(page, "#paused&t=1")
                 self.browser.run(

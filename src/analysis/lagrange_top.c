@@ -1,0 +1,33 @@
+/* bs99 for the Lagrange top; see lagrange_top.h. */
+#include "analysis/lagrange_top.h"
+
+#include "lie/small.h"
+
+void pol_lagrange_top_start(pol_lagrange_top *top, const double axis[3], const double omega[3],
+                            double axial_inertia)
+{
+  double along = pol_v3_dot(omega, axis);
+  pol_v3_copy(axis, top->axis);
+  for (int i = 0; i < 3; i++)
+    top->momentum[i] =
+        top->inertia * (omega[i] - along * axis[i]) + axial_inertia * along * axis[i];
+}
+
+void pol_lagrange_top_step(pol_lagrange_top *top, double h)
+{
+  static const double up[3] = {0.0, 0.0, 1.0};
+  double half[3], once[3], twice[3];
+  pol_v3_add_scaled_cross(h * top->mass * top->gravity * top->length, up, top->axis, top->momentum);
+  pol_v3_scale(0.5 * h / top->inertia, top->momentum, half);
+  pol_v3_cross(half, top->axis, once);
+  pol_v3_cross(half, once, twice);
+  double factor = 2.0 / (1.0 + pol_v3_dot(half, half));
+  pol_v3_add_scaled(factor, once, top->axis);
+  pol_v3_add_scaled(factor, twice, top->axis);
+}
+
+void pol_lagrange_top_linear_momentum(const pol_lagrange_top *top, double p[3])
+{
+  pol_v3_cross(top->momentum, top->axis, p);
+  pol_v3_scale(top->mass * top->length / top->inertia, p, p);
+}

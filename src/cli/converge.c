@@ -1,0 +1,702 @@
+/* polhode converge: errors of many runs of a model against a reference, and their orders.
+ *
+ * Methods, formulations and indices make series; each series has a case for every step size, or for
+ * every tolerance of variable steps.  The library runs them (polhode/convergence.h).
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "cli/converge.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/json_out.h"
+#include "cli/progress.h"
+#include "cli/quantity.h"
+#include "cli/signals.h"
+#include "cli/terminal.h"
+#include "cli/text_out.h"
+#include "io/errors.h"
+
+/* The reference run's steps are this much smaller than the smallest; its tolerance for variable
+ * steps; timed runs of a case. */
+enum { FINER_STEPS = 8, FINER_TOLERANCE = 100, REPEATS = 3, MAX_JOBS = 256, MAX_RANGE = 1000 };
+
+static pol_status complain(cli_study *s, const char *path, const char *value, const char *rule)
+{
+  return pol_errors_add(&s->errors, path, value, rule, "");
+}
+
+/* --- lists ------------------------------------------------------------------------------------ */
+
+static pol_status add_item(cli_list *list, const char *text, size_t length)
+{
+  const char **longer = realloc(list->items, ((size_t)list->count + 1) * sizeof *longer);
+  if (longer == NULL) return POL_NO_MEMORY;
+  list->items = longer;
+  char *item = pol_format("%.*s", (int)length, text);
+  if (item == NULL) return POL_NO_MEMORY;
+  list->items[list->count++] = item;
+  return POL_OK;
+}
+
+/* Adds the words between commas; nothing if text is NULL. */
+static pol_status split(cli_study *s, const char *option, const char *text, cli_list *list)
+{
+  for (const char *word = text; word != NULL;) {
+    const size_t length = strcspn(word, ",");
+    if (length == 0) return complain(s, option, text, "has an empty item between commas");
+    const pol_status status = add_item(list, word, length);
+    if (status != POL_OK) return status;
+    word = word[length] == ',' ? word + length + 1 : NULL;
+  }
+  return POL_OK;
+}
+
+static void free_list(cli_list *list)
+{
+  for (int i = 0; i < list->count; i++) free((char *)list->items[i]);
+  free(list->items);
+}
+
+/* Refuses the items that are none of the names; name_at gives NULL after the last. */
+static pol_status check_names(cli_study *s, const char *option, const cli_list *list,
+                              const char *(*name_at)(int), const char *rule)
+{
+  pol_status status = POL_OK;
+  for (int i = 0; status == POL_OK && i < list->count; i++) {
+    int found = 0;
+    pol_near near = pol_near_start(list->items[i]);
+    for (int k = 0; name_at(k) != NULL; k++) {
+      found |= strcmp(name_at(k), list->items[i]) == 0;
+      pol_near_try(&near, name_at(k));
+    }
+    if (!found) status = pol_errors_add(&s->errors, option, list->items[i], rule, near.best);
+  }
+  return status;
+}
+
+static const char *method_name(int i)
+{
+  return i < pol_method_count() ? pol_method_at(i)->name : NULL;
+}
+
+static const char *formulation_name(int i)
+{
+  return i < pol_formulation_count() ? pol_formulation_name((pol_formulation_kind)i) : NULL;
+}
+
+static const char *index_name(int i)
+{
+  return i <= POL_INDEX_2_STABILIZED ? cli_index_name((pol_index)i) : NULL;
+}
+
+/* The names of an option, or the model's own choice. */
+static pol_status read_names(cli_study *s, const char *option, const char *text, cli_list *list,
+                             const char *(*name_at)(int), const char *rule, const char *of_model)
+{
+  if (text == NULL) return add_item(list, of_model, strlen(of_model));
+  const pol_status status = split(s, option, text, list);
+  return status == POL_OK ? check_names(s, option, list, name_at, rule) : status;
+}
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+static int read_positive(const char *text, const char *end, double *x)
+{
+  char *rest;
+  *x = strtod(text, &rest);
+  return rest != text && rest == end && isfinite(*x) && *x > 0.0;
+}
+
+static pol_status add_number(double **list, int *count, double x)
+{
+  for (int i = 0; i < *count; i++)
+    if ((*list)[i] == x) return POL_OK;
+  double *longer = realloc(*list, ((size_t)*count + 1) * sizeof *longer);
+  if (longer == NULL) return POL_NO_MEMORY;
+  *list = longer;
+  longer[(*count)++] = x;
+  return POL_OK;
+}
+
+/* FROM:TO:COUNT, numbers with equal ratios; whole: steps are rounded so that the end is a multiple.
+ */
+static pol_status add_range(cli_study *s, const char *option, const char *text, int whole,
+                            double **list, int *count)
+{
+  const char *first = strchr(text, ':'), *second = first != NULL ? strchr(first + 1, ':') : NULL;
+  double from = 0, to = 0;
+  char *rest = NULL;
+  long n = second != NULL ? strtol(second + 1, &rest, 10) : 0;
+  if (n < 2 || n > MAX_RANGE || *rest != '\0' || !read_positive(text, first, &from) ||
+      !read_positive(first + 1, second, &to))
+    return complain(s, option, text,
+                    "must be FROM:TO:COUNT with positive numbers and a count from 2 to 1000");
+  for (long i = 0; i < n; i++) {
+    double x = from * pow(to / from, (double)i / (double)(n - 1));
+    const double end = s->model->settings.end;
+    if (whole && x < end) x = end / round(end / x);
+    const pol_status status = add_number(list, count, x);
+    if (status != POL_OK) return status;
+  }
+  return POL_OK;
+}
+
+static int compare_falling(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x < y) - (x > y);
+}
+
+/* Numbers and ranges between commas, by falling size. */
+static pol_status read_numbers(cli_study *s, const char *option, const char *text, int whole,
+                               double **list, int *count)
+{
+  cli_list items = {0};
+  pol_status status = split(s, option, text, &items);
+  for (int i = 0; status == POL_OK && i < items.count; i++) {
+    const char *item = items.items[i];
+    double x;
+    if (strchr(item, ':') != NULL)
+      status = add_range(s, option, item, whole, list, count);
+    else if (!read_positive(item, item + strlen(item), &x))
+      status = complain(s, option, item, "must be a positive number");
+    else
+      status = add_number(list, count, x);
+  }
+  if (*count > 0) qsort(*list, (size_t)*count, sizeof **list, compare_falling);
+  free_list(&items);
+  return status;
+}
+
+/* Step sizes and tolerances; without both, steps around the model's own. */
+static pol_status read_sizes(cli_study *s)
+{
+  const cli_args *args = s->args;
+  const pol_settings *own = &s->model->settings;
+  char value[32];
+  pol_status status = read_numbers(s, "--steps", args->steps, 1, &s->steps, &s->num_steps);
+  if (status == POL_OK)
+    status = read_numbers(s, "--rtols", args->rtols, 0, &s->rtols, &s->num_rtols);
+  if (status != POL_OK) return status;
+  if (s->num_steps > 0 && s->steps[0] > own->end) {
+    snprintf(value, sizeof value, "%g", s->steps[0]);
+    return complain(s, "--steps", value, "must not exceed the end time of the model");
+  }
+  if (s->num_rtols > 0 && s->rtols[0] >= 1.0) {
+    snprintf(value, sizeof value, "%g", s->rtols[0]);
+    return complain(s, "--rtols", value, "must be below 1");
+  }
+  if (args->steps != NULL || args->rtols != NULL) return POL_OK;
+  if (own->variable)
+    return complain(s, "--steps", "", "must be given: the model has steps of variable size");
+  for (double factor = 4.0; status == POL_OK && factor >= 0.5; factor /= 2.0)
+    if (factor * own->step <= own->end)
+      status = add_number(&s->steps, &s->num_steps, factor * own->step);
+  return status;
+}
+
+/* --- the other options ------------------------------------------------------------------------ */
+
+static int ends_in(const char *text, const char *suffix)
+{
+  const size_t length = strlen(text), n = strlen(suffix);
+  return length > n && strcmp(text + length - n, suffix) == 0;
+}
+
+/* As many threads as there are cores, unless --jobs says otherwise. */
+static pol_status read_jobs(cli_study *s)
+{
+  const char *text = s->args->jobs;
+  char *rest;
+  long jobs = sysconf(_SC_NPROCESSORS_ONLN);
+  if (jobs < 1) jobs = 1;
+  if (jobs > MAX_JOBS) jobs = MAX_JOBS;
+  if (text != NULL) {
+    jobs = strtol(text, &rest, 10);
+    if (rest == text || *rest != '\0' || jobs < 1 || jobs > MAX_JOBS)
+      return complain(s, "--jobs", text, "must be a whole number from 1 to 256");
+  }
+  s->study.jobs = (int)jobs;
+  return POL_OK;
+}
+
+static pol_status read_rest(cli_study *s)
+{
+  const cli_args *args = s->args;
+  pol_status status = read_jobs(s);
+  for (int i = 0; status == POL_OK && i < args->quantities.count; i++)
+    status = split(s, "--quantities", args->quantities.items[i], &s->words);
+  if (status == POL_OK && args->plot != NULL && !ends_in(args->plot, ".svg") &&
+      !ends_in(args->plot, ".png"))
+    status = complain(s, "--plot", args->plot, "must end in .svg or .png");
+  if (status == POL_OK && args->reference != NULL && args->reference_step != NULL)
+    status = complain(s, "--reference-step", args->reference_step,
+                      "has no meaning beside --reference, which is a file");
+  if (status == POL_OK && args->reference != NULL && args->reference_method != NULL)
+    status = complain(s, "--reference-method", args->reference_method,
+                      "has no meaning beside --reference, which is a file");
+  return status;
+}
+
+static pol_status read_options(cli_study *s)
+{
+  const cli_args *args = s->args;
+  const pol_settings *own = &s->model->settings;
+  s->study = pol_study_default();
+  pol_status status =
+      read_names(s, "--methods", args->methods, &s->methods, method_name,
+                 "there is no such method; polhode methods lists them", own->options.method);
+  if (status == POL_OK)
+    status = read_names(s, "--formulations", args->formulations, &s->formulations, formulation_name,
+                        "there is no such formulation; polhode methods lists them",
+                        pol_formulation_name(own->formulation));
+  if (status == POL_OK)
+    status = read_names(s, "--indices", args->indices, &s->indices, index_name,
+                        "must be 3, 2 or stabilized-2", cli_index_name(own->options.index));
+  if (status == POL_OK) status = read_sizes(s);
+  return status == POL_OK ? read_rest(s) : status;
+}
+
+/* --- series ----------------------------------------------------------------------------------- */
+
+/* The settings of a combination, by reading the model with it: each method has keys and defaults of
+ * its own.  Where the model does not allow it, *refusal says why. */
+static pol_status read_settings(const cli_study *s, const char *method, const char *formulation,
+                                const char *index, pol_settings *settings, char **refusal)
+{
+  enum { OWN = 3 };
+  const cli_args *args = s->args;
+  const size_t count = (size_t)args->num_overrides;
+  const char **overrides = malloc((count + OWN) * sizeof *overrides);
+  char *own[OWN] = {pol_format("simulation.method=%s", method),
+                    pol_format("simulation.formulation=%s", formulation),
+                    pol_format("simulation.index=%s", index)};
+  pol_model *model = NULL;
+  pol_errors errors = {0};
+  pol_status status = POL_NO_MEMORY;
+  if (overrides != NULL && own[0] != NULL && own[1] != NULL && own[2] != NULL) {
+    for (size_t i = 0; i < count; i++) overrides[i] = args->overrides[i];
+    for (int i = 0; i < OWN; i++) overrides[count + (size_t)i] = own[i];
+    status = pol_model_read_file(&model, args->operand, (int)count + OWN, overrides, &errors);
+  }
+  if (status == POL_OK) *settings = model->settings;
+  if (status == POL_BAD_ARGUMENT || status == POL_IO) {
+    const pol_error *e = &errors.items[0];
+    *refusal = pol_format("%s: %s", e->path, e->rule);
+    status = *refusal != NULL ? POL_OK : POL_NO_MEMORY;
+  }
+  settings->output = (pol_output){0};
+  for (int i = 0; i < OWN; i++) free(own[i]);
+  free(overrides);
+  pol_errors_clear(&errors);
+  pol_model_free(&model);
+  return status;
+}
+
+static int has_index(const char *method)
+{
+  const pol_method *m = pol_method_find(method);
+  return m != NULL && strstr(m->settings, "index") != NULL;
+}
+
+static pol_status add_series(cli_study *s, const char *method, const char *formulation,
+                             const char *index, int variable)
+{
+  cli_case_series *series = &s->series[s->num_series++];
+  series->variable = variable;
+  series->label =
+      pol_format("%s, %s%s%s%s", method, formulation, has_index(method) ? ", index " : "",
+                 has_index(method) ? index : "", variable ? ", variable steps" : "");
+  if (series->label == NULL) return POL_NO_MEMORY;
+  return read_settings(s, method, formulation, index, &series->settings, &series->refusal);
+}
+
+/* Every combination; methods without an index once. */
+static pol_status make_series(cli_study *s)
+{
+  const int kinds = (s->num_steps > 0) + (s->num_rtols > 0);
+  const size_t most =
+      (size_t)s->methods.count * (size_t)s->formulations.count * (size_t)s->indices.count;
+  pol_status status = POL_OK;
+  s->series = calloc(most * (size_t)kinds, sizeof *s->series);
+  if (s->series == NULL) return POL_NO_MEMORY;
+  for (int m = 0; m < s->methods.count; m++)
+    for (int f = 0; f < s->formulations.count; f++)
+      for (int i = 0; i < (has_index(s->methods.items[m]) ? s->indices.count : 1); i++)
+        for (int variable = s->num_steps == 0; variable <= (s->num_rtols > 0); variable++) {
+          if (status != POL_OK) return status;
+          status = add_series(s, s->methods.items[m], s->formulations.items[f], s->indices.items[i],
+                              variable);
+        }
+  return status;
+}
+
+static void set_size(pol_settings *settings, int variable, double size)
+{
+  pol_control *control = &settings->options.control;
+  settings->variable = variable;
+  if (variable)
+    control->rtol = control->atol_translation = control->atol_rotation = size;
+  else
+    settings->step = size;
+}
+
+static pol_status make_cases(cli_study *s)
+{
+  const size_t most = (size_t)s->num_series * ((size_t)s->num_steps + (size_t)s->num_rtols);
+  s->cases = calloc(most + 1, sizeof *s->cases);
+  if (s->cases == NULL) return POL_NO_MEMORY;
+  s->study.cases = s->cases;
+  for (int i = 0; i < s->num_series; i++) {
+    cli_case_series *series = &s->series[i];
+    const double *sizes = series->variable ? s->rtols : s->steps;
+    series->first = s->study.num_cases;
+    if (series->refusal != NULL) continue;
+    series->count = series->variable ? s->num_rtols : s->num_steps;
+    for (int k = 0; k < series->count; k++) {
+      pol_case *c = &s->cases[s->study.num_cases++];
+      c->settings = series->settings;
+      set_size(&c->settings, series->variable, sizes[k]);
+    }
+  }
+  if (s->study.num_cases > 0) return POL_OK;
+  return complain(s, s->series[0].label, "", s->series[0].refusal);
+}
+
+/* --- the reference ---------------------------------------------------------------------------- */
+
+static pol_status open_reference(cli_study *s)
+{
+  const char *path = s->args->reference;
+  char message[256];
+  pol_status status = pol_result_open(&s->result, path, message, sizeof message);
+  if (status == POL_OK)
+    status = pol_result_trajectory(s->result, &s->trajectory, message, sizeof message);
+  s->study.reference = s->trajectory;
+  if (status == POL_IO || status == POL_BAD_ARGUMENT)
+    return complain(s, "--reference", path, message);
+  return status;
+}
+
+/* A fine run: of the first method, formulation and index, unless an option says otherwise. */
+static pol_status plan_reference(cli_study *s)
+{
+  const cli_args *args = s->args;
+  const char *method = s->methods.items[0];
+  char *refusal = NULL;
+  double step = s->num_steps > 0 ? s->steps[s->num_steps - 1] / FINER_STEPS : 0.0;
+  if (args->reference_method != NULL) {
+    const char *item = args->reference_method;
+    const cli_list one = {1, &item};
+    const pol_status status = check_names(s, "--reference-method", &one, method_name,
+                                          "there is no such method; polhode methods lists them");
+    if (status != POL_OK || s->errors.count > 0) return status;
+    method = args->reference_method;
+  }
+  if (args->reference_step != NULL &&
+      !read_positive(args->reference_step, args->reference_step + strlen(args->reference_step),
+                     &step))
+    return complain(s, "--reference-step", args->reference_step, "must be a positive number");
+  pol_status status = read_settings(s, method, s->formulations.items[0], s->indices.items[0],
+                                    &s->reference_run, &refusal);
+  if (refusal != NULL) status = complain(s, "--reference-method", method, refusal);
+  free(refusal);
+  s->has_index = has_index(method);
+  if (step > 0.0)
+    set_size(&s->reference_run, 0, step);
+  else
+    set_size(&s->reference_run, 1, s->rtols[s->num_rtols - 1] / FINER_TOLERANCE);
+  s->study.reference_run = &s->reference_run;
+  return status;
+}
+
+static pol_status find_reference(cli_study *s)
+{
+  return s->args->reference != NULL ? open_reference(s) : plan_reference(s);
+}
+
+/* --- quantities ------------------------------------------------------------------------------- */
+
+static int compares(const pol_channel *channel, void *user)
+{
+  const cli_study *s = user;
+  for (int i = 0; i < s->words.count; i++)
+    if (cli_quantity_matches(s->words.items[i], channel->name)) return 1;
+  return s->words.count == 0 && pol_study_compares_by_default(channel, NULL);
+}
+
+/* Refuses a word that means no channel of the model. */
+static pol_status check_word(cli_study *s, const pol_record *record, const char *word)
+{
+  pol_near near = pol_near_start(word);
+  for (int i = 1; i < pol_record_count(record); i++) {
+    const char *name = pol_record_channel(record, i)->name;
+    if (cli_quantity_matches(word, name)) return POL_OK;
+    pol_near_try(&near, name);
+  }
+  return pol_errors_add(&s->errors, "--quantities", word, "the model has no such quantity",
+                        near.best);
+}
+
+/* Each quantity must be in the model and in a reference that is a file. */
+static pol_status check_quantities(cli_study *s)
+{
+  pol_simulation *simulation = NULL;
+  pol_record *record = NULL;
+  pol_status status = POL_OK;
+  s->study.compares = compares;
+  s->study.mechanism = s->model->mechanism;
+  if (s->words.count == 0) return POL_OK;
+  for (int i = 0; simulation == NULL && i < s->study.num_cases; i += 1)
+    pol_simulation_create(&simulation, s->model->mechanism, &s->cases[i].settings, NULL);
+  if (simulation != NULL) status = pol_record_create(&record, simulation);
+  for (int i = 0; status == POL_OK && i < s->words.count; i++) {
+    const char *word = s->words.items[i];
+    if (record != NULL) status = check_word(s, record, word);
+    if (status == POL_OK && s->errors.count == 0 && s->result != NULL &&
+        !cli_quantity_exists(s->result, word))
+      status = cli_quantity_refuse(&s->errors, s->args->reference, word, word, &s->result, 1);
+  }
+  pol_record_free(&record);
+  pol_simulation_free(&simulation);
+  return status;
+}
+
+/* --- what others ask for ---------------------------------------------------------------------- */
+
+double cli_case_error(const cli_study *s, const pol_case *c, int kind)
+{
+  return s->args->at_end ? c->end_error[kind] : c->max_error[kind];
+}
+
+double cli_case_size(const pol_case *c)
+{
+  return c->settings.variable ? c->settings.options.control.rtol : c->settings.step;
+}
+
+pol_status cli_series_order(const cli_study *s, const cli_case_series *series, int kind,
+                            pol_order *order, double *between)
+{
+  const size_t count = (size_t)series->count;
+  double *x = malloc((2 * count + 1) * sizeof *x);
+  if (x == NULL) return POL_NO_MEMORY;
+  for (int i = 0; i < series->count; i++) {
+    x[i] = cli_case_size(&s->cases[series->first + i]);
+    x[count + (size_t)i] = cli_case_error(s, &s->cases[series->first + i], kind);
+  }
+  *order = pol_order_fit(series->count, x, x + count, between);
+  free(x);
+  return POL_OK;
+}
+
+const char *cli_series_refusal(const cli_study *s, const cli_case_series *series)
+{
+  if (series->refusal != NULL) return series->refusal;
+  for (int i = 0; i < series->count; i++)
+    if (s->cases[series->first + i].status != POL_BAD_ARGUMENT) return NULL;
+  return s->cases[series->first].failure.message;
+}
+
+/* --- running and reporting -------------------------------------------------------------------- */
+
+static cli_progress bar;
+
+static int show_progress(double share, void *user)
+{
+  (void)user;
+  cli_progress_update(&bar, share);
+  return cli_stop_signal();
+}
+
+/* Runs the study.  A wrong reference is an error of the input; a reference run that fails is told
+ * with *failure. */
+static pol_status run_study(cli_study *s, pol_diagnostics *failure)
+{
+  pol_study *study = &s->study;
+  study->user = s;
+  study->repeats = s->args->work ? REPEATS : 0;
+  study->progress = show_progress;
+  cli_catch_signals();
+  cli_progress_begin(&bar, !s->args->quiet);
+  pol_status status = pol_study_run(study, failure);
+  cli_progress_end(&bar);
+  if (status != POL_BAD_ARGUMENT) return status;
+  return s->args->reference != NULL
+             ? complain(s, "--reference", s->args->reference, failure->message)
+             : complain(s, "reference run", "", failure->message);
+}
+
+/* What is allowed but doubtful about the settings, once for each series, on stderr. */
+static void print_warnings(const cli_study *s)
+{
+  char message[256];
+  for (int i = 0; i < s->num_series; i++) {
+    const cli_case_series *series = &s->series[i];
+    if (cli_series_refusal(s, series) == NULL &&
+        pol_options_warning(&series->settings.options, message, sizeof message))
+      fprintf(stderr, "%swarning%s: %s: %s\n", cli_style_start(stderr, CLI_YELLOW),
+              cli_style_start(stderr, CLI_PLAIN), series->label, message);
+  }
+}
+
+/* 2 if no case could start, 1 if one failed. */
+static int exit_status(const cli_study *s)
+{
+  int started = 0, failed = 0;
+  for (int i = 0; i < s->study.num_cases; i++) {
+    started |= s->cases[i].status != POL_BAD_ARGUMENT;
+    failed |= s->cases[i].status != POL_OK && s->cases[i].status != POL_BAD_ARGUMENT;
+  }
+  if (s->study.stopped) return CLI_SIGNALLED + cli_stop_signal();
+  return !started ? CLI_INVALID : failed ? CLI_FAILED : CLI_DONE;
+}
+
+static int report(const cli_study *s)
+{
+  print_warnings(s);
+  if (s->study.stopped) fprintf(stderr, "polhode converge: interrupted\n");
+  if (s->args->json) {
+    if (cli_json_print(cli_study_json(s)) != 0) return CLI_FAILED;
+  } else if (!s->args->quiet && cli_study_print(s) != POL_OK) {
+    cli_complain("polhode converge", "%s", pol_status_text(POL_NO_MEMORY));
+    return CLI_FAILED;
+  }
+  return exit_status(s);
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+static void free_study(cli_study *s)
+{
+  for (int i = 0; i < s->num_series; i++) {
+    free(s->series[i].label);
+    free(s->series[i].refusal);
+  }
+  for (int i = 0; i < s->num_plots; i++) free(s->plots[i]);
+  free(s->series);
+  free(s->cases);
+  free(s->steps);
+  free(s->rtols);
+  free_list(&s->methods);
+  free_list(&s->formulations);
+  free_list(&s->indices);
+  free_list(&s->words);
+  pol_result_close(&s->result);
+  pol_trajectory_free(&s->trajectory);
+  pol_model_free(&s->model);
+  pol_errors_clear(&s->errors);
+}
+
+/* The stages before the runs; errors of the input are collected within a stage. */
+static pol_status (*const stages[])(cli_study *) = {read_options, make_series, make_cases,
+                                                    find_reference, check_quantities};
+
+static int prepare(cli_study *s)
+{
+  for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
+    const pol_status status = stages[i](s);
+    if (status != POL_OK) {
+      cli_complain("polhode converge", "%s", pol_status_text(status));
+      return CLI_FAILED;
+    }
+    if (s->errors.count > 0) return cli_refuse("polhode converge", s->args->json, &s->errors);
+  }
+  return CLI_DONE;
+}
+
+/* Runs, draws and reports. */
+static int perform(cli_study *s)
+{
+  pol_diagnostics failure;
+  pol_status status = run_study(s, &failure);
+  errno = 0;
+  if (status == POL_OK && s->errors.count == 0 && s->args->plot != NULL) {
+    status = cli_study_plot(s);
+    if (status == POL_IO) {
+      report(s);
+      return cli_refuse_one("polhode converge", s->args->json, "--plot", s->plots[s->num_plots - 1],
+                            errno != 0 ? strerror(errno) : "cannot be written");
+    }
+  }
+  if (s->errors.count > 0) return cli_refuse("polhode converge", s->args->json, &s->errors);
+  if (status == POL_OK) return report(s);
+  if (s->args->json)
+    cli_json_print(
+        json_pack("{s:s, s:o}", "status", "failed", "failure", cli_json_failure(&failure)));
+  cli_print_failure("polhode converge: reference run", &failure);
+  return CLI_FAILED;
+}
+
+static int run(const cli_args *args)
+{
+  cli_study s = {.args = args};
+  int result = cli_read_model(args, &s.model);
+  if (result == CLI_DONE) result = prepare(&s);
+  if (result == CLI_DONE) result = perform(&s);
+  free_study(&s);
+  return result;
+}
+
+static const cli_option options[] = {
+    {"--methods", "METHOD,...", "integrators; the model's by default", CLI_TEXT,
+     offsetof(cli_args, methods), NULL},
+    {"--formulations", "FORMULATION,...", "coordinates; the model's by default", CLI_TEXT,
+     offsetof(cli_args, formulations), NULL},
+    {"--indices", "INDEX,...", "3, 2, stabilized-2; the model's by default", CLI_TEXT,
+     offsetof(cli_args, indices), NULL},
+    {"--steps", "SECONDS,...", "step sizes, or FROM:TO:COUNT with equal ratios", CLI_TEXT,
+     offsetof(cli_args, steps), NULL},
+    {"--rtols", "NUMBER,...", "variable steps: tolerances, relative and absolute", CLI_TEXT,
+     offsetof(cli_args, rtols), NULL},
+    {"--reference", "RESULT", "compare with this result", CLI_TEXT, offsetof(cli_args, reference),
+     NULL},
+    {"--reference-step", "SECONDS", "or with a fine run: its step; a default is there", CLI_TEXT,
+     offsetof(cli_args, reference_step), NULL},
+    {"--reference-method", "METHOD", "the fine run's method; the first by default", CLI_TEXT,
+     offsetof(cli_args, reference_method), NULL},
+    {"--quantities", "QUANTITY,...", "what to compare; may be repeated", CLI_LIST,
+     offsetof(cli_args, quantities), NULL},
+    {"--at-end", NULL, "errors at the end instead of the largest over time", CLI_FLAG,
+     offsetof(cli_args, at_end), NULL},
+    {"--work", NULL, "also count the work and take the time", CLI_FLAG, offsetof(cli_args, work),
+     NULL},
+    {"--plot", "FILE.svg|FILE.png", "draw the errors, with slopes", CLI_TEXT,
+     offsetof(cli_args, plot), NULL},
+    {"--jobs", "N", "runs at a time; as many as cores by default", CLI_TEXT,
+     offsetof(cli_args, jobs), NULL},
+    {"--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0,
+     NULL},
+    {"--json", NULL, "print one JSON object instead of a table", CLI_FLAG, offsetof(cli_args, json),
+     NULL},
+};
+
+#define MODEL "models/examples/pendulum.json"
+
+const cli_command cli_converge = {
+    .name = "converge",
+    .summary = "errors against step size, orders and work",
+    .operand = "MODEL.json",
+    .text = "Runs the model with every method, formulation, index and step size, compares\n"
+            "each run with a reference, and prints the largest errors of positions,\n"
+            "rotations, velocities, angular velocities and reactions with the orders at\n"
+            "which they fall: between neighbours, and fitted. The reference is a result of\n"
+            "polhode run, or a fine run: an eighth of the smallest step, the first method.\n"
+            "Without --steps, four steps around the model's own.\n\n"
+            "--work also prints steps, Newton iterations, evaluations and the wall time; with\n"
+            "--plot FILE.svg it draws FILE_time.svg and FILE_newton.svg beside FILE.svg.\n\n"
+            "Exit status: 0 done, 1 a run failed (its row says why), 2 the input is wrong.",
+    .examples = "  polhode converge " MODEL "\n"
+                "  polhode converge " MODEL " --plot orders.svg\n"
+                "  polhode converge " MODEL " --formulations so3xr3,se3 --json\n"
+                "  polhode converge " MODEL " --work --rtols 1e-4,1e-5\n"
+                "  polhode converge " MODEL " --steps 2e-2:2e-3:4 --at-end\n"
+                "  polhode converge models/bruels-cardona-2010/heavy_top.json --reference top.csv",
+    .options = options,
+    .num_options = sizeof options / sizeof options[0],
+    .run = run,
+};

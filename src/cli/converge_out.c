@@ -1,0 +1,389 @@
+/* What polhode converge prints: a table for each series, or one JSON object. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/converge.h"
+#include "cli/json_out.h"
+#include "cli/terminal.h"
+#include "cli/text_out.h"
+
+/* Characters of the first column, and of a column with an error and an order. */
+enum { FIRST = 10, COLUMN = 16 };
+
+static const char *const short_names[POL_NUM_ERROR_KINDS] = {
+    "position", "rotation", "velocity", "ang. velocity", "reaction", "other"};
+static const char *const verdicts[] = {"fitted", "two points", "not asymptotic", "floor",
+                                       "unknown"};
+
+/* Orders of all kinds of errors of a series. */
+typedef struct orders {
+  pol_order fit[POL_NUM_ERROR_KINDS];
+  double *between[POL_NUM_ERROR_KINDS]; /* one block of memory, at [0] */
+} orders;
+
+static pol_status fit_orders(const cli_study *s, const cli_case_series *series, orders *o)
+{
+  const size_t count = (size_t)series->count + 1;
+  double *memory = malloc(POL_NUM_ERROR_KINDS * count * sizeof *memory);
+  if (memory == NULL) return POL_NO_MEMORY;
+  pol_status status = POL_OK;
+  for (int k = 0; status == POL_OK && k < POL_NUM_ERROR_KINDS; k++) {
+    o->between[k] = memory + (size_t)k * count;
+    status = cli_series_order(s, series, k, &o->fit[k], o->between[k]);
+  }
+  if (status != POL_OK) free(memory);
+  return status;
+}
+
+/* --- the head --------------------------------------------------------------------------------- */
+
+static void print_reference(const cli_study *s)
+{
+  const pol_settings *run = &s->reference_run;
+  char size[64];
+  if (s->args->reference != NULL) {
+    cli_print_row("reference", "%s, %ld time%s", s->args->reference, s->study.reference_rows,
+                  cli_plural(s->study.reference_rows));
+    return;
+  }
+  if (run->variable)
+    snprintf(size, sizeof size, "rtol = %.6g", run->options.control.rtol);
+  else
+    snprintf(size, sizeof size, "h = %.6g s", run->step);
+  cli_print_row("reference", "a run with %s, %s%s%s, %s", run->options.method,
+                pol_formulation_name(run->formulation), s->has_index ? ", index " : "",
+                s->has_index ? cli_index_name(run->options.index) : "", size);
+}
+
+static void print_head(const cli_study *s)
+{
+  cli_print_model(s->model->name, s->args->operand);
+  cli_print_row("end", "%.10g s", s->model->settings.end);
+  print_reference(s);
+  cli_print_row("errors", "%s; reactions%s relative to the largest; beside them the order",
+                s->args->at_end ? "at the end" : "the largest over time",
+                s->study.num_channels[POL_ERROR_OTHER] > 0 ? " and others" : "");
+  for (int i = 0; i < s->num_plots; i++) cli_print_row("plot", "%s", s->plots[i]);
+}
+
+/* --- errors ----------------------------------------------------------------------------------- */
+
+/* The next kind from `kind` on that was compared. */
+static int next_kind(const cli_study *s, int kind)
+{
+  while (kind < POL_NUM_ERROR_KINDS && s->study.num_channels[kind] == 0) kind++;
+  return kind;
+}
+
+/* The first kind that does not fit the line any more. */
+static int kinds_end(const cli_study *s, int first)
+{
+  const int width = cli_width(stdout);
+  int room = width > 0 ? (width - FIRST - 2) / COLUMN : POL_NUM_ERROR_KINDS;
+  int kind = next_kind(s, first);
+  for (; kind < POL_NUM_ERROR_KINDS && (room-- > 0 || kind == first); kind = next_kind(s, kind + 1))
+    ;
+  return kind;
+}
+
+static void print_kinds(const cli_study *s, const cli_case_series *series, int first, int end)
+{
+  printf("  %-*s", FIRST, series->variable ? "rtol" : "h");
+  for (int k = next_kind(s, first); k < end; k = next_kind(s, k + 1))
+    printf("%*s", COLUMN, short_names[k]);
+  printf("\n  %-*s", FIRST, series->variable ? "" : "(s)");
+  for (int k = next_kind(s, first); k < end; k = next_kind(s, k + 1)) {
+    char unit[16];
+    const char *text = pol_error_kind_unit((pol_error_kind)k);
+    snprintf(unit, sizeof unit, "(%s)", strcmp(text, "1") == 0 ? "relative" : text);
+    printf("%*s", COLUMN, unit);
+  }
+  printf("\n");
+}
+
+/* A row without numbers. */
+static void print_status(const pol_case *c)
+{
+  if (!c->done)
+    printf("  not run\n");
+  else if (c->status == POL_BAD_ARGUMENT)
+    printf("  not possible: %s\n", c->failure.message);
+  else
+    printf("  failed at t = %.6g s: %s\n", c->failure.t, c->failure.message);
+}
+
+static void print_errors(const cli_study *s, const cli_case_series *series, const orders *o,
+                         int first, int end)
+{
+  for (int i = 0; i < series->count; i++) {
+    const pol_case *c = &s->cases[series->first + i];
+    printf("  %-*.5g", FIRST, cli_case_size(c));
+    if (!c->done || c->status != POL_OK) {
+      print_status(c);
+      continue;
+    }
+    for (int k = next_kind(s, first); k < end; k = next_kind(s, k + 1)) {
+      const double error = cli_case_error(s, c, k);
+      printf("%*.2e", COLUMN - 6, error);
+      if (isfinite(o->between[k][i]))
+        printf("%6.2f", o->between[k][i]);
+      else if (next_kind(s, k + 1) < end)
+        printf("%6s", "");
+    }
+    printf("\n");
+  }
+  printf("  %-*s", FIRST, "order");
+  for (int k = next_kind(s, first); k < end; k = next_kind(s, k + 1)) {
+    char order[24] = "-";
+    if (isfinite(o->fit[k].order))
+      snprintf(order, sizeof order, "%s%.2f",
+               o->fit[k].verdict == POL_ORDER_NOT_ASYMPTOTIC ? "? " : "", o->fit[k].order);
+    printf("%*s", COLUMN, order);
+  }
+  printf("\n");
+}
+
+/* What is to be said about an order, "" if nothing. */
+static void describe_order(const cli_study *s, const cli_case_series *series, const pol_order *fit,
+                           char *text, size_t size)
+{
+  const pol_case *cases = s->cases + series->first;
+  const char *name = series->variable ? "rtol" : "h";
+  text[0] = '\0';
+  if (fit->verdict == POL_ORDER_NOT_ASYMPTOTIC)
+    snprintf(text, size, "not asymptotic, no three errors in one line");
+  else if (fit->verdict == POL_ORDER_FLOOR)
+    snprintf(text, size, "the error does not fall with %s", name);
+  else if (fit->verdict == POL_ORDER_FITTED && fit->first > 0 &&
+           isfinite(cli_case_size(&cases[fit->first])))
+    snprintf(text, size, "asymptotic from %s = %.5g on", name, cli_case_size(&cases[fit->first]));
+  const size_t used = strlen(text);
+  if (fit->floor >= 0 && fit->verdict != POL_ORDER_FLOOR)
+    snprintf(text + used, size - used,
+             "%sat %s = %.5g a floor: round-off, Newton's tolerance or the reference's error",
+             used > 0 ? "; " : "", name, cli_case_size(&cases[fit->floor]));
+}
+
+/* One line for all kinds that have the same to say. */
+static void print_notes(const cli_study *s, const cli_case_series *series, const orders *o)
+{
+  char texts[POL_NUM_ERROR_KINDS][200];
+  for (int k = 0; k < POL_NUM_ERROR_KINDS; k++) {
+    texts[k][0] = '\0';
+    if (s->study.num_channels[k] > 0)
+      describe_order(s, series, &o->fit[k], texts[k], sizeof texts[k]);
+  }
+  for (int k = 0; k < POL_NUM_ERROR_KINDS; k++) {
+    if (texts[k][0] == '\0') continue;
+    printf("  %s", pol_error_kind_name((pol_error_kind)k));
+    for (int i = k + 1; i < POL_NUM_ERROR_KINDS; i++)
+      if (strcmp(texts[k], texts[i]) == 0) {
+        printf(", %s", pol_error_kind_name((pol_error_kind)i));
+        texts[i][0] = '\0';
+      }
+    printf(": %s\n", texts[k]);
+  }
+  for (int i = 0; i < series->count; i++)
+    if (s->cases[series->first + i].interpolated) {
+      printf("  the reference is interpolated between its times\n");
+      break;
+    }
+}
+
+/* --- work ------------------------------------------------------------------------------------- */
+
+static void print_work(const cli_study *s, const cli_case_series *series)
+{
+  printf("  %-*s%10s%10s%10s%10s%12s\n", FIRST, series->variable ? "rtol" : "h (s)", "steps",
+         "rejected", "Newton", "equations", "time (s)");
+  for (int i = 0; i < series->count; i++) {
+    const pol_case *c = &s->cases[series->first + i];
+    if (!c->done || c->status != POL_OK) continue;
+    printf("  %-*.5g%10ld%10ld%10ld%10ld%12.3g\n", FIRST, cli_case_size(c), c->counts.steps,
+           c->counts.rejected, c->counts.newton_iterations, c->counts.residuals, c->wall_seconds);
+  }
+}
+
+static pol_status print_series(const cli_study *s, const cli_case_series *series)
+{
+  const char *refusal = cli_series_refusal(s, series);
+  orders o;
+  printf("\n");
+  cli_print_heading(stdout, series->label);
+  if (refusal != NULL) {
+    printf("  not possible: %s\n", refusal);
+    return POL_OK;
+  }
+  const pol_status status = fit_orders(s, series, &o);
+  if (status != POL_OK) return status;
+  for (int k = next_kind(s, 0), end; k < POL_NUM_ERROR_KINDS; k = end) {
+    end = kinds_end(s, k);
+    print_kinds(s, series, k, end);
+    print_errors(s, series, &o, k, end);
+  }
+  print_notes(s, series, &o);
+  if (s->args->work) print_work(s, series);
+  free(o.between[0]);
+  return POL_OK;
+}
+
+pol_status cli_study_print(const cli_study *s)
+{
+  pol_status status = POL_OK;
+  print_head(s);
+  for (int i = 0; status == POL_OK && i < s->num_series; i++)
+    status = print_series(s, &s->series[i]);
+  return status;
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+/* A list, or NULL if any of it failed. */
+static json_t *whole(json_t *value, int failed)
+{
+  if (failed == 0) return value;
+  json_decref(value);
+  return NULL;
+}
+
+/* {"position": ..., ...} of the kinds that were compared. */
+static json_t *errors_json(const cli_study *s, const double errors[POL_NUM_ERROR_KINDS])
+{
+  json_t *object = json_object();
+  int failed = 0;
+  for (int k = next_kind(s, 0); k < POL_NUM_ERROR_KINDS; k = next_kind(s, k + 1))
+    failed |= json_object_set_new(object, pol_error_kind_name((pol_error_kind)k),
+                                  cli_json_number(errors[k]));
+  return whole(object, failed);
+}
+
+static json_t *counts_json(const pol_counts *counts)
+{
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}",                           //
+                   "steps", (json_int_t)counts->steps,                         //
+                   "rejected", (json_int_t)counts->rejected,                   //
+                   "newton_iterations", (json_int_t)counts->newton_iterations, //
+                   "residuals", (json_int_t)counts->residuals,                 //
+                   "jacobians", (json_int_t)counts->jacobians,                 //
+                   "factorizations", (json_int_t)counts->factorizations);
+}
+
+static json_t *case_json(const cli_study *s, const pol_case *c)
+{
+  const char *size = c->settings.variable ? "rtol" : "step";
+  if (!c->done) return json_pack("{s:s, s:f}", "status", "not run", size, cli_case_size(c));
+  if (c->status != POL_OK)
+    return json_pack("{s:s, s:f, s:o}", "status",
+                     c->status == POL_BAD_ARGUMENT ? "not possible" : "failed", size,
+                     cli_case_size(c), "failure", cli_json_failure(&c->failure));
+  return json_pack("{s:s, s:f, s:I, s:b, s:o, s:o, s:o, s:o}", //
+                   "status", "done",                           //
+                   size, cli_case_size(c),                     //
+                   "times", (json_int_t)c->num_times,          //
+                   "interpolated", c->interpolated,            //
+                   "max", errors_json(s, c->max_error),        //
+                   "end", errors_json(s, c->end_error),        //
+                   "counts", counts_json(&c->counts),          //
+                   "wall_seconds", cli_json_number(c->wall_seconds));
+}
+
+/* The size of a point of the series, null if there is none. */
+static json_t *size_json(const cli_study *s, const cli_case_series *series, int point)
+{
+  return point < 0 ? json_null() : json_real(cli_case_size(&s->cases[series->first + point]));
+}
+
+static json_t *orders_json(const cli_study *s, const cli_case_series *series)
+{
+  orders o;
+  json_t *object = json_object();
+  int failed = 0;
+  if (series->count == 0) return object;
+  if (fit_orders(s, series, &o) != POL_OK) return whole(object, 1);
+  for (int k = next_kind(s, 0); k < POL_NUM_ERROR_KINDS; k = next_kind(s, k + 1)) {
+    const pol_order *fit = &o.fit[k];
+    json_t *one = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}",          //
+                            "verdict", verdicts[fit->verdict],         //
+                            "order", cli_json_number(fit->order),      //
+                            "from", size_json(s, series, fit->first),  //
+                            "to", size_json(s, series, fit->last),     //
+                            "floor", size_json(s, series, fit->floor), //
+                            "between", cli_json_numbers(o.between[k], series->count));
+    failed |= json_object_set_new(object, pol_error_kind_name((pol_error_kind)k), one);
+  }
+  free(o.between[0]);
+  return whole(object, failed);
+}
+
+static json_t *series_json(const cli_study *s, const cli_case_series *series)
+{
+  const char *refusal = cli_series_refusal(s, series);
+  char warning[256] = "";
+  json_t *cases = json_array();
+  int failed = 0;
+  for (int i = 0; i < series->count; i++)
+    failed |= json_array_append_new(cases, case_json(s, &s->cases[series->first + i]));
+  if (refusal == NULL) pol_options_warning(&series->settings.options, warning, sizeof warning);
+  return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o}",                                     //
+                   "label", series->label,                                               //
+                   "variable", series->variable,                                         //
+                   "refusal", refusal != NULL ? cli_json_text(refusal) : json_null(),    //
+                   "warning", warning[0] != '\0' ? cli_json_text(warning) : json_null(), //
+                   "cases", whole(cases, failed),                                        //
+                   "orders", orders_json(s, series));
+}
+
+static json_t *reference_json(const cli_study *s)
+{
+  const pol_settings *run = &s->reference_run;
+  if (s->args->reference != NULL)
+    return json_pack("{s:o, s:I}", "file", cli_json_text(s->args->reference), "times",
+                     (json_int_t)s->study.reference_rows);
+  return json_pack("{s:s, s:s, s:o, s:o, s:o, s:I, s:o}",                                    //
+                   "method", run->options.method,                                            //
+                   "formulation", pol_formulation_name(run->formulation),                    //
+                   "index", s->has_index ? cli_json_index(run->options.index) : json_null(), //
+                   "step", cli_json_step(run),                                               //
+                   "control", cli_json_control(run),                                         //
+                   "times", (json_int_t)s->study.reference_rows,                             //
+                   "counts", counts_json(&s->study.reference_counts));
+}
+
+static json_t *kinds_json(const cli_study *s)
+{
+  json_t *list = json_array();
+  int failed = 0;
+  for (int k = next_kind(s, 0); k < POL_NUM_ERROR_KINDS; k = next_kind(s, k + 1))
+    failed |= json_array_append_new(list, json_pack("{s:s, s:s, s:i}", "name",
+                                                    pol_error_kind_name((pol_error_kind)k), "unit",
+                                                    pol_error_kind_unit((pol_error_kind)k),
+                                                    "channels", s->study.num_channels[k]));
+  return whole(list, failed);
+}
+
+json_t *cli_study_json(const cli_study *s)
+{
+  json_t *series = json_array(), *plots = json_array();
+  int failed = 0, bad = 0;
+  for (int i = 0; i < s->num_series; i++)
+    failed |= json_array_append_new(series, series_json(s, &s->series[i]));
+  for (int i = 0; i < s->num_plots; i++)
+    failed |= json_array_append_new(plots, cli_json_text(s->plots[i]));
+  for (int i = 0; i < s->study.num_cases; i++)
+    bad |= s->cases[i].status != POL_OK && s->cases[i].status != POL_BAD_ARGUMENT;
+  return json_pack("{s:s, s:o, s:o, s:f, s:o, s:s, s:o, s:o, s:o}", //
+                   "status",
+                   s->study.stopped ? "interrupted"
+                   : bad            ? "failed"
+                                    : "done",                               //
+                   "model", cli_json_text(s->model->name),       //
+                   "file", cli_json_text(s->args->operand),      //
+                   "end", s->model->settings.end,                //
+                   "reference", reference_json(s),               //
+                   "orders_of", s->args->at_end ? "end" : "max", //
+                   "kinds", kinds_json(s),                       //
+                   "series", whole(series, failed),              //
+                   "plots", whole(plots, failed));
+}

@@ -1,0 +1,327 @@
+/* The pages: as HTML, and, verdicts only, as Markdown.
+ *
+ * The page in HTML has a head with styles for light and dark, a summary, a table of contents, then
+ * the items.
+ *
+ * Figures are inline SVG in light colours; in the dark, style rules replace each colour of the
+ * light theme by that of the dark one.  The ids of a figure get the id of its item, so that they
+ * differ.
+ */
+#include "reproduce/page.h"
+
+#include <string.h>
+
+#include "plot/theme.h"
+
+/* --- texts ------------------------------------------------------------------------------------ */
+
+static const char *text_of(const json_t *object, const char *key)
+{
+  const char *text = json_string_value(json_object_get(object, key));
+  return text != NULL ? text : "";
+}
+
+/* Writes with the characters replaced that HTML reads. */
+static void put(FILE *file, const char *text)
+{
+  for (; *text != '\0'; text++) {
+    if (*text == '&')
+      fputs("&amp;", file);
+    else if (*text == '<')
+      fputs("&lt;", file);
+    else if (*text == '>')
+      fputs("&gt;", file);
+    else if (*text == '"')
+      fputs("&quot;", file);
+    else
+      fputc(*text, file);
+  }
+}
+
+static void put_in(FILE *file, const char *tag, const char *text)
+{
+  fprintf(file, "<%s>", tag);
+  put(file, text);
+  fprintf(file, "</%s>\n", tag);
+}
+
+/* An SVG whose ids, c1, c2, ..., are made unique by a prefix. */
+static void put_svg(FILE *file, const char *svg, const char *id, const char *name)
+{
+  static const char *const marks[] = {"id=\"", "url(#"};
+  while (*svg != '\0') {
+    const char *next = NULL;
+    size_t length = 0;
+    for (int i = 0; i < 2; i++) {
+      const char *found = strstr(svg, marks[i]);
+      if (found != NULL && (next == NULL || found < next)) next = found, length = strlen(marks[i]);
+    }
+    if (next == NULL) break;
+    fwrite(svg, 1, (size_t)(next - svg) + length, file);
+    fprintf(file, "%s-%s-", id, name);
+    svg = next + length;
+  }
+  fputs(svg, file);
+}
+
+/* --- the head --------------------------------------------------------------------------------- */
+
+static const char style[] =
+    ":root{color-scheme:light dark;--ink:#1f2328;--page:#fff;--soft:#57606a;--line:#d8dee4;"
+    "--good:#1a7f37;--other:#9a6700;--none:#57606a;--bad:#cf222e}\n"
+    "body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--page);"
+    "max-width:60rem;margin:0 auto;padding:1rem}\n"
+    "h1{font-size:1.7rem}h2{font-size:1.35rem;margin-top:3rem;border-bottom:1px solid var(--line)}"
+    "h3{font-size:1.1rem;margin-top:2.5rem}\n"
+    "a{color:inherit}.soft,figcaption,caption{color:var(--soft)}caption{text-align:left;white-"
+    "space:nowrap}\n"
+    "table{border-collapse:collapse;display:block;overflow-x:auto;margin:1rem 0;font-size:.9rem}\n"
+    "th,td{padding:.15rem .7rem;border-bottom:1px solid var(--line);text-align:left;"
+    "font-variant-numeric:tabular-nums}\n"
+    ".numbers td{white-space:nowrap}\n"
+    "figure{margin:1rem 0}svg{max-width:100%;height:auto}\n"
+    ".reproduced{color:var(--good)}.differs{color:var(--other)}.not{color:var(--none)}"
+    ".failed{color:var(--bad)}.verdict{font-weight:600}\n"
+    "blockquote{margin:1rem 0;padding-left:1rem;border-left:3px solid var(--line)}\n";
+
+/* The rules that turn one colour of figures into another. */
+static void put_color(FILE *file, unsigned light, unsigned dark)
+{
+  fprintf(file, "svg [stroke=\"#%06x\"]{stroke:#%06x}svg [fill=\"#%06x\"]{fill:#%06x}\n", light,
+          dark, light, dark);
+}
+
+static void put_head(FILE *file)
+{
+  const pol_theme *light = &pol_themes[0], *dark = &pol_themes[1];
+  fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<title>Published results, repeated by polhode</title>\n<style>\n",
+        file);
+  fputs(style, file);
+  fputs("@media (prefers-color-scheme:dark){\n"
+        ":root{--ink:#e6edf3;--page:#0f1419;--soft:#8b949e;--line:#2a313a;"
+        "--good:#3fb950;--other:#d29922;--none:#8b949e;--bad:#f85149}\n",
+        file);
+  put_color(file, light->background, dark->background);
+  put_color(file, light->text, dark->text);
+  put_color(file, light->frame, dark->frame);
+  put_color(file, light->grid, dark->grid);
+  for (int i = 0; i < POL_PLOT_COLORS; i++) put_color(file, light->palette[i], dark->palette[i]);
+  fputs("}\n</style>\n</head>\n<body>\n", file);
+}
+
+/* --- summary and contents --------------------------------------------------------------------- */
+
+pol_tally pol_tally_reports(const json_t *reports)
+{
+  pol_tally tally = {0};
+  size_t i;
+  json_t *report;
+  json_array_foreach(reports, i, report)
+  {
+    const char *verdict = text_of(report, "verdict");
+    tally.reproduced += strcmp(verdict, "reproduced") == 0;
+    tally.differs += strcmp(verdict, "differs") == 0;
+    tally.not_comparable += strcmp(verdict, "not comparable") == 0;
+    tally.failed += strcmp(verdict, "failed") == 0;
+  }
+  return tally;
+}
+
+/* The style of a verdict is its first word. */
+static void put_verdict(FILE *file, const json_t *report)
+{
+  const char *verdict = text_of(report, "verdict");
+  fprintf(file, "<span class=\"verdict %.*s\">%s</span>", (int)strcspn(verdict, " "), verdict,
+          verdict);
+}
+
+static void put_summary(FILE *file, const json_t *reports, double seconds)
+{
+  const pol_tally tally = pol_tally_reports(reports);
+  fprintf(file,
+          "<h1>Published results, repeated by polhode</h1>\n"
+          "<p>polhode %s, %.0f s. Items that ran: %zu; <span class=\"reproduced\">reproduced: "
+          "%d</span>, <span class=\"differs\">differ: %d</span>, not comparable: %d",
+          pol_version(), seconds, json_array_size(reports), tally.reproduced, tally.differs,
+          tally.not_comparable);
+  if (tally.failed > 0)
+    fprintf(file, ", <span class=\"failed\">could not run: %d</span>", tally.failed);
+  fprintf(file,
+          ". There are %d of the %d items of the catalogue.</p>\n"
+          "<p class=\"soft\">All numbers and figures come from runs of this program. A verdict "
+          "follows from the checks below each item: measured numbers against published ones, with "
+          "the tolerance that is given.</p>\n",
+          pol_item_count(), pol_item_catalogued());
+}
+
+static void put_contents(FILE *file, const json_t *reports)
+{
+  size_t i;
+  json_t *report;
+  fputs("<table>\n<tr><th>item</th><th>what</th><th>verdict</th></tr>\n", file);
+  json_array_foreach(reports, i, report)
+  {
+    const char *id = text_of(report, "id");
+    fprintf(file, "<tr><td><a href=\"#%s\">%s</a></td><td>", id, id);
+    put(file, text_of(report, "title"));
+    fputs("</td><td>", file);
+    put_verdict(file, report);
+    fputs("</td></tr>\n", file);
+  }
+  fputs("</table>\n", file);
+}
+
+/* --- items ------------------------------------------------------------------------------------ */
+
+static void put_cells(FILE *file, const char *tag, const json_t *cells)
+{
+  size_t i;
+  json_t *cell;
+  fputs("<tr>", file);
+  json_array_foreach(cells, i, cell)
+  {
+    fprintf(file, "<%s>", tag);
+    put(file, json_string_value(cell));
+    fprintf(file, "</%s>", tag);
+  }
+  fputs("</tr>\n", file);
+}
+
+static void put_block(FILE *file, const char *id, const json_t *block)
+{
+  const char *kind = text_of(block, "kind");
+  if (strcmp(kind, "text") == 0) {
+    put_in(file, "p", text_of(block, "text"));
+  } else if (strcmp(kind, "table") == 0) {
+    size_t i;
+    json_t *row;
+    fputs("<table class=\"numbers\">", file);
+    put_in(file, "caption", text_of(block, "title"));
+    put_cells(file, "th", json_object_get(block, "columns"));
+    json_array_foreach(json_object_get(block, "rows"), i, row) put_cells(file, "td", row);
+    fputs("</table>\n", file);
+  } else {
+    fputs("<figure>\n", file);
+    put_svg(file, text_of(block, "svg"), id, text_of(block, "name"));
+    put_in(file, "figcaption", text_of(block, "caption"));
+    fputs("</figure>\n", file);
+  }
+}
+
+static void put_checks(FILE *file, const json_t *checks)
+{
+  size_t i;
+  json_t *check;
+  if (json_array_size(checks) == 0) return;
+  fputs("<table><caption>Checks</caption>\n"
+        "<tr><th>what</th><th>ours</th><th>published</th><th></th></tr>\n",
+        file);
+  json_array_foreach(checks, i, check)
+  {
+    static const char *const cells[] = {"what", "ours", "published"};
+    const int passed = json_is_true(json_object_get(check, "passed"));
+    fputs("<tr>", file);
+    for (int k = 0; k < 3; k++) {
+      fputs("<td>", file);
+      put(file, text_of(check, cells[k]));
+      fputs("</td>", file);
+    }
+    fprintf(file, "<td class=\"%s\">%s", passed ? "reproduced" : "differs",
+            passed ? "agrees" : "differs");
+    fprintf(file, "%s", text_of(check, "why")[0] != '\0' ? ": " : "");
+    put(file, text_of(check, "why"));
+    fputs("</td></tr>\n", file);
+  }
+  fputs("</table>\n", file);
+}
+
+static void put_item(FILE *file, const json_t *report)
+{
+  size_t i;
+  json_t *block;
+  const char *id = text_of(report, "id");
+  fprintf(file, "<h3 id=\"%s\">%s: ", id, id);
+  put(file, text_of(report, "title"));
+  fputs("</h3>\n<p>", file);
+  put_verdict(file, report);
+  fprintf(file, "%s", text_of(report, "reason")[0] != '\0' ? ": " : "");
+  put(file, text_of(report, "reason"));
+  fprintf(file, " <span class=\"soft\">(%.1f s)</span></p>\n<blockquote>Published: ",
+          json_number_value(json_object_get(report, "seconds")));
+  put(file, text_of(report, "published"));
+  fputs("</blockquote>\n", file);
+  json_array_foreach(json_object_get(report, "blocks"), i, block) put_block(file, id, block);
+  put_checks(file, json_object_get(report, "checks"));
+}
+
+static void put_items(FILE *file, const json_t *reports)
+{
+  const pol_paper *paper;
+  for (int k = 0; (paper = pol_paper_at(k)) != NULL; k++) {
+    size_t i;
+    json_t *report;
+    int items = 0;
+    json_array_foreach(reports, i, report)
+    {
+      if (strcmp(text_of(report, "paper"), paper->id) != 0) continue;
+      if (items++ == 0) {
+        put_in(file, "h2", paper->id);
+        put_in(file, "p", paper->citation);
+      }
+      put_item(file, report);
+    }
+  }
+}
+
+pol_status pol_page_write(const json_t *reports, double seconds, const char *path)
+{
+  FILE *file = fopen(path, "w");
+  if (file == NULL) return POL_IO;
+  put_head(file);
+  put_summary(file, reports, seconds);
+  put_contents(file, reports);
+  put_items(file, reports);
+  fputs("</body>\n</html>\n", file);
+  const int bad = ferror(file);
+  return fclose(file) != 0 || bad ? POL_IO : POL_OK;
+}
+
+/* --- Markdown --------------------------------------------------------------------------------- */
+
+/* Writes with the characters escaped that Markdown reads in a table. */
+static void put_cell(FILE *file, const char *text)
+{
+  for (; *text != '\0'; text++) {
+    if (strchr("|*_<", *text) != NULL) fputc('\\', file);
+    fputc(*text, file);
+  }
+}
+
+pol_status pol_verdicts_write(const json_t *reports, const char *path)
+{
+  const pol_tally tally = pol_tally_reports(reports);
+  size_t i;
+  json_t *report;
+  FILE *file = fopen(path, "w");
+  if (file == NULL) return POL_IO;
+  fprintf(
+      file,
+      "# Verdicts of polhode reproduce\n\n"
+      "Of %zu items %d are reproduced, %d differ, %d are not comparable, %d could not run. This "
+      "page is\nwritten by the command (polhode %s).\n\n"
+      "| item | what | verdict | why |\n|---|---|---|---|\n",
+      json_array_size(reports), tally.reproduced, tally.differs, tally.not_comparable, tally.failed,
+      pol_version());
+  json_array_foreach(reports, i, report)
+  {
+    fprintf(file, "| `%s` | ", text_of(report, "id"));
+    put_cell(file, text_of(report, "title"));
+    fprintf(file, " | %s | ", text_of(report, "verdict"));
+    put_cell(file, text_of(report, "reason"));
+    fputs(" |\n", file);
+  }
+  const int bad = ferror(file);
+  return fclose(file) != 0 || bad ? POL_IO : POL_OK;
+}

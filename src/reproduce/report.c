@@ -1,0 +1,369 @@
+/* A report is built as the JSON object that describes it; reproduce.h has its form. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "reproduce/reproduce.h"
+
+struct pol_report {
+  const pol_paper *paper;
+  const pol_item *item;
+  char *data, *out;
+  json_t *json, *blocks, *checks;
+  json_t *rows;         /* of the table that is open; borrowed */
+  size_t columns;       /* of it */
+  int passed, differed; /* checks */
+  char *failure;        /* why it could not run */
+  char *missing;        /* why it is not comparable */
+  int no_memory;
+};
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+pol_status pol_report_create(pol_report **report, const pol_paper *paper, const pol_item *item,
+                             const char *data, const char *out)
+{
+  pol_report *r = *report = calloc(1, sizeof *r);
+  if (r == NULL) return POL_NO_MEMORY;
+  r->paper = paper, r->item = item;
+  r->data = pol_format("%s", data);
+  r->out = out != NULL ? pol_format("%s", out) : NULL;
+  r->blocks = json_array(), r->checks = json_array();
+  r->json = json_pack("{s:s, s:s, s:s, s:s, s:O, s:O}", "id", item->id, "paper", paper->id, "title",
+                      item->title, "published", item->published, "checks", r->checks, "blocks",
+                      r->blocks);
+  if (r->data != NULL && (r->out != NULL) == (out != NULL) && r->json != NULL) return POL_OK;
+  pol_report_free(report);
+  return POL_NO_MEMORY;
+}
+
+void pol_report_free(pol_report **report)
+{
+  pol_report *r = *report;
+  if (r == NULL) return;
+  json_decref(r->json);
+  json_decref(r->blocks);
+  json_decref(r->checks);
+  free(r->data);
+  free(r->out);
+  free(r->failure);
+  free(r->missing);
+  free(r);
+  *report = NULL;
+}
+
+json_t *pol_report_json(const pol_report *r)
+{
+  return r->no_memory ? NULL : r->json;
+}
+
+/* --- what goes wrong -------------------------------------------------------------------------- */
+
+int pol_report_failed(const pol_report *r)
+{
+  return r->no_memory || r->failure != NULL;
+}
+
+void pol_report_fail(pol_report *r, const char *format, ...)
+{
+  va_list arguments;
+  if (pol_report_failed(r)) return;
+  va_start(arguments, format);
+  r->failure = pol_format_list(format, arguments);
+  va_end(arguments);
+  r->no_memory |= r->failure == NULL;
+}
+
+/* Adds to an array, which takes the item; NULL means that memory is out. */
+static void add(pol_report *r, json_t *array, json_t *item)
+{
+  if (json_array_append_new(array, item) != 0) r->no_memory = 1;
+}
+
+char *pol_report_path(pol_report *r, const char *name)
+{
+  if (pol_report_failed(r)) return NULL;
+  char *path = pol_format("%s/%s", r->data, name);
+  r->no_memory |= path == NULL;
+  return path;
+}
+
+/* --- blocks ----------------------------------------------------------------------------------- */
+
+void pol_report_text(pol_report *r, const char *format, ...)
+{
+  va_list arguments;
+  if (pol_report_failed(r)) return;
+  va_start(arguments, format);
+  char *text = pol_format_list(format, arguments);
+  va_end(arguments);
+  if (text == NULL)
+    r->no_memory = 1;
+  else
+    add(r, r->blocks, json_pack("{s:s, s:s}", "kind", "text", "text", text));
+  free(text);
+}
+
+/* The parts of a text between '|', without blanks around them, as an array. */
+static json_t *split(const char *text)
+{
+  json_t *parts = json_array();
+  for (const char *p = text; parts != NULL;) {
+    size_t length = strcspn(p, "|"), start = strspn(p, " "), end = length;
+    if (start > length) start = length;
+    while (end > start && p[end - 1] == ' ') end--;
+    if (json_array_append_new(parts, json_stringn(p + start, end - start)) != 0) {
+      json_decref(parts);
+      return NULL;
+    }
+    if (p[length] == '\0') break;
+    p += length + 1;
+  }
+  return parts;
+}
+
+void pol_report_table(pol_report *r, const char *title, const char *columns)
+{
+  if (pol_report_failed(r)) return;
+  json_t *names = split(columns);
+  r->columns = json_array_size(names);
+  r->rows = json_array();
+  add(r, r->blocks,
+      json_pack("{s:s, s:s, s:o, s:o}", "kind", "table", "title", title, "columns", names, "rows",
+                r->rows));
+}
+
+void pol_report_row(pol_report *r, const char *format, ...)
+{
+  va_list arguments;
+  if (pol_report_failed(r)) return;
+  if (r->rows == NULL) {
+    pol_report_fail(r, "a row without a table");
+    return;
+  }
+  va_start(arguments, format);
+  char *text = pol_format_list(format, arguments);
+  va_end(arguments);
+  json_t *cells = text != NULL ? split(text) : NULL;
+  free(text);
+  const size_t count = json_array_size(cells);
+  add(r, r->rows, cells);
+  if (!r->no_memory && count != r->columns)
+    pol_report_fail(r, "a row of %zu cells in a table of %zu columns", count, r->columns);
+}
+
+/* Writes the figure's file if there is a folder. */
+static void write_figure(pol_report *r, const char *name, const char *svg)
+{
+  if (r->out == NULL) return;
+  char *path = pol_format("%s/%s-%s.svg", r->out, r->item->id, name);
+  if (path == NULL) {
+    r->no_memory = 1;
+    return;
+  }
+  FILE *file = fopen(path, "w");
+  int bad = file == NULL || fputs(svg, file) < 0;
+  if (file != NULL) bad |= fclose(file) != 0;
+  if (bad) pol_report_fail(r, "%s cannot be written: %s", path, strerror(errno));
+  free(path);
+}
+
+void pol_report_figure(pol_report *r, const char *name, const char *caption,
+                       const pol_figure *figure)
+{
+  char *svg = NULL, message[256];
+  if (pol_report_failed(r)) return;
+  if (pol_figure_validate(figure, message, sizeof message) != POL_OK) {
+    pol_report_fail(r, "figure %s: %s", name, message);
+    return;
+  }
+  if (pol_figure_svg(figure, &svg) != POL_OK) {
+    r->no_memory = 1;
+    return;
+  }
+  write_figure(r, name, svg);
+  add(r, r->blocks,
+      json_pack("{s:s, s:s, s:s, s:s}", "kind", "figure", "name", name, "caption", caption, "svg",
+                svg));
+  free(svg);
+}
+
+/* What stands in place of a published number where there is a statement. */
+static const char stated[] = "stated";
+
+/* --- checks ----------------------------------------------------------------------------------- */
+
+/* Takes the two texts. */
+static int add_check(pol_report *r, const char *what, char *ours, char *published, int passed)
+{
+  if (ours == NULL || published == NULL)
+    r->no_memory = 1;
+  else
+    add(r, r->checks,
+        json_pack("{s:s, s:s, s:s, s:b, s:s}", "what", what, "ours", ours, "published", published,
+                  "passed", passed, "why", ""));
+  free(ours);
+  free(published);
+  *(passed ? &r->passed : &r->differed) += 1;
+  return passed;
+}
+
+int pol_check_near(pol_report *r, const char *what, double ours, double published, double tolerance)
+{
+  if (pol_report_failed(r)) return 0;
+  const int passed = fabs(ours - published) <= tolerance * (published != 0.0 ? fabs(published) : 1);
+  char *theirs = published != 0.0 ? pol_format("%.5g (within %.3g %%)", published, 100 * tolerance)
+                                  : pol_format("0 (within %.3g)", tolerance);
+  return add_check(r, what, pol_format("%.5g", ours), theirs, passed);
+}
+
+int pol_check_range(pol_report *r, const char *what, double ours, double low, double high,
+                    const char *published)
+{
+  if (pol_report_failed(r)) return 0;
+  char *range = isinf(high)  ? pol_format("%s (at least %.4g)", published, low)
+                : isinf(low) ? pol_format("%s (at most %.4g)", published, high)
+                             : pol_format("%s (%.4g to %.4g)", published, low, high);
+  return add_check(r, what, pol_format("%.5g", ours), range, ours >= low && ours <= high);
+}
+
+int pol_check_digits(pol_report *r, const char *what, double ours, double published, int digits)
+{
+  if (pol_report_failed(r)) return 0;
+  const double unit = published != 0.0 ? pow(10.0, floor(log10(fabs(published))) - digits + 1) : 0;
+  const int passed = fabs(ours - published) <= (0.5 + 1e-9) * unit;
+  return add_check(r, what, pol_format("%#.*g", digits + 2, ours),
+                   pol_format("%#.*g (to %d digits)", digits, published, digits), passed);
+}
+
+int pol_check_true(pol_report *r, const char *statement, int holds, const char *ours, ...)
+{
+  va_list arguments;
+  if (pol_report_failed(r)) return 0;
+  va_start(arguments, ours);
+  char *numbers = pol_format_list(ours, arguments);
+  va_end(arguments);
+  return add_check(r, statement, numbers, pol_format("%s", stated), holds);
+}
+
+void pol_check_because(pol_report *r, const char *format, ...)
+{
+  va_list arguments;
+  if (pol_report_failed(r) || json_array_size(r->checks) == 0) return;
+  json_t *last = json_array_get(r->checks, json_array_size(r->checks) - 1);
+  if (json_is_true(json_object_get(last, "passed"))) return;
+  va_start(arguments, format);
+  char *why = pol_format_list(format, arguments);
+  va_end(arguments);
+  if (why == NULL || json_object_set_new(last, "why", json_string(why)) != 0) r->no_memory = 1;
+  free(why);
+}
+
+void pol_report_not_comparable(pol_report *r, const char *format, ...)
+{
+  va_list arguments;
+  if (pol_report_failed(r)) return;
+  va_start(arguments, format);
+  free(r->missing);
+  r->missing = pol_format_list(format, arguments);
+  va_end(arguments);
+  r->no_memory |= r->missing == NULL;
+}
+
+/* --- the verdict ------------------------------------------------------------------------------ */
+
+static const char *text_of(const json_t *object, const char *key)
+{
+  return json_string_value(json_object_get(object, key));
+}
+
+static int has_passed(const json_t *check)
+{
+  return json_is_true(json_object_get(check, "passed"));
+}
+
+/* How many checks from i on differ for the same reason, before one differs for another. */
+static int count_alike(const json_t *checks, size_t i)
+{
+  const char *why = text_of(json_array_get(checks, i), "why");
+  int count = 0;
+  for (; i < json_array_size(checks); i++) {
+    const json_t *check = json_array_get(checks, i);
+    if (has_passed(check)) continue;
+    if (strcmp(text_of(check, "why"), why) != 0) break;
+    count++;
+  }
+  return count;
+}
+
+/* One difference in words, with both figures, and how many others there are for this reason. */
+static char *add_difference(char *text, const json_t *check, int alike)
+{
+  const char *published = text_of(check, "published"), *why = text_of(check, "why");
+  const int number = strcmp(published, stated) != 0;
+  char more[32] = "";
+  if (alike > 1) snprintf(more, sizeof more, " (and %d more)", alike - 1);
+  char *longer = pol_format("%s %s: ours %s%s%s%s%s%s.", text, text_of(check, "what"),
+                            text_of(check, "ours"), number ? ", published " : "",
+                            number ? published : "", more, why[0] != '\0' ? "; " : "", why);
+  free(text);
+  return longer;
+}
+
+/* The checks that differ: the first of each reason in a row. */
+static char *differences(const pol_report *r)
+{
+  size_t i;
+  json_t *check;
+  int skip = 0;
+  char *text = pol_format("%d of %d checks differ.", r->differed, r->passed + r->differed);
+  json_array_foreach(r->checks, i, check)
+  {
+    if (text == NULL || has_passed(check) || skip-- > 0) continue;
+    const int alike = count_alike(r->checks, i);
+    text = add_difference(text, check, alike);
+    skip = alike - 1;
+  }
+  return text;
+}
+
+static void decide(pol_report *r)
+{
+  const char *verdict = "reproduced";
+  char *reason = NULL;
+  if (r->failure != NULL) {
+    verdict = "failed";
+    reason = pol_format("%s", r->failure);
+  } else if (r->missing != NULL || r->passed + r->differed == 0) {
+    verdict = "not comparable";
+    reason = pol_format("%s", r->missing != NULL ? r->missing : "nothing is there to compare");
+  } else if (r->differed > 0) {
+    verdict = "differs";
+    reason = differences(r);
+  } else {
+    reason = pol_format("%s", "");
+  }
+  if (reason == NULL || json_object_set_new(r->json, "verdict", json_string(verdict)) != 0 ||
+      json_object_set_new(r->json, "reason", json_string(reason)) != 0)
+    r->no_memory = 1;
+  free(reason);
+}
+
+static double now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void pol_report_run(pol_report *r)
+{
+  const double start = now();
+  r->item->run(r);
+  if (json_object_set_new(r->json, "seconds", json_real(now() - start)) != 0) r->no_memory = 1;
+  decide(r);
+}

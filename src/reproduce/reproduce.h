@@ -1,0 +1,193 @@
+/* Published tables and figures, repeated by our own runs.
+ *
+ * An item is one published table, figure or stated count.  Its function runs what it needs, adds
+ * paragraphs, tables, figures and checks to a report, and nothing else: the verdict follows from
+ * the checks.  Each paper has one file with a table of its items; catalogue.c collects them.
+ *
+ *     static void run_fig06(pol_report *r)
+ *     {
+ *       pol_run run;
+ *       pol_run_model(r, &run, "models/examples/pendulum.json", "t|bob.position.x",
+ *                     "simulation.step=%g simulation.index=3", 1e-3);
+ *       pol_report_plot(r, "x", "position", "time (s)", "x (m)", &series, 1);
+ *       pol_check_near(r, "amplitude", pol_run_max_abs(&run, 1), 0.25, 0.01);
+ *       pol_check_because(r, "the paper's reference is less accurate");
+ *       pol_run_free(&run);
+ *     }
+ *
+ * Every function that takes a report does nothing once the report has failed (no memory, a model
+ * that cannot be read, a run that stopped), so that an item needs no error handling of its own,
+ * except that it must not loop for ever on numbers that are not there: all results are then zero.
+ */
+#ifndef POLHODE_REPRODUCE_REPRODUCE_H
+#define POLHODE_REPRODUCE_REPRODUCE_H
+
+#include <jansson.h>
+
+#include <polhode/model.h>
+#include <polhode/plot.h>
+
+#include "io/errors.h"
+
+/* --- items ------------------------------------------------------------------------------------ */
+
+typedef struct pol_report pol_report;
+
+typedef struct pol_item {
+  const char *id;        /* "arnold2015-fig06": the paper's id, a dash, the part */
+  const char *title;     /* a few words: "Errors of the index-3 method" */
+  const char *published; /* what the paper shows or states, in our words, with its numbers */
+  int fast;              /* takes less than a second: part of the tests */
+  void (*run)(pol_report *report);
+} pol_item;
+
+typedef struct pol_paper {
+  const char *id;       /* "arnold2015" */
+  const char *citation; /* authors, title, where, year */
+  int catalogued;       /* items that the paper has in the catalogue, written or not */
+  const pol_item *items;
+  int num_items;
+} pol_paper;
+
+extern const pol_paper pol_paper_arnold2015;
+extern const pol_paper pol_paper_holzinger;
+extern const pol_paper pol_paper_bruels2010;
+extern const pol_paper pol_paper_kinon2023;
+extern const pol_paper pol_paper_gavrea2005;
+
+/* The papers in their order; NULL after the last. */
+const pol_paper *pol_paper_at(int index);
+/* Item `index` over all papers, and its paper (may be NULL); NULL after the last. */
+const pol_item *pol_item_at(int index, const pol_paper **paper);
+/* How many items there are, and how many the catalogue has. */
+int pol_item_count(void);
+int pol_item_catalogued(void);
+
+/* --- a report --------------------------------------------------------------------------------- */
+
+/* data: the folder that has models/ and data/; out: where figures go, NULL for nowhere (the report
+ * then holds them all the same). */
+pol_status pol_report_create(pol_report **report, const pol_paper *paper, const pol_item *item,
+                             const char *data, const char *out);
+void pol_report_free(pol_report **report);
+/* Runs the item and decides its verdict. */
+void pol_report_run(pol_report *report);
+
+/* The whole report:
+ *
+ *     {"id", "paper", "title", "published", "seconds",
+ *      "verdict": "reproduced", "differs", "not comparable", or "failed" if it could not run,
+ *      "reason": why, "" if it is reproduced,
+ *      "checks": [{"what", "ours", "published", "passed", "why"}],
+ *      "blocks": [{"kind": "text", "text"}, {"kind": "table", "title", "columns", "rows"},
+ *                 {"kind": "figure", "name", "caption", "svg"}]}
+ *
+ * Borrowed; NULL if memory is out. */
+json_t *pol_report_json(const pol_report *report);
+
+/* A paragraph. */
+void pol_report_text(pol_report *report, const char *format, ...) POL_PRINTF(2, 3);
+/* A table; columns are separated by '|'.  Rows that follow have as many cells. */
+void pol_report_table(pol_report *report, const char *title, const char *columns);
+void pol_report_row(pol_report *report, const char *format, ...) POL_PRINTF(2, 3);
+/* A figure, written to OUT/ID-NAME.svg. */
+void pol_report_figure(pol_report *report, const char *name, const char *caption,
+                       const pol_figure *figure);
+
+/* The item cannot run. */
+void pol_report_fail(pol_report *report, const char *format, ...) POL_PRINTF(2, 3);
+int pol_report_failed(const pol_report *report);
+/* The file in the data folder, "models/..." or "data/...", which the caller frees; NULL if the
+ * report has failed. */
+char *pol_report_path(pol_report *report, const char *name);
+
+/* --- checks: the verdict ---------------------------------------------------------------------- */
+
+/* All checks passed: reproduced.  One did not: it differs.  No check at all, or
+ * pol_report_not_comparable: not comparable. */
+
+/* |ours - published| <= tolerance |published|, or |ours| <= tolerance where published is 0. */
+int pol_check_near(pol_report *report, const char *what, double ours, double published,
+                   double tolerance);
+/* low <= ours <= high; published says in words what the paper has. */
+int pol_check_range(pol_report *report, const char *what, double ours, double low, double high,
+                    const char *published);
+/* ours rounds to the published number, which has this many digits. */
+int pol_check_digits(pol_report *report, const char *what, double ours, double published,
+                     int digits);
+/* A statement: whether our numbers say so too; ours are these numbers, in words. */
+int pol_check_true(pol_report *report, const char *statement, int holds, const char *ours, ...)
+    POL_PRINTF(4, 5);
+/* Why the check before this one did not pass; nothing if it did. */
+void pol_check_because(pol_report *report, const char *format, ...) POL_PRINTF(2, 3);
+/* Nothing to compare with: the paper leaves out what is needed. */
+void pol_report_not_comparable(pol_report *report, const char *format, ...) POL_PRINTF(2, 3);
+
+/* --- runs ------------------------------------------------------------------------------------- */
+
+/* A run of a model file: chosen channels at all recorded times. */
+typedef struct pol_run {
+  int num_channels;
+  long rows, capacity;
+  double **values; /* values[channel][row] */
+  pol_summary summary;
+  pol_status status;           /* of the last step: POL_OK if the run got to its end */
+  pol_diagnostics diagnostics; /* if it did not */
+} pol_run;
+
+/* Reads the model (a path in the data folder), replaces what the overrides say ("key=value" with
+ * blanks between), runs it, and keeps the channels (names of pol_record with '|' between, "" for
+ * none) from the start on.  A run that stops early is a result, to be read in run->status; a model
+ * that cannot be read or started fails the report.  Free with pol_run_free in any case. */
+void pol_run_model(pol_report *report, pol_run *run, const char *model, const char *channels,
+                   const char *overrides, ...) POL_PRINTF(5, 6);
+/* The same, but every step goes to a function too, which sees the simulation, the start included.
+ * It answers 0 to stop. */
+typedef int (*pol_watch)(const pol_simulation *simulation, void *user);
+void pol_run_watched(pol_report *report, pol_run *run, pol_watch watch, void *user,
+                     const char *model, const char *channels, const char *overrides, ...)
+    POL_PRINTF(7, 8);
+void pol_run_free(pol_run *run);
+/* The largest |value| of a channel; 0 without rows. */
+double pol_run_max_abs(const pol_run *run, int channel);
+
+/* A table of numbers from a CSV file of the data folder; lines that start with '#' and the line of
+ * names are left out.  values[row * columns + column]; NULL if the report has failed. */
+double *pol_read_table(pol_report *report, const char *name, int columns, long *rows);
+
+/* --- figures and numbers that many items share ------------------------------------------------ */
+
+/* Looks are given to the series by their order; those with POL_LINE_NONE get circles in the colour
+ * of the series with as many others of their kind before them. */
+void pol_report_plot(pol_report *report, const char *name, const char *caption, const char *x_label,
+                     const char *y_label, pol_series *series, int num_series);
+
+/* The same with several panels one above the other, whose series get their looks. */
+typedef struct pol_plot {
+  const char *y_label;
+  const char *note; /* before the label, what the panel is of; may be NULL */
+  pol_series *series;
+  int num_series;
+  int log; /* the y axis */
+} pol_plot;
+enum { POL_MAX_PLOTS = 4 };
+void pol_report_panels(pol_report *report, const char *name, const char *caption,
+                       const char *x_label, const pol_plot *plots, int num_plots);
+
+/* Errors against step sizes: a doubly logarithmic figure with triangles of at most two orders (0
+ * ends the list), the first below all curves, the second below the uppermost; and a table with the
+ * orders between the last two steps.  Errors that are not positive and finite are left out. */
+enum { POL_MAX_STEPS = 16 };
+typedef struct pol_errors_of {
+  const char *label;
+  double error[POL_MAX_STEPS]; /* one for each step size */
+} pol_errors_of;
+void pol_report_errors(pol_report *report, const char *name, const char *caption,
+                       const char *y_label, const double *h, int num_steps,
+                       const pol_errors_of *curves, int num_curves, const double *orders);
+
+/* The order by least squares over log h, log error. */
+double pol_fit_order(const double *h, const double *error, int count);
+double pol_largest_abs(const double *x, long count);
+
+#endif

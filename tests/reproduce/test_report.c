@@ -1,0 +1,222 @@
+/* Reports: verdicts follow from checks, items fail without harm, the catalogue is in order. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "reproduce/page.h"
+#include "reproduce/reproduce.h"
+
+/* Runs a function as an item; the caller frees the report. */
+static pol_report *report_of(void (*run)(pol_report *report))
+{
+  static const pol_paper paper = {.id = "test", .citation = "nobody"};
+  static pol_item item;
+  pol_report *report;
+  item = (pol_item){"test-item", "title", "published", 1, run};
+  assert_int_equal(pol_report_create(&report, &paper, &item, POLHODE_SOURCE_DIR, NULL), POL_OK);
+  pol_report_run(report);
+  return report;
+}
+
+static const char *text_at(const pol_report *report, const char *key)
+{
+  return json_string_value(json_object_get(pol_report_json(report), key));
+}
+
+/* That a function gets this verdict, and a reason with these words. */
+static void expect(void (*run)(pol_report *report), const char *verdict, const char *reason)
+{
+  pol_report *report = report_of(run);
+  assert_string_equal(text_at(report, "verdict"), verdict);
+  if (strstr(text_at(report, "reason"), reason) == NULL)
+    fail_msg("no \"%s\" in: %s", reason, text_at(report, "reason"));
+  pol_report_free(&report);
+}
+
+/* --- verdicts --------------------------------------------------------------------------------- */
+
+static void all_pass(pol_report *r)
+{
+  assert_true(pol_check_near(r, "near", 1.009, 1.0, 0.01));
+  assert_true(pol_check_near(r, "zero", 1e-12, 0.0, 1e-11));
+  assert_true(pol_check_range(r, "range", 2.0, 1.0, 3.0, "about two"));
+  assert_true(pol_check_digits(r, "digits", 0.07719, 7.72e-2, 3));
+  assert_true(pol_check_digits(r, "digits", -1.4951, -1.5, 2));
+  assert_true(pol_check_true(r, "statement", 1, "%d is more than %d", 2, 1));
+}
+
+static void each_fails(pol_report *r)
+{
+  assert_false(pol_check_near(r, "near", 1.011, 1.0, 0.01));
+  assert_false(pol_check_near(r, "nan", (double)NAN, 1.0, 0.01));
+  assert_false(pol_check_range(r, "range", 3.1, 1.0, 3.0, "about two"));
+  assert_false(pol_check_range(r, "nan", (double)NAN, 1.0, 3.0, "about two"));
+  assert_false(pol_check_digits(r, "digits", 0.07714, 7.72e-2, 3));
+  assert_false(pol_check_true(r, "statement", 0, "it does not"));
+}
+
+static void one_differs(pol_report *r)
+{
+  pol_check_near(r, "good", 1.0, 1.0, 0.01);
+  pol_check_because(r, "of nothing, since it passed");
+  pol_check_near(r, "bad", 2.0, 1.0, 0.01);
+  pol_check_because(r, "of a misprint");
+}
+
+static void nothing_to_compare(pol_report *r)
+{
+  pol_report_text(r, "only words");
+}
+
+static void left_out(pol_report *r)
+{
+  pol_check_near(r, "bad", 2.0, 1.0, 0.01);
+  pol_report_not_comparable(r, "the step is not stated");
+}
+
+static void verdicts_follow_from_checks(void **state)
+{
+  (void)state;
+  expect(all_pass, "reproduced", "");
+  expect(each_fails, "differs", "6 of 6 checks differ");
+  expect(one_differs, "differs", "bad: ours 2, published 1 (within 1 %); of a misprint");
+  expect(nothing_to_compare, "not comparable", "nothing is there");
+  expect(left_out, "not comparable", "the step is not stated");
+  pol_report *report = report_of(one_differs);
+  assert_null(strstr(text_at(report, "reason"), "of nothing"));
+  pol_report_free(&report);
+}
+
+/* --- what cannot run -------------------------------------------------------------------------- */
+
+static void short_row(pol_report *r)
+{
+  pol_report_table(r, "two columns", "a|b");
+  pol_report_row(r, "1|2");
+  pol_report_row(r, "1");
+  pol_check_near(r, "too late", 1.0, 1.0, 0.01);
+}
+
+static void wrong_model(pol_report *r)
+{
+  pol_run run;
+  pol_run_model(r, &run, "models/none.json", "t", "simulation.step=%g", 1e-3);
+  assert_int_equal(run.rows, 0);
+  pol_run_free(&run);
+}
+
+static void wrong_override(pol_report *r)
+{
+  pol_run run;
+  pol_run_model(r, &run, "models/examples/pendulum.json", "t", "simulation.step=-1");
+  pol_run_free(&run);
+}
+
+static void wrong_channel(pol_report *r)
+{
+  pol_run run;
+  pol_run_model(r, &run, "models/examples/pendulum.json", "t|nobody.position.x",
+                "simulation.end=1");
+  pol_run_free(&run);
+}
+
+static void wrong_table(pol_report *r)
+{
+  long rows;
+  assert_null(pol_read_table(r, "data/heavy_top_grid.csv", 9, &rows));
+  assert_int_equal(rows, 0);
+}
+
+static void what_cannot_run_is_told(void **state)
+{
+  (void)state;
+  expect(short_row, "failed", "a row of 1 cells in a table of 2 columns");
+  expect(wrong_model, "failed", "models/none.json");
+  expect(wrong_override, "failed", "simulation.step -1: must be");
+  expect(wrong_channel, "failed", "there is no channel \"nobody.position.x\"");
+  expect(wrong_table, "failed", "a line has not 9 numbers");
+}
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+static int stop_at_half(const pol_simulation *simulation, void *user)
+{
+  ++*(int *)user;
+  return pol_simulation_progress(simulation) < 0.5 - 1e-9;
+}
+
+static void runs_are_recorded(pol_report *r)
+{
+  pol_run run;
+  int seen = 0;
+  pol_run_model(r, &run, "models/examples/pendulum.json", "t|energy.total",
+                "simulation.step=0.01 simulation.end=%g", 1.0);
+  assert_int_equal(run.rows, 101);
+  assert_int_equal(run.status, POL_OK);
+  assert_int_equal(run.summary.counts.steps, 100);
+  assert_true(fabs(run.values[0][100] - 1.0) < 1e-12);
+  assert_true(fabs(pol_run_max_abs(&run, 0) - 1.0) < 1e-12);
+  pol_run_free(&run);
+  pol_run_watched(r, &run, stop_at_half, &seen, "models/examples/pendulum.json", "t",
+                  "simulation.step=0.01 simulation.end=1");
+  assert_int_equal(run.rows, 51);
+  assert_int_equal(seen, 51);
+  pol_run_free(&run);
+}
+
+static void runs_give_their_rows(void **state)
+{
+  (void)state;
+  expect(runs_are_recorded, "not comparable", "");
+}
+
+static void orders_are_fitted(void **state)
+{
+  (void)state;
+  const double h[3] = {0.1, 0.05, 0.02};
+  const double e[3] = {3.0 * 0.1 * 0.1, 3.0 * 0.05 * 0.05, 3.0 * 0.02 * 0.02};
+  const double gap[3] = {e[0], (double)NAN, e[2]}, none[3] = {0.0, 0.0, 0.0};
+  assert_true(fabs(pol_fit_order(h, e, 3) - 2.0) < 1e-12);
+  assert_true(fabs(pol_fit_order(h, gap, 3) - 2.0) < 1e-12);
+  assert_true(pol_fit_order(h, none, 3) == 0.0);
+}
+
+/* --- the catalogue ---------------------------------------------------------------------------- */
+
+static void ids_are_in_order(void **state)
+{
+  (void)state;
+  const pol_item *item, *other;
+  const pol_paper *paper;
+  assert_int_equal(pol_item_catalogued(), 74);
+  for (int k = 0; (paper = pol_paper_at(k)) != NULL; k++)
+    assert_in_range(paper->num_items, 0, paper->catalogued);
+  for (int i = 0; (item = pol_item_at(i, &paper)) != NULL; i++) {
+    const size_t length = strlen(paper->id);
+    if (strncmp(item->id, paper->id, length) != 0 || item->id[length] != '-')
+      fail_msg("%s: the id does not start with %s-", item->id, paper->id);
+    assert_true(item->title[0] != '\0' && item->published[0] != '\0');
+    for (int k = 0; k < i; k++)
+      if ((other = pol_item_at(k, NULL)) != NULL && strcmp(other->id, item->id) == 0)
+        fail_msg("%s is there twice", item->id);
+  }
+  assert_null(pol_item_at(pol_item_count(), NULL));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(verdicts_follow_from_checks),
+      cmocka_unit_test(what_cannot_run_is_told),
+      cmocka_unit_test(runs_give_their_rows),
+      cmocka_unit_test(orders_are_fitted),
+      cmocka_unit_test(ids_are_in_order),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
