@@ -7,6 +7,8 @@ MODEL = models/bruels-cardona-2010/heavy_top.json
 RESULT = build/heavy_top
 # what only the tests need
 TEST_PACKAGES = chromium python3
+# what only the site of the docs needs
+SITE_PACKAGES = mkdocs python3
 
 help:
 	@echo "polhode: simulation of constrained multibody systems"
@@ -19,6 +21,8 @@ help:
 	@echo "  make bench             measure the speed"
 	@echo "  make table             measure every method on the heavy top: docs/heavy-top-table.md"
 	@echo "  make figures           measure fixed against variable steps: docs/work-precision.md"
+	@echo "  make gallery           draw the pictures of the docs anew: docs/images"
+	@echo "  make site              build the docs as a site: build/site"
 	@echo "  make reproduce         repeat all published results: docs/reproduce-verdicts.md"
 	@echo "  make debug-test        run all tests with the sanitizers"
 	@echo "  make coverage          run all tests and report which lines they reach"
@@ -68,6 +72,15 @@ reproduce: build
 	@cp build/reproduced/verdicts.md docs/reproduce-verdicts.md
 	@echo "==> build/reproduced/index.html and docs/reproduce-verdicts.md"
 
+gallery:
+	@scripts/setup.sh $(TEST_PACKAGES)
+	@scripts/build.sh $(PRESET)
+	@scripts/gallery.py $(BUILD)/polhode
+
+site:
+	@scripts/setup.sh $(SITE_PACKAGES)
+	@scripts/site.sh
+
 bench: build
 	@for program in $(BUILD)/bench/*; do "$$program" || exit 1; done
 
@@ -81,4 +94,4 @@ format format-check:
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test debug-test coverage table figures reproduce bench install format format-check clean
+.PHONY: help build demo test debug-test coverage table figures gallery site reproduce bench install format format-check clean

@@ -58,7 +58,7 @@ add_test(NAME install/setup COMMAND ${PROJECT_SOURCE_DIR}/tests/install/setup.sh
   ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 
 # The viewer's page in a headless Chromium.  A browser that is missing is a failure, not a skip.
-find_program(POLHODE_PYTHON python3 REQUIRED DOC "Runs the test of the viewer's page")
+find_program(POLHODE_PYTHON python3 REQUIRED DOC "Runs the tests of the viewer's page and of the docs")
 mark_as_advanced(POLHODE_PYTHON)
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/viewer/page)
 add_test(NAME viewer/page
@@ -66,4 +66,11 @@ add_test(NAME viewer/page
     $<TARGET_FILE:polhode_cli> ${PROJECT_SOURCE_DIR}
   WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests/viewer/page)
 set_tests_properties(viewer/page PROPERTIES TIMEOUT 900
+  ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1")
+
+# The docs: examples, links, the menu of the site, and the reference that is made from the headers.
+add_test(NAME docs/pages
+  COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/docs/test_pages.py
+    $<TARGET_FILE:polhode_cli> ${PROJECT_BINARY_DIR}/exports.map ${PROJECT_SOURCE_DIR})
+set_tests_properties(docs/pages PROPERTIES TIMEOUT 900
   ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1")

@@ -153,6 +153,8 @@ pol_status pol_dae_validate(const pol_dae *dae, char *message, size_t size);
  * Owns its workspace; the dae must outlive it. */
 typedef struct pol_assembler pol_assembler;
 
+/* The dae must be valid (pol_dae_validate).  On failure *assembler is NULL: POL_BAD_ARGUMENT,
+ * POL_NO_MEMORY.  Freeing sets *assembler to NULL; it may be NULL already. */
 pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
                                 pol_solver_kind solver);
 void pol_assembler_free(pol_assembler **assembler);

@@ -26,6 +26,7 @@
 extern "C" {
 #endif
 
+/* The formulations above, in that order. */
 typedef enum pol_formulation_kind {
   POL_SO3XR3,
   POL_SE3_BODY,
@@ -38,11 +39,14 @@ typedef enum pol_formulation_kind {
   POL_DIRECTORS
 } pol_formulation_kind;
 
+/* Between kinds and the names that a model file says, such as "so3xr3"; static storage, NULL where
+ * there is no such kind.  find: POL_BAD_ARGUMENT if there is no such name. */
 const char *pol_formulation_name(pol_formulation_kind kind);
 const char *pol_formulation_title(pol_formulation_kind kind); /* one phrase */
 pol_status pol_formulation_find(const char *name, pol_formulation_kind *kind);
 int pol_formulation_count(void); /* kinds are 0 .. count-1 */
 
+/* A mechanism in coordinates. */
 typedef struct pol_formulation pol_formulation;
 
 /* POL_BAD_ARGUMENT, with the reason in message (NULL only if size is 0), if this formulation cannot
@@ -91,6 +95,7 @@ typedef struct pol_body_state {
   double angular_velocity_global[3]; /* global axes */
 } pol_body_state;
 
+/* Of one body, by its index in the mechanism; reads q (nq) and v (nv). */
 void pol_formulation_body_state(const pol_formulation *formulation, const double *q,
                                 const double *v, int body, pol_body_state *state);
 
@@ -103,6 +108,7 @@ typedef struct pol_marker_state {
   double angular_velocity[3]; /* of its body, in the axes of the marker */
 } pol_marker_state;
 
+/* Of one marker, by its index in the mechanism; reads q (nq) and v (nv). */
 void pol_formulation_marker_state(const pol_formulation *formulation, const double *q,
                                   const double *v, int marker, pol_marker_state *state);
 
@@ -183,6 +189,7 @@ typedef struct pol_momentum {
   double angular[3];
 } pol_momentum;
 
+/* Of all bodies together; reads q (nq) and v (nv). */
 void pol_formulation_momentum(const pol_formulation *formulation, const double *q, const double *v,
                               pol_momentum *momentum);
 /* The same from momenta p (nv) that a method keeps beside the velocities (pol_state.p); every body

@@ -33,6 +33,7 @@ typedef struct pol_method {
   const char *settings;  /* its own keys of "simulation" in a model file, a blank between them */
 } pol_method;
 
+/* The table of methods: rows 0 .. count-1 (NULL beyond), and the one of a name. */
 int pol_method_count(void);
 const pol_method *pol_method_at(int index);
 const pol_method *pol_method_find(const char *name); /* NULL if there is none */
@@ -164,6 +165,7 @@ typedef struct pol_state {
 /* The same as a point where a dae can be evaluated. */
 pol_point pol_state_point(const pol_state *state);
 
+/* One method with one dae: owns its state and workspace. */
 typedef struct pol_integrator pol_integrator;
 
 /* The dae must outlive the integrator; the options are copied. */
@@ -208,6 +210,7 @@ typedef double (*pol_event)(const pol_state *at, void *user);
 int pol_integrator_find_event(pol_integrator *integrator, pol_event event, void *user,
                               int direction, double *t);
 
+/* The state after the last accepted step, and the work so far; both belong to the integrator. */
 const pol_state *pol_integrator_state(const pol_integrator *integrator);
 const pol_counts *pol_integrator_counts(const pol_integrator *integrator);
 /* Which of the redundant constraints are best left out depends on the position: what is kept may

@@ -20,6 +20,7 @@ extern "C" {
 
 /* --- unit quaternions ------------------------------------------------------------------------- */
 
+/* Product, length 1, inverse, and the matrix R of a quaternion and back. */
 void pol_quat_multiply(const double a[4], const double b[4], double ab[4]); /* ab may be a or b */
 void pol_quat_normalize(double q[4]);                                       /* q is not 0 */
 void pol_quat_conjugate(const double q[4], double inverse[4]);              /* inverse may be q */
@@ -28,6 +29,7 @@ void pol_quat_from_matrix(const double R[9], double q[4]); /* w >= 0 */
 
 /* --- SO(3): increments w in R3 and velocities v in the body frame, R exp(w), R' = R v~ -------- */
 
+/* Exponential, logarithm, tangent operator T and its inverse. */
 void pol_so3_exp(const double w[3], double q[4]);
 void pol_so3_log(const double q[4], double w[3]);              /* |w| <= pi */
 void pol_so3_tangent(const double w[3], double T[9]);          /* T(w): v = T(w) w'  */
@@ -37,6 +39,7 @@ void pol_so3_tangent_derivative(const double w[3], const double c[3], double D[9
 
 /* --- SO(3) with the Cayley map: w = 2 tan(phi/2) axis, |w| < 1e150 ---------------------------- */
 
+/* The same for the Cayley map. */
 void pol_so3_cayley(const double w[3], double q[4]);
 /* w[i] = 2 q[1 + i]/q[0]: without bound towards half turns, infinite or not a number at one. */
 void pol_so3_cayley_inverse(const double q[4], double w[3]);
@@ -46,6 +49,8 @@ void pol_so3_cayley_tangent_derivative(const double w[3], const double c[3], dou
 
 /* --- SE(3): increments (w, U), configuration (quaternion, position), 7 numbers ---------------- */
 
+/* The same for rigid motions.  The inverse of the tangent operator needs a rotation below 2 pi, and
+ * D is d(T(w) c)/dw as above. */
 void pol_se3_exp(const double w[6], double q[7]);
 void pol_se3_log(const double q[7], double w[6]);
 void pol_se3_tangent(const double w[6], double T[36]);
@@ -89,6 +94,7 @@ enum { POL_MAX_FACTOR_DIM = 6 }; /* of the factors that are not R^n */
  * *group. POL_BAD_ARGUMENT for a negative count or a dimension below 1. */
 pol_status pol_group_layout(pol_group *group, pol_factor *factors, int num_factors);
 
+/* The neutral element: no rotation, zeros. */
 void pol_group_identity(const pol_group *group, double *q);
 /* out = q o w; out may be q.  Quaternions are renormalised. */
 void pol_group_move(const pol_group *group, const double *q, const double *w, double *out);

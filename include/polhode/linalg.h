@@ -45,6 +45,7 @@ typedef enum pol_solver_kind {
   POL_SOLVER_SPARSE /* KLU */
 } pol_solver_kind;
 
+/* A factorised matrix, and the workspace for it. */
 typedef struct pol_solver pol_solver;
 
 /* Analyse: the only call that looks at the pattern's structure; allocates all workspace.  The

@@ -117,6 +117,7 @@ typedef struct pol_joint {
   int global_axes;
 } pol_joint;
 
+/* The most rows that a joint has. */
 enum { POL_MAX_JOINT_ROWS = 6 };
 
 /* A function of time with two continuous derivatives, but for the ends of clamped tables and for
@@ -131,7 +132,7 @@ typedef enum pol_function_type {
   POL_EXPRESSION  /* a text such as "0.1*sin(2*pi*3*t)", in the one name t */
 } pol_function_type;
 
-struct pol_expression;
+struct pol_expression; /* private */
 
 typedef struct pol_function {
   pol_function_type type;
@@ -308,11 +309,14 @@ typedef struct pol_coupling {
   double reference[2];          /* values that belong together, rad or m */
 } pol_coupling;
 
+/* Bodies, markers and so on, counted from 0 in the order in which they were added. */
 typedef struct pol_mechanism pol_mechanism;
 
+/* An empty mechanism; POL_NO_MEMORY.  Freeing sets *mechanism to NULL; it may be NULL already. */
 pol_status pol_mechanism_create(pol_mechanism **mechanism);
 void pol_mechanism_free(pol_mechanism **mechanism);
 
+/* The acceleration of gravity, m/s^2, global axes; zero at first. */
 void pol_mechanism_set_gravity(pol_mechanism *mechanism, const double gravity[3]);
 void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
 
@@ -350,6 +354,7 @@ void pol_mechanism_marker_point(const pol_mechanism *mechanism, int index, doubl
 double pol_mechanism_coordinate(const pol_mechanism *mechanism, int joint,
                                 pol_coordinate coordinate);
 
+/* How many there are, and each by its index, which must exist. */
 int pol_mechanism_num_bodies(const pol_mechanism *mechanism);
 int pol_mechanism_num_markers(const pol_mechanism *mechanism);
 int pol_mechanism_num_joints(const pol_mechanism *mechanism);

@@ -19,6 +19,7 @@ typedef struct pol_error {
   char *suggestion; /* a near name: "mass"; "" if there is none */
 } pol_error;
 
+/* A list of them in the order of the file; start with an all-zero one. */
 typedef struct pol_errors {
   int count;
   pol_error *items;
@@ -37,6 +38,7 @@ typedef enum pol_shape_type {
   POL_MESH
 } pol_shape_type;
 
+/* The colour of a shape that has none of its own. */
 enum { POL_NO_COLOR = -1 };
 
 typedef struct pol_shape {

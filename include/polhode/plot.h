@@ -26,6 +26,7 @@
 extern "C" {
 #endif
 
+/* How the points of a series are joined. */
 typedef enum pol_plot_line {
   POL_LINE_SOLID,
   POL_LINE_DASHED,
@@ -34,6 +35,7 @@ typedef enum pol_plot_line {
   POL_LINE_NONE /* markers only */
 } pol_plot_line;
 
+/* How each point of a series is drawn. */
 typedef enum pol_plot_marker {
   POL_MARKER_NONE,
   POL_MARKER_CIRCLE,

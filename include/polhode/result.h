@@ -31,6 +31,7 @@ typedef struct pol_result_info {
   const char *failure;  /* why it failed, a sentence; NULL if it did not */
 } pol_result_info;
 
+/* A result that is open for reading. */
 typedef struct pol_result pol_result;
 
 /* Opens a result; the format is told by its content.  Rows are those that are there now: a file
@@ -40,6 +41,7 @@ typedef struct pol_result pol_result;
 pol_status pol_result_open(pol_result **result, const char *path, char *message, size_t size);
 void pol_result_close(pol_result **result);
 
+/* What it says about its run; belongs to the result. */
 const pol_result_info *pol_result_about(const pol_result *result);
 /* Number of recorded times. */
 long pol_result_rows(const pol_result *result);

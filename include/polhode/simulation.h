@@ -64,6 +64,7 @@ typedef struct pol_settings {
                       them; for a warning only */
 } pol_settings;
 
+/* so3xr3 with pol_options_default(), steps of 1e-3 s to 1 s, every step recorded. */
 pol_settings pol_settings_default(void);
 /* POL_BAD_ARGUMENT, with the rule in message (may be NULL), if a setting is out of range. */
 pol_status pol_settings_validate(const pol_settings *settings, char *message, size_t size);
@@ -126,6 +127,7 @@ typedef struct pol_invariant {
   double max_drift;         /* the largest |value - initial| so far */
 } pol_invariant;
 
+/* Energy, and three components of each momentum. */
 enum { POL_MAX_INVARIANTS = 7 };
 
 /* What happened from the start to now; the largest values are those at the integrator's steps. */
@@ -152,6 +154,7 @@ typedef struct pol_summary {
   pol_lost_turns lost_turns;
 } pol_summary;
 
+/* Owns all but its mechanism. */
 typedef struct pol_simulation pol_simulation;
 
 /* Builds everything and finds consistent initial values at t = 0.  On failure *simulation is NULL
@@ -192,6 +195,7 @@ int pol_simulation_finished(const pol_simulation *simulation);
 /* Done share of the time span, 0 .. 1. */
 double pol_simulation_progress(const pol_simulation *simulation);
 
+/* The state at the present time, in the coordinates of the formulation. */
 const pol_state *pol_simulation_state(const pol_simulation *simulation);
 /* 1 if the method gives multipliers, and all reactions with them, of an earlier time than the rest
  * of the state: pol_state.lambda_t, a channel of the record. */

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Makes the pictures of the pages in docs/ anew, by the commands that stand in the pages.
+
+    scripts/gallery.py POLHODE
+
+Runs the examples of each page (page_examples.py) and copies the pictures that the page shows,
+images/NAME, from what the commands wrote.  A picture NAME_page.png is a screenshot of NAME.html, taken
+with a headless Chromium.
+"""
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(SOURCE / "tests/viewer"))
+sys.dont_write_bytecode = True
+
+from browser import Browser  # noqa: E402
+from page_examples import run_page  # noqa: E402
+
+PAGES = ("getting-started.md", "tutorial.md", "gallery.md")
+# size and start of the pages that are photographed, as docs/viewer.md explains
+SHOTS = {
+    "heavy_top": (1000, 640, "t=0.3"),
+    "spatial_slider_crank": (830, 510, "t=0.35&plot=guide.displacement,guide.speed"),
+    "suspension": (860, 550, "t=0.6&plot=chassis.position.z,wheel.position.z"),
+    "stewart_platform": (830, 510, "t=0.75&plot=platform.position"),
+}
+
+
+def photograph(browser, page, picture):
+    width, height, start = SHOTS[page.stem]
+    browser.resize(width, height)
+    browser.open(page, f"#{start}&paused&theme=light")
+    browser.wait_for("window.polhode !== undefined")
+    # two frames: the first draws, the second shows
+    browser.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
+    browser.screenshot(picture)
+
+
+def shown_pictures(page):
+    return sorted(set(re.findall(r"\]\(images/([\w.-]+)\)", page.read_text(encoding="utf-8"))))
+
+
+def main(arguments):
+    if len(arguments) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    polhode = pathlib.Path(arguments[0]).resolve()
+    images = SOURCE / "docs/images"
+    with tempfile.TemporaryDirectory() as name, Browser() as browser:
+        for page in PAGES:
+            folder = pathlib.Path(name) / page
+            folder.mkdir()
+            print(f"==> docs/{page}")
+            run_page(SOURCE / "docs" / page, polhode, folder, SOURCE / "models")
+            for picture in shown_pictures(SOURCE / "docs" / page):
+                html = folder / picture.replace("_page.png", ".html")
+                if picture.endswith("_page.png") and html.exists():
+                    photograph(browser, html, images / picture)
+                elif (folder / picture).exists():
+                    shutil.copyfile(folder / picture, images / picture)
+                else:
+                    continue
+                print(f"    docs/images/{picture}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,18 @@
+#!/bin/sh
+# Builds the site of the docs into build/site: the pages of docs/, and the C interface from the comments
+# of the public headers.  Links to headers become links to their pages.  A link that leads nowhere is an
+# error.
+set -eu
+cd "$(dirname "$0")/.."
+
+pages=build/site-pages
+rm -rf "$pages"
+mkdir -p "$pages"
+cp -R docs/. "$pages"
+for page in "$pages"/*.md; do
+  sed -i -e 's|](\.\./include/polhode)|](api/index.md)|g' \
+    -e 's|](\.\./include/polhode/\([a-z_]*\)\.h)|](api/\1.md)|g' "$page"
+done
+python3 scripts/api_reference.py include/polhode "$pages/api"
+mkdocs build --strict --quiet
+printf '%s\n' "==> the site is build/site; open build/site/index.html in a browser"

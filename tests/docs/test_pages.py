@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""The docs are true: examples run and print what the pages say, links lead somewhere, the site's menu
+is complete, and every public declaration has a contract.
+
+    test_pages.py POLHODE EXPORTS SOURCE_DIR
+
+EXPORTS is the list of the shared library's functions that the build makes from the public headers.
+"""
+import contextlib
+import io
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+POLHODE = EXPORTS = SOURCE = None  # set by main
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
+# pages with examples, and the least number of commands that they run
+EXAMPLES = {"getting-started.md": 9, "tutorial.md": 18, "gallery.md": 14}
+
+
+def text_of(path):
+    return (SOURCE / path).read_text(encoding="utf-8")
+
+
+def written_pages():
+    return sorted((SOURCE / "docs").glob("*.md")) + [
+        SOURCE / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+
+
+def slugs(page):
+    """The anchors of a page's headings: as GitHub makes them, and as MkDocs does."""
+    github, mkdocs = set(), set()
+    for title in re.findall(r"^#+ (.*)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.M):
+        title = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title).replace("`", "").strip().lower()
+        plain = re.sub(r"[^\w\s-]", "", title)
+        for known, slug, mark in ((github, plain.replace(" ", "-"), "-"),
+                                  (mkdocs, re.sub(r"[-\s]+", "-", plain), "_")):
+            name, number = slug, 0
+            while name in known:
+                number += 1
+                name = f"{slug}{mark}{number}"
+            known.add(name)
+    return github, mkdocs
+
+
+class Links(unittest.TestCase):
+    def test_links_lead_somewhere(self):
+        count = 0
+        for page in written_pages():
+            for link in LINK.findall(FENCE.sub("", page.read_text(encoding="utf-8"))):
+                if re.match(r"[a-z]+:", link):
+                    continue
+                path, _, anchor = link.partition("#")
+                target = page.parent / path if path else page
+                count += 1
+                self.assertTrue(target.exists(), f"{page.name}: {link}")
+                for names in slugs(target) if anchor else ():
+                    self.assertIn(anchor, names, f"{page.name}: {link}")
+        self.assertGreater(count, 100)
+
+    def test_the_site_can_follow_them(self):
+        """The site has docs/ and the pages of the headers, nothing else."""
+        for page in (SOURCE / "docs").glob("*.md"):
+            for link in LINK.findall(FENCE.sub("", page.read_text(encoding="utf-8"))):
+                if link.startswith("../"):
+                    self.assertRegex(link, r"^\.\./include/polhode(/\w+\.h)?$", page.name)
+
+    def test_every_picture_is_shown(self):
+        shown = " ".join(page.read_text(encoding="utf-8") for page in written_pages())
+        for picture in (SOURCE / "docs/images").iterdir():
+            self.assertIn(f"images/{picture.name})", shown)
+
+    def test_the_menu_is_complete(self):
+        menu = sorted(re.findall(r": (\S+\.md)$", text_of("mkdocs.yml"), re.M))
+        pages = [page.name for page in (SOURCE / "docs").glob("*.md")]
+        headers = [f"api/{header.stem}.md" for header in (SOURCE / "include/polhode").glob("*.h")
+                   if header.stem != "polhode"]
+        self.assertEqual(menu, sorted(pages + headers + ["api/index.md"]))
+
+
+class Examples(unittest.TestCase):
+    def test_examples(self):
+        for page, least in EXAMPLES.items():
+            with self.subTest(page), tempfile.TemporaryDirectory() as folder:
+                count = run_page(SOURCE / "docs" / page, POLHODE, folder, SOURCE / "models")
+                self.assertGreaterEqual(count, least)
+                self.check_pictures(page, pathlib.Path(folder))
+
+    def check_pictures(self, page, folder):
+        """`make gallery` finds all that the page shows among what its commands wrote."""
+        for picture in re.findall(r"\]\(images/([\w.-]+)\)", text_of(f"docs/{page}")):
+            source = re.sub(r"_page\.png$", ".html", picture)
+            self.assertTrue((folder / source).exists(), f"{page}: no command writes {source}")
+
+    def test_wrong_examples_are_noticed(self):
+        wrong = {
+            "```sh\npolhode check nothing.json\n```\n": "status 2, not 0",
+            "```sh\npolhode methods   # status 2\n```\n": "status 0, not 2",
+            "```sh\npolhode --version\n```\n\n```text\npolhode minus one\n```\n": "not printed",
+            "Save this:\n\n```json\n{}\n```\n": "without a name",
+        }
+        for text, message in wrong.items():
+            with tempfile.TemporaryDirectory() as folder:
+                page = pathlib.Path(folder) / "page.md"
+                page.write_text(text, encoding="utf-8")
+                with self.assertRaisesRegex(ExampleError, message):
+                    run_page(page, POLHODE, folder, SOURCE / "models")
+
+
+class Reference(unittest.TestCase):
+    def run_script(self, *arguments):
+        with contextlib.redirect_stderr(io.StringIO()) as errors:
+            status = api_reference.main([str(argument) for argument in arguments])
+        return status, errors.getvalue()
+
+    def test_every_declaration_has_a_contract(self):
+        self.assertEqual(self.run_script(SOURCE / "include/polhode"), (0, ""))
+
+    def test_every_function_is_there_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(self.run_script(SOURCE / "include/polhode", folder), (0, ""))
+            text = "".join(page.read_text(encoding="utf-8")
+                           for page in pathlib.Path(folder).glob("*.md"))
+            anchors = re.findall(r'<a id="(\w+)">', text)
+            functions = re.findall(r"\bpol_\w+", EXPORTS.read_text(encoding="utf-8"))
+            self.assertGreater(len(functions), 100)
+            self.assertEqual(len(anchors), len(set(anchors)))
+            self.assertLessEqual(set(functions), set(anchors))
+            for name in re.findall(r"\]\([\w.]*#(\w+)\)", text):
+                self.assertIn(name, anchors)
+
+    def check_header(self, body):
+        with tempfile.TemporaryDirectory() as folder:
+            header = pathlib.Path(folder) / "toy.h"
+            header.write_text("/* A toy. */\n#ifndef POLHODE_TOY_H\n#define POLHODE_TOY_H\n\n" + body
+                              + "\n#endif\n", encoding="utf-8")
+            status, errors = self.run_script(folder, pathlib.Path(folder) / "pages")
+            page = pathlib.Path(folder) / "pages/toy.md"
+            return status, errors, page.read_text(encoding="utf-8") if page.exists() else ""
+
+    def test_missing_comments(self):
+        for body, message in (
+                ("int pol_a(void);\n", "toy.h:5: pol_a has no comment\n"),
+                ("int pol_a(void); /* a */\nint pol_b(void);\n", "toy.h:5: pol_b has no comment\n"),
+                ("/* a */\nint pol_a(void);\n\nint pol_b(int,\n  int);\n",
+                 "toy.h:8: pol_b has no comment\n"),
+                ("typedef struct pol_a {\n  int b;\n} pol_a;\n", "toy.h:5: pol_a has no comment\n"),
+                ("/* --- a title --- */\n\nenum { POL_A, POL_B };\n", "toy.h:7: POL_A has no comment\n"),
+                ("/* a */\n\n/* b */\nint pol_b(void);\n",
+                 "toy.h:5: this comment belongs to no declaration\n")):
+            self.assertEqual(self.check_header(body), (1, message, ""))
+
+    def test_words(self):
+        status, errors, page = self.check_header(
+            "/* --- parts ------- */\n\n/* Sets *a of pol_b, |x| < 1; `c_d*` is kept.\n *\n"
+            " *     pol_a(b);\n */\nint pol_a(pol_b *b);\n\n"
+            "/* A list. */\ntypedef struct pol_b {\n  double (*f)(int x); /* call */\n} pol_b;\n")
+        self.assertEqual((status, errors), (0, ""))
+        self.assertIn("## Parts\n", page)
+        self.assertIn('<a id="pol_a"></a>\n\n### pol_a\n\n```c\nint pol_a(pol_b *b);\n```\n', page)
+        self.assertIn("Sets \\*a of [`pol_b`](#pol_b), |x| &lt; 1; `c_d*` is kept.\n", page)
+        self.assertIn("\n\n    pol_a(b);\n", page)
+        self.assertIn('<a id="pol_b"></a>', page)
+
+
+if __name__ == "__main__":
+    POLHODE = pathlib.Path(sys.argv[1]).resolve()
+    EXPORTS = pathlib.Path(sys.argv[2])
+    SOURCE = pathlib.Path(sys.argv[3]).resolve()
+    sys.path.insert(0, str(SOURCE / "scripts"))
+    import api_reference
+    from page_examples import ExampleError, run_page
+    unittest.main(argv=sys.argv[:1], verbosity=2)
