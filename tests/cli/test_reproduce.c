@@ -1,6 +1,8 @@
 /* polhode reproduce: the list, wrong words, a run of one item with its report. */
 #define _XOPEN_SOURCE 700
 
+#include <time.h>
+
 #include "cli/cli_test.h"
 
 static void items_are_listed(void **state)
@@ -89,7 +91,8 @@ static void ctrl_c_keeps_what_is_done(void **state)
   assert_int_equal(setpgid(0, 0), 0);
   for (int i = 0; i < 3; i++) {
     const pid_t child = start(-1, arguments);
-    while (access("cut/arnold2015-sec32.json", R_OK) != 0) usleep(1000);
+    while (access("cut/arnold2015-sec32.json", R_OK) != 0)
+      nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     signal(SIGINT, SIG_IGN);
     assert_int_equal(kill(0, SIGINT), 0);
     assert_int_equal(finish(child), 130);
