@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "plot/text.h"
 #include "plot/theme.h"
 
 /* --- texts ------------------------------------------------------------------------------------ */
@@ -25,14 +26,9 @@ static const char *text_of(const json_t *object, const char *key)
 static void put(FILE *file, const char *text)
 {
   for (; *text != '\0'; text++) {
-    if (*text == '&')
-      fputs("&amp;", file);
-    else if (*text == '<')
-      fputs("&lt;", file);
-    else if (*text == '>')
-      fputs("&gt;", file);
-    else if (*text == '"')
-      fputs("&quot;", file);
+    const char *entity = pol_text_entity(*text);
+    if (entity != NULL)
+      fputs(entity, file);
     else
       fputc(*text, file);
   }
