@@ -75,6 +75,10 @@ typedef struct pol_dae {
   pol_group group;
   int num_holonomic;
   int num_nonholonomic; /* m = num_holonomic + num_nonholonomic */
+  /* How many of the last holonomic rows belong to the coordinates themselves, such as the length of
+   * a quaternion.  They are independent of each other; where constraints are redundant they are
+   * never the ones to be dropped, and they do not count in the norm of the multipliers. */
+  int num_internal;
 
   /* Where M, D, K and where B, Z may be non-zero; NULL for everywhere.  The columns of one SO(3) or
    * SE(3) factor must have the same rows. */

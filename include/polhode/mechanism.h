@@ -267,10 +267,12 @@ typedef struct pol_state_variable {
 /* A coordinate that a joint leaves free, or of a marker seen from another, prescribed as a function
  * of time.  Rotations in rad, translations in m, both of the second marker against the first. */
 typedef enum pol_coordinate {
-  POL_DRIVE_ROTATION,      /* about z, from the x axis of the first marker to that of the second */
+  POL_DRIVE_ROTATION,      /* about z, from the x axis of the first marker to that of the second;
+                              of a generic joint about the one axis that is free */
   POL_DRIVE_TRANSLATION,   /* along z of the first marker */
-  POL_DRIVE_TRANSLATION_X, /* planar: along x and y of the first marker */
-  POL_DRIVE_TRANSLATION_Y,
+  POL_DRIVE_TRANSLATION_X, /* planar, point-in-plane, parallel, generic: along x, y, z of the */
+  POL_DRIVE_TRANSLATION_Y, /* first marker */
+  POL_DRIVE_TRANSLATION_Z,
   POL_DRIVE_ROTATION_1, /* universal: about x of the first marker, from its y axis to the second's
                          */
   POL_DRIVE_ROTATION_2, /* universal: about y of the second marker, from the first's x axis to its x
@@ -416,18 +418,25 @@ const char *pol_function_type_name(pol_function_type type);
 const char *pol_coordinate_name(pol_coordinate coordinate);
 /* Whether it is an angle, driven by a torque; else a length, driven by a force. */
 int pol_coordinate_turns(pol_coordinate coordinate);
-/* Whether this type of joint leaves the coordinate free, so that a drive can prescribe it. */
-int pol_joint_has_coordinate(pol_joint_type type, pol_coordinate coordinate);
+/* Whether a joint has the coordinate, so that a drive can prescribe it.  Of the joint, only type
+ * and locked are read. */
+int pol_joint_has_coordinate(const pol_joint *joint, pol_coordinate coordinate);
 
 /* How many coordinates a joint has that are one number, and what they are; NULL if there is no
  * coordinate `index`.  With x, y, z the axes of the markers:
  *
- *     revolute     the angle about z, from x of the first to x of the second marker
- *     prismatic    the displacement of the second marker along z of the first
- *     cylindrical  angle and displacement
- *     universal    the angles about x of the first and about y of the second marker
- *     planar       the displacements along x and y of the first marker, the angle about z
- */
+ *     revolute        the angle about z, from x of the first to x of the second marker
+ *     prismatic       the displacement of the second marker along z of the first
+ *     cylindrical     angle and displacement
+ *     universal       the angles about x of the first and about y of the second marker
+ *     planar          the displacements along x and y of the first marker, the angle about z
+ *     point-on-line   the displacement along z of the first marker
+ *     point-in-plane  the displacements along x and y of the first marker
+ *     parallel        the displacements along x, y, z of the first marker, the angle about z
+ *     generic         the displacements that are not locked; the angle if one rotation is not
+ *
+ * Others have none: rotations about more than one axis have no natural coordinate.  Of the joint,
+ * only type and locked are read. */
 int pol_joint_num_coordinates(const pol_joint *joint);
 const pol_coordinate_info *pol_joint_coordinate(const pol_joint *joint, int index);
 

@@ -179,7 +179,8 @@ typedef struct pol_simulation_event {
  * Each is looked for in each step of the integrator by the sign of its function at both ends, so
  * that two zeros in one step are missed, and by its sign before and after a reset.  At the same
  * time each is stopped at once at most, in the order of their numbers, but after the reset that
- * causes it; functions then see the velocities that the reset has left. */
+ * causes it; functions then see the velocities that the reset has left.  POL_BAD_ARGUMENT: there is
+ * no function, no reset for that action, or no such action. */
 pol_status pol_simulation_add_event(pol_simulation *simulation, const pol_simulation_event *event,
                                     int *index);
 /* The event that the last pol_simulation_step stopped at, -1 if at none. */

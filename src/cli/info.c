@@ -105,7 +105,7 @@ static void print_about(const about *a)
   const char *format = strcmp(info->format, "hdf5") == 0 ? "HDF5" : "CSV";
   cli_print_row("result", "%s, %s, %.0f bytes", a->path, format, a->size);
   if (info->version != NULL) cli_print_row("written by", "polhode %s", info->version);
-  if (info->name != NULL && info->name[0] != '\0') cli_print_row("model", "%s", info->name);
+  if (info->name != NULL && info->name[0] != '\0') cli_print_model(info->name, NULL);
   print_settings(info);
   if (info->status != NULL)
     cli_print_row("status", "%s%s", info->status,

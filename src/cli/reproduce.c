@@ -248,7 +248,11 @@ static pol_status collect(work *w, int *running)
     int status;
     if (w->jobs[i].process <= 0 || waitpid(w->jobs[i].process, &status, WNOHANG) <= 0) continue;
     --*running;
-    result = end_item(w, &w->jobs[i], status);
+    /* Ctrl-C ends all processes of a terminal: such an item has not failed, it has not run */
+    if (WIFSIGNALED(status) && cli_stop_signal() != 0)
+      w->jobs[i].process = 0;
+    else
+      result = end_item(w, &w->jobs[i], status);
   }
   return result;
 }
@@ -294,15 +298,21 @@ static json_t *without_pictures(const json_t *reports)
   return copy;
 }
 
-/* {"version", "seconds", "catalogued", "summary": {...}, "items": [...]} */
+static const char *status_word(const pol_tally *tally)
+{
+  if (cli_stop_signal() != 0) return "interrupted";
+  return tally->failed > 0 ? "failed" : "done";
+}
+
+/* {"status", "version", "seconds", "catalogued", "summary": {...}, "items": [...]} */
 static json_t *whole_report(const json_t *reports, double seconds)
 {
   const pol_tally tally = pol_tally_reports(reports);
-  return json_pack("{s:s, s:f, s:i, s:{s:i, s:i, s:i, s:i}, s:o}", "version", pol_version(),
-                   "seconds", seconds, "catalogued", pol_item_catalogued(), "summary", "reproduced",
-                   tally.reproduced, "differs", tally.differs, "not_comparable",
-                   tally.not_comparable, "failed", tally.failed, "items",
-                   without_pictures(reports));
+  return json_pack("{s:s, s:s, s:f, s:i, s:{s:i, s:i, s:i, s:i}, s:o}", "status",
+                   status_word(&tally), "version", pol_version(), "seconds", seconds, "catalogued",
+                   pol_item_catalogued(), "summary", "reproduced", tally.reproduced, "differs",
+                   tally.differs, "not_comparable", tally.not_comparable, "failed", tally.failed,
+                   "items", without_pictures(reports));
 }
 
 static const char *text_of(const json_t *object, const char *key)

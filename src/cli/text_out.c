@@ -171,12 +171,26 @@ const char *cli_plural(long count)
   return count == 1 ? "" : "s";
 }
 
+/* A control character of UTF-8 text, C0, DEL or C1, in bytes; 0 for others. */
+static size_t control_length(const unsigned char *text)
+{
+  if (text[0] < 0x20 || text[0] == 0x7f) return 1;
+  return text[0] == 0xc2 && text[1] >= 0x80 && text[1] < 0xa0 ? 2 : 0;
+}
+
 void cli_print_model(const char *name, const char *source)
 {
-  if (name[0] != '\0')
-    cli_print_row("model", "%s (%s)", name, source);
+  const unsigned char *text = (const unsigned char *)name;
+  printf("%-16s", "model");
+  while (*text != '\0') {
+    const size_t control = control_length(text);
+    putchar(control > 0 ? '?' : *text);
+    text += control > 0 ? control : 1;
+  }
+  if (source != NULL && name[0] != '\0')
+    printf(" (%s)\n", source);
   else
-    cli_print_row("model", "%s", source);
+    printf("%s\n", source != NULL ? source : "");
 }
 
 void cli_print_row(const char *label, const char *format, ...)

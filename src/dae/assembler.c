@@ -459,16 +459,45 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
 
 /* --- accelerations ---------------------------------------------------------------------------- */
 
-/* rhs <- [ M B^T + F; B 0 ]^-1 rhs, without the rows that are dropped; F, the feedback, may be NULL
- */
-static pol_status solve_kkt(pol_assembler *a, const double *feedback, double t, pol_diagnostics *d)
+/* The matrix of solve_kkt. */
+static void set_kkt(pol_assembler *a, const double *feedback)
 {
   pol_saddle_set_kkt(a->saddle, a->mass, a->jacobian);
   if (feedback) pol_saddle_add_feedback(a->saddle, feedback);
   if (a->num_dropped) pol_saddle_drop(a->saddle, a->dropped);
+}
+
+/* Where the matrix is singular with the feedback F only: names the reaction that forces depend on
+ * most. */
+static pol_status blame_feedback(pol_assembler *a, const double *feedback, double t,
+                                 pol_diagnostics *d)
+{
+  const pol_pattern *F = a->dae->feedback;
+  double most = 0.0;
+  int constraint = 0;
+  set_kkt(a, NULL);
+  if (pol_solver_refactor(a->saddle->solver, a->saddle->values)) return POL_SINGULAR;
+  for (int i = 0; i < F->cols; i++)
+    for (int k = F->start[i]; k < F->start[i + 1]; k++) {
+      if (!(fabs(feedback[k]) > most)) continue;
+      most = fabs(feedback[k]);
+      constraint = i;
+    }
+  return fail(a, POL_SINGULAR, t, a->saddle->nv + constraint,
+              "forces that depend on reactions make the equations singular: they cancel a reaction "
+              "or leave it open",
+              "change the expressions of forces that read the reactions of this joint or drive", d);
+}
+
+/* rhs <- [ M B^T + F; B 0 ]^-1 rhs, without the rows that are dropped; F, the feedback, may be NULL
+ */
+static pol_status solve_kkt(pol_assembler *a, const double *feedback, double t, pol_diagnostics *d)
+{
+  set_kkt(a, feedback);
   for (int i = 0; i < a->saddle->m; i++)
     if (a->dropped[i]) a->rhs[a->saddle->nv + i] = 0.0;
   pol_status status = factor(a, t, d);
+  if (status == POL_SINGULAR && feedback) return blame_feedback(a, feedback, t, d);
   if (!status) pol_solver_solve(a->saddle->solver, a->rhs);
   return status;
 }

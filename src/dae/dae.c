@@ -11,6 +11,11 @@ int pol_dae_num_constraints(const pol_dae *dae)
   return dae->num_holonomic + dae->num_nonholonomic;
 }
 
+int pol_dae_is_internal(const pol_dae *dae, int constraint)
+{
+  return constraint < dae->num_holonomic && constraint >= dae->num_holonomic - dae->num_internal;
+}
+
 /* The factors lie one behind the other, as pol_group_layout puts them. */
 static int is_laid_out(const pol_group *group)
 {
@@ -59,6 +64,8 @@ pol_status pol_dae_validate(const pol_dae *dae, char *message, size_t size)
                            message, size);
   if (dae->num_holonomic < 0 || dae->num_nonholonomic < 0)
     return pol_broken_rule("the number of constraints is negative", message, size);
+  if (dae->num_internal < 0 || dae->num_internal > dae->num_holonomic)
+    return pol_broken_rule("num_internal must be between 0 and num_holonomic", message, size);
   if (!dae->evaluate) return pol_broken_rule("evaluate is missing", message, size);
   if (dae->coupling) {
     if (dae->coupling->rows != nv || dae->coupling->cols != nv)

@@ -24,6 +24,9 @@ typedef struct pol_dae_patterns {
 pol_status pol_dae_patterns_create(pol_dae_patterns *patterns, const pol_dae *dae);
 void pol_dae_patterns_free(pol_dae_patterns *patterns);
 
+/* Whether a constraint belongs to the coordinates themselves. */
+int pol_dae_is_internal(const pol_dae *dae, int constraint);
+
 /* Writes the name of an equation (balance and constraint numbering of pol_dae.describe). */
 void pol_dae_describe(const pol_dae *dae, int equation, char *text, size_t size);
 

@@ -15,7 +15,7 @@ struct pol_independence {
   int *column_of;     /* a constraint: its column, -1 if dropped */
   double *memory;     /* the arrays below in one piece */
   double *mass, *jacobian, *A, *scratch;
-  unsigned char *found; /* a column */
+  unsigned char *found, *internal; /* a column */
   pol_rank *rank;
 };
 
@@ -25,7 +25,9 @@ static void number(pol_independence *s, const unsigned char *dropped)
   s->cols = 0;
   for (int i = 0; i < s->m; i++) {
     s->column_of[i] = dropped && dropped[i] ? -1 : s->cols;
-    if (s->column_of[i] >= 0) s->constraint_of[s->cols++] = i;
+    if (s->column_of[i] < 0) continue;
+    s->internal[s->cols] = (unsigned char)pol_dae_is_internal(s->dae, i);
+    s->constraint_of[s->cols++] = i;
   }
 }
 
@@ -38,7 +40,8 @@ static pol_status build(pol_independence *s, const unsigned char *dropped)
   s->constraint_of = calloc((size_t)s->m + 1, sizeof *s->constraint_of);
   s->column_of = calloc((size_t)s->m + 1, sizeof *s->column_of);
   s->found = calloc((size_t)s->m + 1, sizeof *s->found);
-  if (!s->constraint_of || !s->column_of || !s->found) return POL_NO_MEMORY;
+  s->internal = calloc((size_t)s->m + 1, sizeof *s->internal);
+  if (!s->constraint_of || !s->column_of || !s->found || !s->internal) return POL_NO_MEMORY;
   number(s, dropped);
   size_t coupling = (size_t)pol_pattern_nonzeros(s->patterns.coupling);
   size_t constraint = (size_t)pol_pattern_nonzeros(s->patterns.constraint);
@@ -72,6 +75,7 @@ void pol_independence_free(pol_independence **independence)
   free(s->constraint_of);
   free(s->column_of);
   free(s->found);
+  free(s->internal);
   free(s->memory);
   free(s);
   *independence = NULL;
@@ -110,7 +114,7 @@ pol_status pol_independence_measure(pol_independence *independence, const pol_po
   *constraint = -1;
   pol_status status = fill(s, at);
   if (status || s->cols == 0) return status;
-  *distance = pol_rank_measure(s->rank, s->A, &col);
+  *distance = pol_rank_measure(s->rank, s->A, s->internal, &col);
   *constraint = col >= 0 ? s->constraint_of[col] : -1;
   return POL_OK;
 }
@@ -121,7 +125,7 @@ pol_status pol_independence_find(pol_independence *independence, const pol_point
   pol_independence *s = independence;
   pol_status status = fill(s, at);
   if (status) return status;
-  pol_rank_dependent(s->rank, s->A, s->found);
+  pol_rank_dependent(s->rank, s->A, s->internal, s->found);
   memset(dependent, 0, (size_t)s->m);
   for (int c = 0; c < s->cols; c++) dependent[s->constraint_of[c]] = s->found[c];
   return POL_OK;

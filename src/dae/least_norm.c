@@ -6,8 +6,16 @@
  *     [  B     I  ] [ rest ] = [ lambda ]
  *
  * and are solved again for what is left, lambda - B w, which removes the effect of eps (iterated
- * Tikhonov regularisation).  The matrix is quasi-definite: it has a stable factorisation, and it is
- * the saddle-point matrix with other numbers.
+ * Tikhonov regularisation).  It is the saddle-point matrix with other numbers.
+ *
+ * Internal constraints C of the coordinates have no weight in the norm: with B for the others,
+ *
+ *     [ -eps  B^T  C^T ] [   w  ]   [   0    ]
+ *     [  B     I    0  ] [ rest ] = [ lambda ]
+ *     [  C     0    0  ] [  nu  ]   [   0    ]
+ *
+ * gives x = B w, C w = 0, and C^T (mu - nu) in place of C^T mu keeps the sum B^T x + C^T mu.  That
+ * x = B w, C w = 0 are the conditions for the least norm of x alone.
  */
 #include "dae/least_norm.h"
 
@@ -70,7 +78,8 @@ static void set_matrix(pol_least_norm *s)
     s->diagonal[pol_pattern_address(W, j, j)] = square > 0.0 ? -regularisation * square : -1.0;
   }
   pol_saddle_set_kkt(saddle, s->diagonal, s->jacobian);
-  for (int i = 0; i < saddle->m; i++) saddle->values[pol_saddle_diagonal(saddle, i)] = 1.0;
+  for (int i = 0; i < saddle->m; i++)
+    saddle->values[pol_saddle_diagonal(saddle, i)] = pol_dae_is_internal(s->dae, i) ? 0.0 : 1.0;
 }
 
 pol_status pol_least_norm_apply(pol_least_norm *least, const pol_point *at, double *lambda)
@@ -86,10 +95,12 @@ pol_status pol_least_norm_apply(pol_least_norm *least, const pol_point *at, doub
   memset(s->sum, 0, (size_t)m * sizeof *s->sum);
   for (int k = 0; k < CORRECTIONS; k++) {
     memset(s->rhs, 0, (size_t)nv * sizeof *s->rhs);
-    for (int i = 0; i < m; i++) s->rhs[nv + i] = lambda[i] - s->sum[i];
+    for (int i = 0; i < m; i++)
+      s->rhs[nv + i] = pol_dae_is_internal(s->dae, i) ? 0.0 : lambda[i] - s->sum[i];
     pol_solver_solve(s->saddle->solver, s->rhs);
     pol_matrix_multiply(s->saddle->patterns.constraint, s->jacobian, 1.0, s->rhs, s->sum);
   }
-  memcpy(lambda, s->sum, (size_t)m * sizeof *lambda);
+  for (int i = 0; i < m; i++)
+    lambda[i] = pol_dae_is_internal(s->dae, i) ? lambda[i] - s->rhs[nv + i] : s->sum[i];
   return POL_OK;
 }

@@ -12,7 +12,9 @@ pol_status pol_least_norm_create(pol_least_norm **least, const pol_dae *dae,
                                  pol_solver_kind solver);
 void pol_least_norm_free(pol_least_norm **least);
 
-/* Replaces lambda (m) by the vector of least Euclidean norm with the same B^T lambda at a point. */
+/* Replaces lambda (m) by the vector with the same B^T lambda at a point and the least Euclidean
+ * norm of all multipliers but those of the coordinates' internal constraints, which are not forces
+ * of the model; so it is the same in all coordinates. */
 pol_status pol_least_norm_apply(pol_least_norm *least, const pol_point *at, double *lambda);
 
 #endif

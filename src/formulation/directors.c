@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "formulation/directors.h"
+#include "formulation/elements.h"
 #include "formulation/expressions.h"
 #include "lie/small.h"
 
@@ -346,6 +347,8 @@ pol_status pol_directors_evaluate(const pol_point *at, unsigned want, const pol_
   evaluation e = {.f = f, .at = at, .want = want, .out = out};
   const pol_expression_way here = {.balance = scratch + pol_formulation_scratch(f)};
   scratch[0] = 0.0; /* what failed; see evaluate.c */
+  pol_status status = pol_functions_check(f, at->t, want, scratch);
+  if (status) return status;
   for (int b = 0; b < f->num_bodies; b++) {
     add_body(&e, b);
     if (f->bodies[b].internal_row >= 0) add_internal(&e, b);
@@ -364,6 +367,8 @@ pol_status pol_directors_discrete_force(const double *q0, const pol_point *at, u
   const pol_expression_way way = {.q0 = q0, .q1 = at->q, .balance = balance};
   pol_point mean = *at;
   scratch[0] = 0.0;
+  pol_status status = pol_functions_check(f, at->t, want, scratch);
+  if (status) return status;
   for (int i = 0; i < f->dae.group.nq; i++) middle[i] = 0.5 * (q0[i] + at->q[i]);
   mean.q = middle;
   for (int b = 0; b < f->num_bodies && want & POL_FORCE; b++) subtract_weight(f, b, out);

@@ -38,7 +38,9 @@ typedef struct evaluation {
   double (*wrench)[WRENCH_SIZE];
   double *inputs;      /* of the expressions */
   double *derivatives; /* what their derivatives need */
-  double *failed;      /* number of the force that could not be evaluated, counted from 1, or 0 */
+  /* number of the force that could not be evaluated, counted from 1, or 0; that of an expression is
+   * below, that of a function of time above */
+  double *failed;
 } evaluation;
 
 /* First what failed, then the frames, wrenches and maps of all bodies. */
@@ -68,7 +70,8 @@ void pol_formulation_blame(const double *scratch, char *text, size_t size, void 
   const pol_formulation *f = user;
   int failed = (int)scratch[0];
   if (failed < 0) pol_expressions_blame(f, -failed, text, size);
-  if (failed < 1) return;
+  if (failed > f->num_forces) pol_functions_blame(f, failed, text, size);
+  if (failed < 1 || failed > f->num_forces) return;
   const pol_force *force = f->forces[failed - 1].kernel.force;
   snprintf(text, size, "force '%s': %s", force->name, pol_force_failure(force->type));
 }
@@ -737,6 +740,8 @@ pol_status pol_formulation_evaluate(const pol_point *at, unsigned want, const po
   pol_status status = POL_OK;
   e.derivatives = e.inputs + f->network.num_inputs;
   *e.failed = 0.0;
+  status = pol_functions_check(f, at->t, want, e.failed);
+  if (status) return status;
   place_frames(&e);
   if (has_flat_disk(&e)) return POL_RETRY;
   if (want & (POL_FORCE | POL_DAMPING | POL_STIFFNESS | POL_FEEDBACK))

@@ -5,11 +5,14 @@
  * out is (W(q, 0) - W(q, v)) . y with the wrench W and the velocities y.  The constant part of an
  * element is what is left of it without stiffness and damping.
  */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "formulation/elements.h"
 #include "formulation/expressions.h"
 #include "lie/small.h"
+#include "mechanism/function.h"
 
 /* The angle that a joint-spring starts to count from. */
 static double remembered(const pol_placed_force *force, const double *history)
@@ -59,6 +62,52 @@ double pol_formulation_joint_spring_effort(const pol_formulation *formulation, c
   pol_joint_spring_effort(&placed->spring, &frames[0], &frames[1], remembered(placed, at->history),
                           &T);
   return T;
+}
+
+/* --- functions of time ------------------------------------------------------------------------ */
+
+/* The highest derivative of a drive's function that these terms need; -1 for none. */
+static int order_of(unsigned want)
+{
+  if (want & POL_ACCELERATION) return 2;
+  if (want & (POL_VELOCITY | POL_CURVATURE)) return 1;
+  return want & (POL_POSITION | POL_JACOBIAN | POL_REACTION | POL_GEOMETRIC_STIFFNESS) ? 0 : -1;
+}
+
+pol_status pol_functions_check(const pol_formulation *formulation, double t, unsigned want,
+                               double *failed)
+{
+  const pol_formulation *f = formulation;
+  const int order = order_of(want), forces = want & (POL_FORCE | POL_STIFFNESS | POL_DAMPING);
+  for (int k = 0; k < f->num_drives && order >= 0; k++) {
+    double value[3];
+    pol_function_value(&f->drives[k].kernel.drive->function, t, value);
+    for (int i = 0; i <= order; i++) {
+      if (isfinite(value[i])) continue;
+      *failed = f->num_forces + 1 + 3 * k + i;
+      return POL_NOT_FINITE;
+    }
+  }
+  for (int k = 0; k < f->num_forces && forces; k++) {
+    const pol_force *force = f->forces[k].kernel.force;
+    if (!force->scale || isfinite(pol_force_scale(force, t))) continue;
+    *failed = f->num_forces + 1 + 3 * f->num_drives + k;
+    return POL_NOT_FINITE;
+  }
+  return POL_OK;
+}
+
+void pol_functions_blame(const pol_formulation *formulation, int number, char *text, size_t size)
+{
+  static const char *const what[] = {"function", "rate", "acceleration"};
+  const pol_formulation *f = formulation;
+  const int own = number - f->num_forces - 1, force = own - 3 * f->num_drives;
+  if (force < 0)
+    snprintf(text, size, "drive '%s': its %s is not finite", f->drives[own / 3].kernel.drive->name,
+             what[own % 3]);
+  else
+    snprintf(text, size, "force '%s': its scale is not finite",
+             f->forces[force].kernel.force->name);
 }
 
 /* --- power ------------------------------------------------------------------------------------ */

@@ -166,6 +166,7 @@ static void number(pol_formulation *f)
     v += body->chart->dim;
     body->internal_row = body->chart->num_internal ? row : -1;
     row += body->chart->num_internal;
+    f->dae.num_internal += body->chart->num_internal;
   }
   f->dae.num_holonomic = row;
   f->state_q = q;
@@ -465,7 +466,8 @@ static int singular(const double *q, char *text, size_t size, void *user)
     int found = body->chart->singular(q + body->q, what, sizeof what);
     if (found <= worst) continue;
     worst = found;
-    snprintf(text, size, "body '%s' is in %s", body->body->name, what);
+    snprintf(text, size, "body '%s' is in %s, which a formulation such as so3xr3 does not have",
+             body->body->name, what);
   }
   for (int k = 0; k < f->num_joints; k++) {
     char what[160];

@@ -430,14 +430,13 @@ static pol_status solve(pol_alpha *s, pol_diagnostics *diagnostics)
  * failed even if Newton's iteration has not noticed. */
 static pol_status check_coordinates(const pol_alpha *s, pol_status status, pol_diagnostics *d)
 {
-  char text[128];
+  char text[sizeof d->message];
   if (!s->dae->singular) return status;
   int found = s->dae->singular(s->next.q, text, sizeof text, s->dae->user);
   if (status && !found) found = s->dae->singular(s->now.q, text, sizeof text, s->dae->user);
   if (found < (status ? POL_NEAR_SINGULARITY : POL_AT_SINGULARITY)) return status;
   snprintf(d->message, sizeof d->message, "%s", text);
-  snprintf(d->advice, sizeof d->advice,
-           "end before it, or if coordinates are to blame, take a formulation such as so3xr3");
+  snprintf(d->advice, sizeof d->advice, "end before it, or change what leads there");
   return status ? status : POL_SINGULAR;
 }
 

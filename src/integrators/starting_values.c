@@ -7,7 +7,8 @@
  *
  * where C_q h^3 v'' + k h^3 [v, v'] is the local error of q.  The papers have k = 1/12 for geom1;
  * the sigma modification changes it to 1/12 - sigma beta/(4 gamma), and geom2 and geom3 have 1/12 -
- * 1/4.  v'' is a central difference of consistent accelerations at t_0 +- s h, s = 0.1.
+ * 1/4.  v'' is a central difference of consistent accelerations at t_0 +- s h, s = 0.1; where the
+ * model has none before t_0, as with a drive t^2.5, the one of t_0, t_0 + s h and t_0 + 2 s h.
  */
 #include "integrators/starting_values.h"
 
@@ -65,16 +66,33 @@ static void adapt_to_factors(const pol_start_problem *p, double *jerk, double *b
   }
 }
 
+/* v'' into jerk; before is work. */
+static pol_status find_jerk(const pol_start_problem *p, double *jerk, double *before,
+                            pol_diagnostics *diagnostics)
+{
+  const int nv = p->dae->group.nv;
+  const double tau = share * p->h;
+  pol_diagnostics unused;
+  pol_status status = acceleration_nearby(p, tau, jerk, diagnostics);
+  if (status) return status;
+  if (!acceleration_nearby(p, -tau, before, &unused)) {
+    for (int i = 0; i < nv; i++) jerk[i] = (jerk[i] - before[i]) / (2.0 * tau);
+    return POL_OK;
+  }
+  status = acceleration_nearby(p, 2.0 * tau, before, diagnostics);
+  for (int i = 0; i < nv && !status; i++)
+    jerk[i] = (4.0 * jerk[i] - before[i] - 3.0 * p->vd[i]) / (2.0 * tau);
+  return status;
+}
+
 /* Local error of q over h^3 into error, as v'' sees it into jerk; both are in p->work. */
 static pol_status find_error(const pol_start_problem *p, double **jerk_out, double **error_out,
                              pol_diagnostics *diagnostics)
 {
   int nv = p->dae->group.nv;
   double *jerk = p->work, *before = jerk + nv, *bracket = before + nv;
-  pol_status status = acceleration_nearby(p, share * p->h, jerk, diagnostics);
-  if (!status) status = acceleration_nearby(p, -share * p->h, before, diagnostics);
+  pol_status status = find_jerk(p, jerk, before, diagnostics);
   if (status) return status;
-  for (int i = 0; i < nv; i++) jerk[i] = (jerk[i] - before[i]) / (2.0 * share * p->h);
   double *error = before;
   pol_group_bracket(&p->dae->group, p->v, p->vd, bracket);
   adapt_to_factors(p, jerk, bracket, error);

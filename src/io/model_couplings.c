@@ -31,7 +31,8 @@ static void read_coordinates(pol_reader *reader, const pol_place *place, const p
 
 static const pol_field coupling_fields[] = {
     {"name", pol_read_name, offsetof(pol_model_coupling, name), POL_REQUIRED,
-     "must be a name of letters, digits, _, - and spaces between them", not_couplings_or_others},
+     "must be a name of ASCII letters, digits, _, - and spaces between them",
+     not_couplings_or_others},
     {"joints", pol_read_reference_pair, offsetof(pol_model_coupling, joints), POL_REQUIRED,
      "must be a list of 2 names of joints", "joints"},
     {"coordinates", read_coordinates, offsetof(pol_model_coupling, coordinates), POL_OPTIONAL,
@@ -43,16 +44,7 @@ static const pol_field coupling_fields[] = {
     {.key = NULL},
 };
 
-/* The type of the joint at an index of the file; POL_BAD_ARGUMENT if it has none. */
-static pol_status type_of_joint(const pol_place *coupling, int joint, pol_joint_type *type)
-{
-  const json_t *joints = json_object_get(coupling->parent->parent->value, "joints");
-  const json_t *item = json_array_get(joints, (size_t)joint);
-  const char *name = json_string_value(json_object_get(item, "type"));
-  return name ? pol_joint_type_find(name, type) : POL_BAD_ARGUMENT;
-}
-
-/* Each joint must leave its coordinate free. */
+/* Each joint must have its coordinate. */
 static void check_free(pol_reader *reader, const pol_place *place,
                        const pol_model_coupling *coupling)
 {
@@ -60,13 +52,13 @@ static void check_free(pol_reader *reader, const pol_place *place,
   for (size_t i = 0; i < 2; i++) {
     const pol_place at = pol_place_item(&joints, i);
     const pol_coordinate coordinate = (pol_coordinate)coupling->coordinates[i];
-    pol_joint_type type;
+    pol_joint joint;
     if (coupling->joints[i] < 0 || coupling->coordinates[i] < 0 ||
-        type_of_joint(place, coupling->joints[i], &type) ||
-        pol_joint_has_coordinate(type, coordinate))
+        !pol_find_joint(place->parent->parent, coupling->joints[i], &joint) ||
+        pol_joint_has_coordinate(&joint, coordinate))
       continue;
     pol_report(reader, &at, "", "must be a joint with a %s to couple: a %s one has none",
-               pol_coordinate_name(coordinate), pol_joint_type_name(type));
+               pol_coordinate_name(coordinate), pol_joint_type_name(joint.type));
   }
 }
 

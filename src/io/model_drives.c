@@ -197,7 +197,7 @@ static const pol_choices coordinates = {coordinate_choice};
 
 static const pol_field drive_fields[] = {
     {"name", pol_read_name, offsetof(pol_model_drive, name), POL_REQUIRED,
-     "must be a name of letters, digits, _, - and spaces between them", not_drives_or_others},
+     "must be a name of ASCII letters, digits, _, - and spaces between them", not_drives_or_others},
     {"joint", pol_read_reference, offsetof(pol_model_drive, joint), POL_OPTIONAL,
      "must be the name of a joint", "joints"},
     {"marker", pol_read_reference, offsetof(pol_model_drive, marker), POL_OPTIONAL,
@@ -211,42 +211,23 @@ static const pol_field drive_fields[] = {
     {.key = NULL},
 };
 
-/* "x", "y" or "rotation": what this type of joint leaves free; empty if nothing. */
-static void list_free(pol_joint_type type, char *text, size_t size)
-{
-  int count = 0, told = 0;
-  size_t used = 0;
-  for (int i = 0; coordinate_choice(i); i++)
-    count += pol_joint_has_coordinate(type, (pol_coordinate)i);
-  text[0] = '\0';
-  for (int i = 0; coordinate_choice(i) && used < size; i++) {
-    if (!pol_joint_has_coordinate(type, (pol_coordinate)i)) continue;
-    const char *before = told == 0 ? "" : told == count - 1 ? " or " : ", ";
-    used += (size_t)snprintf(text + used, size - used, "%s\"%s\"", before, coordinate_choice(i));
-    told++;
-  }
-}
-
-/* The joint must leave the coordinate free. */
+/* The joint must have the coordinate. */
 static void check_free(pol_reader *reader, const pol_place *place, const pol_model_drive *drive)
 {
-  const json_t *joints = json_object_get(place->parent->parent->value, "joints");
-  const json_t *joint = json_array_get(joints, (size_t)drive->joint);
-  const char *name = json_string_value(json_object_get(joint, "type"));
-  const pol_coordinate coordinate = (pol_coordinate)drive->coordinate;
   const pol_place at = pol_place_key(place, "coordinate"), of = pol_place_key(place, "joint");
-  pol_joint_type type;
-  char text[128];
-  if (!name || pol_joint_type_find(name, &type) || pol_joint_has_coordinate(type, coordinate))
+  pol_joint joint;
+  char rule[POL_COORDINATES_SIZE];
+  if (!pol_find_joint(place->parent->parent, drive->joint, &joint) ||
+      pol_joint_has_coordinate(&joint, (pol_coordinate)drive->coordinate))
     return;
-  list_free(type, text, sizeof text);
-  if (text[0] != '\0')
-    pol_report(reader, &at, "", "must be %s: all that a %s joint leaves free", text, name);
-  else
+  if (pol_joint_num_coordinates(&joint) > 0) {
+    pol_write_coordinates(&joint, rule, sizeof rule);
+    pol_report(reader, &at, "", "%s", rule);
+  } else {
     pol_report(reader, &of, "",
-               "must be a revolute, prismatic, cylindrical, planar or universal joint: a %s one "
-               "has no coordinate to drive",
-               name);
+               "must be a joint with an angle or a displacement to drive: %s %s one has none",
+               joint.type == POL_GENERIC ? "this" : "a", pol_joint_type_name(joint.type));
+  }
 }
 
 /* The name of the body of a marker of this key, as the file has it; the ground if it is missing. */

@@ -7,7 +7,8 @@
 #include "io/model_parts.h"
 #include "mechanism/signal.h"
 
-static const char name_rule[] = "must be a name of letters, digits, _, - and spaces between them";
+static const char name_rule[] =
+    "must be a name of ASCII letters, digits, _, - and spaces between them";
 static const char *const not_events[] = {"events", NULL};
 
 enum { RISING, FALLING, BOTH };

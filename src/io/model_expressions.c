@@ -9,7 +9,8 @@
 #include "mechanism/expression.h"
 #include "mechanism/signal.h"
 
-static const char name_rule[] = "must be a name of letters, digits, _, - and spaces between them";
+static const char name_rule[] =
+    "must be a name of ASCII letters, digits, _, - and spaces between them";
 static const char *const not_variables_or_states[] = {"variables", "states", NULL};
 static const char *const not_states_or_variables[] = {"states", "variables", NULL};
 

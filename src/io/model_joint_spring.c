@@ -5,37 +5,53 @@
 
 #include "io/model_parts.h"
 
-/* The joint of the file, as far as its coordinates need it; 0 if the file does not tell. */
-static int find_joint(const pol_place *place, int index, pol_joint *joint)
+/* The POL_LOCK_... bits that a list of the file names; 0 where something is wrong with it. */
+static unsigned locks_of(const json_t *list)
 {
-  const json_t *joints = json_object_get(place->parent->parent->value, "joints");
-  const json_t *item = json_array_get(joints, (size_t)index);
-  const char *name = json_string_value(json_object_get(item, "type"));
-  *joint = (pol_joint){.name = ""};
-  return name && pol_joint_type_find(name, &joint->type) == POL_OK;
+  unsigned locked = 0;
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    const char *text = json_string_value(json_array_get(list, i));
+    int number = 0;
+    while (text && pol_lock_name(number) && strcmp(pol_lock_name(number), text) != 0) number++;
+    if (!text || !pol_lock_name(number)) return 0;
+    locked |= 1u << number;
+  }
+  return locked;
 }
 
-/* "must be one of: rotation, translation" */
-static void write_rule(const pol_joint *joint, char *rule, size_t size)
+int pol_find_joint(const pol_place *top, int index, pol_joint *joint)
 {
-  if (pol_joint_num_coordinates(joint) == 1) {
-    snprintf(rule, size, "must be \"%s\": all that a %s joint leaves free",
-             pol_joint_coordinate(joint, 0)->key, pol_joint_type_name(joint->type));
-    return;
-  }
-  int used = snprintf(rule, size, "must be one of: ");
-  for (int i = 0; i < pol_joint_num_coordinates(joint); i++)
-    used += snprintf(rule + used, size - (size_t)used, "%s%s", i ? ", " : "",
+  const json_t *item = json_array_get(json_object_get(top->value, "joints"), (size_t)index);
+  const char *name = json_string_value(json_object_get(item, "type"));
+  *joint = (pol_joint){.name = ""};
+  if (!name || pol_joint_type_find(name, &joint->type)) return 0;
+  joint->locked = locks_of(json_object_get(item, "locked"));
+  return joint->type != POL_GENERIC || joint->locked != 0;
+}
+
+void pol_write_coordinates(const pol_joint *joint, char *rule, size_t size)
+{
+  const int count = pol_joint_num_coordinates(joint);
+  int used = snprintf(rule, size, "must be ");
+  for (int i = 0; i < count; i++)
+    used += snprintf(rule + used, size - (size_t)used, "%s\"%s\"",
+                     i == 0           ? ""
+                     : i == count - 1 ? " or "
+                                      : ", ",
                      pol_joint_coordinate(joint, i)->key);
+  snprintf(rule + used, size - (size_t)used, ": %s of %s %s joint",
+           count == 1 ? "the only coordinate" : "the coordinates",
+           joint->type == POL_GENERIC ? "this" : "a", pol_joint_type_name(joint->type));
 }
 
 void pol_check_joint_spring(pol_reader *reader, const pol_place *place, pol_model_force *force)
 {
   const pol_place of = pol_place_key(place, "joint"), at = pol_place_key(place, "coordinate");
   pol_joint joint;
-  char rule[128];
+  char rule[POL_COORDINATES_SIZE];
   force->coordinate = 0;
-  if (!of.value || force->joint < 0 || !find_joint(place, force->joint, &joint)) return;
+  if (!of.value || force->joint < 0 || !pol_find_joint(place->parent->parent, force->joint, &joint))
+    return;
   const int count = pol_joint_num_coordinates(&joint);
   if (count == 0) {
     pol_report(reader, &of, "",
@@ -43,7 +59,7 @@ void pol_check_joint_spring(pol_reader *reader, const pol_place *place, pol_mode
                pol_joint_type_name(joint.type));
     return;
   }
-  write_rule(&joint, rule, sizeof rule);
+  pol_write_coordinates(&joint, rule, sizeof rule);
   if (!at.value && count > 1) pol_report(reader, &at, "", "is required: %s", rule);
   if (!json_is_string(at.value)) return;
 

@@ -205,6 +205,13 @@ pol_read pol_read_rates;
 /* unsigned, POL_LOCK_... bits, at least one; no detail */
 pol_read pol_read_locks;
 
+/* The joint at an index of the file, as far as its coordinates need it; 0 if the file does not
+ * tell.
+ */
+int pol_find_joint(const pol_place *top, int index, pol_joint *joint);
+/* The rule that one of a joint's coordinates, of which it has some, must be given. */
+enum { POL_COORDINATES_SIZE = 160 };
+void pol_write_coordinates(const pol_joint *joint, char *rule, size_t size);
 /* Finds the coordinate of a joint-spring; what is wrong with it is reported. */
 void pol_check_joint_spring(pol_reader *reader, const pol_place *place, pol_model_force *force);
 

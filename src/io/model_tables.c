@@ -17,7 +17,8 @@ static const char positive_rule[] = "must be a positive number";
 static const char not_negative_rule[] = "must be a number that is not negative";
 static const char vector_rule[] = "must be a list of 3 numbers";
 static const char inertia_rule[] = "must be 3 principal moments or a symmetric 3x3 matrix";
-static const char name_rule[] = "must be a name of letters, digits, _, - and spaces between them";
+static const char name_rule[] =
+    "must be a name of ASCII letters, digits, _, - and spaces between them";
 
 static const char shapes_rule[] = "must be a list of shapes";
 

@@ -138,10 +138,13 @@ static void read_axes(pol_reader *reader, const pol_place *place, const pol_fiel
   for (size_t i = 0; i < json_array_size(place->value); i++) {
     const pol_place item = pol_place_item(place, i);
     const char *name = json_string_value(item.value);
-    if (name && strlen(name) == 1 && name[0] >= 'x' && name[0] <= 'z')
-      *bits |= 1u << (name[0] - 'x');
-    else
+    if (!name || strlen(name) != 1 || name[0] < 'x' || name[0] > 'z') {
       pol_report(reader, &item, "", "must be \"x\", \"y\" or \"z\"");
+      continue;
+    }
+    const unsigned bit = 1u << (name[0] - 'x');
+    if (*bits & bit) pol_report(reader, &item, "", "must not be kept twice");
+    *bits |= bit;
   }
 }
 

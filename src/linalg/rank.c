@@ -64,10 +64,10 @@ static void normalise_columns(int rows, int cols, double *A)
 }
 
 /* R in the upper triangle of A; r->order counts from 1. */
-static void decompose(pol_rank *r, double *A)
+static void decompose(pol_rank *r, double *A, const unsigned char *first)
 {
   normalise_columns(r->rows, r->cols, A);
-  memset(r->order, 0, (size_t)r->cols * sizeof *r->order);
+  for (int j = 0; j < r->cols; j++) r->order[j] = first && first[j];
   if (r->rows > 0 && r->cols > 0)
     LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, r->rows, r->cols, A, r->rows, r->order, r->tau, r->work,
                         r->work_size);
@@ -78,19 +78,20 @@ static double diagonal(const pol_rank *r, const double *A, int k)
   return fabs(A[(size_t)k * (size_t)(r->rows + 1)]);
 }
 
-double pol_rank_measure(pol_rank *rank, double *A, int *last)
+double pol_rank_measure(pol_rank *rank, double *A, const unsigned char *first, int *last)
 {
   *last = -1;
   if (rank->cols == 0 || rank->cols > rank->rows) return 0.0;
-  decompose(rank, A);
+  decompose(rank, A, first);
   *last = rank->order[rank->cols - 1] - 1;
   return diagonal(rank, A, rank->cols - 1);
 }
 
-void pol_rank_dependent(pol_rank *rank, double *A, unsigned char *dependent)
+void pol_rank_dependent(pol_rank *rank, double *A, const unsigned char *first,
+                        unsigned char *dependent)
 {
   int steps = smaller(rank->rows, rank->cols), found = 0;
-  decompose(rank, A);
+  decompose(rank, A, first);
   while (found < steps && diagonal(rank, A, found) > independent_from) found++;
   memset(dependent, 0, (size_t)rank->cols);
   for (int j = found; j < rank->cols; j++) dependent[steps > 0 ? rank->order[j] - 1 : j] = 1;

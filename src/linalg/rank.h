@@ -12,14 +12,18 @@ typedef struct pol_rank pol_rank;
 pol_status pol_rank_create(pol_rank **rank, int rows, int cols);
 void pol_rank_free(pol_rank **rank);
 
+/* In both, columns with first[j] != 0 (may be NULL for none), which must be independent, come
+ * before all others: what depends on them is found among the others. */
+
 /* Orders the columns of A (by columns, overwritten) so that each is, of those still to come, the
  * one that is farthest from what the columns before it span; columns count with length one.
  * Returns the distance of the last one: 0 if it depends on the others, 1 if all are perpendicular;
  * *last is its index.  0 and -1 for a matrix with more columns than rows, or without any. */
-double pol_rank_measure(pol_rank *rank, double *A, int *last);
+double pol_rank_measure(pol_rank *rank, double *A, const unsigned char *first, int *last);
 
 /* Sets dependent[j] = 1 for columns of A (by columns, overwritten) that are less than 1e-10 away
  * from what the others span; the columns with 0 are independent. */
-void pol_rank_dependent(pol_rank *rank, double *A, unsigned char *dependent);
+void pol_rank_dependent(pol_rank *rank, double *A, const unsigned char *first,
+                        unsigned char *dependent);
 
 #endif

@@ -27,36 +27,92 @@ typedef struct definition {
   int axis[2], other[2];
 } definition;
 
-enum { ABOUT_Z, ABOUT_FIRST_X, ABOUT_SECOND_Y, ALONG_X, ALONG_Y, ALONG_Z };
+enum {
+  ABOUT_X,
+  ABOUT_Y,
+  ABOUT_Z,
+  ABOUT_FIRST_X,
+  ABOUT_SECOND_Y,
+  ALONG_X,
+  ALONG_Y,
+  ALONG_Z,
+  ALONG_AXIS /* z, where it is the only one */
+};
 static const definition definitions[] = {
+    [ABOUT_X] = {{"rotation", "angle", "rate", 1}, {1, 2}, {1, 1}},
+    [ABOUT_Y] = {{"rotation", "angle", "rate", 1}, {2, 0}, {2, 2}},
     [ABOUT_Z] = {{"rotation", "angle", "rate", 1}, {0, 1}, {0, 0}},
     [ABOUT_FIRST_X] = {{"rotation-1", "angle.1", "rate.1", 1}, {1, 2}, {1, 1}},
     [ABOUT_SECOND_Y] = {{"rotation-2", "angle.2", "rate.2", 1}, {0, 0}, {0, 2}},
     [ALONG_X] = {{"translation-x", "displacement.x", "speed.x", 0}, {0}, {BETWEEN}},
     [ALONG_Y] = {{"translation-y", "displacement.y", "speed.y", 0}, {1}, {BETWEEN}},
-    [ALONG_Z] = {{"translation", "displacement", "speed", 0}, {2}, {BETWEEN}},
+    [ALONG_Z] = {{"translation-z", "displacement.z", "speed.z", 0}, {2}, {BETWEEN}},
+    [ALONG_AXIS] = {{"translation", "displacement", "speed", 0}, {2}, {BETWEEN}},
 };
 
+enum { MAX_COORDINATES = 4 };
 static const struct table {
   int count;
-  int coordinate[3];
+  int coordinate[MAX_COORDINATES];
 } tables[] = {
     [POL_REVOLUTE] = {1, {ABOUT_Z}},
-    [POL_PRISMATIC] = {1, {ALONG_Z}},
-    [POL_CYLINDRICAL] = {2, {ABOUT_Z, ALONG_Z}},
+    [POL_PRISMATIC] = {1, {ALONG_AXIS}},
+    [POL_CYLINDRICAL] = {2, {ABOUT_Z, ALONG_AXIS}},
     [POL_UNIVERSAL] = {2, {ABOUT_FIRST_X, ABOUT_SECOND_Y}},
     [POL_PLANAR] = {3, {ALONG_X, ALONG_Y, ABOUT_Z}},
+    [POL_POINT_ON_LINE] = {1, {ALONG_AXIS}},
+    [POL_POINT_IN_PLANE] = {2, {ALONG_X, ALONG_Y}},
+    [POL_PARALLEL] = {4, {ALONG_X, ALONG_Y, ALONG_Z, ABOUT_Z}},
 };
+
+/* What a lock mask leaves free: translations, and a rotation if it is the only one. */
+static struct table generic_table(unsigned locked)
+{
+  struct table table = {0};
+  int free_rotations = 0, axis = 0;
+  for (int k = 0; k < 3; k++) {
+    if (!(locked & ((unsigned)POL_LOCK_X << k))) table.coordinate[table.count++] = ALONG_X + k;
+    if (locked & ((unsigned)POL_LOCK_ROTATION_X << k)) continue;
+    free_rotations++;
+    axis = k;
+  }
+  if (free_rotations == 1) table.coordinate[table.count++] = ABOUT_X + axis;
+  return table;
+}
+
+static struct table table_of(const pol_joint *joint)
+{
+  static const struct table none = {0};
+  if (joint->type == POL_GENERIC) return generic_table(joint->locked);
+  return (size_t)joint->type < sizeof tables / sizeof tables[0] ? tables[joint->type] : none;
+}
 
 int pol_joint_num_coordinates(const pol_joint *joint)
 {
-  return (size_t)joint->type < sizeof tables / sizeof tables[0] ? tables[joint->type].count : 0;
+  return table_of(joint).count;
 }
 
 const pol_coordinate_info *pol_joint_coordinate(const pol_joint *joint, int index)
 {
-  if (index < 0 || index >= pol_joint_num_coordinates(joint)) return NULL;
-  return &definitions[tables[joint->type].coordinate[index]].info;
+  const struct table table = table_of(joint);
+  if (index < 0 || index >= table.count) return NULL;
+  return &definitions[table.coordinate[index]].info;
+}
+
+int pol_joint_has_coordinate(const pol_joint *joint, pol_coordinate coordinate)
+{
+  const char *key = pol_coordinate_name(coordinate);
+  for (int i = 0; key && i < pol_joint_num_coordinates(joint); i++)
+    if (strcmp(pol_joint_coordinate(joint, i)->key, key) == 0) return 1;
+  return 0;
+}
+
+int pol_joint_turning_axis(const pol_joint *joint)
+{
+  const struct table table = table_of(joint);
+  for (int i = 0; i < table.count; i++)
+    if (table.coordinate[i] <= ABOUT_Z) return table.coordinate[i] - ABOUT_X;
+  return 2;
 }
 
 /* --- set-up ----------------------------------------------------------------------------------- */
@@ -90,7 +146,7 @@ void pol_coordinate_kernel_setup(pol_coordinate_kernel *kernel, const pol_mechan
   const pol_joint *j = pol_mechanism_joint(mechanism, joint);
   const pol_marker *first = pol_mechanism_marker(mechanism, j->marker[0]);
   const pol_marker *second = pol_mechanism_marker(mechanism, j->marker[1]);
-  const definition *d = &definitions[tables[j->type].coordinate[index]];
+  const definition *d = &definitions[table_of(j).coordinate[index]];
   pol_joint_kernel *rows = &kernel->rows;
   memset(kernel, 0, sizeof *kernel);
   kernel->angular = d->info.angular;

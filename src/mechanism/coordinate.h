@@ -6,15 +6,25 @@
  *   displacement  d = a . p                     a an axis of the first marker
  *   angle         theta = atan2(s, c)           in (-pi, pi], defined where c, s are not both zero
  *
- *   revolute, cylindrical, planar  about z:       c = x1 . x2,  s = y1 . x2
+ *   revolute, cylindrical,         about z:       c = x1 . x2,  s = y1 . x2
+ *   planar, parallel
  *   universal, first               about x of 1:  c = y1 . y2,  s = z1 . y2
  *   universal, second              about y of 2:  c = x1 . x2,  s = x1 . z2
- *   prismatic, cylindrical         along z:       a = z1
- *   planar                         along x and y: a = x1, a = y1
+ *   prismatic, cylindrical,        along z:       a = z1
+ *   point-on-line
+ *   planar, point-in-plane         along x and y: a = x1, a = y1
+ *   parallel                       all three:     a = x1, a = y1, a = z1
  *
  * so that the axes of a universal joint's second marker, seen from the first, are those of the
- * rotation about x by the first angle, then about the new y by the second.  A fixed, spherical or
- * distance joint has no such coordinate.
+ * rotation about x by the first angle, then about the new y by the second.  A generic joint has the
+ * displacements that it does not lock, and if it locks all but one rotation the angle about that
+ * axis, with x, y, z in turn: about x  c = y1 . y2, s = z1 . y2; about y  c = z1 . z2, s = x1 . z2.
+ *
+ * Two or three rotations that are free together have no coordinate of their own: which angles
+ * describe them is a choice of an order of axes (as the universal joint's two axes make it), and
+ * each choice is singular somewhere.  So a spherical or constant-velocity joint has none; nor has a
+ * distance, or a body that rolls, for whose contact point turns of the body and ways in the plane
+ * are one motion.
  *
  * Variations and velocities are those of joint.h: (dphi1, dx1, dphi2, dx2), (w1, u1, w2, u2).
  */
@@ -22,6 +32,9 @@
 #define POLHODE_MECHANISM_COORDINATE_H
 
 #include "mechanism/joint.h"
+
+/* The axis 0, 1 or 2 about which a joint with the coordinate POL_DRIVE_ROTATION turns. */
+int pol_joint_turning_axis(const pol_joint *joint);
 
 /* A coordinate ready for evaluation. */
 typedef struct pol_coordinate_kernel {

@@ -9,6 +9,7 @@
 #include <polhode/lie.h>
 
 #include "lie/small.h"
+#include "mechanism/coordinate.h"
 #include "mechanism/drive.h"
 #include "mechanism/function.h"
 
@@ -18,6 +19,7 @@ const char *pol_coordinate_name(pol_coordinate coordinate)
                                       [POL_DRIVE_TRANSLATION] = "translation",
                                       [POL_DRIVE_TRANSLATION_X] = "translation-x",
                                       [POL_DRIVE_TRANSLATION_Y] = "translation-y",
+                                      [POL_DRIVE_TRANSLATION_Z] = "translation-z",
                                       [POL_DRIVE_ROTATION_1] = "rotation-1",
                                       [POL_DRIVE_ROTATION_2] = "rotation-2",
                                       [POL_DRIVE_X] = "x",
@@ -30,27 +32,6 @@ int pol_coordinate_turns(pol_coordinate coordinate)
 {
   return coordinate == POL_DRIVE_ROTATION || coordinate == POL_DRIVE_ROTATION_1 ||
          coordinate == POL_DRIVE_ROTATION_2;
-}
-
-int pol_joint_has_coordinate(pol_joint_type type, pol_coordinate coordinate)
-{
-  switch (coordinate) {
-  case POL_DRIVE_ROTATION:
-    return type == POL_REVOLUTE || type == POL_CYLINDRICAL || type == POL_PLANAR;
-  case POL_DRIVE_TRANSLATION:
-    return type == POL_PRISMATIC || type == POL_CYLINDRICAL;
-  case POL_DRIVE_TRANSLATION_X:
-  case POL_DRIVE_TRANSLATION_Y:
-    return type == POL_PLANAR;
-  case POL_DRIVE_ROTATION_1:
-  case POL_DRIVE_ROTATION_2:
-    return type == POL_UNIVERSAL;
-  case POL_DRIVE_X:
-  case POL_DRIVE_Y:
-  case POL_DRIVE_Z:
-    break; /* of a marker */
-  }
-  return 0;
 }
 
 static void column(const double A[9], int axis, double a[3])
@@ -66,11 +47,12 @@ static int axis_of(pol_coordinate coordinate)
 }
 
 /* The axes X, Y of the row's first marker and z of its second, and f = 0. */
-static void setup_rotation(pol_drive_kernel *kernel, const double A[2][9])
+static void setup_rotation(pol_drive_kernel *kernel, const pol_joint *joint, const double A[2][9])
 {
-  static const struct {
+  const int about = pol_joint_turning_axis(joint), next = (about + 1) % 3;
+  const struct {
     int x, y, z;
-  } axes[] = {[POL_DRIVE_ROTATION] = {0, 1, 0},
+  } axes[] = {[POL_DRIVE_ROTATION] = {next, (about + 2) % 3, next},
               [POL_DRIVE_ROTATION_1] = {1, 2, 1},
               [POL_DRIVE_ROTATION_2] = {0, 2, 0}};
   const pol_coordinate coordinate = kernel->drive->coordinate;
@@ -99,7 +81,7 @@ void pol_drive_kernel_setup(pol_drive_kernel *kernel, const pol_mechanism *mecha
   pol_quat_to_matrix(first->rotation, A[0]);
   pol_quat_to_matrix(second->rotation, A[1]);
   if (pol_coordinate_turns(d->coordinate)) {
-    setup_rotation(kernel, (const double(*)[9])A);
+    setup_rotation(kernel, pol_mechanism_joint(mechanism, d->joint), (const double(*)[9])A);
     return;
   }
   view->tau = 1.0;

@@ -7,7 +7,7 @@
  *                c = a . (first marker) + f(t): phi = distance along the axis - f
  *   rotation     z an axis of the second marker in the plane of two axes X, Y of the first,
  *                a = -sin f X + cos f Y, c = 0: phi = sin(theta - f) for any number of turns.
- *                About z:  X, Y = x1, y1 and z = x2.
+ *                About z:  X, Y = x1, y1 and z = x2; about x or y of a generic joint in turn.
  *                Universal joint, about x1:  X, Y = y1, z1 and z = y2; about y2, with the bodies
  *                in each other's place:  X, Y = x2, z2 and z = x1.
  *

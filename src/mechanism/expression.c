@@ -192,8 +192,8 @@ static double binary_value(pol_operation operation, double a, double b)
 /* f = a^b.  By b only where a > 0: elsewhere there is no derivative, or it is 0. */
 static void power_partials(double a, double b, double f, partials *p)
 {
-  p->a = b * pow(a, b - 1.0);
-  p->aa = b * (b - 1.0) * pow(a, b - 2.0);
+  if (b != 0.0) p->a = b * pow(a, b - 1.0);
+  if (b != 0.0 && b != 1.0) p->aa = b * (b - 1.0) * pow(a, b - 2.0);
   if (!(a > 0.0)) return;
   const double logarithm = log(a);
   p->b = f * logarithm;
@@ -248,12 +248,14 @@ static void binary_partials(pol_operation operation, double a, double b, double 
 
 /* --- the machine ------------------------------------------------------------------------------ */
 
+/* What does not depend on the operand, or an operand that does not move, adds nothing. */
 static double times(double partial, double derivative)
 {
-  return partial == 0.0 ? 0.0 : partial * derivative;
+  return partial == 0.0 || derivative == 0.0 ? 0.0 : partial * derivative;
 }
 
-/* Where there is a value, a derivative that is not finite counts as 0. */
+/* Where there is a value, a derivative that is not finite counts as 0; not in time, where it is the
+ * rate or acceleration of a drive, which nothing can follow. */
 static void keep_finite(partials *p)
 {
   double *const each[] = {&p->a, &p->b, &p->aa, &p->ab, &p->bb};
@@ -272,7 +274,7 @@ static void combine(pol_operation operation, double *a, const double *b, int wid
       unary_partials(operation, *a, f, &p);
     else
       binary_partials(operation, *a, *b, f, &p);
-    if (isfinite(f)) keep_finite(&p);
+    if (isfinite(f) && holds != TIME_DERIVATIVES) keep_finite(&p);
     double second = 0.0;
     if (holds == TIME_DERIVATIVES)
       second = times(p.aa, a[1] * a[1]) + times(2.0 * p.ab, a[1] * b[1]) + times(p.bb, b[1] * b[1]);

@@ -444,8 +444,7 @@ static int good_drive(const pol_mechanism *mechanism, const pol_drive *drive)
     return drive->coordinate >= POL_DRIVE_X && drive->coordinate <= POL_DRIVE_Z &&
            different_bodies(mechanism, drive->marker);
   return drive->joint >= 0 && drive->joint < mechanism->joints.count &&
-         pol_joint_has_coordinate(pol_mechanism_joint(mechanism, drive->joint)->type,
-                                  drive->coordinate);
+         pol_joint_has_coordinate(pol_mechanism_joint(mechanism, drive->joint), drive->coordinate);
 }
 
 static int same_coordinate(const pol_drive *a, const pol_drive *b)
@@ -479,7 +478,7 @@ static int good_coupling(const pol_mechanism *mechanism, const pol_coupling *cou
   for (int i = 0; i < 2; i++) {
     if (coupling->joint[i] < 0 || coupling->joint[i] >= mechanism->joints.count ||
         !pol_coordinate_name(coupling->coordinate[i]) ||
-        !pol_joint_has_coordinate(pol_mechanism_joint(mechanism, coupling->joint[i])->type,
+        !pol_joint_has_coordinate(pol_mechanism_joint(mechanism, coupling->joint[i]),
                                   coupling->coordinate[i]))
       return 0;
     if (coupling->factor[i] == 0.0) return 0;

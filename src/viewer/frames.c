@@ -226,6 +226,7 @@ pol_status pol_frames_read(pol_frames *frames, const pol_model *model, pol_resul
     return POL_BAD_ARGUMENT;
   }
   if (max_frames == 0) max_frames = default_frames(frames->num_bodies);
+  if (max_frames > rows) max_frames = (int)rows;
   pol_status status = allocate(frames, result, (size_t)max_frames);
   if (status == POL_OK) status = pol_result_series(result, time, frames->series);
   if (status != POL_OK) return status;

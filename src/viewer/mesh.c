@@ -2,6 +2,7 @@
  * a normal, three points and two bytes, or a text of "vertex x y z" lines) and Wavefront OBJ. */
 #include "viewer/mesh.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -165,7 +166,8 @@ pol_status pol_mesh_read(pol_mesh *mesh, const char *path, double scale, char *m
   size_t count = 0;
   *mesh = (pol_mesh){0};
   pol_status status = pol_read_file(path, &bytes, &count);
-  if (status == POL_IO) snprintf(message, size, "the mesh file %.200s cannot be read", path);
+  if (status == POL_IO)
+    snprintf(message, size, "the mesh file %.200s cannot be read: %s", path, strerror(errno));
   if (status == POL_OK) {
     if (is_obj)
       status = read_obj(mesh, bytes);

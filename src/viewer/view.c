@@ -43,31 +43,48 @@ static pol_status write_frames(FILE *file, const pol_frames *frames)
   return write_times(file, frames);
 }
 
-/* A mesh file that is not given from the root is looked for in the folder. */
-static pol_status write_mesh(FILE *file, const char *folder, const pol_shape *shape, int number,
-                             char *message, size_t size)
+/* A mesh file that is not given from the root is looked for in the folder.  One that cannot be read
+ * is wrong input: POL_IO is kept for the page. */
+static pol_status read_mesh(pol_mesh *mesh, const char *folder, const pol_shape *shape,
+                            char *message, size_t size)
 {
   const int plain = folder == NULL || folder[0] == '\0' || shape->file[0] == '/';
   char *path = plain ? pol_format("%s", shape->file) : pol_format("%s/%s", folder, shape->file);
-  char id[32];
-  pol_mesh mesh = {0};
-  pol_status status = path != NULL ? POL_OK : POL_NO_MEMORY;
-  snprintf(id, sizeof id, "mesh-%d", number);
-  if (status == POL_OK) status = pol_mesh_read(&mesh, path, shape->scale, message, size);
-  if (status == POL_OK) status = write_floats(file, id, mesh.points, 3 * mesh.num_points);
-  pol_mesh_free(&mesh);
+  if (path == NULL) return POL_NO_MEMORY;
+  const pol_status status = pol_mesh_read(mesh, path, shape->scale, message, size);
   free(path);
+  return status == POL_IO ? POL_BAD_ARGUMENT : status;
+}
+
+/* The meshes of all shapes, empty where a shape is none; free with free_meshes in every case. */
+static pol_status read_meshes(pol_mesh **meshes, const pol_model *model, const char *folder,
+                              char *message, size_t size)
+{
+  pol_status status = POL_OK;
+  *meshes = calloc((size_t)model->num_shapes + 1, sizeof **meshes);
+  if (*meshes == NULL) return POL_NO_MEMORY;
+  for (int i = 0; status == POL_OK && i < model->num_shapes; i++)
+    if (model->shapes[i].type == POL_MESH)
+      status = read_mesh(&(*meshes)[i], folder, &model->shapes[i], message, size);
   return status;
 }
 
-static pol_status write_meshes(FILE *file, const pol_model *model, const char *folder,
-                               char *message, size_t size)
+static void free_meshes(pol_mesh *meshes, const pol_model *model)
+{
+  for (int i = 0; meshes != NULL && i < model->num_shapes; i++) pol_mesh_free(&meshes[i]);
+  free(meshes);
+}
+
+static pol_status write_meshes(FILE *file, const pol_model *model, const pol_mesh *meshes)
 {
   pol_status status = POL_OK;
   int number = 0;
-  for (int i = 0; status == POL_OK && i < model->num_shapes; i++)
-    if (model->shapes[i].type == POL_MESH)
-      status = write_mesh(file, folder, &model->shapes[i], number++, message, size);
+  for (int i = 0; status == POL_OK && i < model->num_shapes; i++) {
+    char id[32];
+    if (model->shapes[i].type != POL_MESH) continue;
+    snprintf(id, sizeof id, "mesh-%d", number++);
+    status = write_floats(file, id, meshes[i].points, 3 * meshes[i].num_points);
+  }
   return status;
 }
 
@@ -84,20 +101,19 @@ static pol_status write_scene(FILE *file, const pol_model *model, const pol_fram
 
 /* All of it into an open file. */
 static pol_status write_page(FILE *file, const pol_model *model, pol_result *result,
-                             const pol_frames *frames, const char *folder, char *message,
-                             size_t size)
+                             const pol_frames *frames, const pol_mesh *meshes)
 {
   fwrite(pol_page_head, 1, pol_page_head_size, file);
   pol_status status = write_scene(file, model, frames, result);
   if (status == POL_OK) status = write_frames(file, frames);
-  if (status == POL_OK) status = write_meshes(file, model, folder, message, size);
+  if (status == POL_OK) status = write_meshes(file, model, meshes);
   fwrite(pol_page_tail, 1, pol_page_tail_size, file);
   return status;
 }
 
 /* Opens, writes and closes; an unfinished page is removed. */
 static pol_status write_file(const char *path, const pol_model *model, pol_result *result,
-                             const pol_frames *frames, const pol_view_options *options, long *bytes,
+                             const pol_frames *frames, const pol_mesh *meshes, long *bytes,
                              char *message, size_t size)
 {
   FILE *file = fopen(path, "wb");
@@ -105,7 +121,7 @@ static pol_status write_file(const char *path, const pol_model *model, pol_resul
     snprintf(message, size, "%s", strerror(errno));
     return POL_IO;
   }
-  pol_status status = write_page(file, model, result, frames, options->folder, message, size);
+  pol_status status = write_page(file, model, result, frames, meshes);
   *bytes = ftell(file);
   const int broken = ferror(file);
   if ((fclose(file) != 0 || broken) && status == POL_OK) {
@@ -122,6 +138,7 @@ pol_status pol_view_write(const char *path, const pol_model *model, pol_result *
 {
   char unheard[8];
   pol_frames frames;
+  pol_mesh *meshes = NULL;
   long bytes = 0;
   if (message == NULL || size == 0) {
     message = unheard;
@@ -133,14 +150,16 @@ pol_status pol_view_write(const char *path, const pol_model *model, pol_result *
     return POL_BAD_ARGUMENT;
   }
   pol_status status = pol_frames_read(&frames, model, result, options->max_frames, message, size);
+  if (status == POL_OK) status = read_meshes(&meshes, model, options->folder, message, size);
   if (status == POL_OK)
-    status = write_file(path, model, result, &frames, options, &bytes, message, size);
+    status = write_file(path, model, result, &frames, meshes, &bytes, message, size);
   if (status == POL_OK && summary != NULL)
     *summary = (pol_view_summary){.frames = frames.count,
                                   .channels = frames.num_channels,
                                   .left_out = frames.left_out,
                                   .bodies = frames.num_bodies,
                                   .bytes = bytes};
+  free_meshes(meshes, model);
   pol_frames_free(&frames);
   if (status != POL_OK && message[0] == '\0')
     snprintf(message, size, "%s", pol_status_text(status));

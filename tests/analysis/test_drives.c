@@ -162,7 +162,7 @@ static void expressions_without_value_stop_the_run(void **state)
   pol_model *model = read_driven(SLIDER_CRANK, 3, from_start);
   assert_int_equal(pol_simulation_create(&simulation, model->mechanism, &model->settings, &d),
                    POL_NOT_FINITE);
-  assert_string_equal(d.where, "drive 'motor'");
+  assert_string_equal(d.where, "drive 'motor': its function is not finite");
   pol_model_free(&model);
 
   model = read_driven(SLIDER_CRANK, 3, later);
@@ -171,9 +171,54 @@ static void expressions_without_value_stop_the_run(void **state)
   pol_status status = POL_OK;
   while (!status && !pol_simulation_finished(simulation)) status = pol_simulation_step(simulation);
   assert_int_equal(status, POL_NOT_FINITE);
-  assert_string_equal(pol_simulation_diagnostics(simulation)->where, "drive 'motor'");
-  assert_near(&pol_simulation_diagnostics(simulation)->t, &(double){0.05 + model->settings.step}, 1,
-              1e-9);
+  assert_string_equal(pol_simulation_diagnostics(simulation)->where,
+                      "drive 'motor': its acceleration is not finite");
+  assert_near(&pol_simulation_diagnostics(simulation)->t, &(double){0.05}, 1, 1e-9);
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
+/* A value is not enough: a drive needs a rate and an acceleration, and says so at the start. */
+static void drives_without_rate_are_named(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *drive, *where;
+  } cases[] = {
+      {MOTOR("{\"expression\": \"sqrt(t)\"}"), "drive 'motor': its rate is not finite"},
+      {MOTOR("{\"expression\": \"t^0.5\"}"), "drive 'motor': its rate is not finite"},
+      {MOTOR("{\"expression\": \"t^1.5\"}"), "drive 'motor': its acceleration is not finite"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (int directors = 0; directors < 2; directors++) {
+      const char *const overrides[] = {cases[i].drive, "simulation.start=default"};
+      pol_model *model = read_driven(SLIDER_CRANK, 2, overrides);
+      pol_simulation *simulation;
+      pol_diagnostics d;
+      if (directors) model->settings.formulation = POL_DIRECTORS;
+      assert_int_equal(pol_simulation_create(&simulation, model->mechanism, &model->settings, &d),
+                       POL_NOT_FINITE);
+      assert_string_equal(d.where, cases[i].where);
+      assert_true(d.t == 0.0);
+      pol_model_free(&model);
+    }
+}
+
+/* t^2.5 has all that a drive needs from t = 0 on, and no value before, where the starting values of
+ * the method look too. */
+static void drives_may_start_at_zero(void **state)
+{
+  (void)state;
+  static const char *const overrides[] = {MOTOR("{\"expression\": \"2*t^2.5\"}"),
+                                          "simulation.start=default", "simulation.end=0.5"};
+  pol_model *model = read_driven(SLIDER_CRANK, 3, overrides);
+  pol_simulation *simulation;
+  pol_diagnostics d;
+  assert_int_equal(pol_simulation_create(&simulation, model->mechanism, &model->settings, &d),
+                   POL_OK);
+  while (!pol_simulation_finished(simulation))
+    assert_int_equal(pol_simulation_step(simulation), POL_OK);
+  assert_true(pol_simulation_summary(simulation)->max_position_residual < 1e-10);
   pol_simulation_free(&simulation);
   pol_model_free(&model);
 }
@@ -250,6 +295,8 @@ int main(void)
       cmocka_unit_test(work_of_the_drive_is_the_change_of_energy),
       cmocka_unit_test(an_expression_is_the_function_it_says),
       cmocka_unit_test(expressions_without_value_stop_the_run),
+      cmocka_unit_test(drives_without_rate_are_named),
+      cmocka_unit_test(drives_may_start_at_zero),
       cmocka_unit_test(formulations_agree),
       cmocka_unit_test(four_bar_comes_to_speed),
       cmocka_unit_test(wrong_starts_are_refused),

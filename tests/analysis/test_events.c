@@ -212,6 +212,29 @@ static void wrong_rules_are_named(void **state)
   }
 }
 
+static double height(const pol_state *at, void *user)
+{
+  (void)user;
+  return at->q[0];
+}
+
+/* Events of a C program that cannot work are refused. */
+static void wrong_events_are_refused(void **state)
+{
+  (void)state;
+  pol_model *model = read_text(rod_text);
+  pol_simulation *simulation = start(model);
+  const pol_simulation_event wrong[] = {{.function = NULL},
+                                        {.function = height, .action = POL_EVENT_RESET},
+                                        {.function = height, .action = (pol_event_action)77}};
+  int number = -1;
+  for (int i = 0; i < 3; i++)
+    assert_int_equal(pol_simulation_add_event(simulation, &wrong[i], &number), POL_BAD_ARGUMENT);
+  assert_int_equal(number, -1);
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
 /* Runs a ball that falls from 1 m with these events to t = 1.2 s, or to a stop; numbers[k] is the
  * event of the k-th stop. Returns how many there were, at most 8. */
 static int run_ball(const char *events, const char *output, int numbers[8], double times[8])
@@ -367,6 +390,7 @@ int main(void)
       cmocka_unit_test(a_reset_fits_the_constraints),
       cmocka_unit_test(a_reset_to_nothing_is_told),
       cmocka_unit_test(wrong_rules_are_named),
+      cmocka_unit_test(wrong_events_are_refused),
       cmocka_unit_test(nothing_is_lost_at_a_reset),
       cmocka_unit_test(an_event_at_an_output_time_is_told_once),
       cmocka_unit_test(what_is_not_a_number_is_no_event),

@@ -33,6 +33,23 @@ static void check_tells_what_a_model_is(void **state)
   json_decref(object);
 }
 
+/* A title is for people: what a terminal would obey is not printed, other letters are. */
+static void titles_cannot_command_the_terminal(void **state)
+{
+  (void)state;
+  static const char *const commands[] = {"check", "run"};
+  write_text("title.json",
+             "{\"name\": \"B\\u00e4r\\u001b[31m\\u0007\\u009bred\", \"bodies\": [{\"name\": \"a\","
+             " \"mass\": 1, \"inertia\": [1, 1, 1]}],"
+             " \"simulation\": {\"step\": 0.01, \"end\": 0.1}}");
+  for (int k = 0; k < 2; k++) {
+    char line[100];
+    snprintf(line, sizeof line, "polhode %s title.json --color never", commands[k]);
+    expect(line, 0);
+    expect_text(out, "model           B\xc3\xa4r?[31m??red (title.json)\n");
+  }
+}
+
 /* Forces and distances, from a model of the papers. */
 static void check_tells_of_forces_and_distances(void **state)
 {
@@ -348,6 +365,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(check_tells_what_a_model_is),
+      cmocka_unit_test(titles_cannot_command_the_terminal),
       cmocka_unit_test(check_tells_of_forces_and_distances),
       cmocka_unit_test(check_tells_of_springs_and_drag),
       cmocka_unit_test(check_tells_of_bushings_and_markers),

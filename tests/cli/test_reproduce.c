@@ -51,6 +51,7 @@ static void an_item_gets_its_report(void **state)
   assert_int_equal(access("report/gavrea2005-fig02-curve.svg", R_OK), 0);
   expect("polhode reproduce gavrea2005-fig02 --out report --json", 0);
   json_t *object = parse_output();
+  expect_word(object, "status", "done");
   assert_true(number_at(object, "summary.reproduced") == 1);
   const json_t *item = json_array_get(at(object, "items"), 0);
   expect_word((json_t *)item, "verdict", "reproduced");
@@ -78,6 +79,30 @@ static void an_item_that_cannot_run_is_told(void **state)
   assert_int_equal(access("failed/index.html", R_OK), 0);
 }
 
+/* Ctrl-C on a terminal reaches the command and the processes of its items: what was cut off has not
+ * failed.  The test, in a group of its own, stands for the terminal. */
+static void ctrl_c_keeps_what_is_done(void **state)
+{
+  (void)state;
+  char *arguments[] = {"polhode", "reproduce", "arnold2015", "--out", "cut",
+                       "--jobs",  "8",         "--json",     NULL};
+  assert_int_equal(setpgid(0, 0), 0);
+  for (int i = 0; i < 3; i++) {
+    const pid_t child = start(-1, arguments);
+    while (access("cut/arnold2015-sec32.json", R_OK) != 0) usleep(1000);
+    signal(SIGINT, SIG_IGN);
+    assert_int_equal(kill(0, SIGINT), 0);
+    assert_int_equal(finish(child), 130);
+    signal(SIGINT, SIG_DFL);
+    json_t *object = parse_output();
+    expect_word(object, "status", "interrupted");
+    assert_true(number_at(object, "summary.failed") == 0);
+    assert_in_range(json_array_size(at(object, "items")), 1, 19);
+    json_decref(object);
+    assert_int_equal(unlink("cut/arnold2015-sec32.json"), 0);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -85,6 +110,7 @@ int main(void)
       cmocka_unit_test(wrong_words_are_refused),
       cmocka_unit_test(an_item_gets_its_report),
       cmocka_unit_test(an_item_that_cannot_run_is_told),
+      cmocka_unit_test(ctrl_c_keeps_what_is_done),
   };
   return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -63,6 +63,9 @@ static void test_sizes(void **state)
   s.dae.num_nonholonomic = -1;
   assert_rule(&s.dae, "the number of constraints is negative");
   sample_init(&s);
+  s.dae.num_internal = s.dae.num_holonomic + 1;
+  assert_rule(&s.dae, "num_internal must be between 0 and num_holonomic");
+  sample_init(&s);
   s.dae.evaluate = NULL;
   assert_rule(&s.dae, "evaluate is missing");
   sample_init(&s);

@@ -466,6 +466,65 @@ static void check_all(system_t *sys)
   check_forces(sys);
 }
 
+/* The frame of a body, or of the ground, turned as it starts. */
+static void initial_rotation(const pol_mechanism *mechanism, int body, pol_frame *frame)
+{
+  static const double upright[4] = {1.0, 0.0, 0.0, 0.0};
+  memset(frame, 0, sizeof *frame);
+  pol_quat_to_matrix(body == POL_GROUND ? upright : pol_mechanism_body(mechanism, body)->rotation,
+                     frame->R);
+}
+
+/* The sine of the angle between the axis of a disk and the normal of its plane, as it starts. */
+static double upright_disk(const pol_mechanism *mechanism, const pol_joint *joint)
+{
+  double axis[2][3] = {{0.0}}, cosine = 0.0;
+  for (int end = 0; end < 2; end++) {
+    const pol_marker *marker = pol_mechanism_marker(mechanism, joint->marker[end]);
+    double A[9];
+    pol_frame frame;
+    initial_rotation(mechanism, marker->body, &frame);
+    pol_quat_to_matrix(marker->rotation, A);
+    for (int i = 0; i < 9; i++) axis[end][i / 3] += frame.R[i] * A[3 * (i % 3) + 2];
+  }
+  for (int i = 0; i < 3; i++) cosine += axis[0][i] * axis[1][i];
+  return sqrt(fmax(0.0, 1.0 - cosine * cosine));
+}
+
+/* The least distance of the angles of a mechanism, as it starts, from where they are not defined,
+ * and of its disks from lying flat: finite differences need room. */
+static double room(const pol_mechanism *mechanism)
+{
+  double least = 1.0;
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
+    const pol_joint *joint = pol_mechanism_joint(mechanism, k);
+    if (joint->type == POL_ROLLING_DISK) least = fmin(least, upright_disk(mechanism, joint));
+    for (int i = 0; i < pol_joint_num_coordinates(joint); i++) {
+      pol_coordinate_kernel kernel;
+      pol_frame frames[2];
+      double row[2];
+      pol_coordinate_kernel_setup(&kernel, mechanism, k, i);
+      for (int end = 0; end < 2; end++) initial_rotation(mechanism, kernel.body[end], &frames[end]);
+      pol_joint_position(&kernel.rows, &frames[0], &frames[1], row);
+      if (kernel.angular) least = fmin(least, hypot(row[0], row[1]));
+    }
+  }
+  return least;
+}
+
+/* The same as create(), tried again until there is room. */
+static void create_with_room(system_t *sys, pol_joint_type type, pol_formulation_kind kind,
+                             int swapped, uint64_t *seed)
+{
+  const system_t wanted = *sys;
+  create(sys, type, kind, swapped, seed);
+  while (room(sys->mechanism) <= 0.5) {
+    destroy(sys);
+    *sys = wanted;
+    create(sys, type, kind, swapped, seed);
+  }
+}
+
 /* Types that lock a point, and the generic one, which may. */
 static int can_be_global(pol_joint_type type)
 {
@@ -485,8 +544,8 @@ static void all_terms_match_finite_differences(void **state)
         if (sys.global_axes && !can_be_global((pol_joint_type)type)) continue;
         if (kind == POL_DIRECTORS && type >= POL_ROLLING_SPHERE) continue; /* not quadratic */
         cases++;
-        create(&sys, (pol_joint_type)type, (pol_formulation_kind)kind, swapped,
-               sys.global_axes ? &global_seed : &seed);
+        create_with_room(&sys, (pol_joint_type)type, (pol_formulation_kind)kind, swapped,
+                         sys.global_axes ? &global_seed : &seed);
         check_all(&sys);
         destroy(&sys);
       }
@@ -531,43 +590,13 @@ static void forces_match_finite_differences(void **state)
       }
 }
 
-/* The least distance of the angles of a mechanism, as it starts, from where they are not defined:
- * finite differences need room. */
-static double room(const pol_mechanism *mechanism)
-{
-  double least = 1.0;
-  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
-    int count = pol_joint_num_coordinates(pol_mechanism_joint(mechanism, k));
-    for (int i = 0; i < count; i++) {
-      pol_coordinate_kernel kernel;
-      pol_frame frames[2];
-      double row[2];
-      pol_coordinate_kernel_setup(&kernel, mechanism, k, i);
-      for (int end = 0; end < 2; end++) {
-        static const double upright[4] = {1.0, 0.0, 0.0, 0.0};
-        int ground = kernel.body[end] == POL_GROUND;
-        const pol_body *body = ground ? NULL : pol_mechanism_body(mechanism, kernel.body[end]);
-        memset(&frames[end], 0, sizeof frames[end]);
-        pol_quat_to_matrix(ground ? upright : body->rotation, frames[end].R);
-      }
-      pol_joint_position(&kernel.rows, &frames[0], &frames[1], row);
-      if (kernel.angular) least = fmin(least, hypot(row[0], row[1]));
-    }
-  }
-  return least;
-}
-
 /* Two bodies and two joints with room, springs on all joint coordinates, a turn made. */
 static void create_with_joint_springs(system_t *sys, pol_joint_type type, pol_formulation_kind kind,
                                       void (*add)(pol_mechanism *, uint64_t *), uint64_t *seed)
 {
   const double turn = 2.0 * 3.14159265358979323846;
-  for (int found = 0; !found;) {
-    *sys = (system_t){.add_forces = add};
-    create(sys, type, kind, 0, seed);
-    found = room(sys->mechanism) > 0.5;
-    if (!found) destroy(sys);
-  }
+  *sys = (system_t){.add_forces = add};
+  create_with_room(sys, type, kind, 0, seed);
   assert_true(sys->dae->history_size <= MAX_HISTORY);
   if (sys->dae->remember) sys->dae->remember(0.0, sys->q, sys->history, sys->dae->user);
   for (size_t i = 0; i < sys->dae->history_size; i++) {
@@ -580,10 +609,11 @@ static void joint_springs_match_finite_differences(void **state)
 {
   (void)state;
   uint64_t seed = 5;
-  static const pol_joint_type types[] = {POL_REVOLUTE, POL_PRISMATIC, POL_CYLINDRICAL,
-                                         POL_UNIVERSAL, POL_PLANAR};
+  static const pol_joint_type types[] = {POL_REVOLUTE,       POL_PRISMATIC, POL_CYLINDRICAL,
+                                         POL_UNIVERSAL,      POL_PLANAR,    POL_POINT_ON_LINE,
+                                         POL_POINT_IN_PLANE, POL_PARALLEL,  POL_GENERIC};
   for (int kind = 0; kind < pol_formulation_count(); kind++)
-    for (int n = 0; n < 5; n++) {
+    for (size_t n = 0; n < sizeof types / sizeof types[0]; n++) {
       system_t sys;
       create_with_joint_springs(&sys, types[n], (pol_formulation_kind)kind,
                                 add_active_joint_springs, &seed);
@@ -895,6 +925,7 @@ static void create_mixed(system_t *sys, pol_joint_type type, pol_formulation_kin
   add_random_joint(sys->mechanism, "p-q", type, 0, P, Q, seed);
   add_random_joint(sys->mechanism, "ground-q", type, 0, POL_GROUND, Q, seed);
   add_mixed_forces(sys->mechanism, seed);
+  add_passive_joint_springs(sys->mechanism, seed);
   finish(sys, kind, seed);
 }
 

@@ -13,12 +13,19 @@ static const double pi = 3.14159265358979323846;
 static const double offset[4] = {2.0, 1.0, -1.0, -2.0};
 static const double s = 1e-3;
 
+/* What a generic joint locks where it is to have an angle about x, y or z. */
+enum {
+  ALL_BUT_X = POL_LOCK_ROTATION_Y | POL_LOCK_ROTATION_Z,
+  ALL_BUT_Y = POL_LOCK_ROTATION_X | POL_LOCK_ROTATION_Z,
+  ALL_BUT_Z = POL_LOCK_ROTATION_X | POL_LOCK_ROTATION_Y,
+  POINT = POL_LOCK_X | POL_LOCK_Y | POL_LOCK_Z
+};
+
 /* A joint of this type between two bodies with random markers. */
-static pol_mechanism *create(pol_joint_type type, uint64_t *seed)
+static pol_mechanism *create(pol_joint_type type, unsigned locked, uint64_t *seed)
 {
   pol_mechanism *mechanism;
-  pol_joint joint = {
-      .name = "joint", .type = type, .length = 1.0, .radius = 1.0, .locked = POL_LOCK_X};
+  pol_joint joint = {.name = "joint", .type = type, .length = 1.0, .radius = 1.0, .locked = locked};
   assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
   for (int i = 0; i < 2; i++) {
     pol_body body = {.name = i ? "b" : "a",
@@ -110,22 +117,47 @@ static void values_put_in_come_out(void **state)
 {
   static const struct {
     pol_joint_type type;
+    unsigned locked;
     int count;
-    const char *name[3];
-    int axis[3]; /* translation along 0 .. 2 or rotation about 3 .. 5, rotations in this order */
-  } joints[] = {{POL_REVOLUTE, 1, {"angle"}, {5}},
-                {POL_PRISMATIC, 1, {"displacement"}, {2}},
-                {POL_CYLINDRICAL, 2, {"angle", "displacement"}, {5, 2}},
-                {POL_UNIVERSAL, 2, {"angle.1", "angle.2"}, {3, 4}},
-                {POL_PLANAR, 3, {"displacement.x", "displacement.y", "angle"}, {0, 1, 5}}};
+    const char *name[4];
+    int axis[4]; /* translation along 0 .. 2 or rotation about 3 .. 5, rotations in this order */
+  } joints[] = {
+      {POL_REVOLUTE, 0, 1, {"angle"}, {5}},
+      {POL_PRISMATIC, 0, 1, {"displacement"}, {2}},
+      {POL_CYLINDRICAL, 0, 2, {"angle", "displacement"}, {5, 2}},
+      {POL_UNIVERSAL, 0, 2, {"angle.1", "angle.2"}, {3, 4}},
+      {POL_PLANAR, 0, 3, {"displacement.x", "displacement.y", "angle"}, {0, 1, 5}},
+      {POL_POINT_ON_LINE, 0, 1, {"displacement"}, {2}},
+      {POL_POINT_IN_PLANE, 0, 2, {"displacement.x", "displacement.y"}, {0, 1}},
+      {POL_PARALLEL,
+       0,
+       4,
+       {"displacement.x", "displacement.y", "displacement.z", "angle"},
+       {0, 1, 2, 5}},
+      {POL_GENERIC, POINT | ALL_BUT_X, 1, {"angle"}, {3}},
+      {POL_GENERIC, POINT | ALL_BUT_Y, 1, {"angle"}, {4}},
+      {POL_GENERIC, POINT | ALL_BUT_Z, 1, {"angle"}, {5}},
+      {POL_GENERIC,
+       POL_LOCK_Y | ALL_BUT_X,
+       3,
+       {"displacement.x", "displacement.z", "angle"},
+       {0, 2, 3}},
+      {POL_GENERIC,
+       ALL_BUT_Y,
+       4,
+       {"displacement.x", "displacement.y", "displacement.z", "angle"},
+       {0, 1, 2, 4}},
+      {POL_GENERIC, POL_LOCK_X | POL_LOCK_Z | POL_LOCK_ROTATION_X, 1, {"displacement.y"}, {1}},
+      {POL_GENERIC, POL_LOCK_X | POL_LOCK_Y | ALL_BUT_X | ALL_BUT_Y, 1, {"displacement.z"}, {2}},
+  };
   uint64_t seed = 1;
   (void)state;
-  for (int n = 0; n < 5; n++) {
-    pol_mechanism *mechanism = create(joints[n].type, &seed);
+  for (size_t n = 0; n < sizeof joints / sizeof joints[0]; n++) {
+    pol_mechanism *mechanism = create(joints[n].type, joints[n].locked, &seed);
     const pol_joint *joint = pol_mechanism_joint(mechanism, 0);
     assert_int_equal(pol_joint_num_coordinates(joint), joints[n].count);
     for (int trial = 0; trial < 10; trial++) {
-      double value[3], along[3] = {0.0}, turn[9];
+      double value[4], along[3] = {0.0}, turn[9];
       pol_frame first, second;
       random_frame(&seed, &first);
       pol_m3_diagonal(1.0, turn);
@@ -159,11 +191,18 @@ static void values_put_in_come_out(void **state)
 static void other_joints_have_none(void **state)
 {
   (void)state;
-  for (int type = 0; pol_joint_type_name((pol_joint_type)type); type++) {
-    pol_joint joint = {.type = (pol_joint_type)type};
-    int has = type == POL_REVOLUTE || type == POL_PRISMATIC || type == POL_CYLINDRICAL ||
-              type == POL_UNIVERSAL || type == POL_PLANAR;
-    assert_int_equal(pol_joint_num_coordinates(&joint) > 0, has);
+  static const pol_joint_type without[] = {POL_FIXED,          POL_SPHERICAL,
+                                           POL_DISTANCE,       POL_CONSTANT_VELOCITY,
+                                           POL_ROLLING_SPHERE, POL_ROLLING_DISK};
+  for (size_t i = 0; i < sizeof without / sizeof without[0]; i++)
+    assert_int_equal(pol_joint_num_coordinates(&(pol_joint){.type = without[i]}), 0);
+  /* two or three free rotations have none, whatever else is locked */
+  static const unsigned locks[] = {POINT, POINT | POL_LOCK_ROTATION_X, POINT | POL_LOCK_ROTATION_Z,
+                                   POINT | ALL_BUT_X | ALL_BUT_Y};
+  for (size_t i = 0; i < sizeof locks / sizeof locks[0]; i++) {
+    const pol_joint joint = {.type = POL_GENERIC, .locked = locks[i]};
+    assert_int_equal(pol_joint_num_coordinates(&joint), 0);
+    assert_false(pol_joint_has_coordinate(&joint, POL_DRIVE_ROTATION));
   }
 }
 
@@ -236,12 +275,18 @@ static double radius(const pol_coordinate_kernel *kernel, const pol_frame frame[
   return hypot(row[0], row[1]);
 }
 
+/* Each type, and after the last one generic joints about x, y and z. */
 static void derivatives_are_exact(void **state)
 {
+  static const unsigned locked[] = {ALL_BUT_X, ALL_BUT_Y, ALL_BUT_Z};
   uint64_t seed = 2;
+  int angles = 0;
   (void)state;
-  for (int type = 0; pol_joint_type_name((pol_joint_type)type); type++) {
-    pol_mechanism *mechanism = create((pol_joint_type)type, &seed);
+  for (int k = 0; k <= POL_ROLLING_DISK + 3; k++) {
+    const int generic = k > POL_ROLLING_DISK;
+    pol_mechanism *mechanism =
+        create(generic ? POL_GENERIC : (pol_joint_type)k,
+               generic ? locked[k - POL_ROLLING_DISK - 1] : POL_LOCK_X, &seed);
     int count = pol_joint_num_coordinates(pol_mechanism_joint(mechanism, 0));
     for (int index = 0; index < count; index++) {
       pol_coordinate_kernel kernel;
@@ -254,9 +299,11 @@ static void derivatives_are_exact(void **state)
         } while (radius(&kernel, frame) < 0.4);
         check_derivatives(&kernel, frame);
       }
+      angles += kernel.angular;
     }
     pol_mechanism_free(&mechanism);
   }
+  assert_int_equal(angles, 3 + 1 + 2 + 3); /* planar and so on, parallel, universal, generic */
 }
 
 /* Where x of the second marker is along z of the first the angle about z is not defined. */
@@ -271,7 +318,7 @@ static void undefined_angle_is_told(void **state)
   double rate = 1.0, gradient[12], H[12][12];
   static const double zero[144];
   (void)state;
-  mechanism = create(POL_REVOLUTE, &seed);
+  mechanism = create(POL_REVOLUTE, 0, &seed);
   for (int i = 0; i < 2; i++) {
     pol_marker marker = {.name = "", .body = i, .rotation = {1.0, 0.0, 0.0, 0.0}};
     assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &joint.marker[i]), POL_OK);

@@ -380,8 +380,12 @@ class Command(unittest.TestCase):
         pathlib.Path("empty.obj").write_text("v 0 0 0\n", encoding="ascii")
         pathlib.Path("broken.obj").write_text("v 0 0 0\nf 1 2 3\n", encoding="ascii")
         pathlib.Path("text.stl").write_text("vertex 1 2\n", encoding="ascii")
-        for name, message in (("missing.stl", "cannot be read"), ("empty.obj", "no triangles"),
-                              ("broken.obj", "no triangles"), ("text.stl", "no triangles")):
+        page = pathlib.Path("bad_mesh.html")
+        page.write_text("an older page", encoding="ascii")
+        for name, message in (("missing.stl", "bad_mesh.csv: the mesh file missing.stl cannot be "
+                                              "read: No such file or directory"),
+                              ("empty.obj", "no triangles"), ("broken.obj", "no triangles"),
+                              ("text.stl", "no triangles")):
             model = {"bodies": [{"name": "a", "mass": 1, "inertia": [1, 1, 1],
                                  "shapes": [{"type": "mesh", "file": name}]}],
                      "simulation": {"step": 0.1, "end": 1}}
@@ -389,7 +393,7 @@ class Command(unittest.TestCase):
             polhode("run", "bad_mesh.json", "--out", "bad_mesh.csv", "--quiet")
             _, errors = polhode("view", "bad_mesh.csv", "--model", "bad_mesh.json", status=2)
             self.assertIn(message, errors)
-            self.assertFalse(os.path.exists("bad_mesh.html"))
+            self.assertEqual(page.read_text(encoding="ascii"), "an older page")
 
 
 def main():

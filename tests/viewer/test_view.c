@@ -1,5 +1,6 @@
 /* What a page holds: frames, numbers of 16 bits, meshes, texts that cannot break out.  How the page
  * behaves in a browser is in test_page.py. */
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -150,6 +151,9 @@ static void pages_hold_everything_and_no_text_breaks_out(void **state)
 
   assert_int_equal(pol_view_write("none/page.html", model, result, &options, NULL, NULL, 0),
                    POL_IO);
+  const pol_view_options most = {.max_frames = INT_MAX}; /* takes no more room than the rows need */
+  assert_int_equal(pol_view_write("most.html", model, result, &most, &summary, NULL, 0), POL_OK);
+  assert_int_equal(summary.frames, 11);
   const pol_view_options one = {.max_frames = 1};
   assert_int_equal(pol_view_write("one.html", model, result, &one, NULL, message, sizeof message),
                    POL_BAD_ARGUMENT);

@@ -1,0 +1,152 @@
+/* A simulation under way, shared by the files that implement it: simulation.c (life cycle, steps to
+ * the next stop), simulation_times.c (the span in steps, output times), simulation_start.c
+ * (consistent initial values), simulation_measure.c (the solution, residuals, energy, work,
+ * invariants), simulation_checks.c (what can be wrong with a solution) and simulation_events.c
+ * (events and resets).  simulation_settings.c needs none of it. */
+#ifndef POLHODE_ANALYSIS_SIMULATION_PARTS_H
+#define POLHODE_ANALYSIS_SIMULATION_PARTS_H
+
+#include <polhode/simulation.h>
+
+#include "analysis/event_rules.h"
+#include "analysis/invariants.h"
+#include "analysis/watch.h"
+#include "dae/dae.h"
+
+/* An event and what is known of it. */
+typedef struct pol_watched_event {
+  pol_simulation_event event;
+  double told;   /* the time where it was stopped at last, -1 if nowhere */
+  int due;       /* it is to be stopped at now, after a reset */
+  double before; /* value before a reset */
+} pol_watched_event;
+
+struct pol_simulation {
+  const pol_mechanism *mechanism;
+  pol_formulation *formulation;
+  pol_integrator *integrator;
+  const pol_dae *dae;
+  pol_solver_kind solver;
+  pol_index index;
+  pol_watch *watch; /* NULL if nothing can become singular */
+
+  /* Time span: num_steps - 1 steps of size step, then one of size last_step; or steps of variable
+   * size. */
+  double step, last_step, end;
+  int variable;
+  long num_steps;
+  long done;
+
+  /* Times to stop at; the number of the next, from 1. */
+  pol_output output;
+  double *times; /* of output, owned */
+  long next_output;
+
+  /* Events, the first of them by rules of the settings; the one that the state is at, or -1.
+   * stopped: one has ended the run. */
+  pol_event_rules *rules;
+  unsigned char *keep; /* of a reset */
+  pol_watched_event *events;
+  int num_events, event, stopped;
+  int in_step; /* the last step may hold more stops, */
+  double seen; /* not before this time */
+
+  /* Copy of the solution; state points into it. */
+  pol_state state;
+  double *q, *v, *vd, *lambda, *eta, *history, *p;
+
+  /* The last step of the integrator: its times, and power and work at both ends. */
+  double t_before, t;
+  pol_power power_before, power;
+  pol_work work_before, work;
+  double lambda_t_before, lambda_t; /* times that the multipliers belong to */
+  int lags;                         /* not those of the state */
+
+  /* Invariants after the last step; fresh: a reset has changed them, they start anew. */
+  double last_invariants[POL_MAX_INVARIANTS];
+  int fresh;
+
+  /* Workspace of the residuals; ahead is v + v'. */
+  double *position, *velocity, *acceleration, *drift, *ahead, *scratch;
+  double *memory; /* holds all of the arrays above */
+
+  pol_summary summary;
+  pol_diagnostics diagnostics;
+};
+
+/* --- simulation_times.c ----------------------------------------------------------------------- */
+
+/* Splits the time span into steps. */
+void pol_simulation_plan_steps(pol_simulation *sim, const pol_settings *settings);
+
+/* The same from a time within: whole steps, then a shorter one. */
+void pol_simulation_plan_rest(pol_simulation *sim, double t);
+
+/* Size of the n-th step, n = 1, 2, ... */
+double pol_simulation_step_size(const pol_simulation *sim, long n);
+
+/* Copies the output times. */
+pol_status pol_simulation_plan_output(pol_simulation *sim, const pol_output *output);
+
+/* The next time to stop at; the end of the span after the last. */
+double pol_simulation_next_output_time(const pol_simulation *sim);
+
+/* --- simulation_start.c ----------------------------------------------------------------------- */
+
+/* Makes the mechanism's initial values consistent and takes over the solution at t = 0. */
+pol_status pol_simulation_start(pol_simulation *sim);
+
+/* --- simulation_measure.c --------------------------------------------------------------------- */
+
+/* The largest |x_i|, 0 if there is none. */
+double pol_largest(int count, const double *x);
+
+/* Phi and B v at a point into the workspace; more asks for further terms. */
+pol_status pol_simulation_residuals(pol_simulation *sim, const pol_point *at, unsigned more);
+
+/* Sets what the summary says about now; the residuals are in the workspace. */
+void pol_simulation_measure_now(pol_simulation *sim, double t, const pol_energy *energy);
+
+/* Copies a solution, all but its time. */
+void pol_simulation_copy_solution(pol_simulation *sim, const pol_state *from);
+
+/* Takes over the integrator's solution, the one after `done` steps, if all of it is finite. */
+pol_status pol_simulation_accept(pol_simulation *sim, long done);
+
+/* Goes back to the solution at a time within the last step, or to its end. */
+pol_status pol_simulation_show(pol_simulation *sim, double t);
+
+/* --- simulation_checks.c ---------------------------------------------------------------------- */
+
+/* Records a failure of this driver itself (the integrator records its own); returns status.
+ * equation is -1 if none is to blame. */
+pol_status pol_simulation_fail(pol_simulation *sim, pol_status status, int equation,
+                               const char *message, const char *advice);
+
+/* Adds to the integrator's diagnostics that the mechanism was near a singular position. */
+void pol_simulation_blame_position(pol_simulation *sim);
+
+/* Index of the first number that is not finite, -1 if there is none. */
+int pol_first_not_finite(int count, const double *x);
+
+/* POL_NOT_FINITE, with the place, if the integrator's solution or the residuals in the workspace
+ * hold a number that is not finite. */
+pol_status pol_simulation_check_finite(pol_simulation *sim, const pol_state *state);
+
+/* POL_INCONSISTENT if a dropped constraint does not follow from the others any more; the residuals
+ * are in the workspace. */
+pol_status pol_simulation_check_dropped(pol_simulation *sim, const pol_state *state);
+
+/* POL_RETRY if a joint or bushing turns so fast that what depends on its turns is wrong. */
+pol_status pol_simulation_check_turns(pol_simulation *sim, const pol_state *state);
+
+/* --- simulation_events.c ---------------------------------------------------------------------- */
+
+/* The next event, by time and number, and when: one that a reset has made due now, or one of the
+ * last step; -1 if none is left. */
+int pol_simulation_next_event(pol_simulation *sim, double *when);
+
+/* Stops at an event of the last step, or at one that is due. */
+pol_status pol_simulation_stop_at(pol_simulation *sim, int event, double t);
+
+#endif

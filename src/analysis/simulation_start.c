@@ -1,0 +1,110 @@
+/* The start of a simulation: makes the mechanism's initial values consistent, starts the integrator
+ * and the watch for singular positions, and measures how far the values had to move.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/simulation_parts.h"
+
+static double distance(const double a[3], const double b[3])
+{
+  double d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
+  return sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+}
+
+/* Angle of the rotation between two orientations. */
+static double angle_between(const double a[4], const double b[4])
+{
+  static const double zero[3] = {0.0, 0.0, 0.0};
+  double inverse[4], relative[4], w[3];
+  pol_quat_conjugate(a, inverse);
+  pol_quat_multiply(inverse, b, relative);
+  pol_so3_log(relative, w);
+  return distance(zero, w);
+}
+
+/* Compares the mechanism's values with the assembled ones. */
+static void measure_moves(pol_simulation *sim)
+{
+  pol_moves *moves = &sim->summary.moves;
+  for (int i = 0; i < pol_mechanism_num_bodies(sim->mechanism); i++) {
+    pol_body_state found;
+    const pol_body *given = pol_mechanism_body(sim->mechanism, i);
+    pol_formulation_body_state(sim->formulation, sim->q, sim->v, i, &found);
+    moves->position = fmax(moves->position, distance(given->position, found.position));
+    moves->rotation = fmax(moves->rotation, angle_between(given->rotation, found.quaternion));
+    if (given->given & POL_GIVEN_VELOCITY)
+      moves->velocity = fmax(moves->velocity, distance(given->velocity, found.velocity));
+    if (given->given & POL_GIVEN_ANGULAR_VELOCITY)
+      moves->angular_velocity =
+          fmax(moves->angular_velocity, distance(given->angular_velocity, found.angular_velocity));
+  }
+}
+
+/* The body that stands for all that are connected with this one; 0 is the ground. */
+static int root_of(const int *parent, int body)
+{
+  while (parent[body] != body) body = parent[body];
+  return body;
+}
+
+/* Watches for singular positions if joints form a closed loop: without one, each joint locks what
+ * nothing else does. */
+static pol_status start_watch(pol_simulation *sim)
+{
+  const pol_mechanism *mechanism = sim->mechanism;
+  int num_bodies = pol_mechanism_num_bodies(mechanism), loop = 0;
+  int *parent = malloc(((size_t)num_bodies + 1) * sizeof *parent);
+  if (parent == NULL) return POL_NO_MEMORY;
+  for (int i = 0; i <= num_bodies; i++) parent[i] = i;
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
+    const pol_joint *joint = pol_mechanism_joint(mechanism, k);
+    int first = pol_mechanism_marker(mechanism, joint->marker[0])->body + 1;
+    int second = pol_mechanism_marker(mechanism, joint->marker[1])->body + 1;
+    first = root_of(parent, first);
+    second = root_of(parent, second);
+    loop |= first == second;
+    parent[first] = second;
+  }
+  free(parent);
+  if (!loop) return POL_OK;
+  return pol_watch_create(&sim->watch, sim->formulation, sim->integrator);
+}
+
+/* Makes the given values q, v (workspace, filled here) consistent and starts the integrator. */
+static pol_status start_from(pol_simulation *sim, double *q, double *v, unsigned char *keep)
+{
+  pol_formulation_initial(sim->formulation, q, v, keep);
+  pol_point given = {.q = q, .v = v};
+  if (pol_simulation_residuals(sim, &given, 0) == POL_OK) {
+    sim->summary.moves.position_residual = pol_largest(sim->dae->num_holonomic, sim->position);
+    sim->summary.moves.velocity_residual =
+        pol_largest(pol_dae_num_constraints(sim->dae), sim->velocity);
+  }
+  pol_status status =
+      pol_formulation_assemble(sim->formulation, sim->solver, 0.0, q, v, keep, &sim->diagnostics);
+  if (status != POL_OK) return status;
+  status = pol_integrator_start(sim->integrator, 0.0, q, v, keep);
+  if (status != POL_OK) {
+    sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
+    return status;
+  }
+  if ((status = start_watch(sim)) != POL_OK) return status;
+  if ((status = pol_simulation_accept(sim, 0)) != POL_OK) return status;
+  status = pol_formulation_check_branches(sim->formulation, 0.0, sim->q, &sim->diagnostics);
+  if (status != POL_OK) return status;
+  measure_moves(sim);
+  return POL_OK;
+}
+
+pol_status pol_simulation_start(pol_simulation *sim)
+{
+  size_t nq = (size_t)sim->dae->group.nq, nv = (size_t)sim->dae->group.nv;
+  double *values = malloc((nq + nv + 1) * sizeof *values);
+  unsigned char *keep = malloc(nv + 1);
+  pol_status status = POL_NO_MEMORY;
+  if (values != NULL && keep != NULL) status = start_from(sim, values, values + nq, keep);
+  free(values);
+  free(keep);
+  return status;
+}
