@@ -69,6 +69,18 @@ class Links(unittest.TestCase):
                 if link.startswith("../"):
                     self.assertRegex(link, r"^\.\./include/polhode(/\w+\.h)?$", page.name)
 
+    def test_lists_are_lists_for_both(self):
+        """MkDocs wants an empty line before a list, and four blanks before an item's paragraphs."""
+        item = re.compile(r"([-*]|\d+\.) ")
+        for page in (SOURCE / "docs").glob("*.md"):
+            lines, inside = FENCE.sub("", page.read_text(encoding="utf-8")).splitlines(), False
+            for above, line in zip([""] + lines, lines):
+                starts = item.match(line) is not None
+                self.assertFalse(starts and above.strip() and not inside, f"{page.name}: {line}")
+                inside = starts or inside and (not line or line.startswith(" "))
+                self.assertFalse(inside and not above and re.match(r" {1,3}\S", line),
+                                 f"{page.name}: {line}")
+
     def test_every_picture_is_shown(self):
         shown = " ".join(page.read_text(encoding="utf-8") for page in written_pages())
         for picture in (SOURCE / "docs/images").iterdir():
