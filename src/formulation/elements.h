@@ -26,9 +26,9 @@ pol_status pol_placed_derivatives(const pol_placed_force *force, const pol_point
 double pol_placed_potential(const pol_placed_force *force, const pol_point *at,
                             const pol_frame *first, const pol_frame *second);
 
-/* POL_NOT_FINITE if the function of a drive, or a derivative of it that these terms need, or the scale
- * of a force has no finite value at t; then *failed is a number for pol_functions_blame, above that
- * of all forces. */
+/* POL_NOT_FINITE if the function of a drive, or a derivative of it that these terms need, or the
+ * scale of a force has no finite value at t; then *failed is a number for pol_functions_blame,
+ * above that of all forces. */
 pol_status pol_functions_check(const pol_formulation *formulation, double t, unsigned want,
                                double *failed);
 void pol_functions_blame(const pol_formulation *formulation, int number, char *text, size_t size);

@@ -25,9 +25,9 @@
  * arguments that of the first, of comparisons, floor and sign 0.  Where a function has a value but
  * no finite derivative (sqrt at 0, asin at 1, hypot and atan2 at the origin, a negative number to a
  * whole power by its exponent) its derivative by the inputs counts as 0, so that a finite value
- * never comes with a gradient that is not a number unless numbers overflow.  Derivatives by time are
- * what they are, infinite or not a number there.  Outside their domain (sqrt(-1),
- * log(0), 1/0) values are not finite; a condition that is not a number makes the whole result one.
+ * never comes with a gradient that is not a number unless numbers overflow.  Derivatives by time
+ * are what they are, infinite or not a number there.  Outside their domain (sqrt(-1), log(0), 1/0)
+ * values are not finite; a condition that is not a number makes the whole result one.
  */
 #ifndef POLHODE_MECHANISM_EXPRESSION_H
 #define POLHODE_MECHANISM_EXPRESSION_H

@@ -208,8 +208,7 @@ static void coordinates_do_not_matter(void **state)
       for (int joint = 0; joint < JOINTS; joint++) {
         double wrench[6];
         pol_formulation_reaction(formulation, &at, joint, wrench, wrench + 3);
-        if (kind == 0 && solver == POL_SOLVER_DENSE)
-          memcpy(first[joint], wrench, sizeof wrench);
+        if (kind == 0 && solver == POL_SOLVER_DENSE) memcpy(first[joint], wrench, sizeof wrench);
         assert_near(wrench, first[joint], 6, 1e-9);
       }
       pol_simulation_free(&simulation);

@@ -328,7 +328,8 @@ static int enter_folder(void **state)
 
 static int leave_folder(void **state)
 {
-  static const char *const files[] = {"a.svg", "chain.json", "apart.json", "out", "err"};
+  static const char *const files[] = {"a.svg",      "chain.json", "apart.json",
+                                      "mount.json", "out",        "err"};
   (void)state;
   for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) remove(files[i]);
   return chdir("..") == 0 ? rmdir(folder) : -1;
