@@ -1,4 +1,4 @@
-/* polhode: simulation of constrained rigid and flexible multibody systems.  This header brings all.
+/* polhode: simulation of constrained multibody systems.  This header brings all.
  */
 #ifndef POLHODE_H
 #define POLHODE_H
