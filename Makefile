@@ -6,7 +6,7 @@ BUILD = build/$(PRESET)
 MODEL = models/bruels-cardona-2010/heavy_top.json
 RESULT = build/heavy_top
 # what only the tests need
-TEST_PACKAGES = chromium python3
+TEST_PACKAGES = chromium groff-base python3
 # what only the site of the docs needs
 SITE_PACKAGES = mkdocs python3
 
