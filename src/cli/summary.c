@@ -54,10 +54,7 @@ json_t *cli_json_redundant(const pol_simulation *simulation)
   char name[128];
   int index = -1;
   while (list && next_redundant(simulation, &index, name, sizeof name))
-    if (json_array_append_new(list, cli_json_text(name)) != 0) {
-      json_decref(list);
-      return NULL;
-    }
+    cli_json_append(&list, cli_json_text(name));
   return list;
 }
 
