@@ -35,6 +35,8 @@ static void add_drives(pol_mechanism *mechanism, int first, int second, uint64_t
   tip.marker[1] = add_random_marker(mechanism, second, seed);
   assert_int_equal(pol_mechanism_add_drive(mechanism, &tip, NULL), POL_OK);
   assert_int_equal(pol_mechanism_add_drive(mechanism, &tip, NULL), POL_BAD_ARGUMENT);
+  tip.name = "the same coordinate";
+  assert_int_equal(pol_mechanism_add_drive(mechanism, &tip, NULL), POL_BAD_ARGUMENT);
 }
 
 /* Two bodies, a pivot for each in so3, and a joint with all its coordinates driven: between the

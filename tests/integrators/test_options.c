@@ -92,6 +92,15 @@ static void test_enumerations(void **state)
   options.solver = (pol_solver_kind)(POL_SOLVER_SPARSE + 1);
   assert_rule(&options, "solver must be auto, dense or sparse");
   options = pol_options_default();
+  options.redundant = (pol_redundant)(POL_REDUNDANT_MINIMUM_NORM + 1);
+  assert_rule(&options, "redundant must be drop, refuse or minimum-norm");
+  options = pol_options_default();
+  options.start = (pol_start)(POL_START_PERTURBED + 1);
+  assert_rule(&options, "start must be default, classical, shifted or perturbed");
+  options = pol_options_default();
+  options.sigma_update = (pol_sigma_update)(POL_SIGMA_INCREMENTAL + 1);
+  assert_rule(&options, "sigma_update must be exact or incremental");
+  options = pol_options_default();
   options.index = (pol_index)(POL_INDEX_2_STABILIZED + 1);
   assert_rule(&options, "index must be 3, 2 or stabilized-2");
   for (int index = POL_INDEX_3; index <= POL_INDEX_2_STABILIZED; index++) {
@@ -138,7 +147,12 @@ static void test_sigma(void **state)
   assert_rule(&options, "sigma belongs to geom1: geom2 and geom3 put the velocity into the base");
   options.method = "geom3";
   assert_rule(&options, "sigma belongs to geom1: geom2 and geom3 put the velocity into the base");
+  options.method = "linear";
+  assert_rule(&options, "sigma belongs to geom1: coordinates have no tangent operator");
   options.sigma = 0.0;
+  options.sigma_update = POL_SIGMA_INCREMENTAL;
+  assert_rule(&options, "the incremental sigma update belongs to geom1");
+  options.sigma_update = POL_SIGMA_EXACT;
   assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
 }
 
