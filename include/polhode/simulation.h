@@ -32,6 +32,9 @@ typedef enum pol_event_action {
   POL_EVENT_STOP    /* the run ends there */
 } pol_event_action;
 
+/* The word of a model file: "record", "reset", "stop"; NULL for what is none of these. */
+const char *pol_event_action_name(pol_event_action action);
+
 /* What the reset of an event sets: "ball.velocity.z", "ball.angular_velocity.x" or the name of a
  * first-order state, to an expression of the values just before, "-0.8*ball.velocity.z". */
 typedef struct pol_change {

@@ -47,8 +47,7 @@ const char *cli_scale_word(const pol_force *force);
 /* The coordinate of a joint-spring. */
 const pol_coordinate_info *cli_spring_coordinate(const pol_mechanism *mechanism,
                                                  const pol_force *force);
-/* "record"; "rising". */
-const char *cli_action_name(pol_event_action action);
+/* "rising" */
 const char *cli_direction_name(int direction);
 
 /* Of the bodies without constraints: 6 a rigid body, 3 a point mass. */

@@ -203,7 +203,7 @@ static json_t *events_json(const pol_settings *settings)
                                     json_string(rule->changes[k].expression));
     json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:o}", "name", rule->name, "expression",
                              rule->expression, "direction", cli_direction_name(rule->direction),
-                             "action", cli_action_name(rule->action), "set", set);
+                             "action", pol_event_action_name(rule->action), "set", set);
     cli_json_append(&list, item);
   }
   if (failed == 0) return list;
@@ -234,9 +234,9 @@ static json_t *settings_json(const pol_settings *settings)
                    "method", options->method,                                    //
                    "index", cli_json_index(options->index),                      //
                    "sigma", cli_json_number(options->sigma),                     //
-                   "sigma_update", cli_sigma_update_name(options->sigma_update), //
+                   "sigma_update", pol_sigma_update_name(options->sigma_update), //
                    "theta", cli_json_number(options->theta), "vartheta",
-                   cli_json_number(options->vartheta), "start", cli_start_name(options->start), //
+                   cli_json_number(options->vartheta), "start", pol_start_name(options->start), //
                    "formulation", pol_formulation_name(settings->formulation),                  //
                    "alpha_m", cli_json_number(options->alpha_m),                                //
                    "alpha_f", cli_json_number(options->alpha_f),                                //
@@ -244,9 +244,9 @@ static json_t *settings_json(const pol_settings *settings)
                    "gamma", cli_json_number(options->gamma),                                    //
                    "step", cli_json_step(settings), "control", cli_json_control(settings),      //
                    "end", cli_json_number(settings->end),                                       //
-                   "newton", cli_newton_name(options->newton.kind),                             //
+                   "newton", pol_newton_kind_name(options->newton.kind),                        //
                    "newton_tolerance", cli_json_number(options->newton.tolerance),              //
-                   "solver", cli_solver_name(options->solver));
+                   "solver", pol_solver_kind_name(options->solver));
 }
 
 json_t *cli_findings_json(const cli_findings *found)

@@ -36,7 +36,7 @@ static void print_events(const pol_settings *settings)
                   rule->direction > 0   ? "rises through"
                   : rule->direction < 0 ? "falls through"
                                         : "passes",
-                  cli_action_name(rule->action));
+                  pol_event_action_name(rule->action));
     for (int k = 0; k < rule->num_changes; k++)
       cli_print_row("  sets", "%s = %s", rule->changes[k].quantity, rule->changes[k].expression);
   }
@@ -149,9 +149,9 @@ static void print_settings(const pol_settings *settings)
   cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
   print_time(settings);
   cli_print_row("Newton", "%s, tolerance %.3g, at most %d iteration%s",
-                cli_newton_name(options->newton.kind), options->newton.tolerance,
+                pol_newton_kind_name(options->newton.kind), options->newton.tolerance,
                 options->newton.max_iterations, cli_plural(options->newton.max_iterations));
-  cli_print_row("solver", "%s", cli_solver_name(options->solver));
+  cli_print_row("solver", "%s", pol_solver_kind_name(options->solver));
 }
 
 /* Whether the values of this kind (a POL_GIVEN_... bit) are given for any body. */

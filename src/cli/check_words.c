@@ -206,12 +206,6 @@ void cli_describe_coordinate(const pol_mechanism *mechanism, const pol_drive *dr
              cli_marker_owner(mechanism, drive->marker[0]));
 }
 
-const char *cli_action_name(pol_event_action action)
-{
-  static const char *const names[] = {"record", "reset", "stop"};
-  return names[action];
-}
-
 const char *cli_direction_name(int direction)
 {
   return direction > 0 ? "rising" : direction < 0 ? "falling" : "both";

@@ -640,10 +640,10 @@ json_t *cli_settings_json(const pol_settings *settings)
                    "formulation", pol_formulation_name(settings->formulation),            //
                    "index", cli_json_index(settings->options.index),                      //
                    "sigma", cli_json_number(settings->options.sigma),                     //
-                   "sigma_update", cli_sigma_update_name(settings->options.sigma_update), //
+                   "sigma_update", pol_sigma_update_name(settings->options.sigma_update), //
                    "theta", cli_json_number(settings->options.theta),                     //
                    "vartheta", cli_json_number(settings->options.vartheta),               //
-                   "start", cli_start_name(settings->options.start),                      //
+                   "start", pol_start_name(settings->options.start),                      //
                    "step", cli_json_step(settings),                                       //
                    "control", cli_json_control(settings),                                 //
                    "end", cli_json_number(settings->end));

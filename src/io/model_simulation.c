@@ -17,49 +17,32 @@ static const pol_range from_one = {1.0, INT32_MAX, 0};
 
 static const char *start_choice(int number)
 {
-  static const char *const names[] = {[POL_START_DEFAULT] = "default",
-                                      [POL_START_CLASSICAL] = "classical",
-                                      [POL_START_SHIFTED] = "shifted",
-                                      [POL_START_PERTURBED] = "perturbed"};
-  return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
+  return pol_start_name((pol_start)number);
 }
 
 static const char *sigma_update_choice(int number)
 {
-  static const char *const names[] = {
-      [POL_SIGMA_EXACT] = "exact", [POL_SIGMA_INCREMENTAL] = "incremental"};
-  return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
+  return pol_sigma_update_name((pol_sigma_update)number);
 }
 
 static const char *redundant_choice(int number)
 {
-  static const char *const names[] = {[POL_REDUNDANT_DROP] = "drop",
-                                      [POL_REDUNDANT_REFUSE] = "refuse",
-                                      [POL_REDUNDANT_MINIMUM_NORM] = "minimum-norm"};
-  return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
+  return pol_redundant_name((pol_redundant)number);
 }
 
 static const char *guess_choice(int number)
 {
-  static const char *const names[] = {
-      [POL_GUESS_ADVANCED] = "advanced", [POL_GUESS_SIMPLE] = "simple"};
-  return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
+  return pol_guess_name((pol_guess)number);
 }
 
 static const char *newton_choice(int number)
 {
-  static const char *const names[] = {[POL_NEWTON_FULL] = "full",
-                                      [POL_NEWTON_SIMPLIFIED] = "simplified",
-                                      [POL_NEWTON_MODIFIED] = "modified",
-                                      [POL_NEWTON_PLAIN] = "plain"};
-  return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
+  return pol_newton_kind_name((pol_newton_kind)number);
 }
 
 static const char *solver_choice(int number)
 {
-  static const char *const names[] = {
-      [POL_SOLVER_AUTO] = "auto", [POL_SOLVER_DENSE] = "dense", [POL_SOLVER_SPARSE] = "sparse"};
-  return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
+  return pol_solver_kind_name((pol_solver_kind)number);
 }
 
 static const char *steps_choice(int number)

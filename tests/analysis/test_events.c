@@ -206,6 +206,8 @@ static void wrong_events_are_refused(void **state)
   int number = -1;
   for (int i = 0; i < 3; i++)
     assert_int_equal(pol_simulation_add_event(simulation, &wrong[i], &number), POL_BAD_ARGUMENT);
+  assert_string_equal(pol_event_action_name(POL_EVENT_STOP), "stop");
+  assert_null(pol_event_action_name((pol_event_action)77));
   assert_int_equal(number, -1);
   pol_simulation_free(&simulation);
   pol_model_free(&model);

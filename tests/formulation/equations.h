@@ -14,9 +14,10 @@
 
 enum { MAX_NV = 64, MAX_NQ = 64, MAX_M = 64, MAX_HISTORY = 8 };
 
-/* Of the differences, in units of s, which is fine enough for the force of a short spring. */
+/* Where differences are taken, in units of the spacing, which is fine enough for the force of a
+ * short spring. */
 static const double offset[4] = {2.0, 1.0, -1.0, -2.0};
-static const double s = 2.5e-4;
+static const double spacing = 2.5e-4;
 
 typedef struct system {
   pol_mechanism *mechanism;
@@ -98,7 +99,7 @@ static inline void numeric_derivative(const system_t *sys, int varied, unsigned 
     for (int k = 0; k < 4; k++) {
       double q[MAX_NQ], v[MAX_NV], lambda[MAX_M], step[MAX_NV] = {0.0};
       pol_point at = point_of(sys);
-      step[j] = offset[k] * s;
+      step[j] = offset[k] * spacing;
       if (varied == POSITION_VARIED) {
         pol_group_move(&sys->dae->group, sys->q, step, q);
         at.q = q;
@@ -116,7 +117,7 @@ static inline void numeric_derivative(const system_t *sys, int varied, unsigned 
     }
     for (int i = 0; i < rows; i++) {
       double f[4] = {samples[0][i], samples[1][i], samples[2][i], samples[3][i]};
-      derivative[i * cols + j] = difference(f, s);
+      derivative[i * cols + j] = difference(f, spacing);
     }
   }
 }
@@ -197,13 +198,13 @@ static inline void check_forces(const system_t *sys)
     double f[4], q[MAX_NQ], step[MAX_NV] = {0.0};
     for (int k = 0; k < 4; k++) {
       pol_energy energy;
-      step[j] = offset[k] * s;
+      step[j] = offset[k] * spacing;
       pol_group_move(&sys->dae->group, sys->q, step, q);
       pol_formulation_energy(sys->formulation,
                              &(pol_point){.q = q, .v = rest, .history = sys->history}, &energy);
       f[k] = energy.potential;
     }
-    assert_near(&force[j], &(double){difference(f, s)}, 1, 1e-9);
+    assert_near(&force[j], &(double){difference(f, spacing)}, 1, 1e-9);
   }
 }
 

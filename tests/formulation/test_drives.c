@@ -67,9 +67,9 @@ static void check_times(const system_t *sys)
   pol_terms out = {.position = vector[0], .velocity = vector[1], .acceleration = vector[1]};
   for (int k = 0; k < 4; k++) {
     double q[MAX_NV], step[MAX_NV];
-    for (int j = 0; j < sys->nv; j++) step[j] = offset[k] * s * sys->v[j];
+    for (int j = 0; j < sys->nv; j++) step[j] = offset[k] * spacing * sys->v[j];
     pol_point at = point_of(sys);
-    at.t += offset[k] * s;
+    at.t += offset[k] * spacing;
     at.q = q;
     pol_group_move(&sys->dae->group, sys->q, step, q);
     evaluate(sys, &at, POL_POSITION | POL_VELOCITY, &out);
@@ -82,7 +82,7 @@ static void check_times(const system_t *sys)
     for (int i = 0; i < sys->m; i++) {
       double f[4];
       for (int k = 0; k < 4; k++) f[k] = samples[k][level][i];
-      numeric[i] = difference(f, s);
+      numeric[i] = difference(f, spacing);
     }
     assert_near(vector[1], numeric, sys->m, 2e-9);
   }

@@ -191,7 +191,7 @@ static void check_discrete_force(const system_t *sys)
         pol_terms balance = {.balance = samples[k]};
         memcpy(q, sys->q, sizeof q);
         memcpy(v, sys->v, sizeof v);
-        *(varied == POSITION_VARIED ? &q[j] : &v[j]) += offset[k] * s;
+        *(varied == POSITION_VARIED ? &q[j] : &v[j]) += offset[k] * spacing;
         at.q = q;
         at.v = v;
         assert_int_equal(sys->dae->discrete_force(sys->q, &at, POL_FORCE, &balance, sys->scratch,
@@ -200,7 +200,7 @@ static void check_discrete_force(const system_t *sys)
       }
       for (int i = 0; i < sys->nv; i++) {
         double f[4] = {samples[0][i], samples[1][i], samples[2][i], samples[3][i]};
-        column[i] = difference(f, s);
+        column[i] = difference(f, spacing);
         exact[i] = dense[i * sys->nv + j];
         size = fmax(size, fabs(exact[i]));
       }

@@ -50,8 +50,8 @@ static void check_power(system_t *sys)
     double q[MAX_NQ], v[MAX_NV], step[MAX_NV];
     pol_energy energy;
     for (int i = 0; i < sys->nv; i++) {
-      step[i] = offset[k] * s * sys->v[i];
-      v[i] = sys->v[i] + offset[k] * s * sys->vd[i];
+      step[i] = offset[k] * spacing * sys->v[i];
+      v[i] = sys->v[i] + offset[k] * spacing * sys->vd[i];
     }
     pol_group_move(&sys->dae->group, sys->q, step, q);
     pol_formulation_energy(sys->formulation, &(pol_point){.q = q, .v = v, .history = sys->history},
@@ -60,7 +60,7 @@ static void check_power(system_t *sys)
   }
   pol_formulation_power(sys->formulation, &at, &power);
   given += power.applied - power.dissipated;
-  assert_near(&given, &(double){difference(total, s)}, 1, 1e-8);
+  assert_near(&given, &(double){difference(total, spacing)}, 1, 1e-8);
   assert_true(power.dissipated > 0.1 && fabs(power.applied) > 0.1 && power.drives == 0.0);
 
   at.v = rest;
