@@ -32,9 +32,6 @@ typedef enum pol_event_action {
   POL_EVENT_STOP    /* the run ends there */
 } pol_event_action;
 
-/* The word of a model file: "record", "reset", "stop"; NULL for what is none of these. */
-const char *pol_event_action_name(pol_event_action action);
-
 /* What the reset of an event sets: "ball.velocity.z", "ball.angular_velocity.x" or the name of a
  * first-order state, to an expression of the values just before, "-0.8*ball.velocity.z". */
 typedef struct pol_change {
@@ -188,6 +185,8 @@ pol_status pol_simulation_add_event(pol_simulation *simulation, const pol_simula
                                     int *index);
 /* The event that the last pol_simulation_step stopped at, -1 if at none. */
 int pol_simulation_event_index(const pol_simulation *simulation);
+/* "record", "reset" or "stop"; NULL for no action. */
+const char *pol_event_action_name(pol_event_action action);
 
 /* One step, or as many as it takes to the next output time or event; nothing is allocated.  On a
  * failure the state is that of the last accepted step.  POL_INCONSISTENT if a

@@ -42,13 +42,6 @@ struct pol_event_rules {
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-const char *pol_event_action_name(pol_event_action action)
-{
-  static const char *const names[] = {
-      [POL_EVENT_RECORD] = "record", [POL_EVENT_RESET] = "reset", [POL_EVENT_STOP] = "stop"};
-  return (int)action >= 0 && action <= POL_EVENT_STOP ? names[action] : NULL;
-}
-
 /* The value of an expression at a point; not a number where a signal is not defined. */
 static double value_at(pol_event_rules *r, const pol_expression *program, const pol_point *at)
 {
