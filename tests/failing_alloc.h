@@ -5,7 +5,7 @@
  * alloc_install() makes SuiteSparse use them too.  Another library that takes allocation functions
  * can be given __wrap_malloc and __wrap_free in the same way.
  *
- *     alloc_install();
+ *     cmocka_run_group_tests(tests, alloc_install, NULL);
  *     alloc_exhaust(attempt, &data);   attempt() must free all it made and return the status
  */
 #ifndef POLHODE_TESTS_FAILING_ALLOC_H
@@ -96,9 +96,11 @@ static inline long alloc_live(void)
   return alloc_state.live;
 }
 
-/* Call first.  Fails if the linker was not told to replace all four functions. */
-static inline void alloc_install(void)
+/* Call first, or give it to cmocka as set-up of the group.  Fails if the linker was not told to
+ * replace all four functions. */
+static inline int alloc_install(void **state)
 {
+  (void)state;
   SuiteSparse_config.malloc_func = __wrap_malloc;
   SuiteSparse_config.calloc_func = __wrap_calloc;
   SuiteSparse_config.realloc_func = __wrap_realloc;
@@ -109,6 +111,7 @@ static inline void alloc_install(void)
   assert_int_equal(alloc_live(), live + 1);
   free(memory);
   assert_int_equal(alloc_live(), live); /* otherwise -Wl,--wrap=free is missing */
+  return 0;
 }
 
 /* Runs attempt() with its first, second, ... allocation failing, until it succeeds because it needs

@@ -115,6 +115,15 @@ typedef struct pol_options {
   pol_control control; /* of pol_integrator_adapt */
 } pol_options;
 
+/* The word of a model file for a choice: "shifted", "incremental", "minimum-norm", "simple",
+ * "modified", "sparse"; NULL for what is none of the enumeration. */
+const char *pol_start_name(pol_start start);
+const char *pol_sigma_update_name(pol_sigma_update update);
+const char *pol_redundant_name(pol_redundant redundant);
+const char *pol_guess_name(pol_guess guess);
+const char *pol_newton_kind_name(pol_newton_kind kind);
+const char *pol_solver_kind_name(pol_solver_kind kind);
+
 /* geom1 with sigma 0, index 3, rho_inf 0.9, modified Newton, tolerances 1e-6. */
 pol_options pol_options_default(void);
 /* Sets the four parameters from the spectral radius at infinity, 0 <= rho_inf <= 1 (Chung/Hulbert).

@@ -185,6 +185,8 @@ pol_status pol_simulation_add_event(pol_simulation *simulation, const pol_simula
                                     int *index);
 /* The event that the last pol_simulation_step stopped at, -1 if at none. */
 int pol_simulation_event_index(const pol_simulation *simulation);
+/* "record", "reset" or "stop"; NULL for no action. */
+const char *pol_event_action_name(pol_event_action action);
 
 /* One step, or as many as it takes to the next output time or event; nothing is allocated.  On a
  * failure the state is that of the last accepted step.  POL_INCONSISTENT if a

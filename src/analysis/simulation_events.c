@@ -36,6 +36,12 @@ int pol_simulation_event_index(const pol_simulation *sim)
   return sim->event;
 }
 
+const char *pol_event_action_name(pol_event_action action)
+{
+  static const char *const names[] = {"record", "reset", "stop"};
+  return action >= POL_EVENT_RECORD && action <= POL_EVENT_STOP ? names[action] : NULL;
+}
+
 /* --- zeros ------------------------------------------------------------------------------------ */
 
 /* The value of an event within the last step; the state is left there. */

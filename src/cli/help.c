@@ -68,10 +68,7 @@ static json_t *examples_json(const char *examples)
   while (*examples != '\0') {
     examples += strspn(examples, " \n");
     size_t length = strcspn(examples, "\n");
-    if (json_array_append_new(list, json_stringn(examples, length)) != 0) {
-      json_decref(list);
-      return NULL;
-    }
+    cli_json_append(&list, json_stringn(examples, length));
     examples += length;
   }
   return list;
@@ -84,10 +81,7 @@ static json_t *options_json(const cli_command *command)
   for (int i = 0; (option = cli_command_option(command, i)); i++) {
     json_t *item = json_pack("{s:s, s:s?, s:s}", "name", option->name, "argument", option->argument,
                              "help", option->help);
-    if (json_array_append_new(list, item) != 0) {
-      json_decref(list);
-      return NULL;
-    }
+    cli_json_append(&list, item);
   }
   return list;
 }
@@ -107,11 +101,7 @@ static json_t *overview_json(void)
 {
   json_t *list = json_array();
   const cli_command *command;
-  for (int i = 0; (command = cli_command_at(i)); i++)
-    if (json_array_append_new(list, command_json(command)) != 0) {
-      json_decref(list);
-      return NULL;
-    }
+  for (int i = 0; (command = cli_command_at(i)); i++) cli_json_append(&list, command_json(command));
   return json_pack("{s:s, s:o, s:o}", "version", pol_version(), "commands", list, "examples",
                    examples_json(cli_first_steps));
 }

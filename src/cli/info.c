@@ -135,29 +135,23 @@ static json_t *settings_json(const char *text)
 static json_t *channels_json(const pol_result *result)
 {
   json_t *list = json_array();
-  int failed = list == NULL;
-  for (int i = 0; i < pol_result_count(result) && !failed; i++) {
+  for (int i = 0; i < pol_result_count(result); i++) {
     const pol_channel *channel = pol_result_channel(result, i);
-    failed = json_array_append_new(
-        list,
-        json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", cli_json_text(channel->name), "unit",
-                  cli_json_text(channel->unit), "group", cli_json_text(channel->group), "owner",
-                  cli_json_text(channel->owner), "quantity", cli_json_text(channel->quantity)));
+    cli_json_append(&list,
+                    json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", cli_json_text(channel->name),
+                              "unit", cli_json_text(channel->unit), "group",
+                              cli_json_text(channel->group), "owner", cli_json_text(channel->owner),
+                              "quantity", cli_json_text(channel->quantity)));
   }
-  if (!failed) return list;
-  json_decref(list);
-  return NULL;
+  return list;
 }
 
 static json_t *overrides_json(const pol_result_info *info)
 {
   json_t *list = json_array();
-  int failed = list == NULL;
-  for (int i = 0; i < info->num_overrides && !failed; i++)
-    failed = json_array_append_new(list, cli_json_text(info->overrides[i]));
-  if (!failed) return list;
-  json_decref(list);
-  return NULL;
+  for (int i = 0; i < info->num_overrides; i++)
+    cli_json_append(&list, cli_json_text(info->overrides[i]));
+  return list;
 }
 
 static json_t *about_json(const about *a)

@@ -8,6 +8,13 @@
 #include "cli/terminal.h"
 #include "cli/text_out.h"
 
+void cli_json_append(json_t **list, json_t *item)
+{
+  if (json_array_append_new(*list, item) == 0) return;
+  json_decref(*list);
+  *list = NULL;
+}
+
 json_t *cli_json_number(double x)
 {
   /* Adding zero makes -0 a plain 0. */
@@ -22,14 +29,9 @@ json_t *cli_json_text(const char *text)
 
 json_t *cli_json_numbers(const double *x, int count)
 {
-  json_t *array = json_array();
-  for (int i = 0; i < count; i++) {
-    if (json_array_append_new(array, cli_json_number(x[i])) != 0) {
-      json_decref(array);
-      return NULL;
-    }
-  }
-  return array;
+  json_t *list = json_array();
+  for (int i = 0; i < count; i++) cli_json_append(&list, cli_json_number(x[i]));
+  return list;
 }
 
 json_t *cli_json_index(pol_index index)
@@ -74,16 +76,13 @@ json_t *cli_json_warnings(const pol_settings *settings)
 {
   char message[256];
   json_t *list = json_array();
-  int failed = 0;
   if (pol_options_warning(&settings->options, message, sizeof message))
-    failed |= json_array_append_new(list, json_string(message));
+    cli_json_append(&list, json_string(message));
   if (settings->variable && pol_options_adapt_warning(&settings->options, message, sizeof message))
-    failed |= json_array_append_new(list, json_string(message));
+    cli_json_append(&list, json_string(message));
   if (cli_unused_warning(settings, message, sizeof message))
-    failed |= json_array_append_new(list, json_string(message));
-  if (!failed) return list;
-  json_decref(list);
-  return NULL;
+    cli_json_append(&list, json_string(message));
+  return list;
 }
 
 json_t *cli_json_failure(const pol_diagnostics *d)
@@ -114,12 +113,7 @@ static json_t *error_json(const pol_error *error)
 json_t *cli_json_invalid(const pol_errors *errors)
 {
   json_t *list = json_array();
-  for (int i = 0; i < errors->count; i++) {
-    if (json_array_append_new(list, error_json(&errors->items[i])) != 0) {
-      json_decref(list);
-      return NULL;
-    }
-  }
+  for (int i = 0; i < errors->count; i++) cli_json_append(&list, error_json(&errors->items[i]));
   return json_pack("{s:s, s:o}", "status", "invalid", "errors", list);
 }
 

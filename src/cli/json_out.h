@@ -7,6 +7,8 @@
 
 #include <polhode/polhode.h>
 
+/* Appends to the list and takes the item's reference; *list becomes NULL when memory is out. */
+void cli_json_append(json_t **list, json_t *item);
 /* A real; null where it is not finite, since JSON has no such number. */
 json_t *cli_json_number(double x);
 /* A string; a note where the text is no UTF-8, as names from the command line may be. */

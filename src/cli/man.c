@@ -33,6 +33,14 @@ static void print_in(char font, const char *text)
   printf("\\fR");
 }
 
+/* " NAME" of what may follow a command or an option; nothing if nothing does. */
+static void print_argument(const char *name)
+{
+  if (name == NULL) return;
+  putchar(' ');
+  print_in('I', name);
+}
+
 /* Paragraphs, which blank lines separate. */
 static void print_paragraphs(const char *text)
 {
@@ -97,8 +105,7 @@ static void print_overview_page(void)
   for (int i = 0; (command = cli_command_at(i)); i++) {
     printf(".TP\n");
     print_in('B', command->name);
-    if (command->operand != NULL) putchar(' ');
-    if (command->operand != NULL) print_in('I', command->operand);
+    print_argument(command->operand);
     printf("\n%s\n", command->summary);
   }
   printf(".SH OPTIONS\n.TP\n\\fB\\-\\-help\\fR\nlist the commands\n"
@@ -117,16 +124,14 @@ static void print_command_page(const cli_command *command)
   const cli_option *option;
   print_head(command->name, command->summary);
   printf(".SH SYNOPSIS\n\\fBpolhode %s\\fR", command->name);
-  if (command->operand != NULL) putchar(' ');
-  if (command->operand != NULL) print_in('I', command->operand);
+  print_argument(command->operand);
   printf(" [\\fIOPTIONS\\fR]\n.SH DESCRIPTION\n");
   print_paragraphs(command->text);
   printf(".SH OPTIONS\n");
   for (int i = 0; (option = cli_command_option(command, i)); i++) {
     printf(".TP\n");
     print_in('B', option->name);
-    if (option->argument != NULL) putchar(' ');
-    if (option->argument != NULL) print_in('I', option->argument);
+    print_argument(option->argument);
     printf("\n");
     print_plain(option->help);
     printf("\n");

@@ -116,10 +116,7 @@ void cli_quantity_print_all(const char *path, const pol_result *result)
 json_t *cli_quantity_json_all(const pol_result *result)
 {
   json_t *names = json_array();
-  int failed = 0;
   for (int i = 0; i < pol_result_count(result); i++)
-    failed |= json_array_append_new(names, cli_json_text(pol_result_channel(result, i)->name));
-  if (failed == 0) return names;
-  json_decref(names);
-  return NULL;
+    cli_json_append(&names, cli_json_text(pol_result_channel(result, i)->name));
+  return names;
 }

@@ -54,10 +54,7 @@ json_t *cli_json_redundant(const pol_simulation *simulation)
   char name[128];
   int index = -1;
   while (list && next_redundant(simulation, &index, name, sizeof name))
-    if (json_array_append_new(list, cli_json_text(name)) != 0) {
-      json_decref(list);
-      return NULL;
-    }
+    cli_json_append(&list, cli_json_text(name));
   return list;
 }
 
@@ -643,10 +640,10 @@ json_t *cli_settings_json(const pol_settings *settings)
                    "formulation", pol_formulation_name(settings->formulation),            //
                    "index", cli_json_index(settings->options.index),                      //
                    "sigma", cli_json_number(settings->options.sigma),                     //
-                   "sigma_update", cli_sigma_update_name(settings->options.sigma_update), //
+                   "sigma_update", pol_sigma_update_name(settings->options.sigma_update), //
                    "theta", cli_json_number(settings->options.theta),                     //
                    "vartheta", cli_json_number(settings->options.vartheta),               //
-                   "start", cli_start_name(settings->options.start),                      //
+                   "start", pol_start_name(settings->options.start),                      //
                    "step", cli_json_step(settings),                                       //
                    "control", cli_json_control(settings),                                 //
                    "end", cli_json_number(settings->end));

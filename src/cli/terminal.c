@@ -69,8 +69,10 @@ void cli_print_entry(FILE *to, int indent, cli_style style, const char *label, i
   fprintf(to, "%*s%s%s%s", indent, "", plain ? "" : cli_style_start(to, style), label,
           plain ? "" : cli_style_start(to, CLI_PLAIN));
   /* a label that is too long for its column has a line of its own */
-  if (used >= column) fprintf(to, "\n");
-  if (used >= column) used = 0;
+  if (used >= column) {
+    fprintf(to, "\n");
+    used = 0;
+  }
   fprintf(to, "%*s", column - used, "");
   while (width > 0 && room >= MIN_ROOM && strlen(text) > (size_t)room) {
     size_t length = line_length(text, (size_t)room);

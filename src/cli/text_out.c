@@ -25,26 +25,6 @@ const char *cli_index_name(pol_index index)
   return "stabilized-2";
 }
 
-const char *cli_start_name(pol_start start)
-{
-  switch (start) {
-  case POL_START_CLASSICAL:
-    return "classical";
-  case POL_START_SHIFTED:
-    return "shifted";
-  case POL_START_PERTURBED:
-    return "perturbed";
-  case POL_START_DEFAULT:
-    break;
-  }
-  return "default";
-}
-
-const char *cli_sigma_update_name(pol_sigma_update update)
-{
-  return update == POL_SIGMA_INCREMENTAL ? "incremental" : "exact";
-}
-
 int cli_has_setting(const pol_options *options, const char *key)
 {
   const pol_method *method = pol_method_find(options->method);
@@ -57,41 +37,13 @@ void cli_print_method(const pol_options *options)
     cli_print_row("method", "%s", options->method);
     if (!isnan(options->theta)) cli_print_row("theta", "%.6g", options->theta);
     if (!isnan(options->vartheta)) cli_print_row("vartheta", "%.6g", options->vartheta);
-    cli_print_row("guess", "%s", options->guess == POL_GUESS_SIMPLE ? "simple" : "advanced");
+    cli_print_row("guess", "%s", pol_guess_name(options->guess));
     return;
   }
   cli_print_row("method", "%s, index %s", options->method, cli_index_name(options->index));
   cli_print_row("sigma", "%.6g, %s update", options->sigma,
-                cli_sigma_update_name(options->sigma_update));
-  cli_print_row("start", "%s", cli_start_name(options->start));
-}
-
-const char *cli_newton_name(pol_newton_kind kind)
-{
-  switch (kind) {
-  case POL_NEWTON_FULL:
-    return "full";
-  case POL_NEWTON_SIMPLIFIED:
-    return "simplified";
-  case POL_NEWTON_PLAIN:
-    return "plain";
-  case POL_NEWTON_MODIFIED:
-    break;
-  }
-  return "modified";
-}
-
-const char *cli_solver_name(pol_solver_kind kind)
-{
-  switch (kind) {
-  case POL_SOLVER_DENSE:
-    return "dense";
-  case POL_SOLVER_SPARSE:
-    return "sparse";
-  case POL_SOLVER_AUTO:
-    break;
-  }
-  return "auto";
+                pol_sigma_update_name(options->sigma_update));
+  cli_print_row("start", "%s", pol_start_name(options->start));
 }
 
 /* --- errors and failures ---------------------------------------------------------------------- */

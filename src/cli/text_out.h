@@ -4,17 +4,12 @@
 
 #include <polhode/polhode.h>
 
-/* What a model file says for these settings: "3", "stabilized-2"; "classical"; "modified"; "auto".
- */
+/* What a model file says: "3", "stabilized-2". */
 const char *cli_index_name(pol_index index);
-const char *cli_start_name(pol_start start);
 /* Whether a method has a setting of its own. */
 int cli_has_setting(const pol_options *options, const char *key);
 /* The method's own settings, in rows: what it does not have is left out. */
 void cli_print_method(const pol_options *options);
-const char *cli_sigma_update_name(pol_sigma_update update);
-const char *cli_newton_name(pol_newton_kind kind);
-const char *cli_solver_name(pol_solver_kind kind);
 
 /* All errors of an input, one a line, then how many there are, on stderr. */
 void cli_print_errors(const char *source, const pol_errors *errors);

@@ -1,10 +1,66 @@
-/* Options of the integrators: defaults and rules. */
+/* Options of the integrators: their words, defaults and rules. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/rule.h"
 #include "integrators/family.h"
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+static const char *word(int number, const char *const *words, size_t count)
+{
+  return number >= 0 && (size_t)number < count ? words[number] : NULL;
+}
+
+const char *pol_start_name(pol_start start)
+{
+  static const char *const names[] = {[POL_START_DEFAULT] = "default",
+                                      [POL_START_CLASSICAL] = "classical",
+                                      [POL_START_SHIFTED] = "shifted",
+                                      [POL_START_PERTURBED] = "perturbed"};
+  return word((int)start, names, sizeof names / sizeof *names);
+}
+
+const char *pol_sigma_update_name(pol_sigma_update update)
+{
+  static const char *const names[] = {
+      [POL_SIGMA_EXACT] = "exact", [POL_SIGMA_INCREMENTAL] = "incremental"};
+  return word((int)update, names, sizeof names / sizeof *names);
+}
+
+const char *pol_redundant_name(pol_redundant redundant)
+{
+  static const char *const names[] = {[POL_REDUNDANT_DROP] = "drop",
+                                      [POL_REDUNDANT_REFUSE] = "refuse",
+                                      [POL_REDUNDANT_MINIMUM_NORM] = "minimum-norm"};
+  return word((int)redundant, names, sizeof names / sizeof *names);
+}
+
+const char *pol_guess_name(pol_guess guess)
+{
+  static const char *const names[] = {
+      [POL_GUESS_ADVANCED] = "advanced", [POL_GUESS_SIMPLE] = "simple"};
+  return word((int)guess, names, sizeof names / sizeof *names);
+}
+
+const char *pol_newton_kind_name(pol_newton_kind kind)
+{
+  static const char *const names[] = {[POL_NEWTON_FULL] = "full",
+                                      [POL_NEWTON_SIMPLIFIED] = "simplified",
+                                      [POL_NEWTON_MODIFIED] = "modified",
+                                      [POL_NEWTON_PLAIN] = "plain"};
+  return word((int)kind, names, sizeof names / sizeof *names);
+}
+
+const char *pol_solver_kind_name(pol_solver_kind kind)
+{
+  static const char *const names[] = {
+      [POL_SOLVER_AUTO] = "auto", [POL_SOLVER_DENSE] = "dense", [POL_SOLVER_SPARSE] = "sparse"};
+  return word((int)kind, names, sizeof names / sizeof *names);
+}
+
+/* --- parameters ------------------------------------------------------------------------------- */
 
 void pol_options_set_rho_inf(pol_options *options, double rho_inf)
 {

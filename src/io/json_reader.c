@@ -46,7 +46,8 @@ static int take_start(const char *text, size_t size, void *user)
   return start->cut ? -1 : 0;
 }
 
-char *pol_short_json(const json_t *value)
+/* The value as JSON on one line, at most 60 bytes; the caller frees; NULL without memory. */
+static char *short_json(const json_t *value)
 {
   start_of_text start = {.length = 0};
   /* 15 digits give back what was written, where that has no more digits. */
@@ -71,7 +72,7 @@ static int is_plain_key(const char *key)
 static char *quoted_key(const char *parent, const char *key)
 {
   json_t *text = json_string(key);
-  char *quoted = text ? pol_short_json(text) : NULL;
+  char *quoted = text ? short_json(text) : NULL;
   char *path = quoted ? pol_format("%s[%s]", parent, quoted) : NULL;
   json_decref(text);
   free(quoted);
@@ -106,7 +107,7 @@ void pol_report(pol_reader *reader, const pol_place *place, const char *suggesti
   va_end(arguments);
 
   char *path = place->parent ? path_text(place) : pol_format("top level");
-  char *value = place->value ? pol_short_json(place->value) : pol_format("%s", "");
+  char *value = place->value ? short_json(place->value) : pol_format("%s", "");
   pol_status status = POL_NO_MEMORY;
   if (path && value && rule_text)
     status = pol_errors_add(reader->errors, path, value, rule_text, suggestion);

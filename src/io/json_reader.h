@@ -74,8 +74,6 @@ void pol_report(pol_reader *reader, const pol_place *place, const char *suggesti
 /* Reports that a key of the object is missing, unless a misspelt key of it was meant. */
 void pol_report_missing(pol_reader *reader, const pol_place *object, const pol_field *fields,
                         const char *key, const char *rule);
-/* The value as JSON on one line, at most 60 bytes; the caller frees; NULL without memory. */
-char *pol_short_json(const json_t *value);
 
 /* --- readers: target type, detail ------------------------------------------------------------- */
 

@@ -173,6 +173,7 @@ static pol_status add_scaled(pol_mechanism *mechanism, const pol_model_force *fr
   if (status) return status;
   force->scale = &scale;
   status = pol_mechanism_add_force(mechanism, force, NULL);
+  force->scale = NULL; /* the mechanism has its own copy */
   free(numbers);
   return status;
 }

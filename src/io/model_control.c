@@ -1,24 +1,18 @@
 /* Steps of variable size and output times in a model file: the tables of "control" and "output" and
  * the reader of "atol", keys of "simulation". */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/model_parts.h"
-
-static const char positive_rule[] = "must be a positive number";
-static const char not_negative_rule[] = "must be a number that is not negative";
-
-static const pol_range positive = {0.0, HUGE_VAL, 1};
-static const pol_range not_negative = {0.0, HUGE_VAL, 0};
+#include "io/model_rules.h"
 
 /* --- tolerances ------------------------------------------------------------------------------- */
 
 static const pol_field atol_fields[] = {
     {"translation", pol_read_number, offsetof(pol_model_simulation, atol[0]), POL_REQUIRED,
-     not_negative_rule, &not_negative},
+     pol_not_negative_rule, &pol_not_negative},
     {"rotation", pol_read_number, offsetof(pol_model_simulation, atol[1]), POL_REQUIRED,
-     not_negative_rule, &not_negative},
+     pol_not_negative_rule, &pol_not_negative},
     {.key = NULL},
 };
 
@@ -60,9 +54,12 @@ static const pol_choices algorithms = {algorithm_choice};
 #define CONTROL(member) offsetof(pol_model_simulation, settings.options.control.member)
 
 static const pol_field control_fields[] = {
-    {"first_step", pol_read_number, CONTROL(first_step), POL_OPTIONAL, positive_rule, &positive},
-    {"min_step", pol_read_number, CONTROL(min_step), POL_OPTIONAL, positive_rule, &positive},
-    {"max_step", pol_read_number, CONTROL(max_step), POL_OPTIONAL, positive_rule, &positive},
+    {"first_step", pol_read_number, CONTROL(first_step), POL_OPTIONAL, pol_positive_rule,
+     &pol_positive},
+    {"min_step", pol_read_number, CONTROL(min_step), POL_OPTIONAL, pol_positive_rule,
+     &pol_positive},
+    {"max_step", pol_read_number, CONTROL(max_step), POL_OPTIONAL, pol_positive_rule,
+     &pol_positive},
     {"controller", pol_read_choice, CONTROL(pi), POL_OPTIONAL, "", &controllers},
     {"algorithm", pol_read_choice, CONTROL(published), POL_OPTIONAL, "", &algorithms},
     {.key = NULL},
@@ -100,7 +97,7 @@ static void read_times(pol_reader *reader, const pol_place *place, const pol_fie
   for (size_t i = 0; i < json_array_size(place->value); i++) {
     const pol_place item = pol_place_item(place, i);
     if (!json_is_number(item.value))
-      pol_report(reader, &item, "", "must be a number");
+      pol_report(reader, &item, "", "%s", pol_number_rule);
     else if (!(json_number_value(item.value) > last))
       pol_report(reader, &item, "", "must be above %s", i ? "the time before" : "0");
     last = json_number_value(item.value);
@@ -109,7 +106,7 @@ static void read_times(pol_reader *reader, const pol_place *place, const pol_fie
 
 static const pol_field output_fields[] = {
     {"step", pol_read_number, offsetof(pol_model_simulation, settings.output.step), POL_OPTIONAL,
-     positive_rule, &positive},
+     pol_positive_rule, &pol_positive},
     {"times", read_times, offsetof(pol_model_simulation, output_times), POL_OPTIONAL,
      "must be a list of one or more ascending times", NULL},
     {.key = NULL},

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "io/model_parts.h"
+#include "io/model_rules.h"
 
 static const char *const not_couplings_or_others[] = {"couplings", "drives", "forces",
                                                       "joints",    "bodies", NULL};
@@ -30,8 +31,7 @@ static void read_coordinates(pol_reader *reader, const pol_place *place, const p
 }
 
 static const pol_field coupling_fields[] = {
-    {"name", pol_read_name, offsetof(pol_model_coupling, name), POL_REQUIRED,
-     "must be a name of ASCII letters, digits, _, - and spaces between them",
+    {"name", pol_read_name, offsetof(pol_model_coupling, name), POL_REQUIRED, pol_name_rule,
      not_couplings_or_others},
     {"joints", pol_read_reference_pair, offsetof(pol_model_coupling, joints), POL_REQUIRED,
      "must be a list of 2 names of joints", "joints"},

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "io/model_parts.h"
+#include "io/model_rules.h"
 #include "mechanism/expression.h"
 #include "mechanism/function.h"
 
-static const char number_rule[] = "must be a number";
 static const char *const not_drives_or_others[] = {"drives", "forces", "joints", "bodies", NULL};
 
 /* --- functions -------------------------------------------------------------------------------- */
@@ -33,7 +33,7 @@ static void read_list_of_numbers(pol_reader *reader, const pol_place *place, con
   *(const json_t **)target = place->value;
   for (size_t i = 0; i < json_array_size(place->value); i++) {
     const pol_place item = pol_place_item(place, i);
-    if (!json_is_number(item.value)) pol_report(reader, &item, "", "%s", number_rule);
+    if (!json_is_number(item.value)) pol_report(reader, &item, "", "%s", pol_number_rule);
   }
 }
 
@@ -77,18 +77,18 @@ static const int one = 1, two = 2;
 static const pol_field function_fields[] = {
     {"type", pol_read_choice, offsetof(pol_model_function, type), POL_OPTIONAL,
      "must be a type of function, such as \"harmonic\"", &function_types},
-    {"value", pol_read_number, offsetof(pol_model_function, value), POL_OPTIONAL, number_rule,
+    {"value", pol_read_number, offsetof(pol_model_function, value), POL_OPTIONAL, pol_number_rule,
      NULL},
-    {"offset", pol_read_number, PLAIN(offset), POL_OPTIONAL, number_rule, NULL},
-    {"amplitude", pol_read_number, PLAIN(amplitude), POL_OPTIONAL, number_rule, NULL},
-    {"frequency", pol_read_number, PLAIN(frequency), POL_OPTIONAL, number_rule, NULL},
-    {"phase", pol_read_number, PLAIN(phase), POL_OPTIONAL, number_rule, NULL},
+    {"offset", pol_read_number, PLAIN(offset), POL_OPTIONAL, pol_number_rule, NULL},
+    {"amplitude", pol_read_number, PLAIN(amplitude), POL_OPTIONAL, pol_number_rule, NULL},
+    {"frequency", pol_read_number, PLAIN(frequency), POL_OPTIONAL, pol_number_rule, NULL},
+    {"phase", pol_read_number, PLAIN(phase), POL_OPTIONAL, pol_number_rule, NULL},
     {"coefficients", read_list_of_numbers, offsetof(pol_model_function, coefficients), POL_OPTIONAL,
      "must be a list of at least 1 number", &one},
-    {"from", pol_read_number, PLAIN(from), POL_OPTIONAL, number_rule, NULL},
-    {"to", pol_read_number, PLAIN(to), POL_OPTIONAL, number_rule, NULL},
-    {"t0", pol_read_number, PLAIN(t0), POL_OPTIONAL, number_rule, NULL},
-    {"t1", pol_read_number, PLAIN(t1), POL_OPTIONAL, number_rule, NULL},
+    {"from", pol_read_number, PLAIN(from), POL_OPTIONAL, pol_number_rule, NULL},
+    {"to", pol_read_number, PLAIN(to), POL_OPTIONAL, pol_number_rule, NULL},
+    {"t0", pol_read_number, PLAIN(t0), POL_OPTIONAL, pol_number_rule, NULL},
+    {"t1", pol_read_number, PLAIN(t1), POL_OPTIONAL, pol_number_rule, NULL},
     {"times", read_list_of_numbers, offsetof(pol_model_function, times), POL_OPTIONAL,
      "must be a list of at least 2 numbers", &two},
     {"values", read_list_of_numbers, offsetof(pol_model_function, values), POL_OPTIONAL,
@@ -116,22 +116,15 @@ static const struct function_keys {
     [POL_EXPRESSION] = {{"expression"}, {NULL}},
 };
 
-static int is_listed(const char *const *keys, const char *key)
-{
-  for (int i = 0; i < 4 && keys[i]; i++)
-    if (strcmp(keys[i], key) == 0) return 1;
-  return 0;
-}
-
 /* Every key belongs to the type, and none that it needs is missing. */
 static void check_function_keys(pol_reader *reader, const pol_place *place, pol_function_type type)
 {
   const struct function_keys *keys = &function_keys[type];
   for (const pol_field *field = function_fields + 1; field->key; field++) {
     const pol_place at = pol_place_key(place, field->key);
-    if (is_listed(keys->required, field->key)) {
+    if (pol_is_listed(field->key, keys->required)) {
       if (!at.value) pol_report_missing(reader, place, function_fields, field->key, field->rule);
-    } else if (at.value && !is_listed(keys->optional, field->key)) {
+    } else if (at.value && !pol_is_listed(field->key, keys->optional)) {
       pol_report(reader, &at, "", "must not be given: %s %s function has no \"%s\"",
                  type == POL_EXPRESSION ? "an" : "a", pol_function_type_name(type), field->key);
     }
@@ -196,8 +189,8 @@ static const char *coordinate_choice(int number)
 static const pol_choices coordinates = {coordinate_choice};
 
 static const pol_field drive_fields[] = {
-    {"name", pol_read_name, offsetof(pol_model_drive, name), POL_REQUIRED,
-     "must be a name of ASCII letters, digits, _, - and spaces between them", not_drives_or_others},
+    {"name", pol_read_name, offsetof(pol_model_drive, name), POL_REQUIRED, pol_name_rule,
+     not_drives_or_others},
     {"joint", pol_read_reference, offsetof(pol_model_drive, joint), POL_OPTIONAL,
      "must be the name of a joint", "joints"},
     {"marker", pol_read_reference, offsetof(pol_model_drive, marker), POL_OPTIONAL,
@@ -233,9 +226,7 @@ static void check_free(pol_reader *reader, const pol_place *place, const pol_mod
 /* The name of the body of a marker of this key, as the file has it; the ground if it is missing. */
 static const char *body_of(const pol_place *place, const char *key, int marker)
 {
-  const json_t *markers = json_object_get(place->parent->parent->value, "markers");
-  if (!pol_given(place, key)) return pol_ground_name;
-  return json_string_value(json_object_get(json_array_get(markers, (size_t)marker), "body"));
+  return pol_given(place, key) ? pol_body_of_marker(place, marker) : pol_ground_name;
 }
 
 /* A marker's coordinates are translations, seen from another body. */

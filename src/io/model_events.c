@@ -5,10 +5,9 @@
 
 #include "analysis/event_rules.h"
 #include "io/model_parts.h"
+#include "io/model_rules.h"
 #include "mechanism/signal.h"
 
-static const char name_rule[] =
-    "must be a name of ASCII letters, digits, _, - and spaces between them";
 static const char *const not_events[] = {"events", NULL};
 
 enum { RISING, FALLING, BOTH };
@@ -21,8 +20,7 @@ static const char *direction_choice(int number)
 
 static const char *action_choice(int number)
 {
-  static const char *const names[] = {"record", "reset", "stop"}; /* as pol_event_action */
-  return number < 3 ? names[number] : NULL;
+  return pol_event_action_name((pol_event_action)number);
 }
 
 static const pol_choices directions = {direction_choice};
@@ -50,7 +48,8 @@ static void read_changes(pol_reader *reader, const pol_place *place, const pol_f
 }
 
 static const pol_field event_fields[] = {
-    {"name", pol_read_name, offsetof(pol_model_event, name), POL_REQUIRED, name_rule, not_events},
+    {"name", pol_read_name, offsetof(pol_model_event, name), POL_REQUIRED, pol_name_rule,
+     not_events},
     {"expression", pol_read_expression, offsetof(pol_model_event, expression), POL_REQUIRED,
      "must be an expression, such as \"ball.position.z - 0.1\"", NULL},
     {"direction", pol_read_choice, offsetof(pol_model_event, direction), POL_OPTIONAL, "",

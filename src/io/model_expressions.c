@@ -6,11 +6,10 @@
 
 #include "formulation/network.h"
 #include "io/model_parts.h"
+#include "io/model_rules.h"
 #include "mechanism/expression.h"
 #include "mechanism/signal.h"
 
-static const char name_rule[] =
-    "must be a name of ASCII letters, digits, _, - and spaces between them";
 static const char *const not_variables_or_states[] = {"variables", "states", NULL};
 static const char *const not_states_or_variables[] = {"states", "variables", NULL};
 
@@ -96,7 +95,7 @@ static void check_quantity(pol_reader *reader, const pol_place *place, void *obj
 }
 
 static const pol_field variable_fields[] = {
-    {"name", pol_read_name, offsetof(pol_variable, name), POL_REQUIRED, name_rule,
+    {"name", pol_read_name, offsetof(pol_variable, name), POL_REQUIRED, pol_name_rule,
      not_variables_or_states},
     {"expression", pol_read_expression, offsetof(pol_variable, expression), POL_REQUIRED,
      "must be an expression, such as \"2*hinge.angle\"", NULL},
@@ -111,10 +110,10 @@ const pol_kind pol_variable_kind = {
 };
 
 static const pol_field state_fields[] = {
-    {"name", pol_read_name, offsetof(pol_state_variable, name), POL_REQUIRED, name_rule,
+    {"name", pol_read_name, offsetof(pol_state_variable, name), POL_REQUIRED, pol_name_rule,
      not_states_or_variables},
     {"initial", pol_read_number, offsetof(pol_state_variable, initial), POL_OPTIONAL,
-     "must be a number", NULL},
+     pol_number_rule, NULL},
     {"rate", pol_read_expression, offsetof(pol_state_variable, rate), POL_REQUIRED,
      "must be an expression, such as \"(hinge.rate - filtered)/0.01\"", NULL},
     {.key = NULL},

@@ -5,30 +5,6 @@
 
 #include "io/model_parts.h"
 
-/* The POL_LOCK_... bits that a list of the file names; 0 where something is wrong with it. */
-static unsigned locks_of(const json_t *list)
-{
-  unsigned locked = 0;
-  for (size_t i = 0; i < json_array_size(list); i++) {
-    const char *text = json_string_value(json_array_get(list, i));
-    int number = 0;
-    while (text && pol_lock_name(number) && strcmp(pol_lock_name(number), text) != 0) number++;
-    if (!text || !pol_lock_name(number)) return 0;
-    locked |= 1u << number;
-  }
-  return locked;
-}
-
-int pol_find_joint(const pol_place *top, int index, pol_joint *joint)
-{
-  const json_t *item = json_array_get(json_object_get(top->value, "joints"), (size_t)index);
-  const char *name = json_string_value(json_object_get(item, "type"));
-  *joint = (pol_joint){.name = ""};
-  if (!name || pol_joint_type_find(name, &joint->type)) return 0;
-  joint->locked = locks_of(json_object_get(item, "locked"));
-  return joint->type != POL_GENERIC || joint->locked != 0;
-}
-
 void pol_write_coordinates(const pol_joint *joint, char *rule, size_t size)
 {
   const int count = pol_joint_num_coordinates(joint);

@@ -2,15 +2,22 @@
  *
  *   model_load.c      text to JSON tree, syntax errors
  *   model_override.c  "key.path=value" changes of the tree
- *   model_tables.c    tree to the structs below, every rule of the format
- *   model_values.c    the readers of rotations and inertias, which the tables use
- *   model_control.c   the tables of variable steps and output times
- *   model_drives.c    the tables of drives and functions of time, and their way to the mechanism
- *   model_couplings.c the same of couplings
- *   model_joint_spring.c  the coordinate of a spring on a joint
- *   model_expressions.c   variables, states, and expressions in place of numbers
- *   model_events.c    events
- *   model_shapes.c    the table of shapes, and their way to the model
+ *   model_data.c      tree to the structs below: the table of the whole file; its objects are in
+ *     model_bodies.c        bodies and markers
+ *     model_joints.c        joints
+ *     model_forces.c        forces
+ *     model_joint_spring.c  the coordinate of a spring on a joint
+ *     model_drives.c        drives and functions of time, and their way to the mechanism
+ *     model_couplings.c     couplings, and their way to the mechanism
+ *     model_expressions.c   variables, states, and expressions in place of numbers
+ *     model_events.c        events, and their way to the settings
+ *     model_shapes.c        shapes, and their way to the model
+ *     model_simulation.c    the settings of the simulation
+ *     model_control.c       variable steps and output times
+ *   and what these tables share in
+ *     model_rules.h     rules that many keys have
+ *     model_values.c    the readers of rotations, inertias and the like
+ *     model_lookup.c    what the file says of an object that another one refers to
  *   model_build.c     structs to mechanism
  *   model.c           the public functions
  */
@@ -205,16 +212,29 @@ pol_read pol_read_rates;
 /* unsigned, POL_LOCK_... bits, at least one; no detail */
 pol_read pol_read_locks;
 
+/* What the file says of an object that another one refers to by its index; `object` is the other
+ * one, an item of a list of the file.  The body, if it is a point mass; else NULL. */
+const json_t *pol_point_mass(const pol_place *object, int body);
+/* The name of a marker's body; NULL if the file does not tell. */
+const char *pol_body_of_marker(const pol_place *object, int marker);
+/* The body of a marker, if it is a point mass; else NULL. */
+const json_t *pol_point_mass_of_marker(const pol_reader *reader, const pol_place *object,
+                                       int marker);
+/* Reports "markers" of the object that are on the same body. */
+void pol_check_different_bodies(pol_reader *reader, const pol_place *object, const int markers[2]);
 /* The joint at an index of the file, as far as its coordinates need it; 0 if the file does not
- * tell.
- */
+ * tell. */
 int pol_find_joint(const pol_place *top, int index, pol_joint *joint);
+
 /* The rule that one of a joint's coordinates, of which it has some, must be given. */
 enum { POL_COORDINATES_SIZE = 160 };
 void pol_write_coordinates(const pol_joint *joint, char *rule, size_t size);
 /* Finds the coordinate of a joint-spring; what is wrong with it is reported. */
 void pol_check_joint_spring(pol_reader *reader, const pol_place *place, pol_model_force *force);
 
+/* The tables of bodies, markers, joints and forces, and that of the simulation. */
+extern const pol_kind pol_body_kind, pol_marker_kind, pol_joint_kind, pol_force_kind;
+extern const pol_kind pol_simulation_kind;
 /* The tables of "control" and "output"; their struct is pol_model_simulation. */
 extern const pol_kind pol_control_kind, pol_output_kind;
 /* pol_model_simulation, of which it sets atol; no detail */

@@ -1,17 +1,13 @@
 /* Shapes of bodies in a model file: what they look like in pictures.  Their table, the rules
  * between their keys, and their way to the model.  The equations of motion do not see them. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/model_parts.h"
+#include "io/model_rules.h"
 
-static const char positive_rule[] = "must be a positive number";
-static const char vector_rule[] = "must be a list of 3 numbers";
 static const char file_rule[] = "must be the name of a file that ends in .stl or .obj";
 static const char color_rule[] = "must be a colour such as \"#0072b2\"";
-
-static const pol_range positive = {0.0, HUGE_VAL, 1};
 
 static const char *const type_names[] = {[POL_BOX] = "box",
                                          [POL_CYLINDER] = "cylinder",
@@ -38,7 +34,7 @@ static const pol_choices types = {type_choice};
 static void read_size(pol_reader *reader, const pol_place *place, const pol_field *field,
                       void *target)
 {
-  static const pol_field edge = {NULL, NULL, 0, POL_REQUIRED, positive_rule, &positive};
+  static const pol_field edge = {NULL, NULL, 0, POL_REQUIRED, pol_positive_rule, &pol_positive};
   double *size = target;
   if (json_array_size(place->value) != 3) { /* 0 for what is no list */
     pol_report(reader, place, "", "%s", field->rule);
@@ -82,26 +78,22 @@ static const pol_field shape_fields[] = {
      "must be a type of shape, such as \"box\"", &types},
     {"size", read_size, offsetof(pol_model_shape, size), POL_OPTIONAL,
      "must be a list of 3 positive numbers", NULL},
-    {"radius", pol_read_number, offsetof(pol_model_shape, radius), POL_OPTIONAL, positive_rule,
-     &positive},
-    {"length", pol_read_number, offsetof(pol_model_shape, length), POL_OPTIONAL, positive_rule,
-     &positive},
+    {"radius", pol_read_number, offsetof(pol_model_shape, radius), POL_OPTIONAL, pol_positive_rule,
+     &pol_positive},
+    {"length", pol_read_number, offsetof(pol_model_shape, length), POL_OPTIONAL, pol_positive_rule,
+     &pol_positive},
     {"axis", pol_read_direction, offsetof(pol_model_shape, axis), POL_OPTIONAL, "", NULL},
     {"file", read_file, offsetof(pol_model_shape, file), POL_OPTIONAL, file_rule, NULL},
-    {"scale", pol_read_number, offsetof(pol_model_shape, scale), POL_OPTIONAL, positive_rule,
-     &positive},
-    {"position", pol_read_vector, offsetof(pol_model_shape, position), POL_OPTIONAL, vector_rule,
-     NULL},
+    {"scale", pol_read_number, offsetof(pol_model_shape, scale), POL_OPTIONAL, pol_positive_rule,
+     &pol_positive},
+    {"position", pol_read_vector, offsetof(pol_model_shape, position), POL_OPTIONAL,
+     pol_vector_rule, NULL},
     {"rotation", pol_read_rotation, offsetof(pol_model_shape, rotation), POL_OPTIONAL, "", NULL},
     {"color", read_color, offsetof(pol_model_shape, color), POL_OPTIONAL, color_rule, NULL},
     {.key = NULL},
 };
 
-/* The keys of some types only: which must be there, which may. */
-static const struct shape_rules {
-  const char *article;
-  const char *required[3], *optional[2];
-} shape_rules[] = {
+static const pol_type_keys shape_keys[] = {
     [POL_BOX] = {"a box", {"size"}, {NULL}},
     [POL_CYLINDER] = {"a cylinder", {"radius", "length"}, {"axis"}},
     [POL_SPHERE] = {"a sphere", {"radius"}, {NULL}},
@@ -109,24 +101,13 @@ static const struct shape_rules {
     [POL_MESH] = {"a mesh", {"file"}, {"scale"}},
 };
 
-static int is_listed(const char *key, const char *const *list)
-{
-  for (; *list; list++)
-    if (strcmp(key, *list) == 0) return 1;
-  return 0;
-}
-
-static void check_keys(pol_reader *reader, const pol_place *place, const struct shape_rules *rules)
+/* What the type does not have must not be given; what it must have, must. */
+static void check_keys(pol_reader *reader, const pol_place *place, const pol_type_keys *keys)
 {
   static const char *const common[] = {"type", "position", "rotation", "color", NULL};
-  for (const pol_field *field = shape_fields; field->key; field++) {
-    const pol_place key = pol_place_key(place, field->key);
-    if (key.value && !is_listed(field->key, common) && !is_listed(field->key, rules->required) &&
-        !is_listed(field->key, rules->optional))
-      pol_report(reader, &key, "", "must not be given for %s", rules->article);
-  }
+  pol_forbid_others(reader, place, shape_fields, common, keys);
   for (const pol_field *field = shape_fields; field->key; field++)
-    if (is_listed(field->key, rules->required) && !pol_given(place, field->key))
+    if (pol_is_listed(field->key, keys->required) && !pol_given(place, field->key))
       pol_report_missing(reader, place, shape_fields, field->key, field->rule);
 }
 
@@ -137,7 +118,7 @@ static void check_shape(pol_reader *reader, const pol_place *place, void *object
   if (!pol_given(place, "color")) shape->color = POL_NO_COLOR;
   if (!pol_given(place, "scale")) shape->scale = 1.0;
   if (pol_given(place, "type") && shape->type >= 0)
-    check_keys(reader, place, &shape_rules[shape->type]);
+    check_keys(reader, place, &shape_keys[shape->type]);
   if (axis.value && pol_given(place, "rotation"))
     pol_report(reader, &axis, "", "must not stand beside \"rotation\"");
   else if (axis.value && sound)

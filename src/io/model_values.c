@@ -3,6 +3,7 @@
  * The principal moments J1 <= J2 <= J3 of a rigid body satisfy J1 + J2 >= J3, since J1 + J2 - J3 is
  * twice an integral of a square over the mass. */
 #include "io/model_parts.h"
+#include "io/model_rules.h"
 
 #include <math.h>
 #include <string.h>
@@ -220,9 +221,7 @@ static const char inertia_rule[] =
 /* Three principal moments on the diagonal of J. */
 static void read_moments(pol_reader *reader, const pol_place *place, double J[9])
 {
-  static const pol_range positive = {0.0, HUGE_VAL, 1};
-  static const pol_field moment = {NULL,     NULL, 0, POL_REQUIRED, "must be a positive number",
-                                   &positive};
+  static const pol_field moment = {NULL, NULL, 0, POL_REQUIRED, pol_positive_rule, &pol_positive};
   for (size_t i = 0; i < 3; i++) {
     const pol_place item = pol_place_item(place, i);
     pol_read_number(reader, &item, &moment, &J[4 * i]);
@@ -255,8 +254,7 @@ void pol_read_inertia(pol_reader *reader, const pol_place *place, const pol_fiel
 void pol_read_rates(pol_reader *reader, const pol_place *place, const pol_field *field,
                     void *target)
 {
-  static const pol_range not_negative = {0.0, HUGE_VAL, 0};
-  const pol_field rate = {NULL, NULL, 0, 0, "must be a number that is not negative", &not_negative};
+  static const pol_field rate = {NULL, NULL, 0, 0, pol_not_negative_rule, &pol_not_negative};
   pol_model_rates *rates = target;
   rates->by_axis = json_is_array(place->value);
   if (json_is_number(place->value)) {

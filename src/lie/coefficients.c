@@ -91,7 +91,7 @@ static inline double sum_series(const double *coefficient, int n, double x)
   return sum;
 }
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof(table[0])))
+#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
 
 /* --- functions of the half angle -------------------------------------------------------------- */
 

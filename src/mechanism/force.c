@@ -49,7 +49,8 @@ const char *pol_spring_law_name(pol_spring_law law)
   return law == POL_LINEAR_SPRING || law == POL_SQUARED_SPRING ? names[law] : NULL;
 }
 
-int pol_force_has_law(pol_force_type type)
+/* Whether the force acts between two points by a law of d and d'. */
+static int has_law(pol_force_type type)
 {
   return type == POL_SUPPORT || type == POL_SPRING_DAMPER || type == POL_DRAG;
 }
@@ -305,7 +306,7 @@ pol_status pol_force_wrenches(const pol_force_kernel *kernel, double t, const po
   memset(wrench, 0, 2 * sizeof *wrench);
   if (type == POL_BUSHING) return pol_bushing_wrenches(&kernel->bushing, first, second, wrench);
   if (type == POL_CALLBACK_FORCE) return pol_callback_wrenches(kernel->force, t, frames, wrench);
-  if (!pol_force_has_law(type)) {
+  if (!has_law(type)) {
     applied_wrench(kernel->force, t, second, wrench[1]);
     return POL_OK;
   }
@@ -334,7 +335,7 @@ pol_status pol_force_derivatives(const pol_force_kernel *kernel, double t, const
   if (type == POL_CALLBACK_FORCE)
     return pol_callback_derivatives(kernel->force, t, frames, blocks->by_position,
                                     blocks->by_velocity);
-  if (!pol_force_has_law(type)) {
+  if (!has_law(type)) {
     add_applied_gradient(kernel->force, t, second, blocks->by_position);
     return POL_OK;
   }

@@ -48,9 +48,6 @@ typedef struct pol_force_blocks {
 
 void pol_force_kernel_setup(pol_force_kernel *kernel, const pol_mechanism *mechanism, int force);
 
-/* Whether the force acts between two points by a law of d and d'. */
-int pol_force_has_law(pol_force_type type);
-
 /* Whether it needs the rotations of its bodies as such: bushings and callbacks. */
 int pol_force_sees_frames(pol_force_type type);
 

@@ -1,11 +1,9 @@
 /* Initial values: what the model keeps stays, in every formulation, and what cannot be assembled
  * names the joints that fight each other. */
-#include <polhode/polhode.h>
-
 #include <stdio.h>
 #include <string.h>
 
-#include "check.h"
+#include "analysis/simulate.h"
 
 /* Two links in space, off their joints by up to 0.2 m; `keep` are the keys of the lower link. */
 static const char links[] =
@@ -26,20 +24,11 @@ static const char links[] =
     "{\"name\": \"knee\", \"type\": \"spherical\", \"markers\": [\"end\", \"eye\"]}],"
     "\"simulation\": {\"step\": 0.001, \"end\": 0.1} }";
 
-static pol_model *read_text(const char *text)
-{
-  pol_errors errors = {0};
-  pol_model *model = NULL;
-  if (pol_model_read_text(&model, text, 0, NULL, &errors))
-    fail_msg("%s: %s", errors.items[0].path, errors.items[0].rule);
-  return model;
-}
-
 static pol_model *read_links(const char *keep)
 {
   char text[2000];
   assert_true(snprintf(text, sizeof text, links, keep) < (int)sizeof text);
-  return read_text(text);
+  return read_model_text(text);
 }
 
 /* Creates the simulation or gives the diagnostics of the failure. */
@@ -127,7 +116,7 @@ static void kept_positions_bind_rotations_about_a_fixed_point(void **state)
   for (int k = 0; k < 3; k++) {
     pol_simulation *simulation;
     pol_diagnostics d;
-    pol_model *model = read_text(
+    pol_model *model = read_model_text(
         "{\"bodies\": [{\"name\": \"top\", \"mass\": 1, \"inertia\": [1, 1, 1],"
         " \"position\": [0.3, 0.4, 0.8], \"keep\": {\"position\": [\"x\", \"y\"]}}],"
         "\"markers\": [{\"name\": \"a\", \"body\": \"ground\"},"
@@ -150,7 +139,7 @@ static void kept_positions_bind_rotations_about_a_fixed_point(void **state)
 static void check_refused(const char *text, const char *const parts[], const char *absent)
 {
   for (int kind = 0; kind < pol_formulation_count(); kind++) {
-    pol_model *model = read_text(text);
+    pol_model *model = read_model_text(text);
     pol_simulation *simulation;
     pol_diagnostics d;
     model->settings.formulation = (pol_formulation_kind)kind;

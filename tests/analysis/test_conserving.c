@@ -2,7 +2,7 @@
  * energy-momentum method and with rattle: second order against independent solutions, and what is
  * conserved. */
 #include "analysis/heavy_top.h"
-#include "check.h"
+#include "analysis/simulate.h"
 #include "heavy_top_reference.h"
 
 #define MODELS POLHODE_SOURCE_DIR "/models/"
@@ -16,21 +16,17 @@ typedef struct result {
 static result run(const char *path, pol_formulation_kind kind, const char *method, double step,
                   double end, const char *name)
 {
-  pol_errors errors = {0};
-  pol_model *model;
-  pol_simulation *simulation;
+  pol_model *model = read_model(path);
   pol_body_state body;
   result found;
-  assert_int_equal(pol_model_read_file(&model, path, 0, NULL, &errors), POL_OK);
   pol_settings settings = model->settings;
   settings.formulation = kind;
   settings.options.method = method;
   if (kind != POL_DIRECTORS) settings.options.index = POL_INDEX_2_STABILIZED;
   settings.step = step;
   settings.end = end;
-  assert_int_equal(pol_simulation_create(&simulation, model->mechanism, &settings, NULL), POL_OK);
-  while (!pol_simulation_finished(simulation))
-    assert_int_equal(pol_simulation_step(simulation), POL_OK);
+  pol_simulation *simulation = start_with(model->mechanism, &settings);
+  step_to_end(simulation);
   const pol_state *now = pol_simulation_state(simulation);
   int index = 0;
   while (strcmp(pol_mechanism_body(model->mechanism, index)->name, name)) index++;

@@ -93,6 +93,5 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_failed_allocation_is_told),
   };
-  alloc_install();
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, alloc_install, NULL);
 }

@@ -1,7 +1,7 @@
 /* Directors against the other coordinates: the heavy top's independent solution at second order, a
  * slider-crank and a double pendulum against so3xr3. */
 #include "analysis/heavy_top.h"
-#include "check.h"
+#include "analysis/simulate.h"
 #include "heavy_top_reference.h"
 
 /* Largest errors over 0.5 s in stabilized index 2; its E = tr(J)/2 - J is singular for this top. */
@@ -43,23 +43,18 @@ static void the_heavy_top_converges_at_second_order(void **state)
 static void final_position(const char *path, pol_formulation_kind kind, double step, double end,
                            const char *name, double position[3])
 {
-  pol_errors errors = {0};
-  pol_model *model;
-  pol_simulation *simulation;
+  pol_model *model = read_model(path);
   pol_body_state body;
-  assert_int_equal(pol_model_read_file(&model, path, 0, NULL, &errors), POL_OK);
   pol_settings settings = model->settings;
   settings.formulation = kind;
   settings.options.index = POL_INDEX_2_STABILIZED;
   settings.step = step;
   settings.end = end;
-  const pol_mechanism *mechanism = model->mechanism;
-  assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
-  while (!pol_simulation_finished(simulation))
-    assert_int_equal(pol_simulation_step(simulation), POL_OK);
+  pol_simulation *simulation = start_with(model->mechanism, &settings);
+  step_to_end(simulation);
   const pol_state *now = pol_simulation_state(simulation);
   int index = 0;
-  while (strcmp(pol_mechanism_body(mechanism, index)->name, name)) index++;
+  while (strcmp(pol_mechanism_body(model->mechanism, index)->name, name)) index++;
   pol_formulation_body_state(pol_simulation_formulation(simulation), now->q, now->v, index, &body);
   memcpy(position, body.position, sizeof body.position);
   pol_simulation_free(&simulation);

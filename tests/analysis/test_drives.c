@@ -1,24 +1,13 @@
 /* Driven mechanisms from model file to motion: the prescribed coordinate, constraints at tolerance,
  * and the work of the drive against the change of energy. */
-#include <polhode/polhode.h>
-
 #include <string.h>
 
-#include "check.h"
+#include "analysis/simulate.h"
 
 #define MODELS POLHODE_SOURCE_DIR "/models/"
 #define SLIDER_CRANK MODELS "holzinger-arnold-gerstmayr/slider_crank.json"
 
 static const double pi = 3.14159265358979323846;
-
-static pol_model *read_driven(const char *path, int count, const char *const *overrides)
-{
-  pol_errors errors = {0};
-  pol_model *model = NULL;
-  if (pol_model_read_file(&model, path, count, overrides, &errors))
-    fail_msg("%s: %s", errors.items[0].path, errors.items[0].rule);
-  return model;
-}
 
 static int find_channel(const pol_record *record, const char *name)
 {
@@ -103,7 +92,7 @@ static void work_of_the_drive_is_the_change_of_energy(void **state)
 {
   (void)state;
   for (int k = 0; k < 2; k++) {
-    pol_model *model = read_driven(SLIDER_CRANK, 3, k == 0 ? uniform : swinging);
+    pol_model *model = read_model_with(SLIDER_CRANK, 3, k == 0 ? uniform : swinging);
     double (*rate)(double) = k == 0 ? constant_rate : harmonic_rate;
     double angle = k == 0 ? 6.0 * 1.5 : 0.8 * sin(2.0 * pi * 1.5 * 1.5);
     for (int stabilized = 0; stabilized < 2; stabilized++) {
@@ -138,7 +127,7 @@ static void an_expression_is_the_function_it_says(void **state)
   (void)state;
   outcome out[2];
   for (int k = 0; k < 2; k++) {
-    pol_model *model = read_driven(SLIDER_CRANK, 3, k == 0 ? swinging : written);
+    pol_model *model = read_model_with(SLIDER_CRANK, 3, k == 0 ? swinging : written);
     model->settings.end = 0.5;
     out[k] = run(model, harmonic_rate);
     pol_model_free(&model);
@@ -159,13 +148,13 @@ static void expressions_without_value_stop_the_run(void **state)
                                       "simulation.start=default", "simulation.end=1.5"};
   pol_simulation *simulation;
   pol_diagnostics d;
-  pol_model *model = read_driven(SLIDER_CRANK, 3, from_start);
+  pol_model *model = read_model_with(SLIDER_CRANK, 3, from_start);
   assert_int_equal(pol_simulation_create(&simulation, model->mechanism, &model->settings, &d),
                    POL_NOT_FINITE);
   assert_string_equal(d.where, "drive 'motor': its function is not finite");
   pol_model_free(&model);
 
-  model = read_driven(SLIDER_CRANK, 3, later);
+  model = read_model_with(SLIDER_CRANK, 3, later);
   assert_int_equal(pol_simulation_create(&simulation, model->mechanism, &model->settings, &d),
                    POL_OK);
   pol_status status = POL_OK;
@@ -192,7 +181,7 @@ static void drives_without_rate_are_named(void **state)
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     for (int directors = 0; directors < 2; directors++) {
       const char *const overrides[] = {cases[i].drive, "simulation.start=default"};
-      pol_model *model = read_driven(SLIDER_CRANK, 2, overrides);
+      pol_model *model = read_model_with(SLIDER_CRANK, 2, overrides);
       pol_simulation *simulation;
       pol_diagnostics d;
       if (directors) model->settings.formulation = POL_DIRECTORS;
@@ -211,13 +200,12 @@ static void drives_may_start_at_zero(void **state)
   (void)state;
   static const char *const overrides[] = {MOTOR("{\"expression\": \"2*t^2.5\"}"),
                                           "simulation.start=default", "simulation.end=0.5"};
-  pol_model *model = read_driven(SLIDER_CRANK, 3, overrides);
+  pol_model *model = read_model_with(SLIDER_CRANK, 3, overrides);
   pol_simulation *simulation;
   pol_diagnostics d;
   assert_int_equal(pol_simulation_create(&simulation, model->mechanism, &model->settings, &d),
                    POL_OK);
-  while (!pol_simulation_finished(simulation))
-    assert_int_equal(pol_simulation_step(simulation), POL_OK);
+  step_to_end(simulation);
   assert_true(pol_simulation_summary(simulation)->max_position_residual < 1e-10);
   pol_simulation_free(&simulation);
   pol_model_free(&model);
@@ -227,7 +215,7 @@ static void drives_may_start_at_zero(void **state)
 static void formulations_agree(void **state)
 {
   (void)state;
-  pol_model *model = read_driven(SLIDER_CRANK, 3, uniform);
+  pol_model *model = read_model_with(SLIDER_CRANK, 3, uniform);
   double torque = 0.0;
   model->settings.end = 0.2;
   for (int kind = 0; kind < pol_formulation_count(); kind++) {
@@ -257,7 +245,7 @@ static double motor_rate(double t)
 static void four_bar_comes_to_speed(void **state)
 {
   (void)state;
-  pol_model *model = read_driven(MODELS "examples/four_bar_motor.json", 0, NULL);
+  pol_model *model = read_model_with(MODELS "examples/four_bar_motor.json", 0, NULL);
   double rate[3] = {0.0, 2.0 * pi, 0.0}, imbalance[2];
   for (int fine = 0; fine < 2; fine++) {
     model->settings.step = fine ? 5e-4 : 1e-3;
@@ -280,7 +268,7 @@ static void wrong_starts_are_refused(void **state)
   (void)state;
   static const char *const half_turn[] = {
       "drives[0].function={\"type\": \"constant\", \"value\": 3.141592653589793}"};
-  pol_model *model = read_driven(MODELS "examples/four_bar_motor.json", 1, half_turn);
+  pol_model *model = read_model_with(MODELS "examples/four_bar_motor.json", 1, half_turn);
   pol_simulation *simulation;
   pol_diagnostics d;
   assert_int_equal(pol_simulation_create(&simulation, model->mechanism, &model->settings, &d),

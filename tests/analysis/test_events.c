@@ -4,37 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <polhode/polhode.h>
-
-#include "check.h"
+#include "analysis/simulate.h"
 
 #define BALL POLHODE_SOURCE_DIR "/models/examples/bouncing_ball.json"
-
-static pol_model *read_text(const char *text)
-{
-  pol_errors errors = {0, NULL};
-  pol_model *model = NULL;
-  if (pol_model_read_text(&model, text, 0, NULL, &errors) != POL_OK)
-    fail_msg("%s: %s", errors.items[0].path, errors.items[0].rule);
-  return model;
-}
-
-static pol_simulation *start(const pol_model *model)
-{
-  pol_simulation *simulation;
-  pol_diagnostics d;
-  if (pol_simulation_create(&simulation, model->mechanism, &model->settings, &d) != POL_OK)
-    fail_msg("%s", d.message);
-  return simulation;
-}
 
 /* To the next event; 0 at the end. */
 static int go_on(pol_simulation *simulation)
 {
   while (!pol_simulation_finished(simulation)) {
-    if (pol_simulation_step(simulation) != POL_OK)
-      fail_msg("t = %g: %s", pol_simulation_summary(simulation)->t,
-               pol_simulation_diagnostics(simulation)->message);
+    take_step(simulation);
     if (pol_simulation_event_index(simulation) >= 0) return 1;
   }
   return 0;
@@ -64,15 +42,13 @@ static void a_ball_bounces_in_all_formulations(void **state)
   static const char *const turned[] = {"bodies.ball.angular_velocity=[0, 0, 0]",
                                        "bodies.ball.rotation={\"axis\": [1, 2, 3], \"angle\": 1}"};
   (void)state;
-  pol_errors errors = {0, NULL};
   for (int k = 0; k < NUM_KINDS; k++) {
     const double g = 9.81;
     double impact = sqrt(2.0 / g), speed = sqrt(2.0 * g), top = 0.0;
     int impacts = 0, tops = 0;
     const int still = kinds[k] == POL_SE3_BODY;
     const double spin[3] = {0.0, still ? 0.0 : 12.0, 0.0};
-    pol_model *model;
-    assert_int_equal(pol_model_read_file(&model, BALL, still ? 2 : 0, turned, &errors), POL_OK);
+    pol_model *model = read_model_with(BALL, still ? 2 : 0, turned);
     assert_int_equal(model->settings.num_events, 3);
     model->settings.formulation = kinds[k];
     pol_simulation *simulation = start(model);
@@ -128,7 +104,7 @@ static void a_reset_fits_the_constraints(void **state)
                                              POL_SE3_BODY,         POL_SO3XR3_CAYLEY,
                                              POL_EULER_PARAMETERS, POL_TAIT_BRYAN};
   for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
-    pol_model *model = read_text(rod_text);
+    pol_model *model = read_model_text(rod_text);
     model->settings.formulation = all[k];
     pol_simulation *simulation = start(model);
     double rate = sqrt(3.0 * 9.81 * 0.5), lost = 0.0;
@@ -156,7 +132,7 @@ static void a_reset_fits_the_constraints(void **state)
 static void a_reset_to_nothing_is_told(void **state)
 {
   (void)state;
-  pol_model *model = read_text(rod_text);
+  pol_model *model = read_model_text(rod_text);
   pol_change change = {"rod.angular_velocity.y", "sqrt(-1)"};
   model->events[0].changes = &change;
   pol_simulation *simulation = start(model);
@@ -194,7 +170,7 @@ static void wrong_rules_are_named(void **state)
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     pol_simulation *simulation;
     pol_diagnostics d;
-    pol_model *model = read_text(rod_text);
+    pol_model *model = read_model_text(rod_text);
     pol_mechanism *mechanism;
     /* without the variable, which directors refuse */
     pol_body rod = *pol_mechanism_body(model->mechanism, 0);
@@ -222,7 +198,7 @@ static double height(const pol_state *at, void *user)
 static void wrong_events_are_refused(void **state)
 {
   (void)state;
-  pol_model *model = read_text(rod_text);
+  pol_model *model = read_model_text(rod_text);
   pol_simulation *simulation = start(model);
   const pol_simulation_event wrong[] = {{.function = NULL},
                                         {.function = height, .action = POL_EVENT_RESET},
@@ -230,6 +206,8 @@ static void wrong_events_are_refused(void **state)
   int number = -1;
   for (int i = 0; i < 3; i++)
     assert_int_equal(pol_simulation_add_event(simulation, &wrong[i], &number), POL_BAD_ARGUMENT);
+  assert_string_equal(pol_event_action_name(POL_EVENT_STOP), "stop");
+  assert_null(pol_event_action_name((pol_event_action)77));
   assert_int_equal(number, -1);
   pol_simulation_free(&simulation);
   pol_model_free(&model);
@@ -247,7 +225,7 @@ static int run_ball(const char *events, const char *output, int numbers[8], doub
            "[{\"name\": \"n\", \"rate\": \"0\"}], \"events\": [%s], \"simulation\": {\"rtol\": "
            "1e-6, \"control\": {\"max_step\": 0.05}, %s\"end\": 1.2}}",
            events, output);
-  pol_model *model = read_text(text);
+  pol_model *model = read_model_text(text);
   pol_simulation *simulation = start(model);
   while (count < 8 && go_on(simulation)) {
     numbers[count] = pol_simulation_event_index(simulation);
@@ -330,7 +308,7 @@ static pol_simulation *start_swing(pol_model **model, const char *joint, const c
       "\"expression\": \"rod.position.x\", \"direction\": \"falling\", \"action\": \"reset\", "
       "\"set\": {%s}}], \"simulation\": {\"rtol\": 1e-5, \"end\": 4}}",
       joint, set);
-  *model = read_text(text);
+  *model = read_model_text(text);
   (*model)->settings.formulation = kind;
   (*model)->settings.options.index = index;
   (*model)->settings.options.control.rtol = rtol;

@@ -6,9 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <polhode/polhode.h>
-
-#include "check.h"
+#include "analysis/simulate.h"
 
 #define EXAMPLES POLHODE_SOURCE_DIR "/models/examples/"
 
@@ -23,24 +21,13 @@ typedef struct run {
   double row[MAX_CHANNELS];
 } run;
 
-static pol_model *read_example(const char *path)
-{
-  pol_errors errors = {0, NULL};
-  pol_model *model = NULL;
-  if (pol_model_read_file(&model, path, 0, NULL, &errors) != POL_OK)
-    fail_msg("%s: %s: %s", path, errors.items[0].path, errors.items[0].rule);
-  return model;
-}
-
 /* Ready at t = 0.  Step and end are those of the file where they are given as 0. */
 static void begin(run *r, const char *path, double step, double end)
 {
-  pol_diagnostics d;
-  r->model = read_example(path);
+  r->model = read_model(path);
   if (step > 0.0) r->model->settings.step = step;
   if (end > 0.0) r->model->settings.end = end;
-  if (pol_simulation_create(&r->simulation, r->model->mechanism, &r->model->settings, &d))
-    fail_msg("%s: %s", d.where, d.message);
+  r->simulation = start(r->model);
   assert_int_equal(pol_record_create(&r->record, r->simulation), POL_OK);
   assert_true(pol_record_count(r->record) <= MAX_CHANNELS);
   pol_record_row(r->record, r->row);
@@ -319,7 +306,7 @@ static double chain_imbalance(double step)
 static void the_chain_keeps_its_momentum(void **state)
 {
   (void)state;
-  pol_model *model = read_example(EXAMPLES "chain_20.json");
+  pol_model *model = read_model(EXAMPLES "chain_20.json");
   assert_int_equal(pol_mechanism_num_bodies(model->mechanism), 20);
   assert_int_equal(pol_mechanism_num_joints(model->mechanism), 20);
   for (int i = 0; i < 20; i++) {

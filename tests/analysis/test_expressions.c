@@ -1,43 +1,20 @@
 /* Simulations with variables, states and expressions in forces: against channels, built-in forces
  * and solutions in closed form. */
-#include <polhode/polhode.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
+#include "analysis/simulate.h"
 #include "lie/small.h"
 #include "mechanism/signal.h"
 
 #define check_near(a, b, tolerance) assert_near(&(double){a}, &(double){b}, 1, tolerance)
 
-static pol_model *read_model(const char *text)
-{
-  pol_errors errors = {0, NULL};
-  pol_model *model = NULL;
-  pol_status status = pol_model_read_text(&model, text, 0, NULL, &errors);
-  if (status) fail_msg("%s: %s", errors.items[0].path, errors.items[0].rule);
-  return model;
-}
-
 static pol_model *read_example(const char *name)
 {
   char path[512];
-  pol_errors errors = {0, NULL};
-  pol_model *model = NULL;
   snprintf(path, sizeof path, "%s/models/examples/%s.json", POLHODE_SOURCE_DIR, name);
-  assert_int_equal(pol_model_read_file(&model, path, 0, NULL, &errors), POL_OK);
-  return model;
-}
-
-static pol_simulation *start(const pol_model *model, const pol_settings *settings)
-{
-  pol_simulation *simulation;
-  pol_diagnostics d;
-  if (pol_simulation_create(&simulation, model->mechanism, settings, &d))
-    fail_msg("%s %s", d.where, d.message);
-  return simulation;
+  return read_model(path);
 }
 
 static void run_until(pol_simulation *simulation, double t)
@@ -126,9 +103,9 @@ static const char mixed_model[] =
 static void signals_are_the_recorded_channels(void **state)
 {
   (void)state;
-  pol_model *model = read_model(mixed_model);
+  pol_model *model = read_model_text(mixed_model);
   pol_signal_each(model->mechanism, add_reader, model->mechanism);
-  pol_simulation *simulation = start(model, &model->settings);
+  pol_simulation *simulation = start(model);
   comparison c = {simulation, 0};
   run_until(simulation, 0.9); /* more than a turn of the shaft */
   assert_true(channel(simulation, "shaft.angle") > 7.0);
@@ -171,8 +148,8 @@ static void expression_springs_are_springs(void **state)
            "\"2 - 9*(hinge.angle - 0.3) - 0.4*hinge.rate\"", "0", "0",
            "\"1 - 30*(length - 2) - 0.7*speed\"");
   for (int i = 0; i < 2; i++) {
-    model[i] = read_model(text[i]);
-    simulation[i] = start(model[i], &model[i]->settings);
+    model[i] = read_model_text(text[i]);
+    simulation[i] = start(model[i]);
     run_until(simulation[i], 2.0);
   }
   const pol_state *a = pol_simulation_state(simulation[0]),
@@ -198,11 +175,11 @@ static void work_of_expressions_is_counted(void **state)
   snprintf(text, sizeof text, spring_model, "0", "0",
            "\"2 - 9*(hinge.angle - 0.3) - 0.4*hinge.rate\"", "0", "0",
            "\"1 - 30*(length - 2) - 0.7*speed\"");
-  pol_model *model = read_model(text);
+  pol_model *model = read_model_text(text);
   for (int i = 0; i < 2; i++) {
     pol_settings settings = model->settings;
     settings.step = i ? 0.0025 : 0.005;
-    pol_simulation *simulation = start(model, &settings);
+    pol_simulation *simulation = start_with(model->mechanism, &settings);
     run_until(simulation, 2.0);
     balance[i] = fabs(pol_simulation_summary(simulation)->energy_balance);
     assert_true(fabs(pol_simulation_summary(simulation)->work.applied) > 1.0);
@@ -262,7 +239,7 @@ static void linear_errors(const pol_model *model, pol_settings settings, double 
 {
   double exact[LINEAR] = {0.0, -0.4, 0.1, 1.0, 1.0};
   settings.step = h;
-  pol_simulation *simulation = start(model, &settings);
+  pol_simulation *simulation = start_with(model->mechanism, &settings);
   solve_linear(1.0, exact);
   run_until(simulation, 1.0);
   error[0] = fabs(channel(simulation, "cart.position.x") - exact[0]);
@@ -277,7 +254,7 @@ static void states_are_of_second_order(void **state)
   (void)state;
   static const pol_formulation_kind kinds[] = {POL_SO3XR3, POL_SE3_BODY, POL_EULER_PARAMETERS,
                                                POL_DIRECTORS};
-  pol_model *model = read_model(linear_model);
+  pol_model *model = read_model_text(linear_model);
   for (int k = 0; k < 4; k++)
     for (int index = 0; index < 3; index++) {
       pol_settings settings = model->settings;
@@ -312,8 +289,8 @@ static void units_of_states_do_not_matter(void **state)
              "\"forces\": [{\"name\": \"f\", \"type\": \"force\", \"body\": \"p\","
              " \"force\": [\"c/%s\", 0, 0]}], \"simulation\": {\"step\": 0.01, \"end\": 2}}",
              factors[i], factors[i]);
-    pol_model *model = read_model(text);
-    pol_simulation *simulation = start(model, &model->settings);
+    pol_model *model = read_model_text(text);
+    pol_simulation *simulation = start(model);
     run_until(simulation, 2.0);
     result[i] = channel(simulation, "p.position.x");
     pol_simulation_free(&simulation);
@@ -335,7 +312,7 @@ static void friction_follows_the_reaction(void **state)
     pol_settings settings = model->settings;
     settings.formulation = (pol_formulation_kind)formulation;
     if (formulation == POL_SO3_PIVOT) continue;
-    pol_simulation *simulation = start(model, &settings);
+    pol_simulation *simulation = start_with(model->mechanism, &settings);
     run_until(simulation, 0.8);
     double t = 0.8, speed = 3.0 - mu * (g * t + 5.0 / (10.0 * block) * (1.0 - cos(10.0 * t)));
     check_near(channel(simulation, "block.velocity.x"), speed, 1e-6);
@@ -354,7 +331,7 @@ static void a_pid_controller_holds_the_pendulum(void **state)
 {
   (void)state;
   pol_model *model = read_example("pid_pendulum");
-  pol_simulation *simulation = start(model, &model->settings);
+  pol_simulation *simulation = start(model);
   run_until(simulation, 4.0);
   check_near(channel(simulation, "error"), 0.0, 1e-4);
   /* at rest the motor carries the weight */
@@ -368,7 +345,7 @@ static void a_lag_is_an_exponential(void **state)
 {
   (void)state;
   pol_model *model = read_example("lag_actuator");
-  pol_simulation *simulation = start(model, &model->settings);
+  pol_simulation *simulation = start(model);
   run_until(simulation, 0.5);
   check_near(channel(simulation, "push"), 10.0 * (1.0 - exp(-0.5 / 0.2)), 1e-3);
   pol_simulation_free(&simulation);
@@ -386,7 +363,7 @@ static pol_model *falling(const char *force, const char *rate)
            "\"forces\": [{\"name\": \"pull\", \"type\": \"force\", \"body\": \"p\","
            " \"force\": [0, \"%s\", 0]}], \"simulation\": {\"step\": 0.01, \"end\": 1}}",
            rate, force);
-  return read_model(text);
+  return read_model_text(text);
 }
 
 /* An expression that has no value any more stops the run, and is named. */
@@ -401,7 +378,7 @@ static void expressions_without_value_are_named(void **state)
   (void)state;
   for (int i = 0; i < 2; i++) {
     pol_model *model = falling(cases[i].force, cases[i].rate);
-    pol_simulation *simulation = start(model, &model->settings);
+    pol_simulation *simulation = start(model);
     pol_status status = POL_OK;
     while (!status) status = pol_simulation_step(simulation);
     assert_int_equal(status, POL_RETRY);
@@ -440,7 +417,7 @@ static void methods_for_constant_masses_take_them(void **state)
 {
   (void)state;
   static const char *const methods[] = {"em", "em-g", "midpoint", "rattle", "vi-a"};
-  pol_model *model = read_model(
+  pol_model *model = read_model_text(
       "{\"gravity\": [0, 0, -9.81],"
       "\"bodies\": [{\"name\": \"arm\", \"mass\": 1, \"inertia\": [0.1, 0.12, 0.06],"
       " \"position\": [0.5, 0, 0]},"
@@ -460,7 +437,7 @@ static void methods_for_constant_masses_take_them(void **state)
   pol_settings settings = model->settings;
   double exact[2];
   settings.step = 1e-4;
-  pol_simulation *simulation = start(model, &settings);
+  pol_simulation *simulation = start_with(model->mechanism, &settings);
   run_until(simulation, 1.0);
   exact[0] = channel(simulation, "hinge.angle");
   exact[1] = channel(simulation, "bob.position.z");
@@ -471,7 +448,7 @@ static void methods_for_constant_masses_take_them(void **state)
     settings.options.method = methods[m];
     for (int r = 0; r < 2; r++) {
       settings.step = 0.01 / (r + 1);
-      simulation = start(model, &settings);
+      simulation = start_with(model->mechanism, &settings);
       run_until(simulation, 1.0);
       error[r][0] = fabs(channel(simulation, "hinge.angle") - exact[0]);
       error[r][1] = fabs(channel(simulation, "bob.position.z") - exact[1]);

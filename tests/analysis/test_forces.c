@@ -1,40 +1,18 @@
 /* Forces and drives from model text to motion: exact solutions, energy, a program's own force, and
  * what a run says where a force cannot be evaluated. */
-#include <polhode/polhode.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
+#include "analysis/simulate.h"
 
 static const double pi = 3.14159265358979323846;
-
-static pol_model *read_text(const char *text)
-{
-  pol_errors errors = {0};
-  pol_model *model = NULL;
-  if (pol_model_read_text(&model, text, 0, NULL, &errors))
-    fail_msg("%s: %s", errors.items[0].path, errors.items[0].rule);
-  return model;
-}
-
-static pol_simulation *start(const pol_model *model)
-{
-  pol_simulation *simulation;
-  pol_diagnostics d;
-  if (pol_simulation_create(&simulation, model->mechanism, &model->settings, &d))
-    fail_msg("%s: %s", d.where, d.message);
-  return simulation;
-}
 
 /* Runs to the end. */
 static pol_simulation *run(const pol_model *model)
 {
   pol_simulation *simulation = start(model);
-  while (!pol_simulation_finished(simulation))
-    if (pol_simulation_step(simulation))
-      fail_msg("%s", pol_simulation_diagnostics(simulation)->message);
+  step_to_end(simulation);
   return simulation;
 }
 
@@ -92,7 +70,7 @@ static void scaled_forces_follow_their_function(void **state)
           "{\"name\": \"side\", \"type\": \"force\", \"marker\": \"eye\", \"force\": [0, 1, 0],"
           "  \"scale\": {\"type\": \"constant\", \"value\": 0}}],"
           "\"simulation\": {\"step\": 0.01, \"end\": 1}}";
-  pol_model *model = read_text(text);
+  pol_model *model = read_model_text(text);
   double errors[2][2];
   for (int fine = 0; fine < 2; fine++) {
     model->settings.step = fine ? 0.005 : 0.01;
@@ -125,7 +103,7 @@ static void a_force_follows_its_marker(void **state)
           "\"forces\": [{\"name\": \"push\", \"type\": \"force\", \"marker\": \"eye\","
           "  \"force\": [3, 0, 0], \"frame\": \"marker\"}], \"simulation\": {\"step\": 0.01, "
           "\"end\": 1}}";
-  pol_model *model = read_text(text);
+  pol_model *model = read_model_text(text);
   const pol_force *force = pol_mechanism_force(model->mechanism, 0);
   const double vector[3] = {0.0, 3.0, 0.0}, point[3] = {0.5, 0.0, 0.0};
   assert_int_equal(force->frame, POL_BODY_AXES);
@@ -161,7 +139,7 @@ static void a_spring_can_be_given_by_points(void **state)
                                                     "\"damping\": 2, %s}], \"simulation\": "
                                                     "{\"step\": 0.01, \"end\": 1}}",
              ends[k]);
-    pol_model *model = read_text(text);
+    pol_model *model = read_model_text(text);
     pol_simulation *simulation = run(model);
     last[k] = body_at(simulation, 0);
     assert_near(last[k].position, last[0].position, 3, 1e-11);
@@ -191,7 +169,7 @@ static void a_bushing_swings_like_an_oscillator(void **state)
                                                                "30], \"rotational_damping\": 1.4}],"
                                                                "\"simulation\": {\"step\": 0.01, "
                                                                "\"end\": 1}}";
-  pol_model *model = read_text(text);
+  pol_model *model = read_model_text(text);
   const double a = 1.0, b = sqrt(30.0 / 0.7 - 1.0);
   const double angle = 1.2 * exp(-a) * (cos(b) + a / b * sin(b));
   double errors[2];
@@ -246,7 +224,7 @@ static void a_bushing_keeps_energy_and_momentum(void **state)
     const char *c = damped ? "2" : "0";
     double change[2], balance[2];
     snprintf(filled, sizeof filled, text, c, c, c, damped ? "[0.2, 0.1, 0.3]" : "0");
-    pol_model *model = read_text(filled);
+    pol_model *model = read_model_text(filled);
     for (int fine = 0; fine < 2; fine++) {
       model->settings.step = fine ? 0.0025 : 0.005;
       pol_simulation *simulation = start(model);
@@ -328,7 +306,7 @@ static void an_own_spring_moves_like_the_built_in_one(void **state)
                  : "{\"name\": \"s\", \"type\": \"spring-damper\", \"bodies\": [\"a\", \"b\"],"
                    "\"points\": [[0, 0, 0], [0, 0, 0]], \"stiffness\": 40, \"damping\": 3,"
                    "\"length\": 0.5}");
-    pol_model *model = read_text(filled);
+    pol_model *model = read_model_text(filled);
     pol_force spring = {.name = "s",
                         .type = POL_CALLBACK_FORCE,
                         .bodies = {0, 1},
@@ -377,7 +355,7 @@ static void failures_name_the_force(void **state)
     char filled[1024];
     pol_status status = POL_OK;
     snprintf(filled, sizeof filled, text, k == 0 ? "20" : "0.1");
-    pol_model *model = read_text(filled);
+    pol_model *model = read_model_text(filled);
     pol_force own = {.name = "own",
                      .type = POL_CALLBACK_FORCE,
                      .bodies = {POL_GROUND, 0},
@@ -401,7 +379,7 @@ static void failures_name_the_force(void **state)
 static void failures_at_the_start_name_the_force(void **state)
 {
   (void)state;
-  pol_model *model = read_text(
+  pol_model *model = read_model_text(
       "{\"bodies\": [" BODY("block", ", \"rotation\": {\"axis\": [1, 0, 0], \"angle\": "
                                      "3.1}") "],"
                                              "\"markers\": [{\"name\": \"floor\", "
@@ -438,7 +416,7 @@ static void swing(double amplitude, double f[3])
 static void a_marker_follows_its_functions(void **state)
 {
   (void)state;
-  pol_model *model = read_text("{\"gravity\": [0, 0, -9.81], \"bodies\": [" BODY(
+  pol_model *model = read_model_text("{\"gravity\": [0, 0, -9.81], \"bodies\": [" BODY(
       "stone",
       ", \"angular_velocity\": [1, 2, 3]") "],"
                                            "\"markers\": [{\"name\": \"centre\", \"body\": "
@@ -481,7 +459,7 @@ static void a_marker_follows_its_functions(void **state)
 static void a_bead_on_a_turntable_feels_coriolis(void **state)
 {
   (void)state;
-  pol_model *model = read_text("{\"bodies\": [" BODY("table", "") ", " BODY(
+  pol_model *model = read_model_text("{\"bodies\": [" BODY("table", "") ", " BODY(
       "bead",
       ", \"position\": [0.1, 0, 0]") "],"
                                      "\"markers\": [{\"name\": \"slot\", \"body\": \"table\"}, "
@@ -526,7 +504,7 @@ static void a_bead_on_a_turntable_feels_coriolis(void **state)
 static void a_planar_joint_is_driven(void **state)
 {
   (void)state;
-  pol_model *model = read_text("{\"bodies\": [" BODY(
+  pol_model *model = read_model_text("{\"bodies\": [" BODY(
       "plate",
       "") "],"
           "\"joints\": [{\"name\": \"table\", \"type\": \"planar\", \"bodies\": [\"ground\", "
@@ -577,7 +555,7 @@ static void a_universal_joint_is_driven(void **state)
     char filled[1024];
     double a[3], b[3];
     snprintf(filled, sizeof filled, text, amplitudes[k][0], amplitudes[k][1]);
-    pol_model *model = read_text(filled);
+    pol_model *model = read_model_text(filled);
     swing(strtod(amplitudes[k][0], NULL), a);
     swing(strtod(amplitudes[k][1], NULL), b);
     model->settings.step = 1e-3;

@@ -1,34 +1,18 @@
 /* Joints that lock little, or by a mask: every coordinate that they leave free can be driven, is
  * recorded and carries a spring, and a generic joint with the mask of a revolute one is that. */
-#include <polhode/polhode.h>
-
 #include <stdio.h>
 #include <string.h>
 
-#include "check.h"
-
-static pol_model *read_text(const char *text)
-{
-  pol_errors errors = {0};
-  pol_model *model = NULL;
-  if (pol_model_read_text(&model, text, 0, NULL, &errors))
-    fail_msg("%s: %s", errors.items[0].path, errors.items[0].rule);
-  return model;
-}
+#include "analysis/simulate.h"
 
 /* Runs to the end and gives the last value of each of these channels. */
 static void run(const pol_model *model, int count, const char *const *names, double *values)
 {
-  pol_simulation *simulation;
+  pol_simulation *simulation = start(model);
   pol_record *record;
-  pol_diagnostics d;
   double row[200];
-  if (pol_simulation_create(&simulation, model->mechanism, &model->settings, &d))
-    fail_msg("%s: %s", d.where, d.message);
   assert_int_equal(pol_record_create(&record, simulation), POL_OK);
-  while (!pol_simulation_finished(simulation))
-    if (pol_simulation_step(simulation))
-      fail_msg("%s", pol_simulation_diagnostics(simulation)->message);
+  step_to_end(simulation);
   assert_true(pol_record_count(record) <= 200);
   pol_record_row(record, row);
   for (int k = 0; k < count; k++) {
@@ -86,7 +70,7 @@ static void every_coordinate_can_be_driven(void **state)
       double values[2];
       if (kind == POL_SO3_PIVOT) continue;
       snprintf(text, sizeof text, frame, cases[k].joint, cases[k].coordinate);
-      pol_model *model = read_text(text);
+      pol_model *model = read_model_text(text);
       model->settings.formulation = (pol_formulation_kind)kind;
       run(model, 2, cases[k].channel, values);
       const double expected[2] = {0.3 * sin(0.2), 0.3 * cos(0.2)};
@@ -117,7 +101,7 @@ static void a_mask_makes_a_hinge_with_a_spring(void **state)
              " \"stiffness\": 200}],"
              "\"simulation\": {\"step\": 1e-4, \"end\": 0.1}}",
              joints[k]);
-    pol_model *model = read_text(text);
+    pol_model *model = read_model_text(text);
     run(model, 3, names, values[k]);
     pol_model_free(&model);
   }

@@ -5,9 +5,7 @@
  */
 #include <string.h>
 
-#include <polhode/polhode.h>
-
-#include "check.h"
+#include "analysis/simulate.h"
 
 #define MODELS POLHODE_SOURCE_DIR "/models/gavrea-negrut-potra-2005/"
 
@@ -125,24 +123,11 @@ static void a_failed_step_keeps_the_turns(void **state)
 
 /* --- Gavrea/Negrut/Potra 2005 ----------------------------------------------------------------- */
 
-static pol_model *read_model(const char *path)
-{
-  pol_errors errors = {0, NULL};
-  pol_model *model = NULL;
-  if (pol_model_read_file(&model, path, 0, NULL, &errors) != POL_OK)
-    fail_msg("%s: %s: %s", path, errors.items[0].path, errors.items[0].rule);
-  return model;
-}
-
 static pol_simulation *run(pol_model *model, double step)
 {
-  pol_simulation *simulation;
-  pol_diagnostics d;
   model->settings.step = step;
-  if (pol_simulation_create(&simulation, model->mechanism, &model->settings, &d) != POL_OK)
-    fail_msg("%s", d.message);
-  while (!pol_simulation_finished(simulation))
-    assert_int_equal(pol_simulation_step(simulation), POL_OK);
+  pol_simulation *simulation = start(model);
+  step_to_end(simulation);
   return simulation;
 }
 

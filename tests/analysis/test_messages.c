@@ -1,19 +1,8 @@
 /* What a run says where the model asks for something that is not there: who it was, and why. */
-#include <polhode/polhode.h>
-
 #include <stdio.h>
 #include <string.h>
 
-#include "check.h"
-
-static pol_model *read_text(const char *text)
-{
-  pol_errors errors = {0};
-  pol_model *model = NULL;
-  if (pol_model_read_text(&model, text, 0, NULL, &errors))
-    fail_msg("%s: %s", errors.items[0].path, errors.items[0].rule);
-  return model;
-}
+#include "analysis/simulate.h"
 
 /* A block on rails along y with a force. */
 static pol_model *read_block(const char *force)
@@ -26,7 +15,7 @@ static pol_model *read_block(const char *force)
            "\"forces\": [{\"name\": \"push\", \"type\": \"force\", \"body\": \"block\", %s}],"
            "\"simulation\": {\"step\": 0.01, \"end\": 0.1}}",
            force);
-  return read_text(text);
+  return read_model_text(text);
 }
 
 static void a_scale_without_value_names_its_force(void **state)
@@ -74,7 +63,7 @@ static void a_flat_disk_is_not_the_coordinates_fault(void **state)
       " {\"name\": \"hub\", \"body\": \"coin\"}],"
       "\"joints\": [{\"name\": \"roll\", \"type\": \"rolling-disk\", \"markers\": [\"floor\","
       " \"hub\"], \"radius\": 0.5}], \"simulation\": {\"step\": 0.001, \"end\": 2}}";
-  pol_model *model = read_text(text);
+  pol_model *model = read_model_text(text);
   pol_simulation *simulation;
   pol_diagnostics d;
   pol_status status = pol_simulation_create(&simulation, model->mechanism, &model->settings, &d);

@@ -8,30 +8,10 @@
  */
 #include <string.h>
 
-#include <polhode/polhode.h>
-
-#include "check.h"
+#include "analysis/simulate.h"
 #include "heavy_top_reference.h"
 
 #define MODELS POLHODE_SOURCE_DIR "/models/"
-
-static pol_model *read_model(const char *path)
-{
-  pol_errors errors = {0, NULL};
-  pol_model *model = NULL;
-  if (pol_model_read_file(&model, path, 0, NULL, &errors) != POL_OK)
-    fail_msg("%s: %s: %s", path, errors.items[0].path, errors.items[0].rule);
-  return model;
-}
-
-static pol_simulation *start(const pol_model *model)
-{
-  pol_simulation *simulation;
-  pol_diagnostics d;
-  if (pol_simulation_create(&simulation, model->mechanism, &model->settings, &d) != POL_OK)
-    fail_msg("%s", d.message);
-  return simulation;
-}
 
 /* --- Romano ----------------------------------------------------------------------------------- */
 
@@ -43,8 +23,7 @@ static double romano_error(pol_model *model, const char *method, pol_formulation
   model->settings.formulation = formulation;
   model->settings.step = step;
   pol_simulation *simulation = start(model);
-  while (!pol_simulation_finished(simulation))
-    assert_int_equal(pol_simulation_step(simulation), POL_OK);
+  step_to_end(simulation);
   const pol_state *state = pol_simulation_state(simulation);
   pol_body_state body;
   pol_formulation_body_state(pol_simulation_formulation(simulation), state->q, state->v, 0, &body);
@@ -236,8 +215,7 @@ static double slider_error(pol_model *model, double step)
 {
   model->settings.step = step;
   pol_simulation *simulation = start(model);
-  while (!pol_simulation_finished(simulation))
-    assert_int_equal(pol_simulation_step(simulation), POL_OK);
+  step_to_end(simulation);
   const pol_state *state = pol_simulation_state(simulation);
   pol_body_state slider;
   pol_formulation_body_state(pol_simulation_formulation(simulation), state->q, state->v,
@@ -302,8 +280,7 @@ static double bearing_error(pol_model *model, double step, double end, const dou
   model->settings.step = step;
   model->settings.end = end;
   pol_simulation *simulation = start(model);
-  while (!pol_simulation_finished(simulation))
-    assert_int_equal(pol_simulation_step(simulation), POL_OK);
+  step_to_end(simulation);
   const pol_state *state = pol_simulation_state(simulation);
   pol_body_state rotor;
   pol_formulation_body_state(pol_simulation_formulation(simulation), state->q, state->v, 0, &rotor);
@@ -375,8 +352,7 @@ static void a_constant_force_gives_a_parabola(void **state)
     assert_int_equal(pol_mechanism_add_body(mechanism, &body, &push.body), POL_OK);
     assert_int_equal(pol_mechanism_add_force(mechanism, &push, NULL), POL_OK);
     assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
-    while (!pol_simulation_finished(simulation))
-      assert_int_equal(pol_simulation_step(simulation), POL_OK);
+    step_to_end(simulation);
     const pol_state *at = pol_simulation_state(simulation);
     pol_formulation_body_state(pol_simulation_formulation(simulation), at->q, at->v, 0, &now);
     assert_near(now.position, expected, 3, 1e-12);
@@ -399,8 +375,7 @@ static void run_alone(const pol_body *body, const pol_force *force, pol_formulat
   assert_int_equal(pol_mechanism_add_body(mechanism, body, NULL), POL_OK);
   assert_int_equal(pol_mechanism_add_force(mechanism, force, NULL), POL_OK);
   assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
-  while (!pol_simulation_finished(simulation))
-    assert_int_equal(pol_simulation_step(simulation), POL_OK);
+  step_to_end(simulation);
   const pol_state *at = pol_simulation_state(simulation);
   pol_formulation_body_state(pol_simulation_formulation(simulation), at->q, at->v, 0, last);
   pol_simulation_free(&simulation);
@@ -482,8 +457,7 @@ static void spring_run(pol_formulation_kind kind, double damping, double step, d
   settings.step = step;
   settings.options.newton.tolerance = 1e-13;
   assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
-  while (!pol_simulation_finished(simulation))
-    assert_int_equal(pol_simulation_step(simulation), POL_OK);
+  step_to_end(simulation);
   const pol_state *at = pol_simulation_state(simulation);
   const pol_summary *summary = pol_simulation_summary(simulation);
   for (int b = 0; b < 2; b++) {

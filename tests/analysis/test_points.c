@@ -4,31 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <polhode/polhode.h>
-
-#include "check.h"
+#include "analysis/simulate.h"
 
 #define MODELS POLHODE_SOURCE_DIR "/models/kinon-betsch-schneider-2023/"
 
 enum { MAX_NUMBERS = 128 };
 
-static pol_model *read_model(const char *path)
-{
-  pol_errors errors = {0, NULL};
-  pol_model *model = NULL;
-  if (pol_model_read_file(&model, path, 0, NULL, &errors) != POL_OK)
-    fail_msg("%s: %s: %s", path, errors.items[0].path, errors.items[0].rule);
-  return model;
-}
-
 static pol_simulation *run(const pol_mechanism *mechanism, const pol_settings *settings)
 {
-  pol_simulation *simulation;
-  pol_diagnostics d;
-  if (pol_simulation_create(&simulation, mechanism, settings, &d) != POL_OK)
-    fail_msg("%s", d.message);
-  while (!pol_simulation_finished(simulation))
-    assert_int_equal(pol_simulation_step(simulation), POL_OK);
+  pol_simulation *simulation = start_with(mechanism, settings);
+  step_to_end(simulation);
   return simulation;
 }
 

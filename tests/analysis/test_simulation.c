@@ -310,6 +310,18 @@ static void settings_are_checked(void **state)
   bad = good;
   bad.options.newton.max_iterations = 0;
   refuse_settings(bad, "iterations");
+  bad = good;
+  bad.output.step = -1.0;
+  refuse_settings(bad, "output.step must not be negative");
+  bad.output.step = 1e-300;
+  refuse_settings(bad, "output.step must not be so small");
+  const double falling[2] = {0.5, 0.4}, late[1] = {good.end + 1.0};
+  bad.output = (pol_output){.step = 0.1, .count = 2, .times = falling};
+  refuse_settings(bad, "output must have a step or a list of times");
+  bad.output.step = 0.0;
+  refuse_settings(bad, "output.times must ascend");
+  bad.output = (pol_output){.count = 1, .times = late};
+  refuse_settings(bad, "output.times must ascend from above 0 to end at most");
 }
 
 /* What only shows with the mechanism or with the formulation is refused with the reason. */

@@ -5,13 +5,11 @@
  * names, no more and no less.  Then runs: what is named stays constant, with each family of methods
  * as well as it promises.
  */
-#include <polhode/polhode.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
+#include "analysis/simulate.h"
 #include "lie/small.h"
 
 #define MODELS POLHODE_SOURCE_DIR "/models/"
@@ -400,19 +398,15 @@ static void forces_leave_what_does_no_work(void **state)
 static pol_summary run(const char *path, pol_formulation_kind kind, const char *method, double step,
                        double end)
 {
-  pol_errors errors = {0};
-  pol_model *model;
-  pol_simulation *simulation;
-  assert_int_equal(pol_model_read_file(&model, path, 0, NULL, &errors), POL_OK);
+  pol_model *model = read_model(path);
   pol_settings settings = pol_settings_default();
   settings.formulation = kind;
   settings.options.method = method;
   settings.options.redundant = model->settings.options.redundant;
   settings.step = step;
   settings.end = end;
-  assert_int_equal(pol_simulation_create(&simulation, model->mechanism, &settings, NULL), POL_OK);
-  while (!pol_simulation_finished(simulation))
-    assert_int_equal(pol_simulation_step(simulation), POL_OK);
+  pol_simulation *simulation = start_with(model->mechanism, &settings);
+  step_to_end(simulation);
   pol_summary summary = *pol_simulation_summary(simulation);
   pol_simulation_free(&simulation);
   pol_model_free(&model);
@@ -496,16 +490,11 @@ static void channels_tell_increments_and_times(void **state)
   } cases[] = {{"em", 0.5}, {"vi-b", 1.0}, {"geom1", 0.0}};
   for (int c = 0; c < 3; c++)
     for (int between = 0; between < 2; between++) {
-      pol_errors errors = {0};
-      pol_model *model;
       pol_simulation *simulation;
       pol_record *record;
       double row[400], sum = 0.0, h = 0.01;
       int energy = -1, increment = -1, reactions = -1;
-      assert_int_equal(pol_model_read_file(&model,
-                                           MODELS "kinon-betsch-schneider-2023/four_particles.json",
-                                           0, NULL, &errors),
-                       POL_OK);
+      pol_model *model = read_model(MODELS "kinon-betsch-schneider-2023/four_particles.json");
       pol_settings settings = pol_settings_default();
       settings.options.method = cases[c].method;
       settings.step = h;
@@ -547,15 +536,9 @@ static void channels_tell_increments_and_times(void **state)
 static void resets_start_invariants_anew(void **state)
 {
   (void)state;
-  pol_errors errors = {0};
-  pol_model *model;
-  pol_simulation *simulation;
-  assert_int_equal(
-      pol_model_read_file(&model, MODELS "examples/bouncing_ball.json", 0, NULL, &errors), POL_OK);
-  assert_int_equal(pol_simulation_create(&simulation, model->mechanism, &model->settings, NULL),
-                   POL_OK);
-  while (!pol_simulation_finished(simulation))
-    assert_int_equal(pol_simulation_step(simulation), POL_OK);
+  pol_model *model = read_model(MODELS "examples/bouncing_ball.json");
+  pol_simulation *simulation = start(model);
+  step_to_end(simulation);
   const pol_summary *summary = pol_simulation_summary(simulation);
   const pol_invariant *energy = find(summary, "energy");
   double first = summary->initial_energy.kinetic + summary->initial_energy.potential;

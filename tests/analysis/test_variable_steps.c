@@ -2,36 +2,9 @@
  * events, what is left after a failure. */
 #include <string.h>
 
-#include <polhode/polhode.h>
-
-#include "check.h"
+#include "analysis/simulate.h"
 
 #define MODELS POLHODE_SOURCE_DIR "/models/"
-
-static pol_model *read_model(const char *path)
-{
-  pol_errors errors = {0, NULL};
-  pol_model *model = NULL;
-  if (pol_model_read_file(&model, path, 0, NULL, &errors) != POL_OK)
-    fail_msg("%s: %s: %s", path, errors.items[0].path, errors.items[0].rule);
-  return model;
-}
-
-static pol_simulation *start(const pol_model *model)
-{
-  pol_simulation *simulation;
-  pol_diagnostics d;
-  if (pol_simulation_create(&simulation, model->mechanism, &model->settings, &d) != POL_OK)
-    fail_msg("%s", d.message);
-  return simulation;
-}
-
-static void step(pol_simulation *simulation)
-{
-  if (pol_simulation_step(simulation) != POL_OK)
-    fail_msg("t = %g: %s", pol_simulation_summary(simulation)->t,
-             pol_simulation_diagnostics(simulation)->message);
-}
 
 static pol_body_state body_of(const pol_simulation *simulation, int body)
 {
@@ -113,7 +86,7 @@ static void the_slider_crank_follows_the_tolerance(void **state)
       pol_simulation *simulation = start(model);
       for (int k = 0; k < 10; k++) {
         double exact[9], square = 0.0;
-        step(simulation);
+        take_step(simulation);
         assert_true(pol_simulation_state(simulation)->t == times[k]);
         slider_crank_centres(angle[k], slider[k], exact);
         for (int i = 0; i < 9; i++)
@@ -150,7 +123,7 @@ static void the_rotor_follows_the_tolerance(void **state)
     settings->options.control.atol_translation = 4e-5 * pow(10.0, -e);
     settings->options.control.atol_rotation = 4e-4 * pow(10.0, -e);
     pol_simulation *simulation = start(model);
-    while (!pol_simulation_finished(simulation)) step(simulation);
+    step_to_end(simulation);
     pol_body_state rotor = body_of(simulation, 0);
     double square = 0.0;
     for (int i = 0; i < 3; i++) {
@@ -182,7 +155,7 @@ static void a_stop_makes_variable_steps_pay(void **state)
     settings->step = 2.5e-4;
     control->rtol = control->atol_translation = control->atol_rotation = k ? 1e-6 : 1e-9;
     pol_simulation *simulation = start(model);
-    while (!pol_simulation_finished(simulation)) step(simulation);
+    step_to_end(simulation);
     pol_body_state body = body_of(simulation, last);
     const pol_summary *summary = pol_simulation_summary(simulation);
     memcpy(x[k], body.position, sizeof x[k]);
@@ -208,12 +181,12 @@ static void output_times_change_no_step(void **state)
   model->settings.variable = 1;
   model->settings.end = 0.25;
   pol_simulation *plain = start(model);
-  while (!pol_simulation_finished(plain)) step(plain);
+  step_to_end(plain);
   model->settings.output.step = 0.01;
   pol_simulation *output = start(model);
   int rows = 0;
   while (!pol_simulation_finished(output)) {
-    step(output);
+    take_step(output);
     rows++;
     const pol_state *now = pol_simulation_state(output);
     assert_true(now->t == (rows < 25 ? rows * 0.01 : 0.25));
@@ -250,19 +223,19 @@ static void output_of_fixed_steps(void **state)
   pol_simulation *plain = start(model);
   model->settings.output = (pol_output){.count = 4, .times = times};
   pol_simulation *output = start(model);
-  step(output);
+  take_step(output);
   assert_int_equal(pol_simulation_summary(output)->counts.steps, 11);
-  step(output);
+  take_step(output);
   assert_int_equal(pol_simulation_summary(output)->counts.steps, 11);
-  step(output);
-  for (int n = 0; n < 20; n++) step(plain);
+  take_step(output);
+  for (int n = 0; n < 20; n++) take_step(plain);
   assert_memory_equal(pol_simulation_state(plain)->q, pol_simulation_state(output)->q,
                       7 * sizeof(double));
   assert_memory_equal(pol_simulation_state(plain)->lambda, pol_simulation_state(output)->lambda,
                       3 * sizeof(double));
-  step(output);
+  take_step(output);
   assert_false(pol_simulation_finished(output));
-  step(output);
+  take_step(output);
   assert_true(pol_simulation_finished(output) && pol_simulation_state(output)->t == 0.04);
   pol_simulation_free(&plain);
   pol_simulation_free(&output);
@@ -281,7 +254,7 @@ static void the_energy_balance_holds_at_output_times(void **state)
   pol_simulation *simulation = start(model);
   double last = 0.0;
   while (!pol_simulation_finished(simulation)) {
-    step(simulation);
+    take_step(simulation);
     const pol_summary *summary = pol_simulation_summary(simulation);
     assert_true(summary->work.dissipated > last);
     last = summary->work.dissipated;
@@ -306,7 +279,7 @@ static void no_step_turns_half_round(void **state)
   pol_simulation *simulation = start(model);
   double angle = 0.0, last[4] = {1.0, 0.0, 0.0, 0.0};
   while (!pol_simulation_finished(simulation)) {
-    step(simulation);
+    take_step(simulation);
     pol_body_state rotor = body_of(simulation, 0);
     double back[4], turn[4], w[3];
     pol_quat_conjugate(last, back);
@@ -377,14 +350,6 @@ static void bounce(const pol_state *at, double *v, unsigned char *keep, void *us
   v[5] *= -*(const double *)user;
 }
 
-static pol_model *read_ball(void)
-{
-  pol_errors errors = {0, NULL};
-  pol_model *model;
-  assert_int_equal(pol_model_read_text(&model, ball_text, 0, NULL, &errors), POL_OK);
-  return model;
-}
-
 /* Impacts, highest points and outputs come in the order of their times, with fixed and variable
  * steps; the impacts' energy is booked as dissipated. */
 static void a_ball_bounces(void **state)
@@ -394,7 +359,7 @@ static void a_ball_bounces(void **state)
     const double g = 9.81;
     double restitution = 0.8, impact = sqrt(2.0 / g), speed = sqrt(2.0 * g), top = 0.0, last = 0.0;
     int impacts = 0, tops = 0, outputs = 0, of_impact, of_top;
-    pol_model *model = read_ball();
+    pol_model *model = read_model_text(ball_text);
     model->settings.variable = variable;
     model->settings.step = 0.0137;
     model->settings.output.step = 0.1;
@@ -404,7 +369,7 @@ static void a_ball_bounces(void **state)
     assert_int_equal(pol_simulation_add_event(simulation, &on_ground, &of_impact), POL_OK);
     assert_int_equal(pol_simulation_add_event(simulation, &on_top, &of_top), POL_OK);
     while (!pol_simulation_finished(simulation)) {
-      step(simulation);
+      take_step(simulation);
       double t = pol_simulation_state(simulation)->t;
       int event = pol_simulation_event_index(simulation);
       const pol_summary *summary = pol_simulation_summary(simulation);
@@ -440,7 +405,7 @@ static void a_ball_bounces(void **state)
 static void an_event_stops_the_run(void **state)
 {
   (void)state;
-  pol_model *model = read_ball();
+  pol_model *model = read_model_text(ball_text);
   pol_simulation *simulation = start(model);
   pol_simulation_event on_ground = {height, NULL, 0, POL_EVENT_STOP, NULL};
   pol_simulation_event nothing = {NULL, NULL, 0, POL_EVENT_STOP, NULL};
@@ -449,7 +414,7 @@ static void an_event_stops_the_run(void **state)
   assert_int_equal(pol_simulation_add_event(simulation, &aimless, NULL), POL_BAD_ARGUMENT);
   assert_int_equal(pol_simulation_add_event(simulation, &on_ground, NULL), POL_OK);
   assert_int_equal(pol_simulation_event_index(simulation), -1);
-  while (!pol_simulation_finished(simulation)) step(simulation);
+  step_to_end(simulation);
   assert_int_equal(pol_simulation_event_index(simulation), 0);
   assert_near(&pol_simulation_state(simulation)->t, &(double){sqrt(2.0 / 9.81)}, 1, 1e-10);
   assert_near(&pol_simulation_state(simulation)->q[6], &(double){0.0}, 1, 1e-12);

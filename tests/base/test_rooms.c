@@ -1,5 +1,6 @@
 /* The rooms keep their borders: what each folder of src may include and call, from the table in
- * docs/architecture.md, checked on the text of every source file and public header.
+ * docs/architecture.md, checked on the text of every source file and public header; and that page
+ * lists the files of each room.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <ctype.h>
@@ -214,6 +215,59 @@ static int check_folder(const char *folder, const room *owner, int *num_files)
   return bad;
 }
 
+/* The table of a room in the page, up to the empty line after it; the caller frees it. */
+static char *files_table(const char *page, const char *name)
+{
+  char head[80];
+  snprintf(head, sizeof head, "\n| `src/%s` | |\n", name);
+  const char *start = strstr(page, head), *end = start ? strstr(start + 1, "\n\n") : NULL;
+  if (!end) fail_msg("docs/architecture.md has no table of the files of src/%s", name);
+  start += strlen(head);
+  return strndup(start, (size_t)(end - start));
+}
+
+/* Files of a room that its table lacks; each is printed. */
+static int count_unlisted(const char *table, const char *room_name)
+{
+  char folder[4096];
+  int missing = 0;
+  snprintf(folder, sizeof folder, "%s/src/%s", POLHODE_SOURCE_DIR, room_name);
+  DIR *directory = opendir(folder);
+  assert_non_null(directory);
+  for (const struct dirent *entry; (entry = readdir(directory));) {
+    char quoted[300];
+    if (!is_source(entry->d_name)) continue;
+    snprintf(quoted, sizeof quoted, "`%.*s`", (int)strcspn(entry->d_name, "."), entry->d_name);
+    if (strstr(table, quoted)) continue;
+    print_error("docs/architecture.md: the table of src/%s lacks %s\n", room_name, quoted);
+    missing++;
+  }
+  closedir(directory);
+  return missing;
+}
+
+/* Names of a table, which stand between backquotes, that no file has; each is printed. */
+static int count_gone(const char *table, const char *room_name)
+{
+  int gone = 0;
+  for (const char *p = table; (p = strchr(p, '`')); p++) {
+    const int length = (int)strcspn(p + 1, "`");
+    int found = 0;
+    for (int i = 0; i < 2; i++) {
+      char path[4096];
+      snprintf(path, sizeof path, "%s/src/%s/%.*s.%c", POLHODE_SOURCE_DIR, room_name, length, p + 1,
+               "ch"[i]);
+      FILE *file = fopen(path, "r");
+      found += file != NULL;
+      if (file) fclose(file);
+    }
+    if (!found) print_error("src/%s has no file %.*s\n", room_name, length, p + 1);
+    gone += !found;
+    p += length + 1;
+  }
+  return gone;
+}
+
 /* --- the tests -------------------------------------------------------------------------------- */
 
 static void sources_keep_their_borders(void **state)
@@ -248,6 +302,21 @@ static void every_folder_is_a_room(void **state)
     if (entry->d_name[0] != '.' && !find_room(entry->d_name))
       fail_msg("src/%s is not in the table of rooms", entry->d_name);
   closedir(directory);
+}
+
+/* docs/architecture.md lists the files that there are. */
+static void every_file_is_listed(void **state)
+{
+  (void)state;
+  char *page = read_text(POLHODE_SOURCE_DIR "/docs/architecture.md");
+  int wrong = 0;
+  for (int i = 0; i < NUM_ROOMS; i++) {
+    char *table = files_table(page, rooms[i].name);
+    wrong += count_unlisted(table, rooms[i].name) + count_gone(table, rooms[i].name);
+    free(table);
+  }
+  free(page);
+  assert_int_equal(wrong, 0);
 }
 
 static int bad_includes(const char *name, const char *text)
@@ -298,6 +367,7 @@ int main(void)
       cmocka_unit_test(sources_keep_their_borders),
       cmocka_unit_test(public_headers_keep_their_borders),
       cmocka_unit_test(every_folder_is_a_room),
+      cmocka_unit_test(every_file_is_listed),
       cmocka_unit_test(forbidden_includes_are_found),
       cmocka_unit_test(forbidden_words_are_found),
   };

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -74,6 +75,22 @@ static inline pid_t start(int error_descriptor, char *const arguments[])
     _exit(99);
   }
   return child;
+}
+
+/* Waits until the program catches the signal, which would end it at once before that. */
+static inline void wait_until_caught(pid_t child, int signal_number)
+{
+  char path[64], line[256];
+  snprintf(path, sizeof path, "/proc/%ld/status", (long)child);
+  for (int i = 0; i < 60000; i++) {
+    unsigned long long caught = 0;
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file)) sscanf(line, "SigCgt: %llx", &caught);
+    if (file) fclose(file);
+    if (caught >> (signal_number - 1) & 1) return;
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  }
+  fail_msg("the program does not catch signal %d", signal_number);
 }
 
 /* Waits for the exit status; -1 if a signal ended it. */

@@ -171,6 +171,44 @@ static void quantities_are_told(void **state)
   json_decref(object);
 }
 
+/* What rolls, what is kept of initial values, and settings that are not the default. */
+static void rolling_and_kept_values_are_told(void **state)
+{
+  (void)state;
+  write_text("rolling.json",
+             "{ \"gravity\": [0, 0, -9.81], \"bodies\": [{\"name\": \"ball\", \"mass\": 2,"
+             " \"inertia\": [0.03, 0.03, 0.03], \"position\": [0, 0, 0.2],"
+             " \"keep\": {\"position\": [\"x\", \"y\"], \"angular_velocity\": true}}],"
+             "\"markers\": [{\"name\": \"floor\", \"body\": \"ground\"},"
+             " {\"name\": \"centre\", \"body\": \"ball\"}],"
+             "\"joints\": [{\"name\": \"contact\", \"type\": \"rolling-sphere\","
+             " \"radius\": 0.2, \"markers\": [\"floor\", \"centre\"]}],"
+             "\"simulation\": {\"start\": \"shifted\", \"newton\": {\"kind\": \"simplified\"},"
+             " \"solver\": \"sparse\", \"step\": 0.01, \"end\": 0.1} }");
+  expect("polhode check rolling.json", 0);
+  expect_text(out, "\nbody            ball, 2 kg, keeps position x y, angular velocity x y z\n");
+  expect_text(out, "contact, rolling-sphere from ground to ball, locks the height and 2 slip "
+                   "velocities, radius 0.2 m\n");
+  expect_text(out, "\nNewton          simplified, ");
+  expect_text(out, "\nsolver          sparse\n");
+  expect("polhode check rolling.json --json", 0);
+  json_t *object = parse_output();
+  expect_word(json_array_get(at(object, "bodies"), 0), "keeps",
+              "position x y, angular velocity x y z");
+  expect_word(at(object, "simulation"), "start", "shifted");
+  expect_word(at(object, "simulation"), "newton", "simplified");
+  expect_word(at(object, "simulation"), "solver", "sparse");
+  json_decref(object);
+  expect("polhode check rolling.json --json --set simulation.start=classical"
+         " --set simulation.newton.kind=full --set simulation.solver=dense",
+         0);
+  object = parse_output();
+  expect_word(at(object, "simulation"), "start", "classical");
+  expect_word(at(object, "simulation"), "newton", "full");
+  expect_word(at(object, "simulation"), "solver", "dense");
+  json_decref(object);
+}
+
 /* A coupling is listed, takes a degree of freedom, and tells what it exerts on both joints. */
 static void couplings_are_told(void **state)
 {
@@ -370,6 +408,7 @@ int main(void)
       cmocka_unit_test(check_tells_of_springs_and_drag),
       cmocka_unit_test(check_tells_of_bushings_and_markers),
       cmocka_unit_test(quantities_are_told),
+      cmocka_unit_test(rolling_and_kept_values_are_told),
       cmocka_unit_test(couplings_are_told),
       cmocka_unit_test(joint_springs_are_told),
       cmocka_unit_test(points_are_told),

@@ -4,8 +4,6 @@
 
 #include "cli/cli_test.h"
 
-#include <time.h>
-
 /* The case `index` of a series. */
 static json_t *case_at(json_t *object, size_t series, size_t index)
 {
@@ -211,7 +209,7 @@ static void a_signal_stops_it(void **state)
   char *words[] = {"polhode", "converge", "top.json",           "--set", "simulation.end=1000",
                    "--steps", "1e-4",     "--reference-method", "geom1", NULL};
   pid_t child = start(-1, words);
-  nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+  wait_until_caught(child, SIGINT);
   kill(child, SIGINT);
   assert_int_equal(finish(child), 130);
   read_text("err", err);

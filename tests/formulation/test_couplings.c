@@ -1,31 +1,12 @@
 /* The terms of couplings against finite differences along the group, for each formulation and pair
  * of coordinates, off the constraints; and the turns that they count. */
-#include <polhode/polhode.h>
+#include "formulation/equations.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "check.h"
-#include "dae/dae.h"
-
-enum { MAX_NV = 21, MAX_NQ = 21, MAX_M = 28 };
-static const double offset[4] = {2.0, 1.0, -1.0, -2.0};
-static const double s = 5e-4;
 static const double pi = 3.14159265358979323846;
-
-typedef struct system {
-  pol_mechanism *mechanism;
-  pol_formulation *formulation;
-  const pol_dae *dae;
-  pol_dae_patterns patterns;
-  int nv, m;
-  double q[MAX_NQ], v[MAX_NV], lambda[MAX_M], history[7];
-  double *scratch;
-} system_t;
 
 /* Turned by less than 0.7 rad: far from gimbal lock, and the axes of a joint are never far from
  * parallel, where angles are not defined. */
-static void random_rotation(uint64_t *seed, double q[4])
+static void small_rotation(uint64_t *seed, double q[4])
 {
   double w[3];
   random_numbers(seed, w, 3);
@@ -38,7 +19,7 @@ static int add_marker(pol_mechanism *mechanism, int body, uint64_t *seed)
   pol_marker marker = {.name = "", .body = body};
   int index;
   random_numbers(seed, marker.position, 3);
-  random_rotation(seed, marker.rotation);
+  small_rotation(seed, marker.rotation);
   assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &index), POL_OK);
   return index;
 }
@@ -57,13 +38,12 @@ static void add_joint(pol_mechanism *mechanism, const char *name, pol_joint_type
 static void create(system_t *sys, pol_formulation_kind kind, uint64_t *seed)
 {
   static const char *const bodies[] = {"a", "b", "c"}, *const pivots[] = {"pa", "pb", "pc"};
-  unsigned char keep[MAX_NV];
   *sys = (system_t){0};
   assert_int_equal(pol_mechanism_create(&sys->mechanism), POL_OK);
   for (int i = 0; i < 3; i++) {
     pol_body body = {
         .name = bodies[i], .mass = 2.0, .inertia = {1.0, 0.1, -0.2, 0.1, 1.3, 0.3, -0.2, 0.3, 0.9}};
-    random_rotation(seed, body.rotation);
+    small_rotation(seed, body.rotation);
     random_numbers(seed, body.position, 3);
     assert_int_equal(pol_mechanism_add_body(sys->mechanism, &body, NULL), POL_OK);
   }
@@ -83,64 +63,9 @@ static void create(system_t *sys, pol_formulation_kind kind, uint64_t *seed)
   assert_int_equal(pol_mechanism_add_coupling(sys->mechanism, &gear, NULL), POL_OK);
   assert_int_equal(pol_mechanism_add_coupling(sys->mechanism, &rack, NULL), POL_OK);
 
-  assert_int_equal(pol_formulation_create(&sys->formulation, sys->mechanism, kind), POL_OK);
-  sys->dae = pol_formulation_dae(sys->formulation);
-  assert_int_equal(pol_dae_validate(sys->dae, NULL, 0), POL_OK);
-  assert_int_equal(pol_dae_patterns_create(&sys->patterns, sys->dae), POL_OK);
-  sys->nv = sys->dae->group.nv;
-  sys->m = pol_dae_num_constraints(sys->dae);
-  assert_true(sys->nv <= MAX_NV && sys->m <= MAX_M && sys->dae->group.nq <= MAX_NQ);
+  create_equations(sys, kind, seed);
   assert_int_equal(sys->dae->history_size, 3 + 4); /* of the joints and of the couplings */
-  sys->scratch = calloc(sys->dae->scratch_size, sizeof *sys->scratch);
-  pol_formulation_initial(sys->formulation, sys->q, sys->v, keep);
-  random_numbers(seed, sys->v, sys->nv);
-  random_numbers(seed, sys->lambda, sys->m);
   sys->dae->remember(0.0, sys->q, sys->history, sys->dae->user);
-}
-
-static void destroy(system_t *sys)
-{
-  free(sys->scratch);
-  pol_dae_patterns_free(&sys->patterns);
-  pol_formulation_free(&sys->formulation);
-  pol_mechanism_free(&sys->mechanism);
-}
-
-static void evaluate(const system_t *sys, const double *q, unsigned want, const pol_terms *out)
-{
-  static const double rest[MAX_NV];
-  pol_point at = {.q = q, .v = sys->v, .vd = rest, .lambda = sys->lambda, .history = sys->history};
-  assert_int_equal(pol_dae_evaluate(sys->dae, &at, want, out, sys->scratch), POL_OK);
-}
-
-/* The matrix of one `want` bit against the derivative of a vector by q. */
-static void check_matrix(const system_t *sys, unsigned matrix, const pol_pattern *pattern,
-                         unsigned vector_want, int rows)
-{
-  double values[MAX_M * MAX_NV], vector[MAX_M], numeric[MAX_M];
-  pol_terms out = {.balance = vector,
-                   .position = vector,
-                   .velocity = vector,
-                   .stiffness = values,
-                   .jacobian = values,
-                   .curvature = values};
-  evaluate(sys, sys->q, matrix, &out);
-  for (int j = 0; j < sys->nv; j++) {
-    double samples[4][MAX_M], q[MAX_NQ], step[MAX_NV] = {0.0}, dense[MAX_M] = {0.0};
-    for (int k = 0; k < 4; k++) {
-      step[j] = offset[k] * s;
-      pol_group_move(&sys->dae->group, sys->q, step, q);
-      evaluate(sys, q, vector_want, &out);
-      memcpy(samples[k], vector, (size_t)rows * sizeof *vector);
-    }
-    for (int i = 0; i < rows; i++) {
-      double f[4] = {samples[0][i], samples[1][i], samples[2][i], samples[3][i]};
-      numeric[i] = difference(f, s);
-    }
-    for (int k = pattern->start[j]; k < pattern->start[j + 1]; k++)
-      dense[pattern->row[k]] = values[k];
-    assert_near(dense, numeric, rows, 1e-9);
-  }
 }
 
 static void terms_match_finite_differences(void **state)
@@ -154,15 +79,17 @@ static void terms_match_finite_differences(void **state)
       double Bv[MAX_M] = {0.0}, Zv[MAX_M] = {0.0}, reaction[MAX_NV], product[MAX_NV] = {0.0};
       create(&sys, (pol_formulation_kind)kind, &seed);
       const pol_pattern *constraint = sys.patterns.constraint;
-      check_matrix(&sys, POL_JACOBIAN, constraint, POL_POSITION, sys.m);
-      check_matrix(&sys, POL_CURVATURE, constraint, POL_VELOCITY, sys.m);
-      check_matrix(&sys, POL_GEOMETRIC_STIFFNESS, sys.patterns.coupling, POL_REACTION, sys.nv);
+      check_matrix(&sys, POL_JACOBIAN, constraint, POSITION_VARIED, POL_POSITION, sys.m);
+      check_matrix(&sys, POL_CURVATURE, constraint, POSITION_VARIED, POL_VELOCITY, sys.m);
+      check_matrix(&sys, POL_GEOMETRIC_STIFFNESS, sys.patterns.coupling, POSITION_VARIED,
+                   POL_REACTION, sys.nv);
       pol_terms out = {.balance = reaction,
                        .velocity = velocity,
                        .acceleration = acceleration,
                        .jacobian = B,
                        .curvature = Z};
-      evaluate(&sys, sys.q,
+      const pol_point at = point_of(&sys);
+      evaluate(&sys, &at,
                POL_REACTION | POL_VELOCITY | POL_ACCELERATION | POL_JACOBIAN | POL_CURVATURE, &out);
       pol_matrix_multiply(constraint, B, 1.0, sys.v, Bv);
       pol_matrix_multiply(constraint, Z, 1.0, sys.v, Zv);
@@ -183,6 +110,7 @@ static void turns_are_counted(void **state)
   system_t sys;
   double position[MAX_M], start, before;
   create(&sys, POL_SO3XR3, &seed);
+  const pol_point at = point_of(&sys);
   const pol_joint *sun = pol_mechanism_joint(sys.mechanism, 0);
   double A[9], axis[3], step[MAX_NV] = {0.0};
   pol_quat_to_matrix(pol_mechanism_marker(sys.mechanism, sun->marker[1])->rotation, A);
@@ -191,13 +119,13 @@ static void turns_are_counted(void **state)
   char text[64];
   pol_dae_describe(sys.dae, sys.nv + row, text, sizeof text);
   assert_string_equal(text, "coupling 'gear'");
-  evaluate(&sys, sys.q, POL_POSITION, &(pol_terms){.position = position});
+  evaluate(&sys, &at, POL_POSITION, &(pol_terms){.position = position});
   start = before = position[row];
   const int num_steps = 100; /* 16 turns, each by 1 rad; the hinge is not assembled */
   for (int i = 0; i < num_steps; i++) {
     for (int k = 0; k < 3; k++) step[6 + k] = axis[k];
     pol_group_move(&sys.dae->group, sys.q, step, sys.q);
-    evaluate(&sys, sys.q, POL_POSITION, &(pol_terms){.position = position});
+    evaluate(&sys, &at, POL_POSITION, &(pol_terms){.position = position});
     assert_true(fabs(position[row] - before) < 1.5 * pi);
     before = position[row];
     sys.dae->remember(0.0, sys.q, sys.history, sys.dae->user);

@@ -95,18 +95,11 @@ static void test_no_allocation(void **state)
   for_each(check_no_allocation);
 }
 
-static int install(void **state)
-{
-  (void)state;
-  alloc_install();
-  return 0;
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_failures),
       cmocka_unit_test(test_no_allocation),
   };
-  return cmocka_run_group_tests(tests, install, NULL);
+  return cmocka_run_group_tests(tests, alloc_install, NULL);
 }

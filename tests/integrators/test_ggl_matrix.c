@@ -5,42 +5,10 @@
 
 #include <string.h>
 
-#include "check.h"
 #include "dae/quadratic.h"
+#include "integrators/columns.h"
 #include "integrators/family.h"
 #include "integrators/ggl.h"
-
-enum { MAX_N = 3 * MAX_QUADRATIC + 2 * MAX_FORMS };
-
-/* Largest deviation of a column from its finite difference, relative to the column. */
-static double worst_column(pol_ggl *s, double x[MAX_N])
-{
-  static double dense[MAX_N][MAX_N], r[4][MAX_N];
-  const pol_pattern *S = s->blocks->pattern;
-  int n = s->blocks->n;
-  double worst = 0.0;
-  assert_true(n <= MAX_N);
-  memset(dense, 0, sizeof dense);
-  assert_int_equal(pol_ggl_residual(x, r[0], s), POL_OK);
-  assert_int_equal(pol_ggl_matrix(s), POL_OK);
-  for (int j = 0; j < n; j++)
-    for (int k = S->start[j]; k < S->start[j + 1]; k++) dense[j][S->row[k]] = s->blocks->values[k];
-  for (int j = 0; j < n; j++) {
-    static const double offset[4] = {2.0, 1.0, -1.0, -2.0};
-    double step = 1e-3 * fmax(1.0, fabs(x[j])), at = x[j], size = 1e-3;
-    for (int k = 0; k < 4; k++) {
-      x[j] = at + offset[k] * step;
-      assert_int_equal(pol_ggl_residual(x, r[k], s), POL_OK);
-    }
-    x[j] = at;
-    for (int i = 0; i < n; i++) size = fmax(size, fabs(dense[j][i]));
-    for (int i = 0; i < n; i++) {
-      double f[4] = {r[0][i], r[1][i], r[2][i], r[3][i]};
-      worst = fmax(worst, fabs(difference(f, step) - dense[j][i]) / size);
-    }
-  }
-  return worst;
-}
 
 /* A few steps, then the matrix away from the solution of the next one. */
 static double deviation(quadratic *model, const char *method, double h)
@@ -61,7 +29,10 @@ static double deviation(quadratic *model, const char *method, double h)
   s->h = h;
   assert_int_equal(pol_ggl_prepare(s), POL_OK);
   for (int i = 0; i < s->blocks->n; i++) x[i] = s->now.x[i] + 0.3 * (i % 3 - 1);
-  double worst = worst_column(s, x);
+  double r[MAX_N];
+  assert_int_equal(pol_ggl_residual(x, r, s), POL_OK);
+  assert_int_equal(pol_ggl_matrix(s), POL_OK);
+  double worst = worst_column(s->blocks->pattern, s->blocks->values, pol_ggl_residual, s, 1e-3, x);
   pol_integrator_free(&integrator);
   return worst;
 }

@@ -85,18 +85,11 @@ static void test_start_again(void **state)
   pol_mechanism_free(&mechanism);
 }
 
-static int install(void **state)
-{
-  (void)state;
-  alloc_install();
-  return 0;
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_failures),
       cmocka_unit_test(test_start_again),
   };
-  return cmocka_run_group_tests(tests, install, NULL);
+  return cmocka_run_group_tests(tests, alloc_install, NULL);
 }

@@ -7,40 +7,11 @@
 #include <string.h>
 
 #include "analysis/heavy_top.h"
-#include "check.h"
 #include "integrators/alpha.h"
+#include "integrators/columns.h"
 #include "integrators/family.h"
 
-enum { MAX_N = 30 };
 static const double h = 1e-3;
-
-/* Largest deviation of a column from its finite difference, relative to the column. */
-static double worst_column(pol_alpha *s, double x[MAX_N])
-{
-  const pol_pattern *S = s->saddle->pattern;
-  int n = s->saddle->n;
-  double dense[MAX_N][MAX_N] = {{0.0}}, r[4][MAX_N], worst = 0.0;
-  assert_true(n <= MAX_N);
-  assert_int_equal(pol_alpha_residual(x, r[0], s), POL_OK);
-  assert_int_equal(pol_alpha_matrix(s), POL_OK);
-  for (int j = 0; j < n; j++)
-    for (int k = S->start[j]; k < S->start[j + 1]; k++) dense[j][S->row[k]] = s->saddle->values[k];
-  for (int j = 0; j < n; j++) {
-    static const double offset[4] = {2.0, 1.0, -1.0, -2.0};
-    double step = 1e-2 * fmax(1.0, fabs(x[j])), at = x[j], size = 1e-3;
-    for (int k = 0; k < 4; k++) {
-      x[j] = at + offset[k] * step;
-      assert_int_equal(pol_alpha_residual(x, r[k], s), POL_OK);
-    }
-    x[j] = at;
-    for (int i = 0; i < n; i++) size = fmax(size, fabs(dense[j][i]));
-    for (int i = 0; i < n; i++) {
-      double f[4] = {r[0][i], r[1][i], r[2][i], r[3][i]};
-      worst = fmax(worst, fabs(difference(f, step) - dense[j][i]) / size);
-    }
-  }
-  return worst;
-}
 
 /* A few steps of the heavy top, then the matrix away from the solution of the next one. */
 static double deviation(const pol_mechanism *top, pol_formulation_kind kind,
@@ -62,7 +33,11 @@ static double deviation(const pol_mechanism *top, pol_formulation_kind kind,
   assert_int_equal(pol_alpha_prepare(s), POL_OK);
   pol_alpha_predict(s);
   for (int i = 0; i < s->saddle->n; i++) x[i] = s->x[i] + 0.3 * (i % 3 - 1);
-  double worst = worst_column(s, x);
+  double r[MAX_N];
+  assert_int_equal(pol_alpha_residual(x, r, s), POL_OK);
+  assert_int_equal(pol_alpha_matrix(s), POL_OK);
+  double worst =
+      worst_column(s->saddle->pattern, s->saddle->values, pol_alpha_residual, s, 1e-2, x);
   pol_integrator_free(&integrator);
   pol_formulation_free(&formulation);
   return worst;

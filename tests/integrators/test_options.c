@@ -92,12 +92,42 @@ static void test_enumerations(void **state)
   options.solver = (pol_solver_kind)(POL_SOLVER_SPARSE + 1);
   assert_rule(&options, "solver must be auto, dense or sparse");
   options = pol_options_default();
+  options.redundant = (pol_redundant)(POL_REDUNDANT_MINIMUM_NORM + 1);
+  assert_rule(&options, "redundant must be drop, refuse or minimum-norm");
+  options = pol_options_default();
+  options.start = (pol_start)(POL_START_PERTURBED + 1);
+  assert_rule(&options, "start must be default, classical, shifted or perturbed");
+  options = pol_options_default();
+  options.sigma_update = (pol_sigma_update)(POL_SIGMA_INCREMENTAL + 1);
+  assert_rule(&options, "sigma_update must be exact or incremental");
+  options = pol_options_default();
   options.index = (pol_index)(POL_INDEX_2_STABILIZED + 1);
   assert_rule(&options, "index must be 3, 2 or stabilized-2");
   for (int index = POL_INDEX_3; index <= POL_INDEX_2_STABILIZED; index++) {
     options.index = (pol_index)index;
     assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
   }
+}
+
+/* Every value of an enumeration has its word, and what is beyond has none. */
+static void test_words(void **state)
+{
+  (void)state;
+  assert_string_equal(pol_start_name(POL_START_DEFAULT), "default");
+  assert_string_equal(pol_start_name(POL_START_PERTURBED), "perturbed");
+  assert_null(pol_start_name((pol_start)(POL_START_PERTURBED + 1)));
+  assert_null(pol_start_name((pol_start)-1));
+  assert_string_equal(pol_sigma_update_name(POL_SIGMA_INCREMENTAL), "incremental");
+  assert_null(pol_sigma_update_name((pol_sigma_update)(POL_SIGMA_INCREMENTAL + 1)));
+  assert_string_equal(pol_redundant_name(POL_REDUNDANT_MINIMUM_NORM), "minimum-norm");
+  assert_null(pol_redundant_name((pol_redundant)(POL_REDUNDANT_MINIMUM_NORM + 1)));
+  assert_string_equal(pol_guess_name(POL_GUESS_SIMPLE), "simple");
+  assert_null(pol_guess_name((pol_guess)(POL_GUESS_SIMPLE + 1)));
+  assert_string_equal(pol_newton_kind_name(POL_NEWTON_MODIFIED), "modified");
+  assert_string_equal(pol_newton_kind_name(POL_NEWTON_PLAIN), "plain");
+  assert_null(pol_newton_kind_name((pol_newton_kind)(POL_NEWTON_PLAIN + 1)));
+  assert_string_equal(pol_solver_kind_name(POL_SOLVER_SPARSE), "sparse");
+  assert_null(pol_solver_kind_name((pol_solver_kind)(POL_SOLVER_SPARSE + 1)));
 }
 
 static void test_parameters(void **state)
@@ -138,7 +168,12 @@ static void test_sigma(void **state)
   assert_rule(&options, "sigma belongs to geom1: geom2 and geom3 put the velocity into the base");
   options.method = "geom3";
   assert_rule(&options, "sigma belongs to geom1: geom2 and geom3 put the velocity into the base");
+  options.method = "linear";
+  assert_rule(&options, "sigma belongs to geom1: coordinates have no tangent operator");
   options.sigma = 0.0;
+  options.sigma_update = POL_SIGMA_INCREMENTAL;
+  assert_rule(&options, "the incremental sigma update belongs to geom1");
+  options.sigma_update = POL_SIGMA_EXACT;
   assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
 }
 
@@ -240,11 +275,12 @@ static void test_control(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_default),          cmocka_unit_test(test_method),
-      cmocka_unit_test(test_newton),           cmocka_unit_test(test_enumerations),
-      cmocka_unit_test(test_parameters),       cmocka_unit_test(test_sigma),
-      cmocka_unit_test(test_rho_inf),          cmocka_unit_test(test_methods),
-      cmocka_unit_test(test_named_parameters), cmocka_unit_test(test_control),
+      cmocka_unit_test(test_default), cmocka_unit_test(test_method),
+      cmocka_unit_test(test_newton),  cmocka_unit_test(test_enumerations),
+      cmocka_unit_test(test_words),   cmocka_unit_test(test_parameters),
+      cmocka_unit_test(test_sigma),   cmocka_unit_test(test_rho_inf),
+      cmocka_unit_test(test_methods), cmocka_unit_test(test_named_parameters),
+      cmocka_unit_test(test_control),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,13 +138,6 @@ static void test_failure(void **state)
   pol_mechanism_free(&mechanism);
 }
 
-static int install(void **state)
-{
-  (void)state;
-  alloc_install();
-  return 0;
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -152,5 +145,5 @@ int main(void)
       cmocka_unit_test(test_methods),
       cmocka_unit_test(test_failure),
   };
-  return cmocka_run_group_tests(tests, install, NULL);
+  return cmocka_run_group_tests(tests, alloc_install, NULL);
 }

@@ -120,11 +120,10 @@ static int clean_up(void **state)
 
 int main(void)
 {
-  alloc_install();
   json_set_alloc_funcs(__wrap_malloc, __wrap_free);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(failures_are_told_and_nothing_leaks),
       cmocka_unit_test(rows_are_written_without_allocation),
   };
-  return cmocka_run_group_tests(tests, NULL, clean_up);
+  return cmocka_run_group_tests(tests, alloc_install, clean_up);
 }

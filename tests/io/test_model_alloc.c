@@ -18,8 +18,7 @@ static void *allocate_json(size_t size)
 
 static int install(void **state)
 {
-  (void)state;
-  alloc_install();
+  alloc_install(state);
   json_set_alloc_funcs(allocate_json, __wrap_free);
   return 0;
 }

@@ -134,13 +134,6 @@ static void test_no_allocation(void **state)
   }
 }
 
-static int install(void **state)
-{
-  (void)state;
-  alloc_install();
-  return 0;
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -148,5 +141,5 @@ int main(void)
       cmocka_unit_test(test_small_pivot_failures), cmocka_unit_test(test_fallback_failures),
       cmocka_unit_test(test_no_allocation),
   };
-  return cmocka_run_group_tests(tests, install, NULL);
+  return cmocka_run_group_tests(tests, alloc_install, NULL);
 }

@@ -15,13 +15,6 @@ static const pol_expression_names names = {lookup, NULL, NULL};
 
 static const char text[] = "if(a < b, sin(c) + step(t, 0, d, 1, e), min(f, g, h)^2)*i + j*k*l*m";
 
-static int install(void **state)
-{
-  (void)state;
-  alloc_install();
-  return 0;
-}
-
 static pol_status attempt(void *user)
 {
   pol_expression *e = NULL;
@@ -66,5 +59,5 @@ int main(void)
       cmocka_unit_test(compiling),
       cmocka_unit_test(evaluating),
   };
-  return cmocka_run_group_tests(tests, install, NULL);
+  return cmocka_run_group_tests(tests, alloc_install, NULL);
 }

@@ -50,7 +50,6 @@ static void every_failure_is_told(void **state)
 {
   (void)state;
   pol_figure figure = make_figure();
-  alloc_install();
   assert_in_range(alloc_exhaust(attempt_svg, &figure), 10, 200);
   assert_in_range(alloc_exhaust(attempt_png, &figure), 8, 200);
   remove("alloc.png");
@@ -61,5 +60,5 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_failure_is_told),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, alloc_install, NULL);
 }

@@ -1,0 +1,61 @@
+/* Models and their simulations, for tests: where something fails, the test says why. */
+#ifndef POLHODE_TESTS_SIMULATE_H
+#define POLHODE_TESTS_SIMULATE_H
+
+#include <polhode/polhode.h>
+
+#include "check.h"
+
+/* The model of a file, with count changes of its values. */
+static inline pol_model *read_model_with(const char *path, int count, const char *const *overrides)
+{
+  pol_errors errors = {0, NULL};
+  pol_model *model = NULL;
+  if (pol_model_read_file(&model, path, count, overrides, &errors) != POL_OK)
+    fail_msg("%s: %s: %s", path, errors.items[0].path, errors.items[0].rule);
+  return model;
+}
+
+static inline pol_model *read_model(const char *path)
+{
+  return read_model_with(path, 0, NULL);
+}
+
+static inline pol_model *read_model_text(const char *text)
+{
+  pol_errors errors = {0, NULL};
+  pol_model *model = NULL;
+  if (pol_model_read_text(&model, text, 0, NULL, &errors) != POL_OK)
+    fail_msg("%s: %s", errors.items[0].path, errors.items[0].rule);
+  return model;
+}
+
+static inline pol_simulation *start_with(const pol_mechanism *mechanism,
+                                         const pol_settings *settings)
+{
+  pol_simulation *simulation;
+  pol_diagnostics d;
+  if (pol_simulation_create(&simulation, mechanism, settings, &d) != POL_OK)
+    fail_msg("%s: %s", d.where, d.message);
+  return simulation;
+}
+
+static inline pol_simulation *start(const pol_model *model)
+{
+  return start_with(model->mechanism, &model->settings);
+}
+
+/* One step, of whatever size; it must not fail. */
+static inline void take_step(pol_simulation *simulation)
+{
+  if (pol_simulation_step(simulation) != POL_OK)
+    fail_msg("t = %g: %s", pol_simulation_summary(simulation)->t,
+             pol_simulation_diagnostics(simulation)->message);
+}
+
+static inline void step_to_end(pol_simulation *simulation)
+{
+  while (!pol_simulation_finished(simulation)) take_step(simulation);
+}
+
+#endif
