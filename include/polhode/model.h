@@ -86,7 +86,7 @@ void pol_model_free(pol_model **model);
 typedef struct pol_csv pol_csv;
 
 /* Creates or replaces the file and writes its head.  The record must outlive the csv.  POL_IO: the
- * path cannot be written. */
+ * path cannot be written; errno says why, and no file is left. */
 pol_status pol_csv_create(pol_csv **csv, const char *path, const pol_record *record);
 /* Adds the record's values now; allocates nothing.  POL_IO: the disk is full or gone; every later
  * call then answers the same. */

@@ -609,6 +609,17 @@ static int prepare(cli_study *s)
   return CLI_DONE;
 }
 
+/* Reports what was found, and that the last plot could not be written for this reason of errno. */
+static int report_without_plot(cli_study *s, int reason)
+{
+  char *path = s->plots[--s->num_plots];
+  report(s);
+  fflush(stdout);
+  const int result = cli_cannot_write("polhode converge", 0, "--plot", path, reason);
+  free(path);
+  return result;
+}
+
 /* Runs, draws and reports. */
 static int perform(cli_study *s)
 {
@@ -617,11 +628,7 @@ static int perform(cli_study *s)
   errno = 0;
   if (status == POL_OK && s->errors.count == 0 && s->args->plot != NULL) {
     status = cli_study_plot(s);
-    if (status == POL_IO) {
-      report(s);
-      return cli_refuse_one("polhode converge", s->args->json, "--plot", s->plots[s->num_plots - 1],
-                            errno != 0 ? strerror(errno) : "cannot be written");
-    }
+    if (status == POL_IO) return report_without_plot(s, errno);
   }
   if (s->errors.count > 0) return cli_refuse("polhode converge", s->args->json, &s->errors);
   if (status == POL_OK) return report(s);

@@ -60,8 +60,11 @@ static int export_result(const cli_args *args, pol_result *result)
   long every, frames;
   int exit_status = find_every(args, pol_result_rows(result), &every);
   if (exit_status != CLI_DONE) return exit_status;
+  struct stat info;
   if (mkdir(args->vtk, 0777) != 0 && errno != EEXIST)
-    return refuse(args, "--vtk", args->vtk, strerror(errno));
+    return cli_cannot_write("polhode export", args->json, "--vtk", args->vtk, errno);
+  if (stat(args->vtk, &info) == 0 && !S_ISDIR(info.st_mode))
+    return refuse(args, "--vtk", args->vtk, "must be a folder, or a name that is free");
   pol_status status = pol_vtk_export(result, args->vtk, every, &frames, message, sizeof message);
   if (status == POL_OK) return report(args, frames);
   if (status == POL_BAD_ARGUMENT) return cli_refuse_one(args->operand, args->json, "", "", message);

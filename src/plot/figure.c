@@ -1,6 +1,5 @@
 /* Drawing a figure: grid, curves, slopes, notes, frames, ticks, labels and legends, in this order.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +7,13 @@
 
 #include <polhode/plot.h>
 
+#include "base/output.h"
 #include "plot/layout.h"
 #include "plot/text.h"
 #include "plot/theme.h"
 
-static const double curve_width = 1.6, frame_width = 0.8, grid_width = 0.6, marker_radius = 3.2;
+static const double curve_width = 1.6, frame_width = 0.8, grid_width = 0.6, marker_radius = 3.2,
+                    dot_radius = 2.4;
 enum { LABEL_CHARACTERS = 200 };
 
 /* The palette is that of Okabe and Ito without yellow, which is lost on white; the dark one has the
@@ -93,11 +94,37 @@ static void draw_grid(const drawing *d, const pol_panel_layout *p)
   pol_canvas_lines(d->canvas, points, count, (pol_pen){d->theme->grid, grid_width, POL_LINE_SOLID});
 }
 
+/* Whether a line that starts at this point has no length: a point without neighbours. */
+static int is_lone(const pol_curve *curve, size_t i)
+{
+  const pol_point *p = curve->points;
+  if (isnan(p[i].x) || (i > 0 && !isnan(p[i - 1].x))) return 0;
+  for (i++; i < curve->count && !isnan(p[i].x); i++)
+    if (hypot(p[i].x - p[i - 1].x, p[i].y - p[i - 1].y) > 0.5) return 0;
+  return 1;
+}
+
+/* Points without neighbours, which would be specks of a line, become dots. */
+static void draw_lone_points(const drawing *d, const pol_curve *curve, pol_color color)
+{
+  pol_point dots[64];
+  size_t count = 0;
+  for (size_t i = 0; i < curve->count; i++) {
+    if (is_lone(curve, i)) dots[count++] = curve->points[i];
+    if (count < sizeof dots / sizeof dots[0]) continue;
+    pol_canvas_markers(d->canvas, dots, count, POL_MARKER_CIRCLE, dot_radius, color);
+    count = 0;
+  }
+  pol_canvas_markers(d->canvas, dots, count, POL_MARKER_CIRCLE, dot_radius, color);
+}
+
 static void draw_series(const drawing *d, const pol_series *series, const pol_curve *curve)
 {
   const pol_color color = series_color(d, series->color);
   pol_canvas_lines(d->canvas, curve->points, curve->count,
                    (pol_pen){color, curve_width, series->line});
+  if (series->marker == POL_MARKER_NONE && series->line != POL_LINE_NONE)
+    draw_lone_points(d, curve, color);
   pol_canvas_markers(d->canvas, curve->points, curve->count, series->marker, marker_radius, color);
 }
 
@@ -149,6 +176,18 @@ static void draw_note(const drawing *d, const pol_panel_layout *p, const pol_not
   draw_text(d, where, p->box.width, note->text);
 }
 
+/* Says that a panel has series, but none of them a point that its axes can show. */
+static void say_empty(const drawing *d, const pol_panel_layout *p)
+{
+  size_t points = 0;
+  for (int i = 0; i < p->panel->num_series; i++) points += p->curves[i].count;
+  if (points > 0 || p->panel->num_series == 0) return;
+  draw_text(d,
+            (pol_text){p->box.x + 0.5 * p->box.width, p->box.y + 0.5 * p->box.height + 4, 0, 0, 0,
+                       POL_TICK_FONT, 0},
+            p->box.width, "no points to draw");
+}
+
 static void draw_inside(const drawing *d, const pol_panel_layout *p)
 {
   const pol_panel *panel = p->panel;
@@ -164,6 +203,7 @@ static void draw_inside(const drawing *d, const pol_panel_layout *p)
   pol_canvas_unclip(d->canvas);
   for (int i = 0; i < panel->num_slopes; i++) draw_slope(d, p, &panel->slopes[i]);
   for (int i = 0; i < panel->num_notes; i++) draw_note(d, p, &panel->notes[i]);
+  say_empty(d, p);
 }
 
 /* --- around it -------------------------------------------------------------------------------- */
@@ -322,14 +362,9 @@ static pol_status write_svg(const pol_figure *figure, const char *path)
   pol_status status = pol_figure_svg(figure, &text);
   if (status != POL_OK) return status;
   FILE *file = fopen(path, "wb");
-  if (file == NULL || fputs(text, file) < 0) status = POL_IO;
-  const int reason = errno;
-  if (file != NULL && fclose(file) != 0 && status == POL_OK)
-    status = POL_IO;
-  else
-    errno = reason;
+  if (file != NULL) fputs(text, file);
   free(text);
-  return status;
+  return file != NULL ? pol_output_close(file, path, POL_OK) : POL_IO;
 }
 
 static pol_status write_png(const pol_figure *figure, const char *path)
