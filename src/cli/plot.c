@@ -452,15 +452,17 @@ static int panel_channels(const plot *p, int panel)
   return count;
 }
 
-/* Colours tell channels, dashes results; where that is not enough, each series has its own look. */
+/* Colours tell channels, dashes results, of which one can shine through the gaps of another; where
+ * that is not enough, each series has its own look.  Alone, a channel needs no colour of its own:
+ * results have colours too. */
 static void choose_look(const plot *p, const curve *c, int number, pol_series *series)
 {
   const int channels = panel_channels(p, p->channels[c->channel].panel);
-  if (channels == 1 || channels > POL_PLOT_COLORS || p->num_sources > 4) {
+  if (channels > POL_PLOT_COLORS || p->num_sources > 4) {
     pol_series_look(series, number);
     return;
   }
-  series->color = place_in_panel(p, c->channel);
+  series->color = channels == 1 ? number : place_in_panel(p, c->channel);
   series->line = (pol_plot_line)c->source;
 }
 
@@ -497,12 +499,37 @@ static int common_start(const char *a, int length, const char *b)
   return end;
 }
 
-/* What the names of the channels in a panel have in common, with their unit if they share one. */
+/* The quantity that a name ends in, without its component: "force" of "pin.force.x". */
+static const char *quantity_of(const char *name, int *length)
+{
+  const char *end = name + strlen(name), *dot = strrchr(name, '.');
+  if (dot != NULL && end - dot == 2) end = dot;
+  const char *start = end;
+  while (start > name && start[-1] != '.') start--;
+  *length = (int)(end - start);
+  return start;
+}
+
+/* Whether all channels of a panel end in the same quantity. */
+static int share_quantity(const plot *p, int panel, const char *quantity, int length)
+{
+  for (int i = 0; i < p->num_channels; i++) {
+    int other_length;
+    const char *other = quantity_of(p->channels[i].name, &other_length);
+    if (p->channels[i].panel == panel &&
+        (other_length != length || strncmp(other, quantity, (size_t)length) != 0))
+      return 0;
+  }
+  return 1;
+}
+
+/* What the names of the channels in a panel have in common, their start or their quantity, with
+ * their unit if they share one. */
 static char *panel_label(const plot *p, int panel)
 {
   const channel *first = NULL;
   const char *unit = "";
-  int length = 0;
+  int length = 0, quantity_length;
   for (int i = 0; i < p->num_channels; i++) {
     const channel *c = &p->channels[i];
     if (c->panel != panel) continue;
@@ -515,6 +542,9 @@ static char *panel_label(const plot *p, int panel)
       if (strcmp(unit, c->unit) != 0) unit = "";
     }
   }
+  const char *quantity = quantity_of(first->name, &quantity_length);
+  if (length == 0 && share_quantity(p, panel, quantity, quantity_length))
+    return label_with_unit(quantity, quantity_length, unit);
   return label_with_unit(first->name, length, unit);
 }
 
@@ -557,6 +587,16 @@ static pol_status describe_panel(plot *p, int panel, int first, int end)
   return POL_OK;
 }
 
+/* 450 for one panel, 190 for each of several; more where a legend has many rows. */
+static double choose_height(const plot *p)
+{
+  const double around = 110, row = 15.5, largest = 10000;
+  double panel = p->num_panels == 1 ? 340 : 190;
+  for (int i = 0; i < p->num_panels; i++)
+    panel = fmax(panel, fmin(row * p->panels[i].num_series + 10, 1000));
+  return fmin(around + panel * p->num_panels, largest);
+}
+
 static pol_status make_figure(plot *p)
 {
   pol_figure *figure = &p->figure;
@@ -573,7 +613,7 @@ static pol_status make_figure(plot *p)
   figure->x.label = p->x_label;
   figure->panels = p->panels;
   figure->num_panels = p->num_panels;
-  if (figure->height == 0) figure->height = p->num_panels == 1 ? 450 : 110 + 190 * p->num_panels;
+  if (figure->height == 0) figure->height = choose_height(p);
   return status;
 }
 

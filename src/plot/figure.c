@@ -17,7 +17,8 @@ static const double curve_width = 1.6, frame_width = 0.8, grid_width = 0.6, mark
 enum { LABEL_CHARACTERS = 200 };
 
 /* The palette is that of Okabe and Ito without yellow, which is lost on white; the dark one has the
- * same hues, lighter where they would be lost on black. */
+ * same hues and yellow, lighter or darker so that they stand off black and off each other, also for
+ * the colour-blind. */
 const pol_theme pol_themes[2] = {
     {0xFFFFFF,
      0x1F2328,
@@ -28,7 +29,7 @@ const pol_theme pol_themes[2] = {
      0xE6EDF3,
      0x8B949E,
      0x2A313A,
-     {0x56B4E9, 0xF0803C, 0x2BC49A, 0xE08FBE, 0xE6B000, 0x7C9CFF, 0xDDE3EA}},
+     {0x7CCBFF, 0xFF8A4A, 0x009E73, 0xD67FB2, 0xF0E442, 0x4D74FF, 0xDDE3EA}},
 };
 
 /* A figure while it is drawn. */

@@ -124,7 +124,7 @@ static void pictures(void **state)
   expect_text(out, "plot            orders_newton.svg\n");
   read_text("orders.svg", text);
   expect_text(text, "step size (s)");
-  expect_text(text, "position (m)");
+  expect_text(text, "position error (m)");
   expect_text(text, "geom1, so3xr3, index 3");
   expect_text(text, ">2</text>"); /* the slope */
   read_text("orders_time.svg", text);
