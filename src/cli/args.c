@@ -129,6 +129,19 @@ static const char *contradicted(const cli_args *args)
   return NULL;
 }
 
+/* Refuses what is no number where a number of the model is given. */
+static pol_status check_number(const cli_option *option, const char *value, pol_errors *errors)
+{
+  char *rest;
+  const double x = strtod(value, &rest);
+  if (strcmp(option->argument, "SECONDS") != 0 && strcmp(option->argument, "NUMBER") != 0)
+    return POL_OK;
+  if (rest != value && *rest == '\0' && isfinite(x)) return POL_OK;
+  const char *rule =
+      strchr(value, ',') != NULL ? "must be a number, with a decimal point" : "must be a number";
+  return refuse(errors, option->name, value, rule, "");
+}
+
 /* Adds "key=value", or value alone without a key.  A number that C can read but JSON cannot (".5",
  * "+1") is written as JSON has it. */
 static pol_status add_override(cli_args *args, const char *key, const char *value)
@@ -183,7 +196,8 @@ static pol_status apply(cli_args *args, const cli_option *option, const char *va
   }
   if (option->key == NULL && strchr(value, '=') == NULL)
     return refuse(errors, option->name, value, "must have the form key.path=value", "");
-  pol_status status = add_override(args, option->key, value);
+  pol_status status = option->key != NULL ? check_number(option, value, errors) : POL_OK;
+  if (status == POL_OK) status = add_override(args, option->key, value);
   const char *before = status == POL_OK ? contradicted(args) : NULL;
   return before != NULL ? refuse_second(errors, option->name, before, value) : status;
 }

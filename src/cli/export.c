@@ -100,7 +100,8 @@ const cli_command cli_export = {
     .summary = "write a result for ParaView",
     .operand = "RESULT",
     .text = "Writes the motion as VTK files: motion.pvd opens in ParaView, with a point for\n"
-            "each body, named marker and joint (the latter of .h5 results) in every frame.",
+            "each body, named marker and joint (the latter of .h5 results) in every frame.\n\n"
+            "top.h5 in the examples is what polhode run MODEL.json --out top.h5 writes.",
     .examples = "  polhode export top.h5 --vtk top_vtk --every 10\n"
                 "  polhode export top.h5 --vtk top_vtk --frames 50",
     .options = options,

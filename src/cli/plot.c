@@ -793,7 +793,7 @@ static int run(const cli_args *args)
 }
 
 static const cli_option options[] = {
-    {"--out", "FILE", "the picture, .svg or .png; RESULT_plot.svg by default", CLI_TEXT,
+    {"--out", "FILE.svg|FILE.png", "the picture; RESULT_plot.svg by default", CLI_TEXT,
      offsetof(cli_args, out), NULL},
     {"--x", "QUANTITY", "the x axis, t by default: phase plots", CLI_TEXT, offsetof(cli_args, x),
      NULL},
@@ -828,7 +828,9 @@ const cli_command cli_plot = {
             "A quantity is a column's name (top.position.x), its start up to a dot\n"
             "(top.position for all three components), or a pattern with * and ? (\"*.angle\",\n"
             "in quotes because of the shell). Quantities with different units get panels of\n"
-            "their own.",
+            "their own.\n\n"
+            "top.csv and top.h5 in the examples are what polhode run --out writes.\n\n"
+            "Exit status: 0 done, 1 the picture could not be written, 2 the input is wrong.",
     .examples = "  polhode plot top.csv top.position\n"
                 "  polhode plot top.h5 energy.total \"residual.*\" --out top.png\n"
                 "  polhode plot top.csv top.position.y --x top.position.x --equal\n"

@@ -168,6 +168,7 @@ const cli_command cli_view = {
     .operand = "RESULT",
     .text = "Writes one HTML page with the motion in 3D and plots beside it. It needs a\n"
             "browser and nothing else: no network, no other file.\n\n"
+            "top.h5 in the examples is what polhode run MODEL.json --out top.h5 writes.\n\n"
             "Exit status: 0 done, 1 out of memory or disk space, 2 the input is wrong.",
     .examples = "  polhode view top.h5\n"
                 "  polhode view top.csv --model models/bruels-cardona-2010/heavy_top.json\n"

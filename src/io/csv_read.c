@@ -218,8 +218,8 @@ static pol_status read_row(cursor *c, double *row, int *complete)
     count++;
   } while (end == END_COMMA);
   if (count == width) return POL_OK;
-  snprintf(c->message, c->size, "line %ld: %d numbers, but there are %d columns", line, count,
-           width);
+  snprintf(c->message, c->size, "line %ld: %d number%s, but there %s %d column%s", line, count,
+           count == 1 ? "" : "s", width == 1 ? "is" : "are", width, width == 1 ? "" : "s");
   return POL_BAD_ARGUMENT;
 }
 

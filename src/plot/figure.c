@@ -313,10 +313,24 @@ static void draw_legend(const drawing *d, const pol_panel_layout *p)
 
 /* --- the figure ------------------------------------------------------------------------------- */
 
-static void draw_figure(const drawing *d)
+/* Above the middle of the panels, or as near to it as the title has room. */
+static void draw_title(const drawing *d)
 {
   const pol_figure *figure = d->layout.figure;
   const pol_box first = d->layout.panels[0].box;
+  const double outer = 12, bold = 1.12; /* how much wider bold letters are */
+  char fitted[POL_TEXT_SIZE(LABEL_CHARACTERS)];
+  pol_text_fit(words(figure->title), (figure->width - 2 * outer) / bold, POL_TITLE_FONT,
+               LABEL_CHARACTERS, fitted);
+  const double half = 0.5 * bold * pol_text_rich_width(fitted, POL_TITLE_FONT);
+  const double middle = fmin(first.x + 0.5 * first.width, figure->width - outer - half);
+  draw_text(d, (pol_text){fmax(middle, outer + half), 28, 0, 0, 1, POL_TITLE_FONT, 0}, HUGE_VAL,
+            fitted);
+}
+
+static void draw_figure(const drawing *d)
+{
+  const pol_figure *figure = d->layout.figure;
   for (int i = 0; i < figure->num_panels; i++) {
     const pol_panel_layout *p = &d->layout.panels[i];
     draw_inside(d, p);
@@ -325,8 +339,7 @@ static void draw_figure(const drawing *d)
     draw_legend(d, p);
   }
   draw_x_labels(d);
-  draw_text(d, (pol_text){first.x + 0.5 * first.width, 28, 0, 0, 1, POL_TITLE_FONT, 0},
-            figure->width - 24, figure->title);
+  draw_title(d);
 }
 
 static const pol_theme *theme_of(const pol_figure *figure)

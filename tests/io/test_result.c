@@ -147,7 +147,8 @@ static void what_is_no_result_is_refused(void **state)
   expect_refusal("# c\nt,x\n0,1\n1,a b\n", "line 4: must be a number: a b");
   expect_refusal("t,x\n0,\n", "line 2: must be a number: ");
   expect_refusal("t,x\n0,1.5.2\n", "line 2: must be a number: 1.5.2");
-  expect_refusal("t,x\n0\n1,2\n", "line 2: 1 numbers, but there are 2 columns");
+  expect_refusal("t,x\n0\n1,2\n", "line 2: 1 number, but there are 2 columns");
+  expect_refusal("t\n0,1\n", "line 2: 2 numbers, but there is 1 column");
   expect_refusal("t,x\n0,1,2\n1,2\n", "line 2: 3 numbers, but there are 2 columns");
   assert_int_equal(pol_result_open(&result, "no/such/file.csv", message, sizeof message), POL_IO);
   assert_string_equal(message, "cannot be read: No such file or directory");

@@ -208,6 +208,27 @@ static void legends_that_are_too_long_say_so(void **state)
   free(text);
 }
 
+/* A title stands above the panels; one too wide for that still stays in the figure. */
+static void titles_stay_in_the_figure(void **state)
+{
+  (void)state;
+  static char wide[150];
+  static const char *const titles[] = {"short", wide};
+  memset(wide, 'w', sizeof wide - 1);
+  panels[0].legend = POL_LEGEND_BESIDE;
+  for (int i = 0; i < 2; i++) {
+    figure.title = titles[i];
+    char *text = svg();
+    /* the title is the last text, and the only bold one */
+    const char *last = text;
+    for (const char *next = text; (next = strstr(next, "<text x=\"")) != NULL; next++) last = next;
+    expect_in(last, " font-weight=\"bold\"");
+    const double middle = strtod(last + strlen("<text x=\""), NULL);
+    assert_true(i == 0 ? middle < 350 : fabs(middle - 360) < 20);
+    free(text);
+  }
+}
+
 static void slopes_are_drawn_with_their_order(void **state)
 {
   (void)state;
@@ -523,6 +544,7 @@ int main(void)
       cmocka_unit_test_setup(long_series_stay_small, set_up),
       cmocka_unit_test_setup(hard_series_can_be_drawn, set_up),
       cmocka_unit_test_setup(legends_that_are_too_long_say_so, set_up),
+      cmocka_unit_test_setup(titles_stay_in_the_figure, set_up),
       cmocka_unit_test_setup(slopes_are_drawn_with_their_order, set_up),
       cmocka_unit_test_setup(panels_share_the_x_axis, set_up),
       cmocka_unit_test_setup(legends_hide_nothing, set_up),
