@@ -466,6 +466,18 @@ static void choose_look(const plot *p, const curve *c, int number, pol_series *s
   series->line = (pol_plot_line)c->source;
 }
 
+/* How many curves of the result and the panel, from `first` on, have the very same values before
+ * curve i does. */
+static int equal_before(const plot *p, int first, int i)
+{
+  const curve *c = &p->curves[i];
+  const size_t size = (size_t)p->sources[c->source].rows * sizeof *c->y;
+  int count = 0;
+  for (int k = first; k < i; k++)
+    count += p->curves[k].source == c->source && memcmp(p->curves[k].y, c->y, size) == 0;
+  return count;
+}
+
 /* What tells the curve from the others of its panel: its channel, its result, or both. */
 static char *curve_label(const plot *p, const curve *c)
 {
@@ -580,6 +592,8 @@ static pol_status describe_panel(plot *p, int panel, int first, int end)
     const source *s = &p->sources[c->source];
     p->series[i] = (pol_series){.x = s->x, .y = c->y, .count = (size_t)s->rows};
     choose_look(p, c, i - first, &p->series[i]);
+    if (p->num_sources == 1) /* the one below shows in the gaps */
+      p->series[i].line = (pol_plot_line)((p->series[i].line + equal_before(p, first, i)) % 4);
     if (end - first == 1) continue;
     if ((c->label = curve_label(p, c)) == NULL) return POL_NO_MEMORY;
     p->series[i].label = c->label;

@@ -326,9 +326,17 @@ static void constants_are_drawn_in_the_middle(void **state)
   draw("polhode plot same.csv a --out a.svg", "a.svg");
   expect_text(picture, ">3.3</text>");
   expect_text(picture, ">3.2</text>");
+  assert_null(strstr(picture, "stroke-dasharray"));
   draw("polhode plot same.csv b --out a.svg", "a.svg");
   expect_text(picture, ">0.0</text>");
   expect_text(picture, ">1.0</text>");
+
+  /* curves that are the same both show: the second has dashes */
+  write_file("same.csv", "t,a,b,c\n0,1,1,2\n1,2,2,1\n");
+  draw("polhode plot same.csv a b c --out a.svg", "a.svg");
+  const char *dashes = strstr(picture, "stroke=\"#d55e00\" stroke-width=\"1.6\" stroke-dasharray");
+  assert_non_null(dashes);
+  assert_null(strstr(picture, "stroke=\"#009e73\" stroke-width=\"1.6\" stroke-dasharray"));
 }
 
 /* A panel of one quantity of many owners says so; a legend of many curves makes the picture higher.
