@@ -593,7 +593,7 @@ static pol_status describe_panel(plot *p, int panel, int first, int end)
     p->series[i] = (pol_series){.x = s->x, .y = c->y, .count = (size_t)s->rows};
     choose_look(p, c, i - first, &p->series[i]);
     if (p->num_sources == 1) /* the one below shows in the gaps */
-      p->series[i].line = (pol_plot_line)((p->series[i].line + equal_before(p, first, i)) % 4);
+      p->series[i].line = (pol_plot_line)(((int)p->series[i].line + equal_before(p, first, i)) % 4);
     if (end - first == 1) continue;
     if ((c->label = curve_label(p, c)) == NULL) return POL_NO_MEMORY;
     p->series[i].label = c->label;

@@ -126,9 +126,10 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
   (void)state;
-  static const char *const files[] = {"out",          "err",   "top.csv",       "fine.csv",
-                                      "top_plot.svg", "a.svg", "fine_plot.svg", "other.csv",
-                                      "a.png",        "b.png", "broken.csv"};
+  static const char *const files[] = {
+      "out",           "err",       "top.csv",   "fine.csv",  "top_plot.svg", "a.svg",
+      "fine_plot.svg", "other.csv", "a.png",     "b.png",     "broken.csv",   "one.csv",
+      "gaps.csv",      "huge.csv",  "empty.csv", "twice.csv", "same.csv",     "many.csv"};
   for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) remove(files[i]);
   assert_int_equal(chdir(".."), 0);
   return rmdir(folder);
