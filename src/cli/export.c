@@ -60,6 +60,9 @@ static int export_result(const cli_args *args, pol_result *result)
   long every, frames;
   int exit_status = find_every(args, pol_result_rows(result), &every);
   if (exit_status != CLI_DONE) return exit_status;
+  if (pol_result_rows(result) == 0)
+    return cli_refuse_one(args->operand, args->json, "", "",
+                          "has no rows: there is nothing to export");
   struct stat info;
   if (mkdir(args->vtk, 0777) != 0 && errno != EEXIST)
     return cli_cannot_write("polhode export", args->json, "--vtk", args->vtk, errno);
