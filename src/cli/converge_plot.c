@@ -116,8 +116,8 @@ static pol_status fill_panel(const cli_study *s, int kind, const x_axis *axis, d
     panel->num_series++;
   }
   *series += panel->num_series;
-  snprintf(d->labels[number], sizeof d->labels[number], "%s error (%s)",
-           pol_error_kind_name((pol_error_kind)kind), strcmp(unit, "1") == 0 ? "relative" : unit);
+  snprintf(d->labels[number], sizeof d->labels[number], "%s error (%s)", cli_error_kinds[kind],
+           strcmp(unit, "1") == 0 ? "relative" : unit);
   panel->y.label = d->labels[number];
   panel->y.log = 1;
   panel->y.margin = 0.12; /* for the slopes */

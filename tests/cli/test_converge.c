@@ -125,6 +125,7 @@ static void pictures(void **state)
   read_text("orders.svg", text);
   expect_text(text, "step size (s)");
   expect_text(text, "position error (m)");
+  expect_text(text, "ang. velocity error (rad/s)");
   expect_text(text, "geom1, so3xr3, index 3");
   expect_text(text, ">2</text>"); /* the slope */
   read_text("orders_time.svg", text);
