@@ -147,7 +147,8 @@ pol_status pol_options_validate(const pol_options *options, char *message, size_
  * which in message.  The options must be valid. */
 int pol_options_warning(const pol_options *options, char *message, size_t size);
 /* Whether pol_integrator_adapt would waste steps with these options: index 3 without numerical
- * damping, where each change of the step size excites multipliers that never settle. */
+ * damping, where each change of the step size excites multipliers that never settle; or tolerances
+ * below 1e-12, where the error that is estimated is round-off. */
 int pol_options_adapt_warning(const pol_options *options, char *message, size_t size);
 
 /* POL_BAD_ARGUMENT, with the reason in message (NULL only if size is 0), if these options cannot be

@@ -68,10 +68,11 @@ typedef struct pol_model {
 
 /* Reads a model.  Each of num_overrides strings "key.path=value" replaces one value of the file
  * before it is checked ("simulation.step=1e-4", "bodies[0].mass=3", "bodies.top.mass=3"); value is
- * JSON, or a plain word for a string; the last key of the path may be new.  errors is an empty
- * list. POL_BAD_ARGUMENT: *model is NULL and errors holds every error found: those of the
- * overrides, then those of the file in its order; a syntax error comes alone.  POL_IO: the file
- * cannot be read; errors holds one item that says why.  Otherwise errors stays empty. */
+ * JSON, or a plain word for a string; keys of the path may be new, and objects on the way are made.
+ * errors is an empty list. POL_BAD_ARGUMENT: *model is NULL and errors holds every error found:
+ * those of the overrides, then those of the file in its order; a syntax error comes alone.  POL_IO:
+ * the file cannot be read, or has more than 256 MB; errors holds one item that says why.  Otherwise
+ * errors stays empty. */
 pol_status pol_model_read_file(pol_model **model, const char *path, int num_overrides,
                                const char *const *overrides, pol_errors *errors);
 pol_status pol_model_read_text(pol_model **model, const char *text, int num_overrides,
@@ -86,7 +87,7 @@ void pol_model_free(pol_model **model);
 typedef struct pol_csv pol_csv;
 
 /* Creates or replaces the file and writes its head.  The record must outlive the csv.  POL_IO: the
- * path cannot be written. */
+ * path cannot be written; errno says why, and no file is left. */
 pol_status pol_csv_create(pol_csv **csv, const char *path, const pol_record *record);
 /* Adds the record's values now; allocates nothing.  POL_IO: the disk is full or gone; every later
  * call then answers the same. */

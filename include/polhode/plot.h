@@ -137,7 +137,7 @@ pol_status pol_figure_validate(const pol_figure *figure, char *message, size_t s
  * the same bytes. */
 pol_status pol_figure_svg(const pol_figure *figure, char **text);
 /* Writes a file: PNG if its name ends in .png, else SVG.  POL_IO: it cannot be written; errno says
- * why where the system does. */
+ * why where the system does.  A file that could not be finished is removed. */
 pol_status pol_figure_write(const pol_figure *figure, const char *path);
 
 #ifdef __cplusplus

@@ -107,6 +107,41 @@ static pol_status check_words(const cli_option *option, const char *value, pol_e
   return status;
 }
 
+/* Refuses a second value of what can have one only. */
+static pol_status refuse_second(pol_errors *errors, const char *option, const char *first,
+                                const char *second)
+{
+  char *rule = pol_format("contradicts %s before it", first);
+  if (rule == NULL) return POL_NO_MEMORY;
+  pol_status status = refuse(errors, option, second, rule, "");
+  free(rule);
+  return status;
+}
+
+/* An override before, of the same key, that contradicts the last one, or NULL. */
+static const char *contradicted(const cli_args *args)
+{
+  const char *last = args->overrides[args->num_overrides - 1];
+  const size_t length = strcspn(last, "=") + 1;
+  for (int i = 0; i < args->num_overrides - 1; i++)
+    if (strncmp(args->overrides[i], last, length) == 0 && strcmp(args->overrides[i], last) != 0)
+      return args->overrides[i];
+  return NULL;
+}
+
+/* Refuses what is no number where a number of the model is given. */
+static pol_status check_number(const cli_option *option, const char *value, pol_errors *errors)
+{
+  char *rest;
+  const double x = strtod(value, &rest);
+  if (strcmp(option->argument, "SECONDS") != 0 && strcmp(option->argument, "NUMBER") != 0)
+    return POL_OK;
+  if (rest != value && *rest == '\0' && isfinite(x)) return POL_OK;
+  const char *rule =
+      strchr(value, ',') != NULL ? "must be a number, with a decimal point" : "must be a number";
+  return refuse(errors, option->name, value, rule, "");
+}
+
 /* Adds "key=value", or value alone without a key.  A number that C can read but JSON cannot (".5",
  * "+1") is written as JSON has it. */
 static pol_status add_override(cli_args *args, const char *key, const char *value)
@@ -147,9 +182,13 @@ static pol_status apply(cli_args *args, const cli_option *option, const char *va
   case CLI_FLAG:
     *(int *)target = 1;
     return POL_OK;
-  case CLI_TEXT:
+  case CLI_TEXT: {
+    const char *before = *(const char **)target;
+    if (before != NULL && strcmp(before, value) != 0)
+      return refuse_second(errors, option->name, before, value);
     *(const char **)target = value;
     return check_words(option, value, errors);
+  }
   case CLI_LIST:
     return add_to_list(target, value);
   case CLI_OVERRIDE:
@@ -157,7 +196,10 @@ static pol_status apply(cli_args *args, const cli_option *option, const char *va
   }
   if (option->key == NULL && strchr(value, '=') == NULL)
     return refuse(errors, option->name, value, "must have the form key.path=value", "");
-  return add_override(args, option->key, value);
+  pol_status status = option->key != NULL ? check_number(option, value, errors) : POL_OK;
+  if (status == POL_OK) status = add_override(args, option->key, value);
+  const char *before = status == POL_OK ? contradicted(args) : NULL;
+  return before != NULL ? refuse_second(errors, option->name, before, value) : status;
 }
 
 /* Takes the option at argv[*at], with its value in the same or the next word. */

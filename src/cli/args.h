@@ -80,9 +80,9 @@ extern const int cli_num_common_options;
 /* Reads argv[0 .. argc-1], the words after the command.  Options may stand before or after the
  * operand, as "--out FILE" or "--out=FILE"; after "--" all words are operands.  operand is what the
  * command must be given, in words, "[...]" if it need not, with "..." in it if one or more, or NULL
- * if it takes nothing.
- * POL_BAD_ARGUMENT: errors (an empty list) says what is wrong.  In every case, free with
- * cli_args_free. */
+ * if it takes nothing.  What can have one value only, an option or a key that is overridden, must
+ * not be given two different ones. POL_BAD_ARGUMENT: errors (an empty list) says what is wrong.  In
+ * every case, free with cli_args_free. */
 pol_status cli_args_parse(cli_args *args, int argc, char **argv, const cli_option *options,
                           int num_options, const char *operand, pol_errors *errors);
 void cli_args_free(cli_args *args);

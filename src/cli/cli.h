@@ -64,6 +64,10 @@ int cli_refuse(const char *source, int json, pol_errors *errors);
 /* The same for one error. */
 int cli_refuse_one(const char *source, int json, const char *path, const char *value,
                    const char *rule);
+/* Reports that the file of an option could not be written, for a reason of errno (0: not known).
+ * Gives the exit status: CLI_INVALID where the path is wrong, CLI_FAILED where the disk is full. */
+int cli_cannot_write(const char *source, int json, const char *option, const char *path,
+                     int reason);
 /* Reads the model that the arguments name.  Reports its errors; *model is NULL then.  Gives the
  * exit status. */
 int cli_read_model(const cli_args *args, pol_model **model);

@@ -225,15 +225,30 @@ static pol_status read_jobs(cli_study *s)
   return POL_OK;
 }
 
+/* Refuses a picture that cannot be written, before the runs and not after them. */
+static pol_status check_plot(cli_study *s)
+{
+  const char *path = s->args->plot;
+  if (path == NULL) return POL_OK;
+  if (!ends_in(path, ".svg") && !ends_in(path, ".png"))
+    return complain(s, "--plot", path, "must end in .svg or .png");
+  const char *slash = strrchr(path, '/');
+  char *folder =
+      slash != NULL ? pol_format("%.*s", (int)(slash - path) + 1, path) : pol_format("%s", ".");
+  if (folder == NULL) return POL_NO_MEMORY;
+  const int possible = access(access(path, F_OK) == 0 ? path : folder, W_OK) == 0;
+  const int reason = errno;
+  free(folder);
+  return possible ? POL_OK : complain(s, "--plot", path, strerror(reason));
+}
+
 static pol_status read_rest(cli_study *s)
 {
   const cli_args *args = s->args;
   pol_status status = read_jobs(s);
   for (int i = 0; status == POL_OK && i < args->quantities.count; i++)
     status = split(s, "--quantities", args->quantities.items[i], &s->words);
-  if (status == POL_OK && args->plot != NULL && !ends_in(args->plot, ".svg") &&
-      !ends_in(args->plot, ".png"))
-    status = complain(s, "--plot", args->plot, "must end in .svg or .png");
+  if (status == POL_OK) status = check_plot(s);
   if (status == POL_OK && args->reference != NULL && args->reference_step != NULL)
     status = complain(s, "--reference-step", args->reference_step,
                       "has no meaning beside --reference, which is a file");
@@ -609,6 +624,17 @@ static int prepare(cli_study *s)
   return CLI_DONE;
 }
 
+/* Reports what was found, and that the last plot could not be written for this reason of errno. */
+static int report_without_plot(cli_study *s, int reason)
+{
+  char *path = s->plots[--s->num_plots];
+  report(s);
+  fflush(stdout);
+  const int result = cli_cannot_write("polhode converge", 0, "--plot", path, reason);
+  free(path);
+  return result;
+}
+
 /* Runs, draws and reports. */
 static int perform(cli_study *s)
 {
@@ -617,11 +643,7 @@ static int perform(cli_study *s)
   errno = 0;
   if (status == POL_OK && s->errors.count == 0 && s->args->plot != NULL) {
     status = cli_study_plot(s);
-    if (status == POL_IO) {
-      report(s);
-      return cli_refuse_one("polhode converge", s->args->json, "--plot", s->plots[s->num_plots - 1],
-                            errno != 0 ? strerror(errno) : "cannot be written");
-    }
+    if (status == POL_IO) return report_without_plot(s, errno);
   }
   if (s->errors.count > 0) return cli_refuse("polhode converge", s->args->json, &s->errors);
   if (status == POL_OK) return report(s);

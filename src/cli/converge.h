@@ -46,6 +46,9 @@ const char *cli_series_refusal(const cli_study *s, const cli_case_series *series
 
 /* --- converge_out.c --------------------------------------------------------------------------- */
 
+/* What kinds of errors are called in tables and pictures: "ang. velocity". */
+extern const char *const cli_error_kinds[POL_NUM_ERROR_KINDS];
+
 /* All on stdout; POL_NO_MEMORY. */
 pol_status cli_study_print(const cli_study *s);
 /* A new reference; NULL when memory is out. */

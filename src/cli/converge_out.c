@@ -12,8 +12,8 @@
 /* Characters of the first column, and of a column with an error and an order. */
 enum { FIRST = 10, COLUMN = 16 };
 
-static const char *const short_names[POL_NUM_ERROR_KINDS] = {
-    "position", "rotation", "velocity", "ang. velocity", "reaction", "other"};
+const char *const cli_error_kinds[POL_NUM_ERROR_KINDS] = {"position",      "rotation", "velocity",
+                                                          "ang. velocity", "reaction", "other"};
 static const char *const verdicts[] = {"fitted", "two points", "not asymptotic", "floor",
                                        "unknown"};
 
@@ -92,7 +92,7 @@ static void print_kinds(const cli_study *s, const cli_case_series *series, int f
 {
   printf("  %-*s", FIRST, series->variable ? "rtol" : "h");
   for (int k = next_kind(s, first); k < end; k = next_kind(s, k + 1))
-    printf("%*s", COLUMN, short_names[k]);
+    printf("%*s", COLUMN, cli_error_kinds[k]);
   printf("\n  %-*s", FIRST, series->variable ? "" : "(s)");
   for (int k = next_kind(s, first); k < end; k = next_kind(s, k + 1)) {
     char unit[16];

@@ -109,13 +109,15 @@ static pol_status fill_panel(const cli_study *s, int kind, const x_axis *axis, d
     pol_series *one = &(*series)[panel->num_series];
     if (!fill_series(s, &s->series[i], kind, axis, *numbers, one)) continue;
     pol_series_look(one, i);
+    one->line =
+        (pol_plot_line)(i % 4); /* what lies below a curve of equal errors shows in its gaps */
     if (number == 0) one->label = s->series[i].label;
     *numbers += 2 * s->series[i].count;
     panel->num_series++;
   }
   *series += panel->num_series;
-  snprintf(d->labels[number], sizeof d->labels[number], "%s (%s)",
-           pol_error_kind_name((pol_error_kind)kind), strcmp(unit, "1") == 0 ? "relative" : unit);
+  snprintf(d->labels[number], sizeof d->labels[number], "%s error (%s)", cli_error_kinds[kind],
+           strcmp(unit, "1") == 0 ? "relative" : unit);
   panel->y.label = d->labels[number];
   panel->y.log = 1;
   panel->y.margin = 0.12; /* for the slopes */

@@ -60,8 +60,14 @@ static int export_result(const cli_args *args, pol_result *result)
   long every, frames;
   int exit_status = find_every(args, pol_result_rows(result), &every);
   if (exit_status != CLI_DONE) return exit_status;
+  if (pol_result_rows(result) == 0)
+    return cli_refuse_one(args->operand, args->json, "", "",
+                          "has no rows: there is nothing to export");
+  struct stat info;
   if (mkdir(args->vtk, 0777) != 0 && errno != EEXIST)
-    return refuse(args, "--vtk", args->vtk, strerror(errno));
+    return cli_cannot_write("polhode export", args->json, "--vtk", args->vtk, errno);
+  if (stat(args->vtk, &info) == 0 && !S_ISDIR(info.st_mode))
+    return refuse(args, "--vtk", args->vtk, "must be a folder, or a name that is free");
   pol_status status = pol_vtk_export(result, args->vtk, every, &frames, message, sizeof message);
   if (status == POL_OK) return report(args, frames);
   if (status == POL_BAD_ARGUMENT) return cli_refuse_one(args->operand, args->json, "", "", message);
@@ -97,7 +103,8 @@ const cli_command cli_export = {
     .summary = "write a result for ParaView",
     .operand = "RESULT",
     .text = "Writes the motion as VTK files: motion.pvd opens in ParaView, with a point for\n"
-            "each body, named marker and joint (the latter of .h5 results) in every frame.",
+            "each body, named marker and joint (the latter of .h5 results) in every frame.\n\n"
+            "top.h5 in the examples is what polhode run MODEL.json --out top.h5 writes.",
     .examples = "  polhode export top.h5 --vtk top_vtk --every 10\n"
                 "  polhode export top.h5 --vtk top_vtk --frames 50",
     .options = options,

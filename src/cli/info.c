@@ -204,7 +204,8 @@ const cli_command cli_info = {
     .summary = "say what a result file holds",
     .operand = "RESULT",
     .text = "Says what a result (.h5 or .csv) is: the model and the settings of the run, how\n"
-            "it ended, how many rows there are and what was recorded.",
+            "it ended, how many rows there are and what was recorded.\n\n"
+            "top.h5 in the examples is what polhode run MODEL.json --out top.h5 writes.",
     .examples = "  polhode info top.h5\n"
                 "  polhode info top.csv --json",
     .options = options,

@@ -74,7 +74,7 @@ json_t *cli_json_control(const pol_settings *settings)
 
 json_t *cli_json_warnings(const pol_settings *settings)
 {
-  char message[256];
+  char message[512];
   json_t *list = json_array();
   if (pol_options_warning(&settings->options, message, sizeof message))
     cli_json_append(&list, json_string(message));
@@ -110,11 +110,11 @@ static json_t *error_json(const pol_error *error)
                    "suggestion", cli_json_text(error->suggestion));
 }
 
-json_t *cli_json_invalid(const pol_errors *errors)
+json_t *cli_json_errors(const char *status, const pol_errors *errors)
 {
   json_t *list = json_array();
   for (int i = 0; i < errors->count; i++) cli_json_append(&list, error_json(&errors->items[i]));
-  return json_pack("{s:s, s:o}", "status", "invalid", "errors", list);
+  return json_pack("{s:s, s:o}", "status", status, "errors", list);
 }
 
 int cli_json_print(json_t *object)

@@ -25,8 +25,8 @@ json_t *cli_json_control(const pol_settings *settings);
 /* A list of sentences, usually empty. */
 json_t *cli_json_warnings(const pol_settings *settings);
 json_t *cli_json_failure(const pol_diagnostics *diagnostics);
-/* {"status": "invalid", "errors": [{"path", "value", "rule", "suggestion"}, ...]} */
-json_t *cli_json_invalid(const pol_errors *errors);
+/* {"status": status, "errors": [{"path", "value", "rule", "suggestion"}, ...]} */
+json_t *cli_json_errors(const char *status, const pol_errors *errors);
 
 /* Prints the object on stdout, numbers with 17 digits, and drops the reference.  NULL gives a
  * message on stderr and -1. */

@@ -1,4 +1,10 @@
 /* Reading the model that a command line names, and reporting what is wrong with an input. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "cli/cli.h"
 #include "cli/json_out.h"
 #include "cli/terminal.h"
@@ -14,7 +20,7 @@ static int out_of_memory(void)
 int cli_refuse(const char *source, int json, pol_errors *errors)
 {
   if (json)
-    cli_json_print(cli_json_invalid(errors));
+    cli_json_print(cli_json_errors("invalid", errors));
   else
     cli_print_errors(source, errors);
   pol_errors_clear(errors);
@@ -30,6 +36,28 @@ int cli_refuse_one(const char *source, int json, const char *path, const char *v
     return out_of_memory();
   }
   return cli_refuse(source, json, &errors);
+}
+
+int cli_cannot_write(const char *source, int json, const char *option, const char *path, int reason)
+{
+  pol_errors errors = {0};
+  const int is_full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG || reason == EIO;
+  char *rule = pol_format("%s%s", reason != 0 ? strerror(reason) : "cannot be written",
+                          is_full ? "; nothing was written" : "");
+  pol_status status = POL_NO_MEMORY;
+  if (rule != NULL) status = pol_errors_add(&errors, option, path, rule, "");
+  free(rule);
+  if (status != POL_OK) {
+    pol_errors_clear(&errors);
+    return out_of_memory();
+  }
+  if (!is_full) return cli_refuse(source, json, &errors);
+  if (json)
+    cli_json_print(cli_json_errors("failed", &errors));
+  else
+    cli_print_errors(source, &errors);
+  pol_errors_clear(&errors);
+  return CLI_FAILED;
 }
 
 int cli_read_model(const cli_args *args, pol_model **model)

@@ -14,6 +14,7 @@
 #include "cli/quantity.h"
 #include "cli/text_out.h"
 #include "io/errors.h"
+#include "plot/ticks.h"
 
 /* A result that is plotted. */
 typedef struct source {
@@ -36,7 +37,8 @@ typedef struct curve {
   int source, channel;
   char *label; /* NULL: alone in its panel */
   double *y;
-  long left_out; /* points that the axes cannot show */
+  /* points that the axes cannot show: not finite, too large, not positive on a logarithmic axis */
+  long not_finite, too_large, not_positive;
 } curve;
 
 typedef enum grouping { BY_UNIT, BY_QUANTITY, ONE_PANEL } grouping;
@@ -103,6 +105,14 @@ static pol_status read_size(plot *p, const char *text)
   return complain(p, "--size", text, "must be WIDTHxHEIGHT in pixels, such as 720x450");
 }
 
+/* The option that a rule of the figure is about, from what was asked for. */
+static const char *option_of_rule(const plot *p, const char *rule)
+{
+  if (strstr(rule, "scale") != NULL && p->args->scale != NULL) return "--scale";
+  if (strstr(rule, "linear axes") != NULL) return "--equal";
+  return p->args->size != NULL ? "--size" : "figure";
+}
+
 static pol_status read_grouping(plot *p, const char *text)
 {
   static const char *const names[] = {"unit", "quantity", "one"};
@@ -167,6 +177,8 @@ static pol_status read_options(plot *p)
   if (status == POL_OK) status = read_number(p, "--scale", args->scale, &figure->scale);
   if (status == POL_OK) status = read_number(p, "--from", args->from, &p->from);
   if (status == POL_OK) status = read_number(p, "--to", args->to, &p->to);
+  if (status == POL_OK && p->from > p->to)
+    status = complain(p, "--to", args->to, "must not be before --from");
   if (status == POL_OK) status = read_grouping(p, args->panels);
   if (status == POL_OK) status = choose_out(p);
   if (status == POL_OK && args->labels.count > 0 && args->labels.count != p->num_sources)
@@ -246,21 +258,36 @@ static pol_status choose_rows(plot *p, source *s)
   return status;
 }
 
+/* Whether all results have the quantity of the x axis, which is one column. */
+static pol_status find_x(plot *p)
+{
+  pol_status status = POL_OK;
+  for (int i = 0; status == POL_OK && i < p->num_sources; i++) {
+    source *s = &p->sources[i];
+    if (pol_result_find_channel(s->result, p->x_name) >= 0) continue;
+    if (p->args->x == NULL)
+      status = complain(p, s->path, "", "has no time t: --x must name the x axis");
+    else if (cli_quantity_exists(s->result, p->x_name))
+      status = complain(p, "--x", p->x_name, "must be the name of one column");
+    else
+      status = cli_quantity_refuse(&p->errors, "--x", p->x_name, p->x_name, &s->result, 1);
+  }
+  return status;
+}
+
 /* Time windows and x values. */
 static pol_status read_sources(plot *p)
 {
   pol_status status = POL_OK;
   for (int i = 0; status == POL_OK && i < p->num_sources; i++) {
     source *s = &p->sources[i];
-    const int index = pol_result_find_channel(s->result, p->x_name);
-    if (index < 0) {
-      status = p->args->x != NULL
-                   ? cli_quantity_refuse(&p->errors, "--x", p->x_name, p->x_name, &s->result, 1)
-                   : complain(p, s->path, "", "has no time t: --x must name the x axis");
+    if (pol_result_rows(s->result) == 0) {
+      status = complain(p, s->path, "", "has no rows: there is nothing to draw");
       continue;
     }
     status = choose_rows(p, s);
-    if (status == POL_OK) status = read_rows(s, index, &s->x);
+    if (status == POL_OK)
+      status = read_rows(s, pol_result_find_channel(s->result, p->x_name), &s->x);
   }
   return status;
 }
@@ -331,10 +358,44 @@ static pol_status read_curve(plot *p, curve *c)
   const source *s = &p->sources[c->source];
   const int index = pol_result_find_channel(s->result, p->channels[c->channel].name);
   pol_status status = read_rows(s, index, &c->y);
-  for (long i = 0; status == POL_OK && i < s->rows; i++)
-    c->left_out += !isfinite(s->x[i]) || !isfinite(c->y[i]) || (p->args->log_x && s->x[i] <= 0) ||
-                   (p->args->log_y && c->y[i] <= 0);
+  for (long i = 0; status == POL_OK && i < s->rows; i++) {
+    const double x = s->x[i], y = c->y[i];
+    if (pol_range_usable(x, p->args->log_x) && pol_range_usable(y, p->args->log_y)) continue;
+    if (!isfinite(x) || !isfinite(y))
+      c->not_finite++;
+    else if (!pol_range_usable(x, 0) || !pol_range_usable(y, 0))
+      c->too_large++;
+    else
+      c->not_positive++;
+  }
   return status;
+}
+
+static long left_out(const curve *c)
+{
+  return c->not_finite + c->too_large + c->not_positive;
+}
+
+static long drawn(const plot *p, const curve *c)
+{
+  return p->sources[c->source].rows - left_out(c);
+}
+
+/* "3 not finite, 1 beyond 1e300" */
+static void say_left_out(const curve *c, char *text, size_t size)
+{
+  const struct {
+    long count;
+    const char *what;
+  } reasons[] = {{c->not_finite, "not finite"},
+                 {c->too_large, "beyond 1e300"},
+                 {c->not_positive, "not positive on a logarithmic axis"}};
+  size_t used = 0;
+  text[0] = '\0';
+  for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+    if (reasons[i].count > 0 && used < size)
+      used += (size_t)snprintf(text + used, size - used, "%s%ld %s", used > 0 ? ", " : "",
+                               reasons[i].count, reasons[i].what);
 }
 
 /* All curves, panel by panel. */
@@ -357,6 +418,25 @@ static pol_status read_curves(plot *p)
   return POL_OK;
 }
 
+/* A picture without a single point is refused; each curve says why it has none. */
+static pol_status check_curves(plot *p)
+{
+  pol_status status = POL_OK;
+  for (int i = 0; i < p->num_curves; i++)
+    if (drawn(p, &p->curves[i]) > 0) return POL_OK;
+  for (int i = 0; status == POL_OK && i < p->num_curves; i++) {
+    const curve *c = &p->curves[i];
+    char reason[120];
+    say_left_out(c, reason, sizeof reason);
+    char *rule = pol_format("%s has no point that can be drawn: of %ld, %s",
+                            p->channels[c->channel].name, p->sources[c->source].rows, reason);
+    if (rule == NULL) return POL_NO_MEMORY;
+    status = complain(p, p->sources[c->source].path, "", rule);
+    free(rule);
+  }
+  return status;
+}
+
 /* How many channels of the panel come before this one. */
 static int place_in_panel(const plot *p, int index)
 {
@@ -372,25 +452,41 @@ static int panel_channels(const plot *p, int panel)
   return count;
 }
 
-/* Colours tell channels, dashes results; where that is not enough, each series has its own look. */
+/* Colours tell channels, dashes results, of which one can shine through the gaps of another; where
+ * that is not enough, each series has its own look.  Alone, a channel needs no colour of its own:
+ * results have colours too. */
 static void choose_look(const plot *p, const curve *c, int number, pol_series *series)
 {
   const int channels = panel_channels(p, p->channels[c->channel].panel);
-  if (channels == 1 || channels > POL_PLOT_COLORS || p->num_sources > 4) {
+  if (channels > POL_PLOT_COLORS || p->num_sources > 4) {
     pol_series_look(series, number);
     return;
   }
-  series->color = place_in_panel(p, c->channel);
+  series->color = channels == 1 ? number : place_in_panel(p, c->channel);
   series->line = (pol_plot_line)c->source;
+}
+
+/* How many curves of the result and the panel, from `first` on, have the very same values before
+ * curve i does. */
+static int equal_before(const plot *p, int first, int i)
+{
+  const curve *c = &p->curves[i];
+  const size_t size = (size_t)p->sources[c->source].rows * sizeof *c->y;
+  int count = 0;
+  for (int k = first; k < i; k++)
+    count += p->curves[k].source == c->source && memcmp(p->curves[k].y, c->y, size) == 0;
+  return count;
 }
 
 /* What tells the curve from the others of its panel: its channel, its result, or both. */
 static char *curve_label(const plot *p, const curve *c)
 {
   const char *name = p->channels[c->channel].name, *result = p->sources[c->source].label;
-  if (p->num_sources == 1) return pol_format("%s", name);
-  if (panel_channels(p, p->channels[c->channel].panel) == 1) return pol_format("%s", result);
-  return pol_format("%s: %s", result, name);
+  const char *empty = drawn(p, c) == 0 ? " (no points)" : "";
+  if (p->num_sources == 1) return pol_format("%s%s", name, empty);
+  if (panel_channels(p, p->channels[c->channel].panel) == 1)
+    return pol_format("%s%s", result, empty);
+  return pol_format("%s: %s%s", result, name, empty);
 }
 
 /* --- labels of axes --------------------------------------------------------------------------- */
@@ -415,12 +511,37 @@ static int common_start(const char *a, int length, const char *b)
   return end;
 }
 
-/* What the names of the channels in a panel have in common, with their unit if they share one. */
+/* The quantity that a name ends in, without its component: "force" of "pin.force.x". */
+static const char *quantity_of(const char *name, int *length)
+{
+  const char *end = name + strlen(name), *dot = strrchr(name, '.');
+  if (dot != NULL && end - dot == 2) end = dot;
+  const char *start = end;
+  while (start > name && start[-1] != '.') start--;
+  *length = (int)(end - start);
+  return start;
+}
+
+/* Whether all channels of a panel end in the same quantity. */
+static int share_quantity(const plot *p, int panel, const char *quantity, int length)
+{
+  for (int i = 0; i < p->num_channels; i++) {
+    int other_length;
+    const char *other = quantity_of(p->channels[i].name, &other_length);
+    if (p->channels[i].panel == panel &&
+        (other_length != length || strncmp(other, quantity, (size_t)length) != 0))
+      return 0;
+  }
+  return 1;
+}
+
+/* What the names of the channels in a panel have in common, their start or their quantity, with
+ * their unit if they share one. */
 static char *panel_label(const plot *p, int panel)
 {
   const channel *first = NULL;
   const char *unit = "";
-  int length = 0;
+  int length = 0, quantity_length;
   for (int i = 0; i < p->num_channels; i++) {
     const channel *c = &p->channels[i];
     if (c->panel != panel) continue;
@@ -433,6 +554,9 @@ static char *panel_label(const plot *p, int panel)
       if (strcmp(unit, c->unit) != 0) unit = "";
     }
   }
+  const char *quantity = quantity_of(first->name, &quantity_length);
+  if (length == 0 && share_quantity(p, panel, quantity, quantity_length))
+    return label_with_unit(quantity, quantity_length, unit);
   return label_with_unit(first->name, length, unit);
 }
 
@@ -468,11 +592,23 @@ static pol_status describe_panel(plot *p, int panel, int first, int end)
     const source *s = &p->sources[c->source];
     p->series[i] = (pol_series){.x = s->x, .y = c->y, .count = (size_t)s->rows};
     choose_look(p, c, i - first, &p->series[i]);
+    if (p->num_sources == 1) /* the one below shows in the gaps */
+      p->series[i].line = (pol_plot_line)(((int)p->series[i].line + equal_before(p, first, i)) % 4);
     if (end - first == 1) continue;
     if ((c->label = curve_label(p, c)) == NULL) return POL_NO_MEMORY;
     p->series[i].label = c->label;
   }
   return POL_OK;
+}
+
+/* 450 for one panel, 190 for each of several; more where a legend has many rows. */
+static double choose_height(const plot *p)
+{
+  const double around = 110, row = 15.5, largest = 10000;
+  double panel = p->num_panels == 1 ? 340 : 190;
+  for (int i = 0; i < p->num_panels; i++)
+    panel = fmax(panel, fmin(row * p->panels[i].num_series + 10, 1000));
+  return fmin(around + panel * p->num_panels, largest);
 }
 
 static pol_status make_figure(plot *p)
@@ -491,20 +627,18 @@ static pol_status make_figure(plot *p)
   figure->x.label = p->x_label;
   figure->panels = p->panels;
   figure->num_panels = p->num_panels;
-  if (figure->height == 0) figure->height = p->num_panels == 1 ? 450 : 110 + 190 * p->num_panels;
+  if (figure->height == 0) figure->height = choose_height(p);
   return status;
 }
 
-/* Writes the picture; a broken rule or a file that cannot be written is an error of the input. */
+/* Writes the picture; a broken rule is an error of the input. */
 static pol_status write_figure(plot *p)
 {
   char message[160];
   pol_status status = pol_figure_validate(&p->figure, message, sizeof message);
-  if (status != POL_OK) return complain(p, "figure", "", message);
+  if (status != POL_OK) return complain(p, option_of_rule(p, message), "", message);
   errno = 0;
-  status = pol_figure_write(&p->figure, p->out);
-  if (status != POL_IO) return status;
-  return complain(p, "--out", p->out, errno != 0 ? strerror(errno) : "cannot be written");
+  return pol_figure_write(&p->figure, p->out);
 }
 
 /* --- what is said ----------------------------------------------------------------------------- */
@@ -527,12 +661,12 @@ static json_t *sources_json(const plot *p)
 
 static json_t *series_json(const plot *p, const curve *c)
 {
-  return json_pack("{s:o, s:o, s:o, s:I, s:I}",                                      //
-                   "result", cli_json_text(p->sources[c->source].path),              //
-                   "channel", cli_json_text(p->channels[c->channel].name),           //
-                   "unit", cli_json_text(p->channels[c->channel].unit),              //
-                   "points", (json_int_t)(p->sources[c->source].rows - c->left_out), //
-                   "left_out", (json_int_t)c->left_out);
+  return json_pack("{s:o, s:o, s:o, s:I, s:I}",                            //
+                   "result", cli_json_text(p->sources[c->source].path),    //
+                   "channel", cli_json_text(p->channels[c->channel].name), //
+                   "unit", cli_json_text(p->channels[c->channel].unit),    //
+                   "points", (json_int_t)drawn(p, c),                      //
+                   "left_out", (json_int_t)left_out(c));
 }
 
 static json_t *panels_json(const plot *p)
@@ -573,12 +707,11 @@ static void print_notes(const plot *p)
         fprintf(stderr, "note: %s has no %s\n", p->sources[i].path, p->words[w]);
   for (int i = 0; i < p->num_curves; i++) {
     const curve *c = &p->curves[i];
-    const long rows = p->sources[c->source].rows;
-    if (c->left_out > 0)
-      fprintf(stderr, "note: %s, %s: %ld of %ld points left out: not %s\n",
-              p->sources[c->source].path, p->channels[c->channel].name, c->left_out, rows,
-              p->args->log_x || p->args->log_y ? "finite, or not positive on a logarithmic axis"
-                                               : "finite");
+    char reason[120];
+    if (left_out(c) == 0) continue;
+    say_left_out(c, reason, sizeof reason);
+    fprintf(stderr, "note: %s, %s: %ld of %ld points left out: %s\n", p->sources[c->source].path,
+            p->channels[c->channel].name, left_out(c), p->sources[c->source].rows, reason);
   }
 }
 
@@ -586,9 +719,13 @@ static int report(const plot *p)
 {
   if (p->args->json) return cli_json_print(plot_json(p)) == 0 ? CLI_DONE : CLI_FAILED;
   print_notes(p);
-  if (!p->args->quiet)
-    printf("%s: %d curve%s in %d panel%s\n", p->out, p->num_curves, cli_plural(p->num_curves),
-           p->num_panels, cli_plural(p->num_panels));
+  int empty = 0;
+  for (int i = 0; i < p->num_curves; i++) empty += drawn(p, &p->curves[i]) == 0;
+  if (p->args->quiet) return CLI_DONE;
+  printf("%s: %d curve%s in %d panel%s", p->out, p->num_curves - empty,
+         cli_plural(p->num_curves - empty), p->num_panels, cli_plural(p->num_panels));
+  if (empty > 0) printf("; %d without points", empty);
+  printf("\n");
   return CLI_DONE;
 }
 
@@ -597,7 +734,7 @@ static int refuse(plot *p, int with_list)
 {
   if (!with_list) return cli_refuse("polhode plot", p->args->json, &p->errors);
   if (p->args->json) {
-    json_t *object = cli_json_invalid(&p->errors);
+    json_t *object = cli_json_errors("invalid", &p->errors);
     if (object != NULL &&
         json_object_set_new(object, "available", cli_quantity_json_all(p->results[0])))
       json_decref(object), object = NULL;
@@ -620,8 +757,8 @@ typedef struct stage {
 } stage;
 
 static const stage stages[] = {
-    {read_options, 0}, {open_sources, 0}, {find_channels, 1}, {read_sources, 1},
-    {read_curves, 0},  {make_figure, 0},  {write_figure, 0},
+    {read_options, 0}, {open_sources, 0}, {find_channels, 1}, {find_x, 1},       {read_sources, 0},
+    {read_curves, 0},  {check_curves, 0}, {make_figure, 0},   {write_figure, 0},
 };
 
 static void free_plot(plot *p)
@@ -657,6 +794,8 @@ static int run(const cli_args *args)
     pol_status status = stages[i].work(&p);
     if (status == POL_OK && p.errors.count > 0) {
       result = refuse(&p, stages[i].lists);
+    } else if (status == POL_IO && stages[i].work == write_figure) {
+      result = cli_cannot_write("polhode plot", args->json, "--out", p.out, errno);
     } else if (status != POL_OK) {
       fprintf(stderr, "polhode plot: %s\n", pol_status_text(status));
       result = CLI_FAILED;
@@ -668,7 +807,7 @@ static int run(const cli_args *args)
 }
 
 static const cli_option options[] = {
-    {"--out", "FILE", "the picture, .svg or .png; RESULT_plot.svg by default", CLI_TEXT,
+    {"--out", "FILE.svg|FILE.png", "the picture; RESULT_plot.svg by default", CLI_TEXT,
      offsetof(cli_args, out), NULL},
     {"--x", "QUANTITY", "the x axis, t by default: phase plots", CLI_TEXT, offsetof(cli_args, x),
      NULL},
@@ -703,7 +842,9 @@ const cli_command cli_plot = {
             "A quantity is a column's name (top.position.x), its start up to a dot\n"
             "(top.position for all three components), or a pattern with * and ? (\"*.angle\",\n"
             "in quotes because of the shell). Quantities with different units get panels of\n"
-            "their own.",
+            "their own.\n\n"
+            "top.csv and top.h5 in the examples are what polhode run --out writes.\n\n"
+            "Exit status: 0 done, 1 the picture could not be written, 2 the input is wrong.",
     .examples = "  polhode plot top.csv top.position\n"
                 "  polhode plot top.h5 energy.total \"residual.*\" --out top.png\n"
                 "  polhode plot top.csv top.position.y --x top.position.x --equal\n"

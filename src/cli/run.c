@@ -204,8 +204,7 @@ static int run_simulation(const cli_args *args, pol_simulation *simulation, cli_
 
   int result;
   if (status == POL_IO) {
-    result = cli_refuse_one("polhode run", args->json, "--out", args->out,
-                            errno != 0 ? strerror(errno) : "cannot be written");
+    result = cli_cannot_write("polhode run", args->json, "--out", args->out, errno);
   } else if (status != POL_OK) {
     cli_complain("polhode run", "%s", pol_status_text(status));
     result = CLI_FAILED;
@@ -243,6 +242,16 @@ static int run_model(const cli_args *args, const pol_model *model)
   return result;
 }
 
+/* Whether the command line sets a key of the model. */
+static int sets(const cli_args *args, const char *key)
+{
+  const size_t length = strlen(key);
+  for (int i = 0; i < args->num_overrides; i++)
+    if (strncmp(args->overrides[i], key, length) == 0 && args->overrides[i][length] == '=')
+      return 1;
+  return 0;
+}
+
 static int run(const cli_args *args)
 {
   pol_model *model;
@@ -252,8 +261,14 @@ static int run(const cli_args *args)
   if (args->out != NULL && has_wrong_suffix(args->out))
     return cli_refuse_one("polhode run", args->json, "--out", args->out, "must end in .h5 or .csv");
   if ((result = cli_read_model(args, &model)) != CLI_DONE) return result;
-  cli_catch_signals();
-  result = run_model(args, model);
+  if (model->settings.variable && sets(args, "simulation.step")) {
+    result = cli_refuse_one("polhode run", args->json, "--step", "",
+                            "has no effect beside rtol or atol, which choose the steps; --set "
+                            "simulation.steps=fixed keeps them equal");
+  } else {
+    cli_catch_signals();
+    result = run_model(args, model);
+  }
   pol_model_free(&model);
   return result;
 }

@@ -77,7 +77,7 @@ static void print_warning(const char *message)
 
 void cli_print_warnings(const pol_settings *settings)
 {
-  char message[256];
+  char message[512];
   if (pol_options_warning(&settings->options, message, sizeof message)) print_warning(message);
   if (settings->variable && pol_options_adapt_warning(&settings->options, message, sizeof message))
     print_warning(message);

@@ -106,10 +106,11 @@ static int write_page(const cli_args *args, const char *page, int frames, pol_re
   pol_view_summary summary;
   pol_status status =
       pol_view_write(page, model, result, &options, &summary, message, sizeof message);
+  const int reason = errno;
   free(folder);
   if (status == POL_OK) return report(args, page, result, &summary);
   if (status == POL_BAD_ARGUMENT) return cli_refuse_one(args->operand, args->json, "", "", message);
-  if (status == POL_IO) return cli_refuse_one("polhode view", args->json, "--out", page, message);
+  if (status == POL_IO) return cli_cannot_write("polhode view", args->json, "--out", page, reason);
   return fail(status);
 }
 
@@ -167,7 +168,8 @@ const cli_command cli_view = {
     .operand = "RESULT",
     .text = "Writes one HTML page with the motion in 3D and plots beside it. It needs a\n"
             "browser and nothing else: no network, no other file.\n\n"
-            "Exit status: 0 done, 1 out of memory, 2 the input is wrong.",
+            "top.h5 in the examples is what polhode run MODEL.json --out top.h5 writes.\n\n"
+            "Exit status: 0 done, 1 out of memory or disk space, 2 the input is wrong.",
     .examples = "  polhode view top.h5\n"
                 "  polhode view top.csv --model models/bruels-cardona-2010/heavy_top.json\n"
                 "  polhode view top.h5 --frames 500 --out top_500.html",

@@ -221,15 +221,25 @@ static double constraint_amplification(const pol_options *o)
   return fmax(of_vd, of_a);
 }
 
+/* Relative to the size of a coordinate, which is 1 for rotations: some thousand units in the last
+ * place, above which the estimate of the error is more than round-off. */
+static const double smallest_tolerance = 1e-12;
+
 int pol_options_adapt_warning(const pol_options *options, char *message, size_t size)
 {
   const double damped = 0.999;
-  const int doubtful = constraint_amplification(options) > damped;
-  snprintf(message, size, "%s",
-           doubtful
+  const pol_control *control = &options->control;
+  const int undamped = constraint_amplification(options) > damped;
+  const int too_fine = fmax(control->rtol, control->atol_rotation) < smallest_tolerance;
+  snprintf(message, size, "%s%s%s",
+           undamped
                ? "without numerical damping every change of the step size excites accelerations "
                  "and multipliers that never settle: steps of variable size become many; take hht, "
                  "or rho_inf below 1"
-               : "");
-  return doubtful;
+               : "",
+           undamped && too_fine ? "; " : "",
+           too_fine ? "rtol and atol are below 1e-12, the smallest that can be met: the error of a "
+                      "step is round-off then"
+                    : "");
+  return undamped || too_fine;
 }

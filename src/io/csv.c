@@ -16,6 +16,8 @@
 
 #include <polhode/model.h>
 
+#include "base/output.h"
+
 /* Characters of the longest number and its comma: "-1.2345678901234567e-308,". */
 enum { NUMBER_SIZE = 25 };
 enum { BUFFER_SIZE = 1 << 16 };
@@ -146,7 +148,7 @@ pol_status pol_csv_create(pol_csv **csv, const char *path, const pol_record *rec
   setvbuf(c->file, NULL, _IONBF, 0);
   put_head(c);
   if (flush(c) != POL_OK) {
-    fclose(c->file);
+    pol_output_close(c->file, path, POL_IO);
     release(c);
     return POL_IO;
   }

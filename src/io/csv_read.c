@@ -2,8 +2,9 @@
  *
  * Comment lines start with '#'; "# polhode VERSION" and "# units: ..." are understood, others
  * skipped, and none is needed, so that tables of other programs can be read as well.  Then comes
- * the line of names, then lines of numbers.  Fields may be quoted (RFC 4180).  Lines end with LF or
- * CRLF.  A last line without an end is what a killed run may leave: it is left out.
+ * the line of names, all different, then lines of numbers.  Fields may be quoted (RFC 4180).  Lines
+ * end with LF or CRLF, and the mark that some programs put before UTF-8 (EF BB BF) is skipped.  A
+ * last line without an end is what a killed run may leave: it is left out.
  */
 #include "io/result.h"
 
@@ -19,6 +20,8 @@ typedef struct csv_data {
   char *text;     /* the file, terminated; names are cut out of it in place */
   double *values; /* [rows][count] */
 } csv_data;
+
+static const char byte_order_mark[] = "\xEF\xBB\xBF";
 
 /* Where the reading is. */
 typedef struct cursor {
@@ -96,6 +99,12 @@ static pol_status refuse(const cursor *c, long line, const char *what, const cha
   return POL_BAD_ARGUMENT;
 }
 
+static pol_status refuse_file(const cursor *c, const char *what)
+{
+  snprintf(c->message, c->size, "%s", what);
+  return POL_BAD_ARGUMENT;
+}
+
 /* --- head ------------------------------------------------------------------------------------- */
 
 /* The comment lines.  *units is where the line of units starts, NULL if there is none. */
@@ -130,11 +139,31 @@ static pol_status add_channel(pol_result *result, const char *name)
   return POL_OK;
 }
 
-/* Comments, then names, then the units that the comments had. */
-static pol_status read_head(cursor *c)
+static int compare_names(const void *a, const void *b)
 {
-  char *units, *field;
-  read_comments(c, &units);
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Refuses two columns of the same name: a quantity would mean either. */
+static pol_status check_names(const cursor *c, long line)
+{
+  const size_t count = (size_t)c->result->count;
+  const char **names = malloc(count * sizeof *names);
+  pol_status status = POL_OK;
+  if (names == NULL) return POL_NO_MEMORY;
+  for (size_t i = 0; i < count; i++) names[i] = c->result->channels[i].name;
+  qsort(names, count, sizeof *names, compare_names);
+  for (size_t i = 1; i < count && status == POL_OK; i++)
+    if (strcmp(names[i - 1], names[i]) == 0)
+      status = refuse(c, line, "two columns have the same name: ", names[i]);
+  free(names);
+  return status;
+}
+
+/* The line of names. */
+static pol_status read_names(cursor *c)
+{
+  char *field;
   const long line = c->line;
   field_end end;
   do {
@@ -143,10 +172,22 @@ static pol_status read_head(cursor *c)
     if (field[0] == '\0') return refuse(c, line, "a column has no name", "");
     if (add_channel(c->result, field) != POL_OK) return POL_NO_MEMORY;
   } while (end == END_COMMA);
+  if (c->result->count == 1 && strpbrk(field, ";\t") != NULL)
+    return refuse(c, line, "columns must be separated by commas: ", field);
+  return check_names(c, line);
+}
+
+/* Comments, then names, then the units that the comments had. */
+static pol_status read_head(cursor *c)
+{
+  char *units, *field;
+  read_comments(c, &units);
+  pol_status status = read_names(c);
+  if (status != POL_OK) return status;
 
   cursor comment = *c;
   comment.at = units;
-  end = units != NULL ? END_COMMA : END_LINE;
+  field_end end = units != NULL ? END_COMMA : END_LINE;
   for (int i = 0; end == END_COMMA && i < c->result->count; i++) {
     end = next_field(&comment, &field);
     c->result->channels[i].unit = field;
@@ -177,8 +218,8 @@ static pol_status read_row(cursor *c, double *row, int *complete)
     count++;
   } while (end == END_COMMA);
   if (count == width) return POL_OK;
-  snprintf(c->message, c->size, "line %ld: %d numbers, but there are %d columns", line, count,
-           width);
+  snprintf(c->message, c->size, "line %ld: %d number%s, but there %s %d column%s", line, count,
+           count == 1 ? "" : "s", width == 1 ? "is" : "are", width, width == 1 ? "" : "s");
   return POL_BAD_ARGUMENT;
 }
 
@@ -195,7 +236,8 @@ static pol_status read_rows(cursor *c)
   pol_result *result = c->result;
   csv_data *data = result->data;
   const size_t width = (size_t)result->count;
-  data->values = malloc((count_lines(c->at) * width + 1) * sizeof *data->values);
+  /* a last line without an end is read too, and left out then */
+  data->values = malloc((count_lines(c->at) + 1) * width * sizeof *data->values);
   if (data->values == NULL) return POL_NO_MEMORY;
   while (*c->at != '\0') {
     int complete;
@@ -226,8 +268,11 @@ pol_status pol_result_open_csv(pol_result *result, const char *path, char *messa
   if (status == POL_IO) snprintf(message, size, "cannot be read: %s", strerror(errno));
 
   cursor c = {data->text, 1, result, message, size};
+  if (status == POL_OK && length == 0) status = refuse_file(&c, "the file is empty");
   if (status == POL_OK && strlen(data->text) != length)
-    status = refuse(&c, 1, "this is neither HDF5 nor text", "");
+    status = refuse_file(&c, "this is neither HDF5 nor text");
+  if (status == POL_OK && strncmp(c.at, byte_order_mark, sizeof byte_order_mark - 1) == 0)
+    c.at += sizeof byte_order_mark - 1;
   if (status == POL_OK) status = read_head(&c);
   return status == POL_OK ? read_rows(&c) : status;
 }

@@ -2,10 +2,11 @@
 #include "io/file.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static pol_status read_all(FILE *file, char **bytes, size_t *size)
+static pol_status read_all(FILE *file, size_t most, char **bytes, size_t *size)
 {
   size_t capacity = 0;
   do {
@@ -17,6 +18,10 @@ static pol_status read_all(FILE *file, char **bytes, size_t *size)
     }
     *size += fread(*bytes + *size, 1, capacity - *size - 1, file);
     if (ferror(file)) return POL_IO;
+    if (*size > most) {
+      errno = EFBIG;
+      return POL_IO;
+    }
   } while (!feof(file));
   (*bytes)[*size] = '\0';
   return POL_OK;
@@ -24,12 +29,17 @@ static pol_status read_all(FILE *file, char **bytes, size_t *size)
 
 pol_status pol_read_file(const char *path, char **bytes, size_t *size)
 {
+  return pol_read_small_file(path, SIZE_MAX, bytes, size);
+}
+
+pol_status pol_read_small_file(const char *path, size_t most, char **bytes, size_t *size)
+{
   *bytes = NULL;
   *size = 0;
   errno = 0;
   FILE *file = fopen(path, "rb");
   if (!file) return POL_IO;
-  pol_status status = read_all(file, bytes, size);
+  pol_status status = read_all(file, most, bytes, size);
   const int reason = errno;
   fclose(file);
   if (status != POL_OK) {

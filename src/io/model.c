@@ -61,13 +61,16 @@ pol_status pol_model_read_text(pol_model **model, const char *text, int num_over
   return read_bytes(model, text, strlen(text), num_overrides, overrides, errors);
 }
 
+/* Bytes of a model file; what has more is something else, perhaps without an end. */
+static const size_t largest_model = (size_t)1 << 28;
+
 pol_status pol_model_read_file(pol_model **model, const char *path, int num_overrides,
                                const char *const *overrides, pol_errors *errors)
 {
   char *bytes;
   size_t size;
   *model = NULL;
-  pol_status status = pol_read_file(path, &bytes, &size);
+  pol_status status = pol_read_small_file(path, largest_model, &bytes, &size);
   if (status == POL_OK) {
     status = read_bytes(model, bytes, size, num_overrides, overrides, errors);
   } else if (status == POL_IO) {

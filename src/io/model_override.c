@@ -1,7 +1,9 @@
 /* Overrides "key.path=value": one value of the JSON tree is replaced before it is checked.
  *
  * The path is written like the paths of errors: keys joined by dots, items of a list by number in
- * brackets ("bodies[0].mass") or by their name ("bodies.top.mass").  The last key may be new. */
+ * brackets ("bodies[0].mass") or by their name ("bodies.top.mass").  Keys of objects may be new;
+ * what leads into a new one makes it an object ("simulation.newton.tolerance" in a file without
+ * "newton").  Reading the tree tells keys that there are not. */
 #include "io/model_parts.h"
 
 #include <ctype.h>
@@ -112,14 +114,23 @@ static void refuse_step(const change *c, json_t *container, const path_step *ste
   refuse(c, step->text, rule, near.best);
 }
 
+/* Adds an empty object to the container, which borrows it; NULL without memory. */
+static json_t *add_object(const change *c, json_t *container, const char *key)
+{
+  if (json_object_set_new(container, key, json_object()) != 0) c->reader->status = POL_NO_MEMORY;
+  return json_object_get(container, key);
+}
+
 /* Follows one step into the container; NULL, after a report, if it leads nowhere. */
 static json_t *follow(const change *c, json_t *container, const path_step *step)
 {
   json_t *next = NULL;
-  if (json_is_array(container))
+  if (json_is_array(container)) {
     next = json_array_get(container, find_item(container, step));
-  else if (!step->brackets)
+  } else if (json_is_object(container) && !step->brackets) {
     next = json_object_get(container, step->text);
+    if (!next) return add_object(c, container, step->text);
+  }
   if (!next) refuse_step(c, container, step);
   return next;
 }

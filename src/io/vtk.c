@@ -18,6 +18,7 @@
 #include <polhode/model.h>
 #include <polhode/result.h>
 
+#include "base/output.h"
 #include "io/errors.h"
 #include "lie/small.h"
 
@@ -358,8 +359,7 @@ static pol_status write_file(const exporter *e, long n)
       put_collection(e, file);
     else
       put_frame(e, e->values + (size_t)n * (size_t)e->width, file);
-    failed = ferror(file);
-    if (fclose(file) != 0) failed = 1;
+    failed = pol_output_close(file, path, POL_OK) != POL_OK;
   }
   if (failed) snprintf(e->message, e->size, "%s cannot be written: %s", path, strerror(errno));
   free(path);

@@ -1,11 +1,11 @@
 /* A canvas that becomes a PNG file, painted with cairo. */
 #include <cairo.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "plot/canvas.h"
 #include "plot/text.h"
 
@@ -200,8 +200,5 @@ pol_status pol_canvas_write_png(pol_canvas *canvas, const char *path)
   FILE *file = fopen(path, "wb");
   if (file == NULL) return POL_IO;
   pol_status status = translate(cairo_surface_write_to_png_stream(p->surface, write_bytes, file));
-  const int reason = errno;
-  if (fclose(file) != 0 && status == POL_OK) return POL_IO;
-  if (status != POL_OK) errno = reason;
-  return status;
+  return pol_output_close(file, path, status);
 }

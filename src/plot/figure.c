@@ -1,6 +1,5 @@
 /* Drawing a figure: grid, curves, slopes, notes, frames, ticks, labels and legends, in this order.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,15 +7,18 @@
 
 #include <polhode/plot.h>
 
+#include "base/output.h"
 #include "plot/layout.h"
 #include "plot/text.h"
 #include "plot/theme.h"
 
-static const double curve_width = 1.6, frame_width = 0.8, grid_width = 0.6, marker_radius = 3.2;
+static const double curve_width = 1.6, frame_width = 0.8, grid_width = 0.6, marker_radius = 3.2,
+                    dot_radius = 2.4;
 enum { LABEL_CHARACTERS = 200 };
 
 /* The palette is that of Okabe and Ito without yellow, which is lost on white; the dark one has the
- * same hues, lighter where they would be lost on black. */
+ * same hues and yellow, lighter or darker so that they stand off black and off each other, also for
+ * the colour-blind. */
 const pol_theme pol_themes[2] = {
     {0xFFFFFF,
      0x1F2328,
@@ -27,7 +29,7 @@ const pol_theme pol_themes[2] = {
      0xE6EDF3,
      0x8B949E,
      0x2A313A,
-     {0x56B4E9, 0xF0803C, 0x2BC49A, 0xE08FBE, 0xE6B000, 0x7C9CFF, 0xDDE3EA}},
+     {0x7CCBFF, 0xFF8A4A, 0x009E73, 0xD67FB2, 0xF0E442, 0x4D74FF, 0xDDE3EA}},
 };
 
 /* A figure while it is drawn. */
@@ -93,11 +95,37 @@ static void draw_grid(const drawing *d, const pol_panel_layout *p)
   pol_canvas_lines(d->canvas, points, count, (pol_pen){d->theme->grid, grid_width, POL_LINE_SOLID});
 }
 
+/* Whether a line that starts at this point has no length: a point without neighbours. */
+static int is_lone(const pol_curve *curve, size_t i)
+{
+  const pol_point *p = curve->points;
+  if (isnan(p[i].x) || (i > 0 && !isnan(p[i - 1].x))) return 0;
+  for (i++; i < curve->count && !isnan(p[i].x); i++)
+    if (hypot(p[i].x - p[i - 1].x, p[i].y - p[i - 1].y) > 0.5) return 0;
+  return 1;
+}
+
+/* Points without neighbours, which would be specks of a line, become dots. */
+static void draw_lone_points(const drawing *d, const pol_curve *curve, pol_color color)
+{
+  pol_point dots[64];
+  size_t count = 0;
+  for (size_t i = 0; i < curve->count; i++) {
+    if (is_lone(curve, i)) dots[count++] = curve->points[i];
+    if (count < sizeof dots / sizeof dots[0]) continue;
+    pol_canvas_markers(d->canvas, dots, count, POL_MARKER_CIRCLE, dot_radius, color);
+    count = 0;
+  }
+  pol_canvas_markers(d->canvas, dots, count, POL_MARKER_CIRCLE, dot_radius, color);
+}
+
 static void draw_series(const drawing *d, const pol_series *series, const pol_curve *curve)
 {
   const pol_color color = series_color(d, series->color);
   pol_canvas_lines(d->canvas, curve->points, curve->count,
                    (pol_pen){color, curve_width, series->line});
+  if (series->marker == POL_MARKER_NONE && series->line != POL_LINE_NONE)
+    draw_lone_points(d, curve, color);
   pol_canvas_markers(d->canvas, curve->points, curve->count, series->marker, marker_radius, color);
 }
 
@@ -149,6 +177,18 @@ static void draw_note(const drawing *d, const pol_panel_layout *p, const pol_not
   draw_text(d, where, p->box.width, note->text);
 }
 
+/* Says that a panel has series, but none of them a point that its axes can show. */
+static void say_empty(const drawing *d, const pol_panel_layout *p)
+{
+  size_t points = 0;
+  for (int i = 0; i < p->panel->num_series; i++) points += p->curves[i].count;
+  if (points > 0 || p->panel->num_series == 0) return;
+  draw_text(d,
+            (pol_text){p->box.x + 0.5 * p->box.width, p->box.y + 0.5 * p->box.height + 4, 0, 0, 0,
+                       POL_TICK_FONT, 0},
+            p->box.width, "no points to draw");
+}
+
 static void draw_inside(const drawing *d, const pol_panel_layout *p)
 {
   const pol_panel *panel = p->panel;
@@ -164,6 +204,7 @@ static void draw_inside(const drawing *d, const pol_panel_layout *p)
   pol_canvas_unclip(d->canvas);
   for (int i = 0; i < panel->num_slopes; i++) draw_slope(d, p, &panel->slopes[i]);
   for (int i = 0; i < panel->num_notes; i++) draw_note(d, p, &panel->notes[i]);
+  say_empty(d, p);
 }
 
 /* --- around it -------------------------------------------------------------------------------- */
@@ -272,10 +313,24 @@ static void draw_legend(const drawing *d, const pol_panel_layout *p)
 
 /* --- the figure ------------------------------------------------------------------------------- */
 
-static void draw_figure(const drawing *d)
+/* Above the middle of the panels, or as near to it as the title has room. */
+static void draw_title(const drawing *d)
 {
   const pol_figure *figure = d->layout.figure;
   const pol_box first = d->layout.panels[0].box;
+  const double outer = 12, bold = 1.12; /* how much wider bold letters are */
+  char fitted[POL_TEXT_SIZE(LABEL_CHARACTERS)];
+  pol_text_fit(words(figure->title), (figure->width - 2 * outer) / bold, POL_TITLE_FONT,
+               LABEL_CHARACTERS, fitted);
+  const double half = 0.5 * bold * pol_text_rich_width(fitted, POL_TITLE_FONT);
+  const double middle = fmin(first.x + 0.5 * first.width, figure->width - outer - half);
+  draw_text(d, (pol_text){fmax(middle, outer + half), 28, 0, 0, 1, POL_TITLE_FONT, 0}, HUGE_VAL,
+            fitted);
+}
+
+static void draw_figure(const drawing *d)
+{
+  const pol_figure *figure = d->layout.figure;
   for (int i = 0; i < figure->num_panels; i++) {
     const pol_panel_layout *p = &d->layout.panels[i];
     draw_inside(d, p);
@@ -284,8 +339,7 @@ static void draw_figure(const drawing *d)
     draw_legend(d, p);
   }
   draw_x_labels(d);
-  draw_text(d, (pol_text){first.x + 0.5 * first.width, 28, 0, 0, 1, POL_TITLE_FONT, 0},
-            figure->width - 24, figure->title);
+  draw_title(d);
 }
 
 static const pol_theme *theme_of(const pol_figure *figure)
@@ -322,14 +376,9 @@ static pol_status write_svg(const pol_figure *figure, const char *path)
   pol_status status = pol_figure_svg(figure, &text);
   if (status != POL_OK) return status;
   FILE *file = fopen(path, "wb");
-  if (file == NULL || fputs(text, file) < 0) status = POL_IO;
-  const int reason = errno;
-  if (file != NULL && fclose(file) != 0 && status == POL_OK)
-    status = POL_IO;
-  else
-    errno = reason;
+  if (file != NULL) fputs(text, file);
   free(text);
-  return status;
+  return file != NULL ? pol_output_close(file, path, POL_OK) : POL_IO;
 }
 
 static pol_status write_png(const pol_figure *figure, const char *path)

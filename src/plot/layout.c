@@ -174,7 +174,7 @@ static void make_equal(pol_layout *layout)
   for (int i = 0; i < layout->figure->num_panels; i++) {
     pol_scale *y = &layout->panels[i].y;
     widen_range(&y->range, unit * -y->length);
-    make_y_ticks(&layout->panels[i], x_tick_distance(layout));
+    make_y_ticks(&layout->panels[i], tick_distance_x);
   }
 }
 

@@ -7,6 +7,7 @@
 
 static const double inset = 9;       /* from the frame */
 static const double sample_step = 3; /* at which curves are looked at, in pixels */
+static const double dot = 5;         /* what a lone point hides */
 
 void pol_legend_label(const pol_series *series, double width, char *text)
 {
@@ -48,7 +49,7 @@ static int is_inside(pol_box box, double x, double y)
   return x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height;
 }
 
-/* The length of a curve inside the box. */
+/* The length of a curve inside the box; a lone point counts as its dot. */
 static double hidden_length(const pol_curve *curve, pol_box box)
 {
   double length = 0;
@@ -59,7 +60,8 @@ static double hidden_length(const pol_curve *curve, pol_box box)
     const int parts = (int)fmin(distance / sample_step, 1000) + 1;
     for (int k = 0; k < parts; k++) {
       const double s = (k + 0.5) / parts;
-      if (is_inside(box, a.x + s * (b.x - a.x), a.y + s * (b.y - a.y))) length += distance / parts;
+      if (is_inside(box, a.x + s * (b.x - a.x), a.y + s * (b.y - a.y)))
+        length += distance > 0 ? distance / parts : dot;
     }
   }
   return length;

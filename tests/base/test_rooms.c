@@ -25,7 +25,7 @@ typedef struct room {
 } room;
 
 static const room rooms[] = {
-    {"base", " status.h ", " ", " ", " malloc calloc realloc "},
+    {"base", " status.h ", " ", " sys/stat.h ", " malloc calloc realloc "},
     {"lie", " lie.h ", " base ", " ", " malloc calloc realloc "},
     {"linalg", " linalg.h ", " base ", " lapacke.h klu.h ", " "},
     {"dae", " dae.h newton.h ", " base lie linalg ", " ", " "},

@@ -137,6 +137,17 @@ static void wrong_command_lines(void **state)
   expect_text(out, "needs a value");
   expect("polhode run top.json --json=1", 2);
   expect_text(err, "--json = 1: takes no value");
+  expect("polhode run top.json --step 0,001", 2);
+  expect_text(err, "polhode run: --step = 0,001: must be a number, with a decimal point\n");
+  expect("polhode run top.json --rtol tiny", 2);
+  expect_text(err, "polhode run: --rtol = tiny: must be a number\n");
+  expect("polhode run top.json --out a.csv --out b.csv", 2);
+  expect_text(err, "polhode run: --out = b.csv: contradicts a.csv before it\n");
+  expect("polhode run top.json --step 1e-3 --set simulation.step=2e-3", 2);
+  expect_text(err, "--set = simulation.step=2e-3: contradicts simulation.step=0.001 before it\n");
+  expect("polhode run top.json --step 1e-3 --step 1e-3 --end 0.01 --quiet --quiet", 0);
+  expect("polhode run top.json --rtol 1e-5 --step 1e-3", 2);
+  expect_text(err, "polhode run: --step: has no effect beside rtol or atol");
   expect("polhode run top.json --set mass", 2);
   expect_text(err, "--set = mass: must have the form key.path=value");
   expect("polhode methods top.json", 2);

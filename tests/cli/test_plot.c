@@ -126,9 +126,10 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
   (void)state;
-  static const char *const files[] = {"out",          "err",   "top.csv",       "fine.csv",
-                                      "top_plot.svg", "a.svg", "fine_plot.svg", "other.csv",
-                                      "a.png",        "b.png", "broken.csv"};
+  static const char *const files[] = {
+      "out",           "err",       "top.csv",   "fine.csv",  "top_plot.svg", "a.svg",
+      "fine_plot.svg", "other.csv", "a.png",     "b.png",     "broken.csv",   "one.csv",
+      "gaps.csv",      "huge.csv",  "empty.csv", "twice.csv", "same.csv",     "many.csv"};
   for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) remove(files[i]);
   assert_int_equal(chdir(".."), 0);
   return rmdir(folder);
@@ -222,7 +223,8 @@ static void logarithmic_axes_leave_out_what_is_not_positive(void **state)
 {
   (void)state;
   draw("polhode plot top.csv error --log-y --out a.svg", "a.svg");
-  expect_text(err, "note: top.csv, error: 1 of 101 points left out");
+  expect_text(err, "note: top.csv, error: 1 of 101 points left out: 1 not positive on a "
+                   "logarithmic axis\n");
   expect_text(picture, ">10<tspan");
   expect_text(picture, ">error</text>"); /* the unit 1 is not told */
   draw("polhode plot top.csv error --log-y --log-x --out a.svg --quiet", "a.svg");
@@ -261,6 +263,100 @@ static void a_time_window_can_be_chosen(void **state)
   json_decref(object);
   expect("polhode plot top.csv error --from 2", 2);
   expect_text(err, "top.csv: has no time between --from and --to");
+  assert_null(strstr(err, "has:")); /* the quantities are not what is wrong */
+  expect("polhode plot top.csv error --from 2 --to 1", 2);
+  expect_text(err, "--to = 1: must not be before --from\n");
+}
+
+static void write_file(const char *path, const char *text)
+{
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+/* One row, and one point between gaps, are dots, not specks. */
+static void lone_points_are_dots(void **state)
+{
+  (void)state;
+  write_file("one.csv", "t,a,b\n0,1,2\n");
+  draw("polhode plot one.csv a b --out a.svg", "a.svg");
+  assert_string_equal(out, "a.svg: 2 curves in 1 panel\n");
+  const char *dot = strstr(picture, "a2.4 2.4 0 1 0 4.8 0");
+  assert_non_null(dot);
+  assert_non_null(strstr(dot + 1, "fill=\"#0072b2\"/>"));
+  write_file("gaps.csv", "t,a\n0,1\n1,2\n2,nan\n3,1\n4,inf\n5,1\n6,2\n");
+  draw("polhode plot gaps.csv a --out a.svg", "a.svg");
+  expect_text(err, "note: gaps.csv, a: 2 of 7 points left out: 2 not finite\n");
+  dot = strstr(picture, "a2.4 2.4 0 1 0 4.8 0");
+  assert_non_null(dot);
+  assert_null(strstr(dot + 1, "a2.4 2.4 0 1 0 4.8 0"));
+}
+
+/* What an axis cannot show is counted by its reason; where nothing is left there is no picture. */
+static void what_cannot_be_drawn_is_told(void **state)
+{
+  (void)state;
+  write_file("huge.csv", "t,a,b,c\n0,1e308,0,nan\n1,-1e308,1,nan\n2,nan,2,nan\n");
+  draw("polhode plot huge.csv a b --out a.svg", "a.svg");
+  expect_text(err, "note: huge.csv, a: 3 of 3 points left out: 1 not finite, 2 beyond 1e300\n");
+  assert_string_equal(out, "a.svg: 1 curve in 1 panel; 1 without points\n");
+  expect_text(picture, ">a (no points)</text>");
+  draw("polhode plot huge.csv b c --panels quantity --out a.svg", "a.svg");
+  expect_text(picture, ">no points to draw</text>");
+
+  expect("polhode plot huge.csv a c --out none.svg", 2);
+  expect_text(err,
+              "huge.csv: a has no point that can be drawn: of 3, 1 not finite, 2 beyond 1e300\n");
+  expect_text(err, "huge.csv: c has no point that can be drawn: of 3, 3 not finite\n2 errors\n");
+  write_file("empty.csv", "t,a\n");
+  expect("polhode plot empty.csv a --out none.svg", 2);
+  expect_text(err, "empty.csv: has no rows: there is nothing to draw\n");
+  write_file("twice.csv", "t,a,a\n0,1,2\n");
+  expect("polhode plot twice.csv a --out none.svg", 2);
+  expect_text(err, "twice.csv: line 1: two columns have the same name: a\n");
+  assert_int_equal(access("none.svg", F_OK), -1);
+}
+
+/* Constants, also of 0, are in the middle of their axis. */
+static void constants_are_drawn_in_the_middle(void **state)
+{
+  (void)state;
+  write_file("same.csv", "t,a,b\n0,3.25,0\n1,3.25,0\n");
+  draw("polhode plot same.csv a --out a.svg", "a.svg");
+  expect_text(picture, ">3.3</text>");
+  expect_text(picture, ">3.2</text>");
+  assert_null(strstr(picture, "stroke-dasharray"));
+  draw("polhode plot same.csv b --out a.svg", "a.svg");
+  expect_text(picture, ">0.0</text>");
+  expect_text(picture, ">1.0</text>");
+
+  /* curves that are the same both show: the second has dashes */
+  write_file("same.csv", "t,a,b,c\n0,1,1,2\n1,2,2,1\n");
+  draw("polhode plot same.csv a b c --out a.svg", "a.svg");
+  const char *dashes = strstr(picture, "stroke=\"#d55e00\" stroke-width=\"1.6\" stroke-dasharray");
+  assert_non_null(dashes);
+  assert_null(strstr(picture, "stroke=\"#009e73\" stroke-width=\"1.6\" stroke-dasharray"));
+}
+
+/* A panel of one quantity of many owners says so; a legend of many curves makes the picture higher.
+ */
+static void labels_and_heights_follow_the_curves(void **state)
+{
+  (void)state;
+  static char text[4000] = "# units: s";
+  for (int i = 0; i < 40; i++) strcat(text, ",N");
+  strcat(text, "\nt");
+  for (int i = 0; i < 40; i++) sprintf(text + strlen(text), ",j%d.force.%c", i / 3, "xyz"[i % 3]);
+  strcat(text, "\n0");
+  for (int i = 0; i < 40; i++) strcat(text, ",1");
+  strcat(text, "\n");
+  write_file("many.csv", text);
+  draw("polhode plot many.csv *.force --out a.svg", "a.svg");
+  expect_text(picture, ">force (N)</text>");
+  expect_text(picture, ">j13.force.x</text>");
+  assert_null(strstr(picture, " more</text>"));
 }
 
 static void png_has_its_size(void **state)
@@ -317,6 +413,8 @@ static void unknown_quantities_get_suggestions_and_a_list(void **state)
   expect_text(err, "top.position.{x,y,z}");
   expect("polhode plot top.csv error --x angle", 2);
   expect_text(err, "--x = angle: there is no such quantity");
+  expect("polhode plot top.csv error --x top.position", 2);
+  expect_text(err, "--x = top.position: must be the name of one column\n");
 
   expect("polhode plot top.csv fine.csv hinge.angel --json", 2);
   json_t *object = parse_output();
@@ -358,10 +456,10 @@ static void wrong_options_are_told_together(void **state)
   expect_text(err, "--label: must be given once for each result");
   expect_text(err, "6 errors");
   expect("polhode plot top.csv error --size 1x1 --out b.png", 2);
-  expect_text(err, "width and height must be 120 to 10000");
+  expect_text(err, "--size: width and height must be 120 to 10000");
   assert_int_equal(access("b.png", F_OK), -1);
   expect("polhode plot top.csv error --equal --log-y", 2);
-  expect_text(err, "equal units need linear axes");
+  expect_text(err, "--equal: equal units need linear axes");
   expect("polhode plot top.csv error --out missing/a.svg", 2);
   expect_text(err, "--out = missing/a.svg: No such file or directory");
 }
@@ -378,6 +476,10 @@ int main(void)
       cmocka_unit_test(logarithmic_axes_leave_out_what_is_not_positive),
       cmocka_unit_test(hdf5_results_are_drawn_too),
       cmocka_unit_test(a_time_window_can_be_chosen),
+      cmocka_unit_test(lone_points_are_dots),
+      cmocka_unit_test(what_cannot_be_drawn_is_told),
+      cmocka_unit_test(constants_are_drawn_in_the_middle),
+      cmocka_unit_test(labels_and_heights_follow_the_curves),
       cmocka_unit_test(png_has_its_size),
       cmocka_unit_test(json_tells_what_was_plotted),
       cmocka_unit_test(unknown_quantities_get_suggestions_and_a_list),

@@ -49,7 +49,7 @@ static void an_item_gets_its_report(void **state)
   expect_text(page, "<svg ");
   expect_text(page, "url(#gavrea2005-fig02-curve-c1)");
   expect_text(page, "id=\"gavrea2005-fig02-curve-c1\"");
-  expect_text(page, "svg [stroke=\"#0072b2\"]{stroke:#56b4e9}");
+  expect_text(page, "svg [stroke=\"#0072b2\"]{stroke:#7ccbff}");
   assert_int_equal(access("report/gavrea2005-fig02-curve.svg", R_OK), 0);
   expect("polhode reproduce gavrea2005-fig02 --out report --json", 0);
   json_t *object = parse_output();

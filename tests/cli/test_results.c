@@ -197,6 +197,8 @@ static void wrong_input_is_refused(void **state)
   expect(2, "export results.h5 --vtk v --frames 3 --every 2");
   expect(2, "export results.h5 --vtk no/such/folder");
   expect_text("--vtk = no/such/folder: No such file or directory");
+  expect(2, "export results.h5 --vtk results.h5");
+  expect_text("--vtk = results.h5: must be a folder, or a name that is free");
 }
 
 /* --- export ----------------------------------------------------------------------------------- */

@@ -175,7 +175,8 @@ static void results_are_written(void **state)
   expect("polhode run top.json --out no/such/folder/top.csv", 2);
   expect_text(err, "--out = no/such/folder/top.csv: ");
   assert_string_equal(out, "");
-  expect("polhode run top.json --out /dev/full", 2);
+  expect("polhode run top.json --out /dev/full", 1);
+  expect_text(err, "--out = /dev/full: No space left on device; nothing was written\n");
 }
 
 static void wrong_models(void **state)

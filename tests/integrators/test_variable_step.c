@@ -103,6 +103,28 @@ static void no_damping_wastes_steps(void **state)
   assert_true(pol_options_adapt_warning(&options, message, sizeof message));
 }
 
+/* Below 1e-12 the estimate of the error is round-off; one of the two tolerances above it is enough.
+ */
+static void tolerances_of_round_off_are_told(void **state)
+{
+  (void)state;
+  char message[512];
+  pol_options options = options_of(HHT);
+  set_tolerance(&options, 1e-12);
+  assert_false(pol_options_adapt_warning(&options, message, sizeof message));
+  set_tolerance(&options, 1e-13);
+  assert_true(pol_options_adapt_warning(&options, message, sizeof message));
+  assert_non_null(strstr(message, "rtol and atol are below 1e-12"));
+  options.control.atol_rotation = 1e-6;
+  assert_false(pol_options_adapt_warning(&options, message, sizeof message));
+  /* beside the other warning */
+  pol_options_set_newmark(&options, 0.5, 0.25);
+  set_tolerance(&options, 1e-13);
+  assert_true(pol_options_adapt_warning(&options, message, sizeof message));
+  assert_non_null(strstr(message, "damping"));
+  assert_non_null(strstr(message, "; rtol and atol are below 1e-12"));
+}
+
 /* --- error and tolerance ---------------------------------------------------------------------- */
 
 enum { FIRST = 3, LAST = 8 }; /* eps = 1e-FIRST .. 1e-LAST */
@@ -492,6 +514,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_damping_wastes_steps),
+      cmocka_unit_test(tolerances_of_round_off_are_told),
       cmocka_unit_test(the_error_follows_the_tolerance),
       cmocka_unit_test(the_error_of_the_top_follows_the_tolerance),
       cmocka_unit_test(the_estimate_is_the_local_error),

@@ -1,6 +1,7 @@
 /* CSV results: every number comes back as it was, errors are told, lines are whole. */
 #define _XOPEN_SOURCE 700
 
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -151,6 +152,25 @@ static void unwritable_paths_are_told(void **state)
   close_record(&f);
 }
 
+/* A disk without room for the head leaves no file. */
+static void a_full_disk_leaves_no_file(void **state)
+{
+  (void)state;
+  fixture f = open_record("top");
+  pol_csv *csv;
+  struct rlimit before, small;
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  small = before;
+  small.rlim_cur = 100;
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+  signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(pol_csv_create(&csv, path, f.record), POL_IO);
+  assert_int_equal(errno, EFBIG);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+  assert_null(fopen(path, "rb"));
+  close_record(&f);
+}
+
 /* A disk that fills up later, as a limit on the size of files.  The last line that fits stays
  * whole.
  */
@@ -191,11 +211,9 @@ static void a_disk_that_fills_up_is_told(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(numbers_come_back),
-      cmocka_unit_test(lines_reach_the_disk_whole),
-      cmocka_unit_test(odd_names_are_quoted),
-      cmocka_unit_test(unwritable_paths_are_told),
-      cmocka_unit_test(a_disk_that_fills_up_is_told),
+      cmocka_unit_test(numbers_come_back),          cmocka_unit_test(lines_reach_the_disk_whole),
+      cmocka_unit_test(odd_names_are_quoted),       cmocka_unit_test(unwritable_paths_are_told),
+      cmocka_unit_test(a_full_disk_leaves_no_file), cmocka_unit_test(a_disk_that_fills_up_is_told),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,6 +52,27 @@ static void overrides_replace_values(void **state)
   pol_model_free(&model);
 }
 
+/* Objects that the file does not have come into being with the first key in them. */
+static void overrides_make_objects(void **state)
+{
+  (void)state;
+  static const char *const overrides[] = {
+      "simulation.newton.tolerance=1e-9",
+      "simulation.newton.max_iterations=7",
+      "simulation.rtol=1e-5",
+      "simulation.control.max_step=0.25",
+  };
+  enum { COUNT = sizeof overrides / sizeof *overrides };
+  pol_errors errors = {0, NULL};
+  pol_model *model = NULL;
+  assert_int_equal(pol_model_read_file(&model, heavy_top, COUNT, overrides, &errors), POL_OK);
+  assert_int_equal(errors.count, 0);
+  const pol_options *options = &model->settings.options;
+  assert_true(options->newton.tolerance == 1e-9 && options->newton.max_iterations == 7);
+  assert_true(options->control.max_step == 0.25);
+  pol_model_free(&model);
+}
+
 typedef struct wrong {
   const char *override, *path, *value, *rule, *suggestion;
 } wrong;
@@ -59,6 +80,7 @@ typedef struct wrong {
 static void wrong_overrides_are_reported(void **state)
 {
   (void)state;
+  static const char unknown_rule[] = "is not a known key";
   static const char key_rule[] = "must name a key that the model has";
   static const char item_rule[] = "must name an item that the list has";
   static const char path_rule[] = "must have a path like bodies[0].mass before the =";
@@ -66,8 +88,11 @@ static void wrong_overrides_are_reported(void **state)
   static const char deep_rule[] = "must not lead into a value that is neither object nor list";
   static const wrong cases[] = {
       {"step", "--set step", "", "must have the form key.path=value", ""},
-      {"simulatio.step=1", "--set simulatio.step=1", "simulatio", key_rule, "simulation"},
-      {"simulation.newton.kind=full", "--set simulation.newton.kind=full", "newton", key_rule, ""},
+      {"simulatio.step=1", "simulatio", "{\"step\": 1}", unknown_rule, "simulation"},
+      {"simulation.newtn.kind=full", "simulation.newtn", "{\"kind\": \"full\"}", unknown_rule,
+       "newton"},
+      {"simulation.newton.knd=full", "simulation.newton.knd", "\"full\"", unknown_rule, "kind"},
+      {"simulation.newton[0]=1", "--set simulation.newton[0]=1", "0", key_rule, ""},
       {"bodies[1].mass=1", "--set bodies[1].mass=1", "1", item_rule, ""},
       {"bodies[1]=1", "--set bodies[1]=1", "1", item_rule, ""},
       {"bodies[99999999999999999999999].mass=1", "--set bodies[99999999999999999999999].mass=1",
@@ -87,7 +112,7 @@ static void wrong_overrides_are_reported(void **state)
       {"name=", "--set name=", "", value_rule, ""},
       {"name={\"a\":", "--set name={\"a\":", "{\"a\":", value_rule, ""},
       {"simulation.step=1e999", "--set simulation.step=1e999", "1e999", value_rule, ""},
-      {"simulation.stp=1", "simulation.stp", "1", "is not a known key", "step"},
+      {"simulation.stp=1", "simulation.stp", "1", unknown_rule, "step"},
       {"bodies[0].mass=heavy", "bodies[0].mass", "\"heavy\"", "must be a positive number", ""},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -110,7 +135,7 @@ static void wrong_overrides_are_reported(void **state)
 static void wrong_overrides_do_not_hide_errors_of_the_file(void **state)
 {
   (void)state;
-  static const char *const overrides[] = {"x.y=1", "bodies[0].mass=2"};
+  static const char *const overrides[] = {"[9]=1", "bodies[0].mass=2"};
   pol_errors errors = {0, NULL};
   pol_model *model = NULL;
   const pol_status status = pol_model_read_text(
@@ -118,7 +143,7 @@ static void wrong_overrides_do_not_hide_errors_of_the_file(void **state)
       &errors);
   assert_int_equal(status, POL_BAD_ARGUMENT);
   assert_int_equal(errors.count, 3);
-  assert_string_equal(errors.items[0].path, "--set x.y=1");
+  assert_string_equal(errors.items[0].path, "--set [9]=1");
   assert_string_equal(errors.items[1].path, "bodies[0].inertia");
   assert_string_equal(errors.items[2].path, "simulation");
   pol_errors_clear(&errors);
@@ -128,6 +153,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(overrides_replace_values),
+      cmocka_unit_test(overrides_make_objects),
       cmocka_unit_test(wrong_overrides_are_reported),
       cmocka_unit_test(wrong_overrides_do_not_hide_errors_of_the_file),
   };

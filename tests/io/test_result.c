@@ -102,18 +102,53 @@ static void a_cut_line_is_left_out(void **state)
   pol_result_close(&r);
 }
 
+/* The same with many columns: the cut line needs room too.  Freeing tells of a heap that was
+ * overrun, the sanitizers tell it at once. */
+static void a_wide_cut_line_is_left_out(void **state)
+{
+  (void)state;
+  enum { COLUMNS = 5000 };
+  static char text[COLUMNS * 16];
+  size_t used = 0;
+  for (int i = 0; i < COLUMNS; i++)
+    used += (size_t)sprintf(text + used, "c%d%s", i, i + 1 < COLUMNS ? "," : "\n");
+  for (int i = 0; i < COLUMNS - 1; i++) used += (size_t)sprintf(text + used, "%d,", i);
+  pol_result *r = open_text(text);
+  assert_int_equal(pol_result_count(r), COLUMNS);
+  assert_int_equal(pol_result_rows(r), 0);
+  pol_result_close(&r);
+}
+
+/* A mark before UTF-8, as spreadsheets write it, belongs to no name. */
+static void a_byte_order_mark_is_skipped(void **state)
+{
+  (void)state;
+  static const char *const texts[] = {"\xEF\xBB\xBFt,x\n0,1\n",
+                                      "\xEF\xBB\xBF# units: s,m\nt,x\n0,1\n"};
+  for (int i = 0; i < 2; i++) {
+    pol_result *r = open_text(texts[i]);
+    assert_string_equal(pol_result_channel(r, 0)->name, "t");
+    assert_int_equal(pol_result_rows(r), 1);
+    pol_result_close(&r);
+  }
+}
+
 static void what_is_no_result_is_refused(void **state)
 {
   (void)state;
   pol_result *result;
   char message[200];
-  expect_refusal("", "line 1: there is no line of column names");
+  expect_refusal("", "the file is empty");
+  expect_refusal("\n", "line 1: a column has no name");
+  expect_refusal("t,x,y,x\n0,1,2,3\n", "line 1: two columns have the same name: x");
+  expect_refusal("t;x\n0;1\n", "line 1: columns must be separated by commas: t;x");
   expect_refusal("# polhode 1\nt,x", "line 2: there is no line of column names");
   expect_refusal("t,,x\n", "line 1: a column has no name");
   expect_refusal("# c\nt,x\n0,1\n1,a b\n", "line 4: must be a number: a b");
   expect_refusal("t,x\n0,\n", "line 2: must be a number: ");
   expect_refusal("t,x\n0,1.5.2\n", "line 2: must be a number: 1.5.2");
-  expect_refusal("t,x\n0\n1,2\n", "line 2: 1 numbers, but there are 2 columns");
+  expect_refusal("t,x\n0\n1,2\n", "line 2: 1 number, but there are 2 columns");
+  expect_refusal("t\n0,1\n", "line 2: 2 numbers, but there is 1 column");
   expect_refusal("t,x\n0,1,2\n1,2\n", "line 2: 3 numbers, but there are 2 columns");
   assert_int_equal(pol_result_open(&result, "no/such/file.csv", message, sizeof message), POL_IO);
   assert_string_equal(message, "cannot be read: No such file or directory");
@@ -127,6 +162,8 @@ int main(void)
       cmocka_unit_test(a_result_has_channels_and_rows),
       cmocka_unit_test(tables_of_other_programs_are_read),
       cmocka_unit_test(a_cut_line_is_left_out),
+      cmocka_unit_test(a_wide_cut_line_is_left_out),
+      cmocka_unit_test(a_byte_order_mark_is_skipped),
       cmocka_unit_test(what_is_no_result_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

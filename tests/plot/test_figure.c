@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "plot/layout.h"
+#include "plot/theme.h"
 
 enum { COUNT = 400, MANY = 20 };
 
@@ -207,6 +208,27 @@ static void legends_that_are_too_long_say_so(void **state)
   free(text);
 }
 
+/* A title stands above the panels; one too wide for that still stays in the figure. */
+static void titles_stay_in_the_figure(void **state)
+{
+  (void)state;
+  static char wide[150];
+  static const char *const titles[] = {"short", wide};
+  memset(wide, 'w', sizeof wide - 1);
+  panels[0].legend = POL_LEGEND_BESIDE;
+  for (int i = 0; i < 2; i++) {
+    figure.title = titles[i];
+    char *text = svg();
+    /* the title is the last text, and the only bold one */
+    const char *last = text;
+    for (const char *next = text; (next = strstr(next, "<text x=\"")) != NULL; next++) last = next;
+    expect_in(last, " font-weight=\"bold\"");
+    const double middle = strtod(last + strlen("<text x=\""), NULL);
+    assert_true(i == 0 ? middle < 350 : fabs(middle - 360) < 20);
+    free(text);
+  }
+}
+
 static void slopes_are_drawn_with_their_order(void **state)
 {
   (void)state;
@@ -350,7 +372,7 @@ static cairo_surface_t *draw_png(const char *path)
 static void pixels_have_the_colours_of_the_figure(void **state)
 {
   (void)state;
-  static const unsigned background[2] = {0xFFFFFF, 0x0F1419}, first[2] = {0x0072B2, 0x56B4E9};
+  static const unsigned background[2] = {0xFFFFFF, 0x0F1419}, first[2] = {0x0072B2, 0x7CCBFF};
   for (int i = 0; i < COUNT; i++) y[0][i] = 0.5 * t[i];
   panels[0].num_series = 1;
   series[0].label = NULL;
@@ -375,6 +397,62 @@ static void pixels_have_the_colours_of_the_figure(void **state)
     cairo_surface_destroy(image);
   }
   remove("figure.png");
+}
+
+/* A colour as people with this kind of sight see it (G. M. Machado et al., 2009, severity 1), in
+ * CIE L*a*b* under D65. */
+static void seen_as(unsigned color, const double sight[3][3], double lab[3])
+{
+  static const double to_xyz[3][3] = {{0.4124 / 0.9505, 0.3576 / 0.9505, 0.1805 / 0.9505},
+                                      {0.2126, 0.7152, 0.0722},
+                                      {0.0193 / 1.089, 0.1192 / 1.089, 0.9505 / 1.089}};
+  double rgb[3], seen[3], xyz[3];
+  for (int i = 0; i < 3; i++) {
+    const double c = (double)(color >> (16 - 8 * i) & 255) / 255;
+    rgb[i] = c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
+  }
+  for (int i = 0; i < 3; i++) {
+    const double sum = sight[i][0] * rgb[0] + sight[i][1] * rgb[1] + sight[i][2] * rgb[2];
+    seen[i] = fmin(fmax(sum, 0), 1);
+  }
+  for (int i = 0; i < 3; i++) {
+    const double v = to_xyz[i][0] * seen[0] + to_xyz[i][1] * seen[1] + to_xyz[i][2] * seen[2];
+    xyz[i] = v > 0.008856 ? cbrt(v) : 7.787 * v + 16.0 / 116;
+  }
+  lab[0] = 116 * xyz[1] - 16;
+  lab[1] = 500 * (xyz[0] - xyz[1]);
+  lab[2] = 200 * (xyz[1] - xyz[2]);
+}
+
+/* Any two colours of a palette differ, and each from the background, for all kinds of sight:
+ * normal, protanopia, deuteranopia, tritanopia.  A difference of 2.3 can just be noticed side by
+ * side. */
+static void colours_can_be_told_apart(void **state)
+{
+  (void)state;
+  static const double sights[4][3][3] = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                                         {{0.152286, 1.052583, -0.204868},
+                                          {0.114503, 0.786281, 0.099216},
+                                          {-0.003882, -0.048116, 1.051998}},
+                                         {{0.367322, 0.860646, -0.227968},
+                                          {0.280085, 0.672501, 0.047413},
+                                          {-0.011820, 0.042940, 0.968881}},
+                                         {{1.255528, -0.076749, -0.178779},
+                                          {-0.078411, 0.930809, 0.147602},
+                                          {0.004733, 0.691367, 0.303900}}};
+  for (int theme = 0; theme < 2; theme++)
+    for (int sight = 0; sight < 4; sight++)
+      for (int i = 0; i < POL_PLOT_COLORS; i++)
+        for (int k = -1; k < i; k++) {
+          double a[3], b[3];
+          const pol_theme *colors = &pol_themes[theme];
+          seen_as(colors->palette[i], sights[sight], a);
+          seen_as(k < 0 ? colors->background : colors->palette[k], sights[sight], b);
+          const double distance = hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+          if (distance < (k < 0 ? 35 : 16))
+            fail_msg("theme %d, sight %d: colours %d and %d differ by %g", theme, sight, i, k,
+                     distance);
+        }
 }
 
 static void curves_stay_in_their_frame(void **state)
@@ -466,12 +544,14 @@ int main(void)
       cmocka_unit_test_setup(long_series_stay_small, set_up),
       cmocka_unit_test_setup(hard_series_can_be_drawn, set_up),
       cmocka_unit_test_setup(legends_that_are_too_long_say_so, set_up),
+      cmocka_unit_test_setup(titles_stay_in_the_figure, set_up),
       cmocka_unit_test_setup(slopes_are_drawn_with_their_order, set_up),
       cmocka_unit_test_setup(panels_share_the_x_axis, set_up),
       cmocka_unit_test_setup(legends_hide_nothing, set_up),
       cmocka_unit_test_setup(equal_units_are_equally_long, set_up),
       cmocka_unit_test_setup(looks_differ, set_up),
       cmocka_unit_test_setup(pixels_have_the_colours_of_the_figure, set_up),
+      cmocka_unit_test_setup(colours_can_be_told_apart, set_up),
       cmocka_unit_test_setup(curves_stay_in_their_frame, set_up),
       cmocka_unit_test_setup(broken_rules_are_told, set_up),
       cmocka_unit_test_setup(files_that_cannot_be_written_are_told, set_up),

@@ -165,6 +165,20 @@ static void labels_of_a_horizontal_axis_are_clear(void **state)
   }
 }
 
+/* However low the axis is. */
+static void a_scale_has_two_ticks(void **state)
+{
+  (void)state;
+  pol_ticks_make(&ticks, (pol_range){-3.3e-12, 3.3e-12}, 0, 95, 26, 0);
+  assert_int_equal(ticks.count, 3);
+  assert_string_equal(ticks.label[2], "2");
+  for (int n = 0; n < 2000; n++) {
+    const double lo = 100 * next_number() - 50, hi = lo + 10 * next_number() + 0.01;
+    pol_ticks_make(&ticks, (pol_range){lo, hi}, 0, 40 + 100 * next_number(), 26, 0);
+    assert_in_range(ticks.count, 2, 8);
+  }
+}
+
 static void ranges_can_always_be_drawn(void **state)
 {
   (void)state;
@@ -217,6 +231,7 @@ int main(void)
       cmocka_unit_test(logarithmic_axes_have_decades),
       cmocka_unit_test(labels_say_where_ticks_are),
       cmocka_unit_test(labels_of_a_horizontal_axis_are_clear),
+      cmocka_unit_test(a_scale_has_two_ticks),
       cmocka_unit_test(ranges_can_always_be_drawn),
       cmocka_unit_test(values_that_axes_cannot_show),
   };
