@@ -3,7 +3,8 @@
 const $ = (id) => document.getElementById(id);
 const settings = new URLSearchParams(location.hash.slice(1)); // #t=0.5&paused&theme=dark&show=joints
 
-const player = { time: 0, playing: false, speed: 1, loop: true, last: 0, dirty: true, movedAt: 0, pace: 16 };
+// movedAt: when something was moved last; pace and rest: milliseconds between ticks while it moves, and not
+const player = { time: 0, playing: false, speed: 1, loop: true, last: 0, dirty: true, movedAt: 0, pace: 16, rest: 16 };
 let stage, plot;
 
 // --- time -------------------------------------------------------------------------------------
@@ -66,12 +67,12 @@ function tick(now) {
 /** Fewer pixels while things move too slowly, all of them when they rest. */
 function adaptPixels(now) {
   const moving = player.playing || now - player.movedAt < 300;
-  player.pace = moving ? 0.9 * player.pace + 0.1 * Math.min(now - player.last, 200) : 16;
-  let ratio = stage.ratio;
-  if (!moving) ratio = stage.fullRatio;
-  else if (player.pace > 40) ratio = Math.max(0.75 * stage.ratio, 0.5);
+  const part = moving ? 'pace' : 'rest';
+  player[part] = 0.9 * player[part] + 0.1 * Math.min(now - player.last, 100);
+  let ratio = moving ? Math.min(stage.ratio, stage.fullRatio) : stage.stillRatio;
+  if (moving && player.pace > 1.25 * player.rest) ratio = Math.max(0.75 * ratio, 0.5 * stage.fullRatio);
+  if (!moving || ratio !== stage.ratio) player.pace = player.rest;
   if (ratio === stage.ratio) return;
-  player.pace = 16;
   stage.setRatio(ratio);
   player.dirty = true;
 }
@@ -79,10 +80,9 @@ function adaptPixels(now) {
 function draw() {
   player.dirty = false;
   stage.setTime(player.time);
-  stage.render();
+  if (stage.render()) showCompass();
   plot.draw(player.time);
   showTime();
-  showCompass();
 }
 
 function showTime() {
@@ -257,9 +257,10 @@ function connect() {
   $('view').addEventListener('pointermove', showTip);
   $('view').addEventListener('pointerleave', () => { $('tip').hidden = true; });
   $('view').addEventListener('dblclick', (event) => follow(stage.pick(event.offsetX, event.offsetY)));
-  stage.controls.addEventListener('change', () => { player.dirty = true; });
+  stage.controls.addEventListener('change', () => { player.movedAt = performance.now(); player.dirty = true; });
   document.addEventListener('keydown', onKey);
-  new ResizeObserver(() => { stage.resize(); plot.resize(); player.dirty = true; }).observe($('stage'));
+  // drawn at once, or the picture that comes next would be empty
+  new ResizeObserver(() => { stage.resize(); draw(); }).observe($('stage'));
   new ResizeObserver(() => plot.resize()).observe($('plot'));
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', (event) => setTheme(event.matches));
 }
@@ -281,7 +282,7 @@ function publish() {
     pick: (x, y) => stage.pick(x, y),
     channels: () => [...channels.keys()],
     /** Draws `count` frames spread over the whole time; the milliseconds of each, with the GPU done.  The
-     * ratio of pixels is 1, and 0.5 at least while things move too slowly. */
+     * ratio of pixels is that of the screen, down to half of it while things move too slowly. */
     measure: (count, ratio = stage.fullRatio) => {
       stage.setRatio(ratio);
       const gl = stage.renderer.getContext(), pixel = new Uint8Array(4), list = [];
@@ -292,7 +293,17 @@ function publish() {
         gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
         list.push(performance.now() - start);
       }
-      stage.setRatio(stage.fullRatio);
+      return list;
+    },
+    /** Scrubs for `count` ticks of the browser's clock; the milliseconds between them. */
+    scrub: async (count) => {
+      const list = [];
+      for (let i = 0, last = 0; i <= count; i++) {
+        const now = await new Promise(requestAnimationFrame);
+        if (i > 0) list.push(now - last);
+        last = now;
+        seek((duration * ((i * 7919) % count)) / count);
+      }
       return list;
     },
     /** The same without drawing: pose and matrices alone. */
@@ -327,8 +338,8 @@ function start() {
   $('plot').setAttribute('aria-valuemin', '0');
   $('plot').setAttribute('aria-valuemax', duration.toFixed(timeDigits));
   setPose(0);
-  stage = new Stage($('view'));
-  plot = new Plot($('plot'), $('legend'), (time) => { pause(); seek(time); });
+  stage = new Stage($('view'), $('floor'));
+  plot = new Plot($('plot'), $('cursor'), $('legend'), (time) => { pause(); seek(time); });
   stage.resize();
   stage.resetView();
   addCheckboxes();

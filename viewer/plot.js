@@ -20,9 +20,8 @@ function ticks(low, high, count) {
 }
 
 class Plot {
-  constructor(canvas, legend, onSeek) {
-    Object.assign(this, { canvas, legend, onSeek, series: [], time: 0, background: document.createElement('canvas') });
-    this.context = canvas.getContext('2d');
+  constructor(canvas, cursor, legend, onSeek) {
+    Object.assign(this, { canvas, cursor, legend, onSeek, series: [], time: 0 });
     const seek = (event) => onSeek(this.timeAt(event.offsetX));
     canvas.addEventListener('pointerdown', (event) => { canvas.setPointerCapture(event.pointerId); this.dragging = true; seek(event); });
     canvas.addEventListener('pointermove', (event) => { if (this.dragging) seek(event); });
@@ -54,7 +53,7 @@ class Plot {
 
   refresh() {
     this.writeLegend();
-    this.drawBackground();
+    this.drawCurves();
     this.draw(this.time);
   }
 
@@ -90,15 +89,15 @@ class Plot {
     const ratio = window.devicePixelRatio || 1;
     const width = Math.round(this.canvas.clientWidth * ratio), height = Math.round(this.canvas.clientHeight * ratio);
     if (!width || !height || (this.canvas.width === width && this.canvas.height === height)) return;
-    for (const one of [this.canvas, this.background]) Object.assign(one, { width, height });
-    this.drawBackground();
+    Object.assign(this.canvas, { width, height });
+    this.drawCurves();
     this.draw(this.time);
   }
 
   /** Everything but the cursor. */
-  drawBackground() {
+  drawCurves() {
     const ratio = window.devicePixelRatio || 1;
-    const c = this.background.getContext('2d');
+    const c = this.canvas.getContext('2d');
     const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
     c.setTransform(ratio, 0, 0, ratio, 0, 0);
     c.clearRect(0, 0, width, height);
@@ -188,20 +187,9 @@ class Plot {
 
   /** The cursor, and the values where it is. */
   draw(time) {
-    const ratio = window.devicePixelRatio || 1, c = this.context;
     this.time = time;
-    if (!this.canvas.width || !this.background.width) return;
-    c.setTransform(1, 0, 0, 1, 0, 0);
-    c.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    c.drawImage(this.background, 0, 0);
-    if (!this.series.length) return;
-    c.setTransform(ratio, 0, 0, ratio, 0, 0);
-    c.strokeStyle = cssColor('--ink');
-    c.lineWidth = 1.2;
-    c.beginPath();
-    c.moveTo(this.xOf(time), this.top);
-    c.lineTo(this.xOf(time), this.bottom);
-    c.stroke();
+    this.cursor.hidden = !this.series.length;
+    Object.assign(this.cursor.style, { top: `${this.top}px`, height: `${this.bottom - this.top}px`, transform: `translateX(${this.xOf(time)}px)` });
     for (const one of this.series) {
       const value = valueAt(one.channel, time);
       // what is round-off beside the others of the panel is zero
