@@ -11,10 +11,14 @@ let stage, plot;
 
 const timeDigits = Math.max(0, Math.min(6, 3 - Math.floor(Math.log10(duration || 1))));
 
-function seek(time) {
-  player.time = Math.min(Math.max(time, 0), duration);
+function moved() {
   player.movedAt = performance.now();
   player.dirty = true;
+}
+
+function seek(time) {
+  player.time = Math.min(Math.max(time, 0), duration);
+  moved();
 }
 
 function step(frames) {
@@ -257,7 +261,9 @@ function connect() {
   $('view').addEventListener('pointermove', showTip);
   $('view').addEventListener('pointerleave', () => { $('tip').hidden = true; });
   $('view').addEventListener('dblclick', (event) => follow(stage.pick(event.offsetX, event.offsetY)));
-  stage.controls.addEventListener('change', () => { player.movedAt = performance.now(); player.dirty = true; });
+  // OrbitControls tell of changes above a thousandth only, which may be all there is
+  for (const name of ['pointermove', 'wheel', 'touchmove'])
+    document.addEventListener(name, (event) => { if (event.buttons || name !== 'pointermove') moved(); }, { passive: true });
   document.addEventListener('keydown', onKey);
   // drawn at once, or the picture that comes next would be empty
   new ResizeObserver(() => { stage.resize(); draw(); }).observe($('stage'));
@@ -273,8 +279,9 @@ function publish() {
     state: () => ({
       time: player.time, playing: player.playing, speed: player.speed, loop: player.loop, duration,
       frames: numFrames, frame: frameAt(player.time), bodies: numBodies, dark: stage.dark, followed: stage.followed,
-      positions: Array.from(pose.x), quaternions: Array.from(pose.q), camera: stage.camera.position.toArray(),
-      target: stage.controls.target.toArray(), plotted: plot.series.map((one) => one.name),
+      positions: Array.from(pose.x), quaternions: Array.from(pose.q),
+      camera: stage.camera.position.toArray().map((x, c) => x + origin[c]),
+      target: stage.controls.target.toArray().map((x, c) => x + origin[c]), plotted: plot.series.map((one) => one.name),
       shown: [...stage.layers.values()].filter((layer) => layer.shown).map((layer) => layer.key),
       drawCalls: stage.renderer.info.render.calls, triangles: stage.renderer.info.render.triangles,
     }),
@@ -333,7 +340,7 @@ function start() {
   const name = scene.name || 'polhode';
   document.title = `${name} \u2013 polhode`;
   $('title').textContent = name;
-  $('subtitle').textContent = `${numBodies} ${numBodies === 1 ? 'body' : 'bodies'}, ${numFrames} frames, polhode ${scene.version}`;
+  $('subtitle').textContent = `${numBodies} ${numBodies === 1 ? 'body' : 'bodies'}, ${numFrames} ${numFrames === 1 ? 'frame' : 'frames'}, polhode ${scene.version}`;
   $('scrub').max = String(numFrames - 1);
   $('plot').setAttribute('aria-valuemin', '0');
   $('plot').setAttribute('aria-valuemax', duration.toFixed(timeDigits));

@@ -7,7 +7,7 @@ const plotColors = ['--s1', '--s2', '--s3', '--s4', '--s5', '--s6'];
 function formatNumber(x, digits = 4) {
   if (!isFinite(x)) return '-';
   const size = Math.abs(x);
-  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return x.toExponential(Math.max(digits - 2, 0)).replace('e+', 'e');
+  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return x.toExponential(Math.max(digits - 2, 0)).replace(/\.?0*e\+?/, 'e');
   return String(Number(x.toPrecision(digits)));
 }
 
@@ -133,7 +133,7 @@ class Plot {
     for (const one of shown) for (const y of one.data) if (isFinite(y)) { low = Math.min(low, y); high = Math.max(high, y); }
     if (!(low <= high)) { low = 0; high = 1; }
     for (const one of shown) one.largest = Math.max(Math.abs(low), Math.abs(high));
-    const margin = 0.05 * (high - low) || Math.max(Math.abs(high) * 1e-3, 1e-12);
+    const margin = 0.05 * (high - low || Math.abs(high)) || 1;
     low -= margin; high += margin;
     const yOf = (y) => bottom - ((y - low) / (high - low)) * (bottom - top);
     this.drawGrid(c, unit, low, high, top, bottom, yOf);

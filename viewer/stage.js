@@ -69,6 +69,7 @@ function halfExtent(type, m, r) {
 function expandByShape(box, shape) {
   const m = new Float64Array(16), point = new THREE.Vector3();
   writeProduct(m, 0, pose.m, matrixOf(shape.body), shape.matrix, 0);
+  if (isNaN(m[12] + m[13] + m[14])) return;
   if (shape.mesh >= 0) {
     box.union(shape.box.clone().applyMatrix4(new THREE.Matrix4().fromArray(m)));
     return;
@@ -86,13 +87,20 @@ function findBounds() {
     for (const shape of shapes) expandByShape(box, shape);
   }
   for (let b = 0; b < numBodies; b++)
-    for (const side of [0, 1]) box.expandByPoint(point.set(...[0, 1, 2].map((c) => scene.ranges[6 * b + 2 * c + side])));
-  for (const marker of scene.markers) if (marker.body < 0) box.expandByPoint(point.set(...marker.position));
+    for (const side of [0, 1]) box.expandByPoint(point.set(...origin.map((x, c) => scene.ranges[6 * b + 2 * c + side] - x)));
+  for (const marker of scene.markers) if (marker.body < 0) box.expandByPoint(point.set(...pointOf(-1, marker.position, [0, 0, 0])));
   return box;
 }
 
 const bounds = findBounds();
-const extent = Math.max(bounds.getSize(new THREE.Vector3()).length(), 1e-6);
+const extent = bounds.getSize(new THREE.Vector3()).length() || 1;
+
+// Ellipsoids that would be too thin to be seen get some width, a quarter of their length at most.
+for (const shape of shapes)
+  if (shape.type === 'ellipsoid') {
+    const { size, axes } = scene.bodies[shape.body], least = Math.min(0.0015 * extent, 0.25 * Math.max(...size));
+    shape.matrix = localMatrix([0, 0, 0], axes, size.map((half) => 2 * Math.max(half, least)));
+  }
 
 // A body without shape and rotation is a small ball.
 function addPoints() {
@@ -192,7 +200,25 @@ function meshOf(shape) {
 function buildShapes(stage) {
   const types = [...new Set(shapes.filter((shape) => shape.mesh < 0).map((shape) => shape.type))];
   return types.map((type) => shapeCopies(stage, type, shapes.filter((shape) => shape.type === type)))
-    .concat(shapes.filter((shape) => shape.mesh >= 0).map(meshOf));
+    .concat(shapes.filter((shape) => shape.mesh >= 0).map(meshOf), buildDots());
+}
+
+/** Bodies that are too small beside the whole are seen as dots, of some pixels however far they are. */
+function buildDots() {
+  const small = scene.bodies.map((body, index) => index).filter((index) => reach[index] < 0.004 * extent);
+  if (!small.length) return [];
+  const geometry = new THREE.BufferGeometry();
+  const points = new Float32Array(3 * small.length), colors = new Float32Array(3 * small.length);
+  small.forEach((body, i) => new THREE.Color(bodyColor(body)).toArray(colors, 3 * i));
+  geometry.setAttribute('position', new THREE.BufferAttribute(points, 3).setUsage(THREE.DynamicDrawUsage));
+  geometry.setAttribute('color', new THREE.BufferAttribute(colors, 3));
+  const dots = new THREE.Points(geometry, new THREE.PointsMaterial({ size: 4, sizeAttenuation: false, vertexColors: THREE.VertexColors }));
+  dots.frustumCulled = false;
+  dots.follow = () => {
+    small.forEach((body, i) => points.set(pointOf(body, [0, 0, 0], [0, 0, 0]), 3 * i));
+    geometry.attributes.position.needsUpdate = true;
+  };
+  return [dots];
 }
 
 /** The shapes again, pressed flat on the floor. */
@@ -206,7 +232,7 @@ function buildShadows(stage) {
     entry(2, 0), entry(2, 1), entry(2, 2), rest * n.z, 0, 0, 0, 1);
   flat.matrixAutoUpdate = false;
   const bodies = stage.layers.get('shapes');
-  for (const mesh of bodies.objects(stage)) {
+  for (const mesh of bodies.objects(stage).filter((part) => part.isMesh)) {
     const shadow = new THREE.Mesh(mesh.geometry, stage.shadowMaterial);
     shadow.frustumCulled = false;
     shadow.matrixAutoUpdate = false;
@@ -383,7 +409,11 @@ function pathLines(stage, items, colorOf) {
   const point = [0, 0, 0];
   for (let f = 0; f < numFrames; f++) {
     setPose(times[f]);
-    chosen.forEach((item, i) => arrays[i].set(pointOf(item.body, item.point, point), 3 * f));
+    chosen.forEach((item, i) => {
+      pointOf(item.body, item.point, point);
+      const gap = isNaN(point[0] + point[1] + point[2]) && f > 0;
+      arrays[i].set(gap ? arrays[i].subarray(3 * f - 3, 3 * f) : point, 3 * f);
+    });
   }
   setPose(saved);
   const lines = [];
@@ -482,7 +512,7 @@ class Stage {
     this.setRatio(this.stillRatio);
     this.world = new THREE.Scene();
     this.background = new THREE.Scene();
-    this.camera = new THREE.PerspectiveCamera(32, 1, extent / 200, 60 * extent);
+    this.camera = new THREE.PerspectiveCamera(32, 1, 1, 2);
     this.camera.up.copy(up);
     this.controls = new THREE.OrbitControls(this.camera, canvas);
     this.controls.enableKeys = false;
@@ -565,7 +595,7 @@ class Stage {
       distance = Math.max(distance, near + Math.abs(corner.dot(side)) / wide, near + Math.abs(corner.dot(top)) / high);
     }
     this.controls.target.copy(middle);
-    this.camera.position.copy(middle).addScaledVector(away, distance);
+    this.camera.position.copy(middle).addScaledVector(away, distance || extent);
     this.controls.update();
     this.lastFollowed = null;
   }
@@ -607,7 +637,8 @@ class Stage {
   /** Moves view and target along with the followed body. */
   followBody() {
     if (this.followed < 0) { this.lastFollowed = null; return; }
-    const now = new THREE.Vector3(...pose.x.subarray(3 * this.followed, 3 * this.followed + 3));
+    const now = new THREE.Vector3(...pointOf(this.followed, [0, 0, 0], [0, 0, 0]));
+    if (isNaN(now.x + now.y + now.z)) return;
     const last = this.lastFollowed || this.controls.target.clone();
     const step = now.clone().sub(last);
     this.controls.target.add(step);
@@ -616,10 +647,19 @@ class Stage {
     this.controls.update();
   }
 
+  /** What is too near or too far to be seen, by how far the middle of the view is. */
+  setDepth() {
+    const distance = this.camera.position.distanceTo(this.controls.target);
+    this.camera.near = distance / 200;
+    this.camera.far = distance + 60 * extent;
+    this.camera.updateProjectionMatrix();
+  }
+
   setTime(time) {
     this.time = time;
     setPose(time);
     this.followBody();
+    this.setDepth();
     this.lamp.position.copy(this.camera.position).sub(this.controls.target);
     this.lights.lamp.copy(this.lamp.position).setLength(this.lamp.intensity);
     for (const layer of this.layers.values()) layer.update(this);
