@@ -90,13 +90,13 @@ function draw() {
 }
 
 function showTime() {
-  const text = `${player.time.toFixed(timeDigits)} s`;
-  const frame = frameAt(player.time);
+  const text = player.time.toFixed(timeDigits);
   $('time').value = `${text} / ${duration.toFixed(timeDigits)} s`;
-  $('scrub').value = String(frame);
-  $('scrub').setAttribute('aria-valuetext', text);
-  $('plot').setAttribute('aria-valuenow', player.time.toFixed(timeDigits));
-  $('plot').setAttribute('aria-valuetext', text);
+  $('scrub').value = String(frameAt(player.time));
+  if (player.playing) return; // else screen readers would read all the time
+  $('scrub').setAttribute('aria-valuetext', `${text} s`);
+  $('plot').setAttribute('aria-valuenow', text);
+  $('plot').setAttribute('aria-valuetext', `${text} s`);
 }
 
 function showCompass() {
@@ -240,7 +240,7 @@ function onKey(event) {
   if (!action) return;
   event.preventDefault();
   action();
-  player.dirty = true;
+  moved();
 }
 
 function connect() {
@@ -330,6 +330,7 @@ function applySettings() {
   if (settings.has('theme')) setTheme(settings.get('theme') === 'dark');
   if (settings.has('speed')) setSpeed(Number(settings.get('speed')) || 1);
   if (settings.has('plot')) { plot.clear(); settings.get('plot').split(',').forEach(addQuantity); }
+  if (settings.has('follow')) follow(scene.bodies.findIndex((body) => body.name === settings.get('follow')));
   if (settings.has('turn')) stage.orbit(...settings.get('turn').split(',').map((angle) => (Number(angle) * Math.PI) / 180));
   if (settings.has('zoom')) stage.zoom(1 / (Number(settings.get('zoom')) || 1));
   if (settings.has('t')) seek(Number(settings.get('t')) || 0);
@@ -339,7 +340,7 @@ function applySettings() {
 function start() {
   const name = scene.name || 'polhode';
   document.title = `${name} \u2013 polhode`;
-  $('title').textContent = name;
+  $('title').textContent = $('title').title = name;
   $('subtitle').textContent = `${numBodies} ${numBodies === 1 ? 'body' : 'bodies'}, ${numFrames} ${numFrames === 1 ? 'frame' : 'frames'}, polhode ${scene.version}`;
   $('scrub').max = String(numFrames - 1);
   $('plot').setAttribute('aria-valuemin', '0');

@@ -72,7 +72,12 @@ class Plot {
       button.type = 'button';
       button.textContent = '\u00d7';
       button.setAttribute('aria-label', `Remove ${one.name} from the plot`);
-      button.addEventListener('click', () => this.remove(one.name));
+      button.addEventListener('click', () => {
+        const number = this.series.indexOf(one);
+        this.remove(one.name);
+        const left = this.legend.querySelectorAll('button'); // the keyboard goes on from the next one
+        (left[Math.min(number, left.length - 1)] || this.canvas).focus();
+      });
       item.append(swatch, name, one.output, button);
       this.legend.append(item);
     }

@@ -98,7 +98,7 @@ const extent = bounds.getSize(new THREE.Vector3()).length() || 1;
 // Ellipsoids that would be too thin to be seen get some width, a quarter of their length at most.
 for (const shape of shapes)
   if (shape.type === 'ellipsoid') {
-    const { size, axes } = scene.bodies[shape.body], least = Math.min(0.0015 * extent, 0.25 * Math.max(...size));
+    const { size, axes } = scene.bodies[shape.body], least = Math.min(0.0025 * extent, 0.25 * Math.max(...size));
     shape.matrix = localMatrix([0, 0, 0], axes, size.map((half) => 2 * Math.max(half, least)));
   }
 
