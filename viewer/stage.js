@@ -204,18 +204,19 @@ function buildShapes(stage) {
 }
 
 /** Bodies that are too small beside the whole are seen as dots, of some pixels however far they are. */
+const smallBodies = scene.bodies.map((body, index) => index).filter((index) => reach[index] < 0.004 * extent);
+
 function buildDots() {
-  const small = scene.bodies.map((body, index) => index).filter((index) => reach[index] < 0.004 * extent);
-  if (!small.length) return [];
+  if (!smallBodies.length) return [];
   const geometry = new THREE.BufferGeometry();
-  const points = new Float32Array(3 * small.length), colors = new Float32Array(3 * small.length);
-  small.forEach((body, i) => new THREE.Color(bodyColor(body)).toArray(colors, 3 * i));
+  const points = new Float32Array(3 * smallBodies.length), colors = new Float32Array(3 * smallBodies.length);
+  smallBodies.forEach((body, i) => new THREE.Color(bodyColor(body)).toArray(colors, 3 * i));
   geometry.setAttribute('position', new THREE.BufferAttribute(points, 3).setUsage(THREE.DynamicDrawUsage));
   geometry.setAttribute('color', new THREE.BufferAttribute(colors, 3));
   const dots = new THREE.Points(geometry, new THREE.PointsMaterial({ size: 4, sizeAttenuation: false, vertexColors: THREE.VertexColors }));
   dots.frustumCulled = false;
   dots.follow = () => {
-    small.forEach((body, i) => points.set(pointOf(body, [0, 0, 0], [0, 0, 0]), 3 * i));
+    smallBodies.forEach((body, i) => points.set(pointOf(body, [0, 0, 0], [0, 0, 0]), 3 * i));
     geometry.attributes.position.needsUpdate = true;
   };
   return [dots];
@@ -692,6 +693,18 @@ class Stage {
       if (!local.intersectBox(shape.box, hit)) continue;
       const distance = hit.applyMatrix4(matrix).distanceTo(ray.ray.origin);
       if (distance < nearest) { nearest = distance; found = shape.body; }
+    }
+    return found < 0 ? this.pickDot(x, y) : found;
+  }
+
+  /** The small body whose dot is nearest to a point of the canvas, if it is within some pixels. */
+  pickDot(x, y) {
+    const at = new THREE.Vector3();
+    let nearest = 8, found = -1;
+    for (const body of smallBodies) {
+      at.fromArray(pointOf(body, [0, 0, 0], [0, 0, 0])).project(this.camera);
+      const distance = Math.hypot(0.5 * (1 + at.x) * this.canvas.clientWidth - x, 0.5 * (1 - at.y) * this.canvas.clientHeight - y);
+      if (Math.abs(at.z) < 1 && distance < nearest) { nearest = distance; found = body; }
     }
     return found;
   }

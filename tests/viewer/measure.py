@@ -85,7 +85,7 @@ def main():
     print(f"page            {summary['bytes'] / 1e6:.2f} MB, loaded in {load / 1000:.2f} s")
     print(f"drawn           {state['triangles']} triangles in {state['drawCalls']} calls")
     print(f"frame           median {statistics.median(times):.1f} ms, 95 % {times[189]:.1f} ms")
-    print(f"  half the pixels  median {statistics.median(coarse):.1f} ms, 95 % {coarse[189]:.1f} ms")
+    print(f"  half the ratio   median {statistics.median(coarse):.1f} ms, 95 % {coarse[189]:.1f} ms")
     print(f"scrubbing       median {statistics.median(scrub):.1f} ms, 95 % {scrub[189]:.1f} ms, "
           f"{len(scrub) / sum(scrub) * 1000:.0f} frames a second")
     print(f"without drawing median {statistics.median(work):.2f} ms, 95 % {work[189]:.2f} ms")

@@ -185,6 +185,10 @@ class Extremes(PageTest):
         share = self.blue(page)
         self.assertGreater(share, 0)
         self.assertLess(share, 0.001)
+        # whose names show near the mouse
+        self.assertGreater(self.browser.run(
+            "(() => { let hits = 0; for (let y = 2; y < 600; y += 4) for (let x = 2; x < 800; x += 4)"
+            " hits += polhode.pick(x, y) === 0; return hits; })()"), 3)
         # and are seen as they are from near
         near = self.blue(page, "#paused&theme=light&hide=paths&follow=a&zoom=150000")
         self.assertGreater(near, 0.02)
