@@ -53,8 +53,8 @@ endfunction()
 # The programs in the order in which they need each other.
 put(STYLE ${FOLDER}/viewer.css)
 put(THREE ${THREE} ${ORBIT})
-put(VIEWER ${FOLDER}/data.js ${FOLDER}/symbols.js ${FOLDER}/stage.js ${FOLDER}/plot.js
-  ${FOLDER}/main.js)
+put(VIEWER ${FOLDER}/data.js ${FOLDER}/symbols.js ${FOLDER}/copies.js ${FOLDER}/stage.js
+  ${FOLDER}/plot.js ${FOLDER}/main.js)
 
 string(HEX "@DATA@" mark)
 string(FIND ${page} ${mark} at)

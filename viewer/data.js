@@ -19,6 +19,8 @@ const rotations = new Uint16Array(readBytes('rotations'));
 const values = new Uint16Array(readBytes('values'));
 const duration = times[numFrames - 1];
 
+const none = 65535; // stands for what is no number
+
 // x = low + step * number, for each coordinate of each body
 const positionLow = new Float64Array(3 * numBodies);
 const positionStep = new Float64Array(3 * numBodies);
@@ -45,7 +47,22 @@ function splitTime(time) {
   return [frame, step > 0 ? Math.min(Math.max((time - times[frame]) / step, 0), 1) : 0];
 }
 
-// The pose of all bodies now: positions, quaternions (w, x, y, z), and 3 x 4 matrices by rows.
+/** The place that pictures are drawn about: the global origin, or, for what is small and far from it, one
+ * nearby; the graphics have seven digits. */
+function findOrigin() {
+  const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+  for (let i = 0; i < 3 * numBodies; i++) {
+    low[i % 3] = Math.min(low[i % 3], scene.ranges[2 * i]);
+    high[i % 3] = Math.max(high[i % 3], scene.ranges[2 * i + 1]);
+  }
+  const size = Math.max(...low.map((x, c) => high[c] - x), ...scene.bodies.map((body) => Math.max(...body.size)));
+  const middle = low.map((x, c) => 0.5 * (x + high[c]));
+  return Math.max(...middle.map(Math.abs)) > 1000 * size ? middle : [0, 0, 0];
+}
+const origin = findOrigin();
+
+// The pose of all bodies now: positions, quaternions (w, x, y, z), and 3 x 4 matrices by rows, which are
+// about the origin above.
 const pose = {
   x: new Float64Array(3 * numBodies),
   q: new Float64Array(4 * numBodies),
@@ -62,21 +79,22 @@ function writeMatrix(m, at, x, xAt, q, qAt) {
 }
 
 // The ground is the matrix behind the last body.
-writeMatrix(pose.m, 12 * numBodies, [0, 0, 0], 0, [1, 0, 0, 0], 0);
+writeMatrix(pose.m, 12 * numBodies, origin.map((x) => -x), 0, [1, 0, 0, 0], 0);
 
 /** Where the matrix of a body is; -1 is the ground. */
 function matrixOf(body) {
   return 12 * (body < 0 ? numBodies : body);
 }
 
-/** Brings the pose to a time: positions between frames are linear, so are rotations, of length 1. */
+/** Brings the pose to a time: positions between frames are linear, so are rotations, of length 1.  A body
+ * without numbers is nowhere: NaN. */
 function setPose(time) {
   const [frame, part] = splitTime(time);
   const next = Math.min(frame + 1, numFrames - 1);
   const p0 = 3 * numBodies * frame, p1 = 3 * numBodies * next;
   for (let i = 0; i < 3 * numBodies; i++) {
     const a = positions[p0 + i], b = positions[p1 + i];
-    pose.x[i] = positionLow[i] + positionStep[i] * (a + part * (b - a));
+    pose.x[i] = a === none || (part > 0 && b === none) ? NaN : positionLow[i] + positionStep[i] * (a + part * (b - a));
   }
   const r0 = 4 * numBodies * frame, r1 = 4 * numBodies * next;
   for (let b = 0; b < numBodies; b++) {
@@ -92,6 +110,7 @@ function setPose(time) {
     const scale = square > 0 ? 1 / Math.sqrt(square) : 0;
     for (let i = at; i < at + 4; i++) pose.q[i] *= scale;
     writeMatrix(pose.m, 12 * b, pose.x, 3 * b, pose.q, at);
+    for (let c = 0; c < 3; c++) pose.m[12 * b + 4 * c + 3] -= origin[c];
   }
 }
 
@@ -114,7 +133,11 @@ for (let b = 0; b < numBodies; b++)
   for (let c = 0; c < 3; c++) {
     const i = 3 * b + c;
     channels.set(`${scene.bodies[b].name}.position.${'xyz'[c]}`, {
-      unit: 'm', at: (frame) => positionLow[i] + positionStep[i] * positions[3 * numBodies * frame + i],
+      unit: 'm',
+      at: (frame) => {
+        const value = positions[3 * numBodies * frame + i];
+        return value === none ? NaN : positionLow[i] + positionStep[i] * value;
+      },
     });
   }
 scene.channels.forEach((channel, number) => {
@@ -123,7 +146,7 @@ scene.channels.forEach((channel, number) => {
     unit: channel.unit,
     at: (frame) => {
       const value = values[number * numFrames + frame];
-      return value === 65535 ? NaN : channel.low + step * value;
+      return value === none ? NaN : channel.low + step * value;
     },
   });
 });

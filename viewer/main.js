@@ -3,17 +3,22 @@
 const $ = (id) => document.getElementById(id);
 const settings = new URLSearchParams(location.hash.slice(1)); // #t=0.5&paused&theme=dark&show=joints
 
-const player = { time: 0, playing: false, speed: 1, loop: true, last: 0, dirty: true, movedAt: 0, pace: 16 };
+// movedAt: when something was moved last; pace and rest: milliseconds between ticks while it moves, and not
+const player = { time: 0, playing: false, speed: 1, loop: true, last: 0, dirty: true, movedAt: 0, pace: 16, rest: 16 };
 let stage, plot;
 
 // --- time -------------------------------------------------------------------------------------
 
 const timeDigits = Math.max(0, Math.min(6, 3 - Math.floor(Math.log10(duration || 1))));
 
-function seek(time) {
-  player.time = Math.min(Math.max(time, 0), duration);
+function moved() {
   player.movedAt = performance.now();
   player.dirty = true;
+}
+
+function seek(time) {
+  player.time = Math.min(Math.max(time, 0), duration);
+  moved();
 }
 
 function step(frames) {
@@ -66,12 +71,12 @@ function tick(now) {
 /** Fewer pixels while things move too slowly, all of them when they rest. */
 function adaptPixels(now) {
   const moving = player.playing || now - player.movedAt < 300;
-  player.pace = moving ? 0.9 * player.pace + 0.1 * Math.min(now - player.last, 200) : 16;
-  let ratio = stage.ratio;
-  if (!moving) ratio = stage.fullRatio;
-  else if (player.pace > 40) ratio = Math.max(0.75 * stage.ratio, 0.5);
+  const part = moving ? 'pace' : 'rest';
+  player[part] = 0.9 * player[part] + 0.1 * Math.min(now - player.last, 100);
+  let ratio = moving ? Math.min(stage.ratio, stage.fullRatio) : stage.stillRatio;
+  if (moving && player.pace > 1.25 * player.rest) ratio = Math.max(0.75 * ratio, 0.5 * stage.fullRatio);
+  if (!moving || ratio !== stage.ratio) player.pace = player.rest;
   if (ratio === stage.ratio) return;
-  player.pace = 16;
   stage.setRatio(ratio);
   player.dirty = true;
 }
@@ -79,20 +84,19 @@ function adaptPixels(now) {
 function draw() {
   player.dirty = false;
   stage.setTime(player.time);
-  stage.render();
+  if (stage.render()) showCompass();
   plot.draw(player.time);
   showTime();
-  showCompass();
 }
 
 function showTime() {
-  const text = `${player.time.toFixed(timeDigits)} s`;
-  const frame = frameAt(player.time);
+  const text = player.time.toFixed(timeDigits);
   $('time').value = `${text} / ${duration.toFixed(timeDigits)} s`;
-  $('scrub').value = String(frame);
-  $('scrub').setAttribute('aria-valuetext', text);
-  $('plot').setAttribute('aria-valuenow', player.time.toFixed(timeDigits));
-  $('plot').setAttribute('aria-valuetext', text);
+  $('scrub').value = String(frameAt(player.time));
+  if (player.playing) return; // else screen readers would read all the time
+  $('scrub').setAttribute('aria-valuetext', `${text} s`);
+  $('plot').setAttribute('aria-valuenow', text);
+  $('plot').setAttribute('aria-valuetext', `${text} s`);
 }
 
 function showCompass() {
@@ -236,7 +240,7 @@ function onKey(event) {
   if (!action) return;
   event.preventDefault();
   action();
-  player.dirty = true;
+  moved();
 }
 
 function connect() {
@@ -257,9 +261,12 @@ function connect() {
   $('view').addEventListener('pointermove', showTip);
   $('view').addEventListener('pointerleave', () => { $('tip').hidden = true; });
   $('view').addEventListener('dblclick', (event) => follow(stage.pick(event.offsetX, event.offsetY)));
-  stage.controls.addEventListener('change', () => { player.dirty = true; });
+  // OrbitControls tell of changes above a thousandth only, which may be all there is
+  for (const name of ['pointermove', 'wheel', 'touchmove'])
+    document.addEventListener(name, (event) => { if (event.buttons || name !== 'pointermove') moved(); }, { passive: true });
   document.addEventListener('keydown', onKey);
-  new ResizeObserver(() => { stage.resize(); plot.resize(); player.dirty = true; }).observe($('stage'));
+  // drawn at once, or the picture that comes next would be empty
+  new ResizeObserver(() => { stage.resize(); draw(); }).observe($('stage'));
   new ResizeObserver(() => plot.resize()).observe($('plot'));
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', (event) => setTheme(event.matches));
 }
@@ -272,8 +279,9 @@ function publish() {
     state: () => ({
       time: player.time, playing: player.playing, speed: player.speed, loop: player.loop, duration,
       frames: numFrames, frame: frameAt(player.time), bodies: numBodies, dark: stage.dark, followed: stage.followed,
-      positions: Array.from(pose.x), quaternions: Array.from(pose.q), camera: stage.camera.position.toArray(),
-      target: stage.controls.target.toArray(), plotted: plot.series.map((one) => one.name),
+      positions: Array.from(pose.x), quaternions: Array.from(pose.q),
+      camera: stage.camera.position.toArray().map((x, c) => x + origin[c]),
+      target: stage.controls.target.toArray().map((x, c) => x + origin[c]), plotted: plot.series.map((one) => one.name),
       shown: [...stage.layers.values()].filter((layer) => layer.shown).map((layer) => layer.key),
       drawCalls: stage.renderer.info.render.calls, triangles: stage.renderer.info.render.triangles,
     }),
@@ -281,7 +289,7 @@ function publish() {
     pick: (x, y) => stage.pick(x, y),
     channels: () => [...channels.keys()],
     /** Draws `count` frames spread over the whole time; the milliseconds of each, with the GPU done.  The
-     * ratio of pixels is 1, and 0.5 at least while things move too slowly. */
+     * ratio of pixels is that of the screen, down to half of it while things move too slowly. */
     measure: (count, ratio = stage.fullRatio) => {
       stage.setRatio(ratio);
       const gl = stage.renderer.getContext(), pixel = new Uint8Array(4), list = [];
@@ -292,7 +300,17 @@ function publish() {
         gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
         list.push(performance.now() - start);
       }
-      stage.setRatio(stage.fullRatio);
+      return list;
+    },
+    /** Scrubs for `count` ticks of the browser's clock; the milliseconds between them. */
+    scrub: async (count) => {
+      const list = [];
+      for (let i = 0, last = 0; i <= count; i++) {
+        const now = await new Promise(requestAnimationFrame);
+        if (i > 0) list.push(now - last);
+        last = now;
+        seek((duration * ((i * 7919) % count)) / count);
+      }
       return list;
     },
     /** The same without drawing: pose and matrices alone. */
@@ -312,6 +330,7 @@ function applySettings() {
   if (settings.has('theme')) setTheme(settings.get('theme') === 'dark');
   if (settings.has('speed')) setSpeed(Number(settings.get('speed')) || 1);
   if (settings.has('plot')) { plot.clear(); settings.get('plot').split(',').forEach(addQuantity); }
+  if (settings.has('follow')) follow(scene.bodies.findIndex((body) => body.name === settings.get('follow')));
   if (settings.has('turn')) stage.orbit(...settings.get('turn').split(',').map((angle) => (Number(angle) * Math.PI) / 180));
   if (settings.has('zoom')) stage.zoom(1 / (Number(settings.get('zoom')) || 1));
   if (settings.has('t')) seek(Number(settings.get('t')) || 0);
@@ -321,14 +340,14 @@ function applySettings() {
 function start() {
   const name = scene.name || 'polhode';
   document.title = `${name} \u2013 polhode`;
-  $('title').textContent = name;
-  $('subtitle').textContent = `${numBodies} ${numBodies === 1 ? 'body' : 'bodies'}, ${numFrames} frames, polhode ${scene.version}`;
+  $('title').textContent = $('title').title = name;
+  $('subtitle').textContent = `${numBodies} ${numBodies === 1 ? 'body' : 'bodies'}, ${numFrames} ${numFrames === 1 ? 'frame' : 'frames'}, polhode ${scene.version}`;
   $('scrub').max = String(numFrames - 1);
   $('plot').setAttribute('aria-valuemin', '0');
   $('plot').setAttribute('aria-valuemax', duration.toFixed(timeDigits));
   setPose(0);
-  stage = new Stage($('view'));
-  plot = new Plot($('plot'), $('legend'), (time) => { pause(); seek(time); });
+  stage = new Stage($('view'), $('floor'));
+  plot = new Plot($('plot'), $('cursor'), $('legend'), (time) => { pause(); seek(time); });
   stage.resize();
   stage.resetView();
   addCheckboxes();

@@ -7,7 +7,7 @@ const plotColors = ['--s1', '--s2', '--s3', '--s4', '--s5', '--s6'];
 function formatNumber(x, digits = 4) {
   if (!isFinite(x)) return '-';
   const size = Math.abs(x);
-  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return x.toExponential(Math.max(digits - 2, 0)).replace('e+', 'e');
+  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return x.toExponential(Math.max(digits - 2, 0)).replace(/\.?0*e\+?/, 'e');
   return String(Number(x.toPrecision(digits)));
 }
 
@@ -20,9 +20,8 @@ function ticks(low, high, count) {
 }
 
 class Plot {
-  constructor(canvas, legend, onSeek) {
-    Object.assign(this, { canvas, legend, onSeek, series: [], time: 0, background: document.createElement('canvas') });
-    this.context = canvas.getContext('2d');
+  constructor(canvas, cursor, legend, onSeek) {
+    Object.assign(this, { canvas, cursor, legend, onSeek, series: [], time: 0 });
     const seek = (event) => onSeek(this.timeAt(event.offsetX));
     canvas.addEventListener('pointerdown', (event) => { canvas.setPointerCapture(event.pointerId); this.dragging = true; seek(event); });
     canvas.addEventListener('pointermove', (event) => { if (this.dragging) seek(event); });
@@ -54,7 +53,7 @@ class Plot {
 
   refresh() {
     this.writeLegend();
-    this.drawBackground();
+    this.drawCurves();
     this.draw(this.time);
   }
 
@@ -73,7 +72,12 @@ class Plot {
       button.type = 'button';
       button.textContent = '\u00d7';
       button.setAttribute('aria-label', `Remove ${one.name} from the plot`);
-      button.addEventListener('click', () => this.remove(one.name));
+      button.addEventListener('click', () => {
+        const number = this.series.indexOf(one);
+        this.remove(one.name);
+        const left = this.legend.querySelectorAll('button'); // the keyboard goes on from the next one
+        (left[Math.min(number, left.length - 1)] || this.canvas).focus();
+      });
       item.append(swatch, name, one.output, button);
       this.legend.append(item);
     }
@@ -90,15 +94,15 @@ class Plot {
     const ratio = window.devicePixelRatio || 1;
     const width = Math.round(this.canvas.clientWidth * ratio), height = Math.round(this.canvas.clientHeight * ratio);
     if (!width || !height || (this.canvas.width === width && this.canvas.height === height)) return;
-    for (const one of [this.canvas, this.background]) Object.assign(one, { width, height });
-    this.drawBackground();
+    Object.assign(this.canvas, { width, height });
+    this.drawCurves();
     this.draw(this.time);
   }
 
   /** Everything but the cursor. */
-  drawBackground() {
+  drawCurves() {
     const ratio = window.devicePixelRatio || 1;
-    const c = this.background.getContext('2d');
+    const c = this.canvas.getContext('2d');
     const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
     c.setTransform(ratio, 0, 0, ratio, 0, 0);
     c.clearRect(0, 0, width, height);
@@ -134,7 +138,7 @@ class Plot {
     for (const one of shown) for (const y of one.data) if (isFinite(y)) { low = Math.min(low, y); high = Math.max(high, y); }
     if (!(low <= high)) { low = 0; high = 1; }
     for (const one of shown) one.largest = Math.max(Math.abs(low), Math.abs(high));
-    const margin = 0.05 * (high - low) || Math.max(Math.abs(high) * 1e-3, 1e-12);
+    const margin = 0.05 * (high - low || Math.abs(high)) || 1;
     low -= margin; high += margin;
     const yOf = (y) => bottom - ((y - low) / (high - low)) * (bottom - top);
     this.drawGrid(c, unit, low, high, top, bottom, yOf);
@@ -188,20 +192,9 @@ class Plot {
 
   /** The cursor, and the values where it is. */
   draw(time) {
-    const ratio = window.devicePixelRatio || 1, c = this.context;
     this.time = time;
-    if (!this.canvas.width || !this.background.width) return;
-    c.setTransform(1, 0, 0, 1, 0, 0);
-    c.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    c.drawImage(this.background, 0, 0);
-    if (!this.series.length) return;
-    c.setTransform(ratio, 0, 0, ratio, 0, 0);
-    c.strokeStyle = cssColor('--ink');
-    c.lineWidth = 1.2;
-    c.beginPath();
-    c.moveTo(this.xOf(time), this.top);
-    c.lineTo(this.xOf(time), this.bottom);
-    c.stroke();
+    this.cursor.hidden = !this.series.length;
+    Object.assign(this.cursor.style, { top: `${this.top}px`, height: `${this.bottom - this.top}px`, transform: `translateX(${this.xOf(time)}px)` });
     for (const one of this.series) {
       const value = valueAt(one.channel, time);
       // what is round-off beside the others of the panel is zero

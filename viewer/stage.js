@@ -20,85 +20,6 @@ function cssColor(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-// --- instances --------------------------------------------------------------------------------
-
-// Normals of stretched instances: three.js r111 stretches them like points, which is wrong.
-THREE.ShaderChunk.defaultnormal_vertex = THREE.ShaderChunk.defaultnormal_vertex.replace(
-  'transformedNormal = mat3( instanceMatrix ) * transformedNormal;',
-  `mat3 stretch = mat3( instanceMatrix );
-  transformedNormal /= vec3( dot( stretch[0], stretch[0] ), dot( stretch[1], stretch[1] ), dot( stretch[2], stretch[2] ) );
-  transformedNormal = stretch * transformedNormal;`);
-
-/** The material of shapes: the colour of an instance times the shade of a triangle.  Light is found for
- * each pixel, or, where there are very many, for each corner. */
-function shapeMaterial() {
-  const material = shapes.length > 300 ? new THREE.MeshLambertMaterial({ vertexColors: THREE.VertexColors })
-    : new THREE.MeshPhongMaterial({ vertexColors: THREE.VertexColors, shininess: 30, specular: 0x181818 });
-  material.onBeforeCompile = (shader) => {
-    shader.vertexShader = 'attribute float shade;\n' +
-      shader.vertexShader.replace('#include <color_vertex>', '#include <color_vertex>\n  vColor *= shade;');
-  };
-  return material;
-}
-
-/** Instances that can be placed by 3 x 4 matrices. */
-function instances(geometry, material, count) {
-  const mesh = new THREE.InstancedMesh(geometry, material, count);
-  mesh.instanceMatrix.setUsage ? mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage) : mesh.instanceMatrix.setDynamic(true);
-  mesh.frustumCulled = false; // its bounds are those of one instance
-  return mesh;
-}
-
-/** Columns of a (3 x 4, at) times b (3 x 4, at) into a 4 x 4 matrix of WebGL. */
-function writeProduct(out, to, a, at, b, bt) {
-  for (let c = 0; c < 4; c++) {
-    const b0 = b[bt + c], b1 = b[bt + 4 + c], b2 = b[bt + 8 + c];
-    out[to + 4 * c] = a[at] * b0 + a[at + 1] * b1 + a[at + 2] * b2 + (c === 3 ? a[at + 3] : 0);
-    out[to + 4 * c + 1] = a[at + 4] * b0 + a[at + 5] * b1 + a[at + 6] * b2 + (c === 3 ? a[at + 7] : 0);
-    out[to + 4 * c + 2] = a[at + 8] * b0 + a[at + 9] * b1 + a[at + 10] * b2 + (c === 3 ? a[at + 11] : 0);
-    out[to + 4 * c + 3] = c === 3 ? 1 : 0;
-  }
-}
-
-/** A 3 x 4 matrix: stretched, then turned, then moved. */
-function localMatrix(position, rotation, size) {
-  const m = new Float64Array(12);
-  writeMatrix(m, 0, position, 0, rotation, 0);
-  for (let r = 0; r < 3; r++) for (let c = 0; c < 3; c++) m[4 * r + c] *= size[c];
-  return m;
-}
-
-/** Things fixed in bodies, all of one geometry: [{body, matrix}]. */
-function fixedInstances(geometry, material, items) {
-  const mesh = instances(geometry, material, items.length);
-  mesh.follow = () => {
-    const out = mesh.instanceMatrix.array;
-    for (let i = 0; i < items.length; i++)
-      writeProduct(out, 16 * i, pose.m, matrixOf(items[i].body), items[i].matrix, 0);
-    mesh.instanceMatrix.needsUpdate = true;
-  };
-  return mesh;
-}
-
-/** An instance whose z axis goes from one point along d: radius across, length along. */
-function writeAlong(out, to, from, d, radius, length) {
-  const size = Math.hypot(d[0], d[1], d[2]) || 1;
-  const z = [d[0] / size, d[1] / size, d[2] / size];
-  const least = Math.abs(z[0]) < 0.6 ? [1, 0, 0] : [0, 1, 0];
-  let x = [least[1] * z[2] - least[2] * z[1], least[2] * z[0] - least[0] * z[2], least[0] * z[1] - least[1] * z[0]];
-  const norm = Math.hypot(x[0], x[1], x[2]);
-  x = x.map((value) => value / norm);
-  const y = [z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0]];
-  for (let r = 0; r < 3; r++) {
-    out[to + r] = radius * x[r];
-    out[to + 4 + r] = radius * y[r];
-    out[to + 8 + r] = length * z[r];
-    out[to + 12 + r] = from[r];
-  }
-  out[to + 3] = out[to + 7] = out[to + 11] = 0;
-  out[to + 15] = 1;
-}
-
 // --- what there is to draw ----------------------------------------------------------------------
 
 /** A shape ready to be drawn: its matrix is in the axes of the body. */
@@ -148,6 +69,7 @@ function halfExtent(type, m, r) {
 function expandByShape(box, shape) {
   const m = new Float64Array(16), point = new THREE.Vector3();
   writeProduct(m, 0, pose.m, matrixOf(shape.body), shape.matrix, 0);
+  if (isNaN(m[12] + m[13] + m[14])) return;
   if (shape.mesh >= 0) {
     box.union(shape.box.clone().applyMatrix4(new THREE.Matrix4().fromArray(m)));
     return;
@@ -165,13 +87,20 @@ function findBounds() {
     for (const shape of shapes) expandByShape(box, shape);
   }
   for (let b = 0; b < numBodies; b++)
-    for (const side of [0, 1]) box.expandByPoint(point.set(...[0, 1, 2].map((c) => scene.ranges[6 * b + 2 * c + side])));
-  for (const marker of scene.markers) if (marker.body < 0) box.expandByPoint(point.set(...marker.position));
+    for (const side of [0, 1]) box.expandByPoint(point.set(...origin.map((x, c) => scene.ranges[6 * b + 2 * c + side] - x)));
+  for (const marker of scene.markers) if (marker.body < 0) box.expandByPoint(point.set(...pointOf(-1, marker.position, [0, 0, 0])));
   return box;
 }
 
 const bounds = findBounds();
-const extent = Math.max(bounds.getSize(new THREE.Vector3()).length(), 1e-6);
+const extent = bounds.getSize(new THREE.Vector3()).length() || 1;
+
+// Ellipsoids that would be too thin to be seen get some width, a quarter of their length at most.
+for (const shape of shapes)
+  if (shape.type === 'ellipsoid') {
+    const { size, axes } = scene.bodies[shape.body], least = Math.min(0.0025 * extent, 0.25 * Math.max(...size));
+    shape.matrix = localMatrix([0, 0, 0], axes, size.map((half) => 2 * Math.max(half, least)));
+  }
 
 // A body without shape and rotation is a small ball.
 function addPoints() {
@@ -224,13 +153,17 @@ class Layer {
       this.parts = this.build(stage);
       this.group = new THREE.Group();
       for (const part of this.parts) this.group.add(part);
-      stage.world.add(this.group);
+      (this.key === 'floor' ? stage.background : stage.world).add(this.group);
     }
     return this.parts;
   }
 
+  follow(stage) {
+    for (const part of this.objects(stage)) if (part.follow) part.follow();
+  }
+
   update(stage) {
-    if (this.shown) for (const part of this.objects(stage)) if (part.follow) part.follow();
+    if (this.shown) this.follow(stage);
     if (this.group) this.group.visible = this.shown;
   }
 }
@@ -239,22 +172,54 @@ function plainMaterial(color) {
   return new THREE.MeshPhongMaterial({ color, shininess: 25, specular: 0x181818 });
 }
 
+const manyShapes = shapes.length > 300;
+
+/** The material of shapes: light is found for each pixel, or, where there are very many, for corners by Copies. */
+function shapeMaterial() {
+  return manyShapes ? new THREE.MeshBasicMaterial({ vertexColors: THREE.VertexColors })
+    : new THREE.MeshPhongMaterial({ vertexColors: THREE.VertexColors, shininess: 30, specular: 0x181818 });
+}
+
+/** Shapes of one kind in one draw call. */
+function shapeCopies(stage, type, items) {
+  const mesh = fixedCopies(unitShape(type, items.length), stage.shapeMaterial, items);
+  mesh.setColors(items.map((item) => item.color));
+  if (manyShapes) mesh.bakeLight(stage.lights);
+  return mesh;
+}
+
+/** A mesh of the model; it may be large, so the graphics move it. */
+function meshOf(shape) {
+  const mesh = new THREE.Mesh(meshShapes[shape.mesh], plainMaterial(shape.color));
+  mesh.matrixAutoUpdate = false;
+  mesh.frustumCulled = false;
+  mesh.follow = () => writeProduct(mesh.matrix.elements, 0, pose.m, matrixOf(shape.body), shape.matrix, 0);
+  return mesh;
+}
+
 function buildShapes(stage) {
-  const batches = new Map();
-  for (const shape of shapes) {
-    const key = shape.mesh >= 0 ? `mesh-${shape.mesh}` : shape.type;
-    if (!batches.has(key)) batches.set(key, []);
-    batches.get(key).push(shape);
-  }
-  const meshes = [];
-  for (const items of batches.values()) {
-    const geometry = items[0].mesh >= 0 ? meshShapes[items[0].mesh] : unitShape(items[0].type, items.length);
-    const colors = new Float32Array(3 * items.length);
-    items.forEach((item, i) => new THREE.Color(item.color).toArray(colors, 3 * i));
-    geometry.setAttribute('color', new THREE.InstancedBufferAttribute(colors, 3));
-    meshes.push(fixedInstances(geometry, stage.shapeMaterial, items));
-  }
-  return meshes;
+  const types = [...new Set(shapes.filter((shape) => shape.mesh < 0).map((shape) => shape.type))];
+  return types.map((type) => shapeCopies(stage, type, shapes.filter((shape) => shape.type === type)))
+    .concat(shapes.filter((shape) => shape.mesh >= 0).map(meshOf), buildDots());
+}
+
+/** Bodies that are too small beside the whole are seen as dots, of some pixels however far they are. */
+const smallBodies = scene.bodies.map((body, index) => index).filter((index) => reach[index] < 0.004 * extent);
+
+function buildDots() {
+  if (!smallBodies.length) return [];
+  const geometry = new THREE.BufferGeometry();
+  const points = new Float32Array(3 * smallBodies.length), colors = new Float32Array(3 * smallBodies.length);
+  smallBodies.forEach((body, i) => new THREE.Color(bodyColor(body)).toArray(colors, 3 * i));
+  geometry.setAttribute('position', new THREE.BufferAttribute(points, 3).setUsage(THREE.DynamicDrawUsage));
+  geometry.setAttribute('color', new THREE.BufferAttribute(colors, 3));
+  const dots = new THREE.Points(geometry, new THREE.PointsMaterial({ size: 4, sizeAttenuation: false, vertexColors: THREE.VertexColors }));
+  dots.frustumCulled = false;
+  dots.follow = () => {
+    smallBodies.forEach((body, i) => points.set(pointOf(body, [0, 0, 0], [0, 0, 0]), 3 * i));
+    geometry.attributes.position.needsUpdate = true;
+  };
+  return [dots];
 }
 
 /** The shapes again, pressed flat on the floor. */
@@ -267,12 +232,15 @@ function buildShadows(stage) {
   flat.matrix.set(entry(0, 0), entry(0, 1), entry(0, 2), rest * n.x, entry(1, 0), entry(1, 1), entry(1, 2), rest * n.y,
     entry(2, 0), entry(2, 1), entry(2, 2), rest * n.z, 0, 0, 0, 1);
   flat.matrixAutoUpdate = false;
-  for (const mesh of stage.layers.get('shapes').objects(stage)) {
-    const shadow = new THREE.InstancedMesh(mesh.geometry, stage.shadowMaterial, mesh.count);
-    shadow.instanceMatrix = mesh.instanceMatrix;
+  const bodies = stage.layers.get('shapes');
+  for (const mesh of bodies.objects(stage).filter((part) => part.isMesh)) {
+    const shadow = new THREE.Mesh(mesh.geometry, stage.shadowMaterial);
     shadow.frustumCulled = false;
+    shadow.matrixAutoUpdate = false;
+    shadow.matrix = mesh.matrix;
     flat.add(shadow);
   }
+  flat.follow = () => { if (!bodies.shown) bodies.follow(stage); };
   return [flat];
 }
 
@@ -288,24 +256,24 @@ function buildJoints(stage) {
   }
   const meshes = [];
   for (const [type, items] of byType)
-    meshes.push(fixedInstances((jointSymbols[type] || otherJoint)(), stage.symbolMaterial, items));
-  if (rods.length) meshes.push(rodInstances(rods, 0.45 * symbol, stage.symbolMaterial));
+    meshes.push(fixedCopies((jointSymbols[type] || otherJoint)(), stage.symbolMaterial, items));
+  if (rods.length) meshes.push(rodCopies(rods, 0.45 * symbol, stage.symbolMaterial));
   return meshes;
 }
 
 /** Rods between pairs of markers. */
-function rodInstances(pairs, radius, material) {
+function rodCopies(pairs, radius, material) {
   const geometry = merged(placed(cylinder(1, 1), 0, 0, 0.5));
-  const mesh = instances(geometry, material, pairs.length);
+  const mesh = new Copies(geometry, material, pairs.length);
   const a = [0, 0, 0], b = [0, 0, 0];
   mesh.follow = () => {
     pairs.forEach(([first, second], i) => {
       pointOf(scene.markers[first].body, scene.markers[first].position, a);
       pointOf(scene.markers[second].body, scene.markers[second].position, b);
       const d = [b[0] - a[0], b[1] - a[1], b[2] - a[2]];
-      writeAlong(mesh.instanceMatrix.array, 16 * i, a, d, radius, Math.hypot(...d));
+      writeAlong(mesh.matrices, 16 * i, a, d, radius, Math.hypot(...d));
     });
-    mesh.instanceMatrix.needsUpdate = true;
+    mesh.place();
   };
   return mesh;
 }
@@ -335,13 +303,13 @@ function buildSprings(stage) {
   const supports = scene.forces.filter((force) => force.type === 'support');
   const turned = scene.forces.filter((force) => force.type === 'joint-spring' || force.type === 'bushing');
   const many = lines.length > 200;
-  const parts = many ? [rodInstances(lines.map((force) => force.markers), 0.4 * symbol, stage.springMaterial)]
-    : lines.map((force) => springMesh(force.markers, 1.6 * symbol, stage.coilMaterial));
+  const parts = many ? [rodCopies(lines.map((force) => force.markers), 0.4 * symbol, stage.springMaterial)]
+    : lines.map((force) => springMesh(force.markers, 1.6 * symbol, stage.springMaterial));
   if (supports.length)
-    parts.push(fixedInstances(placed(alongZ(new THREE.ConeBufferGeometry(1, 1.6, 24)), 0, 0, -0.8), stage.springMaterial,
+    parts.push(fixedCopies(placed(alongZ(new THREE.ConeBufferGeometry(1, 1.6, 24)), 0, 0, -0.8), stage.springMaterial,
       supports.map((force) => ({ body: -1, matrix: localMatrix(force.anchor, [1, 0, 0, 0], [2 * symbol, 2 * symbol, 2 * symbol]) }))));
   if (turned.length)
-    parts.push(fixedInstances(ring(2, 0.25), stage.springMaterial, turned.map((force) => {
+    parts.push(fixedCopies(ring(2, 0.25), stage.springMaterial, turned.map((force) => {
       const marker = scene.markers[(force.type === 'bushing' ? force : scene.joints[force.joint]).markers[0]];
       return { body: marker.body, matrix: localMatrix(marker.position, marker.rotation, [symbol, symbol, symbol]) };
     })));
@@ -404,8 +372,8 @@ function torqueArrows() {
 /** Shafts and heads; a torque has two heads.  The largest of all times has a quarter of the extent. */
 function arrowMeshes(stage, arrows, color, heads) {
   const material = plainMaterial(color);
-  const shafts = instances(merged(placed(cylinder(1, 1), 0, 0, 0.5)), material, arrows.length);
-  const cones = instances(placed(alongZ(new THREE.ConeBufferGeometry(1, 1, 20)), 0, 0, 0.5), material, heads * arrows.length);
+  const shafts = new Copies(merged(placed(cylinder(1, 1), 0, 0, 0.5)), material, arrows.length);
+  const cones = new Copies(placed(alongZ(new THREE.ConeBufferGeometry(1, 1, 20)), 0, 0, 0.5), material, heads * arrows.length);
   const largest = Math.max(...arrows.map((arrow) => arrow.largest));
   const radius = 0.3 * symbol, point = [0, 0, 0], v = [0, 0, 0];
   shafts.follow = () => {
@@ -416,14 +384,15 @@ function arrowMeshes(stage, arrows, color, heads) {
       const length = scale * Math.hypot(v[0], v[1], v[2]);
       const head = Math.min(2.6 * symbol, 0.4 * length), thin = Math.min(radius, 0.12 * length);
       const unit = length > 0 ? scale / length : 0;
-      writeAlong(shafts.instanceMatrix.array, 16 * i, point, v, thin, length - head);
+      writeAlong(shafts.matrices, 16 * i, point, v, thin, length - head);
       for (let k = 0; k < heads; k++) {
         const at = length - head * (1 + 0.7 * k);
         const tip = [0, 1, 2].map((c) => point[c] + at * unit * v[c]);
-        writeAlong(cones.instanceMatrix.array, 16 * (heads * i + k), tip, v, 0.38 * head, head);
+        writeAlong(cones.matrices, 16 * (heads * i + k), tip, v, 0.38 * head, head);
       }
     });
-    shafts.instanceMatrix.needsUpdate = cones.instanceMatrix.needsUpdate = true;
+    shafts.place();
+    cones.place();
   };
   return [shafts, cones];
 }
@@ -441,7 +410,11 @@ function pathLines(stage, items, colorOf) {
   const point = [0, 0, 0];
   for (let f = 0; f < numFrames; f++) {
     setPose(times[f]);
-    chosen.forEach((item, i) => arrays[i].set(pointOf(item.body, item.point, point), 3 * f));
+    chosen.forEach((item, i) => {
+      pointOf(item.body, item.point, point);
+      const gap = isNaN(point[0] + point[1] + point[2]) && f > 0;
+      arrays[i].set(gap ? arrays[i].subarray(3 * f - 3, 3 * f) : point, 3 * f);
+    });
   }
   setPose(saved);
   const lines = [];
@@ -519,24 +492,28 @@ function buildFloor(stage) {
 // --- the stage --------------------------------------------------------------------------------
 
 /** Whether the processor does the work of the graphics: then smooth edges of many bodies cost too much. */
-function isSoftware() {
-  const gl = document.createElement('canvas').getContext('webgl');
-  const info = gl && gl.getExtension('WEBGL_debug_renderer_info');
+function isSoftware(gl) {
+  const info = gl.getExtension('WEBGL_debug_renderer_info');
   return Boolean(info) && /swiftshader|llvmpipe|software/i.test(gl.getParameter(info.UNMASKED_RENDERER_WEBGL));
 }
 
 class Stage {
-  constructor(canvas) {
+  constructor(canvas, floorCanvas) {
     this.canvas = canvas;
     this.time = 0;
     this.arrowScale = 1;
     this.followed = -1;
-    const antialias = numBodies <= 100 || !isSoftware();
+    // the floor has a canvas of its own, which changes with the view only
+    this.floorRenderer = new THREE.WebGLRenderer({ canvas: floorCanvas, alpha: true });
+    const antialias = numBodies <= 100 || !isSoftware(this.floorRenderer.getContext());
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias, alpha: true });
     this.fullRatio = Math.min(window.devicePixelRatio || 1, 2);
-    this.setRatio(this.fullRatio);
+    this.stillRatio = antialias ? this.fullRatio : 2 * this.fullRatio; // smooth edges in another way
+    this.floorRenderer.setPixelRatio(this.fullRatio);
+    this.setRatio(this.stillRatio);
     this.world = new THREE.Scene();
-    this.camera = new THREE.PerspectiveCamera(32, 1, extent / 200, 60 * extent);
+    this.background = new THREE.Scene();
+    this.camera = new THREE.PerspectiveCamera(32, 1, 1, 2);
     this.camera.up.copy(up);
     this.controls = new THREE.OrbitControls(this.camera, canvas);
     this.controls.enableKeys = false;
@@ -546,7 +523,6 @@ class Stage {
     this.shapeMaterial = shapeMaterial();
     this.symbolMaterial = plainMaterial(0x808080);
     this.springMaterial = plainMaterial(0x808080);
-    this.coilMaterial = plainMaterial(0x808080); // one material cannot serve instances and others
     this.shadowMaterial = new THREE.MeshBasicMaterial({ color: 0x808080 });
     this.addLights();
     this.addLayers();
@@ -560,11 +536,17 @@ class Stage {
   }
 
   addLights() {
-    this.world.add(new THREE.HemisphereLight(0xffffff, 0xaab4c2, 0.66));
-    this.sun = new THREE.DirectionalLight(0xffffff, 0.42);
-    this.lamp = new THREE.DirectionalLight(0xffffff, 0.2);
-    this.sun.position.copy(up).multiplyScalar(1.4).add(new THREE.Vector3(0.55, -0.8, 0.35));
-    this.world.add(this.sun, this.lamp);
+    const sky = new THREE.HemisphereLight(0xffffff, 0xaab4c2, 0.66);
+    const sun = new THREE.DirectionalLight(0xffffff, 0.42);
+    this.lamp = new THREE.DirectionalLight(0xffffff, 0.2); // where the eye is
+    sky.position.copy(up);
+    sun.position.copy(up).multiplyScalar(1.4).add(new THREE.Vector3(0.55, -0.8, 0.35));
+    this.world.add(sky, sun, this.lamp);
+    const white = new THREE.Color(sky.intensity, sky.intensity, sky.intensity);
+    this.lights = { // the same for Copies: directions times brightness
+      up, above: white, below: sky.groundColor.clone().multiply(white),
+      sun: sun.position.clone().setLength(sun.intensity), lamp: new THREE.Vector3(),
+    };
   }
 
   addLayers() {
@@ -595,7 +577,6 @@ class Stage {
     this.gridColor.set(cssColor('--grid'));
     this.symbolMaterial.color.set(cssColor('--symbol'));
     this.springMaterial.color.set(cssColor('--s3'));
-    this.coilMaterial.color.set(cssColor('--s3'));
     this.shadowMaterial.color.set(cssColor('--shadow'));
   }
 
@@ -615,7 +596,7 @@ class Stage {
       distance = Math.max(distance, near + Math.abs(corner.dot(side)) / wide, near + Math.abs(corner.dot(top)) / high);
     }
     this.controls.target.copy(middle);
-    this.camera.position.copy(middle).addScaledVector(away, distance);
+    this.camera.position.copy(middle).addScaledVector(away, distance || extent);
     this.controls.update();
     this.lastFollowed = null;
   }
@@ -644,10 +625,12 @@ class Stage {
     this.renderer.setPixelRatio(ratio);
   }
 
+  /** Takes the size that the page gives; the pictures are empty then. */
   resize() {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     if (!width || !height) return;
-    this.renderer.setSize(width, height, false);
+    for (const renderer of [this.renderer, this.floorRenderer]) renderer.setSize(width, height, false);
+    this.lastView = '';
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
   }
@@ -655,7 +638,8 @@ class Stage {
   /** Moves view and target along with the followed body. */
   followBody() {
     if (this.followed < 0) { this.lastFollowed = null; return; }
-    const now = new THREE.Vector3(...pose.x.subarray(3 * this.followed, 3 * this.followed + 3));
+    const now = new THREE.Vector3(...pointOf(this.followed, [0, 0, 0], [0, 0, 0]));
+    if (isNaN(now.x + now.y + now.z)) return;
     const last = this.lastFollowed || this.controls.target.clone();
     const step = now.clone().sub(last);
     this.controls.target.add(step);
@@ -664,16 +648,34 @@ class Stage {
     this.controls.update();
   }
 
+  /** What is too near or too far to be seen, by how far the middle of the view is. */
+  setDepth() {
+    const distance = this.camera.position.distanceTo(this.controls.target);
+    this.camera.near = distance / 200;
+    this.camera.far = distance + 60 * extent;
+    this.camera.updateProjectionMatrix();
+  }
+
   setTime(time) {
     this.time = time;
     setPose(time);
     this.followBody();
+    this.setDepth();
+    this.lamp.position.copy(this.camera.position).sub(this.controls.target);
+    this.lights.lamp.copy(this.lamp.position).setLength(this.lamp.intensity);
     for (const layer of this.layers.values()) layer.update(this);
   }
 
+  /** Draws bodies, and the floor if the view of it changed; says whether it did. */
   render() {
-    this.lamp.position.copy(this.camera.position).sub(this.controls.target);
     this.renderer.render(this.world, this.camera);
+    const { matrixWorld, projectionMatrix, position } = this.camera;
+    const view = [...matrixWorld.elements, ...projectionMatrix.elements, this.dark, this.layers.get('floor').shown].join();
+    if (view === this.lastView) return false;
+    this.lastView = view;
+    this.floorRenderer.render(this.background, this.camera);
+    this.canvas.parentElement.classList.toggle('below', position.dot(up) < this.floor);
+    return true;
   }
 
   /** The nearest body under a point of the canvas, -1 if there is none: boxes around shapes are hit. */
@@ -691,6 +693,18 @@ class Stage {
       if (!local.intersectBox(shape.box, hit)) continue;
       const distance = hit.applyMatrix4(matrix).distanceTo(ray.ray.origin);
       if (distance < nearest) { nearest = distance; found = shape.body; }
+    }
+    return found < 0 ? this.pickDot(x, y) : found;
+  }
+
+  /** The small body whose dot is nearest to a point of the canvas, if it is within some pixels. */
+  pickDot(x, y) {
+    const at = new THREE.Vector3();
+    let nearest = 8, found = -1;
+    for (const body of smallBodies) {
+      at.fromArray(pointOf(body, [0, 0, 0], [0, 0, 0])).project(this.camera);
+      const distance = Math.hypot(0.5 * (1 + at.x) * this.canvas.clientWidth - x, 0.5 * (1 - at.y) * this.canvas.clientHeight - y);
+      if (Math.abs(at.z) < 1 && distance < nearest) { nearest = distance; found = body; }
     }
     return found;
   }

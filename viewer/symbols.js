@@ -11,54 +11,64 @@ function placed(geometry, x, y, z, rx = 0, ry = 0, rz = 0) {
   return geometry.applyMatrix(matrix.setPosition(x, y, z));
 }
 
-/** One geometry of several, without index. */
+/** The corners of the triangles of a geometry, three by three. */
+function cornersOfTriangles(geometry) {
+  return geometry.index ? geometry.index.array : Uint32Array.from({ length: geometry.attributes.position.count }, (_, i) => i);
+}
+
+/** One geometry of several. */
 function merged(...parts) {
-  const flat = parts.map((part) => (part.index ? part.toNonIndexed() : part));
-  const result = new THREE.BufferGeometry();
-  for (const name of ['position', 'normal']) {
-    const arrays = flat.map((part) => part.attributes[name].array);
-    const all = new Float32Array(arrays.reduce((sum, array) => sum + array.length, 0));
-    let at = 0;
-    for (const array of arrays) { all.set(array, at); at += array.length; }
-    result.setAttribute(name, new THREE.BufferAttribute(all, 3));
+  const result = new THREE.BufferGeometry(), order = [];
+  let corners = 0;
+  for (const part of parts) {
+    for (const corner of cornersOfTriangles(part)) order.push(corners + corner);
+    corners += part.attributes.position.count;
   }
+  for (const name of ['position', 'normal'])
+    result.setAttribute(name, new THREE.Float32BufferAttribute([].concat(...parts.map((part) => Array.from(part.attributes[name].array))), 3));
+  result.setIndex(order);
   return result;
 }
 
-/** Adds a brightness to each triangle by where its middle is, so that turning can be seen. */
+/** Gives each triangle a shade by where its middle is, so that turning can be seen.  Triangles share the
+ * corners of one place, normal and shade. */
 function shaded(geometry, brightness) {
-  const flat = merged(geometry);
-  const p = flat.attributes.position.array;
-  const shade = new Float32Array(p.length / 3).fill(1);
-  if (brightness)
-    for (let i = 0; i < shade.length; i += 3) {
-      const middle = [0, 1, 2].map((c) => p[3 * i + c] + p[3 * i + 3 + c] + p[3 * i + 6 + c]);
-      shade.fill(brightness(middle), i, i + 3);
+  const { position: { array: p }, normal: { array: n } } = geometry.attributes, order = cornersOfTriangles(geometry);
+  const known = new Map(), points = [], normals = [], shades = [], index = [];
+  const cornerOf = (i, shade) => {
+    const place = [p[i], p[i + 1], p[i + 2]], normal = [n[i], n[i + 1], n[i + 2]];
+    const key = [...place, ...normal].map((x) => Math.round(1e4 * x)).join() + shade;
+    if (!known.has(key)) {
+      known.set(key, shades.length);
+      points.push(...place); normals.push(...normal); shades.push(shade);
     }
-  flat.setAttribute('shade', new THREE.BufferAttribute(shade, 1));
-  return flat;
+    return known.get(key);
+  };
+  for (let t = 0; t < order.length; t += 3) {
+    const at = [3 * order[t], 3 * order[t + 1], 3 * order[t + 2]];
+    const shade = brightness(...[0, 1, 2].map((c) => p[at[0] + c] + p[at[1] + c] + p[at[2] + c]));
+    index.push(...at.map((i) => cornerOf(i, shade)));
+  }
+  const result = new THREE.BufferGeometry();
+  result.setAttribute('position', new THREE.Float32BufferAttribute(points, 3));
+  result.setAttribute('normal', new THREE.Float32BufferAttribute(normals, 3));
+  result.setAttribute('shade', new THREE.Float32BufferAttribute(shades, 1));
+  result.setIndex(index);
+  return result;
 }
 
-/** The same by corners, which triangles share: less work where there are very many. */
-function shadedCorners(geometry, brightness) {
-  const p = geometry.attributes.position.array;
-  const shade = new Float32Array(p.length / 3).map((_, i) => (brightness ? brightness(p.subarray(3 * i, 3 * i + 3)) : 1));
-  geometry.setAttribute('shade', new THREE.BufferAttribute(shade, 1));
-  return geometry;
-}
-
-const octants = ([x, y, z]) => (x * y * z > 0 ? 1 : 0.72);
-const quadrants = ([x, y]) => (x * y > 0 ? 1 : 0.8);
+const octants = (x, y, z) => (x * y * z > 0 ? 1 : 0.72);
+const quadrants = (x, y) => (x * y > 0 ? 1 : 0.8);
+const even = () => 1;
 
 /** Shapes of unit size; the more there are, the coarser. */
 function unitShape(type, count) {
-  const round = count > 400 ? 8 : count > 100 ? 16 : 48;
-  const paint = count > 400 ? shadedCorners : shaded;
+  const round = count > 400 ? 8 : count > 100 ? 16 : count > 20 ? 32 : 48;
   switch (type) {
-    case 'box': return paint(new THREE.BoxBufferGeometry(1, 1, 1));
-    case 'cylinder': return paint(alongZ(new THREE.CylinderBufferGeometry(0.5, 0.5, 1, round, 1)), quadrants);
-    case 'cone': return paint(alongZ(new THREE.CylinderBufferGeometry(0, 0.5, 1, round, 1)), quadrants);
-    default: return paint(alongZ(new THREE.SphereBufferGeometry(0.5, Math.max(round, 12), Math.max(round / 2, 6))), octants);
+    case 'box': return shaded(new THREE.BoxBufferGeometry(1, 1, 1), even);
+    case 'cylinder': return shaded(alongZ(new THREE.CylinderBufferGeometry(0.5, 0.5, 1, round, 1)), quadrants);
+    case 'cone': return shaded(alongZ(new THREE.CylinderBufferGeometry(0, 0.5, 1, round, 1)), quadrants);
+    default: return shaded(alongZ(new THREE.SphereBufferGeometry(0.5, Math.max(round, 12), Math.max(round / 2, 6))), octants);
   }
 }
 
@@ -68,9 +78,8 @@ function meshShape(number) {
   const points = new Float32Array(readBytes(`mesh-${number}`));
   geometry.setAttribute('position', new THREE.BufferAttribute(points, 3));
   geometry.computeVertexNormals();
-  const shape = shaded(geometry);
-  shape.computeBoundingBox();
-  return shape;
+  geometry.computeBoundingBox();
+  return geometry;
 }
 
 /** The meshes of the page by number. */

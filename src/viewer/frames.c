@@ -13,6 +13,10 @@
 enum { POSE_SIZE = 14, MAX_POSE_BYTES = 14000000, MAX_CHANNEL_BYTES = 3000000 };
 enum { MAX_FRAMES = 2000, MAX_CHANNELS = 4000 };
 
+/* Larger numbers are taken for none: a body lost in space would make all others too small to be
+ * seen, and the width of a range must not overflow. */
+static const double largest_position = 1e15, largest_value = 1e300;
+
 /* --- rows ------------------------------------------------------------------------------------- */
 
 static int default_frames(int num_bodies)
@@ -20,6 +24,14 @@ static int default_frames(int num_bodies)
   const int fit = MAX_POSE_BYTES / POSE_SIZE / num_bodies;
   if (fit > MAX_FRAMES) return MAX_FRAMES;
   return fit < 2 ? 2 : fit;
+}
+
+/* The first row without a time; -1 if there is none. */
+static long find_timeless(const double *t, long num_rows)
+{
+  for (long i = 0; i < num_rows; i++)
+    if (!(fabs(t[i]) <= largest_value)) return i;
+  return -1;
 }
 
 /* The rows nearest to times at equal distances, all rows if they are few. */
@@ -41,13 +53,14 @@ static void choose_rows(pol_frames *frames, long num_rows, int max_frames)
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-/* The range of the finite values at the frames; [0, 0] if there is none. */
-static pol_range16 find_range(const pol_frames *frames)
+/* The range of the values at the frames that are numbers, not beyond the largest; [0, 0] if there
+ * is none. */
+static pol_range16 find_range(const pol_frames *frames, double largest)
 {
   pol_range16 range = {HUGE_VAL, -HUGE_VAL};
   for (int i = 0; i < frames->count; i++) {
     const double x = frames->series[frames->rows[i]];
-    if (isfinite(x)) range = (pol_range16){fmin(range.low, x), fmax(range.high, x)};
+    if (fabs(x) <= largest) range = (pol_range16){fmin(range.low, x), fmax(range.high, x)};
   }
   return range.low <= range.high ? range : (pol_range16){0.0, 0.0};
 }
@@ -55,7 +68,7 @@ static pol_range16 find_range(const pol_frames *frames)
 static unsigned quantize(double x, pol_range16 range)
 {
   const double width = range.high - range.low;
-  if (!isfinite(x)) return 65535u;
+  if (!(x >= range.low && x <= range.high)) return 65535u;
   return width > 0.0 ? (unsigned)lround(65534.0 * ((x - range.low) / width)) : 0u;
 }
 
@@ -116,7 +129,7 @@ static pol_status read_bodies(pol_frames *frames, const pol_mechanism *mechanism
           read_component(frames, result, body->name, "position", "xyz"[c], &last, message, size);
       if (status != POL_OK) break;
       pol_range16 *range = &frames->ranges[3 * b + c];
-      *range = find_range(frames);
+      *range = find_range(frames, largest_position);
       put_series(frames, *range, frames->positions + 2 * (3 * b + c), 6 * bodies);
     }
     for (size_t c = 0; status == POL_OK && c < 4; c++) {
@@ -189,7 +202,7 @@ static pol_status read_channels(pol_frames *frames, pol_result *result)
   for (int i = 0; i < frames->num_channels; i++) {
     const pol_status status = pol_result_series(result, frames->channels[i], frames->series);
     if (status != POL_OK) return status;
-    frames->channel_ranges[i] = find_range(frames);
+    frames->channel_ranges[i] = find_range(frames, largest_value);
     put_series(frames, frames->channel_ranges[i], frames->values + (size_t)i * bytes, 2);
   }
   return POL_OK;
@@ -230,6 +243,11 @@ pol_status pol_frames_read(pol_frames *frames, const pol_model *model, pol_resul
   pol_status status = allocate(frames, result, (size_t)max_frames);
   if (status == POL_OK) status = pol_result_series(result, time, frames->series);
   if (status != POL_OK) return status;
+  const long timeless = find_timeless(frames->series, rows);
+  if (timeless >= 0) {
+    snprintf(message, size, "row %ld has no time", timeless + 1);
+    return POL_BAD_ARGUMENT;
+  }
   choose_rows(frames, rows, max_frames);
   status = read_bodies(frames, model->mechanism, result, message, size);
   if (status != POL_OK) return status;

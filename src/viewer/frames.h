@@ -1,9 +1,9 @@
 /* The frames of an animation: some rows of a result, its numbers in 16 bits each.
  *
  * A number x of a range [low, high] is stored as round(65534 (x - low) / (high - low)); 65535
- * stands for what is no number.  Each coordinate of each body, and each channel, has a range of its
- * own, so that the error is below 1e-5 of what it moves.  A component of a quaternion is
- * round(32767 q) + 32768.
+ * stands for what is no number, or one beyond 1e15 m (positions) or 1e300 (others).  Each
+ * coordinate of each body, and each channel, has a range of its own, so that the error is below
+ * 1e-5 of what it moves.  A component of a quaternion is round(32767 q) + 32768.
  */
 #ifndef POLHODE_VIEWER_FRAMES_H
 #define POLHODE_VIEWER_FRAMES_H

@@ -4,7 +4,8 @@
     measure.py POLHODE [--bodies N] [--frames N] [--keep FOLDER]
 
 The motion is made up.  Each frame is one jump in time, drawn to the end: the pose of all bodies, the
-upload to the graphics, the plot, and pixels read back.
+upload to the graphics, the plot, and pixels read back.  When scrubbing, the browser's own clock asks
+for the frames and puts them on the screen, and the page chooses the number of pixels.
 """
 import argparse
 import json
@@ -71,6 +72,8 @@ def main():
             times = sorted(browser.run("polhode.measure(200)"))
             coarse = sorted(browser.run("polhode.measure(200, 0.5)"))
             work = sorted(browser.run("polhode.work(200)"))
+            browser.run("polhode.scrub(30)")
+            scrub = sorted(browser.run("polhode.scrub(200)"))
             state = browser.run("polhode.state()")
             renderer = browser.run(
                 "(() => { const gl = document.createElement('canvas').getContext('webgl');"
@@ -82,7 +85,9 @@ def main():
     print(f"page            {summary['bytes'] / 1e6:.2f} MB, loaded in {load / 1000:.2f} s")
     print(f"drawn           {state['triangles']} triangles in {state['drawCalls']} calls")
     print(f"frame           median {statistics.median(times):.1f} ms, 95 % {times[189]:.1f} ms")
-    print(f"  half the pixels  median {statistics.median(coarse):.1f} ms, 95 % {coarse[189]:.1f} ms")
+    print(f"  half the ratio   median {statistics.median(coarse):.1f} ms, 95 % {coarse[189]:.1f} ms")
+    print(f"scrubbing       median {statistics.median(scrub):.1f} ms, 95 % {scrub[189]:.1f} ms, "
+          f"{len(scrub) / sum(scrub) * 1000:.0f} frames a second")
     print(f"without drawing median {statistics.median(work):.2f} ms, 95 % {work[189]:.2f} ms")
     print(f"renderer        {renderer}, {os.cpu_count()} cores")
 

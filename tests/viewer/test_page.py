@@ -13,12 +13,14 @@ import pathlib
 import struct
 import subprocess
 import sys
+import tempfile
 import unittest
 
-from browser import Browser, BrowserError
+from browser import FLAGS, Browser, BrowserError, Picture, find_browser
 
 POLHODE = SOURCE = BROWSER = None  # set by main
 VIEW = (0.02, 0.1, 0.68, 0.9)  # the 3D view in a picture of 1200 x 760
+SCENE = (0.1, 0.1, 0.68, 0.9)  # without the compass, which is blue too
 
 
 def polhode(*arguments, status=0):
@@ -126,6 +128,106 @@ class Loading(PageTest):
                 self.assertGreater(self.state()["drawCalls"], 1)
 
 
+class Extremes(PageTest):
+    """Results that are tiny, huge, far away, or without numbers."""
+
+    def make(self, name, rows, size=1.0):
+        """A page of two bodies: rows of time and two positions."""
+        inertia = [0.4 * size * size, 0.5 * size * size, 0.2 * size * size]
+        model = {"bodies": [{"name": body, "mass": 1, "inertia": inertia} for body in "ab"],
+                 "gravity": [0, 0, -9.81], "simulation": {"step": 0.1, "end": 1}}
+        pathlib.Path(name + ".json").write_text(json.dumps(model), encoding="ascii")
+        names = ["t"] + [f"{body}.{what}" for body in "ab" for what in (
+            "position.x", "position.y", "position.z", "quaternion.w", "quaternion.x",
+            "quaternion.y", "quaternion.z")]
+        lines = [",".join(names)]
+        for time, first, second in rows:
+            lines.append(",".join(map(str, [time, *first, 1, 0, 0, 0, *second, 1, 0, 0, 0])))
+        pathlib.Path(name + ".csv").write_text("\n".join(lines) + "\n", encoding="ascii")
+        polhode("view", name + ".csv", "--model", name + ".json", "--quiet")
+        return name + ".html"
+
+    def blue(self, page, settings="#paused&theme=light&hide=paths"):
+        """The share of the view that the first body covers."""
+        self.open(page, settings)
+        self.browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        return self.browser.screenshot(page[:-5] + ".png").share(SCENE, is_blue)
+
+    def test_one_frame(self):
+        page = self.make("one_frame", [(0, (0, 0, 0), (3, 0, 0))])
+        self.assertGreater(self.blue(page, "#theme=light"), 0.02)
+        self.assertFalse(self.state()["playing"])
+        self.browser.run("document.getElementById('play').click(); polhode.step(1)")
+        self.assertEqual(self.state()["time"], 0)
+
+    def test_nothing_moves(self):
+        page = self.make("nothing_moves", [(i, (0, 0, 0), (3, 0, 0)) for i in range(9)])
+        self.assertGreater(self.blue(page), 0.02)
+
+    def test_bodies_without_numbers_are_not_drawn(self):
+        gone = ("nan", "nan", "inf")
+        page = self.make("no_numbers", [(i, gone if i > 4 else (0, 0, i / 4), (3, 0, 0))
+                                        for i in range(9)])
+        self.assertGreater(self.blue(page), 0.02)
+        self.assertEqual(self.blue(page, "#paused&theme=light&hide=paths&t=6"), 0)
+        self.browser.run("polhode.show('paths', true); polhode.show('axes', true); polhode.follow(0)")
+        self.browser.run("polhode.measure(9)")
+        self.assertTrue(all(math.isfinite(x) for x in self.state()["camera"]))
+        everywhere = self.make("no_number_at_all", [(i, gone, gone) for i in range(9)])
+        self.assertEqual(self.blue(everywhere), 0)
+
+    def test_lost_bodies_do_not_hide_the_others(self):
+        page = self.make("lost", [(i, (0, 0, 0), (1e300 * (i - 4), 0, 0)) for i in range(9)])
+        self.assertGreater(self.blue(page), 0.02)
+
+    def test_bodies_far_apart_are_dots(self):
+        page = self.make("far_apart", [(i, (0, 0, i), (1e6, 0, 0)) for i in range(9)])
+        share = self.blue(page)
+        self.assertGreater(share, 0)
+        self.assertLess(share, 0.001)
+        # whose names show near the mouse
+        self.assertGreater(self.browser.run(
+            "(() => { let hits = 0; for (let y = 2; y < 600; y += 4) for (let x = 2; x < 800; x += 4)"
+            " hits += polhode.pick(x, y) === 0; return hits; })()"), 3)
+        # and are seen as they are from near
+        near = self.blue(page, "#paused&theme=light&hide=paths&follow=a&zoom=150000")
+        self.assertGreater(near, 0.02)
+
+    def test_tiny_mechanisms_can_be_turned(self):
+        page = self.make("tiny", [(i, (1e-6 * i, 0, 0), (0, 3e-6, 0)) for i in range(9)], 1e-6)
+        self.assertGreater(self.blue(page), 0.005)
+        before = self.browser.screenshot()
+        self.browser.mouse("mousePressed", 300, 300, "left", 1, 1)
+        self.browser.mouse("mouseMoved", 420, 300, "left", 1)
+        self.browser.mouse("mouseReleased", 420, 300, "left", 0, 1)
+        self.browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        after = self.browser.screenshot()
+        changed = sum(a != b for a, b in zip(before.region(VIEW), after.region(VIEW)))
+        self.assertGreater(changed, 1000)
+
+    def test_places_far_from_the_origin_keep_their_digits(self):
+        near = self.make("near", [(i, (i / 4, 0, 0), (0, 3, 0)) for i in range(9)])
+        away = self.make("away", [(i, (5e6 + i / 4, -3e6, 0), (5e6, 3 - 3e6, 0)) for i in range(9)])
+        self.assertAlmostEqual(self.blue(near), self.blue(away), delta=2e-3)
+        self.assertAlmostEqual(self.state()["target"][0], 5e6 + 1, delta=2)
+
+    def test_long_chains_can_be_seen(self):
+        links = 300
+        inertia = [1e-5, 1 / 12, 1 / 12]
+        model = {"bodies": [{"name": f"link {i}", "mass": 1, "inertia": inertia,
+                             "position": [i + 0.5, 0, 0]} for i in range(links)],
+                 "simulation": {"step": 0.1, "end": 0.1}}
+        pathlib.Path("links.json").write_text(json.dumps(model), encoding="ascii")
+        page, _ = make_page("links.json", "links")
+        self.open(page, "#paused&theme=light&hide=floor")
+        self.browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        picture = self.browser.screenshot("links.png")
+        columns = set()
+        for y in range(100, 680):
+            columns.update(x for x in range(40, 800) if sum(picture.pixel(x, y)) < 500)
+        self.assertGreater(len(columns), 500)  # an unbroken line across the view
+
+
 class Playing(PageTest):
     def test_play_moves_the_body(self):
         self.open()
@@ -174,6 +276,9 @@ class Playing(PageTest):
         self.assertIn("energy.total", self.state()["plotted"])
         self.browser.run("document.querySelector('#legend button').click()")
         self.assertNotIn("top.position.x", self.state()["plotted"])
+        # the keyboard goes on from the next button of the list
+        self.assertEqual(self.browser.run("document.activeElement.getAttribute('aria-label')"),
+                         "Remove top.position.y from the plot")
         self.browser.run("document.getElementById('clear').click()")
         self.assertEqual(self.state()["plotted"], [])
 
@@ -307,6 +412,27 @@ class Looking(PageTest):
         self.assertEqual(self.browser.run("document.getElementById('tip').textContent"), "top")
         self.browser.mouse("mouseMoved", 60, 120)
         self.browser.wait_for("document.getElementById('tip').hidden")
+
+    def test_a_screenshot_without_waiting_shows_the_top(self):
+        flags = [flag for flag in FLAGS if flag != "--remote-debugging-pipe"]
+        with tempfile.TemporaryDirectory() as profile:
+            subprocess.run([find_browser(), *flags, f"--user-data-dir={profile}", "--screenshot=plain.png",
+                            "--window-size=1200,760", f"file://{os.path.abspath(self.page)}#paused&theme=light"],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, timeout=120)
+        picture = Picture(pathlib.Path("plain.png").read_bytes())
+        self.assertGreater(picture.share(VIEW, is_blue), 0.006)
+
+    def test_the_floor_is_redrawn_with_the_view_only(self):
+        self.open(settings="#paused&hide=shapes,shadows,paths,joints&theme=light")
+        floor = self.picture("floor")
+        self.browser.run("polhode.seek(0.5)")
+        self.assertEqual(self.picture("floor_later").mean(VIEW), floor.mean(VIEW))
+        self.browser.run("document.getElementById('view').focus()")
+        self.browser.key("ArrowLeft", "ArrowLeft", 37)
+        turned = self.picture("floor_turned")
+        self.assertGreater(sum(a != b for a, b in zip(floor.region(VIEW), turned.region(VIEW))), 1000)
+        self.browser.run("polhode.show('floor', false)")
+        self.assertGreater(min(self.picture("no_floor").mean(VIEW)), min(floor.mean(VIEW)))
 
     def test_narrow_windows(self):
         self.open(size=(390, 800))

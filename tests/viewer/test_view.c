@@ -100,6 +100,36 @@ static void numbers_have_sixteen_bits(void **state)
   pol_model_free(&model);
 }
 
+/* Ranges cannot overflow: what is too large for a picture is no number, as NaN and infinity are. */
+static void numbers_too_large_are_none(void **state)
+{
+  (void)state;
+  static const char rows[] = "0,1,0,0,1,0,0,0,0,0,0,-1.7e308\n"
+                             "1,1e16,0,nan,1,0,0,0,0,0,0,-9e299\n"
+                             "2,3,0,inf,nan,0,0,0,0,0,0,9e299\n"
+                             "3,-1.7e308,0,2,1,0,0,0,0,0,0,1.7e308\n";
+  static const unsigned x[] = {0, 65535, 65534, 65535}, z[] = {0, 65535, 65535, 65534},
+                        energy[] = {65535, 0, 65534, 65535};
+  char message[256] = "", text[1024];
+  pol_frames frames;
+  snprintf(text, sizeof text, "%s%s", head, rows);
+  write_text("large.csv", text, strlen(text));
+  pol_model *model = read_model();
+  pol_result *result = open_result("large.csv");
+  assert_int_equal(pol_frames_read(&frames, model, result, 0, message, sizeof message), POL_OK);
+  for (size_t i = 0; i < 4; i++) {
+    assert_int_equal(number_at(frames.positions, 6 * i), x[i]);
+    assert_int_equal(number_at(frames.positions, 6 * i + 2), z[i]);
+    assert_int_equal(number_at(frames.values, i), energy[i]);
+  }
+  assert_int_equal(number_at(frames.rotations, 16), 32768); /* a quaternion without number: 0 */
+  assert_true(frames.ranges[0].low == 1.0 && frames.ranges[0].high == 3.0);
+  assert_true(frames.channel_ranges[0].low == -9e299 && frames.channel_ranges[0].high == 9e299);
+  pol_frames_free(&frames);
+  pol_result_close(&result);
+  pol_model_free(&model);
+}
+
 /* Frames are the rows nearest to equal distances in time, first and last included. */
 static void frames_are_chosen_by_time(void **state)
 {
@@ -165,11 +195,12 @@ static void results_of_other_models_are_refused(void **state)
 {
   (void)state;
   static const char *const texts[] = {"t,b.position.x\n0,1\n", "time\n1\n",
-                                      "t,a.position.x,a.position.y\n"};
-  static const char *const words[] = {"a.position.x", "\"t\"", "rows"};
+                                      "t,a.position.x,a.position.y\n",
+                                      "t,a.position.x\n0,1\nnan,1\n"};
+  static const char *const words[] = {"a.position.x", "\"t\"", "rows", "row 2 has no time"};
   const pol_view_options options = {0};
   pol_model *model = read_model();
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 4; i++) {
     char message[256] = "";
     write_text("other.csv", texts[i], strlen(texts[i]));
     pol_result *result = open_result("other.csv");
@@ -245,6 +276,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_have_sixteen_bits),
+      cmocka_unit_test(numbers_too_large_are_none),
       cmocka_unit_test(frames_are_chosen_by_time),
       cmocka_unit_test(pages_hold_everything_and_no_text_breaks_out),
       cmocka_unit_test(results_of_other_models_are_refused),
