@@ -75,6 +75,8 @@ const char *cli_newton_name(pol_newton_kind kind)
     return "simplified";
   case POL_NEWTON_PLAIN:
     return "plain";
+  case POL_NEWTON_PLAIN_MODIFIED:
+    return "plain-modified";
   case POL_NEWTON_MODIFIED:
     break;
   }

@@ -69,10 +69,6 @@ static pol_status validate(const pol_options *options, const void *variant, char
       !isfinite(options->gamma))
     return pol_broken_rule("beta and gamma must be positive", message, size);
   if (validate_parameters(options, update, message, size)) return POL_BAD_ARGUMENT;
-  if (options->newton.kind == POL_NEWTON_PLAIN)
-    return pol_broken_rule("newton.kind must not be plain: that belongs to the variational and "
-                           "energy-momentum methods",
-                           message, size);
   if (options->index < POL_INDEX_3 || options->index > POL_INDEX_2_STABILIZED)
     return pol_broken_rule("index must be 3, 2 or stabilized-2", message, size);
   if (!isfinite(options->sigma)) return pol_broken_rule("sigma must be finite", message, size);
@@ -215,7 +211,7 @@ static pol_status allocate(pol_alpha *s, pol_integrator *integrator)
   s->assembler = integrator->assembler;
   s->saddle = s->owned_saddle ? s->owned_saddle : pol_assembler_saddle(s->assembler);
   pol_newton_options newton = s->options->newton;
-  if (s->options->sigma_update == POL_SIGMA_INCREMENTAL) {
+  if (s->options->sigma_update == POL_SIGMA_INCREMENTAL && !pol_alpha_is_plain(s)) {
     /* each correction changes the state for good: no second trial, the matrix always anew */
     newton.kind = POL_NEWTON_FULL;
     newton.line_search = 0;
@@ -403,6 +399,7 @@ static pol_status solve(pol_alpha *s, pol_diagnostics *diagnostics)
                                         incremental ? pol_incremental_residual : pol_alpha_residual,
                                     .matrix = pol_alpha_matrix,
                                     .tolerances = pol_alpha_tolerances,
+                                    .norm = pol_alpha_norm,
                                     .user = s};
   pol_status status = POL_OK;
   if (s->starting)

@@ -82,9 +82,9 @@ pol_status pol_options_validate(const pol_options *options, char *message, size_
   const pol_newton_options *newton = &options->newton;
   const pol_method_entry *entry = options->method ? pol_method_entry_find(options->method) : NULL;
   if (!entry) return pol_broken_rule("method must be the name of a method", message, size);
-  if (newton->kind < POL_NEWTON_FULL || newton->kind > POL_NEWTON_PLAIN)
-    return pol_broken_rule("newton.kind must be full, simplified, modified or plain", message,
-                           size);
+  if (newton->kind < POL_NEWTON_FULL || newton->kind > POL_NEWTON_PLAIN_MODIFIED)
+    return pol_broken_rule(
+        "newton.kind must be full, simplified, modified, plain or plain-modified", message, size);
   if (!(newton->tolerance > 0.0 && newton->tolerance < 1.0))
     return pol_broken_rule("newton.tolerance must be between 0 and 1", message, size);
   if (newton->max_iterations < 1)

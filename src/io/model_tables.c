@@ -693,7 +693,8 @@ static const char *newton_choice(int number)
   static const char *const names[] = {[POL_NEWTON_FULL] = "full",
                                       [POL_NEWTON_SIMPLIFIED] = "simplified",
                                       [POL_NEWTON_MODIFIED] = "modified",
-                                      [POL_NEWTON_PLAIN] = "plain"};
+                                      [POL_NEWTON_PLAIN] = "plain",
+                                      [POL_NEWTON_PLAIN_MODIFIED] = "plain-modified"};
   return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
 }
 
