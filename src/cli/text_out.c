@@ -42,7 +42,15 @@ const char *cli_start_name(pol_start start)
 
 const char *cli_sigma_update_name(pol_sigma_update update)
 {
-  return update == POL_SIGMA_INCREMENTAL ? "incremental" : "exact";
+  switch (update) {
+  case POL_SIGMA_INCREMENTAL:
+    return "incremental";
+  case POL_SIGMA_PRINTED:
+    return "printed";
+  case POL_SIGMA_EXACT:
+    break;
+  }
+  return "exact";
 }
 
 int cli_has_setting(const pol_options *options, const char *key)

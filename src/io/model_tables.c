@@ -668,8 +668,9 @@ static const char *start_choice(int number)
 
 static const char *sigma_update_choice(int number)
 {
-  static const char *const names[] = {
-      [POL_SIGMA_EXACT] = "exact", [POL_SIGMA_INCREMENTAL] = "incremental"};
+  static const char *const names[] = {[POL_SIGMA_EXACT] = "exact",
+                                      [POL_SIGMA_INCREMENTAL] = "incremental",
+                                      [POL_SIGMA_PRINTED] = "printed"};
   return number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
 }
 
