@@ -68,7 +68,7 @@ static const char style[] =
     "table{border-collapse:collapse;display:block;overflow-x:auto;margin:1rem 0;font-size:.9rem}\n"
     "th,td{padding:.15rem .7rem;border-bottom:1px solid var(--line);text-align:left;"
     "font-variant-numeric:tabular-nums}\n"
-    ".numbers td{white-space:nowrap}\n"
+    ".numbers td,.short{white-space:nowrap}\n"
     "figure{margin:1rem 0}svg{max-width:100%;height:auto}\n"
     ".reproduced{color:var(--good)}.differs{color:var(--other)}.not{color:var(--none)}"
     ".failed{color:var(--bad)}.verdict{font-weight:600}\n"
@@ -199,8 +199,23 @@ static void put_block(FILE *file, const char *id, const json_t *block)
   }
 }
 
+/* Whether a check agrees, and if not why; a reason that the last one had is not told twice. */
+static void put_outcome(FILE *file, const json_t *check, const char *last_why)
+{
+  const int passed = json_is_true(json_object_get(check, "passed"));
+  const char *why = pol_json_text(check, "why");
+  const int again = why[0] != '\0' && strcmp(why, last_why) == 0;
+  fprintf(file, "<td class=\"%s\">%s", passed ? "reproduced" : "differs",
+          passed ? "agrees" : "differs");
+  fputs(again ? ", as above" : why[0] != '\0' ? ": " : "", file);
+  if (!again) put(file, why);
+  fputs("</td></tr>\n", file);
+}
+
 static void put_checks(FILE *file, const json_t *checks)
 {
+  enum { SHORT = 20 }; /* kept on one line, so that no number is torn apart */
+  const char *last_why = "";
   size_t i;
   json_t *check;
   if (json_array_size(checks) == 0) return;
@@ -210,18 +225,15 @@ static void put_checks(FILE *file, const json_t *checks)
   json_array_foreach(checks, i, check)
   {
     static const char *const cells[] = {"what", "ours", "published"};
-    const int passed = json_is_true(json_object_get(check, "passed"));
     fputs("<tr>", file);
     for (int k = 0; k < 3; k++) {
-      fputs("<td>", file);
-      put(file, pol_json_text(check, cells[k]));
+      const char *text = pol_json_text(check, cells[k]);
+      fputs(strlen(text) <= SHORT ? "<td class=\"short\">" : "<td>", file);
+      put(file, text);
       fputs("</td>", file);
     }
-    fprintf(file, "<td class=\"%s\">%s", passed ? "reproduced" : "differs",
-            passed ? "agrees" : "differs");
-    fprintf(file, "%s", pol_json_text(check, "why")[0] != '\0' ? ": " : "");
-    put(file, pol_json_text(check, "why"));
-    fputs("</td></tr>\n", file);
+    put_outcome(file, check, last_why);
+    last_why = pol_json_text(check, "why");
   }
   fputs("</table>\n", file);
 }
