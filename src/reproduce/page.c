@@ -164,6 +164,9 @@ static void put_contents(FILE *file, const json_t *reports)
 
 /* --- items ------------------------------------------------------------------------------------ */
 
+/* Texts of at most so many characters stay on one line, so that no number is torn apart. */
+enum { SHORT = 20 };
+
 static void put_cells(FILE *file, const char *tag, const json_t *cells)
 {
   size_t i;
@@ -171,8 +174,9 @@ static void put_cells(FILE *file, const char *tag, const json_t *cells)
   fputs("<tr>", file);
   json_array_foreach(cells, i, cell)
   {
-    fprintf(file, "<%s>", tag);
-    put(file, json_string_value(cell));
+    const char *text = json_string_value(cell);
+    fprintf(file, strlen(text) <= SHORT ? "<%s class=\"short\">" : "<%s>", tag);
+    put(file, text);
     fprintf(file, "</%s>", tag);
   }
   fputs("</tr>\n", file);
@@ -214,7 +218,6 @@ static void put_outcome(FILE *file, const json_t *check, const char *last_why)
 
 static void put_checks(FILE *file, const json_t *checks)
 {
-  enum { SHORT = 20 }; /* kept on one line, so that no number is torn apart */
   const char *last_why = "";
   size_t i;
   json_t *check;
