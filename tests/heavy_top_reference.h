@@ -71,7 +71,7 @@ static inline void exact(int n, double q[7], double v[6], double lambda[3])
 typedef struct top_errors {
   double q, x, v, lambda, late_lambda; /* x: position only; late: on [0.5, 1] */
   double position, velocity;           /* constraint residuals */
-  double newton;                       /* iterations a step */
+  double newton, jacobians;            /* iterations and matrices a step */
   double largest_v;
   double final_x; /* of the centre of mass at t = 1 */
   double ripple;  /* largest second difference of lambda in 60 steps */

@@ -53,8 +53,10 @@ typedef enum pol_index {
 
 /* How the equations of the sigma modification are solved; see docs/methods.md. */
 typedef enum pol_sigma_update {
-  POL_SIGMA_EXACT,      /* as they are */
-  POL_SIGMA_INCREMENTAL /* by the printed algorithms, which add up linearised increments */
+  POL_SIGMA_EXACT,       /* as they are */
+  POL_SIGMA_INCREMENTAL, /* by the printed algorithms, which add up linearised increments, with the
+                            predictor that follows from the equations */
+  POL_SIGMA_PRINTED      /* the same with the predictor as printed, which lacks a factor of 1/2 */
 } pol_sigma_update;
 
 /* What to do with constraints that others imply already, such as those of a planar loop of hinges.

@@ -11,10 +11,18 @@ typedef enum pol_newton_kind {
   POL_NEWTON_SIMPLIFIED, /* each iteration, without stiffness, damping and curvature */
   POL_NEWTON_MODIFIED,   /* the exact matrix, kept while the iteration contracts well; variational
                             and energy-momentum methods evaluate it in each step */
-  POL_NEWTON_PLAIN       /* as full, but as published with vi-s, vi-a, vi-b and em, for which it is
-                            meant: it stops when the largest number of residual and correction, in
-                            SI units, is at most the tolerance, with the residual before the
-                            correction; no line search */
+  POL_NEWTON_PLAIN,      /* as published, to compare with published counts: the exact matrix in each
+                            iteration, no line search.
+                            vi-s, vi-a, vi-b and em: it stops when the largest number of residual
+                            and correction, in SI units, is at most the tolerance, with the residual
+                            before the correction.
+                            geom1 and its relatives: from v' = 0 and lambda = 0 until the Euclidean
+                            norm of the residual, in SI units, is at most the tolerance times the
+                            first one, or 1e-10 */
+  POL_NEWTON_PLAIN_MODIFIED /* geom1 and its relatives: as plain, with a matrix that is kept from
+                               step to step.  It is evaluated anew when the third or a later
+                               iteration of a step leaves more than `refresh` of the residual, and
+                               in each iteration after the eighth */
 } pol_newton_kind;
 
 typedef struct pol_newton_options {

@@ -26,7 +26,8 @@ static const choice sigmas[] = {
 };
 static const choice sigma_updates[] = {
     {"exact", "the equations as they are"},
-    {"incremental", "the printed algorithm, which adds up linearised increments"},
+    {"incremental", "the printed algorithm, which adds up linearised increments, corrected"},
+    {"printed", "the same as printed: its predictor lacks a factor of 1/2"},
 };
 static const choice thetas[] = {
     {"NUMBER", "vi-b, 0 to 1: where in the step forces are evaluated, 1 by default; vi-a: 1/2"},

@@ -315,12 +315,6 @@ static json_t *whole_report(const json_t *reports, double seconds)
                    "items", without_pictures(reports));
 }
 
-static const char *text_of(const json_t *object, const char *key)
-{
-  const char *text = json_string_value(json_object_get(object, key));
-  return text != NULL ? text : "";
-}
-
 static void print_table(const work *w, const json_t *reports, double seconds)
 {
   const pol_tally tally = pol_tally_reports(reports);
@@ -328,20 +322,19 @@ static void print_table(const work *w, const json_t *reports, double seconds)
   json_t *report;
   json_array_foreach(reports, i, report)
   {
-    const char *verdict = text_of(report, "verdict"), *reason = text_of(report, "reason");
-    printf("%-24s %s%-14s%s %6.1f s  %s\n", text_of(report, "id"),
+    const char *verdict = pol_json_text(report, "verdict"),
+               *reason = pol_json_text(report, "reason");
+    printf("%-24s %s%-14s%s %6.1f s  %s\n", pol_json_text(report, "id"),
            cli_style_start(stdout, verdict[0] == 'r'   ? CLI_BOLD
                                    : verdict[0] == 'f' ? CLI_RED
                                                        : CLI_YELLOW),
            verdict, cli_style_start(stdout, CLI_PLAIN),
-           json_number_value(json_object_get(report, "seconds")), text_of(report, "title"));
+           json_number_value(json_object_get(report, "seconds")), pol_json_text(report, "title"));
     if (reason[0] != '\0') cli_print_entry(stdout, 0, CLI_PLAIN, "   ", 4, reason);
   }
-  printf("\n%zu item%s in %.0f s: %d reproduced, %d differ, %d not comparable, %d failed\n",
-         json_array_size(reports), cli_plural((long)json_array_size(reports)), seconds,
-         tally.reproduced, tally.differs, tally.not_comparable, tally.failed);
-  printf("the catalogue has %d items, of which %d are written\n", pol_item_catalogued(),
-         pol_item_count());
+  printf("\n%zu of %d items in %.0f s: %d reproduced, %d differ, %d not comparable, %d failed\n",
+         json_array_size(reports), pol_item_catalogued(), seconds, tally.reproduced, tally.differs,
+         tally.not_comparable, tally.failed);
   printf("report                   %s/index.html\n", w->out);
 }
 
@@ -408,7 +401,7 @@ static int list_items(int json)
                json_pack("{s:i, s:o}", "catalogued", pol_item_catalogued(), "items", items)) == 0
                ? CLI_DONE
                : CLI_FAILED;
-  printf("\n%d of %d items of the catalogue\n", pol_item_count(), pol_item_catalogued());
+  printf("\n%d items\n", pol_item_count());
   return CLI_DONE;
 }
 

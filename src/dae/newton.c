@@ -335,10 +335,58 @@ static pol_status solve_plain(pol_newton *s, const pol_newton_system *system, do
               "take a smaller step", d);
 }
 
+/* x + dx and its residual. */
+static pol_status correct(pol_newton *s, const pol_newton_system *system, double *x,
+                          pol_diagnostics *d)
+{
+  for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
+  pol_solver_solve(s->matrix.solver, s->dx);
+  for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
+  s->counts->newton_iterations++;
+  d->iteration++;
+  const pol_status status = evaluate(s, system, x, s->r);
+  return status ? evaluate_failed(s, status, d) : POL_OK;
+}
+
+/* Until the residual is a share of the first one, as multibody programs have it (Gerstmayr 2024;
+ * Holzinger/Arnold/Gerstmayr, section 7): at least one correction, no second trial.  A first
+ * residual that is smaller than the second is not the measure. */
+static pol_status solve_by_residual(pol_newton *s, const pol_newton_system *system, double *x,
+                                    pol_diagnostics *d)
+{
+  enum { JUDGED = 3, PATIENCE = 8 };
+  const double absolute = 1e-10;
+  const int modified = s->options.kind == POL_NEWTON_PLAIN_MODIFIED;
+  d->iteration = 0;
+  pol_status status = evaluate(s, system, x, s->r);
+  if (status) return evaluate_failed(s, status, d);
+  double first = fmax(system->norm(s->r, system->user), 2.0 * absolute), last = first;
+  while (d->iteration < s->options.max_iterations) {
+    if (!modified || !s->has_matrix) status = refresh(s, system, d);
+    if (!status) status = correct(s, system, x, d);
+    if (status) return status;
+    const double now = system->norm(s->r, system->user);
+    if (d->iteration == 1 && now > first) first = last = now;
+    d->residual = d->correction = now / fmax(s->options.tolerance * first, absolute);
+    if (!isfinite(now))
+      return fail(s, POL_NOT_FINITE, -1, "a residual is not finite", "take a smaller step", d);
+    if (d->residual <= 1.0) return POL_OK;
+    if (d->iteration > PATIENCE || (d->iteration >= JUDGED && now > s->options.refresh * last))
+      s->has_matrix = 0;
+    last = now;
+  }
+  return fail(s, POL_NOT_CONVERGED, -1, "the Newton iteration did not converge",
+              "take a smaller step, or another kind than plain", d);
+}
+
 pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system, double *x,
                             pol_diagnostics *diagnostics)
 {
-  if (newton->options.kind == POL_NEWTON_PLAIN) return solve_plain(newton, system, x, diagnostics);
+  const pol_newton_kind kind = newton->options.kind;
+  if (kind == POL_NEWTON_PLAIN && system->size != NULL)
+    return solve_plain(newton, system, x, diagnostics);
+  if (kind == POL_NEWTON_PLAIN || kind == POL_NEWTON_PLAIN_MODIFIED)
+    return solve_by_residual(newton, system, x, diagnostics);
   static const char *smaller = "take a smaller step, or try the full Newton matrix";
   pol_newton *s = newton;
   pol_diagnostics *d = diagnostics;

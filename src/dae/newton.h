@@ -1,5 +1,5 @@
 /* Newton's method for the saddle-point systems of the integrators: full, simplified or modified,
- * with an Armijo line search and a scale-free stopping rule.
+ * with an Armijo line search and a scale-free stopping rule; or plain, as published.
  *
  * The unknowns are x = (increments, multipliers).  An increment is good when its correction is
  * below a tolerance of its kind (rotation, translation, or a kind for each first-order state),
@@ -27,8 +27,10 @@ typedef struct pol_newton_system {
    * numbers. */
   void (*tolerances)(double *tolerance, void *user);
   void *user;
-  /* Only for POL_NEWTON_PLAIN: the size of a residual and the correction it led to. */
+  /* Only for the plain kinds, one of them: the size of a residual and the correction it led to, or
+   * the norm of a residual. */
   double (*size)(const double *r, const double *dx, void *user);
+  double (*norm)(const double *r, void *user);
 } pol_newton_system;
 
 /* Another rule to stop, tied to a tolerance of the increments: the size of a correction dx is

@@ -431,7 +431,7 @@ static int bryan_singular(const double *q, char *text, size_t size)
   if (!(c < 0.3)) return 0;
   snprintf(text, size, "gimbal lock (second Tait-Bryan angle %.1f degrees)",
            q[1] * 57.29577951308232);
-  return c < 0.05 ? POL_AT_SINGULARITY : POL_NEAR_SINGULARITY;
+  return c < 0.01 ? POL_AT_SINGULARITY : POL_NEAR_SINGULARITY;
 }
 
 /* --- point masses ----------------------------------------------------------------------------- */

@@ -83,6 +83,13 @@ static inline int pol_alpha_is_vector(const pol_alpha *s, const pol_factor *fact
          (s->update->coordinates_only && factor->kind != POL_REAL);
 }
 
+/* Whether Newton's iteration is the published one. */
+static inline int pol_alpha_is_plain(const pol_alpha *s)
+{
+  return s->options->newton.kind == POL_NEWTON_PLAIN ||
+         s->options->newton.kind == POL_NEWTON_PLAIN_MODIFIED;
+}
+
 /* alpha_equations.c */
 pol_status pol_alpha_prepare(pol_alpha *s); /* q*, c, B(q_n) */
 void pol_alpha_predict(pol_alpha *s);       /* the first x */
@@ -93,6 +100,7 @@ void pol_alpha_measure(pol_alpha *s);                   /* sets s->acceleration 
 void pol_alpha_add_transposed(pol_alpha *s, double scale, const double *eta,
                               double *out); /* out += scale B(q_n)^T eta */
 void pol_alpha_tolerances(double *tolerance, void *alpha);
+double pol_alpha_norm(const double *r, void *alpha); /* of the residual without its scales */
 
 /* sigma_incremental.c: the same for the incremental form */
 void pol_incremental_predict(pol_alpha *s);

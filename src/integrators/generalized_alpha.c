@@ -69,10 +69,6 @@ static pol_status validate(const pol_options *options, const void *variant, char
       !isfinite(options->gamma))
     return pol_broken_rule("beta and gamma must be positive", message, size);
   if (validate_parameters(options, update, message, size)) return POL_BAD_ARGUMENT;
-  if (options->newton.kind == POL_NEWTON_PLAIN)
-    return pol_broken_rule("newton.kind must not be plain: that belongs to the variational and "
-                           "energy-momentum methods",
-                           message, size);
   if (options->index < POL_INDEX_3 || options->index > POL_INDEX_2_STABILIZED)
     return pol_broken_rule("index must be 3, 2 or stabilized-2", message, size);
   if (!isfinite(options->sigma)) return pol_broken_rule("sigma must be finite", message, size);
@@ -81,9 +77,9 @@ static pol_status validate(const pol_options *options, const void *variant, char
   if (options->sigma != 0.0 && update->coordinates_only)
     return pol_broken_rule("sigma belongs to geom1: coordinates have no tangent operator", message,
                            size);
-  if (options->sigma_update < POL_SIGMA_EXACT || options->sigma_update > POL_SIGMA_INCREMENTAL)
-    return pol_broken_rule("sigma_update must be exact or incremental", message, size);
-  if (options->sigma_update == POL_SIGMA_INCREMENTAL &&
+  if (options->sigma_update < POL_SIGMA_EXACT || options->sigma_update > POL_SIGMA_PRINTED)
+    return pol_broken_rule("sigma_update must be exact, incremental or printed", message, size);
+  if (options->sigma_update != POL_SIGMA_EXACT &&
       (update->base_velocity || update->coordinates_only))
     return pol_broken_rule("the incremental sigma update belongs to geom1", message, size);
   if (options->sigma != 0.0 && update->base_velocity)
@@ -120,7 +116,7 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
                            char *message, size_t size)
 {
   const pol_update *update = variant;
-  int sigma = options->sigma != 0.0 || options->sigma_update == POL_SIGMA_INCREMENTAL;
+  int sigma = options->sigma != 0.0 || options->sigma_update != POL_SIGMA_EXACT;
   for (int f = 0; f < dae->group.num_factors; f++) {
     pol_factor_kind kind = dae->group.factors[f].kind;
     /* T(theta) theta = theta, which the sigma form needs, holds for the exponential only */
@@ -215,7 +211,7 @@ static pol_status allocate(pol_alpha *s, pol_integrator *integrator)
   s->assembler = integrator->assembler;
   s->saddle = s->owned_saddle ? s->owned_saddle : pol_assembler_saddle(s->assembler);
   pol_newton_options newton = s->options->newton;
-  if (s->options->sigma_update == POL_SIGMA_INCREMENTAL) {
+  if (s->options->sigma_update != POL_SIGMA_EXACT && !pol_alpha_is_plain(s)) {
     /* each correction changes the state for good: no second trial, the matrix always anew */
     newton.kind = POL_NEWTON_FULL;
     newton.line_search = 0;
@@ -264,13 +260,15 @@ static pol_start resolve_start(const pol_alpha *s)
   return s->options->index == POL_INDEX_3 ? POL_START_PERTURBED : POL_START_SHIFTED;
 }
 
-/* The sigma of the exact form with the same local error: the incremental form acts as if it had
+/* The sigma of the exact form with the same local error: the incremental forms act as if they had
  * more. */
 static double effective_sigma(const pol_options *o)
 {
   double kappa = (1.0 - o->alpha_f) / (1.0 - o->alpha_m);
-  return o->sigma_update == POL_SIGMA_INCREMENTAL ? o->sigma * (1.0 + 2.0 * o->beta * kappa)
-                                                  : o->sigma;
+  if (o->sigma_update == POL_SIGMA_INCREMENTAL) return o->sigma * (1.0 + 2.0 * o->beta * kappa);
+  if (o->sigma_update == POL_SIGMA_PRINTED)
+    return o->sigma * (2.0 - 2.0 * kappa * o->gamma + 4.0 * kappa * o->beta);
+  return o->sigma;
 }
 
 /* Coefficients of h^3 v'' and h^3 [v, v'] in the local error of q. */
@@ -398,11 +396,12 @@ static pol_status adapt_to_step(pol_alpha *s, pol_diagnostics *d)
 /* Solves the step's equations into s->next. */
 static pol_status solve(pol_alpha *s, pol_diagnostics *diagnostics)
 {
-  int incremental = s->options->sigma_update == POL_SIGMA_INCREMENTAL;
+  int incremental = s->options->sigma_update != POL_SIGMA_EXACT;
   const pol_newton_system system = {.residual =
                                         incremental ? pol_incremental_residual : pol_alpha_residual,
                                     .matrix = pol_alpha_matrix,
                                     .tolerances = pol_alpha_tolerances,
+                                    .norm = pol_alpha_norm,
                                     .user = s};
   pol_status status = POL_OK;
   if (s->starting)

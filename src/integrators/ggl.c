@@ -132,6 +132,10 @@ static pol_status validate(const pol_options *options, const void *variant, char
     return pol_broken_rule("vartheta must be at least 0 and below 1: with 1 the equations are "
                            "singular",
                            message, size);
+  if (options->newton.kind == POL_NEWTON_PLAIN_MODIFIED)
+    return pol_broken_rule("newton.kind must not be plain-modified: that belongs to "
+                           "generalized-alpha",
+                           message, size);
   if (options->guess < POL_GUESS_ADVANCED || options->guess > POL_GUESS_SIMPLE)
     return pol_broken_rule("guess must be advanced or simple", message, size);
   return POL_OK;

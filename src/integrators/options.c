@@ -24,8 +24,9 @@ const char *pol_start_name(pol_start start)
 
 const char *pol_sigma_update_name(pol_sigma_update update)
 {
-  static const char *const names[] = {
-      [POL_SIGMA_EXACT] = "exact", [POL_SIGMA_INCREMENTAL] = "incremental"};
+  static const char *const names[] = {[POL_SIGMA_EXACT] = "exact",
+                                      [POL_SIGMA_INCREMENTAL] = "incremental",
+                                      [POL_SIGMA_PRINTED] = "printed"};
   return word((int)update, names, sizeof names / sizeof *names);
 }
 
@@ -49,7 +50,8 @@ const char *pol_newton_kind_name(pol_newton_kind kind)
   static const char *const names[] = {[POL_NEWTON_FULL] = "full",
                                       [POL_NEWTON_SIMPLIFIED] = "simplified",
                                       [POL_NEWTON_MODIFIED] = "modified",
-                                      [POL_NEWTON_PLAIN] = "plain"};
+                                      [POL_NEWTON_PLAIN] = "plain",
+                                      [POL_NEWTON_PLAIN_MODIFIED] = "plain-modified"};
   return word((int)kind, names, sizeof names / sizeof *names);
 }
 
@@ -138,9 +140,9 @@ pol_status pol_options_validate(const pol_options *options, char *message, size_
   const pol_newton_options *newton = &options->newton;
   const pol_method_entry *entry = options->method ? pol_method_entry_find(options->method) : NULL;
   if (!entry) return pol_broken_rule("method must be the name of a method", message, size);
-  if (newton->kind < POL_NEWTON_FULL || newton->kind > POL_NEWTON_PLAIN)
-    return pol_broken_rule("newton.kind must be full, simplified, modified or plain", message,
-                           size);
+  if (newton->kind < POL_NEWTON_FULL || newton->kind > POL_NEWTON_PLAIN_MODIFIED)
+    return pol_broken_rule(
+        "newton.kind must be full, simplified, modified, plain or plain-modified", message, size);
   if (!(newton->tolerance > 0.0 && newton->tolerance < 1.0))
     return pol_broken_rule("newton.tolerance must be between 0 and 1", message, size);
   if (newton->max_iterations < 1)

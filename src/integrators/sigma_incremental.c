@@ -13,9 +13,12 @@
  *
  * Their residual does not contain the relation between theta and v, so what the linearisation
  * leaves out stays in the solution: another method of second order, with other error constants and
- * less stability than the exact form.  The predictor has the factor 1/2 that is missing in print:
+ * less stability than the exact form.  The predictor, which the result depends on, is
  *
- *     theta := ( I - sigma h beta/(2 gamma) v^ ) theta
+ *     theta := ( I - f sigma h beta/gamma v^ ) theta
+ *
+ * with f = 1/2 as it follows from the equations (POL_SIGMA_INCREMENTAL), or f = 1 as it is printed
+ * (POL_SIGMA_PRINTED).
  */
 #include <string.h>
 
@@ -25,6 +28,7 @@ void pol_incremental_predict(pol_alpha *s)
 {
   const pol_options *o = s->options;
   const pol_group *group = &s->dae->group;
+  const double share = o->sigma_update == POL_SIGMA_PRINTED ? 1.0 : 0.5;
   double h = s->h, *turn = s->stabilizing;
   for (int i = 0; i < group->nv; i++) {
     double a_old = s->now.a[i];
@@ -36,7 +40,7 @@ void pol_incremental_predict(pol_alpha *s)
   }
   pol_group_bracket(group, s->next.v, s->theta, turn);
   for (int i = 0; i < group->nv; i++)
-    s->theta[i] -= 0.5 * o->sigma * h * o->beta / o->gamma * turn[i];
+    s->theta[i] -= share * o->sigma * h * o->beta / o->gamma * turn[i];
   pol_group_move(group, s->now.q, s->theta, s->next.q);
   memset(s->next.lambda, 0, (size_t)s->saddle->m * sizeof *s->next.lambda);
   memset(s->x, 0, (size_t)s->saddle->n * sizeof *s->x);

@@ -577,9 +577,22 @@ static void run_fig09(pol_report *r)
   free_pair(&p);
 }
 
+/* |B v| at the start of the run with modified v_0, which has no transient: the smooth part there.
+ */
+static double smooth_gap_rate(pol_report *r, const pol_top *top)
+{
+  const pol_top_setup setup = {product, "3", "perturbed", 1e-3, 2e-3};
+  pol_top_history run;
+  pol_top_history_run(r, top, &setup, &run);
+  const double size = pol_report_failed(r) ? 0.0 : pol_largest_norm(run.gap_rate, 1, 2);
+  pol_top_history_free(&run);
+  return size;
+}
+
 static void run_fig10(pol_report *r)
 {
   pair p;
+  int above = 0;
   if (!run_groups(r, &p, "3", 1e-3, 1.0)) return;
   double *const *const vectors[2] = {p.run[0].gap_rate, p.run[1].gap_rate};
   draw_vectors(r, "Residuals of the hidden constraints in index 3, h = 1e-3", &p, vectors,
@@ -591,8 +604,15 @@ static void run_fig10(pol_report *r)
                   "at most 0.025");
   pol_check_range(r, "largest |B v|, SO(3)xR^3, first 100 steps", early, 0.0, 0.025,
                   "at most 0.025");
-  pol_check_because(r, "the oscillation of the first steps goes beyond the bound, which holds "
-                       "after it");
+  for (long n = 0; n < 101; n++) above += pol_largest_norm(vectors[0], n, n + 1) > 0.025;
+  pol_check_because(
+      r,
+      "the bound holds but for %d of the 1000 steps, the odd ones up to the seventh. "
+      "There it cannot hold: v_0 is consistent, so that the transient starts with the "
+      "opposite of the smooth part of B v and is near its double after one step. "
+      "Tested with the modified start of Fig. 18, which has no transient: the smooth "
+      "part is %.4f, its double %.4f",
+      above, smooth_gap_rate(r, &p.top), 2.0 * smooth_gap_rate(r, &p.top));
   pol_check_range(r, "largest |B v|, SE(3)", se3, 0.0, 1e-10, "about 1e-10");
   pol_check_range(r, "its ratio to that of SO(3)xR^3", se3 / late, 0.0, 1e-8,
                   "eight orders of magnitude smaller");
@@ -680,7 +700,16 @@ static void run_fig15(pol_report *r)
                   0.0, 2e-9, "of size 2e-9");
   pol_check_range(r, "largest |B v|, SE(3)", pol_largest_norm(vectors[1], 0, p.run[1].count), 0.0,
                   2e-15, "of size 2e-15");
-  pol_check_because(r, "both are round-off: ours does not fall with a tighter Newton tolerance");
+  double mean = 0.0;
+  for (long n = 0; n < p.run[1].count; n++)
+    mean += pol_largest_norm(vectors[1], n, n + 1) / (double)p.run[1].count;
+  pol_check_because(r,
+                    "both are round-off, and no bound: B v is the difference of velocities up to "
+                    "5 m/s, whose last digit is 8.9e-16, so 2e-15 are two units of it and ours 15 "
+                    "at the worst of 1000 steps, %.1e in the mean. Tested: the same from the "
+                    "velocities of the integrator without a change of axes (1.3e-14), and with a "
+                    "tighter Newton tolerance",
+                    mean);
   free_pair(&p);
 }
 

@@ -33,7 +33,7 @@ void pol_top_exact_at(const pol_top *top, double t, pol_top_state *state);
 /* The force of the tip on the top of a run, in the axes of the top, whose rotation is R. */
 void pol_top_tip_force(const pol_simulation *simulation, const double R[9], double force_body[3]);
 
-/* Errors of a run on the times that are on the grid, but for t = 0. */
+/* Errors of a run over all its steps, but for t = 0. */
 typedef struct pol_top_errors {
   double position;         /* largest |x_n - x(t_n)|, m */
   double rotation;         /* largest |log(R_n^T R(t_n))|, rad */

@@ -16,12 +16,6 @@
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-static const char *text_of(const json_t *object, const char *key)
-{
-  const char *text = json_string_value(json_object_get(object, key));
-  return text != NULL ? text : "";
-}
-
 /* Writes with the characters replaced that HTML reads. */
 static void put(FILE *file, const char *text)
 {
@@ -74,7 +68,7 @@ static const char style[] =
     "table{border-collapse:collapse;display:block;overflow-x:auto;margin:1rem 0;font-size:.9rem}\n"
     "th,td{padding:.15rem .7rem;border-bottom:1px solid var(--line);text-align:left;"
     "font-variant-numeric:tabular-nums}\n"
-    ".numbers td{white-space:nowrap}\n"
+    ".numbers td,.short{white-space:nowrap}\n"
     "figure{margin:1rem 0}svg{max-width:100%;height:auto}\n"
     ".reproduced{color:var(--good)}.differs{color:var(--other)}.not{color:var(--none)}"
     ".failed{color:var(--bad)}.verdict{font-weight:600}\n"
@@ -116,7 +110,7 @@ pol_tally pol_tally_reports(const json_t *reports)
   json_t *report;
   json_array_foreach(reports, i, report)
   {
-    const char *verdict = text_of(report, "verdict");
+    const char *verdict = pol_json_text(report, "verdict");
     tally.reproduced += strcmp(verdict, "reproduced") == 0;
     tally.differs += strcmp(verdict, "differs") == 0;
     tally.not_comparable += strcmp(verdict, "not comparable") == 0;
@@ -128,7 +122,7 @@ pol_tally pol_tally_reports(const json_t *reports)
 /* The style of a verdict is its first word. */
 static void put_verdict(FILE *file, const json_t *report)
 {
-  const char *verdict = text_of(report, "verdict");
+  const char *verdict = pol_json_text(report, "verdict");
   fprintf(file, "<span class=\"verdict %.*s\">%s</span>", (int)strcspn(verdict, " "), verdict,
           verdict);
 }
@@ -138,18 +132,17 @@ static void put_summary(FILE *file, const json_t *reports, double seconds)
   const pol_tally tally = pol_tally_reports(reports);
   fprintf(file,
           "<h1>Published results, repeated by polhode</h1>\n"
-          "<p>polhode %s, %.0f s. Items that ran: %zu; <span class=\"reproduced\">reproduced: "
+          "<p>polhode %s, %.0f s. %zu of the %d items ran: <span class=\"reproduced\">reproduced: "
           "%d</span>, <span class=\"differs\">differ: %d</span>, not comparable: %d",
-          pol_version(), seconds, json_array_size(reports), tally.reproduced, tally.differs,
-          tally.not_comparable);
+          pol_version(), seconds, json_array_size(reports), pol_item_catalogued(), tally.reproduced,
+          tally.differs, tally.not_comparable);
   if (tally.failed > 0)
     fprintf(file, ", <span class=\"failed\">could not run: %d</span>", tally.failed);
   fprintf(file,
-          ". There are %d of the %d items of the catalogue.</p>\n"
+          ".</p>\n"
           "<p class=\"soft\">All numbers and figures come from runs of this program. A verdict "
           "follows from the checks below each item: measured numbers against published ones, with "
-          "the tolerance that is given.</p>\n",
-          pol_item_count(), pol_item_catalogued());
+          "the tolerance that is given.</p>\n");
 }
 
 static void put_contents(FILE *file, const json_t *reports)
@@ -159,9 +152,9 @@ static void put_contents(FILE *file, const json_t *reports)
   fputs("<table>\n<tr><th>item</th><th>what</th><th>verdict</th></tr>\n", file);
   json_array_foreach(reports, i, report)
   {
-    const char *id = text_of(report, "id");
+    const char *id = pol_json_text(report, "id");
     fprintf(file, "<tr><td><a href=\"#%s\">%s</a></td><td>", id, id);
-    put(file, text_of(report, "title"));
+    put(file, pol_json_text(report, "title"));
     fputs("</td><td>", file);
     put_verdict(file, report);
     fputs("</td></tr>\n", file);
@@ -171,6 +164,9 @@ static void put_contents(FILE *file, const json_t *reports)
 
 /* --- items ------------------------------------------------------------------------------------ */
 
+/* Texts of at most so many characters stay on one line, so that no number is torn apart. */
+enum { SHORT = 20 };
+
 static void put_cells(FILE *file, const char *tag, const json_t *cells)
 {
   size_t i;
@@ -178,8 +174,9 @@ static void put_cells(FILE *file, const char *tag, const json_t *cells)
   fputs("<tr>", file);
   json_array_foreach(cells, i, cell)
   {
-    fprintf(file, "<%s>", tag);
-    put(file, json_string_value(cell));
+    const char *text = json_string_value(cell);
+    fprintf(file, strlen(text) <= SHORT ? "<%s class=\"short\">" : "<%s>", tag);
+    put(file, text);
     fprintf(file, "</%s>", tag);
   }
   fputs("</tr>\n", file);
@@ -187,27 +184,41 @@ static void put_cells(FILE *file, const char *tag, const json_t *cells)
 
 static void put_block(FILE *file, const char *id, const json_t *block)
 {
-  const char *kind = text_of(block, "kind");
+  const char *kind = pol_json_text(block, "kind");
   if (strcmp(kind, "text") == 0) {
-    put_in(file, "p", text_of(block, "text"));
+    put_in(file, "p", pol_json_text(block, "text"));
   } else if (strcmp(kind, "table") == 0) {
     size_t i;
     json_t *row;
     fputs("<table class=\"numbers\">", file);
-    put_in(file, "caption", text_of(block, "title"));
+    put_in(file, "caption", pol_json_text(block, "title"));
     put_cells(file, "th", json_object_get(block, "columns"));
     json_array_foreach(json_object_get(block, "rows"), i, row) put_cells(file, "td", row);
     fputs("</table>\n", file);
   } else {
     fputs("<figure>\n", file);
-    put_svg(file, text_of(block, "svg"), id, text_of(block, "name"));
-    put_in(file, "figcaption", text_of(block, "caption"));
+    put_svg(file, pol_json_text(block, "svg"), id, pol_json_text(block, "name"));
+    put_in(file, "figcaption", pol_json_text(block, "caption"));
     fputs("</figure>\n", file);
   }
 }
 
+/* Whether a check agrees, and if not why; a reason that the last one had is not told twice. */
+static void put_outcome(FILE *file, const json_t *check, const char *last_why)
+{
+  const int passed = json_is_true(json_object_get(check, "passed"));
+  const char *why = pol_json_text(check, "why");
+  const int again = why[0] != '\0' && strcmp(why, last_why) == 0;
+  fprintf(file, "<td class=\"%s\">%s", passed ? "reproduced" : "differs",
+          passed ? "agrees" : "differs");
+  fputs(again ? ", as above" : why[0] != '\0' ? ": " : "", file);
+  if (!again) put(file, why);
+  fputs("</td></tr>\n", file);
+}
+
 static void put_checks(FILE *file, const json_t *checks)
 {
+  const char *last_why = "";
   size_t i;
   json_t *check;
   if (json_array_size(checks) == 0) return;
@@ -217,18 +228,15 @@ static void put_checks(FILE *file, const json_t *checks)
   json_array_foreach(checks, i, check)
   {
     static const char *const cells[] = {"what", "ours", "published"};
-    const int passed = json_is_true(json_object_get(check, "passed"));
     fputs("<tr>", file);
     for (int k = 0; k < 3; k++) {
-      fputs("<td>", file);
-      put(file, text_of(check, cells[k]));
+      const char *text = pol_json_text(check, cells[k]);
+      fputs(strlen(text) <= SHORT ? "<td class=\"short\">" : "<td>", file);
+      put(file, text);
       fputs("</td>", file);
     }
-    fprintf(file, "<td class=\"%s\">%s", passed ? "reproduced" : "differs",
-            passed ? "agrees" : "differs");
-    fprintf(file, "%s", text_of(check, "why")[0] != '\0' ? ": " : "");
-    put(file, text_of(check, "why"));
-    fputs("</td></tr>\n", file);
+    put_outcome(file, check, last_why);
+    last_why = pol_json_text(check, "why");
   }
   fputs("</table>\n", file);
 }
@@ -237,16 +245,16 @@ static void put_item(FILE *file, const json_t *report)
 {
   size_t i;
   json_t *block;
-  const char *id = text_of(report, "id");
+  const char *id = pol_json_text(report, "id");
   fprintf(file, "<h3 id=\"%s\">%s: ", id, id);
-  put(file, text_of(report, "title"));
+  put(file, pol_json_text(report, "title"));
   fputs("</h3>\n<p>", file);
   put_verdict(file, report);
-  fprintf(file, "%s", text_of(report, "reason")[0] != '\0' ? ": " : "");
-  put(file, text_of(report, "reason"));
+  fprintf(file, "%s", pol_json_text(report, "reason")[0] != '\0' ? ": " : "");
+  put(file, pol_json_text(report, "reason"));
   fprintf(file, " <span class=\"soft\">(%.1f s)</span></p>\n<blockquote>Published: ",
           json_number_value(json_object_get(report, "seconds")));
-  put(file, text_of(report, "published"));
+  put(file, pol_json_text(report, "published"));
   fputs("</blockquote>\n", file);
   json_array_foreach(json_object_get(report, "blocks"), i, block) put_block(file, id, block);
   put_checks(file, json_object_get(report, "checks"));
@@ -261,7 +269,7 @@ static void put_items(FILE *file, const json_t *reports)
     int items = 0;
     json_array_foreach(reports, i, report)
     {
-      if (strcmp(text_of(report, "paper"), paper->id) != 0) continue;
+      if (strcmp(pol_json_text(report, "paper"), paper->id) != 0) continue;
       if (items++ == 0) {
         put_in(file, "h2", paper->id);
         put_in(file, "p", paper->citation);
@@ -312,10 +320,10 @@ pol_status pol_verdicts_write(const json_t *reports, const char *path)
       pol_version());
   json_array_foreach(reports, i, report)
   {
-    fprintf(file, "| `%s` | ", text_of(report, "id"));
-    put_cell(file, text_of(report, "title"));
-    fprintf(file, " | %s | ", text_of(report, "verdict"));
-    put_cell(file, text_of(report, "reason"));
+    fprintf(file, "| `%s` | ", pol_json_text(report, "id"));
+    put_cell(file, pol_json_text(report, "title"));
+    fprintf(file, " | %s | ", pol_json_text(report, "verdict"));
+    put_cell(file, pol_json_text(report, "reason"));
     fputs(" |\n", file);
   }
   const int bad = ferror(file);

@@ -276,9 +276,10 @@ void pol_report_not_comparable(pol_report *r, const char *format, ...)
 
 /* --- the verdict ------------------------------------------------------------------------------ */
 
-static const char *text_of(const json_t *object, const char *key)
+const char *pol_json_text(const json_t *object, const char *key)
 {
-  return json_string_value(json_object_get(object, key));
+  const char *text = json_string_value(json_object_get(object, key));
+  return text != NULL ? text : "";
 }
 
 static int has_passed(const json_t *check)
@@ -286,47 +287,41 @@ static int has_passed(const json_t *check)
   return json_is_true(json_object_get(check, "passed"));
 }
 
-/* How many checks from i on differ for the same reason, before one differs for another. */
-static int count_alike(const json_t *checks, size_t i)
+/* The next check after i that differs, or NULL. */
+static const json_t *next_difference(const json_t *checks, size_t i)
 {
-  const char *why = text_of(json_array_get(checks, i), "why");
-  int count = 0;
-  for (; i < json_array_size(checks); i++) {
-    const json_t *check = json_array_get(checks, i);
-    if (has_passed(check)) continue;
-    if (strcmp(text_of(check, "why"), why) != 0) break;
-    count++;
-  }
-  return count;
+  for (i++; i < json_array_size(checks); i++)
+    if (!has_passed(json_array_get(checks, i))) return json_array_get(checks, i);
+  return NULL;
 }
 
-/* One difference in words, with both figures, and how many others there are for this reason. */
-static char *add_difference(char *text, const json_t *check, int alike)
+/* One difference in words, with both figures; the reason after the last that has it. */
+static char *add_difference(char *text, const json_t *check, const json_t *next)
 {
-  const char *published = text_of(check, "published"), *why = text_of(check, "why");
+  const char *published = pol_json_text(check, "published"), *why = pol_json_text(check, "why");
   const int number = strcmp(published, stated) != 0;
-  char more[32] = "";
-  if (alike > 1) snprintf(more, sizeof more, " (and %d more)", alike - 1);
-  char *longer = pol_format("%s %s: ours %s%s%s%s%s%s.", text, text_of(check, "what"),
-                            text_of(check, "ours"), number ? ", published " : "",
-                            number ? published : "", more, why[0] != '\0' ? "; " : "", why);
+  const int last = next == NULL || strcmp(pol_json_text(next, "why"), why) != 0;
+  char *longer = pol_format("%s %s: ours %s%s%s%s%s%s", text, pol_json_text(check, "what"),
+                            pol_json_text(check, "ours"), number ? ", published " : "",
+                            number ? published : "", last ? "." : ";",
+                            last && why[0] != '\0' ? " Reason: " : "", last ? why : "");
   free(text);
-  return longer;
+  if (!last || why[0] == '\0' || longer == NULL) return longer;
+  text = pol_format("%s.", longer);
+  free(longer);
+  return text;
 }
 
-/* The checks that differ: the first of each reason in a row. */
+/* All checks that differ. */
 static char *differences(const pol_report *r)
 {
   size_t i;
   json_t *check;
-  int skip = 0;
   char *text = pol_format("%d of %d checks differ.", r->differed, r->passed + r->differed);
   json_array_foreach(r->checks, i, check)
   {
-    if (text == NULL || has_passed(check) || skip-- > 0) continue;
-    const int alike = count_alike(r->checks, i);
-    text = add_difference(text, check, alike);
-    skip = alike - 1;
+    if (text != NULL && !has_passed(check))
+      text = add_difference(text, check, next_difference(r->checks, i));
   }
   return text;
 }

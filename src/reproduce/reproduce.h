@@ -84,6 +84,8 @@ void pol_report_run(pol_report *report);
  *
  * Borrowed; NULL if memory is out. */
 json_t *pol_report_json(const pol_report *report);
+/* The text of a key of such an object; "" without one. */
+const char *pol_json_text(const json_t *object, const char *key);
 
 /* A paragraph. */
 void pol_report_text(pol_report *report, const char *format, ...) POL_PRINTF(2, 3);

@@ -69,6 +69,16 @@ static void one_differs(pol_report *r)
   pol_check_because(r, "of a misprint");
 }
 
+static void three_differ(pol_report *r)
+{
+  pol_check_near(r, "first", 2.0, 1.0, 0.01);
+  pol_check_because(r, "of a misprint");
+  pol_check_near(r, "good", 1.0, 1.0, 0.01);
+  pol_check_near(r, "second", 3.0, 1.0, 0.01);
+  pol_check_because(r, "of a misprint");
+  pol_check_true(r, "third", 0, "no");
+}
+
 static void nothing_to_compare(pol_report *r)
 {
   pol_report_text(r, "only words");
@@ -85,7 +95,10 @@ static void verdicts_follow_from_checks(void **state)
   (void)state;
   expect(all_pass, "reproduced", "");
   expect(each_fails, "differs", "6 of 6 checks differ");
-  expect(one_differs, "differs", "bad: ours 2, published 1 (within 1 %); of a misprint");
+  expect(one_differs, "differs", "bad: ours 2, published 1 (within 1 %). Reason: of a misprint.");
+  expect(three_differ, "differs",
+         "3 of 4 checks differ. first: ours 2, published 1 (within 1 %); second: ours 3, published "
+         "1 (within 1 %). Reason: of a misprint. third: ours no.");
   expect(nothing_to_compare, "not comparable", "nothing is there");
   expect(left_out, "not comparable", "the step is not stated");
   pol_report *report = report_of(one_differs);
