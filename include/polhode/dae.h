@@ -67,6 +67,37 @@ typedef struct pol_terms {
   double *feedback;     /* pattern feedback, nv x m */
 } pol_terms;
 
+/* A step from q0, v0, p0 at t, for a mass matrix that depends on q: q1 = q0 + h a, and b is a
+ * velocity. */
+typedef struct pol_passage {
+  double t, h;
+  const double *q0, *v0,
+      *p0;               /* nq, nv and nv: momenta M(q0) v0, or those that the step before left */
+  const double *a, *b;   /* nv */
+  const double *lambda;  /* m: multipliers of the constraints of positions, times h */
+  const double *gamma;   /* m: of those of velocities; NULL: they are not asked to hold */
+  const double *history; /* as in pol_point */
+  int midway;   /* 1: b is the velocity halfway, where the constraints hold; 0: b is v1 at q1 */
+  int discrete; /* 1: potentials are differenced, so that energy is conserved; not midway */
+} pol_passage;
+
+enum { POL_PASSAGE_RESIDUAL = 1 << 0, POL_PASSAGE_MATRIX = 1 << 1 }; /* what to evaluate */
+
+/* Where the terms of a passage go: what is asked for arrives set to zero.  Matrices are values in
+ * the patterns of the pol_dae, as in pol_terms; the derivatives of nv numbers by multipliers are
+ * transposed. */
+typedef struct pol_passage_terms {
+  /* residuals: of a against b; of momenta against forces, times h; of the constraints of positions
+   * and velocities where they hold */
+  double *kinematic, *balance; /* nv */
+  double *position, *velocity; /* m */
+
+  double *kinematic_a, *kinematic_b, *balance_a, *balance_b; /* pattern coupling */
+  double *kinematic_gamma, *balance_lambda, *balance_gamma;  /* pattern constraint, transposed */
+  double *position_a;                                        /* of Phi/h; pattern constraint */
+  double *velocity_a, *velocity_b;                           /* pattern constraint */
+} pol_passage_terms;
+
 enum { POL_NEAR_SINGULARITY = 1, POL_AT_SINGULARITY = 2 }; /* what pol_dae.singular answers */
 
 /* The model.  Immutable while in use, so that many integrators and threads can share it: whatever
@@ -116,6 +147,14 @@ typedef struct pol_dae {
    * most quadratic. */
   pol_status (*discrete_force)(const double *q0, const pol_point *at, unsigned want,
                                const pol_terms *out, double *scratch, void *user);
+
+  /* Optional, both or none, where the group is R^n and M depends on q: the equations of a step with
+   * a discrete derivative of the Hamiltonian, for the methods vi-a, em, em-g and midpoint, and
+   * p = M(q) v with an M that is regular.  formulation/passage.c says what the equations are. */
+  pol_status (*passage)(const pol_passage *at, unsigned want, const pol_passage_terms *out,
+                        double *scratch, void *user);
+  void (*momenta)(const double *q, const double *v, double *p, void *user);
+  const char *no_passage; /* where there is none: why, for messages; NULL if nothing is known */
 
   /* Optional: what the model has to know of the way it came, such as the full turns of a hinge.
    * remember() brings the history_size numbers of history, zero at first, up to date with a
