@@ -154,6 +154,7 @@ typedef struct pol_dae {
   pol_status (*passage)(const pol_passage *at, unsigned want, const pol_passage_terms *out,
                         double *scratch, void *user);
   void (*momenta)(const double *q, const double *v, double *p, void *user);
+  size_t passage_size;    /* numbers in the scratch of passage */
   const char *no_passage; /* where there is none: why, for messages; NULL if nothing is known */
 
   /* Optional: what the model has to know of the way it came, such as the full turns of a hinge.

@@ -547,8 +547,7 @@ pol_status pol_formulation_add_passage(pol_formulation *formulation)
   f->pairs = calloc((size_t)f->num_pairs + 1, sizeof *f->pairs);
   if (!f->pairs) return POL_NO_MEMORY;
   find_pairs(f, f->pairs);
-  size_t size = lay_out(f, NULL, &sizes);
-  if (size > f->dae.scratch_size) f->dae.scratch_size = size;
+  f->dae.passage_size = lay_out(f, NULL, &sizes);
   f->dae.passage = passage;
   f->dae.momenta = momenta;
   return POL_OK;

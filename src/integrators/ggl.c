@@ -206,6 +206,8 @@ static size_t lay_out(pol_ggl *s)
   size_t nv = (size_t)s->nv, m = (size_t)s->m, n = (size_t)s->blocks->n;
   size_t coupling = (size_t)pol_pattern_nonzeros(patterns->coupling);
   size_t constraint = (size_t)pol_pattern_nonzeros(patterns->constraint);
+  size_t scratch = s->dae->scratch_size;
+  if (s->dae->passage && s->dae->passage_size > scratch) scratch = s->dae->passage_size;
   size_t varying = s->dae->passage ? coupling : 0, rows = s->dae->passage ? constraint : 0;
   const struct {
     double **array;
@@ -248,7 +250,7 @@ static size_t lay_out(pol_ggl *s)
                 {&s->passage.position_a, rows},
                 {&s->passage.velocity_a, rows},
                 {&s->passage.velocity_b, rows},
-                {&s->scratch, s->dae->scratch_size}};
+                {&s->scratch, scratch}};
   size_t total = 0;
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
     if (s->memory) *arrays[i].array = s->memory + total;
