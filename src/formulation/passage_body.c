@@ -79,42 +79,50 @@ static void invert_transposed(const double d[9], double Q[9])
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* Means of the directors, of their rates and of y: those of the middle, or of both ends. */
-static void set_means(pol_body_passage *way, const double v0[4])
+/* All in the middle; the momenta at the end are twice those there less those of the start. */
+static void set_midway(pol_body_passage *way, const double before[4])
 {
-  double R0[9], d0[9], y0[4], spin0[3], rate0[9];
+  double was[4];
   memcpy(way->d, way->d_end, sizeof way->d);
   memcpy(way->rate, way->rate_end, sizeof way->rate);
   memcpy(way->y_mean, way->y_end, sizeof way->y_mean);
-  if (!way->midway) {
-    set_directors(way->p0, R0, d0);
-    multiply_conjugate(way->p0, v0, y0);
-    set_rates(R0, d0, y0, spin0, rate0);
-    for (int i = 0; i < 9; i++) {
-      way->d[i] = 0.5 * (d0[i] + way->d_end[i]);
-      way->rate[i] = 0.5 * (rate0[i] + way->rate_end[i]);
-    }
-    for (int i = 0; i < 4; i++) way->y_mean[i] = 0.5 * (y0[i] + way->y_end[i]);
-  }
-  invert_transposed(way->d, way->Q);
+  way->mu = dot(way->middle, way->middle);
+  pol_body_momenta(way->body, way->middle, way->b, way->p_end);
+  for (int i = 0; i < 4; i++) way->p_end[i] = 2.0 * way->p_end[i] - before[i];
+  multiply_by_conjugate(way->p_end, way->p1, way->momentum);
+  multiply_by_conjugate(before, way->p0, was);
+  for (int i = 0; i < 4; i++) way->momentum[i] = 0.5 * (way->momentum[i] - was[i]);
 }
 
-/* Momenta at the end: of b there, or twice those of the middle less those of the start. */
-static void set_momenta(pol_body_passage *way, const double before[4])
+/* (tr(J) Re(y), R J Omega), half of p o Jh y o conj(p) with |p| = 1.  It has to be the same number
+ * at the end of a step and at the start of the next one: a length that misses 1 by round-off would
+ * add up. */
+static void find_momentum(const pol_body *body, const double R[9], const double y[4],
+                          double momentum[4])
 {
-  double was[4];
-  multiply_by_conjugate(before, way->p0, was);
-  if (way->midway) {
-    pol_body_momenta(way->body, way->middle, way->b, way->p_end);
-    for (int i = 0; i < 4; i++) way->p_end[i] = 2.0 * way->p_end[i] - before[i];
-    multiply_by_conjugate(way->p_end, way->p1, way->momentum);
-  } else { /* as for a p1 of length 1 */
-    double eta[4];
-    apply_inertia(way->body, way->y_end, eta);
-    way->momentum[0] = eta[0];
-    pol_m3_apply(way->R_end, eta + 1, way->momentum + 1);
+  double eta[4];
+  apply_inertia(body, y, eta);
+  momentum[0] = 0.5 * eta[0];
+  pol_m3_apply(R, eta + 1, momentum + 1);
+  pol_v3_scale(0.5, momentum + 1, momentum + 1);
+}
+
+/* Means of the directors, of their rates and of y at both ends, and the change of momentum. */
+static void set_between(pol_body_passage *way, const double v0[4])
+{
+  double R0[9], d0[9], y0[4], spin0[3], rate0[9], was[4];
+  set_directors(way->p0, R0, d0);
+  multiply_conjugate(way->p0, v0, y0);
+  set_rates(R0, d0, y0, spin0, rate0);
+  for (int i = 0; i < 9; i++) {
+    way->d[i] = 0.5 * (d0[i] + way->d_end[i]);
+    way->rate[i] = 0.5 * (rate0[i] + way->rate_end[i]);
   }
-  for (int i = 0; i < 4; i++) way->momentum[i] = 0.5 * (way->momentum[i] - was[i]);
+  for (int i = 0; i < 4; i++) way->y_mean[i] = 0.5 * (y0[i] + way->y_end[i]);
+  way->mu = dot(way->p0, way->p1);
+  find_momentum(way->body, R0, y0, was);
+  find_momentum(way->body, way->R_end, way->y_end, way->momentum);
+  for (int i = 0; i < 4; i++) way->momentum[i] -= was[i];
 }
 
 void pol_body_passage_set(pol_body_passage *way, const pol_body *body, const pol_passage *at,
@@ -135,9 +143,11 @@ void pol_body_passage_set(pol_body_passage *way, const pol_body *body, const pol
   set_directors(way->end, way->R_end, way->d_end);
   multiply_conjugate(way->end, b, way->y_end);
   set_rates(way->R_end, way->d_end, way->y_end, way->spin_end, way->rate_end);
-  set_means(way, v);
-  set_momenta(way, p);
-  way->mu = at->midway ? dot(way->middle, way->middle) : dot(way->p0, way->p1);
+  if (way->midway)
+    set_midway(way, p);
+  else
+    set_between(way, v);
+  invert_transposed(way->d, way->Q);
   multiply_conjugate(way->middle, a, way->zeta);
   double turn[4];
   multiply_by_conjugate(a, way->p0, turn);
@@ -291,18 +301,15 @@ static void vary_momentum(const pol_body_passage *way, const double dp[4], const
                           const double dy[4], double out[4])
 {
   double eta[4], turned[4], first[4], second[4];
-  apply_inertia(way->body, dy, eta);
   if (!way->midway) {
-    double now[4], spin[3];
-    apply_inertia(way->body, way->y_end, now);
-    out[0] = 0.5 * eta[0];
-    pol_m3_apply(way->R_end, eta + 1, out + 1);
-    pol_m3_apply(way->R_end, now + 1, spin);
-    pol_v3_add_scaled_cross(1.0, dtheta, spin, out + 1);
-    pol_v3_scale(0.5, out + 1, out + 1);
+    double now[4];
+    find_momentum(way->body, way->R_end, way->y_end, now);
+    find_momentum(way->body, way->R_end, dy, out);
+    pol_v3_add_scaled_cross(1.0, dtheta, now + 1, out + 1);
     return;
   }
   /* p_end = 2 middle o eta - p0, d(middle) = dp/2 */
+  apply_inertia(way->body, dy, eta);
   pol_quat_multiply(way->middle, eta, first);
   apply_inertia(way->body, way->y_end, eta);
   pol_quat_multiply(dp, eta, turned);

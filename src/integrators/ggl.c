@@ -320,17 +320,18 @@ static void publish(pol_integrator *integrator, double lambda_t)
 
 /* --- start and step --------------------------------------------------------------------------- */
 
-/* M if it is constant, and the matrix once in its limit h -> 0, so that no step has to allocate for
- * its factors. */
+/* M if it is constant, the momenta, and the matrix once in its limit h -> 0, so that no step has to
+ * allocate for its factors. */
 static pol_status evaluate_and_factor(pol_ggl *s)
 {
   const pol_terms out = {.mass = s->mass};
-  s->h = 0.0;
   pol_status status = POL_OK;
+  s->h = 0.0;
   if (s->dae->constant_mass)
     status = pol_ggl_evaluate(s, s->t, s->now.q, s->now.v, NULL, POL_MASS, &out);
   if (!status) status = pol_ggl_prepare(s);
   if (status) return status;
+  pol_ggl_momenta(s, s->now.q, s->now.v, s->now.p);
   pol_ggl_unpack(s, s->now.x);
   status = pol_ggl_matrix(s);
   return status ? status : pol_solver_factor(s->blocks->solver, s->blocks->values);
@@ -366,13 +367,11 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   s->t = integrator->state.t;
   s->history = integrator->state.history;
   s->last_h = 0.0;
-  if (s->dae->momenta) pol_ggl_momenta(s, q, v, s->now.p); /* the matrix reads them */
   pol_status status = evaluate_and_factor(s);
   if (status) {
     explain_start(s, status, &integrator->diagnostics);
     return status;
   }
-  if (!s->dae->momenta) pol_ggl_momenta(s, q, v, s->now.p);
   publish(integrator, s->t);
   return POL_OK;
 }

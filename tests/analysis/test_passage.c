@@ -254,7 +254,7 @@ static void invariants_are_conserved(void **state)
       const pol_summary *summary = pol_simulation_summary(simulation);
       check_momenta(all_methods[k], c, summary);
       double drift = summary->max_energy_drift / c->scale;
-      if ((k == EM || k == EM_G) && !(drift < 1e-12))
+      if ((k == EM || k == EM_G) && !(drift < 1e-13))
         fail_msg("%s, %s: energy drifts by %.2e", all_methods[k], c->path, drift);
       if (k != VI_A && !(summary->max_position_residual < 1e-13))
         fail_msg("%s, %s: Phi %.2e", all_methods[k], c->path, summary->max_position_residual);
