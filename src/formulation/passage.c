@@ -4,7 +4,7 @@
  *
  *     H(q, p) + lambda . Phi(q) + gamma . e(q, p),      e = G(q) M(q)^-1 p.
  *
- * Without e it is in the spirit of Betsch/Siebert 2009; the derivation is our own.
+ * The derivation is our own; the regular mass matrix is that of Betsch/Siebert 2009.
  *
  * Of a rigid body with Euler parameters p and momenta pi, eta = conj(p) o pi are four invariants
  * of a rotation in space, bilinear in both, and
