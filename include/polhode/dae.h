@@ -67,30 +67,33 @@ typedef struct pol_terms {
   double *feedback;     /* pattern feedback, nv x m */
 } pol_terms;
 
-/* A step from q0, v0, p0 at t, for a mass matrix that depends on q: q1 = q0 + h a, and b is a
- * velocity. */
+/* A step of size h from t, q0, v0, for a mass matrix that depends on q: q1 = q0 + h a. */
 typedef struct pol_passage {
   double t, h;
-  const double *q0, *v0,
-      *p0;               /* nq, nv and nv: momenta M(q0) v0, or those that the step before left */
-  const double *a, *b;   /* nv */
-  const double *lambda;  /* m: multipliers of the constraints of positions, times h */
-  const double *gamma;   /* m: of those of velocities; NULL: they are not asked to hold */
+  const double *q0, *v0; /* nq, nv */
+  const double *p0;      /* nv: M(q0) v0; midway what the step before left */
+  const double *a, *b;   /* nv: (q1 - q0)/h and a velocity */
+  const double *lambda;  /* m: multipliers of Phi, times h */
+  const double *gamma;   /* m: of the constraints of velocities; NULL: these need not hold */
   const double *history; /* as in pol_point */
-  int midway;   /* 1: b is the velocity halfway, where the constraints hold; 0: b is v1 at q1 */
-  int discrete; /* 1: potentials are differenced, so that energy is conserved; not midway */
+  int midway;   /* 0: b is v1, the constraints hold at q1; 1: b and they belong to (q0 + q1)/2 */
+  int discrete; /* 1: forces are differences of potentials, so that energy is conserved */
 } pol_passage;
 
 enum { POL_PASSAGE_RESIDUAL = 1 << 0, POL_PASSAGE_MATRIX = 1 << 1 }; /* what to evaluate */
 
-/* Where the terms of a passage go: what is asked for arrives set to zero.  Matrices are values in
- * the patterns of the pol_dae, as in pol_terms; the derivatives of nv numbers by multipliers are
- * transposed. */
+/* Where the terms of a passage go; what is asked for arrives set to zero.  With H the Hamiltonian,
+ * e the constraints of velocities and D a derivative by q or p that may be discrete, the residuals
+ * say the same as
+ *
+ *     kinematic   a - D_p (H + gamma . e) = 0
+ *     balance     p1 - p0 + h D_q (H + gamma . e) + (D_q Phi)^T h lambda = 0
+ *
+ * but may be multiplied by any regular matrix.  Matrices are values in the patterns of the pol_dae,
+ * as in pol_terms; those by multipliers are transposed. */
 typedef struct pol_passage_terms {
-  /* residuals: of a against b; of momenta against forces, times h; of the constraints of positions
-   * and velocities where they hold */
   double *kinematic, *balance; /* nv */
-  double *position, *velocity; /* m */
+  double *position, *velocity; /* m: Phi and e where they hold */
 
   double *kinematic_a, *kinematic_b, *balance_a, *balance_b; /* pattern coupling */
   double *kinematic_gamma, *balance_lambda, *balance_gamma;  /* pattern constraint, transposed */
@@ -131,8 +134,7 @@ typedef struct pol_dae {
                          void *user);
 
   /* 1: the group is R^n and M does not depend on q, which the variational and the energy-momentum
-   * methods need.  A formulation says 0 where forces have expressions, too, which they do not know.
-   */
+   * methods need where there is no passage. */
   int constant_mass;
 
   /* Optional, with constant_mass: the force between two configurations for methods that conserve
