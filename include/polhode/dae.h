@@ -67,6 +67,40 @@ typedef struct pol_terms {
   double *feedback;     /* pattern feedback, nv x m */
 } pol_terms;
 
+/* A step of size h from t, q0, v0, for a mass matrix that depends on q: q1 = q0 + h a. */
+typedef struct pol_passage {
+  double t, h;
+  const double *q0, *v0; /* nq, nv */
+  const double *p0;      /* nv: M(q0) v0; midway what the step before left */
+  const double *a, *b;   /* nv: (q1 - q0)/h and a velocity */
+  const double *lambda;  /* m: multipliers of Phi, times h */
+  const double *gamma;   /* m: of the constraints of velocities; NULL: these need not hold */
+  const double *history; /* as in pol_point */
+  int midway;   /* 0: b is v1, the constraints hold at q1; 1: b and they belong to (q0 + q1)/2 */
+  int discrete; /* 1: forces are differences of potentials, so that energy is conserved */
+} pol_passage;
+
+enum { POL_PASSAGE_RESIDUAL = 1 << 0, POL_PASSAGE_MATRIX = 1 << 1 }; /* what to evaluate */
+
+/* Where the terms of a passage go; what is asked for arrives set to zero.  With H the Hamiltonian,
+ * e the constraints of velocities and D a derivative by q or p that may be discrete, the residuals
+ * say the same as
+ *
+ *     kinematic   a - D_p (H + gamma . e) = 0
+ *     balance     p1 - p0 + h D_q (H + gamma . e) + (D_q Phi)^T h lambda = 0
+ *
+ * but may be multiplied by any regular matrix.  Matrices are values in the patterns of the pol_dae,
+ * as in pol_terms; those by multipliers are transposed. */
+typedef struct pol_passage_terms {
+  double *kinematic, *balance; /* nv */
+  double *position, *velocity; /* m: Phi and e where they hold */
+
+  double *kinematic_a, *kinematic_b, *balance_a, *balance_b; /* pattern coupling */
+  double *kinematic_gamma, *balance_lambda, *balance_gamma;  /* pattern constraint, transposed */
+  double *position_a;                                        /* of Phi/h; pattern constraint */
+  double *velocity_a, *velocity_b;                           /* pattern constraint */
+} pol_passage_terms;
+
 enum { POL_NEAR_SINGULARITY = 1, POL_AT_SINGULARITY = 2 }; /* what pol_dae.singular answers */
 
 /* The model.  Immutable while in use, so that many integrators and threads can share it: whatever
@@ -100,8 +134,7 @@ typedef struct pol_dae {
                          void *user);
 
   /* 1: the group is R^n and M does not depend on q, which the variational and the energy-momentum
-   * methods need.  A formulation says 0 where forces have expressions, too, which they do not know.
-   */
+   * methods need where there is no passage. */
   int constant_mass;
 
   /* Optional, with constant_mass: the force between two configurations for methods that conserve
@@ -116,6 +149,15 @@ typedef struct pol_dae {
    * most quadratic. */
   pol_status (*discrete_force)(const double *q0, const pol_point *at, unsigned want,
                                const pol_terms *out, double *scratch, void *user);
+
+  /* Optional, both or none, where the group is R^n and M depends on q: the equations of a step with
+   * a discrete derivative of the Hamiltonian, for the methods vi-a, em, em-g and midpoint, and
+   * p = M(q) v with an M that is regular.  formulation/passage.c says what the equations are. */
+  pol_status (*passage)(const pol_passage *at, unsigned want, const pol_passage_terms *out,
+                        double *scratch, void *user);
+  void (*momenta)(const double *q, const double *v, double *p, void *user);
+  size_t passage_size;    /* numbers in the scratch of passage */
+  const char *no_passage; /* where there is none: why, for messages; NULL if nothing is known */
 
   /* Optional: what the model has to know of the way it came, such as the full turns of a hinge.
    * remember() brings the history_size numbers of history, zero at first, up to date with a

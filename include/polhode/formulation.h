@@ -193,7 +193,7 @@ typedef struct pol_momentum {
 void pol_formulation_momentum(const pol_formulation *formulation, const double *q, const double *v,
                               pol_momentum *momentum);
 /* The same from momenta p (nv) that a method keeps beside the velocities (pol_state.p); every body
- * has directors or is a point mass. */
+ * has directors or Euler parameters, or is a point mass. */
 void pol_formulation_momentum_by_p(const pol_formulation *formulation, const double *q,
                                    const double *p, pol_momentum *momentum);
 

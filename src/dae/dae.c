@@ -31,6 +31,13 @@ static int is_laid_out(const pol_group *group)
   return q == group->nq && v == group->nv;
 }
 
+static int is_vector_space(const pol_group *group)
+{
+  for (int f = 0; f < group->num_factors; f++)
+    if (group->factors[f].kind != POL_REAL) return 0;
+  return 1;
+}
+
 static int has_diagonal(const pol_pattern *pattern)
 {
   for (int j = 0; j < pattern->cols; j++)
@@ -90,6 +97,11 @@ pol_status pol_dae_validate(const pol_dae *dae, char *message, size_t size)
       (dae->num_states > 0 && (last->kind != POL_REAL || last->dim != dae->num_states)))
     return pol_broken_rule("the states must have the last factor of the group, R^num_states",
                            message, size);
+  if ((dae->passage != NULL) != (dae->momenta != NULL))
+    return pol_broken_rule("passage and momenta must be given together", message, size);
+  if (dae->passage && (dae->constant_mass || !is_vector_space(&dae->group)))
+    return pol_broken_rule("passage belongs to a mass matrix that depends on q, on R^n", message,
+                           size);
   if ((dae->history_size > 0) != (dae->remember != NULL))
     return pol_broken_rule("history_size and remember must be given together", message, size);
   return POL_OK;

@@ -563,7 +563,7 @@ static const struct {
           .frame = product_frame}},
     [POL_EULER_PARAMETERS] =
         {"euler-parameters",
-         "classical coordinates: unit quaternions with a constraint for their length",
+         "unit quaternions with a constraint for their length; also for vi-a, em, em-g, midpoint",
          {.nq = 7,
           .dim = 7,
           .num_factors = 1,
@@ -588,7 +588,7 @@ static const struct {
                          .singular = bryan_singular}},
     [POL_DIRECTORS] =
         {"directors",
-         "the columns of the rotation matrix as coordinates; all terms are polynomial",
+         "the columns of the rotation matrix; all terms are polynomial; also for vi-s to rattle",
          {.nq = 12,
           .dim = 12,
           .num_factors = 1,

@@ -7,6 +7,7 @@
 #include "formulation/elements.h"
 #include "formulation/expressions.h"
 #include "formulation/formulation.h"
+#include "formulation/passage.h"
 #include "lie/small.h"
 #include "mechanism/rolling.h"
 
@@ -569,7 +570,8 @@ static pol_status build(pol_formulation *f)
   f->dae.singular = has_singularities(f) ? singular : NULL;
   f->dae.blame = pol_formulation_blame;
   f->dae.user = f;
-  return POL_OK;
+  int varies = f->kind == POL_EULER_PARAMETERS && !f->dae.constant_mass && !f->dae.num_states;
+  return varies ? pol_formulation_add_passage(f) : POL_OK;
 }
 
 pol_status pol_formulation_create(pol_formulation **formulation, const pol_mechanism *mechanism,
@@ -609,6 +611,8 @@ void pol_formulation_free(pol_formulation **formulation)
   free(f->forces);
   free(f->drives);
   free(f->couplings);
+  free(f->pairs);
+  pol_formulation_free(&f->shadow);
   free(f);
   *formulation = NULL;
 }

@@ -115,6 +115,12 @@ struct pol_formulation {
   int *link_start; /* those of input i are link_start[i] .. link_start[i+1]-1 */
   pol_pattern *coupling, *constraint;
   pol_pattern *feedback; /* or NULL */
+  /* Euler parameters that the variational and energy-momentum methods can step: the same mechanism
+   * in directors, and the blocks of the pattern coupling in both; passage.c */
+  pol_formulation *shadow;
+  char no_shadow[192]; /* why there is none */
+  int num_pairs;
+  struct pol_body_pair *pairs;
   pol_dae dae;
 };
 

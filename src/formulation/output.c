@@ -426,12 +426,27 @@ void pol_formulation_momentum(const pol_formulation *formulation, const double *
   }
 }
 
+/* Of Euler parameters: Im(pi o conj(p))/2 is the angular momentum about the centre of mass. */
+static void add_momentum_of_parameters(const double *q, const double *p, pol_momentum *momentum)
+{
+  double right[4], spin[4];
+  pol_quat_conjugate(q, right);
+  pol_quat_multiply(p, right, spin);
+  pol_v3_add_scaled(0.5, spin + 1, momentum->angular);
+  pol_v3_add_scaled_cross(1.0, q + 4, p + 4, momentum->angular);
+  pol_v3_add(p + 4, momentum->linear, momentum->linear);
+}
+
 void pol_formulation_momentum_by_p(const pol_formulation *formulation, const double *q,
                                    const double *p, pol_momentum *momentum)
 {
   *momentum = (pol_momentum){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
   for (int b = 0; b < formulation->num_bodies; b++) {
     const pol_placed_body *body = &formulation->bodies[b];
+    if (body->chart->num_rotations == 4) {
+      add_momentum_of_parameters(q + body->q, p + body->v, momentum);
+      continue;
+    }
     for (int k = 0; k < POL_VECTORS; k++) {
       int offset = pol_vector_offset(body, k);
       if (offset < 0) continue;

@@ -1,11 +1,12 @@
-/* Variational and energy-momentum methods for holonomic constraints and a constant mass matrix:
+/* Variational and energy-momentum methods for holonomic constraints and a constant mass matrix, and
+ * for one that depends on q where the model gives the equations of a step (pol_dae.passage):
  * Kinon/Betsch/Schneider 2023 (vi-s, vi-a, vi-b, em, from a variational principle with the
  * constraints on position and velocity level, after Gear/Gupta/Leimkuhler), Gonzalez 1999 (em-g),
  * and for comparison the midpoint rule and rattle (Andersen 1983).  One-step methods: each step may
  * have its own size.
  *
  * Here are the table of their data, life cycle and the step; ggl_equations.c has the equations,
- * ggl_matrix.c their derivatives.
+ * ggl_matrix.c their derivatives, ggl_passage.c both for a mass matrix that varies.
  */
 #include "integrators/ggl.h"
 
@@ -40,6 +41,7 @@ const pol_scheme pol_vi_a = {.num_vectors = 2,
                              .finish = pol_ggl_finish_midpoint,
                              .mean = 1.0,
                              .share = 0.5,
+                             .passes = 1,
                              .lag = 1.0,
                              .before_block = 2,
                              .theta = 0.5,
@@ -70,6 +72,7 @@ const pol_scheme pol_em = {.num_vectors = 2,
                            .mean = 0.5,
                            .share = 1.0,
                            .discrete = 1,
+                           .passes = 1,
                            .lag = 0.5,
                            .theta = (double)NAN,
                            .vartheta = (double)NAN};
@@ -84,6 +87,7 @@ const pol_scheme pol_em_g = {.num_vectors = 2,
                              .mean = 0.5,
                              .share = 1.0,
                              .discrete = 1,
+                             .passes = 1,
                              .lag = 0.5,
                              .theta = (double)NAN,
                              .vartheta = (double)NAN};
@@ -97,6 +101,7 @@ const pol_scheme pol_midpoint = {.num_vectors = 2,
                                  .finish = pol_ggl_finish_direct,
                                  .mean = 0.5,
                                  .share = 1.0,
+                                 .passes = 1,
                                  .lag = 0.5,
                                  .theta = (double)NAN,
                                  .vartheta = (double)NAN};
@@ -148,11 +153,29 @@ static void warn(const pol_options *options, const void *variant, char *message,
     snprintf(message, size, "vartheta is above 1/2: multipliers and momenta of vi-b are unstable");
 }
 
+/* Whether the method can do with a mass matrix that depends on q; else says why not. */
+static pol_status support_mass(const pol_dae *dae, const pol_scheme *scheme, char *message,
+                               size_t size)
+{
+  char rule[320];
+  if (dae->constant_mass || (scheme->passes && dae->passage)) return POL_OK;
+  if (!scheme->passes)
+    return pol_broken_rule("the method needs a constant mass matrix, as directors or point masses "
+                           "have; with euler-parameters take vi-a, em, em-g or midpoint",
+                           message, size);
+  if (!dae->no_passage)
+    return pol_broken_rule("the method needs a constant mass matrix, as directors or point masses "
+                           "have, or euler-parameters",
+                           message, size);
+  snprintf(rule, sizeof rule, "the method sees euler-parameters through directors, and %s",
+           dae->no_passage);
+  return pol_broken_rule(rule, message, size);
+}
+
 static pol_status supports(const pol_dae *dae, const pol_options *options, const void *variant,
                            char *message, size_t size)
 {
   (void)options;
-  (void)variant;
   for (int f = 0; f < dae->group.num_factors; f++)
     if (dae->group.factors[f].kind != POL_REAL)
       return pol_broken_rule("the method needs coordinates of a vector space, such as directors or "
@@ -160,17 +183,13 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
                              message, size);
   if (dae->num_states > 0)
     return pol_broken_rule("the method does not treat first-order states", message, size);
-  if (!dae->constant_mass)
-    return pol_broken_rule("the method needs a constant mass matrix, as directors or point masses "
-                           "have",
-                           message, size);
   if (dae->num_nonholonomic > 0)
     return pol_broken_rule("the method treats holonomic constraints only", message, size);
   if (dae->feedback)
     return pol_broken_rule("the method does not treat forces that depend on reactions, such as "
                            "friction",
                            message, size);
-  return POL_OK;
+  return support_mass(dae, variant, message, size);
 }
 
 /* --- life cycle ------------------------------------------------------------------------------- */
@@ -191,6 +210,9 @@ static size_t lay_out(pol_ggl *s)
   size_t nv = (size_t)s->nv, m = (size_t)s->m, n = (size_t)s->blocks->n;
   size_t coupling = (size_t)pol_pattern_nonzeros(patterns->coupling);
   size_t constraint = (size_t)pol_pattern_nonzeros(patterns->constraint);
+  size_t scratch = s->dae->scratch_size;
+  if (s->dae->passage && s->dae->passage_size > scratch) scratch = s->dae->passage_size;
+  size_t varying = s->dae->passage ? coupling : 0, rows = s->dae->passage ? constraint : 0;
   const struct {
     double **array;
     size_t size;
@@ -222,7 +244,17 @@ static size_t lay_out(pol_ggl *s)
                 {&s->old_jacobian, constraint},
                 {&s->position, m},
                 {&s->velocity, m},
-                {&s->scratch, s->dae->scratch_size}};
+                {&s->passage.kinematic_a, varying},
+                {&s->passage.kinematic_b, varying},
+                {&s->passage.balance_a, varying},
+                {&s->passage.balance_b, varying},
+                {&s->passage.kinematic_gamma, rows},
+                {&s->passage.balance_lambda, rows},
+                {&s->passage.balance_gamma, rows},
+                {&s->passage.position_a, rows},
+                {&s->passage.velocity_a, rows},
+                {&s->passage.velocity_b, rows},
+                {&s->scratch, scratch}};
   size_t total = 0;
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
     if (s->memory) *arrays[i].array = s->memory + total;
@@ -292,14 +324,18 @@ static void publish(pol_integrator *integrator, double lambda_t)
 
 /* --- start and step --------------------------------------------------------------------------- */
 
-/* M, and the matrix once in its limit h -> 0, so that no step has to allocate for its factors. */
+/* M if it is constant, the momenta, and the matrix once in its limit h -> 0, so that no step has to
+ * allocate for its factors. */
 static pol_status evaluate_and_factor(pol_ggl *s)
 {
   const pol_terms out = {.mass = s->mass};
+  pol_status status = POL_OK;
   s->h = 0.0;
-  pol_status status = pol_ggl_evaluate(s, s->t, s->now.q, s->now.v, NULL, POL_MASS, &out);
+  if (s->dae->constant_mass)
+    status = pol_ggl_evaluate(s, s->t, s->now.q, s->now.v, NULL, POL_MASS, &out);
   if (!status) status = pol_ggl_prepare(s);
   if (status) return status;
+  pol_ggl_momenta(s, s->now.q, s->now.v, s->now.p);
   pol_ggl_unpack(s, s->now.x);
   status = pol_ggl_matrix(s);
   return status ? status : pol_solver_factor(s->blocks->solver, s->blocks->values);
@@ -340,8 +376,6 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
     explain_start(s, status, &integrator->diagnostics);
     return status;
   }
-  memset(s->now.p, 0, (size_t)s->nv * sizeof *s->now.p);
-  pol_ggl_add_mass(s, 1.0, v, s->now.p);
   publish(integrator, s->t);
   return POL_OK;
 }
@@ -400,7 +434,7 @@ static pol_status solve(pol_ggl *s, pol_diagnostics *diagnostics)
   }
   if (!status && polishes(&s->options->newton))
     status = pol_newton_polish(s->newton, &system, s->next.x);
-  if (!status) status = s->scheme->finish(s);
+  if (!status) status = s->dae->passage ? pol_ggl_finish_passage(s) : s->scheme->finish(s);
   if (status && !diagnostics->message[0])
     snprintf(diagnostics->message, sizeof diagnostics->message, "the model could not be evaluated");
   if (status) pol_dae_blame(s->dae, s->scratch, diagnostics);

@@ -1,6 +1,7 @@
 /* A step of the variational and energy-momentum methods under way, shared by the files that
- * implement it: ggl.c (life cycle, the step), ggl_equations.c (residuals) and ggl_matrix.c (their
- * derivatives).  The equations are in ggl_equations.c. */
+ * implement it: ggl.c (life cycle, the step), ggl_equations.c (residuals), ggl_matrix.c (their
+ * derivatives) and ggl_passage.c (both for a mass matrix that varies).  The equations are in
+ * ggl_equations.c. */
 #ifndef POLHODE_INTEGRATORS_GGL_H
 #define POLHODE_INTEGRATORS_GGL_H
 
@@ -26,6 +27,7 @@ typedef struct pol_scheme {
    * at q_n + share (q_{n+1} - q_n); forces by discrete_force */
   double mean, share;
   int discrete;
+  int passes; /* with pol_dae.passage it treats a mass matrix that depends on q, too */
 
   /* lambda is accurate at t_{n+1} - lag h; as the mean of this step's and the last one's, where the
    * last is that of the block before_block; 0 if there is none */
@@ -72,6 +74,7 @@ struct pol_ggl {
   double *start_force;              /* g(q_n, v_n) */
   double *position, *velocity;      /* m */
   double *momentum;                 /* nv: workspace */
+  pol_passage_terms passage;        /* a mass matrix that varies: the matrices of a step */
   double *scratch;
   const double *history; /* of the last accepted step; not owned */
 };
@@ -88,7 +91,9 @@ void pol_ggl_unpack(pol_ggl *s, const double *x);
 pol_status pol_ggl_residual(const double *x, double *r, void *ggl);
 pol_status pol_ggl_evaluate(pol_ggl *s, double t, const double *q, const double *v,
                             const double *lambda, unsigned want, const pol_terms *out);
-void pol_ggl_add_mass(const pol_ggl *s, double scale, const double *x, double *y); /* y += M x */
+void pol_ggl_add_mass(const pol_ggl *s, double scale, const double *x, double *y);   /* y += M x */
+void pol_ggl_momenta(const pol_ggl *s, const double *q, const double *v, double *p); /* p = M v */
+void pol_ggl_put_constraints(const pol_ggl *s, double *r); /* position/h and velocity into r */
 void pol_ggl_tolerances(double tolerance[POL_KINDS], void *ggl);
 double pol_ggl_size(const double *r, const double *dx, void *ggl);
 
@@ -110,5 +115,10 @@ pol_status pol_ggl_matrix_vi_s(pol_ggl *s);
 pol_status pol_ggl_matrix_midpoint(pol_ggl *s);
 pol_status pol_ggl_matrix_vi_b(pol_ggl *s);
 pol_status pol_ggl_matrix_rattle(pol_ggl *s);
+
+/* ggl_passage.c: in place of a scheme's own, where the mass matrix varies */
+pol_status pol_ggl_residual_passage(pol_ggl *s, double *r);
+pol_status pol_ggl_matrix_passage(pol_ggl *s);
+pol_status pol_ggl_finish_passage(pol_ggl *s);
 
 #endif

@@ -1,5 +1,6 @@
 /* Equations of the variational and energy-momentum methods for a constant mass matrix: what
- * Newton's unknowns mean, and what they leave of the equations.
+ * Newton's unknowns mean, and what they leave of the equations.  Where the mass matrix varies the
+ * model gives those of vi-a, em, em-g and midpoint (ggl_passage.c), with the same unknowns.
  *
  * Kinon/Betsch/Schneider 2023: vi-s (55), vi-a (79), vi-b (82), em (84); em-g: Gonzalez 1999;
  * rattle: Andersen 1983.  All equations with momenta are multiplied by M where the papers have
@@ -56,6 +57,16 @@ void pol_ggl_add_mass(const pol_ggl *s, double scale, const double *x, double *y
   pol_matrix_multiply(s->blocks->saddle->patterns.coupling, s->mass, scale, x, y);
 }
 
+void pol_ggl_momenta(const pol_ggl *s, const double *q, const double *v, double *p)
+{
+  if (s->dae->momenta) {
+    s->dae->momenta(q, v, p, s->dae->user);
+    return;
+  }
+  memset(p, 0, (size_t)s->nv * sizeof *p);
+  pol_ggl_add_mass(s, 1.0, v, p);
+}
+
 /* y += scale A^T x for a matrix in the pattern constraint */
 static void add_transposed(const pol_ggl *s, const double *A, double scale, const double *x,
                            double *y)
@@ -72,22 +83,26 @@ static pol_status evaluate_balance(pol_ggl *s, double t, const double *q, const 
   return pol_ggl_evaluate(s, t, q, v, NULL, want, &out);
 }
 
-/* The rows of the constraints: Phi/h at (t_p, q_p), and e at (t_v, q_v, v) if there are any. */
-static pol_status evaluate_constraints(pol_ggl *s, double t_p, const double *q_p, double t_v,
-                                       const double *q_v, const double *v, double *r)
+void pol_ggl_put_constraints(const pol_ggl *s, double *r)
 {
-  const pol_terms out = {.position = s->position, .velocity = s->velocity};
   double *position = r + s->blocks->start[s->scheme->num_vectors], *velocity = position + s->m;
-  pol_status status = pol_ggl_evaluate(s, t_p, q_p, v, NULL, POL_POSITION, &out);
-  if (!status && s->scheme->has_velocity)
-    status = pol_ggl_evaluate(s, t_v, q_v, v, NULL, POL_VELOCITY, &out);
-  if (status) return status;
   for (int i = 0; i < s->m; i++) {
     int dropped = s->dropped && s->dropped[i];
     position[i] = dropped ? 0.0 : s->position[i] / s->h;
     if (s->scheme->has_velocity) velocity[i] = dropped ? 0.0 : s->velocity[i];
   }
-  return POL_OK;
+}
+
+/* The rows of the constraints: Phi/h at (t_p, q_p), and e at (t_v, q_v, v) if there are any. */
+static pol_status evaluate_constraints(pol_ggl *s, double t_p, const double *q_p, double t_v,
+                                       const double *q_v, const double *v, double *r)
+{
+  const pol_terms out = {.position = s->position, .velocity = s->velocity};
+  pol_status status = pol_ggl_evaluate(s, t_p, q_p, v, NULL, POL_POSITION, &out);
+  if (!status && s->scheme->has_velocity)
+    status = pol_ggl_evaluate(s, t_v, q_v, v, NULL, POL_VELOCITY, &out);
+  if (!status) pol_ggl_put_constraints(s, r);
+  return status;
 }
 
 /* --- unknowns --------------------------------------------------------------------------------- */
@@ -95,6 +110,7 @@ static pol_status evaluate_constraints(pol_ggl *s, double t_p, const double *q_p
 pol_status pol_ggl_prepare(pol_ggl *s)
 {
   const pol_terms out = {.balance = s->start_force, .jacobian = s->old_jacobian};
+  if (s->dae->passage) return POL_OK; /* it asks for nothing at q_n alone */
   return pol_ggl_evaluate(s, s->t, s->now.q, s->now.v, NULL, POL_FORCE | POL_JACOBIAN, &out);
 }
 
@@ -112,7 +128,7 @@ pol_status pol_ggl_residual(const double *x, double *r, void *ggl)
   pol_ggl *s = ggl;
   pol_ggl_unpack(s, x);
   memset(r, 0, (size_t)s->blocks->n * sizeof *r);
-  return s->scheme->residual(s, r);
+  return s->dae->passage ? pol_ggl_residual_passage(s, r) : s->scheme->residual(s, r);
 }
 
 /* q = q_n + share h velocity */
@@ -144,8 +160,7 @@ double pol_ggl_size(const double *r, const double *dx, void *ggl)
   const pol_blocks *blocks = s->blocks;
   int vectors = s->scheme->num_vectors, below = blocks->start[vectors];
   double size = 0.0;
-  memset(s->momentum, 0, (size_t)s->nv * sizeof *s->momentum);
-  pol_ggl_add_mass(s, 1.0, dx + s->nv, s->momentum);
+  pol_ggl_momenta(s, s->now.q, dx + s->nv, s->momentum);
   for (int i = 0; i < blocks->n; i++) {
     int first = i < s->nv, is_position = i >= below && i < below + s->m;
     double residual = first || is_position ? s->h * r[i] : r[i];
@@ -190,8 +205,7 @@ pol_status pol_ggl_residual_vi_s(pol_ggl *s, double *r)
 pol_status pol_ggl_finish_direct(pol_ggl *s)
 {
   memcpy(s->next.v, s->b, (size_t)s->nv * sizeof *s->b);
-  memset(s->next.p, 0, (size_t)s->nv * sizeof *s->next.p);
-  pol_ggl_add_mass(s, 1.0, s->b, s->next.p);
+  pol_ggl_momenta(s, s->next.q, s->b, s->next.p);
   return POL_OK;
 }
 

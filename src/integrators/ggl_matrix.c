@@ -54,7 +54,7 @@ pol_status pol_ggl_matrix(void *ggl)
 {
   pol_ggl *s = ggl;
   pol_blocks_clear(s->blocks);
-  pol_status status = s->scheme->matrix(s);
+  pol_status status = s->dae->passage ? pol_ggl_matrix_passage(s) : s->scheme->matrix(s);
   if (!status && s->dropped) pol_blocks_drop(s->blocks, s->dropped);
   return status;
 }

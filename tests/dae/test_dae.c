@@ -76,6 +76,38 @@ static void test_sizes(void **state)
   assert_rule(&s.dae, "the states must have the last factor of the group, R^num_states");
 }
 
+static pol_status pass(const pol_passage *at, unsigned want, const pol_passage_terms *out,
+                       double *scratch, void *user)
+{
+  (void)at, (void)want, (void)out, (void)scratch, (void)user;
+  return POL_OK;
+}
+
+static void find_momenta(const double *q, const double *v, double *p, void *user)
+{
+  (void)q, (void)v, (void)p, (void)user;
+}
+
+/* A step for a mass matrix that varies needs both callbacks, and coordinates that can be added. */
+static void test_passage(void **state)
+{
+  (void)state;
+  static const char *where = "passage belongs to a mass matrix that depends on q, on R^n";
+  sample s;
+  sample_init(&s);
+  s.dae.passage = pass;
+  assert_rule(&s.dae, "passage and momenta must be given together");
+  s.dae.momenta = find_momenta;
+  assert_rule(&s.dae, where);
+  s.factors[1] = (pol_factor){.kind = POL_REAL, .dim = 3};
+  assert_int_equal(pol_group_layout(&s.dae.group, s.factors, 2), POL_OK);
+  assert_int_equal(pol_dae_validate(&s.dae, NULL, 0), POL_OK);
+  s.dae.constant_mass = 1;
+  assert_rule(&s.dae, where);
+  s.dae.passage = NULL;
+  assert_rule(&s.dae, "passage and momenta must be given together");
+}
+
 /* A group that was not laid out would make the library read and write out of bounds. */
 static void test_layout(void **state)
 {
@@ -352,11 +384,17 @@ static void test_names(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_valid),         cmocka_unit_test(test_sizes),
-      cmocka_unit_test(test_layout),        cmocka_unit_test(test_message_is_cut),
-      cmocka_unit_test(test_coupling),      cmocka_unit_test(test_constraint),
-      cmocka_unit_test(test_zeroing),       cmocka_unit_test(test_answer_is_passed_on),
-      cmocka_unit_test(test_full_patterns), cmocka_unit_test(test_own_patterns),
+      cmocka_unit_test(test_valid),
+      cmocka_unit_test(test_sizes),
+      cmocka_unit_test(test_layout),
+      cmocka_unit_test(test_passage),
+      cmocka_unit_test(test_message_is_cut),
+      cmocka_unit_test(test_coupling),
+      cmocka_unit_test(test_constraint),
+      cmocka_unit_test(test_zeroing),
+      cmocka_unit_test(test_answer_is_passed_on),
+      cmocka_unit_test(test_full_patterns),
+      cmocka_unit_test(test_own_patterns),
       cmocka_unit_test(test_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
