@@ -61,17 +61,10 @@ static void nothing_is_lost_and_steps_allocate_nothing(void **state)
   pol_model_free(&work.model);
 }
 
-static int install(void **state)
-{
-  (void)state;
-  alloc_install();
-  return 0;
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nothing_is_lost_and_steps_allocate_nothing),
   };
-  return cmocka_run_group_tests(tests, install, NULL);
+  return cmocka_run_group_tests(tests, alloc_install, NULL);
 }
