@@ -98,8 +98,8 @@ static void test_enumerations(void **state)
   options.start = (pol_start)(POL_START_PERTURBED + 1);
   assert_rule(&options, "start must be default, classical, shifted or perturbed");
   options = pol_options_default();
-  options.sigma_update = (pol_sigma_update)(POL_SIGMA_INCREMENTAL + 1);
-  assert_rule(&options, "sigma_update must be exact or incremental");
+  options.sigma_update = (pol_sigma_update)(POL_SIGMA_PRINTED + 1);
+  assert_rule(&options, "sigma_update must be exact, incremental or printed");
   options = pol_options_default();
   options.index = (pol_index)(POL_INDEX_2_STABILIZED + 1);
   assert_rule(&options, "index must be 3, 2 or stabilized-2");
@@ -118,14 +118,16 @@ static void test_words(void **state)
   assert_null(pol_start_name((pol_start)(POL_START_PERTURBED + 1)));
   assert_null(pol_start_name((pol_start)-1));
   assert_string_equal(pol_sigma_update_name(POL_SIGMA_INCREMENTAL), "incremental");
-  assert_null(pol_sigma_update_name((pol_sigma_update)(POL_SIGMA_INCREMENTAL + 1)));
+  assert_string_equal(pol_sigma_update_name(POL_SIGMA_PRINTED), "printed");
+  assert_null(pol_sigma_update_name((pol_sigma_update)(POL_SIGMA_PRINTED + 1)));
   assert_string_equal(pol_redundant_name(POL_REDUNDANT_MINIMUM_NORM), "minimum-norm");
   assert_null(pol_redundant_name((pol_redundant)(POL_REDUNDANT_MINIMUM_NORM + 1)));
   assert_string_equal(pol_guess_name(POL_GUESS_SIMPLE), "simple");
   assert_null(pol_guess_name((pol_guess)(POL_GUESS_SIMPLE + 1)));
   assert_string_equal(pol_newton_kind_name(POL_NEWTON_MODIFIED), "modified");
   assert_string_equal(pol_newton_kind_name(POL_NEWTON_PLAIN), "plain");
-  assert_null(pol_newton_kind_name((pol_newton_kind)(POL_NEWTON_PLAIN + 1)));
+  assert_string_equal(pol_newton_kind_name(POL_NEWTON_PLAIN_MODIFIED), "plain-modified");
+  assert_null(pol_newton_kind_name((pol_newton_kind)(POL_NEWTON_PLAIN_MODIFIED + 1)));
   assert_string_equal(pol_solver_kind_name(POL_SOLVER_SPARSE), "sparse");
   assert_null(pol_solver_kind_name((pol_solver_kind)(POL_SOLVER_SPARSE + 1)));
 }
