@@ -93,6 +93,7 @@ void pol_alpha_measure(pol_alpha *s);                   /* sets s->acceleration 
 void pol_alpha_add_transposed(pol_alpha *s, double scale, const double *eta,
                               double *out); /* out += scale B(q_n)^T eta */
 void pol_alpha_tolerances(double *tolerance, void *alpha);
+void pol_alpha_round_off(double *round_off, void *alpha);
 
 /* sigma_incremental.c: the same for the incremental form */
 void pol_incremental_predict(pol_alpha *s);

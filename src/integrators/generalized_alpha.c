@@ -403,6 +403,7 @@ static pol_status solve(pol_alpha *s, pol_diagnostics *diagnostics)
                                         incremental ? pol_incremental_residual : pol_alpha_residual,
                                     .matrix = pol_alpha_matrix,
                                     .tolerances = pol_alpha_tolerances,
+                                    .round_off = pol_alpha_round_off,
                                     .user = s};
   pol_status status = POL_OK;
   if (s->starting)
