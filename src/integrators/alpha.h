@@ -65,7 +65,7 @@ typedef struct pol_alpha {
   pol_predictor predictor;        /* of (v', lambda, eta/h^2) */
   double *sample;                 /* n */
   int same_step;                  /* the step before succeeded with the same h */
-  double length;                  /* largest translation coordinate, or 1; not of states */
+  double length;                  /* of the dae, or its largest translation; not of states */
   double acceleration[POL_KINDS]; /* largest acceleration of each kind, without the states, at the
                                      last residual */
 } pol_alpha;

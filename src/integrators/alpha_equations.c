@@ -30,7 +30,7 @@ pol_status pol_alpha_prepare(pol_alpha *s)
   }
 
   /* translations are the last numbers of a factor; rotations have none */
-  s->length = 1.0;
+  s->length = s->dae->length > 0.0 ? s->dae->length : 1.0;
   int num_factors = group->num_factors - (s->dae->num_states > 0);
   for (int f = 0; f < num_factors; f++) {
     const pol_factor *factor = &group->factors[f];
