@@ -183,7 +183,7 @@ static void a_long_chain_converges_to_its_reference(void **state)
   reference(end, 400, exact);
   reference(end, 200, coarser);
   assert_near(coarser, exact, 2 * LINKS, 1e-6); /* 1.3e-7; what is left is 16 times less */
-  assert_true(exact[0] > 0.05); /* it falls */
+  assert_true(exact[0] > 0.05);                 /* it falls */
   for (int k = 0; k < 2; k++) {
     double coarse[2], fine[2];
     measure(mechanism, indices[k], end, 2e-3, exact, coarse);
