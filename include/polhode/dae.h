@@ -127,6 +127,10 @@ typedef struct pol_dae {
    * POL_REAL and this dimension.  Each is judged by its own size. */
   int num_states;
 
+  /* The size of the model in the units of its translations, which their round-off is judged by; 0:
+   * not known, 1 is taken.  Coordinates that are larger count as well. */
+  double length;
+
   size_t scratch_size; /* numbers in scratch */
 
   /* Adds the terms asked for.  >0: recoverable (the integrator fails this step), <0: abort. */

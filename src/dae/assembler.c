@@ -29,8 +29,8 @@ enum { MAX_POSITION_ITERATIONS = 100, MAX_VELOCITY_ITERATIONS = 20, MAX_FEEDBACK
 
 static const double regularisation = 1e-9; /* eps */
 static const double largest_damping = 1e6; /* of it, where the straight way does not lead down */
-static const double position_accuracy = 1e-10; /* of the largest coordinate, or of 1 */
-static const double velocity_accuracy = 1e-9;  /* of the largest velocity, or of 1 */
+static const double position_accuracy = 1e-10; /* of the largest translation, or of length */
+static const double velocity_accuracy = 1e-9;  /* of the largest velocity, or of length a second */
 static const double feedback_accuracy = 1e-12; /* of the largest multiplier */
 
 struct pol_assembler {
@@ -38,6 +38,8 @@ struct pol_assembler {
   pol_saddle *saddle;
   double *memory; /* all arrays below in one piece */
   double *mass, *jacobian, *row_size, *rhs, *defect, *trial_defect;
+  double length;    /* of the dae, or 1 */
+  double *unit;     /* nv: what a unit of each velocity is in lengths */
   double *mobility; /* m: (B M^-1 B^T)_ii with M by its diagonal, of what is not kept */
   double *q, *given, *best, *step, *zero, *scratch;
   double *feedback, *lambda; /* dg/dlambda and where it was taken */
@@ -52,6 +54,18 @@ static double *take(double **next, size_t n)
   double *piece = *next;
   *next += n;
   return piece;
+}
+
+/* A radian counts as much as the length of the model. */
+static void set_units(pol_assembler *a)
+{
+  const pol_group *group = &a->dae->group;
+  a->length = a->dae->length > 0.0 ? a->dae->length : 1.0;
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    for (int i = 0; i < factor->dim; i++)
+      a->unit[factor->v + i] = factor->kind == POL_REAL || i >= 3 ? 1.0 : a->length;
+  }
 }
 
 pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
@@ -70,7 +84,7 @@ pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
   size_t coupling = (size_t)pol_pattern_nonzeros(a->saddle->patterns.coupling);
   size_t constraint = (size_t)pol_pattern_nonzeros(a->saddle->patterns.constraint);
   size_t feedback = dae->feedback ? (size_t)pol_pattern_nonzeros(dae->feedback) : 0;
-  size_t size = coupling + constraint + feedback + 6 * m + nq + 5 * nv + dae->scratch_size;
+  size_t size = coupling + constraint + feedback + 6 * m + nq + 6 * nv + dae->scratch_size;
   double *next = a->memory = calloc(size + 1, sizeof *next);
   a->dropped = calloc(m + 1, sizeof *a->dropped);
   if (!next || !a->dropped) {
@@ -91,7 +105,9 @@ pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
   a->zero = take(&next, nv);
   a->feedback = take(&next, feedback);
   a->lambda = take(&next, m);
+  a->unit = take(&next, nv);
   a->scratch = take(&next, dae->scratch_size);
+  set_units(a);
   *assembler = a;
   return POL_OK;
 fail:
@@ -137,10 +153,27 @@ static double largest(const double *x, const double *size, int n, int *worst)
   return max;
 }
 
-static double largest_or_one(const double *x, int n)
+/* The length of the model or its largest translation. */
+static double size_of_position(const pol_assembler *a, const double *q)
 {
-  int worst;
-  return fmax(1.0, largest(x, NULL, n, &worst));
+  const pol_group *group = &a->dae->group;
+  double size = a->length;
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    int first = factor->kind == POL_SE3 ? 4 : 0, end = factor->kind == POL_SE3 ? 7 : factor->dim;
+    if (factor->kind != POL_REAL && factor->kind != POL_SE3) continue;
+    for (int i = first; i < end; i++) size = fmax(size, fabs(q[factor->q + i]));
+  }
+  return size;
+}
+
+/* The largest velocity without states, or the length of the model a second. */
+static double size_of_velocity(const pol_assembler *a, const double *v)
+{
+  double size = a->length;
+  for (int i = 0; i < a->dae->group.nv - a->dae->num_states; i++)
+    size = fmax(size, a->unit[i] * fabs(v[i]));
+  return size;
 }
 
 /* What the rows of B make of a unit of length: defects are judged in its multiples, so that the
@@ -151,7 +184,7 @@ static void measure_rows(pol_assembler *a)
   for (int i = 0; i < s->m; i++) {
     double size = 0.0;
     for (int k = s->row_start[i]; k < s->row_start[i + 1]; k++)
-      size = fmax(size, fabs(a->jacobian[s->row_address[k]]));
+      size = fmax(size, fabs(a->jacobian[s->row_address[k]]) / a->unit[s->row_col[k]]);
     a->row_size[i] = size > 0.0 ? size : 1.0;
   }
 }
@@ -387,7 +420,7 @@ pol_status pol_assembler_position(pol_assembler *assembler, double t, double *q,
                                   pol_diagnostics *diagnostics)
 {
   pol_assembler *a = assembler;
-  double size = largest_or_one(q, a->dae->group.nq), remaining;
+  double size = size_of_position(a, q), remaining;
   int worst;
   pol_status status =
       project_position(a, t, q, 8.0 * DBL_EPSILON * size, &remaining, &worst, diagnostics);
@@ -431,8 +464,7 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
 {
   pol_assembler *a = assembler;
   size_t size = (size_t)a->saddle->nv * sizeof *v;
-  double accepted = velocity_accuracy * largest_or_one(v, a->saddle->nv - a->dae->num_states),
-         remaining = 0.0;
+  double accepted = velocity_accuracy * size_of_velocity(a, v), remaining = 0.0;
   int worst = -1;
   pol_point at = {.t = t, .q = q, .v = v, .vd = a->zero, .history = a->history};
   pol_terms out = {.velocity = a->defect, .mass = a->mass, .jacobian = a->jacobian};

@@ -13,6 +13,10 @@
 /* A step that keeps this share of the predicted decrease is taken. */
 static const double armijo = 1e-4;
 
+/* How many times its round-off a correction may always be, and a residual what round-off of the
+ * increments makes of it. */
+static const double correction_grains = 0.1, residual_grains = 64.0;
+
 /* Marks each increment as rotation, translation or state. */
 static void classify(int *kind, int num_increments, const pol_dae *dae)
 {
@@ -46,7 +50,7 @@ pol_status pol_newton_create_for(pol_newton **newton, const pol_dae *dae,
   size_t n = (size_t)matrix->n, kinds = POL_KINDS + (size_t)dae->num_states;
   *s = (pol_newton){.options = *options, .dae = dae, .matrix = *matrix, .counts = counts};
   s->kind = calloc((size_t)matrix->num_increments + 1, sizeof *s->kind);
-  s->memory = calloc((5 + kinds) * n + kinds, sizeof *s->memory);
+  s->memory = calloc((5 + kinds) * n + 2 * kinds, sizeof *s->memory);
   if (!s->kind || !s->memory) {
     pol_newton_free(newton);
     return POL_NO_MEMORY;
@@ -60,6 +64,7 @@ pol_status pol_newton_create_for(pol_newton **newton, const pol_dae *dae,
   s->round_off = s->trial_r + n;
   s->row_size = s->round_off + n;
   s->tolerance = s->row_size + kinds * n;
+  s->grain = s->tolerance + kinds;
   return POL_OK;
 }
 
@@ -110,7 +115,8 @@ static double accepted_residual(const pol_newton *s, int row)
 {
   double accepted = DBL_MIN;
   for (int k = 0; k < s->num_kinds; k++)
-    accepted += s->row_size[k * s->matrix.n + row] * s->tolerance[k];
+    accepted +=
+        s->row_size[k * s->matrix.n + row] * (s->tolerance[k] + residual_grains * s->grain[k]);
   return fmax(accepted, s->round_off[row]);
 }
 
@@ -144,14 +150,29 @@ static int row_not_finite(const pol_newton *s)
   return -1;
 }
 
-static double correction_norm(const pol_newton *s, double share)
+/* Largest correction over what is accepted; its increment in *worst. */
+static double correction_norm(const pol_newton *s, double share, int *worst)
 {
   double max = 0.0;
+  *worst = 0;
   for (int i = 0; i < s->matrix.num_increments && isfinite(max); i++) {
-    double size = share * fabs(s->dx[i]) / (s->tolerance[s->kind[i]] + DBL_MIN);
-    if (!(size <= max)) max = size;
+    int k = s->kind[i];
+    double accepted = s->tolerance[k] + correction_grains * s->grain[k] + DBL_MIN;
+    double size = share * fabs(s->dx[i]) / accepted;
+    if (size <= max) continue;
+    max = size;
+    *worst = i;
   }
   return max;
+}
+
+/* Whether the square of each correction is below round-off. */
+static int has_tiny_square(const pol_newton *s)
+{
+  const double largest = 1.0 / sqrt(DBL_EPSILON);
+  for (int i = 0; i < s->matrix.num_increments; i++)
+    if (!(fabs(s->dx[i]) <= largest * s->grain[s->kind[i]])) return 0;
+  return 1;
 }
 
 /* --- iteration -------------------------------------------------------------------------------- */
@@ -182,13 +203,14 @@ static pol_status evaluate_failed(pol_newton *s, pol_status status, pol_diagnost
   return fail(s, status, -1, "the model could not be evaluated", "take a smaller step", d);
 }
 
-/* r and the tolerances at x */
+/* r, the tolerances and the round-off at x */
 static pol_status evaluate(pol_newton *s, const pol_newton_system *system, const double *x,
                            double *r)
 {
   s->counts->residuals++;
   pol_status status = system->residual(x, r, system->user);
   if (!status) system->tolerances(s->tolerance, system->user);
+  if (!status && system->round_off) system->round_off(s->grain, system->user);
   return status;
 }
 
@@ -214,10 +236,10 @@ static pol_status refresh(pol_newton *s, const pol_newton_system *system, pol_di
 }
 
 /* A step along dx: the share taken (0 for none), the residual before and after it, both in the
- * tolerances after it, and the worst row. */
+ * tolerances after it, the worst row and the worst increment. */
 typedef struct attempt {
   double share, before, after;
-  int worst;
+  int worst, increment;
 } attempt;
 
 /* Tries x + dx, x + dx/2, ... in s->trial until the residual falls enough.  With an old matrix only
@@ -250,6 +272,29 @@ static void accept(pol_newton *s, double *x)
   memcpy(x, s->trial, (size_t)s->matrix.n * sizeof *x);
   s->r = s->trial_r;
   s->trial_r = r;
+}
+
+/* Whether a correction by a new matrix has left nothing but round-off; see newton.h.  A simplified
+ * matrix leaves more than a square, so it must also have come to a standstill. */
+static int ends_in_round_off(const pol_newton *s, const attempt *a)
+{
+  int exact = s->options.kind != POL_NEWTON_SIMPLIFIED;
+  return a->share == 1.0 && a->before <= 1.0 && a->after <= 1.0 && has_tiny_square(s) &&
+         (exact || a->after > 0.5 * a->before);
+}
+
+/* The size of the next correction over that of this one.  Where the residual was round-off already
+ * its fall says nothing; then the slowest fall of the step with the same matrix counts, which is
+ * kept in *slowest (negative: not known). */
+static double look_ahead(const attempt *a, int new_matrix, double *slowest)
+{
+  double rate = a->before > 0.0 ? a->after / a->before : 0.0;
+  if (new_matrix) *slowest = -1.0;
+  if (a->before * residual_grains > 1.0)
+    *slowest = fmax(rate, *slowest);
+  else if (*slowest >= 0.0)
+    rate = fmin(rate, *slowest);
+  return rate < 0.5 ? rate / (1.0 - rate) : 1.0;
 }
 
 /* Whether four more iterations at this rate would not do: a new matrix is cheaper. */
@@ -293,6 +338,7 @@ static verdict judge_goal(pol_newton *s, double size, double *before, int new_ma
 static pol_status iterate_exactly(pol_newton *s, const pol_newton_system *system, double *x,
                                   pol_diagnostics *d)
 {
+  int worst;
   for (int k = 0; k < s->options.exact_iterations; k++) {
     pol_status status = evaluate(s, system, x, s->r);
     if (status) return evaluate_failed(s, status, d);
@@ -302,7 +348,7 @@ static pol_status iterate_exactly(pol_newton *s, const pol_newton_system *system
     s->counts->newton_iterations++;
     d->iteration++;
     for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
-    if (!isfinite(correction_norm(s, 1.0)))
+    if (!isfinite(correction_norm(s, 1.0, &worst)))
       return fail(s, POL_NOT_FINITE, -1, "a correction is not finite", "take a smaller step", d);
   }
   pol_status status = evaluate(s, system, x, s->r);
@@ -393,7 +439,7 @@ pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system,
   attempt a = {0};
   int modified = s->options.kind == POL_NEWTON_MODIFIED;
   int fresh = 0; /* the matrix belongs to this step */
-  double before = 0.0;
+  double before = 0.0, slowest = -1.0;
   d->iteration = 0;
   d->correction = 0.0;
   if (s->options.exact_iterations > 0) return iterate_exactly(s, system, x, d);
@@ -423,7 +469,7 @@ pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system,
     }
     if (status) return evaluate_failed(s, status, d);
     d->residual = a.after;
-    d->correction = correction_norm(s, a.share > 0.0 ? a.share : 1.0);
+    d->correction = correction_norm(s, a.share > 0.0 ? a.share : 1.0, &a.increment);
     if (!isfinite(d->residual) || !isfinite(d->correction))
       return fail(s, POL_NOT_FINITE, a.worst, "a residual is not finite", smaller, d);
     if (a.share == 0.0) break;
@@ -431,8 +477,9 @@ pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system,
 
     /* what the next correction would be, from how fast the residual falls */
     double contraction = a.before > 0.0 ? a.after / a.before : 0.0;
-    double ahead = contraction < 0.5 ? contraction / (1.0 - contraction) : 1.0;
+    double ahead = look_ahead(&a, new_matrix, &slowest);
     if (a.after <= 1.0 && ahead * d->correction <= 1.0) return POL_OK;
+    if (new_matrix && ends_in_round_off(s, &a)) return POL_OK;
     if (s->goal.weight) {
       verdict now = judge_goal(s, goal_size(s, a.share), &before, new_matrix);
       if (now == DONE) return POL_OK;
@@ -441,6 +488,11 @@ pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system,
     }
     if (contraction > s->options.refresh || is_slow(contraction, a.after)) s->has_matrix = 0;
   }
+  if (a.after <= 1.0 && a.share > 0.0)
+    return fail(s, POL_NOT_CONVERGED, a.increment,
+                "the Newton iteration did not converge: the equations hold, "
+                "but hardly determine what they are solved for",
+                "the mechanism may be close to a singular position; take a smaller step", d);
   return fail(s, POL_NOT_CONVERGED, a.worst, "the Newton iteration did not converge", smaller, d);
 }
 

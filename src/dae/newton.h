@@ -3,10 +3,15 @@
  *
  * The unknowns are x = (increments, multipliers).  An increment is good when its correction is
  * below a tolerance of its kind (rotation, translation, or a kind for each first-order state),
- * which the system gives.  A residual is
- * good when it is below what a correction at that tolerance would cause: row i of |matrix| times
- * the tolerances, or below the round-off of the multipliers' part of the row.  So neither forces
- * nor multipliers need tolerances of their own.
+ * which the system gives, or below a few times its round-off.  A residual is good when it is below
+ * what such a correction would cause: row i of |matrix| times the tolerances, or below the
+ * round-off of the row.  So neither forces nor multipliers need tolerances of their own.
+ *
+ * Round-off of one coordinate can move another by more than its own: in a chain of 100 m the ends
+ * of a short link are known to 1e-14 m only, and its angle to 1e-13.  So there is a second end of
+ * the iteration: a correction by a matrix evaluated just before it, from a residual within
+ * round-off to one within round-off.  Its square is all that such a correction leaves; where it is
+ * below the square root of the relative round-off, nothing remains to be corrected.
  */
 #ifndef POLHODE_DAE_NEWTON_H
 #define POLHODE_DAE_NEWTON_H
@@ -26,6 +31,9 @@ typedef struct pol_newton_system {
   /* What a correction of each kind may be at the x of the last residual: POL_KINDS + num_states
    * numbers. */
   void (*tolerances)(double *tolerance, void *user);
+  /* Optional: the round-off of an increment of each kind, DBL_EPSILON times the size of what it
+   * changes, in the same order.  Without it tolerances has to allow for that. */
+  void (*round_off)(double *round_off, void *user);
   void *user;
   /* Only for the plain kinds, one of them: the size of a residual and the correction it led to, or
    * the norm of a residual. */
@@ -66,6 +74,7 @@ typedef struct pol_newton {
   double *trial, *dx, *r, *trial_r, *round_off;
   double *row_size;  /* n numbers a kind */
   double *tolerance; /* one a kind */
+  double *grain;     /* one a kind: the round-off of an increment */
   int has_matrix;    /* 0: evaluate it before the next correction */
   pol_newton_goal goal;
   double rate; /* of linear convergence with the present matrix; negative: not known */

@@ -559,6 +559,7 @@ static pol_status build(pol_formulation *f)
   f->dae.coupling = f->coupling;
   f->dae.constraint = f->constraint;
   f->dae.feedback = f->feedback;
+  f->dae.length = pol_formulation_length(f->mechanism, &f->dae.group);
   f->dae.scratch_size = pol_formulation_scratch(f);
   if (f->dae.constant_mass) { /* of a balance and a mean configuration */
     f->dae.scratch_size += (size_t)(f->dae.group.nv + f->dae.group.nq);

@@ -142,6 +142,8 @@ pol_status pol_directors_discrete_force(const double *q0, const pol_point *at, u
 
 /* Numbers of scratch that it needs. */
 size_t pol_formulation_scratch(const pol_formulation *formulation);
+/* length.c: the size of the mechanism, m; 0: not known, e.g. a point mass at the origin. */
+double pol_formulation_length(const pol_mechanism *mechanism, const pol_group *group);
 /* What of it serves expressions; the first number says what failed. */
 typedef struct pol_scratch {
   pol_frame *frames;   /* one a body */

@@ -65,7 +65,7 @@ typedef struct pol_alpha {
   pol_predictor predictor;        /* of (v', lambda, eta/h^2) */
   double *sample;                 /* n */
   int same_step;                  /* the step before succeeded with the same h */
-  double length;                  /* largest translation coordinate, or 1; not of states */
+  double length;                  /* of the dae, or its largest translation; not of states */
   double acceleration[POL_KINDS]; /* largest acceleration of each kind, without the states, at the
                                      last residual */
 } pol_alpha;
@@ -101,6 +101,7 @@ void pol_alpha_add_transposed(pol_alpha *s, double scale, const double *eta,
                               double *out); /* out += scale B(q_n)^T eta */
 void pol_alpha_tolerances(double *tolerance, void *alpha);
 double pol_alpha_norm(const double *r, void *alpha); /* of the residual without its scales */
+void pol_alpha_round_off(double *round_off, void *alpha);
 
 /* sigma_incremental.c: the same for the incremental form */
 void pol_incremental_predict(pol_alpha *s);

@@ -30,7 +30,7 @@ pol_status pol_alpha_prepare(pol_alpha *s)
   }
 
   /* translations are the last numbers of a factor; rotations have none */
-  s->length = 1.0;
+  s->length = s->dae->length > 0.0 ? s->dae->length : 1.0;
   int num_factors = group->num_factors - (s->dae->num_states > 0);
   for (int f = 0; f < num_factors; f++) {
     const pol_factor *factor = &group->factors[f];
@@ -249,21 +249,29 @@ pol_status pol_alpha_residual(const double *x, double *r, void *alpha)
   return status ? status : pol_alpha_evaluate(alpha, r);
 }
 
-/* What a correction of theta/h may be: a share of the increment that accelerations make, not below
- * round-off of the coordinates.  A state follows velocities, which have the round-off of
- * coordinates over h: relative to itself it is allowed as much. */
+/* What a correction of theta/h may be: a share of the increment that accelerations make. */
 void pol_alpha_tolerances(double *tolerance, void *alpha)
 {
   const pol_alpha *s = alpha;
-  const double size[POL_KINDS] = {[POL_ROTATIONS] = 1.0, [POL_TRANSLATIONS] = s->length};
-  for (int k = 0; k < POL_KINDS; k++)
-    tolerance[k] = s->options->newton.tolerance * s->h * s->acceleration[k] +
-                   64.0 * DBL_EPSILON * size[k] / s->h;
+  const double share = s->options->newton.tolerance * s->h;
+  for (int k = 0; k < POL_KINDS; k++) tolerance[k] = share * s->acceleration[k];
   for (int i = 0; i < s->dae->num_states; i++) {
     int k = s->saddle->nv - s->dae->num_states + i;
-    double rate = fmax(fabs(s->next.vd[k]), fabs(s->now.vd[k]));
-    tolerance[POL_KINDS + i] = s->options->newton.tolerance * s->h * rate +
-                               64.0 * DBL_EPSILON * fmax(1.0, fabs(s->now.v[k])) / s->h;
+    tolerance[POL_KINDS + i] = share * fmax(fabs(s->next.vd[k]), fabs(s->now.vd[k]));
+  }
+}
+
+/* The round-off of theta/h: that of the coordinates over h.  A state follows velocities, which have
+ * the round-off of coordinates over h: relative to itself it is allowed as much. */
+void pol_alpha_round_off(double *round_off, void *alpha)
+{
+  const pol_alpha *s = alpha;
+  const double eps = DBL_EPSILON / s->h;
+  round_off[POL_ROTATIONS] = eps;
+  round_off[POL_TRANSLATIONS] = eps * s->length;
+  for (int i = 0; i < s->dae->num_states; i++) {
+    int k = s->saddle->nv - s->dae->num_states + i;
+    round_off[POL_KINDS + i] = eps * fmax(1.0, fabs(s->now.v[k]));
   }
 }
 

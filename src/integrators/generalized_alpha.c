@@ -402,6 +402,7 @@ static pol_status solve(pol_alpha *s, pol_diagnostics *diagnostics)
                                     .matrix = pol_alpha_matrix,
                                     .tolerances = pol_alpha_tolerances,
                                     .norm = pol_alpha_norm,
+                                    .round_off = pol_alpha_round_off,
                                     .user = s};
   pol_status status = POL_OK;
   if (s->starting)

