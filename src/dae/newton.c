@@ -15,7 +15,7 @@ static const double armijo = 1e-4;
 
 /* How many times its round-off a correction may always be, and a residual what round-off of the
  * increments makes of it. */
-static const double correction_grains = 0.1, residual_grains = 64.0;
+static const double correction_grains = 1.0, residual_grains = 64.0;
 
 /* Marks each increment as rotation, translation or state. */
 static void classify(int *kind, int num_increments, const pol_dae *dae)
