@@ -62,8 +62,9 @@ typedef struct pol_h5_packer pol_h5_packer;
 /* For chunks of `elements` numbers at most. */
 pol_status pol_h5_packer_create(pol_h5_packer **packer, size_t elements);
 void pol_h5_packer_free(pol_h5_packer **packer);
-/* Packs numbers[count]; gives the bytes, which belong to the packer and stay until the next call,
- * and their number.  NULL: zlib failed. */
-const void *pol_h5_pack(pol_h5_packer *packer, const double *numbers, size_t count, size_t *size);
+/* Packs numbers[count], rows of `columns` numbers each; gives the bytes, which belong to the packer
+ * and stay until the next call, and their number.  NULL: zlib failed. */
+const void *pol_h5_pack(pol_h5_packer *packer, const double *numbers, size_t count, size_t columns,
+                        size_t *size);
 
 #endif

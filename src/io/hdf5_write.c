@@ -417,7 +417,8 @@ static pol_status write_block(pol_hdf5 *h)
     size_t size = count * sizeof *h->chunk;
     const void *bytes = h->chunk;
     gather(h, series);
-    if (!now->unpacked) bytes = pol_h5_pack(h->packer, h->chunk, count, &size);
+    if (!now->unpacked)
+      bytes = pol_h5_pack(h->packer, h->chunk, count, (size_t)series->columns, &size);
     if (bytes == NULL || H5Dset_extent(h->datasets[s], extent) < 0 ||
         H5Dwrite_chunk(h->datasets[s], H5P_DEFAULT, now->unpacked ? UNPACKED : PACKED, offset, size,
                        bytes) < 0)
