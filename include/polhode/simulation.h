@@ -173,6 +173,7 @@ typedef struct pol_simulation_event {
    * at->v points to as well.  They are then made consistent with the constraints; components with
    * keep[i] = 1 (0 before) stay as they are if the constraints allow it. */
   void (*reset)(const pol_state *at, double *v, unsigned char *keep, void *user);
+  const char *name; /* for results; may be NULL; must outlive the simulation */
 } pol_simulation_event;
 
 /* Adds an event, which is copied, to those of the settings; *index (may be NULL) is its number.
@@ -185,6 +186,11 @@ pol_status pol_simulation_add_event(pol_simulation *simulation, const pol_simula
                                     int *index);
 /* The event that the last pol_simulation_step stopped at, -1 if at none. */
 int pol_simulation_event_index(const pol_simulation *simulation);
+/* An event by its number, those of the settings first; NULL if there is none.  Belongs to the
+ * simulation and lives until the next one is added. */
+const pol_simulation_event *pol_simulation_get_event(const pol_simulation *simulation, int index);
+/* "record", "reset" or "stop"; NULL for no action. */
+const char *pol_event_action_name(pol_event_action action);
 
 /* One step, or as many as it takes to the next output time or event; nothing is allocated.  On a
  * failure the state is that of the last accepted step.  POL_INCONSISTENT if a

@@ -275,8 +275,6 @@ static void print_quantities(const pol_mechanism *mechanism)
   }
 }
 
-static const char *const action_names[] = {"record", "reset", "stop"};
-
 static const char *direction_name(int direction)
 {
   return direction > 0 ? "rising" : direction < 0 ? "falling" : "both";
@@ -291,7 +289,7 @@ static void print_events(const pol_settings *settings)
                   rule->direction > 0   ? "rises through"
                   : rule->direction < 0 ? "falls through"
                                         : "passes",
-                  action_names[rule->action]);
+                  pol_event_action_name(rule->action));
     for (int k = 0; k < rule->num_changes; k++)
       cli_print_row("  sets", "%s = %s", rule->changes[k].quantity, rule->changes[k].expression);
   }
@@ -658,7 +656,7 @@ static json_t *events_json(const pol_settings *settings)
                                     json_string(rule->changes[k].expression));
     json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:o}", "name", rule->name, "expression",
                              rule->expression, "direction", direction_name(rule->direction),
-                             "action", action_names[rule->action], "set", set);
+                             "action", pol_event_action_name(rule->action), "set", set);
     failed |= json_array_append_new(list, item);
   }
   if (failed == 0) return list;

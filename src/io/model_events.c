@@ -21,8 +21,7 @@ static const char *direction_choice(int number)
 
 static const char *action_choice(int number)
 {
-  static const char *const names[] = {"record", "reset", "stop"}; /* as pol_event_action */
-  return number < 3 ? names[number] : NULL;
+  return pol_event_action_name((pol_event_action)number);
 }
 
 static const pol_choices directions = {direction_choice};
