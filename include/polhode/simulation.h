@@ -279,6 +279,7 @@ typedef struct pol_record pol_record;
 /* The simulation must outlive the record. */
 pol_status pol_record_create(pol_record **record, const pol_simulation *simulation);
 void pol_record_free(pol_record **record);
+const pol_simulation *pol_record_simulation(const pol_record *record);
 int pol_record_count(const pol_record *record);
 const pol_channel *pol_record_channel(const pol_record *record, int index);
 /* The values now, pol_record_count() of them in row; allocates nothing. */

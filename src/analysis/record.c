@@ -332,6 +332,11 @@ int pol_record_count(const pol_record *record)
   return record->count;
 }
 
+const pol_simulation *pol_record_simulation(const pol_record *record)
+{
+  return record->simulation;
+}
+
 const pol_channel *pol_record_channel(const pol_record *record, int index)
 {
   return &record->channels[index];

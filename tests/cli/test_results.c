@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 static const char top[] = MODELS "/bruels-cardona-2010/heavy_top.json";
 static const char crank[] = MODELS "/holzinger-arnold-gerstmayr/slider_crank.json";
 static const char chain[] = MODELS "/examples/chain_20.json";
+static const char ball[] = MODELS "/examples/bouncing_ball.json";
 
 static char output[200000]; /* of the last command: both streams */
 
@@ -165,6 +167,36 @@ static void info_tells_what_there_is(void **state)
   expect(0, "info results.csv");
   expect_text("result          results.csv, CSV, ");
   expect_text("rows            11\n");
+}
+
+static void info_tells_the_events(void **state)
+{
+  (void)state;
+  expect(0, "run %s --out results.h5 --quiet", ball);
+  expect(0, "info results.h5");
+  expect_text("events          11\n");
+  expect_text("\nevent                                time s  action       row\n"
+              "bounce                         0.4515236410  reset   ");
+  expect_text("\nfar enough                     2.7500000000  stop    ");
+  expect(0, "info results.h5 --json");
+  json_t *object = parse_output();
+  const char *name, *action;
+  double t;
+  int row;
+  assert_int_equal(json_array_size(json_object_get(object, "events")), 11);
+  assert_int_equal(json_unpack(object, "{s:[{s:F, s:s, s:s, s:i}]}", "events", "t", &t, "name",
+                               &name, "action", &action, "row", &row),
+                   0);
+  assert_string_equal(name, "bounce");
+  assert_string_equal(action, "reset");
+  assert_true(fabs(t - sqrt(2.0 / 9.81)) < 1e-6 && row > 0);
+  json_decref(object);
+
+  expect(0, "run %s --out results.csv --quiet", ball);
+  expect(0, "info results.csv --json");
+  object = parse_output();
+  assert_true(json_is_null(json_object_get(object, "events")));
+  json_decref(object);
 }
 
 static void a_failed_run_says_so(void **state)
@@ -385,6 +417,9 @@ static void sleep_seconds(double seconds)
   nanosleep(&time, NULL);
 }
 
+/* The runs to kill have an event every few hundred steps. */
+#define TICK "events=[{\"name\": \"tick\", \"expression\": \"sin(1000*t)\"}]"
+
 /* Starts a long run, kills it when its file is there and the delay has passed. */
 static void kill_run(const char *model, double delay)
 {
@@ -393,8 +428,8 @@ static void kill_run(const char *model, double delay)
   const pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
-    execl(POLHODE_BINARY, "polhode", "run", model, "--end", "100000", "--step", "1e-5", "--out",
-          "killed.h5", "--quiet", (char *)NULL);
+    execl(POLHODE_BINARY, "polhode", "run", model, "--end", "100000", "--step", "1e-5", "--set",
+          TICK, "--out", "killed.h5", "--quiet", (char *)NULL);
     _exit(127);
   }
   for (double start = now(); stat("killed.h5", &info) != 0 && now() - start < 30.0;)
@@ -406,10 +441,24 @@ static void kill_run(const char *model, double delay)
   assert_true(WIFSIGNALED(status));
 }
 
-/* Every row in the file is that of the same simulation in this process.  Returns the rows. */
+/* Whether the next event of the result is the one that the simulation is at, in this row. */
+static void expect_event(const pol_result *r, const pol_simulation *simulation, long row,
+                         long *next)
+{
+  if (pol_simulation_event_index(simulation) < 0) return;
+  const pol_result_event *event = pol_result_get_event(r, (*next)++);
+  assert_non_null(event);
+  assert_true(event->t == pol_simulation_state(simulation)->t);
+  assert_int_equal(event->row, row);
+  assert_string_equal(event->name, "tick");
+  assert_string_equal(event->action, "record");
+}
+
+/* Every row in the file is that of the same simulation in this process, and so is every event.
+ * Returns the rows. */
 static long expect_same_rows(const char *path, const char *model_path)
 {
-  static const char *const overrides[] = {"simulation.end=100000", "simulation.step=1e-5"};
+  static const char *const overrides[] = {"simulation.end=100000", "simulation.step=1e-5", TICK};
   enum { PIECE = 500 };
   pol_errors errors = {0};
   pol_model *model;
@@ -417,10 +466,11 @@ static long expect_same_rows(const char *path, const char *model_path)
   pol_record *record;
   pol_result *r = open_result(path);
   const long rows = pol_result_rows(r);
+  long events = 0;
   const size_t width = (size_t)pol_result_count(r);
   assert_string_equal(pol_result_about(r)->status, "unfinished");
   assert_non_null(pol_result_about(r)->model);
-  assert_int_equal(pol_model_read_file(&model, model_path, 2, overrides, &errors), POL_OK);
+  assert_int_equal(pol_model_read_file(&model, model_path, 3, overrides, &errors), POL_OK);
   assert_int_equal(pol_simulation_create(&simulation, model->mechanism, &model->settings, NULL),
                    POL_OK);
   assert_int_equal(pol_record_create(&record, simulation), POL_OK);
@@ -432,7 +482,9 @@ static long expect_same_rows(const char *path, const char *model_path)
     if (n > 0) assert_int_equal(pol_simulation_step(simulation), POL_OK);
     pol_record_row(record, row);
     assert_memory_equal(row, found + (size_t)(n % PIECE) * width, width * sizeof *row);
+    expect_event(r, simulation, n, &events);
   }
+  assert_int_equal(pol_result_num_events(r), events);
   free(found);
   free(row);
   pol_record_free(&record);
@@ -478,6 +530,7 @@ int main(void)
       cmocka_unit_test(both_formats_agree),
       cmocka_unit_test(all_kinds_of_quantities_come_back),
       cmocka_unit_test(info_tells_what_there_is),
+      cmocka_unit_test(info_tells_the_events),
       cmocka_unit_test(a_failed_run_says_so),
       cmocka_unit_test(wrong_input_is_refused),
       cmocka_unit_test(frames_hold_bodies_and_joints),
