@@ -83,7 +83,7 @@ pol_status pol_result_trajectory(pol_result *result, pol_trajectory **trajectory
  */
 
 /* Writes every `every`-th recorded time, from the first on, into a folder for ParaView and other
- * VTK programs: frame_000000.vtp, ... and motion.pvd, which lists them with their times.  The
+ * VTK programs: frame_000000.vtu, ... and motion.pvd, which lists them with their times.  The
  * folder must exist.  Points are the bodies, the markers that have a name and, where the result
  * knows its model, the joints.  *frames (may be NULL) is how many were written.  On failure message
  * (may be NULL) says why: POL_BAD_ARGUMENT where the result has no positions, POL_IO. */

@@ -299,7 +299,7 @@ static void remove_folder(const char *folder, int frames)
 {
   char path[200];
   for (int n = 0; n < frames; n++) {
-    snprintf(path, sizeof path, "%s/frame_%06d.vtp", folder, n);
+    snprintf(path, sizeof path, "%s/frame_%06d.vtu", folder, n);
     assert_int_equal(remove(path), 0);
   }
   snprintf(path, sizeof path, "%s/motion.pvd", folder);
@@ -319,13 +319,13 @@ static void frames_hold_bodies_and_joints(void **state)
   json_decref(object);
   const char *text = read_text("results_vtk/motion.pvd");
   expect_xml(text);
-  assert_non_null(strstr(text, "timestep=\"0\" part=\"0\" file=\"frame_000000.vtp\""));
-  assert_non_null(strstr(text, "file=\"frame_000002.vtp\""));
+  assert_non_null(strstr(text, "timestep=\"0\" part=\"0\" file=\"frame_000000.vtu\""));
+  assert_non_null(strstr(text, "file=\"frame_000002.vtu\""));
 
   pol_result *r = open_result("results.h5");
-  text = read_text("results_vtk/frame_000002.vtp");
+  text = read_text("results_vtk/frame_000002.vtu");
   expect_xml(text);
-  assert_non_null(strstr(text, "<Piece NumberOfPoints=\"7\" NumberOfVerts=\"7\">"));
+  assert_non_null(strstr(text, "<Piece NumberOfPoints=\"7\" NumberOfCells=\"7\">"));
   double x[3 * POINTS], kind[POINTS], axes[3][3 * POINTS], v[3 * POINTS], force[3 * POINTS];
   read_array(text, "position", 3 * POINTS, x);
   read_array(text, "kind", POINTS, kind);
@@ -335,6 +335,16 @@ static void frames_hold_bodies_and_joints(void **state)
   read_array(text, "velocity", 3 * POINTS, v);
   read_array(text, "force", 3 * POINTS, force);
   for (int i = 0; i < POINTS; i++) assert_true(kind[i] == (i < 3 ? 0.0 : 2.0));
+
+  /* each point is a cell, and the time is there */
+  double ends[POINTS], points[POINTS], types[POINTS], t;
+  read_array(text, "connectivity", POINTS, points);
+  read_array(text, "offsets", POINTS, ends);
+  read_array(text, "types", POINTS, types);
+  read_array(text, "TimeValue", 1, &t);
+  for (int i = 0; i < POINTS; i++)
+    assert_true(points[i] == i && ends[i] == i + 1 && types[i] == 1.0);
+  assert_true(t == value(r, "t", 80));
 
   pol_errors errors = {0};
   pol_model *model;
@@ -384,7 +394,7 @@ static void a_csv_is_exported_without_joints(void **state)
   expect(0, "run %s --end 0.1 --out results.csv --quiet", top);
   expect(0, "export results.csv --vtk results_vtk --frames 4");
   expect_text("frames          4\n");
-  const char *text = read_text("results_vtk/frame_000003.vtp");
+  const char *text = read_text("results_vtk/frame_000003.vtu");
   expect_xml(text);
   double x[3];
   pol_result *r = open_result("results.csv");

@@ -128,7 +128,7 @@ static int clean_up(void **state)
 {
   (void)state;
   char name[100];
-  snprintf(name, sizeof name, "%s/frame_000000.vtp", folder);
+  snprintf(name, sizeof name, "%s/frame_000000.vtu", folder);
   remove(name);
   snprintf(name, sizeof name, "%s/motion.pvd", folder);
   remove(name);
