@@ -439,7 +439,8 @@ static pol_status flush_file(pol_hdf5 *h)
 
 static void do_job(pol_hdf5 *h)
 {
-  const size_t block = h->block_rows * h->columns * sizeof(double);
+  /* a block that has been written in part is written again in its place */
+  const size_t block = h->written > h->now.start ? 0 : h->block_rows * h->columns * sizeof(double);
   if (h->status != POL_OK) return;
   pol_h5_lock();
   errno = 0;
