@@ -200,7 +200,8 @@ pol_status pol_integrator_step(pol_integrator *integrator, double h);
 pol_status pol_integrator_adapt(pol_integrator *integrator, double t_end);
 /* Goes on from t with other values, made consistent as by pol_integrator_start: after an impact,
  * say. Counts, history and the running sizes of the coordinates stay; the next step's size is found
- * anew. */
+ * anew.  Allocates nothing, except for fresh pivots of the sparse solver, and in a dae with more
+ * than 250000 constraints times velocities the first time that constraints are redundant. */
 pol_status pol_integrator_restart(pol_integrator *integrator, double t, const double *q,
                                   const double *v, const unsigned char *keep);
 

@@ -53,6 +53,18 @@ const pol_channel *pol_result_channel(const pol_result *result, int index);
 /* The index of the channel of that name, -1 if there is none. */
 int pol_result_find_channel(const pol_result *result, const char *name);
 
+/* An event that the run stopped at. */
+typedef struct pol_result_event {
+  double t;
+  long row;           /* the one that was recorded there, after a reset if it was one */
+  const char *name;   /* "" if it has none */
+  const char *action; /* what happened: "record", "reset" or "stop" */
+} pol_result_event;
+
+/* The events, in the order in which they came; a CSV knows none.  NULL: there is no such event. */
+long pol_result_num_events(const pol_result *result);
+const pol_result_event *pol_result_get_event(const pol_result *result, long index);
+
 /* All values of one channel, pol_result_rows() of them in out.  POL_IO: the file cannot be read. */
 pol_status pol_result_series(pol_result *result, int channel, double *out);
 /* Those of rows first .. first + count - 1.  POL_BAD_ARGUMENT: there are no such rows. */
@@ -71,7 +83,7 @@ pol_status pol_result_trajectory(pol_result *result, pol_trajectory **trajectory
  */
 
 /* Writes every `every`-th recorded time, from the first on, into a folder for ParaView and other
- * VTK programs: frame_000000.vtp, ... and motion.pvd, which lists them with their times.  The
+ * VTK programs: frame_000000.vtu, ... and motion.pvd, which lists them with their times.  The
  * folder must exist.  Points are the bodies, the markers that have a name and, where the result
  * knows its model, the joints.  *frames (may be NULL) is how many were written.  On failure message
  * (may be NULL) says why: POL_BAD_ARGUMENT where the result has no positions, POL_IO. */
@@ -82,9 +94,10 @@ pol_status pol_vtk_export(pol_result *result, const char *folder, long every, lo
  */
 
 /* A self-describing result: each quantity of each body, joint, ... is a dataset with its units; the
- * model and the settings are inside.  Rows are collected and written in blocks.  At least once a
- * second, as far as rows come, all rows so far are flushed; a process that is killed at any moment
- * leaves a file that can be read to its last flush (single-writer/multiple-reader mode of HDF5). */
+ * model, the settings and a table of events are inside.  Rows are collected and written in blocks.
+ * At least once a second, as far as rows come, all rows so far are flushed; a process that is
+ * killed at any moment leaves a file that can be read to its last flush
+ * (single-writer/multiple-reader mode of HDF5). */
 typedef struct pol_hdf5 pol_hdf5;
 
 /* Creates or replaces the file, at once: until the new file is readable it has the name PATH.new.
@@ -95,7 +108,8 @@ typedef struct pol_hdf5 pol_hdf5;
  */
 pol_status pol_hdf5_create(pol_hdf5 **hdf5, const char *path, const pol_record *record,
                            const pol_result_info *about, int background);
-/* Adds the record's values now.  POL_IO: the disk is full or gone; every later call then answers
+/* Adds the record's values now, and the event that the simulation has stopped at, if it is at one,
+ * to the table of events.  POL_IO: the disk is full or gone; every later call then answers
  * the same. */
 pol_status pol_hdf5_write(pol_hdf5 *hdf5);
 /* Writes all rows to the file, so that a reader in another process finds them; in this process the

@@ -173,6 +173,7 @@ typedef struct pol_simulation_event {
    * at->v points to as well.  They are then made consistent with the constraints; components with
    * keep[i] = 1 (0 before) stay as they are if the constraints allow it. */
   void (*reset)(const pol_state *at, double *v, unsigned char *keep, void *user);
+  const char *name; /* for results; may be NULL; must outlive the simulation */
 } pol_simulation_event;
 
 /* Adds an event, which is copied, to those of the settings; *index (may be NULL) is its number.
@@ -185,6 +186,9 @@ pol_status pol_simulation_add_event(pol_simulation *simulation, const pol_simula
                                     int *index);
 /* The event that the last pol_simulation_step stopped at, -1 if at none. */
 int pol_simulation_event_index(const pol_simulation *simulation);
+/* An event by its number, those of the settings first; NULL if there is none.  Belongs to the
+ * simulation and lives until the next one is added. */
+const pol_simulation_event *pol_simulation_get_event(const pol_simulation *simulation, int index);
 /* "record", "reset" or "stop"; NULL for no action. */
 const char *pol_event_action_name(pol_event_action action);
 
@@ -275,6 +279,7 @@ typedef struct pol_record pol_record;
 /* The simulation must outlive the record. */
 pol_status pol_record_create(pol_record **record, const pol_simulation *simulation);
 void pol_record_free(pol_record **record);
+const pol_simulation *pol_record_simulation(const pol_record *record);
 int pol_record_count(const pol_record *record);
 const pol_channel *pol_record_channel(const pol_record *record, int index);
 /* The values now, pol_record_count() of them in row; allocates nothing. */

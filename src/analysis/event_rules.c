@@ -21,6 +21,7 @@ typedef struct change {
 
 typedef struct rule {
   pol_event_rules *owner;
+  char *name;
   pol_expression *program;
   int direction;
   pol_event_action action;
@@ -95,7 +96,8 @@ pol_simulation_event pol_event_rules_event(pol_event_rules *rules, int i)
                                 .user = e,
                                 .direction = e->direction,
                                 .action = e->action,
-                                .reset = make_changes};
+                                .reset = make_changes,
+                                .name = e->name};
 }
 
 /* --- compiling -------------------------------------------------------------------------------- */
@@ -181,10 +183,18 @@ static pol_status compile_changes(compiler *c, const pol_event_rule *from, rule 
   return POL_OK;
 }
 
+static char *copy_text(const char *text)
+{
+  const size_t size = strlen(text) + 1;
+  char *copy = malloc(size);
+  return copy != NULL ? memcpy(copy, text, size) : NULL;
+}
+
 static pol_status compile_rule(compiler *c, const pol_event_rule *from, rule *to)
 {
   *to = (rule){.owner = c->rules, .direction = from->direction, .action = from->action};
-  c->event = from->name;
+  c->event = from->name != NULL ? from->name : "";
+  if ((to->name = copy_text(c->event)) == NULL) return POL_NO_MEMORY;
   if (from->action == POL_EVENT_RESET && (from->direction == 0 || from->num_changes == 0))
     return refuse(c, "must have a direction, rising or falling, and something to set");
   pol_status status = compile(c, from->expression, &to->program);
@@ -256,6 +266,7 @@ void pol_event_rules_free(pol_event_rules **rules)
       pol_expression_free(&r->rules[i].changes[k].program);
     pol_expression_free(&r->rules[i].program);
     free(r->rules[i].changes);
+    free(r->rules[i].name);
   }
   free(r->rules);
   free(r->inputs);

@@ -9,7 +9,7 @@
 #include <polhode/lie.h>
 #include <polhode/simulation.h>
 
-#include "formulation/formulation.h"
+#include "formulation/output.h"
 #include "lie/small.h"
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -84,6 +84,7 @@ struct pol_record {
   int count;
   pol_channel *channels;
   char *names; /* all names of the channels of bodies, joints, forces, drives; each terminated */
+  pol_frame *frames; /* workspace: one a body */
 };
 
 /* Adds a channel, named by the parts up to NULL with dots between, to the record; only counts as
@@ -302,10 +303,12 @@ pol_status pol_record_create(pol_record **record, const pol_simulation *simulati
   r->simulation = simulation;
 
   /* Count, allocate, fill. */
+  const pol_formulation *formulation = pol_simulation_formulation(simulation);
   size_t size = add_all(r);
+  r->frames = calloc((size_t)formulation->num_bodies + 1, sizeof *r->frames);
   r->names = malloc(size + 1);
   r->channels = malloc((size_t)r->count * sizeof *r->channels);
-  if (r->names == NULL || r->channels == NULL) {
+  if (r->names == NULL || r->channels == NULL || r->frames == NULL) {
     pol_record_free(&r);
     return POL_NO_MEMORY;
   }
@@ -319,6 +322,7 @@ void pol_record_free(pol_record **record)
   if (record == NULL || *record == NULL) return;
   free((*record)->names);
   free((*record)->channels);
+  free((*record)->frames);
   free(*record);
   *record = NULL;
 }
@@ -326,6 +330,11 @@ void pol_record_free(pol_record **record)
 int pol_record_count(const pol_record *record)
 {
   return record->count;
+}
+
+const pol_simulation *pol_record_simulation(const pol_record *record)
+{
+  return record->simulation;
 }
 
 const pol_channel *pol_record_channel(const pol_record *record, int index)
@@ -348,51 +357,46 @@ static double *write_quantities(const quantity *quantities, int count, const voi
   return row;
 }
 
-static double *write_body(const pol_formulation *formulation, const pol_point *at, int body,
-                          double *row)
+static double *write_body(const pol_instant *now, int body, double *row)
 {
-  const int point = pol_mechanism_body(pol_formulation_mechanism(formulation), body)->point;
+  const int point = pol_mechanism_body(now->formulation->mechanism, body)->point;
   pol_body_state values;
-  pol_formulation_body_state(formulation, at->q, at->v, body, &values);
+  pol_instant_body(now, body, &values);
   return write_quantities(body_quantities, NUM_BODY_QUANTITIES, &values, point, row);
 }
 
-static double *write_marker(const pol_formulation *formulation, const pol_point *at, int marker,
-                            double *row)
+static double *write_marker(const pol_instant *now, int marker, double *row)
 {
   pol_marker_state values;
-  if (!is_named(pol_mechanism_marker(pol_formulation_mechanism(formulation), marker))) return row;
-  pol_formulation_marker_state(formulation, at->q, at->v, marker, &values);
+  if (!is_named(pol_mechanism_marker(now->formulation->mechanism, marker))) return row;
+  pol_instant_marker(now, marker, &values);
   return write_quantities(marker_quantities, NUM_MARKER_QUANTITIES, &values, 0, row);
 }
 
-static double *write_joint(const pol_formulation *formulation, const pol_point *at, int index,
-                           double *row)
+static double *write_joint(const pol_instant *now, int index, double *row)
 {
-  const pol_joint *joint = pol_mechanism_joint(pol_formulation_mechanism(formulation), index);
-  double axes_of_first[9], own[POL_MAX_JOINT_ROWS];
-  int num_rows = pol_formulation_multipliers(formulation, at->lambda, index, own);
-  for (int i = 0; i < pol_joint_num_coordinates(joint); i++, row += 2)
-    pol_formulation_joint_coordinate(formulation, at, index, i, row, row + 1);
-  pol_formulation_reaction(formulation, at, index, row, row + 3);
-  pol_formulation_marker_rotation(formulation, at->q, joint->marker[0], axes_of_first);
-  pol_m3_apply_transposed(axes_of_first, row, row + 6);
-  pol_m3_apply_transposed(axes_of_first, row + 3, row + 9);
+  const pol_joint *joint = pol_mechanism_joint(now->formulation->mechanism, index);
+  const int num_coordinates = pol_joint_num_coordinates(joint);
+  double own[POL_MAX_JOINT_ROWS];
+  int num_rows = pol_formulation_multipliers(now->formulation, now->at.lambda, index, own);
+  for (int i = 0; i < num_coordinates; i++, row += 2)
+    pol_instant_coordinate(now, index, i, row, row + 1);
+  pol_instant_reaction(now, index, row, row + 3);
+  pol_instant_reaction_local(now, index, row, row + 3, row + 6, row + 9);
   memcpy(row + 12, own, (size_t)num_rows * sizeof *row);
   return row + 12 + num_rows;
 }
 
-static double *write_force(const pol_formulation *formulation, const pol_point *at, int index,
-                           double *row)
+static double *write_force(const pol_instant *now, int index, double *row)
 {
-  const pol_force *force = pol_mechanism_force(pol_formulation_mechanism(formulation), index);
+  const pol_force *force = pol_mechanism_force(now->formulation->mechanism, index);
   if (!varies(force)) return row;
   if (force->type == POL_JOINT_SPRING) {
-    *row = pol_formulation_joint_spring_effort(formulation, at, index);
+    *row = pol_instant_joint_spring(now, index);
     return row + 1;
   }
   double vector[3], torque[3];
-  pol_formulation_force(formulation, at, index, vector, torque);
+  pol_instant_force(now, index, vector, torque);
   for (int i = 0; i < 3 && has_force(force); i++) *row++ = vector[i];
   for (int i = 0; i < 3 && has_torque(force); i++) *row++ = torque[i];
   return row;
@@ -427,25 +431,22 @@ void pol_record_row(const pol_record *record, double *row)
   const pol_formulation *formulation = pol_simulation_formulation(record->simulation);
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
   const pol_point at = pol_state_point(pol_simulation_state(record->simulation));
+  const pol_instant now = pol_instant_at(formulation, &at, record->frames);
   pol_momentum momentum;
   *row++ = at.t;
-  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++)
-    row = write_body(formulation, &at, i, row);
-  for (int i = 0; i < pol_mechanism_num_markers(mechanism); i++)
-    row = write_marker(formulation, &at, i, row);
-  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
-    row = write_joint(formulation, &at, i, row);
-  for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++)
-    row = write_force(formulation, &at, i, row);
+  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) row = write_body(&now, i, row);
+  for (int i = 0; i < pol_mechanism_num_markers(mechanism); i++) row = write_marker(&now, i, row);
+  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) row = write_joint(&now, i, row);
+  for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++) row = write_force(&now, i, row);
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
     *row++ = pol_formulation_drive_effort(formulation, &at, i);
   for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++, row += 2)
     pol_formulation_coupling_effort(formulation, &at, i, row);
   for (int i = 0; i < pol_mechanism_num_states(mechanism); i++)
     *row++ = pol_formulation_state_variable(formulation, &at, i);
-  pol_formulation_variables(formulation, &at, row);
+  pol_instant_variables(&now, row);
   row += pol_mechanism_num_variables(mechanism);
-  pol_formulation_momentum(formulation, at.q, at.v, &momentum);
+  pol_instant_momentum(&now, &momentum);
   write_totals(pol_simulation_summary(record->simulation), &momentum, row);
   row = write_invariants(pol_simulation_summary(record->simulation), row + NUM_TOTALS);
   if (pol_simulation_reactions_lag(record->simulation))

@@ -171,7 +171,7 @@ pol_status pol_simulation_step(pol_simulation *sim)
 
 int pol_simulation_finished(const pol_simulation *sim)
 {
-  return sim->stopped || sim->state.t >= sim->end;
+  return sim->stopped || (sim->state.t >= sim->end && !pol_simulation_has_due_event(sim));
 }
 
 double pol_simulation_progress(const pol_simulation *sim)

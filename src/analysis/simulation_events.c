@@ -2,7 +2,8 @@
  * last step, in the order of time and number.  Each is told once at a time.
  *
  * A reset ends the step at its zero, changes velocities there and restarts the integrator.  What
- * else has a zero at that time, or is taken through zero by the change, is due right after it.
+ * else has a zero at that time, or is taken through zero by the change, is due right after it; so
+ * is what else has a zero at the end of the run.
  */
 #include <float.h>
 #include <math.h>
@@ -34,6 +35,11 @@ pol_status pol_simulation_add_event(pol_simulation *sim, const pol_simulation_ev
 int pol_simulation_event_index(const pol_simulation *sim)
 {
   return sim->event;
+}
+
+const pol_simulation_event *pol_simulation_get_event(const pol_simulation *sim, int index)
+{
+  return index >= 0 && index < sim->num_events ? &sim->events[index].event : NULL;
 }
 
 const char *pol_event_action_name(pol_event_action action)
@@ -72,6 +78,13 @@ static int find_event(pol_simulation *sim, int i, double *t)
          *t >= sim->seen && *t != w->told && !is_repeated(sim, w, *t);
 }
 
+int pol_simulation_has_due_event(const pol_simulation *sim)
+{
+  for (int i = 0; i < sim->num_events; i++)
+    if (sim->events[i].due) return 1;
+  return 0;
+}
+
 int pol_simulation_next_event(pol_simulation *sim, double *when)
 {
   int found = -1;
@@ -91,8 +104,8 @@ int pol_simulation_next_event(pol_simulation *sim, double *when)
 
 /* --- resets ----------------------------------------------------------------------------------- */
 
-/* Marks the other events at the time of a reset, by the step that it ends: their zeros may differ
- * by round-off. */
+/* Marks the other events at this time, by the step that it ends: their zeros may differ by
+ * round-off. */
 static void mark_simultaneous(pol_simulation *sim)
 {
   const double round_off = 8.0 * DBL_EPSILON * sim->seen;
@@ -178,7 +191,8 @@ pol_status pol_simulation_stop_at(pol_simulation *sim, int event, double t)
   sim->event = event;
   sim->seen = w->told = t;
   w->due = 0;
-  if (w->event.action == POL_EVENT_RESET) mark_simultaneous(sim);
+  /* after a reset, and at the end, no step looks for them any more */
+  if (w->event.action == POL_EVENT_RESET || t >= sim->end) mark_simultaneous(sim);
   pol_status status = pol_simulation_show(sim, t);
   if (w->event.action == POL_EVENT_STOP) sim->stopped = 1;
   if (status == POL_OK && w->event.action == POL_EVENT_RESET) status = reset(sim, &w->event);

@@ -17,7 +17,7 @@
 typedef struct pol_watched_event {
   pol_simulation_event event;
   double told;   /* the time where it was stopped at last, -1 if nowhere */
-  int due;       /* it is to be stopped at now, after a reset */
+  int due;       /* it is to be stopped at now, after another at the same time */
   double before; /* value before a reset */
 } pol_watched_event;
 
@@ -145,6 +145,9 @@ pol_status pol_simulation_check_turns(pol_simulation *sim, const pol_state *stat
 /* The next event, by time and number, and when: one that a reset has made due now, or one of the
  * last step; -1 if none is left. */
 int pol_simulation_next_event(pol_simulation *sim, double *when);
+
+/* Whether an event is due now. */
+int pol_simulation_has_due_event(const pol_simulation *sim);
 
 /* Stops at an event of the last step, or at one that is due. */
 pol_status pol_simulation_stop_at(pol_simulation *sim, int event, double t);

@@ -9,8 +9,8 @@
 #include "cli/json_out.h"
 #include "cli/text_out.h"
 
-/* Lines of the table of channels at most. */
-enum { MAX_LINES = 60 };
+/* Lines of the tables of channels and of events at most. */
+enum { MAX_LINES = 60, MAX_EVENTS = 20 };
 
 /* What is said about a file. */
 typedef struct about {
@@ -99,6 +99,18 @@ static void print_channels(const pol_result *result)
   }
 }
 
+/* One line for each event: when, what happened, its name. */
+static void print_events(const pol_result *result)
+{
+  const long count = pol_result_num_events(result);
+  if (count > 0) printf("\n%-24s  %17s  %-6s  %8s\n", "event", "time s", "action", "row");
+  for (long i = 0; i < count && i < MAX_EVENTS; i++) {
+    const pol_result_event *event = pol_result_get_event(result, i);
+    printf("%-24s  %17.10f  %-6s  %8ld\n", event->name, event->t, event->action, event->row);
+  }
+  if (count > MAX_EVENTS) printf("... and %ld more; --json lists all\n", count - MAX_EVENTS);
+}
+
 static void print_about(const about *a)
 {
   const pol_result_info *info = a->info;
@@ -113,7 +125,10 @@ static void print_about(const about *a)
   if (info->failure != NULL) cli_print_row("failure", "%s", info->failure);
   cli_print_row("rows", "%ld", pol_result_rows(a->result));
   if (a->has_times) cli_print_row("time", "%.10g s to %.10g s", a->first, a->last);
+  if (pol_result_num_events(a->result) > 0)
+    cli_print_row("events", "%ld", pol_result_num_events(a->result));
   cli_print_row("columns", "%d", pol_result_count(a->result));
+  print_events(a->result);
   print_channels(a->result);
 }
 
@@ -146,6 +161,20 @@ static json_t *channels_json(const pol_result *result)
   return list;
 }
 
+/* null for a CSV, which does not tell. */
+static json_t *events_json(const about *a)
+{
+  if (strcmp(a->info->format, "csv") == 0) return json_null();
+  json_t *list = json_array();
+  for (long i = 0; i < pol_result_num_events(a->result); i++) {
+    const pol_result_event *event = pol_result_get_event(a->result, i);
+    cli_json_append(&list, json_pack("{s:o, s:o, s:o, s:I}", "t", cli_json_number(event->t), "name",
+                                     cli_json_text(event->name), "action",
+                                     cli_json_text(event->action), "row", (json_int_t)event->row));
+  }
+  return list;
+}
+
 static json_t *overrides_json(const pol_result_info *info)
 {
   json_t *list = json_array();
@@ -160,20 +189,21 @@ static json_t *about_json(const about *a)
   json_t *span = a->has_times ? json_pack("{s:o, s:o}", "first", cli_json_number(a->first), "last",
                                           cli_json_number(a->last))
                               : json_null();
-  return json_pack("{s:o, s:s, s:I, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:I, s:i, s:o, s:o}", //
-                   "file", cli_json_text(a->path),                                           //
-                   "format", info->format,                                                   //
-                   "bytes", (json_int_t)a->size,                                             //
-                   "version", text_or_null(info->version),                                   //
-                   "status", text_or_null(info->status),                                     //
-                   "failure", text_or_null(info->failure),                                   //
-                   "has_model", info->model != NULL,                                         //
-                   "model", text_or_null(info->name),                                        //
-                   "settings", settings_json(info->settings),                                //
-                   "overrides", overrides_json(info),                                        //
-                   "rows", (json_int_t)pol_result_rows(a->result),                           //
-                   "columns", pol_result_count(a->result),                                   //
-                   "time", span,                                                             //
+  return json_pack("{s:o, s:s, s:I, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:o}", //
+                   "file", cli_json_text(a->path),                                                //
+                   "format", info->format,                                                        //
+                   "bytes", (json_int_t)a->size,                                                  //
+                   "version", text_or_null(info->version),                                        //
+                   "status", text_or_null(info->status),                                          //
+                   "failure", text_or_null(info->failure),                                        //
+                   "has_model", info->model != NULL,                                              //
+                   "model", text_or_null(info->name),                                             //
+                   "settings", settings_json(info->settings),                                     //
+                   "overrides", overrides_json(info),                                             //
+                   "rows", (json_int_t)pol_result_rows(a->result),                                //
+                   "columns", pol_result_count(a->result),                                        //
+                   "time", span,                                                                  //
+                   "events", events_json(a),                                                      //
                    "channels", channels_json(a->result));
 }
 
@@ -204,7 +234,7 @@ const cli_command cli_info = {
     .summary = "say what a result file holds",
     .operand = "RESULT",
     .text = "Says what a result (.h5 or .csv) is: the model and the settings of the run, how\n"
-            "it ended, how many rows there are and what was recorded.\n\n"
+            "it ended, how many rows there are, its events and what was recorded.\n\n"
             "top.h5 in the examples is what polhode run MODEL.json --out top.h5 writes.",
     .examples = "  polhode info top.h5\n"
                 "  polhode info top.csv --json",

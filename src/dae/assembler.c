@@ -23,8 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dae/independence.h"
-
 enum { MAX_POSITION_ITERATIONS = 100, MAX_VELOCITY_ITERATIONS = 20, MAX_FEEDBACK_ITERATIONS = 30 };
 
 static const double regularisation = 1e-9; /* eps */
@@ -42,9 +40,10 @@ struct pol_assembler {
   double *unit;     /* nv: what a unit of each velocity is in lengths */
   double *mobility; /* m: (B M^-1 B^T)_ii with M by its diagonal, of what is not kept */
   double *q, *given, *best, *step, *zero, *scratch;
-  double *feedback, *lambda; /* dg/dlambda and where it was taken */
-  const double *history;     /* not owned; may be NULL */
-  unsigned char *dropped;    /* m */
+  double *feedback, *lambda;      /* dg/dlambda and where it was taken */
+  const double *history;          /* not owned; may be NULL */
+  unsigned char *dropped;         /* m */
+  pol_independence *independence; /* NULL as long as nobody has asked for it */
   int num_dropped;
 };
 
@@ -120,6 +119,7 @@ void pol_assembler_free(pol_assembler **assembler)
   pol_assembler *a = *assembler;
   if (!a) return;
   pol_saddle_free(&a->saddle);
+  pol_independence_free(&a->independence);
   free(a->memory);
   free(a->dropped);
   free(a);
@@ -534,15 +534,21 @@ static pol_status solve_kkt(pol_assembler *a, const double *feedback, double t, 
   return status;
 }
 
+pol_independence *pol_assembler_independence(pol_assembler *assembler)
+{
+  pol_assembler *a = assembler;
+  if (!a->independence) pol_independence_create(&a->independence, a->dae, NULL);
+  return a->independence;
+}
+
 pol_status pol_assembler_drop_redundant(pol_assembler *assembler, double t, const double *q,
                                         int *count, pol_diagnostics *diagnostics)
 {
   pol_assembler *a = assembler;
   pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
-  pol_independence *independence;
-  pol_status status = pol_independence_create(&independence, a->dae, NULL);
-  if (!status) status = pol_independence_find(independence, &at, a->dropped);
-  pol_independence_free(&independence);
+  pol_independence *independence = pol_assembler_independence(a);
+  pol_status status =
+      independence ? pol_independence_find(independence, &at, a->dropped) : POL_NO_MEMORY;
   if (status)
     return fail(a, status, t, -1, "the rank of the constraints could not be found", "",
                 diagnostics);

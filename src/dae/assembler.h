@@ -3,9 +3,14 @@
 #ifndef POLHODE_DAE_ASSEMBLER_H
 #define POLHODE_DAE_ASSEMBLER_H
 
+#include "dae/independence.h"
 #include "dae/saddle.h"
 
 pol_saddle *pol_assembler_saddle(pol_assembler *assembler);
+
+/* The independence of all constraints, which pol_assembler_drop_redundant works with; made the
+ * first time it is asked for, kept as long as the assembler.  NULL: no memory. */
+pol_independence *pol_assembler_independence(pol_assembler *assembler);
 
 /* Drops other constraints, as many as before (m flags). */
 void pol_assembler_set_dropped(pol_assembler *assembler, const unsigned char *dropped);

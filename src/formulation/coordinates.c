@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "formulation/elements.h"
+#include "formulation/output.h"
 
 /* The number in the history of a joint's coordinate. */
 static int history_of(const pol_formulation *f, const pol_force *force)
@@ -77,15 +78,21 @@ int pol_formulation_needs_turns(const pol_formulation *formulation, int joint, i
   return 0;
 }
 
+void pol_instant_coordinate(const pol_instant *now, int joint, int index, double *value,
+                            double *rate)
+{
+  const pol_formulation *f = now->formulation;
+  const pol_placed_coordinate *placed = &f->coordinates[f->joints[joint].coordinate + index];
+  const int *body = placed->kernel.body;
+  const double *history = now->at.history;
+  pol_frame own[2];
+  pol_coordinate_motion(&placed->kernel, pol_instant_frame(now, body[0], &own[0]),
+                        pol_instant_frame(now, body[1], &own[1]), value, rate);
+  if (placed->history >= 0 && history) *value = pol_angle_unwrap(*value, history[placed->history]);
+}
+
 void pol_formulation_joint_coordinate(const pol_formulation *formulation, const pol_point *at,
                                       int joint, int index, double *value, double *rate)
 {
-  const pol_placed_coordinate *placed =
-      &formulation->coordinates[formulation->joints[joint].coordinate + index];
-  pol_frame frames[2];
-  pol_formulation_frames(formulation, at->q, at->v, placed->kernel.body, frames);
-  *value = pol_coordinate_value(&placed->kernel, &frames[0], &frames[1]);
-  if (placed->history >= 0 && at->history)
-    *value = pol_angle_unwrap(*value, at->history[placed->history]);
-  pol_coordinate_rate(&placed->kernel, &frames[0], &frames[1], rate);
+  pol_instant_coordinate(&(pol_instant){formulation, *at, NULL}, joint, index, value, rate);
 }

@@ -8,6 +8,7 @@
 #include "formulation/directors.h"
 #include "formulation/elements.h"
 #include "formulation/expressions.h"
+#include "formulation/output.h"
 #include "formulation/signals.h"
 
 /* A vector of the velocities of one body. */
@@ -447,15 +448,20 @@ void pol_expressions_blame(const pol_formulation *formulation, int number, char 
 
 /* --- outputs ---------------------------------------------------------------------------------- */
 
-void pol_formulation_variables(const pol_formulation *formulation, const pol_point *at,
-                               double *values)
+void pol_instant_variables(const pol_instant *now, double *values)
 {
-  const pol_network *n = &formulation->network;
+  const pol_network *n = &now->formulation->network;
   double x[POL_MAX_INPUTS];
   if (n->num_variables == 0) return;
   memset(x, 0, (size_t)n->num_inputs * sizeof *x);
-  pol_status status = pol_expressions_inputs(formulation, at, NULL, 1, x);
+  pol_status status = pol_expressions_inputs(now->formulation, &now->at, now->frames, 1, x);
   for (int i = 0; i < n->num_variables; i++) values[i] = status ? (double)NAN : x[i];
+}
+
+void pol_formulation_variables(const pol_formulation *formulation, const pol_point *at,
+                               double *values)
+{
+  pol_instant_variables(&(pol_instant){formulation, *at, NULL}, values);
 }
 
 double pol_formulation_state_variable(const pol_formulation *formulation, const pol_point *at,

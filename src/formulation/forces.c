@@ -11,6 +11,7 @@
 
 #include "formulation/elements.h"
 #include "formulation/expressions.h"
+#include "formulation/output.h"
 #include "lie/small.h"
 #include "mechanism/function.h"
 
@@ -48,20 +49,27 @@ double pol_placed_potential(const pol_placed_force *force, const pol_point *at,
   return pol_force_potential(&force->kernel, first, second);
 }
 
-double pol_formulation_joint_spring_effort(const pol_formulation *formulation, const pol_point *at,
-                                           int force)
+double pol_instant_joint_spring(const pol_instant *now, int force)
 {
+  const pol_formulation *f = now->formulation;
   double T, x[POL_MAX_INPUTS];
   pol_status status = POL_OK;
   pol_changed_force changed;
-  pol_frame frames[2];
-  memset(x, 0, (size_t)formulation->network.num_inputs * sizeof *x);
-  pol_expressions_inputs(formulation, at, NULL, 0, x);
-  const pol_placed_force *placed = pol_expressions_force(formulation, force, x, &changed, &status);
-  pol_formulation_frames(formulation, at->q, at->v, placed->kernel.body, frames);
-  pol_joint_spring_effort(&placed->spring, &frames[0], &frames[1], remembered(placed, at->history),
-                          &T);
+  pol_frame own[2];
+  memset(x, 0, (size_t)f->network.num_inputs * sizeof *x);
+  pol_expressions_inputs(f, &now->at, now->frames, 0, x);
+  const pol_placed_force *placed = pol_expressions_force(f, force, x, &changed, &status);
+  const int *body = placed->kernel.body;
+  pol_joint_spring_effort(&placed->spring, pol_instant_frame(now, body[0], &own[0]),
+                          pol_instant_frame(now, body[1], &own[1]),
+                          remembered(placed, now->at.history), &T);
   return T;
+}
+
+double pol_formulation_joint_spring_effort(const pol_formulation *formulation, const pol_point *at,
+                                           int force)
+{
+  return pol_instant_joint_spring(&(pol_instant){formulation, *at, NULL}, force);
 }
 
 /* --- functions of time ------------------------------------------------------------------------ */

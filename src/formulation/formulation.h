@@ -162,9 +162,6 @@ pol_chart_point pol_formulation_point(const pol_formulation *formulation, const 
                                       const double *v, const double *vd, int body);
 void pol_formulation_frame(const pol_formulation *formulation, const double *q, const double *v,
                            int body, pol_frame *frame);
-/* The axes of a marker, marker to global, and nothing else of its state. */
-void pol_formulation_marker_rotation(const pol_formulation *formulation, const double *q,
-                                     int marker, double R[9]);
 /* The frames of two bodies, each of which may be the ground; v may be NULL. */
 void pol_formulation_frames(const pol_formulation *formulation, const double *q, const double *v,
                             const int body[2], pol_frame frames[2]);

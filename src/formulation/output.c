@@ -7,6 +7,7 @@
 #include "formulation/elements.h"
 #include "formulation/expressions.h"
 #include "formulation/formulation.h"
+#include "formulation/output.h"
 #include "lie/small.h"
 
 /* The least Omega with R (arm x Omega) nearest to the given velocity of the centre of mass. */
@@ -39,51 +40,70 @@ void pol_formulation_initial(const pol_formulation *formulation, double *q, doub
   }
 }
 
+pol_instant pol_instant_at(const pol_formulation *formulation, const pol_point *at,
+                           pol_frame *frames)
+{
+  for (int b = 0; b < formulation->num_bodies; b++)
+    pol_formulation_frame(formulation, at->q, at->v, b, &frames[b]);
+  return (pol_instant){formulation, *at, frames};
+}
+
+const pol_frame *pol_instant_frame(const pol_instant *now, int body, pol_frame *own)
+{
+  if (body == POL_GROUND) return pol_ground_frame();
+  if (now->frames) return &now->frames[body];
+  pol_formulation_frame(now->formulation, now->at.q, now->at.v, body, own);
+  return own;
+}
+
+/* The point with nothing but q and v. */
+static pol_instant instant_of(const pol_formulation *f, const double *q, const double *v)
+{
+  return (pol_instant){.formulation = f, .at = {.q = q, .v = v}};
+}
+
+void pol_instant_body(const pol_instant *now, int body, pol_body_state *state)
+{
+  pol_frame own;
+  const pol_frame *frame = pol_instant_frame(now, body, &own);
+  pol_v3_copy(frame->x, state->position);
+  pol_m3_copy(frame->R, state->rotation);
+  pol_quat_from_matrix(frame->R, state->quaternion);
+  pol_v3_copy(frame->u, state->velocity);
+  pol_m3_apply_transposed(frame->R, frame->u, state->velocity_body);
+  pol_v3_copy(frame->w, state->angular_velocity);
+  pol_m3_apply(frame->R, frame->w, state->angular_velocity_global);
+}
+
 void pol_formulation_body_state(const pol_formulation *formulation, const double *q,
                                 const double *v, int body, pol_body_state *state)
 {
-  pol_frame frame;
-  pol_formulation_frame(formulation, q, v, body, &frame);
-  pol_v3_copy(frame.x, state->position);
-  pol_m3_copy(frame.R, state->rotation);
-  pol_quat_from_matrix(frame.R, state->quaternion);
-  pol_v3_copy(frame.u, state->velocity);
-  pol_m3_apply_transposed(frame.R, frame.u, state->velocity_body);
-  pol_v3_copy(frame.w, state->angular_velocity);
-  pol_m3_apply(frame.R, frame.w, state->angular_velocity_global);
+  const pol_instant now = instant_of(formulation, q, v);
+  pol_instant_body(&now, body, state);
+}
+
+void pol_instant_marker(const pol_instant *now, int marker, pol_marker_state *state)
+{
+  const pol_marker *m = pol_mechanism_marker(now->formulation->mechanism, marker);
+  pol_frame own;
+  const pol_frame *frame = pol_instant_frame(now, m->body, &own);
+  double A[9], arm[3], spin[3];
+  pol_quat_to_matrix(m->rotation, A);
+  pol_m3_apply(frame->R, m->position, arm);
+  pol_v3_add(frame->x, arm, state->position);
+  pol_m3_multiply(frame->R, A, state->rotation);
+  pol_quat_from_matrix(state->rotation, state->quaternion);
+  pol_v3_cross(frame->w, m->position, spin);
+  pol_m3_apply(frame->R, spin, arm);
+  pol_v3_add(frame->u, arm, state->velocity);
+  pol_m3_apply_transposed(A, frame->w, state->angular_velocity);
 }
 
 void pol_formulation_marker_state(const pol_formulation *formulation, const double *q,
                                   const double *v, int marker, pol_marker_state *state)
 {
-  const pol_marker *m = pol_mechanism_marker(formulation->mechanism, marker);
-  pol_frame frame = *pol_ground_frame();
-  double A[9], arm[3], spin[3];
-  if (m->body != POL_GROUND) pol_formulation_frame(formulation, q, v, m->body, &frame);
-  pol_quat_to_matrix(m->rotation, A);
-  pol_m3_apply(frame.R, m->position, arm);
-  pol_v3_add(frame.x, arm, state->position);
-  pol_m3_multiply(frame.R, A, state->rotation);
-  pol_quat_from_matrix(state->rotation, state->quaternion);
-  pol_v3_cross(frame.w, m->position, spin);
-  pol_m3_apply(frame.R, spin, arm);
-  pol_v3_add(frame.u, arm, state->velocity);
-  pol_m3_apply_transposed(A, frame.w, state->angular_velocity);
-}
-
-void pol_formulation_marker_rotation(const pol_formulation *formulation, const double *q,
-                                     int marker, double R[9])
-{
-  const pol_marker *m = pol_mechanism_marker(formulation->mechanism, marker);
-  pol_frame frame;
-  double A[9];
-  pol_quat_to_matrix(m->rotation, A);
-  if (m->body == POL_GROUND) {
-    pol_m3_copy(A, R);
-    return;
-  }
-  pol_formulation_frame(formulation, q, NULL, m->body, &frame);
-  pol_m3_multiply(frame.R, A, R);
+  const pol_instant now = instant_of(formulation, q, v);
+  pol_instant_marker(&now, marker, state);
 }
 
 int pol_formulation_joint_rows(const pol_formulation *formulation, int joint, int *num_rows)
@@ -182,59 +202,59 @@ pol_status pol_formulation_check_branches(const pol_formulation *formulation, do
 }
 
 /* Wrench (torque in body axes, force) of a joint or drive with these multipliers on the body of its
- * second marker, and that frame. */
-static void second_wrench(const pol_formulation *f, const pol_point *at,
-                          const pol_joint_kernel *kernel, const double *lambda, double wrench[6],
-                          pol_frame *frame)
+ * second marker. */
+static void second_wrench(const pol_instant *now, const pol_joint_kernel *kernel,
+                          const double *lambda, double wrench[6])
 {
-  pol_frame frames[2];
+  pol_frame own[2];
   double first[6] = {0.0};
-  pol_formulation_frames(f, at->q, NULL, kernel->body, frames);
   memset(wrench, 0, 6 * sizeof *wrench);
-  pol_joint_reaction(kernel, &frames[0], &frames[1], lambda, first, wrench);
+  pol_joint_reaction(kernel, pol_instant_frame(now, kernel->body[0], &own[0]),
+                     pol_instant_frame(now, kernel->body[1], &own[1]), lambda, first, wrench);
   /* the balance holds +B^T lambda: the joint exerts -B^T lambda */
   for (int i = 0; i < 6; i++) wrench[i] = -wrench[i];
-  *frame = frames[1];
 }
 
 /* The frames that a force sees. */
-static void force_frames(const pol_formulation *f, const double *q, const double *v,
-                         const pol_force_kernel *kernel, pol_frame frames[2])
+static void force_frames(const pol_instant *now, const pol_force_kernel *kernel,
+                         pol_frame frames[2])
 {
-  pol_formulation_frames(f, q, v, kernel->body, frames);
-  for (int i = 0; i < 2; i++)
-    if (kernel->body[i] != POL_GROUND && f->bodies[kernel->body[i]].chart->polynomial &&
+  for (int i = 0; i < 2; i++) {
+    const int body = kernel->body[i];
+    const pol_frame *frame = pol_instant_frame(now, body, &frames[i]);
+    if (frame != &frames[i]) frames[i] = *frame;
+    if (body != POL_GROUND && now->formulation->bodies[body].chart->polynomial &&
         pol_force_sees_frames(kernel->force->type))
       pol_directors_make_rigid(&frames[i]);
+  }
 }
 
 /* Inputs of the expressions, if there are any, for force_wrenches(). */
-static void find_inputs(const pol_formulation *f, const pol_point *at, double x[POL_MAX_INPUTS])
+static void find_inputs(const pol_instant *now, double x[POL_MAX_INPUTS])
 {
-  memset(x, 0, (size_t)f->network.num_inputs * sizeof *x);
-  pol_expressions_inputs(f, at, NULL, 0, x);
+  memset(x, 0, (size_t)now->formulation->network.num_inputs * sizeof *x);
+  pol_expressions_inputs(now->formulation, &now->at, now->frames, 0, x);
 }
 
 /* The wrenches of a force on its bodies, zero where it cannot be evaluated, and their frames. */
-static void force_wrenches(const pol_formulation *f, const pol_point *at, const double *x,
-                           int force, double wrench[2][6], pol_frame frames[2])
+static void force_wrenches(const pol_instant *now, const double *x, int force, double wrench[2][6],
+                           pol_frame frames[2])
 {
   pol_status status = POL_OK;
   pol_changed_force changed;
-  const pol_placed_force *placed = pol_expressions_force(f, force, x, &changed, &status);
-  force_frames(f, at->q, at->v, &placed->kernel, frames);
-  pol_placed_wrenches(placed, at, &frames[0], &frames[1], wrench);
+  const pol_placed_force *placed =
+      pol_expressions_force(now->formulation, force, x, &changed, &status);
+  force_frames(now, &placed->kernel, frames);
+  pol_placed_wrenches(placed, &now->at, &frames[0], &frames[1], wrench);
 }
 
 /* force -= that of a joint or drive on the body, if it acts there. */
-static void subtract_reaction(const pol_formulation *f, const pol_point *at,
-                              const pol_joint_kernel *kernel, const double *lambda, int body,
-                              double force[3])
+static void subtract_reaction(const pol_instant *now, const pol_joint_kernel *kernel,
+                              const double *lambda, int body, double force[3])
 {
   double wrench[6];
-  pol_frame frame;
   if (kernel->body[0] != body && kernel->body[1] != body) return;
-  second_wrench(f, at, kernel, lambda, wrench, &frame);
+  second_wrench(now, kernel, lambda, wrench);
   for (int i = 0; i < 3; i++) force[i] -= kernel->body[1] == body ? wrench[3 + i] : -wrench[3 + i];
 }
 
@@ -257,57 +277,64 @@ static void subtract_coupling(const pol_formulation *f, const pol_point *at,
 
 /* so3: the force that the pivot must exert on its body, from Newton's law, the applied forces and
  * the other joints and drives. */
-static void pivot_force(const pol_formulation *f, const pol_point *at, int body, double force[3])
+static void pivot_force(const pol_instant *now, int body, double force[3])
 {
+  const pol_formulation *f = now->formulation;
+  const pol_point *at = &now->at;
   pol_chart_point point = pol_formulation_point(f, at->q, at->v, at->vd, body);
   pol_frame frame;
   double x[POL_MAX_INPUTS];
-  find_inputs(f, at, x);
+  find_inputs(now, x);
   f->bodies[body].chart->frame(&point, &frame);
   for (int i = 0; i < 3; i++)
     force[i] = f->bodies[body].body->mass * (frame.ud[i] + frame.ub[i] - f->gravity[i]);
   for (int k = 0; k < f->num_forces; k++) {
     double wrench[2][6];
     pol_frame frames[2];
-    force_wrenches(f, at, x, k, wrench, frames);
+    force_wrenches(now, x, k, wrench, frames);
     for (int i = 0; i < 2; i++)
       if (f->forces[k].kernel.body[i] == body) pol_v3_subtract(force, wrench[i] + 3, force);
   }
   for (int k = 0; k < f->num_joints; k++) {
     double own[POL_MAX_JOINT_ROWS];
     if (pol_placed_multipliers(&f->joints[k], at->lambda, own) > 0)
-      subtract_reaction(f, at, &f->joints[k].kernel, own, body, force);
+      subtract_reaction(now, &f->joints[k].kernel, own, body, force);
   }
   for (int k = 0; k < f->num_drives; k++) {
-    pol_joint_kernel now;
-    pol_drive_kernels_at(&f->drives[k].kernel, at->t, 1, &now);
-    subtract_reaction(f, at, &now, at->lambda + f->drives[k].placed.row, body, force);
+    pol_joint_kernel moved;
+    pol_drive_kernels_at(&f->drives[k].kernel, at->t, 1, &moved);
+    subtract_reaction(now, &moved, at->lambda + f->drives[k].placed.row, body, force);
   }
   for (int k = 0; k < f->num_couplings; k++)
     subtract_coupling(f, at, &f->couplings[k], body, force);
 }
 
-void pol_formulation_force(const pol_formulation *formulation, const pol_point *at, int force,
-                           double vector[3], double torque[3])
+void pol_instant_force(const pol_instant *now, int force, double vector[3], double torque[3])
 {
   pol_frame frames[2];
   double wrench[2][6], arm[3], x[POL_MAX_INPUTS];
-  find_inputs(formulation, at, x);
-  force_wrenches(formulation, at, x, force, wrench, frames);
+  find_inputs(now, x);
+  force_wrenches(now, x, force, wrench, frames);
   pol_v3_copy(wrench[1] + 3, vector);
   /* about the point where it acts instead of the centre of mass */
   pol_m3_apply(frames[1].R, wrench[1], torque);
-  pol_m3_apply(frames[1].R, formulation->forces[force].kernel.point[1], arm);
+  pol_m3_apply(frames[1].R, now->formulation->forces[force].kernel.point[1], arm);
   pol_v3_add_scaled_cross(-1.0, arm, vector, torque);
 }
 
-void pol_formulation_reaction(const pol_formulation *formulation, const pol_point *at, int joint,
-                              double force[3], double torque[3])
+void pol_formulation_force(const pol_formulation *formulation, const pol_point *at, int force,
+                           double vector[3], double torque[3])
 {
+  pol_instant_force(&(pol_instant){formulation, *at, NULL}, force, vector, torque);
+}
+
+void pol_instant_reaction(const pol_instant *now, int joint, double force[3], double torque[3])
+{
+  const pol_formulation *formulation = now->formulation;
   const pol_placed_joint *placed = &formulation->joints[joint];
   const int *ends = placed->kernel.body;
   if (placed->row < 0) {
-    pivot_force(formulation, at, ends[0] == POL_GROUND ? ends[1] : ends[0], force);
+    pivot_force(now, ends[0] == POL_GROUND ? ends[1] : ends[0], force);
     for (int i = 0; i < 3; i++) {
       torque[i] = 0.0;
       if (ends[1] == POL_GROUND) force[i] = -force[i];
@@ -317,14 +344,36 @@ void pol_formulation_reaction(const pol_formulation *formulation, const pol_poin
   /* about the marker instead of the centre of mass */
   const pol_joint *j = pol_mechanism_joint(formulation->mechanism, joint);
   const pol_marker *marker = pol_mechanism_marker(formulation->mechanism, j->marker[1]);
-  pol_frame frame;
-  double wrench[6], arm[3], own[POL_MAX_JOINT_ROWS];
-  pol_placed_multipliers(placed, at->lambda, own);
-  second_wrench(formulation, at, &placed->kernel, own, wrench, &frame);
+  pol_frame own;
+  const double *R = pol_instant_frame(now, marker->body, &own)->R;
+  double wrench[6], arm[3], multipliers[POL_MAX_JOINT_ROWS];
+  pol_placed_multipliers(placed, now->at.lambda, multipliers);
+  second_wrench(now, &placed->kernel, multipliers, wrench);
   pol_v3_copy(wrench + 3, force);
-  pol_m3_apply(frame.R, wrench, torque);
-  pol_m3_apply(frame.R, marker->position, arm);
+  pol_m3_apply(R, wrench, torque);
+  pol_m3_apply(R, marker->position, arm);
   pol_v3_add_scaled_cross(-1.0, arm, force, torque);
+}
+
+void pol_formulation_reaction(const pol_formulation *formulation, const pol_point *at, int joint,
+                              double force[3], double torque[3])
+{
+  pol_instant_reaction(&(pol_instant){formulation, *at, NULL}, joint, force, torque);
+}
+
+void pol_instant_reaction_local(const pol_instant *now, int joint, const double force[3],
+                                const double torque[3], double force_local[3],
+                                double torque_local[3])
+{
+  const pol_mechanism *mechanism = now->formulation->mechanism;
+  const pol_marker *first =
+      pol_mechanism_marker(mechanism, pol_mechanism_joint(mechanism, joint)->marker[0]);
+  pol_frame own;
+  double A[9], axes[9];
+  pol_quat_to_matrix(first->rotation, A);
+  pol_m3_multiply(pol_instant_frame(now, first->body, &own)->R, A, axes);
+  pol_m3_apply_transposed(axes, force, force_local);
+  pol_m3_apply_transposed(axes, torque, torque_local);
 }
 
 double pol_formulation_drive_effort(const pol_formulation *formulation, const pol_point *at,
@@ -359,6 +408,7 @@ static double directors_spin_energy(const pol_body *body, const double *rates)
 void pol_formulation_energy(const pol_formulation *formulation, const pol_point *at,
                             pol_energy *energy)
 {
+  const pol_instant now = {formulation, *at, NULL};
   energy->kinetic = energy->potential = 0.0;
   for (int b = 0; b < formulation->num_bodies; b++) {
     const pol_body *body = pol_mechanism_body(formulation->mechanism, b);
@@ -375,7 +425,7 @@ void pol_formulation_energy(const pol_formulation *formulation, const pol_point 
   for (int k = 0; k < formulation->num_forces; k++) {
     const pol_placed_force *force = &formulation->forces[k];
     pol_frame frames[2];
-    force_frames(formulation, at->q, NULL, &force->kernel, frames);
+    force_frames(&now, &force->kernel, frames);
     energy->potential += pol_placed_potential(force, at, &frames[0], &frames[1]);
   }
 }
@@ -383,47 +433,54 @@ void pol_formulation_energy(const pol_formulation *formulation, const pol_point 
 void pol_formulation_power(const pol_formulation *formulation, const pol_point *at,
                            pol_power *power)
 {
+  const pol_instant now = {formulation, *at, NULL};
   double x[POL_MAX_INPUTS];
   *power = (pol_power){0.0, 0.0, 0.0};
-  find_inputs(formulation, at, x);
+  find_inputs(&now, x);
   for (int k = 0; k < formulation->num_forces; k++) {
     pol_status status = POL_OK;
     pol_changed_force changed;
     const pol_placed_force *force = pol_expressions_force(formulation, k, x, &changed, &status);
     pol_frame frames[2];
     double dissipated, applied;
-    force_frames(formulation, at->q, at->v, &force->kernel, frames);
+    force_frames(&now, &force->kernel, frames);
     pol_placed_power(force, at, &frames[0], &frames[1], &dissipated, &applied);
     power->dissipated += dissipated;
     power->applied += applied;
   }
   for (int k = 0; k < formulation->num_drives; k++) {
     const pol_placed_drive *drive = &formulation->drives[k];
-    pol_joint_kernel now;
+    pol_joint_kernel moved;
     pol_frame frames[2];
     double rate;
-    pol_drive_kernels_at(&drive->kernel, at->t, 1, &now);
-    pol_formulation_frames(formulation, at->q, at->v, now.body, frames);
-    pol_joint_velocity(&now, &frames[0], &frames[1], &rate);
+    pol_drive_kernels_at(&drive->kernel, at->t, 1, &moved);
+    pol_formulation_frames(formulation, at->q, at->v, moved.body, frames);
+    pol_joint_velocity(&moved, &frames[0], &frames[1], &rate);
     power->drives -= at->lambda[drive->placed.row] * rate; /* the drive exerts -B^T lambda */
+  }
+}
+
+void pol_instant_momentum(const pol_instant *now, pol_momentum *momentum)
+{
+  *momentum = (pol_momentum){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+  for (int b = 0; b < now->formulation->num_bodies; b++) {
+    const pol_body *body = pol_mechanism_body(now->formulation->mechanism, b);
+    pol_frame own;
+    const pol_frame *frame = pol_instant_frame(now, b, &own);
+    double spin[3], global[3];
+    pol_m3_apply(body->inertia, frame->w, spin);
+    pol_m3_apply(frame->R, spin, global);
+    pol_v3_add_scaled(body->mass, frame->u, momentum->linear);
+    pol_v3_add(global, momentum->angular, momentum->angular);
+    pol_v3_add_scaled_cross(body->mass, frame->x, frame->u, momentum->angular);
   }
 }
 
 void pol_formulation_momentum(const pol_formulation *formulation, const double *q, const double *v,
                               pol_momentum *momentum)
 {
-  *momentum = (pol_momentum){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
-  for (int b = 0; b < formulation->num_bodies; b++) {
-    const pol_body *body = pol_mechanism_body(formulation->mechanism, b);
-    pol_frame frame;
-    double spin[3], global[3];
-    pol_formulation_frame(formulation, q, v, b, &frame);
-    pol_m3_apply(body->inertia, frame.w, spin);
-    pol_m3_apply(frame.R, spin, global);
-    pol_v3_add_scaled(body->mass, frame.u, momentum->linear);
-    pol_v3_add(global, momentum->angular, momentum->angular);
-    pol_v3_add_scaled_cross(body->mass, frame.x, frame.u, momentum->angular);
-  }
+  const pol_instant now = instant_of(formulation, q, v);
+  pol_instant_momentum(&now, momentum);
 }
 
 /* Of Euler parameters: Im(pi o conj(p))/2 is the angular momentum about the centre of mass. */

@@ -4,7 +4,6 @@
 
 #include <polhode/integrator.h>
 
-#include "dae/independence.h"
 #include "dae/least_norm.h"
 #include "integrators/step_control.h"
 
@@ -23,11 +22,13 @@ struct pol_integrator {
   pol_options options;
   const pol_method_entry *method;
   pol_assembler *assembler;
-  void *data;                     /* of the family */
-  pol_independence *independence; /* of all constraints, where some are redundant, else NULL */
-  unsigned char *chosen;          /* m: which of them may be dropped instead */
-  pol_least_norm *least_norm;     /* where redundant constraints share reactions, else NULL */
-  double *shared;                 /* m: the multipliers then */
+  void *data;    /* of the family */
+  int redundant; /* some constraints are redundant and have been dropped, */
+  int shares;    /* and share their reactions */
+  /* Workspace for that: of a small dae there from the beginning, else NULL until it is needed. */
+  unsigned char *chosen;      /* m: which constraints may be dropped instead */
+  pol_least_norm *least_norm; /* finds reactions to share */
+  double *shared;             /* m: the multipliers then */
   pol_state state;
   double *history; /* what state.history points to; NULL if the dae keeps none */
   pol_counts counts;

@@ -36,6 +36,25 @@ static pol_status allocate(pol_integrator *s)
   return POL_OK;
 }
 
+/* Whether a full matrix of the constraints does no harm. */
+static int is_small(const pol_dae *dae)
+{
+  return (double)pol_dae_num_constraints(dae) * (double)dae->group.nv <= SMALL_SIZE;
+}
+
+/* What redundant constraints need, as far as it is not there yet. */
+static pol_status allocate_redundancy(pol_integrator *s)
+{
+  const size_t m = (size_t)pol_dae_num_constraints(s->dae);
+  const int share = s->options.redundant == POL_REDUNDANT_MINIMUM_NORM && !s->dae->feedback;
+  if (!s->chosen) s->chosen = calloc(m + 1, sizeof *s->chosen);
+  if (!s->chosen || !pol_assembler_independence(s->assembler)) return POL_NO_MEMORY;
+  if (!share) return POL_OK;
+  if (!s->shared) s->shared = calloc(m + 1, sizeof *s->shared);
+  if (!s->shared) return POL_NO_MEMORY;
+  return s->least_norm ? POL_OK : pol_least_norm_create(&s->least_norm, s->dae, s->options.solver);
+}
+
 pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae,
                                  const pol_options *options)
 {
@@ -55,6 +74,8 @@ pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae
     if (!s->history) status = POL_NO_MEMORY;
   }
   if (!status) pol_assembler_set_history(s->assembler, s->history);
+  /* a reset restarts between two steps, where nothing is allocated */
+  if (!status && is_small(dae) && pol_dae_num_constraints(dae) > 0) status = allocate_redundancy(s);
   if (!status) status = s->method->family->create(s);
   if (status)
     pol_integrator_free(&s);
@@ -72,7 +93,6 @@ void pol_integrator_free(pol_integrator **integrator)
   pol_step_control_free(&s->control);
   free(s->memory);
   pol_least_norm_free(&s->least_norm);
-  pol_independence_free(&s->independence);
   free(s->shared);
   free(s->chosen);
   free(s->history);
@@ -91,12 +111,6 @@ static int all_finite(const double *x, size_t n)
 static void remember(pol_integrator *s, double t, const double *q)
 {
   if (s->history) s->dae->remember(t, q, s->history, s->dae->user);
-}
-
-/* Whether a full matrix of the constraints does no harm. */
-static int is_small(const pol_dae *dae)
-{
-  return (double)pol_dae_num_constraints(dae) * (double)dae->group.nv <= SMALL_SIZE;
 }
 
 /* Names the constraints that the options do not allow to be redundant. */
@@ -148,16 +162,11 @@ static int count_ones(const unsigned char *flags, int n)
 static pol_status prepare_redundancy(pol_integrator *s)
 {
   int m = pol_dae_num_constraints(s->dae);
-  pol_least_norm_free(&s->least_norm);
-  pol_independence_free(&s->independence);
-  if (count_ones(pol_assembler_dropped(s->assembler), m) == 0) return POL_OK;
-  if (!s->chosen) s->chosen = calloc((size_t)m, sizeof *s->chosen);
-  if (!s->chosen) return POL_NO_MEMORY;
-  if (is_small(s->dae)) {
-    pol_status status = pol_independence_create(&s->independence, s->dae, NULL);
-    if (status) return status;
-  }
-  if (s->options.redundant != POL_REDUNDANT_MINIMUM_NORM) return POL_OK;
+  s->shares = 0;
+  s->redundant = count_ones(pol_assembler_dropped(s->assembler), m) > 0;
+  if (!s->redundant) return POL_OK;
+  pol_status status = allocate_redundancy(s);
+  if (status || s->options.redundant != POL_REDUNDANT_MINIMUM_NORM) return status;
   if (s->dae->feedback) {
     snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
              "forces depend on reactions that redundant constraints leave open");
@@ -165,15 +174,14 @@ static pol_status prepare_redundancy(pol_integrator *s)
              "take joints that lock less, or let redundant constraints be dropped");
     return POL_SINGULAR;
   }
-  if (!s->shared) s->shared = calloc((size_t)m, sizeof *s->shared);
-  if (!s->shared) return POL_NO_MEMORY;
-  return pol_least_norm_create(&s->least_norm, s->dae, s->options.solver);
+  s->shares = 1;
+  return POL_OK;
 }
 
 /* Replaces the multipliers that the user sees by those of least norm; the family keeps its own. */
 static pol_status share_reactions(pol_integrator *s)
 {
-  if (!s->least_norm) return POL_OK;
+  if (!s->shares) return POL_OK;
   pol_point at = pol_state_point(&s->state);
   memcpy(s->shared, s->state.lambda, (size_t)pol_dae_num_constraints(s->dae) * sizeof *s->shared);
   pol_status status = pol_least_norm_apply(s->least_norm, &at, s->shared);
@@ -334,9 +342,10 @@ pol_status pol_integrator_choose_constraints(pol_integrator *integrator)
 {
   pol_integrator *s = integrator;
   int m = pol_dae_num_constraints(s->dae);
-  if (!s->independence || !s->state.q) return POL_BAD_ARGUMENT;
+  if (!s->redundant || !is_small(s->dae) || !s->state.q) return POL_BAD_ARGUMENT;
   pol_point at = pol_state_point(&s->state);
-  pol_status status = pol_independence_find(s->independence, &at, s->chosen);
+  pol_status status =
+      pol_independence_find(pol_assembler_independence(s->assembler), &at, s->chosen);
   if (status) return status;
   if (count_ones(s->chosen, m) != count_ones(pol_assembler_dropped(s->assembler), m))
     return POL_SINGULAR;

@@ -1,10 +1,13 @@
 /* HDF5 results: what writing and reading share.
  *
  * docs/results.md describes the file.  hdf5_layout.c says which channel goes to which dataset,
- * hdf5_chunk.c packs numbers, hdf5_write.c and hdf5_read.c talk to the library.
+ * hdf5_chunk.c packs numbers, hdf5_events.c has the table of events, hdf5_write.c and hdf5_read.c
+ * all the rest.
  */
 #ifndef POLHODE_IO_HDF5_H
 #define POLHODE_IO_HDF5_H
+
+#include <hdf5.h>
 
 #include <polhode/result.h>
 
@@ -16,6 +19,7 @@
 #define POL_H5_MODEL "/run/model"
 #define POL_H5_OVERRIDES "/run/overrides"
 #define POL_H5_SETTINGS "/run/settings"
+#define POL_H5_EVENTS "/events"
 #define POL_H5_CHANNEL_NAMES "/channels/name"
 #define POL_H5_CHANNEL_UNITS "/channels/unit"
 #define POL_H5_CHANNEL_DATASETS "/channels/dataset"
@@ -25,6 +29,12 @@
  */
 void pol_h5_lock(void);
 void pol_h5_unlock(void);
+
+/* A type for texts of this size. */
+hid_t pol_h5_text_type(size_t size);
+/* A list of texts as a dataset, or as an attribute if `attribute` is set. */
+pol_status pol_h5_put_texts(hid_t place, const char *path, int attribute, int count,
+                            const char *const *texts);
 
 /* --- layout ----------------------------------------------------------------------------------- */
 
@@ -62,8 +72,40 @@ typedef struct pol_h5_packer pol_h5_packer;
 /* For chunks of `elements` numbers at most. */
 pol_status pol_h5_packer_create(pol_h5_packer **packer, size_t elements);
 void pol_h5_packer_free(pol_h5_packer **packer);
-/* Packs numbers[count]; gives the bytes, which belong to the packer and stay until the next call,
- * and their number.  NULL: zlib failed. */
-const void *pol_h5_pack(pol_h5_packer *packer, const double *numbers, size_t count, size_t *size);
+/* Packs numbers[count], rows of `columns` numbers each; gives the bytes, which belong to the packer
+ * and stay until the next call, and their number.  NULL: zlib failed. */
+const void *pol_h5_pack(pol_h5_packer *packer, const double *numbers, size_t count, size_t columns,
+                        size_t *size);
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+/* The table of events of a file that is being written. */
+typedef struct pol_h5_events pol_h5_events;
+
+/* Memory for two blocks of rows, each of which can be at an event. */
+pol_status pol_h5_events_create(pol_h5_events **events, const pol_record *record, size_t rows);
+void pol_h5_events_free(pol_h5_events **events);
+/* The empty table in the file, which closes it. */
+pol_status pol_h5_events_build(pol_h5_events *events, hid_t file);
+
+/* Notes the event that the simulation is at, if it is at one, for the row of this number in block 0
+ * or 1.  Allocates nothing. */
+void pol_h5_events_note(pol_h5_events *events, int block, long row);
+/* Empties a block, which goes on behind the other one. */
+void pol_h5_events_next_block(pol_h5_events *events, int block);
+
+/* What a block holds now; stays while the other block is filled. */
+typedef struct pol_h5_event_part {
+  const void *entries;
+  size_t count;
+  hsize_t first; /* entries before it */
+} pol_h5_event_part;
+pol_h5_event_part pol_h5_events_part(const pol_h5_events *events, int block);
+/* Bytes that the file may grow by, and writing what is not there yet; 0 if that fails. */
+size_t pol_h5_events_space(const pol_h5_events *events, const pol_h5_event_part *part);
+int pol_h5_events_write(pol_h5_events *events, const pol_h5_event_part *part);
+
+/* Fills the events of a result whose rows are known; none if the file has no table. */
+pol_status pol_h5_events_read(pol_result *result, hid_t file);
 
 #endif

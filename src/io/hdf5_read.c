@@ -3,7 +3,6 @@
  * A file that is being written, or whose writer was killed, is marked as such and opens only in the
  * single-writer/multiple-reader mode.  /run/rows says how many rows are complete.
  */
-#include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -322,7 +321,8 @@ static pol_status read_all(pol_result *result, const char *path, char *message, 
   /* The rows first: those that come later do not count. */
   status = read_row_count(result);
   if (status == POL_OK) status = read_info(result);
-  return status == POL_OK ? read_channels(result) : status;
+  if (status == POL_OK) status = read_channels(result);
+  return status == POL_OK ? pol_h5_events_read(result, data->file) : status;
 }
 
 pol_status pol_result_open_hdf5(pol_result *result, const char *path, char *message, size_t size)

@@ -7,8 +7,8 @@
  * Rows are collected in a block, which is one chunk of every dataset.  A full block is packed and
  * written.  If a block takes longer than a second to fill, what is there is written unpacked: such
  * a chunk has a fixed size, so that it can be written again in its place when more rows have come.
- * A flush first brings the numbers to the file, then raises /run/rows: that many rows are complete
- * in all datasets.
+ * A flush first brings numbers and events to the file, then raises /run/rows: that many rows are
+ * complete in all datasets.
  *
  * The library cannot close a file in order once the disk is full.  So the space for a block is
  * reserved before the library may write it; what is left over is cut off at the end.
@@ -20,7 +20,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <hdf5.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -55,12 +54,14 @@ typedef struct job {
   hsize_t start; /* rows before it */
   int unpacked;
   int flush;
+  pol_h5_event_part events;
 } job;
 
 struct pol_hdf5 {
   const pol_record *record;
   pol_h5_layout layout;
   pol_h5_packer *packer;
+  pol_h5_events *events;
   hid_t file;
   int descriptor;   /* a second one of the same file */
   hsize_t reserved; /* bytes of the file that the disk has for sure */
@@ -130,8 +131,7 @@ static void give_back(pol_hdf5 *h)
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-/* A type for texts of this size. */
-static hid_t text_type(size_t size)
+hid_t pol_h5_text_type(size_t size)
 {
   const hid_t type = H5Tcopy(H5T_C_S1);
   H5Tset_size(type, size);
@@ -160,7 +160,7 @@ static hid_t create_fixed(hid_t file, const char *path, hid_t type, hid_t space)
 /* One text as an attribute of the file. */
 static int put_attribute(hid_t file, const char *name, const char *text)
 {
-  const hid_t type = text_type(strlen(text) + 1), space = H5Screate(H5S_SCALAR);
+  const hid_t type = pol_h5_text_type(strlen(text) + 1), space = H5Screate(H5S_SCALAR);
   const hid_t attribute = H5Acreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
   const int good = H5Awrite(attribute, type, text) >= 0;
   H5Aclose(attribute);
@@ -173,7 +173,7 @@ static int put_attribute(hid_t file, const char *name, const char *text)
 static int put_text(hid_t file, const char *path, const char *text)
 {
   if (text == NULL) return 1;
-  const hid_t type = text_type(strlen(text) + 1), space = H5Screate(H5S_SCALAR);
+  const hid_t type = pol_h5_text_type(strlen(text) + 1), space = H5Screate(H5S_SCALAR);
   const hid_t set = create_fixed(file, path, type, space);
   const int good = H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0;
   H5Dclose(set);
@@ -182,8 +182,7 @@ static int put_text(hid_t file, const char *path, const char *text)
   return good;
 }
 
-/* A list of texts as a dataset, or as an attribute if `attribute` is set. */
-static pol_status put_texts(hid_t place, const char *path, int attribute, int count,
+pol_status pol_h5_put_texts(hid_t place, const char *path, int attribute, int count,
                             const char *const *texts)
 {
   size_t size = 1;
@@ -193,7 +192,7 @@ static pol_status put_texts(hid_t place, const char *path, int attribute, int co
   if (packed == NULL) return POL_NO_MEMORY;
   for (int i = 0; i < count; i++) memcpy(packed + (size_t)i * size, texts[i], strlen(texts[i]));
 
-  const hid_t type = text_type(size), space = list_space(count);
+  const hid_t type = pol_h5_text_type(size), space = list_space(count);
   int good;
   if (attribute) {
     const hid_t list = H5Acreate2(place, path, type, space, H5P_DEFAULT, H5P_DEFAULT);
@@ -229,14 +228,14 @@ static pol_status describe_columns(const pol_hdf5 *h, int s)
   if (texts == NULL) return POL_NO_MEMORY;
   for (int k = 0; k < series->columns; k++)
     texts[k] = pol_record_channel(h->record, h->layout.channels[series->first + k])->unit;
-  pol_status status = put_texts(h->datasets[s], "units", 1, series->columns, texts);
+  pol_status status = pol_h5_put_texts(h->datasets[s], "units", 1, series->columns, texts);
   for (int k = 0; k < series->columns && !series->flat; k++)
     texts[k] =
         strchr(pol_record_channel(h->record, h->layout.channels[series->first + k])->quantity,
                '.') +
         1;
   if (status == POL_OK && !series->flat)
-    status = put_texts(h->datasets[s], "axes", 1, series->columns, texts);
+    status = pol_h5_put_texts(h->datasets[s], "axes", 1, series->columns, texts);
   free(texts);
   return status;
 }
@@ -271,11 +270,12 @@ static pol_status put_channels(const pol_hdf5 *h)
   const char **texts = calloc(h->columns, sizeof *texts);
   if (texts == NULL) return POL_NO_MEMORY;
   for (int i = 0; i < count; i++) texts[i] = pol_record_channel(h->record, i)->name;
-  pol_status status = put_texts(h->file, POL_H5_CHANNEL_NAMES, 0, count, texts);
+  pol_status status = pol_h5_put_texts(h->file, POL_H5_CHANNEL_NAMES, 0, count, texts);
   for (int i = 0; i < count; i++) texts[i] = pol_record_channel(h->record, i)->unit;
-  if (status == POL_OK) status = put_texts(h->file, POL_H5_CHANNEL_UNITS, 0, count, texts);
+  if (status == POL_OK) status = pol_h5_put_texts(h->file, POL_H5_CHANNEL_UNITS, 0, count, texts);
   for (int i = 0; i < count; i++) texts[i] = h->layout.series[h->layout.series_of[i]].path;
-  if (status == POL_OK) status = put_texts(h->file, POL_H5_CHANNEL_DATASETS, 0, count, texts);
+  if (status == POL_OK)
+    status = pol_h5_put_texts(h->file, POL_H5_CHANNEL_DATASETS, 0, count, texts);
   free(texts);
   if (status != POL_OK) return status;
 
@@ -293,7 +293,7 @@ static int set_text(hid_t set, const char *text, size_t size)
 {
   char buffer[FAILURE_SIZE] = "";
   snprintf(buffer, size, "%s", text);
-  const hid_t type = text_type(size);
+  const hid_t type = pol_h5_text_type(size);
   const int good = H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer) >= 0;
   H5Tclose(type);
   return good;
@@ -307,7 +307,7 @@ static int set_rows(const pol_hdf5 *h, hsize_t rows)
 
 static hid_t create_text(hid_t file, const char *path, size_t size)
 {
-  const hid_t type = text_type(size), space = H5Screate(H5S_SCALAR);
+  const hid_t type = pol_h5_text_type(size), space = H5Screate(H5S_SCALAR);
   const hid_t set = create_fixed(file, path, type, space);
   H5Sclose(space);
   H5Tclose(type);
@@ -331,8 +331,8 @@ static pol_status put_run(pol_hdf5 *h, const pol_result_info *about)
       !put_text(h->file, POL_H5_SETTINGS, about->settings))
     return POL_IO;
   if (about->num_overrides == 0) return POL_OK;
-  return put_texts(h->file, POL_H5_OVERRIDES, 0, about->num_overrides,
-                   (const char *const *)about->overrides);
+  return pol_h5_put_texts(h->file, POL_H5_OVERRIDES, 0, about->num_overrides,
+                          (const char *const *)about->overrides);
 }
 
 /* All of the file but the numbers. */
@@ -346,6 +346,7 @@ static pol_status put_structure(pol_hdf5 *h, const pol_result_info *about)
   H5Gclose(H5Gcreate2(h->file, "/channels", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
   pol_status status = put_run(h, about);
   if (status == POL_OK) status = put_channels(h);
+  if (status == POL_OK) status = pol_h5_events_build(h->events, h->file);
   for (int s = 0; status == POL_OK && s < h->layout.count; s++) status = create_series(h, s, links);
   H5Pclose(links);
   return status;
@@ -354,7 +355,7 @@ static pol_status put_structure(pol_hdf5 *h, const pol_result_info *about)
 /* More than all that takes. */
 static size_t description_size(const pol_hdf5 *h, const pol_result_info *about)
 {
-  size_t longest = 1, size = MARGIN + (size_t)h->layout.count * DESCRIPTION_SIZE;
+  size_t longest = 1, size = MARGIN + (size_t)(h->layout.count + 1) * DESCRIPTION_SIZE;
   for (int i = 0; i < (int)h->columns; i++) {
     const size_t length = strlen(pol_record_channel(h->record, i)->name);
     if (longest < length) longest = length;
@@ -417,7 +418,8 @@ static pol_status write_block(pol_hdf5 *h)
     size_t size = count * sizeof *h->chunk;
     const void *bytes = h->chunk;
     gather(h, series);
-    if (!now->unpacked) bytes = pol_h5_pack(h->packer, h->chunk, count, &size);
+    if (!now->unpacked)
+      bytes = pol_h5_pack(h->packer, h->chunk, count, (size_t)series->columns, &size);
     if (bytes == NULL || H5Dset_extent(h->datasets[s], extent) < 0 ||
         H5Dwrite_chunk(h->datasets[s], H5P_DEFAULT, now->unpacked ? UNPACKED : PACKED, offset, size,
                        bytes) < 0)
@@ -437,14 +439,17 @@ static pol_status flush_file(pol_hdf5 *h)
 
 static void do_job(pol_hdf5 *h)
 {
-  const size_t block = h->block_rows * h->columns * sizeof(double);
+  /* a block that has been written in part is written again in its place */
+  const size_t block = h->written > h->now.start ? 0 : h->block_rows * h->columns * sizeof(double);
   if (h->status != POL_OK) return;
   pol_h5_lock();
   errno = 0;
   H5E_BEGIN_TRY
   {
-    if (!reserve(h, block + (size_t)h->layout.count * INDEX_SIZE + MARGIN)) fail(h);
+    const size_t events = pol_h5_events_space(h->events, &h->now.events);
+    if (!reserve(h, block + events + (size_t)(h->layout.count + 1) * INDEX_SIZE + MARGIN)) fail(h);
     if (h->status == POL_OK && h->now.used > 0) write_block(h);
+    if (h->status == POL_OK && !pol_h5_events_write(h->events, &h->now.events)) fail(h);
     if (h->status == POL_OK && h->now.flush) flush_file(h);
   }
   H5E_END_TRY
@@ -499,7 +504,8 @@ static void stop_thread(pol_hdf5 *h)
 /* Waits until the work before is done, gives its status, and hands over the rows of the block. */
 static pol_status hand_over(pol_hdf5 *h, int flush)
 {
-  const job next = {h->blocks[h->filling], h->used, h->start, h->unpacked, flush};
+  const job next = {h->blocks[h->filling], h->used, h->start,
+                    h->unpacked,           flush,   pol_h5_events_part(h->events, h->filling)};
   if (flush) {
     h->handed = h->start + h->used;
     h->last_flush = seconds();
@@ -535,6 +541,7 @@ static pol_status wait_for_thread(pol_hdf5 *h)
 static void release(pol_hdf5 *h)
 {
   pol_h5_packer_free(&h->packer);
+  pol_h5_events_free(&h->events);
   pol_h5_layout_free(&h->layout);
   free(h->datasets);
   free(h->blocks[0]);
@@ -561,7 +568,8 @@ static pol_status allocate(pol_hdf5 *h)
   h->chunk = malloc(h->block_rows * widest * sizeof *h->chunk);
   if (h->datasets == NULL || h->blocks[0] == NULL || h->blocks[1] == NULL || h->chunk == NULL)
     return POL_NO_MEMORY;
-  return pol_h5_packer_create(&h->packer, h->block_rows * widest);
+  status = pol_h5_packer_create(&h->packer, h->block_rows * widest);
+  return status == POL_OK ? pol_h5_events_create(&h->events, h->record, h->block_rows) : status;
 }
 
 /* Fills the file under its first name, then gives it the right one. */
@@ -640,6 +648,7 @@ pol_status pol_hdf5_flush(pol_hdf5 *h)
 pol_status pol_hdf5_write(pol_hdf5 *h)
 {
   pol_record_row(h->record, h->blocks[h->filling] + h->used * h->columns);
+  pol_h5_events_note(h->events, h->filling, (long)(h->start + h->used));
   h->used++;
   const double waited = seconds() - h->last_flush;
   pol_status status = POL_OK;
@@ -649,6 +658,7 @@ pol_status pol_hdf5_write(pol_hdf5 *h)
     h->used = 0;
     h->unpacked = 0;
     h->filling = !h->filling;
+    pol_h5_events_next_block(h->events, h->filling);
   } else if (waited > any_interval) {
     h->unpacked = 1;
     status = hand_over(h, 1);

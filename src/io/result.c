@@ -48,6 +48,8 @@ void pol_result_close(pol_result **result)
   if (result == NULL || *result == NULL) return;
   if ((*result)->release != NULL) (*result)->release(*result);
   free((*result)->channels);
+  free((*result)->events);
+  free((*result)->event_entries);
   free(*result);
   *result = NULL;
 }
@@ -77,6 +79,16 @@ int pol_result_find_channel(const pol_result *result, const char *name)
   for (int i = 0; i < result->count; i++)
     if (strcmp(result->channels[i].name, name) == 0) return i;
   return -1;
+}
+
+long pol_result_num_events(const pol_result *result)
+{
+  return result->num_events;
+}
+
+const pol_result_event *pol_result_get_event(const pol_result *result, long index)
+{
+  return index >= 0 && index < result->num_events ? &result->events[index] : NULL;
 }
 
 static int has_rows(const pol_result *result, long first, long count)

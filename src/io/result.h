@@ -11,7 +11,10 @@ struct pol_result {
   long rows;
   int count;
   pol_channel *channels; /* allocated; the format owns the names */
-  void *data;            /* of the format */
+  long num_events;
+  pol_result_event *events; /* allocated, as are the entries that they point into */
+  void *event_entries;
+  void *data; /* of the format */
 
   /* Values of one channel from row `first` on, to out[0], out[stride], ... */
   pol_status (*read)(pol_result *result, int channel, long first, long count, double *out,

@@ -1,10 +1,11 @@
-/* Export to VTK: one PolyData file (.vtp, XML) a frame and a collection (.pvd) with their times.
+/* Export to VTK: one UnstructuredGrid file (.vtu, XML; VTK file formats) a frame and a collection
+ * (.pvd) with their times.
  *
- * Each body, named marker and joint is a point with its name, its kind (0 body, 1 marker, 2 joint),
- * the three axes of its frame in global axes (the columns of its rotation matrix), velocity,
- * angular velocity, and of joints the force and torque; what a point does not have is zero, and the
- * axes of a point without rotation are the global ones.  Numbers are written with 17 digits, as
- * text.
+ * Each body, named marker and joint is a point, with a cell of its own, with its name, its kind (0
+ * body, 1 marker, 2 joint), the three axes of its frame in global axes (the columns of its rotation
+ * matrix), velocity, angular velocity, and of joints the force and torque; what a point does not
+ * have is zero, and the axes of a point without rotation are the global ones.  Numbers are written
+ * with 17 digits, as text.
  *
  * Bodies and markers are found by the names of their channels, so that CSV results can be exported
  * too.  A joint is where its second marker is: that takes the model.
@@ -299,25 +300,34 @@ static void put_point_data(const exporter *e, const double *frame, FILE *file)
   fputs("</PointData>\n", file);
 }
 
-/* One vertex a point. */
-static void put_vertices(const exporter *e, FILE *file)
+/* A cell for each point: a vertex. */
+static void put_cells(const exporter *e, FILE *file)
 {
-  fputs("<Verts>\n", file);
+  enum { VTK_VERTEX = 1 };
+  fputs("<Cells>\n", file);
   open_array(file, "Int32", "connectivity", 1);
   for (int i = 0; i < e->num_points; i++) fprintf(file, "%d\n", i);
   fputs(close_array, file);
   open_array(file, "Int32", "offsets", 1);
   for (int i = 0; i < e->num_points; i++) fprintf(file, "%d\n", i + 1);
   fputs(close_array, file);
-  fputs("</Verts>\n", file);
+  open_array(file, "UInt8", "types", 1);
+  for (int i = 0; i < e->num_points; i++) fprintf(file, "%d\n", VTK_VERTEX);
+  fputs(close_array, file);
+  fputs("</Cells>\n", file);
 }
 
 static void put_frame(const exporter *e, const double *frame, FILE *file)
 {
-  fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"0.1\" "
-        "byte_order=\"LittleEndian\">\n<PolyData>\n",
+  fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"0.1\" "
+        "byte_order=\"LittleEndian\">\n<UnstructuredGrid>\n",
         file);
-  fprintf(file, "<Piece NumberOfPoints=\"%d\" NumberOfVerts=\"%d\">\n<Points>\n", e->num_points,
+  fputs("<FieldData>\n<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
+        "format=\"ascii\">\n",
+        file);
+  put_number(file, frame[0]);
+  fputs("\n</DataArray>\n</FieldData>\n", file);
+  fprintf(file, "<Piece NumberOfPoints=\"%d\" NumberOfCells=\"%d\">\n<Points>\n", e->num_points,
           e->num_points);
   open_array(file, "Float64", "position", 3);
   for (int i = 0; i < e->num_points; i++) {
@@ -327,9 +337,9 @@ static void put_frame(const exporter *e, const double *frame, FILE *file)
   }
   fputs(close_array, file);
   fputs("</Points>\n", file);
-  put_vertices(e, file);
+  put_cells(e, file);
   put_point_data(e, frame, file);
-  fputs("</Piece>\n</PolyData>\n</VTKFile>\n", file);
+  fputs("</Piece>\n</UnstructuredGrid>\n</VTKFile>\n", file);
 }
 
 static void put_collection(const exporter *e, FILE *file)
@@ -340,7 +350,7 @@ static void put_collection(const exporter *e, FILE *file)
   for (long n = 0; n < e->frames; n++) {
     fputs("<DataSet timestep=\"", file);
     put_number(file, e->values[(size_t)n * (size_t)e->width]);
-    fprintf(file, "\" part=\"0\" file=\"frame_%06ld.vtp\"/>\n", n);
+    fprintf(file, "\" part=\"0\" file=\"frame_%06ld.vtu\"/>\n", n);
   }
   fputs("</Collection>\n</VTKFile>\n", file);
 }
@@ -349,7 +359,7 @@ static void put_collection(const exporter *e, FILE *file)
 static pol_status write_file(const exporter *e, long n)
 {
   char *path = n < 0 ? pol_format("%s/motion.pvd", e->folder)
-                     : pol_format("%s/frame_%06ld.vtp", e->folder, n);
+                     : pol_format("%s/frame_%06ld.vtu", e->folder, n);
   if (path == NULL) return POL_NO_MEMORY;
   errno = 0;
   FILE *file = fopen(path, "wb");

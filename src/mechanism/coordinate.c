@@ -122,7 +122,7 @@ static void column(const double A[9], int axis, double a[3])
   for (int i = 0; i < 3; i++) a[i] = A[3 * i + axis];
 }
 
-/* One row as a view of its own. */
+/* The first row of a view. */
 static void setup_row(pol_view *view, const pol_marker *first, const pol_marker *second, int axis,
                       int other)
 {
@@ -140,6 +140,20 @@ static void setup_row(pol_view *view, const pol_marker *first, const pol_marker 
   view->offset[0] = pol_v3_dot(view->axis[0], first->position);
 }
 
+/* c and s are one view if both are seen from the same axis of the second marker. */
+static void setup_rows(pol_joint_kernel *rows, const definition *d, const pol_marker *first,
+                       const pol_marker *second)
+{
+  rows->num_rows = d->info.angular ? 2 : 1;
+  rows->num_views = d->info.angular && d->other[0] != d->other[1] ? 2 : 1;
+  for (int i = 0; i < rows->num_views; i++)
+    setup_row(&rows->view[i], first, second, d->axis[i], d->other[i]);
+  if (rows->num_rows == rows->num_views) return;
+  double A[9];
+  pol_quat_to_matrix(first->rotation, A);
+  column(A, d->axis[1], rows->view[0].axis[rows->view[0].num_rows++]);
+}
+
 void pol_coordinate_kernel_setup(pol_coordinate_kernel *kernel, const pol_mechanism *mechanism,
                                  int joint, int index)
 {
@@ -152,9 +166,7 @@ void pol_coordinate_kernel_setup(pol_coordinate_kernel *kernel, const pol_mechan
   kernel->angular = d->info.angular;
   kernel->body[0] = rows->body[0] = first->body;
   kernel->body[1] = rows->body[1] = second->body;
-  rows->num_rows = rows->num_views = kernel->angular ? 2 : 1;
-  for (int i = 0; i < rows->num_rows; i++)
-    setup_row(&rows->view[i], first, second, d->axis[i], d->other[i]);
+  setup_rows(rows, d, first, second);
 }
 
 /* --- values and derivatives ------------------------------------------------------------------- */
@@ -199,15 +211,32 @@ pol_status pol_coordinate_chain(const pol_coordinate_kernel *kernel, const doubl
   return POL_OK;
 }
 
-pol_status pol_coordinate_rate(const pol_coordinate_kernel *kernel, const pol_frame *first,
-                               const pol_frame *second, double *rate)
+/* The rate where the rows are known. */
+static pol_status rate_at(const pol_coordinate_kernel *kernel, const pol_frame *first,
+                          const pol_frame *second, const double row[2], double *rate)
 {
-  double row[2], rate_of[2] = {0.0, 0.0}, slope[2], bend[2][2];
-  pol_joint_position(&kernel->rows, first, second, row);
+  double rate_of[2] = {0.0, 0.0}, slope[2], bend[2][2];
   pol_joint_velocity(&kernel->rows, first, second, rate_of);
   pol_status status = pol_coordinate_chain(kernel, row, slope, bend);
   *rate = slope[0] * rate_of[0] + slope[1] * rate_of[1];
   return status;
+}
+
+pol_status pol_coordinate_rate(const pol_coordinate_kernel *kernel, const pol_frame *first,
+                               const pol_frame *second, double *rate)
+{
+  double row[2];
+  pol_joint_position(&kernel->rows, first, second, row);
+  return rate_at(kernel, first, second, row, rate);
+}
+
+pol_status pol_coordinate_motion(const pol_coordinate_kernel *kernel, const pol_frame *first,
+                                 const pol_frame *second, double *value, double *rate)
+{
+  double row[2];
+  pol_joint_position(&kernel->rows, first, second, row);
+  *value = pol_coordinate_of_rows(kernel, row);
+  return rate_at(kernel, first, second, row, rate);
 }
 
 pol_status pol_coordinate_gradient(const pol_coordinate_kernel *kernel, const pol_frame *first,

@@ -65,6 +65,9 @@ pol_status pol_coordinate_chain(const pol_coordinate_kernel *kernel, const doubl
 /* The rate of the coordinate. */
 pol_status pol_coordinate_rate(const pol_coordinate_kernel *kernel, const pol_frame *first,
                                const pol_frame *second, double *rate);
+/* Both at once: pol_coordinate_value() and pol_coordinate_rate(). */
+pol_status pol_coordinate_motion(const pol_coordinate_kernel *kernel, const pol_frame *first,
+                                 const pol_frame *second, double *value, double *rate);
 /* Its gradient g: the rate is g . (w1, u1, w2, u2). */
 pol_status pol_coordinate_gradient(const pol_coordinate_kernel *kernel, const pol_frame *first,
                                    const pol_frame *second, double gradient[12]);

@@ -281,6 +281,28 @@ static void an_event_at_an_output_time_is_told_once(void **state)
   assert_true(times[0] == 0.5);
 }
 
+/* All events at the end of the run are told, those included that a reset there causes. */
+static void no_event_at_the_end_is_lost(void **state)
+{
+  (void)state;
+  static const char *const events[] = {
+      "{\"name\": \"a\", \"expression\": \"t - 1.2\"}, {\"name\": \"b\", \"expression\": "
+      "\"1.2 - t\"}, {\"name\": \"c\", \"expression\": \"2*t - 2.4\"}",
+      "{\"name\": \"a\", \"expression\": \"t - 1.2\", \"direction\": \"rising\", \"action\": "
+      "\"reset\", \"set\": {\"n\": \"n + 1\"}}, {\"name\": \"b\", \"expression\": \"1.2 - t\"}, "
+      "{\"name\": \"c\", \"expression\": \"n - 0.5\"}"};
+  static const char *const outputs[] = {"", "\"output\": {\"times\": [0.5, 1.2]}, "};
+  for (int i = 0; i < 4; i++) {
+    int numbers[8];
+    double times[8];
+    assert_int_equal(run_ball(events[i / 2], outputs[i % 2], numbers, times), 3);
+    for (int k = 0; k < 3; k++) {
+      assert_int_equal(numbers[k], k);
+      assert_true(times[k] == 1.2);
+    }
+  }
+}
+
 /* What is not a number has no sign that could change. */
 static void what_is_not_a_number_is_no_event(void **state)
 {
@@ -371,6 +393,7 @@ int main(void)
       cmocka_unit_test(wrong_events_are_refused),
       cmocka_unit_test(nothing_is_lost_at_a_reset),
       cmocka_unit_test(an_event_at_an_output_time_is_told_once),
+      cmocka_unit_test(no_event_at_the_end_is_lost),
       cmocka_unit_test(what_is_not_a_number_is_no_event),
       cmocka_unit_test(rates_are_set_at_any_tolerance),
       cmocka_unit_test(a_passage_is_counted_once),

@@ -373,8 +373,8 @@ static void a_ball_bounces(void **state)
     model->settings.step = 0.0137;
     model->settings.output.step = 0.1;
     pol_simulation *simulation = start(model);
-    pol_simulation_event on_ground = {height, &restitution, -1, POL_EVENT_RESET, bounce};
-    pol_simulation_event on_top = {rise, NULL, -1, POL_EVENT_RECORD, NULL};
+    pol_simulation_event on_ground = {height, &restitution, -1, POL_EVENT_RESET, bounce, NULL};
+    pol_simulation_event on_top = {rise, NULL, -1, POL_EVENT_RECORD, NULL, NULL};
     assert_int_equal(pol_simulation_add_event(simulation, &on_ground, &of_impact), POL_OK);
     assert_int_equal(pol_simulation_add_event(simulation, &on_top, &of_top), POL_OK);
     while (!pol_simulation_finished(simulation)) {
@@ -416,9 +416,9 @@ static void an_event_stops_the_run(void **state)
   (void)state;
   pol_model *model = read_model_text(ball_text);
   pol_simulation *simulation = start(model);
-  pol_simulation_event on_ground = {height, NULL, 0, POL_EVENT_STOP, NULL};
-  pol_simulation_event nothing = {NULL, NULL, 0, POL_EVENT_STOP, NULL};
-  pol_simulation_event aimless = {height, NULL, 0, POL_EVENT_RESET, NULL};
+  pol_simulation_event on_ground = {height, NULL, 0, POL_EVENT_STOP, NULL, NULL};
+  pol_simulation_event nothing = {NULL, NULL, 0, POL_EVENT_STOP, NULL, NULL};
+  pol_simulation_event aimless = {height, NULL, 0, POL_EVENT_RESET, NULL, NULL};
   assert_int_equal(pol_simulation_add_event(simulation, &nothing, NULL), POL_BAD_ARGUMENT);
   assert_int_equal(pol_simulation_add_event(simulation, &aimless, NULL), POL_BAD_ARGUMENT);
   assert_int_equal(pol_simulation_add_event(simulation, &on_ground, NULL), POL_OK);

@@ -97,8 +97,8 @@ static void exports(void **state)
 {
   (void)state;
   expect_failure("polhode export top.h5 --vtk vtk --frames 3", 600);
-  expect_text(err, "vtk/frame_000000.vtp cannot be written: File too large");
-  expect_no_file("vtk/frame_000000.vtp");
+  expect_text(err, "vtk/frame_000000.vtu cannot be written: File too large");
+  expect_no_file("vtk/frame_000000.vtu");
   expect_no_file("vtk/motion.pvd");
 }
 

@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 static const char top[] = MODELS "/bruels-cardona-2010/heavy_top.json";
 static const char crank[] = MODELS "/holzinger-arnold-gerstmayr/slider_crank.json";
 static const char chain[] = MODELS "/examples/chain_20.json";
+static const char ball[] = MODELS "/examples/bouncing_ball.json";
 
 static char output[200000]; /* of the last command: both streams */
 
@@ -167,6 +169,36 @@ static void info_tells_what_there_is(void **state)
   expect_text("rows            11\n");
 }
 
+static void info_tells_the_events(void **state)
+{
+  (void)state;
+  expect(0, "run %s --out results.h5 --quiet", ball);
+  expect(0, "info results.h5");
+  expect_text("events          11\n");
+  expect_text("\nevent                                time s  action       row\n"
+              "bounce                         0.4515236410  reset   ");
+  expect_text("\nfar enough                     2.7500000000  stop    ");
+  expect(0, "info results.h5 --json");
+  json_t *object = parse_output();
+  const char *name, *action;
+  double t;
+  int row;
+  assert_int_equal(json_array_size(json_object_get(object, "events")), 11);
+  assert_int_equal(json_unpack(object, "{s:[{s:F, s:s, s:s, s:i}]}", "events", "t", &t, "name",
+                               &name, "action", &action, "row", &row),
+                   0);
+  assert_string_equal(name, "bounce");
+  assert_string_equal(action, "reset");
+  assert_true(fabs(t - sqrt(2.0 / 9.81)) < 1e-6 && row > 0);
+  json_decref(object);
+
+  expect(0, "run %s --out results.csv --quiet", ball);
+  expect(0, "info results.csv --json");
+  object = parse_output();
+  assert_true(json_is_null(json_object_get(object, "events")));
+  json_decref(object);
+}
+
 static void a_failed_run_says_so(void **state)
 {
   (void)state;
@@ -269,7 +301,7 @@ static void remove_folder(const char *folder, int frames)
 {
   char path[200];
   for (int n = 0; n < frames; n++) {
-    snprintf(path, sizeof path, "%s/frame_%06d.vtp", folder, n);
+    snprintf(path, sizeof path, "%s/frame_%06d.vtu", folder, n);
     assert_int_equal(remove(path), 0);
   }
   snprintf(path, sizeof path, "%s/motion.pvd", folder);
@@ -289,13 +321,13 @@ static void frames_hold_bodies_and_joints(void **state)
   json_decref(object);
   const char *text = read_text("results_vtk/motion.pvd");
   expect_xml(text);
-  assert_non_null(strstr(text, "timestep=\"0\" part=\"0\" file=\"frame_000000.vtp\""));
-  assert_non_null(strstr(text, "file=\"frame_000002.vtp\""));
+  assert_non_null(strstr(text, "timestep=\"0\" part=\"0\" file=\"frame_000000.vtu\""));
+  assert_non_null(strstr(text, "file=\"frame_000002.vtu\""));
 
   pol_result *r = open_result("results.h5");
-  text = read_text("results_vtk/frame_000002.vtp");
+  text = read_text("results_vtk/frame_000002.vtu");
   expect_xml(text);
-  assert_non_null(strstr(text, "<Piece NumberOfPoints=\"7\" NumberOfVerts=\"7\">"));
+  assert_non_null(strstr(text, "<Piece NumberOfPoints=\"7\" NumberOfCells=\"7\">"));
   double x[3 * POINTS], kind[POINTS], axes[3][3 * POINTS], v[3 * POINTS], force[3 * POINTS];
   read_array(text, "position", 3 * POINTS, x);
   read_array(text, "kind", POINTS, kind);
@@ -305,6 +337,16 @@ static void frames_hold_bodies_and_joints(void **state)
   read_array(text, "velocity", 3 * POINTS, v);
   read_array(text, "force", 3 * POINTS, force);
   for (int i = 0; i < POINTS; i++) assert_true(kind[i] == (i < 3 ? 0.0 : 2.0));
+
+  /* each point is a cell, and the time is there */
+  double ends[POINTS], points[POINTS], types[POINTS], t;
+  read_array(text, "connectivity", POINTS, points);
+  read_array(text, "offsets", POINTS, ends);
+  read_array(text, "types", POINTS, types);
+  read_array(text, "TimeValue", 1, &t);
+  for (int i = 0; i < POINTS; i++)
+    assert_true(points[i] == i && ends[i] == i + 1 && types[i] == 1.0);
+  assert_true(t == value(r, "t", 80));
 
   pol_errors errors = {0};
   pol_model *model;
@@ -354,7 +396,7 @@ static void a_csv_is_exported_without_joints(void **state)
   expect(0, "run %s --end 0.1 --out results.csv --quiet", top);
   expect(0, "export results.csv --vtk results_vtk --frames 4");
   expect_text("frames          4\n");
-  const char *text = read_text("results_vtk/frame_000003.vtp");
+  const char *text = read_text("results_vtk/frame_000003.vtu");
   expect_xml(text);
   double x[3];
   pol_result *r = open_result("results.csv");
@@ -387,6 +429,9 @@ static void sleep_seconds(double seconds)
   nanosleep(&time, NULL);
 }
 
+/* The runs to kill have an event every few hundred steps. */
+#define TICK "events=[{\"name\": \"tick\", \"expression\": \"sin(1000*t)\"}]"
+
 /* Starts a long run, kills it when its file is there and the delay has passed. */
 static void kill_run(const char *model, double delay)
 {
@@ -395,8 +440,8 @@ static void kill_run(const char *model, double delay)
   const pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
-    execl(POLHODE_BINARY, "polhode", "run", model, "--end", "100000", "--step", "1e-5", "--out",
-          "killed.h5", "--quiet", (char *)NULL);
+    execl(POLHODE_BINARY, "polhode", "run", model, "--end", "100000", "--step", "1e-5", "--set",
+          TICK, "--out", "killed.h5", "--quiet", (char *)NULL);
     _exit(127);
   }
   for (double start = now(); stat("killed.h5", &info) != 0 && now() - start < 30.0;)
@@ -408,10 +453,24 @@ static void kill_run(const char *model, double delay)
   assert_true(WIFSIGNALED(status));
 }
 
-/* Every row in the file is that of the same simulation in this process.  Returns the rows. */
+/* Whether the next event of the result is the one that the simulation is at, in this row. */
+static void expect_event(const pol_result *r, const pol_simulation *simulation, long row,
+                         long *next)
+{
+  if (pol_simulation_event_index(simulation) < 0) return;
+  const pol_result_event *event = pol_result_get_event(r, (*next)++);
+  assert_non_null(event);
+  assert_true(event->t == pol_simulation_state(simulation)->t);
+  assert_int_equal(event->row, row);
+  assert_string_equal(event->name, "tick");
+  assert_string_equal(event->action, "record");
+}
+
+/* Every row in the file is that of the same simulation in this process, and so is every event.
+ * Returns the rows. */
 static long expect_same_rows(const char *path, const char *model_path)
 {
-  static const char *const overrides[] = {"simulation.end=100000", "simulation.step=1e-5"};
+  static const char *const overrides[] = {"simulation.end=100000", "simulation.step=1e-5", TICK};
   enum { PIECE = 500 };
   pol_errors errors = {0};
   pol_model *model;
@@ -419,10 +478,11 @@ static long expect_same_rows(const char *path, const char *model_path)
   pol_record *record;
   pol_result *r = open_result(path);
   const long rows = pol_result_rows(r);
+  long events = 0;
   const size_t width = (size_t)pol_result_count(r);
   assert_string_equal(pol_result_about(r)->status, "unfinished");
   assert_non_null(pol_result_about(r)->model);
-  assert_int_equal(pol_model_read_file(&model, model_path, 2, overrides, &errors), POL_OK);
+  assert_int_equal(pol_model_read_file(&model, model_path, 3, overrides, &errors), POL_OK);
   assert_int_equal(pol_simulation_create(&simulation, model->mechanism, &model->settings, NULL),
                    POL_OK);
   assert_int_equal(pol_record_create(&record, simulation), POL_OK);
@@ -434,7 +494,9 @@ static long expect_same_rows(const char *path, const char *model_path)
     if (n > 0) assert_int_equal(pol_simulation_step(simulation), POL_OK);
     pol_record_row(record, row);
     assert_memory_equal(row, found + (size_t)(n % PIECE) * width, width * sizeof *row);
+    expect_event(r, simulation, n, &events);
   }
+  assert_int_equal(pol_result_num_events(r), events);
   free(found);
   free(row);
   pol_record_free(&record);
@@ -480,6 +542,7 @@ int main(void)
       cmocka_unit_test(both_formats_agree),
       cmocka_unit_test(all_kinds_of_quantities_come_back),
       cmocka_unit_test(info_tells_what_there_is),
+      cmocka_unit_test(info_tells_the_events),
       cmocka_unit_test(a_failed_run_says_so),
       cmocka_unit_test(wrong_input_is_refused),
       cmocka_unit_test(frames_hold_bodies_and_joints),

@@ -1,7 +1,8 @@
 /* A step allocates nothing: counted over many steps of the heavy top, for every formulation, linear
  * solver, Newton variant, constraint form and method.  With the sparse solver one exception is
  * allowed: a step in which the pivots became unstable and new ones were chosen (see linalg.h) may
- * allocate, and has to give back as much.
+ * allocate, and has to give back as much.  Nor does a restart between two steps, as of a reset by
+ * an event, with redundant constraints and without.
  */
 #include <string.h>
 
@@ -138,12 +139,67 @@ static void test_failure(void **state)
   pol_mechanism_free(&mechanism);
 }
 
+/* Restarts as of a reset: twice, with a few steps before each. */
+static void check_restarts(const pol_formulation *formulation, const pol_options *options)
+{
+  double q[MAX_Q], v[MAX_V];
+  unsigned char keep[MAX_V];
+  pol_integrator *integrator;
+  const pol_dae *dae = pol_formulation_dae(formulation);
+  pol_formulation_initial(formulation, q, v, keep);
+  assert_int_equal(pol_integrator_create(&integrator, dae, options), POL_OK);
+  assert_int_equal(pol_integrator_start(integrator, 0.0, q, v, keep), POL_OK);
+  const pol_state *now = pol_integrator_state(integrator);
+  const long live = alloc_live();
+  const int fresh_pivots = options->solver == POL_SOLVER_SPARSE; /* a restart chooses them */
+  for (int n = 1; n <= 6; n++) {
+    alloc_fail_at(0);
+    pol_status status = pol_integrator_step(integrator, 1e-3);
+    if (!status && n % 3 == 0) {
+      memcpy(v, now->v, sizeof v);
+      v[1] *= -0.5;
+      status = pol_integrator_restart(integrator, now->t, now->q, v, NULL);
+    }
+    if (status || (alloc_count() > 0 && !fresh_pivots) || alloc_live() != live)
+      fail_msg("redundant %d, solver %d, step %d: status %d, %ld allocations",
+               (int)options->redundant, (int)options->solver, n, (int)status, alloc_count());
+  }
+  pol_integrator_free(&integrator);
+}
+
+/* The tip of the top is held once, and twice. */
+static void test_restarts(void **state)
+{
+  (void)state;
+  static const pol_redundant ways[] = {POL_REDUNDANT_DROP, POL_REDUNDANT_MINIMUM_NORM};
+  pol_body body = heavy_top_body();
+  pol_mechanism *mechanism;
+  assert_int_equal(heavy_top_create(&mechanism, &body), POL_OK);
+  for (int joints = 1; joints <= 2; joints++) {
+    pol_formulation *formulation;
+    pol_joint again = *pol_mechanism_joint(mechanism, 0);
+    again.name = "again";
+    if (joints == 2) assert_int_equal(pol_mechanism_add_joint(mechanism, &again, NULL), POL_OK);
+    assert_int_equal(pol_formulation_create(&formulation, mechanism, POL_SO3XR3), POL_OK);
+    for (int k = 0; k < 2; k++)
+      for (int s = 0; s < 2; s++) {
+        pol_options options = pol_options_default();
+        options.redundant = ways[k];
+        options.solver = solvers[s];
+        check_restarts(formulation, &options);
+      }
+    pol_formulation_free(&formulation);
+  }
+  pol_mechanism_free(&mechanism);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_no_allocation),
       cmocka_unit_test(test_methods),
       cmocka_unit_test(test_failure),
+      cmocka_unit_test(test_restarts),
   };
   return cmocka_run_group_tests(tests, alloc_install, NULL);
 }
