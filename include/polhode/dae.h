@@ -217,7 +217,8 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
                                   pol_diagnostics *diagnostics);
 /* Finds the constraints that the others imply at q, by a rank-revealing QR decomposition of B, and
  * drops them: from now on pol_assembler_acceleration sets their multipliers to zero and leaves out
- * their rows. Allocates its workspace the first time.  *count (may be NULL) tells how many there are. */
+ * their rows. Allocates its workspace the first time.  *count (may be NULL) tells how many there
+ * are. */
 pol_status pol_assembler_drop_redundant(pol_assembler *assembler, double t, const double *q,
                                         int *count, pol_diagnostics *diagnostics);
 /* 1 for each of the m constraints that is dropped; forgotten by pol_assembler_keep_all. */
