@@ -18,7 +18,7 @@ static pol_status allocate(pol_simulation *sim)
   size_t nq = (size_t)dae->group.nq, nv = (size_t)dae->group.nv;
   size_t m = (size_t)pol_dae_num_constraints(dae);
   sim->memory =
-      calloc(nq + 4 * nv + 6 * m + dae->history_size + dae->scratch_size + 1, sizeof(double));
+      calloc(nq + 6 * nv + 6 * m + dae->history_size + dae->scratch_size + 1, sizeof(double));
   sim->keep = malloc(nv + 1);
   if (sim->memory == NULL || sim->keep == NULL) return POL_NO_MEMORY;
   sim->q = sim->memory;
@@ -32,7 +32,9 @@ static pol_status allocate(pol_simulation *sim)
   sim->acceleration = sim->velocity + m;
   sim->drift = sim->acceleration + m;
   sim->ahead = sim->drift + m;
-  sim->history = sim->ahead + nv;
+  sim->p_before = sim->ahead + nv;
+  sim->p_between = sim->p_before + nv;
+  sim->history = sim->p_between + nv;
   sim->scratch = sim->history + dae->history_size;
   sim->event = -1;
   sim->state = (pol_state){.q = sim->q, .v = sim->v, .vd = sim->vd, .lambda = sim->lambda};

@@ -202,6 +202,7 @@ pol_status pol_simulation_accept(pol_simulation *sim, long done)
     return pol_simulation_fail(sim, POL_NOT_FINITE, -1, "the energy is not finite",
                                "initial values and masses of usual size");
 
+  memcpy(sim->p_before, sim->p, (size_t)sim->dae->group.nv * sizeof *sim->p);
   pol_simulation_copy_solution(sim, state);
   set_invariants(sim, state, &energy);
   measure_invariants(sim, done == 0);
@@ -221,6 +222,15 @@ pol_status pol_simulation_accept(pol_simulation *sim, long done)
   return POL_OK;
 }
 
+/* Momenta within the last step, by the straight line: what is wrong is of second order.  The
+ * velocities of some methods lag behind them, so that these do not give them. */
+static void interpolate_momenta(pol_simulation *sim, double x)
+{
+  for (int i = 0; i < sim->dae->group.nv; i++)
+    sim->p_between[i] = sim->p_before[i] + x * (sim->p[i] - sim->p_before[i]);
+  sim->state.p = sim->p_between;
+}
+
 pol_status pol_simulation_show(pol_simulation *sim, double t)
 {
   const pol_state *last = pol_integrator_state(sim->integrator);
@@ -233,7 +243,7 @@ pol_status pol_simulation_show(pol_simulation *sim, double t)
   if (t < sim->t) {
     double x = (t - sim->t_before) / (sim->t - sim->t_before);
     sim->state.lambda_t = sim->lambda_t_before + x * (sim->lambda_t - sim->lambda_t_before);
-    sim->state.p = NULL; /* momenta are known at the steps only */
+    if (sim->state.p != NULL) interpolate_momenta(sim, x);
   }
   pol_status status = measure_residuals(sim, &sim->state, t < sim->t);
   if (status != POL_OK) return status;

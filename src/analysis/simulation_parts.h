@@ -60,6 +60,7 @@ struct pol_simulation {
   pol_power power_before, power;
   pol_work work_before, work;
   double lambda_t_before, lambda_t; /* times that the multipliers belong to */
+  double *p_before, *p_between;     /* momenta: at its start, and at a time within it */
   int lags;                         /* not those of the state */
 
   /* Invariants after the last step; fresh: a reset has changed them, they start anew. */

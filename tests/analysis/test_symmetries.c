@@ -479,6 +479,39 @@ static void methods_keep_what_they_promise(void **state)
   }
 }
 
+/* The largest change of the energy in rows between the steps of vi-a, whose velocities lag. */
+static double change_between_steps(pol_formulation_kind kind, double h)
+{
+  double first = 0.0, change = 0.0;
+  pol_model *model = read_model(MODELS "bruels-cardona-2010/heavy_top.json");
+  pol_settings settings = pol_settings_default();
+  settings.formulation = kind;
+  settings.options.method = "vi-a";
+  settings.step = h;
+  settings.end = 0.05;
+  settings.output.step = 0.3 * h;
+  pol_simulation *simulation = start_with(model->mechanism, &settings);
+  const pol_summary *summary = pol_simulation_summary(simulation);
+  first = summary->energy.kinetic + summary->energy.potential;
+  while (!pol_simulation_finished(simulation)) {
+    take_step(simulation);
+    change = fmax(change, fabs(summary->energy.kinetic + summary->energy.potential - first));
+  }
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+  return change / first;
+}
+
+static void momenta_between_steps_have_second_order(void **state)
+{
+  (void)state;
+  static const pol_formulation_kind kinds[] = {POL_DIRECTORS, POL_EULER_PARAMETERS};
+  for (int k = 0; k < 2; k++) {
+    double ratio = change_between_steps(kinds[k], 1e-3) / change_between_steps(kinds[k], 5e-4);
+    if (!(ratio > 3.5 && ratio < 4.5)) fail_msg("%s: %g", pol_formulation_name(kinds[k]), ratio);
+  }
+}
+
 /* The increments of all rows add up to what has become of the invariant, also where rows are
  * interpolated; reactions say the time they belong to. */
 static void channels_tell_increments_and_times(void **state)
@@ -558,6 +591,7 @@ int main(void)
       cmocka_unit_test(em_keeps_all_invariants),
       cmocka_unit_test(methods_keep_what_they_promise),
       cmocka_unit_test(channels_tell_increments_and_times),
+      cmocka_unit_test(momenta_between_steps_have_second_order),
       cmocka_unit_test(resets_start_invariants_anew),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
