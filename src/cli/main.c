@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/json_out.h"
+#include "cli/signals.h"
 #include "cli/terminal.h"
 #include "io/errors.h"
 
@@ -152,11 +153,16 @@ static int dispatch(int argc, char **argv)
 
 /* Of OpenBLAS; absent with another LAPACK. */
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
+/* Of HDF5, whose header belongs to the room io. */
+extern int H5dont_atexit(void);
 
 int main(int argc, char **argv)
 {
   /* matrices here are small: more threads would only wait for each other */
   if (openblas_set_num_threads) openblas_set_num_threads(1);
+  /* all files are closed by then, and after a damaged one its own clean-up complains */
+  H5dont_atexit();
+  cli_ignore_file_limit();
   int result = dispatch(argc, argv);
   /* A result that could not be printed is no result. */
   if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -303,7 +303,7 @@ const cli_command cli_run = {
     .text = "Simulates the model from t = 0 to its end time and prints what it did: the work,\n"
             "where every body is at the end, the reactions of the joints, the energy, and how\n"
             "well the constraints were kept. Options replace values of the model file.\n\n"
-            "Ctrl-C stops after the step under way; a second one at once. Results up to a\n"
+            "Ctrl-C stops after the step under way; a later one at once. Results up to a\n"
             "failure or an interruption are kept.\n\n"
             "Exit status: 0 done, 1 the numerics failed, 2 the input is wrong, 130 stopped by\n"
             "Ctrl-C (143 by SIGTERM).",

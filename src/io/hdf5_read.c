@@ -282,10 +282,14 @@ static pol_status read_values(pol_result *result, int channel, long first, long 
 
 /* --- the file --------------------------------------------------------------------------------- */
 
+/* Opens a file that may still be written.  What the writer has half done is read again, after waits
+ * that double from a nanosecond: the attempts last for some 0.1 s, then the file is damaged. */
 static hid_t open_file(const char *path)
 {
+  const unsigned attempts = 26;
   const hid_t plist = H5Pcreate(H5P_FILE_ACCESS);
   H5Pset_fclose_degree(plist, H5F_CLOSE_STRONG);
+  H5Pset_metadata_read_attempts(plist, attempts);
   hid_t file = H5Fopen(path, H5F_ACC_RDONLY, plist);
   if (file < 0) file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, plist);
   H5Pclose(plist);

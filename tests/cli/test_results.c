@@ -414,6 +414,24 @@ static void a_csv_is_exported_without_joints(void **state)
   rmdir("results_vtk");
 }
 
+/* A byte of the head is wrong: told at once, and the library under it does not speak up. */
+static void damaged_files_are_refused(void **state)
+{
+  (void)state;
+  static const long places[] = {60, 100};
+  for (int i = 0; i < 2; i++) {
+    expect(0, "run %s --end 0.1 --out results.h5 --quiet", ball);
+    FILE *file = fopen("results.h5", "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, places[i], SEEK_SET), 0);
+    fputc(0x55, file);
+    fclose(file);
+    expect(2, "info results.h5");
+    assert_string_equal(output, "results.h5: cannot be opened: it is damaged, or another program "
+                                "is writing it\n1 error\n");
+  }
+}
+
 /* --- killed runs ------------------------------------------------------------------------------ */
 
 static double now(void)
@@ -547,6 +565,7 @@ int main(void)
       cmocka_unit_test(wrong_input_is_refused),
       cmocka_unit_test(frames_hold_bodies_and_joints),
       cmocka_unit_test(a_csv_is_exported_without_joints),
+      cmocka_unit_test(damaged_files_are_refused),
       cmocka_unit_test(killed_runs_can_be_read),
   };
   return cmocka_run_group_tests(tests, NULL, clean_up);
