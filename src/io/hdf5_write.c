@@ -10,6 +10,11 @@
  * A flush first brings numbers and events to the file, then raises /run/rows: that many rows are
  * complete in all datasets.
  *
+ * A flush of many datasets with new chunks takes the library a time that grows with the square of
+ * their number: whenever one is done it begins anew to look for the next among all that are left.
+ * So datasets are written and flushed in groups.  What remains is in proportion to their number,
+ * and where it is much, flushes are farther apart.
+ *
  * The library cannot close a file in order once the disk is full.  So the space for a block is
  * reserved before the library may write it; what is left over is cut off at the end.
  *
@@ -32,7 +37,7 @@
 #include "io/hdf5.h"
 
 /* Numbers in a block, and its rows. */
-enum { BLOCK_SIZE = 1 << 18, MIN_ROWS = 16, MAX_ROWS = 4096 };
+enum { BLOCK_SIZE = 1 << 18, MIN_ROWS = 64, MAX_ROWS = 4096 };
 /* Sizes of the texts that change during a run. */
 enum { STATUS_SIZE = 16, FAILURE_SIZE = 512 };
 /* Small pieces of structure never cross the border of a page, where the system may cut a write. */
@@ -42,10 +47,14 @@ enum { DESCRIPTION_SIZE = 4 * PAGE_SIZE, INDEX_SIZE = 3 * PAGE_SIZE };
 /* Space for closing the file, and for what all files have. */
 enum { MARGIN = 1 << 18 };
 enum { DEFLATE_LEVEL = 1 };
+/* Datasets that are written before the library flushes them. */
+enum { GROUP_SIZE = 1000 };
 /* H5Dwrite_chunk: all filters were applied, or neither of the two. */
 enum { PACKED = 0, UNPACKED = 3 };
 /* Seconds after which a full block, and any block, is flushed. */
 static const double full_interval = 0.5, any_interval = 1.0;
+/* Any block waits longer where flushing takes long: so many times what the last flush took. */
+static const double flush_distance = 5.0;
 
 /* A piece of work: rows to write, and whether to flush then. */
 typedef struct job {
@@ -87,7 +96,8 @@ struct pol_hdf5 {
   pthread_cond_t changed;
   int busy, stopping;
   job now;
-  hsize_t written; /* rows that are in all datasets */
+  hsize_t written;   /* rows that are in all datasets */
+  double flush_time; /* seconds that the last job with a flush took */
   pol_status status;
   int reason; /* errno of the first failure */
 };
@@ -406,54 +416,79 @@ static void gather(const pol_hdf5 *h, const pol_h5_series *series)
   memset(to, 0, (h->block_rows - h->now.used) * columns * sizeof *to);
 }
 
-/* Writes the block into all datasets; packed if the chunk will not change any more. */
-static pol_status write_block(pol_hdf5 *h)
+/* Writes the block into one dataset; packed if the chunk will not change any more. */
+static int write_chunk(pol_hdf5 *h, int s)
 {
   const job *now = &h->now;
-  for (int s = 0; s < h->layout.count; s++) {
-    const pol_h5_series *series = &h->layout.series[s];
-    const size_t count = h->block_rows * (size_t)series->columns;
-    const hsize_t extent[2] = {now->start + now->used, (hsize_t)series->columns};
-    const hsize_t offset[2] = {now->start, 0};
-    size_t size = count * sizeof *h->chunk;
-    const void *bytes = h->chunk;
-    gather(h, series);
-    if (!now->unpacked)
-      bytes = pol_h5_pack(h->packer, h->chunk, count, (size_t)series->columns, &size);
-    if (bytes == NULL || H5Dset_extent(h->datasets[s], extent) < 0 ||
-        H5Dwrite_chunk(h->datasets[s], H5P_DEFAULT, now->unpacked ? UNPACKED : PACKED, offset, size,
-                       bytes) < 0)
-      return fail(h);
+  const pol_h5_series *series = &h->layout.series[s];
+  const size_t columns = (size_t)series->columns, count = h->block_rows * columns;
+  const hsize_t extent[2] = {now->start + now->used, columns}, offset[2] = {now->start, 0};
+  size_t size = count * sizeof *h->chunk;
+  const void *bytes = h->chunk;
+  gather(h, series);
+  if (!now->unpacked) bytes = pol_h5_pack(h->packer, h->chunk, count, columns, &size);
+  return bytes != NULL && H5Dset_extent(h->datasets[s], extent) >= 0 &&
+         H5Dwrite_chunk(h->datasets[s], H5P_DEFAULT, now->unpacked ? UNPACKED : PACKED, offset,
+                        size, bytes) >= 0;
+}
+
+/* Brings to the file what the library still holds, which also cuts off what was reserved. */
+static int flush_library(pol_hdf5 *h)
+{
+  return H5Fflush(h->file, H5F_SCOPE_LOCAL) >= 0 && H5Fget_filesize(h->file, &h->reserved) >= 0;
+}
+
+/* Space for the present block in the datasets from `first` to before `end`. */
+static int reserve_chunks(pol_hdf5 *h, int first, int end)
+{
+  size_t bytes = pol_h5_events_space(h->events, &h->now.events) + INDEX_SIZE + MARGIN;
+  for (int s = first; s < end; s++) {
+    bytes += INDEX_SIZE;
+    /* a block that has been written in part is written again in its place */
+    if (h->written <= h->now.start)
+      bytes += h->block_rows * (size_t)h->layout.series[s].columns * sizeof(double);
   }
-  h->written = now->start + now->used;
+  return reserve(h, bytes);
+}
+
+/* Writes the block into all datasets, group by group. */
+static pol_status write_block(pol_hdf5 *h)
+{
+  const int count = h->layout.count;
+  for (int first = 0, end; first < count; first = end) {
+    end = count - first > GROUP_SIZE ? first + GROUP_SIZE : count;
+    if (first > 0 && (!flush_library(h) || !reserve_chunks(h, first, end))) return fail(h);
+    for (int s = first; s < end; s++)
+      if (!write_chunk(h, s)) return fail(h);
+  }
+  h->written = h->now.start + h->now.used;
   return POL_OK;
 }
 
-/* Numbers first, then their count.  The library also cuts off what was reserved. */
+/* Numbers first, then their count. */
 static pol_status flush_file(pol_hdf5 *h)
 {
-  if (H5Fflush(h->file, H5F_SCOPE_LOCAL) < 0 || !set_rows(h, h->written) || H5Dflush(h->rows) < 0)
-    return fail(h);
-  return H5Fget_filesize(h->file, &h->reserved) >= 0 ? POL_OK : fail(h);
+  const int good = flush_library(h) && set_rows(h, h->written) && H5Dflush(h->rows) >= 0;
+  return good ? POL_OK : fail(h);
 }
 
 static void do_job(pol_hdf5 *h)
 {
-  /* a block that has been written in part is written again in its place */
-  const size_t block = h->written > h->now.start ? 0 : h->block_rows * h->columns * sizeof(double);
+  const int group = h->layout.count < GROUP_SIZE ? h->layout.count : GROUP_SIZE;
   if (h->status != POL_OK) return;
+  const double begin = seconds();
   pol_h5_lock();
   errno = 0;
   H5E_BEGIN_TRY
   {
-    const size_t events = pol_h5_events_space(h->events, &h->now.events);
-    if (!reserve(h, block + events + (size_t)(h->layout.count + 1) * INDEX_SIZE + MARGIN)) fail(h);
+    if (!reserve_chunks(h, 0, group)) fail(h);
     if (h->status == POL_OK && h->now.used > 0) write_block(h);
     if (h->status == POL_OK && !pol_h5_events_write(h->events, &h->now.events)) fail(h);
     if (h->status == POL_OK && h->now.flush) flush_file(h);
   }
   H5E_END_TRY
   pol_h5_unlock();
+  if (h->now.flush) h->flush_time = seconds() - begin;
 }
 
 /* --- the thread ------------------------------------------------------------------------------- */
@@ -533,6 +568,18 @@ static pol_status wait_for_thread(pol_hdf5 *h)
   while (h->busy) pthread_cond_wait(&h->changed, &h->mutex);
   pthread_mutex_unlock(&h->mutex);
   return h->status;
+}
+
+/* Whether a block that is not full is to be flushed, so long after the last flush.  Not while the
+ * thread is busy, for the simulation would have to wait. */
+static int is_flush_due(pol_hdf5 *h, double waited)
+{
+  if (waited <= any_interval) return 0;
+  if (!h->background) return waited > flush_distance * h->flush_time;
+  pthread_mutex_lock(&h->mutex);
+  const int due = !h->busy && waited > flush_distance * h->flush_time;
+  pthread_mutex_unlock(&h->mutex);
+  return due;
 }
 
 /* --- the writer ------------------------------------------------------------------------------- */
@@ -659,7 +706,7 @@ pol_status pol_hdf5_write(pol_hdf5 *h)
     h->unpacked = 0;
     h->filling = !h->filling;
     pol_h5_events_next_block(h->events, h->filling);
-  } else if (waited > any_interval) {
+  } else if (is_flush_due(h, waited)) {
     h->unpacked = 1;
     status = hand_over(h, 1);
   }

@@ -25,17 +25,39 @@ typedef struct fixture {
   int columns;
 } fixture;
 
+static void start_record(fixture *f)
+{
+  pol_settings settings = pol_settings_default();
+  settings.end = 100.0;
+  assert_int_equal(pol_simulation_create(&f->simulation, f->mechanism, &settings, NULL), POL_OK);
+  assert_int_equal(pol_record_create(&f->record, f->simulation), POL_OK);
+  f->columns = pol_record_count(f->record);
+}
+
 static fixture open_record(const char *body_name)
 {
   fixture f;
   pol_body body = heavy_top_body();
-  pol_settings settings = pol_settings_default();
-  settings.end = 100.0;
   body.name = body_name;
   assert_int_equal(heavy_top_create(&f.mechanism, &body), POL_OK);
-  assert_int_equal(pol_simulation_create(&f.simulation, f.mechanism, &settings, NULL), POL_OK);
-  assert_int_equal(pol_record_create(&f.record, f.simulation), POL_OK);
-  f.columns = pol_record_count(f.record);
+  start_record(&f);
+  return f;
+}
+
+/* So many free bodies, each with five datasets. */
+static fixture open_many(int bodies)
+{
+  fixture f;
+  assert_int_equal(pol_mechanism_create(&f.mechanism), POL_OK);
+  for (int i = 0; i < bodies; i++) {
+    char name[20];
+    pol_body body = heavy_top_body();
+    snprintf(name, sizeof name, "b%d", i);
+    body.name = name;
+    body.velocity[0] = i;
+    assert_int_equal(pol_mechanism_add_body(f.mechanism, &body, NULL), POL_OK);
+  }
+  start_record(&f);
   return f;
 }
 
@@ -352,33 +374,44 @@ static void expect_elsewhere(const char *status, const double *copy, size_t leas
   free(found);
 }
 
-/* What has been flushed can be read before the file is closed; twice, so that a block is written
- * again in its place. */
+/* Writes `first` rows, then `second` more; what has been flushed can be read before the file is
+ * closed. */
+static void expect_flushed_rows(fixture *f, int background, size_t first, size_t second)
+{
+  const size_t width = (size_t)f->columns, count = (first + second) * width;
+  pol_hdf5 *hdf5;
+  assert_int_equal(pol_hdf5_create(&hdf5, path, f->record, NULL, background), POL_OK);
+  expect_elsewhere("unfinished", NULL, 0, 0);
+  double *all = malloc(count * sizeof *all);
+  assert_non_null(all);
+  double *before = write_rows(f, hdf5, (long)first);
+  assert_int_equal(pol_hdf5_flush(hdf5), POL_OK);
+  double *after = write_rows(f, hdf5, (long)second);
+  memcpy(all, before, first * width * sizeof *all);
+  memcpy(all + first * width, after, second * width * sizeof *all);
+
+  expect_elsewhere("unfinished", all, first * width, count);
+  assert_int_equal(pol_hdf5_flush(hdf5), POL_OK);
+  assert_int_equal(pol_hdf5_flush(hdf5), POL_OK);
+  expect_elsewhere("unfinished", all, count, count);
+  assert_int_equal(pol_hdf5_close(&hdf5, "interrupted", NULL), POL_OK);
+  expect_elsewhere("interrupted", all, count, count);
+  free(before);
+  free(after);
+  free(all);
+}
+
+/* Twice, so that a block is written again in its place; of few datasets, and of more than are
+ * written at a time. */
 static void flushed_rows_can_be_read(void **state)
 {
   (void)state;
   for (int background = 0; background < 2; background++) {
     fixture f = open_record("top");
-    const size_t width = (size_t)f.columns;
-    pol_hdf5 *hdf5;
-    assert_int_equal(pol_hdf5_create(&hdf5, path, f.record, NULL, background), POL_OK);
-    expect_elsewhere("unfinished", NULL, 0, 0);
-    double *all = malloc(5010 * width * sizeof *all);
-    double *first = write_rows(&f, hdf5, 10);
-    assert_int_equal(pol_hdf5_flush(hdf5), POL_OK);
-    double *second = write_rows(&f, hdf5, 5000);
-    memcpy(all, first, 10 * width * sizeof *all);
-    memcpy(all + 10 * width, second, 5000 * width * sizeof *all);
-
-    expect_elsewhere("unfinished", all, 10 * width, 5010 * width);
-    assert_int_equal(pol_hdf5_flush(hdf5), POL_OK);
-    assert_int_equal(pol_hdf5_flush(hdf5), POL_OK);
-    expect_elsewhere("unfinished", all, 5010 * width, 5010 * width);
-    assert_int_equal(pol_hdf5_close(&hdf5, "interrupted", NULL), POL_OK);
-    expect_elsewhere("interrupted", all, 5010 * width, 5010 * width);
-    free(first);
-    free(second);
-    free(all);
+    expect_flushed_rows(&f, background, 10, 5000);
+    close_record(&f);
+    f = open_many(250);
+    expect_flushed_rows(&f, background, 10, 140);
     close_record(&f);
   }
   remove(path);
@@ -420,6 +453,66 @@ static void a_full_disk_keeps_what_was_written(void **state)
     pol_result_close(&r);
     close_record(&f);
   }
+  remove(path);
+}
+
+/* Rows of the first dataset, which may be more than are complete in all. */
+static long rows_of_time(void)
+{
+  hsize_t rows = 0;
+  const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT),
+              set = H5Dopen2(file, "/t", H5P_DEFAULT);
+  const hid_t space = H5Dget_space(set);
+  assert_int_equal(H5Sget_simple_extent_dims(space, &rows, NULL), 1);
+  H5Sclose(space);
+  H5Dclose(set);
+  H5Fclose(file);
+  return (long)rows;
+}
+
+/* Writes rows until the file would grow by more than `bytes`; whether the disk was full in the
+ * middle of a block, with some datasets written and others not. */
+static int fill_disk(const fixture *f, rlim_t bytes)
+{
+  struct rlimit before, limit;
+  struct stat info;
+  pol_hdf5 *hdf5;
+  long written = 0;
+  assert_int_equal(pol_hdf5_create(&hdf5, path, f->record, NULL, 0), POL_OK);
+  assert_int_equal(stat(path, &info), 0);
+  signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  limit = before;
+  limit.rlim_cur = (rlim_t)info.st_size + bytes;
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  while (written < 10000 && pol_hdf5_write(hdf5) == POL_OK) written++;
+  assert_int_equal(pol_hdf5_close(&hdf5, "done", NULL), POL_IO);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+
+  pol_result *r = open_result();
+  const long rows = pol_result_rows(r);
+  double found, *row = malloc((size_t)f->columns * sizeof *row);
+  assert_string_equal(pol_result_about(r)->status, "failed");
+  assert_in_range(rows, 0, written);
+  pol_record_row(f->record, row);
+  for (int i = 0; rows > 0 && i < f->columns; i++) {
+    assert_int_equal(pol_result_series_part(r, i, rows - 1, 1, &found), POL_OK);
+    assert_true(found == row[i]);
+  }
+  free(row);
+  pol_result_close(&r);
+  return rows_of_time() > rows;
+}
+
+/* Datasets that are not written at a time: whatever fits, the rows that count are in all. */
+static void a_disk_full_within_a_block_keeps_whole_rows(void **state)
+{
+  (void)state;
+  int within = 0;
+  fixture f = open_many(410);
+  for (rlim_t size = 12; size < 20; size++) within += fill_disk(&f, size * 1000000);
+  assert_in_range(within, 1, 8);
+  close_record(&f);
   remove(path);
 }
 
@@ -514,6 +607,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(odd_names_are_escaped),
       cmocka_unit_test(flushed_rows_can_be_read),
       cmocka_unit_test(a_full_disk_keeps_what_was_written),
+      cmocka_unit_test(a_disk_full_within_a_block_keeps_whole_rows),
       cmocka_unit_test(paths_that_cannot_be_written_are_told),
       cmocka_unit_test(what_is_no_result_is_refused),
       cmocka_unit_test(packed_chunks_are_those_of_the_filters),
