@@ -131,6 +131,11 @@ typedef struct pol_dae {
    * not known, 1 is taken.  Coordinates that are larger count as well. */
   double length;
 
+  /* Optional, nv: 1 for each coordinate of R^n that is a pure number of size 1, such as those of a
+   * quaternion or of directors, and no length: it is judged as rotations are.  NULL: there is none.
+   */
+  const unsigned char *pure;
+
   size_t scratch_size; /* numbers in scratch */
 
   /* Adds the terms asked for.  >0: recoverable (the integrator fails this step), <0: abort. */
