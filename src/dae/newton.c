@@ -446,7 +446,9 @@ pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system,
     return solve_plain(newton, system, x, diagnostics);
   if (kind == POL_NEWTON_PLAIN || kind == POL_NEWTON_PLAIN_MODIFIED)
     return solve_by_residual(newton, system, x, diagnostics);
-  static const char *smaller = "take a smaller step, or try the full Newton matrix";
+  const char *smaller = kind == POL_NEWTON_FULL
+                            ? "take a smaller step"
+                            : "take a smaller step, or try the full Newton matrix";
   pol_newton *s = newton;
   pol_diagnostics *d = diagnostics;
   attempt a = {0};

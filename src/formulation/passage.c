@@ -70,7 +70,8 @@ typedef struct journey {
   pol_body_maps *maps;
 } journey;
 
-/* Lays the arrays out in the scratch; returns how many numbers they take. */
+/* Lays the arrays out in the scratch; returns how many numbers they take.  The scratch of the
+ * shadow has to be the first: pol_dae.blame looks there for what failed. */
 static size_t lay_out(const pol_formulation *f, double *scratch, journey *j)
 {
   const pol_formulation *shadow = f->shadow;
