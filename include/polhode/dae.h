@@ -67,30 +67,49 @@ typedef struct pol_terms {
   double *feedback;     /* pattern feedback, nv x m */
 } pol_terms;
 
-/* A step of size h from t, q0, v0, for a mass matrix that depends on q: q1 = q0 + h a. */
+/* A step of size h from t, q0, v0, for a mass matrix that depends on q: q1 = q0 + h a.  h may be 0
+ * for the matrix.  With pol_dae.momenta the momenta at its end are
+ *
+ *     p1 = momenta(q1, b),   midway   p1 = 2 momenta((q0 + q1)/2, b) - p0,
+ *
+ * which is also what the integrator takes as p0 of the next step; the first has momenta(q0, v0). */
 typedef struct pol_passage {
   double t, h;
   const double *q0, *v0; /* nq, nv */
-  const double *p0;      /* nv: M(q0) v0; midway what the step before left */
+  const double *p0;      /* nv: momenta at the start */
   const double *a, *b;   /* nv: (q1 - q0)/h and a velocity */
   const double *lambda;  /* m: multipliers of Phi, times h */
   const double *gamma;   /* m: of the constraints of velocities; NULL: these need not hold */
   const double *history; /* as in pol_point */
-  int midway;   /* 0: b is v1, the constraints hold at q1; 1: b and they belong to (q0 + q1)/2 */
+  /* 0: b is v1, and the constraints hold at q1 and t + h; 1: b and the constraints belong to
+   * (q0 + q1)/2 and t + h/2 */
+  int midway;
   int discrete; /* 1: forces are differences of potentials, so that energy is conserved */
 } pol_passage;
 
 enum { POL_PASSAGE_RESIDUAL = 1 << 0, POL_PASSAGE_MATRIX = 1 << 1 }; /* what to evaluate */
 
-/* Where the terms of a passage go; what is asked for arrives set to zero.  With H the Hamiltonian,
- * e the constraints of velocities and D a derivative by q or p that may be discrete, the residuals
- * say the same as
+/* Where the terms of a passage go; what is asked for arrives set to zero.  With the Hamiltonian H,
+ * e(q, p) = B M^-1 p + Phi_t and D a derivative by q or p, the equations say the same as
  *
  *     kinematic   a - D_p (H + gamma . e) = 0
  *     balance     p1 - p0 + h D_q (H + gamma . e) + (D_q Phi)^T h lambda = 0
+ *     position    Phi = 0,    velocity   e = 0, where pol_passage.midway says
  *
- * but may be multiplied by any regular matrix.  Matrices are values in the patterns of the pol_dae,
- * as in pol_terms; those by multipliers are transposed. */
+ * but the first two may be multiplied by any regular matrix.  Midway D is the derivative at
+ * (q0 + q1)/2 and the momenta (p0 + p1)/2.  Else it is a discrete one, for any function F of the
+ * sum H + lambda . Phi + gamma . e
+ *
+ *     D_q F . (q1 - q0) + D_p F . (p1 - p0) = F(q1, p1) - F(q0, p0),
+ *
+ * of second order; without `discrete` that need not hold for the potential, whose derivative is
+ * then taken halfway.  Forces without a potential, signed as g, are added to D_q H, halfway.
+ *
+ * RESIDUAL asks for the four vectors, MATRIX for the derivatives of the equations, of Phi/h in
+ * place of Phi, by a, b, h lambda and gamma.  Only what is asked for may be written: all other
+ * pointers may be NULL.  Without gamma there are no e, no velocity and no matrices with gamma or
+ * velocity in their name; these may be NULL as well.  Matrices are values in the patterns of the
+ * pol_dae, as in pol_terms; those by multipliers are transposed. */
 typedef struct pol_passage_terms {
   double *kinematic, *balance; /* nv */
   double *position, *velocity; /* m: Phi and e where they hold */
@@ -131,6 +150,11 @@ typedef struct pol_dae {
    * not known, 1 is taken.  Coordinates that are larger count as well. */
   double length;
 
+  /* Optional, nv: 1 for each coordinate of R^n that is a pure number of size 1, such as those of a
+   * quaternion or of directors, and no length: it is judged as rotations are.  NULL: there is none.
+   */
+  const unsigned char *pure;
+
   size_t scratch_size; /* numbers in scratch */
 
   /* Adds the terms asked for.  >0: recoverable (the integrator fails this step), <0: abort. */
@@ -155,8 +179,10 @@ typedef struct pol_dae {
                                const pol_terms *out, double *scratch, void *user);
 
   /* Optional, both or none, where the group is R^n and M depends on q: the equations of a step with
-   * a discrete derivative of the Hamiltonian, for the methods vi-a, em, em-g and midpoint, and
-   * p = M(q) v with an M that is regular.  formulation/passage.c says what the equations are. */
+   * a discrete derivative of the Hamiltonian (pol_passage_terms), for the methods vi-a, em, em-g
+   * and midpoint, and p = M(q) v with an M that is regular: where that of evaluate() is not, as
+   * with quaternions, it may be completed in directions that the constraints leave no velocity.
+   * passage() returns what evaluate() does; blame() is asked with its scratch, too. */
   pol_status (*passage)(const pol_passage *at, unsigned want, const pol_passage_terms *out,
                         double *scratch, void *user);
   void (*momenta)(const double *q, const double *v, double *p, void *user);

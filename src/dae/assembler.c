@@ -55,15 +55,17 @@ static double *take(double **next, size_t n)
   return piece;
 }
 
-/* A radian counts as much as the length of the model. */
+/* A radian, or a pure number, counts as much as the length of the model. */
 static void set_units(pol_assembler *a)
 {
   const pol_group *group = &a->dae->group;
-  a->length = a->dae->length > 0.0 ? a->dae->length : 1.0;
+  a->length = pol_dae_length(a->dae);
   for (int f = 0; f < group->num_factors; f++) {
     const pol_factor *factor = &group->factors[f];
-    for (int i = 0; i < factor->dim; i++)
-      a->unit[factor->v + i] = factor->kind == POL_REAL || i >= 3 ? 1.0 : a->length;
+    for (int i = 0; i < factor->dim; i++) {
+      int length = factor->kind == POL_REAL ? pol_dae_is_length(a->dae, factor->v + i) : i >= 3;
+      a->unit[factor->v + i] = length ? 1.0 : a->length;
+    }
   }
 }
 
@@ -162,7 +164,9 @@ static double size_of_position(const pol_assembler *a, const double *q)
     const pol_factor *factor = &group->factors[f];
     int first = factor->kind == POL_SE3 ? 4 : 0, end = factor->kind == POL_SE3 ? 7 : factor->dim;
     if (factor->kind != POL_REAL && factor->kind != POL_SE3) continue;
-    for (int i = first; i < end; i++) size = fmax(size, fabs(q[factor->q + i]));
+    for (int i = first; i < end; i++)
+      if (factor->kind == POL_SE3 || pol_dae_is_length(a->dae, factor->v + i))
+        size = fmax(size, fabs(q[factor->q + i]));
   }
   return size;
 }

@@ -11,6 +11,16 @@ int pol_dae_num_constraints(const pol_dae *dae)
   return dae->num_holonomic + dae->num_nonholonomic;
 }
 
+double pol_dae_length(const pol_dae *dae)
+{
+  return dae->length > 0.0 ? dae->length : 1.0;
+}
+
+int pol_dae_is_length(const pol_dae *dae, int i)
+{
+  return !dae->pure || !dae->pure[i];
+}
+
 int pol_dae_is_internal(const pol_dae *dae, int constraint)
 {
   return constraint < dae->num_holonomic && constraint >= dae->num_holonomic - dae->num_internal;

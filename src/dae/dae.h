@@ -24,6 +24,12 @@ typedef struct pol_dae_patterns {
 pol_status pol_dae_patterns_create(pol_dae_patterns *patterns, const pol_dae *dae);
 void pol_dae_patterns_free(pol_dae_patterns *patterns);
 
+/* The length of the dae, 1 if it is not known. */
+double pol_dae_length(const pol_dae *dae);
+
+/* Whether coordinate i of the factors of R^n is a length; else it counts as a rotation does. */
+int pol_dae_is_length(const pol_dae *dae, int i);
+
 /* Whether a constraint belongs to the coordinates themselves. */
 int pol_dae_is_internal(const pol_dae *dae, int constraint);
 

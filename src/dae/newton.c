@@ -23,8 +23,10 @@ static void classify(int *kind, int num_increments, const pol_dae *dae)
   const pol_group *group = &dae->group;
   for (int f = 0; f < group->num_factors; f++) {
     const pol_factor *factor = &group->factors[f];
-    for (int i = 0; i < factor->dim; i++)
-      kind[factor->v + i] = factor->kind == POL_REAL || i >= 3 ? POL_TRANSLATIONS : POL_ROTATIONS;
+    for (int i = 0; i < factor->dim; i++) {
+      int length = factor->kind == POL_REAL ? pol_dae_is_length(dae, factor->v + i) : i >= 3;
+      kind[factor->v + i] = length ? POL_TRANSLATIONS : POL_ROTATIONS;
+    }
   }
   for (int i = 0; i < dae->num_states; i++) kind[group->nv - dae->num_states + i] = POL_KINDS + i;
   for (int i = group->nv; i < num_increments; i++) kind[i] = kind[i - group->nv];
@@ -50,7 +52,7 @@ pol_status pol_newton_create_for(pol_newton **newton, const pol_dae *dae,
   size_t n = (size_t)matrix->n, kinds = POL_KINDS + (size_t)dae->num_states;
   *s = (pol_newton){.options = *options, .dae = dae, .matrix = *matrix, .counts = counts};
   s->kind = calloc((size_t)matrix->num_increments + 1, sizeof *s->kind);
-  s->memory = calloc((5 + kinds) * n + 2 * kinds, sizeof *s->memory);
+  s->memory = calloc((5 + kinds) * n + 3 * kinds, sizeof *s->memory);
   if (!s->kind || !s->memory) {
     pol_newton_free(newton);
     return POL_NO_MEMORY;
@@ -65,6 +67,7 @@ pol_status pol_newton_create_for(pol_newton **newton, const pol_dae *dae,
   s->row_size = s->round_off + n;
   s->tolerance = s->row_size + kinds * n;
   s->grain = s->tolerance + kinds;
+  s->least = s->grain + kinds;
   return POL_OK;
 }
 
@@ -120,16 +123,25 @@ static double accepted_residual(const pol_newton *s, int row)
   return fmax(accepted, s->round_off[row]);
 }
 
+/* What is accepted at least of the balances of each kind. */
+static void measure_least(pol_newton *s)
+{
+  memset(s->least, 0, (size_t)s->num_kinds * sizeof *s->least);
+  for (int i = 0; i < s->matrix.num_increments && s->matrix.least_share > 0.0; i++) {
+    double *least = &s->least[s->kind[i]];
+    *least = fmax(*least, s->matrix.least_share * accepted_residual(s, i));
+  }
+}
+
 /* Largest residual over what is accepted; the row in *worst.  One that is not finite is the
  * largest.
  */
 static double residual_norm(const pol_newton *s, const double *r, int *worst)
 {
-  double max = 0.0, least = 0.0;
+  double max = 0.0;
   *worst = 0;
-  for (int i = 0; i < s->matrix.n && s->matrix.least_share > 0.0; i++)
-    least = fmax(least, s->matrix.least_share * accepted_residual(s, i));
   for (int i = 0; i < s->matrix.n && isfinite(max); i++) {
+    double least = i < s->matrix.num_increments ? s->least[s->kind[i]] : 0.0;
     double size = fabs(r[i]) / fmax(least, accepted_residual(s, i));
     if (size <= max) continue;
     max = size;
@@ -254,6 +266,7 @@ static pol_status search(pol_newton *s, const pol_newton_system *system, const d
     pol_status status = evaluate(s, system, s->trial, s->trial_r);
     if (!status) {
       measure_round_off(s, s->trial);
+      measure_least(s);
       a->before = residual_norm(s, s->r, &a->worst);
       a->after = residual_norm(s, s->trial_r, &a->worst);
       if (anyhow || a->after <= 1.0 || a->after <= (1.0 - armijo * a->share) * a->before)
@@ -433,7 +446,9 @@ pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system,
     return solve_plain(newton, system, x, diagnostics);
   if (kind == POL_NEWTON_PLAIN || kind == POL_NEWTON_PLAIN_MODIFIED)
     return solve_by_residual(newton, system, x, diagnostics);
-  static const char *smaller = "take a smaller step, or try the full Newton matrix";
+  const char *smaller = kind == POL_NEWTON_FULL
+                            ? "take a smaller step"
+                            : "take a smaller step, or try the full Newton matrix";
   pol_newton *s = newton;
   pol_diagnostics *d = diagnostics;
   attempt a = {0};

@@ -58,8 +58,9 @@ typedef struct pol_newton_matrix {
   const pol_pattern *pattern;
   double *values;
   pol_solver *solver;
-  /* Every residual may have this share of what the most generous row accepts.  0, unless rows can
-   * be without increments, as where the mass matrix is singular. */
+  /* The residual of a balance may have this share of what is accepted of the most generous one of
+   * its kind, which has the same unit.  0, unless rows can be without increments, as where the mass
+   * matrix is singular. */
   double least_share;
 } pol_newton_matrix;
 
@@ -75,6 +76,7 @@ typedef struct pol_newton {
   double *row_size;  /* n numbers a kind */
   double *tolerance; /* one a kind */
   double *grain;     /* one a kind: the round-off of an increment */
+  double *least;     /* one a kind: what is accepted of a balance */
   int has_matrix;    /* 0: evaluate it before the next correction */
   pol_newton_goal goal;
   double rate; /* of linear convergence with the present matrix; negative: not known */

@@ -525,6 +525,19 @@ static pol_status choose_charts(pol_formulation *f)
   return pol_group_layout(&f->dae.group, f->factors, num_factors);
 }
 
+/* Directors and Euler parameters are numbers. */
+static pol_status mark_pure(pol_formulation *f)
+{
+  if (!f->dae.num_internal) return POL_OK;
+  f->dae.pure = f->pure = calloc((size_t)f->dae.group.nv, sizeof *f->pure);
+  if (!f->pure) return POL_NO_MEMORY;
+  for (int b = 0; b < f->num_bodies; b++) {
+    const pol_chart *chart = f->bodies[b].chart;
+    if (chart->num_internal) memset(f->pure + f->bodies[b].v, 1, (size_t)chart->num_rotations);
+  }
+  return POL_OK;
+}
+
 static pol_status build(pol_formulation *f)
 {
   f->num_bodies = pol_mechanism_num_bodies(f->mechanism);
@@ -559,7 +572,9 @@ static pol_status build(pol_formulation *f)
   f->dae.coupling = f->coupling;
   f->dae.constraint = f->constraint;
   f->dae.feedback = f->feedback;
-  f->dae.length = pol_formulation_length(f->mechanism, &f->dae.group);
+  status = mark_pure(f);
+  if (status) return status;
+  f->dae.length = pol_formulation_length(f->mechanism, &f->dae);
   f->dae.scratch_size = pol_formulation_scratch(f);
   if (f->dae.constant_mass) { /* of a balance and a mean configuration */
     f->dae.scratch_size += (size_t)(f->dae.group.nv + f->dae.group.nq);
@@ -606,6 +621,7 @@ void pol_formulation_free(pol_formulation **formulation)
   free(f->links);
   free(f->link_start);
   free(f->factors);
+  free(f->pure);
   free(f->bodies);
   free(f->joints);
   free(f->coordinates);

@@ -100,6 +100,7 @@ struct pol_formulation {
   double gravity[3];
   int num_bodies, num_joints, num_forces, num_drives, num_couplings;
   pol_factor *factors; /* of the bodies' charts, one body after the other */
+  unsigned char *pure; /* of the dae, or NULL */
   pol_placed_body *bodies;
   pol_placed_joint *joints;
   int num_coordinates;
@@ -143,7 +144,7 @@ pol_status pol_directors_discrete_force(const double *q0, const pol_point *at, u
 /* Numbers of scratch that it needs. */
 size_t pol_formulation_scratch(const pol_formulation *formulation);
 /* length.c: the size of the mechanism, m; 0: not known, e.g. a point mass at the origin. */
-double pol_formulation_length(const pol_mechanism *mechanism, const pol_group *group);
+double pol_formulation_length(const pol_mechanism *mechanism, const pol_dae *dae);
 /* What of it serves expressions; the first number says what failed. */
 typedef struct pol_scratch {
   pol_frame *frames;   /* one a body */

@@ -70,7 +70,8 @@ typedef struct journey {
   pol_body_maps *maps;
 } journey;
 
-/* Lays the arrays out in the scratch; returns how many numbers they take. */
+/* Lays the arrays out in the scratch; returns how many numbers they take.  The scratch of the
+ * shadow has to be the first: pol_dae.blame looks there for what failed. */
 static size_t lay_out(const pol_formulation *f, double *scratch, journey *j)
 {
   const pol_formulation *shadow = f->shadow;
@@ -514,23 +515,38 @@ static void momenta(const double *q, const double *v, double *p, void *user)
 
 /* --- construction ----------------------------------------------------------------------------- */
 
-/* Finds the blocks of the pattern coupling; pairs NULL: counts only. */
-static int find_pairs(const pol_formulation *f, struct pol_body_pair *pairs)
+/* Finds the blocks of the pattern coupling, each by the first row of a body in the first column of
+ * another; body_at has the body that starts at a row, or -1.  pairs NULL: counts only. */
+static int find_pairs(const pol_formulation *f, const int *body_at, struct pol_body_pair *pairs)
 {
+  const pol_placed_body *own = f->bodies, *shadow = f->shadow->bodies;
   int count = 0;
   for (int col = 0; col < f->num_bodies; col++)
-    for (int row = 0; row < f->num_bodies; row++) {
-      const pol_placed_body *to = f->bodies, *from = f->shadow->bodies;
-      if (pol_pattern_address(f->coupling, to[row].v, to[col].v) < 0) continue;
+    for (int k = f->coupling->start[own[col].v]; k < f->coupling->start[own[col].v + 1]; k++) {
+      int row = body_at[f->coupling->row[k]];
+      if (row < 0) continue;
       if (pairs)
         pairs[count] = (struct pol_body_pair){
             .row = row,
             .col = col,
-            .own = pol_slot_at(f->coupling, to[row].v, to[col].v),
-            .shadow = pol_slot_at(f->shadow->coupling, from[row].v, from[col].v)};
+            .own = pol_slot_at(f->coupling, own[row].v, own[col].v),
+            .shadow = pol_slot_at(f->shadow->coupling, shadow[row].v, shadow[col].v)};
       count++;
     }
   return count;
+}
+
+static pol_status place_pairs(pol_formulation *f)
+{
+  int *body_at = malloc((size_t)f->dae.group.nv * sizeof *body_at);
+  if (!body_at) return POL_NO_MEMORY;
+  for (int i = 0; i < f->dae.group.nv; i++) body_at[i] = -1;
+  for (int b = 0; b < f->num_bodies; b++) body_at[f->bodies[b].v] = b;
+  f->num_pairs = find_pairs(f, body_at, NULL);
+  f->pairs = calloc((size_t)f->num_pairs + 1, sizeof *f->pairs);
+  if (f->pairs) find_pairs(f, body_at, f->pairs);
+  free(body_at);
+  return f->pairs ? POL_OK : POL_NO_MEMORY;
 }
 
 pol_status pol_formulation_add_passage(pol_formulation *formulation)
@@ -542,11 +558,8 @@ pol_status pol_formulation_add_passage(pol_formulation *formulation)
     return POL_OK;
   }
   pol_status status = pol_formulation_create(&f->shadow, f->mechanism, POL_DIRECTORS);
+  if (!status) status = place_pairs(f);
   if (status) return status;
-  f->num_pairs = find_pairs(f, NULL);
-  f->pairs = calloc((size_t)f->num_pairs + 1, sizeof *f->pairs);
-  if (!f->pairs) return POL_NO_MEMORY;
-  find_pairs(f, f->pairs);
   f->dae.passage_size = lay_out(f, NULL, &sizes);
   f->dae.passage = passage;
   f->dae.momenta = momenta;

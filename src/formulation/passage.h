@@ -19,8 +19,9 @@ typedef struct pol_body_passage {
   const pol_body *body;
   int midway;
   double h;
-  double p0[4], middle[4], p1[4], a[4], b[4];
-  double mu;               /* p0 . p1, or midway the square of the middle */
+  double q0[4], middle[4], q1[4]; /* Euler parameters at the start, halfway, at the end */
+  double a[4], b[4];
+  double mu;               /* q0 . q1, or midway the square of the middle */
   double zeta[4];          /* conj(middle) o a / mu */
   double y_mean[4];        /* half the angular velocity in body axes, and what is radial */
   double end[4], y_end[4]; /* where the constraints hold: the last or the middle */
@@ -29,8 +30,8 @@ typedef struct pol_body_passage {
   double d[9], rate[9];         /* their means over the step, or midway */
   double Q[9];                  /* columns of the inverse transposed of (d1 d2 d3), one by one */
   double step_spin[3];          /* turns the mean directors as far as the step, over h */
-  double p_end[4];              /* midway: momenta at the end of the step */
-  double momentum[4];           /* (p1 conj(p1) - p0 conj(p0))/2: radial, and about its centre */
+  double p1[4];                 /* midway: momenta at the end of the step */
+  double momentum[4];           /* its change, (p o conj(q))/2: radial, and about its centre */
 } pol_body_passage;
 
 /* Sets a rigid body up; q, v, p, a and b are its own. */
@@ -54,12 +55,14 @@ typedef struct pol_body_maps {
   pol_body_map torque, drag, spin; /* transposed: phi to balance, psi to balance and kinematic */
 } pol_body_maps;
 
-/* Sets the rotational parts of the maps, and the local derivatives of the four equations at
- * constant phi and psi. */
+/* The derivatives of the four equations of rotation by a and b of the same body. */
 typedef struct pol_body_blocks {
   double kinematic_a[4][4], kinematic_b[4][4], balance_a[4][4], balance_b[4][4];
 } pol_body_blocks;
+
+/* Sets the rotational parts of the maps. */
 void pol_body_passage_maps(const pol_body_passage *way, pol_body_maps *maps);
+/* Sets the blocks at constant phi and psi. */
 void pol_body_passage_blocks(const pol_body_passage *way, const pol_body_maps *maps,
                              const double *phi, const double *psi, pol_body_blocks *blocks);
 

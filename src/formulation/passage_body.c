@@ -87,10 +87,10 @@ static void set_midway(pol_body_passage *way, const double before[4])
   memcpy(way->rate, way->rate_end, sizeof way->rate);
   memcpy(way->y_mean, way->y_end, sizeof way->y_mean);
   way->mu = dot(way->middle, way->middle);
-  pol_body_momenta(way->body, way->middle, way->b, way->p_end);
-  for (int i = 0; i < 4; i++) way->p_end[i] = 2.0 * way->p_end[i] - before[i];
-  multiply_by_conjugate(way->p_end, way->p1, way->momentum);
-  multiply_by_conjugate(before, way->p0, was);
+  pol_body_momenta(way->body, way->middle, way->b, way->p1);
+  for (int i = 0; i < 4; i++) way->p1[i] = 2.0 * way->p1[i] - before[i];
+  multiply_by_conjugate(way->p1, way->q1, way->momentum);
+  multiply_by_conjugate(before, way->q0, was);
   for (int i = 0; i < 4; i++) way->momentum[i] = 0.5 * (way->momentum[i] - was[i]);
 }
 
@@ -111,15 +111,15 @@ static void find_momentum(const pol_body *body, const double R[9], const double 
 static void set_between(pol_body_passage *way, const double v0[4])
 {
   double R0[9], d0[9], y0[4], spin0[3], rate0[9], was[4];
-  set_directors(way->p0, R0, d0);
-  multiply_conjugate(way->p0, v0, y0);
+  set_directors(way->q0, R0, d0);
+  multiply_conjugate(way->q0, v0, y0);
   set_rates(R0, d0, y0, spin0, rate0);
   for (int i = 0; i < 9; i++) {
     way->d[i] = 0.5 * (d0[i] + way->d_end[i]);
     way->rate[i] = 0.5 * (rate0[i] + way->rate_end[i]);
   }
   for (int i = 0; i < 4; i++) way->y_mean[i] = 0.5 * (y0[i] + way->y_end[i]);
-  way->mu = dot(way->p0, way->p1);
+  way->mu = dot(way->q0, way->q1);
   find_momentum(way->body, R0, y0, was);
   find_momentum(way->body, way->R_end, way->y_end, way->momentum);
   for (int i = 0; i < 4; i++) way->momentum[i] -= was[i];
@@ -133,12 +133,12 @@ void pol_body_passage_set(pol_body_passage *way, const pol_body *body, const pol
   way->midway = at->midway;
   way->h = at->h;
   for (int i = 0; i < 4; i++) {
-    way->p0[i] = q[i];
+    way->q0[i] = q[i];
     way->a[i] = a[i];
     way->b[i] = b[i];
     way->middle[i] = q[i] + 0.5 * at->h * a[i];
-    way->p1[i] = q[i] + at->h * a[i];
-    way->end[i] = at->midway ? way->middle[i] : way->p1[i];
+    way->q1[i] = q[i] + at->h * a[i];
+    way->end[i] = at->midway ? way->middle[i] : way->q1[i];
   }
   set_directors(way->end, way->R_end, way->d_end);
   multiply_conjugate(way->end, b, way->y_end);
@@ -150,7 +150,7 @@ void pol_body_passage_set(pol_body_passage *way, const pol_body *body, const pol
   invert_transposed(way->d, way->Q);
   multiply_conjugate(way->middle, a, way->zeta);
   double turn[4];
-  multiply_by_conjugate(a, way->p0, turn);
+  multiply_by_conjugate(a, way->q0, turn);
   for (int i = 0; i < 4; i++) way->zeta[i] /= way->mu;
   for (int i = 0; i < 3; i++) way->step_spin[i] = 2.0 * turn[1 + i] / way->mu;
 }
@@ -235,9 +235,9 @@ static void set_pace_columns(const pol_body_passage *way, int c, const double un
     for (int i = 0; i < 9; i++) maps->pace_b.turn[i][c] = maps->rate_b.turn[i][c];
     return;
   }
-  multiply_by_conjugate(unit, way->p0, turn);
+  multiply_by_conjugate(unit, way->q0, turn);
   for (int i = 0; i < 3; i++)
-    spin[i] = (2.0 * turn[1 + i] - way->h * way->p0[c] * way->step_spin[i]) / way->mu;
+    spin[i] = (2.0 * turn[1 + i] - way->h * way->q0[c] * way->step_spin[i]) / way->mu;
   for (int k = 0; k < 3; k++) {
     double moved[3] = {maps->mean_q.turn[3 * k][c], maps->mean_q.turn[3 * k + 1][c],
                        maps->mean_q.turn[3 * k + 2][c]};
@@ -287,16 +287,16 @@ void pol_body_passage_maps(const pol_body_passage *way, pol_body_maps *maps)
   set_force_maps(way, maps);
 }
 
-/* d(zeta) by a: (conj(p0) o da + h (a . da)) / mu - zeta dmu/mu */
+/* d(zeta) by a: (conj(q0) o da + h (a . da)) / mu - zeta dmu/mu */
 static void vary_zeta(const pol_body_passage *way, int c, const double unit[4], double out[4])
 {
-  double slope = way->h * (way->midway ? way->middle[c] : way->p0[c]) / way->mu;
-  multiply_conjugate(way->p0, unit, out);
+  double slope = way->h * (way->midway ? way->middle[c] : way->q0[c]) / way->mu;
+  multiply_conjugate(way->q0, unit, out);
   out[0] += way->h * way->a[c];
   for (int i = 0; i < 4; i++) out[i] = out[i] / way->mu - slope * way->zeta[i];
 }
 
-/* The momentum at the end for variations dp of p1, dtheta and dy of the end. */
+/* The momentum at the end for variations dp of q1, dtheta and dy of the end. */
 static void vary_momentum(const pol_body_passage *way, const double dp[4], const double dtheta[3],
                           const double dy[4], double out[4])
 {
@@ -308,14 +308,14 @@ static void vary_momentum(const pol_body_passage *way, const double dp[4], const
     pol_v3_add_scaled_cross(1.0, dtheta, now + 1, out + 1);
     return;
   }
-  /* p_end = 2 middle o eta - p0, d(middle) = dp/2 */
+  /* p1 = 2 middle o eta - p0, d(middle) = dp/2 */
   apply_inertia(way->body, dy, eta);
   pol_quat_multiply(way->middle, eta, first);
   apply_inertia(way->body, way->y_end, eta);
   pol_quat_multiply(dp, eta, turned);
   for (int i = 0; i < 4; i++) first[i] = 2.0 * first[i] + turned[i];
-  multiply_by_conjugate(first, way->p1, second);
-  multiply_by_conjugate(way->p_end, dp, first);
+  multiply_by_conjugate(first, way->q1, second);
+  multiply_by_conjugate(way->p1, dp, first);
   for (int i = 0; i < 4; i++) out[i] = 0.5 * (second[i] + first[i]);
 }
 

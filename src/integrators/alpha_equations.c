@@ -30,14 +30,16 @@ pol_status pol_alpha_prepare(pol_alpha *s)
   }
 
   /* translations are the last numbers of a factor; rotations have none */
-  s->length = s->dae->length > 0.0 ? s->dae->length : 1.0;
+  s->length = pol_dae_length(s->dae);
   int num_factors = group->num_factors - (s->dae->num_states > 0);
   for (int f = 0; f < num_factors; f++) {
     const pol_factor *factor = &group->factors[f];
     int end = factor->q + (factor->kind == POL_SE3 ? 7 : factor->dim);
     int first = factor->kind == POL_SE3 ? factor->q + 4 : factor->q;
     if (factor->kind != POL_REAL && factor->kind != POL_SE3) continue;
-    for (int i = first; i < end; i++) s->length = fmax(s->length, fabs(s->now.q[i]));
+    for (int i = first; i < end; i++)
+      if (factor->kind == POL_SE3 || pol_dae_is_length(s->dae, factor->v + i - first))
+        s->length = fmax(s->length, fabs(s->now.q[i]));
   }
   if (!s->saddle->num_extra) return POL_OK;
   pol_point at = {

@@ -41,6 +41,7 @@ const pol_scheme pol_vi_a = {.num_vectors = 2,
                              .finish = pol_ggl_finish_midpoint,
                              .mean = 1.0,
                              .share = 0.5,
+                             .midway = 1,
                              .passes = 1,
                              .lag = 1.0,
                              .before_block = 2,
@@ -178,8 +179,9 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
   (void)options;
   for (int f = 0; f < dae->group.num_factors; f++)
     if (dae->group.factors[f].kind != POL_REAL)
-      return pol_broken_rule("the method needs coordinates of a vector space, such as directors or "
-                             "point masses, and these are of a Lie group",
+      return pol_broken_rule("the method needs coordinates of a vector space, such as directors, "
+                             "point masses or, with vi-a, em, em-g and midpoint, "
+                             "euler-parameters, and these are of a Lie group",
                              message, size);
   if (dae->num_states > 0)
     return pol_broken_rule("the method does not treat first-order states", message, size);
@@ -212,7 +214,7 @@ static size_t lay_out(pol_ggl *s)
   size_t constraint = (size_t)pol_pattern_nonzeros(patterns->constraint);
   size_t scratch = s->dae->scratch_size;
   if (s->dae->passage && s->dae->passage_size > scratch) scratch = s->dae->passage_size;
-  size_t varying = s->dae->passage ? coupling : 0, rows = s->dae->passage ? constraint : 0;
+  s->num_passage_values = s->dae->passage ? 4 * coupling + 6 * constraint : 0;
   const struct {
     double **array;
     size_t size;
@@ -244,16 +246,7 @@ static size_t lay_out(pol_ggl *s)
                 {&s->old_jacobian, constraint},
                 {&s->position, m},
                 {&s->velocity, m},
-                {&s->passage.kinematic_a, varying},
-                {&s->passage.kinematic_b, varying},
-                {&s->passage.balance_a, varying},
-                {&s->passage.balance_b, varying},
-                {&s->passage.kinematic_gamma, rows},
-                {&s->passage.balance_lambda, rows},
-                {&s->passage.balance_gamma, rows},
-                {&s->passage.position_a, rows},
-                {&s->passage.velocity_a, rows},
-                {&s->passage.velocity_b, rows},
+                {&s->passage_values, s->num_passage_values},
                 {&s->scratch, scratch}};
   size_t total = 0;
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
@@ -261,6 +254,21 @@ static size_t lay_out(pol_ggl *s)
     total += arrays[i].size;
   }
   return total;
+}
+
+/* The matrices of a passage: four of the pattern coupling, then six of the pattern constraint. */
+static void lay_out_passage(pol_ggl *s)
+{
+  const pol_dae_patterns *patterns = &s->blocks->saddle->patterns;
+  const int coupling = pol_pattern_nonzeros(patterns->coupling);
+  const int constraint = pol_pattern_nonzeros(patterns->constraint);
+  pol_passage_terms *to = &s->passage;
+  double **const square[] = {&to->kinematic_a, &to->kinematic_b, &to->balance_a, &to->balance_b};
+  double **const rows[] = {&to->kinematic_gamma, &to->balance_lambda, &to->balance_gamma,
+                           &to->position_a,      &to->velocity_a,     &to->velocity_b};
+  double *next = s->passage_values;
+  for (int i = 0; i < 4; i++, next += coupling) *square[i] = next;
+  for (int i = 0; i < 6; i++, next += constraint) *rows[i] = next;
 }
 
 static pol_status allocate(pol_ggl *s, pol_integrator *integrator)
@@ -282,6 +290,7 @@ static pol_status allocate(pol_ggl *s, pol_integrator *integrator)
   s->memory = calloc(lay_out(s) + 1, sizeof *s->memory);
   if (!s->memory) return POL_NO_MEMORY;
   lay_out(s);
+  if (s->dae->passage) lay_out_passage(s);
   s->a = s->z;
   s->b = s->a + s->nv;
   s->c = s->b + s->nv; /* read by vi-s only */
@@ -353,7 +362,8 @@ static void explain_start(const pol_ggl *s, pol_status status, pol_diagnostics *
   snprintf(
       d->advice, sizeof d->advice,
       "where the mass matrix is singular, as in directors of a flat body, take vi-a, vi-b, em or "
-      "rattle");
+      "rattle%s",
+      s->scheme->passes ? "; or take euler-parameters" : "");
 }
 
 static pol_status start(pol_integrator *integrator, const double *q, const double *v,

@@ -27,6 +27,7 @@ typedef struct pol_scheme {
    * at q_n + share (q_{n+1} - q_n); forces by discrete_force */
   double mean, share;
   int discrete;
+  int midway; /* b, the momenta and the constraints belong to the middle of the step */
   int passes; /* with pol_dae.passage it treats a mass matrix that depends on q, too */
 
   /* lambda is accurate at t_{n+1} - lag h; as the mean of this step's and the last one's, where the
@@ -74,7 +75,9 @@ struct pol_ggl {
   double *start_force;              /* g(q_n, v_n) */
   double *position, *velocity;      /* m */
   double *momentum;                 /* nv: workspace */
-  pol_passage_terms passage;        /* a mass matrix that varies: the matrices of a step */
+  pol_passage_terms passage;        /* a mass matrix that varies: the matrices of a step, */
+  double *passage_values;           /* all in these */
+  size_t num_passage_values;
   double *scratch;
   const double *history; /* of the last accepted step; not owned */
 };

@@ -138,18 +138,21 @@ static void move(const pol_ggl *s, double share, const double *velocity, double 
 }
 
 /* What a correction of a velocity may be: a share of its change in the step, not below round-off of
- * the coordinates.  What Newton's method leaves of the equations adds up in the invariants, so the
- * share is a ten thousandth of the tolerance: round-off with the default. */
+ * the coordinates, of pure numbers and of lengths each for themselves.  What Newton's method leaves
+ * of the equations adds up in the invariants, so the share is a ten thousandth of the tolerance:
+ * round-off with the default. */
 void pol_ggl_tolerances(double tolerance[POL_KINDS], void *ggl)
 {
   const pol_ggl *s = ggl;
-  double change = 0.0, length = 1.0, share = 1e-4 * s->options->newton.tolerance;
+  double change[POL_KINDS] = {0.0}, share = 1e-4 * s->options->newton.tolerance;
+  double size[POL_KINDS] = {[POL_ROTATIONS] = 1.0, [POL_TRANSLATIONS] = pol_dae_length(s->dae)};
   for (int i = 0; i < s->nv; i++) {
-    change = fmax(change, fabs(s->b[i] - s->now.v[i]));
-    length = fmax(length, fabs(s->now.q[i]));
+    int k = s->newton->kind[i];
+    change[k] = fmax(change[k], fabs(s->b[i] - s->now.v[i]));
+    size[k] = fmax(size[k], fabs(s->now.q[i]));
   }
   for (int k = 0; k < POL_KINDS; k++)
-    tolerance[k] = share * change + 8.0 * DBL_EPSILON * length / s->h;
+    tolerance[k] = share * change[k] + 8.0 * DBL_EPSILON * size[k] / s->h;
 }
 
 /* The largest number of a residual and a correction in the units of the paper's equations:

@@ -18,7 +18,7 @@ static pol_passage passage_of(const pol_ggl *s)
                        .lambda = s->lambda,
                        .gamma = s->scheme->has_velocity ? s->gamma : NULL,
                        .history = s->history,
-                       .midway = s->scheme->share == 0.5,
+                       .midway = s->scheme->midway,
                        .discrete = s->scheme->discrete};
 }
 
@@ -39,12 +39,8 @@ pol_status pol_ggl_matrix_passage(pol_ggl *s)
   enum { KINEMATIC, BALANCE, POSITION, VELOCITY, A = 0, B, LAMBDA, GAMMA };
   const pol_passage at = passage_of(s);
   const pol_passage_terms *found = &s->passage;
-  const pol_dae_patterns *patterns = &s->blocks->saddle->patterns;
-  size_t coupling = (size_t)pol_pattern_nonzeros(patterns->coupling);
-  size_t constraint = (size_t)pol_pattern_nonzeros(patterns->constraint);
   pol_blocks *m = s->blocks;
-  /* all ten lie one behind the other */
-  memset(found->kinematic_a, 0, (4 * coupling + 6 * constraint) * sizeof *found->kinematic_a);
+  memset(s->passage_values, 0, s->num_passage_values * sizeof *s->passage_values);
   pol_status status = s->dae->passage(&at, POL_PASSAGE_MATRIX, found, s->scratch, s->dae->user);
   if (status) return status;
   pol_blocks_add(m, KINEMATIC, A, 1.0, found->kinematic_a);
@@ -64,7 +60,7 @@ pol_status pol_ggl_matrix_passage(pol_ggl *s)
 /* v_{n+1} = b, p_{n+1} = M b; vi-a: p_{n+1} = 2 M b - p_n with M halfway */
 pol_status pol_ggl_finish_passage(pol_ggl *s)
 {
-  int midway = s->scheme->share == 0.5;
+  int midway = s->scheme->midway;
   memcpy(s->next.v, s->b, (size_t)s->nv * sizeof *s->b);
   pol_ggl_momenta(s, midway ? s->q_between : s->next.q, s->b, s->next.p);
   for (int i = 0; i < s->nv && midway; i++) s->next.p[i] = 2.0 * s->next.p[i] - s->now.p[i];

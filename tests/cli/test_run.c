@@ -256,6 +256,7 @@ static void settings_that_do_not_fit(void **state)
       {"--set simulation.formulation=so3xr3-cayley --set simulation.sigma=optimal",
        "simulation: sigma needs the exponential map"},
       {"--set simulation.method=em", "simulation: the method needs coordinates of a vector space"},
+      {"--set simulation.method=em", "euler-parameters"},
       {"--set simulation.method=rattle --set simulation.formulation=euler-parameters",
        "simulation: the method needs a constant mass matrix"},
       {"--set simulation.method=geom2 --set simulation.sigma=optimal",

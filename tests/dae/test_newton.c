@@ -533,6 +533,7 @@ static void test_iteration_limit(void **state)
   assert_int_equal(p.diagnostics.equation, 1);
   assert_string_equal(p.diagnostics.where, "balance equation 2");
   assert_string_equal(p.diagnostics.message, "the Newton iteration did not converge");
+  assert_string_equal(p.diagnostics.advice, "take a smaller step");
   assert_true(p.diagnostics.residual > 1.0);
   problem_end(&p);
 }
