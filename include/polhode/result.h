@@ -88,8 +88,8 @@ pol_status pol_result_trajectory(pol_result *result, pol_trajectory **trajectory
  * the last of them; of one, the first.  The folder must exist; further frames that a motion.pvd
  * there listed before are removed.  Points are the bodies, the markers that have a name and, where
  * the result knows its model, the joints.  *frames (may be NULL) is how many were written.  On
- * failure message (may be NULL) says why: POL_BAD_ARGUMENT where the result has no positions,
- * POL_IO. */
+ * failure message (may be NULL) says why: POL_BAD_ARGUMENT where the result has no positions or
+ * cannot be read, POL_IO where a file cannot be written. */
 pol_status pol_vtk_export(pol_result *result, const char *folder, long every, long most,
                           long *frames, char *message, size_t size);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/json_out.h"
@@ -59,17 +60,18 @@ static int export_result(const cli_args *args, pol_result *result)
   int exit_status = read_choice(args, &every, &most);
   if (exit_status != CLI_DONE) return exit_status;
   if (pol_result_rows(result) == 0)
-    return cli_refuse_one(args->operand, args->json, "", "",
-                          "has no rows: there is nothing to export");
+    return cli_refuse_result(args->operand, args->json, "has no rows: there is nothing to export");
   struct stat info;
-  if (mkdir(args->vtk, 0777) != 0 && errno != EEXIST)
+  const int is_new = mkdir(args->vtk, 0777) == 0;
+  if (!is_new && errno != EEXIST)
     return cli_cannot_write("polhode export", args->json, "--vtk", args->vtk, errno);
   if (stat(args->vtk, &info) == 0 && !S_ISDIR(info.st_mode))
     return refuse(args, "--vtk", args->vtk, "must be a folder, or a name that is free");
   pol_status status =
       pol_vtk_export(result, args->vtk, every, most, &frames, message, sizeof message);
   if (status == POL_OK) return report(args, frames);
-  if (status == POL_BAD_ARGUMENT) return cli_refuse_one(args->operand, args->json, "", "", message);
+  if (is_new) rmdir(args->vtk); /* unless there are files in it */
+  if (status == POL_BAD_ARGUMENT) return cli_refuse_result(args->operand, args->json, message);
   fprintf(stderr, "polhode export: %s\n", message);
   return CLI_FAILED;
 }

@@ -21,6 +21,7 @@
 
 #include "base/output.h"
 #include "io/errors.h"
+#include "io/result.h"
 #include "lie/small.h"
 
 typedef enum point_kind { BODY, MARKER, JOINT } point_kind;
@@ -200,8 +201,9 @@ static pol_status read_frames(exporter *e)
       e->values[(size_t)n * width + k] = series[row_of(e, n)];
   }
   free(series);
-  if (status == POL_IO) snprintf(e->message, e->size, "the result cannot be read");
-  return status;
+  if (status != POL_IO) return status;
+  snprintf(e->message, e->size, "%s", POL_RESULT_DAMAGED);
+  return POL_BAD_ARGUMENT; /* POL_IO is kept for the files that are written */
 }
 
 static void rotation_of(const exporter *e, const double *frame, int index, double R[9])

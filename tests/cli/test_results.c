@@ -132,6 +132,10 @@ static void info_tells_what_there_is(void **state)
   expect_text("rows            11\n");
   expect_text("time            0 s to 0.01 s\n");
   expect_text("  top.position.x .y .z                           m\n");
+  expect(0, "run %s --end 0.01 --rtol 1e-5 --out variable.h5 --quiet", top);
+  expect(0, "info variable.h5");
+  expect_text("settings        geom1, so3xr3, step variable, end 0.01 s\n");
+  remove("variable.h5");
 
   expect(0, "info results.h5 --json");
   json_t *object = parse_output();
