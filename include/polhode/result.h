@@ -83,12 +83,15 @@ pol_status pol_result_trajectory(pol_result *result, pol_trajectory **trajectory
  */
 
 /* Writes every `every`-th recorded time, from the first on, into a folder for ParaView and other
- * VTK programs: frame_000000.vtu, ... and motion.pvd, which lists them with their times.  The
- * folder must exist.  Points are the bodies, the markers that have a name and, where the result
- * knows its model, the joints.  *frames (may be NULL) is how many were written.  On failure message
- * (may be NULL) says why: POL_BAD_ARGUMENT where the result has no positions, POL_IO. */
-pol_status pol_vtk_export(pol_result *result, const char *folder, long every, long *frames,
-                          char *message, size_t size);
+ * VTK programs: frame_000000.vtu, ... and motion.pvd, which lists them with their times.  Where
+ * these are more than `most` (0: any number), as many are written, spread evenly from the first to
+ * the last of them; of one, the first.  The folder must exist; further frames that a motion.pvd
+ * there listed before are removed.  Points are the bodies, the markers that have a name and, where
+ * the result knows its model, the joints.  *frames (may be NULL) is how many were written.  On
+ * failure message (may be NULL) says why: POL_BAD_ARGUMENT where the result has no positions or
+ * cannot be read, POL_IO where a file cannot be written. */
+pol_status pol_vtk_export(pol_result *result, const char *folder, long every, long most,
+                          long *frames, char *message, size_t size);
 
 /* --- writing HDF5 ------------------------------------------------------------------------------
  */

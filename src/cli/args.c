@@ -118,13 +118,23 @@ static pol_status refuse_second(pol_errors *errors, const char *option, const ch
   return status;
 }
 
+/* Whether two values mean the same: the same text, or the same number. */
+static int same_value(const char *a, const char *b)
+{
+  char *rest_a, *rest_b;
+  const double x = strtod(a, &rest_a), y = strtod(b, &rest_b);
+  const int are_numbers = rest_a != a && *rest_a == '\0' && rest_b != b && *rest_b == '\0';
+  return strcmp(a, b) == 0 || (are_numbers && x == y);
+}
+
 /* An override before, of the same key, that contradicts the last one, or NULL. */
 static const char *contradicted(const cli_args *args)
 {
   const char *last = args->overrides[args->num_overrides - 1];
   const size_t length = strcspn(last, "=") + 1;
   for (int i = 0; i < args->num_overrides - 1; i++)
-    if (strncmp(args->overrides[i], last, length) == 0 && strcmp(args->overrides[i], last) != 0)
+    if (strncmp(args->overrides[i], last, length) == 0 &&
+        !same_value(args->overrides[i] + length, last + length))
       return args->overrides[i];
   return NULL;
 }

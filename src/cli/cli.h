@@ -75,5 +75,8 @@ int cli_read_model(const cli_args *args, pol_model **model);
  * status.
  */
 int cli_open_result(const char *path, int json, pol_result **result);
+/* Reports what is wrong with a result file; the JSON object names the file as the path of the
+ * error.  Gives the exit status. */
+int cli_refuse_result(const char *path, int json, const char *rule);
 
 #endif

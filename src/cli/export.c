@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/json_out.h"
@@ -25,19 +26,17 @@ static int to_count(const char *text, long *count)
   return errno == 0 && rest != text && *rest == '\0' && *count > 0;
 }
 
-/* How many rows lie between frames: as --every says, or so that there are --frames at most. */
-static int find_every(const cli_args *args, long rows, long *every)
+/* How many rows lie between frames, and how many frames there are at most; 0 for any number. */
+static int read_choice(const cli_args *args, long *every, long *most)
 {
-  long frames;
   *every = 1;
+  *most = 0;
   if (args->every != NULL && args->frames != NULL)
     return refuse(args, "--frames", args->frames, "cannot be given together with --every");
   if (args->every != NULL && !to_count(args->every, every))
     return refuse(args, "--every", args->every, "must be a whole number above 0");
-  if (args->frames == NULL) return CLI_DONE;
-  if (!to_count(args->frames, &frames))
+  if (args->frames != NULL && !to_count(args->frames, most))
     return refuse(args, "--frames", args->frames, "must be a whole number above 0");
-  *every = rows > frames ? (rows + frames - 1) / frames : 1;
   return CLI_DONE;
 }
 
@@ -57,20 +56,22 @@ static int report(const cli_args *args, long frames)
 static int export_result(const cli_args *args, pol_result *result)
 {
   char message[600];
-  long every, frames;
-  int exit_status = find_every(args, pol_result_rows(result), &every);
+  long every, most, frames;
+  int exit_status = read_choice(args, &every, &most);
   if (exit_status != CLI_DONE) return exit_status;
   if (pol_result_rows(result) == 0)
-    return cli_refuse_one(args->operand, args->json, "", "",
-                          "has no rows: there is nothing to export");
+    return cli_refuse_result(args->operand, args->json, "has no rows: there is nothing to export");
   struct stat info;
-  if (mkdir(args->vtk, 0777) != 0 && errno != EEXIST)
+  const int is_new = mkdir(args->vtk, 0777) == 0;
+  if (!is_new && errno != EEXIST)
     return cli_cannot_write("polhode export", args->json, "--vtk", args->vtk, errno);
   if (stat(args->vtk, &info) == 0 && !S_ISDIR(info.st_mode))
     return refuse(args, "--vtk", args->vtk, "must be a folder, or a name that is free");
-  pol_status status = pol_vtk_export(result, args->vtk, every, &frames, message, sizeof message);
+  pol_status status =
+      pol_vtk_export(result, args->vtk, every, most, &frames, message, sizeof message);
   if (status == POL_OK) return report(args, frames);
-  if (status == POL_BAD_ARGUMENT) return cli_refuse_one(args->operand, args->json, "", "", message);
+  if (is_new) rmdir(args->vtk); /* unless there are files in it */
+  if (status == POL_BAD_ARGUMENT) return cli_refuse_result(args->operand, args->json, message);
   fprintf(stderr, "polhode export: %s\n", message);
   return CLI_FAILED;
 }
@@ -92,8 +93,8 @@ static const cli_option options[] = {
     {"--vtk", "DIR", "write a file for each frame, and motion.pvd, into this folder", CLI_TEXT,
      offsetof(cli_args, vtk), NULL},
     {"--every", "N", "only each N-th row", CLI_TEXT, offsetof(cli_args, every), NULL},
-    {"--frames", "N", "N frames at most, evenly spaced", CLI_TEXT, offsetof(cli_args, frames),
-     NULL},
+    {"--frames", "N", "N frames at most, evenly from the first row to the last", CLI_TEXT,
+     offsetof(cli_args, frames), NULL},
     {"--json", NULL, "print one JSON object instead of a table", CLI_FLAG, offsetof(cli_args, json),
      NULL},
 };

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/json_out.h"
 #include "cli/text_out.h"
+#include "io/result.h"
 
 /* Lines of the tables of channels and of events at most. */
 enum { MAX_LINES = 60, MAX_EVENTS = 20 };
@@ -36,7 +37,7 @@ static int look(about *a, pol_result *result, int json)
   if (pol_result_series_part(result, t, 0, 1, &a->first) == POL_OK &&
       pol_result_series_part(result, t, rows - 1, 1, &a->last) == POL_OK)
     return CLI_DONE;
-  return cli_refuse_one(a->path, json, "", "", "the numbers cannot be read");
+  return cli_refuse_result(a->path, json, POL_RESULT_DAMAGED);
 }
 
 /* --- table ------------------------------------------------------------------------------------ */
@@ -46,10 +47,13 @@ static void print_settings(const pol_result_info *info)
   json_t *settings = info->settings != NULL ? json_loads(info->settings, 0, NULL) : NULL;
   const char *method = json_string_value(json_object_get(settings, "method"));
   const char *formulation = json_string_value(json_object_get(settings, "formulation"));
-  const double step = json_number_value(json_object_get(settings, "step"));
+  const json_t *step = json_object_get(settings, "step"); /* null: variable */
   const double end = json_number_value(json_object_get(settings, "end"));
+  char step_text[40] = "variable";
+  if (json_is_number(step))
+    snprintf(step_text, sizeof step_text, "%.10g s", json_number_value(step));
   if (method != NULL && formulation != NULL)
-    cli_print_row("settings", "%s, %s, step %.10g s, end %.10g s", method, formulation, step, end);
+    cli_print_row("settings", "%s, %s, step %s, end %.10g s", method, formulation, step_text, end);
   json_decref(settings);
   for (int i = 0; i < info->num_overrides; i++) cli_print_row("set", "%s", info->overrides[i]);
 }

@@ -14,6 +14,7 @@
 #include "cli/quantity.h"
 #include "cli/text_out.h"
 #include "io/errors.h"
+#include "io/result.h"
 #include "plot/ticks.h"
 
 /* A result that is plotted. */
@@ -60,6 +61,7 @@ typedef struct plot {
   double from, to;
   pol_figure figure;
   char *out;
+  const char *damaged; /* the result that could not be read to its end, or NULL */
   pol_errors errors;
 } plot;
 
@@ -230,11 +232,13 @@ static pol_status open_sources(plot *p)
 }
 
 /* Reads a channel of the rows in the window. */
-static pol_status read_rows(const source *s, int index, double **values)
+static pol_status read_rows(plot *p, const source *s, int index, double **values)
 {
   *values = malloc(((size_t)s->rows + 1) * sizeof **values);
   if (*values == NULL) return POL_NO_MEMORY;
-  return pol_result_series_part(s->result, index, s->first, s->rows, *values);
+  const pol_status status = pol_result_series_part(s->result, index, s->first, s->rows, *values);
+  if (status == POL_IO) p->damaged = s->path;
+  return status;
 }
 
 /* The rows whose time is in the window: the first and the last, and all between. */
@@ -246,7 +250,7 @@ static pol_status choose_rows(plot *p, source *s)
   s->rows = pol_result_rows(s->result);
   if (p->args->from == NULL && p->args->to == NULL) return POL_OK;
   if (index < 0) return complain(p, s->path, "", "has no time t, which --from and --to need");
-  pol_status status = read_rows(s, index, &t);
+  pol_status status = read_rows(p, s, index, &t);
   long first = 0, end = s->rows;
   while (status == POL_OK && first < end && !(t[first] >= p->from)) first++;
   while (status == POL_OK && end > first && !(t[end - 1] <= p->to)) end--;
@@ -287,7 +291,7 @@ static pol_status read_sources(plot *p)
     }
     status = choose_rows(p, s);
     if (status == POL_OK)
-      status = read_rows(s, pol_result_find_channel(s->result, p->x_name), &s->x);
+      status = read_rows(p, s, pol_result_find_channel(s->result, p->x_name), &s->x);
   }
   return status;
 }
@@ -357,7 +361,7 @@ static pol_status read_curve(plot *p, curve *c)
 {
   const source *s = &p->sources[c->source];
   const int index = pol_result_find_channel(s->result, p->channels[c->channel].name);
-  pol_status status = read_rows(s, index, &c->y);
+  pol_status status = read_rows(p, s, index, &c->y);
   for (long i = 0; status == POL_OK && i < s->rows; i++) {
     const double x = s->x[i], y = c->y[i];
     if (pol_range_usable(x, p->args->log_x) && pol_range_usable(y, p->args->log_y)) continue;
@@ -794,6 +798,8 @@ static int run(const cli_args *args)
     pol_status status = stages[i].work(&p);
     if (status == POL_OK && p.errors.count > 0) {
       result = refuse(&p, stages[i].lists);
+    } else if (status == POL_IO && p.damaged != NULL) {
+      result = cli_refuse_result(p.damaged, args->json, POL_RESULT_DAMAGED);
     } else if (status == POL_IO && stages[i].work == write_figure) {
       result = cli_cannot_write("polhode plot", args->json, "--out", p.out, errno);
     } else if (status != POL_OK) {

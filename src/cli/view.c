@@ -109,7 +109,7 @@ static int write_page(const cli_args *args, const char *page, int frames, pol_re
   const int reason = errno;
   free(folder);
   if (status == POL_OK) return report(args, page, result, &summary);
-  if (status == POL_BAD_ARGUMENT) return cli_refuse_one(args->operand, args->json, "", "", message);
+  if (status == POL_BAD_ARGUMENT) return cli_refuse_result(args->operand, args->json, message);
   if (status == POL_IO) return cli_cannot_write("polhode view", args->json, "--out", page, reason);
   return fail(status);
 }
@@ -121,7 +121,7 @@ static int view_result(const cli_args *args, const char *page, int frames)
   pol_model *model = NULL;
   pol_status status = pol_result_open(&result, args->operand, message, sizeof message);
   if (status == POL_NO_MEMORY) return fail(status);
-  if (status != POL_OK) return cli_refuse_one(args->operand, args->json, "", "", message);
+  if (status != POL_OK) return cli_refuse_result(args->operand, args->json, message);
   int code = find_model(args, result, &model);
   if (code == CLI_DONE) code = write_page(args, page, frames, result, model);
   pol_model_free(&model);

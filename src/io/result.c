@@ -1,16 +1,29 @@
 /* Reading results: finds the format, hands on to it, and checks what is asked for. */
+#define _POSIX_C_SOURCE 200809L
+
 #include "io/result.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-/* Whether a file begins as HDF5 does. */
+/* Whether a path may be read: a device may never end.  What is not there, and a folder, is left to
+ * the reader to tell. */
+static int is_readable_kind(const char *path)
+{
+  struct stat info;
+  return stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISFIFO(info.st_mode) ||
+         S_ISDIR(info.st_mode);
+}
+
+/* Whether a file begins as HDF5 does.  A pipe is not asked: it can be read once only. */
 static int is_hdf5(const char *path)
 {
+  struct stat info;
   static const char signature[] = "\x89HDF\r\n\x1a\n";
   char start[sizeof signature - 1];
+  if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return 0;
   FILE *file = fopen(path, "rb");
   const size_t read = file != NULL ? fread(start, 1, sizeof start, file) : 0;
   if (file != NULL) fclose(file);
@@ -24,6 +37,10 @@ pol_status pol_result_open(pol_result **result, const char *path, char *message,
   if (message == NULL) {
     message = unwanted;
     size = sizeof unwanted;
+  }
+  if (!is_readable_kind(path)) {
+    snprintf(message, size, "cannot be read: it is neither a file nor a pipe");
+    return POL_BAD_ARGUMENT;
   }
   pol_result *r = calloc(1, sizeof *r);
   pol_status status = POL_NO_MEMORY;

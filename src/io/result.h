@@ -23,6 +23,9 @@ struct pol_result {
   void (*release)(pol_result *result);
 };
 
+/* What is said where the file could be opened, but numbers in it cannot be read. */
+#define POL_RESULT_DAMAGED "the result is damaged: its numbers cannot be read"
+
 /* Opens a file of one format; result arrives all zero but for info.format.  After a failure message
  * says why, unless it is POL_NO_MEMORY. */
 pol_status pol_result_open_csv(pol_result *result, const char *path, char *message, size_t size);

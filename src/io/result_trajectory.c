@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <polhode/result.h>
+#include "io/result.h"
 
 static pol_status fill(pol_trajectory *trajectory, pol_result *result, int time)
 {
@@ -31,7 +31,8 @@ pol_status pol_result_trajectory(pol_result *result, pol_trajectory **trajectory
   free(names);
   if (status == POL_OK) status = fill(*trajectory, result, time);
   if (status == POL_OK) return POL_OK;
-  if (message != NULL) snprintf(message, size, "%s", pol_status_text(status));
+  if (message != NULL)
+    snprintf(message, size, "%s", status == POL_IO ? POL_RESULT_DAMAGED : pol_status_text(status));
   pol_trajectory_free(trajectory);
   return status;
 }

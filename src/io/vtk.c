@@ -21,6 +21,7 @@
 
 #include "base/output.h"
 #include "io/errors.h"
+#include "io/result.h"
 #include "lie/small.h"
 
 typedef enum point_kind { BODY, MARKER, JOINT } point_kind;
@@ -43,7 +44,7 @@ typedef struct vtk_point {
 typedef struct exporter {
   pol_result *result;
   const char *folder;
-  long every, frames;
+  long every, candidates, frames; /* frames of the candidates, which are each every-th row */
   int num_points, capacity;
   vtk_point *points;
   int width;      /* numbers of a frame */
@@ -177,6 +178,15 @@ static pol_status find_joints(exporter *e)
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
+/* The row of frame n: the candidates, or as many as there are frames, evenly from the first to the
+ * last. */
+static long row_of(const exporter *e, long n)
+{
+  if (e->frames < 2 || e->frames == e->candidates) return n * e->every;
+  const long gaps = e->frames - 1;
+  return (n * (e->candidates - 1) + gaps / 2) / gaps * e->every;
+}
+
 /* Reads every channel that is needed and keeps the rows of the frames. */
 static pol_status read_frames(exporter *e)
 {
@@ -188,11 +198,12 @@ static pol_status read_frames(exporter *e)
   for (size_t k = 0; status == POL_OK && k < width; k++) {
     status = pol_result_series(e->result, e->channels[k], series);
     for (long n = 0; status == POL_OK && n < e->frames; n++)
-      e->values[(size_t)n * width + k] = series[n * e->every];
+      e->values[(size_t)n * width + k] = series[row_of(e, n)];
   }
   free(series);
-  if (status == POL_IO) snprintf(e->message, e->size, "the result cannot be read");
-  return status;
+  if (status != POL_IO) return status;
+  snprintf(e->message, e->size, "%s", POL_RESULT_DAMAGED);
+  return POL_BAD_ARGUMENT; /* POL_IO is kept for the files that are written */
 }
 
 static void rotation_of(const exporter *e, const double *frame, int index, double R[9])
@@ -376,7 +387,50 @@ static pol_status write_file(const exporter *e, long n)
   return failed ? POL_IO : POL_OK;
 }
 
+/* How many frames the collection in the folder lists that an export before has left; 0 if there is
+ * none. */
+static pol_status count_old_frames(const exporter *e, long *count)
+{
+  char line[256];
+  char *path = pol_format("%s/motion.pvd", e->folder);
+  *count = 0;
+  if (path == NULL) return POL_NO_MEMORY;
+  FILE *file = fopen(path, "rb");
+  free(path);
+  while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+    long n;
+    if (sscanf(line, "<DataSet timestep=\"%*[^\"]\" part=\"0\" file=\"frame_%ld.vtu\"/>", &n) ==
+            1 &&
+        n == *count)
+      ++*count;
+  }
+  if (file != NULL) fclose(file);
+  return POL_OK;
+}
+
+/* Removes the frames of an export before that the new collection does not list. */
+static pol_status remove_old_frames(const exporter *e, long count)
+{
+  for (long n = e->frames; n < count; n++) {
+    char *path = pol_format("%s/frame_%06ld.vtu", e->folder, n);
+    if (path == NULL) return POL_NO_MEMORY;
+    remove(path);
+    free(path);
+  }
+  return POL_OK;
+}
+
 /* --- the export ------------------------------------------------------------------------------- */
+
+/* All files, and no others from an export before. */
+static pol_status write_files(const exporter *e)
+{
+  long old_frames;
+  pol_status status = count_old_frames(e, &old_frames);
+  for (long n = 0; status == POL_OK && n < e->frames; n++) status = write_file(e, n);
+  if (status == POL_OK) status = write_file(e, -1);
+  return status == POL_OK ? remove_old_frames(e, old_frames) : status;
+}
 
 static pol_status export(exporter *e)
 {
@@ -393,27 +447,28 @@ static pol_status export(exporter *e)
   }
   if (status == POL_OK) status = find_joints(e);
   if (status == POL_OK) status = read_frames(e);
-  for (long n = 0; status == POL_OK && n < e->frames; n++) status = write_file(e, n);
-  return status == POL_OK ? write_file(e, -1) : status;
+  return status == POL_OK ? write_files(e) : status;
 }
 
-pol_status pol_vtk_export(pol_result *result, const char *folder, long every, long *frames,
-                          char *message, size_t size)
+pol_status pol_vtk_export(pol_result *result, const char *folder, long every, long most,
+                          long *frames, char *message, size_t size)
 {
   char unwanted[256];
   if (message == NULL) {
     message = unwanted;
     size = sizeof unwanted;
   }
-  if (every < 1) {
-    snprintf(message, size, "every must be at least 1");
+  if (every < 1 || most < 0) {
+    snprintf(message, size, every < 1 ? "every must be at least 1" : "most must not be negative");
     return POL_BAD_ARGUMENT;
   }
   const long rows = pol_result_rows(result);
+  const long candidates = rows > 0 ? (rows - 1) / every + 1 : 0;
   exporter e = {.result = result,
                 .folder = folder,
                 .every = every,
-                .frames = rows > 0 ? (rows - 1) / every + 1 : 0,
+                .candidates = candidates,
+                .frames = most > 0 && most < candidates ? most : candidates,
                 .message = message,
                 .size = size};
   pol_status status = export(&e);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "io/errors.h"
+#include "io/result.h"
 #include "viewer/frames.h"
 #include "viewer/mesh.h"
 #include "viewer/page.h"
@@ -132,6 +133,16 @@ static pol_status write_file(const char *path, const pol_model *model, pol_resul
   return status;
 }
 
+/* The frames; a result that cannot be read is wrong input, as a mesh is. */
+static pol_status read_frames(pol_frames *frames, const pol_model *model, pol_result *result,
+                              int max_frames, char *message, size_t size)
+{
+  const pol_status status = pol_frames_read(frames, model, result, max_frames, message, size);
+  if (status != POL_IO) return status;
+  snprintf(message, size, "%s", POL_RESULT_DAMAGED);
+  return POL_BAD_ARGUMENT;
+}
+
 pol_status pol_view_write(const char *path, const pol_model *model, pol_result *result,
                           const pol_view_options *options, pol_view_summary *summary, char *message,
                           size_t size)
@@ -149,7 +160,7 @@ pol_status pol_view_write(const char *path, const pol_model *model, pol_result *
     snprintf(message, size, "an animation has 2 frames or more");
     return POL_BAD_ARGUMENT;
   }
-  pol_status status = pol_frames_read(&frames, model, result, options->max_frames, message, size);
+  pol_status status = read_frames(&frames, model, result, options->max_frames, message, size);
   if (status == POL_OK) status = read_meshes(&meshes, model, options->folder, message, size);
   if (status == POL_OK)
     status = write_file(path, model, result, &frames, meshes, &bytes, message, size);

@@ -146,6 +146,10 @@ static void wrong_command_lines(void **state)
   expect("polhode run top.json --step 1e-3 --set simulation.step=2e-3", 2);
   expect_text(err, "--set = simulation.step=2e-3: contradicts simulation.step=0.001 before it\n");
   expect("polhode run top.json --step 1e-3 --step 1e-3 --end 0.01 --quiet --quiet", 0);
+  expect("polhode run top.json --set simulation.step=1e-3 --step 1e-3 --end 0.01 --quiet", 0);
+  expect("polhode run top.json --step 1e-3 --set simulation.step=1e-3 --end 0.01 --quiet", 0);
+  expect("polhode run top.json --set simulation.step=1e-3 --step 1.1e-3", 2);
+  expect_text(err, "--step = 1.1e-3: contradicts simulation.step=1e-3 before it\n");
   expect("polhode run top.json --rtol 1e-5 --step 1e-3", 2);
   expect_text(err, "polhode run: --step: has no effect beside rtol or atol");
   expect("polhode run top.json --set mass", 2);

@@ -96,6 +96,57 @@ static void what_is_no_result(void **state)
   assert_int_equal(access("a.html", F_OK), -1);
 }
 
+/* A device might never end.  A pipe does. */
+static void devices_and_pipes(void **state)
+{
+  (void)state;
+  static const char message[] = "cannot be read: it is neither a file nor a pipe\n";
+  expect_all(result_commands, NUM_RESULT_COMMANDS, "/dev/zero", 2, message);
+  expect_all(result_commands, NUM_RESULT_COMMANDS, "/dev/null", 2, message);
+  assert_int_equal(run_shell("cat top.csv | '" POLHODE_BINARY "' info /dev/stdin"), 0);
+  expect_text(out, "rows            31\n");
+}
+
+/* A file that opens, but whose numbers are damaged: all are read, so that each command meets them.
+ * The file is named, in the JSON object too, and nothing is written. */
+static void damaged_results(void **state)
+{
+  (void)state;
+  static const char *const commands[] = {
+      "view damaged.h5 --out damaged.html", "plot damaged.h5 ball --out damaged.svg",
+      "plot damaged.h5 ball --from 0.1 --out damaged.svg", "export damaged.h5 --vtk damaged_vtk",
+      "converge top.json --steps 1e-3 --reference damaged.h5"};
+  static const char rule[] = "the result is damaged: its numbers cannot be read";
+  static const char zeros[4096];
+  expect("polhode run " POLHODE_SOURCE_DIR "/models/examples/bouncing_ball.json "
+         "--out damaged.h5 --quiet",
+         0);
+  FILE *file = fopen("damaged.h5", "r+b");
+  assert_non_null(file);
+  assert_int_equal(fseek(file, 25000, SEEK_SET), 0);
+  assert_int_equal(fwrite(zeros, 1, sizeof zeros, file), sizeof zeros);
+  assert_int_equal(fclose(file), 0);
+  for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+    char line[200];
+    snprintf(line, sizeof line, "polhode %s", commands[i]);
+    expect(line, 2);
+    expect_text(err, "damaged.h5: ");
+    expect_text(err, rule);
+    snprintf(line, sizeof line, "polhode %s --json", commands[i]);
+    expect(line, 2);
+    json_t *object = parse_output(), *error = json_array_get(at(object, "errors"), 0);
+    expect_word(object, "status", "invalid");
+    expect_length(object, "errors", 1);
+    expect_word(error, "rule", rule);
+    const int is_option = strcmp(json_string_value(at(error, "path")), "--reference") == 0;
+    expect_word(error, is_option ? "value" : "path", "damaged.h5");
+    json_decref(object);
+  }
+  assert_int_equal(access("damaged.html", F_OK), -1);
+  assert_int_equal(access("damaged.svg", F_OK), -1);
+  assert_int_equal(access("damaged_vtk", F_OK), -1);
+}
+
 /* The text with CRLF at the ends of its lines, or with a byte order mark, is the same. */
 static void other_line_ends_and_marks(void **state)
 {
@@ -148,7 +199,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_no_model),          cmocka_unit_test(what_is_no_result),
       cmocka_unit_test(other_line_ends_and_marks), cmocka_unit_test(cut_results),
-      cmocka_unit_test(results_without_rows),
+      cmocka_unit_test(results_without_rows),      cmocka_unit_test(devices_and_pipes),
+      cmocka_unit_test(damaged_results),
   };
   return cmocka_run_group_tests(tests, set_up, leave_folder);
 }

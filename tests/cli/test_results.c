@@ -132,6 +132,10 @@ static void info_tells_what_there_is(void **state)
   expect_text("rows            11\n");
   expect_text("time            0 s to 0.01 s\n");
   expect_text("  top.position.x .y .z                           m\n");
+  expect(0, "run %s --end 0.01 --rtol 1e-5 --out variable.h5 --quiet", top);
+  expect(0, "info variable.h5");
+  expect_text("settings        geom1, so3xr3, step variable, end 0.01 s\n");
+  remove("variable.h5");
 
   expect(0, "info results.h5 --json");
   json_t *object = parse_output();
@@ -401,7 +405,7 @@ static void a_csv_is_exported_without_joints(void **state)
   double x[3];
   pol_result *r = open_result("results.csv");
   read_array(text, "position", 3, x);
-  assert_true(x[2] == value(r, "top.position.z", 78)); /* each 26th of 101 rows */
+  assert_true(x[2] == value(r, "top.position.z", 100)); /* the last of 101 rows */
   pol_result_close(&r);
   remove_folder("results_vtk", 4);
 
@@ -430,6 +434,46 @@ static void damaged_files_are_refused(void **state)
     assert_string_equal(output, "results.h5: cannot be opened: it is damaged, or another program "
                                 "is writing it\n1 error\n");
   }
+}
+
+/* The times that a collection lists; returns how many. */
+static int read_times(const char *path, double *times, int most)
+{
+  const char *mark = "timestep=\"";
+  int count = 0;
+  for (const char *p = read_text(path); (p = strstr(p, mark)) != NULL && count < most; count++) {
+    p += strlen(mark);
+    times[count] = strtod(p, NULL);
+  }
+  return count;
+}
+
+/* N frames are spread from the first row to the last; fewer of them leave none of those before, and
+ * files of others stay. */
+static void frames_reach_from_start_to_end(void **state)
+{
+  (void)state;
+  double t[20];
+  expect(0, "run %s --end 0.1 --out results.csv --quiet", top);
+  expect(0, "export results.csv --vtk results_vtk --frames 11 --quiet");
+  assert_int_equal(read_times("results_vtk/motion.pvd", t, 20), 11);
+  for (int i = 0; i < 11; i++) assert_true(fabs(t[i] - 0.01 * i) < 1e-12);
+  FILE *file = fopen("results_vtk/frame_000011.vtu", "wb"); /* not of an export */
+  assert_non_null(file);
+  fclose(file);
+  expect(0, "export results.csv --vtk results_vtk --frames 4 --quiet");
+  assert_int_equal(read_times("results_vtk/motion.pvd", t, 20), 4);
+  const double rows[] = {0, 33, 67, 100};
+  for (int i = 0; i < 4; i++) assert_true(fabs(t[i] - 0.001 * rows[i]) < 1e-12);
+  assert_int_equal(remove("results_vtk/frame_000011.vtu"), 0);
+  remove_folder("results_vtk", 4);
+  expect(0, "export results.csv --vtk results_vtk --frames 1 --quiet");
+  assert_int_equal(read_times("results_vtk/motion.pvd", t, 20), 1);
+  assert_true(t[0] == 0.0);
+  remove_folder("results_vtk", 1);
+  expect(0, "export results.csv --vtk results_vtk --frames 1000 --json");
+  expect_text("\"frames\": 101");
+  remove_folder("results_vtk", 101);
 }
 
 /* --- killed runs ------------------------------------------------------------------------------ */
@@ -566,6 +610,7 @@ int main(void)
       cmocka_unit_test(frames_hold_bodies_and_joints),
       cmocka_unit_test(a_csv_is_exported_without_joints),
       cmocka_unit_test(damaged_files_are_refused),
+      cmocka_unit_test(frames_reach_from_start_to_end),
       cmocka_unit_test(killed_runs_can_be_read),
   };
   return cmocka_run_group_tests(tests, NULL, clean_up);

@@ -68,7 +68,7 @@ static pol_status export_result(void *user)
 {
   pol_result *result;
   pol_status status = pol_result_open(&result, user, NULL, 0);
-  if (status == POL_OK) status = pol_vtk_export(result, folder, 1, NULL, NULL, 0);
+  if (status == POL_OK) status = pol_vtk_export(result, folder, 1, 0, NULL, NULL, 0);
   pol_result_close(&result);
   return status;
 }
