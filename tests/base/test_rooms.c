@@ -35,7 +35,7 @@ static const room rooms[] = {
     {"analysis", " simulation.h convergence.h ",
      " base lie linalg dae mechanism formulation integrators ", " pthread.h ", " "},
     {"io", " model.h result.h ", " base lie linalg dae mechanism formulation integrators analysis ",
-     " jansson.h hdf5.h zlib.h pthread.h fcntl.h unistd.h ", " "},
+     " jansson.h hdf5.h zlib.h pthread.h fcntl.h unistd.h sys/stat.h ", " "},
     {"plot", " plot.h ", " base ", " cairo.h ", " "},
     {"viewer", " view.h ", " base lie linalg dae mechanism formulation integrators analysis io ",
      " jansson.h ", " "},
