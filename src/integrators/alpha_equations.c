@@ -251,12 +251,15 @@ pol_status pol_alpha_residual(const double *x, double *r, void *alpha)
   return status ? status : pol_alpha_evaluate(alpha, r);
 }
 
-/* What a correction of theta/h may be: a share of the increment that accelerations make. */
+/* What a correction of theta/h may be: a share of the increment that accelerations make.  Pure
+ * numbers hang on lengths by constraints of their own, so that they are judged together. */
 void pol_alpha_tolerances(double *tolerance, void *alpha)
 {
   const pol_alpha *s = alpha;
   const double share = s->options->newton.tolerance * s->h;
   for (int k = 0; k < POL_KINDS; k++) tolerance[k] = share * s->acceleration[k];
+  for (int k = 0; k < POL_KINDS && s->dae->pure; k++)
+    tolerance[k] = share * fmax(s->acceleration[POL_ROTATIONS], s->acceleration[POL_TRANSLATIONS]);
   for (int i = 0; i < s->dae->num_states; i++) {
     int k = s->saddle->nv - s->dae->num_states + i;
     tolerance[POL_KINDS + i] = share * fmax(fabs(s->next.vd[k]), fabs(s->now.vd[k]));
