@@ -39,7 +39,8 @@ pol_status pol_newton_create(pol_newton **newton, const pol_dae *dae, pol_saddle
                                     .num_increments = saddle->nv,
                                     .pattern = saddle->pattern,
                                     .values = saddle->values,
-                                    .solver = saddle->solver};
+                                    .solver = saddle->solver,
+                                    .least_share = dae->pure ? 1e-8 : 0.0};
   return pol_newton_create_for(newton, dae, &matrix, options, counts);
 }
 
