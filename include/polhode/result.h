@@ -98,9 +98,9 @@ pol_status pol_vtk_export(pol_result *result, const char *folder, long every, lo
 
 /* A self-describing result: each quantity of each body, joint, ... is a dataset with its units; the
  * model, the settings and a table of events are inside.  Rows are collected and written in blocks.
- * About once a second, as far as rows come, all rows so far are flushed, or five times as long after
- * the last flush as it took, where that is later; a process that is killed at any moment leaves a
- * file that can be read to its last flush (single-writer/multiple-reader mode of HDF5). */
+ * About once a second, as far as rows come, all rows so far are flushed, or five times as long
+ * after the last flush as it took, where that is later; a process that is killed at any moment
+ * leaves a file that can be read to its last flush (single-writer/multiple-reader mode of HDF5). */
 typedef struct pol_hdf5 pol_hdf5;
 
 /* Creates or replaces the file, at once: until the new file is readable it has the name PATH.new.
