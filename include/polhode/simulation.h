@@ -130,6 +130,15 @@ typedef struct pol_invariant {
 /* Energy, and three components of each momentum. */
 enum { POL_MAX_INVARIANTS = 7 };
 
+/* A reason to doubt a result although no step failed, in words with the probable cause and what to
+ * try.  Each kind is listed once per run. */
+typedef struct pol_warning {
+  double t;          /* when it was first detected */
+  char message[320]; /* one sentence or two, without the time */
+} pol_warning;
+
+enum { POL_MAX_WARNINGS = 12 };
+
 /* What happened from the start to now; the largest values are those at the integrator's steps. */
 typedef struct pol_summary {
   pol_counts counts;
@@ -152,6 +161,8 @@ typedef struct pol_summary {
   pol_moves moves;
   pol_singular singular;
   pol_lost_turns lost_turns;
+  int num_warnings; /* in the order of their times */
+  pol_warning warnings[POL_MAX_WARNINGS];
 } pol_summary;
 
 /* Owns all but its mechanism. */

@@ -3,6 +3,7 @@
  * that cannot be followed; and whether a failed step was near a singular position.
  */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,6 +45,21 @@ void pol_simulation_blame_position(pol_simulation *sim)
            "; the mechanism is near a singular position, where others imply %s", where);
   snprintf(d->advice, sizeof d->advice,
            "keep the motion away from there, or take a step that does not end so near to it");
+}
+
+void pol_simulation_warn(pol_simulation *sim, double t, const char *format, ...)
+{
+  pol_summary *summary = &sim->summary;
+  if (summary->num_warnings == POL_MAX_WARNINGS) return;
+  for (int i = 0; i < summary->num_warnings; i++)
+    if (strcmp(sim->warned[i], format) == 0) return;
+  pol_warning *warning = &summary->warnings[summary->num_warnings];
+  sim->warned[summary->num_warnings++] = format;
+  warning->t = t;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(warning->message, sizeof warning->message, format, arguments);
+  va_end(arguments);
 }
 
 /* --- checks ----------------------------------------------------------------------------------- */

@@ -72,6 +72,7 @@ struct pol_simulation {
   double *memory; /* holds all of the arrays above */
 
   pol_summary summary;
+  const char *warned[POL_MAX_WARNINGS]; /* the format strings of the warnings in the summary */
   pol_diagnostics diagnostics;
 };
 
@@ -126,6 +127,11 @@ pol_status pol_simulation_fail(pol_simulation *sim, pol_status status, int equat
 
 /* Adds to the integrator's diagnostics that the mechanism was near a singular position. */
 void pol_simulation_blame_position(pol_simulation *sim);
+
+/* Adds a warning to the summary, detected at time t; format and arguments as for printf.  A warning
+ * with the same format string is listed once. */
+void pol_simulation_warn(pol_simulation *sim, double t, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Index of the first number that is not finite, -1 if there is none. */
 int pol_first_not_finite(int count, const double *x);

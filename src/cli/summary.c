@@ -655,7 +655,14 @@ json_t *cli_summary_json(const cli_outcome *outcome)
   json_t *object =
       json_pack("{s:s, s:s}", "status", outcome->status, "model", outcome->model->name);
   object = merge(object, cli_settings_json(settings));
-  object = merge(object, json_pack("{s:o}", "warnings", cli_json_warnings(settings)));
+  json_t *warnings = cli_json_warnings(settings);
+  if (outcome->simulation != NULL) {
+    const pol_summary *summary = pol_simulation_summary(outcome->simulation);
+    for (int i = 0; i < summary->num_warnings; i++)
+      cli_json_append(&warnings, json_sprintf("t = %.6g s: %s", summary->warnings[i].t,
+                                              summary->warnings[i].message));
+  }
+  object = merge(object, json_pack("{s:o}", "warnings", warnings));
   if (outcome->simulation != NULL) {
     object = merge(object, results_json(outcome));
     object =

@@ -84,6 +84,16 @@ void cli_print_warnings(const pol_settings *settings)
   if (cli_unused_warning(settings, message, sizeof message)) print_warning(message);
 }
 
+void cli_print_run_warnings(const pol_summary *summary)
+{
+  char message[sizeof summary->warnings[0].message + 32];
+  for (int i = 0; i < summary->num_warnings; i++) {
+    snprintf(message, sizeof message, "t = %.6g s: %s", summary->warnings[i].t,
+             summary->warnings[i].message);
+    print_warning(message);
+  }
+}
+
 int cli_unused_warning(const pol_settings *settings, char *message, size_t size)
 {
   const int several = strchr(settings->unused, ',') != NULL;

@@ -15,6 +15,8 @@ void cli_print_method(const pol_options *options);
 void cli_print_errors(const char *source, const pol_errors *errors);
 /* What is allowed but doubtful about the settings, on stderr. */
 void cli_print_warnings(const pol_settings *settings);
+/* Prints the warnings that a run gave rise to, to standard error. */
+void cli_print_run_warnings(const pol_summary *summary);
 /* Whether the file has parameters that do nothing; if so, says which in message. */
 int cli_unused_warning(const pol_settings *settings, char *message, size_t size);
 /* When and where the numerics failed and what to try, on stderr. */
