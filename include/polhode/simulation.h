@@ -53,7 +53,7 @@ typedef struct pol_event_rule {
 typedef struct pol_settings {
   pol_formulation_kind formulation;
   pol_options options;
-  double step;  /* size of the time steps; not used if they are variable */
+  double step;  /* size of the time steps, at most end; not used if they are variable */
   double end;   /* the run goes from t = 0 to here.  Equal steps if it is a multiple of step within
                    1e-9 of itself, else the last step is shorter */
   int variable; /* 1: the size of the steps follows from options.control */

@@ -46,7 +46,8 @@ static int check_model(const cli_args *args, const pol_model *model)
   }
   pol_simulation_free(&simulation);
   if (!found.started) cli_print_failure(args->operand, &found.failure);
-  return found.started && printed ? CLI_DONE : CLI_FAILED;
+  if (!found.started) return cli_start_status(status);
+  return printed ? CLI_DONE : CLI_FAILED;
 }
 
 /* Whether the name can be that of a picture; a mistyped command must not overwrite a model. */

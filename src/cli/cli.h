@@ -68,6 +68,9 @@ int cli_refuse_one(const char *source, int json, const char *path, const char *v
  * Gives the exit status: CLI_INVALID where the path is wrong, CLI_FAILED where the disk is full. */
 int cli_cannot_write(const char *source, int json, const char *option, const char *path,
                      int reason);
+/* The exit status of a simulation that could not start: CLI_INVALID if no solution of the model's
+ * equations begins with its values, CLI_FAILED else. */
+int cli_start_status(pol_status status);
 /* Reads the model that the arguments name.  Reports its errors; *model is NULL then.  Gives the
  * exit status. */
 int cli_read_model(const cli_args *args, pol_model **model);

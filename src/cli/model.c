@@ -60,6 +60,22 @@ int cli_cannot_write(const char *source, int json, const char *option, const cha
   return CLI_FAILED;
 }
 
+int cli_start_status(pol_status status)
+{
+  switch (status) {
+  case POL_OK:
+    return CLI_DONE;
+  case POL_BAD_ARGUMENT:
+  case POL_INCONSISTENT: /* joints that contradict each other */
+  case POL_NOT_FINITE:   /* values of absurd size, functions without a value */
+  case POL_SINGULAR:     /* what the equations leave open */
+  case POL_RETRY:        /* forces that are not defined there */
+    return CLI_INVALID;
+  default:
+    return CLI_FAILED;
+  }
+}
+
 int cli_read_model(const cli_args *args, pol_model **model)
 {
   pol_errors errors = {0};

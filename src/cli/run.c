@@ -160,7 +160,7 @@ static int report(const cli_args *args, const cli_outcome *outcome)
 {
   int failed = strcmp(outcome->status, "failed") == 0;
   int interrupted = strcmp(outcome->status, "interrupted") == 0;
-  if (failed) {
+  if (failed || strcmp(outcome->status, "invalid") == 0) {
     cli_print_failure(args->operand, &outcome->failure);
     if (outcome->out != NULL)
       fprintf(stderr, "  result: %s holds all steps before\n", outcome->out);
@@ -236,8 +236,10 @@ static int run_model(const cli_args *args, const pol_model *model)
   } else if (status == POL_BAD_ARGUMENT) {
     result = cli_refuse_one(args->operand, args->json, "simulation", "", outcome.failure.message);
   } else {
-    outcome.status = "failed";
+    const int invalid = cli_start_status(status) == CLI_INVALID;
+    outcome.status = invalid ? "invalid" : "failed";
     result = report(args, &outcome);
+    if (invalid && result == CLI_DONE) result = CLI_INVALID;
   }
   free(outcome.events);
   pol_simulation_free(&simulation);
