@@ -476,14 +476,16 @@ static void reject(pol_integrator *integrator)
   s->h = 0.0;
 }
 
-/* Adds the present values to the predictor's samples; those of the start have no eta. */
+/* Adds the present values to the predictor's samples.  Those from which it begins anew have no eta:
+ * at the start there is none, after a failure s->eta belongs to the failed attempt, and where other
+ * redundant constraints are dropped it belongs to the others. */
 static void add_to_predictor(pol_alpha *s, double t, const double *weight)
 {
-  int nv = s->saddle->nv, m = s->saddle->m;
+  int nv = s->saddle->nv, m = s->saddle->m, begins = s->predictor.count == 0;
   pol_alpha_copy(s->sample, s->now.vd, nv);
   pol_alpha_copy(s->sample + nv, s->now.lambda, m);
   for (int i = 0; i < s->saddle->num_extra; i++)
-    s->sample[nv + m + i] = s->starting ? 0.0 : s->eta[i] / (s->h * s->h);
+    s->sample[nv + m + i] = begins ? 0.0 : s->eta[i] / (s->h * s->h);
   pol_predictor_add(&s->predictor, t, s->sample, weight, nv);
 }
 
