@@ -287,7 +287,8 @@ typedef struct pol_channel {
  * rotation. */
 typedef struct pol_record pol_record;
 
-/* The simulation must outlive the record. */
+/* The simulation must outlive the record.  POL_BAD_ARGUMENT: two channels have the same name, as
+ * those of a variable "t_reactions" would. */
 pol_status pol_record_create(pol_record **record, const pol_simulation *simulation);
 void pol_record_free(pol_record **record);
 const pol_simulation *pol_record_simulation(const pol_record *record);

@@ -82,4 +82,24 @@ int cli_open_result(const char *path, int json, pol_result **result);
  * error.  Gives the exit status. */
 int cli_refuse_result(const char *path, int json, const char *rule);
 
+/* --- files that are read and written, outputs.c ----------------------------------------------- */
+
+/* Adds a file that the command reads to a list, whose items are owned; of a model also the meshes
+ * that it refers to. */
+pol_status cli_inputs_add(cli_list *inputs, const char *path);
+pol_status cli_inputs_add_model(cli_list *inputs, const char *path, const pol_model *model);
+void cli_inputs_free(cli_list *inputs);
+/* The input that this file is, whatever its name; NULL if it is none. */
+const char *cli_find_input(const cli_list *inputs, const char *out);
+/* The input that is in this folder under a name that may be written (NULL: any); NULL if there is
+ * none. */
+const char *cli_find_input_in(const cli_list *inputs, const char *folder,
+                              int (*is_written)(const char *name));
+/* Refuses an output that is one of the inputs; the second for a command whose operand is this model
+ * (out may be NULL).  Give the exit status. */
+int cli_check_output(const char *command, int json, const char *option, const char *out,
+                     const cli_list *inputs);
+int cli_check_model_output(const char *command, const cli_args *args, const char *option,
+                           const char *out, const pol_model *model);
+
 #endif

@@ -262,6 +262,9 @@ static int run(const cli_args *args)
   int result;
   if (args->out != NULL && args->out[0] == '\0')
     return cli_refuse_one("polhode run", args->json, "--out", "", "the file name is empty");
+  if (args->out != NULL && strcmp(args->out, "-") == 0)
+    return cli_refuse_one("polhode run", args->json, "--out", "-",
+                          "must be a file: a result cannot go to standard output");
   if (args->out != NULL && has_wrong_suffix(args->out))
     return cli_refuse_one("polhode run", args->json, "--out", args->out, "must end in .h5 or .csv");
   if ((result = cli_read_model(args, &model)) != CLI_DONE) return result;
@@ -269,7 +272,8 @@ static int run(const cli_args *args)
     result = cli_refuse_one("polhode run", args->json, "--step", "",
                             "has no effect beside rtol or atol, which choose the steps; --set "
                             "simulation.steps=fixed keeps them equal");
-  } else {
+  } else if ((result = cli_check_model_output("polhode run", args, "--out", args->out, model)) ==
+             CLI_DONE) {
     cli_catch_signals();
     result = run_model(args, model);
   }
