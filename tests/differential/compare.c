@@ -168,7 +168,7 @@ typedef struct entry {
   char category[48];
   entry_kind kind;
   int reaction; /* it is one, or depends on them */
-  int axis;     /* 0, 1, 2: component of a vector in global axes, else -1 */
+  int axis;     /* 0, 1, 2: component of a vector in global axes, 3: of a rotation matrix, else -1 */
 } entry;
 
 typedef struct outcome {
@@ -176,7 +176,8 @@ typedef struct outcome {
   int refused; /* 1: when it was created */
   double t;
   char message[480];
-  int count, redundant, lags;
+  int count, redundant;
+  double lag; /* by which the reactions are earlier than the rest */
   double value[MAX_ENTRIES];
 } outcome;
 
@@ -242,9 +243,10 @@ static void lay_out(layout *list, const pol_record *record, const pol_mechanism 
               global_axis(channel));
   }
   for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++)
-    for (int k = 0; k < 9; k++) {
+    for (int k = 0; k < 9; k++) { /* of a point mass they are always the same */
       snprintf(name, sizeof name, "%s.rotation.%d", pol_mechanism_body(mechanism, b)->name, k);
-      add_entry(list, name, "rotation", WITH_REFERENCE, 0, -1);
+      add_entry(list, name, "rotation", WITH_REFERENCE, 0,
+                pol_mechanism_body(mechanism, b)->point ? -1 : 3);
     }
   for (int j = 0; j < pol_mechanism_num_joints(mechanism); j++)
     for (int k = 0; k < 6; k++) {
@@ -336,13 +338,13 @@ static void run(const pol_mechanism *mechanism, const pol_settings *settings, la
     return;
   }
   pol_simulation_dropped(simulation, &out->redundant);
-  out->lags = pol_simulation_reactions_lag(simulation);
   while (!out->status && !pol_simulation_finished(simulation)) {
     out->status = pol_simulation_step(simulation);
     if (pol_simulation_event_index(simulation) >= 0 && num_events < MAX_EVENTS)
       events[num_events++] = pol_simulation_state(simulation)->t;
   }
   out->t = pol_simulation_state(simulation)->t;
+  out->lag = out->t - pol_simulation_state(simulation)->lambda_t;
   if (out->status) {
     const pol_diagnostics *why = pol_simulation_diagnostics(simulation);
     snprintf(out->message, sizeof out->message, "t = %.4g: %s: %s", out->t, why->where,
@@ -384,27 +386,33 @@ static void turn_back(const limit *l, outcome *out)
       double turned[3] = {v[0], v[1], v[2]};
       pol_m3_apply_transposed(R, turned, v);
     }
-    if (strstr(l->list.entries[i].name, ".rotation.0")) {
+    if (l->list.entries[i].axis == 3) {
       double turned[9];
       memcpy(turned, v, sizeof turned);
       pol_m3_multiply_transposed(R, turned, v);
+      i += 8;
     }
   }
 }
 
-/* Values and errors from the last levels: a + b h^2 + ..., or a + b h + c h^2 + ... */
+/* Values and errors from the last levels: a + b h^2 + ..., or a + b h + c h^2 + ...  Reactions of an
+ * earlier time are extrapolated to this one: with events the lags are not quite h, h/2, h/4. */
 static void extrapolate(limit *l)
 {
   const int k = l->levels - 1;
   const double *y0 = l->runs[k - 2]->value, *y1 = l->runs[k - 1]->value, *y2 = l->runs[k]->value;
   for (int i = 0; i < l->list.count; i++) {
-    const int first = l->configuration.first_order || (l->list.entries[i].reaction && l->runs[k]->lags);
+    const int lags = l->list.entries[i].reaction && l->list.entries[i].kind != AT_ACCELERATIONS &&
+                     l->runs[k]->lag > 0.0;
+    double x[3] = {4.0, 2.0, 1.0};
+    for (int j = 0; j < 3 && lags; j++) x[j] = l->runs[k - 2 + j]->lag;
     if (l->configuration.rtol > 0.0) {
       l->value[i] = y2[i];
       l->error[i] = fmax(fabs(y2[i] - y1[i]), 0.5 * fabs(y1[i] - y0[i]));
-    } else if (first) {
-      const double early = 2.0 * y1[i] - y0[i], late = 2.0 * y2[i] - y1[i];
-      l->value[i] = (4.0 * late - early) / 3.0;
+    } else if (lags || l->configuration.first_order) {
+      const double early = (x[0] * y1[i] - x[1] * y0[i]) / (x[0] - x[1]);
+      const double late = (x[1] * y2[i] - x[2] * y1[i]) / (x[1] - x[2]);
+      l->value[i] = (x[0] * late - x[2] * early) / (x[0] - x[2]);
       l->error[i] = fabs(l->value[i] - late);
     } else {
       const double early = (4.0 * y1[i] - y0[i]) / 3.0;
