@@ -5,6 +5,8 @@ PREFIX = /usr/local
 BUILD = build/$(PRESET)
 MODEL = models/bruels-cardona-2010/heavy_top.json
 RESULT = build/heavy_top
+# of the random mechanisms of fuzz-models
+SEEDS = 1-5000
 # what only the tests need
 TEST_PACKAGES = chromium groff-base python3
 # what only the site of the docs needs
@@ -25,6 +27,7 @@ help:
 	@echo "  make site              build the docs as a site: build/site"
 	@echo "  make reproduce         repeat all published results: docs/reproduce-verdicts.md"
 	@echo "  make debug-test        run all tests with the sanitizers"
+	@echo "  make fuzz-models       compare all methods on random mechanisms, SEEDS=1-5000"
 	@echo "  make coverage          run all tests and report which lines they reach"
 	@echo "  make format            format the sources"
 	@echo "  make format-check      say which sources are not formatted"
@@ -50,6 +53,9 @@ test:
 
 debug-test:
 	@$(MAKE) --no-print-directory test PRESET=debug
+
+fuzz-models: build
+	@$(BUILD)/tests/differential/fuzz_models $(SEEDS)
 
 coverage:
 	@scripts/setup.sh gcovr $(TEST_PACKAGES)
@@ -94,4 +100,4 @@ format format-check:
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test debug-test coverage table figures gallery site reproduce bench install format format-check clean
+.PHONY: help build demo test debug-test fuzz-models coverage table figures gallery site reproduce bench install format format-check clean

@@ -667,3 +667,19 @@ pol_status pol_assembler_velocity_defect(pol_assembler *assembler, double t, con
   if (!status) memcpy(w, a->rhs, (size_t)nv * sizeof *w);
   return status;
 }
+
+pol_status pol_assembler_response(pol_assembler *assembler, double t, const double *q,
+                                  const double *f, double *w, pol_diagnostics *diagnostics)
+{
+  pol_assembler *a = assembler;
+  int nv = a->saddle->nv, m = a->saddle->m;
+  pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
+  pol_terms out = {.mass = a->mass, .jacobian = a->jacobian};
+  pol_status status = evaluate(a, &at, POL_MASS | POL_JACOBIAN, &out, diagnostics);
+  if (status) return status;
+  memcpy(a->rhs, f, (size_t)nv * sizeof *f);
+  memset(a->rhs + nv, 0, (size_t)m * sizeof *a->rhs);
+  status = solve_kkt(a, NULL, t, diagnostics);
+  if (!status) memcpy(w, a->rhs, (size_t)nv * sizeof *w);
+  return status;
+}

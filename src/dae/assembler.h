@@ -28,4 +28,9 @@ pol_status pol_assembler_normal_part(pol_assembler *assembler, double t, const d
 pol_status pol_assembler_velocity_defect(pol_assembler *assembler, double t, const double *q,
                                          const double *v, double *w, pol_diagnostics *diagnostics);
 
+/* w (nv): by what an impulse f (nv) changes the velocities, M w + B^T mu = f, B w = 0.  w may be f.
+ */
+pol_status pol_assembler_response(pol_assembler *assembler, double t, const double *q,
+                                  const double *f, double *w, pol_diagnostics *diagnostics);
+
 #endif

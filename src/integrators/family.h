@@ -45,6 +45,9 @@ struct pol_integrator {
   double *work, *interpolated;
 };
 
+/* Its assembler, without the constraints that are dropped; between steps others may use it. */
+pol_assembler *pol_integrator_assembler(pol_integrator *integrator);
+
 /* What a family with an error estimate has, so that an attempt can be undone. */
 typedef struct pol_adaptive {
   /* One step to time t, not yet taken over: integrator->state stays, the trial configuration is in

@@ -249,6 +249,11 @@ pol_status pol_integrator_restart(pol_integrator *integrator, double t, const do
   return start(integrator, t, q, v, keep);
 }
 
+pol_assembler *pol_integrator_assembler(pol_integrator *integrator)
+{
+  return integrator->assembler;
+}
+
 pol_state pol_integrator_layout(const pol_integrator *integrator, double t, const double *array)
 {
   const pol_group *group = &integrator->dae->group;
