@@ -308,6 +308,7 @@ static pol_status set_starting_values(pol_alpha *s, double t, double h, const do
                                .q = s->now.q,
                                .v = v,
                                .vd = s->now.vd,
+                               .lambda = s->now.lambda,
                                .shift = shift,
                                .C_q = (1.0 - 6.0 * o->beta - 3.0 * shift) / 6.0,
                                .commutator = commutator(s),
