@@ -82,7 +82,11 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   if (status != POL_OK) return status;
   if ((status = allocate(sim)) != POL_OK) return status;
   if ((status = add_rules(sim, settings)) != POL_OK) return status;
-  return pol_simulation_start(sim);
+  status = pol_simulation_start(sim);
+  char doubt[sizeof sim->summary.warnings[0].message];
+  if (status == POL_OK && pol_integrator_warning(sim->dae, &settings->options, doubt, sizeof doubt))
+    pol_simulation_warn(sim, 0.0, "%s", doubt);
+  return status;
 }
 
 pol_status pol_simulation_create(pol_simulation **simulation, const pol_mechanism *mechanism,
