@@ -111,13 +111,19 @@ static double value_at(double t, void *user)
 /* Whether an event has a zero in the last step that has not been reported, and when. */
 static int find_event(pol_simulation *sim, int i, double *t)
 {
-  const pol_watched_event *w = &sim->events[i];
+  pol_watched_event *w = &sim->events[i];
+  if (!w->crosses) return 0;
+  *t = w->next;
+  if (*t >= sim->seen && *t != w->told) return 1;
   search s = {sim, w};
   for (int k = 0; k + 1 < w->num_points; k++) {
     if (!pol_changes_sign(w->value[k], w->value[k + 1], w->event.direction)) continue;
     *t = pol_find_root(value_at, &s, w->t[k], w->value[k], w->t[k + 1], w->value[k + 1]);
-    if (*t >= sim->seen && *t != w->told) return 1;
+    if (*t < sim->seen || *t == w->told) continue;
+    w->next = *t;
+    return 1;
   }
+  w->crosses = 0;
   return 0;
 }
 
@@ -259,6 +265,10 @@ pol_status pol_simulation_scan_events(pol_simulation *sim)
       look_for_hop(sim, w);
     else
       look_for_dip(sim, w);
+    w->next = -1.0;
+    w->crosses = 0;
+    for (int k = 0; k + 1 < w->num_points && !w->crosses; k++)
+      w->crosses = pol_changes_sign(w->value[k], w->value[k + 1], w->event.direction);
     if (!w->unsettled) continue;
     pol_status status = check_settled(sim, w, to, last);
     if (status != POL_OK) return status;

@@ -27,6 +27,8 @@ typedef struct pol_watched_event {
   /* Its function on the last step. */
   int num_points;
   double t[POL_MAX_EVENT_POINTS], value[POL_MAX_EVENT_POINTS];
+  int crosses; /* it may have a zero there that has not been reported; next: the first, if known */
+  double next;
 
   /* What its resets did, to find out whether they accumulate. */
   long resets;
@@ -182,8 +184,8 @@ pol_status pol_simulation_check_turns(pol_simulation *sim, const pol_state *stat
 
 /* --- simulation_events.c ---------------------------------------------------------------------- */
 
-/* Evaluates the functions of all events on the last step.  POL_ACCUMULATING: one that resets has gone
- * through zero although its reset had turned it round or stopped it. */
+/* Evaluates the functions of all events on the last step.  POL_ACCUMULATING: one that resets has
+ * gone through zero although its reset had turned it round or stopped it. */
 pol_status pol_simulation_scan_events(pol_simulation *sim);
 
 /* The next event, by time and number, and when: one that a reset has made due now, or one of the
