@@ -7,6 +7,10 @@ MODEL = models/bruels-cardona-2010/heavy_top.json
 RESULT = build/heavy_top
 # what only the tests need
 TEST_PACKAGES = chromium groff-base python3
+# what only fuzzing needs
+FUZZ_PACKAGES = clang libclang-rt-14-dev
+TIME = 600
+TARGET =
 # what only the site of the docs needs
 SITE_PACKAGES = mkdocs python3
 
@@ -25,6 +29,8 @@ help:
 	@echo "  make site              build the docs as a site: build/site"
 	@echo "  make reproduce         repeat all published results: docs/reproduce-verdicts.md"
 	@echo "  make debug-test        run all tests with the sanitizers"
+	@echo "  make fuzz TIME=600     feed invented inputs to the readers and commands for TIME seconds each;"
+	@echo "                         TARGET=model: to one of the targets in fuzz/ only"
 	@echo "  make coverage          run all tests and report which lines they reach"
 	@echo "  make format            format the sources"
 	@echo "  make format-check      say which sources are not formatted"
@@ -50,6 +56,11 @@ test:
 
 debug-test:
 	@$(MAKE) --no-print-directory test PRESET=debug
+
+fuzz:
+	@scripts/setup.sh $(FUZZ_PACKAGES)
+	@scripts/build.sh fuzz fuzzers
+	@scripts/fuzz.sh $(TIME) $(TARGET)
 
 coverage:
 	@scripts/setup.sh gcovr $(TEST_PACKAGES)
@@ -94,4 +105,4 @@ format format-check:
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test debug-test coverage table figures gallery site reproduce bench install format format-check clean
+.PHONY: help build demo test debug-test fuzz coverage table figures gallery site reproduce bench install format format-check clean
