@@ -167,8 +167,11 @@ static void put_data(hid_t file, int is_attribute, char *line)
   size_t count;
   H5Pset_create_intermediate_group(links, 1);
   const hid_t type = make_type(type_word), space = make_space(shape, plist, &count);
-  const hid_t place = is_attribute ? H5Acreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT)
-                                   : H5Dcreate2(file, name, type, space, links, plist, H5P_DEFAULT);
+  hid_t place = -1;
+  if (!is_attribute)
+    place = H5Dcreate2(file, name, type, space, links, plist, H5P_DEFAULT);
+  else if (count > 0 || H5Sget_simple_extent_npoints(space) == 0) /* HDF5 has them in memory */
+    place = H5Acreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
   const size_t size = H5Tget_size(type);
   if (place >= 0 && count > 0 && line[0] != '\0' && count * size <= 1 << 20) {
     values v = {line, line, line + strlen(line)};

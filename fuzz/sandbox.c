@@ -26,7 +26,7 @@ extern void openblas_set_num_threads(int threads) __attribute__((weak));
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
-  return "allocator_may_return_null=1:detect_leaks=1";
+  return "allocator_may_return_null=1:detect_leaks=1:quarantine_size_mb=32";
 }
 const char *__ubsan_default_options(void);
 const char *__ubsan_default_options(void)
