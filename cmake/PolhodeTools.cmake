@@ -5,6 +5,7 @@ file(GLOB_RECURSE formatted_files CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/include/*.h
   ${PROJECT_SOURCE_DIR}/src/*.[ch]
   ${PROJECT_SOURCE_DIR}/tests/*.[ch]
+  ${PROJECT_SOURCE_DIR}/fuzz/*.[ch]
   ${PROJECT_SOURCE_DIR}/examples/*.[ch]
   ${PROJECT_SOURCE_DIR}/bench/*.[ch] ${PROJECT_SOURCE_DIR}/studies/*.[ch])
 
