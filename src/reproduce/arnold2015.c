@@ -348,9 +348,11 @@ static void run_fig03(pol_report *r)
     check_frequencies(r, "x_1", h.position[0], "lambda_1", h.lambda[0], h.count);
     pol_check_range(r, "largest error of q against the independent solution",
                     pol_largest_abs(h.error[0], h.count), 0.0, 1e-3, "a reference solution");
+    pol_check_against(r, POL_AGAINST_OWN);
     pol_check_range(r, "largest relative error of lambda after t = 0.1",
                     pol_largest_abs(h.error[2] + 4000, h.count - 4000), 0.0, 1e-3,
                     "a reference solution");
+    pol_check_against(r, POL_AGAINST_OWN);
   }
   pol_top_history_free(&h);
   pol_top_free(&top);
@@ -479,6 +481,7 @@ static void run_fig11(pol_report *r)
     snprintf(what, sizeof what, "error of %s over that of index 3, SE(3), h = 1e-3",
              component_names[i]);
     pol_check_near(r, what, c[1].curves[i].error[2] / index_3[1].curves[i].error[2], 1.0, 0.01);
+    pol_check_against(r, POL_AGAINST_STATEMENT);
   }
 }
 
@@ -551,6 +554,7 @@ static void run_fig07(pol_report *r)
                step_notes[k]);
       pol_check_range(r, what, (double)last_above(h->lambda_error[0], h->count, 0.1 * relative),
                       35.0, 75.0, "damped out after about 50 steps");
+      pol_check_against(r, POL_AGAINST_NUMBER);
     }
     pol_report_text(r, "Largest amplitudes of the oscillation: %.1f N and %.1f N.", largest[0],
                     largest[1]);
@@ -571,9 +575,11 @@ static void run_fig09(pol_report *r)
   double *const *const vectors[2] = {p.run[0].gap, p.run[1].gap};
   draw_vectors(r, "Residuals of the constraints in index 3, h = 1e-3", &p, vectors,
                component_labels, "Phi (m)", group_notes, 1.0);
-  for (int k = 0; k < 2; k++)
+  for (int k = 0; k < 2; k++) {
     pol_check_range(r, k ? "largest |Phi|, SE(3)" : "largest |Phi|, SO(3)xR^3",
                     pol_largest_norm(vectors[k], 0, p.run[k].count), 0.0, 1e-11, "far below 1e-10");
+    pol_check_against(r, POL_AGAINST_NUMBER);
+  }
   free_pair(&p);
 }
 
@@ -602,8 +608,10 @@ static void run_fig10(pol_report *r)
   const double se3 = pol_largest_norm(vectors[1], 0, p.run[1].count);
   pol_check_range(r, "largest |B v|, SO(3)xR^3, after 100 steps", late, 0.0, 0.025,
                   "at most 0.025");
+  pol_check_against(r, POL_AGAINST_NUMBER);
   pol_check_range(r, "largest |B v|, SO(3)xR^3, first 100 steps", early, 0.0, 0.025,
                   "at most 0.025");
+  pol_check_against(r, POL_AGAINST_NUMBER);
   for (long n = 0; n < 101; n++) above += pol_largest_norm(vectors[0], n, n + 1) > 0.025;
   pol_check_because(
       r,
@@ -614,8 +622,10 @@ static void run_fig10(pol_report *r)
       "part is %.4f, its double %.4f",
       above, smooth_gap_rate(r, &p.top), 2.0 * smooth_gap_rate(r, &p.top));
   pol_check_range(r, "largest |B v|, SE(3)", se3, 0.0, 1e-10, "about 1e-10");
+  pol_check_against(r, POL_AGAINST_NUMBER);
   pol_check_range(r, "its ratio to that of SO(3)xR^3", se3 / late, 0.0, 1e-8,
                   "eight orders of magnitude smaller");
+  pol_check_against(r, POL_AGAINST_NUMBER);
   free_pair(&p);
 }
 
@@ -698,8 +708,10 @@ static void run_fig15(pol_report *r)
                     1e-10, "very small");
   pol_check_range(r, "largest |B v|, SO(3)xR^3", pol_largest_norm(vectors[0], 0, p.run[0].count),
                   0.0, 2e-9, "of size 2e-9");
+  pol_check_against(r, POL_AGAINST_NUMBER);
   pol_check_range(r, "largest |B v|, SE(3)", pol_largest_norm(vectors[1], 0, p.run[1].count), 0.0,
                   2e-15, "of size 2e-15");
+  pol_check_against(r, POL_AGAINST_NUMBER);
   double mean = 0.0;
   for (long n = 0; n < p.run[1].count; n++)
     mean += pol_largest_norm(vectors[1], n, n + 1) / (double)p.run[1].count;
