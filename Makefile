@@ -25,7 +25,8 @@ help:
 	@echo "  make site              build the docs as a site: build/site"
 	@echo "  make reproduce         repeat all published results: docs/reproduce-verdicts.md"
 	@echo "  make debug-test        run all tests with the sanitizers"
-	@echo "  make coverage          run all tests and report which lines they reach"
+	@echo "  make coverage          run all tests and report which lines they reach, room by room"
+	@echo "  make mutants           change the sources in small ways and count which the tests detect"
 	@echo "  make format            format the sources"
 	@echo "  make format-check      say which sources are not formatted"
 	@echo "  make clean             remove everything that was built"
@@ -58,6 +59,13 @@ coverage:
 	@scripts/test.sh coverage
 	@scripts/build.sh coverage coverage
 	@echo "==> the report is in build/coverage/report/index.html"
+
+# COUNT mutants, chosen by SEED; build/mutants keeps the results
+COUNT = 60
+SEED = 1
+mutants:
+	@scripts/setup.sh lld $(TEST_PACKAGES)
+	@scripts/mutants.py --count $(COUNT) --seed $(SEED)
 
 table: build
 	@$(BUILD)/studies/heavy_top_table >docs/heavy-top-table.md
@@ -94,4 +102,4 @@ format format-check:
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test debug-test coverage table figures gallery site reproduce bench install format format-check clean
+.PHONY: help build demo test debug-test coverage mutants table figures gallery site reproduce bench install format format-check clean

@@ -43,8 +43,27 @@ EQUIVALENT = ROOT / "scripts" / "mutants_equivalent.json"
 
 # Tests that are not run: they test the packaging, and need targets that are not built here.
 LEFT_OUT = re.compile(r"^install/")
-# The slowest, for mutants of these rooms only.
-ONLY_FOR = {"viewer/page": ("viewer", "cli"), "cli/results": ("cli", "io", "base")}
+# The rooms whose tests are run for the mutants of a room; for others, all.
+TESTED_BY = {
+    "lie": "lie dae formulation mechanism integrators analysis",
+    "linalg": "linalg dae formulation integrators analysis",
+    "dae": "dae formulation integrators analysis",
+    "mechanism": "mechanism formulation integrators analysis io",
+    "formulation": "formulation integrators analysis",
+    "integrators": "integrators formulation analysis reproduce",
+    "plot": "plot cli reproduce",
+    "viewer": "viewer cli",
+    "reproduce": "reproduce cli",
+    "cli": "cli viewer docs",
+}
+# The slowest tests, for mutants of these rooms only.
+ONLY_FOR = {"viewer/page": ("viewer",), "cli/results": ("cli", "io"), "io/hdf5": ("io",)}
+
+
+def concerns(test, room):
+    return (test.room in TESTED_BY.get(room, test.room).split()
+            and room in ONLY_FOR.get(test.name, (room,)))
+
 
 # --- the mutants of a file ------------------------------------------------------------------------
 
@@ -452,7 +471,7 @@ def baseline(tests, jobs):
 def order_of(tests, room, results):
     """What promises most comes first: short tests, those of the room, those that killed before."""
     kills = collections.Counter(r["by"].split(" ")[0] for r in results.values() if r["outcome"] == "killed")
-    tests = [t for t in tests if room in ONLY_FOR.get(t.name, (room,))]
+    tests = [t for t in tests if concerns(t, room)]
 
     def cost(test):
         promise = (1.0 if test.room == room else 0.1) + kills[test.name] / (5 + kills.total())
