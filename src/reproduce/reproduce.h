@@ -37,7 +37,7 @@ typedef struct pol_item {
   const char *id;        /* "arnold2015-fig06": the paper's id, a dash, the part */
   const char *title;     /* a few words: "Errors of the index-3 method" */
   const char *published; /* what the paper shows or states, in our words, with its numbers */
-  int fast;              /* takes less than a second: part of the tests */
+  int fast;              /* takes about a second at most: part of the tests */
   void (*run)(pol_report *report);
 } pol_item;
 

@@ -58,7 +58,7 @@ static void fast_items_keep_their_verdicts(void **state)
     assert_int_equal(json_array_append(reports, pol_report_json(report)), 0);
     pol_report_free(&report);
   }
-  assert_true(json_array_size(reports) >= 30);
+  assert_true(json_array_size(reports) >= 60);
   assert_int_equal(pol_verdicts_write(reports, "items-verdicts.md"), POL_OK);
   char *ours = read_all("items-verdicts.md");
   for (size_t i = 0; i < json_array_size(reports); i++) {
