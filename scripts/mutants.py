@@ -39,6 +39,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HOME = ROOT / "build" / "mutants"
 TREE, BUILD, RESULTS = HOME / "tree", HOME / "build", HOME / "results.json"
+# What is read: the copy, or, where nothing is tested, the sources themselves.
+source = ROOT
 EQUIVALENT = ROOT / "scripts" / "mutants_equivalent.json"
 
 # Tests that are not run: they test the packaging, and need targets that are not built here.
@@ -233,7 +235,7 @@ def statements(text, inside):
 def mutants_of(path):
     """All mutants of a file."""
     text = path.read_text()
-    name = str(path.relative_to(TREE))
+    name = str(path.relative_to(source))
     found = []
     for operator, start, end, replacement in changes(quiet(text)):
         before = text[start:end]
@@ -254,7 +256,7 @@ def rank(*words):
 
 def column(mutant):
     """Where in its line the change is: which of the equal ones."""
-    text = (TREE / mutant.file).read_text()
+    text = (source / mutant.file).read_text()
     start, _ = line_at(text, mutant.start)
     return mutant.start - start - (len(text[start:]) - len(text[start:].lstrip()))
 
@@ -267,7 +269,7 @@ def key_of(mutant):
 def ranked(seed):
     """For each room its mutants in their rank: the operators take turns, each in random order."""
     order = {}
-    for folder in sorted((TREE / "src").iterdir()):
+    for folder in sorted((source / "src").iterdir()):
         by_operator = collections.defaultdict(list)
         for path in sorted(folder.glob("*.[ch]")):
             for mutant in mutants_of(path):
@@ -314,11 +316,11 @@ def copy_sources():
                            capture_output=True, check=True).stdout.decode().split("\0")
     names = [name for name in names if name and (ROOT / name).is_file()]
     for name in names:
-        source, target = ROOT / name, TREE / name
-        if target.is_file() and target.read_bytes() == source.read_bytes():
+        original, target = ROOT / name, TREE / name
+        if target.is_file() and target.read_bytes() == original.read_bytes():
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(source, target)
+        shutil.copy(original, target)
         os.utime(target)
     kept = set(names)
     for folder in ("src", "tests", "include"):
@@ -480,6 +482,15 @@ def order_of(tests, room, results):
     return sorted(tests, key=cost)
 
 
+# The targets that a change of the library or the command needs (one test includes a source); the
+# tests of failing memory link statically.
+SHARED = ("libpolhode_inner.so", "polhode", "tests/cli/test_json_out")
+
+
+def is_static(test):
+    return test.name.endswith("_alloc") or test.room == "examples"
+
+
 def try_out(mutant, tests, targets, jobs, results):
     """Applies, builds and tests one mutant: the outcome, and the test that failed with its status;
     the source is restored in any case."""
@@ -487,19 +498,24 @@ def try_out(mutant, tests, targets, jobs, results):
     original = path.read_text()
     try:
         path.write_text(original[:mutant.start] + mutant.after + original[mutant.end:])
-        good, words = compile_all(targets)
-        if not good:
-            return "does not compile", None, 0
-        remaining = order_of(tests, mutant.room, results)
-        while remaining:
-            failed = run_tests(remaining, jobs)
-            if not failed:
-                break
-            test, status = failed[0]
-            # a test that fails by chance is not counted: it has to fail twice
-            if status in TIME_LIMIT or run_tests([test], 1):
-                return "killed", test, status
-            remaining = [t for t in remaining if t.name != test.name]
+        # what links the shared library first, unless it is about memory
+        alike = order_of(tests, mutant.room, results)
+        stages = [([t for t in alike if not is_static(t)], SHARED),
+                  ([t for t in alike if is_static(t)], targets)]
+        if re.search(r"NULL|NO_MEMORY", mutant.text):
+            stages.reverse()
+        for remaining, wanted in stages:
+            if not compile_all(wanted)[0]:
+                return "does not compile", None, 0
+            while remaining:
+                failed = run_tests(remaining, jobs)
+                if not failed:
+                    break
+                test, status = failed[0]
+                # a test that fails by chance is not counted: it has to fail twice
+                if status in TIME_LIMIT or run_tests([test], 1):
+                    return "killed", test, status
+                remaining = [t for t in remaining if t.name != test.name]
         return "survived", None, 0
     finally:
         path.write_text(original)
@@ -517,7 +533,7 @@ def judge(mutant, tests, targets, jobs, results):
         if test is None:
             return outcome, ""
         if test.name not in verified:
-            compile_all(targets)
+            compile_all(targets if is_static(test) else SHARED)
             if run_tests([test], 1):
                 print("==> left out: %s fails without a mutant" % test.name, flush=True)
                 tests.remove(test)
@@ -580,8 +596,11 @@ def main():
     options = parser.parse_args()
     signal.signal(signal.SIGINT, interrupt)
     signal.signal(signal.SIGTERM, interrupt)
+    global source
     HOME.mkdir(parents=True, exist_ok=True)
-    copy_sources()
+    if not options.list and not options.score:
+        copy_sources()
+        source = TREE
     order = ranked(options.seed)
     share = quotas(order, options.count)
     rooms = options.rooms.split(",") if options.rooms else sorted(order)

@@ -150,6 +150,8 @@ static void trajectories_find_names_and_times(void **state)
   assert_int_equal(pol_trajectory_row_at(trajectory, 0.1 - 1e-12, 1e-9), 1);
   assert_int_equal(pol_trajectory_row_at(trajectory, 0.1 + 1e-8, 1e-9), -1);
   assert_int_equal(pol_trajectory_row_at(trajectory, 0.2, 1e-9), 2);
+  assert_int_equal(pol_trajectory_row_at(trajectory, 0.2 - 1e-12, 1e-9), 2);
+  assert_int_equal(pol_trajectory_row_at(trajectory, 0.2 + 1e-12, 1e-9), 2);
   pol_trajectory_free(&trajectory);
   assert_null(trajectory);
   assert_int_equal(pol_trajectory_create(&trajectory, 0, 0, NULL), POL_BAD_ARGUMENT);
