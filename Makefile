@@ -34,7 +34,8 @@ help:
 	@echo "  make fuzz-models       compare all methods on random mechanisms, SEEDS=1-5000"
 	@echo "  make fuzz TIME=600     feed invented inputs to the readers and commands for TIME seconds each;"
 	@echo "                         TARGET=model: to one of the targets in fuzz/ only"
-	@echo "  make coverage          run all tests and report which lines they reach"
+	@echo "  make coverage          run all tests and report which lines they reach, room by room"
+	@echo "  make mutants           change the sources in small ways and count which the tests detect"
 	@echo "  make format            format the sources"
 	@echo "  make format-check      say which sources are not formatted"
 	@echo "  make clean             remove everything that was built"
@@ -76,6 +77,13 @@ coverage:
 	@scripts/build.sh coverage coverage
 	@echo "==> the report is in build/coverage/report/index.html"
 
+# COUNT mutants, chosen by SEED; build/mutants keeps the results
+COUNT = 60
+SEED = 1
+mutants:
+	@scripts/setup.sh lld $(TEST_PACKAGES)
+	@scripts/mutants.py --count $(COUNT) --seed $(SEED)
+
 table: build
 	@$(BUILD)/studies/heavy_top_table >docs/heavy-top-table.md
 	@echo "==> docs/heavy-top-table.md"
@@ -111,4 +119,4 @@ format format-check:
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test debug-test fuzz-models coverage table figures gallery site reproduce bench install format format-check clean fuzz
+.PHONY: help build demo test debug-test fuzz-models coverage table figures gallery site reproduce bench install format format-check clean fuzz mutants

@@ -512,6 +512,55 @@ static void a_hit_within_a_step_is_found(void **state)
   }
 }
 
+/* A model that can no longer be evaluated once its event has happened. */
+typedef struct broken {
+  int happened;
+} broken;
+
+static double falls(const pol_state *state, void *user)
+{
+  const double left = 0.25 - state->t;
+  ((broken *)user)->happened |= left < 0.0;
+  return left;
+}
+
+static void set_nothing(const pol_state *at, double *v, unsigned char *keep, void *user)
+{
+  (void)at, (void)v, (void)keep, (void)user;
+}
+
+static pol_status give_up(double t, const pol_motion motion[2], double wrench[12], void *user)
+{
+  (void)t, (void)motion, (void)wrench;
+  return ((const broken *)user)->happened ? POL_CALLBACK : POL_OK;
+}
+
+/* The restart at an event fails: so does the step, which says why. */
+static void a_restart_that_fails_is_reported(void **state)
+{
+  (void)state;
+  broken state_of = {0};
+  pol_status status = POL_OK;
+  pol_model *model =
+      read_model_with(BALL, 2, (const char *const[]){"events=[]", "simulation.end=1"});
+  pol_force force = {.name = "own",
+                     .type = POL_CALLBACK_FORCE,
+                     .bodies = {POL_GROUND, 0},
+                     .callback = {.wrench = give_up, .user = &state_of}};
+  assert_int_equal(pol_mechanism_add_force(model->mechanism, &force, NULL), POL_OK);
+  pol_simulation *simulation = start(model);
+  const pol_simulation_event event = {falls, &state_of, -1, POL_EVENT_RESET, set_nothing, NULL};
+  assert_int_equal(pol_simulation_add_event(simulation, &event, NULL), POL_OK);
+  while (status == POL_OK && !pol_simulation_finished(simulation))
+    status = pol_simulation_step(simulation);
+  assert_int_equal(status, POL_CALLBACK);
+  assert_string_equal(pol_simulation_diagnostics(simulation)->where,
+                      "force 'own': its callback refuses");
+  assert_near(&pol_simulation_diagnostics(simulation)->t, &(double){0.25}, 1, 1e-9);
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -526,6 +575,7 @@ int main(void)
       cmocka_unit_test(what_is_not_a_number_is_no_event),
       cmocka_unit_test(rates_are_set_at_any_tolerance),
       cmocka_unit_test(a_passage_is_counted_once),
+      cmocka_unit_test(a_restart_that_fails_is_reported),
       cmocka_unit_test(accumulating_bounces_fail),
       cmocka_unit_test(other_resets_go_on),
       cmocka_unit_test(a_hit_within_a_step_is_found),
