@@ -55,7 +55,7 @@ debug-test:
 	@$(MAKE) --no-print-directory test PRESET=debug
 
 fuzz-models: build
-	@$(BUILD)/tests/differential/fuzz_models $(SEEDS)
+	@OPENBLAS_NUM_THREADS=1 $(BUILD)/tests/differential/fuzz_models $(SEEDS)
 
 coverage:
 	@scripts/setup.sh gcovr $(TEST_PACKAGES)
