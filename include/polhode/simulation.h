@@ -53,7 +53,7 @@ typedef struct pol_event_rule {
 typedef struct pol_settings {
   pol_formulation_kind formulation;
   pol_options options;
-  double step;  /* size of the time steps; not used if they are variable */
+  double step;  /* size of the time steps, at most end; not used if they are variable */
   double end;   /* the run goes from t = 0 to here.  Equal steps if it is a multiple of step within
                    1e-9 of itself, else the last step is shorter */
   int variable; /* 1: the size of the steps follows from options.control */
@@ -287,7 +287,8 @@ typedef struct pol_channel {
  * rotation. */
 typedef struct pol_record pol_record;
 
-/* The simulation must outlive the record. */
+/* The simulation must outlive the record.  POL_BAD_ARGUMENT: two channels have the same name, as
+ * those of a variable "t_reactions" would. */
 pol_status pol_record_create(pol_record **record, const pol_simulation *simulation);
 void pol_record_free(pol_record **record);
 const pol_simulation *pol_record_simulation(const pol_record *record);

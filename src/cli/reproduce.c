@@ -5,6 +5,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -137,10 +138,52 @@ static pol_status choose_data(work *w)
                         "must be a folder with the folders models and data of polhode", "");
 }
 
+/* Adds all files in a folder and below it. */
+static pol_status add_files(cli_list *inputs, const char *folder)
+{
+  pol_status status = POL_OK;
+  DIR *entries = opendir(folder);
+  for (const struct dirent *entry; entries != NULL && status == POL_OK;) {
+    if ((entry = readdir(entries)) == NULL) break;
+    if (entry->d_name[0] == '.') continue;
+    char *path = pol_format("%s/%s", folder, entry->d_name);
+    status = path == NULL      ? POL_NO_MEMORY
+             : is_folder(path) ? add_files(inputs, path)
+                               : cli_inputs_add(inputs, path);
+    free(path);
+  }
+  if (entries != NULL) closedir(entries);
+  return status;
+}
+
+/* Whether a file of models/ or data/, or a link to one, is in the folder of the report. */
+static pol_status find_inputs(const work *w, int *clashes)
+{
+  cli_list inputs = {0};
+  char *models = pol_format("%s/models", w->data), *data = pol_format("%s/data", w->data);
+  pol_status status = models != NULL && data != NULL ? POL_OK : POL_NO_MEMORY;
+  if (status == POL_OK) status = add_files(&inputs, models);
+  if (status == POL_OK) status = add_files(&inputs, data);
+  if (status == POL_OK) *clashes = cli_find_input_in(&inputs, w->out, NULL) != NULL;
+  cli_inputs_free(&inputs);
+  free(models);
+  free(data);
+  return status;
+}
+
 static pol_status choose_out(work *w)
 {
   w->out = w->args->out != NULL ? w->args->out : default_out;
   if (w->errors.count > 0) return POL_OK;
+  if (strcmp(w->out, "-") == 0)
+    return pol_errors_add(&w->errors, "--out", w->out,
+                          "must be a folder: a report cannot go to standard output", "");
+  int clashes = 0;
+  const pol_status status = find_inputs(w, &clashes);
+  if (status != POL_OK) return status;
+  if (clashes)
+    return pol_errors_add(&w->errors, "--out", w->out,
+                          "must not be a folder with models or data that are read", "");
   if (mkdir(w->out, 0777) == 0 || (errno == EEXIST && is_folder(w->out))) return POL_OK;
   return pol_errors_add(&w->errors, "--out", w->out, strerror(errno), "");
 }

@@ -166,7 +166,7 @@ static void make_point(pol_body *body)
   memset(body->rotation, 0, sizeof body->rotation);
   memset(body->angular_velocity, 0, sizeof body->angular_velocity);
   body->rotation[0] = 1.0;
-  body->given &= ~(unsigned)POL_GIVEN_ANGULAR_VELOCITY;
+  body->given &= (unsigned)POL_GIVEN_VELOCITY;
 }
 
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index)
