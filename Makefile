@@ -62,7 +62,7 @@ debug-test:
 	@$(MAKE) --no-print-directory test PRESET=debug
 
 fuzz-models: build
-	@$(BUILD)/tests/differential/fuzz_models $(SEEDS)
+	@OPENBLAS_NUM_THREADS=1 $(BUILD)/tests/differential/fuzz_models $(SEEDS)
 
 fuzz:
 	@scripts/setup.sh $(FUZZ_PACKAGES)

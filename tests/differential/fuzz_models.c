@@ -124,10 +124,10 @@ static void run_seed(uint64_t seed, const compare_options *options, tally *found
 static int write_model(uint64_t seed, const char *path)
 {
   random_model model;
-  char message[400];
+  char why[400];
   FILE *file = fopen(path, "w");
-  if (!file || random_model_create(&model, seed, message, sizeof message)) {
-    fprintf(stderr, "%s: %s\n", path, file ? message : "cannot be written");
+  if (!file || random_model_create(&model, seed, why, sizeof why)) {
+    fprintf(stderr, "%s: %s\n", path, file ? why : "cannot be written");
     if (file) fclose(file);
     return 2;
   }
