@@ -140,7 +140,8 @@ static double *entry(const pol_independence *s, int i, int j)
   return s->row[i] + (j - s->top[i]);
 }
 
-/* factor = M + C^T C, each row of C made as large as M. */
+/* factor = M + C^T C, each row of C made as large as the inertia of the coordinates that such
+ * constraints are about; lengths have others. */
 static void set_mass(pol_independence *s)
 {
   const pol_pattern *W = s->patterns.coupling, *B = s->patterns.constraint;
@@ -156,7 +157,7 @@ static void set_mass(pol_independence *s)
       int at = pol_pattern_address(B, first + c, j);
       if (at < 0) continue;
       square += s->jacobian[at] * s->jacobian[at];
-      largest = fmax(largest, *entry(s, j, j));
+      if (!s->dae->pure || s->dae->pure[j]) largest = fmax(largest, *entry(s, j, j));
     }
     for (int j = s->begin[c]; j < s->end[c] && square > 0.0; j++)
       for (int i = s->begin[c] > s->top[j] ? s->begin[c] : s->top[j]; i <= j; i++) {
