@@ -25,5 +25,9 @@ pol_status pol_independence_measure(pol_independence *independence, const pol_po
 /* dependent[i] = 1 for each of the m constraints that others imply, to round-off. */
 pol_status pol_independence_find(pol_independence *independence, const pol_point *at,
                                  unsigned char *dependent);
+/* The same for the count most dependent constraints, where errors of positions, the drift of index
+ * 2 for instance, may hide that they are. */
+pol_status pol_independence_choose(pol_independence *independence, const pol_point *at, int count,
+                                   unsigned char *dependent);
 
 #endif

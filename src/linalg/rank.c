@@ -170,3 +170,12 @@ void pol_rank_dependent(pol_rank *rank, double *A, const unsigned char *first,
   memset(dependent, 0, (size_t)r->cols);
   for (int k = taken; k < r->cols; k++) dependent[r->order[k]] = 1;
 }
+
+void pol_rank_most_dependent(pol_rank *rank, double *A, const unsigned char *first, int count,
+                             unsigned char *dependent)
+{
+  decompose(rank, A, first);
+  memset(dependent, 0, (size_t)rank->cols);
+  for (int j = rank->cols - count; j < rank->cols; j++)
+    dependent[rank->rows > 0 ? rank->order[j] - 1 : j] = 1;
+}
