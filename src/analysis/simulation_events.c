@@ -176,7 +176,7 @@ static void look_for_dip(pol_simulation *sim, pol_watched_event *w)
   for (int k = 0; k < w->num_points; k++)
     if (!(positive ? w->value[k] > 0.0 : w->value[k] < 0.0)) return;
   while (w->num_points < POL_MAX_EVENT_POINTS) {
-    double least = INFINITY, where = 0.0, t;
+    double least = (double)INFINITY, where = 0.0, t;
     for (int j = 0; j + 1 < w->num_points; j++) {
       const double guess = guess_minimum(w, j, &t);
       if (!(guess < least)) continue;
@@ -383,6 +383,7 @@ static pol_status reset(pol_simulation *sim, pol_watched_event *w)
   before = *after;
   pol_simulation_measure_now(sim, t, &before);
   mark_crossed(sim);
+  pol_doubts_note(sim, 0);
   sim->in_step = 0;
   pol_simulation_keep_good(sim);
   return POL_OK;
