@@ -67,8 +67,7 @@ int pol_h5_fits_file(hid_t object, hssize_t count, size_t size)
   const int known =
       H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) >= 0 && fstat(*(int *)handle, &info) == 0;
   H5Fclose(file);
-  return known && count >= 0 && size > 0 &&
-         (hsize_t)count <= (hsize_t)info.st_size * RATIO / size;
+  return known && count >= 0 && size > 0 && (hsize_t)count <= (hsize_t)info.st_size * RATIO / size;
 }
 
 /* The texts of an open dataset, or attribute. */
