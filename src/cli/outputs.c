@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/output.h"
 #include "cli/cli.h"
 #include "cli/terminal.h"
 #include "io/errors.h"
+#include "io/target.h"
 
 pol_status cli_inputs_add(cli_list *inputs, const char *path)
 {

@@ -20,6 +20,7 @@
 #include <polhode/model.h>
 
 #include "base/output.h"
+#include "io/target.h"
 
 /* Characters of the longest number and its comma: "-1.2345678901234567e-308,". */
 enum { NUMBER_SIZE = 25 };

@@ -33,9 +33,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/output.h"
 #include "io/errors.h"
 #include "io/hdf5.h"
+#include "io/target.h"
 
 /* Numbers in a block, and its rows. */
 enum { BLOCK_SIZE = 1 << 18, MIN_ROWS = 64, MAX_ROWS = 4096 };
