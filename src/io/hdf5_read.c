@@ -355,6 +355,9 @@ static pol_status read_all(pol_result *result, const char *path, char *message, 
   status = read_row_count(result);
   if (status == POL_OK) status = read_info(result);
   if (status == POL_OK) status = read_channels(result);
+  const char *twice = NULL;
+  if (status == POL_OK) status = pol_result_check_names(result, &twice);
+  if (twice != NULL) snprintf(message, size, "two channels have the same name: %.60s", twice);
   return status == POL_OK ? pol_h5_events_read(result, data->file) : status;
 }
 

@@ -186,6 +186,24 @@ static void wrong_numbers_of_rows(void **state)
   remove(path);
 }
 
+/* A name would mean either, and an export would have more numbers than channels. */
+static void equal_names(void **state)
+{
+  (void)state;
+  char message[300];
+  pol_result *r;
+  write_good(5);
+  assert_int_equal(pol_result_open(&r, path, NULL, 0), POL_OK);
+  const hsize_t count = (hsize_t)pol_result_count(r);
+  pol_result_close(&r);
+  const hid_t type = text_type(20);
+  replace(POL_H5_CHANNEL_NAMES, type, 1, &count, 1);
+  H5Tclose(type);
+  assert_int_equal(pol_result_open(&r, path, message, sizeof message), POL_BAD_ARGUMENT);
+  assert_memory_equal(message, "two channels have the same name: ", 33);
+  remove(path);
+}
+
 /* An attribute that is no text, or of another shape. */
 static void wrong_attributes(void **state)
 {
@@ -215,6 +233,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(wrong_types_and_shapes),
       cmocka_unit_test(wrong_numbers_of_rows),
+      cmocka_unit_test(equal_names),
       cmocka_unit_test(wrong_attributes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
