@@ -349,7 +349,7 @@ static void undone_attempts_leave_no_trace(void **state)
   (void)state;
   for (int index = POL_INDEX_3; index <= POL_INDEX_2_STABILIZED; index++) {
     pol_options options = options_of(GENERALIZED_ALPHA);
-    const double *trial;
+    const double *trial, *trial_v;
     top t;
     options.index = (pol_index)index;
     options.newton.kind = POL_NEWTON_FULL; /* a kept matrix remembers where it was made */
@@ -363,7 +363,7 @@ static void undone_attempts_leave_no_trace(void **state)
       for (int k = 0; k < 3; k++) {
         double h = k == 0 ? 1e-3 : k == 1 ? 2.3e-4 : 6.1e-3;
         trying->adapting = 1;
-        if (!adaptive->attempt(trying, b->t + h, h, &trial)) adaptive->reject(trying);
+        if (!adaptive->attempt(trying, b->t + h, h, &trial, &trial_v)) adaptive->reject(trying);
         assert_true(a->t == b->t);
       }
       assert_int_equal(pol_integrator_adapt(plain, 1.0), POL_OK);
