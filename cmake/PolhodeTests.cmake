@@ -7,6 +7,20 @@
 
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
+# What compares methods and formulations on random mechanisms: for a test, and for the program
+# fuzz_models, which runs as many as one likes.
+add_library(polhode_differential STATIC tests/differential/random_model.c
+  tests/differential/model_copy.c tests/differential/compare.c)
+target_include_directories(polhode_differential PUBLIC ${PROJECT_SOURCE_DIR}/src
+  ${PROJECT_SOURCE_DIR}/tests)
+target_compile_definitions(polhode_differential PRIVATE _POSIX_C_SOURCE=200809L)
+target_link_libraries(polhode_differential PUBLIC polhode_static ${POLHODE_DEPENDENCIES}
+  PRIVATE polhode_compiler)
+add_executable(fuzz_models tests/differential/fuzz_models.c)
+target_link_libraries(fuzz_models PRIVATE polhode_compiler polhode_differential)
+set_target_properties(fuzz_models PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/differential)
+
 file(GLOB test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*/test_*.c)
 foreach(source ${test_sources})
   cmake_path(GET source STEM name)
@@ -21,10 +35,17 @@ foreach(source ${test_sources})
   target_compile_definitions(${target} PRIVATE
     POLHODE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     POLHODE_BINARY="$<TARGET_FILE:polhode_cli>")
+  set(library ${POLHODE_INNER})
+  if(name MATCHES "_alloc$")
+    set(library polhode_reproduce polhode_static)
+  endif()
   target_link_libraries(${target} PRIVATE
-    polhode_compiler polhode_reproduce polhode_static ${POLHODE_DEPENDENCIES} PkgConfig::CMOCKA)
+    polhode_compiler ${library} ${POLHODE_DEPENDENCIES} PkgConfig::CMOCKA)
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room})
+  if(room STREQUAL "differential")
+    target_link_libraries(${target} PRIVATE polhode_differential)
+  endif()
   if(name MATCHES "_alloc$")
     target_link_options(${target} PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc)
     file(STRINGS ${source} shared_wrapper REGEX "failing_alloc\\.h")

@@ -69,13 +69,13 @@ pol_formulation_kind pol_formulation_get_kind(const pol_formulation *formulation
 void pol_formulation_initial(const pol_formulation *formulation, double *q, double *v,
                              unsigned char *keep);
 
-/* Moves initial values q, v (as of pol_formulation_initial) to the nearest that satisfy the
- * constraints at time t and leave what the bodies keep (pol_body.keep) as it is, to round-off.
- * POL_INCONSISTENT, with bodies and joints named, if the constraints do not allow that.  POL_OK
- * without any change if no body keeps anything.  Allocates its workspace. */
+/* Moves initial values q, v (as of pol_formulation_initial) to those nearest to the mechanism's, in
+ * the metric of its masses, that satisfy the constraints at time t and leave what the bodies keep
+ * (pol_body.keep) as it is.  Bodies move the same way in all formulations; q and v are left as they
+ * are if the constraints hold to round-off and nothing is kept.  POL_INCONSISTENT, with bodies and
+ * joints named, if the constraints do not allow that.  Allocates its workspace. */
 pol_status pol_formulation_assemble(const pol_formulation *formulation, pol_solver_kind solver,
-                                    double t, double *q, double *v, const unsigned char *keep,
-                                    pol_diagnostics *diagnostics);
+                                    double t, double *q, double *v, pol_diagnostics *diagnostics);
 
 /* A joint's rows are satisfied by more than one attitude: axes that should point the same way may
  * point opposite ways; so is a driven rotation, half a turn away from its function.

@@ -40,7 +40,8 @@ const pol_method *pol_method_find(const char *name); /* NULL if there is none */
 /* 1 if it has an error estimate, so that its steps can be of variable size. */
 int pol_method_adapts(const char *name);
 /* By which share of the last step its multipliers lag behind: pol_state.lambda_t = t - lag h, but t
- * at the start.  0 for most; 1/2 or 1 for variational and energy-momentum methods. */
+ * at the start, and t - h in a step of another size than the one before.  0 for most; 1/2 or 1 for
+ * variational and energy-momentum methods. */
 double pol_method_lag(const char *name);
 
 /* --- options ---------------------------------------------------------------------------------- */
@@ -157,6 +158,10 @@ int pol_options_adapt_warning(const pol_options *options, char *message, size_t 
  * used on this dae. */
 pol_status pol_integrator_supports(const pol_dae *dae, const pol_options *options, char *message,
                                    size_t size);
+/* Whether these options, which the dae supports, are doubtful on it, such as index 3 with hardly
+ * any numerical damping where there are constraints; if so, says why in message. */
+int pol_integrator_warning(const pol_dae *dae, const pol_options *options, char *message,
+                           size_t size);
 
 /* --- stepping --------------------------------------------------------------------------------- */
 

@@ -162,6 +162,16 @@ static int is_wanted(const pol_study *study, const pol_channel *channel)
                                  : pol_study_compares_by_default(channel, NULL);
 }
 
+static pol_status refuse_early_end(const work *w, double t, pol_diagnostics *diagnostics)
+{
+  char message[160];
+  snprintf(message, sizeof message,
+           "an event ends the run at t = %.10g s, before the end of the study at %.10g s: choose "
+           "an end before it",
+           t, w->end);
+  return refuse(diagnostics, message);
+}
+
 /* A trajectory with room for the wanted channels of the record; columns: their places in a row. */
 static pol_status create_trajectory(const work *w, const pol_record *record, long rows,
                                     pol_trajectory **trajectory, int *columns)
@@ -188,10 +198,13 @@ static void fill_row(pol_trajectory *trajectory, long n, const double *row, cons
     pol_trajectory_series(trajectory, i)[n] = row[columns[i]];
 }
 
-/* Steps through the times of the reference. */
+/* Steps through the times of the reference; an event between them is passed by, one that ends the
+ * run before its last time is an error of the input. */
 static pol_status fill_trajectory(work *w, pol_simulation *simulation, const pol_record *record,
-                                  long rows, pol_trajectory **trajectory)
+                                  const pol_output *times, pol_trajectory **trajectory,
+                                  pol_diagnostics *diagnostics)
 {
+  const long rows = times->count + 1L;
   const size_t count = (size_t)pol_record_count(record);
   double *row = malloc(count * sizeof *row);
   int *columns = malloc(count * sizeof *columns);
@@ -203,11 +216,19 @@ static pol_status fill_trajectory(work *w, pol_simulation *simulation, const pol
     pol_record_row(record, row);
     fill_row(*trajectory, 0, row, columns);
   }
-  for (long n = 1; status == POL_OK && n < rows; n++) {
-    if ((status = pol_simulation_step(simulation)) != POL_OK) break;
-    pol_record_row(record, row);
-    fill_row(*trajectory, n, row, columns);
-    if (tell_step(&progress, simulation)) break;
+  int stopped = 0;
+  for (long n = 1; status == POL_OK && n < rows && !stopped;) {
+    if (pol_simulation_finished(simulation)) {
+      status = refuse_early_end(w, pol_simulation_state(simulation)->t, diagnostics);
+    } else if ((status = pol_simulation_step(simulation)) != POL_OK) {
+      *diagnostics = *pol_simulation_diagnostics(simulation);
+    } else {
+      if (fabs(pol_simulation_state(simulation)->t - times->times[n - 1]) <= w->tolerance) {
+        pol_record_row(record, row);
+        fill_row(*trajectory, n++, row, columns);
+      }
+      stopped = tell_step(&progress, simulation);
+    }
   }
   free(row);
   free(columns);
@@ -230,8 +251,7 @@ static pol_status run_reference(work *w, pol_trajectory **trajectory, pol_diagno
     status = pol_simulation_create(&simulation, w->study->mechanism, &settings, diagnostics);
   if (status == POL_OK) status = pol_record_create(&record, simulation);
   if (status == POL_OK) {
-    status = fill_trajectory(w, simulation, record, count + 1L, trajectory);
-    if (status != POL_OK) *diagnostics = *pol_simulation_diagnostics(simulation);
+    status = fill_trajectory(w, simulation, record, &settings.output, trajectory, diagnostics);
     w->study->reference_counts = pol_simulation_summary(simulation)->counts;
   }
   if (status != POL_OK) pol_trajectory_free(trajectory);
@@ -356,7 +376,10 @@ static pol_status step_case(case_run *r)
     compare_now(r, n);
     if (tell_step(&progress, r->simulation)) break;
   }
+  const double t = pol_simulation_state(r->simulation)->t;
   r->it->done = pol_simulation_finished(r->simulation);
+  if (r->it->done && t < r->work->end - r->work->tolerance)
+    return refuse_early_end(r->work, t, &r->it->failure);
   r->it->counts = pol_simulation_summary(r->simulation)->counts;
   return POL_OK;
 }

@@ -2,7 +2,17 @@
  *
  * All expressions of all rules share one list of inputs, the signals that any of them reads
  * (mechanism/signal.h).  A value is had by evaluating the signals that its expression uses, then
- * the expression.  Nothing is allocated after the start. */
+ * the expression.  Nothing is allocated after the start.
+ *
+ * A reset that sets components y_k = c_k v of velocities to values d_k gives the velocities nearest,
+ * in the metric of the masses, to those where these components have changed and nothing else; they
+ * satisfy the constraints and c_k v = d_k, unless the constraints do not allow that.  With W f the
+ * change of the velocities by an impulse f, M w + B^T mu = f, B w = 0, that is
+ *
+ *     v_1 = v + W sum_k p_k (d_k - c_k v)          p_k: the impulse that changes y_k only
+ *     v_2 = v_1 + W C^T (C W C^T)^-1 (d - C v_1)
+ *
+ * whatever the coordinates are.  v_1 alone is taken if C W C^T is singular. */
 #include "analysis/event_rules.h"
 
 #include <math.h>
@@ -10,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dae/assembler.h"
 #include "formulation/formulation.h"
 #include "formulation/signals.h"
 #include "mechanism/expression.h"
@@ -31,6 +42,7 @@ typedef struct rule {
 
 struct pol_event_rules {
   const pol_formulation *formulation;
+  pol_assembler *assembler;
   int count;
   rule *rules;
   int num_inputs;
@@ -39,6 +51,7 @@ struct pol_event_rules {
   double *variables; /* values of all variables */
   double *values;    /* of the changes of one rule */
   double *workspace; /* of the expressions */
+  double *memory;    /* of a reset: rows c_k and W c_k, nv numbers each, C W C^T, sizes */
 };
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -70,23 +83,85 @@ static double event_value(const pol_state *at, void *user)
   return value_at(e->owner, e->program, &point);
 }
 
+static double dot(int n, const double *a, const double *b)
+{
+  double sum = 0.0;
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* Solves A x = b of size n, A symmetric; both are overwritten.  0: a pivot is round-off against
+ * size. */
+static int solve_small(int n, double *A, const double *size, double *b)
+{
+  for (int k = 0; k < n; k++) {
+    if (!(A[n * k + k] > 1e-9 * size[k])) return 0;
+    for (int i = k + 1; i < n; i++) {
+      const double factor = A[n * i + k] / A[n * k + k];
+      for (int j = k; j < n; j++) A[n * i + j] -= factor * A[n * k + j];
+      b[i] -= factor * b[k];
+    }
+  }
+  for (int k = n - 1; k >= 0; k--) {
+    for (int j = k + 1; j < n; j++) b[k] -= A[n * k + j] * b[j];
+    b[k] /= A[n * k + k];
+  }
+  return 1;
+}
+
+/* Sets the velocities among the changes of a rule; see above. */
+static pol_status set_velocities(const rule *e, const pol_state *at, double *v)
+{
+  const pol_event_rules *r = e->owner;
+  const int nv = pol_formulation_dae(r->formulation)->group.nv, most = e->num_changes;
+  double *rows = r->memory, *responses = rows + most * nv, *G = responses + most * nv;
+  double *size = G + most * most, *b = size + most, *impulse = b + most, *total = impulse + nv;
+  pol_status status = POL_OK;
+  int n = 0;
+  memset(total, 0, (size_t)nv * sizeof *total);
+  for (int k = 0; k < most; k++) {
+    const pol_signal *target = &e->changes[k].target;
+    if (target->kind == POL_SIGNAL_STATE) continue;
+    const int component =
+        target->component + (target->kind == POL_SIGNAL_ANGULAR_VELOCITY ? 0 : 3);
+    double *row = rows + n * nv;
+    size[n] = 1.0 / pol_formulation_velocity_row(r->formulation, at->q, target->object, component,
+                                                 row, impulse);
+    b[n] = r->values[k];
+    const double difference = b[n++] - dot(nv, row, v);
+    for (int i = 0; i < nv; i++) total[i] += difference * impulse[i];
+  }
+  if (n == 0) return POL_OK;
+  status = pol_assembler_response(r->assembler, at->t, at->q, total, total, NULL);
+  for (int i = 0; i < nv && !status; i++) v[i] += total[i];
+  for (int k = 0; k < n && !status; k++)
+    status = pol_assembler_response(r->assembler, at->t, at->q, rows + k * nv, responses + k * nv,
+                                    NULL);
+  if (status) return status;
+  for (int k = 0; k < n; k++) {
+    b[k] -= dot(nv, rows + k * nv, v);
+    for (int l = 0; l < n; l++) G[n * k + l] = dot(nv, rows + k * nv, responses + l * nv);
+  }
+  if (!solve_small(n, G, size, b)) return POL_OK;
+  for (int k = 0; k < n; k++)
+    for (int i = 0; i < nv; i++) v[i] += b[k] * responses[k * nv + i];
+  return POL_OK;
+}
+
 /* pol_simulation_event.reset: all values first, then the changes. */
 static void make_changes(const pol_state *at, double *v, unsigned char *keep, void *user)
 {
   const rule *e = user;
   pol_event_rules *r = e->owner;
   const pol_point point = pol_state_point(at);
+  (void)keep;
   for (int k = 0; k < e->num_changes; k++)
     r->values[k] = value_at(r, e->changes[k].program, &point);
-  for (int k = 0; k < e->num_changes; k++) {
-    const pol_signal *target = &e->changes[k].target;
-    const int turns = target->kind == POL_SIGNAL_ANGULAR_VELOCITY;
-    if (target->kind == POL_SIGNAL_STATE)
-      v[r->formulation->state_v + target->object] = r->values[k];
-    else
-      pol_formulation_set_velocity(r->formulation, at->q, v, target->object,
-                                   target->component + (turns ? 0 : 3), r->values[k], keep);
-  }
+  /* where that fails, so does the simulation, which looks for numbers that are not finite */
+  if (set_velocities(e, at, v)) v[0] = (double)NAN;
+  for (int k = 0; k < e->num_changes; k++)
+    if (e->changes[k].target.kind == POL_SIGNAL_STATE)
+      v[r->formulation->state_v + e->changes[k].target.object] = r->values[k];
 }
 
 pol_simulation_event pol_event_rules_event(pol_event_rules *rules, int i)
@@ -236,17 +311,22 @@ static pol_status compile_all(compiler *c, const pol_settings *settings)
   r->variables = r->x + r->num_inputs;
   r->values = r->variables + variables;
   r->workspace = r->values + c->most_changes;
-  return POL_OK;
+  const size_t nv = (size_t)pol_formulation_dae(r->formulation)->group.nv;
+  const size_t most = (size_t)c->most_changes;
+  r->memory = calloc(2 * most * nv + most * most + 2 * most + 2 * nv + 1, sizeof *r->memory);
+  return r->memory ? POL_OK : POL_NO_MEMORY;
 }
 
 pol_status pol_event_rules_create(pol_event_rules **rules, const pol_formulation *formulation,
-                                  const pol_settings *settings, char *message, size_t size)
+                                  pol_assembler *assembler, const pol_settings *settings,
+                                  char *message, size_t size)
 {
   *rules = NULL;
   if (settings->num_events == 0) return POL_OK;
   pol_event_rules *r = calloc(1, sizeof *r);
   if (r == NULL) return POL_NO_MEMORY;
   r->formulation = formulation;
+  r->assembler = assembler;
   compiler c = {.rules = r,
                 .mechanism = pol_formulation_mechanism(formulation),
                 .message = message,
@@ -271,6 +351,7 @@ void pol_event_rules_free(pol_event_rules **rules)
   free(r->rules);
   free(r->inputs);
   free(r->x);
+  free(r->memory);
   free(r);
   *rules = NULL;
 }

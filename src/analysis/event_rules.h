@@ -7,9 +7,11 @@
 typedef struct pol_event_rules pol_event_rules;
 
 /* Compiles all expressions.  POL_BAD_ARGUMENT: message says which rule is wrong and why.  The
- * formulation must outlive the result, the settings need not. */
+ * formulation and the assembler, which resets use, must outlive the result, the settings need not.
+ */
 pol_status pol_event_rules_create(pol_event_rules **rules, const pol_formulation *formulation,
-                                  const pol_settings *settings, char *message, size_t size);
+                                  pol_assembler *assembler, const pol_settings *settings,
+                                  char *message, size_t size);
 void pol_event_rules_free(pol_event_rules **rules);
 
 /* Event number i; it points into rules. */

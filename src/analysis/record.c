@@ -295,6 +295,26 @@ static size_t add_all(pol_record *record)
   return used;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* POL_BAD_ARGUMENT if two channels have the same name: nobody could say which is which. */
+static pol_status check_names(const pol_record *record)
+{
+  const size_t count = (size_t)record->count;
+  pol_status status = POL_OK;
+  const char **names = malloc(count * sizeof *names);
+  if (names == NULL) return POL_NO_MEMORY;
+  for (size_t i = 0; i < count; i++) names[i] = record->channels[i].name;
+  qsort(names, count, sizeof *names, compare_names);
+  for (size_t i = 1; i < count && status == POL_OK; i++)
+    if (strcmp(names[i - 1], names[i]) == 0) status = POL_BAD_ARGUMENT;
+  free(names);
+  return status;
+}
+
 pol_status pol_record_create(pol_record **record, const pol_simulation *simulation)
 {
   *record = NULL;
@@ -313,8 +333,12 @@ pol_status pol_record_create(pol_record **record, const pol_simulation *simulati
     return POL_NO_MEMORY;
   }
   add_all(r);
-  *record = r;
-  return POL_OK;
+  const pol_status status = check_names(r);
+  if (status == POL_OK)
+    *record = r;
+  else
+    pol_record_free(&r);
+  return status;
 }
 
 void pol_record_free(pol_record **record)

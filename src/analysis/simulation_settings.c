@@ -42,6 +42,8 @@ pol_status pol_settings_validate(const pol_settings *settings, char *message, si
     return pol_broken_rule("step must be a positive number", message, size);
   if (!(isfinite(settings->end) && settings->end > 0.0))
     return pol_broken_rule("end must be a positive number", message, size);
+  if (!settings->variable && settings->step > (1.0 + 1e-9) * settings->end)
+    return pol_broken_rule("step must not be longer than end", message, size);
   if (!settings->variable && settings->end / settings->step > max_steps)
     return pol_broken_rule("step must not be so small that the steps cannot be counted", message,
                            size);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/simulation_parts.h"
+#include "lie/small.h"
 
 static double distance(const double a[3], const double b[3])
 {
@@ -35,9 +36,14 @@ static void measure_moves(pol_simulation *sim)
     moves->rotation = fmax(moves->rotation, angle_between(given->rotation, found.quaternion));
     if (given->given & POL_GIVEN_VELOCITY)
       moves->velocity = fmax(moves->velocity, distance(given->velocity, found.velocity));
-    if (given->given & POL_GIVEN_ANGULAR_VELOCITY)
-      moves->angular_velocity =
-          fmax(moves->angular_velocity, distance(given->angular_velocity, found.angular_velocity));
+    if (!(given->given & POL_GIVEN_ANGULAR_VELOCITY)) continue;
+    double R[9], global[3];
+    pol_quat_to_matrix(given->rotation, R);
+    pol_m3_apply(R, given->angular_velocity, global);
+    moves->angular_velocity = fmax(moves->angular_velocity,
+                                   given->given & POL_GIVEN_IN_GLOBAL_AXES
+                                       ? distance(global, found.angular_velocity_global)
+                                       : distance(given->angular_velocity, found.angular_velocity));
   }
 }
 
@@ -82,7 +88,7 @@ static pol_status start_from(pol_simulation *sim, double *q, double *v, unsigned
         pol_largest(pol_dae_num_constraints(sim->dae), sim->velocity);
   }
   pol_status status =
-      pol_formulation_assemble(sim->formulation, sim->solver, 0.0, q, v, keep, &sim->diagnostics);
+      pol_formulation_assemble(sim->formulation, sim->solver, 0.0, q, v, &sim->diagnostics);
   if (status != POL_OK) return status;
   status = pol_integrator_start(sim->integrator, 0.0, q, v, keep);
   if (status != POL_OK) {
@@ -94,6 +100,7 @@ static pol_status start_from(pol_simulation *sim, double *q, double *v, unsigned
   status = pol_formulation_check_branches(sim->formulation, 0.0, sim->q, &sim->diagnostics);
   if (status != POL_OK) return status;
   measure_moves(sim);
+  pol_simulation_keep_good(sim);
   return POL_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "cli/check.h"
 #include "cli/cli.h"
 #include "cli/json_out.h"
@@ -36,6 +37,7 @@ static int check_model(const cli_args *args, const pol_model *model)
     found.moves = pol_simulation_summary(simulation)->moves;
     found.simulation = simulation;
     pol_simulation_dropped(simulation, &found.num_redundant);
+    cli_print_run_warnings(pol_simulation_summary(simulation));
   }
 
   int printed = 1;
@@ -46,7 +48,8 @@ static int check_model(const cli_args *args, const pol_model *model)
   }
   pol_simulation_free(&simulation);
   if (!found.started) cli_print_failure(args->operand, &found.failure);
-  return found.started && printed ? CLI_DONE : CLI_FAILED;
+  if (!found.started) return cli_start_status(status);
+  return printed ? CLI_DONE : CLI_FAILED;
 }
 
 /* Whether the name can be that of a picture; a mistyped command must not overwrite a model. */
@@ -56,22 +59,17 @@ static int is_svg_name(const char *path)
   return length > 4 && strcmp(path + length - 4, ".svg") == 0;
 }
 
-/* Draws the topology into args->svg; an unfinished file is removed.  Gives the exit status. */
+/* Draws the topology into args->svg; an unfinished file is removed, unless it is behind a link.
+ * Gives the exit status. */
 static int draw_topology(const cli_args *args, const pol_model *model)
 {
   FILE *file = fopen(args->svg, "w");
   if (file == NULL)
     return cli_refuse_one("polhode check", args->json, "--svg", args->svg, strerror(errno));
-  pol_status status = cli_topology_write(file, model);
-  int reason = errno;
-  if (fclose(file) != 0 && status == POL_OK) {
-    status = POL_IO;
-    reason = errno;
-  }
+  const pol_status status = pol_output_close(file, args->svg, cli_topology_write(file, model));
   if (status == POL_OK) return CLI_DONE;
-  remove(args->svg);
   cli_complain("polhode check", "%s: %s", args->svg,
-               status == POL_IO ? strerror(reason) : pol_status_text(status));
+               status == POL_IO ? strerror(errno) : pol_status_text(status));
   return CLI_FAILED;
 }
 
@@ -83,7 +81,8 @@ static int check(const cli_args *args)
                           "must be a file name that ends in .svg");
   int result = cli_read_model(args, &model);
   if (result != CLI_DONE) return result;
-  if (args->svg != NULL) result = draw_topology(args, model);
+  result = cli_check_model_output("polhode check", args, "--svg", args->svg, model);
+  if (result == CLI_DONE && args->svg != NULL) result = draw_topology(args, model);
   if (result == CLI_DONE) result = check_model(args, model);
   pol_model_free(&model);
   return result;

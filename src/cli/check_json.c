@@ -1,5 +1,6 @@
 /* What `polhode check` found out, as one JSON object. */
 #include "cli/check.h"
+#include "cli/cli.h"
 #include "cli/json_out.h"
 #include "cli/summary.h"
 #include "cli/text_out.h"
@@ -253,10 +254,17 @@ json_t *cli_findings_json(const cli_findings *found)
 {
   const pol_model *model = found->model;
   double gravity[3];
+  const int invalid = cli_start_status(found->failure.status) == CLI_INVALID && !found->started;
+  const char *status = found->started ? "valid" : invalid ? "invalid" : "failed";
   pol_mechanism_gravity(model->mechanism, gravity);
+  json_t *warnings = cli_json_warnings(&model->settings);
+  const pol_summary *summary = found->started ? pol_simulation_summary(found->simulation) : NULL;
+  for (int i = 0; summary && i < summary->num_warnings; i++)
+    cli_json_append(&warnings, json_sprintf("t = %.6g s: %s", summary->warnings[i].t,
+                                            summary->warnings[i].message));
   json_t *object = json_pack(
       "{s:s, s:s, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", //
-      "status", found->started ? "valid" : "failed",                                           //
+      "status", status,                                                                        //
       "model", model->name,                                                                    //
       "gravity", cli_json_numbers(gravity, 3),                                                 //
       "bodies", bodies_json(model->mechanism),                                                 //
@@ -272,10 +280,12 @@ json_t *cli_findings_json(const cli_findings *found)
       "degrees_of_freedom", cli_degrees_of_freedom(found),                                     //
       "symmetries", symmetries_json(model->mechanism),                                         //
       "simulation", settings_json(&model->settings),                                           //
-      "warnings", cli_json_warnings(&model->settings));
-  int failed;
+      "warnings", warnings);
+  int failed = 0;
+  if (invalid)
+    failed = json_object_set_new(object, "errors", cli_json_start_errors(&found->failure));
   if (!found->started)
-    failed = json_object_set_new(object, "failure", cli_json_failure(&found->failure));
+    failed |= json_object_set_new(object, "failure", cli_json_failure(&found->failure));
   else
     failed = json_object_set_new(object, "moves", cli_json_moves(&found->moves)) |
              json_object_set_new(object, "redundant", cli_json_redundant(found->simulation)) |

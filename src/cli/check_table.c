@@ -43,9 +43,10 @@ static void print_events(const pol_settings *settings)
 }
 
 /* What stays constant because of the mechanism's structure. */
-static void print_symmetries(const pol_mechanism *mechanism)
+static void print_symmetries(const pol_mechanism *mechanism, const pol_settings *settings)
 {
   pol_symmetries s;
+  int resets = 0;
   char axis[64];
   pol_mechanism_symmetries(mechanism, &s);
   if (s.energy) cli_print_row("symmetry", "in time: energy is constant");
@@ -59,8 +60,11 @@ static void print_symmetries(const pol_mechanism *mechanism)
                   "rotation about %s through (%.6g, %.6g, %.6g): angular momentum is constant",
                   axis, s.point[i][0] + 0.0, s.point[i][1] + 0.0, s.point[i][2] + 0.0);
   }
-  if (!s.energy && s.num_translations == 0 && s.num_rotations == 0)
-    cli_print_row("symmetry", "none");
+  const int none = !s.energy && s.num_translations == 0 && s.num_rotations == 0;
+  if (none) cli_print_row("symmetry", "none");
+  for (int i = 0; i < settings->num_events; i++)
+    resets |= settings->events[i].action == POL_EVENT_RESET;
+  if (resets && !none) cli_print_row("symmetry", "holds between the resets of events");
 }
 
 static void print_mechanism(const cli_findings *found)
@@ -120,7 +124,7 @@ static void print_mechanism(const cli_findings *found)
                 cli_plural(found->num_constraints), redundant);
   if (found->started)
     cli_print_redundant(found->simulation, found->model->settings.options.redundant);
-  print_symmetries(mechanism);
+  print_symmetries(mechanism, &found->model->settings);
 }
 
 static void print_time(const pol_settings *settings)

@@ -68,6 +68,9 @@ int cli_refuse_one(const char *source, int json, const char *path, const char *v
  * Gives the exit status: CLI_INVALID where the path is wrong, CLI_FAILED where the disk is full. */
 int cli_cannot_write(const char *source, int json, const char *option, const char *path,
                      int reason);
+/* The exit status of a simulation that could not start: CLI_INVALID if no solution of the model's
+ * equations begins with its values, CLI_FAILED else. */
+int cli_start_status(pol_status status);
 /* Reads the model that the arguments name.  Reports its errors; *model is NULL then.  Gives the
  * exit status. */
 int cli_read_model(const cli_args *args, pol_model **model);
@@ -78,5 +81,25 @@ int cli_open_result(const char *path, int json, pol_result **result);
 /* Reports what is wrong with a result file; the JSON object names the file as the path of the
  * error.  Gives the exit status. */
 int cli_refuse_result(const char *path, int json, const char *rule);
+
+/* --- files that are read and written, outputs.c ----------------------------------------------- */
+
+/* Adds a file that the command reads to a list, whose items are owned; of a model also the meshes
+ * that it refers to. */
+pol_status cli_inputs_add(cli_list *inputs, const char *path);
+pol_status cli_inputs_add_model(cli_list *inputs, const char *path, const pol_model *model);
+void cli_inputs_free(cli_list *inputs);
+/* The input that this file is, whatever its name; NULL if it is none. */
+const char *cli_find_input(const cli_list *inputs, const char *out);
+/* The input that is in this folder under a name that may be written (NULL: any); NULL if there is
+ * none. */
+const char *cli_find_input_in(const cli_list *inputs, const char *folder,
+                              int (*is_written)(const char *name));
+/* Refuses an output that is one of the inputs; the second for a command whose operand is this model
+ * (out may be NULL).  Give the exit status. */
+int cli_check_output(const char *command, int json, const char *option, const char *out,
+                     const cli_list *inputs);
+int cli_check_model_output(const char *command, const cli_args *args, const char *option,
+                           const char *out, const pol_model *model);
 
 #endif

@@ -197,6 +197,9 @@ static pol_status read_sizes(cli_study *s)
   for (double factor = 4.0; status == POL_OK && factor >= 0.5; factor /= 2.0)
     if (factor * own->step <= own->end)
       status = add_number(&s->steps, &s->num_steps, factor * own->step);
+  if (status == POL_OK && s->num_steps == 0)
+    return complain(s, "--steps", "",
+                    "must be given: even half the step of the model exceeds its end time");
   return status;
 }
 
@@ -242,6 +245,27 @@ static pol_status check_plot(cli_study *s)
   return possible ? POL_OK : complain(s, "--plot", path, strerror(reason));
 }
 
+/* No picture may be a file that is read: the model, its meshes, the reference. */
+static pol_status check_inputs(cli_study *s)
+{
+  static const char *const suffixes[] = {"", "_time", "_newton"};
+  const char *path = s->args->plot, *dot = path != NULL ? strrchr(path, '.') : NULL;
+  cli_list inputs = {0};
+  if (path == NULL) return POL_OK;
+  pol_status status = cli_inputs_add_model(&inputs, s->args->operand, s->model);
+  if (status == POL_OK && s->args->reference != NULL)
+    status = cli_inputs_add(&inputs, s->args->reference);
+  for (int i = 0; status == POL_OK && i < (s->args->work ? 3 : 1); i++) {
+    char *name = pol_format("%.*s%s%s", (int)(dot - path), path, suffixes[i], dot);
+    if (name == NULL) status = POL_NO_MEMORY;
+    if (name != NULL && cli_find_input(&inputs, name) != NULL)
+      status = complain(s, "--plot", name, "must not be a file that is read");
+    free(name);
+  }
+  cli_inputs_free(&inputs);
+  return status;
+}
+
 static pol_status read_rest(cli_study *s)
 {
   const cli_args *args = s->args;
@@ -249,6 +273,7 @@ static pol_status read_rest(cli_study *s)
   for (int i = 0; status == POL_OK && i < args->quantities.count; i++)
     status = split(s, "--quantities", args->quantities.items[i], &s->words);
   if (status == POL_OK) status = check_plot(s);
+  if (status == POL_OK && s->errors.count == 0) status = check_inputs(s);
   if (status == POL_OK && args->reference != NULL && args->reference_step != NULL)
     status = complain(s, "--reference-step", args->reference_step,
                       "has no meaning beside --reference, which is a file");
@@ -299,7 +324,12 @@ static pol_status read_settings(const cli_study *s, const char *method, const ch
     for (int i = 0; i < OWN; i++) overrides[count + (size_t)i] = own[i];
     status = pol_model_read_file(&model, args->operand, (int)count + OWN, overrides, &errors);
   }
-  if (status == POL_OK) *settings = model->settings;
+  if (status == POL_OK) {
+    /* the events are those of the model of the study, which lives on */
+    *settings = model->settings;
+    settings->events = s->model->settings.events;
+    settings->num_events = s->model->settings.num_events;
+  }
   if (status == POL_BAD_ARGUMENT || status == POL_IO) {
     const pol_error *e = &errors.items[0];
     *refusal = pol_format("%s: %s", e->path, e->rule);
@@ -638,8 +668,10 @@ static int report_without_plot(cli_study *s, int reason)
 /* Runs, draws and reports. */
 static int perform(cli_study *s)
 {
-  pol_diagnostics failure;
+  pol_diagnostics failure = {.equation = -1};
   pol_status status = run_study(s, &failure);
+  if (status != POL_OK && failure.message[0] == '\0')
+    snprintf(failure.message, sizeof failure.message, "%s", pol_status_text(status));
   errno = 0;
   if (status == POL_OK && s->errors.count == 0 && s->args->plot != NULL) {
     status = cli_study_plot(s);

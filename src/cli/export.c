@@ -53,6 +53,14 @@ static int report(const cli_args *args, long frames)
   return CLI_DONE;
 }
 
+/* The names of the files that are written, and removed if they are of an earlier export. */
+static int is_frame(const char *name)
+{
+  const size_t length = strlen(name);
+  return strcmp(name, "motion.pvd") == 0 ||
+         (strncmp(name, "frame_", 6) == 0 && length > 4 && strcmp(name + length - 4, ".vtu") == 0);
+}
+
 static int export_result(const cli_args *args, pol_result *result)
 {
   char message[600];
@@ -62,6 +70,15 @@ static int export_result(const cli_args *args, pol_result *result)
   if (pol_result_rows(result) == 0)
     return cli_refuse_result(args->operand, args->json, "has no rows: there is nothing to export");
   struct stat info;
+  cli_list inputs = {0};
+  if (cli_inputs_add(&inputs, args->operand) != POL_OK) {
+    fprintf(stderr, "polhode export: %s\n", pol_status_text(POL_NO_MEMORY));
+    return CLI_FAILED;
+  }
+  const int has_input = cli_find_input_in(&inputs, args->vtk, is_frame) != NULL;
+  cli_inputs_free(&inputs);
+  if (has_input)
+    return refuse(args, "--vtk", args->vtk, "would overwrite the result, which has the name of a frame there");
   const int is_new = mkdir(args->vtk, 0777) == 0;
   if (!is_new && errno != EEXIST)
     return cli_cannot_write("polhode export", args->json, "--vtk", args->vtk, errno);
@@ -82,6 +99,8 @@ static int run(const cli_args *args)
   if (args->vtk == NULL)
     return refuse(args, "--vtk", "", "must be given: the folder for the files");
   if (args->vtk[0] == '\0') return refuse(args, "--vtk", "", "the folder's name is empty");
+  if (strcmp(args->vtk, "-") == 0)
+    return refuse(args, "--vtk", "-", "must be a folder: frames cannot go to standard output");
   int exit_status = cli_open_result(args->operand, args->json, &result);
   if (exit_status != CLI_DONE) return exit_status;
   exit_status = export_result(args, result);

@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/json_out.h"
+#include "cli/terminal.h"
 #include "cli/text_out.h"
 #include "io/result.h"
 
@@ -98,7 +99,12 @@ static void print_channels(const pol_result *result)
       printf("  ... and %d more; --json lists all\n", pol_result_count(result) - i);
       return;
     }
-    printf("  %-46s %s\n", text, channel->unit);
+    const int blanks = used < 46 ? 46 - used : 0;
+    fputs("  ", stdout);
+    cli_put_text(stdout, text);
+    printf("%*s ", blanks, "");
+    cli_put_text(stdout, channel->unit);
+    fputc('\n', stdout);
     i = end;
   }
 }
@@ -110,7 +116,11 @@ static void print_events(const pol_result *result)
   if (count > 0) printf("\n%-24s  %17s  %-6s  %8s\n", "event", "time s", "action", "row");
   for (long i = 0; i < count && i < MAX_EVENTS; i++) {
     const pol_result_event *event = pol_result_get_event(result, i);
-    printf("%-24s  %17.10f  %-6s  %8ld\n", event->name, event->t, event->action, event->row);
+    const size_t length = strlen(event->name);
+    cli_put_text(stdout, event->name);
+    printf("%*s  %17.10f  ", length < 24 ? 24 - (int)length : 0, "", event->t);
+    cli_put_text(stdout, event->action);
+    printf("%*s  %8ld\n", 6 - (int)strnlen(event->action, 6), "", event->row);
   }
   if (count > MAX_EVENTS) printf("... and %ld more; --json lists all\n", count - MAX_EVENTS);
 }

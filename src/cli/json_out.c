@@ -117,6 +117,15 @@ json_t *cli_json_errors(const char *status, const pol_errors *errors)
   return json_pack("{s:s, s:o}", "status", status, "errors", list);
 }
 
+json_t *cli_json_start_errors(const pol_diagnostics *failure)
+{
+  return json_pack("[{s:o, s:s, s:o, s:o}]",              //
+                   "path", cli_json_text(failure->where), //
+                   "value", "",                           //
+                   "rule", cli_json_text(failure->message), "suggestion",
+                   cli_json_text(failure->advice));
+}
+
 int cli_json_print(json_t *object)
 {
   int status = -1;

@@ -27,6 +27,8 @@ json_t *cli_json_warnings(const pol_settings *settings);
 json_t *cli_json_failure(const pol_diagnostics *diagnostics);
 /* {"status": status, "errors": [{"path", "value", "rule", "suggestion"}, ...]} */
 json_t *cli_json_errors(const char *status, const pol_errors *errors);
+/* The "errors" of the same for a model that could not start. */
+json_t *cli_json_start_errors(const pol_diagnostics *failure);
 
 /* Prints the object on stdout, numbers with 17 digits, and drops the reference.  NULL gives a
  * message on stderr and -1. */

@@ -42,8 +42,10 @@ int cli_cannot_write(const char *source, int json, const char *option, const cha
 {
   pol_errors errors = {0};
   const int is_full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG || reason == EIO;
-  char *rule = pol_format("%s%s", reason != 0 ? strerror(reason) : "cannot be written",
-                          is_full ? "; nothing was written" : "");
+  const char *why = reason == ETXTBSY ? "another run is writing this file"
+                    : reason != 0     ? strerror(reason)
+                                      : "cannot be written";
+  char *rule = pol_format("%s%s", why, is_full ? "; nothing was written" : "");
   pol_status status = POL_NO_MEMORY;
   if (rule != NULL) status = pol_errors_add(&errors, option, path, rule, "");
   free(rule);
@@ -58,6 +60,22 @@ int cli_cannot_write(const char *source, int json, const char *option, const cha
     cli_print_errors(source, &errors);
   pol_errors_clear(&errors);
   return CLI_FAILED;
+}
+
+int cli_start_status(pol_status status)
+{
+  switch (status) {
+  case POL_OK:
+    return CLI_DONE;
+  case POL_BAD_ARGUMENT:
+  case POL_INCONSISTENT: /* joints that contradict each other */
+  case POL_NOT_FINITE:   /* values of absurd size, functions without a value */
+  case POL_SINGULAR:     /* what the equations leave open */
+  case POL_RETRY:        /* forces that are not defined there */
+    return CLI_INVALID;
+  default:
+    return CLI_FAILED;
+  }
 }
 
 int cli_read_model(const cli_args *args, pol_model **model)

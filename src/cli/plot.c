@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "cli/cli.h"
 #include "cli/json_out.h"
 #include "cli/quantity.h"
+#include "cli/terminal.h"
 #include "cli/text_out.h"
 #include "io/errors.h"
 #include "io/result.h"
@@ -229,6 +231,15 @@ static pol_status open_sources(plot *p)
     if (status == POL_IO || status == POL_BAD_ARGUMENT) status = complain(p, s->path, "", message);
   }
   return status;
+}
+
+/* The picture must not overwrite a result. */
+static pol_status check_out(plot *p)
+{
+  for (int i = 0; i < p->num_sources; i++)
+    if (pol_output_is_same(p->sources[i].path, p->out))
+      return complain(p, "--out", p->out, "must not be a file that is read");
+  return POL_OK;
 }
 
 /* Reads a channel of the rows in the window. */
@@ -708,14 +719,14 @@ static void print_notes(const plot *p)
   for (int w = 0; w < p->num_words; w++)
     for (int i = 0; i < p->num_sources; i++)
       if (!cli_quantity_exists(p->results[i], p->words[w]))
-        fprintf(stderr, "note: %s has no %s\n", p->sources[i].path, p->words[w]);
+        cli_note("note: %s has no %s", p->sources[i].path, p->words[w]);
   for (int i = 0; i < p->num_curves; i++) {
     const curve *c = &p->curves[i];
     char reason[120];
     if (left_out(c) == 0) continue;
     say_left_out(c, reason, sizeof reason);
-    fprintf(stderr, "note: %s, %s: %ld of %ld points left out: %s\n", p->sources[c->source].path,
-            p->channels[c->channel].name, left_out(c), p->sources[c->source].rows, reason);
+    cli_note("note: %s, %s: %ld of %ld points left out: %s", p->sources[c->source].path,
+             p->channels[c->channel].name, left_out(c), p->sources[c->source].rows, reason);
   }
 }
 
@@ -761,8 +772,8 @@ typedef struct stage {
 } stage;
 
 static const stage stages[] = {
-    {read_options, 0}, {open_sources, 0}, {find_channels, 1}, {find_x, 1},       {read_sources, 0},
-    {read_curves, 0},  {check_curves, 0}, {make_figure, 0},   {write_figure, 0},
+    {read_options, 0}, {open_sources, 0}, {check_out, 0},    {find_channels, 1}, {find_x, 1},
+    {read_sources, 0}, {read_curves, 0},  {check_curves, 0}, {make_figure, 0},   {write_figure, 0},
 };
 
 static void free_plot(plot *p)

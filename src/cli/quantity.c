@@ -6,21 +6,31 @@
 #include <string.h>
 
 #include "cli/json_out.h"
+#include "cli/terminal.h"
 #include "io/errors.h"
 
-/* Whether the pattern fits the name, or its start up to a dot. */
+/* Whether the pattern fits the name, or its start up to a dot.  After a star the rest of the pattern
+ * is tried from each place of the name on; only the last star that was passed needs to be tried
+ * again, so that the work is at most the product of both lengths. */
 static int fits(const char *pattern, const char *name)
 {
-  for (; *pattern != '\0'; pattern++, name++) {
+  const char *star = NULL, *again = NULL;
+  for (;;) {
     if (*pattern == '*') {
-      for (;; name++) {
-        if (fits(pattern + 1, name)) return 1;
-        if (*name == '\0') return 0;
-      }
+      star = ++pattern;
+      again = name;
+    } else if (*pattern == '\0' && (*name == '\0' || *name == '.')) {
+      return 1;
+    } else if (*pattern != '\0' && *name != '\0' && (*pattern == '?' || *pattern == *name)) {
+      pattern++;
+      name++;
+    } else if (star != NULL && *again != '\0') {
+      pattern = star;
+      name = ++again;
+    } else {
+      return 0;
     }
-    if (*name == '\0' || (*pattern != '?' && *pattern != *name)) return 0;
   }
-  return *name == '\0' || *name == '.';
 }
 
 int cli_quantity_matches(const char *word, const char *channel)
@@ -93,23 +103,33 @@ static int share_stem(const char *a, const char *b)
   return length > 0 && length == stem_length(b) && strncmp(a, b, length) == 0;
 }
 
+/* The first characters of a name. */
+static void put_part(FILE *to, const char *name, size_t length)
+{
+  char *part = pol_format("%.*s", (int)length, name);
+  if (part != NULL) cli_put_text(to, part);
+  free(part);
+}
+
 void cli_quantity_print_all(const char *path, const pol_result *result)
 {
   const int count = pol_result_count(result);
-  fprintf(stderr, "%s has:\n", path);
+  cli_put_text(stderr, path);
+  fputs(" has:\n", stderr);
   for (int i = 0, end; i < count; i = end) {
     const char *name = pol_result_channel(result, i)->name;
-    const int stem = (int)stem_length(name);
+    const size_t stem = stem_length(name);
     for (end = i + 1; end < count && share_stem(name, pol_result_channel(result, end)->name); end++)
       ;
-    if (end == i + 1) {
-      fprintf(stderr, "  %s\n", name);
-      continue;
+    /* "  a.{x,y}", or "  a" */
+    fputs("  ", stderr);
+    put_part(stderr, name, end == i + 1 ? strlen(name) : stem);
+    if (end > i + 1) fputs(".{", stderr);
+    for (int k = i; end > i + 1 && k < end; k++) {
+      fputs(k > i ? "," : "", stderr);
+      cli_put_text(stderr, pol_result_channel(result, k)->name + stem + 1);
     }
-    fprintf(stderr, "  %.*s.{", stem, name);
-    for (int k = i; k < end; k++)
-      fprintf(stderr, "%s%s", k > i ? "," : "", pol_result_channel(result, k)->name + stem + 1);
-    fprintf(stderr, "}\n");
+    fputs(end > i + 1 ? "}\n" : "\n", stderr);
   }
 }
 

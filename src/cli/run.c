@@ -160,7 +160,7 @@ static int report(const cli_args *args, const cli_outcome *outcome)
 {
   int failed = strcmp(outcome->status, "failed") == 0;
   int interrupted = strcmp(outcome->status, "interrupted") == 0;
-  if (failed) {
+  if (failed || strcmp(outcome->status, "invalid") == 0) {
     cli_print_failure(args->operand, &outcome->failure);
     if (outcome->out != NULL)
       fprintf(stderr, "  result: %s holds all steps before\n", outcome->out);
@@ -236,8 +236,10 @@ static int run_model(const cli_args *args, const pol_model *model)
   } else if (status == POL_BAD_ARGUMENT) {
     result = cli_refuse_one(args->operand, args->json, "simulation", "", outcome.failure.message);
   } else {
-    outcome.status = "failed";
+    const int invalid = cli_start_status(status) == CLI_INVALID;
+    outcome.status = invalid ? "invalid" : "failed";
     result = report(args, &outcome);
+    if (invalid && result == CLI_DONE) result = CLI_INVALID;
   }
   free(outcome.events);
   pol_simulation_free(&simulation);
@@ -260,6 +262,9 @@ static int run(const cli_args *args)
   int result;
   if (args->out != NULL && args->out[0] == '\0')
     return cli_refuse_one("polhode run", args->json, "--out", "", "the file name is empty");
+  if (args->out != NULL && strcmp(args->out, "-") == 0)
+    return cli_refuse_one("polhode run", args->json, "--out", "-",
+                          "must be a file: a result cannot go to standard output");
   if (args->out != NULL && has_wrong_suffix(args->out))
     return cli_refuse_one("polhode run", args->json, "--out", args->out, "must end in .h5 or .csv");
   if ((result = cli_read_model(args, &model)) != CLI_DONE) return result;
@@ -267,7 +272,8 @@ static int run(const cli_args *args)
     result = cli_refuse_one("polhode run", args->json, "--step", "",
                             "has no effect beside rtol or atol, which choose the steps; --set "
                             "simulation.steps=fixed keeps them equal");
-  } else {
+  } else if ((result = cli_check_model_output("polhode run", args, "--out", args->out, model)) ==
+             CLI_DONE) {
     cli_catch_signals();
     result = run_model(args, model);
   }

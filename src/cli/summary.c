@@ -672,7 +672,10 @@ json_t *cli_summary_json(const cli_outcome *outcome)
     object = merge(object,
                    json_pack("{s:{s:o, s:I, s:i}}", "result", "file", cli_json_text(outcome->out),
                              "rows", (json_int_t)outcome->rows, "columns", outcome->columns));
-  if (strcmp(outcome->status, "failed") == 0)
+  int invalid = strcmp(outcome->status, "invalid") == 0;
+  if (invalid)
+    object = merge(object, json_pack("{s:o}", "errors", cli_json_start_errors(&outcome->failure)));
+  if (invalid || strcmp(outcome->status, "failed") == 0)
     object = merge(object, json_pack("{s:o}", "failure", cli_json_failure(&outcome->failure)));
   return object;
 }

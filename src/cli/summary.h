@@ -13,11 +13,11 @@ typedef struct cli_event {
 } cli_event;
 
 typedef struct cli_outcome {
-  const char *status; /* "done", "failed", "interrupted" */
+  const char *status; /* "done", "failed", "interrupted", "invalid" */
   const char *source; /* the model file */
   const pol_model *model;
   const pol_simulation *simulation; /* NULL if it could not start */
-  pol_diagnostics failure;          /* if failed */
+  pol_diagnostics failure;          /* if failed or invalid */
   double wall_seconds;
   const char *out; /* result file, NULL if none */
   long rows;       /* written to it */

@@ -5,7 +5,6 @@
 
 #include "cli/terminal.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -33,6 +32,46 @@ const char *cli_style_start(FILE *to, cli_style style)
 {
   static const char *const sequences[] = {"\033[0m", "\033[31m", "\033[33m", "\033[1m"};
   return is_colored(to) ? sequences[style] : "";
+}
+
+/* --- text of others --------------------------------------------------------------------------- */
+
+/* Bytes of the character of UTF-8 text; 0 if it is none, or a control character: C0, DEL or C1. */
+static size_t printable_length(const unsigned char *text)
+{
+  const unsigned char c = text[0];
+  const size_t length = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : (c & 0xf0) == 0xe0 ? 3 : 4;
+  if (c < 0x80) return c >= 0x20 && c != 0x7f;
+  if (c < 0xc2 || c > 0xf4) return 0;
+  for (size_t i = 1; i < length; i++)
+    if ((text[i] & 0xc0) != 0x80) return 0;
+  return c == 0xc2 && text[1] < 0xa0 ? 0 : length;
+}
+
+void cli_put_text(FILE *to, const char *text)
+{
+  for (const unsigned char *c = (const unsigned char *)text; *c != '\0';) {
+    const size_t length = printable_length(c);
+    if (length > 0)
+      fwrite(c, 1, length, to);
+    else
+      fputc('?', to);
+    /* a control character of two bytes is one */
+    c += length > 0 ? length : c[0] == 0xc2 && (c[1] & 0xc0) == 0x80 ? 2 : 1;
+  }
+}
+
+void cli_put_values(FILE *to, const char *format, va_list values)
+{
+  va_list again;
+  va_copy(again, values);
+  const int length = vsnprintf(NULL, 0, format, again);
+  va_end(again);
+  char *text = length >= 0 ? malloc((size_t)length + 1) : NULL;
+  if (text == NULL) return;
+  vsnprintf(text, (size_t)length + 1, format, values);
+  cli_put_text(to, text);
+  free(text);
 }
 
 /* --- width ------------------------------------------------------------------------------------ */
@@ -91,9 +130,19 @@ void cli_print_heading(FILE *to, const char *text)
 void cli_complain(const char *source, const char *format, ...)
 {
   va_list values;
-  fprintf(stderr, "%s: %s", source, cli_style_start(stderr, CLI_RED));
+  cli_put_text(stderr, source);
+  fprintf(stderr, ": %s", cli_style_start(stderr, CLI_RED));
   va_start(values, format);
-  vfprintf(stderr, format, values);
+  cli_put_values(stderr, format, values);
   va_end(values);
   fprintf(stderr, "%s\n", cli_style_start(stderr, CLI_PLAIN));
+}
+
+void cli_note(const char *format, ...)
+{
+  va_list values;
+  va_start(values, format);
+  cli_put_values(stderr, format, values);
+  va_end(values);
+  fputc('\n', stderr);
 }

@@ -2,6 +2,7 @@
 #ifndef POLHODE_CLI_TERMINAL_H
 #define POLHODE_CLI_TERMINAL_H
 
+#include <stdarg.h>
 #include <stdio.h>
 
 typedef enum cli_style {
@@ -17,6 +18,15 @@ void cli_color_choose(const char *when);
 /* What to print to the stream to start a style: an escape sequence, or "" without colour. */
 const char *cli_style_start(FILE *to, cli_style style);
 
+/* Prints a text that a file or a user may have written: control characters, which a terminal would
+ * obey, and bytes that are no UTF-8 are printed as ?. */
+void cli_put_text(FILE *to, const char *text);
+/* The same of a printf-like text. */
+void cli_put_values(FILE *to, const char *format, va_list values);
+
+/* A line of its own on stderr, printf-like, printed as cli_put_text does. */
+void cli_note(const char *format, ...);
+
 /* Columns of a line: COLUMNS of the environment, else those of the terminal, 0 if the stream is
  * none: lines may have any length then. */
 int cli_width(FILE *to);
@@ -28,7 +38,8 @@ void cli_print_entry(FILE *to, int indent, cli_style style, const char *label, i
 /* A heading on a line of its own. */
 void cli_print_heading(FILE *to, const char *text);
 
-/* One line "SOURCE: ..." on stderr, printf-like, in red: what went wrong. */
+/* One line "SOURCE: ..." on stderr, printf-like, in red: what went wrong; printed as cli_put_text
+ * does. */
 void cli_complain(const char *source, const char *format, ...);
 
 #endif

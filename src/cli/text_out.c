@@ -52,15 +52,25 @@ void cli_print_method(const pol_options *options)
 static void print_error(const char *source, const pol_error *error)
 {
   const char *plain = cli_style_start(stderr, CLI_PLAIN);
-  fprintf(stderr, "%s: ", source);
-  if (error->path[0] != '\0')
-    fprintf(stderr, "%s%s%s", cli_style_start(stderr, CLI_BOLD), error->path, plain);
-  if (error->path[0] != '\0' && error->value[0] != '\0') fprintf(stderr, " = ");
-  if (error->value[0] != '\0') fprintf(stderr, "%s", error->value);
-  if (error->path[0] != '\0' || error->value[0] != '\0') fprintf(stderr, ": ");
-  fprintf(stderr, "%s%s%s", cli_style_start(stderr, CLI_RED), error->rule, plain);
-  if (error->suggestion[0] != '\0') fprintf(stderr, "; did you mean \"%s\"?", error->suggestion);
-  fprintf(stderr, "\n");
+  cli_put_text(stderr, source);
+  fputs(": ", stderr);
+  if (error->path[0] != '\0') {
+    fputs(cli_style_start(stderr, CLI_BOLD), stderr);
+    cli_put_text(stderr, error->path);
+    fputs(plain, stderr);
+  }
+  if (error->path[0] != '\0' && error->value[0] != '\0') fputs(" = ", stderr);
+  cli_put_text(stderr, error->value);
+  if (error->path[0] != '\0' || error->value[0] != '\0') fputs(": ", stderr);
+  fputs(cli_style_start(stderr, CLI_RED), stderr);
+  cli_put_text(stderr, error->rule);
+  fputs(plain, stderr);
+  if (error->suggestion[0] != '\0') {
+    fputs("; did you mean \"", stderr);
+    cli_put_text(stderr, error->suggestion);
+    fputs("\"?", stderr);
+  }
+  fputc('\n', stderr);
 }
 
 void cli_print_errors(const char *source, const pol_errors *errors)
@@ -71,8 +81,10 @@ void cli_print_errors(const char *source, const pol_errors *errors)
 
 static void print_warning(const char *message)
 {
-  fprintf(stderr, "%swarning:%s %s\n", cli_style_start(stderr, CLI_YELLOW),
-          cli_style_start(stderr, CLI_PLAIN), message);
+  fprintf(stderr, "%swarning:%s ", cli_style_start(stderr, CLI_YELLOW),
+          cli_style_start(stderr, CLI_PLAIN));
+  cli_put_text(stderr, message);
+  fputc('\n', stderr);
 }
 
 void cli_print_warnings(const pol_settings *settings)
@@ -114,8 +126,8 @@ void cli_print_failure(const char *source, const pol_diagnostics *d)
   if (d->iteration > 0)
     fprintf(stderr, "  Newton: %d iteration%s, residual %.3g, correction %.3g (1 is accepted)\n",
             d->iteration, cli_plural(d->iteration), d->residual, d->correction);
-  if (d->where[0] != '\0') fprintf(stderr, "  where:  %s\n", d->where);
-  if (d->advice[0] != '\0') fprintf(stderr, "  try:    %s\n", d->advice);
+  if (d->where[0] != '\0') cli_note("  where:  %s", d->where);
+  if (d->advice[0] != '\0') cli_note("  try:    %s", d->advice);
 }
 
 void cli_axis_text(const double axis[3], char *text, size_t size)
@@ -133,26 +145,14 @@ const char *cli_plural(long count)
   return count == 1 ? "" : "s";
 }
 
-/* A control character of UTF-8 text, C0, DEL or C1, in bytes; 0 for others. */
-static size_t control_length(const unsigned char *text)
-{
-  if (text[0] < 0x20 || text[0] == 0x7f) return 1;
-  return text[0] == 0xc2 && text[1] >= 0x80 && text[1] < 0xa0 ? 2 : 0;
-}
-
 void cli_print_model(const char *name, const char *source)
 {
-  const unsigned char *text = (const unsigned char *)name;
+  const int both = source != NULL && name[0] != '\0';
   printf("%-16s", "model");
-  while (*text != '\0') {
-    const size_t control = control_length(text);
-    putchar(control > 0 ? '?' : *text);
-    text += control > 0 ? control : 1;
-  }
-  if (source != NULL && name[0] != '\0')
-    printf(" (%s)\n", source);
-  else
-    printf("%s\n", source != NULL ? source : "");
+  cli_put_text(stdout, name);
+  fputs(both ? " (" : "", stdout);
+  if (source != NULL) cli_put_text(stdout, source);
+  fputs(both ? ")\n" : "\n", stdout);
 }
 
 void cli_print_row(const char *label, const char *format, ...)
@@ -160,7 +160,7 @@ void cli_print_row(const char *label, const char *format, ...)
   va_list values;
   printf("%-16s", label);
   va_start(values, format);
-  vprintf(format, values);
+  cli_put_values(stdout, format, values);
   va_end(values);
   putchar('\n');
 }

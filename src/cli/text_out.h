@@ -28,10 +28,9 @@ void cli_axis_text(const double axis[3], char *text, size_t size);
 /* "s" where the count is not one. */
 const char *cli_plural(long count);
 
-/* The row of the model: its name, if it has one, and its file (may be NULL).  Control characters of
- * the name, which a terminal would obey, are printed as ?. */
+/* The row of the model: its name, if it has one, and its file (may be NULL). */
 void cli_print_model(const char *name, const char *source);
-/* One line "LABEL   ..." of a table on stdout, printf-like. */
+/* One line "LABEL   ..." of a table on stdout, printf-like; printed as cli_put_text does. */
 void cli_print_row(const char *label, const char *format, ...);
 
 #endif

@@ -95,6 +95,21 @@ static int report(const cli_args *args, const char *page, const pol_result *resu
   return CLI_DONE;
 }
 
+/* Refuses a page that would overwrite the result, the model or a mesh.  Gives the exit status. */
+static int check_page(const cli_args *args, const char *page, const pol_model *model)
+{
+  cli_list inputs = {0};
+  pol_status status = cli_inputs_add(&inputs, args->operand);
+  if (status == POL_OK)
+    status =
+        cli_inputs_add_model(&inputs, args->model != NULL ? args->model : args->operand, model);
+  const int code = status == POL_OK
+                       ? cli_check_output("polhode view", args->json, "--out", page, &inputs)
+                       : fail(status);
+  cli_inputs_free(&inputs);
+  return code;
+}
+
 /* Writes the page of a result and a model that have been read. */
 static int write_page(const cli_args *args, const char *page, int frames, pol_result *result,
                       const pol_model *model)
@@ -123,6 +138,7 @@ static int view_result(const cli_args *args, const char *page, int frames)
   if (status == POL_NO_MEMORY) return fail(status);
   if (status != POL_OK) return cli_refuse_result(args->operand, args->json, message);
   int code = find_model(args, result, &model);
+  if (code == CLI_DONE) code = check_page(args, page, model);
   if (code == CLI_DONE) code = write_page(args, page, frames, result, model);
   pol_model_free(&model);
   pol_result_close(&result);

@@ -1,6 +1,7 @@
 /* Newton's method; see newton.h.  The modified variant keeps its factorised matrix from step to
  * step while the residual falls by at least the factor `refresh` an iteration
- * (Holzinger/Arnold/Gerstmayr use 0.5). The line search is Armijo's rule on the weighted residual
+ * (Holzinger/Arnold/Gerstmayr use 0.5), and as long as it lowers the mean cost of a step, its own
+ * cost included.  The line search is Armijo's rule on the weighted residual
  * (Kelley 1995). */
 #include "dae/newton.h"
 
@@ -16,6 +17,12 @@ static const double armijo = 1e-4;
 /* How many times its round-off a correction may always be, and a residual what round-off of the
  * increments makes of it. */
 static const double correction_grains = 1.0, residual_grains = 64.0;
+
+/* What may be left after the last correction, of what is accepted. */
+static const double most_left = 0.01;
+
+/* The cost of a new matrix, evaluated and factorised, in iterations. */
+static const double matrix_cost = 6.0;
 
 /* Marks each increment as rotation, translation or state. */
 static void classify(int *kind, int num_increments, const pol_dae *dae)
@@ -53,7 +60,7 @@ pol_status pol_newton_create_for(pol_newton **newton, const pol_dae *dae,
   size_t n = (size_t)matrix->n, kinds = POL_KINDS + (size_t)dae->num_states;
   *s = (pol_newton){.options = *options, .dae = dae, .matrix = *matrix, .counts = counts};
   s->kind = calloc((size_t)matrix->num_increments + 1, sizeof *s->kind);
-  s->memory = calloc((5 + kinds) * n + 3 * kinds, sizeof *s->memory);
+  s->memory = calloc((6 + kinds) * n + 3 * kinds, sizeof *s->memory);
   if (!s->kind || !s->memory) {
     pol_newton_free(newton);
     return POL_NO_MEMORY;
@@ -65,7 +72,8 @@ pol_status pol_newton_create_for(pol_newton **newton, const pol_dae *dae,
   s->r = s->dx + n;
   s->trial_r = s->r + n;
   s->round_off = s->trial_r + n;
-  s->row_size = s->round_off + n;
+  s->accepted = s->round_off + n;
+  s->row_size = s->accepted + n;
   s->tolerance = s->row_size + kinds * n;
   s->grain = s->tolerance + kinds;
   s->least = s->grain + kinds;
@@ -114,24 +122,29 @@ static void measure_round_off(pol_newton *s, const double *x)
   }
 }
 
-/* What is accepted as the residual of a row, before the least share. */
-static double accepted_residual(const pol_newton *s, int row)
+/* What is accepted as the residual of each row, with x as the solution. */
+static void measure_accepted(pol_newton *s, const double *x)
 {
-  double accepted = DBL_MIN;
-  for (int k = 0; k < s->num_kinds; k++)
-    accepted +=
-        s->row_size[k * s->matrix.n + row] * (s->tolerance[k] + residual_grains * s->grain[k]);
-  return fmax(accepted, s->round_off[row]);
-}
-
-/* What is accepted at least of the balances of each kind. */
-static void measure_least(pol_newton *s)
-{
-  memset(s->least, 0, (size_t)s->num_kinds * sizeof *s->least);
-  for (int i = 0; i < s->matrix.num_increments && s->matrix.least_share > 0.0; i++) {
-    double *least = &s->least[s->kind[i]];
-    *least = fmax(*least, s->matrix.least_share * accepted_residual(s, i));
+  const int n = s->matrix.n;
+  measure_round_off(s, x);
+  for (int i = 0; i < n; i++) s->accepted[i] = DBL_MIN;
+  for (int k = 0; k < s->num_kinds; k++) {
+    const double *size = s->row_size + (size_t)k * (size_t)n;
+    const double tolerance = s->tolerance[k] + residual_grains * s->grain[k];
+    for (int i = 0; i < n; i++) s->accepted[i] += size[i] * tolerance;
   }
+  for (int i = 0; i < n; i++)
+    if (s->round_off[i] > s->accepted[i]) s->accepted[i] = s->round_off[i];
+  if (!(s->matrix.least_share > 0.0)) return;
+
+  /* of a balance at least a share of the most generous one of its kind */
+  memset(s->least, 0, (size_t)s->num_kinds * sizeof *s->least);
+  for (int i = 0; i < s->matrix.num_increments; i++) {
+    double *least = &s->least[s->kind[i]];
+    *least = fmax(*least, s->matrix.least_share * s->accepted[i]);
+  }
+  for (int i = 0; i < s->matrix.num_increments; i++)
+    s->accepted[i] = fmax(s->accepted[i], s->least[s->kind[i]]);
 }
 
 /* Largest residual over what is accepted; the row in *worst.  One that is not finite is the
@@ -142,8 +155,7 @@ static double residual_norm(const pol_newton *s, const double *r, int *worst)
   double max = 0.0;
   *worst = 0;
   for (int i = 0; i < s->matrix.n && isfinite(max); i++) {
-    double least = i < s->matrix.num_increments ? s->least[s->kind[i]] : 0.0;
-    double size = fabs(r[i]) / fmax(least, accepted_residual(s, i));
+    double size = fabs(r[i]) / s->accepted[i];
     if (size <= max) continue;
     max = size;
     *worst = i;
@@ -245,6 +257,8 @@ static pol_status refresh(pol_newton *s, const pol_newton_system *system, pol_di
   measure_rows(s);
   s->has_matrix = 1;
   s->rate = -1.0;
+  s->uses = 0;
+  s->spent = matrix_cost;
   return POL_OK;
 }
 
@@ -266,8 +280,7 @@ static pol_status search(pol_newton *s, const pol_newton_system *system, const d
     for (int i = 0; i < s->matrix.n; i++) s->trial[i] = x[i] + a->share * s->dx[i];
     pol_status status = evaluate(s, system, s->trial, s->trial_r);
     if (!status) {
-      measure_round_off(s, s->trial);
-      measure_least(s);
+      measure_accepted(s, s->trial);
       a->before = residual_norm(s, s->r, &a->worst);
       a->after = residual_norm(s, s->trial_r, &a->worst);
       if (anyhow || a->after <= 1.0 || a->after <= (1.0 - armijo * a->share) * a->before)
@@ -297,10 +310,10 @@ static int ends_in_round_off(const pol_newton *s, const attempt *a)
          (exact || a->after > 0.5 * a->before);
 }
 
-/* The size of the next correction over that of this one.  Where the residual was round-off already
- * its fall says nothing; then the slowest fall of the step with the same matrix counts, which is
- * kept in *slowest (negative: not known). */
-static double look_ahead(const attempt *a, int new_matrix, double *slowest)
+/* The linear rate of convergence, at most 1/2.  Where the residual was round-off already its fall
+ * says nothing; then the slowest fall of the step with the same matrix counts, which is kept in
+ * *slowest (negative: not known). */
+static double rate_of(const attempt *a, int new_matrix, double *slowest)
 {
   double rate = a->before > 0.0 ? a->after / a->before : 0.0;
   if (new_matrix) *slowest = -1.0;
@@ -308,7 +321,19 @@ static double look_ahead(const attempt *a, int new_matrix, double *slowest)
     *slowest = fmax(rate, *slowest);
   else if (*slowest >= 0.0)
     rate = fmin(rate, *slowest);
-  return rate < 0.5 ? rate / (1.0 - rate) : 1.0;
+  return fmin(rate, 0.5);
+}
+
+/* Whether the next correction, which follows from the rate, would be accepted; or, where one more
+ * is made without evaluating its residual, whether that leaves next to nothing.  A correction that
+ * started within round-off is noise, and so is what it leaves. */
+static int is_done(const pol_newton_system *system, const attempt *a, double rate,
+                   double correction)
+{
+  double ahead = rate / (1.0 - rate) * correction;
+  int in_round_off = a->before * residual_grains <= 1.0;
+  if (!system->place || in_round_off) return a->after <= 1.0 && ahead <= 1.0;
+  return rate * a->after <= 1.0 && rate * ahead <= most_left;
 }
 
 /* Whether four more iterations at this rate would not do: a new matrix is cheaper. */
@@ -346,6 +371,35 @@ static verdict judge_goal(pol_newton *s, double size, double *before, int new_ma
   if (s->rate >= 1.0 && new_matrix) return DIVERGES;
   if (s->rate > s->options.refresh || is_slow(s->rate, missing / s->goal.share)) s->has_matrix = 0;
   return GO_ON;
+}
+
+/* Keeps account of what the matrix has cost.  Its cost is shared by the steps that use it, while
+ * they need more iterations the older it is: it is given up where a step costs more than their mean
+ * so far. */
+static void count_use(pol_newton *s, int iterations)
+{
+  s->spent += iterations;
+  s->uses++;
+  if ((double)iterations * s->uses > s->spent) s->has_matrix = 0;
+}
+
+/* The last correction of an iteration that is done, from the residual that is there; that of the
+ * result is not evaluated.  It must not be larger than the one before it, or than the goal allows:
+ * returns 0 where the goal turns out to be missed. */
+static int finish(pol_newton *s, const pol_newton_system *system, double *x, double correction,
+                  pol_status *status)
+{
+  int worst;
+  *status = POL_OK;
+  if (!system->place) return 1;
+  for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
+  pol_solver_solve(s->matrix.solver, s->dx);
+  const double size = correction_norm(s, 1.0, &worst);
+  if (s->goal.weight && !(size <= 1.0) && !(goal_size(s, 1.0) <= s->goal.share)) return 0;
+  if (!(size <= fmax(1.0, correction))) return 1;
+  for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
+  *status = system->place(x, system->user);
+  return 1;
 }
 
 /* exact_iterations corrections, whatever they leave. */
@@ -491,18 +545,21 @@ pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system,
     if (a.share == 0.0) break;
     accept(s, x);
 
-    /* what the next correction would be, from how fast the residual falls */
     double contraction = a.before > 0.0 ? a.after / a.before : 0.0;
-    double ahead = look_ahead(&a, new_matrix, &slowest);
-    if (a.after <= 1.0 && ahead * d->correction <= 1.0) return POL_OK;
-    if (new_matrix && ends_in_round_off(s, &a)) return POL_OK;
-    if (s->goal.weight) {
-      verdict now = judge_goal(s, goal_size(s, a.share), &before, new_matrix);
-      if (now == DONE) return POL_OK;
+    double rate = rate_of(&a, new_matrix, &slowest);
+    verdict now = is_done(system, &a, rate, d->correction) ? DONE : GO_ON;
+    if (now == GO_ON && new_matrix && ends_in_round_off(s, &a)) return POL_OK;
+    if (now == GO_ON && s->goal.weight) {
+      now = judge_goal(s, goal_size(s, a.share), &before, new_matrix);
       if (now == DIVERGES) break;
-      continue;
+    } else if (now == GO_ON &&
+               (contraction > s->options.refresh || is_slow(contraction, a.after))) {
+      s->has_matrix = 0;
     }
-    if (contraction > s->options.refresh || is_slow(contraction, a.after)) s->has_matrix = 0;
+    if (now == DONE && finish(s, system, x, d->correction, &status)) {
+      count_use(s, d->iteration);
+      return status ? evaluate_failed(s, status, d) : POL_OK;
+    }
   }
   if (a.after <= 1.0 && a.share > 0.0)
     return fail(s, POL_NOT_CONVERGED, a.increment,

@@ -12,6 +12,11 @@
  * the iteration: a correction by a matrix evaluated just before it, from a residual within
  * round-off to one within round-off.  Its square is all that such a correction leaves; where it is
  * below the square root of the relative round-off, nothing remains to be corrected.
+ *
+ * What an iteration leaves has the same sign in many steps with the same matrix, and adds up like a
+ * force.  So where the system can be placed at x without evaluating it, an iteration that is done
+ * makes one more correction, from the residual that is there already, and it is done only if a
+ * hundredth of what is accepted is left after that, or noise.
  */
 #ifndef POLHODE_DAE_NEWTON_H
 #define POLHODE_DAE_NEWTON_H
@@ -26,6 +31,8 @@ enum { POL_ROTATIONS, POL_TRANSLATIONS, POL_KINDS };
 typedef struct pol_newton_system {
   /* r (n numbers) at x */
   pol_status (*residual)(const double *x, double *r, void *user);
+  /* Optional: moves to x as residual does, without evaluating r. */
+  pol_status (*place)(const double *x, void *user);
   /* The matrix dr/dx at the x of the last residual, into its values. */
   pol_status (*matrix)(void *user);
   /* What a correction of each kind may be at the x of the last residual: POL_KINDS + num_states
@@ -73,13 +80,16 @@ typedef struct pol_newton {
   int *kind; /* of each increment */
   double *memory;
   double *trial, *dx, *r, *trial_r, *round_off;
+  double *accepted;  /* n: of each residual */
   double *row_size;  /* n numbers a kind */
   double *tolerance; /* one a kind */
   double *grain;     /* one a kind: the round-off of an increment */
   double *least;     /* one a kind: what is accepted of a balance */
   int has_matrix;    /* 0: evaluate it before the next correction */
   pol_newton_goal goal;
-  double rate; /* of linear convergence with the present matrix; negative: not known */
+  int uses;     /* steps done with the present matrix, */
+  double spent; /* and what they have cost with it, in iterations */
+  double rate;  /* of linear convergence with the present matrix; negative: not known */
 } pol_newton;
 
 pol_status pol_newton_create(pol_newton **newton, const pol_dae *dae, pol_saddle *saddle,
@@ -93,9 +103,9 @@ void pol_newton_free(pol_newton **newton);
 /* Forgets the matrix, e.g. because the step size has changed. */
 void pol_newton_reset(pol_newton *newton);
 
-/* Improves x (n numbers) to a solution.  After POL_OK the last residual was evaluated at the x
- * returned. On failure iteration, residual, correction, equation, where, message and advice are
- * set. */
+/* Improves x (n numbers) to a solution.  After POL_OK the last call of residual or, if there is
+ * one, of place was with the x returned.  On failure iteration, residual, correction, equation,
+ * where, message and advice are set. */
 pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system, double *x,
                             pol_diagnostics *diagnostics);
 

@@ -1,4 +1,9 @@
-/* Initial values with components that must stay as they are.
+/* Initial values that satisfy the constraints, with components that must stay as they are.
+ *
+ * What is nearest depends on the coordinates in which one looks for it: steps along other
+ * coordinates lead elsewhere, and a velocity that stays the same in body axes does not in others.
+ * So positions and velocities are found in one set of coordinates, SO(3)xR3 with angular velocities
+ * in body axes, and then expressed in those of the formulation.
  *
  * Each kept component is one constraint more: on positions while the bodies are assembled,
  *
@@ -12,10 +17,13 @@
  * the assembler (dae.h) works with a dae that has the equations of the formulation and these rows,
  * behind the holonomic constraints or behind all.
  */
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "dae/assembler.h"
 #include "dae/dae.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
@@ -45,7 +53,8 @@ typedef struct assembly {
   pol_pattern *constraint;
   kept_row *rows;
   int num_rows;
-  int first; /* constraint of the first of them */
+  int first;           /* constraint of the first of them */
+  const double *given; /* velocities that are to be kept */
 } assembly;
 
 /* --- the rows --------------------------------------------------------------------------------- */
@@ -80,10 +89,11 @@ static void turned_away(const pol_body *body, const pol_frame *frame, double w[3
 }
 
 /* The residual of a row, at q and, for the kinds of velocities, v. */
-static double residual(const pol_formulation *f, const kept_row *row, const double *q,
-                       const double *v)
+static double residual(const assembly *s, const kept_row *row, const double *q, const double *v)
 {
-  const pol_body *body = f->bodies[row->body].body;
+  const pol_formulation *f = s->f;
+  const pol_placed_body *placed = &f->bodies[row->body];
+  const pol_body *body = placed->body;
   pol_frame frame;
   double away[3];
   pol_formulation_frame(f, q, v, row->body, &frame);
@@ -98,7 +108,7 @@ static double residual(const pol_formulation *f, const kept_row *row, const doub
   case KEPT_SPIN:
     break;
   }
-  return frame.w[row->axis] - body->angular_velocity[row->axis];
+  return frame.w[row->axis] - s->given[placed->v + row->axis];
 }
 
 /* The row of B, dim numbers for the columns of its body: a row of L, of T^-1 L for rotations. */
@@ -156,11 +166,11 @@ static pol_status evaluate(const pol_point *at, unsigned want, const pol_terms *
   if (status) return status;
   if (want & POL_POSITION)
     for (int r = 0; r < s->dae.num_holonomic - nh; r++)
-      out->position[nh + r] = residual(f, &s->rows[r], at->q, NULL);
+      out->position[nh + r] = residual(s, &s->rows[r], at->q, NULL);
   if (want & POL_VELOCITY) {
     for (int i = 0; i < m; i++) out->velocity[i < s->first ? i : i + s->num_rows] = velocity[i];
     for (int r = 0; r < s->num_rows; r++)
-      out->velocity[s->first + r] = residual(f, &s->rows[r], at->q, at->v);
+      out->velocity[s->first + r] = residual(s, &s->rows[r], at->q, at->v);
   }
   if (want & POL_JACOBIAN) insert_rows(s, at->q, jacobian, out->jacobian);
   return POL_OK;
@@ -177,6 +187,12 @@ static void describe(int equation, char *text, size_t size, void *user)
   const kept_row *kept = &s->rows[row];
   snprintf(text, size, "body '%s', kept %s %c", s->f->bodies[kept->body].body->name,
            kinds[kept->kind].name, "xyz"[kept->axis]);
+}
+
+static void blame(const double *scratch, char *text, size_t size, void *user)
+{
+  const assembly *s = user;
+  if (s->f->dae.blame) s->f->dae.blame(scratch, text, size, s->f->dae.user);
 }
 
 /* --- life cycle ------------------------------------------------------------------------------- */
@@ -226,13 +242,13 @@ static void clear(assembly *s)
   free(s->rows);
 }
 
-/* With rows for positions and rotations, or for velocities. */
-static pol_status create(assembly *s, const pol_formulation *f, int velocities)
+/* With rows for positions and rotations, or for velocities, which `given` has. */
+static pol_status create(assembly *s, const pol_formulation *f, int velocities, const double *given)
 {
   const pol_dae *inner = &f->dae;
   kept_kind from = velocities ? KEPT_VELOCITY : KEPT_POSITION;
   kept_kind to = velocities ? KEPT_SPIN : KEPT_ROTATION;
-  *s = (assembly){.f = f, .dae = {.group = inner->group}};
+  *s = (assembly){.f = f, .dae = {.group = inner->group}, .given = given};
   s->num_rows = list_rows(f, from, to, NULL);
   s->rows = calloc((size_t)s->num_rows + 1, sizeof *s->rows);
   if (!s->rows) return POL_NO_MEMORY;
@@ -241,33 +257,134 @@ static pol_status create(assembly *s, const pol_formulation *f, int velocities)
   s->dae.num_holonomic = inner->num_holonomic + (velocities ? 0 : s->num_rows);
   s->dae.num_nonholonomic = inner->num_nonholonomic + (velocities ? s->num_rows : 0);
   pol_status status = build_pattern(s);
+  s->dae.num_states = inner->num_states;
+  s->dae.length = inner->length;
   s->dae.coupling = inner->coupling;
   s->dae.constraint = s->constraint;
   s->dae.scratch_size = inner->scratch_size + (size_t)pol_dae_num_constraints(inner) +
                         (size_t)pol_pattern_nonzeros(f->constraint);
   s->dae.evaluate = evaluate;
   s->dae.describe = describe;
+  s->dae.blame = blame;
   s->dae.user = s;
   return status;
 }
 
-pol_status pol_formulation_assemble(const pol_formulation *formulation, pol_solver_kind solver,
-                                    double t, double *q, double *v, const unsigned char *keep,
-                                    pol_diagnostics *diagnostics)
+/* --- assembling ------------------------------------------------------------------------------- */
+
+/* What is assembled, in the coordinates of `base`. */
+typedef struct values {
+  const pol_formulation *base;
+  double *q, *v, *given, *history;
+  unsigned char *keep;
+} values;
+
+/* An angular velocity that was given in global axes: the vector stays where its body has turned. */
+static void turn_given_velocities(const values *x)
 {
+  const pol_formulation *f = x->base;
+  for (int b = 0; b < f->num_bodies; b++) {
+    const pol_placed_body *placed = &f->bodies[b];
+    double from[9], global[3];
+    pol_frame frame;
+    if (!(placed->body->given & POL_GIVEN_IN_GLOBAL_AXES) || placed->body->point) continue;
+    pol_formulation_frame(f, x->q, NULL, b, &frame);
+    pol_quat_to_matrix(placed->body->rotation, from);
+    pol_m3_apply(from, placed->body->angular_velocity, global);
+    pol_m3_apply_transposed(frame.R, global, x->v + placed->v);
+  }
+}
+
+/* *fits: whether the initial values satisfy all constraints to round-off. */
+static pol_status is_assembled(const values *x, double t, int *fits)
+{
+  const pol_dae *dae = &x->base->dae;
+  int nh = dae->num_holonomic, m = pol_dae_num_constraints(dae);
+  double length = pol_dae_length(dae), speed = length;
+  double *memory = calloc(dae->scratch_size + (size_t)(nh + m) + 1, sizeof *memory);
+  if (!memory) return POL_NO_MEMORY;
+  pol_terms out = {.position = memory, .velocity = memory + nh};
+  pol_point at = {.t = t, .q = x->q, .v = x->v, .history = x->history};
+  *fits = !pol_dae_evaluate(dae, &at, POL_POSITION | POL_VELOCITY, &out, memory + nh + m);
+  for (int i = 0; i < dae->group.nv - dae->num_states; i++) speed = fmax(speed, fabs(x->v[i]));
+  for (int i = 0; i < nh; i++) *fits = *fits && fabs(out.position[i]) <= 8.0 * DBL_EPSILON * length;
+  for (int i = 0; i < m; i++) *fits = *fits && fabs(out.velocity[i]) <= 8.0 * DBL_EPSILON * speed;
+  free(memory);
+  return POL_OK;
+}
+
+/* Moves positions, then velocities. */
+static pol_status assemble(values *x, pol_solver_kind solver, double t, pol_diagnostics *d)
+{
+  const pol_dae *dae = &x->base->dae;
   pol_status status = POL_OK;
-  if (list_rows(formulation, KEPT_POSITION, KEPT_SPIN, NULL) == 0) return POL_OK;
   for (int velocities = 0; velocities < 2 && !status; velocities++) {
     assembly s;
     pol_assembler *assembler = NULL;
-    status = create(&s, formulation, velocities);
+    if (dae->remember) dae->remember(t, x->q, x->history, dae->user);
+    if (velocities) turn_given_velocities(x);
+    memcpy(x->given, x->v, (size_t)dae->group.nv * sizeof *x->given);
+    status = create(&s, x->base, velocities, x->given);
     if (!status) status = pol_assembler_create(&assembler, &s.dae, solver);
+    if (!status) pol_assembler_set_history(assembler, x->history);
     if (!status && velocities)
-      status = pol_assembler_velocity(assembler, t, q, v, keep, NULL, diagnostics);
+      status = pol_assembler_velocity(assembler, t, x->q, x->v, x->keep, NULL, d);
     else if (!status)
-      status = pol_assembler_position(assembler, t, q, diagnostics);
+      status = pol_assembler_position(assembler, t, x->q, d);
     pol_assembler_free(&assembler);
     clear(&s);
   }
+  return status;
+}
+
+/* The values in the coordinates of a formulation; its states stay. */
+static void express(const values *x, const pol_formulation *f, double *q, double *v)
+{
+  for (int b = 0; b < f->num_bodies; b++) {
+    pol_body body = *f->bodies[b].body;
+    pol_frame frame;
+    pol_formulation_frame(x->base, x->q, x->v, b, &frame);
+    if (!body.point) memcpy(body.rotation, x->q + x->base->bodies[b].q, sizeof body.rotation);
+    pol_v3_copy(frame.x, body.position);
+    pol_v3_copy(frame.u, body.velocity);
+    pol_v3_copy(frame.w, body.angular_velocity);
+    f->bodies[b].chart->coordinates(&body, q + f->bodies[b].q, v + f->bodies[b].v);
+  }
+}
+
+pol_status pol_formulation_assemble(const pol_formulation *formulation, pol_solver_kind solver,
+                                    double t, double *q, double *v, pol_diagnostics *diagnostics)
+{
+  pol_formulation *own = NULL;
+  values x = {.base = formulation};
+  pol_status status = POL_OK;
+  if (formulation->kind != POL_SO3XR3) {
+    status = pol_formulation_create(&own, formulation->mechanism, POL_SO3XR3);
+    x.base = own;
+    if (status) return status;
+  }
+  const pol_dae *dae = &x.base->dae;
+  size_t nq = (size_t)dae->group.nq, nv = (size_t)dae->group.nv;
+  double *memory = calloc(nq + 2 * nv + dae->history_size + 1, sizeof *memory);
+  x.keep = calloc(nv + 1, 1);
+  x.q = memory;
+  if (!memory || !x.keep) {
+    status = POL_NO_MEMORY;
+  } else {
+    x.v = x.q + nq;
+    x.given = x.v + nv;
+    if (dae->history_size) x.history = x.given + nv;
+    pol_formulation_initial(x.base, x.q, x.v, x.keep);
+    if (dae->remember) dae->remember(t, x.q, x.history, dae->user);
+    int kept = list_rows(x.base, KEPT_POSITION, KEPT_SPIN, NULL), fits;
+    status = is_assembled(&x, t, &fits);
+    if (!status && (kept || !fits)) {
+      status = assemble(&x, solver, t, diagnostics);
+      if (!status) express(&x, formulation, q, v);
+    }
+  }
+  free(memory);
+  free(x.keep);
+  pol_formulation_free(&own);
   return status;
 }

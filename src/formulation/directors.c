@@ -312,15 +312,18 @@ static pol_status set_inputs(const pol_formulation *f, const pol_point *at, doub
   return status;
 }
 
-/* All forces at the point, or between the two configurations of the way. */
+/* All forces at the point, or between the two configurations of the way.  Only their terms read
+ * velocities, multipliers and expressions: where none of them is asked for, neither are these. */
 static pol_status add_forces(const pol_formulation *f, const pol_point *at,
                              const pol_expression_way *way, unsigned want, const pol_terms *out,
                              double *scratch)
 {
+  static const unsigned of_forces = POL_FORCE | POL_STIFFNESS | POL_DAMPING | POL_FEEDBACK;
   pol_scratch parts;
   pol_formulation_share_scratch(f, scratch, &parts);
-  pol_status status = set_inputs(f, at, scratch, &parts);
-  for (int k = 0; k < f->num_forces && !status; k++) {
+  pol_status status = POL_OK;
+  if (want & of_forces) status = set_inputs(f, at, scratch, &parts);
+  for (int k = 0; k < f->num_forces && want & of_forces && !status; k++) {
     pol_changed_force changed;
     const pol_placed_force *force = pol_expressions_force(f, k, parts.inputs, &changed, &status);
     if (status) {
@@ -342,7 +345,6 @@ static pol_status add_forces(const pol_formulation *f, const pol_point *at,
 pol_status pol_directors_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
                                   double *scratch, void *user)
 {
-  static const unsigned of_forces = POL_FORCE | POL_STIFFNESS | POL_DAMPING | POL_FEEDBACK;
   const pol_formulation *f = user;
   evaluation e = {.f = f, .at = at, .want = want, .out = out};
   const pol_expression_way here = {.balance = scratch + pol_formulation_scratch(f)};
@@ -355,8 +357,7 @@ pol_status pol_directors_evaluate(const pol_point *at, unsigned want, const pol_
   }
   for (int k = 0; k < f->num_joints; k++) add_joint(&e, &f->joints[k], &f->joints[k].kernel);
   for (int k = 0; k < f->num_drives; k++) add_drive(&e, &f->drives[k]);
-  unsigned of_states = f->network.num_states ? POL_INERTIA | POL_MASS : 0u;
-  return want & (of_forces | of_states) ? add_forces(f, at, &here, want, out, scratch) : POL_OK;
+  return add_forces(f, at, &here, want, out, scratch);
 }
 
 pol_status pol_directors_discrete_force(const double *q0, const pol_point *at, unsigned want,

@@ -167,10 +167,12 @@ void pol_formulation_frame(const pol_formulation *formulation, const double *q, 
 void pol_formulation_frames(const pol_formulation *formulation, const double *q, const double *v,
                             const int body[2], pol_frame frames[2]);
 
-/* Changes v so that one component of a body's velocity (0 .. 2 angular in body axes, 3 .. 5 of the
- * centre of mass in global axes) has this value and the others stay, as far as the coordinates
- * allow it; keep is set to 1 where components of v hold it.  Not of directors. */
-void pol_formulation_set_velocity(const pol_formulation *formulation, const double *q, double *v,
-                                  int body, int component, double value, unsigned char *keep);
+/* One component of a body's velocity (0 .. 2 angular in body axes, 3 .. 5 of the centre of mass in
+ * global axes) as a function of v: it is row . v.  impulse . dv is what the kinetic energy of that
+ * body alone changes by, to first order, where its velocity is one in this component and dv is the
+ * change of v.  Both have nv numbers.  Returns the component of its mass or inertia.  Not of
+ * directors. */
+double pol_formulation_velocity_row(const pol_formulation *formulation, const double *q, int body,
+                                    int component, double *row, double *impulse);
 
 #endif

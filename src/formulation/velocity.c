@@ -1,30 +1,12 @@
-/* Changes of a body's velocity in the coordinates of its formulation.
+/* Components of a body's velocity in the coordinates of its formulation.
  *
- * A frame has the velocities y = L(q) v, chart.h.  A change of one component of y, the others
- * staying, is the least change of v with L dv = dy: dv = L^T (L L^T)^-1 dy where the coordinates
- * have six freedoms or more.  Where they have fewer, not all of the others can stay: it is the
- * least change of v that gives this component its value, dv = l dy/|l|^2 with l its row of L.
+ * A frame has the velocities y = L(q) v, chart.h, and a rigid body the kinetic energy y . N y/2 with
+ * N = diag(J, m I).  Component i of y is row i of L times v; a change of it by one, the others
+ * staying, is the impulse N e_i on the frame, L^T N e_i in the coordinates.
  */
-#include <math.h>
 #include <string.h>
 
 #include "formulation/formulation.h"
-
-/* Solves A x = b of size n, A symmetric and positive definite, by elimination; both are
- * overwritten. */
-static void solve_small(int n, pol_map A, double b[POL_CHART_MAX_DIM])
-{
-  for (int k = 0; k < n; k++)
-    for (int i = k + 1; i < n; i++) {
-      double factor = A[i][k] / A[k][k];
-      for (int j = k; j < n; j++) A[i][j] -= factor * A[k][j];
-      b[i] -= factor * b[k];
-    }
-  for (int k = n - 1; k >= 0; k--) {
-    for (int j = k + 1; j < n; j++) b[k] -= A[k][j] * b[j];
-    b[k] /= A[k][k];
-  }
-}
 
 /* L of a body with maps or without. */
 static void frame_map(const pol_formulation *f, const double *q, int body, pol_map L)
@@ -41,43 +23,21 @@ static void frame_map(const pol_formulation *f, const double *q, int body, pol_m
   memcpy(L, maps.L, sizeof maps.L);
 }
 
-/* The columns of v that hold component i of y by themselves, or all of the rotation, are kept. */
-static void keep_component(const pol_chart *chart, pol_map L, int i, unsigned char *keep)
-{
-  int only = -1, count = 0;
-  for (int j = 0; j < chart->dim; j++) {
-    if (L[i][j] == 0.0) continue;
-    count++;
-    only = L[i][j] == 1.0 ? j : -1;
-  }
-  if (count == 1 && only >= 0)
-    keep[only] = 1;
-  else if (i < 3)
-    memset(keep, 1, (size_t)chart->num_rotations);
-}
-
-void pol_formulation_set_velocity(const pol_formulation *formulation, const double *q, double *v,
-                                  int body, int component, double value, unsigned char *keep)
+double pol_formulation_velocity_row(const pol_formulation *formulation, const double *q, int body,
+                                    int component, double *row, double *impulse)
 {
   const pol_placed_body *placed = &formulation->bodies[body];
-  const int dim = placed->chart->dim;
-  pol_map L, square = {{0.0}};
-  double y = 0.0, length = 0.0, b[POL_CHART_MAX_DIM] = {0.0};
+  const size_t nv = (size_t)formulation->dae.group.nv;
+  double N[6] = {0.0};
+  pol_map L;
   frame_map(formulation, q, body, L);
-  for (int j = 0; j < dim; j++) {
-    y += L[component][j] * v[placed->v + j];
-    length += L[component][j] * L[component][j];
+  for (int i = 0; i < 3 && component < 3; i++) N[i] = placed->body->inertia[3 * component + i];
+  if (component >= 3) N[component] = placed->body->mass;
+  memset(row, 0, nv * sizeof *row);
+  memset(impulse, 0, nv * sizeof *impulse);
+  for (int j = 0; j < placed->chart->dim; j++) {
+    row[placed->v + j] = L[component][j];
+    for (int i = 0; i < 6; i++) impulse[placed->v + j] += L[i][j] * N[i];
   }
-  if (dim >= 6) {
-    for (int i = 0; i < 6; i++)
-      for (int j = 0; j < 6; j++)
-        for (int k = 0; k < dim; k++) square[i][j] += L[i][k] * L[j][k];
-    b[component] = value - y;
-    solve_small(6, square, b);
-  } else if (length > 0.0) { /* else the component cannot change */
-    b[component] = (value - y) / length;
-  }
-  for (int j = 0; j < dim; j++)
-    for (int i = 0; i < 6; i++) v[placed->v + j] += L[i][j] * b[i];
-  keep_component(placed->chart, L, component, keep + placed->v);
+  return N[component];
 }

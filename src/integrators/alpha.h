@@ -94,6 +94,8 @@ static inline int pol_alpha_is_plain(const pol_alpha *s)
 pol_status pol_alpha_prepare(pol_alpha *s); /* q*, c, B(q_n) */
 void pol_alpha_predict(pol_alpha *s);       /* the first x */
 void pol_alpha_recentre(pol_alpha *s);      /* next.v, next.vd, next.a as the model sees them */
+/* Everything at t_{n+1} that follows from the unknowns x. */
+pol_status pol_alpha_place(const double *x, void *alpha);
 pol_status pol_alpha_residual(const double *x, double *r, void *alpha);
 pol_status pol_alpha_evaluate(pol_alpha *s, double *r); /* the scaled residual at s->next */
 void pol_alpha_measure(pol_alpha *s);                   /* sets s->acceleration from s->next */

@@ -192,14 +192,15 @@ void pol_alpha_measure(pol_alpha *s)
   }
 }
 
-/* Everything at t_{n+1} that follows from the unknowns x. */
-static pol_status unpack(pol_alpha *s, const double *x)
+pol_status pol_alpha_place(const double *x, void *alpha)
 {
+  pol_alpha *s = alpha;
   const pol_options *o = s->options;
   int nv = s->saddle->nv, m = s->saddle->m;
   double h = s->h;
   for (int i = 0; i < nv; i++) s->theta[i] = h * x[i];
-  for (int i = 0; i < m; i++) s->next.lambda[i] = x[nv + i] / h;
+  for (int i = 0; i < m; i++)
+    s->next.lambda[i] = s->dropped && s->dropped[i] ? 0.0 : x[nv + i] / h;
   if (s->saddle->num_extra) {
     pol_alpha_copy(s->eta, x + nv + m, s->saddle->num_extra);
     memset(s->stabilizing, 0, (size_t)nv * sizeof *s->stabilizing);
@@ -247,7 +248,7 @@ pol_status pol_alpha_evaluate(pol_alpha *s, double *r)
 
 pol_status pol_alpha_residual(const double *x, double *r, void *alpha)
 {
-  pol_status status = unpack(alpha, x);
+  pol_status status = pol_alpha_place(x, alpha);
   return status ? status : pol_alpha_evaluate(alpha, r);
 }
 

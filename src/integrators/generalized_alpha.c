@@ -131,6 +131,23 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
   return POL_OK;
 }
 
+/* Index 3 with hardly any numerical damping.  Where positions are held, a deviation of (v, a) from
+ * the constraints has a double eigenvalue, and v' another beside it: if both are 1, errors grow. */
+static void doubt(const pol_dae *dae, const pol_options *options, char *message, size_t size)
+{
+  const double hardly = 0.98, round_off = 1e-6;
+  const pol_amplification factor = pol_constraint_amplification(options);
+  if (dae->num_holonomic == 0 || options->index != POL_INDEX_3 || factor.of_a < hardly) return;
+  snprintf(
+      message, size, "%s; take %s, or index 2 or stabilized-2",
+      fmin(factor.of_vd, factor.of_a) > 1.0 - round_off
+          ? "index 3 without numerical damping: errors of the constraints grow with each step, "
+            "first in the reactions, then in the motion, so that this run cannot be trusted"
+          : "index 3 with hardly any numerical damping: errors of the reactions do not decay, "
+            "and can grow until the motion is wrong",
+      "rho_inf 0.9 or less, or hht");
+}
+
 static void destroy(void *data)
 {
   pol_alpha *s = data;
@@ -308,6 +325,7 @@ static pol_status set_starting_values(pol_alpha *s, double t, double h, const do
                                .q = s->now.q,
                                .v = v,
                                .vd = s->now.vd,
+                               .lambda = s->now.lambda,
                                .shift = shift,
                                .C_q = (1.0 - 6.0 * o->beta - 3.0 * shift) / 6.0,
                                .commutator = commutator(s),
@@ -393,12 +411,13 @@ static pol_status adapt_to_step(pol_alpha *s, pol_diagnostics *d)
   return set_starting_values(s, t, s->h, v, index3 ? POL_START_PERTURBED : POL_START_SHIFTED, d);
 }
 
-/* Solves the step's equations into s->next. */
-static pol_status solve(pol_alpha *s, pol_diagnostics *diagnostics)
+/* Solves the step's equations into s->next; as published, the iteration ends where it is done. */
+static pol_status solve(pol_alpha *s, int published, pol_diagnostics *diagnostics)
 {
   int incremental = s->options->sigma_update != POL_SIGMA_EXACT;
   const pol_newton_system system = {.residual =
                                         incremental ? pol_incremental_residual : pol_alpha_residual,
+                                    .place = incremental || published ? NULL : pol_alpha_place,
                                     .matrix = pol_alpha_matrix,
                                     .tolerances = pol_alpha_tolerances,
                                     .norm = pol_alpha_norm,
@@ -476,14 +495,16 @@ static void reject(pol_integrator *integrator)
   s->h = 0.0;
 }
 
-/* Adds the present values to the predictor's samples; those of the start have no eta. */
+/* Adds the present values to the predictor's samples.  Those from which it begins anew have no eta:
+ * at the start there is none, after a failure s->eta belongs to the failed attempt, and where other
+ * redundant constraints are dropped it belongs to the others. */
 static void add_to_predictor(pol_alpha *s, double t, const double *weight)
 {
-  int nv = s->saddle->nv, m = s->saddle->m;
+  int nv = s->saddle->nv, m = s->saddle->m, begins = s->predictor.count == 0;
   pol_alpha_copy(s->sample, s->now.vd, nv);
   pol_alpha_copy(s->sample + nv, s->now.lambda, m);
   for (int i = 0; i < s->saddle->num_extra; i++)
-    s->sample[nv + m + i] = s->starting ? 0.0 : s->eta[i] / (s->h * s->h);
+    s->sample[nv + m + i] = begins ? 0.0 : s->eta[i] / (s->h * s->h);
   pol_predictor_add(&s->predictor, t, s->sample, weight, nv);
 }
 
@@ -492,7 +513,8 @@ static pol_status attempt(pol_integrator *integrator, double t, double h, const 
   pol_alpha *s = integrator->data;
   const pol_options *o = s->options;
   int nv = s->dae->group.nv, exact = o->newton.exact_iterations > 0;
-  int resized = !is_same_step(h, s->last_h) && !(integrator->adapting && o->control.published);
+  int published = integrator->adapting && o->control.published;
+  int resized = !is_same_step(h, s->last_h) && !published;
   s->adapts = s->starting || resized;
   s->undo_h = s->last_h;
   s->same_step = is_same_step(h, s->h);
@@ -508,7 +530,7 @@ static pol_status attempt(pol_integrator *integrator, double t, double h, const 
     pol_alpha_copy(s->given_v, s->now.v, nv);
     pol_alpha_copy(s->given_a, s->now.a, nv);
   }
-  pol_status status = solve(s, &integrator->diagnostics);
+  pol_status status = solve(s, published, &integrator->diagnostics);
   status = check_coordinates(s, status, &integrator->diagnostics);
   *q = s->next.q;
   if (!status) return POL_OK;
@@ -601,6 +623,7 @@ static void forget(void *data)
 const pol_family pol_generalized_alpha = {.validate = validate,
                                           .warn = warn,
                                           .supports = supports,
+                                          .doubt = doubt,
                                           .create = create,
                                           .destroy = destroy,
                                           .start = start,

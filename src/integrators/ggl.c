@@ -419,6 +419,23 @@ static void report_multipliers(pol_ggl *s)
   }
 }
 
+/* Whether a step has another size than the one before.  What constraints of positions leave of B v
+ * is of the size h^2 and becomes an impulse of the next step, which a shorter step divides by less
+ * time; and impulses of two steps on one q_n fit no common time where theta is not 1/2. */
+static int changes_size(const pol_ggl *s)
+{
+  return s->last_h > 0.0 && fabs(s->h - s->last_h) > 1e-6 * s->last_h;
+}
+
+/* Multipliers of the accelerations at the start of the step; 0 if there are none. */
+static int accelerate(pol_integrator *integrator)
+{
+  pol_ggl *s = integrator->data;
+  pol_diagnostics unused;
+  return pol_assembler_acceleration(integrator->assembler, s->t, s->now.q, s->now.v, s->next.vd,
+                                    s->next.lambda, &unused) == POL_OK;
+}
+
 /* What a stopping rule leaves adds up in the invariants, so each step ends with one correction more
  * than it asks for; not where the iteration is to be as published. */
 static int polishes(const pol_newton_options *newton)
@@ -460,13 +477,14 @@ static pol_status step(pol_integrator *integrator, double t, double h)
   pol_status status = solve(s, &integrator->diagnostics);
   if (status) return status;
   copy(s->next.x, s->z, s->blocks->n);
+  const int of_start = changes_size(s) && accelerate(integrator);
+  if (!of_start) report_multipliers(s);
   for (int i = 0; i < s->nv; i++) s->next.vd[i] = (s->next.v[i] - s->now.v[i]) / h;
-  report_multipliers(s);
   pol_ggl_values accepted = s->next;
   s->next = s->now;
   s->now = accepted;
   s->last_h = h;
-  publish(integrator, t - s->scheme->lag * h);
+  publish(integrator, of_start ? s->t : t - s->scheme->lag * h);
   return POL_OK;
 }
 

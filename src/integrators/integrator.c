@@ -20,6 +20,15 @@ pol_status pol_integrator_supports(const pol_dae *dae, const pol_options *option
   return method->family->supports(dae, options, method->variant, message, size);
 }
 
+int pol_integrator_warning(const pol_dae *dae, const pol_options *options, char *message,
+                           size_t size)
+{
+  const pol_family *family = pol_method_entry_find(options->method)->family;
+  message[0] = '\0';
+  if (family->doubt) family->doubt(dae, options, message, size);
+  return message[0] != '\0';
+}
+
 /* Numbers in (q, v, v', lambda). */
 static size_t state_size(const pol_integrator *s)
 {
@@ -247,6 +256,11 @@ pol_status pol_integrator_restart(pol_integrator *integrator, double t, const do
 {
   pol_step_control_reset(integrator->control, 0);
   return start(integrator, t, q, v, keep);
+}
+
+pol_assembler *pol_integrator_assembler(pol_integrator *integrator)
+{
+  return integrator->assembler;
 }
 
 pol_state pol_integrator_layout(const pol_integrator *integrator, double t, const double *array)

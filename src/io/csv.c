@@ -3,15 +3,18 @@
  * Lines are put together in a buffer of our own; the file itself is unbuffered.  So every write
  * ends with a complete line, and what a killed run leaves can be read, but for a last line that the
  * system may cut in the middle of a write.  A write that a full disk
- * cuts short is taken back to the end of its last line.  Numbers have 17 significant digits, which
+ * cuts short is taken back to the end of its last line.  The file is locked before it is emptied, so
+ * that of two runs to one file the second is refused.  Numbers have 17 significant digits, which
  * is enough to read back the same double (IEEE 754-2008, 5.12.2).
  */
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <polhode/model.h>
@@ -120,6 +123,22 @@ static void release(pol_csv *csv)
   free(csv);
 }
 
+/* Opens a file that nobody else is writing, empty; NULL: errno says why. */
+static FILE *open_empty(const char *path)
+{
+  struct stat info;
+  const int descriptor = open(path, O_WRONLY | O_CREAT, 0666);
+  if (descriptor < 0) return NULL;
+  FILE *file = NULL;
+  const int is_file = fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
+  if (!is_file || (pol_output_lock(descriptor) && ftruncate(descriptor, 0) == 0))
+    file = fdopen(descriptor, "wb");
+  const int reason = errno;
+  if (file == NULL) close(descriptor);
+  errno = reason;
+  return file;
+}
+
 pol_status pol_csv_create(pol_csv **csv, const char *path, const pol_record *record)
 {
   *csv = NULL;
@@ -140,7 +159,7 @@ pol_status pol_csv_create(pol_csv **csv, const char *path, const pol_record *rec
     return POL_NO_MEMORY;
   }
 
-  c->file = fopen(path, "wb");
+  c->file = open_empty(path);
   if (c->file == NULL) {
     release(c);
     return POL_IO;

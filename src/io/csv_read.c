@@ -118,6 +118,7 @@ static void read_comments(cursor *c, char **units)
     c->line++;
     if (strncmp(line, unit_line, sizeof unit_line - 1) == 0) {
       *units = line + sizeof unit_line - 1;
+      *end = '\0'; /* a quote that does not end there takes no other line with it */
     } else if (strncmp(line, version, sizeof version - 1) == 0) {
       line[strcspn(line, "\r\n")] = '\0';
       c->result->info.version = line + sizeof version - 1;
@@ -190,6 +191,7 @@ static pol_status read_head(cursor *c)
   field_end end = units != NULL ? END_COMMA : END_LINE;
   for (int i = 0; end == END_COMMA && i < c->result->count; i++) {
     end = next_field(&comment, &field);
+    if (end == END_FILE) field[strcspn(field, "\r")] = '\0'; /* of CRLF */
     c->result->channels[i].unit = field;
   }
   return POL_OK;
@@ -223,12 +225,14 @@ static pol_status read_row(cursor *c, double *row, int *complete)
   return POL_BAD_ARGUMENT;
 }
 
-/* As many lines as there can be: the rest of the text has this many ends of lines. */
-static size_t count_lines(const char *text)
+/* As many rows as there can be: a row ends with its line, and each of its numbers takes a character
+ * and a separator at least. */
+static size_t count_rows(const char *text, size_t width)
 {
+  const size_t most = strlen(text) / (2 * width);
   size_t lines = 0;
   for (; (text = strchr(text, '\n')) != NULL; text++) lines++;
-  return lines;
+  return lines < most ? lines : most;
 }
 
 static pol_status read_rows(cursor *c)
@@ -237,7 +241,7 @@ static pol_status read_rows(cursor *c)
   csv_data *data = result->data;
   const size_t width = (size_t)result->count;
   /* a last line without an end is read too, and left out then */
-  data->values = malloc((count_lines(c->at) + 1) * width * sizeof *data->values);
+  data->values = malloc((count_rows(c->at, width) + 1) * width * sizeof *data->values);
   if (data->values == NULL) return POL_NO_MEMORY;
   while (*c->at != '\0') {
     int complete;

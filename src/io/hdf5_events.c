@@ -162,7 +162,7 @@ static size_t name_size_of(hid_t set)
   size_t size = 0;
   if (member >= 0 && H5Tget_member_class(type, (unsigned)member) == H5T_STRING) {
     const hid_t name = H5Tget_member_type(type, (unsigned)member);
-    size = (H5Tget_size(name) / 8 + 1) * 8;
+    if (H5Tis_variable_str(name) == 0) size = (H5Tget_size(name) / 8 + 1) * 8;
     H5Tclose(name);
   }
   H5Tclose(type);
@@ -190,7 +190,7 @@ static pol_status read_entries(pol_result *result, hid_t set)
   const hssize_t count = H5Sget_simple_extent_npoints(space);
   const size_t name_size = name_size_of(set), size = sizeof(entry) + name_size;
   H5Sclose(space);
-  if (count < 0 || name_size == 0) return POL_BAD_ARGUMENT;
+  if (name_size == 0 || !pol_h5_fits_file(set, count, size)) return POL_BAD_ARGUMENT;
   if (count == 0) return POL_OK;
   char *entries = calloc((size_t)count, size);
   if (entries == NULL) return POL_NO_MEMORY;

@@ -2,10 +2,17 @@
  *
  * A file that is being written, or whose writer was killed, is marked as such and opens only in the
  * single-writer/multiple-reader mode.  /run/rows says how many rows are complete.
+ *
+ * Nothing that the file says is taken for granted: types, ranks and sizes are checked before memory
+ * is reserved or filled, and no file makes the reader reserve more than it could hold itself.
  */
+#define _POSIX_C_SOURCE 200809L
+
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "io/hdf5.h"
 #include "io/result.h"
@@ -51,13 +58,26 @@ static const char *text_at(const text_list *list, int index)
   return list->texts + (size_t)index * list->size;
 }
 
-/* The texts of an open dataset or attribute; `read` is H5Dread or H5Aread in one form. */
+int pol_h5_fits_file(hid_t object, hssize_t count, size_t size)
+{
+  enum { RATIO = 1032 };
+  struct stat info = {0};
+  void *handle;
+  const hid_t file = H5Iget_file_id(object); /* its own idea of its size may be damaged too */
+  const int known =
+      H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) >= 0 && fstat(*(int *)handle, &info) == 0;
+  H5Fclose(file);
+  return known && count >= 0 && size > 0 &&
+         (hsize_t)count <= (hsize_t)info.st_size * RATIO / size;
+}
+
+/* The texts of an open dataset, or attribute. */
 static pol_status read_list(hid_t type, hid_t space, hid_t from, int attribute, text_list *list)
 {
   const hssize_t count = H5Sget_simple_extent_npoints(space);
   const size_t size = H5Tget_size(type);
   if (count < 1 || count > 1 << 30 || size == 0 || H5Tget_class(type) != H5T_STRING ||
-      H5Tis_variable_str(type) != 0)
+      H5Tis_variable_str(type) != 0 || !pol_h5_fits_file(from, count, size + 1))
     return POL_BAD_ARGUMENT;
   list->count = (int)count;
   list->size = size + 1;
@@ -185,7 +205,7 @@ static pol_status read_columns(hdf5_data *data)
   const hid_t set = H5Dopen2(data->file, POL_H5_CHANNEL_COLUMNS, H5P_DEFAULT);
   const hid_t space = H5Dget_space(set);
   const hssize_t count = H5Sget_simple_extent_npoints(space);
-  pol_status status = count == data->names.count ? POL_OK : POL_BAD_ARGUMENT;
+  pol_status status = set >= 0 && count == data->names.count ? POL_OK : POL_BAD_ARGUMENT;
   if (status == POL_OK) data->columns = malloc((size_t)count * sizeof *data->columns);
   if (status == POL_OK && data->columns == NULL) status = POL_NO_MEMORY;
   if (status == POL_OK &&
@@ -225,11 +245,16 @@ static pol_status read_row_count(pol_result *result)
 {
   const hdf5_data *data = result->data;
   long long rows = -1;
-  const hid_t set = H5Dopen2(data->file, POL_H5_ROWS, H5P_DEFAULT);
-  const herr_t done = H5Dread(set, H5T_NATIVE_LLONG, H5S_ALL, H5S_ALL, H5P_DEFAULT, &rows);
+  const hid_t set = H5Dopen2(data->file, POL_H5_ROWS, H5P_DEFAULT), space = H5Dget_space(set);
+  const int is_one = H5Sget_simple_extent_npoints(space) == 1;
+  const int good =
+      is_one && H5Dread(set, H5T_NATIVE_LLONG, H5S_ALL, H5S_ALL, H5P_DEFAULT, &rows) >= 0;
+  H5Sclose(space);
   H5Dclose(set);
+  if (!good || rows < 0 || rows > LONG_MAX || !pol_h5_fits_file(data->file, rows, sizeof(double)))
+    return POL_BAD_ARGUMENT;
   result->rows = (long)rows;
-  return done >= 0 && rows >= 0 ? POL_OK : POL_BAD_ARGUMENT;
+  return POL_OK;
 }
 
 /* --- numbers ---------------------------------------------------------------------------------- */
@@ -251,6 +276,11 @@ static pol_status read_column(hdf5_data *data, int channel, long first, long cou
 {
   const hid_t set = open_dataset(data, channel);
   const hid_t from = H5Dget_space(set);
+  const int rank = H5Sget_simple_extent_ndims(from);
+  if (rank != 1 && rank != 2) { /* the arrays below are for these */
+    H5Sclose(from);
+    return POL_IO;
+  }
   const hsize_t offset[2] = {(hsize_t)first, (hsize_t)data->columns[channel]};
   const hsize_t size[2] = {(hsize_t)count, 1};
   /* every stride-th place of the memory, which ends with the last of them */
@@ -319,9 +349,9 @@ static pol_status read_all(pol_result *result, const char *path, char *message, 
     snprintf(message, size, "cannot be opened: it is damaged, or another program is writing it");
     return POL_IO;
   }
+  snprintf(message, size, "its structure is damaged");
   pol_status status = check_format(data, message, size);
   if (status != POL_OK) return status;
-  snprintf(message, size, "its structure is damaged");
   /* The rows first: those that come later do not count. */
   status = read_row_count(result);
   if (status == POL_OK) status = read_info(result);

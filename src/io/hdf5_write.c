@@ -33,6 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "io/errors.h"
 #include "io/hdf5.h"
 
@@ -73,6 +74,7 @@ struct pol_hdf5 {
   pol_h5_events *events;
   hid_t file;
   int descriptor;   /* a second one of the same file */
+  int lock;         /* a third one, which is locked */
   hsize_t reserved; /* bytes of the file that the disk has for sure */
   hid_t *datasets;  /* of the series of the layout; 0 where not open */
   hid_t rows, status_text, failure_text;
@@ -198,7 +200,8 @@ pol_status pol_h5_put_texts(hid_t place, const char *path, int attribute, int co
   size_t size = 1;
   for (int i = 0; i < count; i++)
     if (size < strlen(texts[i]) + 1) size = strlen(texts[i]) + 1;
-  char *packed = calloc((size_t)count, size);
+  /* the compiler does not know that there is one at least */
+  char *packed = count > 0 ? calloc((size_t)count, size) : NULL;
   if (packed == NULL) return POL_NO_MEMORY;
   for (int i = 0; i < count; i++) memcpy(packed + (size_t)i * size, texts[i], strlen(texts[i]));
 
@@ -619,14 +622,33 @@ static pol_status allocate(pol_hdf5 *h)
   return status == POL_OK ? pol_h5_events_create(&h->events, h->record, h->block_rows) : status;
 }
 
+/* Creates the file that will be filled, locked; 0 if that is not possible, and errno says why. */
+static int lock_file(pol_hdf5 *h, const char *path, const char *first_name)
+{
+  /* the file that will be replaced must not be one that another process writes */
+  const int old = open(path, O_RDWR);
+  const int is_free = old < 0 || pol_output_lock(old);
+  int reason = errno;
+  if (old >= 0) close(old);
+  errno = reason;
+  if (!is_free) return 0;
+  h->lock = open(first_name, O_RDWR | O_CREAT, 0666);
+  if (h->lock < 0) return 0;
+  if (pol_output_lock(h->lock)) return 1;
+  reason = errno;
+  close(h->lock);
+  errno = reason;
+  return 0;
+}
+
 /* Fills the file under its first name, then gives it the right one. */
 static pol_status build_file(pol_hdf5 *h, const char *path, const char *first_name,
                              const pol_result_info *about)
 {
-  h->file = create_file(first_name);
-  if (h->file < 0) return POL_IO;
   void *handle;
   pol_status status = POL_IO;
+  if (!lock_file(h, path, first_name)) return POL_IO;
+  h->file = create_file(first_name);
   h->descriptor = H5Fget_vfd_handle(h->file, H5P_DEFAULT, &handle) < 0 ? -1 : dup(*(int *)handle);
   if (h->descriptor >= 0 && reserve(h, description_size(h, about)))
     status = put_structure(h, about);
@@ -636,9 +658,10 @@ static pol_status build_file(pol_hdf5 *h, const char *path, const char *first_na
     status = POL_IO;
   if (status != POL_OK) {
     const int reason = errno;
+    remove(first_name); /* while it is locked */
     H5Fclose(h->file);
     if (h->descriptor >= 0) close(h->descriptor);
-    remove(first_name);
+    close(h->lock);
     errno = reason;
   }
   return status;
@@ -651,21 +674,23 @@ pol_status pol_hdf5_create(pol_hdf5 **hdf5, const char *path, const pol_record *
   pol_hdf5 *h = calloc(1, sizeof *h);
   if (h == NULL) return POL_NO_MEMORY;
   h->record = record;
-  pol_status status = allocate(h);
-  char *first_name = pol_format("%s.new", path);
-  if (first_name == NULL) status = POL_NO_MEMORY;
   errno = 0;
+  pol_status status = allocate(h);
+  char *target = status == POL_OK ? pol_output_target(path) : NULL;
+  char *first_name = target != NULL ? pol_format("%s.new", target) : NULL;
+  if (status == POL_OK && first_name == NULL) status = errno == ELOOP ? POL_IO : POL_NO_MEMORY;
   if (status == POL_OK) {
     pol_h5_lock();
     H5E_BEGIN_TRY
     {
-      status = build_file(h, path, first_name, about);
+      status = build_file(h, target, first_name, about);
     }
     H5E_END_TRY
     pol_h5_unlock();
   }
   const int reason = errno;
   free(first_name);
+  free(target);
   h->last_flush = seconds();
   if (status == POL_OK && background) start_thread(h);
   if (status == POL_OK)
@@ -727,6 +752,7 @@ static void finish_file(pol_hdf5 *h, const char *status, const char *failure)
   reserve(h, MARGIN);
   if (H5Fclose(h->file) < 0) fail(h);
   give_back(h);
+  close(h->lock);
 }
 
 pol_status pol_hdf5_close(pol_hdf5 **hdf5, const char *status, const char *failure)

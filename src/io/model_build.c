@@ -75,6 +75,7 @@ static pol_status add_body(pol_mechanism *mechanism, const pol_model_body *from)
   }
   if (from->given_velocity) body.given |= POL_GIVEN_VELOCITY;
   if (from->given_body || from->given_global) body.given |= POL_GIVEN_ANGULAR_VELOCITY;
+  if (from->given_global) body.given |= POL_GIVEN_IN_GLOBAL_AXES;
   return pol_mechanism_add_body(mechanism, &body, NULL);
 }
 

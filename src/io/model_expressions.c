@@ -83,7 +83,8 @@ void pol_read_efforts(pol_reader *reader, const pol_place *place, const pol_fiel
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-/* What expressions know already is no name for a quantity. */
+/* What expressions know already, and what results call a column of their own, is no name for a
+ * quantity. */
 static void check_quantity(pol_reader *reader, const pol_place *place, void *object, int sound)
 {
   const pol_place name = pol_place_key(place, "name");
@@ -92,6 +93,8 @@ static void check_quantity(pol_reader *reader, const pol_place *place, void *obj
   (void)sound;
   if (text && (strcmp(text, "t") == 0 || strcmp(text, "pi") == 0))
     pol_report(reader, &name, "", "must not be \"%s\", which expressions know already", text);
+  if (text && strcmp(text, "t_reactions") == 0)
+    pol_report(reader, &name, "", "must not be \"%s\", the name of a column of results", text);
 }
 
 static const pol_field variable_fields[] = {

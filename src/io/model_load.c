@@ -78,6 +78,19 @@ json_t *pol_load_json(pol_reader *reader, const char *text, size_t size)
     text += 3;
     size -= 3;
   }
+  /* A result in place of its model. */
+  const int is_hdf5 = size >= 4 && memcmp(text, "\x89HDF", 4) == 0;
+  const int is_csv = size >= 10 && memcmp(text, "# polhode ", 10) == 0;
+  if (is_hdf5 || is_csv) {
+    reader->status = pol_errors_add(
+        reader->errors, "", "",
+        is_hdf5 ? "must be a model in JSON, but this is an HDF5 file, such as a result; polhode "
+                  "info says what it holds"
+                : "must be a model in JSON, but this is a result in CSV; polhode info says what it "
+                  "holds",
+        "");
+    return NULL;
+  }
   if (is_blank(text, size)) {
     reader->status = pol_errors_add(reader->errors, "line 1, column 1", "",
                                     "must be a model in JSON, but there is nothing", "");

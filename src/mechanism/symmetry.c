@@ -16,9 +16,10 @@
  *     a direction a of the ground (hinge, slider)   w x a = 0
  *     a line or plane of the ground                 the part of u + w x P that it locks, and of w
  *
- * and what is left is their intersection.  The equations do not look at what the other elements
- * allow, so a momentum that is constant only because of several of them together may be missed, but
- * none is claimed that is not.
+ * and what is left is their intersection.  A point mass does not turn: axes of its markers are
+ * directions of the ground, whatever is at the other end.  The equations do not look at what the
+ * other elements allow, so a momentum that is constant only because of several of them together may
+ * be missed, but none is claimed that is not.
  */
 #include <math.h>
 #include <string.h>
@@ -121,6 +122,14 @@ static void require_force(space *s, const double f[3])
 
 /* --- joints ----------------------------------------------------------------------------------- */
 
+/* Whether the axes of a pair's first marker, along which its translations are measured, are those
+ * of a point mass: it does not turn, so their directions are fixed as if they were the ground's. */
+static int has_fixed_axes(const pol_mechanism *mechanism, const int marker[2])
+{
+  int body = pol_mechanism_marker(mechanism, marker[0])->body;
+  return body != POL_GROUND && pol_mechanism_body(mechanism, body)->point;
+}
+
 /* Which marker of a joint is on the ground: 0, 1, or -1 for none. */
 static int ground_end(const pol_mechanism *mechanism, const int marker[2])
 {
@@ -143,14 +152,15 @@ static void marker_axes(const pol_marker *marker, double axes[3][3])
     for (int i = 0; i < 3; i++) axes[k][i] = A[3 * i + k];
 }
 
-/* Translations that are locked along axes of the ground's marker: the point of the other one is
- * P + sum s_j e_j over the free axes, and has no velocity along the locked ones. */
-static void require_translations(space *s, unsigned locked, const double P[3],
+/* Translations that are locked along axes with fixed directions: one of the two points is
+ * P + sum s_j e_j over the free axes, seen from the other, and has no velocity along the locked
+ * ones.  P: the point that is on the ground, or NULL. */
+static void require_translations(space *s, unsigned locked, const double *P,
                                  const double axes[3][3])
 {
   for (int i = 0; i < 3; i++) {
     if (!(locked & 1u << i)) continue;
-    require_no_velocity(s, P, axes[i]);
+    if (P) require_no_velocity(s, P, axes[i]);
     for (int j = 0; j < 3; j++) {
       double row[3];
       if (locked & 1u << j) continue;
@@ -191,17 +201,18 @@ static void require_joint(space *s, const pol_mechanism *mechanism, int index)
   const pol_joint *joint = pol_mechanism_joint(mechanism, index);
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
   int num_rows = pol_joint_rows(joint, rows), end = joint_ground_end(mechanism, index);
-  if (end < 0) return;
-  const pol_marker *marker = pol_mechanism_marker(mechanism, joint->marker[end]);
+  int fixed = has_fixed_axes(mechanism, joint->marker);
+  if (end < 0 && !fixed) return;
+  const pol_marker *marker = pol_mechanism_marker(mechanism, joint->marker[end < 0 ? 0 : end]);
   double axes[3][3];
   unsigned locked = 0;
-  marker_axes(marker, axes);
+  marker_axes(fixed ? pol_mechanism_marker(mechanism, joint->marker[0]) : marker, axes);
   for (int i = 0; i < num_rows; i++) switch (rows[i].kind) {
     case POL_ROW_TRANSLATION:
       locked |= 1u << rows[i].axis;
       break;
     case POL_ROW_DISTANCE:
-      require_point(s, marker->position);
+      if (end >= 0) require_point(s, marker->position);
       break;
     case POL_ROW_TWIST:
       for (int k = 0; k < 3; k++) require_no_spin(s, axes[k]);
@@ -213,25 +224,42 @@ static void require_joint(space *s, const pol_mechanism *mechanism, int index)
     case POL_ROW_ROTATION:
       break;
     }
-  if (end == 1 && !shares_axes(joint, locked))
+  if (end == 1 && !fixed && !shares_axes(joint, locked))
     require_point(s, marker->position);
   else
-    require_translations(s, locked, marker->position, (const double(*)[3])axes);
-  require_rotations(s, joint, end, (const double(*)[3])axes);
+    require_translations(s, locked, end < 0 ? NULL : marker->position, (const double(*)[3])axes);
+  if (!fixed) require_rotations(s, joint, end, (const double(*)[3])axes);
 }
 
-/* Drives and couplings on joints with the ground hold its marker as it is. */
+/* A coordinate between two markers that something acts on: one of the ground holds it as it is,
+ * axes that keep their directions let nothing turn. */
+static void require_coordinate(space *s, const pol_mechanism *mechanism, const int marker[2])
+{
+  double e[3];
+  if (ground_end(mechanism, marker) >= 0) require_nothing_moves(s);
+  for (int k = 0; k < 3 && has_fixed_axes(mechanism, marker); k++) {
+    unit(k, e);
+    require_no_spin(s, e);
+  }
+}
+
+static void require_joint_coordinate(space *s, const pol_mechanism *mechanism, int joint)
+{
+  require_coordinate(s, mechanism, pol_mechanism_joint(mechanism, joint)->marker);
+}
+
+/* Drives and couplings. */
 static void require_ties(space *s, const pol_mechanism *mechanism)
 {
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
-    int end = drive->joint == POL_NO_JOINT ? ground_end(mechanism, drive->marker)
-                                           : joint_ground_end(mechanism, drive->joint);
-    if (end >= 0) require_nothing_moves(s);
+    if (drive->joint == POL_NO_JOINT)
+      require_coordinate(s, mechanism, drive->marker);
+    else
+      require_joint_coordinate(s, mechanism, drive->joint);
   }
   for (int i = 0; i < 2 * pol_mechanism_num_couplings(mechanism); i++)
-    if (joint_ground_end(mechanism, pol_mechanism_coupling(mechanism, i / 2)->joint[i % 2]) >= 0)
-      require_nothing_moves(s);
+    require_joint_coordinate(s, mechanism, pol_mechanism_coupling(mechanism, i / 2)->joint[i % 2]);
 }
 
 /* --- forces ----------------------------------------------------------------------------------- */
@@ -313,7 +341,7 @@ static void require_element(space *s, const pol_mechanism *mechanism, const pol_
     if (force->coefficient != 0.0) require_nothing_moves(s);
     return;
   case POL_JOINT_SPRING:
-    if (joint_ground_end(mechanism, force->joint) >= 0) require_nothing_moves(s);
+    require_joint_coordinate(s, mechanism, force->joint);
     return;
   case POL_CALLBACK_FORCE: /* nobody knows whether its two wrenches are opposite */
     break;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "io/errors.h"
 #include "io/result.h"
 #include "viewer/frames.h"
@@ -112,7 +113,7 @@ static pol_status write_page(FILE *file, const pol_model *model, pol_result *res
   return status;
 }
 
-/* Opens, writes and closes; an unfinished page is removed. */
+/* Opens, writes and closes; an unfinished page is removed, unless it is behind a link. */
 static pol_status write_file(const char *path, const pol_model *model, pol_result *result,
                              const pol_frames *frames, const pol_mesh *meshes, long *bytes,
                              char *message, size_t size)
@@ -124,12 +125,8 @@ static pol_status write_file(const char *path, const pol_model *model, pol_resul
   }
   pol_status status = write_page(file, model, result, frames, meshes);
   *bytes = ftell(file);
-  const int broken = ferror(file);
-  if ((fclose(file) != 0 || broken) && status == POL_OK) {
-    snprintf(message, size, "%s", strerror(errno));
-    status = POL_IO;
-  }
-  if (status != POL_OK) remove(path);
+  status = pol_output_close(file, path, status);
+  if (status == POL_IO) snprintf(message, size, "%s", strerror(errno));
   return status;
 }
 
@@ -147,6 +144,7 @@ pol_status pol_view_write(const char *path, const pol_model *model, pol_result *
                           const pol_view_options *options, pol_view_summary *summary, char *message,
                           size_t size)
 {
+  static const pol_view_options defaults = {0};
   char unheard[8];
   pol_frames frames;
   pol_mesh *meshes = NULL;
@@ -156,6 +154,7 @@ pol_status pol_view_write(const char *path, const pol_model *model, pol_result *
     size = sizeof unheard;
   }
   message[0] = '\0';
+  if (options == NULL) options = &defaults;
   if (options->max_frames < 0 || options->max_frames == 1) {
     snprintf(message, size, "an animation has 2 frames or more");
     return POL_BAD_ARGUMENT;

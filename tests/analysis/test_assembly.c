@@ -274,6 +274,91 @@ static void kept_values_that_joints_forbid_are_named(void **state)
       NULL);
 }
 
+/* --- one start in all formulations ------------------------------------------------------------ */
+
+/* A body given 1 rad off its hinge, with an angular velocity in the axes that stand for %s. */
+static const char off_hinge[] =
+    "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1],"
+    " \"rotation\": {\"axis\": [0, 1, 0], \"angle\": 1.0}, \"%s\": [0, 0, 5]}],"
+    "\"markers\": [{\"name\": \"g\", \"body\": \"ground\"}, {\"name\": \"m\", \"body\": \"a\"}],"
+    "\"joints\": [{\"name\": \"h\", \"type\": \"revolute\", \"markers\": [\"g\", \"m\"]}],"
+    "\"simulation\": {\"step\": 0.001, \"end\": 0.1}}";
+/* A body on a pivot, off it, that is given a velocity only. */
+static const char thrown[] =
+    "{\"bodies\": [{\"name\": \"a\", \"mass\": 2, \"position\": [0.5, 0.1, -0.2],"
+    " \"inertia\": [[0.1, 0.02, 0], [0.02, 0.2, 0.03], [0, 0.03, 0.25]],"
+    " \"rotation\": {\"rotation_vector\": [0.3, -0.4, 0.7]}, \"velocity\": [1, 2, 3]}],"
+    "\"markers\": [{\"name\": \"g\", \"body\": \"ground\"},"
+    " {\"name\": \"m\", \"body\": \"a\", \"position\": [-0.3, 0.1, 0.2]}],"
+    "\"joints\": [{\"name\": \"h\", \"type\": \"spherical\", \"markers\": [\"g\", \"m\"]}],"
+    "\"simulation\": {\"step\": 0.001, \"end\": 0.1}}";
+
+/* All bodies start alike in all formulations that accept the model; how many do. */
+static int check_same_start(const char *text)
+{
+  int accepted = 0;
+  pol_model *model = read_model_text(text);
+  model->settings.formulation = POL_SO3XR3;
+  pol_simulation *first = start(model), *other;
+  for (int kind = 0; kind < pol_formulation_count(); kind++) {
+    char message[256];
+    if (pol_formulation_supports(model->mechanism, (pol_formulation_kind)kind, message, 256))
+      continue;
+    model->settings.formulation = (pol_formulation_kind)kind;
+    other = start(model);
+    for (int b = 0; b < pol_mechanism_num_bodies(model->mechanism); b++) {
+      pol_body_state x = state_of(first, b), y = state_of(other, b);
+      assert_near(x.position, y.position, 3, 1e-13);
+      assert_near(x.rotation, y.rotation, 9, 1e-13);
+      assert_near(x.velocity, y.velocity, 3, 1e-12);
+      assert_near(x.angular_velocity, y.angular_velocity, 3, 1e-12);
+    }
+    pol_simulation_free(&other);
+    accepted++;
+  }
+  pol_simulation_free(&first);
+  pol_model_free(&model);
+  return accepted;
+}
+
+static void initial_values_do_not_depend_on_the_formulation(void **state)
+{
+  (void)state;
+  char text[2000];
+  static const char *const keeps[] = {"", "\"angular_velocity\": true",
+                                      "\"rotation\": [\"x\"], \"velocity\": [\"y\"]"};
+  snprintf(text, sizeof text, off_hinge, "angular_velocity");
+  assert_int_equal(check_same_start(text), pol_formulation_count() - 1); /* not so3 */
+  snprintf(text, sizeof text, off_hinge, "angular_velocity_global");
+  assert_int_equal(check_same_start(text), pol_formulation_count() - 1); /* not so3 */
+  assert_int_equal(check_same_start(thrown), pol_formulation_count());
+  for (size_t i = 0; i < sizeof keeps / sizeof *keeps; i++) {
+    snprintf(text, sizeof text, links, keeps[i]);
+    assert_int_equal(check_same_start(text), pol_formulation_count() - 1); /* not so3 */
+  }
+}
+
+/* What is given is kept where the joint allows it: components in body axes, or the vector. */
+static void given_angular_velocities_are_kept_in_their_axes(void **state)
+{
+  (void)state;
+  static const double hinge[3] = {0.0, 0.0, 5.0};
+  /* the body's third axis becomes the hinge's; so does the global one, wherever the body is */
+  for (int global = 0; global < 2; global++) {
+    char text[2000];
+    snprintf(text, sizeof text, off_hinge, global ? "angular_velocity_global" : "angular_velocity");
+    pol_model *model = read_model_text(text);
+    pol_simulation *simulation = start(model);
+    pol_body_state found = state_of(simulation, 0);
+    assert_near(found.angular_velocity, hinge, 3, 1e-14);
+    assert_near(&pol_simulation_summary(simulation)->moves.angular_velocity, &(double){0.0}, 1,
+                1e-14);
+    assert_near(&pol_simulation_summary(simulation)->moves.rotation, &(double){1.0}, 1, 1e-14);
+    pol_simulation_free(&simulation);
+    pol_model_free(&model);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -283,6 +368,8 @@ int main(void)
       cmocka_unit_test(a_four_bar_that_cannot_close_names_its_joints),
       cmocka_unit_test(contradictory_drives_are_named),
       cmocka_unit_test(kept_values_that_joints_forbid_are_named),
+      cmocka_unit_test(initial_values_do_not_depend_on_the_formulation),
+      cmocka_unit_test(given_angular_velocities_are_kept_in_their_axes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,6 @@ static void shortened_last_step_otherwise(void **state)
 {
   (void)state;
   run_to_end(3e-3, 1e-2, 4, 9e-3);
-  run_to_end(1e-3, 1e-4, 1, 0.0);                  /* one step, shorter than asked */
   run_to_end(1e-3, 1e-2 * (1.0 + 2e-9), 11, 1e-2); /* just too far for ten steps */
 }
 
@@ -298,6 +297,11 @@ static void settings_are_checked(void **state)
   bad = good;
   bad.step = 1e-300;
   refuse_settings(bad, "step");
+  bad = good;
+  bad.step = good.end * 1.01;
+  refuse_settings(bad, "step must not be longer than end");
+  bad.variable = 1; /* which choose the steps */
+  assert_int_equal(pol_settings_validate(&bad, NULL, 0), POL_OK);
   bad = good;
   bad.end = 0.0;
   refuse_settings(bad, "end");

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/invariants.h"
 #include "analysis/simulate.h"
 #include "lie/small.h"
 
@@ -392,6 +393,165 @@ static void forces_leave_what_does_no_work(void **state)
   }
 }
 
+/* --- random mechanisms ------------------------------------------------------------------------ */
+
+static int random_below(uint64_t *seed, int n)
+{
+  int k = (int)((random_number(seed) + 1.0) * 0.5 * n);
+  return k < n ? k : n - 1;
+}
+
+/* A marker of a body or of the ground, at the centre of a point mass. */
+static int random_marker(pol_mechanism *mechanism, int body, uint64_t *seed)
+{
+  pol_marker marker = {.name = "", .body = body};
+  int index;
+  if (body == POL_GROUND || !pol_mechanism_body(mechanism, body)->point)
+    for (int i = 0; i < 3; i++) marker.position[i] = 0.4 * random_number(seed);
+  random_quaternion(seed, marker.rotation);
+  if (random_below(seed, 2)) memcpy(marker.rotation, (const double[]){1, 0, 0, 0}, 4 * 8);
+  assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &index), POL_OK);
+  return index;
+}
+
+/* Two markers on different bodies, of which one may be the ground. */
+static void random_markers(pol_mechanism *mechanism, uint64_t *seed, int marker[2])
+{
+  int count = pol_mechanism_num_bodies(mechanism), first = random_below(seed, count), second;
+  do second = random_below(seed, count + 1) - 1;
+  while (second == first);
+  int swap = random_below(seed, 2);
+  marker[swap] = random_marker(mechanism, first, seed);
+  marker[1 - swap] = random_marker(mechanism, second, seed);
+}
+
+/* Rigid bodies and point masses, and a few of everything else; what does not fit is left out. */
+static pol_mechanism *random_mechanism(uint64_t *seed)
+{
+  static const char *const names[] = {"a", "b", "c", "d"};
+  static const pol_coordinate along[] = {POL_DRIVE_X, POL_DRIVE_Y, POL_DRIVE_Z};
+  const double down[3] = {0.0, 0.0, random_below(seed, 2) ? -9.81 : 0.0};
+  pol_mechanism *mechanism;
+  assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
+  pol_mechanism_set_gravity(mechanism, down);
+  for (int b = 0; b < 3; b++) {
+    pol_body body = some_body;
+    body.name = names[b];
+    body.point = random_below(seed, 2);
+    random_numbers(seed, body.position, 3);
+    random_numbers(seed, body.velocity, 3);
+    random_quaternion(seed, body.rotation);
+    random_numbers(seed, body.angular_velocity, 3);
+    body.given = POL_GIVEN_VELOCITY;
+    assert_int_equal(pol_mechanism_add_body(mechanism, &body, NULL), POL_OK);
+  }
+  for (int k = random_below(seed, 3); k > 0; k--) {
+    pol_joint joint = {.name = names[k], .length = 0.8, .radius = 0.3};
+    joint.type = (pol_joint_type)random_below(seed, POL_ROLLING_DISK + 1);
+    joint.locked = 1u + (unsigned)random_below(seed, 7);
+    random_markers(mechanism, seed, joint.marker);
+    pol_mechanism_add_joint(mechanism, &joint, NULL);
+  }
+  int joints = pol_mechanism_num_joints(mechanism), what = random_below(seed, 8);
+  pol_force force = {.name = "f", .stiffness = {3, 3, 3}, .length = 0.5};
+  pol_drive drive = {.name = "d",
+                     .joint = POL_NO_JOINT,
+                     .coordinate = along[random_below(seed, 3)],
+                     .function = {.type = POL_HARMONIC, .amplitude = 0.3, .frequency = 0.4}};
+  force.body = random_below(seed, 3);
+  random_markers(mechanism, seed, force.marker);
+  memcpy(drive.marker, force.marker, sizeof drive.marker);
+  if (what == 0 || what == 1) {
+    pol_mechanism_add_drive(mechanism, &drive, NULL);
+  } else if (what == 2 && joints > 0) {
+    force.type = POL_JOINT_SPRING;
+    force.joint = random_below(seed, joints);
+    force.damping[0] = random_below(seed, 2);
+    pol_mechanism_add_force(mechanism, &force, NULL);
+  } else if (what == 3 && joints == 2) {
+    pol_coupling rope = {.name = "c", .joint = {0, 1}, .factor = {1.0, -0.5}};
+    for (int i = 0; i < 2; i++)
+      rope.coordinate[i] = (pol_coordinate)random_below(seed, POL_DRIVE_TRANSLATION_Z + 1);
+    pol_mechanism_add_coupling(mechanism, &rope, NULL);
+  } else if (what == 4) {
+    force.type = random_below(seed, 2) ? POL_BUSHING : POL_SPRING_DAMPER;
+    force.rotational_stiffness[1] = 2.0;
+    force.actuator = random_below(seed, 2);
+    pol_mechanism_add_force(mechanism, &force, NULL);
+  } else if (what == 5) {
+    force.type = POL_SUPPORT;
+    force.stiffness[random_below(seed, 3)] = 1.0;
+    pol_mechanism_add_force(mechanism, &force, NULL);
+  } else if (what == 6) {
+    force.type = random_below(seed, 2) ? POL_APPLIED_FORCE : POL_APPLIED_TORQUE;
+    force.frame = random_below(seed, 2) ? POL_BODY_AXES : POL_GLOBAL_AXES;
+    force.vector[2] = 1.5;
+    if (random_below(seed, 2)) force.expressions[random_below(seed, 3)] = "a.velocity.x + t";
+    pol_mechanism_add_force(mechanism, &force, NULL);
+  }
+  return mechanism;
+}
+
+/* The value of an invariant s seconds after a state, to first order. */
+static double invariant_after(const pol_formulation *f, const pol_state *now, double s,
+                              pol_invariant *invariant)
+{
+  const pol_group *group = &pol_formulation_dae(f)->group;
+  double step[32], q[32], v[32];
+  pol_energy energy;
+  pol_momentum momentum;
+  assert_true(group->nv <= 32 && group->nq <= 32);
+  for (int i = 0; i < group->nv; i++) {
+    step[i] = s * now->v[i];
+    v[i] = now->v[i] + s * now->vd[i];
+  }
+  pol_group_move(group, now->q, step, q);
+  const pol_point at = {.t = now->t + s, .q = q, .v = v, .history = now->history};
+  pol_formulation_energy(f, &at, &energy);
+  pol_formulation_momentum(f, q, v, &momentum);
+  pol_invariants_set(1, invariant, energy.kinetic + energy.potential, &momentum);
+  return invariant->value;
+}
+
+/* Whatever is claimed of a random mechanism in a random state has no rate there. */
+static void claims_hold_for_random_mechanisms(void **state)
+{
+  (void)state;
+  int started = 0, claims = 0;
+  for (uint64_t k = 1; k <= 2000; k++) {
+    uint64_t seed = 7919 * k;
+    pol_settings settings = pol_settings_default();
+    pol_mechanism *mechanism = random_mechanism(&seed);
+    pol_invariant invariants[POL_MAX_INVARIANTS];
+    pol_simulation *simulation;
+    settings.step = 1e-3;
+    settings.end = 1.0;
+    int count = pol_invariants_find(mechanism, invariants);
+    if (pol_simulation_create(&simulation, mechanism, &settings, NULL) == POL_OK) {
+      const pol_state *now = pol_simulation_state(simulation);
+      started++;
+      for (int i = 0; i < count; i++, claims++) {
+        double f[4], size = 1.0, h = 1e-3;
+        for (int j = 0; j < 4; j++) {
+          f[j] = invariant_after(pol_simulation_formulation(simulation), now,
+                                 h * (j < 2 ? 2 - j : 1 - j), &invariants[i]);
+          size = fmax(size, fabs(f[j]));
+        }
+        for (int j = 0; j < pol_formulation_dae(pol_simulation_formulation(simulation))->group.nv;
+             j++)
+          size = fmax(size, fabs(now->vd[j]));
+        if (!(fabs(difference(f, h)) <= 1e-7 * size))
+          fail_msg("mechanism %d: %s is claimed, but changes by %g a second", (int)k,
+                   invariants[i].name, difference(f, h));
+      }
+      pol_simulation_free(&simulation);
+    }
+    pol_mechanism_free(&mechanism);
+  }
+  print_message("%d random mechanisms, %d claims\n", started, claims);
+  assert_true(started > 500 && claims > 1000);
+}
+
 /* --- runs ------------------------------------------------------------------------------------- */
 
 /* Runs a model file with nothing said about the iteration; gives the summary at the end. */
@@ -586,6 +746,7 @@ static void resets_start_invariants_anew(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(claims_hold_for_random_mechanisms),
       cmocka_unit_test(joints_leave_what_their_rows_leave),
       cmocka_unit_test(forces_leave_what_does_no_work),
       cmocka_unit_test(em_keeps_all_invariants),

@@ -390,9 +390,10 @@ static void check_names_redundant_joints(void **state)
   expect_word(object, "status", "done");
   assert_int_equal(json_array_size(at(object, "redundant")), 3);
   json_decref(object);
-  expect("polhode run twice.json --json --set simulation.redundant=refuse", 1);
+  expect("polhode run twice.json --json --set simulation.redundant=refuse", 2);
   object = parse_output();
-  expect_word(object, "status", "failed");
+  expect_word(object, "status", "invalid");
+  expect_length(object, "errors", 1);
   const char *message = json_string_value(at(object, "failure.message"));
   assert_non_null(message);
   assert_non_null(strstr(message, "3 constraints follow from the others: joint '"));

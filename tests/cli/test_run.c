@@ -302,12 +302,13 @@ static void doubtful_parameters_give_a_warning(void **state)
     char line[100];
     snprintf(line, sizeof line, "polhode %s doubtful.json", commands[k]);
     expect(line, 0);
-    assert_string_equal(
-        err, "warning: gamma is not 1/2 + alpha_f - alpha_m: the method is of first order\n");
+    expect_text(err,
+                "warning: gamma is not 1/2 + alpha_f - alpha_m: the method is of first order\n");
+    expect_text(err, "warning: t = 0 s: index 3 with hardly any numerical damping");
     strcat(line, " --json");
     expect(line, 0);
     json_t *object = parse_output();
-    expect_length(object, "warnings", 1);
+    expect_length(object, "warnings", 2);
     json_decref(object);
     snprintf(line, sizeof line, "polhode %s top.json --json", commands[k]);
     expect(line, 0);
@@ -351,7 +352,7 @@ static void variable_steps_are_told(void **state)
   expect_text(err, "warning: without numerical damping");
   expect("polhode run top.json --rtol 1e-4 --json --set simulation.rho_inf=1", 0);
   object = parse_output();
-  expect_length(object, "warnings", 1);
+  expect_length(object, "warnings", 2); /* and that index 3 needs damping */
   json_decref(object);
 
   /* a model may have both; without tolerances nothing changes */
@@ -511,7 +512,9 @@ static void parameters_of_other_methods_give_a_warning(void **state)
   expect("polhode run top.json --method hht", 0);
   assert_string_equal(err, "warning: rho_inf has no effect on hht\n");
   expect_text(out, "\nmethod          hht");
-  expect("polhode check top.json --set simulation.method=newmark --set simulation.alpha=-0.1", 0);
+  expect("polhode check top.json --set simulation.method=newmark --set simulation.alpha=-0.1 --set "
+         "simulation.index=2",
+         0);
   assert_string_equal(err, "warning: rho_inf, alpha have no effect on newmark\n");
   expect("polhode check top.json --set simulation.alpha=-0.1 --json", 0);
   json_t *object = parse_output();
@@ -541,9 +544,61 @@ static void variable_steps_have_their_own_defaults(void **state)
 #undef PENDULUM
 }
 
+/* A model that is read but has no solution is wrong input, not a failure of the numerics. */
+static void models_that_cannot_start_are_invalid(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *text, *message;
+  } cases[] = {
+      {"{\"bodies\":[{\"name\":\"a\",\"mass\":1,\"inertia\":[1,1,1]}],"
+       "\"markers\":[{\"name\":\"p\",\"body\":\"ground\"},"
+       "{\"name\":\"q\",\"body\":\"ground\",\"position\":[3,0,0]},"
+       "{\"name\":\"r\",\"body\":\"a\"},{\"name\":\"s\",\"body\":\"a\",\"position\":[1,0,0]}],"
+       "\"joints\":[{\"name\":\"l\",\"type\":\"spherical\",\"markers\":[\"p\",\"r\"]},"
+       "{\"name\":\"m\",\"type\":\"spherical\",\"markers\":[\"q\",\"s\"]}],"
+       "\"simulation\":{\"step\":0.001,\"end\":0.1}}",
+       "no position satisfies joint 'l' and joint 'm' together"},
+      {"{\"bodies\":[{\"name\":\"a\",\"mass\":1e200,\"inertia\":[1,1,1],\"velocity\":[1e200,0,0]}],"
+       "\"simulation\":{\"step\":0.001,\"end\":0.1}}",
+       "the energy is not finite"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    write_text("cannot_start.json", cases[i].text);
+    expect("polhode run cannot_start.json", 2);
+    expect_text(err, cases[i].message);
+    expect("polhode check cannot_start.json", 2);
+    expect_text(err, cases[i].message);
+    for (int check = 0; check < 2; check++) {
+      expect(check ? "polhode check cannot_start.json --json"
+                   : "polhode run cannot_start.json --json",
+             2);
+      json_t *object = parse_output();
+      expect_word(object, "status", "invalid");
+      expect_length(object, "errors", 1);
+      assert_non_null(strstr(json_string_value(at(object, "failure.message")), cases[i].message));
+      json_decref(object);
+    }
+  }
+}
+
+/* One rule, whoever says the step and the end. */
+static void a_step_longer_than_the_end_is_refused(void **state)
+{
+  (void)state;
+  write_text("top.json", heavy_top);
+  expect("polhode run top.json --step 0.2 --end 0.1", 2);
+  expect_text(err, "simulation.step = 0.2: must not be longer than end");
+  expect("polhode run top.json --end 1e-9", 2);
+  expect_text(err, "must not be longer than end");
+  expect("polhode run top.json --step 0.001 --end 0.001", 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(models_that_cannot_start_are_invalid),
+      cmocka_unit_test(a_step_longer_than_the_end_is_refused),
       cmocka_unit_test(a_run_prints_its_summary),
       cmocka_unit_test(json_holds_everything),
       cmocka_unit_test(options_override_the_model),

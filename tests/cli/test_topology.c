@@ -286,7 +286,7 @@ static void a_failing_check_is_drawn(void **state)
         file);
   assert_int_equal(fclose(file), 0);
   remove("a.svg");
-  assert_int_equal(check("apart.json", "--svg", "a.svg", NULL, 0), 1);
+  assert_int_equal(check("apart.json", "--svg", "a.svg", NULL, 0), 2);
   read_text("a.svg", svg);
   expect_well_formed(svg);
   assert_int_equal(count_text(svg, "<path class=\"joint\""), 4);

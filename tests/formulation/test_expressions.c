@@ -250,6 +250,65 @@ static void derivatives_match_finite_differences(void **state)
   assert_int_equal(cases, 6 * pol_formulation_count());
 }
 
+/* --- what is read ----------------------------------------------------------------------------- */
+
+/* A term by itself, and what of the point it depends on besides t and q (dae.h). */
+typedef struct dependence {
+  unsigned want;
+  int v, vd, lambda;
+} dependence;
+
+static const dependence dependences[] = {
+    {POL_INERTIA, 0, 1, 0},   {POL_FORCE, 1, 0, 1},
+    {POL_REACTION, 0, 0, 1},  {POL_POSITION, 0, 0, 0},
+    {POL_VELOCITY, 1, 0, 0},  {POL_ACCELERATION, 1, 0, 0},
+    {POL_MASS, 0, 0, 0},      {POL_DAMPING, 1, 0, 1},
+    {POL_STIFFNESS, 1, 1, 1}, {POL_GEOMETRIC_STIFFNESS, 0, 0, 1},
+    {POL_JACOBIAN, 0, 0, 0},  {POL_CURVATURE, 1, 0, 0},
+    {POL_FEEDBACK, 1, 0, 1},  {POL_MASS | POL_JACOBIAN, 0, 0, 0},
+};
+
+/* All terms of one request, one after the other. */
+static void evaluate_into(const system_t *sys, const pol_point *at, unsigned want, double *values)
+{
+  const size_t square = (size_t)MAX_NV * MAX_NV;
+  pol_terms out = {.balance = values,
+                   .position = values + square,
+                   .velocity = values + square + MAX_M,
+                   .acceleration = values + square + 2 * (size_t)MAX_M,
+                   .mass = values + 2 * square,
+                   .damping = values + 2 * square,
+                   .stiffness = values + 2 * square,
+                   .feedback = values + 2 * square,
+                   .jacobian = values + 3 * square,
+                   .curvature = values + 3 * square};
+  memset(values, 0, 4 * square * sizeof *values);
+  evaluate(sys, at, want, &out);
+}
+
+/* A pointer of the point is only read for the terms that depend on it. */
+static void nothing_is_read_in_vain(void **state)
+{
+  (void)state;
+  static double whole[4 * MAX_NV * MAX_NV], bare[4 * MAX_NV * MAX_NV];
+  uint64_t seed = 20261116;
+  for (int kind = 0; kind < pol_formulation_count(); kind++) {
+    system_t sys;
+    create_with_expressions(&sys, POL_REVOLUTE, (pol_formulation_kind)kind, &seed);
+    for (size_t i = 0; i < sizeof dependences / sizeof *dependences; i++) {
+      const dependence *needs = &dependences[i];
+      pol_point at = point_of(&sys);
+      evaluate_into(&sys, &at, needs->want, whole);
+      if (!needs->v) at.v = NULL;
+      if (!needs->vd) at.vd = NULL;
+      if (!needs->lambda) at.lambda = NULL;
+      evaluate_into(&sys, &at, needs->want, bare);
+      assert_memory_equal(whole, bare, sizeof whole);
+    }
+    destroy(&sys);
+  }
+}
+
 /* --- names and refusals ----------------------------------------------------------------------- */
 
 static void equations_of_states_have_names(void **state)
@@ -357,6 +416,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(derivatives_match_finite_differences),
+      cmocka_unit_test(nothing_is_read_in_vain),
       cmocka_unit_test(equations_of_states_have_names),
       cmocka_unit_test(wrong_expressions_are_refused),
       cmocka_unit_test(quantities_keep_their_rules),

@@ -476,7 +476,8 @@ static void velocities_arrive_in_their_axes(void **state)
   model = read_pair(keys, "");
   body = pol_mechanism_body(model->mechanism, 0);
   assert_vector(body->angular_velocity, 2, 3, 1, 1e-15);
-  assert_int_equal(body->given, POL_GIVEN_VELOCITY | POL_GIVEN_ANGULAR_VELOCITY);
+  assert_int_equal(body->given,
+                   POL_GIVEN_VELOCITY | POL_GIVEN_ANGULAR_VELOCITY | POL_GIVEN_IN_GLOBAL_AXES);
   pol_model_free(&model);
 }
 
