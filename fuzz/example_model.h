@@ -1,4 +1,4 @@
-/* A small model: a point mass that falls, a turning body in a hinge, an event, a variable. */
+/* A small model: a point mass that falls, a turning body in a hinge, a variable and an event. */
 #ifndef POLHODE_FUZZ_EXAMPLE_MODEL_H
 #define POLHODE_FUZZ_EXAMPLE_MODEL_H
 
@@ -11,6 +11,9 @@ static const char example_model[] =
     " \"joints\": [{\"name\": \"hinge\", \"type\": \"revolute\", \"bodies\": [\"ground\", "
     "\"rod\"],\n"
     "  \"point\": [0, 0, 0], \"axis\": [0, 1, 0]}],\n"
+    " \"variables\": [{\"name\": \"height\", \"expression\": \"ball.position.z - 0.998\"}],\n"
+    " \"events\": [{\"name\": \"low\", \"expression\": \"height\", \"direction\": \"falling\",\n"
+    "  \"action\": \"reset\", \"set\": {\"ball.velocity.z\": \"-ball.velocity.z\"}}],\n"
     " \"simulation\": {\"step\": 0.01, \"end\": 0.05}}\n";
 
 #endif

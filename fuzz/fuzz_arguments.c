@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                !has_word(words, "--list") && !has_word(words, "--help");
   if (!starts_processes) {
     fuzz_enter();
-    fuzz_command(4, words);
+    fuzz_command(12, words);
     fuzz_leave();
   }
   free(text);

@@ -226,6 +226,17 @@ static void write_file(const char *name, char *text)
   H5Pclose(access);
 }
 
+/* How many objects of the HDF5 library are open. */
+static hsize_t count_open(void)
+{
+  static const H5I_type_t kinds[] = {H5I_FILE,    H5I_GROUP, H5I_DATATYPE,   H5I_DATASPACE,
+                                     H5I_DATASET, H5I_ATTR,  H5I_GENPROP_LST};
+  hsize_t count, sum = 0;
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    if (H5Inmembers(kinds[i], &count) >= 0) sum += count;
+  return sum;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   static const char signature[] = "\x89HDF\r\n\x1a\n", name[] = "a.h5";
@@ -240,7 +251,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     H5E_END_TRY
   }
+  const hsize_t before = count_open();
   fuzz_result(name, size);
+  FUZZ_REQUIRE(count_open() <= before);
   fuzz_leave();
   free(text);
   return 0;

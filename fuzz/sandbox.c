@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <ftw.h>
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,6 +171,30 @@ int cli_stop_signal(void)
   return looks_left == 0 ? SIGINT : 0;
 }
 
+static int has_word(const char *const *words, const char *word)
+{
+  while (*words != NULL && strcmp(*words, word) != 0) words++;
+  return *words != NULL;
+}
+
+/* Runs the command with its standard output in a file, which must hold one JSON object then. */
+static int run_for_json(int argc, char **argv)
+{
+  static const char name[] = "printed.txt";
+  fflush(stdout);
+  const int before = dup(STDOUT_FILENO), to = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
+  FUZZ_REQUIRE(before >= 0 && to >= 0 && dup2(to, STDOUT_FILENO) >= 0);
+  close(to);
+  const int status = cli_main(argc, argv);
+  dup2(before, STDOUT_FILENO);
+  close(before);
+  json_t *object = json_load_file(name, 0, NULL);
+  FUZZ_REQUIRE(json_is_object(object));
+  json_decref(object);
+  remove(name);
+  return status;
+}
+
 void fuzz_command(int looks, const char *const *words)
 {
   enum { MOST = 64 };
@@ -178,7 +203,10 @@ void fuzz_command(int looks, const char *const *words)
   for (; argc < MOST && words[argc - 1] != NULL; argc++) argv[argc] = strdup(words[argc - 1]);
   looks_left = looks;
   cli_color_choose("auto");
-  const int status = cli_main(argc, argv);
+  /* a text that explains is no JSON; and what stands behind -- is no option */
+  const int is_json = has_word(words, "--json") && !has_word(words, "--help") &&
+                      !has_word(words, "-h") && !has_word(words, "--");
+  const int status = is_json ? run_for_json(argc, argv) : cli_main(argc, argv);
   /* done, failed, invalid, or stopped by the signal above */
   FUZZ_REQUIRE(status == 0 || status == 1 || status == 2 || status == 128 + SIGINT);
   for (int i = 0; i < argc; i++) free(argv[i]);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <polhode/lie.h>
 
@@ -17,6 +18,21 @@ static json_t *numbers(const double *x, int count)
       return NULL;
     }
   return list;
+}
+
+/* A name of a result, which may come from any program: bytes beyond ASCII of a text that is not
+ * UTF-8 become question marks, since JSON has none. */
+static json_t *name_json(const char *name)
+{
+  json_t *string = json_string(name);
+  if (string != NULL) return string;
+  const size_t length = strlen(name);
+  char *plain = malloc(length + 1);
+  if (plain == NULL) return NULL;
+  for (size_t i = 0; i <= length; i++) plain[i] = (unsigned char)name[i] < 0x80 ? name[i] : '?';
+  string = json_string(plain);
+  free(plain);
+  return string;
 }
 
 /* A list of what `make` gives for 0 .. count-1; NULL if one of them is. */
@@ -129,8 +145,8 @@ static json_t *channel_json(const void *from, int index)
   const recorded *record = from;
   const pol_channel *channel = pol_result_channel(record->result, record->frames->channels[index]);
   const pol_range16 *range = &record->frames->channel_ranges[index];
-  return json_pack("{s:s, s:s, s:f, s:f}", "name", channel->name, "unit", channel->unit, //
-                   "low", range->low, "high", range->high);
+  return json_pack("{s:o, s:o, s:f, s:f}", "name", name_json(channel->name), //
+                   "unit", name_json(channel->unit), "low", range->low, "high", range->high);
 }
 
 json_t *pol_scene_json(const pol_model *model, const pol_frames *frames, const pol_result *result)
