@@ -9,6 +9,10 @@ RESULT = build/heavy_top
 SEEDS = 1-5000
 # what only the tests need
 TEST_PACKAGES = chromium groff-base python3
+# what only fuzzing needs
+FUZZ_PACKAGES = clang libclang-rt-14-dev
+TIME = 600
+TARGET =
 # what only the site of the docs needs
 SITE_PACKAGES = mkdocs python3
 
@@ -28,7 +32,10 @@ help:
 	@echo "  make reproduce         repeat all published results: docs/reproduce-verdicts.md"
 	@echo "  make debug-test        run all tests with the sanitizers"
 	@echo "  make fuzz-models       compare all methods on random mechanisms, SEEDS=1-5000"
-	@echo "  make coverage          run all tests and report which lines they reach"
+	@echo "  make fuzz TIME=600     feed invented inputs to the readers and commands for TIME seconds each;"
+	@echo "                         TARGET=model: to one of the targets in fuzz/ only"
+	@echo "  make coverage          run all tests and report which lines they reach, room by room"
+	@echo "  make mutants           change the sources in small ways and count which the tests detect"
 	@echo "  make format            format the sources"
 	@echo "  make format-check      say which sources are not formatted"
 	@echo "  make clean             remove everything that was built"
@@ -57,6 +64,11 @@ debug-test:
 fuzz-models: build
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/tests/differential/fuzz_models $(SEEDS)
 
+fuzz:
+	@scripts/setup.sh $(FUZZ_PACKAGES)
+	@scripts/build.sh fuzz fuzzers
+	@scripts/fuzz.sh $(TIME) $(TARGET)
+
 coverage:
 	@scripts/setup.sh gcovr $(TEST_PACKAGES)
 	@scripts/build.sh coverage
@@ -64,6 +76,13 @@ coverage:
 	@scripts/test.sh coverage
 	@scripts/build.sh coverage coverage
 	@echo "==> the report is in build/coverage/report/index.html"
+
+# COUNT mutants, chosen by SEED; build/mutants keeps the results
+COUNT = 60
+SEED = 1
+mutants:
+	@scripts/setup.sh lld $(TEST_PACKAGES)
+	@scripts/mutants.py --count $(COUNT) --seed $(SEED)
 
 table: build
 	@$(BUILD)/studies/heavy_top_table >docs/heavy-top-table.md
@@ -100,4 +119,4 @@ format format-check:
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test debug-test fuzz-models coverage table figures gallery site reproduce bench install format format-check clean
+.PHONY: help build demo test debug-test fuzz-models coverage table figures gallery site reproduce bench install format format-check clean fuzz mutants

@@ -35,8 +35,12 @@ foreach(source ${test_sources})
   target_compile_definitions(${target} PRIVATE
     POLHODE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     POLHODE_BINARY="$<TARGET_FILE:polhode_cli>")
+  set(library ${POLHODE_INNER})
+  if(name MATCHES "_alloc$")
+    set(library polhode_reproduce polhode_static)
+  endif()
   target_link_libraries(${target} PRIVATE
-    polhode_compiler polhode_reproduce polhode_static ${POLHODE_DEPENDENCIES} PkgConfig::CMOCKA)
+    polhode_compiler ${library} ${POLHODE_DEPENDENCIES} PkgConfig::CMOCKA)
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room})
   if(room STREQUAL "differential")

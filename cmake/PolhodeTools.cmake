@@ -5,6 +5,7 @@ file(GLOB_RECURSE formatted_files CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/include/*.h
   ${PROJECT_SOURCE_DIR}/src/*.[ch]
   ${PROJECT_SOURCE_DIR}/tests/*.[ch]
+  ${PROJECT_SOURCE_DIR}/fuzz/*.[ch]
   ${PROJECT_SOURCE_DIR}/examples/*.[ch]
   ${PROJECT_SOURCE_DIR}/bench/*.[ch] ${PROJECT_SOURCE_DIR}/studies/*.[ch])
 
@@ -20,7 +21,9 @@ if(POLHODE_COVERAGE)
   add_custom_target(coverage
     COMMAND ${CMAKE_COMMAND} -E make_directory ${report}
     COMMAND gcovr --root ${PROJECT_SOURCE_DIR} --filter ${PROJECT_SOURCE_DIR}/src/
-      --html-details ${report}/index.html --txt - --print-summary ${PROJECT_BINARY_DIR}
+      --html-details ${report}/index.html --txt - --print-summary
+      --json-summary ${report}/summary.json ${PROJECT_BINARY_DIR}
+    COMMAND python3 ${PROJECT_SOURCE_DIR}/scripts/coverage_rooms.py ${report}/summary.json
     WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
     COMMENT "Reporting which lines have run" USES_TERMINAL VERBATIM)
 endif()

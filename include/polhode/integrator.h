@@ -158,6 +158,10 @@ int pol_options_adapt_warning(const pol_options *options, char *message, size_t 
  * used on this dae. */
 pol_status pol_integrator_supports(const pol_dae *dae, const pol_options *options, char *message,
                                    size_t size);
+/* Whether these options, which the dae supports, are doubtful on it, such as index 3 with hardly
+ * any numerical damping where there are constraints; if so, says why in message. */
+int pol_integrator_warning(const pol_dae *dae, const pol_options *options, char *message,
+                           size_t size);
 
 /* --- stepping --------------------------------------------------------------------------------- */
 

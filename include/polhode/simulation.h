@@ -188,8 +188,9 @@ typedef struct pol_simulation_event {
 } pol_simulation_event;
 
 /* Adds an event, which is copied, to those of the settings; *index (may be NULL) is its number.
- * Each is looked for in each step of the integrator by the sign of its function at both ends, so
- * that two zeros in one step are missed, and by its sign before and after a reset.  At the same
+ * Each is looked for in each step of the integrator by the sign of its function at five points of
+ * it and near a minimum of its absolute value between them, so that pairs of zeros that are nearer
+ * to each other may be missed, and by its sign before and after a reset.  At the same
  * time each is stopped at once at most, in the order of their numbers, but after the reset that
  * causes it; functions then see the velocities that the reset has left.  POL_BAD_ARGUMENT: there is
  * no function, no reset for that action, or no such action. */
@@ -203,11 +204,22 @@ const pol_simulation_event *pol_simulation_get_event(const pol_simulation *simul
 /* "record", "reset" or "stop"; NULL for no action. */
 const char *pol_event_action_name(pol_event_action action);
 
-/* One step, or as many as it takes to the next output time or event; nothing is allocated.  On a
- * failure the state is that of the last accepted step.  POL_INCONSISTENT if a
- * constraint that was dropped as redundant no longer follows from the others.  POL_BAD_ARGUMENT
- * after the end, POL_NOT_FINITE if a step gives a number that is not finite. */
+/* One step, or as many as it takes to the next output time or event; nothing is allocated.
+ *
+ * After a failure the state and the summary are the last good ones, all finite: those of the last
+ * accepted step or, where an event's reset fails, those just before it.  Only the counts and the
+ * warnings of the summary include the failed step.  A simulation that has failed does not go on:
+ * every later call returns the same status, whether a smaller step might help or not, and changes
+ * nothing, neither the state nor the diagnostics.
+ *
+ * POL_INCONSISTENT if a constraint that was dropped as redundant no longer follows from the
+ * others, or a reset contradicts the constraints; POL_NOT_FINITE if a step or a reset gives a
+ * number that is not finite; POL_ACCUMULATING if the resets of an event follow each other in ever
+ * shorter intervals or its function goes on through zero although the reset had turned it round or
+ * stopped it: a body that comes to rest needs a force that holds it.  POL_BAD_ARGUMENT after the
+ * end, which is no failure of the simulation. */
 pol_status pol_simulation_step(pol_simulation *simulation);
+/* 1 at the end of the time span or where an event has ended the run; 0 after a failure. */
 int pol_simulation_finished(const pol_simulation *simulation);
 /* Done share of the time span, 0 .. 1. */
 double pol_simulation_progress(const pol_simulation *simulation);

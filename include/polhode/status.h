@@ -20,11 +20,13 @@ typedef enum pol_status {
   POL_INCONSISTENT = 4,  /* no configuration or velocity satisfies the constraints */
   POL_RETRY = 5,         /* a model callback asks for a smaller step */
   POL_SMALL_STEP = 6,    /* the tolerances ask for a step below the smallest one allowed */
+  POL_ACCUMULATING = 7,  /* the resets of an event accumulate at a time that cannot be passed */
 
   POL_NO_MEMORY = -1,    /* an allocation failed */
   POL_BAD_ARGUMENT = -2, /* an argument, option or model breaks its rule */
   POL_CALLBACK = -3,     /* a model callback gave up */
-  POL_IO = -4            /* a file could not be read or written */
+  POL_IO = -4,           /* a file could not be read or written */
+  POL_CANCELLED = -5     /* the caller's pol_progress asked to stop */
 } pol_status;
 
 /* One lower-case phrase for a status; never NULL, static storage. */

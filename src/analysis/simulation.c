@@ -18,8 +18,9 @@ static pol_status allocate(pol_simulation *sim)
   const pol_dae *dae = sim->dae;
   size_t nq = (size_t)dae->group.nq, nv = (size_t)dae->group.nv;
   size_t m = (size_t)pol_dae_num_constraints(dae);
+  sim->solution_size = nq + 4 * nv + 2 * m + dae->history_size;
   sim->memory =
-      calloc(nq + 6 * nv + 6 * m + dae->history_size + dae->scratch_size + 1, sizeof(double));
+      calloc(2 * sim->solution_size + nq + 4 * nv + 5 * m + dae->scratch_size + 1, sizeof(double));
   sim->keep = malloc(nv + 1);
   if (sim->memory == NULL || sim->keep == NULL) return POL_NO_MEMORY;
   sim->q = sim->memory;
@@ -28,15 +29,17 @@ static pol_status allocate(pol_simulation *sim)
   sim->lambda = sim->vd + nv;
   sim->eta = sim->lambda + m;
   sim->p = sim->eta + m;
-  sim->position = sim->p + nv;
+  sim->p_between = sim->p + nv;
+  sim->history = sim->p_between + nv;
+  sim->good = sim->q + sim->solution_size;
+  sim->position = sim->good + sim->solution_size;
   sim->velocity = sim->position + m;
   sim->acceleration = sim->velocity + m;
   sim->drift = sim->acceleration + m;
   sim->ahead = sim->drift + m;
   sim->p_before = sim->ahead + nv;
-  sim->p_between = sim->p_before + nv;
-  sim->history = sim->p_between + nv;
-  sim->scratch = sim->history + dae->history_size;
+  sim->between = sim->p_before + nv;
+  sim->scratch = sim->between + nq + 2 * nv + m;
   sim->event = -1;
   sim->state = (pol_state){.q = sim->q, .v = sim->v, .vd = sim->vd, .lambda = sim->lambda};
   if (dae->history_size > 0) sim->state.history = sim->history;
@@ -82,7 +85,11 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   if (status != POL_OK) return status;
   if ((status = allocate(sim)) != POL_OK) return status;
   if ((status = add_rules(sim, settings)) != POL_OK) return status;
-  return pol_simulation_start(sim);
+  status = pol_simulation_start(sim);
+  char doubt[sizeof sim->summary.warnings[0].message];
+  if (status == POL_OK && pol_integrator_warning(sim->dae, &settings->options, doubt, sizeof doubt))
+    pol_simulation_warn(sim, 0.0, "%s", doubt);
+  return status;
 }
 
 pol_status pol_simulation_create(pol_simulation **simulation, const pol_mechanism *mechanism,
@@ -130,30 +137,31 @@ void pol_simulation_free(pol_simulation **simulation)
 
 /* --- stepping --------------------------------------------------------------------------------- */
 
-/* One step of the integrator; after a failure the last good one is shown again. */
+/* One step of the integrator, and the search for events in it. */
 static pol_status advance(pol_simulation *sim)
 {
   double h = pol_simulation_step_size(sim, sim->done + 1);
   pol_status status = sim->variable ? pol_integrator_adapt(sim->integrator, sim->end)
                                     : pol_integrator_step(sim->integrator, h);
-  if (status == POL_OK) {
-    sim->in_step = 1;
-    sim->seen = sim->t;
-    sim->event = -1;
-    return pol_simulation_accept(sim, sim->done + 1);
+  if (status != POL_OK) {
+    pol_simulation_return_to_good(sim); /* which the singular position is looked for at */
+    sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
+    pol_simulation_blame_position(sim);
+    return status;
   }
-  if (sim->state.t < sim->t) pol_simulation_show(sim, sim->t);
-  sim->summary.counts = *pol_integrator_counts(sim->integrator);
-  sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
-  pol_simulation_blame_position(sim);
-  return status;
+  status = pol_simulation_accept(sim, sim->done + 1);
+  if (status == POL_OK) status = pol_simulation_scan_events(sim);
+  if (status != POL_OK) return status;
+  sim->in_step = 1;
+  sim->seen = sim->t_before;
+  sim->event = -1;
+  pol_simulation_keep_good(sim);
+  return POL_OK;
 }
 
-pol_status pol_simulation_step(pol_simulation *sim)
+/* Steps until an output time or an event lies within the last step, and shows the state there. */
+static pol_status go_to_next_stop(pol_simulation *sim)
 {
-  if (pol_simulation_finished(sim))
-    return pol_simulation_fail(sim, POL_BAD_ARGUMENT, -1, "the end of the time span is reached",
-                               "");
   const int every_step = sim->output.count == 0 && sim->output.step == 0.0;
   for (;;) {
     double due = every_step ? sim->t : pol_simulation_next_output_time(sim), when = 0.0;
@@ -171,10 +179,23 @@ pol_status pol_simulation_step(pol_simulation *sim)
   }
 }
 
+pol_status pol_simulation_step(pol_simulation *sim)
+{
+  if (sim->failed != POL_OK) return sim->failed;
+  if (pol_simulation_finished(sim))
+    return pol_simulation_fail(sim, POL_BAD_ARGUMENT, -1, "the end of the time span is reached",
+                               "");
+  pol_status status = go_to_next_stop(sim);
+  if (status == POL_OK) return POL_OK;
+  pol_simulation_return_to_good(sim);
+  return sim->failed = status;
+}
+
 /* --- what it tells ---------------------------------------------------------------------------- */
 
 int pol_simulation_finished(const pol_simulation *sim)
 {
+  if (sim->failed != POL_OK) return 0;
   return sim->stopped || (sim->state.t >= sim->end && !pol_simulation_has_due_event(sim));
 }
 

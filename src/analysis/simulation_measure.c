@@ -254,3 +254,24 @@ pol_status pol_simulation_show(pol_simulation *sim, double t)
   pol_simulation_measure_now(sim, t, &energy);
   return POL_OK;
 }
+
+/* --- after a failure -------------------------------------------------------------------------- */
+
+void pol_simulation_keep_good(pol_simulation *sim)
+{
+  memcpy(sim->good, sim->q, sim->solution_size * sizeof *sim->good);
+  sim->good_state = sim->state;
+  sim->good_summary = sim->summary;
+}
+
+void pol_simulation_return_to_good(pol_simulation *sim)
+{
+  pol_summary *now = &sim->summary, *good = &sim->good_summary;
+  memcpy(sim->q, sim->good, sim->solution_size * sizeof *sim->good);
+  sim->state = sim->good_state;
+  /* what the failed step cost and what was doubtful about it is still reported */
+  good->counts = *pol_integrator_counts(sim->integrator);
+  good->num_warnings = now->num_warnings;
+  memcpy(good->warnings, now->warnings, sizeof good->warnings);
+  *now = *good;
+}

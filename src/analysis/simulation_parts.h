@@ -13,12 +13,33 @@
 #include "analysis/watch.h"
 #include "dae/dae.h"
 
+/* Points of a step where the functions of events are evaluated: five equally spaced, and some more
+ * near a minimum of |f|. */
+enum { POL_EVENT_POINTS = 5, POL_MAX_EVENT_POINTS = 10 };
+
 /* An event and what is known of it. */
 typedef struct pol_watched_event {
   pol_simulation_event event;
   double told;   /* the time where it was stopped at last, -1 if nowhere */
   int due;       /* it is to be stopped at now, after another at the same time */
   double before; /* value before a reset */
+
+  /* Its function on the last step. */
+  int num_points;
+  double t[POL_MAX_EVENT_POINTS], value[POL_MAX_EVENT_POINTS];
+  int crosses; /* it may have a zero there that has not been reported; next: the first, if known */
+  double next;
+
+  /* What its resets did, to find out whether they accumulate. */
+  long resets;
+  double longest;  /* time between two of them */
+  int side;        /* sign of its function before the last one */
+  double rate;     /* of its function at the last one, 0 if not known; positive */
+  double fastest;  /* the largest of these */
+  double start;    /* value just after the last one, */
+  int moves_away;  /* 1: it then went back to its side, or stood still */
+  int sets_states; /* the last one has changed first-order states */
+  int unsettled;   /* it has not been seen on its side since the last one */
 } pol_watched_event;
 
 struct pol_simulation {
@@ -48,19 +69,28 @@ struct pol_simulation {
   unsigned char *keep; /* of a reset */
   pol_watched_event *events;
   int num_events, event, stopped;
-  int in_step; /* the last step may hold more stops, */
-  double seen; /* not before this time */
+  int in_step;        /* the last step may hold more stops, */
+  double seen;        /* not before this time */
+  double crowd_start; /* resets since then, */
+  long crowd;         /* and their number */
 
   /* Copy of the solution; state points into it. */
   pol_state state;
-  double *q, *v, *vd, *lambda, *eta, *history, *p;
+  double *q, *v, *vd, *lambda, *eta, *p, *p_between, *history;
+  size_t solution_size; /* of these arrays together */
+
+  /* The last good solution, to return to after a failure; failed: the status of that. */
+  pol_state good_state;
+  pol_summary good_summary;
+  double *good;
+  pol_status failed;
 
   /* The last step of the integrator: its times, and power and work at both ends. */
   double t_before, t;
   pol_power power_before, power;
   pol_work work_before, work;
   double lambda_t_before, lambda_t; /* times that the multipliers belong to */
-  double *p_before, *p_between;     /* momenta: at its start, and at a time within it */
+  double *p_before;                 /* momenta at its start; p_between: at a time within it */
   int lags;                         /* not those of the state */
 
   /* Invariants after the last step; fresh: a reset has changed them, they start anew. */
@@ -69,7 +99,8 @@ struct pol_simulation {
 
   /* Workspace of the residuals; ahead is v + v'. */
   double *position, *velocity, *acceleration, *drift, *ahead, *scratch;
-  double *memory; /* holds all of the arrays above */
+  double *between; /* q, v, v', lambda at a time within the last step, for events */
+  double *memory;  /* holds all of the arrays above */
 
   pol_summary summary;
   const char *warned[POL_MAX_WARNINGS]; /* the format strings of the warnings in the summary */
@@ -118,6 +149,10 @@ pol_status pol_simulation_accept(pol_simulation *sim, long done);
 /* Goes back to the solution at a time within the last step, or to its end. */
 pol_status pol_simulation_show(pol_simulation *sim, double t);
 
+/* Keeps the present solution and summary as the last good ones; returns to them. */
+void pol_simulation_keep_good(pol_simulation *sim);
+void pol_simulation_return_to_good(pol_simulation *sim);
+
 /* --- simulation_checks.c ---------------------------------------------------------------------- */
 
 /* Records a failure of this driver itself (the integrator records its own); returns status.
@@ -148,6 +183,10 @@ pol_status pol_simulation_check_dropped(pol_simulation *sim, const pol_state *st
 pol_status pol_simulation_check_turns(pol_simulation *sim, const pol_state *state);
 
 /* --- simulation_events.c ---------------------------------------------------------------------- */
+
+/* Evaluates the functions of all events on the last step.  POL_ACCUMULATING: one that resets has
+ * gone through zero although its reset had turned it round or stopped it. */
+pol_status pol_simulation_scan_events(pol_simulation *sim);
 
 /* The next event, by time and number, and when: one that a reset has made due now, or one of the
  * last step; -1 if none is left. */

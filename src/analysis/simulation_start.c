@@ -100,6 +100,7 @@ static pol_status start_from(pol_simulation *sim, double *q, double *v, unsigned
   status = pol_formulation_check_branches(sim->formulation, 0.0, sim->q, &sim->diagnostics);
   if (status != POL_OK) return status;
   measure_moves(sim);
+  pol_simulation_keep_good(sim);
   return POL_OK;
 }
 

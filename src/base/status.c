@@ -22,6 +22,8 @@ const char *pol_status_text(pol_status status)
     return "the model asks for a smaller step";
   case POL_SMALL_STEP:
     return "the tolerances ask for a step that is too small";
+  case POL_ACCUMULATING:
+    return "the resets of an event accumulate";
   case POL_NO_MEMORY:
     return "out of memory";
   case POL_BAD_ARGUMENT:
@@ -30,6 +32,8 @@ const char *pol_status_text(pol_status status)
     return "the model gave up";
   case POL_IO:
     return "a file could not be read or written";
+  case POL_CANCELLED:
+    return "stopped by the caller";
   }
   return "unknown status";
 }

@@ -257,6 +257,11 @@ json_t *cli_findings_json(const cli_findings *found)
   const int invalid = cli_start_status(found->failure.status) == CLI_INVALID && !found->started;
   const char *status = found->started ? "valid" : invalid ? "invalid" : "failed";
   pol_mechanism_gravity(model->mechanism, gravity);
+  json_t *warnings = cli_json_warnings(&model->settings);
+  const pol_summary *summary = found->started ? pol_simulation_summary(found->simulation) : NULL;
+  for (int i = 0; summary && i < summary->num_warnings; i++)
+    cli_json_append(&warnings, json_sprintf("t = %.6g s: %s", summary->warnings[i].t,
+                                            summary->warnings[i].message));
   json_t *object = json_pack(
       "{s:s, s:s, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", //
       "status", status,                                                                        //
@@ -275,7 +280,7 @@ json_t *cli_findings_json(const cli_findings *found)
       "degrees_of_freedom", cli_degrees_of_freedom(found),                                     //
       "symmetries", symmetries_json(model->mechanism),                                         //
       "simulation", settings_json(&model->settings),                                           //
-      "warnings", cli_json_warnings(&model->settings));
+      "warnings", warnings);
   int failed = 0;
   if (invalid)
     failed = json_object_set_new(object, "errors", cli_json_start_errors(&found->failure));

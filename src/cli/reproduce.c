@@ -351,9 +351,10 @@ static const char *status_word(const pol_tally *tally)
 static json_t *whole_report(const json_t *reports, double seconds)
 {
   const pol_tally tally = pol_tally_reports(reports);
-  return json_pack("{s:s, s:s, s:f, s:i, s:{s:i, s:i, s:i, s:i}, s:o}", "status",
+  return json_pack("{s:s, s:s, s:f, s:i, s:{s:i, s:i, s:i, s:i, s:i, s:i}, s:o}", "status",
                    status_word(&tally), "version", pol_version(), "seconds", seconds, "catalogued",
-                   pol_item_catalogued(), "summary", "reproduced", tally.reproduced, "differs",
+                   pol_item_catalogued(), "summary", "reproduced", tally.reproduced,
+                   "statements_hold", tally.statements, "shown_only", tally.shown, "differs",
                    tally.differs, "not_comparable", tally.not_comparable, "failed", tally.failed,
                    "items", without_pictures(reports));
 }
@@ -367,17 +368,20 @@ static void print_table(const work *w, const json_t *reports, double seconds)
   {
     const char *verdict = pol_json_text(report, "verdict"),
                *reason = pol_json_text(report, "reason");
-    printf("%-24s %s%-14s%s %6.1f s  %s\n", pol_json_text(report, "id"),
+    printf("%-24s %s%-15s%s %6.1f s  %s\n", pol_json_text(report, "id"),
            cli_style_start(stdout, verdict[0] == 'r'   ? CLI_BOLD
+                                   : verdict[0] == 's' ? CLI_PLAIN
                                    : verdict[0] == 'f' ? CLI_RED
                                                        : CLI_YELLOW),
            verdict, cli_style_start(stdout, CLI_PLAIN),
            json_number_value(json_object_get(report, "seconds")), pol_json_text(report, "title"));
     if (reason[0] != '\0') cli_print_entry(stdout, 0, CLI_PLAIN, "   ", 4, reason);
   }
-  printf("\n%zu of %d items in %.0f s: %d reproduced, %d differ, %d not comparable, %d failed\n",
-         json_array_size(reports), pol_item_catalogued(), seconds, tally.reproduced, tally.differs,
-         tally.not_comparable, tally.failed);
+  printf(
+      "\n%zu of %d items in %.0f s: %d reproduced, %d statements hold, %d shown only, %d differ, "
+      "%d not comparable, %d failed\n",
+      json_array_size(reports), pol_item_catalogued(), seconds, tally.reproduced, tally.statements,
+      tally.shown, tally.differs, tally.not_comparable, tally.failed);
   printf("report                   %s/index.html\n", w->out);
 }
 
@@ -490,9 +494,11 @@ const cli_command cli_reproduce = {
     .summary = "repeat published tables and figures",
     .operand = "[all|ITEM...]",
     .text = "Repeats tables, figures and stated counts of five papers by runs of its own,\n"
-            "sets the published values beside them, and gives each a verdict: reproduced,\n"
-            "differs (and why), or not comparable (and why). A verdict follows from measured\n"
-            "numbers; \"differs\" is a result, not a failure.\n\n"
+            "sets the published values beside them, and gives each a verdict: reproduced (a\n"
+            "published number at least), statements hold (no number is published), shown\n"
+            "only (nothing is published to test), differs (and why), or not comparable (and\n"
+            "why). A verdict follows from measured numbers; \"differs\" is a result, not a\n"
+            "failure.\n\n"
             "An ITEM is an id such as gavrea2005-table1, or a paper such as gavrea2005;\n"
             "without any, the items are listed; \"all\" takes them all. The report is\n"
             "FOLDER/index.html, one page with all figures in it; beside it are each figure\n"

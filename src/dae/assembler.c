@@ -36,9 +36,10 @@ struct pol_assembler {
   pol_saddle *saddle;
   double *memory; /* all arrays below in one piece */
   double *mass, *jacobian, *row_size, *rhs, *defect, *trial_defect;
-  double length;    /* of the dae, or 1 */
-  double *unit;     /* nv: what a unit of each velocity is in lengths */
-  double *mobility; /* m: (B M^-1 B^T)_ii with M by its diagonal, of what is not kept */
+  double *damping, *stiffness; /* of pol_assembler_factor_implicit */
+  double length;               /* of the dae, or 1 */
+  double *unit;                /* nv: what a unit of each velocity is in lengths */
+  double *mobility;            /* m: (B M^-1 B^T)_ii with M by its diagonal, of what is not kept */
   double *q, *given, *best, *step, *zero, *scratch;
   double *feedback, *lambda;      /* dg/dlambda and where it was taken */
   const double *history;          /* not owned; may be NULL */
@@ -85,7 +86,7 @@ pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
   size_t coupling = (size_t)pol_pattern_nonzeros(a->saddle->patterns.coupling);
   size_t constraint = (size_t)pol_pattern_nonzeros(a->saddle->patterns.constraint);
   size_t feedback = dae->feedback ? (size_t)pol_pattern_nonzeros(dae->feedback) : 0;
-  size_t size = coupling + constraint + feedback + 6 * m + nq + 6 * nv + dae->scratch_size;
+  size_t size = 3 * coupling + constraint + feedback + 6 * m + nq + 6 * nv + dae->scratch_size;
   double *next = a->memory = calloc(size + 1, sizeof *next);
   a->dropped = calloc(m + 1, sizeof *a->dropped);
   if (!next || !a->dropped) {
@@ -93,6 +94,8 @@ pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
     goto fail;
   }
   a->mass = take(&next, coupling);
+  a->damping = take(&next, coupling);
+  a->stiffness = take(&next, coupling);
   a->jacobian = take(&next, constraint);
   a->row_size = take(&next, m);
   a->mobility = take(&next, m);
@@ -682,4 +685,44 @@ pol_status pol_assembler_response(pol_assembler *assembler, double t, const doub
   status = solve_kkt(a, NULL, t, diagnostics);
   if (!status) memcpy(w, a->rhs, (size_t)nv * sizeof *w);
   return status;
+}
+
+/* --- an implicit step ------------------------------------------------------------------------- */
+
+pol_status pol_assembler_factor_implicit(pol_assembler *assembler, const pol_point *at, double h,
+                                         double h_square, pol_diagnostics *diagnostics)
+{
+  pol_assembler *a = assembler;
+  const int depends = a->dae->feedback != NULL;
+  const int coupling = pol_pattern_nonzeros(a->saddle->patterns.coupling);
+  unsigned want = POL_MASS | POL_DAMPING | POL_STIFFNESS | POL_GEOMETRIC_STIFFNESS | POL_JACOBIAN;
+  if (depends) want |= POL_FEEDBACK;
+  pol_terms out = {.mass = a->mass,
+                   .damping = a->damping,
+                   .stiffness = a->stiffness,
+                   .jacobian = a->jacobian,
+                   .feedback = a->feedback};
+  pol_point here = *at;
+  here.history = a->history;
+  pol_status status = evaluate(a, &here, want, &out, diagnostics);
+  if (status) return status;
+  for (int k = 0; k < coupling; k++)
+    a->stiffness[k] = a->mass[k] + h * a->damping[k] + h_square * a->stiffness[k];
+  pol_saddle_set_kkt(a->saddle, a->stiffness, a->jacobian);
+  if (depends) pol_saddle_add_feedback(a->saddle, a->feedback);
+  if (a->num_dropped) pol_saddle_drop(a->saddle, a->dropped);
+  return factor(a, at->t, diagnostics);
+}
+
+void pol_assembler_solve_implicit(pol_assembler *assembler, const double *x, double *y)
+{
+  pol_assembler *a = assembler;
+  const int nv = a->saddle->nv, m = a->saddle->m;
+  memset(a->rhs, 0, (size_t)(nv + m) * sizeof *a->rhs);
+  pol_matrix_multiply(a->saddle->patterns.coupling, a->mass, 1.0, x, a->rhs);
+  pol_matrix_multiply(a->saddle->patterns.constraint, a->jacobian, 1.0, x, a->rhs + nv);
+  for (int i = 0; i < m; i++)
+    if (a->dropped[i]) a->rhs[nv + i] = 0.0;
+  pol_solver_solve(a->saddle->solver, a->rhs);
+  memcpy(y, a->rhs, (size_t)nv * sizeof *y);
 }

@@ -33,4 +33,12 @@ pol_status pol_assembler_velocity_defect(pol_assembler *assembler, double t, con
 pol_status pol_assembler_response(pol_assembler *assembler, double t, const double *q,
                                   const double *f, double *w, pol_diagnostics *diagnostics);
 
+/* Factors [ M + h D + h_square K  B^T; B  0 ] at a point (with dg/dlambda beside B^T, without what
+ * is dropped), the matrix of an implicit step of size h. */
+pol_status pol_assembler_factor_implicit(pol_assembler *assembler, const pol_point *at, double h,
+                                         double h_square, pol_diagnostics *diagnostics);
+/* y (nv) of that matrix times (y, mu) = (M x, B x): x where h D and h^2 K are small against M,
+ * nearly nothing in directions where they are large; always B y = B x.  x and y may be the same. */
+void pol_assembler_solve_implicit(pol_assembler *assembler, const double *x, double *y);
+
 #endif

@@ -72,6 +72,8 @@ struct pol_family {
   /* Whether the options fit the group of the dae; the reason goes to message. */
   pol_status (*supports)(const pol_dae *dae, const pol_options *options, const void *variant,
                          char *message, size_t size);
+  /* Optional: as warn, with the dae. */
+  void (*doubt)(const pol_dae *dae, const pol_options *options, char *message, size_t size);
   pol_status (*create)(pol_integrator *integrator);
   void (*destroy)(void *data);
   /* Takes over consistent values at integrator->state.t; sets the rest of integrator->state only on
@@ -94,6 +96,14 @@ void pol_integrator_keep_state(pol_integrator *integrator);
 pol_status pol_integrator_end_step(pol_integrator *integrator, double t);
 /* (q, v, v', lambda) one behind the other */
 pol_state pol_integrator_layout(const pol_integrator *integrator, double t, const double *array);
+
+/* By how much a step of the generalized-alpha methods multiplies what does not fit the constraints:
+ * a deviation of v', and one of (v, a) where positions are held or of a where velocities are. */
+typedef struct pol_amplification {
+  double of_vd, of_a;
+} pol_amplification;
+
+pol_amplification pol_constraint_amplification(const pol_options *options);
 
 const pol_method_entry *pol_method_entry_find(const char *name);
 

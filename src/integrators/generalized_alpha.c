@@ -131,6 +131,23 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
   return POL_OK;
 }
 
+/* Index 3 with hardly any numerical damping.  Where positions are held, a deviation of (v, a) from
+ * the constraints has a double eigenvalue, and v' another beside it: if both are 1, errors grow. */
+static void doubt(const pol_dae *dae, const pol_options *options, char *message, size_t size)
+{
+  const double hardly = 0.98, round_off = 1e-6;
+  const pol_amplification factor = pol_constraint_amplification(options);
+  if (dae->num_holonomic == 0 || options->index != POL_INDEX_3 || factor.of_a < hardly) return;
+  snprintf(
+      message, size, "%s; take %s, or index 2 or stabilized-2",
+      fmin(factor.of_vd, factor.of_a) > 1.0 - round_off
+          ? "index 3 without numerical damping: errors of the constraints grow with each step, "
+            "first in the reactions, then in the motion, so that this run cannot be trusted"
+          : "index 3 with hardly any numerical damping: errors of the reactions do not decay, "
+            "and can grow until the motion is wrong",
+      "rho_inf 0.9 or less, or hht");
+}
+
 static void destroy(void *data)
 {
   pol_alpha *s = data;
@@ -308,6 +325,7 @@ static pol_status set_starting_values(pol_alpha *s, double t, double h, const do
                                .q = s->now.q,
                                .v = v,
                                .vd = s->now.vd,
+                               .lambda = s->now.lambda,
                                .shift = shift,
                                .C_q = (1.0 - 6.0 * o->beta - 3.0 * shift) / 6.0,
                                .commutator = commutator(s),
@@ -605,6 +623,7 @@ static void forget(void *data)
 const pol_family pol_generalized_alpha = {.validate = validate,
                                           .warn = warn,
                                           .supports = supports,
+                                          .doubt = doubt,
                                           .create = create,
                                           .destroy = destroy,
                                           .start = start,

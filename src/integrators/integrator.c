@@ -20,6 +20,15 @@ pol_status pol_integrator_supports(const pol_dae *dae, const pol_options *option
   return method->family->supports(dae, options, method->variant, message, size);
 }
 
+int pol_integrator_warning(const pol_dae *dae, const pol_options *options, char *message,
+                           size_t size)
+{
+  const pol_family *family = pol_method_entry_find(options->method)->family;
+  message[0] = '\0';
+  if (family->doubt) family->doubt(dae, options, message, size);
+  return message[0] != '\0';
+}
+
 /* Numbers in (q, v, v', lambda). */
 static size_t state_size(const pol_integrator *s)
 {

@@ -212,15 +212,13 @@ static double spectral_radius(double trace, double det)
   return square < 0.0 ? sqrt(det) : 0.5 * fabs(trace) + sqrt(square);
 }
 
-/* By how much a step multiplies what does not fit the constraints: a deviation of (v, a) where
- * positions are held, of a where velocities are, and of v'. */
-static double constraint_amplification(const pol_options *o)
+pol_amplification pol_constraint_amplification(const pol_options *o)
 {
-  double of_vd = fabs(o->alpha_f / (1.0 - o->alpha_f));
-  double of_a = o->index == POL_INDEX_3 ? spectral_radius(2.0 - (o->gamma + 0.5) / o->beta,
-                                                          1.0 - (o->gamma - 0.5) / o->beta)
-                                        : fabs((1.0 - o->gamma) / o->gamma);
-  return fmax(of_vd, of_a);
+  return (pol_amplification){.of_vd = fabs(o->alpha_f / (1.0 - o->alpha_f)),
+                             .of_a = o->index == POL_INDEX_3
+                                         ? spectral_radius(2.0 - (o->gamma + 0.5) / o->beta,
+                                                           1.0 - (o->gamma - 0.5) / o->beta)
+                                         : fabs((1.0 - o->gamma) / o->gamma)};
 }
 
 /* Relative to the size of a coordinate, which is 1 for rotations: some thousand units in the last
@@ -231,7 +229,8 @@ int pol_options_adapt_warning(const pol_options *options, char *message, size_t 
 {
   const double damped = 0.999;
   const pol_control *control = &options->control;
-  const int undamped = constraint_amplification(options) > damped;
+  const pol_amplification factor = pol_constraint_amplification(options);
+  const int undamped = fmax(factor.of_vd, factor.of_a) > damped;
   const int too_fine = fmax(control->rtol, control->atol_rotation) < smallest_tolerance;
   snprintf(message, size, "%s%s%s",
            undamped

@@ -9,9 +9,23 @@
  * the sigma modification changes it to 1/12 - sigma beta/(4 gamma), and geom2 and geom3 have 1/12 -
  * 1/4.  v'' is a central difference of consistent accelerations at t_0 +- s h, s = 0.1; where the
  * model has none before t_0, as with a drive t^2.5, the one of t_0, t_0 + s h and t_0 + 2 s h.
+ *
+ * All this takes the solution to be smooth over a step.  Where a damper or a spring is stiff, v' at
+ * t_0 belongs to a motion that has died out, or turned many times, within the first step, and v''
+ * is larger than v'/h by h D/M or h^2 K/M: the step would start from an acceleration that the
+ * solution has nowhere.  There v' and v'' are first freed from what a step of size h cannot follow,
+ *
+ *     a_0 = S v' + (alpha_m - alpha_f) h S S v'',    S = 1 - (1 - F)^3,
+ *
+ * where F x solves [ M + h D + h^2 K  B^T; B  0 ] (F x, mu) = (M x, B x): S x differs from x by
+ * third order in h D/M and h^2 K/M if they are small, falls with them if they are large, and never
+ * changes B x, which the constraints determine.  This is done if (1 - S) v'' changes the start of
+ * some component by more than its v', so that all motions that a step can follow start as
+ * published; and if S S v'' still does, by what the constraints make of v', it is left out.
  */
 #include "integrators/starting_values.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "dae/assembler.h"
@@ -102,6 +116,68 @@ static pol_status find_error(const pol_start_problem *p, double **jerk_out, doub
   return POL_OK;
 }
 
+/* y = S x; left is work.  0 if y is not finite or much larger than x, as a negative stiffness of
+ * the size M/h^2 makes it. */
+static int smooth(const pol_start_problem *p, const double *x, double *left, double *y)
+{
+  const double most_growth = 4.0;
+  const int nv = p->dae->group.nv;
+  double before = 0.0, after = 0.0;
+  memcpy(left, x, (size_t)nv * sizeof *left);
+  for (int k = 0; k < 3; k++) {
+    pol_assembler_solve_implicit(p->assembler, left, y);
+    for (int i = 0; i < nv; i++) left[i] -= y[i];
+  }
+  for (int i = 0; i < nv; i++) {
+    y[i] = x[i] - left[i];
+    before = fmax(before, fabs(x[i]));
+    after = isfinite(y[i]) ? fmax(after, fabs(y[i])) : HUGE_VAL;
+  }
+  return after <= most_growth * before;
+}
+
+/* Whether (alpha_m - alpha_f) h x exceeds a in some component, where a counts as at least a tenth
+ * of the largest of its factor: then x = v'' changes a = v' by more than v' is.  without (may be
+ * NULL) is subtracted from x. */
+static int exceeds_step(const pol_start_problem *p, const double *a, const double *x,
+                        const double *without)
+{
+  const double least = 0.1, least_shift = 0.05;
+  const double h = p->h * fmax(fabs(p->shift), least_shift);
+  const pol_group *group = &p->dae->group;
+  for (int f = 0; f < group->num_factors; f++) {
+    const int first = group->factors[f].v, end = first + group->factors[f].dim;
+    double largest = 0.0;
+    for (int i = first; i < end; i++) largest = fmax(largest, fabs(a[i]));
+    for (int i = first; i < end; i++) {
+      const double change = h * fabs(x[i] - (without ? without[i] : 0.0));
+      if (change > fmax(fabs(a[i]), least * largest)) return 1;
+    }
+  }
+  return 0;
+}
+
+/* Replaces a = v' and jerk = v'' by S v' and S S v'' if stiff forces make that necessary.  Returns
+ * 0 if a step cannot follow the rest of v'' either, which then is of no use. */
+static int remove_stiff_part(const pol_start_problem *p, double *a, double *jerk)
+{
+  const int nv = p->dae->group.nv;
+  const pol_point at = {.t = p->t, .q = p->q, .v = p->v, .vd = p->vd, .lambda = p->lambda};
+  double *smoothed = p->work + 3 * nv, *left = smoothed + nv;
+  pol_diagnostics unused;
+  if (!exceeds_step(p, p->vd, jerk, NULL)) return 1;
+  for (int with_stiffness = 1; with_stiffness >= 0; with_stiffness--) {
+    const double square = with_stiffness ? p->h * p->h : 0.0;
+    if (pol_assembler_factor_implicit(p->assembler, &at, p->h, square, &unused)) continue;
+    if (!smooth(p, jerk, left, smoothed)) continue;
+    if (!exceeds_step(p, p->vd, jerk, smoothed)) return 1;
+    if (!smooth(p, smoothed, left, jerk) || !smooth(p, p->vd, left, smoothed)) break;
+    memcpy(a, smoothed, (size_t)nv * sizeof *a);
+    return !exceeds_step(p, a, jerk, NULL);
+  }
+  return 0;
+}
+
 pol_status pol_starting_values(const pol_start_problem *problem, double *a, double *v_start,
                                pol_diagnostics *diagnostics)
 {
@@ -110,7 +186,12 @@ pol_status pol_starting_values(const pol_start_problem *problem, double *a, doub
   double *jerk, *error;
   pol_status status = find_error(p, &jerk, &error, diagnostics);
   if (status) return status;
-  for (int i = 0; i < nv; i++) a[i] = p->vd[i] + p->shift * p->h * jerk[i];
+  memcpy(a, p->vd, (size_t)nv * sizeof *a);
+  if (!remove_stiff_part(p, a, jerk)) {
+    if (v_start) memcpy(v_start, p->v, (size_t)nv * sizeof *v_start);
+    return POL_OK;
+  }
+  for (int i = 0; i < nv; i++) a[i] += p->shift * p->h * jerk[i];
   if (!v_start) return POL_OK;
 
   for (int i = 0; i < nv; i++) v_start[i] = p->h * p->h * error[i];

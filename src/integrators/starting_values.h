@@ -9,12 +9,12 @@ typedef struct pol_start_problem {
   const pol_dae *dae;
   pol_assembler *assembler;
   double t, h;
-  const double *q, *v, *vd; /* consistent, at t */
-  double shift;             /* alpha_m - alpha_f */
-  double C_q;               /* coefficient of h^3 v'' in the local error of q */
-  double commutator;        /* coefficient of h^3 [v, v'] in it */
-  int linear;               /* increments of all factors are classical coordinates */
-  double *work;             /* pol_start_work() numbers */
+  const double *q, *v, *vd, *lambda; /* consistent, at t; lambda for pol_starting_values only */
+  double shift;                      /* alpha_m - alpha_f */
+  double C_q;                        /* coefficient of h^3 v'' in the local error of q */
+  double commutator;                 /* coefficient of h^3 [v, v'] in it */
+  int linear;                        /* increments of all factors are classical coordinates */
+  double *work;                      /* pol_start_work() numbers */
 } pol_start_problem;
 
 size_t pol_start_work(const pol_dae *dae);

@@ -106,7 +106,7 @@ static vtk_point *add_point(exporter *e, point_kind kind, const char *name, size
   return point;
 }
 
-/* Bodies and markers: whatever has a channel "....position.x". */
+/* Bodies and markers: whatever has the three channels of a position, "....position.x" first. */
 static pol_status find_bodies(exporter *e)
 {
   static const char suffix[] = ".position.x", prefix[] = "marker.";
@@ -123,6 +123,9 @@ static pol_status find_bodies(exporter *e)
     vtk_point *point = add_point(e, is_marker ? MARKER : BODY, name + skip, base - skip);
     if (point == NULL) return POL_NO_MEMORY;
     for (int q = POSITION; q <= ANGULAR_VELOCITY; q++) add_quantity(e, point, q, i, name, base);
+    if (point->column[POSITION] >= 0) continue;
+    free(point->name);
+    e->num_points--;
   }
   return POL_OK;
 }
@@ -442,7 +445,7 @@ static pol_status export(exporter *e)
   e->channels[e->width++] = t >= 0 ? t : 0;
   pol_status status = find_bodies(e);
   if (status == POL_OK && e->num_points == 0) {
-    snprintf(e->message, e->size, "there is no channel NAME.position.x");
+    snprintf(e->message, e->size, "there are no channels NAME.position.x, .y and .z");
     return POL_BAD_ARGUMENT;
   }
   if (status == POL_OK) status = find_joints(e);

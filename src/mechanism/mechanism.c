@@ -11,10 +11,13 @@
 #include "lie/small.h"
 #include "mechanism/function.h"
 
-/* An array that owns `count` items of `size` bytes. */
+/* An array that owns `count` items of `size` bytes, each of which starts with its name.  The table
+ * of 2 capacity places finds the last item of a name: place h(name), or the next ones, hold its
+ * number + 1; 0 is a free place. */
 typedef struct array {
   int count, capacity;
   void *items;
+  int *table;
 } array;
 
 struct pol_mechanism {
@@ -29,22 +32,58 @@ struct pol_mechanism {
   array couplings; /* pol_coupling */
 };
 
+static const char *name_of(const array *a, size_t size, int index)
+{
+  const char *name;
+  memcpy(&name, (const char *)a->items + (size_t)index * size, sizeof name);
+  return name;
+}
+
+/* The place of a name in the table, a free one if it has none (FNV-1a, linear probing). */
+static int *place_of(const array *a, size_t size, const char *name)
+{
+  const size_t places = 2 * (size_t)a->capacity;
+  size_t h = 14695981039346656037u;
+  for (const char *c = name; *c; c++) h = (h ^ (unsigned char)*c) * 1099511628211u;
+  for (h %= places; a->table[h] != 0; h = (h + 1) % places)
+    if (strcmp(name_of(a, size, a->table[h] - 1), name) == 0) break;
+  return &a->table[h];
+}
+
+/* The number of the item with this name, -1 if there is none. */
+static int find_name(const array *a, size_t size, const char *name)
+{
+  return a->count > 0 ? *place_of(a, size, name) - 1 : -1;
+}
+
+static pol_status make_room(array *a, size_t size)
+{
+  const int capacity = a->capacity ? 2 * a->capacity : 8;
+  int *table = calloc(2 * (size_t)capacity, sizeof *table);
+  void *items = table ? realloc(a->items, (size_t)capacity * size) : NULL;
+  if (items) a->items = items;
+  if (!table || !items) {
+    free(table);
+    return POL_NO_MEMORY;
+  }
+  free(a->table);
+  a->table = table;
+  a->capacity = capacity;
+  for (int i = 0; i < a->count; i++) *place_of(a, size, name_of(a, size, i)) = i + 1;
+  return POL_OK;
+}
+
 /* Appends a copy of item, whose first member is its name, and a copy of that name. */
 static pol_status append(array *a, const void *item, size_t size, const char *name, int *index)
 {
-  if (a->count == a->capacity) {
-    int capacity = a->capacity ? 2 * a->capacity : 8;
-    void *items = realloc(a->items, (size_t)capacity * size);
-    if (!items) return POL_NO_MEMORY;
-    a->items = items;
-    a->capacity = capacity;
-  }
+  if (a->count == a->capacity && make_room(a, size) != POL_OK) return POL_NO_MEMORY;
   char *copy = malloc(strlen(name) + 1);
   if (!copy) return POL_NO_MEMORY;
   strcpy(copy, name);
   char *slot = (char *)a->items + (size_t)a->count * size;
   memcpy(slot, item, size);
   memcpy(slot, &copy, sizeof copy);
+  *place_of(a, size, name) = a->count + 1;
   if (index) *index = a->count;
   a->count++;
   return POL_OK;
@@ -58,6 +97,7 @@ static void release(array *a, size_t size)
     free(name);
   }
   free(a->items);
+  free(a->table);
 }
 
 /* Frees texts that copy_texts() has made. */
@@ -253,8 +293,7 @@ pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *jo
   if (body[0] == body[1]) return POL_BAD_ARGUMENT;
   for (int i = 0; i < 2; i++)
     if (is_point(mechanism, body[i]) && !pol_joint_fits_point(joint)) return POL_BAD_ARGUMENT;
-  for (int i = 0; i < mechanism->joints.count; i++)
-    if (strcmp(pol_mechanism_joint(mechanism, i)->name, joint->name) == 0) return POL_BAD_ARGUMENT;
+  if (find_name(&mechanism->joints, sizeof *joint, joint->name) >= 0) return POL_BAD_ARGUMENT;
   if (joint->global_axes && !pol_joint_locks_point(joint)) return POL_BAD_ARGUMENT;
   if (joint->type == POL_DISTANCE && !(joint->length > 0.0 && isfinite(joint->length)))
     return POL_BAD_ARGUMENT;
@@ -384,8 +423,7 @@ pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *fo
   if (!force->name || !*force->name || !pol_force_type_name(force->type) ||
       !pol_force_frame_name(force->frame) || !good_force(mechanism, force))
     return POL_BAD_ARGUMENT;
-  for (int i = 0; i < mechanism->forces.count; i++)
-    if (strcmp(pol_mechanism_force(mechanism, i)->name, force->name) == 0) return POL_BAD_ARGUMENT;
+  if (find_name(&mechanism->forces, sizeof *force, force->name) >= 0) return POL_BAD_ARGUMENT;
   pol_force copy = *force;
   pol_function *scale;
   pol_status status = copy_scale(force->scale, &scale);
@@ -404,11 +442,8 @@ pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *fo
 static int good_quantity_name(const pol_mechanism *mechanism, const char *name)
 {
   if (!name || !*name || strcmp(name, "t") == 0 || strcmp(name, "pi") == 0) return 0;
-  for (int i = 0; i < mechanism->variables.count; i++)
-    if (strcmp(pol_mechanism_variable(mechanism, i)->name, name) == 0) return 0;
-  for (int i = 0; i < mechanism->states.count; i++)
-    if (strcmp(pol_mechanism_state(mechanism, i)->name, name) == 0) return 0;
-  return 1;
+  return find_name(&mechanism->variables, sizeof(pol_variable), name) < 0 &&
+         find_name(&mechanism->states, sizeof(pol_state_variable), name) < 0;
 }
 
 pol_status pol_mechanism_add_variable(pol_mechanism *mechanism, const pol_variable *variable,
@@ -493,9 +528,8 @@ pol_status pol_mechanism_add_coupling(pol_mechanism *mechanism, const pol_coupli
 {
   if (!coupling->name || !*coupling->name || !good_coupling(mechanism, coupling))
     return POL_BAD_ARGUMENT;
-  for (int i = 0; i < mechanism->couplings.count; i++)
-    if (strcmp(pol_mechanism_coupling(mechanism, i)->name, coupling->name) == 0)
-      return POL_BAD_ARGUMENT;
+  if (find_name(&mechanism->couplings, sizeof *coupling, coupling->name) >= 0)
+    return POL_BAD_ARGUMENT;
   return append(&mechanism->couplings, coupling, sizeof *coupling, coupling->name, index);
 }
 
@@ -582,7 +616,6 @@ const pol_coupling *pol_mechanism_coupling(const pol_mechanism *mechanism, int i
 int pol_mechanism_find_body(const pol_mechanism *mechanism, const char *name)
 {
   if (strcmp(name, "ground") == 0) return POL_GROUND;
-  for (int i = 0; i < mechanism->bodies.count; i++)
-    if (strcmp(pol_mechanism_body(mechanism, i)->name, name) == 0) return i;
-  return -2;
+  const int index = find_name(&mechanism->bodies, sizeof(pol_body), name);
+  return index >= 0 ? index : -2;
 }

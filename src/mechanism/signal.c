@@ -33,6 +33,8 @@ static void visit(walk *w, const char *owner, const char *quantity, const char *
 {
   char name[512];
   if (w->answer) return;
+  /* names are only put together for those that may be meant: there can be thousands */
+  if (w->wanted && !quantity && strcmp(w->wanted, owner) != 0) return;
   snprintf(name, sizeof name, "%s%s%s%s%s", owner, quantity ? "." : "", quantity ? quantity : "",
            part ? "." : "", part ? part : "");
   w->answer = w->visit(name, &signal, w->user);
@@ -58,6 +60,7 @@ static void visit_body(walk *w, const pol_body *body, int index)
 static void visit_marker(walk *w, const pol_marker *marker, int index)
 {
   char owner[384];
+  if (w->wanted && strncmp(w->wanted, "marker.", 7) != 0) return;
   snprintf(owner, sizeof owner, "marker.%s", marker->name);
   if (!marker->name[0] || !is_wanted(w, owner)) return;
   visit_vector(w, owner, "position", POL_SIGNAL_MARKER_POSITION, index);
@@ -68,8 +71,8 @@ static void visit_joint(walk *w, const pol_joint *joint, int index)
 {
   static const char *const reactions[] = {"force", "torque", "force_local", "torque_local"};
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
-  int num_rows = pol_joint_rows(joint, rows);
   if (!is_wanted(w, joint->name)) return;
+  const int num_rows = pol_joint_rows(joint, rows);
   for (int i = 0; i < pol_joint_num_coordinates(joint); i++) {
     const pol_coordinate_info *info = pol_joint_coordinate(joint, i);
     visit(w, joint->name, info->name, NULL, (pol_signal){POL_SIGNAL_COORDINATE, index, i});

@@ -663,21 +663,21 @@ static const pol_item items[] = {
      "Second order, the geometric methods slightly less accurate than the linear one; these "
      "preserve the amplitude and underestimate the period, the linear one increases both; damping "
      "dissipates energy.",
-     0, run_fig03},
+     1, run_fig03},
     {"bruels2010-fig04", "A free body: paths in the x-y plane",
      "Paths of all methods beside the exact circle, without numbers.", 1, run_fig04},
     {"bruels2010-fig05", "A symmetric body with follower torque: histories and errors",
      "Second order, the geometric methods slightly less accurate than the linear one; the "
      "solutions depart from the exact one with time; damping dissipates energy.",
-     0, run_fig05},
+     1, run_fig05},
     {"bruels2010-fig06", "The heavy top without constraints: energy and errors",
      "Second order, the geometric methods less accurate than the linear one, whose energy falls "
      "very little; theirs oscillates, with a larger drift of geom2.",
-     0, run_fig06},
+     1, run_fig06},
     {"bruels2010-fig07", "The heavy top with constraints: energy and errors",
      "Second order; more accurate than without constraints; small drifts of the energy, but for "
      "geom1, by coincidence.",
-     0, run_fig07},
+     1, run_fig07},
     {"bruels2010-fig08", "The heavy top with constraints: rotation vector and multipliers",
      "Component 2 of the rotation vector, whose norm is at most pi; oscillations of the "
      "multipliers at the beginning.",

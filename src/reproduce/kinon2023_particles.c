@@ -130,6 +130,7 @@ void pol_kinon_fig22(pol_report *r)
     }
     pol_check_range(r, "largest distance from the exact solution at the six times", largest, 0.0,
                     0.05, "a picture without numbers; a twentieth of a rod is what shows");
+    pol_check_against(r, POL_AGAINST_OWN);
   } else {
     pol_report_fail(r, "the run stopped");
   }

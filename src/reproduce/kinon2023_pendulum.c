@@ -317,7 +317,9 @@ void pol_kinon_fig06(pol_report *r)
     /* from the energy and J_3: (1/2 - 9.81 z) (1 - z^2) = 1/2 */
     const double lowest = (0.5 - sqrt(0.25 + 4.0 * gravity * gravity)) / (2.0 * gravity);
     pol_check_near(r, "highest point", top, 0.0, 0.02);
+    pol_check_against(r, POL_AGAINST_OWN);
     pol_check_near(r, "lowest point, exact", bottom, lowest, 0.02);
+    pol_check_against(r, POL_AGAINST_OWN);
   }
   pol_kinon_free(&trace, 1);
 }
@@ -374,10 +376,13 @@ void pol_kinon_fig07(pol_report *r)
   const double fluctuation = pol_kinon_range(&trace, pol_kinon_energy, 0);
   pol_check_range(r, "range of H, of that of T", exchanged > 0.0 ? fluctuation / exchanged : 1.0,
                   0.0, 0.2, "T and V are exchanged, H nearly constant; no numbers");
+  pol_check_against(r, POL_AGAINST_OWN);
   pol_check_near(r, "H at the start", pol_report_failed(r) ? 0.0 : pol_kinon_energy(&trace, 0, 0),
                  0.5, 1e-14);
+  pol_check_against(r, POL_AGAINST_OWN);
   pol_check_near(r, "range of T, which is that of the height times 9.81", exchanged,
                  pol_kinon_range(&trace, potential, 0), 0.2);
+  pol_check_against(r, POL_AGAINST_OWN);
   pol_kinon_free(&trace, 1);
 }
 
@@ -461,6 +466,7 @@ void pol_kinon_fig10(pol_report *r)
       const double own = pol_kinon_range(&traces[i], pol_kinon_angular_momentum, k);
       const double vi_s = pol_kinon_range(&traces[VI_S], pol_kinon_angular_momentum, k);
       pol_check_near(r, what, vi_s > 0.0 ? own / vi_s : 0.0, 1.0, 0.1);
+      pol_check_against(r, POL_AGAINST_STATEMENT);
       pol_check_because(r, "the paper says that the other schemes deviate little");
     }
   pol_kinon_free(traces, POL_KINON_METHODS);

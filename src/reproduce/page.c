@@ -70,7 +70,8 @@ static const char style[] =
     "font-variant-numeric:tabular-nums}\n"
     ".numbers td,.short{white-space:nowrap}\n"
     "figure{margin:1rem 0}svg{max-width:100%;height:auto}\n"
-    ".reproduced{color:var(--good)}.differs{color:var(--other)}.not{color:var(--none)}"
+    ".reproduced,.statements{color:var(--good)}.shown{color:var(--none)}.differs{color:var(--other)"
+    "}.not{color:var(--none)}"
     ".failed{color:var(--bad)}.verdict{font-weight:600}\n"
     "blockquote{margin:1rem 0;padding-left:1rem;border-left:3px solid var(--line)}\n";
 
@@ -112,6 +113,8 @@ pol_tally pol_tally_reports(const json_t *reports)
   {
     const char *verdict = pol_json_text(report, "verdict");
     tally.reproduced += strcmp(verdict, "reproduced") == 0;
+    tally.statements += strcmp(verdict, "statements hold") == 0;
+    tally.shown += strcmp(verdict, "shown only") == 0;
     tally.differs += strcmp(verdict, "differs") == 0;
     tally.not_comparable += strcmp(verdict, "not comparable") == 0;
     tally.failed += strcmp(verdict, "failed") == 0;
@@ -133,16 +136,18 @@ static void put_summary(FILE *file, const json_t *reports, double seconds)
   fprintf(file,
           "<h1>Published results, repeated by polhode</h1>\n"
           "<p>polhode %s, %.0f s. %zu of the %d items ran: <span class=\"reproduced\">reproduced: "
-          "%d</span>, <span class=\"differs\">differ: %d</span>, not comparable: %d",
+          "%d</span>, <span class=\"statements\">statements hold, without a number: %d</span>, "
+          "shown only: %d, <span class=\"differs\">differ: %d</span>, not comparable: %d",
           pol_version(), seconds, json_array_size(reports), pol_item_catalogued(), tally.reproduced,
-          tally.differs, tally.not_comparable);
+          tally.statements, tally.shown, tally.differs, tally.not_comparable);
   if (tally.failed > 0)
     fprintf(file, ", <span class=\"failed\">could not run: %d</span>", tally.failed);
   fprintf(file,
           ".</p>\n"
           "<p class=\"soft\">All numbers and figures come from runs of this program. A verdict "
-          "follows from the checks below each item: measured numbers against published ones, with "
-          "the tolerance that is given.</p>\n");
+          "follows from the checks below each item, which say what they compare with: a published "
+          "number, with the tolerance that is given, a statement of the paper, or a solution of "
+          "our own. Reproduced means that all agree and a published number is among them.</p>\n");
 }
 
 static void put_contents(FILE *file, const json_t *reports)
@@ -223,13 +228,13 @@ static void put_checks(FILE *file, const json_t *checks)
   json_t *check;
   if (json_array_size(checks) == 0) return;
   fputs("<table><caption>Checks</caption>\n"
-        "<tr><th>what</th><th>ours</th><th>published</th><th></th></tr>\n",
+        "<tr><th>what</th><th>ours</th><th>published</th><th>compared with</th><th></th></tr>\n",
         file);
   json_array_foreach(checks, i, check)
   {
-    static const char *const cells[] = {"what", "ours", "published"};
+    static const char *const cells[] = {"what", "ours", "published", "against"};
     fputs("<tr>", file);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
       const char *text = pol_json_text(check, cells[k]);
       fputs(strlen(text) <= SHORT ? "<td class=\"short\">" : "<td>", file);
       put(file, text);
@@ -252,8 +257,10 @@ static void put_item(FILE *file, const json_t *report)
   put_verdict(file, report);
   fprintf(file, "%s", pol_json_text(report, "reason")[0] != '\0' ? ": " : "");
   put(file, pol_json_text(report, "reason"));
-  fprintf(file, " <span class=\"soft\">(%.1f s)</span></p>\n<blockquote>Published: ",
+  fprintf(file, " <span class=\"soft\">(%.1f s)</span></p>\n<p>Tested: ",
           json_number_value(json_object_get(report, "seconds")));
+  put(file, pol_json_text(report, "tested"));
+  fputs("</p>\n<blockquote>Published: ", file);
   put(file, pol_json_text(report, "published"));
   fputs("</blockquote>\n", file);
   json_array_foreach(json_object_get(report, "blocks"), i, block) put_block(file, id, block);
@@ -313,16 +320,21 @@ pol_status pol_verdicts_write(const json_t *reports, const char *path)
   fprintf(
       file,
       "# Verdicts of polhode reproduce\n\n"
-      "Of %zu items %d are reproduced, %d differ, %d are not comparable, %d could not run. This "
-      "page is\nwritten by the command (polhode %s).\n\n"
-      "| item | what | verdict | why |\n|---|---|---|---|\n",
-      json_array_size(reports), tally.reproduced, tally.differs, tally.not_comparable, tally.failed,
-      pol_version());
+      "Of %zu items %d are reproduced, of %d the statements hold, %d are shown only, %d differ, %d "
+      "are not\ncomparable, %d could not run. This page is written by the command (polhode %s). "
+      "Reproduced means that all\nchecks agree and that a published number is among them; where "
+      "no number is published, the paper's\nstatements are tested; where it makes none, there is "
+      "nothing to test but a solution of our own.\n\n"
+      "| item | what | verdict | tested | why |\n|---|---|---|---|---|\n",
+      json_array_size(reports), tally.reproduced, tally.statements, tally.shown, tally.differs,
+      tally.not_comparable, tally.failed, pol_version());
   json_array_foreach(reports, i, report)
   {
     fprintf(file, "| `%s` | ", pol_json_text(report, "id"));
     put_cell(file, pol_json_text(report, "title"));
     fprintf(file, " | %s | ", pol_json_text(report, "verdict"));
+    put_cell(file, pol_json_text(report, "tested"));
+    fputs(" | ", file);
     put_cell(file, pol_json_text(report, "reason"));
     fputs(" |\n", file);
   }

@@ -6,7 +6,7 @@
 
 /* How many reports have each verdict. */
 typedef struct pol_tally {
-  int reproduced, differs, not_comparable, failed;
+  int reproduced, statements, shown, differs, not_comparable, failed;
 } pol_tally;
 
 pol_tally pol_tally_reports(const json_t *reports);
@@ -14,7 +14,7 @@ pol_tally pol_tally_reports(const json_t *reports);
 /* Writes a self-contained HTML page with all reports (an array of the objects of reproduce.h, in
  * the order of the catalogue).  POL_IO: errno says why where the system does. */
 pol_status pol_page_write(const json_t *reports, double seconds, const char *path);
-/* The same with verdicts and reasons only, as a page in Markdown. */
+/* The same with verdicts, what was tested and reasons only, as a page in Markdown. */
 pol_status pol_verdicts_write(const json_t *reports, const char *path);
 
 #endif

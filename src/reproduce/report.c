@@ -14,11 +14,10 @@ struct pol_report {
   const pol_item *item;
   char *data, *out;
   json_t *json, *blocks, *checks;
-  json_t *rows;         /* of the table that is open; borrowed */
-  size_t columns;       /* of it */
-  int passed, differed; /* checks */
-  char *failure;        /* why it could not run */
-  char *missing;        /* why it is not comparable */
+  json_t *rows;   /* of the table that is open; borrowed */
+  size_t columns; /* of it */
+  char *failure;  /* why it could not run */
+  char *missing;  /* why it is not comparable */
   int no_memory;
 };
 
@@ -195,20 +194,25 @@ void pol_report_figure(pol_report *r, const char *name, const char *caption,
 /* What stands in place of a published number where there is a statement. */
 static const char stated[] = "stated";
 
+/* The words of pol_against. */
+enum { NUM_AGAINST = 3 };
+static const char *const against_words[NUM_AGAINST] = {"published number", "statement",
+                                                       "own solution"};
+
 /* --- checks ----------------------------------------------------------------------------------- */
 
 /* Takes the two texts. */
-static int add_check(pol_report *r, const char *what, char *ours, char *published, int passed)
+static int add_check(pol_report *r, const char *what, char *ours, char *published,
+                     pol_against against, int passed)
 {
   if (ours == NULL || published == NULL)
     r->no_memory = 1;
   else
     add(r, r->checks,
-        json_pack("{s:s, s:s, s:s, s:b, s:s}", "what", what, "ours", ours, "published", published,
-                  "passed", passed, "why", ""));
+        json_pack("{s:s, s:s, s:s, s:s, s:b, s:s}", "what", what, "ours", ours, "published",
+                  published, "against", against_words[against], "passed", passed, "why", ""));
   free(ours);
   free(published);
-  *(passed ? &r->passed : &r->differed) += 1;
   return passed;
 }
 
@@ -218,7 +222,7 @@ int pol_check_near(pol_report *r, const char *what, double ours, double publishe
   const int passed = fabs(ours - published) <= tolerance * (published != 0.0 ? fabs(published) : 1);
   char *theirs = published != 0.0 ? pol_format("%.5g (within %.3g %%)", published, 100 * tolerance)
                                   : pol_format("0 (within %.3g)", tolerance);
-  return add_check(r, what, pol_format("%.5g", ours), theirs, passed);
+  return add_check(r, what, pol_format("%.5g", ours), theirs, POL_AGAINST_NUMBER, passed);
 }
 
 int pol_check_range(pol_report *r, const char *what, double ours, double low, double high,
@@ -228,7 +232,8 @@ int pol_check_range(pol_report *r, const char *what, double ours, double low, do
   char *range = isinf(high)  ? pol_format("%s (at least %.4g)", published, low)
                 : isinf(low) ? pol_format("%s (at most %.4g)", published, high)
                              : pol_format("%s (%.4g to %.4g)", published, low, high);
-  return add_check(r, what, pol_format("%.5g", ours), range, ours >= low && ours <= high);
+  return add_check(r, what, pol_format("%.5g", ours), range, POL_AGAINST_STATEMENT,
+                   ours >= low && ours <= high);
 }
 
 int pol_check_digits(pol_report *r, const char *what, double ours, double published, int digits)
@@ -237,7 +242,8 @@ int pol_check_digits(pol_report *r, const char *what, double ours, double publis
   const double unit = published != 0.0 ? pow(10.0, floor(log10(fabs(published))) - digits + 1) : 0;
   const int passed = fabs(ours - published) <= (0.5 + 1e-9) * unit;
   return add_check(r, what, pol_format("%#.*g", digits + 2, ours),
-                   pol_format("%#.*g (to %d digits)", digits, published, digits), passed);
+                   pol_format("%#.*g (to %d digits)", digits, published, digits),
+                   POL_AGAINST_NUMBER, passed);
 }
 
 int pol_check_true(pol_report *r, const char *statement, int holds, const char *ours, ...)
@@ -247,7 +253,15 @@ int pol_check_true(pol_report *r, const char *statement, int holds, const char *
   va_start(arguments, ours);
   char *numbers = pol_format_list(ours, arguments);
   va_end(arguments);
-  return add_check(r, statement, numbers, pol_format("%s", stated), holds);
+  return add_check(r, statement, numbers, pol_format("%s", stated), POL_AGAINST_STATEMENT, holds);
+}
+
+void pol_check_against(pol_report *r, pol_against against)
+{
+  if (pol_report_failed(r) || json_array_size(r->checks) == 0) return;
+  json_t *last = json_array_get(r->checks, json_array_size(r->checks) - 1);
+  if (json_object_set_new(last, "against", json_string(against_words[against])) != 0)
+    r->no_memory = 1;
 }
 
 void pol_check_because(pol_report *r, const char *format, ...)
@@ -287,6 +301,67 @@ static int has_passed(const json_t *check)
   return json_is_true(json_object_get(check, "passed"));
 }
 
+static int is_against(const json_t *check, pol_against against)
+{
+  return strcmp(pol_json_text(check, "against"), against_words[against]) == 0;
+}
+
+/* How many checks compare with such a thing, and how many of all differ. */
+typedef struct counts {
+  int against[NUM_AGAINST], differ, all;
+} counts;
+
+static counts count_checks(const json_t *checks)
+{
+  counts n = {{0}, 0, 0};
+  size_t i;
+  json_t *check;
+  json_array_foreach(checks, i, check)
+  {
+    for (int k = 0; k < NUM_AGAINST; k++) n.against[k] += is_against(check, (pol_against)k);
+    n.differ += !has_passed(check);
+    n.all++;
+  }
+  return n;
+}
+
+/* Adds to a text, which is freed; NULL without memory. */
+static char *append(char *text, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  char *more = text != NULL ? pol_format_list(format, arguments) : NULL;
+  va_end(arguments);
+  char *longer = more != NULL ? pol_format("%s%s", text, more) : NULL;
+  free(text);
+  free(more);
+  return longer;
+}
+
+/* The published numbers that were tested, or without any the statements; the first few of them. */
+static char *tested(const pol_report *r)
+{
+  enum { NAMED = 4 };
+  const counts n = count_checks(r->checks);
+  const pol_against kind =
+      n.against[POL_AGAINST_NUMBER] > 0 ? POL_AGAINST_NUMBER : POL_AGAINST_STATEMENT;
+  const int count = n.against[kind];
+  size_t i;
+  json_t *check;
+  int named = 0;
+  if (count == 0) return pol_format("nothing published");
+  char *text = pol_format("%d %s%s: ", count, against_words[kind], count > 1 ? "s" : "");
+  json_array_foreach(r->checks, i, check)
+  {
+    const char *published = pol_json_text(check, "published");
+    if (!is_against(check, kind) || named++ >= NAMED) continue;
+    text = append(text, "%s%s", named > 1 ? "; " : "", pol_json_text(check, "what"));
+    if (strcmp(published, stated) != 0) text = append(text, ", %s", published);
+  }
+  if (count > NAMED) text = append(text, "; and %d more", count - NAMED);
+  return text;
+}
+
 /* The next check after i that differs, or NULL. */
 static const json_t *next_difference(const json_t *checks, size_t i)
 {
@@ -299,17 +374,13 @@ static const json_t *next_difference(const json_t *checks, size_t i)
 static char *add_difference(char *text, const json_t *check, const json_t *next)
 {
   const char *published = pol_json_text(check, "published"), *why = pol_json_text(check, "why");
-  const int number = strcmp(published, stated) != 0;
   const int last = next == NULL || strcmp(pol_json_text(next, "why"), why) != 0;
-  char *longer = pol_format("%s %s: ours %s%s%s%s%s%s", text, pol_json_text(check, "what"),
-                            pol_json_text(check, "ours"), number ? ", published " : "",
-                            number ? published : "", last ? "." : ";",
-                            last && why[0] != '\0' ? " Reason: " : "", last ? why : "");
-  free(text);
-  if (!last || why[0] == '\0' || longer == NULL) return longer;
-  text = pol_format("%s.", longer);
-  free(longer);
-  return text;
+  text = append(text, " %s: ours %s", pol_json_text(check, "what"), pol_json_text(check, "ours"));
+  if (strcmp(published, stated) != 0)
+    text = append(text, ", %s %s", is_against(check, POL_AGAINST_OWN) ? "expected" : "published",
+                  published);
+  text = append(text, last ? "." : ";");
+  return last && why[0] != '\0' ? append(text, " Reason: %s.", why) : text;
 }
 
 /* All checks that differ. */
@@ -317,7 +388,8 @@ static char *differences(const pol_report *r)
 {
   size_t i;
   json_t *check;
-  char *text = pol_format("%d of %d checks differ.", r->differed, r->passed + r->differed);
+  const counts n = count_checks(r->checks);
+  char *text = pol_format("%d of %d checks differ.", n.differ, n.all);
   json_array_foreach(r->checks, i, check)
   {
     if (text != NULL && !has_passed(check))
@@ -328,24 +400,35 @@ static char *differences(const pol_report *r)
 
 static void decide(pol_report *r)
 {
+  const counts n = count_checks(r->checks);
   const char *verdict = "reproduced";
-  char *reason = NULL;
+  char *reason = NULL, *what = tested(r);
   if (r->failure != NULL) {
     verdict = "failed";
     reason = pol_format("%s", r->failure);
-  } else if (r->missing != NULL || r->passed + r->differed == 0) {
+  } else if (r->missing != NULL || n.all == 0) {
     verdict = "not comparable";
     reason = pol_format("%s", r->missing != NULL ? r->missing : "nothing is there to compare");
-  } else if (r->differed > 0) {
+  } else if (n.differ > 0) {
     verdict = "differs";
     reason = differences(r);
-  } else {
+  } else if (n.against[POL_AGAINST_NUMBER] > 0) {
     reason = pol_format("%s", "");
+  } else if (n.against[POL_AGAINST_STATEMENT] > 0) {
+    verdict = "statements hold";
+    reason = pol_format("no published number to test");
+  } else {
+    verdict = "shown only";
+    reason = pol_format("no published number or statement to test: a solution of our own is all "
+                        "that it was compared with");
   }
-  if (reason == NULL || json_object_set_new(r->json, "verdict", json_string(verdict)) != 0 ||
-      json_object_set_new(r->json, "reason", json_string(reason)) != 0)
+  if (reason == NULL || what == NULL ||
+      json_object_set_new(r->json, "verdict", json_string(verdict)) != 0 ||
+      json_object_set_new(r->json, "reason", json_string(reason)) != 0 ||
+      json_object_set_new(r->json, "tested", json_string(what)) != 0)
     r->no_memory = 1;
   free(reason);
+  free(what);
 }
 
 static double now(void)

@@ -37,7 +37,7 @@ typedef struct pol_item {
   const char *id;        /* "arnold2015-fig06": the paper's id, a dash, the part */
   const char *title;     /* a few words: "Errors of the index-3 method" */
   const char *published; /* what the paper shows or states, in our words, with its numbers */
-  int fast;              /* takes less than a second: part of the tests */
+  int fast;              /* takes about a second at most: part of the tests */
   void (*run)(pol_report *report);
 } pol_item;
 
@@ -76,9 +76,11 @@ void pol_report_run(pol_report *report);
 /* The whole report:
  *
  *     {"id", "paper", "title", "published", "seconds",
- *      "verdict": "reproduced", "differs", "not comparable", or "failed" if it could not run,
+ *      "verdict": "reproduced", "statements hold", "shown only", "differs", "not comparable", or
+ *                 "failed" if it could not run,
  *      "reason": why, "" if it is reproduced,
- *      "checks": [{"what", "ours", "published", "passed", "why"}],
+ *      "tested": the published numbers and statements that were tested,
+ *      "checks": [{"what", "ours", "published", "against", "passed", "why"}],
  *      "blocks": [{"kind": "text", "text"}, {"kind": "table", "title", "columns", "rows"},
  *                 {"kind": "figure", "name", "caption", "svg"}]}
  *
@@ -105,7 +107,16 @@ char *pol_report_path(pol_report *report, const char *name);
 
 /* --- checks: the verdict ---------------------------------------------------------------------- */
 
-/* All checks passed: reproduced.  One did not: it differs.  No check at all, or
+/* What a check compares with.  pol_check_near and pol_check_digits take it for a published number,
+ * pol_check_range and pol_check_true for a statement, unless pol_check_against corrects that. */
+typedef enum pol_against {
+  POL_AGAINST_NUMBER,    /* a number that the paper prints: a value, a bound, an order, a count */
+  POL_AGAINST_STATEMENT, /* what the paper says or shows without a number of its own */
+  POL_AGAINST_OWN        /* nothing published: an exact or more accurate solution of ours */
+} pol_against;
+
+/* One check did not pass: it differs.  All passed: reproduced if a published number is among them;
+ * if not, the statements hold; without these either, it is shown only.  No check at all, or
  * pol_report_not_comparable: not comparable. */
 
 /* |ours - published| <= tolerance |published|, or |ours| <= tolerance where published is 0. */
@@ -120,6 +131,8 @@ int pol_check_digits(pol_report *report, const char *what, double ours, double p
 /* A statement: whether our numbers say so too; ours are these numbers, in words. */
 int pol_check_true(pol_report *report, const char *statement, int holds, const char *ours, ...)
     POL_PRINTF(4, 5);
+/* What the check before this one compares with. */
+void pol_check_against(pol_report *report, pol_against against);
 /* Why the check before this one did not pass; nothing if it did. */
 void pol_check_because(pol_report *report, const char *format, ...) POL_PRINTF(2, 3);
 /* Nothing to compare with: the paper leaves out what is needed. */

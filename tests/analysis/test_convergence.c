@@ -150,6 +150,8 @@ static void trajectories_find_names_and_times(void **state)
   assert_int_equal(pol_trajectory_row_at(trajectory, 0.1 - 1e-12, 1e-9), 1);
   assert_int_equal(pol_trajectory_row_at(trajectory, 0.1 + 1e-8, 1e-9), -1);
   assert_int_equal(pol_trajectory_row_at(trajectory, 0.2, 1e-9), 2);
+  assert_int_equal(pol_trajectory_row_at(trajectory, 0.2 - 1e-12, 1e-9), 2);
+  assert_int_equal(pol_trajectory_row_at(trajectory, 0.2 + 1e-12, 1e-9), 2);
   pol_trajectory_free(&trajectory);
   assert_null(trajectory);
   assert_int_equal(pol_trajectory_create(&trajectory, 0, 0, NULL), POL_BAD_ARGUMENT);
@@ -432,6 +434,43 @@ static void chosen_quantities_are_compared(void **state)
   pol_mechanism_free(&mechanism);
 }
 
+static int is_energy(const pol_channel *channel, void *user)
+{
+  (void)user;
+  return strcmp(channel->name, "energy.kinetic") == 0 ||
+         strcmp(channel->name, "energy.potential") == 0;
+}
+
+/* Neighbours of one unit that are no vector are compared each by itself: a mass that falls, and a
+ * reference with 10 % more kinetic and 5 % more potential energy. */
+static void scalars_are_compared_one_by_one(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"energy.kinetic", "energy.potential"};
+  const double g = 10.0, energy = 0.5 * g * g;
+  pol_mechanism *mechanism;
+  pol_trajectory *reference;
+  pol_case cases[1] = {{.settings = pol_settings_default()}};
+  pol_study study = pol_study_default();
+  const pol_body body = {.name = "mass", .mass = 1.0, .point = 1};
+  assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
+  assert_int_equal(pol_mechanism_add_body(mechanism, &body, NULL), POL_OK);
+  pol_mechanism_set_gravity(mechanism, (const double[3]){0.0, 0.0, -g});
+  assert_int_equal(pol_trajectory_create(&reference, 2, 2, names), POL_OK);
+  pol_trajectory_times(reference)[1] = 1.0;
+  pol_trajectory_series(reference, 0)[1] = 1.1 * energy;
+  pol_trajectory_series(reference, 1)[1] = -1.05 * energy;
+  cases[0].settings.step = 0.1;
+  cases[0].settings.end = 1.0;
+  study.mechanism = mechanism, study.cases = cases, study.num_cases = 1;
+  study.reference = reference, study.compares = is_energy;
+  assert_int_equal(pol_study_run(&study, NULL), POL_OK);
+  assert_int_equal(study.num_channels[POL_ERROR_OTHER], 2);
+  assert_near(&cases[0].end_error[POL_ERROR_OTHER], &(double){0.1 / 1.1}, 1, 1e-9);
+  pol_trajectory_free(&reference);
+  pol_mechanism_free(&mechanism);
+}
+
 /* Notes the shares, which rise, and asks to stop at a half. */
 static int stop_at_half(double share, void *user)
 {
@@ -581,6 +620,7 @@ int main(void)
       cmocka_unit_test(results_do_not_depend_on_jobs),
       cmocka_unit_test(failures_stay_in_their_case),
       cmocka_unit_test(chosen_quantities_are_compared),
+      cmocka_unit_test(scalars_are_compared_one_by_one),
       cmocka_unit_test(progress_can_stop_a_study),
       cmocka_unit_test(wrong_studies_are_refused),
       cmocka_unit_test(pendulum_is_of_second_order),

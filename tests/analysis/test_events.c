@@ -141,7 +141,7 @@ static void a_reset_to_nothing_is_told(void **state)
     status = pol_simulation_step(simulation);
   assert_int_equal(status, POL_NOT_FINITE);
   const pol_diagnostics *d = pol_simulation_diagnostics(simulation);
-  assert_non_null(strstr(d->message, "reset of an event"));
+  assert_string_equal(d->message, "event 'stop' sets a value that is not finite");
   assert_near(&d->t, &pol_simulation_state(simulation)->t, 1, 1e-15);
   pol_simulation_free(&simulation);
   pol_model_free(&model);
@@ -383,6 +383,184 @@ static void a_passage_is_counted_once(void **state)
   }
 }
 
+/* A ball falls from 1 m on a floor; %s: what its impact sets, a further part of the model, and the
+ * settings. */
+static const char drop_text[] =
+    "{\"gravity\": [0, 0, -9.81], \"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, "
+    "1], \"position\": [0, 0, 1]}], \"events\": [{\"name\": \"bounce\", \"expression\": "
+    "\"a.position.z\", \"direction\": \"falling\", \"action\": \"reset\", \"set\": {%s}}], %s "
+    "\"simulation\": {%s}}";
+
+/* Runs to the end or to a failure; counts the events. */
+static pol_simulation *run_drop(const char *set, const char *more, const char *settings,
+                                pol_model **model, pol_status *status, int *count)
+{
+  char text[2048];
+  snprintf(text, sizeof text, drop_text, set, more, settings);
+  *model = read_model_text(text);
+  pol_simulation *simulation = start(*model);
+  *status = POL_OK;
+  *count = 0;
+  while (*status == POL_OK && !pol_simulation_finished(simulation)) {
+    *status = pol_simulation_step(simulation);
+    *count += *status == POL_OK && pol_simulation_event_index(simulation) >= 0;
+  }
+  return simulation;
+}
+
+/* Bounces accumulate at T = t_1 (1 + e)/(1 - e), t_1 = sqrt(2 H/g).  The run fails there, whatever
+ * the steps, and the ball is still on the floor; a run that ends before does not fail, and has all
+ * bounces, those too that are shorter than a step. */
+static void accumulating_bounces_fail(void **state)
+{
+  (void)state;
+  static const double factors[] = {0.0, 0.001, 0.03, 0.3, 0.5, 0.9, 0.97};
+  static const char *const settings[] = {
+      "\"step\": 0.01, \"end\": 50", "\"step\": 0.2, \"end\": 50", "\"rtol\": 1e-6, \"end\": 50",
+      "\"step\": 0.01, \"end\": 50, \"output\": {\"step\": 1}"};
+  const double fall = sqrt(2.0 / 9.81);
+  for (size_t k = 0; k < sizeof factors / sizeof factors[0]; k++)
+    for (size_t s = 0; s < sizeof settings / sizeof settings[0]; s++) {
+      const double e = factors[k], rest = fall * (1.0 + e) / (1.0 - e);
+      char set[80];
+      pol_model *model;
+      pol_status status;
+      int count;
+      snprintf(set, sizeof set, "\"a.velocity.z\": \"%g*a.velocity.z\"", -e);
+      pol_simulation *simulation = run_drop(set, "", settings[s], &model, &status, &count);
+      const pol_diagnostics *d = pol_simulation_diagnostics(simulation);
+      const double t = pol_simulation_state(simulation)->t, z = body_of(simulation).position[2];
+      if (status != POL_ACCUMULATING || !(fabs(t - rest) <= 1e-4 * rest) || !(fabs(z) <= 1e-6) ||
+          strstr(d->message, "'bounce'") == NULL || count < 1)
+        fail_msg("e = %g, %s: status %d at t = %.9g (%.9g), z = %g, %d bounces: %s", e, settings[s],
+                 (int)status, t, rest, z, count, d->message);
+      pol_simulation_free(&simulation);
+      pol_model_free(&model);
+    }
+
+  /* 0.005 s before the end of all bounces of e = 0.5: the first that is missing is number k + 1
+   * with rest - t_k < 0.005, where rest - t_k = 4 t_1 2^-k */
+  pol_model *model;
+  pol_status status;
+  int count;
+  char settings_before[80];
+  snprintf(settings_before, sizeof settings_before, "\"step\": 0.01, \"end\": %.15g",
+           3.0 * fall - 0.005);
+  pol_simulation *simulation = run_drop("\"a.velocity.z\": \"-0.5*a.velocity.z\"", "",
+                                        settings_before, &model, &status, &count);
+  assert_int_equal(status, POL_OK);
+  assert_int_equal(count, (int)floor(log2(4.0 * fall / 0.005)));
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
+/* What resets may do without being taken for accumulation: slow down what passes, stop what nothing
+ * drives on, and switch on a force that holds. */
+static void other_resets_go_on(void **state)
+{
+  (void)state;
+  static const char *const cases[][2] = {
+      {"\"a.velocity.z\": \"0.5*a.velocity.z\"", ""},
+      {"\"a.velocity.z\": \"0\", \"on\": \"1\"",
+       "\"states\": [{\"name\": \"on\", \"rate\": \"0\"}], \"forces\": [{\"name\": \"floor\", "
+       "\"type\": \"force\", \"body\": \"a\", \"force\": [0, 0, \"-on*(1e4*a.position.z + "
+       "100*a.velocity.z)\"]}],"},
+      {"\"a.velocity.z\": \"0\"",
+       "\"forces\": [{\"name\": \"lift\", \"type\": \"force\", \"body\": \"a\", \"force\": [0, 0, "
+       "\"if(t < 0.4, 0, 9.81)\"]}],"}};
+  static const char *const settings[] = {"\"step\": 0.01, \"end\": 2",
+                                         "\"rtol\": 1e-6, \"end\": 2"};
+  for (int k = 0; k < 6; k++) {
+    pol_model *model;
+    pol_status status;
+    int count;
+    pol_simulation *simulation =
+        run_drop(cases[k / 2][0], cases[k / 2][1], settings[k % 2], &model, &status, &count);
+    if (status != POL_OK || count < 1)
+      fail_msg("case %d: status %d, %d events: %s", k, (int)status, count,
+               pol_simulation_diagnostics(simulation)->message);
+    pol_simulation_free(&simulation);
+    pol_model_free(&model);
+  }
+}
+
+/* Two balls that meet head-on at t = 1 s: the time in which the gap is negative is a small part of
+ * a step. */
+static void a_hit_within_a_step_is_found(void **state)
+{
+  (void)state;
+  static const char *const settings[] = {"\"step\": 0.7, \"end\": 2.1", "\"step\": 2, \"end\": 2",
+                                         "\"rtol\": 1e-3, \"end\": 2"};
+  for (size_t k = 0; k < sizeof settings / sizeof settings[0]; k++) {
+    char text[2048];
+    snprintf(
+        text, sizeof text,
+        "{\"bodies\": [{\"name\": \"a\", \"type\": \"point\", \"mass\": 1, \"position\": [-10, "
+        "0, 0], \"velocity\": [10, 0, 0]}, {\"name\": \"b\", \"type\": \"point\", \"mass\": 1, "
+        "\"position\": [10, 0, 0.01], \"velocity\": [-10, 0, 0]}], \"events\": [{\"name\": "
+        "\"hit\", \"expression\": \"sqrt((a.position.x - b.position.x)^2 + (a.position.z - "
+        "b.position.z)^2) - 0.1\", \"direction\": \"falling\"}], \"simulation\": {%s}}",
+        settings[k]);
+    pol_model *model = read_model_text(text);
+    pol_simulation *simulation = start(model);
+    if (!go_on(simulation)) fail_msg("%s: no hit", settings[k]);
+    const double hit = 1.0 - 0.5 * sqrt(0.1 * 0.1 - 0.01 * 0.01) / 10.0;
+    assert_near(&pol_simulation_state(simulation)->t, &hit, 1, 1e-9);
+    assert_false(go_on(simulation));
+    pol_simulation_free(&simulation);
+    pol_model_free(&model);
+  }
+}
+
+/* A model that can no longer be evaluated once its event has happened. */
+typedef struct broken {
+  int happened;
+} broken;
+
+static double falls(const pol_state *state, void *user)
+{
+  const double left = 0.25 - state->t;
+  ((broken *)user)->happened |= left < 0.0;
+  return left;
+}
+
+static void set_nothing(const pol_state *at, double *v, unsigned char *keep, void *user)
+{
+  (void)at, (void)v, (void)keep, (void)user;
+}
+
+static pol_status give_up(double t, const pol_motion motion[2], double wrench[12], void *user)
+{
+  (void)t, (void)motion, (void)wrench;
+  return ((const broken *)user)->happened ? POL_CALLBACK : POL_OK;
+}
+
+/* The restart at an event fails: so does the step, which says why. */
+static void a_restart_that_fails_is_reported(void **state)
+{
+  (void)state;
+  broken state_of = {0};
+  pol_status status = POL_OK;
+  pol_model *model =
+      read_model_with(BALL, 2, (const char *const[]){"events=[]", "simulation.end=1"});
+  pol_force force = {.name = "own",
+                     .type = POL_CALLBACK_FORCE,
+                     .bodies = {POL_GROUND, 0},
+                     .callback = {.wrench = give_up, .user = &state_of}};
+  assert_int_equal(pol_mechanism_add_force(model->mechanism, &force, NULL), POL_OK);
+  pol_simulation *simulation = start(model);
+  const pol_simulation_event event = {falls, &state_of, -1, POL_EVENT_RESET, set_nothing, NULL};
+  assert_int_equal(pol_simulation_add_event(simulation, &event, NULL), POL_OK);
+  while (status == POL_OK && !pol_simulation_finished(simulation))
+    status = pol_simulation_step(simulation);
+  assert_int_equal(status, POL_CALLBACK);
+  assert_string_equal(pol_simulation_diagnostics(simulation)->where,
+                      "force 'own': its callback refuses");
+  assert_near(&pol_simulation_diagnostics(simulation)->t, &(double){0.25}, 1, 1e-9);
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -397,6 +575,10 @@ int main(void)
       cmocka_unit_test(what_is_not_a_number_is_no_event),
       cmocka_unit_test(rates_are_set_at_any_tolerance),
       cmocka_unit_test(a_passage_is_counted_once),
+      cmocka_unit_test(a_restart_that_fails_is_reported),
+      cmocka_unit_test(accumulating_bounces_fail),
+      cmocka_unit_test(other_resets_go_on),
+      cmocka_unit_test(a_hit_within_a_step_is_found),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,13 +39,14 @@ static void an_item_gets_its_report(void **state)
   expect("polhode reproduce gavrea2005-fig02 gavrea2005-fig02 --out report --color always", 0);
   expect_text(out, "gavrea2005-fig02");
   expect_text(out, "1 of 74 items in");
-  expect_text(out, "1 reproduced, 0 differ, 0 not comparable, 0 failed");
+  expect_text(
+      out, "0 reproduced, 0 statements hold, 1 shown only, 0 differ, 0 not comparable, 0 failed");
   FILE *file = fopen("report/index.html", "r");
   assert_non_null(file);
   page[fread(page, 1, sizeof page - 1, file)] = '\0';
   fclose(file);
   expect_text(page, "<h3 id=\"gavrea2005-fig02\">");
-  expect_text(page, "<span class=\"verdict reproduced\">reproduced</span>");
+  expect_text(page, "<span class=\"verdict shown\">shown only</span>");
   expect_text(page, "<svg ");
   expect_text(page, "url(#gavrea2005-fig02-curve-c1)");
   expect_text(page, "id=\"gavrea2005-fig02-curve-c1\"");
@@ -54,15 +55,17 @@ static void an_item_gets_its_report(void **state)
   expect("polhode reproduce gavrea2005-fig02 --out report --json", 0);
   json_t *object = parse_output();
   expect_word(object, "status", "done");
-  assert_true(number_at(object, "summary.reproduced") == 1);
+  assert_true(number_at(object, "summary.shown_only") == 1);
   const json_t *item = json_array_get(at(object, "items"), 0);
-  expect_word((json_t *)item, "verdict", "reproduced");
+  expect_word((json_t *)item, "verdict", "shown only");
   const json_t *figure = json_array_get(json_object_get(item, "blocks"), 0);
   expect_word((json_t *)figure, "file", "gavrea2005-fig02-curve.svg");
   assert_null(json_object_get(figure, "svg"));
   json_decref(object);
   read_text("report/verdicts.md", page);
-  expect_text(page, "| `gavrea2005-fig02` | Angle of the first bar over time | reproduced |  |");
+  expect_text(page,
+              "| `gavrea2005-fig02` | Angle of the first bar over time | shown only | nothing "
+              "published | no published number or statement to test");
   json_t *stored = json_load_file("report/report.json", 0, NULL);
   assert_non_null(stored);
   json_decref(stored);

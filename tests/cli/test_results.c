@@ -414,7 +414,7 @@ static void a_csv_is_exported_without_joints(void **state)
   fputs("t,x\n0,1\n", file);
   fclose(file);
   expect(2, "export results.csv --vtk results_vtk");
-  expect_text("there is no channel NAME.position.x");
+  expect_text("there are no channels NAME.position.x, .y and .z");
   rmdir("results_vtk");
 }
 

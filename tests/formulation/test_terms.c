@@ -90,12 +90,54 @@ static void equations_have_names(void **state)
   destroy(&sys);
 }
 
+/* The rows of a locked point are the second marker's position seen from the first: for a top with
+ * its centre of mass at X from the tip X - R^T x in its axes, x - R X in global ones. */
+static void rows_have_the_signs_of_the_manual(void **state)
+{
+  (void)state;
+  static const double X[3] = {0.1, 1.0, -0.2}, x[3] = {0.3, -0.7, 0.4};
+  for (int order = 0; order < 3; order++) { /* ["top", "ground"], ["ground", "top"], global axes */
+    uint64_t seed = 11;
+    system_t sys = {.t = 0.0};
+    pol_body top = {.name = "top",
+                    .mass = 1.0,
+                    .inertia = {1, 0, 0, 0, 1, 0, 0, 0, 1},
+                    .position = {x[0], x[1], x[2]}};
+    pol_marker tip = {.name = "", .body = 0, .position = {-X[0], -X[1], -X[2]}, .rotation = {1}};
+    pol_marker origin = {.name = "", .body = POL_GROUND, .rotation = {1}};
+    pol_joint joint = {.name = "joint", .type = POL_SPHERICAL, .global_axes = order == 2};
+    double R[9], expected[3], position[3];
+    random_quaternion(&seed, top.rotation);
+    assert_int_equal(pol_mechanism_create(&sys.mechanism), POL_OK);
+    assert_int_equal(pol_mechanism_add_body(sys.mechanism, &top, NULL), POL_OK);
+    assert_int_equal(pol_mechanism_add_marker(sys.mechanism, &tip, &joint.marker[order == 1]),
+                     POL_OK);
+    assert_int_equal(pol_mechanism_add_marker(sys.mechanism, &origin, &joint.marker[order != 1]),
+                     POL_OK);
+    assert_int_equal(pol_mechanism_add_joint(sys.mechanism, &joint, NULL), POL_OK);
+    create_equations(&sys, POL_SO3XR3, &seed);
+    pol_quat_to_matrix(top.rotation, R);
+    for (int i = 0; i < 3; i++) {
+      expected[i] = order == 0 ? X[i] : order == 1 ? x[i] : -x[i];
+      for (int j = 0; j < 3; j++)
+        expected[i] += order == 0   ? -R[3 * j + i] * x[j]
+                       : order == 1 ? -R[3 * i + j] * X[j]
+                                    : R[3 * i + j] * X[j];
+    }
+    pol_point at = point_of(&sys);
+    evaluate(&sys, &at, POL_POSITION, &(pol_terms){.position = position});
+    assert_near(position, expected, 3, 1e-15);
+    destroy(&sys);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_terms_match_finite_differences),
       cmocka_unit_test(formulations_agree),
       cmocka_unit_test(equations_have_names),
+      cmocka_unit_test(rows_have_the_signs_of_the_manual),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,6 +90,71 @@ static void left_out(pol_report *r)
   pol_report_not_comparable(r, "the step is not stated");
 }
 
+/* Every kind of check, none against a number of the paper. */
+static void only_statements(pol_report *r)
+{
+  pol_check_true(r, "it is stable", 1, "yes");
+  pol_check_range(r, "range", 2.0, 1.0, 3.0, "moderate");
+  pol_check_near(r, "ratio", 1.0, 1.0, 0.1);
+  pol_check_against(r, POL_AGAINST_STATEMENT);
+  pol_check_near(r, "exact", 1.0, 1.0, 0.1);
+  pol_check_against(r, POL_AGAINST_OWN);
+}
+
+static void only_ours(pol_report *r)
+{
+  pol_check_near(r, "exact", 1.0, 1.0, 0.1);
+  pol_check_against(r, POL_AGAINST_OWN);
+  pol_check_range(r, "exact", 2.0, 1.0, 3.0, "a curve");
+  pol_check_against(r, POL_AGAINST_OWN);
+}
+
+static void one_number(pol_report *r)
+{
+  pol_check_near(r, "exact", 1.0, 1.0, 0.1);
+  pol_check_against(r, POL_AGAINST_OWN);
+  pol_check_range(r, "bound", 2.0, 1.0, 3.0, "about 2");
+  pol_check_against(r, POL_AGAINST_NUMBER);
+  pol_check_true(r, "it is stable", 1, "yes");
+}
+
+static void own_differs(pol_report *r)
+{
+  pol_check_near(r, "exact", 2.0, 1.0, 0.01);
+  pol_check_against(r, POL_AGAINST_OWN);
+}
+
+static void six_numbers(pol_report *r)
+{
+  static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
+  for (int i = 0; i < 6; i++) pol_check_near(r, names[i], i + 1, i + 1, 0.01);
+}
+
+/* A verdict says which published numbers were tested, and is "reproduced" with one at least. */
+static void expect_tested(void (*run)(pol_report *report), const char *verdict, const char *tested)
+{
+  pol_report *report = report_of(run);
+  assert_string_equal(text_at(report, "verdict"), verdict);
+  assert_string_equal(text_at(report, "tested"), tested);
+  pol_report_free(&report);
+}
+
+static void reproduced_needs_a_published_number(void **state)
+{
+  (void)state;
+  expect_tested(only_statements, "statements hold",
+                "3 statements: it is stable; range, moderate (1 to 3); ratio, 1 (within 10 %)");
+  expect(only_statements, "statements hold", "no published number to test");
+  expect_tested(only_ours, "shown only", "nothing published");
+  expect(only_ours, "shown only", "no published number or statement");
+  expect_tested(one_number, "reproduced", "1 published number: bound, about 2 (1 to 3)");
+  expect_tested(six_numbers, "reproduced",
+                "6 published numbers: a, 1 (within 1 %); b, 2 (within 1 %); c, 3 (within 1 %); d, "
+                "4 (within 1 %); and 2 more");
+  expect(own_differs, "differs", "exact: ours 2, expected 1 (within 1 %).");
+  expect_tested(nothing_to_compare, "not comparable", "nothing published");
+}
+
 static void verdicts_follow_from_checks(void **state)
 {
   (void)state;
@@ -226,6 +291,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(verdicts_follow_from_checks),
+      cmocka_unit_test(reproduced_needs_a_published_number),
       cmocka_unit_test(what_cannot_run_is_told),
       cmocka_unit_test(runs_give_their_rows),
       cmocka_unit_test(orders_are_fitted),

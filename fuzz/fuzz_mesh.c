@@ -1,0 +1,38 @@
+/* Mesh files: the same bytes as STL and as OBJ. */
+#include <math.h>
+#include <stdio.h>
+
+#include "sandbox.h"
+#include "viewer/mesh.h"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+  (void)argc, (void)argv;
+  fuzz_begin();
+  return 0;
+}
+
+static void read_as(const char *name)
+{
+  char message[300] = "";
+  pol_mesh mesh;
+  const pol_status status = pol_mesh_read(&mesh, name, 0.001, message, sizeof message);
+  if (status == POL_OK) {
+    FUZZ_REQUIRE(mesh.num_points > 0 && mesh.num_points % 3 == 0);
+    for (size_t i = 0; i < 3 * mesh.num_points; i++) FUZZ_REQUIRE(isfinite(mesh.points[i]));
+  } else {
+    FUZZ_REQUIRE(message[0] != '\0');
+  }
+  pol_mesh_free(&mesh);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+  fuzz_enter();
+  fuzz_write("mesh.stl", data, size);
+  read_as("mesh.stl");
+  FUZZ_REQUIRE(rename("mesh.stl", "mesh.obj") == 0);
+  read_as("mesh.obj");
+  fuzz_leave();
+  return 0;
+}

@@ -1,0 +1,101 @@
+/* Model files: reads the text, builds the simulation, takes three steps and records each; then lets
+ * the commands check and run do the same with a file.
+ *
+ * What follows a zero byte are overrides ("simulation.step=1e-4"), separated by zero bytes. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <polhode/polhode.h>
+
+#include "sandbox.h"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+  (void)argc, (void)argv;
+  fuzz_begin();
+  return 0;
+}
+
+/* All coordinates and velocities of a state that the library calls good are numbers. */
+static void require_finite(const pol_simulation *simulation)
+{
+  const pol_state *state = pol_simulation_state(simulation);
+  const pol_dae *dae = pol_formulation_dae(pol_simulation_formulation(simulation));
+  FUZZ_REQUIRE(isfinite(state->t));
+  for (int i = 0; i < dae->group.nq; i++) FUZZ_REQUIRE(isfinite(state->q[i]));
+  for (int i = 0; i < dae->group.nv; i++) FUZZ_REQUIRE(isfinite(state->v[i]));
+}
+
+/* Every step to be recorded is one of the integrator: an output time may be any number of steps
+ * away. */
+static void simulate(const pol_model *model)
+{
+  pol_simulation *simulation = NULL;
+  pol_record *record = NULL;
+  pol_diagnostics diagnostics;
+  pol_settings settings = model->settings;
+  settings.output = (pol_output){0};
+  pol_status status = pol_simulation_create(&simulation, model->mechanism, &settings, &diagnostics);
+  if (status != POL_OK) {
+    FUZZ_REQUIRE(simulation == NULL && diagnostics.message[0] != '\0');
+    return;
+  }
+  require_finite(simulation);
+  if (pol_record_create(&record, simulation) == POL_OK) {
+    double *row = malloc((size_t)pol_record_count(record) * sizeof *row);
+    FUZZ_REQUIRE(row != NULL);
+    pol_record_row(record, row);
+    for (int i = 0; i < 3 && status == POL_OK && !pol_simulation_finished(simulation); i++) {
+      status = pol_simulation_step(simulation);
+      if (status == POL_OK) require_finite(simulation);
+      pol_record_row(record, row);
+    }
+    /* after a failure too a call is allowed */
+    if (status != POL_OK) pol_simulation_step(simulation);
+    free(row);
+  }
+  pol_record_free(&record);
+  pol_simulation_free(&simulation);
+}
+
+/* A run with its own output times may last for ever between two of them. */
+static void run_commands(const char *text, size_t size, int every_step)
+{
+  static const char *const check_table[] = {"check", "model.json", "--svg", "a.svg", NULL};
+  static const char *const check_json[] = {"check", "model.json", "--json", NULL};
+  static const char *const run_table[] = {"run", "model.json", "--out", "a.csv", NULL};
+  static const char *const run_json[] = {"run", "model.json", "--out", "a.h5", "--json", NULL};
+  const int json = size % 8 == 0;
+  fuzz_write("model.json", text, strlen(text));
+  fuzz_command(4, json ? check_json : check_table);
+  if (every_step) fuzz_command(4, json ? run_json : run_table);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+  enum { MOST = 8 };
+  char *text = fuzz_text(data, size);
+  const char *overrides[MOST];
+  int count = 0;
+  for (const char *at = text + strlen(text); at < text + size && count < MOST; at += strlen(at))
+    overrides[count++] = ++at;
+  pol_model *model = NULL;
+  pol_errors errors = {0};
+  const pol_status status = pol_model_read_text(&model, text, count, overrides, &errors);
+  if (status == POL_OK) {
+    FUZZ_REQUIRE(model != NULL && errors.count == 0);
+    simulate(model);
+    if (size % 4 == 0) {
+      fuzz_enter();
+      run_commands(text, size, model->settings.output.step == 0.0);
+      fuzz_leave();
+    }
+  } else {
+    FUZZ_REQUIRE(model == NULL && (status != POL_BAD_ARGUMENT || errors.count > 0));
+  }
+  pol_errors_clear(&errors);
+  pol_model_free(&model);
+  free(text);
+  return 0;
+}
