@@ -538,6 +538,14 @@ static double worst_difference(const limit *l, const limit *reference, int *at, 
   return worst;
 }
 
+/* Whether a run was refused with a reason: settings that do not fit the model or, where forces depend
+ * on reactions that are not unique, a model that has no answer. */
+static int is_refusal(const outcome *out)
+{
+  return out->refused &&
+         (out->status == POL_BAD_ARGUMENT || strstr(out->message, "forces depend on reactions"));
+}
+
 /* Compares a configuration with the reference; both are refined where they seem to differ. */
 static void compare_limits(const comparison *c, limit *l, limit *reference, const char *name)
 {
@@ -550,7 +558,7 @@ static void compare_limits(const comparison *c, limit *l, limit *reference, cons
     failed = refine(l, l->levels + 1, c->counts);
   /* A step that is too long may fail: shorter ones must do. */
   while (failed && !failed->refused && l->levels < highest) failed = refine(l, l->levels + 1, c->counts);
-  if (failed && failed->refused && failed->status == POL_BAD_ARGUMENT) {
+  if (failed && is_refusal(failed)) {
     c->counts->refused++;
     report(c, "refused", 0, "%s: %s", name, failed->message);
     return;
