@@ -157,25 +157,29 @@ double pol_rank_measure(pol_rank *rank, double *A, const unsigned char *first, i
   return distance;
 }
 
-void pol_rank_dependent(pol_rank *rank, double *A, const unsigned char *first,
-                        unsigned char *dependent)
+/* Takes columns until at most count are left, or none that is farther away than least; those are
+ * the dependent ones. */
+static void take_while(pol_rank *r, double *A, const unsigned char *first, int count, double least,
+                       unsigned char *dependent)
 {
-  pol_rank *r = rank;
   int taken = begin_decomposition(r, A, first);
-  for (; taken < r->cols; taken++) {
+  for (; taken < r->cols - count; taken++) {
     int next = farthest(r, taken);
-    if (!(r->size[next] > independent_from)) break;
+    if (!(r->size[next] > least)) break;
     take_column(r, A, taken, next);
   }
   memset(dependent, 0, (size_t)r->cols);
   for (int k = taken; k < r->cols; k++) dependent[r->order[k]] = 1;
 }
 
+void pol_rank_dependent(pol_rank *rank, double *A, const unsigned char *first,
+                        unsigned char *dependent)
+{
+  take_while(rank, A, first, 0, independent_from, dependent);
+}
+
 void pol_rank_most_dependent(pol_rank *rank, double *A, const unsigned char *first, int count,
                              unsigned char *dependent)
 {
-  decompose(rank, A, first);
-  memset(dependent, 0, (size_t)rank->cols);
-  for (int j = rank->cols - count; j < rank->cols; j++)
-    dependent[rank->rows > 0 ? rank->order[j] - 1 : j] = 1;
+  take_while(rank, A, first, count, -1.0, dependent);
 }
