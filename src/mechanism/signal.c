@@ -32,7 +32,7 @@ static void visit(walk *w, const char *owner, const char *quantity, const char *
                   pol_signal signal)
 {
   char name[512];
-  if (w->answer) return;
+  if (w->answer || (w->wanted && !quantity && strcmp(w->wanted, owner) != 0)) return;
   snprintf(name, sizeof name, "%s%s%s%s%s", owner, quantity ? "." : "", quantity ? quantity : "",
            part ? "." : "", part ? part : "");
   w->answer = w->visit(name, &signal, w->user);
@@ -57,9 +57,13 @@ static void visit_body(walk *w, const pol_body *body, int index)
 
 static void visit_marker(walk *w, const pol_marker *marker, int index)
 {
+  static const char before[] = "marker.";
+  const size_t length = sizeof before - 1;
   char owner[384];
-  snprintf(owner, sizeof owner, "marker.%s", marker->name);
-  if (!marker->name[0] || !is_wanted(w, owner)) return;
+  if (!marker->name[0] || (w->wanted && strncmp(w->wanted, before, length) != 0)) return;
+  if (w->wanted && strncmp(w->wanted + length, marker->name, strlen(marker->name)) != 0) return;
+  snprintf(owner, sizeof owner, "%s%s", before, marker->name);
+  if (!is_wanted(w, owner)) return;
   visit_vector(w, owner, "position", POL_SIGNAL_MARKER_POSITION, index);
   visit_vector(w, owner, "velocity", POL_SIGNAL_MARKER_VELOCITY, index);
 }
