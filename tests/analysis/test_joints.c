@@ -644,8 +644,9 @@ static void a_shaft_bent_by_half_a_turn_is_doubted(void **state)
              " \"bodies\": [\"ground\", \"b\"], \"point\": [0, 0, 0], \"axis\": [0, 0, 1]}],"
              "\"simulation\": {\"step\": %g, \"end\": 0.7}}",
              cases[i].spin[0], cases[i].spin[1], cases[i].step);
-    pol_model *model = read_model_text(text);
-    pol_simulation *simulation = start(model);
+    pol_model *model;
+    const setting how = {"so3xr3", "3", cases[i].step, 0.7};
+    pol_simulation *simulation = start(&model, text, &how);
     pol_status status = POL_OK;
     while (!status && !pol_simulation_finished(simulation))
       status = pol_simulation_step(simulation);
@@ -653,8 +654,7 @@ static void a_shaft_bent_by_half_a_turn_is_doubted(void **state)
     assert_int_equal(pol_simulation_summary(simulation)->num_warnings, cases[i].warnings);
     if (status)
       assert_string_equal(pol_simulation_diagnostics(simulation)->where, "joint 'cv', twist");
-    pol_simulation_free(&simulation);
-    pol_model_free(&model);
+    drop(simulation, model);
   }
 }
 
