@@ -228,13 +228,13 @@ pol_status pol_independence_measure(pol_independence *independence, const pol_po
   return POL_OK;
 }
 
-pol_status pol_independence_find(pol_independence *independence, const pol_point *at,
+pol_status pol_independence_find(pol_independence *independence, const pol_point *at, int count,
                                  unsigned char *dependent)
 {
   pol_independence *s = independence;
   pol_status status = fill(s, at);
   if (status) return status;
-  pol_rank_dependent(s->rank, s->A, s->internal, s->found);
+  pol_rank_dependent(s->rank, s->A, s->internal, count, s->found);
   memset(dependent, 0, (size_t)s->m);
   for (int c = 0; c < s->cols; c++) dependent[s->constraint_of[c]] = s->found[c];
   return POL_OK;

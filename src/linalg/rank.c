@@ -157,14 +157,15 @@ double pol_rank_measure(pol_rank *rank, double *A, const unsigned char *first, i
   return distance;
 }
 
-void pol_rank_dependent(pol_rank *rank, double *A, const unsigned char *first,
+void pol_rank_dependent(pol_rank *rank, double *A, const unsigned char *first, int count,
                         unsigned char *dependent)
 {
   pol_rank *r = rank;
   int taken = begin_decomposition(r, A, first);
-  for (; taken < r->cols; taken++) {
+  int most = count < 0 ? r->cols : r->cols - count;
+  for (; taken < most; taken++) {
     int next = farthest(r, taken);
-    if (!(r->size[next] > independent_from)) break;
+    if (count < 0 && !(r->size[next] > independent_from)) break;
     take_column(r, A, taken, next);
   }
   memset(dependent, 0, (size_t)r->cols);
