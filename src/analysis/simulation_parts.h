@@ -191,6 +191,9 @@ pol_status pol_simulation_check_finite(pol_simulation *sim, const pol_state *sta
  * are in the workspace. */
 pol_status pol_simulation_check_dropped(pol_simulation *sim, const pol_state *state);
 
+/* A warning where a constant-velocity joint is bent so far that its twist is open; POL_INCONSISTENT
+ * where it has left its branch there. */
+pol_status pol_simulation_check_bends(pol_simulation *sim, const pol_state *state);
 /* POL_RETRY if a joint or bushing turns so fast that what depends on its turns is wrong. */
 pol_status pol_simulation_check_turns(pol_simulation *sim, const pol_state *state);
 

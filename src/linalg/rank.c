@@ -157,29 +157,17 @@ double pol_rank_measure(pol_rank *rank, double *A, const unsigned char *first, i
   return distance;
 }
 
-/* Takes columns until at most count are left, or none that is farther away than least; those are
- * the dependent ones. */
-static void take_while(pol_rank *r, double *A, const unsigned char *first, int count, double least,
-                       unsigned char *dependent)
+void pol_rank_dependent(pol_rank *rank, double *A, const unsigned char *first, int count,
+                        unsigned char *dependent)
 {
+  pol_rank *r = rank;
   int taken = begin_decomposition(r, A, first);
-  for (; taken < r->cols - count; taken++) {
+  int most = count < 0 ? r->cols : r->cols - count;
+  for (; taken < most; taken++) {
     int next = farthest(r, taken);
-    if (!(r->size[next] > least)) break;
+    if (count < 0 && !(r->size[next] > independent_from)) break;
     take_column(r, A, taken, next);
   }
   memset(dependent, 0, (size_t)r->cols);
   for (int k = taken; k < r->cols; k++) dependent[r->order[k]] = 1;
-}
-
-void pol_rank_dependent(pol_rank *rank, double *A, const unsigned char *first,
-                        unsigned char *dependent)
-{
-  take_while(rank, A, first, 0, independent_from, dependent);
-}
-
-void pol_rank_most_dependent(pol_rank *rank, double *A, const unsigned char *first, int count,
-                             unsigned char *dependent)
-{
-  take_while(rank, A, first, count, -1.0, dependent);
 }
