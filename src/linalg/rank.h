@@ -22,8 +22,8 @@ void pol_rank_free(pol_rank **rank);
 double pol_rank_measure(pol_rank *rank, double *A, const unsigned char *first, int *last);
 
 /* Sets dependent[j] = 1 for columns of A (by columns, overwritten) that are less than 1e-10 away
- * from what the others span; the columns with 0 are independent. */
-void pol_rank_dependent(pol_rank *rank, double *A, const unsigned char *first,
+ * from what the others span; the columns with 0 are independent.  POL_CANCELLED: base/monitor.h. */
+pol_status pol_rank_dependent(pol_rank *rank, double *A, const unsigned char *first,
                         unsigned char *dependent);
 
 #endif
