@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/monitor.h"
 #include "linalg/rank.h"
 
 struct pol_independence {
@@ -234,7 +235,10 @@ pol_status pol_independence_find(pol_independence *independence, const pol_point
   pol_independence *s = independence;
   pol_status status = fill(s, at);
   if (status) return status;
-  pol_rank_dependent(s->rank, s->A, s->internal, count, s->found);
+  pol_monitor_stage("rank of the constraints");
+  status = pol_rank_dependent(s->rank, s->A, s->internal, count, s->found);
+  pol_monitor_stage("initial values");
+  if (status) return status;
   memset(dependent, 0, (size_t)s->m);
   for (int c = 0; c < s->cols; c++) dependent[s->constraint_of[c]] = s->found[c];
   return POL_OK;

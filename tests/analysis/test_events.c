@@ -561,6 +561,46 @@ static void a_restart_that_fails_is_reported(void **state)
   pol_model_free(&model);
 }
 
+/* What an event function costs: it counts its calls. */
+typedef struct counted {
+  double height;
+  long *calls;
+} counted;
+
+static double counted_height(const pol_state *at, void *user)
+{
+  const counted *c = user;
+  ++*c->calls;
+  return at->q[2] - c->height;
+}
+
+/* Hundreds of events in one step: each function is evaluated a few times per step and for its own
+ * zero, not for the zeros of the others. */
+static void many_events_are_found_in_linear_time(void **state)
+{
+  (void)state;
+  enum { COUNT = 300 };
+  pol_model *model =
+      read_model_text("{\"gravity\": [0, 0, -9.81], \"bodies\": [{\"name\": \"a\", \"type\": "
+                      "\"point\", \"mass\": 1, "
+                      "\"position\": [0, 0, 1]}], \"simulation\": {\"step\": 0.1, \"end\": 0.4}}");
+  pol_simulation *simulation = start(model);
+  counted events[COUNT];
+  long calls = 0;
+  int found = 0;
+  for (int i = 0; i < COUNT; i++) {
+    events[i] = (counted){0.99 - 0.5 * i / COUNT, &calls};
+    const pol_simulation_event event = {.function = counted_height, .user = &events[i]};
+    assert_int_equal(pol_simulation_add_event(simulation, &event, NULL), POL_OK);
+  }
+  while (go_on(simulation)) found++;
+  assert_int_equal(found, COUNT);
+  /* five points of four steps, and some twenty evaluations for a zero */
+  if (calls > 60L * COUNT) fail_msg("%ld calls for %d events", calls, COUNT);
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -575,6 +615,7 @@ int main(void)
       cmocka_unit_test(what_is_not_a_number_is_no_event),
       cmocka_unit_test(rates_are_set_at_any_tolerance),
       cmocka_unit_test(a_passage_is_counted_once),
+      cmocka_unit_test(many_events_are_found_in_linear_time),
       cmocka_unit_test(a_restart_that_fails_is_reported),
       cmocka_unit_test(accumulating_bounces_fail),
       cmocka_unit_test(other_resets_go_on),

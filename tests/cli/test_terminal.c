@@ -62,6 +62,58 @@ static void signals_stop_a_run_cleanly(void **state)
   expect_stop(SIGTERM, 3, 143);
 }
 
+/* Writes four-bars side by side, whose redundant constraints take some ten seconds to find. */
+static void write_four_bars(const char *path, int count)
+{
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fprintf(file, "{\"bodies\": [");
+  for (int i = 0; i < 3 * count; i++)
+    fprintf(
+        file,
+        "%s{\"name\": \"b%d\", \"mass\": 1, \"inertia\": [0.1, 0.1, 0.1], \"position\": [%g, %d, "
+        "%g]}",
+        i > 0 ? ", " : "", i, 0.5 * (i % 3), i / 3, i % 3 == 1 ? 1.0 : 0.5);
+  fprintf(file, "], \"joints\": [");
+  for (int i = 0; i < count; i++)
+    for (int k = 0; k < 4; k++) {
+      char first[16] = "ground", second[16] = "ground";
+      if (k > 0) snprintf(first, sizeof first, "b%d", 3 * i + k - 1);
+      if (k < 3) snprintf(second, sizeof second, "b%d", 3 * i + k);
+      fprintf(file,
+              "%s{\"name\": \"j%d\", \"type\": \"revolute\", \"bodies\": [\"%s\", \"%s\"], "
+              "\"point\": [%d, %d, %d], \"axis\": [0, 1, 0]}",
+              i + k > 0 ? ", " : "", 4 * i + k, first, second, k / 2, i, k == 1 || k == 2);
+    }
+  fprintf(file, "], \"simulation\": {\"step\": 0.001, \"end\": 0.01}}");
+  assert_int_equal(fclose(file), 0);
+}
+
+/* Ctrl-C is obeyed while a large model starts, by both commands that start one. */
+static void signals_stop_a_start(void **state)
+{
+  (void)state;
+  char *commands[][6] = {{"polhode", "check", "loops.json", NULL},
+                         {"polhode", "run", "loops.json", "--json", NULL}};
+  write_four_bars("loops.json", 200);
+  for (int k = 0; k < 2; k++) {
+    pid_t child = start(-1, commands[k]);
+    wait_until_caught(child, SIGINT);
+    assert_int_equal(kill(child, SIGINT), 0);
+    assert_int_equal(finish(child), 130);
+    read_text("err", err);
+    if (k == 0) {
+      assert_non_null(strstr(err, "polhode check: interrupted"));
+    } else {
+      assert_non_null(strstr(err, "polhode run: interrupted at the start"));
+      json_t *object = parse_output();
+      expect_word(object, "status", "interrupted");
+      json_decref(object);
+    }
+  }
+  remove("loops.json");
+}
+
 /* A run that cannot go on to the end of its step, because nobody reads what it writes: the first
  * signal waits for it, the second does not. */
 static void a_second_signal_stops_at_once(void **state)
@@ -261,6 +313,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(signals_stop_a_run_cleanly),
+      cmocka_unit_test(signals_stop_a_start),
       cmocka_unit_test(a_second_signal_stops_at_once),
       cmocka_unit_test(a_killed_run_leaves_whole_lines),
       cmocka_unit_test_setup_teardown(a_terminal_gets_a_progress_bar, open_terminal,
