@@ -14,15 +14,38 @@ static void sleep_milliseconds(long milliseconds)
   nanosleep(&time, NULL);
 }
 
-/* Waits until the file holds something. */
-static void wait_for_content(const char *path)
+/* A child that has not ended; however long it takes. */
+static void expect_running(pid_t child)
+{
+  int status;
+  assert_int_equal(waitpid(child, &status, WNOHANG), 0);
+}
+
+/* Waits until the file that a child writes holds something. */
+static void wait_for_content(pid_t child, const char *path)
 {
   struct stat info;
-  for (int i = 0; i < 500; i++) {
-    if (stat(path, &info) == 0 && info.st_size > 100000) return;
+  while (stat(path, &info) != 0 || info.st_size <= 100000) {
+    expect_running(child);
     sleep_milliseconds(10);
   }
-  fail_msg("%s did not grow", path);
+}
+
+/* Whether a child sleeps, and whether a signal waits to be delivered to it. */
+static void look_at(pid_t child, int signal_number, int *sleeps, int *pending)
+{
+  char path[64], line[256], letter = '?';
+  unsigned long long signals = 0;
+  snprintf(path, sizeof path, "/proc/%ld/status", (long)child);
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  while (fgets(line, sizeof line, file) != NULL) {
+    sscanf(line, "State: %c", &letter);
+    sscanf(line, "ShdPnd: %llx", &signals);
+  }
+  fclose(file);
+  *sleeps = letter == 'S';
+  *pending = (int)(signals >> (signal_number - 1) & 1);
 }
 
 /* Stops a run by a signal that comes as often as this, at once. */
@@ -33,7 +56,7 @@ static void expect_stop(int signal_number, int times, int expected)
   char last[4000];
   remove("stopped.csv");
   pid_t child = start(-1, arguments);
-  wait_for_content("stopped.csv");
+  wait_for_content(child, "stopped.csv");
   for (int i = 0; i < times; i++) assert_int_equal(kill(child, signal_number), 0);
   assert_int_equal(finish(child), expected);
   json_t *object = parse_output();
@@ -122,20 +145,21 @@ static void a_second_signal_stops_at_once(void **state)
   char *arguments[] = {"polhode", "run", "top.json", "--end", "1000", "--out", "pipe.csv", NULL};
   static const int second[] = {SIGINT, SIGTERM};
   for (int i = 0; i < 2; i++) {
-    int status, before = 0, filled = 0;
+    int status, filled = 0, sleeps = 0, pending = 1;
     assert_int_equal(mkfifo("pipe.csv", 0600), 0);
     pid_t child = start(-1, arguments);
     int reader = open("pipe.csv", O_RDONLY);
     assert_true(reader >= 0);
-    /* until the pipe is full: nothing more comes for half a second */
-    for (int k = 0, same = 0; k < 500 && same < 10; k++) {
-      sleep_milliseconds(50);
+    /* until the pipe is full: a run that has begun to write sleeps for nothing else */
+    while (filled == 0 || !sleeps) {
+      sleep_milliseconds(10);
       assert_int_equal(ioctl(reader, FIONREAD, &filled), 0);
-      same = filled > 0 && filled == before ? same + 1 : 0;
-      before = filled;
+      look_at(child, SIGINT, &sleeps, &pending);
+      expect_running(child);
     }
     assert_int_equal(kill(child, SIGINT), 0);
-    sleep_milliseconds(600); /* what comes before is the same request */
+    for (pending = 1; pending;) look_at(child, SIGINT, &sleeps, &pending);
+    sleep_milliseconds(1000); /* what comes within half a second is the same request */
     assert_int_equal(waitpid(child, &status, WNOHANG), 0);
     assert_int_equal(kill(child, second[i]), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -171,7 +195,7 @@ static void a_killed_run_leaves_whole_lines(void **state)
   (void)state;
   char *arguments[] = {"polhode", "run", "top.json", "--end", "1000", "--out", "killed.csv", NULL};
   pid_t child = start(-1, arguments);
-  wait_for_content("killed.csv");
+  wait_for_content(child, "killed.csv");
   assert_int_equal(kill(child, SIGKILL), 0);
   assert_int_equal(finish(child), -1);
   assert_true(count_whole_rows("killed.csv") > 100);
@@ -228,10 +252,11 @@ static void show_progress(char *option, unsigned short columns)
   pid_t child = start(other_end, arguments);
   size_t size = 0;
   err[0] = '\0';
-  for (int i = 0; i < (option != NULL ? 5 : 100); i++) {
+  wait_until_caught(child, SIGINT);
+  for (int i = 0; strstr(err, " left") == NULL && (option == NULL || i < 5); i++) {
     sleep_milliseconds(100);
     size += read_more(size);
-    if (strstr(err, " left")) break;
+    expect_running(child);
   }
   assert_int_equal(kill(child, SIGINT), 0);
   assert_int_equal(finish(child), 130);
