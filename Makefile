@@ -27,6 +27,7 @@ help:
 	@echo "  make bench             measure the speed"
 	@echo "  make table             measure every method on the heavy top: docs/heavy-top-table.md"
 	@echo "  make figures           measure fixed against variable steps: docs/work-precision.md"
+	@echo "  make sweep             run closed loops at tolerances from 1e-2 to 1e-8: docs/adaptive-sweep.md"
 	@echo "  make gallery           draw the pictures of the docs anew: docs/images"
 	@echo "  make site              build the docs as a site: build/site"
 	@echo "  make reproduce         repeat all published results: docs/reproduce-verdicts.md"
@@ -92,6 +93,10 @@ figures: build
 	@$(BUILD)/studies/work_precision docs/images >docs/work-precision.md
 	@echo "==> docs/work-precision.md, docs/images"
 
+sweep: build
+	@scripts/adaptive_sweep.py $(BUILD)/polhode --out docs/adaptive-sweep.md
+	@echo "==> docs/adaptive-sweep.md"
+
 reproduce: build
 	@$(BUILD)/polhode reproduce all --out build/reproduced
 	@cp build/reproduced/verdicts.md docs/reproduce-verdicts.md
@@ -119,4 +124,4 @@ format format-check:
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test debug-test fuzz-models coverage table figures gallery site reproduce bench install format format-check clean fuzz mutants
+.PHONY: help build demo test debug-test fuzz-models coverage table figures gallery site reproduce bench install format format-check clean fuzz mutants sweep

@@ -115,6 +115,21 @@ NAMED = re.compile(r"^\s*static const (?:double|int|long|size_t) \w+ = [^;{]*;",
 GROWTH = re.compile(r"^.*\b(?:capacity|growth|grown?|room for|rows_max|POL_MAX_\w+)\b.*$", re.M)
 
 
+# From the fourth argument on these take a message.
+MESSAGES = re.compile(r"\bpol_check_true\s*\(")
+
+
+def fourth_argument(text, opening):
+    """The span from the fourth argument of a call to its end."""
+    end, commas, i = matching(text, opening), 0, opening + 1
+    while i < end and commas < 3:
+        if text[i] in "([{":
+            i = matching(text, i)
+        commas += text[i] == ","
+        i += 1
+    return i, end
+
+
 def quiet(text):
     """Blanks out what is not mutated."""
     text = mask(text)
@@ -122,6 +137,9 @@ def quiet(text):
         opening = match.end() - 1
         if text[opening] != " ":  # not inside another
             text = blank_out(text, opening + 1, matching(text, opening))
+    for match in MESSAGES.finditer(text):
+        start, end = fourth_argument(text, match.end() - 1)
+        text = blank_out(text, start, end)
     for pattern in (NAMED, GROWTH):
         text = pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group(0)), text)
     return text
@@ -482,9 +500,13 @@ def order_of(tests, room, results):
     return sorted(tests, key=cost)
 
 
-# The targets that a change of the library or the command needs (one test includes a source); the
-# tests of failing memory link statically.
-SHARED = ("libpolhode_inner.so", "polhode", "tests/cli/test_json_out")
+def shared_targets():
+    """What a change of the library or the command needs: the tests of failing memory link
+    statically, and some tests include a source."""
+    including = [path for path in (TREE / "tests").glob("*/test_*.c")
+                 if re.search(r'^#include "\w+/\w+\.c"', path.read_text(), re.M)]
+    return ["libpolhode_inner.so", "polhode",
+            *("tests/%s/%s" % (path.parent.name, path.stem) for path in including)]
 
 
 def is_static(test):
@@ -500,7 +522,7 @@ def try_out(mutant, tests, targets, jobs, results):
         path.write_text(original[:mutant.start] + mutant.after + original[mutant.end:])
         # what links the shared library first, unless it is about memory
         alike = order_of(tests, mutant.room, results)
-        stages = [([t for t in alike if not is_static(t)], SHARED),
+        stages = [([t for t in alike if not is_static(t)], shared_targets()),
                   ([t for t in alike if is_static(t)], targets)]
         if re.search(r"NULL|NO_MEMORY", mutant.text):
             stages.reverse()
@@ -533,7 +555,7 @@ def judge(mutant, tests, targets, jobs, results):
         if test is None:
             return outcome, ""
         if test.name not in verified:
-            compile_all(targets if is_static(test) else SHARED)
+            compile_all(targets if is_static(test) else shared_targets())
             if run_tests([test], 1):
                 print("==> left out: %s fails without a mutant" % test.name, flush=True)
                 tests.remove(test)

@@ -137,6 +137,7 @@ typedef struct pol_warning {
   char message[320]; /* one sentence or two, without the time */
 } pol_warning;
 
+/* Most warnings of a run. */
 enum { POL_MAX_WARNINGS = 12 };
 
 /* What happened from the start to now; the largest values are those at the integrator's steps. */
@@ -234,6 +235,12 @@ const pol_formulation *pol_simulation_formulation(const pol_simulation *simulati
  * *count. */
 const unsigned char *pol_simulation_dropped(const pol_simulation *simulation, int *count);
 const pol_summary *pol_simulation_summary(const pol_simulation *simulation);
+/* Compares the run so far with what its method promises (energy balance, constraints, lengths of
+ * quaternions, Newton iterations, rejected steps; src/analysis/doubts.c has the limits) and adds to
+ * summary.warnings what is off by orders of magnitude, with the probable reason.
+ * pol_simulation_step does so at the end of the run and at a failure; a program that stops earlier
+ * may ask for it. */
+void pol_simulation_review(pol_simulation *simulation);
 const pol_diagnostics *pol_simulation_diagnostics(const pol_simulation *simulation);
 
 /* --- recorded quantities ---------------------------------------------------------------------- */

@@ -390,14 +390,17 @@ static pol_status attempt_case(case_run *r)
   const work *w = r->work;
   pol_case *it = r->it;
   pol_settings settings = it->settings;
+  /* steps that have no times of their own, as variable ones and those after an event, stop at the
+   * times of the reference */
+  const int stops = settings.variable || settings.num_events > 0;
   settings.output = (pol_output){0};
-  if (settings.variable && w->num_stops > 0)
+  if (stops && w->num_stops > 0)
     settings.output = (pol_output){.count = w->num_stops, .times = w->stops};
-  if (settings.variable && w->num_stops == 0) settings.output.step = w->end;
+  if (stops && w->num_stops == 0) settings.output.step = w->end;
   pol_status status =
       pol_simulation_create(&r->simulation, w->study->mechanism, &settings, &it->failure);
   if (status != POL_OK) return status;
-  if (!settings.variable) {
+  if (!stops) {
     it->interpolated = !shares_times(w, &settings);
     r->stride = stride_of(w->study, count_steps(&settings));
   }

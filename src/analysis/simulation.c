@@ -69,6 +69,8 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   pol_simulation_plan_steps(sim, settings);
   if ((status = pol_simulation_plan_output(sim, &settings->output)) != POL_OK) return status;
   sim->mechanism = mechanism;
+  sim->options = settings->options;
+  sim->method_adapts = pol_method_adapts(settings->options.method);
   sim->solver = settings->options.solver;
   sim->index = settings->options.index;
   sim->lags = pol_method_lag(settings->options.method) > 0.0;
@@ -152,6 +154,7 @@ static pol_status advance(pol_simulation *sim)
   status = pol_simulation_accept(sim, sim->done + 1);
   if (status == POL_OK) status = pol_simulation_scan_events(sim);
   if (status != POL_OK) return status;
+  pol_doubts_note(sim, 0);
   sim->in_step = 1;
   sim->seen = sim->t_before;
   sim->event = -1;
@@ -186,9 +189,12 @@ pol_status pol_simulation_step(pol_simulation *sim)
     return pol_simulation_fail(sim, POL_BAD_ARGUMENT, -1, "the end of the time span is reached",
                                "");
   pol_status status = go_to_next_stop(sim);
-  if (status == POL_OK) return POL_OK;
-  pol_simulation_return_to_good(sim);
-  return sim->failed = status;
+  if (status != POL_OK) {
+    pol_simulation_return_to_good(sim);
+    sim->failed = status;
+  }
+  if (status != POL_OK || pol_simulation_finished(sim)) pol_simulation_review(sim);
+  return status;
 }
 
 /* --- what it tells ---------------------------------------------------------------------------- */

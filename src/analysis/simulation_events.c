@@ -165,7 +165,7 @@ static double guess_minimum(const pol_watched_event *w, int j, double *t)
   }
   const double margin = 1e-3 * (x[j + 1] - x[j]);
   const int inside = *t > x[j] + margin && *t < x[j + 1] - margin;
-  return inside && sign * value < fmin(sign * f[j], sign * f[j + 1]) ? sign * value : INFINITY;
+  return inside && sign * value < fmin(sign * f[j], sign * f[j + 1]) ? sign * value : (double)INFINITY;
 }
 
 /* Where a function keeps its sign at all points, looks for a minimum of |f| between them that goes
@@ -176,7 +176,7 @@ static void look_for_dip(pol_simulation *sim, pol_watched_event *w)
   for (int k = 0; k < w->num_points; k++)
     if (!(positive ? w->value[k] > 0.0 : w->value[k] < 0.0)) return;
   while (w->num_points < POL_MAX_EVENT_POINTS) {
-    double least = INFINITY, where = 0.0, t;
+    double least = (double)INFINITY, where = 0.0, t;
     for (int j = 0; j + 1 < w->num_points; j++) {
       const double guess = guess_minimum(w, j, &t);
       if (!(guess < least)) continue;
@@ -383,6 +383,7 @@ static pol_status reset(pol_simulation *sim, pol_watched_event *w)
   before = *after;
   pol_simulation_measure_now(sim, t, &before);
   mark_crossed(sim);
+  pol_doubts_note(sim, 0);
   sim->in_step = 0;
   pol_simulation_keep_good(sim);
   return POL_OK;

@@ -1,8 +1,9 @@
 /* A simulation under way, shared by the files that implement it: simulation.c (life cycle, steps to
  * the next stop), simulation_times.c (the span in steps, output times), simulation_start.c
  * (consistent initial values), simulation_measure.c (the solution, residuals, energy, work,
- * invariants), simulation_checks.c (what can be wrong with a solution) and simulation_events.c
- * (events and resets).  simulation_settings.c needs none of it. */
+ * invariants), simulation_checks.c (what can be wrong with a solution), doubts.c (what can be wrong
+ * with a run) and simulation_events.c (events and resets).  simulation_settings.c needs none of it.
+ */
 #ifndef POLHODE_ANALYSIS_SIMULATION_PARTS_H
 #define POLHODE_ANALYSIS_SIMULATION_PARTS_H
 
@@ -42,11 +43,21 @@ typedef struct pol_watched_event {
   int unsettled;   /* it has not been seen on its side since the last one */
 } pol_watched_event;
 
+/* The largest values at the steps so far, which doubts.c compares the errors with. */
+typedef struct pol_extremes {
+  double kinetic, lowest, highest; /* energies: kinetic, and the range of the potential */
+  double work;                     /* the largest of the three of pol_work */
+  double speed;                    /* the largest |v_i| */
+  double balance, balance_t;       /* of pol_summary.energy_balance, and when */
+} pol_extremes;
+
 struct pol_simulation {
   const pol_mechanism *mechanism;
   pol_formulation *formulation;
   pol_integrator *integrator;
   const pol_dae *dae;
+  pol_options options;
+  int method_adapts; /* pol_method_adapts */
   pol_solver_kind solver;
   pol_index index;
   pol_watch *watch; /* NULL if nothing can become singular */
@@ -103,6 +114,7 @@ struct pol_simulation {
   double *memory;  /* holds all of the arrays above */
 
   pol_summary summary;
+  pol_extremes extremes;
   const char *warned[POL_MAX_WARNINGS]; /* the format strings of the warnings in the summary */
   pol_diagnostics diagnostics;
 };
@@ -181,6 +193,11 @@ pol_status pol_simulation_check_dropped(pol_simulation *sim, const pol_state *st
 
 /* POL_RETRY if a joint or bushing turns so fast that what depends on its turns is wrong. */
 pol_status pol_simulation_check_turns(pol_simulation *sim, const pol_state *state);
+
+/* --- doubts.c --------------------------------------------------------------------------------- */
+
+/* Notes the largest values, of the summary and the solution, after a step; first: at the start. */
+void pol_doubts_note(pol_simulation *sim, int first);
 
 /* --- simulation_events.c ---------------------------------------------------------------------- */
 

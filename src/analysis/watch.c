@@ -12,7 +12,7 @@ enum {
   MAX_PAUSE = 20,    /* steps without a look */
   MAX_SIZE = 250000, /* numbers in the full matrix */
 };
-static const double choose_again_below = 0.3; /* of the distance at the last choice */
+static const double choose_again_below = 0.3; /* of the largest distance since the last choice */
 static const double near_distance = 1e-3;     /* of all distances up to 1 */
 static const double singular_distance = 1e-8; /* at a singular position, to round-off */
 
@@ -25,7 +25,7 @@ struct pol_watch {
   int constraint;     /* the most dependent one at the last look; -1 if there was none */
   double t, distance; /* of the last look */
   double rate;        /* at which the distance has fallen since the one before */
-  double chosen;      /* the distance when the redundant constraints were chosen */
+  double chosen;      /* the largest distance since the redundant constraints were chosen */
   int inside;         /* a position has been told, */
   double leave_at;    /* and is left behind where d exceeds this */
 };
@@ -111,6 +111,7 @@ static int is_reached(const pol_watch *w, double h)
 static int choose_again(pol_watch *w, const pol_state *state, double h)
 {
   double rate = w->rate;
+  w->chosen = fmax(w->chosen, w->distance);
   if (w->distance > choose_again_below * w->chosen && !is_reached(w, h)) return 1;
   if (pol_integrator_choose_constraints(w->integrator)) return 1;
   pol_independence_drop(w->independence, pol_integrator_dropped(w->integrator));
@@ -124,10 +125,8 @@ void pol_watch_look(pol_watch *watch, const pol_state *state, double h, pol_sing
 {
   pol_watch *w = watch;
   if (!w || w->pause-- > 0) return;
-  int first = w->constraint < 0;
   w->pause = 0;
   if (!measure(w, state)) return;
-  if (first) w->chosen = w->distance;
   if (!choose_again(w, state, h)) return;
 
   if (w->inside && w->distance > w->leave_at) w->inside = 0;
@@ -147,4 +146,9 @@ int pol_watch_is_near(pol_watch *watch, const pol_state *state, double h, char *
   if (w->distance > near_distance && w->distance > 4.0 * w->rate * h) return 0;
   pol_dae_describe(w->dae, w->dae->group.nv + w->constraint, where, size);
   return 1;
+}
+
+double pol_watch_distance(const pol_watch *watch)
+{
+  return watch && watch->constraint >= 0 ? watch->distance : 1.0;
 }

@@ -31,4 +31,8 @@ void pol_watch_look(pol_watch *watch, const pol_state *state, double h, pol_sing
  * position; the constraint in words goes to where.  watch may be NULL. */
 int pol_watch_is_near(pol_watch *watch, const pol_state *state, double h, char *where, size_t size);
 
+/* The distance d of the last look, 1 if there was none: errors of constraints reach those that follow
+ * from them about 1/d times as large.  watch may be NULL. */
+double pol_watch_distance(const pol_watch *watch);
+
 #endif

@@ -6,11 +6,7 @@
 #include "base/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 pol_status pol_output_close(FILE *file, const char *path, pol_status so_far)
 {
@@ -26,57 +22,9 @@ pol_status pol_output_close(FILE *file, const char *path, pol_status so_far)
   if (lstat(path, &info) == 0 && S_ISREG(info.st_mode)) {
     remove(path);
   } else if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
-    const int emptied = truncate(path, 0);
-    (void)emptied;
+    file = fopen(path, "wb");
+    if (file != NULL) fclose(file);
   }
   errno = reason;
   return status;
-}
-
-/* What one symbolic link says, as a path from where `path` is one; NULL: errno says why. */
-static char *follow_link(const char *path, size_t length)
-{
-  const char *slash = strrchr(path, '/');
-  const size_t folder = slash != NULL ? (size_t)(slash - path) + 1 : 0;
-  char *target = malloc(folder + length + 1);
-  if (target == NULL) return NULL;
-  const ssize_t got = readlink(path, target + folder, length);
-  target[folder + (got > 0 ? (size_t)got : 0)] = '\0';
-  if (target[folder] == '/')
-    memmove(target, target + folder, strlen(target + folder) + 1);
-  else
-    memcpy(target, path, folder);
-  return target;
-}
-
-char *pol_output_target(const char *path)
-{
-  enum { MAX_LINKS = 40 };
-  struct stat info;
-  char *target = malloc(strlen(path) + 1);
-  if (target == NULL) return NULL;
-  strcpy(target, path);
-  for (int i = 0; lstat(target, &info) == 0 && S_ISLNK(info.st_mode); i++) {
-    char *next = i < MAX_LINKS ? follow_link(target, (size_t)info.st_size + 4096) : NULL;
-    if (i == MAX_LINKS) errno = ELOOP;
-    free(target);
-    if (next == NULL) return NULL;
-    target = next;
-  }
-  return target;
-}
-
-int pol_output_is_same(const char *a, const char *b)
-{
-  struct stat first, second;
-  return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-         first.st_ino == second.st_ino;
-}
-
-int pol_output_lock(int descriptor)
-{
-  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  if (fcntl(descriptor, F_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES)) return 1;
-  errno = ETXTBSY;
-  return 0;
 }

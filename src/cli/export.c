@@ -78,7 +78,8 @@ static int export_result(const cli_args *args, pol_result *result)
   const int has_input = cli_find_input_in(&inputs, args->vtk, is_frame) != NULL;
   cli_inputs_free(&inputs);
   if (has_input)
-    return refuse(args, "--vtk", args->vtk, "would overwrite the result, which has the name of a frame there");
+    return refuse(args, "--vtk", args->vtk,
+                  "would overwrite the result, which has the name of a frame there");
   const int is_new = mkdir(args->vtk, 0777) == 0;
   if (!is_new && errno != EEXIST)
     return cli_cannot_write("polhode export", args->json, "--vtk", args->vtk, errno);

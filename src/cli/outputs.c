@@ -1,6 +1,6 @@
 /* What a command writes must not be a file that it reads: a result named as the model it comes from
- * would destroy it.  Files are compared by what they are, not by name, so that links and other paths
- * to them are found too.
+ * would destroy it.  Files are compared by what they are, not by name, so that links and other
+ * paths to them are found too.
  */
 #define _XOPEN_SOURCE 700
 
@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/output.h"
 #include "cli/cli.h"
 #include "cli/terminal.h"
 #include "io/errors.h"
+#include "io/target.h"
 
 pol_status cli_inputs_add(cli_list *inputs, const char *path)
 {

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/output.h"
 #include "cli/cli.h"
 #include "cli/json_out.h"
 #include "cli/quantity.h"
@@ -17,6 +16,7 @@
 #include "cli/text_out.h"
 #include "io/errors.h"
 #include "io/result.h"
+#include "io/target.h"
 #include "plot/ticks.h"
 
 /* A result that is plotted. */

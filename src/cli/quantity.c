@@ -9,9 +9,9 @@
 #include "cli/terminal.h"
 #include "io/errors.h"
 
-/* Whether the pattern fits the name, or its start up to a dot.  After a star the rest of the pattern
- * is tried from each place of the name on; only the last star that was passed needs to be tried
- * again, so that the work is at most the product of both lengths. */
+/* Whether the pattern fits the name, or its start up to a dot.  After a star the rest of the
+ * pattern is tried from each place of the name on; only the last star that was passed needs to be
+ * tried again, so that the work is at most the product of both lengths. */
 static int fits(const char *pattern, const char *name)
 {
   const char *star = NULL, *again = NULL;

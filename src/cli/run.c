@@ -142,6 +142,7 @@ static void step_all(pol_simulation *simulation, result_file *file, int with_pro
     outcome->failure = *pol_simulation_diagnostics(simulation);
   } else if (!pol_simulation_finished(simulation)) {
     outcome->status = "interrupted";
+    pol_simulation_review(simulation);
   }
 }
 

@@ -1,7 +1,7 @@
 /* How independent the constraints of a dae are at a point, by a rank-revealing QR decomposition of
- * M^-1/2 B^T with M by its diagonal and the columns, one for each constraint, of length one.  The
- * internal constraints of the coordinates (pol_dae) are taken for granted: the others depend on
- * them. */
+ * L^-1 B^T, M = L L^T, one column for each constraint.  The internal constraints of the coordinates
+ * (pol_dae) are taken for granted: of the others counts what is perpendicular to these, at length
+ * one.  That is the same in all coordinates. */
 #ifndef POLHODE_DAE_INDEPENDENCE_H
 #define POLHODE_DAE_INDEPENDENCE_H
 
@@ -25,5 +25,9 @@ pol_status pol_independence_measure(pol_independence *independence, const pol_po
 /* dependent[i] = 1 for each of the m constraints that others imply, to round-off. */
 pol_status pol_independence_find(pol_independence *independence, const pol_point *at,
                                  unsigned char *dependent);
+/* The same for the count most dependent constraints, where errors of positions, the drift of index
+ * 2 for instance, may hide that they are. */
+pol_status pol_independence_choose(pol_independence *independence, const pol_point *at, int count,
+                                   unsigned char *dependent);
 
 #endif

@@ -271,10 +271,10 @@ typedef struct attempt {
 
 /* Tries x + dx, x + dx/2, ... in s->trial until the residual falls enough.  With an old matrix only
  * the first; without a line search a new matrix's step is taken as it is. */
-static pol_status search(pol_newton *s, const pol_newton_system *system, const double *x, int fresh,
-                         attempt *a)
+static pol_status search(pol_newton *s, const pol_newton_system *system, const double *x,
+                         int new_matrix, attempt *a)
 {
-  int halvings = fresh ? s->options.line_search : 0, anyhow = fresh && halvings == 0;
+  int halvings = new_matrix ? s->options.line_search : 0, anyhow = new_matrix && halvings == 0;
   a->share = 1.0;
   for (int k = 0;; k++, a->share *= 0.5) {
     for (int i = 0; i < s->matrix.n; i++) s->trial[i] = x[i] + a->share * s->dx[i];
@@ -344,12 +344,12 @@ static int is_slow(double contraction, double residual)
 }
 
 /* The size of a correction in terms of the goal. */
-static double goal_size(const pol_newton *s, double share)
+static double goal_size(const pol_newton *s)
 {
   double sum = 0.0;
   int nv = s->dae->group.nv;
   for (int i = 0; i < nv; i++) {
-    double x = share * s->dx[i] / s->goal.weight[i];
+    double x = s->dx[i] / s->goal.weight[i];
     sum += x * x;
   }
   return s->goal.scale * sqrt(sum / nv);
@@ -357,18 +357,20 @@ static double goal_size(const pol_newton *s, double share)
 
 typedef enum verdict { GO_ON, DONE, DIVERGES } verdict;
 
-/* Rule (35) after a correction of this size; *before is that of the last one, 0 if it is the first.
- * A rate that is known from earlier steps with the same matrix lets one correction do. */
-static verdict judge_goal(pol_newton *s, double size, double *before, int new_matrix)
+/* Rule (35) after a correction of this size; *before is that of the last one with this matrix, 0 if
+ * it is the first; `matrices` were evaluated in this step.  A rate that is known from earlier steps
+ * with the same matrix lets one correction do. */
+static verdict judge_goal(pol_newton *s, double size, double *before, int matrices)
 {
   const double least_rate = 0.05; /* do not trust a lucky correction */
+  const int patience = 4;         /* the line search may lead to where it converges */
   double last = *before;
   *before = size;
   if (last > 0.0) s->rate = fmax(size / last, least_rate);
   if (s->rate < 0.0) return GO_ON;
   double missing = s->rate < 1.0 ? s->rate / (1.0 - s->rate) * size : HUGE_VAL;
   if (missing <= s->goal.share) return DONE;
-  if (s->rate >= 1.0 && new_matrix) return DIVERGES;
+  if (s->rate >= 1.0 && matrices > patience) return DIVERGES;
   if (s->rate > s->options.refresh || is_slow(s->rate, missing / s->goal.share)) s->has_matrix = 0;
   return GO_ON;
 }
@@ -395,7 +397,7 @@ static int finish(pol_newton *s, const pol_newton_system *system, double *x, dou
   for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
   pol_solver_solve(s->matrix.solver, s->dx);
   const double size = correction_norm(s, 1.0, &worst);
-  if (s->goal.weight && !(size <= 1.0) && !(goal_size(s, 1.0) <= s->goal.share)) return 0;
+  if (s->goal.weight && !(size <= 1.0) && !(goal_size(s) <= s->goal.share)) return 0;
   if (!(size <= fmax(1.0, correction))) return 1;
   for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
   *status = system->place(x, system->user);
@@ -508,7 +510,7 @@ pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system,
   pol_diagnostics *d = diagnostics;
   attempt a = {0};
   int modified = s->options.kind == POL_NEWTON_MODIFIED;
-  int fresh = 0; /* the matrix belongs to this step */
+  int matrices = 0; /* of this step */
   double before = 0.0, slowest = -1.0;
   d->iteration = 0;
   d->correction = 0.0;
@@ -523,15 +525,16 @@ pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system,
     if (new_matrix) {
       status = refresh(s, system, d);
       if (status) return status;
-      fresh = 1;
+      matrices++;
+      if (modified) before = 0.0; /* corrections by different matrices say nothing of a rate */
     }
     for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
     pol_solver_solve(s->matrix.solver, s->dx);
     s->counts->newton_iterations++;
     d->iteration++;
 
-    status = search(s, system, x, fresh, &a);
-    if (a.share == 0.0 && status >= 0 && !fresh) {
+    status = search(s, system, x, new_matrix, &a);
+    if (a.share == 0.0 && status >= 0 && !new_matrix) {
       /* an old matrix led nowhere: a new one from where we stand */
       s->has_matrix = 0;
       status = evaluate(s, system, x, s->r);
@@ -550,7 +553,7 @@ pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system,
     verdict now = is_done(system, &a, rate, d->correction) ? DONE : GO_ON;
     if (now == GO_ON && new_matrix && ends_in_round_off(s, &a)) return POL_OK;
     if (now == GO_ON && s->goal.weight) {
-      now = judge_goal(s, goal_size(s, a.share), &before, new_matrix);
+      now = judge_goal(s, goal_size(s), &before, matrices);
       if (now == DIVERGES) break;
     } else if (now == GO_ON &&
                (contraction > s->options.refresh || is_slow(contraction, a.after))) {

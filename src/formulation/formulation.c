@@ -1,5 +1,6 @@
 /* Builds the equations of a mechanism in the coordinates of a chart: group, sparsity patterns, and
  * the addresses that every element adds into.  evaluate.c computes the terms. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,40 @@ static int pivot_joint(const pol_mechanism *mechanism, int body)
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++)
     if (fixed_point(mechanism, k, body)) return k;
   return -1;
+}
+
+/* Whether a marker's point cannot move in so3: on the ground, or where its body turns. */
+static int is_still(const pol_mechanism *mechanism, int marker)
+{
+  const pol_marker *m = pol_mechanism_marker(mechanism, marker);
+  if (m->body == POL_GROUND) return 1;
+  if (pol_mechanism_body(mechanism, m->body)->point) return 0;
+  const double *pivot =
+      fixed_point(mechanism, pivot_joint(mechanism, m->body), m->body)->position;
+  double apart = 0.0, size = 0.0;
+  for (int i = 0; i < 3; i++) {
+    apart = fmax(apart, fabs(m->position[i] - pivot[i]));
+    size = fmax(size, fabs(pivot[i]));
+  }
+  return apart <= 1e-9 * size;
+}
+
+/* Whether so3 gives a row of the joint nothing to act on: it locks translations between points that
+ * cannot move, as another joint in the place of a pivot does.  Its row of B is round-off. */
+static int locks_nothing(const pol_mechanism *mechanism, int joint)
+{
+  const pol_joint *j = pol_mechanism_joint(mechanism, joint);
+  pol_joint_row rows[POL_MAX_JOINT_ROWS];
+  int translations = 0;
+  for (int k = pol_joint_rows(j, rows); k > 0; k--)
+    translations += rows[k - 1].kind == POL_ROW_TRANSLATION || rows[k - 1].kind == POL_ROW_DISTANCE;
+  if (translations == 0 || !is_still(mechanism, j->marker[0]) || !is_still(mechanism, j->marker[1]))
+    return 0;
+  for (int end = 0; end < 2; end++) {
+    const int body = pol_mechanism_marker(mechanism, j->marker[end])->body;
+    if (body != POL_GROUND && pivot_joint(mechanism, body) == joint) return 0; /* the pivot itself */
+  }
+  return 1;
 }
 
 /* Whether a joint is a rolling disk that lies flat. */
@@ -116,6 +151,14 @@ pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulat
     }
   }
   if (kind == POL_DIRECTORS && !is_polynomial(mechanism, message, size)) return POL_BAD_ARGUMENT;
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism) && kind == POL_SO3_PIVOT; k++)
+    if (locks_nothing(mechanism, k)) {
+      snprintf(message, size,
+               "joint '%s' locks points that cannot move in so3, which holds them by its "
+               "coordinates: remove it",
+               pol_mechanism_joint(mechanism, k)->name);
+      return POL_BAD_ARGUMENT;
+    }
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++)
     if (starts_flat(mechanism, k)) {
       snprintf(message, size, "joint '%s': the disk starts flat on its plane",

@@ -2,7 +2,8 @@
  * (Gavrea/Negrut/Potra 2005, section 4; the controller is in step_control.c).
  *
  * What the paper leaves open: the growth of a step is limited, a step whose equations cannot be
- * solved is repeated with a quarter of its size, and the first one is
+ * solved is repeated with a quarter of its size, one in which a body turns too far with less, and
+ * the first one is
  *
  *     min( T/100,  rms(rate/weight)^(-1/3)/2 ),    rate: local error over h^3
  */
@@ -33,16 +34,25 @@ static pol_status find_first_step(pol_integrator *s, double span, double *h)
   return POL_OK;
 }
 
-/* Largest angular velocity of a rotation. */
-static double fastest_turn(const pol_group *group, const double *v)
+/* How far a rotation may turn in a step: beyond half a turn nobody could tell from both ends which
+ * way it went. */
+static const double most_turn = 3.0;
+
+/* Largest angular velocity of a rotation with the velocities v + h v'; where the model counts
+ * turns, of one against another. */
+static double fastest_turn(const pol_integrator *s, const double *v, double h, const double *vd)
 {
-  double fastest = 0.0;
+  const pol_group *group = &s->dae->group;
+  double fastest = 0.0, second = 0.0;
   for (int f = 0; f < group->num_factors; f++) {
-    const double *w = v + group->factors[f].v;
+    int k = group->factors[f].v;
     if (group->factors[f].kind == POL_REAL) continue;
-    fastest = fmax(fastest, w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+    double w[3] = {v[k] + h * vd[k], v[k + 1] + h * vd[k + 1], v[k + 2] + h * vd[k + 2]};
+    double rate = w[0] * w[0] + w[1] * w[1] + w[2] * w[2];
+    second = fmax(second, fmin(rate, fastest));
+    fastest = fmax(fastest, rate);
   }
-  return sqrt(fastest);
+  return sqrt(fastest) + (s->history ? sqrt(second) : 0.0);
 }
 
 /* The step that the controller plans, before it is shortened to meet t_end. */
@@ -50,13 +60,16 @@ static pol_status plan(pol_integrator *s, double span, double *h)
 {
   pol_step_control *control = s->control;
   const pol_control *o = &control->options;
-  /* beyond half a turn nobody could tell from both ends which way it went */
-  const double most_turn = 3.0, turn = fastest_turn(&s->dae->group, s->state.v);
   pol_status status = POL_OK;
   *h = control->h > 0.0 ? control->h : o->first_step;
   if (!(*h > 0.0)) status = find_first_step(s, span, h);
   if (o->max_step > 0.0) *h = fmin(*h, o->max_step);
-  if (turn * *h > most_turn) *h = most_turn / turn;
+  /* at both ends; a shorter step ends with another velocity */
+  for (int k = 0; k < 2; k++) {
+    const double *v = s->state.v, *vd = s->state.vd;
+    double turn = *h * fmax(fastest_turn(s, v, 0.0, vd), fastest_turn(s, v, *h, vd));
+    if (turn > most_turn) *h *= most_turn / turn;
+  }
   *h = fmax(*h, o->min_step);
   return status;
 }
@@ -80,31 +93,47 @@ static pol_status too_small(pol_integrator *s, int worst, double error, double l
   return POL_SMALL_STEP;
 }
 
+static pol_status turns_too_far(pol_integrator *s)
+{
+  snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
+           "a body turns too far in a step to tell how often");
+  return POL_RETRY;
+}
+
 /* Attempts a step of size h to t; *next is the size that should follow, be it accepted or not. */
 static pol_status try_step(pol_integrator *s, double t, double h, double least, double *next)
 {
   const pol_adaptive *adaptive = s->method->family->adaptive;
   pol_step_control *control = s->control;
-  const double *q;
+  const double *q, *v;
   int worst = 0;
   pol_integrator_begin_step(s, t, h);
   pol_step_control_weigh(control, s->state.q);
-  *next = 0.25 * h;
-  pol_status status = adaptive->attempt(s, t, h, &q);
+  pol_status status = adaptive->attempt(s, t, h, &q, &v);
   s->diagnostics.t = t;
   s->diagnostics.h = h;
   s->diagnostics.step = s->counts.steps + 1;
-  if (status) return status;
-
+  if (status) {
+    *next = pol_step_control_retreat(control, h);
+    return status;
+  }
   adaptive->error(s, control->error);
   pol_step_control_weigh(control, q);
   double error = pol_step_control_norm(control, control->error, &worst);
-  if (isfinite(error)) *next = pol_step_control_propose(control, h, error);
-  if (error <= 1.0) {
+  /* a little more than planned, as the rotation may have become faster */
+  double turn = h * fastest_turn(s, v, 0.0, v), most = 1.04 * most_turn;
+  if (error <= 1.0 && (turn <= most || h <= control->options.min_step)) {
+    *next = pol_step_control_propose(control, h, error);
     pol_step_control_accept(control, q);
     return POL_OK;
   }
   adaptive->reject(s);
+  if (error <= 1.0) {
+    *next = 0.9 * h * most / turn;
+    return turns_too_far(s);
+  }
+  *next = isfinite(error) ? pol_step_control_propose(control, h, error)
+                          : pol_step_control_retreat(control, h);
   return too_small(s, worst, error, least);
 }
 

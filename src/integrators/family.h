@@ -51,8 +51,9 @@ pol_assembler *pol_integrator_assembler(pol_integrator *integrator);
 /* What a family with an error estimate has, so that an attempt can be undone. */
 typedef struct pol_adaptive {
   /* One step to time t, not yet taken over: integrator->state stays, the trial configuration is in
-   * *q.  After a failure everything is as before. */
-  pol_status (*attempt)(pol_integrator *integrator, double t, double h, const double **q);
+   * *q, its velocity in *v.  After a failure everything is as before. */
+  pol_status (*attempt)(pol_integrator *integrator, double t, double h, const double **q,
+                        const double **v);
   /* The local error of the attempt's increments (nv). */
   void (*error)(const pol_integrator *integrator, double *error);
   /* Takes the attempt over, or undoes it to the last bit. */

@@ -508,7 +508,8 @@ static void add_to_predictor(pol_alpha *s, double t, const double *weight)
   pol_predictor_add(&s->predictor, t, s->sample, weight, nv);
 }
 
-static pol_status attempt(pol_integrator *integrator, double t, double h, const double **q)
+static pol_status attempt(pol_integrator *integrator, double t, double h, const double **q,
+                          const double **v)
 {
   pol_alpha *s = integrator->data;
   const pol_options *o = s->options;
@@ -533,6 +534,7 @@ static pol_status attempt(pol_integrator *integrator, double t, double h, const 
   pol_status status = solve(s, published, &integrator->diagnostics);
   status = check_coordinates(s, status, &integrator->diagnostics);
   *q = s->next.q;
+  *v = s->model_v;
   if (!status) return POL_OK;
   reject(integrator);
   s->predictor.degree = 0;
@@ -557,8 +559,8 @@ static void accept(pol_integrator *integrator)
 
 static pol_status step(pol_integrator *integrator, double t, double h)
 {
-  const double *q;
-  pol_status status = attempt(integrator, t, h, &q);
+  const double *q, *v;
+  pol_status status = attempt(integrator, t, h, &q, &v);
   if (!status) accept(integrator);
   return status;
 }

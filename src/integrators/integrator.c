@@ -358,11 +358,10 @@ pol_status pol_integrator_choose_constraints(pol_integrator *integrator)
   int m = pol_dae_num_constraints(s->dae);
   if (!s->redundant || !is_small(s->dae) || !s->state.q) return POL_BAD_ARGUMENT;
   pol_point at = pol_state_point(&s->state);
+  int count = count_ones(pol_assembler_dropped(s->assembler), m);
   pol_status status =
-      pol_independence_find(pol_assembler_independence(s->assembler), &at, s->chosen);
+      pol_independence_choose(pol_assembler_independence(s->assembler), &at, count, s->chosen);
   if (status) return status;
-  if (count_ones(s->chosen, m) != count_ones(pol_assembler_dropped(s->assembler), m))
-    return POL_SINGULAR;
   pol_assembler_set_dropped(s->assembler, s->chosen);
   if (s->method->family->forget) s->method->family->forget(s->data);
   return POL_OK;

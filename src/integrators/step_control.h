@@ -14,6 +14,10 @@ typedef struct pol_step_control {
   double h;        /* of the next step; 0: not known yet */
   double last;     /* error of the last accepted step; 0: there is none */
   double span;     /* time to be covered, as far as it is known */
+  double order;    /* p of error ~ h^p, as attempts of one step have shown it; at least 3 */
+  double tried_h;  /* of the last attempt of the present step whose error was too large, 0: none, */
+  double tried;    /* and that error */
+  double ceiling;  /* of the next sizes, below one whose equations could not be solved; 0: none */
 } pol_step_control;
 
 pol_status pol_step_control_create(pol_step_control **control, const pol_group *group,
@@ -30,5 +34,7 @@ void pol_step_control_accept(pol_step_control *control, const double *q);
 double pol_step_control_norm(const pol_step_control *control, const double *e, int *worst);
 /* The size that should follow a step of size h with this error; an accepted one is remembered. */
 double pol_step_control_propose(pol_step_control *control, double h, double error);
+/* The same after a step of size h whose equations could not be solved. */
+double pol_step_control_retreat(pol_step_control *control, double h);
 
 #endif

@@ -3,8 +3,8 @@
  * Lines are put together in a buffer of our own; the file itself is unbuffered.  So every write
  * ends with a complete line, and what a killed run leaves can be read, but for a last line that the
  * system may cut in the middle of a write.  A write that a full disk
- * cuts short is taken back to the end of its last line.  The file is locked before it is emptied, so
- * that of two runs to one file the second is refused.  Numbers have 17 significant digits, which
+ * cuts short is taken back to the end of its last line.  The file is locked before it is emptied,
+ * so that of two runs to one file the second is refused.  Numbers have 17 significant digits, which
  * is enough to read back the same double (IEEE 754-2008, 5.12.2).
  */
 #define _POSIX_C_SOURCE 200809L
@@ -20,6 +20,7 @@
 #include <polhode/model.h>
 
 #include "base/output.h"
+#include "io/target.h"
 
 /* Characters of the longest number and its comma: "-1.2345678901234567e-308,". */
 enum { NUMBER_SIZE = 25 };

@@ -140,25 +140,13 @@ static pol_status add_channel(pol_result *result, const char *name)
   return POL_OK;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Refuses two columns of the same name: a quantity would mean either. */
 static pol_status check_names(const cursor *c, long line)
 {
-  const size_t count = (size_t)c->result->count;
-  const char **names = malloc(count * sizeof *names);
-  pol_status status = POL_OK;
-  if (names == NULL) return POL_NO_MEMORY;
-  for (size_t i = 0; i < count; i++) names[i] = c->result->channels[i].name;
-  qsort(names, count, sizeof *names, compare_names);
-  for (size_t i = 1; i < count && status == POL_OK; i++)
-    if (strcmp(names[i - 1], names[i]) == 0)
-      status = refuse(c, line, "two columns have the same name: ", names[i]);
-  free(names);
-  return status;
+  const char *twice;
+  const pol_status status = pol_result_check_names(c->result, &twice);
+  return status == POL_BAD_ARGUMENT ? refuse(c, line, "two columns have the same name: ", twice)
+                                    : status;
 }
 
 /* The line of names. */

@@ -41,6 +41,10 @@ pol_status pol_h5_put_texts(hid_t place, const char *path, int attribute, int co
  * it. */
 int pol_h5_fits_file(hid_t object, hssize_t count, size_t size);
 
+/* Changes after how many seconds a full block, and any block, is flushed; 0.5 and 1 if this is not
+ * called.  For tests, which must not depend on time; before the first row. */
+void pol_h5_set_intervals(pol_hdf5 *hdf5, double full, double any);
+
 /* --- layout ----------------------------------------------------------------------------------- */
 
 /* A dataset: the channels of one quantity of one object. */

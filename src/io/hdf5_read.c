@@ -67,8 +67,7 @@ int pol_h5_fits_file(hid_t object, hssize_t count, size_t size)
   const int known =
       H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) >= 0 && fstat(*(int *)handle, &info) == 0;
   H5Fclose(file);
-  return known && count >= 0 && size > 0 &&
-         (hsize_t)count <= (hsize_t)info.st_size * RATIO / size;
+  return known && count >= 0 && size > 0 && (hsize_t)count <= (hsize_t)info.st_size * RATIO / size;
 }
 
 /* The texts of an open dataset, or attribute. */
@@ -356,6 +355,9 @@ static pol_status read_all(pol_result *result, const char *path, char *message, 
   status = read_row_count(result);
   if (status == POL_OK) status = read_info(result);
   if (status == POL_OK) status = read_channels(result);
+  const char *twice = NULL;
+  if (status == POL_OK) status = pol_result_check_names(result, &twice);
+  if (twice != NULL) snprintf(message, size, "two channels have the same name: %.60s", twice);
   return status == POL_OK ? pol_h5_events_read(result, data->file) : status;
 }
 

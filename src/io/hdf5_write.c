@@ -33,9 +33,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/output.h"
 #include "io/errors.h"
 #include "io/hdf5.h"
+#include "io/target.h"
 
 /* Numbers in a block, and its rows. */
 enum { BLOCK_SIZE = 1 << 18, MIN_ROWS = 64, MAX_ROWS = 4096 };
@@ -53,7 +53,7 @@ enum { GROUP_SIZE = 1000 };
 /* H5Dwrite_chunk: all filters were applied, or neither of the two. */
 enum { PACKED = 0, UNPACKED = 3 };
 /* Seconds after which a full block, and any block, is flushed. */
-static const double full_interval = 0.5, any_interval = 1.0;
+static const double default_full_interval = 0.5, default_any_interval = 1.0;
 /* Any block waits longer where flushing takes long: so many times what the last flush took. */
 static const double flush_distance = 5.0;
 
@@ -90,6 +90,7 @@ struct pol_hdf5 {
   hsize_t handed; /* rows handed over to be flushed */
   int unpacked;   /* the block has been written in part */
   double last_flush;
+  double full_interval, any_interval;
 
   /* The thread; while it is busy the job and the status are its own. */
   int background;
@@ -577,7 +578,7 @@ static pol_status wait_for_thread(pol_hdf5 *h)
  * thread is busy, for the simulation would have to wait. */
 static int is_flush_due(pol_hdf5 *h, double waited)
 {
-  if (waited <= any_interval) return 0;
+  if (waited <= h->any_interval) return 0;
   if (!h->background) return waited > flush_distance * h->flush_time;
   pthread_mutex_lock(&h->mutex);
   const int due = !h->busy && waited > flush_distance * h->flush_time;
@@ -674,6 +675,7 @@ pol_status pol_hdf5_create(pol_hdf5 **hdf5, const char *path, const pol_record *
   pol_hdf5 *h = calloc(1, sizeof *h);
   if (h == NULL) return POL_NO_MEMORY;
   h->record = record;
+  pol_h5_set_intervals(h, default_full_interval, default_any_interval);
   errno = 0;
   pol_status status = allocate(h);
   char *target = status == POL_OK ? pol_output_target(path) : NULL;
@@ -701,6 +703,12 @@ pol_status pol_hdf5_create(pol_hdf5 **hdf5, const char *path, const pol_record *
   return status;
 }
 
+void pol_h5_set_intervals(pol_hdf5 *h, double full, double any)
+{
+  h->full_interval = full;
+  h->any_interval = any;
+}
+
 /* What a failure of the thread looks like to the caller. */
 static pol_status answer(const pol_hdf5 *h, pol_status status)
 {
@@ -725,7 +733,7 @@ pol_status pol_hdf5_write(pol_hdf5 *h)
   const double waited = seconds() - h->last_flush;
   pol_status status = POL_OK;
   if (h->used == h->block_rows) {
-    status = hand_over(h, waited > full_interval);
+    status = hand_over(h, waited > h->full_interval);
     h->start += h->used;
     h->used = 0;
     h->unpacked = 0;

@@ -12,7 +12,7 @@ typedef struct pol_rank pol_rank;
 pol_status pol_rank_create(pol_rank **rank, int rows, int cols);
 void pol_rank_free(pol_rank **rank);
 
-/* In both, columns with first[j] != 0 (may be NULL for none), which must be independent, come
+/* In all, columns with first[j] != 0 (may be NULL for none), which must be independent, come
  * before all others: what depends on them is found among the others. */
 
 /* Orders the columns of A (by columns, overwritten) so that each is, of those still to come, the
@@ -25,5 +25,8 @@ double pol_rank_measure(pol_rank *rank, double *A, const unsigned char *first, i
  * from what the others span; the columns with 0 are independent. */
 void pol_rank_dependent(pol_rank *rank, double *A, const unsigned char *first,
                         unsigned char *dependent);
+/* The same for the last count columns in that order, however far from the others they are. */
+void pol_rank_most_dependent(pol_rank *rank, double *A, const unsigned char *first, int count,
+                             unsigned char *dependent);
 
 #endif

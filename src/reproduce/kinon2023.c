@@ -68,11 +68,13 @@ void pol_kinon_run(pol_report *report, pol_kinon_trace *trace, const pol_kinon_c
       counts->steps > 0 ? (double)counts->newton_iterations / (double)counts->steps : 0.0;
   trace->stopped = run.summary.t;
   if (trace->count < 2) pol_report_fail(report, "%s has no step", how->label);
+  if (!how->may_stop && trace->stopped < how->end - 0.5 * how->h)
+    pol_report_fail(report, "%s stopped at t = %g of %g", how->label, trace->stopped, how->end);
   pol_run_free(&run);
 }
 
 void pol_kinon_run_all(pol_report *report, pol_kinon_trace traces[POL_KINON_METHODS],
-                       const char *model, double h, double end)
+                       const char *model, double h, double end, int may_stop)
 {
   for (int i = 0; i < POL_KINON_METHODS; i++)
     pol_kinon_run(report, &traces[i],
@@ -80,7 +82,8 @@ void pol_kinon_run_all(pol_report *report, pol_kinon_trace traces[POL_KINON_METH
                                     .method = pol_kinon_methods[i],
                                     .label = pol_kinon_labels[i],
                                     .h = h,
-                                    .end = end});
+                                    .end = end,
+                                    .may_stop = may_stop});
 }
 
 void pol_kinon_free(pol_kinon_trace *traces, int count)

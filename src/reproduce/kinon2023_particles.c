@@ -441,7 +441,7 @@ static void show_energies(pol_report *r, const pol_kinon_figure *figure, double 
                           double growth[POL_KINON_METHODS], double ranges[POL_KINON_METHODS])
 {
   pol_kinon_trace traces[POL_KINON_METHODS];
-  pol_kinon_run_all(r, traces, "four_particles", h, end);
+  pol_kinon_run_all(r, traces, "four_particles", h, end, 1);
   pol_kinon_draw_all(r, figure, traces, POL_KINON_METHODS, pol_kinon_energy, 0);
   pol_report_table(r, figure->caption, "scheme|ran to|range of E (J)|ended by");
   for (int i = 0; i < POL_KINON_METHODS; i++) {
@@ -506,7 +506,13 @@ static void check_large_step(pol_report *r, double h, double end, double least,
 {
   pol_kinon_trace trace;
   char what[96];
-  run_method(r, &trace, "em", h, end);
+  pol_kinon_run(r, &trace,
+                &(pol_kinon_case){.model = "four_particles",
+                                  .method = "em",
+                                  .label = "EM",
+                                  .h = h,
+                                  .end = end,
+                                  .may_stop = 1});
   const double range = pol_kinon_range(&trace, pol_kinon_energy, 0);
   pol_report_row(r, "%g|%g|%.2g", h, trace.stopped, range);
   snprintf(what, sizeof what, "EM, h = %g: range of E while it runs", h);

@@ -38,7 +38,7 @@ static const double exact_p[NUM_EXACT][3] = {
 
 static void run_all(pol_report *r, pol_kinon_trace traces[POL_KINON_METHODS])
 {
-  pol_kinon_run_all(r, traces, "pendulum", step_size, end);
+  pol_kinon_run_all(r, traces, "pendulum", step_size, end, 0);
 }
 
 static void run_one(pol_report *r, pol_kinon_trace *trace, int which)

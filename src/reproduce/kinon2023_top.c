@@ -79,7 +79,7 @@ static void run_reduced(pol_report *r, pol_kinon_trace *trace, double h, double 
 
 static void run_schemes(pol_report *r, pol_kinon_trace traces[NUM_SCHEMES], double h, double end)
 {
-  pol_kinon_run_all(r, traces, "top", h, end);
+  pol_kinon_run_all(r, traces, "top", h, end, 0);
   run_reduced(r, &traces[BS99], h, end);
 }
 

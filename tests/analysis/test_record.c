@@ -297,6 +297,37 @@ static void forces_that_vary_are_recorded(void **state)
   pol_mechanism_free(&mechanism);
 }
 
+/* Two channels of one name could not be told apart in a result. */
+static void equal_names_are_refused(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"x", "increment.energy", "energy.total", "a.position.x",
+                                      "t_reactions"};
+  int compared = 0;
+  for (int i = 0; i < 5; i++) {
+    pol_mechanism *mechanism;
+    pol_simulation *simulation;
+    pol_record *record;
+    pol_settings settings = pol_settings_default();
+    const pol_body body = {.name = "a", .mass = 1.0, .point = 1, .rotation = {1, 0, 0, 0}};
+    const pol_variable variable = {.name = names[i], .expression = "2*t"};
+    if (i == 4) assert_int_equal(pol_options_set_method(&settings.options, "em"), POL_OK);
+    assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
+    assert_int_equal(pol_mechanism_add_body(mechanism, &body, NULL), POL_OK);
+    if (pol_mechanism_add_variable(mechanism, &variable, NULL) == POL_OK &&
+        pol_simulation_create(&simulation, mechanism, &settings, NULL) == POL_OK) {
+      const pol_status status = pol_record_create(&record, simulation);
+      assert_int_equal(status, i == 0 ? POL_OK : POL_BAD_ARGUMENT);
+      if (i > 0) assert_null(record);
+      compared++;
+      pol_record_free(&record);
+      pol_simulation_free(&simulation);
+    }
+    pol_mechanism_free(&mechanism);
+  }
+  assert_int_equal(compared, 5); /* no name was refused before */
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -305,6 +336,7 @@ int main(void)
       cmocka_unit_test(multipliers_have_the_unit_of_their_row),
       cmocka_unit_test(rolling_has_all_its_multipliers),
       cmocka_unit_test(forces_that_vary_are_recorded),
+      cmocka_unit_test(equal_names_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -74,12 +75,28 @@ static void devices_and_links_stay(void **state)
   assert_int_equal(remove(path), 0);
 }
 
+/* Behind a link half a file is emptied, and the link stays. */
+static void half_files_behind_links_are_emptied(void **state)
+{
+  (void)state;
+  struct stat info;
+  assert_int_equal(symlink("test_output_target.txt", path), 0);
+  assert_int_equal(write_bytes(path, 10, POL_NO_MEMORY), POL_NO_MEMORY);
+  assert_int_equal(lstat(path, &info), 0);
+  assert_true(S_ISLNK(info.st_mode));
+  assert_int_equal(stat(path, &info), 0);
+  assert_int_equal(info.st_size, 0);
+  remove(path);
+  remove("test_output_target.txt");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(whole_files_stay),
       cmocka_unit_test(files_that_a_full_disk_cuts_are_removed),
       cmocka_unit_test(devices_and_links_stay),
+      cmocka_unit_test(half_files_behind_links_are_emptied),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

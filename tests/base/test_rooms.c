@@ -43,7 +43,7 @@ static const room rooms[] = {
      " jansson.h ", " "},
     {"cli", " polhode.h ",
      " base lie linalg dae mechanism formulation integrators analysis io plot viewer reproduce ",
-     " jansson.h unistd.h sys/ioctl.h sys/stat.h sys/wait.h ", " "},
+     " jansson.h dirent.h unistd.h sys/ioctl.h sys/stat.h sys/wait.h ", " "},
 };
 enum { NUM_ROOMS = sizeof rooms / sizeof rooms[0] };
 

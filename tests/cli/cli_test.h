@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -127,6 +128,25 @@ static inline void expect(const char *command_line, int expected)
   if (status != expected)
     fail_msg("%s: exit status %d, not %d\nstdout: %s\nstderr: %s", command_line, status, expected,
              out, err);
+}
+
+/* Runs the command line with a disk on which files have at most so many bytes: a limit on their
+ * size, which the program inherits, stands for the disk.  Gives the exit status.  Counters of a
+ * build for coverage would be cut too; they go elsewhere. */
+static inline int run_on_full_disk(const char *command_line, unsigned bytes)
+{
+  struct rlimit before, small;
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  small = before;
+  small.rlim_cur = bytes;
+  signal(SIGXFSZ, SIG_IGN);
+  setenv("GCOV_PREFIX", "counters", 1);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const int status = run(command_line);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+  unsetenv("GCOV_PREFIX");
+  signal(SIGXFSZ, SIG_DFL);
+  return status;
 }
 
 static inline void expect_text(const char *text, const char *part)

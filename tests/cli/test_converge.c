@@ -206,6 +206,38 @@ static void wrong_input(void **state)
   json_decref(object);
 }
 
+/* The events are those of the model, though each case has settings of its own; an event that ends
+ * the run early leaves nothing to compare. */
+static void models_with_events(void **state)
+{
+  (void)state;
+  static const char model[] = POLHODE_SOURCE_DIR "/models/examples/bouncing_ball.json";
+  char line[400];
+  snprintf(line, sizeof line,
+           "polhode converge %s --steps 0.01,0.005 --rtols 1e-3,1e-4 --set simulation.end=2 --json",
+           model);
+  expect(line, 0);
+  json_t *object = parse_output();
+  assert_int_equal(number_at(object, "reference.times"), 401);
+  for (size_t i = 0; i < 4; i++) {
+    json_t *one = case_at(object, i / 2, i % 2);
+    expect_word(one, "status", "done");
+    assert_true(number_at(one, "times") >= 200);
+    assert_true(number_at(one, "max.position") < 1e-10); /* a parabola is met by any step */
+  }
+  json_decref(object);
+  snprintf(line, sizeof line, "polhode converge %s --steps 0.01,0.005", model);
+  expect(line, 2);
+  expect_text(err, "an event ends the run at t = 2.75 s, before the end of the study at 5 s");
+}
+
+static void default_steps_beyond_the_end(void **state)
+{
+  (void)state;
+  expect("polhode converge top.json --set simulation.step=1", 2);
+  expect_text(err, "--steps: must be given: even half the step of the model exceeds its end time");
+}
+
 static void a_signal_stops_it(void **state)
 {
   (void)state;
@@ -229,6 +261,8 @@ int main(void)
       cmocka_unit_test(pictures),
       cmocka_unit_test(failing_runs),
       cmocka_unit_test(wrong_input),
+      cmocka_unit_test(models_with_events),
+      cmocka_unit_test(default_steps_beyond_the_end),
       cmocka_unit_test(a_signal_stops_it),
   };
   return cmocka_run_group_tests(tests, enter_folder, leave_folder);

@@ -1,25 +1,15 @@
 /* A disk that is full: every command that writes a file says so, ends with exit status 1, and
- * leaves nothing that could be taken for a whole file.  A limit on the size of files, which the
- * program inherits, stands for the disk; what the program prints stays below it.
+ * leaves nothing that could be taken for a whole file.  What the program prints stays below the
+ * limit.
  */
 #define _XOPEN_SOURCE 700
-
-#include <sys/resource.h>
 
 #include "cli/cli_test.h"
 
 /* Runs the command line with a disk on which files have at most so many bytes. */
 static void expect_failure(const char *command_line, unsigned bytes)
 {
-  struct rlimit before, small;
-  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-  small = before;
-  small.rlim_cur = bytes;
-  signal(SIGXFSZ, SIG_IGN);
-  assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-  const int status = run(command_line);
-  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-  signal(SIGXFSZ, SIG_DFL);
+  const int status = run_on_full_disk(command_line, bytes);
   if (status != 1) fail_msg("%s: exit status %d\n%s%s", command_line, status, out, err);
 }
 

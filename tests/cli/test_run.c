@@ -3,7 +3,6 @@
 
 #include "cli/cli_test.h"
 
-#include <sys/resource.h>
 
 static void a_run_prints_its_summary(void **state)
 {
@@ -426,21 +425,15 @@ static void a_failing_run_keeps_its_results(void **state)
   expect_text(err, "failed.csv");
 }
 
-/* A disk that fills up, as a limit on the size of files, which the program inherits. */
+/* A disk that fills up. */
 static void a_full_disk_is_told(void **state)
 {
   (void)state;
-  struct rlimit before, small;
-  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-  small = before;
-  small.rlim_cur = 100000;
-  signal(SIGXFSZ, SIG_IGN);
-  assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-  int while_running = run("polhode run top.json --end 1 --out failed.csv --json");
+  enum { LIMIT = 100000 };
+  int while_running =
+      run_on_full_disk("polhode run top.json --end 1 --out failed.csv --json", LIMIT);
   json_t *object = parse_output();
-  int at_the_end = run("polhode run top.json --end 0.13 --out failed.csv");
-  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-  signal(SIGXFSZ, SIG_DFL);
+  int at_the_end = run_on_full_disk("polhode run top.json --end 0.13 --out failed.csv", LIMIT);
   assert_int_equal(while_running, 1);
   expect_word(object, "status", "failed");
   expect_text(json_string_value(at(object, "failure.message")), "failed.csv cannot be written: ");

@@ -48,6 +48,7 @@ static int check(const char *model, const char *option, const char *value, const
     const struct rlimit limit = {max_size, max_size};
     if (max_size > 0 && (signal(SIGXFSZ, SIG_IGN) == SIG_ERR || setrlimit(RLIMIT_FSIZE, &limit)))
       _exit(98);
+    if (max_size > 0) setenv("GCOV_PREFIX", "counters", 1); /* or they would be cut too */
     dup2(open("out", O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
     dup2(open("err", O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
     execl(POLHODE_BINARY, "polhode", "check", model, option, value, json, (char *)NULL);

@@ -374,6 +374,127 @@ static void test_old_matrix(void **state)
   }
 }
 
+/* --- the last correction ---------------------------------------------------------------------- */
+
+static pol_status place(const double *x, void *user)
+{
+  problem *p = user;
+  for (int i = 0; i < p->nv; i++) p->x[i] = x[i];
+  return POL_OK;
+}
+
+/* An old matrix leaves up to what is accepted, always on the same side.  A last correction without
+ * an evaluation leaves a hundredth of it at most; the system is placed at the solution. */
+static void test_last_correction(void **state)
+{
+  (void)state;
+  for (int k = 1; k <= 4; k++) {
+    double error[2];
+    int evaluations[2];
+    for (int placed = 0; placed < 2; placed++) {
+      problem p = line();
+      pol_newton_options options = newton_options(POL_NEWTON_MODIFIED, 30, 8);
+      double x[1] = {0.0};
+      problem_start(&p, &options);
+      if (placed) p.system.place = place;
+      assert_int_equal(problem_solve(&p, x), POL_OK);
+      p.number = 1.0 + 0.1 * k; /* the error falls to k/10 in an iteration */
+      x[0] = 1.0 / p.number + 3e-9;
+      assert_int_equal(problem_solve(&p, x), POL_OK);
+      assert_true(p.x[0] == x[0]);
+      assert_int_equal(p.counts.jacobians, 1);
+      error[placed] = fabs(x[0] - 1.0 / p.number);
+      evaluations[placed] = p.evaluations;
+      problem_end(&p);
+    }
+    if (!(error[1] <= 1.01e-12 && error[0] > 5.0 * error[1] &&
+          evaluations[1] <= evaluations[0] + 4))
+      fail_msg("rate 0.%d: errors %.3g, %.3g, evaluations %d, %d", k, error[0], error[1],
+               evaluations[0], evaluations[1]);
+  }
+}
+
+/* e_{k+1} = N e_k with N = (0 5; 0 0.45): the second correction is small by luck. */
+static void lucky_residual(const problem *p, const double *x, double *r)
+{
+  (void)p;
+  r[0] = x[0] - 5.0 * x[1];
+  r[1] = 0.55 * x[1];
+}
+
+static void lucky_matrix(const problem *p, const double *x, double *W, double *B)
+{
+  (void)p, (void)x, (void)B;
+  W[0] = W[3] = 1.0;
+}
+
+static void test_lucky_correction(void **state)
+{
+  (void)state;
+  static const double weight[2] = {1.0, 1.0};
+  problem p = {.nv = 2, .residual = lucky_residual, .matrix = lucky_matrix, .tolerance = 1e-12};
+  pol_newton_options options = newton_options(POL_NEWTON_MODIFIED, 30, 8);
+  double x[2] = {1.0, 1e-3};
+  problem_start(&p, &options);
+  p.system.place = place;
+  p.newton->goal = (pol_newton_goal){.weight = weight, .scale = 1.0, .share = 2e-4};
+  assert_int_equal(problem_solve(&p, x), POL_OK);
+  if (!(fabs(x[0]) <= 2e-4)) fail_msg("%.3g is left", x[0]);
+  assert_true(p.x[0] == x[0] && p.x[1] == x[1]);
+  problem_end(&p);
+}
+
+/* Where x_0 is small the slope of x_1 has another sign: the matrix of the first iterate leads away
+ * from the solution, and no share of its correction helps.  That of the second iterate does. */
+static void turning_residual(const problem *p, const double *x, double *r)
+{
+  (void)p;
+  r[0] = x[0];
+  r[1] = x[0] > 0.5 ? x[1] : 0.4 - x[1];
+}
+
+static void turning_matrix(const problem *p, const double *x, double *W, double *B)
+{
+  (void)p, (void)B;
+  W[0] = 1.0;
+  W[3] = x[0] > 0.5 ? 1.0 : -1.0;
+}
+
+static void test_matrix_of_this_step(void **state)
+{
+  (void)state;
+  problem p = {.nv = 2, .residual = turning_residual, .matrix = turning_matrix, .tolerance = 1e-12};
+  pol_newton_options options = newton_options(POL_NEWTON_MODIFIED, 30, 8);
+  static const double weight[2] = {1.0, 1.0};
+  double x[2] = {1.0, 0.3};
+  problem_start(&p, &options);
+  p.newton->goal = (pol_newton_goal){.weight = weight, .scale = 1.0, .share = 1e-6};
+  assert_int_equal(problem_solve(&p, x), POL_OK);
+  assert_true(fabs(x[0]) <= 1e-12 && fabs(x[1] - 0.4) <= 1e-12);
+  assert_int_equal(p.counts.jacobians, 2);
+  problem_end(&p);
+}
+
+/* A matrix whose steps need more and more iterations is given up where that costs more than a new
+ * one, also if each step by itself converges. */
+static void test_costly_matrix(void **state)
+{
+  (void)state;
+  problem p = line();
+  pol_newton_options options = newton_options(POL_NEWTON_MODIFIED, 30, 8);
+  double x[1] = {0.0};
+  problem_start(&p, &options);
+  for (int n = 0; n < 200; n++) {
+    p.number = 1.0 + 0.002 * n;
+    x[0] = 1.0 / p.number + 3e-9;
+    assert_int_equal(problem_solve(&p, x), POL_OK);
+  }
+  const pol_counts *counts = &p.counts;
+  if (!(counts->jacobians >= 4 && counts->jacobians <= 40 && counts->newton_iterations < 580))
+    fail_msg("%ld matrices, %ld iterations", counts->jacobians, counts->newton_iterations);
+  problem_end(&p);
+}
+
 /* --- line search ------------------------------------------------------------------------------ */
 
 /* From 10 plain Newton runs away; half steps find the way back.  Also with tolerances that grow
@@ -645,6 +766,10 @@ int main(void)
       cmocka_unit_test(test_matrix_each_time),
       cmocka_unit_test(test_round_off_keeps_matrix),
       cmocka_unit_test(test_old_matrix),
+      cmocka_unit_test(test_last_correction),
+      cmocka_unit_test(test_lucky_correction),
+      cmocka_unit_test(test_matrix_of_this_step),
+      cmocka_unit_test(test_costly_matrix),
       cmocka_unit_test(test_line_search),
       cmocka_unit_test(test_domain),
       cmocka_unit_test(test_singular),

@@ -41,6 +41,13 @@ static pol_status copy_bodies(const pol_mechanism *from, const random_change *ch
       memcpy(body.angular_velocity, change->velocities[b] + 3, sizeof body.angular_velocity);
       body.given = POL_GIVEN_VELOCITY | (body.point ? 0u : POL_GIVEN_ANGULAR_VELOCITY);
     }
+    if (change->moves) {
+      double q[4];
+      pol_v3_add(body.position, change->moves[b], body.position);
+      pol_so3_exp(change->moves[b] + 3, q);
+      if (!body.point) pol_quat_multiply(body.rotation, q, body.rotation);
+      for (int k = 0; k < 4 && !body.point; k++) pol_quat_normalize(body.rotation);
+    }
     if (change->turn) {
       turn_vector(turn, body.position);
       turn_vector(turn, body.velocity);

@@ -31,6 +31,7 @@ typedef struct maker {
   int freedom[MAX_JOINTS]; /* that neither loops nor drives have taken yet */
   int invariant;           /* expressions read nothing that belongs to global axes */
   int reads_reactions;     /* they may read reactions */
+  int prefers_coordinates; /* many joints have coordinates that couplings can tie */
 } maker;
 
 /* --- random numbers --------------------------------------------------------------------------- */
@@ -225,7 +226,9 @@ static void random_joint(maker *m, int with_point, int rolling, pol_joint *joint
   } else if (rolling) {
     joint->type = chance(m, 50) ? POL_ROLLING_SPHERE : POL_ROLLING_DISK;
   } else {
-    joint->type = (pol_joint_type)pick(m, POL_GENERIC + 1);
+    joint->type = m->prefers_coordinates && chance(m, 70)
+                      ? (pol_joint_type)(POL_REVOLUTE + pick(m, 3))
+                      : (pol_joint_type)pick(m, POL_GENERIC + 1);
     joint->locked = 1u + (unsigned)pick(m, 63);
   }
   if (joint->type != POL_GENERIC) joint->locked = 0;
@@ -335,14 +338,16 @@ static placing frame_near(maker *m, int body)
   return behind(place_of(m, body), d, Q);
 }
 
-/* A new body, hung on another one (or the ground) by a joint in a random position. */
-static void add_tree_body(maker *m, int parent, int point, int rolling)
+/* A new body, hung on another one (or the ground) by a joint in a random position; on a spherical
+ * one if it is a pivot. */
+static void add_tree_body(maker *m, int parent, int point, int rolling, int pivot)
 {
   double d[3], Q[4], offset[3], attitude[4];
   pol_joint joint;
   placing frame[2];
   const int swapped = chance(m, 40), child = m->num_bodies;
   random_joint(m, point || is_point(m, parent), rolling, &joint);
+  if (pivot) joint = (pol_joint){.type = POL_SPHERICAL};
   random_coordinates(m, &joint, d, Q);
   placing base = frame_near(m, parent);
   placing there = swapped ? before(&base, d, Q) : behind(&base, d, Q);
@@ -903,7 +908,9 @@ static void add_event(maker *m)
   const int b = pick(m, m->num_bodies);
   snprintf(name, TEXT_SIZE, "e%d", model->num_events);
   *event = (pol_event_rule){.name = name, .expression = expression, .direction = 1};
-  if (chance(m, 60)) {
+  if (chance(m, 25)) {
+    snprintf(expression, TEXT_SIZE, "t - %.17g", model->end * (3 + pick(m, 10)) / 16.0);
+  } else if (chance(m, 50)) {
     snprintf(expression, TEXT_SIZE, "t - %.6g", model->end * between(m, 0.2, 0.8));
   } else {
     char signal[80];
@@ -979,30 +986,52 @@ static void set_velocities(maker *m)
   say(m, model->raw_velocities ? "raw-velocities" : "moving");
 }
 
+/* Moves the bodies a little off their joints: the assembler has to bring them back. */
+static void displace(maker *m)
+{
+  double moves[MAX_BODIES][6];
+  const random_change change = {.moves = (const double(*)[6])moves};
+  pol_mechanism *displaced;
+  if (m->status || m->num_joints == 0) return;
+  for (int b = 0; b < m->num_bodies; b++) {
+    random_vector(m, 0.03, moves[b]);
+    random_vector(m, 0.06, moves[b] + 3);
+  }
+  pol_status status = random_model_copy(m->model, &change, &displaced);
+  keep_status(m, status, "displaced bodies", "");
+  if (status) return;
+  pol_mechanism_free(&m->model->mechanism);
+  m->mechanism = m->model->mechanism = displaced;
+  say(m, "displaced");
+}
+
 static void make(maker *m)
 {
   double gravity[3];
-  const int family = pick(m, 8), planar = family == 0 || family == 1;
-  const int points = family == 2 ? 60 : chance(m, 20) ? 30 : 0;
-  const int rolling = family == 3 ? 50 : chance(m, 10) ? 20 : 0;
+  const int family = pick(m, 10), planar = family == 0 || family == 1;
+  const int tops = family == 8; /* which the formulation so3 takes */
+  const int points = family == 2 ? 60 : !tops && chance(m, 20) ? 30 : 0;
+  const int rolling = family == 3 ? 50 : !tops && chance(m, 10) ? 20 : 0;
   random_vector(m, 9.0, gravity);
   if (chance(m, 85)) pol_mechanism_set_gravity(m->mechanism, gravity);
   m->invariant = chance(m, 40);
-  m->reads_reactions = chance(m, family == 4 ? 90 : 25);
+  m->prefers_coordinates = family == 9;
+  m->reads_reactions = chance(m, family == 4 ? 90 : 35);
   m->model->turnable = m->invariant;
 
   if (planar) add_planar_loop(m);
   for (int i = planar ? pick(m, 2) : 1 + pick(m, 4); i > 0; i--) {
     const int point = chance(m, points), roll = !point && chance(m, rolling);
     int parent = pick(m, m->num_bodies + 1) - 1;
-    if (roll && is_point(m, parent)) parent = POL_GROUND;
-    if (chance(m, 12)) {
+    if (tops || (roll && is_point(m, parent))) parent = POL_GROUND;
+    if (!tops && chance(m, 12)) {
       placing frame = frame_near(m, POL_GROUND);
       add_body(m, &frame, point);
       say(m, "free");
       continue;
     }
-    add_tree_body(m, parent, point, roll);
+    add_tree_body(m, parent, point, roll, tops);
+    if (tops) say(m, "top");
     if (roll) say(m, "rolling");
     if (point) say(m, "point");
   }
@@ -1010,25 +1039,30 @@ static void make(maker *m)
   if (m->num_joints && chance(m, family == 1 ? 40 : 8)) double_joint(m);
   for (int i = family == 6 ? 1 + pick(m, 2) : chance(m, 15); i > 0 && m->num_joints; i--)
     add_drive(m);
-  if (chance(m, 10)) add_marker_drive(m);
-  if (m->num_joints && chance(m, 25)) add_coupling(m);
+  if (chance(m, 15)) add_marker_drive(m);
+  if (m->num_joints && chance(m, family == 9 ? 100 : 30)) add_coupling(m);
   add_variables_and_states(m, family == 4 || chance(m, 15) ? 1 + pick(m, 2) : 0);
   for (int i = pick(m, 5); i > 0; i--) add_force(m);
   for (int i = family == 7 ? 1 + pick(m, 2) : chance(m, 10); i > 0; i--) add_event(m);
+  if (chance(m, 10)) displace(m);
   set_velocities(m);
 }
 
 pol_status random_model_create(random_model *model, uint64_t seed, char *message, size_t size)
 {
-  memset(model, 0, sizeof *model);
-  maker m = {.random = seed * 0x2545f4914f6cdd1du + 7u, .model = model};
-  model->seed = seed;
-  model->end = 0.1;
-  model->in_files = 1;
-  pol_status status = pol_mechanism_create(&model->mechanism);
-  if (status) return status;
-  m.mechanism = model->mechanism;
-  make(&m);
+  maker m = {.random = seed * 0x2545f4914f6cdd1du + 7u};
+  /* drives in loops that are stiffer than their count of freedoms: another one */
+  for (int attempt = 0; attempt < 10 && (attempt == 0 || m.status == POL_INCONSISTENT); attempt++) {
+    if (attempt) random_model_free(model);
+    memset(model, 0, sizeof *model);
+    m = (maker){.random = m.random, .model = model};
+    model->seed = seed;
+    model->end = 0.1;
+    model->in_files = 1;
+    m.status = pol_mechanism_create(&model->mechanism);
+    m.mechanism = model->mechanism;
+    if (!m.status) make(&m);
+  }
   if (m.status) {
     snprintf(message, size, "%s: %s", m.failed, pol_status_text(m.status));
     random_model_free(model);

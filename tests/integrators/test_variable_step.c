@@ -125,6 +125,26 @@ static void tolerances_of_round_off_are_told(void **state)
   assert_non_null(strstr(message, "; rtol and atol are below 1e-12"));
 }
 
+/* The first step is half of what would just be accepted, so that its error, of the third order, is
+ * an eighth of the tolerance; where the estimate of it is good, on a mechanism that moves. */
+static void the_first_step_is_half_of_what_is_allowed(void **state)
+{
+  (void)state;
+  double_pendulum stiff;
+  double_init(&stiff);
+  for (int e = 5; e <= 9; e++) {
+    pol_options options = options_of(GENERALIZED_ALPHA);
+    set_tolerance(&options, pow(10.0, -e));
+    pol_integrator *integrator = start(&stiff.dae, &options, double_q0, double_v0, NULL);
+    assert_int_equal(pol_integrator_adapt(integrator, 2.0), POL_OK);
+    if (!(integrator->control->last >= 0.08 && integrator->control->last <= 0.2) ||
+        pol_integrator_counts(integrator)->rejected > 0)
+      fail_msg("1e-%d: error %.3g, %ld rejected", e, integrator->control->last,
+               pol_integrator_counts(integrator)->rejected);
+    pol_integrator_free(&integrator);
+  }
+}
+
 /* --- error and tolerance ---------------------------------------------------------------------- */
 
 enum { FIRST = 3, LAST = 8 }; /* eps = 1e-FIRST .. 1e-LAST */
@@ -349,7 +369,7 @@ static void undone_attempts_leave_no_trace(void **state)
   (void)state;
   for (int index = POL_INDEX_3; index <= POL_INDEX_2_STABILIZED; index++) {
     pol_options options = options_of(GENERALIZED_ALPHA);
-    const double *trial;
+    const double *trial, *trial_v;
     top t;
     options.index = (pol_index)index;
     options.newton.kind = POL_NEWTON_FULL; /* a kept matrix remembers where it was made */
@@ -363,7 +383,7 @@ static void undone_attempts_leave_no_trace(void **state)
       for (int k = 0; k < 3; k++) {
         double h = k == 0 ? 1e-3 : k == 1 ? 2.3e-4 : 6.1e-3;
         trying->adapting = 1;
-        if (!adaptive->attempt(trying, b->t + h, h, &trial)) adaptive->reject(trying);
+        if (!adaptive->attempt(trying, b->t + h, h, &trial, &trial_v)) adaptive->reject(trying);
         assert_true(a->t == b->t);
       }
       assert_int_equal(pol_integrator_adapt(plain, 1.0), POL_OK);
@@ -515,6 +535,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_damping_wastes_steps),
       cmocka_unit_test(tolerances_of_round_off_are_told),
+      cmocka_unit_test(the_first_step_is_half_of_what_is_allowed),
       cmocka_unit_test(the_error_follows_the_tolerance),
       cmocka_unit_test(the_error_of_the_top_follows_the_tolerance),
       cmocka_unit_test(the_estimate_is_the_local_error),

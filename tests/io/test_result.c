@@ -156,6 +156,41 @@ static void what_is_no_result_is_refused(void **state)
   remove(path);
 }
 
+/* A quote that does not end takes nothing of the lines below with it. */
+static void an_open_quote_in_the_units_stays_there(void **state)
+{
+  (void)state;
+  pol_result *r = open_text("# units: s,\"m\nt,x\n12,34\n56,78\n");
+  double x[2];
+  assert_int_equal(pol_result_count(r), 2);
+  assert_string_equal(pol_result_channel(r, 0)->name, "t");
+  assert_string_equal(pol_result_channel(r, 1)->name, "x");
+  assert_string_equal(pol_result_channel(r, 1)->unit, "m");
+  assert_int_equal(pol_result_series(r, 0, x), POL_OK);
+  assert_true(x[0] == 12.0 && x[1] == 56.0);
+  pol_result_close(&r);
+  remove(path);
+}
+
+/* Many columns and many empty lines: memory is for rows that can be there, not for their product.
+ */
+static void empty_lines_reserve_nothing(void **state)
+{
+  (void)state;
+  enum { WIDTH = 100000, LINES = 3000000 };
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  for (int i = 0; i < WIDTH; i++) fprintf(file, "%sc%d", i > 0 ? "," : "", i);
+  for (int i = 0; i < LINES; i++) fputc('\n', file);
+  assert_int_equal(fclose(file), 0);
+  pol_result *r;
+  assert_int_equal(pol_result_open(&r, path, NULL, 0), POL_OK);
+  assert_int_equal(pol_result_count(r), WIDTH);
+  assert_int_equal(pol_result_rows(r), 0);
+  pol_result_close(&r);
+  remove(path);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -165,6 +200,8 @@ int main(void)
       cmocka_unit_test(a_wide_cut_line_is_left_out),
       cmocka_unit_test(a_byte_order_mark_is_skipped),
       cmocka_unit_test(what_is_no_result_is_refused),
+      cmocka_unit_test(an_open_quote_in_the_units_stays_there),
+      cmocka_unit_test(empty_lines_reserve_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

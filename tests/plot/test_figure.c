@@ -252,6 +252,14 @@ static void slopes_are_drawn_with_their_order(void **state)
 
   const pol_series nothing = {.x = h, .y = errors, .count = 1};
   assert_true(pol_slope_below(&nothing, 2).x[0] == 0);
+  /* both ends of a slope that is longer than the curve are within the axes */
+  const pol_slope wide = {1.0, {1e-5, 1.0}, 1e-9, 0, NULL};
+  pol_layout layout;
+  panels[0].slopes = &wide, panels[0].num_slopes = 1;
+  assert_int_equal(pol_layout_make(&layout, &figure), POL_OK);
+  assert_true(layout.x.range.lo <= 1e-5 && layout.x.range.hi >= 1.0);
+  assert_true(layout.panels[0].y.range.lo <= 1e-9 && layout.panels[0].y.range.hi >= 1e-4);
+  pol_layout_free(&layout);
 }
 
 static void panels_share_the_x_axis(void **state)
@@ -397,6 +405,31 @@ static void pixels_have_the_colours_of_the_figure(void **state)
     cairo_surface_destroy(image);
   }
   remove("figure.png");
+}
+
+/* The mean of the y of all dark pixels in the strip where the label of the y axis stands. */
+static double centre_of_label(const char *label)
+{
+  double sum = 0.0;
+  int count = 0;
+  panels[0].y.label = label;
+  cairo_surface_t *image = draw_png("label.png");
+  for (int i = 0; i < 900; i++)
+    for (int k = 10; k < 44; k++)
+      if ((pixel(image, k, i) & 255) < 128) sum += i, count++;
+  cairo_surface_destroy(image);
+  remove("label.png");
+  assert_true(count > 20);
+  return sum / count;
+}
+
+/* The label of the y axis reads from the bottom to the top. */
+static void the_label_beside_the_axis_reads_upwards(void **state)
+{
+  (void)state;
+  figure.grid = 0;
+  const double first = centre_of_label("WWWWWW ......"), last = centre_of_label("...... WWWWWW");
+  assert_true(first > last + 20);
 }
 
 /* A colour as people with this kind of sight see it (G. M. Machado et al., 2009, severity 1), in
@@ -551,6 +584,7 @@ int main(void)
       cmocka_unit_test_setup(equal_units_are_equally_long, set_up),
       cmocka_unit_test_setup(looks_differ, set_up),
       cmocka_unit_test_setup(pixels_have_the_colours_of_the_figure, set_up),
+      cmocka_unit_test_setup(the_label_beside_the_axis_reads_upwards, set_up),
       cmocka_unit_test_setup(colours_can_be_told_apart, set_up),
       cmocka_unit_test_setup(curves_stay_in_their_frame, set_up),
       cmocka_unit_test_setup(broken_rules_are_told, set_up),

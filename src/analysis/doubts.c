@@ -1,0 +1,165 @@
+/* Reasons to doubt a run although no step failed: what the method promises, compared with what was
+ * measured.  The limits leave room for coarse but correct runs; beyond them a result is wrong by
+ * orders of magnitude, and the run must not end without a word.
+ *
+ *     promise                                               doubted where
+ *     energy: total = initial + applied + drives            |balance| > 0.35 E,  E the largest
+ * kinetic
+ *       - dissipated                                          energy, range of the potential or
+ * work positions: Phi = 0 (index 3, stabilized)              |Phi| > 1e-3 L drift of second order
+ * (index 2)                       > 0.05 L,  L the size of the mechanism velocities: B v + Phi_t =
+ * 0, or O(h^2) with index 3   |B v + Phi_t| > 0.3 of the largest velocity rotations: quaternions of
+ * length one                  | |q| - 1 | > 1e-8 Newton: a few iterations on average more than half
+ * of those allowed variable steps: few are rejected                      three times as many as are
+ * accepted
+ *
+ * Energies below what gravity does over 1e-4 L, and velocities below what it gives there, are
+ * round-off and Newton's tolerance, not motion.
+ */
+#include <math.h>
+
+#include "analysis/simulation_parts.h"
+
+static const double energy_share = 0.35, position_share = 1e-3, drift_share = 0.05;
+static const double velocity_share = 0.3, norm_limit = 1e-8, rest_share = 1e-4;
+
+/* --- measuring -------------------------------------------------------------------------------- */
+
+void pol_doubts_note(pol_simulation *sim, int first)
+{
+  pol_extremes *e = &sim->extremes;
+  const pol_summary *s = &sim->summary;
+  const pol_energy *energy = &s->energy;
+  if (first) *e = (pol_extremes){.lowest = energy->potential, .highest = energy->potential};
+  e->kinetic = fmax(e->kinetic, fabs(energy->kinetic));
+  e->lowest = fmin(e->lowest, energy->potential);
+  e->highest = fmax(e->highest, energy->potential);
+  e->work = fmax(e->work, fabs(s->work.applied));
+  e->work = fmax(e->work, fabs(s->work.drives));
+  e->work = fmax(e->work, fabs(s->work.dissipated));
+  e->speed = fmax(e->speed, pol_largest(sim->dae->group.nv, sim->v));
+  if (!(fabs(s->energy_balance) > e->balance)) return;
+  e->balance = fabs(s->energy_balance);
+  e->balance_t = s->t;
+}
+
+/* The size of the mechanism: the largest coordinate of a centre of mass, at the start or now, or of
+ * a marker in its body, or radius of gyration; *mass is that of all bodies. */
+static double size_of(const pol_simulation *sim, double *mass)
+{
+  const pol_mechanism *mechanism = sim->mechanism;
+  double length = 0.0;
+  *mass = 0.0;
+  for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
+    const pol_body *body = pol_mechanism_body(mechanism, b);
+    const double *J = body->inertia;
+    pol_body_state now;
+    pol_formulation_body_state(sim->formulation, sim->q, sim->v, b, &now);
+    length = fmax(length, fmax(pol_largest(3, body->position), pol_largest(3, now.position)));
+    length = fmax(length, sqrt(0.5 * (J[0] + J[4] + J[8]) / body->mass));
+    *mass += body->mass;
+  }
+  for (int k = 0; k < pol_mechanism_num_markers(mechanism); k++)
+    length = fmax(length, pol_largest(3, pol_mechanism_marker(mechanism, k)->position));
+  return length;
+}
+
+/* Why a method may break its promises, by its settings: the most likely reason. */
+static const char *probable_reason(const pol_simulation *sim)
+{
+  const pol_options *o = &sim->options;
+  const int alpha = sim->method_adapts; /* the family of generalized-alpha */
+  if (alpha && sim->index == POL_INDEX_3 && o->alpha_m >= o->alpha_f)
+    return "index 3 without numerical damping (rho_inf = 1) does not control its multipliers; take "
+           "rho_inf 0.9 or index stabilized-2";
+  if (sim->variable) return "the tolerances are too coarse for this motion; take smaller ones";
+  if (sim->done <= 10)
+    return "a run of so few steps does not resolve the motion; take a smaller step";
+  return "the step is too large for the fastest part of the motion, or a stiff force dominates it; "
+         "take a smaller step, or variable steps";
+}
+
+/* --- promises --------------------------------------------------------------------------------- */
+
+static void doubt_energy(pol_simulation *sim, double length, double mass)
+{
+  const pol_extremes *e = &sim->extremes;
+  double gravity[3];
+  pol_mechanism_gravity(sim->mechanism, gravity);
+  const double g =
+      sqrt(gravity[0] * gravity[0] + gravity[1] * gravity[1] + gravity[2] * gravity[2]);
+  const double round_off = 1e-10 * (fabs(e->lowest) + fabs(e->highest) + e->kinetic);
+  const double scale = fmax(fmax(e->kinetic, e->highest - e->lowest), e->work) + round_off +
+                       rest_share * mass * g * length;
+  if (!(e->balance > energy_share * scale)) return;
+  pol_simulation_warn(sim, e->balance_t,
+                      "the energy balance is off by %.3g J where the motion has %.3g J: %s",
+                      e->balance, scale, probable_reason(sim));
+}
+
+static void doubt_constraints(pol_simulation *sim, double length)
+{
+  const pol_summary *s = &sim->summary;
+  const pol_extremes *e = &sim->extremes;
+  double gravity[3];
+  pol_mechanism_gravity(sim->mechanism, gravity);
+  const double tolerance = fmax(position_share, 1e3 * sim->options.newton.tolerance);
+  const int drifts = sim->index == POL_INDEX_2;
+  if (s->max_position_residual > (drifts ? drift_share : tolerance) * length)
+    pol_simulation_warn(
+        sim, s->t, "the position constraints are off by %.3g in a mechanism of size %.3g m: %s",
+        s->max_position_residual, length,
+        drifts ? "positions drift in index 2; take index stabilized-2" : probable_reason(sim));
+  const double rest = sqrt(rest_share * pol_largest(3, gravity) * length);
+  if (s->max_velocity_residual > velocity_share * (e->speed + rest))
+    pol_simulation_warn(
+        sim, s->t,
+        "the velocity constraints are off by %.3g where the largest velocity is %.3g: %s",
+        s->max_velocity_residual, e->speed, probable_reason(sim));
+}
+
+static void doubt_rotations(pol_simulation *sim)
+{
+  const pol_group *group = &sim->dae->group;
+  double worst = 0.0;
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    const double *q = sim->q + factor->q;
+    if (factor->kind == POL_REAL) continue;
+    worst = fmax(worst, fabs(sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]) - 1.0));
+  }
+  if (worst > norm_limit)
+    pol_simulation_warn(
+        sim, sim->summary.t,
+        "the length of a quaternion is off by %.3g: rotations are not rotations any "
+        "more; this is a defect of the program, please report it",
+        worst);
+}
+
+static void doubt_work(pol_simulation *sim)
+{
+  const pol_counts *counts = &sim->summary.counts;
+  const pol_newton_options *newton = &sim->options.newton;
+  const long steps = counts->steps + counts->rejected;
+  if (steps >= 10 && newton->exact_iterations == 0 &&
+      2 * counts->newton_iterations > steps * newton->max_iterations)
+    pol_simulation_warn(sim, sim->summary.t,
+                        "Newton's method takes %.3g iterations per step of %d allowed: the step is "
+                        "too large or a force is not smooth; take a smaller step",
+                        (double)counts->newton_iterations / (double)steps, newton->max_iterations);
+  if (counts->rejected > 3 * counts->steps + 10)
+    pol_simulation_warn(sim, sim->summary.t,
+                        "%ld steps were rejected and %ld accepted: the error estimate does not "
+                        "follow this motion, which may not be smooth",
+                        counts->rejected, counts->steps);
+}
+
+void pol_simulation_review(pol_simulation *sim)
+{
+  double mass;
+  const double length = size_of(sim, &mass);
+  doubt_energy(sim, length, mass);
+  doubt_constraints(sim, length);
+  doubt_rotations(sim);
+  doubt_work(sim);
+}
