@@ -59,6 +59,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   if (!starts_processes) {
     fuzz_enter();
     fuzz_command(12, words);
+    /* no command may overwrite a model, and run alone writes results */
+    FUZZ_REQUIRE(fuzz_is_unchanged("model.json"));
+    if (count == 0 || strcmp(words[0], "run") != 0)
+      FUZZ_REQUIRE(fuzz_is_unchanged("result.h5") && fuzz_is_unchanged("table.csv"));
     fuzz_leave();
   }
   free(text);

@@ -127,14 +127,24 @@ void fuzz_keep(const char *name)
   fclose(file);
 }
 
+static int is_unchanged(const kept_file *k)
+{
+  struct stat now;
+  return lstat(k->name, &now) == 0 && now.st_ino == k->state.st_ino &&
+         now.st_size == k->state.st_size && now.st_mtim.tv_sec == k->state.st_mtim.tv_sec &&
+         now.st_mtim.tv_nsec == k->state.st_mtim.tv_nsec;
+}
+
+int fuzz_is_unchanged(const char *name)
+{
+  const kept_file *k = find_kept(name);
+  return k != NULL && is_unchanged(k);
+}
+
 /* Writes the file again if it is not the one that it was. */
 static void restore(kept_file *k)
 {
-  struct stat now;
-  if (lstat(k->name, &now) == 0 && now.st_ino == k->state.st_ino &&
-      now.st_size == k->state.st_size && now.st_mtim.tv_sec == k->state.st_mtim.tv_sec &&
-      now.st_mtim.tv_nsec == k->state.st_mtim.tv_nsec)
-    return;
+  if (is_unchanged(k)) return;
   fuzz_write(k->name, k->bytes, k->size);
   FUZZ_REQUIRE(stat(k->name, &k->state) == 0);
 }

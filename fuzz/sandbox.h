@@ -28,6 +28,8 @@ void fuzz_leave(void);
 void fuzz_write(const char *name, const void *bytes, size_t size);
 /* Keeps a file of the folder that was entered for all inputs. */
 void fuzz_keep(const char *name);
+/* Whether a kept file has not been written since. */
+int fuzz_is_unchanged(const char *name);
 
 /* The bytes as a string, which the caller frees. */
 char *fuzz_text(const uint8_t *data, size_t size);

@@ -76,14 +76,27 @@ static int read_point(const char *text, float point[3])
   return 1;
 }
 
+static int is_word(const char *text, size_t length, const char *word)
+{
+  return strlen(word) == length && strncmp(text, word, length) == 0;
+}
+
+/* Word by word: the name of a solid, up to the end of its line or a first facet, may be anything.
+ */
 static pol_status read_text_stl(pol_mesh *mesh, const char *text)
 {
-  static const char word[] = "vertex";
+  static const char blanks[] = " \t\r\n";
   pol_status status = POL_OK;
-  while (status == POL_OK && (text = strstr(text, word)) != NULL) {
+  int in_name = 0;
+  while (status == POL_OK && *text != '\0') {
+    const size_t length = strcspn(text, blanks);
     float point[3];
-    text += sizeof word - 1;
-    status = read_point(text, point) ? add_point(mesh, point) : POL_BAD_ARGUMENT;
+    if (is_word(text, length, "solid") || is_word(text, length, "endsolid")) in_name = 1;
+    if (is_word(text, length, "facet")) in_name = 0;
+    if (!in_name && is_word(text, length, "vertex"))
+      status = read_point(text + length, point) ? add_point(mesh, point) : POL_BAD_ARGUMENT;
+    for (text += length; *text != '\0' && strchr(blanks, *text) != NULL; text++)
+      in_name = in_name && *text != '\r' && *text != '\n';
   }
   return status;
 }
@@ -158,6 +171,9 @@ static pol_status scale_points(pol_mesh *mesh, double scale)
   return mesh->num_points > 0 && mesh->num_points % 3 == 0 ? POL_OK : POL_BAD_ARGUMENT;
 }
 
+/* Bytes of a mesh file; what has more is something else, perhaps without an end. */
+static const size_t largest_mesh = (size_t)1 << 28;
+
 pol_status pol_mesh_read(pol_mesh *mesh, const char *path, double scale, char *message, size_t size)
 {
   const size_t length = strlen(path);
@@ -165,7 +181,7 @@ pol_status pol_mesh_read(pol_mesh *mesh, const char *path, double scale, char *m
   char *bytes = NULL;
   size_t count = 0;
   *mesh = (pol_mesh){0};
-  pol_status status = pol_read_file(path, &bytes, &count);
+  pol_status status = pol_read_small_file(path, largest_mesh, &bytes, &count);
   if (status == POL_IO)
     snprintf(message, size, "the mesh file %.200s cannot be read: %s", path, strerror(errno));
   if (status == POL_OK) {

@@ -1,5 +1,7 @@
 /* What a page holds: frames, numbers of 16 bits, meshes, texts that cannot break out.  How the page
  * behaves in a browser is in test_page.py. */
+#define _POSIX_C_SOURCE 200809L
+
 #include <limits.h>
 #include <math.h>
 #include <setjmp.h>
@@ -9,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -235,6 +238,12 @@ static void meshes_of_all_kinds(void **state)
   write_text("text.stl", text, sizeof text - 1);
   assert_mesh("text.stl", 3, triangle);
 
+  /* the word of a point in the name of the solid, and all of a facet on a line */
+  static const char named[] = "solid my vertex\nfacet normal 0 0 1 outer loop vertex 0 0 0 "
+                              "vertex 1 0 0 vertex 0 1.5 -2 endloop endfacet\nendsolid my vertex\n";
+  write_text("named.stl", named, sizeof named - 1);
+  assert_mesh("named.stl", 3, triangle);
+
   char binary[84 + 50] = "solid, but binary";
   binary[80] = 1;
   memcpy(binary + 84 + 12, triangle, sizeof triangle); /* little-endian, as this machine is */
@@ -271,6 +280,14 @@ static void wrong_meshes_are_refused(void **state)
   }
   assert_int_equal(pol_mesh_read(&mesh, "no.stl", 1.0, message, sizeof message), POL_IO);
   pol_mesh_free(&mesh);
+
+  /* a file without an end */
+  remove("endless.stl");
+  assert_int_equal(symlink("/dev/zero", "endless.stl"), 0);
+  assert_int_equal(pol_mesh_read(&mesh, "endless.stl", 1.0, message, sizeof message), POL_IO);
+  assert_non_null(strstr(message, "File too large"));
+  pol_mesh_free(&mesh);
+  remove("endless.stl");
 }
 
 int main(void)
