@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Mutation score: how many small faults in the sources the tests detect.
 
-    scripts/mutants.py [--count 60] [--seed 1] [--rooms lie,dae] [--quick] [--again] [--list]
-                       [--score]
+    scripts/mutants.py [--count 60] [--seed 1] [--rooms lie,dae] [--quick] [--again]
+                       [--sanitize] [--list] [--score]
 
 A mutant is the source with one token or statement changed: + for -, * for /, < for <=, > for <,
 && for ||, another constant, another sign, an index off by one, a condition negated, a statement
@@ -12,6 +12,7 @@ kinds alike.  Each is compiled and tested until the first test fails; it is then
 Everything happens in a copy of the sources, build/mutants/tree.  The results are kept in
 build/mutants/results.json: an interrupted run goes on where it stopped, and mutants that are
 killed already are not tested again.  --again tests the survivors again, with tests that are new.
+With --sanitize the address and undefined-behaviour sanitizers look on, as in make debug-test.
 --quick runs short tests and those of the room only, and leaves open what they do not kill.
 
 The rank of a mutant is a hash of the seed, the file and the line's text.  A change elsewhere in
@@ -42,6 +43,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HOME = ROOT / "build" / "mutants"
 TREE, BUILD, RESULTS = HOME / "tree", HOME / "build", HOME / "results.json"
+sanitized = False
 # What is read: the copy, or, where nothing is tested, the sources themselves.
 source = ROOT
 EQUIVALENT = ROOT / "scripts" / "mutants_equivalent.json"
@@ -363,6 +365,7 @@ def configure():
         done = subprocess.run(
             ["cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
              "-DCMAKE_C_FLAGS_DEBUG=-O1", "-DPOLHODE_TEST_SHARED=ON",
+             "-DPOLHODE_SANITIZE=" + ("ON" if sanitized else "OFF"),
              "-DCMAKE_SHARED_LINKER_FLAGS=" + " ".join(fast),
              "-DCMAKE_EXE_LINKER_FLAGS=" + " ".join(fast)], stdout=out, stderr=out)
     if done.returncode != 0:
@@ -391,7 +394,7 @@ class Test:
             resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
         resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 30, resource.RLIM_INFINITY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if self.command and "python" not in self.command[0]:
+        if self.command and "python" not in self.command[0] and not sanitized:
             resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
 
     def start(self, log):
@@ -480,7 +483,7 @@ def built_targets(tests):
 
 def baseline(tests, jobs):
     """The times of all tests without a mutant; a test that fails so is left out, with a warning."""
-    store = HOME / "times.json"
+    store = HOME / ("times-sanitized.json" if sanitized else "times.json")
     times = json.loads(store.read_text()) if store.exists() else {}
     for test in tests:
         if test.name in times:
@@ -632,13 +635,16 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
     parser.add_argument("--quick", action="store_true", help="short tests only")
     parser.add_argument("--again", action="store_true", help="test survivors again")
+    parser.add_argument("--sanitize", action="store_true", help="with the sanitizers")
     parser.add_argument("--list", action="store_true", help="print the sample, test nothing")
     parser.add_argument("--score", action="store_true", help="print what is known, test nothing")
     parser.add_argument("--limit", type=float, default=0, help="stop after so many seconds")
     options = parser.parse_args()
     signal.signal(signal.SIGINT, interrupt)
     signal.signal(signal.SIGTERM, interrupt)
-    global source
+    global source, BUILD, sanitized
+    if options.sanitize:
+        BUILD, sanitized = HOME / "sanitized", True
     HOME.mkdir(parents=True, exist_ok=True)
     if not options.list and not options.score:
         copy_sources()
@@ -683,6 +689,8 @@ def main():
                 start = time.monotonic()
                 outcome, by = judge(mutant, tests, targets, options.jobs, results,
                                     options.quick)
+                if by and options.sanitize:
+                    by += " (sanitizers)"
                 results[key] = {"outcome": outcome, "by": by}
                 write_results(results)
                 say(mutant, outcome, by, time.monotonic() - start)
