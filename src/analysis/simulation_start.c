@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/simulation_parts.h"
+#include "formulation/expressions.h"
 #include "lie/small.h"
 
 static double distance(const double a[3], const double b[3])
@@ -77,6 +78,26 @@ static pol_status start_watch(pol_simulation *sim)
   return pol_watch_create(&sim->watch, sim->formulation, sim->integrator);
 }
 
+/* Where redundant constraints share a reaction that forces depend on, the motion depends on the
+ * choice of those that are left out. */
+static pol_status doubt_feedback(pol_simulation *sim)
+{
+  const pol_point at = pol_state_point(&sim->state);
+  char name[96];
+  int count = 0;
+  pol_simulation_dropped(sim, &count);
+  if (count == 0) return POL_OK;
+  pol_status status =
+      pol_expressions_find_open(sim->formulation, sim->solver, &at, name, sizeof name);
+  if (status == POL_OK && name[0] != '\0')
+    pol_simulation_warn(sim, sim->state.t,
+                        "forces or states depend on the reaction of %s, which redundant "
+                        "constraints leave open: the motion depends on which of them are left "
+                        "out; use joints with fewer constraints",
+                        name);
+  return status;
+}
+
 /* Makes the given values q, v (workspace, filled here) consistent and starts the integrator. */
 static pol_status start_from(pol_simulation *sim, double *q, double *v, unsigned char *keep)
 {
@@ -97,6 +118,7 @@ static pol_status start_from(pol_simulation *sim, double *q, double *v, unsigned
   }
   if ((status = start_watch(sim)) != POL_OK) return status;
   if ((status = pol_simulation_accept(sim, 0)) != POL_OK) return status;
+  if ((status = doubt_feedback(sim)) != POL_OK) return status;
   status = pol_formulation_check_branches(sim->formulation, 0.0, sim->q, &sim->diagnostics);
   if (status != POL_OK) return status;
   measure_moves(sim);

@@ -36,6 +36,7 @@ static int check_model(const cli_args *args, const pol_model *model)
   if (found.started) {
     found.moves = pol_simulation_summary(simulation)->moves;
     found.simulation = simulation;
+    cli_print_run_warnings(pol_simulation_summary(simulation));
     pol_simulation_dropped(simulation, &found.num_redundant);
     cli_print_run_warnings(pol_simulation_summary(simulation));
   }

@@ -258,10 +258,8 @@ json_t *cli_findings_json(const cli_findings *found)
   const char *status = found->started ? "valid" : invalid ? "invalid" : "failed";
   pol_mechanism_gravity(model->mechanism, gravity);
   json_t *warnings = cli_json_warnings(&model->settings);
-  const pol_summary *summary = found->started ? pol_simulation_summary(found->simulation) : NULL;
-  for (int i = 0; summary && i < summary->num_warnings; i++)
-    cli_json_append(&warnings, json_sprintf("t = %.6g s: %s", summary->warnings[i].t,
-                                            summary->warnings[i].message));
+  if (found->started)
+    cli_json_append_warnings(&warnings, pol_simulation_summary(found->simulation));
   json_t *object = json_pack(
       "{s:s, s:s, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", //
       "status", status,                                                                        //

@@ -85,6 +85,13 @@ json_t *cli_json_warnings(const pol_settings *settings)
   return list;
 }
 
+void cli_json_append_warnings(json_t **list, const pol_summary *summary)
+{
+  for (int i = 0; i < summary->num_warnings; i++)
+    cli_json_append(
+        list, json_sprintf("t = %.6g s: %s", summary->warnings[i].t, summary->warnings[i].message));
+}
+
 json_t *cli_json_failure(const pol_diagnostics *d)
 {
   return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:i}", //

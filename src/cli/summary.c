@@ -657,10 +657,7 @@ json_t *cli_summary_json(const cli_outcome *outcome)
   object = merge(object, cli_settings_json(settings));
   json_t *warnings = cli_json_warnings(settings);
   if (outcome->simulation != NULL) {
-    const pol_summary *summary = pol_simulation_summary(outcome->simulation);
-    for (int i = 0; i < summary->num_warnings; i++)
-      cli_json_append(&warnings, json_sprintf("t = %.6g s: %s", summary->warnings[i].t,
-                                              summary->warnings[i].message));
+    cli_json_append_warnings(&warnings, pol_simulation_summary(outcome->simulation));
   }
   object = merge(object, json_pack("{s:o}", "warnings", warnings));
   if (outcome->simulation != NULL) {

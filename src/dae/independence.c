@@ -1,4 +1,15 @@
-/* The matrix of independence.h, and what its rank tells. */
+/* The matrix of independence.h, and what its rank tells.
+ *
+ * Columns are compared in the metric of M^-1: A = L^-1 B^T with M = L L^T, so that A^T A = B M^-1
+ * B^T.  Where coordinates have internal constraints C, what is perpendicular to their columns has
+ * the products
+ *
+ *     B (M^-1 - M^-1 C^T (C M^-1 C^T)^-1 C M^-1) B^T,
+ *
+ * which is B M^-1 B^T in coordinates without such constraints: the same numbers in all formulations
+ * of a mechanism, and so the same decisions.  M + C^T C in place of M gives the same, too, and is
+ * regular where M is not.
+ */
 #include "dae/independence.h"
 
 #include <math.h>
@@ -13,8 +24,12 @@ struct pol_independence {
   int nv, m, cols;
   int *constraint_of; /* a column: its constraint */
   int *column_of;     /* a constraint: its column, -1 if dropped */
+  int *top;           /* a velocity: the first one that the mass matrix may couple it with */
+  int *begin, *end;   /* an internal constraint: its velocities */
   double *memory;     /* the arrays below in one piece */
   double *mass, *jacobian, *A, *scratch;
+  double *factor;                  /* L by rows: row i has the columns top[i] .. i */
+  double **row;                    /* where row i of it begins */
   unsigned char *found, *internal; /* a column */
   pol_rank *rank;
 };
@@ -31,27 +46,61 @@ static void number(pol_independence *s, const unsigned char *dropped)
   }
 }
 
+/* The rows of L and the velocities of the internal constraints, by the patterns; how many numbers L
+ * has. */
+static size_t lay_out(pol_independence *s)
+{
+  const pol_pattern *W = s->patterns.coupling, *B = s->patterns.constraint;
+  int first = s->dae->num_holonomic - s->dae->num_internal;
+  size_t count = 0;
+  for (int c = 0; c < s->dae->num_internal; c++) s->begin[c] = s->nv;
+  for (int j = 0; j < s->nv; j++) {
+    s->top[j] = j;
+    if (W->start[j] < W->start[j + 1] && W->row[W->start[j]] < j) s->top[j] = W->row[W->start[j]];
+    count += (size_t)(j - s->top[j] + 1);
+    for (int k = B->start[j]; k < B->start[j + 1]; k++) {
+      if (!pol_dae_is_internal(s->dae, B->row[k])) continue;
+      int c = B->row[k] - first;
+      if (j < s->begin[c]) s->begin[c] = j;
+      s->end[c] = j + 1;
+    }
+  }
+  return count;
+}
+
 static pol_status build(pol_independence *s, const unsigned char *dropped)
 {
   pol_status status = pol_dae_patterns_create(&s->patterns, s->dae);
   if (status) return status;
   s->nv = s->dae->group.nv;
   s->m = pol_dae_num_constraints(s->dae);
-  s->constraint_of = calloc((size_t)s->m + 1, sizeof *s->constraint_of);
-  s->column_of = calloc((size_t)s->m + 1, sizeof *s->column_of);
-  s->found = calloc((size_t)s->m + 1, sizeof *s->found);
-  s->internal = calloc((size_t)s->m + 1, sizeof *s->internal);
-  if (!s->constraint_of || !s->column_of || !s->found || !s->internal) return POL_NO_MEMORY;
+  size_t m = (size_t)s->m, nv = (size_t)s->nv;
+  s->constraint_of = calloc(4 * m + nv + 1, sizeof *s->constraint_of);
+  s->found = calloc(2 * m + 1, sizeof *s->found);
+  s->row = calloc(nv + 1, sizeof *s->row);
+  if (!s->constraint_of || !s->found || !s->row) return POL_NO_MEMORY;
+  s->column_of = s->constraint_of + m;
+  s->begin = s->column_of + m;
+  s->end = s->begin + m;
+  s->top = s->end + m;
+  s->internal = s->found + m;
   number(s, dropped);
   size_t coupling = (size_t)pol_pattern_nonzeros(s->patterns.coupling);
   size_t constraint = (size_t)pol_pattern_nonzeros(s->patterns.constraint);
-  size_t full = (size_t)s->nv * (size_t)s->cols;
-  s->memory = calloc(coupling + constraint + full + s->dae->scratch_size + 1, sizeof *s->memory);
+  size_t full = nv * (size_t)s->cols, profile = lay_out(s);
+  s->memory =
+      calloc(coupling + constraint + full + profile + s->dae->scratch_size + 1, sizeof *s->memory);
   if (!s->memory) return POL_NO_MEMORY;
   s->mass = s->memory;
   s->jacobian = s->mass + coupling;
   s->A = s->jacobian + constraint;
-  s->scratch = s->A + full;
+  s->factor = s->A + full;
+  s->scratch = s->factor + profile;
+  double *next = s->factor;
+  for (int i = 0; i < s->nv; i++) {
+    s->row[i] = next;
+    next += i - s->top[i] + 1;
+  }
   return pol_rank_create(&s->rank, s->nv, s->cols);
 }
 
@@ -73,9 +122,8 @@ void pol_independence_free(pol_independence **independence)
   pol_rank_free(&s->rank);
   pol_dae_patterns_free(&s->patterns);
   free(s->constraint_of);
-  free(s->column_of);
   free(s->found);
-  free(s->internal);
+  free(s->row);
   free(s->memory);
   free(s);
   *independence = NULL;
@@ -86,20 +134,81 @@ void pol_independence_drop(pol_independence *independence, const unsigned char *
   number(independence, dropped);
 }
 
-/* A = M^-1/2 B^T, by columns */
+/* Entry (i, j) of the lower triangle; within the pattern only. */
+static double *entry(const pol_independence *s, int i, int j)
+{
+  return s->row[i] + (j - s->top[i]);
+}
+
+/* factor = M + C^T C, each row of C made as large as the inertia of the coordinates that such
+ * constraints are about; lengths have others. */
+static void set_mass(pol_independence *s)
+{
+  const pol_pattern *W = s->patterns.coupling, *B = s->patterns.constraint;
+  int first = s->dae->num_holonomic - s->dae->num_internal;
+  for (int j = 0; j < s->nv; j++) {
+    for (int i = s->top[j]; i <= j; i++) *entry(s, j, i) = 0.0;
+    for (int k = W->start[j]; k < W->start[j + 1] && W->row[k] <= j; k++)
+      *entry(s, j, W->row[k]) = s->mass[k];
+  }
+  for (int c = 0; c < s->dae->num_internal; c++) {
+    double square = 0.0, largest = 0.0;
+    for (int j = s->begin[c]; j < s->end[c]; j++) {
+      int at = pol_pattern_address(B, first + c, j);
+      if (at < 0) continue;
+      square += s->jacobian[at] * s->jacobian[at];
+      if (!s->dae->pure || s->dae->pure[j]) largest = fmax(largest, *entry(s, j, j));
+    }
+    for (int j = s->begin[c]; j < s->end[c] && square > 0.0; j++)
+      for (int i = s->begin[c] > s->top[j] ? s->begin[c] : s->top[j]; i <= j; i++) {
+        int a = pol_pattern_address(B, first + c, j), b = pol_pattern_address(B, first + c, i);
+        if (a >= 0 && b >= 0)
+          *entry(s, j, i) += s->jacobian[a] * s->jacobian[b] * (largest / square);
+      }
+  }
+}
+
+/* factor = L, by rows; what has no mass counts as 1. */
+static void factorise(pol_independence *s)
+{
+  for (int i = 0; i < s->nv; i++) {
+    int begin = s->top[i];
+    while (begin < i && *entry(s, i, begin) == 0.0) begin++;
+    for (int j = begin; j <= i; j++) {
+      double sum = *entry(s, i, j), mass = sum;
+      for (int k = begin > s->top[j] ? begin : s->top[j]; k < j; k++)
+        sum -= *entry(s, i, k) * *entry(s, j, k);
+      if (j < i)
+        *entry(s, i, j) = sum / *entry(s, j, j);
+      else
+        *entry(s, i, i) = sum > 1e-14 * mass ? sqrt(sum) : 1.0;
+    }
+  }
+}
+
+/* A = L^-1 B^T, by columns */
 static pol_status fill(pol_independence *s, const pol_point *at)
 {
   const pol_pattern *B = s->patterns.constraint;
   pol_terms out = {.mass = s->mass, .jacobian = s->jacobian};
   pol_status status = pol_dae_evaluate(s->dae, at, POL_MASS | POL_JACOBIAN, &out, s->scratch);
   if (status) return status;
+  set_mass(s);
+  factorise(s);
   memset(s->A, 0, (size_t)s->nv * (size_t)s->cols * sizeof *s->A);
-  for (int j = 0; j < s->nv; j++) {
-    double mass = s->mass[pol_pattern_address(s->patterns.coupling, j, j)];
-    double root = sqrt(mass > 0.0 ? mass : 1.0);
+  for (int j = 0; j < s->nv; j++)
     for (int k = B->start[j]; k < B->start[j + 1]; k++) {
       int col = s->column_of[B->row[k]];
-      if (col >= 0) s->A[(size_t)col * (size_t)s->nv + (size_t)j] = s->jacobian[k] / root;
+      if (col >= 0) s->A[(size_t)col * (size_t)s->nv + (size_t)j] = s->jacobian[k];
+    }
+  for (int i = 0; i < s->nv; i++) {
+    int begin = s->top[i];
+    while (begin < i && *entry(s, i, begin) == 0.0) begin++;
+    double pivot = *entry(s, i, i);
+    for (int c = 0; c < s->cols; c++) {
+      double *x = s->A + (size_t)c * (size_t)s->nv;
+      for (int k = begin; k < i; k++) x[i] -= *entry(s, i, k) * x[k];
+      x[i] /= pivot;
     }
   }
   return POL_OK;

@@ -1,7 +1,7 @@
 /* How independent the constraints of a dae are at a point, by a rank-revealing QR decomposition of
- * M^-1/2 B^T with M by its diagonal and the columns, one for each constraint, of length one.  The
- * internal constraints of the coordinates (pol_dae) are taken for granted: the others depend on
- * them. */
+ * L^-1 B^T, M = L L^T, one column for each constraint.  The internal constraints of the coordinates
+ * (pol_dae) are taken for granted: of the others counts what is perpendicular to these, at length
+ * one.  That is the same in all coordinates. */
 #ifndef POLHODE_DAE_INDEPENDENCE_H
 #define POLHODE_DAE_INDEPENDENCE_H
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dae/least_norm.h"
 #include "formulation/directors.h"
 #include "formulation/elements.h"
 #include "formulation/expressions.h"
@@ -161,6 +162,52 @@ static void place_link(const pol_formulation *f, int link, int target,
 void pol_formulation_place_expressions(pol_formulation *formulation)
 {
   each_block(formulation, place_link, formulation->links);
+}
+
+/* --- reactions that are open ------------------------------------------------------------------ */
+
+/* A signal with the gradient s by the multipliers sees nothing of those that exert no reaction,
+ * B^T lambda = 0, if and only if s is in the range of B: then its projection to it is s itself. */
+static int is_open(pol_least_norm *least, const pol_point *at, const pol_signal_gradient *g, int m,
+                   double *projected)
+{
+  double size = 0.0, away = 0.0;
+  memset(projected, 0, (size_t)m * sizeof *projected);
+  for (int i = 0; i < g->reads.num_rows; i++) {
+    projected[g->reads.row + i] = g->lambda[i];
+    size = fmax(size, fabs(g->lambda[i]));
+  }
+  if (pol_least_norm_apply(least, at, projected)) return 0;
+  for (int i = 0; i < g->reads.num_rows; i++)
+    away = fmax(away, fabs(projected[g->reads.row + i] - g->lambda[i]));
+  return away > fmax(1e-6 * size, 1e-12); /* a hinge has no torque about its axis, to round-off */
+}
+
+pol_status pol_expressions_find_open(const pol_formulation *formulation, pol_solver_kind solver,
+                                     const pol_point *at, char *name, size_t size)
+{
+  const pol_formulation *f = formulation;
+  const pol_network *n = &f->network;
+  int m = pol_dae_num_constraints(&f->dae), open = 0;
+  pol_least_norm *least = NULL;
+  name[0] = '\0';
+  if (!f->feedback) return POL_OK;
+  double *projected = calloc((size_t)m + 1, sizeof *projected);
+  pol_status status = projected ? pol_least_norm_create(&least, &f->dae, solver) : POL_NO_MEMORY;
+  for (int input = 0; input < n->num_inputs && !open && !status; input++) {
+    const pol_signal *signal = &n->inputs[input];
+    pol_signal_gradient g;
+    if (f->link_start[input] == f->link_start[input + 1]) continue;
+    if (pol_signal_derivatives(f, signal, at, NULL, &g) || !g.reads.num_rows) continue;
+    open = is_open(least, at, &g, m, projected);
+    if (open && signal->kind == POL_SIGNAL_DRIVE)
+      snprintf(name, size, "drive '%s'", pol_mechanism_drive(f->mechanism, signal->object)->name);
+    else if (open)
+      snprintf(name, size, "joint '%s'", pol_mechanism_joint(f->mechanism, signal->object)->name);
+  }
+  pol_least_norm_free(&least);
+  free(projected);
+  return status;
 }
 
 /* --- values ----------------------------------------------------------------------------------- */

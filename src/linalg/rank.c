@@ -1,43 +1,48 @@
-/* Rank by a QR decomposition with column pivoting (LAPACK dgeqp3): the diagonal of R falls, and
- * where it drops below round-off the columns still to come depend on those before. */
+/* Rank by a QR decomposition with column pivoting: each step takes the column that is farthest from
+ * what those before span, and subtracts its direction from all that are still to come (modified
+ * Gram-Schmidt; the column that is taken is made perpendicular to the others once more, so that
+ * round-off does not add up).  Where the distances drop below round-off, the columns still to come
+ * depend on those before.
+ *
+ * Mechanisms are full of columns that are equally far away: both hinges of a door.  Which of them
+ * comes first must not be a matter of round-off, of the processor or of the coordinates, so of all
+ * that are as far away as the farthest, nearly, the first one is taken.  The order of all sums is
+ * written down here, too; libraries choose theirs by the processor.
+ *
+ * Each column knows the rows in which it may have numbers: those of parts that have nothing to do
+ * with each other cost next to nothing.
+ */
 #include "linalg/rank.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct pol_rank {
   int rows, cols;
-  lapack_int *order; /* cols */
-  double *tau;       /* the smaller of rows and cols */
-  double *work;
-  lapack_int work_size;
+  int *order;       /* cols: columns in the order in which they were taken */
+  int *begin, *end; /* a column: its rows */
+  double *size;     /* a column: its length, what is left of it */
 };
 
 /* Far above round-off, and below what data with ten digits leave. */
 static const double independent_from = 1e-10;
-
-static int smaller(int a, int b)
-{
-  return a < b ? a : b;
-}
+/* Columns whose distances differ by less, relatively, are equally far away. */
+static const double as_far = 1e-3;
 
 pol_status pol_rank_create(pol_rank **rank, int rows, int cols)
 {
   pol_rank *r = *rank = calloc(1, sizeof *r);
-  double best_size = 1.0, none = 0.0;
   if (!r) return POL_NO_MEMORY;
   r->rows = rows;
   r->cols = cols;
-  r->order = calloc((size_t)cols + 1, sizeof *r->order);
-  r->tau = calloc((size_t)smaller(rows, cols) + 1, sizeof *r->tau);
-  if (r->order && r->tau && rows > 0 && cols > 0)
-    LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, rows, cols, &none, rows, r->order, r->tau, &best_size,
-                        -1);
-  r->work_size = (lapack_int)best_size;
-  r->work = calloc((size_t)r->work_size + 1, sizeof *r->work);
-  if (r->order && r->tau && r->work) return POL_OK;
+  r->order = calloc(3 * (size_t)cols + 1, sizeof *r->order);
+  r->size = calloc((size_t)cols + 1, sizeof *r->size);
+  if (r->order && r->size) {
+    r->begin = r->order + cols;
+    r->end = r->begin + cols;
+    return POL_OK;
+  }
   pol_rank_free(rank);
   return POL_NO_MEMORY;
 }
@@ -46,53 +51,122 @@ void pol_rank_free(pol_rank **rank)
 {
   if (!*rank) return;
   free((*rank)->order);
-  free((*rank)->tau);
-  free((*rank)->work);
+  free((*rank)->size);
   free(*rank);
   *rank = NULL;
 }
 
-/* Columns to length one, so that their units do not matter; a zero column stays. */
-static void normalise_columns(int rows, int cols, double *A)
+static double *column_of(const pol_rank *r, double *A, int j)
 {
-  for (int j = 0; j < cols; j++) {
-    double *column = A + (size_t)j * (size_t)rows, square = 0.0;
-    for (int i = 0; i < rows; i++) square += column[i] * column[i];
-    double length = sqrt(square);
-    for (int i = 0; i < rows && square > 0.0; i++) column[i] /= length;
+  return A + (size_t)j * (size_t)r->rows;
+}
+
+/* Its length, over its rows. */
+static void measure_column(pol_rank *r, double *A, int j)
+{
+  const double *a = column_of(r, A, j);
+  double square = 0.0;
+  for (int i = r->begin[j]; i < r->end[j]; i++) square += a[i] * a[i];
+  r->size[j] = sqrt(square);
+}
+
+/* To length one, so that its unit does not matter; a zero column stays. */
+static void normalise_column(pol_rank *r, double *A, int j)
+{
+  double *a = column_of(r, A, j);
+  measure_column(r, A, j);
+  for (int i = r->begin[j]; i < r->end[j] && r->size[j] > 0.0; i++) a[i] /= r->size[j];
+}
+
+/* a_j -= q (q . a_j), with column q of length one; 0 if they have nothing in common. */
+static int subtract_direction(pol_rank *r, double *A, int q, int j)
+{
+  const double *unit = column_of(r, A, q);
+  double *a = column_of(r, A, j), dot = 0.0;
+  int begin = r->begin[q] > r->begin[j] ? r->begin[q] : r->begin[j];
+  int end = r->end[q] < r->end[j] ? r->end[q] : r->end[j];
+  for (int i = begin; i < end; i++) dot += unit[i] * a[i];
+  if (dot == 0.0) return 0;
+  for (int i = r->begin[q]; i < r->end[q]; i++) a[i] -= dot * unit[i];
+  if (r->begin[q] < r->begin[j]) r->begin[j] = r->begin[q];
+  if (r->end[q] > r->end[j]) r->end[j] = r->end[q];
+  return 1;
+}
+
+/* Takes column j as number `taken` of the order, and its direction from all that come after. */
+static void take_column(pol_rank *r, double *A, int taken, int j)
+{
+  int place = taken;
+  while (r->order[place] != j) place++;
+  for (; place > taken; place--)
+    r->order[place] = r->order[place - 1]; /* the others stay in order */
+  r->order[taken] = j;
+  for (int k = 0; k < taken; k++) subtract_direction(r, A, r->order[k], j);
+  normalise_column(r, A, j);
+  for (int k = taken + 1; k < r->cols; k++)
+    if (subtract_direction(r, A, j, r->order[k])) measure_column(r, A, r->order[k]);
+}
+
+/* The rows of all columns; those that come first are taken, and the others are left with what is
+ * perpendicular to them, at length one.  Returns how many are taken. */
+static int begin_decomposition(pol_rank *r, double *A, const unsigned char *first)
+{
+  int taken = 0;
+  for (int j = 0; j < r->cols; j++) {
+    const double *a = column_of(r, A, j);
+    r->order[j] = j;
+    r->begin[j] = 0;
+    r->end[j] = r->rows;
+    while (r->begin[j] < r->rows && a[r->begin[j]] == 0.0) r->begin[j]++;
+    while (r->end[j] > r->begin[j] && a[r->end[j] - 1] == 0.0) r->end[j]--;
+    normalise_column(r, A, j);
+    r->size[j] = r->size[j] > 0.0 ? 1.0 : 0.0;
   }
+  for (int j = 0; j < r->cols && first; j++)
+    if (first[j]) take_column(r, A, taken++, j);
+  for (int k = taken; k < r->cols && taken > 0; k++) {
+    int j = r->order[k];
+    if (r->size[j] <= independent_from) continue; /* depends on what is taken for granted */
+    normalise_column(r, A, j);
+    r->size[j] = 1.0;
+  }
+  return taken;
 }
 
-/* R in the upper triangle of A; r->order counts from 1. */
-static void decompose(pol_rank *r, double *A, const unsigned char *first)
+/* The first of the columns to come that are as far away as the farthest. */
+static int farthest(const pol_rank *r, int taken)
 {
-  normalise_columns(r->rows, r->cols, A);
-  for (int j = 0; j < r->cols; j++) r->order[j] = first && first[j];
-  if (r->rows > 0 && r->cols > 0)
-    LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, r->rows, r->cols, A, r->rows, r->order, r->tau, r->work,
-                        r->work_size);
-}
-
-static double diagonal(const pol_rank *r, const double *A, int k)
-{
-  return fabs(A[(size_t)k * (size_t)(r->rows + 1)]);
+  double most = 0.0;
+  for (int k = taken; k < r->cols; k++) most = fmax(most, r->size[r->order[k]]);
+  for (int k = taken; k < r->cols; k++)
+    if (r->size[r->order[k]] >= (1.0 - as_far) * most) return r->order[k];
+  return r->order[taken]; /* numbers that are not finite */
 }
 
 double pol_rank_measure(pol_rank *rank, double *A, const unsigned char *first, int *last)
 {
+  pol_rank *r = rank;
+  double distance = 1.0;
   *last = -1;
-  if (rank->cols == 0 || rank->cols > rank->rows) return 0.0;
-  decompose(rank, A, first);
-  *last = rank->order[rank->cols - 1] - 1;
-  return diagonal(rank, A, rank->cols - 1);
+  if (r->cols == 0 || r->cols > r->rows) return 0.0;
+  for (int taken = begin_decomposition(r, A, first); taken < r->cols; taken++) {
+    *last = farthest(r, taken);
+    distance = r->size[*last];
+    take_column(r, A, taken, *last);
+  }
+  return distance;
 }
 
 void pol_rank_dependent(pol_rank *rank, double *A, const unsigned char *first,
                         unsigned char *dependent)
 {
-  int steps = smaller(rank->rows, rank->cols), found = 0;
-  decompose(rank, A, first);
-  while (found < steps && diagonal(rank, A, found) > independent_from) found++;
-  memset(dependent, 0, (size_t)rank->cols);
-  for (int j = found; j < rank->cols; j++) dependent[steps > 0 ? rank->order[j] - 1 : j] = 1;
+  pol_rank *r = rank;
+  int taken = begin_decomposition(r, A, first);
+  for (; taken < r->cols; taken++) {
+    int next = farthest(r, taken);
+    if (!(r->size[next] > independent_from)) break;
+    take_column(r, A, taken, next);
+  }
+  memset(dependent, 0, (size_t)r->cols);
+  for (int k = taken; k < r->cols; k++) dependent[r->order[k]] = 1;
 }

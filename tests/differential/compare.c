@@ -431,19 +431,26 @@ static void extrapolate(limit *l)
         l->error[i] = l->error[j];
 }
 
-/* Adds runs up to so many levels; returns the first run that did not come to its end, or NULL. */
+/* Adds runs up to so many levels, and more where steps that are too long have failed: the last three
+ * must come to their end.  Returns NULL, or a run that failed if there are no such three. */
 static const outcome *refine(limit *l, int levels, compare_counts *counts)
 {
-  while (l->levels < levels) {
+  const outcome *failed = NULL;
+  int good = 0;
+  for (int k = l->levels - 1; k >= 0 && !l->runs[k]->status; k--) good++;
+  while (l->levels < levels || (good < START_LEVELS && l->levels < MAX_LEVELS)) {
     outcome *out = malloc(sizeof *out);
     if (!out) abort();
     pol_settings settings = settings_of(l->model, &l->configuration, l->levels);
     run(l->mechanism, &settings, &l->list, out);
     counts->runs++;
     l->runs[l->levels++] = out;
-    if (out->status) return out;
-    if (l->turn) turn_back(l, out);
+    good = out->status ? 0 : good + 1;
+    if (out->status) failed = out;
+    if (out->status && (out->refused || l->configuration.rtol > 0.0)) return out;
+    if (!out->status && l->turn) turn_back(l, out);
   }
+  if (good < START_LEVELS) return failed;
   extrapolate(l);
   return NULL;
 }
@@ -518,7 +525,7 @@ static double worst_difference(const limit *l, const limit *reference, int *at, 
   double worst = 0.0;
   *undecided = 0;
   *at = -1;
-  const int redundant = l->runs[l->levels - 1]->redundant || reference->runs[0]->redundant;
+  const int redundant = l->runs[l->levels - 1]->redundant || reference->runs[reference->levels - 1]->redundant;
   /* what depends on the size of the last step has no limit to extrapolate where a reset makes that
    * any part of h */
   const int uneven = has_reset(l->model);
@@ -559,13 +566,8 @@ static void compare_limits(const comparison *c, limit *l, limit *reference, cons
 {
   int at, undecided;
   double difference, tolerance;
-  const outcome *failed = refine(l, START_LEVELS, c->counts);
   const int highest = l->configuration.rtol > 0.0 ? START_LEVELS : MAX_LEVELS;
-  if (!failed && l->levels < highest &&
-      worst_difference(l, reference, &at, &difference, &tolerance, &undecided) > 1.0)
-    failed = refine(l, l->levels + 1, c->counts);
-  /* A step that is too long may fail: shorter ones must do. */
-  while (failed && !failed->refused && l->levels < highest) failed = refine(l, l->levels + 1, c->counts);
+  const outcome *failed = refine(l, START_LEVELS, c->counts);
   if (failed && is_refusal(failed)) {
     c->counts->refused++;
     report(c, "refused", 0, "%s: %s", name, failed->message);

@@ -1,0 +1,85 @@
+/* Which columns depend on others: known ranks, and ties that round-off must not decide. */
+#include <string.h>
+
+#include "check.h"
+#include "linalg/rank.h"
+
+enum { ROWS = 12, COLS = 9 };
+
+/* Unit vectors, some of them twice, and sums of others; noise as round-off leaves it. */
+static void fill(double *A, double noise, uint64_t *seed)
+{
+  memset(A, 0, ROWS * COLS * sizeof *A);
+  for (int j = 0; j < COLS; j++) {
+    double *column = A + ROWS * j;
+    column[j % 4] = 1.0 + j; /* columns 0 .. 3, again 4 .. 7 */
+    if (j == 8) column[1] = column[4] = 3.0;
+    for (int i = 0; i < ROWS; i++) column[i] += noise * random_number(seed);
+  }
+}
+
+/* Of columns that are equally far away the first is taken, whatever round-off says. */
+static void ties_go_to_the_first(void **state)
+{
+  (void)state;
+  static const unsigned char expected[COLS] = {0, 0, 0, 0, 1, 1, 1, 1, 0};
+  uint64_t seed = 3;
+  for (int k = 0; k < 200; k++) {
+    double A[ROWS * COLS];
+    unsigned char dependent[COLS];
+    pol_rank *rank;
+    fill(A, k % 2 ? 1e-13 : 0.0, &seed);
+    assert_int_equal(pol_rank_create(&rank, ROWS, COLS), POL_OK);
+    pol_rank_dependent(rank, A, NULL, dependent);
+    assert_memory_equal(dependent, expected, COLS);
+    pol_rank_free(&rank);
+  }
+}
+
+/* Columns that come first are never the ones that depend, and count for nothing else: what is
+ * perpendicular to them is compared at length one. */
+static void some_columns_are_taken_for_granted(void **state)
+{
+  (void)state;
+  double A[5 * 3] = {1, 1, 0, 0, 0, /**/ 1e3, 0, 1e-3, 0, 0, /**/ 0, 1e3, 1e-3, 1e-3, 0};
+  static const unsigned char first[3] = {1, 0, 0};
+  double again[5 * 3];
+  unsigned char dependent[3];
+  pol_rank *rank;
+  int last;
+  memcpy(again, A, sizeof A);
+  assert_int_equal(pol_rank_create(&rank, 5, 3), POL_OK);
+  pol_rank_dependent(rank, A, first, dependent);
+  assert_int_equal(dependent[0] + dependent[1] + dependent[2], 0);
+  /* (1, -1, 2e-6, 0, 0)/sqrt(2) and (-1, 1, 2e-6, 2e-6, 0)/sqrt(2): nearly opposite */
+  double distance = pol_rank_measure(rank, again, first, &last);
+  assert_true(last == 2);
+  assert_near(&distance, &(double){sqrt(10.0) * 1e-6}, 1, 1e-8);
+  pol_rank_free(&rank);
+}
+
+/* The distance of the most dependent column, against one that is known. */
+static void distances_are_those_of_the_columns(void **state)
+{
+  (void)state;
+  for (double angle = 1e-8; angle < 1.0; angle *= 10.0) {
+    double A[3 * 3] = {1, 0, 0, 0, 1, 0, cos(angle), 0, sin(angle)};
+    pol_rank *rank;
+    int last;
+    assert_int_equal(pol_rank_create(&rank, 3, 3), POL_OK);
+    double distance = pol_rank_measure(rank, A, NULL, &last);
+    assert_int_equal(last, 2);
+    assert_near(&distance, &(double){sin(angle)}, 1, 1e-15);
+    pol_rank_free(&rank);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(ties_go_to_the_first),
+      cmocka_unit_test(some_columns_are_taken_for_granted),
+      cmocka_unit_test(distances_are_those_of_the_columns),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
