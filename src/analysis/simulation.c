@@ -51,9 +51,9 @@ static pol_status allocate(pol_simulation *sim)
 static pol_status add_rules(pol_simulation *sim, const pol_settings *settings)
 {
   pol_diagnostics *d = &sim->diagnostics;
-  pol_status status =
-      pol_event_rules_create(&sim->rules, sim->formulation, pol_integrator_assembler(sim->integrator),
-                             settings, d->message, sizeof d->message);
+  pol_status status = pol_event_rules_create(&sim->rules, sim->formulation,
+                                             pol_integrator_assembler(sim->integrator), settings,
+                                             d->message, sizeof d->message);
   for (int i = 0; i < settings->num_events && status == POL_OK; i++) {
     pol_simulation_event event = pol_event_rules_event(sim->rules, i);
     status = pol_simulation_add_event(sim, &event, NULL);
