@@ -63,11 +63,12 @@ void pol_watch_free(pol_watch **watch)
   *watch = NULL;
 }
 
-/* Counts a singular position; the first is told. */
+/* Counts a singular position; the first is reported, with the time at which d would vanish. */
 static void tell(const pol_watch *w, pol_singular *singular)
 {
   if (singular->count++ > 0) return;
   singular->t = w->t;
+  if (w->distance > singular_distance) singular->t += w->distance / w->rate;
   pol_dae_describe(w->dae, w->dae->group.nv + w->constraint, singular->where,
                    sizeof singular->where);
 }
