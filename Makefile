@@ -26,6 +26,7 @@ help:
 	@echo "  make install           install into PREFIX=$(PREFIX)"
 	@echo "  make bench             measure the speed"
 	@echo "  make table             measure every method on the heavy top: docs/heavy-top-table.md"
+	@echo "  make robustness        what each method makes of extreme models: docs/robustness.md"
 	@echo "  make figures           measure fixed against variable steps: docs/work-precision.md"
 	@echo "  make sweep             run closed loops at tolerances from 1e-2 to 1e-8: docs/adaptive-sweep.md"
 	@echo "  make gallery           draw the pictures of the docs anew: docs/images"
@@ -89,6 +90,10 @@ table: build
 	@$(BUILD)/studies/heavy_top_table >docs/heavy-top-table.md
 	@echo "==> docs/heavy-top-table.md"
 
+robustness: build
+	@$(BUILD)/studies/robustness >docs/robustness.md
+	@echo "==> docs/robustness.md"
+
 figures: build
 	@$(BUILD)/studies/work_precision docs/images >docs/work-precision.md
 	@echo "==> docs/work-precision.md, docs/images"
@@ -124,4 +129,4 @@ format format-check:
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test debug-test fuzz-models coverage table figures gallery site reproduce bench install format format-check clean fuzz mutants sweep
+.PHONY: help build demo test debug-test fuzz-models coverage table figures gallery site reproduce bench install format format-check clean fuzz mutants sweep robustness

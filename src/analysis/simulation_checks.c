@@ -46,8 +46,10 @@ void pol_simulation_blame_position(pol_simulation *sim)
     return;
   snprintf(d->message + used, sizeof d->message - used,
            "; the mechanism is near a singular position, where others imply %s", where);
-  snprintf(d->advice, sizeof d->advice,
-           "keep the motion away from there, or take a step that does not end so near to it");
+  snprintf(
+      d->advice, sizeof d->advice,
+      "keep the motion away from there, or take a step that does not end so near to it: another "
+      "step size, or tolerances (rtol)");
 }
 
 void pol_simulation_warn(pol_simulation *sim, double t, const char *format, ...)

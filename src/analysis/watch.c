@@ -10,9 +10,11 @@
 
 enum {
   MAX_PAUSE = 20,    /* steps without a look */
-  MAX_SIZE = 250000, /* numbers in the full matrix */
+  MAX_SIZE = 250000, /* numbers in the full matrix, for looks on the way */
+  MAX_SIZE_AFTER_FAILURE = 4000000
 };
 static const double choose_again_below = 0.3; /* of the largest distance since the last choice */
+static const double steps_ahead = 2.0;        /* within which d would vanish */
 static const double near_distance = 1e-3;     /* of all distances up to 1 */
 static const double singular_distance = 1e-8; /* at a singular position, to round-off */
 
@@ -20,8 +22,8 @@ struct pol_watch {
   const pol_formulation *formulation;
   pol_integrator *integrator;
   const pol_dae *dae;
-  pol_independence *independence;
-  int pause;          /* steps until the next look */
+  pol_independence *independence; /* NULL if the matrix is too large for looks on the way */
+  int pause;                      /* steps until the next look */
   int constraint;     /* the most dependent one at the last look; -1 if there was none */
   double t, distance; /* of the last look */
   double rate;        /* at which the distance has fallen since the one before */
@@ -36,15 +38,16 @@ pol_status pol_watch_create(pol_watch **watch, const pol_formulation *formulatio
   const pol_dae *dae = pol_formulation_dae(formulation);
   double size = (double)dae->group.nv * (double)pol_dae_num_constraints(dae);
   *watch = NULL;
-  if (size == 0.0 || size > MAX_SIZE) return POL_OK;
+  if (size == 0.0 || size > MAX_SIZE_AFTER_FAILURE) return POL_OK;
   pol_watch *w = calloc(1, sizeof *w);
   if (!w) return POL_NO_MEMORY;
   w->formulation = formulation;
   w->integrator = integrator;
   w->dae = dae;
   w->constraint = -1;
-  pol_status status =
-      pol_independence_create(&w->independence, dae, pol_integrator_dropped(integrator));
+  pol_status status = POL_OK;
+  if (size <= MAX_SIZE)
+    status = pol_independence_create(&w->independence, dae, pol_integrator_dropped(integrator));
   if (status)
     pol_watch_free(&w);
   else
@@ -60,11 +63,12 @@ void pol_watch_free(pol_watch **watch)
   *watch = NULL;
 }
 
-/* Counts a singular position; the first is told. */
+/* Counts a singular position; the first is reported, with the time at which d would vanish. */
 static void tell(const pol_watch *w, pol_singular *singular)
 {
   if (singular->count++ > 0) return;
   singular->t = w->t;
+  if (w->distance > singular_distance) singular->t += w->distance / w->rate;
   pol_dae_describe(w->dae, w->dae->group.nv + w->constraint, singular->where,
                    sizeof singular->where);
 }
@@ -101,10 +105,11 @@ static int measure(pol_watch *w, const pol_state *state)
   return 1;
 }
 
-/* Whether d would vanish within the next step, or has. */
+/* Whether d would vanish within the next steps, so that they cannot resolve how the motion passes
+ * there, or has. */
 static int is_reached(const pol_watch *w, double h)
 {
-  return w->distance <= w->rate * h || w->distance <= singular_distance;
+  return w->distance <= steps_ahead * w->rate * h || w->distance <= singular_distance;
 }
 
 /* Lets the integrator drop other redundant constraints if what it keeps has become dependent. */
@@ -124,7 +129,7 @@ static int choose_again(pol_watch *w, const pol_state *state, double h)
 void pol_watch_look(pol_watch *watch, const pol_state *state, double h, pol_singular *singular)
 {
   pol_watch *w = watch;
-  if (!w || w->pause-- > 0) return;
+  if (!w || !w->independence || w->pause-- > 0) return;
   w->pause = 0;
   if (!measure(w, state)) return;
   if (!choose_again(w, state, h)) return;
@@ -139,11 +144,41 @@ void pol_watch_look(pol_watch *watch, const pol_state *state, double h, pol_sing
   if (h > 0.0) w->pause = (int)fmin(0.5 * w->distance / (fastest * h + DBL_MIN), MAX_PAUSE);
 }
 
+void pol_watch_others(pol_watch *watch)
+{
+  if (watch && watch->independence)
+    pol_independence_drop(watch->independence, pol_integrator_dropped(watch->integrator));
+}
+
+/* The rate at which d falls at a state, by a difference along its velocity over half a step. */
+static double rate_ahead(pol_watch *w, const pol_state *state, double h)
+{
+  const pol_group *group = &w->dae->group;
+  double *ahead = calloc((size_t)(group->nq + group->nv) + 1, sizeof *ahead);
+  double rate = w->rate, distance;
+  int constraint;
+  if (!ahead) return rate;
+  double *step = ahead + group->nq;
+  for (int i = 0; i < group->nv; i++) step[i] = 0.5 * h * state->v[i];
+  pol_group_move(group, state->q, step, ahead);
+  pol_point at = pol_state_point(state);
+  at.q = ahead;
+  at.t += 0.5 * h;
+  if (!pol_independence_measure(w->independence, &at, &distance, &constraint) && constraint >= 0)
+    rate = fmax(rate, (w->distance - distance) / (0.5 * h));
+  free(ahead);
+  return rate;
+}
+
 int pol_watch_is_near(pol_watch *watch, const pol_state *state, double h, char *where, size_t size)
 {
   pol_watch *w = watch;
-  if (!w || !measure(w, state)) return 0;
-  if (w->distance > near_distance && w->distance > 4.0 * w->rate * h) return 0;
+  if (!w) return 0;
+  if (!w->independence &&
+      pol_independence_create(&w->independence, w->dae, pol_integrator_dropped(w->integrator)))
+    return 0;
+  if (!measure(w, state)) return 0;
+  if (w->distance > near_distance && w->distance > 4.0 * rate_ahead(w, state, h) * h) return 0;
   pol_dae_describe(w->dae, w->dae->group.nv + w->constraint, where, size);
   return 1;
 }

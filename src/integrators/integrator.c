@@ -356,7 +356,7 @@ pol_status pol_integrator_choose_constraints(pol_integrator *integrator)
 {
   pol_integrator *s = integrator;
   int m = pol_dae_num_constraints(s->dae);
-  if (!s->redundant || !is_small(s->dae) || !s->state.q) return POL_BAD_ARGUMENT;
+  if (!s->redundant || !s->state.q) return POL_BAD_ARGUMENT;
   pol_point at = pol_state_point(&s->state);
   int count = count_ones(pol_assembler_dropped(s->assembler), m);
   pol_status status =

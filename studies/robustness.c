@@ -1,0 +1,67 @@
+/* What each family of methods makes of models at the edge of what can be computed, as a page in
+ * Markdown on standard output (`make robustness` writes docs/robustness.md).  Exit status 1 if a
+ * run was wrong without saying so. */
+#include "robustness.h"
+
+static const char *const marks[] = {"right", "refused", "failed", "warned", "**wrong**"};
+
+static const char head[] =
+    "# Robustness\n\n"
+    "What each family of methods makes of models at the edge of what can be computed: stiff "
+    "dampers and\n"
+    "springs, tiny and huge masses and lengths, positions that are singular or nearly so, "
+    "redundant\n"
+    "constraints that appear and vanish. The program `studies/robustness.c` made this page\n"
+    "(`make robustness`); a part of it runs in the tests (`test_robustness.c`), and both fail if a "
+    "cell\n"
+    "reads *wrong*.\n\n"
+    "| word | means |\n|---|---|\n"
+    "| right | the last body ends where it should, within the tolerance of the row |\n"
+    "| refused | the method does not take the model, with a reason |\n"
+    "| failed | the run stopped with a message that says why; what was computed so far is kept |\n"
+    "| warned | the run ended elsewhere, with a warning |\n"
+    "| wrong | the run ended elsewhere and said nothing |\n\n"
+    "The truth is a closed form, or a run of geom1, stabilized-2, with a step that resolves the "
+    "motion.\n";
+
+int main(void)
+{
+  int count[5] = {0};
+  printf("%s", head);
+  for (int s = 0; s < ROBUST_SCENES; s++) {
+    const robust_scene *scene = &robust_scenes[s];
+    char notes[4096] = "";
+    printf("\n## %c%s\n\nh = %g s, %g s; right is an error of at most %g m", scene->title[0] - 32,
+           scene->title + 1, scene->step, scene->end, scene->tolerance);
+    printf("%s.\n\n| %s |", scene->model == robust_length ? " a metre of length" : "",
+           scene->parameter);
+    for (int p = 0; p < scene->count; p++) printf(" %g |", scene->parameters[p]);
+    printf("\n|---|");
+    for (int p = 0; p < scene->count; p++) printf("---|");
+    printf("\n");
+    robust_verdict cell[ROBUST_METHODS][12];
+    for (int p = 0; p < scene->count; p++)
+      for (int m = 0; m < ROBUST_METHODS; m++) {
+        robust_result r = robust_try(scene, scene->parameters[p], &robust_methods[m]);
+        cell[m][p] = r.verdict;
+        count[r.verdict]++;
+        if (r.verdict == ROBUST_WRONG)
+          fprintf(stderr, "%s, %g, %s: wrong by %g\n", scene->title, scene->parameters[p],
+                  robust_methods[m].title, r.error);
+        /* each message once */
+        if (r.verdict != ROBUST_RIGHT && r.message[0] != '\0' && !strstr(notes, r.message) &&
+            strlen(notes) + strlen(r.message) + 20 < sizeof notes)
+          sprintf(notes + strlen(notes), "- %s: %s\n", marks[r.verdict], r.message);
+      }
+    for (int m = 0; m < ROBUST_METHODS; m++) {
+      printf("| %s |", robust_methods[m].title);
+      for (int p = 0; p < scene->count; p++) printf(" %s |", marks[cell[m][p]]);
+      printf("\n");
+    }
+    if (notes[0]) printf("\n%s", notes);
+  }
+  printf("\n## In all\n\n%d right, %d refused, %d failed with a message, %d warned, %d wrong.\n",
+         count[ROBUST_RIGHT], count[ROBUST_REFUSED], count[ROBUST_FAILED], count[ROBUST_WARNED],
+         count[ROBUST_WRONG]);
+  return count[ROBUST_WRONG] > 0;
+}
