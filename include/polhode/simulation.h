@@ -139,6 +139,7 @@ typedef struct pol_warning {
   char message[320]; /* one sentence or two, without the time */
 } pol_warning;
 
+/* Room for warnings in a summary. */
 enum { POL_MAX_WARNINGS = 12 };
 
 /* What happened from the start to now; the largest values are those at the integrator's steps. */
