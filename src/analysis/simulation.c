@@ -157,7 +157,7 @@ static pol_status advance(pol_simulation *sim)
   pol_status status = sim->variable ? pol_integrator_adapt(sim->integrator, sim->end)
                                     : pol_integrator_step(sim->integrator, h);
   /* where the kept constraints have become dependent on each other, others may do better */
-  if (status > 0 && status != POL_CANCELLED && !sim->variable &&
+  if (status > 0 && !sim->variable &&
       pol_integrator_choose_constraints(sim->integrator) == POL_OK) {
     pol_watch_others(sim->watch);
     status = pol_integrator_step(sim->integrator, h);

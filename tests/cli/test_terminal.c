@@ -1,10 +1,11 @@
 /* The polhode command with signals and on a terminal: a run that is stopped or killed, the progress
  * bar, colour.
  */
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE /* F_SETPIPE_SZ */
 
 #include "cli/cli_test.h"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <time.h>
 
@@ -135,6 +136,37 @@ static void signals_stop_a_start(void **state)
     }
   }
   remove("loops.json");
+}
+
+/* The rows of a short run reach the file when it is closed.  Here that is a pipe which is full, and
+ * nobody reads for 0.3 s: the wall time must include them. */
+static void wall_time_includes_the_closing_of_the_file(void **state)
+{
+  (void)state;
+  char *arguments[] = {"polhode", "run",   "top.json", "--end",  "0.03", "--step",
+                       "0.001",   "--out", "pipe.csv", "--json", NULL};
+  char text[4096];
+  int status = 0;
+  assert_int_equal(mkfifo("pipe.csv", 0600), 0);
+  int pipe = open("pipe.csv", O_RDWR | O_NONBLOCK);
+  /* two pages: the head of the file takes the first, the rows do not fit into the second */
+  assert_true(pipe >= 0 && fcntl(pipe, F_SETPIPE_SZ, 8192) == 8192);
+  pid_t child = start(-1, arguments);
+  struct pollfd full = {.fd = pipe, .events = POLLOUT};
+  while (poll(&full, 1, 0) >= 0 && (full.revents & POLLOUT)) {
+    assert_int_equal(waitpid(child, &status, WNOHANG), 0);
+    sleep_milliseconds(1);
+  }
+  sleep_milliseconds(300);
+  while (waitpid(child, &status, WNOHANG) == 0)
+    if (read(pipe, text, sizeof text) <= 0) sleep_milliseconds(1);
+  close(pipe);
+  remove("pipe.csv");
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  read_text("out", out);
+  json_t *object = parse_output();
+  assert_true(number_at(object, "wall_seconds") >= 0.3);
+  json_decref(object);
 }
 
 /* A run that cannot go on to the end of its step, because nobody reads what it writes: the first
@@ -339,6 +371,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(signals_stop_a_run_cleanly),
       cmocka_unit_test(signals_stop_a_start),
+      cmocka_unit_test(wall_time_includes_the_closing_of_the_file),
       cmocka_unit_test(a_second_signal_stops_at_once),
       cmocka_unit_test(a_killed_run_leaves_whole_lines),
       cmocka_unit_test_setup_teardown(a_terminal_gets_a_progress_bar, open_terminal,
