@@ -199,8 +199,7 @@ pol_status pol_alpha_place(const double *x, void *alpha)
   int nv = s->saddle->nv, m = s->saddle->m;
   double h = s->h;
   for (int i = 0; i < nv; i++) s->theta[i] = h * x[i];
-  for (int i = 0; i < m; i++)
-    s->next.lambda[i] = s->dropped && s->dropped[i] ? 0.0 : x[nv + i] / h;
+  for (int i = 0; i < m; i++) s->next.lambda[i] = s->dropped && s->dropped[i] ? 0.0 : x[nv + i] / h;
   if (s->saddle->num_extra) {
     pol_alpha_copy(s->eta, x + nv + m, s->saddle->num_extra);
     memset(s->stabilizing, 0, (size_t)nv * sizeof *s->stabilizing);
