@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Mutation score: how many small faults in the sources the tests detect.
 
-    scripts/mutants.py [--count 60] [--seed 1] [--rooms lie,dae] [--again] [--list] [--score]
+    scripts/mutants.py [--count 60] [--seed 1] [--rooms lie,dae] [--quick] [--again]
+                       [--sanitize] [--list] [--score]
 
 A mutant is the source with one token or statement changed: + for -, * for /, < for <=, > for <,
 && for ||, another constant, another sign, an index off by one, a condition negated, a statement
@@ -11,6 +12,8 @@ kinds alike.  Each is compiled and tested until the first test fails; it is then
 Everything happens in a copy of the sources, build/mutants/tree.  The results are kept in
 build/mutants/results.json: an interrupted run goes on where it stopped, and mutants that are
 killed already are not tested again.  --again tests the survivors again, with tests that are new.
+With --sanitize the address and undefined-behaviour sanitizers look on, as in make debug-test.
+--quick runs short tests and those of the room only, and leaves open what they do not kill.
 
 The rank of a mutant is a hash of the seed, the file and the line's text.  A change elsewhere in
 the sources thus leaves the sample as it is.  Mutants that do not compile are not counted, and
@@ -18,8 +21,9 @@ neither are those that scripts/mutants_equivalent.json lists as equivalent, with
 are keyed by file, text of the line and change.  The next in rank takes their place.
 
 Not mutated: comments, strings, the preprocessor, assertions, declarations, the arguments of
-printf-like functions, sizes of buffers and how they grow, memory that is released (the sanitizers
-detect that), and tolerances, which are constants with an exponent or a name.
+printf-like functions, sizes of buffers and how they grow, < for <= between real numbers, memory
+that is released (the sanitizers detect that), and tolerances, which are constants with an exponent
+or a name.
 """
 import argparse
 import collections
@@ -39,6 +43,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HOME = ROOT / "build" / "mutants"
 TREE, BUILD, RESULTS = HOME / "tree", HOME / "build", HOME / "results.json"
+sanitized = False
 # What is read: the copy, or, where nothing is tested, the sources themselves.
 source = ROOT
 EQUIVALENT = ROOT / "scripts" / "mutants_equivalent.json"
@@ -154,6 +159,8 @@ DECLARATION = re.compile(
     r"^\s*(?:static |const |extern |volatile |unsigned |long |struct |enum )*"
     r"(?!return\b|else\b|case\b|goto\b|sizeof\b)[A-Za-z_]\w*(?: const)?[ *]+(?:const )?[A-Za-z_]\w*"
     r"(?:\[[^=]*\])?\s*(?:=|;|,)")
+# A comparison of real numbers: that they are equal hardly ever happens.
+REAL = re.compile(r"\d\.\d|\de-?\d|\bfabs\(|\bfmax\(|\bfmin\(|tolerance|accuracy|smallest|largest")
 FLOAT = re.compile(r"(?<![\w.])\d+\.\d*(?![\w.])")
 INTEGER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 
@@ -173,7 +180,8 @@ def changes(text):
     bound = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
     turned = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "!=", "!=": "=="}
     for m in each(r" (<=?|>=?|==|!=) "):
-        if m.group(1) in bound:
+        start, end = line_at(text, m.start())
+        if m.group(1) in bound and not REAL.search(text[start:end]):
             yield "boundary", m.start(1), m.end(1), bound[m.group(1)]
         yield "comparison", m.start(1), m.end(1), turned[m.group(1)]
     for m in each(r" (&&|\|\|) "):
@@ -209,6 +217,8 @@ def constants(text, inside):
         before, after = text[:m.start()], text[m.end():m.end() + 1]
         if re.match(r"\s*(case|default)\b", line) or re.search(r"%\s*$", before[-3:]):
             continue
+        if int(m.group(0)) >= 32 and int(m.group(0)) % 16 == 0 and after in ",)":
+            continue  # the size of a buffer
         if after == "]" and (not inside[m.start()] or DECLARATION.match(line)):
             continue
         if not inside[m.start()] and not re.search(r"[{,] *-?$", line[:m.start() - start]):
@@ -355,6 +365,7 @@ def configure():
         done = subprocess.run(
             ["cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
              "-DCMAKE_C_FLAGS_DEBUG=-O1", "-DPOLHODE_TEST_SHARED=ON",
+             "-DPOLHODE_SANITIZE=" + ("ON" if sanitized else "OFF"),
              "-DCMAKE_SHARED_LINKER_FLAGS=" + " ".join(fast),
              "-DCMAKE_EXE_LINKER_FLAGS=" + " ".join(fast)], stdout=out, stderr=out)
     if done.returncode != 0:
@@ -383,7 +394,7 @@ class Test:
             resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
         resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 30, resource.RLIM_INFINITY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if self.command and "python" not in self.command[0]:
+        if self.command and "python" not in self.command[0] and not sanitized:
             resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
 
     def start(self, log):
@@ -472,7 +483,7 @@ def built_targets(tests):
 
 def baseline(tests, jobs):
     """The times of all tests without a mutant; a test that fails so is left out, with a warning."""
-    store = HOME / "times.json"
+    store = HOME / ("times-sanitized.json" if sanitized else "times.json")
     times = json.loads(store.read_text()) if store.exists() else {}
     for test in tests:
         if test.name in times:
@@ -513,7 +524,11 @@ def is_static(test):
     return test.name.endswith("_alloc") or test.room == "examples"
 
 
-def try_out(mutant, tests, targets, jobs, results):
+# What --quick takes for a short test, in seconds of processor time.
+SHORT = 0.3
+
+
+def try_out(mutant, tests, targets, jobs, results, quick):
     """Applies, builds and tests one mutant: the outcome, and the test that failed with its status;
     the source is restored in any case."""
     path = TREE / mutant.file
@@ -522,6 +537,9 @@ def try_out(mutant, tests, targets, jobs, results):
         path.write_text(original[:mutant.start] + mutant.after + original[mutant.end:])
         # what links the shared library first, unless it is about memory
         alike = order_of(tests, mutant.room, results)
+        if quick:
+            alike = [t for t in alike if t.processor < SHORT
+                     or (t.room == mutant.room and t.processor < 10 * SHORT)]
         stages = [([t for t in alike if not is_static(t)], shared_targets()),
                   ([t for t in alike if is_static(t)], targets)]
         if re.search(r"NULL|NO_MEMORY", mutant.text):
@@ -538,7 +556,7 @@ def try_out(mutant, tests, targets, jobs, results):
                 if status in TIME_LIMIT or run_tests([test], 1):
                     return "killed", test, status
                 remaining = [t for t in remaining if t.name != test.name]
-        return "survived", None, 0
+        return "open" if quick else "survived", None, 0
     finally:
         path.write_text(original)
 
@@ -547,11 +565,11 @@ TIME_LIMIT = (-signal.SIGXCPU, -signal.SIGKILL)
 verified = set()
 
 
-def judge(mutant, tests, targets, jobs, results):
+def judge(mutant, tests, targets, jobs, results, quick):
     """The outcome of one mutant and the name of the test.  A test that kills for the first time
     has to pass without a mutant; if it does not, it is left out."""
     while True:
-        outcome, test, status = try_out(mutant, tests, targets, jobs, results)
+        outcome, test, status = try_out(mutant, tests, targets, jobs, results, quick)
         if test is None:
             return outcome, ""
         if test.name not in verified:
@@ -585,23 +603,27 @@ def say(mutant, outcome, by, seconds):
 def report(chosen, results, skipped):
     """The table of the rooms and the survivors."""
     rooms = collections.defaultdict(lambda: [0, 0])
-    survivors = []
+    survivors, opened = [], []
     for mutant in chosen:
         outcome = results[key_of(mutant)]["outcome"]
         rooms[mutant.room][0] += 1
         rooms[mutant.room][1] += outcome == "killed"
+        if outcome == "open":
+            opened.append(mutant)
         if outcome == "survived":
             survivors.append(mutant)
     print("\n| room | mutants | killed |\n|---|---|---|")
     for room in sorted(rooms):
         print("| %s | %d | %d |" % (room, *rooms[room]))
-    total, killed = len(chosen), len(chosen) - len(survivors)
+    total = len(chosen)
+    killed = total - len(survivors) - len(opened)
     print("| all | %d | %d (%.1f %%) |" % (total, killed, 100.0 * killed / max(total, 1)))
     print("\nleft out: %d that do not compile, %d equivalent" % (
         skipped["does not compile"], skipped["equivalent"]))
-    for mutant in survivors:
-        print("\nsurvived: %s:%d (%s)\n  %s\n  %s" % (
-            mutant.file, mutant.line, mutant.operator, mutant.text, change_of(mutant)))
+    for word, mutants in (("survived", survivors), ("open", opened)):
+        for mutant in mutants:
+            print("\n%s: %s:%d (%s)\n  %s\n  %s" % (
+                word, mutant.file, mutant.line, mutant.operator, mutant.text, change_of(mutant)))
     return killed >= 0.95 * total
 
 
@@ -611,14 +633,18 @@ def main():
     parser.add_argument("--seed", default="1")
     parser.add_argument("--rooms", default="", help="only these, with commas between")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
+    parser.add_argument("--quick", action="store_true", help="short tests only")
     parser.add_argument("--again", action="store_true", help="test survivors again")
+    parser.add_argument("--sanitize", action="store_true", help="with the sanitizers")
     parser.add_argument("--list", action="store_true", help="print the sample, test nothing")
     parser.add_argument("--score", action="store_true", help="print what is known, test nothing")
     parser.add_argument("--limit", type=float, default=0, help="stop after so many seconds")
     options = parser.parse_args()
     signal.signal(signal.SIGINT, interrupt)
     signal.signal(signal.SIGTERM, interrupt)
-    global source
+    global source, BUILD, sanitized
+    if options.sanitize:
+        BUILD, sanitized = HOME / "sanitized", True
     HOME.mkdir(parents=True, exist_ok=True)
     if not options.list and not options.score:
         copy_sources()
@@ -653,12 +679,18 @@ def main():
                 continue
             key = key_of(mutant)
             old = results.get(key, {}).get("outcome")
-            if old is None or (old == "survived" and again):
+            if old is None or (old == "survived" and again) or (old == "open" and not options.quick):
+                if old is not None and options.score:
+                    complete = False
+                    continue
                 if options.score or (options.limit and time.monotonic() - begin > options.limit):
                     complete = False
                     break
                 start = time.monotonic()
-                outcome, by = judge(mutant, tests, targets, options.jobs, results)
+                outcome, by = judge(mutant, tests, targets, options.jobs, results,
+                                    options.quick)
+                if by and options.sanitize:
+                    by += " (sanitizers)"
                 results[key] = {"outcome": outcome, "by": by}
                 write_results(results)
                 say(mutant, outcome, by, time.monotonic() - start)

@@ -244,7 +244,7 @@ static int multipliers(double after, int raw, double *t, double *lambda)
   pol_formulation *formulation;
   pol_integrator *integrator;
   double q[8], v[8];
-  const double *trial;
+  const double *trial, *trial_v;
   unsigned char keep[8];
   if (pol_model_read_file(&model, POLHODE_SOURCE_DIR "/models/bruels-cardona-2010/heavy_top.json",
                           0, NULL, &errors))
@@ -263,7 +263,7 @@ static int multipliers(double after, int raw, double *t, double *lambda)
     double h = n < BEFORE ? 1e-3 : after;
     if (raw && n == BEFORE) {
       integrator->adapting = 1;
-      if (adaptive->attempt(integrator, now->t + h, h, &trial)) exit(1);
+      if (adaptive->attempt(integrator, now->t + h, h, &trial, &trial_v)) exit(1);
       adaptive->accept(integrator);
       integrator->adapting = 0;
     } else if (pol_integrator_step(integrator, h)) {

@@ -84,6 +84,12 @@ pol_status pol_formulation_assemble(const pol_formulation *formulation, pol_solv
 pol_status pol_formulation_check_branches(const pol_formulation *formulation, double t,
                                           const double *q, pol_diagnostics *diagnostics);
 
+/* The first constant-velocity joint that is bent by nearly half a turn, where the twist of its
+ * shafts is open, or that has left its branch there; -1 if there is none.  *left, else not set, is
+ * (1 + cos(bend)) cos(twist): 2 when straight, less than 5e-3 (4 degrees) here, below 0 on the
+ * other branch. */
+int pol_formulation_bent_joint(const pol_formulation *formulation, const double *q, double *left);
+
 /* What a body does, whatever the coordinates.  A point mass does not turn. */
 typedef struct pol_body_state {
   double position[3];                /* of the centre of mass */

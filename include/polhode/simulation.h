@@ -60,6 +60,8 @@ typedef struct pol_settings {
   pol_output output;
   int num_events; /* events 0 .. num_events-1 of the simulation */
   const pol_event_rule *events;
+  pol_progress progress; /* of creating the simulation, which takes long for large mechanisms, and
+                            of its steps */
   char unused[64]; /* parameters of a model file that have no effect on its method, a comma between
                       them; for a warning only */
 } pol_settings;
@@ -166,12 +168,26 @@ typedef struct pol_summary {
   pol_warning warnings[POL_MAX_WARNINGS];
 } pol_summary;
 
+/* The sizes of the equations, and the memory that they take, in bytes. */
+typedef struct pol_estimate {
+  int velocities, constraints;
+  double memory; /* of a simulation, to a factor of two or so */
+  double rank; /* more, where constraints of closed loops turn out to be redundant: they are looked
+                  for in a full matrix; 0 if there are no loops */
+} pol_estimate;
+
+/* Estimates them without creating the simulation.  POL_BAD_ARGUMENT: the formulation does not
+ * support the mechanism. */
+pol_status pol_simulation_estimate(const pol_mechanism *mechanism, const pol_settings *settings,
+                                   pol_estimate *estimate);
+
 /* Owns all but its mechanism. */
 typedef struct pol_simulation pol_simulation;
 
 /* Builds everything and finds consistent initial values at t = 0.  On failure *simulation is NULL
  * and diagnostics (may be NULL) says why: POL_BAD_ARGUMENT for settings that break a rule or do not
- * fit the mechanism or each other.  The mechanism must outlive the simulation. */
+ * fit the mechanism or each other, POL_CANCELLED if settings->progress asked to stop.  The
+ * mechanism must outlive the simulation. */
 pol_status pol_simulation_create(pol_simulation **simulation, const pol_mechanism *mechanism,
                                  const pol_settings *settings, pol_diagnostics *diagnostics);
 void pol_simulation_free(pol_simulation **simulation);
@@ -218,7 +234,8 @@ const char *pol_event_action_name(pol_event_action action);
  * number that is not finite; POL_ACCUMULATING if the resets of an event follow each other in ever
  * shorter intervals or its function goes on through zero although the reset had turned it round or
  * stopped it: a body that comes to rest needs a force that holds it.  POL_BAD_ARGUMENT after the
- * end, which is no failure of the simulation. */
+ * end and POL_CANCELLED, if settings.progress asked to stop, are no failures: the state is that of
+ * the last accepted step, and after POL_CANCELLED a further call goes on from there. */
 pol_status pol_simulation_step(pol_simulation *simulation);
 /* 1 at the end of the time span or where an event has ended the run; 0 after a failure. */
 int pol_simulation_finished(const pol_simulation *simulation);

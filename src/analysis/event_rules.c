@@ -4,10 +4,10 @@
  * (mechanism/signal.h).  A value is had by evaluating the signals that its expression uses, then
  * the expression.  Nothing is allocated after the start.
  *
- * A reset that sets components y_k = c_k v of velocities to values d_k gives the velocities nearest,
- * in the metric of the masses, to those where these components have changed and nothing else; they
- * satisfy the constraints and c_k v = d_k, unless the constraints do not allow that.  With W f the
- * change of the velocities by an impulse f, M w + B^T mu = f, B w = 0, that is
+ * A reset that sets components y_k = c_k v of velocities to values d_k gives the velocities
+ * nearest, in the metric of the masses, to those where these components have changed and nothing
+ * else; they satisfy the constraints and c_k v = d_k, unless the constraints do not allow that.
+ * With W f the change of the velocities by an impulse f, M w + B^T mu = f, B w = 0, that is
  *
  *     v_1 = v + W sum_k p_k (d_k - c_k v)          p_k: the impulse that changes y_k only
  *     v_2 = v_1 + W C^T (C W C^T)^-1 (d - C v_1)
@@ -122,8 +122,7 @@ static pol_status set_velocities(const rule *e, const pol_state *at, double *v)
   for (int k = 0; k < most; k++) {
     const pol_signal *target = &e->changes[k].target;
     if (target->kind == POL_SIGNAL_STATE) continue;
-    const int component =
-        target->component + (target->kind == POL_SIGNAL_ANGULAR_VELOCITY ? 0 : 3);
+    const int component = target->component + (target->kind == POL_SIGNAL_ANGULAR_VELOCITY ? 0 : 3);
     double *row = rows + n * nv;
     size[n] = 1.0 / pol_formulation_velocity_row(r->formulation, at->q, target->object, component,
                                                  row, impulse);
@@ -135,8 +134,8 @@ static pol_status set_velocities(const rule *e, const pol_state *at, double *v)
   status = pol_assembler_response(r->assembler, at->t, at->q, total, total, NULL);
   for (int i = 0; i < nv && !status; i++) v[i] += total[i];
   for (int k = 0; k < n && !status; k++)
-    status = pol_assembler_response(r->assembler, at->t, at->q, rows + k * nv, responses + k * nv,
-                                    NULL);
+    status =
+        pol_assembler_response(r->assembler, at->t, at->q, rows + k * nv, responses + k * nv, NULL);
   if (status) return status;
   for (int k = 0; k < n; k++) {
     b[k] -= dot(nv, rows + k * nv, v);

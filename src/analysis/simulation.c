@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "analysis/simulation_parts.h"
+#include "base/monitor.h"
 #include "integrators/family.h"
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -50,9 +51,9 @@ static pol_status allocate(pol_simulation *sim)
 static pol_status add_rules(pol_simulation *sim, const pol_settings *settings)
 {
   pol_diagnostics *d = &sim->diagnostics;
-  pol_status status =
-      pol_event_rules_create(&sim->rules, sim->formulation, pol_integrator_assembler(sim->integrator),
-                             settings, d->message, sizeof d->message);
+  pol_status status = pol_event_rules_create(&sim->rules, sim->formulation,
+                                             pol_integrator_assembler(sim->integrator), settings,
+                                             d->message, sizeof d->message);
   for (int i = 0; i < settings->num_events && status == POL_OK; i++) {
     pol_simulation_event event = pol_event_rules_event(sim->rules, i);
     status = pol_simulation_add_event(sim, &event, NULL);
@@ -87,6 +88,8 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   if (status != POL_OK) return status;
   if ((status = allocate(sim)) != POL_OK) return status;
   if ((status = add_rules(sim, settings)) != POL_OK) return status;
+  pol_monitor_stage("initial values");
+  if (pol_monitor_poll(-1.0)) return POL_CANCELLED;
   status = pol_simulation_start(sim);
   char doubt[sizeof sim->summary.warnings[0].message];
   if (status == POL_OK && pol_integrator_warning(sim->dae, &settings->options, doubt, sizeof doubt))
@@ -102,8 +105,13 @@ pol_status pol_simulation_create(pol_simulation **simulation, const pol_mechanis
   pol_simulation *sim = calloc(1, sizeof *sim);
   pol_status status = POL_NO_MEMORY;
   if (sim != NULL) {
+    pol_monitor monitor;
     sim->diagnostics = unknown;
+    sim->progress = settings->progress;
+    pol_monitor_begin(&monitor, &sim->progress, "equations");
     status = build(sim, mechanism, settings);
+    pol_monitor_end(&monitor);
+    if (monitor.cancelled) status = POL_CANCELLED; /* what was not finished may have been ignored */
   }
   if (status == POL_OK) {
     *simulation = sim;
@@ -114,6 +122,7 @@ pol_status pol_simulation_create(pol_simulation **simulation, const pol_mechanis
   if (diagnostics != NULL) {
     *diagnostics = sim != NULL ? sim->diagnostics : unknown;
     diagnostics->status = status;
+    if (status == POL_CANCELLED) diagnostics->message[0] = '\0';
     if (diagnostics->message[0] == '\0')
       snprintf(diagnostics->message, sizeof diagnostics->message, "%s", pol_status_text(status));
   }
@@ -143,8 +152,13 @@ void pol_simulation_free(pol_simulation **simulation)
 static pol_status advance(pol_simulation *sim)
 {
   double h = pol_simulation_step_size(sim, sim->done + 1);
+  pol_monitor monitor;
+  pol_monitor_begin(&monitor, &sim->progress, "step");
   pol_status status = sim->variable ? pol_integrator_adapt(sim->integrator, sim->end)
                                     : pol_integrator_step(sim->integrator, h);
+  pol_monitor_end(&monitor);
+  if (status == POL_CANCELLED)
+    return pol_simulation_fail(sim, status, -1, pol_status_text(status), "");
   if (status != POL_OK) {
     pol_simulation_return_to_good(sim); /* which the singular position is looked for at */
     sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
@@ -191,6 +205,7 @@ pol_status pol_simulation_step(pol_simulation *sim)
   pol_status status = go_to_next_stop(sim);
   if (status != POL_OK) {
     pol_simulation_return_to_good(sim);
+    if (status == POL_CANCELLED) return status;
     sim->failed = status;
   }
   if (status != POL_OK || pol_simulation_finished(sim)) pol_simulation_review(sim);

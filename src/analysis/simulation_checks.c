@@ -155,6 +155,26 @@ pol_status pol_simulation_check_dropped(pol_simulation *sim, const pol_state *st
           : "start from a position that is not singular, or use joints with fewer constraints");
 }
 
+pol_status pol_simulation_check_bends(pol_simulation *sim, const pol_state *state)
+{
+  double left;
+  int joint = pol_formulation_bent_joint(sim->formulation, state->q, &left);
+  if (joint < 0) return POL_OK;
+  const char *name = pol_mechanism_joint(sim->mechanism, joint)->name;
+  pol_simulation_warn(
+      sim, state->t,
+      "constant-velocity joint '%s' is bent by half a turn, nearly: its position is "
+      "singular there, and the twist of its shafts is not determined",
+      name);
+  if (left >= 0.0) return POL_OK;
+  pol_simulation_fail(sim, POL_INCONSISTENT, -1,
+                      "a constant-velocity joint was bent by half a turn and went on with its "
+                      "shafts twisted by half a turn",
+                      "keep its bend away from half a turn");
+  snprintf(sim->diagnostics.where, sizeof sim->diagnostics.where, "joint '%s', twist", name);
+  return POL_INCONSISTENT;
+}
+
 pol_status pol_simulation_check_turns(pol_simulation *sim, const pol_state *state)
 {
   char where[sizeof sim->summary.lost_turns.where];

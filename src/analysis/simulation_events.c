@@ -165,7 +165,8 @@ static double guess_minimum(const pol_watched_event *w, int j, double *t)
   }
   const double margin = 1e-3 * (x[j + 1] - x[j]);
   const int inside = *t > x[j] + margin && *t < x[j + 1] - margin;
-  return inside && sign * value < fmin(sign * f[j], sign * f[j + 1]) ? sign * value : (double)INFINITY;
+  return inside && sign * value < fmin(sign * f[j], sign * f[j + 1]) ? sign * value
+                                                                     : (double)INFINITY;
 }
 
 /* Where a function keeps its sign at all points, looks for a minimum of |f| between them that goes

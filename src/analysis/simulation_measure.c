@@ -194,6 +194,7 @@ pol_status pol_simulation_accept(pol_simulation *sim, long done)
   if ((status = pol_simulation_check_finite(sim, state)) != POL_OK) return status;
   if ((status = pol_simulation_check_dropped(sim, state)) != POL_OK) return status;
   if (done > 0 && (status = pol_simulation_check_turns(sim, state)) != POL_OK) return status;
+  if (done > 0 && (status = pol_simulation_check_bends(sim, state)) != POL_OK) return status;
   pol_formulation_energy(sim->formulation, &at, &energy);
   if (state->p != NULL) energy.kinetic = kinetic_by_momenta(sim, state, energy.kinetic);
   at.lambda = multipliers_now(sim, state);

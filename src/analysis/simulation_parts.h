@@ -56,6 +56,7 @@ struct pol_simulation {
   pol_formulation *formulation;
   pol_integrator *integrator;
   const pol_dae *dae;
+  pol_progress progress;
   pol_options options;
   int method_adapts; /* pol_method_adapts */
   pol_solver_kind solver;
@@ -191,8 +192,16 @@ pol_status pol_simulation_check_finite(pol_simulation *sim, const pol_state *sta
  * are in the workspace. */
 pol_status pol_simulation_check_dropped(pol_simulation *sim, const pol_state *state);
 
+/* A warning where a constant-velocity joint is bent so far that its twist is open; POL_INCONSISTENT
+ * where it has left its branch there. */
+pol_status pol_simulation_check_bends(pol_simulation *sim, const pol_state *state);
 /* POL_RETRY if a joint or bushing turns so fast that what depends on its turns is wrong. */
 pol_status pol_simulation_check_turns(pol_simulation *sim, const pol_state *state);
+
+/* --- estimate.c ------------------------------------------------------------------------------- */
+
+/* Whether joints form a closed loop, the ground included.  Returns 0 if there is no memory. */
+int pol_mechanism_has_loop(const pol_mechanism *mechanism, int *has_loop);
 
 /* --- doubts.c --------------------------------------------------------------------------------- */
 

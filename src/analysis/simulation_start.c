@@ -48,34 +48,13 @@ static void measure_moves(pol_simulation *sim)
   }
 }
 
-/* The body that stands for all that are connected with this one; 0 is the ground. */
-static int root_of(const int *parent, int body)
-{
-  while (parent[body] != body) body = parent[body];
-  return body;
-}
-
 /* Watches for singular positions if joints form a closed loop: without one, each joint locks what
  * nothing else does. */
 static pol_status start_watch(pol_simulation *sim)
 {
-  const pol_mechanism *mechanism = sim->mechanism;
-  int num_bodies = pol_mechanism_num_bodies(mechanism), loop = 0;
-  int *parent = malloc(((size_t)num_bodies + 1) * sizeof *parent);
-  if (parent == NULL) return POL_NO_MEMORY;
-  for (int i = 0; i <= num_bodies; i++) parent[i] = i;
-  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
-    const pol_joint *joint = pol_mechanism_joint(mechanism, k);
-    int first = pol_mechanism_marker(mechanism, joint->marker[0])->body + 1;
-    int second = pol_mechanism_marker(mechanism, joint->marker[1])->body + 1;
-    first = root_of(parent, first);
-    second = root_of(parent, second);
-    loop |= first == second;
-    parent[first] = second;
-  }
-  free(parent);
-  if (!loop) return POL_OK;
-  return pol_watch_create(&sim->watch, sim->formulation, sim->integrator);
+  int has_loop;
+  if (!pol_mechanism_has_loop(sim->mechanism, &has_loop)) return POL_NO_MEMORY;
+  return has_loop ? pol_watch_create(&sim->watch, sim->formulation, sim->integrator) : POL_OK;
 }
 
 /* Where redundant constraints share a reaction that forces depend on, the motion depends on the

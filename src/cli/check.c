@@ -9,6 +9,8 @@
 #include "cli/check.h"
 #include "cli/cli.h"
 #include "cli/json_out.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
 #include "cli/terminal.h"
 #include "cli/text_out.h"
 #include "cli/topology.h"
@@ -28,8 +30,21 @@ static int check_model(const cli_args *args, const pol_model *model)
   pol_simulation *simulation = NULL;
   found.num_constraints = count_constraints(model->mechanism);
   cli_print_warnings(&model->settings);
+  if (pol_simulation_estimate(model->mechanism, &model->settings, &found.estimate) == POL_OK)
+    cli_warn_memory(&found.estimate);
+  cli_progress progress;
+  pol_settings settings = model->settings;
+  settings.progress = (pol_progress){cli_progress_report, &progress};
+  cli_catch_signals();
+  cli_progress_begin(&progress, !args->quiet);
   pol_status status =
-      pol_simulation_create(&simulation, model->mechanism, &model->settings, &found.failure);
+      pol_simulation_create(&simulation, model->mechanism, &settings, &found.failure);
+  cli_progress_end(&progress);
+  progress.shown = 0;
+  if (status == POL_CANCELLED) {
+    cli_complain("polhode check", "interrupted");
+    return CLI_SIGNALLED + cli_stop_signal();
+  }
   if (status == POL_BAD_ARGUMENT)
     return cli_refuse_one(args->operand, args->json, "simulation", "", found.failure.message);
   found.started = status == POL_OK;

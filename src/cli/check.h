@@ -9,6 +9,7 @@
 typedef struct cli_findings {
   const char *source;
   const pol_model *model;
+  pol_estimate estimate; /* of its memory; 0 if it is not known */
   int num_constraints;
   int num_redundant;                /* of them, if started */
   int started;                      /* consistent initial values exist */

@@ -279,16 +279,19 @@ json_t *cli_findings_json(const cli_findings *found)
       "symmetries", symmetries_json(model->mechanism),                                         //
       "simulation", settings_json(&model->settings),                                           //
       "warnings", warnings);
-  int failed = 0;
+  int failed =
+      json_object_set_new(object, "memory",
+                          json_pack("{s:o, s:o}", "bytes", cli_json_number(found->estimate.memory),
+                                    "rank_bytes", cli_json_number(found->estimate.rank)));
   if (invalid)
-    failed = json_object_set_new(object, "errors", cli_json_start_errors(&found->failure));
+    failed |= json_object_set_new(object, "errors", cli_json_start_errors(&found->failure));
   if (!found->started)
     failed |= json_object_set_new(object, "failure", cli_json_failure(&found->failure));
   else
-    failed = json_object_set_new(object, "moves", cli_json_moves(&found->moves)) |
-             json_object_set_new(object, "redundant", cli_json_redundant(found->simulation)) |
-             json_object_set_new(object, "angular_velocity_kept",
-                                 json_boolean(cli_is_kept(found->moves.angular_velocity)));
+    failed |= json_object_set_new(object, "moves", cli_json_moves(&found->moves)) |
+              json_object_set_new(object, "redundant", cli_json_redundant(found->simulation)) |
+              json_object_set_new(object, "angular_velocity_kept",
+                                  json_boolean(cli_is_kept(found->moves.angular_velocity)));
   if (failed == 0) return object;
   json_decref(object);
   return NULL;

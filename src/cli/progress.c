@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/signals.h"
 #include "cli/terminal.h"
 
 static const double redraw_seconds = 0.1;
@@ -89,8 +90,26 @@ void cli_progress_update(cli_progress *progress, double share)
   draw(progress, text);
 }
 
+int cli_progress_report(const char *stage, double share, void *user)
+{
+  cli_progress *progress = user;
+  if (progress->shown) {
+    snprintf(progress->note, sizeof progress->note, "  %s", stage);
+    cli_progress_update(progress, share);
+    const double now = cli_seconds();
+    if (share <= 0.0 && now >= progress->next) {
+      char text[sizeof progress->text];
+      progress->next = now + redraw_seconds;
+      snprintf(text, sizeof text, "starting: %.*s", cli_width(stderr) - 10 - ECHO - 1, stage);
+      draw(progress, text);
+    }
+  }
+  return cli_stop_signal() != 0;
+}
+
 void cli_progress_end(cli_progress *progress)
 {
   if (!progress->shown || progress->text[0] == '\0') return;
   fprintf(stderr, "\r%*s\r", (int)strlen(progress->text) + ECHO, "");
+  progress->shown = 0;
 }

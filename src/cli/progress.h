@@ -16,6 +16,9 @@ double cli_seconds(void);
 void cli_progress_begin(cli_progress *progress, int wanted);
 /* Draws the bar if it is time, as wide as the terminal allows; share is 0 .. 1. */
 void cli_progress_update(cli_progress *progress, double share);
+/* pol_progress.report for a simulation that starts; user is a cli_progress.  Draws what is under
+ * way, with a bar where the share done is known, and asks to stop after a signal. */
+int cli_progress_report(const char *stage, double share, void *user);
 /* Erases the bar. */
 void cli_progress_end(cli_progress *progress);
 

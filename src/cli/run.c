@@ -115,7 +115,6 @@ static void step_all(pol_simulation *simulation, result_file *file, int with_pro
 {
   cli_progress progress;
   pol_status status = POL_OK;
-  double start = cli_seconds();
   cli_progress_begin(&progress, with_progress);
   errno = 0;
   while (status == POL_OK && !cli_stop_signal() && !pol_simulation_finished(simulation)) {
@@ -128,7 +127,6 @@ static void step_all(pol_simulation *simulation, result_file *file, int with_pro
     cli_progress_update(&progress, pol_simulation_progress(simulation));
   }
   cli_progress_end(&progress);
-  outcome->wall_seconds = cli_seconds() - start;
 
   if (status == POL_IO) {
     describe_write_error(outcome, strerror(errno));
@@ -137,7 +135,7 @@ static void step_all(pol_simulation *simulation, result_file *file, int with_pro
     outcome->failure = (pol_diagnostics){.status = status, .equation = -1};
     snprintf(outcome->failure.message, sizeof outcome->failure.message, "%s",
              pol_status_text(status));
-  } else if (status != POL_OK) {
+  } else if (status != POL_OK && status != POL_CANCELLED) {
     outcome->status = "failed";
     outcome->failure = *pol_simulation_diagnostics(simulation);
   } else if (!pol_simulation_finished(simulation)) {
@@ -149,6 +147,11 @@ static void step_all(pol_simulation *simulation, result_file *file, int with_pro
 /* One line about a run that a signal stopped. */
 static void note_interruption(const cli_outcome *outcome)
 {
+  if (outcome->simulation == NULL) {
+    fprintf(stderr, "polhode run: %sinterrupted%s at the start\n",
+            cli_style_start(stderr, CLI_YELLOW), cli_style_start(stderr, CLI_PLAIN));
+    return;
+  }
   fprintf(stderr, "polhode run: %sinterrupted%s at t = %.10g s of %.10g s",
           cli_style_start(stderr, CLI_YELLOW), cli_style_start(stderr, CLI_PLAIN),
           pol_simulation_summary(outcome->simulation)->t, outcome->model->settings.end);
@@ -213,9 +216,11 @@ static int run_simulation(const cli_args *args, pol_simulation *simulation, cli_
     result = CLI_FAILED;
   } else {
     if (args->quiet && !args->json) cli_note_moves(simulation);
+    const double start = cli_seconds();
     step_all(simulation, &file, !args->quiet, outcome);
     if (close_result(&file, outcome) != POL_OK && strcmp(outcome->status, "failed") != 0)
       describe_write_error(outcome, strerror(errno));
+    outcome->wall_seconds = cli_seconds() - start;
     result = report(args, outcome);
   }
   close_result(&file, outcome);
@@ -229,8 +234,17 @@ static int run_model(const cli_args *args, const pol_model *model)
   cli_outcome outcome = {.status = "done", .source = args->operand, .model = model};
   pol_simulation *simulation = NULL;
   cli_print_warnings(&model->settings);
+  pol_estimate estimate;
+  if (pol_simulation_estimate(model->mechanism, &model->settings, &estimate) == POL_OK)
+    cli_warn_memory(&estimate);
+  cli_progress progress;
+  pol_settings settings = model->settings;
+  settings.progress = (pol_progress){cli_progress_report, &progress};
+  cli_progress_begin(&progress, !args->quiet);
   pol_status status =
-      pol_simulation_create(&simulation, model->mechanism, &model->settings, &outcome.failure);
+      pol_simulation_create(&simulation, model->mechanism, &settings, &outcome.failure);
+  cli_progress_end(&progress);
+  progress.shown = 0; /* from now on it only asks to stop */
   int result;
   if (status == POL_OK) {
     result = run_simulation(args, simulation, &outcome);
@@ -238,7 +252,7 @@ static int run_model(const cli_args *args, const pol_model *model)
     result = cli_refuse_one(args->operand, args->json, "simulation", "", outcome.failure.message);
   } else {
     const int invalid = cli_start_status(status) == CLI_INVALID;
-    outcome.status = invalid ? "invalid" : "failed";
+    outcome.status = invalid ? "invalid" : status == POL_CANCELLED ? "interrupted" : "failed";
     result = report(args, &outcome);
     if (invalid && result == CLI_DONE) result = CLI_INVALID;
   }
@@ -312,8 +326,8 @@ const cli_command cli_run = {
     .text = "Simulates the model from t = 0 to its end time and prints what it did: the work,\n"
             "where every body is at the end, the reactions of the joints, the energy, and how\n"
             "well the constraints were kept. Options replace values of the model file.\n\n"
-            "Ctrl-C stops after the step under way; a later one at once. Results up to a\n"
-            "failure or an interruption are kept.\n\n"
+            "Ctrl-C stops within a second, also during the start; a second one at once.\n"
+            "Results up to a failure or an interruption are kept.\n\n"
             "Exit status: 0 done, 1 the numerics failed, 2 the input is wrong, 130 stopped by\n"
             "Ctrl-C (143 by SIGTERM).",
     .examples = "  polhode run " MODEL "\n"

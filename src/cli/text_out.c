@@ -96,6 +96,39 @@ void cli_print_warnings(const pol_settings *settings)
   if (cli_unused_warning(settings, message, sizeof message)) print_warning(message);
 }
 
+/* Bytes of memory that are available, 0 if that is not known. */
+static double available_memory(void)
+{
+  double bytes = 0.0;
+  unsigned long long kilobytes;
+  char line[128];
+  FILE *file = fopen("/proc/meminfo", "r");
+  while (file != NULL && bytes == 0.0 && fgets(line, sizeof line, file) != NULL)
+    if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1) bytes = 1024.0 * (double)kilobytes;
+  if (file != NULL) fclose(file);
+  return bytes;
+}
+
+void cli_warn_memory(const pol_estimate *estimate)
+{
+  const double giga = 1e9, need = estimate->memory + estimate->rank, have = available_memory();
+  char message[300], rank[120] = "";
+  if (need < 0.5 * giga) return;
+  if (estimate->rank > estimate->memory)
+    snprintf(rank, sizeof rank, ", %.1f GB of it only if constraints of its loops are redundant",
+             estimate->rank / giga);
+  snprintf(message, sizeof message,
+           "%d velocities and %d constraints take about %.1f GB of memory%s", estimate->velocities,
+           estimate->constraints, need / giga, rank);
+  if (have > 0.0 && need > have) {
+    const size_t used = strlen(message);
+    snprintf(message + used, sizeof message - used, "; %.1f GB are available", have / giga);
+    print_warning(message);
+  } else {
+    fprintf(stderr, "note: %s\n", message);
+  }
+}
+
 void cli_print_run_warnings(const pol_summary *summary)
 {
   char message[sizeof summary->warnings[0].message + 32];

@@ -555,7 +555,7 @@ pol_status pol_assembler_drop_redundant(pol_assembler *assembler, double t, cons
   pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
   pol_independence *independence = pol_assembler_independence(a);
   pol_status status =
-      independence ? pol_independence_find(independence, &at, a->dropped) : POL_NO_MEMORY;
+      independence ? pol_independence_find(independence, &at, -1, a->dropped) : POL_NO_MEMORY;
   if (status)
     return fail(a, status, t, -1, "the rank of the constraints could not be found", "",
                 diagnostics);

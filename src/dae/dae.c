@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/monitor.h"
 #include "base/rule.h"
 
 int pol_dae_num_constraints(const pol_dae *dae)
@@ -125,6 +126,7 @@ static void zero(double *values, int n)
 pol_status pol_dae_evaluate(const pol_dae *dae, const pol_point *at, unsigned want,
                             const pol_terms *out, double *scratch)
 {
+  if (pol_monitor_poll(-1.0)) return POL_CANCELLED;
   int nv = dae->group.nv, m = pol_dae_num_constraints(dae);
   int coupling = dae->coupling ? pol_pattern_nonzeros(dae->coupling) : nv * nv;
   int constraint = dae->constraint ? pol_pattern_nonzeros(dae->constraint) : m * nv;

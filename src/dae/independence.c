@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/monitor.h"
 #include "linalg/rank.h"
 
 struct pol_independence {
@@ -228,31 +229,17 @@ pol_status pol_independence_measure(pol_independence *independence, const pol_po
   return POL_OK;
 }
 
-/* dependent from found */
-static void set_dependent(const pol_independence *s, unsigned char *dependent)
-{
-  memset(dependent, 0, (size_t)s->m);
-  for (int c = 0; c < s->cols; c++) dependent[s->constraint_of[c]] = s->found[c];
-}
-
-pol_status pol_independence_find(pol_independence *independence, const pol_point *at,
+pol_status pol_independence_find(pol_independence *independence, const pol_point *at, int count,
                                  unsigned char *dependent)
 {
   pol_independence *s = independence;
   pol_status status = fill(s, at);
   if (status) return status;
-  pol_rank_dependent(s->rank, s->A, s->internal, s->found);
-  set_dependent(s, dependent);
-  return POL_OK;
-}
-
-pol_status pol_independence_choose(pol_independence *independence, const pol_point *at, int count,
-                                   unsigned char *dependent)
-{
-  pol_independence *s = independence;
-  pol_status status = fill(s, at);
+  pol_monitor_stage("rank of the constraints");
+  status = pol_rank_dependent(s->rank, s->A, s->internal, count, s->found);
+  pol_monitor_stage("initial values");
   if (status) return status;
-  pol_rank_most_dependent(s->rank, s->A, s->internal, count, s->found);
-  set_dependent(s, dependent);
+  memset(dependent, 0, (size_t)s->m);
+  for (int c = 0; c < s->cols; c++) dependent[s->constraint_of[c]] = s->found[c];
   return POL_OK;
 }

@@ -22,12 +22,10 @@ void pol_independence_drop(pol_independence *independence, const unsigned char *
 pol_status pol_independence_measure(pol_independence *independence, const pol_point *at,
                                     double *distance, int *constraint);
 
-/* dependent[i] = 1 for each of the m constraints that others imply, to round-off. */
-pol_status pol_independence_find(pol_independence *independence, const pol_point *at,
+/* dependent[i] = 1 for each of the m constraints that others imply, to round-off; with count >= 0
+ * for that many, the least independent ones: where positions are off the constraints by the error
+ * of a method, so is what follows from them. */
+pol_status pol_independence_find(pol_independence *independence, const pol_point *at, int count,
                                  unsigned char *dependent);
-/* The same for the count most dependent constraints, where errors of positions, the drift of index
- * 2 for instance, may hide that they are. */
-pol_status pol_independence_choose(pol_independence *independence, const pol_point *at, int count,
-                                   unsigned char *dependent);
 
 #endif

@@ -46,8 +46,7 @@ static int is_still(const pol_mechanism *mechanism, int marker)
   const pol_marker *m = pol_mechanism_marker(mechanism, marker);
   if (m->body == POL_GROUND) return 1;
   if (pol_mechanism_body(mechanism, m->body)->point) return 0;
-  const double *pivot =
-      fixed_point(mechanism, pivot_joint(mechanism, m->body), m->body)->position;
+  const double *pivot = fixed_point(mechanism, pivot_joint(mechanism, m->body), m->body)->position;
   double apart = 0.0, size = 0.0;
   for (int i = 0; i < 3; i++) {
     apart = fmax(apart, fabs(m->position[i] - pivot[i]));
@@ -69,7 +68,8 @@ static int locks_nothing(const pol_mechanism *mechanism, int joint)
     return 0;
   for (int end = 0; end < 2; end++) {
     const int body = pol_mechanism_marker(mechanism, j->marker[end])->body;
-    if (body != POL_GROUND && pivot_joint(mechanism, body) == joint) return 0; /* the pivot itself */
+    if (body != POL_GROUND && pivot_joint(mechanism, body) == joint)
+      return 0; /* the pivot itself */
   }
   return 1;
 }

@@ -151,10 +151,10 @@ static pol_status check_drives(const pol_formulation *f, double t, const double 
   return POL_OK;
 }
 
-/* x1.x2 + y1.y2 = (1 + cos(bend)) cos(twist): whether the twist is nearer to half a turn than to
- * none. */
-static int is_twisted(const pol_formulation *f, const double *q, const pol_marker *first,
-                      const pol_marker *second)
+/* x1.x2 + y1.y2 = (1 + cos(bend)) cos(twist): below 0 where the twist is nearer to half a turn than
+ * to none; 0 where the bend is half a turn and leaves the twist open. */
+static double straightness(const pol_formulation *f, const double *q, const pol_marker *first,
+                           const pol_marker *second)
 {
   double sum = 0.0;
   for (int axis = 0; axis < 2; axis++) {
@@ -163,7 +163,20 @@ static int is_twisted(const pol_formulation *f, const double *q, const pol_marke
     global_axis(f, q, second, axis, b);
     sum += pol_v3_dot(a, b);
   }
-  return sum < 0.0;
+  return sum;
+}
+
+int pol_formulation_bent_joint(const pol_formulation *formulation, const double *q, double *left)
+{
+  for (int k = 0; k < formulation->num_joints; k++) {
+    const pol_joint *joint = pol_mechanism_joint(formulation->mechanism, k);
+    if (joint->type != POL_CONSTANT_VELOCITY) continue;
+    *left =
+        straightness(formulation, q, pol_mechanism_marker(formulation->mechanism, joint->marker[0]),
+                     pol_mechanism_marker(formulation->mechanism, joint->marker[1]));
+    if (*left < 5e-3) return k;
+  }
+  return -1;
 }
 
 pol_status pol_formulation_check_branches(const pol_formulation *formulation, double t,
@@ -188,7 +201,7 @@ pol_status pol_formulation_check_branches(const pol_formulation *formulation, do
                "give initial rotations within a quarter turn of assembly");
       return POL_INCONSISTENT;
     }
-    if (joint->type == POL_CONSTANT_VELOCITY && is_twisted(formulation, q, first, second)) {
+    if (joint->type == POL_CONSTANT_VELOCITY && straightness(formulation, q, first, second) < 0.0) {
       *diagnostics = (pol_diagnostics){.status = POL_INCONSISTENT, .equation = -1};
       snprintf(diagnostics->where, sizeof diagnostics->where, "joint '%s', twist", joint->name);
       snprintf(diagnostics->message, sizeof diagnostics->message,

@@ -1,7 +1,7 @@
 /* Components of a body's velocity in the coordinates of its formulation.
  *
- * A frame has the velocities y = L(q) v, chart.h, and a rigid body the kinetic energy y . N y/2 with
- * N = diag(J, m I).  Component i of y is row i of L times v; a change of it by one, the others
+ * A frame has the velocities y = L(q) v, chart.h, and a rigid body the kinetic energy y . N y/2
+ * with N = diag(J, m I).  Component i of y is row i of L times v; a change of it by one, the others
  * staying, is the impulse N e_i on the frame, L^T N e_i in the coordinates.
  */
 #include <string.h>

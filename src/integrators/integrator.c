@@ -360,7 +360,7 @@ pol_status pol_integrator_choose_constraints(pol_integrator *integrator)
   pol_point at = pol_state_point(&s->state);
   int count = count_ones(pol_assembler_dropped(s->assembler), m);
   pol_status status =
-      pol_independence_choose(pol_assembler_independence(s->assembler), &at, count, s->chosen);
+      pol_independence_find(pol_assembler_independence(s->assembler), &at, count, s->chosen);
   if (status) return status;
   pol_assembler_set_dropped(s->assembler, s->chosen);
   if (s->method->family->forget) s->method->family->forget(s->data);

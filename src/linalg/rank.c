@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/monitor.h"
+
 struct pol_rank {
   int rows, cols;
   int *order;       /* cols: columns in the order in which they were taken */
@@ -157,25 +159,21 @@ double pol_rank_measure(pol_rank *rank, double *A, const unsigned char *first, i
   return distance;
 }
 
-void pol_rank_dependent(pol_rank *rank, double *A, const unsigned char *first,
-                        unsigned char *dependent)
+pol_status pol_rank_dependent(pol_rank *rank, double *A, const unsigned char *first, int count,
+                              unsigned char *dependent)
 {
   pol_rank *r = rank;
   int taken = begin_decomposition(r, A, first);
-  for (; taken < r->cols; taken++) {
+  int most = count < 0 ? r->cols : r->cols - count;
+  for (; taken < most; taken++) {
     int next = farthest(r, taken);
-    if (!(r->size[next] > independent_from)) break;
+    if (count < 0 && !(r->size[next] > independent_from)) break;
     take_column(r, A, taken, next);
+    /* the work left falls with the square of the columns left */
+    double left = 1.0 - (taken + 1.0) / r->cols;
+    if (pol_monitor_poll(1.0 - left * left)) return POL_CANCELLED;
   }
   memset(dependent, 0, (size_t)r->cols);
   for (int k = taken; k < r->cols; k++) dependent[r->order[k]] = 1;
-}
-
-void pol_rank_most_dependent(pol_rank *rank, double *A, const unsigned char *first, int count,
-                             unsigned char *dependent)
-{
-  decompose(rank, A, first);
-  memset(dependent, 0, (size_t)rank->cols);
-  for (int j = rank->cols - count; j < rank->cols; j++)
-    dependent[rank->rows > 0 ? rank->order[j] - 1 : j] = 1;
+  return POL_OK;
 }

@@ -22,11 +22,9 @@ void pol_rank_free(pol_rank **rank);
 double pol_rank_measure(pol_rank *rank, double *A, const unsigned char *first, int *last);
 
 /* Sets dependent[j] = 1 for columns of A (by columns, overwritten) that are less than 1e-10 away
- * from what the others span; the columns with 0 are independent. */
-void pol_rank_dependent(pol_rank *rank, double *A, const unsigned char *first,
-                        unsigned char *dependent);
-/* The same for the last count columns in that order, however far from the others they are. */
-void pol_rank_most_dependent(pol_rank *rank, double *A, const unsigned char *first, int count,
-                             unsigned char *dependent);
+ * from what the others span; the columns with 0 are independent.  With count >= 0 for that many,
+ * the least independent ones, however far away they are.  POL_CANCELLED: base/monitor.h. */
+pol_status pol_rank_dependent(pol_rank *rank, double *A, const unsigned char *first, int count,
+                              unsigned char *dependent);
 
 #endif

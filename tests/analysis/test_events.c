@@ -128,6 +128,61 @@ static void a_reset_fits_the_constraints(void **state)
   }
 }
 
+/* A body on a ball joint and a free one, both with products of inertia and turned: one component of
+ * a velocity in global axes and one of an angular velocity in body axes are set at once. */
+static const char tilted_text[] =
+    "{\"gravity\": [0, 0, -9.81], \"bodies\": [{\"name\": \"top\", \"mass\": 2, \"inertia\": "
+    "[[0.1, 0.02, 0.01], [0.02, 0.2, 0.03], [0.01, 0.03, 0.15]], \"position\": [0.3, 0.2, 0.4], "
+    "\"rotation\": {\"axis\": [1, 2, -1], \"angle\": 0.8}, \"angular_velocity\": [1, -2, 3]}%s], "
+    "\"joints\": [{\"name\": \"tip\", \"type\": \"spherical\", \"bodies\": [\"ground\", "
+    "\"top\"], \"point\": [0, 0, 0]}], \"events\": [{\"name\": \"kick\", \"expression\": \"t - "
+    "0.05\", \"direction\": \"rising\", \"action\": \"reset\", \"set\": {%s}}], \"simulation\": "
+    "{\"index\": \"stabilized-2\", \"step\": 0.0002, \"end\": 0.06}}";
+
+static void a_reset_does_not_depend_on_the_formulation(void **state)
+{
+  static const pol_formulation_kind all[] = {
+      POL_SO3XR3,    POL_SE3_BODY,        POL_SO3XR3_SPATIAL,   POL_SO3XR3_CAYLEY,
+      POL_SO3_PIVOT, POL_ROTATION_VECTOR, POL_EULER_PARAMETERS, POL_TAIT_BRYAN};
+  static const char free_body[] =
+      ", {\"name\": \"free\", \"mass\": 1, \"inertia\": [[0.1, 0.02, 0], [0.02, 0.2, 0], [0, 0, "
+      "0.2]], \"rotation\": {\"axis\": [1, 2, -1], \"angle\": 0.8}, \"velocity\": [1, 2, 3]}";
+  static const char kick_top[] =
+      "\"top.velocity.x\": \"0.7\", \"top.angular_velocity.y\": \"-0.5\"";
+  static const char kick_free[] =
+      "\"free.velocity.x\": \"0.7\", \"free.angular_velocity.y\": \"-0.5\"";
+  (void)state;
+  for (int with_free = 0; with_free < 2; with_free++) {
+    pol_body_state first;
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+      char text[1600];
+      pol_body_state body;
+      if (with_free && all[k] == POL_SO3_PIVOT) continue;
+      snprintf(text, sizeof text, tilted_text, with_free ? free_body : "",
+               with_free ? kick_free : kick_top);
+      pol_model *model = read_model_text(text);
+      model->settings.formulation = all[k];
+      pol_simulation *simulation = start(model);
+      assert_true(go_on(simulation));
+      const pol_state *now = pol_simulation_state(simulation);
+      pol_formulation_body_state(pol_simulation_formulation(simulation), now->q, now->v, with_free,
+                                 &body);
+      assert_near(body.velocity, &(double){0.7}, 1, 1e-12);
+      assert_near(&body.angular_velocity[1], &(double){-0.5}, 1, 1e-12);
+      if (with_free) { /* nothing else has changed */
+        const double others[2] = {2.0, 3.0 - 0.05 * 9.81};
+        assert_near(body.velocity + 1, others, 2, 1e-8);
+        assert_near(&body.angular_velocity[0], &(double){0.0}, 1, 1e-12);
+      }
+      if (k == 0) first = body;
+      assert_near(body.velocity, first.velocity, 3, 2e-5);
+      assert_near(body.angular_velocity, first.angular_velocity, 3, 2e-5);
+      pol_simulation_free(&simulation);
+      pol_model_free(&model);
+    }
+  }
+}
+
 /* A reset to what is not a number ends the run with a reason. */
 static void a_reset_to_nothing_is_told(void **state)
 {
@@ -561,11 +616,52 @@ static void a_restart_that_fails_is_reported(void **state)
   pol_model_free(&model);
 }
 
+/* What an event function costs: it counts its calls. */
+typedef struct counted {
+  double height;
+  long *calls;
+} counted;
+
+static double counted_height(const pol_state *at, void *user)
+{
+  const counted *c = user;
+  ++*c->calls;
+  return at->q[2] - c->height;
+}
+
+/* Hundreds of events in one step: each function is evaluated a few times per step and for its own
+ * zero, not for the zeros of the others. */
+static void many_events_are_found_in_linear_time(void **state)
+{
+  (void)state;
+  enum { COUNT = 300 };
+  pol_model *model =
+      read_model_text("{\"gravity\": [0, 0, -9.81], \"bodies\": [{\"name\": \"a\", \"type\": "
+                      "\"point\", \"mass\": 1, "
+                      "\"position\": [0, 0, 1]}], \"simulation\": {\"step\": 0.1, \"end\": 0.4}}");
+  pol_simulation *simulation = start(model);
+  counted events[COUNT];
+  long calls = 0;
+  int found = 0;
+  for (int i = 0; i < COUNT; i++) {
+    events[i] = (counted){0.99 - 0.5 * i / COUNT, &calls};
+    const pol_simulation_event event = {.function = counted_height, .user = &events[i]};
+    assert_int_equal(pol_simulation_add_event(simulation, &event, NULL), POL_OK);
+  }
+  while (go_on(simulation)) found++;
+  assert_int_equal(found, COUNT);
+  /* five points of four steps, and some twenty evaluations for a zero */
+  if (calls > 60L * COUNT) fail_msg("%ld calls for %d events", calls, COUNT);
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_ball_bounces_in_all_formulations),
       cmocka_unit_test(a_reset_fits_the_constraints),
+      cmocka_unit_test(a_reset_does_not_depend_on_the_formulation),
       cmocka_unit_test(a_reset_to_nothing_is_told),
       cmocka_unit_test(wrong_rules_are_named),
       cmocka_unit_test(wrong_events_are_refused),
@@ -575,6 +671,7 @@ int main(void)
       cmocka_unit_test(what_is_not_a_number_is_no_event),
       cmocka_unit_test(rates_are_set_at_any_tolerance),
       cmocka_unit_test(a_passage_is_counted_once),
+      cmocka_unit_test(many_events_are_found_in_linear_time),
       cmocka_unit_test(a_restart_that_fails_is_reported),
       cmocka_unit_test(accumulating_bounces_fail),
       cmocka_unit_test(other_resets_go_on),

@@ -621,9 +621,47 @@ static void points_slide_along_lines_and_planes(void **state)
   }
 }
 
+/* Bent by half a turn, a constant-velocity joint leaves the twist of its shafts open: passing there
+ * is doubted, and on the other branch the run ends. */
+static void a_shaft_bent_by_half_a_turn_is_doubted(void **state)
+{
+  (void)state;
+  static const struct {
+    double spin[2], step;
+    int warnings;
+    pol_status status;
+  } cases[] = {
+      {{2.0, 0.0}, 0.01, 0, POL_OK}, /* does not come near */
+      {{9.0, 0.0}, 0.01, 1, POL_OK}, /* goes straight on */
+      {{9.0, 2.0}, 0.07, 1, POL_INCONSISTENT},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[1000];
+    snprintf(text, sizeof text,
+             "{\"bodies\": [{\"name\": \"b\", \"mass\": 1, \"inertia\": [0.1, 0.12, 0.05],"
+             " \"position\": [0, 0, 0.5], \"angular_velocity\": [%g, %g, 0]}],"
+             "\"joints\": [{\"name\": \"cv\", \"type\": \"constant-velocity\","
+             " \"bodies\": [\"ground\", \"b\"], \"point\": [0, 0, 0], \"axis\": [0, 0, 1]}],"
+             "\"simulation\": {\"step\": %g, \"end\": 0.7}}",
+             cases[i].spin[0], cases[i].spin[1], cases[i].step);
+    pol_model *model;
+    const setting how = {"so3xr3", "3", cases[i].step, 0.7};
+    pol_simulation *simulation = start(&model, text, &how);
+    pol_status status = POL_OK;
+    while (!status && !pol_simulation_finished(simulation))
+      status = pol_simulation_step(simulation);
+    assert_int_equal(status, cases[i].status);
+    assert_int_equal(pol_simulation_summary(simulation)->num_warnings, cases[i].warnings);
+    if (status)
+      assert_string_equal(pol_simulation_diagnostics(simulation)->where, "joint 'cv', twist");
+    drop(simulation, model);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_shaft_bent_by_half_a_turn_is_doubted),
       cmocka_unit_test(a_ball_on_an_incline_accelerates_by_five_sevenths),
       cmocka_unit_test(a_disk_turns_steadily_with_second_order),
       cmocka_unit_test(the_first_steps_have_second_order),

@@ -14,15 +14,38 @@ static void sleep_milliseconds(long milliseconds)
   nanosleep(&time, NULL);
 }
 
-/* Waits until the file holds something. */
-static void wait_for_content(const char *path)
+/* A child that has not ended; however long it takes. */
+static void expect_running(pid_t child)
+{
+  int status;
+  assert_int_equal(waitpid(child, &status, WNOHANG), 0);
+}
+
+/* Waits until the file that a child writes holds something. */
+static void wait_for_content(pid_t child, const char *path)
 {
   struct stat info;
-  for (int i = 0; i < 500; i++) {
-    if (stat(path, &info) == 0 && info.st_size > 100000) return;
+  while (stat(path, &info) != 0 || info.st_size <= 100000) {
+    expect_running(child);
     sleep_milliseconds(10);
   }
-  fail_msg("%s did not grow", path);
+}
+
+/* Whether a child sleeps, and whether a signal waits to be delivered to it. */
+static void look_at(pid_t child, int signal_number, int *sleeps, int *pending)
+{
+  char path[64], line[256], letter = '?';
+  unsigned long long signals = 0;
+  snprintf(path, sizeof path, "/proc/%ld/status", (long)child);
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  while (fgets(line, sizeof line, file) != NULL) {
+    sscanf(line, "State: %c", &letter);
+    sscanf(line, "ShdPnd: %llx", &signals);
+  }
+  fclose(file);
+  *sleeps = letter == 'S';
+  *pending = (int)(signals >> (signal_number - 1) & 1);
 }
 
 /* Stops a run by a signal that comes as often as this, at once. */
@@ -33,7 +56,7 @@ static void expect_stop(int signal_number, int times, int expected)
   char last[4000];
   remove("stopped.csv");
   pid_t child = start(-1, arguments);
-  wait_for_content("stopped.csv");
+  wait_for_content(child, "stopped.csv");
   for (int i = 0; i < times; i++) assert_int_equal(kill(child, signal_number), 0);
   assert_int_equal(finish(child), expected);
   json_t *object = parse_output();
@@ -62,6 +85,58 @@ static void signals_stop_a_run_cleanly(void **state)
   expect_stop(SIGTERM, 3, 143);
 }
 
+/* Writes four-bars side by side, whose redundant constraints take some ten seconds to find. */
+static void write_four_bars(const char *path, int count)
+{
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fprintf(file, "{\"bodies\": [");
+  for (int i = 0; i < 3 * count; i++)
+    fprintf(
+        file,
+        "%s{\"name\": \"b%d\", \"mass\": 1, \"inertia\": [0.1, 0.1, 0.1], \"position\": [%g, %d, "
+        "%g]}",
+        i > 0 ? ", " : "", i, 0.5 * (i % 3), i / 3, i % 3 == 1 ? 1.0 : 0.5);
+  fprintf(file, "], \"joints\": [");
+  for (int i = 0; i < count; i++)
+    for (int k = 0; k < 4; k++) {
+      char first[16] = "ground", second[16] = "ground";
+      if (k > 0) snprintf(first, sizeof first, "b%d", 3 * i + k - 1);
+      if (k < 3) snprintf(second, sizeof second, "b%d", 3 * i + k);
+      fprintf(file,
+              "%s{\"name\": \"j%d\", \"type\": \"revolute\", \"bodies\": [\"%s\", \"%s\"], "
+              "\"point\": [%d, %d, %d], \"axis\": [0, 1, 0]}",
+              i + k > 0 ? ", " : "", 4 * i + k, first, second, k / 2, i, k == 1 || k == 2);
+    }
+  fprintf(file, "], \"simulation\": {\"step\": 0.001, \"end\": 0.01}}");
+  assert_int_equal(fclose(file), 0);
+}
+
+/* Ctrl-C is obeyed while a large model starts, by both commands that start one. */
+static void signals_stop_a_start(void **state)
+{
+  (void)state;
+  char *commands[][6] = {{"polhode", "check", "loops.json", NULL},
+                         {"polhode", "run", "loops.json", "--json", NULL}};
+  write_four_bars("loops.json", 200);
+  for (int k = 0; k < 2; k++) {
+    pid_t child = start(-1, commands[k]);
+    wait_until_caught(child, SIGINT);
+    assert_int_equal(kill(child, SIGINT), 0);
+    assert_int_equal(finish(child), 130);
+    read_text("err", err);
+    if (k == 0) {
+      assert_non_null(strstr(err, "polhode check: interrupted"));
+    } else {
+      assert_non_null(strstr(err, "polhode run: interrupted at the start"));
+      json_t *object = parse_output();
+      expect_word(object, "status", "interrupted");
+      json_decref(object);
+    }
+  }
+  remove("loops.json");
+}
+
 /* A run that cannot go on to the end of its step, because nobody reads what it writes: the first
  * signal waits for it, the second does not. */
 static void a_second_signal_stops_at_once(void **state)
@@ -70,20 +145,21 @@ static void a_second_signal_stops_at_once(void **state)
   char *arguments[] = {"polhode", "run", "top.json", "--end", "1000", "--out", "pipe.csv", NULL};
   static const int second[] = {SIGINT, SIGTERM};
   for (int i = 0; i < 2; i++) {
-    int status, before = 0, filled = 0;
+    int status, filled = 0, sleeps = 0, pending = 1;
     assert_int_equal(mkfifo("pipe.csv", 0600), 0);
     pid_t child = start(-1, arguments);
     int reader = open("pipe.csv", O_RDONLY);
     assert_true(reader >= 0);
-    /* until the pipe is full: nothing more comes for half a second */
-    for (int k = 0, same = 0; k < 500 && same < 10; k++) {
-      sleep_milliseconds(50);
+    /* until the pipe is full: a run that has begun to write sleeps for nothing else */
+    while (filled == 0 || !sleeps) {
+      sleep_milliseconds(10);
       assert_int_equal(ioctl(reader, FIONREAD, &filled), 0);
-      same = filled > 0 && filled == before ? same + 1 : 0;
-      before = filled;
+      look_at(child, SIGINT, &sleeps, &pending);
+      expect_running(child);
     }
     assert_int_equal(kill(child, SIGINT), 0);
-    sleep_milliseconds(600); /* what comes before is the same request */
+    for (pending = 1; pending;) look_at(child, SIGINT, &sleeps, &pending);
+    sleep_milliseconds(1000); /* what comes within half a second is the same request */
     assert_int_equal(waitpid(child, &status, WNOHANG), 0);
     assert_int_equal(kill(child, second[i]), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -119,7 +195,7 @@ static void a_killed_run_leaves_whole_lines(void **state)
   (void)state;
   char *arguments[] = {"polhode", "run", "top.json", "--end", "1000", "--out", "killed.csv", NULL};
   pid_t child = start(-1, arguments);
-  wait_for_content("killed.csv");
+  wait_for_content(child, "killed.csv");
   assert_int_equal(kill(child, SIGKILL), 0);
   assert_int_equal(finish(child), -1);
   assert_true(count_whole_rows("killed.csv") > 100);
@@ -176,10 +252,11 @@ static void show_progress(char *option, unsigned short columns)
   pid_t child = start(other_end, arguments);
   size_t size = 0;
   err[0] = '\0';
-  for (int i = 0; i < (option != NULL ? 5 : 100); i++) {
+  wait_until_caught(child, SIGINT);
+  for (int i = 0; strstr(err, " left") == NULL && (option == NULL || i < 5); i++) {
     sleep_milliseconds(100);
     size += read_more(size);
-    if (strstr(err, " left")) break;
+    expect_running(child);
   }
   assert_int_equal(kill(child, SIGINT), 0);
   assert_int_equal(finish(child), 130);
@@ -261,6 +338,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(signals_stop_a_run_cleanly),
+      cmocka_unit_test(signals_stop_a_start),
       cmocka_unit_test(a_second_signal_stops_at_once),
       cmocka_unit_test(a_killed_run_leaves_whole_lines),
       cmocka_unit_test_setup_teardown(a_terminal_gets_a_progress_bar, open_terminal,

@@ -78,8 +78,7 @@ static pol_status copy_forces(const pol_mechanism *from, const random_change *ch
     if (change->turn) turn_vector(turn, force.anchor);
     force.body = moved(force.body, bodies, change->reversed);
     force.joint = moved(force.joint, pol_mechanism_num_joints(from), change->reversed);
-    for (int k = 0; k < 2; k++)
-      force.bodies[k] = moved(force.bodies[k], bodies, change->reversed);
+    for (int k = 0; k < 2; k++) force.bodies[k] = moved(force.bodies[k], bodies, change->reversed);
     status = pol_mechanism_add_force(to, &force, NULL);
   }
   return status;
@@ -90,8 +89,8 @@ static pol_status copy_rest(const pol_mechanism *from, int reversed, pol_mechani
   const int joints = pol_mechanism_num_joints(from);
   pol_status status = POL_OK;
   for (int i = 0; i < joints && !status; i++)
-    status = pol_mechanism_add_joint(to, pol_mechanism_joint(from, moved(i, joints, reversed)),
-                                     NULL);
+    status =
+        pol_mechanism_add_joint(to, pol_mechanism_joint(from, moved(i, joints, reversed)), NULL);
   for (int i = 0; i < pol_mechanism_num_drives(from) && !status; i++) {
     pol_drive drive = *pol_mechanism_drive(from, i);
     drive.joint = moved(drive.joint, joints, reversed);
@@ -236,15 +235,20 @@ static void write_function(FILE *file, const char *key, const pol_function *f)
 {
   fprintf(file, ", \"%s\": {\"type\": \"%s\"", key, pol_function_type_name(f->type));
   switch (f->type) {
-  case POL_CONSTANT: write_number(file, "value", f->offset); break;
+  case POL_CONSTANT:
+    write_number(file, "value", f->offset);
+    break;
   case POL_HARMONIC:
     write_number(file, "amplitude", f->amplitude);
     write_number(file, "frequency", f->frequency);
     write_number(file, "phase", f->phase);
     write_number(file, "offset", f->offset);
     break;
-  case POL_POLYNOMIAL: write_numbers(file, "coefficients", f->values, f->count); break;
-  case POL_SPEED: write_number(file, "offset", f->offset); /* fall through */
+  case POL_POLYNOMIAL:
+    write_numbers(file, "coefficients", f->values, f->count);
+    break;
+  case POL_SPEED:
+    write_number(file, "offset", f->offset); /* fall through */
   case POL_STEP:
     write_number(file, "from", f->from);
     write_number(file, "to", f->to);
@@ -255,7 +259,9 @@ static void write_function(FILE *file, const char *key, const pol_function *f)
     write_numbers(file, "times", f->times, f->count);
     write_numbers(file, "values", f->values, f->count);
     break;
-  case POL_EXPRESSION: fprintf(file, ", \"expression\": \"%s\"", f->expression); break;
+  case POL_EXPRESSION:
+    fprintf(file, ", \"expression\": \"%s\"", f->expression);
+    break;
   }
   fprintf(file, "}");
 }
@@ -296,8 +302,12 @@ static void write_forces(const pol_mechanism *m, FILE *file)
       fprintf(file, ", \"frame\": \"%s\"", pol_force_frame_name(force->frame));
     if (force->scale) write_function(file, "scale", force->scale);
     switch (force->type) {
-    case POL_APPLIED_FORCE: write_vector(file, "force", force); break;
-    case POL_APPLIED_TORQUE: write_vector(file, "torque", force); break;
+    case POL_APPLIED_FORCE:
+      write_vector(file, "force", force);
+      break;
+    case POL_APPLIED_TORQUE:
+      write_vector(file, "torque", force);
+      break;
     case POL_SUPPORT:
       write_numbers(file, "anchor", force->anchor, 3);
       write_numbers(file, "stiffness", force->stiffness, 3);
@@ -309,7 +319,9 @@ static void write_forces(const pol_mechanism *m, FILE *file)
       write_number(file, "length", force->length);
       write_actuator(file, force);
       break;
-    case POL_DRAG: write_number(file, "coefficient", force->coefficient); break;
+    case POL_DRAG:
+      write_number(file, "coefficient", force->coefficient);
+      break;
     case POL_JOINT_SPRING: {
       const pol_joint *joint = pol_mechanism_joint(m, force->joint);
       fprintf(file, ", \"joint\": \"%s\", \"coordinate\": \"%s\"", joint->name,
@@ -327,7 +339,8 @@ static void write_forces(const pol_mechanism *m, FILE *file)
       write_numbers(file, "preload", force->preload, 3);
       write_numbers(file, "preload_torque", force->preload_torque, 3);
       break;
-    case POL_CALLBACK_FORCE: break;
+    case POL_CALLBACK_FORCE:
+      break;
     }
     fprintf(file, " }");
   }
@@ -356,7 +369,8 @@ static void write_couplings(const pol_mechanism *m, FILE *file)
   for (int i = 0; i < pol_mechanism_num_couplings(m); i++) {
     const pol_coupling *c = pol_mechanism_coupling(m, i);
     open_object(file, i);
-    fprintf(file, "\"name\": \"%s\", \"joints\": [\"%s\", \"%s\"], \"coordinates\": [\"%s\", \"%s\"]",
+    fprintf(file,
+            "\"name\": \"%s\", \"joints\": [\"%s\", \"%s\"], \"coordinates\": [\"%s\", \"%s\"]",
             c->name, pol_mechanism_joint(m, c->joint[0])->name,
             pol_mechanism_joint(m, c->joint[1])->name, pol_coordinate_name(c->coordinate[0]),
             pol_coordinate_name(c->coordinate[1]));

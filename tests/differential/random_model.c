@@ -28,7 +28,7 @@ typedef struct maker {
   placing body[MAX_BODIES];
   int point[MAX_BODIES];
   int parent[MAX_BODIES], tree_joint[MAX_BODIES]; /* POL_GROUND, POL_NO_JOINT */
-  int freedom[MAX_JOINTS]; /* that neither loops nor drives have taken yet */
+  int freedom[MAX_JOINTS];                        /* that neither loops nor drives have taken yet */
   int invariant;           /* expressions read nothing that belongs to global axes */
   int reads_reactions;     /* they may read reactions */
   int prefers_coordinates; /* many joints have coordinates that couplings can tie */
@@ -263,18 +263,28 @@ static void random_coordinates(maker *m, const pol_joint *joint, double d[3], do
   memset(d, 0, 3 * sizeof *d);
   memcpy(Q, origin.rotation, 4 * sizeof *Q);
   switch (joint->type) {
-  case POL_FIXED: break;
-  case POL_CYLINDRICAL: d[2] = free[2]; /* fall through */
-  case POL_REVOLUTE: turn_about(2, between(m, -1.2, 1.2), Q); break;
-  case POL_PRISMATIC: d[2] = free[2]; break;
-  case POL_POINT_ON_LINE: d[2] = free[2]; /* fall through */
-  case POL_SPHERICAL: random_rotation(m, 1.0, Q); break;
+  case POL_FIXED:
+    break;
+  case POL_CYLINDRICAL:
+    d[2] = free[2]; /* fall through */
+  case POL_REVOLUTE:
+    turn_about(2, between(m, -1.2, 1.2), Q);
+    break;
+  case POL_PRISMATIC:
+    d[2] = free[2];
+    break;
+  case POL_POINT_ON_LINE:
+    d[2] = free[2]; /* fall through */
+  case POL_SPHERICAL:
+    random_rotation(m, 1.0, Q);
+    break;
   case POL_UNIVERSAL:
     turn_about(0, between(m, -0.8, 0.8), Q);
     turn_about(1, between(m, -0.8, 0.8), other);
     pol_quat_multiply(Q, other, Q);
     break;
-  case POL_PARALLEL: d[2] = free[2]; /* fall through */
+  case POL_PARALLEL:
+    d[2] = free[2]; /* fall through */
   case POL_PLANAR:
     d[0] = free[0];
     d[1] = free[1];
@@ -498,7 +508,8 @@ static void random_function(maker *m, double start, double size, pol_function *f
   function->offset = start;
   function->values = data->values;
   switch (function->type) {
-  case POL_CONSTANT: break;
+  case POL_CONSTANT:
+    break;
   case POL_HARMONIC:
     function->amplitude = size * between(m, 0.3, 1.0);
     function->frequency = between(m, 0.5, 3.0);
@@ -578,7 +589,9 @@ static void random_signal(maker *m, char *text, size_t size)
       if (m->num_states == 0) continue;
       snprintf(text, size, "s%d", pick(m, m->num_states));
       return;
-    case 5: snprintf(text, size, "sin(%.3g*t)", between(m, 2.0, 12.0)); return;
+    case 5:
+      snprintf(text, size, "sin(%.3g*t)", between(m, 2.0, 12.0));
+      return;
     case 6:
     case 7: {
       if (coordinates == 0) continue;
@@ -604,11 +617,21 @@ static void random_expression(maker *m, double size, char *text, size_t length)
   random_signal(m, one, sizeof one);
   random_signal(m, two, sizeof two);
   switch (pick(m, 5)) {
-  case 0: snprintf(text, length, "%.3g*tanh(%s)", size, one); break;
-  case 1: snprintf(text, length, "%.3g*sin(%s)*cos(%s)", 0.7 * size, one, two); break;
-  case 2: snprintf(text, length, "-%.3g*(%s)/(1 + (%s)^2)", size, one, two); break;
-  case 3: snprintf(text, length, "%.3g*atan2(%s, 1 + exp(%s)/4)", 0.5 * size, one, two); break;
-  default: snprintf(text, length, "%.3g*sqrt(1 + (%s)^2)", 0.5 * size, one); break;
+  case 0:
+    snprintf(text, length, "%.3g*tanh(%s)", size, one);
+    break;
+  case 1:
+    snprintf(text, length, "%.3g*sin(%s)*cos(%s)", 0.7 * size, one, two);
+    break;
+  case 2:
+    snprintf(text, length, "-%.3g*(%s)/(1 + (%s)^2)", size, one, two);
+    break;
+  case 3:
+    snprintf(text, length, "%.3g*atan2(%s, 1 + exp(%s)/4)", 0.5 * size, one, two);
+    break;
+  default:
+    snprintf(text, length, "%.3g*sqrt(1 + (%s)^2)", 0.5 * size, one);
+    break;
   }
 }
 
@@ -649,10 +672,10 @@ static void add_variables_and_states(maker *m, int states)
 
 static void add_drive(maker *m)
 {
-  static const pol_coordinate coordinates[] = {
-      POL_DRIVE_ROTATION,      POL_DRIVE_TRANSLATION, POL_DRIVE_TRANSLATION_X,
-      POL_DRIVE_TRANSLATION_Y, POL_DRIVE_TRANSLATION_Z, POL_DRIVE_ROTATION_1,
-      POL_DRIVE_ROTATION_2};
+  static const pol_coordinate coordinates[] = {POL_DRIVE_ROTATION,      POL_DRIVE_TRANSLATION,
+                                               POL_DRIVE_TRANSLATION_X, POL_DRIVE_TRANSLATION_Y,
+                                               POL_DRIVE_TRANSLATION_Z, POL_DRIVE_ROTATION_1,
+                                               POL_DRIVE_ROTATION_2};
   char name[16];
   function_data data;
   snprintf(name, sizeof name, "d%d", m->num_drives);
@@ -815,8 +838,8 @@ static void add_force(maker *m)
   case POL_APPLIED_TORQUE:
     if (m->point[body]) return; /* fall through */
   case POL_APPLIED_FORCE:
-    force.frame = !m->point[body] && (m->invariant || chance(m, 50)) ? POL_BODY_AXES
-                                                                      : POL_GLOBAL_AXES;
+    force.frame =
+        !m->point[body] && (m->invariant || chance(m, 50)) ? POL_BODY_AXES : POL_GLOBAL_AXES;
     random_vector(m, force.type == POL_APPLIED_FORCE ? 10.0 : 2.0, force.vector);
     if (force.type == POL_APPLIED_FORCE && !m->point[body]) random_vector(m, 0.3, force.point);
     make_variable(m, &force, 3, body, force.type == POL_APPLIED_FORCE ? 5.0 : 1.0, &function, &data,
@@ -845,7 +868,9 @@ static void add_force(maker *m)
     for (int k = 0; k < 2; k++) force.marker[k] = add_marker(m, bodies[k], &frame[k]);
     if (chance(m, 50)) make_variable(m, &force, 1, bodies[1], 4.0, &function, &data, texts);
     break;
-  case POL_DRAG: force.coefficient = between(m, 0.0, 2.0); break;
+  case POL_DRAG:
+    force.coefficient = between(m, 0.0, 2.0);
+    break;
   case POL_JOINT_SPRING: {
     if (m->num_joints == 0) return;
     force.joint = pick(m, m->num_joints);

@@ -44,8 +44,8 @@ pol_settings random_model_settings(const random_model *model);
 
 /* How a copy of a mechanism differs from it. */
 typedef struct random_change {
-  const double *turn; /* unit quaternion by which all of it is turned; NULL: it is not */
-  int reversed;       /* 1: bodies, joints and forces in the opposite order */
+  const double *turn;            /* unit quaternion by which all of it is turned; NULL: it is not */
+  int reversed;                  /* 1: bodies, joints and forces in the opposite order */
   const double (*velocities)[6]; /* velocity and angular velocity of each body; NULL: as they are */
   const double (*moves)[6];      /* displacement and rotation vector of each body; NULL: none */
 } random_change;

@@ -159,6 +159,34 @@ static void pivot_force_without_constraint(void **state)
   }
 }
 
+/* Another joint in the place of a pivot, whose rows would be round-off in so3, is refused there;
+ * one elsewhere is not. */
+static void a_pivot_is_locked_once(void **state)
+{
+  (void)state;
+  for (int apart = 0; apart < 2; apart++) {
+    pol_mechanism *mechanism;
+    char message[200];
+    pol_body body = heavy_top_body();
+    assert_int_equal(heavy_top_create_as(&mechanism, &body, 1), POL_OK);
+    pol_joint joint = {.name = "again", .type = POL_POINT_IN_PLANE};
+    double point[3];
+    pol_mechanism_marker_point(mechanism, pol_mechanism_joint(mechanism, 0)->marker[1], point);
+    point[0] += 0.1 * apart;
+    for (int end = 0; end < 2; end++)
+      assert_int_equal(pol_mechanism_add_marker_at(mechanism, end ? "m" : "g", end ? 0 : POL_GROUND,
+                                                   point, NULL, &joint.marker[end]),
+                       POL_OK);
+    assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
+    assert_int_equal(pol_formulation_supports(mechanism, POL_SO3_PIVOT, message, sizeof message),
+                     apart ? POL_OK : POL_BAD_ARGUMENT);
+    assert_true(apart || strstr(message, "joint 'again' locks points that cannot move"));
+    assert_int_equal(pol_formulation_supports(mechanism, POL_SO3XR3, message, sizeof message),
+                     POL_OK);
+    pol_mechanism_free(&mechanism);
+  }
+}
+
 static void unsupported_mechanisms_say_why(void **state)
 {
   (void)state;
@@ -248,6 +276,7 @@ int main(void)
       cmocka_unit_test(arm_states_energies_and_reactions),
       cmocka_unit_test(initial_values_survive_the_coordinates),
       cmocka_unit_test(pivot_force_without_constraint),
+      cmocka_unit_test(a_pivot_is_locked_once),
       cmocka_unit_test(unsupported_mechanisms_say_why),
       cmocka_unit_test(opposite_axes_are_refused),
       cmocka_unit_test(formulations_are_found_by_name),

@@ -30,7 +30,7 @@ static void ties_go_to_the_first(void **state)
     pol_rank *rank;
     fill(A, k % 2 ? 1e-13 : 0.0, &seed);
     assert_int_equal(pol_rank_create(&rank, ROWS, COLS), POL_OK);
-    pol_rank_dependent(rank, A, NULL, dependent);
+    pol_rank_dependent(rank, A, NULL, -1, dependent);
     assert_memory_equal(dependent, expected, COLS);
     pol_rank_free(&rank);
   }
@@ -49,7 +49,7 @@ static void some_columns_are_taken_for_granted(void **state)
   int last;
   memcpy(again, A, sizeof A);
   assert_int_equal(pol_rank_create(&rank, 5, 3), POL_OK);
-  pol_rank_dependent(rank, A, first, dependent);
+  pol_rank_dependent(rank, A, first, -1, dependent);
   assert_int_equal(dependent[0] + dependent[1] + dependent[2], 0);
   /* (1, -1, 2e-6, 0, 0)/sqrt(2) and (-1, 1, 2e-6, 2e-6, 0)/sqrt(2): nearly opposite */
   double distance = pol_rank_measure(rank, again, first, &last);
@@ -74,12 +74,29 @@ static void distances_are_those_of_the_columns(void **state)
   }
 }
 
+/* As many as are asked for, the least independent ones. */
+static void a_number_of_columns_can_be_asked_for(void **state)
+{
+  (void)state;
+  static const unsigned char expected[4][3] = {{0, 0, 0}, {0, 0, 1}, {0, 1, 1}, {1, 1, 1}};
+  for (int count = 0; count <= 3; count++) {
+    double A[4 * 3] = {1, 0, 0, 0, 1, 0.5, 0, 0, 1, 0, 1e-3, 0};
+    unsigned char dependent[3];
+    pol_rank *rank;
+    assert_int_equal(pol_rank_create(&rank, 4, 3), POL_OK);
+    pol_rank_dependent(rank, A, NULL, count, dependent);
+    assert_memory_equal(dependent, expected[count], 3);
+    pol_rank_free(&rank);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ties_go_to_the_first),
       cmocka_unit_test(some_columns_are_taken_for_granted),
       cmocka_unit_test(distances_are_those_of_the_columns),
+      cmocka_unit_test(a_number_of_columns_can_be_asked_for),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

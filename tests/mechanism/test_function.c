@@ -141,6 +141,7 @@ static void functions_without_sense_are_refused(void **state)
 {
   (void)state;
   static const double back[] = {0.0, 1.0, 1.0}, infinite[] = {0.0, HUGE_VAL};
+  static const double steep[] = {0.0, 1e300, -1e300}, close[] = {0.0, 1e-5, 2e-5};
   const pol_function wrong[] = {
       {.type = (pol_function_type)99},
       {.type = POL_CONSTANT, .offset = HUGE_VAL},
@@ -151,6 +152,7 @@ static void functions_without_sense_are_refused(void **state)
       {.type = POL_TABLE, .count = 1, .values = heights, .times = times},
       {.type = POL_TABLE, .count = 3, .values = heights, .times = back},
       {.type = POL_TABLE, .count = 2, .values = heights, .times = infinite},
+      {.type = POL_TABLE, .count = 3, .values = steep, .times = close},
       {.type = POL_EXPRESSION},
       {.type = POL_EXPRESSION, .expression = "sin(x)"},
       {.type = POL_EXPRESSION, .expression = "sin(t"},
