@@ -81,8 +81,8 @@ static void run_commands(const char *text, size_t size, int every_step)
   static const char *const run_json[] = {"run", "model.json", "--out", "a.h5", "--json", NULL};
   const int json = size % 8 == 0;
   fuzz_write("model.json", text, strlen(text));
-  fuzz_command(4, json ? check_json : check_table);
-  if (every_step) fuzz_command(4, json ? run_json : run_table);
+  fuzz_command(size % 16 == 0 ? 2 : 40, json ? check_json : check_table); /* stopped at times */
+  if (every_step) fuzz_command(20, json ? run_json : run_table);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -43,6 +43,7 @@ static int check_model(const cli_args *args, const pol_model *model)
   progress.shown = 0;
   if (status == POL_CANCELLED) {
     cli_complain("polhode check", "interrupted");
+    if (args->json) cli_json_print(json_pack("{s:s}", "status", "interrupted"));
     return CLI_SIGNALLED + cli_stop_signal();
   }
   if (status == POL_BAD_ARGUMENT)
