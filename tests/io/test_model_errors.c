@@ -113,11 +113,28 @@ static void unreadable_files_are_reported(void **state)
   }
 }
 
+/* Whatever the pointer was before: no model is NULL. */
+static void a_model_that_cannot_be_read_is_null(void **state)
+{
+  (void)state;
+  static int anything;
+  pol_errors errors = {0, NULL};
+  pol_model *model = (pol_model *)(void *)&anything;
+  assert_int_not_equal(pol_model_read_text(&model, "{\"bodies\": 1}", 0, NULL, &errors), POL_OK);
+  assert_null(model);
+  pol_errors_clear(&errors);
+  model = (pol_model *)(void *)&anything;
+  assert_int_equal(pol_model_read_file(&model, "no such file.json", 0, NULL, &errors), POL_IO);
+  assert_null(model);
+  pol_errors_clear(&errors);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bad_models_give_the_expected_errors),
       cmocka_unit_test(unreadable_files_are_reported),
+      cmocka_unit_test(a_model_that_cannot_be_read_is_null),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
