@@ -613,8 +613,9 @@ static void compare_limits(const comparison *c, limit *l, limit *reference, cons
   }
   c->counts->comparisons++;
   c->counts->undecided += undecided;
-  if (l->runs[l->levels - 1]->warning[0])
-    report(c, "warned", 0, "%s: %s [%s]", name, l->runs[l->levels - 1]->warning, c->model->words);
+  /* a run that is right must not be doubted */
+  if (worst <= 1.0 && l->runs[l->levels - 1]->warning[0])
+    report(c, "warned", 1, "%s: %s [%s]", name, l->runs[l->levels - 1]->warning, c->model->words);
   if (worst <= 1.0) {
     if (undecided) report(c, "undecided", 0, "%s [%s]", name, c->model->words);
     return;
