@@ -85,7 +85,9 @@ static double resting_speed(const pol_simulation *sim, double length)
 {
   const pol_counts *counts = &sim->summary.counts;
   const double h = sim->summary.t / (double)(counts->steps > 0 ? counts->steps : 1);
-  return h > 0.0 ? 100.0 * fmax(sim->options.newton.tolerance, 1e-15) * length / h : 0.0;
+  double share = 100.0 * fmax(sim->options.newton.tolerance, 1e-15);
+  if (sim->variable) share += sim->options.control.rtol; /* by which Newton's iteration ends */
+  return h > 0.0 ? share * length / h : 0.0;
 }
 
 /* --- promises --------------------------------------------------------------------------------- */
