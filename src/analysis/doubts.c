@@ -14,7 +14,8 @@
  * accepted
  *
  * Energies below what gravity does over 1e-4 L, and velocities below what it gives there, are
- * round-off and Newton's tolerance, not motion.
+ * round-off and Newton's tolerance, not motion; without gravity, velocities that move by a hundred
+ * times that tolerance, or round-off, of L in a step.
  */
 #include <math.h>
 
@@ -79,6 +80,16 @@ static const char *probable_reason(const pol_simulation *sim)
          "take a smaller step, or variable steps";
 }
 
+/* The velocity below which a mechanism is at rest, but for its weight. */
+static double resting_speed(const pol_simulation *sim, double length)
+{
+  const pol_counts *counts = &sim->summary.counts;
+  const double h = sim->summary.t / (double)(counts->steps > 0 ? counts->steps : 1);
+  double share = 100.0 * fmax(sim->options.newton.tolerance, 1e-15);
+  if (sim->variable) share += sim->options.control.rtol; /* by which Newton's iteration ends */
+  return h > 0.0 ? share * length / h : 0.0;
+}
+
 /* --- promises --------------------------------------------------------------------------------- */
 
 static void doubt_energy(pol_simulation *sim, double length, double mass)
@@ -89,8 +100,9 @@ static void doubt_energy(pol_simulation *sim, double length, double mass)
   const double g =
       sqrt(gravity[0] * gravity[0] + gravity[1] * gravity[1] + gravity[2] * gravity[2]);
   const double round_off = 1e-10 * (fabs(e->lowest) + fabs(e->highest) + e->kinetic);
+  const double speed = resting_speed(sim, length);
   const double scale = fmax(fmax(e->kinetic, e->highest - e->lowest), e->work) + round_off +
-                       rest_share * mass * g * length;
+                       rest_share * mass * g * length + mass * speed * speed;
   if (!(e->balance > energy_share * scale)) return;
   pol_simulation_warn(sim, e->balance_t,
                       "the energy balance is off by %.3g J where the motion has %.3g J: %s",
@@ -110,7 +122,8 @@ static void doubt_constraints(pol_simulation *sim, double length)
         sim, s->t, "the position constraints are off by %.3g in a mechanism of size %.3g m: %s",
         s->max_position_residual, length,
         drifts ? "positions drift in index 2; take index stabilized-2" : probable_reason(sim));
-  const double rest = sqrt(rest_share * pol_largest(3, gravity) * length);
+  const double rest =
+      sqrt(rest_share * pol_largest(3, gravity) * length) + resting_speed(sim, length);
   if (s->max_velocity_residual > velocity_share * (e->speed + rest))
     pol_simulation_warn(
         sim, s->t,
