@@ -18,6 +18,11 @@ int cli_width(FILE *stream)
   return width;
 }
 
+int cli_stop_signal(void)
+{
+  return 0;
+}
+
 /* What an update writes, which is due and began so many seconds ago. */
 static void draw_at(cli_progress *progress, double share, double seconds, char *text, size_t size)
 {
