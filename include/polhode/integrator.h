@@ -232,9 +232,9 @@ int pol_integrator_find_event(pol_integrator *integrator, pol_event event, void 
 const pol_state *pol_integrator_state(const pol_integrator *integrator);
 const pol_counts *pol_integrator_counts(const pol_integrator *integrator);
 /* Which of the redundant constraints are best left out depends on the position: what is kept may
- * become dependent where what is dropped does not.  Chooses as many anew at the present state, those
- * that are nearest to being implied by the others; allocates nothing.  POL_BAD_ARGUMENT if none is
- * redundant. */
+ * become dependent where what is dropped does not.  Chooses as many anew at the present state,
+ * those that are nearest to being implied by the others; allocates nothing.  POL_BAD_ARGUMENT if
+ * none is redundant. */
 pol_status pol_integrator_choose_constraints(pol_integrator *integrator);
 /* 1 for each of the m constraints that is redundant and has been dropped. */
 const unsigned char *pol_integrator_dropped(const pol_integrator *integrator);

@@ -4,6 +4,7 @@
  * A call steps the integrator until an output time or an event lies within the last step, and shows
  * the state there.  simulation_parts.h says which file has the rest.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -74,6 +75,11 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   sim->method_adapts = pol_method_adapts(settings->options.method);
   sim->solver = settings->options.solver;
   sim->index = settings->options.index;
+  sim->dropped_tolerance = 1e-6;
+  if (settings->variable) {
+    const pol_control *control = &settings->options.control;
+    sim->dropped_tolerance = fmax(1e-6, fmax(control->atol_translation, control->atol_rotation));
+  }
   sim->lags = pol_method_lag(settings->options.method) > 0.0;
   sim->summary.num_invariants = pol_invariants_find(mechanism, sim->summary.invariants);
   status =

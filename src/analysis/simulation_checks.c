@@ -10,10 +10,8 @@
 #include "analysis/simulation_parts.h"
 #include "analysis/turns.h"
 
-/* What a dropped constraint may be off, in m or rad, beside the errors of the others. */
-static const double dropped_tolerance = 1e-6;
-
-/* And with index 2, where that is allowed to grow with the drift, of the largest velocity. */
+/* With index 2, where a dropped constraint may be off by more than sim->dropped_tolerance as the
+ * positions drift, the limit as a fraction of the largest velocity. */
 static const double most_of_speed = 0.02;
 
 /* --- diagnostics ------------------------------------------------------------------------------ */
@@ -134,12 +132,12 @@ pol_status pol_simulation_check_dropped(pol_simulation *sim, const pol_state *st
   double drift = largest_of(nh, sim->position, dropped, 0, &row), off, limit;
   if (sim->index == POL_INDEX_2) {
     double speed = fmax(1.0, pol_largest(sim->dae->group.nv, state->v));
-    limit = (dropped_tolerance + 30.0 * drift / pol_watch_distance(sim->watch)) * speed +
+    limit = (sim->dropped_tolerance + 30.0 * drift / pol_watch_distance(sim->watch)) * speed +
             100.0 * largest_of(m, sim->velocity, dropped, 0, &row);
     limit = fmin(limit, most_of_speed * speed);
     off = largest_of(m, sim->velocity, dropped, 1, &worst);
   } else {
-    limit = dropped_tolerance + 100.0 * drift;
+    limit = sim->dropped_tolerance + 100.0 * drift;
     off = largest_of(nh, sim->position, dropped, 1, &worst);
   }
   if (!(off > limit)) return POL_OK;

@@ -61,6 +61,9 @@ struct pol_simulation {
   int method_adapts; /* pol_method_adapts */
   pol_solver_kind solver;
   pol_index index;
+  /* What a dropped constraint may be off, in m or rad, beside the errors of the others: 1e-6, with
+   * variable steps at least their tolerance. */
+  double dropped_tolerance;
   pol_watch *watch; /* NULL if nothing can become singular */
 
   /* Time span: num_steps - 1 steps of size step, then one of size last_step; or steps of variable

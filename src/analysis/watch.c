@@ -30,6 +30,7 @@ struct pol_watch {
   double chosen;      /* the largest distance since the redundant constraints were chosen */
   int inside;         /* a position has been told, */
   double leave_at;    /* and is left behind where d exceeds this */
+  double *ahead;      /* nq + nv: a configuration, an increment */
 };
 
 pol_status pol_watch_create(pol_watch **watch, const pol_formulation *formulation,
@@ -45,8 +46,9 @@ pol_status pol_watch_create(pol_watch **watch, const pol_formulation *formulatio
   w->integrator = integrator;
   w->dae = dae;
   w->constraint = -1;
-  pol_status status = POL_OK;
-  if (size <= MAX_SIZE)
+  w->ahead = calloc((size_t)(dae->group.nq + dae->group.nv), sizeof *w->ahead);
+  pol_status status = w->ahead ? POL_OK : POL_NO_MEMORY;
+  if (!status && size <= MAX_SIZE)
     status = pol_independence_create(&w->independence, dae, pol_integrator_dropped(integrator));
   if (status)
     pol_watch_free(&w);
@@ -59,6 +61,7 @@ void pol_watch_free(pol_watch **watch)
 {
   if (!*watch) return;
   pol_independence_free(&(*watch)->independence);
+  free((*watch)->ahead);
   free(*watch);
   *watch = NULL;
 }
@@ -112,16 +115,34 @@ static int is_reached(const pol_watch *w, double h)
   return w->distance <= steps_ahead * w->rate * h || w->distance <= singular_distance;
 }
 
+/* The rate at which d falls at a state, by a difference along its velocity over half a step. */
+static double rate_ahead(pol_watch *w, const pol_state *state, double h)
+{
+  const pol_group *group = &w->dae->group;
+  double *ahead = w->ahead, *step = ahead + group->nq, distance;
+  int constraint;
+  for (int i = 0; i < group->nv; i++) step[i] = 0.5 * h * state->v[i];
+  pol_group_move(group, state->q, step, ahead);
+  pol_point at = pol_state_point(state);
+  at.q = ahead;
+  at.t += 0.5 * h;
+  if (!(h > 0.0) || pol_independence_measure(w->independence, &at, &distance, &constraint) ||
+      constraint < 0)
+    return 0.0;
+  return (w->distance - distance) / (0.5 * h);
+}
+
 /* Lets the integrator drop other redundant constraints if what it keeps has become dependent. */
 static int choose_again(pol_watch *w, const pol_state *state, double h)
 {
-  double rate = w->rate;
+  const double rate = w->rate, before = w->distance, hardly = 1.1;
   w->chosen = fmax(w->chosen, w->distance);
   if (w->distance > choose_again_below * w->chosen && !is_reached(w, h)) return 1;
   if (pol_integrator_choose_constraints(w->integrator)) return 1;
   pol_independence_drop(w->independence, pol_integrator_dropped(w->integrator));
   if (!measure(w, state)) return 0;
-  w->rate = rate; /* as far as is known */
+  /* the last look had other constraints: its rate holds only where they make no difference */
+  w->rate = w->distance > hardly * before ? rate_ahead(w, state, h) : rate;
   w->chosen = w->distance;
   return 1;
 }
@@ -150,26 +171,6 @@ void pol_watch_others(pol_watch *watch)
     pol_independence_drop(watch->independence, pol_integrator_dropped(watch->integrator));
 }
 
-/* The rate at which d falls at a state, by a difference along its velocity over half a step. */
-static double rate_ahead(pol_watch *w, const pol_state *state, double h)
-{
-  const pol_group *group = &w->dae->group;
-  double *ahead = calloc((size_t)(group->nq + group->nv) + 1, sizeof *ahead);
-  double rate = w->rate, distance;
-  int constraint;
-  if (!ahead) return rate;
-  double *step = ahead + group->nq;
-  for (int i = 0; i < group->nv; i++) step[i] = 0.5 * h * state->v[i];
-  pol_group_move(group, state->q, step, ahead);
-  pol_point at = pol_state_point(state);
-  at.q = ahead;
-  at.t += 0.5 * h;
-  if (!pol_independence_measure(w->independence, &at, &distance, &constraint) && constraint >= 0)
-    rate = fmax(rate, (w->distance - distance) / (0.5 * h));
-  free(ahead);
-  return rate;
-}
-
 int pol_watch_is_near(pol_watch *watch, const pol_state *state, double h, char *where, size_t size)
 {
   pol_watch *w = watch;
@@ -178,7 +179,8 @@ int pol_watch_is_near(pol_watch *watch, const pol_state *state, double h, char *
       pol_independence_create(&w->independence, w->dae, pol_integrator_dropped(w->integrator)))
     return 0;
   if (!measure(w, state)) return 0;
-  if (w->distance > near_distance && w->distance > 4.0 * rate_ahead(w, state, h) * h) return 0;
+  if (w->distance > near_distance && w->distance > 4.0 * fmax(w->rate, rate_ahead(w, state, h)) * h)
+    return 0;
   pol_dae_describe(w->dae, w->dae->group.nv + w->constraint, where, size);
   return 1;
 }

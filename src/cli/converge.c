@@ -197,9 +197,6 @@ static pol_status read_sizes(cli_study *s)
   for (double factor = 4.0; status == POL_OK && factor >= 0.5; factor /= 2.0)
     if (factor * own->step <= own->end)
       status = add_number(&s->steps, &s->num_steps, factor * own->step);
-  if (status == POL_OK && s->num_steps == 0)
-    return complain(s, "--steps", "",
-                    "must be given: even half the step of the model exceeds its end time");
   return status;
 }
 

@@ -143,6 +143,29 @@ static void note_size(pol_counts *counts, double h)
   counts->smallest_step = counts->smallest_step > 0.0 ? fmin(counts->smallest_step, h) : h;
 }
 
+/* POL_SMALL_STEP if so many steps in a row were so small that the end is out of reach, as before a
+ * singularity of the solution, which the error estimate of the positions may not see. */
+static pol_status check_progress(pol_integrator *s, double t, double h)
+{
+  const double tiny = 1e-10; /* of the whole span */
+  const int most = 2000;
+  pol_step_control *control = s->control;
+  control->tiny_steps = h < tiny * control->span ? control->tiny_steps + 1 : 0;
+  if (control->tiny_steps < most) return POL_OK;
+  pol_diagnostics *d = &s->diagnostics;
+  snprintf(d->message, sizeof d->message,
+           "%d steps in a row were below %.0e of the time span: the run does not get on", most,
+           tiny);
+  snprintf(d->advice, sizeof d->advice,
+           "look for a force or state that grows without bound here, or set min_step");
+  d->t = t;
+  d->h = h;
+  d->step = s->counts.steps + 1;
+  d->equation = -1;
+  d->where[0] = '\0';
+  return POL_SMALL_STEP;
+}
+
 /* Steps of decreasing size until one is accepted. */
 static pol_status step_to(pol_integrator *s, double t_end)
 {
@@ -151,6 +174,7 @@ static pol_status step_to(pol_integrator *s, double t_end)
   double least = fmax(o->min_step, 16.0 * DBL_EPSILON * fmax(fabs(start), fabs(t_end)));
   pol_status status = plan(s, rest, &planned);
   planned = fmax(planned, least);
+  if (!status) status = check_progress(s, start, planned);
   pol_integrator_keep_state(s); /* an attempt may adapt it to its size */
   while (!status) {
     double h = shorten(planned, rest), t = h == rest ? t_end : start + h;

@@ -138,20 +138,25 @@ static int smooth(const pol_start_problem *p, const double *x, double *left, dou
 
 /* Whether (alpha_m - alpha_f) h x exceeds a in some component, where a counts as at least a tenth
  * of the largest of its factor: then x = v'' changes a = v' by more than v' is.  without (may be
- * NULL) is subtracted from x. */
+ * NULL) is subtracted from x; a difference below a thousandth of x does not count, since forces
+ * that the step resolves leave no more, whatever v' is (it may be zero). */
 static int exceeds_step(const pol_start_problem *p, const double *a, const double *x,
                         const double *without)
 {
-  const double least = 0.1, least_shift = 0.05;
+  const double least = 0.1, least_shift = 0.05, least_part = 1e-3;
   const double h = p->h * fmax(fabs(p->shift), least_shift);
   const pol_group *group = &p->dae->group;
   for (int f = 0; f < group->num_factors; f++) {
     const int first = group->factors[f].v, end = first + group->factors[f].dim;
-    double largest = 0.0;
-    for (int i = first; i < end; i++) largest = fmax(largest, fabs(a[i]));
+    double largest = 0.0, largest_x = 0.0;
+    for (int i = first; i < end; i++) {
+      largest = fmax(largest, fabs(a[i]));
+      largest_x = fmax(largest_x, fabs(x[i]));
+    }
+    const double at_least = fmax(least * largest, without ? h * least_part * largest_x : 0.0);
     for (int i = first; i < end; i++) {
       const double change = h * fabs(x[i] - (without ? without[i] : 0.0));
-      if (change > fmax(fabs(a[i]), least * largest)) return 1;
+      if (change > fmax(fabs(a[i]), at_least)) return 1;
     }
   }
   return 0;

@@ -62,6 +62,7 @@ void pol_step_control_reset(pol_step_control *control, int sizes)
 {
   control->h = control->last = control->tried_h = control->ceiling = 0.0;
   control->order = least_order;
+  control->tiny_steps = 0;
   if (!sizes) return;
   control->span = 0.0;
   memset(control->largest, 0, (size_t)control->group->nv * sizeof *control->largest);

@@ -45,7 +45,8 @@ static pol_model *four_bars(void)
     snprintf(name, sizeof name, "r%d", i + 1);
     used = add_joint(text, used, 'b', i, name, 'c', i, i + 1, 1);
   }
-  snprintf(text + used - 1, SIZE - used, "],\"simulation\":{\"step\":0.005,\"end\":3.5}}");
+  snprintf(text + used - 1, SIZE - used,
+           "],\"simulation\":{\"index\":\"stabilized-2\",\"step\":0.005,\"end\":3.5}}");
   pol_model *model = read_model_text(text);
   free(text);
   return model;

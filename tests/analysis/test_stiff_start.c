@@ -78,8 +78,8 @@ static void a_stiff_damper_holds_from_the_start(void **state)
     }
 }
 
-/* A velocity of 1 m/s into the damper ends at once; a method that does not see how is off by the way
- * of a step or two. */
+/* A velocity of 1 m/s into the damper ends at once; a method that does not see how is off by the
+ * way of a step or two. */
 static void a_stiff_damper_stops_what_moves(void **state)
 {
   (void)state;

@@ -231,11 +231,14 @@ static void models_with_events(void **state)
   expect_text(err, "an event ends the run at t = 2.75 s, before the end of the study at 5 s");
 }
 
+/* Of the default steps, those beyond the end are left out; a step of the model must not be. */
 static void default_steps_beyond_the_end(void **state)
 {
   (void)state;
   expect("polhode converge top.json --set simulation.step=1", 2);
-  expect_text(err, "--steps: must be given: even half the step of the model exceeds its end time");
+  expect_text(err, "simulation.step = 1: must not be longer than end");
+  expect("polhode converge top.json --set simulation.step=0.001 --set simulation.end=0.001", 0);
+  expect_text(out, "0.0005");
 }
 
 static void a_signal_stops_it(void **state)

@@ -3,7 +3,6 @@
 
 #include "cli/cli_test.h"
 
-
 static void a_run_prints_its_summary(void **state)
 {
   (void)state;

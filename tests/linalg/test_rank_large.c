@@ -1,4 +1,5 @@
-/* Dependent columns of matrices so large that the decomposition reports how far it is, and can be stopped.
+/* Dependent columns of matrices so large that the decomposition reports how far it is, and can be
+ * stopped.
  */
 #include <lapacke.h>
 #include <stdlib.h>

@@ -34,7 +34,7 @@ static char *line_of(const char *page, const char *id)
   char *start = pol_format("| `%s` |", id);
   const char *line = strstr(page, start), *end = line;
   if (line == NULL) fail_msg("%s has no verdict in the page", id);
-  for (int i = 0; i < 5; i++) {
+  for (int i = 0; i < 4; i++) {
     end++;
     while (*end != '|' || end[-1] == '\\') end++;
   }
