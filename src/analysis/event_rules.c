@@ -75,6 +75,22 @@ static double value_at(pol_event_rules *r, const pol_expression *program, const 
   return pol_expression_value(program, r->x, r->workspace);
 }
 
+int pol_event_rules_read(const pol_event_rules *rules, pol_signal *signals, int most)
+{
+  int count = 0;
+  for (int i = 0; rules != NULL && i < rules->num_inputs && count < most; i++) {
+    if (rules->inputs[i].kind != POL_SIGNAL_VARIABLE) {
+      signals[count++] = rules->inputs[i];
+      continue;
+    }
+    const pol_network *n = &rules->formulation->network;
+    const pol_node *variable = &n->nodes[rules->inputs[i].object];
+    for (int k = 0; k < variable->num_sources && count < most; k++)
+      signals[count++] = n->inputs[variable->sources[k]];
+  }
+  return count;
+}
+
 /* pol_event */
 static double event_value(const pol_state *at, void *user)
 {

@@ -4,6 +4,8 @@
 
 #include <polhode/simulation.h>
 
+#include "mechanism/signal.h"
+
 typedef struct pol_event_rules pol_event_rules;
 
 /* Compiles all expressions.  POL_BAD_ARGUMENT: message says which rule is wrong and why.  The
@@ -16,6 +18,10 @@ void pol_event_rules_free(pol_event_rules **rules);
 
 /* Event number i; it points into rules. */
 pol_simulation_event pol_event_rules_event(pol_event_rules *rules, int i);
+
+/* The signals that conditions and resets read, directly or by way of variables; returns how many,
+ * at most `most`.  rules may be NULL. */
+int pol_event_rules_read(const pol_event_rules *rules, pol_signal *signals, int most);
 
 /* Whether a reset can set a quantity of that name, without quotes. */
 int pol_event_can_set(const pol_mechanism *mechanism, const char *quantity);

@@ -57,23 +57,37 @@ static pol_status start_watch(pol_simulation *sim)
   return has_loop ? pol_watch_create(&sim->watch, sim->formulation, sim->integrator) : POL_OK;
 }
 
-/* Where redundant constraints share a reaction that forces depend on, the motion depends on the
- * choice of those that are left out. */
-static pol_status doubt_feedback(pol_simulation *sim)
+/* Where redundant constraints share a reaction that forces, states or events depend on, the motion
+ * depends on the choice of those that are left out. */
+static pol_status check_open_reactions(pol_simulation *sim)
 {
   const pol_point at = pol_state_point(&sim->state);
-  char name[96];
-  int count = 0;
-  pol_simulation_dropped(sim, &count);
-  if (count == 0) return POL_OK;
-  pol_status status =
-      pol_expressions_find_open(sim->formulation, sim->solver, &at, name, sizeof name);
+  char name[96] = "";
+  int dropped = 0;
+  pol_simulation_dropped(sim, &dropped);
+  if (dropped == 0) return POL_OK;
+  pol_signal *signals = calloc(POL_MAX_INPUTS, sizeof *signals);
+  if (signals == NULL) return POL_NO_MEMORY;
+  int count = pol_expressions_read(sim->formulation, signals);
+  pol_status status = pol_expressions_find_open(sim->formulation, sim->solver, &at, count, signals,
+                                                name, sizeof name);
   if (status == POL_OK && name[0] != '\0')
     pol_simulation_warn(sim, sim->state.t,
                         "forces or states depend on the reaction of %s, which redundant "
                         "constraints leave open: the motion depends on which of them are left "
                         "out; use joints with fewer constraints",
                         name);
+  count = pol_event_rules_read(sim->rules, signals, POL_MAX_INPUTS);
+  if (status == POL_OK)
+    status = pol_expressions_find_open(sim->formulation, sim->solver, &at, count, signals, name,
+                                       sizeof name);
+  if (status == POL_OK && name[0] != '\0')
+    pol_simulation_warn(sim, sim->state.t,
+                        "events depend on the reaction of %s, which redundant constraints leave "
+                        "open: their times depend on which of them are left out; use joints with "
+                        "fewer constraints",
+                        name);
+  free(signals);
   return status;
 }
 
@@ -97,7 +111,7 @@ static pol_status start_from(pol_simulation *sim, double *q, double *v, unsigned
   }
   if ((status = start_watch(sim)) != POL_OK) return status;
   if ((status = pol_simulation_accept(sim, 0)) != POL_OK) return status;
-  if ((status = doubt_feedback(sim)) != POL_OK) return status;
+  if ((status = check_open_reactions(sim)) != POL_OK) return status;
   status = pol_formulation_check_branches(sim->formulation, 0.0, sim->q, &sim->diagnostics);
   if (status != POL_OK) return status;
   measure_moves(sim);

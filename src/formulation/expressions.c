@@ -184,30 +184,38 @@ static int is_open(pol_least_norm *least, const pol_point *at, const pol_signal_
 }
 
 pol_status pol_expressions_find_open(const pol_formulation *formulation, pol_solver_kind solver,
-                                     const pol_point *at, char *name, size_t size)
+                                     const pol_point *at, int count, const pol_signal *signals,
+                                     char *name, size_t size)
 {
   const pol_formulation *f = formulation;
-  const pol_network *n = &f->network;
   int m = pol_dae_num_constraints(&f->dae), open = 0;
   pol_least_norm *least = NULL;
-  name[0] = '\0';
-  if (!f->feedback) return POL_OK;
   double *projected = calloc((size_t)m + 1, sizeof *projected);
   pol_status status = projected ? pol_least_norm_create(&least, &f->dae, solver) : POL_NO_MEMORY;
-  for (int input = 0; input < n->num_inputs && !open && !status; input++) {
-    const pol_signal *signal = &n->inputs[input];
+  name[0] = '\0';
+  for (int i = 0; i < count && !open && !status; i++) {
     pol_signal_gradient g;
-    if (f->link_start[input] == f->link_start[input + 1]) continue;
-    if (pol_signal_derivatives(f, signal, at, NULL, &g) || !g.reads.num_rows) continue;
+    if (pol_signal_derivatives(f, &signals[i], at, NULL, &g) || !g.reads.num_rows) continue;
     open = is_open(least, at, &g, m, projected);
-    if (open && signal->kind == POL_SIGNAL_DRIVE)
-      snprintf(name, size, "drive '%s'", pol_mechanism_drive(f->mechanism, signal->object)->name);
+    if (open && signals[i].kind == POL_SIGNAL_DRIVE)
+      snprintf(name, size, "drive '%s'",
+               pol_mechanism_drive(f->mechanism, signals[i].object)->name);
     else if (open)
-      snprintf(name, size, "joint '%s'", pol_mechanism_joint(f->mechanism, signal->object)->name);
+      snprintf(name, size, "joint '%s'",
+               pol_mechanism_joint(f->mechanism, signals[i].object)->name);
   }
   pol_least_norm_free(&least);
   free(projected);
   return status;
+}
+
+int pol_expressions_read(const pol_formulation *formulation, pol_signal *signals)
+{
+  const pol_network *n = &formulation->network;
+  int count = 0;
+  for (int input = n->num_variables; input < n->num_inputs; input++)
+    if (n->active[input]) signals[count++] = n->inputs[input];
+  return count;
 }
 
 /* --- values ----------------------------------------------------------------------------------- */

@@ -27,11 +27,16 @@ pol_status pol_expressions_feedback(pol_formulation *formulation);
 /* Looks up the places of the derivatives in the patterns. */
 void pol_formulation_place_expressions(pol_formulation *formulation);
 
-/* Names a joint or drive whose reaction forces or states read and redundant constraints leave open
- * at a point, so that the motion depends on how these share it; an empty name if there is none.
+/* The signals that forces and states depend on, also by way of variables; returns how many, at most
+ * POL_MAX_INPUTS. */
+int pol_expressions_read(const pol_formulation *formulation, pol_signal *signals);
+
+/* Names a joint or drive whose reaction is among these signals and which redundant constraints
+ * leave open at a point, so that it depends on how these share it; an empty name if there is none.
  * Allocates its workspace: POL_NO_MEMORY. */
 pol_status pol_expressions_find_open(const pol_formulation *formulation, pol_solver_kind solver,
-                                     const pol_point *at, char *name, size_t size);
+                                     const pol_point *at, int count, const pol_signal *signals,
+                                     char *name, size_t size);
 
 /* Numbers of scratch for pol_expressions_add(); x takes num_inputs numbers more. */
 size_t pol_expressions_scratch(const pol_formulation *formulation);

@@ -538,6 +538,35 @@ static void open_reactions_are_doubted(void **state)
   assert_int_equal(warnings, 0);
 }
 
+/* So do events, directly and by way of a variable. */
+static void events_on_open_reactions_are_reported(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *reads;
+    int warnings;
+  } cases[] = {{"j2.torque.z", 1}, {"load", 1}, {"j2.force_local.x", 0}, {"t", 0}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    char events[200];
+    snprintf(events, sizeof events,
+             "events=[{\"name\": \"e\", \"expression\": \"%s - 1e9\", \"action\": \"stop\"}]",
+             cases[k].reads);
+    const char *const overrides[] = {"forces[1].force=[0,0,0]", events,
+                                     "variables=[{\"name\": \"load\", \"expression\": "
+                                     "\"2*j2.torque.z\"}]"};
+    pol_model *model = read_model_with(
+        POLHODE_SOURCE_DIR "/tests/data/redundant/friction_on_open_reaction.json", 3, overrides);
+    pol_simulation *simulation = start(model);
+    const pol_summary *summary = pol_simulation_summary(simulation);
+    if (summary->num_warnings != cases[k].warnings)
+      fail_msg("%s: %d warnings, %s", cases[k].reads, summary->num_warnings,
+               summary->warnings[0].message);
+    if (summary->num_warnings > 0) assert_non_null(strstr(summary->warnings[0].message, "events"));
+    pol_simulation_free(&simulation);
+    pol_model_free(&model);
+  }
+}
+
 /* A loop that turns far from its start has no singular position, in whatever way it is run: methods
  * whose positions are off the constraints by their error choose rows anew as others do. */
 static void a_loop_of_hinges_is_not_singular(void **state)
@@ -585,6 +614,7 @@ int main(void)
       cmocka_unit_test(a_dead_centre_is_named),
       cmocka_unit_test(the_choice_does_not_depend_on_the_formulation),
       cmocka_unit_test(open_reactions_are_doubted),
+      cmocka_unit_test(events_on_open_reactions_are_reported),
       cmocka_unit_test(a_loop_of_hinges_is_not_singular),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -797,6 +797,8 @@ void compare_model(const random_model *model, const compare_options *options,
       compare_limits(&c, reference, reference, "reference");
     for (int i = 0; i < NUM_CONFIGURATIONS; i++) {
       if (!is_member(&c, i)) continue;
+      /* shared otherwise, reactions that are open are others, and the run says so */
+      if (configurations[i].shares && reference->runs[0]->is_open) continue;
       l->mechanism = model->mechanism;
       l->configuration = configurations[i];
       l->list.count = 0;
