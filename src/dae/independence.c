@@ -27,6 +27,8 @@ struct pol_independence {
   int *column_of;     /* a constraint: its column, -1 if dropped */
   int *top;           /* a velocity: the first one that the mass matrix may couple it with */
   int *begin, *end;   /* an internal constraint: its velocities */
+  int *lead, *reach;  /* a velocity: its row of L begins here; its column ends before here */
+  int *first, *last;  /* a column: the velocities of its first and last number, -1 if none */
   double *memory;     /* the arrays below in one piece */
   double *mass, *jacobian, *A, *scratch;
   double *factor;                  /* L by rows: row i has the columns top[i] .. i */
@@ -76,7 +78,7 @@ static pol_status build(pol_independence *s, const unsigned char *dropped)
   s->nv = s->dae->group.nv;
   s->m = pol_dae_num_constraints(s->dae);
   size_t m = (size_t)s->m, nv = (size_t)s->nv;
-  s->constraint_of = calloc(4 * m + nv + 1, sizeof *s->constraint_of);
+  s->constraint_of = calloc(6 * m + 3 * nv + 1, sizeof *s->constraint_of);
   s->found = calloc(2 * m + 1, sizeof *s->found);
   s->row = calloc(nv + 1, sizeof *s->row);
   if (!s->constraint_of || !s->found || !s->row) return POL_NO_MEMORY;
@@ -84,6 +86,10 @@ static pol_status build(pol_independence *s, const unsigned char *dropped)
   s->begin = s->column_of + m;
   s->end = s->begin + m;
   s->top = s->end + m;
+  s->lead = s->top + nv;
+  s->reach = s->lead + nv;
+  s->first = s->reach + nv;
+  s->last = s->first + m;
   s->internal = s->found + m;
   number(s, dropped);
   size_t coupling = (size_t)pol_pattern_nonzeros(s->patterns.coupling);
@@ -169,20 +175,24 @@ static void set_mass(pol_independence *s)
   }
 }
 
-/* factor = L, by rows; what has no mass counts as 1. */
+/* factor = L, by rows, and where its rows begin and its columns end; what has no mass counts as 1.
+ */
 static void factorise(pol_independence *s)
 {
   for (int i = 0; i < s->nv; i++) {
     int begin = s->top[i];
     while (begin < i && *entry(s, i, begin) == 0.0) begin++;
+    s->lead[i] = begin;
+    s->reach[i] = i + 1;
     for (int j = begin; j <= i; j++) {
       double sum = *entry(s, i, j), mass = sum;
-      for (int k = begin > s->top[j] ? begin : s->top[j]; k < j; k++)
+      for (int k = begin > s->lead[j] ? begin : s->lead[j]; k < j; k++)
         sum -= *entry(s, i, k) * *entry(s, j, k);
       if (j < i)
         *entry(s, i, j) = sum / *entry(s, j, j);
       else
         *entry(s, i, i) = sum > 1e-14 * mass ? sqrt(sum) : 1.0;
+      s->reach[j] = i + 1;
     }
   }
 }
@@ -197,19 +207,26 @@ static pol_status fill(pol_independence *s, const pol_point *at)
   set_mass(s);
   factorise(s);
   memset(s->A, 0, (size_t)s->nv * (size_t)s->cols * sizeof *s->A);
+  for (int c = 0; c < s->cols; c++) s->last[c] = -1;
   for (int j = 0; j < s->nv; j++)
     for (int k = B->start[j]; k < B->start[j + 1]; k++) {
       int col = s->column_of[B->row[k]];
-      if (col >= 0) s->A[(size_t)col * (size_t)s->nv + (size_t)j] = s->jacobian[k];
+      if (col < 0) continue;
+      s->A[(size_t)col * (size_t)s->nv + (size_t)j] = s->jacobian[k];
+      if (s->last[col] < 0) s->first[col] = j;
+      s->last[col] = j;
     }
-  for (int i = 0; i < s->nv; i++) {
-    int begin = s->top[i];
-    while (begin < i && *entry(s, i, begin) == 0.0) begin++;
-    double pivot = *entry(s, i, i);
-    for (int c = 0; c < s->cols; c++) {
-      double *x = s->A + (size_t)c * (size_t)s->nv;
-      for (int k = begin; k < i; k++) x[i] -= *entry(s, i, k) * x[k];
-      x[i] /= pivot;
+  for (int c = 0; c < s->cols; c++) {
+    double *x = s->A + (size_t)c * (size_t)s->nv;
+    if (c % 256 == 255 && pol_monitor_poll(-1.0)) return POL_CANCELLED;
+    /* rows beyond the last with a number are reached by way of those that L couples it with */
+    int end = s->last[c] < 0 ? 0 : s->reach[s->last[c]];
+    for (int i = s->last[c] < 0 ? 0 : s->first[c]; i < end; i++) {
+      for (int k = s->lead[i] > s->first[c] ? s->lead[i] : s->first[c]; k < i; k++)
+        x[i] -= *entry(s, i, k) * x[k];
+      if (x[i] == 0.0) continue;
+      x[i] /= *entry(s, i, i);
+      if (s->reach[i] > end) end = s->reach[i];
     }
   }
   return POL_OK;

@@ -116,6 +116,7 @@ static int begin_decomposition(pol_rank *r, double *A, const unsigned char *firs
   int taken = 0;
   for (int j = 0; j < r->cols; j++) {
     const double *a = column_of(r, A, j);
+    if (j % 256 == 255) pol_monitor_poll(-1.0); /* the next poll ends what is cancelled */
     r->order[j] = j;
     r->begin[j] = 0;
     r->end[j] = r->rows;
