@@ -57,8 +57,8 @@ static pol_status start_watch(pol_simulation *sim)
   return has_loop ? pol_watch_create(&sim->watch, sim->formulation, sim->integrator) : POL_OK;
 }
 
-/* Where redundant constraints share a reaction that forces depend on, the motion depends on the
- * choice of those that are left out. */
+/* Warns if forces depend on a reaction that redundant constraints share: the motion then depends on
+ * which of them are left out. */
 static pol_status doubt_feedback(pol_simulation *sim)
 {
   const pol_point at = pol_state_point(&sim->state);

@@ -154,8 +154,7 @@ pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulat
   for (int k = 0; k < pol_mechanism_num_joints(mechanism) && kind == POL_SO3_PIVOT; k++)
     if (locks_nothing(mechanism, k)) {
       snprintf(message, size,
-               "joint '%s' locks points that cannot move in so3, which holds them by its "
-               "coordinates: remove it",
+               "joint '%s' locks points that the coordinates of so3 hold fixed already: remove it",
                pol_mechanism_joint(mechanism, k)->name);
       return POL_BAD_ARGUMENT;
     }

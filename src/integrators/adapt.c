@@ -96,7 +96,7 @@ static pol_status too_small(pol_integrator *s, int worst, double error, double l
 static pol_status turns_too_far(pol_integrator *s)
 {
   snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
-           "a body turns too far in a step to tell how often");
+           "a body turns too far in a step to count its turns");
   return POL_RETRY;
 }
 
@@ -154,7 +154,7 @@ static pol_status check_progress(pol_integrator *s, double t, double h)
   if (control->tiny_steps < most) return POL_OK;
   pol_diagnostics *d = &s->diagnostics;
   snprintf(d->message, sizeof d->message,
-           "%d steps in a row were below %.0e of the time span: the run does not get on", most,
+           "%d steps in a row were below %.0e of the time span: the run makes no progress", most,
            tiny);
   snprintf(d->advice, sizeof d->advice,
            "look for a force or state that grows without bound here, or set min_step");
