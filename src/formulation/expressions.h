@@ -27,9 +27,9 @@ pol_status pol_expressions_feedback(pol_formulation *formulation);
 /* Looks up the places of the derivatives in the patterns. */
 void pol_formulation_place_expressions(pol_formulation *formulation);
 
-/* Names a joint or drive whose reaction forces or states read and redundant constraints leave open
- * at a point, so that the motion depends on how these share it; an empty name if there is none.
- * Allocates its workspace: POL_NO_MEMORY. */
+/* Names a joint or drive whose reaction is read by forces or states but not determined at this
+ * point, because redundant constraints share it; an empty name if there is none.  Allocates its
+ * workspace: POL_NO_MEMORY. */
 pol_status pol_expressions_find_open(const pol_formulation *formulation, pol_solver_kind solver,
                                      const pol_point *at, char *name, size_t size);
 
