@@ -40,7 +40,6 @@ static int check_model(const cli_args *args, const pol_model *model)
   pol_status status =
       pol_simulation_create(&simulation, model->mechanism, &settings, &found.failure);
   cli_progress_end(&progress);
-  progress.shown = 0;
   if (status == POL_CANCELLED) {
     cli_complain("polhode check", "interrupted");
     if (args->json) cli_json_print(json_pack("{s:s}", "status", "interrupted"));
