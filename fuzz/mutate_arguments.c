@@ -1,4 +1,4 @@
-/* Invents command lines from command lines, word by word: options that there are, with values of
+/* Mutates command lines, word by word: options that there are, with values of
  * all kinds.  Every fourth change is one of bytes. */
 #define _POSIX_C_SOURCE 200809L
 

@@ -1,4 +1,4 @@
-/* Invents files in HDF5 from others, as fuzz_hdf5.c describes them: another type, shape, place or
+/* Mutates HDF5 files, as fuzz_hdf5.c describes them: another type, shape, place or
  * value in a line, lines that are missing or twice.  Every fourth change is one of bytes. */
 #define _POSIX_C_SOURCE 200809L
 

@@ -1,4 +1,4 @@
-/* A text as a list of lines, for those who invent inputs of several lines. */
+/* A text as a list of lines, for mutators of inputs with several lines. */
 #ifndef POLHODE_FUZZ_MUTATE_LINES_H
 #define POLHODE_FUZZ_MUTATE_LINES_H
 

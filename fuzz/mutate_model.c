@@ -1,4 +1,4 @@
-/* Invents models from models: changes numbers, words, keys and whole parts of the JSON tree, so
+/* Mutates models: changes numbers, words, keys and whole parts of the JSON tree, so
  * that most inputs are past the parser.  Every fourth change is one of bytes, for the parser's
  * sake. libFuzzer calls both functions; it alone decides by `seed` what is done. */
 #include <jansson.h>

@@ -2,7 +2,7 @@
  * as a function.
  *
  * A target is one function, LLVMFuzzerTestOneInput, which libFuzzer calls with the inputs that it
- * invents (preset fuzz), and which replay.c calls with the inputs of the tests.  It must leave
+ * generates (preset fuzz), and which replay.c calls with the inputs of the tests.  It must leave
  * nothing behind: no memory, no file, no setting.
  */
 #ifndef POLHODE_FUZZ_SANDBOX_H

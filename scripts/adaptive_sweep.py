@@ -30,12 +30,12 @@ PAGE = """# Adaptive sweep: variable steps on closed loops
 
 Made by `make sweep` (`scripts/adaptive_sweep.py`): mechanisms with closed loops, shipped and generated, with steps of
 variable size and the settings that follow from `rtol` = `atol` = eps alone ({settings}). Most have redundant
-constraints, which are chosen anew on the way. Each run is compared with one at eps = {reference:.0e}: the largest
+constraints, of which the dropped ones change during the run. Each run is compared with one at eps = {reference:.0e}: the largest
 difference of a position (over the largest coordinate) or of an entry of a rotation matrix, of all bodies, at {times} times.
 
-A run must end, and its error be smaller than that of the tolerance before. *coarse*: both errors are above
-{coarse}, the tolerance is too coarse for the motion. *limited*: no more steps than before, since not the tolerance sets
-their size but how far a body may turn in a step. `tests/analysis/test_variable_loops.c` is a part of this that runs
+A run must reach its end, with a smaller error than at the tolerance before. *coarse*: both errors are above
+{coarse}, the tolerance is too coarse for the motion. *limited*: no more steps than before, since their size is limited
+by how far a body may turn in a step. `tests/analysis/test_variable_loops.c` is a part of this that runs
 with the tests.
 
 {runs} runs of {mechanisms} mechanisms: {failed} failed, {wrong} with an error that is not smaller.

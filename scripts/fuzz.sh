@@ -5,7 +5,7 @@
 #
 # What libFuzzer learns is kept in build/fuzz/corpus/TARGET; inputs that crash a target, leak memory,
 # take more than 10 s or 2 GB are kept in build/fuzz/findings.  Ends with 1 if there are any of this
-# run.  A finding that is mended becomes a test: copy it to tests/fuzz/TARGET.
+# run.  A finding that is fixed becomes a test: copy it to tests/fuzz/TARGET.
 set -eu
 cd "$(dirname "$0")/.."
 build=$PWD/build/fuzz

@@ -1,28 +1,26 @@
-/* What each family of methods makes of models at the edge of what can be computed, as a page in
- * Markdown on standard output (`make robustness` writes docs/robustness.md).  Exit status 1 if a
- * run was wrong without saying so. */
+/* How each family of methods handles extreme models, as a page in Markdown on standard output
+ * (`make robustness` writes docs/robustness.md).  Exit status 1 if a run was wrong without a
+ * warning. */
 #include "robustness.h"
 
 static const char *const marks[] = {"right", "refused", "failed", "warned", "**wrong**"};
 
 static const char head[] =
     "# Robustness\n\n"
-    "What each family of methods makes of models at the edge of what can be computed: stiff "
-    "dampers and\n"
-    "springs, tiny and huge masses and lengths, positions that are singular or nearly so, "
-    "redundant\n"
-    "constraints that appear and vanish. The program `studies/robustness.c` made this page\n"
-    "(`make robustness`); a part of it runs in the tests (`test_robustness.c`), and both fail if a "
-    "cell\n"
-    "reads *wrong*.\n\n"
+    "How each family of methods handles extreme models: stiff dampers and springs, tiny and huge\n"
+    "masses and lengths, singular and nearly singular positions, redundant constraints that "
+    "appear\n"
+    "and vanish. The program `studies/robustness.c` wrote this page (`make robustness`); a part "
+    "of\n"
+    "it runs in the tests (`test_robustness.c`), and both fail if a cell reads *wrong*.\n\n"
     "| word | means |\n|---|---|\n"
     "| right | the last body ends where it should, within the tolerance of the row |\n"
-    "| refused | the method does not take the model, with a reason |\n"
-    "| failed | the run stopped with a message that says why; what was computed so far is kept |\n"
-    "| warned | the run ended elsewhere, with a warning |\n"
-    "| wrong | the run ended elsewhere and said nothing |\n\n"
-    "The truth is a closed form, or a run of geom1, stabilized-2, with a step that resolves the "
-    "motion.\n";
+    "| refused | the method does not support the model, with a reason |\n"
+    "| failed | the run stopped with a message that says why; the result up to then is kept |\n"
+    "| warned | the result is wrong, with a warning |\n"
+    "| wrong | the result is wrong, without a warning |\n\n"
+    "The reference is a closed-form solution, or a run of geom1, stabilized-2, with a step that\n"
+    "resolves the motion.\n";
 
 int main(void)
 {
@@ -33,7 +31,7 @@ int main(void)
     char notes[4096] = "";
     printf("\n## %c%s\n\nh = %g s, %g s; right is an error of at most %g m", scene->title[0] - 32,
            scene->title + 1, scene->step, scene->end, scene->tolerance);
-    printf("%s.\n\n| %s |", scene->model == robust_length ? " a metre of length" : "",
+    printf("%s.\n\n| %s |", scene->model == robust_length ? " per metre of length" : "",
            scene->parameter);
     for (int p = 0; p < scene->count; p++) printf(" %g |", scene->parameters[p]);
     printf("\n|---|");
@@ -60,7 +58,7 @@ int main(void)
     }
     if (notes[0]) printf("\n%s", notes);
   }
-  printf("\n## In all\n\n%d right, %d refused, %d failed with a message, %d warned, %d wrong.\n",
+  printf("\n## Total\n\n%d right, %d refused, %d failed with a message, %d warned, %d wrong.\n",
          count[ROBUST_RIGHT], count[ROBUST_REFUSED], count[ROBUST_FAILED], count[ROBUST_WARNED],
          count[ROBUST_WRONG]);
   return count[ROBUST_WRONG] > 0;

@@ -69,11 +69,11 @@ pol_formulation_kind pol_formulation_get_kind(const pol_formulation *formulation
 void pol_formulation_initial(const pol_formulation *formulation, double *q, double *v,
                              unsigned char *keep);
 
-/* Moves initial values q, v (as of pol_formulation_initial) to those nearest to the mechanism's, in
- * the metric of its masses, that satisfy the constraints at time t and leave what the bodies keep
- * (pol_body.keep) as it is.  Bodies move the same way in all formulations; q and v are left as they
- * are if the constraints hold to round-off and nothing is kept.  POL_INCONSISTENT, with bodies and
- * joints named, if the constraints do not allow that.  Allocates its workspace. */
+/* Replaces initial values q, v (from pol_formulation_initial) by consistent ones: those nearest to
+ * the initial values of the mechanism, in the metric of its masses, that satisfy the constraints at
+ * time t and do not change what bodies keep (pol_body.keep).  The result is the same in all
+ * formulations; q and v do not change if the constraints hold to round-off and nothing is kept.
+ * POL_INCONSISTENT, with bodies and joints named, if there are none.  Allocates its workspace. */
 pol_status pol_formulation_assemble(const pol_formulation *formulation, pol_solver_kind solver,
                                     double t, double *q, double *v, pol_diagnostics *diagnostics);
 
@@ -84,10 +84,10 @@ pol_status pol_formulation_assemble(const pol_formulation *formulation, pol_solv
 pol_status pol_formulation_check_branches(const pol_formulation *formulation, double t,
                                           const double *q, pol_diagnostics *diagnostics);
 
-/* The first constant-velocity joint that is bent by nearly half a turn, where the twist of its
- * shafts is open, or that has left its branch there; -1 if there is none.  *left, else not set, is
- * (1 + cos(bend)) cos(twist): 2 when straight, less than 5e-3 (4 degrees) here, below 0 on the
- * other branch. */
+/* Index of the first constant-velocity joint that is bent by nearly 180 degrees, where the twist
+ * between its shafts is not determined, or that is on the wrong branch; -1 if there is none.  *left
+ * is then (1 + cos(bend)) cos(twist): 2 when straight, less than 5e-3 (4 degrees) here, negative on
+ * the wrong branch; otherwise it is of no use. */
 int pol_formulation_bent_joint(const pol_formulation *formulation, const double *q, double *left);
 
 /* What a body does, whatever the coordinates.  A point mass does not turn. */

@@ -39,9 +39,9 @@ const pol_method *pol_method_at(int index);
 const pol_method *pol_method_find(const char *name); /* NULL if there is none */
 /* 1 if it has an error estimate, so that its steps can be of variable size. */
 int pol_method_adapts(const char *name);
-/* By which share of the last step its multipliers lag behind: pol_state.lambda_t = t - lag h, but t
- * at the start, and t - h in a step of another size than the one before.  0 for most; 1/2 or 1 for
- * variational and energy-momentum methods. */
+/* Fraction of the last step by which the multipliers lag: pol_state.lambda_t = t - lag h, but t at
+ * the start, and t - h after a step whose size differs from that of the step before.  0 for most;
+ * 1/2 or 1 for variational and energy-momentum methods. */
 double pol_method_lag(const char *name);
 
 /* --- options ---------------------------------------------------------------------------------- */
@@ -158,8 +158,9 @@ int pol_options_adapt_warning(const pol_options *options, char *message, size_t 
  * used on this dae. */
 pol_status pol_integrator_supports(const pol_dae *dae, const pol_options *options, char *message,
                                    size_t size);
-/* Whether these options, which the dae supports, are doubtful on it, such as index 3 with hardly
- * any numerical damping where there are constraints; if so, says why in message. */
+/* Returns 1 if these options, which the dae supports, may give unreliable results for it, such as
+ * index 3 with hardly any numerical damping and constraints; message (size bytes) is the reason, or
+ * empty after 0. */
 int pol_integrator_warning(const pol_dae *dae, const pol_options *options, char *message,
                            size_t size);
 
@@ -231,10 +232,10 @@ int pol_integrator_find_event(pol_integrator *integrator, pol_event event, void 
 /* The state after the last accepted step, and the work so far; both belong to the integrator. */
 const pol_state *pol_integrator_state(const pol_integrator *integrator);
 const pol_counts *pol_integrator_counts(const pol_integrator *integrator);
-/* Which of the redundant constraints are best left out depends on the position: what is kept may
- * become dependent where what is dropped does not.  Chooses as many anew at the present state,
- * those that are nearest to being implied by the others; allocates nothing.  POL_BAD_ARGUMENT if
- * none is redundant. */
+/* Which of the redundant constraints are best dropped depends on the position: kept ones may become
+ * dependent where dropped ones do not.  Chooses the same number anew at the present state, those
+ * nearest to being implied by the others; allocates nothing.  POL_BAD_ARGUMENT if none is
+ * redundant, otherwise the status of the evaluation; after a failure nothing has changed. */
 pol_status pol_integrator_choose_constraints(pol_integrator *integrator);
 /* 1 for each of the m constraints that is redundant and has been dropped. */
 const unsigned char *pol_integrator_dropped(const pol_integrator *integrator);

@@ -18,9 +18,9 @@ extern "C" {
 
 enum { POL_GROUND = -1 }; /* the body index of the inertial frame */
 
-/* Which initial values of a body were given; the assembler keeps a given angular velocity: its
- * components in body axes or, with POL_GIVEN_IN_GLOBAL_AXES, the vector, wherever the body has to
- * be turned to satisfy the joints. */
+/* Which initial values of a body were given; the assembler keeps a given angular velocity where the
+ * joints allow it: its components in body axes or, with POL_GIVEN_IN_GLOBAL_AXES, in global axes,
+ * if the body has to be rotated to satisfy the joints. */
 enum { POL_GIVEN_VELOCITY = 1, POL_GIVEN_ANGULAR_VELOCITY = 2, POL_GIVEN_IN_GLOBAL_AXES = 4 };
 
 /* Which initial values of a body must stay as they are: bits for the x component; those for y and z

@@ -60,8 +60,8 @@ typedef struct pol_settings {
   pol_output output;
   int num_events; /* events 0 .. num_events-1 of the simulation */
   const pol_event_rule *events;
-  pol_progress progress; /* of creating the simulation, which takes long for large mechanisms, and
-                            of its steps */
+  pol_progress progress; /* called while the simulation is created, which takes long for large
+                            mechanisms, and during its steps */
   char unused[64]; /* parameters of a model file that have no effect on its method, a comma between
                       them; for a warning only */
 } pol_settings;
@@ -132,14 +132,14 @@ typedef struct pol_invariant {
 /* Energy, and three components of each momentum. */
 enum { POL_MAX_INVARIANTS = 7 };
 
-/* A reason to doubt a result although no step failed, in words with the probable cause and what to
- * try.  Each kind is listed once per run. */
+/* Why a result may be unreliable although no step failed, with the probable cause and what to try.
+ * Each kind is listed once per run. */
 typedef struct pol_warning {
   double t;          /* when it was first detected */
-  char message[320]; /* one sentence or two, without the time */
+  char message[320]; /* one or two sentences, without the time */
 } pol_warning;
 
-/* Most warnings of a run. */
+/* Largest number of warnings of a run; further ones are discarded. */
 enum { POL_MAX_WARNINGS = 12 };
 
 /* What happened from the start to now; the largest values are those at the integrator's steps. */
@@ -164,20 +164,20 @@ typedef struct pol_summary {
   pol_moves moves;
   pol_singular singular;
   pol_lost_turns lost_turns;
-  int num_warnings; /* in the order of their times */
+  int num_warnings; /* in the order of detection */
   pol_warning warnings[POL_MAX_WARNINGS];
 } pol_summary;
 
-/* The sizes of the equations, and the memory that they take, in bytes. */
+/* The sizes of the equations and the memory for them, in bytes. */
 typedef struct pol_estimate {
   int velocities, constraints;
-  double memory; /* of a simulation, to a factor of two or so */
-  double rank; /* more, where constraints of closed loops turn out to be redundant: they are looked
-                  for in a full matrix; 0 if there are no loops */
+  double memory; /* of a simulation, within a factor of about two */
+  double rank;   /* additional, if constraints of closed loops turn out to be redundant: a full
+                    matrix;   0 if there are no loops */
 } pol_estimate;
 
 /* Estimates them without creating the simulation.  POL_BAD_ARGUMENT: the formulation does not
- * support the mechanism. */
+ * support the mechanism; POL_NO_MEMORY. */
 pol_status pol_simulation_estimate(const pol_mechanism *mechanism, const pol_settings *settings,
                                    pol_estimate *estimate);
 
@@ -205,11 +205,11 @@ typedef struct pol_simulation_event {
 } pol_simulation_event;
 
 /* Adds an event, which is copied, to those of the settings; *index (may be NULL) is its number.
- * Each is looked for in each step of the integrator by the sign of its function at five points of
- * it and near a minimum of its absolute value between them, so that pairs of zeros that are nearer
- * to each other may be missed, and by its sign before and after a reset.  At the same
- * time each is stopped at once at most, in the order of their numbers, but after the reset that
- * causes it; functions then see the velocities that the reset has left.  POL_BAD_ARGUMENT: there is
+ * It is detected by the sign of its function at five points of each step of the integrator, near
+ * minima of its absolute value between them, and before and after a reset; pairs of zeros that are
+ * closer together may be missed.  At the same time each is stopped at once at most, in the order of
+ * their numbers, but after the reset that causes it; functions then see the velocities that the
+ * reset has left.  POL_BAD_ARGUMENT: there is
  * no function, no reset for that action, or no such action. */
 pol_status pol_simulation_add_event(pol_simulation *simulation, const pol_simulation_event *event,
                                     int *index);
@@ -223,19 +223,19 @@ const char *pol_event_action_name(pol_event_action action);
 
 /* One step, or as many as it takes to the next output time or event; nothing is allocated.
  *
- * After a failure the state and the summary are the last good ones, all finite: those of the last
- * accepted step or, where an event's reset fails, those just before it.  Only the counts and the
- * warnings of the summary include the failed step.  A simulation that has failed does not go on:
- * every later call returns the same status, whether a smaller step might help or not, and changes
- * nothing, neither the state nor the diagnostics.
+ * After a failure the state and the summary are the last valid ones, all finite: those of the last
+ * accepted step or, if the reset of an event fails, those just before it.  Only the counts and the
+ * warnings of the summary include the failed step.  A simulation that has failed cannot be
+ * continued: every later call returns the same status, even a recoverable one, and changes neither
+ * the state nor the diagnostics.
  *
  * POL_INCONSISTENT if a constraint that was dropped as redundant no longer follows from the
  * others, or a reset contradicts the constraints; POL_NOT_FINITE if a step or a reset gives a
- * number that is not finite; POL_ACCUMULATING if the resets of an event follow each other in ever
- * shorter intervals or its function goes on through zero although the reset had turned it round or
+ * number that is not finite; POL_ACCUMULATING if the resets of an event follow each other at ever
+ * shorter intervals, or its function still passes through zero although the reset had reversed or
  * stopped it: a body that comes to rest needs a force that holds it.  POL_BAD_ARGUMENT after the
  * end and POL_CANCELLED, if settings.progress asked to stop, are no failures: the state is that of
- * the last accepted step, and after POL_CANCELLED a further call goes on from there. */
+ * the last accepted step, and after POL_CANCELLED a further call continues from there. */
 pol_status pol_simulation_step(pol_simulation *simulation);
 /* 1 at the end of the time span or where an event has ended the run; 0 after a failure. */
 int pol_simulation_finished(const pol_simulation *simulation);
@@ -252,11 +252,11 @@ const pol_formulation *pol_simulation_formulation(const pol_simulation *simulati
  * *count. */
 const unsigned char *pol_simulation_dropped(const pol_simulation *simulation, int *count);
 const pol_summary *pol_simulation_summary(const pol_simulation *simulation);
-/* Compares the run so far with what its method promises (energy balance, constraints, lengths of
+/* Compares the run so far with what its method guarantees (energy balance, constraints, norms of
  * quaternions, Newton iterations, rejected steps; src/analysis/doubts.c has the limits) and adds to
- * summary.warnings what is off by orders of magnitude, with the probable reason.
- * pol_simulation_step does so at the end of the run and at a failure; a program that stops earlier
- * may ask for it. */
+ * summary.warnings what deviates by orders of magnitude, with the probable reason.
+ * pol_simulation_step does this at the end of the run and after a failure; a program that stops
+ * earlier may call it. */
 void pol_simulation_review(pol_simulation *simulation);
 const pol_diagnostics *pol_simulation_diagnostics(const pol_simulation *simulation);
 
@@ -324,7 +324,7 @@ typedef struct pol_channel {
 typedef struct pol_record pol_record;
 
 /* The simulation must outlive the record.  POL_BAD_ARGUMENT: two channels have the same name, as
- * those of a variable "t_reactions" would. */
+ * with a variable "t_reactions". */
 pol_status pol_record_create(pol_record **record, const pol_simulation *simulation);
 void pol_record_free(pol_record **record);
 const pol_simulation *pol_record_simulation(const pol_record *record);

@@ -48,10 +48,11 @@ typedef struct pol_diagnostics {
   char advice[256];  /* what to try; may be empty */
 } pol_diagnostics;
 
-/* How a program watches long work, and stops it: report is called now and then, by the thread that
- * called polhode, with what is under way in words and the share done of it, 0 .. 1, or a negative
- * number where that is not known.  If it returns other than 0, the call ends with POL_CANCELLED, as
- * a rule within a second.  It must not call polhode with the same objects.  NULL: not called. */
+/* Progress and cancellation of long calculations: report is called repeatedly, by the thread that
+ * called polhode, with the name of the current stage and the fraction of it that is done, 0 .. 1,
+ * or a negative number if that is not known.  If it returns a value other than 0, the call ends
+ * with POL_CANCELLED, normally within a second.  It must not call polhode with the same objects.
+ * NULL: not called. */
 typedef struct pol_progress {
   int (*report)(const char *stage, double share, void *user);
   void *user;

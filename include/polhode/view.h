@@ -30,7 +30,7 @@ typedef struct pol_view_summary {
  * position of every body, and the rotation of every rigid one.  On failure message (may be NULL)
  * says why: POL_BAD_ARGUMENT where the result lacks a channel, has no rows or cannot be read, or a
  * mesh file is missing or wrong, and a page that was there before stays; POL_IO where the page
- * cannot be written; POL_NO_MEMORY.  options may be NULL: all of its values are 0 then.  summary
+ * cannot be written; POL_NO_MEMORY.  options may be NULL, which means all zero.  summary
  * may be NULL. */
 pol_status pol_view_write(const char *path, const pol_model *model, pol_result *result,
                           const pol_view_options *options, pol_view_summary *summary, char *message,

@@ -198,8 +198,8 @@ static void fill_row(pol_trajectory *trajectory, long n, const double *row, cons
     pol_trajectory_series(trajectory, i)[n] = row[columns[i]];
 }
 
-/* Steps through the times of the reference; an event between them is passed by, one that ends the
- * run before its last time is an error of the input. */
+/* Steps through the times of the reference.  Stops at events between them are skipped; an event
+ * that ends the run before the last time is an input error. */
 static pol_status fill_trajectory(work *w, pol_simulation *simulation, const pol_record *record,
                                   const pol_output *times, pol_trajectory **trajectory,
                                   pol_diagnostics *diagnostics)

@@ -1,21 +1,21 @@
-/* Reasons to doubt a run although no step failed: what the method promises, compared with what was
- * measured.  The limits leave room for coarse but correct runs; beyond them a result is wrong by
- * orders of magnitude, and the run must not end without a word.
+/* Warnings about a run in which no step failed: measured quantities are compared with what the
+ * method guarantees.  The limits are generous, so that coarse but correct runs pass; a run beyond
+ * them is wrong by orders of magnitude.
  *
- *     promise                                               doubted where
- *     energy: total = initial + applied + drives            |balance| > 0.35 E,  E the largest
- * kinetic
- *       - dissipated                                          energy, range of the potential or
- * work positions: Phi = 0 (index 3, stabilized)              |Phi| > 1e-3 L drift of second order
- * (index 2)                       > 0.05 L,  L the size of the mechanism velocities: B v + Phi_t =
- * 0, or O(h^2) with index 3   |B v + Phi_t| > 0.3 of the largest velocity rotations: quaternions of
- * length one                  | |q| - 1 | > 1e-8 Newton: a few iterations on average more than half
- * of those allowed variable steps: few are rejected                      three times as many as are
- * accepted
+ *     guarantee                                   warning if
+ *     energy: total = initial + applied           |balance| > 0.35 E, E the largest of kinetic
+ *       + drives - dissipated                       energy, range of the potential, and work
+ *     positions: Phi = 0 (index 3, stabilized)    |Phi| > 1e-3 L, L the size of the mechanism
+ *       drift of second order (index 2)           |Phi| > 0.05 L
+ *     velocities: B v + Phi_t = 0                 |B v + Phi_t| > 0.3 of the largest velocity
+ *       or O(h^2) (index 3)
+ *     rotations: quaternions of norm 1            | |q| - 1 | > 1e-8
+ *     Newton: a few iterations per step           average above half of the allowed number
+ *     variable steps: few are rejected            more than three times as many as are accepted
  *
- * Energies below what gravity does over 1e-4 L, and velocities below what it gives there, are
- * round-off and Newton's tolerance, not motion; without gravity, velocities that move by a hundred
- * times that tolerance, or round-off, of L in a step.
+ * A mechanism counts as at rest where its energies and velocities are below those that gravity
+ * causes over a height of 1e-4 L; or, without gravity, where its velocities cover less than a
+ * hundred times Newton's tolerance, or round-off, of L per step.
  */
 #include <math.h>
 
@@ -65,22 +65,21 @@ static double size_of(const pol_simulation *sim, double *mass)
   return length;
 }
 
-/* Why a method may break its promises, by its settings: the most likely reason. */
+/* The most likely reason for a violation, from the settings. */
 static const char *probable_reason(const pol_simulation *sim)
 {
   const pol_options *o = &sim->options;
   const int alpha = sim->method_adapts; /* the family of generalized-alpha */
   if (alpha && sim->index == POL_INDEX_3 && o->alpha_m >= o->alpha_f)
-    return "index 3 without numerical damping (rho_inf = 1) does not control its multipliers; take "
+    return "index 3 without numerical damping (rho_inf = 1) does not control its multipliers; use "
            "rho_inf 0.9 or index stabilized-2";
-  if (sim->variable) return "the tolerances are too coarse for this motion; take smaller ones";
-  if (sim->done <= 10)
-    return "a run of so few steps does not resolve the motion; take a smaller step";
+  if (sim->variable) return "the tolerances are too coarse for this motion; use tighter ones";
+  if (sim->done <= 10) return "so few steps do not resolve the motion; use a smaller step";
   return "the step is too large for the fastest part of the motion, or a stiff force dominates it; "
-         "take a smaller step, or variable steps";
+         "use a smaller step, or variable steps";
 }
 
-/* The velocity below which a mechanism is at rest, but for its weight. */
+/* The velocity below which a mechanism counts as at rest, gravity aside. */
 static double resting_speed(const pol_simulation *sim, double length)
 {
   const pol_counts *counts = &sim->summary.counts;
@@ -90,7 +89,7 @@ static double resting_speed(const pol_simulation *sim, double length)
   return h > 0.0 ? share * length / h : 0.0;
 }
 
-/* --- promises --------------------------------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 static void doubt_energy(pol_simulation *sim, double length, double mass)
 {
@@ -104,9 +103,10 @@ static void doubt_energy(pol_simulation *sim, double length, double mass)
   const double scale = fmax(fmax(e->kinetic, e->highest - e->lowest), e->work) + round_off +
                        rest_share * mass * g * length + mass * speed * speed;
   if (!(e->balance > energy_share * scale)) return;
-  pol_simulation_warn(sim, e->balance_t,
-                      "the energy balance is off by %.3g J where the motion has %.3g J: %s",
-                      e->balance, scale, probable_reason(sim));
+  pol_simulation_warn(
+      sim, e->balance_t,
+      "the energy balance has an error of %.3g J, the motion an energy of %.3g J: %s", e->balance,
+      scale, probable_reason(sim));
 }
 
 static void doubt_constraints(pol_simulation *sim, double length)
@@ -119,15 +119,16 @@ static void doubt_constraints(pol_simulation *sim, double length)
   const int drifts = sim->index == POL_INDEX_2;
   if (s->max_position_residual > (drifts ? drift_share : tolerance) * length)
     pol_simulation_warn(
-        sim, s->t, "the position constraints are off by %.3g in a mechanism of size %.3g m: %s",
+        sim, s->t,
+        "the position constraints are violated by %.3g in a mechanism of size %.3g m: %s",
         s->max_position_residual, length,
-        drifts ? "positions drift in index 2; take index stabilized-2" : probable_reason(sim));
+        drifts ? "positions drift with index 2; use index stabilized-2" : probable_reason(sim));
   const double rest =
       sqrt(rest_share * pol_largest(3, gravity) * length) + resting_speed(sim, length);
   if (s->max_velocity_residual > velocity_share * (e->speed + rest))
     pol_simulation_warn(
         sim, s->t,
-        "the velocity constraints are off by %.3g where the largest velocity is %.3g: %s",
+        "the velocity constraints are violated by %.3g, with a largest velocity of %.3g: %s",
         s->max_velocity_residual, e->speed, probable_reason(sim));
 }
 
@@ -144,8 +145,8 @@ static void doubt_rotations(pol_simulation *sim)
   if (worst > norm_limit)
     pol_simulation_warn(
         sim, sim->summary.t,
-        "the length of a quaternion is off by %.3g: rotations are not rotations any "
-        "more; this is a defect of the program, please report it",
+        "the norm of a quaternion deviates from 1 by %.3g, so that rotations are wrong; this is a "
+        "bug of polhode, please report it",
         worst);
 }
 
@@ -157,13 +158,13 @@ static void doubt_work(pol_simulation *sim)
   if (steps >= 10 && newton->exact_iterations == 0 &&
       2 * counts->newton_iterations > steps * newton->max_iterations)
     pol_simulation_warn(sim, sim->summary.t,
-                        "Newton's method takes %.3g iterations per step of %d allowed: the step is "
-                        "too large or a force is not smooth; take a smaller step",
+                        "Newton's method needs %.3g iterations per step on average, of %d allowed: "
+                        "the step is too large or a force is not smooth; use a smaller step",
                         (double)counts->newton_iterations / (double)steps, newton->max_iterations);
   if (counts->rejected > 3 * counts->steps + 10)
     pol_simulation_warn(sim, sim->summary.t,
                         "%ld steps were rejected and %ld accepted: the error estimate does not "
-                        "follow this motion, which may not be smooth",
+                        "suit this motion, which may not be smooth",
                         counts->rejected, counts->steps);
 }
 

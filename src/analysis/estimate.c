@@ -1,8 +1,8 @@
-/* How much memory a simulation will take, before it is created: from the sizes of its equations.
+/* Estimates the memory of a simulation before it is created, from the sizes of its equations.
  *
- * The bytes per number were measured on chains of 3000 to 20000 links (all of what is created, the
- * factors of the sparse matrix included) and hold to a factor of two or so.  What can be much more
- * is the full matrix in which redundant constraints are looked for: nv x m numbers.
+ * The bytes per number were measured on chains of 3000 to 20000 links (everything that is created,
+ * including the factors of the sparse matrix) and hold within a factor of about two.  The full
+ * matrix that is used to find redundant constraints, nv x m numbers, can be much larger.
  */
 #include <stdlib.h>
 

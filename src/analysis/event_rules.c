@@ -172,7 +172,7 @@ static void make_changes(const pol_state *at, double *v, unsigned char *keep, vo
   (void)keep;
   for (int k = 0; k < e->num_changes; k++)
     r->values[k] = value_at(r, e->changes[k].program, &point);
-  /* where that fails, so does the simulation, which looks for numbers that are not finite */
+  /* a failure becomes a value that is not finite, which the simulation reports */
   if (set_velocities(e, at, v)) v[0] = (double)NAN;
   for (int k = 0; k < e->num_changes; k++)
     if (e->changes[k].target.kind == POL_SIGNAL_STATE)

@@ -300,7 +300,7 @@ static int compare_names(const void *a, const void *b)
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* POL_BAD_ARGUMENT if two channels have the same name: nobody could say which is which. */
+/* POL_BAD_ARGUMENT if two channels have the same name. */
 static pol_status check_names(const pol_record *record)
 {
   const size_t count = (size_t)record->count;

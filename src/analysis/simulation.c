@@ -117,7 +117,7 @@ pol_status pol_simulation_create(pol_simulation **simulation, const pol_mechanis
     pol_monitor_begin(&monitor, &sim->progress, "equations");
     status = build(sim, mechanism, settings);
     pol_monitor_end(&monitor);
-    if (monitor.cancelled) status = POL_CANCELLED; /* what was not finished may have been ignored */
+    if (monitor.cancelled) status = POL_CANCELLED; /* an inner call may have ignored it */
   }
   if (status == POL_OK) {
     *simulation = sim;
@@ -162,7 +162,7 @@ static pol_status advance(pol_simulation *sim)
   pol_monitor_begin(&monitor, &sim->progress, "step");
   pol_status status = sim->variable ? pol_integrator_adapt(sim->integrator, sim->end)
                                     : pol_integrator_step(sim->integrator, h);
-  /* where the kept constraints have become dependent on each other, others may do better */
+  /* if the kept constraints have become dependent, another choice may help */
   if (status > 0 && !sim->variable &&
       pol_integrator_choose_constraints(sim->integrator) == POL_OK) {
     pol_watch_others(sim->watch);
@@ -172,7 +172,7 @@ static pol_status advance(pol_simulation *sim)
   if (status == POL_CANCELLED)
     return pol_simulation_fail(sim, status, -1, pol_status_text(status), "");
   if (status != POL_OK) {
-    pol_simulation_return_to_good(sim); /* which the singular position is looked for at */
+    pol_simulation_return_to_good(sim); /* where singular positions are searched for */
     sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
     pol_simulation_blame_position(sim);
     return status;

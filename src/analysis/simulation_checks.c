@@ -46,8 +46,8 @@ void pol_simulation_blame_position(pol_simulation *sim)
            "; the mechanism is near a singular position, where others imply %s", where);
   snprintf(
       d->advice, sizeof d->advice,
-      "keep the motion away from there, or take a step that does not end so near to it: another "
-      "step size, or tolerances (rtol)");
+      "avoid this position, or use another step size or tolerance (rtol), so that no step ends so "
+      "close to it");
 }
 
 void pol_simulation_warn(pol_simulation *sim, double t, const char *format, ...)
@@ -122,9 +122,8 @@ static double largest_of(int count, const double *x, const unsigned char *droppe
 
 /* POL_INCONSISTENT if a dropped constraint does not follow from the others any more: it must hold
  * about as well as they do, on positions or, with index 2, whose positions drift, on velocities.
- * Where positions have drifted by some amount, what follows from the constraints on velocities is
- * off by that amount times the velocity, over the distance of the kept constraints from being
- * dependent. */
+ * A drift of positions causes an error of the dropped velocity constraints of about drift times
+ * velocity / d, with d the distance of the kept constraints from dependence. */
 pol_status pol_simulation_check_dropped(pol_simulation *sim, const pol_state *state)
 {
   const unsigned char *dropped = pol_integrator_dropped(sim->integrator);
@@ -149,9 +148,8 @@ pol_status pol_simulation_check_dropped(pol_simulation *sim, const pol_state *st
   return pol_simulation_fail(
       sim, POL_INCONSISTENT, sim->dae->group.nv + worst, message,
       sim->index == POL_INDEX_2
-          ? "positions drift with index 2: take stabilized-2 or index 3; else start from a "
-            "position "
-            "that is not singular, or use joints with fewer constraints"
+          ? "positions drift with index 2: use stabilized-2 or index 3; otherwise start from a "
+            "position that is not singular, or use joints with fewer constraints"
           : "start from a position that is not singular, or use joints with fewer constraints");
 }
 
@@ -163,14 +161,15 @@ pol_status pol_simulation_check_bends(pol_simulation *sim, const pol_state *stat
   const char *name = pol_mechanism_joint(sim->mechanism, joint)->name;
   pol_simulation_warn(
       sim, state->t,
-      "constant-velocity joint '%s' is bent by half a turn, nearly: its position is "
-      "singular there, and the twist of its shafts is not determined",
+      "constant-velocity joint '%s' is bent by nearly 180 degrees: this position is singular, and "
+      "the twist between its shafts is not determined",
       name);
   if (left >= 0.0) return POL_OK;
-  pol_simulation_fail(sim, POL_INCONSISTENT, -1,
-                      "a constant-velocity joint was bent by half a turn and went on with its "
-                      "shafts twisted by half a turn",
-                      "keep its bend away from half a turn");
+  pol_simulation_fail(
+      sim, POL_INCONSISTENT, -1,
+      "a constant-velocity joint was bent by 180 degrees, and its shafts are twisted "
+      "by 180 degrees since",
+      "keep its bend below 180 degrees");
   snprintf(sim->diagnostics.where, sizeof sim->diagnostics.where, "joint '%s', twist", name);
   return POL_INCONSISTENT;
 }

@@ -9,10 +9,10 @@
  * is what else has a zero at the end of the run.
  *
  * Resets accumulate where a body comes to rest: the bounces of a ball become shorter in geometric
- * progression, infinitely many in a finite time.  Events cannot go on from there, and the ball
- * would fall through the floor.  The run fails where an interval and the rate of the function have
- * become very small compared with the largest before, or where the function passes zero after a
- * reset that has turned it round.
+ * progression, infinitely many in a finite time.  Events cannot continue beyond that, and the
+ * ball would fall through the floor.  The run fails where an interval and the rate of the function
+ * have become very small compared with the largest before, or where the function passes zero after
+ * a reset that has reversed it.
  */
 #include <float.h>
 #include <math.h>
@@ -27,14 +27,14 @@
 /* Resets accumulate if the interval and the rate are below these shares of the largest. */
 static const double short_interval = 1e-6, slow_rate = 1e-4;
 enum { LEAST_RESETS = 3 };
-/* This many resets in this share of the time span are no motion any more. */
+/* More resets than this within this fraction of the time span count as accumulation. */
 static const double crowded_share = 1e-9;
 enum { MOST_CROWDED = 1000 };
 /* After a reset a function stands still if its rate is below this share of that before. */
 static const double standing_share = 1e-2;
-/* The way to the wrong side that is not round-off, in units of rate times time. */
+/* A change to the wrong side is more than round-off above this, in units of rate times time. */
 static const double round_off_share = 1e-6;
-/* The first of the points at which a hop shorter than a step is looked for is 2^-HALVINGS steps. */
+/* A hop shorter than a step is searched for at points down to 2^-HALVINGS of the step. */
 enum { HALVINGS = 24 };
 
 /* --- list ------------------------------------------------------------------------------------- */
@@ -223,8 +223,8 @@ static void look_for_hop(pol_simulation *sim, pol_watched_event *w)
   w->num_points -= first;
 }
 
-/* POL_ACCUMULATING if the function has passed zero although its last reset had turned it round or
- * stopped it: the hop was too small to be found, or there was none. */
+/* POL_ACCUMULATING if the function has passed zero although its last reset had reversed or stopped
+ * it: the hop was too small to be found, or there was none. */
 static pol_status check_settled(pol_simulation *sim, pol_watched_event *w, double t, double value)
 {
   const double way = w->side * (value - w->start);
@@ -234,15 +234,16 @@ static pol_status check_settled(pol_simulation *sim, pol_watched_event *w, doubl
   w->unsettled = 0;
   const int faded = w->resets >= LEAST_RESETS && w->rate <= slow_rate * w->fastest;
   if (!faded && (!w->moves_away || w->sets_states)) return POL_OK;
-  char message[200];
+  char message[240];
   snprintf(message, sizeof message,
-           "event '%.60s' comes to rest: after %ld reset%s, the last at t = %.10g s, its function "
-           "goes on through zero",
+           "the resets of event '%.60s' no longer take effect: after %ld reset%s, the last at "
+           "t = %.10g s, its function still passes through zero",
            w->event.name != NULL ? w->event.name : "", w->resets, w->resets == 1 ? "" : "s",
            w->told);
-  return pol_simulation_fail(sim, POL_ACCUMULATING, -1, message,
-                             "stop the run by the event, or hold the body by a spring and damper "
-                             "that act where the event would be");
+  return pol_simulation_fail(
+      sim, POL_ACCUMULATING, -1, message,
+      "let the event stop the run, or hold the body with a spring and damper "
+      "instead of a reset");
 }
 
 pol_status pol_simulation_scan_events(pol_simulation *sim)
@@ -390,7 +391,7 @@ static pol_status reset(pol_simulation *sim, pol_watched_event *w)
   return POL_OK;
 }
 
-/* Notes a reset at time t, from which side and at which rate its function has come to zero.
+/* Records a reset at time t, and from which side and at which rate its function has come to zero.
  * POL_ACCUMULATING if the resets accumulate there. */
 static pol_status count_reset(pol_simulation *sim, pol_watched_event *w, double t, int in_step)
 {
@@ -418,16 +419,16 @@ static pol_status count_reset(pol_simulation *sim, pol_watched_event *w, double 
   if (!faded && ++sim->crowd <= MOST_CROWDED) return POL_OK;
   if (faded)
     snprintf(message, sizeof message,
-             "the resets of event '%.60s' accumulate: %ld by now, the last two %.3g s apart after "
+             "the resets of event '%.60s' accumulate: %ld so far, the last two %.3g s apart after "
              "intervals of up to %.3g s",
              name, w->resets, interval, w->longest);
   else
     snprintf(message, sizeof message,
-             "the resets of event '%.60s' and others crowd: %d within %.3g s", name, MOST_CROWDED,
+             "too many resets, of event '%.60s' and others: %d within %.3g s", name, MOST_CROWDED,
              t - sim->crowd_start);
   pol_simulation_fail(sim, POL_ACCUMULATING, -1, message,
-                      "stop the run by the event, end it before, or take a spring and damper that "
-                      "act where the event would be instead of a reset");
+                      "let the event stop the run, end the run earlier, or use a spring and damper "
+                      "instead of a reset");
   sim->diagnostics.t = t;
   if (sim->variable) sim->diagnostics.h = sim->t - sim->t_before;
   return POL_ACCUMULATING;
@@ -442,7 +443,7 @@ pol_status pol_simulation_stop_at(pol_simulation *sim, int event, double t)
   pol_status status = pol_simulation_show(sim, t);
   if (status != POL_OK) return status;
   if (resets) {
-    /* what the reset starts from is good, whatever comes of it */
+    /* the state before the reset is valid, even if the reset fails */
     pol_simulation_keep_good(sim);
     if ((status = count_reset(sim, w, t, !w->due && sim->in_step)) != POL_OK) return status;
   }

@@ -270,7 +270,7 @@ void pol_simulation_return_to_good(pol_simulation *sim)
   pol_summary *now = &sim->summary, *good = &sim->good_summary;
   memcpy(sim->q, sim->good, sim->solution_size * sizeof *sim->good);
   sim->state = sim->good_state;
-  /* what the failed step cost and what was doubtful about it is still reported */
+  /* the cost and the warnings of the failed step are still reported */
   good->counts = *pol_integrator_counts(sim->integrator);
   good->num_warnings = now->num_warnings;
   memcpy(good->warnings, now->warnings, sizeof good->warnings);

@@ -1,8 +1,8 @@
 /* A simulation under way, shared by the files that implement it: simulation.c (life cycle, steps to
  * the next stop), simulation_times.c (the span in steps, output times), simulation_start.c
  * (consistent initial values), simulation_measure.c (the solution, residuals, energy, work,
- * invariants), simulation_checks.c (what can be wrong with a solution), doubts.c (what can be wrong
- * with a run) and simulation_events.c (events and resets).  simulation_settings.c needs none of it.
+ * invariants), simulation_checks.c (what can be wrong with a solution), doubts.c (warnings about a
+ * run) and simulation_events.c (events and resets).  simulation_settings.c needs none of it.
  */
 #ifndef POLHODE_ANALYSIS_SIMULATION_PARTS_H
 #define POLHODE_ANALYSIS_SIMULATION_PARTS_H
@@ -43,7 +43,7 @@ typedef struct pol_watched_event {
   int unsettled;   /* it has not been seen on its side since the last one */
 } pol_watched_event;
 
-/* The largest values at the steps so far, which doubts.c compares the errors with. */
+/* The largest values at the steps so far, with which doubts.c compares the errors. */
 typedef struct pol_extremes {
   double kinetic, lowest, highest; /* energies: kinetic, and the range of the potential */
   double work;                     /* the largest of the three of pol_work */
@@ -61,8 +61,8 @@ struct pol_simulation {
   int method_adapts; /* pol_method_adapts */
   pol_solver_kind solver;
   pol_index index;
-  /* What a dropped constraint may be off, in m or rad, beside the errors of the others: 1e-6, with
-   * variable steps at least their tolerance. */
+  /* Allowed error of a dropped constraint, in m or rad, in addition to the errors of the others:
+   * 1e-6, with variable steps at least their tolerance. */
   double dropped_tolerance;
   pol_watch *watch; /* NULL if nothing can become singular */
 
@@ -195,8 +195,8 @@ pol_status pol_simulation_check_finite(pol_simulation *sim, const pol_state *sta
  * are in the workspace. */
 pol_status pol_simulation_check_dropped(pol_simulation *sim, const pol_state *state);
 
-/* A warning where a constant-velocity joint is bent so far that its twist is open; POL_INCONSISTENT
- * where it has left its branch there. */
+/* Adds a warning if a constant-velocity joint is bent by nearly 180 degrees; POL_INCONSISTENT if it
+ * is on the wrong branch. */
 pol_status pol_simulation_check_bends(pol_simulation *sim, const pol_state *state);
 /* POL_RETRY if a joint or bushing turns so fast that what depends on its turns is wrong. */
 pol_status pol_simulation_check_turns(pol_simulation *sim, const pol_state *state);
@@ -208,13 +208,13 @@ int pol_mechanism_has_loop(const pol_mechanism *mechanism, int *has_loop);
 
 /* --- doubts.c --------------------------------------------------------------------------------- */
 
-/* Notes the largest values, of the summary and the solution, after a step; first: at the start. */
+/* Updates the extremes with the summary and the solution, after a step; first: at the start. */
 void pol_doubts_note(pol_simulation *sim, int first);
 
 /* --- simulation_events.c ---------------------------------------------------------------------- */
 
-/* Evaluates the functions of all events on the last step.  POL_ACCUMULATING: one that resets has
- * gone through zero although its reset had turned it round or stopped it. */
+/* Evaluates the functions of all events on the last step.  POL_ACCUMULATING: one has passed zero
+ * although its last reset had reversed or stopped it. */
 pol_status pol_simulation_scan_events(pol_simulation *sim);
 
 /* The next event, by time and number, and when: one that a reset has made due now, or one of the

@@ -18,9 +18,9 @@
 
 typedef struct pol_watch pol_watch;
 
-/* The integrator has been started.  *watch is NULL after POL_OK if there are no constraints.  If
- * there are too many to look on the way, it only finds out what was wrong after a failure.  Both
- * must outlive it. */
+/* The integrator has been started.  *watch is NULL after POL_OK if there are no constraints, or
+ * far too many.  With many constraints it only examines the state after a failure.  Both must
+ * outlive it. */
 pol_status pol_watch_create(pol_watch **watch, const pol_formulation *formulation,
                             pol_integrator *integrator);
 void pol_watch_free(pol_watch **watch);
@@ -29,15 +29,15 @@ void pol_watch_free(pol_watch **watch);
  * adds what it finds to singular.  Allocates nothing.  watch may be NULL. */
 void pol_watch_look(pol_watch *watch, const pol_state *state, double h, pol_singular *singular);
 
-/* The integrator has dropped other constraints than before.  watch may be NULL. */
+/* To be called after the integrator has dropped other constraints.  watch may be NULL. */
 void pol_watch_others(pol_watch *watch);
 
 /* Whether the last accepted state, from which a step of size h has failed, is near a singular
  * position; the constraint in words goes to where.  May allocate.  watch may be NULL. */
 int pol_watch_is_near(pol_watch *watch, const pol_state *state, double h, char *where, size_t size);
 
-/* The distance d of the last look, 1 if there was none: errors of constraints reach those that
- * follow from them about 1/d times as large.  watch may be NULL. */
+/* The distance d of the last look, 1 if there was none.  Errors of the constraints are amplified by
+ * about 1/d in those that follow from them.  watch may be NULL. */
 double pol_watch_distance(const pol_watch *watch);
 
 #endif

@@ -1,6 +1,5 @@
-/* Long work that can be watched and stopped.  A public call that was given a pol_progress begins a
- * monitor; loops deep inside poll it, without having to be handed anything.  Each thread has its
- * own. */
+/* Progress and cancellation of long calculations.  A public call with a pol_progress begins a
+ * monitor; inner loops poll it without receiving it as an argument.  Each thread has its own. */
 #ifndef POLHODE_BASE_MONITOR_H
 #define POLHODE_BASE_MONITOR_H
 
@@ -13,16 +12,16 @@ typedef struct pol_monitor {
   struct pol_monitor *outer;
 } pol_monitor;
 
-/* Begins a monitor for the calling thread, until its end; they can be nested.  progress may have no
- * function; it and the monitor live until then. */
+/* Begins a monitor for the calling thread, until pol_monitor_end; monitors can be nested. progress,
+ * whose function may be NULL, and the monitor must live until then. */
 void pol_monitor_begin(pol_monitor *monitor, const pol_progress *progress, const char *stage);
 void pol_monitor_end(pol_monitor *monitor);
 
-/* Names what is under way from now on, in static storage. */
+/* Names the current stage; the text is in static storage. */
 void pol_monitor_stage(const char *stage);
 
-/* Reports the share done of the stage, negative if it is not known.  1 if the work is to stop: the
- * caller then returns POL_CANCELLED.  0 if nobody watches. */
+/* Reports the fraction of the stage that is done, negative if it is not known.  Returns 1 if the
+ * calculation is to stop: the caller then returns POL_CANCELLED.  0 without a monitor. */
 int pol_monitor_poll(double share);
 
 #endif

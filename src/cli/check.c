@@ -40,7 +40,6 @@ static int check_model(const cli_args *args, const pol_model *model)
   pol_status status =
       pol_simulation_create(&simulation, model->mechanism, &settings, &found.failure);
   cli_progress_end(&progress);
-  progress.shown = 0;
   if (status == POL_CANCELLED) {
     cli_complain("polhode check", "interrupted");
     if (args->json) cli_json_print(json_pack("{s:s}", "status", "interrupted"));
@@ -52,7 +51,6 @@ static int check_model(const cli_args *args, const pol_model *model)
   if (found.started) {
     found.moves = pol_simulation_summary(simulation)->moves;
     found.simulation = simulation;
-    cli_print_run_warnings(pol_simulation_summary(simulation));
     pol_simulation_dropped(simulation, &found.num_redundant);
     cli_print_run_warnings(pol_simulation_summary(simulation));
   }
@@ -122,8 +120,8 @@ const cli_command cli_check = {
             "is: bodies, joints, forces, drives, degrees of freedom, redundant constraints,\n"
             "symmetries, settings. Then it finds consistent initial values and says how far\n"
             "the given ones had to move.\n\n"
-            "Exit status: 0 valid, 1 there are no consistent initial values, 2 the input is\n"
-            "wrong.",
+            "Exit status: 0 valid, 1 the numerics failed, 2 the input is wrong or has no\n"
+            "consistent initial values, 130 stopped by Ctrl-C (143 by SIGTERM).",
     .examples = "  polhode check models/bruels-cardona-2010/heavy_top.json\n"
                 "  polhode check models/examples/pendulum.json --set simulation.formulation=se3 "
                 "--json\n"

@@ -89,9 +89,9 @@ int cli_refuse_result(const char *path, int json, const char *rule);
 pol_status cli_inputs_add(cli_list *inputs, const char *path);
 pol_status cli_inputs_add_model(cli_list *inputs, const char *path, const pol_model *model);
 void cli_inputs_free(cli_list *inputs);
-/* The input that this file is, whatever its name; NULL if it is none. */
+/* The input that is the same file as out, by whatever name; NULL if none is. */
 const char *cli_find_input(const cli_list *inputs, const char *out);
-/* The input that is in this folder under a name that may be written (NULL: any); NULL if there is
+/* An input in this folder whose name may be written (is_written NULL: any name); NULL if there is
  * none. */
 const char *cli_find_input_in(const cli_list *inputs, const char *folder,
                               int (*is_written)(const char *name));

@@ -242,7 +242,7 @@ static pol_status check_plot(cli_study *s)
   return possible ? POL_OK : complain(s, "--plot", path, strerror(reason));
 }
 
-/* No picture may be a file that is read: the model, its meshes, the reference. */
+/* No picture may overwrite an input: the model, its meshes, the reference. */
 static pol_status check_inputs(cli_study *s)
 {
   static const char *const suffixes[] = {"", "_time", "_newton"};
@@ -256,7 +256,7 @@ static pol_status check_inputs(cli_study *s)
     char *name = pol_format("%.*s%s%s", (int)(dot - path), path, suffixes[i], dot);
     if (name == NULL) status = POL_NO_MEMORY;
     if (name != NULL && cli_find_input(&inputs, name) != NULL)
-      status = complain(s, "--plot", name, "must not be a file that is read");
+      status = complain(s, "--plot", name, "must not be an input file");
     free(name);
   }
   cli_inputs_free(&inputs);

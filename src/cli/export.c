@@ -79,7 +79,7 @@ static int export_result(const cli_args *args, pol_result *result)
   cli_inputs_free(&inputs);
   if (has_input)
     return refuse(args, "--vtk", args->vtk,
-                  "would overwrite the result, which has the name of a frame there");
+                  "would overwrite the result that is exported, which has the name of a frame");
   const int is_new = mkdir(args->vtk, 0777) == 0;
   if (!is_new && errno != EEXIST)
     return cli_cannot_write("polhode export", args->json, "--vtk", args->vtk, errno);

@@ -24,7 +24,7 @@ json_t *cli_json_step(const pol_settings *settings);
 json_t *cli_json_control(const pol_settings *settings);
 /* A list of sentences, usually empty. */
 json_t *cli_json_warnings(const pol_settings *settings);
-/* Appends what a run has doubted. */
+/* Appends the warnings of a run. */
 void cli_json_append_warnings(json_t **list, const pol_summary *summary);
 json_t *cli_json_failure(const pol_diagnostics *diagnostics);
 /* {"status": status, "errors": [{"path", "value", "rule", "suggestion"}, ...]} */

@@ -1,11 +1,10 @@
-/* What a command writes must not be a file that it reads: a result named as the model it comes from
- * would destroy it.  Files are compared by what they are, not by name, so that links and other
- * paths to them are found too.
+/* A command must not write to a file that it reads: a result with the name of its model would
+ * destroy the model.  Files are compared by device and inode, so that links and other paths are
+ * found too.
  */
 #define _XOPEN_SOURCE 700
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +53,7 @@ const char *cli_find_input(const cli_list *inputs, const char *out)
   return NULL;
 }
 
-/* The same, or of the name that an HDF5 file has at first. */
+/* The same, also for the temporary name under which an HDF5 file is created. */
 static const char *find_clash(const cli_list *inputs, const char *out)
 {
   const size_t length = strlen(out);
@@ -73,9 +72,9 @@ int cli_check_output(const char *command, int json, const char *option, const ch
 {
   const char *found = find_clash(inputs, out);
   if (found == NULL) return CLI_DONE;
-  char *rule = pol_format("must not be a file that is read: it would overwrite %s", found);
-  const int result = cli_refuse_one(command, json, option, out,
-                                    rule != NULL ? rule : "must not be a file that is read");
+  char *rule = pol_format("must not be an input file: it would overwrite %s", found);
+  const int result =
+      cli_refuse_one(command, json, option, out, rule != NULL ? rule : "must not be an input file");
   free(rule);
   return result;
 }

@@ -238,7 +238,7 @@ static pol_status check_out(plot *p)
 {
   for (int i = 0; i < p->num_sources; i++)
     if (pol_output_is_same(p->sources[i].path, p->out))
-      return complain(p, "--out", p->out, "must not be a file that is read");
+      return complain(p, "--out", p->out, "must not be an input file");
   return POL_OK;
 }
 

@@ -109,7 +109,7 @@ int cli_progress_report(const char *stage, double share, void *user)
 
 void cli_progress_end(cli_progress *progress)
 {
-  if (!progress->shown || progress->text[0] == '\0') return;
-  fprintf(stderr, "\r%*s\r", (int)strlen(progress->text) + ECHO, "");
+  if (progress->shown && progress->text[0] != '\0')
+    fprintf(stderr, "\r%*s\r", (int)strlen(progress->text) + ECHO, "");
   progress->shown = 0;
 }

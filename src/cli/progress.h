@@ -19,7 +19,7 @@ void cli_progress_update(cli_progress *progress, double share);
 /* pol_progress.report for a simulation that starts; user is a cli_progress.  Draws what is under
  * way, with a bar where the share done is known, and asks to stop after a signal. */
 int cli_progress_report(const char *stage, double share, void *user);
-/* Erases the bar. */
+/* Erases the bar; nothing is drawn any more. */
 void cli_progress_end(cli_progress *progress);
 
 #endif

@@ -183,7 +183,7 @@ static pol_status choose_out(work *w)
   if (status != POL_OK) return status;
   if (clashes)
     return pol_errors_add(&w->errors, "--out", w->out,
-                          "must not be a folder with models or data that are read", "");
+                          "must not be a folder that contains input models or data", "");
   if (mkdir(w->out, 0777) == 0 || (errno == EEXIST && is_folder(w->out))) return POL_OK;
   return pol_errors_add(&w->errors, "--out", w->out, strerror(errno), "");
 }
@@ -494,11 +494,11 @@ const cli_command cli_reproduce = {
     .summary = "repeat published tables and figures",
     .operand = "[all|ITEM...]",
     .text = "Repeats tables, figures and stated counts of five papers by runs of its own,\n"
-            "sets the published values beside them, and gives each a verdict: reproduced (a\n"
-            "published number at least), statements hold (no number is published), shown\n"
-            "only (nothing is published to test), differs (and why), or not comparable (and\n"
-            "why). A verdict follows from measured numbers; \"differs\" is a result, not a\n"
-            "failure.\n\n"
+            "sets the published values beside them, and gives each a verdict: reproduced (at\n"
+            "least one published number agrees), statements hold (no number is published),\n"
+            "shown only (nothing is published to compare with), differs (and why), or not\n"
+            "comparable (and why). A verdict follows from measured numbers; \"differs\" is a\n"
+            "result, not a failure.\n\n"
             "An ITEM is an id such as gavrea2005-table1, or a paper such as gavrea2005;\n"
             "without any, the items are listed; \"all\" takes them all. The report is\n"
             "FOLDER/index.html, one page with all figures in it; beside it are each figure\n"

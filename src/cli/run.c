@@ -243,8 +243,7 @@ static int run_model(const cli_args *args, const pol_model *model)
   cli_progress_begin(&progress, !args->quiet);
   pol_status status =
       pol_simulation_create(&simulation, model->mechanism, &settings, &outcome.failure);
-  cli_progress_end(&progress);
-  progress.shown = 0; /* from now on it only asks to stop */
+  cli_progress_end(&progress); /* from now on it only asks to stop */
   int result;
   if (status == POL_OK) {
     result = run_simulation(args, simulation, &outcome);

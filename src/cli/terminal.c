@@ -34,7 +34,7 @@ const char *cli_style_start(FILE *to, cli_style style)
   return is_colored(to) ? sequences[style] : "";
 }
 
-/* --- text of others --------------------------------------------------------------------------- */
+/* --- text from files and users ---------------------------------------------------------------- */
 
 /* Bytes of the character of UTF-8 text; 0 if it is none, or a control character: C0, DEL or C1. */
 static size_t printable_length(const unsigned char *text)

@@ -115,10 +115,10 @@ void cli_warn_memory(const pol_estimate *estimate)
   char message[300], rank[120] = "";
   if (need < 0.5 * giga) return;
   if (estimate->rank > estimate->memory)
-    snprintf(rank, sizeof rank, ", %.1f GB of it only if constraints of its loops are redundant",
+    snprintf(rank, sizeof rank, ", %.1f GB of it only if constraints of closed loops are redundant",
              estimate->rank / giga);
   snprintf(message, sizeof message,
-           "%d velocities and %d constraints take about %.1f GB of memory%s", estimate->velocities,
+           "%d velocities and %d constraints need about %.1f GB of memory%s", estimate->velocities,
            estimate->constraints, need / giga, rank);
   if (have > 0.0 && need > have) {
     const size_t used = strlen(message);

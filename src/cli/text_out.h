@@ -15,10 +15,10 @@ void cli_print_method(const pol_options *options);
 void cli_print_errors(const char *source, const pol_errors *errors);
 /* What is allowed but doubtful about the settings, on stderr. */
 void cli_print_warnings(const pol_settings *settings);
-/* Says on stderr how much memory a simulation will take, if that is half a gigabyte or more, and
- * warns where it is more than there is. */
+/* Prints on stderr how much memory a simulation needs, if half a gigabyte or more; a warning if it
+ * is more than is available. */
 void cli_warn_memory(const pol_estimate *estimate);
-/* Prints the warnings that a run gave rise to, to standard error. */
+/* Prints the warnings of a run on stderr. */
 void cli_print_run_warnings(const pol_summary *summary);
 /* Whether the file has parameters that do nothing; if so, says which in message. */
 int cli_unused_warning(const pol_settings *settings, char *message, size_t size);

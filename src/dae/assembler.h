@@ -28,7 +28,8 @@ pol_status pol_assembler_normal_part(pol_assembler *assembler, double t, const d
 pol_status pol_assembler_velocity_defect(pol_assembler *assembler, double t, const double *q,
                                          const double *v, double *w, pol_diagnostics *diagnostics);
 
-/* w (nv): by what an impulse f (nv) changes the velocities, M w + B^T mu = f, B w = 0.  w may be f.
+/* w (nv): the change of the velocities by an impulse f (nv), M w + B^T mu = f, B w = 0.  w may be
+ * f.
  */
 pol_status pol_assembler_response(pol_assembler *assembler, double t, const double *q,
                                   const double *f, double *w, pol_diagnostics *diagnostics);
@@ -37,8 +38,9 @@ pol_status pol_assembler_response(pol_assembler *assembler, double t, const doub
  * is dropped), the matrix of an implicit step of size h. */
 pol_status pol_assembler_factor_implicit(pol_assembler *assembler, const pol_point *at, double h,
                                          double h_square, pol_diagnostics *diagnostics);
-/* y (nv) of that matrix times (y, mu) = (M x, B x): x where h D and h^2 K are small against M,
- * nearly nothing in directions where they are large; always B y = B x.  x and y may be the same. */
+/* Solves that matrix times (y, mu) = (M x, B x) for y (nv): close to x where h D and h_square K are
+ * small compared with M, close to zero in directions where they are large; always B y = B x.  x and
+ * y may be the same. */
 void pol_assembler_solve_implicit(pol_assembler *assembler, const double *x, double *y);
 
 #endif

@@ -1,4 +1,4 @@
-/* The matrix of independence.h, and what its rank tells.
+/* The matrix of independence.h, and its rank.
  *
  * Columns are compared in the metric of M^-1: A = L^-1 B^T with M = L L^T, so that A^T A = B M^-1
  * B^T.  Where coordinates have internal constraints C, what is perpendicular to their columns has
@@ -7,7 +7,7 @@
  *     B (M^-1 - M^-1 C^T (C M^-1 C^T)^-1 C M^-1) B^T,
  *
  * which is B M^-1 B^T in coordinates without such constraints: the same numbers in all formulations
- * of a mechanism, and so the same decisions.  M + C^T C in place of M gives the same, too, and is
+ * of a mechanism, and so the same decisions.  M + C^T C instead of M gives the same result, and is
  * regular where M is not.
  */
 #include "dae/independence.h"
@@ -49,8 +49,8 @@ static void number(pol_independence *s, const unsigned char *dropped)
   }
 }
 
-/* The rows of L and the velocities of the internal constraints, by the patterns; how many numbers L
- * has. */
+/* The rows of L and the velocities of the internal constraints, from the patterns.  Returns the
+ * number of entries of L. */
 static size_t lay_out(pol_independence *s)
 {
   const pol_pattern *W = s->patterns.coupling, *B = s->patterns.constraint;
@@ -147,8 +147,8 @@ static double *entry(const pol_independence *s, int i, int j)
   return s->row[i] + (j - s->top[i]);
 }
 
-/* factor = M + C^T C, each row of C made as large as the inertia of the coordinates that such
- * constraints are about; lengths have others. */
+/* factor = M + C^T C, each row of C scaled to the largest inertia of its coordinates, without those
+ * that are lengths. */
 static void set_mass(pol_independence *s)
 {
   const pol_pattern *W = s->patterns.coupling, *B = s->patterns.constraint;
@@ -175,8 +175,8 @@ static void set_mass(pol_independence *s)
   }
 }
 
-/* factor = L, by rows, and where its rows begin and its columns end; what has no mass counts as 1.
- */
+/* factor = L, by rows, and where its rows begin and its columns end; a pivot without mass becomes
+ * 1. */
 static void factorise(pol_independence *s)
 {
   for (int i = 0; i < s->nv; i++) {

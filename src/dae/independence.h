@@ -1,7 +1,7 @@
 /* How independent the constraints of a dae are at a point, by a rank-revealing QR decomposition of
  * L^-1 B^T, M = L L^T, one column for each constraint.  The internal constraints of the coordinates
- * (pol_dae) are taken for granted: of the others counts what is perpendicular to these, at length
- * one.  That is the same in all coordinates. */
+ * (pol_dae) come first; of the others the part perpendicular to these counts, scaled to length one.
+ * The result is the same in all coordinates. */
 #ifndef POLHODE_DAE_INDEPENDENCE_H
 #define POLHODE_DAE_INDEPENDENCE_H
 
@@ -23,8 +23,8 @@ pol_status pol_independence_measure(pol_independence *independence, const pol_po
                                     double *distance, int *constraint);
 
 /* dependent[i] = 1 for each of the m constraints that others imply, to round-off; with count >= 0
- * for that many, the least independent ones: where positions are off the constraints by the error
- * of a method, so is what follows from them. */
+ * for that many, the least independent ones, since at positions that satisfy the constraints only
+ * up to the error of a method no constraint is implied exactly. */
 pol_status pol_independence_find(pol_independence *independence, const pol_point *at, int count,
                                  unsigned char *dependent);
 

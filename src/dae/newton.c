@@ -18,7 +18,7 @@ static const double armijo = 1e-4;
  * increments makes of it. */
 static const double correction_grains = 1.0, residual_grains = 64.0;
 
-/* What may be left after the last correction, of what is accepted. */
+/* Largest error after the last correction, as a fraction of the tolerance. */
 static const double most_left = 0.01;
 
 /* The cost of a new matrix, evaluated and factorised, in iterations. */
@@ -137,7 +137,7 @@ static void measure_accepted(pol_newton *s, const double *x)
     if (s->round_off[i] > s->accepted[i]) s->accepted[i] = s->round_off[i];
   if (!(s->matrix.least_share > 0.0)) return;
 
-  /* of a balance at least a share of the most generous one of its kind */
+  /* of a balance at least a fraction of the largest one of its kind */
   memset(s->least, 0, (size_t)s->num_kinds * sizeof *s->least);
   for (int i = 0; i < s->matrix.num_increments; i++) {
     double *least = &s->least[s->kind[i]];
@@ -324,9 +324,9 @@ static double rate_of(const attempt *a, int new_matrix, double *slowest)
   return fmin(rate, 0.5);
 }
 
-/* Whether the next correction, which follows from the rate, would be accepted; or, where one more
- * is made without evaluating its residual, whether that leaves next to nothing.  A correction that
- * started within round-off is noise, and so is what it leaves. */
+/* Whether the next correction, estimated from the rate, is below the tolerance; or, if one more is
+ * made without evaluating its residual, whether the error after that is negligible.  A correction
+ * that started within round-off is noise, and so is the error after it. */
 static int is_done(const pol_newton_system *system, const attempt *a, double rate,
                    double correction)
 {
@@ -375,9 +375,9 @@ static verdict judge_goal(pol_newton *s, double size, double *before, int matric
   return GO_ON;
 }
 
-/* Keeps account of what the matrix has cost.  Its cost is shared by the steps that use it, while
- * they need more iterations the older it is: it is given up where a step costs more than their mean
- * so far. */
+/* Counts the cost of the matrix.  It is shared by the steps that use it, but these need more
+ * iterations the older the matrix is: after a step that costs more than the mean so far it is given
+ * up. */
 static void count_use(pol_newton *s, int iterations)
 {
   s->spent += iterations;
@@ -385,9 +385,9 @@ static void count_use(pol_newton *s, int iterations)
   if ((double)iterations * s->uses > s->spent) s->has_matrix = 0;
 }
 
-/* The last correction of an iteration that is done, from the residual that is there; that of the
- * result is not evaluated.  It must not be larger than the one before it, or than the goal allows:
- * returns 0 where the goal turns out to be missed. */
+/* The last correction of a converged iteration, from the last residual; the residual of the result
+ * is not evaluated.  It must not be larger than the one before it, nor than the goal allows:
+ * returns 0 if the goal is missed. */
 static int finish(pol_newton *s, const pol_newton_system *system, double *x, double correction,
                   pol_status *status)
 {
@@ -526,7 +526,7 @@ pol_status pol_newton_solve(pol_newton *newton, const pol_newton_system *system,
       status = refresh(s, system, d);
       if (status) return status;
       matrices++;
-      if (modified) before = 0.0; /* corrections by different matrices say nothing of a rate */
+      if (modified) before = 0.0; /* corrections with different matrices give no rate */
     }
     for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
     pol_solver_solve(s->matrix.solver, s->dx);

@@ -13,10 +13,10 @@
  * round-off to one within round-off.  Its square is all that such a correction leaves; where it is
  * below the square root of the relative round-off, nothing remains to be corrected.
  *
- * What an iteration leaves has the same sign in many steps with the same matrix, and adds up like a
- * force.  So where the system can be placed at x without evaluating it, an iteration that is done
- * makes one more correction, from the residual that is there already, and it is done only if a
- * hundredth of what is accepted is left after that, or noise.
+ * The error that an iteration leaves has the same sign in many steps with the same matrix and
+ * accumulates like a force.  So if the system has `place`, a converged iteration makes one more
+ * correction, from the last residual, and it counts as converged only if that leaves a hundredth of
+ * the tolerance, or round-off.
  */
 #ifndef POLHODE_DAE_NEWTON_H
 #define POLHODE_DAE_NEWTON_H
@@ -88,7 +88,7 @@ typedef struct pol_newton {
   int has_matrix;    /* 0: evaluate it before the next correction */
   pol_newton_goal goal;
   int uses;     /* steps done with the present matrix, */
-  double spent; /* and what they have cost with it, in iterations */
+  double spent; /* and their cost, including that of the matrix, in iterations */
   double rate;  /* of linear convergence with the present matrix; negative: not known */
 } pol_newton;
 

@@ -1,9 +1,9 @@
 /* Initial values that satisfy the constraints, with components that must stay as they are.
  *
- * What is nearest depends on the coordinates in which one looks for it: steps along other
- * coordinates lead elsewhere, and a velocity that stays the same in body axes does not in others.
- * So positions and velocities are found in one set of coordinates, SO(3)xR3 with angular velocities
- * in body axes, and then expressed in those of the formulation.
+ * The nearest values depend on the coordinates: steps along other coordinates lead elsewhere, and a
+ * velocity that is kept in body axes changes in others.  So positions and velocities are found in
+ * one set of coordinates, SO(3)xR3 with angular velocities in body axes, and then expressed in
+ * those of the formulation.
  *
  * Each kept component is one constraint more: on positions while the bodies are assembled,
  *
@@ -279,7 +279,7 @@ typedef struct values {
   unsigned char *keep;
 } values;
 
-/* An angular velocity that was given in global axes: the vector stays where its body has turned. */
+/* An angular velocity that was given in global axes keeps them when its body has been rotated. */
 static void turn_given_velocities(const values *x)
 {
   const pol_formulation *f = x->base;

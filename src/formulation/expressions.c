@@ -164,10 +164,11 @@ void pol_formulation_place_expressions(pol_formulation *formulation)
   each_block(formulation, place_link, formulation->links);
 }
 
-/* --- reactions that are open ------------------------------------------------------------------ */
+/* --- undetermined reactions ------------------------------------------------------------------- */
 
-/* A signal with the gradient s by the multipliers sees nothing of those that exert no reaction,
- * B^T lambda = 0, if and only if s is in the range of B: then its projection to it is s itself. */
+/* A signal whose gradient by the multipliers is s does not depend on multipliers without a
+ * reaction, B^T lambda = 0, if and only if s is in the range of B: then its projection to it is s
+ * itself. */
 static int is_open(pol_least_norm *least, const pol_point *at, const pol_signal_gradient *g, int m,
                    double *projected)
 {

@@ -55,8 +55,8 @@ static int is_still(const pol_mechanism *mechanism, int marker)
   return apart <= 1e-9 * size;
 }
 
-/* Whether so3 gives a row of the joint nothing to act on: it locks translations between points that
- * cannot move, as another joint in the place of a pivot does.  Its row of B is round-off. */
+/* Whether a joint locks translations between points that cannot move in so3, such as another joint
+ * at the place of a pivot.  Its rows of B would be round-off. */
 static int locks_nothing(const pol_mechanism *mechanism, int joint)
 {
   const pol_joint *j = pol_mechanism_joint(mechanism, joint);
@@ -154,8 +154,7 @@ pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulat
   for (int k = 0; k < pol_mechanism_num_joints(mechanism) && kind == POL_SO3_PIVOT; k++)
     if (locks_nothing(mechanism, k)) {
       snprintf(message, size,
-               "joint '%s' locks points that cannot move in so3, which holds them by its "
-               "coordinates: remove it",
+               "joint '%s' locks points that the coordinates of so3 hold fixed already: remove it",
                pol_mechanism_joint(mechanism, k)->name);
       return POL_BAD_ARGUMENT;
     }

@@ -168,10 +168,9 @@ void pol_formulation_frames(const pol_formulation *formulation, const double *q,
                             const int body[2], pol_frame frames[2]);
 
 /* One component of a body's velocity (0 .. 2 angular in body axes, 3 .. 5 of the centre of mass in
- * global axes) as a function of v: it is row . v.  impulse . dv is what the kinetic energy of that
- * body alone changes by, to first order, where its velocity is one in this component and dv is the
- * change of v.  Both have nv numbers.  Returns the component of its mass or inertia.  Not of
- * directors. */
+ * global axes) as a function of v: it is row . v.  impulse (nv, as row) is the
+ * generalized momentum of that body at unit velocity in this component.  Returns the mass or moment
+ * of inertia of the component.  Not for directors. */
 double pol_formulation_velocity_row(const pol_formulation *formulation, const double *q, int body,
                                     int component, double *row, double *impulse);
 

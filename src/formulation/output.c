@@ -152,7 +152,7 @@ static pol_status check_drives(const pol_formulation *f, double t, const double 
 }
 
 /* x1.x2 + y1.y2 = (1 + cos(bend)) cos(twist): below 0 where the twist is nearer to half a turn than
- * to none; 0 where the bend is half a turn and leaves the twist open. */
+ * to none; 0 where the bend is half a turn and the twist is not determined. */
 static double straightness(const pol_formulation *f, const double *q, const pol_marker *first,
                            const pol_marker *second)
 {

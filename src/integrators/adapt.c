@@ -34,8 +34,8 @@ static pol_status find_first_step(pol_integrator *s, double span, double *h)
   return POL_OK;
 }
 
-/* How far a rotation may turn in a step: beyond half a turn nobody could tell from both ends which
- * way it went. */
+/* How far a rotation may turn in a step, in rad: beyond half a turn its direction cannot be
+ * determined from both ends. */
 static const double most_turn = 3.0;
 
 /* Largest angular velocity of a rotation with the velocities v + h v'; where the model counts
@@ -96,7 +96,7 @@ static pol_status too_small(pol_integrator *s, int worst, double error, double l
 static pol_status turns_too_far(pol_integrator *s)
 {
   snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
-           "a body turns too far in a step to tell how often");
+           "a body turns too far in a step to count its turns");
   return POL_RETRY;
 }
 
@@ -143,8 +143,8 @@ static void note_size(pol_counts *counts, double h)
   counts->smallest_step = counts->smallest_step > 0.0 ? fmin(counts->smallest_step, h) : h;
 }
 
-/* POL_SMALL_STEP if so many steps in a row were so small that the end is out of reach, as before a
- * singularity of the solution, which the error estimate of the positions may not see. */
+/* POL_SMALL_STEP after many steps in a row that are too small to reach the end, as before a
+ * singularity of the solution that the error estimate of the positions does not detect. */
 static pol_status check_progress(pol_integrator *s, double t, double h)
 {
   const double tiny = 1e-10; /* of the whole span */
@@ -154,7 +154,7 @@ static pol_status check_progress(pol_integrator *s, double t, double h)
   if (control->tiny_steps < most) return POL_OK;
   pol_diagnostics *d = &s->diagnostics;
   snprintf(d->message, sizeof d->message,
-           "%d steps in a row were below %.0e of the time span: the run does not get on", most,
+           "%d steps in a row were below %.0e of the time span: the run makes no progress", most,
            tiny);
   snprintf(d->advice, sizeof d->advice,
            "look for a force or state that grows without bound here, or set min_step");

@@ -45,7 +45,7 @@ struct pol_integrator {
   double *work, *interpolated;
 };
 
-/* Its assembler, without the constraints that are dropped; between steps others may use it. */
+/* Its assembler, without the dropped constraints; others may use it between steps. */
 pol_assembler *pol_integrator_assembler(pol_integrator *integrator);
 
 /* What a family with an error estimate has, so that an attempt can be undone. */
@@ -73,7 +73,7 @@ struct pol_family {
   /* Whether the options fit the group of the dae; the reason goes to message. */
   pol_status (*supports)(const pol_dae *dae, const pol_options *options, const void *variant,
                          char *message, size_t size);
-  /* Optional: as warn, with the dae. */
+  /* Optional: as warn, for this dae. */
   void (*doubt)(const pol_dae *dae, const pol_options *options, char *message, size_t size);
   pol_status (*create)(pol_integrator *integrator);
   void (*destroy)(void *data);
@@ -98,8 +98,8 @@ pol_status pol_integrator_end_step(pol_integrator *integrator, double t);
 /* (q, v, v', lambda) one behind the other */
 pol_state pol_integrator_layout(const pol_integrator *integrator, double t, const double *array);
 
-/* By how much a step of the generalized-alpha methods multiplies what does not fit the constraints:
- * a deviation of v', and one of (v, a) where positions are held or of a where velocities are. */
+/* Factors by which a step of the generalized-alpha methods multiplies deviations from the
+ * constraints: of v', and of (v, a) with index 3 or of a otherwise. */
 typedef struct pol_amplification {
   double of_vd, of_a;
 } pol_amplification;

@@ -139,13 +139,12 @@ static void doubt(const pol_dae *dae, const pol_options *options, char *message,
   const pol_amplification factor = pol_constraint_amplification(options);
   if (dae->num_holonomic == 0 || options->index != POL_INDEX_3 || factor.of_a < hardly) return;
   snprintf(
-      message, size, "%s; take %s, or index 2 or stabilized-2",
+      message, size, "%s; use rho_inf 0.9 or less, or hht, or index 2 or stabilized-2",
       fmin(factor.of_vd, factor.of_a) > 1.0 - round_off
           ? "index 3 without numerical damping: errors of the constraints grow with each step, "
-            "first in the reactions, then in the motion, so that this run cannot be trusted"
+            "first in the reactions, then in the motion, so that the results are not reliable"
           : "index 3 with hardly any numerical damping: errors of the reactions do not decay, "
-            "and can grow until the motion is wrong",
-      "rho_inf 0.9 or less, or hht");
+            "and can grow until the motion is wrong");
 }
 
 static void destroy(void *data)

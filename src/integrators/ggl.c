@@ -419,9 +419,10 @@ static void report_multipliers(pol_ggl *s)
   }
 }
 
-/* Whether a step has another size than the one before.  What constraints of positions leave of B v
- * is of the size h^2 and becomes an impulse of the next step, which a shorter step divides by less
- * time; and impulses of two steps on one q_n fit no common time where theta is not 1/2. */
+/* Whether a step has another size than the one before.  Its impulses then give no multipliers:
+ * position constraints leave B v = O(h^2), which becomes an impulse of the next step and is divided
+ * by its size; and if theta is not 1/2, the impulses of both steps on q_n belong to no common time.
+ */
 static int changes_size(const pol_ggl *s)
 {
   return s->last_h > 0.0 && fabs(s->h - s->last_h) > 1e-6 * s->last_h;

@@ -13,7 +13,8 @@
  * All this takes the solution to be smooth over a step.  Where a damper or a spring is stiff, v' at
  * t_0 belongs to a motion that has died out, or turned many times, within the first step, and v''
  * is larger than v'/h by h D/M or h^2 K/M: the step would start from an acceleration that the
- * solution has nowhere.  There v' and v'' are first freed from what a step of size h cannot follow,
+ * solution never has.  Then the parts that a step of size h cannot resolve are first removed from
+ * v' and v'',
  *
  *     a_0 = S v' + (alpha_m - alpha_f) h S S v'',    S = 1 - (1 - F)^3,
  *

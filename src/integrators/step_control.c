@@ -13,11 +13,11 @@
  *
  * (Gustafsson 1991), but between 0.2 h and 5 h.
  *
- * Beside the paper: where large parts of the estimate cancel, as in driven mechanisms, the error of
- * usual steps falls with a higher power of h, and with 3 every second attempt would be rejected.
- * Two attempts of the same step show the power p; it takes the place of 3 and goes back to it in
- * the steps that follow.  A step whose equations cannot be solved is repeated with a quarter of its
- * size, and the steps after it come near that size only slowly.
+ * Not in the paper: where large parts of the estimate cancel, as in driven mechanisms, the error of
+ * typical steps falls with a higher power of h, and with 3 every second attempt would be rejected.
+ * Two attempts of the same step give the power p, which replaces 3 and returns to it over the
+ * following steps.  A step whose equations cannot be solved is repeated with a quarter of its size,
+ * and later steps approach the failed size only slowly.
  */
 #include "integrators/step_control.h"
 

@@ -14,7 +14,7 @@ typedef struct pol_step_control {
   double h;        /* of the next step; 0: not known yet */
   double last;     /* error of the last accepted step; 0: there is none */
   double span;     /* time to be covered, as far as it is known */
-  double order;    /* p of error ~ h^p, as attempts of one step have shown it; at least 3 */
+  double order;    /* p of error ~ h^p, from attempts of one step; at least 3 */
   int tiny_steps;  /* in a row, of a size that cannot reach the end */
   double tried_h;  /* of the last attempt of the present step whose error was too large, 0: none, */
   double tried;    /* and that error */

@@ -4,8 +4,8 @@
  * ends with a complete line, and what a killed run leaves can be read, but for a last line that the
  * system may cut in the middle of a write.  A write that a full disk
  * cuts short is taken back to the end of its last line.  The file is locked before it is emptied,
- * so that of two runs to one file the second is refused.  Numbers have 17 significant digits, which
- * is enough to read back the same double (IEEE 754-2008, 5.12.2).
+ * so that a second run that writes the same file is refused.  Numbers have 17 significant digits,
+ * which is enough to read back the same double (IEEE 754-2008, 5.12.2).
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -124,7 +124,7 @@ static void release(pol_csv *csv)
   free(csv);
 }
 
-/* Opens a file that nobody else is writing, empty; NULL: errno says why. */
+/* Opens a file for writing, locked and empty; NULL: errno says why. */
 static FILE *open_empty(const char *path)
 {
   struct stat info;

@@ -118,7 +118,7 @@ static void read_comments(cursor *c, char **units)
     c->line++;
     if (strncmp(line, unit_line, sizeof unit_line - 1) == 0) {
       *units = line + sizeof unit_line - 1;
-      *end = '\0'; /* a quote that does not end there takes no other line with it */
+      *end = '\0'; /* an open quote must not continue on the next line */
     } else if (strncmp(line, version, sizeof version - 1) == 0) {
       line[strcspn(line, "\r\n")] = '\0';
       c->result->info.version = line + sizeof version - 1;

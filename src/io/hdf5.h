@@ -36,9 +36,9 @@ hid_t pol_h5_text_type(size_t size);
 pol_status pol_h5_put_texts(hid_t place, const char *path, int attribute, int count,
                             const char *const *texts);
 
-/* Whether a file that is being read can hold `count` items of `size` bytes, packed as tightly as
- * deflate can (1032 to 1): what claims to be more is damaged.  `object` is the file, or anything in
- * it. */
+/* Whether a file that is being read can hold `count` items of `size` bytes, compressed at most
+ * 1032 to 1 (deflate): a larger count means that it is damaged.  `object` is the file, or anything
+ * in it. */
 int pol_h5_fits_file(hid_t object, hssize_t count, size_t size);
 
 /* Changes after how many seconds a full block, and any block, is flushed; 0.5 and 1 if this is not

@@ -3,8 +3,8 @@
  * A file that is being written, or whose writer was killed, is marked as such and opens only in the
  * single-writer/multiple-reader mode.  /run/rows says how many rows are complete.
  *
- * Nothing that the file says is taken for granted: types, ranks and sizes are checked before memory
- * is reserved or filled, and no file makes the reader reserve more than it could hold itself.
+ * The content is not trusted: types, ranks and sizes are checked before memory is allocated or
+ * filled, and no more memory is allocated than the file could contain.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -63,14 +63,14 @@ int pol_h5_fits_file(hid_t object, hssize_t count, size_t size)
   enum { RATIO = 1032 };
   struct stat info = {0};
   void *handle;
-  const hid_t file = H5Iget_file_id(object); /* its own idea of its size may be damaged too */
+  const hid_t file = H5Iget_file_id(object); /* the size that it stores may be damaged too */
   const int known =
       H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) >= 0 && fstat(*(int *)handle, &info) == 0;
   H5Fclose(file);
   return known && count >= 0 && size > 0 && (hsize_t)count <= (hsize_t)info.st_size * RATIO / size;
 }
 
-/* The texts of an open dataset, or attribute. */
+/* The texts of an open dataset or attribute. */
 static pol_status read_list(hid_t type, hid_t space, hid_t from, int attribute, text_list *list)
 {
   const hssize_t count = H5Sget_simple_extent_npoints(space);

@@ -85,9 +85,9 @@ json_t *pol_load_json(pol_reader *reader, const char *text, size_t size)
     reader->status = pol_errors_add(
         reader->errors, "", "",
         is_hdf5 ? "must be a model in JSON, but this is an HDF5 file, such as a result; polhode "
-                  "info says what it holds"
-                : "must be a model in JSON, but this is a result in CSV; polhode info says what it "
-                  "holds",
+                  "info shows its content"
+                : "must be a model in JSON, but this is a result in CSV; polhode info shows its "
+                  "content",
         "");
     return NULL;
   }

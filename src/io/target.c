@@ -1,8 +1,8 @@
-/* Outputs as files: what a path leads to, whether it is another file, and its lock.
+/* Output files: the target of a path, whether two paths are the same file, and locks.
  *
- * Locks belong to the open file (POSIX.1-2024, "open file description locks"): those of the
- * process, as fcntl had them before, end whenever the HDF5 library opens and closes the file once
- * more, and those of flock would keep its readers out.
+ * The locks are open file description locks (POSIX.1-2024): process-wide fcntl locks would be
+ * released whenever the HDF5 library opens and closes the file again, and flock would keep readers
+ * of HDF5 out.
  */
 #define _GNU_SOURCE
 
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What one symbolic link says, as a path from where `path` is one; NULL: errno says why. */
+/* The target of one symbolic link, relative to the same folder as `path`; NULL: errno says why. */
 static char *follow_link(const char *path, size_t length)
 {
   const char *slash = strrchr(path, '/');

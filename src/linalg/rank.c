@@ -4,13 +4,13 @@
  * round-off does not add up).  Where the distances drop below round-off, the columns still to come
  * depend on those before.
  *
- * Mechanisms are full of columns that are equally far away: both hinges of a door.  Which of them
- * comes first must not be a matter of round-off, of the processor or of the coordinates, so of all
- * that are as far away as the farthest, nearly, the first one is taken.  The order of all sums is
- * written down here, too; libraries choose theirs by the processor.
+ * In mechanisms many columns are equally far away, such as those of the two hinges of a door. Their
+ * order must not depend on round-off, the processor or the coordinates, so the first of all columns
+ * that are nearly as far away as the farthest is taken.  The order of summation is fixed for the
+ * same reason; libraries choose it by the processor.
  *
- * Each column knows the rows in which it may have numbers: those of parts that have nothing to do
- * with each other cost next to nothing.
+ * For each column the range of rows with nonzeros is known, so that independent parts of a
+ * mechanism cost next to nothing.
  */
 #include "linalg/rank.h"
 
@@ -129,7 +129,7 @@ static int begin_decomposition(pol_rank *r, double *A, const unsigned char *firs
     if (first[j]) take_column(r, A, taken++, j);
   for (int k = taken; k < r->cols && taken > 0; k++) {
     int j = r->order[k];
-    if (r->size[j] <= independent_from) continue; /* depends on what is taken for granted */
+    if (r->size[j] <= independent_from) continue; /* depends on those that come first */
     normalise_column(r, A, j);
     r->size[j] = 1.0;
   }

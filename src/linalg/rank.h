@@ -12,7 +12,7 @@ typedef struct pol_rank pol_rank;
 pol_status pol_rank_create(pol_rank **rank, int rows, int cols);
 void pol_rank_free(pol_rank **rank);
 
-/* In all, columns with first[j] != 0 (may be NULL for none), which must be independent, come
+/* In both, columns with first[j] != 0 (may be NULL for none), which must be independent, come
  * before all others: what depends on them is found among the others. */
 
 /* Orders the columns of A (by columns, overwritten) so that each is, of those still to come, the

@@ -696,7 +696,7 @@ static void check_euler_jacobians(pol_report *r, const stated *s, const double s
            s->settings);
   whole.settings = settings;
   count_iterations(r, MODELS "rotor.json", &whole, 1e-8, steps, 2, mean, ours);
-  pol_check_true(r, "119823 Jacobians a run for Euler parameters",
+  pol_check_true(r, "119823 Jacobians per run for Euler parameters",
                  ours[0] <= published && published <= ours[1],
                  "%ld with h = %.4g and %ld with h = %.4g, in 1 s", ours[0], steps[0], ours[1],
                  steps[1]);
@@ -744,7 +744,7 @@ static void run_sec72(pol_report *r)
     most = a > most ? a : most;
     most = b > most ? b : most;
   }
-  pol_check_near(r, "Jacobians a run, Lie group methods, at most", (double)most, 1.0, 0.0);
+  pol_check_near(r, "Jacobians per run, Lie group methods, at most", (double)most, 1.0, 0.0);
   check_euler_jacobians(r, &s[EULER_P], steps + STEPS - 2);
   const double coarse = rotor_gain(r, "1e-5"), fine = rotor_gain(r, "5e-6");
   pol_report_text(

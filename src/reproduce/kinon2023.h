@@ -43,11 +43,11 @@ typedef struct pol_kinon_case {
   const char *guess;  /* "simple", "advanced"; NULL is "simple", as the paper has it */
   double h, end;
   const char *more; /* further overrides; NULL for none */
-  int may_stop;     /* whether a run that does not get to its end is a result */
+  int may_stop;     /* 1: a run that stops early is a valid result */
 } pol_kinon_case;
 
-/* A run ends where it fails or where its energy has grown ten times.  Unless it may, the report has
- * failed then. */
+/* A run ends where it fails or where its energy has grown ten times.  Unless may_stop is
+ * set, the report then fails. */
 void pol_kinon_run(pol_report *report, pol_kinon_trace *trace, const pol_kinon_case *how);
 /* The four methods of the paper on one model. */
 void pol_kinon_run_all(pol_report *report, pol_kinon_trace traces[POL_KINON_METHODS],

@@ -419,8 +419,8 @@ static void decide(pol_report *r)
     reason = pol_format("no published number to test");
   } else {
     verdict = "shown only";
-    reason = pol_format("no published number or statement to test: a solution of our own is all "
-                        "that it was compared with");
+    reason = pol_format("no published number or statement to test: compared with a solution of "
+                        "our own only");
   }
   if (reason == NULL || what == NULL ||
       json_object_set_new(r->json, "verdict", json_string(verdict)) != 0 ||

@@ -131,7 +131,7 @@ static void run_to_the_end(running *now)
     run->status = pol_simulation_step(now->simulation);
     if (run->status == POL_OK) go = keep(now);
   }
-  /* what an event of the model has ended is no result */
+  /* a run that an event has stopped early is no result */
   const double t = pol_simulation_state(now->simulation)->t, end = now->model->settings.end;
   if (go && run->status == POL_OK && fabs(t - end) > 1e-9 * fabs(end))
     pol_report_fail(now->report, "a run stopped at t = %g s of %g s", t, end);

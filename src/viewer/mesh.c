@@ -171,7 +171,7 @@ static pol_status scale_points(pol_mesh *mesh, double scale)
   return mesh->num_points > 0 && mesh->num_points % 3 == 0 ? POL_OK : POL_BAD_ARGUMENT;
 }
 
-/* Bytes of a mesh file; what has more is something else, perhaps without an end. */
+/* Largest size of a mesh file in bytes; it may be a device without an end. */
 static const size_t largest_mesh = (size_t)1 << 28;
 
 pol_status pol_mesh_read(pol_mesh *mesh, const char *path, double scale, char *message, size_t size)

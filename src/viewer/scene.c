@@ -20,8 +20,8 @@ static json_t *numbers(const double *x, int count)
   return list;
 }
 
-/* A name of a result, which may come from any program: bytes beyond ASCII of a text that is not
- * UTF-8 become question marks, since JSON has none. */
+/* A name from a result file.  If it is not valid UTF-8, bytes beyond ASCII become question marks.
+ */
 static json_t *name_json(const char *name)
 {
   json_t *string = json_string(name);

@@ -104,12 +104,12 @@ static void broken_promises_are_doubted(void **state)
 
   simulation->q[0] *= 1.001;
   pol_simulation_review(simulation);
-  assert_non_null(find_warning(simulation, "length of a quaternion"));
+  assert_non_null(find_warning(simulation, "norm of a quaternion"));
 
   simulation->summary.counts.steps = 100;
   simulation->summary.counts.newton_iterations = 60 * simulation->options.newton.max_iterations;
   pol_simulation_review(simulation);
-  assert_non_null(find_warning(simulation, "Newton's method takes"));
+  assert_non_null(find_warning(simulation, "Newton's method needs"));
 
   simulation->summary.counts.rejected = 311;
   pol_simulation_review(simulation);

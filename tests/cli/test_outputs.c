@@ -64,7 +64,7 @@ static void expect_refusal(const char *command, const char *input, const char *s
   for (int i = 0; i < 4; i++) {
     snprintf(line, sizeof line, command, names[i]);
     expect(line, 2);
-    expect_text(err, "must not be a file that is read");
+    expect_text(err, "must not be an input file");
     assert_int_equal(read_bytes(input, after), size);
     assert_memory_equal(before, after, size);
   }
@@ -104,7 +104,7 @@ static void names_that_are_made(void **state)
   (void)state;
   assert_int_equal(link("m.json", "a_time.svg"), 0);
   expect("polhode converge m.json --work --plot a.svg", 2);
-  expect_text(err, "--plot = a_time.svg: must not be a file that is read");
+  expect_text(err, "--plot = a_time.svg: must not be an input file");
   assert_int_equal(rename("m.json", "new.h5.new"), 0);
   expect("polhode run new.h5.new --out new.h5", 2);
   assert_int_equal(rename("new.h5.new", "m.json"), 0);
@@ -113,7 +113,7 @@ static void names_that_are_made(void **state)
   assert_int_equal(mkdir("vtk", 0700), 0);
   assert_int_equal(symlink("../r.csv", "vtk/frame_000001.vtu"), 0);
   expect("polhode export r.csv --vtk vtk", 2);
-  expect_text(err, "--vtk = vtk: would overwrite the result");
+  expect_text(err, "--vtk = vtk: would overwrite the result that is exported");
   assert_int_equal(remove("vtk/frame_000001.vtu"), 0);
   assert_int_equal(rename("r.csv", "vtk/r.csv"), 0); /* beside the frames it may be */
   expect("polhode export vtk/r.csv --vtk vtk --quiet", 0);
@@ -125,7 +125,7 @@ static void names_that_are_made(void **state)
   write_text("tree/models/x.json", model);
   assert_int_equal(symlink("../tree/models/x.json", "report/index.html"), 0);
   expect("polhode reproduce gavrea2005-table1 --data tree --out report", 2);
-  expect_text(err, "must not be a folder with models or data that are read");
+  expect_text(err, "must not be a folder that contains input models or data");
   expect("polhode info r.h5 --quiet", 0);
   expect("polhode check m.json --quiet", 0);
 }

@@ -302,7 +302,10 @@ static void doubtful_parameters_give_a_warning(void **state)
     expect(line, 0);
     expect_text(err,
                 "warning: gamma is not 1/2 + alpha_f - alpha_m: the method is of first order\n");
-    expect_text(err, "warning: t = 0 s: index 3 with hardly any numerical damping");
+    const char *damping =
+        strstr(err, "warning: t = 0 s: index 3 with hardly any numerical damping");
+    assert_non_null(damping);
+    assert_null(strstr(damping + 1, "warning: t = 0 s: index 3")); /* once */
     strcat(line, " --json");
     expect(line, 0);
     json_t *object = parse_output();
