@@ -34,6 +34,53 @@ static double velocity_error(truss *s, double t, const double *q, const double *
   return worst;
 }
 
+/* --- memory ----------------------------------------------------------------------------------- */
+
+enum { SCRATCH = 16 };
+
+typedef struct watched {
+  truss s;
+  double *scratch; /* of the last evaluation */
+} watched;
+
+static pol_status watched_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
+                                   double *scratch, void *user)
+{
+  watched *w = user;
+  w->scratch = scratch;
+  for (int i = 0; i < SCRATCH; i++) scratch[i] = i + 1234.5;
+  return truss_evaluate(at, want, out, NULL, &w->s);
+}
+
+/* What the model leaves in its workspace is not touched by what is computed from it. */
+static void test_workspace_is_of_the_model(void **state)
+{
+  (void)state;
+  watched w = {.scratch = NULL};
+  pendulum_init(&w.s);
+  w.s.dae.evaluate = watched_evaluate;
+  w.s.dae.user = &w;
+  w.s.dae.scratch_size = SCRATCH;
+  for (int k = 0; k < NUM_SOLVERS; k++) {
+    pol_assembler *assembler = create(&w.s.dae, solvers[k]);
+    double q[2] = {0.6, -0.9}, v[2] = {1.0, 2.0}, vd[2], lambda[1];
+    int count = -1;
+    for (int call = 0; call < 4; call++) {
+      w.scratch = NULL;
+      pol_status status =
+          call == 0   ? pol_assembler_position(assembler, 0.0, q, NULL)
+          : call == 1 ? pol_assembler_velocity(assembler, 0.0, q, v, NULL, NULL, NULL)
+          : call == 2 ? pol_assembler_drop_redundant(assembler, 0.0, q, &count, NULL)
+                      : pol_assembler_acceleration(assembler, 0.0, q, v, vd, lambda, NULL);
+      assert_int_equal(status, POL_OK);
+      assert_non_null(w.scratch);
+      for (int i = 0; i < SCRATCH; i++) assert_true(w.scratch[i] == i + 1234.5);
+    }
+    assert_int_equal(count, 0);
+    pol_assembler_free(&assembler);
+  }
+}
+
 /* --- positions -------------------------------------------------------------------------------- */
 
 /* With equal masses the nearest point of a circle is on the ray. */
@@ -570,6 +617,7 @@ static void test_bad_dae(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_workspace_is_of_the_model),
       cmocka_unit_test(test_pendulum_position),
       cmocka_unit_test(test_four_bar_position),
       cmocka_unit_test(test_consistent_position_stays),

@@ -24,7 +24,9 @@ typedef struct bead {
   pol_dae dae;
   pol_factor factor;
   pol_pattern *feedback;
-  int fails; /* evaluate gives up */
+  double pull;       /* a force pull lambda x too */
+  int fails;         /* evaluate gives up */
+  int num_feedbacks; /* how often POL_FEEDBACK was asked for */
 } bead;
 
 static pol_status bead_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
@@ -32,18 +34,22 @@ static pol_status bead_evaluate(const pol_point *at, unsigned want, const pol_te
 {
   const double *x = at->q, *u = at->v;
   (void)scratch;
-  if (((const bead *)user)->fails) return POL_RETRY;
+  bead *b = user;
+  if (b->fails) return POL_RETRY;
+  b->num_feedbacks += (want & POL_FEEDBACK) != 0;
   double square = u[0] * u[0] + u[1] * u[1], size = sqrt(square);
   double lambda = at->lambda ? at->lambda[0] : 0.0, grip = friction * radius;
   for (int i = 0; i < 2; i++) {
     if (want & POL_INERTIA) out->balance[i] += mass * at->vd[i];
-    if (want & POL_FORCE) out->balance[i] += grip * fabs(lambda) * u[i] / size;
+    if (want & POL_FORCE)
+      out->balance[i] += grip * fabs(lambda) * u[i] / size + b->pull * lambda * x[i];
     if (want & POL_REACTION) out->balance[i] += lambda * x[i];
     if (want & POL_MASS) out->mass[3 * i] += mass;
     if (want & POL_GEOMETRIC_STIFFNESS) out->stiffness[3 * i] += lambda;
     if (want & POL_JACOBIAN) out->jacobian[i] += x[i];
     if (want & POL_CURVATURE) out->curvature[i] += u[i];
-    if (want & POL_FEEDBACK) out->feedback[i] += grip * copysign(1.0, lambda) * u[i] / size;
+    if (want & POL_FEEDBACK)
+      out->feedback[i] += grip * copysign(1.0, lambda) * u[i] / size + b->pull * x[i];
     for (int j = 0; j < 2 && want & POL_DAMPING; j++)
       out->damping[i + 2 * j] += grip * fabs(lambda) * ((i == j) - u[i] * u[j] / square) / size;
   }
@@ -104,6 +110,29 @@ static void test_acceleration(void **state)
   check_near(now->vd[0], -speed * speed / radius, 1e-12);
   check_near(now->vd[1], -friction * speed * speed / radius, 1e-12);
   pol_integrator_free(&integrator);
+  pol_pattern_free(&b.feedback);
+}
+
+/* Forces that are linear in the reaction: the first solution is exact, and the second confirms it.
+ * It may differ by round-off, which is little beside the reaction. */
+static void test_two_solutions(void **state)
+{
+  (void)state;
+  bead b;
+  bead_init(&b);
+  pol_assembler *assembler;
+  assert_int_equal(pol_assembler_create(&assembler, &b.dae, POL_SOLVER_DENSE), POL_OK);
+  for (int i = 0; i < 100; i++) {
+    double angle = 0.0613 * (i + 1), u = 0.1 * exp(0.1 * i), vd[2], lambda;
+    const double q[2] = {radius * cos(angle), radius * sin(angle)};
+    const double v[2] = {-u * sin(angle), u * cos(angle)};
+    b.num_feedbacks = 0;
+    b.pull = 0.3 + 0.01 * i;
+    assert_int_equal(pol_assembler_acceleration(assembler, 0.0, q, v, vd, &lambda, NULL), POL_OK);
+    assert_int_equal(b.num_feedbacks, 2);
+    check_near((1.0 + b.pull) * lambda / (mass * u * u / (radius * radius)), 1.0, 1e-13);
+  }
+  pol_assembler_free(&assembler);
   pol_pattern_free(&b.feedback);
 }
 
@@ -190,8 +219,11 @@ static void test_rules(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_acceleration), cmocka_unit_test(test_order),
-      cmocka_unit_test(test_iterations),   cmocka_unit_test(test_failed_step_remembers_nothing),
+      cmocka_unit_test(test_acceleration),
+      cmocka_unit_test(test_two_solutions),
+      cmocka_unit_test(test_order),
+      cmocka_unit_test(test_iterations),
+      cmocka_unit_test(test_failed_step_remembers_nothing),
       cmocka_unit_test(test_rules),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

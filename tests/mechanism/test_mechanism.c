@@ -126,9 +126,9 @@ static void points_take_forces_where_they_are(void **state)
 static void bad_bodies_are_refused(void **state)
 {
   pol_mechanism *mechanism = *state;
-  pol_body bad[12];
+  pol_body bad[13];
   int n = 0;
-  for (int i = 0; i < 12; i++) {
+  for (int i = 0; i < 13; i++) {
     bad[i] = good_body;
     bad[i].name = "b";
   }
@@ -140,11 +140,14 @@ static void bad_bodies_are_refused(void **state)
   bad[n++].mass = (double)NAN;
   bad[n++].inertia[4] = -1.0;
   bad[n++].inertia[1] = 0.1; /* not symmetric */
+  /* two of three principal moments negative, which the determinant does not show */
+  bad[n].inertia[1] = bad[n].inertia[3] = 2.0;
+  bad[n++].inertia[8] = -1.0;
   bad[n++].inertia[0] = (double)INFINITY;
   bad[n++].position[2] = (double)NAN;
   bad[n++].rotation[0] = 0.5;
   bad[n++].angular_velocity[1] = (double)INFINITY;
-  assert_int_equal(n, 12);
+  assert_int_equal(n, 13);
   for (int i = 0; i < n; i++)
     assert_int_equal(pol_mechanism_add_body(mechanism, &bad[i], NULL), POL_BAD_ARGUMENT);
   assert_int_equal(pol_mechanism_num_bodies(mechanism), 1);

@@ -216,9 +216,14 @@ static void titles_stay_in_the_figure(void **state)
   static const char *const titles[] = {"short", wide};
   memset(wide, 'w', sizeof wide - 1);
   panels[0].legend = POL_LEGEND_BESIDE;
+  panels[0].y.label = "height (m)";
+  figure.x.label = "time (s)";
   for (int i = 0; i < 2; i++) {
     figure.title = titles[i];
     char *text = svg();
+    assert_int_equal(count_of(text, " font-weight=\"bold\""), 1);
+    expect_in(text, ">height (m)</text>");
+    expect_in(text, ">time (s)</text>");
     /* the title is the last text, and the only bold one */
     const char *last = text;
     for (const char *next = text; (next = strstr(next, "<text x=\"")) != NULL; next++) last = next;
@@ -314,6 +319,29 @@ static void legends_hide_nothing(void **state)
     assert_int_equal(p->legend.x > p->box.x + p->box.width, k == 0);
     assert_true(p->legend.x + p->legend.width <= figure.width);
     pol_layout_free(&layout);
+  }
+}
+
+/* What a legend as large as the frame hides of a line: its length, in few points or in many. */
+static void legends_measure_what_they_hide(void **state)
+{
+  (void)state;
+  pol_point points[201];
+  pol_curve curve = {.points = points};
+  const pol_series line = {.line = POL_LINE_SOLID, .marker = POL_MARKER_NONE};
+  const pol_panel panel = {.series = &line, .num_series = 1};
+  for (size_t count = 2; count <= 201; count += 199) {
+    /* 9 pixels from the frame on all sides, 4 of which a line needs for its width */
+    pol_panel_layout layout = {.panel = &panel,
+                               .box = {0, 0, 400, 300},
+                               .curves = &curve,
+                               .legend = {0, 0, 400 - 18, 300 - 18}};
+    curve.count = count;
+    for (size_t i = 0; i < count; i++)
+      points[i] = (pol_point){400.0 * (double)i / (double)(count - 1), 150};
+    const double hidden = pol_legend_place(&layout);
+    if (!(fabs(hidden - 390) <= 6)) fail_msg("%g of 390 pixels", hidden);
+    assert_true(layout.legend.x == 9 && layout.legend.y == 9);
   }
 }
 
@@ -581,6 +609,7 @@ int main(void)
       cmocka_unit_test_setup(slopes_are_drawn_with_their_order, set_up),
       cmocka_unit_test_setup(panels_share_the_x_axis, set_up),
       cmocka_unit_test_setup(legends_hide_nothing, set_up),
+      cmocka_unit_test(legends_measure_what_they_hide),
       cmocka_unit_test_setup(equal_units_are_equally_long, set_up),
       cmocka_unit_test_setup(looks_differ, set_up),
       cmocka_unit_test_setup(pixels_have_the_colours_of_the_figure, set_up),

@@ -78,6 +78,28 @@ static void text_becomes_valid(void **state)
   assert_string_equal(text, "12345");
 }
 
+/* The first and the last characters of each length, and what is next to them (RFC 3629). */
+static void characters_end_where_unicode_does(void **state)
+{
+  (void)state;
+  static const char *const good[] = {"\xC2\x80",         "\xDF\xBF",        "\xE0\xA0\x80",
+                                     "\xE0\xBF\xBF",     "\xED\x9F\xBF",    "\xEF\xBF\xBD",
+                                     "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"};
+  static const char *const wrong[] = {"\xC1\xBF",         "\xE0\x9F\xBF",    "\xED\xA0\x80",
+                                      "\xEF\xBF\xBE",     "\xEF\xBF\xBF",    "\xF0\x8F\xBF\xBF",
+                                      "\xF4\x90\x80\x80", "\xF5\x80\x80\x80"};
+  char text[64];
+  for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+    pol_text_clean(good[i], text, sizeof text);
+    assert_string_equal(text, good[i]);
+  }
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    pol_text_clean(wrong[i], text, sizeof text);
+    assert_int_equal(strlen(text), strlen(wrong[i]));
+    assert_int_equal(strspn(text, "?"), strlen(text));
+  }
+}
+
 static void xml_characters_have_entities(void **state)
 {
   (void)state;
@@ -92,8 +114,11 @@ static void xml_characters_have_entities(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(long_text_loses_its_middle),      cmocka_unit_test(text_fits_a_width),
-      cmocka_unit_test(digits_after_a_caret_are_raised), cmocka_unit_test(text_becomes_valid),
+      cmocka_unit_test(long_text_loses_its_middle),
+      cmocka_unit_test(text_fits_a_width),
+      cmocka_unit_test(digits_after_a_caret_are_raised),
+      cmocka_unit_test(text_becomes_valid),
+      cmocka_unit_test(characters_end_where_unicode_does),
       cmocka_unit_test(xml_characters_have_entities),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

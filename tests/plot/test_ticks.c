@@ -87,6 +87,12 @@ static void logarithmic_axes_have_decades(void **state)
   assert_string_equal(labels(), "10^-15 10^-12 10^-9 10^-6 10^-3 10^0 []");
   make(0.3, 7, 1);
   assert_string_equal(labels(), "0.5 1 2 5 []");
+  make(0.6, 60, 1); /* two powers of ten are enough where the range is wide, */
+  assert_string_equal(labels(), "10^0 10^1 []");
+  make(0.8, 12, 1); /* but not where it is narrow, */
+  assert_string_equal(labels(), "1 2 5 10 []");
+  make(0.11, 9.9, 1); /* and one never is */
+  assert_string_equal(labels(), "0.2 0.5 1 2 5 []");
   make(2e-7, 3e-6, 1);
   assert_string_equal(labels(), "2*10^-7 5*10^-7 10^-6 2*10^-6 []");
   make(3, 4, 1); /* no decade, no 1, 2, 5 */

@@ -154,6 +154,42 @@ static void frames_are_chosen_by_time(void **state)
   pol_model_free(&model);
 }
 
+/* Of many bodies fewer frames are taken unless told otherwise, but not fewer than fit. */
+static void many_bodies_have_all_their_frames(void **state)
+{
+  (void)state;
+  enum { BODIES = 510, ROWS = 4 };
+  char message[256] = "", *text = NULL;
+  size_t size = 0;
+  pol_errors errors = {0, NULL};
+  pol_model *model = NULL;
+  pol_frames frames;
+  FILE *json = open_memstream(&text, &size), *csv = fopen("many.csv", "wb");
+  assert_true(json != NULL && csv != NULL);
+  fprintf(json, "{\"bodies\": [");
+  fprintf(csv, "t");
+  for (int i = 0; i < BODIES; i++) {
+    fprintf(json, "%s{\"name\": \"p%d\", \"type\": \"point\", \"mass\": 1}", i ? "," : "", i);
+    fprintf(csv, ",p%d.position.x,p%d.position.y,p%d.position.z", i, i, i);
+  }
+  fprintf(json, "], \"simulation\": {\"step\": 1, \"end\": 1}}");
+  for (int row = 0; row < ROWS; row++) {
+    fprintf(csv, "\n%d", row);
+    for (int i = 0; i < 3 * BODIES; i++) fprintf(csv, ",%d", row);
+  }
+  fprintf(csv, "\n");
+  assert_int_equal(fclose(json) | fclose(csv), 0);
+  assert_int_equal(pol_model_read_text(&model, text, 0, NULL, &errors), POL_OK);
+  pol_result *result = open_result("many.csv");
+  assert_int_equal(pol_frames_read(&frames, model, result, 0, message, sizeof message), POL_OK);
+  assert_int_equal(frames.num_bodies, BODIES);
+  assert_int_equal(frames.count, ROWS);
+  pol_frames_free(&frames);
+  pol_result_close(&result);
+  pol_model_free(&model);
+  free(text);
+}
+
 static void pages_hold_everything_and_no_text_breaks_out(void **state)
 {
   (void)state;
@@ -258,6 +294,40 @@ static void meshes_of_all_kinds(void **state)
   assert_mesh("square.obj", 6, two);
 }
 
+/* Each mesh of a page has the points of its own file, whatever shapes are between them. */
+static void pages_hold_each_mesh(void **state)
+{
+  (void)state;
+  static const char text[] =
+      "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1], \"shapes\": ["
+      "{\"type\": \"mesh\", \"file\": \"first.obj\"}, {\"type\": \"sphere\", \"radius\": 1},"
+      "{\"type\": \"mesh\", \"file\": \"second.obj\"}]},"
+      "{\"name\": \"p\", \"type\": \"point\", \"mass\": 1}],"
+      "\"simulation\": {\"step\": 1, \"end\": 1}}";
+  static const char *const objects[] = {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n",
+                                        "v 0 0 0\nv 2 0 0\nv 0 0 4\nf 1 2 3\n"};
+  /* the nine numbers of each, of 32 bits, as base64 */
+  static const char *const meshes[] = {
+      "id=\"mesh-0\">AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA</script>",
+      "id=\"mesh-1\">AAAAAAAAAAAAAAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAIBA</script>"};
+  char *page = NULL;
+  size_t size = 0;
+  pol_errors errors = {0, NULL};
+  pol_model *model = NULL;
+  write_text("first.obj", objects[0], strlen(objects[0]));
+  write_text("second.obj", objects[1], strlen(objects[1]));
+  write_result("meshes.csv", 3);
+  assert_int_equal(pol_model_read_text(&model, text, 0, NULL, &errors), POL_OK);
+  pol_result *result = open_result("meshes.csv");
+  assert_int_equal(pol_view_write("meshes.html", model, result, NULL, NULL, NULL, 0), POL_OK);
+  assert_int_equal(pol_read_file("meshes.html", &page, &size), POL_OK);
+  for (int i = 0; i < 2; i++) assert_non_null(strstr(page, meshes[i]));
+  assert_null(strstr(page, "id=\"mesh-2\""));
+  free(page);
+  pol_result_close(&result);
+  pol_model_free(&model);
+}
+
 static void wrong_meshes_are_refused(void **state)
 {
   (void)state;
@@ -296,9 +366,11 @@ int main(void)
       cmocka_unit_test(numbers_have_sixteen_bits),
       cmocka_unit_test(numbers_too_large_are_none),
       cmocka_unit_test(frames_are_chosen_by_time),
+      cmocka_unit_test(many_bodies_have_all_their_frames),
       cmocka_unit_test(pages_hold_everything_and_no_text_breaks_out),
       cmocka_unit_test(results_of_other_models_are_refused),
       cmocka_unit_test(meshes_of_all_kinds),
+      cmocka_unit_test(pages_hold_each_mesh),
       cmocka_unit_test(wrong_meshes_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,10 +30,14 @@ static pol_status write_page(void *user)
 {
   const input *in = user;
   const pol_view_options options = {.folder = "."};
+  char message[64] = "?????";
+  remove("alloc.html"); /* of a test that failed */
   const pol_status status =
-      pol_view_write("alloc.html", in->model, in->result, &options, NULL, NULL, 0);
+      pol_view_write("alloc.html", in->model, in->result, &options, NULL, message, sizeof message);
   FILE *page = fopen("alloc.html", "rb");
   if ((page != NULL) != (status == POL_OK)) fail_msg("a page although status %d, or none", status);
+  if ((message[0] != '\0') != (status != POL_OK) || message[0] == '?')
+    fail_msg("status %d with the message '%s'", status, message);
   if (page != NULL) fclose(page);
   remove("alloc.html");
   return status;
