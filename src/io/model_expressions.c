@@ -94,7 +94,7 @@ static void check_quantity(pol_reader *reader, const pol_place *place, void *obj
   if (text && (strcmp(text, "t") == 0 || strcmp(text, "pi") == 0))
     pol_report(reader, &name, "", "must not be \"%s\", which expressions know already", text);
   if (text && strcmp(text, "t_reactions") == 0)
-    pol_report(reader, &name, "", "must not be \"%s\", which is a column of results", text);
+    pol_report(reader, &name, "", "must not be \"%s\", which is the name of a result column", text);
 }
 
 static const pol_field variable_fields[] = {

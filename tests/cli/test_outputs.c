@@ -279,8 +279,8 @@ static void names_of_columns_are_refused(void **state)
     write_text("named.json", text);
     expect("polhode check named.json", 2);
     expect_text(err,
-                "[0].name = \"t_reactions\": must not be \"t_reactions\", the name of a column "
-                "of results\n");
+                "[0].name = \"t_reactions\": must not be \"t_reactions\", which is the name of a "
+                "result column\n");
   }
 }
 
