@@ -33,6 +33,15 @@ static int is_there(const char *name)
   return access(name, F_OK) == 0;
 }
 
+/* Removes what a test that failed has left. */
+static int start_clean(void **state)
+{
+  (void)state;
+  remove(path);
+  remove("test_output_target.txt");
+  return 0;
+}
+
 static void whole_files_stay(void **state)
 {
   (void)state;
@@ -93,10 +102,10 @@ static void half_files_behind_links_are_emptied(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(whole_files_stay),
-      cmocka_unit_test(files_that_a_full_disk_cuts_are_removed),
-      cmocka_unit_test(devices_and_links_stay),
-      cmocka_unit_test(half_files_behind_links_are_emptied),
+      cmocka_unit_test_setup(whole_files_stay, start_clean),
+      cmocka_unit_test_setup(files_that_a_full_disk_cuts_are_removed, start_clean),
+      cmocka_unit_test_setup(devices_and_links_stay, start_clean),
+      cmocka_unit_test_setup(half_files_behind_links_are_emptied, start_clean),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

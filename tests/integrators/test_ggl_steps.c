@@ -162,11 +162,51 @@ static void sparse_steps(void **state)
   follow_table(POL_SOLVER_SPARSE, 1);
 }
 
+static pol_status evaluate_nothing(const pol_point *at, unsigned want, const pol_terms *out,
+                                   double *scratch, void *user)
+{
+  (void)at;
+  (void)want;
+  (void)out;
+  (void)scratch;
+  (void)user;
+  return POL_NOT_FINITE;
+}
+
+/* Newton's first guess of the multipliers is the force, not the impulse, of the step before: seen
+ * where the model then stops the iteration. */
+static void multipliers_are_guessed_as_forces(void **state)
+{
+  (void)state;
+  static const char *const methods[] = {"vi-s", "vi-a", "vi-b", "em", "em-g", "midpoint"};
+  for (int k = 0; k < 6; k++) {
+    quadratic model;
+    pol_integrator *integrator;
+    pol_options options = pol_options_default();
+    options.method = methods[k];
+    pendulum3d_init(&model);
+    assert_int_equal(pol_integrator_create(&integrator, &model.dae, &options), POL_OK);
+    assert_int_equal(pol_integrator_start(integrator, 0.0, model.q0, model.v0, NULL), POL_OK);
+    assert_int_equal(pol_integrator_step(integrator, 0.01), POL_OK);
+    model.dae.evaluate = evaluate_nothing;
+    assert_int_not_equal(pol_integrator_step(integrator, 0.0025), POL_OK);
+    const pol_ggl *s = integrator->data;
+    const int lambda = s->blocks->start[s->scheme->num_vectors];
+    for (int i = 0; i < s->m; i++) {
+      assert_true(fabs(s->now.x[lambda + i]) > 1e-6);
+      assert_true(s->next.x[lambda + i] == 0.25 * s->now.x[lambda + i]);
+    }
+    pol_integrator_free(&integrator);
+    quadratic_clear(&model);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(dense_steps),
       cmocka_unit_test(sparse_steps),
+      cmocka_unit_test(multipliers_are_guessed_as_forces),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

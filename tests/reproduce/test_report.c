@@ -287,9 +287,23 @@ static void ids_are_in_order(void **state)
   assert_null(pol_item_at(pol_item_count(), NULL));
 }
 
+/* Pages that cannot be opened or written, which is not known before they are closed. */
+static void pages_that_cannot_be_written_are_reported(void **state)
+{
+  (void)state;
+  json_t *reports = json_array();
+  assert_int_equal(pol_page_write(reports, 1.0, "no-such-folder/page.md"), POL_IO);
+  assert_int_equal(pol_verdicts_write(reports, "no-such-folder/verdicts.md"), POL_IO);
+  assert_int_equal(pol_page_write(reports, 1.0, "/dev/full"), POL_IO);
+  assert_int_equal(pol_verdicts_write(reports, "/dev/full"), POL_IO);
+  assert_int_equal(pol_page_write(reports, 1.0, "no-items.md"), POL_OK);
+  json_decref(reports);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(pages_that_cannot_be_written_are_reported),
       cmocka_unit_test(verdicts_follow_from_checks),
       cmocka_unit_test(reproduced_needs_a_published_number),
       cmocka_unit_test(what_cannot_run_is_told),
