@@ -8,6 +8,7 @@
  *     W += (t_n+1 - t_n) (P_n + P_n+1) / 2.
  */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "analysis/simulation_parts.h"
@@ -258,21 +259,21 @@ pol_status pol_simulation_show(pol_simulation *sim, double t)
 
 /* --- after a failure -------------------------------------------------------------------------- */
 
+/* What the summary says but for its warnings, which stand at its end. */
+static const size_t without_warnings = offsetof(pol_summary, num_warnings);
+
 void pol_simulation_keep_good(pol_simulation *sim)
 {
   memcpy(sim->good, sim->q, sim->solution_size * sizeof *sim->good);
   sim->good_state = sim->state;
-  sim->good_summary = sim->summary;
+  memcpy(&sim->good_summary, &sim->summary, without_warnings);
 }
 
 void pol_simulation_return_to_good(pol_simulation *sim)
 {
-  pol_summary *now = &sim->summary, *good = &sim->good_summary;
   memcpy(sim->q, sim->good, sim->solution_size * sizeof *sim->good);
   sim->state = sim->good_state;
   /* the cost and the warnings of the failed step are still reported */
-  good->counts = *pol_integrator_counts(sim->integrator);
-  good->num_warnings = now->num_warnings;
-  memcpy(good->warnings, now->warnings, sizeof good->warnings);
-  *now = *good;
+  memcpy(&sim->summary, &sim->good_summary, without_warnings);
+  sim->summary.counts = *pol_integrator_counts(sim->integrator);
 }
