@@ -6,7 +6,8 @@
  *     energy: total = initial + applied           |balance| > 0.35 E, E the largest of kinetic
  *       + drives - dissipated                       energy, range of the potential, and work
  *     positions: Phi = 0 (index 3, stabilized)    |Phi| > 1e-3 L, L the size of the mechanism
- *       drift of second order (index 2)           |Phi| > 0.05 L
+ *       drift of second order (index 2)           |Phi| > 0.05 L; L at least 1 where Phi mixes
+ *                                                 lengths and pure numbers
  *     velocities: B v + Phi_t = 0                 |B v + Phi_t| > 0.3 of the largest velocity
  *       or O(h^2) (index 3)
  *     rotations: quaternions of norm 1            | |q| - 1 | > 1e-8
@@ -44,25 +45,41 @@ void pol_doubts_note(pol_simulation *sim, int first)
   e->balance_t = s->t;
 }
 
-/* The size of the mechanism: the largest coordinate of a centre of mass, at the start or now, or of
- * a marker in its body, or radius of gyration; *mass is that of all bodies. */
+static double largest_difference(const double a[3], const double b[3])
+{
+  return fmax(fmax(fabs(a[0] - b[0]), fabs(a[1] - b[1])), fabs(a[2] - b[2]));
+}
+
+/* The size of the mechanism, wherever it stands: the largest distance (by coordinates) of a centre
+ * of mass from the mean of all at the start, or of a marker from the centre of mass of its body, or
+ * radius of gyration; of a single point mass its distance from the markers of the ground, or the
+ * way it has gone.  *mass is that of all bodies. */
 static double size_of(const pol_simulation *sim, double *mass)
 {
   const pol_mechanism *mechanism = sim->mechanism;
-  double length = 0.0;
+  const int count = pol_mechanism_num_bodies(mechanism);
+  double length = 0.0, way = 0.0, to_ground = 0.0, mean[3] = {0.0, 0.0, 0.0};
   *mass = 0.0;
-  for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
+  for (int b = 0; b < count; b++)
+    for (int i = 0; i < 3; i++) mean[i] += pol_mechanism_body(mechanism, b)->position[i] / count;
+  for (int b = 0; b < count; b++) {
     const pol_body *body = pol_mechanism_body(mechanism, b);
     const double *J = body->inertia;
     pol_body_state now;
     pol_formulation_body_state(sim->formulation, sim->q, sim->v, b, &now);
-    length = fmax(length, fmax(pol_largest(3, body->position), pol_largest(3, now.position)));
+    length = fmax(length, largest_difference(body->position, mean));
     length = fmax(length, sqrt(0.5 * (J[0] + J[4] + J[8]) / body->mass));
+    way = fmax(way, largest_difference(now.position, body->position));
     *mass += body->mass;
   }
-  for (int k = 0; k < pol_mechanism_num_markers(mechanism); k++)
-    length = fmax(length, pol_largest(3, pol_mechanism_marker(mechanism, k)->position));
-  return length;
+  for (int k = 0; k < pol_mechanism_num_markers(mechanism); k++) {
+    const pol_marker *marker = pol_mechanism_marker(mechanism, k);
+    if (marker->body != POL_GROUND)
+      length = fmax(length, pol_largest(3, marker->position));
+    else
+      to_ground = fmax(to_ground, largest_difference(marker->position, mean));
+  }
+  return length > 0.0 ? length : to_ground > 0.0 ? to_ground : way;
 }
 
 /* The most likely reason for a violation, from the settings. */
@@ -70,7 +87,8 @@ static const char *probable_reason(const pol_simulation *sim)
 {
   const pol_options *o = &sim->options;
   const int alpha = sim->method_adapts; /* the family of generalized-alpha */
-  if (alpha && sim->index == POL_INDEX_3 && o->alpha_m >= o->alpha_f)
+  if (alpha && sim->index == POL_INDEX_3 && o->alpha_m >= o->alpha_f &&
+      pol_dae_num_constraints(sim->dae) > 0)
     return "index 3 without numerical damping (rho_inf = 1) does not control its multipliers; use "
            "rho_inf 0.9 or index stabilized-2";
   if (sim->variable) return "the tolerances are too coarse for this motion; use tighter ones";
@@ -117,7 +135,9 @@ static void doubt_constraints(pol_simulation *sim, double length)
   pol_mechanism_gravity(sim->mechanism, gravity);
   const double tolerance = fmax(position_share, 1e3 * sim->options.newton.tolerance);
   const int drifts = sim->index == POL_INDEX_2;
-  if (s->max_position_residual > (drifts ? drift_share : tolerance) * length)
+  /* constraints of rotations and of the coordinates themselves are pure numbers */
+  const double size = drifts || sim->dae->num_internal > 0 ? fmax(length, 1.0) : length;
+  if (s->max_position_residual > (drifts ? drift_share : tolerance) * size)
     pol_simulation_warn(
         sim, s->t,
         "the position constraints are violated by %.3g in a mechanism of size %.3g m: %s",

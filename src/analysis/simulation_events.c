@@ -240,10 +240,12 @@ static pol_status check_settled(pol_simulation *sim, pol_watched_event *w, doubl
            "t = %.10g s, its function still passes through zero",
            w->event.name != NULL ? w->event.name : "", w->resets, w->resets == 1 ? "" : "s",
            w->told);
-  return pol_simulation_fail(
-      sim, POL_ACCUMULATING, -1, message,
-      "let the event stop the run, or hold the body with a spring and damper "
-      "instead of a reset");
+  pol_simulation_fail(sim, POL_ACCUMULATING, -1, message,
+                      "let the event stop the run, or hold the body with a spring and damper "
+                      "instead of a reset");
+  sim->diagnostics.t = w->told;
+  if (sim->variable) sim->diagnostics.h = sim->t - sim->t_before;
+  return POL_ACCUMULATING;
 }
 
 pol_status pol_simulation_scan_events(pol_simulation *sim)
@@ -361,8 +363,10 @@ static pol_status change_velocities(pol_simulation *sim, const pol_simulation_ev
   char message[160];
   snprintf(message, sizeof message, "event '%.60s' sets a value that is not finite",
            event->name != NULL ? event->name : "");
-  return pol_simulation_fail(sim, POL_NOT_FINITE, bad, message,
-                             "look at what the event sets, at this time");
+  pol_simulation_fail(sim, POL_NOT_FINITE, -1, message,
+                      "look at what the event sets, at this time");
+  sim->diagnostics.t = sim->state.t;
+  return POL_NOT_FINITE;
 }
 
 /* Goes on from the present state with the velocities that the event wants.  The energy that the

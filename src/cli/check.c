@@ -52,7 +52,7 @@ static int check_model(const cli_args *args, const pol_model *model)
     found.moves = pol_simulation_summary(simulation)->moves;
     found.simulation = simulation;
     pol_simulation_dropped(simulation, &found.num_redundant);
-    cli_print_run_warnings(pol_simulation_summary(simulation));
+    cli_print_run_warnings(pol_simulation_summary(simulation), 1);
   }
 
   int printed = 1;

@@ -87,6 +87,10 @@ json_t *cli_json_warnings(const pol_settings *settings)
 
 void cli_json_append_warnings(json_t **list, const pol_summary *summary)
 {
+  char finding[256];
+  for (int k = 0; k < CLI_NUM_FINDINGS; k++)
+    if (cli_finding_text(summary, k, finding, sizeof finding))
+      cli_json_append(list, json_string(finding));
   for (int i = 0; i < summary->num_warnings; i++)
     cli_json_append(
         list, json_sprintf("t = %.6g s: %s", summary->warnings[i].t, summary->warnings[i].message));

@@ -171,7 +171,7 @@ static int report(const cli_args *args, const cli_outcome *outcome)
   }
   if (interrupted) note_interruption(outcome);
   if (outcome->simulation != NULL)
-    cli_print_run_warnings(pol_simulation_summary(outcome->simulation));
+    cli_print_run_warnings(pol_simulation_summary(outcome->simulation), args->quiet || args->json);
   if (args->json) {
     if (cli_json_print(cli_summary_json(outcome)) != 0) return CLI_FAILED;
   } else if (!args->quiet && outcome->simulation != NULL) {

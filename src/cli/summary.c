@@ -272,14 +272,10 @@ static void print_quality(const pol_summary *summary)
   cli_print_row("constraints", "at most |Phi| %.3g, |Phi'| %.3g, |Phi''| %.3g",
                 summary->max_position_residual, summary->max_velocity_residual,
                 summary->max_acceleration_residual);
-  if (summary->singular.count > 0)
-    cli_print_row("warning", "singular position%s, first near t = %.6g s: others imply %s there",
-                  summary->singular.count > 1 ? "s" : "", summary->singular.t,
-                  summary->singular.where);
-  if (summary->lost_turns.count > 0)
-    cli_print_row("warning",
-                  "half a turn or more in a step, first at t = %.6g s: %s has lost turns",
-                  summary->lost_turns.t, summary->lost_turns.where);
+  char finding[256];
+  for (int k = 0; k < CLI_NUM_FINDINGS; k++)
+    if (cli_finding_text(summary, k, finding, sizeof finding))
+      cli_print_row("warning", "%s", finding);
 }
 
 /* What should be constant, and is to these amounts. */

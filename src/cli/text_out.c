@@ -129,9 +129,26 @@ void cli_warn_memory(const pol_estimate *estimate)
   }
 }
 
-void cli_print_run_warnings(const pol_summary *summary)
+int cli_finding_text(const pol_summary *summary, int which, char *text, size_t size)
+{
+  const pol_singular *singular = &summary->singular;
+  const pol_lost_turns *lost = &summary->lost_turns;
+  if (which == 0 && singular->count > 0)
+    snprintf(text, size, "singular position%s, first near t = %.6g s: others imply %s there",
+             singular->count > 1 ? "s" : "", singular->t, singular->where);
+  else if (which == 1 && lost->count > 0)
+    snprintf(text, size, "half a turn or more in a step, first at t = %.6g s: %s has lost turns",
+             lost->t, lost->where);
+  else
+    return 0;
+  return 1;
+}
+
+void cli_print_run_warnings(const pol_summary *summary, int without_table)
 {
   char message[sizeof summary->warnings[0].message + 32];
+  for (int k = 0; k < CLI_NUM_FINDINGS && without_table; k++)
+    if (cli_finding_text(summary, k, message, sizeof message)) print_warning(message);
   for (int i = 0; i < summary->num_warnings; i++) {
     snprintf(message, sizeof message, "t = %.6g s: %s", summary->warnings[i].t,
              summary->warnings[i].message);

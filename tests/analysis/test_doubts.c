@@ -46,6 +46,14 @@ static const struct {
      "\"bodies\": [\"ground\", \"a\"], \"point\": [0, 0, 0], \"axis\": [0, 1, 0]}], "
      "\"simulation\": {\"step\": 1.5, \"end\": 6, \"rho_inf\": 0}}",
      "energy balance", "few steps"},
+    {"a stiff damper far from the origin, without numerical damping",
+     "{\"gravity\": [0, 0, -9.81], \"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [0.1, "
+     "0.1, 0.1], \"position\": [10000, 0, 0]}], \"forces\": [{\"name\": \"s\", \"type\": "
+     "\"support\", "
+     "\"body\": \"a\", \"anchor\": [10000, 0, -0.1], \"stiffness\": 1e3, \"damping\": 1e5}], "
+     "\"simulation\": {\"step\": 0.01, \"end\": 1, \"method\": \"newmark\", \"start\": "
+     "\"classical\"}}",
+     "energy balance", "smaller step"},
     {"a long run in index 2",
      "{\"gravity\": [0, 0, -9.81], \"bodies\": [{\"name\": \"a\", \"type\": \"point\", \"mass\": "
      "1, "
@@ -87,6 +95,30 @@ static void wrong_runs_are_doubted(void **state)
       fail_msg("%s: %s (balance %g, |Phi| %g, |V| %g)", wrong[k].what,
                warning != NULL ? warning : "no warning", s->energy_balance,
                s->max_position_residual, s->max_velocity_residual);
+    pol_simulation_free(&simulation);
+    pol_model_free(&model);
+  }
+}
+
+/* Constraints of coordinates are pure numbers, which a size of micrometres says nothing about. */
+static void small_mechanisms_are_not_doubted(void **state)
+{
+  (void)state;
+  static const pol_formulation_kind kinds[] = {POL_SO3XR3, POL_EULER_PARAMETERS, POL_DIRECTORS};
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    pol_model *model = read_model_text(
+        "{\"gravity\": [0, 0, -9.81], \"bodies\": [{\"name\": \"a\", \"mass\": 1e-9, \"inertia\": "
+        "[1e-18, 1e-18, 1e-18], \"position\": [1e-4, 0, 0]}], \"joints\": [{\"name\": \"h\", "
+        "\"type\": \"revolute\", \"bodies\": [\"ground\", \"a\"], \"point\": [0, 0, 0], \"axis\": "
+        "[0, "
+        "1, 0]}], \"simulation\": {\"step\": 1e-4, \"end\": 0.1, \"index\": 2}}");
+    model->settings.formulation = kinds[k];
+    pol_simulation *simulation = start(model);
+    step_to_end(simulation);
+    pol_simulation_review(simulation);
+    const pol_summary *s = pol_simulation_summary(simulation);
+    if (s->num_warnings > 0)
+      fail_msg("%s: %s", pol_formulation_name(kinds[k]), s->warnings[0].message);
     pol_simulation_free(&simulation);
     pol_model_free(&model);
   }
@@ -177,6 +209,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(wrong_runs_are_doubted),
+      cmocka_unit_test(small_mechanisms_are_not_doubted),
       cmocka_unit_test(broken_promises_are_doubted),
       cmocka_unit_test(rest_is_not_doubted),
       cmocka_unit_test(shipped_models_are_not_doubted),

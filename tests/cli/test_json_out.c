@@ -27,6 +27,12 @@ const char *cli_index_name(pol_index index)
   return index == POL_INDEX_2_STABILIZED ? "stabilized-2" : "another";
 }
 
+int cli_finding_text(const pol_summary *summary, int which, char *text, size_t size)
+{
+  (void)summary, (void)which, (void)text, (void)size;
+  return 0;
+}
+
 int cli_unused_warning(const pol_settings *settings, char *message, size_t size)
 {
   (void)settings;
