@@ -208,6 +208,17 @@ static void test_position_units(void **state)
     assert_true(position_error(&s, 0.0, q) <= 8.0 * DBL_EPSILON * fmax(1.0, lengths[k]));
     pol_assembler_free(&assembler);
   }
+  /* far from the origin round-off is that of the coordinates */
+  for (int k = 0; k < 3; k++) {
+    truss s;
+    pendulum_init(&s);
+    s.rods[0].anchor[0] = s.rods[0].anchor[1] = 1e8 * (k + 1.1);
+    pol_assembler *assembler = create(&s.dae, POL_SOLVER_AUTO);
+    double q[2] = {s.rods[0].anchor[0] + 0.61, s.rods[0].anchor[1] - 0.93};
+    assert_int_equal(pol_assembler_position(assembler, 0.0, q, NULL), POL_OK);
+    assert_true(position_error(&s, 0.0, q) <= 8.0 * DBL_EPSILON * q[0]);
+    pol_assembler_free(&assembler);
+  }
 }
 
 /* --- velocities ------------------------------------------------------------------------------- */

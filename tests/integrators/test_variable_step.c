@@ -444,6 +444,34 @@ static void a_tolerance_below_round_off_is_named(void **state)
   pol_integrator_free(&integrator);
 }
 
+/* Two thousand steps in a row that are tiny beside the time to be covered end a run. */
+static void steps_that_do_not_get_on_end_the_run(void **state)
+{
+  (void)state;
+  double_pendulum stiff;
+  double_init(&stiff);
+  pol_options options = options_of(HHT);
+  set_tolerance(&options, 1e-3);
+  options.control.max_step = options.control.first_step = 1e-11;
+  pol_integrator *integrator = start(&stiff.dae, &options, double_q0, double_v0, NULL);
+  for (int i = 1; i < 2000; i++) assert_int_equal(pol_integrator_adapt(integrator, 1.0), POL_OK);
+  const double t = pol_integrator_state(integrator)->t;
+  assert_int_equal(pol_integrator_adapt(integrator, 1.0), POL_SMALL_STEP);
+  const pol_diagnostics *d = pol_integrator_diagnostics(integrator);
+  assert_non_null(strstr(d->message, "2000 steps in a row were below 1e-10 of the time span"));
+  assert_non_null(strstr(d->advice, "grows without bound"));
+  assert_true(d->t == t && d->h == 1e-11 && d->step == 2000);
+  assert_int_equal(d->equation, -1);
+  assert_string_equal(d->where, "");
+  assert_true(pol_integrator_state(integrator)->t == t);
+  pol_integrator_free(&integrator);
+
+  /* the same steps to a nearer end */
+  integrator = start(&stiff.dae, &options, double_q0, double_v0, NULL);
+  for (int i = 1; i < 3000; i++) assert_int_equal(pol_integrator_adapt(integrator, 0.05), POL_OK);
+  pol_integrator_free(&integrator);
+}
+
 /* The stiff start cannot be had with steps of 1e-4: the failure names who is to blame. */
 static void a_step_that_is_too_small_is_named(void **state)
 {
@@ -543,6 +571,7 @@ int main(void)
       cmocka_unit_test(undone_attempts_leave_no_trace),
       cmocka_unit_test(step_sizes_keep_their_limits),
       cmocka_unit_test(a_tolerance_below_round_off_is_named),
+      cmocka_unit_test(steps_that_do_not_get_on_end_the_run),
       cmocka_unit_test(a_step_that_is_too_small_is_named),
       cmocka_unit_test(a_model_that_refuses_is_named),
       cmocka_unit_test(the_pi_controller_is_smoother),

@@ -435,20 +435,20 @@ static void pixels_have_the_colours_of_the_figure(void **state)
   remove("figure.png");
 }
 
-/* The mean of the y of all dark pixels in the strip where the label of the y axis stands. */
-static double centre_of_label(const char *label)
+/* The mean place of all dark pixels in the strip where the label of the y axis stands. */
+static pol_point centre_of_label(const char *label)
 {
-  double sum = 0.0;
+  pol_point sum = {0.0, 0.0};
   int count = 0;
   panels[0].y.label = label;
   cairo_surface_t *image = draw_png("label.png");
   for (int i = 0; i < 900; i++)
     for (int k = 10; k < 44; k++)
-      if ((pixel(image, k, i) & 255) < 128) sum += i, count++;
+      if ((pixel(image, k, i) & 255) < 128) sum.x += k, sum.y += i, count++;
   cairo_surface_destroy(image);
   remove("label.png");
   assert_true(count > 20);
-  return sum / count;
+  return (pol_point){sum.x / count, sum.y / count};
 }
 
 /* The label of the y axis reads from the bottom to the top. */
@@ -456,8 +456,10 @@ static void the_label_beside_the_axis_reads_upwards(void **state)
 {
   (void)state;
   figure.grid = 0;
-  const double first = centre_of_label("WWWWWW ......"), last = centre_of_label("...... WWWWWW");
-  assert_true(first > last + 20);
+  const pol_point first = centre_of_label("WWWWWW ......"), last = centre_of_label("...... WWWWWW");
+  assert_true(first.y > last.y + 20);
+  /* what is raised stands to the left of the line */
+  assert_true(centre_of_label("1^888888").x < centre_of_label("1888888").x - 2);
 }
 
 /* A colour as people with this kind of sight see it (G. M. Machado et al., 2009, severity 1), in
@@ -597,6 +599,24 @@ static void files_that_cannot_be_written_are_told(void **state)
   remove("full.png");
 }
 
+/* PNG if the name ends in .png, else SVG. */
+static void names_say_what_is_written(void **state)
+{
+  (void)state;
+  static const char *const paths[] = {"named.png", ".png", "named.svg", "png", "p.png.svg", "x"};
+  for (int i = 0; i < 6; i++) {
+    char start[5] = "";
+    assert_int_equal(pol_figure_write(&figure, paths[i]), POL_OK);
+    FILE *file = fopen(paths[i], "rb");
+    assert_non_null(file);
+    assert_int_equal(fread(start, 1, 4, file), 4);
+    fclose(file);
+    remove(paths[i]);
+    assert_int_equal(strcmp(start, "\x89PNG") == 0, i < 2);
+    assert_int_equal(start[0] == '<', i >= 2);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -618,6 +638,7 @@ int main(void)
       cmocka_unit_test_setup(curves_stay_in_their_frame, set_up),
       cmocka_unit_test_setup(broken_rules_are_told, set_up),
       cmocka_unit_test_setup(files_that_cannot_be_written_are_told, set_up),
+      cmocka_unit_test_setup(names_say_what_is_written, set_up),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@
 #include "io/file.h"
 #include "viewer/frames.h"
 #include "viewer/mesh.h"
+#include "viewer/page.h"
 
 static const char model_text[] = "{\"name\": \"</script><!-- <script>\", \"bodies\": ["
                                  "{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1]},"
@@ -253,6 +254,47 @@ static void results_of_other_models_are_refused(void **state)
   pol_model_free(&model);
 }
 
+/* The bytes that a text of base64 stands for, up to a character that is no digit. */
+static size_t decode(const char *text, unsigned char *bytes)
+{
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  size_t count = 0;
+  unsigned bits = 0, num_bits = 0;
+  for (const char *digit; *text != '\0' && (digit = strchr(digits, *text)) != NULL; text++) {
+    bits = (bits << 6 | (unsigned)(digit - digits)) & 0xFFFFu;
+    num_bits += 6;
+    if (num_bits < 8) continue;
+    num_bits -= 8;
+    bytes[count++] = (unsigned char)(bits >> num_bits);
+  }
+  return count;
+}
+
+/* Data of all lengths, about those too at which what is gathered is written. */
+static void data_come_back_from_base64(void **state)
+{
+  (void)state;
+  enum { MOST = 10000 };
+  static unsigned char bytes[MOST], back[2 * MOST];
+  static const size_t sizes[] = {0, 1, 2, 3, 4, 3071, 3072, 3073, 6144, 6145, MOST};
+  for (size_t i = 0; i < MOST; i++) bytes[i] = (unsigned char)(i * i / 7);
+  for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    pol_page_write_bytes(file, "data", bytes, sizes[k]);
+    assert_int_equal(fclose(file), 0);
+    const char *start = strstr(text, "id=\"data\">");
+    assert_non_null(start);
+    start += strlen("id=\"data\">");
+    assert_int_equal(strcspn(start, "<"), (sizes[k] + 2) / 3 * 4);
+    assert_int_equal(decode(start, back), sizes[k]);
+    assert_memory_equal(back, bytes, sizes[k]);
+    free(text);
+  }
+}
+
 /* --- meshes ----------------------------------------------------------------------------------- */
 
 static void assert_mesh(const char *path, size_t points, const float *expected)
@@ -369,6 +411,7 @@ int main(void)
       cmocka_unit_test(many_bodies_have_all_their_frames),
       cmocka_unit_test(pages_hold_everything_and_no_text_breaks_out),
       cmocka_unit_test(results_of_other_models_are_refused),
+      cmocka_unit_test(data_come_back_from_base64),
       cmocka_unit_test(meshes_of_all_kinds),
       cmocka_unit_test(pages_hold_each_mesh),
       cmocka_unit_test(wrong_meshes_are_refused),
