@@ -676,7 +676,7 @@ static double rotor_gain(pol_report *r, const char *step)
   pol_run run;
   double gain = 0.0;
   snprintf(overrides, sizeof overrides, EULER "simulation.step=%s simulation.end=0.005", step);
-  pol_run_model(r, &run, MODELS "rotor.json", "t|energy.total", overrides);
+  pol_run_model(r, &run, MODELS "rotor.json", "t|energy.total", "%s", overrides);
   for (long i = 0; i < run.rows; i++)
     gain = fmax(gain, fabs(run.values[1][i] / run.values[1][0] - 1.0));
   pol_run_free(&run);

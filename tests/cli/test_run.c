@@ -589,6 +589,39 @@ static void a_step_longer_than_the_end_is_refused(void **state)
   expect("polhode run top.json --step 0.001 --end 0.001", 0);
 }
 
+/* A singular position is in the table; without a table it is a warning, and one of the JSON. */
+static void singular_positions_are_reported_without_a_table(void **state)
+{
+  (void)state;
+  /* a four-bar that swings through its flat position */
+  static const char model[] =
+      "{\"gravity\":[0,0,-9.81],\"bodies\":[{\"name\":\"r0\",\"mass\":1,\"inertia\":[0.08,0"
+      ".08,0.001],\"position\":[0,0,0.5],\"velocity\":[0.5,0,0],\"angular_velocity\":[0,1,0"
+      "]},{\"name\":\"r1\",\"mass\":1,\"inertia\":[0.08,0.08,0.001],\"position\":[1,0,0.5],"
+      "\"velocity\":[0.5,0,0],\"angular_velocity\":[0,1,0]},{\"name\":\"c0\",\"mass\":1,\"i"
+      "nertia\":[0.001,0.08,0.08],\"position\":[0.5,0,1],\"velocity\":[1,0,0]}],\"joints\":"
+      "[{\"name\":\"g0\",\"type\":\"revolute\",\"bodies\":[\"ground\",\"r0\"],\"point\":[0,"
+      "0,0],\"axis\":[0,1,0]},{\"name\":\"g1\",\"type\":\"revolute\",\"bodies\":[\"ground\""
+      ",\"r1\"],\"point\":[1,0,0],\"axis\":[0,1,0]},{\"name\":\"a0\",\"type\":\"revolute\","
+      "\"bodies\":[\"r0\",\"c0\"],\"point\":[0,0,1],\"axis\":[0,1,0]},{\"name\":\"b0\",\"ty"
+      "pe\":\"revolute\",\"bodies\":[\"r1\",\"c0\"],\"point\":[1,0,1],\"axis\":[0,1,0]}],\""
+      "simulation\":{\"step\":0.005,\"end\":1}}";
+  static const char text[] = "singular position, first near t = 0.70";
+  write_text("flat.json", model);
+  expect("polhode run flat.json", 0);
+  expect_text(out, text);
+  assert_string_equal(err, "");
+  expect("polhode run flat.json --quiet", 0);
+  expect_text(err, "warning: ");
+  expect_text(err, text);
+  expect("polhode run flat.json --json", 0);
+  json_t *object = parse_output();
+  const json_t *warnings = json_object_get(object, "warnings");
+  assert_int_equal(json_array_size(warnings), 1);
+  expect_text(json_string_value(json_array_get(warnings, 0)), text);
+  json_decref(object);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -610,6 +643,7 @@ int main(void)
       cmocka_unit_test(quiet_runs_tell_what_had_to_change),
       cmocka_unit_test(events_are_told),
       cmocka_unit_test(parameters_of_other_methods_give_a_warning),
+      cmocka_unit_test(singular_positions_are_reported_without_a_table),
       cmocka_unit_test(variable_steps_have_their_own_defaults),
   };
   return cmocka_run_group_tests(tests, enter_folder, leave_folder);
