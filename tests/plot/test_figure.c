@@ -599,6 +599,23 @@ static void files_that_cannot_be_written_are_told(void **state)
   remove("full.png");
 }
 
+/* Markers are filled areas, but a cross is lines. */
+static void crosses_are_lines(void **state)
+{
+  (void)state;
+  static const double x[] = {1, 2, 3};
+  series[0] = (pol_series){.x = x, .y = x, .count = 3, .line = POL_LINE_NONE};
+  panels[0].num_series = 1;
+  for (int marker = POL_MARKER_SQUARE; marker <= POL_MARKER_CROSS; marker++) {
+    series[0].marker = (pol_plot_marker)marker;
+    char *text = svg();
+    check_well_formed(text);
+    assert_int_equal(count_of(text, "z\" fill=\"#"), marker != POL_MARKER_CROSS);
+    assert_int_equal(count_of(text, "z\" stroke=\"#"), 0);
+    free(text);
+  }
+}
+
 /* PNG if the name ends in .png, else SVG. */
 static void names_say_what_is_written(void **state)
 {
@@ -639,6 +656,7 @@ int main(void)
       cmocka_unit_test_setup(broken_rules_are_told, set_up),
       cmocka_unit_test_setup(files_that_cannot_be_written_are_told, set_up),
       cmocka_unit_test_setup(names_say_what_is_written, set_up),
+      cmocka_unit_test_setup(crosses_are_lines, set_up),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
