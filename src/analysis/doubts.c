@@ -16,7 +16,7 @@
  *
  * A mechanism counts as at rest where its energies and velocities are below those that gravity
  * causes over a height of 1e-4 L; or, without gravity, where its velocities cover less than a
- * hundred times Newton's tolerance, or round-off, of L per step.
+ * hundred times Newton's tolerance of L, or 1e-13 of the largest coordinate, per step.
  */
 #include <math.h>
 
@@ -53,13 +53,14 @@ static double largest_difference(const double a[3], const double b[3])
 /* The size of the mechanism, wherever it stands: the largest distance (by coordinates) of a centre
  * of mass from the mean of all at the start, or of a marker from the centre of mass of its body, or
  * radius of gyration; of a single point mass its distance from the markers of the ground, or the
- * way it has gone.  *mass is that of all bodies. */
-static double size_of(const pol_simulation *sim, double *mass)
+ * way it has gone.  *mass is that of all bodies, *far the largest coordinate, of whose size
+ * round-off is. */
+static double size_of(const pol_simulation *sim, double *mass, double *far)
 {
   const pol_mechanism *mechanism = sim->mechanism;
   const int count = pol_mechanism_num_bodies(mechanism);
   double length = 0.0, way = 0.0, to_ground = 0.0, mean[3] = {0.0, 0.0, 0.0};
-  *mass = 0.0;
+  *mass = *far = 0.0;
   for (int b = 0; b < count; b++)
     for (int i = 0; i < 3; i++) mean[i] += pol_mechanism_body(mechanism, b)->position[i] / count;
   for (int b = 0; b < count; b++) {
@@ -70,10 +71,12 @@ static double size_of(const pol_simulation *sim, double *mass)
     length = fmax(length, largest_difference(body->position, mean));
     length = fmax(length, sqrt(0.5 * (J[0] + J[4] + J[8]) / body->mass));
     way = fmax(way, largest_difference(now.position, body->position));
+    *far = fmax(*far, fmax(pol_largest(3, body->position), pol_largest(3, now.position)));
     *mass += body->mass;
   }
   for (int k = 0; k < pol_mechanism_num_markers(mechanism); k++) {
     const pol_marker *marker = pol_mechanism_marker(mechanism, k);
+    *far = fmax(*far, pol_largest(3, marker->position));
     if (marker->body != POL_GROUND)
       length = fmax(length, pol_largest(3, marker->position));
     else
@@ -98,18 +101,19 @@ static const char *probable_reason(const pol_simulation *sim)
 }
 
 /* The velocity below which a mechanism counts as at rest, gravity aside. */
-static double resting_speed(const pol_simulation *sim, double length)
+static double resting_speed(const pol_simulation *sim, double length, double far)
 {
   const pol_counts *counts = &sim->summary.counts;
   const double h = sim->summary.t / (double)(counts->steps > 0 ? counts->steps : 1);
+  const double round_off = 1e-13;
   double share = 100.0 * fmax(sim->options.newton.tolerance, 1e-15);
   if (sim->variable) share += sim->options.control.rtol; /* by which Newton's iteration ends */
-  return h > 0.0 ? share * length / h : 0.0;
+  return h > 0.0 ? (share * length + round_off * far) / h : 0.0;
 }
 
 /* --- checks ----------------------------------------------------------------------------------- */
 
-static void doubt_energy(pol_simulation *sim, double length, double mass)
+static void doubt_energy(pol_simulation *sim, double length, double mass, double rest)
 {
   const pol_extremes *e = &sim->extremes;
   double gravity[3];
@@ -117,9 +121,8 @@ static void doubt_energy(pol_simulation *sim, double length, double mass)
   const double g =
       sqrt(gravity[0] * gravity[0] + gravity[1] * gravity[1] + gravity[2] * gravity[2]);
   const double round_off = 1e-10 * (fabs(e->lowest) + fabs(e->highest) + e->kinetic);
-  const double speed = resting_speed(sim, length);
   const double scale = fmax(fmax(e->kinetic, e->highest - e->lowest), e->work) + round_off +
-                       rest_share * mass * g * length + mass * speed * speed;
+                       rest_share * mass * g * length + mass * rest * rest;
   if (!(e->balance > energy_share * scale)) return;
   pol_simulation_warn(
       sim, e->balance_t,
@@ -127,7 +130,7 @@ static void doubt_energy(pol_simulation *sim, double length, double mass)
       scale, probable_reason(sim));
 }
 
-static void doubt_constraints(pol_simulation *sim, double length)
+static void doubt_constraints(pol_simulation *sim, double length, double rest)
 {
   const pol_summary *s = &sim->summary;
   const pol_extremes *e = &sim->extremes;
@@ -143,9 +146,8 @@ static void doubt_constraints(pol_simulation *sim, double length)
         "the position constraints are violated by %.3g in a mechanism of size %.3g m: %s",
         s->max_position_residual, length,
         drifts ? "positions drift with index 2; use index stabilized-2" : probable_reason(sim));
-  const double rest =
-      sqrt(rest_share * pol_largest(3, gravity) * length) + resting_speed(sim, length);
-  if (s->max_velocity_residual > velocity_share * (e->speed + rest))
+  const double falls = sqrt(rest_share * pol_largest(3, gravity) * length);
+  if (s->max_velocity_residual > velocity_share * (e->speed + falls + rest))
     pol_simulation_warn(
         sim, s->t,
         "the velocity constraints are violated by %.3g, with a largest velocity of %.3g: %s",
@@ -190,10 +192,11 @@ static void doubt_work(pol_simulation *sim)
 
 void pol_simulation_review(pol_simulation *sim)
 {
-  double mass;
-  const double length = size_of(sim, &mass);
-  doubt_energy(sim, length, mass);
-  doubt_constraints(sim, length);
+  double mass, far;
+  const double length = size_of(sim, &mass, &far);
+  const double rest = resting_speed(sim, length, far);
+  doubt_energy(sim, length, mass, rest);
+  doubt_constraints(sim, length, rest);
   doubt_rotations(sim);
   doubt_work(sim);
 }
