@@ -111,8 +111,8 @@ def blank_out(text, start, end):
 
 
 # Calls whose arguments are text for people or sizes of memory.
-CALLS = re.compile(r"\b(\w*printf|pol_format\w*|pol_report_(?:text|row|table|fail)|pol_check_because"
-                   r"|pol_report_not_comparable|assert|static_assert|_Static_assert|sizeof|malloc"
+CALLS = re.compile(r"\b(\w*printf|poli_format\w*|pol_report_(?:text|row|table|fail)|paper_check_because"
+                   r"|paper_report_not_comparable|assert|static_assert|_Static_assert|sizeof|malloc"
                    r"|calloc|realloc|free|pol_\w+_free|json_decref|json_pack|va_\w+|fflush)\s*\(")
 # What else is not mutated: enumerations, named constants, structs, prototypes at the top level.
 DATA = re.compile(r"\benum\b[^{;()]*\{|\bstruct\b[^{;()]*\{|\bunion\b[^{;()]*\{")
@@ -297,7 +297,8 @@ def key_of(mutant):
 def ranked(seed):
     """For each room its mutants in their rank: the operators take turns, each in random order."""
     order = {}
-    for folder in sorted((source / "src").iterdir()):
+    folders = {path.parent for top in ("src", "papers") for path in (source / top).rglob("*.c")}
+    for folder in sorted(folders):
         by_operator = collections.defaultdict(list)
         for path in sorted(folder.glob("*.[ch]")):
             for mutant in mutants_of(path):
@@ -351,7 +352,7 @@ def copy_sources():
         shutil.copy(original, target)
         os.utime(target)
     kept = set(names)
-    for folder in ("src", "tests", "include"):
+    for folder in ("src", "papers", "tests", "include"):
         for path in (TREE / folder).rglob("*"):
             if path.is_file() and path.suffix in (".c", ".h") and str(
                     path.relative_to(TREE)) not in kept:

@@ -253,8 +253,8 @@ const pol_formulation *pol_simulation_formulation(const pol_simulation *simulati
 const unsigned char *pol_simulation_dropped(const pol_simulation *simulation, int *count);
 const pol_summary *pol_simulation_summary(const pol_simulation *simulation);
 /* Compares the run so far with what its method guarantees (energy balance, constraints, norms of
- * quaternions, Newton iterations, rejected steps; src/analysis/doubts.c has the limits) and adds to
- * summary.warnings what deviates by orders of magnitude, with the probable reason.
+ * quaternions, Newton iterations, rejected steps; src/core/simulation/doubts.c has the limits) and
+ * adds to summary.warnings what deviates by orders of magnitude, with the probable reason.
  * pol_simulation_step does this at the end of the run and after a failure; a program that stops
  * earlier may call it. */
 void pol_simulation_review(pol_simulation *simulation);

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plot/text.h"
+#include "draw/plot/text.h"
 
-enum { NAME_LENGTH = 28, TITLE_LENGTH = 80, TEXT_SIZE = POL_TEXT_SIZE(TITLE_LENGTH) };
+enum { NAME_LENGTH = 28, TITLE_LENGTH = 80, TEXT_SIZE = POLI_TEXT_SIZE(TITLE_LENGTH) };
 enum { NONE = -1, ORDER_SWEEPS = 12, PLACE_SWEEPS = 60 };
 
 /* In pixels. */
@@ -73,7 +73,7 @@ typedef struct diagram {
 static void put_escaped(FILE *file, const char *text)
 {
   for (; *text != '\0'; text++) {
-    const char *entity = pol_text_entity(*text);
+    const char *entity = poli_text_entity(*text);
     if (entity != NULL)
       fputs(entity, file);
     else
@@ -86,7 +86,7 @@ static int describe_coupling(const pol_coupling *coupling, int end, int joint, c
 {
   char name[TEXT_SIZE];
   if (coupling->joint[end] != joint) return 0;
-  pol_text_shorten(coupling->name, NAME_LENGTH, name);
+  poli_text_shorten(coupling->name, NAME_LENGTH, name);
   snprintf(text, TEXT_SIZE, "coupling %.120s: %s", name,
            pol_coordinate_name(coupling->coordinate[end]));
   return 1;
@@ -96,7 +96,7 @@ static int describe_coupling(const pol_coupling *coupling, int end, int joint, c
 static void describe_drive(const pol_drive *drive, char text[TEXT_SIZE])
 {
   char name[TEXT_SIZE];
-  pol_text_shorten(drive->name, NAME_LENGTH, name);
+  poli_text_shorten(drive->name, NAME_LENGTH, name);
   snprintf(text, TEXT_SIZE, "drive %.120s: %s, %s", name, pol_coordinate_name(drive->coordinate),
            pol_function_type_name(drive->function.type));
 }
@@ -239,30 +239,30 @@ static void size_item(const diagram *d, item *it)
   }
   if (it->kind == BODY) {
     const int ports = it->num_ports[0] > it->num_ports[1] ? it->num_ports[0] : it->num_ports[1];
-    pol_text_shorten(node_name(d, it->index), NAME_LENGTH, text);
-    widest = pol_text_width(text, font_size) + 28;
+    poli_text_shorten(node_name(d, it->index), NAME_LENGTH, text);
+    widest = poli_text_width(text, font_size) + 28;
     it->width = widest > port_distance * (ports + 1) ? widest : port_distance * (ports + 1);
     it->height = body_height;
     return;
   }
   const edge *e = &d->edges[it->index];
-  pol_text_shorten(e->name, NAME_LENGTH, text);
-  widest = pol_text_width(text, font_size);
-  if (pol_text_width(e->type, font_size) > widest) widest = pol_text_width(e->type, font_size);
+  poli_text_shorten(e->name, NAME_LENGTH, text);
+  widest = poli_text_width(text, font_size);
+  if (poli_text_width(e->type, font_size) > widest) widest = poli_text_width(e->type, font_size);
   it->height = 2 * line_height + 4;
   for (int i = 0; e->joint != NONE && i < pol_mechanism_num_drives(d->mechanism); i++) {
     const pol_drive *drive = pol_mechanism_drive(d->mechanism, i);
     if (drive->joint != e->joint) continue;
     describe_drive(drive, text);
-    if (pol_text_width(text, font_size) + 16 > widest)
-      widest = pol_text_width(text, font_size) + 16;
+    if (poli_text_width(text, font_size) + 16 > widest)
+      widest = poli_text_width(text, font_size) + 16;
     it->height += line_height + 5;
   }
   for (int i = 0; e->joint != NONE && i < 2 * pol_mechanism_num_couplings(d->mechanism); i++) {
     const pol_coupling *coupling = pol_mechanism_coupling(d->mechanism, i / 2);
     if (!describe_coupling(coupling, i % 2, e->joint, text)) continue;
-    if (pol_text_width(text, font_size) + 16 > widest)
-      widest = pol_text_width(text, font_size) + 16;
+    if (poli_text_width(text, font_size) + 16 > widest)
+      widest = poli_text_width(text, font_size) + 16;
     it->height += line_height + 5;
   }
   it->width = widest + 6;
@@ -508,7 +508,7 @@ static void draw_body(FILE *file, const diagram *d, const item *it)
           "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"%d\"/>\n",
           it->index == 0 ? "ground" : "body", it->x - it->width / 2, top, it->width, it->height,
           point ? 18 : 8);
-  pol_text_shorten(node_name(d, it->index), NAME_LENGTH, text);
+  poli_text_shorten(node_name(d, it->index), NAME_LENGTH, text);
   put_line(file, it->x, top + it->height / 2 + 4.5, "name", text);
   fputs("</g>\n", file);
 }
@@ -516,7 +516,7 @@ static void draw_body(FILE *file, const diagram *d, const item *it)
 /* What acts on a joint, in a frame below its name and type. */
 static void draw_pill(FILE *file, double x, double y, const char *tip, const char *text)
 {
-  const double width = pol_text_width(text, font_size) + 16;
+  const double width = poli_text_width(text, font_size) + 16;
   fputs("<g>", file);
   put_tip(file, tip);
   fprintf(file,
@@ -534,7 +534,7 @@ static void draw_label(FILE *file, const diagram *d, const item *it)
   double y = item_top(d, it) + line_height - 2;
   fputs("<g>", file);
   put_tip(file, e->name);
-  pol_text_shorten(e->name, NAME_LENGTH, text);
+  poli_text_shorten(e->name, NAME_LENGTH, text);
   put_line(file, it->x, y, "name", text);
   put_line(file, it->x, y += line_height, "type", e->type);
   fputs("</g>\n", file);
@@ -561,7 +561,7 @@ static void draw(FILE *file, const diagram *d, const char *title)
   put_tip(file, title[0] != '\0' ? title : "Topology");
   fprintf(file, "\n%s<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n", style);
   if (title[0] != '\0') {
-    pol_text_shorten(title, TITLE_LENGTH, text);
+    poli_text_shorten(title, TITLE_LENGTH, text);
     fprintf(file, "<g font-size=\"%.0f\" font-weight=\"bold\">", title_size);
     put_line(file, d->width / 2, margin + 10, "name", text);
     fputs("</g>\n", file);
@@ -639,8 +639,8 @@ static void lay_out(diagram *d, const char *title)
   for (int i = 0; i < d->num_items; i++) size_item(d, &d->items[i]);
   collect_rows(d);
   arrange(d);
-  pol_text_shorten(title, TITLE_LENGTH, text);
-  fit(d, pol_text_width(text, title_size));
+  poli_text_shorten(title, TITLE_LENGTH, text);
+  fit(d, poli_text_width(text, title_size));
   for (int end = 0; end < 2; end++) spread_ports(d, end);
 }
 

@@ -27,12 +27,12 @@ static void ties_go_to_the_first(void **state)
   for (int k = 0; k < 200; k++) {
     double A[ROWS * COLS];
     unsigned char dependent[COLS];
-    pol_rank *rank;
+    poli_rank *rank;
     fill(A, k % 2 ? 1e-13 : 0.0, &seed);
-    assert_int_equal(pol_rank_create(&rank, ROWS, COLS), POL_OK);
-    pol_rank_dependent(rank, A, NULL, -1, dependent);
+    assert_int_equal(poli_rank_create(&rank, ROWS, COLS), POL_OK);
+    poli_rank_dependent(rank, A, NULL, -1, dependent);
     assert_memory_equal(dependent, expected, COLS);
-    pol_rank_free(&rank);
+    poli_rank_free(&rank);
   }
 }
 
@@ -45,17 +45,17 @@ static void some_columns_are_taken_for_granted(void **state)
   static const unsigned char first[3] = {1, 0, 0};
   double again[5 * 3];
   unsigned char dependent[3];
-  pol_rank *rank;
+  poli_rank *rank;
   int last;
   memcpy(again, A, sizeof A);
-  assert_int_equal(pol_rank_create(&rank, 5, 3), POL_OK);
-  pol_rank_dependent(rank, A, first, -1, dependent);
+  assert_int_equal(poli_rank_create(&rank, 5, 3), POL_OK);
+  poli_rank_dependent(rank, A, first, -1, dependent);
   assert_int_equal(dependent[0] + dependent[1] + dependent[2], 0);
   /* (1, -1, 2e-6, 0, 0)/sqrt(2) and (-1, 1, 2e-6, 2e-6, 0)/sqrt(2): nearly opposite */
-  double distance = pol_rank_measure(rank, again, first, &last);
+  double distance = poli_rank_measure(rank, again, first, &last);
   assert_true(last == 2);
   assert_near(&distance, &(double){sqrt(10.0) * 1e-6}, 1, 1e-8);
-  pol_rank_free(&rank);
+  poli_rank_free(&rank);
 }
 
 /* The distance of the most dependent column, against one that is known. */
@@ -64,13 +64,13 @@ static void distances_are_those_of_the_columns(void **state)
   (void)state;
   for (double angle = 1e-8; angle < 1.0; angle *= 10.0) {
     double A[3 * 3] = {1, 0, 0, 0, 1, 0, cos(angle), 0, sin(angle)};
-    pol_rank *rank;
+    poli_rank *rank;
     int last;
-    assert_int_equal(pol_rank_create(&rank, 3, 3), POL_OK);
-    double distance = pol_rank_measure(rank, A, NULL, &last);
+    assert_int_equal(poli_rank_create(&rank, 3, 3), POL_OK);
+    double distance = poli_rank_measure(rank, A, NULL, &last);
     assert_int_equal(last, 2);
     assert_near(&distance, &(double){sin(angle)}, 1, 1e-15);
-    pol_rank_free(&rank);
+    poli_rank_free(&rank);
   }
 }
 
@@ -82,11 +82,11 @@ static void a_number_of_columns_can_be_asked_for(void **state)
   for (int count = 0; count <= 3; count++) {
     double A[4 * 3] = {1, 0, 0, 0, 1, 0.5, 0, 0, 1, 0, 1e-3, 0};
     unsigned char dependent[3];
-    pol_rank *rank;
-    assert_int_equal(pol_rank_create(&rank, 4, 3), POL_OK);
-    pol_rank_dependent(rank, A, NULL, count, dependent);
+    poli_rank *rank;
+    assert_int_equal(poli_rank_create(&rank, 4, 3), POL_OK);
+    poli_rank_dependent(rank, A, NULL, count, dependent);
     assert_memory_equal(dependent, expected[count], 3);
-    pol_rank_free(&rank);
+    poli_rank_free(&rank);
   }
 }
 
