@@ -9,6 +9,9 @@
 
 #include <stdio.h>
 
+#include <polhode/model.h>
+#include <polhode/result.h>
+
 #include "cli/args.h"
 
 /* Exit statuses.  A run that a signal stops ends with 128 + the signal's number, as in a shell. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <polhode/plot.h>
+
 #include "base/errors.h"
 #include "cli/converge.h"
 

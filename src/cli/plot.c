@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <polhode/plot.h>
+
 #include "base/errors.h"
 #include "cli/cli.h"
 #include "cli/json_out.h"

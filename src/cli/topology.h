@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include <polhode/model.h>
 #include <polhode/polhode.h>
 
 /* Writes the picture as SVG.  The same model gives the same bytes.  POL_NO_MEMORY or POL_IO (then

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <polhode/view.h>
+
 #include "base/errors.h"
 #include "cli/cli.h"
 #include "cli/json_out.h"

@@ -13,7 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <polhode/model.h>
 #include <polhode/polhode.h>
+#include <polhode/result.h>
 
 #define MODELS POLHODE_SOURCE_DIR "/models"
 static const char top[] = MODELS "/bruels-cardona-2010/heavy_top.json";
