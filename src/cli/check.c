@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <polhode/output.h>
+
 #include "cli/check.h"
 #include "cli/cli.h"
 #include "cli/json_out.h"
@@ -13,7 +15,6 @@
 #include "cli/terminal.h"
 #include "cli/text_out.h"
 #include "cli/topology.h"
-#include "io/file/output.h"
 
 static int count_constraints(const pol_mechanism *mechanism)
 {
@@ -81,7 +82,7 @@ static int draw_topology(const cli_args *args, const pol_model *model)
   FILE *file = fopen(args->svg, "w");
   if (file == NULL)
     return cli_refuse_one("polhode check", args->json, "--svg", args->svg, strerror(errno));
-  const pol_status status = poli_output_close(file, args->svg, cli_topology_write(file, model));
+  const pol_status status = pol_output_close(file, args->svg, cli_topology_write(file, model));
   if (status == POL_OK) return CLI_DONE;
   cli_complain("polhode check", "%s: %s", args->svg,
                status == POL_IO ? strerror(errno) : pol_status_text(status));

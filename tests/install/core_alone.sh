@@ -47,7 +47,7 @@ if grep -E ' (cli|model|result|plot|viewer|papers|differential)/' tests; then fa
 
 echo "--- install"
 "$CMAKE" --install build --prefix "$prefix" >install.log || fail "installation"
-if find "$prefix" | grep -E 'polhode_(io|draw)|/(model|result|plot|view)\.h|/bin/'; then
+if find "$prefix" | grep -E 'polhode_(io|draw)|/(model|result|output|plot|view)\.h|/bin/'; then
   fail "more than the core is installed"
 fi
 lib=$prefix/$libdir
