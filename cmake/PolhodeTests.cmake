@@ -106,7 +106,7 @@ add_test(NAME install/core_alone
   COMMAND ${PROJECT_SOURCE_DIR}/tests/install/core_alone.sh
     ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${CMAKE_INSTALL_LIBDIR} ${PROJECT_VERSION})
 set_tests_properties(install/core_alone PROPERTIES ENVIRONMENT
-  "CC=${CMAKE_C_COMPILER};CMAKE=${CMAKE_COMMAND};CFLAGS=${instruments};LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER}")
+  "CC=${CMAKE_C_COMPILER};CMAKE=${CMAKE_COMMAND};LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER}")
 
 # The viewer's page in a headless Chromium.  A browser that is missing is a failure, not a skip.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/viewer/page)

@@ -192,7 +192,7 @@ class Writer:
 
     def index(self, headers):
         text = ("# The C interface\n\nEach public header has a page, made from its comments, which are the"
-                " contract. `#include <polhode/polhode.h>` brings all of them.\n\n"
+                " contract. `#include <polhode/polhode.h>` includes those of the core.\n\n"
                 "| header | what |\n|---|---|\n")
         for page, (opening, _) in headers.items():
             what = " ".join(re.split(r"\n\s*\n", opening)[0].split())
