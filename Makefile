@@ -8,7 +8,7 @@ RESULT = build/heavy_top
 # of the random mechanisms of fuzz-models
 SEEDS = 1-5000
 # what only the tests need
-TEST_PACKAGES = chromium groff-base python3
+TEST_PACKAGES = chromium graphviz groff-base python3
 # what only fuzzing needs
 FUZZ_PACKAGES = clang libclang-rt-14-dev
 TIME = 600
