@@ -101,7 +101,7 @@ static void wrong_command_lines(void **state)
   expect("polhode", 2);
   assert_string_equal(out, "");
   expect_text(err, "Usage: polhode");
-  expect_text(err, "\nfirst steps");
+  expect_text(err, "\nExamples:\n  $ ");
   expect("polhode rnu top.json", 2);
   expect_text(err, "polhode: rnu: there is no such command; did you mean \"run\"?\n");
   expect_text(err, "\npolhode help lists the commands\n");
