@@ -32,7 +32,7 @@ ROOMS = {
     "draw/plot": ("plot", ["io/file"], "cairo.h"),
     "draw/viewer": ("view", CORE + IO, "jansson.h"),
     "cli": ("polhode", CORE + IO + DRAW + ["papers"],
-            "jansson.h dirent.h unistd.h sys/ioctl.h sys/stat.h sys/wait.h"),
+            "jansson.h dirent.h spawn.h unistd.h sys/ioctl.h sys/stat.h sys/wait.h"),
     "papers": ("", CORE + IO + DRAW + ["cli"],
                "jansson.h dirent.h unistd.h sys/ioctl.h sys/stat.h sys/wait.h"),
 }
