@@ -32,13 +32,13 @@ ROOMS = {
     "draw/plot": ("plot", ["io/file"], "cairo.h"),
     "draw/viewer": ("view", CORE + IO, "jansson.h"),
     "cli": ("", CORE + IO + DRAW,
-            "jansson.h dirent.h unistd.h sys/ioctl.h sys/stat.h sys/wait.h"),
+            "jansson.h dirent.h spawn.h unistd.h sys/ioctl.h sys/stat.h sys/wait.h"),
     "papers": ("", CORE + IO + DRAW + ["cli"],
                "jansson.h dirent.h unistd.h sys/ioctl.h sys/stat.h sys/wait.h"),
 }
 
 # Rooms that see public headers only, besides their own: private ones that they may include nevertheless.
-PUBLIC_ONLY = {"cli": {"papers/reproduce.h", "draw/plot/text.h"}}
+PUBLIC_ONLY = {"cli": {"papers/reproduce.h"}}
 
 C_HEADERS = set("""assert complex ctype errno fenv float inttypes limits locale math setjmp signal
     stdarg stdbool stddef stdint stdio stdlib string tgmath time""".split())

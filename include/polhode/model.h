@@ -23,6 +23,7 @@ typedef enum pol_shape_type {
 /* The colour of a shape that has none of its own. */
 enum { POL_NO_COLOR = -1 };
 
+/* A shape, for pictures only. */
 typedef struct pol_shape {
   pol_shape_type type;
   int body;              /* index or POL_GROUND */
@@ -38,6 +39,7 @@ typedef struct pol_shape {
 /* "box" and so on; NULL if there is no such type. */
 const char *pol_shape_type_name(pol_shape_type type);
 
+/* What a model file contains. */
 typedef struct pol_model {
   char *name;
   char *text; /* of the file as it was read, without overrides */

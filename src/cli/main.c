@@ -21,7 +21,6 @@ static const cli_command *const commands[] = {
     &cli_export,     //
     &cli_help,       //
     &cli_completion, //
-    &cli_man,
 };
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 
