@@ -67,6 +67,7 @@ if "$CMAKE" -S "$source/tests/install" -B no_io -G Ninja -DCMAKE_PREFIX_PATH="$p
   "-DCOMPONENTS=io" >no_io.log 2>&1; then
   fail "find_package finds the component io, which is not installed"
 fi
+grep -q "built with the components core only" no_io.log || fail "the reason is missing"
 
 echo "--- what they need"
 known='linux-vdso|ld-linux|libc|libm|libpthread|libdl|librt|libgcc_s|libgfortran|libquadmath|libgomp'
