@@ -55,13 +55,13 @@ static int chooses(const char *word, const paper_paper *paper, const paper_item 
 
 static pol_status refuse_item(work *w, const char *word)
 {
-  poli_near near = poli_near_start(word);
+  pol_near near = pol_near_start(word);
   const paper_item *item;
   const paper_paper *paper;
-  for (int i = 0; (item = paper_item_at(i, NULL)) != NULL; i++) poli_near_try(&near, item->id);
-  for (int i = 0; (paper = paper_paper_at(i)) != NULL; i++) poli_near_try(&near, paper->id);
-  return poli_errors_add(&w->errors, word, "", "there is no such item; --list shows them",
-                         near.best);
+  for (int i = 0; (item = paper_item_at(i, NULL)) != NULL; i++) pol_near_try(&near, item->id);
+  for (int i = 0; (paper = paper_paper_at(i)) != NULL; i++) pol_near_try(&near, paper->id);
+  return pol_errors_add(&w->errors, word, "", "there is no such item; --list shows them",
+                        near.best);
 }
 
 /* The items that the words choose, each once, in the order of the catalogue. */
@@ -97,7 +97,7 @@ static pol_status choose_limit(work *w)
   const long given = strtol(text, &rest, 10);
   w->limit = (int)given;
   if (rest != text && *rest == '\0' && given >= 1 && given <= MAX_JOBS) return POL_OK;
-  return poli_errors_add(&w->errors, "--jobs", text, "must be a whole number from 1 to 256", "");
+  return pol_errors_add(&w->errors, "--jobs", text, "must be a whole number from 1 to 256", "");
 }
 
 static int is_folder(const char *path)
@@ -134,8 +134,8 @@ static pol_status choose_data(work *w)
   w->data = poli_format("%s", given != NULL ? given : POLHODE_SOURCE_DIR);
   if (w->data == NULL) return POL_NO_MEMORY;
   if (has_data(w->data)) return POL_OK;
-  return poli_errors_add(&w->errors, "--data", given != NULL ? given : "",
-                         "must be a folder with the folders models and data of polhode", "");
+  return pol_errors_add(&w->errors, "--data", given != NULL ? given : "",
+                        "must be a folder with the folders models and data of polhode", "");
 }
 
 /* Adds all files in a folder and below it. */
@@ -176,16 +176,16 @@ static pol_status choose_out(work *w)
   w->out = w->args->out != NULL ? w->args->out : default_out;
   if (w->errors.count > 0) return POL_OK;
   if (strcmp(w->out, "-") == 0)
-    return poli_errors_add(&w->errors, "--out", w->out,
-                           "must be a folder: a report cannot go to standard output", "");
+    return pol_errors_add(&w->errors, "--out", w->out,
+                          "must be a folder: a report cannot go to standard output", "");
   int clashes = 0;
   const pol_status status = find_inputs(w, &clashes);
   if (status != POL_OK) return status;
   if (clashes)
-    return poli_errors_add(&w->errors, "--out", w->out,
-                           "must not be a folder that contains input models or data", "");
+    return pol_errors_add(&w->errors, "--out", w->out,
+                          "must not be a folder that contains input models or data", "");
   if (mkdir(w->out, 0777) == 0 || (errno == EEXIST && is_folder(w->out))) return POL_OK;
-  return poli_errors_add(&w->errors, "--out", w->out, strerror(errno), "");
+  return pol_errors_add(&w->errors, "--out", w->out, strerror(errno), "");
 }
 
 static pol_status read_options(work *w)

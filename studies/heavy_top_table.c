@@ -3,6 +3,7 @@
  * output
  * (`make table` writes docs/heavy-top-table.md).  What cannot be combined is listed with the
  * reason. */
+#include <polhode/model.h>
 #include <polhode/polhode.h>
 
 #include <stdio.h>

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <polhode/model.h>
+#include <polhode/plot.h>
 #include <polhode/polhode.h>
 
 #include "integrators/family.h"

@@ -6,9 +6,23 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/terminal.h"
+
+char *cli_format(const char *format, ...)
+{
+  va_list values;
+  va_start(values, format);
+  const int length = vsnprintf(NULL, 0, format, values);
+  va_end(values);
+  char *text = length < 0 ? NULL : malloc((size_t)length + 1);
+  va_start(values, format);
+  if (text != NULL) vsnprintf(text, (size_t)length + 1, format, values);
+  va_end(values);
+  return text;
+}
 
 /* --- names ------------------------------------------------------------------------------------ */
 

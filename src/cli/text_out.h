@@ -31,6 +31,9 @@ void cli_print_failure(const char *source, const pol_diagnostics *diagnostics);
 /* A vector in words, if it is one: "x", or "(0.6, 0, 0.8)". */
 void cli_axis_text(const double axis[3], char *text, size_t size);
 
+/* Like sprintf into new memory, which the caller frees; NULL if there is none. */
+char *cli_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* "s" where the count is not one. */
 const char *cli_plural(long count);
 

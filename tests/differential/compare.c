@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <polhode/model.h>
+#include <polhode/result.h>
+
 #include "dae/assembler.h"
 #include "lie/small.h"
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <polhode/model.h>
+
 #include "heavy_top_reference.h"
 #include "simulation/heavy_top.h"
 #include "simulation/trajectory.h"

@@ -1,6 +1,7 @@
 /* The midpoint and energy-momentum methods in Euler parameters, whose mass matrix depends on the
  * configuration: Newton matrices against finite differences, states against an independent program,
  * orders, and what is conserved. */
+#include <polhode/model.h>
 #include <polhode/polhode.h>
 
 #include <stdlib.h>

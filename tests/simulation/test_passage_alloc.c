@@ -1,5 +1,6 @@
 /* The midpoint and energy-momentum methods in Euler parameters: every allocation of formulation,
  * integrator and start made to fail once, and no allocation in a step. */
+#include <polhode/model.h>
 #include <polhode/polhode.h>
 
 #include "failing_alloc.h"

@@ -3,6 +3,9 @@
  * solutions; multipliers at the time that the state tells.  And what is refused, with its reason.
  */
 #include "check.h"
+
+#include <polhode/model.h>
+
 #include "heavy_top_reference.h"
 #include "simulation/heavy_top.h"
 

@@ -82,8 +82,8 @@ static void read_index(poli_reader *reader, const poli_place *place, const poli_
   pol_index *index = target;
   const double number = json_number_value(place->value);
   const char *text = json_string_value(place->value);
-  poli_near near = poli_near_start(text ? text : "");
-  poli_near_try(&near, stabilized);
+  pol_near near = pol_near_start(text ? text : "");
+  pol_near_try(&near, stabilized);
   if (number == 3.0)
     *index = POL_INDEX_3;
   else if (number == 2.0)
@@ -101,8 +101,8 @@ static void read_sigma(poli_reader *reader, const poli_place *place, const poli_
   static const char optimal[] = "optimal";
   poli_model_sigma *sigma = target;
   const char *text = json_string_value(place->value);
-  poli_near near = poli_near_start(text ? text : "");
-  poli_near_try(&near, optimal);
+  pol_near near = pol_near_start(text ? text : "");
+  pol_near_try(&near, optimal);
   sigma->number = json_number_value(place->value);
   sigma->optimal = text && strcmp(text, optimal) == 0;
   if (!json_is_number(place->value) && !sigma->optimal)
