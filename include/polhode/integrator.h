@@ -175,7 +175,7 @@ typedef struct pol_state {
   const double *vd;      /* nv: v' */
   const double *lambda;  /* m */
   const double *eta;     /* num_holonomic; of the stabilized form, else NULL */
-  const double *history; /* of pol_dae.remember; NULL if there is none */
+  const double *history; /* of pol_dae.update_history; NULL if there is none */
   const double *p;       /* nv: momenta of the variational and energy-momentum methods, else NULL */
   double lambda_t;       /* the time at which lambda is accurate: t, or earlier (docs/methods.md) */
 } pol_state;

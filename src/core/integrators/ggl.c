@@ -1,12 +1,12 @@
 /* Variational and energy-momentum methods for holonomic constraints and a constant mass matrix, and
- * for one that depends on q where the model gives the equations of a step (pol_dae.passage):
+ * for one that depends on q where the model gives the equations of a step (dae/step_equations.h):
  * Kinon/Betsch/Schneider 2023 (vi-s, vi-a, vi-b, em, from a variational principle with the
  * constraints on position and velocity level, after Gear/Gupta/Leimkuhler), Gonzalez 1999 (em-g),
  * and for comparison the midpoint rule and rattle (Andersen 1983).  One-step methods: each step may
  * have its own size.
  *
  * Here are the table of their data, life cycle and the step; ggl_equations.c has the equations,
- * ggl_matrix.c their derivatives, ggl_passage.c both for a mass matrix that varies.
+ * ggl_matrix.c their derivatives, ggl_step_equations.c both for a mass matrix that varies.
  */
 #include "integrators/ggl.h"
 
@@ -42,7 +42,7 @@ const poli_scheme poli_vi_a = {.num_vectors = 2,
                                .mean = 1.0,
                                .share = 0.5,
                                .midway = 1,
-                               .passes = 1,
+                               .varying_mass = 1,
                                .lag = 1.0,
                                .before_block = 2,
                                .theta = 0.5,
@@ -73,7 +73,7 @@ const poli_scheme poli_em = {.num_vectors = 2,
                              .mean = 0.5,
                              .share = 1.0,
                              .discrete = 1,
-                             .passes = 1,
+                             .varying_mass = 1,
                              .lag = 0.5,
                              .theta = (double)NAN,
                              .vartheta = (double)NAN};
@@ -88,7 +88,7 @@ const poli_scheme poli_em_g = {.num_vectors = 2,
                                .mean = 0.5,
                                .share = 1.0,
                                .discrete = 1,
-                               .passes = 1,
+                               .varying_mass = 1,
                                .lag = 0.5,
                                .theta = (double)NAN,
                                .vartheta = (double)NAN};
@@ -102,7 +102,7 @@ const poli_scheme poli_midpoint = {.num_vectors = 2,
                                    .finish = poli_ggl_finish_direct,
                                    .mean = 0.5,
                                    .share = 1.0,
-                                   .passes = 1,
+                                   .varying_mass = 1,
                                    .lag = 0.5,
                                    .theta = (double)NAN,
                                    .vartheta = (double)NAN};
@@ -159,17 +159,17 @@ static pol_status support_mass(const pol_dae *dae, const poli_scheme *scheme, ch
                                size_t size)
 {
   char rule[320];
-  if (dae->constant_mass || (scheme->passes && dae->passage)) return POL_OK;
-  if (!scheme->passes)
+  if (dae->constant_mass || (scheme->varying_mass && poli_dae_step_equations(dae))) return POL_OK;
+  if (!scheme->varying_mass)
     return poli_broken_rule("the method needs a constant mass matrix, as directors or point masses "
                             "have; with euler-parameters take vi-a, em, em-g or midpoint",
                             message, size);
-  if (!dae->no_passage)
+  if (!dae->step_equations)
     return poli_broken_rule("the method needs a constant mass matrix, as directors or point masses "
                             "have, or euler-parameters",
                             message, size);
   snprintf(rule, sizeof rule, "the method sees euler-parameters through directors, and %s",
-           dae->no_passage);
+           dae->step_equations->missing);
   return poli_broken_rule(rule, message, size);
 }
 
@@ -213,8 +213,8 @@ static size_t lay_out(poli_ggl *s)
   size_t coupling = (size_t)pol_pattern_nonzeros(patterns->coupling);
   size_t constraint = (size_t)pol_pattern_nonzeros(patterns->constraint);
   size_t scratch = s->dae->scratch_size;
-  if (s->dae->passage && s->dae->passage_size > scratch) scratch = s->dae->passage_size;
-  s->num_passage_values = s->dae->passage ? 4 * coupling + 6 * constraint : 0;
+  if (s->equations && s->equations->scratch_size > scratch) scratch = s->equations->scratch_size;
+  s->num_step_values = s->equations ? 4 * coupling + 6 * constraint : 0;
   const struct {
     double **array;
     size_t size;
@@ -246,7 +246,7 @@ static size_t lay_out(poli_ggl *s)
                 {&s->old_jacobian, constraint},
                 {&s->position, m},
                 {&s->velocity, m},
-                {&s->passage_values, s->num_passage_values},
+                {&s->step_values, s->num_step_values},
                 {&s->scratch, scratch}};
   size_t total = 0;
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
@@ -256,17 +256,17 @@ static size_t lay_out(poli_ggl *s)
   return total;
 }
 
-/* The matrices of a passage: four of the pattern coupling, then six of the pattern constraint. */
-static void lay_out_passage(poli_ggl *s)
+/* The matrices of a step: four of the pattern coupling, then six of the pattern constraint. */
+static void lay_out_step_terms(poli_ggl *s)
 {
   const poli_dae_patterns *patterns = &s->blocks->saddle->patterns;
   const int coupling = pol_pattern_nonzeros(patterns->coupling);
   const int constraint = pol_pattern_nonzeros(patterns->constraint);
-  pol_passage_terms *to = &s->passage;
+  poli_step_terms *to = &s->step_terms;
   double **const square[] = {&to->kinematic_a, &to->kinematic_b, &to->balance_a, &to->balance_b};
   double **const rows[] = {&to->kinematic_gamma, &to->balance_lambda, &to->balance_gamma,
                            &to->position_a,      &to->velocity_a,     &to->velocity_b};
-  double *next = s->passage_values;
+  double *next = s->step_values;
   for (int i = 0; i < 4; i++, next += coupling) *square[i] = next;
   for (int i = 0; i < 6; i++, next += constraint) *rows[i] = next;
 }
@@ -290,7 +290,7 @@ static pol_status allocate(poli_ggl *s, pol_integrator *integrator)
   s->memory = calloc(lay_out(s) + 1, sizeof *s->memory);
   if (!s->memory) return POL_NO_MEMORY;
   lay_out(s);
-  if (s->dae->passage) lay_out_passage(s);
+  if (s->equations) lay_out_step_terms(s);
   s->a = s->z;
   s->b = s->a + s->nv;
   s->c = s->b + s->nv; /* read by vi-s only */
@@ -307,6 +307,7 @@ static pol_status create(pol_integrator *integrator)
   s->dae = integrator->dae;
   s->options = &integrator->options;
   s->scheme = integrator->method->variant;
+  s->equations = poli_dae_step_equations(s->dae);
   s->nv = s->dae->group.nv;
   s->m = pol_dae_num_constraints(s->dae);
   s->theta = isnan(s->options->theta) ? s->scheme->theta : s->options->theta;
@@ -363,7 +364,7 @@ static void explain_start(const poli_ggl *s, pol_status status, pol_diagnostics 
       d->advice, sizeof d->advice,
       "where the mass matrix is singular, as in directors of a flat body, take vi-a, vi-b, em or "
       "rattle%s",
-      s->scheme->passes ? "; or take euler-parameters" : "");
+      s->scheme->varying_mass ? "; or take euler-parameters" : "");
 }
 
 static pol_status start(pol_integrator *integrator, const double *q, const double *v,
@@ -462,7 +463,7 @@ static pol_status solve(poli_ggl *s, pol_diagnostics *diagnostics)
   }
   if (!status && polishes(&s->options->newton))
     status = poli_newton_polish(s->newton, &system, s->next.x);
-  if (!status) status = s->dae->passage ? poli_ggl_finish_passage(s) : s->scheme->finish(s);
+  if (!status) status = s->equations ? poli_ggl_step_finish(s) : s->scheme->finish(s);
   if (status && !diagnostics->message[0])
     snprintf(diagnostics->message, sizeof diagnostics->message, "the model could not be evaluated");
   if (status) poli_dae_blame(s->dae, s->scratch, diagnostics);

@@ -189,7 +189,7 @@ static void multipliers_have_their_order(void **state)
 {
   (void)state;
   static const double order[NUM_METHODS] = {[EM] = 2.0, [EM_G] = 1.0, [VI_A] = 2.0};
-  pol_model *model = read_model(POLHODE_SOURCE_DIR "/tests/data/passage/two_bodies.json");
+  pol_model *model = read_model(POLHODE_SOURCE_DIR "/tests/data/step-equations/two_bodies.json");
   for (int k = 0; k < NUM_METHODS; k++) {
     if (k == MIDPOINT) continue; /* without springs it is em-g */
     double error[3];
