@@ -102,7 +102,7 @@ static void print_rows(const pol_formulation *formulation, const char *method,
       options.method = method;
       options.index = (pol_index)index;
       options.start = (pol_start)start;
-      options.sigma_update = sigma->update;
+      options.published.sigma_update = sigma->update;
       options.sigma = sigma->value < 0.0 ? options.gamma / (3.0 * options.beta) : sigma->value;
       if (pol_integrator_supports(pol_formulation_dae(formulation), &options, message,
                                   sizeof message))

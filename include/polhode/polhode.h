@@ -14,6 +14,7 @@
 #include <polhode/model.h>
 #include <polhode/newton.h>
 #include <polhode/plot.h>
+#include <polhode/published.h>
 #include <polhode/result.h>
 #include <polhode/simulation.h>
 #include <polhode/status.h>

@@ -17,6 +17,7 @@
 
 #include "base/rule.h"
 #include "dae/assembler.h"
+#include "dae/newton_published.h"
 #include "integrators/family.h"
 
 const poli_scheme poli_vi_s = {.num_vectors = 3,
@@ -138,8 +139,8 @@ static pol_status validate(const pol_options *options, const void *variant, char
     return poli_broken_rule("vartheta must be at least 0 and below 1: with 1 the equations are "
                             "singular",
                             message, size);
-  if (options->newton.kind == POL_NEWTON_PLAIN_MODIFIED)
-    return poli_broken_rule("newton.kind must not be plain-modified: that belongs to "
+  if (options->published.newton == POL_PUBLISHED_NEWTON_PLAIN_MODIFIED)
+    return poli_broken_rule("published.newton must not be plain-modified: that belongs to "
                             "generalized-alpha",
                             message, size);
   if (options->guess < POL_GUESS_ADVANCED || options->guess > POL_GUESS_SIMPLE)
@@ -429,57 +430,55 @@ static int changes_size(const poli_ggl *s)
   return s->last_h > 0.0 && fabs(s->h - s->last_h) > 1e-6 * s->last_h;
 }
 
-/* Multipliers of the accelerations at the start of the step; 0 if there are none. */
-static int accelerate(pol_integrator *integrator)
+/* Newton's method from the first guess in s->next.x. */
+static pol_status iterate(poli_ggl *s, const poli_newton_system *system, pol_diagnostics *d)
 {
-  poli_ggl *s = integrator->data;
-  pol_diagnostics unused;
-  return pol_assembler_acceleration(integrator->assembler, s->t, s->now.q, s->now.v, s->next.vd,
-                                    s->next.lambda, &unused) == POL_OK;
-}
-
-/* What a stopping rule leaves adds up in the invariants, so each step ends with one correction more
- * than it asks for; not where the iteration is to be as published. */
-static int polishes(const pol_newton_options *newton)
-{
-  return newton->kind != POL_NEWTON_PLAIN && newton->exact_iterations == 0;
-}
-
-static pol_status solve(poli_ggl *s, pol_diagnostics *diagnostics)
-{
-  const poli_newton_system system = {.residual = poli_ggl_residual,
-                                     .matrix = poli_ggl_matrix,
-                                     .tolerances = poli_ggl_tolerances,
-                                     .size = poli_ggl_size,
-                                     .user = s};
-  pol_guess guess = s->options->guess;
-  pol_status status = poli_ggl_prepare(s);
-  predict(s, guess);
-  if (!status) status = poli_newton_solve(s->newton, &system, s->next.x, diagnostics);
-  if (status > 0) { /* at large steps the other guess often leads there */
-    *diagnostics = (pol_diagnostics){.equation = -1};
-    predict(s, guess == POL_GUESS_SIMPLE ? POL_GUESS_ADVANCED : POL_GUESS_SIMPLE);
-    status = poli_newton_solve(s->newton, &system, s->next.x, diagnostics);
-  }
-  if (!status && polishes(&s->options->newton))
-    status = poli_newton_polish(s->newton, &system, s->next.x);
-  if (!status) status = s->equations ? poli_ggl_step_finish(s) : s->scheme->finish(s);
-  if (status && !diagnostics->message[0])
-    snprintf(diagnostics->message, sizeof diagnostics->message, "the model could not be evaluated");
-  if (status) poli_dae_blame(s->dae, s->scratch, diagnostics);
-  return status;
+  const pol_published *published = &s->options->published;
+  if (!poli_is_published_newton(published))
+    return poli_newton_solve(s->newton, system, s->next.x, d);
+  return poli_newton_solve_published(s->newton, published, system,
+                                     &(poli_published_rule){.size = poli_ggl_size}, s->next.x, d);
 }
 
 static pol_status step(pol_integrator *integrator, double t, double h)
 {
   poli_ggl *s = integrator->data;
+  pol_diagnostics *d = &integrator->diagnostics, unused;
+  const poli_newton_system system = {.residual = poli_ggl_residual,
+                                     .matrix = poli_ggl_matrix,
+                                     .tolerances = poli_ggl_tolerances,
+                                     .user = s};
+  const pol_guess guess = s->options->guess;
   poli_newton_reset(s->newton); /* an old matrix converges too slowly to come down to round-off */
   s->t = integrator->state.t;
   s->h = h;
-  pol_status status = solve(s, &integrator->diagnostics);
-  if (status) return status;
+
+  /* predict and solve; at large steps the other guess often leads there */
+  predict(s, guess);
+  pol_status status = poli_ggl_prepare(s);
+  if (!status) {
+    status = iterate(s, &system, d);
+    if (status > 0) {
+      *d = (pol_diagnostics){.equation = -1};
+      predict(s, guess == POL_GUESS_SIMPLE ? POL_GUESS_ADVANCED : POL_GUESS_SIMPLE);
+      status = iterate(s, &system, d);
+    }
+  }
+  /* what a stopping rule leaves adds up in the invariants: one correction more than it asks for */
+  if (!status && !poli_is_published_newton(&s->options->published))
+    status = poli_newton_polish(s->newton, &system, s->next.x);
+  if (!status) status = s->equations ? poli_ggl_step_finish(s) : s->scheme->finish(s);
+  if (status) {
+    if (!d->message[0]) snprintf(d->message, sizeof d->message, "the model could not be evaluated");
+    poli_dae_blame(s->dae, s->scratch, d);
+    return status;
+  }
+
+  /* accept: multipliers of this step, or those of the accelerations at its start */
   copy(s->next.x, s->z, s->blocks->n);
-  const int of_start = changes_size(s) && accelerate(integrator);
+  const int of_start =
+      changes_size(s) && !pol_assembler_acceleration(integrator->assembler, s->t, s->now.q,
+                                                     s->now.v, s->next.vd, s->next.lambda, &unused);
   if (!of_start) report_multipliers(s);
   for (int i = 0; i < s->nv; i++) s->next.vd[i] = (s->next.v[i] - s->now.v[i]) / h;
   poli_ggl_values accepted = s->next;

@@ -77,6 +77,7 @@ pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae
   s->method = poli_method_entry_find(options->method);
   status = allocate(s);
   if (!status) status = poli_step_control_create(&s->control, &dae->group, &options->control);
+  if (!status) s->control->published = options->published.estimate;
   if (!status) status = pol_assembler_create(&s->assembler, dae, options->solver);
   if (!status && dae->history_size) {
     s->state.history = s->history = calloc(dae->history_size, sizeof *s->history);
