@@ -150,7 +150,7 @@ static const problem driven = {.model = MODELS "romano_3.json",
 static void read_target(paper_report *r, double section, target *exact)
 {
   long rows;
-  double *table = paper_read_table(r, "data/romano.csv", 5, &rows);
+  double *table = paper_read_table(r, "papers/data/romano.csv", 5, &rows);
   int found = 0;
   for (long n = 0; n < rows; n++) {
     const double *row = table + 5 * n;
@@ -160,7 +160,7 @@ static void read_target(paper_report *r, double section, target *exact)
     found++;
   }
   if (found != NUM_TIMES)
-    paper_report_fail(r, "data/romano.csv has %d rows for %g", found, section);
+    paper_report_fail(r, "papers/data/romano.csv has %d rows for %g", found, section);
   free(table);
 }
 

@@ -106,10 +106,10 @@ static int is_folder(const char *path)
   return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* A folder with models/ and data/ in it. */
+/* A folder with models/ and papers/data/ in it. */
 static int has_data(const char *folder)
 {
-  char *models = poli_format("%s/models", folder), *data = poli_format("%s/data", folder);
+  char *models = poli_format("%s/models", folder), *data = poli_format("%s/papers/data", folder);
   const int found = models != NULL && data != NULL && is_folder(models) && is_folder(data);
   free(models);
   free(data);
@@ -135,7 +135,7 @@ static pol_status choose_data(reproduction *w)
   if (w->data == NULL) return POL_NO_MEMORY;
   if (has_data(w->data)) return POL_OK;
   return poli_errors_add(&w->errors, "--data", given != NULL ? given : "",
-                         "must be a folder with the folders models and data of polhode", "");
+                         "must be a folder with models and papers/data of polhode", "");
 }
 
 /* Adds all files in a folder and below it. */
@@ -156,11 +156,11 @@ static pol_status add_files(cli_list *inputs, const char *folder)
   return status;
 }
 
-/* Whether a file of models/ or data/, or a link to one, is in the folder of the report. */
+/* Whether a file of models/ or papers/data/, or a link to one, is in the folder of the report. */
 static pol_status find_inputs(const reproduction *w, int *clashes)
 {
   cli_list inputs = {0};
-  char *models = poli_format("%s/models", w->data), *data = poli_format("%s/data", w->data);
+  char *models = poli_format("%s/models", w->data), *data = poli_format("%s/papers/data", w->data);
   pol_status status = models != NULL && data != NULL ? POL_OK : POL_NO_MEMORY;
   if (status == POL_OK) status = add_files(&inputs, models);
   if (status == POL_OK) status = add_files(&inputs, data);
@@ -483,7 +483,7 @@ static const cli_option options[] = {
      offsetof(cli_args, out), NULL},
     {"--jobs", "N", "items at a time; the number of cores by default", CLI_TEXT,
      offsetof(cli_args, jobs), NULL},
-    {"--data", "FOLDER", "where models/ and data/ of polhode are, if not found", CLI_TEXT,
+    {"--data", "FOLDER", "where models/ and papers/data/ of polhode are, if not found", CLI_TEXT,
      offsetof(cli_args, data), NULL},
     {"--json", NULL, "print the report as one JSON object", CLI_FLAG, offsetof(cli_args, json),
      NULL},

@@ -22,9 +22,9 @@ enum { COLUMNS = 8 };
 void paper_top_read(paper_report *report, paper_top *top)
 {
   long rows;
-  top->grid = paper_read_table(report, "data/heavy_top_grid.csv", COLUMNS, &rows);
+  top->grid = paper_read_table(report, "papers/data/heavy_top_grid.csv", COLUMNS, &rows);
   if (top->grid != NULL && rows != PAPER_TOP_GRID)
-    paper_report_fail(report, "data/heavy_top_grid.csv has %ld rows instead of %d", rows,
+    paper_report_fail(report, "papers/data/heavy_top_grid.csv has %ld rows instead of %d", rows,
                       PAPER_TOP_GRID);
 }
 

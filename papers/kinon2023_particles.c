@@ -335,13 +335,14 @@ static relative_errors measure(paper_report *r, const char *method, double h)
   const long steps = lround(0.1 / h);
   paper_kinon_trace trace;
   relative_errors e = {0.0, 0.0, 0.0, 0.0};
-  paper_kinon_run(r, &trace,
-                  &(paper_kinon_case){.model = "four_particles",
-                                      .method = method,
-                                      .label = method,
-                                      .h = h,
-                                      .end = 0.1 + h,
-                                      .more = "simulation.newton={\"kind\":\"full\"}"});
+  paper_kinon_run(
+      r, &trace,
+      &(paper_kinon_case){.model = "four_particles",
+                          .method = method,
+                          .label = method,
+                          .h = h,
+                          .end = 0.1 + h,
+                          .more = "simulation.newton={\"kind\":\"full\"} simulation.published={}"});
   if (trace.count > steps + 1) {
     const paper_kinon_step *s = &trace.steps[steps];
     double p[3], mean[2];

@@ -65,8 +65,8 @@ int paper_item_catalogued(void);
 
 /* --- a report --------------------------------------------------------------------------------- */
 
-/* data: the folder that has models/ and data/; out: where figures go, NULL for nowhere (the report
- * then holds them all the same). */
+/* data: the folder that has models/ and papers/data/; out: where figures go, NULL for nowhere (the
+ * report then holds them all the same). */
 pol_status paper_report_create(paper_report **report, const paper_publication *paper,
                                const paper_item *item, const char *data, const char *out);
 void paper_report_free(paper_report **report);
@@ -101,8 +101,8 @@ void paper_report_figure(paper_report *report, const char *name, const char *cap
 /* The item cannot run. */
 void paper_report_fail(paper_report *report, const char *format, ...) POLI_PRINTF(2, 3);
 int paper_report_failed(const paper_report *report);
-/* The file in the data folder, "models/..." or "data/...", which the caller frees; NULL if the
- * report has failed. */
+/* The file in the data folder, "models/..." or "papers/data/...", which the caller frees; NULL if
+ * the report has failed. */
 char *paper_report_path(paper_report *report, const char *name);
 
 /* --- checks: the verdict ---------------------------------------------------------------------- */

@@ -116,7 +116,7 @@ int main(void)
 {
   pol_model *model;
   pol_errors problems = {0};
-  if (read_reference(POLHODE_SOURCE_DIR "/data/heavy_top_grid.csv")) stop("no reference");
+  if (read_reference(POLHODE_SOURCE_DIR "/papers/data/heavy_top_grid.csv")) stop("no reference");
   if (pol_model_read_file(&model, POLHODE_SOURCE_DIR "/models/bruels-cardona-2010/heavy_top.json",
                           0, NULL, &problems))
     stop("no model");

@@ -173,15 +173,15 @@ static pol_status evaluate_nothing(const pol_point *at, unsigned want, const pol
   return POL_NOT_FINITE;
 }
 
-static pol_status (*quadratic_evaluate)(const pol_point *at, unsigned want, const pol_terms *out,
-                                        double *scratch, void *user);
+static pol_status (*model_evaluate)(const pol_point *at, unsigned want, const pol_terms *out,
+                                    double *scratch, void *user);
 static int num_failures;
 
 static pol_status fail_at_first(const pol_point *at, unsigned want, const pol_terms *out,
                                 double *scratch, void *user)
 {
   if (num_failures-- > 0) return POL_RETRY;
-  return quadratic_evaluate(at, want, out, scratch, user);
+  return model_evaluate(at, want, out, scratch, user);
 }
 
 /* Where the model cannot be evaluated at the start of a step, the step fails, although Newton's
@@ -194,7 +194,7 @@ static void a_start_that_fails_fails_the_step(void **state)
   pol_options options = pol_options_default();
   options.method = "rattle";
   pendulum3d_init(&model);
-  quadratic_evaluate = model.dae.evaluate;
+  model_evaluate = model.dae.evaluate;
   model.dae.evaluate = fail_at_first;
   num_failures = 0;
   assert_int_equal(pol_integrator_create(&integrator, &model.dae, &options), POL_OK);

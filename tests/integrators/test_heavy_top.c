@@ -13,7 +13,7 @@
 static int read_grid(void **state)
 {
   (void)state;
-  return read_reference(POLHODE_SOURCE_DIR "/data/heavy_top_grid.csv");
+  return read_reference(POLHODE_SOURCE_DIR "/papers/data/heavy_top_grid.csv");
 }
 
 static pol_mechanism *heavy_top(int ground_first)

@@ -62,8 +62,8 @@ static void write_models(const char *folder, void (*change)(json_t *model))
   char path[512];
   glob_t found;
   mkdir(folder, 0700);
-  snprintf(path, sizeof path, "%s/data", folder);
-  if (access(path, R_OK) != 0) assert_int_equal(symlink(POLHODE_SOURCE_DIR "/data", path), 0);
+  snprintf(path, sizeof path, "%s/papers", folder);
+  if (access(path, R_OK) != 0) assert_int_equal(symlink(POLHODE_SOURCE_DIR "/papers", path), 0);
   snprintf(path, sizeof path, "%s/models", folder);
   mkdir(path, 0700);
   assert_int_equal(glob(MODELS "*/*.json", 0, NULL, &found), 0);

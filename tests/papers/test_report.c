@@ -208,7 +208,7 @@ static void wrong_channel(paper_report *r)
 static void wrong_table(paper_report *r)
 {
   long rows;
-  assert_null(paper_read_table(r, "data/heavy_top_grid.csv", 9, &rows));
+  assert_null(paper_read_table(r, "papers/data/heavy_top_grid.csv", 9, &rows));
   assert_int_equal(rows, 0);
 }
 

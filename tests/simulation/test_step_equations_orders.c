@@ -66,7 +66,7 @@ static top_run run_top(pol_formulation_kind kind, const char *method, double ste
 static void the_heavy_top_has_second_order(void **state)
 {
   (void)state;
-  assert_int_equal(read_reference(POLHODE_SOURCE_DIR "/data/heavy_top_grid.csv"), 0);
+  assert_int_equal(read_reference(POLHODE_SOURCE_DIR "/papers/data/heavy_top_grid.csv"), 0);
   for (int k = 0; k < NUM_METHODS; k++) {
     const char *method = all_methods[k];
     top_run coarse = run_top(POL_EULER_PARAMETERS, method, 1e-3);
