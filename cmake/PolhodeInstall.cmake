@@ -9,7 +9,7 @@ set(data_dir ${CMAKE_INSTALL_DATADIR}/polhode)
 if(POLHODE_DRAW)
   install(TARGETS polhode_cli)
   install(DIRECTORY models schema DESTINATION ${data_dir} FILES_MATCHING PATTERN *.json)
-  install(DIRECTORY data DESTINATION ${data_dir} FILES_MATCHING PATTERN *.csv)
+  install(DIRECTORY papers/data DESTINATION ${data_dir}/papers FILES_MATCHING PATTERN *.csv)
   install(DIRECTORY ${shell_files}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})
   install(DIRECTORY ${shell_files}/bash-completion ${shell_files}/zsh
     DESTINATION ${CMAKE_INSTALL_DATADIR})

@@ -21,7 +21,7 @@ ROOMS = {
     "lie": ("lie", [], ""),
     "linalg": ("linalg", [], "lapacke.h klu.h"),
     "expression": ("", [], ""),
-    "dae": ("dae newton", ["lie", "linalg"], ""),
+    "dae": ("dae newton published", ["lie", "linalg"], ""),
     "mechanism": ("mechanism", ["lie", "expression"], ""),
     "formulation": ("formulation", ["lie", "linalg", "expression", "dae", "mechanism"], ""),
     "integrators": ("integrator", ["lie", "linalg", "dae"], ""),

@@ -14,6 +14,7 @@
 #include <polhode/linalg.h>
 #include <polhode/mechanism.h>
 #include <polhode/newton.h>
+#include <polhode/published.h>
 #include <polhode/simulation.h>
 #include <polhode/status.h>
 

@@ -637,18 +637,18 @@ static json_t *merge(json_t *object, json_t *other)
 
 json_t *cli_settings_json(const pol_settings *settings)
 {
-  return json_pack("{s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:o, s:o, s:o}",             //
-                   "method", settings->options.method,                                    //
-                   "formulation", pol_formulation_name(settings->formulation),            //
-                   "index", cli_json_index(settings->options.index),                      //
-                   "sigma", cli_json_number(settings->options.sigma),                     //
-                   "sigma_update", pol_sigma_update_name(settings->options.sigma_update), //
-                   "theta", cli_json_number(settings->options.theta),                     //
-                   "vartheta", cli_json_number(settings->options.vartheta),               //
-                   "start", pol_start_name(settings->options.start),                      //
-                   "step", cli_json_step(settings),                                       //
-                   "control", cli_json_control(settings),                                 //
-                   "end", cli_json_number(settings->end));
+  return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}",  //
+                   "method", settings->options.method,                         //
+                   "formulation", pol_formulation_name(settings->formulation), //
+                   "index", cli_json_index(settings->options.index),           //
+                   "sigma", cli_json_number(settings->options.sigma),          //
+                   "theta", cli_json_number(settings->options.theta),          //
+                   "vartheta", cli_json_number(settings->options.vartheta),    //
+                   "start", pol_start_name(settings->options.start),           //
+                   "step", cli_json_step(settings),                            //
+                   "control", cli_json_control(settings),                      //
+                   "end", cli_json_number(settings->end), "published",
+                   cli_json_published(&settings->options.published));
 }
 
 json_t *cli_summary_json(const cli_outcome *outcome)

@@ -8,6 +8,12 @@
 const char *cli_index_name(pol_index index);
 /* Whether a method has a setting of its own. */
 int cli_has_setting(const pol_options *options, const char *key);
+/* Whether a published run is repeated. */
+static inline int cli_is_published(const pol_published *published)
+{
+  return published->newton || published->exact_iterations || published->sigma_update ||
+         published->estimate;
+}
 /* The method's own settings, in rows: what it does not have is left out. */
 void cli_print_method(const pol_options *options);
 
