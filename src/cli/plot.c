@@ -17,7 +17,6 @@
 #include "cli/text_out.h"
 #include "draw/plot/ticks.h"
 #include "io/file/target.h"
-#include "io/result/result.h"
 
 /* A result that is plotted. */
 typedef struct source {
@@ -811,7 +810,7 @@ static int run(const cli_args *args)
     if (status == POL_OK && p.errors.count > 0) {
       result = refuse(&p, stages[i].lists);
     } else if (status == POL_IO && p.damaged != NULL) {
-      result = cli_refuse_result(p.damaged, args->json, POLI_RESULT_DAMAGED);
+      result = cli_refuse_result(p.damaged, args->json, POL_RESULT_DAMAGED);
     } else if (status == POL_IO && stages[i].work == write_figure) {
       result = cli_cannot_write("polhode plot", args->json, "--out", p.out, errno);
     } else if (status != POL_OK) {

@@ -28,7 +28,7 @@ typedef struct entry {
 typedef struct collection {
   char *entries;
   size_t count;
-  hsize_t first; /* entries before them */
+  size_t written; /* entries of it in the file */
 } collection;
 
 struct poli_h5_events {
@@ -83,9 +83,8 @@ static hid_t entry_type(size_t name_size, hid_t number, hid_t integer)
   return type;
 }
 
-pol_status poli_h5_events_build(poli_h5_events *events, hid_t file)
+hid_t poli_h5_events_build(poli_h5_events *events, hid_t file)
 {
-  static const char *const units[] = {"s", "1", "", ""};
   const hsize_t none = 0, most = H5S_UNLIMITED, chunk = CHUNK;
   const hid_t space = H5Screate_simple(1, &none, &most), plist = H5Pcreate(H5P_DATASET_CREATE);
   H5Pset_chunk(plist, 1, &chunk);
@@ -95,7 +94,7 @@ pol_status poli_h5_events_build(poli_h5_events *events, hid_t file)
   H5Tclose(type);
   H5Pclose(plist);
   H5Sclose(space);
-  return events->set >= 0 ? poli_h5_put_texts(events->set, "units", 1, 4, units) : POL_IO;
+  return events->set;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -106,7 +105,7 @@ void poli_h5_events_note(poli_h5_events *events, int block, long row)
   const pol_simulation_event *event = pol_simulation_get_event(events->simulation, index);
   collection *c = &events->blocks[block];
   if (event == NULL) return;
-  char *place = events->blocks[block].entries + c->count++ * events->size;
+  char *place = c->entries + c->count++ * events->size;
   entry *e = (entry *)place;
   memset(place, 0, events->size);
   e->t = pol_simulation_state(events->simulation)->t;
@@ -115,41 +114,32 @@ void poli_h5_events_note(poli_h5_events *events, int block, long row)
   if (event->name != NULL) snprintf(place + sizeof *e, events->name_size, "%s", event->name);
 }
 
-void poli_h5_events_next_block(poli_h5_events *events, int block)
+size_t poli_h5_events_count(const poli_h5_events *events, int block)
 {
-  const collection *last = &events->blocks[!block];
-  events->blocks[block].first = last->first + last->count;
-  events->blocks[block].count = 0;
+  return events->blocks[block].count;
 }
 
-poli_h5_event_part poli_h5_events_part(const poli_h5_events *events, int block)
+int poli_h5_events_write(poli_h5_events *events, int block, size_t end, int full)
 {
-  const collection *c = &events->blocks[block];
-  return (poli_h5_event_part){c->entries, c->count, c->first};
-}
-
-size_t poli_h5_events_space(const poli_h5_events *events, const poli_h5_event_part *part)
-{
-  return part->first + part->count > events->written ? (part->count + CHUNK) * events->size : 0;
-}
-
-int poli_h5_events_write(poli_h5_events *events, const poli_h5_event_part *part)
-{
-  const hsize_t end = part->first + part->count, start = events->written;
-  if (end <= start) return 1;
-  const hsize_t count = end - start;
-  const char *from = (const char *)part->entries + (start - part->first) * events->size;
-  if (H5Dset_extent(events->set, &end) < 0) return 0;
-  const hid_t file_space = H5Dget_space(events->set), memory = H5Screate_simple(1, &count, NULL);
-  const hid_t type = H5Dget_type(events->set);
-  const int good =
-      H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &start, NULL, &count, NULL) >= 0 &&
-      H5Dwrite(events->set, type, memory, file_space, H5P_DEFAULT, from) >= 0;
-  H5Tclose(type);
-  H5Sclose(memory);
-  H5Sclose(file_space);
-  if (good) events->written = end;
-  return good;
+  collection *c = &events->blocks[block];
+  const hsize_t start = events->written, count = end - c->written, size = start + count;
+  int good = 1;
+  if (count > 0) {
+    good = H5Dset_extent(events->set, &size) >= 0;
+    const hid_t place = H5Dget_space(events->set), memory = H5Screate_simple(1, &count, NULL);
+    const hid_t type = H5Dget_type(events->set);
+    good = good && H5Sselect_hyperslab(place, H5S_SELECT_SET, &start, NULL, &count, NULL) >= 0 &&
+           H5Dwrite(events->set, type, memory, place, H5P_DEFAULT,
+                    c->entries + c->written * events->size) >= 0;
+    H5Tclose(type);
+    H5Sclose(memory);
+    H5Sclose(place);
+  }
+  if (!good) return 0;
+  events->written = size;
+  c->written = end;
+  if (full) c->count = c->written = 0;
+  return 1;
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
