@@ -55,26 +55,19 @@ typedef enum poli_h5_kind {
 typedef struct poli_h5_set {
   poli_h5_kind kind;
   char path[80];
+  int folder; /* length of the path without its last part */
   size_t objects, components;
   size_t first; /* its first column among those of all datasets */
   int channel;  /* its first one */
   size_t chunk; /* objects of a chunk */
 } poli_h5_set;
 
-/* Objects that have vectors, by group: the names beside the datasets. */
-typedef struct poli_h5_group {
-  const char *name;
-  size_t count;
-} poli_h5_group;
-
-enum { POLI_H5_MAX_SETS = 64, POLI_H5_MAX_GROUPS = 16 };
+enum { POLI_H5_MAX_SETS = 64 };
 
 /* Where the channels of a record go. */
 typedef struct poli_h5_layout {
   int count;
   poli_h5_set sets[POLI_H5_MAX_SETS];
-  int num_groups;
-  poli_h5_group groups[POLI_H5_MAX_GROUPS];
   size_t columns;  /* of all datasets */
   int *order;      /* the column of each channel */
   int *channel_of; /* the channel of each column, -1 for a vector that the object does not have */
@@ -84,6 +77,8 @@ typedef struct poli_h5_layout {
 pol_status poli_h5_layout_create(poli_h5_layout *layout, const pol_record *record, size_t rows);
 void poli_h5_layout_free(poli_h5_layout *layout);
 
+/* Whether two datasets stand in the same group of the file. */
+int poli_h5_same_folder(const poli_h5_set *a, const poli_h5_set *b);
 /* The group of channels that a group of the file belongs to ("joints" of "coordinates"), "" for an
  * unknown one; static. */
 const char *poli_h5_channel_group(const char *group, size_t length);

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "io/result/hdf5.h"
-#include "io/result/result.h"
 
 /* Entries of a chunk, and the least size of a name with its end. */
 enum { CHUNK = 64, NAME_SIZE = 32 };
@@ -159,45 +158,35 @@ static size_t name_size_of(hid_t set)
   return size;
 }
 
-/* Takes over the entries whose rows are there. */
-static pol_status take_entries(pol_result *result, char *entries, size_t count, size_t size)
-{
-  result->event_entries = entries;
-  result->events = malloc(count * sizeof *result->events);
-  if (result->events == NULL) return POL_NO_MEMORY;
-  for (size_t i = 0; i < count; i++) {
-    const entry *e = (const entry *)(entries + i * size);
-    if (e->row < 0 || e->row >= result->rows) continue;
-    result->events[result->num_events++] =
-        (pol_result_event){e->t, (long)e->row, entries + i * size + sizeof *e, e->action};
-  }
-  return POL_OK;
-}
-
-static pol_status read_entries(pol_result *result, hid_t set)
-{
-  const hid_t space = H5Dget_space(set);
-  const hssize_t count = H5Sget_simple_extent_npoints(space);
-  const size_t name_size = name_size_of(set), size = sizeof(entry) + name_size;
-  H5Sclose(space);
-  if (name_size == 0 || !poli_h5_fits_file(set, count, size)) return POL_BAD_ARGUMENT;
-  if (count == 0) return POL_OK;
-  char *entries = calloc((size_t)count, size);
-  if (entries == NULL) return POL_NO_MEMORY;
-  const hid_t type = entry_type(name_size, H5T_NATIVE_DOUBLE, H5T_NATIVE_INT64);
-  const herr_t done = H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, entries);
-  H5Tclose(type);
-  if (done >= 0) return take_entries(result, entries, (size_t)count, size);
-  free(entries);
-  return POL_IO;
-}
-
 pol_status poli_h5_events_read(pol_result *result, hid_t file)
 {
   if (H5Lexists(file, POLI_H5_EVENTS, H5P_DEFAULT) <= 0) return POL_OK;
-  const hid_t set = H5Dopen2(file, POLI_H5_EVENTS, H5P_DEFAULT);
+  const hid_t set = H5Dopen2(file, POLI_H5_EVENTS, H5P_DEFAULT), space = H5Dget_space(set);
   if (set < 0) return POL_IO;
-  const pol_status status = read_entries(result, set);
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  const size_t name_size = name_size_of(set), size = sizeof(entry) + name_size;
+  pol_status status =
+      name_size > 0 && poli_h5_fits_file(set, count, size) ? POL_OK : POL_BAD_ARGUMENT;
+  if (status == POL_OK && count > 0) {
+    result->event_entries = calloc((size_t)count, size);
+    result->events = malloc((size_t)count * sizeof *result->events);
+    if (result->event_entries == NULL || result->events == NULL) status = POL_NO_MEMORY;
+    const hid_t type = entry_type(name_size, H5T_NATIVE_DOUBLE, H5T_NATIVE_INT64);
+    if (status == POL_OK &&
+        H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, result->event_entries) < 0)
+      status = POL_IO;
+    H5Tclose(type);
+  }
+  H5Sclose(space);
   H5Dclose(set);
+
+  /* those whose rows are there */
+  const char *place = result->event_entries;
+  for (hssize_t i = 0; status == POL_OK && i < count; i++, place += size) {
+    const entry *e = (const entry *)place;
+    if (e->row >= 0 && e->row < result->rows)
+      result->events[result->num_events++] =
+          (pol_result_event){e->t, (long)e->row, place + sizeof *e, e->action};
+  }
   return status;
 }

@@ -48,32 +48,23 @@ static const char *list_of(const pol_channel *channel)
   return NULL;
 }
 
-/* Whether channel `index` is BASE.NAME of the same object as another one, BASE being the first
- * `length` characters of their quantities. */
-static int is_component(const pol_record *record, int index, const pol_channel *other,
-                        size_t length, const char *name)
-{
-  if (index >= pol_record_count(record)) return 0;
-  const pol_channel *channel = pol_record_channel(record, index);
-  return strncmp(channel->quantity, other->quantity, length) == 0 &&
-         channel->quantity[length] == '.' && strcmp(channel->quantity + length + 1, name) == 0 &&
-         strcmp(channel->owner, other->owner) == 0 && strcmp(channel->group, other->group) == 0;
-}
-
-/* How many components the vector has that begins with this channel; 1 if it is none. */
+/* How many components the vector has that begins with this channel; 1 if it is none.  Their names
+ * differ in the last letter only. */
 static size_t vector_size(const pol_record *record, int first)
 {
-  static const char *const parts[] = {"w", "x", "y", "z"};
-  const pol_channel *channel = pol_record_channel(record, first);
-  const size_t length = strcspn(channel->quantity, ".");
-  for (int skip = 0; skip < 2; skip++) {
-    int size = 0;
-    while (size < 4 - skip &&
-           is_component(record, first + size, channel, length, parts[skip + size]))
-      size++;
-    if (size == 4 - skip) return (size_t)size;
+  const char *name = pol_record_channel(record, first)->name;
+  const size_t length = strlen(name);
+  if (length < 3 || name[length - 2] != '.') return 1;
+  const char *parts = name[length - 1] == 'w' ? "wxyz" : "xyz";
+  int size = 0;
+  for (; parts[size] != '\0'; size++) {
+    if (first + size == pol_record_count(record)) return 1;
+    const char *next = pol_record_channel(record, first + size)->name;
+    if (strncmp(next, name, length - 1) != 0 || next[length - 1] != parts[size] ||
+        next[length] != '\0')
+      return 1;
   }
-  return 1;
+  return (size_t)size;
 }
 
 /* The dataset of a quantity, a new one at its first channel; NULL if there are too many. */
@@ -81,13 +72,12 @@ static poli_h5_set *find_set(poli_h5_layout *layout, const pol_record *record, i
                              size_t components)
 {
   const pol_channel *c = pol_record_channel(record, channel);
-  const int is_vector = components > 1 && c->owner[0] != '\0';
   const char *list = components > 1 ? NULL : list_of(c);
-  poli_h5_set set = {.kind = list        ? POLI_H5_LIST
-                             : is_vector ? POLI_H5_VECTOR
-                                         : POLI_H5_TOTAL,
-                     .components = components,
-                     .channel = channel};
+  poli_h5_set set = {.components = components, .channel = channel, .kind = POLI_H5_TOTAL};
+  if (list != NULL)
+    set.kind = POLI_H5_LIST;
+  else if (components > 1 && c->owner[0] != '\0')
+    set.kind = POLI_H5_VECTOR;
   if (list != NULL)
     snprintf(set.path, sizeof set.path, "/%s/value", list);
   else if (strcmp(c->name, "t") == 0)
@@ -98,40 +88,38 @@ static poli_h5_set *find_set(poli_h5_layout *layout, const pol_record *record, i
   for (int s = 0; s < layout->count; s++)
     if (strcmp(layout->sets[s].path, set.path) == 0) return &layout->sets[s];
   if (layout->count == POLI_H5_MAX_SETS) return NULL;
+  set.folder = (int)(strrchr(set.path, '/') - set.path);
   layout->sets[layout->count] = set;
   return &layout->sets[layout->count++];
-}
-
-/* The group of a channel, a new one at its first object; NULL if there are too many. */
-static poli_h5_group *find_group(poli_h5_layout *layout, const char *name)
-{
-  for (int g = 0; g < layout->num_groups; g++)
-    if (strcmp(layout->groups[g].name, name) == 0) return &layout->groups[g];
-  if (layout->num_groups == POLI_H5_MAX_GROUPS) return NULL;
-  layout->groups[layout->num_groups] = (poli_h5_group){name, 0};
-  return &layout->groups[layout->num_groups++];
 }
 
 /* Gives each channel its dataset (in channel_of for now) and its column there (in order). */
 static pol_status assign(poli_h5_layout *layout, const pol_record *record)
 {
-  const char *owner = NULL; /* the last object with a vector; its channels follow each other */
-  poli_h5_group *group = NULL;
+  /* the group, and the object in it, that the last vector belongs to; objects of a group, and
+   * channels of an object, follow each other */
+  const char *group = "", *owner = "";
+  size_t object = 0;
   for (int i = 0; i < pol_record_count(record);) {
-    const size_t components = vector_size(record, i);
     const pol_channel *channel = pol_record_channel(record, i);
+    const int is_named = channel->owner[0] == '\0' && list_of(channel) != NULL;
+    const size_t components = is_named ? 1 : vector_size(record, i);
     poli_h5_set *set = find_set(layout, record, i, components);
     if (set == NULL || set->components != components) return POL_BAD_ARGUMENT;
     size_t column = 0;
-    if (set->kind == POLI_H5_LIST) {
+    if (set->kind == POLI_H5_TOTAL) {
+      set->objects = 1;
+    } else if (set->kind == POLI_H5_LIST) {
       column = set->objects++;
-    } else if (set->kind == POLI_H5_VECTOR) {
-      if (group == NULL || strcmp(group->name, channel->group) != 0) owner = NULL;
-      if (owner == NULL && (group = find_group(layout, channel->group)) == NULL)
-        return POL_BAD_ARGUMENT;
-      if (owner == NULL || strcmp(owner, channel->owner) != 0) group->count++;
+    } else {
+      if (strcmp(group, channel->group) != 0)
+        object = 0;
+      else if (strcmp(owner, channel->owner) != 0)
+        object++;
+      group = channel->group;
       owner = channel->owner;
-      column = (group->count - 1) * components;
+      set->objects = object + 1;
+      column = object * components;
     }
     for (size_t k = 0; k < components; k++, i++) {
       layout->channel_of[i] = (int)(set - layout->sets);
@@ -141,25 +129,28 @@ static pol_status assign(poli_h5_layout *layout, const pol_record *record)
   return POL_OK;
 }
 
-/* Sizes of the datasets and of their chunks. */
+/* Sizes of the datasets, those of a group alike, and of their chunks: as many as needed, all of
+ * about the same size. */
 static void measure(poli_h5_layout *layout, size_t rows)
 {
   for (int s = 0; s < layout->count; s++) {
     poli_h5_set *set = &layout->sets[s];
-    if (set->kind == POLI_H5_TOTAL) set->objects = 1;
-    for (int g = 0; g < layout->num_groups && set->kind == POLI_H5_VECTOR; g++) {
-      const size_t length = strlen(layout->groups[g].name);
-      if (strncmp(set->path + 1, layout->groups[g].name, length) == 0 &&
-          set->path[length + 1] == '/')
-        set->objects = layout->groups[g].count;
+    for (int k = 0; k < layout->count && set->kind == POLI_H5_VECTOR; k++) {
+      const poli_h5_set *other = &layout->sets[k];
+      if (poli_h5_same_folder(set, other) && other->objects > set->objects)
+        set->objects = other->objects;
     }
     set->first = layout->columns;
     layout->columns += set->objects * set->components;
-    /* as many chunks as needed, all of about the same size */
     const size_t most = CHUNK_SIZE / (rows * set->components) + 1;
     const size_t chunks = (set->objects + most - 1) / most;
     set->chunk = (set->objects + chunks - 1) / chunks;
   }
+}
+
+int poli_h5_same_folder(const poli_h5_set *a, const poli_h5_set *b)
+{
+  return a->folder == b->folder && strncmp(a->path, b->path, (size_t)a->folder) == 0;
 }
 
 pol_status poli_h5_layout_create(poli_h5_layout *layout, const pol_record *record, size_t rows)

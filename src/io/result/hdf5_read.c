@@ -185,27 +185,17 @@ static pol_status read_row_count(pol_result *result)
 
 /* --- datasets --------------------------------------------------------------------------------- */
 
-/* Opens a dataset of numbers, with a cache for a layer of its chunks: reading row by row then
+/* Opens a dataset of numbers.  The cache holds a layer of its chunks, so that reading row by row
  * unpacks each chunk once. */
 static hid_t open_dataset(hid_t file, const char *path, int *rank, hsize_t size[3])
 {
-  enum { SLOTS = 4099, MOST_BYTES = 1 << 26 };
-  hsize_t chunk[3] = {1, 1, 1};
-  hid_t set = H5Dopen2(file, path, H5P_DEFAULT);
-  const hid_t space = H5Dget_space(set), plist = H5Dget_create_plist(set);
+  enum { SLOTS = 4099, BYTES = 1 << 22 };
+  const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
+  H5Pset_chunk_cache(access, SLOTS, BYTES, 1.0);
+  const hid_t set = H5Dopen2(file, path, access), space = H5Dget_space(set);
   *rank = H5Sget_simple_extent_ndims(space);
   if (*rank >= 1 && *rank <= 3) H5Sget_simple_extent_dims(space, size, NULL);
-  const int is_chunked = *rank >= 1 && *rank <= 3 && H5Pget_layout(plist) == H5D_CHUNKED &&
-                         H5Pget_chunk(plist, *rank, chunk) == *rank;
-  H5Pclose(plist);
   H5Sclose(space);
-  if (!is_chunked) return set;
-  double bytes = sizeof(double) * (double)chunk[0];
-  for (int i = 1; i < *rank; i++) bytes *= (double)(size[i] + chunk[i]);
-  const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
-  H5Pset_chunk_cache(access, SLOTS, bytes < MOST_BYTES ? (size_t)bytes : MOST_BYTES, 1.0);
-  H5Dclose(set);
-  set = H5Dopen2(file, path, access);
   H5Pclose(access);
   return set;
 }

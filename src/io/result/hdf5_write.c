@@ -37,8 +37,8 @@ enum { BLOCK_SIZE = 1 << 18, MAX_ROWS = 4096 };
 enum { STATUS_SIZE = 16, FAILURE_SIZE = 512 };
 /* Small pieces of structure never cross the border of a page, where the system may cut a write. */
 enum { PAGE_SIZE = 4096 };
-/* Space for what describes a dataset, for its index, and for all the rest. */
-enum { DESCRIPTION_SIZE = 4 * PAGE_SIZE, INDEX_SIZE = 3 * PAGE_SIZE, MARGIN = 1 << 18 };
+/* Space for what describes a dataset or attribute, for the index of a dataset, and for the rest. */
+enum { DESCRIPTION_SIZE = 4 * PAGE_SIZE, INDEX_SIZE = 4 * PAGE_SIZE, MARGIN = 1 << 17 };
 enum { DEFLATE_LEVEL = 1 };
 /* H5Dwrite_chunk: all filters were applied, or neither of the two. */
 enum { PACKED = 0, UNPACKED = 3 };
@@ -74,12 +74,9 @@ typedef struct hdf5_writer {
   int unpacked;   /* the block has been written in part */
   double last_flush, interval;
 
-  /* The thread; while it is busy the job and the status are its own. */
-  int background;
+  /* The thread of the present job; while it runs, what follows is its own. */
+  int background, running;
   pthread_t thread;
-  pthread_mutex_t mutex;
-  pthread_cond_t changed;
-  int busy, stopping;
   job now;
   hsize_t written; /* rows that are in all datasets */
   pol_status status;
@@ -126,26 +123,27 @@ hid_t poli_h5_text_type(size_t size)
   return type;
 }
 
-static hid_t create_dataset(hid_t place, const char *path, hid_t type, hid_t space)
+/* A dataset and the groups on the way to it. */
+static hid_t create_dataset(hid_t place, const char *path, hid_t type, hid_t space, hid_t plist,
+                            hid_t access)
 {
-  const hid_t links = H5Pcreate(H5P_LINK_CREATE), plist = H5Pcreate(H5P_DATASET_CREATE);
+  const hid_t links = H5Pcreate(H5P_LINK_CREATE);
   H5Pset_create_intermediate_group(links, 1);
-  H5Pset_obj_track_times(plist, 0);
-  const hid_t set = H5Dcreate2(place, path, type, space, links, plist, H5P_DEFAULT);
-  H5Pclose(plist);
+  const hid_t set = H5Dcreate2(place, path, type, space, links, plist, access);
   H5Pclose(links);
   return set;
 }
 
 /* Texts, or one without dimensions if count is 0, as a dataset or an attribute. */
-static pol_status put_texts(hid_t place, const char *path, int attribute, size_t count,
-                            const char *const *texts)
+static pol_status put_texts(const hdf5_writer *h, hid_t place, const char *path, int attribute,
+                            size_t count, const char *const *texts)
 {
   const size_t number = count > 0 ? count : 1;
   const hsize_t dimension = number;
   size_t size = 1;
   for (size_t i = 0; i < number; i++)
     if (size < strlen(texts[i]) + 1) size = strlen(texts[i]) + 1;
+  if (!reserve(h, number * size + DESCRIPTION_SIZE)) return POL_IO;
   char *packed = calloc(number, size);
   if (packed == NULL) return POL_NO_MEMORY;
   for (size_t i = 0; i < number; i++) memcpy(packed + i * size, texts[i], strlen(texts[i]));
@@ -158,7 +156,7 @@ static pol_status put_texts(hid_t place, const char *path, int attribute, size_t
     good = H5Awrite(list, type, packed) >= 0;
     H5Aclose(list);
   } else {
-    const hid_t list = create_dataset(place, path, type, space);
+    const hid_t list = create_dataset(place, path, type, space, H5P_DEFAULT, H5P_DEFAULT);
     good = H5Dwrite(list, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, packed) >= 0;
     H5Dclose(list);
   }
@@ -169,9 +167,10 @@ static pol_status put_texts(hid_t place, const char *path, int attribute, size_t
 }
 
 /* One text; nothing if it is NULL. */
-static pol_status put_text(hid_t place, const char *path, int attribute, const char *text)
+static pol_status put_text(const hdf5_writer *h, hid_t place, const char *path, int attribute,
+                           const char *text)
 {
-  return text != NULL ? put_texts(place, path, attribute, 0, &text) : POL_OK;
+  return text != NULL ? put_texts(h, place, path, attribute, 0, &text) : POL_OK;
 }
 
 /* Writes a text of fixed size; what is too long is cut. */
@@ -196,51 +195,38 @@ static int set_rows(const hdf5_writer *h, hsize_t rows)
 /* The group /run: what changes, and what the caller knows about the run. */
 static pol_status put_run(hdf5_writer *h, const pol_result_info *about)
 {
+  if (!reserve(h, MARGIN)) return POL_IO;
   const hid_t scalar = H5Screate(H5S_SCALAR);
   const hid_t types[2] = {poli_h5_text_type(STATUS_SIZE), poli_h5_text_type(FAILURE_SIZE)};
-  h->rows = create_dataset(h->file, POLI_H5_ROWS, H5T_STD_I64LE, scalar);
-  h->status_text = create_dataset(h->file, POLI_H5_STATUS, types[0], scalar);
-  h->failure_text = create_dataset(h->file, POLI_H5_FAILURE, types[1], scalar);
+  h->rows = create_dataset(h->file, POLI_H5_ROWS, H5T_STD_I64LE, scalar, H5P_DEFAULT, H5P_DEFAULT);
+  h->status_text =
+      create_dataset(h->file, POLI_H5_STATUS, types[0], scalar, H5P_DEFAULT, H5P_DEFAULT);
+  h->failure_text =
+      create_dataset(h->file, POLI_H5_FAILURE, types[1], scalar, H5P_DEFAULT, H5P_DEFAULT);
   for (int i = 0; i < 2; i++) H5Tclose(types[i]);
   H5Sclose(scalar);
   if (!set_rows(h, 0) || !set_text(h->status_text, "unfinished", STATUS_SIZE) ||
       !set_text(h->failure_text, "", FAILURE_SIZE))
     return POL_IO;
-  pol_status status = put_text(h->file, "format", 1, POLI_H5_FORMAT);
-  if (status == POL_OK) status = put_text(h->file, "version", 1, pol_version());
+  pol_status status = put_text(h, h->file, "format", 1, POLI_H5_FORMAT);
+  if (status == POL_OK) status = put_text(h, h->file, "version", 1, pol_version());
   if (about == NULL || status != POL_OK) return status;
-  status = put_text(h->file, "model_name", 1, about->name);
-  if (status == POL_OK) status = put_text(h->file, POLI_H5_MODEL, 0, about->model);
-  if (status == POL_OK) status = put_text(h->file, POLI_H5_SETTINGS, 0, about->settings);
+  status = put_text(h, h->file, "model_name", 1, about->name);
+  if (status == POL_OK) status = put_text(h, h->file, POLI_H5_MODEL, 0, about->model);
+  if (status == POL_OK) status = put_text(h, h->file, POLI_H5_SETTINGS, 0, about->settings);
   if (status == POL_OK && about->num_overrides > 0)
-    status = put_texts(h->file, POLI_H5_OVERRIDES, 0, (size_t)about->num_overrides,
+    status = put_texts(h, h->file, POLI_H5_OVERRIDES, 0, (size_t)about->num_overrides,
                        (const char *const *)about->overrides);
   return status;
 }
 
-/* Attributes of a dataset: its unit and the names of its components. */
-static pol_status describe(const hdf5_writer *h, int s)
-{
-  const poli_h5_set *set = &h->layout.sets[s];
-  const char *axes[4];
-  const pol_channel *first = pol_record_channel(h->base.record, set->channel);
-  if (set->kind == POLI_H5_LIST) return POL_OK;
-  pol_status status = put_text(h->datasets[s], "units", 1, first->unit);
-  for (size_t k = 0; k < set->components && set->components > 1; k++) {
-    const pol_channel *channel = pol_record_channel(h->base.record, set->channel + (int)k);
-    axes[k] = strchr(channel->quantity, '.') + 1;
-  }
-  if (status == POL_OK && set->components > 1)
-    status = put_texts(h->datasets[s], "axes", 1, set->components, axes);
-  return status;
-}
-
-/* An empty dataset that grows with the rows. */
+/* An empty dataset that grows with the rows, with its unit and the names of its components. */
 static pol_status create_set(hdf5_writer *h, int s)
 {
   const poli_h5_set *set = &h->layout.sets[s];
   hsize_t size[3] = {0}, most[3] = {H5S_UNLIMITED}, chunk[3] = {h->block_rows};
   int rank = 1;
+  if (!reserve(h, DESCRIPTION_SIZE)) return POL_IO;
   if (set->kind != POLI_H5_TOTAL) {
     size[rank] = most[rank] = set->objects;
     chunk[rank++] = set->chunk;
@@ -250,60 +236,48 @@ static pol_status create_set(hdf5_writer *h, int s)
     rank++;
   }
   const hid_t space = H5Screate_simple(rank, size, most), plist = H5Pcreate(H5P_DATASET_CREATE);
-  const hid_t access = H5Pcreate(H5P_DATASET_ACCESS), links = H5Pcreate(H5P_LINK_CREATE);
-  H5Pset_create_intermediate_group(links, 1);
+  const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
   H5Pset_chunk(plist, rank, chunk);
   H5Pset_shuffle(plist);
   H5Pset_deflate(plist, DEFLATE_LEVEL);
   H5Pset_fill_time(plist, H5D_FILL_TIME_NEVER);
-  H5Pset_obj_track_times(plist, 0);
   H5Pset_chunk_cache(access, 1, 0, 1.0); /* whole chunks need none */
-  h->datasets[s] = H5Dcreate2(h->file, set->path, H5T_IEEE_F64LE, space, links, plist, access);
-  H5Pclose(links);
+  h->datasets[s] = create_dataset(h->file, set->path, H5T_IEEE_F64LE, space, plist, access);
   H5Pclose(access);
   H5Pclose(plist);
   H5Sclose(space);
-  return h->datasets[s] >= 0 ? describe(h, s) : POL_IO;
+  if (h->datasets[s] < 0) return POL_IO;
+  if (set->kind == POLI_H5_LIST) return POL_OK;
+
+  const char *axes[4];
+  const pol_channel *first = pol_record_channel(h->base.record, set->channel);
+  pol_status status = put_text(h, h->datasets[s], "units", 1, first->unit);
+  if (status != POL_OK || set->components == 1) return status;
+  for (size_t k = 0; k < set->components; k++)
+    axes[k] = strchr(pol_record_channel(h->base.record, set->channel + (int)k)->quantity, '.') + 1;
+  return put_texts(h, h->datasets[s], "axes", 1, set->components, axes);
 }
 
-/* One of the texts of each column of a list. */
-static pol_status put_column_texts(const hdf5_writer *h, const poli_h5_set *set, const char *name,
+/* A text of each object of a group of the file: `offset` says which one of pol_channel.  Not every
+ * dataset of the group has a channel for each. */
+static pol_status put_object_texts(const hdf5_writer *h, const poli_h5_set *set, const char *name,
                                    size_t offset)
 {
   char path[sizeof set->path + 16];
   const char **texts = calloc(set->objects, sizeof *texts);
   if (texts == NULL) return POL_NO_MEMORY;
-  snprintf(path, sizeof path, "%.*s%s", (int)(strrchr(set->path, '/') - set->path), set->path,
-           name);
-  for (size_t k = 0; k < set->objects; k++) {
-    const pol_channel *channel =
-        pol_record_channel(h->base.record, h->layout.channel_of[set->first + k]);
-    memcpy(&texts[k], (const char *)channel + offset, sizeof texts[k]);
-  }
-  const pol_status status = put_texts(h->file, path, 0, set->objects, texts);
-  free(texts);
-  return status;
-}
-
-/* The names of the objects of a group. */
-static pol_status put_object_names(const hdf5_writer *h, const poli_h5_group *group)
-{
-  char path[80];
-  const char **names = calloc(group->count, sizeof *names);
-  if (names == NULL) return POL_NO_MEMORY;
-  snprintf(path, sizeof path, "/%s/names", group->name);
   for (int s = 0; s < h->layout.count; s++) {
-    const poli_h5_set *set = &h->layout.sets[s];
-    if (set->kind != POLI_H5_VECTOR ||
-        strcmp(pol_record_channel(h->base.record, set->channel)->group, group->name) != 0)
-      continue;
-    for (size_t k = 0; k < set->objects; k++) {
-      const int channel = h->layout.channel_of[set->first + k * set->components];
-      if (channel >= 0) names[k] = pol_record_channel(h->base.record, channel)->owner;
+    const poli_h5_set *other = &h->layout.sets[s];
+    for (size_t k = 0; k < set->objects && poli_h5_same_folder(set, other); k++) {
+      const int channel = h->layout.channel_of[other->first + k * other->components];
+      if (channel < 0) continue;
+      memcpy(&texts[k], (const char *)pol_record_channel(h->base.record, channel) + offset,
+             sizeof texts[k]);
     }
   }
-  const pol_status status = put_texts(h->file, path, 0, group->count, names);
-  free(names);
+  snprintf(path, sizeof path, "%.*s/%s", set->folder, set->path, name);
+  const pol_status status = put_texts(h, h->file, path, 0, set->objects, texts);
+  free(texts);
   return status;
 }
 
@@ -312,11 +286,14 @@ static pol_status put_order(const hdf5_writer *h)
 {
   const char *paths[POLI_H5_MAX_SETS];
   for (int s = 0; s < h->layout.count; s++) paths[s] = h->layout.sets[s].path;
-  const pol_status status = put_texts(h->file, POLI_H5_DATASETS, 0, (size_t)h->layout.count, paths);
+  const pol_status status =
+      put_texts(h, h->file, POLI_H5_DATASETS, 0, (size_t)h->layout.count, paths);
   if (status != POL_OK) return status;
+  if (!reserve(h, h->columns * sizeof(int) + DESCRIPTION_SIZE)) return POL_IO;
   const hsize_t count = h->columns;
   const hid_t space = H5Screate_simple(1, &count, NULL);
-  const hid_t set = create_dataset(h->file, POLI_H5_ORDER, H5T_STD_I32LE, space);
+  const hid_t set =
+      create_dataset(h->file, POLI_H5_ORDER, H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT);
   const int good =
       H5Dwrite(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, h->layout.order) >= 0;
   H5Dclose(set);
@@ -324,42 +301,30 @@ static pol_status put_order(const hdf5_writer *h)
   return good ? POL_OK : POL_IO;
 }
 
-/* More than all of the file but the numbers takes. */
-static size_t structure_size(const hdf5_writer *h, const pol_result_info *about)
-{
-  size_t longest = 1, size = MARGIN + (size_t)(4 * h->layout.count) * DESCRIPTION_SIZE;
-  for (int i = 0; i < (int)h->columns; i++) {
-    const size_t length = strlen(pol_record_channel(h->base.record, i)->name);
-    if (longest < length) longest = length;
-  }
-  size += 2 * h->columns * (longest + 16);
-  if (about != NULL && about->model != NULL) size += strlen(about->model);
-  if (about != NULL && about->settings != NULL) size += strlen(about->settings);
-  for (int i = 0; about != NULL && i < about->num_overrides; i++)
-    size += strlen(about->overrides[i]) * (size_t)about->num_overrides;
-  return size;
-}
-
 /* All of the file but the numbers. */
 static pol_status put_structure(hdf5_writer *h, const pol_result_info *about)
 {
   static const char *const event_units[] = {"s", "1", "", ""};
-  pol_status status = reserve(h, structure_size(h, about)) ? put_run(h, about) : POL_IO;
+  pol_status status = put_run(h, about);
   if (status == POL_OK) status = put_order(h);
   for (int s = 0; status == POL_OK && s < h->layout.count; s++) {
     const poli_h5_set *set = &h->layout.sets[s];
+    const int is_list = set->kind == POLI_H5_LIST;
+    const size_t name = is_list ? offsetof(pol_channel, name) : offsetof(pol_channel, owner);
     status = create_set(h, s);
-    if (status != POL_OK || set->kind != POLI_H5_LIST) continue;
-    status = put_column_texts(h, set, "/names", offsetof(pol_channel, name));
-    if (status == POL_OK) status = put_column_texts(h, set, "/units", offsetof(pol_channel, unit));
-    if (status == POL_OK && pol_record_channel(h->base.record, set->channel)->owner[0] != '\0')
-      status = put_column_texts(h, set, "/objects", offsetof(pol_channel, owner));
+    int first = 0;
+    while (!poli_h5_same_folder(set, &h->layout.sets[first])) first++;
+    if (first < s || set->kind == POLI_H5_TOTAL) continue;
+    if (status == POL_OK) status = put_object_texts(h, set, "names", name);
+    if (status == POL_OK && is_list)
+      status = put_object_texts(h, set, "units", offsetof(pol_channel, unit));
+    if (status == POL_OK && is_list &&
+        pol_record_channel(h->base.record, set->channel)->owner[0] != '\0')
+      status = put_object_texts(h, set, "objects", offsetof(pol_channel, owner));
   }
-  for (int g = 0; status == POL_OK && g < h->layout.num_groups; g++)
-    status = put_object_names(h, &h->layout.groups[g]);
   if (status != POL_OK) return status;
-  const hid_t table = poli_h5_events_build(h->events, h->file);
-  return table >= 0 ? put_texts(table, "units", 1, 4, event_units) : POL_IO;
+  const hid_t table = reserve(h, DESCRIPTION_SIZE) ? poli_h5_events_build(h->events, h->file) : -1;
+  return table >= 0 ? put_texts(h, table, "units", 1, 4, event_units) : POL_IO;
 }
 
 static hid_t create_file(const char *path)
@@ -385,18 +350,6 @@ static void fail(hdf5_writer *h)
   h->status = POL_IO;
 }
 
-/* More than the block takes, with the index and the events. */
-static size_t block_size(const hdf5_writer *h)
-{
-  size_t size = MARGIN + h->now.events * PAGE_SIZE;
-  for (int s = 0; s < h->layout.count; s++) {
-    const poli_h5_set *set = &h->layout.sets[s];
-    const size_t chunk = h->block_rows * set->chunk * set->components * sizeof(double);
-    size += INDEX_SIZE + (set->objects + set->chunk - 1) / set->chunk * (chunk + 2 * PAGE_SIZE);
-  }
-  return size;
-}
-
 /* Writes the block into one dataset, chunk by chunk; packed if it will not change any more.  Rows
  * and objects that are not there are zero, vectors that an object does not have NaN. */
 static int write_set(hdf5_writer *h, int s)
@@ -407,7 +360,10 @@ static int write_set(hdf5_writer *h, int s)
                              set->kind == POLI_H5_TOTAL ? set->components : set->objects,
                              set->components};
   const size_t width = set->chunk * set->components, count = h->block_rows * width;
-  if (H5Dset_extent(h->datasets[s], extent) < 0) return 0;
+  const size_t chunks = (set->objects + set->chunk - 1) / set->chunk;
+  if (!reserve(h, INDEX_SIZE + MARGIN + chunks * (count * sizeof(double) + PAGE_SIZE)) ||
+      H5Dset_extent(h->datasets[s], extent) < 0)
+    return 0;
   for (size_t first = 0; first < set->objects; first += set->chunk) {
     const int *channels = h->layout.channel_of + set->first + first * set->components;
     const size_t objects = set->objects - first < set->chunk ? set->objects - first : set->chunk;
@@ -439,15 +395,16 @@ static int flush_file(const hdf5_writer *h)
          H5Dflush(h->rows) >= 0;
 }
 
-static void do_job(hdf5_writer *h)
+static void *do_job(void *user)
 {
+  hdf5_writer *h = user;
   const job *now = &h->now;
-  if (h->status != POL_OK) return;
+  if (h->status != POL_OK) return NULL;
   poli_h5_lock();
   errno = 0;
   H5E_BEGIN_TRY
   {
-    int good = reserve(h, block_size(h));
+    int good = reserve(h, MARGIN + now->events * PAGE_SIZE);
     for (int s = 0; good && s < h->layout.count && now->used > 0; s++) good = write_set(h, s);
     good = good &&
            poli_h5_events_write(h->events, now->block, now->events, now->used == h->block_rows);
@@ -457,100 +414,48 @@ static void do_job(hdf5_writer *h)
   }
   H5E_END_TRY
   poli_h5_unlock();
-}
-
-/* --- the thread ------------------------------------------------------------------------------- */
-
-static void *work(void *user)
-{
-  hdf5_writer *h = user;
-  pthread_mutex_lock(&h->mutex);
-  for (;;) {
-    while (!h->busy && !h->stopping) pthread_cond_wait(&h->changed, &h->mutex);
-    if (!h->busy) break;
-    pthread_mutex_unlock(&h->mutex);
-    do_job(h);
-    pthread_mutex_lock(&h->mutex);
-    h->busy = 0;
-    pthread_cond_signal(&h->changed);
-  }
-  pthread_mutex_unlock(&h->mutex);
   return NULL;
 }
 
-/* Signals are for the other threads. */
-static void start_thread(hdf5_writer *h)
+/* Waits for the thread, if there is one, and returns the status so far. */
+static pol_status wait_for_job(hdf5_writer *h)
 {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_mutex_init(&h->mutex, NULL);
-  pthread_cond_init(&h->changed, NULL);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int failed = pthread_create(&h->thread, NULL, work, h);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  h->background = !failed; /* without a thread it is slower, but works */
+  if (h->running) pthread_join(h->thread, NULL);
+  h->running = 0;
+  if (h->status != POL_OK) errno = h->reason;
+  return h->status;
 }
 
-static void stop_thread(hdf5_writer *h)
+/* Hands over what the block holds now, to a thread if there may be one, when the job before is
+ * done.  Returns the status so far. */
+static pol_status hand_over(hdf5_writer *h, int flush)
 {
-  if (!h->background) return;
-  pthread_mutex_lock(&h->mutex);
-  h->stopping = 1;
-  pthread_cond_signal(&h->changed);
-  pthread_mutex_unlock(&h->mutex);
-  pthread_join(h->thread, NULL);
-  pthread_cond_destroy(&h->changed);
-  pthread_mutex_destroy(&h->mutex);
-  h->background = 0;
-}
-
-/* Whether the thread is at work. */
-static int is_busy(hdf5_writer *h)
-{
-  if (!h->background) return 0;
-  pthread_mutex_lock(&h->mutex);
-  const int busy = h->busy;
-  pthread_mutex_unlock(&h->mutex);
-  return busy;
-}
-
-/* Waits until the work before is done, hands over the rows of the block if there is a job, and
- * returns the status so far. */
-static pol_status hand_over(hdf5_writer *h, const job *next)
-{
-  if (h->background) {
-    pthread_mutex_lock(&h->mutex);
-    while (h->busy) pthread_cond_wait(&h->changed, &h->mutex);
+  pol_status status = wait_for_job(h);
+  h->now = (job){.block = h->filling,
+                 .used = h->used,
+                 .events = poli_h5_events_count(h->events, h->filling),
+                 .start = h->start,
+                 .unpacked = h->unpacked,
+                 .flush = flush};
+  if (flush) {
+    h->handed = h->start + h->used;
+    h->last_flush = seconds();
   }
-  if (next != NULL) h->now = *next;
-  if (!h->background && next != NULL) do_job(h);
-  const pol_status status = h->status;
-  if (status != POL_OK) errno = h->reason;
   if (h->background) {
-    h->busy = next != NULL;
-    pthread_cond_signal(&h->changed);
-    pthread_mutex_unlock(&h->mutex);
+    sigset_t all, before;
+    sigfillset(&all); /* signals are for the other threads */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    h->running = pthread_create(&h->thread, NULL, do_job, h) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+  }
+  if (!h->running) {
+    do_job(h);
+    status = wait_for_job(h);
   }
   return status;
 }
 
 /* --- the writer ------------------------------------------------------------------------------- */
-
-/* Hands over what the block holds now. */
-static pol_status hand_over_block(hdf5_writer *h, int flush)
-{
-  const job next = {.block = h->filling,
-                    .used = h->used,
-                    .events = poli_h5_events_count(h->events, h->filling),
-                    .start = h->start,
-                    .unpacked = h->unpacked,
-                    .flush = flush};
-  if (flush) {
-    h->handed = h->start + h->used;
-    h->last_flush = seconds();
-  }
-  return hand_over(h, &next);
-}
 
 static pol_status write_row(pol_writer *writer)
 {
@@ -561,14 +466,14 @@ static pol_status write_row(pol_writer *writer)
   const double waited = seconds() - h->last_flush;
   pol_status status = POL_OK;
   if (h->used == h->block_rows) {
-    status = hand_over_block(h, waited > 0.5 * h->interval);
+    status = hand_over(h, waited > 0.5 * h->interval);
     h->start += h->used;
     h->used = 0;
     h->unpacked = 0;
     h->filling = !h->filling;
-  } else if (waited > h->interval && !is_busy(h)) {
+  } else if (waited > h->interval) {
     h->unpacked = 1;
-    status = hand_over_block(h, 1);
+    status = hand_over(h, 1);
   }
   return status;
 }
@@ -578,9 +483,9 @@ static pol_status flush_rows(pol_writer *writer)
   hdf5_writer *h = (hdf5_writer *)writer;
   if (h->handed < h->start + h->used) {
     h->unpacked = h->used > 0;
-    hand_over_block(h, 1);
+    hand_over(h, 1);
   }
-  return hand_over(h, NULL);
+  return wait_for_job(h);
 }
 
 /* Frees everything but the file. */
@@ -617,8 +522,8 @@ static void finish_file(hdf5_writer *h, const char *status, const char *failure)
 static pol_status close_writer(pol_writer *writer, const char *status, const char *failure)
 {
   hdf5_writer *h = (hdf5_writer *)writer;
-  hand_over_block(h, 1);
-  stop_thread(h);
+  hand_over(h, 1);
+  wait_for_job(h);
   poli_h5_lock();
   errno = 0;
   H5E_BEGIN_TRY
@@ -731,7 +636,7 @@ pol_status poli_writer_create_hdf5(pol_writer **writer, const char *path, const 
   free(first_name);
   free(target);
   h->last_flush = seconds();
-  if (status == POL_OK && background) start_thread(h);
+  h->background = background;
   if (status == POL_OK)
     *writer = &h->base;
   else
