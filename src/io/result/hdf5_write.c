@@ -142,7 +142,7 @@ static pol_status put_texts(const hdf5_writer *h, hid_t place, const char *path,
   const hsize_t dimension = number;
   size_t size = 1;
   for (size_t i = 0; i < number; i++)
-    if (size < strlen(texts[i]) + 1) size = strlen(texts[i]) + 1;
+    if (size < strlen(texts[i])) size = strlen(texts[i]);
   if (!reserve(h, number * size + DESCRIPTION_SIZE)) return POL_IO;
   char *packed = calloc(number, size);
   if (packed == NULL) return POL_NO_MEMORY;
