@@ -4,7 +4,7 @@
  * Changed bytes of a file test the HDF5 library, which finds most of them by its checksums.  So the
  * input is a text that describes a file, a line for each part, and the target writes it:
  *
- *     attribute NAME TYPE SHAPE VALUES
+ *     attribute [PATH@]NAME TYPE SHAPE VALUES
  *     dataset PATH TYPE SHAPE VALUES
  *     group PATH
  *     link PATH TARGET
@@ -163,6 +163,10 @@ static char *next_word(char **line)
 static void put_data(hid_t file, int is_attribute, char *line)
 {
   char *name = next_word(&line), *type_word = next_word(&line), *shape = next_word(&line);
+  char *at = is_attribute ? strrchr(name, '@') : NULL;
+  if (at != NULL) *at = '\0';
+  const hid_t object = at != NULL ? H5Oopen(file, name, H5P_DEFAULT) : -1;
+  if (at != NULL) name = at + 1;
   const hid_t plist = H5Pcreate(H5P_DATASET_CREATE), links = H5Pcreate(H5P_LINK_CREATE);
   size_t count;
   H5Pset_create_intermediate_group(links, 1);
@@ -171,7 +175,7 @@ static void put_data(hid_t file, int is_attribute, char *line)
   if (!is_attribute)
     place = H5Dcreate2(file, name, type, space, links, plist, H5P_DEFAULT);
   else if (count > 0 || H5Sget_simple_extent_npoints(space) == 0) /* HDF5 has them in memory */
-    place = H5Acreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    place = H5Acreate2(at != NULL ? object : file, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
   const size_t size = H5Tget_size(type);
   if (place >= 0 && count > 0 && line[0] != '\0' && count * size <= 1 << 20) {
     values v = {line, line, line + strlen(line)};
@@ -188,6 +192,7 @@ static void put_data(hid_t file, int is_attribute, char *line)
   }
   if (place >= 0 && is_attribute) H5Aclose(place);
   if (place >= 0 && !is_attribute) H5Dclose(place);
+  if (object >= 0) H5Oclose(object);
   H5Sclose(space);
   H5Tclose(type);
   H5Pclose(links);

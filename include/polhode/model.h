@@ -1,4 +1,4 @@
-/* Model files (JSON) and result files (CSV).  docs/model-format.md describes the model format. */
+/* Model files (JSON).  docs/model-format.md describes the model format. */
 #ifndef POLHODE_MODEL_H
 #define POLHODE_MODEL_H
 
@@ -63,23 +63,6 @@ pol_status pol_model_read_file(pol_model **model, const char *path, int num_over
 pol_status pol_model_read_text(pol_model **model, const char *text, int num_overrides,
                                const char *const *overrides, pol_errors *errors);
 void pol_model_free(pol_model **model);
-
-/* A CSV result: the comment lines "# polhode VERSION" and "# units: s,m,...", a line of channel
- * names, then one line a recorded time with numbers of 17 digits, so that reading gives back the
- * same numbers.  Names with a comma, quote or line break are quoted (RFC 4180).  Lines are buffered
- * and written in pieces that end with a whole line; only where the system kills the process in the
- * middle of a write can the last line be cut. */
-typedef struct pol_csv pol_csv;
-
-/* Creates or replaces the file and writes its head.  The record must outlive the csv.  POL_IO: the
- * path cannot be written; errno says why, and no file is left. */
-pol_status pol_csv_create(pol_csv **csv, const char *path, const pol_record *record);
-/* Adds the record's values now; allocates nothing.  POL_IO: the disk is full or gone; every later
- * call then answers the same. */
-pol_status pol_csv_write(pol_csv *csv);
-/* Writes what is left, closes and frees.  POL_IO if anything, now or before, could not be written.
- */
-pol_status pol_csv_close(pol_csv **csv);
 
 #ifdef __cplusplus
 }

@@ -33,7 +33,7 @@ static int check_model(const cli_args *args, const pol_model *model)
   found.num_constraints = count_constraints(model->mechanism);
   cli_print_warnings(&model->settings);
   if (pol_simulation_estimate(model->mechanism, &model->settings, &found.estimate) == POL_OK)
-    cli_warn_memory(&found.estimate);
+    cli_warn_memory(&found.estimate, pol_writer_memory(model->mechanism));
   cli_progress progress;
   pol_settings settings = model->settings;
   settings.progress = (pol_progress){cli_progress_report, &progress};

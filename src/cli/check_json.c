@@ -279,10 +279,11 @@ json_t *cli_findings_json(const cli_findings *found)
       "symmetries", symmetries_json(model->mechanism),                                         //
       "simulation", settings_json(&model->settings),                                           //
       "warnings", warnings);
-  int failed =
-      json_object_set_new(object, "memory",
-                          json_pack("{s:o, s:o}", "bytes", cli_json_number(found->estimate.memory),
-                                    "rank_bytes", cli_json_number(found->estimate.rank)));
+  int failed = json_object_set_new(
+      object, "memory",
+      json_pack("{s:o, s:o, s:o}", "bytes", cli_json_number(found->estimate.memory), "rank_bytes",
+                cli_json_number(found->estimate.rank), "result_bytes",
+                cli_json_number(pol_writer_memory(found->model->mechanism))));
   if (invalid)
     failed |= json_object_set_new(object, "errors", cli_json_start_errors(&found->failure));
   if (!found->started)

@@ -83,8 +83,6 @@ int cli_open_result(const char *path, int json, pol_result **result);
 /* Reports what is wrong with a result file; the JSON object names the file as the path of the
  * error.  Gives the exit status. */
 int cli_refuse_result(const char *path, int json, const char *rule);
-/* The same for one that could be opened, but whose numbers cannot be read. */
-int cli_refuse_damaged(const char *path, int json);
 
 /* --- files that are read and written, outputs.c ----------------------------------------------- */
 

@@ -37,7 +37,7 @@ static int look(about *a, pol_result *result, int json)
   if (pol_result_series_part(result, t, 0, 1, &a->first) == POL_OK &&
       pol_result_series_part(result, t, rows - 1, 1, &a->last) == POL_OK)
     return CLI_DONE;
-  return cli_refuse_damaged(a->path, json);
+  return cli_refuse_result(a->path, json, POL_RESULT_DAMAGED);
 }
 
 /* --- table ------------------------------------------------------------------------------------ */

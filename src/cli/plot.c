@@ -809,7 +809,7 @@ static int run(const cli_args *args)
     if (status == POL_OK && p.errors.count > 0) {
       result = refuse(&p, stages[i].lists);
     } else if (status == POL_IO && p.damaged != NULL) {
-      result = cli_refuse_damaged(p.damaged, args->json);
+      result = cli_refuse_result(p.damaged, args->json, POL_RESULT_DAMAGED);
     } else if (status == POL_IO && stages[i].work == write_figure) {
       result = cli_cannot_write("polhode plot", args->json, "--out", p.out, errno);
     } else if (status != POL_OK) {

@@ -128,9 +128,10 @@ static double available_memory(void)
   return bytes;
 }
 
-void cli_warn_memory(const pol_estimate *estimate)
+void cli_warn_memory(const pol_estimate *estimate, double result_bytes)
 {
-  const double giga = 1e9, need = estimate->memory + estimate->rank, have = available_memory();
+  const double giga = 1e9, need = estimate->memory + estimate->rank + result_bytes;
+  const double have = available_memory();
   char message[300], rank[120] = "";
   if (need < 0.5 * giga) return;
   if (estimate->rank > estimate->memory)

@@ -21,9 +21,9 @@ void cli_print_method(const pol_options *options);
 void cli_print_errors(const char *source, const pol_errors *errors);
 /* What is allowed but doubtful about the settings, on stderr. */
 void cli_print_warnings(const pol_settings *settings);
-/* Prints on stderr how much memory a simulation needs, if half a gigabyte or more; a warning if it
- * is more than is available. */
-void cli_warn_memory(const pol_estimate *estimate);
+/* Prints on stderr how much memory a simulation and the buffers of its result need, if half a
+ * gigabyte or more; a warning if it is more than is available. */
+void cli_warn_memory(const pol_estimate *estimate, double result_bytes);
 /* What a run has found in the mechanism, singular positions or lost turns, in words; 0 if not. */
 enum { CLI_NUM_FINDINGS = 2 };
 int cli_finding_text(const pol_summary *summary, int which, char *text, size_t size);

@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "check.h"
 
+#include <hdf5.h>
 #include <jansson.h>
 #include <math.h>
 #include <signal.h>
@@ -460,6 +461,37 @@ static void damaged_files_are_refused(void **state)
   setenv("LSAN_OPTIONS", leaks, 1);
 }
 
+/* Files of other versions of the format are refused with the versions. */
+static void other_formats_are_refused(void **state)
+{
+  (void)state;
+  static const char *const formats[] = {"polhode result 1", "polhode result 3", "something else"};
+  expect(0, "run %s --end 0.01 --out results.h5 --quiet", top);
+  for (int i = 0; i < 3; i++) {
+    const hid_t file = H5Fopen("results.h5", H5F_ACC_RDWR, H5P_DEFAULT);
+    const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+    H5Tset_size(type, strlen(formats[i]) + 1);
+    assert_true(H5Adelete(file, "format") >= 0);
+    const hid_t format = H5Acreate2(file, "format", type, space, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Awrite(format, type, formats[i]) >= 0);
+    H5Aclose(format);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Fclose(file);
+    expect(2, "info results.h5");
+    if (i == 2)
+      expect_text("results.h5: is an HDF5 file, but no result of polhode\n1 error\n");
+    else
+      expect_text("this version of polhode reads \"polhode result 2\" only: run the model again\n");
+    if (i < 2) expect_text(formats[i]);
+  }
+  expect(2, "plot results.h5 top");
+  expect(2, "view results.h5");
+  expect(2, "export results.h5 --vtk results_vtk");
+  expect(2, "converge %s --reference results.h5", top);
+  rmdir("results_vtk");
+}
+
 /* The times that a collection lists; returns how many. */
 static int read_times(const char *path, double *times, int most)
 {
@@ -639,6 +671,7 @@ int main(void)
       cmocka_unit_test(frames_hold_bodies_and_joints),
       cmocka_unit_test(a_csv_is_exported_without_joints),
       cmocka_unit_test(damaged_files_are_refused),
+      cmocka_unit_test(other_formats_are_refused),
       cmocka_unit_test(frames_reach_from_start_to_end),
       cmocka_unit_test(killed_runs_can_be_read),
   };

@@ -12,7 +12,6 @@
 #include "draw/viewer/mesh.h"
 #include "draw/viewer/page.h"
 #include "draw/viewer/scene.h"
-#include "io/result/result.h"
 
 /* Numbers in single precision. */
 static pol_status write_floats(FILE *file, const char *id, const float *from, size_t count)
@@ -136,7 +135,7 @@ static pol_status read_frames(poli_frames *frames, const pol_model *model, pol_r
 {
   const pol_status status = poli_frames_read(frames, model, result, max_frames, message, size);
   if (status != POL_IO) return status;
-  snprintf(message, size, "%s", POLI_RESULT_DAMAGED);
+  snprintf(message, size, "%s", POL_RESULT_DAMAGED);
   return POL_BAD_ARGUMENT;
 }
 

@@ -41,13 +41,15 @@ static void release(pol_result *result)
   free(data);
 }
 
-static pol_status read_values(pol_result *result, int channel, long first, long count, double *out,
-                              size_t stride)
+static pol_status read_values(pol_result *result, int num, const int *channels, long first,
+                              long count, double *out)
 {
   const csv_data *data = result->data;
   const size_t width = (size_t)result->count;
-  const double *from = data->values + (size_t)first * width + (size_t)channel;
-  for (long i = 0; i < count; i++) out[(size_t)i * stride] = from[(size_t)i * width];
+  for (long i = 0; i < count; i++) {
+    const double *from = data->values + (size_t)(first + i) * width;
+    for (int k = 0; k < num; k++) *out++ = from[channels[k]];
+  }
   return POL_OK;
 }
 

@@ -4,7 +4,8 @@
  * Shuffle puts byte 0 of all numbers first, then byte 1, and so on (HDF5 file format, filter 2). Of
  * simulated motion the bytes with sign and exponent repeat themselves; those at the end of the
  * mantissa look random, and trying to compress them takes most of the time and gains little.  So a
- * sample of each of the eight parts decides: where most bytes are those of the row before, matches
+ * sample of each of the eight parts decides: where most bytes are those of the row before (or, in a
+ * chunk of one row, of the object before), matches
  * are long, found fast and worth it, and the part is compressed; else it is copied as stored blocks
  * of the same stream (zlib, RFC 1950), which costs next to nothing.
  */
@@ -61,18 +62,18 @@ static void shuffle(const double *numbers, size_t count, unsigned char *parts)
     for (size_t b = 0; b < BYTES; b++) parts[b * count + i] = from[b];
 }
 
-/* Whether nearly two of three bytes of a sample are those of the row before, as of a vector with
+/* Whether nearly two of three bytes of a sample are those `stride` before them, as of a vector with
  * two components that do not change. */
-static int is_worth_packing(const unsigned char *bytes, size_t count, size_t columns)
+static int is_worth_packing(const unsigned char *bytes, size_t count, size_t stride)
 {
-  const size_t stride = count > SAMPLE ? count / SAMPLE : 1;
+  const size_t step = count > SAMPLE ? count / SAMPLE : 1;
   size_t size = 0, same = 0;
-  for (size_t i = columns; i < count; i += stride, size++) same += bytes[i] == bytes[i - columns];
+  for (size_t i = stride; i < count; i += step, size++) same += bytes[i] == bytes[i - stride];
   return 20 * same > 13 * size;
 }
 
-const void *poli_h5_pack(poli_h5_packer *packer, const double *numbers, size_t count,
-                         size_t columns, size_t *size)
+const void *poli_h5_pack(poli_h5_packer *packer, const double *numbers, size_t count, size_t stride,
+                         size_t *size)
 {
   z_stream *z = &packer->stream;
   shuffle(numbers, count, packer->parts);
@@ -81,7 +82,7 @@ const void *poli_h5_pack(poli_h5_packer *packer, const double *numbers, size_t c
   z->avail_out = (uInt)packer->capacity;
   for (size_t b = 0; b < BYTES; b++) {
     unsigned char *part = packer->parts + b * count;
-    const int level = is_worth_packing(part, count, columns) ? LEVEL : 0;
+    const int level = is_worth_packing(part, count, stride) ? LEVEL : 0;
     z->next_in = part;
     z->avail_in = 0;
     if (deflateParams(z, level, Z_DEFAULT_STRATEGY) != Z_OK) return NULL;
