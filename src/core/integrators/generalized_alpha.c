@@ -216,14 +216,21 @@ static size_t lay_out(poli_alpha *s)
   return total;
 }
 
-static pol_status allocate(poli_alpha *s, pol_integrator *integrator)
+static pol_status create(pol_integrator *integrator)
 {
-  const pol_group *group = &s->dae->group;
+  poli_alpha *s = calloc(1, sizeof *s);
+  if (!s) return POL_NO_MEMORY;
+  integrator->data = s;
+  s->dae = integrator->dae;
+  s->options = &integrator->options;
+  s->update = integrator->method->variant;
+  s->assembler = integrator->assembler;
+
+  /* the stabilized form has a matrix of its own, the others share that of the assembler */
   pol_status status = POL_OK;
   if (s->options->index == POL_INDEX_2_STABILIZED)
     status = poli_saddle_create(&s->owned_saddle, s->dae, 1, s->options->solver);
   if (status) return status;
-  s->assembler = integrator->assembler;
   s->saddle = s->owned_saddle ? s->owned_saddle : poli_assembler_saddle(s->assembler);
   pol_newton_options newton = s->options->newton;
   if (s->options->published.sigma_update != POL_SIGMA_EXACT) {
@@ -233,6 +240,8 @@ static pol_status allocate(poli_alpha *s, pol_integrator *integrator)
   }
   status = poli_newton_create(&s->newton, s->dae, s->saddle, &newton, &integrator->counts);
   if (status) return status;
+
+  const pol_group *group = &s->dae->group;
   s->memory = calloc(lay_out(s) + 1, sizeof *s->memory);
   s->P_inverse = calloc((size_t)group->num_factors, sizeof *s->P_inverse);
   s->factor_of = calloc((size_t)group->nv, sizeof *s->factor_of);
@@ -242,17 +251,6 @@ static pol_status allocate(poli_alpha *s, pol_integrator *integrator)
   for (int f = 0; f < group->num_factors; f++)
     for (int i = 0; i < group->factors[f].dim; i++) s->factor_of[group->factors[f].v + i] = f;
   return POL_OK;
-}
-
-static pol_status create(pol_integrator *integrator)
-{
-  poli_alpha *s = calloc(1, sizeof *s);
-  if (!s) return POL_NO_MEMORY;
-  integrator->data = s;
-  s->dae = integrator->dae;
-  s->options = &integrator->options;
-  s->update = integrator->method->variant;
-  return allocate(s, integrator);
 }
 
 static void publish(pol_integrator *integrator)
@@ -267,13 +265,6 @@ static void publish(pol_integrator *integrator)
 }
 
 /* --- starting values -------------------------------------------------------------------------- */
-
-/* The start that gives second order in every component. */
-static pol_start resolve_start(const poli_alpha *s)
-{
-  if (s->options->start != POL_START_DEFAULT) return s->options->start;
-  return s->options->index == POL_INDEX_3 ? POL_START_PERTURBED : POL_START_SHIFTED;
-}
 
 /* Coefficients of h^3 v'' and h^3 [v, v'] in the local error of q. */
 static double error_constant(const pol_options *o)
@@ -298,12 +289,14 @@ static void forget_shared_matrix(poli_alpha *s)
 }
 
 /* Sets now.a and now.v, which a step of size h from time t starts from, for the consistent velocity
- * v. */
+ * v.  The default start is the one that gives second order in every component. */
 static pol_status set_starting_values(poli_alpha *s, double t, double h, const double *v,
                                       pol_start start, pol_diagnostics *d)
 {
   const pol_options *o = s->options;
   double shift = o->alpha_m - o->alpha_f;
+  if (start == POL_START_DEFAULT)
+    start = o->index == POL_INDEX_3 ? POL_START_PERTURBED : POL_START_SHIFTED;
   if (start == POL_START_CLASSICAL) return POL_OK;
   forget_shared_matrix(s);
   poli_start_problem problem = {.dae = s->dae,
@@ -494,7 +487,7 @@ static pol_status attempt(pol_integrator *integrator, double t, double h, const 
   /* now.v and now.a of a step of this size */
   pol_status status = POL_OK;
   if (s->starting)
-    status = set_starting_values(s, t - h, h, s->given_v, resolve_start(s), d);
+    status = set_starting_values(s, t - h, h, s->given_v, s->options->start, d);
   else if (s->adapts)
     status = adapt_to_step(s, d);
 

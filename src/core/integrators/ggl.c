@@ -272,9 +272,21 @@ static void lay_out_step_terms(poli_ggl *s)
   for (int i = 0; i < 6; i++, next += constraint) *rows[i] = next;
 }
 
-static pol_status allocate(poli_ggl *s, pol_integrator *integrator)
+static pol_status create(pol_integrator *integrator)
 {
-  const poli_scheme *scheme = s->scheme;
+  poli_ggl *s = calloc(1, sizeof *s);
+  if (!s) return POL_NO_MEMORY;
+  const poli_scheme *scheme = integrator->method->variant;
+  integrator->data = s;
+  s->dae = integrator->dae;
+  s->options = &integrator->options;
+  s->scheme = scheme;
+  s->equations = poli_dae_step_equations(s->dae);
+  s->nv = s->dae->group.nv;
+  s->m = pol_dae_num_constraints(s->dae);
+  s->theta = isnan(s->options->theta) ? scheme->theta : s->options->theta;
+  s->vartheta = isnan(s->options->vartheta) ? scheme->vartheta : s->options->vartheta;
+
   pol_status status =
       poli_blocks_create(&s->blocks, poli_assembler_saddle(integrator->assembler), scheme->layout,
                          scheme->num_blocks, scheme->num_vectors, s->options->solver);
@@ -288,6 +300,7 @@ static pol_status allocate(poli_ggl *s, pol_integrator *integrator)
   status =
       poli_newton_create_for(&s->newton, s->dae, &matrix, &s->options->newton, &integrator->counts);
   if (status) return status;
+
   s->memory = calloc(lay_out(s) + 1, sizeof *s->memory);
   if (!s->memory) return POL_NO_MEMORY;
   lay_out(s);
@@ -298,22 +311,6 @@ static pol_status allocate(poli_ggl *s, pol_integrator *integrator)
   s->lambda = s->z + matrix.num_increments;
   s->gamma = s->lambda + s->m;
   return POL_OK;
-}
-
-static pol_status create(pol_integrator *integrator)
-{
-  poli_ggl *s = calloc(1, sizeof *s);
-  if (!s) return POL_NO_MEMORY;
-  integrator->data = s;
-  s->dae = integrator->dae;
-  s->options = &integrator->options;
-  s->scheme = integrator->method->variant;
-  s->equations = poli_dae_step_equations(s->dae);
-  s->nv = s->dae->group.nv;
-  s->m = pol_dae_num_constraints(s->dae);
-  s->theta = isnan(s->options->theta) ? s->scheme->theta : s->options->theta;
-  s->vartheta = isnan(s->options->vartheta) ? s->scheme->vartheta : s->options->vartheta;
-  return allocate(s, integrator);
 }
 
 static void copy(double *to, const double *from, int n)
