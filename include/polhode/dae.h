@@ -145,8 +145,7 @@ typedef struct pol_dae {
 
   void *user; /* handed to the callbacks */
 
-  /* Extension of polhode's own models (src/core/dae/step_equations.h); NULL. */
-  const struct poli_step_equations *step_equations;
+  const struct pol_dae_extension *extension; /* of polhode's own models; else NULL */
 } pol_dae;
 
 /* Number of constraints m. */

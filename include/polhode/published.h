@@ -31,6 +31,7 @@ typedef enum pol_sigma_update {
   POL_SIGMA_PRINTED      /* the same with the predictor as printed, which lacks a factor of 1/2 */
 } pol_sigma_update;
 
+/* Settings of a published run that differ from normal use; all zero: none. */
 typedef struct pol_published {
   pol_published_newton newton;
   int exact_iterations; /* 0: until it converges.  Else this many in each step, from the last step's

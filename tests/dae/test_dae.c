@@ -96,17 +96,18 @@ static void test_step_equations(void **state)
   static const char *where = "step equations need a mass matrix that depends on q, on R^n";
   sample s;
   sample_init(&s);
-  poli_step_equations equations = {.evaluate = step};
-  s.dae.step_equations = &equations;
+  struct pol_dae_extension extension = {.step_equations = {.evaluate = step}};
+  poli_step_equations *equations = &extension.step_equations;
+  s.dae.extension = &extension;
   assert_rule(&s.dae, "step equations need evaluate and momenta");
-  equations.momenta = find_momenta;
+  equations->momenta = find_momenta;
   assert_rule(&s.dae, where);
   s.factors[1] = (pol_factor){.kind = POL_REAL, .dim = 3};
   assert_int_equal(pol_group_layout(&s.dae.group, s.factors, 2), POL_OK);
   assert_int_equal(pol_dae_validate(&s.dae, NULL, 0), POL_OK);
   s.dae.constant_mass = 1;
   assert_rule(&s.dae, where);
-  equations.evaluate = NULL;
+  equations->evaluate = NULL;
   assert_rule(&s.dae, "step equations need evaluate and momenta");
 }
 

@@ -109,7 +109,7 @@ pol_status pol_dae_validate(const pol_dae *dae, char *message, size_t size)
       (dae->num_states > 0 && (last->kind != POL_REAL || last->dim != dae->num_states)))
     return poli_broken_rule("the states must have the last factor of the group, R^num_states",
                             message, size);
-  const poli_step_equations *step = dae->step_equations;
+  const poli_step_equations *step = dae->extension ? &dae->extension->step_equations : NULL;
   if (step && (step->evaluate != NULL) != (step->momenta != NULL))
     return poli_broken_rule("step equations need evaluate and momenta", message, size);
   if (step && step->evaluate && (dae->constant_mass || !is_vector_space(&dae->group)))

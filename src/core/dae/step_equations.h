@@ -62,7 +62,7 @@ typedef struct poli_step_terms {
   double *velocity_a, *velocity_b;                           /* pattern constraint */
 } poli_step_terms;
 
-/* What pol_dae.step_equations points to; user is that of the dae. */
+/* The callbacks; user is that of the dae. */
 typedef struct poli_step_equations {
   /* Adds the terms asked for; returns what pol_dae.evaluate does.  pol_dae.blame is called with its
    * scratch, too. */
@@ -75,11 +75,16 @@ typedef struct poli_step_equations {
   const char *missing; /* evaluate and momenta NULL: why there are none, for messages */
 } poli_step_equations;
 
+/* What polhode's own models add to a pol_dae. */
+struct pol_dae_extension {
+  poli_step_equations step_equations; /* all NULL: it has none */
+};
+
 /* Those of a dae; NULL if it has none. */
 static inline const poli_step_equations *poli_dae_step_equations(const pol_dae *dae)
 {
-  const poli_step_equations *equations = dae->step_equations;
-  return equations && equations->evaluate ? equations : NULL;
+  const struct pol_dae_extension *extension = dae->extension;
+  return extension && extension->step_equations.evaluate ? &extension->step_equations : NULL;
 }
 
 #endif

@@ -120,7 +120,7 @@ struct pol_formulation {
   /* Euler parameters that the variational and energy-momentum methods can step: the director model
    * (the same mechanism in directors), and the blocks of the pattern coupling in both;
    * step_equations.c */
-  poli_step_equations step_equations;
+  struct pol_dae_extension extension;
   pol_formulation *directors;
   char no_directors[192]; /* why there is none */
   int num_pairs;

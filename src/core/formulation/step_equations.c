@@ -557,15 +557,15 @@ pol_status poli_formulation_add_step_equations(pol_formulation *formulation)
   step_evaluation sizes;
   if (pol_formulation_supports(f->mechanism, POL_DIRECTORS, f->no_directors,
                                sizeof f->no_directors)) {
-    f->step_equations.missing = f->no_directors;
-    f->dae.step_equations = &f->step_equations;
+    f->extension.step_equations.missing = f->no_directors;
+    f->dae.extension = &f->extension;
     return POL_OK;
   }
   pol_status status = pol_formulation_create(&f->directors, f->mechanism, POL_DIRECTORS);
   if (!status) status = place_pairs(f);
   if (status) return status;
-  f->step_equations = (poli_step_equations){
+  f->extension.step_equations = (poli_step_equations){
       .evaluate = evaluate_step, .momenta = momenta, .scratch_size = lay_out(f, NULL, &sizes)};
-  f->dae.step_equations = &f->step_equations;
+  f->dae.extension = &f->extension;
   return POL_OK;
 }

@@ -165,12 +165,12 @@ static pol_status support_mass(const pol_dae *dae, const poli_scheme *scheme, ch
     return poli_broken_rule("the method needs a constant mass matrix, as directors or point masses "
                             "have; with euler-parameters take vi-a, em, em-g or midpoint",
                             message, size);
-  if (!dae->step_equations)
+  if (!dae->extension || !dae->extension->step_equations.missing)
     return poli_broken_rule("the method needs a constant mass matrix, as directors or point masses "
                             "have, or euler-parameters",
                             message, size);
   snprintf(rule, sizeof rule, "the method sees euler-parameters through directors, and %s",
-           dae->step_equations->missing);
+           dae->extension->step_equations.missing);
   return poli_broken_rule(rule, message, size);
 }
 
