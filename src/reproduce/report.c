@@ -246,6 +246,17 @@ int pol_check_digits(pol_report *r, const char *what, double ours, double publis
                    POL_AGAINST_NUMBER, passed);
 }
 
+int pol_check_among(pol_report *r, const char *what, double least, double most, double published,
+                    double near)
+{
+  if (pol_report_failed(r)) return 0;
+  char *ours = near > 0.0
+                   ? pol_format("%.3g to %.3g, by the step (agrees within %.1f)", least, most, near)
+                   : pol_format("%.3g to %.3g, by the step", least, most);
+  return add_check(r, what, ours, pol_format("%s", stated), POL_AGAINST_NUMBER,
+                   published >= least - near && published <= most + near);
+}
+
 int pol_check_true(pol_report *r, const char *statement, int holds, const char *ours, ...)
 {
   va_list arguments;

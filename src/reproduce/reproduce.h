@@ -107,8 +107,9 @@ char *pol_report_path(pol_report *report, const char *name);
 
 /* --- checks: the verdict ---------------------------------------------------------------------- */
 
-/* What a check compares with.  pol_check_near and pol_check_digits take it for a published number,
- * pol_check_range and pol_check_true for a statement, unless pol_check_against corrects that. */
+/* What a check compares with.  pol_check_near, pol_check_digits and pol_check_among take it for a
+ * published number, pol_check_range and pol_check_true for a statement, unless pol_check_against
+ * corrects that. */
 typedef enum pol_against {
   POL_AGAINST_NUMBER,    /* a number that the paper prints: a value, a bound, an order, a count */
   POL_AGAINST_STATEMENT, /* what the paper says or shows without a number of its own */
@@ -128,6 +129,10 @@ int pol_check_range(pol_report *report, const char *what, double ours, double lo
 /* ours rounds to the published number, which has this many digits. */
 int pol_check_digits(pol_report *report, const char *what, double ours, double published,
                      int digits);
+/* least - near <= published <= most + near: the published number is among ours, which depend on
+ * what the paper does not state. */
+int pol_check_among(pol_report *report, const char *what, double least, double most,
+                    double published, double near);
 /* A statement: whether our numbers say so too; ours are these numbers, in words. */
 int pol_check_true(pol_report *report, const char *statement, int holds, const char *ours, ...)
     POL_PRINTF(4, 5);
@@ -188,6 +193,12 @@ typedef struct pol_plot {
 enum { POL_MAX_PLOTS = 4 };
 void pol_report_panels(pol_report *report, const char *name, const char *caption,
                        const char *x_label, const pol_plot *plots, int num_plots);
+
+/* Curves in a plane, with the same scale along both axes.  The series have their looks; width and
+ * height are those of the figure in pixels. */
+void pol_report_plane(pol_report *report, const char *name, const char *caption,
+                      const char *x_label, const char *y_label, const pol_series *series,
+                      int num_series, double width, double height);
 
 /* Errors against step sizes: a doubly logarithmic figure with triangles of at most two orders (0
  * ends the list), the first below all curves, the second below the uppermost; and a table with the
