@@ -25,8 +25,9 @@ static int is_hdf5(const char *path)
   char start[sizeof signature - 1];
   if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return 0;
   FILE *file = fopen(path, "rb");
-  const size_t read = file != NULL ? fread(start, 1, sizeof start, file) : 0;
-  if (file != NULL) fclose(file);
+  if (file == NULL) return 0;
+  const size_t read = fread(start, 1, sizeof start, file);
+  fclose(file);
   return read == sizeof start && memcmp(start, signature, sizeof start) == 0;
 }
 

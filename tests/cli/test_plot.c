@@ -256,11 +256,21 @@ static void hdf5_results_are_drawn_too(void **state)
 static void a_time_window_can_be_chosen(void **state)
 {
   (void)state;
-  draw("polhode plot top.csv error --from 0.2 --to 0.4 --json --out a.svg", "a.svg");
-  json_t *object = parse_output();
-  json_t *result = json_array_get(json_object_get(object, "results"), 0);
-  assert_int_equal(json_integer_value(json_object_get(result, "rows")), 21);
-  json_decref(object);
+  static const struct {
+    const char *window;
+    int rows;
+  } cases[] = {
+      {"--from 0.2 --to 0.4", 21}, {"--from 0.2", 81}, {"--to 0.4", 41}, {"--from -1 --to 2", 101}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char line[128];
+    snprintf(line, sizeof line, "polhode plot top.csv error %s --json --out a.svg",
+             cases[i].window);
+    draw(line, "a.svg");
+    json_t *object = parse_output();
+    json_t *result = json_array_get(json_object_get(object, "results"), 0);
+    assert_int_equal(json_integer_value(json_object_get(result, "rows")), cases[i].rows);
+    json_decref(object);
+  }
   expect("polhode plot top.csv error --from 2", 2);
   expect_text(err, "top.csv: has no time between --from and --to");
   assert_null(strstr(err, "has:")); /* the quantities are not what is wrong */

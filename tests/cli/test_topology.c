@@ -199,6 +199,46 @@ static void couplings_are_marked(void **state)
   assert_int_equal(count_text(svg, ">coupling outer mesh: rotation<"), 2);
 }
 
+/* The x of the middle of a name. */
+static double middle_of(const char *name)
+{
+  char text[64];
+  double x;
+  snprintf(text, sizeof text, ">%s</text>", name);
+  const char *place = strstr(svg, text);
+  assert_non_null(place);
+  while (strncmp(place, "<text x=\"", 9) != 0) place--;
+  assert_int_equal(sscanf(place, "<text x=\"%lf\"", &x), 1);
+  return x;
+}
+
+/* In a tree a body stands straight below its joint, and the joint below the body that it hangs on,
+ * unless there is another. */
+static void branches_hang_straight_down(void **state)
+{
+  (void)state;
+  FILE *file = fopen("mount.json", "w");
+  assert_non_null(file);
+  fputs("{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1]}, {\"name\": \"b\", "
+        "\"mass\": 1,"
+        " \"inertia\": [1, 1, 1]},"
+        "{\"name\": \"c\", \"mass\": 1, \"inertia\": [1, 1, 1]}], \"joints\": ["
+        "{\"name\": \"left\", \"type\": \"spherical\", \"bodies\": [\"ground\", \"a\"],"
+        " \"point\": [0, 0, 0]},"
+        "{\"name\": \"right\", \"type\": \"spherical\", \"bodies\": [\"ground\", \"b\"],"
+        " \"point\": [0, 0, 0]},"
+        "{\"name\": \"low\", \"type\": \"spherical\", \"bodies\": [\"b\", \"c\"],"
+        " \"point\": [0, 0, 0]}], \"simulation\": {\"step\": 0.01, \"end\": 2}}",
+        file);
+  fclose(file);
+  assert_int_equal(check("mount.json", "--svg", "a.svg", NULL, 0), 0);
+  read_text("a.svg", svg);
+  assert_true(middle_of("right") > middle_of("left") + 20);
+  assert_true(middle_of("a") == middle_of("left"));
+  assert_true(middle_of("b") == middle_of("right"));
+  assert_true(middle_of("low") == middle_of("right") && middle_of("c") == middle_of("right"));
+}
+
 /* A model of a chain with 20 links, its last one with forces, and a body that hangs on nothing. */
 static void write_chain(const char *long_name)
 {
@@ -343,6 +383,7 @@ int main(void)
       cmocka_unit_test(drives_are_marked),
       cmocka_unit_test(bushings_and_driven_markers_are_drawn),
       cmocka_unit_test(couplings_are_marked),
+      cmocka_unit_test(branches_hang_straight_down),
       cmocka_unit_test(a_chain_is_readable),
       cmocka_unit_test(pictures_repeat),
       cmocka_unit_test(a_failing_check_is_drawn),

@@ -207,6 +207,24 @@ static void wrong_numbers_of_rows(void **state)
   remove(path);
 }
 
+/* A group in the place of a dataset of texts: the result is refused, not read without them. */
+static void groups_in_place_of_texts(void **state)
+{
+  (void)state;
+  static const char *const names[] = {POL_H5_STATUS, POL_H5_MODEL, POL_H5_OVERRIDES,
+                                      POL_H5_CHANNEL_NAMES};
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    write_good();
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    assert_true(H5Ldelete(file, names[i], H5P_DEFAULT) >= 0);
+    H5Gclose(H5Gcreate2(file, names[i], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Fclose(file);
+    assert_false(read_everything());
+  }
+  remove(path);
+}
+
 /* A name would mean either, and an export would have more numbers than channels. */
 static void equal_names(void **state)
 {
@@ -252,9 +270,8 @@ static void wrong_attributes(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(wrong_types_and_shapes),
-      cmocka_unit_test(wrong_numbers_of_rows),
-      cmocka_unit_test(equal_names),
+      cmocka_unit_test(wrong_types_and_shapes),   cmocka_unit_test(wrong_numbers_of_rows),
+      cmocka_unit_test(groups_in_place_of_texts), cmocka_unit_test(equal_names),
       cmocka_unit_test(wrong_attributes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
