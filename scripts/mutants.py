@@ -15,8 +15,10 @@ killed already are not tested again.  --again tests the survivors again, with te
 With --sanitize the address and undefined-behaviour sanitizers look on, as in make debug-test.
 --quick runs short tests and those of the room only, and leaves open what they do not kill.
 
-The rank of a mutant is a hash of the seed, the file and the line's text.  A change elsewhere in
-the sources thus leaves the sample as it is.  Mutants that do not compile are not counted, and
+The rank of a mutant is a hash of the seed, the file's name with its room, and the line's text.  A
+change elsewhere in the sources, or a room that moves, thus leaves the sample as it is.  Mutants that
+have not been tried or that short tests left open count as not killed, in --score and after --limit
+too.  Mutants that do not compile are not counted, and
 neither are those that scripts/mutants_equivalent.json lists as equivalent, with the reason: they
 are keyed by file, text of the line and change.  The next in rank takes their place.
 
@@ -74,7 +76,8 @@ def concerns(test, room):
 
 # --- the mutants of a file ------------------------------------------------------------------------
 
-Mutant = collections.namedtuple("Mutant", "room file line operator start end before after text")
+Mutant = collections.namedtuple("Mutant",
+                                "room file line operator start end before after text column number")
 
 
 def mask(text):
@@ -264,15 +267,20 @@ def mutants_of(path):
     """All mutants of a file."""
     text = path.read_text()
     name = str(path.relative_to(source))
-    found = []
+    found, equal = [], collections.Counter()
     for operator, start, end, replacement in changes(quiet(text)):
         before = text[start:end]
         after = "!(" + before + ")" if replacement is None else replacement
         if operator == "index" and not before.isdigit():
             after = before + " + 1"
         first, last = line_at(text, start)
+        line = text[first:last]
+        # a line that stands several times in the file: which of the equal mutants
+        column = start - first - (len(line) - len(line.lstrip()))
+        same = (line.strip(), operator, column, after)
         found.append(Mutant(path.parent.name, name, text.count("\n", 0, start) + 1, operator,
-                            start, end, before, after, text[first:last].strip()))
+                            start, end, before, after, line.strip(), column, equal[same]))
+        equal[same] += 1
     return found
 
 
@@ -282,30 +290,27 @@ def rank(*words):
     return hashlib.sha256("|".join(map(str, words)).encode()).hexdigest()
 
 
-def column(mutant):
-    """Where in its line the change is: which of the equal ones."""
-    text = (source / mutant.file).read_text()
-    start, _ = line_at(text, mutant.start)
-    return mutant.start - start - (len(text[start:]) - len(text[start:].lstrip()))
+def name_of(mutant):
+    """The file by its room, wherever in src the room is."""
+    return "src/%s/%s" % (mutant.room, pathlib.Path(mutant.file).name)
 
 
 def key_of(mutant):
-    return "%s|%s|%s|%d|%s" % (mutant.file, mutant.text, mutant.operator, column(mutant),
-                               mutant.after)
+    return "%s|%s|%s|%d|%s%s" % (name_of(mutant), mutant.text, mutant.operator, mutant.column,
+                                 mutant.after, "|%d" % mutant.number if mutant.number else "")
 
 
 def ranked(seed):
     """For each room its mutants in their rank: the operators take turns, each in random order."""
-    order = {}
-    for folder in sorted((source / "src").iterdir()):
-        by_operator = collections.defaultdict(list)
-        for path in sorted(folder.glob("*.[ch]")):
-            for mutant in mutants_of(path):
-                by_operator[mutant.operator].append((rank(seed, key_of(mutant)), mutant))
+    order, rooms = {}, collections.defaultdict(lambda: collections.defaultdict(list))
+    for path in sorted((source / "src").rglob("*.[ch]")):
+        for mutant in mutants_of(path):
+            rooms[mutant.room][mutant.operator].append((rank(seed, key_of(mutant)), mutant))
+    for room, by_operator in sorted(rooms.items()):
         queues = [sorted(by_operator[name]) for name in
-                  sorted(by_operator, key=lambda name: rank(seed, folder.name, name))]
-        order[folder.name] = [queue[i][1] for i in range(max(map(len, queues), default=0))
-                              for queue in queues if i < len(queue)]
+                  sorted(by_operator, key=lambda name: rank(seed, room, name))]
+        order[room] = [queue[i][1] for i in range(max(map(len, queues), default=0))
+                       for queue in queues if i < len(queue)]
     return order
 
 
@@ -600,31 +605,31 @@ def say(mutant, outcome, by, seconds):
         "  by " + by if by else "", seconds), flush=True)
 
 
+def outcome_of(mutant, results):
+    return results.get(key_of(mutant), {}).get("outcome", "not tried")
+
+
 def report(chosen, results, skipped):
-    """The table of the rooms and the survivors."""
-    rooms = collections.defaultdict(lambda: [0, 0])
-    survivors, opened = [], []
+    """The table of the rooms and what is not killed; whether 95 % are, of the whole sample."""
+    rooms = collections.defaultdict(collections.Counter)
     for mutant in chosen:
-        outcome = results[key_of(mutant)]["outcome"]
-        rooms[mutant.room][0] += 1
-        rooms[mutant.room][1] += outcome == "killed"
-        if outcome == "open":
-            opened.append(mutant)
-        if outcome == "survived":
-            survivors.append(mutant)
-    print("\n| room | mutants | killed |\n|---|---|---|")
-    for room in sorted(rooms):
-        print("| %s | %d | %d |" % (room, *rooms[room]))
-    total = len(chosen)
-    killed = total - len(survivors) - len(opened)
-    print("| all | %d | %d (%.1f %%) |" % (total, killed, 100.0 * killed / max(total, 1)))
+        rooms[mutant.room][outcome_of(mutant, results)] += 1
+    total = sum(rooms.values(), collections.Counter())
+    print("\n| room | mutants | killed | survived | open | not tried |\n|---|---|---|---|---|---|")
+    for room, counts in [*sorted(rooms.items()), ("all", total)]:
+        share = " (%.1f %%)" % (100.0 * total["killed"] / len(chosen)) if counts is total else ""
+        print("| %s | %d | %d%s | %d | %d | %d |" % (
+            room, counts.total(), counts["killed"], share, counts["survived"], counts["open"],
+            counts["not tried"]))
     print("\nleft out: %d that do not compile, %d equivalent" % (
         skipped["does not compile"], skipped["equivalent"]))
-    for word, mutants in (("survived", survivors), ("open", opened)):
-        for mutant in mutants:
-            print("\n%s: %s:%d (%s)\n  %s\n  %s" % (
-                word, mutant.file, mutant.line, mutant.operator, mutant.text, change_of(mutant)))
-    return killed >= 0.95 * total
+    for word in ("survived", "open", "not tried"):
+        for mutant in chosen:
+            if outcome_of(mutant, results) == word:
+                print("\n%s: %s:%d (%s)\n  %s\n  %s" % (
+                    word, mutant.file, mutant.line, mutant.operator, mutant.text,
+                    change_of(mutant)))
+    return total["killed"] >= 0.95 * len(chosen)
 
 
 def main():
@@ -668,38 +673,34 @@ def main():
         tests = baseline(known_tests(), options.jobs)
         targets = built_targets(tests)
     results, known, begin = read_results(), equivalents(), time.monotonic()
-    chosen, skipped, complete = [], collections.Counter(), True
+    to_try = {"not tried"} | ({"survived"} if options.again else set()) | (
+        set() if options.quick else {"open"})
+    chosen, skipped = [], collections.Counter()
     for room in rooms:
-        taken, again = 0, options.again
+        taken = 0
         for mutant in order[room]:
             if taken == share[room]:
                 break
-            if (mutant.file, mutant.text, change_of(mutant)) in known:
+            if (name_of(mutant), mutant.text, change_of(mutant)) in known:
                 skipped["equivalent"] += 1
                 continue
-            key = key_of(mutant)
-            old = results.get(key, {}).get("outcome")
-            if old is None or (old == "survived" and again) or (old == "open" and not options.quick):
-                if old is not None and options.score:
-                    complete = False
-                    continue
-                if options.score or (options.limit and time.monotonic() - begin > options.limit):
-                    complete = False
-                    break
+            late = options.limit and time.monotonic() - begin > options.limit
+            if outcome_of(mutant, results) in to_try and not options.score and not late:
                 start = time.monotonic()
                 outcome, by = judge(mutant, tests, targets, options.jobs, results,
                                     options.quick)
                 if by and options.sanitize:
                     by += " (sanitizers)"
-                results[key] = {"outcome": outcome, "by": by}
+                results[key_of(mutant)] = {"outcome": outcome, "by": by}
                 write_results(results)
                 say(mutant, outcome, by, time.monotonic() - start)
-            if results[key]["outcome"] == "does not compile":
+            if outcome_of(mutant, results) == "does not compile":
                 skipped["does not compile"] += 1
                 continue
             chosen.append(mutant)
             taken += 1
     good = report(chosen, results, skipped)
+    complete = not any(outcome_of(m, results) in ("not tried", "open") for m in chosen)
     if not complete:
         print("\nnot complete: run again to go on")
     return 0 if good and complete else 1
