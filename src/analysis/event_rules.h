@@ -19,6 +19,10 @@ void pol_event_rules_free(pol_event_rules **rules);
 /* Event number i; it points into rules. */
 pol_simulation_event pol_event_rules_event(pol_event_rules *rules, int i);
 
+/* Whether the last reset has failed: its status and its diagnostics, which are reported once.
+ * POL_OK: it has not, diagnostics are left as they are.  rules may be NULL. */
+pol_status pol_event_rules_failure(pol_event_rules *rules, pol_diagnostics *diagnostics);
+
 /* The signals that conditions and resets read, directly or by way of variables; returns how many,
  * at most `most`.  rules may be NULL. */
 int pol_event_rules_read(const pol_event_rules *rules, pol_signal *signals, int most);
