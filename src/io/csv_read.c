@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/record.h"
 #include "io/file.h"
 
 typedef struct csv_data {
@@ -144,7 +145,7 @@ static pol_status add_channel(pol_result *result, const char *name)
 static pol_status check_names(const cursor *c, long line)
 {
   const char *twice;
-  const pol_status status = pol_result_check_names(c->result, &twice);
+  const pol_status status = pol_channels_check_names(c->result->channels, c->result->count, &twice);
   return status == POL_BAD_ARGUMENT ? refuse(c, line, "two columns have the same name: ", twice)
                                     : status;
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "analysis/record.h"
 #include "io/hdf5.h"
 #include "io/result.h"
 
@@ -356,7 +357,7 @@ static pol_status read_all(pol_result *result, const char *path, char *message, 
   if (status == POL_OK) status = read_info(result);
   if (status == POL_OK) status = read_channels(result);
   const char *twice = NULL;
-  if (status == POL_OK) status = pol_result_check_names(result, &twice);
+  if (status == POL_OK) status = pol_channels_check_names(result->channels, result->count, &twice);
   if (twice != NULL) snprintf(message, size, "two channels have the same name: %.60s", twice);
   return status == POL_OK ? pol_h5_events_read(result, data->file) : status;
 }

@@ -99,25 +99,6 @@ int pol_result_find_channel(const pol_result *result, const char *name)
   return -1;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-pol_status pol_result_check_names(const pol_result *result, const char **twice)
-{
-  const size_t count = (size_t)result->count;
-  const char **names = malloc((count + 1) * sizeof *names);
-  if (names == NULL) return POL_NO_MEMORY;
-  *twice = NULL;
-  for (size_t i = 0; i < count; i++) names[i] = result->channels[i].name;
-  qsort(names, count, sizeof *names, compare_names);
-  for (size_t i = 1; i < count && *twice == NULL; i++)
-    if (strcmp(names[i - 1], names[i]) == 0) *twice = names[i];
-  free(names);
-  return *twice == NULL ? POL_OK : POL_BAD_ARGUMENT;
-}
-
 long pol_result_num_events(const pol_result *result)
 {
   return result->num_events;

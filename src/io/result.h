@@ -31,7 +31,4 @@ struct pol_result {
 pol_status pol_result_open_csv(pol_result *result, const char *path, char *message, size_t size);
 pol_status pol_result_open_hdf5(pol_result *result, const char *path, char *message, size_t size);
 
-/* POL_BAD_ARGUMENT if two channels have the same name, which is then in *twice, else NULL. */
-pol_status pol_result_check_names(const pol_result *result, const char **twice);
-
 #endif
