@@ -10,7 +10,8 @@ struct pol_result {
   pol_result_info info;
   long rows;
   int count;
-  pol_channel *channels; /* allocated; the format owns the names */
+  pol_channel *channels;       /* allocated; the format owns the names */
+  const pol_channel **by_name; /* the channels, sorted by their names */
   long num_events;
   pol_result_event *events; /* allocated, as are the entries that they point into */
   void *event_entries;
