@@ -225,7 +225,7 @@ static void each_kind_is_listed_once(void **state)
   assert_string_equal(summary->warnings[2].message, "the step is long");
   for (int i = 0; i < 3; i++) assert_true(summary->warnings[i].t == 0.0);
   for (int i = 0; i < 2 * POL_MAX_WARNINGS; i++) {
-    char text[16];
+    char text[32];
     snprintf(text, sizeof text, "doubt %d", i);
     pol_simulation_warn(simulation, 5.0, "%s", text);
   }

@@ -504,7 +504,7 @@ static void wide_results_keep_their_order(void **state)
     size_t n = 0;
     for (int i = panel; i < WIDTH * 3 / 2; i += 3)
       for (int k = i < WIDTH / 2 || i >= WIDTH ? 1 : 0; k < 2; k++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "c%d", i);
         const json_t *one = json_array_get(series, n++);
         assert_string_equal(json_string_value(json_object_get(one, "channel")), name);
