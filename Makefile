@@ -8,13 +8,13 @@ RESULT = build/heavy_top
 # of the random mechanisms of fuzz-models
 SEEDS = 1-5000
 # what only the tests need
-TEST_PACKAGES = chromium groff-base python3
+TEST_PACKAGES = chromium doxygen graphviz groff-base python3
 # what only fuzzing needs
 FUZZ_PACKAGES = clang libclang-rt-14-dev
 TIME = 600
 TARGET =
 # what only the site of the docs needs
-SITE_PACKAGES = mkdocs python3
+SITE_PACKAGES = doxygen mkdocs python3
 
 help:
 	@echo "polhode: simulation of constrained multibody systems"

@@ -1,4 +1,4 @@
-/* Measures behind the choices of src/linalg, each pair side by side in one run:
+/* Measures behind the choices of src/core/linalg, each pair side by side in one run:
  *
  *   1. LAPACK (dgetrf, dgetrs) against the library's own LU for small full matrices: where the
  *      dense backend changes from one to the other;
@@ -100,7 +100,7 @@ static void factor_lapack(full *f)
 static void factor_own(full *f)
 {
   memcpy(f->lu, f->matrix, (size_t)(f->n * f->n) * sizeof(double));
-  pol_lu_factor(f->n, f->lu, f->pivot);
+  poli_lu_factor(f->n, f->lu, f->pivot);
   for (int k = 0; k < f->n; k++) f->inverse_pivot[k] = 1.0 / f->lu[k * (f->n + 1)];
 }
 
@@ -113,7 +113,7 @@ static void solve_lapack(full *f)
 static void solve_own(full *f)
 {
   memcpy(f->x, f->b, (size_t)f->n * sizeof(double));
-  pol_lu_solve(f->n, f->lu, f->pivot, f->inverse_pivot, f->x);
+  poli_lu_solve(f->n, f->lu, f->pivot, f->inverse_pivot, f->x);
 }
 
 static double nanoseconds_full(void (*work)(full *), full *f, int repetitions)

@@ -79,22 +79,22 @@ static double unit_time(row *r, int part)
                    matrices[1], matrices[2], matrices[3], matrices[4], NULL};
   pol_assembler *assembler;
   if (pol_assembler_create(&assembler, dae, POL_SOLVER_AUTO)) stop("assembler");
-  pol_saddle *saddle = pol_assembler_saddle(assembler);
+  poli_saddle *saddle = poli_assembler_saddle(assembler);
   unsigned matrix = POL_MASS | POL_JACOBIAN;
   if (r->kind != POL_NEWTON_SIMPLIFIED)
     matrix |= POL_DAMPING | POL_STIFFNESS | POL_GEOMETRIC_STIFFNESS;
-  pol_dae_evaluate(dae, &at, POL_MASS | POL_JACOBIAN, &out, scratch);
-  pol_saddle_set_kkt(saddle, out.mass, out.jacobian);
+  poli_dae_evaluate(dae, &at, POL_MASS | POL_JACOBIAN, &out, scratch);
+  poli_saddle_set_kkt(saddle, out.mass, out.jacobian);
   if (pol_solver_factor(saddle->solver, saddle->values)) stop("factor");
   for (int round = 0; round < ROUNDS; round++) {
     double begin = now();
     for (int n = 0; n < UNIT_CALLS; n++) switch (part) {
       case 0:
-        pol_dae_evaluate(dae, &at, POL_INERTIA | POL_FORCE | POL_REACTION | POL_POSITION, &out,
-                         scratch);
+        poli_dae_evaluate(dae, &at, POL_INERTIA | POL_FORCE | POL_REACTION | POL_POSITION, &out,
+                          scratch);
         break;
       case 1:
-        pol_dae_evaluate(dae, &at, matrix, &out, scratch);
+        poli_dae_evaluate(dae, &at, matrix, &out, scratch);
         break;
       case 2:
         pol_solver_refactor(saddle->solver, saddle->values);

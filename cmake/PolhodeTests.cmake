@@ -11,7 +11,7 @@ pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 # fuzz_models, which runs as many as one likes.
 add_library(polhode_differential STATIC tests/differential/random_model.c
   tests/differential/model_copy.c tests/differential/compare.c)
-target_include_directories(polhode_differential PUBLIC ${PROJECT_SOURCE_DIR}/src
+target_include_directories(polhode_differential PUBLIC ${POLHODE_PRIVATE_INCLUDES}
   ${PROJECT_SOURCE_DIR}/tests)
 target_compile_definitions(polhode_differential PRIVATE _POSIX_C_SOURCE=200809L)
 target_link_libraries(polhode_differential PUBLIC polhode_static ${POLHODE_DEPENDENCIES}
@@ -31,13 +31,13 @@ foreach(source ${test_sources})
   set(target ${room}_${name})
   add_executable(${target} ${source})
   target_include_directories(${target} PRIVATE
-    ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+    ${POLHODE_PRIVATE_INCLUDES} ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${target} PRIVATE
     POLHODE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     POLHODE_BINARY="$<TARGET_FILE:polhode_cli>")
   set(library ${POLHODE_INNER})
   if(name MATCHES "_alloc$")
-    set(library polhode_reproduce polhode_static)
+    set(library polhode_papers polhode_static)
   endif()
   target_link_libraries(${target} PRIVATE
     polhode_compiler ${library} ${POLHODE_DEPENDENCIES} PkgConfig::CMOCKA)
@@ -88,6 +88,9 @@ add_test(NAME viewer/page
   WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests/viewer/page)
 set_tests_properties(viewer/page PROPERTIES TIMEOUT 900
   ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1")
+
+# What each room of src may include and call.
+add_test(NAME base/rooms COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/rooms.py)
 
 # The docs: examples, links, the menu of the site, and the reference that is made from the headers.
 add_test(NAME docs/pages

@@ -4,6 +4,7 @@
 file(GLOB_RECURSE formatted_files CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/include/*.h
   ${PROJECT_SOURCE_DIR}/src/*.[ch]
+  ${PROJECT_SOURCE_DIR}/papers/*.[ch]
   ${PROJECT_SOURCE_DIR}/tests/*.[ch]
   ${PROJECT_SOURCE_DIR}/fuzz/*.[ch]
   ${PROJECT_SOURCE_DIR}/examples/*.[ch]
@@ -20,7 +21,7 @@ if(POLHODE_COVERAGE)
   set(report ${PROJECT_BINARY_DIR}/report)
   add_custom_target(coverage
     COMMAND ${CMAKE_COMMAND} -E make_directory ${report}
-    COMMAND gcovr --root ${PROJECT_SOURCE_DIR} --filter ${PROJECT_SOURCE_DIR}/src/
+    COMMAND gcovr --root ${PROJECT_SOURCE_DIR} --filter ${PROJECT_SOURCE_DIR}/src/ --filter ${PROJECT_SOURCE_DIR}/papers/
       --html-details ${report}/index.html --txt - --print-summary
       --json-summary ${report}/summary.json ${PROJECT_BINARY_DIR}
     COMMAND python3 ${PROJECT_SOURCE_DIR}/scripts/coverage_rooms.py ${report}/summary.json

@@ -1,4 +1,4 @@
-# The page of the viewer: viewer/page.html with its style sheet, its programs and three.js put in, as
+# The page of the viewer: draw/viewer/page.html with its style sheet, its programs and three.js put in, as
 # two arrays of bytes in a C source; the data of a result goes between them.
 #
 # three.js comes from the system (Debian: libjs-three), not from this repository.  Run as a script
@@ -44,7 +44,7 @@ function(put name)
   endforeach()
   string(FIND ${page} ${mark} at)
   if(at EQUAL -1)
-    message(FATAL_ERROR "viewer/page.html has no @${name}@")
+    message(FATAL_ERROR "draw/viewer/page.html has no @${name}@")
   endif()
   string(REPLACE ${mark} ${text} page ${page})
   set(page ${page} PARENT_SCOPE)
@@ -63,14 +63,14 @@ math(EXPR after "${at} + ${length}")
 string(SUBSTRING ${page} 0 ${at} head)
 string(SUBSTRING ${page} ${after} -1 tail)
 
-set(source "/* Made by cmake/PolhodeViewer.cmake. */\n#include \"viewer/page.h\"\n")
+set(source "/* Made by cmake/PolhodeViewer.cmake. */\n#include \"draw/viewer/page.h\"\n")
 foreach(part head tail)
   string(LENGTH ${${part}} digits)
   math(EXPR size "${digits} / 2")
   string(REGEX REPLACE "(................................)" "\\1\n" bytes ${${part}})
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
   string(APPEND source
-    "const unsigned char pol_page_${part}[] = {\n${bytes}\n};\n"
-    "const size_t pol_page_${part}_size = ${size};\n")
+    "const unsigned char poli_page_${part}[] = {\n${bytes}\n};\n"
+    "const size_t poli_page_${part}_size = ${size};\n")
 endforeach()
 file(WRITE ${OUTPUT} "${source}")

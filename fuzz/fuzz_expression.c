@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mechanism/expression.h"
+#include "expression/expression.h"
 #include "sandbox.h"
 
 static const char *const names[] = {"t", "x", "y", "hinge.angle", "left arm.position.x", "f_1"};
@@ -33,9 +33,9 @@ static void evaluate(const pol_expression *expression)
       {1e300, -1e300, 1e-300, 1e18, -1e10, 1e308},
       {-0.0, (double)INFINITY, -(double)INFINITY, (double)NAN, 1.0, 0.0},
   };
-  const int count = pol_expression_num_inputs(expression);
-  const int *inputs = pol_expression_inputs(expression);
-  const size_t room = pol_expression_workspace(expression);
+  const int count = poli_expression_num_inputs(expression);
+  const int *inputs = poli_expression_inputs(expression);
+  const size_t room = poli_expression_workspace(expression);
   double *workspace = malloc((room + 1) * sizeof *workspace), gradient[NUM_NAMES];
   FUZZ_REQUIRE(workspace != NULL && count >= 0 && count <= NUM_NAMES);
   for (int k = 0; k < count; k++) {
@@ -43,11 +43,12 @@ static void evaluate(const pol_expression *expression)
     FUZZ_REQUIRE(k == 0 || inputs[k - 1] < inputs[k]);
   }
   for (size_t p = 0; p < sizeof points / sizeof points[0]; p++) {
-    const double value = pol_expression_value(expression, points[p], workspace);
-    FUZZ_REQUIRE(agree(value, pol_expression_gradient(expression, points[p], gradient, workspace)));
+    const double value = poli_expression_value(expression, points[p], workspace);
+    FUZZ_REQUIRE(
+        agree(value, poli_expression_gradient(expression, points[p], gradient, workspace)));
     if (count == 0 || (count == 1 && inputs[0] == 0)) {
-      double time[3], small[3 * POL_EXPRESSION_DEPTH];
-      pol_expression_in_time(expression, points[p][0], time, small);
+      double time[3], small[3 * POLI_EXPRESSION_DEPTH];
+      poli_expression_in_time(expression, points[p][0], time, small);
       FUZZ_REQUIRE(agree(value, time[0]));
       if (count == 0) FUZZ_REQUIRE(!isfinite(time[0]) || (time[1] == 0.0 && time[2] == 0.0));
     }
@@ -65,9 +66,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   char *text = fuzz_text(data, size);
   pol_expression *expression = NULL;
-  pol_expression_error error = {0};
-  const pol_expression_names known = {lookup, NULL, NULL};
-  const pol_status status = pol_expression_compile(&expression, text, &known, &error);
+  poli_expression_error error = {0};
+  const poli_expression_names known = {lookup, NULL, NULL};
+  const pol_status status = poli_expression_compile(&expression, text, &known, &error);
   if (status == POL_OK) {
     evaluate(expression);
   } else {
@@ -75,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_REQUIRE(error.column >= 1 && (size_t)error.column <= size + 1);
     FUZZ_REQUIRE(error.message[0] != '\0');
   }
-  pol_expression_free(&expression);
+  poli_expression_free(&expression);
   free(text);
   return 0;
 }

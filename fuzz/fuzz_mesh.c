@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "draw/viewer/mesh.h"
 #include "sandbox.h"
-#include "viewer/mesh.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -15,15 +15,15 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 static void read_as(const char *name)
 {
   char message[300] = "";
-  pol_mesh mesh;
-  const pol_status status = pol_mesh_read(&mesh, name, 0.001, message, sizeof message);
+  poli_mesh mesh;
+  const pol_status status = poli_mesh_read(&mesh, name, 0.001, message, sizeof message);
   if (status == POL_OK) {
     FUZZ_REQUIRE(mesh.num_points > 0 && mesh.num_points % 3 == 0);
     for (size_t i = 0; i < 3 * mesh.num_points; i++) FUZZ_REQUIRE(isfinite(mesh.points[i]));
   } else {
     FUZZ_REQUIRE(message[0] != '\0');
   }
-  pol_mesh_free(&mesh);
+  poli_mesh_free(&mesh);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

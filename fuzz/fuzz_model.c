@@ -75,7 +75,7 @@ static void compare(const pol_model *model)
 /* A run with its own output times may last for ever between two of them. */
 static void run_commands(const char *text, size_t size, int every_step)
 {
-  static const char *const check_table[] = {"check", "model.json", "--svg", "a.svg", NULL};
+  static const char *const check_table[] = {"check", "model.json", "--dot", "a.dot", NULL};
   static const char *const check_json[] = {"check", "model.json", "--json", NULL};
   static const char *const run_table[] = {"run", "model.json", "--out", "a.csv", NULL};
   static const char *const run_json[] = {"run", "model.json", "--out", "a.h5", "--json", NULL};

@@ -35,7 +35,7 @@ difference of a position (over the largest coordinate) or of an entry of a rotat
 
 A run must reach its end, with a smaller error than at the tolerance before. *coarse*: both errors are above
 {coarse}, the tolerance is too coarse for the motion. *limited*: no more steps than before, since their size is limited
-by how far a body may turn in a step. `tests/analysis/test_variable_loops.c` is a part of this that runs
+by how far a body may turn in a step. `tests/simulation/test_variable_loops.c` is a part of this that runs
 with the tests.
 
 {runs} runs of {mechanisms} mechanisms: {failed} failed, {wrong} with an error that is not smaller.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints how many lines and branches of each room of src the tests reach, as a table.
+"""Prints how many lines and branches of each room the tests reach, as a table.
 
     scripts/coverage_rooms.py SUMMARY.json [BEFORE.json]
 
@@ -18,10 +18,7 @@ def rooms_of(path):
     with open(path) as file:
         files = json.load(file)["files"]
     for entry in files:
-        parts = entry["filename"].split("/")
-        if "src" not in parts:
-            continue
-        room = parts[parts.index("src") + 1]
+        room = entry["filename"].rsplit("/", 1)[0].split("src/")[-1]
         for name in (room, "all"):
             for i, key in enumerate(KEYS):
                 rooms[name][i] += entry[key]

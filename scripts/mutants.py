@@ -54,19 +54,20 @@ EQUIVALENT = ROOT / "scripts" / "mutants_equivalent.json"
 LEFT_OUT = re.compile(r"^install/")
 # The rooms whose tests are run for the mutants of a room; for others, all.
 TESTED_BY = {
-    "lie": "lie dae formulation mechanism integrators analysis",
-    "linalg": "linalg dae formulation integrators analysis",
-    "dae": "dae formulation integrators analysis",
-    "mechanism": "mechanism formulation integrators analysis io",
-    "formulation": "formulation integrators analysis",
-    "integrators": "integrators formulation analysis reproduce",
-    "plot": "plot cli reproduce",
+    "lie": "lie dae formulation mechanism integrators simulation",
+    "linalg": "linalg dae formulation integrators simulation",
+    "dae": "dae formulation integrators simulation",
+    "mechanism": "mechanism expression formulation integrators simulation model",
+    "formulation": "formulation integrators simulation",
+    "integrators": "integrators formulation simulation papers",
+    "plot": "plot cli papers",
     "viewer": "viewer cli",
-    "reproduce": "reproduce cli",
+    "papers": "papers cli",
     "cli": "cli viewer docs",
 }
 # The slowest tests, for mutants of these rooms only.
-ONLY_FOR = {"viewer/page": ("viewer",), "cli/results": ("cli", "io"), "io/hdf5": ("io",)}
+ONLY_FOR = {"viewer/page": ("viewer",), "cli/results": ("cli", "result"),
+            "result/hdf5": ("result",)}
 
 
 def concerns(test, room):
@@ -114,8 +115,8 @@ def blank_out(text, start, end):
 
 
 # Calls whose arguments are text for people or sizes of memory.
-CALLS = re.compile(r"\b(\w*printf|pol_format\w*|pol_report_(?:text|row|table|fail)|pol_check_because"
-                   r"|pol_report_not_comparable|assert|static_assert|_Static_assert|sizeof|malloc"
+CALLS = re.compile(r"\b(\w*printf|poli_format\w*|paper_report_(?:text|row|table|fail)"
+                   r"|paper_check_because|paper_report_not_comparable|assert|static_assert|_Static_assert|sizeof|malloc"
                    r"|calloc|realloc|free|pol_\w+_free|json_decref|json_pack|va_\w+|fflush)\s*\(")
 # What else is not mutated: enumerations, named constants, structs, prototypes at the top level.
 DATA = re.compile(r"\benum\b[^{;()]*\{|\bstruct\b[^{;()]*\{|\bunion\b[^{;()]*\{")
@@ -124,7 +125,7 @@ GROWTH = re.compile(r"^.*\b(?:capacity|growth|grown?|room for|rows_max|POL_MAX_\
 
 
 # From the fourth argument on these take a message.
-MESSAGES = re.compile(r"\bpol_check_true\s*\(")
+MESSAGES = re.compile(r"\bpaper_check_true\s*\(")
 
 
 def fourth_argument(text, opening):
@@ -290,20 +291,20 @@ def rank(*words):
     return hashlib.sha256("|".join(map(str, words)).encode()).hexdigest()
 
 
-def name_of(mutant):
-    """The file by its room, wherever in src the room is."""
-    return "src/%s/%s" % (mutant.room, pathlib.Path(mutant.file).name)
+def name_of(file):
+    """The file by its room, wherever the room is."""
+    return "/".join(pathlib.Path(file).parts[-2:])
 
 
 def key_of(mutant):
-    return "%s|%s|%s|%d|%s%s" % (name_of(mutant), mutant.text, mutant.operator, mutant.column,
+    return "%s|%s|%s|%d|%s%s" % (name_of(mutant.file), mutant.text, mutant.operator, mutant.column,
                                  mutant.after, "|%d" % mutant.number if mutant.number else "")
 
 
 def ranked(seed):
     """For each room its mutants in their rank: the operators take turns, each in random order."""
     order, rooms = {}, collections.defaultdict(lambda: collections.defaultdict(list))
-    for path in sorted((source / "src").rglob("*.[ch]")):
+    for path in sorted(p for top in ("src", "papers") for p in (source / top).rglob("*.[ch]")):
         for mutant in mutants_of(path):
             rooms[mutant.room][mutant.operator].append((rank(seed, key_of(mutant)), mutant))
     for room, by_operator in sorted(rooms.items()):
@@ -329,7 +330,7 @@ def quotas(order, count):
 def equivalents():
     if not EQUIVALENT.exists():
         return {}
-    return {(e["file"], e["line"], e["change"]): e["reason"]
+    return {(name_of(e["file"]), e["line"], e["change"]): e["reason"]
             for e in json.loads(EQUIVALENT.read_text())}
 
 
@@ -356,7 +357,7 @@ def copy_sources():
         shutil.copy(original, target)
         os.utime(target)
     kept = set(names)
-    for folder in ("src", "tests", "include"):
+    for folder in ("src", "papers", "tests", "include"):
         for path in (TREE / folder).rglob("*"):
             if path.is_file() and path.suffix in (".c", ".h") and str(
                     path.relative_to(TREE)) not in kept:
@@ -683,7 +684,7 @@ def main():
         for mutant in order[room]:
             if taken == share[room]:
                 break
-            if (name_of(mutant), mutant.text, change_of(mutant)) in known:
+            if (name_of(mutant.file), mutant.text, change_of(mutant)) in known:
                 skipped["equivalent"] += 1
                 continue
             late = options.limit and time.monotonic() - begin > options.limit

@@ -10,9 +10,9 @@ rm -rf "$pages"
 mkdir -p "$pages"
 cp -R docs/. "$pages"
 for page in "$pages"/*.md; do
-  sed -i -e 's|](\.\./include/polhode)|](api/index.md)|g' \
-    -e 's|](\.\./include/polhode/\([a-z_]*\)\.h)|](api/\1.md)|g' "$page"
+  sed -i -e 's|](\.\./include/polhode)|](api/index.html)|g' \
+    -e 's|](\.\./include/polhode/\([a-z_]*\)\.h)|](api/\1_8h.html)|g' "$page"
 done
-python3 scripts/api_reference.py include/polhode "$pages/api"
+(cat docs/Doxyfile; echo WARN_IF_UNDOCUMENTED = NO) | PAGES=$pages doxygen -
 mkdocs build --strict --quiet
 printf '%s\n' "==> the site is build/site; open build/site/index.html in a browser"

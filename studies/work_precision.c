@@ -257,7 +257,7 @@ static int multipliers(double after, int raw, double *t, double *lambda)
   if (pol_integrator_create(&integrator, pol_formulation_dae(formulation), options)) exit(1);
   if (pol_integrator_start(integrator, 0.0, q, v, keep)) exit(1);
   const pol_state *now = pol_integrator_state(integrator);
-  const pol_adaptive *adaptive = integrator->method->family->adaptive;
+  const poli_adaptive *adaptive = integrator->method->family->adaptive;
   int count = 0;
   for (int n = 0; n < BEFORE + AFTER; n++) {
     double h = n < BEFORE ? 1e-3 : after;

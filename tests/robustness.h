@@ -1,7 +1,7 @@
 /* Extreme models, and how a method handles them: right, refused, failed with a message, ended with
  * a warning, or wrong.  The reference is a closed form, or a run with a step that resolves the
  * motion.  studies/robustness.c makes the table of docs/robustness.md from
- * this, tests/analysis/test_robustness.c runs a part of it. */
+ * this, tests/simulation/test_robustness.c runs a part of it. */
 #ifndef POLHODE_TESTS_ROBUSTNESS_H
 #define POLHODE_TESTS_ROBUSTNESS_H
 

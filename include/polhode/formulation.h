@@ -168,6 +168,7 @@ void pol_formulation_variables(const pol_formulation *formulation, const pol_poi
 double pol_formulation_state_variable(const pol_formulation *formulation, const pol_point *at,
                                       int state);
 
+/* Energy of a mechanism, J. */
 typedef struct pol_energy {
   double kinetic;
   /* of gravity, zero at the origin; of springs, zero where relaxed; of callbacks as they say */

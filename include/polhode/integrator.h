@@ -102,6 +102,7 @@ typedef struct pol_control {
                     equals v', nothing corrected when the size changes, a new matrix each step */
 } pol_control;
 
+/* Options of an integrator. */
 typedef struct pol_options {
   const char *method; /* a name of the method table */
   pol_index index;

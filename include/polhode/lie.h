@@ -73,6 +73,7 @@ typedef enum pol_factor_kind {
 /* 1 for SO(3) in any of its four forms: 3 velocities, a quaternion. */
 int pol_factor_is_rotation(pol_factor_kind kind);
 
+/* One factor of a product group. */
 typedef struct pol_factor {
   pol_factor_kind kind;
   int dim; /* of the Lie algebra: n, 3 or 6 */

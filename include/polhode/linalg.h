@@ -18,6 +18,7 @@ typedef struct pol_block {
   int rows, cols; /* its size */
 } pol_block;
 
+/* A sparsity pattern in compressed columns. */
 typedef struct pol_pattern {
   int rows, cols;
   int *start; /* column j is at start[j] .. start[j+1]-1; cols + 1 numbers */
@@ -39,6 +40,7 @@ void pol_matrix_multiply(const pol_pattern *pattern, const double *values, doubl
 void pol_matrix_multiply_transposed(const pol_pattern *pattern, const double *values, double scale,
                                     const double *x, double *y);
 
+/* Backends of the linear solver. */
 typedef enum pol_solver_kind {
   POL_SOLVER_AUTO,  /* by size and fill */
   POL_SOLVER_DENSE, /* LAPACK */

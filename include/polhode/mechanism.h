@@ -49,6 +49,7 @@ typedef struct pol_body {
                 stored as 0, none and 0 */
 } pol_body;
 
+/* A frame fixed in a body or in the ground. */
 typedef struct pol_marker {
   const char *name;   /* may be empty */
   int body;           /* index or POL_GROUND */
@@ -101,12 +102,14 @@ typedef enum pol_row_kind {
   POL_ROW_SLIP /* velocity of that point along `axis` of the first marker: a non-holonomic row */
 } pol_row_kind;
 
+/* One scalar constraint of a joint. */
 typedef struct pol_joint_row {
   pol_row_kind kind;
   int axis;  /* 0, 1, 2; not for distance and twist rows */
   int other; /* 0, 1, 2; rotation rows only */
 } pol_joint_row;
 
+/* A joint between two markers. */
 typedef struct pol_joint {
   const char *name;
   pol_joint_type type;
@@ -151,6 +154,7 @@ typedef struct pol_function {
   const struct pol_expression *program; /* what it means; set by the mechanism's copy */
 } pol_function;
 
+/* Types of force elements. */
 typedef enum pol_force_type {
   POL_APPLIED_FORCE,  /* a force on a point of a body, constant or scaled by a function of time */
   POL_APPLIED_TORQUE, /* a torque on a body, likewise */
@@ -167,6 +171,7 @@ typedef enum pol_spring_law {
   POL_SQUARED_SPRING /* k (l^2 - l0^2)^2 / 2, k in N/m^3: a polynomial in the positions */
 } pol_spring_law;
 
+/* The axes in which a force or torque is given. */
 typedef enum pol_force_frame {
   POL_GLOBAL_AXES, /* the vector keeps its direction */
   POL_BODY_AXES    /* the vector turns with the body */
@@ -205,6 +210,7 @@ typedef struct pol_callback {
   void *user; /* handed to the callbacks; not owned */
 } pol_callback;
 
+/* A force element; which fields are read depends on its type. */
 typedef struct pol_force {
   const char *name;
   pol_force_type type;
@@ -293,6 +299,7 @@ typedef struct pol_coordinate_info {
 } pol_coordinate_info;
 enum { POL_NO_JOINT = -1 };
 
+/* A prescribed motion of a joint coordinate or of a marker. */
 typedef struct pol_drive {
   const char *name;
   int joint;     /* index; or POL_NO_JOINT, and x, y or z of marker[1] seen from marker[0] */
@@ -387,6 +394,7 @@ typedef struct pol_symmetries {
   double axis[3][3];
   double point[3][3]; /* each through a point; of three axes the same */
 } pol_symmetries;
+/* Finds the symmetries of a mechanism. */
 void pol_mechanism_symmetries(const pol_mechanism *mechanism, pol_symmetries *symmetries);
 
 /* The name of a type of joint ("revolute"); NULL if there is no such type. */

@@ -2,31 +2,13 @@
 #ifndef POLHODE_MODEL_H
 #define POLHODE_MODEL_H
 
+#include <polhode/errors.h>
 #include <polhode/mechanism.h>
 #include <polhode/simulation.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* One thing that is wrong with an input.  All strings are owned by the list; never NULL. */
-typedef struct pol_error {
-  char *path;  /* where: "bodies[0].mass"; "line 3, column 7" for a syntax error; "--set x=1" for
-                  a wrong override; "" for the file itself */
-  char *value; /* what stands there, as JSON of at most 60 bytes, or the piece of text for a syntax
-                  error or override; "" if nothing does */
-  char *rule;  /* what is expected: "must be a positive number" */
-  char *suggestion; /* a near name: "mass"; "" if there is none */
-} pol_error;
-
-/* A list of them in the order of the file; start with an all-zero one. */
-typedef struct pol_errors {
-  int count;
-  pol_error *items;
-} pol_errors;
-
-/* Frees the items and empties the list; an all-zero list is empty. */
-void pol_errors_clear(pol_errors *errors);
 
 /* What a body, or the ground, looks like in pictures.  Its own axes: a cylinder lies along z, so
  * does a cone, whose tip is at +z; the origin is the middle of all but a mesh. */
@@ -41,6 +23,7 @@ typedef enum pol_shape_type {
 /* The colour of a shape that has none of its own. */
 enum { POL_NO_COLOR = -1 };
 
+/* A shape, for pictures only. */
 typedef struct pol_shape {
   pol_shape_type type;
   int body;              /* index or POL_GROUND */
@@ -56,6 +39,7 @@ typedef struct pol_shape {
 /* "box" and so on; NULL if there is no such type. */
 const char *pol_shape_type_name(pol_shape_type type);
 
+/* What a model file contains. */
 typedef struct pol_model {
   char *name;
   pol_mechanism *mechanism;

@@ -6,6 +6,7 @@
 extern "C" {
 #endif
 
+/* Kinds of Newton iterations. */
 typedef enum pol_newton_kind {
   POL_NEWTON_FULL,       /* the exact matrix in each iteration */
   POL_NEWTON_SIMPLIFIED, /* each iteration, without stiffness, damping and curvature */
@@ -25,6 +26,7 @@ typedef enum pol_newton_kind {
                                in each iteration after the eighth */
 } pol_newton_kind;
 
+/* Options of the Newton iteration. */
 typedef struct pol_newton_options {
   pol_newton_kind kind;
   double tolerance;     /* relative, of residual and correction */

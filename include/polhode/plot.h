@@ -87,6 +87,7 @@ typedef struct pol_note {
   const char *text;
 } pol_note;
 
+/* An axis of a panel. */
 typedef struct pol_axis {
   const char *label; /* with the unit: "time (s)" */
   int log;
@@ -94,6 +95,7 @@ typedef struct pol_axis {
   double margin;   /* of the range of the data, left free at both ends */
 } pol_axis;
 
+/* Where the legend is. */
 typedef enum pol_legend {
   POL_LEGEND_AUTO,   /* inside where it hides least, or beside the panel if that is too much */
   POL_LEGEND_INSIDE, /* in the corner or side where it hides least */
@@ -101,6 +103,7 @@ typedef enum pol_legend {
   POL_LEGEND_NONE
 } pol_legend;
 
+/* One diagram of a figure. */
 typedef struct pol_panel {
   pol_axis y;
   const pol_series *series;
@@ -112,6 +115,7 @@ typedef struct pol_panel {
   pol_legend legend; /* of the series that have a label */
 } pol_panel;
 
+/* A figure: panels below each other. */
 typedef struct pol_figure {
   const char *title;
   pol_axis x;

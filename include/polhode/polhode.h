@@ -5,6 +5,7 @@
 
 #include <polhode/convergence.h>
 #include <polhode/dae.h>
+#include <polhode/errors.h>
 #include <polhode/formulation.h>
 #include <polhode/integrator.h>
 #include <polhode/lie.h>

@@ -50,6 +50,7 @@ typedef struct pol_event_rule {
   const pol_change *changes;
 } pol_event_rule;
 
+/* Settings of a simulation. */
 typedef struct pol_settings {
   pol_formulation_kind formulation;
   pol_options options;
@@ -117,6 +118,7 @@ typedef enum pol_invariant_kind {
   POL_CONSTANT_ANGULAR_MOMENTUM /* angular momentum about an axis through a point */
 } pol_invariant_kind;
 
+/* A quantity that the motion conserves. */
 typedef struct pol_invariant {
   pol_invariant_kind kind;
   const char *name; /* "energy", "momentum.x", "angular.z"; "angular.1" about an axis that is not a
@@ -192,6 +194,7 @@ pol_status pol_simulation_create(pol_simulation **simulation, const pol_mechanis
                                  const pol_settings *settings, pol_diagnostics *diagnostics);
 void pol_simulation_free(pol_simulation **simulation);
 
+/* An event that occurred. */
 typedef struct pol_simulation_event {
   pol_event function;
   void *user;    /* handed to function and reset */
@@ -253,8 +256,8 @@ const pol_formulation *pol_simulation_formulation(const pol_simulation *simulati
 const unsigned char *pol_simulation_dropped(const pol_simulation *simulation, int *count);
 const pol_summary *pol_simulation_summary(const pol_simulation *simulation);
 /* Compares the run so far with what its method guarantees (energy balance, constraints, norms of
- * quaternions, Newton iterations, rejected steps; src/analysis/doubts.c has the limits) and adds to
- * summary.warnings what deviates by orders of magnitude, with the probable reason.
+ * quaternions, Newton iterations, rejected steps; src/core/simulation/doubts.c has the limits) and
+ * adds to summary.warnings what deviates by orders of magnitude, with the probable reason.
  * pol_simulation_step does this at the end of the run and after a failure; a program that stops
  * earlier may call it. */
 void pol_simulation_review(pol_simulation *simulation);

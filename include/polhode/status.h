@@ -11,6 +11,7 @@
 extern "C" {
 #endif
 
+/* Return codes: 0 success, positive recoverable, negative fatal for the call. */
 typedef enum pol_status {
   POL_OK = 0,
 

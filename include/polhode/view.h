@@ -12,6 +12,7 @@
 extern "C" {
 #endif
 
+/* Options of a page. */
 typedef struct pol_view_options {
   int max_frames;     /* of the animation, at least 2; 0: up to 2000, fewer for very many bodies */
   const char *folder; /* in which mesh files of the model are looked for; NULL: where we are */

@@ -16,7 +16,7 @@ typedef struct cli_args {
   const char *operand; /* the first; NULL if none was given */
   cli_list operands;   /* all */
   const char *out;
-  const char *svg;
+  const char *svg, *dot;
   const char *vtk;   /* folder */
   const char *model; /* file */
   const char *every; /* numbers, as they were written */

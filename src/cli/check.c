@@ -3,9 +3,9 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/output.h"
 #include "cli/check.h"
 #include "cli/cli.h"
 #include "cli/json_out.h"
@@ -14,6 +14,7 @@
 #include "cli/terminal.h"
 #include "cli/text_out.h"
 #include "cli/topology.h"
+#include "io/file/output.h"
 
 static int count_constraints(const pol_mechanism *mechanism)
 {
@@ -67,37 +68,64 @@ static int check_model(const cli_args *args, const pol_model *model)
   return printed ? CLI_DONE : CLI_FAILED;
 }
 
-/* Whether the name can be that of a picture; a mistyped command must not overwrite a model. */
-static int is_svg_name(const char *path)
+static int ends_in(const char *path, const char *suffix)
 {
-  const size_t length = strlen(path);
-  return length > 4 && strcmp(path + length - 4, ".svg") == 0;
+  const size_t length = strlen(path), tail = strlen(suffix);
+  return length > tail && strcmp(path + length - tail, suffix) == 0;
 }
 
-/* Draws the topology into args->svg; an unfinished file is removed, unless it is behind a link.
- * Gives the exit status. */
-static int draw_topology(const cli_args *args, const pol_model *model)
+/* Writes the topology, drawn or as a graph, into this file; without graphviz the graph instead of
+ * the picture, beside it.  An unfinished file is removed, unless it is behind a link.  Returns the
+ * exit status. */
+static int write_topology(const cli_args *args, const pol_model *model, const char *option,
+                          const char *path)
 {
-  FILE *file = fopen(args->svg, "w");
+  const int drawn = strcmp(option, "--svg") == 0;
+  cli_drawing drawing = CLI_DRAWN;
+  FILE *file = fopen(path, "w");
   if (file == NULL)
-    return cli_refuse_one("polhode check", args->json, "--svg", args->svg, strerror(errno));
-  const pol_status status = pol_output_close(file, args->svg, cli_topology_write(file, model));
+    return cli_refuse_one("polhode check", args->json, option, path, strerror(errno));
+  if (drawn)
+    drawing = cli_topology_draw(file, model);
+  else
+    cli_topology_write(file, model);
+  const pol_status status = poli_output_close(file, path, drawing == CLI_DRAWN ? POL_OK : POL_IO);
   if (status == POL_OK) return CLI_DONE;
-  cli_complain("polhode check", "%s: %s", args->svg,
-               status == POL_IO ? strerror(errno) : pol_status_text(status));
-  return CLI_FAILED;
+  if (drawing != CLI_DRAW_NO_PROGRAM) {
+    cli_complain("polhode check", "%s: %s", path, strerror(errno));
+    return CLI_FAILED;
+  }
+  char *graph = malloc(strlen(path) + 1);
+  if (graph == NULL) return CLI_FAILED;
+  sprintf(graph, "%.*s.dot", (int)strlen(path) - 4, path);
+  int result = cli_check_model_output("polhode check", args, "--svg", graph, model);
+  if (result == CLI_DONE) result = write_topology(args, model, "--dot", graph);
+  if (result == CLI_DONE) {
+    cli_complain("polhode check",
+                 "%s: the program dot of graphviz is not installed; wrote the graph to %s", path,
+                 graph);
+    result = CLI_FAILED;
+  }
+  free(graph);
+  return result;
 }
 
 static int check(const cli_args *args)
 {
+  const char *const options[2] = {"--svg", "--dot"}, *const paths[2] = {args->svg, args->dot};
   pol_model *model;
-  if (args->svg != NULL && !is_svg_name(args->svg))
-    return cli_refuse_one("polhode check", args->json, "--svg", args->svg,
-                          "must be a file name that ends in .svg");
+  for (int i = 0; i < 2; i++)
+    if (paths[i] != NULL && !ends_in(paths[i], i == 0 ? ".svg" : ".dot"))
+      /* a mistyped command must not overwrite a model */
+      return cli_refuse_one("polhode check", args->json, options[i], paths[i],
+                            i == 0 ? "must be a file name that ends in .svg"
+                                   : "must be a file name that ends in .dot");
   int result = cli_read_model(args, &model);
   if (result != CLI_DONE) return result;
-  result = cli_check_model_output("polhode check", args, "--svg", args->svg, model);
-  if (result == CLI_DONE && args->svg != NULL) result = draw_topology(args, model);
+  for (int i = 0; i < 2 && result == CLI_DONE; i++)
+    result = cli_check_model_output("polhode check", args, options[i], paths[i], model);
+  for (int i = 0; i < 2 && result == CLI_DONE; i++)
+    if (paths[i] != NULL) result = write_topology(args, model, options[i], paths[i]);
   if (result == CLI_DONE) result = check_model(args, model);
   pol_model_free(&model);
   return result;
@@ -106,8 +134,10 @@ static int check(const cli_args *args)
 static const cli_option options[] = {
     {"--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0,
      NULL},
-    {"--svg", "FILE.svg", "draw bodies, joints, forces and drives into this file", CLI_TEXT,
+    {"--svg", "FILE.svg", "draw bodies, joints, forces and drives (needs graphviz)", CLI_TEXT,
      offsetof(cli_args, svg), NULL},
+    {"--dot", "FILE.dot", "write the same as a graph for graphviz", CLI_TEXT,
+     offsetof(cli_args, dot), NULL},
     {"--json", NULL, "print one JSON object instead of a table", CLI_FLAG, offsetof(cli_args, json),
      NULL},
 };

@@ -1,7 +1,7 @@
 /* The command line: what a command is, and what all commands share.
  *
  * One file a command; each defines one cli_command, and main.c lists them.  To add a command, write
- * its file and add its name here and to the table in main.c.  Help, completion and man pages are
+ * its file and add its name here and to the table in main.c.  Help and completion are
  * all made from that table.
  */
 #ifndef POLHODE_CLI_H
@@ -37,7 +37,6 @@ extern const cli_command cli_export;
 extern const cli_command cli_view;
 extern const cli_command cli_help;
 extern const cli_command cli_completion;
-extern const cli_command cli_man;
 
 /* --- the table of commands, main.c ------------------------------------------------------------ */
 

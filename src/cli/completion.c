@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "reproduce/reproduce.h"
+#include "papers/reproduce.h"
 
 /* --- what a value can be ---------------------------------------------------------------------- */
 
@@ -40,8 +40,8 @@ static void print_words(const char *names)
   char name[64];
   while ((names = cli_next_name(names, name, sizeof name))) {
     const cli_command *command;
-    const pol_item *item;
-    const pol_paper *paper;
+    const paper_item *item;
+    const paper_paper *paper;
     if (cli_is_word(name)) printf(" %s", name);
     if (strcmp(name, "METHOD") == 0)
       for (int i = 0; i < pol_method_count(); i++) printf(" %s", pol_method_at(i)->name);
@@ -51,8 +51,8 @@ static void print_words(const char *names)
     if (strcmp(name, "COMMAND") == 0)
       for (int i = 0; (command = cli_command_at(i)); i++) printf(" %s", command->name);
     if (strcmp(name, "ITEM") == 0) {
-      for (int i = 0; (paper = pol_paper_at(i)); i++) printf(" %s", paper->id);
-      for (int i = 0; (item = pol_item_at(i, NULL)); i++) printf(" %s", item->id);
+      for (int i = 0; (paper = paper_paper_at(i)); i++) printf(" %s", paper->id);
+      for (int i = 0; (item = paper_item_at(i, NULL)); i++) printf(" %s", item->id);
     }
   }
 }

@@ -12,22 +12,35 @@ const char cli_first_steps[] = "  polhode check models/examples/pendulum.json\n"
 
 /* --- text ------------------------------------------------------------------------------------- */
 
+/* Each line as "  $ polhode ...", from which help2man knows that it is a command. */
+static void print_examples(FILE *to, const char *examples)
+{
+  cli_print_heading(to, "Examples:");
+  for (const char *line = examples + strspn(examples, " "); *line != '\0';
+       line += strspn(line, " \n")) {
+    const int length = (int)strcspn(line, "\n");
+    fprintf(to, "  $ %.*s\n", length, line);
+    line += length;
+  }
+}
+
 void cli_print_overview(FILE *to)
 {
   enum { COLUMN = 14 };
-  fprintf(to, "polhode %s: simulation of constrained multibody systems\n\n", pol_version());
-  fprintf(to, "usage: polhode COMMAND [ARGUMENTS]\n\n");
-  cli_print_heading(to, "commands");
+  fprintf(to, "Usage: polhode COMMAND [ARGUMENTS]\n\n"
+              "Simulates constrained multibody systems from model files in JSON, with time\n"
+              "integrators on Lie groups. Version %s.\n\n",
+          pol_version());
+  cli_print_heading(to, "Commands:");
   const cli_command *command;
   for (int i = 0; (command = cli_command_at(i)); i++)
     cli_print_entry(to, 2, CLI_BOLD, command->name, COLUMN, command->summary);
   fprintf(to, "\n");
-  cli_print_heading(to, "options");
+  cli_print_heading(to, "Options:");
   cli_print_entry(to, 2, CLI_BOLD, "--help", COLUMN, "print this text, or that of a command");
   cli_print_entry(to, 2, CLI_BOLD, "--version", COLUMN, "print the version");
   fprintf(to, "\n");
-  cli_print_heading(to, "first steps, in a clone of polhode");
-  fprintf(to, "%s\n", cli_first_steps);
+  print_examples(to, cli_first_steps);
 }
 
 /* "--out FILE.csv" */
@@ -46,17 +59,16 @@ void cli_print_help(const cli_command *command)
     name_option(option, name, sizeof name);
     if (strlen(name) > column) column = strlen(name);
   }
-  printf("usage: polhode %s%s%s [OPTIONS]\n\n%s\n\n", command->name,
+  printf("Usage: polhode %s%s%s [OPTIONS]\n\n%s\n\n", command->name,
          command->operand != NULL ? " " : "", command->operand != NULL ? command->operand : "",
          command->text);
-  cli_print_heading(stdout, "options");
+  cli_print_heading(stdout, "Options:");
   for (int i = 0; (option = cli_command_option(command, i)); i++) {
     name_option(option, name, sizeof name);
     cli_print_entry(stdout, 2, CLI_BOLD, name, (int)column + 4, option->help);
   }
   printf("\n");
-  cli_print_heading(stdout, "examples, in a clone of polhode");
-  printf("%s\n", command->examples);
+  print_examples(stdout, command->examples);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */

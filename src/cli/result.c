@@ -1,6 +1,6 @@
 /* Opening the result that a command line names. */
+#include "base/errors.h"
 #include "cli/cli.h"
-#include "io/errors.h"
 
 #include <stdio.h>
 

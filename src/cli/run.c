@@ -11,7 +11,7 @@
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "cli/text_out.h"
-#include "io/file.h"
+#include "io/file/file.h"
 
 /* --- the result file -------------------------------------------------------------------------- */
 
@@ -38,7 +38,8 @@ static pol_status create_hdf5(pol_hdf5 **hdf5, const cli_args *args, const pol_m
   json_t *object = cli_settings_json(&model->settings);
   char *settings = object != NULL ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
   json_decref(object);
-  pol_status status = settings != NULL ? pol_read_file(args->operand, &text, &size) : POL_NO_MEMORY;
+  pol_status status =
+      settings != NULL ? poli_read_file(args->operand, &text, &size) : POL_NO_MEMORY;
   /* A model that came through a pipe is gone. */
   const pol_result_info about = {.name = model->name,
                                  .model = size > 0 ? text : NULL,

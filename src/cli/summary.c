@@ -365,8 +365,8 @@ static json_t *joint_json(const pol_formulation *formulation, const pol_state *s
   pol_point at = pol_state_point(state);
   pol_formulation_reaction(formulation, &at, index, force, torque);
   pol_formulation_marker_state(formulation, state->q, state->v, joint->marker[0], &marker);
-  pol_m3_apply_transposed(marker.rotation, force, force_local);
-  pol_m3_apply_transposed(marker.rotation, torque, torque_local);
+  poli_m3_apply_transposed(marker.rotation, force, force_local);
+  poli_m3_apply_transposed(marker.rotation, torque, torque_local);
   return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}",                         //
                    "coordinates", coordinates_json(formulation, &at, index), //
                    "multipliers", cli_json_numbers(multipliers, count),      //

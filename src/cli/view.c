@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/errors.h"
 #include "cli/cli.h"
 #include "cli/json_out.h"
 #include "cli/text_out.h"
-#include "io/errors.h"
 
 static int fail(pol_status status)
 {
@@ -21,15 +21,15 @@ static char *page_name(const char *result)
   const char *name = strrchr(result, '/');
   const char *dot = strrchr(name != NULL ? name + 1 : result, '.');
   const size_t length = dot != NULL ? (size_t)(dot - result) : strlen(result);
-  return pol_format("%.*s.html", (int)length, result);
+  return poli_format("%.*s.html", (int)length, result);
 }
 
 /* The folder of a file: "" for the one where we are; NULL without memory. */
 static char *folder_of(const char *path)
 {
   const char *slash = strrchr(path, '/');
-  if (slash == path) return pol_format("/");
-  return pol_format("%.*s", slash != NULL ? (int)(slash - path) : 0, path);
+  if (slash == path) return poli_format("/");
+  return poli_format("%.*s", slash != NULL ? (int)(slash - path) : 0, path);
 }
 
 /* Reads --frames into *frames.  Gives the exit status. */
@@ -159,7 +159,7 @@ static int view(const cli_args *args)
                           "must be a file name that ends in .html");
   int code = read_frames(args, &frames);
   if (code != CLI_DONE) return code;
-  char *page = args->out != NULL ? pol_format("%s", args->out) : page_name(args->operand);
+  char *page = args->out != NULL ? poli_format("%s", args->out) : page_name(args->operand);
   if (page == NULL) return fail(POL_NO_MEMORY);
   code = view_result(args, page, frames);
   free(page);

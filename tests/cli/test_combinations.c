@@ -17,7 +17,7 @@ static const char *const commands[] = {
     "run m.json --end 0.05 --formulation %F --rtol 1e-3 --set simulation.index=stabilized-2",
     "run m.json --end 0.05 --method %M --set simulation.redundant=minimum-norm --json",
     "run m.json --step 1 --end 0.5 --quiet",
-    "check m.json --svg a.svg --json --set simulation.formulation=%F",
+    "check m.json --dot a.dot --json --set simulation.formulation=%F",
     "converge m.json --steps 0.005,0.0025 --set simulation.end=0.05 --work --plot a.svg",
     "converge m.json --set simulation.step=1 --set simulation.end=0.05",
     "converge m.json --set simulation.end=0.05 --rtols 1e-2,1e-3 --methods %M --json",

@@ -47,8 +47,6 @@ static void help_and_pages_tell_all(void **state)
     const char *name = json_string_value(at(command, "name"));
     snprintf(line, sizeof line, "polhode %s --help", name);
     expect_options(line, command);
-    snprintf(line, sizeof line, "polhode man %s", name);
-    expect_options(line, command);
   }
   json_decref(all);
 }

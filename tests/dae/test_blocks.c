@@ -22,12 +22,12 @@ static void check_blocks(quadratic *model, const unsigned char *dropped)
   static double expected[MAX_N * MAX_N], found[MAX_N * MAX_N];
   static double W[MAX_QUADRATIC * MAX_QUADRATIC], B[MAX_FORMS * MAX_QUADRATIC];
   static double dense_W[MAX_QUADRATIC * MAX_QUADRATIC], dense_B[MAX_FORMS * MAX_QUADRATIC];
-  pol_saddle *saddle;
-  pol_blocks *blocks;
+  poli_saddle *saddle;
+  poli_blocks *blocks;
   uint64_t seed = 5;
   int nv = model->nv, m = model->m, n = VECTORS * nv + 2 * m;
-  assert_int_equal(pol_saddle_create(&saddle, &model->dae, 0, POL_SOLVER_DENSE), POL_OK);
-  assert_int_equal(pol_blocks_create(&blocks, saddle, layout, BLOCKS, VECTORS, POL_SOLVER_AUTO),
+  assert_int_equal(poli_saddle_create(&saddle, &model->dae, 0, POL_SOLVER_DENSE), POL_OK);
+  assert_int_equal(poli_blocks_create(&blocks, saddle, layout, BLOCKS, VECTORS, POL_SOLVER_AUTO),
                    POL_OK);
   assert_int_equal(blocks->n, n);
   random_numbers(&seed, W, pol_pattern_nonzeros(saddle->patterns.coupling));
@@ -38,16 +38,16 @@ static void check_blocks(quadratic *model, const unsigned char *dropped)
   expand(saddle->patterns.constraint, B, dense_B, nv);
 
   /* each block with a factor of its own, twice; what was there before is cleared */
-  pol_blocks_add(blocks, 0, 0, 9.0, W);
-  pol_blocks_clear(blocks);
+  poli_blocks_add(blocks, 0, 0, 9.0, W);
+  poli_blocks_clear(blocks);
   memset(expected, 0, sizeof expected);
   for (int row = 0; row < BLOCKS; row++)
     for (int col = 0; col < BLOCKS; col++) {
       const char letter = layout[row][col];
       const double factor = 1.0 + row + 0.1 * col;
       if (letter == '.' || letter == 'D') continue;
-      pol_blocks_add(blocks, row, col, factor, letter == 'W' ? W : B);
-      pol_blocks_add(blocks, row, col, 0.5, letter == 'W' ? W : B);
+      poli_blocks_add(blocks, row, col, factor, letter == 'W' ? W : B);
+      poli_blocks_add(blocks, row, col, 0.5, letter == 'W' ? W : B);
       for (int i = 0; i < (row < VECTORS ? nv : m); i++)
         for (int j = 0; j < (col < VECTORS ? nv : m); j++)
           expected[(blocks->start[row] + i) * n + blocks->start[col] + j] =
@@ -56,7 +56,7 @@ static void check_blocks(quadratic *model, const unsigned char *dropped)
                                                 : dense_B[j * nv + i]);
     }
   if (dropped) {
-    pol_blocks_drop(blocks, dropped);
+    poli_blocks_drop(blocks, dropped);
     for (int i = 0; i < 2 * m; i++) {
       if (!dropped[i % m]) continue;
       int row = VECTORS * nv + i;
@@ -66,10 +66,10 @@ static void check_blocks(quadratic *model, const unsigned char *dropped)
   memset(found, 0, sizeof found);
   expand(blocks->pattern, blocks->values, found, n);
   assert_near(found, expected, n * n, 1e-15);
-  pol_blocks_free(&blocks);
+  poli_blocks_free(&blocks);
   assert_null(blocks);
-  pol_blocks_free(&blocks);
-  pol_saddle_free(&saddle);
+  poli_blocks_free(&blocks);
+  poli_saddle_free(&saddle);
 }
 
 static void blocks_go_where_they_belong(void **state)
@@ -92,11 +92,11 @@ static void dropping_stays_inside_the_matrix(void **state)
   (void)state;
   static quadratic model;
   static const unsigned char dropped[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
-  pol_saddle *saddle;
-  pol_blocks *blocks;
+  poli_saddle *saddle;
+  poli_blocks *blocks;
   top_init(&model);
-  assert_int_equal(pol_saddle_create(&saddle, &model.dae, 0, POL_SOLVER_DENSE), POL_OK);
-  assert_int_equal(pol_blocks_create(&blocks, saddle, layout, BLOCKS, VECTORS, POL_SOLVER_AUTO),
+  assert_int_equal(poli_saddle_create(&saddle, &model.dae, 0, POL_SOLVER_DENSE), POL_OK);
+  assert_int_equal(poli_blocks_create(&blocks, saddle, layout, BLOCKS, VECTORS, POL_SOLVER_AUTO),
                    POL_OK);
   const size_t count = (size_t)pol_pattern_nonzeros(blocks->pattern);
   blocks->pattern->row = realloc(blocks->pattern->row, (count + 1) * sizeof(int));
@@ -104,10 +104,10 @@ static void dropping_stays_inside_the_matrix(void **state)
   assert_true(blocks->pattern->row != NULL && blocks->values != NULL);
   blocks->pattern->row[count] = blocks->n - 1;
   blocks->values[count] = 7.0;
-  pol_blocks_drop(blocks, dropped);
+  poli_blocks_drop(blocks, dropped);
   assert_true(blocks->values[count] == 7.0);
-  pol_blocks_free(&blocks);
-  pol_saddle_free(&saddle);
+  poli_blocks_free(&blocks);
+  poli_saddle_free(&saddle);
   quadratic_clear(&model);
 }
 

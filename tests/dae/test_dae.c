@@ -258,7 +258,7 @@ static void check_zeroing(const pol_dae *dae, unsigned want, int coupling, int c
   pol_point at = {.t = 3.0};
   witness *w = dae->user;
   w->given = &a;
-  assert_int_equal(pol_dae_evaluate(dae, &at, want, &out, scratch), w->answer);
+  assert_int_equal(poli_dae_evaluate(dae, &at, want, &out, scratch), w->answer);
   assert_int_equal(w->want, want);
   assert_ptr_equal(w->at, &at);
   assert_ptr_equal(w->scratch, scratch);
@@ -324,34 +324,34 @@ static void test_full_patterns(void **state)
 {
   (void)state;
   sample s;
-  pol_dae_patterns patterns;
+  poli_dae_patterns patterns;
   sample_init(&s);
-  assert_int_equal(pol_dae_patterns_create(&patterns, &s.dae), POL_OK);
+  assert_int_equal(poli_dae_patterns_create(&patterns, &s.dae), POL_OK);
   assert_full(patterns.coupling, NV, NV);
   assert_full(patterns.constraint, M, NV);
-  pol_dae_patterns_free(&patterns);
+  poli_dae_patterns_free(&patterns);
 
   s.dae.num_holonomic = s.dae.num_nonholonomic = 0;
-  assert_int_equal(pol_dae_patterns_create(&patterns, &s.dae), POL_OK);
+  assert_int_equal(poli_dae_patterns_create(&patterns, &s.dae), POL_OK);
   assert_full(patterns.constraint, 0, NV);
-  pol_dae_patterns_free(&patterns);
+  poli_dae_patterns_free(&patterns);
 }
 
 static void test_own_patterns(void **state)
 {
   (void)state;
   sample s;
-  pol_dae_patterns patterns;
+  poli_dae_patterns patterns;
   pol_block block = {0, 0, NV, NV};
   pol_pattern *own;
   sample_init(&s);
   assert_int_equal(pol_pattern_create(&own, NV, NV, 1, &block), POL_OK);
   s.dae.coupling = own;
-  assert_int_equal(pol_dae_patterns_create(&patterns, &s.dae), POL_OK);
+  assert_int_equal(poli_dae_patterns_create(&patterns, &s.dae), POL_OK);
   assert_ptr_equal(patterns.coupling, own);
   assert_null(patterns.owned[0]);
   assert_full(patterns.constraint, M, NV);
-  pol_dae_patterns_free(&patterns);
+  poli_dae_patterns_free(&patterns);
   assert_int_equal(pol_pattern_nonzeros(own), NV * NV); /* still the caller's */
   pol_pattern_free(&own);
 }
@@ -367,17 +367,17 @@ static void test_names(void **state)
   char name[] = "row", text[32];
   sample s;
   sample_init(&s);
-  pol_dae_describe(&s.dae, 0, text, sizeof text);
+  poli_dae_describe(&s.dae, 0, text, sizeof text);
   assert_string_equal(text, "balance equation 1");
-  pol_dae_describe(&s.dae, NV - 1, text, sizeof text);
+  poli_dae_describe(&s.dae, NV - 1, text, sizeof text);
   assert_string_equal(text, "balance equation 5");
-  pol_dae_describe(&s.dae, NV, text, sizeof text);
+  poli_dae_describe(&s.dae, NV, text, sizeof text);
   assert_string_equal(text, "constraint 1");
-  pol_dae_describe(&s.dae, NV + M - 1, text, sizeof text);
+  poli_dae_describe(&s.dae, NV + M - 1, text, sizeof text);
   assert_string_equal(text, "constraint 3");
   s.dae.describe = describe;
   s.dae.user = name;
-  pol_dae_describe(&s.dae, 7, text, sizeof text);
+  poli_dae_describe(&s.dae, 7, text, sizeof text);
   assert_string_equal(text, "row 7");
 }
 

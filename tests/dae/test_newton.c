@@ -23,10 +23,10 @@ struct problem {
 
   pol_factor factor;
   pol_dae dae;
-  pol_saddle *saddle;
+  poli_saddle *saddle;
   pol_counts counts;
-  pol_newton *newton;
-  pol_newton_system system;
+  poli_newton *newton;
+  poli_newton_system system;
   pol_diagnostics diagnostics;
 };
 
@@ -71,11 +71,11 @@ static pol_status evaluate_matrix(void *user)
   return POL_OK;
 }
 
-static void give_tolerances(double tolerance[POL_KINDS], void *user)
+static void give_tolerances(double tolerance[POLI_KINDS], void *user)
 {
   const problem *p = user;
-  tolerance[POL_ROTATIONS] = 0.0;
-  tolerance[POL_TRANSLATIONS] =
+  tolerance[POLI_ROTATIONS] = 0.0;
+  tolerance[POLI_TRANSLATIONS] =
       p->tolerance * (1.0 + p->tolerance_growth * toy_largest(p->x, p->nv));
 }
 
@@ -97,27 +97,27 @@ static void problem_start(problem *p, const pol_newton_options *options)
   for (int i = 0; i < MAX_X; i++)
     if (p->row_scale[i] == 0.0) p->row_scale[i] = 1.0;
   if (p->multiplier_scale == 0.0) p->multiplier_scale = 1.0;
-  p->system = (pol_newton_system){.residual = evaluate_residual,
-                                  .matrix = evaluate_matrix,
-                                  .tolerances = give_tolerances,
-                                  .user = p};
+  p->system = (poli_newton_system){.residual = evaluate_residual,
+                                   .matrix = evaluate_matrix,
+                                   .tolerances = give_tolerances,
+                                   .user = p};
   p->diagnostics = (pol_diagnostics){.equation = -1};
-  assert_int_equal(pol_saddle_create(&p->saddle, &p->dae, 0, POL_SOLVER_DENSE), POL_OK);
-  assert_int_equal(pol_newton_create(&p->newton, &p->dae, p->saddle, options, &p->counts), POL_OK);
+  assert_int_equal(poli_saddle_create(&p->saddle, &p->dae, 0, POL_SOLVER_DENSE), POL_OK);
+  assert_int_equal(poli_newton_create(&p->newton, &p->dae, p->saddle, options, &p->counts), POL_OK);
 }
 
 static pol_status problem_solve(problem *p, double *x)
 {
   p->evaluations = 0;
-  return pol_newton_solve(p->newton, &p->system, x, &p->diagnostics);
+  return poli_newton_solve(p->newton, &p->system, x, &p->diagnostics);
 }
 
 static void problem_end(problem *p)
 {
-  pol_newton_free(&p->newton);
+  poli_newton_free(&p->newton);
   assert_null(p->newton);
-  pol_newton_free(&p->newton);
-  pol_saddle_free(&p->saddle);
+  poli_newton_free(&p->newton);
+  poli_saddle_free(&p->saddle);
 }
 
 /* --- the problems ----------------------------------------------------------------------------- */
@@ -326,7 +326,7 @@ static void test_matrix_each_time(void **state)
   double x[1] = {0.0};
   problem_start(&p, &options);
   assert_int_equal(problem_solve(&p, x), POL_OK);
-  pol_newton_reset(p.newton);
+  poli_newton_reset(p.newton);
   x[0] = 0.0;
   assert_int_equal(problem_solve(&p, x), POL_OK);
   assert_int_equal(p.counts.jacobians, 2);
@@ -342,7 +342,7 @@ static void test_round_off_keeps_matrix(void **state)
   double x[3] = {0.9, 0.6, 0.0};
   problem_start(&p, &options);
   assert_int_equal(problem_solve(&p, x), POL_OK);
-  pol_newton_reset(p.newton);
+  poli_newton_reset(p.newton);
   assert_int_equal(problem_solve(&p, x), POL_OK);
   long jacobians = p.counts.jacobians;
   for (int k = 0; k < 20; k++) {
@@ -437,7 +437,7 @@ static void test_lucky_correction(void **state)
   double x[2] = {1.0, 1e-3};
   problem_start(&p, &options);
   p.system.place = place;
-  p.newton->goal = (pol_newton_goal){.weight = weight, .scale = 1.0, .share = 2e-4};
+  p.newton->goal = (poli_newton_goal){.weight = weight, .scale = 1.0, .share = 2e-4};
   assert_int_equal(problem_solve(&p, x), POL_OK);
   if (!(fabs(x[0]) <= 2e-4)) fail_msg("%.3g is left", x[0]);
   assert_true(p.x[0] == x[0] && p.x[1] == x[1]);
@@ -468,7 +468,7 @@ static void test_matrix_of_this_step(void **state)
   static const double weight[2] = {1.0, 1.0};
   double x[2] = {1.0, 0.3};
   problem_start(&p, &options);
-  p.newton->goal = (pol_newton_goal){.weight = weight, .scale = 1.0, .share = 1e-6};
+  p.newton->goal = (poli_newton_goal){.weight = weight, .scale = 1.0, .share = 1e-6};
   assert_int_equal(problem_solve(&p, x), POL_OK);
   assert_true(fabs(x[0]) <= 1e-12 && fabs(x[1] - 0.4) <= 1e-12);
   assert_int_equal(p.counts.jacobians, 2);

@@ -85,9 +85,9 @@ static void check_pattern(int nh, int num_nonholonomic, int sparse, int extra)
 {
   frame f;
   int expected[MAX_N][MAX_N], count = 0;
-  pol_saddle *saddle;
+  poli_saddle *saddle;
   frame_init(&f, nh, num_nonholonomic, sparse);
-  assert_int_equal(pol_saddle_create(&saddle, &f.dae, extra, POL_SOLVER_AUTO), POL_OK);
+  assert_int_equal(poli_saddle_create(&saddle, &f.dae, extra, POL_SOLVER_AUTO), POL_OK);
   assert_int_equal(saddle->nv, f.nv);
   assert_int_equal(saddle->m, f.m);
   assert_int_equal(saddle->num_extra, extra ? nh : 0);
@@ -107,10 +107,10 @@ static void check_pattern(int nh, int num_nonholonomic, int sparse, int extra)
   for (int j = 0; j < saddle->n; j++)
     for (int k = S->start[j] + 1; k < S->start[j + 1]; k++) assert_true(S->row[k - 1] < S->row[k]);
   for (int i = 0; i < f.m; i++)
-    assert_int_equal(pol_saddle_diagonal(saddle, i), pol_pattern_address(S, f.nv + i, f.nv + i));
-  pol_saddle_free(&saddle);
+    assert_int_equal(poli_saddle_diagonal(saddle, i), pol_pattern_address(S, f.nv + i, f.nv + i));
+  poli_saddle_free(&saddle);
   assert_null(saddle);
-  pol_saddle_free(&saddle);
+  poli_saddle_free(&saddle);
   frame_clear(&f);
 }
 
@@ -143,7 +143,7 @@ static double *numbered(const pol_pattern *pattern, int rows, int cols, double b
   return values;
 }
 
-static double entry(const pol_saddle *saddle, int i, int j)
+static double entry(const poli_saddle *saddle, int i, int j)
 {
   int address = pol_pattern_address(saddle->pattern, i, j);
   return address < 0 ? 0.0 : saddle->values[address];
@@ -152,13 +152,13 @@ static double entry(const pol_saddle *saddle, int i, int j)
 static void check_kkt(int nh, int num_nonholonomic, int sparse)
 {
   frame f;
-  pol_saddle *saddle;
+  poli_saddle *saddle;
   frame_init(&f, nh, num_nonholonomic, sparse);
-  assert_int_equal(pol_saddle_create(&saddle, &f.dae, 0, POL_SOLVER_DENSE), POL_OK);
+  assert_int_equal(poli_saddle_create(&saddle, &f.dae, 0, POL_SOLVER_DENSE), POL_OK);
   double *mass = numbered(f.coupling, f.nv, f.nv, 1.0);
   double *jacobian = numbered(f.constraint, f.m, f.nv, 5000.0);
   for (int k = 0; k < pol_pattern_nonzeros(saddle->pattern); k++) saddle->values[k] = -7.0;
-  pol_saddle_set_kkt(saddle, mass, jacobian);
+  poli_saddle_set_kkt(saddle, mass, jacobian);
   for (int i = 0; i < f.nv; i++)
     for (int j = 0; j < f.nv; j++)
       assert_true(entry(saddle, i, j) == (f.W[i][j] ? 1.0 + i + 100.0 * j : 0.0));
@@ -172,7 +172,7 @@ static void check_kkt(int nh, int num_nonholonomic, int sparse)
   }
   free(mass);
   free(jacobian);
-  pol_saddle_free(&saddle);
+  poli_saddle_free(&saddle);
   frame_clear(&f);
 }
 
@@ -193,13 +193,13 @@ static void test_extra_columns(void **state)
 {
   (void)state;
   frame f;
-  pol_saddle *saddle;
+  poli_saddle *saddle;
   frame_init(&f, 3, 2, 1);
-  assert_int_equal(pol_saddle_create(&saddle, &f.dae, 1, POL_SOLVER_SPARSE), POL_OK);
+  assert_int_equal(poli_saddle_create(&saddle, &f.dae, 1, POL_SOLVER_SPARSE), POL_OK);
   const pol_pattern *S = saddle->pattern, *W = f.coupling, *B = f.constraint;
   double *jacobian = numbered(B, f.m, f.nv, 5000.0);
   for (int k = 0; k < pol_pattern_nonzeros(S); k++) saddle->values[k] = -7.0;
-  pol_saddle_set_transposed(saddle, jacobian);
+  poli_saddle_set_transposed(saddle, jacobian);
   for (int j = 0; j < saddle->n; j++)
     for (int k = S->start[j]; k < S->start[j + 1]; k++) {
       int constraint = j >= f.nv && j < f.nv + f.m, row = S->row[k];
@@ -215,7 +215,7 @@ static void test_extra_columns(void **state)
     assert_ptr_equal(row, S->row + S->start[j + 1]);
   }
   free(jacobian);
-  pol_saddle_free(&saddle);
+  poli_saddle_free(&saddle);
   frame_clear(&f);
 }
 
@@ -224,9 +224,9 @@ static void test_rows(void **state)
 {
   (void)state;
   frame f;
-  pol_saddle *saddle;
+  poli_saddle *saddle;
   frame_init(&f, 3, 2, 1);
-  assert_int_equal(pol_saddle_create(&saddle, &f.dae, 0, POL_SOLVER_AUTO), POL_OK);
+  assert_int_equal(poli_saddle_create(&saddle, &f.dae, 0, POL_SOLVER_AUTO), POL_OK);
   for (int i = 0; i < f.m; i++) {
     int k = saddle->row_start[i];
     for (int j = 0; j < f.nv; j++) {
@@ -237,7 +237,7 @@ static void test_rows(void **state)
     }
     assert_int_equal(k, saddle->row_start[i + 1]);
   }
-  pol_saddle_free(&saddle);
+  poli_saddle_free(&saddle);
   frame_clear(&f);
 }
 
@@ -246,13 +246,13 @@ static void test_equations(void **state)
 {
   (void)state;
   frame f;
-  pol_saddle *saddle;
+  poli_saddle *saddle;
   frame_init(&f, 3, 2, 0);
-  assert_int_equal(pol_saddle_create(&saddle, &f.dae, 1, POL_SOLVER_AUTO), POL_OK);
-  for (int i = 0; i < f.nv + f.m; i++) assert_int_equal(pol_saddle_equation(saddle, i), i);
+  assert_int_equal(poli_saddle_create(&saddle, &f.dae, 1, POL_SOLVER_AUTO), POL_OK);
+  for (int i = 0; i < f.nv + f.m; i++) assert_int_equal(poli_saddle_equation(saddle, i), i);
   for (int i = 0; i < f.nh; i++)
-    assert_int_equal(pol_saddle_equation(saddle, f.nv + f.m + i), f.nv + i);
-  pol_saddle_free(&saddle);
+    assert_int_equal(poli_saddle_equation(saddle, f.nv + f.m + i), f.nv + i);
+  poli_saddle_free(&saddle);
   frame_clear(&f);
 }
 

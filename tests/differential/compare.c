@@ -289,7 +289,7 @@ static pol_status accelerate(const pol_simulation *simulation, double *value)
   pol_assembler *assembler = NULL;
   pol_status status = vd ? pol_assembler_create(&assembler, dae, POL_SOLVER_AUTO) : POL_NO_MEMORY;
   if (!status) {
-    pol_assembler_set_history(assembler, state->history);
+    poli_assembler_set_history(assembler, state->history);
     status = pol_assembler_acceleration(assembler, state->t, state->q, state->v, vd, vd + nv, NULL);
   }
   if (!status) {
@@ -405,12 +405,12 @@ static void turn_back(const limit *l, outcome *out)
     double *v = out->value + i;
     if (l->list.entries[i].axis == 0) {
       double turned[3] = {v[0], v[1], v[2]};
-      pol_m3_apply_transposed(R, turned, v);
+      poli_m3_apply_transposed(R, turned, v);
     }
     if (l->list.entries[i].axis == 3) {
       double turned[9];
       memcpy(turned, v, sizeof turned);
-      pol_m3_multiply_transposed(R, turned, v);
+      poli_m3_multiply_transposed(R, turned, v);
       i += 8;
     }
   }

@@ -13,7 +13,7 @@ static void turn_vector(const double turn[4], double v[3])
 {
   double R[9], in[3] = {v[0], v[1], v[2]};
   pol_quat_to_matrix(turn, R);
-  pol_m3_apply(R, in, v);
+  poli_m3_apply(R, in, v);
 }
 
 static void turn_frame(const double turn[4], double position[3], double rotation[4])
@@ -43,7 +43,7 @@ static pol_status copy_bodies(const pol_mechanism *from, const random_change *ch
     }
     if (change->moves) {
       double q[4];
-      pol_v3_add(body.position, change->moves[b], body.position);
+      poli_v3_add(body.position, change->moves[b], body.position);
       pol_so3_exp(change->moves[b] + 3, q);
       if (!body.point) pol_quat_multiply(body.rotation, q, body.rotation);
       for (int k = 0; k < 4 && !body.point; k++) pol_quat_normalize(body.rotation);

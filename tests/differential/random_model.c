@@ -87,14 +87,14 @@ static void rotate(const double q[4], const double v[3], double out[3])
 {
   double R[9];
   pol_quat_to_matrix(q, R);
-  pol_m3_apply(R, v, out);
+  poli_m3_apply(R, v, out);
 }
 
 static void rotate_back(const double q[4], const double v[3], double out[3])
 {
   double R[9];
   pol_quat_to_matrix(q, R);
-  pol_m3_apply_transposed(R, v, out);
+  poli_m3_apply_transposed(R, v, out);
 }
 
 static void turn_about(int axis, double angle, double q[4])
@@ -108,7 +108,7 @@ static placing behind(const placing *frame, const double d[3], const double Q[4]
 {
   placing out;
   rotate(frame->rotation, d, out.position);
-  pol_v3_add(frame->position, out.position, out.position);
+  poli_v3_add(frame->position, out.position, out.position);
   pol_quat_multiply(frame->rotation, Q, out.rotation);
   return out;
 }
@@ -121,7 +121,7 @@ static placing before(const placing *frame, const double d[3], const double Q[4]
   pol_quat_conjugate(Q, inverse);
   pol_quat_multiply(frame->rotation, inverse, out.rotation);
   rotate(out.rotation, d, way);
-  pol_v3_subtract(frame->position, way, out.position);
+  poli_v3_subtract(frame->position, way, out.position);
   return out;
 }
 
@@ -164,7 +164,7 @@ static int add_marker(maker *m, int body, const placing *frame)
   pol_marker marker = {.name = name, .body = body};
   double way[3], inverse[4];
   snprintf(name, sizeof name, "m%d", m->num_markers++);
-  pol_v3_subtract(frame->position, base->position, way);
+  poli_v3_subtract(frame->position, base->position, way);
   if (!is_point(m, body)) rotate_back(base->rotation, way, marker.position);
   pol_quat_conjugate(base->rotation, inverse);
   pol_quat_multiply(inverse, frame->rotation, marker.rotation);
@@ -187,7 +187,7 @@ static void add_body(maker *m, const placing *frame, int point)
                    (edge[(i + 1) % 3] * edge[(i + 1) % 3] + edge[(i + 2) % 3] * edge[(i + 2) % 3]);
   random_rotation(m, 2.0, q);
   pol_quat_to_matrix(q, R);
-  if (chance(m, 30)) pol_m3_diagonal(1.0, R);
+  if (chance(m, 30)) poli_m3_diagonal(1.0, R);
   for (int i = 0; i < 3; i++)
     for (int j = i; j < 3; j++) {
       double sum = 0.0;
@@ -292,7 +292,7 @@ static void random_coordinates(maker *m, const pol_joint *joint, double d[3], do
     break;
   case POL_DISTANCE:
     for (int i = 0; i < 3; i++) d[i] = free[i] + (free[i] < 0.0 ? -0.05 : 0.05);
-    pol_v3_scale(joint->length / sqrt(pol_v3_dot(d, d)), d, d);
+    poli_v3_scale(joint->length / sqrt(poli_v3_dot(d, d)), d, d);
     random_rotation(m, 1.0, Q);
     break;
   case POL_POINT_IN_PLANE:
@@ -415,8 +415,8 @@ static void close_loop(maker *m)
       frame[1] = joint.type == POL_DISTANCE ? frame_near(m, b) : behind(&frame[0], d, Q);
     }
     if (joint.type == POL_DISTANCE) {
-      pol_v3_subtract(frame[1].position, frame[0].position, d);
-      joint.length = sqrt(pol_v3_dot(d, d));
+      poli_v3_subtract(frame[1].position, frame[0].position, d);
+      joint.length = sqrt(poli_v3_dot(d, d));
       if (joint.length < 0.1) continue;
     }
     const int bodies[2] = {a, b};
@@ -712,7 +712,7 @@ static void add_marker_drive(maker *m)
   drive.marker[0] = add_marker(m, POL_GROUND, &frame[0]);
   drive.marker[1] = add_marker(m, body, &frame[1]);
   drive.coordinate = (pol_coordinate)(POL_DRIVE_X + axis);
-  pol_v3_subtract(frame[1].position, frame[0].position, way);
+  poli_v3_subtract(frame[1].position, frame[0].position, way);
   rotate_back(frame[0].rotation, way, local);
   random_function(m, local[axis], 0.1, &drive.function, &data);
   keep_status(m, pol_mechanism_add_drive(m->mechanism, &drive, NULL), "drive", name);
@@ -760,9 +760,9 @@ static pol_status callback_wrench(double t, const pol_motion motion[2], double w
   double d[3], speed[3];
   (void)t;
   (void)user;
-  pol_v3_subtract(motion[1].position, motion[0].position, d);
-  pol_v3_subtract(motion[1].velocity, motion[0].velocity, speed);
-  const double square = pol_v3_dot(d, d), tension = 20.0 * (1.0 + 2.0 * square);
+  poli_v3_subtract(motion[1].position, motion[0].position, d);
+  poli_v3_subtract(motion[1].velocity, motion[0].velocity, speed);
+  const double square = poli_v3_dot(d, d), tension = 20.0 * (1.0 + 2.0 * square);
   for (int i = 0; i < 3; i++) {
     wrench[3 + i] = tension * d[i] + 0.5 * speed[i];
     wrench[9 + i] = -wrench[3 + i];
@@ -774,8 +774,8 @@ static double callback_potential(const pol_motion motion[2], void *user)
 {
   double d[3];
   (void)user;
-  pol_v3_subtract(motion[1].position, motion[0].position, d);
-  const double square = pol_v3_dot(d, d);
+  poli_v3_subtract(motion[1].position, motion[0].position, d);
+  const double square = poli_v3_dot(d, d);
   return 10.0 * square * (1.0 + square);
 }
 
@@ -792,8 +792,8 @@ static int random_frames(maker *m, int near, int bodies[2], placing frame[2])
     random_vector(m, 0.1, d);
     random_rotation(m, 0.4, Q);
     frame[1] = near ? behind(&frame[0], d, Q) : frame_near(m, bodies[1]);
-    pol_v3_subtract(frame[1].position, frame[0].position, d);
-    if (near || pol_v3_dot(d, d) > 0.09) return 1;
+    poli_v3_subtract(frame[1].position, frame[0].position, d);
+    if (near || poli_v3_dot(d, d) > 0.09) return 1;
   }
   return 0;
 }
@@ -853,10 +853,10 @@ static void add_force(maker *m)
       force.damping[i] = m->invariant && i ? force.damping[0] : between(m, 0.0, 4.0);
     }
     frame[0] = frame_near(m, body);
-    pol_v3_subtract(frame[0].position, m->body[body].position, force.anchor);
+    poli_v3_subtract(frame[0].position, m->body[body].position, force.anchor);
     if (!m->point[body]) rotate_back(m->body[body].rotation, force.anchor, force.point);
     random_vector(m, 0.1, force.anchor);
-    pol_v3_add(frame[0].position, force.anchor, force.anchor);
+    poli_v3_add(frame[0].position, force.anchor, force.anchor);
     break;
   case POL_SPRING_DAMPER:
     if (!random_frames(m, 0, bodies, frame)) return;

@@ -23,7 +23,7 @@ typedef struct system {
   pol_mechanism *mechanism;
   pol_formulation *formulation;
   const pol_dae *dae;
-  pol_dae_patterns patterns;
+  poli_dae_patterns patterns;
   int nv, m;
   double t, q[MAX_NQ], v[MAX_NV], vd[MAX_NV], lambda[MAX_M], history[MAX_HISTORY];
   double *scratch;
@@ -45,7 +45,7 @@ static inline void create_equations(system_t *sys, pol_formulation_kind kind, ui
   assert_int_equal(pol_formulation_create(&sys->formulation, sys->mechanism, kind), POL_OK);
   sys->dae = pol_formulation_dae(sys->formulation);
   assert_int_equal(pol_dae_validate(sys->dae, NULL, 0), POL_OK);
-  assert_int_equal(pol_dae_patterns_create(&sys->patterns, sys->dae), POL_OK);
+  assert_int_equal(poli_dae_patterns_create(&sys->patterns, sys->dae), POL_OK);
   sys->nv = sys->dae->group.nv;
   sys->m = pol_dae_num_constraints(sys->dae);
   assert_true(sys->nv <= MAX_NV && sys->m <= MAX_M && sys->dae->group.nq <= MAX_NQ);
@@ -60,7 +60,7 @@ static inline void create_equations(system_t *sys, pol_formulation_kind kind, ui
 static inline void destroy(system_t *sys)
 {
   free(sys->scratch);
-  pol_dae_patterns_free(&sys->patterns);
+  poli_dae_patterns_free(&sys->patterns);
   pol_formulation_free(&sys->formulation);
   pol_mechanism_free(&sys->mechanism);
 }
@@ -73,7 +73,7 @@ static inline pol_point point_of(const system_t *sys)
 static inline void evaluate(const system_t *sys, const pol_point *at, unsigned want,
                             const pol_terms *out)
 {
-  assert_int_equal(pol_dae_evaluate(sys->dae, at, want, out, sys->scratch), POL_OK);
+  assert_int_equal(poli_dae_evaluate(sys->dae, at, want, out, sys->scratch), POL_OK);
 }
 
 /* Sparse values to a dense row-major matrix. */

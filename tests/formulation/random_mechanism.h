@@ -92,7 +92,7 @@ static inline void create(system_t *sys, pol_joint_type type, pol_formulation_ki
 }
 
 /* The frame of a body, or of the ground, turned as it starts. */
-static inline void initial_rotation(const pol_mechanism *mechanism, int body, pol_frame *frame)
+static inline void initial_rotation(const pol_mechanism *mechanism, int body, poli_frame *frame)
 {
   static const double upright[4] = {1.0, 0.0, 0.0, 0.0};
   memset(frame, 0, sizeof *frame);
@@ -107,7 +107,7 @@ static inline double upright_disk(const pol_mechanism *mechanism, const pol_join
   for (int end = 0; end < 2; end++) {
     const pol_marker *marker = pol_mechanism_marker(mechanism, joint->marker[end]);
     double A[9];
-    pol_frame frame;
+    poli_frame frame;
     initial_rotation(mechanism, marker->body, &frame);
     pol_quat_to_matrix(marker->rotation, A);
     for (int i = 0; i < 9; i++) axis[end][i / 3] += frame.R[i] * A[3 * (i % 3) + 2];
@@ -125,12 +125,12 @@ static inline double room(const pol_mechanism *mechanism)
     const pol_joint *joint = pol_mechanism_joint(mechanism, k);
     if (joint->type == POL_ROLLING_DISK) least = fmin(least, upright_disk(mechanism, joint));
     for (int i = 0; i < pol_joint_num_coordinates(joint); i++) {
-      pol_coordinate_kernel kernel;
-      pol_frame frames[2];
+      poli_coordinate_kernel kernel;
+      poli_frame frames[2];
       double row[2];
-      pol_coordinate_kernel_setup(&kernel, mechanism, k, i);
+      poli_coordinate_kernel_setup(&kernel, mechanism, k, i);
       for (int end = 0; end < 2; end++) initial_rotation(mechanism, kernel.body[end], &frames[end]);
-      pol_joint_position(&kernel.rows, &frames[0], &frames[1], row);
+      poli_joint_position(&kernel.rows, &frames[0], &frames[1], row);
       if (kernel.angular) least = fmin(least, hypot(row[0], row[1]));
     }
   }

@@ -117,7 +117,7 @@ static void turns_are_counted(void **state)
   for (int i = 0; i < 3; i++) axis[i] = A[3 * i + 2];
   int row = sys.m - 2;
   char text[64];
-  pol_dae_describe(sys.dae, sys.nv + row, text, sizeof text);
+  poli_dae_describe(sys.dae, sys.nv + row, text, sizeof text);
   assert_string_equal(text, "coupling 'gear'");
   evaluate(&sys, &at, POL_POSITION, &(pol_terms){.position = position});
   start = before = position[row];

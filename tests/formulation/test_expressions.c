@@ -319,11 +319,11 @@ static void equations_of_states_have_names(void **state)
   char text[64];
   create_with_expressions(&sys, POL_REVOLUTE, POL_SO3XR3, &seed);
   assert_int_equal(sys.dae->num_states, 3);
-  pol_dae_describe(sys.dae, sys.nv - 3, text, sizeof text);
+  poli_dae_describe(sys.dae, sys.nv - 3, text, sizeof text);
   assert_string_equal(text, "state 'lag'");
-  pol_dae_describe(sys.dae, sys.nv - 1, text, sizeof text);
+  poli_dae_describe(sys.dae, sys.nv - 1, text, sizeof text);
   assert_string_equal(text, "state 'reader 1'");
-  pol_dae_describe(sys.dae, sys.nv, text, sizeof text);
+  poli_dae_describe(sys.dae, sys.nv, text, sizeof text);
   assert_string_equal(text, "joint 'first', translation x");
   assert_int_equal(sys.dae->constant_mass, 0);
   destroy(&sys);

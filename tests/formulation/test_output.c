@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/heavy_top.h"
 #include "check.h"
+#include "simulation/heavy_top.h"
 
 /* A body on a revolute joint to the ground that turns about the global y axis through the origin;
  * its centre of mass is at distance 2 along x, spinning at 3 rad/s: a rotating arm with known

@@ -101,11 +101,11 @@ static void points_have_three_coordinates(void **state)
                 : kind == POL_DIRECTORS        ? 12
                                                : 6;
     assert_int_equal(sys.nv, 2 * 3 + 2 * rigid);
-    pol_dae_describe(sys.dae, 2, text, sizeof text);
+    poli_dae_describe(sys.dae, 2, text, sizeof text);
     assert_string_equal(text, "body 'p', force z");
-    pol_dae_describe(sys.dae, 3 + rigid + 1, text, sizeof text);
+    poli_dae_describe(sys.dae, 3 + rigid + 1, text, sizeof text);
     assert_string_equal(text, "body 'q', force y");
-    pol_dae_describe(sys.dae, 3 + rigid + 3, text, sizeof text);
+    poli_dae_describe(sys.dae, 3 + rigid + 3, text, sizeof text);
     if (kind == POL_DIRECTORS)
       assert_string_equal(text, "body 'b', force x on director 1");
     else

@@ -79,13 +79,13 @@ static void equations_have_names(void **state)
   system_t sys;
   char text[64];
   create(&sys, POL_REVOLUTE, POL_SO3XR3, &(variant){0}, &seed);
-  pol_dae_describe(sys.dae, 1, text, sizeof text);
+  poli_dae_describe(sys.dae, 1, text, sizeof text);
   assert_string_equal(text, "body 'a', torque y");
-  pol_dae_describe(sys.dae, 11, text, sizeof text);
+  poli_dae_describe(sys.dae, 11, text, sizeof text);
   assert_string_equal(text, "body 'b', force z");
-  pol_dae_describe(sys.dae, sys.nv + 2, text, sizeof text);
+  poli_dae_describe(sys.dae, sys.nv + 2, text, sizeof text);
   assert_string_equal(text, "joint 'first', translation z");
-  pol_dae_describe(sys.dae, sys.nv + 8, text, sizeof text);
+  poli_dae_describe(sys.dae, sys.nv + 8, text, sizeof text);
   assert_string_equal(text, "joint 'second', rotation (axis x against z)");
   destroy(&sys);
 }

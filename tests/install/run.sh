@@ -47,16 +47,20 @@ echo "--- the installed command runs an installed model"
 "$prefix/bin/polhode" check "$prefix/share/polhode/models/bruels-cardona-2010/heavy_top.json" ||
   fail "polhode check"
 
-echo "--- manual pages and completion are those that the command prints, one page a command"
+echo "--- completion is what the command prints; each command has a manual page that groff accepts"
 "$prefix/bin/polhode" completion bash | cmp - "$prefix/share/bash-completion/completions/polhode" ||
   fail "completion of bash"
 "$prefix/bin/polhode" completion zsh | cmp - "$prefix/share/zsh/site-functions/_polhode" ||
   fail "completion of zsh"
-commands=$("$prefix/bin/polhode" help | sed -n '/^commands$/,/^$/s/^  \([a-z]*\).*/\1/p')
+commands=$("$prefix/bin/polhode" help | sed -n '/^Commands:$/,/^$/s/^  \([a-z]*\).*/\1/p')
 [ -n "$commands" ] || fail "polhode help lists no commands"
 for command in $commands; do
-  "$prefix/bin/polhode" man "$command" | cmp - "$prefix/share/man/man1/polhode-$command.1" ||
-    fail "manual page of $command"
+  page=$prefix/share/man/man1/polhode-$command.1
+  for option in $("$prefix/bin/polhode" help "$command" | grep -oE '^  --[a-z-]+' | sed 's/-/\\-/g'); do
+    grep -qF -e "$option" "$page" || fail "manual page of $command lacks $option"
+  done
+  complaints=$(groff -man -ww -z "$page" 2>&1) && [ -z "$complaints" ] ||
+    fail "manual page of $command: $complaints"
 done
 
 echo "--- pkg-config"

@@ -53,7 +53,7 @@ calls() { grep -c . "$place/calls" || true; }
 
 try 0 0 "root, nothing installed"
 grep -q "apt-get .*update as 0 with noninteractive" "$place/calls" || fail "root does not update"
-grep -q "apt-get .*install -y .*libcmocka-dev as 0 with noninteractive" "$place/calls" ||
+grep -q "apt-get .*install -y .*libcmocka-dev help2man as 0 with noninteractive" "$place/calls" ||
   fail "root does not install"
 
 try 0 0 "root, everything installed"

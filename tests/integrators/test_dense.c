@@ -4,8 +4,8 @@
 
 #include <polhode/polhode.h>
 
-#include "analysis/heavy_top.h"
 #include "integrators/root.h"
+#include "simulation/heavy_top.h"
 
 enum { MAX_NQ = 8, MAX_NV = 7 };
 
@@ -159,17 +159,17 @@ static void roots_are_found(void **state)
 {
   (void)state;
   calls = 0;
-  double x = pol_find_root(cubic, NULL, 0.0, -2.0, 3.0, 25.0);
+  double x = poli_find_root(cubic, NULL, 0.0, -2.0, 3.0, 25.0);
   assert_true(fabs(x - cbrt(2.0)) <= 4e-16 * 2.0 && cubic(x, NULL) >= 0.0);
   assert_in_range(calls, 3, 15);
-  x = pol_find_root(cubic, NULL, 3.0, 25.0, 0.0, -2.0);
+  x = poli_find_root(cubic, NULL, 3.0, 25.0, 0.0, -2.0);
   assert_true(fabs(x - cbrt(2.0)) <= 4e-16 * 2.0 && cubic(x, NULL) <= 0.0);
   calls = 0;
-  x = pol_find_root(steep, NULL, 0.0, -1.0, 1.0, 1e9);
+  x = poli_find_root(steep, NULL, 0.0, -1.0, 1.0, 1e9);
   assert_true(x >= 0.3 && x <= 0.3 + 4e-16);
   assert_in_range(calls, 10, 120);
   calls = 0;
-  x = pol_find_root(flat, NULL, 0.0, flat(0.0, NULL), 1.0, flat(1.0, NULL));
+  x = poli_find_root(flat, NULL, 0.0, flat(0.0, NULL), 1.0, flat(1.0, NULL));
   assert_true(fabs(x - 0.7) <= 1e-15);
   assert_in_range(calls, 10, 200);
 }

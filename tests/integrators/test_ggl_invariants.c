@@ -274,7 +274,7 @@ static void one_step(const quadratic *model, const pol_options *options, const d
                      double *out)
 {
   pol_integrator *integrator = begin(model, options);
-  pol_ggl *s = integrator->data;
+  poli_ggl *s = integrator->data;
   int nv = model->nv;
   /* the start would project: put the values in its place */
   memcpy(s->now.q, z, (size_t)nv * sizeof *z);

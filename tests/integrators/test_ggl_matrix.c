@@ -24,15 +24,15 @@ static double deviation(quadratic *model, const char *method, double h)
   assert_int_equal(pol_integrator_create(&integrator, &model->dae, &options), POL_OK);
   assert_int_equal(pol_integrator_start(integrator, 0.0, model->q0, model->v0, NULL), POL_OK);
   for (int n = 0; n < 5; n++) assert_int_equal(pol_integrator_step(integrator, h), POL_OK);
-  pol_ggl *s = integrator->data;
+  poli_ggl *s = integrator->data;
   s->t = integrator->state.t;
   s->h = h;
-  assert_int_equal(pol_ggl_prepare(s), POL_OK);
+  assert_int_equal(poli_ggl_prepare(s), POL_OK);
   for (int i = 0; i < s->blocks->n; i++) x[i] = s->now.x[i] + 0.3 * (i % 3 - 1);
   double r[MAX_N];
-  assert_int_equal(pol_ggl_residual(x, r, s), POL_OK);
-  assert_int_equal(pol_ggl_matrix(s), POL_OK);
-  double worst = worst_column(s->blocks->pattern, s->blocks->values, pol_ggl_residual, s, 1e-3, x);
+  assert_int_equal(poli_ggl_residual(x, r, s), POL_OK);
+  assert_int_equal(poli_ggl_matrix(s), POL_OK);
+  double worst = worst_column(s->blocks->pattern, s->blocks->values, poli_ggl_residual, s, 1e-3, x);
   pol_integrator_free(&integrator);
   return worst;
 }

@@ -58,7 +58,7 @@ static void model_init(quadratic *model, const char *name)
 /* What the integrator has under the name of the table. */
 static void take(const pol_integrator *integrator, const line *l, double *value)
 {
-  const pol_ggl *s = integrator->data;
+  const poli_ggl *s = integrator->data;
   const double *x = s->now.x + s->blocks->start[s->scheme->num_vectors];
   double scale = 1.0;
   const double *from = s->now.q;
@@ -75,7 +75,7 @@ static void take(const pol_integrator *integrator, const line *l, double *value)
 
 /* Multipliers are quotients by h, so that round-off of the largest momentum (lambda) or mass times
  * coordinate (gamma) is magnified by 1/h. */
-static double tolerance_of(const line *l, const pol_ggl *s, const quadratic *model)
+static double tolerance_of(const line *l, const poli_ggl *s, const quadratic *model)
 {
   double size = toy_largest(l->value, l->count), round_off = 0.0;
   for (int i = 0; i < s->nv; i++) {
@@ -190,7 +190,7 @@ static void multipliers_are_guessed_as_forces(void **state)
     assert_int_equal(pol_integrator_step(integrator, 0.01), POL_OK);
     model.dae.evaluate = evaluate_nothing;
     assert_int_not_equal(pol_integrator_step(integrator, 0.0025), POL_OK);
-    const pol_ggl *s = integrator->data;
+    const poli_ggl *s = integrator->data;
     const int lambda = s->blocks->start[s->scheme->num_vectors];
     for (int i = 0; i < s->m; i++) {
       assert_true(fabs(s->now.x[lambda + i]) > 1e-6);

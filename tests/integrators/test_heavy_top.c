@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/heavy_top.h"
 #include "check.h"
 #include "heavy_top_reference.h"
+#include "simulation/heavy_top.h"
 
 static int read_grid(void **state)
 {

@@ -1,7 +1,7 @@
 /* From mechanism to started integrator with every allocation made to fail once: POL_NO_MEMORY, all
  * freed, nothing touched that is gone. */
-#include "analysis/heavy_top.h"
 #include "failing_alloc.h"
+#include "simulation/heavy_top.h"
 
 typedef struct job {
   pol_formulation_kind formulation;

@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-#include "analysis/heavy_top.h"
 #include "integrators/alpha.h"
 #include "integrators/columns.h"
 #include "integrators/family.h"
+#include "simulation/heavy_top.h"
 
 static const double h = 1e-3;
 
@@ -27,17 +27,17 @@ static double deviation(const pol_mechanism *top, pol_formulation_kind kind,
                    POL_OK);
   assert_int_equal(pol_integrator_start(integrator, 0.0, q, v, keep), POL_OK);
   for (int n = 0; n < 5; n++) assert_int_equal(pol_integrator_step(integrator, h), POL_OK);
-  pol_alpha *s = integrator->data;
+  poli_alpha *s = integrator->data;
   s->t = integrator->state.t + h;
   s->h = h;
-  assert_int_equal(pol_alpha_prepare(s), POL_OK);
-  pol_alpha_predict(s);
+  assert_int_equal(poli_alpha_prepare(s), POL_OK);
+  poli_alpha_predict(s);
   for (int i = 0; i < s->saddle->n; i++) x[i] = s->x[i] + 0.3 * (i % 3 - 1);
   double r[MAX_N];
-  assert_int_equal(pol_alpha_residual(x, r, s), POL_OK);
-  assert_int_equal(pol_alpha_matrix(s), POL_OK);
+  assert_int_equal(poli_alpha_residual(x, r, s), POL_OK);
+  assert_int_equal(poli_alpha_matrix(s), POL_OK);
   double worst =
-      worst_column(s->saddle->pattern, s->saddle->values, pol_alpha_residual, s, 1e-2, x);
+      worst_column(s->saddle->pattern, s->saddle->values, poli_alpha_residual, s, 1e-2, x);
   pol_integrator_free(&integrator);
   pol_formulation_free(&formulation);
   return worst;

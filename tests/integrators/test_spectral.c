@@ -3,7 +3,7 @@
 #include <polhode/polhode.h>
 
 #include "check.h"
-#include "reproduce/overshoot.h"
+#include "papers/overshoot.h"
 
 /* x'' + lambda = 0 with the driven constraint x = t^3/6: exact lambda = -t, v'' = 1. */
 static pol_status driven_point(const pol_point *at, unsigned want, const pol_terms *out,
@@ -82,7 +82,7 @@ static void overshoot(void **state)
     double norms[60], largest = 0.0;
     int at = 0;
     pol_options_set_rho_inf(&options, table[i].rho_inf);
-    pol_overshoot(&options, 60, norms);
+    paper_overshoot(&options, 60, norms);
     for (int n = 1; n <= 60; n++) {
       if (norms[n - 1] <= largest) continue;
       largest = norms[n - 1];

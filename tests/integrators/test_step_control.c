@@ -8,11 +8,11 @@
 static const pol_factor factor = {.kind = POL_REAL, .dim = 2};
 static const pol_group group = {.num_factors = 1, .factors = &factor, .nq = 2, .nv = 2};
 
-static pol_step_control *create(pol_control options)
+static poli_step_control *create(pol_control options)
 {
-  pol_step_control *control;
-  assert_int_equal(pol_step_control_create(&control, &group, &options), POL_OK);
-  pol_step_control_reset(control, 1);
+  poli_step_control *control;
+  assert_int_equal(poli_step_control_create(&control, &group, &options), POL_OK);
+  poli_step_control_reset(control, 1);
   return control;
 }
 
@@ -26,33 +26,33 @@ static void assert_size(double found, double expected)
 static void sizes_follow_the_error(void **state)
 {
   (void)state;
-  pol_step_control *control = create((pol_control){.rtol = 1e-6});
-  assert_size(pol_step_control_propose(control, 0.1, 0.125), 0.18);
-  assert_size(pol_step_control_propose(control, 0.1, 1.0), 0.09);
-  assert_size(pol_step_control_propose(control, 0.1, 1e-6), 0.5);
-  assert_size(pol_step_control_propose(control, 0.1, 0.0), 0.5);
-  assert_size(pol_step_control_propose(control, 0.1, 8.0), 0.045);
-  assert_size(pol_step_control_propose(control, 0.2, 1e9), 0.04);
-  assert_size(pol_step_control_propose(control, 0.3, 1.331), 0.27 / 1.1);
-  pol_step_control_free(&control);
+  poli_step_control *control = create((pol_control){.rtol = 1e-6});
+  assert_size(poli_step_control_propose(control, 0.1, 0.125), 0.18);
+  assert_size(poli_step_control_propose(control, 0.1, 1.0), 0.09);
+  assert_size(poli_step_control_propose(control, 0.1, 1e-6), 0.5);
+  assert_size(poli_step_control_propose(control, 0.1, 0.0), 0.5);
+  assert_size(poli_step_control_propose(control, 0.1, 8.0), 0.045);
+  assert_size(poli_step_control_propose(control, 0.2, 1e9), 0.04);
+  assert_size(poli_step_control_propose(control, 0.3, 1.331), 0.27 / 1.1);
+  poli_step_control_free(&control);
 }
 
 /* h_new = 0.9 h error^(-0.7/3) last^(0.4/3); the first step has no last. */
 static void the_last_error_counts_too(void **state)
 {
   (void)state;
-  pol_step_control *control = create((pol_control){.rtol = 1e-6, .pi = 1});
-  assert_size(pol_step_control_propose(control, 0.1, 0.125), 0.18);
-  assert_size(pol_step_control_propose(control, 0.1, 0.5),
+  poli_step_control *control = create((pol_control){.rtol = 1e-6, .pi = 1});
+  assert_size(poli_step_control_propose(control, 0.1, 0.125), 0.18);
+  assert_size(poli_step_control_propose(control, 0.1, 0.5),
               0.09 * pow(0.5, -0.7 / 3.0) * pow(0.125, 0.4 / 3.0));
-  assert_size(pol_step_control_propose(control, 0.1, 0.2),
+  assert_size(poli_step_control_propose(control, 0.1, 0.2),
               0.09 * pow(0.2, -0.7 / 3.0) * pow(0.5, 0.4 / 3.0));
   /* that of a rejected step does not */
-  assert_size(pol_step_control_propose(control, 0.1, 4.0),
+  assert_size(poli_step_control_propose(control, 0.1, 4.0),
               0.09 * pow(4.0, -0.7 / 3.0) * pow(0.2, 0.4 / 3.0));
-  pol_step_control_reset(control, 0);
-  assert_size(pol_step_control_propose(control, 0.1, 0.125), 0.18);
-  pol_step_control_free(&control);
+  poli_step_control_reset(control, 0);
+  assert_size(poli_step_control_propose(control, 0.1, 0.125), 0.18);
+  poli_step_control_free(&control);
 }
 
 /* Two attempts of one step show that the error falls as h^5; the steps that follow use that, less
@@ -61,21 +61,21 @@ static void the_power_is_learnt(void **state)
 {
   (void)state;
   for (int published = 0; published <= 1; published++) {
-    pol_step_control *control = create((pol_control){.rtol = 1e-6, .published = published});
+    poli_step_control *control = create((pol_control){.rtol = 1e-6, .published = published});
     const double power = published ? 3.0 : 5.0, next = published ? 3.0 : 3.0 + 0.9 * 2.0;
-    assert_size(pol_step_control_propose(control, 0.2, 8.0), 0.09);
-    assert_size(pol_step_control_propose(control, 0.1, 0.25), 0.09 * pow(0.25, -1.0 / power));
-    assert_size(pol_step_control_propose(control, 0.1, 0.25), 0.09 * pow(0.25, -1.0 / next));
-    for (int k = 0; k < 400; k++) pol_step_control_propose(control, 0.1, 0.25);
-    assert_size(pol_step_control_propose(control, 0.1, 0.25), 0.09 * pow(0.25, -1.0 / 3.0));
+    assert_size(poli_step_control_propose(control, 0.2, 8.0), 0.09);
+    assert_size(poli_step_control_propose(control, 0.1, 0.25), 0.09 * pow(0.25, -1.0 / power));
+    assert_size(poli_step_control_propose(control, 0.1, 0.25), 0.09 * pow(0.25, -1.0 / next));
+    for (int k = 0; k < 400; k++) poli_step_control_propose(control, 0.1, 0.25);
+    assert_size(poli_step_control_propose(control, 0.1, 0.25), 0.09 * pow(0.25, -1.0 / 3.0));
     /* a power below 3 is not believed, nor one above 8 */
-    pol_step_control_propose(control, 0.2, 1.5);
-    assert_size(pol_step_control_propose(control, 0.1, 1.0), 0.09);
-    assert_size(pol_step_control_propose(control, 0.1, 0.25), 0.09 * pow(0.25, -1.0 / 3.0));
-    pol_step_control_propose(control, 0.2, 1e6);
-    assert_size(pol_step_control_propose(control, 0.1, 0.25),
+    poli_step_control_propose(control, 0.2, 1.5);
+    assert_size(poli_step_control_propose(control, 0.1, 1.0), 0.09);
+    assert_size(poli_step_control_propose(control, 0.1, 0.25), 0.09 * pow(0.25, -1.0 / 3.0));
+    poli_step_control_propose(control, 0.2, 1e6);
+    assert_size(poli_step_control_propose(control, 0.1, 0.25),
                 0.09 * pow(0.25, published ? -1.0 / 3.0 : -1.0 / 8.0));
-    pol_step_control_free(&control);
+    poli_step_control_free(&control);
   }
 }
 
@@ -85,17 +85,17 @@ static void sizes_grow_slowly_after_a_failure(void **state)
 {
   (void)state;
   for (int published = 0; published <= 1; published++) {
-    pol_step_control *control = create((pol_control){.rtol = 1e-6, .published = published});
-    assert_size(pol_step_control_retreat(control, 0.1), 0.025);
+    poli_step_control *control = create((pol_control){.rtol = 1e-6, .published = published});
+    assert_size(poli_step_control_retreat(control, 0.1), 0.025);
     double h = 0.025;
     int steps = 0;
-    for (; h < 0.1 && steps < 20; steps++) h = pol_step_control_propose(control, h, 1e-3);
+    for (; h < 0.1 && steps < 20; steps++) h = poli_step_control_propose(control, h, 1e-3);
     if (steps != (published ? 1 : 5)) fail_msg("%d steps", steps);
     /* forgotten at a restart */
-    pol_step_control_retreat(control, 0.1);
-    pol_step_control_reset(control, 0);
-    assert_size(pol_step_control_propose(control, 0.025, 1e-3), 0.125);
-    pol_step_control_free(&control);
+    poli_step_control_retreat(control, 0.1);
+    poli_step_control_reset(control, 0);
+    assert_size(poli_step_control_propose(control, 0.025, 1e-3), 0.125);
+    poli_step_control_free(&control);
   }
 }
 

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "analysis/heavy_top.h"
 #include "failing_alloc.h"
+#include "simulation/heavy_top.h"
 
 static const pol_index indices[] = {POL_INDEX_3, POL_INDEX_2, POL_INDEX_2_STABILIZED};
 static const pol_newton_kind kinds[] = {POL_NEWTON_FULL, POL_NEWTON_SIMPLIFIED,

@@ -5,9 +5,9 @@
 
 #include <polhode/polhode.h>
 
-#include "analysis/heavy_top.h"
 #include "dae/assembler.h"
 #include "integrators/family.h"
+#include "simulation/heavy_top.h"
 
 enum { MAX_NQ = 8 };
 
@@ -244,7 +244,7 @@ static void make_tangential(pol_integrator *integrator, double t, const double *
   double normal[MAX_NQ];
   pol_diagnostics diagnostics;
   memcpy(normal, w, (size_t)nv * sizeof *w);
-  assert_int_equal(pol_assembler_normal_part(integrator->assembler, t, q, normal, &diagnostics),
+  assert_int_equal(poli_assembler_normal_part(integrator->assembler, t, q, normal, &diagnostics),
                    POL_OK);
   for (int i = 0; i < nv; i++) w[i] -= normal[i];
 }
@@ -377,7 +377,7 @@ static void undone_attempts_leave_no_trace(void **state)
     top_init(&t, POL_SO3XR3, 0.0);
     pol_integrator *plain = start(t.dae, &options, t.q, t.v, t.keep);
     pol_integrator *trying = start(t.dae, &options, t.q, t.v, t.keep);
-    const pol_adaptive *adaptive = trying->method->family->adaptive;
+    const poli_adaptive *adaptive = trying->method->family->adaptive;
     const pol_state *a = pol_integrator_state(plain), *b = pol_integrator_state(trying);
     for (int n = 0; n < 50; n++) {
       for (int k = 0; k < 3; k++) {

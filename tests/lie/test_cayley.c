@@ -108,9 +108,9 @@ static void test_angle(void **state)
     const double angle = 0.01 * n;
     double w[3], q[4], expected[4];
 
-    pol_v3_scale(angle, axis, w);
+    poli_v3_scale(angle, axis, w);
     pol_so3_exp(w, expected);
-    pol_v3_scale(2.0 * tan(0.5 * angle), axis, w);
+    poli_v3_scale(2.0 * tan(0.5 * angle), axis, w);
     pol_so3_cayley(w, q);
     for (int i = 0; i < 4; i++) assert_true(fabs(q[i] - expected[i]) < 4e-16);
   }
@@ -167,7 +167,7 @@ static void visit_tangent(const double w[3], double angle, void *seen)
 
     /* the same to the last digits of each entry, and without the matrix */
     wide_cayley_tangent(wx, rate, expected);
-    pol_so3_cayley_apply_tangent(w, rate, y);
+    poli_so3_cayley_apply_tangent(w, rate, y);
     for (int i = 0; i < 3; i++) {
       const double scale = (double)wide_abs(expected[i]);
 
@@ -204,7 +204,7 @@ static void visit_inverse(const double w[3], double angle, void *seen)
     wide_cayley_tangent(wx, column, product);
     for (int i = 0; i < 3; i++)
       compare(seen, angle, (double)product[i], (wide)unit[i], fmax(1.0, angle));
-    pol_so3_cayley_apply_tangent_inverse(w, unit, y);
+    poli_so3_cayley_apply_tangent_inverse(w, unit, y);
     for (int i = 0; i < 3; i++) compare((worst *)seen + 1, angle, y[i], (wide)column[i], size);
   }
 }

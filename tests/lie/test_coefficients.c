@@ -37,13 +37,13 @@ static void reference(wide x, wide f[NUM_FUNCTIONS])
 
 static void library(double x, double f[NUM_FUNCTIONS])
 {
-  pol_half_angle half;
-  pol_tangent_coefficients t;
-  pol_inverse_coefficients i;
+  poli_half_angle half;
+  poli_tangent_coefficients t;
+  poli_inverse_coefficients i;
 
-  pol_half_angle_set(x, &half);
-  pol_tangent_coefficients_set(&half, 2, &t);
-  pol_inverse_coefficients_set(&half, 1, &i);
+  poli_half_angle_set(x, &half);
+  poli_tangent_coefficients_set(&half, 2, &t);
+  poli_inverse_coefficients_set(&half, 1, &i);
   f[SINC] = half.sinc;
   f[COSINE] = half.cosine;
   f[B] = t.b;
@@ -146,18 +146,18 @@ static void test_orders(void **state)
 {
   (void)state;
   for (int i = 0; i < 2; i++) {
-    pol_half_angle half;
-    pol_tangent_coefficients all, some = {0.0, 0.0, -7.0, -7.0, -7.0, -7.0};
-    pol_inverse_coefficients both, one = {0.0, -7.0};
+    poli_half_angle half;
+    poli_tangent_coefficients all, some = {0.0, 0.0, -7.0, -7.0, -7.0, -7.0};
+    poli_inverse_coefficients both, one = {0.0, -7.0};
 
-    pol_half_angle_set(i ? 30.0 : 0.3, &half);
-    pol_tangent_coefficients_set(&half, 2, &all);
-    pol_tangent_coefficients_set(&half, 0, &some);
+    poli_half_angle_set(i ? 30.0 : 0.3, &half);
+    poli_tangent_coefficients_set(&half, 2, &all);
+    poli_tangent_coefficients_set(&half, 0, &some);
     assert_true(some.b == all.b && some.s == all.s && some.d1 == -7.0 && some.d2 == -7.0);
-    pol_tangent_coefficients_set(&half, 1, &some);
+    poli_tangent_coefficients_set(&half, 1, &some);
     assert_true(some.d1 == all.d1 && some.d2 == all.d2 && some.d11 == -7.0 && some.d22 == -7.0);
-    pol_inverse_coefficients_set(&half, 1, &both);
-    pol_inverse_coefficients_set(&half, 0, &one);
+    poli_inverse_coefficients_set(&half, 1, &both);
+    poli_inverse_coefficients_set(&half, 0, &one);
     assert_true(one.e == both.e && one.e1 == -7.0);
   }
 }

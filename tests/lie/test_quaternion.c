@@ -75,12 +75,12 @@ static void test_matrix(void **state)
     pol_quat_to_matrix(a, R);
     pol_quat_to_matrix(b, S);
     pol_quat_to_matrix(ab, Rab);
-    pol_m3_multiply(R, S, RS);
+    poli_m3_multiply(R, S, RS);
     for (int i = 0; i < 9; i++) assert_true(fabs(RS[i] - Rab[i]) < 3e-15);
-    pol_m3_multiply_transposed(R, R, RS);
+    poli_m3_multiply_transposed(R, R, RS);
     for (int i = 0; i < 9; i++) assert_true(fabs(RS[i] - (i % 4 == 0)) < 3e-15);
-    pol_v3_cross(R, R + 3, cross);
-    assert_true(fabs(pol_v3_dot(cross, R + 6) - 1.0) < 3e-15);
+    poli_v3_cross(R, R + 3, cross);
+    assert_true(fabs(poli_v3_dot(cross, R + 6) - 1.0) < 3e-15);
   }
 }
 
@@ -92,7 +92,7 @@ static void test_orientation(void **state)
 
   (void)state;
   pol_quat_to_matrix(q, R);
-  pol_m3_apply(R, x, y);
+  poli_m3_apply(R, x, y);
   assert_true(fabs(y[0]) < 3e-16 && fabs(y[1] - 1.0) < 3e-16 && y[2] == 0.0);
 }
 

@@ -94,7 +94,7 @@ static void visit_tangent(const double v[6], double angle, void *seen)
 
     c[j] = 1.0;
     wide_tangent(v, c, NULL, expected, NULL);
-    pol_se3_apply_tangent(v, c, y);
+    poli_se3_apply_tangent(v, c, y);
     for (int i = 0; i < 6; i++) {
       compare(seen, angle, T[6 * i + j], expected[i], 1.0);
       compare((worst *)seen + 1, angle, y[i], expected[i], 1.0);
@@ -175,7 +175,7 @@ static void visit_inverse(const double v[6], double angle, void *seen)
     wide_tangent(v, column, NULL, product, NULL);
     for (int i = 0; i < 6; i++)
       compare(seen, angle, (double)product[i], (wide)unit[i], largest(Ti, 36));
-    pol_se3_apply_tangent_inverse(v, unit, y);
+    poli_se3_apply_tangent_inverse(v, unit, y);
     wide_tangent(v, y, NULL, product, NULL);
     for (int i = 0; i < 6; i++)
       compare((worst *)seen + 1, angle, (double)product[i], (wide)unit[i], largest(Ti, 36));
@@ -241,7 +241,7 @@ static void test_derivative_by_differences(void **state)
         double moved[6];
 
         for (int i = 0; i < 6; i++) moved[i] = v[i] + (i == j ? shift[k] * h : 0.0);
-        pol_se3_apply_tangent(moved, c, y[k]);
+        poli_se3_apply_tangent(moved, c, y[k]);
       }
       for (int i = 0; i < 6; i++) {
         const double slope = (y[0][i] - 8.0 * y[1][i] + 8.0 * y[2][i] - y[3][i]) / (12.0 * h);

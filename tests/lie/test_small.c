@@ -30,21 +30,21 @@ static void test_vectors(void **state)
   double out[3];
 
   (void)state;
-  assert_true(pol_v3_dot(a, b) == -27);
-  pol_v3_cross(a, b, out);
+  assert_true(poli_v3_dot(a, b) == -27);
+  poli_v3_cross(a, b, out);
   assert_same(out, cross, 3);
-  pol_v3_add(a, b, out);
+  poli_v3_add(a, b, out);
   assert_same(out, sum, 3);
-  pol_v3_subtract(a, b, out);
+  poli_v3_subtract(a, b, out);
   assert_same(out, difference, 3);
-  pol_v3_scale(2, a, out);
+  poli_v3_scale(2, a, out);
   assert_same(out, twice, 3);
-  pol_v3_copy(b, out);
+  poli_v3_copy(b, out);
   assert_same(out, b, 3);
-  pol_v3_add_scaled(2, a, out);
+  poli_v3_add_scaled(2, a, out);
   assert_same(out, moved, 3);
   out[0] = 4, out[1] = 2, out[2] = -3;
-  pol_v3_add_scaled_cross(-2, a, b, out);
+  poli_v3_add_scaled_cross(-2, a, b, out);
   assert_same(out, turned, 3);
 }
 
@@ -54,22 +54,22 @@ static void test_products(void **state)
 
   (void)state;
   for (int i = 0; i < 9; i++) At[i] = A[i % 3 * 3 + i / 3];
-  pol_m3_multiply(A, B, out);
+  poli_m3_multiply(A, B, out);
   product(A, B, expected);
   assert_same(out, expected, 9);
-  pol_m3_multiply_transposed(A, B, out);
+  poli_m3_multiply_transposed(A, B, out);
   product(At, B, expected);
   assert_same(out, expected, 9);
-  pol_m3_copy(A, out);
+  poli_m3_copy(A, out);
   assert_same(out, A, 9);
 
   /* A b and A^T b as the first column of a product */
   for (int i = 0; i < 3; i++) column[3 * i] = b[i];
   product(A, column, Ax);
-  pol_m3_apply(A, b, y);
+  poli_m3_apply(A, b, y);
   for (int i = 0; i < 3; i++) assert_true(y[i] == Ax[3 * i]);
   product(At, column, Ax);
-  pol_m3_apply_transposed(A, b, y);
+  poli_m3_apply_transposed(A, b, y);
   for (int i = 0; i < 3; i++) assert_true(y[i] == Ax[3 * i]);
 }
 
@@ -78,18 +78,18 @@ static void test_skew(void **state)
   double a_skew[9], b_skew[9], expected[9], out[9], y[3], cross[3];
 
   (void)state;
-  pol_m3_skew(a, a_skew);
-  pol_m3_skew(b, b_skew);
-  pol_m3_apply(a_skew, b, y);
-  pol_v3_cross(a, b, cross);
+  poli_m3_skew(a, a_skew);
+  poli_m3_skew(b, b_skew);
+  poli_m3_apply(a_skew, b, y);
+  poli_v3_cross(a, b, cross);
   assert_same(y, cross, 3);
 
-  pol_m3_copy(base, out);
-  pol_m3_add_skew(3, a, out);
+  poli_m3_copy(base, out);
+  poli_m3_add_skew(3, a, out);
   for (int i = 0; i < 9; i++) assert_true(out[i] == base[i] + 3 * a_skew[i]);
-  pol_m3_copy(base, out);
+  poli_m3_copy(base, out);
   product(a_skew, b_skew, expected);
-  pol_m3_add_skew_product(3, a, b, out);
+  poli_m3_add_skew_product(3, a, b, out);
   for (int i = 0; i < 9; i++) assert_true(out[i] == base[i] + 3 * expected[i]);
 }
 
@@ -98,10 +98,10 @@ static void test_sums(void **state)
   double out[9];
 
   (void)state;
-  pol_m3_diagonal(4, out);
+  poli_m3_diagonal(4, out);
   for (int i = 0; i < 9; i++) assert_true(out[i] == (i % 4 == 0 ? 4 : 0));
-  pol_m3_copy(base, out);
-  pol_m3_add_outer(-2, a, b, out);
+  poli_m3_copy(base, out);
+  poli_m3_add_outer(-2, a, b, out);
   for (int i = 0; i < 9; i++) assert_true(out[i] == base[i] - 2 * a[i / 3] * b[i % 3]);
 }
 

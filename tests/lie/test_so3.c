@@ -72,7 +72,7 @@ static void test_log_of_half_turn(void **state)
     double w[3];
 
     pol_so3_log(q, w);
-    assert_true(fabs(sqrt(pol_v3_dot(w, w)) - pi) < 1e-15);
+    assert_true(fabs(sqrt(poli_v3_dot(w, w)) - pi) < 1e-15);
     for (int k = 0; k < 3; k++) assert_true(fabs(fabs(w[k]) - pi * fabs(axis[k])) < 1e-15);
     assert_true(scalar[i] < 0.0 ? w[0] < 0.0 : w[0] > 0.0);
   }
@@ -105,7 +105,7 @@ static void visit_tangent(const double w[3], double angle, void *seen)
     /* off the diagonal T is of the size of the angle */
     c[j] = 1.0;
     wide_tangent(v, c, NULL, expected, NULL);
-    pol_so3_apply_tangent(w, c, y);
+    poli_so3_apply_tangent(w, c, y);
     for (int i = 0; i < 3; i++) {
       const double scale = i == j ? 1.0 : fmin(1.0, angle);
 
@@ -141,7 +141,7 @@ static void visit_inverse(const double w[3], double angle, void *seen)
 
     wide_tangent(v, column, NULL, product, NULL);
     for (int i = 0; i < 3; i++) compare(seen, angle, (double)product[i], (wide)unit[i], size);
-    pol_so3_apply_tangent_inverse(w, unit, y);
+    poli_so3_apply_tangent_inverse(w, unit, y);
     wide_tangent(v, y, NULL, product, NULL);
     for (int i = 0; i < 3; i++)
       compare((worst *)seen + 1, angle, (double)product[i], (wide)unit[i], size);
@@ -220,7 +220,7 @@ static void test_derivative_by_differences(void **state)
 
         moved[j] += shift[k] * h;
         pol_so3_tangent(moved, T);
-        pol_m3_apply(T, c, y[k]);
+        poli_m3_apply(T, c, y[k]);
       }
       for (int i = 0; i < 3; i++) {
         const double slope = (y[0][i] - 8.0 * y[1][i] + 8.0 * y[2][i] - y[3][i]) / (12.0 * h);

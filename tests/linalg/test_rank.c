@@ -28,12 +28,12 @@ static void ties_go_to_the_first(void **state)
   for (int k = 0; k < 200; k++) {
     double A[ROWS * COLS];
     unsigned char dependent[COLS];
-    pol_rank *rank;
+    poli_rank *rank;
     fill(A, k % 2 ? 1e-13 : 0.0, &seed);
-    assert_int_equal(pol_rank_create(&rank, ROWS, COLS), POL_OK);
-    pol_rank_dependent(rank, A, NULL, -1, dependent);
+    assert_int_equal(poli_rank_create(&rank, ROWS, COLS), POL_OK);
+    poli_rank_dependent(rank, A, NULL, -1, dependent);
     assert_memory_equal(dependent, expected, COLS);
-    pol_rank_free(&rank);
+    poli_rank_free(&rank);
   }
 }
 
@@ -46,17 +46,17 @@ static void some_columns_are_taken_for_granted(void **state)
   static const unsigned char first[3] = {1, 0, 0};
   double again[5 * 3];
   unsigned char dependent[3];
-  pol_rank *rank;
+  poli_rank *rank;
   int last;
   memcpy(again, A, sizeof A);
-  assert_int_equal(pol_rank_create(&rank, 5, 3), POL_OK);
-  pol_rank_dependent(rank, A, first, -1, dependent);
+  assert_int_equal(poli_rank_create(&rank, 5, 3), POL_OK);
+  poli_rank_dependent(rank, A, first, -1, dependent);
   assert_int_equal(dependent[0] + dependent[1] + dependent[2], 0);
   /* (1, -1, 2e-6, 0, 0)/sqrt(2) and (-1, 1, 2e-6, 2e-6, 0)/sqrt(2): nearly opposite */
-  double distance = pol_rank_measure(rank, again, first, &last);
+  double distance = poli_rank_measure(rank, again, first, &last);
   assert_true(last == 2);
   assert_near(&distance, &(double){sqrt(10.0) * 1e-6}, 1, 1e-8);
-  pol_rank_free(&rank);
+  poli_rank_free(&rank);
 }
 
 /* The distance of the most dependent column, against one that is known. */
@@ -65,13 +65,13 @@ static void distances_are_those_of_the_columns(void **state)
   (void)state;
   for (double angle = 1e-8; angle < 1.0; angle *= 10.0) {
     double A[3 * 3] = {1, 0, 0, 0, 1, 0, cos(angle), 0, sin(angle)};
-    pol_rank *rank;
+    poli_rank *rank;
     int last;
-    assert_int_equal(pol_rank_create(&rank, 3, 3), POL_OK);
-    double distance = pol_rank_measure(rank, A, NULL, &last);
+    assert_int_equal(poli_rank_create(&rank, 3, 3), POL_OK);
+    double distance = poli_rank_measure(rank, A, NULL, &last);
     assert_int_equal(last, 2);
     assert_near(&distance, &(double){sin(angle)}, 1, 1e-15);
-    pol_rank_free(&rank);
+    poli_rank_free(&rank);
   }
 }
 
@@ -83,11 +83,11 @@ static void a_number_of_columns_can_be_asked_for(void **state)
   for (int count = 0; count <= 3; count++) {
     double A[4 * 3] = {1, 0, 0, 0, 1, 0.5, 0, 0, 1, 0, 1e-3, 0};
     unsigned char dependent[3];
-    pol_rank *rank;
-    assert_int_equal(pol_rank_create(&rank, 4, 3), POL_OK);
-    pol_rank_dependent(rank, A, NULL, count, dependent);
+    poli_rank *rank;
+    assert_int_equal(poli_rank_create(&rank, 4, 3), POL_OK);
+    poli_rank_dependent(rank, A, NULL, count, dependent);
     assert_memory_equal(dependent, expected[count], 3);
-    pol_rank_free(&rank);
+    poli_rank_free(&rank);
   }
 }
 
@@ -114,22 +114,22 @@ static void large_matrices_can_be_cancelled(void **state)
   static double A[SIZE * SIZE];
   static unsigned char dependent[SIZE];
   static const int stops[] = {0, 1, 2, 3, 100, SIZE + 2};
-  pol_rank *rank;
-  assert_int_equal(pol_rank_create(&rank, SIZE, SIZE), POL_OK);
+  poli_rank *rank;
+  assert_int_equal(poli_rank_create(&rank, SIZE, SIZE), POL_OK);
   for (size_t k = 0; k < sizeof stops / sizeof stops[0]; k++) {
     reports r = {.stop_at = stops[k]};
     const pol_progress progress = {count_reports, &r};
-    pol_monitor monitor;
+    poli_monitor monitor;
     memset(A, 0, sizeof A);
     for (int i = 0; i < SIZE; i++) A[SIZE * i + i] = 1.0;
-    pol_monitor_begin(&monitor, &progress, "rank");
-    pol_status status = pol_rank_dependent(rank, A, NULL, -1, dependent);
-    pol_monitor_end(&monitor);
+    poli_monitor_begin(&monitor, &progress, "rank");
+    pol_status status = poli_rank_dependent(rank, A, NULL, -1, dependent);
+    poli_monitor_end(&monitor);
     assert_int_equal(status, stops[k] > 0 ? POL_CANCELLED : POL_OK);
     assert_int_equal(r.before + r.after, stops[k] > 0 ? stops[k] : SIZE + 2);
     assert_int_equal(r.before, stops[k] == 1 ? 1 : 2);
   }
-  pol_rank_free(&rank);
+  poli_rank_free(&rank);
 }
 
 int main(void)

@@ -38,10 +38,10 @@ static void dependent_columns_of_large_matrices_are_found(void **state)
     double *tau = calloc(COLS, sizeof *tau);
     lapack_int *order = calloc(COLS, sizeof *order);
     unsigned char *dependent = malloc(COLS), *first = calloc(COLS, 1);
-    pol_rank *rank;
+    poli_rank *rank;
     for (int k = 0; k < DEPENDENT && some_first; k++) first[10 * k + 3] = first[100 * k + 50] = 1;
-    assert_int_equal(pol_rank_create(&rank, ROWS, COLS), POL_OK);
-    assert_int_equal(pol_rank_dependent(rank, A, first, -1, dependent), POL_OK);
+    assert_int_equal(poli_rank_create(&rank, ROWS, COLS), POL_OK);
+    assert_int_equal(poli_rank_dependent(rank, A, first, -1, dependent), POL_OK);
     int count = 0, independent = 0;
     for (int j = 0; j < COLS; j++) count += dependent[j];
     assert_int_equal(count, DEPENDENT);
@@ -54,7 +54,7 @@ static void dependent_columns_of_large_matrices_are_found(void **state)
         memmove(B + (size_t)independent++ * ROWS, B + (size_t)j * ROWS, ROWS * sizeof *B);
     LAPACKE_dgeqp3(LAPACK_COL_MAJOR, ROWS, independent, B, ROWS, order, tau);
     assert_true(fabs(B[(size_t)(independent - 1) * (ROWS + 1)]) > 1e-3);
-    pol_rank_free(&rank);
+    poli_rank_free(&rank);
     free(A);
     free(B);
     free(tau);
@@ -90,18 +90,18 @@ static void a_decomposition_can_be_stopped(void **state)
   unsigned char *dependent = malloc(COLS);
   stopper s = {0, 0, 0.0};
   const pol_progress progress = {stop_soon, &s};
-  pol_monitor monitor;
-  pol_rank *rank;
-  assert_int_equal(pol_rank_create(&rank, ROWS, COLS), POL_OK);
-  pol_monitor_begin(&monitor, &progress, "test");
-  assert_int_equal(pol_rank_dependent(rank, A, NULL, -1, dependent), POL_CANCELLED);
+  poli_monitor monitor;
+  poli_rank *rank;
+  assert_int_equal(poli_rank_create(&rank, ROWS, COLS), POL_OK);
+  poli_monitor_begin(&monitor, &progress, "test");
+  assert_int_equal(poli_rank_dependent(rank, A, NULL, -1, dependent), POL_CANCELLED);
   const int reports = s.reports;
-  assert_int_equal(pol_monitor_poll(0.5), 1); /* and it stays stopped, without further reports */
-  pol_monitor_end(&monitor);
+  assert_int_equal(poli_monitor_poll(0.5), 1); /* and it stays stopped, without further reports */
+  poli_monitor_end(&monitor);
   assert_int_equal(s.reports, reports);
   assert_true(s.share > 0.0 && s.share < 0.5);
-  assert_int_equal(pol_monitor_poll(0.5), 0);
-  pol_rank_free(&rank);
+  assert_int_equal(poli_monitor_poll(0.5), 0);
+  poli_rank_free(&rank);
   free(A);
   free(dependent);
 }

@@ -13,8 +13,8 @@ static const double pi = 3.14159265358979323846;
  * origin, turned by a quarter about z: its x axis is y of the ground, its y axis is -x. */
 typedef struct fixture {
   pol_mechanism *mechanism;
-  pol_force_kernel kernel;
-  pol_frame ground, body;
+  poli_force_kernel kernel;
+  poli_frame ground, body;
 } fixture;
 
 static void set_up(fixture *f, const pol_force *law)
@@ -37,9 +37,9 @@ static void set_up(fixture *f, const pol_force *law)
     assert_int_equal(pol_mechanism_add_marker(f->mechanism, &marker, &force.marker[i]), POL_OK);
   }
   assert_int_equal(pol_mechanism_add_force(f->mechanism, &force, NULL), POL_OK);
-  pol_force_kernel_setup(&f->kernel, f->mechanism, 0);
-  pol_m3_diagonal(1.0, f->ground.R);
-  pol_m3_diagonal(1.0, f->body.R);
+  poli_force_kernel_setup(&f->kernel, f->mechanism, 0);
+  poli_m3_diagonal(1.0, f->ground.R);
+  poli_m3_diagonal(1.0, f->body.R);
 }
 
 static void turn_body(fixture *f, double x, double y, double z)
@@ -52,10 +52,10 @@ static void turn_body(fixture *f, double x, double y, double z)
 static void expect(const fixture *f, const double first[6], const double second[6], double energy)
 {
   double wrench[2][6];
-  assert_int_equal(pol_force_wrenches(&f->kernel, 0.0, &f->ground, &f->body, wrench), POL_OK);
+  assert_int_equal(poli_force_wrenches(&f->kernel, 0.0, &f->ground, &f->body, wrench), POL_OK);
   assert_near(wrench[0], first, 6, 1e-12);
   assert_near(wrench[1], second, 6, 1e-12);
-  double stored = pol_force_potential(&f->kernel, &f->ground, &f->body);
+  double stored = poli_force_potential(&f->kernel, &f->ground, &f->body);
   assert_near(&stored, &energy, 1, 1e-12);
 }
 
@@ -75,7 +75,7 @@ static void displacements_give_forces(void **state)
   memcpy(f.body.u, (double[3]){0, 3, 4}, sizeof f.body.u);
   double wrench[2][6];
   const double forces[3] = {-60, -38, -12};
-  assert_int_equal(pol_force_wrenches(&f.kernel, 0.0, &f.ground, &f.body, wrench), POL_OK);
+  assert_int_equal(poli_force_wrenches(&f.kernel, 0.0, &f.ground, &f.body, wrench), POL_OK);
   assert_near(wrench[1] + 3, forces, 3, 1e-12);
   pol_mechanism_free(&f.mechanism);
 }
@@ -112,19 +112,19 @@ static void it_ends_before_half_a_turn(void **state)
 {
   (void)state;
   fixture f;
-  pol_force_blocks blocks;
+  poli_force_blocks blocks;
   double wrench[2][6];
   const double zero[12] = {0.0};
   pol_force law = {.rotational_stiffness = {1, 1, 1}, .rotational_damping = {1, 1, 1}};
   for (int k = 0; k < 3; k++) {
     set_up(&f, &law);
     turn_body(&f, 2.99, 0.0, 0.0);
-    assert_int_equal(pol_force_wrenches(&f.kernel, 0.0, &f.ground, &f.body, wrench), POL_OK);
+    assert_int_equal(poli_force_wrenches(&f.kernel, 0.0, &f.ground, &f.body, wrench), POL_OK);
     turn_body(&f, pi - 0.1, 0.0, 0.0);
     pol_status expected = k == 2 ? POL_OK : POL_RETRY;
-    assert_int_equal(pol_force_wrenches(&f.kernel, 0.0, &f.ground, &f.body, wrench), expected);
+    assert_int_equal(poli_force_wrenches(&f.kernel, 0.0, &f.ground, &f.body, wrench), expected);
     assert_near(wrench[0], zero, 12, 0.0);
-    assert_int_equal(pol_force_derivatives(&f.kernel, 0.0, &f.ground, &f.body, &blocks), expected);
+    assert_int_equal(poli_force_derivatives(&f.kernel, 0.0, &f.ground, &f.body, &blocks), expected);
     pol_mechanism_free(&f.mechanism);
     memset(law.rotational_stiffness, 0, sizeof law.rotational_stiffness);
     law.preload_torque[1] = k == 0 ? 1.0 : 0.0; /* then only dampers */
@@ -146,7 +146,7 @@ static void dampers_never_give_power(void **state)
     random_numbers(&seed, f.body.x, 3);
     random_numbers(&seed, f.body.u, 3);
     random_numbers(&seed, f.body.w, 3);
-    assert_int_equal(pol_force_wrenches(&f.kernel, 0.0, &f.ground, &f.body, wrench), POL_OK);
+    assert_int_equal(poli_force_wrenches(&f.kernel, 0.0, &f.ground, &f.body, wrench), POL_OK);
     for (int i = 0; i < 3; i++)
       power += wrench[1][i] * f.body.w[i] + wrench[1][3 + i] * f.body.u[i];
     assert_true(power < 0.0);

@@ -42,7 +42,7 @@ static pol_mechanism *create(pol_joint_type type, unsigned locked, uint64_t *see
   return mechanism;
 }
 
-static void random_frame(uint64_t *seed, pol_frame *frame)
+static void random_frame(uint64_t *seed, poli_frame *frame)
 {
   double q[4];
   memset(frame, 0, sizeof *frame);
@@ -54,20 +54,20 @@ static void random_frame(uint64_t *seed, pol_frame *frame)
 }
 
 /* The frame moved by a variation (dphi, dx). */
-static pol_frame moved(const pol_frame *frame, const double by[6])
+static poli_frame moved(const poli_frame *frame, const double by[6])
 {
-  pol_frame out = *frame;
+  poli_frame out = *frame;
   double q[4], turn[9];
   pol_so3_exp(by, q);
   pol_quat_to_matrix(q, turn);
-  pol_m3_multiply(frame->R, turn, out.R);
-  pol_v3_add(frame->x, by + 3, out.x);
+  poli_m3_multiply(frame->R, turn, out.R);
+  poli_v3_add(frame->x, by + 3, out.x);
   return out;
 }
 
 /* Both frames moved along a direction of 12 numbers. */
-static void move_both(const pol_frame frame[2], const double direction[12], double size,
-                      pol_frame out[2])
+static void move_both(const poli_frame frame[2], const double direction[12], double size,
+                      poli_frame out[2])
 {
   double by[12];
   for (int i = 0; i < 12; i++) by[i] = size * direction[i];
@@ -88,8 +88,8 @@ static void turn_about(int axis, double angle, double out[9])
 }
 
 /* The second frame of a joint whose markers' relative position and rotation are these. */
-static void place_second(const pol_mechanism *mechanism, const pol_frame *first,
-                         const double along[3], const double turn[9], pol_frame *second)
+static void place_second(const pol_mechanism *mechanism, const poli_frame *first,
+                         const double along[3], const double turn[9], poli_frame *second)
 {
   const pol_joint *joint = pol_mechanism_joint(mechanism, 0);
   const pol_marker *marker[2];
@@ -99,17 +99,17 @@ static void place_second(const pol_mechanism *mechanism, const pol_frame *first,
     pol_quat_to_matrix(marker[i]->rotation, A[i]);
   }
   /* R2 = R1 A1 turn A2^T */
-  pol_m3_multiply(first->R, A[0], R1A1);
-  pol_m3_multiply(R1A1, turn, Q);
+  poli_m3_multiply(first->R, A[0], R1A1);
+  poli_m3_multiply(R1A1, turn, Q);
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++)
       second->R[3 * i + j] =
           Q[3 * i] * A[1][3 * j] + Q[3 * i + 1] * A[1][3 * j + 1] + Q[3 * i + 2] * A[1][3 * j + 2];
   /* x2 = x1 + R1 (p1 + A1 along) - R2 p2 */
-  pol_m3_apply(A[0], along, local);
-  pol_v3_add(local, marker[0]->position, local);
-  pol_m3_apply(first->R, local, point);
-  pol_m3_apply(second->R, marker[1]->position, arm);
+  poli_m3_apply(A[0], along, local);
+  poli_v3_add(local, marker[0]->position, local);
+  poli_m3_apply(first->R, local, point);
+  poli_m3_apply(second->R, marker[1]->position, arm);
   for (int i = 0; i < 3; i++) second->x[i] = first->x[i] + point[i] - arm[i];
 }
 
@@ -158,9 +158,9 @@ static void values_put_in_come_out(void **state)
     assert_int_equal(pol_joint_num_coordinates(joint), joints[n].count);
     for (int trial = 0; trial < 10; trial++) {
       double value[4], along[3] = {0.0}, turn[9];
-      pol_frame first, second;
+      poli_frame first, second;
       random_frame(&seed, &first);
-      pol_m3_diagonal(1.0, turn);
+      poli_m3_diagonal(1.0, turn);
       for (int i = 0; i < joints[n].count; i++) {
         double step[9], before[9];
         value[i] = 3.1 * random_number(&seed);
@@ -169,14 +169,14 @@ static void values_put_in_come_out(void **state)
           continue;
         }
         turn_about(joints[n].axis[i] - 3, value[i], step);
-        pol_m3_copy(turn, before);
-        pol_m3_multiply(before, step, turn);
+        poli_m3_copy(turn, before);
+        poli_m3_multiply(before, step, turn);
       }
       place_second(mechanism, &first, along, turn, &second);
       for (int i = 0; i < joints[n].count; i++) {
-        pol_coordinate_kernel kernel;
-        pol_coordinate_kernel_setup(&kernel, mechanism, 0, i);
-        double got = pol_coordinate_value(&kernel, &first, &second);
+        poli_coordinate_kernel kernel;
+        poli_coordinate_kernel_setup(&kernel, mechanism, 0, i);
+        double got = poli_coordinate_value(&kernel, &first, &second);
         assert_string_equal(pol_joint_coordinate(joint, i)->name, joints[n].name[i]);
         assert_int_equal(pol_joint_coordinate(joint, i)->angular, joints[n].axis[i] >= 3);
         assert_near(&got, &value[i], 1, 1e-14);
@@ -210,29 +210,30 @@ static void other_joints_have_none(void **state)
  */
 
 /* The value on the branch of the undisturbed one. */
-static double value_near(const pol_coordinate_kernel *kernel, const pol_frame frame[2], double near)
+static double value_near(const poli_coordinate_kernel *kernel, const poli_frame frame[2],
+                         double near)
 {
-  double value = pol_coordinate_value(kernel, &frame[0], &frame[1]);
-  return kernel->angular ? pol_angle_unwrap(value, near) : value;
+  double value = poli_coordinate_value(kernel, &frame[0], &frame[1]);
+  return kernel->angular ? poli_angle_unwrap(value, near) : value;
 }
 
-static void check_derivatives(const pol_coordinate_kernel *kernel, const pol_frame frame[2])
+static void check_derivatives(const poli_coordinate_kernel *kernel, const poli_frame frame[2])
 {
-  double value = pol_coordinate_value(kernel, &frame[0], &frame[1]);
+  double value = poli_coordinate_value(kernel, &frame[0], &frame[1]);
   double gradient[12], H[12][12], rate, along_rate[12];
   double velocity[12];
   for (int b = 0; b < 2; b++) {
-    pol_v3_copy(frame[b].w, velocity + 6 * b);
-    pol_v3_copy(frame[b].u, velocity + 6 * b + 3);
+    poli_v3_copy(frame[b].w, velocity + 6 * b);
+    poli_v3_copy(frame[b].u, velocity + 6 * b + 3);
   }
-  assert_int_equal(pol_coordinate_gradient(kernel, &frame[0], &frame[1], gradient), POL_OK);
-  assert_int_equal(pol_coordinate_second(kernel, &frame[0], &frame[1], H), POL_OK);
-  assert_int_equal(pol_coordinate_rate(kernel, &frame[0], &frame[1], &rate), POL_OK);
+  assert_int_equal(poli_coordinate_gradient(kernel, &frame[0], &frame[1], gradient), POL_OK);
+  assert_int_equal(poli_coordinate_second(kernel, &frame[0], &frame[1], H), POL_OK);
+  assert_int_equal(poli_coordinate_rate(kernel, &frame[0], &frame[1], &rate), POL_OK);
 
   /* The rate by moving along the velocity, and as g . v. */
   double f[4], by_gradient = 0.0;
   for (int k = 0; k < 4; k++) {
-    pol_frame at[2];
+    poli_frame at[2];
     move_both(frame, velocity, offset[k] * s, at);
     f[k] = value_near(kernel, at, value);
   }
@@ -246,11 +247,11 @@ static void check_derivatives(const pol_coordinate_kernel *kernel, const pol_fra
     double unit[12] = {0.0}, values[4], rates[4], gradients[4][12];
     unit[j] = 1.0;
     for (int k = 0; k < 4; k++) {
-      pol_frame at[2];
+      poli_frame at[2];
       move_both(frame, unit, offset[k] * s, at);
       values[k] = value_near(kernel, at, value);
-      pol_coordinate_rate(kernel, &at[0], &at[1], &rates[k]);
-      pol_coordinate_gradient(kernel, &at[0], &at[1], gradients[k]);
+      poli_coordinate_rate(kernel, &at[0], &at[1], &rates[k]);
+      poli_coordinate_gradient(kernel, &at[0], &at[1], gradients[k]);
     }
     double slope = difference(values, s);
     assert_near(&slope, &gradient[j], 1, 1e-9);
@@ -267,11 +268,11 @@ static void check_derivatives(const pol_coordinate_kernel *kernel, const pol_fra
 }
 
 /* How far c and s are from both being zero. */
-static double radius(const pol_coordinate_kernel *kernel, const pol_frame frame[2])
+static double radius(const poli_coordinate_kernel *kernel, const poli_frame frame[2])
 {
   double row[2];
   if (!kernel->angular) return 1.0;
-  pol_joint_position(&kernel->rows, &frame[0], &frame[1], row);
+  poli_joint_position(&kernel->rows, &frame[0], &frame[1], row);
   return hypot(row[0], row[1]);
 }
 
@@ -289,10 +290,10 @@ static void derivatives_are_exact(void **state)
                generic ? locked[k - POL_ROLLING_DISK - 1] : POL_LOCK_X, &seed);
     int count = pol_joint_num_coordinates(pol_mechanism_joint(mechanism, 0));
     for (int index = 0; index < count; index++) {
-      pol_coordinate_kernel kernel;
-      pol_coordinate_kernel_setup(&kernel, mechanism, 0, index);
+      poli_coordinate_kernel kernel;
+      poli_coordinate_kernel_setup(&kernel, mechanism, 0, index);
       for (int trial = 0; trial < 10; trial++) {
-        pol_frame frame[2];
+        poli_frame frame[2];
         do { /* finite differences need room */
           random_frame(&seed, &frame[0]);
           random_frame(&seed, &frame[1]);
@@ -312,9 +313,9 @@ static void undefined_angle_is_told(void **state)
   uint64_t seed = 3;
   pol_mechanism *mechanism;
   pol_joint joint = {.name = "joint", .type = POL_REVOLUTE};
-  pol_coordinate_kernel kernel;
-  pol_frame first = {.R = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
-  pol_frame second = {.R = {0.0, 0.0, -1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0}}; /* x along z */
+  poli_coordinate_kernel kernel;
+  poli_frame first = {.R = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
+  poli_frame second = {.R = {0.0, 0.0, -1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0}}; /* x along z */
   double rate = 1.0, gradient[12], H[12][12];
   static const double zero[144];
   (void)state;
@@ -325,19 +326,19 @@ static void undefined_angle_is_told(void **state)
   }
   joint.name = "plain";
   assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
-  pol_coordinate_kernel_setup(&kernel, mechanism, 1, 0);
-  assert_true(pol_coordinate_value(&kernel, &first, &second) == 0.0);
-  assert_int_equal(pol_coordinate_rate(&kernel, &first, &second, &rate), POL_RETRY);
-  assert_int_equal(pol_coordinate_gradient(&kernel, &first, &second, gradient), POL_RETRY);
-  assert_int_equal(pol_coordinate_second(&kernel, &first, &second, H), POL_RETRY);
+  poli_coordinate_kernel_setup(&kernel, mechanism, 1, 0);
+  assert_true(poli_coordinate_value(&kernel, &first, &second) == 0.0);
+  assert_int_equal(poli_coordinate_rate(&kernel, &first, &second, &rate), POL_RETRY);
+  assert_int_equal(poli_coordinate_gradient(&kernel, &first, &second, gradient), POL_RETRY);
+  assert_int_equal(poli_coordinate_second(&kernel, &first, &second, H), POL_RETRY);
   assert_true(rate == 0.0);
   assert_near(gradient, zero, 12, 0.0);
   assert_near(H[0], zero, 144, 0.0);
 
   /* Half a turn is pi, never -pi. */
   static const double half[9] = {-1.0, 0.0, 0.0, -0.0, -1.0, 0.0, 0.0, 0.0, 1.0};
-  pol_m3_copy(half, second.R);
-  assert_true(pol_coordinate_value(&kernel, &first, &second) == pi);
+  poli_m3_copy(half, second.R);
+  assert_true(poli_coordinate_value(&kernel, &first, &second) == pi);
   pol_mechanism_free(&mechanism);
 }
 
@@ -348,7 +349,7 @@ static void unwrap_counts_turns(void **state)
   for (int i = 0; i <= 1000; i++) { /* up to 50 rad and back, in steps below half a turn */
     double angle = 50.0 * sin(pi * i / 1000.0);
     double wrapped = remainder(angle, 2.0 * pi);
-    remembered = pol_angle_unwrap(wrapped, remembered);
+    remembered = poli_angle_unwrap(wrapped, remembered);
     assert_near(&remembered, &angle, 1, 1e-12);
   }
 }

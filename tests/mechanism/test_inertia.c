@@ -27,7 +27,7 @@ static void the_matrix_is_that_of_its_axes(void **state)
         J[3 * i + j] = 0.0;
         for (int l = 0; l < 3; l++) J[3 * i + j] += R[3 * i + l] * m[k][l] * R[3 * j + l];
       }
-    pol_principal_axes(J, moments, axes);
+    poli_principal_axes(J, moments, axes);
     double product = 0.0;
     for (int i = 0; i < 3; i++)
       for (int j = 0; j < 3; j++) {
@@ -56,11 +56,11 @@ static void an_ellipsoid_is_its_own(void **state)
     const double b = a[(i + 1) % 3], c = a[(i + 2) % 3];
     moments[i] = mass * (b * b + c * c) / 5.0;
   }
-  pol_inertia_ellipsoid(mass, moments, half_axes);
+  poli_inertia_ellipsoid(mass, moments, half_axes);
   for (int i = 0; i < 3; i++) assert_true(fabs(half_axes[i] - a[i]) < 1e-15 * 4.0);
 
   /* a thin disc has no thickness, and round-off gives no square root of a negative number */
-  pol_inertia_ellipsoid(1.0, (double[3]){1.0, 1.0, 2.0 + 1e-15}, half_axes);
+  poli_inertia_ellipsoid(1.0, (double[3]){1.0, 1.0, 2.0 + 1e-15}, half_axes);
   assert_true(half_axes[2] == 0.0);
 }
 

@@ -217,25 +217,25 @@ static void a_distance_is_measured_between_the_markers(void **state)
   pol_marker origin = {.name = "", .body = POL_GROUND, .rotation = {1, 0, 0, 0}};
   pol_marker point = {.name = "", .body = 0, .rotation = {1, 0, 0, 0}};
   pol_joint joint = {.name = "rod", .type = POL_DISTANCE, .length = 2.0};
-  pol_joint_kernel kernel;
+  poli_joint_kernel kernel;
   origin.position[0] = 1.0;
   point.position[1] = 2.0;
   assert_int_equal(pol_mechanism_add_marker(mechanism, &origin, &joint.marker[0]), POL_OK);
   assert_int_equal(pol_mechanism_add_marker(mechanism, &point, &joint.marker[1]), POL_OK);
   assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
-  pol_joint_kernel_setup(&kernel, mechanism, 0);
+  poli_joint_kernel_setup(&kernel, mechanism, 0);
 
   /* a quarter turn about z takes p = (0, 2, 0) to (-2, 0, 0): d = (4, 5, 6) - (2, 0, 0) - (1, 0, 0)
    */
-  pol_frame ground = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-  pol_frame body = {.R = {0, -1, 0, 1, 0, 0, 0, 0, 1},
-                    .x = {4.0, 5.0, 6.0},
-                    .w = {0.0, 0.0, 3.0},
-                    .u = {1.0, 1.0, 1.0}};
+  poli_frame ground = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  poli_frame body = {.R = {0, -1, 0, 1, 0, 0, 0, 0, 1},
+                     .x = {4.0, 5.0, 6.0},
+                     .w = {0.0, 0.0, 3.0},
+                     .u = {1.0, 1.0, 1.0}};
   double phi, rate, acceleration;
-  pol_joint_position(&kernel, &ground, &body, &phi);
-  pol_joint_velocity(&kernel, &ground, &body, &rate);
-  pol_joint_acceleration(&kernel, &ground, &body, &acceleration);
+  poli_joint_position(&kernel, &ground, &body, &phi);
+  poli_joint_velocity(&kernel, &ground, &body, &rate);
+  poli_joint_acceleration(&kernel, &ground, &body, &acceleration);
   /* d = (1, 5, 6), d' = u + omega x (-2, 0, 0) = (1, -5, 1), d'' = -9 (-2, 0, 0) = (18, 0, 0) */
   assert_true(phi == 0.5 * (62.0 - 4.0));
   assert_true(rate == 1.0 - 25.0 + 6.0);
@@ -347,38 +347,39 @@ static void laws_give_their_forces(void **state)
                       .length = 4.0,
                       .actuator = 50.0};
   pol_force drag = {.type = POL_DRAG, .coefficient = 0.5};
-  pol_frame ground = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-  pol_frame body = {.R = {0, -1, 0, 1, 0, 0, 0, 0, 1}, .x = {3, 4, -2}, .u = {0, 3, 4}};
-  pol_force_kernel kernel = {.force = &support, .body = {POL_GROUND, 0}, .point = {{0}, {0, 0, 2}}};
+  poli_frame ground = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  poli_frame body = {.R = {0, -1, 0, 1, 0, 0, 0, 0, 1}, .x = {3, 4, -2}, .u = {0, 3, 4}};
+  poli_force_kernel kernel = {
+      .force = &support, .body = {POL_GROUND, 0}, .point = {{0}, {0, 0, 2}}};
   double wrench[2][6];
 
   /* d = (3, 4, 0), d' = (0, 3, 4): F = -(30, 86, 12), in body axes -(86, -30, 12) */
   const double expected_support[6] = {-60, -172, 0, -30, -86, -12};
-  assert_int_equal(pol_force_wrenches(&kernel, 0.0, &ground, &body, wrench), POL_OK);
+  assert_int_equal(poli_force_wrenches(&kernel, 0.0, &ground, &body, wrench), POL_OK);
   assert_near(wrench[1], expected_support, 6, 1e-14);
-  assert_true(pol_force_potential(&kernel, &ground, &body) == 0.5 * (90.0 + 320.0));
+  assert_true(poli_force_potential(&kernel, &ground, &body) == 0.5 * (90.0 + 320.0));
 
   /* l = 5, l' = 12/5: tension 100 + 16.8 - 50 = 66.8 along (3, 4, 0)/5 */
   const double F[3] = {-66.8 * 0.6, -66.8 * 0.8, 0.0};
   const double expected_spring[6] = {2.0 * F[0], 2.0 * F[1], 0.0, F[0], F[1], 0.0};
   kernel.force = &spring;
-  assert_int_equal(pol_force_wrenches(&kernel, 0.0, &ground, &body, wrench), POL_OK);
+  assert_int_equal(poli_force_wrenches(&kernel, 0.0, &ground, &body, wrench), POL_OK);
   assert_near(wrench[1], expected_spring, 6, 1e-13);
   for (int i = 0; i < 3; i++) assert_true(wrench[0][3 + i] == -wrench[1][3 + i]);
-  assert_true(pol_force_potential(&kernel, &ground, &body) == 50.0);
+  assert_true(poli_force_potential(&kernel, &ground, &body) == 50.0);
 
   /* the same spring in squared length: 2 k l (25 - 16) = 9000, with 8966.8 in all */
   spring.law = POL_SQUARED_SPRING;
   const double expected_squared[3] = {-8966.8 * 0.6, -8966.8 * 0.8, 0.0};
-  assert_int_equal(pol_force_wrenches(&kernel, 0.0, &ground, &body, wrench), POL_OK);
+  assert_int_equal(poli_force_wrenches(&kernel, 0.0, &ground, &body, wrench), POL_OK);
   assert_near(wrench[1] + 3, expected_squared, 3, 1e-11);
-  assert_true(pol_force_potential(&kernel, &ground, &body) == 4050.0);
+  assert_true(poli_force_potential(&kernel, &ground, &body) == 4050.0);
 
   const double expected_drag[6] = {0, 0, 0, 0, -7.5, -10};
-  kernel = (pol_force_kernel){.force = &drag, .body = {POL_GROUND, 0}};
-  assert_int_equal(pol_force_wrenches(&kernel, 0.0, &ground, &body, wrench), POL_OK);
+  kernel = (poli_force_kernel){.force = &drag, .body = {POL_GROUND, 0}};
+  assert_int_equal(poli_force_wrenches(&kernel, 0.0, &ground, &body, wrench), POL_OK);
   assert_near(wrench[1], expected_drag, 6, 1e-14);
-  assert_true(pol_force_potential(&kernel, &ground, &body) == 0.0);
+  assert_true(poli_force_potential(&kernel, &ground, &body) == 0.0);
 }
 
 /* Without direction a spring-damper asks for another step instead of dividing by zero; drag at rest
@@ -388,18 +389,18 @@ static void a_spring_without_length_asks_for_a_retry(void **state)
   (void)state;
   pol_force spring = {.type = POL_SPRING_DAMPER, .stiffness = {100}, .length = 1.0};
   pol_force drag = {.type = POL_DRAG, .coefficient = 0.5};
-  pol_frame frame = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-  pol_force_kernel kernel = {.force = &spring, .body = {POL_GROUND, 0}};
-  pol_force_blocks blocks;
+  poli_frame frame = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  poli_force_kernel kernel = {.force = &spring, .body = {POL_GROUND, 0}};
+  poli_force_blocks blocks;
   double wrench[2][6];
   const double zero[12] = {0.0};
-  assert_int_equal(pol_force_wrenches(&kernel, 0.0, &frame, &frame, wrench), POL_RETRY);
+  assert_int_equal(poli_force_wrenches(&kernel, 0.0, &frame, &frame, wrench), POL_RETRY);
   assert_near(wrench[0], zero, 12, 0.0);
-  assert_int_equal(pol_force_derivatives(&kernel, 0.0, &frame, &frame, &blocks), POL_RETRY);
+  assert_int_equal(poli_force_derivatives(&kernel, 0.0, &frame, &frame, &blocks), POL_RETRY);
   kernel.force = &drag;
-  assert_int_equal(pol_force_wrenches(&kernel, 0.0, &frame, &frame, wrench), POL_OK);
+  assert_int_equal(poli_force_wrenches(&kernel, 0.0, &frame, &frame, wrench), POL_OK);
   assert_near(wrench[0], zero, 12, 0.0);
-  assert_int_equal(pol_force_derivatives(&kernel, 0.0, &frame, &frame, &blocks), POL_OK);
+  assert_int_equal(poli_force_derivatives(&kernel, 0.0, &frame, &frame, &blocks), POL_OK);
   for (int i = 0; i < 12; i++) assert_near(blocks.by_velocity[i], zero, 12, 0.0);
 }
 
@@ -418,14 +419,14 @@ static void forces_act_in_their_frame(void **state)
       {POL_APPLIED_TORQUE, POL_GLOBAL_AXES, {0, -1, 0, 0, 0, 0}},
       {POL_APPLIED_TORQUE, POL_BODY_AXES, {1, 0, 0, 0, 0, 0}},
   };
-  pol_frame body = {.R = {0, -1, 0, 1, 0, 0, 0, 0, 1}, .x = {4.0, 5.0, 6.0}};
+  poli_frame body = {.R = {0, -1, 0, 1, 0, 0, 0, 0, 1}, .x = {4.0, 5.0, 6.0}};
   for (int i = 0; i < 4; i++) {
     pol_force force = {.name = "f", .type = table[i].type, .frame = table[i].frame};
     double wrench[2][6];
-    pol_force_kernel kernel = {.force = &force, .body = {POL_GROUND, 0}};
+    poli_force_kernel kernel = {.force = &force, .body = {POL_GROUND, 0}};
     memcpy(force.vector, f, sizeof f);
     force.point[2] = 2.0;
-    assert_int_equal(pol_force_wrenches(&kernel, 0.0, NULL, &body, wrench), POL_OK);
+    assert_int_equal(poli_force_wrenches(&kernel, 0.0, NULL, &body, wrench), POL_OK);
     assert_near(wrench[1], table[i].wrench, 6, 0.0);
   }
   assert_string_equal(pol_force_type_name(POL_APPLIED_TORQUE), "torque");
@@ -489,13 +490,13 @@ static void presets_leave_the_right_motions_free(void **state)
     int index, num_free = 0;
     assert_int_equal(pol_joint_type_find(table[i].name, &joint.type), POL_OK);
     assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, &index), POL_OK);
-    pol_joint_kernel kernel;
-    pol_joint_kernel_setup(&kernel, mechanism, index);
+    poli_joint_kernel kernel;
+    poli_joint_kernel_setup(&kernel, mechanism, index);
     for (int motion = 0; motion < 6; motion++) {
-      pol_frame first = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}}, second = first;
+      poli_frame first = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}}, second = first;
       double rate[POL_MAX_JOINT_ROWS], largest = 0.0;
       (motion < 3 ? second.u : second.w)[motion % 3] = 1.0;
-      pol_joint_velocity(&kernel, &first, &second, rate);
+      poli_joint_velocity(&kernel, &first, &second, rate);
       for (int r = 0; r < kernel.num_rows; r++) largest = fmax(largest, fabs(rate[r]));
       assert_int_equal(largest == 0.0, table[i].free_motions[motion] == '1');
       num_free += largest == 0.0;
@@ -530,13 +531,13 @@ static void lock_masks_leave_the_rest_free(void **state)
     pol_status status = pol_mechanism_add_joint(mechanism, &joint, &index);
     assert_int_equal(status, locked == 0 || locked == 64 ? POL_BAD_ARGUMENT : POL_OK);
     if (status) continue;
-    pol_joint_kernel kernel;
-    pol_joint_kernel_setup(&kernel, mechanism, index);
+    poli_joint_kernel kernel;
+    poli_joint_kernel_setup(&kernel, mechanism, index);
     for (int motion = 0; motion < 6; motion++) {
-      pol_frame first = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}}, second = first;
+      poli_frame first = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}}, second = first;
       double rate[POL_MAX_JOINT_ROWS], largest = 0.0;
       (motion < 3 ? second.u : second.w)[motion % 3] = 1.0;
-      pol_joint_velocity(&kernel, &first, &second, rate);
+      poli_joint_velocity(&kernel, &first, &second, rate);
       for (int r = 0; r < kernel.num_rows; r++) largest = fmax(largest, fabs(rate[r]));
       assert_int_equal(largest > 0.0, (locked >> motion) & 1u);
       lost += largest > 0.0;
@@ -554,7 +555,7 @@ static void a_disk_touches_with_its_lowest_point(void **state)
   static const double radii[] = {0.0, -1.0, (double)NAN, (double)INFINITY};
   pol_marker marker = {.name = "", .body = POL_GROUND, .rotation = {1, 0, 0, 0}};
   pol_joint joint = {.name = "wheel", .type = POL_ROLLING_DISK};
-  pol_joint_kernel kernel;
+  poli_joint_kernel kernel;
   int index;
   assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &joint.marker[0]), POL_OK);
   marker.body = 0;
@@ -565,23 +566,23 @@ static void a_disk_touches_with_its_lowest_point(void **state)
   }
   joint.radius = 2.0;
   assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, &index), POL_OK);
-  pol_joint_kernel_setup(&kernel, mechanism, index);
+  poli_joint_kernel_setup(&kernel, mechanism, index);
 
   /* turned about x by 60 degrees: the rim's lowest point is at -2 (0, cos 60, sin 60); the spin of
    * 3 rad/s moves it by 6 along x against the centre */
   double c = cos(1.0471975511965976), s = sin(1.0471975511965976);
-  pol_frame ground = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-  pol_frame disk = {
+  poli_frame ground = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  poli_frame disk = {
       .R = {1, 0, 0, 0, c, -s, 0, s, c}, .x = {1, 2, 5}, .w = {0, 0, 3}, .u = {-6, 0.5, 1}};
   const double rates[3] = {1.0, 0.0, 0.5}, lambda[3] = {-4.0, 0.0, 0.0};
   const double pushed[6] = {2.0 * c * 4.0, 0.0, 0.0, 0.0, 0.0, -4.0};
   double height, rows[3], wrench[2][6] = {{0.0}};
-  pol_joint_position(&kernel, &ground, &disk, &height);
+  poli_joint_position(&kernel, &ground, &disk, &height);
   assert_near(&height, &(double){5.0 - 2.0 * s}, 1, 1e-15);
-  pol_joint_velocity(&kernel, &ground, &disk, rows);
+  poli_joint_velocity(&kernel, &ground, &disk, rows);
   assert_near(rows, rates, 3, 1e-14);
   /* B^T lambda of 4 N from the floor is the opposite force, and its torque about the centre */
-  pol_joint_reaction(&kernel, &ground, &disk, lambda, wrench[0], wrench[1]);
+  poli_joint_reaction(&kernel, &ground, &disk, lambda, wrench[0], wrench[1]);
   assert_near(wrench[1], pushed, 6, 1e-14);
 }
 

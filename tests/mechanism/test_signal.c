@@ -54,13 +54,13 @@ typedef struct list {
 } list;
 
 /* Collects the names, and looks for each. */
-static int collect(const char *name, const pol_signal *signal, void *user)
+static int collect(const char *name, const poli_signal *signal, void *user)
 {
   list *all = user;
   size_t used = strlen(all->text);
-  pol_signal found;
+  poli_signal found;
   snprintf(all->text + used, sizeof all->text - used, "%s ", name);
-  assert_int_equal(pol_signal_find(all->mechanism, name, &found), 1);
+  assert_int_equal(poli_signal_find(all->mechanism, name, &found), 1);
   assert_int_equal(found.kind, signal->kind);
   assert_int_equal(found.object, signal->object);
   assert_int_equal(found.component, signal->component);
@@ -72,7 +72,7 @@ static void every_signal_has_its_name(void **state)
   (void)state;
   pol_mechanism *mechanism = create();
   list all = {.mechanism = mechanism};
-  assert_int_equal(pol_signal_each(mechanism, collect, &all), 0);
+  assert_int_equal(poli_signal_each(mechanism, collect, &all), 0);
   assert_string_equal(all.text, all_names);
   pol_mechanism_free(&mechanism);
 }
@@ -82,7 +82,7 @@ static void a_walk_ends_where_the_visitor_says(void **state)
   (void)state;
   pol_mechanism *mechanism = create();
   list all = {.mechanism = mechanism, .left = 3};
-  assert_int_equal(pol_signal_each(mechanism, collect, &all), 7);
+  assert_int_equal(poli_signal_each(mechanism, collect, &all), 7);
   assert_string_equal(all.text, "t bar.position.x bar.position.y ");
   pol_mechanism_free(&mechanism);
 }
@@ -106,9 +106,9 @@ static void other_names_are_not_found(void **state)
                                       "hinge.force",
                                       "hinge.displacement"};
   pol_mechanism *mechanism = create();
-  pol_signal signal;
+  poli_signal signal;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (pol_signal_find(mechanism, names[i], &signal)) fail_msg("'%s' was found", names[i]);
+    if (poli_signal_find(mechanism, names[i], &signal)) fail_msg("'%s' was found", names[i]);
   pol_mechanism_free(&mechanism);
 }
 

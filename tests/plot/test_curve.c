@@ -8,26 +8,26 @@
 
 #include <cmocka.h>
 
-#include "plot/curve.h"
+#include "draw/plot/curve.h"
 
 enum { MANY = 200000 };
 
 static double x[MANY], y[MANY];
-static const pol_scale across = {{0, 10}, 0, 100, 500}, up = {{-1, 1}, 0, 300, -200};
+static const poli_scale across = {{0, 10}, 0, 100, 500}, up = {{-1, 1}, 0, 300, -200};
 
-static pol_curve curve;
+static poli_curve curve;
 
-static void make(size_t count, const pol_scale *x_scale, const pol_scale *y_scale)
+static void make(size_t count, const poli_scale *x_scale, const poli_scale *y_scale)
 {
   const pol_series series = {.x = x, .y = y, .count = count};
-  pol_curve_free(&curve);
-  assert_int_equal(pol_curve_make(&curve, &series, x_scale, y_scale), POL_OK);
+  poli_curve_free(&curve);
+  assert_int_equal(poli_curve_make(&curve, &series, x_scale, y_scale), POL_OK);
 }
 
 static int tear_down(void **state)
 {
   (void)state;
-  pol_curve_free(&curve);
+  poli_curve_free(&curve);
   return 0;
 }
 
@@ -40,12 +40,12 @@ static void set(size_t i, double at, double value)
 static void values_become_pixels(void **state)
 {
   (void)state;
-  const pol_scale log_up = {{1e-4, 1}, 1, 300, -200};
-  assert_true(fabs(pol_scale_pixel(&across, 5) - 350) < 1e-12);
-  assert_true(fabs(pol_scale_pixel(&up, -1) - 300) < 1e-12);
-  assert_true(fabs(pol_scale_pixel(&up, 1) - 100) < 1e-12);
-  assert_true(fabs(pol_scale_pixel(&log_up, 1e-2) - 200) < 1e-10);
-  assert_true(fabs(pol_scale_pixel(&up, 1e300)) <= 1e5); /* far outside, but drawable */
+  const poli_scale log_up = {{1e-4, 1}, 1, 300, -200};
+  assert_true(fabs(poli_scale_pixel(&across, 5) - 350) < 1e-12);
+  assert_true(fabs(poli_scale_pixel(&up, -1) - 300) < 1e-12);
+  assert_true(fabs(poli_scale_pixel(&up, 1) - 100) < 1e-12);
+  assert_true(fabs(poli_scale_pixel(&log_up, 1e-2) - 200) < 1e-10);
+  assert_true(fabs(poli_scale_pixel(&up, 1e300)) <= 1e5); /* far outside, but drawable */
 }
 
 static void what_is_not_a_number_leaves_a_gap(void **state)
@@ -60,7 +60,7 @@ static void what_is_not_a_number_leaves_a_gap(void **state)
   assert_true(curve.points[3].x == 300 && curve.points[4].x == 300 && isnan(curve.points[5].x));
 
   /* what is not positive is a gap on a logarithmic axis */
-  const pol_scale log_up = {{1e-4, 1}, 1, 300, -200};
+  const poli_scale log_up = {{1e-4, 1}, 1, 300, -200};
   set(0, 0, 1), set(1, 1, 0), set(2, 2, -1), set(3, 3, 1e-2);
   make(4, &across, &log_up);
   assert_int_equal(curve.count, 6);
@@ -92,7 +92,7 @@ static void dense_series_keep_their_extremes(void **state)
   for (size_t i = 0; i < MANY; i++) {
     set(i, 10.0 * (double)i / MANY, 0.5 * sin((double)i * 0.7) * sin((double)i * 1e-4));
     if (i == 123456) y[i] = 0.9; /* one point that stands out */
-    all[i] = (pol_point){pol_scale_pixel(&across, x[i]), pol_scale_pixel(&up, y[i])};
+    all[i] = (pol_point){poli_scale_pixel(&across, x[i]), poli_scale_pixel(&up, y[i])};
   }
   make(MANY, &across, &up);
   assert_in_range(curve.count, 2000, 4 * 2 * 500 + 2);
@@ -135,7 +135,7 @@ static void straight_pieces_stay_on_the_curve(void **state)
   assert_non_null(all);
   const size_t count = curve.count;
   for (size_t i = 0; i < count; i++) all[i] = curve.points[i];
-  pol_curve_straighten(&curve);
+  poli_curve_straighten(&curve);
   assert_in_range(curve.count, 500, 5000);
 
   /* every point that is left out is close to the piece that replaces it */
@@ -154,12 +154,12 @@ static void a_straight_line_needs_two_points(void **state)
   (void)state;
   for (size_t i = 0; i < 100; i++) set(i, 0.1 * (double)i, 0.01 * (double)i);
   make(100, &across, &up);
-  pol_curve_straighten(&curve);
+  poli_curve_straighten(&curve);
   assert_int_equal(curve.count, 3);
   /* there and back: the turning point stays */
   set(0, 1, 0), set(1, 2, 0), set(2, 3, 0), set(3, 2, 0), set(4, 0.5, 0);
   make(5, &across, &up);
-  pol_curve_straighten(&curve);
+  poli_curve_straighten(&curve);
   assert_int_equal(curve.count, 4);
   assert_true(curve.points[1].x == 250 && curve.points[2].x == 125);
 }
@@ -173,12 +173,12 @@ static void covered_lines_are_left_out(void **state)
   y[1000] = nan("");
   make(MANY, &across, &up);
   static unsigned char before[201][501], after[201][501];
-  const pol_box box = {100, 100, 500, 200};
+  const poli_box box = {100, 100, 500, 200};
   const size_t all = curve.count;
   for (size_t i = 0; i < all; i++)
     if (!isnan(curve.points[i].x))
       before[(int)curve.points[i].y - 100][(int)curve.points[i].x - 100] = 1;
-  assert_int_equal(pol_curve_drop_covered(&curve, box), POL_OK);
+  assert_int_equal(poli_curve_drop_covered(&curve, box), POL_OK);
   assert_in_range(curve.count, 100, all / 50);
   for (size_t i = 1; i < curve.count; i++) {
     const pol_point a = curve.points[i - 1], b = curve.points[i];
@@ -196,7 +196,7 @@ static void covered_lines_are_left_out(void **state)
   /* what lies outside is not needed */
   set(0, 20, 0), set(1, 30, 0.5), set(2, 40, 0);
   make(3, &across, &up);
-  assert_int_equal(pol_curve_drop_covered(&curve, box), POL_OK);
+  assert_int_equal(poli_curve_drop_covered(&curve, box), POL_OK);
   assert_int_equal(curve.count, 0);
 }
 

@@ -17,8 +17,8 @@
 #include <cairo.h>
 #include <cmocka.h>
 
-#include "plot/layout.h"
-#include "plot/theme.h"
+#include "draw/plot/layout.h"
+#include "draw/plot/theme.h"
 
 enum { COUNT = 400, MANY = 20 };
 
@@ -259,12 +259,12 @@ static void slopes_are_drawn_with_their_order(void **state)
   assert_true(pol_slope_below(&nothing, 2).x[0] == 0);
   /* both ends of a slope that is longer than the curve are within the axes */
   const pol_slope wide = {1.0, {1e-5, 1.0}, 1e-9, 0, NULL};
-  pol_layout layout;
+  poli_layout layout;
   panels[0].slopes = &wide, panels[0].num_slopes = 1;
-  assert_int_equal(pol_layout_make(&layout, &figure), POL_OK);
+  assert_int_equal(poli_layout_make(&layout, &figure), POL_OK);
   assert_true(layout.x.range.lo <= 1e-5 && layout.x.range.hi >= 1.0);
   assert_true(layout.panels[0].y.range.lo <= 1e-9 && layout.panels[0].y.range.hi >= 1e-4);
-  pol_layout_free(&layout);
+  poli_layout_free(&layout);
 }
 
 static void panels_share_the_x_axis(void **state)
@@ -273,15 +273,15 @@ static void panels_share_the_x_axis(void **state)
   figure.num_panels = 3;
   figure.height = 600;
   for (int i = 0; i < 3; i++) panels[i].legend = POL_LEGEND_NONE;
-  pol_layout layout;
-  assert_int_equal(pol_layout_make(&layout, &figure), POL_OK);
+  poli_layout layout;
+  assert_int_equal(poli_layout_make(&layout, &figure), POL_OK);
   for (int i = 1; i < 3; i++) {
-    const pol_box above = layout.panels[i - 1].box, box = layout.panels[i].box;
+    const poli_box above = layout.panels[i - 1].box, box = layout.panels[i].box;
     assert_true(box.x == above.x && box.width == above.width);
     assert_true(box.y > above.y + above.height);
     assert_true(fabs(box.height - above.height) < 1e-9);
   }
-  pol_layout_free(&layout);
+  poli_layout_free(&layout);
   /* only the lowest has labels at its ticks: 0, 0.5, ..., 3.5 */
   char *text = svg();
   assert_int_equal(count_of(text, ">3.5</text>"), 1);
@@ -298,27 +298,27 @@ static void legends_hide_nothing(void **state)
       y[0][i] = (corner & 2 ? 1 : -1) * (s > 0.5 ? 1 : sin(40 * s));
     }
     panels[0].num_series = 1;
-    pol_layout layout;
-    assert_int_equal(pol_layout_make(&layout, &figure), POL_OK);
-    const pol_panel_layout *p = &layout.panels[0];
+    poli_layout layout;
+    assert_int_equal(poli_layout_make(&layout, &figure), POL_OK);
+    const poli_panel_layout *p = &layout.panels[0];
     assert_false(p->beside);
     const int right = p->legend.x > p->box.x + 0.5 * p->box.width;
     const int low = p->legend.y > p->box.y + 0.5 * p->box.height;
     assert_int_equal(right, corner & 1);
     assert_int_equal(low, corner >> 1);
-    pol_layout_free(&layout);
+    poli_layout_free(&layout);
   }
   /* free nowhere: it goes beside, unless told otherwise */
   for (int i = 0; i < COUNT; i++) y[0][i] = i % 2;
   for (int k = 0; k < 2; k++) {
-    pol_layout layout;
+    poli_layout layout;
     panels[0].legend = k == 0 ? POL_LEGEND_AUTO : POL_LEGEND_INSIDE;
-    assert_int_equal(pol_layout_make(&layout, &figure), POL_OK);
-    const pol_panel_layout *p = &layout.panels[0];
+    assert_int_equal(poli_layout_make(&layout, &figure), POL_OK);
+    const poli_panel_layout *p = &layout.panels[0];
     assert_int_equal(p->beside, k == 0);
     assert_int_equal(p->legend.x > p->box.x + p->box.width, k == 0);
     assert_true(p->legend.x + p->legend.width <= figure.width);
-    pol_layout_free(&layout);
+    poli_layout_free(&layout);
   }
 }
 
@@ -327,19 +327,19 @@ static void legends_measure_what_they_hide(void **state)
 {
   (void)state;
   pol_point points[201];
-  pol_curve curve = {.points = points};
+  poli_curve curve = {.points = points};
   const pol_series line = {.line = POL_LINE_SOLID, .marker = POL_MARKER_NONE};
   const pol_panel panel = {.series = &line, .num_series = 1};
   for (size_t count = 2; count <= 201; count += 199) {
     /* 9 pixels from the frame on all sides, 4 of which a line needs for its width */
-    pol_panel_layout layout = {.panel = &panel,
-                               .box = {0, 0, 400, 300},
-                               .curves = &curve,
-                               .legend = {0, 0, 400 - 18, 300 - 18}};
+    poli_panel_layout layout = {.panel = &panel,
+                                .box = {0, 0, 400, 300},
+                                .curves = &curve,
+                                .legend = {0, 0, 400 - 18, 300 - 18}};
     curve.count = count;
     for (size_t i = 0; i < count; i++)
       points[i] = (pol_point){400.0 * (double)i / (double)(count - 1), 150};
-    const double hidden = pol_legend_place(&layout);
+    const double hidden = poli_legend_place(&layout);
     if (!(fabs(hidden - 390) <= 6)) fail_msg("%g of 390 pixels", hidden);
     assert_true(layout.legend.x == 9 && layout.legend.y == 9);
   }
@@ -349,15 +349,15 @@ static void equal_units_are_equally_long(void **state)
 {
   (void)state;
   figure.equal = 1;
-  pol_layout layout;
-  assert_int_equal(pol_layout_make(&layout, &figure), POL_OK);
-  const pol_scale x = layout.x, y_axis = layout.panels[0].y;
+  poli_layout layout;
+  assert_int_equal(poli_layout_make(&layout, &figure), POL_OK);
+  const poli_scale x = layout.x, y_axis = layout.panels[0].y;
   const double x_unit = x.length / (x.range.hi - x.range.lo);
   const double y_unit = -y_axis.length / (y_axis.range.hi - y_axis.range.lo);
   assert_true(fabs(x_unit / y_unit - 1) < 1e-12);
   assert_true(x.range.lo <= t[0] && x.range.hi >= t[COUNT - 1]);
   assert_true(y_axis.range.lo <= -1 && y_axis.range.hi >= 1);
-  pol_layout_free(&layout);
+  poli_layout_free(&layout);
 }
 
 static void looks_differ(void **state)
@@ -418,18 +418,18 @@ static void pixels_have_the_colours_of_the_figure(void **state)
     cairo_surface_t *image = draw_png("figure.png");
     assert_int_equal(cairo_image_surface_get_width(image), 1440);
     assert_int_equal(cairo_image_surface_get_height(image), 900);
-    pol_layout layout;
-    assert_int_equal(pol_layout_make(&layout, &figure), POL_OK);
+    poli_layout layout;
+    assert_int_equal(poli_layout_make(&layout, &figure), POL_OK);
     /* on the line, and off it */
     for (double at = 0.5; at < 3.5; at += 0.25) {
-      const double px = 2 * pol_scale_pixel(&layout.x, at);
-      const double py = 2 * pol_scale_pixel(&layout.panels[0].y, 0.5 * at);
+      const double px = 2 * poli_scale_pixel(&layout.x, at);
+      const double py = 2 * poli_scale_pixel(&layout.panels[0].y, 0.5 * at);
       assert_true(is_near(pixel(image, px, py), first[dark]));
       assert_int_equal(pixel(image, px, py - 20), background[dark]);
       assert_int_equal(pixel(image, px, py + 20), background[dark]);
     }
     assert_int_equal(pixel(image, 2, 2), background[dark]);
-    pol_layout_free(&layout);
+    poli_layout_free(&layout);
     cairo_surface_destroy(image);
   }
   remove("figure.png");
@@ -508,7 +508,7 @@ static void colours_can_be_told_apart(void **state)
       for (int i = 0; i < POL_PLOT_COLORS; i++)
         for (int k = -1; k < i; k++) {
           double a[3], b[3];
-          const pol_theme *colors = &pol_themes[theme];
+          const poli_theme *colors = &poli_themes[theme];
           seen_as(colors->palette[i], sights[sight], a);
           seen_as(k < 0 ? colors->background : colors->palette[k], sights[sight], b);
           const double distance = hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);

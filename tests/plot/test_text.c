@@ -7,29 +7,29 @@
 
 #include <cmocka.h>
 
-#include "plot/text.h"
+#include "draw/plot/text.h"
 
 static void long_text_loses_its_middle(void **state)
 {
   (void)state;
-  char text[POL_TEXT_SIZE(9)];
-  pol_text_shorten("short", 9, text);
+  char text[POLI_TEXT_SIZE(9)];
+  poli_text_shorten("short", 9, text);
   assert_string_equal(text, "short");
-  pol_text_shorten("top.position.x", 9, text);
+  poli_text_shorten("top.position.x", 9, text);
   assert_string_equal(text, "top.po\xE2\x80\xA6.x");
   /* characters, not bytes */
-  pol_text_shorten("\xC3\xA4\xC3\xB6\xC3\xBC\xC3\x9F", 4, text);
+  poli_text_shorten("\xC3\xA4\xC3\xB6\xC3\xBC\xC3\x9F", 4, text);
   assert_string_equal(text, "\xC3\xA4\xC3\xB6\xC3\xBC\xC3\x9F");
 }
 
 static void text_fits_a_width(void **state)
 {
   (void)state;
-  char text[POL_TEXT_SIZE(40)];
-  pol_text_fit("a.rather.long.name.of.a.channel", 80, 11, 40, text);
-  assert_true(pol_text_width(text, 11) <= 80);
+  char text[POLI_TEXT_SIZE(40)];
+  poli_text_fit("a.rather.long.name.of.a.channel", 80, 11, 40, text);
+  assert_true(poli_text_width(text, 11) <= 80);
   assert_non_null(strstr(text, "\xE2\x80\xA6"));
-  pol_text_fit("abc", 1, 11, 40, text); /* three characters always stay */
+  poli_text_fit("abc", 1, 11, 40, text); /* three characters always stay */
   assert_string_equal(text, "abc");
 }
 
@@ -39,7 +39,7 @@ static const char *pieces(const char *text)
   static char result[200];
   size_t used = 0, skip, length;
   int raised;
-  while ((length = pol_text_piece(text, &raised, &skip)) > 0) {
+  while ((length = poli_text_piece(text, &raised, &skip)) > 0) {
     if (used > 0) result[used++] = '|';
     if (raised) result[used++] = '^';
     memcpy(result + used, text + skip, length);
@@ -55,26 +55,26 @@ static void digits_after_a_caret_are_raised(void **state)
   (void)state;
   assert_string_equal(pieces("m/s^2"), "m/s|^2");
   assert_string_equal(pieces("10^-12 m"), "10|^-12| m");
-  assert_string_equal(pieces("10^" POL_MINUS "3"), "10|^" POL_MINUS "3");
+  assert_string_equal(pieces("10^" POLI_MINUS "3"), "10|^" POLI_MINUS "3");
   assert_string_equal(pieces("kg m^2/s^3"), "kg m|^2|/s|^3");
   assert_string_equal(pieces("a^b ^ ^-"), "a^b ^ ^-");
   assert_string_equal(pieces(""), "");
-  assert_true(pol_text_rich_width("10^3", 10) < pol_text_width("1003", 10));
+  assert_true(poli_text_rich_width("10^3", 10) < poli_text_width("1003", 10));
 }
 
 static void text_becomes_valid(void **state)
 {
   (void)state;
   char text[64];
-  pol_text_clean("a\xFFz\xC3", text, sizeof text); /* no UTF-8, and a cut character */
+  poli_text_clean("a\xFFz\xC3", text, sizeof text); /* no UTF-8, and a cut character */
   assert_string_equal(text, "a?z?");
-  pol_text_clean("\xED\xA0\x80\xC0\x80", text, sizeof text); /* a surrogate, an overlong form */
+  poli_text_clean("\xED\xA0\x80\xC0\x80", text, sizeof text); /* a surrogate, an overlong form */
   assert_string_equal(text, "?????");
-  pol_text_clean("one\ntwo\x01\x7F", text, sizeof text);
+  poli_text_clean("one\ntwo\x01\x7F", text, sizeof text);
   assert_string_equal(text, "one two  ");
-  pol_text_clean("-1 10^-3 \xE2\x82\xAC", text, sizeof text);
-  assert_string_equal(text, "-1 10^" POL_MINUS "3 \xE2\x82\xAC");
-  pol_text_clean("12345\xE2\x82\xAC", text, 8); /* no part of a character at the end */
+  poli_text_clean("-1 10^-3 \xE2\x82\xAC", text, sizeof text);
+  assert_string_equal(text, "-1 10^" POLI_MINUS "3 \xE2\x82\xAC");
+  poli_text_clean("12345\xE2\x82\xAC", text, 8); /* no part of a character at the end */
   assert_string_equal(text, "12345");
 }
 
@@ -90,11 +90,11 @@ static void characters_end_where_unicode_does(void **state)
                                       "\xF4\x90\x80\x80", "\xF5\x80\x80\x80"};
   char text[64];
   for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-    pol_text_clean(good[i], text, sizeof text);
+    poli_text_clean(good[i], text, sizeof text);
     assert_string_equal(text, good[i]);
   }
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-    pol_text_clean(wrong[i], text, sizeof text);
+    poli_text_clean(wrong[i], text, sizeof text);
     assert_int_equal(strlen(text), strlen(wrong[i]));
     assert_int_equal(strspn(text, "?"), strlen(text));
   }
@@ -103,12 +103,12 @@ static void characters_end_where_unicode_does(void **state)
 static void xml_characters_have_entities(void **state)
 {
   (void)state;
-  assert_string_equal(pol_text_entity('<'), "&lt;");
-  assert_string_equal(pol_text_entity('>'), "&gt;");
-  assert_string_equal(pol_text_entity('&'), "&amp;");
-  assert_string_equal(pol_text_entity('\n'), " ");
-  assert_null(pol_text_entity('a'));
-  assert_null(pol_text_entity('\xE2'));
+  assert_string_equal(poli_text_entity('<'), "&lt;");
+  assert_string_equal(poli_text_entity('>'), "&gt;");
+  assert_string_equal(poli_text_entity('&'), "&amp;");
+  assert_string_equal(poli_text_entity('\n'), " ");
+  assert_null(poli_text_entity('a'));
+  assert_null(poli_text_entity('\xE2'));
 }
 
 int main(void)

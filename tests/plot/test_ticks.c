@@ -10,14 +10,14 @@
 
 #include <cmocka.h>
 
-#include "plot/text.h"
-#include "plot/ticks.h"
+#include "draw/plot/text.h"
+#include "draw/plot/ticks.h"
 
-static pol_ticks ticks;
+static poli_ticks ticks;
 
 static void make(double lo, double hi, int log)
 {
-  pol_ticks_make(&ticks, (pol_range){lo, hi}, log, 400, 50, 0);
+  poli_ticks_make(&ticks, (poli_range){lo, hi}, log, 400, 50, 0);
 }
 
 /* All labels, separated by blanks, with plain minus and times signs; then the offset in brackets.
@@ -31,9 +31,9 @@ static const char *labels(void)
     if (i > 0) text[used++] = ' ';
     if (i == ticks.count) text[used++] = '[';
     for (const char *c = label; *c != '\0'; c++) {
-      if (strncmp(c, POL_MINUS, 3) == 0)
+      if (strncmp(c, POLI_MINUS, 3) == 0)
         text[used++] = '-', c += 2;
-      else if (strncmp(c, POL_TIMES, 2) == 0)
+      else if (strncmp(c, POLI_TIMES, 2) == 0)
         text[used++] = '*', c += 1;
       else
         text[used++] = *c;
@@ -105,12 +105,12 @@ static double meaning(const char *label, const char *offset)
   char text[200];
   double factor = 1, constant = 0, sign = 1;
   size_t used = 0;
-  snprintf(text, sizeof text, "%s", strncmp(label, POL_MINUS, 3) == 0 ? label + 3 : label);
+  snprintf(text, sizeof text, "%s", strncmp(label, POLI_MINUS, 3) == 0 ? label + 3 : label);
   const double value = (text[0] == label[0] ? 1 : -1) * strtod(text, NULL);
   for (const char *c = offset; *c != '\0'; c++) /* "x10^" becomes "e" */
-    if (strncmp(c, POL_TIMES "10^", 5) == 0)
+    if (strncmp(c, POLI_TIMES "10^", 5) == 0)
       text[used++] = 'e', c += 4;
-    else if (strncmp(c, POL_MINUS, 3) == 0)
+    else if (strncmp(c, POLI_MINUS, 3) == 0)
       text[used++] = '-', c += 2;
     else
       text[used++] = *c;
@@ -141,8 +141,8 @@ static void labels_say_where_ticks_are(void **state)
     const double size = pow(10, 560 * next_number() - 280);
     const double middle = (2 * next_number() - 1) * size;
     const double extent = size * pow(10, -13 * next_number());
-    pol_range range = {middle - extent / 2, middle + extent / 2};
-    pol_ticks_make(&ticks, range, 0, 400, 50, 0);
+    poli_range range = {middle - extent / 2, middle + extent / 2};
+    poli_ticks_make(&ticks, range, 0, 400, 50, 0);
     assert_in_range(ticks.count, 2, 10);
     for (int i = 0; i < ticks.count; i++) {
       const double at = ticks.at[i], said = meaning(ticks.label[i], ticks.offset);
@@ -161,11 +161,11 @@ static void labels_of_a_horizontal_axis_are_clear(void **state)
   (void)state;
   for (int n = 0; n < 2000; n++) {
     const double lo = 1e5 * next_number(), hi = lo + 1000 * next_number() + 1;
-    pol_ticks_make(&ticks, (pol_range){lo, hi}, 0, 300, 20, 11);
+    poli_ticks_make(&ticks, (poli_range){lo, hi}, 0, 300, 20, 11);
     for (int i = 1; i < ticks.count; i++) {
       const double distance = 300 * (ticks.at[i] - ticks.at[i - 1]) / (hi - lo);
-      const double width = fmax(pol_text_rich_width(ticks.label[i], 11),
-                                pol_text_rich_width(ticks.label[i - 1], 11));
+      const double width = fmax(poli_text_rich_width(ticks.label[i], 11),
+                                poli_text_rich_width(ticks.label[i - 1], 11));
       assert_true(distance > width || ticks.count <= 3);
     }
   }
@@ -175,12 +175,12 @@ static void labels_of_a_horizontal_axis_are_clear(void **state)
 static void a_scale_has_two_ticks(void **state)
 {
   (void)state;
-  pol_ticks_make(&ticks, (pol_range){-3.3e-12, 3.3e-12}, 0, 95, 26, 0);
+  poli_ticks_make(&ticks, (poli_range){-3.3e-12, 3.3e-12}, 0, 95, 26, 0);
   assert_int_equal(ticks.count, 3);
   assert_string_equal(ticks.label[2], "2");
   for (int n = 0; n < 2000; n++) {
     const double lo = 100 * next_number() - 50, hi = lo + 10 * next_number() + 0.01;
-    pol_ticks_make(&ticks, (pol_range){lo, hi}, 0, 40 + 100 * next_number(), 26, 0);
+    poli_ticks_make(&ticks, (poli_range){lo, hi}, 0, 40 + 100 * next_number(), 26, 0);
     assert_in_range(ticks.count, 2, 8);
   }
 }
@@ -188,44 +188,44 @@ static void a_scale_has_two_ticks(void **state)
 static void ranges_can_always_be_drawn(void **state)
 {
   (void)state;
-  pol_range range = pol_range_empty();
-  pol_range_finish(&range, 0, 0.05);
+  poli_range range = poli_range_empty();
+  poli_range_finish(&range, 0, 0.05);
   assert_true(range.lo == 0 && range.hi == 1);
-  range = pol_range_empty();
-  pol_range_finish(&range, 1, 0);
+  range = poli_range_empty();
+  poli_range_finish(&range, 1, 0);
   assert_true(range.lo == 1 && range.hi == 10);
 
-  range = (pol_range){9.81, 9.81 * (1 + 1e-15)}; /* constant but for round-off */
-  pol_range_finish(&range, 0, 0.05);
+  range = (poli_range){9.81, 9.81 * (1 + 1e-15)}; /* constant but for round-off */
+  poli_range_finish(&range, 0, 0.05);
   assert_true(range.lo < 9 && range.hi > 10.5);
-  range = (pol_range){0, 0};
-  pol_range_finish(&range, 0, 0.05);
+  range = (poli_range){0, 0};
+  poli_range_finish(&range, 0, 0.05);
   assert_true(range.lo == -1 && range.hi == 1);
 
-  range = (pol_range){1, 3};
-  pol_range_finish(&range, 0, 0.25);
+  range = (poli_range){1, 3};
+  poli_range_finish(&range, 0, 0.25);
   assert_true(range.lo == 0.5 && range.hi == 3.5);
-  range = (pol_range){1, 100};
-  pol_range_finish(&range, 1, 0.5);
+  range = (poli_range){1, 100};
+  poli_range_finish(&range, 1, 0.5);
   assert_true(fabs(range.lo - 0.1) < 1e-12 && fabs(range.hi - 1000) < 1e-9);
 
-  range = (pol_range){1e-300, 1e300};
-  pol_range_finish(&range, 1, 0.05);
+  range = (poli_range){1e-300, 1e300};
+  poli_range_finish(&range, 1, 0.05);
   assert_true(range.lo > 0 && isfinite(range.hi));
-  pol_ticks_make(&ticks, range, 1, 400, 50, 0);
+  poli_ticks_make(&ticks, range, 1, 400, 50, 0);
   assert_in_range(ticks.count, 2, 9);
 }
 
 static void values_that_axes_cannot_show(void **state)
 {
   (void)state;
-  assert_true(pol_range_usable(-1, 0));
-  assert_false(pol_range_usable(-1, 1));
-  assert_false(pol_range_usable(0, 1));
-  assert_false(pol_range_usable(nan(""), 0));
-  assert_false(pol_range_usable(nan(""), 1));
-  assert_false(pol_range_usable(-HUGE_VAL, 0));
-  assert_false(pol_range_usable(HUGE_VAL, 1));
+  assert_true(poli_range_usable(-1, 0));
+  assert_false(poli_range_usable(-1, 1));
+  assert_false(poli_range_usable(0, 1));
+  assert_false(poli_range_usable(nan(""), 0));
+  assert_false(poli_range_usable(nan(""), 1));
+  assert_false(poli_range_usable(-HUGE_VAL, 0));
+  assert_false(poli_range_usable(HUGE_VAL, 1));
 }
 
 int main(void)

@@ -17,10 +17,10 @@
 
 #include <polhode/view.h>
 
-#include "io/file.h"
-#include "viewer/frames.h"
-#include "viewer/mesh.h"
-#include "viewer/page.h"
+#include "draw/viewer/frames.h"
+#include "draw/viewer/mesh.h"
+#include "draw/viewer/page.h"
+#include "io/file/file.h"
 
 static const char model_text[] = "{\"name\": \"</script><!-- <script>\", \"bodies\": ["
                                  "{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1]},"
@@ -77,11 +77,11 @@ static void numbers_have_sixteen_bits(void **state)
 {
   (void)state;
   char message[256] = "";
-  pol_frames frames;
+  poli_frames frames;
   write_result("numbers.csv", 11);
   pol_model *model = read_model();
   pol_result *result = open_result("numbers.csv");
-  assert_int_equal(pol_frames_read(&frames, model, result, 0, message, sizeof message), POL_OK);
+  assert_int_equal(poli_frames_read(&frames, model, result, 0, message, sizeof message), POL_OK);
   assert_int_equal(frames.count, 11);
   for (int i = 0; i < 11; i++) {
     const size_t a = (size_t)(6 * i), q = (size_t)(8 * i);
@@ -99,7 +99,7 @@ static void numbers_have_sixteen_bits(void **state)
   assert_true(frames.ranges[1].low == -2.0 && frames.ranges[4].high == 5.0);
   assert_int_equal(frames.num_channels, 1);
   assert_true(frames.channel_ranges[0].low == 7.25 && frames.channel_ranges[0].high == 7.25);
-  pol_frames_free(&frames);
+  poli_frames_free(&frames);
   pol_result_close(&result);
   pol_model_free(&model);
 }
@@ -115,12 +115,12 @@ static void numbers_too_large_are_none(void **state)
   static const unsigned x[] = {0, 65535, 65534, 65535}, z[] = {0, 65535, 65535, 65534},
                         energy[] = {65535, 0, 65534, 65535};
   char message[256] = "", text[1024];
-  pol_frames frames;
+  poli_frames frames;
   snprintf(text, sizeof text, "%s%s", head, rows);
   write_text("large.csv", text, strlen(text));
   pol_model *model = read_model();
   pol_result *result = open_result("large.csv");
-  assert_int_equal(pol_frames_read(&frames, model, result, 0, message, sizeof message), POL_OK);
+  assert_int_equal(poli_frames_read(&frames, model, result, 0, message, sizeof message), POL_OK);
   for (size_t i = 0; i < 4; i++) {
     assert_int_equal(number_at(frames.positions, 6 * i), x[i]);
     assert_int_equal(number_at(frames.positions, 6 * i + 2), z[i]);
@@ -129,7 +129,7 @@ static void numbers_too_large_are_none(void **state)
   assert_int_equal(number_at(frames.rotations, 16), 32768); /* a quaternion without number: 0 */
   assert_true(frames.ranges[0].low == 1.0 && frames.ranges[0].high == 3.0);
   assert_true(frames.channel_ranges[0].low == -9e299 && frames.channel_ranges[0].high == 9e299);
-  pol_frames_free(&frames);
+  poli_frames_free(&frames);
   pol_result_close(&result);
   pol_model_free(&model);
 }
@@ -139,18 +139,18 @@ static void frames_are_chosen_by_time(void **state)
 {
   (void)state;
   char message[256] = "";
-  pol_frames frames;
+  poli_frames frames;
   write_result("times.csv", 101);
   pol_model *model = read_model();
   pol_result *result = open_result("times.csv");
-  assert_int_equal(pol_frames_read(&frames, model, result, 5, message, sizeof message), POL_OK);
+  assert_int_equal(poli_frames_read(&frames, model, result, 5, message, sizeof message), POL_OK);
   static const long rows[] = {0, 50, 71, 87, 100}; /* 100 sqrt(k / 4) */
   assert_int_equal(frames.count, 5);
   for (int i = 0; i < 5; i++) {
     assert_int_equal(frames.rows[i], rows[i]);
     assert_true(fabs(frames.times[i] - (double)(rows[i] * rows[i]) / 100.0) < 1e-12);
   }
-  pol_frames_free(&frames);
+  poli_frames_free(&frames);
   pol_result_close(&result);
   pol_model_free(&model);
 }
@@ -164,7 +164,7 @@ static void many_bodies_have_all_their_frames(void **state)
   size_t size = 0;
   pol_errors errors = {0, NULL};
   pol_model *model = NULL;
-  pol_frames frames;
+  poli_frames frames;
   FILE *json = open_memstream(&text, &size), *csv = fopen("many.csv", "wb");
   assert_true(json != NULL && csv != NULL);
   fprintf(json, "{\"bodies\": [");
@@ -182,10 +182,10 @@ static void many_bodies_have_all_their_frames(void **state)
   assert_int_equal(fclose(json) | fclose(csv), 0);
   assert_int_equal(pol_model_read_text(&model, text, 0, NULL, &errors), POL_OK);
   pol_result *result = open_result("many.csv");
-  assert_int_equal(pol_frames_read(&frames, model, result, 0, message, sizeof message), POL_OK);
+  assert_int_equal(poli_frames_read(&frames, model, result, 0, message, sizeof message), POL_OK);
   assert_int_equal(frames.num_bodies, BODIES);
   assert_int_equal(frames.count, ROWS);
-  pol_frames_free(&frames);
+  poli_frames_free(&frames);
   pol_result_close(&result);
   pol_model_free(&model);
   free(text);
@@ -204,7 +204,7 @@ static void pages_hold_everything_and_no_text_breaks_out(void **state)
   assert_int_equal(
       pol_view_write("page.html", model, result, &options, &summary, message, sizeof message),
       POL_OK);
-  assert_int_equal(pol_read_file("page.html", &page, &size), POL_OK);
+  assert_int_equal(poli_read_file("page.html", &page, &size), POL_OK);
   assert_int_equal(summary.bytes, size);
   assert_int_equal(summary.frames, 11);
   assert_int_equal(summary.bodies, 2);
@@ -283,7 +283,7 @@ static void data_come_back_from_base64(void **state)
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
     assert_non_null(file);
-    pol_page_write_bytes(file, "data", bytes, sizes[k]);
+    poli_page_write_bytes(file, "data", bytes, sizes[k]);
     assert_int_equal(fclose(file), 0);
     const char *start = strstr(text, "id=\"data\">");
     assert_non_null(start);
@@ -300,11 +300,11 @@ static void data_come_back_from_base64(void **state)
 static void assert_mesh(const char *path, size_t points, const float *expected)
 {
   char message[256] = "";
-  pol_mesh mesh;
-  assert_int_equal(pol_mesh_read(&mesh, path, 2.0, message, sizeof message), POL_OK);
+  poli_mesh mesh;
+  assert_int_equal(poli_mesh_read(&mesh, path, 2.0, message, sizeof message), POL_OK);
   assert_int_equal(mesh.num_points, points);
   for (size_t i = 0; i < 3 * points; i++) assert_true(mesh.points[i] == 2.0f * expected[i]);
-  pol_mesh_free(&mesh);
+  poli_mesh_free(&mesh);
 }
 
 static void meshes_of_all_kinds(void **state)
@@ -362,7 +362,7 @@ static void pages_hold_each_mesh(void **state)
   assert_int_equal(pol_model_read_text(&model, text, 0, NULL, &errors), POL_OK);
   pol_result *result = open_result("meshes.csv");
   assert_int_equal(pol_view_write("meshes.html", model, result, NULL, NULL, NULL, 0), POL_OK);
-  assert_int_equal(pol_read_file("meshes.html", &page, &size), POL_OK);
+  assert_int_equal(poli_read_file("meshes.html", &page, &size), POL_OK);
   for (int i = 0; i < 2; i++) assert_non_null(strstr(page, meshes[i]));
   assert_null(strstr(page, "id=\"mesh-2\""));
   free(page);
@@ -377,28 +377,28 @@ static void wrong_meshes_are_refused(void **state)
   static const char *const objects[] = {"v 1 2\n", "f 1 2 3\n", "v 0 0 0\nf 1 1 0\n",
                                         "v 0 0 0\nf 1 x 1\n", "v 1 1 1\n"};
   char message[256];
-  pol_mesh mesh;
+  poli_mesh mesh;
   for (int i = 0; i < 4; i++) {
     write_text("wrong.stl", texts[i], strlen(texts[i]));
-    assert_int_equal(pol_mesh_read(&mesh, "wrong.stl", 1.0, message, sizeof message),
+    assert_int_equal(poli_mesh_read(&mesh, "wrong.stl", 1.0, message, sizeof message),
                      POL_BAD_ARGUMENT);
-    pol_mesh_free(&mesh);
+    poli_mesh_free(&mesh);
   }
   for (int i = 0; i < 5; i++) {
     write_text("wrong.obj", objects[i], strlen(objects[i]));
-    assert_int_equal(pol_mesh_read(&mesh, "wrong.obj", 1.0, message, sizeof message),
+    assert_int_equal(poli_mesh_read(&mesh, "wrong.obj", 1.0, message, sizeof message),
                      POL_BAD_ARGUMENT);
-    pol_mesh_free(&mesh);
+    poli_mesh_free(&mesh);
   }
-  assert_int_equal(pol_mesh_read(&mesh, "no.stl", 1.0, message, sizeof message), POL_IO);
-  pol_mesh_free(&mesh);
+  assert_int_equal(poli_mesh_read(&mesh, "no.stl", 1.0, message, sizeof message), POL_IO);
+  poli_mesh_free(&mesh);
 
   /* a file without an end */
   remove("endless.stl");
   assert_int_equal(symlink("/dev/zero", "endless.stl"), 0);
-  assert_int_equal(pol_mesh_read(&mesh, "endless.stl", 1.0, message, sizeof message), POL_IO);
+  assert_int_equal(poli_mesh_read(&mesh, "endless.stl", 1.0, message, sizeof message), POL_IO);
   assert_non_null(strstr(message, "File too large"));
-  pol_mesh_free(&mesh);
+  poli_mesh_free(&mesh);
   remove("endless.stl");
 }
 

@@ -1,0 +1,46 @@
+/* What integrators use of the assembler: its saddle-point matrix, to share the one symbolic
+ * analysis, and its projection. */
+#ifndef POLHODE_DAE_ASSEMBLER_H
+#define POLHODE_DAE_ASSEMBLER_H
+
+#include "dae/independence.h"
+#include "dae/saddle.h"
+
+poli_saddle *poli_assembler_saddle(pol_assembler *assembler);
+
+/* The independence of all constraints, which pol_assembler_drop_redundant works with; made the
+ * first time it is asked for, kept as long as the assembler.  NULL: no memory. */
+poli_independence *poli_assembler_independence(pol_assembler *assembler);
+
+/* Drops other constraints, as many as before (m flags). */
+void poli_assembler_set_dropped(pol_assembler *assembler, const unsigned char *dropped);
+
+/* What evaluations find as history from now on (pol_point); NULL at first. */
+void poli_assembler_set_history(pol_assembler *assembler, const double *history);
+
+/* Replaces w (nv) by the least vector in the metric of the mass matrix with the same B w in the
+ * holonomic rows and none in the others, which velocities satisfy by themselves. */
+pol_status poli_assembler_normal_part(pol_assembler *assembler, double t, const double *q,
+                                      double *w, pol_diagnostics *diagnostics);
+
+/* w (nv): the least vector in that metric with B w = B v + Phi_t, what v misses the constraints by.
+ */
+pol_status poli_assembler_velocity_defect(pol_assembler *assembler, double t, const double *q,
+                                          const double *v, double *w, pol_diagnostics *diagnostics);
+
+/* w (nv): the change of the velocities by an impulse f (nv), M w + B^T mu = f, B w = 0.  w may be
+ * f.
+ */
+pol_status poli_assembler_response(pol_assembler *assembler, double t, const double *q,
+                                   const double *f, double *w, pol_diagnostics *diagnostics);
+
+/* Factors [ M + h D + h_square K  B^T; B  0 ] at a point (with dg/dlambda beside B^T, without what
+ * is dropped), the matrix of an implicit step of size h. */
+pol_status poli_assembler_factor_implicit(pol_assembler *assembler, const pol_point *at, double h,
+                                          double h_square, pol_diagnostics *diagnostics);
+/* Solves that matrix times (y, mu) = (M x, B x) for y (nv): close to x where h D and h_square K are
+ * small compared with M, close to zero in directions where they are large; always B y = B x.  x and
+ * y may be the same. */
+void poli_assembler_solve_implicit(pol_assembler *assembler, const double *x, double *y);
+
+#endif

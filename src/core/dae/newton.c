@@ -1,0 +1,583 @@
+/* Newton's method; see newton.h.  The modified variant keeps its factorised matrix from step to
+ * step while the residual falls by at least the factor `refresh` an iteration
+ * (Holzinger/Arnold/Gerstmayr use 0.5), and as long as it lowers the mean cost of a step, its own
+ * cost included.  The line search is Armijo's rule on the weighted residual
+ * (Kelley 1995). */
+#include "dae/newton.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A step that keeps this share of the predicted decrease is taken. */
+static const double armijo = 1e-4;
+
+/* How many times its round-off a correction may always be, and a residual what round-off of the
+ * increments makes of it. */
+static const double correction_grains = 1.0, residual_grains = 64.0;
+
+/* Largest error after the last correction, as a fraction of the tolerance. */
+static const double most_left = 0.01;
+
+/* The cost of a new matrix, evaluated and factorised, in iterations. */
+static const double matrix_cost = 6.0;
+
+/* Marks each increment as rotation, translation or state. */
+static void classify(int *kind, int num_increments, const pol_dae *dae)
+{
+  const pol_group *group = &dae->group;
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    for (int i = 0; i < factor->dim; i++) {
+      int length = factor->kind == POL_REAL ? poli_dae_is_length(dae, factor->v + i) : i >= 3;
+      kind[factor->v + i] = length ? POLI_TRANSLATIONS : POLI_ROTATIONS;
+    }
+  }
+  for (int i = 0; i < dae->num_states; i++) kind[group->nv - dae->num_states + i] = POLI_KINDS + i;
+  for (int i = group->nv; i < num_increments; i++) kind[i] = kind[i - group->nv];
+}
+
+pol_status poli_newton_create(poli_newton **newton, const pol_dae *dae, poli_saddle *saddle,
+                              const pol_newton_options *options, pol_counts *counts)
+{
+  const poli_newton_matrix matrix = {.n = saddle->n,
+                                     .num_increments = saddle->nv,
+                                     .pattern = saddle->pattern,
+                                     .values = saddle->values,
+                                     .solver = saddle->solver,
+                                     .least_share = dae->pure ? 1e-8 : 0.0};
+  return poli_newton_create_for(newton, dae, &matrix, options, counts);
+}
+
+pol_status poli_newton_create_for(poli_newton **newton, const pol_dae *dae,
+                                  const poli_newton_matrix *matrix,
+                                  const pol_newton_options *options, pol_counts *counts)
+{
+  poli_newton *s = *newton = calloc(1, sizeof *s);
+  if (!s) return POL_NO_MEMORY;
+  size_t n = (size_t)matrix->n, kinds = POLI_KINDS + (size_t)dae->num_states;
+  *s = (poli_newton){.options = *options, .dae = dae, .matrix = *matrix, .counts = counts};
+  s->kind = calloc((size_t)matrix->num_increments + 1, sizeof *s->kind);
+  s->memory = calloc((6 + kinds) * n + 3 * kinds, sizeof *s->memory);
+  if (!s->kind || !s->memory) {
+    poli_newton_free(newton);
+    return POL_NO_MEMORY;
+  }
+  classify(s->kind, matrix->num_increments, dae);
+  s->num_kinds = (int)kinds;
+  s->trial = s->memory;
+  s->dx = s->trial + n;
+  s->r = s->dx + n;
+  s->trial_r = s->r + n;
+  s->round_off = s->trial_r + n;
+  s->accepted = s->round_off + n;
+  s->row_size = s->accepted + n;
+  s->tolerance = s->row_size + kinds * n;
+  s->grain = s->tolerance + kinds;
+  s->least = s->grain + kinds;
+  return POL_OK;
+}
+
+void poli_newton_free(poli_newton **newton)
+{
+  if (!*newton) return;
+  free((*newton)->kind);
+  free((*newton)->memory);
+  free(*newton);
+  *newton = NULL;
+}
+
+void poli_newton_reset(poli_newton *newton)
+{
+  newton->has_matrix = 0;
+}
+
+/* --- norms ------------------------------------------------------------------------------------ */
+
+/* Sums of |matrix| over the increments of each kind, a row. */
+static void measure_rows(poli_newton *s)
+{
+  const pol_pattern *S = s->matrix.pattern;
+  size_t n = (size_t)s->matrix.n;
+  memset(s->row_size, 0, (size_t)s->num_kinds * n * sizeof *s->row_size);
+  for (int j = 0; j < s->matrix.num_increments; j++) {
+    double *size = s->row_size + (size_t)s->kind[j] * n;
+    for (int k = S->start[j]; k < S->start[j + 1]; k++)
+      size[S->row[k]] += fabs(s->matrix.values[k]);
+  }
+}
+
+/* A few eps of |matrix| times the multipliers in x, a row: where large reactions balance, a
+ * residual cannot be smaller. */
+static void measure_round_off(poli_newton *s, const double *x)
+{
+  const pol_pattern *S = s->matrix.pattern;
+  memset(s->round_off, 0, (size_t)s->matrix.n * sizeof *s->round_off);
+  for (int j = s->matrix.num_increments; j < s->matrix.n; j++) {
+    double eps = 256.0 * DBL_EPSILON * fabs(x[j]);
+    for (int k = S->start[j]; k < S->start[j + 1]; k++)
+      s->round_off[S->row[k]] += eps * fabs(s->matrix.values[k]);
+  }
+}
+
+/* What is accepted as the residual of each row, with x as the solution. */
+static void measure_accepted(poli_newton *s, const double *x)
+{
+  const int n = s->matrix.n;
+  measure_round_off(s, x);
+  for (int i = 0; i < n; i++) s->accepted[i] = DBL_MIN;
+  for (int k = 0; k < s->num_kinds; k++) {
+    const double *size = s->row_size + (size_t)k * (size_t)n;
+    const double tolerance = s->tolerance[k] + residual_grains * s->grain[k];
+    for (int i = 0; i < n; i++) s->accepted[i] += size[i] * tolerance;
+  }
+  for (int i = 0; i < n; i++)
+    if (s->round_off[i] > s->accepted[i]) s->accepted[i] = s->round_off[i];
+  if (!(s->matrix.least_share > 0.0)) return;
+
+  /* of a balance at least a fraction of the largest one of its kind */
+  memset(s->least, 0, (size_t)s->num_kinds * sizeof *s->least);
+  for (int i = 0; i < s->matrix.num_increments; i++) {
+    double *least = &s->least[s->kind[i]];
+    *least = fmax(*least, s->matrix.least_share * s->accepted[i]);
+  }
+  for (int i = 0; i < s->matrix.num_increments; i++)
+    s->accepted[i] = fmax(s->accepted[i], s->least[s->kind[i]]);
+}
+
+/* Largest residual over what is accepted; the row in *worst.  One that is not finite is the
+ * largest.
+ */
+static double residual_norm(const poli_newton *s, const double *r, int *worst)
+{
+  double max = 0.0;
+  *worst = 0;
+  for (int i = 0; i < s->matrix.n && isfinite(max); i++) {
+    double size = fabs(r[i]) / s->accepted[i];
+    if (size <= max) continue;
+    max = size;
+    *worst = i;
+  }
+  return max;
+}
+
+/* A row whose residual is not finite, or -1.  Constraints first: theirs spoil the balance too, by
+ * way of the reactions. */
+static int row_not_finite(const poli_newton *s)
+{
+  const int nv = s->matrix.num_increments, n = s->matrix.n;
+  for (int i = nv; i < n; i++)
+    if (!isfinite(s->r[i])) return i;
+  for (int i = 0; i < nv; i++)
+    if (!isfinite(s->r[i])) return i;
+  return -1;
+}
+
+/* Largest correction over what is accepted; its increment in *worst. */
+static double correction_norm(const poli_newton *s, double share, int *worst)
+{
+  double max = 0.0;
+  *worst = 0;
+  for (int i = 0; i < s->matrix.num_increments && isfinite(max); i++) {
+    int k = s->kind[i];
+    double accepted = s->tolerance[k] + correction_grains * s->grain[k] + DBL_MIN;
+    double size = share * fabs(s->dx[i]) / accepted;
+    if (size <= max) continue;
+    max = size;
+    *worst = i;
+  }
+  return max;
+}
+
+/* Whether the square of each correction is below round-off. */
+static int has_tiny_square(const poli_newton *s)
+{
+  const double largest = 1.0 / sqrt(DBL_EPSILON);
+  for (int i = 0; i < s->matrix.num_increments; i++)
+    if (!(fabs(s->dx[i]) <= largest * s->grain[s->kind[i]])) return 0;
+  return 1;
+}
+
+/* --- iteration -------------------------------------------------------------------------------- */
+
+/* The equation (numbering of pol_dae.describe) that belongs to a row or column of the matrix. */
+static int equation_of(const poli_newton *s, int row)
+{
+  int nv = s->dae->group.nv, below = row - s->matrix.num_increments;
+  return below < 0 ? row % nv : nv + below % pol_dae_num_constraints(s->dae);
+}
+
+/* Reports a failure; the matrix is not to be trusted for the next attempt. */
+static pol_status fail(poli_newton *s, pol_status status, int row, const char *message,
+                       const char *advice, pol_diagnostics *d)
+{
+  s->has_matrix = 0;
+  d->status = status;
+  d->equation = row < 0 ? -1 : equation_of(s, row);
+  d->where[0] = '\0';
+  if (row >= 0) poli_dae_describe(s->dae, d->equation, d->where, sizeof d->where);
+  snprintf(d->message, sizeof d->message, "%s", message);
+  snprintf(d->advice, sizeof d->advice, "%s", advice);
+  return status;
+}
+
+static pol_status evaluate_failed(poli_newton *s, pol_status status, pol_diagnostics *d)
+{
+  return fail(s, status, -1, "the model could not be evaluated", "take a smaller step", d);
+}
+
+/* r, the tolerances and the round-off at x */
+static pol_status evaluate(poli_newton *s, const poli_newton_system *system, const double *x,
+                           double *r)
+{
+  s->counts->residuals++;
+  pol_status status = system->residual(x, r, system->user);
+  if (!status) system->tolerances(s->tolerance, system->user);
+  if (!status && system->round_off) system->round_off(s->grain, system->user);
+  return status;
+}
+
+static pol_status refresh(poli_newton *s, const poli_newton_system *system, pol_diagnostics *d)
+{
+  pol_status status = system->matrix(system->user);
+  if (status)
+    return fail(s, status, -1, "the matrix could not be evaluated", "take a smaller step", d);
+  s->counts->jacobians++;
+  s->counts->factorizations++;
+  status = pol_solver_refactor(s->matrix.solver, s->matrix.values);
+  if (status == POL_SINGULAR)
+    return fail(s, status, pol_solver_singular_column(s->matrix.solver),
+                "the Newton matrix is singular",
+                "the mechanism may be in a singular position or have redundant constraints", d);
+  if (status)
+    return fail(s, status, -1, "the Newton matrix could not be factorised", "take a smaller step",
+                d);
+  measure_rows(s);
+  s->has_matrix = 1;
+  s->rate = -1.0;
+  s->uses = 0;
+  s->spent = matrix_cost;
+  return POL_OK;
+}
+
+/* A step along dx: the share taken (0 for none), the residual before and after it, both in the
+ * tolerances after it, the worst row and the worst increment. */
+typedef struct attempt {
+  double share, before, after;
+  int worst, increment;
+} attempt;
+
+/* Tries x + dx, x + dx/2, ... in s->trial until the residual falls enough.  With an old matrix only
+ * the first; without a line search a new matrix's step is taken as it is. */
+static pol_status search(poli_newton *s, const poli_newton_system *system, const double *x,
+                         int new_matrix, attempt *a)
+{
+  int halvings = new_matrix ? s->options.line_search : 0, anyhow = new_matrix && halvings == 0;
+  a->share = 1.0;
+  for (int k = 0;; k++, a->share *= 0.5) {
+    for (int i = 0; i < s->matrix.n; i++) s->trial[i] = x[i] + a->share * s->dx[i];
+    pol_status status = evaluate(s, system, s->trial, s->trial_r);
+    if (!status) {
+      measure_accepted(s, s->trial);
+      a->before = residual_norm(s, s->r, &a->worst);
+      a->after = residual_norm(s, s->trial_r, &a->worst);
+      if (anyhow || a->after <= 1.0 || a->after <= (1.0 - armijo * a->share) * a->before)
+        return POL_OK;
+    }
+    if (status < 0 || k == halvings) {
+      a->share = 0.0;
+      return status;
+    }
+  }
+}
+
+static void accept(poli_newton *s, double *x)
+{
+  double *r = s->r;
+  memcpy(x, s->trial, (size_t)s->matrix.n * sizeof *x);
+  s->r = s->trial_r;
+  s->trial_r = r;
+}
+
+/* Whether a correction by a new matrix has left nothing but round-off; see newton.h.  A simplified
+ * matrix leaves more than a square, so it must also have come to a standstill. */
+static int ends_in_round_off(const poli_newton *s, const attempt *a)
+{
+  int exact = s->options.kind != POL_NEWTON_SIMPLIFIED;
+  return a->share == 1.0 && a->before <= 1.0 && a->after <= 1.0 && has_tiny_square(s) &&
+         (exact || a->after > 0.5 * a->before);
+}
+
+/* The linear rate of convergence, at most 1/2.  Where the residual was round-off already its fall
+ * says nothing; then the slowest fall of the step with the same matrix counts, which is kept in
+ * *slowest (negative: not known). */
+static double rate_of(const attempt *a, int new_matrix, double *slowest)
+{
+  double rate = a->before > 0.0 ? a->after / a->before : 0.0;
+  if (new_matrix) *slowest = -1.0;
+  if (a->before * residual_grains > 1.0)
+    *slowest = fmax(rate, *slowest);
+  else if (*slowest >= 0.0)
+    rate = fmin(rate, *slowest);
+  return fmin(rate, 0.5);
+}
+
+/* Whether the next correction, estimated from the rate, is below the tolerance; or, if one more is
+ * made without evaluating its residual, whether the error after that is negligible.  A correction
+ * that started within round-off is noise, and so is the error after it. */
+static int is_done(const poli_newton_system *system, const attempt *a, double rate,
+                   double correction)
+{
+  double ahead = rate / (1.0 - rate) * correction;
+  int in_round_off = a->before * residual_grains <= 1.0;
+  if (!system->place || in_round_off) return a->after <= 1.0 && ahead <= 1.0;
+  return rate * a->after <= 1.0 && rate * ahead <= most_left;
+}
+
+/* Whether four more iterations at this rate would not do: a new matrix is cheaper. */
+static int is_slow(double contraction, double residual)
+{
+  double square = contraction * contraction;
+  return square * square * residual > 1.0;
+}
+
+/* The size of a correction in terms of the goal. */
+static double goal_size(const poli_newton *s)
+{
+  double sum = 0.0;
+  int nv = s->dae->group.nv;
+  for (int i = 0; i < nv; i++) {
+    double x = s->dx[i] / s->goal.weight[i];
+    sum += x * x;
+  }
+  return s->goal.scale * sqrt(sum / nv);
+}
+
+typedef enum verdict { GO_ON, DONE, DIVERGES } verdict;
+
+/* Rule (35) after a correction of this size; *before is that of the last one with this matrix, 0 if
+ * it is the first; `matrices` were evaluated in this step.  A rate that is known from earlier steps
+ * with the same matrix lets one correction do. */
+static verdict judge_goal(poli_newton *s, double size, double *before, int matrices)
+{
+  const double least_rate = 0.05; /* do not trust a lucky correction */
+  const int patience = 4;         /* the line search may lead to where it converges */
+  double last = *before;
+  *before = size;
+  if (last > 0.0) s->rate = fmax(size / last, least_rate);
+  if (s->rate < 0.0) return GO_ON;
+  double missing = s->rate < 1.0 ? s->rate / (1.0 - s->rate) * size : HUGE_VAL;
+  if (missing <= s->goal.share) return DONE;
+  if (s->rate >= 1.0 && matrices > patience) return DIVERGES;
+  if (s->rate > s->options.refresh || is_slow(s->rate, missing / s->goal.share)) s->has_matrix = 0;
+  return GO_ON;
+}
+
+/* Counts the cost of the matrix.  It is shared by the steps that use it, but these need more
+ * iterations the older the matrix is: after a step that costs more than the mean so far it is given
+ * up. */
+static void count_use(poli_newton *s, int iterations)
+{
+  s->spent += iterations;
+  s->uses++;
+  if ((double)iterations * s->uses > s->spent) s->has_matrix = 0;
+}
+
+/* The last correction of a converged iteration, from the last residual; the residual of the result
+ * is not evaluated.  It must not be larger than the one before it, nor than the goal allows:
+ * returns 0 if the goal is missed. */
+static int finish(poli_newton *s, const poli_newton_system *system, double *x, double correction,
+                  pol_status *status)
+{
+  int worst;
+  *status = POL_OK;
+  if (!system->place) return 1;
+  for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
+  pol_solver_solve(s->matrix.solver, s->dx);
+  const double size = correction_norm(s, 1.0, &worst);
+  if (s->goal.weight && !(size <= 1.0) && !(goal_size(s) <= s->goal.share)) return 0;
+  if (!(size <= fmax(1.0, correction))) return 1;
+  for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
+  *status = system->place(x, system->user);
+  return 1;
+}
+
+/* exact_iterations corrections, whatever they leave. */
+static pol_status iterate_exactly(poli_newton *s, const poli_newton_system *system, double *x,
+                                  pol_diagnostics *d)
+{
+  int worst;
+  for (int k = 0; k < s->options.exact_iterations; k++) {
+    pol_status status = evaluate(s, system, x, s->r);
+    if (status) return evaluate_failed(s, status, d);
+    if ((status = refresh(s, system, d))) return status;
+    for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
+    pol_solver_solve(s->matrix.solver, s->dx);
+    s->counts->newton_iterations++;
+    d->iteration++;
+    for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
+    if (!isfinite(correction_norm(s, 1.0, &worst)))
+      return fail(s, POL_NOT_FINITE, -1, "a correction is not finite", "take a smaller step", d);
+  }
+  pol_status status = evaluate(s, system, x, s->r);
+  return status ? evaluate_failed(s, status, d) : POL_OK;
+}
+
+/* Newton's method as it stands in a textbook: the stopping rule looks at the residual before a
+ * correction and at the correction. */
+static pol_status solve_plain(poli_newton *s, const poli_newton_system *system, double *x,
+                              pol_diagnostics *d)
+{
+  for (d->iteration = 0; d->iteration < s->options.max_iterations;) {
+    pol_status status = evaluate(s, system, x, s->r);
+    if (status) return evaluate_failed(s, status, d);
+    status = refresh(s, system, d);
+    if (status) return status;
+    for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
+    pol_solver_solve(s->matrix.solver, s->dx);
+    for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
+    s->counts->newton_iterations++;
+    d->iteration++;
+    d->residual = d->correction = system->size(s->r, s->dx, system->user) / s->options.tolerance;
+    if (!isfinite(d->residual))
+      return fail(s, POL_NOT_FINITE, -1, "a residual is not finite", "take a smaller step", d);
+    if (d->residual > 1.0) continue;
+    status = evaluate(s, system, x, s->r);
+    return status ? evaluate_failed(s, status, d) : POL_OK;
+  }
+  return fail(s, POL_NOT_CONVERGED, -1, "the Newton iteration did not converge",
+              "take a smaller step", d);
+}
+
+/* x + dx and its residual. */
+static pol_status correct(poli_newton *s, const poli_newton_system *system, double *x,
+                          pol_diagnostics *d)
+{
+  for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
+  pol_solver_solve(s->matrix.solver, s->dx);
+  for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
+  s->counts->newton_iterations++;
+  d->iteration++;
+  const pol_status status = evaluate(s, system, x, s->r);
+  return status ? evaluate_failed(s, status, d) : POL_OK;
+}
+
+/* Until the residual is a share of the first one, as multibody programs have it (Gerstmayr 2024;
+ * Holzinger/Arnold/Gerstmayr, section 7): at least one correction, no second trial.  A first
+ * residual that is smaller than the second is not the measure. */
+static pol_status solve_by_residual(poli_newton *s, const poli_newton_system *system, double *x,
+                                    pol_diagnostics *d)
+{
+  enum { JUDGED = 3, PATIENCE = 8 };
+  const double absolute = 1e-10;
+  const int modified = s->options.kind == POL_NEWTON_PLAIN_MODIFIED;
+  d->iteration = 0;
+  pol_status status = evaluate(s, system, x, s->r);
+  if (status) return evaluate_failed(s, status, d);
+  double first = fmax(system->norm(s->r, system->user), 2.0 * absolute), last = first;
+  while (d->iteration < s->options.max_iterations) {
+    if (!modified || !s->has_matrix) status = refresh(s, system, d);
+    if (!status) status = correct(s, system, x, d);
+    if (status) return status;
+    const double now = system->norm(s->r, system->user);
+    if (d->iteration == 1 && now > first) first = last = now;
+    d->residual = d->correction = now / fmax(s->options.tolerance * first, absolute);
+    if (!isfinite(now))
+      return fail(s, POL_NOT_FINITE, -1, "a residual is not finite", "take a smaller step", d);
+    if (d->residual <= 1.0) return POL_OK;
+    if (d->iteration > PATIENCE || (d->iteration >= JUDGED && now > s->options.refresh * last))
+      s->has_matrix = 0;
+    last = now;
+  }
+  return fail(s, POL_NOT_CONVERGED, -1, "the Newton iteration did not converge",
+              "take a smaller step, or another kind than plain", d);
+}
+
+pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *system, double *x,
+                             pol_diagnostics *diagnostics)
+{
+  const pol_newton_kind kind = newton->options.kind;
+  if (kind == POL_NEWTON_PLAIN && system->size != NULL)
+    return solve_plain(newton, system, x, diagnostics);
+  if (kind == POL_NEWTON_PLAIN || kind == POL_NEWTON_PLAIN_MODIFIED)
+    return solve_by_residual(newton, system, x, diagnostics);
+  const char *smaller = kind == POL_NEWTON_FULL
+                            ? "take a smaller step"
+                            : "take a smaller step, or try the full Newton matrix";
+  poli_newton *s = newton;
+  pol_diagnostics *d = diagnostics;
+  attempt a = {0};
+  int modified = s->options.kind == POL_NEWTON_MODIFIED;
+  int matrices = 0; /* of this step */
+  double before = 0.0, slowest = -1.0;
+  d->iteration = 0;
+  d->correction = 0.0;
+  if (s->options.exact_iterations > 0) return iterate_exactly(s, system, x, d);
+  pol_status status = evaluate(s, system, x, s->r);
+  if (status) return evaluate_failed(s, status, d);
+  const int row = row_not_finite(s);
+  if (row >= 0) return fail(s, POL_NOT_FINITE, row, "a residual is not finite", smaller, d);
+
+  for (int k = 0; k < s->options.max_iterations; k++) {
+    int new_matrix = !modified || !s->has_matrix;
+    if (new_matrix) {
+      status = refresh(s, system, d);
+      if (status) return status;
+      matrices++;
+      if (modified) before = 0.0; /* corrections with different matrices give no rate */
+    }
+    for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
+    pol_solver_solve(s->matrix.solver, s->dx);
+    s->counts->newton_iterations++;
+    d->iteration++;
+
+    status = search(s, system, x, new_matrix, &a);
+    if (a.share == 0.0 && status >= 0 && !new_matrix) {
+      /* an old matrix led nowhere: a new one from where we stand */
+      s->has_matrix = 0;
+      status = evaluate(s, system, x, s->r);
+      if (!status) continue;
+    }
+    if (status) return evaluate_failed(s, status, d);
+    d->residual = a.after;
+    d->correction = correction_norm(s, a.share > 0.0 ? a.share : 1.0, &a.increment);
+    if (!isfinite(d->residual) || !isfinite(d->correction))
+      return fail(s, POL_NOT_FINITE, a.worst, "a residual is not finite", smaller, d);
+    if (a.share == 0.0) break;
+    accept(s, x);
+
+    double contraction = a.before > 0.0 ? a.after / a.before : 0.0;
+    double rate = rate_of(&a, new_matrix, &slowest);
+    verdict now = is_done(system, &a, rate, d->correction) ? DONE : GO_ON;
+    if (now == GO_ON && new_matrix && ends_in_round_off(s, &a)) return POL_OK;
+    if (now == GO_ON && s->goal.weight) {
+      now = judge_goal(s, goal_size(s), &before, matrices);
+      if (now == DIVERGES) break;
+    } else if (now == GO_ON &&
+               (contraction > s->options.refresh || is_slow(contraction, a.after))) {
+      s->has_matrix = 0;
+    }
+    if (now == DONE && finish(s, system, x, d->correction, &status)) {
+      count_use(s, d->iteration);
+      return status ? evaluate_failed(s, status, d) : POL_OK;
+    }
+  }
+  if (a.after <= 1.0 && a.share > 0.0)
+    return fail(s, POL_NOT_CONVERGED, a.increment,
+                "the Newton iteration did not converge: the equations hold, "
+                "but hardly determine what they are solved for",
+                "the mechanism may be close to a singular position; take a smaller step", d);
+  return fail(s, POL_NOT_CONVERGED, a.worst, "the Newton iteration did not converge", smaller, d);
+}
+
+pol_status poli_newton_polish(poli_newton *newton, const poli_newton_system *system, double *x)
+{
+  poli_newton *s = newton;
+  for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
+  pol_solver_solve(s->matrix.solver, s->dx);
+  s->counts->newton_iterations++;
+  for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
+  return evaluate(s, system, x, s->r);
+}

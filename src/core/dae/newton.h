@@ -1,0 +1,117 @@
+/* Newton's method for the saddle-point systems of the integrators: full, simplified or modified,
+ * with an Armijo line search and a scale-free stopping rule; or plain, as published.
+ *
+ * The unknowns are x = (increments, multipliers).  An increment is good when its correction is
+ * below a tolerance of its kind (rotation, translation, or a kind for each first-order state),
+ * which the system gives, or below a few times its round-off.  A residual is good when it is below
+ * what such a correction would cause: row i of |matrix| times the tolerances, or below the
+ * round-off of the row.  So neither forces nor multipliers need tolerances of their own.
+ *
+ * Round-off of one coordinate can move another by more than its own: in a chain of 100 m the ends
+ * of a short link are known to 1e-14 m only, and its angle to 1e-13.  So there is a second end of
+ * the iteration: a correction by a matrix evaluated just before it, from a residual within
+ * round-off to one within round-off.  Its square is all that such a correction leaves; where it is
+ * below the square root of the relative round-off, nothing remains to be corrected.
+ *
+ * The error that an iteration leaves has the same sign in many steps with the same matrix and
+ * accumulates like a force.  So if the system has `place`, a converged iteration makes one more
+ * correction, from the last residual, and it counts as converged only if that leaves a hundredth of
+ * the tolerance, or round-off.
+ */
+#ifndef POLHODE_DAE_NEWTON_H
+#define POLHODE_DAE_NEWTON_H
+
+#include <polhode/newton.h>
+
+#include "dae/saddle.h"
+
+/* The first kinds; the states of the dae follow, one kind each. */
+enum { POLI_ROTATIONS, POLI_TRANSLATIONS, POLI_KINDS };
+
+typedef struct poli_newton_system {
+  /* r (n numbers) at x */
+  pol_status (*residual)(const double *x, double *r, void *user);
+  /* Optional: moves to x as residual does, without evaluating r. */
+  pol_status (*place)(const double *x, void *user);
+  /* The matrix dr/dx at the x of the last residual, into its values. */
+  pol_status (*matrix)(void *user);
+  /* What a correction of each kind may be at the x of the last residual: POLI_KINDS + num_states
+   * numbers. */
+  void (*tolerances)(double *tolerance, void *user);
+  /* Optional: the round-off of an increment of each kind, DBL_EPSILON times the size of what it
+   * changes, in the same order.  Without it tolerances has to allow for that. */
+  void (*round_off)(double *round_off, void *user);
+  void *user;
+  /* Only for the plain kinds, one of them: the size of a residual and the correction it led to, or
+   * the norm of a residual. */
+  double (*size)(const double *r, const double *dx, void *user);
+  double (*norm)(const double *r, void *user);
+} poli_newton_system;
+
+/* Another rule to stop, tied to a tolerance of the increments: the size of a correction dx is
+ *
+ *     scale rms(dx_i/weight_i),   i < nv
+ *
+ * and the iteration is done when what is still missing, rate/(1 - rate) size with the linear rate
+ * of convergence, is at most `share` (Gavrea/Negrut/Potra 2005, (35)). */
+typedef struct poli_newton_goal {
+  const double *weight; /* nv; NULL: there is no goal */
+  double scale, share;
+} poli_newton_goal;
+/* What Newton's method has to know of a matrix: increments come first, in whole vectors of nv; then
+ * multipliers, in vectors of m (the last one may be shorter).  Rows likewise. */
+typedef struct poli_newton_matrix {
+  int n, num_increments;
+  const pol_pattern *pattern;
+  double *values;
+  pol_solver *solver;
+  /* The residual of a balance may have this share of what is accepted of the most generous one of
+   * its kind, which has the same unit.  0, unless rows can be without increments, as where the mass
+   * matrix is singular. */
+  double least_share;
+} poli_newton_matrix;
+
+typedef struct poli_newton {
+  pol_newton_options options;
+  const pol_dae *dae;
+  poli_newton_matrix matrix; /* its arrays are not owned */
+  pol_counts *counts;        /* not owned */
+  int num_kinds;
+  int *kind; /* of each increment */
+  double *memory;
+  double *trial, *dx, *r, *trial_r, *round_off;
+  double *accepted;  /* n: of each residual */
+  double *row_size;  /* n numbers a kind */
+  double *tolerance; /* one a kind */
+  double *grain;     /* one a kind: the round-off of an increment */
+  double *least;     /* one a kind: what is accepted of a balance */
+  int has_matrix;    /* 0: evaluate it before the next correction */
+  poli_newton_goal goal;
+  int uses;     /* steps done with the present matrix, */
+  double spent; /* and their cost, including that of the matrix, in iterations */
+  double rate;  /* of linear convergence with the present matrix; negative: not known */
+} poli_newton;
+
+pol_status poli_newton_create(poli_newton **newton, const pol_dae *dae, poli_saddle *saddle,
+                              const pol_newton_options *options, pol_counts *counts);
+/* The same for another matrix. */
+pol_status poli_newton_create_for(poli_newton **newton, const pol_dae *dae,
+                                  const poli_newton_matrix *matrix,
+                                  const pol_newton_options *options, pol_counts *counts);
+void poli_newton_free(poli_newton **newton);
+
+/* Forgets the matrix, e.g. because the step size has changed. */
+void poli_newton_reset(poli_newton *newton);
+
+/* Improves x (n numbers) to a solution.  After POL_OK the last call of residual or, if there is
+ * one, of place was with the x returned.  On failure iteration, residual, correction, equation,
+ * where, message and advice are set. */
+pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *system, double *x,
+                             pol_diagnostics *diagnostics);
+
+/* After poli_newton_solve: one more correction with the matrix and the residual that are there,
+ * which takes what a stopping rule has left down to round-off.  x is then that of the last
+ * residual. */
+pol_status poli_newton_polish(poli_newton *newton, const poli_newton_system *system, double *x);
+
+#endif

@@ -1,0 +1,498 @@
+/* Force elements in directors (directors.c), at a point and between two configurations.
+ *
+ * Points of bodies are linear in the coordinates: a force F between two points acts on each vector
+ * with the coefficient that the vector has in their separation d.  A torque t acts on each director
+ * with t x d_i / 2.  A spring on a joint coordinate theta acts with T times the gradient of theta,
+ * which is a product (directors.h) or the angle of two products, theta = atan2(s, c).
+ *
+ * Between q0 and q1 (Kinon/Betsch/Schneider 2023, (86) and appendix; Gonzalez 1996) potentials are
+ * differenced in their quadratic invariants: with the means m and pi = d . d, l = |d|,
+ *
+ *     spring-damper          f = Q grad pi(q_m),  Q = (V(pi1) - V(pi0))/(pi1 - pi0)
+ *                              = k/2 - (k l0 + a)/(l_0 + l_1)                   linear law
+ *                              = k ((pi_0 + pi_1)/2 - l0^2) - a/(l_0 + l_1)     squared law
+ *     joint displacement     f = (k (theta_m - rest) - a) grad theta(q_m)
+ *     joint angle            f = (k (theta_m - rest) - a) D/sin(D) (c_m grad s(q_m) - s_m grad
+ * c(q_m)), D = theta_1 - theta_0
+ *
+ * free of cancellation, so that f . (q1 - q0) is the change of the potential to round-off, for an
+ * angle where the joint holds at q0 and q1 (c^2 + s^2 = 1).  Everything else is taken at the mean
+ * configuration and velocity, which is the same for potentials that are at most quadratic.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "formulation/directors.h"
+#include "formulation/elements.h"
+#include "lie/small.h"
+#include "mechanism/coordinate.h"
+
+/* An element, its bodies and where its terms go. */
+typedef struct element {
+  const poli_placed_force *force;
+  const pol_point *at;
+  unsigned want;
+  const pol_terms *out;
+  double share; /* how far the point moves with the configuration that stiffness is by */
+  poli_pair bodies;
+} element;
+
+static const double identity[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+
+/* --- forces between points -------------------------------------------------------------------- */
+
+/* balance -= (coefficient of each vector) F */
+static void subtract_force(const element *e, const poli_combination *at, const double F[3])
+{
+  for (int b = 0; b < 2; b++)
+    for (int k = 0; k < POLI_VECTORS; k++) {
+      int offset = poli_vector_offset(e->bodies.body[b], k);
+      if (offset >= 0)
+        poli_v3_add_scaled(-at->c[b][k], F, e->out->balance + e->bodies.body[b]->v + offset);
+    }
+}
+
+/* values -= scale (coefficients of l) x (coefficients of r) block */
+static void subtract_blocks(const element *e, double scale, const poli_combination *l,
+                            const poli_combination *r, const double block[9], double *values)
+{
+  for (int b = 0; b < 2; b++)
+    for (int k = 0; k < POLI_VECTORS; k++)
+      for (int c = 0; c < 2; c++)
+        for (int m = 0; m < POLI_VECTORS; m++)
+          poli_pair_add_block(&e->bodies, e->force->coupling, b, k, c, m,
+                              -scale * l->c[b][k] * r->c[c][m], block, values);
+}
+
+/* The separation of the two points of an element. */
+static poli_combination separation(const poli_force_kernel *kernel)
+{
+  poli_combination d = {{{0.0, 0.0, 0.0, -1.0}, {0.0, 0.0, 0.0, 1.0}}};
+  for (int i = 0; i < 3; i++) {
+    d.c[0][i] = -kernel->point[0][i];
+    d.c[1][i] = kernel->point[1][i];
+  }
+  return d;
+}
+
+/* F on the second point, and its derivatives by the separation and its rate. */
+static void add_between_points(const element *e, const poli_combination *d, const poli_law *law)
+{
+  if (e->want & POL_FORCE) subtract_force(e, d, law->F);
+  if (e->want & POL_STIFFNESS) subtract_blocks(e, e->share, d, d, law->F_d, e->out->stiffness);
+  if (e->want & POL_DAMPING) subtract_blocks(e, 1.0, d, d, law->F_rate, e->out->damping);
+}
+
+static pol_status add_law(const element *e)
+{
+  const poli_force_kernel *kernel = &e->force->kernel;
+  poli_combination d = separation(kernel);
+  double now[3], rate[3];
+  poli_law law;
+  poli_combine(&d, e->bodies.vector, now);
+  poli_combine(&d, e->bodies.rate, rate);
+  pol_status status = poli_force_law(kernel->force, e->at->t, now, rate, &law);
+  if (!status) add_between_points(e, &d, &law);
+  return status;
+}
+
+/* --- applied forces and torques --------------------------------------------------------------- */
+
+/* An applied force at a point of the second body; with body axes it is a combination itself. */
+static void add_applied_force(const element *e)
+{
+  const pol_force *given = e->force->kernel.force;
+  poli_combination at = {{{0.0}}}, vector = {{{0.0}}};
+  double F[3], now[3];
+  poli_v3_scale(poli_force_scale(given, e->at->t), given->vector, now);
+  at.c[1][POLI_CENTRE] = 1.0;
+  poli_v3_copy(given->point, at.c[1]);
+  if (given->frame == POL_BODY_AXES) {
+    poli_v3_copy(now, vector.c[1]);
+    poli_combine(&vector, e->bodies.vector, F);
+    if (e->want & POL_STIFFNESS)
+      subtract_blocks(e, e->share, &at, &vector, identity, e->out->stiffness);
+  } else {
+    poli_v3_copy(now, F);
+  }
+  if (e->want & POL_FORCE) subtract_force(e, &at, F);
+}
+
+/* An applied torque t on the second body: t x d_i / 2 on each director. */
+static void add_applied_torque(const element *e)
+{
+  const pol_force *given = e->force->kernel.force;
+  int following = given->frame == POL_BODY_AXES;
+  poli_combination vector = {{{0.0}}};
+  double torque[3], now[3], skew[9];
+  poli_v3_scale(poli_force_scale(given, e->at->t), given->vector, now);
+  poli_v3_copy(now, vector.c[1]);
+  if (following)
+    poli_combine(&vector, e->bodies.vector, torque);
+  else
+    poli_v3_copy(now, torque);
+  for (int k = 0; k < 3; k++) {
+    const double *d = e->bodies.vector[1][k];
+    if (e->want & POL_FORCE)
+      poli_v3_add_scaled_cross(-0.5, torque, d, e->out->balance + e->bodies.body[1]->v + 3 * k);
+    if (!(e->want & POL_STIFFNESS)) continue;
+    poli_m3_skew(torque, skew);
+    poli_pair_add_block(&e->bodies, e->force->coupling, 1, k, 1, k, -0.5 * e->share, skew,
+                        e->out->stiffness);
+    if (!following) continue;
+    poli_m3_skew(d, skew);
+    for (int l = 0; l < 3; l++)
+      poli_pair_add_block(&e->bodies, e->force->coupling, 1, k, 1, l, 0.5 * e->share * now[l], skew,
+                          e->out->stiffness);
+  }
+}
+
+/* --- springs on joint coordinates ------------------------------------------------------------- */
+
+/* A coordinate with its derivatives by the vectors of a pair: first body, then second, the vectors
+ * in their order. */
+typedef struct coordinate {
+  double value, rate;
+  double g[POLI_PAIR], H[POLI_PAIR][POLI_PAIR];
+} coordinate;
+
+static int place_of(int b, int k)
+{
+  return 3 * (POLI_VECTORS * b + k);
+}
+
+/* g: gradient of a product. */
+static void product_gradient(const poli_evaluated *x, double g[POLI_PAIR])
+{
+  const poli_product *p = x->p;
+  for (int b = 0; b < 2; b++)
+    for (int k = 0; k < POLI_VECTORS; k++)
+      for (int i = 0; i < 3; i++)
+        g[place_of(b, k) + i] =
+            p->factor * (p->left.c[b][k] * x->right[i] + p->right.c[b][k] * x->left[i]);
+}
+
+/* H += scale x the constant second derivatives of a product. */
+static void add_product_hessian(const poli_product *p, double scale, double (*H)[POLI_PAIR])
+{
+  for (int b = 0; b < 2; b++)
+    for (int k = 0; k < POLI_VECTORS; k++)
+      for (int c = 0; c < 2; c++)
+        for (int l = 0; l < POLI_VECTORS; l++) {
+          double h = scale * p->factor *
+                     (p->left.c[b][k] * p->right.c[c][l] + p->right.c[b][k] * p->left.c[c][l]);
+          for (int i = 0; i < 3; i++) H[place_of(b, k) + i][place_of(c, l) + i] += h;
+        }
+}
+
+/* The products that a coordinate is made of, d or c and s, with their offsets. */
+static int products_of(const poli_coordinate_kernel *kernel, poli_product p[2], double offset[2])
+{
+  int count = 0;
+  for (int v = 0; v < kernel->rows.num_views; v++)
+    for (int r = 0; r < kernel->rows.view[v].num_rows; r++, count++) {
+      p[count] = poli_product_of_view(&kernel->rows.view[v], r);
+      offset[count] = kernel->rows.view[v].offset[r];
+    }
+  return count;
+}
+
+/* The rates of the vectors of a pair, in their order. */
+static void pair_rates(const poli_pair *bodies, double v[POLI_PAIR])
+{
+  for (int b = 0; b < 2; b++)
+    for (int k = 0; k < POLI_VECTORS; k++) poli_v3_copy(bodies->rate[b][k], v + place_of(b, k));
+}
+
+static double dot(const double *a, const double *b)
+{
+  double sum = 0.0;
+  for (int i = 0; i < POLI_PAIR; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* With the derivatives slope and bend of the coordinate by its rows, whose gradients are B:
+ * g = sum slope_i B_i,  H = sum slope_i H_i + sum bend_ij B_i B_j^T. */
+static pol_status place_coordinate(const poli_coordinate_kernel *kernel, const poli_pair *bodies,
+                                   double remembered, coordinate *x)
+{
+  poli_product p[2];
+  double offset[2], row[2] = {0.0}, slope[2], bend[2][2], B[2][POLI_PAIR] = {{0.0}}, v[POLI_PAIR];
+  int count = products_of(kernel, p, offset);
+  memset(x, 0, sizeof *x);
+  for (int k = 0; k < count; k++) {
+    poli_evaluated now = poli_product_evaluate(&p[k], bodies);
+    row[k] = poli_product_position(&now) - offset[k];
+    product_gradient(&now, B[k]);
+  }
+  pol_status status = poli_coordinate_chain(kernel, row, slope, bend);
+  x->value = poli_coordinate_of_rows(kernel, row);
+  if (kernel->angular) x->value = poli_angle_unwrap(x->value, remembered);
+  for (int k = 0; k < count; k++) {
+    add_product_hessian(&p[k], slope[k], x->H);
+    for (int i = 0; i < POLI_PAIR; i++) x->g[i] += slope[k] * B[k][i];
+  }
+  for (int i = 0; i < POLI_PAIR; i++)
+    for (int j = 0; j < POLI_PAIR; j++)
+      for (int k = 0; k < count; k++)
+        x->H[i][j] += B[k][i] * (bend[k][0] * B[0][j] + bend[k][1] * B[1][j]);
+  pair_rates(bodies, v);
+  x->rate = dot(x->g, v);
+  return status;
+}
+
+/* balance += g, over all vectors of the pair */
+static void add_to_balance(const element *e, double scale, const double g[POLI_PAIR])
+{
+  for (int b = 0; b < 2; b++)
+    for (int k = 0; k < POLI_VECTORS; k++) {
+      int offset = poli_vector_offset(e->bodies.body[b], k);
+      if (offset < 0) continue;
+      poli_v3_add_scaled(scale, g + place_of(b, k),
+                         e->out->balance + e->bodies.body[b]->v + offset);
+    }
+}
+
+/* values += K */
+static void add_square(const element *e, double (*K)[POLI_PAIR], double *values)
+{
+  for (int b = 0; b < 2; b++)
+    for (int k = 0; k < POLI_VECTORS; k++)
+      for (int c = 0; c < 2; c++)
+        for (int l = 0; l < POLI_VECTORS; l++) {
+          double block[9];
+          for (int i = 0; i < 9; i++) block[i] = K[place_of(b, k) + i / 3][place_of(c, l) + i % 3];
+          poli_pair_add_block(&e->bodies, e->force->coupling, b, k, c, l, 1.0, block, values);
+        }
+}
+
+/* damping += c g g^T */
+static void add_damper(const element *e, double c, const double g[POLI_PAIR])
+{
+  double D[POLI_PAIR][POLI_PAIR];
+  for (int i = 0; i < POLI_PAIR; i++)
+    for (int j = 0; j < POLI_PAIR; j++) D[i][j] = c * g[i] * g[j];
+  add_square(e, D, e->out->damping);
+}
+
+static double remembered(const element *e)
+{
+  return e->at->history && e->force->history >= 0 ? e->at->history[e->force->history] : 0.0;
+}
+
+/* T g with T = k (theta - rest) + c theta' - a, and T H + g (k g + c H^T v)^T */
+static pol_status add_joint_spring(const element *e)
+{
+  const pol_force *force = e->force->kernel.force;
+  double k = force->stiffness[0], c = force->damping[0], v[POLI_PAIR];
+  coordinate x;
+  pol_status status = place_coordinate(&e->force->spring.coordinate, &e->bodies, remembered(e), &x);
+  if (status) return status;
+  double T = k * (x.value - force->rest) + c * x.rate - force->actuator;
+  if (e->want & POL_FORCE) add_to_balance(e, T, x.g);
+  if (e->want & POL_DAMPING) add_damper(e, c, x.g);
+  if (!(e->want & POL_STIFFNESS)) return POL_OK;
+  pair_rates(&e->bodies, v);
+  double slope[POLI_PAIR];
+  for (int j = 0; j < POLI_PAIR; j++) {
+    slope[j] = k * x.g[j];
+    for (int i = 0; i < POLI_PAIR; i++) slope[j] += c * x.H[i][j] * v[i];
+  }
+  for (int i = 0; i < POLI_PAIR; i++)
+    for (int j = 0; j < POLI_PAIR; j++) x.H[i][j] = T * x.H[i][j] + x.g[i] * slope[j];
+  add_square(e, x.H, e->out->stiffness);
+  return POL_OK;
+}
+
+/* --- at a point ------------------------------------------------------------------------------- */
+
+pol_status poli_directors_force(const pol_formulation *formulation, const poli_placed_force *force,
+                                const pol_point *at, double share, unsigned want,
+                                const pol_terms *out)
+{
+  element e = {.force = force, .at = at, .want = want, .out = out, .share = share};
+  poli_pair_place(formulation, at->q, at->v, force->kernel.body, &e.bodies);
+  switch (force->kernel.force->type) {
+  case POL_APPLIED_FORCE:
+    add_applied_force(&e);
+    return POL_OK;
+  case POL_APPLIED_TORQUE:
+    add_applied_torque(&e);
+    return POL_OK;
+  case POL_JOINT_SPRING:
+    return add_joint_spring(&e);
+  case POL_BUSHING:
+  case POL_CALLBACK_FORCE:
+    return poli_directors_rigid_force(formulation, force, at, share, want, out);
+  default:
+    return add_law(&e);
+  }
+}
+
+/* --- between two configurations --------------------------------------------------------------- */
+
+/* The pairs of an element at q0, at q1 and at their mean, which has the rates. */
+typedef struct passage {
+  poli_pair before, after;
+} passage;
+
+/* The spring and actuator of a spring-damper: F = -2 Q d_m,
+ * dF/dd1 = -(4 Q' d_m d1^T + Q I),  Q' = dQ/dpi1. */
+static pol_status spring_between(const pol_force *force, double t, const double d0[3],
+                                 const double d1[3], const double mean[3], poli_law *law)
+{
+  double square0 = poli_v3_dot(d0, d0), square1 = poli_v3_dot(d1, d1);
+  double length1 = sqrt(square1), sum = sqrt(square0) + length1, k = force->stiffness[0];
+  if (square0 == 0.0 || square1 == 0.0) return POL_RETRY;
+  int squared = force->law == POL_SQUARED_SPRING;
+  double push = poli_force_scale(force, t) * force->actuator + (squared ? 0.0 : k * force->length);
+  double Q = -push / sum, slope = push / (2.0 * length1 * sum * sum);
+  if (squared) {
+    Q += k * (0.5 * (square0 + square1) - force->length * force->length);
+    slope += 0.5 * k;
+  } else {
+    Q += 0.5 * k;
+  }
+  for (int i = 0; i < 3; i++) {
+    law->F[i] -= 2.0 * Q * mean[i];
+    for (int j = 0; j < 3; j++)
+      law->F_d[3 * i + j] -= 4.0 * slope * mean[i] * d1[j] + (i == j ? Q : 0.0);
+  }
+  return POL_OK;
+}
+
+static pol_status add_spring_damper_between(const element *e, const passage *way)
+{
+  poli_combination d = separation(&e->force->kernel);
+  pol_force damper = *e->force->kernel.force;
+  double before[3], after[3], mean[3], rate[3];
+  poli_law law;
+  poli_combine(&d, way->before.vector, before);
+  poli_combine(&d, way->after.vector, after);
+  poli_combine(&d, e->bodies.vector, mean);
+  poli_combine(&d, e->bodies.rate, rate);
+  /* the damper at the mean, which moves half as far as q1 */
+  damper.stiffness[0] = damper.actuator = 0.0;
+  pol_status status = poli_force_law(&damper, e->at->t, mean, rate, &law);
+  for (int i = 0; i < 9; i++) law.F_d[i] *= e->share;
+  if (!status) status = spring_between(e->force->kernel.force, e->at->t, before, after, mean, &law);
+  element whole = *e; /* the derivatives are by q1 already */
+  whole.share = 1.0;
+  if (!status) add_between_points(&whole, &d, &law);
+  return status;
+}
+
+/* The discrete gradient of a coordinate, and its derivative by q1. */
+typedef struct discrete_coordinate {
+  double mean;                           /* of the two values */
+  double g[POLI_PAIR];                   /* g . (q1 - q0) = value1 - value0 */
+  double by_after[POLI_PAIR][POLI_PAIR]; /* dg/dq1 */
+  double mean_by_after[POLI_PAIR];       /* d(mean)/dq1 */
+} discrete_coordinate;
+
+/* D/sin(D), and its derivative */
+static double over_sine(double D, double *slope)
+{
+  if (fabs(D) < 1e-2) {
+    double D2 = D * D;
+    *slope = D * (1.0 / 3.0 + D2 * (7.0 / 90.0 + D2 * 31.0 / 2520.0));
+    return 1.0 + D2 * (1.0 / 6.0 + D2 * (7.0 / 360.0 + D2 * 31.0 / 15120.0));
+  }
+  double sine = sin(D);
+  *slope = (sine - D * cos(D)) / (sine * sine);
+  return D / sine;
+}
+
+/* g = W n, n = c_m grad s(q_m) - s_m grad c(q_m), W = D/sin(D). */
+static pol_status angle_between(const element *e, const passage *way, const poli_product p[2],
+                                const coordinate *before, const coordinate *after,
+                                discrete_coordinate *x)
+{
+  double grad_c[POLI_PAIR], grad_s[POLI_PAIR], after_c[POLI_PAIR], after_s[POLI_PAIR], n[POLI_PAIR];
+  poli_evaluated c[3], s[3];
+  const poli_pair *pairs[3] = {&way->before, &way->after, &e->bodies};
+  for (int i = 0; i < 3; i++) {
+    c[i] = poli_product_evaluate(&p[0], pairs[i]);
+    s[i] = poli_product_evaluate(&p[1], pairs[i]);
+  }
+  double mean_c = 0.5 * (poli_product_position(&c[0]) + poli_product_position(&c[1]));
+  double mean_s = 0.5 * (poli_product_position(&s[0]) + poli_product_position(&s[1]));
+  double slope, turn = after->value - before->value, W = over_sine(turn, &slope);
+  if (fabs(turn) > 3.0) return POL_RETRY; /* half a turn in a step has no direction */
+  product_gradient(&c[2], grad_c);
+  product_gradient(&s[2], grad_s);
+  product_gradient(&c[1], after_c);
+  product_gradient(&s[1], after_s);
+  add_product_hessian(&p[1], 0.5 * W * mean_c, x->by_after);
+  add_product_hessian(&p[0], -0.5 * W * mean_s, x->by_after);
+  for (int i = 0; i < POLI_PAIR; i++) {
+    n[i] = mean_c * grad_s[i] - mean_s * grad_c[i];
+    x->g[i] = W * n[i];
+  }
+  for (int i = 0; i < POLI_PAIR; i++)
+    for (int j = 0; j < POLI_PAIR; j++)
+      x->by_after[i][j] +=
+          slope * n[i] * after->g[j] + 0.5 * W * (grad_s[i] * after_c[j] - grad_c[i] * after_s[j]);
+  return POL_OK;
+}
+
+static pol_status coordinate_between(const element *e, const passage *way, discrete_coordinate *x)
+{
+  const poli_coordinate_kernel *kernel = &e->force->spring.coordinate;
+  coordinate before, after;
+  poli_product p[2];
+  double offset[2];
+  memset(x, 0, sizeof *x);
+  pol_status status = place_coordinate(kernel, &way->before, remembered(e), &before);
+  if (!status) status = place_coordinate(kernel, &way->after, before.value, &after);
+  if (status) return status;
+  products_of(kernel, p, offset);
+  x->mean = 0.5 * (before.value + after.value);
+  for (int i = 0; i < POLI_PAIR; i++) x->mean_by_after[i] = 0.5 * after.g[i];
+  if (kernel->angular) return angle_between(e, way, p, &before, &after, x);
+  poli_evaluated mean = poli_product_evaluate(&p[0], &e->bodies);
+  product_gradient(&mean, x->g);
+  add_product_hessian(&p[0], 0.5, x->by_after);
+  return POL_OK;
+}
+
+/* T g with T = k (mean - rest) + c g . v - a */
+static pol_status add_joint_spring_between(const element *e, const passage *way)
+{
+  const pol_force *force = e->force->kernel.force;
+  double k = force->stiffness[0], c = force->damping[0], v[POLI_PAIR];
+  discrete_coordinate x;
+  pol_status status = coordinate_between(e, way, &x);
+  if (status) return status;
+  pair_rates(&e->bodies, v);
+  double T = k * (x.mean - force->rest) + c * dot(x.g, v) - force->actuator;
+  if (e->want & POL_FORCE) add_to_balance(e, T, x.g);
+  if (e->want & POL_DAMPING) add_damper(e, c, x.g);
+  if (!(e->want & POL_STIFFNESS)) return POL_OK;
+  double slope[POLI_PAIR];
+  for (int j = 0; j < POLI_PAIR; j++) {
+    slope[j] = k * x.mean_by_after[j];
+    for (int i = 0; i < POLI_PAIR; i++) slope[j] += c * x.by_after[i][j] * v[i];
+  }
+  for (int i = 0; i < POLI_PAIR; i++)
+    for (int j = 0; j < POLI_PAIR; j++) x.by_after[i][j] = T * x.by_after[i][j] + x.g[i] * slope[j];
+  add_square(e, x.by_after, e->out->stiffness);
+  return POL_OK;
+}
+
+pol_status poli_directors_force_between(const pol_formulation *formulation,
+                                        const poli_placed_force *force, const double *q0,
+                                        const double *q1, const pol_point *mean, unsigned want,
+                                        const pol_terms *out)
+{
+  element e = {.force = force, .at = mean, .want = want, .out = out, .share = 0.5};
+  passage way;
+  pol_force_type type = force->kernel.force->type;
+  if (type != POL_SPRING_DAMPER && type != POL_JOINT_SPRING)
+    return poli_directors_force(formulation, force, mean, 0.5, want, out);
+  poli_pair_place(formulation, mean->q, mean->v, force->kernel.body, &e.bodies);
+  poli_pair_place(formulation, q0, NULL, force->kernel.body, &way.before);
+  poli_pair_place(formulation, q1, NULL, force->kernel.body, &way.after);
+  return type == POL_SPRING_DAMPER ? add_spring_damper_between(&e, &way)
+                                   : add_joint_spring_between(&e, &way);
+}

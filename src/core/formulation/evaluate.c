@@ -1,0 +1,766 @@
+/* The terms of the equations of motion.  Elements give wrenches and blocks in the velocities of
+ * their frames (mechanism/joint.h); the chart maps them to coordinates (formulation/chart.h):
+ *
+ *     balance   = L^T ( mass y' + w x J w, ... )        M = L^T M_c L
+ *     damping   = L^T ( D_c L + M_c N3 )                B = B_c L
+ *     stiffness = L^T ( K_c L + D_c N1 + M_c N2 ) + G   Z = Z_c L + B_c N1
+ *
+ * with the subscript c for a frame's own velocities.  Each body has its own chart; where it is
+ * direct, L picks the last dim of the frame's six, and its products are left out.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "formulation/elements.h"
+#include "formulation/expressions.h"
+#include "formulation/formulation.h"
+#include "lie/small.h"
+#include "mechanism/rolling.h"
+
+enum {
+  FRAME_SIZE = (int)(sizeof(poli_frame) / sizeof(double)),
+  MAPS_SIZE = (int)(sizeof(poli_chart_maps) / sizeof(double)),
+  WRENCH_SIZE = 6
+};
+
+static const unsigned matrix_terms = POL_MASS | POL_DAMPING | POL_STIFFNESS |
+                                     POL_GEOMETRIC_STIFFNESS | POL_JACOBIAN | POL_CURVATURE |
+                                     POL_FEEDBACK;
+
+/* Everything one evaluation shares. */
+typedef struct evaluation {
+  const pol_formulation *f;
+  const pol_point *at;
+  unsigned want;
+  const pol_terms *out;
+  poli_frame *frames;    /* one a body */
+  poli_chart_maps *maps; /* one a body; set for charts that are not direct */
+  double (*wrench)[WRENCH_SIZE];
+  double *inputs;      /* of the expressions */
+  double *derivatives; /* what their derivatives need */
+  /* number of the force that could not be evaluated, counted from 1, or 0; that of an expression is
+   * below, that of a function of time above */
+  double *failed;
+} evaluation;
+
+/* First what failed, then the frames, wrenches and maps of all bodies. */
+static size_t body_scratch(const pol_formulation *f)
+{
+  return 1 + (size_t)f->num_bodies *
+                 (size_t)(FRAME_SIZE + WRENCH_SIZE + (f->chart->direct ? 0 : MAPS_SIZE));
+}
+
+size_t poli_formulation_scratch(const pol_formulation *formulation)
+{
+  return body_scratch(formulation) + (size_t)formulation->network.num_inputs +
+         poli_expressions_scratch(formulation);
+}
+
+void poli_formulation_share_scratch(const pol_formulation *formulation, double *scratch,
+                                    poli_scratch *parts)
+{
+  parts->frames = (poli_frame *)(scratch + 1);
+  parts->inputs = scratch + body_scratch(formulation);
+  parts->derivatives = parts->inputs + formulation->network.num_inputs;
+  parts->end = scratch + poli_formulation_scratch(formulation);
+}
+
+void poli_formulation_blame(const double *scratch, char *text, size_t size, void *user)
+{
+  const pol_formulation *f = user;
+  int failed = (int)scratch[0];
+  if (failed < 0) poli_expressions_blame(f, -failed, text, size);
+  if (failed > f->num_forces) poli_functions_blame(f, failed, text, size);
+  if (failed < 1 || failed > f->num_forces) return;
+  const pol_force *force = f->forces[failed - 1].kernel.force;
+  snprintf(text, size, "force '%s': %s", force->name, poli_force_failure(force->type));
+}
+
+const poli_frame *poli_ground_frame(void)
+{
+  static const poli_frame ground = {.R = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
+  return &ground;
+}
+
+poli_chart_point poli_formulation_point(const pol_formulation *formulation, const double *q,
+                                        const double *v, const double *vd, int body)
+{
+  const poli_placed_body *b = &formulation->bodies[body];
+  return (poli_chart_point){b->arm, b->pivot, q + b->q, v ? v + b->v : NULL, vd ? vd + b->v : NULL};
+}
+
+void poli_formulation_frame(const pol_formulation *formulation, const double *q, const double *v,
+                            int body, poli_frame *frame)
+{
+  poli_chart_point at = poli_formulation_point(formulation, q, v, NULL, body);
+  formulation->bodies[body].chart->frame(&at, frame);
+}
+
+void poli_formulation_frames(const pol_formulation *formulation, const double *q, const double *v,
+                             const int body[2], poli_frame frames[2])
+{
+  for (int i = 0; i < 2; i++) {
+    frames[i] = *poli_ground_frame();
+    if (body[i] != POL_GROUND) poli_formulation_frame(formulation, q, v, body[i], &frames[i]);
+  }
+}
+
+static const poli_frame *frame_of(const evaluation *e, int body)
+{
+  return body == POL_GROUND ? poli_ground_frame() : &e->frames[body];
+}
+
+/* Frames of all bodies, and their maps where they are needed. */
+static void place_frames(evaluation *e)
+{
+  unsigned mapped = matrix_terms | POL_INERTIA | POL_FORCE | POL_REACTION;
+  for (int b = 0; b < e->f->num_bodies; b++) {
+    const poli_chart *chart = e->f->bodies[b].chart;
+    poli_chart_point at = poli_formulation_point(e->f, e->at->q, e->at->v, e->at->vd, b);
+    chart->frame(&at, &e->frames[b]);
+    if (chart->direct || !(e->want & mapped)) continue;
+    memset(&e->maps[b], 0, sizeof e->maps[b]);
+    chart->maps(&at, &e->frames[b], &e->maps[b]);
+  }
+}
+
+/* --- vectors ---------------------------------------------------------------------------------- */
+
+/* Inertia of a body: (J w', m u') for INERTIA; bias, gyroscopic torque and weight for FORCE. */
+static void add_body_wrench(const pol_body *body, const double gravity[3], const poli_frame *frame,
+                            unsigned parts, double wrench[6])
+{
+  double momentum[3];
+  if (parts & POL_INERTIA) {
+    poli_m3_apply(body->inertia, frame->wd, momentum);
+    poli_v3_add(momentum, wrench, wrench);
+    poli_v3_add_scaled(body->mass, frame->ud, wrench + 3);
+  }
+  if (parts & POL_FORCE) {
+    double bias[3];
+    poli_m3_apply(body->inertia, frame->w, momentum);
+    poli_v3_add_scaled_cross(1.0, frame->w, momentum, wrench);
+    poli_m3_apply(body->inertia, frame->wb, bias);
+    poli_v3_add(bias, wrench, wrench);
+    for (int i = 0; i < 3; i++) wrench[3 + i] += body->mass * (frame->ub[i] - gravity[i]);
+  }
+}
+
+/* Forces stand on the other side of the balance. */
+static pol_status subtract_forces(evaluation *e)
+{
+  for (int k = 0; k < e->f->num_forces; k++) {
+    pol_status status = POL_OK;
+    poli_changed_force changed;
+    const poli_placed_force *force = poli_expressions_force(e->f, k, e->inputs, &changed, &status);
+    const int *body = force->kernel.body;
+    double wrench[2][WRENCH_SIZE];
+    *e->failed = status ? -(k + 1) : k + 1;
+    if (!status)
+      status =
+          poli_placed_wrenches(force, e->at, frame_of(e, body[0]), frame_of(e, body[1]), wrench);
+    if (status) return status;
+    *e->failed = 0.0;
+    for (int j = 0; j < 2; j++)
+      for (int i = 0; i < WRENCH_SIZE && body[j] != POL_GROUND; i++)
+        e->wrench[body[j]][i] -= wrench[j][i];
+  }
+  return POL_OK;
+}
+
+/* B^T lambda of a joint or drive with these multipliers. */
+static void add_reaction(evaluation *e, const poli_joint_kernel *kernel, const double *lambda)
+{
+  const int *body = kernel->body;
+  double unused[WRENCH_SIZE] = {0.0};
+  poli_joint_reaction(kernel, frame_of(e, body[0]), frame_of(e, body[1]), lambda,
+                      body[0] < 0 ? unused : e->wrench[body[0]],
+                      body[1] < 0 ? unused : e->wrench[body[1]]);
+}
+
+/* B^T lambda of a coupling. */
+static pol_status add_coupling_reaction(evaluation *e, const poli_placed_coupling *coupling)
+{
+  for (int i = 0; i < 2; i++) {
+    const poli_coordinate_kernel *end = &coupling->kernel.end[i];
+    double gradient[12],
+        effort = e->at->lambda[coupling->row] * coupling->kernel.coupling->factor[i];
+    pol_status status = poli_coordinate_gradient(end, frame_of(e, end->body[0]),
+                                                 frame_of(e, end->body[1]), gradient);
+    if (status) return status;
+    for (int k = 0; k < 12; k++)
+      if (end->body[k / 6] != POL_GROUND)
+        e->wrench[end->body[k / 6]][k % 6] += effort * gradient[k];
+  }
+  return POL_OK;
+}
+
+/* The wrench on every frame that these parts of the balance need. */
+static pol_status collect_wrenches(evaluation *e, unsigned parts)
+{
+  const pol_formulation *f = e->f;
+  pol_status status = POL_OK;
+  memset(e->wrench, 0, (size_t)f->num_bodies * sizeof *e->wrench);
+  for (int i = 0; i < f->num_bodies; i++)
+    add_body_wrench(f->bodies[i].body, f->gravity, &e->frames[i], parts, e->wrench[i]);
+  if (parts & POL_FORCE) status = subtract_forces(e);
+  if (status || !(parts & POL_REACTION)) return status;
+  for (int k = 0; k < f->num_joints; k++) {
+    double own[POL_MAX_JOINT_ROWS];
+    if (poli_placed_multipliers(&f->joints[k], e->at->lambda, own) > 0)
+      add_reaction(e, &f->joints[k].kernel, own);
+  }
+  for (int k = 0; k < f->num_drives; k++) {
+    poli_joint_kernel now;
+    poli_drive_kernels_at(&f->drives[k].kernel, e->at->t, 1, &now);
+    add_reaction(e, &now, e->at->lambda + f->drives[k].placed.row);
+  }
+  for (int k = 0; k < f->num_couplings && !status; k++)
+    status = add_coupling_reaction(e, &f->couplings[k]);
+  return status;
+}
+
+/* balance = L^T wrench, and 2 p mu of the unit constraints */
+static void write_balance(const evaluation *e)
+{
+  const pol_formulation *f = e->f;
+  for (int b = 0; b < f->num_bodies; b++) {
+    const poli_placed_body *body = &f->bodies[b];
+    double *balance = e->out->balance + body->v;
+    int dim = body->chart->dim;
+    if (body->chart->direct) {
+      for (int i = 0; i < dim; i++) balance[i] = e->wrench[b][6 - dim + i];
+      continue;
+    }
+    for (int j = 0; j < dim; j++)
+      for (int i = 0; i < 6; i++) balance[j] += e->maps[b].L[i][j] * e->wrench[b][i];
+    if (body->internal_row >= 0 && (e->want & POL_REACTION))
+      for (int i = 0; i < 4; i++)
+        balance[i] += 2.0 * e->at->q[body->q + i] * e->at->lambda[body->internal_row];
+  }
+}
+
+/* acceleration += B_c bias: the velocity map applied to the bias accelerations */
+static void add_bias_acceleration(const poli_joint_kernel *kernel, const poli_frame *first,
+                                  const poli_frame *second, double *acceleration)
+{
+  poli_frame bias[2] = {*first, *second};
+  double extra[POL_MAX_JOINT_ROWS];
+  for (int i = 0; i < 2; i++) {
+    poli_v3_copy(bias[i].wb, bias[i].w);
+    poli_v3_copy(bias[i].ub, bias[i].u);
+  }
+  poli_joint_velocity(kernel, &bias[0], &bias[1], extra);
+  for (int i = 0; i < kernel->num_rows; i++) acceleration[i] += extra[i];
+}
+
+/* p.p - 1 and its time derivatives */
+static void write_unit_constraint(const evaluation *e, const poli_placed_body *body)
+{
+  const double *p = e->at->q + body->q, *pd = e->at->v ? e->at->v + body->v : NULL;
+  double square = -1.0, rate = 0.0, acceleration = 0.0;
+  for (int i = 0; i < 4; i++) {
+    square += p[i] * p[i];
+    rate += pd ? 2.0 * p[i] * pd[i] : 0.0;
+    acceleration += pd ? 2.0 * pd[i] * pd[i] : 0.0;
+  }
+  if (e->want & POL_POSITION) e->out->position[body->internal_row] = square;
+  if (e->want & POL_VELOCITY) e->out->velocity[body->internal_row] = rate;
+  if (e->want & POL_ACCELERATION) e->out->acceleration[body->internal_row] = acceleration;
+}
+
+/* Puts numbers of all of a joint's rows where these are among the constraints. */
+static void scatter(const poli_joint_kernel *kernel, const double *rows, int row, int slip_row,
+                    double *out)
+{
+  int held = kernel->num_rows - kernel->num_slip;
+  memcpy(out + row, rows, (size_t)held * sizeof *out);
+  memcpy(out + slip_row, rows + held, (size_t)kernel->num_slip * sizeof *out);
+}
+
+/* Position, velocity and acceleration of a joint, or of a drive as if its axis stood still. */
+static void write_joint_rows(const evaluation *e, const poli_joint_kernel *kernel, int row,
+                             int slip_row)
+{
+  const poli_frame *first = frame_of(e, kernel->body[0]), *second = frame_of(e, kernel->body[1]);
+  double rows[POL_MAX_JOINT_ROWS];
+  if (e->want & POL_POSITION) poli_joint_position(kernel, first, second, e->out->position + row);
+  if (e->want & POL_VELOCITY) {
+    poli_joint_velocity(kernel, first, second, rows);
+    scatter(kernel, rows, row, slip_row, e->out->velocity);
+  }
+  if (!(e->want & POL_ACCELERATION)) return;
+  poli_joint_acceleration(kernel, first, second, rows);
+  if (!e->f->chart->direct) add_bias_acceleration(kernel, first, second, rows);
+  scatter(kernel, rows, row, slip_row, e->out->acceleration);
+}
+
+/* The same of a drive, with what its function adds (mechanism/drive.h). */
+static void write_drive_row(const evaluation *e, const poli_placed_drive *drive)
+{
+  poli_joint_kernel kernels[3];
+  int row = drive->placed.row;
+  const int *body = drive->placed.kernel.body;
+  const poli_frame *first = frame_of(e, body[0]), *second = frame_of(e, body[1]);
+  double rate, twist, bend;
+  poli_drive_kernels_at(&drive->kernel, e->at->t, 3, kernels);
+  write_joint_rows(e, &kernels[0], row, row);
+  if (e->want & POL_VELOCITY) {
+    poli_joint_position(&kernels[1], first, second, &rate);
+    e->out->velocity[row] += rate;
+  }
+  if (e->want & POL_ACCELERATION) {
+    poli_joint_velocity(&kernels[1], first, second, &twist);
+    poli_joint_position(&kernels[2], first, second, &bend);
+    e->out->acceleration[row] += 2.0 * twist + bend;
+  }
+}
+
+/* The velocities of two frames as (w1, u1, w2, u2), or their bias accelerations. */
+static void stack(const poli_frame *first, const poli_frame *second, int bias, double y[12])
+{
+  poli_v3_copy(bias ? first->wb : first->w, y);
+  poli_v3_copy(bias ? first->ub : first->u, y + 3);
+  poli_v3_copy(bias ? second->wb : second->w, y + 6);
+  poli_v3_copy(bias ? second->ub : second->u, y + 9);
+}
+
+/* y^T H y + gradient . (bias accelerations): the second derivative of a coordinate with v' = 0 */
+static pol_status coordinate_acceleration(const poli_coordinate_kernel *kernel,
+                                          const poli_frame *first, const poli_frame *second,
+                                          double *acceleration)
+{
+  double gradient[12], H[12][12], y[12], bias[12];
+  pol_status status = poli_coordinate_gradient(kernel, first, second, gradient);
+  if (!status) status = poli_coordinate_second(kernel, first, second, H);
+  stack(first, second, 0, y);
+  stack(first, second, 1, bias);
+  *acceleration = 0.0;
+  for (int i = 0; i < 12 && !status; i++) {
+    *acceleration += gradient[i] * bias[i];
+    for (int j = 0; j < 12; j++) *acceleration += y[i] * H[i][j] * y[j];
+  }
+  return status;
+}
+
+/* Position, velocity and acceleration of a coupling: a sum over its ends. */
+static pol_status write_coupling_row(const evaluation *e, const poli_placed_coupling *coupling)
+{
+  const poli_coupling_kernel *kernel = &coupling->kernel;
+  pol_status status = POL_OK;
+  for (int i = 0; i < 2 && !status; i++) {
+    const poli_coordinate_kernel *end = &kernel->end[i];
+    const poli_frame *first = frame_of(e, end->body[0]), *second = frame_of(e, end->body[1]);
+    double factor = kernel->coupling->factor[i], rate, acceleration;
+    double before = e->at->history ? e->at->history[coupling->history + i] : 0.0;
+    if (e->want & POL_POSITION)
+      e->out->position[coupling->row] +=
+          factor * poli_coupling_deviation(kernel, i, first, second, before);
+    if (e->want & POL_VELOCITY) {
+      status = poli_coordinate_rate(end, first, second, &rate);
+      e->out->velocity[coupling->row] += factor * rate;
+    }
+    if (!status && e->want & POL_ACCELERATION) {
+      status = coordinate_acceleration(end, first, second, &acceleration);
+      e->out->acceleration[coupling->row] += factor * acceleration;
+    }
+  }
+  return status;
+}
+
+/* Position, velocity and acceleration of all constraints. */
+static pol_status write_constraints(const evaluation *e)
+{
+  pol_status status = POL_OK;
+  const pol_formulation *f = e->f;
+  for (int k = 0; k < f->num_joints; k++)
+    if (f->joints[k].row >= 0)
+      write_joint_rows(e, &f->joints[k].kernel, f->joints[k].row, f->joints[k].slip_row);
+  for (int k = 0; k < f->num_drives; k++) write_drive_row(e, &f->drives[k]);
+  for (int b = 0; b < f->num_bodies; b++)
+    if (f->bodies[b].internal_row >= 0) write_unit_constraint(e, &f->bodies[b]);
+  for (int k = 0; k < f->num_couplings && !status; k++)
+    status = write_coupling_row(e, &f->couplings[k]);
+  return status;
+}
+
+/* --- matrices --------------------------------------------------------------------------------- */
+
+/* values[slot] += block, rows x cols, row-major with `width` numbers a row */
+static void add_block(double *values, poli_slot slot, const double *block, int width, int rows,
+                      int cols)
+{
+  for (int j = 0; j < cols; j++)
+    for (int i = 0; i < rows; i++)
+      values[slot.address + j * slot.stride + i] += block[i * width + j];
+}
+
+/* The same for what direct charts of `rows` and `cols` velocities pick of a frame's 6 x 6 block;
+ * rigid bodies pick all, with sizes that the compiler can see. */
+static void add_picked(double *values, poli_slot slot, const double *block, int width, int rows,
+                       int cols)
+{
+  if (rows == 6 && cols == 6)
+    add_block(values, slot, block, width, 6, 6);
+  else
+    add_block(values, slot, block + (6 - rows) * width + 6 - cols, width, rows, cols);
+}
+
+/* values[slot] += (rows of a frame's block) map, map = L or N1 of a body with dim velocities */
+static void add_mapped_rows(double *values, poli_slot slot, const double *block, int width,
+                            int rows, poli_map map, int dim)
+{
+  for (int j = 0; j < dim; j++)
+    for (int r = 0; r < rows; r++) {
+      double sum = 0.0;
+      for (int i = 0; i < 6; i++) sum += block[r * width + i] * map[i][j];
+      values[slot.address + j * slot.stride + r] += sum;
+    }
+}
+
+/* C += A B, A 6 x 6 with `width` numbers a row, B 6 x dim */
+static void add_product(const double *A, int width, poli_map B, int dim, poli_map C)
+{
+  for (int i = 0; i < 6; i++)
+    for (int k = 0; k < 6; k++) {
+      double a = A[i * width + k];
+      if (a == 0.0) continue;
+      for (int j = 0; j < dim; j++) C[i][j] += a * B[k][j];
+    }
+}
+
+/* values[slot] += L^T inner, inner 6 x cols, L 6 x rows */
+static void add_pulled_back(double *values, poli_slot slot, poli_map L, poli_map inner, int rows,
+                            int cols)
+{
+  for (int j = 0; j < cols; j++)
+    for (int i = 0; i < rows; i++) {
+      double sum = 0.0;
+      for (int k = 0; k < 6; k++) sum += L[k][i] * inner[k][j];
+      values[slot.address + j * slot.stride + i] += sum;
+    }
+}
+
+/* M_c = diag(J, m I) */
+static void body_mass(const pol_body *body, double M[36])
+{
+  memset(M, 0, 36 * sizeof *M);
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) M[6 * i + j] = body->inertia[3 * i + j];
+    M[7 * (3 + i)] = body->mass;
+  }
+}
+
+/* D_c: d(w x J w)/dw = w~ J - (J w)~ */
+static void body_damping(const pol_body *body, const poli_frame *frame, double D[36])
+{
+  double skew[9], product[9], momentum[3];
+  memset(D, 0, 36 * sizeof *D);
+  poli_m3_skew(frame->w, skew);
+  poli_m3_multiply(skew, body->inertia, product);
+  poli_m3_apply(body->inertia, frame->w, momentum);
+  poli_m3_skew(momentum, skew);
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) D[6 * i + j] = product[3 * i + j] - skew[3 * i + j];
+}
+
+/* The blocks of one body through the chart; e->wrench holds what the stiffness asked for acts on.
+ */
+static void add_mapped_body(const evaluation *e, int b, const double mass[36],
+                            const double damping[36])
+{
+  const poli_placed_body *body = &e->f->bodies[b];
+  const poli_chart *chart = body->chart;
+  int dim = chart->dim;
+  poli_chart_maps *maps = &e->maps[b];
+  if (e->want & POL_MASS) {
+    poli_map inner = {{0.0}};
+    add_product(mass, 6, maps->L, dim, inner);
+    add_pulled_back(e->out->mass, body->diagonal, maps->L, inner, dim, dim);
+  }
+  if (e->want & POL_DAMPING) {
+    poli_map inner = {{0.0}};
+    add_product(damping, 6, maps->L, dim, inner);
+    add_product(mass, 6, maps->N3, dim, inner);
+    add_pulled_back(e->out->damping, body->diagonal, maps->L, inner, dim, dim);
+  }
+  if (e->want & POL_STIFFNESS) {
+    poli_map inner = {{0.0}};
+    add_product(damping, 6, maps->N1, dim, inner);
+    add_product(mass, 6, maps->N2, dim, inner);
+    add_pulled_back(e->out->stiffness, body->diagonal, maps->L, inner, dim, dim);
+  }
+  if (e->want & (POL_STIFFNESS | POL_GEOMETRIC_STIFFNESS)) {
+    poli_map gradient = {{0.0}};
+    poli_chart_point at = poli_formulation_point(e->f, e->at->q, e->at->v, e->at->vd, b);
+    chart->add_wrench_gradient(&at, &e->frames[b], e->wrench[b], gradient);
+    add_block(e->out->stiffness, body->diagonal, gradient[0], POLI_CHART_MAX_DIM, dim, dim);
+  }
+}
+
+static void add_body(const evaluation *e, int b)
+{
+  const poli_placed_body *body = &e->f->bodies[b];
+  int dim = body->chart->dim;
+  double mass[36], damping[36];
+  body_mass(body->body, mass);
+  body_damping(body->body, &e->frames[b], damping);
+  if (!body->chart->direct) {
+    add_mapped_body(e, b, mass, damping);
+    return;
+  }
+  if (e->want & POL_MASS) add_picked(e->out->mass, body->diagonal, mass, 6, dim, dim);
+  if (e->want & POL_DAMPING) add_picked(e->out->damping, body->diagonal, damping, 6, dim, dim);
+}
+
+/* B = 2 p, Z = 2 p', K = 2 mu I of p.p = 1 */
+static void add_unit_constraint(const evaluation *e, const poli_placed_body *body)
+{
+  for (int i = 0; i < 4; i++) {
+    int entry = body->internal.address + i * body->internal.stride;
+    int diagonal = body->diagonal.address + i * body->diagonal.stride + i;
+    if (e->want & POL_JACOBIAN) e->out->jacobian[entry] += 2.0 * e->at->q[body->q + i];
+    if (e->want & POL_CURVATURE) e->out->curvature[entry] += 2.0 * e->at->v[body->v + i];
+    if (e->want & POL_GEOMETRIC_STIFFNESS)
+      e->out->stiffness[diagonal] += 2.0 * e->at->lambda[body->internal_row];
+  }
+}
+
+/* Adds rows, num_rows x 12 for the frames of two bodies, into B or Z: times L, or N1 if `turned`.
+ */
+static void add_rows(const evaluation *e, const int bodies[2], const poli_slot slots[2],
+                     int num_rows, double *values, double (*rows)[12], int turned)
+{
+  for (int j = 0; j < 2; j++) {
+    int body = bodies[j];
+    const double *block = rows[0] + 6 * j;
+    if (body == POL_GROUND) continue;
+    const poli_chart *chart = e->f->bodies[body].chart;
+    if (!chart->direct)
+      add_mapped_rows(values, slots[j], block, 12, num_rows,
+                      turned ? e->maps[body].N1 : e->maps[body].L, chart->dim);
+    else if (!turned)
+      add_block(values, slots[j], block + 6 - chart->dim, 12, num_rows, chart->dim);
+  }
+}
+
+/* The same for all of a joint's rows. */
+static void add_joint_rows(const evaluation *e, const poli_placed_joint *joint, double *values,
+                           double (*rows)[12], int turned)
+{
+  int slip = joint->kernel.num_slip, held = joint->kernel.num_rows - slip;
+  add_rows(e, joint->kernel.body, joint->jacobian, held, values, rows, turned);
+  if (slip > 0) add_rows(e, joint->kernel.body, joint->slip, slip, values, rows + held, turned);
+}
+
+/* values[slot] += L^T block L of two bodies, or L^T block N1 if `turned`; not both are direct. */
+static void add_mapped_square(const evaluation *e, double *values, poli_slot slot,
+                              const double *block, int row, int col, int turned)
+{
+  const poli_chart *above = e->f->bodies[row].chart, *beside = e->f->bodies[col].chart;
+  poli_map inner = {{0.0}};
+  if (!beside->direct)
+    add_product(block, 12, turned ? e->maps[col].N1 : e->maps[col].L, beside->dim, inner);
+  else
+    for (int i = 0; i < 6; i++)
+      memcpy(inner[i], block + 12 * i + 6 - beside->dim, (size_t)beside->dim * sizeof **inner);
+  if (!above->direct)
+    add_pulled_back(values, slot, e->maps[row].L, inner, above->dim, beside->dim);
+  else
+    add_block(values, slot, inner[6 - above->dim], POLI_CHART_MAX_DIM, above->dim, beside->dim);
+}
+
+/* Adds a 12 x 12 block of two frames into the stiffness or damping: L^T K L, or L^T K N1 if
+ * `turned`. */
+static void add_square(const evaluation *e, const int body[2], const poli_slot coupling[2][2],
+                       double *values, double (*K)[12], int turned)
+{
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 2; j++) {
+      int row = body[i], col = body[j];
+      const double *block = K[6 * i] + 6 * j;
+      if (row == POL_GROUND || col == POL_GROUND) continue;
+      const poli_chart *above = e->f->bodies[row].chart, *beside = e->f->bodies[col].chart;
+      if (turned && beside->direct) continue; /* N1 = 0 */
+      if (above->direct && beside->direct)
+        add_picked(values, coupling[i][j], block, 12, above->dim, beside->dim);
+      else
+        add_mapped_square(e, values, coupling[i][j], block, row, col, turned);
+    }
+}
+
+static void add_joint(const evaluation *e, const poli_placed_joint *joint)
+{
+  const poli_joint_kernel *kernel = &joint->kernel;
+  const poli_frame *first = frame_of(e, kernel->body[0]), *second = frame_of(e, kernel->body[1]);
+  int mapped = !e->f->chart->direct;
+  double rows[POL_MAX_JOINT_ROWS][12], K[12][12];
+  if (joint->row < 0) return;
+  if (e->want & POL_JACOBIAN || (mapped && e->want & POL_CURVATURE))
+    poli_joint_jacobian(kernel, first, second, rows);
+  if (e->want & POL_JACOBIAN) add_joint_rows(e, joint, e->out->jacobian, rows, 0);
+  if (mapped && e->want & POL_CURVATURE) add_joint_rows(e, joint, e->out->curvature, rows, 1);
+  if (e->want & POL_CURVATURE) {
+    poli_joint_curvature(kernel, first, second, rows);
+    add_joint_rows(e, joint, e->out->curvature, rows, 0);
+  }
+  if (e->want & POL_GEOMETRIC_STIFFNESS) {
+    double own[POL_MAX_JOINT_ROWS];
+    poli_placed_multipliers(joint, e->at->lambda, own);
+    poli_joint_stiffness(kernel, first, second, own, K);
+    add_square(e, kernel->body, joint->coupling, e->out->stiffness, K, 0);
+  }
+}
+
+/* A drive is the joint of this instant, and its axis moves. */
+static void add_drive(const evaluation *e, const poli_placed_drive *drive)
+{
+  poli_joint_kernel kernels[2];
+  poli_placed_joint now = drive->placed;
+  poli_drive_kernels_at(&drive->kernel, e->at->t, 2, kernels);
+  now.kernel = kernels[0];
+  add_joint(e, &now);
+  if (!(e->want & POL_CURVATURE)) return;
+  double row[1][12];
+  poli_joint_jacobian(&kernels[1], frame_of(e, now.kernel.body[0]), frame_of(e, now.kernel.body[1]),
+                      row);
+  add_joint_rows(e, &now, e->out->curvature, row, 0);
+}
+
+/* The row of one end of a coupling, and its stiffness. */
+static pol_status add_coupling_end(const evaluation *e, const poli_placed_coupling *coupling, int i)
+{
+  const poli_coordinate_kernel *end = &coupling->kernel.end[i];
+  const poli_slot *slots = coupling->end[i].jacobian;
+  const poli_frame *first = frame_of(e, end->body[0]), *second = frame_of(e, end->body[1]);
+  double row[1][12], turned[1][12] = {{0.0}}, H[12][12], y[12];
+  double factor = coupling->kernel.coupling->factor[i];
+  pol_status status = poli_coordinate_gradient(end, first, second, row[0]);
+  if (!status) status = poli_coordinate_second(end, first, second, H);
+  if (status) return status;
+  stack(first, second, 0, y);
+  for (int k = 0; k < 12; k++) {
+    row[0][k] *= factor;
+    for (int j = 0; j < 12; j++) turned[0][j] += factor * y[k] * H[k][j];
+  }
+  if (e->want & POL_JACOBIAN) add_rows(e, end->body, slots, 1, e->out->jacobian, row, 0);
+  if (e->want & POL_CURVATURE) {
+    add_rows(e, end->body, slots, 1, e->out->curvature, row, 1);
+    add_rows(e, end->body, slots, 1, e->out->curvature, turned, 0);
+  }
+  if (!(e->want & POL_GEOMETRIC_STIFFNESS)) return POL_OK;
+  for (int k = 0; k < 144; k++) H[k / 12][k % 12] *= factor * e->at->lambda[coupling->row];
+  add_square(e, end->body, coupling->end[i].coupling, e->out->stiffness, H, 0);
+  return POL_OK;
+}
+
+/* K_c and D_c of a force: minus the derivatives of its wrenches */
+static pol_status add_force(const evaluation *e, int k)
+{
+  pol_status status = POL_OK;
+  poli_changed_force changed;
+  const poli_placed_force *force = poli_expressions_force(e->f, k, e->inputs, &changed, &status);
+  const int *body = force->kernel.body;
+  poli_force_blocks blocks;
+  *e->failed = status ? -(k + 1) : k + 1;
+  if (!status)
+    status =
+        poli_placed_derivatives(force, e->at, frame_of(e, body[0]), frame_of(e, body[1]), &blocks);
+  if (status) return status;
+  *e->failed = 0.0;
+  for (int i = 0; i < 12; i++)
+    for (int j = 0; j < 12; j++) {
+      blocks.by_position[i][j] = -blocks.by_position[i][j];
+      blocks.by_velocity[i][j] = -blocks.by_velocity[i][j];
+    }
+  if (e->want & POL_DAMPING)
+    add_square(e, body, force->coupling, e->out->damping, blocks.by_velocity, 0);
+  if (e->want & POL_STIFFNESS) {
+    add_square(e, body, force->coupling, e->out->stiffness, blocks.by_position, 0);
+    if (!e->f->chart->direct)
+      add_square(e, body, force->coupling, e->out->stiffness, blocks.by_velocity, 1);
+  }
+  return POL_OK;
+}
+
+/* A disk that lies flat has no rows: another step may find it tilted. */
+static int has_flat_disk(const evaluation *e)
+{
+  for (int k = 0; k < e->f->num_joints; k++) {
+    const poli_joint_kernel *kernel = &e->f->joints[k].kernel;
+    if (kernel->disk && !(poli_rolling_tilt(kernel, frame_of(e, kernel->body[0]),
+                                            frame_of(e, kernel->body[1])) >= POLI_ROLLING_FLAT))
+      return 1;
+  }
+  return 0;
+}
+
+static pol_status add_matrices(evaluation *e)
+{
+  const pol_formulation *f = e->f;
+  pol_status status = POL_OK;
+  if (!f->chart->direct) {
+    /* the chart's stiffness needs the wrenches that it turns */
+    unsigned parts = 0;
+    if (e->want & POL_STIFFNESS) parts |= POL_INERTIA | POL_FORCE;
+    if (e->want & POL_GEOMETRIC_STIFFNESS) parts |= POL_REACTION;
+    if (parts) status = collect_wrenches(e, parts);
+  }
+  for (int b = 0; b < f->num_bodies; b++) {
+    add_body(e, b);
+    if (f->bodies[b].internal_row >= 0) add_unit_constraint(e, &f->bodies[b]);
+  }
+  if (e->want & (POL_STIFFNESS | POL_DAMPING))
+    for (int k = 0; k < f->num_forces && !status; k++) status = add_force(e, k);
+  if (!status)
+    status = poli_expressions_add(f, e->at, e->want, e->out, e->frames, e->maps, e->inputs,
+                                  e->derivatives);
+  if (!(e->want & (POL_JACOBIAN | POL_CURVATURE | POL_GEOMETRIC_STIFFNESS))) return status;
+  for (int k = 0; k < f->num_joints; k++) add_joint(e, &f->joints[k]);
+  for (int k = 0; k < f->num_drives; k++) add_drive(e, &f->drives[k]);
+  for (int k = 0; k < 2 * f->num_couplings && !status; k++)
+    status = add_coupling_end(e, &f->couplings[k / 2], k % 2);
+  return status;
+}
+
+pol_status poli_formulation_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
+                                     double *scratch, void *user)
+{
+  const pol_formulation *f = user;
+  double *frames = scratch + 1, *wrench = frames + f->num_bodies * FRAME_SIZE;
+  evaluation e = {.f = f,
+                  .at = at,
+                  .want = want,
+                  .out = out,
+                  .failed = scratch,
+                  .frames = (poli_frame *)frames,
+                  .wrench = (double(*)[WRENCH_SIZE])wrench,
+                  .maps = (poli_chart_maps *)(wrench + f->num_bodies * WRENCH_SIZE),
+                  .inputs = scratch + body_scratch(f)};
+  pol_status status = POL_OK;
+  e.derivatives = e.inputs + f->network.num_inputs;
+  *e.failed = 0.0;
+  status = poli_functions_check(f, at->t, want, e.failed);
+  if (status) return status;
+  place_frames(&e);
+  if (has_flat_disk(&e)) return POL_RETRY;
+  if (want & (POL_FORCE | POL_DAMPING | POL_STIFFNESS | POL_FEEDBACK))
+    status = poli_expressions_inputs(f, at, e.frames, 0, e.inputs);
+  if (status) {
+    *e.failed = -(f->num_forces + 1);
+    return status;
+  }
+  unsigned parts = want & (POL_INERTIA | POL_FORCE | POL_REACTION);
+  if (parts) {
+    status = collect_wrenches(&e, parts);
+    if (status) return status;
+    write_balance(&e);
+    status = poli_expressions_balance(f, at, parts, e.inputs, out->balance, e.failed);
+    if (status) return status;
+  }
+  if (want & (POL_POSITION | POL_VELOCITY | POL_ACCELERATION)) {
+    status = write_constraints(&e);
+    if (status) return status;
+  }
+  return want & matrix_terms ? add_matrices(&e) : POL_OK;
+}

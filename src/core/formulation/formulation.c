@@ -1,0 +1,692 @@
+/* Builds the equations of a mechanism in the coordinates of a chart: group, sparsity patterns, and
+ * the addresses that every element adds into.  evaluate.c computes the terms. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formulation/elements.h"
+#include "formulation/expressions.h"
+#include "formulation/formulation.h"
+#include "formulation/passage.h"
+#include "lie/small.h"
+#include "mechanism/rolling.h"
+
+poli_slot poli_slot_at(const pol_pattern *pattern, int row, int col)
+{
+  return (poli_slot){.address = pol_pattern_address(pattern, row, col),
+                     .stride = pattern->start[col + 1] - pattern->start[col]};
+}
+
+/* --- what a formulation can express ----------------------------------------------------------- */
+
+/* The marker of `body` in a spherical joint to the ground, or NULL for any other joint. */
+static const pol_marker *fixed_point(const pol_mechanism *mechanism, int joint, int body)
+{
+  const pol_joint *j = pol_mechanism_joint(mechanism, joint);
+  const pol_marker *first = pol_mechanism_marker(mechanism, j->marker[0]);
+  const pol_marker *second = pol_mechanism_marker(mechanism, j->marker[1]);
+  if (j->type != POL_SPHERICAL) return NULL;
+  if (first->body == POL_GROUND && second->body == body) return second;
+  if (second->body == POL_GROUND && first->body == body) return first;
+  return NULL;
+}
+
+/* The first joint that holds a point of the rigid body fixed, or -1. */
+static int pivot_joint(const pol_mechanism *mechanism, int body)
+{
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++)
+    if (fixed_point(mechanism, k, body)) return k;
+  return -1;
+}
+
+/* Whether a marker's point cannot move in so3: on the ground, or where its body turns. */
+static int is_still(const pol_mechanism *mechanism, int marker)
+{
+  const pol_marker *m = pol_mechanism_marker(mechanism, marker);
+  if (m->body == POL_GROUND) return 1;
+  if (pol_mechanism_body(mechanism, m->body)->point) return 0;
+  const double *pivot = fixed_point(mechanism, pivot_joint(mechanism, m->body), m->body)->position;
+  double apart = 0.0, size = 0.0;
+  for (int i = 0; i < 3; i++) {
+    apart = fmax(apart, fabs(m->position[i] - pivot[i]));
+    size = fmax(size, fabs(pivot[i]));
+  }
+  return apart <= 1e-9 * size;
+}
+
+/* Whether a joint locks translations between points that cannot move in so3, such as another joint
+ * at the place of a pivot.  Its rows of B would be round-off. */
+static int locks_nothing(const pol_mechanism *mechanism, int joint)
+{
+  const pol_joint *j = pol_mechanism_joint(mechanism, joint);
+  pol_joint_row rows[POL_MAX_JOINT_ROWS];
+  int translations = 0;
+  for (int k = pol_joint_rows(j, rows); k > 0; k--)
+    translations += rows[k - 1].kind == POL_ROW_TRANSLATION || rows[k - 1].kind == POL_ROW_DISTANCE;
+  if (translations == 0 || !is_still(mechanism, j->marker[0]) || !is_still(mechanism, j->marker[1]))
+    return 0;
+  for (int end = 0; end < 2; end++) {
+    const int body = pol_mechanism_marker(mechanism, j->marker[end])->body;
+    if (body != POL_GROUND && pivot_joint(mechanism, body) == joint)
+      return 0; /* the pivot itself */
+  }
+  return 1;
+}
+
+/* Whether a joint is a rolling disk that lies flat. */
+static int starts_flat(const pol_mechanism *mechanism, int joint)
+{
+  poli_joint_kernel kernel;
+  poli_frame frames[2];
+  poli_joint_kernel_setup(&kernel, mechanism, joint);
+  for (int i = 0; i < 2; i++) poli_initial_frame(mechanism, kernel.body[i], &frames[i]);
+  return kernel.disk && poli_rolling_tilt(&kernel, &frames[0], &frames[1]) < POLI_ROLLING_FLAT;
+}
+
+/* Whether all constraints are quadratic in the directors, as directors.c needs; else says which is
+ * not. */
+static int is_polynomial(const pol_mechanism *mechanism, char *message, size_t size)
+{
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
+    const pol_joint *joint = pol_mechanism_joint(mechanism, k);
+    if (joint->type != POL_ROLLING_SPHERE && joint->type != POL_ROLLING_DISK) continue;
+    snprintf(message, size, "directors cannot express rolling, as of joint '%s'", joint->name);
+    return 0;
+  }
+  if (pol_mechanism_num_couplings(mechanism) == 0) return 1;
+  snprintf(message, size, "directors cannot express couplings, such as '%s'",
+           pol_mechanism_coupling(mechanism, 0)->name);
+  return 0;
+}
+
+/* Whether so3 takes the joint into its coordinates. */
+static int is_eliminated(const pol_mechanism *mechanism, int joint)
+{
+  for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++)
+    if (!pol_mechanism_body(mechanism, b)->point && pivot_joint(mechanism, b) == joint) return 1;
+  return 0;
+}
+
+/* Whether the expressions are right, and the formulation has all that they read. */
+static pol_status support_expressions(const pol_mechanism *mechanism, pol_formulation_kind kind,
+                                      char *message, size_t size)
+{
+  poli_network network;
+  pol_status status = poli_network_create(&network, mechanism, message, size);
+  for (int i = 0; i < network.num_inputs && !status && kind == POL_SO3_PIVOT; i++) {
+    const poli_signal *signal = &network.inputs[i];
+    if (!poli_signal_is_reaction(signal) || !is_eliminated(mechanism, signal->object)) continue;
+    snprintf(message, size,
+             "so3 has no multipliers for joint '%s', whose reaction an expression reads",
+             pol_mechanism_joint(mechanism, signal->object)->name);
+    status = POL_BAD_ARGUMENT;
+  }
+  poli_network_free(&network);
+  return status;
+}
+
+pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulation_kind kind,
+                                    char *message, size_t size)
+{
+  if (size) message[0] = '\0';
+  if (!poli_chart_of(kind) || pol_mechanism_num_bodies(mechanism) == 0) {
+    snprintf(message, size, "there is no body, or no such formulation");
+    return POL_BAD_ARGUMENT;
+  }
+  for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
+    const pol_body *body = pol_mechanism_body(mechanism, b);
+    const poli_chart *chart = poli_chart_of_body(kind, body);
+    if (kind == POL_SO3_PIVOT && !body->point && pivot_joint(mechanism, b) < 0) {
+      snprintf(message, size, "so3 needs a spherical joint to the ground for body '%s'",
+               body->name);
+      return POL_BAD_ARGUMENT;
+    }
+    double q[POLI_MAX_COORDINATES], v[POLI_MAX_COORDINATES];
+    char text[128];
+    chart->coordinates(body, q, v);
+    if (chart->singular && chart->singular(q, text, sizeof text)) {
+      snprintf(message, size, "body '%s' starts in %s", body->name, text);
+      return POL_BAD_ARGUMENT;
+    }
+  }
+  if (kind == POL_DIRECTORS && !is_polynomial(mechanism, message, size)) return POL_BAD_ARGUMENT;
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism) && kind == POL_SO3_PIVOT; k++)
+    if (locks_nothing(mechanism, k)) {
+      snprintf(message, size,
+               "joint '%s' locks points that the coordinates of so3 hold fixed already: remove it",
+               pol_mechanism_joint(mechanism, k)->name);
+      return POL_BAD_ARGUMENT;
+    }
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++)
+    if (starts_flat(mechanism, k)) {
+      snprintf(message, size, "joint '%s': the disk starts flat on its plane",
+               pol_mechanism_joint(mechanism, k)->name);
+      return POL_BAD_ARGUMENT;
+    }
+  return support_expressions(mechanism, kind, message, size);
+}
+
+/* --- construction ----------------------------------------------------------------------------- */
+
+/* Joints first, then drives: their blocks are alike. */
+static poli_placed_joint *element(const pol_formulation *f, int k)
+{
+  return k < f->num_joints ? &f->joints[k] : &f->drives[k - f->num_joints].placed;
+}
+
+/* Rows that hold for positions. */
+static int held_rows(const poli_placed_joint *joint)
+{
+  return joint->kernel.num_rows - joint->kernel.num_slip;
+}
+
+/* Numbers the coordinates and constraints. */
+static void number(pol_formulation *f)
+{
+  int row = 0, q = 0, v = 0;
+  for (int k = 0; k < f->num_joints; k++) {
+    poli_joint_kernel_setup(&f->joints[k].kernel, f->mechanism, k);
+    f->joints[k].row = row;
+    row += held_rows(&f->joints[k]);
+  }
+  for (int k = 0; k < f->num_forces; k++)
+    poli_force_kernel_setup(&f->forces[k].kernel, f->mechanism, k);
+  for (int k = 0; k < f->num_drives; k++) {
+    poli_drive_kernel_setup(&f->drives[k].kernel, f->mechanism, k);
+    f->drives[k].placed.kernel = f->drives[k].kernel.row;
+    f->drives[k].placed.row = row++;
+  }
+  for (int k = 0; k < f->num_couplings; k++) {
+    poli_coupling_kernel_setup(&f->couplings[k].kernel, f->mechanism, k);
+    f->couplings[k].row = row++;
+  }
+  for (int b = 0; b < f->num_bodies; b++) {
+    poli_placed_body *body = &f->bodies[b];
+    body->q = q;
+    body->v = v;
+    q += body->chart->nq;
+    v += body->chart->dim;
+    body->internal_row = body->chart->num_internal ? row : -1;
+    row += body->chart->num_internal;
+    f->dae.num_internal += body->chart->num_internal;
+  }
+  f->dae.num_holonomic = row;
+  f->state_q = q;
+  f->state_v = v;
+}
+
+/* so3: the joints that hold a point fixed become the bodies' pivots; the other rows close up. */
+static void eliminate_pivots(pol_formulation *f)
+{
+  for (int b = 0; b < f->num_bodies; b++) {
+    if (f->bodies[b].body->point) continue;
+    int k = pivot_joint(f->mechanism, b);
+    const pol_joint *joint = pol_mechanism_joint(f->mechanism, k);
+    const pol_marker *on_body = fixed_point(f->mechanism, k, b);
+    int other = pol_mechanism_marker(f->mechanism, joint->marker[0]) == on_body;
+    poli_v3_copy(on_body->position, f->bodies[b].arm);
+    poli_v3_copy(pol_mechanism_marker(f->mechanism, joint->marker[other])->position,
+                 f->bodies[b].pivot);
+    f->joints[k].row = -1;
+  }
+  int row = 0;
+  for (int k = 0; k < f->num_joints + f->num_drives; k++) {
+    poli_placed_joint *placed = element(f, k);
+    if (placed->row < 0) continue;
+    placed->row = row;
+    row += held_rows(placed);
+  }
+  for (int k = 0; k < f->num_couplings; k++) f->couplings[k].row = row++;
+  f->dae.num_holonomic = row;
+}
+
+/* Couplings remember behind the angles of all joints. */
+static void number_histories(pol_formulation *f)
+{
+  for (int k = 0; k < f->num_couplings; k++) {
+    f->couplings[k].history = (int)f->dae.history_size;
+    f->dae.history_size += 2;
+  }
+}
+
+/* Non-holonomic rows stand below all others. */
+static void number_slips(pol_formulation *f)
+{
+  int row = f->dae.num_holonomic;
+  for (int k = 0; k < f->num_joints; k++) {
+    f->joints[k].slip_row = row;
+    row += f->joints[k].kernel.num_slip;
+  }
+  f->dae.num_nonholonomic = row - f->dae.num_holonomic;
+}
+
+int poli_placed_multipliers(const poli_placed_joint *joint, const double *lambda,
+                            double own[POL_MAX_JOINT_ROWS])
+{
+  int held = held_rows(joint), slip = joint->kernel.num_slip;
+  if (joint->row < 0) return 0;
+  for (int i = 0; i < held; i++) own[i] = lambda[joint->row + i];
+  for (int i = 0; i < slip; i++) own[held + i] = lambda[joint->slip_row + i];
+  return held + slip;
+}
+
+/* Adds the blocks off the diagonal that couple two bodies; none with the ground. */
+static int add_coupling(const pol_formulation *f, const int body[2], int count, pol_block *coupling)
+{
+  if (body[0] == POL_GROUND || body[1] == POL_GROUND) return count;
+  for (int i = 0; i < 2; i++) {
+    const poli_placed_body *row = &f->bodies[body[i]], *col = &f->bodies[body[1 - i]];
+    coupling[count++] = (pol_block){row->v, col->v, row->chart->dim, col->chart->dim};
+  }
+  return count;
+}
+
+/* The blocks of each body, of each pair of bodies that share a joint, a drive or a force, and of
+ * what expressions read. */
+static pol_status build_patterns(pol_formulation *f)
+{
+  int nv = f->dae.group.nv, m = pol_dae_num_constraints(&f->dae);
+  size_t bodies = (size_t)f->num_bodies, joints = (size_t)(f->num_joints + f->num_drives);
+  size_t ends = 2 * (size_t)f->num_couplings, pairs = joints + (size_t)f->num_forces + ends;
+  pol_block *coupling =
+      calloc(bodies + 2 * pairs + poli_expressions_max_blocks(f) + 1, sizeof *coupling);
+  pol_block *constraint = calloc(bodies + 4 * joints + 2 * ends + 1, sizeof *constraint);
+  int num_coupling = 0, num_constraint = 0;
+  pol_status status = coupling && constraint ? POL_OK : POL_NO_MEMORY;
+  if (status) goto done;
+
+  for (int b = 0; b < f->num_bodies; b++) {
+    const poli_placed_body *body = &f->bodies[b];
+    int dim = body->chart->dim;
+    coupling[num_coupling++] = (pol_block){body->v, body->v, dim, dim};
+    if (body->internal_row >= 0)
+      constraint[num_constraint++] =
+          (pol_block){body->internal_row, body->v, body->chart->num_internal, dim};
+  }
+  for (int k = 0; k < f->num_joints + f->num_drives; k++) {
+    const poli_placed_joint *joint = element(f, k);
+    if (joint->row < 0) continue;
+    for (int i = 0; i < 2; i++) {
+      if (joint->kernel.body[i] == POL_GROUND) continue;
+      const poli_placed_body *body = &f->bodies[joint->kernel.body[i]];
+      constraint[num_constraint++] =
+          (pol_block){joint->row, body->v, held_rows(joint), body->chart->dim};
+      if (joint->kernel.num_slip > 0)
+        constraint[num_constraint++] =
+            (pol_block){joint->slip_row, body->v, joint->kernel.num_slip, body->chart->dim};
+    }
+    num_coupling = add_coupling(f, joint->kernel.body, num_coupling, coupling);
+  }
+  for (int k = 0; k < f->num_forces; k++)
+    num_coupling = add_coupling(f, f->forces[k].kernel.body, num_coupling, coupling);
+  for (int k = 0; k < 2 * f->num_couplings; k++) {
+    const int *ends_of = f->couplings[k / 2].kernel.end[k % 2].body;
+    num_coupling = add_coupling(f, ends_of, num_coupling, coupling);
+    for (int i = 0; i < 2; i++) {
+      if (ends_of[i] == POL_GROUND) continue;
+      const poli_placed_body *body = &f->bodies[ends_of[i]];
+      constraint[num_constraint++] =
+          (pol_block){f->couplings[k / 2].row, body->v, 1, body->chart->dim};
+    }
+  }
+  num_coupling = poli_expressions_coupling(f, num_coupling, coupling);
+  status = pol_pattern_create(&f->coupling, nv, nv, num_coupling, coupling);
+  if (!status) status = pol_pattern_create(&f->constraint, m, nv, num_constraint, constraint);
+  if (!status) status = poli_expressions_feedback(f);
+done:
+  free(coupling);
+  free(constraint);
+  return status;
+}
+
+/* The blocks of two bodies, those of the ground left out. */
+static void place_square(const pol_formulation *f, const int body[2], poli_slot coupling[2][2])
+{
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 2; j++)
+      if (body[i] != POL_GROUND && body[j] != POL_GROUND)
+        coupling[i][j] = poli_slot_at(f->coupling, f->bodies[body[i]].v, f->bodies[body[j]].v);
+}
+
+/* Looks up once where each element's blocks are. */
+static void place_elements(pol_formulation *f)
+{
+  for (int b = 0; b < f->num_bodies; b++) {
+    poli_placed_body *body = &f->bodies[b];
+    body->diagonal = poli_slot_at(f->coupling, body->v, body->v);
+    if (body->internal_row < 0) continue;
+    body->internal = poli_slot_at(f->constraint, body->internal_row, body->v);
+  }
+  for (int k = 0; k < f->num_joints + f->num_drives; k++) {
+    poli_placed_joint *joint = element(f, k);
+    if (joint->row < 0) continue;
+    for (int j = 0; j < 2; j++) {
+      int column = joint->kernel.body[j];
+      if (column == POL_GROUND) continue;
+      joint->jacobian[j] = poli_slot_at(f->constraint, joint->row, f->bodies[column].v);
+      if (joint->kernel.num_slip > 0)
+        joint->slip[j] = poli_slot_at(f->constraint, joint->slip_row, f->bodies[column].v);
+    }
+    place_square(f, joint->kernel.body, joint->coupling);
+  }
+  for (int k = 0; k < f->num_forces; k++)
+    place_square(f, f->forces[k].kernel.body, f->forces[k].coupling);
+  for (int k = 0; k < 2 * f->num_couplings; k++) {
+    poli_placed_coupling *coupling = &f->couplings[k / 2];
+    const int *body = coupling->kernel.end[k % 2].body;
+    place_square(f, body, coupling->end[k % 2].coupling);
+    for (int i = 0; i < 2; i++)
+      if (body[i] != POL_GROUND)
+        coupling->end[k % 2].jacobian[i] =
+            poli_slot_at(f->constraint, coupling->row, f->bodies[body[i]].v);
+  }
+  poli_formulation_place_expressions(f);
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+static const char axes[] = "xyz";
+
+/* "body 'top', torque x"; coordinates that are not the frame's own carry numbers. */
+static void describe_balance(const pol_formulation *f, int equation, char *text, size_t size)
+{
+  const poli_placed_body *body = f->bodies;
+  if (equation >= f->state_v) {
+    snprintf(text, size, "state '%s'",
+             pol_mechanism_state(f->mechanism, equation - f->state_v)->name);
+    return;
+  }
+  while (equation >= body->v + body->chart->dim) body++;
+  const char *name = body->body->name;
+  int component = equation - body->v, rotations = body->chart->num_rotations;
+  if (component >= rotations)
+    snprintf(text, size, "body '%s', force %c", name, axes[component - rotations]);
+  else if (rotations == 3)
+    snprintf(text, size, "body '%s', torque %c", name, axes[component]);
+  else if (body->chart->polynomial)
+    snprintf(text, size, "body '%s', force %c on director %d", name, axes[component % 3],
+             component / 3 + 1);
+  else
+    snprintf(text, size, "body '%s', torque on Euler parameter %d", name, component);
+}
+
+/* Which of a joint's rows a constraint is; -1 if none. */
+static int row_of_joint(const poli_placed_joint *joint, int constraint)
+{
+  int held = held_rows(joint), row = constraint - joint->row, slip = constraint - joint->slip_row;
+  if (joint->row < 0) return -1;
+  if (row >= 0 && row < held) return row;
+  return slip >= 0 && slip < joint->kernel.num_slip ? held + slip : -1;
+}
+
+static void describe_joint(const pol_joint *joint, int row, char *text, size_t size)
+{
+  pol_joint_row rows[POL_MAX_JOINT_ROWS];
+  pol_joint_rows(joint, rows);
+  switch (rows[row].kind) {
+  case POL_ROW_TRANSLATION:
+    snprintf(text, size, "joint '%s', translation %c", joint->name, axes[rows[row].axis]);
+    break;
+  case POL_ROW_ROTATION:
+    snprintf(text, size, "joint '%s', rotation (axis %c against %c)", joint->name,
+             axes[rows[row].axis], axes[rows[row].other]);
+    break;
+  case POL_ROW_DISTANCE:
+    snprintf(text, size, "joint '%s', distance", joint->name);
+    break;
+  case POL_ROW_TWIST:
+    snprintf(text, size, "joint '%s', twist", joint->name);
+    break;
+  case POL_ROW_HEIGHT:
+    snprintf(text, size, "joint '%s', height", joint->name);
+    break;
+  case POL_ROW_SLIP:
+    snprintf(text, size, "joint '%s', slip %c", joint->name, axes[rows[row].axis]);
+    break;
+  }
+}
+
+/* Names a row if it is one of the body's own. */
+static void describe_internal(const poli_placed_body *body, int row, char *text, size_t size)
+{
+  static const char *const directors[] = {"length of director 1", "length of director 2",
+                                          "length of director 3", "directors 1 and 2",
+                                          "directors 1 and 3",    "directors 2 and 3"};
+  int own = row - body->internal_row;
+  if (body->internal_row < 0 || own < 0 || own >= body->chart->num_internal) return;
+  snprintf(text, size, "body '%s', %s", body->body->name,
+           body->chart->polynomial ? directors[own] : "unit length of the Euler parameters");
+}
+
+static void describe(int equation, char *text, size_t size, void *user)
+{
+  const pol_formulation *f = user;
+  int nv = f->dae.group.nv;
+  if (equation < nv) {
+    describe_balance(f, equation, text, size);
+    return;
+  }
+  for (int b = 0; b < f->num_bodies; b++)
+    describe_internal(&f->bodies[b], equation - nv, text, size);
+  for (int k = 0; k < f->num_drives; k++)
+    if (f->drives[k].placed.row == equation - nv)
+      snprintf(text, size, "drive '%s'", f->drives[k].kernel.drive->name);
+  for (int k = 0; k < f->num_couplings; k++)
+    if (f->couplings[k].row == equation - nv)
+      snprintf(text, size, "coupling '%s'", f->couplings[k].kernel.coupling->name);
+  for (int k = 0; k < f->num_joints; k++) {
+    int row = row_of_joint(&f->joints[k], equation - nv);
+    if (row >= 0) describe_joint(pol_mechanism_joint(f->mechanism, k), row, text, size);
+  }
+}
+
+/* Whether a rolling disk lies flat, or nearly so. */
+static int flat_disk(const pol_formulation *f, const double *q, int joint, char *text, size_t size)
+{
+  const poli_joint_kernel *kernel = &f->joints[joint].kernel;
+  poli_frame frames[2];
+  if (!kernel->disk) return 0;
+  poli_formulation_frames(f, q, NULL, kernel->body, frames);
+  double tilt = poli_rolling_tilt(kernel, &frames[0], &frames[1]);
+  if (tilt >= 10.0 * POLI_ROLLING_FLAT) return 0;
+  snprintf(
+      text, size,
+      "joint '%s': the disk lies flat on its plane (%.2f degrees), where it has no lowest point",
+      pol_mechanism_joint(f->mechanism, joint)->name, tilt * 57.29577951308232);
+  return tilt < POLI_ROLLING_FLAT ? POL_AT_SINGULARITY : POL_NEAR_SINGULARITY;
+}
+
+/* Names the body whose coordinates, or the disk whose attitude, are nearest to a singularity. */
+static int singular(const double *q, char *text, size_t size, void *user)
+{
+  const pol_formulation *f = user;
+  int worst = 0;
+  for (int b = 0; b < f->num_bodies; b++) {
+    const poli_placed_body *body = &f->bodies[b];
+    char what[96];
+    if (!body->chart->singular) continue;
+    int found = body->chart->singular(q + body->q, what, sizeof what);
+    if (found <= worst) continue;
+    worst = found;
+    snprintf(text, size, "body '%s' is in %s, which a formulation such as so3xr3 does not have",
+             body->body->name, what);
+  }
+  for (int k = 0; k < f->num_joints; k++) {
+    char what[160];
+    int found = flat_disk(f, q, k, what, sizeof what);
+    if (found <= worst) continue;
+    worst = found;
+    snprintf(text, size, "%s", what);
+  }
+  return worst;
+}
+
+/* Whether singular() has anything to look for. */
+static int has_singularities(const pol_formulation *f)
+{
+  for (int k = 0; k < f->num_joints; k++)
+    if (f->joints[k].kernel.disk) return 1;
+  return f->chart->singular != NULL;
+}
+
+/* --- history ---------------------------------------------------------------------------------- */
+
+/* The angles of joints, and the deviations of couplings with all turns; the numbers of translations
+ * are not used. */
+static void remember(double t, const double *q, double *history, void *user)
+{
+  const pol_formulation *f = user;
+  poli_formulation_remember(t, q, history, user);
+  for (int k = 0; k < 2 * f->num_couplings; k++) {
+    const poli_coupling_kernel *kernel = &f->couplings[k / 2].kernel;
+    double *own = &history[f->couplings[k / 2].history + k % 2];
+    poli_frame frames[2];
+    poli_formulation_frames(f, q, NULL, kernel->end[k % 2].body, frames);
+    *own = poli_coupling_deviation(kernel, k % 2, &frames[0], &frames[1], *own);
+  }
+}
+
+/* --- life cycle ------------------------------------------------------------------------------- */
+
+/* The bodies' charts and the group that their factors make, with one for all states. */
+static pol_status choose_charts(pol_formulation *f)
+{
+  int num_factors = 0;
+  f->dae.constant_mass = 1;
+  for (int b = 0; b < f->num_bodies; b++) {
+    f->bodies[b].body = pol_mechanism_body(f->mechanism, b);
+    f->bodies[b].chart = poli_chart_of_body(f->kind, f->bodies[b].body);
+    const poli_chart *chart = f->bodies[b].chart;
+    for (int i = 0; i < chart->num_factors; i++) f->factors[num_factors++] = chart->factors[i];
+    f->dae.constant_mass = f->dae.constant_mass && (chart->polynomial || !chart->num_rotations);
+  }
+  f->dae.num_states = pol_mechanism_num_states(f->mechanism);
+  if (f->dae.num_states)
+    f->factors[num_factors++] = (pol_factor){.kind = POL_REAL, .dim = f->dae.num_states};
+  return pol_group_layout(&f->dae.group, f->factors, num_factors);
+}
+
+/* Directors and Euler parameters are numbers. */
+static pol_status mark_pure(pol_formulation *f)
+{
+  if (!f->dae.num_internal) return POL_OK;
+  f->dae.pure = f->pure = calloc((size_t)f->dae.group.nv, sizeof *f->pure);
+  if (!f->pure) return POL_NO_MEMORY;
+  for (int b = 0; b < f->num_bodies; b++) {
+    const poli_chart *chart = f->bodies[b].chart;
+    if (chart->num_internal) memset(f->pure + f->bodies[b].v, 1, (size_t)chart->num_rotations);
+  }
+  return POL_OK;
+}
+
+static pol_status build(pol_formulation *f)
+{
+  f->num_bodies = pol_mechanism_num_bodies(f->mechanism);
+  f->num_joints = pol_mechanism_num_joints(f->mechanism);
+  f->num_forces = pol_mechanism_num_forces(f->mechanism);
+  f->num_drives = pol_mechanism_num_drives(f->mechanism);
+  f->num_couplings = pol_mechanism_num_couplings(f->mechanism);
+  pol_mechanism_gravity(f->mechanism, f->gravity);
+  f->factors = calloc((size_t)(f->num_bodies * POLI_CHART_MAX_FACTORS) + 2, sizeof *f->factors);
+  f->bodies = calloc((size_t)f->num_bodies + 1, sizeof *f->bodies);
+  f->joints = calloc((size_t)f->num_joints + 1, sizeof *f->joints);
+  f->forces = calloc((size_t)f->num_forces + 1, sizeof *f->forces);
+  f->drives = calloc((size_t)f->num_drives + 1, sizeof *f->drives);
+  f->couplings = calloc((size_t)f->num_couplings + 1, sizeof *f->couplings);
+  if (!f->factors || !f->bodies || !f->joints || !f->forces || !f->drives || !f->couplings)
+    return POL_NO_MEMORY;
+
+  pol_status status = choose_charts(f);
+  if (status) return status;
+  number(f);
+  status = poli_formulation_place_coordinates(f);
+  if (status) return status;
+  number_histories(f);
+  if (f->kind == POL_SO3_PIVOT) eliminate_pivots(f);
+  number_slips(f);
+  status = poli_network_create(&f->network, f->mechanism, NULL, 0);
+  if (!status) status = poli_formulation_link_expressions(f);
+  if (!status) status = build_patterns(f);
+  if (status) return status;
+  place_elements(f);
+
+  f->dae.coupling = f->coupling;
+  f->dae.constraint = f->constraint;
+  f->dae.feedback = f->feedback;
+  status = mark_pure(f);
+  if (status) return status;
+  f->dae.length = poli_formulation_length(f->mechanism, &f->dae);
+  f->dae.scratch_size = poli_formulation_scratch(f);
+  if (f->dae.constant_mass) { /* of a balance and a mean configuration */
+    f->dae.scratch_size += (size_t)(f->dae.group.nv + f->dae.group.nq);
+    f->dae.discrete_force = poli_directors_discrete_force;
+  }
+  f->dae.evaluate = f->chart->polynomial ? poli_directors_evaluate : poli_formulation_evaluate;
+  if (f->dae.history_size) f->dae.remember = remember;
+  f->dae.describe = describe;
+  f->dae.singular = has_singularities(f) ? singular : NULL;
+  f->dae.blame = poli_formulation_blame;
+  f->dae.user = f;
+  int varies = f->kind == POL_EULER_PARAMETERS && !f->dae.constant_mass && !f->dae.num_states;
+  return varies ? poli_formulation_add_passage(f) : POL_OK;
+}
+
+pol_status pol_formulation_create(pol_formulation **formulation, const pol_mechanism *mechanism,
+                                  pol_formulation_kind kind)
+{
+  *formulation = NULL;
+  pol_status status = pol_formulation_supports(mechanism, kind, NULL, 0);
+  if (status) return status;
+  pol_formulation *f = calloc(1, sizeof *f);
+  if (!f) return POL_NO_MEMORY;
+  f->mechanism = mechanism;
+  f->kind = kind;
+  f->chart = poli_chart_of(kind);
+  status = build(f);
+  if (status)
+    pol_formulation_free(&f);
+  else
+    *formulation = f;
+  return status;
+}
+
+void pol_formulation_free(pol_formulation **formulation)
+{
+  pol_formulation *f = *formulation;
+  if (!f) return;
+  pol_pattern_free(&f->coupling);
+  pol_pattern_free(&f->constraint);
+  pol_pattern_free(&f->feedback);
+  poli_network_free(&f->network);
+  free(f->consumers);
+  free(f->links);
+  free(f->link_start);
+  free(f->factors);
+  free(f->pure);
+  free(f->bodies);
+  free(f->joints);
+  free(f->coordinates);
+  free(f->forces);
+  free(f->drives);
+  free(f->couplings);
+  free(f->pairs);
+  pol_formulation_free(&f->shadow);
+  free(f);
+  *formulation = NULL;
+}
+
+const pol_dae *pol_formulation_dae(const pol_formulation *formulation)
+{
+  return &formulation->dae;
+}
+
+const pol_mechanism *pol_formulation_mechanism(const pol_formulation *formulation)
+{
+  return formulation->mechanism;
+}
+
+pol_formulation_kind pol_formulation_get_kind(const pol_formulation *formulation)
+{
+  return formulation->kind;
+}

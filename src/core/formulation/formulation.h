@@ -1,0 +1,177 @@
+/* The formulation object, shared by the files of this room. */
+#ifndef POLHODE_FORMULATION_FORMULATION_H
+#define POLHODE_FORMULATION_FORMULATION_H
+
+#include <polhode/formulation.h>
+
+#include "formulation/chart.h"
+#include "formulation/network.h"
+#include "mechanism/coupling.h"
+#include "mechanism/drive.h"
+#include "mechanism/force.h"
+#include "mechanism/joint_spring.h"
+
+/* A dense block inside a sparse matrix: address of its first entry, distance between its columns.
+ */
+typedef struct poli_slot {
+  int address, stride;
+} poli_slot;
+
+/* A body, where its coordinates start and where its block is. */
+typedef struct poli_placed_body {
+  const pol_body *body;
+  const poli_chart *chart; /* its coordinates */
+  int q, v;                /* of its first configuration number and velocity */
+  int internal_row;        /* of its first constraint of its own, or -1 */
+  poli_slot diagonal;      /* in coupling */
+  poli_slot internal;      /* in constraint: its own rows and columns */
+  double arm[3], pivot[3]; /* so3: see chart.h */
+} poli_placed_body;
+
+/* A joint, its rows and where its blocks are.  Bodies that are the ground have no blocks. */
+typedef struct poli_placed_joint {
+  poli_joint_kernel kernel;
+  int row;      /* of its first constraint; -1 if the coordinates satisfy it by themselves */
+  int slip_row; /* of its first non-holonomic constraint, if it has any */
+  poli_slot coupling[2][2]; /* in coupling: rows of body i, columns of body j */
+  poli_slot jacobian[2];    /* in constraint: its rows, columns of body i */
+  poli_slot slip[2];        /* the same of its non-holonomic rows */
+  int coordinate;           /* the first of its coordinates */
+} poli_placed_joint;
+
+/* The multipliers of a joint's rows in the order of its kernel; returns how many. */
+int poli_placed_multipliers(const poli_placed_joint *joint, const double *lambda,
+                            double own[POL_MAX_JOINT_ROWS]);
+
+/* A coordinate that a joint leaves free. */
+typedef struct poli_placed_coordinate {
+  poli_coordinate_kernel kernel;
+  int history; /* number of its angle in the history; -1 for a displacement */
+} poli_placed_coordinate;
+
+/* A force and where its blocks are. */
+typedef struct poli_placed_force {
+  poli_force_kernel kernel;
+  poli_joint_spring spring; /* of a joint-spring */
+  int history;              /* of a joint-spring: as of its coordinate */
+  poli_slot coupling[2][2]; /* as of a joint */
+  int effort[3];            /* the node of each of its expressions */
+} poli_placed_force;
+
+/* Velocities that an equation belongs to: dim of them from v on; none if dim is 0. */
+typedef struct poli_target {
+  int v, dim;
+} poli_target;
+
+/* An expression that stands in the equations: the rate of a state, or an effort of a force. */
+typedef struct poli_consumer {
+  int node;              /* of the network */
+  int force, component;  /* -1: a rate */
+  poli_target target[2]; /* what it acts on */
+} poli_consumer;
+
+/* A consumer and a signal that it depends on: where the derivatives go, by target and by the
+ * bodies, multipliers or state that the signal reads. */
+typedef struct poli_link {
+  int consumer, weight;
+  poli_slot coupling[2][2], feedback[2], state[2];
+} poli_link;
+
+/* A drive; `placed` holds its row and blocks, and its kernel as if f were 0. */
+typedef struct poli_placed_drive {
+  poli_drive_kernel kernel;
+  poli_placed_joint placed;
+} poli_placed_drive;
+
+/* A coupling: its row, and for each end the blocks of the two bodies of its joint. */
+typedef struct poli_placed_coupling {
+  poli_coupling_kernel kernel;
+  int row;
+  int history; /* where the deviations of its two ends are remembered */
+  struct {
+    poli_slot coupling[2][2], jacobian[2]; /* as of a joint */
+  } end[2];
+} poli_placed_coupling;
+
+struct pol_formulation {
+  const pol_mechanism *mechanism;
+  pol_formulation_kind kind;
+  const poli_chart *chart; /* of the rigid bodies; if it is direct, no body needs maps */
+  double gravity[3];
+  int num_bodies, num_joints, num_forces, num_drives, num_couplings;
+  pol_factor *factors; /* of the bodies' charts, one body after the other */
+  unsigned char *pure; /* of the dae, or NULL */
+  poli_placed_body *bodies;
+  poli_placed_joint *joints;
+  int num_coordinates;
+  poli_placed_coordinate *coordinates; /* of one joint after the other */
+  poli_placed_force *forces;
+  poli_placed_drive *drives;
+  poli_placed_coupling *couplings;
+  poli_network network; /* of all expressions */
+  int state_q, state_v; /* where the states' coordinates and velocities start, after all bodies */
+  int num_consumers, num_links;
+  poli_consumer *consumers;
+  poli_link *links; /* by inputs of the network: */
+  int *link_start;  /* those of input i are link_start[i] .. link_start[i+1]-1 */
+  pol_pattern *coupling, *constraint;
+  pol_pattern *feedback; /* or NULL */
+  /* Euler parameters that the variational and energy-momentum methods can step: the same mechanism
+   * in directors, and the blocks of the pattern coupling in both; passage.c */
+  pol_formulation *shadow;
+  char no_shadow[192]; /* why there is none */
+  int num_pairs;
+  struct poli_body_pair *pairs;
+  pol_dae dae;
+};
+
+/* Where the block with this upper left entry is; its columns all have the same rows. */
+poli_slot poli_slot_at(const pol_pattern *pattern, int row, int col);
+
+/* pol_dae.evaluate; evaluate.c */
+pol_status poli_formulation_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
+                                     double *scratch, void *user);
+/* The same of the directors; directors.c */
+pol_status poli_directors_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
+                                   double *scratch, void *user);
+
+/* Gives a frame of directors that are not quite orthonormal the nearest rotation. */
+void poli_directors_make_rigid(poli_frame *frame);
+/* pol_dae.discrete_force of directors and point masses */
+pol_status poli_directors_discrete_force(const double *q0, const pol_point *at, unsigned want,
+                                         const pol_terms *out, double *scratch, void *user);
+
+/* Numbers of scratch that it needs. */
+size_t poli_formulation_scratch(const pol_formulation *formulation);
+/* length.c: the size of the mechanism, m; 0: not known, e.g. a point mass at the origin. */
+double poli_formulation_length(const pol_mechanism *mechanism, const pol_dae *dae);
+/* What of it serves expressions; the first number says what failed. */
+typedef struct poli_scratch {
+  poli_frame *frames;  /* one a body */
+  double *inputs;      /* of the network */
+  double *derivatives; /* for the derivatives of expressions */
+  double *end;         /* behind all of it */
+} poli_scratch;
+void poli_formulation_share_scratch(const pol_formulation *formulation, double *scratch,
+                                    poli_scratch *parts);
+/* pol_dae.blame: the force or state that could not be evaluated */
+void poli_formulation_blame(const double *scratch, char *text, size_t size, void *user);
+
+/* The ground's frame, and the frame of one body at q, v and vd (may be NULL). */
+const poli_frame *poli_ground_frame(void);
+poli_chart_point poli_formulation_point(const pol_formulation *formulation, const double *q,
+                                        const double *v, const double *vd, int body);
+void poli_formulation_frame(const pol_formulation *formulation, const double *q, const double *v,
+                            int body, poli_frame *frame);
+/* The frames of two bodies, each of which may be the ground; v may be NULL. */
+void poli_formulation_frames(const pol_formulation *formulation, const double *q, const double *v,
+                             const int body[2], poli_frame frames[2]);
+
+/* One component of a body's velocity (0 .. 2 angular in body axes, 3 .. 5 of the centre of mass in
+ * global axes) as a function of v: it is row . v.  impulse (nv, as row) is the
+ * generalized momentum of that body at unit velocity in this component.  Returns the mass or moment
+ * of inertia of the component.  Not for directors. */
+double poli_formulation_velocity_row(const pol_formulation *formulation, const double *q, int body,
+                                     int component, double *row, double *impulse);
+
+#endif

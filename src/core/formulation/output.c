@@ -1,0 +1,528 @@
+/* What a mechanism does, read from coordinates: initial values, states of bodies and markers,
+ * reactions, energies, power, momenta. */
+#include <stdio.h>
+#include <string.h>
+
+#include "formulation/directors.h"
+#include "formulation/elements.h"
+#include "formulation/expressions.h"
+#include "formulation/formulation.h"
+#include "formulation/output.h"
+#include "lie/small.h"
+
+/* The least Omega with R (arm x Omega) nearest to the given velocity of the centre of mass. */
+static void spin_from_velocity(const poli_placed_body *placed, double omega[3])
+{
+  double R[9], local[3], square = poli_v3_dot(placed->arm, placed->arm);
+  pol_quat_to_matrix(placed->body->rotation, R);
+  poli_m3_apply_transposed(R, placed->body->velocity, local);
+  poli_v3_cross(local, placed->arm, omega);
+  for (int i = 0; i < 3; i++) omega[i] = square > 0.0 ? omega[i] / square : 0.0;
+}
+
+void pol_formulation_initial(const pol_formulation *formulation, double *q, double *v,
+                             unsigned char *keep)
+{
+  memset(keep, 0, (size_t)formulation->dae.group.nv);
+  for (int b = 0; b < formulation->num_bodies; b++) {
+    const poli_placed_body *placed = &formulation->bodies[b];
+    unsigned given = placed->body->given;
+    placed->chart->coordinates(placed->body, q + placed->q, v + placed->v);
+    if (formulation->kind == POL_SO3_PIVOT && !placed->body->point && given == POL_GIVEN_VELOCITY)
+      spin_from_velocity(placed, v + placed->v);
+    if (given & POL_GIVEN_ANGULAR_VELOCITY)
+      memset(keep + placed->v, 1, (size_t)placed->chart->num_rotations);
+  }
+  for (int i = 0; i < formulation->network.num_states; i++) {
+    q[formulation->state_q + i] = 0.0;
+    v[formulation->state_v + i] = pol_mechanism_state(formulation->mechanism, i)->initial;
+    keep[formulation->state_v + i] = 1;
+  }
+}
+
+poli_instant poli_instant_at(const pol_formulation *formulation, const pol_point *at,
+                             poli_frame *frames)
+{
+  for (int b = 0; b < formulation->num_bodies; b++)
+    poli_formulation_frame(formulation, at->q, at->v, b, &frames[b]);
+  return (poli_instant){formulation, *at, frames};
+}
+
+const poli_frame *poli_instant_frame(const poli_instant *now, int body, poli_frame *own)
+{
+  if (body == POL_GROUND) return poli_ground_frame();
+  if (now->frames) return &now->frames[body];
+  poli_formulation_frame(now->formulation, now->at.q, now->at.v, body, own);
+  return own;
+}
+
+/* The point with nothing but q and v. */
+static poli_instant instant_of(const pol_formulation *f, const double *q, const double *v)
+{
+  return (poli_instant){.formulation = f, .at = {.q = q, .v = v}};
+}
+
+void poli_instant_body(const poli_instant *now, int body, pol_body_state *state)
+{
+  poli_frame own;
+  const poli_frame *frame = poli_instant_frame(now, body, &own);
+  poli_v3_copy(frame->x, state->position);
+  poli_m3_copy(frame->R, state->rotation);
+  pol_quat_from_matrix(frame->R, state->quaternion);
+  poli_v3_copy(frame->u, state->velocity);
+  poli_m3_apply_transposed(frame->R, frame->u, state->velocity_body);
+  poli_v3_copy(frame->w, state->angular_velocity);
+  poli_m3_apply(frame->R, frame->w, state->angular_velocity_global);
+}
+
+void pol_formulation_body_state(const pol_formulation *formulation, const double *q,
+                                const double *v, int body, pol_body_state *state)
+{
+  const poli_instant now = instant_of(formulation, q, v);
+  poli_instant_body(&now, body, state);
+}
+
+void poli_instant_marker(const poli_instant *now, int marker, pol_marker_state *state)
+{
+  const pol_marker *m = pol_mechanism_marker(now->formulation->mechanism, marker);
+  poli_frame own;
+  const poli_frame *frame = poli_instant_frame(now, m->body, &own);
+  double A[9], arm[3], spin[3];
+  pol_quat_to_matrix(m->rotation, A);
+  poli_m3_apply(frame->R, m->position, arm);
+  poli_v3_add(frame->x, arm, state->position);
+  poli_m3_multiply(frame->R, A, state->rotation);
+  pol_quat_from_matrix(state->rotation, state->quaternion);
+  poli_v3_cross(frame->w, m->position, spin);
+  poli_m3_apply(frame->R, spin, arm);
+  poli_v3_add(frame->u, arm, state->velocity);
+  poli_m3_apply_transposed(A, frame->w, state->angular_velocity);
+}
+
+void pol_formulation_marker_state(const pol_formulation *formulation, const double *q,
+                                  const double *v, int marker, pol_marker_state *state)
+{
+  const poli_instant now = instant_of(formulation, q, v);
+  poli_instant_marker(&now, marker, state);
+}
+
+int pol_formulation_joint_rows(const pol_formulation *formulation, int joint, int *num_rows)
+{
+  const poli_placed_joint *placed = &formulation->joints[joint];
+  *num_rows = placed->row < 0 ? 0 : placed->kernel.num_rows - placed->kernel.num_slip;
+  return placed->row < 0 ? 0 : placed->row;
+}
+
+int pol_formulation_multipliers(const pol_formulation *formulation, const double *lambda, int joint,
+                                double multipliers[POL_MAX_JOINT_ROWS])
+{
+  return poli_placed_multipliers(&formulation->joints[joint], lambda, multipliers);
+}
+
+/* Axis `axis` of a marker in global axes. */
+static void global_axis(const pol_formulation *f, const double *q, const pol_marker *marker,
+                        int axis, double out[3])
+{
+  poli_frame frame = *poli_ground_frame();
+  double A[9], local[3];
+  if (marker->body != POL_GROUND) poli_formulation_frame(f, q, NULL, marker->body, &frame);
+  pol_quat_to_matrix(marker->rotation, A);
+  for (int i = 0; i < 3; i++) local[i] = A[3 * i + axis];
+  poli_m3_apply(frame.R, local, out);
+}
+
+/* A driven rotation must be within a quarter turn of its function. */
+static pol_status check_drives(const pol_formulation *f, double t, const double *q,
+                               pol_diagnostics *diagnostics)
+{
+  for (int k = 0; k < f->num_drives; k++) {
+    const poli_drive_kernel *kernel = &f->drives[k].kernel;
+    poli_frame frames[2];
+    poli_formulation_frames(f, q, NULL, kernel->row.body, frames);
+    if (poli_drive_branch(kernel, t, &frames[0], &frames[1]) > 0.5) continue; /* 1 if all is well */
+    *diagnostics = (pol_diagnostics){.status = POL_INCONSISTENT, .equation = -1};
+    snprintf(diagnostics->where, sizeof diagnostics->where, "drive '%s'", kernel->drive->name);
+    snprintf(diagnostics->message, sizeof diagnostics->message,
+             "the joint was assembled half a turn away from the drive's function");
+    snprintf(diagnostics->advice, sizeof diagnostics->advice,
+             "give initial rotations within a quarter turn of the function at the start");
+    return POL_INCONSISTENT;
+  }
+  return POL_OK;
+}
+
+/* x1.x2 + y1.y2 = (1 + cos(bend)) cos(twist): below 0 where the twist is nearer to half a turn than
+ * to none; 0 where the bend is half a turn and the twist is not determined. */
+static double straightness(const pol_formulation *f, const double *q, const pol_marker *first,
+                           const pol_marker *second)
+{
+  double sum = 0.0;
+  for (int axis = 0; axis < 2; axis++) {
+    double a[3], b[3];
+    global_axis(f, q, first, axis, a);
+    global_axis(f, q, second, axis, b);
+    sum += poli_v3_dot(a, b);
+  }
+  return sum;
+}
+
+int pol_formulation_bent_joint(const pol_formulation *formulation, const double *q, double *left)
+{
+  for (int k = 0; k < formulation->num_joints; k++) {
+    const pol_joint *joint = pol_mechanism_joint(formulation->mechanism, k);
+    if (joint->type != POL_CONSTANT_VELOCITY) continue;
+    *left =
+        straightness(formulation, q, pol_mechanism_marker(formulation->mechanism, joint->marker[0]),
+                     pol_mechanism_marker(formulation->mechanism, joint->marker[1]));
+    if (*left < 5e-3) return k;
+  }
+  return -1;
+}
+
+pol_status pol_formulation_check_branches(const pol_formulation *formulation, double t,
+                                          const double *q, pol_diagnostics *diagnostics)
+{
+  for (int k = 0; k < formulation->num_joints; k++) {
+    const pol_joint *joint = pol_mechanism_joint(formulation->mechanism, k);
+    const pol_marker *first = pol_mechanism_marker(formulation->mechanism, joint->marker[0]);
+    const pol_marker *second = pol_mechanism_marker(formulation->mechanism, joint->marker[1]);
+    for (int axis = 0; axis < 3; axis++) {
+      double a[3], b[3];
+      if (!poli_joint_aligns(joint, axis)) continue;
+      global_axis(formulation, q, first, axis, a);
+      global_axis(formulation, q, second, axis, b);
+      if (poli_v3_dot(a, b) > 0.5) continue; /* 1 where they should be */
+      *diagnostics = (pol_diagnostics){.status = POL_INCONSISTENT, .equation = -1};
+      snprintf(diagnostics->where, sizeof diagnostics->where, "joint '%s', axis %c", joint->name,
+               "xyz"[axis]);
+      snprintf(diagnostics->message, sizeof diagnostics->message,
+               "the joint was assembled with its markers' %c axes pointing apart", "xyz"[axis]);
+      snprintf(diagnostics->advice, sizeof diagnostics->advice,
+               "give initial rotations within a quarter turn of assembly");
+      return POL_INCONSISTENT;
+    }
+    if (joint->type == POL_CONSTANT_VELOCITY && straightness(formulation, q, first, second) < 0.0) {
+      *diagnostics = (pol_diagnostics){.status = POL_INCONSISTENT, .equation = -1};
+      snprintf(diagnostics->where, sizeof diagnostics->where, "joint '%s', twist", joint->name);
+      snprintf(diagnostics->message, sizeof diagnostics->message,
+               "the joint was assembled with its shafts twisted by half a turn");
+      snprintf(diagnostics->advice, sizeof diagnostics->advice,
+               "give initial rotations within a quarter turn of assembly");
+      return POL_INCONSISTENT;
+    }
+  }
+  return check_drives(formulation, t, q, diagnostics);
+}
+
+/* Wrench (torque in body axes, force) of a joint or drive with these multipliers on the body of its
+ * second marker. */
+static void second_wrench(const poli_instant *now, const poli_joint_kernel *kernel,
+                          const double *lambda, double wrench[6])
+{
+  poli_frame own[2];
+  double first[6] = {0.0};
+  memset(wrench, 0, 6 * sizeof *wrench);
+  poli_joint_reaction(kernel, poli_instant_frame(now, kernel->body[0], &own[0]),
+                      poli_instant_frame(now, kernel->body[1], &own[1]), lambda, first, wrench);
+  /* the balance holds +B^T lambda: the joint exerts -B^T lambda */
+  for (int i = 0; i < 6; i++) wrench[i] = -wrench[i];
+}
+
+/* The frames that a force sees. */
+static void force_frames(const poli_instant *now, const poli_force_kernel *kernel,
+                         poli_frame frames[2])
+{
+  for (int i = 0; i < 2; i++) {
+    const int body = kernel->body[i];
+    const poli_frame *frame = poli_instant_frame(now, body, &frames[i]);
+    if (frame != &frames[i]) frames[i] = *frame;
+    if (body != POL_GROUND && now->formulation->bodies[body].chart->polynomial &&
+        poli_force_sees_frames(kernel->force->type))
+      poli_directors_make_rigid(&frames[i]);
+  }
+}
+
+/* Inputs of the expressions, if there are any, for force_wrenches(). */
+static void find_inputs(const poli_instant *now, double x[POLI_MAX_INPUTS])
+{
+  memset(x, 0, (size_t)now->formulation->network.num_inputs * sizeof *x);
+  poli_expressions_inputs(now->formulation, &now->at, now->frames, 0, x);
+}
+
+/* The wrenches of a force on its bodies, zero where it cannot be evaluated, and their frames. */
+static void force_wrenches(const poli_instant *now, const double *x, int force, double wrench[2][6],
+                           poli_frame frames[2])
+{
+  pol_status status = POL_OK;
+  poli_changed_force changed;
+  const poli_placed_force *placed =
+      poli_expressions_force(now->formulation, force, x, &changed, &status);
+  force_frames(now, &placed->kernel, frames);
+  poli_placed_wrenches(placed, &now->at, &frames[0], &frames[1], wrench);
+}
+
+/* force -= that of a joint or drive on the body, if it acts there. */
+static void subtract_reaction(const poli_instant *now, const poli_joint_kernel *kernel,
+                              const double *lambda, int body, double force[3])
+{
+  double wrench[6];
+  if (kernel->body[0] != body && kernel->body[1] != body) return;
+  second_wrench(now, kernel, lambda, wrench);
+  for (int i = 0; i < 3; i++) force[i] -= kernel->body[1] == body ? wrench[3 + i] : -wrench[3 + i];
+}
+
+/* force -= that of a coupling on the body. */
+static void subtract_coupling(const pol_formulation *f, const pol_point *at,
+                              const poli_placed_coupling *coupling, int body, double force[3])
+{
+  double effort[2];
+  pol_formulation_coupling_effort(f, at, (int)(coupling - f->couplings), effort);
+  for (int i = 0; i < 2; i++) {
+    const poli_coordinate_kernel *end = &coupling->kernel.end[i];
+    double gradient[12];
+    poli_frame frames[2];
+    poli_formulation_frames(f, at->q, NULL, end->body, frames);
+    poli_coordinate_gradient(end, &frames[0], &frames[1], gradient);
+    for (int k = 0; k < 2; k++)
+      if (end->body[k] == body) poli_v3_add_scaled(-effort[i], gradient + 6 * k + 3, force);
+  }
+}
+
+/* so3: the force that the pivot must exert on its body, from Newton's law, the applied forces and
+ * the other joints and drives. */
+static void pivot_force(const poli_instant *now, int body, double force[3])
+{
+  const pol_formulation *f = now->formulation;
+  const pol_point *at = &now->at;
+  poli_chart_point point = poli_formulation_point(f, at->q, at->v, at->vd, body);
+  poli_frame frame;
+  double x[POLI_MAX_INPUTS];
+  find_inputs(now, x);
+  f->bodies[body].chart->frame(&point, &frame);
+  for (int i = 0; i < 3; i++)
+    force[i] = f->bodies[body].body->mass * (frame.ud[i] + frame.ub[i] - f->gravity[i]);
+  for (int k = 0; k < f->num_forces; k++) {
+    double wrench[2][6];
+    poli_frame frames[2];
+    force_wrenches(now, x, k, wrench, frames);
+    for (int i = 0; i < 2; i++)
+      if (f->forces[k].kernel.body[i] == body) poli_v3_subtract(force, wrench[i] + 3, force);
+  }
+  for (int k = 0; k < f->num_joints; k++) {
+    double own[POL_MAX_JOINT_ROWS];
+    if (poli_placed_multipliers(&f->joints[k], at->lambda, own) > 0)
+      subtract_reaction(now, &f->joints[k].kernel, own, body, force);
+  }
+  for (int k = 0; k < f->num_drives; k++) {
+    poli_joint_kernel moved;
+    poli_drive_kernels_at(&f->drives[k].kernel, at->t, 1, &moved);
+    subtract_reaction(now, &moved, at->lambda + f->drives[k].placed.row, body, force);
+  }
+  for (int k = 0; k < f->num_couplings; k++)
+    subtract_coupling(f, at, &f->couplings[k], body, force);
+}
+
+void poli_instant_force(const poli_instant *now, int force, double vector[3], double torque[3])
+{
+  poli_frame frames[2];
+  double wrench[2][6], arm[3], x[POLI_MAX_INPUTS];
+  find_inputs(now, x);
+  force_wrenches(now, x, force, wrench, frames);
+  poli_v3_copy(wrench[1] + 3, vector);
+  /* about the point where it acts instead of the centre of mass */
+  poli_m3_apply(frames[1].R, wrench[1], torque);
+  poli_m3_apply(frames[1].R, now->formulation->forces[force].kernel.point[1], arm);
+  poli_v3_add_scaled_cross(-1.0, arm, vector, torque);
+}
+
+void pol_formulation_force(const pol_formulation *formulation, const pol_point *at, int force,
+                           double vector[3], double torque[3])
+{
+  poli_instant_force(&(poli_instant){formulation, *at, NULL}, force, vector, torque);
+}
+
+void poli_instant_reaction(const poli_instant *now, int joint, double force[3], double torque[3])
+{
+  const pol_formulation *formulation = now->formulation;
+  const poli_placed_joint *placed = &formulation->joints[joint];
+  const int *ends = placed->kernel.body;
+  if (placed->row < 0) {
+    pivot_force(now, ends[0] == POL_GROUND ? ends[1] : ends[0], force);
+    for (int i = 0; i < 3; i++) {
+      torque[i] = 0.0;
+      if (ends[1] == POL_GROUND) force[i] = -force[i];
+    }
+    return;
+  }
+  /* about the marker instead of the centre of mass */
+  const pol_joint *j = pol_mechanism_joint(formulation->mechanism, joint);
+  const pol_marker *marker = pol_mechanism_marker(formulation->mechanism, j->marker[1]);
+  poli_frame own;
+  const double *R = poli_instant_frame(now, marker->body, &own)->R;
+  double wrench[6], arm[3], multipliers[POL_MAX_JOINT_ROWS];
+  poli_placed_multipliers(placed, now->at.lambda, multipliers);
+  second_wrench(now, &placed->kernel, multipliers, wrench);
+  poli_v3_copy(wrench + 3, force);
+  poli_m3_apply(R, wrench, torque);
+  poli_m3_apply(R, marker->position, arm);
+  poli_v3_add_scaled_cross(-1.0, arm, force, torque);
+}
+
+void pol_formulation_reaction(const pol_formulation *formulation, const pol_point *at, int joint,
+                              double force[3], double torque[3])
+{
+  poli_instant_reaction(&(poli_instant){formulation, *at, NULL}, joint, force, torque);
+}
+
+void poli_instant_reaction_local(const poli_instant *now, int joint, const double force[3],
+                                 const double torque[3], double force_local[3],
+                                 double torque_local[3])
+{
+  const pol_mechanism *mechanism = now->formulation->mechanism;
+  const pol_marker *first =
+      pol_mechanism_marker(mechanism, pol_mechanism_joint(mechanism, joint)->marker[0]);
+  poli_frame own;
+  double A[9], axes[9];
+  pol_quat_to_matrix(first->rotation, A);
+  poli_m3_multiply(poli_instant_frame(now, first->body, &own)->R, A, axes);
+  poli_m3_apply_transposed(axes, force, force_local);
+  poli_m3_apply_transposed(axes, torque, torque_local);
+}
+
+double pol_formulation_drive_effort(const pol_formulation *formulation, const pol_point *at,
+                                    int drive)
+{
+  /* the balance holds +B^T lambda, and the row grows with the coordinate at rate 1 */
+  return -at->lambda[formulation->drives[drive].placed.row];
+}
+
+void pol_formulation_coupling_effort(const pol_formulation *formulation, const pol_point *at,
+                                     int coupling, double effort[2])
+{
+  const poli_placed_coupling *placed = &formulation->couplings[coupling];
+  for (int i = 0; i < 2; i++)
+    effort[i] = -at->lambda[placed->row] * placed->kernel.coupling->factor[i];
+}
+
+/* --- energy, power, momentum ------------------------------------------------------------------ */
+
+/* Of directors that need not be rigid: sum E_ij d_i' . d_j' / 2, E = tr(J)/2 I - J. */
+static double directors_spin_energy(const pol_body *body, const double *rates)
+{
+  const double *J = body->inertia;
+  double twice = 0.0;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      twice += ((i == j ? 0.5 * (J[0] + J[4] + J[8]) : 0.0) - J[3 * i + j]) *
+               poli_v3_dot(rates + 3 * i, rates + 3 * j);
+  return 0.5 * twice;
+}
+
+void pol_formulation_energy(const pol_formulation *formulation, const pol_point *at,
+                            pol_energy *energy)
+{
+  const poli_instant now = {formulation, *at, NULL};
+  energy->kinetic = energy->potential = 0.0;
+  for (int b = 0; b < formulation->num_bodies; b++) {
+    const pol_body *body = pol_mechanism_body(formulation->mechanism, b);
+    poli_frame frame;
+    double momentum[3];
+    poli_formulation_frame(formulation, at->q, at->v, b, &frame);
+    poli_m3_apply(body->inertia, frame.w, momentum);
+    energy->kinetic += 0.5 * body->mass * poli_v3_dot(frame.u, frame.u);
+    energy->kinetic += formulation->bodies[b].chart->polynomial
+                           ? directors_spin_energy(body, at->v + formulation->bodies[b].v)
+                           : 0.5 * poli_v3_dot(momentum, frame.w);
+    energy->potential -= body->mass * poli_v3_dot(formulation->gravity, frame.x);
+  }
+  for (int k = 0; k < formulation->num_forces; k++) {
+    const poli_placed_force *force = &formulation->forces[k];
+    poli_frame frames[2];
+    force_frames(&now, &force->kernel, frames);
+    energy->potential += poli_placed_potential(force, at, &frames[0], &frames[1]);
+  }
+}
+
+void pol_formulation_power(const pol_formulation *formulation, const pol_point *at,
+                           pol_power *power)
+{
+  const poli_instant now = {formulation, *at, NULL};
+  double x[POLI_MAX_INPUTS];
+  *power = (pol_power){0.0, 0.0, 0.0};
+  find_inputs(&now, x);
+  for (int k = 0; k < formulation->num_forces; k++) {
+    pol_status status = POL_OK;
+    poli_changed_force changed;
+    const poli_placed_force *force = poli_expressions_force(formulation, k, x, &changed, &status);
+    poli_frame frames[2];
+    double dissipated, applied;
+    force_frames(&now, &force->kernel, frames);
+    poli_placed_power(force, at, &frames[0], &frames[1], &dissipated, &applied);
+    power->dissipated += dissipated;
+    power->applied += applied;
+  }
+  for (int k = 0; k < formulation->num_drives; k++) {
+    const poli_placed_drive *drive = &formulation->drives[k];
+    poli_joint_kernel moved;
+    poli_frame frames[2];
+    double rate;
+    poli_drive_kernels_at(&drive->kernel, at->t, 1, &moved);
+    poli_formulation_frames(formulation, at->q, at->v, moved.body, frames);
+    poli_joint_velocity(&moved, &frames[0], &frames[1], &rate);
+    power->drives -= at->lambda[drive->placed.row] * rate; /* the drive exerts -B^T lambda */
+  }
+}
+
+void poli_instant_momentum(const poli_instant *now, pol_momentum *momentum)
+{
+  *momentum = (pol_momentum){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+  for (int b = 0; b < now->formulation->num_bodies; b++) {
+    const pol_body *body = pol_mechanism_body(now->formulation->mechanism, b);
+    poli_frame own;
+    const poli_frame *frame = poli_instant_frame(now, b, &own);
+    double spin[3], global[3];
+    poli_m3_apply(body->inertia, frame->w, spin);
+    poli_m3_apply(frame->R, spin, global);
+    poli_v3_add_scaled(body->mass, frame->u, momentum->linear);
+    poli_v3_add(global, momentum->angular, momentum->angular);
+    poli_v3_add_scaled_cross(body->mass, frame->x, frame->u, momentum->angular);
+  }
+}
+
+void pol_formulation_momentum(const pol_formulation *formulation, const double *q, const double *v,
+                              pol_momentum *momentum)
+{
+  const poli_instant now = instant_of(formulation, q, v);
+  poli_instant_momentum(&now, momentum);
+}
+
+/* Of Euler parameters: Im(pi o conj(p))/2 is the angular momentum about the centre of mass. */
+static void add_momentum_of_parameters(const double *q, const double *p, pol_momentum *momentum)
+{
+  double right[4], spin[4];
+  pol_quat_conjugate(q, right);
+  pol_quat_multiply(p, right, spin);
+  poli_v3_add_scaled(0.5, spin + 1, momentum->angular);
+  poli_v3_add_scaled_cross(1.0, q + 4, p + 4, momentum->angular);
+  poli_v3_add(p + 4, momentum->linear, momentum->linear);
+}
+
+void pol_formulation_momentum_by_p(const pol_formulation *formulation, const double *q,
+                                   const double *p, pol_momentum *momentum)
+{
+  *momentum = (pol_momentum){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+  for (int b = 0; b < formulation->num_bodies; b++) {
+    const poli_placed_body *body = &formulation->bodies[b];
+    if (body->chart->num_rotations == 4) {
+      add_momentum_of_parameters(q + body->q, p + body->v, momentum);
+      continue;
+    }
+    for (int k = 0; k < POLI_VECTORS; k++) {
+      int offset = poli_vector_offset(body, k);
+      if (offset < 0) continue;
+      const double *own = p + body->v + offset;
+      poli_v3_add_scaled_cross(1.0, q + body->q + offset, own, momentum->angular);
+      if (k == POLI_CENTRE) poli_v3_add(own, momentum->linear, momentum->linear);
+    }
+  }
+}

@@ -1,0 +1,38 @@
+/* What a mechanism does at one instant, for those who ask for much of it: the frames of its bodies
+ * are evaluated once and serve all questions.  The functions of <polhode/formulation.h> with the
+ * same contracts answer one question each. */
+#ifndef POLHODE_FORMULATION_OUTPUT_H
+#define POLHODE_FORMULATION_OUTPUT_H
+
+#include "formulation/formulation.h"
+
+/* An instant: the point and the frames of all bodies there; without them (NULL) each function
+ * evaluates those that it needs. */
+typedef struct poli_instant {
+  const pol_formulation *formulation;
+  pol_point at;
+  const poli_frame *frames;
+} poli_instant;
+
+/* The instant at a point; frames (one a body) are overwritten and must live as long. */
+poli_instant poli_instant_at(const pol_formulation *formulation, const pol_point *at,
+                             poli_frame *frames);
+
+void poli_instant_body(const poli_instant *now, int body, pol_body_state *state);
+void poli_instant_marker(const poli_instant *now, int marker, pol_marker_state *state);
+void poli_instant_reaction(const poli_instant *now, int joint, double force[3], double torque[3]);
+/* The same in the axes of its first marker, from what poli_instant_reaction() gave. */
+void poli_instant_reaction_local(const poli_instant *now, int joint, const double force[3],
+                                 const double torque[3], double force_local[3],
+                                 double torque_local[3]);
+void poli_instant_coordinate(const poli_instant *now, int joint, int index, double *value,
+                             double *rate);
+void poli_instant_force(const poli_instant *now, int force, double vector[3], double torque[3]);
+double poli_instant_joint_spring(const poli_instant *now, int force);
+void poli_instant_variables(const poli_instant *now, double *values);
+void poli_instant_momentum(const poli_instant *now, pol_momentum *momentum);
+
+/* The frame of a body or of the ground; *own is overwritten if it has to be evaluated. */
+const poli_frame *poli_instant_frame(const poli_instant *now, int body, poli_frame *own);
+
+#endif

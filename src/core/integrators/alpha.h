@@ -1,0 +1,122 @@
+/* The generalized-alpha step under way, shared by the files that implement it: generalized_alpha.c
+ * (life cycle, starting values, the step), alpha_equations.c (what Newton's unknowns mean,
+ * residual) and alpha_matrix.c (its derivative).  The equations are in generalized_alpha.c. */
+#ifndef POLHODE_INTEGRATORS_ALPHA_H
+#define POLHODE_INTEGRATORS_ALPHA_H
+
+#include <string.h>
+
+#include <polhode/integrator.h>
+
+#include "dae/newton.h"
+#include "dae/saddle.h"
+#include "integrators/predictor.h"
+
+/* Which known parts of the increment already move the configuration from which the unknown
+ * increment starts: none (geom1, linear), the velocity (geom2), velocity and acceleration (geom3).
+ */
+typedef struct poli_update {
+  int base_velocity, base_acceleration;
+  int coordinates_only; /* linear: increments are classical coordinates, re-centred each step */
+  enum { POLI_ANY_ALPHA, POLI_NEWMARK, POLI_HHT } parameters; /* which of the family's are meant */
+} poli_update;
+
+enum { POLI_DIM = POL_MAX_FACTOR_DIM };
+
+/* What a step carries to the next. */
+typedef struct poli_alpha_values {
+  double *q, *v, *vd, *a, *lambda;
+} poli_alpha_values;
+
+typedef struct poli_alpha {
+  const pol_dae *dae;
+  const pol_options *options;
+  const poli_update *update;
+  pol_assembler *assembler; /* not owned */
+  poli_saddle *saddle;
+  poli_saddle *owned_saddle; /* stabilized form only; else the assembler's is shared */
+  poli_newton *newton;
+  double *memory;
+  poli_alpha_values now, next;
+  double *model_v, *model_vd;                   /* nv: what the model sees of next.v, next.vd */
+  double *base;                                 /* q* */
+  double *theta, *c;                            /* nv */
+  double *x, *x_done;                           /* Newton's unknowns; those already applied */
+  double *eta;                                  /* num_extra */
+  double *stabilizing;                          /* nv: h B(q_n)^T eta */
+  double *column;                               /* n: a column of the eta block */
+  double *mass, *damping, *stiffness, *inertia; /* pattern coupling; inertia = factor M + h D */
+  double *jacobian, *curvature, *old_jacobian;  /* pattern constraint; old: at q_n */
+  double *position, *velocity;                  /* residuals of the constraints */
+  double *feedback;                             /* dg/dlambda */
+  const double *history;                        /* of the last accepted step; not owned */
+  double *scratch;
+  double *start_work, *given_v, *given_a; /* starting values */
+  double (
+      *P_inverse)[POLI_DIM * POLI_DIM]; /* a factor: dv/d(theta - T c + ...), where it is not I */
+  int *factor_of;                       /* factor of each velocity component */
+  double t, h;                     /* of the step under way; h = 0 after a start or a failure */
+  const unsigned char *dropped;    /* m: redundant constraints, left out; NULL if there are none */
+  int starting;                    /* it is the first: starting values are due */
+  double last_h;                   /* that now.v and now.a belong to */
+  int adapts;                      /* the step under way has changed now.v and now.a, */
+  double undo_h;                   /* from given_v and given_a, which belong to this size */
+  double matrix_h;                 /* that Newton's matrix belongs to */
+  int polynomial;                  /* the first guess comes from the predictor */
+  poli_predictor predictor;        /* of (v', lambda, eta/h^2) */
+  double *sample;                  /* n */
+  int same_step;                   /* the step before succeeded with the same h */
+  double length;                   /* of the dae, or its largest translation; not of states */
+  double acceleration[POLI_KINDS]; /* largest acceleration of each kind, without the states, at the
+                                     last residual */
+} poli_alpha;
+
+static inline void poli_alpha_copy(double *to, const double *from, int n)
+{
+  memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+/* Whether the increment of this factor is taken as classical coordinates, whose velocities the
+ * model does not see. */
+static inline int poli_alpha_is_vector(const poli_alpha *s, const pol_factor *factor)
+{
+  return factor->kind == POL_SO3_VECTOR ||
+         (s->update->coordinates_only && factor->kind != POL_REAL);
+}
+
+/* Whether Newton's iteration is the published one. */
+static inline int poli_alpha_is_plain(const poli_alpha *s)
+{
+  return s->options->newton.kind == POL_NEWTON_PLAIN ||
+         s->options->newton.kind == POL_NEWTON_PLAIN_MODIFIED;
+}
+
+/* alpha_equations.c */
+pol_status poli_alpha_prepare(poli_alpha *s); /* q*, c, B(q_n) */
+void poli_alpha_predict(poli_alpha *s);       /* the first x */
+void poli_alpha_recentre(poli_alpha *s);      /* next.v, next.vd, next.a as the model sees them */
+/* Everything at t_{n+1} that follows from the unknowns x. */
+pol_status poli_alpha_place(const double *x, void *alpha);
+pol_status poli_alpha_residual(const double *x, double *r, void *alpha);
+pol_status poli_alpha_evaluate(poli_alpha *s, double *r); /* the scaled residual at s->next */
+void poli_alpha_measure(poli_alpha *s);                   /* sets s->acceleration from s->next */
+void poli_alpha_add_transposed(poli_alpha *s, double scale, const double *eta,
+                               double *out); /* out += scale B(q_n)^T eta */
+void poli_alpha_tolerances(double *tolerance, void *alpha);
+double poli_alpha_norm(const double *r, void *alpha); /* of the residual without its scales */
+void poli_alpha_round_off(double *round_off, void *alpha);
+
+/* sigma_incremental.c: the same for the incremental form */
+void poli_incremental_predict(poli_alpha *s);
+pol_status poli_incremental_residual(const double *x, double *r, void *alpha);
+void poli_incremental_finish(poli_alpha *s); /* a_{n+1} */
+
+/* alpha_matrix.c */
+pol_status poli_alpha_matrix(void *alpha);
+
+/* P = sigma I + (1-sigma) T (n x n), inverted; 0 if it is singular. */
+int pol_alpha_invert_P(double sigma, const double *T, int n, double *P);
+/* y = A x, n x n row-major */
+void poli_alpha_apply(const double *A, const double *x, int n, double *y);
+
+#endif

@@ -1,0 +1,297 @@
+/* What Newton's unknowns mean, and what they leave of the equations; see generalized_alpha.c. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "dae/dae.h"
+#include "integrators/alpha.h"
+
+/* q*, c and the constraint matrix at the old configuration. */
+pol_status poli_alpha_prepare(poli_alpha *s)
+{
+  const pol_options *o = s->options;
+  const pol_group *group = &s->dae->group;
+  double h = s->h, *w = s->theta;
+  double in_velocity = s->update->base_velocity ? 0.0 : 1.0;
+  double in_acceleration = s->update->base_acceleration ? 0.0 : 1.0;
+  for (int i = 0; i < group->nv; i++)
+    s->c[i] = in_velocity * h * s->now.v[i] +
+              in_acceleration * h * h * (0.5 - o->beta) * s->now.a[i] -
+              h * o->beta / o->gamma * (s->now.v[i] + h * (1.0 - o->gamma) * s->now.a[i]);
+
+  poli_alpha_copy(s->base, s->now.q, group->nq);
+  if (s->update->base_velocity) {
+    for (int i = 0; i < group->nv; i++) w[i] = h * s->now.v[i];
+    pol_group_move(group, s->base, w, s->base);
+  }
+  if (s->update->base_acceleration) {
+    for (int i = 0; i < group->nv; i++) w[i] = h * h * (0.5 - o->beta) * s->now.a[i];
+    pol_group_move(group, s->base, w, s->base);
+  }
+
+  /* translations are the last numbers of a factor; rotations have none */
+  s->length = poli_dae_length(s->dae);
+  int num_factors = group->num_factors - (s->dae->num_states > 0);
+  for (int f = 0; f < num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    int end = factor->q + (factor->kind == POL_SE3 ? 7 : factor->dim);
+    int first = factor->kind == POL_SE3 ? factor->q + 4 : factor->q;
+    if (factor->kind != POL_REAL && factor->kind != POL_SE3) continue;
+    for (int i = first; i < end; i++)
+      if (factor->kind == POL_SE3 || poli_dae_is_length(s->dae, factor->v + i - first))
+        s->length = fmax(s->length, fabs(s->now.q[i]));
+  }
+  if (!s->saddle->num_extra) return POL_OK;
+  pol_point at = {
+      .t = s->t - h, .q = s->now.q, .v = s->now.v, .vd = s->now.vd, .history = s->history};
+  pol_terms out = {.jacobian = s->old_jacobian};
+  return poli_dae_evaluate(s->dae, &at, POL_JACOBIAN, &out, s->scratch);
+}
+
+/* First guess from the polynomial through the last accepted steps; eta grows with h^2. */
+static void predict_by_polynomial(poli_alpha *s)
+{
+  const pol_options *o = s->options;
+  int nv = s->saddle->nv, m = s->saddle->m;
+  poli_predictor_at(&s->predictor, s->t, s->sample);
+  for (int i = 0; i < nv; i++) {
+    double a_old = s->now.a[i];
+    double a =
+        ((1.0 - o->alpha_f) * s->sample[i] + o->alpha_f * s->now.vd[i] - o->alpha_m * a_old) /
+        (1.0 - o->alpha_m);
+    double v = s->now.v[i] + s->h * ((1.0 - o->gamma) * a_old + o->gamma * a);
+    s->x[i] = s->c[i] / s->h + o->beta / o->gamma * v;
+  }
+  for (int i = 0; i < m; i++) s->x[nv + i] = s->h * s->sample[nv + i];
+  for (int i = 0; i < s->saddle->num_extra; i++)
+    s->x[nv + m + i] = s->h * s->h * s->sample[nv + m + i];
+  poli_alpha_add_transposed(s, -1.0, s->x + nv + m, s->x);
+}
+
+/* First guess of the published algorithms: v' = 0, lambda = 0, eta = 0.  With sigma, theta is
+ * turned as in sigma_incremental.c. */
+static void predict_from_zero(poli_alpha *s)
+{
+  const pol_options *o = s->options;
+  const int nv = s->saddle->nv;
+  double *turn = s->column;
+  for (int i = 0; i < nv; i++) {
+    const double a_old = s->now.a[i];
+    const double a = (o->alpha_f * s->now.vd[i] - o->alpha_m * a_old) / (1.0 - o->alpha_m);
+    s->next.v[i] = s->now.v[i] + s->h * ((1.0 - o->gamma) * a_old + o->gamma * a);
+    s->x[i] = s->c[i] / s->h + o->beta / o->gamma * s->next.v[i];
+  }
+  pol_group_bracket(&s->dae->group, s->next.v, s->x, turn);
+  for (int i = 0; i < nv; i++) s->x[i] -= 0.5 * o->sigma * s->h * o->beta / o->gamma * turn[i];
+  memset(s->x + nv, 0, (size_t)(s->saddle->n - nv) * sizeof *s->x);
+}
+
+/* First guess: accelerations and multipliers go on along a line where the step before had the same
+ * size (s->next still holds the values of its start), or stay as they are. */
+void poli_alpha_predict(poli_alpha *s)
+{
+  const pol_options *o = s->options;
+  int nv = s->saddle->nv, m = s->saddle->m;
+  if (poli_alpha_is_plain(s)) {
+    predict_from_zero(s);
+    return;
+  }
+  if (s->polynomial) {
+    predict_by_polynomial(s);
+    return;
+  }
+  /* after a failure s->next may hold anything, also numbers that are not finite */
+  const poli_alpha_values *before = s->same_step ? &s->next : &s->now;
+  for (int i = 0; i < nv; i++) {
+    double a = s->now.a[i] + o->gamma * (s->now.a[i] - before->a[i]);
+    s->x[i] = s->c[i] / s->h + o->beta / o->gamma * (s->now.v[i] + s->h * a);
+  }
+  for (int i = 0; i < m; i++) s->x[nv + i] = s->h * (2.0 * s->now.lambda[i] - before->lambda[i]);
+  for (int i = 0; i < s->saddle->num_extra; i++) s->x[nv + m + i] = 0.0;
+}
+
+/* v_{n+1} of theta and eta. */
+static pol_status new_velocity(poli_alpha *s)
+{
+  const pol_options *o = s->options;
+  const pol_group *group = &s->dae->group;
+  double scale = o->gamma / (s->h * o->beta), *v = s->next.v;
+  if (o->sigma == 0.0) {
+    for (int i = 0; i < group->nv; i++) v[i] = scale * (s->theta[i] - s->c[i] + s->stabilizing[i]);
+    return POL_OK;
+  }
+  pol_group_tangent(group, s->theta, s->c, v);
+  for (int i = 0; i < group->nv; i++) v[i] = scale * (s->theta[i] - v[i] + s->stabilizing[i]);
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    double T[POLI_DIM * POLI_DIM], y[POLI_DIM];
+    if (factor->kind == POL_REAL || o->sigma == 1.0) continue;
+    pol_factor_tangent(factor, s->theta + factor->v, T);
+    if (!pol_alpha_invert_P(o->sigma, T, factor->dim, s->P_inverse[f])) return POL_SINGULAR;
+    poli_alpha_copy(y, v + factor->v, factor->dim);
+    poli_alpha_apply(s->P_inverse[f], y, factor->dim, v + factor->v);
+  }
+  return POL_OK;
+}
+
+/* v = T psi' and v' = T psi'' + (dT/dpsi . psi') psi' of the vector factors; the others as they
+ * are. */
+static void map_to_model(poli_alpha *s)
+{
+  const pol_group *group = &s->dae->group;
+  poli_alpha_copy(s->model_v, s->next.v, group->nv);
+  poli_alpha_copy(s->model_vd, s->next.vd, group->nv);
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    int k = factor->v, n = factor->dim;
+    double T[POLI_DIM * POLI_DIM], D[POLI_DIM * POLI_DIM], turn[POLI_DIM];
+    if (!poli_alpha_is_vector(s, factor)) continue;
+    pol_factor_tangent(factor, s->theta + k, T);
+    pol_factor_tangent_derivative(factor, s->theta + k, s->next.v + k, D);
+    poli_alpha_apply(T, s->next.v + k, n, s->model_v + k);
+    poli_alpha_apply(T, s->next.vd + k, n, s->model_vd + k);
+    poli_alpha_apply(D, s->next.v + k, n, turn);
+    for (int i = 0; i < n; i++) s->model_vd[k + i] += turn[i];
+  }
+}
+
+/* After a step the coordinates start again from zero: a := T a + (dT/dpsi . psi') psi', the same
+ * for v', and v := T psi'. */
+void poli_alpha_recentre(poli_alpha *s)
+{
+  const pol_group *group = &s->dae->group;
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    int k = factor->v, n = factor->dim;
+    double T[POLI_DIM * POLI_DIM], D[POLI_DIM * POLI_DIM], a[POLI_DIM], turn[POLI_DIM];
+    if (!poli_alpha_is_vector(s, factor)) continue;
+    pol_factor_tangent(factor, s->theta + k, T);
+    pol_factor_tangent_derivative(factor, s->theta + k, s->next.v + k, D);
+    poli_alpha_apply(D, s->next.v + k, n, turn);
+    poli_alpha_apply(T, s->next.a + k, n, a);
+    for (int i = 0; i < n; i++) s->next.a[k + i] = a[i] + turn[i];
+  }
+  poli_alpha_copy(s->next.v, s->model_v, group->nv);
+  poli_alpha_copy(s->next.vd, s->model_vd, group->nv);
+}
+
+void poli_alpha_add_transposed(poli_alpha *s, double scale, const double *eta, double *out)
+{
+  const poli_saddle *saddle = s->saddle;
+  for (int i = 0; i < saddle->num_extra; i++)
+    for (int k = saddle->row_start[i]; k < saddle->row_start[i + 1]; k++)
+      out[saddle->row_col[k]] += scale * eta[i] * s->old_jacobian[saddle->row_address[k]];
+}
+
+void poli_alpha_measure(poli_alpha *s)
+{
+  for (int k = 0; k < POLI_KINDS; k++) s->acceleration[k] = 0.0;
+  for (int i = 0; i < s->saddle->nv - s->dae->num_states; i++) {
+    double *largest = &s->acceleration[s->newton->kind[i]];
+    *largest = fmax(*largest, fmax(fabs(s->next.vd[i]), fabs(s->now.vd[i])));
+  }
+}
+
+pol_status poli_alpha_place(const double *x, void *alpha)
+{
+  poli_alpha *s = alpha;
+  const pol_options *o = s->options;
+  int nv = s->saddle->nv, m = s->saddle->m;
+  double h = s->h;
+  for (int i = 0; i < nv; i++) s->theta[i] = h * x[i];
+  for (int i = 0; i < m; i++) s->next.lambda[i] = s->dropped && s->dropped[i] ? 0.0 : x[nv + i] / h;
+  if (s->saddle->num_extra) {
+    poli_alpha_copy(s->eta, x + nv + m, s->saddle->num_extra);
+    memset(s->stabilizing, 0, (size_t)nv * sizeof *s->stabilizing);
+    poli_alpha_add_transposed(s, h, s->eta, s->stabilizing);
+  }
+  pol_status status = new_velocity(s);
+  if (status) return status;
+  for (int i = 0; i < nv; i++) {
+    double a_old = s->now.a[i];
+    double a = (s->next.v[i] - s->now.v[i] - h * (1.0 - o->gamma) * a_old) / (h * o->gamma);
+    s->next.a[i] = a;
+    s->next.vd[i] = ((1.0 - o->alpha_m) * a + o->alpha_m * a_old - o->alpha_f * s->now.vd[i]) /
+                    (1.0 - o->alpha_f);
+  }
+  poli_alpha_measure(s);
+  pol_group_move(&s->dae->group, s->base, s->theta, s->next.q);
+  map_to_model(s);
+  return POL_OK;
+}
+
+pol_status poli_alpha_evaluate(poli_alpha *s, double *r)
+{
+  int nv = s->saddle->nv, m = s->saddle->m, nh = s->dae->num_holonomic;
+  int index3 = s->options->index == POL_INDEX_3, stabilized = s->saddle->num_extra > 0;
+  for (int i = 0; i < m && s->dropped; i++)
+    if (s->dropped[i]) s->next.lambda[i] = 0.0;
+  unsigned want = POL_INERTIA | POL_FORCE | POL_REACTION;
+  if (index3 || stabilized) want |= POL_POSITION;
+  if (!index3 || nh < m) want |= POL_VELOCITY;
+  pol_point at = {s->t, s->next.q, s->model_v, s->model_vd, s->next.lambda, s->history};
+  pol_terms out = {.balance = r, .position = s->position, .velocity = s->velocity};
+  pol_status status = poli_dae_evaluate(s->dae, &at, want, &out, s->scratch);
+  if (status) return status;
+  for (int i = 0; i < nv; i++) r[i] *= s->h;
+  for (int i = 0; i < m; i++) r[nv + i] = index3 && i < nh ? s->position[i] / s->h : s->velocity[i];
+  if (stabilized)
+    for (int i = 0; i < nh; i++) r[nv + m + i] = s->position[i] / s->h;
+  /* dropped constraints hold by lambda_i = 0, eta_i = 0 */
+  for (int i = 0; i < m && s->dropped; i++)
+    if (s->dropped[i]) r[nv + i] = 0.0;
+  for (int i = 0; i < s->saddle->num_extra && s->dropped; i++)
+    if (s->dropped[i]) r[nv + m + i] = 0.0;
+  return POL_OK;
+}
+
+pol_status poli_alpha_residual(const double *x, double *r, void *alpha)
+{
+  pol_status status = poli_alpha_place(x, alpha);
+  return status ? status : poli_alpha_evaluate(alpha, r);
+}
+
+/* What a correction of theta/h may be: a share of the increment that accelerations make.  Pure
+ * numbers hang on lengths by constraints of their own, so that they are judged together. */
+void poli_alpha_tolerances(double *tolerance, void *alpha)
+{
+  const poli_alpha *s = alpha;
+  const double share = s->options->newton.tolerance * s->h;
+  for (int k = 0; k < POLI_KINDS; k++) tolerance[k] = share * s->acceleration[k];
+  for (int k = 0; k < POLI_KINDS && s->dae->pure; k++)
+    tolerance[k] =
+        share * fmax(s->acceleration[POLI_ROTATIONS], s->acceleration[POLI_TRANSLATIONS]);
+  for (int i = 0; i < s->dae->num_states; i++) {
+    int k = s->saddle->nv - s->dae->num_states + i;
+    tolerance[POLI_KINDS + i] = share * fmax(fabs(s->next.vd[k]), fabs(s->now.vd[k]));
+  }
+}
+
+/* The round-off of theta/h: that of the coordinates over h.  A state follows velocities, which have
+ * the round-off of coordinates over h: relative to itself it is allowed as much. */
+void poli_alpha_round_off(double *round_off, void *alpha)
+{
+  const poli_alpha *s = alpha;
+  const double eps = DBL_EPSILON / s->h;
+  round_off[POLI_ROTATIONS] = eps;
+  round_off[POLI_TRANSLATIONS] = eps * s->length;
+  for (int i = 0; i < s->dae->num_states; i++) {
+    int k = s->saddle->nv - s->dae->num_states + i;
+    round_off[POLI_KINDS + i] = eps * fmax(1.0, fabs(s->now.v[k]));
+  }
+}
+
+double poli_alpha_norm(const double *r, void *alpha)
+{
+  const poli_alpha *s = alpha;
+  const int nv = s->saddle->nv, m = s->saddle->m, n = s->saddle->n;
+  const int positions = s->options->index == POL_INDEX_3 ? s->dae->num_holonomic : 0;
+  double square = 0.0;
+  for (int i = 0; i < n; i++) {
+    /* balances over h; positions, which come first or, stabilized, last, times h */
+    const int position = (i >= nv && i < nv + positions) || i >= nv + m;
+    const double x = i < nv ? r[i] / s->h : position ? r[i] * s->h : r[i];
+    square += x * x;
+  }
+  return sqrt(square);
+}

@@ -1,0 +1,113 @@
+/* A family of methods: how integrator.c drives the file that implements it. */
+#ifndef POLHODE_INTEGRATORS_FAMILY_H
+#define POLHODE_INTEGRATORS_FAMILY_H
+
+#include <polhode/integrator.h>
+
+#include "dae/least_norm.h"
+#include "integrators/step_control.h"
+
+typedef struct poli_family poli_family;
+
+/* One row of the method table: what a user reads, who implements it, and the data that sets it
+ * apart. */
+typedef struct poli_method_entry {
+  pol_method method;
+  const poli_family *family;
+  const void *variant;
+} poli_method_entry;
+
+struct pol_integrator {
+  const pol_dae *dae;
+  pol_options options;
+  const poli_method_entry *method;
+  pol_assembler *assembler;
+  void *data;    /* of the family */
+  int redundant; /* some constraints are redundant and have been dropped, */
+  int shares;    /* and share their reactions */
+  /* Workspace for that: of a small dae there from the beginning, else NULL until it is needed. */
+  unsigned char *chosen;       /* m: which constraints may be dropped instead */
+  poli_least_norm *least_norm; /* finds reactions to share */
+  double *shared;              /* m: the multipliers then */
+  pol_state state;
+  double *history; /* what state.history points to; NULL if the dae keeps none */
+  pol_counts counts;
+  pol_diagnostics diagnostics;
+  /* time is counted from the last change of step size, so that equal steps do not add up round-off
+   */
+  double t_reference, h;
+  long steps_since;
+  poli_step_control *control;
+  int adapting;     /* the step under way is one of pol_integrator_adapt */
+  pol_state before; /* the solution at the start of the last accepted step; q NULL: there is none */
+  double *memory;   /* holds the arrays below, nq + 2 nv + m numbers each: q, v, v', lambda */
+  double *old;      /* that before points into */
+  double *work, *interpolated;
+};
+
+/* Its assembler, without the dropped constraints; others may use it between steps. */
+pol_assembler *poli_integrator_assembler(pol_integrator *integrator);
+
+/* What a family with an error estimate has, so that an attempt can be undone. */
+typedef struct poli_adaptive {
+  /* One step to time t, not yet taken over: integrator->state stays, the trial configuration is in
+   * *q, its velocity in *v.  After a failure everything is as before. */
+  pol_status (*attempt)(pol_integrator *integrator, double t, double h, const double **q,
+                        const double **v);
+  /* The local error of the attempt's increments (nv). */
+  void (*error)(const pol_integrator *integrator, double *error);
+  /* Takes the attempt over, or undoes it to the last bit. */
+  void (*accept)(pol_integrator *integrator);
+  void (*reject)(pol_integrator *integrator);
+  /* An estimate of the local error over h^3 at the present state (nv), for the first step; tau is a
+   * time that is small against the motion's. */
+  pol_status (*error_rate)(pol_integrator *integrator, double tau, double *error);
+} poli_adaptive;
+
+struct poli_family {
+  /* Options that only this family can judge; the rule goes to message. */
+  pol_status (*validate)(const pol_options *options, const void *variant, char *message,
+                         size_t size);
+  /* Writes to message, which is empty, why options are unwise though allowed. */
+  void (*warn)(const pol_options *options, const void *variant, char *message, size_t size);
+  /* Whether the options fit the group of the dae; the reason goes to message. */
+  pol_status (*supports)(const pol_dae *dae, const pol_options *options, const void *variant,
+                         char *message, size_t size);
+  /* Optional: as warn, for this dae. */
+  void (*doubt)(const pol_dae *dae, const pol_options *options, char *message, size_t size);
+  pol_status (*create)(pol_integrator *integrator);
+  void (*destroy)(void *data);
+  /* Takes over consistent values at integrator->state.t; sets the rest of integrator->state only on
+   * success. */
+  pol_status (*start)(pol_integrator *integrator, const double *q, const double *v,
+                      const double *vd, const double *lambda);
+  /* Optional: other constraints are dropped from now on; what was kept for them is of no use. */
+  void (*forget)(void *data);
+  /* One step to time t; sets integrator->state only on success. */
+  pol_status (*step)(pol_integrator *integrator, double t, double h);
+  const poli_adaptive *adaptive; /* NULL: fixed steps only */
+  /* Optional: by which share of a step multipliers lag behind (pol_method_lag). */
+  double (*lag)(const void *variant);
+};
+
+/* integrator.c, for adapt.c: the diagnostics of the next step of size h to t; the state into work,
+ * and from there, once the step is taken, into before. */
+void poli_integrator_begin_step(pol_integrator *integrator, double t, double h);
+void poli_integrator_keep_state(pol_integrator *integrator);
+pol_status poli_integrator_end_step(pol_integrator *integrator, double t);
+/* (q, v, v', lambda) one behind the other */
+pol_state poli_integrator_layout(const pol_integrator *integrator, double t, const double *array);
+
+/* Factors by which a step of the generalized-alpha methods multiplies deviations from the
+ * constraints: of v', and of (v, a) with index 3 or of a otherwise. */
+typedef struct poli_amplification {
+  double of_vd, of_a;
+} poli_amplification;
+
+poli_amplification poli_constraint_amplification(const pol_options *options);
+
+const poli_method_entry *poli_method_entry_find(const char *name);
+
+extern const poli_family poli_generalized_alpha, poli_ggl_family;
+
+#endif

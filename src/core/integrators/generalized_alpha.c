@@ -1,0 +1,635 @@
+/* Generalized-alpha methods on Lie groups: all updates, all constraint forms, one algorithm.
+ *
+ * Bruels/Cardona 2010 (geom1, geom2, geom3), Arnold/Cardona/Bruels 2015 (index 3 and stabilized
+ * index 2, scaling (57)-(62)), Holzinger/Arnold/Gerstmayr (sigma).  A step solves for theta, lambda
+ * and, in the stabilized form, eta:
+ *
+ *     q_{n+1}  = q* o exp(theta)
+ *     v_{n+1}  = gamma/(h beta) P(theta)^-1 ( theta - T(theta) c + h B(q_n)^T eta )
+ *     a_{n+1}  = ( v_{n+1} - v_n - h (1-gamma) a_n )/(h gamma)
+ *     v'_{n+1} = ( (1-alpha_m) a_{n+1} + alpha_m a_n - alpha_f v'_n )/(1-alpha_f)
+ *     0 = M v'_{n+1} + g + B^T lambda,    0 = Phi and/or B v_{n+1}
+ *
+ * with P = sigma I + (1-sigma) T(theta) and the known parts
+ *
+ *     c = h v_n + h^2 (1/2-beta) a_n - (h beta/gamma) (v_n + h (1-gamma) a_n),   q* = q_n (geom1)
+ *
+ * where geom2 moves the term h v_n from c into q*, and geom3 the term h^2 (1/2-beta) a_n as well.
+ * For sigma = 0, P^-1 T = I and the equation reads v = gamma/(h beta) (theta - c + h B(q_n)^T eta),
+ * as in Arnold et al. (56b).  The unknowns of Newton's method are scaled: (theta/h, h lambda, eta).
+ */
+#include "integrators/generalized_alpha.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rule.h"
+#include "dae/assembler.h"
+#include "integrators/alpha.h"
+#include "integrators/family.h"
+#include "integrators/starting_values.h"
+
+const poli_update poli_geom1 = {0};
+const poli_update poli_geom2 = {.base_velocity = 1};
+const poli_update poli_geom3 = {.base_velocity = 1, .base_acceleration = 1};
+const poli_update poli_linear = {.coordinates_only = 1};
+const poli_update poli_newmark = {.parameters = POLI_NEWMARK};
+const poli_update poli_hht = {.parameters = POLI_HHT};
+
+/* --- life cycle ------------------------------------------------------------------------------- */
+
+/* The parameters that the name of the method promises. */
+static pol_status validate_parameters(const pol_options *o, const poli_update *update,
+                                      char *message, size_t size)
+{
+  const double round_off = 1e-12;
+  double b = 1.0 + o->alpha_f;
+  if (update->parameters == POLI_NEWMARK && (o->alpha_m != 0.0 || o->alpha_f != 0.0))
+    return poli_broken_rule("newmark has the parameters gamma and beta, alpha_m = alpha_f = 0",
+                            message, size);
+  if (update->parameters == POLI_HHT &&
+      (o->alpha_m != 0.0 || o->alpha_f < 0.0 || o->alpha_f > 1.0 / 3.0 + round_off ||
+       fabs(o->gamma - 0.5 - o->alpha_f) > round_off || fabs(o->beta - 0.25 * b * b) > round_off))
+    return poli_broken_rule("hht has the parameter alpha from -1/3 to 0, alpha_m = 0, "
+                            "alpha_f = -alpha, gamma = 1/2 - alpha, beta = (1 - alpha)^2/4",
+                            message, size);
+  return POL_OK;
+}
+
+static pol_status validate(const pol_options *options, const void *variant, char *message,
+                           size_t size)
+{
+  const poli_update *update = variant;
+  if (!isfinite(options->alpha_m) || !isfinite(options->alpha_f) || options->alpha_m >= 1.0 ||
+      options->alpha_f >= 1.0)
+    return poli_broken_rule("alpha_m and alpha_f must be below 1", message, size);
+  if (!(options->beta > 0.0) || !isfinite(options->beta) || !(options->gamma > 0.0) ||
+      !isfinite(options->gamma))
+    return poli_broken_rule("beta and gamma must be positive", message, size);
+  if (validate_parameters(options, update, message, size)) return POL_BAD_ARGUMENT;
+  if (options->index < POL_INDEX_3 || options->index > POL_INDEX_2_STABILIZED)
+    return poli_broken_rule("index must be 3, 2 or stabilized-2", message, size);
+  if (!isfinite(options->sigma)) return poli_broken_rule("sigma must be finite", message, size);
+  if (options->start < POL_START_DEFAULT || options->start > POL_START_PERTURBED)
+    return poli_broken_rule("start must be default, classical, shifted or perturbed", message,
+                            size);
+  if (options->sigma != 0.0 && update->coordinates_only)
+    return poli_broken_rule("sigma belongs to geom1: coordinates have no tangent operator", message,
+                            size);
+  if (options->sigma_update < POL_SIGMA_EXACT || options->sigma_update > POL_SIGMA_PRINTED)
+    return poli_broken_rule("sigma_update must be exact, incremental or printed", message, size);
+  if (options->sigma_update != POL_SIGMA_EXACT &&
+      (update->base_velocity || update->coordinates_only))
+    return poli_broken_rule("the incremental sigma update belongs to geom1", message, size);
+  if (options->sigma != 0.0 && update->base_velocity)
+    return poli_broken_rule(
+        "sigma belongs to geom1: geom2 and geom3 put the velocity into the base", message, size);
+  return POL_OK;
+}
+
+/* Appends a sentence to those before. */
+static void add_sentence(const char *sentence, char *message, size_t size)
+{
+  size_t used = strlen(message);
+  snprintf(message + used, size - used, "%s%s", used ? "; " : "", sentence);
+}
+
+/* Second order and unconditional stability (Chung/Hulbert 1993). */
+static void warn(const pol_options *options, const void *variant, char *message, size_t size)
+{
+  const pol_options *o = options;
+  const double round_off = 1e-12;
+  (void)variant;
+  if (fabs(o->gamma - (0.5 + o->alpha_f - o->alpha_m)) > round_off)
+    add_sentence("gamma is not 1/2 + alpha_f - alpha_m: the method is of first order", message,
+                 size);
+  if (o->alpha_m > o->alpha_f + round_off || o->alpha_f > 0.5 + round_off ||
+      o->beta < 0.25 + 0.5 * (o->alpha_f - o->alpha_m) - round_off)
+    add_sentence("alpha_m <= alpha_f <= 1/2 and beta >= 1/4 + (alpha_f - alpha_m)/2 do not hold: "
+                 "the method is not unconditionally stable",
+                 message, size);
+}
+
+/* Rules that need the group. */
+static pol_status supports(const pol_dae *dae, const pol_options *options, const void *variant,
+                           char *message, size_t size)
+{
+  const poli_update *update = variant;
+  int sigma = options->sigma != 0.0 || options->sigma_update != POL_SIGMA_EXACT;
+  for (int f = 0; f < dae->group.num_factors; f++) {
+    pol_factor_kind kind = dae->group.factors[f].kind;
+    /* T(theta) theta = theta, which the sigma form needs, holds for the exponential only */
+    if (kind == POL_SO3_CAYLEY && sigma)
+      return poli_broken_rule("sigma needs the exponential map, not the Cayley map", message, size);
+    if (kind == POL_SO3_VECTOR && (update->base_velocity || sigma))
+      return poli_broken_rule(
+          "a rotation vector is integrated by the classical method: take linear or "
+          "geom1 with sigma 0",
+          message, size);
+  }
+  return POL_OK;
+}
+
+/* Index 3 with hardly any numerical damping.  Where positions are held, a deviation of (v, a) from
+ * the constraints has a double eigenvalue, and v' another beside it: if both are 1, errors grow. */
+static void doubt(const pol_dae *dae, const pol_options *options, char *message, size_t size)
+{
+  const double hardly = 0.98, round_off = 1e-6;
+  const poli_amplification factor = poli_constraint_amplification(options);
+  if (dae->num_holonomic == 0 || options->index != POL_INDEX_3 || factor.of_a < hardly) return;
+  snprintf(
+      message, size, "%s; use rho_inf 0.9 or less, or hht, or index 2 or stabilized-2",
+      fmin(factor.of_vd, factor.of_a) > 1.0 - round_off
+          ? "index 3 without numerical damping: errors of the constraints grow with each step, "
+            "first in the reactions, then in the motion, so that the results are not reliable"
+          : "index 3 with hardly any numerical damping: errors of the reactions do not decay, "
+            "and can grow until the motion is wrong");
+}
+
+static void destroy(void *data)
+{
+  poli_alpha *s = data;
+  poli_newton_free(&s->newton);
+  poli_saddle_free(&s->owned_saddle);
+  free(s->memory);
+  free(s->P_inverse);
+  free(s->factor_of);
+  free(s);
+}
+
+/* Lays all arrays out in one piece of memory; with memory NULL only counts. */
+static size_t lay_out(poli_alpha *s)
+{
+  size_t nq = (size_t)s->dae->group.nq, nv = (size_t)s->dae->group.nv, m = (size_t)s->saddle->m;
+  size_t n = (size_t)s->saddle->n, extra = (size_t)s->saddle->num_extra;
+  size_t coupling = (size_t)pol_pattern_nonzeros(s->saddle->patterns.coupling);
+  size_t constraint = (size_t)pol_pattern_nonzeros(s->saddle->patterns.constraint);
+  const pol_pattern *F = s->dae->feedback;
+  size_t feedback = F ? (size_t)pol_pattern_nonzeros(F) : 0;
+  const struct {
+    double **array;
+    size_t size;
+  } arrays[] = {{&s->now.q, nq},
+                {&s->next.q, nq},
+                {&s->now.v, nv},
+                {&s->next.v, nv},
+                {&s->now.vd, nv},
+                {&s->next.vd, nv},
+                {&s->now.a, nv},
+                {&s->next.a, nv},
+                {&s->now.lambda, m},
+                {&s->next.lambda, m},
+                {&s->base, nq},
+                {&s->theta, nv},
+                {&s->c, nv},
+                {&s->x, n},
+                {&s->x_done, n},
+                {&s->eta, extra},
+                {&s->stabilizing, nv},
+                {&s->column, n},
+                {&s->mass, coupling},
+                {&s->damping, coupling},
+                {&s->stiffness, coupling},
+                {&s->inertia, coupling},
+                {&s->jacobian, constraint},
+                {&s->curvature, constraint},
+                {&s->old_jacobian, constraint},
+                {&s->model_v, nv},
+                {&s->model_vd, nv},
+                {&s->start_work, poli_start_work(s->dae)},
+                {&s->given_v, nv},
+                {&s->given_a, nv},
+                {&s->sample, n},
+                {&s->predictor.sample[0], n},
+                {&s->predictor.sample[1], n},
+                {&s->predictor.sample[2], n},
+                {&s->predictor.sample[3], n},
+                {&s->feedback, feedback},
+                {&s->position, m},
+                {&s->velocity, m},
+                {&s->scratch, s->dae->scratch_size}};
+  size_t total = 0;
+  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+    if (s->memory) *arrays[i].array = s->memory + total;
+    total += arrays[i].size;
+  }
+  return total;
+}
+
+static pol_status allocate(poli_alpha *s, pol_integrator *integrator)
+{
+  const pol_group *group = &s->dae->group;
+  pol_status status = POL_OK;
+  if (s->options->index == POL_INDEX_2_STABILIZED)
+    status = poli_saddle_create(&s->owned_saddle, s->dae, 1, s->options->solver);
+  if (status) return status;
+  s->assembler = integrator->assembler;
+  s->saddle = s->owned_saddle ? s->owned_saddle : poli_assembler_saddle(s->assembler);
+  pol_newton_options newton = s->options->newton;
+  if (s->options->sigma_update != POL_SIGMA_EXACT && !poli_alpha_is_plain(s)) {
+    /* each correction changes the state for good: no second trial, the matrix always anew */
+    newton.kind = POL_NEWTON_FULL;
+    newton.line_search = 0;
+  }
+  status = poli_newton_create(&s->newton, s->dae, s->saddle, &newton, &integrator->counts);
+  if (status) return status;
+  s->memory = calloc(lay_out(s) + 1, sizeof *s->memory);
+  s->P_inverse = calloc((size_t)group->num_factors, sizeof *s->P_inverse);
+  s->factor_of = calloc((size_t)group->nv, sizeof *s->factor_of);
+  if (!s->memory || !s->P_inverse || !s->factor_of) return POL_NO_MEMORY;
+  lay_out(s);
+  s->predictor.n = s->saddle->n;
+  for (int f = 0; f < group->num_factors; f++)
+    for (int i = 0; i < group->factors[f].dim; i++) s->factor_of[group->factors[f].v + i] = f;
+  return POL_OK;
+}
+
+static pol_status create(pol_integrator *integrator)
+{
+  poli_alpha *s = calloc(1, sizeof *s);
+  if (!s) return POL_NO_MEMORY;
+  integrator->data = s;
+  s->dae = integrator->dae;
+  s->options = &integrator->options;
+  s->update = integrator->method->variant;
+  return allocate(s, integrator);
+}
+
+static void publish(pol_integrator *integrator)
+{
+  const poli_alpha *s = integrator->data;
+  integrator->state.q = s->now.q;
+  integrator->state.v = s->now.v;
+  integrator->state.vd = s->now.vd;
+  integrator->state.lambda = s->now.lambda;
+  integrator->state.eta = s->saddle->num_extra ? s->eta : NULL;
+  integrator->state.lambda_t = s->t;
+}
+
+/* --- starting values -------------------------------------------------------------------------- */
+
+/* The start that gives second order in every component. */
+static pol_start resolve_start(const poli_alpha *s)
+{
+  if (s->options->start != POL_START_DEFAULT) return s->options->start;
+  return s->options->index == POL_INDEX_3 ? POL_START_PERTURBED : POL_START_SHIFTED;
+}
+
+/* The sigma of the exact form with the same local error: the incremental forms act as if they had
+ * more. */
+static double effective_sigma(const pol_options *o)
+{
+  double kappa = (1.0 - o->alpha_f) / (1.0 - o->alpha_m);
+  if (o->sigma_update == POL_SIGMA_INCREMENTAL) return o->sigma * (1.0 + 2.0 * o->beta * kappa);
+  if (o->sigma_update == POL_SIGMA_PRINTED)
+    return o->sigma * (2.0 - 2.0 * kappa * o->gamma + 4.0 * kappa * o->beta);
+  return o->sigma;
+}
+
+/* Coefficients of h^3 v'' and h^3 [v, v'] in the local error of q. */
+static double error_constant(const pol_options *o)
+{
+  double kappa = (1.0 - o->alpha_f) / (1.0 - o->alpha_m);
+  if (o->control.published) return 1.0 / (6.0 * kappa) - o->beta;
+  return (1.0 - 6.0 * o->beta - 3.0 * (o->alpha_m - o->alpha_f)) / 6.0;
+}
+
+static double commutator(const poli_alpha *s)
+{
+  const pol_options *o = s->options;
+  return 1.0 / 12.0 -
+         0.25 * (s->update->base_velocity ? 1.0 : effective_sigma(o) * o->beta / o->gamma);
+}
+
+/* The assembler is about to factor a matrix of its own, perhaps in the place of Newton's. */
+static void forget_shared_matrix(poli_alpha *s)
+{
+  if (!s->owned_saddle) poli_newton_reset(s->newton);
+}
+
+/* Sets now.a and now.v, which a step of size h from time t starts from, for the consistent velocity
+ * v. */
+static pol_status set_starting_values(poli_alpha *s, double t, double h, const double *v,
+                                      pol_start start, pol_diagnostics *d)
+{
+  const pol_options *o = s->options;
+  double shift = o->alpha_m - o->alpha_f;
+  if (start == POL_START_CLASSICAL) return POL_OK;
+  forget_shared_matrix(s);
+  poli_start_problem problem = {.dae = s->dae,
+                                .assembler = s->assembler,
+                                .t = t,
+                                .h = h,
+                                .q = s->now.q,
+                                .v = v,
+                                .vd = s->now.vd,
+                                .lambda = s->now.lambda,
+                                .shift = shift,
+                                .C_q = (1.0 - 6.0 * o->beta - 3.0 * shift) / 6.0,
+                                .commutator = commutator(s),
+                                .linear = s->update->coordinates_only,
+                                .work = s->start_work};
+  return poli_starting_values(&problem, s->now.a, start == POL_START_PERTURBED ? s->now.v : NULL,
+                              d);
+}
+
+/* --- start and step --------------------------------------------------------------------------- */
+
+/* Factors the stabilized form's own matrix once, in its limit h -> 0, so that no step has to
+ * allocate for it. */
+static pol_status factor_limit(poli_alpha *s)
+{
+  int nv = s->saddle->nv;
+  poli_alpha_copy(s->next.q, s->now.q, s->dae->group.nq);
+  poli_alpha_copy(s->next.v, s->now.v, nv);
+  poli_alpha_copy(s->next.vd, s->now.vd, nv);
+  poli_alpha_copy(s->model_v, s->now.v, nv);
+  poli_alpha_copy(s->model_vd, s->now.vd, nv);
+  poli_alpha_copy(s->next.lambda, s->now.lambda, s->saddle->m);
+  pol_status status = poli_alpha_prepare(s);
+  memset(s->theta, 0, (size_t)nv * sizeof *s->theta);
+  if (!status) status = poli_alpha_matrix(s);
+  return status ? status : pol_solver_factor(s->saddle->solver, s->saddle->values);
+}
+
+static pol_status start(pol_integrator *integrator, const double *q, const double *v,
+                        const double *vd, const double *lambda)
+{
+  poli_alpha *s = integrator->data;
+  poli_alpha_copy(s->now.q, q, s->dae->group.nq);
+  poli_alpha_copy(s->now.v, v, s->dae->group.nv);
+  poli_alpha_copy(s->now.vd, vd, s->dae->group.nv);
+  poli_alpha_copy(s->now.a, vd, s->dae->group.nv);
+  poli_alpha_copy(s->now.lambda, lambda, s->saddle->m);
+  const unsigned char *dropped = pol_assembler_dropped(integrator->assembler);
+  s->dropped = memchr(dropped, 1, (size_t)s->saddle->m) ? dropped : NULL;
+  s->t = integrator->state.t;
+  s->history = integrator->state.history;
+  s->h = 0.0;
+  s->starting = 1;
+  s->matrix_h = 0.0;
+  poli_predictor_clear(&s->predictor);
+  poli_newton_reset(s->newton);
+  pol_status status = s->owned_saddle ? factor_limit(s) : POL_OK;
+  if (status) {
+    snprintf(integrator->diagnostics.message, sizeof integrator->diagnostics.message,
+             "the matrix of the first step could not be factorised");
+    return status;
+  }
+  publish(integrator);
+  return POL_OK;
+}
+
+/* Whether two step sizes differ by no more than the round-off of times. */
+static int is_same_step(double h, double other)
+{
+  return fabs(h - other) <= 1e-9 * other;
+}
+
+/* A new step size: the auxiliary acceleration belongs to t_n + (alpha_m - alpha_f) h, and in index
+ * 3 the velocity misses the constraints by a multiple of h^2.  Both are scaled; where that would
+ * magnify round-off, they are found anew. */
+static pol_status adapt_to_step(poli_alpha *s, pol_diagnostics *d)
+{
+  const double most_growth = 4.0;
+  double ratio = s->h / s->last_h, t = s->t - s->h, *defect = s->theta, *v = s->column;
+  int nv = s->saddle->nv, index3 = s->options->index == POL_INDEX_3 && s->dae->num_holonomic > 0;
+  pol_status status = POL_OK;
+  s->last_h = s->h;
+  if (index3) {
+    forget_shared_matrix(s);
+    status = poli_assembler_velocity_defect(s->assembler, t, s->now.q, s->now.v, defect, d);
+  }
+  if (status) return status;
+  for (int i = 0; i < nv; i++) {
+    v[i] = s->now.v[i] - (index3 ? defect[i] : 0.0);
+    s->now.a[i] = s->now.vd[i] + ratio * (s->now.a[i] - s->now.vd[i]);
+    s->now.v[i] = v[i] + (index3 ? ratio * ratio * defect[i] : 0.0);
+  }
+  if (ratio <= most_growth) return POL_OK;
+  return set_starting_values(s, t, s->h, v, index3 ? POL_START_PERTURBED : POL_START_SHIFTED, d);
+}
+
+/* Solves the step's equations into s->next; as published, the iteration ends where it is done. */
+static pol_status solve(poli_alpha *s, int published, pol_diagnostics *diagnostics)
+{
+  int incremental = s->options->sigma_update != POL_SIGMA_EXACT;
+  const poli_newton_system system = {.residual = incremental ? poli_incremental_residual
+                                                             : poli_alpha_residual,
+                                     .place = incremental || published ? NULL : poli_alpha_place,
+                                     .matrix = poli_alpha_matrix,
+                                     .tolerances = poli_alpha_tolerances,
+                                     .norm = poli_alpha_norm,
+                                     .round_off = poli_alpha_round_off,
+                                     .user = s};
+  pol_status status = POL_OK;
+  if (s->starting)
+    status = set_starting_values(s, s->t - s->h, s->h, s->given_v, resolve_start(s), diagnostics);
+  else if (s->adapts)
+    status = adapt_to_step(s, diagnostics);
+  if (status) return status;
+  status = poli_alpha_prepare(s);
+  if (status) {
+    snprintf(diagnostics->message, sizeof diagnostics->message, "the model could not be evaluated");
+    poli_dae_blame(s->dae, s->scratch, diagnostics);
+    return status;
+  }
+  if (incremental)
+    poli_incremental_predict(s);
+  else
+    poli_alpha_predict(s);
+  status = poli_newton_solve(s->newton, &system, s->x, diagnostics);
+  if (status) poli_dae_blame(s->dae, s->scratch, diagnostics);
+  if (!status && incremental) poli_incremental_finish(s);
+  return status;
+}
+
+/* Blames coordinates that are near a singularity, in the trial or before it; at one, the step has
+ * failed even if Newton's iteration has not noticed. */
+static pol_status check_coordinates(const poli_alpha *s, pol_status status, pol_diagnostics *d)
+{
+  char text[sizeof d->message];
+  if (!s->dae->singular) return status;
+  int found = s->dae->singular(s->next.q, text, sizeof text, s->dae->user);
+  if (status && !found) found = s->dae->singular(s->now.q, text, sizeof text, s->dae->user);
+  if (found < (status ? POL_NEAR_SINGULARITY : POL_AT_SINGULARITY)) return status;
+  snprintf(d->message, sizeof d->message, "%s", text);
+  snprintf(d->advice, sizeof d->advice, "end before it, or change what leads there");
+  return status ? status : POL_SINGULAR;
+}
+
+/* Whether Newton's matrix may serve a step of size h. */
+static int keeps_matrix(const pol_integrator *integrator, double h)
+{
+  const double most = 1.4;
+  const poli_alpha *s = integrator->data;
+  if (!integrator->adapting) return s->same_step;
+  return !s->options->control.published && h <= most * s->matrix_h && s->matrix_h <= most * h;
+}
+
+/* Steps whose size follows from a tolerance need no better solution of the equations than a share
+ * of it.  The paper has 1e-3.  What is left then acts like a force: with a matrix that is kept it
+ * has the same sign in many steps, and after a time T its part of the global error is
+ * share/C T/h times that of the method.  So the share must fall with h. */
+static void set_goal(const pol_integrator *integrator, double h)
+{
+  const double most = 1e-3, least = 1e-6, least_constant = 1.0 / 12.0;
+  const poli_alpha *s = integrator->data;
+  poli_newton_goal *goal = &s->newton->goal;
+  double share = 0.1 * h / integrator->control->span;
+  goal->weight = integrator->adapting ? integrator->control->weight : NULL;
+  goal->scale = fmax(fabs(error_constant(s->options)), least_constant) * h / s->options->beta;
+  goal->share = s->options->control.published ? most : fmax(least, fmin(most, share));
+}
+
+/* As before the attempt. */
+static void reject(pol_integrator *integrator)
+{
+  poli_alpha *s = integrator->data;
+  if (s->adapts) {
+    poli_alpha_copy(s->now.v, s->given_v, s->saddle->nv);
+    poli_alpha_copy(s->now.a, s->given_a, s->saddle->nv);
+  }
+  s->last_h = s->undo_h;
+  s->h = 0.0;
+}
+
+/* Adds the present values to the predictor's samples.  Those from which it begins anew have no eta:
+ * at the start there is none, after a failure s->eta belongs to the failed attempt, and where other
+ * redundant constraints are dropped it belongs to the others. */
+static void add_to_predictor(poli_alpha *s, double t, const double *weight)
+{
+  int nv = s->saddle->nv, m = s->saddle->m, begins = s->predictor.count == 0;
+  poli_alpha_copy(s->sample, s->now.vd, nv);
+  poli_alpha_copy(s->sample + nv, s->now.lambda, m);
+  for (int i = 0; i < s->saddle->num_extra; i++)
+    s->sample[nv + m + i] = begins ? 0.0 : s->eta[i] / (s->h * s->h);
+  poli_predictor_add(&s->predictor, t, s->sample, weight, nv);
+}
+
+static pol_status attempt(pol_integrator *integrator, double t, double h, const double **q,
+                          const double **v)
+{
+  poli_alpha *s = integrator->data;
+  const pol_options *o = s->options;
+  int nv = s->dae->group.nv, exact = o->newton.exact_iterations > 0;
+  int published = integrator->adapting && o->control.published;
+  int resized = !is_same_step(h, s->last_h) && !published;
+  s->adapts = s->starting || resized;
+  s->undo_h = s->last_h;
+  s->same_step = is_same_step(h, s->h);
+  s->polynomial = integrator->adapting || exact;
+  if (s->polynomial && s->predictor.count == 0)
+    add_to_predictor(s, t - h, integrator->control->weight);
+  if (exact) s->predictor.degree = 0;
+  if (!keeps_matrix(integrator, h)) poli_newton_reset(s->newton);
+  set_goal(integrator, h);
+  s->t = t;
+  s->h = h;
+  if (s->adapts) {
+    poli_alpha_copy(s->given_v, s->now.v, nv);
+    poli_alpha_copy(s->given_a, s->now.a, nv);
+  }
+  pol_status status = solve(s, published, &integrator->diagnostics);
+  status = check_coordinates(s, status, &integrator->diagnostics);
+  *q = s->next.q;
+  *v = s->model_v;
+  if (!status) return POL_OK;
+  reject(integrator);
+  s->predictor.degree = 0;
+  return status;
+}
+
+static void accept(pol_integrator *integrator)
+{
+  poli_alpha *s = integrator->data;
+  poli_alpha_recentre(s);
+  poli_alpha_values accepted = s->next;
+  s->next = s->now;
+  s->now = accepted;
+  s->starting = 0;
+  s->last_h = s->h;
+  if (s->polynomial)
+    add_to_predictor(s, s->t, integrator->control->weight);
+  else
+    poli_predictor_clear(&s->predictor);
+  publish(integrator);
+}
+
+static pol_status step(pol_integrator *integrator, double t, double h)
+{
+  const double *q, *v;
+  pol_status status = attempt(integrator, t, h, &q, &v);
+  if (!status) accept(integrator);
+  return status;
+}
+
+/* --- local error ------------------------------------------------------------------------------ */
+
+/* C_q h^2 (a_{n+1} - a_n) + k h^3 [v_n, v'_n], and (v.v) v h^3/12 with the Cayley map; the bracket
+ * is none of classical coordinates, whose a are their own second derivatives.  The stabilized form
+ * moves q by h B(q_n)^T eta to meet the constraints: that is part of its error, not only normal to
+ * them in the metric of M. */
+static void error(const pol_integrator *integrator, double *out)
+{
+  const poli_alpha *s = integrator->data;
+  const pol_group *group = &s->dae->group;
+  double h = s->h, C = error_constant(s->options), k = commutator(s);
+  pol_group_bracket(group, s->now.v, s->now.vd, out);
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    const double *v = s->now.v + factor->v;
+    int cayley = factor->kind == POL_SO3_CAYLEY;
+    double square = cayley ? v[0] * v[0] + v[1] * v[1] + v[2] * v[2] : 0.0;
+    for (int i = 0; i < factor->dim; i++) {
+      int c = factor->v + i;
+      double curved = poli_alpha_is_vector(s, factor) ? 0.0 : k * out[c] + square * v[i] / 12.0;
+      out[c] = C * h * h * (s->next.a[c] - s->now.a[c]) + h * h * h * curved;
+      if (s->saddle->num_extra) out[c] += s->stabilizing[c];
+    }
+  }
+}
+
+static pol_status error_rate(pol_integrator *integrator, double tau, double *out)
+{
+  poli_alpha *s = integrator->data;
+  poli_start_problem problem = {.dae = s->dae,
+                                .assembler = s->assembler,
+                                .t = integrator->state.t,
+                                .h = tau,
+                                .q = s->now.q,
+                                .v = s->now.v,
+                                .vd = s->now.vd,
+                                .C_q = error_constant(s->options),
+                                .commutator = commutator(s),
+                                .linear = s->update->coordinates_only,
+                                .work = s->start_work};
+  return poli_start_error(&problem, out, &integrator->diagnostics);
+}
+
+static const poli_adaptive adaptive = {.attempt = attempt,
+                                       .error = error,
+                                       .accept = accept,
+                                       .reject = reject,
+                                       .error_rate = error_rate};
+
+/* The next step starts with a new matrix and without what predicts the multipliers. */
+static void forget(void *data)
+{
+  poli_alpha *s = data;
+  s->h = s->matrix_h = 0.0;
+  poli_predictor_clear(&s->predictor);
+}
+
+const poli_family poli_generalized_alpha = {.validate = validate,
+                                            .warn = warn,
+                                            .supports = supports,
+                                            .doubt = doubt,
+                                            .create = create,
+                                            .destroy = destroy,
+                                            .start = start,
+                                            .forget = forget,
+                                            .step = step,
+                                            .adaptive = &adaptive};

@@ -1,0 +1,505 @@
+/* Variational and energy-momentum methods for holonomic constraints and a constant mass matrix, and
+ * for one that depends on q where the model gives the equations of a step (pol_dae.passage):
+ * Kinon/Betsch/Schneider 2023 (vi-s, vi-a, vi-b, em, from a variational principle with the
+ * constraints on position and velocity level, after Gear/Gupta/Leimkuhler), Gonzalez 1999 (em-g),
+ * and for comparison the midpoint rule and rattle (Andersen 1983).  One-step methods: each step may
+ * have its own size.
+ *
+ * Here are the table of their data, life cycle and the step; ggl_equations.c has the equations,
+ * ggl_matrix.c their derivatives, ggl_passage.c both for a mass matrix that varies.
+ */
+#include "integrators/ggl.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rule.h"
+#include "dae/assembler.h"
+#include "integrators/family.h"
+
+const poli_scheme poli_vi_s = {.num_vectors = 3,
+                               .num_blocks = 5,
+                               .has_velocity = 1,
+                               .layout = {"W.W.T", "..WT.", ".WW.T", "B..D.", ".BB.D"},
+                               .configure = poli_ggl_configure_vi_s,
+                               .residual = poli_ggl_residual_vi_s,
+                               .matrix = poli_ggl_matrix_vi_s,
+                               .finish = poli_ggl_finish_direct,
+                               .lag = 1.0,
+                               .theta = (double)NAN,
+                               .vartheta = (double)NAN};
+
+const poli_scheme poli_vi_a = {.num_vectors = 2,
+                               .num_blocks = 4,
+                               .has_velocity = 1,
+                               .layout = {"WW.T", "WWTT", "B.D.", "BB.D"},
+                               .configure = poli_ggl_configure_midpoint,
+                               .residual = poli_ggl_residual_midpoint,
+                               .matrix = poli_ggl_matrix_midpoint,
+                               .finish = poli_ggl_finish_midpoint,
+                               .mean = 1.0,
+                               .share = 0.5,
+                               .midway = 1,
+                               .passes = 1,
+                               .lag = 1.0,
+                               .before_block = 2,
+                               .theta = 0.5,
+                               .vartheta = (double)NAN,
+                               .only_theta = 1};
+
+const poli_scheme poli_vi_b = {.num_vectors = 2,
+                               .num_blocks = 4,
+                               .has_velocity = 1,
+                               .layout = {"WW.T", "WWTT", "B.D.", "BB.D"},
+                               .configure = poli_ggl_configure_vi_b,
+                               .residual = poli_ggl_residual_vi_b,
+                               .matrix = poli_ggl_matrix_vi_b,
+                               .finish = poli_ggl_finish_vi_b,
+                               .lag = 1.0,
+                               .before_block = 2,
+                               .theta = 1.0,
+                               .vartheta = 0.5};
+
+const poli_scheme poli_em = {.num_vectors = 2,
+                             .num_blocks = 4,
+                             .has_velocity = 1,
+                             .layout = {"WW.T", "WWTT", "B.D.", "BB.D"},
+                             .configure = poli_ggl_configure_midpoint,
+                             .residual = poli_ggl_residual_midpoint,
+                             .matrix = poli_ggl_matrix_midpoint,
+                             .finish = poli_ggl_finish_direct,
+                             .mean = 0.5,
+                             .share = 1.0,
+                             .discrete = 1,
+                             .passes = 1,
+                             .lag = 0.5,
+                             .theta = (double)NAN,
+                             .vartheta = (double)NAN};
+
+const poli_scheme poli_em_g = {.num_vectors = 2,
+                               .num_blocks = 3,
+                               .layout = {"WW.", "WWT", "B.D"},
+                               .configure = poli_ggl_configure_midpoint,
+                               .residual = poli_ggl_residual_midpoint,
+                               .matrix = poli_ggl_matrix_midpoint,
+                               .finish = poli_ggl_finish_direct,
+                               .mean = 0.5,
+                               .share = 1.0,
+                               .discrete = 1,
+                               .passes = 1,
+                               .lag = 0.5,
+                               .theta = (double)NAN,
+                               .vartheta = (double)NAN};
+
+const poli_scheme poli_midpoint = {.num_vectors = 2,
+                                   .num_blocks = 3,
+                                   .layout = {"WW.", "WWT", "B.D"},
+                                   .configure = poli_ggl_configure_midpoint,
+                                   .residual = poli_ggl_residual_midpoint,
+                                   .matrix = poli_ggl_matrix_midpoint,
+                                   .finish = poli_ggl_finish_direct,
+                                   .mean = 0.5,
+                                   .share = 1.0,
+                                   .passes = 1,
+                                   .lag = 0.5,
+                                   .theta = (double)NAN,
+                                   .vartheta = (double)NAN};
+
+const poli_scheme poli_rattle = {.num_vectors = 2,
+                                 .num_blocks = 4,
+                                 .has_velocity = 1,
+                                 .layout = {"W.T.", "WW.T", "B.D.", "BB.D"},
+                                 .configure = poli_ggl_configure_rattle,
+                                 .residual = poli_ggl_residual_rattle,
+                                 .matrix = poli_ggl_matrix_rattle,
+                                 .finish = poli_ggl_finish_direct,
+                                 .lag = 1.0,
+                                 .before_block = 3,
+                                 .theta = (double)NAN,
+                                 .vartheta = (double)NAN};
+
+/* --- rules ------------------------------------------------------------------------------------ */
+
+static pol_status validate(const pol_options *options, const void *variant, char *message,
+                           size_t size)
+{
+  const poli_scheme *scheme = variant;
+  double theta = options->theta, vartheta = options->vartheta;
+  if (!isnan(theta) && scheme->only_theta && theta != scheme->theta)
+    return poli_broken_rule(
+        "theta must be 1/2 in vi-a: any other amplifies, in each step, what q or "
+        "p have normal to the constraints",
+        message, size);
+  if (!isnan(theta) && !isnan(scheme->theta) && !(theta >= 0.0 && theta <= 1.0))
+    return poli_broken_rule("theta must be from 0 to 1", message, size);
+  if (!isnan(vartheta) && !isnan(scheme->vartheta) && !(vartheta >= 0.0 && vartheta < 1.0))
+    return poli_broken_rule("vartheta must be at least 0 and below 1: with 1 the equations are "
+                            "singular",
+                            message, size);
+  if (options->newton.kind == POL_NEWTON_PLAIN_MODIFIED)
+    return poli_broken_rule("newton.kind must not be plain-modified: that belongs to "
+                            "generalized-alpha",
+                            message, size);
+  if (options->guess < POL_GUESS_ADVANCED || options->guess > POL_GUESS_SIMPLE)
+    return poli_broken_rule("guess must be advanced or simple", message, size);
+  return POL_OK;
+}
+
+static void warn(const pol_options *options, const void *variant, char *message, size_t size)
+{
+  const poli_scheme *scheme = variant;
+  if (!isnan(scheme->vartheta) && options->vartheta > 0.5)
+    snprintf(message, size, "vartheta is above 1/2: multipliers and momenta of vi-b are unstable");
+}
+
+/* Whether the method can do with a mass matrix that depends on q; else says why not. */
+static pol_status support_mass(const pol_dae *dae, const poli_scheme *scheme, char *message,
+                               size_t size)
+{
+  char rule[320];
+  if (dae->constant_mass || (scheme->passes && dae->passage)) return POL_OK;
+  if (!scheme->passes)
+    return poli_broken_rule("the method needs a constant mass matrix, as directors or point masses "
+                            "have; with euler-parameters take vi-a, em, em-g or midpoint",
+                            message, size);
+  if (!dae->no_passage)
+    return poli_broken_rule("the method needs a constant mass matrix, as directors or point masses "
+                            "have, or euler-parameters",
+                            message, size);
+  snprintf(rule, sizeof rule, "the method sees euler-parameters through directors, and %s",
+           dae->no_passage);
+  return poli_broken_rule(rule, message, size);
+}
+
+static pol_status supports(const pol_dae *dae, const pol_options *options, const void *variant,
+                           char *message, size_t size)
+{
+  (void)options;
+  for (int f = 0; f < dae->group.num_factors; f++)
+    if (dae->group.factors[f].kind != POL_REAL)
+      return poli_broken_rule("the method needs coordinates of a vector space, such as directors, "
+                              "point masses or, with vi-a, em, em-g and midpoint, "
+                              "euler-parameters, and these are of a Lie group",
+                              message, size);
+  if (dae->num_states > 0)
+    return poli_broken_rule("the method does not treat first-order states", message, size);
+  if (dae->num_nonholonomic > 0)
+    return poli_broken_rule("the method treats holonomic constraints only", message, size);
+  if (dae->feedback)
+    return poli_broken_rule("the method does not treat forces that depend on reactions, such as "
+                            "friction",
+                            message, size);
+  return support_mass(dae, variant, message, size);
+}
+
+/* --- life cycle ------------------------------------------------------------------------------- */
+
+static void destroy(void *data)
+{
+  poli_ggl *s = data;
+  poli_newton_free(&s->newton);
+  poli_blocks_free(&s->blocks);
+  free(s->memory);
+  free(s);
+}
+
+/* Lays all arrays out in one piece of memory; with memory NULL only counts. */
+static size_t lay_out(poli_ggl *s)
+{
+  const poli_dae_patterns *patterns = &s->blocks->saddle->patterns;
+  size_t nv = (size_t)s->nv, m = (size_t)s->m, n = (size_t)s->blocks->n;
+  size_t coupling = (size_t)pol_pattern_nonzeros(patterns->coupling);
+  size_t constraint = (size_t)pol_pattern_nonzeros(patterns->constraint);
+  size_t scratch = s->dae->scratch_size;
+  if (s->dae->passage && s->dae->passage_size > scratch) scratch = s->dae->passage_size;
+  s->num_passage_values = s->dae->passage ? 4 * coupling + 6 * constraint : 0;
+  const struct {
+    double **array;
+    size_t size;
+  } arrays[] = {{&s->now.q, nv},
+                {&s->next.q, nv},
+                {&s->now.v, nv},
+                {&s->next.v, nv},
+                {&s->now.p, nv},
+                {&s->next.p, nv},
+                {&s->now.vd, nv},
+                {&s->next.vd, nv},
+                {&s->now.lambda, m},
+                {&s->next.lambda, m},
+                {&s->now.x, n},
+                {&s->next.x, n},
+                {&s->z, n},
+                {&s->q_between, nv},
+                {&s->q_constraint, nv},
+                {&s->mean_v, nv},
+                {&s->zero, nv},
+                {&s->force, nv},
+                {&s->start_force, nv},
+                {&s->momentum, nv},
+                {&s->mass, coupling},
+                {&s->stiffness, coupling},
+                {&s->damping, coupling},
+                {&s->jacobian, constraint},
+                {&s->curvature, constraint},
+                {&s->old_jacobian, constraint},
+                {&s->position, m},
+                {&s->velocity, m},
+                {&s->passage_values, s->num_passage_values},
+                {&s->scratch, scratch}};
+  size_t total = 0;
+  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+    if (s->memory) *arrays[i].array = s->memory + total;
+    total += arrays[i].size;
+  }
+  return total;
+}
+
+/* The matrices of a passage: four of the pattern coupling, then six of the pattern constraint. */
+static void lay_out_passage(poli_ggl *s)
+{
+  const poli_dae_patterns *patterns = &s->blocks->saddle->patterns;
+  const int coupling = pol_pattern_nonzeros(patterns->coupling);
+  const int constraint = pol_pattern_nonzeros(patterns->constraint);
+  pol_passage_terms *to = &s->passage;
+  double **const square[] = {&to->kinematic_a, &to->kinematic_b, &to->balance_a, &to->balance_b};
+  double **const rows[] = {&to->kinematic_gamma, &to->balance_lambda, &to->balance_gamma,
+                           &to->position_a,      &to->velocity_a,     &to->velocity_b};
+  double *next = s->passage_values;
+  for (int i = 0; i < 4; i++, next += coupling) *square[i] = next;
+  for (int i = 0; i < 6; i++, next += constraint) *rows[i] = next;
+}
+
+static pol_status allocate(poli_ggl *s, pol_integrator *integrator)
+{
+  const poli_scheme *scheme = s->scheme;
+  pol_status status =
+      poli_blocks_create(&s->blocks, poli_assembler_saddle(integrator->assembler), scheme->layout,
+                         scheme->num_blocks, scheme->num_vectors, s->options->solver);
+  if (status) return status;
+  const poli_newton_matrix matrix = {.n = s->blocks->n,
+                                     .num_increments = s->blocks->start[scheme->num_vectors],
+                                     .pattern = s->blocks->pattern,
+                                     .values = s->blocks->values,
+                                     .solver = s->blocks->solver,
+                                     .least_share = 1e-8};
+  status =
+      poli_newton_create_for(&s->newton, s->dae, &matrix, &s->options->newton, &integrator->counts);
+  if (status) return status;
+  s->memory = calloc(lay_out(s) + 1, sizeof *s->memory);
+  if (!s->memory) return POL_NO_MEMORY;
+  lay_out(s);
+  if (s->dae->passage) lay_out_passage(s);
+  s->a = s->z;
+  s->b = s->a + s->nv;
+  s->c = s->b + s->nv; /* read by vi-s only */
+  s->lambda = s->z + matrix.num_increments;
+  s->gamma = s->lambda + s->m;
+  return POL_OK;
+}
+
+static pol_status create(pol_integrator *integrator)
+{
+  poli_ggl *s = calloc(1, sizeof *s);
+  if (!s) return POL_NO_MEMORY;
+  integrator->data = s;
+  s->dae = integrator->dae;
+  s->options = &integrator->options;
+  s->scheme = integrator->method->variant;
+  s->nv = s->dae->group.nv;
+  s->m = pol_dae_num_constraints(s->dae);
+  s->theta = isnan(s->options->theta) ? s->scheme->theta : s->options->theta;
+  s->vartheta = isnan(s->options->vartheta) ? s->scheme->vartheta : s->options->vartheta;
+  return allocate(s, integrator);
+}
+
+static void copy(double *to, const double *from, int n)
+{
+  memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+static void publish(pol_integrator *integrator, double lambda_t)
+{
+  const poli_ggl *s = integrator->data;
+  integrator->state.q = s->now.q;
+  integrator->state.v = s->now.v;
+  integrator->state.vd = s->now.vd;
+  integrator->state.lambda = s->now.lambda;
+  integrator->state.eta = NULL;
+  integrator->state.p = s->now.p;
+  integrator->state.lambda_t = lambda_t;
+}
+
+/* --- start and step --------------------------------------------------------------------------- */
+
+/* M if it is constant, the momenta, and the matrix once in its limit h -> 0, so that no step has to
+ * allocate for its factors. */
+static pol_status evaluate_and_factor(poli_ggl *s)
+{
+  const pol_terms out = {.mass = s->mass};
+  pol_status status = POL_OK;
+  s->h = 0.0;
+  if (s->dae->constant_mass)
+    status = poli_ggl_evaluate(s, s->t, s->now.q, s->now.v, NULL, POL_MASS, &out);
+  if (!status) status = poli_ggl_prepare(s);
+  if (status) return status;
+  poli_ggl_momenta(s, s->now.q, s->now.v, s->now.p);
+  poli_ggl_unpack(s, s->now.x);
+  status = poli_ggl_matrix(s);
+  return status ? status : pol_solver_factor(s->blocks->solver, s->blocks->values);
+}
+
+/* A matrix that is singular at h = 0 although the constraints are independent: velocities that only
+ * the mass matrix could determine. */
+static void explain_start(const poli_ggl *s, pol_status status, pol_diagnostics *d)
+{
+  snprintf(d->message, sizeof d->message, "the matrix of the first step could not be factorised");
+  if (status != POL_SINGULAR) return;
+  int column = pol_solver_singular_column(s->blocks->solver);
+  d->equation = column < s->blocks->start[s->scheme->num_vectors] ? column % s->nv : -1;
+  if (d->equation >= 0) poli_dae_describe(s->dae, d->equation, d->where, sizeof d->where);
+  snprintf(
+      d->advice, sizeof d->advice,
+      "where the mass matrix is singular, as in directors of a flat body, take vi-a, vi-b, em or "
+      "rattle%s",
+      s->scheme->passes ? "; or take euler-parameters" : "");
+}
+
+static pol_status start(pol_integrator *integrator, const double *q, const double *v,
+                        const double *vd, const double *lambda)
+{
+  poli_ggl *s = integrator->data;
+  const unsigned char *dropped = pol_assembler_dropped(integrator->assembler);
+  copy(s->now.q, q, s->nv);
+  copy(s->now.v, v, s->nv);
+  copy(s->now.vd, vd, s->nv);
+  copy(s->now.lambda, lambda, s->m);
+  memset(s->now.x, 0, (size_t)s->blocks->n * sizeof *s->now.x);
+  for (int i = 0; i < s->scheme->num_vectors; i++) copy(s->now.x + s->blocks->start[i], v, s->nv);
+  s->dropped = memchr(dropped, 1, (size_t)s->m) ? dropped : NULL;
+  s->t = integrator->state.t;
+  s->history = integrator->state.history;
+  s->last_h = 0.0;
+  pol_status status = evaluate_and_factor(s);
+  if (status) {
+    explain_start(s, status, &integrator->diagnostics);
+    return status;
+  }
+  publish(integrator, s->t);
+  return POL_OK;
+}
+
+/* First guess: the unknowns of the step before, multipliers as forces, not as impulses. */
+static void predict(poli_ggl *s, pol_guess guess)
+{
+  int lambda = s->blocks->start[s->scheme->num_vectors];
+  double ratio = s->last_h > 0.0 ? s->h / s->last_h : 1.0;
+  copy(s->next.x, s->now.x, s->blocks->n);
+  for (int i = 0; i < s->nv; i++) s->next.x[i] = guess == POL_GUESS_SIMPLE ? 0.0 : s->now.v[i];
+  for (int i = 0; i < s->m; i++) s->next.x[lambda + i] *= ratio;
+}
+
+/* Multipliers where they are accurate.  Where the impulses on one q_n come from two steps, they are
+ * added up; the first step only has half of them, and its value is that of the start. */
+static void report_multipliers(poli_ggl *s)
+{
+  const poli_scheme *scheme = s->scheme;
+  int is_vi_b = !isnan(scheme->vartheta);
+  double before = is_vi_b ? s->vartheta : 0.5, force_before = is_vi_b ? s->theta : 0.5;
+  if (!scheme->before_block) {
+    for (int i = 0; i < s->m; i++) s->next.lambda[i] = s->lambda[i] / s->h;
+  } else if (s->last_h == 0.0) {
+    copy(s->next.lambda, s->now.lambda, s->m);
+  } else {
+    const double *last = s->now.x + s->blocks->start[scheme->before_block];
+    double h = force_before * s->last_h + (1.0 - force_before) * s->h;
+    for (int i = 0; i < s->m; i++)
+      s->next.lambda[i] = (before * last[i] + (1.0 - before) * s->lambda[i]) / h;
+  }
+}
+
+/* Whether a step has another size than the one before.  Its impulses then give no multipliers:
+ * position constraints leave B v = O(h^2), which becomes an impulse of the next step and is divided
+ * by its size; and if theta is not 1/2, the impulses of both steps on q_n belong to no common time.
+ */
+static int changes_size(const poli_ggl *s)
+{
+  return s->last_h > 0.0 && fabs(s->h - s->last_h) > 1e-6 * s->last_h;
+}
+
+/* Multipliers of the accelerations at the start of the step; 0 if there are none. */
+static int accelerate(pol_integrator *integrator)
+{
+  poli_ggl *s = integrator->data;
+  pol_diagnostics unused;
+  return pol_assembler_acceleration(integrator->assembler, s->t, s->now.q, s->now.v, s->next.vd,
+                                    s->next.lambda, &unused) == POL_OK;
+}
+
+/* What a stopping rule leaves adds up in the invariants, so each step ends with one correction more
+ * than it asks for; not where the iteration is to be as published. */
+static int polishes(const pol_newton_options *newton)
+{
+  return newton->kind != POL_NEWTON_PLAIN && newton->exact_iterations == 0;
+}
+
+static pol_status solve(poli_ggl *s, pol_diagnostics *diagnostics)
+{
+  const poli_newton_system system = {.residual = poli_ggl_residual,
+                                     .matrix = poli_ggl_matrix,
+                                     .tolerances = poli_ggl_tolerances,
+                                     .size = poli_ggl_size,
+                                     .user = s};
+  pol_guess guess = s->options->guess;
+  pol_status status = poli_ggl_prepare(s);
+  predict(s, guess);
+  if (!status) status = poli_newton_solve(s->newton, &system, s->next.x, diagnostics);
+  if (status > 0) { /* at large steps the other guess often leads there */
+    *diagnostics = (pol_diagnostics){.equation = -1};
+    predict(s, guess == POL_GUESS_SIMPLE ? POL_GUESS_ADVANCED : POL_GUESS_SIMPLE);
+    status = poli_newton_solve(s->newton, &system, s->next.x, diagnostics);
+  }
+  if (!status && polishes(&s->options->newton))
+    status = poli_newton_polish(s->newton, &system, s->next.x);
+  if (!status) status = s->dae->passage ? poli_ggl_finish_passage(s) : s->scheme->finish(s);
+  if (status && !diagnostics->message[0])
+    snprintf(diagnostics->message, sizeof diagnostics->message, "the model could not be evaluated");
+  if (status) poli_dae_blame(s->dae, s->scratch, diagnostics);
+  return status;
+}
+
+static pol_status step(pol_integrator *integrator, double t, double h)
+{
+  poli_ggl *s = integrator->data;
+  poli_newton_reset(s->newton); /* an old matrix converges too slowly to come down to round-off */
+  s->t = integrator->state.t;
+  s->h = h;
+  pol_status status = solve(s, &integrator->diagnostics);
+  if (status) return status;
+  copy(s->next.x, s->z, s->blocks->n);
+  const int of_start = changes_size(s) && accelerate(integrator);
+  if (!of_start) report_multipliers(s);
+  for (int i = 0; i < s->nv; i++) s->next.vd[i] = (s->next.v[i] - s->now.v[i]) / h;
+  poli_ggl_values accepted = s->next;
+  s->next = s->now;
+  s->now = accepted;
+  s->last_h = h;
+  publish(integrator, of_start ? s->t : t - s->scheme->lag * h);
+  return POL_OK;
+}
+
+static double lag(const void *variant)
+{
+  const poli_scheme *scheme = variant;
+  return scheme->lag;
+}
+
+const poli_family poli_ggl_family = {.validate = validate,
+                                     .warn = warn,
+                                     .supports = supports,
+                                     .create = create,
+                                     .destroy = destroy,
+                                     .start = start,
+                                     .step = step,
+                                     .lag = lag};

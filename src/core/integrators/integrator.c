@@ -1,0 +1,388 @@
+/* The integrator as a user sees it: life cycle, consistent start, time keeping.  The family of the
+ * method does the steps. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dae/assembler.h"
+#include "integrators/family.h"
+
+enum { SMALL_SIZE = 250000 }; /* constraints times velocities */
+
+pol_status pol_integrator_supports(const pol_dae *dae, const pol_options *options, char *message,
+                                   size_t size)
+{
+  pol_status status = pol_dae_validate(dae, message, size);
+  if (!status) status = pol_options_validate(options, message, size);
+  if (status) return status;
+  const poli_method_entry *method = poli_method_entry_find(options->method);
+  return method->family->supports(dae, options, method->variant, message, size);
+}
+
+int pol_integrator_warning(const pol_dae *dae, const pol_options *options, char *message,
+                           size_t size)
+{
+  const poli_family *family = poli_method_entry_find(options->method)->family;
+  message[0] = '\0';
+  if (family->doubt) family->doubt(dae, options, message, size);
+  return message[0] != '\0';
+}
+
+/* Numbers in (q, v, v', lambda). */
+static size_t state_size(const pol_integrator *s)
+{
+  return (size_t)(s->dae->group.nq + 2 * s->dae->group.nv + pol_dae_num_constraints(s->dae));
+}
+
+static pol_status allocate(pol_integrator *s)
+{
+  s->memory = calloc(3 * state_size(s), sizeof *s->memory);
+  if (!s->memory) return POL_NO_MEMORY;
+  s->old = s->memory;
+  s->work = s->old + state_size(s);
+  s->interpolated = s->work + state_size(s);
+  return POL_OK;
+}
+
+/* Whether a full matrix of the constraints does no harm. */
+static int is_small(const pol_dae *dae)
+{
+  return (double)pol_dae_num_constraints(dae) * (double)dae->group.nv <= SMALL_SIZE;
+}
+
+/* What redundant constraints need, as far as it is not there yet. */
+static pol_status allocate_redundancy(pol_integrator *s)
+{
+  const size_t m = (size_t)pol_dae_num_constraints(s->dae);
+  const int share = s->options.redundant == POL_REDUNDANT_MINIMUM_NORM && !s->dae->feedback;
+  if (!s->chosen) s->chosen = calloc(m + 1, sizeof *s->chosen);
+  if (!s->chosen || !poli_assembler_independence(s->assembler)) return POL_NO_MEMORY;
+  if (!share) return POL_OK;
+  if (!s->shared) s->shared = calloc(m + 1, sizeof *s->shared);
+  if (!s->shared) return POL_NO_MEMORY;
+  return s->least_norm ? POL_OK : poli_least_norm_create(&s->least_norm, s->dae, s->options.solver);
+}
+
+pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae,
+                                 const pol_options *options)
+{
+  *integrator = NULL;
+  pol_status status = pol_integrator_supports(dae, options, NULL, 0);
+  if (status) return status;
+  pol_integrator *s = calloc(1, sizeof *s);
+  if (!s) return POL_NO_MEMORY;
+  s->dae = dae;
+  s->options = *options;
+  s->method = poli_method_entry_find(options->method);
+  status = allocate(s);
+  if (!status) status = poli_step_control_create(&s->control, &dae->group, &options->control);
+  if (!status) status = pol_assembler_create(&s->assembler, dae, options->solver);
+  if (!status && dae->history_size) {
+    s->state.history = s->history = calloc(dae->history_size, sizeof *s->history);
+    if (!s->history) status = POL_NO_MEMORY;
+  }
+  if (!status) poli_assembler_set_history(s->assembler, s->history);
+  /* a reset restarts between two steps, where nothing is allocated */
+  if (!status && is_small(dae) && pol_dae_num_constraints(dae) > 0) status = allocate_redundancy(s);
+  if (!status) status = s->method->family->create(s);
+  if (status)
+    pol_integrator_free(&s);
+  else
+    *integrator = s;
+  return status;
+}
+
+void pol_integrator_free(pol_integrator **integrator)
+{
+  pol_integrator *s = *integrator;
+  if (!s) return;
+  if (s->data) s->method->family->destroy(s->data);
+  pol_assembler_free(&s->assembler);
+  poli_step_control_free(&s->control);
+  free(s->memory);
+  poli_least_norm_free(&s->least_norm);
+  free(s->shared);
+  free(s->chosen);
+  free(s->history);
+  free(s);
+  *integrator = NULL;
+}
+
+static int all_finite(const double *x, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    if (!isfinite(x[i])) return 0;
+  return 1;
+}
+
+/* Brings the history up to date with an accepted configuration. */
+static void remember(pol_integrator *s, double t, const double *q)
+{
+  if (s->history) s->dae->remember(t, q, s->history, s->dae->user);
+}
+
+/* Names the constraints that the options do not allow to be redundant. */
+static pol_status refuse_redundancy(pol_integrator *s, int count)
+{
+  pol_diagnostics *d = &s->diagnostics;
+  const unsigned char *dropped = pol_assembler_dropped(s->assembler);
+  size_t used =
+      (size_t)snprintf(d->message, sizeof d->message, "%d constraint%s from the others:", count,
+                       count == 1 ? " follows" : "s follow");
+  for (int i = 0; i < pol_dae_num_constraints(s->dae) && used < sizeof d->message; i++) {
+    char name[128];
+    if (!dropped[i]) continue;
+    poli_dae_describe(s->dae, s->dae->group.nv + i, name, sizeof name);
+    used += (size_t)snprintf(d->message + used, sizeof d->message - used, " %s;", name);
+  }
+  snprintf(d->advice, sizeof d->advice, "let them be dropped, or take joints that lock less");
+  return POL_SINGULAR;
+}
+
+/* vd and lambda, without redundant constraints.  Their search takes a full matrix: it is done at
+ * once if that is small, else only where the constraints turn out to be singular. */
+static pol_status accelerate(pol_integrator *s, double t, const double *q, const double *v,
+                             double *vd, double *lambda)
+{
+  pol_diagnostics *d = &s->diagnostics;
+  int count = 0, m = pol_dae_num_constraints(s->dae);
+  pol_status status = POL_SINGULAR;
+  pol_assembler_keep_all(s->assembler);
+  if (!is_small(s->dae) || m == 0) {
+    status = pol_assembler_acceleration(s->assembler, t, q, v, vd, lambda, d);
+    if (status != POL_SINGULAR || m == 0) return status;
+  }
+  status = pol_assembler_drop_redundant(s->assembler, t, q, &count, d);
+  if (status) return status;
+  if (count > 0 && s->options.redundant == POL_REDUNDANT_REFUSE) return refuse_redundancy(s, count);
+  return pol_assembler_acceleration(s->assembler, t, q, v, vd, lambda, d);
+}
+
+static int count_ones(const unsigned char *flags, int n)
+{
+  int count = 0;
+  for (int i = 0; i < n; i++) count += flags[i];
+  return count;
+}
+
+/* Gets ready to choose anew which redundant constraints to drop, and to share their reactions if
+ * that is asked for. */
+static pol_status prepare_redundancy(pol_integrator *s)
+{
+  int m = pol_dae_num_constraints(s->dae);
+  s->shares = 0;
+  s->redundant = count_ones(pol_assembler_dropped(s->assembler), m) > 0;
+  if (!s->redundant) return POL_OK;
+  pol_status status = allocate_redundancy(s);
+  if (status || s->options.redundant != POL_REDUNDANT_MINIMUM_NORM) return status;
+  if (s->dae->feedback) {
+    snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
+             "forces depend on reactions that redundant constraints leave open");
+    snprintf(s->diagnostics.advice, sizeof s->diagnostics.advice,
+             "take joints that lock less, or let redundant constraints be dropped");
+    return POL_SINGULAR;
+  }
+  s->shares = 1;
+  return POL_OK;
+}
+
+/* Replaces the multipliers that the user sees by those of least norm; the family keeps its own. */
+static pol_status share_reactions(pol_integrator *s)
+{
+  if (!s->shares) return POL_OK;
+  pol_point at = pol_state_point(&s->state);
+  memcpy(s->shared, s->state.lambda, (size_t)pol_dae_num_constraints(s->dae) * sizeof *s->shared);
+  pol_status status = poli_least_norm_apply(s->least_norm, &at, s->shared);
+  s->state.lambda = s->shared;
+  if (status)
+    snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
+             "the reactions of redundant constraints could not be shared");
+  return status;
+}
+
+/* Consistent values in work = (q, v, vd, lambda). */
+static pol_status make_consistent(pol_integrator *s, double t, const unsigned char *keep,
+                                  double *work)
+{
+  double *q = work, *v = q + s->dae->group.nq, *vd = v + s->dae->group.nv;
+  double *lambda = vd + s->dae->group.nv;
+  remember(s, t, q);
+  pol_status status = pol_assembler_position(s->assembler, t, q, &s->diagnostics);
+  remember(s, t, q);
+  if (!status) status = pol_assembler_velocity(s->assembler, t, q, v, keep, NULL, &s->diagnostics);
+  if (!status) status = accelerate(s, t, q, v, vd, lambda);
+  if (!status) status = prepare_redundancy(s);
+  if (!status) status = s->method->family->start(s, q, v, vd, lambda);
+  if (!status) status = share_reactions(s);
+  return status;
+}
+
+/* Starts from q, v at t; counts and history stay. */
+static pol_status start(pol_integrator *s, double t, const double *q, const double *v,
+                        const unsigned char *keep)
+{
+  size_t nq = (size_t)s->dae->group.nq, nv = (size_t)s->dae->group.nv;
+  memset(&s->diagnostics, 0, sizeof s->diagnostics);
+  s->diagnostics.equation = -1;
+  /* q and v may be those of the integrator itself */
+  memmove(s->work, q, nq * sizeof *q);
+  memmove(s->work + nq, v, nv * sizeof *v);
+  s->before.q = NULL;
+  s->state.q = NULL; /* no step before a start succeeds */
+  s->state.t = s->t_reference = t;
+  s->h = 0.0;
+  s->steps_since = 0;
+  pol_status status =
+      all_finite(s->work, nq + nv) ? make_consistent(s, t, keep, s->work) : POL_NOT_FINITE;
+  if (status == POL_NOT_FINITE && !s->diagnostics.message[0])
+    snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
+             "an initial value is not finite");
+  return s->diagnostics.status = status;
+}
+
+pol_status pol_integrator_start(pol_integrator *integrator, double t, const double *q,
+                                const double *v, const unsigned char *keep)
+{
+  memset(&integrator->counts, 0, sizeof integrator->counts);
+  if (integrator->history)
+    memset(integrator->history, 0, integrator->dae->history_size * sizeof *integrator->history);
+  poli_step_control_reset(integrator->control, 1);
+  return start(integrator, t, q, v, keep);
+}
+
+pol_status pol_integrator_restart(pol_integrator *integrator, double t, const double *q,
+                                  const double *v, const unsigned char *keep)
+{
+  poli_step_control_reset(integrator->control, 0);
+  return start(integrator, t, q, v, keep);
+}
+
+pol_assembler *poli_integrator_assembler(pol_integrator *integrator)
+{
+  return integrator->assembler;
+}
+
+pol_state poli_integrator_layout(const pol_integrator *integrator, double t, const double *array)
+{
+  const pol_group *group = &integrator->dae->group;
+  return (pol_state){.t = t,
+                     .q = array,
+                     .v = array + group->nq,
+                     .vd = array + group->nq + group->nv,
+                     .lambda = array + group->nq + 2 * group->nv,
+                     .history = integrator->history};
+}
+
+/* --- stepping --------------------------------------------------------------------------------- */
+
+void poli_integrator_begin_step(pol_integrator *integrator, double t, double h)
+{
+  pol_diagnostics *d = &integrator->diagnostics;
+  memset(d, 0, sizeof *d);
+  d->equation = -1;
+  d->t = t;
+  d->h = h;
+  d->step = integrator->counts.steps + 1;
+}
+
+void poli_integrator_keep_state(pol_integrator *integrator)
+{
+  const pol_state *now = &integrator->state;
+  size_t nq = (size_t)integrator->dae->group.nq, nv = (size_t)integrator->dae->group.nv;
+  double *to = integrator->work;
+  memcpy(to, now->q, nq * sizeof *to);
+  memcpy(to + nq, now->v, nv * sizeof *to);
+  memcpy(to + nq + nv, now->vd, nv * sizeof *to);
+  memcpy(to + nq + 2 * nv, now->lambda,
+         (size_t)pol_dae_num_constraints(integrator->dae) * sizeof *to);
+}
+
+pol_status poli_integrator_end_step(pol_integrator *integrator, double t)
+{
+  pol_integrator *s = integrator;
+  double *kept = s->work;
+  s->work = s->old;
+  s->old = kept;
+  s->before = poli_integrator_layout(s, s->state.t, kept);
+  s->state.t = t;
+  s->counts.steps++;
+  remember(s, t, s->state.q);
+  return share_reactions(s);
+}
+
+pol_status pol_integrator_step(pol_integrator *integrator, double h)
+{
+  pol_integrator *s = integrator;
+  pol_diagnostics *d = &s->diagnostics;
+  poli_integrator_begin_step(s, s->state.t, h);
+  if (!(h > 0.0) || !isfinite(h) || !s->state.q) {
+    *d = (pol_diagnostics){.equation = -1};
+    snprintf(d->message, sizeof d->message, "the step size must be positive, after a start");
+    return d->status = POL_BAD_ARGUMENT;
+  }
+  if (h != s->h) {
+    s->t_reference = s->state.t;
+    s->steps_since = 0;
+    s->h = h;
+  }
+  d->t = s->t_reference + (double)(s->steps_since + 1) * h;
+  const pol_diagnostics when = *d;
+  s->adapting = 0;
+  poli_integrator_keep_state(s);
+  pol_status status = s->method->family->step(s, d->t, h);
+  if (status) {
+    d->t = when.t;
+    d->h = h;
+    d->step = when.step;
+    s->counts.rejected++;
+    return d->status = status;
+  }
+  s->steps_since++;
+  return d->status = poli_integrator_end_step(s, when.t);
+}
+
+pol_point pol_state_point(const pol_state *state)
+{
+  return (pol_point){.t = state->t,
+                     .q = state->q,
+                     .v = state->v,
+                     .vd = state->vd,
+                     .lambda = state->lambda,
+                     .history = state->history};
+}
+
+pol_status pol_integrator_choose_constraints(pol_integrator *integrator)
+{
+  pol_integrator *s = integrator;
+  int m = pol_dae_num_constraints(s->dae);
+  if (!s->redundant || !s->state.q) return POL_BAD_ARGUMENT;
+  pol_point at = pol_state_point(&s->state);
+  int count = count_ones(pol_assembler_dropped(s->assembler), m);
+  pol_status status =
+      poli_independence_find(poli_assembler_independence(s->assembler), &at, count, s->chosen);
+  if (status) return status;
+  poli_assembler_set_dropped(s->assembler, s->chosen);
+  if (s->method->family->forget) s->method->family->forget(s->data);
+  return POL_OK;
+}
+
+const pol_state *pol_integrator_state(const pol_integrator *integrator)
+{
+  return &integrator->state;
+}
+
+const pol_counts *pol_integrator_counts(const pol_integrator *integrator)
+{
+  return &integrator->counts;
+}
+
+const unsigned char *pol_integrator_dropped(const pol_integrator *integrator)
+{
+  return pol_assembler_dropped(integrator->assembler);
+}
+
+const pol_diagnostics *pol_integrator_diagnostics(const pol_integrator *integrator)
+{
+  return &integrator->diagnostics;
+}

@@ -1,0 +1,267 @@
+/* Joint coordinates; see coordinate.h for the definitions.  With theta a function of the rows
+ * x = (c, s), f_i = dtheta/dx_i and f_ij = d^2 theta/dx_i dx_j,
+ *
+ *     theta' = sum f_i x_i',     grad theta = sum f_i grad x_i,
+ *     H      = sum f_i H_i + sum f_ij grad x_i grad x_j^T,
+ *
+ * where sum f_i H_i is the stiffness of the rows with the multipliers f_i.
+ */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <polhode/lie.h>
+
+#include "lie/small.h"
+#include "mechanism/coordinate.h"
+
+static const double pi = 3.14159265358979323846;
+
+/* --- which coordinates a joint has ------------------------------------------------------------ */
+
+/* Its rows d, or c and s: an axis of the first marker times an axis of the second or the vector
+ * between the markers. */
+enum { BETWEEN = -1 };
+typedef struct definition {
+  pol_coordinate_info info;
+  int axis[2], other[2];
+} definition;
+
+enum {
+  ABOUT_X,
+  ABOUT_Y,
+  ABOUT_Z,
+  ABOUT_FIRST_X,
+  ABOUT_SECOND_Y,
+  ALONG_X,
+  ALONG_Y,
+  ALONG_Z,
+  ALONG_AXIS /* z, where it is the only one */
+};
+static const definition definitions[] = {
+    [ABOUT_X] = {{"rotation", "angle", "rate", 1}, {1, 2}, {1, 1}},
+    [ABOUT_Y] = {{"rotation", "angle", "rate", 1}, {2, 0}, {2, 2}},
+    [ABOUT_Z] = {{"rotation", "angle", "rate", 1}, {0, 1}, {0, 0}},
+    [ABOUT_FIRST_X] = {{"rotation-1", "angle.1", "rate.1", 1}, {1, 2}, {1, 1}},
+    [ABOUT_SECOND_Y] = {{"rotation-2", "angle.2", "rate.2", 1}, {0, 0}, {0, 2}},
+    [ALONG_X] = {{"translation-x", "displacement.x", "speed.x", 0}, {0}, {BETWEEN}},
+    [ALONG_Y] = {{"translation-y", "displacement.y", "speed.y", 0}, {1}, {BETWEEN}},
+    [ALONG_Z] = {{"translation-z", "displacement.z", "speed.z", 0}, {2}, {BETWEEN}},
+    [ALONG_AXIS] = {{"translation", "displacement", "speed", 0}, {2}, {BETWEEN}},
+};
+
+enum { MAX_COORDINATES = 4 };
+static const struct table {
+  int count;
+  int coordinate[MAX_COORDINATES];
+} tables[] = {
+    [POL_REVOLUTE] = {1, {ABOUT_Z}},
+    [POL_PRISMATIC] = {1, {ALONG_AXIS}},
+    [POL_CYLINDRICAL] = {2, {ABOUT_Z, ALONG_AXIS}},
+    [POL_UNIVERSAL] = {2, {ABOUT_FIRST_X, ABOUT_SECOND_Y}},
+    [POL_PLANAR] = {3, {ALONG_X, ALONG_Y, ABOUT_Z}},
+    [POL_POINT_ON_LINE] = {1, {ALONG_AXIS}},
+    [POL_POINT_IN_PLANE] = {2, {ALONG_X, ALONG_Y}},
+    [POL_PARALLEL] = {4, {ALONG_X, ALONG_Y, ALONG_Z, ABOUT_Z}},
+};
+
+/* What a lock mask leaves free: translations, and a rotation if it is the only one. */
+static struct table generic_table(unsigned locked)
+{
+  struct table table = {0};
+  int free_rotations = 0, axis = 0;
+  for (int k = 0; k < 3; k++) {
+    if (!(locked & ((unsigned)POL_LOCK_X << k))) table.coordinate[table.count++] = ALONG_X + k;
+    if (locked & ((unsigned)POL_LOCK_ROTATION_X << k)) continue;
+    free_rotations++;
+    axis = k;
+  }
+  if (free_rotations == 1) table.coordinate[table.count++] = ABOUT_X + axis;
+  return table;
+}
+
+static struct table table_of(const pol_joint *joint)
+{
+  static const struct table none = {0};
+  if (joint->type == POL_GENERIC) return generic_table(joint->locked);
+  return (size_t)joint->type < sizeof tables / sizeof tables[0] ? tables[joint->type] : none;
+}
+
+int pol_joint_num_coordinates(const pol_joint *joint)
+{
+  return table_of(joint).count;
+}
+
+const pol_coordinate_info *pol_joint_coordinate(const pol_joint *joint, int index)
+{
+  const struct table table = table_of(joint);
+  if (index < 0 || index >= table.count) return NULL;
+  return &definitions[table.coordinate[index]].info;
+}
+
+int pol_joint_has_coordinate(const pol_joint *joint, pol_coordinate coordinate)
+{
+  const char *key = pol_coordinate_name(coordinate);
+  for (int i = 0; key && i < pol_joint_num_coordinates(joint); i++)
+    if (strcmp(pol_joint_coordinate(joint, i)->key, key) == 0) return 1;
+  return 0;
+}
+
+int poli_joint_turning_axis(const pol_joint *joint)
+{
+  const struct table table = table_of(joint);
+  for (int i = 0; i < table.count; i++)
+    if (table.coordinate[i] <= ABOUT_Z) return table.coordinate[i] - ABOUT_X;
+  return 2;
+}
+
+/* --- set-up ----------------------------------------------------------------------------------- */
+
+static void column(const double A[9], int axis, double a[3])
+{
+  for (int i = 0; i < 3; i++) a[i] = A[3 * i + axis];
+}
+
+/* The first row of a view. */
+static void setup_row(poli_view *view, const pol_marker *first, const pol_marker *second, int axis,
+                      int other)
+{
+  double A1[9], A2[9];
+  pol_quat_to_matrix(first->rotation, A1);
+  pol_quat_to_matrix(second->rotation, A2);
+  view->num_rows = 1;
+  column(A1, axis, view->axis[0]);
+  if (other != BETWEEN) {
+    column(A2, other, view->s);
+    return;
+  }
+  view->tau = 1.0;
+  poli_v3_copy(second->position, view->s);
+  view->offset[0] = poli_v3_dot(view->axis[0], first->position);
+}
+
+/* c and s are one view if both are seen from the same axis of the second marker. */
+static void setup_rows(poli_joint_kernel *rows, const definition *d, const pol_marker *first,
+                       const pol_marker *second)
+{
+  rows->num_rows = d->info.angular ? 2 : 1;
+  rows->num_views = d->info.angular && d->other[0] != d->other[1] ? 2 : 1;
+  for (int i = 0; i < rows->num_views; i++)
+    setup_row(&rows->view[i], first, second, d->axis[i], d->other[i]);
+  if (rows->num_rows == rows->num_views) return;
+  double A[9];
+  pol_quat_to_matrix(first->rotation, A);
+  column(A, d->axis[1], rows->view[0].axis[rows->view[0].num_rows++]);
+}
+
+void poli_coordinate_kernel_setup(poli_coordinate_kernel *kernel, const pol_mechanism *mechanism,
+                                  int joint, int index)
+{
+  const pol_joint *j = pol_mechanism_joint(mechanism, joint);
+  const pol_marker *first = pol_mechanism_marker(mechanism, j->marker[0]);
+  const pol_marker *second = pol_mechanism_marker(mechanism, j->marker[1]);
+  const definition *d = &definitions[table_of(j).coordinate[index]];
+  poli_joint_kernel *rows = &kernel->rows;
+  memset(kernel, 0, sizeof *kernel);
+  kernel->angular = d->info.angular;
+  kernel->body[0] = rows->body[0] = first->body;
+  kernel->body[1] = rows->body[1] = second->body;
+  setup_rows(rows, d, first, second);
+}
+
+/* --- values and derivatives ------------------------------------------------------------------- */
+
+double poli_coordinate_of_rows(const poli_coordinate_kernel *kernel, const double row[2])
+{
+  if (!kernel->angular) return row[0];
+  double angle = atan2(row[1], row[0]);
+  return angle <= -pi ? pi : angle;
+}
+
+double poli_coordinate_value(const poli_coordinate_kernel *kernel, const poli_frame *first,
+                             const poli_frame *second)
+{
+  double row[2];
+  poli_joint_position(&kernel->rows, first, second, row);
+  return poli_coordinate_of_rows(kernel, row);
+}
+
+double poli_angle_unwrap(double angle, double remembered)
+{
+  return angle + 2.0 * pi * round((remembered - angle) / (2.0 * pi));
+}
+
+pol_status poli_coordinate_chain(const poli_coordinate_kernel *kernel, const double row[2],
+                                 double slope[2], double bend[2][2])
+{
+  memset(slope, 0, 2 * sizeof *slope);
+  memset(bend, 0, 2 * sizeof *bend);
+  if (!kernel->angular) {
+    slope[0] = 1.0;
+    return POL_OK;
+  }
+  double r = row[0] * row[0] + row[1] * row[1];
+  if (r == 0.0) return POL_RETRY;
+  double cosine = row[0] / r, sine = row[1] / r;
+  slope[0] = -sine;
+  slope[1] = cosine;
+  bend[0][0] = 2.0 * sine * cosine;
+  bend[1][1] = -bend[0][0];
+  bend[0][1] = bend[1][0] = sine * sine - cosine * cosine;
+  return POL_OK;
+}
+
+/* The rate where the rows are known. */
+static pol_status rate_at(const poli_coordinate_kernel *kernel, const poli_frame *first,
+                          const poli_frame *second, const double row[2], double *rate)
+{
+  double rate_of[2] = {0.0, 0.0}, slope[2], bend[2][2];
+  poli_joint_velocity(&kernel->rows, first, second, rate_of);
+  pol_status status = poli_coordinate_chain(kernel, row, slope, bend);
+  *rate = slope[0] * rate_of[0] + slope[1] * rate_of[1];
+  return status;
+}
+
+pol_status poli_coordinate_rate(const poli_coordinate_kernel *kernel, const poli_frame *first,
+                                const poli_frame *second, double *rate)
+{
+  double row[2];
+  poli_joint_position(&kernel->rows, first, second, row);
+  return rate_at(kernel, first, second, row, rate);
+}
+
+pol_status poli_coordinate_motion(const poli_coordinate_kernel *kernel, const poli_frame *first,
+                                  const poli_frame *second, double *value, double *rate)
+{
+  double row[2];
+  poli_joint_position(&kernel->rows, first, second, row);
+  *value = poli_coordinate_of_rows(kernel, row);
+  return rate_at(kernel, first, second, row, rate);
+}
+
+pol_status poli_coordinate_gradient(const poli_coordinate_kernel *kernel, const poli_frame *first,
+                                    const poli_frame *second, double gradient[12])
+{
+  double row[2], slope[2], bend[2][2], B[2][12] = {{0.0}};
+  poli_joint_position(&kernel->rows, first, second, row);
+  poli_joint_jacobian(&kernel->rows, first, second, B);
+  pol_status status = poli_coordinate_chain(kernel, row, slope, bend);
+  for (int j = 0; j < 12; j++) gradient[j] = slope[0] * B[0][j] + slope[1] * B[1][j];
+  return status;
+}
+
+pol_status poli_coordinate_second(const poli_coordinate_kernel *kernel, const poli_frame *first,
+                                  const poli_frame *second, double (*H)[12])
+{
+  double row[2], slope[2], bend[2][2], B[2][12] = {{0.0}};
+  poli_joint_position(&kernel->rows, first, second, row);
+  poli_joint_jacobian(&kernel->rows, first, second, B);
+  pol_status status = poli_coordinate_chain(kernel, row, slope, bend);
+  poli_joint_stiffness(&kernel->rows, first, second, slope, H);
+  for (int j = 0; j < 12; j++) {
+    double along[2]; /* derivatives of the slopes */
+    for (int i = 0; i < 2; i++) along[i] = bend[i][0] * B[0][j] + bend[i][1] * B[1][j];
+    for (int i = 0; i < 12; i++) H[i][j] += B[0][i] * along[0] + B[1][i] * along[1];
+  }
+  return status;
+}

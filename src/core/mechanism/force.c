@@ -1,0 +1,369 @@
+/* Force elements; see force.h for the laws.  Derivatives of applied forces follow from
+ * d(R^T f) = (R^T f)~ dphi and d(R f) = -R f~ dphi.  For the others, with
+ *
+ *     V = dd/dq = dd'/dv = (R1 p1~, -I, -R2 p2~, I),
+ *     W = dd'/dq = (R1 (w1 x p1)~, 0, -R2 (w2 x p2)~, 0),
+ *
+ * the wrenches are V^T F, and
+ *
+ *     d(V^T F)/dv = V^T dF/dd' V,
+ *     d(V^T F)/dq = V^T (dF/dd V + dF/dd' W) + diag(-p1~ (R1^T F)~, 0, p2~ (R2^T F)~, 0).
+ */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "lie/small.h"
+#include "mechanism/callback.h"
+#include "mechanism/force.h"
+#include "mechanism/function.h"
+
+/* --- names and set-up ------------------------------------------------------------------------- */
+
+const char *pol_force_type_name(pol_force_type type)
+{
+  static const char *const names[] = {
+      [POL_APPLIED_FORCE] = "force", [POL_APPLIED_TORQUE] = "torque",
+      [POL_SUPPORT] = "support",     [POL_SPRING_DAMPER] = "spring-damper",
+      [POL_DRAG] = "drag",           [POL_JOINT_SPRING] = "joint-spring",
+      [POL_BUSHING] = "bushing",     [POL_CALLBACK_FORCE] = "callback"};
+  return (int)type >= 0 && type <= POL_CALLBACK_FORCE ? names[type] : NULL;
+}
+
+int pol_force_num_expressions(pol_force_type type)
+{
+  if (type == POL_APPLIED_FORCE || type == POL_APPLIED_TORQUE) return 3;
+  return type == POL_SPRING_DAMPER || type == POL_JOINT_SPRING ? 1 : 0;
+}
+
+const char *pol_force_frame_name(pol_force_frame frame)
+{
+  static const char *const names[] = {[POL_GLOBAL_AXES] = "global", [POL_BODY_AXES] = "body"};
+  return frame == POL_GLOBAL_AXES || frame == POL_BODY_AXES ? names[frame] : NULL;
+}
+
+const char *pol_spring_law_name(pol_spring_law law)
+{
+  static const char *const names[] = {
+      [POL_LINEAR_SPRING] = "linear", [POL_SQUARED_SPRING] = "squared-length"};
+  return law == POL_LINEAR_SPRING || law == POL_SQUARED_SPRING ? names[law] : NULL;
+}
+
+/* Whether the force acts between two points by a law of d and d'. */
+static int has_law(pol_force_type type)
+{
+  return type == POL_SUPPORT || type == POL_SPRING_DAMPER || type == POL_DRAG;
+}
+
+int poli_force_sees_frames(pol_force_type type)
+{
+  return type == POL_BUSHING || type == POL_CALLBACK_FORCE;
+}
+
+const char *poli_force_failure(pol_force_type type)
+{
+  if (type == POL_SPRING_DAMPER) return "its points coincide";
+  if (type == POL_JOINT_SPRING) return "its angle is not defined";
+  if (type == POL_BUSHING) return "its markers are turned by more than 3 rad";
+  return "its callback refuses";
+}
+
+void poli_force_kernel_setup(poli_force_kernel *kernel, const pol_mechanism *mechanism, int force)
+{
+  const pol_force *f = pol_mechanism_force(mechanism, force);
+  *kernel = (poli_force_kernel){.force = f, .body = {POL_GROUND, f->body}};
+  if (f->type == POL_CALLBACK_FORCE) memcpy(kernel->body, f->bodies, sizeof kernel->body);
+  if (f->type == POL_SPRING_DAMPER || f->type == POL_BUSHING)
+    for (int i = 0; i < 2; i++) {
+      const pol_marker *marker = pol_mechanism_marker(mechanism, f->marker[i]);
+      kernel->body[i] = marker->body;
+      poli_v3_copy(marker->position, kernel->point[i]);
+    }
+  if (f->type == POL_BUSHING) poli_bushing_setup(&kernel->bushing, mechanism, f);
+  if (f->type == POL_JOINT_SPRING) {
+    const pol_joint *joint = pol_mechanism_joint(mechanism, f->joint);
+    for (int i = 0; i < 2; i++)
+      kernel->body[i] = pol_mechanism_marker(mechanism, joint->marker[i])->body;
+  }
+  if (f->type == POL_SUPPORT) poli_v3_copy(f->anchor, kernel->point[0]);
+  if (f->type == POL_SUPPORT || f->type == POL_APPLIED_FORCE)
+    poli_v3_copy(f->point, kernel->point[1]);
+}
+
+double poli_force_scale(const pol_force *force, double t)
+{
+  double value[3] = {1.0, 0.0, 0.0};
+  if (force->scale) poli_function_value(force->scale, t, value);
+  return value[0];
+}
+
+/* --- applied forces and torques --------------------------------------------------------------- */
+
+/* The vector in body axes. */
+static void local_vector(const pol_force *force, double t, const poli_frame *frame, double local[3])
+{
+  double scaled[3];
+  poli_v3_scale(poli_force_scale(force, t), force->vector, scaled);
+  if (force->frame == POL_BODY_AXES)
+    poli_v3_copy(scaled, local);
+  else
+    poli_m3_apply_transposed(frame->R, scaled, local);
+}
+
+static void applied_wrench(const pol_force *force, double t, const poli_frame *frame,
+                           double wrench[6])
+{
+  double local[3];
+  local_vector(force, t, frame, local);
+  if (force->type == POL_APPLIED_TORQUE) {
+    poli_v3_copy(local, wrench);
+    return;
+  }
+  poli_v3_cross(force->point, local, wrench);
+  if (force->frame == POL_BODY_AXES)
+    poli_m3_apply(frame->R, local, wrench + 3);
+  else
+    poli_v3_scale(poli_force_scale(force, t), force->vector, wrench + 3);
+}
+
+/* blocks[row + i][col + j] += scale * block */
+static void add_block(const double block[9], double scale, int row, int col, double (*blocks)[12])
+{
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) blocks[row + i][col + j] += scale * block[3 * i + j];
+}
+
+/* The derivative by the attitude of the second body, the one it acts on. */
+static void add_applied_gradient(const pol_force *force, double t, const poli_frame *frame,
+                                 double (*K)[12])
+{
+  double local[3], skew[9], arm[9], block[9];
+  local_vector(force, t, frame, local);
+  poli_m3_skew(local, skew);
+  if (force->frame == POL_GLOBAL_AXES && force->type == POL_APPLIED_TORQUE) {
+    add_block(skew, 1.0, 6, 6, K);
+  } else if (force->frame == POL_GLOBAL_AXES) {
+    poli_m3_skew(force->point, arm);
+    poli_m3_multiply(arm, skew, block);
+    add_block(block, 1.0, 6, 6, K);
+  } else if (force->type == POL_APPLIED_FORCE) {
+    poli_m3_multiply(frame->R, skew, block);
+    add_block(block, -1.0, 9, 6, K);
+  }
+}
+
+/* --- laws between two points ------------------------------------------------------------------ */
+
+/* d and d' */
+static void separation(const poli_force_kernel *kernel, const poli_frame *const frames[2],
+                       double d[3], double rate[3])
+{
+  for (int i = 0; i < 3; i++) d[i] = rate[i] = 0.0;
+  for (int k = 0; k < 2; k++) {
+    double arm[3], spin[3], turned[3], sign = k == 0 ? -1.0 : 1.0;
+    poli_m3_apply(frames[k]->R, kernel->point[k], arm);
+    poli_v3_cross(frames[k]->w, kernel->point[k], spin);
+    poli_m3_apply(frames[k]->R, spin, turned);
+    for (int i = 0; i < 3; i++) {
+      d[i] += sign * (frames[k]->x[i] + arm[i]);
+      rate[i] += sign * (frames[k]->u[i] + turned[i]);
+    }
+  }
+}
+
+static void support_law(const pol_force *force, const double d[3], const double rate[3],
+                        poli_law *law)
+{
+  for (int i = 0; i < 3; i++) {
+    law->F[i] = -force->stiffness[i] * d[i] - force->damping[i] * rate[i];
+    law->F_d[4 * i] = -force->stiffness[i];
+    law->F_rate[4 * i] = -force->damping[i];
+  }
+}
+
+/* S and dS/dl of a spring; returns its energy. */
+static double spring_tension(const pol_force *force, double length, double *S, double *S_l)
+{
+  const double k = force->stiffness[0], l0 = force->length;
+  const double stretch =
+      force->law == POL_SQUARED_SPRING ? (length + l0) * (length - l0) : length - l0;
+  *S = k * stretch;
+  *S_l = k;
+  if (force->law == POL_SQUARED_SPRING) {
+    *S *= 2.0 * length;
+    *S_l = 2.0 * k * (stretch + 2.0 * length * length);
+  }
+  return 0.5 * k * stretch * stretch;
+}
+
+/* With the tension T = S(l) + c l' - a and P = (I - n n^T) / l,
+ *
+ *     dF/dd = -n (S' n + c P d')^T - T P,    dF/dd' = -c n n^T. */
+static pol_status spring_law(const pol_force *force, double t, const double d[3],
+                             const double rate[3], poli_law *law)
+{
+  double n[3], across[3], S, S_l, length = sqrt(poli_v3_dot(d, d));
+  if (length == 0.0) return POL_RETRY;
+  poli_v3_scale(1.0 / length, d, n);
+  double closing = poli_v3_dot(n, rate);
+  spring_tension(force, length, &S, &S_l);
+  double tension = S + force->damping[0] * closing - poli_force_scale(force, t) * force->actuator;
+  for (int i = 0; i < 3; i++) across[i] = (rate[i] - closing * n[i]) / length;
+  for (int i = 0; i < 3; i++) {
+    law->F[i] = -tension * n[i];
+    for (int j = 0; j < 3; j++) {
+      double normal = n[i] * n[j];
+      law->F_d[3 * i + j] = -S_l * normal - force->damping[0] * n[i] * across[j] -
+                            tension * ((i == j ? 1.0 : 0.0) - normal) / length;
+      law->F_rate[3 * i + j] = -force->damping[0] * normal;
+    }
+  }
+  return POL_OK;
+}
+
+/* dF/dd' = -c (|d'| I + d' d'^T / |d'|), which tends to zero with d' */
+static void drag_law(const pol_force *force, const double rate[3], poli_law *law)
+{
+  double speed = sqrt(poli_v3_dot(rate, rate));
+  if (speed == 0.0) return;
+  for (int i = 0; i < 3; i++) {
+    law->F[i] = -force->coefficient * speed * rate[i];
+    for (int j = 0; j < 3; j++)
+      law->F_rate[3 * i + j] =
+          -force->coefficient * ((i == j ? speed : 0.0) + rate[i] * (rate[j] / speed));
+  }
+}
+
+pol_status poli_force_law(const pol_force *force, double t, const double d[3], const double rate[3],
+                          poli_law *law)
+{
+  memset(law, 0, sizeof *law);
+  if (force->type == POL_SPRING_DAMPER) return spring_law(force, t, d, rate, law);
+  if (force->type == POL_SUPPORT) support_law(force, d, rate, law);
+  if (force->type == POL_DRAG) drag_law(force, rate, law);
+  return POL_OK;
+}
+
+static pol_status apply_law(const poli_force_kernel *kernel, double t,
+                            const poli_frame *const frames[2], poli_law *law)
+{
+  double d[3], rate[3];
+  separation(kernel, frames, d, rate);
+  return poli_force_law(kernel->force, t, d, rate, law);
+}
+
+/* V and W, 3 x 12 each */
+static void gradients(const poli_force_kernel *kernel, const poli_frame *const frames[2],
+                      double V[3][12], double W[3][12])
+{
+  memset(V, 0, 3 * sizeof *V);
+  memset(W, 0, 3 * sizeof *W);
+  for (int k = 0; k < 2; k++) {
+    double skew[9], block[9], spin[3], sign = k == 0 ? 1.0 : -1.0;
+    poli_m3_skew(kernel->point[k], skew);
+    poli_m3_multiply(frames[k]->R, skew, block);
+    add_block(block, sign, 0, 6 * k, V);
+    for (int i = 0; i < 3; i++) V[i][6 * k + 3 + i] = -sign;
+    poli_v3_cross(frames[k]->w, kernel->point[k], spin);
+    poli_m3_skew(spin, skew);
+    poli_m3_multiply(frames[k]->R, skew, block);
+    add_block(block, sign, 0, 6 * k, W);
+  }
+}
+
+/* K += V^T A U */
+static void add_congruence(double V[3][12], const double A[9], double U[3][12], double (*K)[12])
+{
+  for (int j = 0; j < 12; j++) {
+    double column[3] = {U[0][j], U[1][j], U[2][j]}, y[3];
+    poli_m3_apply(A, column, y);
+    for (int i = 0; i < 12; i++) K[i][j] += V[0][i] * y[0] + V[1][i] * y[1] + V[2][i] * y[2];
+  }
+}
+
+/* K += p~ (R^T F)~ in the diagonal block of each attitude, of the first with -F */
+static void add_turning(const poli_force_kernel *kernel, const poli_frame *const frames[2],
+                        const double F[3], double (*K)[12])
+{
+  for (int k = 0; k < 2; k++) {
+    double local[3], skew[9], arm[9], block[9];
+    poli_m3_apply_transposed(frames[k]->R, F, local);
+    poli_m3_skew(local, skew);
+    poli_m3_skew(kernel->point[k], arm);
+    poli_m3_multiply(arm, skew, block);
+    add_block(block, k == 0 ? -1.0 : 1.0, 6 * k, 6 * k, K);
+  }
+}
+
+/* --- all kinds -------------------------------------------------------------------------------- */
+
+pol_status poli_force_wrenches(const poli_force_kernel *kernel, double t, const poli_frame *first,
+                               const poli_frame *second, double wrench[2][6])
+{
+  const poli_frame *const frames[2] = {first, second};
+  const pol_force_type type = kernel->force->type;
+  poli_law law;
+  memset(wrench, 0, 2 * sizeof *wrench);
+  if (type == POL_BUSHING) return poli_bushing_wrenches(&kernel->bushing, first, second, wrench);
+  if (type == POL_CALLBACK_FORCE) return poli_callback_wrenches(kernel->force, t, frames, wrench);
+  if (!has_law(type)) {
+    applied_wrench(kernel->force, t, second, wrench[1]);
+    return POL_OK;
+  }
+  pol_status status = apply_law(kernel, t, frames, &law);
+  if (status) return status;
+  for (int k = 0; k < 2; k++) {
+    double local[3];
+    poli_v3_scale(k == 0 ? -1.0 : 1.0, law.F, wrench[k] + 3);
+    poli_m3_apply_transposed(frames[k]->R, wrench[k] + 3, local);
+    poli_v3_cross(kernel->point[k], local, wrench[k]);
+  }
+  return POL_OK;
+}
+
+pol_status poli_force_derivatives(const poli_force_kernel *kernel, double t,
+                                  const poli_frame *first, const poli_frame *second,
+                                  poli_force_blocks *blocks)
+{
+  const poli_frame *const frames[2] = {first, second};
+  const pol_force_type type = kernel->force->type;
+  poli_law law;
+  double V[3][12], W[3][12];
+  memset(blocks, 0, sizeof *blocks);
+  if (type == POL_BUSHING)
+    return poli_bushing_derivatives(&kernel->bushing, first, second, blocks->by_position,
+                                    blocks->by_velocity);
+  if (type == POL_CALLBACK_FORCE)
+    return poli_callback_derivatives(kernel->force, t, frames, blocks->by_position,
+                                     blocks->by_velocity);
+  if (!has_law(type)) {
+    add_applied_gradient(kernel->force, t, second, blocks->by_position);
+    return POL_OK;
+  }
+  pol_status status = apply_law(kernel, t, frames, &law);
+  if (status) return status;
+  gradients(kernel, frames, V, W);
+  add_congruence(V, law.F_d, V, blocks->by_position);
+  add_congruence(V, law.F_rate, W, blocks->by_position);
+  add_turning(kernel, frames, law.F, blocks->by_position);
+  add_congruence(V, law.F_rate, V, blocks->by_velocity);
+  return POL_OK;
+}
+
+double poli_force_potential(const poli_force_kernel *kernel, const poli_frame *first,
+                            const poli_frame *second)
+{
+  const poli_frame *const frames[2] = {first, second};
+  const pol_force *force = kernel->force;
+  double d[3], rate[3], twice = 0.0;
+  if (force->type == POL_BUSHING) return poli_bushing_potential(&kernel->bushing, first, second);
+  if (force->type == POL_CALLBACK_FORCE) return poli_callback_potential(force, frames);
+  separation(kernel, frames, d, rate);
+  if (force->type == POL_SUPPORT)
+    for (int i = 0; i < 3; i++) twice += force->stiffness[i] * d[i] * d[i];
+  if (force->type == POL_SPRING_DAMPER) {
+    double S, S_l;
+    return spring_tension(force, sqrt(poli_v3_dot(d, d)), &S, &S_l);
+  }
+  return 0.5 * twice;
+}

@@ -1,0 +1,308 @@
+/* Comparing a run with a trajectory: channels are joined to vectors, each vector has a kind of
+ * error and a size that it is divided by.
+ *
+ * The error of a vector is |x - y|, of a rotation |log(p^-1 q)|.  What kind it is follows from the
+ * unit.  Forces and torques are divided by the largest of their unit in the reference, so that a
+ * small reaction beside a large one does not dominate, and by a thousandth of the largest of any
+ * unit at least.  Those that are nowhere above a millionth of it are zero but for round-off, which
+ * small steps amplify (by 1/h^2 in index 3), and left out.
+ */
+#include "simulation/comparison.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <polhode/lie.h>
+
+#include "simulation/trajectory.h"
+
+/* Of the largest reaction, in SI units: below this a reaction is zero, and what a relative error is
+ * divided by at least. */
+static const double zero_reaction = 1e-6, least_scale = 1e-3;
+
+/* --- kinds ------------------------------------------------------------------------------------ */
+
+static const struct {
+  const char *name, *unit;
+} kinds[POL_NUM_ERROR_KINDS] = {
+    [POL_ERROR_POSITION] = {"position", "m"},
+    [POL_ERROR_ROTATION] = {"rotation", "rad"},
+    [POL_ERROR_VELOCITY] = {"velocity", "m/s"},
+    [POL_ERROR_ANGULAR_VELOCITY] = {"angular velocity", "rad/s"},
+    [POL_ERROR_REACTION] = {"reaction", "1"},
+    [POL_ERROR_OTHER] = {"other", "1"},
+};
+
+const char *pol_error_kind_name(pol_error_kind kind)
+{
+  return kinds[kind].name;
+}
+
+const char *pol_error_kind_unit(pol_error_kind kind)
+{
+  return kinds[kind].unit;
+}
+
+/* Units of reactions: each has a largest value of its own. */
+static const char *const reaction_units[] = {"N", "N m", "N/m"};
+enum { NUM_REACTION_UNITS = sizeof reaction_units / sizeof reaction_units[0] };
+
+/* The number of a reaction's unit, -1 if it is none. */
+static int reaction_unit(const char *unit)
+{
+  for (int i = 0; i < NUM_REACTION_UNITS; i++)
+    if (strcmp(unit, reaction_units[i]) == 0) return i;
+  return -1;
+}
+
+static int is_quaternion(const pol_channel *channel)
+{
+  return strncmp(channel->quantity, "quaternion.", 11) == 0;
+}
+
+static pol_error_kind kind_of(const pol_channel *channel)
+{
+  if (is_quaternion(channel)) return POL_ERROR_ROTATION;
+  for (int k = 0; k < POL_ERROR_REACTION; k++)
+    if (strcmp(channel->unit, kinds[k].unit) == 0) return (pol_error_kind)k;
+  return reaction_unit(channel->unit) >= 0 ? POL_ERROR_REACTION : POL_ERROR_OTHER;
+}
+
+/* Whether the quantity is the word, or one of its components. */
+static int is_word(const char *quantity, const char *word)
+{
+  const size_t length = strlen(word);
+  return strncmp(quantity, word, length) == 0 &&
+         (quantity[length] == '\0' || quantity[length] == '.');
+}
+
+int pol_study_compares_by_default(const pol_channel *channel, void *user)
+{
+  static const struct {
+    const char *group, *quantity;
+  } wanted[] = {
+      {"bodies", "position"}, {"bodies", "quaternion"}, {"bodies", "velocity"},
+      {"joints", "force"},    {"joints", "torque"},     {"bodies", "angular_velocity"},
+  };
+  (void)user;
+  for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+    if (strcmp(channel->group, wanted[i].group) == 0 &&
+        is_word(channel->quantity, wanted[i].quantity))
+      return 1;
+  return strcmp(channel->group, "drives") == 0 || strcmp(channel->group, "couplings") == 0 ||
+         strcmp(channel->group, "states") == 0;
+}
+
+/* --- vectors ---------------------------------------------------------------------------------- */
+
+typedef struct vector {
+  pol_error_kind kind;
+  int unit;                   /* of a reaction */
+  int channel[4];             /* in the record */
+  poli_trajectory_vector its; /* in the trajectory */
+  double largest;             /* norm, in the trajectory */
+  double scale;               /* what the error is divided by */
+} vector;
+
+struct poli_comparison {
+  const pol_trajectory *trajectory;
+  int num_vectors;
+  vector *vectors;
+};
+
+/* Looks for a name, first behind the last one that was found: both lists are mostly in one order.
+ */
+static int find_name(const pol_trajectory *trajectory, const char *name, int *hint)
+{
+  if (*hint + 1 < trajectory->count && strcmp(trajectory->names[*hint + 1], name) == 0)
+    return ++*hint;
+  const int found = pol_trajectory_find(trajectory, name);
+  if (found >= 0) *hint = found;
+  return found;
+}
+
+/* Whether two channels are components x, y, z (or w of a quaternion) of one vector. */
+static int belong_together(const pol_channel *a, const pol_channel *b)
+{
+  const char *dot = strrchr(a->quantity, '.');
+  const size_t length = dot != NULL ? (size_t)(dot - a->quantity) + 1 : 0;
+  return length > 0 && strchr("wxyz", dot[1]) != NULL && dot[2] == '\0' &&
+         strcmp(a->group, b->group) == 0 && strcmp(a->owner, b->owner) == 0 &&
+         strncmp(a->quantity, b->quantity, length) == 0 && strcmp(a->unit, b->unit) == 0;
+}
+
+/* The channel of the trajectory that is the rate of the given one, -1 if there is none.  Of a
+ * quaternion: component `index` of the angular velocity.  name has room for longer names. */
+static int find_rate(const pol_trajectory *trajectory, const pol_channel *channel, int index,
+                     char *name)
+{
+  static const char *const rates[][2] = {
+      {"position", "velocity"}, {"angle", "rate"}, {"displacement", "speed"}};
+  const size_t start = strlen(channel->name) - strlen(channel->quantity);
+  memcpy(name, channel->name, start);
+  if (is_quaternion(channel)) {
+    static const char *const parts[] = {"angular_velocity.x", "angular_velocity.y",
+                                        "angular_velocity.z"};
+    strcpy(name + start, parts[index]);
+    return pol_trajectory_find(trajectory, name);
+  }
+  for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
+    if (is_word(channel->quantity, rates[i][0])) {
+      strcpy(name + start, rates[i][1]);
+      strcat(name, channel->quantity + strlen(rates[i][0]));
+      return pol_trajectory_find(trajectory, name);
+    }
+  return -1;
+}
+
+/* Adds channels first .. end - 1 of the record, one vector, as far as they are wanted and there. */
+static void add_vector(poli_comparison *c, const pol_record *record, const pol_study *study,
+                       int first, int end, int *hint, char *name)
+{
+  vector v = {.kind = kind_of(pol_record_channel(record, first))};
+  v.unit = reaction_unit(pol_record_channel(record, first)->unit);
+  v.its.is_quaternion = is_quaternion(pol_record_channel(record, first));
+  for (int i = first; i < end; i++) {
+    const pol_channel *channel = pol_record_channel(record, i);
+    const int n = v.its.count;
+    const int wanted = study->compares != NULL ? study->compares(channel, study->user)
+                                               : pol_study_compares_by_default(channel, NULL);
+    const int its = wanted ? find_name(c->trajectory, channel->name, hint) : -1;
+    if (its < 0) continue;
+    v.channel[n] = i;
+    v.its.channel[n] = its;
+    if (n < 3) v.its.slope[n] = find_rate(c->trajectory, channel, n, name);
+    v.its.count++;
+  }
+  if (v.its.count == 0 || (v.its.is_quaternion && v.its.count < 4)) return;
+  c->vectors[c->num_vectors++] = v;
+}
+
+static pol_status add_vectors(poli_comparison *c, const pol_record *record, const pol_study *study)
+{
+  const int count = pol_record_count(record);
+  size_t longest = 0;
+  int hint = -1;
+  for (int i = 0; i < count; i++) {
+    const size_t length = strlen(pol_record_channel(record, i)->name);
+    if (length > longest) longest = length;
+  }
+  char *name = malloc(longest + 32); /* room for a longer last word */
+  c->vectors = malloc((size_t)count * sizeof *c->vectors);
+  if (name != NULL && c->vectors != NULL)
+    for (int i = 1, end; i < count; i = end) { /* the first is t */
+      const pol_channel *first = pol_record_channel(record, i);
+      for (end = i + 1; end < count && end < i + 4; end++)
+        if (!belong_together(first, pol_record_channel(record, end))) break;
+      add_vector(c, record, study, i, end, &hint, name);
+    }
+  free(name);
+  return name != NULL && c->vectors != NULL ? POL_OK : POL_NO_MEMORY;
+}
+
+/* --- sizes ------------------------------------------------------------------------------------ */
+
+static double norm(const double *x, int count)
+{
+  double square = 0.0;
+  for (int i = 0; i < count; i++) square += x[i] * x[i];
+  return sqrt(square);
+}
+
+/* What relative errors are divided by; reactions that are zero are left out. */
+static void choose_scales(poli_comparison *c, double end)
+{
+  double largest[NUM_REACTION_UNITS] = {0.0}, most = 0.0, x[4];
+  for (int i = 0; i < c->num_vectors; i++) {
+    vector *v = &c->vectors[i];
+    v->largest = 0.0;
+    v->scale = 1.0;
+    if (v->kind < POL_ERROR_REACTION) continue;
+    for (long row = 0; row < c->trajectory->rows && c->trajectory->t[row] <= end; row++) {
+      poli_trajectory_read(c->trajectory, &v->its, row, x);
+      v->largest = fmax(v->largest, norm(x, v->its.count));
+    }
+    if (v->kind == POL_ERROR_OTHER && v->largest > 0.0) v->scale = v->largest;
+    if (v->kind != POL_ERROR_REACTION) continue;
+    largest[v->unit] = fmax(largest[v->unit], v->largest);
+    most = fmax(most, v->largest);
+  }
+  int kept = 0;
+  for (int i = 0; i < c->num_vectors; i++) {
+    vector *v = &c->vectors[i];
+    if (v->kind == POL_ERROR_REACTION && v->largest <= zero_reaction * most) continue;
+    if (v->kind == POL_ERROR_REACTION) v->scale = fmax(largest[v->unit], least_scale * most);
+    c->vectors[kept++] = *v;
+  }
+  c->num_vectors = kept;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+pol_status poli_comparison_create(poli_comparison **comparison, const pol_record *record,
+                                  const pol_trajectory *trajectory, const pol_study *study,
+                                  double end)
+{
+  *comparison = NULL;
+  poli_comparison *c = calloc(1, sizeof *c);
+  if (c == NULL) return POL_NO_MEMORY;
+  c->trajectory = trajectory;
+  pol_status status = add_vectors(c, record, study);
+  if (status != POL_OK) {
+    poli_comparison_free(&c);
+    return status;
+  }
+  choose_scales(c, end);
+  *comparison = c;
+  return POL_OK;
+}
+
+void poli_comparison_free(poli_comparison **comparison)
+{
+  if (*comparison == NULL) return;
+  free((*comparison)->vectors);
+  free(*comparison);
+  *comparison = NULL;
+}
+
+void poli_comparison_count(const poli_comparison *c, int channels[POL_NUM_ERROR_KINDS])
+{
+  for (int k = 0; k < POL_NUM_ERROR_KINDS; k++) channels[k] = 0;
+  for (int i = 0; i < c->num_vectors; i++) channels[c->vectors[i].kind] += c->vectors[i].its.count;
+}
+
+/* --- errors ----------------------------------------------------------------------------------- */
+
+/* Angle of the rotation from p to q. */
+static double angle_between(const double p[4], const double q[4])
+{
+  double inverse[4], relative[4], w[3];
+  pol_quat_conjugate(p, inverse);
+  pol_quat_multiply(inverse, q, relative);
+  pol_so3_log(relative, w);
+  return norm(w, 3);
+}
+
+void poli_comparison_errors(const poli_comparison *c, const double *row, double t, long known_row,
+                            double errors[POL_NUM_ERROR_KINDS])
+{
+  for (int k = 0; k < POL_NUM_ERROR_KINDS; k++) errors[k] = (double)NAN;
+  for (int i = 0; i < c->num_vectors; i++) {
+    const vector *v = &c->vectors[i];
+    double x[4], y[4];
+    for (int k = 0; k < v->its.count; k++) x[k] = row[v->channel[k]];
+    if (known_row >= 0)
+      poli_trajectory_read(c->trajectory, &v->its, known_row, y);
+    else
+      poli_trajectory_interpolate(c->trajectory, &v->its, t, y);
+    double error;
+    if (v->its.is_quaternion) {
+      error = angle_between(y, x);
+    } else {
+      for (int k = 0; k < v->its.count; k++) x[k] -= y[k];
+      error = norm(x, v->its.count) / v->scale;
+    }
+    errors[v->kind] = fmax(errors[v->kind], error); /* of NAN and a number, the number */
+  }
+}

@@ -1,0 +1,203 @@
+/* Warnings about a run in which no step failed: measured quantities are compared with what the
+ * method guarantees.  The limits are generous, so that coarse but correct runs pass; a run beyond
+ * them is wrong by orders of magnitude.
+ *
+ *     guarantee                                   warning if
+ *     energy: total = initial + applied           |balance| > 0.35 E, E the largest of kinetic
+ *       + drives - dissipated                       energy, range of the potential, and work
+ *     positions: Phi = 0 (index 3, stabilized)    |Phi| > 1e-3 L, L the size of the mechanism
+ *       drift of second order (index 2)           |Phi| > 0.05 L; L at least 1 where Phi mixes
+ *                                                 lengths and pure numbers
+ *     velocities: B v + Phi_t = 0                 |B v + Phi_t| > 0.3 of the largest velocity
+ *       or O(h^2) (index 3)
+ *     rotations: quaternions of norm 1            | |q| - 1 | > 1e-8
+ *     Newton: a few iterations per step           average above half of the allowed number
+ *     variable steps: few are rejected            more than three times as many as are accepted
+ *
+ * A mechanism counts as at rest where its energies and velocities are below those that gravity
+ * causes over a height of 1e-4 L; or, without gravity, where its velocities cover less than a
+ * hundred times Newton's tolerance of L, or 1e-13 of the largest coordinate, per step.
+ */
+#include <math.h>
+
+#include "simulation/simulation_parts.h"
+
+static const double energy_share = 0.35, position_share = 1e-3, drift_share = 0.05;
+static const double velocity_share = 0.3, norm_limit = 1e-8, rest_share = 1e-4;
+
+/* --- measuring -------------------------------------------------------------------------------- */
+
+void poli_doubts_note(pol_simulation *sim, int first)
+{
+  poli_extremes *e = &sim->extremes;
+  const pol_summary *s = &sim->summary;
+  const pol_energy *energy = &s->energy;
+  if (first) *e = (poli_extremes){.lowest = energy->potential, .highest = energy->potential};
+  e->kinetic = fmax(e->kinetic, fabs(energy->kinetic));
+  e->lowest = fmin(e->lowest, energy->potential);
+  e->highest = fmax(e->highest, energy->potential);
+  e->work = fmax(e->work, fabs(s->work.applied));
+  e->work = fmax(e->work, fabs(s->work.drives));
+  e->work = fmax(e->work, fabs(s->work.dissipated));
+  e->speed = fmax(e->speed, poli_largest(sim->dae->group.nv, sim->v));
+  if (!(fabs(s->energy_balance) > e->balance)) return;
+  e->balance = fabs(s->energy_balance);
+  e->balance_t = s->t;
+}
+
+static double largest_difference(const double a[3], const double b[3])
+{
+  return fmax(fmax(fabs(a[0] - b[0]), fabs(a[1] - b[1])), fabs(a[2] - b[2]));
+}
+
+/* The size of the mechanism, wherever it stands: the largest distance (by coordinates) of a centre
+ * of mass from the mean of all at the start, or of a marker from the centre of mass of its body, or
+ * radius of gyration; of a single point mass its distance from the markers of the ground, or the
+ * way it has gone.  *mass is that of all bodies, *far the largest coordinate, of whose size
+ * round-off is. */
+static double size_of(const pol_simulation *sim, double *mass, double *far)
+{
+  const pol_mechanism *mechanism = sim->mechanism;
+  const int count = pol_mechanism_num_bodies(mechanism);
+  double length = 0.0, way = 0.0, to_ground = 0.0, mean[3] = {0.0, 0.0, 0.0};
+  *mass = *far = 0.0;
+  for (int b = 0; b < count; b++)
+    for (int i = 0; i < 3; i++) mean[i] += pol_mechanism_body(mechanism, b)->position[i] / count;
+  for (int b = 0; b < count; b++) {
+    const pol_body *body = pol_mechanism_body(mechanism, b);
+    const double *J = body->inertia;
+    pol_body_state now;
+    pol_formulation_body_state(sim->formulation, sim->q, sim->v, b, &now);
+    length = fmax(length, largest_difference(body->position, mean));
+    length = fmax(length, sqrt(0.5 * (J[0] + J[4] + J[8]) / body->mass));
+    way = fmax(way, largest_difference(now.position, body->position));
+    *far = fmax(*far, fmax(poli_largest(3, body->position), poli_largest(3, now.position)));
+    *mass += body->mass;
+  }
+  for (int k = 0; k < pol_mechanism_num_markers(mechanism); k++) {
+    const pol_marker *marker = pol_mechanism_marker(mechanism, k);
+    *far = fmax(*far, poli_largest(3, marker->position));
+    if (marker->body != POL_GROUND)
+      length = fmax(length, poli_largest(3, marker->position));
+    else
+      to_ground = fmax(to_ground, largest_difference(marker->position, mean));
+  }
+  return length > 0.0 ? length : to_ground > 0.0 ? to_ground : way;
+}
+
+/* The most likely reason for a violation, from the settings. */
+static const char *probable_reason(const pol_simulation *sim)
+{
+  const pol_options *o = &sim->options;
+  const int alpha = sim->method_adapts; /* the family of generalized-alpha */
+  if (alpha && sim->index == POL_INDEX_3 && o->alpha_m >= o->alpha_f &&
+      pol_dae_num_constraints(sim->dae) > 0)
+    return "index 3 without numerical damping (rho_inf = 1) does not control its multipliers; use "
+           "rho_inf 0.9 or index stabilized-2";
+  if (sim->variable) return "the tolerances are too coarse for this motion; use tighter ones";
+  if (sim->done <= 10) return "so few steps do not resolve the motion; use a smaller step";
+  return "the step is too large for the fastest part of the motion, or a stiff force dominates it; "
+         "use a smaller step, or variable steps";
+}
+
+/* The velocity below which a mechanism counts as at rest, gravity aside. */
+static double resting_speed(const pol_simulation *sim, double length, double far)
+{
+  const pol_counts *counts = &sim->summary.counts;
+  const double h = sim->summary.t / (double)(counts->steps > 0 ? counts->steps : 1);
+  const double round_off = 1e-13;
+  double share = 100.0 * fmax(sim->options.newton.tolerance, 1e-15);
+  if (sim->variable) share += sim->options.control.rtol; /* by which Newton's iteration ends */
+  return h > 0.0 ? (share * length + round_off * far) / h : 0.0;
+}
+
+/* --- checks ----------------------------------------------------------------------------------- */
+
+static void doubt_energy(pol_simulation *sim, double length, double mass, double rest)
+{
+  const poli_extremes *e = &sim->extremes;
+  double gravity[3];
+  pol_mechanism_gravity(sim->mechanism, gravity);
+  const double g =
+      sqrt(gravity[0] * gravity[0] + gravity[1] * gravity[1] + gravity[2] * gravity[2]);
+  const double round_off = 1e-10 * (fabs(e->lowest) + fabs(e->highest) + e->kinetic);
+  const double scale = fmax(fmax(e->kinetic, e->highest - e->lowest), e->work) + round_off +
+                       rest_share * mass * g * length + mass * rest * rest;
+  if (!(e->balance > energy_share * scale)) return;
+  poli_simulation_warn(
+      sim, e->balance_t,
+      "the energy balance has an error of %.3g J, the motion an energy of %.3g J: %s", e->balance,
+      scale, probable_reason(sim));
+}
+
+static void doubt_constraints(pol_simulation *sim, double length, double rest)
+{
+  const pol_summary *s = &sim->summary;
+  const poli_extremes *e = &sim->extremes;
+  double gravity[3];
+  pol_mechanism_gravity(sim->mechanism, gravity);
+  const double tolerance = fmax(position_share, 1e3 * sim->options.newton.tolerance);
+  const int drifts = sim->index == POL_INDEX_2;
+  /* constraints of rotations and of the coordinates themselves are pure numbers */
+  const double size = drifts || sim->dae->num_internal > 0 ? fmax(length, 1.0) : length;
+  if (s->max_position_residual > (drifts ? drift_share : tolerance) * size)
+    poli_simulation_warn(
+        sim, s->t,
+        "the position constraints are violated by %.3g in a mechanism of size %.3g m: %s",
+        s->max_position_residual, length,
+        drifts ? "positions drift with index 2; use index stabilized-2" : probable_reason(sim));
+  const double falls = sqrt(rest_share * poli_largest(3, gravity) * length);
+  if (s->max_velocity_residual > velocity_share * (e->speed + falls + rest))
+    poli_simulation_warn(
+        sim, s->t,
+        "the velocity constraints are violated by %.3g, with a largest velocity of %.3g: %s",
+        s->max_velocity_residual, e->speed, probable_reason(sim));
+}
+
+static void doubt_rotations(pol_simulation *sim)
+{
+  const pol_group *group = &sim->dae->group;
+  double worst = 0.0;
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    const double *q = sim->q + factor->q;
+    if (factor->kind == POL_REAL) continue;
+    worst = fmax(worst, fabs(sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]) - 1.0));
+  }
+  if (worst > norm_limit)
+    poli_simulation_warn(
+        sim, sim->summary.t,
+        "the norm of a quaternion deviates from 1 by %.3g, so that rotations are wrong; this is a "
+        "bug of polhode, please report it",
+        worst);
+}
+
+static void doubt_work(pol_simulation *sim)
+{
+  const pol_counts *counts = &sim->summary.counts;
+  const pol_newton_options *newton = &sim->options.newton;
+  const long steps = counts->steps + counts->rejected;
+  if (steps >= 10 && newton->exact_iterations == 0 &&
+      2 * counts->newton_iterations > steps * newton->max_iterations)
+    poli_simulation_warn(
+        sim, sim->summary.t,
+        "Newton's method needs %.3g iterations per step on average, of %d allowed: "
+        "the step is too large or a force is not smooth; use a smaller step",
+        (double)counts->newton_iterations / (double)steps, newton->max_iterations);
+  if (counts->rejected > 3 * counts->steps + 10)
+    poli_simulation_warn(sim, sim->summary.t,
+                         "%ld steps were rejected and %ld accepted: the error estimate does not "
+                         "suit this motion, which may not be smooth",
+                         counts->rejected, counts->steps);
+}
+
+void pol_simulation_review(pol_simulation *sim)
+{
+  double mass, far;
+  const double length = size_of(sim, &mass, &far);
+  const double rest = resting_speed(sim, length, far);
+  doubt_energy(sim, length, mass, rest);
+  doubt_constraints(sim, length, rest);
+  doubt_rotations(sim);
+  doubt_work(sim);
+}

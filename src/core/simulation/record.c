@@ -1,0 +1,479 @@
+/* Recorded quantities: the list of channels and their values at the present state.
+ *
+ * The tables below are the one place where channels are named; the channel list and the rows are
+ * both made by walking them in order.
+ */
+#include "simulation/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <polhode/lie.h>
+
+#include "formulation/output.h"
+#include "lie/small.h"
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+static const char *const axes[] = {"x", "y", "z"};
+static const char *const quaternion_parts[] = {"w", "x", "y", "z"};
+/* Of a joint, in global axes and in those of its first marker. */
+static const char *const reactions[] = {"force", "torque", "force_local", "torque_local"};
+/* One for each row of a joint. */
+static const char *const ordinals[POL_MAX_JOINT_ROWS] = {"1", "2", "3", "4", "5", "6"};
+
+/* Of states and variables: only the user knows. */
+static const char user_unit[] = "user";
+
+/* A quantity of a body or marker: its components and where they stand in its state. */
+typedef struct quantity {
+  const char *name;
+  const char *unit;
+  const char *const *components;
+  size_t count;
+  size_t offset;
+  int of_points; /* point masses have it too */
+} quantity;
+
+static const quantity body_quantities[] = {
+    {"position", "m", axes, 3, offsetof(pol_body_state, position), 1},
+    {"quaternion", "1", quaternion_parts, 4, offsetof(pol_body_state, quaternion), 0},
+    {"velocity", "m/s", axes, 3, offsetof(pol_body_state, velocity), 1},
+    {"angular_velocity", "rad/s", axes, 3, offsetof(pol_body_state, angular_velocity), 0},
+    {"angular_velocity_global", "rad/s", axes, 3, offsetof(pol_body_state, angular_velocity_global),
+     0},
+};
+enum { NUM_BODY_QUANTITIES = sizeof body_quantities / sizeof body_quantities[0] };
+
+static const quantity marker_quantities[] = {
+    {"position", "m", axes, 3, offsetof(pol_marker_state, position), 0},
+    {"quaternion", "1", quaternion_parts, 4, offsetof(pol_marker_state, quaternion), 0},
+    {"velocity", "m/s", axes, 3, offsetof(pol_marker_state, velocity), 0},
+};
+enum { NUM_MARKER_QUANTITIES = sizeof marker_quantities / sizeof marker_quantities[0] };
+
+static const pol_channel time_channel = {"t", "s", "", "", "t"};
+/* When the reactions of a row belong to another time than the rest of it. */
+static const pol_channel reactions_time = {"t_reactions", "s", "", "", "t_reactions"};
+
+/* Quantities of the whole, after those of bodies, joints, forces and drives; write_totals() gives
+ * their values. */
+static const pol_channel totals[] = {
+    {"energy.kinetic", "J", "energy", "", "kinetic"},
+    {"energy.potential", "J", "energy", "", "potential"},
+    {"energy.total", "J", "energy", "", "total"},
+    {"energy.dissipated", "J", "energy", "", "dissipated"},
+    {"energy.applied", "J", "energy", "", "applied"},
+    {"energy.drives", "J", "energy", "", "drives"},
+    {"energy.balance", "J", "energy", "", "balance"},
+    {"momentum.linear.x", "kg m/s", "momentum", "", "linear.x"},
+    {"momentum.linear.y", "kg m/s", "momentum", "", "linear.y"},
+    {"momentum.linear.z", "kg m/s", "momentum", "", "linear.z"},
+    {"momentum.angular.x", "kg m^2/s", "momentum", "", "angular.x"},
+    {"momentum.angular.y", "kg m^2/s", "momentum", "", "angular.y"},
+    {"momentum.angular.z", "kg m^2/s", "momentum", "", "angular.z"},
+    {"residual.position", "mixed", "residual", "", "position"},
+    {"residual.velocity", "mixed", "residual", "", "velocity"},
+    {"residual.acceleration", "mixed", "residual", "", "acceleration"},
+};
+enum { NUM_TOTALS = sizeof totals / sizeof totals[0] };
+
+/* --- the list of channels --------------------------------------------------------------------- */
+
+struct pol_record {
+  const pol_simulation *simulation;
+  int count;
+  pol_channel *channels;
+  char *names; /* all names of the channels of bodies, joints, forces, drives; each terminated */
+  poli_frame *frames; /* workspace: one a body */
+};
+
+/* Adds a channel, named by the parts up to NULL with dots between, to the record; only counts as
+ * long as nothing is allocated.  *used is the number of characters of names so far.  parts[first]
+ * is where the quantity begins. */
+static void add_named(pol_record *record, size_t *used, const char *const parts[], int first,
+                      pol_channel channel)
+{
+  char *name = record->names != NULL ? record->names + *used : NULL;
+  channel.name = name;
+  for (int i = 0; parts[i] != NULL; i++) {
+    size_t length = strlen(parts[i]);
+    if (name != NULL) {
+      if (i == first) channel.quantity = name;
+      memcpy(name, parts[i], length);
+      name[length] = parts[i + 1] != NULL ? '.' : '\0';
+      name += length + 1;
+    }
+    *used += length + 1;
+  }
+  if (name != NULL) record->channels[record->count] = channel;
+  record->count++;
+}
+
+/* OWNER.QUANTITY.COMPONENT, or OWNER.QUANTITY if that is NULL. */
+static void add_channel(pol_record *record, size_t *used, const char *group, const char *owner,
+                        const char *name, const char *component, const char *unit)
+{
+  add_named(record, used, (const char *const[]){owner, name, component, NULL}, 1,
+            (pol_channel){.unit = unit, .group = group, .owner = owner});
+}
+
+/* A state or variable: its name is the quantity. */
+static void add_user(pol_record *record, size_t *used, const char *group, const char *name)
+{
+  add_named(record, used, (const char *const[]){name, NULL}, 0,
+            (pol_channel){.unit = user_unit, .group = group, .owner = ""});
+}
+
+static void add_total(pol_record *record, const pol_channel *channel)
+{
+  if (record->channels != NULL) record->channels[record->count] = *channel;
+  record->count++;
+}
+
+static void add_body(pol_record *record, size_t *used, const pol_body *body)
+{
+  for (int k = 0; k < NUM_BODY_QUANTITIES; k++) {
+    const quantity *q = &body_quantities[k];
+    if (body->point && !q->of_points) continue;
+    for (size_t i = 0; i < q->count; i++)
+      add_channel(record, used, "bodies", body->name, q->name, q->components[i], q->unit);
+  }
+}
+
+/* Markers that only serve a joint have no name. */
+static int is_named(const pol_marker *marker)
+{
+  return marker->name[0] != '\0';
+}
+
+static void add_marker(pol_record *record, size_t *used, const pol_marker *marker)
+{
+  for (int k = 0; k < NUM_MARKER_QUANTITIES && is_named(marker); k++) {
+    const quantity *q = &marker_quantities[k];
+    for (size_t i = 0; i < q->count; i++)
+      add_named(record, used,
+                (const char *const[]){"marker", marker->name, q->name, q->components[i], NULL}, 2,
+                (pol_channel){.unit = q->unit, .group = "markers", .owner = marker->name});
+  }
+}
+
+/* The unit of a multiplier times its row is that of energy. */
+static const char *multiplier_unit(pol_row_kind kind)
+{
+  switch (kind) {
+  case POL_ROW_TRANSLATION:
+  case POL_ROW_HEIGHT:
+  case POL_ROW_SLIP: /* times the slip it is a power */
+    return "N";
+  case POL_ROW_ROTATION:
+  case POL_ROW_TWIST:
+    return "N m";
+  case POL_ROW_DISTANCE:
+    break;
+  }
+  return "N/m";
+}
+
+static void add_joint(pol_record *record, size_t *used, const pol_formulation *formulation,
+                      int index)
+{
+  const pol_joint *joint = pol_mechanism_joint(pol_formulation_mechanism(formulation), index);
+  pol_joint_row rows[POL_MAX_JOINT_ROWS];
+  int held, num_rows = pol_joint_rows(joint, rows);
+  pol_formulation_joint_rows(formulation, index, &held);
+  if (held == 0) num_rows = 0; /* a joint that the coordinates satisfy has no multipliers */
+  for (int i = 0; i < pol_joint_num_coordinates(joint); i++) {
+    const pol_coordinate_info *info = pol_joint_coordinate(joint, i);
+    add_channel(record, used, "joints", joint->name, info->name, NULL, info->angular ? "rad" : "m");
+    add_channel(record, used, "joints", joint->name, info->rate_name, NULL,
+                info->angular ? "rad/s" : "m/s");
+  }
+  for (int k = 0; k < 4; k++)
+    for (int i = 0; i < 3; i++)
+      add_channel(record, used, "joints", joint->name, reactions[k], axes[i], k % 2 ? "N m" : "N");
+  for (int i = 0; i < num_rows; i++)
+    add_channel(record, used, "joints", joint->name, "multiplier", ordinals[i],
+                multiplier_unit(rows[i].kind));
+}
+
+/* Whether a force changes by itself and so is worth a record: constant ones are in the model. */
+static int varies(const pol_force *force)
+{
+  return force->scale || force->expressions[0] || force->expressions[1] || force->expressions[2] ||
+         (force->type != POL_APPLIED_FORCE && force->type != POL_APPLIED_TORQUE);
+}
+
+/* Whether it has a force, and a torque at the point where it acts. */
+static int has_force(const pol_force *force)
+{
+  return varies(force) && force->type != POL_APPLIED_TORQUE;
+}
+
+static int has_torque(const pol_force *force)
+{
+  return varies(force) && (force->type == POL_APPLIED_TORQUE || force->type == POL_BUSHING ||
+                           force->type == POL_CALLBACK_FORCE);
+}
+
+/* Whether a joint-spring exerts a torque. */
+static int turns(const pol_mechanism *mechanism, const pol_force *force)
+{
+  const pol_joint *joint = pol_mechanism_joint(mechanism, force->joint);
+  return pol_joint_coordinate(joint, force->coordinate)->angular;
+}
+
+static void add_force(pol_record *record, size_t *used, const pol_mechanism *mechanism, int index)
+{
+  const pol_force *force = pol_mechanism_force(mechanism, index);
+  if (force->type == POL_JOINT_SPRING) {
+    int torque = turns(mechanism, force);
+    add_channel(record, used, "forces", force->name, torque ? "torque" : "force", NULL,
+                torque ? "N m" : "N");
+    return;
+  }
+  for (int i = 0; i < 3 && has_force(force); i++)
+    add_channel(record, used, "forces", force->name, "force", axes[i], "N");
+  for (int i = 0; i < 3 && has_torque(force); i++)
+    add_channel(record, used, "forces", force->name, "torque", axes[i], "N m");
+}
+
+/* DRIVE.force or DRIVE.torque: the name has no component. */
+static void add_drive(pol_record *record, size_t *used, const pol_drive *drive)
+{
+  int torque = pol_coordinate_turns(drive->coordinate);
+  add_channel(record, used, "drives", drive->name, torque ? "torque" : "force", NULL,
+              torque ? "N m" : "N");
+}
+
+/* COUPLING.torque.1, COUPLING.force.2 and so on: of its first and second joint. */
+static void add_coupling(pol_record *record, size_t *used, const pol_coupling *coupling)
+{
+  for (int i = 0; i < 2; i++) {
+    int turns = pol_coordinate_turns(coupling->coordinate[i]);
+    add_channel(record, used, "couplings", coupling->name, turns ? "torque" : "force", ordinals[i],
+                turns ? "N m" : "N");
+  }
+}
+
+/* GROUP.NAME of each invariant. */
+static void add_invariants(pol_record *record, size_t *used, const char *group)
+{
+  const pol_summary *summary = pol_simulation_summary(record->simulation);
+  for (int i = 0; i < summary->num_invariants; i++)
+    add_named(record, used, (const char *const[]){group, summary->invariants[i].name, NULL}, 1,
+              (pol_channel){.unit = summary->invariants[i].unit, .group = group, .owner = ""});
+}
+
+/* Walks all quantities; returns the number of characters of their names. */
+static size_t add_all(pol_record *record)
+{
+  const pol_formulation *formulation = pol_simulation_formulation(record->simulation);
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  size_t used = 0;
+  record->count = 0;
+  add_total(record, &time_channel);
+  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++)
+    add_body(record, &used, pol_mechanism_body(mechanism, i));
+  for (int i = 0; i < pol_mechanism_num_markers(mechanism); i++)
+    add_marker(record, &used, pol_mechanism_marker(mechanism, i));
+  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
+    add_joint(record, &used, formulation, i);
+  for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++)
+    add_force(record, &used, mechanism, i);
+  for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
+    add_drive(record, &used, pol_mechanism_drive(mechanism, i));
+  for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++)
+    add_coupling(record, &used, pol_mechanism_coupling(mechanism, i));
+  for (int i = 0; i < pol_mechanism_num_states(mechanism); i++)
+    add_user(record, &used, "states", pol_mechanism_state(mechanism, i)->name);
+  for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++)
+    add_user(record, &used, "variables", pol_mechanism_variable(mechanism, i)->name);
+  for (int i = 0; i < NUM_TOTALS; i++) add_total(record, &totals[i]);
+  add_invariants(record, &used, "invariant");
+  add_invariants(record, &used, "increment");
+  if (pol_simulation_reactions_lag(record->simulation)) add_total(record, &reactions_time);
+  return used;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+pol_status poli_channels_check_names(const pol_channel *channels, int count, const char **twice)
+{
+  const size_t n = (size_t)count;
+  *twice = NULL;
+  const char **names = malloc((n + 1) * sizeof *names);
+  if (names == NULL) return POL_NO_MEMORY;
+  for (size_t i = 0; i < n; i++) names[i] = channels[i].name;
+  qsort(names, n, sizeof *names, compare_names);
+  for (size_t i = 1; i < n && *twice == NULL; i++)
+    if (strcmp(names[i - 1], names[i]) == 0) *twice = names[i];
+  free(names);
+  return *twice == NULL ? POL_OK : POL_BAD_ARGUMENT;
+}
+
+pol_status pol_record_create(pol_record **record, const pol_simulation *simulation)
+{
+  *record = NULL;
+  pol_record *r = calloc(1, sizeof *r);
+  if (r == NULL) return POL_NO_MEMORY;
+  r->simulation = simulation;
+
+  /* Count, allocate, fill. */
+  const pol_formulation *formulation = pol_simulation_formulation(simulation);
+  size_t size = add_all(r);
+  r->frames = calloc((size_t)formulation->num_bodies + 1, sizeof *r->frames);
+  r->names = malloc(size + 1);
+  r->channels = malloc((size_t)r->count * sizeof *r->channels);
+  if (r->names == NULL || r->channels == NULL || r->frames == NULL) {
+    pol_record_free(&r);
+    return POL_NO_MEMORY;
+  }
+  add_all(r);
+  const char *twice;
+  const pol_status status = poli_channels_check_names(r->channels, r->count, &twice);
+  if (status == POL_OK)
+    *record = r;
+  else
+    pol_record_free(&r);
+  return status;
+}
+
+void pol_record_free(pol_record **record)
+{
+  if (record == NULL || *record == NULL) return;
+  free((*record)->names);
+  free((*record)->channels);
+  free((*record)->frames);
+  free(*record);
+  *record = NULL;
+}
+
+int pol_record_count(const pol_record *record)
+{
+  return record->count;
+}
+
+const pol_simulation *pol_record_simulation(const pol_record *record)
+{
+  return record->simulation;
+}
+
+const pol_channel *pol_record_channel(const pol_record *record, int index)
+{
+  return &record->channels[index];
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+/* Each writes its numbers in the order of the channels and returns where the next ones go. */
+
+static double *write_quantities(const quantity *quantities, int count, const void *state, int point,
+                                double *row)
+{
+  for (int k = 0; k < count; k++) {
+    if (point && !quantities[k].of_points) continue;
+    memcpy(row, (const char *)state + quantities[k].offset, quantities[k].count * sizeof *row);
+    row += quantities[k].count;
+  }
+  return row;
+}
+
+static double *write_body(const poli_instant *now, int body, double *row)
+{
+  const int point = pol_mechanism_body(now->formulation->mechanism, body)->point;
+  pol_body_state values;
+  poli_instant_body(now, body, &values);
+  return write_quantities(body_quantities, NUM_BODY_QUANTITIES, &values, point, row);
+}
+
+static double *write_marker(const poli_instant *now, int marker, double *row)
+{
+  pol_marker_state values;
+  if (!is_named(pol_mechanism_marker(now->formulation->mechanism, marker))) return row;
+  poli_instant_marker(now, marker, &values);
+  return write_quantities(marker_quantities, NUM_MARKER_QUANTITIES, &values, 0, row);
+}
+
+static double *write_joint(const poli_instant *now, int index, double *row)
+{
+  const pol_joint *joint = pol_mechanism_joint(now->formulation->mechanism, index);
+  const int num_coordinates = pol_joint_num_coordinates(joint);
+  double own[POL_MAX_JOINT_ROWS];
+  int num_rows = pol_formulation_multipliers(now->formulation, now->at.lambda, index, own);
+  for (int i = 0; i < num_coordinates; i++, row += 2)
+    poli_instant_coordinate(now, index, i, row, row + 1);
+  poli_instant_reaction(now, index, row, row + 3);
+  poli_instant_reaction_local(now, index, row, row + 3, row + 6, row + 9);
+  memcpy(row + 12, own, (size_t)num_rows * sizeof *row);
+  return row + 12 + num_rows;
+}
+
+static double *write_force(const poli_instant *now, int index, double *row)
+{
+  const pol_force *force = pol_mechanism_force(now->formulation->mechanism, index);
+  if (!varies(force)) return row;
+  if (force->type == POL_JOINT_SPRING) {
+    *row = poli_instant_joint_spring(now, index);
+    return row + 1;
+  }
+  double vector[3], torque[3];
+  poli_instant_force(now, index, vector, torque);
+  for (int i = 0; i < 3 && has_force(force); i++) *row++ = vector[i];
+  for (int i = 0; i < 3 && has_torque(force); i++) *row++ = torque[i];
+  return row;
+}
+
+static void write_totals(const pol_summary *summary, const pol_momentum *momentum,
+                         double row[NUM_TOTALS])
+{
+  row[0] = summary->energy.kinetic;
+  row[1] = summary->energy.potential;
+  row[2] = summary->energy.kinetic + summary->energy.potential;
+  row[3] = summary->work.dissipated;
+  row[4] = summary->work.applied;
+  row[5] = summary->work.drives;
+  row[6] = summary->energy_balance;
+  poli_v3_copy(momentum->linear, row + 7);
+  poli_v3_copy(momentum->angular, row + 10);
+  row[13] = summary->position_residual;
+  row[14] = summary->velocity_residual;
+  row[15] = summary->acceleration_residual;
+}
+
+static double *write_invariants(const pol_summary *summary, double *row)
+{
+  for (int i = 0; i < summary->num_invariants; i++) *row++ = summary->invariants[i].value;
+  for (int i = 0; i < summary->num_invariants; i++) *row++ = summary->invariants[i].increment;
+  return row;
+}
+
+void pol_record_row(const pol_record *record, double *row)
+{
+  const pol_formulation *formulation = pol_simulation_formulation(record->simulation);
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  const pol_point at = pol_state_point(pol_simulation_state(record->simulation));
+  const poli_instant now = poli_instant_at(formulation, &at, record->frames);
+  pol_momentum momentum;
+  *row++ = at.t;
+  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) row = write_body(&now, i, row);
+  for (int i = 0; i < pol_mechanism_num_markers(mechanism); i++) row = write_marker(&now, i, row);
+  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) row = write_joint(&now, i, row);
+  for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++) row = write_force(&now, i, row);
+  for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
+    *row++ = pol_formulation_drive_effort(formulation, &at, i);
+  for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++, row += 2)
+    pol_formulation_coupling_effort(formulation, &at, i, row);
+  for (int i = 0; i < pol_mechanism_num_states(mechanism); i++)
+    *row++ = pol_formulation_state_variable(formulation, &at, i);
+  poli_instant_variables(&now, row);
+  row += pol_mechanism_num_variables(mechanism);
+  poli_instant_momentum(&now, &momentum);
+  write_totals(pol_simulation_summary(record->simulation), &momentum, row);
+  row = write_invariants(pol_simulation_summary(record->simulation), row + NUM_TOTALS);
+  if (pol_simulation_reactions_lag(record->simulation))
+    *row = pol_simulation_state(record->simulation)->lambda_t;
+}

@@ -1,0 +1,279 @@
+/* The solution that a simulation shows, and what it measures of it.
+ *
+ * After each step the solution is copied, so that a step that goes wrong leaves the last good one,
+ * and the running summary is kept: counts, energy drift, invariants, constraint residuals |Phi_i|,
+ * |(B v)_i| and |(B v')_i + ...|, and the work of what is not conservative: with the power P at the
+ * ends of each accepted step,
+ *
+ *     W += (t_n+1 - t_n) (P_n + P_n+1) / 2.
+ */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "simulation/simulation_parts.h"
+
+/* --- residuals -------------------------------------------------------------------------------- */
+
+double poli_largest(int count, const double *x)
+{
+  double result = 0.0;
+  for (int i = 0; i < count; i++)
+    if (fabs(x[i]) > result) result = fabs(x[i]);
+  return result;
+}
+
+pol_status poli_simulation_residuals(pol_simulation *sim, const pol_point *at, unsigned more)
+{
+  const pol_dae *dae = sim->dae;
+  const size_t size = (size_t)pol_dae_num_constraints(dae) * sizeof(double);
+  pol_terms out = {
+      .position = sim->position, .velocity = sim->velocity, .acceleration = sim->acceleration};
+  memset(sim->position, 0, (size_t)dae->num_holonomic * sizeof(double));
+  memset(sim->velocity, 0, size);
+  if (more & POL_ACCELERATION) memset(sim->acceleration, 0, size);
+  return dae->evaluate(at, POL_POSITION | POL_VELOCITY | more, &out, sim->scratch, dae->user);
+}
+
+/* All three residuals into the workspace: with B the Jacobian of the velocity constraints
+ * V(v) = B v + Phi_t, that of the acceleration is
+ *
+ *     B v' + (the part without v'),   B v' = V(v + v') - V(v),
+ *
+ * so that two evaluations are enough. */
+static pol_status evaluate_all_residuals(pol_simulation *sim, const pol_state *state)
+{
+  const pol_dae *dae = sim->dae;
+  const int m = pol_dae_num_constraints(dae);
+  pol_point at = pol_state_point(state);
+  pol_terms out = {.velocity = sim->drift};
+  if (m == 0) return POL_OK;
+  pol_status status = poli_simulation_residuals(sim, &at, POL_ACCELERATION);
+  for (int i = 0; i < dae->group.nv; i++) sim->ahead[i] = state->v[i] + state->vd[i];
+  memset(sim->drift, 0, (size_t)m * sizeof(double));
+  at.v = sim->ahead;
+  if (status == POL_OK) status = dae->evaluate(&at, POL_VELOCITY, &out, sim->scratch, dae->user);
+  for (int i = 0; i < m; i++) sim->acceleration[i] += sim->drift[i] - sim->velocity[i];
+  return status;
+}
+
+/* Fills the workspace at a step, or between steps, where v' is only interpolated and the residual
+ * of the accelerations stays that of the step. */
+static pol_status measure_residuals(pol_simulation *sim, const pol_state *state, int between)
+{
+  const pol_point at = pol_state_point(state);
+  pol_status status =
+      between ? poli_simulation_residuals(sim, &at, 0) : evaluate_all_residuals(sim, state);
+  if (status == POL_OK) return POL_OK;
+  poli_simulation_fail(sim, status, -1, "the constraints cannot be evaluated", "a smaller step");
+  poli_dae_blame(sim->dae, sim->scratch, &sim->diagnostics);
+  return status;
+}
+
+/* --- energy, work and invariants -------------------------------------------------------------- */
+
+/* Work up to a time x h after the start of the last step, with power linear in between. */
+static double work_at(double before, double P0, double P1, double h, double x)
+{
+  return before + h * x * (P0 + 0.5 * x * (P1 - P0));
+}
+
+static pol_work work_within(const pol_simulation *sim, double t)
+{
+  const pol_work *W = &sim->work_before;
+  const pol_power *P0 = &sim->power_before, *P1 = &sim->power;
+  double h = sim->t - sim->t_before, x = h > 0.0 ? (t - sim->t_before) / h : 1.0;
+  return (pol_work){work_at(W->dissipated, P0->dissipated, P1->dissipated, h, x),
+                    work_at(W->applied, P0->applied, P1->applied, h, x),
+                    work_at(W->drives, P0->drives, P1->drives, h, x)};
+}
+
+/* p . v - T(v), the kinetic part of the energy that belongs to a method with its own momenta. */
+static double kinetic_by_momenta(const pol_simulation *sim, const pol_state *state, double T)
+{
+  double product = 0.0;
+  for (int i = 0; i < sim->dae->group.nv; i++) product += state->p[i] * state->v[i];
+  return product - T;
+}
+
+/* The values of the invariants at a state with this energy. */
+static void set_invariants(pol_simulation *sim, const pol_state *state, const pol_energy *energy)
+{
+  pol_momentum momentum;
+  if (state->p != NULL)
+    pol_formulation_momentum_by_p(sim->formulation, state->q, state->p, &momentum);
+  else
+    pol_formulation_momentum(sim->formulation, state->q, state->v, &momentum);
+  poli_invariants_set(sim->summary.num_invariants, sim->summary.invariants,
+                      energy->kinetic + energy->potential, &momentum);
+}
+
+/* Increments of the invariants in the step that led to their present values. */
+static void measure_invariants(pol_simulation *sim, int first)
+{
+  pol_summary *summary = &sim->summary;
+  poli_invariants_measure(summary->num_invariants, summary->invariants, first || sim->fresh,
+                          sim->last_invariants);
+  sim->fresh = 0;
+}
+
+/* --- summary ---------------------------------------------------------------------------------- */
+
+void poli_simulation_measure_now(pol_simulation *sim, double t, const pol_energy *energy)
+{
+  pol_summary *summary = &sim->summary;
+  const pol_energy *initial = &summary->initial_energy;
+  int m = pol_dae_num_constraints(sim->dae);
+  summary->t = sim->state.t = t;
+  summary->energy = *energy;
+  summary->work = work_within(sim, t);
+  summary->energy_balance = (energy->kinetic + energy->potential) -
+                            (initial->kinetic + initial->potential) - summary->work.applied -
+                            summary->work.drives + summary->work.dissipated;
+  summary->position_residual = poli_largest(sim->dae->num_holonomic, sim->position);
+  summary->velocity_residual = poli_largest(m, sim->velocity);
+  summary->acceleration_residual = poli_largest(m, sim->acceleration);
+}
+
+/* Keeps the largest values. */
+static void measure_extremes(pol_summary *summary)
+{
+  const pol_energy *now = &summary->energy, *initial = &summary->initial_energy;
+  double drift = (now->kinetic + now->potential) - (initial->kinetic + initial->potential);
+  summary->max_energy_drift = fmax(summary->max_energy_drift, fabs(drift));
+  summary->max_position_residual = fmax(summary->max_position_residual, summary->position_residual);
+  summary->max_velocity_residual = fmax(summary->max_velocity_residual, summary->velocity_residual);
+  summary->max_acceleration_residual =
+      fmax(summary->max_acceleration_residual, summary->acceleration_residual);
+}
+
+/* --- solution --------------------------------------------------------------------------------- */
+
+void poli_simulation_copy_solution(pol_simulation *sim, const pol_state *from)
+{
+  size_t nq = (size_t)sim->dae->group.nq, nv = (size_t)sim->dae->group.nv;
+  size_t m = (size_t)pol_dae_num_constraints(sim->dae);
+  memcpy(sim->q, from->q, nq * sizeof(double));
+  memcpy(sim->v, from->v, nv * sizeof(double));
+  memcpy(sim->vd, from->vd, nv * sizeof(double));
+  memcpy(sim->lambda, from->lambda, m * sizeof(double));
+  sim->state.eta = from->eta != NULL ? sim->eta : NULL;
+  if (from->eta != NULL)
+    memcpy(sim->eta, from->eta, (size_t)sim->dae->num_holonomic * sizeof(double));
+  if (from->history != NULL)
+    memcpy(sim->history, from->history, sim->dae->history_size * sizeof(double));
+  sim->state.p = from->p != NULL ? sim->p : NULL;
+  if (from->p != NULL) memcpy(sim->p, from->p, nv * sizeof(double));
+  sim->state.lambda_t = from->lambda_t;
+}
+
+/* Multipliers at the time of the state: those of some methods belong to an earlier one (lambda_t),
+ * and are continued by the straight line through the last two. */
+static const double *multipliers_now(pol_simulation *sim, const pol_state *state)
+{
+  const double span = state->lambda_t - sim->lambda_t, ahead = state->t - state->lambda_t;
+  double *lambda = sim->drift;
+  if (!(ahead > 0.0 && span > 0.0) ||
+      pol_integrator_interpolate(sim->integrator, sim->t, NULL, NULL, NULL, lambda) != POL_OK)
+    return state->lambda;
+  for (int i = 0; i < pol_dae_num_constraints(sim->dae); i++)
+    lambda[i] = state->lambda[i] + ahead / span * (state->lambda[i] - lambda[i]);
+  return lambda;
+}
+
+pol_status poli_simulation_accept(pol_simulation *sim, long done)
+{
+  const pol_state *state = pol_integrator_state(sim->integrator);
+  pol_summary *summary = &sim->summary;
+  pol_point at = pol_state_point(state);
+  pol_energy energy;
+  pol_power power;
+  summary->counts = *pol_integrator_counts(sim->integrator);
+
+  pol_status status = measure_residuals(sim, state, 0);
+  if (status != POL_OK) return status;
+  if ((status = poli_simulation_check_finite(sim, state)) != POL_OK) return status;
+  if ((status = poli_simulation_check_dropped(sim, state)) != POL_OK) return status;
+  if (done > 0 && (status = poli_simulation_check_turns(sim, state)) != POL_OK) return status;
+  if (done > 0 && (status = poli_simulation_check_bends(sim, state)) != POL_OK) return status;
+  pol_formulation_energy(sim->formulation, &at, &energy);
+  if (state->p != NULL) energy.kinetic = kinetic_by_momenta(sim, state, energy.kinetic);
+  at.lambda = multipliers_now(sim, state);
+  pol_formulation_power(sim->formulation, &at, &power);
+  if (!isfinite(energy.kinetic) || !isfinite(energy.potential))
+    return poli_simulation_fail(sim, POL_NOT_FINITE, -1, "the energy is not finite",
+                                "initial values and masses of usual size");
+
+  memcpy(sim->p_before, sim->p, (size_t)sim->dae->group.nv * sizeof *sim->p);
+  poli_simulation_copy_solution(sim, state);
+  set_invariants(sim, state, &energy);
+  measure_invariants(sim, done == 0);
+  if (done == 0) summary->initial_energy = energy;
+  sim->done = done;
+  sim->t_before = sim->t;
+  sim->t = !sim->variable && done == sim->num_steps ? sim->end : state->t;
+  sim->lambda_t_before = sim->lambda_t;
+  sim->lambda_t = state->lambda_t;
+  sim->power_before = done == 0 ? power : sim->power;
+  sim->work_before = sim->work;
+  sim->power = power;
+  poli_simulation_measure_now(sim, sim->t, &energy);
+  sim->work = summary->work;
+  measure_extremes(summary);
+  poli_watch_look(sim->watch, state, sim->t - sim->t_before, &summary->singular);
+  return POL_OK;
+}
+
+/* Momenta within the last step, by the straight line: what is wrong is of second order.  The
+ * velocities of some methods lag behind them, so that these do not give them. */
+static void interpolate_momenta(pol_simulation *sim, double x)
+{
+  for (int i = 0; i < sim->dae->group.nv; i++)
+    sim->p_between[i] = sim->p_before[i] + x * (sim->p[i] - sim->p_before[i]);
+  sim->state.p = sim->p_between;
+}
+
+pol_status poli_simulation_show(pol_simulation *sim, double t)
+{
+  const pol_state *last = pol_integrator_state(sim->integrator);
+  pol_energy energy;
+  poli_simulation_copy_solution(sim, last);
+  if (t < sim->t)
+    pol_integrator_interpolate(sim->integrator, fmin(t, last->t), sim->q, sim->v, sim->vd,
+                               sim->lambda);
+  sim->state.t = t;
+  if (t < sim->t) {
+    double x = (t - sim->t_before) / (sim->t - sim->t_before);
+    sim->state.lambda_t = sim->lambda_t_before + x * (sim->lambda_t - sim->lambda_t_before);
+    if (sim->state.p != NULL) interpolate_momenta(sim, x);
+  }
+  pol_status status = measure_residuals(sim, &sim->state, t < sim->t);
+  if (status != POL_OK) return status;
+  pol_point at = pol_state_point(&sim->state);
+  pol_formulation_energy(sim->formulation, &at, &energy);
+  if (sim->state.p != NULL) energy.kinetic = kinetic_by_momenta(sim, &sim->state, energy.kinetic);
+  set_invariants(sim, &sim->state, &energy);
+  poli_simulation_measure_now(sim, t, &energy);
+  return POL_OK;
+}
+
+/* --- after a failure -------------------------------------------------------------------------- */
+
+/* What the summary says but for its warnings, which stand at its end. */
+static const size_t without_warnings = offsetof(pol_summary, num_warnings);
+
+void poli_simulation_keep_good(pol_simulation *sim)
+{
+  memcpy(sim->good, sim->q, sim->solution_size * sizeof *sim->good);
+  sim->good_state = sim->state;
+  memcpy(&sim->good_summary, &sim->summary, without_warnings);
+}
+
+void poli_simulation_return_to_good(pol_simulation *sim)
+{
+  memcpy(sim->q, sim->good, sim->solution_size * sizeof *sim->good);
+  sim->state = sim->good_state;
+  /* the cost and the warnings of the failed step are still reported */
+  memcpy(&sim->summary, &sim->good_summary, without_warnings);
+  sim->summary.counts = *pol_integrator_counts(sim->integrator);
+}

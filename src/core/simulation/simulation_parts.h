@@ -1,0 +1,231 @@
+/* A simulation under way, shared by the files that implement it: simulation.c (life cycle, steps to
+ * the next stop), simulation_times.c (the span in steps, output times), simulation_start.c
+ * (consistent initial values), simulation_measure.c (the solution, residuals, energy, work,
+ * invariants), simulation_checks.c (what can be wrong with a solution), doubts.c (warnings about a
+ * run) and simulation_events.c (events and resets).  simulation_settings.c needs none of it.
+ */
+#ifndef POLHODE_ANALYSIS_SIMULATION_PARTS_H
+#define POLHODE_ANALYSIS_SIMULATION_PARTS_H
+
+#include <polhode/simulation.h>
+
+#include "dae/dae.h"
+#include "simulation/event_rules.h"
+#include "simulation/invariants.h"
+#include "simulation/watch.h"
+
+/* Points of a step where the functions of events are evaluated: five equally spaced, and some more
+ * near a minimum of |f|. */
+enum { POLI_EVENT_POINTS = 5, POLI_MAX_EVENT_POINTS = 10 };
+
+/* An event and what is known of it. */
+typedef struct poli_watched_event {
+  pol_simulation_event event;
+  double told;   /* the time where it was stopped at last, -1 if nowhere */
+  int due;       /* it is to be stopped at now, after another at the same time */
+  double before; /* value before a reset */
+
+  /* Its function on the last step. */
+  int num_points;
+  double t[POLI_MAX_EVENT_POINTS], value[POLI_MAX_EVENT_POINTS];
+  int crosses; /* it may have a zero there that has not been reported; next: the first, if known */
+  double next;
+
+  /* What its resets did, to find out whether they accumulate. */
+  long resets;
+  double longest;  /* time between two of them */
+  int side;        /* sign of its function before the last one */
+  double rate;     /* of its function at the last one, 0 if not known; positive */
+  double fastest;  /* the largest of these */
+  double start;    /* value just after the last one, */
+  int moves_away;  /* 1: it then went back to its side, or stood still */
+  int sets_states; /* the last one has changed first-order states */
+  int unsettled;   /* it has not been seen on its side since the last one */
+} poli_watched_event;
+
+/* The largest values at the steps so far, with which doubts.c compares the errors. */
+typedef struct poli_extremes {
+  double kinetic, lowest, highest; /* energies: kinetic, and the range of the potential */
+  double work;                     /* the largest of the three of pol_work */
+  double speed;                    /* the largest |v_i| */
+  double balance, balance_t;       /* of pol_summary.energy_balance, and when */
+} poli_extremes;
+
+struct pol_simulation {
+  const pol_mechanism *mechanism;
+  pol_formulation *formulation;
+  pol_integrator *integrator;
+  const pol_dae *dae;
+  pol_progress progress;
+  pol_options options;
+  int method_adapts; /* pol_method_adapts */
+  pol_solver_kind solver;
+  pol_index index;
+  /* Allowed error of a dropped constraint, in m or rad, in addition to the errors of the others:
+   * 1e-6, with variable steps at least their tolerance. */
+  double dropped_tolerance;
+  poli_watch *watch; /* NULL if nothing can become singular */
+
+  /* Time span: num_steps - 1 steps of size step, then one of size last_step; or steps of variable
+   * size. */
+  double step, last_step, end;
+  int variable;
+  long num_steps;
+  long done;
+
+  /* Times to stop at; the number of the next, from 1. */
+  pol_output output;
+  double *times; /* of output, owned */
+  long next_output;
+
+  /* Events, the first of them by rules of the settings; the one that the state is at, or -1.
+   * stopped: one has ended the run. */
+  poli_event_rules *rules;
+  unsigned char *keep; /* of a reset */
+  poli_watched_event *events;
+  int num_events, event, stopped;
+  int in_step;        /* the last step may hold more stops, */
+  double seen;        /* not before this time */
+  double crowd_start; /* resets since then, */
+  long crowd;         /* and their number */
+
+  /* Copy of the solution; state points into it. */
+  pol_state state;
+  double *q, *v, *vd, *lambda, *eta, *p, *p_between, *history;
+  size_t solution_size; /* of these arrays together */
+
+  /* The last good solution, to return to after a failure; failed: the status of that. */
+  pol_state good_state;
+  pol_summary good_summary;
+  double *good;
+  pol_status failed;
+
+  /* The last step of the integrator: its times, and power and work at both ends. */
+  double t_before, t;
+  pol_power power_before, power;
+  pol_work work_before, work;
+  double lambda_t_before, lambda_t; /* times that the multipliers belong to */
+  double *p_before;                 /* momenta at its start; p_between: at a time within it */
+  int lags;                         /* not those of the state */
+
+  /* Invariants after the last step; fresh: a reset has changed them, they start anew. */
+  double last_invariants[POL_MAX_INVARIANTS];
+  int fresh;
+
+  /* Workspace of the residuals; ahead is v + v'. */
+  double *position, *velocity, *acceleration, *drift, *ahead, *scratch;
+  double *between; /* q, v, v', lambda at a time within the last step, for events */
+  double *memory;  /* holds all of the arrays above */
+
+  pol_summary summary;
+  poli_extremes extremes;
+  const char *warned[POL_MAX_WARNINGS]; /* the format strings of the warnings in the summary */
+  pol_diagnostics diagnostics;
+};
+
+/* --- simulation_times.c ----------------------------------------------------------------------- */
+
+/* Splits the time span into steps. */
+void poli_simulation_plan_steps(pol_simulation *sim, const pol_settings *settings);
+
+/* The same from a time within: whole steps, then a shorter one. */
+void poli_simulation_plan_rest(pol_simulation *sim, double t);
+
+/* Size of the n-th step, n = 1, 2, ... */
+double poli_simulation_step_size(const pol_simulation *sim, long n);
+
+/* Copies the output times. */
+pol_status poli_simulation_plan_output(pol_simulation *sim, const pol_output *output);
+
+/* The next time to stop at; the end of the span after the last. */
+double poli_simulation_next_output_time(const pol_simulation *sim);
+
+/* --- simulation_start.c ----------------------------------------------------------------------- */
+
+/* Makes the mechanism's initial values consistent and takes over the solution at t = 0. */
+pol_status poli_simulation_start(pol_simulation *sim);
+
+/* --- simulation_measure.c --------------------------------------------------------------------- */
+
+/* The largest |x_i|, 0 if there is none. */
+double poli_largest(int count, const double *x);
+
+/* Phi and B v at a point into the workspace; more asks for further terms. */
+pol_status poli_simulation_residuals(pol_simulation *sim, const pol_point *at, unsigned more);
+
+/* Sets what the summary says about now; the residuals are in the workspace. */
+void poli_simulation_measure_now(pol_simulation *sim, double t, const pol_energy *energy);
+
+/* Copies a solution, all but its time. */
+void poli_simulation_copy_solution(pol_simulation *sim, const pol_state *from);
+
+/* Takes over the integrator's solution, the one after `done` steps, if all of it is finite. */
+pol_status poli_simulation_accept(pol_simulation *sim, long done);
+
+/* Goes back to the solution at a time within the last step, or to its end. */
+pol_status poli_simulation_show(pol_simulation *sim, double t);
+
+/* Keeps the present solution and summary as the last good ones; returns to them. */
+void poli_simulation_keep_good(pol_simulation *sim);
+void poli_simulation_return_to_good(pol_simulation *sim);
+
+/* --- simulation_checks.c ---------------------------------------------------------------------- */
+
+/* Records a failure of this driver itself (the integrator records its own); returns status.
+ * equation is -1 if none is to blame. */
+pol_status poli_simulation_fail(pol_simulation *sim, pol_status status, int equation,
+                                const char *message, const char *advice);
+
+/* Adds to the integrator's diagnostics that the mechanism was near a singular position. */
+void poli_simulation_blame_position(pol_simulation *sim);
+
+/* Adds a warning to the summary, detected at time t; format and arguments as for printf.  Warnings
+ * with the same format string are one kind, of which the first is listed; with the format "%s",
+ * those with the same text are. */
+void poli_simulation_warn(pol_simulation *sim, double t, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Index of the first number that is not finite, -1 if there is none. */
+int poli_first_not_finite(int count, const double *x);
+
+/* POL_NOT_FINITE, with the place, if the integrator's solution or the residuals in the workspace
+ * hold a number that is not finite. */
+pol_status poli_simulation_check_finite(pol_simulation *sim, const pol_state *state);
+
+/* POL_INCONSISTENT if a dropped constraint does not follow from the others any more; the residuals
+ * are in the workspace. */
+pol_status poli_simulation_check_dropped(pol_simulation *sim, const pol_state *state);
+
+/* Adds a warning if a constant-velocity joint is bent by nearly 180 degrees; POL_INCONSISTENT if it
+ * is on the wrong branch. */
+pol_status poli_simulation_check_bends(pol_simulation *sim, const pol_state *state);
+/* POL_RETRY if a joint or bushing turns so fast that what depends on its turns is wrong. */
+pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *state);
+
+/* --- estimate.c ------------------------------------------------------------------------------- */
+
+/* Whether joints form a closed loop, the ground included.  Returns 0 if there is no memory. */
+int poli_mechanism_has_loop(const pol_mechanism *mechanism, int *has_loop);
+
+/* --- doubts.c --------------------------------------------------------------------------------- */
+
+/* Updates the extremes with the summary and the solution, after a step; first: at the start. */
+void poli_doubts_note(pol_simulation *sim, int first);
+
+/* --- simulation_events.c ---------------------------------------------------------------------- */
+
+/* Evaluates the functions of all events on the last step.  POL_ACCUMULATING: one has passed zero
+ * although its last reset had reversed or stopped it. */
+pol_status poli_simulation_scan_events(pol_simulation *sim);
+
+/* The next event, by time and number, and when: one that a reset has made due now, or one of the
+ * last step; -1 if none is left. */
+int poli_simulation_next_event(pol_simulation *sim, double *when);
+
+/* Whether an event is due now. */
+int poli_simulation_has_due_event(const pol_simulation *sim);
+
+/* Stops at an event of the last step, or at one that is due. */
+pol_status poli_simulation_stop_at(pol_simulation *sim, int event, double t);
+
+#endif

@@ -1,0 +1,293 @@
+/* Where everything of a figure stands: ranges and ticks of the axes, frames of the panels, curves,
+ * legends.
+ *
+ * The panels share the x axis and so their left and right edges.  These depend on what stands
+ * beside them, labels of ticks on the left and legends on the right; whether a legend has to go
+ * there depends on the curves inside.  So frames are made with all legends inside, and once more if
+ * one of them hides too much.
+ */
+#include "draw/plot/layout.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "draw/plot/text.h"
+
+static const double outer = 12;       /* margin of the figure */
+static const double below_ticks = 22; /* labels of the x ticks */
+static const double below_label = 20; /* label of the x axis */
+static const double tick_distance_y = 26, most_ticks_y = 11;
+static const double tick_distance_x = 48, most_ticks_x = 8;
+static const size_t many_points = 10000; /* of a curve that should be thinned out further */
+static const double most_hidden = 4;     /* pixels of curves that a legend may hide */
+
+static int is_given(const char *text)
+{
+  return text != NULL && text[0] != '\0';
+}
+
+/* --- ranges ----------------------------------------------------------------------------------- */
+
+static int is_fixed(const pol_axis *axis)
+{
+  return axis->min != 0 || axis->max != 0;
+}
+
+/* Takes in what the axes can show of a series: all of its x, and y where there is an x. */
+static void include_series(poli_range *range, const pol_series *s, int log_x, int log_y, int by_y)
+{
+  for (size_t i = 0; i < s->count; i++) {
+    if (!poli_range_usable(s->x[i], log_x)) continue;
+    if (!by_y) poli_range_include(range, s->x[i]);
+    if (by_y && poli_range_usable(s->y[i], log_y)) poli_range_include(range, s->y[i]);
+  }
+}
+
+static void include_panel(poli_range *range, const pol_figure *figure, const pol_panel *panel,
+                          int by_y)
+{
+  for (int i = 0; i < panel->num_series; i++)
+    include_series(range, &panel->series[i], figure->x.log, panel->y.log, by_y);
+  for (int i = 0; i < panel->num_slopes; i++) {
+    const pol_slope *slope = &panel->slopes[i];
+    poli_range_include(range, by_y ? slope->y0 : slope->x[0]);
+    poli_range_include(range, by_y ? poli_slope_end(slope) : slope->x[1]);
+  }
+}
+
+static void finish_axis(poli_scale *scale, poli_range range, const pol_axis *axis)
+{
+  scale->log = axis->log;
+  scale->range = range;
+  if (is_fixed(axis))
+    scale->range = (poli_range){axis->min, axis->max};
+  else
+    poli_range_finish(&scale->range, axis->log, axis->margin);
+}
+
+static void make_ranges(poli_layout *layout)
+{
+  const pol_figure *figure = layout->figure;
+  poli_range x = poli_range_empty();
+  for (int i = 0; i < figure->num_panels; i++) {
+    poli_range y = poli_range_empty();
+    include_panel(&x, figure, &figure->panels[i], 0);
+    include_panel(&y, figure, &figure->panels[i], 1);
+    finish_axis(&layout->panels[i].y, y, &figure->panels[i].y);
+  }
+  finish_axis(&layout->x, x, &figure->x);
+}
+
+/* --- frames ----------------------------------------------------------------------------------- */
+
+/* What the panels need on their left: the widest label of a tick, and the axis label. */
+static double left_of_panels(const poli_layout *layout)
+{
+  double widest = 0;
+  int labelled = 0;
+  for (int i = 0; i < layout->figure->num_panels; i++) {
+    const poli_ticks *ticks = &layout->panels[i].ticks;
+    labelled |= is_given(layout->panels[i].panel->y.label);
+    for (int k = 0; k < ticks->count; k++)
+      widest = fmax(widest, poli_text_rich_width(ticks->label[k], POLI_TICK_FONT));
+  }
+  return outer + (labelled ? POLI_LABEL_FONT + 7 : 0) + widest + 8;
+}
+
+/* And on their right: legends, at least room for half a label of a tick. */
+static double right_of_panels(const poli_layout *layout)
+{
+  double widest = 0;
+  for (int i = 0; i < layout->figure->num_panels; i++)
+    if (layout->panels[i].beside) widest = fmax(widest, layout->panels[i].legend.width);
+  return widest > 0 ? widest + outer : outer + 8;
+}
+
+static double x_tick_distance(const poli_layout *layout)
+{
+  return fmax(tick_distance_x, layout->x.length / most_ticks_x);
+}
+
+static void make_y_ticks(poli_panel_layout *p, double distance)
+{
+  poli_ticks_make(&p->ticks, p->y.range, p->y.log, p->box.height, distance, 0);
+}
+
+/* Tops and heights, which need only the number of panels. */
+static void stack_panels(poli_layout *layout)
+{
+  const pol_figure *figure = layout->figure;
+  const double n = figure->num_panels;
+  const double top = outer + (is_given(figure->title) ? POLI_TITLE_FONT + 12 : 2);
+  const double bottom =
+      figure->height - below_ticks - outer + 4 - (is_given(figure->x.label) ? below_label : 0);
+  /* a line above a panel for the power of ten of its ticks */
+  double gap = 14;
+  for (int pass = 0; pass < 2; pass++) {
+    const double first = gap > 14 ? 14 : 0;
+    const double height = fmax((bottom - top - first - (n - 1) * gap) / n, 20);
+    for (int i = 0; i < figure->num_panels; i++) {
+      poli_panel_layout *p = &layout->panels[i];
+      p->box.y = top + first + i * (height + gap);
+      p->box.height = height;
+      p->y.start = p->box.y + height;
+      p->y.length = -height;
+      make_y_ticks(p, fmax(tick_distance_y, height / most_ticks_y));
+      if (p->ticks.offset[0] != '\0') gap = 24;
+    }
+  }
+}
+
+/* Left and right edges. */
+static void widen_panels(poli_layout *layout)
+{
+  const double left = left_of_panels(layout);
+  const double width = fmax(layout->figure->width - left - right_of_panels(layout), 20);
+  layout->x.start = left;
+  layout->x.length = width;
+  for (int i = 0; i < layout->figure->num_panels; i++) {
+    layout->panels[i].box.x = left;
+    layout->panels[i].box.width = width;
+  }
+}
+
+static void widen_range(poli_range *range, double extent)
+{
+  const double more = 0.5 * (extent - (range->hi - range->lo));
+  if (!(more > 0)) return;
+  range->lo -= more;
+  range->hi += more;
+}
+
+/* Widens the ranges of the data until a unit of x is as long as one of y, in the panel that needs
+ * it most. */
+static void make_equal(poli_layout *layout)
+{
+  make_ranges(layout);
+  double unit = (layout->x.range.hi - layout->x.range.lo) / layout->x.length;
+  for (int i = 0; i < layout->figure->num_panels; i++) {
+    const poli_scale *y = &layout->panels[i].y;
+    unit = fmax(unit, (y->range.hi - y->range.lo) / -y->length);
+  }
+  widen_range(&layout->x.range, unit * layout->x.length);
+  for (int i = 0; i < layout->figure->num_panels; i++) {
+    poli_scale *y = &layout->panels[i].y;
+    widen_range(&y->range, unit * -y->length);
+    make_y_ticks(&layout->panels[i], tick_distance_x);
+  }
+}
+
+/* --- curves and legends ----------------------------------------------------------------------- */
+
+static void free_curves(poli_panel_layout *p)
+{
+  for (int i = 0; p->curves != NULL && i < p->panel->num_series; i++)
+    poli_curve_free(&p->curves[i]);
+}
+
+static pol_status make_curves(poli_layout *layout)
+{
+  for (int i = 0; i < layout->figure->num_panels; i++) {
+    poli_panel_layout *p = &layout->panels[i];
+    free_curves(p);
+    for (int k = 0; k < p->panel->num_series; k++) {
+      pol_status status = poli_curve_make(&p->curves[k], &p->panel->series[k], &layout->x, &p->y);
+      if (status != POL_OK) return status;
+      if (p->panel->series[k].marker != POL_MARKER_NONE) continue;
+      poli_curve_straighten(&p->curves[k]);
+      if (p->curves[k].count > many_points) status = poli_curve_drop_covered(&p->curves[k], p->box);
+      if (status != POL_OK) return status;
+    }
+  }
+  return POL_OK;
+}
+
+/* Whether the legend would rather stand beside the panel than in it. */
+static int wants_out(poli_panel_layout *p, double hidden)
+{
+  if (p->panel->legend != POL_LEGEND_AUTO || p->legend.width == 0) return 0;
+  return hidden > most_hidden || p->legend.width > 0.6 * p->box.width ||
+         p->legend.height > 0.75 * p->box.height;
+}
+
+/* Places all legends inside; says whether any would rather be beside. */
+static int place_inside(poli_layout *layout)
+{
+  int crowded = 0;
+  for (int i = 0; i < layout->figure->num_panels; i++) {
+    poli_panel_layout *p = &layout->panels[i];
+    if (p->beside) continue;
+    poli_legend_measure(p, 0.6 * p->box.width, p->box.height - 12);
+    if (p->legend.width == 0) continue;
+    p->beside = wants_out(p, poli_legend_place(p));
+    crowded |= p->beside;
+  }
+  return crowded;
+}
+
+/* Sizes of the legends that stand beside, which the frames depend on. */
+static void measure_beside(poli_layout *layout)
+{
+  for (int i = 0; i < layout->figure->num_panels; i++) {
+    poli_panel_layout *p = &layout->panels[i];
+    if (p->beside) poli_legend_measure(p, 0.38 * layout->figure->width, p->box.height + 10);
+  }
+}
+
+static void place_beside(poli_layout *layout)
+{
+  for (int i = 0; i < layout->figure->num_panels; i++) {
+    poli_panel_layout *p = &layout->panels[i];
+    if (!p->beside) continue;
+    p->legend.x = p->box.x + p->box.width + 6;
+    p->legend.y = p->box.y - POLI_LEGEND_PADDING + 2;
+  }
+}
+
+/* Frames, x ticks and curves for the legends as they are. */
+static pol_status fit(poli_layout *layout)
+{
+  measure_beside(layout);
+  widen_panels(layout);
+  if (layout->figure->equal) make_equal(layout);
+  poli_ticks_make(&layout->ticks, layout->x.range, layout->x.log, layout->x.length,
+                  x_tick_distance(layout), POLI_TICK_FONT);
+  return make_curves(layout);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+pol_status poli_layout_make(poli_layout *layout, const pol_figure *figure)
+{
+  *layout = (poli_layout){.figure = figure};
+  layout->panels = calloc((size_t)figure->num_panels, sizeof *layout->panels);
+  if (layout->panels == NULL) return POL_NO_MEMORY;
+  for (int i = 0; i < figure->num_panels; i++) {
+    poli_panel_layout *p = &layout->panels[i];
+    p->panel = &figure->panels[i];
+    p->beside = p->panel->legend == POL_LEGEND_BESIDE;
+    p->curves = calloc((size_t)p->panel->num_series + 1, sizeof *p->curves);
+    if (p->curves == NULL) return POL_NO_MEMORY;
+  }
+  make_ranges(layout);
+  stack_panels(layout);
+  pol_status status = fit(layout);
+  if (status == POL_OK && place_inside(layout)) {
+    /* narrower frames: the legends that stay inside find their places again */
+    status = fit(layout);
+    if (status == POL_OK && place_inside(layout)) status = fit(layout);
+  }
+  place_beside(layout);
+  return status;
+}
+
+void poli_layout_free(poli_layout *layout)
+{
+  for (int i = 0; layout->panels != NULL && i < layout->figure->num_panels; i++) {
+    free_curves(&layout->panels[i]);
+    free(layout->panels[i].curves);
+  }
+  free(layout->panels);
+  layout->panels = NULL;
+}

@@ -1,0 +1,270 @@
+/* From the rows of a result to frames: choosing rows by time, channels by rank, numbers to 16 bits.
+ */
+#include "draw/viewer/frames.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "draw/viewer/page.h"
+
+/* Bytes before base64, which makes 4 of 3: with these a page stays below 25 MB. */
+enum { POSE_SIZE = 14, MAX_POSE_BYTES = 14000000, MAX_CHANNEL_BYTES = 3000000 };
+enum { MAX_FRAMES = 2000, MAX_CHANNELS = 4000 };
+
+/* Larger numbers are taken for none: a body lost in space would make all others too small to be
+ * seen, and the width of a range must not overflow. */
+static const double largest_position = 1e15, largest_value = 1e300;
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static int default_frames(int num_bodies)
+{
+  const int fit = MAX_POSE_BYTES / POSE_SIZE / num_bodies;
+  if (fit > MAX_FRAMES) return MAX_FRAMES;
+  return fit < 2 ? 2 : fit;
+}
+
+/* The first row without a time; -1 if there is none. */
+static long find_timeless(const double *t, long num_rows)
+{
+  for (long i = 0; i < num_rows; i++)
+    if (!(fabs(t[i]) <= largest_value)) return i;
+  return -1;
+}
+
+/* The rows nearest to times at equal distances, all rows if they are few. */
+static void choose_rows(poli_frames *frames, long num_rows, int max_frames)
+{
+  const double *t = frames->series;
+  const double start = t[0], span = t[num_rows - 1] - t[0];
+  long row = 0;
+  frames->count = 0;
+  for (long i = 0; num_rows <= max_frames && i < num_rows; i++) frames->rows[frames->count++] = i;
+  for (int i = 0; num_rows > max_frames && i < max_frames; i++) {
+    const double wanted = start + span * i / (max_frames - 1);
+    while (row + 1 < num_rows && fabs(t[row + 1] - wanted) <= fabs(t[row] - wanted)) row++;
+    if (frames->count == 0 || frames->rows[frames->count - 1] < row)
+      frames->rows[frames->count++] = row;
+  }
+  for (int i = 0; i < frames->count; i++) frames->times[i] = t[frames->rows[i]];
+}
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+/* The range of the values at the frames that are numbers, not beyond the largest; [0, 0] if there
+ * is none. */
+static poli_range16 find_range(const poli_frames *frames, double largest)
+{
+  poli_range16 range = {HUGE_VAL, -HUGE_VAL};
+  for (int i = 0; i < frames->count; i++) {
+    const double x = frames->series[frames->rows[i]];
+    if (fabs(x) <= largest) range = (poli_range16){fmin(range.low, x), fmax(range.high, x)};
+  }
+  return range.low <= range.high ? range : (poli_range16){0.0, 0.0};
+}
+
+static unsigned quantize(double x, poli_range16 range)
+{
+  const double width = range.high - range.low;
+  if (!(x >= range.low && x <= range.high)) return 65535u;
+  return width > 0.0 ? (unsigned)lround(65534.0 * ((x - range.low) / width)) : 0u;
+}
+
+/* Writes the series at the frames as numbers of a range, `stride` bytes apart. */
+static void put_series(const poli_frames *frames, poli_range16 range, unsigned char *to,
+                       size_t stride)
+{
+  for (int i = 0; i < frames->count; i++)
+    poli_put_uint16(to + (size_t)i * stride, quantize(frames->series[frames->rows[i]], range));
+}
+
+static void put_rotation(const poli_frames *frames, unsigned char *to, size_t stride)
+{
+  for (int i = 0; i < frames->count; i++) {
+    const double q = frames->series[frames->rows[i]];
+    const double bounded = isfinite(q) ? fmax(-1.0, fmin(1.0, q)) : 0.0;
+    poli_put_uint16(to + (size_t)i * stride, (unsigned)(lround(32767.0 * bounded) + 32768));
+  }
+}
+
+/* --- bodies ----------------------------------------------------------------------------------- */
+
+/* A channel by name.  Channels of a body stand together: the one after the last found comes first.
+ */
+static int find_channel(const pol_result *result, const char *name, int *last)
+{
+  const int next = *last + 1;
+  if (next < pol_result_count(result) && strcmp(pol_result_channel(result, next)->name, name) == 0)
+    *last = next;
+  else
+    *last = pol_result_find_channel(result, name);
+  return *last;
+}
+
+/* Reads "NAME.what.c" into the series. */
+static pol_status read_component(poli_frames *frames, pol_result *result, const char *body,
+                                 const char *what, char component, int *last, char *message,
+                                 size_t size)
+{
+  char name[256];
+  snprintf(name, sizeof name, "%.200s.%s.%c", body, what, component);
+  const int channel = find_channel(result, name, last);
+  if (channel >= 0) return pol_result_series(result, channel, frames->series);
+  snprintf(message, size, "it has no channel \"%s\": it is not a result of this model", name);
+  return POL_BAD_ARGUMENT;
+}
+
+static pol_status read_bodies(poli_frames *frames, const pol_mechanism *mechanism,
+                              pol_result *result, char *message, size_t size)
+{
+  pol_status status = POL_OK;
+  const size_t bodies = (size_t)frames->num_bodies;
+  int last = -1;
+  for (size_t b = 0; status == POL_OK && b < bodies; b++) {
+    const pol_body *body = pol_mechanism_body(mechanism, (int)b);
+    for (size_t c = 0; status == POL_OK && c < 3; c++) {
+      status =
+          read_component(frames, result, body->name, "position", "xyz"[c], &last, message, size);
+      if (status != POL_OK) break;
+      poli_range16 *range = &frames->ranges[3 * b + c];
+      *range = find_range(frames, largest_position);
+      put_series(frames, *range, frames->positions + 2 * (3 * b + c), 6 * bodies);
+    }
+    for (size_t c = 0; status == POL_OK && c < 4; c++) {
+      unsigned char *to = frames->rotations + 2 * (4 * b + c);
+      if (!body->point)
+        status = read_component(frames, result, body->name, "quaternion", "wxyz"[c], &last, message,
+                                size);
+      else
+        for (long i = 0; i < pol_result_rows(result); i++) frames->series[i] = c == 0 ? 1.0 : 0.0;
+      if (status == POL_OK) put_rotation(frames, to, 8 * bodies);
+    }
+  }
+  return status;
+}
+
+/* --- channels --------------------------------------------------------------------------------- */
+
+static int ends_with_component(const char *name, const char *what)
+{
+  const char *at = strstr(name, what);
+  return at != NULL && strlen(at) == strlen(what) + 1;
+}
+
+enum { NUM_RANKS = 5, NOT_SHOWN = NUM_RANKS };
+
+/* Which channels go first where not all find room: numbers of the whole, of joints and drives; then
+ * forces, which are arrows too; velocities; markers; what says the same in other axes. */
+static int rank_of(const char *name)
+{
+  if (strcmp(name, "t") == 0) return NOT_SHOWN;
+  if (strncmp(name, "marker.", 7) == 0) return 3;
+  if (ends_with_component(name, ".position.") || ends_with_component(name, ".quaternion."))
+    return NOT_SHOWN; /* of a body: the frames have it */
+  if (strncmp(name, "energy.", 7) == 0 || strncmp(name, "momentum.", 9) == 0 ||
+      strncmp(name, "residual.", 9) == 0)
+    return 0;
+  if (strstr(name, "_local.") || strstr(name, ".multiplier.") || strstr(name, "_global.")) return 4;
+  if (ends_with_component(name, ".force.") || ends_with_component(name, ".torque.")) return 1;
+  if (ends_with_component(name, "velocity.")) return 2;
+  return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+  const int *x = a, *y = b;
+  return (*x > *y) - (*x < *y);
+}
+
+static void choose_channels(poli_frames *frames, const pol_result *result)
+{
+  const int fit = MAX_CHANNEL_BYTES / 2 / frames->count;
+  const int room = fit < MAX_CHANNELS ? fit : MAX_CHANNELS;
+  int shown = 0;
+  for (int i = 0; i < pol_result_count(result); i++)
+    shown += rank_of(pol_result_channel(result, i)->name) != NOT_SHOWN;
+  frames->num_channels = 0;
+  for (int rank = 0; rank < NUM_RANKS; rank++)
+    for (int i = 0; i < pol_result_count(result) && frames->num_channels < room; i++)
+      if (rank_of(pol_result_channel(result, i)->name) == rank)
+        frames->channels[frames->num_channels++] = i;
+  qsort(frames->channels, (size_t)frames->num_channels, sizeof *frames->channels, by_number);
+  frames->left_out = shown - frames->num_channels;
+}
+
+static pol_status read_channels(poli_frames *frames, pol_result *result)
+{
+  const size_t bytes = 2 * (size_t)frames->count;
+  frames->values = malloc((size_t)frames->num_channels * bytes + 1);
+  if (frames->values == NULL) return POL_NO_MEMORY;
+  for (int i = 0; i < frames->num_channels; i++) {
+    const pol_status status = pol_result_series(result, frames->channels[i], frames->series);
+    if (status != POL_OK) return status;
+    frames->channel_ranges[i] = find_range(frames, largest_value);
+    put_series(frames, frames->channel_ranges[i], frames->values + (size_t)i * bytes, 2);
+  }
+  return POL_OK;
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+static pol_status allocate(poli_frames *frames, const pol_result *result, size_t max_frames)
+{
+  const size_t rows = (size_t)pol_result_rows(result), bodies = (size_t)frames->num_bodies;
+  const size_t channels = (size_t)pol_result_count(result);
+  frames->series = malloc(rows * sizeof *frames->series);
+  frames->rows = malloc(max_frames * sizeof *frames->rows);
+  frames->times = malloc(max_frames * sizeof *frames->times);
+  frames->positions = malloc(max_frames * bodies * 6);
+  frames->rotations = malloc(max_frames * bodies * 8);
+  frames->ranges = malloc(bodies * 3 * sizeof *frames->ranges);
+  frames->channels = malloc(channels * sizeof *frames->channels);
+  frames->channel_ranges = malloc(channels * sizeof *frames->channel_ranges);
+  const int good = frames->series && frames->rows && frames->times && frames->positions &&
+                   frames->rotations && frames->ranges && frames->channels &&
+                   frames->channel_ranges;
+  return good ? POL_OK : POL_NO_MEMORY;
+}
+
+pol_status poli_frames_read(poli_frames *frames, const pol_model *model, pol_result *result,
+                            int max_frames, char *message, size_t size)
+{
+  const long rows = pol_result_rows(result);
+  const int time = pol_result_find_channel(result, "t");
+  *frames = (poli_frames){.num_bodies = pol_mechanism_num_bodies(model->mechanism)};
+  if (rows < 1 || time < 0) {
+    snprintf(message, size, rows < 1 ? "it has no rows" : "it has no channel \"t\"");
+    return POL_BAD_ARGUMENT;
+  }
+  if (max_frames == 0) max_frames = default_frames(frames->num_bodies);
+  if (max_frames > rows) max_frames = (int)rows;
+  pol_status status = allocate(frames, result, (size_t)max_frames);
+  if (status == POL_OK) status = pol_result_series(result, time, frames->series);
+  if (status != POL_OK) return status;
+  const long timeless = find_timeless(frames->series, rows);
+  if (timeless >= 0) {
+    snprintf(message, size, "row %ld has no time", timeless + 1);
+    return POL_BAD_ARGUMENT;
+  }
+  choose_rows(frames, rows, max_frames);
+  status = read_bodies(frames, model->mechanism, result, message, size);
+  if (status != POL_OK) return status;
+  choose_channels(frames, result);
+  return read_channels(frames, result);
+}
+
+void poli_frames_free(poli_frames *frames)
+{
+  free(frames->times);
+  free(frames->positions);
+  free(frames->ranges);
+  free(frames->rotations);
+  free(frames->channels);
+  free(frames->channel_ranges);
+  free(frames->values);
+  free(frames->rows);
+  free(frames->series);
+  *frames = (poli_frames){0};
+}

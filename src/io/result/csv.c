@@ -1,0 +1,205 @@
+/* CSV results: buffered writing of whole lines.
+ *
+ * Lines are put together in a buffer of our own; the file itself is unbuffered.  So every write
+ * ends with a complete line, and what a killed run leaves can be read, but for a last line that the
+ * system may cut in the middle of a write.  A write that a full disk
+ * cuts short is taken back to the end of its last line.  The file is locked before it is emptied,
+ * so that a second run that writes the same file is refused.  Numbers have 17 significant digits,
+ * which is enough to read back the same double (IEEE 754-2008, 5.12.2).
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <polhode/model.h>
+
+#include "io/file/output.h"
+#include "io/file/target.h"
+
+/* Characters of the longest number and its comma: "-1.2345678901234567e-308,". */
+enum { NUMBER_SIZE = 25 };
+enum { BUFFER_SIZE = 1 << 16 };
+
+struct pol_csv {
+  FILE *file;
+  const pol_record *record;
+  double *row;      /* the values of one line */
+  char *buffer;     /* lines not yet written */
+  size_t capacity;  /* of the buffer */
+  size_t used;      /* characters in it */
+  size_t line_size; /* the longest line of numbers, with its end */
+  off_t size;       /* of the file, whole lines only */
+  pol_status status;
+};
+
+/* After a write that ended early: cuts the file behind its last whole line.  What cannot be cut, a
+ * pipe or a device, stays as it is.  errno keeps the reason of the failed write. */
+static void cut_torn_line(pol_csv *csv, size_t written)
+{
+  int reason = errno;
+  while (written > 0 && csv->buffer[written - 1] != '\n') written--;
+  csv->size += (off_t)written;
+  int cut = ftruncate(fileno(csv->file), csv->size);
+  (void)cut;
+  errno = reason;
+}
+
+/* Writes the buffer to the file.  A failure stays. */
+static pol_status flush(pol_csv *csv)
+{
+  if (csv->status == POL_OK && csv->used > 0) {
+    size_t written = fwrite(csv->buffer, 1, csv->used, csv->file);
+    if (written == csv->used) {
+      csv->size += (off_t)written;
+    } else {
+      cut_torn_line(csv, written);
+      csv->status = POL_IO;
+    }
+  }
+  csv->used = 0;
+  return csv->status;
+}
+
+/* --- head ------------------------------------------------------------------------------------- */
+
+/* Adds a text; in quotes, with quotes doubled, if it holds a comma, quote or line break. */
+static void put_text(pol_csv *csv, const char *text)
+{
+  int quoted = strpbrk(text, ",\"\r\n") != NULL;
+  if (quoted) csv->buffer[csv->used++] = '"';
+  for (; *text != '\0'; text++) {
+    if (*text == '"') csv->buffer[csv->used++] = '"';
+    csv->buffer[csv->used++] = *text;
+  }
+  if (quoted) csv->buffer[csv->used++] = '"';
+}
+
+/* Room for put_text(text) and a separator, at most. */
+static size_t text_size(const char *text)
+{
+  return 2 * strlen(text) + 3;
+}
+
+static const char units_label[] = "# units: ";
+
+/* Room for the comment lines and the header. */
+static size_t head_size(const pol_record *record)
+{
+  size_t size = sizeof "# polhode \n" + strlen(pol_version()) + sizeof units_label;
+  for (int i = 0; i < pol_record_count(record); i++) {
+    const pol_channel *channel = pol_record_channel(record, i);
+    size += text_size(channel->name) + text_size(channel->unit);
+  }
+  return size;
+}
+
+static void put_head(pol_csv *csv)
+{
+  int count = pol_record_count(csv->record);
+  csv->used =
+      (size_t)snprintf(csv->buffer, csv->capacity, "# polhode %s\n%s", pol_version(), units_label);
+  for (int i = 0; i < count; i++) {
+    put_text(csv, pol_record_channel(csv->record, i)->unit);
+    csv->buffer[csv->used++] = i + 1 < count ? ',' : '\n';
+  }
+  for (int i = 0; i < count; i++) {
+    put_text(csv, pol_record_channel(csv->record, i)->name);
+    csv->buffer[csv->used++] = i + 1 < count ? ',' : '\n';
+  }
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+/* Frees everything; the file must be closed. */
+static void release(pol_csv *csv)
+{
+  free(csv->row);
+  free(csv->buffer);
+  free(csv);
+}
+
+/* Opens a file for writing, locked and empty; NULL: errno says why. */
+static FILE *open_empty(const char *path)
+{
+  struct stat info;
+  const int descriptor = open(path, O_WRONLY | O_CREAT, 0666);
+  if (descriptor < 0) return NULL;
+  FILE *file = NULL;
+  const int is_file = fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
+  if (!is_file || (poli_output_lock(descriptor) && ftruncate(descriptor, 0) == 0))
+    file = fdopen(descriptor, "wb");
+  const int reason = errno;
+  if (file == NULL) close(descriptor);
+  errno = reason;
+  return file;
+}
+
+pol_status pol_csv_create(pol_csv **csv, const char *path, const pol_record *record)
+{
+  *csv = NULL;
+  pol_csv *c = calloc(1, sizeof *c);
+  if (c == NULL) return POL_NO_MEMORY;
+
+  /* The buffer holds the head, and one line of numbers at least. */
+  size_t count = (size_t)pol_record_count(record), head = head_size(record);
+  c->record = record;
+  c->line_size = count * NUMBER_SIZE + 1;
+  c->capacity = BUFFER_SIZE;
+  if (c->capacity < head) c->capacity = head;
+  if (c->capacity < c->line_size) c->capacity = c->line_size;
+  c->row = malloc(count * sizeof *c->row);
+  c->buffer = malloc(c->capacity);
+  if (c->row == NULL || c->buffer == NULL) {
+    release(c);
+    return POL_NO_MEMORY;
+  }
+
+  c->file = open_empty(path);
+  if (c->file == NULL) {
+    release(c);
+    return POL_IO;
+  }
+  setvbuf(c->file, NULL, _IONBF, 0);
+  put_head(c);
+  if (flush(c) != POL_OK) {
+    poli_output_close(c->file, path, POL_IO);
+    release(c);
+    return POL_IO;
+  }
+  *csv = c;
+  return POL_OK;
+}
+
+pol_status pol_csv_write(pol_csv *csv)
+{
+  int count = pol_record_count(csv->record);
+  if (csv->capacity - csv->used < csv->line_size) flush(csv);
+  if (csv->status != POL_OK) return csv->status;
+
+  pol_record_row(csv->record, csv->row);
+  for (int i = 0; i < count; i++) {
+    char *number = csv->buffer + csv->used;
+    csv->used += (size_t)snprintf(number, csv->capacity - csv->used, "%.17g", csv->row[i]);
+    /* Some locales write a decimal comma. */
+    char *comma = strchr(number, ',');
+    if (comma != NULL) *comma = '.';
+    csv->buffer[csv->used++] = i + 1 < count ? ',' : '\n';
+  }
+  return POL_OK;
+}
+
+pol_status pol_csv_close(pol_csv **csv)
+{
+  if (csv == NULL || *csv == NULL) return POL_OK;
+  pol_status status = flush(*csv);
+  if (fclose((*csv)->file) != 0) status = POL_IO;
+  release(*csv);
+  *csv = NULL;
+  return status;
+}
