@@ -538,6 +538,25 @@ static void equal_curves_have_different_dashes(void **state)
   remove("same.csv");
 }
 
+/* Colours tell channels, dashes results; a channel that is alone leaves the colours to results. */
+static void results_of_one_channel_have_colours(void **state)
+{
+  (void)state;
+  write_file("same.csv", "t,a,b\n0,1,2\n1,2,3\n");
+  write_file("other.csv", "t,a,b\n0,5,6\n1,7,8\n");
+  static const char *const colors[3] = {"stroke=\"#0072b2\"", "stroke=\"#d55e00\"",
+                                        "stroke=\"#009e73\""};
+  draw("polhode plot same.csv other.csv a --out a.svg", "a.svg");
+  assert_int_equal(count_of(picture, colors[0]), 2); /* the curve and its legend */
+  assert_int_equal(count_of(picture, colors[1]), 2);
+  draw("polhode plot same.csv other.csv a b --out a.svg", "a.svg");
+  assert_int_equal(count_of(picture, colors[0]), 4);
+  assert_int_equal(count_of(picture, colors[1]), 4);
+  assert_int_equal(count_of(picture, colors[2]), 0);
+  remove("same.csv");
+  remove("other.csv");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -552,6 +571,7 @@ int main(void)
       cmocka_unit_test(a_time_window_can_be_chosen),
       cmocka_unit_test(wide_results_keep_their_order),
       cmocka_unit_test(equal_curves_have_different_dashes),
+      cmocka_unit_test(results_of_one_channel_have_colours),
       cmocka_unit_test(lone_points_are_dots),
       cmocka_unit_test(what_cannot_be_drawn_is_told),
       cmocka_unit_test(constants_are_drawn_in_the_middle),
