@@ -8,7 +8,9 @@
  * simulation's own thread (CPU) says what it would pay.
  */
 #define _POSIX_C_SOURCE 199309L
+#include <polhode/model.h>
 #include <polhode/polhode.h>
+#include <polhode/result.h>
 
 #include <math.h>
 #include <stdio.h>

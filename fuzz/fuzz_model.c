@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <polhode/model.h>
 #include <polhode/polhode.h>
 
 #include "sandbox.h"

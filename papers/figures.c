@@ -5,7 +5,7 @@
 
 #include "papers/reproduce.h"
 
-void paper_report_plot(poli_report *report, const char *name, const char *caption,
+void paper_report_plot(paper_report *report, const char *name, const char *caption,
                        const char *x_label, const char *y_label, pol_series *series, int num_series)
 {
   pol_panel panel = pol_panel_default();
@@ -26,7 +26,7 @@ void paper_report_plot(poli_report *report, const char *name, const char *captio
   paper_report_figure(report, name, caption, &figure);
 }
 
-void paper_report_panels(poli_report *report, const char *name, const char *caption,
+void paper_report_panels(paper_report *report, const char *name, const char *caption,
                          const char *x_label, const paper_plot *plots, int num_plots)
 {
   pol_panel panels[PAPER_MAX_PLOTS];
@@ -48,7 +48,7 @@ void paper_report_panels(poli_report *report, const char *name, const char *capt
   paper_report_figure(report, name, caption, &figure);
 }
 
-void paper_report_plane(poli_report *report, const char *name, const char *caption,
+void paper_report_plane(paper_report *report, const char *name, const char *caption,
                         const char *x_label, const char *y_label, const pol_series *series,
                         int num_series, double width, double height)
 {
@@ -75,7 +75,7 @@ double paper_fit_order(const double *h, const double *error, int count)
 }
 
 /* One row a step size, one column a curve, and the orders below. */
-static void tabulate(poli_report *report, const char *caption, const double *h, int num_steps,
+static void tabulate(paper_report *report, const char *caption, const double *h, int num_steps,
                      const paper_errors_of *curves, int num_curves)
 {
   enum { SIZE = 2048 };
@@ -134,7 +134,7 @@ static void envelope(const paper_errors_of *curves, int num_curves, int num_step
   }
 }
 
-void paper_report_errors(poli_report *report, const char *name, const char *caption,
+void paper_report_errors(paper_report *report, const char *name, const char *caption,
                          const char *y_label, const double *h, int num_steps,
                          const paper_errors_of *curves, int num_curves, const double *orders)
 {

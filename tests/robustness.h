@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <polhode/model.h>
 #include <polhode/polhode.h>
 
 /* --- methods ---------------------------------------------------------------------------------- */

@@ -2,6 +2,8 @@
 #ifndef POLHODE_ERRORS_H
 #define POLHODE_ERRORS_H
 
+#include <polhode/status.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -24,6 +26,23 @@ typedef struct pol_errors {
 
 /* Frees the items and empties the list; an all-zero list is empty. */
 void pol_errors_clear(pol_errors *errors);
+
+/* Appends an error with copies of the four texts.  POL_NO_MEMORY leaves the list as it was. */
+pol_status pol_errors_add(pol_errors *errors, const char *path, const char *value, const char *rule,
+                          const char *suggestion);
+
+/* A search for the known name that is nearest to an unknown one, for the suggestion of an error:
+ * start, try each known name, read best. */
+typedef struct pol_near {
+  const char *wrong;
+  const char *best; /* "" while nothing is near */
+  int distance;     /* of best: letters inserted, deleted, replaced or swapped */
+} pol_near;
+
+/* wrong must live until best is read. */
+pol_near pol_near_start(const char *wrong);
+/* Keeps the pointer as best if the name is nearer than those before. */
+void pol_near_try(pol_near *near, const char *candidate);
 
 #ifdef __cplusplus
 }

@@ -42,6 +42,7 @@ const char *pol_shape_type_name(pol_shape_type type);
 /* What a model file contains. */
 typedef struct pol_model {
   char *name;
+  char *text; /* of the file as it was read, without overrides */
   pol_mechanism *mechanism;
   pol_settings settings;
   double *output_times;   /* what settings.output.times points to; NULL if there are none */

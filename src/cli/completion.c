@@ -41,7 +41,7 @@ static void print_words(const char *names)
   while ((names = cli_next_name(names, name, sizeof name))) {
     const cli_command *command;
     const paper_item *item;
-    const paper_paper *paper;
+    const paper_publication *paper;
     if (cli_is_word(name)) printf(" %s", name);
     if (strcmp(name, "METHOD") == 0)
       for (int i = 0; i < pol_method_count(); i++) printf(" %s", pol_method_at(i)->name);
@@ -51,7 +51,7 @@ static void print_words(const char *names)
     if (strcmp(name, "COMMAND") == 0)
       for (int i = 0; (command = cli_command_at(i)); i++) printf(" %s", command->name);
     if (strcmp(name, "ITEM") == 0) {
-      for (int i = 0; (paper = paper_paper_at(i)); i++) printf(" %s", paper->id);
+      for (int i = 0; (paper = paper_at(i)); i++) printf(" %s", paper->id);
       for (int i = 0; (item = paper_item_at(i, NULL)); i++) printf(" %s", item->id);
     }
   }

@@ -9,15 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/errors.h"
+#include <polhode/output.h>
+#include <polhode/plot.h>
+
 #include "cli/cli.h"
 #include "cli/json_out.h"
 #include "cli/quantity.h"
 #include "cli/terminal.h"
 #include "cli/text_out.h"
-#include "draw/plot/ticks.h"
-#include "io/file/target.h"
-#include "io/result/result.h"
 
 /* A result that is plotted. */
 typedef struct source {
@@ -87,7 +86,7 @@ static int is_result(const char *word)
 
 static pol_status complain(plot *p, const char *path, const char *value, const char *rule)
 {
-  return poli_errors_add(&p->errors, path, value, rule, "");
+  return pol_errors_add(&p->errors, path, value, rule, "");
 }
 
 /* Reads a number; what is none is an error. */
@@ -140,9 +139,9 @@ static pol_status choose_out(plot *p)
   if (out == NULL) {
     const char *path = p->sources[0].path;
     const int length = (int)(is_result(path) ? strrchr(path, '.') - path : (long)strlen(path));
-    p->out = poli_format("%.*s_plot.svg", length, path);
+    p->out = cli_format("%.*s_plot.svg", length, path);
   } else {
-    p->out = poli_format("%s", out);
+    p->out = cli_format("%s", out);
   }
   if (p->out == NULL) return POL_NO_MEMORY;
   if (ends_in(p->out, ".svg") || ends_in(p->out, ".png")) return POL_OK;
@@ -203,7 +202,7 @@ static char *stem_of(const char *path)
   const char *slash = strrchr(path, '/');
   const char *name = slash != NULL ? slash + 1 : path;
   const int length = (int)(is_result(name) ? strrchr(name, '.') - name : (long)strlen(name));
-  return poli_format("%.*s", length, name);
+  return cli_format("%.*s", length, name);
 }
 
 /* Labels given, or the stems of the file names; whole paths where these are not all different. */
@@ -213,13 +212,13 @@ static pol_status label_sources(plot *p)
   for (int i = 0; i < p->num_sources; i++) {
     source *s = &p->sources[i];
     s->label =
-        p->args->labels.count > 0 ? poli_format("%s", p->args->labels.items[i]) : stem_of(s->path);
+        p->args->labels.count > 0 ? cli_format("%s", p->args->labels.items[i]) : stem_of(s->path);
     if (s->label == NULL) return POL_NO_MEMORY;
     for (int k = 0; k < i; k++) distinct &= strcmp(p->sources[k].label, s->label) != 0;
   }
   for (int i = 0; !distinct && p->args->labels.count == 0 && i < p->num_sources; i++) {
     free(p->sources[i].label);
-    if ((p->sources[i].label = poli_format("%s", p->sources[i].path)) == NULL) return POL_NO_MEMORY;
+    if ((p->sources[i].label = cli_format("%s", p->sources[i].path)) == NULL) return POL_NO_MEMORY;
   }
   return POL_OK;
 }
@@ -242,7 +241,7 @@ static pol_status open_sources(plot *p)
 static pol_status check_out(plot *p)
 {
   for (int i = 0; i < p->num_sources; i++)
-    if (poli_output_is_same(p->sources[i].path, p->out))
+    if (pol_output_overwrites(p->out, p->sources[i].path))
       return complain(p, "--out", p->out, "must not be an input file");
   return POL_OK;
 }
@@ -399,10 +398,10 @@ static pol_status read_curve(plot *p, curve *c)
   pol_status status = read_rows(p, s, index, &c->y);
   for (long i = 0; status == POL_OK && i < s->rows; i++) {
     const double x = s->x[i], y = c->y[i];
-    if (poli_range_usable(x, p->args->log_x) && poli_range_usable(y, p->args->log_y)) continue;
+    if (pol_axis_shows(x, p->args->log_x) && pol_axis_shows(y, p->args->log_y)) continue;
     if (!isfinite(x) || !isfinite(y))
       c->not_finite++;
-    else if (!poli_range_usable(x, 0) || !poli_range_usable(y, 0))
+    else if (!pol_axis_shows(x, 0) || !pol_axis_shows(y, 0))
       c->too_large++;
     else
       c->not_positive++;
@@ -466,8 +465,8 @@ static pol_status check_curves(plot *p)
     const curve *c = &p->curves[i];
     char reason[120];
     say_left_out(c, reason, sizeof reason);
-    char *rule = poli_format("%s has no point that can be drawn: of %ld, %s",
-                             p->channels[c->channel].name, p->sources[c->source].rows, reason);
+    char *rule = cli_format("%s has no point that can be drawn: of %ld, %s",
+                            p->channels[c->channel].name, p->sources[c->source].rows, reason);
     if (rule == NULL) return POL_NO_MEMORY;
     status = complain(p, p->sources[c->source].path, "", rule);
     free(rule);
@@ -528,9 +527,9 @@ static char *curve_label(const plot *p, const curve *c, int channels)
 {
   const char *name = p->channels[c->channel].name, *result = p->sources[c->source].label;
   const char *empty = drawn(p, c) == 0 ? " (no points)" : "";
-  if (p->num_sources == 1) return poli_format("%s%s", name, empty);
-  if (channels == 1) return poli_format("%s%s", result, empty);
-  return poli_format("%s: %s%s", result, name, empty);
+  if (p->num_sources == 1) return cli_format("%s%s", name, empty);
+  if (channels == 1) return cli_format("%s%s", result, empty);
+  return cli_format("%s: %s%s", result, name, empty);
 }
 
 /* --- labels of axes --------------------------------------------------------------------------- */
@@ -539,9 +538,8 @@ static char *curve_label(const plot *p, const curve *c, int channels)
 static char *label_with_unit(const char *name, int length, const char *unit)
 {
   const int has_unit = unit[0] != '\0' && strcmp(unit, "1") != 0;
-  if (length == 0) return poli_format("%s", has_unit ? unit : "");
-  return has_unit ? poli_format("%.*s (%s)", length, name, unit)
-                  : poli_format("%.*s", length, name);
+  if (length == 0) return cli_format("%s", has_unit ? unit : "");
+  return has_unit ? cli_format("%.*s (%s)", length, name, unit) : cli_format("%.*s", length, name);
 }
 
 /* The length of the start that both names have in common, up to a dot. */
@@ -822,7 +820,7 @@ static int run(const cli_args *args)
     if (status == POL_OK && p.errors.count > 0) {
       result = refuse(&p, stages[i].lists);
     } else if (status == POL_IO && p.damaged != NULL) {
-      result = cli_refuse_result(p.damaged, args->json, POLI_RESULT_DAMAGED);
+      result = cli_refuse_damaged(p.damaged, args->json);
     } else if (status == POL_IO && stages[i].work == write_figure) {
       result = cli_cannot_write("polhode plot", args->json, "--out", p.out, errno);
     } else if (status != POL_OK) {

@@ -1,5 +1,4 @@
 /* Opening the result that a command line names. */
-#include "base/errors.h"
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -7,6 +6,11 @@
 int cli_refuse_result(const char *path, int json, const char *rule)
 {
   return cli_refuse_one(path, json, json ? path : "", "", rule);
+}
+
+int cli_refuse_damaged(const char *path, int json)
+{
+  return cli_refuse_result(path, json, "the result is damaged: its numbers cannot be read");
 }
 
 int cli_open_result(const char *path, int json, pol_result **result)

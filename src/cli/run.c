@@ -11,7 +11,6 @@
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "cli/text_out.h"
-#include "io/file/file.h"
 
 /* --- the result file -------------------------------------------------------------------------- */
 
@@ -33,22 +32,17 @@ static const char *suffix_of(const char *path)
 static pol_status create_hdf5(pol_hdf5 **hdf5, const cli_args *args, const pol_model *model,
                               const pol_record *record)
 {
-  char *text = NULL;
-  size_t size = 0;
   json_t *object = cli_settings_json(&model->settings);
   char *settings = object != NULL ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
   json_decref(object);
-  pol_status status =
-      settings != NULL ? poli_read_file(args->operand, &text, &size) : POL_NO_MEMORY;
-  /* A model that came through a pipe is gone. */
+  pol_status status = settings != NULL ? POL_OK : POL_NO_MEMORY;
   const pol_result_info about = {.name = model->name,
-                                 .model = size > 0 ? text : NULL,
+                                 .model = model->text,
                                  .num_overrides = args->num_overrides,
                                  .overrides = args->overrides,
                                  .settings = settings};
   if (status == POL_OK) status = pol_hdf5_create(hdf5, args->out, record, &about, 1);
   const int reason = errno;
-  free(text);
   free(settings);
   errno = reason;
   return status;

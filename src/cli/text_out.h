@@ -8,6 +8,12 @@
 const char *cli_index_name(pol_index index);
 /* Whether a method has a setting of its own. */
 int cli_has_setting(const pol_options *options, const char *key);
+/* Whether a published run is repeated. */
+static inline int cli_is_published(const pol_published *published)
+{
+  return published->newton || published->exact_iterations || published->sigma_update ||
+         published->estimate;
+}
 /* The method's own settings, in rows: what it does not have is left out. */
 void cli_print_method(const pol_options *options);
 
@@ -30,6 +36,9 @@ void cli_print_failure(const char *source, const pol_diagnostics *diagnostics);
 
 /* A vector in words, if it is one: "x", or "(0.6, 0, 0.8)". */
 void cli_axis_text(const double axis[3], char *text, size_t size);
+
+/* Like sprintf into new memory, which the caller frees; NULL if there is none. */
+char *cli_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* "s" where the count is not one. */
 const char *cli_plural(long count);

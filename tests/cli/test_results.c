@@ -13,7 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <polhode/model.h>
 #include <polhode/polhode.h>
+#include <polhode/result.h>
 
 #define MODELS POLHODE_SOURCE_DIR "/models"
 static const char top[] = MODELS "/bruels-cardona-2010/heavy_top.json";
@@ -88,6 +90,23 @@ static void both_formats_agree(void **state)
   }
   pol_result_close(&a);
   pol_result_close(&b);
+}
+
+/* The result holds the model that was read, also where it cannot be read again. */
+static void a_model_from_a_pipe_is_stored(void **state)
+{
+  (void)state;
+  assert_int_equal(system("cat '" MODELS "/bruels-cardona-2010/heavy_top.json' | '" POLHODE_BINARY
+                          "' run /dev/stdin --end 0.01 --out results.h5 --quiet"),
+                   0);
+  pol_result *result = open_result("results.h5");
+  pol_model *model = NULL;
+  pol_errors errors = {0};
+  assert_non_null(pol_result_about(result)->model);
+  assert_int_equal(pol_model_read_file(&model, top, 0, NULL, &errors), POL_OK);
+  assert_string_equal(pol_result_about(result)->model, model->text);
+  pol_model_free(&model);
+  pol_result_close(&result);
 }
 
 /* States, variables and invariants of free bodies have their places too. */
@@ -611,6 +630,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(both_formats_agree),
+      cmocka_unit_test(a_model_from_a_pipe_is_stored),
       cmocka_unit_test(all_kinds_of_quantities_come_back),
       cmocka_unit_test(info_tells_what_there_is),
       cmocka_unit_test(info_tells_the_events),

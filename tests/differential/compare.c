@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <polhode/model.h>
+#include <polhode/result.h>
+
 #include "dae/assembler.h"
 #include "lie/small.h"
 
@@ -152,7 +155,7 @@ static pol_settings settings_of(const random_model *model, const configuration *
   if (!strcmp(c->method, "vi-b")) o->theta = 0.5;
   o->index = c->index;
   o->sigma = c->sigma < 0.0 ? o->gamma / (3.0 * o->beta) : c->sigma;
-  o->sigma_update = c->update;
+  o->published.sigma_update = c->update;
   if (c->full) o->newton.kind = POL_NEWTON_FULL;
   o->newton.tolerance = 1e-12;
   o->solver = c->solver;

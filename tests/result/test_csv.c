@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include <polhode/model.h>
+
 #include "../simulation/heavy_top.h"
 
 static const char path[] = "test_csv.csv";

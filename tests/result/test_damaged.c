@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <polhode/polhode.h>
+#include <polhode/result.h>
 
 #include "../simulation/heavy_top.h"
 #include "io/result/hdf5.h"

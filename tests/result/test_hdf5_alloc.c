@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <polhode/model.h>
+
 #include "../simulation/heavy_top.h"
 #include "io/result/hdf5.h"
 

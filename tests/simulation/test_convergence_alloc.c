@@ -5,6 +5,9 @@
 
 #include <stdio.h>
 
+#include <polhode/model.h>
+#include <polhode/result.h>
+
 #include "simulation/heavy_top.h"
 
 static const char path[] = "test_convergence_alloc.csv";

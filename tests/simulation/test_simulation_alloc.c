@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include <polhode/model.h>
+
 #include "heavy_top.h"
 
 /* --- the allocator between the library and C -------------------------------------------------- */

@@ -51,8 +51,8 @@ void pol_errors_clear(pol_errors *errors)
   errors->count = 0;
 }
 
-pol_status poli_errors_add(pol_errors *errors, const char *path, const char *value,
-                           const char *rule, const char *suggestion)
+pol_status pol_errors_add(pol_errors *errors, const char *path, const char *value, const char *rule,
+                          const char *suggestion)
 {
   /* Room for one more; errors are few, so the list grows one by one. */
   pol_error *items = realloc(errors->items, ((size_t)errors->count + 1) * sizeof *items);
@@ -101,12 +101,12 @@ static int slips(const char *a, int length_a, const char *b, int length_b)
   return rows[length_a % 3][length_b];
 }
 
-poli_near poli_near_start(const char *wrong)
+pol_near pol_near_start(const char *wrong)
 {
-  return (poli_near){wrong, "", MAX_NAME};
+  return (pol_near){wrong, "", MAX_NAME};
 }
 
-void poli_near_try(poli_near *near, const char *candidate)
+void pol_near_try(pol_near *near, const char *candidate)
 {
   const size_t wrong = strlen(near->wrong);
   const size_t length = strlen(candidate);

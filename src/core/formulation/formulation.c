@@ -8,7 +8,7 @@
 #include "formulation/elements.h"
 #include "formulation/expressions.h"
 #include "formulation/formulation.h"
-#include "formulation/passage.h"
+#include "formulation/step_equations.h"
 #include "lie/small.h"
 #include "mechanism/rolling.h"
 
@@ -241,7 +241,7 @@ static void eliminate_pivots(pol_formulation *f)
   f->dae.num_holonomic = row;
 }
 
-/* Couplings remember behind the angles of all joints. */
+/* The history of couplings follows the angles of all joints. */
 static void number_histories(pol_formulation *f)
 {
   for (int k = 0; k < f->num_couplings; k++) {
@@ -534,10 +534,10 @@ static int has_singularities(const pol_formulation *f)
 
 /* The angles of joints, and the deviations of couplings with all turns; the numbers of translations
  * are not used. */
-static void remember(double t, const double *q, double *history, void *user)
+static void update_history(double t, const double *q, double *history, void *user)
 {
   const pol_formulation *f = user;
-  poli_formulation_remember(t, q, history, user);
+  poli_formulation_update_joint_history(t, q, history, user);
   for (int k = 0; k < 2 * f->num_couplings; k++) {
     const poli_coupling_kernel *kernel = &f->couplings[k / 2].kernel;
     double *own = &history[f->couplings[k / 2].history + k % 2];
@@ -623,13 +623,13 @@ static pol_status build(pol_formulation *f)
     f->dae.discrete_force = poli_directors_discrete_force;
   }
   f->dae.evaluate = f->chart->polynomial ? poli_directors_evaluate : poli_formulation_evaluate;
-  if (f->dae.history_size) f->dae.remember = remember;
+  if (f->dae.history_size) f->dae.update_history = update_history;
   f->dae.describe = describe;
   f->dae.singular = has_singularities(f) ? singular : NULL;
   f->dae.blame = poli_formulation_blame;
   f->dae.user = f;
   int varies = f->kind == POL_EULER_PARAMETERS && !f->dae.constant_mass && !f->dae.num_states;
-  return varies ? poli_formulation_add_passage(f) : POL_OK;
+  return varies ? poli_formulation_add_step_equations(f) : POL_OK;
 }
 
 pol_status pol_formulation_create(pol_formulation **formulation, const pol_mechanism *mechanism,
@@ -671,7 +671,7 @@ void pol_formulation_free(pol_formulation **formulation)
   free(f->drives);
   free(f->couplings);
   free(f->pairs);
-  pol_formulation_free(&f->shadow);
+  pol_formulation_free(&f->directors);
   free(f);
   *formulation = NULL;
 }

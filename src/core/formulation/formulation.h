@@ -4,6 +4,7 @@
 
 #include <polhode/formulation.h>
 
+#include "dae/step_equations.h"
 #include "formulation/chart.h"
 #include "formulation/network.h"
 #include "mechanism/coupling.h"
@@ -116,10 +117,12 @@ struct pol_formulation {
   int *link_start;  /* those of input i are link_start[i] .. link_start[i+1]-1 */
   pol_pattern *coupling, *constraint;
   pol_pattern *feedback; /* or NULL */
-  /* Euler parameters that the variational and energy-momentum methods can step: the same mechanism
-   * in directors, and the blocks of the pattern coupling in both; passage.c */
-  pol_formulation *shadow;
-  char no_shadow[192]; /* why there is none */
+  /* Euler parameters that the variational and energy-momentum methods can step: the director model
+   * (the same mechanism in directors), and the blocks of the pattern coupling in both;
+   * step_equations.c */
+  poli_step_equations step_equations;
+  pol_formulation *directors;
+  char no_directors[192]; /* why there is none */
   int num_pairs;
   struct poli_body_pair *pairs;
   pol_dae dae;

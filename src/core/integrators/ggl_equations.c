@@ -1,6 +1,6 @@
 /* Equations of the variational and energy-momentum methods for a constant mass matrix: what
  * Newton's unknowns mean, and what they leave of the equations.  Where the mass matrix varies the
- * model gives those of vi-a, em, em-g and midpoint (ggl_passage.c), with the same unknowns.
+ * model gives those of vi-a, em, em-g and midpoint (ggl_step_equations.c), with the same unknowns.
  *
  * Kinon/Betsch/Schneider 2023: vi-s (55), vi-a (79), vi-b (82), em (84); em-g: Gonzalez 1999;
  * rattle: Andersen 1983.  All equations with momenta are multiplied by M where the papers have
@@ -59,8 +59,8 @@ void poli_ggl_add_mass(const poli_ggl *s, double scale, const double *x, double 
 
 void poli_ggl_momenta(const poli_ggl *s, const double *q, const double *v, double *p)
 {
-  if (s->dae->momenta) {
-    s->dae->momenta(q, v, p, s->dae->user);
+  if (s->equations) {
+    s->equations->momenta(q, v, p, s->dae->user);
     return;
   }
   memset(p, 0, (size_t)s->nv * sizeof *p);
@@ -110,7 +110,7 @@ static pol_status evaluate_constraints(poli_ggl *s, double t_p, const double *q_
 pol_status poli_ggl_prepare(poli_ggl *s)
 {
   const pol_terms out = {.balance = s->start_force, .jacobian = s->old_jacobian};
-  if (s->dae->passage) return POL_OK; /* it asks for nothing at q_n alone */
+  if (s->equations) return POL_OK; /* they need nothing at q_n alone */
   return poli_ggl_evaluate(s, s->t, s->now.q, s->now.v, NULL, POL_FORCE | POL_JACOBIAN, &out);
 }
 
@@ -128,7 +128,7 @@ pol_status poli_ggl_residual(const double *x, double *r, void *ggl)
   poli_ggl *s = ggl;
   poli_ggl_unpack(s, x);
   memset(r, 0, (size_t)s->blocks->n * sizeof *r);
-  return s->dae->passage ? poli_ggl_residual_passage(s, r) : s->scheme->residual(s, r);
+  return s->equations ? poli_ggl_step_residual(s, r) : s->scheme->residual(s, r);
 }
 
 /* q = q_n + share h velocity */

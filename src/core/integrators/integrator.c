@@ -77,6 +77,7 @@ pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae
   s->method = poli_method_entry_find(options->method);
   status = allocate(s);
   if (!status) status = poli_step_control_create(&s->control, &dae->group, &options->control);
+  if (!status) s->control->published = options->published.estimate;
   if (!status) status = pol_assembler_create(&s->assembler, dae, options->solver);
   if (!status && dae->history_size) {
     s->state.history = s->history = calloc(dae->history_size, sizeof *s->history);
@@ -117,9 +118,9 @@ static int all_finite(const double *x, size_t n)
 }
 
 /* Brings the history up to date with an accepted configuration. */
-static void remember(pol_integrator *s, double t, const double *q)
+static void update_history(pol_integrator *s, double t, const double *q)
 {
-  if (s->history) s->dae->remember(t, q, s->history, s->dae->user);
+  if (s->history) s->dae->update_history(t, q, s->history, s->dae->user);
 }
 
 /* Names the constraints that the options do not allow to be redundant. */
@@ -207,9 +208,9 @@ static pol_status make_consistent(pol_integrator *s, double t, const unsigned ch
 {
   double *q = work, *v = q + s->dae->group.nq, *vd = v + s->dae->group.nv;
   double *lambda = vd + s->dae->group.nv;
-  remember(s, t, q);
+  update_history(s, t, q);
   pol_status status = pol_assembler_position(s->assembler, t, q, &s->diagnostics);
-  remember(s, t, q);
+  update_history(s, t, q);
   if (!status) status = pol_assembler_velocity(s->assembler, t, q, v, keep, NULL, &s->diagnostics);
   if (!status) status = accelerate(s, t, q, v, vd, lambda);
   if (!status) status = prepare_redundancy(s);
@@ -307,7 +308,7 @@ pol_status poli_integrator_end_step(pol_integrator *integrator, double t)
   s->before = poli_integrator_layout(s, s->state.t, kept);
   s->state.t = t;
   s->counts.steps++;
-  remember(s, t, s->state.q);
+  update_history(s, t, s->state.q);
   return share_reactions(s);
 }
 

@@ -12,7 +12,7 @@ static const poli_method_entry methods[] = {
                 .order = "2; multipliers 1 in the transient after a classical start",
                 .conserves = "the constraints of its index; dissipates high frequencies by rho_inf",
                 .source = "Bruels/Cardona 2010, Arnold/Cardona/Bruels 2015",
-                .settings = "index rho_inf alpha_m alpha_f beta gamma start sigma sigma_update"},
+                .settings = "index rho_inf alpha_m alpha_f beta gamma start sigma"},
      .family = &poli_generalized_alpha,
      .variant = &poli_geom1},
     {.method = {.name = "geom2",

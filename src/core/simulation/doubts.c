@@ -177,7 +177,7 @@ static void doubt_work(pol_simulation *sim)
   const pol_counts *counts = &sim->summary.counts;
   const pol_newton_options *newton = &sim->options.newton;
   const long steps = counts->steps + counts->rejected;
-  if (steps >= 10 && newton->exact_iterations == 0 &&
+  if (steps >= 10 && sim->options.published.exact_iterations == 0 &&
       2 * counts->newton_iterations > steps * newton->max_iterations)
     poli_simulation_warn(
         sim, sim->summary.t,

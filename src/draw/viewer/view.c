@@ -1,4 +1,5 @@
 /* Writing the page: the fixed head, the scene, the frames, the meshes, the fixed tail. */
+#include <polhode/output.h>
 #include <polhode/view.h>
 
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include "draw/viewer/mesh.h"
 #include "draw/viewer/page.h"
 #include "draw/viewer/scene.h"
-#include "io/file/output.h"
 #include "io/result/result.h"
 
 /* Numbers in single precision. */
@@ -125,7 +125,7 @@ static pol_status write_file(const char *path, const pol_model *model, pol_resul
   }
   pol_status status = write_page(file, model, result, frames, meshes);
   *bytes = ftell(file);
-  status = poli_output_close(file, path, status);
+  status = pol_output_close(file, path, status);
   if (status == POL_IO) snprintf(message, size, "%s", strerror(errno));
   return status;
 }

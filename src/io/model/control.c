@@ -43,14 +43,7 @@ static const char *controller_choice(int number)
   return number < 2 ? names[number] : NULL;
 }
 
-static const char *algorithm_choice(int number)
-{
-  static const char *const names[] = {"corrected", "published"};
-  return number < 2 ? names[number] : NULL;
-}
-
 static const poli_choices controllers = {controller_choice};
-static const poli_choices algorithms = {algorithm_choice};
 
 #define CONTROL(member) offsetof(poli_model_simulation, settings.options.control.member)
 
@@ -62,7 +55,6 @@ static const poli_field control_fields[] = {
     {"max_step", poli_read_number, CONTROL(max_step), POLI_OPTIONAL, poli_positive_rule,
      &poli_positive},
     {"controller", poli_read_choice, CONTROL(pi), POLI_OPTIONAL, "", &controllers},
-    {"algorithm", poli_read_choice, CONTROL(published), POLI_OPTIONAL, "", &algorithms},
     {.key = NULL},
 };
 

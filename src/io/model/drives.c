@@ -42,9 +42,9 @@ static const char *near_name(const char *wrong, const char *const *functions, vo
 {
   static const char *const values[] = {"t", "pi", NULL};
   (void)user;
-  poli_near near = poli_near_start(wrong);
+  pol_near near = pol_near_start(wrong);
   for (const char *const *name = functions ? functions : values; *name; name++)
-    poli_near_try(&near, *name);
+    pol_near_try(&near, *name);
   return near.best;
 }
 

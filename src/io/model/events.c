@@ -90,7 +90,7 @@ const poli_kind poli_event_kind = {
 
 typedef struct search {
   const pol_mechanism *mechanism;
-  poli_near near;
+  pol_near near;
   char best[256];
 } search;
 
@@ -99,7 +99,7 @@ static int try_quantity(const char *name, const poli_signal *signal, void *user)
   search *s = user;
   (void)signal;
   if (!poli_event_can_set(s->mechanism, name)) return 0;
-  poli_near_try(&s->near, name);
+  pol_near_try(&s->near, name);
   if (s->near.best != name) return 0;
   /* the name lives no longer than this call */
   strncpy(s->best, name, sizeof s->best - 1);
@@ -117,7 +117,7 @@ void poli_check_event(poli_reader *reader, const poli_place *event, const pol_me
     const poli_place at = poli_place_key(&set, key);
     poli_check_names(reader, &at, mechanism);
     if (poli_event_can_set(mechanism, key)) continue;
-    search s = {.mechanism = mechanism, .near = poli_near_start(key), .best = ""};
+    search s = {.mechanism = mechanism, .near = pol_near_start(key), .best = ""};
     poli_signal_each(mechanism, try_quantity, &s);
     poli_report(reader, &at, s.near.best,
                 "must stand for a component of a body's velocity or angular_velocity, or a state");

@@ -26,8 +26,8 @@ static int accept_name(const char *name, void *user)
 static const char *near_function(const char *wrong, const char *const *functions, void *user)
 {
   (void)user;
-  poli_near near = poli_near_start(wrong);
-  for (; functions && *functions; functions++) poli_near_try(&near, *functions);
+  pol_near near = pol_near_start(wrong);
+  for (; functions && *functions; functions++) pol_near_try(&near, *functions);
   return near.best;
 }
 
@@ -136,7 +136,7 @@ const poli_kind poli_state_kind = {
 /* The known name that is nearest to a wrong one. */
 typedef struct search {
   const pol_mechanism *mechanism;
-  poli_near near;
+  pol_near near;
   char best[POLI_EXPRESSION_NAME + 1];
   char quoted[2 * POLI_EXPRESSION_NAME + 2];
 } search;
@@ -152,7 +152,7 @@ static int try_name(const char *name, const poli_signal *signal, void *user)
 {
   search *s = user;
   (void)signal;
-  poli_near_try(&s->near, name);
+  pol_near_try(&s->near, name);
   if (s->near.best != name) return 0;
   /* the name lives no longer than this call */
   strncpy(s->best, name, sizeof s->best - 1);
@@ -182,7 +182,7 @@ static const char *near_name(const char *wrong, const char *const *functions, vo
 {
   search *s = user;
   if (functions) return near_function(wrong, functions, NULL);
-  s->near = poli_near_start(wrong);
+  s->near = pol_near_start(wrong);
   poli_signal_each(s->mechanism, try_name, s);
   quote(s->near.best, s->quoted);
   return s->quoted;

@@ -40,14 +40,14 @@ void poli_check_joint_spring(poli_reader *reader, const poli_place *place, poli_
   if (!at.value && count > 1) poli_report(reader, &at, "", "is required: %s", rule);
   if (!json_is_string(at.value)) return;
 
-  poli_near near = poli_near_start(force->coordinate_key);
+  pol_near near = pol_near_start(force->coordinate_key);
   for (int i = 0; i < count; i++) {
     const char *key = pol_joint_coordinate(&joint, i)->key;
     if (strcmp(key, force->coordinate_key) == 0) {
       force->coordinate = i;
       return;
     }
-    poli_near_try(&near, key);
+    pol_near_try(&near, key);
   }
   poli_report(reader, &at, near.best, "%s", rule);
 }

@@ -112,7 +112,7 @@ void poli_report(poli_reader *reader, const poli_place *place, const char *sugge
   char *value = place->value ? short_json(place->value) : poli_format("%s", "");
   pol_status status = POL_NO_MEMORY;
   if (path && value && rule_text)
-    status = poli_errors_add(reader->errors, path, value, rule_text, suggestion);
+    status = pol_errors_add(reader->errors, path, value, rule_text, suggestion);
   if (status != POL_OK) reader->status = status;
   free(rule_text);
   free(path);
@@ -129,8 +129,8 @@ static const poli_field *find_field(const poli_field *fields, const char *key)
 /* The key of the table that is near to an unknown one, or "". */
 static const char *near_key(const poli_field *fields, const char *key)
 {
-  poli_near near = poli_near_start(key);
-  for (; fields->key; fields++) poli_near_try(&near, fields->key);
+  pol_near near = pol_near_start(key);
+  for (; fields->key; fields++) pol_near_try(&near, fields->key);
   return near.best;
 }
 
@@ -336,13 +336,13 @@ void poli_read_choice(poli_reader *reader, const poli_place *place, const poli_f
 {
   const poli_choices *choices = field->detail;
   const char *text = json_string_value(place->value);
-  poli_near near = poli_near_start(text ? text : "");
+  pol_near near = pol_near_start(text ? text : "");
   for (int i = 0; text && choices->name(i); i++) {
     if (strcmp(text, choices->name(i)) == 0) {
       *(int *)target = i;
       return;
     }
-    poli_near_try(&near, choices->name(i));
+    pol_near_try(&near, choices->name(i));
   }
 
   *(int *)target = -1;
@@ -412,12 +412,12 @@ static void read_reference(poli_reader *reader, const poli_place *place, const c
   if (*target != POLI_NOWHERE) return;
 
   /* Nothing has that name: what could have been meant? */
-  poli_near near = poli_near_start(name ? name : "");
+  pol_near near = pol_near_start(name ? name : "");
   const char *candidate;
   json_t *index;
   json_object_foreach(json_object_get(reader->names, list), candidate, index)
-      poli_near_try(&near, candidate);
-  if (has_ground) poli_near_try(&near, poli_ground_name);
+      pol_near_try(&near, candidate);
+  if (has_ground) pol_near_try(&near, poli_ground_name);
   poli_report(reader, place, near.best, "must be a name from the list \"%s\"%s", list,
               has_ground ? " or \"ground\"" : "");
 }

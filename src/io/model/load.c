@@ -41,7 +41,7 @@ static void report_syntax(poli_reader *reader, const json_error_t *error, int ze
     rule = poli_format("must be valid JSON: %s", message);
   char *path = poli_format("line %d, column %d", error->line, error->column);
   reader->status = POL_NO_MEMORY;
-  if (rule && path) reader->status = poli_errors_add(reader->errors, path, text, rule, "");
+  if (rule && path) reader->status = pol_errors_add(reader->errors, path, text, rule, "");
   free(path);
   free(rule);
 }
@@ -82,7 +82,7 @@ json_t *poli_load_json(poli_reader *reader, const char *text, size_t size)
   const int is_hdf5 = size >= 4 && memcmp(text, "\x89HDF", 4) == 0;
   const int is_csv = size >= 10 && memcmp(text, "# polhode ", 10) == 0;
   if (is_hdf5 || is_csv) {
-    reader->status = poli_errors_add(
+    reader->status = pol_errors_add(
         reader->errors, "", "",
         is_hdf5 ? "must be a model in JSON, but this is an HDF5 file, such as a result; polhode "
                   "info shows its content"
@@ -92,8 +92,8 @@ json_t *poli_load_json(poli_reader *reader, const char *text, size_t size)
     return NULL;
   }
   if (is_blank(text, size)) {
-    reader->status = poli_errors_add(reader->errors, "line 1, column 1", "",
-                                     "must be a model in JSON, but there is nothing", "");
+    reader->status = pol_errors_add(reader->errors, "line 1, column 1", "",
+                                    "must be a model in JSON, but there is nothing", "");
     return NULL;
   }
 

@@ -42,6 +42,13 @@ static pol_status read_bytes(pol_model **model, const char *text, size_t size, i
     for (int i = 0; i < num_overrides; i++) poli_apply_override(&reader, tree, overrides[i]);
   const poli_place top = {.value = tree};
   if (tree && reader.status == POL_OK) good = fill_model(&reader, &top, result);
+  if (good) {
+    result->text = calloc(size + 1, 1);
+    if (result->text)
+      memcpy(result->text, text, size);
+    else
+      good = 0, reader.status = POL_NO_MEMORY;
+  }
   json_decref(reader.names);
   json_decref(tree);
 
@@ -75,7 +82,7 @@ pol_status pol_model_read_file(pol_model **model, const char *path, int num_over
     status = read_bytes(model, bytes, size, num_overrides, overrides, errors);
   } else if (status == POL_IO) {
     char *rule = poli_format("cannot be read: %s", strerror(errno));
-    if (!rule || poli_errors_add(errors, "", "", rule, "") != POL_OK) status = POL_NO_MEMORY;
+    if (!rule || pol_errors_add(errors, "", "", rule, "") != POL_OK) status = POL_NO_MEMORY;
     free(rule);
   }
   free(bytes);
@@ -88,6 +95,7 @@ void pol_model_free(pol_model **model)
   pol_mechanism_free(&(*model)->mechanism);
   poli_free_shapes(*model);
   free((*model)->name);
+  free((*model)->text);
   free((*model)->output_times);
   free((*model)->events);
   free(*model);

@@ -29,7 +29,7 @@ static void refuse(const change *c, const char *value, const char *rule, const c
 {
   char *path = poli_format("--set %s", c->text);
   pol_status status = POL_NO_MEMORY;
-  if (path) status = poli_errors_add(c->reader->errors, path, value, rule, suggestion);
+  if (path) status = pol_errors_add(c->reader->errors, path, value, rule, suggestion);
   if (status != POL_OK) c->reader->status = status;
   free(path);
 }
@@ -97,15 +97,15 @@ static size_t find_item(json_t *list, const path_step *step)
 /* Nothing in the container has the step's name: says so, with what is near. */
 static void refuse_step(const change *c, json_t *container, const path_step *step)
 {
-  poli_near near = poli_near_start(step->text);
+  pol_near near = pol_near_start(step->text);
   const char *key;
   size_t index;
   json_t *item;
-  json_object_foreach(container, key, item) poli_near_try(&near, key);
+  json_object_foreach(container, key, item) pol_near_try(&near, key);
   json_array_foreach(container, index, item)
   {
     const char *name = json_string_value(json_object_get(item, "name"));
-    if (name) poli_near_try(&near, name);
+    if (name) pol_near_try(&near, name);
   }
   const char *rule = "must name a key that the model has";
   if (json_is_array(container)) rule = "must name an item that the list has";

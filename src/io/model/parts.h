@@ -175,7 +175,8 @@ typedef struct poli_model_event {
 typedef struct poli_model_simulation {
   pol_settings settings;
   /* numbers of the choices */
-  int method, formulation, start, sigma_update, guess, redundant, newton_kind, solver, steps;
+  int method, formulation, start, guess, redundant, newton_kind, solver, steps;
+  int published_newton, sigma_update;
   double rho_inf, alpha;
   double atol[2];             /* of translations and rotations */
   const json_t *output_times; /* list of numbers, or NULL */

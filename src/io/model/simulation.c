@@ -25,6 +25,11 @@ static const char *sigma_update_choice(int number)
   return pol_sigma_update_name((pol_sigma_update)number);
 }
 
+static const char *published_newton_choice(int number)
+{
+  return pol_published_newton_name((pol_published_newton)number);
+}
+
 static const char *redundant_choice(int number)
 {
   return pol_redundant_name((pol_redundant)number);
@@ -64,6 +69,8 @@ static const char *formulation_choice(int number)
 
 static const poli_choices starts = {start_choice};
 static const poli_choices sigma_updates = {sigma_update_choice};
+static const poli_choices published_newtons = {published_newton_choice};
+static const poli_choices estimates = {pol_published_estimate_name};
 static const poli_choices redundants = {redundant_choice};
 static const poli_choices guesses = {guess_choice};
 static const poli_choices newton_kinds = {newton_choice};
@@ -82,8 +89,8 @@ static void read_index(poli_reader *reader, const poli_place *place, const poli_
   pol_index *index = target;
   const double number = json_number_value(place->value);
   const char *text = json_string_value(place->value);
-  poli_near near = poli_near_start(text ? text : "");
-  poli_near_try(&near, stabilized);
+  pol_near near = pol_near_start(text ? text : "");
+  pol_near_try(&near, stabilized);
   if (number == 3.0)
     *index = POL_INDEX_3;
   else if (number == 2.0)
@@ -101,8 +108,8 @@ static void read_sigma(poli_reader *reader, const poli_place *place, const poli_
   static const char optimal[] = "optimal";
   poli_model_sigma *sigma = target;
   const char *text = json_string_value(place->value);
-  poli_near near = poli_near_start(text ? text : "");
-  poli_near_try(&near, optimal);
+  pol_near near = pol_near_start(text ? text : "");
+  pol_near_try(&near, optimal);
   sigma->number = json_number_value(place->value);
   sigma->optimal = text && strcmp(text, optimal) == 0;
   if (!json_is_number(place->value) && !sigma->optimal)
@@ -125,8 +132,6 @@ static const poli_field newton_fields[] = {
      "must be a number above 0, at most 1", &above_zero_to_one},
     {"line_search", poli_read_integer, OPTION(newton.line_search), POLI_OPTIONAL,
      "must be a whole number from 0 to 2147483647", &from_zero},
-    {"exact_iterations", poli_read_integer, OPTION(newton.exact_iterations), POLI_OPTIONAL,
-     "must be a whole number from 1 to 2147483647", &from_one},
     {.key = NULL},
 };
 
@@ -145,6 +150,35 @@ static const poli_kind newton_kind = {
     .check = check_newton,
 };
 
+static const poli_field published_fields[] = {
+    {"newton", poli_read_choice, offsetof(poli_model_simulation, published_newton), POLI_OPTIONAL,
+     "", &published_newtons},
+    {"exact_iterations", poli_read_integer, OPTION(published.exact_iterations), POLI_OPTIONAL,
+     "must be a whole number from 1 to 2147483647", &from_one},
+    {"sigma_update", poli_read_choice, offsetof(poli_model_simulation, sigma_update), POLI_OPTIONAL,
+     "", &sigma_updates},
+    {"estimate", poli_read_choice, OPTION(published.estimate), POLI_OPTIONAL, "", &estimates},
+    {.key = NULL},
+};
+
+static void check_published(poli_reader *reader, const poli_place *place, void *object, int sound)
+{
+  (void)reader;
+  poli_model_simulation *simulation = object;
+  pol_published *published = &simulation->settings.options.published;
+  if (sound && poli_given(place, "newton"))
+    published->newton = (pol_published_newton)simulation->published_newton;
+  if (sound && poli_given(place, "sigma_update"))
+    published->sigma_update = (pol_sigma_update)simulation->sigma_update;
+}
+
+static const poli_kind published_kind = {
+    .rule = "must be an object of options to repeat published runs",
+    .fields = published_fields,
+    .size = sizeof(poli_model_simulation),
+    .check = check_published,
+};
+
 static const poli_field simulation_fields[] = {
     {"method", poli_read_choice, offsetof(poli_model_simulation, method), POLI_OPTIONAL, "",
      &methods},
@@ -161,8 +195,6 @@ static const poli_field simulation_fields[] = {
     {"gamma", poli_read_number, OPTION(gamma), POLI_OPTIONAL, poli_number_rule, NULL},
     {"sigma", read_sigma, offsetof(poli_model_simulation, sigma), POLI_OPTIONAL,
      "must be a number or \"optimal\"", NULL},
-    {"sigma_update", poli_read_choice, offsetof(poli_model_simulation, sigma_update), POLI_OPTIONAL,
-     "", &sigma_updates},
     {"theta", poli_read_number, OPTION(theta), POLI_OPTIONAL, "must be a number from 0 to 1",
      &zero_to_one},
     {"vartheta", poli_read_number, OPTION(vartheta), POLI_OPTIONAL,
@@ -184,6 +216,7 @@ static const poli_field simulation_fields[] = {
     {"end", poli_read_number, offsetof(poli_model_simulation, settings.end), POLI_REQUIRED,
      poli_positive_rule, &poli_positive},
     {"newton", poli_read_object, 0, POLI_OPTIONAL, "", &newton_kind},
+    {"published", poli_read_object, 0, POLI_OPTIONAL, "", &published_kind},
     {"solver", poli_read_choice, offsetof(poli_model_simulation, solver), POLI_OPTIONAL, "",
      &solvers},
     {.key = NULL},
@@ -300,8 +333,6 @@ static void check_simulation(poli_reader *reader, const poli_place *place, void 
   if (poli_given(place, "formulation"))
     settings->formulation = (pol_formulation_kind)simulation->formulation;
   if (poli_given(place, "solver")) settings->options.solver = (pol_solver_kind)simulation->solver;
-  if (poli_given(place, "sigma_update"))
-    settings->options.sigma_update = (pol_sigma_update)simulation->sigma_update;
   if (poli_given(place, "start")) settings->options.start = (pol_start)simulation->start;
   if (poli_given(place, "guess")) settings->options.guess = (pol_guess)simulation->guess;
   if (poli_given(place, "redundant"))

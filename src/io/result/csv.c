@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include <polhode/model.h>
+#include <polhode/output.h>
 
-#include "io/file/output.h"
 #include "io/file/target.h"
 
 /* Characters of the longest number and its comma: "-1.2345678901234567e-308,". */
@@ -168,7 +168,7 @@ pol_status pol_csv_create(pol_csv **csv, const char *path, const pol_record *rec
   setvbuf(c->file, NULL, _IONBF, 0);
   put_head(c);
   if (flush(c) != POL_OK) {
-    poli_output_close(c->file, path, POL_IO);
+    pol_output_close(c->file, path, POL_IO);
     release(c);
     return POL_IO;
   }

@@ -679,7 +679,7 @@ pol_status pol_hdf5_create(pol_hdf5 **hdf5, const char *path, const pol_record *
   errno = 0;
   pol_status status = allocate(h);
   char *target = status == POL_OK ? poli_output_target(path) : NULL;
-  char *first_name = target != NULL ? poli_format("%s.new", target) : NULL;
+  char *first_name = target != NULL ? poli_format("%s" POLI_OUTPUT_NEW, target) : NULL;
   if (status == POL_OK && first_name == NULL) status = errno == ELOOP ? POL_IO : POL_NO_MEMORY;
   if (status == POL_OK) {
     poli_h5_lock();

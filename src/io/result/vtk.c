@@ -17,10 +17,10 @@
 
 #include <polhode/lie.h>
 #include <polhode/model.h>
+#include <polhode/output.h>
 #include <polhode/result.h>
 
 #include "base/errors.h"
-#include "io/file/output.h"
 #include "io/result/result.h"
 #include "lie/small.h"
 
@@ -383,7 +383,7 @@ static pol_status write_file(const exporter *e, long n)
       put_collection(e, file);
     else
       put_frame(e, e->values + (size_t)n * (size_t)e->width, file);
-    failed = poli_output_close(file, path, POL_OK) != POL_OK;
+    failed = pol_output_close(file, path, POL_OK) != POL_OK;
   }
   if (failed) snprintf(e->message, e->size, "%s cannot be written: %s", path, strerror(errno));
   free(path);

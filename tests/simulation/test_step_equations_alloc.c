@@ -1,5 +1,6 @@
 /* The midpoint and energy-momentum methods in Euler parameters: every allocation of formulation,
  * integrator and start made to fail once, and no allocation in a step. */
+#include <polhode/model.h>
 #include <polhode/polhode.h>
 
 #include "failing_alloc.h"
@@ -44,8 +45,8 @@ static void nothing_is_lost_and_steps_allocate_nothing(void **state)
   pol_errors errors = {0};
   job work = {.options = pol_options_default()};
   assert_int_equal(pol_model_read_file(&work.model,
-                                       POLHODE_SOURCE_DIR "/tests/data/passage/springs.json", 0,
-                                       NULL, &errors),
+                                       POLHODE_SOURCE_DIR "/tests/data/step-equations/springs.json",
+                                       0, NULL, &errors),
                    POL_OK);
   for (int k = 0; k < 4; k++) {
     work.options.method = methods[k];

@@ -1,7 +1,7 @@
-/* What the files of a passage (pol_dae.passage) in Euler parameters share: one body on its way
- * through a step.  The equations are in passage.c. */
-#ifndef POLHODE_FORMULATION_PASSAGE_H
-#define POLHODE_FORMULATION_PASSAGE_H
+/* The discrete step equations of Euler parameters (dae/step_equations.h): what their files share,
+ * one body in a step.  The equations are in step_equations.c, the rotation in step_rotation.c. */
+#ifndef POLHODE_FORMULATION_STEP_EQUATIONS_H
+#define POLHODE_FORMULATION_STEP_EQUATIONS_H
 
 #include "formulation/formulation.h"
 
@@ -15,7 +15,7 @@ typedef struct poli_body_map {
 } poli_body_map;
 
 /* A body in a step: its coordinates and what they give. */
-typedef struct poli_body_passage {
+typedef struct poli_body_step {
   const pol_body *body;
   int midway;
   double h;
@@ -32,20 +32,20 @@ typedef struct poli_body_passage {
   double step_spin[3];          /* turns the mean directors as far as the step, over h */
   double p1[4];                 /* midway: momenta at the end of the step */
   double momentum[4];           /* its change, (p o conj(q))/2: radial, and about its centre */
-} poli_body_passage;
+} poli_body_step;
 
 /* Sets a rigid body up; q, v, p, a and b are its own. */
-void poli_body_passage_set(poli_body_passage *way, const pol_body *body, const pol_passage *at,
-                           const double *q, const double *v, const double *p, const double *a,
-                           const double *b);
+void poli_body_step_set(poli_body_step *step, const pol_body *body, const poli_step_data *at,
+                        const double *q, const double *v, const double *p, const double *a,
+                        const double *b);
 
 /* The velocities of the directors with which the step moves them. */
-void poli_body_passage_pace(const poli_body_passage *way, double pace[POLI_TURN]);
+void poli_body_step_pace(const poli_body_step *step, double pace[POLI_TURN]);
 
 /* Adds the four equations of rotation; phi and psi are what acts on directors and on their rates
  * (POLI_TURN numbers each). */
-void poli_body_passage_residual(const poli_body_passage *way, const double *phi, const double *psi,
-                                double *kinematic, double *balance);
+void poli_body_step_residual(const poli_body_step *step, const double *phi, const double *psi,
+                             double *kinematic, double *balance);
 
 /* The maps of a body: by q1, by a and by b. */
 typedef struct poli_body_maps {
@@ -61,16 +61,16 @@ typedef struct poli_body_blocks {
 } poli_body_blocks;
 
 /* Sets the rotational parts of the maps. */
-void poli_body_passage_maps(const poli_body_passage *way, poli_body_maps *maps);
+void poli_body_step_maps(const poli_body_step *step, poli_body_maps *maps);
 /* Sets the blocks at constant phi and psi. */
-void poli_body_passage_blocks(const poli_body_passage *way, const poli_body_maps *maps,
-                              const double *phi, const double *psi, poli_body_blocks *blocks);
+void poli_body_step_blocks(const poli_body_step *step, const poli_body_maps *maps,
+                           const double *phi, const double *psi, poli_body_blocks *blocks);
 
 /* p = M v of the Euler parameters of a rigid body, with an M that is regular. */
 void poli_body_momenta(const pol_body *body, const double *q, const double *v, double *p);
 
-/* Gives a formulation in Euler parameters its passage, where directors can express the mechanism;
- * passage.c */
-pol_status poli_formulation_add_passage(pol_formulation *formulation);
+/* Gives a formulation in Euler parameters its step equations, where directors can express the
+ * mechanism; step_equations.c */
+pol_status poli_formulation_add_step_equations(pol_formulation *formulation);
 
 #endif

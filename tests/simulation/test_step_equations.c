@@ -1,6 +1,7 @@
 /* The midpoint and energy-momentum methods in Euler parameters, whose mass matrix depends on the
  * configuration: Newton matrices against finite differences, states against an independent program,
  * orders, and what is conserved. */
+#include <polhode/model.h>
 #include <polhode/polhode.h>
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "simulation/heavy_top.h"
 
 #define MODELS POLHODE_SOURCE_DIR "/models/"
-#define DATA POLHODE_SOURCE_DIR "/tests/data/passage/"
+#define DATA POLHODE_SOURCE_DIR "/tests/data/step-equations/"
 
 static const char *const all_methods[] = {"em", "em-g", "midpoint", "vi-a"};
 enum { EM, EM_G, MIDPOINT, VI_A, NUM_METHODS };
@@ -152,8 +153,9 @@ static void what_matrices_leave_out_is_of_second_order(void **state)
 /* --- an independent program --------------------------------------------------------------------
  */
 
-/* The two bodies after ten steps of 0.02: q and v of both.  Origin: the equations of passage.c in
- * Python, solved with difference quotients in place of derivatives, 2026; error below 1e-11. */
+/* The two bodies after ten steps of 0.02: q and v of both.  Origin: the equations of
+ * step_equations.c in Python, solved with difference quotients in place of derivatives, 2026; error
+ * below 1e-11. */
 typedef struct recorded {
   const char *method;
   double q[14], v[14];

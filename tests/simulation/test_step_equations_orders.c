@@ -3,6 +3,9 @@
  * solutions; multipliers at the time that the state tells.  And what is refused, with its reason.
  */
 #include "check.h"
+
+#include <polhode/model.h>
+
 #include "heavy_top_reference.h"
 #include "simulation/heavy_top.h"
 
@@ -66,7 +69,7 @@ static top_run run_top(pol_formulation_kind kind, const char *method, double ste
 static void the_heavy_top_has_second_order(void **state)
 {
   (void)state;
-  assert_int_equal(read_reference(POLHODE_SOURCE_DIR "/data/heavy_top_grid.csv"), 0);
+  assert_int_equal(read_reference(POLHODE_SOURCE_DIR "/papers/data/heavy_top_grid.csv"), 0);
   for (int k = 0; k < NUM_METHODS; k++) {
     const char *method = all_methods[k];
     top_run coarse = run_top(POL_EULER_PARAMETERS, method, 1e-3);
@@ -189,7 +192,7 @@ static void multipliers_have_their_order(void **state)
 {
   (void)state;
   static const double order[NUM_METHODS] = {[EM] = 2.0, [EM_G] = 1.0, [VI_A] = 2.0};
-  pol_model *model = read_model(POLHODE_SOURCE_DIR "/tests/data/passage/two_bodies.json");
+  pol_model *model = read_model(POLHODE_SOURCE_DIR "/tests/data/step-equations/two_bodies.json");
   for (int k = 0; k < NUM_METHODS; k++) {
     if (k == MIDPOINT) continue; /* without springs it is em-g */
     double error[3];

@@ -1,47 +1,49 @@
 /* The midpoint and energy-momentum methods for a mass matrix that depends on q: the model gives the
- * equations of a step and their derivatives (pol_dae.passage), with the unknowns and the layout
- * that vi-a, em, em-g and midpoint have for a constant one (ggl_equations.c).  The matrix is exact
- * with every kind of Newton iteration. */
+ * equations of a step and their derivatives (dae/step_equations.h), with the unknowns and the
+ * layout that vi-a, em, em-g and midpoint have for a constant one (ggl_equations.c).  The matrix is
+ * exact with every kind of Newton iteration. */
 #include <string.h>
 
 #include "integrators/ggl.h"
 
-static pol_passage passage_of(const poli_ggl *s)
+static poli_step_data step_data(const poli_ggl *s)
 {
-  return (pol_passage){.t = s->t,
-                       .h = s->h,
-                       .q0 = s->now.q,
-                       .v0 = s->now.v,
-                       .p0 = s->now.p,
-                       .a = s->a,
-                       .b = s->b,
-                       .lambda = s->lambda,
-                       .gamma = s->scheme->has_velocity ? s->gamma : NULL,
-                       .history = s->history,
-                       .midway = s->scheme->midway,
-                       .discrete = s->scheme->discrete};
+  return (poli_step_data){.t = s->t,
+                          .h = s->h,
+                          .q0 = s->now.q,
+                          .v0 = s->now.v,
+                          .p0 = s->now.p,
+                          .a = s->a,
+                          .b = s->b,
+                          .lambda = s->lambda,
+                          .gamma = s->scheme->has_velocity ? s->gamma : NULL,
+                          .history = s->history,
+                          .midway = s->scheme->midway,
+                          .discrete = s->scheme->discrete};
 }
 
-pol_status poli_ggl_residual_passage(poli_ggl *s, double *r)
+pol_status poli_ggl_step_residual(poli_ggl *s, double *r)
 {
-  const pol_passage at = passage_of(s);
-  const pol_passage_terms out = {
+  const poli_step_data at = step_data(s);
+  const poli_step_terms out = {
       .kinematic = r, .balance = r + s->nv, .position = s->position, .velocity = s->velocity};
   memset(s->position, 0, (size_t)s->m * sizeof *s->position);
   memset(s->velocity, 0, (size_t)s->m * sizeof *s->velocity);
-  pol_status status = s->dae->passage(&at, POL_PASSAGE_RESIDUAL, &out, s->scratch, s->dae->user);
+  pol_status status =
+      s->equations->evaluate(&at, POLI_STEP_RESIDUAL, &out, s->scratch, s->dae->user);
   if (!status) poli_ggl_put_constraints(s, r);
   return status;
 }
 
-pol_status poli_ggl_matrix_passage(poli_ggl *s)
+pol_status poli_ggl_step_matrix(poli_ggl *s)
 {
   enum { KINEMATIC, BALANCE, POSITION, VELOCITY, A = 0, B, LAMBDA, GAMMA };
-  const pol_passage at = passage_of(s);
-  const pol_passage_terms *found = &s->passage;
+  const poli_step_data at = step_data(s);
+  const poli_step_terms *found = &s->step_terms;
   poli_blocks *m = s->blocks;
-  memset(s->passage_values, 0, s->num_passage_values * sizeof *s->passage_values);
-  pol_status status = s->dae->passage(&at, POL_PASSAGE_MATRIX, found, s->scratch, s->dae->user);
+  memset(s->step_values, 0, s->num_step_values * sizeof *s->step_values);
+  pol_status status =
+      s->equations->evaluate(&at, POLI_STEP_MATRIX, found, s->scratch, s->dae->user);
   if (status) return status;
   poli_blocks_add(m, KINEMATIC, A, 1.0, found->kinematic_a);
   poli_blocks_add(m, KINEMATIC, B, 1.0, found->kinematic_b);
@@ -58,7 +60,7 @@ pol_status poli_ggl_matrix_passage(poli_ggl *s)
 }
 
 /* v_{n+1} = b, p_{n+1} = M b; vi-a: p_{n+1} = 2 M b - p_n with M halfway */
-pol_status poli_ggl_finish_passage(poli_ggl *s)
+pol_status poli_ggl_step_finish(poli_ggl *s)
 {
   int midway = s->scheme->midway;
   memcpy(s->next.v, s->b, (size_t)s->nv * sizeof *s->b);
