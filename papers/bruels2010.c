@@ -367,19 +367,12 @@ static double circle_error(const paper_run *run)
 static void draw_paths(paper_report *r, const runs *all, const path *circle)
 {
   pol_series series[NUM_METHODS + 1];
-  pol_panel panel = pol_panel_default();
-  pol_figure figure = pol_figure_default();
   for (int m = 0; m < NUM_METHODS; m++) series[m] = series_of(&all->of[0][m], X, Y, methods[m]);
   series[NUM_METHODS] =
       (pol_series){.x = circle->x, .y = circle->y, .count = EXACT_ROWS, .label = "exact"};
   for (int m = 0; m <= NUM_METHODS; m++) pol_series_look(&series[m], m);
-  panel.series = series, panel.num_series = NUM_METHODS + 1;
-  panel.y.label = "y (m)", panel.legend = POL_LEGEND_BESIDE;
-  figure.panels = &panel, figure.num_panels = 1, figure.equal = 1;
-  figure.height = 560.0;
-  figure.x.label = "x (m)", figure.x.margin = 0.05;
-  paper_report_figure(r, "path", "Path of the reference point in 5 s without damping, h = 0.01",
-                      &figure);
+  paper_report_plane(r, "path", "Path of the reference point in 5 s without damping, h = 0.01",
+                     "x (m)", "y (m)", series, NUM_METHODS + 1, pol_figure_default().width, 560.0);
 }
 
 static void run_fig04(paper_report *r)

@@ -1,4 +1,4 @@
-/* Figures that many items share: curves over time, errors over step sizes. */
+/* Figures that many items share: curves over time, curves in a plane, errors over step sizes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +45,20 @@ void paper_report_panels(paper_report *report, const char *name, const char *cap
   figure.panels = panels, figure.num_panels = num_plots;
   figure.height = 130.0 + 200.0 * num_plots;
   figure.x.label = x_label;
+  paper_report_figure(report, name, caption, &figure);
+}
+
+void paper_report_plane(paper_report *report, const char *name, const char *caption,
+                        const char *x_label, const char *y_label, const pol_series *series,
+                        int num_series, double width, double height)
+{
+  pol_panel panel = pol_panel_default();
+  pol_figure figure = pol_figure_default();
+  panel.series = series, panel.num_series = num_series;
+  panel.y.label = y_label, panel.legend = POL_LEGEND_BESIDE;
+  figure.panels = &panel, figure.num_panels = 1;
+  figure.x.label = x_label, figure.x.margin = 0.05;
+  figure.equal = 1, figure.width = width, figure.height = height;
   paper_report_figure(report, name, caption, &figure);
 }
 

@@ -92,8 +92,6 @@ static void draw_snapshots(paper_report *r, const paper_kinon_trace *trace)
   static const char *const labels[NUM_SNAPSHOTS] = {"t = 0", "2", "4", "6", "8", "10"};
   snapshot shots[NUM_SNAPSHOTS];
   pol_series series[2 * NUM_SNAPSHOTS];
-  pol_panel panel = pol_panel_default();
-  pol_figure figure = pol_figure_default();
   for (int k = 0; k < NUM_SNAPSHOTS; k++) {
     snapshot *s = &shots[k];
     take(trace->steps[lround(2.0 * k / trace->h)].q, s);
@@ -102,13 +100,8 @@ static void draw_snapshots(paper_report *r, const paper_kinon_trace *trace)
     series[2 * k + 1] =
         (pol_series){s->springs[0], s->springs[1], 5, NULL, k, POL_LINE_DASHED, POL_MARKER_NONE};
   }
-  panel.series = series, panel.num_series = 2 * NUM_SNAPSHOTS;
-  panel.y.label = "z, seen from the side (m)";
-  panel.legend = POL_LEGEND_BESIDE;
-  figure.panels = &panel, figure.num_panels = 1;
-  figure.x.label = "x (m)", figure.x.margin = 0.05;
-  figure.equal = 1, figure.width = 560.0, figure.height = 620.0;
-  paper_report_figure(r, "snapshots", "Rods (lines) and springs (dashed) by EM, h = 0.01", &figure);
+  paper_report_plane(r, "snapshots", "Rods (lines) and springs (dashed) by EM, h = 0.01", "x (m)",
+                     "z, seen from the side (m)", series, 2 * NUM_SNAPSHOTS, 560.0, 620.0);
 }
 
 void paper_kinon_fig22(paper_report *r)

@@ -263,8 +263,6 @@ static void draw_path(paper_report *r, const paper_kinon_trace *trace)
   enum { POINTS = 361, STEPS = 201 };
   static const double origin[3] = {0.0, 0.0, 0.0};
   double path[2][STEPS], rods[2][2][2], equator[2][POINTS], outline[2][POINTS];
-  pol_panel panel = pol_panel_default();
-  pol_figure figure = pol_figure_default();
   if (paper_report_failed(r)) return;
   if (trace->count != STEPS) {
     paper_report_fail(r, "the run has %ld steps", trace->count - 1);
@@ -286,14 +284,9 @@ static void draw_path(paper_report *r, const paper_kinon_trace *trace)
       {path[0], path[1], STEPS, "path", 0, POL_LINE_SOLID, POL_MARKER_NONE},
       {rods[0][0], rods[0][1], 2, "t = 0", 2, POL_LINE_SOLID, POL_MARKER_CIRCLE},
       {rods[1][0], rods[1][1], 2, "t = 10", 1, POL_LINE_SOLID, POL_MARKER_SQUARE}};
-  panel.series = series, panel.num_series = sizeof series / sizeof series[0];
-  panel.legend = POL_LEGEND_BESIDE;
-  panel.y.label = "up (m)";
-  figure.panels = &panel, figure.num_panels = 1;
-  figure.x.label = "across the view (m)", figure.x.margin = 0.05;
-  figure.equal = 1, figure.width = 640.0, figure.height = 480.0;
-  paper_report_figure(r, "path", "Path of the pendulum by VI-S, seen from above at 25 degrees",
-                      &figure);
+  paper_report_plane(r, "path", "Path of the pendulum by VI-S, seen from above at 25 degrees",
+                     "across the view (m)", "up (m)", series, sizeof series / sizeof series[0],
+                     640.0, 480.0);
 }
 
 void paper_kinon_fig06(paper_report *r)

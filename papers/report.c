@@ -247,6 +247,17 @@ int paper_check_digits(paper_report *r, const char *what, double ours, double pu
                    PAPER_AGAINST_NUMBER, passed);
 }
 
+int paper_check_among(paper_report *r, const char *what, double least, double most,
+                      double published, double near)
+{
+  if (paper_report_failed(r)) return 0;
+  char *ours =
+      near > 0.0 ? poli_format("%.3g to %.3g, by the step (agrees within %.1f)", least, most, near)
+                 : poli_format("%.3g to %.3g, by the step", least, most);
+  return add_check(r, what, ours, poli_format("%s", stated), PAPER_AGAINST_NUMBER,
+                   published >= least - near && published <= most + near);
+}
+
 int paper_check_true(paper_report *r, const char *statement, int holds, const char *ours, ...)
 {
   va_list arguments;

@@ -107,9 +107,9 @@ char *paper_report_path(paper_report *report, const char *name);
 
 /* --- checks: the verdict ---------------------------------------------------------------------- */
 
-/* What a check compares with.  paper_check_near and paper_check_digits take it for a published
- * number, paper_check_range and paper_check_true for a statement, unless paper_check_against
- * corrects that. */
+/* What a check compares with.  paper_check_near, paper_check_digits and paper_check_among take it
+ * for a published number, paper_check_range and paper_check_true for a statement, unless
+ * paper_check_against corrects that. */
 typedef enum paper_against {
   PAPER_AGAINST_NUMBER,    /* a number that the paper prints: a value, a bound, an order, a count */
   PAPER_AGAINST_STATEMENT, /* what the paper says or shows without a number of its own */
@@ -129,6 +129,10 @@ int paper_check_range(paper_report *report, const char *what, double ours, doubl
 /* ours rounds to the published number, which has this many digits. */
 int paper_check_digits(paper_report *report, const char *what, double ours, double published,
                        int digits);
+/* least - near <= published <= most + near: the published number is among ours, which depend on
+ * what the paper does not state. */
+int paper_check_among(paper_report *report, const char *what, double least, double most,
+                      double published, double near);
 /* A statement: whether our numbers say so too; ours are these numbers, in words. */
 int paper_check_true(paper_report *report, const char *statement, int holds, const char *ours, ...)
     POLI_PRINTF(4, 5);
@@ -190,6 +194,12 @@ typedef struct paper_plot {
 enum { PAPER_MAX_PLOTS = 4 };
 void paper_report_panels(paper_report *report, const char *name, const char *caption,
                          const char *x_label, const paper_plot *plots, int num_plots);
+
+/* Curves in a plane, with the same scale along both axes.  The series have their looks; width and
+ * height are those of the figure in pixels. */
+void paper_report_plane(paper_report *report, const char *name, const char *caption,
+                        const char *x_label, const char *y_label, const pol_series *series,
+                        int num_series, double width, double height);
 
 /* Errors against step sizes: a doubly logarithmic figure with triangles of at most two orders (0
  * ends the list), the first below all curves, the second below the uppermost; and a table with the

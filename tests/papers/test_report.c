@@ -48,6 +48,10 @@ static void all_pass(paper_report *r)
   assert_true(paper_check_range(r, "range", 2.0, 1.0, 3.0, "about two"));
   assert_true(paper_check_digits(r, "digits", 0.07719, 7.72e-2, 3));
   assert_true(paper_check_digits(r, "digits", -1.4951, -1.5, 2));
+  assert_true(paper_check_among(r, "lowest", 170.0, 181.0, 170.0, 0.0));
+  assert_true(paper_check_among(r, "highest", 160.0, 170.0, 170.0, 0.0));
+  assert_true(paper_check_among(r, "a little less", 2.0, 3.0, 1.75, 0.25));
+  assert_true(paper_check_among(r, "a little more", 2.0, 3.0, 3.25, 0.25));
   assert_true(paper_check_true(r, "statement", 1, "%d is more than %d", 2, 1));
 }
 
@@ -58,6 +62,11 @@ static void each_fails(paper_report *r)
   assert_false(paper_check_range(r, "range", 3.1, 1.0, 3.0, "about two"));
   assert_false(paper_check_range(r, "nan", (double)NAN, 1.0, 3.0, "about two"));
   assert_false(paper_check_digits(r, "digits", 0.07714, 7.72e-2, 3));
+  assert_false(paper_check_among(r, "below", 171.0, 181.0, 170.0, 0.0));
+  assert_false(paper_check_among(r, "above", 160.0, 169.0, 170.0, 0.0));
+  assert_false(paper_check_among(r, "nan", (double)NAN, 181.0, 170.0, 0.0));
+  assert_false(paper_check_among(r, "less", 2.0, 3.0, 1.5, 0.25));
+  assert_false(paper_check_among(r, "more", 2.0, 3.0, 3.5, 0.25));
   assert_false(paper_check_true(r, "statement", 0, "it does not"));
 }
 
@@ -124,6 +133,11 @@ static void own_differs(paper_report *r)
   paper_check_against(r, PAPER_AGAINST_OWN);
 }
 
+static void a_count(paper_report *r)
+{
+  paper_check_among(r, "170 Jacobians", 160.0, 180.0, 170.0, 0.0);
+}
+
 static void six_numbers(paper_report *r)
 {
   static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
@@ -149,6 +163,7 @@ static void reproduced_needs_a_published_number(void **state)
   expect_tested(only_ours, "shown only", "nothing published");
   expect(only_ours, "shown only", "no published number or statement");
   expect_tested(one_number, "reproduced", "1 published number: bound, about 2 (1 to 3)");
+  expect_tested(a_count, "reproduced", "1 published number: 170 Jacobians");
   expect_tested(six_numbers, "reproduced",
                 "6 published numbers: a, 1 (within 1 %); b, 2 (within 1 %); c, 3 (within 1 %); d, "
                 "4 (within 1 %); and 2 more");
@@ -160,7 +175,9 @@ static void verdicts_follow_from_checks(void **state)
 {
   (void)state;
   expect(all_pass, "reproduced", "");
-  expect(each_fails, "differs", "6 of 6 checks differ");
+  expect(each_fails, "differs", "11 of 11 checks differ");
+  expect(each_fails, "differs", "below: ours 171 to 181, by the step; above");
+  expect(each_fails, "differs", "more: ours 2 to 3, by the step (agrees within 0.2)");
   expect(one_differs, "differs", "bad: ours 2, published 1 (within 1 %). Reason: of a misprint.");
   expect(three_differ, "differs",
          "3 of 4 checks differ. first: ours 2, published 1 (within 1 %); second: ours 3, published "
@@ -266,6 +283,40 @@ static void orders_are_fitted(void **state)
   assert_true(paper_fit_order(h, none, 3) == 0.0);
 }
 
+/* --- figures ---------------------------------------------------------------------------------- */
+
+static void draw_plane(paper_report *r)
+{
+  static const double x[3] = {0.0, 4.0, 4.0}, y[3] = {0.0, 0.0, 1.0};
+  static const pol_series series = {x, y, 3, "corner", 0, POL_LINE_SOLID, POL_MARKER_NONE};
+  paper_report_plane(r, "plane", "A corner", "across (m)", "up (m)", &series, 1, 520.0, 480.0);
+}
+
+/* Both axes have their labels and the same scale. */
+static void a_plane_has_labels_and_equal_scales(void **state)
+{
+  (void)state;
+  paper_report *report = report_of(draw_plane);
+  const json_t *block = json_array_get(json_object_get(paper_report_json(report), "blocks"), 0);
+  const char *svg = paper_json_text(block, "svg");
+  assert_string_equal(paper_json_text(block, "name"), "plane");
+  assert_string_equal(paper_json_text(block, "caption"), "A corner");
+  assert_non_null(strstr(svg, "width=\"520\" height=\"480\""));
+  assert_non_null(strstr(svg, ">across (m)</text>"));
+  assert_non_null(strstr(svg, "rotate(-90")); /* the label of the y axis stands on its side */
+  assert_non_null(strstr(svg, ">up (m)</text>"));
+  const char *frame = strstr(svg, "<clipPath"), *curve = strstr(svg, "<g clip-path");
+  double left, x[3], y[3];
+  assert_int_equal(sscanf(strstr(frame, "<rect"), "<rect x=\"%lf\"", &left), 1);
+  assert_int_equal(sscanf(strstr(curve, "<path"), "<path d=\"M%lf %lf %lf %lf %lf %lf", &x[0],
+                          &y[0], &x[1], &y[1], &x[2], &y[2]),
+                   6);
+  const double scale = y[1] - y[2];
+  assert_true(scale > 0.0 && fabs(x[1] - x[0] - 4.0 * scale) < 0.1);
+  assert_true(fabs(x[0] - left - 0.05 * 4.0 * scale) < 1.5); /* the margin, and the line's width */
+  paper_report_free(&report);
+}
+
 /* --- the catalogue ---------------------------------------------------------------------------- */
 
 static void ids_are_in_order(void **state)
@@ -310,6 +361,7 @@ int main(void)
       cmocka_unit_test(what_cannot_run_is_told),
       cmocka_unit_test(runs_give_their_rows),
       cmocka_unit_test(orders_are_fitted),
+      cmocka_unit_test(a_plane_has_labels_and_equal_scales),
       cmocka_unit_test(ids_are_in_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

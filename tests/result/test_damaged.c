@@ -204,6 +204,23 @@ static void wrong_numbers_of_rows(void **state)
   remove(path);
 }
 
+/* A group in the place of a dataset of texts: the result is refused, not read without them. */
+static void groups_in_place_of_texts(void **state)
+{
+  (void)state;
+  static const char *const names[] = {POLI_H5_STATUS, POLI_H5_MODEL, POLI_H5_OVERRIDES};
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    write_good();
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    assert_true(H5Ldelete(file, names[i], H5P_DEFAULT) >= 0);
+    H5Gclose(H5Gcreate2(file, names[i], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Fclose(file);
+    assert_false(read_everything());
+  }
+  remove(path);
+}
+
 /* Writes the order of the channels. */
 static void set_order(int count, const int *order)
 {
@@ -291,9 +308,8 @@ static void wrong_attributes(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(wrong_types_and_shapes),
-      cmocka_unit_test(wrong_numbers_of_rows),
-      cmocka_unit_test(wrong_orders),
+      cmocka_unit_test(wrong_types_and_shapes),   cmocka_unit_test(wrong_numbers_of_rows),
+      cmocka_unit_test(groups_in_place_of_texts), cmocka_unit_test(wrong_orders),
       cmocka_unit_test(wrong_attributes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

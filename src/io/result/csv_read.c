@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "io/file/file.h"
+#include "simulation/record.h"
 
 typedef struct csv_data {
   char *text;     /* the file, terminated; names are cut out of it in place */
@@ -146,7 +147,8 @@ static pol_status add_channel(pol_result *result, const char *name)
 static pol_status check_names(const cursor *c, long line)
 {
   const char *twice;
-  const pol_status status = poli_result_check_names(c->result, &twice);
+  const pol_status status =
+      poli_channels_check_names(c->result->channels, c->result->count, &twice);
   return status == POL_BAD_ARGUMENT ? refuse(c, line, "two columns have the same name: ", twice)
                                     : status;
 }

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "io/result/hdf5.h"
+#include "simulation/record.h"
 
 /* A list of texts, each with a fixed size, in one piece of memory. */
 typedef struct text_list {
@@ -492,7 +493,7 @@ static pol_status read_all(pol_result *result, const char *path, char *message, 
   if (status == POL_OK) status = read_info(result);
   if (status == POL_OK) status = read_channels(result);
   const char *twice = NULL;
-  if (status == POL_OK) status = poli_result_check_names(result, &twice);
+  if (status == POL_OK) status = poli_channels_check_names(result->channels, result->count, &twice);
   if (twice != NULL) snprintf(message, size, "two channels have the same name: %.60s", twice);
   return status == POL_OK ? poli_h5_events_read(result, data->file) : status;
 }

@@ -25,9 +25,25 @@ static int is_hdf5(const char *path)
   char start[sizeof signature - 1];
   if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return 0;
   FILE *file = fopen(path, "rb");
-  const size_t read = file != NULL ? fread(start, 1, sizeof start, file) : 0;
-  if (file != NULL) fclose(file);
+  if (file == NULL) return 0;
+  const size_t read = fread(start, 1, sizeof start, file);
+  fclose(file);
   return read == sizeof start && memcmp(start, signature, sizeof start) == 0;
+}
+
+static int compare_channels(const void *a, const void *b)
+{
+  return strcmp((*(const pol_channel *const *)a)->name, (*(const pol_channel *const *)b)->name);
+}
+
+static pol_status sort_channels(pol_result *result)
+{
+  const size_t count = (size_t)result->count;
+  result->by_name = malloc((count + 1) * sizeof *result->by_name);
+  if (result->by_name == NULL) return POL_NO_MEMORY;
+  for (size_t i = 0; i < count; i++) result->by_name[i] = &result->channels[i];
+  qsort(result->by_name, count, sizeof *result->by_name, compare_channels);
+  return POL_OK;
 }
 
 pol_status pol_result_open(pol_result **result, const char *path, char *message, size_t size)
@@ -51,6 +67,7 @@ pol_status pol_result_open(pol_result **result, const char *path, char *message,
     r->info.format = "csv";
     status = poli_result_open_csv(r, path, message, size);
   }
+  if (status == POL_OK) status = sort_channels(r);
   if (status == POL_OK) {
     *result = r;
     return POL_OK;
@@ -65,6 +82,7 @@ void pol_result_close(pol_result **result)
   if (result == NULL || *result == NULL) return;
   if ((*result)->release != NULL) (*result)->release(*result);
   free((*result)->channels);
+  free((*result)->by_name);
   free((*result)->events);
   free((*result)->event_entries);
   free(*result);
@@ -91,30 +109,16 @@ const pol_channel *pol_result_channel(const pol_result *result, int index)
   return &result->channels[index];
 }
 
+static int compare_with_channel(const void *name, const void *channel)
+{
+  return strcmp(name, (*(const pol_channel *const *)channel)->name);
+}
+
 int pol_result_find_channel(const pol_result *result, const char *name)
 {
-  for (int i = 0; i < result->count; i++)
-    if (strcmp(result->channels[i].name, name) == 0) return i;
-  return -1;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-pol_status poli_result_check_names(const pol_result *result, const char **twice)
-{
-  const size_t count = (size_t)result->count;
-  const char **names = malloc((count + 1) * sizeof *names);
-  if (names == NULL) return POL_NO_MEMORY;
-  *twice = NULL;
-  for (size_t i = 0; i < count; i++) names[i] = result->channels[i].name;
-  qsort(names, count, sizeof *names, compare_names);
-  for (size_t i = 1; i < count && *twice == NULL; i++)
-    if (strcmp(names[i - 1], names[i]) == 0) *twice = names[i];
-  free(names);
-  return *twice == NULL ? POL_OK : POL_BAD_ARGUMENT;
+  const pol_channel **found = bsearch(name, result->by_name, (size_t)result->count,
+                                      sizeof *result->by_name, compare_with_channel);
+  return found != NULL ? (int)(*found - result->channels) : -1;
 }
 
 long pol_result_num_events(const pol_result *result)

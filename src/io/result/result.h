@@ -10,7 +10,8 @@ struct pol_result {
   pol_result_info info;
   long rows;
   int count;
-  pol_channel *channels; /* allocated; the format owns the names */
+  pol_channel *channels;       /* allocated; the format owns the names */
+  const pol_channel **by_name; /* the channels, sorted by their names */
   long num_events;
   pol_result_event *events; /* allocated, as are the entries that they point into */
   void *event_entries;
@@ -27,9 +28,6 @@ struct pol_result {
  * says why, unless it is POL_NO_MEMORY. */
 pol_status poli_result_open_csv(pol_result *result, const char *path, char *message, size_t size);
 pol_status poli_result_open_hdf5(pol_result *result, const char *path, char *message, size_t size);
-
-/* POL_BAD_ARGUMENT if two channels have the same name, which is then in *twice, else NULL. */
-pol_status poli_result_check_names(const pol_result *result, const char **twice);
 
 /* The first member of the writer of each format. */
 struct pol_writer {
