@@ -85,7 +85,8 @@ typedef struct pol_moves {
 
 /* Singular positions, where constraints that are independent elsewhere depend on each other, so
  * that the way on is not unique: links in one line, a crank at its dead centre.  Only mechanisms
- * with closed loops are watched, of at most 250000 constraints times velocities. */
+ * with closed loops are watched, of at most 250000 constraints times velocities; a step that can
+ * only be made without constraints that depend on others where it ends is counted in any case. */
 typedef struct pol_singular {
   long count;      /* how often the run has come to one or stepped across */
   double t;        /* the first time */

@@ -80,6 +80,12 @@ static void give_tolerances(double tolerance[POLI_KINDS], void *user)
       p->tolerance * (1.0 + p->tolerance_growth * toy_largest(p->x, p->nv));
 }
 
+static void give_no_round_off(double *round_off, void *user)
+{
+  (void)user;
+  round_off[POLI_ROTATIONS] = round_off[POLI_TRANSLATIONS] = 0.0;
+}
+
 static pol_newton_options newton_options(pol_newton_kind kind, int max_iterations, int line_search)
 {
   return (pol_newton_options){.kind = kind,
@@ -101,6 +107,7 @@ static void problem_start(problem *p, const pol_newton_options *options)
   p->system = (poli_newton_system){.residual = evaluate_residual,
                                    .matrix = evaluate_matrix,
                                    .tolerances = give_tolerances,
+                                   .round_off = give_no_round_off,
                                    .user = p};
   p->diagnostics = (pol_diagnostics){.equation = -1};
   assert_int_equal(poli_saddle_create(&p->saddle, &p->dae, 0, POL_SOLVER_DENSE), POL_OK);

@@ -132,6 +132,23 @@ static void large_matrices_can_be_cancelled(void **state)
   poli_rank_free(&rank);
 }
 
+/* Columns within a distance of what the others span, 1e-3 here, and no others. */
+static void a_distance_can_be_asked_for(void **state)
+{
+  (void)state;
+  static const double distances[] = {1e-4, 1e-2};
+  for (int k = 0; k < 2; k++) {
+    double A[4 * 3] = {1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 1e-3, 0};
+    unsigned char dependent[3];
+    poli_rank *rank;
+    assert_int_equal(poli_rank_create(&rank, 4, 3), POL_OK);
+    assert_int_equal(poli_rank_near(rank, A, NULL, distances[k], dependent), POL_OK);
+    assert_int_equal(dependent[0] + dependent[1] + dependent[2], k);
+    assert_int_equal(dependent[1], 0);
+    poli_rank_free(&rank);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -140,6 +157,7 @@ int main(void)
       cmocka_unit_test(distances_are_those_of_the_columns),
       cmocka_unit_test(a_number_of_columns_can_be_asked_for),
       cmocka_unit_test(large_matrices_can_be_cancelled),
+      cmocka_unit_test(a_distance_can_be_asked_for),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -235,9 +235,10 @@ static pol_status evaluate(poli_newton *s, const poli_newton_system *system, con
 {
   s->counts->residuals++;
   pol_status status = system->residual(x, r, system->user);
-  if (!status) system->tolerances(s->tolerance, system->user);
-  if (!status && system->round_off) system->round_off(s->grain, system->user);
-  return status;
+  if (status) return status;
+  system->tolerances(s->tolerance, system->user);
+  system->round_off(s->grain, system->user);
+  return POL_OK;
 }
 
 pol_status poli_newton_evaluate(poli_newton *s, const poli_newton_system *system, const double *x,

@@ -38,8 +38,8 @@ typedef struct poli_newton_system {
   /* What a correction of each kind may be at the x of the last residual: POLI_KINDS + num_states
    * numbers. */
   void (*tolerances)(double *tolerance, void *user);
-  /* Optional: the round-off of an increment of each kind, DBL_EPSILON times the size of what it
-   * changes, in the same order.  Without it tolerances has to allow for that. */
+  /* The round-off of an increment of each kind, DBL_EPSILON times the size of what it changes, in
+   * the same order.  Without it no iteration ends where round-off is amplified. */
   void (*round_off)(double *round_off, void *user);
   void *user;
 } poli_newton_system;

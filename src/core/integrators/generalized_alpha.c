@@ -344,8 +344,7 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   poli_alpha_copy(s->now.vd, vd, s->dae->group.nv);
   poli_alpha_copy(s->now.a, vd, s->dae->group.nv);
   poli_alpha_copy(s->now.lambda, lambda, s->saddle->m);
-  const unsigned char *dropped = pol_assembler_dropped(integrator->assembler);
-  s->dropped = memchr(dropped, 1, (size_t)s->saddle->m) ? dropped : NULL;
+  s->dropped = poli_integrator_flags(integrator);
   s->t = integrator->state.t;
   s->history = integrator->state.history;
   s->h = 0.0;
@@ -440,6 +439,7 @@ static void begin_attempt(pol_integrator *integrator, double t, double h)
   poli_alpha *s = integrator->data;
   const pol_options *o = s->options;
   const int adapting = integrator->adapting, printed = adapting && o->published.estimate;
+  s->dropped = poli_integrator_flags(integrator);
   s->adapts = s->starting || (!is_same_step(h, s->last_h) && !printed);
   s->undo_h = s->last_h;
   s->same_step = is_same_step(h, s->h);

@@ -369,14 +369,13 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
                         const double *vd, const double *lambda)
 {
   poli_ggl *s = integrator->data;
-  const unsigned char *dropped = pol_assembler_dropped(integrator->assembler);
   copy(s->now.q, q, s->nv);
   copy(s->now.v, v, s->nv);
   copy(s->now.vd, vd, s->nv);
   copy(s->now.lambda, lambda, s->m);
   memset(s->now.x, 0, (size_t)s->blocks->n * sizeof *s->now.x);
   for (int i = 0; i < s->scheme->num_vectors; i++) copy(s->now.x + s->blocks->start[i], v, s->nv);
-  s->dropped = memchr(dropped, 1, (size_t)s->m) ? dropped : NULL;
+  s->dropped = poli_integrator_flags(integrator);
   s->t = integrator->state.t;
   s->history = integrator->state.history;
   s->last_h = 0.0;
@@ -444,9 +443,11 @@ static pol_status step(pol_integrator *integrator, double t, double h)
   const poli_newton_system system = {.residual = poli_ggl_residual,
                                      .matrix = poli_ggl_matrix,
                                      .tolerances = poli_ggl_tolerances,
+                                     .round_off = poli_ggl_round_off,
                                      .user = s};
   const pol_guess guess = s->options->guess;
   poli_newton_reset(s->newton); /* an old matrix converges too slowly to come down to round-off */
+  s->dropped = poli_integrator_flags(integrator);
   s->t = integrator->state.t;
   s->h = h;
 
@@ -492,6 +493,12 @@ static double lag(const void *variant)
   return scheme->lag;
 }
 
+static double share(const void *variant)
+{
+  const poli_scheme *scheme = variant;
+  return scheme->midway ? 0.5 : 1.0;
+}
+
 const poli_family poli_ggl_family = {.validate = validate,
                                      .warn = warn,
                                      .supports = supports,
@@ -499,4 +506,5 @@ const poli_family poli_ggl_family = {.validate = validate,
                                      .destroy = destroy,
                                      .start = start,
                                      .step = step,
-                                     .lag = lag};
+                                     .lag = lag,
+                                     .share = share};

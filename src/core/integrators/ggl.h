@@ -101,6 +101,7 @@ void poli_ggl_add_mass(const poli_ggl *s, double scale, const double *x, double 
 void poli_ggl_momenta(const poli_ggl *s, const double *q, const double *v, double *p); /* p = M v */
 void poli_ggl_put_constraints(const poli_ggl *s, double *r); /* position/h and velocity into r */
 void poli_ggl_tolerances(double tolerance[POLI_KINDS], void *ggl);
+void poli_ggl_round_off(double *round_off, void *ggl);
 double poli_ggl_size(const double *r, const double *dx, void *ggl);
 
 void poli_ggl_configure_vi_s(poli_ggl *s);

@@ -137,22 +137,34 @@ static void move(const poli_ggl *s, double share, const double *velocity, double
   for (int i = 0; i < s->nv; i++) q[i] = s->now.q[i] + share * s->h * velocity[i];
 }
 
-/* What a correction of a velocity may be: a share of its change in the step, not below round-off of
- * the coordinates, of pure numbers and of lengths each for themselves.  What Newton's method leaves
- * of the equations adds up in the invariants, so the share is a ten thousandth of the tolerance:
- * round-off with the default. */
+/* The round-off of a velocity: that of the coordinates over h, of pure numbers and of lengths each
+ * for themselves.  Near a singular position round-off of one coordinate moves others by far more,
+ * and knowing it lets the iteration end there (newton.h). */
+void poli_ggl_round_off(double *round_off, void *ggl)
+{
+  const poli_ggl *s = ggl;
+  round_off[POLI_ROTATIONS] = 1.0;
+  round_off[POLI_TRANSLATIONS] = poli_dae_length(s->dae);
+  for (int i = 0; i < s->nv; i++) {
+    int k = s->newton->kind[i];
+    round_off[k] = fmax(round_off[k], fabs(s->now.q[i]));
+  }
+  for (int k = 0; k < POLI_KINDS; k++) round_off[k] *= DBL_EPSILON / s->h;
+}
+
+/* What a correction of a velocity may be: a share of its change in the step, and a few times its
+ * round-off.  What Newton's method leaves of the equations adds up in the invariants, so the share
+ * is a ten thousandth of the tolerance: round-off with the default. */
 void poli_ggl_tolerances(double tolerance[POLI_KINDS], void *ggl)
 {
   const poli_ggl *s = ggl;
   double change[POLI_KINDS] = {0.0}, share = 1e-4 * s->options->newton.tolerance;
-  double size[POLI_KINDS] = {[POLI_ROTATIONS] = 1.0, [POLI_TRANSLATIONS] = poli_dae_length(s->dae)};
+  poli_ggl_round_off(tolerance, ggl);
   for (int i = 0; i < s->nv; i++) {
     int k = s->newton->kind[i];
     change[k] = fmax(change[k], fabs(s->b[i] - s->now.v[i]));
-    size[k] = fmax(size[k], fabs(s->now.q[i]));
   }
-  for (int k = 0; k < POLI_KINDS; k++)
-    tolerance[k] = share * change[k] + 8.0 * DBL_EPSILON * size[k] / s->h;
+  for (int k = 0; k < POLI_KINDS; k++) tolerance[k] = share * change[k] + 7.0 * tolerance[k];
 }
 
 /* The largest number of a residual and a correction in the units of the paper's equations:

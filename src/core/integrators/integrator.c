@@ -10,6 +10,9 @@
 
 enum { SMALL_SIZE = 250000 }; /* constraints times velocities */
 
+/* How close to others a constraint is that a step across a singular position does without. */
+static const double near_others = 1e-4;
+
 pol_status pol_integrator_supports(const pol_dae *dae, const pol_options *options, char *message,
                                    size_t size)
 {
@@ -56,7 +59,8 @@ static pol_status allocate_redundancy(pol_integrator *s)
 {
   const size_t m = (size_t)pol_dae_num_constraints(s->dae);
   const int share = s->options.redundant == POL_REDUNDANT_MINIMUM_NORM && !s->dae->feedback;
-  if (!s->chosen) s->chosen = calloc(m + 1, sizeof *s->chosen);
+  if (!s->chosen) s->chosen = calloc(2 * m + 1, sizeof *s->chosen);
+  s->usual = s->chosen ? s->chosen + m : NULL;
   if (!s->chosen || !poli_assembler_independence(s->assembler)) return POL_NO_MEMORY;
   if (!share) return POL_OK;
   if (!s->shared) s->shared = calloc(m + 1, sizeof *s->shared);
@@ -231,6 +235,7 @@ static pol_status start(pol_integrator *s, double t, const double *q, const doub
   memmove(s->work + nq, v, nv * sizeof *v);
   s->before.q = NULL;
   s->state.q = NULL; /* no step before a start succeeds */
+  s->crosses = 0;
   s->state.t = s->t_reference = t;
   s->h = 0.0;
   s->steps_since = 0;
@@ -366,6 +371,57 @@ pol_status pol_integrator_choose_constraints(pol_integrator *integrator)
   poli_assembler_set_dropped(s->assembler, s->chosen);
   if (s->method->family->forget) s->method->family->forget(s->data);
   return POL_OK;
+}
+
+const unsigned char *poli_integrator_flags(const pol_integrator *integrator)
+{
+  const unsigned char *dropped = pol_assembler_dropped(integrator->assembler);
+  const size_t m = (size_t)pol_dae_num_constraints(integrator->dae);
+  return m > 0 && memchr(dropped, 1, m) ? dropped : NULL;
+}
+
+pol_status poli_integrator_drop_near(pol_integrator *integrator, double h, int *constraint)
+{
+  pol_integrator *s = integrator;
+  const pol_group *group = &s->dae->group;
+  const poli_family *family = s->method->family;
+  const int m = pol_dae_num_constraints(s->dae);
+  if (m == 0 || !s->state.q || s->dae->feedback || s->options.redundant == POL_REDUNDANT_REFUSE)
+    return POL_BAD_ARGUMENT;
+  pol_status status = allocate_redundancy(s);
+  if (status) return status;
+
+  /* where the step would end */
+  const double reach = h * (family->share ? family->share(s->method->variant) : 1.0);
+  double *q = s->work, *way = q + group->nq;
+  for (int i = 0; i < group->nv; i++)
+    way[i] = reach * (s->state.v[i] + 0.5 * reach * s->state.vd[i]);
+  pol_group_move(group, s->state.q, way, q);
+  pol_point at = pol_state_point(&s->state);
+  at.q = q;
+  at.t += reach;
+  status = poli_independence_find_near(poli_assembler_independence(s->assembler), &at, near_others,
+                                       s->chosen);
+  if (status) return status;
+
+  const unsigned char *dropped = pol_assembler_dropped(s->assembler);
+  if (count_ones(s->chosen, m) <= count_ones(dropped, m)) return POL_BAD_ARGUMENT;
+  for (int i = 0; i < m; i++)
+    if (s->chosen[i] && !dropped[i]) *constraint = i;
+  memcpy(s->usual, dropped, (size_t)m);
+  s->crosses = 1;
+  poli_assembler_set_dropped(s->assembler, s->chosen);
+  if (family->forget) family->forget(s->data);
+  return POL_OK;
+}
+
+void poli_integrator_keep_constraints(pol_integrator *integrator)
+{
+  pol_integrator *s = integrator;
+  if (!s->crosses) return;
+  s->crosses = 0;
+  poli_assembler_set_dropped(s->assembler, s->usual);
+  if (s->method->family->forget) s->method->family->forget(s->data);
 }
 
 const pol_state *pol_integrator_state(const pol_integrator *integrator)
