@@ -37,7 +37,7 @@ static double value_at(const pol_function *f, double t, int derivative)
 static pol_status copy_function(const pol_function *from, pol_function *to)
 {
   pol_errors errors = {0};
-  poli_check check = {.element = POLI_DRIVES, .inside = "", .errors = &errors, .relative = 1};
+  poli_rules check = {.element = POLI_DRIVES, .inside = "", .errors = &errors, .relative = 1};
   poli_function_copy(&check, "function", from, to);
   if (check.broken) poli_function_release(to);
   pol_errors_clear(&errors);

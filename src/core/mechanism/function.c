@@ -37,7 +37,7 @@ const char *pol_function_type_name(pol_function_type type)
 /* --- set-up ----------------------------------------------------------------------------------- */
 
 /* Reports the rules that a function breaks. */
-static void check_function(poli_check *check, const pol_function *f)
+static void check_function(poli_rules *check, const pol_function *f)
 {
   const struct {
     const char *name;
@@ -57,8 +57,8 @@ static void check_function(poli_check *check, const pol_function *f)
     poli_refuse(check, "type", value, "", "must be a type of function");
   }
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-    poli_check_vector(check, numbers[i].name, &numbers[i].number, 1);
-  poli_check_vector(check, "slopes", f->slopes, 2);
+    poli_vector_rules(check, numbers[i].name, &numbers[i].number, 1);
+  poli_vector_rules(check, "slopes", f->slopes, 2);
   if ((f->type == POL_STEP || f->type == POL_SPEED) && f->t1 <= f->t0) {
     snprintf(value, sizeof value, "%.10g", f->t1);
     poli_refuse(check, "t1", value, "", "must be above t0, which is %.10g", f->t0);
@@ -69,12 +69,12 @@ static void check_function(poli_check *check, const pol_function *f)
       poli_refuse(check, "values", value, "", "must be a list of at least %d number%s", at_least,
                   at_least == 1 ? "" : "s");
     else
-      poli_check_vector(check, "values", f->values, f->count);
+      poli_vector_rules(check, "values", f->values, f->count);
   }
   if (f->type == POL_TABLE && !f->times)
     poli_refuse(check, "times", "", "", "must be a list of at least 2 numbers");
   else if (f->type == POL_TABLE && f->count >= 2)
-    poli_check_vector(check, "times", f->times, f->count);
+    poli_vector_rules(check, "times", f->times, f->count);
   for (int i = 1; f->type == POL_TABLE && check->broken == before && i < f->count; i++) {
     if (f->times[i] > f->times[i - 1]) continue;
     snprintf(field, sizeof field, "times[%d]", i);
@@ -124,7 +124,7 @@ static const char *near_name(const char *wrong, const char *const *functions, vo
   return near.best;
 }
 
-static void copy_expression(poli_check *check, const char *text, pol_function *to)
+static void copy_expression(poli_rules *check, const char *text, pol_function *to)
 {
   static const poli_expression_names names = {poli_function_input, near_name, NULL};
   pol_expression *program;
@@ -145,7 +145,7 @@ static void copy_expression(poli_check *check, const char *text, pol_function *t
                 "must be an expression of t: column %d: %s", error.column, error.message);
 }
 
-void poli_function_copy(poli_check *check, const char *inside, const pol_function *from,
+void poli_function_copy(poli_rules *check, const char *inside, const pol_function *from,
                         pol_function *to)
 {
   const int before = check->broken;

@@ -15,7 +15,7 @@ int poli_function_input(const char *name, void *user);
  * broken are reported at the fields of `inside`, "function" or "scale": an unknown type, a number
  * that is not finite, t1 not above t0, fewer than 1 coefficient or 2 times, times that do not
  * ascend, a wrong expression. */
-void poli_function_copy(poli_check *check, const char *inside, const pol_function *from,
+void poli_function_copy(poli_rules *check, const char *inside, const pol_function *from,
                         pol_function *to);
 void poli_function_release(pol_function *function);
 

@@ -126,7 +126,7 @@ static void release(poli_element element, void *item)
 
 /* Ends an addition: the checked element is appended with a copy of its name, or refused and what it
  * owns is released. */
-static pol_status append(pol_mechanism *m, const poli_check *check, void *item, int *index)
+static pol_status append(pol_mechanism *m, const poli_rules *check, void *item, int *index)
 {
   array *a = &m->lists[check->element];
   pol_status status = check->status;
@@ -149,9 +149,9 @@ static pol_status append(pol_mechanism *m, const poli_check *check, void *item, 
   return check->broken ? POL_BAD_ARGUMENT : POL_OK;
 }
 
-static poli_check start_check(pol_mechanism *mechanism, poli_element element, const char *name)
+static poli_rules start_check(pol_mechanism *mechanism, poli_element element, const char *name)
 {
-  return (poli_check){.mechanism = mechanism,
+  return (poli_rules){.mechanism = mechanism,
                       .element = element,
                       .name = name,
                       .inside = "",
@@ -269,9 +269,9 @@ pol_coupling pol_coupling_default(void)
 
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index)
 {
-  poli_check check = start_check(mechanism, POLI_BODIES, body->name);
+  poli_rules check = start_check(mechanism, POLI_BODIES, body->name);
   pol_body copy = *body;
-  poli_check_body(&check, body);
+  poli_body_rules(&check, body);
   if (body->point) {
     /* no inertia and no rotation, so that all that is computed with them vanishes */
     const pol_body plain = pol_body_default();
@@ -291,9 +291,9 @@ pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body
 
 pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index)
 {
-  poli_check check = start_check(mechanism, POLI_MARKERS, marker->name);
+  poli_rules check = start_check(mechanism, POLI_MARKERS, marker->name);
   pol_marker copy = *marker;
-  poli_check_marker(&check, marker);
+  poli_marker_rules(&check, marker);
   pol_quat_normalize(copy.rotation);
   return append(mechanism, &check, &copy, index);
 }
@@ -334,9 +334,9 @@ pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *nam
 
 pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *joint, int *index)
 {
-  poli_check check = start_check(mechanism, POLI_JOINTS, joint->name);
+  poli_rules check = start_check(mechanism, POLI_JOINTS, joint->name);
   pol_joint copy = *joint;
-  poli_check_joint(&check, joint);
+  poli_joint_rules(&check, joint);
   return append(mechanism, &check, &copy, index);
 }
 
@@ -386,12 +386,12 @@ pol_status pol_mechanism_add_joint_at(pol_mechanism *mechanism, const pol_joint 
                                       int body_b, const double point[3], const double *axis,
                                       int *index)
 {
-  poli_check check = start_check(mechanism, POLI_JOINTS, joint->name);
+  poli_rules check = start_check(mechanism, POLI_JOINTS, joint->name);
   const int bodies[2] = {body_a, body_b};
   pol_joint copy = *joint;
   pol_marker marker[2];
   double q[4] = {1.0, 0.0, 0.0, 0.0}, a[3];
-  poli_check_joint_at(&check, joint, bodies, point, axis);
+  poli_joint_at_rules(&check, joint, bodies, point, axis);
   copy.marker[0] = copy.marker[1] = POL_NOT_FOUND;
   if (check.broken || check.status) return append(mechanism, &check, &copy, index);
 
@@ -439,14 +439,14 @@ void pol_mechanism_marker_point(const pol_mechanism *mechanism, int index, doubl
 
 pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *force, int *index)
 {
-  poli_check check = start_check(mechanism, POLI_FORCES, force->name);
+  poli_rules check = start_check(mechanism, POLI_FORCES, force->name);
   pol_force copy = *force;
   pol_function *scale = NULL;
   if (force->scale) {
     scale = malloc(sizeof *scale);
     if (!scale) check.status = POL_NO_MEMORY;
   }
-  if (!check.status) poli_check_force(&check, force, scale);
+  if (!check.status) poli_force_rules(&check, force, scale);
   copy.scale = scale;
   if (!check.status) check.status = copy_texts(copy.expressions, 3);
   if (check.status) memset(copy.expressions, 0, sizeof copy.expressions);
@@ -456,9 +456,9 @@ pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *fo
 pol_status pol_mechanism_add_variable(pol_mechanism *mechanism, const pol_variable *variable,
                                       int *index)
 {
-  poli_check check = start_check(mechanism, POLI_VARIABLES, variable->name);
+  poli_rules check = start_check(mechanism, POLI_VARIABLES, variable->name);
   pol_variable copy = *variable;
-  poli_check_variable(&check, variable);
+  poli_variable_rules(&check, variable);
   const pol_status status = copy_texts(&copy.expression, 1);
   if (status) copy.expression = NULL;
   if (status) check.status = status;
@@ -468,9 +468,9 @@ pol_status pol_mechanism_add_variable(pol_mechanism *mechanism, const pol_variab
 pol_status pol_mechanism_add_state(pol_mechanism *mechanism, const pol_state_variable *state,
                                    int *index)
 {
-  poli_check check = start_check(mechanism, POLI_STATES, state->name);
+  poli_rules check = start_check(mechanism, POLI_STATES, state->name);
   pol_state_variable copy = *state;
-  poli_check_state(&check, state);
+  poli_state_rules(&check, state);
   const pol_status status = copy_texts(&copy.rate, 1);
   if (status) copy.rate = NULL;
   if (status) check.status = status;
@@ -479,18 +479,18 @@ pol_status pol_mechanism_add_state(pol_mechanism *mechanism, const pol_state_var
 
 pol_status pol_mechanism_add_drive(pol_mechanism *mechanism, const pol_drive *drive, int *index)
 {
-  poli_check check = start_check(mechanism, POLI_DRIVES, drive->name);
+  poli_rules check = start_check(mechanism, POLI_DRIVES, drive->name);
   pol_drive copy = *drive;
-  poli_check_drive(&check, drive, &copy.function);
+  poli_drive_rules(&check, drive, &copy.function);
   return append(mechanism, &check, &copy, index);
 }
 
 pol_status pol_mechanism_add_coupling(pol_mechanism *mechanism, const pol_coupling *coupling,
                                       int *index)
 {
-  poli_check check = start_check(mechanism, POLI_COUPLINGS, coupling->name);
+  poli_rules check = start_check(mechanism, POLI_COUPLINGS, coupling->name);
   pol_coupling copy = *coupling;
-  poli_check_coupling(&check, coupling);
+  poli_coupling_rules(&check, coupling);
   return append(mechanism, &check, &copy, index);
 }
 

@@ -44,7 +44,7 @@ const char *poli_element_list(poli_element element)
   return elements[element].list;
 }
 
-void poli_refuse(poli_check *check, const char *field, const char *value, const char *suggestion,
+void poli_refuse(poli_rules *check, const char *field, const char *value, const char *suggestion,
                  const char *rule, ...)
 {
   va_list arguments;
@@ -161,7 +161,7 @@ poli_number_kind poli_number_kind_of(poli_element element, const char *field)
 }
 
 /* x[0 .. count-1] of a field; items are named field[i] if there are several. */
-static void check_numbers(poli_check *check, const char *field, const double *x, int count,
+static void check_numbers(poli_rules *check, const char *field, const double *x, int count,
                           poli_number_kind rule)
 {
   for (int i = 0; i < count; i++) {
@@ -178,13 +178,13 @@ static void check_numbers(poli_check *check, const char *field, const double *x,
   }
 }
 
-void poli_check_vector(poli_check *check, const char *field, const double *x, int count)
+void poli_vector_rules(poli_rules *check, const char *field, const double *x, int count)
 {
   check_numbers(check, field, x, count, POLI_ANY_NUMBER);
 }
 
 /* All numbers of the table that elements of this type have. */
-static void check_table(poli_check *check, const void *element, int type)
+static void check_table(poli_rules *check, const void *element, int type)
 {
   for (const number_field *f = numbers_of[check->element]; f->name; f++)
     if (f->types == 0 || (type >= 0 && (f->types >> type & 1u)))
@@ -216,7 +216,7 @@ static int find(const pol_mechanism *mechanism, poli_element element, const char
   return functions[element](mechanism, name);
 }
 
-static void check_name(poli_check *check, const char *name)
+static void check_name(poli_rules *check, const char *name)
 {
   if (!name || !*name) {
     if (check->element != POLI_MARKERS) poli_refuse(check, "name", "", "", "is required");
@@ -243,7 +243,7 @@ int poli_is_unit_quaternion(const double q[4])
   return fabs(hypot(hypot(q[0], q[1]), hypot(q[2], q[3])) - 1.0) <= unit_tolerance;
 }
 
-static void check_rotation(poli_check *check, const double q[4])
+static void check_rotation(poli_rules *check, const double q[4])
 {
   char value[96];
   if (poli_is_unit_quaternion(q)) return;
@@ -259,7 +259,7 @@ static void check_rotation(poli_check *check, const double q[4])
 /* --- bodies and markers ----------------------------------------------------------------------- */
 
 /* Finite, symmetric, positive definite, and that of a rigid body. */
-static void check_inertia(poli_check *check, const double J[9])
+static void check_inertia(poli_rules *check, const double J[9])
 {
   const int before = check->broken;
   double largest = 0.0, m[3], axes[9];
@@ -296,7 +296,7 @@ static void check_inertia(poli_check *check, const double J[9])
                 high, low, middle);
 }
 
-void poli_check_body(poli_check *check, const pol_body *body)
+void poli_body_rules(poli_rules *check, const pol_body *body)
 {
   check_name(check, body->name);
   check_table(check, body, body->point ? 1 : 0);
@@ -318,7 +318,7 @@ static const pol_body *point_mass(const pol_mechanism *mechanism, int index)
   return body && body->point ? body : NULL;
 }
 
-static int check_body_index(poli_check *check, const char *field, int body)
+static int check_body_index(poli_rules *check, const char *field, int body)
 {
   char value[16];
   if (body_exists(check->mechanism, body)) return 1;
@@ -326,7 +326,7 @@ static int check_body_index(poli_check *check, const char *field, int body)
   return 0;
 }
 
-void poli_check_marker(poli_check *check, const pol_marker *marker)
+void poli_marker_rules(poli_rules *check, const pol_marker *marker)
 {
   const double *x = marker->position;
   check_name(check, marker->name);
@@ -348,7 +348,7 @@ static int body_of(const pol_mechanism *mechanism, int marker)
 }
 
 /* Two markers that exist, on different bodies, whose indices are returned; 1 if all is well. */
-static int check_markers(poli_check *check, const int marker[2], int body[2])
+static int check_markers(poli_rules *check, const int marker[2], int body[2])
 {
   for (int i = 0; i < 2; i++) {
     char field[16], value[16];
@@ -363,7 +363,7 @@ static int check_markers(poli_check *check, const int marker[2], int body[2])
 }
 
 /* What depends on the type; bodies are those of its markers, or POL_NOT_FOUND. */
-static void check_joint_type(poli_check *check, const pol_joint *joint, const int bodies[2])
+static void check_joint_type(poli_rules *check, const pol_joint *joint, const int bodies[2])
 {
   char value[16];
   const char *type = pol_joint_type_name(joint->type);
@@ -388,7 +388,7 @@ static void check_joint_type(poli_check *check, const pol_joint *joint, const in
   }
 }
 
-void poli_check_joint(poli_check *check, const pol_joint *joint)
+void poli_joint_rules(poli_rules *check, const pol_joint *joint)
 {
   int bodies[2];
   check_name(check, joint->name);
@@ -411,7 +411,7 @@ static const axis_use axis_uses[] = {
 };
 
 /* The axes of a universal joint, or the one of another type. */
-static void check_axis(poli_check *check, pol_joint_type type, const double *axis)
+static void check_axis(poli_rules *check, pol_joint_type type, const double *axis)
 {
   const axis_use use = axis_uses[type];
   const int before = check->broken, count = use == TWO_AXES ? 2 : 1;
@@ -428,7 +428,7 @@ static void check_axis(poli_check *check, pol_joint_type type, const double *axi
   for (int i = 0; i < count; i++) {
     char field[16];
     snprintf(field, sizeof field, count == 2 ? "axes[%d]" : "axis", i);
-    poli_check_vector(check, field, axis + 3 * i, 3);
+    poli_vector_rules(check, field, axis + 3 * i, 3);
     for (int j = 0; j < 3; j++) size[i] = fmax(size[i], fabs(axis[3 * i + j]));
     if (size[i] == 0.0) poli_refuse(check, field, "[0, 0, 0]", "", "must not be all zero");
   }
@@ -444,7 +444,7 @@ static void check_axis(poli_check *check, pol_joint_type type, const double *axi
     poli_refuse(check, "axes", "", "", "must be perpendicular to each other");
 }
 
-void poli_check_joint_at(poli_check *check, const pol_joint *joint, const int bodies[2],
+void poli_joint_at_rules(poli_rules *check, const pol_joint *joint, const int bodies[2],
                          const double point[3], const double *axis)
 {
   const pol_mechanism *mechanism = check->mechanism;
@@ -462,7 +462,7 @@ void poli_check_joint_at(poli_check *check, const pol_joint *joint, const int bo
   else if (type)
     check_axis(check, joint->type, axis);
   const int fits = check->broken == before;
-  poli_check_vector(check, "point", point, 3);
+  poli_vector_rules(check, "point", point, 3);
   for (int i = 0; i < 2 && fits; i++) {
     const pol_body *mass = point_mass(mechanism, bodies[i]);
     double apart = 0.0, size = 0.0;
@@ -479,7 +479,7 @@ void poli_check_joint_at(poli_check *check, const pol_joint *joint, const int bo
 /* --- coordinates of joints -------------------------------------------------------------------- */
 
 /* A joint that exists and has a type; else what is wrong with it is reported at the field. */
-static const pol_joint *check_joint_index(poli_check *check, const char *field, int index)
+static const pol_joint *check_joint_index(poli_rules *check, const char *field, int index)
 {
   char value[16];
   if (index < 0 || index >= pol_mechanism_num_joints(check->mechanism)) {
@@ -492,7 +492,7 @@ static const pol_joint *check_joint_index(poli_check *check, const char *field, 
 }
 
 /* A coordinate that a joint does not have: which does it have? */
-static void refuse_coordinate(poli_check *check, const pol_joint *joint, const char *value)
+static void refuse_coordinate(poli_rules *check, const pol_joint *joint, const char *value)
 {
   const int count = pol_joint_num_coordinates(joint), generic = joint->type == POL_GENERIC;
   const char *type = pol_joint_type_name(joint->type);
@@ -516,7 +516,7 @@ static void refuse_coordinate(poli_check *check, const pol_joint *joint, const c
 /* --- forces ----------------------------------------------------------------------------------- */
 
 /* A body that a force acts on: it moves, and a point mass takes no torque. */
-static void check_acting(poli_check *check, const pol_force *force)
+static void check_acting(poli_rules *check, const pol_force *force)
 {
   const double *p = force->point;
   char value[16];
@@ -553,7 +553,7 @@ static int markers_apart(const pol_mechanism *mechanism, const int marker[2])
 }
 
 /* The markers, bodies or joint that its type needs. */
-static void check_ends(poli_check *check, const pol_force *force)
+static void check_ends(poli_rules *check, const pol_force *force)
 {
   int bodies[2];
   char value[16];
@@ -583,7 +583,7 @@ static void check_ends(poli_check *check, const pol_force *force)
   }
 }
 
-void poli_check_force(poli_check *check, const pol_force *force, pol_function *scale)
+void poli_force_rules(poli_rules *check, const pol_force *force, pol_function *scale)
 {
   char value[16];
   const char *type = pol_force_type_name(force->type);
@@ -626,7 +626,7 @@ static int same_marker(const pol_mechanism *mechanism, int a, int b)
 }
 
 /* x, y or z of a marker, seen from one of another body. */
-static void check_driven_marker(poli_check *check, const pol_drive *drive)
+static void check_driven_marker(poli_rules *check, const pol_drive *drive)
 {
   const pol_mechanism *mechanism = check->mechanism;
   int body[2];
@@ -647,7 +647,7 @@ static void check_driven_marker(poli_check *check, const pol_drive *drive)
     poli_refuse(check, "marker[1]", "", "", "must not be on the same body as its reference");
 }
 
-void poli_check_drive(poli_check *check, const pol_drive *drive, pol_function *function)
+void poli_drive_rules(poli_rules *check, const pol_drive *drive, pol_function *function)
 {
   const pol_mechanism *mechanism = check->mechanism;
   const int by_marker = drive->joint == POL_NO_JOINT;
@@ -678,7 +678,7 @@ void poli_check_drive(poli_check *check, const pol_drive *drive, pol_function *f
   }
 }
 
-void poli_check_coupling(poli_check *check, const pol_coupling *coupling)
+void poli_coupling_rules(poli_rules *check, const pol_coupling *coupling)
 {
   int known = 0;
   check_name(check, coupling->name);
@@ -708,7 +708,7 @@ void poli_check_coupling(poli_check *check, const pol_coupling *coupling)
 /* --- variables and states --------------------------------------------------------------------- */
 
 /* What expressions know already is no name for a quantity. */
-static void check_quantity(poli_check *check, const char *name, const char *field,
+static void check_quantity(poli_rules *check, const char *name, const char *field,
                            const char *expression)
 {
   check_name(check, name);
@@ -718,12 +718,12 @@ static void check_quantity(poli_check *check, const char *name, const char *fiel
   if (!expression) poli_refuse(check, field, "", "", "is required: an expression");
 }
 
-void poli_check_variable(poli_check *check, const pol_variable *variable)
+void poli_variable_rules(poli_rules *check, const pol_variable *variable)
 {
   check_quantity(check, variable->name, "expression", variable->expression);
 }
 
-void poli_check_state(poli_check *check, const pol_state_variable *state)
+void poli_state_rules(poli_rules *check, const pol_state_variable *state)
 {
   check_quantity(check, state->name, "rate", state->rate);
   check_table(check, state, 0);

@@ -41,7 +41,7 @@ poli_number_kind poli_number_kind_of(poli_element element, const char *field);
 int poli_is_unit_quaternion(const double q[4]);
 
 /* One element under examination. */
-typedef struct poli_check {
+typedef struct poli_rules {
   const pol_mechanism *mechanism;
   poli_element element;
   const char *name;   /* of the element; may be NULL */
@@ -50,29 +50,29 @@ typedef struct poli_check {
   int relative;       /* 1: the paths do not say which element it is */
   int broken;         /* number of rules that it breaks */
   pol_status status;  /* POL_NO_MEMORY as soon as an allocation has failed */
-} poli_check;
+} poli_rules;
 
 /* Reports a broken rule of the element: the field, its value as text, the rule, a near name or "".
  */
-void poli_refuse(poli_check *check, const char *field, const char *value, const char *suggestion,
+void poli_refuse(poli_rules *check, const char *field, const char *value, const char *suggestion,
                  const char *rule, ...) POLI_PRINTF(5, 6);
 
 /* Check all rules of an element, its name included.  Of a drive and of a force with a scale a copy
  * of the function is made, which the caller releases; without errors only it is of use. */
-void poli_check_body(poli_check *check, const pol_body *body);
-void poli_check_marker(poli_check *check, const pol_marker *marker);
-void poli_check_joint(poli_check *check, const pol_joint *joint);
-void poli_check_force(poli_check *check, const pol_force *force, pol_function *scale);
-void poli_check_drive(poli_check *check, const pol_drive *drive, pol_function *function);
-void poli_check_coupling(poli_check *check, const pol_coupling *coupling);
-void poli_check_variable(poli_check *check, const pol_variable *variable);
-void poli_check_state(poli_check *check, const pol_state_variable *state);
+void poli_body_rules(poli_rules *check, const pol_body *body);
+void poli_marker_rules(poli_rules *check, const pol_marker *marker);
+void poli_joint_rules(poli_rules *check, const pol_joint *joint);
+void poli_force_rules(poli_rules *check, const pol_force *force, pol_function *scale);
+void poli_drive_rules(poli_rules *check, const pol_drive *drive, pol_function *function);
+void poli_coupling_rules(poli_rules *check, const pol_coupling *coupling);
+void poli_variable_rules(poli_rules *check, const pol_variable *variable);
+void poli_state_rules(poli_rules *check, const pol_state_variable *state);
 
 /* Checks a vector: all numbers finite. */
-void poli_check_vector(poli_check *check, const char *field, const double *x, int count);
+void poli_vector_rules(poli_rules *check, const char *field, const double *x, int count);
 /* The bodies, point and axis of a joint; the arguments of pol_mechanism_add_joint_at().  The rules
  * of the joint itself but for its markers are checked too. */
-void poli_check_joint_at(poli_check *check, const pol_joint *joint, const int bodies[2],
+void poli_joint_at_rules(poli_rules *check, const pol_joint *joint, const int bodies[2],
                          const double point[3], const double *axis);
 
 #endif
