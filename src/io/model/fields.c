@@ -366,8 +366,10 @@ static const poli_kind joint_kind = {
     .standard_type = -1,
     .reason = joint_reason,
     .check = poli_check_joint,
-    .schema = "{\"if\": {\"properties\": {\"type\": {\"enum\": [\"prismatic\", \"cylindrical\", "
-              "\"planar\", \"distance\"]}}, \"required\": [\"type\"]}, "
+    .schema = "{\"properties\": {\"bodies\": {\"uniqueItems\": true}, \"markers\": "
+              "{\"uniqueItems\": true}}, \"if\": {\"properties\": {\"type\": {\"enum\": "
+              "[\"prismatic\", \"cylindrical\", \"planar\", \"distance\", \"point-on-line\", "
+              "\"point-in-plane\", \"parallel\"]}}, \"required\": [\"type\"]}, "
               "\"then\": {\"properties\": {\"frame\": {\"const\": \"body\"}}}}",
 };
 
@@ -379,7 +381,7 @@ enum { STEPS = T(POL_STEP) | T(POL_SPEED) };
 static const poli_field function_fields[] = {
     {"type", &poli_choice, AT(plain.type), &function_types,
      "must be a type of function, such as \"harmonic\"", POLI_ALWAYS, .instead = "expression",
-     .help = "one of the types below"},
+     .help = "one of the types above"},
     {"value", &poli_number, AT(plain.offset), NULL, NULL, T(POL_CONSTANT), T(POL_CONSTANT),
      .help = NULL},
     {"offset", &poli_number, AT(plain.offset), .types = T(POL_HARMONIC) | T(POL_SPEED),
@@ -444,7 +446,7 @@ static const poli_field force_fields[] = {
      .help = "unique among forces, joints and bodies"},
     {"type", &poli_choice, AT(force.type), &force_types,
      "must be a type of force, such as \"support\"", POLI_ALWAYS,
-     .help = "one of the types of the table above"},
+     .help = "one of the types above, with the keys below that it has"},
     {"body", &poli_moving_body, AT(force.body), &lists[BODIES], NULL, ON_BODY, ON_BODY,
      .instead = "marker", .not_beside = "marker", .help = "of a body, not the ground"},
     {"marker", &poli_reference, AT(marker), markers, "must be the name of a marker",
@@ -546,15 +548,16 @@ static const poli_kind force_kind = {
     .standard_type = -1,
     .articles = forces,
     .check = poli_check_force,
-    .schema =
-        "{\"allOf\": [{\"if\": {\"properties\": {\"type\": {\"enum\": [\"spring-damper\", "
-        "\"joint-spring\"]}}, \"required\": [\"type\"]}, \"then\": {\"properties\": "
-        "{\"stiffness\": {\"type\": \"number\"}, \"damping\": {\"type\": \"number\"}}}}, "
-        "{\"if\": {\"properties\": {\"frame\": {\"const\": \"marker\"}}, \"required\": "
-        "[\"frame\"]},"
-        " \"then\": {\"required\": [\"marker\"]}}], \"properties\": {\"coordinate\": {\"enum\": "
-        "[\"rotation\", \"translation\", \"translation-x\", \"translation-y\", \"translation-z\", "
-        "\"rotation-1\", \"rotation-2\"]}}}",
+    .schema = "{\"allOf\": [{\"if\": {\"properties\": {\"type\": {\"enum\": [\"spring-damper\", "
+              "\"joint-spring\"]}}, \"required\": [\"type\"]}, \"then\": {\"properties\": "
+              "{\"stiffness\": {\"type\": \"number\"}, \"damping\": {\"type\": \"number\"}}}}, "
+              "{\"if\": {\"properties\": {\"frame\": {\"const\": \"marker\"}}, \"required\": "
+              "[\"frame\"]},"
+              " \"then\": {\"required\": [\"marker\"]}}], \"properties\": {\"bodies\": "
+              "{\"uniqueItems\": true}, "
+              "\"markers\": {\"uniqueItems\": true}, \"coordinate\": {\"enum\": [\"rotation\", "
+              "\"translation\", \"translation-x\", \"translation-y\", \"translation-z\", "
+              "\"rotation-1\", \"rotation-2\"]}}}",
 };
 
 /* --- drives and couplings --------------------------------------------------------------------- */
@@ -877,7 +880,9 @@ static const poli_kind simulation_kind = {
               "{\"required\": [\"atol\"]}], \"not\": {\"required\": [\"rho_inf\", \"alpha_m\"]}, "
               "\"dependencies\": {\"alpha_m\": [\"alpha_f\", \"beta\", \"gamma\"], "
               "\"alpha_f\": [\"alpha_m\", \"beta\", \"gamma\"]}, "
-              "\"properties\": {\"vartheta\": {\"exclusiveMaximum\": 1}}}",
+              "\"properties\": {\"vartheta\": {\"exclusiveMaximum\": 1}}, \"if\": {\"properties\": "
+              "{\"steps\": {\"const\": \"fixed\"}}, \"required\": [\"steps\"]}, "
+              "\"then\": {\"required\": [\"step\"]}}",
 };
 
 /* --- the whole file --------------------------------------------------------------------------- */
