@@ -24,7 +24,7 @@ BEYOND = re.compile(
     r"must be above|must not be above|as many numbers as|too large or too small|coordinates? of|a displacement|"
     r"to couple|which expressions know|must have ends that are apart|or markers that are apart|"
     r"same coordinate twice|a component of a body|belongs to geom1|must be 1/2 in|has no error estimate|"
-    r"must not both be 0|where there are expressions|cannot be counted")
+    r"must not both be 0|where there are expressions|cannot be counted|numbers overflow")
 
 
 def is_type(value, name):

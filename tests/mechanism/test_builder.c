@@ -201,7 +201,7 @@ static void wrong_joints_at_a_point(void **state)
   joint.type = POL_DISTANCE;
   joint.length = 1.0;
   refused(m, pol_mechanism_add_joint_at(m, &joint, POL_GROUND, ARM, origin, NULL, NULL),
-          "joint 'j': type must have one point for both bodies: use markers (it is distance)");
+          "joint 'j': marker is required: a distance joint is between two of them");
   assert_int_equal(pol_mechanism_num_markers(m), before);
   assert_int_equal(pol_mechanism_num_joints(m), 2);
 }
@@ -215,7 +215,7 @@ static void wrong_forces(void **state)
           "force 'push': body must be the index of a body, not -2");
   force.body = POL_GROUND;
   refused(m, pol_mechanism_add_force(m, &force, NULL),
-          "force 'push': body must move, but the ground does not (it is ground)");
+          "force 'push': body must not be the ground, which does not move (it is ground)");
   force.body = BOB;
   force.type = POL_APPLIED_TORQUE;
   refused(m, pol_mechanism_add_force(m, &force, NULL),
@@ -305,7 +305,7 @@ static void wrong_drives_and_couplings(void **state)
   drive.coordinate = POL_DRIVE_X;
   drive.marker[0] = drive.marker[1] = BASE;
   refused(m, pol_mechanism_add_drive(m, &drive, NULL),
-          "drive 'again': marker[1] must move, but the ground does not");
+          "drive 'again': marker[1] must be on a body: the ground does not move");
 
   pol_coupling gear = pol_coupling_default();
   gear.name = "gear";

@@ -107,7 +107,8 @@ static void solve_moments(const pol_function *f, const double *t, const double *
   for (int i = last - 1; i >= 0; i--) m[i] -= c[i] * m[i + 1];
 }
 
-int poli_function_input(const char *name, void *user)
+/* t is input 0, and there is no other name. */
+static int find_input(const char *name, void *user)
 {
   (void)user;
   return strcmp(name, "t") == 0 ? 0 : -1;
@@ -126,7 +127,7 @@ static const char *near_name(const char *wrong, const char *const *functions, vo
 
 static void copy_expression(poli_rules *check, const char *text, pol_function *to)
 {
-  static const poli_expression_names names = {poli_function_input, near_name, NULL};
+  static const poli_expression_names names = {find_input, near_name, NULL};
   pol_expression *program;
   poli_expression_error error;
   char *copy = malloc(strlen(text) + 1);

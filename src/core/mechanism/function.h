@@ -7,9 +7,6 @@
 
 #include "mechanism/rules.h"
 
-/* The lookup of poli_expression_names: t is input 0, and there is no other name. */
-int poli_function_input(const char *name, void *user);
-
 /* A copy that owns its numbers and text, with the moments of a table computed and an expression
  * compiled; poli_function_release frees them, also of what is left after an error.  Rules that are
  * broken are reported at the fields of `inside`, "function" or "scale": an unknown type, a number

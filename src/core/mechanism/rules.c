@@ -153,10 +153,10 @@ static const number_field *const numbers_of[] = {
     [POLI_VARIABLES] = none,       [POLI_STATES] = state_numbers,
 };
 
-poli_number_kind poli_number_kind_of(poli_element element, const char *field)
+poli_number_kind poli_number_kind_of(poli_element element, size_t offset)
 {
   for (const number_field *f = numbers_of[element]; f->name; f++)
-    if (strcmp(f->name, field) == 0) return f->rule;
+    if (f->offset == offset) return f->rule;
   return POLI_ANY_NUMBER;
 }
 
@@ -262,17 +262,19 @@ static void check_rotation(poli_rules *check, const double q[4])
 static void check_inertia(poli_rules *check, const double J[9])
 {
   const int before = check->broken;
+  int finite = 1;
   double largest = 0.0, m[3], axes[9];
   char path[16], value[32];
   for (int i = 0; i < 9; i++) {
     largest = fmax(largest, fabs(J[i]));
+    finite &= isfinite(J[i]) != 0;
     if (isfinite(J[i]) && (i % 4 != 0 || J[i] > 0.0)) continue;
     snprintf(path, sizeof path, "inertia[%d][%d]", i / 3, i % 3);
     snprintf(value, sizeof value, "%.10g", J[i]);
     poli_refuse(check, path, value, "", "%s",
                 poli_number_words(i % 4 ? POLI_ANY_NUMBER : POLI_POSITIVE_NUMBER));
   }
-  if (check->broken > before) return;
+  if (!finite) return;
   for (int i = 1; i < 3; i++)
     for (int j = 0; j < i; j++) {
       if (fabs(J[3 * i + j] - J[3 * j + i]) <= symmetry_tolerance * largest) continue;
@@ -451,16 +453,17 @@ void poli_joint_at_rules(poli_rules *check, const pol_joint *joint, const int bo
   const char *type = pol_joint_type_name(joint->type);
   int known = 0;
   check_name(check, joint->name);
+  if (type && axis_uses[joint->type] == NO_POINT) {
+    poli_refuse(check, "marker", "", "", "is required: a %s joint is between two of them", type);
+    return;
+  }
   for (int i = 0; i < 2; i++)
     known += check_body_index(check, i == 0 ? "bodies[0]" : "bodies[1]", bodies[i]);
   if (known == 2 && bodies[0] == bodies[1])
     poli_refuse(check, "bodies", "", "", "must be two different bodies");
   const int before = check->broken;
   check_joint_type(check, joint, bodies);
-  if (type && axis_uses[joint->type] == NO_POINT)
-    poli_refuse(check, "type", type, "", "must have one point for both bodies: use markers");
-  else if (type)
-    check_axis(check, joint->type, axis);
+  if (type) check_axis(check, joint->type, axis);
   const int fits = check->broken == before;
   poli_vector_rules(check, "point", point, 3);
   for (int i = 0; i < 2 && fits; i++) {
@@ -521,7 +524,7 @@ static void check_acting(poli_rules *check, const pol_force *force)
   const double *p = force->point;
   char value[16];
   if (force->body == POL_GROUND) {
-    poli_refuse(check, "body", "ground", "", "must move, but the ground does not");
+    poli_refuse(check, "body", "ground", "", "must not be the ground, which does not move");
     return;
   }
   if (force->body < 0 || !body_exists(check->mechanism, force->body)) {
@@ -642,7 +645,7 @@ static void check_driven_marker(poli_rules *check, const pol_drive *drive)
   }
   if (body[0] == POL_NOT_FOUND || body[0] != body[1]) return;
   if (body[0] == POL_GROUND)
-    poli_refuse(check, "marker[1]", "", "", "must move, but the ground does not");
+    poli_refuse(check, "marker[1]", "", "", "must be on a body: the ground does not move");
   else
     poli_refuse(check, "marker[1]", "", "", "must not be on the same body as its reference");
 }

@@ -34,8 +34,8 @@ typedef enum poli_number_kind {
 
 /* "must be a positive number" */
 const char *poli_number_words(poli_number_kind rule);
-/* The rule of a field of an element by its name in the struct; POLI_ANY_NUMBER if it has none. */
-poli_number_kind poli_number_kind_of(poli_element element, const char *field);
+/* The rule of the number of an element at an offset in its struct. */
+poli_number_kind poli_number_kind_of(poli_element element, size_t offset);
 
 /* Whether the length is 1 within 1e-6. */
 int poli_is_unit_quaternion(const double q[4]);

@@ -8,7 +8,6 @@
 #include "expression/expression.h"
 #include "formulation/network.h"
 #include "io/model/parts.h"
-#include "mechanism/function.h"
 #include "mechanism/signal.h"
 #include "simulation/event_rules.h"
 
@@ -31,7 +30,7 @@ static const char *near_function(const char *wrong, const char *const *functions
 }
 
 /* Compiles a text and reports what is wrong with it; the expression itself is of no use yet. */
-static void check_text(poli_reader *reader, const poli_place *place, const char *of,
+static void check_text(poli_reader *reader, const poli_place *place,
                        const poli_expression_names *names)
 {
   pol_expression *program;
@@ -42,7 +41,7 @@ static void check_text(poli_reader *reader, const poli_place *place, const char 
   if (status == POL_NO_MEMORY)
     reader->status = POL_NO_MEMORY;
   else if (status)
-    poli_report(reader, place, error.suggestion, "must be an expression%s: column %d: %s", of,
+    poli_report(reader, place, error.suggestion, "must be an expression: column %d: %s",
                 error.column, error.message);
 }
 
@@ -52,27 +51,17 @@ static void read_expression(poli_reader *reader, const poli_place *place, const 
   static const poli_expression_names names = {accept_name, near_function, NULL};
   *(const char **)target = json_string_value(place->value);
   if (json_is_string(place->value))
-    check_text(reader, place, "", &names);
+    check_text(reader, place, &names);
   else
     poli_report(reader, place, "", "%s", poli_rule(field));
 }
 
-/* The known name that is nearest, in a function of time. */
-static const char *near_in_time(const char *wrong, const char *const *functions, void *user)
-{
-  static const char *const values[] = {"t", "pi", NULL};
-  return near_function(wrong, functions ? functions : values, user);
-}
-
+/* The mechanism compiles it. */
 static void read_time_expression(poli_reader *reader, const poli_place *place,
                                  const poli_field *field, void *target)
 {
-  static const poli_expression_names names = {poli_function_input, near_in_time, NULL};
   *(const char **)target = json_string_value(place->value);
-  if (json_is_string(place->value))
-    check_text(reader, place, " of t", &names);
-  else
-    poli_report(reader, place, "", "%s", poli_rule(field));
+  if (!json_is_string(place->value)) poli_report(reader, place, "", "%s", poli_rule(field));
 }
 
 static const char effort_rule[] = "must be a number or an expression, which is a text";
@@ -221,7 +210,7 @@ static void check_names(poli_reader *reader, const poli_place *place,
   const poli_expression_names names = {find_name, near_name, &s};
   const char *key;
   json_t *value;
-  if (json_is_string(place->value)) check_text(reader, place, "", &names);
+  if (json_is_string(place->value)) check_text(reader, place, &names);
   for (size_t i = 0; i < json_array_size(place->value); i++) {
     const poli_place item = poli_place_item(place, i);
     check_names(reader, &item, mechanism);

@@ -19,6 +19,7 @@
 const poli_range poli_positive = {0.0, HUGE_VAL, 1, "must be a positive number", "above 0"};
 const poli_range poli_not_negative = {0.0, HUGE_VAL, 0, "must be a number that is not negative",
                                       "not negative"};
+const poli_range poli_library_range[POLI_NUM_ELEMENTS] = {{.rule = NULL}};
 static const poli_range zero_to_one = {0.0, 1.0, 0, "must be a number from 0 to 1", "0 to 1"};
 static const poli_range vartheta_range = {
     0.0, 1.0, 0, "must be a number that is at least 0 and below 1", "0 to below 1"};
@@ -95,14 +96,9 @@ NAMES(guesses, pol_guess, pol_guess_name);
 NAMES(newton_kinds, pol_newton_kind, pol_newton_kind_name);
 NAMES(solvers, pol_solver_kind, pol_solver_kind_name);
 
-/* The lists in which a name must be unique, its own first: &lists[FORCES] and so on; where a list
- * of objects is referred to, its name. */
-static const char *const lists[] = {"couplings", "drives", "forces", "joints", "bodies", NULL};
-enum { COUPLINGS, DRIVES, FORCES, JOINTS, BODIES };
-static const char *const markers[] = {"markers", NULL};
-static const char *const variables[] = {"variables", "states", NULL};
-static const char *const states[] = {"states", "variables", NULL};
-static const char *const events[] = {"events", NULL};
+/* The lists in which references are looked up. */
+static const char *const list_of_bodies[] = {"bodies"}, *const list_of_joints[] = {"joints"},
+                         *const markers[] = {"markers"};
 
 /* --- rotations -------------------------------------------------------------------------------- */
 
@@ -214,10 +210,11 @@ const poli_kind poli_keep_kind = {
 enum { RIGID = 1 << 0 };
 
 static const poli_field body_fields[] = {
-    {"name", &poli_name, AT(body.name), &lists[BODIES], NULL, POLI_ALWAYS, .help = "unique"},
+    {"name", &poli_name, AT(body.name), NULL, NULL, POLI_ALWAYS, .help = "unique"},
     {"type", &poli_choice, AT(body.point), &body_types, .standard = "\"rigid\"",
      .help = "`rigid`, or `point`: a [point mass](#point-masses)"},
-    {"mass", &poli_number, AT(body.mass), &poli_positive, NULL, POLI_ALWAYS, .unit = "kg"},
+    {"mass", &poli_number, AT(body.mass), &poli_library_range[POLI_BODIES], NULL, POLI_ALWAYS,
+     .unit = "kg"},
     {"inertia", &poli_inertia, AT(body.inertia), NULL, NULL, RIGID, RIGID, .unit = "kg m^2",
      .help = "about the centre of mass, in body axes: principal moments or a symmetric matrix; see "
              "below"},
@@ -261,9 +258,9 @@ static const poli_kind body_kind = {
 /* --- markers ---------------------------------------------------------------------------------- */
 
 static const poli_field marker_fields[] = {
-    {"name", &poli_name, offsetof(pol_marker, name), markers, NULL, POLI_ALWAYS,
+    {"name", &poli_name, offsetof(pol_marker, name), NULL, NULL, POLI_ALWAYS,
      .help = "unique among markers"},
-    {"body", &poli_reference, offsetof(pol_marker, body), &lists[BODIES],
+    {"body", &poli_reference, offsetof(pol_marker, body), list_of_bodies,
      "must be the name of a body or \"ground\"", POLI_ALWAYS, .help = "of a body, or `\"ground\"`"},
     {"position", &poli_vector, offsetof(pol_marker, position), .unit = "m", .standard = "[0, 0, 0]",
      .help = "from the centre of mass, in body axes; ground: global; not on a point mass"},
@@ -272,7 +269,7 @@ static const poli_field marker_fields[] = {
     {.key = NULL},
 };
 
-static const pol_marker new_marker = {.rotation = {1.0, 0.0, 0.0, 0.0}};
+static const pol_marker new_marker = {.body = POL_NOT_FOUND, .rotation = {1.0, 0.0, 0.0, 0.0}};
 
 static const poli_kind marker_kind = {
     .name = "marker",
@@ -281,7 +278,6 @@ static const poli_kind marker_kind = {
     .size = sizeof(pol_marker),
     .initial = &new_marker,
     .link = "markers",
-    .check = poli_check_marker,
 };
 
 /* --- joints ----------------------------------------------------------------------------------- */
@@ -296,12 +292,12 @@ enum {
 };
 
 static const poli_field joint_fields[] = {
-    {"name", &poli_name, AT(joint.name), &lists[JOINTS], NULL, POLI_ALWAYS,
+    {"name", &poli_name, AT(joint.name), NULL, NULL, POLI_ALWAYS,
      .help = "unique among joints and bodies"},
     {"type", &poli_choice, AT(joint.type), &joint_types,
      "must be a type of joint, such as \"revolute\"", POLI_ALWAYS,
      .help = "one of the types below"},
-    {"bodies", &poli_references, AT(bodies), &lists[BODIES],
+    {"bodies", &poli_references, AT(bodies), list_of_bodies,
      "must be a list of 2 names of bodies or \"ground\"", ~(T(POL_DISTANCE) | ROLLING),
      .instead = "markers", .not_beside = "markers",
      .missing = "two names of bodies, or \"markers\" instead",
@@ -325,11 +321,11 @@ static const poli_field joint_fields[] = {
      T(POL_DISTANCE) | ROLLING, .missing = "a distance is between two of them",
      .help = "names of [markers](#markers) on two different bodies, instead of the four keys "
              "above"},
-    {"length", &poli_number, AT(joint.length), &poli_positive, .types = T(POL_DISTANCE),
-     .forbidden = "must not be given: only a distance has a length", .unit = "m",
-     .standard = "at the initial position"},
-    {"radius", &poli_number, AT(joint.radius), &poli_positive, NULL, ROLLING, ROLLING,
-     .forbidden = "must not be given: only what rolls has a radius", .unit = "m"},
+    {"length", &poli_number, AT(joint.length), &poli_library_range[POLI_JOINTS],
+     .types = T(POL_DISTANCE), .forbidden = "must not be given: only a distance has a length",
+     .unit = "m", .standard = "at the initial position"},
+    {"radius", &poli_number, AT(joint.radius), &poli_library_range[POLI_JOINTS], NULL, ROLLING,
+     ROLLING, .forbidden = "must not be given: only what rolls has a radius", .unit = "m"},
     {"locked", &poli_locks, AT(joint.locked), NULL, NULL, T(POL_GENERIC), T(POL_GENERIC),
      .missing = "what a generic joint locks",
      .forbidden = "must not be given: only a generic joint has \"locked\"",
@@ -353,7 +349,10 @@ static const char *joint_reason(const poli_field *field, int type)
   return NULL;
 }
 
-static const poli_model_joint new_joint = {.frame = POL_BODY_AXES};
+static const poli_model_joint new_joint = {
+    .joint = {.type = (pol_joint_type)-1, .marker = {POL_NOT_FOUND, POL_NOT_FOUND}, .length = NAN},
+    .bodies = {POL_NOT_FOUND, POL_NOT_FOUND},
+    .frame = POL_BODY_AXES};
 
 static const poli_kind joint_kind = {
     .name = "joint",
@@ -365,7 +364,6 @@ static const poli_kind joint_kind = {
     .type_key = "type",
     .standard_type = -1,
     .reason = joint_reason,
-    .check = poli_check_joint,
     .schema = "{\"properties\": {\"bodies\": {\"uniqueItems\": true}, \"markers\": "
               "{\"uniqueItems\": true}}, \"if\": {\"properties\": {\"type\": {\"enum\": "
               "[\"prismatic\", \"cylindrical\", \"planar\", \"distance\", \"point-on-line\", "
@@ -442,12 +440,12 @@ enum {
 };
 
 static const poli_field force_fields[] = {
-    {"name", &poli_name, AT(force.name), &lists[FORCES], NULL, POLI_ALWAYS,
+    {"name", &poli_name, AT(force.name), NULL, NULL, POLI_ALWAYS,
      .help = "unique among forces, joints and bodies"},
     {"type", &poli_choice, AT(force.type), &force_types,
      "must be a type of force, such as \"support\"", POLI_ALWAYS,
      .help = "one of the types above, with the keys below that it has"},
-    {"body", &poli_moving_body, AT(force.body), &lists[BODIES], NULL, ON_BODY, ON_BODY,
+    {"body", &poli_moving_body, AT(force.body), list_of_bodies, NULL, ON_BODY, ON_BODY,
      .instead = "marker", .not_beside = "marker", .help = "of a body, not the ground"},
     {"marker", &poli_reference, AT(marker), markers, "must be the name of a marker",
      .types = APPLIED, .help = "instead of `body` and `point`: of a marker on a body"},
@@ -455,7 +453,7 @@ static const poli_field force_fields[] = {
      BETWEEN, BETWEEN, .instead = "bodies", .not_beside = "bodies",
      .help = "of markers on different bodies (or the ground); those of a `spring-damper` must not "
              "coincide"},
-    {"bodies", &poli_references, AT(bodies), &lists[BODIES],
+    {"bodies", &poli_references, AT(bodies), list_of_bodies,
      "must be a list of 2 names of bodies or \"ground\"", .types = T(POL_SPRING_DAMPER),
      .help = "instead of `markers`: of different bodies or `ground`"},
     {"points", &poli_points, AT(points), .types = T(POL_SPRING_DAMPER), .instead = "points_global",
@@ -490,14 +488,15 @@ static const poli_field force_fields[] = {
      .standard = "\"linear\"",
      .help = "`linear`: S = k (l - length), energy k (l - length)^2 / 2; `squared-length`: S = 2 k "
              "l (l^2 - length^2), energy k (l^2 - length^2)^2 / 2"},
-    {"length", &poli_number, AT(force.length), &poli_not_negative, .types = T(POL_SPRING_DAMPER),
-     .unit = "m", .standard = "the initial distance", .help = "of the relaxed spring"},
+    {"length", &poli_number, AT(force.length), &poli_library_range[POLI_FORCES],
+     .types = T(POL_SPRING_DAMPER), .unit = "m", .standard = "the initial distance",
+     .help = "of the relaxed spring"},
     {"actuator", &poli_effort, AT(force), .types = ACTUATED, .unit = "N, on an angle N m",
      .standard = "0",
      .help = "a force that pushes the markers of a `spring-damper` apart, and the coordinate of a "
              "`joint-spring` up"},
-    {"coefficient", &poli_number, AT(force.coefficient), &poli_not_negative, NULL, T(POL_DRAG),
-     T(POL_DRAG), .unit = "N s^2/m^2"},
+    {"coefficient", &poli_number, AT(force.coefficient), &poli_library_range[POLI_FORCES], NULL,
+     T(POL_DRAG), T(POL_DRAG), .unit = "N s^2/m^2"},
     {"rotational_stiffness", &poli_rates, AT(force.rotational_stiffness), .types = T(POL_BUSHING),
      .unit = "N m/rad", .standard = "0",
      .help = "not negative, about each axis of the first marker"},
@@ -511,7 +510,7 @@ static const poli_field force_fields[] = {
     {"scale", &poli_object, AT(scale), &function_kind, .types = APPLIED | T(POL_SPRING_DAMPER),
      .standard = "1",
      .help = "multiplies the `force`, the `torque`, or the `actuator` of a `spring-damper`"},
-    {"joint", &poli_reference, AT(force.joint), &lists[JOINTS], "must be the name of a joint",
+    {"joint", &poli_reference, AT(force.joint), list_of_joints, "must be the name of a joint",
      T(POL_JOINT_SPRING), T(POL_JOINT_SPRING),
      .help = "of a joint with a coordinate, see the table below"},
     {"coordinate", &poli_text, AT(coordinate), NULL, "must be a text such as \"rotation\"",
@@ -532,9 +531,14 @@ static const char *const forces[] = {
     [POL_JOINT_SPRING] = "a joint-spring",
     [POL_BUSHING] = "a bushing",
 };
-static const poli_model_force new_force = {.force = {.anchor = {NAN}, .length = NAN},
-                                           .marker = POLI_NOWHERE,
-                                           .bodies = {POLI_NOWHERE, POLI_NOWHERE},
+static const poli_model_force new_force = {.force = {.type = (pol_force_type)-1,
+                                                     .body = POL_NOT_FOUND,
+                                                     .marker = {POL_NOT_FOUND, POL_NOT_FOUND},
+                                                     .joint = POL_NOT_FOUND,
+                                                     .anchor = {NAN},
+                                                     .length = NAN},
+                                           .marker = POL_NOT_FOUND,
+                                           .bodies = {POL_NOT_FOUND, POL_NOT_FOUND},
                                            .points_global = {NAN}};
 
 static const poli_kind force_kind = {
@@ -565,9 +569,9 @@ static const poli_kind force_kind = {
 #define AT(member) offsetof(poli_model_drive, member)
 
 static const poli_field drive_fields[] = {
-    {"name", &poli_name, AT(drive.name), &lists[DRIVES], NULL, POLI_ALWAYS,
+    {"name", &poli_name, AT(drive.name), NULL, NULL, POLI_ALWAYS,
      .help = "unique among drives, forces, joints and bodies"},
-    {"joint", &poli_reference, AT(drive.joint), &lists[JOINTS], "must be the name of a joint",
+    {"joint", &poli_reference, AT(drive.joint), list_of_joints, "must be the name of a joint",
      POLI_ALWAYS, .instead = "marker", .not_beside = "marker",
      .missing = "must be the name of a joint, or \"marker\" instead",
      .help = "of a joint that leaves the coordinate free"},
@@ -587,7 +591,8 @@ static const poli_field drive_fields[] = {
 
 #undef AT
 
-static const poli_model_drive new_drive = {.marker = POLI_NOWHERE, .reference = POLI_NOWHERE};
+static const poli_model_drive new_drive = {
+    .drive = {.joint = POL_NOT_FOUND}, .marker = POL_NOT_FOUND, .reference = POL_NOT_FOUND};
 
 static const poli_kind drive_kind = {
     .name = "drive",
@@ -596,16 +601,15 @@ static const poli_kind drive_kind = {
     .size = sizeof(poli_model_drive),
     .initial = &new_drive,
     .link = "drives",
-    .check = poli_check_drive,
     .schema = "{\"if\": {\"required\": [\"marker\"]}, \"then\": {\"properties\": {\"coordinate\": "
               "{\"enum\": [\"x\", \"y\", \"z\"]}}}, \"else\": {\"properties\": {\"coordinate\": "
               "{\"not\": {\"enum\": [\"x\", \"y\", \"z\"]}}}}}",
 };
 
 static const poli_field coupling_fields[] = {
-    {"name", &poli_name, offsetof(pol_coupling, name), &lists[COUPLINGS], NULL, POLI_ALWAYS,
+    {"name", &poli_name, offsetof(pol_coupling, name), NULL, NULL, POLI_ALWAYS,
      .help = "unique among couplings, drives, forces, joints and bodies"},
-    {"joints", &poli_references, offsetof(pol_coupling, joint), &lists[JOINTS],
+    {"joints", &poli_references, offsetof(pol_coupling, joint), list_of_joints,
      "must be a list of 2 names of joints", POLI_ALWAYS,
      .help = "of joints of type `revolute`, `prismatic` or `cylindrical`; of one and the same for "
              "a screw"},
@@ -620,7 +624,8 @@ static const poli_field coupling_fields[] = {
     {.key = NULL},
 };
 
-static const pol_coupling new_coupling = {.reference = {NAN}};
+static const pol_coupling new_coupling = {.joint = {POL_NOT_FOUND, POL_NOT_FOUND},
+                                          .reference = {NAN}};
 
 static const poli_kind coupling_kind = {
     .name = "coupling",
@@ -629,14 +634,13 @@ static const poli_kind coupling_kind = {
     .size = sizeof(pol_coupling),
     .initial = &new_coupling,
     .link = "couplings",
-    .check = poli_check_coupling,
     .schema = "{\"properties\": {\"factors\": {\"items\": {\"not\": {\"const\": 0}}}}}",
 };
 
 /* --- variables, states, events ---------------------------------------------------------------- */
 
 static const poli_field variable_fields[] = {
-    {"name", &poli_name, offsetof(pol_variable, name), variables, NULL, POLI_ALWAYS,
+    {"name", &poli_name, offsetof(pol_variable, name), NULL, NULL, POLI_ALWAYS,
      .help = "unique among variables and states"},
     {"expression", &poli_expression, offsetof(pol_variable, expression), NULL,
      "must be an expression, such as \"2*hinge.angle\"", POLI_ALWAYS, .unit = "the user's",
@@ -654,7 +658,7 @@ static const poli_kind variable_kind = {
 };
 
 static const poli_field state_fields[] = {
-    {"name", &poli_name, offsetof(pol_state_variable, name), states, NULL, POLI_ALWAYS,
+    {"name", &poli_name, offsetof(pol_state_variable, name), NULL, NULL, POLI_ALWAYS,
      .help = "unique among variables and states"},
     {"initial", &poli_number, offsetof(pol_state_variable, initial), .unit = "the user's",
      .standard = "0", .help = "the value at t = 0"},
@@ -676,7 +680,7 @@ static const poli_kind state_kind = {
 #define AT(member) offsetof(poli_model_event, member)
 
 static const poli_field event_fields[] = {
-    {"name", &poli_name, AT(name), events, NULL, POLI_ALWAYS, .help = "unique among events"},
+    {"name", &poli_name, AT(name), NULL, NULL, POLI_ALWAYS, .help = "unique among events"},
     {"expression", &poli_expression, AT(expression), NULL,
      "must be an expression, such as \"ball.position.z - 0.1\"", POLI_ALWAYS,
      .help = "the event is where it changes its sign"},

@@ -17,6 +17,7 @@
 #define POLHODE_IO_MODEL_FIELDS_H
 
 #include "base/errors.h"
+#include "mechanism/rules.h"
 
 #include <jansson.h>
 #include <stddef.h>
@@ -48,8 +49,7 @@ typedef enum poli_detail {
   POLI_NO_DETAIL,
   POLI_RANGE,   /* const poli_range, or NULL for any number */
   POLI_CHOICES, /* const poli_choices */
-  POLI_LISTS,   /* const char *const[], NULL at the end: the lists in which a name must be unique,
-                   the object's own first; the list where a reference is looked up */
+  POLI_LISTS,   /* const char *const *: the list where a reference is looked up */
   POLI_KIND     /* const poli_kind */
 } poli_detail;
 
@@ -59,6 +59,10 @@ typedef struct poli_range {
   const char *rule;  /* "must be a positive number" */
   const char *words; /* in the reference: "above 0" */
 } poli_range;
+
+/* Stands for the range that the library has for this number of an element, by its place in the
+ * struct (mechanism/rules.h), with which the struct of the object must start. */
+extern const poli_range poli_library_range[POLI_NUM_ELEMENTS];
 
 typedef struct poli_choices {
   const char *(*name)(int number); /* NULL from the first number that there is not */
@@ -141,6 +145,10 @@ int poli_given(const poli_place *object, const char *key);
 
 void poli_report(poli_reader *reader, const poli_place *place, const char *suggestion,
                  const char *rule, ...) POLI_PRINTF(4, 5);
+/* Its path, "bodies[0].mass", "" for the top; the caller frees; NULL without memory. */
+char *poli_path(const poli_place *place);
+/* The range of a number, or of those of a list; NULL for any number. */
+const poli_range *poli_range_of(const poli_field *field);
 /* The rule of a wrong value. */
 const char *poli_rule(const poli_field *field);
 /* Reports that a key of the object is missing, unless a misspelt key of it was meant. */
@@ -161,19 +169,17 @@ extern const poli_value poli_vector;      /* double[3] */
 extern const poli_value poli_quaternion;  /* double[4] */
 extern const poli_value poli_matrix;      /* double[9], row by row */
 extern const poli_value poli_points;      /* double[6], two vectors */
-extern const poli_value poli_direction;   /* double[3], of length 1; any but 0 may be given */
+extern const poli_value poli_direction;   /* double[3], not all 0 */
 extern const poli_value poli_directions;  /* double[6], two of them */
 extern const poli_value poli_choice;      /* int or an enumeration; -1 if it is wrong */
 extern const poli_value poli_choice_pair; /* int[2] */
 extern const poli_value poli_name;        /* const char * */
-/* int, index in a list, POL_GROUND where that is a list of bodies, or POLI_NOWHERE */
+/* int, index in a list, POL_GROUND where that is a list of bodies, or POL_NOT_FOUND */
 extern const poli_value poli_reference;
 extern const poli_value poli_references;  /* int[2] */
-extern const poli_value poli_moving_body; /* int, without POL_GROUND */
+extern const poli_value poli_moving_body; /* int, likewise; a force refuses the ground */
 extern const poli_value poli_object;      /* the kind's struct, which holds defaults */
 extern const poli_value poli_objects;     /* poli_items */
-
-enum { POLI_NOWHERE = -2 };
 
 /* The name of the inertial frame in place of a body's. */
 extern const char *const poli_ground_name;

@@ -39,16 +39,15 @@ static int fill_model(poli_reader *reader, const poli_place *top, pol_model *mod
 {
   poli_model_data data;
   read_data(reader, top, &data);
+  if (reader->status == POL_OK) reader->status = pol_mechanism_create(&model->mechanism);
+  if (reader->status == POL_OK) poli_build_mechanism(reader, top, &data, model->mechanism);
   if (reader->status == POL_OK && reader->errors->count == 0) {
-    reader->status = pol_mechanism_create(&model->mechanism);
     model->settings = data.simulation.settings;
     model->name = poli_format("%s", data.name);
     if (!model->name) reader->status = POL_NO_MEMORY;
     if (reader->status == POL_OK) reader->status = poli_build_output_times(&data, model);
     if (reader->status == POL_OK) reader->status = poli_build_events(&data, model);
   }
-  if (reader->status == POL_OK && reader->errors->count == 0)
-    poli_build_mechanism(reader, top, &data, model->mechanism);
   if (reader->status == POL_OK && reader->errors->count == 0)
     reader->status = poli_build_shapes(&data, model);
   free_data(&data);

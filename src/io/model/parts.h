@@ -23,9 +23,9 @@ json_t *poli_load_json(poli_reader *reader, const char *text, size_t size);
 /* Changes the tree by one "key.path=value"; what is wrong with that is reported. */
 void poli_apply_override(poli_reader *reader, json_t *top, const char *override);
 
-/* What a model file says, checked.  Texts belong to the JSON tree.  Where a struct of the library
+/* What a model file says.  Texts belong to the JSON tree.  Where a struct of the library
  * stands inside, keys are read straight into it; NAN stands for numbers that are not given, and
- * POLI_NOWHERE for references. */
+ * POL_NOT_FOUND for references. */
 typedef struct poli_model_body {
   pol_body body;
   double angular_velocity_global[3];
@@ -38,14 +38,6 @@ typedef struct poli_model_shape {
   double axis[3];
 } poli_model_shape;
 
-/* How the axes of a joint are given. */
-typedef enum poli_model_axes {
-  POLI_AXES_OF_BODY, /* the first body's */
-  POLI_AXES_ONE,     /* axis */
-  POLI_AXES_TWO,     /* axes */
-  POLI_AXES_MARKERS  /* by markers */
-} poli_model_axes;
-
 typedef struct poli_model_joint {
   pol_joint joint;
   int bodies[2];
@@ -53,7 +45,6 @@ typedef struct poli_model_joint {
   double axis[3];
   double axes[6];
   int frame; /* pol_force_frame, of the translation rows */
-  poli_model_axes given;
 } poli_model_joint;
 
 typedef struct poli_model_function {
@@ -156,19 +147,16 @@ extern const poli_value poli_changes; /* json_t *: an object of expressions, bor
 
 /* Rules between keys, the checks of the kinds. */
 typedef void poli_check(poli_reader *reader, const poli_place *place, void *object, int sound);
-poli_check poli_check_body, poli_check_marker, poli_check_shape, poli_check_joint, poli_check_force,
-    poli_check_function, poli_check_drive, poli_check_coupling, poli_check_quantity,
-    poli_check_event, poli_check_rotation, poli_check_control, poli_check_simulation;
+poli_check poli_check_body, poli_check_shape, poli_check_force, poli_check_function,
+    poli_check_quantity, poli_check_event, poli_check_rotation, poli_check_control,
+    poli_check_simulation;
 
 /* Looks up all names in expressions of the file; the mechanism is complete. */
 void poli_check_expressions(poli_reader *reader, const poli_place *top,
                             const pol_mechanism *mechanism);
 
-/* The smallest rotation that turns the z axis into a unit vector, a unit quaternion. */
-void poli_rotation_to_axis(const double axis[3], double q[4]);
-
-/* Adds the gravity, bodies, markers, joints, forces, drives and couplings of sound data to an empty
- * mechanism. What it refuses is reported. */
+/* Adds the gravity and the elements of the data to an empty mechanism.  What it refuses is
+ * reported, at places that have no error yet; the errors are then in the order of the file. */
 void poli_build_mechanism(poli_reader *reader, const poli_place *top, const poli_model_data *data,
                           pol_mechanism *mechanism);
 /* Gives the model its own copies of shapes, events and output times; poli_free_shapes also frees

@@ -1,8 +1,6 @@
 /* Reading JSON objects by tables: places and their paths, error reports, the readers of plain
  * values, lists and objects.  fields.h says how they fit together. */
-#include <polhode/mechanism.h>
-
-#include "io/model/fields.h"
+#include "io/model/parts.h"
 
 #include <limits.h>
 #include <math.h>
@@ -82,10 +80,10 @@ static char *quoted_key(const char *parent, const char *key)
 }
 
 /* "bodies[0].mass"; "" for the top; NULL without memory.  The caller frees. */
-static char *path_text(const poli_place *place)
+char *poli_path(const poli_place *place)
 {
   if (!place->parent) return poli_format("%s", "");
-  char *parent = path_text(place->parent);
+  char *parent = poli_path(place->parent);
   if (!parent) return NULL;
   char *path;
   if (!place->key)
@@ -108,7 +106,7 @@ void poli_report(poli_reader *reader, const poli_place *place, const char *sugge
   char *rule_text = poli_format_list(rule, arguments);
   va_end(arguments);
 
-  char *path = place->parent ? path_text(place) : poli_format("top level");
+  char *path = place->parent ? poli_path(place) : poli_format("top level");
   char *value = place->value ? short_json(place->value) : poli_format("%s", "");
   pol_status status = POL_NO_MEMORY;
   if (path && value && rule_text)
@@ -167,7 +165,7 @@ void poli_forbid(poli_reader *reader, const poli_place *object, const char *cons
 
 const char *poli_rule(const poli_field *field)
 {
-  const poli_range *range = field->value->detail == POLI_RANGE ? field->detail : NULL;
+  const poli_range *range = poli_range_of(field);
   if (field->rule) return field->rule;
   return range && !field->value->item ? range->rule : field->value->rule;
 }
@@ -189,6 +187,19 @@ static void read_text(poli_reader *reader, const poli_place *place, const poli_f
     report_wrong(reader, place, field);
 }
 
+const poli_range *poli_range_of(const poli_field *field)
+{
+  const poli_range *range = field->value->detail == POLI_RANGE ? field->detail : NULL;
+  for (int k = 0; k < POLI_NUM_ELEMENTS && range; k++) {
+    if (range != &poli_library_range[k]) continue;
+    const poli_number_kind kind = poli_number_kind_of((poli_element)k, field->offset);
+    return kind == POLI_POSITIVE_NUMBER       ? &poli_positive
+           : kind == POLI_NOT_NEGATIVE_NUMBER ? &poli_not_negative
+                                              : NULL;
+  }
+  return range;
+}
+
 static int in_range(const poli_range *range, double number)
 {
   return !range ||
@@ -199,7 +210,7 @@ static void read_number(poli_reader *reader, const poli_place *place, const poli
                         void *target)
 {
   const double number = json_number_value(place->value);
-  if (json_is_number(place->value) && in_range(field->detail, number))
+  if (json_is_number(place->value) && in_range(poli_range_of(field), number))
     *(double *)target = number;
   else
     report_wrong(reader, place, field);
@@ -231,7 +242,6 @@ static void read_items(poli_reader *reader, const poli_place *place, const poli_
   }
 }
 
-/* Divides by the largest component first, so that no square overflows or underflows. */
 static void read_direction(poli_reader *reader, const poli_place *place, const poli_field *field,
                            void *target)
 {
@@ -240,14 +250,7 @@ static void read_direction(poli_reader *reader, const poli_place *place, const p
   double *v = target;
   read_items(reader, place, &vector, v);
   if (reader->errors->count != before) return;
-  const double largest = fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2])));
-  if (largest == 0.0) {
-    report_wrong(reader, place, field);
-    return;
-  }
-  for (int i = 0; i < 3; i++) v[i] /= largest;
-  const double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-  for (int i = 0; i < 3; i++) v[i] /= length;
+  if (v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0) report_wrong(reader, place, field);
 }
 
 /* --- choices and names ------------------------------------------------------------------------ */
@@ -306,7 +309,6 @@ static int is_name(const char *name)
 static void read_name(poli_reader *reader, const poli_place *place, const poli_field *field,
                       void *target)
 {
-  const char *const *lists = field->detail;
   const char *name = json_string_value(place->value);
   if (!name || !is_name(name)) {
     report_wrong(reader, place, field);
@@ -317,39 +319,22 @@ static void read_name(poli_reader *reader, const poli_place *place, const poli_f
     return;
   }
   *(const char **)target = name;
-  if (strcmp(name, poli_ground_name) == 0) {
-    poli_report(reader, place, "", "must not be \"%s\", the name of the inertial frame", name);
-    return;
-  }
-  /* The first object of that name has it, in the own list; in another list any object has. */
-  for (int i = 0; lists[i]; i++) {
-    const json_t *holder = find_name(reader, lists[i], name);
-    const json_int_t index = json_integer_value(holder);
-    if (holder && (i > 0 || index != (json_int_t)place->parent->index)) {
-      poli_report(reader, place, "", "must be unique: %s[%lld] has the same name", lists[i],
-                  (long long)index);
-      return;
-    }
-  }
 }
 
 static void read_reference(poli_reader *reader, const poli_place *place, const poli_field *field,
                            void *target)
 {
   const char *list = *(const char *const *)field->detail;
-  const int has_ground = strcmp(list, "bodies") == 0 && field->value != &poli_moving_body;
+  const int is_body = strcmp(list, "bodies") == 0;
+  const int has_ground = is_body && field->value != &poli_moving_body;
   const char *name = json_string_value(place->value);
   const json_t *holder = name ? find_name(reader, list, name) : NULL;
   int *index = target;
-  *index = holder ? (int)json_integer_value(holder) : POLI_NOWHERE;
-  if (name && has_ground && strcmp(name, poli_ground_name) == 0) *index = POL_GROUND;
-  if (*index != POLI_NOWHERE) return;
+  *index = holder ? (int)json_integer_value(holder) : POL_NOT_FOUND;
+  if (name && is_body && strcmp(name, poli_ground_name) == 0) *index = POL_GROUND;
+  if (*index != POL_NOT_FOUND) return;
 
   /* Nothing has that name: what could have been meant? */
-  if (name && strcmp(name, poli_ground_name) == 0 && field->value == &poli_moving_body) {
-    poli_report(reader, place, "", "must be a body: the ground does not move");
-    return;
-  }
   poli_near near = poli_near_start(name ? name : "");
   const char *candidate;
   json_t *value;
@@ -364,7 +349,7 @@ static void read_references(poli_reader *reader, const poli_place *place, const 
                             void *target)
 {
   int *index = target;
-  index[0] = index[1] = POLI_NOWHERE;
+  index[0] = index[1] = POL_NOT_FOUND;
   read_items(reader, place, field, target);
 }
 
@@ -615,7 +600,6 @@ const poli_value poli_choice_pair = {.read = read_items,
 const poli_value poli_name = {
     .read = read_name,
     .size = sizeof(char *),
-    .detail = POLI_LISTS,
     .rule = "must be a name of ASCII letters, digits, _, - and spaces between them",
     .words = "name",
     .schema = "{\"type\": \"string\", \"maxLength\": 200, \"not\": {\"const\": \"ground\"}, "

@@ -119,7 +119,7 @@ static int is_json(const char *standard)
 static char *describe(const poli_kind *kind, const poli_field *field)
 {
   enum { FEW = 6 };
-  const poli_range *range = field->value->detail == POLI_RANGE ? field->detail : NULL;
+  const poli_range *range = poli_range_of(field);
   const poli_choices *choices = field->value == &poli_choice ? field->detail : NULL;
   text t = {0}, head = {0};
   int count = 0;
@@ -221,7 +221,7 @@ static void append(json_t *list, json_t *value, int *failed)
 static void set_detail(json_t *schema, const poli_field *field, int *failed)
 {
   const poli_detail kind = field->value->detail;
-  const poli_range *range = kind == POLI_RANGE ? field->detail : NULL;
+  const poli_range *range = poli_range_of(field);
   const poli_choices *choices = kind == POLI_CHOICES ? field->detail : NULL;
   if (range) {
     set(schema, range->open ? "exclusiveMinimum" : "minimum", json_real(range->low), failed);

@@ -1,8 +1,5 @@
 /* Values of several forms: rotations, inertias, what is kept or locked, stiffnesses, and settings
- * that are numbers or words.
- *
- * The principal moments J1 <= J2 <= J3 of a rigid body satisfy J1 + J2 >= J3, since J1 + J2 - J3 is
- * twice an integral of a square over the mass. */
+ * that are numbers or words. */
 #include "io/model/parts.h"
 
 #include <math.h>
@@ -12,19 +9,11 @@
 #include <polhode/lie.h>
 
 #include "lie/small.h"
-#include "mechanism/inertia.h"
+#include "mechanism/builder.h"
 
-static const double unit_tolerance = 1e-6;     /* of quaternions and rotation matrices */
-static const double symmetry_tolerance = 1e-9; /* of inertias, relative */
-static const double triangle_tolerance = 1e-9; /* of principal moments, relative */
-static const double definite_tolerance = 1e-12;
+static const double unit_tolerance = 1e-6; /* of rotation matrices */
 
 /* --- rotations -------------------------------------------------------------------------------- */
-
-static int is_unit_quaternion(const double q[4])
-{
-  return fabs(hypot(hypot(q[0], q[1]), hypot(q[2], q[3])) - 1.0) <= unit_tolerance;
-}
 
 /* Rows of length 1 that are perpendicular and right-handed. */
 static int is_rotation_matrix(const double R[9])
@@ -42,6 +31,7 @@ static void compute_rotation(poli_reader *reader, const poli_place *place, poli_
 {
   double *q = keys->result;
   if (poli_given(place, "axis")) {
+    poli_normalize(keys->axis);
     q[0] = cos(0.5 * keys->angle);
     poli_v3_scale(sin(0.5 * keys->angle), keys->axis, q + 1);
   } else if (poli_given(place, "rotation_vector")) {
@@ -49,7 +39,7 @@ static void compute_rotation(poli_reader *reader, const poli_place *place, poli_
   } else if (poli_given(place, "quaternion")) {
     const poli_place at = poli_place_key(place, "quaternion");
     memcpy(q, keys->quaternion, sizeof keys->quaternion);
-    if (is_unit_quaternion(q))
+    if (poli_is_unit_quaternion(q))
       pol_quat_normalize(q);
     else
       poli_report(reader, &at, "", "must have length 1");
@@ -81,10 +71,11 @@ static void read_rotation(poli_reader *reader, const poli_place *place, const po
                           void *target)
 {
   poli_rotation_keys keys;
+  const int before = reader->errors->count;
   (void)field;
   memset(&keys, 0, sizeof keys);
   poli_read_kind(reader, place, &poli_rotation_kind, &keys);
-  memcpy(target, keys.result, sizeof keys.result);
+  if (reader->errors->count == before) memcpy(target, keys.result, sizeof keys.result);
 }
 
 const poli_value poli_rotation = {.read = read_rotation,
@@ -137,67 +128,23 @@ const poli_value poli_keep = {
 
 /* --- inertia ---------------------------------------------------------------------------------- */
 
-/* The principal moments of a symmetric matrix, smallest first. */
-static void principal_moments(const double J[9], double moments[3])
-{
-  double m[3], axes[9];
-  poli_principal_axes(J, m, axes);
-  moments[0] = fmin(m[0], fmin(m[1], m[2]));
-  moments[2] = fmax(m[0], fmax(m[1], m[2]));
-  moments[1] = fmax(fmin(m[0], m[1]), fmin(fmax(m[0], m[1]), m[2]));
-}
-
-static void check_moments(poli_reader *reader, const poli_place *place, const double J[9])
-{
-  double m[3];
-  principal_moments(J, m);
-  if (!(m[0] > 0.0 && m[0] > definite_tolerance * m[2]))
-    poli_report(reader, place, "", "must be positive definite, with principal moments above zero");
-  else if (m[2] > (m[0] + m[1]) * (1.0 + triangle_tolerance))
-    poli_report(reader, place, "",
-                "must have no principal moment above the sum of the other two (%g > %g + %g): no "
-                "rigid body has one",
-                m[2], m[0], m[1]);
-}
-
-static void make_symmetric(poli_reader *reader, const poli_place *place, double J[9])
-{
-  double largest = 0.0;
-  for (int i = 0; i < 9; i++) largest = fmax(largest, fabs(J[i]));
-  for (size_t i = 1; i < 3; i++)
-    for (size_t j = 0; j < i; j++) {
-      double *lower = &J[3 * i + j];
-      double *upper = &J[3 * j + i];
-      const poli_place row = poli_place_item(place, i);
-      const poli_place entry = poli_place_item(&row, j);
-      if (fabs(*lower - *upper) > symmetry_tolerance * largest)
-        poli_report(reader, &entry, "", "must equal [%zu][%zu]: the matrix must be symmetric", j,
-                    i);
-      *lower = *upper = 0.5 * *lower + 0.5 * *upper;
-    }
-}
-
 static void read_inertia(poli_reader *reader, const poli_place *place, const poli_field *field,
                          void *target)
 {
-  static const poli_field moment = {.value = &poli_number, .detail = &poli_positive};
+  const poli_field moment = {.value = &poli_number,
+                             .rule = poli_number_words(POLI_POSITIVE_NUMBER)};
   static const poli_field matrix = {.value = &poli_matrix};
   double *J = target;
-  const int before = reader->errors->count;
   if (json_array_size(place->value) != 3) {
     poli_report(reader, place, "", "%s, in kg m^2", poli_rule(field));
-    return;
-  }
-  if (json_is_array(json_array_get(place->value, 0))) {
+  } else if (json_is_array(json_array_get(place->value, 0))) {
     matrix.value->read(reader, place, &matrix, J);
-    if (reader->errors->count == before) make_symmetric(reader, place, J);
   } else {
     for (size_t i = 0; i < 3; i++) {
       const poli_place item = poli_place_item(place, i);
       moment.value->read(reader, &item, &moment, &J[4 * i]);
     }
   }
-  if (reader->status == POL_OK && reader->errors->count == before) check_moments(reader, place, J);
 }
 
 const poli_value poli_inertia = {
@@ -214,9 +161,9 @@ const poli_value poli_inertia = {
 static void read_rates(poli_reader *reader, const poli_place *place, const poli_field *field,
                        void *target)
 {
-  static const poli_field one = {.value = &poli_number, .detail = &poli_not_negative};
-  const poli_field three = {
-      .value = &poli_vector, .detail = &poli_not_negative, .rule = poli_rule(field)};
+  const char *rule = poli_number_words(POLI_NOT_NEGATIVE_NUMBER);
+  const poli_field one = {.value = &poli_number, .rule = rule};
+  const poli_field three = {.value = &poli_vector, .rule = poli_rule(field)};
   double *rates = target;
   if (json_is_number(place->value)) {
     one.value->read(reader, place, &one, rates);
