@@ -307,8 +307,8 @@ const cli_command cli_completion = {
     .operand = "bash|zsh",
     .text = "Prints a script for the shell: it completes commands, options, the names of\n"
             "methods and formulations, the keys of --set, and files that fit. An installation\n"
-            "puts it where shells look for it. Without one, add this line to ~/.bashrc, or with\n"
-            "zsh instead of bash to ~/.zshrc after compinit:\n"
+            "puts it where shells look for it. Without one, add this line to ~/.bashrc, or\n"
+            "with zsh instead of bash to ~/.zshrc after compinit:\n"
             "\n"
             "eval \"$(polhode completion bash)\"",
     .examples = "  polhode completion bash > polhode.bash\n"

@@ -167,11 +167,6 @@ static const poli_field shape_fields[] = {
 
 #undef AT
 
-static const char *const shapes[] = {[POL_BOX] = "a box",
-                                     [POL_CYLINDER] = "a cylinder",
-                                     [POL_SPHERE] = "a sphere",
-                                     [POL_CONE] = "a cone",
-                                     [POL_MESH] = "a mesh"};
 static const poli_model_shape new_shape = {
     .shape = {.scale = 1.0, .rotation = {1.0, 0.0, 0.0, 0.0}, .color = POL_NO_COLOR}};
 
@@ -184,7 +179,6 @@ static const poli_kind shape_kind = {
     .link = "shapes",
     .type_key = "type",
     .standard_type = -1,
-    .articles = shapes,
     .check = poli_check_shape,
 };
 
@@ -242,7 +236,7 @@ static const poli_field body_fields[] = {
 
 #undef AT
 
-static const char *const bodies[] = {"a rigid body", "a point mass"};
+static const char *const bodies[POLI_MAX_TYPES] = {"a rigid body", "a point mass"};
 static const poli_model_body new_body = {.body = {.rotation = {1.0, 0.0, 0.0, 0.0}}};
 
 static const poli_kind body_kind = {
@@ -413,10 +407,6 @@ static const poli_field function_fields[] = {
 
 #undef AT
 
-static const char *const functions[] = {
-    "a constant function", "a harmonic function", "a polynomial function", "a step function",
-    "a speed function",    "a table function",    "an expression function"};
-
 static const poli_kind function_kind = {
     .name = "function",
     .rule = "must be an object that describes a function of time",
@@ -425,8 +415,7 @@ static const poli_kind function_kind = {
     .link = "functions-of-time",
     .type_key = "type",
     .standard_type = POL_EXPRESSION,
-    .articles = functions,
-    .names_key = 1,
+    .noun = " function",
     .check = poli_check_function,
 };
 
@@ -523,15 +512,7 @@ static const poli_field force_fields[] = {
 
 #undef AT
 
-static const char *const forces[] = {
-    [POL_APPLIED_FORCE] = "a force",
-    [POL_APPLIED_TORQUE] = "a torque",
-    [POL_SUPPORT] = "a support",
-    [POL_SPRING_DAMPER] = "a spring-damper",
-    [POL_DRAG] = "drag",
-    [POL_JOINT_SPRING] = "a joint-spring",
-    [POL_BUSHING] = "a bushing",
-};
+static const char *const forces[POLI_MAX_TYPES] = {[POL_DRAG] = "drag"};
 static const poli_model_force new_force = {.force = {.anchor = {NAN}, .length = NAN},
                                            .marker = POLI_NOWHERE,
                                            .bodies = {POLI_NOWHERE, POLI_NOWHERE},
