@@ -363,7 +363,8 @@ static const poli_kind joint_kind = {
     .schema = "{\"properties\": {\"bodies\": {\"uniqueItems\": true}, \"markers\": "
               "{\"uniqueItems\": true}}, \"if\": {\"properties\": {\"type\": {\"enum\": "
               "[\"prismatic\", \"cylindrical\", \"planar\", \"distance\", \"point-on-line\", "
-              "\"point-in-plane\", \"parallel\"]}}, \"required\": [\"type\"]}, "
+              "\"point-in-plane\", \"parallel\", \"rolling-sphere\", \"rolling-disk\"]}}, "
+              "\"required\": [\"type\"]}, "
               "\"then\": {\"properties\": {\"frame\": {\"const\": \"body\"}}}}",
 };
 
