@@ -156,6 +156,7 @@ void poli_forbid(poli_reader *reader, const poli_place *object, const char *cons
 
 /* The target of each is in its comment. */
 extern const poli_value poli_text;        /* const char * */
+extern const poli_value poli_word;        /* const char *: a choice that is checked later */
 extern const poli_value poli_number;      /* double */
 extern const poli_value poli_integer;     /* int; 2.0 is a whole number too, as in JSON Schema */
 extern const poli_value poli_pair;        /* double[2] */

@@ -550,6 +550,12 @@ const poli_value poli_text = {.read = read_text,
                               .rule = "must be a text",
                               .words = "text",
                               .schema = "{\"type\": \"string\"}"};
+const poli_value poli_word = {.read = read_text,
+                              .size = sizeof(char *),
+                              .detail = POLI_CHOICES,
+                              .rule = "must be a text",
+                              .words = "text",
+                              .schema = "{}"};
 const poli_value poli_number = {.read = read_number,
                                 .size = sizeof(double),
                                 .detail = POLI_RANGE,
