@@ -117,19 +117,23 @@ static void read_changes(poli_reader *reader, const poli_place *place, const pol
 }
 
 const poli_value poli_expression = {.read = read_expression,
+                                    .size = sizeof(char *),
                                     .rule = "must be an expression",
                                     .words = "[expression](#expressions)",
                                     .schema = "{\"type\": \"string\", \"minLength\": 1}"};
 const poli_value poli_time_expression = {.read = read_time_expression,
+                                         .size = sizeof(char *),
                                          .rule = "must be an expression of t, such as "
                                                  "\"0.1*sin(2*pi*t)\"",
                                          .words = "[expression](#expressions)",
                                          .schema = "{\"type\": \"string\", \"minLength\": 1}"};
 const poli_value poli_effort = {.read = read_effort,
+                                .size = sizeof(pol_force),
                                 .rule = effort_rule,
                                 .words = "number or [expression](#variables)",
                                 .schema = "{\"type\": [\"number\", \"string\"]}"};
 const poli_value poli_efforts = {.read = read_efforts,
+                                 .size = sizeof(pol_force),
                                  .rule = "must be a list of 3 numbers or expressions",
                                  .words = "3 numbers or [expressions](#variables)",
                                  .schema =
@@ -137,6 +141,7 @@ const poli_value poli_efforts = {.read = read_efforts,
                                      "\"items\": {\"type\": [\"number\", \"string\"]}}"};
 const poli_value poli_changes = {
     .read = read_changes,
+    .size = sizeof(json_t *),
     .rule = "must be an object of velocities or states and their expressions",
     .words = "object",
     .schema = "{\"type\": \"object\", \"minProperties\": 1, \"additionalProperties\": "

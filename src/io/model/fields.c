@@ -163,11 +163,6 @@ static const poli_field shape_fields[] = {
 
 #undef AT
 
-static const char *const shapes[] = {[POL_BOX] = "a box",
-                                     [POL_CYLINDER] = "a cylinder",
-                                     [POL_SPHERE] = "a sphere",
-                                     [POL_CONE] = "a cone",
-                                     [POL_MESH] = "a mesh"};
 static const poli_model_shape new_shape = {
     .shape = {.scale = 1.0, .rotation = {1.0, 0.0, 0.0, 0.0}, .color = POL_NO_COLOR}};
 
@@ -180,7 +175,6 @@ static const poli_kind shape_kind = {
     .link = "shapes",
     .type_key = "type",
     .standard_type = -1,
-    .articles = shapes,
     .check = poli_check_shape,
 };
 
@@ -216,18 +210,17 @@ static const poli_field body_fields[] = {
     {"mass", &poli_number, AT(body.mass), &poli_library_range[POLI_BODIES], NULL, POLI_ALWAYS,
      .unit = "kg"},
     {"inertia", &poli_inertia, AT(body.inertia), NULL, NULL, RIGID, RIGID, .unit = "kg m^2",
-     .help = "about the centre of mass, in body axes: principal moments or a symmetric matrix; see "
-             "below"},
+     .help = "about the centre of mass, in body axes: principal moments or a symmetric matrix"},
     {"position", &poli_vector, AT(body.position), .unit = "m", .standard = "[0, 0, 0]",
      .help = "of the centre of mass, global axes"},
     {"rotation", &poli_rotation, AT(body.rotation), .types = RIGID, .standard = "none",
      .help = "takes global axes into body axes"},
-    {"velocity", &poli_vector, AT(body.velocity), .unit = "m/s", .standard = "see below",
+    {"velocity", &poli_vector, AT(body.velocity), .unit = "m/s", .standard = "by the joints",
      .help = "of the centre of mass, global axes"},
     {"angular_velocity", &poli_vector, AT(body.angular_velocity), .types = RIGID, .unit = "rad/s",
-     .standard = "see below", .help = "in body axes"},
+     .standard = "by the joints", .help = "in body axes"},
     {"angular_velocity_global", &poli_vector, AT(angular_velocity_global), .types = RIGID,
-     .not_beside = "angular_velocity", .unit = "rad/s", .standard = "see below",
+     .not_beside = "angular_velocity", .unit = "rad/s", .standard = "by the joints",
      .help = "in global axes"},
     {"keep", &poli_keep, AT(body.keep), .standard = "nothing",
      .help = "initial values that must stay as they are"},
@@ -239,7 +232,7 @@ static const poli_field body_fields[] = {
 
 #undef AT
 
-static const char *const bodies[] = {"a rigid body", "a point mass"};
+static const char *const bodies[POLI_MAX_TYPES] = {"a rigid body", "a point mass"};
 static const poli_model_body new_body = {.body = {.rotation = {1.0, 0.0, 0.0, 0.0}}};
 
 static const poli_kind body_kind = {
@@ -295,8 +288,7 @@ static const poli_field joint_fields[] = {
     {"name", &poli_name, AT(joint.name), NULL, NULL, POLI_ALWAYS,
      .help = "unique among joints and bodies"},
     {"type", &poli_choice, AT(joint.type), &joint_types,
-     "must be a type of joint, such as \"revolute\"", POLI_ALWAYS,
-     .help = "one of the types below"},
+     "must be a type of joint, such as \"revolute\"", POLI_ALWAYS, .help = "a type of joint"},
     {"bodies", &poli_references, AT(bodies), list_of_bodies,
      "must be a list of 2 names of bodies or \"ground\"", ~(T(POL_DISTANCE) | ROLLING),
      .instead = "markers", .not_beside = "markers",
@@ -332,7 +324,7 @@ static const poli_field joint_fields[] = {
      .help = "one or more of `x`, `y`, `z`, `rotation-x`, `rotation-y`, `rotation-z`, none twice: "
              "translations along and rotations about the axes of its first marker"},
     {"frame", &poli_choice, AT(frame), &joint_frames, .standard = "\"body\"",
-     .help = "axes of the rows that lock a point, see below; `\"global\"` only for types that "
+     .help = "axes of the rows that lock a point; `\"global\"` only for types that "
              "leave no translation free"},
     {.key = NULL},
 };
@@ -367,7 +359,8 @@ static const poli_kind joint_kind = {
     .schema = "{\"properties\": {\"bodies\": {\"uniqueItems\": true}, \"markers\": "
               "{\"uniqueItems\": true}}, \"if\": {\"properties\": {\"type\": {\"enum\": "
               "[\"prismatic\", \"cylindrical\", \"planar\", \"distance\", \"point-on-line\", "
-              "\"point-in-plane\", \"parallel\"]}}, \"required\": [\"type\"]}, "
+              "\"point-in-plane\", \"parallel\", \"rolling-sphere\", \"rolling-disk\"]}}, "
+              "\"required\": [\"type\"]}, "
               "\"then\": {\"properties\": {\"frame\": {\"const\": \"body\"}}}}",
 };
 
@@ -379,7 +372,7 @@ enum { STEPS = T(POL_STEP) | T(POL_SPEED) };
 static const poli_field function_fields[] = {
     {"type", &poli_choice, AT(plain.type), &function_types,
      "must be a type of function, such as \"harmonic\"", POLI_ALWAYS, .instead = "expression",
-     .help = "one of the types above"},
+     .help = "a type of function"},
     {"value", &poli_number, AT(plain.offset), NULL, NULL, T(POL_CONSTANT), T(POL_CONSTANT),
      .help = NULL},
     {"offset", &poli_number, AT(plain.offset), .types = T(POL_HARMONIC) | T(POL_SPEED),
@@ -411,10 +404,6 @@ static const poli_field function_fields[] = {
 
 #undef AT
 
-static const char *const functions[] = {
-    "a constant function", "a harmonic function", "a polynomial function", "a step function",
-    "a speed function",    "a table function",    "an expression function"};
-
 static const poli_kind function_kind = {
     .name = "function",
     .rule = "must be an object that describes a function of time",
@@ -423,8 +412,7 @@ static const poli_kind function_kind = {
     .link = "functions-of-time",
     .type_key = "type",
     .standard_type = POL_EXPRESSION,
-    .articles = functions,
-    .names_key = 1,
+    .noun = " function",
     .check = poli_check_function,
 };
 
@@ -443,8 +431,7 @@ static const poli_field force_fields[] = {
     {"name", &poli_name, AT(force.name), NULL, NULL, POLI_ALWAYS,
      .help = "unique among forces, joints and bodies"},
     {"type", &poli_choice, AT(force.type), &force_types,
-     "must be a type of force, such as \"support\"", POLI_ALWAYS,
-     .help = "one of the types above, with the keys below that it has"},
+     "must be a type of force, such as \"support\"", POLI_ALWAYS, .help = "a type of force"},
     {"body", &poli_moving_body, AT(force.body), list_of_bodies, NULL, ON_BODY, ON_BODY,
      .instead = "marker", .not_beside = "marker", .help = "of a body, not the ground"},
     {"marker", &poli_reference, AT(marker), markers, "must be the name of a marker",
@@ -483,7 +470,8 @@ static const poli_field force_fields[] = {
      .help = "not negative; one number, or three: of a `support` for each global axis, of a "
              "`bushing` for each axis of the first marker"},
     {"damping", &poli_rates, AT(force.damping), .types = SPRINGS,
-     .unit = "N s/m, on an angle N m s/rad", .standard = "0", .help = "the same"},
+     .unit = "N s/m, on an angle N m s/rad", .standard = "0",
+     .help = "not negative; one number, or three as of `stiffness`"},
     {"law", &poli_choice, AT(force.law), &spring_laws, .types = T(POL_SPRING_DAMPER),
      .standard = "\"linear\"",
      .help = "`linear`: S = k (l - length), energy k (l - length)^2 / 2; `squared-length`: S = 2 k "
@@ -501,20 +489,22 @@ static const poli_field force_fields[] = {
      .unit = "N m/rad", .standard = "0",
      .help = "not negative, about each axis of the first marker"},
     {"rotational_damping", &poli_rates, AT(force.rotational_damping), .types = T(POL_BUSHING),
-     .unit = "N m s/rad", .standard = "0", .help = "the same"},
+     .unit = "N m s/rad", .standard = "0",
+     .help = "not negative, about each axis of the first marker"},
     {"preload", &poli_vector, AT(force.preload), .types = T(POL_BUSHING), .unit = "N",
      .standard = "[0, 0, 0]",
      .help = "force on the second body where the markers coincide, in axes of the first"},
     {"preload_torque", &poli_vector, AT(force.preload_torque), .types = T(POL_BUSHING),
-     .unit = "N m", .standard = "[0, 0, 0]", .help = "the same for the torque"},
+     .unit = "N m", .standard = "[0, 0, 0]",
+     .help = "torque on the second body where the markers coincide, in axes of the first"},
     {"scale", &poli_object, AT(scale), &function_kind, .types = APPLIED | T(POL_SPRING_DAMPER),
-     .standard = "1",
+     .standard = "`1`",
      .help = "multiplies the `force`, the `torque`, or the `actuator` of a `spring-damper`"},
     {"joint", &poli_reference, AT(force.joint), list_of_joints, "must be the name of a joint",
-     T(POL_JOINT_SPRING), T(POL_JOINT_SPRING),
-     .help = "of a joint with a coordinate, see the table below"},
-    {"coordinate", &poli_text, AT(coordinate), NULL, "must be a text such as \"rotation\"",
-     .types = T(POL_JOINT_SPRING), .standard = "the only one", .help = "of the table below"},
+     T(POL_JOINT_SPRING), T(POL_JOINT_SPRING), .help = "of a joint that has a coordinate"},
+    {"coordinate", &poli_word, AT(coordinate), &joint_coordinates,
+     "must be a text such as \"rotation\"", .types = T(POL_JOINT_SPRING),
+     .standard = "the only one", .help = "which coordinate of the joint"},
     {"rest", &poli_number, AT(force.rest), .types = T(POL_JOINT_SPRING), .unit = "m or rad",
      .standard = "0", .help = "where it is relaxed, with all full turns of an angle"},
     {.key = NULL},
@@ -522,15 +512,7 @@ static const poli_field force_fields[] = {
 
 #undef AT
 
-static const char *const forces[] = {
-    [POL_APPLIED_FORCE] = "a force",
-    [POL_APPLIED_TORQUE] = "a torque",
-    [POL_SUPPORT] = "a support",
-    [POL_SPRING_DAMPER] = "a spring-damper",
-    [POL_DRAG] = "drag",
-    [POL_JOINT_SPRING] = "a joint-spring",
-    [POL_BUSHING] = "a bushing",
-};
+static const char *const forces[POLI_MAX_TYPES] = {[POL_DRAG] = "drag"};
 static const poli_model_force new_force = {.force = {.type = (pol_force_type)-1,
                                                      .body = POL_NOT_FOUND,
                                                      .marker = {POL_NOT_FOUND, POL_NOT_FOUND},
@@ -559,9 +541,7 @@ static const poli_kind force_kind = {
               "[\"frame\"]},"
               " \"then\": {\"required\": [\"marker\"]}}], \"properties\": {\"bodies\": "
               "{\"uniqueItems\": true}, "
-              "\"markers\": {\"uniqueItems\": true}, \"coordinate\": {\"enum\": [\"rotation\", "
-              "\"translation\", \"translation-x\", \"translation-y\", \"translation-z\", "
-              "\"rotation-1\", \"rotation-2\"]}}}",
+              "\"markers\": {\"uniqueItems\": true}}}",
 };
 
 /* --- drives and couplings --------------------------------------------------------------------- */
@@ -583,9 +563,10 @@ static const poli_field drive_fields[] = {
              "coordinate is measured"},
     {"coordinate", &poli_choice, AT(drive.coordinate), &coordinates,
      "must be a coordinate, such as \"rotation\"", POLI_ALWAYS,
-     .help = "of the table below; one drive for each"},
+     .help = "the coordinate that follows the function; one drive for each"},
     {"function", &poli_object, AT(function), &function_kind,
-     "must be an object that describes a function of time", POLI_ALWAYS, .unit = "rad or m"},
+     "must be an object that describes a function of time", POLI_ALWAYS, .unit = "rad or m",
+     .help = "the value of the coordinate at each time"},
     {.key = NULL},
 };
 
@@ -644,7 +625,7 @@ static const poli_field variable_fields[] = {
      .help = "unique among variables and states"},
     {"expression", &poli_expression, offsetof(pol_variable, expression), NULL,
      "must be an expression, such as \"2*hinge.angle\"", POLI_ALWAYS, .unit = "the user's",
-     .help = "of the names below, such as `target - hinge.angle`"},
+     .help = "such as `target - hinge.angle`"},
     {.key = NULL},
 };
 
@@ -664,7 +645,8 @@ static const poli_field state_fields[] = {
      .standard = "0", .help = "the value at t = 0"},
     {"rate", &poli_expression, offsetof(pol_state_variable, rate), NULL,
      "must be an expression, such as \"(hinge.rate - filtered)/0.01\"", POLI_ALWAYS,
-     .unit = "that per second", .help = "of the [names](#variables) above"},
+     .unit = "that per second",
+     .help = "its derivative by time, such as `(hinge.rate - filtered)/0.01`"},
     {.key = NULL},
 };
 
@@ -814,7 +796,7 @@ static const poli_field simulation_fields[] = {
     {"method", &poli_choice, AT(method), &methods, .standard = "\"geom1\"",
      .help = "a name that `polhode methods` lists"},
     {"formulation", &poli_choice, AT(settings.formulation), &formulations, .standard = "\"so3xr3\"",
-     .help = "the coordinates, see below"},
+     .help = "the coordinates of the bodies"},
     {"index", &poli_index, OPTION(index), .standard = "`3`; variable steps `\"stabilized-2\"`",
      .help = "`3` (constraints on positions), `2` (on velocities) or `\"stabilized-2\"` (both)"},
     {"rho_inf", &poli_number, AT(rho_inf), &zero_to_one, .standard = "`0.9`; variable steps `0.8`",
@@ -861,10 +843,10 @@ static const poli_field simulation_fields[] = {
     {"steps", &poli_choice, AT(steps), &steps, .standard = "by `rtol` and `atol`",
      .help = "`fixed` or `variable`: so that a model can have both `step` and `rtol`"},
     {"control", &poli_object, 0, &control_kind,
-     .help = "of variable steps, see [below](#steps-of-variable-size)"},
+     .help = "options of [steps of variable size](#steps-of-variable-size)"},
     {"output", &poli_object, 0, &output_kind, .standard = "every step",
-     .help = "times of the rows of the result, see [below](#output-times)"},
-    {"newton", &poli_object, 0, &newton_kind, .help = "of the Newton iteration, see below"},
+     .help = "[times of the rows](#output-times) of the result"},
+    {"newton", &poli_object, 0, &newton_kind, .help = "options of the Newton iteration"},
     {"solver", &poli_choice, OPTION(solver), &solvers, .standard = "\"auto\"",
      .help = "`auto` (by size and fill), `dense` (LAPACK) or `sparse` (KLU)"},
     {.key = NULL},
@@ -903,7 +885,7 @@ static const poli_field model_fields[] = {
     {"markers", &poli_objects, AT(markers), &marker_kind, "must be a list of markers",
      .standard = "none", .help = "frames fixed in a body or in the ground"},
     {"joints", &poli_objects, AT(joints), &joint_kind, "must be a list of joints",
-     .standard = "none"},
+     .standard = "none", .help = "what connects bodies with each other and with the ground"},
     {"forces", &poli_objects, AT(forces), &force_kind, "must be a list of forces",
      .standard = "none", .help = "forces and torques on and between bodies, beside gravity"},
     {"drives", &poli_objects, AT(drives), &drive_kind, "must be a list of drives",

@@ -85,6 +85,7 @@ typedef struct poli_value {
 #define POLI_TYPE(number) (1u << (number))
 #define POLI_NO_TYPE (1u << 31)
 #define POLI_ALWAYS (~0u)
+enum { POLI_MAX_TYPES = 31 };
 
 struct poli_field {
   const char *key;
@@ -121,8 +122,9 @@ struct poli_kind {
   /* Types. */
   const char *type_key; /* "type"; NULL: all objects are the same */
   int standard_type;    /* without that key, if the `instead` of its field is given; -1 for none */
-  const char *const *articles; /* "a box", by type */
-  int names_key;               /* the rule for forbidden keys names the key */
+  const char *const *articles; /* POLI_MAX_TYPES of them, "drag" for a drag; NULL for that */
+  const char *noun;            /* " function": the rule for forbidden keys names the type, so
+                                  called, and the key; NULL: the type only */
   const char *(*reason)(const poli_field *field, int type); /* why a type needs or has not a key,
                                         where the field does not say it; may be NULL */
 
@@ -162,6 +164,7 @@ void poli_forbid(poli_reader *reader, const poli_place *object, const char *cons
 
 /* The target of each is in its comment. */
 extern const poli_value poli_text;        /* const char * */
+extern const poli_value poli_word;        /* const char *: a choice that is checked later */
 extern const poli_value poli_number;      /* double */
 extern const poli_value poli_integer;     /* int; 2.0 is a whole number too, as in JSON Schema */
 extern const poli_value poli_pair;        /* double[2] */
@@ -189,6 +192,8 @@ int poli_choice_find(const poli_choices *choices, const char *text);
 
 /* The field of a key, or NULL. */
 const poli_field *poli_find_field(const poli_field *fields, const char *key);
+/* The name of a type of a kind; NULL from the first number that there is not. */
+const char *poli_type_name(const poli_kind *kind, int number);
 /* The type of an object, or -1. */
 int poli_type_of(const poli_place *object, const poli_kind *kind);
 /* Reads an object. */

@@ -384,6 +384,13 @@ void poli_collect_names(poli_reader *reader, json_t *top, const poli_kind *kind)
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
+const char *poli_type_name(const poli_kind *kind, int number)
+{
+  const poli_choices *types =
+      kind->type_key ? poli_find_field(kind->fields, kind->type_key)->detail : NULL;
+  return types ? types->name(number) : NULL;
+}
+
 int poli_type_of(const poli_place *object, const poli_kind *kind)
 {
   const poli_field *field = kind->type_key ? poli_find_field(kind->fields, kind->type_key) : NULL;
@@ -420,13 +427,17 @@ static void check_forbidden(poli_reader *reader, const poli_place *object, const
     const poli_place place = poli_place_key(object, field->key);
     const char *reason = kind->reason ? kind->reason(field, type) : NULL;
     if (!place.value || !field->types || field->types & POLI_TYPE(type)) continue;
+    const char *name = poli_type_name(kind, type);
+    const char *article = kind->articles ? kind->articles[type] : NULL;
+    const char *a = strchr("aeiou", *name) ? "an " : "a ";
     if (reason || field->forbidden)
       poli_report(reader, &place, "", "%s", reason ? reason : field->forbidden);
-    else if (kind->names_key)
-      poli_report(reader, &place, "", "must not be given: %s has no \"%s\"", kind->articles[type],
-                  field->key);
+    else if (kind->noun)
+      poli_report(reader, &place, "", "must not be given: %s%s%s has no \"%s\"", a, name,
+                  kind->noun, field->key);
     else
-      poli_report(reader, &place, "", "must not be given for %s", kind->articles[type]);
+      poli_report(reader, &place, "", "must not be given for %s%s", article ? "" : a,
+                  article ? article : name);
   }
 }
 
@@ -524,6 +535,12 @@ const poli_value poli_text = {.read = read_text,
                               .rule = "must be a text",
                               .words = "text",
                               .schema = "{\"type\": \"string\"}"};
+const poli_value poli_word = {.read = read_text,
+                              .size = sizeof(char *),
+                              .detail = POLI_CHOICES,
+                              .rule = "must be a text",
+                              .words = "text",
+                              .schema = "{}"};
 const poli_value poli_number = {.read = read_number,
                                 .size = sizeof(double),
                                 .detail = POLI_RANGE,

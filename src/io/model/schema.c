@@ -79,33 +79,25 @@ static int collect_kinds(const poli_kind *kind, const poli_kind **kinds, int cou
   return count;
 }
 
-/* The name of a type of a kind; NULL from the first number that there is not. */
-static const char *type_name(const poli_kind *kind, int number)
-{
-  const poli_choices *types =
-      kind->type_key ? poli_find_field(kind->fields, kind->type_key)->detail : NULL;
-  return types ? types->name(number) : NULL;
-}
-
 /* "`a`, `b`": the types of a mask, after the word `of`; where that is most of them, those that are
  * not in it, after `but`. */
 static void add_types(text *t, const poli_kind *kind, unsigned types, const char *of,
                       const char *but)
 {
   int in = 0, out = 0;
-  for (int i = 0; type_name(kind, i); i++) types &POLI_TYPE(i) ? in++ : out++;
+  for (int i = 0; poli_type_name(kind, i); i++) types &POLI_TYPE(i) ? in++ : out++;
   const int most = 2 * out < in;
   add(t, "%s", most ? but : of);
-  for (int i = 0, count = 0; type_name(kind, i); i++)
+  for (int i = 0, count = 0; poli_type_name(kind, i); i++)
     if (((types & POLI_TYPE(i)) != 0) != most)
-      add(t, "%s`%s`", count++ ? ", " : "", type_name(kind, i));
+      add(t, "%s`%s`", count++ ? ", " : "", poli_type_name(kind, i));
   if (!most && !*of) add(t, " only");
 }
 
 static unsigned all_types(const poli_kind *kind)
 {
   unsigned types = 0;
-  for (int i = 0; type_name(kind, i); i++) types |= POLI_TYPE(i);
+  for (int i = 0; poli_type_name(kind, i); i++) types |= POLI_TYPE(i);
   return types;
 }
 
@@ -329,7 +321,7 @@ static json_t *type_rules(const poli_kind *kind, int type, int *failed)
 static void add_type_rules(const poli_kind *kind, json_t *all, int *failed)
 {
   json_t *groups = json_array(); /* [[rules, names, whether the type may be left out], ...] */
-  for (int type = 0; type_name(kind, type); type++) {
+  for (int type = 0; poli_type_name(kind, type); type++) {
     json_t *rules = type_rules(kind, type, failed), *group = NULL;
     for (size_t i = 0; i < json_array_size(groups) && !group; i++)
       if (json_equal(json_array_get(json_array_get(groups, i), 0), rules))
@@ -338,7 +330,7 @@ static void add_type_rules(const poli_kind *kind, json_t *all, int *failed)
       group = json_pack("[O, [], b]", rules, 0);
       append(groups, group, failed);
     }
-    append(json_array_get(group, 1), json_string(type_name(kind, type)), failed);
+    append(json_array_get(group, 1), json_string(poli_type_name(kind, type)), failed);
     if (type == kind->standard_type && json_array_set_new(group, 2, json_true()) != 0) *failed = 1;
     json_decref(rules);
   }

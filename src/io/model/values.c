@@ -79,6 +79,7 @@ static void read_rotation(poli_reader *reader, const poli_place *place, const po
 }
 
 const poli_value poli_rotation = {.read = read_rotation,
+                                  .size = 4 * sizeof(double),
                                   .rule = "",
                                   .words = "[rotation](#rotations)",
                                   .kind = &poli_rotation_kind};
@@ -119,12 +120,16 @@ static void read_keep(poli_reader *reader, const poli_place *place, const poli_f
 
 const poli_value poli_axes = {
     .read = read_axes,
+    .size = sizeof(unsigned),
     .rule = "must be true, false or a list of \"x\", \"y\", \"z\"",
     .words = "`true`, `false` or list of texts",
     .schema = "{\"anyOf\": [{\"type\": \"boolean\"}, {\"type\": \"array\", \"uniqueItems\": true, "
               "\"items\": {\"enum\": [\"x\", \"y\", \"z\"]}}]}"};
-const poli_value poli_keep = {
-    .read = read_keep, .rule = "", .words = "object, see below", .kind = &poli_keep_kind};
+const poli_value poli_keep = {.read = read_keep,
+                              .size = sizeof(unsigned),
+                              .rule = "",
+                              .words = "object, see below",
+                              .kind = &poli_keep_kind};
 
 /* --- inertia ---------------------------------------------------------------------------------- */
 
@@ -149,6 +154,7 @@ static void read_inertia(poli_reader *reader, const poli_place *place, const pol
 
 const poli_value poli_inertia = {
     .read = read_inertia,
+    .size = 9 * sizeof(double),
     .rule = "must be 3 principal moments or a symmetric 3x3 matrix",
     .words = "3 numbers, or 3 lists of 3",
     .schema =
@@ -175,6 +181,7 @@ static void read_rates(poli_reader *reader, const poli_place *place, const poli_
 
 const poli_value poli_rates = {
     .read = read_rates,
+    .size = 3 * sizeof(double),
     .rule = "must be a number or a list of 3 numbers, none negative",
     .words = "number or 3 numbers",
     .schema = "{\"anyOf\": [{\"type\": \"number\", \"minimum\": 0}, {\"type\": \"array\", "
@@ -210,6 +217,7 @@ static void read_locks(poli_reader *reader, const poli_place *place, const poli_
 
 const poli_value poli_locks = {
     .read = read_locks,
+    .size = sizeof(unsigned),
     .rule = "must be a list of one or more of: x, y, z, rotation-x, rotation-y, rotation-z",
     .words = "list of texts",
     .schema = "{\"type\": \"array\", \"minItems\": 1, \"uniqueItems\": true, \"items\": {\"enum\": "
@@ -241,11 +249,13 @@ static void read_color(poli_reader *reader, const poli_place *place, const poli_
 }
 
 const poli_value poli_mesh = {.read = read_mesh,
+                              .size = sizeof(char *),
                               .rule = "must be the name of a file that ends in .stl or .obj",
                               .words = "text",
                               .schema =
                                   "{\"type\": \"string\", \"pattern\": \".\\\\.(stl|obj)$\"}"};
 const poli_value poli_color = {.read = read_color,
+                               .size = sizeof(int),
                                .rule = "must be a colour such as \"#0072b2\"",
                                .words = "text",
                                .schema =
@@ -297,15 +307,18 @@ static void read_atol(poli_reader *reader, const poli_place *place, const poli_f
 }
 
 const poli_value poli_index = {.read = read_index,
+                               .size = sizeof(pol_index),
                                .rule = "must be 3, 2 or \"stabilized-2\"",
                                .words = "number or text",
                                .schema = "{\"enum\": [3, 2, \"stabilized-2\"]}"};
 const poli_value poli_sigma = {
     .read = read_sigma,
+    .size = sizeof(double),
     .rule = "must be a number or \"optimal\"",
     .words = "number or text",
     .schema = "{\"anyOf\": [{\"type\": \"number\"}, {\"const\": \"optimal\"}]}"};
 const poli_value poli_atol = {.read = read_atol,
+                              .size = sizeof(poli_model_simulation),
                               .rule = "must be a number that is not negative",
                               .words = "number, or object with `translation` and `rotation`",
                               .schema = "{\"anyOf\": [{\"type\": \"number\", \"minimum\": 0}, "
@@ -337,18 +350,21 @@ static void read_numbers(poli_reader *reader, const poli_place *place, const pol
 
 const poli_value poli_numbers = {
     .read = read_numbers,
+    .size = sizeof(json_t *),
     .rule = "must be a list of at least 1 number",
     .words = "list of numbers",
     .schema = "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"number\"}}",
     .count = 1};
 const poli_value poli_two_numbers = {
     .read = read_numbers,
+    .size = sizeof(json_t *),
     .rule = "must be a list of at least 2 numbers",
     .words = "list of at least 2 numbers",
     .schema = "{\"type\": \"array\", \"minItems\": 2, \"items\": {\"type\": \"number\"}}",
     .count = 2};
 const poli_value poli_times = {
     .read = read_numbers,
+    .size = sizeof(json_t *),
     .rule = "must be a list of one or more ascending times",
     .words = "list of numbers",
     .schema = "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"number\", "
