@@ -51,7 +51,7 @@ static void check_function(poli_rules *check, const pol_function *f)
                  {"t0", f->t0},
                  {"t1", f->t1}};
   const int at_least = f->type == POL_TABLE ? 2 : 1, before = check->broken;
-  char value[32], field[32];
+  char value[32], field[48];
   if (!pol_function_type_name(f->type)) {
     snprintf(value, sizeof value, "%d", (int)f->type);
     poli_refuse(check, "type", value, "", "must be a type of function");

@@ -34,11 +34,6 @@ static const struct {
     [POLI_VARIABLES] = {"variable", "variables"}, [POLI_STATES] = {"state", "states"},
 };
 
-const char *poli_element_name(poli_element element)
-{
-  return elements[element].name;
-}
-
 const char *poli_element_list(poli_element element)
 {
   return elements[element].list;
@@ -264,7 +259,7 @@ static void check_inertia(poli_rules *check, const double J[9])
   const int before = check->broken;
   int finite = 1;
   double largest = 0.0, m[3], axes[9];
-  char path[16], value[32];
+  char path[48], value[32];
   for (int i = 0; i < 9; i++) {
     largest = fmax(largest, fabs(J[i]));
     finite &= isfinite(J[i]) != 0;
@@ -353,7 +348,7 @@ static int body_of(const pol_mechanism *mechanism, int marker)
 static int check_markers(poli_rules *check, const int marker[2], int body[2])
 {
   for (int i = 0; i < 2; i++) {
-    char field[16], value[16];
+    char field[48], value[16];
     body[i] = body_of(check->mechanism, marker[i]);
     snprintf(field, sizeof field, "marker[%d]", i);
     if (marker[i] < 0 || marker[i] >= pol_mechanism_num_markers(check->mechanism))
@@ -428,7 +423,7 @@ static void check_axis(poli_rules *check, pol_joint_type type, const double *axi
     return;
   }
   for (int i = 0; i < count; i++) {
-    char field[16];
+    char field[48];
     snprintf(field, sizeof field, count == 2 ? "axes[%d]" : "axis", i);
     poli_vector_rules(check, field, axis + 3 * i, 3);
     for (int j = 0; j < 3; j++) size[i] = fmax(size[i], fabs(axis[3 * i + j]));
@@ -604,7 +599,7 @@ void poli_force_rules(poli_rules *check, const pol_force *force, pol_function *s
     return;
   }
   for (int i = pol_force_num_expressions(force->type); i < 3; i++) {
-    char field[32];
+    char field[48];
     snprintf(field, sizeof field, "expressions[%d]", i);
     if (force->expressions[i])
       poli_refuse(check, field, force->expressions[i], "",
@@ -687,7 +682,7 @@ void poli_coupling_rules(poli_rules *check, const pol_coupling *coupling)
   check_name(check, coupling->name);
   check_table(check, coupling, 0);
   for (int i = 0; i < 2; i++) {
-    char field[32], value[16];
+    char field[48], value[16];
     const char *coordinate = pol_coordinate_name(coupling->coordinate[i]);
     snprintf(field, sizeof field, "joint[%d]", i);
     const pol_joint *joint = check_joint_index(check, field, coupling->joint[i]);

@@ -20,8 +20,7 @@ typedef enum poli_element {
   POLI_NUM_ELEMENTS
 } poli_element;
 
-/* "body" and "bodies". */
-const char *poli_element_name(poli_element element);
+/* "bodies", ... */
 const char *poli_element_list(poli_element element);
 
 /* What a number must be. */

@@ -256,7 +256,7 @@ static const poli_field marker_fields[] = {
     {"body", &poli_reference, offsetof(pol_marker, body), list_of_bodies,
      "must be the name of a body or \"ground\"", POLI_ALWAYS, .help = "of a body, or `\"ground\"`"},
     {"position", &poli_vector, offsetof(pol_marker, position), .unit = "m", .standard = "[0, 0, 0]",
-     .help = "from the centre of mass, in body axes; ground: global; not on a point mass"},
+     .help = "from the centre of mass, in body axes; ground: global; on a point mass zero"},
     {"rotation", &poli_rotation, offsetof(pol_marker, rotation), .standard = "none",
      .help = "takes body axes into marker axes"},
     {.key = NULL},
