@@ -92,52 +92,49 @@ typedef struct number_field {
   unsigned types;
 } number_field;
 
-#define NUMBERS(type, member, count, rule, types)                                                  \
-  {                                                                                                \
-#member, offsetof(type, member), count, rule, types                                            \
-  }
+#define FIELD(type, member) #member, offsetof(type, member)
 
 static const number_field body_numbers[] = {
-    NUMBERS(pol_body, mass, 1, POLI_POSITIVE_NUMBER, 0),
-    NUMBERS(pol_body, position, 3, POLI_ANY_NUMBER, 0),
-    NUMBERS(pol_body, velocity, 3, POLI_ANY_NUMBER, 0),
-    NUMBERS(pol_body, angular_velocity, 3, POLI_ANY_NUMBER, 1u << 0), /* not of a point mass */
+    {FIELD(pol_body, mass), 1, POLI_POSITIVE_NUMBER, 0},
+    {FIELD(pol_body, position), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(pol_body, velocity), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(pol_body, angular_velocity), 3, POLI_ANY_NUMBER, 1u << 0}, /* not of a point mass */
     {.name = NULL},
 };
 static const number_field marker_numbers[] = {
-    NUMBERS(pol_marker, position, 3, POLI_ANY_NUMBER, 0),
+    {FIELD(pol_marker, position), 3, POLI_ANY_NUMBER, 0},
     {.name = NULL},
 };
 static const number_field joint_numbers[] = {
-    NUMBERS(pol_joint, length, 1, POLI_POSITIVE_NUMBER, 1u << POL_DISTANCE),
-    NUMBERS(pol_joint, radius, 1, POLI_POSITIVE_NUMBER,
-            1u << POL_ROLLING_SPHERE | 1u << POL_ROLLING_DISK),
+    {FIELD(pol_joint, length), 1, POLI_POSITIVE_NUMBER, 1u << POL_DISTANCE},
+    {FIELD(pol_joint, radius), 1, POLI_POSITIVE_NUMBER,
+     1u << POL_ROLLING_SPHERE | 1u << POL_ROLLING_DISK},
     {.name = NULL},
 };
 static const number_field force_numbers[] = {
-    NUMBERS(pol_force, vector, 3, POLI_ANY_NUMBER, 0),
-    NUMBERS(pol_force, point, 3, POLI_ANY_NUMBER, 0),
-    NUMBERS(pol_force, anchor, 3, POLI_ANY_NUMBER, 0),
-    NUMBERS(pol_force, stiffness, 3, POLI_NOT_NEGATIVE_NUMBER, 0),
-    NUMBERS(pol_force, damping, 3, POLI_NOT_NEGATIVE_NUMBER, 0),
-    NUMBERS(pol_force, rotational_stiffness, 3, POLI_NOT_NEGATIVE_NUMBER, 0),
-    NUMBERS(pol_force, rotational_damping, 3, POLI_NOT_NEGATIVE_NUMBER, 0),
-    NUMBERS(pol_force, preload, 3, POLI_ANY_NUMBER, 0),
-    NUMBERS(pol_force, preload_torque, 3, POLI_ANY_NUMBER, 0),
-    NUMBERS(pol_force, length, 1, POLI_NOT_NEGATIVE_NUMBER, 0),
-    NUMBERS(pol_force, actuator, 1, POLI_ANY_NUMBER, 0),
-    NUMBERS(pol_force, rest, 1, POLI_ANY_NUMBER, 0),
-    NUMBERS(pol_force, coefficient, 1, POLI_NOT_NEGATIVE_NUMBER, 0),
-    NUMBERS(pol_force, callback.length, 1, POLI_NOT_NEGATIVE_NUMBER, 0),
+    {FIELD(pol_force, vector), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(pol_force, point), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(pol_force, anchor), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(pol_force, stiffness), 3, POLI_NOT_NEGATIVE_NUMBER, 0},
+    {FIELD(pol_force, damping), 3, POLI_NOT_NEGATIVE_NUMBER, 0},
+    {FIELD(pol_force, rotational_stiffness), 3, POLI_NOT_NEGATIVE_NUMBER, 0},
+    {FIELD(pol_force, rotational_damping), 3, POLI_NOT_NEGATIVE_NUMBER, 0},
+    {FIELD(pol_force, preload), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(pol_force, preload_torque), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(pol_force, length), 1, POLI_NOT_NEGATIVE_NUMBER, 0},
+    {FIELD(pol_force, actuator), 1, POLI_ANY_NUMBER, 0},
+    {FIELD(pol_force, rest), 1, POLI_ANY_NUMBER, 0},
+    {FIELD(pol_force, coefficient), 1, POLI_NOT_NEGATIVE_NUMBER, 0},
+    {FIELD(pol_force, callback.length), 1, POLI_NOT_NEGATIVE_NUMBER, 0},
     {.name = NULL},
 };
 static const number_field coupling_numbers[] = {
-    NUMBERS(pol_coupling, factor, 2, POLI_NOT_ZERO_NUMBER, 0),
-    NUMBERS(pol_coupling, reference, 2, POLI_ANY_NUMBER, 0),
+    {FIELD(pol_coupling, factor), 2, POLI_NOT_ZERO_NUMBER, 0},
+    {FIELD(pol_coupling, reference), 2, POLI_ANY_NUMBER, 0},
     {.name = NULL},
 };
 static const number_field state_numbers[] = {
-    NUMBERS(pol_state_variable, initial, 1, POLI_ANY_NUMBER, 0),
+    {FIELD(pol_state_variable, initial), 1, POLI_ANY_NUMBER, 0},
     {.name = NULL},
 };
 static const number_field none[] = {{.name = NULL}};
