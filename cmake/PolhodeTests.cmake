@@ -124,4 +124,11 @@ add_test(NAME docs/pages
 set_tests_properties(docs/pages PROPERTIES TIMEOUT 900
   ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1")
 
+# The schema and the tables of keys of the model file, and whether the schema agrees with the reader.
+add_test(NAME docs/reference
+  COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/docs/test_reference.py
+    $<TARGET_FILE:polhode_cli> ${PROJECT_SOURCE_DIR})
+set_tests_properties(docs/reference PROPERTIES
+  ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1")
+
 include(PolhodeFuzz)

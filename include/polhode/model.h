@@ -64,6 +64,14 @@ pol_status pol_model_read_text(pol_model **model, const char *text, int num_over
                                const char *const *overrides, pol_errors *errors);
 void pol_model_free(pol_model **model);
 
+/* The JSON Schema (draft 7) of model files, with which editors complete keys and underline
+ * mistakes, and the tables of their keys in Markdown, a comment "<!-- keys: KIND -->" before each.
+ * Both are made from the tables by which models are read; the caller frees the text. POL_NO_MEMORY:
+ * NULL.
+ */
+pol_status pol_model_schema(char **schema);
+pol_status pol_model_reference(char **reference);
+
 #ifdef __cplusplus
 }
 #endif

@@ -35,6 +35,7 @@ extern const cli_command cli_converge;
 extern const cli_command cli_reproduce;
 extern const cli_command cli_check;
 extern const cli_command cli_methods;
+extern const cli_command cli_schema;
 extern const cli_command cli_info;
 extern const cli_command cli_export;
 extern const cli_command cli_view;

@@ -17,6 +17,7 @@ static const cli_command *const commands[] = {
     &cli_reproduce,  //
     &cli_check,      //
     &cli_methods,    //
+    &cli_schema,     //
     &cli_info,       //
     &cli_export,     //
     &cli_help,       //

@@ -107,6 +107,10 @@ class Examples(unittest.TestCase):
             source = re.sub(r"_page\.png$", ".html", picture)
             self.assertTrue((folder / source).exists(), f"{page}: no command writes {source}")
 
+    def test_the_program_in_the_readme_is_the_example(self):
+        programs = re.findall(r"^```c\n(.*?)^```$", text_of("README.md"), re.M | re.S)
+        self.assertEqual(programs, [text_of("examples/double_pendulum.c")])
+
     def test_wrong_examples_are_noticed(self):
         wrong = {
             "```sh\npolhode check nothing.json\n```\n": "status 2, not 0",

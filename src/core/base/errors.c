@@ -51,6 +51,16 @@ void pol_errors_clear(pol_errors *errors)
   errors->count = 0;
 }
 
+void pol_error_text(const pol_error *error, char *text, size_t size)
+{
+  /* "must be a number, not -1" reads well, "must not be zero: ..., not 0" does not */
+  const int simple = strncmp(error->rule, "must be ", 8) == 0 && !strpbrk(error->rule, ":;,");
+  snprintf(text, size, "%s%s%s%s%s%s%s%s%s", error->path, *error->path ? " " : "", error->rule,
+           *error->value ? simple ? ", not " : " (it is " : "", error->value,
+           *error->value && !simple ? ")" : "", *error->suggestion ? "; did you mean " : "",
+           error->suggestion, *error->suggestion ? "?" : "");
+}
+
 pol_status pol_errors_add(pol_errors *errors, const char *path, const char *value, const char *rule,
                           const char *suggestion)
 {

@@ -10,6 +10,7 @@
 #include "formulation/formulation.h"
 #include "formulation/step_equations.h"
 #include "lie/small.h"
+#include "mechanism/builder.h"
 #include "mechanism/rolling.h"
 
 poli_slot poli_slot_at(const pol_pattern *pattern, int row, int col)
@@ -130,6 +131,10 @@ pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulat
                                     char *message, size_t size)
 {
   if (size) message[0] = '\0';
+  const pol_status complete = poli_mechanism_status(mechanism);
+  if (complete == POL_BAD_ARGUMENT)
+    pol_error_text(&pol_mechanism_errors(mechanism)->items[0], message, size);
+  if (complete) return complete;
   if (!poli_chart_of(kind) || pol_mechanism_num_bodies(mechanism) == 0) {
     snprintf(message, size, "there is no body, or no such formulation");
     return POL_BAD_ARGUMENT;

@@ -265,6 +265,15 @@ int pol_simulation_reactions_lag(const pol_simulation *sim)
   return sim->lags;
 }
 
+pol_status pol_simulation_body(const pol_simulation *sim, int index, pol_body_state *state)
+{
+  if (index < 0 || index >= pol_mechanism_num_bodies(pol_formulation_mechanism(sim->formulation)))
+    return POL_BAD_ARGUMENT;
+  const pol_state *now = pol_simulation_state(sim);
+  pol_formulation_body_state(sim->formulation, now->q, now->v, index, state);
+  return POL_OK;
+}
+
 const pol_formulation *pol_simulation_formulation(const pol_simulation *sim)
 {
   return sim->formulation;

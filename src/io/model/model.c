@@ -1,4 +1,4 @@
-/* Reading a model: the public functions, which lead through the steps of model_parts.h. */
+/* Reading a model: the public functions, which lead through the steps of parts.h. */
 #include "io/model/parts.h"
 
 #include <errno.h>
@@ -7,24 +7,50 @@
 
 #include "io/file/file.h"
 
+/* Reads the tree; every error is reported. */
+static void read_data(poli_reader *reader, const poli_place *top, poli_model_data *data)
+{
+  memset(data, 0, sizeof *data);
+  data->name = "";
+  data->simulation.settings = pol_settings_default();
+  data->simulation.method = data->simulation.steps = -1;
+  poli_collect_names(reader, top->value, &poli_model_kind);
+  if (reader->status == POL_OK) poli_read_kind(reader, top, &poli_model_kind, data);
+}
+
+static void free_data(poli_model_data *data)
+{
+  poli_model_body *bodies = data->bodies.items;
+  for (size_t i = 0; i < data->bodies.count; i++) free(bodies[i].shapes.items);
+  free(data->shapes.items);
+  free(data->bodies.items);
+  free(data->markers.items);
+  free(data->joints.items);
+  free(data->forces.items);
+  free(data->drives.items);
+  free(data->couplings.items);
+  free(data->variables.items);
+  free(data->states.items);
+  free(data->events.items);
+}
+
 /* The steps from a JSON tree to a model; 1 if the model is complete. */
 static int fill_model(poli_reader *reader, const poli_place *top, pol_model *model)
 {
   poli_model_data data;
-  poli_read_model_data(reader, top, &data);
+  read_data(reader, top, &data);
+  if (reader->status == POL_OK) reader->status = pol_mechanism_create(&model->mechanism);
+  if (reader->status == POL_OK) poli_build_mechanism(reader, top, &data, model->mechanism);
   if (reader->status == POL_OK && reader->errors->count == 0) {
-    reader->status = pol_mechanism_create(&model->mechanism);
     model->settings = data.simulation.settings;
     model->name = poli_format("%s", data.name);
     if (!model->name) reader->status = POL_NO_MEMORY;
-    if (reader->status == POL_OK) reader->status = poli_copy_output_times(&data.simulation, model);
-    if (reader->status == POL_OK) reader->status = poli_copy_events(&data, model);
+    if (reader->status == POL_OK) reader->status = poli_build_output_times(&data, model);
+    if (reader->status == POL_OK) reader->status = poli_build_events(&data, model);
   }
   if (reader->status == POL_OK && reader->errors->count == 0)
-    poli_build_mechanism(reader, top, &data, model->mechanism);
-  if (reader->status == POL_OK && reader->errors->count == 0)
     reader->status = poli_build_shapes(&data, model);
-  poli_free_model_data(&data);
+  free_data(&data);
   return reader->status == POL_OK && reader->errors->count == 0;
 }
 
