@@ -405,9 +405,9 @@ static void *do_job(void *user)
   errno = 0;
   H5E_BEGIN_TRY
   {
-    int good = reserve(h, MARGIN + now->events * PAGE_SIZE);
+    int good = 1;
     for (int s = 0; good && s < h->layout.count && now->used > 0; s++) good = write_set(h, s);
-    good = good &&
+    good = good && reserve(h, MARGIN + now->events * PAGE_SIZE) &&
            poli_h5_events_write(h->events, now->block, now->events, now->used == h->block_rows);
     if (good) h->written = now->start + now->used;
     if (good && now->flush) good = flush_file(h);
