@@ -122,6 +122,8 @@ typedef struct pol_passage_terms {
 
 enum { POL_NEAR_SINGULARITY = 1, POL_AT_SINGULARITY = 2 }; /* what pol_dae.singular answers */
 
+struct poli_rigid_bodies;
+
 /* The model.  Immutable while in use, so that many integrators and threads can share it: whatever
  * evaluate() has to remember within one call goes into scratch. */
 typedef struct pol_dae {
@@ -208,6 +210,9 @@ typedef struct pol_dae {
   /* Optional: names what made the last evaluate() with this scratch fail: "force 'rope': its points
    * coincide".  Leaves text alone if it did not fail, or nothing is known. */
   void (*blame)(const double *scratch, char *text, size_t size, void *user);
+
+  /* Private to models of the library: inertia of rigid bodies, for splitting methods; else NULL. */
+  const struct poli_rigid_bodies *rigid_bodies;
 
   void *user; /* handed to the callbacks */
 } pol_dae;

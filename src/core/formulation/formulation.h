@@ -4,6 +4,7 @@
 
 #include <polhode/formulation.h>
 
+#include "dae/rigid_bodies.h"
 #include "formulation/chart.h"
 #include "formulation/network.h"
 #include "mechanism/coupling.h"
@@ -114,6 +115,7 @@ struct pol_formulation {
   poli_consumer *consumers;
   poli_link *links; /* by inputs of the network: */
   int *link_start;  /* those of input i are link_start[i] .. link_start[i+1]-1 */
+  poli_rigid_bodies rigid; /* of so3xr3 */
   pol_pattern *coupling, *constraint;
   pol_pattern *feedback; /* or NULL */
   /* Euler parameters that the variational and energy-momentum methods can step: the same mechanism

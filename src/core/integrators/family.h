@@ -14,13 +14,18 @@ typedef struct poli_family poli_family;
 typedef struct poli_method_entry {
   pol_method method;
   const poli_family *family;
+  const poli_family *rigid_family; /* for rigid bodies in so3xr3, if it is another one */
   const void *variant;
 } poli_method_entry;
+
+/* The family that treats this dae. */
+const poli_family *poli_method_family(const poli_method_entry *entry, const pol_dae *dae);
 
 struct pol_integrator {
   const pol_dae *dae;
   pol_options options;
   const poli_method_entry *method;
+  const poli_family *family;
   pol_assembler *assembler;
   void *data;    /* of the family */
   int redundant; /* some constraints are redundant and have been dropped, */
@@ -108,6 +113,6 @@ poli_amplification poli_constraint_amplification(const pol_options *options);
 
 const poli_method_entry *poli_method_entry_find(const char *name);
 
-extern const poli_family poli_generalized_alpha, poli_ggl_family;
+extern const poli_family poli_generalized_alpha, poli_ggl_family, poli_splitting;
 
 #endif

@@ -17,13 +17,13 @@ pol_status pol_integrator_supports(const pol_dae *dae, const pol_options *option
   if (!status) status = pol_options_validate(options, message, size);
   if (status) return status;
   const poli_method_entry *method = poli_method_entry_find(options->method);
-  return method->family->supports(dae, options, method->variant, message, size);
+  return poli_method_family(method, dae)->supports(dae, options, method->variant, message, size);
 }
 
 int pol_integrator_warning(const pol_dae *dae, const pol_options *options, char *message,
                            size_t size)
 {
-  const poli_family *family = poli_method_entry_find(options->method)->family;
+  const poli_family *family = poli_method_family(poli_method_entry_find(options->method), dae);
   message[0] = '\0';
   if (family->doubt) family->doubt(dae, options, message, size);
   return message[0] != '\0';
@@ -75,6 +75,7 @@ pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae
   s->dae = dae;
   s->options = *options;
   s->method = poli_method_entry_find(options->method);
+  s->family = poli_method_family(s->method, dae);
   status = allocate(s);
   if (!status) status = poli_step_control_create(&s->control, &dae->group, &options->control);
   if (!status) status = pol_assembler_create(&s->assembler, dae, options->solver);
@@ -85,7 +86,7 @@ pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae
   if (!status) poli_assembler_set_history(s->assembler, s->history);
   /* a reset restarts between two steps, where nothing is allocated */
   if (!status && is_small(dae) && pol_dae_num_constraints(dae) > 0) status = allocate_redundancy(s);
-  if (!status) status = s->method->family->create(s);
+  if (!status) status = s->family->create(s);
   if (status)
     pol_integrator_free(&s);
   else
@@ -97,7 +98,7 @@ void pol_integrator_free(pol_integrator **integrator)
 {
   pol_integrator *s = *integrator;
   if (!s) return;
-  if (s->data) s->method->family->destroy(s->data);
+  if (s->data) s->family->destroy(s->data);
   pol_assembler_free(&s->assembler);
   poli_step_control_free(&s->control);
   free(s->memory);
@@ -213,7 +214,7 @@ static pol_status make_consistent(pol_integrator *s, double t, const unsigned ch
   if (!status) status = pol_assembler_velocity(s->assembler, t, q, v, keep, NULL, &s->diagnostics);
   if (!status) status = accelerate(s, t, q, v, vd, lambda);
   if (!status) status = prepare_redundancy(s);
-  if (!status) status = s->method->family->start(s, q, v, vd, lambda);
+  if (!status) status = s->family->start(s, q, v, vd, lambda);
   if (!status) status = share_reactions(s);
   return status;
 }
@@ -330,7 +331,7 @@ pol_status pol_integrator_step(pol_integrator *integrator, double h)
   const pol_diagnostics when = *d;
   s->adapting = 0;
   poli_integrator_keep_state(s);
-  pol_status status = s->method->family->step(s, d->t, h);
+  pol_status status = s->family->step(s, d->t, h);
   if (status) {
     d->t = when.t;
     d->h = h;
@@ -363,7 +364,7 @@ pol_status pol_integrator_choose_constraints(pol_integrator *integrator)
       poli_independence_find(poli_assembler_independence(s->assembler), &at, count, s->chosen);
   if (status) return status;
   poli_assembler_set_dropped(s->assembler, s->chosen);
-  if (s->method->family->forget) s->method->family->forget(s->data);
+  if (s->family->forget) s->family->forget(s->data);
   return POL_OK;
 }
 

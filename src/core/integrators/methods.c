@@ -108,10 +108,16 @@ static const poli_method_entry methods[] = {
                 .order = "2",
                 .conserves = "symplectic form, momentum maps, constraints on both levels",
                 .source = "Andersen 1983",
-                .settings = "guess"},
+                .settings = "guess order"},
      .family = &poli_ggl_family,
+     .rigid_family = &poli_splitting,
      .variant = &poli_rattle},
 };
+
+const poli_family *poli_method_family(const poli_method_entry *entry, const pol_dae *dae)
+{
+  return entry->rigid_family && dae->rigid_bodies ? entry->rigid_family : entry->family;
+}
 
 int pol_method_count(void)
 {

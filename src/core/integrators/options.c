@@ -104,6 +104,7 @@ pol_options pol_options_default(void)
   pol_options options = {
       .method = "geom1",
       .index = POL_INDEX_3,
+      .order = 2,
       .theta = (double)NAN,
       .vartheta = (double)NAN,
       .newton = {.kind = POL_NEWTON_MODIFIED,
@@ -188,7 +189,8 @@ static void add_unused(const pol_options *o, const pol_method *method, char *mes
                                          o->beta != d.beta || o->gamma != d.gamma)},
                   {"theta", !isnan(o->theta)},
                   {"vartheta", !isnan(o->vartheta)},
-                  {"guess", o->guess != d.guess}};
+                  {"guess", o->guess != d.guess},
+                  {"order", o->order != d.order}};
   for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
     size_t used = strlen(message);
     if (settings[i].given && !has_word(method->settings, settings[i].key))
