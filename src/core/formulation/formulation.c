@@ -587,10 +587,18 @@ static int forces_read_velocities(const pol_formulation *f)
   for (int k = 0; k < f->num_forces; k++) {
     const pol_force *force = pol_mechanism_force(f->mechanism, k);
     if (force->type == POL_DRAG || force->type == POL_CALLBACK_FORCE) return 1;
-    const poli_force_kernel *kernel = &f->forces[k].kernel;
-    (void)kernel;
+    for (int i = 0; i < 3; i++)
+      if (force->damping[i] != 0.0 || force->rotational_damping[i] != 0.0) return 1;
   }
-  return f->num_forces > 0 || f->dae.num_states > 0;
+  for (int i = 0; i < f->network.num_inputs; i++) {
+    const poli_signal_kind kind = f->network.inputs[i].kind;
+    if (f->network.active[i] &&
+        (kind == POLI_SIGNAL_STATE || kind == POLI_SIGNAL_VELOCITY ||
+         kind == POLI_SIGNAL_ANGULAR_VELOCITY || kind == POLI_SIGNAL_ANGULAR_VELOCITY_GLOBAL ||
+         kind == POLI_SIGNAL_MARKER_VELOCITY || kind == POLI_SIGNAL_RATE))
+      return 1;
+  }
+  return 0;
 }
 
 /* The inertia of all bodies, for splitting methods. */

@@ -59,17 +59,20 @@ typedef struct splitting {
     long block;
   } * pairs; /* sides of the same body: contributions to blocks of the matrix */
   poli_block_lu *lu;
+  poli_saddle *saddle;          /* only if forces read velocities */
+  const unsigned char *dropped; /* m: redundant constraints there */
 
   /* memory */
   double *memory;
   double *q, *P, *q1, *P1, *force, *force1, *v; /* at the nodes */
   double *U, *residual, *dU, *trial;
-  double *jacobian, *jacobian1; /* B at both nodes */
-  double *D;                    /* 36 numbers for each body: derivative of the drift */
-  double *B0, *B1;              /* the blocks of all sides: rows x dim each */
-  double *w_half, *w_last;      /* angular velocities within a step, 3 for each body */
-  double *out[2];               /* q, v, v', lambda as shown */
-  double *saved;                /* q, P, force, jacobian at the start of a step */
+  double *jacobian, *jacobian1;         /* B at both nodes */
+  double *D;                            /* 36 numbers for each body: derivative of the drift */
+  double *B0, *B1;                      /* the blocks of all sides: rows x dim each */
+  double *w_half, *w_last;              /* angular velocities within a step, 3 for each body */
+  double *out[2];                       /* q, v, v', lambda as shown */
+  double *mass, *damping, *lower, *rhs; /* of the matrix with the momenta */
+  double *saved;                        /* q, P, force, jacobian at the start of a step */
   double *scratch;
   int shown;
 
@@ -90,6 +93,18 @@ static void velocities(const splitting *s, const double *P, double *v)
     if (first) poli_m3_apply(body->inverse, P + body->v, v + body->v);
     for (int i = 0; i < body->num_axes; i++)
       v[body->v + first + i] = P[body->v + first + i] / body->mass;
+  }
+}
+
+/* P = M v */
+static void momenta(const splitting *s, const double *v, double *P)
+{
+  for (int b = 0; b < s->bodies->count; b++) {
+    const poli_rigid_body *body = &s->bodies->items[b];
+    const int first = body->is_point ? 0 : 3;
+    if (first) poli_m3_apply(body->inertia, v + body->v, P + body->v);
+    for (int i = 0; i < body->num_axes; i++)
+      P[body->v + first + i] = v[body->v + first + i] * body->mass;
   }
 }
 
@@ -289,62 +304,125 @@ static pol_status fail(splitting *s, pol_diagnostics *d, pol_status status, int 
 
 static void limit_turn(splitting *s, const double *dU, double *scale);
 
+/* Forces that depend on velocities make the first kick implicit: Newton's method for P+ and U
+ * together, in velocities V = M^-1 P+,
+ *
+ *     [ M + h/2 (C - G)   B0^T ] [ dV ]      [ P+ - P - h/2 f + B0^T U ]
+ *     [ B1 D M            0    ] [ dU ]  = - [ residual                ]
+ *
+ * with C = dg/dv, of which G = d(w x J w)/dw belongs to the drift. */
+static pol_status factor_implicit(splitting *s, double t0, double h)
+{
+  const pol_pattern *W = s->patterns.coupling, *B = s->patterns.constraint;
+  pol_terms out = {.mass = s->mass, .damping = s->damping};
+  pol_status status = evaluate(s, t0, s->q, s->v, POL_MASS | POL_DAMPING, &out);
+  if (status) return status;
+  for (int k = 0; k < pol_pattern_nonzeros(W); k++) s->mass[k] += 0.5 * h * s->damping[k];
+  memset(s->lower, 0, (size_t)pol_pattern_nonzeros(B) * sizeof *s->lower);
+  for (int b = 0; b < s->bodies->count; b++) {
+    const poli_rigid_body *body = &s->bodies->items[b];
+    const double *D = s->D + 36 * b;
+    const int turn = body->is_point ? 0 : 3, dim = turn + body->num_axes;
+    double J_w[3], gyro[9], skew[9];
+    if (turn) {
+      poli_m3_apply(body->inertia, s->v + body->v, J_w);
+      poli_m3_skew(s->v + body->v, skew);
+      poli_m3_multiply(skew, body->inertia, gyro);
+      poli_m3_add_skew(-1.0, J_w, gyro);
+      for (int i = 0; i < 9; i++)
+        s->mass[pol_pattern_address(W, body->v + i / 3, body->v + i % 3)] -= 0.5 * h * gyro[i];
+    }
+    if (B->start[body->v + dim] == B->start[body->v]) continue; /* without constraints */
+    for (int j = 0; j < dim; j++) {
+      double DM[AXES] = {0.0};
+      for (int k = 0; k < dim; k++)
+        for (int l = 0; l < 3 && turn && j < 3; l++)
+          DM[k] += D[6 * k + l] * body->inertia[3 * l + j];
+      if (j >= turn) DM[j] = D[7 * j] * body->mass;
+      const int first = B->start[body->v + j];
+      for (int e = first; e < B->start[body->v + j + 1]; e++)
+        for (int k = 0; k < dim; k++) {
+          const int from = pol_pattern_address(B, B->row[e], body->v + k);
+          if (from >= 0) s->lower[e] += s->jacobian1[from] * DM[k];
+        }
+    }
+  }
+  double *to = s->saddle->values;
+  for (int j = 0; j < s->nv; j++) {
+    for (int k = W->start[j]; k < W->start[j + 1]; k++) *to++ = s->mass[k];
+    for (int k = B->start[j]; k < B->start[j + 1]; k++) *to++ = s->lower[k];
+  }
+  poli_saddle_set_transposed(s->saddle, s->jacobian);
+  poli_saddle_drop(s->saddle, s->dropped);
+  s->counts->jacobians++;
+  s->counts->factorizations++;
+  return pol_solver_refactor(s->saddle->solver, s->saddle->values);
+}
+
 /* One base step; leaves q, P, force and B at its end. */
 static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d)
 {
   enum { MAX_ITERATIONS = 30 };
   const double h = t1 - t0, length = poli_dae_length(s->dae), weight = 0.5 * (s->last_h + h);
+  const int implicit = s->saddle != NULL;
   double largest = 0.0, best = HUGE_VAL, *Pplus = s->trial;
   int worst = -1, since_factor = 0, iteration = 0;
   pol_status status = POL_OK;
   extrapolate(s, t0, s->U);
   for (int i = 0; i < s->m; i++) s->U[i] *= weight;
   if (s->m > 0) gather(s, s->jacobian, s->B0);
+  if (implicit) kick(s, h, Pplus);
   for (;; iteration++) {
-    kick(s, h, Pplus);
-    if (s->bodies->forces_read_velocities) {
-      /* the kick is implicit: the forces of the last momenta */
-      memcpy(s->force1, Pplus, (size_t)s->nv * sizeof *Pplus);
-      double change = HUGE_VAL;
-      for (int k = 0; k < 50 && change > 1e-15; k++) {
-        double size = 0.0;
-        change = 0.0;
-        memcpy(s->P1, s->force1, (size_t)s->nv * sizeof *s->P1);
-        status = find_forces(s, t0, s->q, s->P1, s->force, NULL);
-        if (status) return fail(s, d, status, -1, iteration, 0.0, "a force could not be evaluated");
-        kick(s, h, s->force1);
-        for (int i = 0; i < s->nv; i++) {
-          change = fmax(change, fabs(s->force1[i] - s->P1[i]));
-          size = fmax(size, fabs(s->force1[i]));
-        }
-        change = size > 0.0 ? change / size : 0.0;
+    double open = 0.0, size = 0.0; /* what the kick lacks, relative to the momenta */
+    if (implicit) {
+      status = find_forces(s, t0, s->q, Pplus, s->force, NULL);
+      if (status) return fail(s, d, status, -1, iteration, 0.0, "a force could not be evaluated");
+      kick(s, h, s->rhs);
+      for (int i = 0; i < s->nv; i++) {
+        s->rhs[i] -= Pplus[i];
+        open = fmax(open, fabs(s->rhs[i]));
+        size = fmax(size, fabs(Pplus[i]));
       }
-      if (!(change < 1e-9))
-        return fail(s, d, POL_NOT_CONVERGED, -1, iteration, change,
-                    "forces that depend on velocities are too stiff for this method");
-      memcpy(Pplus, s->force1, (size_t)s->nv * sizeof *Pplus);
+      if (size > 0.0) open /= size;
+    } else {
+      kick(s, h, Pplus);
     }
     drift(s, s->q, Pplus, h, s->q1, s->P1);
     status = find_residual(s, t1, h, Pplus, &largest, &worst);
     if (status) return fail(s, d, status, worst, iteration, largest, pol_status_text(status));
-    if (largest <= 1e-14 * length || (iteration > 2 && largest >= best && best <= 1e-9 * length))
-      break;
-    if (iteration == MAX_ITERATIONS || (iteration > 6 && largest > 10.0 * best))
+    const double error = fmax(largest / length, open);
+    if (error <= 1e-14 || (iteration > 2 && error >= best && best <= 1e-9)) break;
+    if (iteration == MAX_ITERATIONS || (iteration > 6 && error > 10.0 * best))
       return fail(s, d, POL_NOT_CONVERGED, worst, iteration, largest,
                   "the impulses of the joints could not be determined");
-    best = fmin(best, largest);
+    best = fmin(best, error);
     if (iteration == 0 || since_factor == 4) {
       pol_terms out = {.jacobian = s->jacobian1};
       status = evaluate(s, t1, s->q1, s->v, POL_JACOBIAN, &out);
       if (status) return fail(s, d, status, worst, iteration, largest, pol_status_text(status));
-      gather(s, s->jacobian1, s->B1);
       drift_derivative(s, s->q, Pplus, h, s->q1);
-      if (factor(s) < 0)
-        return fail(s, d, POL_NOT_FINITE, worst, iteration, largest, "the matrix is not finite");
+      if (implicit) {
+        velocities(s, Pplus, s->v);
+        status = factor_implicit(s, t0, h);
+      } else {
+        gather(s, s->jacobian1, s->B1);
+        status = factor(s) < 0 ? POL_NOT_FINITE : POL_OK;
+      }
+      if (status)
+        return fail(s, d, status, worst, iteration, largest,
+                    "the matrix is singular or not finite");
       since_factor = 0;
     }
     since_factor++;
     s->counts->newton_iterations++;
+    if (implicit) {
+      for (int i = 0; i < s->m; i++) s->rhs[s->nv + i] = s->dropped[i] ? 0.0 : -s->residual[i];
+      pol_solver_solve(s->saddle->solver, s->rhs);
+      momenta(s, s->rhs, s->v);
+      for (int i = 0; i < s->nv; i++) Pplus[i] += s->v[i];
+      for (int i = 0; i < s->m; i++) s->U[i] += s->rhs[s->nv + i];
+      continue;
+    }
     memcpy(s->dU, s->residual, (size_t)s->m * sizeof *s->dU);
     poli_block_lu_solve(s->lu, s->dU);
     double scale = 1.0;
@@ -505,17 +583,13 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   double *x = s->out[0];
   s->history = integrator->history;
   memcpy(s->q, q, (size_t)s->nq * sizeof *q);
+  momenta(s, v, s->P);
   for (int b = 0; b < s->bodies->count; b++) {
     const poli_rigid_body *body = &s->bodies->items[b];
-    const int turn = body->is_point ? 0 : 3;
     double R[9];
-    if (turn) {
-      poli_m3_apply(body->inertia, v + body->v, s->P + body->v);
-      pol_quat_to_matrix(q + body->q, R);
-      poli_m3_apply(R, v + body->v, s->w_last + 3 * b);
-    }
-    for (int i = 0; i < body->num_axes; i++)
-      s->P[body->v + turn + i] = body->mass * v[body->v + turn + i];
+    if (body->is_point) continue;
+    pol_quat_to_matrix(q + body->q, R);
+    poli_m3_apply(R, v + body->v, s->w_last + 3 * b);
   }
   memcpy(s->known[0], lambda, (size_t)s->m * sizeof *lambda);
   memcpy(s->U, lambda, (size_t)s->m * sizeof *lambda);
@@ -715,6 +789,7 @@ static pol_status allocate(splitting *s)
 {
   const size_t nq = (size_t)s->nq, nv = (size_t)s->nv, m = (size_t)s->m;
   const size_t entries = (size_t)pol_pattern_nonzeros(s->patterns.constraint);
+  const size_t coupling = s->saddle ? (size_t)pol_pattern_nonzeros(s->patterns.coupling) : 0;
   const size_t bodies = (size_t)s->bodies->count;
   const size_t blocks = (size_t)s->sides[s->first_side[s->num_nodes]].address;
   const struct {
@@ -743,6 +818,10 @@ static pol_status allocate(splitting *s)
                 {&s->known[2], m},
                 {&s->out[0], nq + 2 * nv + m},
                 {&s->out[1], nq + 2 * nv + m},
+                {&s->mass, coupling},
+                {&s->damping, coupling},
+                {&s->lower, s->saddle ? entries : 0},
+                {&s->rhs, nv + m},
                 {&s->saved, nq + 2 * nv + entries + 3 * bodies},
                 {&s->scratch, s->dae->scratch_size}};
   for (int pass = 0; pass < 2; pass++) {
@@ -761,6 +840,7 @@ static void destroy(void *data)
 {
   splitting *s = data;
   poli_block_lu_free(&s->lu);
+  poli_saddle_free(&s->saddle);
   poli_dae_patterns_free(&s->patterns);
   free(s->first_row);
   free(s->first_side);
@@ -790,6 +870,9 @@ static pol_status create(pol_integrator *integrator)
   s->m = pol_dae_num_constraints(s->dae);
   pol_status status = poli_dae_patterns_create(&s->patterns, s->dae);
   if (!status) status = build_graph(s);
+  s->dropped = pol_assembler_dropped(integrator->assembler);
+  if (!status && s->bodies->forces_read_velocities)
+    status = poli_saddle_create(&s->saddle, s->dae, 0, integrator->options.solver);
   return status ? status : allocate(s);
 }
 
