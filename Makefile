@@ -29,6 +29,7 @@ help:
 	@echo "  make robustness        run extreme models with each family of methods: docs/robustness.md"
 	@echo "  make figures           measure fixed against variable steps: docs/work-precision.md"
 	@echo "  make sweep             run closed loops at tolerances from 1e-2 to 1e-8: docs/adaptive-sweep.md"
+	@echo "  make reference         write the schema and the tables of keys: schema, docs/model-format.md"
 	@echo "  make gallery           draw the pictures of the docs anew: docs/images"
 	@echo "  make site              build the docs as a site: build/site"
 	@echo "  make reproduce         repeat all published results: docs/reproduce-verdicts.md"
@@ -98,6 +99,9 @@ figures: build
 	@$(BUILD)/studies/work_precision docs/images >docs/work-precision.md
 	@echo "==> docs/work-precision.md, docs/images"
 
+reference: build
+	@scripts/reference.py $(BUILD)/polhode
+
 sweep: build
 	@scripts/adaptive_sweep.py $(BUILD)/polhode --out docs/adaptive-sweep.md
 	@echo "==> docs/adaptive-sweep.md"
@@ -129,4 +133,4 @@ format format-check:
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test debug-test fuzz-models coverage table figures gallery site reproduce bench install format format-check clean fuzz mutants sweep robustness
+.PHONY: help reference build demo test debug-test fuzz-models coverage table figures gallery site reproduce bench install format format-check clean fuzz mutants sweep robustness

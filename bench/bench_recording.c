@@ -8,7 +8,9 @@
  * simulation's own thread (CPU) says what it would pay.
  */
 #define _POSIX_C_SOURCE 199309L
+#include <polhode/model.h>
 #include <polhode/polhode.h>
+#include <polhode/result.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -63,8 +65,7 @@ static long run(const pol_model *model, way how, timing *t)
 {
   pol_simulation *simulation;
   pol_record *record;
-  pol_hdf5 *hdf5 = NULL;
-  pol_csv *csv = NULL;
+  pol_writer *writer = NULL;
   long steps = 0;
   check(pol_simulation_create(&simulation, model->mechanism, &model->settings, NULL), "simulation");
   check(pol_record_create(&record, simulation), "record");
@@ -73,8 +74,8 @@ static long run(const pol_model *model, way how, timing *t)
 
   double start = now();
   if (how == HDF5 || how == HDF5_ALONE)
-    check(pol_hdf5_create(&hdf5, hdf5_path, record, NULL, how == HDF5), hdf5_path);
-  if (how == CSV) check(pol_csv_create(&csv, csv_path, record), csv_path);
+    check(pol_writer_create(&writer, hdf5_path, POL_HDF5, record, NULL, how == HDF5), hdf5_path);
+  if (how == CSV) check(pol_writer_create(&writer, csv_path, POL_CSV, record, NULL, 0), csv_path);
   t->create = fmin(t->create, now() - start);
 
   const double cpu = read_clock(CLOCK_THREAD_CPUTIME_ID);
@@ -82,11 +83,9 @@ static long run(const pol_model *model, way how, timing *t)
   for (; !pol_simulation_finished(simulation); steps++) {
     check(pol_simulation_step(simulation), "step");
     if (how == ROWS_ONLY) pol_record_row(record, row);
-    if (hdf5 != NULL) check(pol_hdf5_write(hdf5), hdf5_path);
-    if (how == CSV) check(pol_csv_write(csv), csv_path);
+    if (writer != NULL) check(pol_writer_write(writer), "row");
   }
-  check(pol_hdf5_close(&hdf5, "done", NULL), hdf5_path);
-  check(pol_csv_close(&csv), csv_path);
+  check(pol_writer_close(&writer, "done", NULL), "close");
   t->steps = fmin(t->steps, now() - start);
   t->cpu = fmin(t->cpu, read_clock(CLOCK_THREAD_CPUTIME_ID) - cpu);
 

@@ -63,8 +63,9 @@ static pol_mechanism *make_chain(int links)
   check(pol_mechanism_create(&mechanism), "mechanism");
   pol_mechanism_set_gravity(mechanism, gravity);
   for (int i = 0; i < links; i++) {
-    char name[32];
+    char name[32], hinge[32];
     snprintf(name, sizeof name, "link %d", i + 1);
+    snprintf(hinge, sizeof hinge, "hinge %d", i + 1);
     const pol_body body = {.name = name,
                            .mass = 0.05,
                            .inertia = {1e-6, 0.0, 0.0, 0.0, 4.2e-5, 0.0, 0.0, 0.0, 4.2e-5},
@@ -78,7 +79,7 @@ static pol_mechanism *make_chain(int links)
                               .body = i,
                               .position = {-0.5 * length, 0.0, 0.0},
                               .rotation = {1.0, 0.0, 0.0, 0.0}};
-    pol_joint joint = {.name = name, .type = POL_SPHERICAL};
+    pol_joint joint = {.name = hinge, .type = POL_SPHERICAL};
     check(pol_mechanism_add_body(mechanism, &body, NULL), "body");
     check(pol_mechanism_add_marker(mechanism, &end, &joint.marker[0]), "marker");
     check(pol_mechanism_add_marker(mechanism, &start, &joint.marker[1]), "marker");

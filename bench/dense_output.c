@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <polhode/model.h>
 #include <polhode/polhode.h>
 
 enum { OUTPUTS = 10000, MAX = 512 };

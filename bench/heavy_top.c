@@ -6,6 +6,7 @@
  * assembly, norms, time keeping.
  */
 #define _POSIX_C_SOURCE 199309L
+#include <polhode/model.h>
 #include <polhode/polhode.h>
 
 #include <math.h>

@@ -36,7 +36,8 @@ if(POLHODE_SANITIZE)
     -fno-omit-frame-pointer)
 endif()
 if(POLHODE_FUZZ)
-  list(APPEND POLHODE_INSTRUMENTS -fsanitize=fuzzer-no-link)
+  list(APPEND POLHODE_INSTRUMENTS -fsanitize=fuzzer-no-link
+    -fsanitize-coverage-ignorelist=${PROJECT_SOURCE_DIR}/fuzz/uninstrumented.txt)
 endif()
 if(POLHODE_COVERAGE)
   # threads count too: without atomic counters some become negative, which gcovr refuses

@@ -1,7 +1,8 @@
-# Which symbols the shared library shows: the functions that the public headers declare.
+# Which symbols a shared library shows: the functions that its public headers declare, and, in a version
+# node of their own, the private ones that the libraries above it use (poli_...), which are of no use to others
+# and change with every version.
 #
-# Functions shared between rooms also start with pol_, so a name alone does not tell; the headers do.
-# Reading them keeps the list in one place and the headers free of export macros.
+# Reading the headers keeps the list in one place and the headers free of export macros.
 
 function(polhode_write_exports map)
   set(names "")
@@ -15,7 +16,18 @@ function(polhode_write_exports map)
   list(SORT names)
   list(TRANSFORM names REPLACE "\\(" "")
   list(JOIN names ";\n    " body)
-  file(CONFIGURE OUTPUT ${map} CONTENT "{\n  global:\n    ${body};\n  local:\n    *;\n};\n" @ONLY)
+  set(public POLHODE_${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  file(CONFIGURE OUTPUT ${map} @ONLY CONTENT "${public} {
+  global:
+    ${body};
+  local:
+    *;
+};
+POLHODE_PRIVATE_${PROJECT_VERSION} {
+  global:
+    poli_*;
+};
+")
 
   # A changed header changes the list.
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN})

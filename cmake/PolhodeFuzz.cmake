@@ -13,7 +13,7 @@ target_compile_definitions(polhode_fuzz_cli PRIVATE main=cli_main)
 target_include_directories(polhode_fuzz_cli PRIVATE ${POLHODE_PRIVATE_INCLUDES} fuzz)
 target_compile_options(polhode_fuzz_cli PRIVATE -include ${PROJECT_SOURCE_DIR}/fuzz/cli_main.h)
 target_link_libraries(polhode_fuzz_cli PRIVATE polhode_compiler
-  PUBLIC polhode_papers polhode_static ${POLHODE_DEPENDENCIES})
+  PUBLIC polhode_papers ${POLHODE_DEPENDENCIES})
 
 add_custom_target(fuzzers)
 file(GLOB fuzz_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/fuzz_*.c)

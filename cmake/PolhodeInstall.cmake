@@ -1,25 +1,51 @@
-# What is installed: the command, both libraries, headers, the pkg-config file, the CMake package, the
-# models and their schema, reference data, manual pages and completion scripts, the licence.
+# What is installed: of each component both libraries, its headers and its pkg-config file; the CMake package;
+# with the command also models and their schema, reference data, manual pages and completion scripts.
 
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/polhode)
 set(data_dir ${CMAKE_INSTALL_DATADIR}/polhode)
 
-install(TARGETS polhode_cli)
-install(DIRECTORY include/polhode DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
-install(DIRECTORY models schema DESTINATION ${data_dir} FILES_MATCHING PATTERN *.json)
-install(DIRECTORY data DESTINATION ${data_dir} FILES_MATCHING PATTERN *.csv)
-install(DIRECTORY ${shell_files}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})
-install(DIRECTORY ${shell_files}/bash-completion ${shell_files}/zsh
-  DESTINATION ${CMAKE_INSTALL_DATADIR})
+if(POLHODE_DRAW)
+  install(TARGETS polhode_cli)
+  install(DIRECTORY models schema DESTINATION ${data_dir} FILES_MATCHING PATTERN *.json)
+  install(DIRECTORY papers/data DESTINATION ${data_dir}/papers FILES_MATCHING PATTERN *.csv)
+  install(DIRECTORY ${shell_files}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})
+  install(DIRECTORY ${shell_files}/bash-completion ${shell_files}/zsh
+    DESTINATION ${CMAKE_INSTALL_DATADIR})
+endif()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# Two export files, because only users of the static library need the libraries it is built on.
-install(TARGETS polhode_shared EXPORT polhodeTargets)
-install(TARGETS polhode_static EXPORT polhodeStaticTargets)
-install(EXPORT polhodeTargets NAMESPACE polhode:: DESTINATION ${package_dir})
-install(EXPORT polhodeStaticTargets NAMESPACE polhode:: DESTINATION ${package_dir})
+# pkg-config files find their prefix from where they stand, so a moved installation still works.
+file(RELATIVE_PATH pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" pc_prefix ${pc_prefix})
+# For the static libraries they name the shared libraries below: naming their pkg-config modules instead
+# would ask for all that a wholly static program needs, down to the Fortran run-time library.
+set(pc_core_private ${POLHODE_LAPACKE_LDFLAGS} ${POLHODE_LAPACK_LDFLAGS}
+  -lklu -lbtf -lamd -lcolamd -lsuitesparseconfig -pthread -lm)
+set(pc_io_private ${POLHODE_JANSSON_LDFLAGS} ${POLHODE_HDF5_LDFLAGS} ${POLHODE_ZLIB_LDFLAGS} -pthread -lm)
+set(pc_draw_private ${POLHODE_CAIRO_LDFLAGS} ${POLHODE_JANSSON_LDFLAGS} -lm)
+set(pc_core_description "${PROJECT_DESCRIPTION}")
+set(pc_io_description "Model files and result files of polhode")
+set(pc_draw_description "Plots and the viewer of polhode")
+
+set(pc_requires "")
+foreach(component ${POLHODE_COMPONENTS})
+  install(FILES ${${component}_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/polhode)
+
+  # Two export files, because only users of the static library need the libraries it is built on.
+  foreach(kind "" _static)
+    install(TARGETS polhode_${component}${kind} EXPORT polhode_${component}${kind})
+    install(EXPORT polhode_${component}${kind} NAMESPACE polhode:: DESTINATION ${package_dir})
+  endforeach()
+
+  get_target_property(pc_name polhode_${component} OUTPUT_NAME)
+  set(pc_description ${pc_${component}_description})
+  list(JOIN pc_${component}_private " " pc_private)
+  configure_file(cmake/polhode.pc.in ${PROJECT_BINARY_DIR}/${pc_name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${pc_name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  set(pc_requires "${pc_name} = ${PROJECT_VERSION}")
+endforeach()
 
 configure_package_config_file(cmake/polhodeConfig.cmake.in ${PROJECT_BINARY_DIR}/polhodeConfig.cmake
   INSTALL_DESTINATION ${package_dir})
@@ -31,17 +57,3 @@ install(FILES
   cmake/PolhodeDependencies.cmake
   cmake/FindKLU.cmake
   DESTINATION ${package_dir})
-
-# The pkg-config file finds its prefix from where it stands, so a moved installation still works.
-file(RELATIVE_PATH pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-string(REGEX REPLACE "/$" "" pc_prefix ${pc_prefix})
-# For the static library it names the shared libraries below it: naming their pkg-config modules
-# instead would ask for all that a wholly static program needs, down to the Fortran run-time library.
-list(JOIN POLHODE_CAIRO_LDFLAGS " " pc_cairo)
-list(JOIN POLHODE_JANSSON_LDFLAGS " " pc_jansson)
-list(JOIN POLHODE_HDF5_LDFLAGS " " pc_hdf5)
-list(JOIN POLHODE_ZLIB_LDFLAGS " " pc_zlib)
-list(JOIN POLHODE_LAPACKE_LDFLAGS " " pc_lapacke)
-list(JOIN POLHODE_LAPACK_LDFLAGS " " pc_lapack)
-configure_file(cmake/polhode.pc.in ${PROJECT_BINARY_DIR}/polhode.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/polhode.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,25 +1,28 @@
 # Tests: each tests/<room>/test_<topic>.c is one program and one CTest test, "<room>/<topic>".
 #
-# They link the static library and see src/, so that private functions can be tested, and tests/ for
-# what tests share.  In files named *_alloc.c the linker hands malloc, calloc and realloc of the
+# They link the static libraries and see src/, so that private functions can be tested, and tests/ for
+# what tests share.  Where not all libraries are built, those are left out whose room is not, or that
+# include what is not (PolhodeNeeds.cmake).  In files named *_alloc.c the linker hands malloc, calloc and realloc of the
 # library to __wrap_malloc, ... of the test, which can count them or make them fail; free too, if the
 # file uses tests/failing_alloc.h.
 
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
-# What compares methods and formulations on random mechanisms: for a test, and for the program
-# fuzz_models, which runs as many as one likes.
-add_library(polhode_differential STATIC tests/differential/random_model.c
-  tests/differential/model_copy.c tests/differential/compare.c)
-target_include_directories(polhode_differential PUBLIC ${POLHODE_PRIVATE_INCLUDES}
-  ${PROJECT_SOURCE_DIR}/tests)
-target_compile_definitions(polhode_differential PRIVATE _POSIX_C_SOURCE=200809L)
-target_link_libraries(polhode_differential PUBLIC polhode_static ${POLHODE_DEPENDENCIES}
-  PRIVATE polhode_compiler)
-add_executable(fuzz_models tests/differential/fuzz_models.c)
-target_link_libraries(fuzz_models PRIVATE polhode_compiler polhode_differential)
-set_target_properties(fuzz_models PROPERTIES
-  RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/differential)
+if(POLHODE_DRAW)
+  # What compares methods and formulations on random mechanisms: for a test, and for the program
+  # fuzz_models, which runs as many as one likes.
+  add_library(polhode_differential STATIC tests/differential/random_model.c
+    tests/differential/model_copy.c tests/differential/compare.c)
+  target_include_directories(polhode_differential PUBLIC ${POLHODE_PRIVATE_INCLUDES}
+    ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(polhode_differential PRIVATE _POSIX_C_SOURCE=200809L)
+  target_link_libraries(polhode_differential PUBLIC polhode_draw_static ${POLHODE_DEPENDENCIES}
+    PRIVATE polhode_compiler)
+  add_executable(fuzz_models tests/differential/fuzz_models.c)
+  target_link_libraries(fuzz_models PRIVATE polhode_compiler polhode_differential)
+  set_target_properties(fuzz_models PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/differential)
+endif()
 
 file(GLOB test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*/test_*.c)
 foreach(source ${test_sources})
@@ -27,6 +30,14 @@ foreach(source ${test_sources})
   cmake_path(GET source PARENT_PATH folder)
   cmake_path(GET folder STEM room)
   string(REGEX REPLACE "^test_" "" topic ${name})
+  if(NOT POLHODE_DRAW)
+    file(GLOB component_folder ${PROJECT_SOURCE_DIR}/src/*/${room})
+    string(REGEX REPLACE "^.*/(.*)/.*$" "\\1" tested "${component_folder}")
+    polhode_needs(needed ${source})
+    if(NOT tested IN_LIST POLHODE_COMPONENTS OR NOT needed IN_LIST POLHODE_COMPONENTS)
+      continue()
+    endif()
+  endif()
 
   set(target ${room}_${name})
   add_executable(${target} ${source})
@@ -34,10 +45,10 @@ foreach(source ${test_sources})
     ${POLHODE_PRIVATE_INCLUDES} ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${target} PRIVATE
     POLHODE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    POLHODE_BINARY="$<TARGET_FILE:polhode_cli>")
+    $<$<BOOL:${POLHODE_DRAW}>:POLHODE_BINARY="$<TARGET_FILE:polhode_cli>">)
   set(library ${POLHODE_INNER})
-  if(name MATCHES "_alloc$")
-    set(library polhode_papers polhode_static)
+  if(POLHODE_TEST_SHARED AND name MATCHES "_alloc$")
+    set(library polhode_papers)
   endif()
   target_link_libraries(${target} PRIVATE
     polhode_compiler ${library} ${POLHODE_DEPENDENCIES} PkgConfig::CMOCKA)
@@ -66,6 +77,22 @@ endforeach()
 # The version that the library tells is the project's.
 target_compile_definitions(base_test_status PRIVATE POLHODE_VERSION="${PROJECT_VERSION}")
 
+# The script that installs missing packages, with a pretended package manager.
+add_test(NAME install/setup COMMAND ${PROJECT_SOURCE_DIR}/tests/install/setup.sh
+  ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+
+find_program(POLHODE_PYTHON python3 REQUIRED DOC "Runs the tests of the sources, the viewer's page and of the docs")
+mark_as_advanced(POLHODE_PYTHON)
+
+# What each room of src may include and call.
+add_test(NAME base/rooms COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/rooms.py)
+
+if(NOT POLHODE_DRAW)
+  return()
+endif()
+
+# --- tests of the command and of the whole -----------------------------------------------------------
+
 # Installs into a folder of the build tree and builds programs against what is there.
 list(JOIN POLHODE_INSTRUMENTS " " instruments)
 add_test(NAME install/consumer
@@ -74,13 +101,14 @@ add_test(NAME install/consumer
 set_tests_properties(install/consumer PROPERTIES
   ENVIRONMENT "CC=${CMAKE_C_COMPILER};CMAKE=${CMAKE_COMMAND};CFLAGS=${instruments}")
 
-# The script that installs missing packages, with a pretended package manager.
-add_test(NAME install/setup COMMAND ${PROJECT_SOURCE_DIR}/tests/install/setup.sh
-  ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+# Configures, builds and installs the core alone, where pkg-config does not find Jansson, HDF5 and cairo.
+add_test(NAME install/core_alone
+  COMMAND ${PROJECT_SOURCE_DIR}/tests/install/core_alone.sh
+    ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${CMAKE_INSTALL_LIBDIR} ${PROJECT_VERSION})
+set_tests_properties(install/core_alone PROPERTIES ENVIRONMENT
+  "CC=${CMAKE_C_COMPILER};CMAKE=${CMAKE_COMMAND};LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER}")
 
 # The viewer's page in a headless Chromium.  A browser that is missing is a failure, not a skip.
-find_program(POLHODE_PYTHON python3 REQUIRED DOC "Runs the tests of the viewer's page and of the docs")
-mark_as_advanced(POLHODE_PYTHON)
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/viewer/page)
 add_test(NAME viewer/page
   COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/viewer/test_page.py
@@ -89,12 +117,18 @@ add_test(NAME viewer/page
 set_tests_properties(viewer/page PROPERTIES TIMEOUT 900
   ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1")
 
-# What each room of src may include and call.
-add_test(NAME base/rooms COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/rooms.py)
-
 # The docs: examples, links, the menu of the site, and the reference that is made from the headers.
 add_test(NAME docs/pages
   COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/docs/test_pages.py
-    $<TARGET_FILE:polhode_cli> ${PROJECT_BINARY_DIR}/exports.map ${PROJECT_SOURCE_DIR})
+    $<TARGET_FILE:polhode_cli> ${PROJECT_BINARY_DIR}/exports ${PROJECT_SOURCE_DIR})
 set_tests_properties(docs/pages PROPERTIES TIMEOUT 900
   ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1")
+
+# The schema and the tables of keys of the model file, and whether the schema agrees with the reader.
+add_test(NAME docs/reference
+  COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/docs/test_reference.py
+    $<TARGET_FILE:polhode_cli> ${PROJECT_SOURCE_DIR})
+set_tests_properties(docs/reference PROPERTIES
+  ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1")
+
+include(PolhodeFuzz)

@@ -72,12 +72,12 @@ int main(void)
       d = *pol_simulation_diagnostics(simulation);
       break;
     }
-    const pol_state *s = pol_simulation_state(simulation);
+    const double t = pol_simulation_state(simulation)->t;
     pol_body_state body;
-    pol_formulation_body_state(pol_simulation_formulation(simulation), s->q, s->v, 0, &body);
+    pol_simulation_body(simulation, 0, &body);
     if (n % 100 == 0)
-      printf("t %6.0f s  pitch %8.5f rad  small swings %8.5f rad\n", s->t, pitch(&body),
-             0.1 * cos(swing * s->t));
+      printf("t %6.0f s  pitch %8.5f rad  small swings %8.5f rad\n", t, pitch(&body),
+             0.1 * cos(swing * t));
   }
   if (status) fprintf(stderr, "gravity_gradient: %s: %s\n", d.where, d.message);
   pol_simulation_free(&simulation);

@@ -64,6 +64,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+  fuzz_start_clock();
   char *text = fuzz_text(data, size);
   pol_expression *expression = NULL;
   poli_expression_error error = {0};

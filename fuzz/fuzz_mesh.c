@@ -28,6 +28,7 @@ static void read_as(const char *name)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+  fuzz_start_clock();
   fuzz_enter();
   fuzz_write("mesh.stl", data, size);
   read_as("mesh.stl");

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <polhode/model.h>
 #include <polhode/polhode.h>
 
 #include "sandbox.h"
@@ -87,6 +88,7 @@ static void run_commands(const char *text, size_t size, int every_step)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+  fuzz_start_clock();
   enum { MOST = 8 };
   char *text = fuzz_text(data, size);
   const char *overrides[MOST];

@@ -29,6 +29,7 @@ static void feed_file(const char *path)
   FUZZ_REQUIRE(bytes != NULL && fread(bytes, 1, size, file) == size);
   fclose(file);
   fprintf(stderr, "input: %s\n", path);
+  fflush(stderr);
   LLVMFuzzerTestOneInput(bytes, size);
   free(bytes);
   count++;
@@ -65,6 +66,7 @@ int main(int argc, char **argv)
   FUZZ_REQUIRE(nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0);
   close(nowhere);
   LLVMFuzzerInitialize(&argc, &argv);
+  fuzz_is_test = 1;
   for (int i = 1; i < argc; i++) feed(argv[i]);
   fprintf(stderr, "%d inputs\n", count);
   return count > 0 ? 0 : 1;

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <ftw.h>
+#include <hdf5.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,10 +16,16 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/signals.h"
 #include "cli/terminal.h"
+
+enum { MOST_SECONDS = 10 }; /* of processor time, for an input */
+
+int fuzz_is_test;
 
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 
@@ -43,7 +50,31 @@ const char *__lsan_default_suppressions(void)
 void fuzz_fail(const char *condition, const char *file, int line)
 {
   fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, condition);
+  fflush(stderr);
   abort();
+}
+
+static void fail_late(int number)
+{
+  static const char text[] = "the input takes 10 s of processor time\n";
+  (void)number;
+  const ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+  (void)written;
+  abort();
+}
+
+void fuzz_start_clock(void)
+{
+  const struct itimerval limit = {.it_value = {MOST_SECONDS, 0}};
+  if (!fuzz_is_test) setitimer(ITIMER_PROF, &limit, NULL);
+}
+
+/* Takes the place of the one of the system, for the HDF5 library: it waits between its attempts to
+ * read a damaged file, which may be being written. */
+int nanosleep(const struct timespec *time, struct timespec *left)
+{
+  (void)time, (void)left;
+  return 0;
 }
 
 /* --- the folder ------------------------------------------------------------------------------- */
@@ -88,6 +119,7 @@ void fuzz_begin(void)
   const char *place = getenv("TMPDIR");
   /* nothing here needs large files or core dumps */
   const struct rlimit file_size = {256 << 20, 256 << 20}, none = {0, 0};
+  static char messages[1 << 16];
   snprintf(folder, sizeof folder, "%s/polhode-fuzz-XXXXXX", place != NULL ? place : "/tmp");
   outside = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   FUZZ_REQUIRE(outside >= 0 && mkdtemp(folder) != NULL);
@@ -96,7 +128,13 @@ void fuzz_begin(void)
   setrlimit(RLIMIT_FSIZE, &file_size);
   setrlimit(RLIMIT_CORE, &none);
   signal(SIGXFSZ, SIG_IGN);
+  signal(SIGPROF, fail_late);
   if (openblas_set_num_threads) openblas_set_num_threads(1);
+  /* an error message is not written letter by letter */
+  setvbuf(stderr, messages, _IOFBF, sizeof messages);
+  /* the HDF5 library keeps the 1 MB that each file and each conversion take, for the next */
+  H5dont_atexit();
+  H5set_free_list_limits(-1, -1, 1 << 26, 1 << 26, 1 << 26, 1 << 26);
   setenv("COLUMNS", "80", 1);
   setenv("TERM", "dumb", 1);
 }
@@ -225,18 +263,23 @@ void fuzz_command(int looks, const char *const *words)
 void fuzz_result(const char *name, size_t choice)
 {
   static const char *const commands[][10] = {
+      {"info", "FILE"},
       {"info", "FILE", "--json"},
       {"plot", "FILE", "*", "--out", "a.svg"},
       {"plot", "FILE", "*.x", "t", "--log-y", "--panels", "quantity", "--out", "b.svg"},
       {"view", "FILE", "--out", "a.html", "--frames", "5"},
       {"view", "FILE", "--out", "a.html", "--model", "model.json", "--json"},
       {"export", "FILE", "--vtk", "vtk", "--frames", "3"},
-      {"converge", "model.json", "--steps", "0.5", "--jobs", "1", "--reference", "FILE"},
+      {"converge", "model.json", "--steps=0.01", "--jobs=1", "--set", "simulation.end=0.01",
+       "--reference", "FILE"},
   };
-  const char *info[] = {"info", name, NULL}, *words[10];
-  const char *const *chosen = commands[choice % (sizeof commands / sizeof commands[0])];
-  for (int k = 0; k < 10; k++)
-    words[k] = chosen[k] != NULL && strcmp(chosen[k], "FILE") == 0 ? name : chosen[k];
-  fuzz_command(3, info);
-  fuzz_command(20, words);
+  enum { COUNT = sizeof commands / sizeof commands[0] };
+  for (size_t i = 0; i < COUNT; i++) {
+    const char *words[10];
+    if (!fuzz_is_test && i != choice % COUNT) continue;
+    for (int k = 0; k < 10; k++)
+      words[k] =
+          commands[i][k] != NULL && strcmp(commands[i][k], "FILE") == 0 ? name : commands[i][k];
+    fuzz_command(20, words);
+  }
 }

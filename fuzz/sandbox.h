@@ -16,8 +16,15 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Set by replay.c: nothing is left to chance, and no time is measured. */
+extern int fuzz_is_test;
+
 /* Makes the folder, sets limits.  Called once, by LLVMFuzzerInitialize of each target. */
 void fuzz_begin(void);
+
+/* The first call of a target: the input may take 10 s of processor time from here on.  libFuzzer
+ * measures by the clock, and on a busy machine any input may take long. */
+void fuzz_start_clock(void);
 
 /* Enters the folder, and leaves it again; what is there then and was not kept is removed, and kept
  * files are as they were. */
@@ -38,7 +45,7 @@ char *fuzz_text(const uint8_t *data, size_t size);
  * simulation is interrupted when it has looked for signals `looks` times, as with Ctrl-C. */
 void fuzz_command(int looks, const char *const *words);
 
-/* Runs info and one more of the commands that read results, by choice, on a file of the folder. */
+/* Runs one of the commands that read results, by choice, on a file of the folder; all in a test. */
 void fuzz_result(const char *name, size_t choice);
 
 /* Ends the program if the condition does not hold, as a sanitizer does. */

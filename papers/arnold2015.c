@@ -37,7 +37,7 @@ typedef struct constants {
 enum { NUM_CONSTANTS = 400 };
 
 /* |e_n|/(h |C_q|) of the point on x = t^3/6 and the n of the largest. */
-static int measure_constants(poli_report *r, constants *c, double values[NUM_CONSTANTS])
+static int measure_constants(paper_report *r, constants *c, double values[NUM_CONSTANTS])
 {
   const double h = 0.01;
   pol_options options = pol_options_default();
@@ -57,7 +57,7 @@ static int measure_constants(poli_report *r, constants *c, double values[NUM_CON
   return at + 1;
 }
 
-static void check_constants(poli_report *r, double numbers[NUM_CONSTANTS],
+static void check_constants(paper_report *r, double numbers[NUM_CONSTANTS],
                             double curves[3][NUM_CONSTANTS])
 {
   constants table[3] = {{0.6, 6.8, 0, 3, 2}, {0.9, 31.9, 0, 15, 3}, {0.99, 334.3, 0, 161, 4}};
@@ -78,7 +78,7 @@ static void check_constants(poli_report *r, double numbers[NUM_CONSTANTS],
   for (int n = 0; n < NUM_CONSTANTS; n++) numbers[n] = n + 1;
 }
 
-static void check_norms(poli_report *r, double norms[2][NUM_CONSTANTS])
+static void check_norms(paper_report *r, double norms[2][NUM_CONSTANTS])
 {
   static const struct {
     double rho, published;
@@ -103,7 +103,7 @@ static void check_norms(poli_report *r, double norms[2][NUM_CONSTANTS])
   }
 }
 
-static void draw_constants(poli_report *r, const double n[NUM_CONSTANTS],
+static void draw_constants(paper_report *r, const double n[NUM_CONSTANTS],
                            double c[3][NUM_CONSTANTS], double norms[2][NUM_CONSTANTS])
 {
   static const char *const labels[3] = {"rho_inf = 0.6", "rho_inf = 0.9", "rho_inf = 0.99"};
@@ -128,7 +128,7 @@ static void draw_constants(poli_report *r, const double n[NUM_CONSTANTS],
                       &figure);
 }
 
-static void run_sec32(poli_report *r)
+static void run_sec32(paper_report *r)
 {
   double n[NUM_CONSTANTS], c[3][NUM_CONSTANTS], norms[2][NUM_CONSTANTS];
   paper_report_text(r,
@@ -160,7 +160,7 @@ static void swing(double h, double *theta, double *rate)
 enum { SWINGS = 200 };
 
 /* Errors of the multiplier, whose exact value is theta'^2 + g cos theta, over the first steps. */
-static void pendulum_errors(poli_report *r, double x0, double h, double t[SWINGS + 1],
+static void pendulum_errors(paper_report *r, double x0, double h, double t[SWINGS + 1],
                             double error[SWINGS + 1])
 {
   enum { PARTS = 100 };
@@ -180,7 +180,7 @@ static void pendulum_errors(poli_report *r, double x0, double h, double t[SWINGS
   paper_run_free(&run);
 }
 
-static void run_fig05(poli_report *r)
+static void run_fig05(paper_report *r)
 {
   static const double steps[2] = {2e-2, 1e-2}, published[2] = {2.48e-1, 1.23e-1};
   static const char *const notes[2] = {"h = 2e-2", "h = 1e-2"};
@@ -233,7 +233,7 @@ static void free_pair(pair *p)
 }
 
 /* 1 if both ran. */
-static int run_pair(poli_report *r, pair *p, const paper_top_setup setups[2])
+static int run_pair(paper_report *r, pair *p, const paper_top_setup setups[2])
 {
   *p = (pair){0};
   paper_top_read(r, &p->top);
@@ -243,21 +243,21 @@ static int run_pair(poli_report *r, pair *p, const paper_top_setup setups[2])
   return 0;
 }
 
-static int run_groups(poli_report *r, pair *p, const char *index, double h, double end)
+static int run_groups(paper_report *r, pair *p, const char *index, double h, double end)
 {
   const paper_top_setup setups[2] = {{product, index, "classical", h, end},
                                      {semidirect, index, "classical", h, end}};
   return run_pair(r, p, setups);
 }
 
-static int run_steps(poli_report *r, pair *p, const char *index, const char *start, double end)
+static int run_steps(paper_report *r, pair *p, const char *index, const char *start, double end)
 {
   const paper_top_setup setups[2] = {{product, index, start, half_steps[0], end},
                                      {product, index, start, half_steps[1], end}};
   return run_pair(r, p, setups);
 }
 
-static int run_starts(poli_report *r, pair *p, const char *index, const char *start, double end)
+static int run_starts(paper_report *r, pair *p, const char *index, const char *start, double end)
 {
   const paper_top_setup setups[2] = {{product, index, "classical", 1e-3, end},
                                      {product, index, start, 1e-3, end}};
@@ -274,7 +274,7 @@ static void components(pol_series series[3], const paper_top_history *h, double 
 }
 
 /* Two vectors in two panels. */
-static void draw_vectors(poli_report *r, const char *caption, const pair *p,
+static void draw_vectors(paper_report *r, const char *caption, const pair *p,
                          double *const *const vectors[2], const char *const labels[3],
                          const char *y_label, const char *const notes[2], double end)
 {
@@ -289,7 +289,7 @@ static void draw_vectors(poli_report *r, const char *caption, const pair *p,
 }
 
 /* Two curves, one in each panel. */
-static void draw_curves(poli_report *r, const char *caption, const pair *p,
+static void draw_curves(paper_report *r, const char *caption, const pair *p,
                         const double *const y[2], const char *y_label, const char *const notes[2],
                         double end)
 {
@@ -321,7 +321,7 @@ static double frequency(const double *y, long count, double duration)
 
 static const double spin = 150.0 / 6.28318530717958648; /* Hz */
 
-static void check_frequencies(poli_report *r, const char *slow, const double *y_slow,
+static void check_frequencies(paper_report *r, const char *slow, const double *y_slow,
                               const char *fast, const double *y_fast, long count)
 {
   char what[96];
@@ -333,7 +333,7 @@ static void check_frequencies(poli_report *r, const char *slow, const double *y_
                     "that of the fast rotation, 23.87 Hz");
 }
 
-static void run_fig03(poli_report *r)
+static void run_fig03(paper_report *r)
 {
   static const char *const x_labels[3] = {"x_1", "x_2", "x_3"};
   const paper_top_setup setup = {product, "3", "classical", 2.5e-5, 1.0};
@@ -363,7 +363,7 @@ static void run_fig03(poli_report *r)
   paper_top_free(&top);
 }
 
-static void run_fig04(poli_report *r)
+static void run_fig04(paper_report *r)
 {
   pair p;
   if (!run_groups(r, &p, "3", 2.5e-5, 1.0)) return;
@@ -388,7 +388,7 @@ typedef struct convergence {
   paper_errors_of curves[NUM_COMPONENTS];
 } convergence;
 
-static void converge(poli_report *r, convergence *c, const char *formulation, const char *index,
+static void converge(paper_report *r, convergence *c, const char *formulation, const char *index,
                      const char *start)
 {
   paper_top top = {0};
@@ -408,8 +408,8 @@ static void converge(poli_report *r, convergence *c, const char *formulation, co
   paper_top_free(&top);
 }
 
-static void draw_errors(poli_report *r, const char *name, const char *caption, const convergence *c,
-                        double lambda_order)
+static void draw_errors(paper_report *r, const char *name, const char *caption,
+                        const convergence *c, double lambda_order)
 {
   const double orders[3] = {2.0, lambda_order == 2.0 ? 0.0 : lambda_order, 0.0};
   paper_report_errors(r, name, caption, "largest relative error", step_list, c->count, c->curves,
@@ -417,7 +417,7 @@ static void draw_errors(poli_report *r, const char *name, const char *caption, c
 }
 
 /* Orders over the step sizes from `first` on, three at least. */
-static void check_orders(poli_report *r, const char *group, const convergence *c, int first,
+static void check_orders(paper_report *r, const char *group, const convergence *c, int first,
                          int count, double lambda_order)
 {
   for (int i = 0; i < NUM_COMPONENTS; i++) {
@@ -431,7 +431,7 @@ static void check_orders(poli_report *r, const char *group, const convergence *c
 }
 
 /* Both groups, index 3, classical start. */
-static void index_3_errors(poli_report *r, double from, double product_order)
+static void index_3_errors(paper_report *r, double from, double product_order)
 {
   convergence c[2];
   for (int k = 0; k < 2; k++) {
@@ -453,17 +453,17 @@ static void index_3_errors(poli_report *r, double from, double product_order)
                     "substantially smaller");
 }
 
-static void run_fig06(poli_report *r)
+static void run_fig06(paper_report *r)
 {
   index_3_errors(r, 0.0, 1.0);
 }
 
-static void run_fig08(poli_report *r)
+static void run_fig08(paper_report *r)
 {
   index_3_errors(r, 0.5, 2.0);
 }
 
-static void run_fig11(poli_report *r)
+static void run_fig11(paper_report *r)
 {
   convergence c[2], index_3[2];
   for (int k = 0; k < 2; k++) {
@@ -490,7 +490,7 @@ static void run_fig11(poli_report *r)
   }
 }
 
-static void run_fig21(poli_report *r)
+static void run_fig21(paper_report *r)
 {
   convergence classical = {.count = 6}, perturbed = {.count = 6};
   paper_report_text(r,
@@ -523,7 +523,7 @@ static double amplitude(const paper_top_history *h, long n)
   return fabs(h->lambda_error[0][n]) * norm;
 }
 
-static void draw_fig07(poli_report *r, const pair *ours, const pair *other)
+static void draw_fig07(paper_report *r, const pair *ours, const pair *other)
 {
   pol_series series[2][2];
   paper_plot plots[2];
@@ -541,7 +541,7 @@ static void draw_fig07(poli_report *r, const pair *ours, const pair *other)
                       plots, 2);
 }
 
-static void run_fig07(poli_report *r)
+static void run_fig07(paper_report *r)
 {
   const paper_top_setup se3[2] = {{semidirect, "3", "classical", half_steps[0], 0.1},
                                   {semidirect, "3", "classical", half_steps[1], 0.1}};
@@ -573,7 +573,7 @@ static void run_fig07(poli_report *r)
   free_pair(&p);
 }
 
-static void run_fig09(poli_report *r)
+static void run_fig09(paper_report *r)
 {
   pair p;
   if (!run_groups(r, &p, "3", 1e-3, 1.0)) return;
@@ -591,7 +591,7 @@ static void run_fig09(poli_report *r)
 
 /* |B v| at the start of the run with modified v_0, which has no transient: the smooth part there.
  */
-static double smooth_gap_rate(poli_report *r, const paper_top *top)
+static double smooth_gap_rate(paper_report *r, const paper_top *top)
 {
   const paper_top_setup setup = {product, "3", "perturbed", 1e-3, 2e-3};
   paper_top_history run;
@@ -601,7 +601,7 @@ static double smooth_gap_rate(poli_report *r, const paper_top *top)
   return size;
 }
 
-static void run_fig10(poli_report *r)
+static void run_fig10(paper_report *r)
 {
   pair p;
   int above = 0;
@@ -637,7 +637,7 @@ static void run_fig10(poli_report *r)
 
 /* --- figures 12 to 15: stabilized index 2 ----------------------------------------------------- */
 
-static void run_fig12(poli_report *r)
+static void run_fig12(paper_report *r)
 {
   pair p;
   const paper_top_setup setup = {product, "3", "classical", 1e-3, 0.1};
@@ -661,7 +661,7 @@ static void run_fig12(poli_report *r)
 }
 
 /* The transient is what the classical start has more than the shifted one. */
-static void run_fig13(poli_report *r)
+static void run_fig13(paper_report *r)
 {
   pair p, shifted;
   if (!run_steps(r, &p, stabilized, "classical", 1.0)) return;
@@ -687,7 +687,7 @@ static void run_fig13(poli_report *r)
   free_pair(&p);
 }
 
-static void run_fig14(poli_report *r)
+static void run_fig14(paper_report *r)
 {
   static const char *const labels[3] = {"eta_1", "eta_2", "eta_3"};
   pair p;
@@ -702,7 +702,7 @@ static void run_fig14(poli_report *r)
   free_pair(&p);
 }
 
-static void run_fig15(poli_report *r)
+static void run_fig15(paper_report *r)
 {
   pair p;
   if (!run_groups(r, &p, stabilized, 1e-3, 1.0)) return;
@@ -738,7 +738,7 @@ static void run_fig15(poli_report *r)
 static const char *const shift_notes[2] = {"a_0 classical", "a_0 shifted"};
 static const char *const start_notes[2] = {"classical start", "modified start"};
 
-static void run_fig16(poli_report *r)
+static void run_fig16(paper_report *r)
 {
   pair p;
   if (!run_starts(r, &p, stabilized, "shifted", 0.1)) return;
@@ -753,7 +753,7 @@ static void run_fig16(poli_report *r)
   free_pair(&p);
 }
 
-static void run_fig17(poli_report *r)
+static void run_fig17(paper_report *r)
 {
   pair p;
   if (!run_starts(r, &p, "3", "shifted", 0.1)) return;
@@ -768,7 +768,7 @@ static void run_fig17(poli_report *r)
   free_pair(&p);
 }
 
-static void run_fig18(poli_report *r)
+static void run_fig18(paper_report *r)
 {
   pair p;
   double first[2], all[2];
@@ -790,7 +790,7 @@ static void run_fig18(poli_report *r)
   free_pair(&p);
 }
 
-static void run_fig19(poli_report *r)
+static void run_fig19(paper_report *r)
 {
   pair p;
   if (!run_starts(r, &p, "3", "perturbed", 1.0)) return;
@@ -808,7 +808,7 @@ static void run_fig19(poli_report *r)
   free_pair(&p);
 }
 
-static void run_fig20(poli_report *r)
+static void run_fig20(paper_report *r)
 {
   pair p;
   if (!run_starts(r, &p, "3", "perturbed", 0.1)) return;
@@ -895,7 +895,7 @@ static const paper_item items[] = {
      run_fig21},
 };
 
-const paper_paper paper_paper_arnold2015 = {
+const paper_publication paper_arnold2015 = {
     .id = "arnold2015",
     .citation = "M. Arnold, A. Cardona, O. Bruels: A Lie algebra approach to Lie group time "
                 "integration of constrained systems. Report 01 (2015), Institute of Mathematics, "

@@ -53,7 +53,7 @@ typedef struct problem {
   target exact;
 } problem;
 
-static void run_problem(poli_report *r, paper_run *run, const problem *p, int method, double rho,
+static void run_problem(paper_report *r, paper_run *run, const problem *p, int method, double rho,
                         double h, double end)
 {
   paper_run_model(r, run, p->model, p->channels,
@@ -67,11 +67,11 @@ static void run_problem(poli_report *r, paper_run *run, const problem *p, int me
 }
 
 /* errors[damped][method] */
-typedef struct errors {
+typedef struct error_curves {
   paper_errors_of curves[2][NUM_METHODS];
-} errors;
+} error_curves;
 
-static void measure_errors(poli_report *r, const problem *p, errors *e)
+static void measure_errors(paper_report *r, const problem *p, error_curves *e)
 {
   static const char *const labels[2][NUM_METHODS] = {
       {"geom1", "geom2", "linear"}, {"geom1, damped", "geom2, damped", "linear, damped"}};
@@ -87,7 +87,8 @@ static void measure_errors(poli_report *r, const problem *p, errors *e)
     }
 }
 
-static void report_errors(poli_report *r, const problem *p, const char *caption, const errors *e)
+static void report_errors(paper_report *r, const problem *p, const char *caption,
+                          const error_curves *e)
 {
   char text[256];
   snprintf(text, sizeof text, "%s, rho_inf = %g, and %g where damped", caption, p->rho[0],
@@ -104,7 +105,7 @@ static void report_errors(poli_report *r, const problem *p, const char *caption,
 }
 
 /* Whether both geometric methods are less accurate than the linear one, or more, at h = 1e-3. */
-static void check_ranking(poli_report *r, const errors *e, int linear_best)
+static void check_ranking(paper_report *r, const error_curves *e, int linear_best)
 {
   for (int d = 0; d < 2; d++) {
     const double linear = e->curves[d][LINEAR].error[MIDDLE];
@@ -146,10 +147,10 @@ static const problem driven = {.model = MODELS "romano_3.json",
                                .exact = {.first = 0.12}};
 
 /* The ten points of a section, 7.1 and so on. */
-static void read_target(poli_report *r, double section, target *exact)
+static void read_target(paper_report *r, double section, target *exact)
 {
   long rows;
-  double *table = paper_read_table(r, "data/romano.csv", 5, &rows);
+  double *table = paper_read_table(r, "papers/data/romano.csv", 5, &rows);
   int found = 0;
   for (long n = 0; n < rows; n++) {
     const double *row = table + 5 * n;
@@ -159,22 +160,22 @@ static void read_target(poli_report *r, double section, target *exact)
     found++;
   }
   if (found != NUM_TIMES)
-    paper_report_fail(r, "data/romano.csv has %d rows for %g", found, section);
+    paper_report_fail(r, "papers/data/romano.csv has %d rows for %g", found, section);
   free(table);
 }
 
-static void body_errors(poli_report *r, const problem *body, double section, const char *caption,
+static void body_errors(paper_report *r, const problem *body, double section, const char *caption,
                         int linear_best)
 {
   problem p = *body;
-  errors e;
+  error_curves e;
   read_target(r, section, &p.exact);
   measure_errors(r, &p, &e);
   report_errors(r, &p, caption, &e);
   check_ranking(r, &e, linear_best);
 }
 
-static void run_fig02(poli_report *r)
+static void run_fig02(paper_report *r)
 {
   body_errors(r, &spherical, 7.1, "Spherical ellipsoid of inertia with follower torque", 0);
 }
@@ -191,7 +192,7 @@ static void free_all(runs *all)
 }
 
 /* 1 if all ran; then they are to be freed. */
-static int run_all(poli_report *r, const problem *p, double h, double end, runs *all)
+static int run_all(paper_report *r, const problem *p, double h, double end, runs *all)
 {
   for (int d = 0; d < 2; d++)
     for (int m = 0; m < NUM_METHODS; m++) run_problem(r, &all->of[d][m], p, m, p->rho[d], h, end);
@@ -214,7 +215,7 @@ static void subtract_start(paper_run *run)
 }
 
 /* One panel a damping, one curve a method, and perhaps one more of their own. */
-static void draw_methods(poli_report *r, const char *name, const char *caption, const runs *all,
+static void draw_methods(paper_report *r, const char *name, const char *caption, const runs *all,
                          int channel, const char *y_label, const char *const notes[2],
                          const pol_series *exact)
 {
@@ -289,7 +290,7 @@ static double swing_rate(const paper_run *run)
 }
 
 /* Period, amplitude and energy of the free body after a while. */
-static void check_swings(poli_report *r, const runs *all, double end)
+static void check_swings(paper_report *r, const runs *all, double end)
 {
   const precession exact = exact_precession();
   double period[NUM_METHODS], growth[NUM_METHODS];
@@ -325,7 +326,7 @@ static void check_swings(poli_report *r, const runs *all, double end)
 
 static const double long_step = 0.01, long_end = 5.0;
 
-static void run_fig03(poli_report *r)
+static void run_fig03(paper_report *r)
 {
   path *exact = malloc(sizeof *exact);
   runs all;
@@ -363,25 +364,18 @@ static double circle_error(const paper_run *run)
   return worst;
 }
 
-static void draw_paths(poli_report *r, const runs *all, const path *circle)
+static void draw_paths(paper_report *r, const runs *all, const path *circle)
 {
   pol_series series[NUM_METHODS + 1];
-  pol_panel panel = pol_panel_default();
-  pol_figure figure = pol_figure_default();
   for (int m = 0; m < NUM_METHODS; m++) series[m] = series_of(&all->of[0][m], X, Y, methods[m]);
   series[NUM_METHODS] =
       (pol_series){.x = circle->x, .y = circle->y, .count = EXACT_ROWS, .label = "exact"};
   for (int m = 0; m <= NUM_METHODS; m++) pol_series_look(&series[m], m);
-  panel.series = series, panel.num_series = NUM_METHODS + 1;
-  panel.y.label = "y (m)", panel.legend = POL_LEGEND_BESIDE;
-  figure.panels = &panel, figure.num_panels = 1, figure.equal = 1;
-  figure.height = 560.0;
-  figure.x.label = "x (m)", figure.x.margin = 0.05;
-  paper_report_figure(r, "path", "Path of the reference point in 5 s without damping, h = 0.01",
-                      &figure);
+  paper_report_plane(r, "path", "Path of the reference point in 5 s without damping, h = 0.01",
+                     "x (m)", "y (m)", series, NUM_METHODS + 1, pol_figure_default().width, 560.0);
 }
 
-static void run_fig04(poli_report *r)
+static void run_fig04(paper_report *r)
 {
   path *circle = malloc(sizeof *circle);
   runs all, fine;
@@ -416,7 +410,7 @@ static void run_fig04(poli_report *r)
 }
 
 /* Whether the errors grow, and damping costs energy. */
-static void check_departure(poli_report *r, const runs *all, const target *exact)
+static void check_departure(paper_report *r, const runs *all, const target *exact)
 {
   for (int m = 0; m < NUM_METHODS; m++) {
     const paper_run *run = &all->of[0][m], *damped = &all->of[1][m];
@@ -435,7 +429,7 @@ static void check_departure(poli_report *r, const runs *all, const target *exact
   }
 }
 
-static void run_fig05(poli_report *r)
+static void run_fig05(paper_report *r)
 {
   const double end = 3.0;
   problem p = driven;
@@ -480,7 +474,7 @@ static problem constrained_top(void)
 }
 
 /* The exact points of the top. */
-static void top_target(poli_report *r, target *exact)
+static void top_target(paper_report *r, target *exact)
 {
   paper_top top = {0};
   paper_top_read(r, &top);
@@ -509,7 +503,7 @@ static drift drift_of(const paper_run *run)
 }
 
 /* Energies over 5 s with h = 1e-3, drawn as changes. */
-static int top_energies(poli_report *r, const problem *p, const char *const notes[2],
+static int top_energies(paper_report *r, const problem *p, const char *const notes[2],
                         drift drifts[2][NUM_METHODS])
 {
   runs all;
@@ -530,11 +524,11 @@ static int top_energies(poli_report *r, const problem *p, const char *const note
   return 1;
 }
 
-static void run_fig06(poli_report *r)
+static void run_fig06(paper_report *r)
 {
   problem p = unconstrained_top();
   drift drifts[2][NUM_METHODS];
-  errors e;
+  error_curves e;
   top_target(r, &p.exact);
   if (!top_energies(r, &p, damping_notes, drifts)) return;
   measure_errors(r, &p, &e);
@@ -555,12 +549,12 @@ static void run_fig06(poli_report *r)
                    free_drift[GEOM2].largest, free_drift[GEOM1].largest);
 }
 
-static void run_fig07(poli_report *r)
+static void run_fig07(paper_report *r)
 {
   static const char *const notes[2] = {"rho_inf 0.9", "rho_inf 0.6"};
   problem p = constrained_top(), without = unconstrained_top();
   drift drifts[2][NUM_METHODS];
-  errors e, before;
+  error_curves e, before;
   top_target(r, &p.exact);
   without.exact = p.exact;
   if (!top_energies(r, &p, notes, drifts)) return;
@@ -596,7 +590,7 @@ static double ripple(const double *y, long first, long last)
   return largest;
 }
 
-static void top_multipliers(poli_report *r, paper_run *run, double h, double end)
+static void top_multipliers(paper_report *r, paper_run *run, double h, double end)
 {
   paper_run_model(r, run, MODELS "heavy_top_inertial.json",
                   "t|top.quaternion.w|top.quaternion.x|top.quaternion.y|top.quaternion.z|"
@@ -618,7 +612,7 @@ static double put_rotation(paper_run *run)
   return largest;
 }
 
-static void run_fig08(poli_report *r)
+static void run_fig08(paper_report *r)
 {
   static const char *const labels[3] = {"lambda_1", "lambda_2", "lambda_3"};
   paper_run coarse, fine;
@@ -688,7 +682,7 @@ static const paper_item items[] = {
      1, run_fig08},
 };
 
-const paper_paper paper_paper_bruels2010 = {
+const paper_publication paper_bruels2010 = {
     .id = "bruels2010",
     .citation = "O. Bruels, A. Cardona: On the use of Lie group time integrators in multibody "
                 "dynamics. Journal of Computational and Nonlinear Dynamics, 2010",

@@ -3,21 +3,21 @@
 
 #include "papers/reproduce.h"
 
-static const paper_paper *const papers[] = {
-    &paper_paper_arnold2015, //
-    &paper_paper_holzinger,  //
-    &paper_paper_bruels2010, //
-    &paper_paper_kinon2023,  //
-    &paper_paper_gavrea2005,
+static const paper_publication *const papers[] = {
+    &paper_arnold2015, //
+    &paper_holzinger,  //
+    &paper_bruels2010, //
+    &paper_kinon2023,  //
+    &paper_gavrea2005,
 };
 enum { NUM_PAPERS = sizeof papers / sizeof papers[0] };
 
-const paper_paper *paper_paper_at(int index)
+const paper_publication *paper_at(int index)
 {
   return index >= 0 && index < NUM_PAPERS ? papers[index] : NULL;
 }
 
-const paper_item *paper_item_at(int index, const paper_paper **paper)
+const paper_item *paper_item_at(int index, const paper_publication **paper)
 {
   for (int i = 0; i < NUM_PAPERS; i++) {
     if (index < papers[i]->num_items) {

@@ -29,46 +29,46 @@ static const char command_name[] = "polhode reproduce";
 static const char default_out[] = "reproduced";
 enum { MAX_JOBS = 256 };
 
-typedef struct job {
-  const paper_paper *paper;
+typedef struct item_job {
+  const paper_publication *paper;
   const paper_item *item;
   pid_t process; /* 0: not under way */
   json_t *report;
-} job;
+} item_job;
 
-typedef struct work {
+typedef struct reproduction {
   const cli_args *args;
   const char *out;
   char *data;
-  job *jobs;
+  item_job *jobs;
   int num_jobs, num_done, limit;
   pol_errors errors;
-} work;
+} reproduction;
 
 /* --- the command line ------------------------------------------------------------------------- */
 
 /* Whether a word chooses the item: its id, its paper's, or "all". */
-static int chooses(const char *word, const paper_paper *paper, const paper_item *item)
+static int chooses(const char *word, const paper_publication *paper, const paper_item *item)
 {
   return strcmp(word, item->id) == 0 || strcmp(word, paper->id) == 0 || strcmp(word, "all") == 0;
 }
 
-static pol_status refuse_item(work *w, const char *word)
+static pol_status refuse_item(reproduction *w, const char *word)
 {
-  poli_near near = poli_near_start(word);
+  pol_near near = pol_near_start(word);
   const paper_item *item;
-  const paper_paper *paper;
-  for (int i = 0; (item = paper_item_at(i, NULL)) != NULL; i++) poli_near_try(&near, item->id);
-  for (int i = 0; (paper = paper_paper_at(i)) != NULL; i++) poli_near_try(&near, paper->id);
-  return poli_errors_add(&w->errors, word, "", "there is no such item; --list shows them",
-                         near.best);
+  const paper_publication *paper;
+  for (int i = 0; (item = paper_item_at(i, NULL)) != NULL; i++) pol_near_try(&near, item->id);
+  for (int i = 0; (paper = paper_at(i)) != NULL; i++) pol_near_try(&near, paper->id);
+  return pol_errors_add(&w->errors, word, "", "there is no such item; --list shows them",
+                        near.best);
 }
 
 /* The items that the words choose, each once, in the order of the catalogue. */
-static pol_status choose_items(work *w)
+static pol_status choose_items(reproduction *w)
 {
   const cli_list *words = &w->args->operands;
-  const paper_paper *paper;
+  const paper_publication *paper;
   const paper_item *item;
   int *used = calloc((size_t)words->count + 1, sizeof *used);
   pol_status status = POL_OK;
@@ -78,7 +78,7 @@ static pol_status choose_items(work *w)
     int chosen = 0;
     for (int k = 0; k < words->count; k++)
       if (chooses(words->items[k], paper, item)) chosen = used[k] = 1;
-    if (chosen) w->jobs[w->num_jobs++] = (job){.paper = paper, .item = item};
+    if (chosen) w->jobs[w->num_jobs++] = (item_job){.paper = paper, .item = item};
   }
   for (int k = 0; status == POL_OK && k < words->count; k++)
     if (!used[k]) status = refuse_item(w, words->items[k]);
@@ -87,7 +87,7 @@ static pol_status choose_items(work *w)
 }
 
 /* As many as there are cores, unless the options say how many. */
-static pol_status choose_limit(work *w)
+static pol_status choose_limit(reproduction *w)
 {
   const char *text = w->args->jobs;
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -97,7 +97,7 @@ static pol_status choose_limit(work *w)
   const long given = strtol(text, &rest, 10);
   w->limit = (int)given;
   if (rest != text && *rest == '\0' && given >= 1 && given <= MAX_JOBS) return POL_OK;
-  return poli_errors_add(&w->errors, "--jobs", text, "must be a whole number from 1 to 256", "");
+  return pol_errors_add(&w->errors, "--jobs", text, "must be a whole number from 1 to 256", "");
 }
 
 static int is_folder(const char *path)
@@ -106,10 +106,10 @@ static int is_folder(const char *path)
   return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* A folder with models/ and data/ in it. */
+/* A folder with models/ and papers/data/ in it. */
 static int has_data(const char *folder)
 {
-  char *models = poli_format("%s/models", folder), *data = poli_format("%s/data", folder);
+  char *models = poli_format("%s/models", folder), *data = poli_format("%s/papers/data", folder);
   const int found = models != NULL && data != NULL && is_folder(models) && is_folder(data);
   free(models);
   free(data);
@@ -118,7 +118,7 @@ static int has_data(const char *folder)
 
 /* Where the models and reference data are: as the options say, where they are installed beside the
  * command, or in the tree it was built from. */
-static pol_status choose_data(work *w)
+static pol_status choose_data(reproduction *w)
 {
   char self[4096];
   const char *given = w->args->data;
@@ -134,8 +134,8 @@ static pol_status choose_data(work *w)
   w->data = poli_format("%s", given != NULL ? given : POLHODE_SOURCE_DIR);
   if (w->data == NULL) return POL_NO_MEMORY;
   if (has_data(w->data)) return POL_OK;
-  return poli_errors_add(&w->errors, "--data", given != NULL ? given : "",
-                         "must be a folder with the folders models and data of polhode", "");
+  return pol_errors_add(&w->errors, "--data", given != NULL ? given : "",
+                        "must be a folder with models and papers/data of polhode", "");
 }
 
 /* Adds all files in a folder and below it. */
@@ -156,11 +156,11 @@ static pol_status add_files(cli_list *inputs, const char *folder)
   return status;
 }
 
-/* Whether a file of models/ or data/, or a link to one, is in the folder of the report. */
-static pol_status find_inputs(const work *w, int *clashes)
+/* Whether a file of models/ or papers/data/, or a link to one, is in the folder of the report. */
+static pol_status find_inputs(const reproduction *w, int *clashes)
 {
   cli_list inputs = {0};
-  char *models = poli_format("%s/models", w->data), *data = poli_format("%s/data", w->data);
+  char *models = poli_format("%s/models", w->data), *data = poli_format("%s/papers/data", w->data);
   pol_status status = models != NULL && data != NULL ? POL_OK : POL_NO_MEMORY;
   if (status == POL_OK) status = add_files(&inputs, models);
   if (status == POL_OK) status = add_files(&inputs, data);
@@ -171,24 +171,24 @@ static pol_status find_inputs(const work *w, int *clashes)
   return status;
 }
 
-static pol_status choose_out(work *w)
+static pol_status choose_out(reproduction *w)
 {
   w->out = w->args->out != NULL ? w->args->out : default_out;
   if (w->errors.count > 0) return POL_OK;
   if (strcmp(w->out, "-") == 0)
-    return poli_errors_add(&w->errors, "--out", w->out,
-                           "must be a folder: a report cannot go to standard output", "");
+    return pol_errors_add(&w->errors, "--out", w->out,
+                          "must be a folder: a report cannot go to standard output", "");
   int clashes = 0;
   const pol_status status = find_inputs(w, &clashes);
   if (status != POL_OK) return status;
   if (clashes)
-    return poli_errors_add(&w->errors, "--out", w->out,
-                           "must not be a folder that contains input models or data", "");
+    return pol_errors_add(&w->errors, "--out", w->out,
+                          "must not be a folder that contains input models or data", "");
   if (mkdir(w->out, 0777) == 0 || (errno == EEXIST && is_folder(w->out))) return POL_OK;
-  return poli_errors_add(&w->errors, "--out", w->out, strerror(errno), "");
+  return pol_errors_add(&w->errors, "--out", w->out, strerror(errno), "");
 }
 
-static pol_status read_options(work *w)
+static pol_status read_options(reproduction *w)
 {
   pol_status status = choose_items(w);
   if (status == POL_OK) status = choose_limit(w);
@@ -199,15 +199,15 @@ static pol_status read_options(work *w)
 
 /* --- one item --------------------------------------------------------------------------------- */
 
-static char *report_path(const work *w, const job *j)
+static char *report_path(const reproduction *w, const item_job *j)
 {
   return poli_format("%s/%s.json", w->out, j->item->id);
 }
 
 /* Runs the item and writes its report; the exit status of its process. */
-static int run_item(const work *w, const job *j)
+static int run_item(const reproduction *w, const item_job *j)
 {
-  poli_report *report;
+  paper_report *report;
   char *path = report_path(w, j);
   if (path == NULL || paper_report_create(&report, j->paper, j->item, w->data, w->out) != POL_OK)
     return 1;
@@ -220,7 +220,7 @@ static int run_item(const work *w, const job *j)
   return bad;
 }
 
-static pol_status start_item(const work *w, job *j)
+static pol_status start_item(const reproduction *w, item_job *j)
 {
   char *path = report_path(w, j);
   if (path == NULL) return POL_NO_MEMORY;
@@ -240,7 +240,7 @@ static pol_status start_item(const work *w, job *j)
 }
 
 /* Reads the report that the process has left, or says that there is none. */
-static pol_status end_item(work *w, job *j, int status)
+static pol_status end_item(reproduction *w, item_job *j, int status)
 {
   char *path = report_path(w, j);
   if (path == NULL) return POL_NO_MEMORY;
@@ -263,7 +263,7 @@ static pol_status end_item(work *w, job *j, int status)
 
 /* --- all items -------------------------------------------------------------------------------- */
 
-static void stop_all(work *w)
+static void stop_all(reproduction *w)
 {
   for (int i = 0; i < w->num_jobs; i++)
     if (w->jobs[i].process > 0) kill(w->jobs[i].process, SIGTERM);
@@ -271,7 +271,7 @@ static void stop_all(work *w)
     if (w->jobs[i].process > 0) waitpid(w->jobs[i].process, NULL, 0);
 }
 
-static void show_progress(const work *w, cli_progress *progress)
+static void show_progress(const reproduction *w, cli_progress *progress)
 {
   progress->note[0] = '\0';
   for (int i = 0; i < w->num_jobs; i++) {
@@ -284,7 +284,7 @@ static void show_progress(const work *w, cli_progress *progress)
 }
 
 /* Ends the items whose process has ended. */
-static pol_status collect(work *w, int *running)
+static pol_status collect(reproduction *w, int *running)
 {
   pol_status result = POL_OK;
   for (int i = 0; result == POL_OK && i < w->num_jobs; i++) {
@@ -301,7 +301,7 @@ static pol_status collect(work *w, int *running)
 }
 
 /* Keeps as many processes under way as are allowed until all items are done. */
-static pol_status run_items(work *w)
+static pol_status run_items(reproduction *w)
 {
   const struct timespec pause = {0, 20000000};
   cli_progress progress;
@@ -359,7 +359,7 @@ static json_t *whole_report(const json_t *reports, double seconds)
                    "items", without_pictures(reports));
 }
 
-static void print_table(const work *w, const json_t *reports, double seconds)
+static void print_table(const reproduction *w, const json_t *reports, double seconds)
 {
   const paper_tally tally = paper_tally_reports(reports);
   size_t i;
@@ -386,7 +386,7 @@ static void print_table(const work *w, const json_t *reports, double seconds)
 }
 
 /* Writes the pages and report.json. */
-static int write_results(const work *w, const json_t *reports, double seconds)
+static int write_results(const reproduction *w, const json_t *reports, double seconds)
 {
   char *page = poli_format("%s/index.html", w->out), *data = poli_format("%s/report.json", w->out);
   char *verdicts = poli_format("%s/verdicts.md", w->out);
@@ -408,7 +408,7 @@ static int write_results(const work *w, const json_t *reports, double seconds)
 }
 
 /* Reports what was done, in part if a signal has stopped it; the exit status. */
-static int tell(work *w, double seconds)
+static int tell(reproduction *w, double seconds)
 {
   json_t *reports = json_array();
   int bad = reports == NULL;
@@ -427,7 +427,7 @@ static int tell(work *w, double seconds)
 static int list_items(int json)
 {
   const paper_item *item;
-  const paper_paper *paper, *last = NULL;
+  const paper_publication *paper, *last = NULL;
   json_t *items = json ? json_array() : NULL;
   for (int i = 0; (item = paper_item_at(i, &paper)) != NULL; i++) {
     if (json) {
@@ -456,7 +456,7 @@ static int list_items(int json)
 
 static int run(const cli_args *args)
 {
-  work w = {.args = args};
+  reproduction w = {.args = args};
   int result = CLI_FAILED;
   if (args->list || args->operands.count == 0) return list_items(args->json);
   pol_status status = read_options(&w);
@@ -483,7 +483,7 @@ static const cli_option options[] = {
      offsetof(cli_args, out), NULL},
     {"--jobs", "N", "items at a time; the number of cores by default", CLI_TEXT,
      offsetof(cli_args, jobs), NULL},
-    {"--data", "FOLDER", "where models/ and data/ of polhode are, if not found", CLI_TEXT,
+    {"--data", "FOLDER", "where models/ and papers/data/ of polhode are, if not found", CLI_TEXT,
      offsetof(cli_args, data), NULL},
     {"--json", NULL, "print the report as one JSON object", CLI_FLAG, offsetof(cli_args, json),
      NULL},

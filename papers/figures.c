@@ -1,11 +1,11 @@
-/* Figures that many items share: curves over time, errors over step sizes. */
+/* Figures that many items share: curves over time, curves in a plane, errors over step sizes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "papers/reproduce.h"
 
-void paper_report_plot(poli_report *report, const char *name, const char *caption,
+void paper_report_plot(paper_report *report, const char *name, const char *caption,
                        const char *x_label, const char *y_label, pol_series *series, int num_series)
 {
   pol_panel panel = pol_panel_default();
@@ -26,7 +26,7 @@ void paper_report_plot(poli_report *report, const char *name, const char *captio
   paper_report_figure(report, name, caption, &figure);
 }
 
-void paper_report_panels(poli_report *report, const char *name, const char *caption,
+void paper_report_panels(paper_report *report, const char *name, const char *caption,
                          const char *x_label, const paper_plot *plots, int num_plots)
 {
   pol_panel panels[PAPER_MAX_PLOTS];
@@ -48,6 +48,20 @@ void paper_report_panels(poli_report *report, const char *name, const char *capt
   paper_report_figure(report, name, caption, &figure);
 }
 
+void paper_report_plane(paper_report *report, const char *name, const char *caption,
+                        const char *x_label, const char *y_label, const pol_series *series,
+                        int num_series, double width, double height)
+{
+  pol_panel panel = pol_panel_default();
+  pol_figure figure = pol_figure_default();
+  panel.series = series, panel.num_series = num_series;
+  panel.y.label = y_label, panel.legend = POL_LEGEND_BESIDE;
+  figure.panels = &panel, figure.num_panels = 1;
+  figure.x.label = x_label, figure.x.margin = 0.05;
+  figure.equal = 1, figure.width = width, figure.height = height;
+  paper_report_figure(report, name, caption, &figure);
+}
+
 double paper_fit_order(const double *h, const double *error, int count)
 {
   double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
@@ -61,7 +75,7 @@ double paper_fit_order(const double *h, const double *error, int count)
 }
 
 /* One row a step size, one column a curve, and the orders below. */
-static void tabulate(poli_report *report, const char *caption, const double *h, int num_steps,
+static void tabulate(paper_report *report, const char *caption, const double *h, int num_steps,
                      const paper_errors_of *curves, int num_curves)
 {
   enum { SIZE = 2048 };
@@ -120,7 +134,7 @@ static void envelope(const paper_errors_of *curves, int num_curves, int num_step
   }
 }
 
-void paper_report_errors(poli_report *report, const char *name, const char *caption,
+void paper_report_errors(paper_report *report, const char *name, const char *caption,
                          const char *y_label, const double *h, int num_steps,
                          const paper_errors_of *curves, int num_curves, const double *orders)
 {

@@ -29,9 +29,9 @@ typedef struct table {
   row rows[MAX_ROWS];
 } table;
 
-typedef struct errors {
+typedef struct end_errors {
   double q, v;
-} errors;
+} end_errors;
 
 static double distance(const double *a, const double *b, int count)
 {
@@ -41,26 +41,26 @@ static double distance(const double *a, const double *b, int count)
 }
 
 /* The errors at the end with this many iterations a step. */
-typedef errors (*measure)(poli_report *r, const table *t, double h, int iterations);
+typedef end_errors (*measure)(paper_report *r, const table *t, double h, int iterations);
 
 /* --- the planar pendulum ---------------------------------------------------------------------- */
 
-static errors measure_planar(poli_report *r, const table *t, double h, int iterations)
+static end_errors measure_planar(paper_report *r, const table *t, double h, int iterations)
 {
   static const double q_end[2] = {0.6185801137750828, -0.7857217337212993};
   static const double v_end[2] = {1.860329642333284, 1.464593471741569};
-  errors e = {0.0, 0.0};
+  end_errors e = {0.0, 0.0};
   paper_run run;
   paper_run_model(r, &run, MODELS "planar_pendulum.json",
                   "bob.position.x|bob.position.y|bob.velocity.x|bob.velocity.y",
                   "simulation={\"method\":\"newmark\",\"gamma\":%.17g,\"beta\":%.17g,\"index\":3,"
                   "\"start\":\"classical\",\"step\":%.17g,\"end\":4,"
-                  "\"newton\":{\"kind\":\"full\",\"exact_iterations\":%d}}",
+                  "\"published\":{\"exact_iterations\":%d}}",
                   t->gamma, t->beta, h, iterations);
   if (run.rows > 0) {
     double x[4];
     for (int i = 0; i < 4; i++) x[i] = run.values[i][run.rows - 1];
-    e = (errors){distance(x, q_end, 2), distance(x + 2, v_end, 2)};
+    e = (end_errors){distance(x, q_end, 2), distance(x + 2, v_end, 2)};
   }
   paper_run_free(&run);
   return e;
@@ -70,24 +70,24 @@ static errors measure_planar(poli_report *r, const table *t, double h, int itera
 
 /* Joints in global axes, as the constraints (52g) are; it matters where Newton has not converged.
  */
-static void run_double(poli_report *r, paper_run *run, const char *channels, double h,
+static void run_double(paper_report *r, paper_run *run, const char *channels, double h,
                        int iterations)
 {
   paper_run_model(r, run, MODELS "double_pendulum.json", channels,
                   "joints[0].frame=global joints[1].frame=global "
                   "simulation={\"method\":\"newmark\",\"gamma\":0.75,\"beta\":0.390625,\"index\":3,"
                   "\"start\":\"classical\",\"step\":%.17g,\"end\":2,"
-                  "\"newton\":{\"kind\":\"full\",\"exact_iterations\":%d}}",
+                  "\"published\":{\"exact_iterations\":%d}}",
                   h, iterations);
 }
 
-static errors measure_double(poli_report *r, const table *t, double h, int iterations)
+static end_errors measure_double(paper_report *r, const table *t, double h, int iterations)
 {
   static const double q_end[6] = {-0.07184883611347663, -0.9974155326387988, 4.64047818322133,
                                   -0.2514432204684518,  -3.490956359774732,  4.64049670168853};
   static const double v_end[6] = {-1.625680050233913, 0.1171058758160564, -1.629892454083761,
                                   -5.690422424370847, 0.4098642242229488, -1.630252715380243};
-  errors e = {0.0, 0.0};
+  end_errors e = {0.0, 0.0};
   paper_run run;
   (void)t;
   run_double(r, &run,
@@ -102,7 +102,7 @@ static errors measure_double(poli_report *r, const table *t, double h, int itera
     x[2] += 2.0 * pi;
     x[5] += x[2];
     x[11] += x[8];
-    e = (errors){distance(x, q_end, 6), distance(x + 6, v_end, 6)};
+    e = (end_errors){distance(x, q_end, 6), distance(x + 6, v_end, 6)};
   }
   paper_run_free(&run);
   return e;
@@ -111,12 +111,12 @@ static errors measure_double(poli_report *r, const table *t, double h, int itera
 /* --- the tables ------------------------------------------------------------------------------- */
 
 /* Ours beside theirs, and what the method does with Newton's iterations converged. */
-static void compare_table(poli_report *r, const table *t, measure measure_errors, const char *why)
+static void compare_table(paper_report *r, const table *t, measure measure_errors, const char *why)
 {
   enum { CONVERGED = 8 };
   double h[MAX_ROWS];
   paper_errors_of curves[2] = {{.label = "position"}, {.label = "velocity"}};
-  errors ours[MAX_ROWS], converged[MAX_ROWS];
+  end_errors ours[MAX_ROWS], converged[MAX_ROWS];
   for (int i = 0; i < t->count; i++) {
     h[i] = ldexp(1.0, -t->rows[i].exponent);
     ours[i] = measure_errors(r, t, h[i], t->iterations);
@@ -146,7 +146,7 @@ static void compare_table(poli_report *r, const table *t, measure measure_errors
                    t->order, 0.1);
 }
 
-static void run_table1(poli_report *r)
+static void run_table1(paper_report *r)
 {
   static const table t = {"Planar pendulum, gamma = 1/2, beta = 1/4, errors at t = 4",
                           0.5,
@@ -170,7 +170,7 @@ static void run_table1(poli_report *r)
                 "error, which makes digits below 1e-7 chance");
 }
 
-static void run_table2(poli_report *r)
+static void run_table2(paper_report *r)
 {
   static const table t = {"Planar pendulum, gamma = 3/4, beta = 25/64, errors at t = 4",
                           0.75,
@@ -192,7 +192,7 @@ static void run_table2(poli_report *r)
   compare_table(r, &t, measure_planar, "");
 }
 
-static void run_table3(poli_report *r)
+static void run_table3(paper_report *r)
 {
   static const table t = {"Stiff double pendulum, gamma = 3/4, beta = 25/64, errors at t = 2",
                           0.75,
@@ -219,7 +219,7 @@ static void run_table3(poli_report *r)
 /* --- the figures ------------------------------------------------------------------------------ */
 
 /* One curve over time with the exact values as points, and how far it is from them. */
-static void draw_angle(poli_report *r, const char *channel, double offset, const char *label,
+static void draw_angle(paper_report *r, const char *channel, double offset, const char *label,
                        const double exact[3])
 {
   static const double times[3] = {0.5, 1.0, 2.0};
@@ -256,13 +256,13 @@ static void draw_angle(poli_report *r, const char *channel, double offset, const
   paper_run_free(&run);
 }
 
-static void run_fig02(poli_report *r)
+static void run_fig02(paper_report *r)
 {
   static const double exact[3] = {3.736375478389394, 5.161439799330277, 4.64047818322133};
   draw_angle(r, "shoulder.angle", 2.0 * pi, "theta_1 (rad)", exact);
 }
 
-static void run_fig03(poli_report *r)
+static void run_fig03(paper_report *r)
 {
   static const double exact[3] = {2.52577555287114, -3.606803134747943, -1.629892454083761};
   draw_angle(r, "shoulder.rate", 0.0, "rate of theta_1 (rad/s)", exact);
@@ -289,7 +289,7 @@ static const paper_item items[] = {
      "Its rate, the same run, as a curve without numbers.", 1, run_fig03},
 };
 
-const paper_paper paper_paper_gavrea2005 = {
+const paper_publication paper_gavrea2005 = {
     .id = "gavrea2005",
     .citation =
         "B. Gavrea, D. Negrut, F. A. Potra: The Newmark integration method for simulation of "

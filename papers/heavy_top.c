@@ -19,12 +19,12 @@ enum { COLUMNS = 8 };
 
 /* --- the reference ---------------------------------------------------------------------------- */
 
-void paper_top_read(poli_report *report, paper_top *top)
+void paper_top_read(paper_report *report, paper_top *top)
 {
   long rows;
-  top->grid = paper_read_table(report, "data/heavy_top_grid.csv", COLUMNS, &rows);
+  top->grid = paper_read_table(report, "papers/data/heavy_top_grid.csv", COLUMNS, &rows);
   if (top->grid != NULL && rows != PAPER_TOP_GRID)
-    paper_report_fail(report, "data/heavy_top_grid.csv has %ld rows instead of %d", rows,
+    paper_report_fail(report, "papers/data/heavy_top_grid.csv has %ld rows instead of %d", rows,
                       PAPER_TOP_GRID);
 }
 
@@ -217,8 +217,8 @@ static int watch(const pol_simulation *simulation, void *user)
   return 1;
 }
 
-void paper_top_run(poli_report *report, const paper_top *top, double from, paper_top_errors *errors,
-                   const char *model, const char *overrides, ...)
+void paper_top_run(paper_report *report, const paper_top *top, double from,
+                   paper_top_errors *errors, const char *model, const char *overrides, ...)
 {
   comparison c = {top, from, errors};
   paper_run run;

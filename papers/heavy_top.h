@@ -4,8 +4,8 @@
  * diag(0.234375, 0.46875, 0.234375), gravity -9.81 along z; it starts with the body angular
  * velocity (0, 150, -4.61538) from R = I.  The solution is known every 5e-4 s on [0, 1], to 1e-12.
  */
-#ifndef POLHODE_REPRODUCE_HEAVY_TOP_H
-#define POLHODE_REPRODUCE_HEAVY_TOP_H
+#ifndef POLHODE_PAPERS_HEAVY_TOP_H
+#define POLHODE_PAPERS_HEAVY_TOP_H
 
 #include "papers/reproduce.h"
 
@@ -24,7 +24,7 @@ typedef struct paper_top {
   double *grid; /* t, quaternion, body angular velocity; NULL: not there */
 } paper_top;
 
-void paper_top_read(poli_report *report, paper_top *top);
+void paper_top_read(paper_report *report, paper_top *top);
 void paper_top_free(paper_top *top);
 /* The solution at grid point n, t = 5e-4 n. */
 void paper_top_exact(const paper_top *top, int n, paper_top_state *state);
@@ -52,7 +52,8 @@ typedef struct paper_top_errors {
 
 /* Runs a model of the heavy top, whose one body is the top and whose one joint the tip (none in
  * so3), and compares it from a time on. */
-void paper_top_run(poli_report *report, const paper_top *top, double from, paper_top_errors *errors,
-                   const char *model, const char *overrides, ...) POLI_PRINTF(6, 7);
+void paper_top_run(paper_report *report, const paper_top *top, double from,
+                   paper_top_errors *errors, const char *model, const char *overrides, ...)
+    POLI_PRINTF(6, 7);
 
 #endif

@@ -10,8 +10,9 @@
  * methods are generalized-alpha on Euler parameters (with a constraint for their length) and on
  * Tait-Bryan angles.  Exact solutions are from independent high-precision integrations (2026).
  *
- * Iterations are counted with the rules that the authors' program documents (newton.kind plain and
- * plain-modified), and with the rows of the joints in global axes, which an old matrix feels.
+ * Iterations are counted with the rules that the authors' program documents (published.newton
+ * plain and plain-modified), and with the rows of the joints in global axes, which an old matrix
+ * feels.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -31,13 +32,16 @@ typedef struct variant {
 #define BODY "simulation.formulation=so3xr3 "
 #define EULER "simulation.formulation=euler-parameters simulation.sigma=0 "
 #define ANGLES "simulation.formulation=tait-bryan simulation.sigma=0 "
-#define HALF "simulation.sigma_update=incremental "
-#define PRINTED "simulation.sigma_update=printed "
+#define HALF "simulation.published.sigma_update=incremental "
+#define PLAIN "simulation.published.newton=plain"
+#define PLAIN_MODIFIED "simulation.published.newton=plain-modified"
+#define SIMPLIFIED "simulation.newton.kind=simplified"
+#define PRINTED "simulation.published.sigma_update=printed "
 #define STABILIZED BODY "simulation.rho_inf=1 simulation.index=stabilized-2 "
 
 /* --- the rotor's data ------------------------------------------------------------------------- */
 
-static pol_model *read_rotor(poli_report *r)
+static pol_model *read_rotor(paper_report *r)
 {
   pol_errors errors = {0};
   pol_model *model = NULL;
@@ -49,7 +53,7 @@ static pol_model *read_rotor(poli_report *r)
   return model;
 }
 
-static void run_table1(poli_report *r)
+static void run_table1(paper_report *r)
 {
   const double radius = 0.05, length = 0.02, damping = 1e-4;
   pol_model *model = read_rotor(r);
@@ -82,7 +86,7 @@ static void run_table1(poli_report *r)
 
 /* --- heavy top: histories --------------------------------------------------------------------- */
 
-static void draw_history(poli_report *r, const paper_run *run, int first, const char *name,
+static void draw_history(paper_report *r, const paper_run *run, int first, const char *name,
                          const char *label, const double exact[3])
 {
   static const char *const axes[3] = {"x", "y", "z"};
@@ -98,7 +102,7 @@ static void draw_history(poli_report *r, const paper_run *run, int first, const 
                     "time (s)", label, series, 6);
 }
 
-static void run_fig02(poli_report *r)
+static void run_fig02(paper_report *r)
 {
   paper_run run;
   paper_top top;
@@ -165,7 +169,7 @@ static const char about_top_steps[] =
     "largest, and the means of iterations of modified Newton are the published ones";
 
 /* The errors of all variants with all steps; those of runs that stop are not a number. */
-static void run_top(poli_report *r, paper_top_errors e[TOP_VARIANTS][TOP_STEPS])
+static void run_top(paper_report *r, paper_top_errors e[TOP_VARIANTS][TOP_STEPS])
 {
   paper_top top;
   paper_top_read(r, &top);
@@ -183,7 +187,7 @@ static void run_top(poli_report *r, paper_top_errors e[TOP_VARIANTS][TOP_STEPS])
 }
 
 /* One of the errors of all variants as curves. */
-static void top_curves(poli_report *r, const char *name, const char *caption, const char *label,
+static void top_curves(paper_report *r, const char *name, const char *caption, const char *label,
                        paper_top_errors e[TOP_VARIANTS][TOP_STEPS], size_t offset,
                        paper_errors_of curves[TOP_VARIANTS])
 {
@@ -234,7 +238,7 @@ static int is_better(const paper_errors_of *a, const paper_errors_of *b, int ste
   return g.only_b == 0 && g.both + g.only_a > 0 && (g.both == 0 || g.least > 1.0);
 }
 
-static void check_better(poli_report *r, const char *of, const paper_errors_of *a,
+static void check_better(paper_report *r, const char *of, const paper_errors_of *a,
                          const paper_errors_of *b, int steps)
 {
   char statement[160], words[176];
@@ -245,7 +249,7 @@ static void check_better(poli_report *r, const char *of, const paper_errors_of *
 
 /* A statement that holds with one of the two predictors, with both, or with none: only with both
  * does it not depend on how the paper is read. */
-static void check_both(poli_report *r, const char *statement, int with_half, const char *half,
+static void check_both(paper_report *r, const char *statement, int with_half, const char *half,
                        int with_one, const char *one)
 {
   paper_check_true(r, statement, with_half && with_one, "f = 1/2: %s; f = 1: %s", half, one);
@@ -258,7 +262,7 @@ static void check_both(poli_report *r, const char *statement, int with_half, con
 }
 
 /* The same of the pair a with f = 1/2 and a + 1 with f = 1. */
-static void check_pair(poli_report *r, const char *of, const char *name, const paper_errors_of *a,
+static void check_pair(paper_report *r, const char *of, const char *name, const paper_errors_of *a,
                        const paper_errors_of *b, int steps)
 {
   char statement[160], half[176], whole[176];
@@ -269,7 +273,7 @@ static void check_pair(poli_report *r, const char *of, const char *name, const p
 }
 
 /* That b is better than the pair a, a + 1. */
-static void check_below_pair(poli_report *r, const char *of, const paper_errors_of *b,
+static void check_below_pair(paper_report *r, const char *of, const paper_errors_of *b,
                              const char *name, const paper_errors_of *a, int steps)
 {
   char statement[160], half[176], whole[176];
@@ -286,7 +290,7 @@ static const char about_f[] =
     "figures is not said; a statement agrees here if it holds with both of them";
 
 /* What fig03 and fig04 state: sigma better than geom1, and than both conventional methods. */
-static void check_orderings(poli_report *r, const char *of, const paper_errors_of *c)
+static void check_orderings(paper_report *r, const char *of, const paper_errors_of *c)
 {
   check_pair(r, of, "sigma 1", &c[TOP_1], &c[GEOM1], TOP_STEPS);
   check_pair(r, of, "sigma optimal", &c[TOP_OPT], &c[GEOM1], TOP_STEPS);
@@ -299,7 +303,7 @@ static void check_orderings(poli_report *r, const char *of, const paper_errors_o
 }
 
 /* That the angles fail at three steps and run at the others. */
-static void check_angles(poli_report *r, const paper_errors_of *angles)
+static void check_angles(paper_report *r, const paper_errors_of *angles)
 {
   int runs = 0, expected = 0;
   for (int i = 0; i < TOP_STEPS; i++) {
@@ -310,7 +314,7 @@ static void check_angles(poli_report *r, const paper_errors_of *angles)
                    expected == TOP_STEPS, "they run at %d of %d steps", runs, (int)TOP_STEPS);
 }
 
-static void run_fig03(poli_report *r)
+static void run_fig03(paper_report *r)
 {
   static paper_top_errors e[TOP_VARIANTS][TOP_STEPS];
   paper_errors_of c[TOP_VARIANTS];
@@ -334,7 +338,7 @@ static void run_fig03(poli_report *r)
                     g.least, g.most);
 }
 
-static void run_fig04(poli_report *r)
+static void run_fig04(paper_report *r)
 {
   static paper_top_errors e[TOP_VARIANTS][TOP_STEPS];
   paper_errors_of c[TOP_VARIANTS];
@@ -359,14 +363,14 @@ typedef struct stated {
 #define GLOBAL "joints[0].frame=global "
 
 /* The mean iterations of a model with each step, and its Jacobians. */
-static void count_iterations(poli_report *r, const char *model, const stated *s, double tolerance,
+static void count_iterations(paper_report *r, const char *model, const stated *s, double tolerance,
                              const double *h, int steps, double *mean, long *jacobians)
 {
   for (int i = 0; i < steps; i++) {
     paper_run run;
     paper_run_model(r, &run, model, "",
-                    "%s simulation.step=%.17g simulation.newton={\"kind\":\"%s\",\"tolerance\":%g}",
-                    s->settings, h[i], s->newton, tolerance);
+                    "%s simulation.step=%.17g simulation.newton={\"tolerance\":%g} %s", s->settings,
+                    h[i], tolerance, s->newton);
     const pol_counts *counts = &run.summary.counts;
     mean[i] = run.status == POL_OK && counts->steps > 0
                   ? (double)counts->newton_iterations / (double)counts->steps
@@ -398,7 +402,7 @@ static spread spread_of(const double *mean, int steps)
  * stated mean is between those of the steps. */
 typedef enum judged { MEAN_OF_STEPS, BETWEEN_STEPS } judged;
 
-static void check_mean(poli_report *r, const stated *s, const spread *ours, judged by)
+static void check_mean(paper_report *r, const stated *s, const spread *ours, judged by)
 {
   const double near = 0.1;
   char what[128];
@@ -409,15 +413,13 @@ static void check_mean(poli_report *r, const stated *s, const spread *ours, judg
     paper_check_true(r, what, fabs(ours->mean - s->mean) <= near, "%.2f (agrees within %.1f)",
                      ours->mean, near);
   else
-    paper_check_true(r, what, s->mean >= ours->least - near && s->mean <= ours->most + near,
-                     "%.3g to %.3g, by the step (agrees within %.1f)", ours->least, ours->most,
-                     near);
+    paper_check_among(r, what, ours->least, ours->most, s->mean, near);
   paper_check_against(r, PAPER_AGAINST_NUMBER);
   if (s->why != NULL) paper_check_because(r, "%s", s->why);
 }
 
 /* A table of the means, and the checks.  Jacobians (steps of them for each) may be NULL. */
-static void compare_iterations(poli_report *r, const char *model, const stated *s, int count,
+static void compare_iterations(paper_report *r, const char *model, const stated *s, int count,
                                double tolerance, const double *h, int steps, judged by,
                                long *jacobians)
 {
@@ -448,14 +450,15 @@ static void compare_iterations(poli_report *r, const char *model, const stated *
 
 static const char about_newton[] =
     "Iterations depend on where Newton's method starts and when it stops. Here it does as the "
-    "documentation of the authors' program says (newton.kind plain and plain-modified): it starts "
+    "documentation of the authors' program says (published.newton plain and plain-modified): it "
+    "starts "
     "from v' = 0 and lambda = 0, and ends when the Euclidean norm of the residual is 1e-8 of the "
     "first one (slider-crank: 1e-9) or 1e-10; modified Newton keeps its matrix while an iteration "
     "leaves at most half of the residual, judged from the third on, for at most eight iterations "
     "of a step. Rows of joints are in global axes: in body axes an old matrix fits the top better, "
     "with 4.7 to 5.5 iterations";
 
-static void run_sec71(poli_report *r)
+static void run_sec71(paper_report *r)
 {
   static const char euler[] =
       "not found. With the exact matrix it is 2. Tested: without the derivatives of M and "
@@ -467,25 +470,25 @@ static void run_sec71(poli_report *r)
   static const char modified[] =
       "not found: 8.4 is between the means of the first five (8.5) and six (8.3) steps";
   static const stated s[] = {
-      {"geom1, index 3", "full", "plain", GLOBAL BODY "simulation.sigma=0", 2.0, NULL},
-      {"sigma 1, index 3", "full", "plain", GLOBAL BODY HALF "simulation.sigma=1", 2.0, NULL},
-      {"sigma optimal, index 3", "full", "plain", GLOBAL BODY HALF "simulation.sigma=optimal", 2.0,
+      {"geom1, index 3", "full", PLAIN, GLOBAL BODY "simulation.sigma=0", 2.0, NULL},
+      {"sigma 1, index 3", "full", PLAIN, GLOBAL BODY HALF "simulation.sigma=1", 2.0, NULL},
+      {"sigma optimal, index 3", "full", PLAIN, GLOBAL BODY HALF "simulation.sigma=optimal", 2.0,
        NULL},
-      {"Euler parameters", "full", "plain", GLOBAL EULER, 3.8, euler},
-      {"Tait-Bryan angles", "full", "plain", GLOBAL ANGLES, 2.1, NULL},
-      {"geom1, index 3", "simplified", "simplified", GLOBAL BODY "simulation.sigma=0", 3.1,
+      {"Euler parameters", "full", PLAIN, GLOBAL EULER, 3.8, euler},
+      {"Tait-Bryan angles", "full", PLAIN, GLOBAL ANGLES, 2.1, NULL},
+      {"geom1, index 3", "simplified", SIMPLIFIED, GLOBAL BODY "simulation.sigma=0", 3.1,
        simplified},
-      {"geom1, stabilized", "simplified", "simplified", GLOBAL STABILIZED "simulation.sigma=0", 2.9,
+      {"geom1, stabilized", "simplified", SIMPLIFIED, GLOBAL STABILIZED "simulation.sigma=0", 2.9,
        simplified},
-      {"sigma optimal, index 3", "simplified", "simplified", GLOBAL BODY "simulation.sigma=optimal",
+      {"sigma optimal, index 3", "simplified", SIMPLIFIED, GLOBAL BODY "simulation.sigma=optimal",
        2.5, simplified},
-      {"sigma optimal, stabilized", "simplified", "simplified",
+      {"sigma optimal, stabilized", "simplified", SIMPLIFIED,
        GLOBAL STABILIZED "simulation.sigma=optimal", 3.4, simplified},
-      {"geom1, index 3", "modified", "plain-modified", GLOBAL BODY "simulation.sigma=0", 7.9, NULL},
-      {"sigma 1, index 3", "modified", "plain-modified", GLOBAL BODY HALF "simulation.sigma=1", 7.9,
+      {"geom1, index 3", "modified", PLAIN_MODIFIED, GLOBAL BODY "simulation.sigma=0", 7.9, NULL},
+      {"sigma 1, index 3", "modified", PLAIN_MODIFIED, GLOBAL BODY HALF "simulation.sigma=1", 7.9,
        NULL},
-      {"Euler parameters", "modified", "plain-modified", GLOBAL EULER, 8.4, modified},
-      {"Tait-Bryan angles", "modified", "plain-modified", GLOBAL ANGLES, 7.3, NULL},
+      {"Euler parameters", "modified", PLAIN_MODIFIED, GLOBAL EULER, 8.4, modified},
+      {"Tait-Bryan angles", "modified", PLAIN_MODIFIED, GLOBAL ANGLES, 7.3, NULL},
   };
   paper_report_text(r, "%s.", about_newton);
   paper_report_text(r, "%s.", about_top_steps);
@@ -512,7 +515,7 @@ static double period_of(const double *t, const double *x, long rows)
   return 0.0;
 }
 
-static void run_fig06(poli_report *r)
+static void run_fig06(paper_report *r)
 {
   paper_run run;
   paper_run_model(r, &run, MODELS "rotor.json", "t|marker.left.position.y|marker.left.position.z",
@@ -522,14 +525,8 @@ static void run_fig06(poli_report *r)
   if (!paper_report_failed(r)) {
     const double *t = run.values[0], *y = run.values[1], *z = run.values[2];
     pol_series path = {.x = y, .y = z, .count = (size_t)run.rows};
-    pol_panel panel = pol_panel_default();
-    pol_figure figure = pol_figure_default();
-    panel.series = &path, panel.num_series = 1, panel.y.label = "z (m)";
-    figure.panels = &panel, figure.num_panels = 1;
-    figure.x.label = "y (m)", figure.x.margin = 0.05;
-    figure.equal = 1, figure.width = 520, figure.height = 480;
-    paper_report_figure(r, "path", "The left bearing's point in the y-z plane, sigma 1, h = 1e-5",
-                        &figure);
+    paper_report_plane(r, "path", "The left bearing's point in the y-z plane, sigma 1, h = 1e-5",
+                       "y (m)", "z (m)", &path, 1, 520.0, 480.0);
     pol_series series[2] = {{.x = t, .y = y, .count = (size_t)run.rows, .label = "y"},
                             {.x = t, .y = z, .count = (size_t)run.rows, .label = "z"}};
     paper_report_plot(r, "coordinates", "Its coordinates over time", "time (s)", "position (m)",
@@ -575,7 +572,7 @@ static const bearing after_second = {
     {-6.855071179582051e-07, 0.00022805184869314539, -0.0002937764669288792}};
 
 /* Errors of the right bearing's point. */
-static void bearing_errors(poli_report *r, const char *settings, double h, const bearing *exact,
+static void bearing_errors(paper_report *r, const char *settings, double h, const bearing *exact,
                            double *position, double *velocity)
 {
   paper_run run;
@@ -598,7 +595,7 @@ static void bearing_errors(poli_report *r, const char *settings, double h, const
 }
 
 /* All variants with all steps, as two figures. */
-static void rotor_curves(poli_report *r, const char *names[2], const char *captions[2],
+static void rotor_curves(paper_report *r, const char *names[2], const char *captions[2],
                          const bearing *exact, const double *h, paper_errors_of *x,
                          paper_errors_of *v)
 {
@@ -615,7 +612,7 @@ static void rotor_curves(poli_report *r, const char *names[2], const char *capti
 }
 
 /* One order of magnitude better than geom1, at the smallest step: the pair k, k + 1. */
-static void check_gain(poli_report *r, const char *of, const char *name, const paper_errors_of *x,
+static void check_gain(paper_report *r, const char *of, const char *name, const paper_errors_of *x,
                        int k)
 {
   const int last = ROTOR_STEPS - 1;
@@ -631,7 +628,7 @@ static void check_gain(poli_report *r, const char *of, const char *name, const p
   paper_check_against(r, PAPER_AGAINST_NUMBER);
 }
 
-static void run_fig07(poli_report *r)
+static void run_fig07(paper_report *r)
 {
   paper_errors_of x[ROTOR_VARIANTS], v[ROTOR_VARIANTS];
   const double deflection = 2.8e-4; /* of the bearing's point at t = 1 */
@@ -675,7 +672,7 @@ static void run_fig07(poli_report *r)
 }
 
 /* What the rotor's energy gains in 5 ms with Euler parameters, in parts of what it was. */
-static double rotor_gain(poli_report *r, const char *step)
+static double rotor_gain(paper_report *r, const char *step)
 {
   char overrides[160];
   paper_run run;
@@ -690,7 +687,7 @@ static double rotor_gain(poli_report *r, const char *step)
 
 /* The stated number of Jacobians is one of a whole simulation, whose length and step are not
  * stated.  At the time of Fig. 7, t = 1, it is compared with those of our two smallest steps. */
-static void check_euler_jacobians(poli_report *r, const stated *s, const double steps[2])
+static void check_euler_jacobians(paper_report *r, const stated *s, const double steps[2])
 {
   const long published = 119823;
   stated whole = *s;
@@ -710,7 +707,7 @@ static void check_euler_jacobians(poli_report *r, const stated *s, const double 
                          "neither of which is stated");
 }
 
-static void run_sec72(poli_report *r)
+static void run_sec72(paper_report *r)
 {
   static const char larger[] =
       "the paper's mean is over steps that it does not state; tested at h = "
@@ -719,15 +716,15 @@ static void run_sec72(poli_report *r)
       "not found. Tested by the authors' rules, our runs take 2 iterations in nearly every step, "
       "and with a kept matrix 3 in some";
   static const stated s[] = {
-      {"sigma 1", "full", "plain", BODY HALF "simulation.sigma=1", 1.3, larger},
-      {"sigma optimal", "full", "plain", BODY PRINTED "simulation.sigma=optimal", 1.3, NULL},
-      {"geom1", "full", "plain", BODY HALF "simulation.sigma=0", 1.8, NULL},
-      {"Euler parameters", "full", "plain", HALF EULER, 2.56, NULL},
-      {"Tait-Bryan angles", "full", "plain", HALF ANGLES, 2.56, angles},
-      {"sigma 1", "modified", "plain-modified", BODY HALF "simulation.sigma=1", 2.1, NULL},
-      {"geom1", "modified", "plain-modified", BODY HALF "simulation.sigma=0", 2.3, NULL},
-      {"Tait-Bryan angles", "modified", "plain-modified", HALF ANGLES, 3.3, angles},
-      {"Euler parameters", "modified", "plain-modified", HALF EULER, 8.3, NULL},
+      {"sigma 1", "full", PLAIN, BODY HALF "simulation.sigma=1", 1.3, larger},
+      {"sigma optimal", "full", PLAIN, BODY PRINTED "simulation.sigma=optimal", 1.3, NULL},
+      {"geom1", "full", PLAIN, BODY HALF "simulation.sigma=0", 1.8, NULL},
+      {"Euler parameters", "full", PLAIN, HALF EULER, 2.56, NULL},
+      {"Tait-Bryan angles", "full", PLAIN, HALF ANGLES, 2.56, angles},
+      {"sigma 1", "modified", PLAIN_MODIFIED, BODY HALF "simulation.sigma=1", 2.1, NULL},
+      {"geom1", "modified", PLAIN_MODIFIED, BODY HALF "simulation.sigma=0", 2.3, NULL},
+      {"Tait-Bryan angles", "modified", PLAIN_MODIFIED, HALF ANGLES, 3.3, angles},
+      {"Euler parameters", "modified", PLAIN_MODIFIED, HALF EULER, 8.3, NULL},
   };
   enum { COUNT = sizeof s / sizeof s[0], SIGMA_1 = 5, GEOM_1 = 6, EULER_P = 8, STEPS = 7 };
   static const double steps[STEPS] = {1e-4, 5e-5, 2.5e-5, 1.25e-5, 6.25e-6, 3.125e-6, 1.5625e-6};
@@ -763,7 +760,7 @@ static void run_sec72(poli_report *r)
 
 /* --- slider-crank ----------------------------------------------------------------------------- */
 
-static void run_fig09(poli_report *r)
+static void run_fig09(paper_report *r)
 {
   /* the benchmark's data file: rows at t = 5.000 and the last one, at t = 5.004 */
   const double data_at_5 = 0.2517906, data_last = 0.2493498, exact = 0.2407195737296153;
@@ -819,7 +816,7 @@ enum { CRANK_VARIANTS = sizeof crank_variants / sizeof crank_variants[0], CRANK_
 enum { C3_GEOM1, C3_1, C3_OPT = 3, C2_GEOM1 = 5, C2_1, C2_OPT = 8, C_EULER = 10, C_ANGLES };
 static const double crank_steps[CRANK_STEPS] = {2e-3, 1e-3, 5e-4, 2.5e-4};
 
-static void slider_errors(poli_report *r, const char *settings, double h, double *position,
+static void slider_errors(paper_report *r, const char *settings, double h, double *position,
                           double *velocity)
 {
   paper_run run;
@@ -835,7 +832,7 @@ static void slider_errors(poli_report *r, const char *settings, double h, double
   paper_run_free(&run);
 }
 
-static void run_fig10(poli_report *r)
+static void run_fig10(paper_report *r)
 {
   paper_errors_of x[CRANK_VARIANTS], v[CRANK_VARIANTS];
   const double order[] = {2.0, 0.0};
@@ -867,7 +864,7 @@ static void run_fig10(poli_report *r)
   check_better(r, "position", angles, &x[C_EULER], CRANK_STEPS);
 }
 
-static void run_sec73(poli_report *r)
+static void run_sec73(paper_report *r)
 {
   static const char index_2[] =
       "with the exact matrix it is 2. Tested without the derivatives of B v and B^T lambda by the "
@@ -878,21 +875,20 @@ static void run_sec73(poli_report *r)
   static const char kept[] = "not found: here they need a new matrix no more often than the "
                              "other methods";
   static const stated s[] = {
-      {"geom1, index 2", "full", "plain", BODY "simulation.index=2 simulation.sigma=0", 2.5,
-       index_2},
-      {"sigma optimal, index 2", "full", "plain",
+      {"geom1, index 2", "full", PLAIN, BODY "simulation.index=2 simulation.sigma=0", 2.5, index_2},
+      {"sigma optimal, index 2", "full", PLAIN,
        BODY PRINTED "simulation.index=2 simulation.sigma=optimal", 2.5, index_2},
-      {"geom1, index 3", "full", "plain", BODY "simulation.index=3 simulation.sigma=0", 2.0, NULL},
-      {"sigma optimal, index 3", "full", "plain",
+      {"geom1, index 3", "full", PLAIN, BODY "simulation.index=3 simulation.sigma=0", 2.0, NULL},
+      {"sigma optimal, index 3", "full", PLAIN,
        BODY PRINTED "simulation.index=3 simulation.sigma=optimal", 2.0, NULL},
-      {"Euler parameters", "full", "plain", EULER "simulation.index=3", 3.0, euler},
-      {"Tait-Bryan angles", "full", "plain", ANGLES "simulation.index=3", 2.0, NULL},
-      {"geom1, index 3", "modified", "plain-modified", BODY "simulation.index=3 simulation.sigma=0",
+      {"Euler parameters", "full", PLAIN, EULER "simulation.index=3", 3.0, euler},
+      {"Tait-Bryan angles", "full", PLAIN, ANGLES "simulation.index=3", 2.0, NULL},
+      {"geom1, index 3", "modified", PLAIN_MODIFIED, BODY "simulation.index=3 simulation.sigma=0",
        7.2, NULL},
-      {"sigma 1, index 3", "modified", "plain-modified",
+      {"sigma 1, index 3", "modified", PLAIN_MODIFIED,
        BODY HALF "simulation.index=3 simulation.sigma=1", 7.2, NULL},
-      {"Euler parameters", "modified", "plain-modified", EULER "simulation.index=3", 7.8, kept},
-      {"Tait-Bryan angles", "modified", "plain-modified", ANGLES "simulation.index=3", 7.3, NULL},
+      {"Euler parameters", "modified", PLAIN_MODIFIED, EULER "simulation.index=3", 7.8, kept},
+      {"Tait-Bryan angles", "modified", PLAIN_MODIFIED, ANGLES "simulation.index=3", 7.3, NULL},
   };
   enum { COUNT = sizeof s / sizeof s[0], GEOM_1 = 6, SIGMA_1 = 7, EULER_P = 8 };
   long jacobians[COUNT * CRANK_STEPS];
@@ -912,9 +908,8 @@ static void run_sec73(poli_report *r)
     least = a < least ? a : least, most = a > most ? a : most;
     ratio = fmax(ratio, (double)c / (double)a);
   }
-  paper_check_true(r, "170 Jacobians a run for the Lie group methods", least <= 170 && most >= 170,
-                   "%ld to %ld, by the step", least, most);
-  paper_check_against(r, PAPER_AGAINST_NUMBER);
+  paper_check_among(r, "170 Jacobians a run for the Lie group methods", (double)least, (double)most,
+                    170.0, 0.0);
   paper_check_because(r, "the count depends on the step, and the paper's steps are not stated");
   paper_check_range(r, "Jacobians of Euler parameters over those of geom1", ratio, 2.0, 20.0,
                     "1000 against 170, a factor of 6");
@@ -973,7 +968,7 @@ static const paper_item items[] = {
      0, run_sec73},
 };
 
-const paper_paper paper_paper_holzinger = {
+const paper_publication paper_holzinger = {
     .id = PAPER,
     .citation = "S. Holzinger, M. Arnold, J. Gerstmayr: sigma-modified Lie group generalized-alpha "
                 "methods for constrained multibody systems",

@@ -47,7 +47,7 @@ static int keep(const pol_simulation *simulation, void *user)
   return 0;
 }
 
-void paper_kinon_run(poli_report *report, paper_kinon_trace *trace, const paper_kinon_case *how)
+void paper_kinon_run(paper_report *report, paper_kinon_trace *trace, const paper_kinon_case *how)
 {
   char path[128];
   paper_run run;
@@ -60,7 +60,7 @@ void paper_kinon_run(poli_report *report, paper_kinon_trace *trace, const paper_
   paper_run_watched(report, &run, keep, trace, path, "",
                     "simulation={\"method\":\"%s\",\"formulation\":\"directors\",\"guess\":\"%s\","
                     "\"step\":%.17g,\"end\":%.17g,"
-                    "\"newton\":{\"kind\":\"plain\",\"tolerance\":1e-9}} %s",
+                    "\"newton\":{\"tolerance\":1e-9},\"published\":{\"newton\":\"plain\"}} %s",
                     how->method, how->guess != NULL ? how->guess : "simple", how->h, how->end,
                     how->more != NULL ? how->more : "");
   const pol_counts *counts = &run.summary.counts;
@@ -73,7 +73,7 @@ void paper_kinon_run(poli_report *report, paper_kinon_trace *trace, const paper_
   paper_run_free(&run);
 }
 
-void paper_kinon_run_all(poli_report *report, paper_kinon_trace traces[PAPER_KINON_METHODS],
+void paper_kinon_run_all(paper_report *report, paper_kinon_trace traces[PAPER_KINON_METHODS],
                          const char *model, double h, double end, int may_stop)
 {
   for (int i = 0; i < PAPER_KINON_METHODS; i++)
@@ -192,7 +192,7 @@ static void look(const paper_kinon_curve *curve, pol_series *series)
   series->line = curve->label != NULL ? curve->line : lines[scheme];
 }
 
-void paper_kinon_draw(poli_report *report, const paper_kinon_figure *figure,
+void paper_kinon_draw(paper_report *report, const paper_kinon_figure *figure,
                       const paper_kinon_curve *curves, int count)
 {
   double *points[MAX_CURVES] = {NULL};
@@ -214,7 +214,7 @@ void paper_kinon_draw(poli_report *report, const paper_kinon_figure *figure,
   for (int i = 0; i < MAX_CURVES; i++) free(points[i]);
 }
 
-void paper_kinon_draw_all(poli_report *report, const paper_kinon_figure *figure,
+void paper_kinon_draw_all(paper_report *report, const paper_kinon_figure *figure,
                           const paper_kinon_trace *traces, int count, paper_kinon_value value,
                           int component)
 {
@@ -309,7 +309,7 @@ static const paper_item items[] = {
      "VI-A blows up at about t = 55; EM is stable even with h = 0.675.", 1, paper_kinon_fig33},
 };
 
-const paper_paper paper_paper_kinon2023 = {
+const paper_publication paper_kinon2023 = {
     .id = "kinon2023",
     .citation = "P. L. Kinon, P. Betsch, S. Schneider: Structure-preserving integrators based on a "
                 "new variational principle for constrained mechanical systems. Nonlinear Dynamics, "

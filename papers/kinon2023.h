@@ -4,8 +4,8 @@
  * All runs are as published: Newton's method with the exact matrix, tolerance 1e-9 for the largest
  * number of residual and correction, first guess as the item says.
  */
-#ifndef POLHODE_REPRODUCE_KINON2023_H
-#define POLHODE_REPRODUCE_KINON2023_H
+#ifndef POLHODE_PAPERS_KINON2023_H
+#define POLHODE_PAPERS_KINON2023_H
 
 #include "papers/reproduce.h"
 
@@ -25,7 +25,7 @@ typedef struct paper_kinon_step {
 } paper_kinon_step;
 
 typedef struct paper_kinon_trace {
-  poli_report *report;
+  paper_report *report;
   const char *label, *method;
   double h;
   int size;             /* of q: 3 or 12 */
@@ -48,9 +48,9 @@ typedef struct paper_kinon_case {
 
 /* A run ends where it fails or where its energy has grown ten times.  Unless may_stop is
  * set, the report then fails. */
-void paper_kinon_run(poli_report *report, paper_kinon_trace *trace, const paper_kinon_case *how);
+void paper_kinon_run(paper_report *report, paper_kinon_trace *trace, const paper_kinon_case *how);
 /* The four methods of the paper on one model. */
-void paper_kinon_run_all(poli_report *report, paper_kinon_trace traces[PAPER_KINON_METHODS],
+void paper_kinon_run_all(paper_report *report, paper_kinon_trace traces[PAPER_KINON_METHODS],
                          const char *model, double h, double end, int may_stop);
 void paper_kinon_free(paper_kinon_trace *traces, int count);
 
@@ -84,10 +84,10 @@ typedef struct paper_kinon_figure {
   const char *name, *caption, *y_label;
   int log_x, log_y;
 } paper_kinon_figure;
-void paper_kinon_draw(poli_report *report, const paper_kinon_figure *figure,
+void paper_kinon_draw(paper_report *report, const paper_kinon_figure *figure,
                       const paper_kinon_curve *curves, int count);
 /* One quantity of several runs. */
-void paper_kinon_draw_all(poli_report *report, const paper_kinon_figure *figure,
+void paper_kinon_draw_all(paper_report *report, const paper_kinon_figure *figure,
                           const paper_kinon_trace *traces, int count, paper_kinon_value value,
                           int component);
 
@@ -98,38 +98,38 @@ double paper_kinon_range(const paper_kinon_trace *trace, paper_kinon_value value
 /* --- items ------------------------------------------------------------------------------------ */
 
 /* the pendulum */
-void paper_kinon_fig02(poli_report *r);
-void paper_kinon_fig03(poli_report *r);
-void paper_kinon_fig04(poli_report *r);
-void paper_kinon_fig05(poli_report *r);
-void paper_kinon_fig06(poli_report *r);
-void paper_kinon_fig07(poli_report *r);
-void paper_kinon_fig08(poli_report *r);
-void paper_kinon_fig09(poli_report *r);
-void paper_kinon_fig10(poli_report *r);
-void paper_kinon_fig11(poli_report *r);
-void paper_kinon_fig12(poli_report *r);
-void paper_kinon_fig13(poli_report *r);
-void paper_kinon_fig14(poli_report *r);
-void paper_kinon_fig15(poli_report *r);
+void paper_kinon_fig02(paper_report *r);
+void paper_kinon_fig03(paper_report *r);
+void paper_kinon_fig04(paper_report *r);
+void paper_kinon_fig05(paper_report *r);
+void paper_kinon_fig06(paper_report *r);
+void paper_kinon_fig07(paper_report *r);
+void paper_kinon_fig08(paper_report *r);
+void paper_kinon_fig09(paper_report *r);
+void paper_kinon_fig10(paper_report *r);
+void paper_kinon_fig11(paper_report *r);
+void paper_kinon_fig12(paper_report *r);
+void paper_kinon_fig13(paper_report *r);
+void paper_kinon_fig14(paper_report *r);
+void paper_kinon_fig15(paper_report *r);
 /* the top */
-void paper_kinon_fig17(poli_report *r);
-void paper_kinon_fig18(poli_report *r);
-void paper_kinon_fig19(poli_report *r);
-void paper_kinon_fig20(poli_report *r);
+void paper_kinon_fig17(paper_report *r);
+void paper_kinon_fig18(paper_report *r);
+void paper_kinon_fig19(paper_report *r);
+void paper_kinon_fig20(paper_report *r);
 /* the four particles */
-void paper_kinon_fig22(poli_report *r);
-void paper_kinon_fig23(poli_report *r);
-void paper_kinon_fig24(poli_report *r);
-void paper_kinon_fig25(poli_report *r);
-void paper_kinon_fig26(poli_report *r);
-void paper_kinon_fig27(poli_report *r);
-void paper_kinon_table2(poli_report *r);
-void paper_kinon_fig28(poli_report *r);
-void paper_kinon_fig29(poli_report *r);
-void paper_kinon_fig30(poli_report *r);
-void paper_kinon_fig31(poli_report *r);
-void paper_kinon_fig32(poli_report *r);
-void paper_kinon_fig33(poli_report *r);
+void paper_kinon_fig22(paper_report *r);
+void paper_kinon_fig23(paper_report *r);
+void paper_kinon_fig24(paper_report *r);
+void paper_kinon_fig25(paper_report *r);
+void paper_kinon_fig26(paper_report *r);
+void paper_kinon_fig27(paper_report *r);
+void paper_kinon_table2(paper_report *r);
+void paper_kinon_fig28(paper_report *r);
+void paper_kinon_fig29(paper_report *r);
+void paper_kinon_fig30(paper_report *r);
+void paper_kinon_fig31(paper_report *r);
+void paper_kinon_fig32(paper_report *r);
+void paper_kinon_fig33(paper_report *r);
 
 #endif

@@ -16,7 +16,7 @@
 enum { VI_S, VI_A, VI_B, EM };
 static const double masses[4] = {1.0, 3.0, 2.3, 1.7};
 
-static void run_method(poli_report *r, paper_kinon_trace *trace, const char *method, double h,
+static void run_method(paper_report *r, paper_kinon_trace *trace, const char *method, double h,
                        double end)
 {
   const int is_em_g = strcmp(method, "em-g") == 0;
@@ -30,7 +30,7 @@ static void run_method(poli_report *r, paper_kinon_trace *trace, const char *met
 }
 
 /* EM and EM-G. */
-static void run_pair(poli_report *r, paper_kinon_trace traces[2], double h, double end)
+static void run_pair(paper_report *r, paper_kinon_trace traces[2], double h, double end)
 {
   run_method(r, &traces[0], "em", h, end);
   run_method(r, &traces[1], "em-g", h, end);
@@ -87,13 +87,11 @@ static void take(const double q[12], snapshot *s)
   }
 }
 
-static void draw_snapshots(poli_report *r, const paper_kinon_trace *trace)
+static void draw_snapshots(paper_report *r, const paper_kinon_trace *trace)
 {
   static const char *const labels[NUM_SNAPSHOTS] = {"t = 0", "2", "4", "6", "8", "10"};
   snapshot shots[NUM_SNAPSHOTS];
   pol_series series[2 * NUM_SNAPSHOTS];
-  pol_panel panel = pol_panel_default();
-  pol_figure figure = pol_figure_default();
   for (int k = 0; k < NUM_SNAPSHOTS; k++) {
     snapshot *s = &shots[k];
     take(trace->steps[lround(2.0 * k / trace->h)].q, s);
@@ -102,16 +100,11 @@ static void draw_snapshots(poli_report *r, const paper_kinon_trace *trace)
     series[2 * k + 1] =
         (pol_series){s->springs[0], s->springs[1], 5, NULL, k, POL_LINE_DASHED, POL_MARKER_NONE};
   }
-  panel.series = series, panel.num_series = 2 * NUM_SNAPSHOTS;
-  panel.y.label = "z, seen from the side (m)";
-  panel.legend = POL_LEGEND_BESIDE;
-  figure.panels = &panel, figure.num_panels = 1;
-  figure.x.label = "x (m)", figure.x.margin = 0.05;
-  figure.equal = 1, figure.width = 560.0, figure.height = 620.0;
-  paper_report_figure(r, "snapshots", "Rods (lines) and springs (dashed) by EM, h = 0.01", &figure);
+  paper_report_plane(r, "snapshots", "Rods (lines) and springs (dashed) by EM, h = 0.01", "x (m)",
+                     "z, seen from the side (m)", series, 2 * NUM_SNAPSHOTS, 560.0, 620.0);
 }
 
-void paper_kinon_fig22(poli_report *r)
+void paper_kinon_fig22(paper_report *r)
 {
   paper_kinon_trace trace;
   run_method(r, &trace, "em", 0.01, 10.0);
@@ -149,7 +142,7 @@ static double constraint_row(const paper_kinon_trace *trace, long step, int row)
   return sum;
 }
 
-static void show_constraints(poli_report *r, const char *method, const char *caption, double low,
+static void show_constraints(paper_report *r, const char *method, const char *caption, double low,
                              double high, const char *published)
 {
   paper_kinon_trace trace;
@@ -168,19 +161,19 @@ static void show_constraints(poli_report *r, const char *method, const char *cap
   paper_kinon_free(&trace, 1);
 }
 
-void paper_kinon_fig23(poli_report *r)
+void paper_kinon_fig23(paper_report *r)
 {
   show_constraints(r, "em-g", "Constraints on momentum level by EM-G, h = 0.01", 1e-6,
                    (double)INFINITY, "not satisfied");
 }
 
-void paper_kinon_fig24(poli_report *r)
+void paper_kinon_fig24(paper_report *r)
 {
   show_constraints(r, "em", "Constraints on momentum level by EM, h = 0.01", 0.0, 1e-9,
                    "satisfied; Newton's tolerance is 1e-9");
 }
 
-void paper_kinon_fig25(poli_report *r)
+void paper_kinon_fig25(paper_report *r)
 {
   paper_kinon_trace traces[2];
   run_pair(r, traces, 0.01, 10.0);
@@ -201,7 +194,7 @@ void paper_kinon_fig25(poli_report *r)
   paper_kinon_free(traces, 2);
 }
 
-void paper_kinon_fig26(poli_report *r)
+void paper_kinon_fig26(paper_report *r)
 {
   static const double exact[3] = {2.0, -2.0, 0.0};
   static const char *const labels[2][3] = {{"EM, J_1", "EM, J_2", "EM, J_3"},
@@ -231,7 +224,7 @@ void paper_kinon_fig26(poli_report *r)
   paper_kinon_free(traces, 2);
 }
 
-void paper_kinon_fig27(poli_report *r)
+void paper_kinon_fig27(paper_report *r)
 {
   static const char *const labels[3] = {"J_1", "J_2", "J_3"};
   paper_kinon_trace trace;
@@ -258,7 +251,7 @@ void paper_kinon_fig27(poli_report *r)
 /* --- effort ----------------------------------------------------------------------------------- */
 
 /* Newton iterations a step, and seconds of processor time. */
-static double iterations(poli_report *r, int method, const char *guess, double *seconds)
+static double iterations(paper_report *r, int method, const char *guess, double *seconds)
 {
   paper_kinon_trace trace;
   const clock_t start = clock();
@@ -275,7 +268,7 @@ static double iterations(poli_report *r, int method, const char *guess, double *
   return count;
 }
 
-void paper_kinon_table2(poli_report *r)
+void paper_kinon_table2(paper_report *r)
 {
   static const char *const guesses[2] = {"simple", "advanced"};
   static const double published[2][PAPER_KINON_METHODS] = {{4.0, 4.0, 4.0, 4.305},
@@ -325,23 +318,24 @@ static const double exact_v4[3] = {-0.07884287205989167, -0.1064032609927692, 1.
 static const double exact_lambda[2] = {0.001783394310430873, 1.338098208477262};
 
 enum { NUM_STEPS = 7 };
-typedef struct errors {
+typedef struct relative_errors {
   double q, p, lambda, mean; /* mean: of the multipliers on both sides of t = 0.1 */
-} errors;
+} relative_errors;
 
-static errors measure(poli_report *r, const char *method, double h)
+static relative_errors measure(paper_report *r, const char *method, double h)
 {
   const double origin[3] = {0.0, 0.0, 0.0};
   const long steps = lround(0.1 / h);
   paper_kinon_trace trace;
-  errors e = {0.0, 0.0, 0.0, 0.0};
-  paper_kinon_run(r, &trace,
-                  &(paper_kinon_case){.model = "four_particles",
-                                      .method = method,
-                                      .label = method,
-                                      .h = h,
-                                      .end = 0.1 + h,
-                                      .more = "simulation.newton={\"kind\":\"full\"}"});
+  relative_errors e = {0.0, 0.0, 0.0, 0.0};
+  paper_kinon_run(
+      r, &trace,
+      &(paper_kinon_case){.model = "four_particles",
+                          .method = method,
+                          .label = method,
+                          .h = h,
+                          .end = 0.1 + h,
+                          .more = "simulation.newton={\"kind\":\"full\"} simulation.published={}"});
   if (trace.count > steps + 1) {
     const paper_kinon_step *s = &trace.steps[steps];
     double p[3], mean[2];
@@ -359,7 +353,7 @@ static errors measure(poli_report *r, const char *method, double h)
 }
 
 /* Relative errors of both methods at t = 0.1 for h = 0.01, 0.005, ... */
-static void measure_all(poli_report *r, double h[NUM_STEPS], errors e[2][NUM_STEPS])
+static void measure_all(paper_report *r, double h[NUM_STEPS], relative_errors e[2][NUM_STEPS])
 {
   for (int k = 0; k < NUM_STEPS; k++) {
     h[k] = ldexp(0.01, -k);
@@ -368,7 +362,7 @@ static void measure_all(poli_report *r, double h[NUM_STEPS], errors e[2][NUM_STE
   }
 }
 
-static void check_order(poli_report *r, const char *what, const double h[NUM_STEPS],
+static void check_order(paper_report *r, const char *what, const double h[NUM_STEPS],
                         const paper_errors_of *curve, double order)
 {
   char text[96];
@@ -385,10 +379,10 @@ static const char note[] =
     "well, which makes "
     "the errors larger and leaves the orders.";
 
-void paper_kinon_fig28(poli_report *r)
+void paper_kinon_fig28(paper_report *r)
 {
   double h[NUM_STEPS];
-  errors e[2][NUM_STEPS];
+  relative_errors e[2][NUM_STEPS];
   paper_errors_of curves[2] = {{.label = "EM"}, {.label = "EM-G"}};
   measure_all(r, h, e);
   for (int i = 0; i < 2; i++)
@@ -399,10 +393,10 @@ void paper_kinon_fig28(poli_report *r)
   for (int i = 0; i < 2; i++) check_order(r, "", h, &curves[i], 2.0);
 }
 
-void paper_kinon_fig29(poli_report *r)
+void paper_kinon_fig29(paper_report *r)
 {
   double h[NUM_STEPS];
-  errors e[2][NUM_STEPS];
+  relative_errors e[2][NUM_STEPS];
   paper_errors_of curves[2] = {{.label = "EM"}, {.label = "EM-G"}};
   measure_all(r, h, e);
   for (int i = 0; i < 2; i++)
@@ -413,10 +407,10 @@ void paper_kinon_fig29(poli_report *r)
   for (int i = 0; i < 2; i++) check_order(r, "", h, &curves[i], 2.0);
 }
 
-void paper_kinon_fig30(poli_report *r)
+void paper_kinon_fig30(paper_report *r)
 {
   double h[NUM_STEPS];
-  errors e[2][NUM_STEPS];
+  relative_errors e[2][NUM_STEPS];
   paper_errors_of curves[4] = {{.label = "EM"},
                                {.label = "EM-G"},
                                {.label = "EM, mean of neighbours"},
@@ -440,7 +434,7 @@ void paper_kinon_fig30(poli_report *r)
 
 /* Energy of all schemes, each to its end, with a table; growth[i]: when it had grown ten times or a
  * step had no solution, INFINITY if neither. */
-static void show_energies(poli_report *r, const paper_kinon_figure *figure, double h, double end,
+static void show_energies(paper_report *r, const paper_kinon_figure *figure, double h, double end,
                           double growth[PAPER_KINON_METHODS], double ranges[PAPER_KINON_METHODS])
 {
   paper_kinon_trace traces[PAPER_KINON_METHODS];
@@ -460,7 +454,7 @@ static void show_energies(poli_report *r, const paper_kinon_figure *figure, doub
   paper_kinon_free(traces, PAPER_KINON_METHODS);
 }
 
-static void check_stable(poli_report *r, int scheme, double h, const double *growth,
+static void check_stable(paper_report *r, int scheme, double h, const double *growth,
                          const double *ranges, const char *published)
 {
   char what[80];
@@ -469,7 +463,7 @@ static void check_stable(poli_report *r, int scheme, double h, const double *gro
                     0.0, 0.5, published);
 }
 
-void paper_kinon_fig31(poli_report *r)
+void paper_kinon_fig31(paper_report *r)
 {
   double growth[PAPER_KINON_METHODS], ranges[PAPER_KINON_METHODS];
   show_energies(r,
@@ -487,7 +481,7 @@ void paper_kinon_fig31(poli_report *r)
     check_stable(r, i, 0.04, growth, ranges, "stable at least to T = 1000");
 }
 
-void paper_kinon_fig32(poli_report *r)
+void paper_kinon_fig32(paper_report *r)
 {
   double growth[PAPER_KINON_METHODS], ranges[PAPER_KINON_METHODS];
   show_energies(r,
@@ -504,7 +498,7 @@ void paper_kinon_fig32(poli_report *r)
 }
 
 /* How far EM comes with a large step, and what its energy does. */
-static void check_large_step(poli_report *r, double h, double end, double least,
+static void check_large_step(paper_report *r, double h, double end, double least,
                              const char *published)
 {
   paper_kinon_trace trace;
@@ -525,7 +519,7 @@ static void check_large_step(poli_report *r, double h, double end, double least,
   paper_kinon_free(&trace, 1);
 }
 
-void paper_kinon_fig33(poli_report *r)
+void paper_kinon_fig33(paper_report *r)
 {
   double growth[PAPER_KINON_METHODS], ranges[PAPER_KINON_METHODS];
   show_energies(

@@ -36,12 +36,12 @@ static const double exact_p[NUM_EXACT][3] = {
     {0.02760217757716846, -3.004906852386036, 2.492212626904725},
     {-1.255801030406225, 4.305899677285823, -0.07522860066616419}};
 
-static void run_all(poli_report *r, paper_kinon_trace traces[PAPER_KINON_METHODS])
+static void run_all(paper_report *r, paper_kinon_trace traces[PAPER_KINON_METHODS])
 {
   paper_kinon_run_all(r, traces, "pendulum", step_size, end, 0);
 }
 
-static void run_one(poli_report *r, paper_kinon_trace *trace, int which)
+static void run_one(paper_report *r, paper_kinon_trace *trace, int which)
 {
   paper_kinon_run(r, trace,
                   &(paper_kinon_case){.model = "pendulum",
@@ -112,7 +112,7 @@ static double alternation(const paper_kinon_trace *trace, paper_kinon_value valu
 }
 
 /* Draws a multiplier and measures how it alternates. */
-static void show_multiplier(poli_report *r, const paper_kinon_figure *figure,
+static void show_multiplier(paper_report *r, const paper_kinon_figure *figure,
                             paper_kinon_value value, double amount[PAPER_KINON_METHODS])
 {
   paper_kinon_trace traces[PAPER_KINON_METHODS];
@@ -131,7 +131,7 @@ static void show_multiplier(poli_report *r, const paper_kinon_figure *figure,
   paper_kinon_free(traces, PAPER_KINON_METHODS);
 }
 
-void paper_kinon_fig04(poli_report *r)
+void paper_kinon_fig04(paper_report *r)
 {
   double amount[PAPER_KINON_METHODS] = {0.0};
   show_multiplier(
@@ -153,7 +153,7 @@ void paper_kinon_fig04(poli_report *r)
 }
 
 /* How far gamma of VI-B by (83a) is from what positions at constant distance give. */
-static double gamma_gap(poli_report *r)
+static double gamma_gap(paper_report *r)
 {
   paper_kinon_trace traces[PAPER_KINON_METHODS];
   double gap = 0.0;
@@ -167,7 +167,7 @@ static double gamma_gap(poli_report *r)
   return gap;
 }
 
-void paper_kinon_fig05(poli_report *r)
+void paper_kinon_fig05(paper_report *r)
 {
   const double gap = gamma_gap(r);
   double amount[PAPER_KINON_METHODS] = {0.0};
@@ -196,7 +196,7 @@ void paper_kinon_fig05(poli_report *r)
 /* --- position and momentum -------------------------------------------------------------------- */
 
 /* Draws a component and compares it with the exact solution. */
-static void show_component(poli_report *r, const paper_kinon_figure *figure,
+static void show_component(paper_report *r, const paper_kinon_figure *figure,
                            paper_kinon_value value, const double exact[NUM_EXACT][3])
 {
   paper_kinon_trace traces[PAPER_KINON_METHODS];
@@ -227,7 +227,7 @@ static void show_component(poli_report *r, const paper_kinon_figure *figure,
   paper_kinon_free(traces, PAPER_KINON_METHODS);
 }
 
-void paper_kinon_fig02(poli_report *r)
+void paper_kinon_fig02(paper_report *r)
 {
   show_component(r,
                  &(paper_kinon_figure){.name = "q1",
@@ -236,7 +236,7 @@ void paper_kinon_fig02(poli_report *r)
                  paper_kinon_position, exact_q);
 }
 
-void paper_kinon_fig03(poli_report *r)
+void paper_kinon_fig03(paper_report *r)
 {
   show_component(r,
                  &(paper_kinon_figure){.name = "p1",
@@ -258,13 +258,11 @@ static void project(const double x[3], double *right, double *up)
 }
 
 /* The path, the rod at both ends of it, and the equator and outline of the sphere. */
-static void draw_path(poli_report *r, const paper_kinon_trace *trace)
+static void draw_path(paper_report *r, const paper_kinon_trace *trace)
 {
   enum { POINTS = 361, STEPS = 201 };
   static const double origin[3] = {0.0, 0.0, 0.0};
   double path[2][STEPS], rods[2][2][2], equator[2][POINTS], outline[2][POINTS];
-  pol_panel panel = pol_panel_default();
-  pol_figure figure = pol_figure_default();
   if (paper_report_failed(r)) return;
   if (trace->count != STEPS) {
     paper_report_fail(r, "the run has %ld steps", trace->count - 1);
@@ -286,17 +284,12 @@ static void draw_path(poli_report *r, const paper_kinon_trace *trace)
       {path[0], path[1], STEPS, "path", 0, POL_LINE_SOLID, POL_MARKER_NONE},
       {rods[0][0], rods[0][1], 2, "t = 0", 2, POL_LINE_SOLID, POL_MARKER_CIRCLE},
       {rods[1][0], rods[1][1], 2, "t = 10", 1, POL_LINE_SOLID, POL_MARKER_SQUARE}};
-  panel.series = series, panel.num_series = sizeof series / sizeof series[0];
-  panel.legend = POL_LEGEND_BESIDE;
-  panel.y.label = "up (m)";
-  figure.panels = &panel, figure.num_panels = 1;
-  figure.x.label = "across the view (m)", figure.x.margin = 0.05;
-  figure.equal = 1, figure.width = 640.0, figure.height = 480.0;
-  paper_report_figure(r, "path", "Path of the pendulum by VI-S, seen from above at 25 degrees",
-                      &figure);
+  paper_report_plane(r, "path", "Path of the pendulum by VI-S, seen from above at 25 degrees",
+                     "across the view (m)", "up (m)", series, sizeof series / sizeof series[0],
+                     640.0, 480.0);
 }
 
-void paper_kinon_fig06(poli_report *r)
+void paper_kinon_fig06(paper_report *r)
 {
   paper_kinon_trace trace;
   run_one(r, &trace, VI_S);
@@ -364,7 +357,7 @@ static double drift(const paper_kinon_trace *trace)
   return sum[1] - sum[0];
 }
 
-void paper_kinon_fig07(poli_report *r)
+void paper_kinon_fig07(paper_report *r)
 {
   paper_kinon_trace trace;
   run_one(r, &trace, VI_S);
@@ -391,7 +384,7 @@ void paper_kinon_fig07(poli_report *r)
   paper_kinon_free(&trace, 1);
 }
 
-void paper_kinon_fig08(poli_report *r)
+void paper_kinon_fig08(paper_report *r)
 {
   paper_kinon_trace traces[PAPER_KINON_METHODS];
   run_all(r, traces);
@@ -421,7 +414,7 @@ void paper_kinon_fig08(poli_report *r)
   paper_kinon_free(traces, PAPER_KINON_METHODS);
 }
 
-void paper_kinon_fig09(poli_report *r)
+void paper_kinon_fig09(paper_report *r)
 {
   paper_kinon_trace trace;
   run_one(r, &trace, EM);
@@ -438,7 +431,7 @@ void paper_kinon_fig09(poli_report *r)
 
 /* --- angular momentum ------------------------------------------------------------------------- */
 
-void paper_kinon_fig10(poli_report *r)
+void paper_kinon_fig10(paper_report *r)
 {
   paper_kinon_trace traces[PAPER_KINON_METHODS];
   run_all(r, traces);
@@ -479,7 +472,7 @@ void paper_kinon_fig10(poli_report *r)
 }
 
 /* The largest |value| of all schemes in a table, each with a check. */
-static void check_all(poli_report *r, const paper_kinon_trace *traces, int count,
+static void check_all(paper_report *r, const paper_kinon_trace *traces, int count,
                       paper_kinon_value value, int component, double limit, const char *quantity,
                       const char *published)
 {
@@ -493,7 +486,7 @@ static void check_all(poli_report *r, const paper_kinon_trace *traces, int count
   }
 }
 
-void paper_kinon_fig11(poli_report *r)
+void paper_kinon_fig11(paper_report *r)
 {
   paper_kinon_trace traces[PAPER_KINON_METHODS];
   run_all(r, traces);
@@ -524,7 +517,7 @@ static double velocity_constraint(const paper_kinon_trace *trace, long step, int
 }
 
 /* The schemes that satisfy a constraint. */
-static void show_satisfied(poli_report *r, const paper_kinon_figure *figure,
+static void show_satisfied(paper_report *r, const paper_kinon_figure *figure,
                            paper_kinon_value value, int check_momentum)
 {
   static const int which[] = {VI_S, VI_B, EM};
@@ -543,8 +536,8 @@ static void show_satisfied(poli_report *r, const paper_kinon_figure *figure,
 }
 
 /* VI-A, which does not. */
-static void show_violated(poli_report *r, const paper_kinon_figure *figure, paper_kinon_value value,
-                          int component, double least)
+static void show_violated(paper_report *r, const paper_kinon_figure *figure,
+                          paper_kinon_value value, int component, double least)
 {
   paper_kinon_trace trace;
   run_one(r, &trace, VI_A);
@@ -554,7 +547,7 @@ static void show_violated(poli_report *r, const paper_kinon_figure *figure, pape
   paper_kinon_free(&trace, 1);
 }
 
-void paper_kinon_fig12(poli_report *r)
+void paper_kinon_fig12(paper_report *r)
 {
   show_satisfied(r,
                  &(paper_kinon_figure){.name = "position",
@@ -563,7 +556,7 @@ void paper_kinon_fig12(poli_report *r)
                  position_constraint, 0);
 }
 
-void paper_kinon_fig13(poli_report *r)
+void paper_kinon_fig13(paper_report *r)
 {
   show_violated(r,
                 &(paper_kinon_figure){.name = "position",
@@ -572,7 +565,7 @@ void paper_kinon_fig13(poli_report *r)
                 position_constraint, 0, 1e-3);
 }
 
-void paper_kinon_fig14(poli_report *r)
+void paper_kinon_fig14(paper_report *r)
 {
   show_satisfied(r,
                  &(paper_kinon_figure){.name = "velocity",
@@ -581,7 +574,7 @@ void paper_kinon_fig14(poli_report *r)
                  velocity_constraint, 1);
 }
 
-void paper_kinon_fig15(poli_report *r)
+void paper_kinon_fig15(paper_report *r)
 {
   show_violated(r,
                 &(paper_kinon_figure){.name = "velocity",

@@ -59,7 +59,7 @@ static void reduced_centre(const paper_lagrange_top *top, double t, paper_kinon_
   paper_lagrange_top_linear_momentum(top, step->p + CENTRE);
 }
 
-static void run_reduced(poli_report *r, paper_kinon_trace *trace, double h, double end)
+static void run_reduced(paper_report *r, paper_kinon_trace *trace, double h, double end)
 {
   const long steps = lround(end / h);
   paper_lagrange_top top;
@@ -77,7 +77,8 @@ static void run_reduced(poli_report *r, paper_kinon_trace *trace, double h, doub
   }
 }
 
-static void run_schemes(poli_report *r, paper_kinon_trace traces[NUM_SCHEMES], double h, double end)
+static void run_schemes(paper_report *r, paper_kinon_trace traces[NUM_SCHEMES], double h,
+                        double end)
 {
   paper_kinon_run_all(r, traces, "top", h, end, 0);
   run_reduced(r, &traces[BS99], h, end);
@@ -91,7 +92,7 @@ static double deviation(const paper_kinon_trace *trace, long step, int component
   return trace->steps[step].q[CENTRE + 2] - height;
 }
 
-void paper_kinon_fig17(poli_report *r)
+void paper_kinon_fig17(paper_report *r)
 {
   paper_kinon_trace traces[NUM_SCHEMES];
   run_schemes(r, traces, 0.002, 1.0);
@@ -146,7 +147,7 @@ static double error_at_end(const paper_kinon_trace *trace, int of_momentum)
   return sqrt(error / size);
 }
 
-static void show_errors(poli_report *r, int of_momentum, const char *caption, const char *y_label)
+static void show_errors(paper_report *r, int of_momentum, const char *caption, const char *y_label)
 {
   static const int schemes[NUM_SCHEMES] = {VI_S, VI_B, BS99, VI_A, EM}; /* by their order */
   static const double orders[NUM_SCHEMES] = {1.0, 1.0, 1.0, 2.0, 2.0};
@@ -172,13 +173,13 @@ static void show_errors(poli_report *r, int of_momentum, const char *caption, co
   }
 }
 
-void paper_kinon_fig18(poli_report *r)
+void paper_kinon_fig18(paper_report *r)
 {
   show_errors(r, 0, "Relative error of the height of the centre of mass at t = 0.001",
               "relative error of phi_3");
 }
 
-void paper_kinon_fig19(poli_report *r)
+void paper_kinon_fig19(paper_report *r)
 {
   paper_report_text(r,
                     "Against the exact momentum, m 10 e_3 x phi(t), where the paper has a run of "
@@ -207,7 +208,7 @@ static double constraint_row(const paper_kinon_trace *trace, long step, int k)
   return i == j ? dot(s->q + i, s->v + i) : dot(s->q + i, s->v + j) + dot(s->q + j, s->v + i);
 }
 
-void paper_kinon_fig20(poli_report *r)
+void paper_kinon_fig20(paper_report *r)
 {
   enum { NUM_ROWS = 9, NUM_SHOWN = 3 };
   static const int shown[NUM_SHOWN] = {5, 6, 7};

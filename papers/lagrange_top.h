@@ -15,8 +15,8 @@
  * It is no method of the table: its unknowns are not the coordinates of any model, and a pol_dae
  * does not say that it is a Lagrange top.
  */
-#ifndef POLHODE_ANALYSIS_LAGRANGE_TOP_H
-#define POLHODE_ANALYSIS_LAGRANGE_TOP_H
+#ifndef POLHODE_PAPERS_LAGRANGE_TOP_H
+#define POLHODE_PAPERS_LAGRANGE_TOP_H
 
 typedef struct paper_lagrange_top {
   double mass, length, gravity; /* M, l, g > 0 */

@@ -1,6 +1,6 @@
 /* The overshoot of the generalized-alpha method in the limit of infinite frequency. */
-#ifndef POLHODE_REPRODUCE_OVERSHOOT_H
-#define POLHODE_REPRODUCE_OVERSHOOT_H
+#ifndef POLHODE_PAPERS_OVERSHOOT_H
+#define POLHODE_PAPERS_OVERSHOOT_H
 
 #include <polhode/integrator.h>
 

@@ -269,8 +269,8 @@ static void put_item(FILE *file, const json_t *report)
 
 static void put_items(FILE *file, const json_t *reports)
 {
-  const paper_paper *paper;
-  for (int k = 0; (paper = paper_paper_at(k)) != NULL; k++) {
+  const paper_publication *paper;
+  for (int k = 0; (paper = paper_at(k)) != NULL; k++) {
     size_t i;
     json_t *report;
     int items = 0;

@@ -1,6 +1,6 @@
 /* The reports of a run as one page. */
-#ifndef POLHODE_REPRODUCE_PAGE_H
-#define POLHODE_REPRODUCE_PAGE_H
+#ifndef POLHODE_PAPERS_PAGE_H
+#define POLHODE_PAPERS_PAGE_H
 
 #include "papers/reproduce.h"
 

@@ -9,8 +9,8 @@
 
 #include "papers/reproduce.h"
 
-struct poli_report {
-  const paper_paper *paper;
+struct paper_report {
+  const paper_publication *paper;
   const paper_item *item;
   char *data, *out;
   json_t *json, *blocks, *checks;
@@ -23,10 +23,10 @@ struct poli_report {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-pol_status paper_report_create(poli_report **report, const paper_paper *paper,
+pol_status paper_report_create(paper_report **report, const paper_publication *paper,
                                const paper_item *item, const char *data, const char *out)
 {
-  poli_report *r = *report = calloc(1, sizeof *r);
+  paper_report *r = *report = calloc(1, sizeof *r);
   if (r == NULL) return POL_NO_MEMORY;
   r->paper = paper, r->item = item;
   r->data = poli_format("%s", data);
@@ -40,9 +40,9 @@ pol_status paper_report_create(poli_report **report, const paper_paper *paper,
   return POL_NO_MEMORY;
 }
 
-void paper_report_free(poli_report **report)
+void paper_report_free(paper_report **report)
 {
-  poli_report *r = *report;
+  paper_report *r = *report;
   if (r == NULL) return;
   json_decref(r->json);
   json_decref(r->blocks);
@@ -55,19 +55,19 @@ void paper_report_free(poli_report **report)
   *report = NULL;
 }
 
-json_t *paper_report_json(const poli_report *r)
+json_t *paper_report_json(const paper_report *r)
 {
   return r->no_memory ? NULL : r->json;
 }
 
 /* --- what goes wrong -------------------------------------------------------------------------- */
 
-int paper_report_failed(const poli_report *r)
+int paper_report_failed(const paper_report *r)
 {
   return r->no_memory || r->failure != NULL;
 }
 
-void paper_report_fail(poli_report *r, const char *format, ...)
+void paper_report_fail(paper_report *r, const char *format, ...)
 {
   va_list arguments;
   if (paper_report_failed(r)) return;
@@ -78,12 +78,12 @@ void paper_report_fail(poli_report *r, const char *format, ...)
 }
 
 /* Adds to an array, which takes the item; NULL means that memory is out. */
-static void add(poli_report *r, json_t *array, json_t *item)
+static void add(paper_report *r, json_t *array, json_t *item)
 {
   if (json_array_append_new(array, item) != 0) r->no_memory = 1;
 }
 
-char *paper_report_path(poli_report *r, const char *name)
+char *paper_report_path(paper_report *r, const char *name)
 {
   if (paper_report_failed(r)) return NULL;
   char *path = poli_format("%s/%s", r->data, name);
@@ -93,7 +93,7 @@ char *paper_report_path(poli_report *r, const char *name)
 
 /* --- blocks ----------------------------------------------------------------------------------- */
 
-void paper_report_text(poli_report *r, const char *format, ...)
+void paper_report_text(paper_report *r, const char *format, ...)
 {
   va_list arguments;
   if (paper_report_failed(r)) return;
@@ -125,7 +125,7 @@ static json_t *split(const char *text)
   return parts;
 }
 
-void paper_report_table(poli_report *r, const char *title, const char *columns)
+void paper_report_table(paper_report *r, const char *title, const char *columns)
 {
   if (paper_report_failed(r)) return;
   json_t *names = split(columns);
@@ -136,7 +136,7 @@ void paper_report_table(poli_report *r, const char *title, const char *columns)
                 r->rows));
 }
 
-void paper_report_row(poli_report *r, const char *format, ...)
+void paper_report_row(paper_report *r, const char *format, ...)
 {
   va_list arguments;
   if (paper_report_failed(r)) return;
@@ -156,7 +156,7 @@ void paper_report_row(poli_report *r, const char *format, ...)
 }
 
 /* Writes the figure's file if there is a folder. */
-static void write_figure(poli_report *r, const char *name, const char *svg)
+static void write_figure(paper_report *r, const char *name, const char *svg)
 {
   if (r->out == NULL) return;
   char *path = poli_format("%s/%s-%s.svg", r->out, r->item->id, name);
@@ -171,7 +171,7 @@ static void write_figure(poli_report *r, const char *name, const char *svg)
   free(path);
 }
 
-void paper_report_figure(poli_report *r, const char *name, const char *caption,
+void paper_report_figure(paper_report *r, const char *name, const char *caption,
                          const pol_figure *figure)
 {
   char *svg = NULL, message[256];
@@ -202,7 +202,7 @@ static const char *const against_words[NUM_AGAINST] = {"published number", "stat
 /* --- checks ----------------------------------------------------------------------------------- */
 
 /* Takes the two texts. */
-static int add_check(poli_report *r, const char *what, char *ours, char *published,
+static int add_check(paper_report *r, const char *what, char *ours, char *published,
                      paper_against against, int passed)
 {
   if (ours == NULL || published == NULL)
@@ -216,7 +216,7 @@ static int add_check(poli_report *r, const char *what, char *ours, char *publish
   return passed;
 }
 
-int paper_check_near(poli_report *r, const char *what, double ours, double published,
+int paper_check_near(paper_report *r, const char *what, double ours, double published,
                      double tolerance)
 {
   if (paper_report_failed(r)) return 0;
@@ -226,7 +226,7 @@ int paper_check_near(poli_report *r, const char *what, double ours, double publi
   return add_check(r, what, poli_format("%.5g", ours), theirs, PAPER_AGAINST_NUMBER, passed);
 }
 
-int paper_check_range(poli_report *r, const char *what, double ours, double low, double high,
+int paper_check_range(paper_report *r, const char *what, double ours, double low, double high,
                       const char *published)
 {
   if (paper_report_failed(r)) return 0;
@@ -237,7 +237,7 @@ int paper_check_range(poli_report *r, const char *what, double ours, double low,
                    ours >= low && ours <= high);
 }
 
-int paper_check_digits(poli_report *r, const char *what, double ours, double published, int digits)
+int paper_check_digits(paper_report *r, const char *what, double ours, double published, int digits)
 {
   if (paper_report_failed(r)) return 0;
   const double unit = published != 0.0 ? pow(10.0, floor(log10(fabs(published))) - digits + 1) : 0;
@@ -247,7 +247,18 @@ int paper_check_digits(poli_report *r, const char *what, double ours, double pub
                    PAPER_AGAINST_NUMBER, passed);
 }
 
-int paper_check_true(poli_report *r, const char *statement, int holds, const char *ours, ...)
+int paper_check_among(paper_report *r, const char *what, double least, double most,
+                      double published, double near)
+{
+  if (paper_report_failed(r)) return 0;
+  char *ours =
+      near > 0.0 ? poli_format("%.3g to %.3g, by the step (agrees within %.1f)", least, most, near)
+                 : poli_format("%.3g to %.3g, by the step", least, most);
+  return add_check(r, what, ours, poli_format("%s", stated), PAPER_AGAINST_NUMBER,
+                   published >= least - near && published <= most + near);
+}
+
+int paper_check_true(paper_report *r, const char *statement, int holds, const char *ours, ...)
 {
   va_list arguments;
   if (paper_report_failed(r)) return 0;
@@ -258,7 +269,7 @@ int paper_check_true(poli_report *r, const char *statement, int holds, const cha
                    holds);
 }
 
-void paper_check_against(poli_report *r, paper_against against)
+void paper_check_against(paper_report *r, paper_against against)
 {
   if (paper_report_failed(r) || json_array_size(r->checks) == 0) return;
   json_t *last = json_array_get(r->checks, json_array_size(r->checks) - 1);
@@ -266,7 +277,7 @@ void paper_check_against(poli_report *r, paper_against against)
     r->no_memory = 1;
 }
 
-void paper_check_because(poli_report *r, const char *format, ...)
+void paper_check_because(paper_report *r, const char *format, ...)
 {
   va_list arguments;
   if (paper_report_failed(r) || json_array_size(r->checks) == 0) return;
@@ -279,7 +290,7 @@ void paper_check_because(poli_report *r, const char *format, ...)
   free(why);
 }
 
-void paper_report_not_comparable(poli_report *r, const char *format, ...)
+void paper_report_not_comparable(paper_report *r, const char *format, ...)
 {
   va_list arguments;
   if (paper_report_failed(r)) return;
@@ -341,7 +352,7 @@ static char *append(char *text, const char *format, ...)
 }
 
 /* The published numbers that were tested, or without any the statements; the first few of them. */
-static char *tested(const poli_report *r)
+static char *tested(const paper_report *r)
 {
   enum { NAMED = 4 };
   const counts n = count_checks(r->checks);
@@ -387,7 +398,7 @@ static char *add_difference(char *text, const json_t *check, const json_t *next)
 }
 
 /* All checks that differ. */
-static char *differences(const poli_report *r)
+static char *differences(const paper_report *r)
 {
   size_t i;
   json_t *check;
@@ -401,7 +412,7 @@ static char *differences(const poli_report *r)
   return text;
 }
 
-static void decide(poli_report *r)
+static void decide(paper_report *r)
 {
   const counts n = count_checks(r->checks);
   const char *verdict = "reproduced";
@@ -441,7 +452,7 @@ static double now(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void paper_report_run(poli_report *r)
+void paper_report_run(paper_report *r)
 {
   const double start = now();
   r->item->run(r);

@@ -9,14 +9,14 @@
 
 /* A model while it runs. */
 typedef struct running {
-  poli_report *report;
+  paper_report *report;
   paper_run *run;
   pol_model *model;
   pol_simulation *simulation;
   pol_record *record;
   double *row;
   int *channels; /* of the record */
-  poli_watch watch;
+  paper_watch watch;
   void *user;
 } running;
 
@@ -140,7 +140,7 @@ static void run_to_the_end(running *now)
   run->diagnostics = *pol_simulation_diagnostics(now->simulation);
 }
 
-static void run_with(poli_report *report, paper_run *run, poli_watch watch, void *user,
+static void run_with(paper_report *report, paper_run *run, paper_watch watch, void *user,
                      const char *model, const char *channels, const char *format, va_list arguments)
 {
   running now = {.report = report, .run = run, .watch = watch, .user = user};
@@ -161,7 +161,7 @@ static void run_with(poli_report *report, paper_run *run, poli_watch watch, void
   free(names);
 }
 
-void paper_run_model(poli_report *report, paper_run *run, const char *model, const char *channels,
+void paper_run_model(paper_report *report, paper_run *run, const char *model, const char *channels,
                      const char *overrides, ...)
 {
   va_list arguments;
@@ -170,7 +170,7 @@ void paper_run_model(poli_report *report, paper_run *run, const char *model, con
   va_end(arguments);
 }
 
-void paper_run_watched(poli_report *report, paper_run *run, poli_watch watch, void *user,
+void paper_run_watched(paper_report *report, paper_run *run, paper_watch watch, void *user,
                        const char *model, const char *channels, const char *overrides, ...)
 {
   va_list arguments;
@@ -215,7 +215,7 @@ static int read_line(const char *line, int columns, double **values, long rows)
   return 1;
 }
 
-double *paper_read_table(poli_report *report, const char *name, int columns, long *rows)
+double *paper_read_table(paper_report *report, const char *name, int columns, long *rows)
 {
   char line[1024], *path = paper_report_path(report, name);
   double *values = NULL;

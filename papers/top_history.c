@@ -119,7 +119,7 @@ static int write_state(const pol_simulation *simulation, void *user)
   return 1;
 }
 
-void paper_top_history_run(poli_report *report, const paper_top *top, const paper_top_setup *setup,
+void paper_top_history_run(paper_report *report, const paper_top *top, const paper_top_setup *setup,
                            paper_top_history *history)
 {
   writing w = {.top = top, .history = history, .capacity = lround(setup->end / setup->step) + 1};

@@ -1,6 +1,6 @@
 /* What a run of the heavy top does step by step, and how far it is from the exact solution. */
-#ifndef POLHODE_REPRODUCE_TOP_HISTORY_H
-#define POLHODE_REPRODUCE_TOP_HISTORY_H
+#ifndef POLHODE_PAPERS_TOP_HISTORY_H
+#define POLHODE_PAPERS_TOP_HISTORY_H
 
 #include "papers/heavy_top.h"
 
@@ -32,7 +32,7 @@ typedef struct paper_top_history {
 } paper_top_history;
 
 /* A run that stops early fails the report.  Free in any case. */
-void paper_top_history_run(poli_report *report, const paper_top *top, const paper_top_setup *setup,
+void paper_top_history_run(paper_report *report, const paper_top *top, const paper_top_setup *setup,
                            paper_top_history *history);
 void paper_top_history_free(paper_top_history *history);
 

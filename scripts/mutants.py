@@ -15,8 +15,10 @@ killed already are not tested again.  --again tests the survivors again, with te
 With --sanitize the address and undefined-behaviour sanitizers look on, as in make debug-test.
 --quick runs short tests and those of the room only, and leaves open what they do not kill.
 
-The rank of a mutant is a hash of the seed, the file and the line's text.  A change elsewhere in
-the sources thus leaves the sample as it is.  Mutants that do not compile are not counted, and
+The rank of a mutant is a hash of the seed, the file's name with its room, and the line's text.  A
+change elsewhere in the sources, or a room that moves, thus leaves the sample as it is.  Mutants that
+have not been tried or that short tests left open count as not killed, in --score and after --limit
+too.  Mutants that do not compile are not counted, and
 neither are those that scripts/mutants_equivalent.json lists as equivalent, with the reason: they
 are keyed by file, text of the line and change.  The next in rank takes their place.
 
@@ -52,19 +54,20 @@ EQUIVALENT = ROOT / "scripts" / "mutants_equivalent.json"
 LEFT_OUT = re.compile(r"^install/")
 # The rooms whose tests are run for the mutants of a room; for others, all.
 TESTED_BY = {
-    "lie": "lie dae formulation mechanism integrators analysis",
-    "linalg": "linalg dae formulation integrators analysis",
-    "dae": "dae formulation integrators analysis",
-    "mechanism": "mechanism formulation integrators analysis io",
-    "formulation": "formulation integrators analysis",
-    "integrators": "integrators formulation analysis reproduce",
-    "plot": "plot cli reproduce",
+    "lie": "lie dae formulation mechanism integrators simulation",
+    "linalg": "linalg dae formulation integrators simulation",
+    "dae": "dae formulation integrators simulation",
+    "mechanism": "mechanism expression formulation integrators simulation model",
+    "formulation": "formulation integrators simulation",
+    "integrators": "integrators formulation simulation papers",
+    "plot": "plot cli papers",
     "viewer": "viewer cli",
-    "reproduce": "reproduce cli",
+    "papers": "papers cli",
     "cli": "cli viewer docs",
 }
 # The slowest tests, for mutants of these rooms only.
-ONLY_FOR = {"viewer/page": ("viewer",), "cli/results": ("cli", "io"), "io/hdf5": ("io",)}
+ONLY_FOR = {"viewer/page": ("viewer",), "cli/results": ("cli", "result"),
+            "result/hdf5": ("result",)}
 
 
 def concerns(test, room):
@@ -74,7 +77,8 @@ def concerns(test, room):
 
 # --- the mutants of a file ------------------------------------------------------------------------
 
-Mutant = collections.namedtuple("Mutant", "room file line operator start end before after text")
+Mutant = collections.namedtuple("Mutant",
+                                "room file line operator start end before after text column number")
 
 
 def mask(text):
@@ -111,8 +115,8 @@ def blank_out(text, start, end):
 
 
 # Calls whose arguments are text for people or sizes of memory.
-CALLS = re.compile(r"\b(\w*printf|poli_format\w*|pol_report_(?:text|row|table|fail)|paper_check_because"
-                   r"|paper_report_not_comparable|assert|static_assert|_Static_assert|sizeof|malloc"
+CALLS = re.compile(r"\b(\w*printf|poli_format\w*|paper_report_(?:text|row|table|fail)"
+                   r"|paper_check_because|paper_report_not_comparable|assert|static_assert|_Static_assert|sizeof|malloc"
                    r"|calloc|realloc|free|pol_\w+_free|json_decref|json_pack|va_\w+|fflush)\s*\(")
 # What else is not mutated: enumerations, named constants, structs, prototypes at the top level.
 DATA = re.compile(r"\benum\b[^{;()]*\{|\bstruct\b[^{;()]*\{|\bunion\b[^{;()]*\{")
@@ -121,7 +125,7 @@ GROWTH = re.compile(r"^.*\b(?:capacity|growth|grown?|room for|rows_max|POL_MAX_\
 
 
 # From the fourth argument on these take a message.
-MESSAGES = re.compile(r"\bpol_check_true\s*\(")
+MESSAGES = re.compile(r"\bpaper_check_true\s*\(")
 
 
 def fourth_argument(text, opening):
@@ -264,15 +268,20 @@ def mutants_of(path):
     """All mutants of a file."""
     text = path.read_text()
     name = str(path.relative_to(source))
-    found = []
+    found, equal = [], collections.Counter()
     for operator, start, end, replacement in changes(quiet(text)):
         before = text[start:end]
         after = "!(" + before + ")" if replacement is None else replacement
         if operator == "index" and not before.isdigit():
             after = before + " + 1"
         first, last = line_at(text, start)
+        line = text[first:last]
+        # a line that stands several times in the file: which of the equal mutants
+        column = start - first - (len(line) - len(line.lstrip()))
+        same = (line.strip(), operator, column, after)
         found.append(Mutant(path.parent.name, name, text.count("\n", 0, start) + 1, operator,
-                            start, end, before, after, text[first:last].strip()))
+                            start, end, before, after, line.strip(), column, equal[same]))
+        equal[same] += 1
     return found
 
 
@@ -282,31 +291,27 @@ def rank(*words):
     return hashlib.sha256("|".join(map(str, words)).encode()).hexdigest()
 
 
-def column(mutant):
-    """Where in its line the change is: which of the equal ones."""
-    text = (source / mutant.file).read_text()
-    start, _ = line_at(text, mutant.start)
-    return mutant.start - start - (len(text[start:]) - len(text[start:].lstrip()))
+def name_of(file):
+    """The file by its room, wherever the room is."""
+    return "/".join(pathlib.Path(file).parts[-2:])
 
 
 def key_of(mutant):
-    return "%s|%s|%s|%d|%s" % (mutant.file, mutant.text, mutant.operator, column(mutant),
-                               mutant.after)
+    return "%s|%s|%s|%d|%s%s" % (name_of(mutant.file), mutant.text, mutant.operator, mutant.column,
+                                 mutant.after, "|%d" % mutant.number if mutant.number else "")
 
 
 def ranked(seed):
     """For each room its mutants in their rank: the operators take turns, each in random order."""
-    order = {}
-    folders = {path.parent for top in ("src", "papers") for path in (source / top).rglob("*.c")}
-    for folder in sorted(folders):
-        by_operator = collections.defaultdict(list)
-        for path in sorted(folder.glob("*.[ch]")):
-            for mutant in mutants_of(path):
-                by_operator[mutant.operator].append((rank(seed, key_of(mutant)), mutant))
+    order, rooms = {}, collections.defaultdict(lambda: collections.defaultdict(list))
+    for path in sorted(p for top in ("src", "papers") for p in (source / top).rglob("*.[ch]")):
+        for mutant in mutants_of(path):
+            rooms[mutant.room][mutant.operator].append((rank(seed, key_of(mutant)), mutant))
+    for room, by_operator in sorted(rooms.items()):
         queues = [sorted(by_operator[name]) for name in
-                  sorted(by_operator, key=lambda name: rank(seed, folder.name, name))]
-        order[folder.name] = [queue[i][1] for i in range(max(map(len, queues), default=0))
-                              for queue in queues if i < len(queue)]
+                  sorted(by_operator, key=lambda name: rank(seed, room, name))]
+        order[room] = [queue[i][1] for i in range(max(map(len, queues), default=0))
+                       for queue in queues if i < len(queue)]
     return order
 
 
@@ -325,7 +330,7 @@ def quotas(order, count):
 def equivalents():
     if not EQUIVALENT.exists():
         return {}
-    return {(e["file"], e["line"], e["change"]): e["reason"]
+    return {(name_of(e["file"]), e["line"], e["change"]): e["reason"]
             for e in json.loads(EQUIVALENT.read_text())}
 
 
@@ -438,7 +443,9 @@ def run_tests(tests, jobs, stop=True):
                 begin = time.monotonic()
                 process = test.start(log)
                 running.add(process)
-            timer = threading.Timer(60 + 40 * max(test.seconds, 1), end, [process])
+            # on a busy machine a test may take long: one that is not timed yet gets an hour
+            longest = 60 + 40 * max(test.seconds, 1) if test.seconds > 0 else 3600
+            timer = threading.Timer(longest, end, [process])
             timer.start()
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
@@ -601,31 +608,31 @@ def say(mutant, outcome, by, seconds):
         "  by " + by if by else "", seconds), flush=True)
 
 
+def outcome_of(mutant, results):
+    return results.get(key_of(mutant), {}).get("outcome", "not tried")
+
+
 def report(chosen, results, skipped):
-    """The table of the rooms and the survivors."""
-    rooms = collections.defaultdict(lambda: [0, 0])
-    survivors, opened = [], []
+    """The table of the rooms and what is not killed; whether 95 % are, of the whole sample."""
+    rooms = collections.defaultdict(collections.Counter)
     for mutant in chosen:
-        outcome = results[key_of(mutant)]["outcome"]
-        rooms[mutant.room][0] += 1
-        rooms[mutant.room][1] += outcome == "killed"
-        if outcome == "open":
-            opened.append(mutant)
-        if outcome == "survived":
-            survivors.append(mutant)
-    print("\n| room | mutants | killed |\n|---|---|---|")
-    for room in sorted(rooms):
-        print("| %s | %d | %d |" % (room, *rooms[room]))
-    total = len(chosen)
-    killed = total - len(survivors) - len(opened)
-    print("| all | %d | %d (%.1f %%) |" % (total, killed, 100.0 * killed / max(total, 1)))
+        rooms[mutant.room][outcome_of(mutant, results)] += 1
+    total = sum(rooms.values(), collections.Counter())
+    print("\n| room | mutants | killed | survived | open | not tried |\n|---|---|---|---|---|---|")
+    for room, counts in [*sorted(rooms.items()), ("all", total)]:
+        share = " (%.1f %%)" % (100.0 * total["killed"] / len(chosen)) if counts is total else ""
+        print("| %s | %d | %d%s | %d | %d | %d |" % (
+            room, counts.total(), counts["killed"], share, counts["survived"], counts["open"],
+            counts["not tried"]))
     print("\nleft out: %d that do not compile, %d equivalent" % (
         skipped["does not compile"], skipped["equivalent"]))
-    for word, mutants in (("survived", survivors), ("open", opened)):
-        for mutant in mutants:
-            print("\n%s: %s:%d (%s)\n  %s\n  %s" % (
-                word, mutant.file, mutant.line, mutant.operator, mutant.text, change_of(mutant)))
-    return killed >= 0.95 * total
+    for word in ("survived", "open", "not tried"):
+        for mutant in chosen:
+            if outcome_of(mutant, results) == word:
+                print("\n%s: %s:%d (%s)\n  %s\n  %s" % (
+                    word, mutant.file, mutant.line, mutant.operator, mutant.text,
+                    change_of(mutant)))
+    return total["killed"] >= 0.95 * len(chosen)
 
 
 def main():
@@ -669,38 +676,34 @@ def main():
         tests = baseline(known_tests(), options.jobs)
         targets = built_targets(tests)
     results, known, begin = read_results(), equivalents(), time.monotonic()
-    chosen, skipped, complete = [], collections.Counter(), True
+    to_try = {"not tried"} | ({"survived"} if options.again else set()) | (
+        set() if options.quick else {"open"})
+    chosen, skipped = [], collections.Counter()
     for room in rooms:
-        taken, again = 0, options.again
+        taken = 0
         for mutant in order[room]:
             if taken == share[room]:
                 break
-            if (mutant.file, mutant.text, change_of(mutant)) in known:
+            if (name_of(mutant.file), mutant.text, change_of(mutant)) in known:
                 skipped["equivalent"] += 1
                 continue
-            key = key_of(mutant)
-            old = results.get(key, {}).get("outcome")
-            if old is None or (old == "survived" and again) or (old == "open" and not options.quick):
-                if old is not None and options.score:
-                    complete = False
-                    continue
-                if options.score or (options.limit and time.monotonic() - begin > options.limit):
-                    complete = False
-                    break
+            late = options.limit and time.monotonic() - begin > options.limit
+            if outcome_of(mutant, results) in to_try and not options.score and not late:
                 start = time.monotonic()
                 outcome, by = judge(mutant, tests, targets, options.jobs, results,
                                     options.quick)
                 if by and options.sanitize:
                     by += " (sanitizers)"
-                results[key] = {"outcome": outcome, "by": by}
+                results[key_of(mutant)] = {"outcome": outcome, "by": by}
                 write_results(results)
                 say(mutant, outcome, by, time.monotonic() - start)
-            if results[key]["outcome"] == "does not compile":
+            if outcome_of(mutant, results) == "does not compile":
                 skipped["does not compile"] += 1
                 continue
             chosen.append(mutant)
             taken += 1
     good = report(chosen, results, skipped)
+    complete = not any(outcome_of(m, results) in ("not tried", "open") for m in chosen)
     if not complete:
         print("\nnot complete: run again to go on")
     return 0 if good and complete else 1

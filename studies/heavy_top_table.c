@@ -3,6 +3,7 @@
  * output
  * (`make table` writes docs/heavy-top-table.md).  What cannot be combined is listed with the
  * reason. */
+#include <polhode/model.h>
 #include <polhode/polhode.h>
 
 #include <stdio.h>
@@ -102,7 +103,7 @@ static void print_rows(const pol_formulation *formulation, const char *method,
       options.method = method;
       options.index = (pol_index)index;
       options.start = (pol_start)start;
-      options.sigma_update = sigma->update;
+      options.published.sigma_update = sigma->update;
       options.sigma = sigma->value < 0.0 ? options.gamma / (3.0 * options.beta) : sigma->value;
       if (pol_integrator_supports(pol_formulation_dae(formulation), &options, message,
                                   sizeof message))
@@ -116,7 +117,7 @@ int main(void)
 {
   pol_model *model;
   pol_errors problems = {0};
-  if (read_reference(POLHODE_SOURCE_DIR "/data/heavy_top_grid.csv")) stop("no reference");
+  if (read_reference(POLHODE_SOURCE_DIR "/papers/data/heavy_top_grid.csv")) stop("no reference");
   if (pol_model_read_file(&model, POLHODE_SOURCE_DIR "/models/bruels-cardona-2010/heavy_top.json",
                           0, NULL, &problems))
     stop("no model");

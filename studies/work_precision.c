@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <polhode/model.h>
+#include <polhode/plot.h>
 #include <polhode/polhode.h>
 
 #include "integrators/family.h"
@@ -251,7 +253,7 @@ static int multipliers(double after, int raw, double *t, double *lambda)
     exit(1);
   pol_options *options = &model->settings.options;
   set_kind(options, 2);
-  options->control.published = raw;
+  options->published.estimate = raw;
   if (pol_formulation_create(&formulation, model->mechanism, POL_SO3XR3)) exit(1);
   pol_formulation_initial(formulation, q, v, keep);
   if (pol_integrator_create(&integrator, pol_formulation_dae(formulation), options)) exit(1);

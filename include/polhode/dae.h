@@ -25,12 +25,11 @@ extern "C" {
 /* Where to evaluate.  A pointer is only read for the terms that depend on it. */
 typedef struct pol_point {
   double t;
-  const double *q;      /* nq */
-  const double *v;      /* nv */
-  const double *vd;     /* nv: v' */
-  const double *lambda; /* m: multipliers, holonomic rows first */
-  /* history_size numbers of pol_dae.remember; NULL: as if nothing had happened yet */
-  const double *history;
+  const double *q;       /* nq */
+  const double *v;       /* nv */
+  const double *vd;      /* nv: v' */
+  const double *lambda;  /* m: multipliers, holonomic rows first */
+  const double *history; /* history_size: path-dependent data; NULL: all zero, as at the start */
 } pol_point;
 
 /* What to evaluate: bits.  Derivatives with respect to q are along the group: d/ds f(q o exp(s w)).
@@ -67,62 +66,7 @@ typedef struct pol_terms {
   double *feedback;     /* pattern feedback, nv x m */
 } pol_terms;
 
-/* A step of size h from t, q0, v0, for a mass matrix that depends on q: q1 = q0 + h a.  h may be 0
- * for the matrix.  With pol_dae.momenta the momenta at its end are
- *
- *     p1 = momenta(q1, b),   midway   p1 = 2 momenta((q0 + q1)/2, b) - p0,
- *
- * which is also what the integrator takes as p0 of the next step; the first has momenta(q0, v0). */
-typedef struct pol_passage {
-  double t, h;
-  const double *q0, *v0; /* nq, nv */
-  const double *p0;      /* nv: momenta at the start */
-  const double *a, *b;   /* nv: (q1 - q0)/h and a velocity */
-  const double *lambda;  /* m: multipliers of Phi, times h */
-  const double *gamma;   /* m: of the constraints of velocities; NULL: these need not hold */
-  const double *history; /* as in pol_point */
-  /* 0: b is v1, and the constraints hold at q1 and t + h; 1: b and the constraints belong to
-   * (q0 + q1)/2 and t + h/2 */
-  int midway;
-  int discrete; /* 1: forces are differences of potentials, so that energy is conserved */
-} pol_passage;
-
-enum { POL_PASSAGE_RESIDUAL = 1 << 0, POL_PASSAGE_MATRIX = 1 << 1 }; /* what to evaluate */
-
-/* Where the terms of a passage go; what is asked for arrives set to zero.  With the Hamiltonian H,
- * e(q, p) = B M^-1 p + Phi_t and D a derivative by q or p, the equations say the same as
- *
- *     kinematic   a - D_p (H + gamma . e) = 0
- *     balance     p1 - p0 + h D_q (H + gamma . e) + (D_q Phi)^T h lambda = 0
- *     position    Phi = 0,    velocity   e = 0, where pol_passage.midway says
- *
- * but the first two may be multiplied by any regular matrix.  Midway D is the derivative at
- * (q0 + q1)/2 and the momenta (p0 + p1)/2.  Else it is a discrete one, for any function F of the
- * sum H + lambda . Phi + gamma . e
- *
- *     D_q F . (q1 - q0) + D_p F . (p1 - p0) = F(q1, p1) - F(q0, p0),
- *
- * of second order; without `discrete` that need not hold for the potential, whose derivative is
- * then taken halfway.  Forces without a potential, signed as g, are added to D_q H, halfway.
- *
- * RESIDUAL asks for the four vectors, MATRIX for the derivatives of the equations, of Phi/h in
- * place of Phi, by a, b, h lambda and gamma.  Only what is asked for may be written: all other
- * pointers may be NULL.  Without gamma there are no e, no velocity and no matrices with gamma or
- * velocity in their name; these may be NULL as well.  Matrices are values in the patterns of the
- * pol_dae, as in pol_terms; those by multipliers are transposed. */
-typedef struct pol_passage_terms {
-  double *kinematic, *balance; /* nv */
-  double *position, *velocity; /* m: Phi and e where they hold */
-
-  double *kinematic_a, *kinematic_b, *balance_a, *balance_b; /* pattern coupling */
-  double *kinematic_gamma, *balance_lambda, *balance_gamma;  /* pattern constraint, transposed */
-  double *position_a;                                        /* of Phi/h; pattern constraint */
-  double *velocity_a, *velocity_b;                           /* pattern constraint */
-} pol_passage_terms;
-
-enum { POL_NEAR_SINGULARITY = 1, POL_AT_SINGULARITY = 2 }; /* what pol_dae.singular answers */
-
-struct poli_rigid_bodies;
+enum { POL_NEAR_SINGULARITY = 1, POL_AT_SINGULARITY = 2 }; /* what pol_dae.singular returns */
 
 /* The model.  Immutable while in use, so that many integrators and threads can share it: whatever
  * evaluate() has to remember within one call goes into scratch. */
@@ -164,7 +108,7 @@ typedef struct pol_dae {
                          void *user);
 
   /* 1: the group is R^n and M does not depend on q, which the variational and the energy-momentum
-   * methods need where there is no passage. */
+   * methods need. */
   int constant_mass;
 
   /* Optional, with constant_mass: the force between two configurations for methods that conserve
@@ -180,41 +124,28 @@ typedef struct pol_dae {
   pol_status (*discrete_force)(const double *q0, const pol_point *at, unsigned want,
                                const pol_terms *out, double *scratch, void *user);
 
-  /* Optional, both or none, where the group is R^n and M depends on q: the equations of a step with
-   * a discrete derivative of the Hamiltonian (pol_passage_terms), for the methods vi-a, em, em-g
-   * and midpoint, and p = M(q) v with an M that is regular: where that of evaluate() is not, as
-   * with quaternions, it may be completed in directions that the constraints leave no velocity.
-   * passage() returns what evaluate() does; blame() is asked with its scratch, too. */
-  pol_status (*passage)(const pol_passage *at, unsigned want, const pol_passage_terms *out,
-                        double *scratch, void *user);
-  void (*momenta)(const double *q, const double *v, double *p, void *user);
-  size_t passage_size;    /* numbers in the scratch of passage */
-  const char *no_passage; /* where there is none: why, for messages; NULL if nothing is known */
-
-  /* Optional: what the model has to know of the way it came, such as the full turns of a hinge.
-   * remember() brings the history_size numbers of history, zero at first, up to date with a
-   * configuration; it is called at the start and after each accepted step, and evaluate() finds
-   * them at its point. */
+  /* Optional: path-dependent data, such as the full turns of a hinge: history_size numbers, zero at
+   * first.  update_history() brings them up to date with a configuration; it is called at the start
+   * and after each accepted step.  evaluate() reads them in pol_point.history. */
   size_t history_size;
-  void (*remember)(double t, const double *q, double *history, void *user);
+  void (*update_history)(double t, const double *q, double *history, void *user);
 
   /* Optional: names an equation in words.  0 .. nv-1 are balance equations, nv .. nv+m-1
    * constraints. */
   void (*describe)(int equation, char *text, size_t size, void *user);
 
   /* Optional: whether the coordinates q are near or at a singularity, such as gimbal lock; if so,
-   * writes what and where.  A step that arrives at one fails; near one, a failed step is its fault.
-   */
+   * writes what and where.  A step that arrives at one fails; a step that fails near one is
+   * attributed to it. */
   int (*singular)(const double *q, char *text, size_t size, void *user);
 
   /* Optional: names what made the last evaluate() with this scratch fail: "force 'rope': its points
    * coincide".  Leaves text alone if it did not fail, or nothing is known. */
   void (*blame)(const double *scratch, char *text, size_t size, void *user);
 
-  /* Private to models of the library: inertia of rigid bodies, for splitting methods; else NULL. */
-  const struct poli_rigid_bodies *rigid_bodies;
-
   void *user; /* handed to the callbacks */
+
+  const struct pol_dae_extension *extension; /* of polhode's own models; else NULL */
 } pol_dae;
 
 /* Number of constraints m. */

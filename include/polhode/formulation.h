@@ -50,7 +50,9 @@ int pol_formulation_count(void); /* kinds are 0 .. count-1 */
 typedef struct pol_formulation pol_formulation;
 
 /* POL_BAD_ARGUMENT, with the reason in message (NULL only if size is 0), if this formulation cannot
- * express the mechanism, or an expression of the mechanism is wrong; POL_NO_MEMORY. */
+ * express the mechanism, an expression of the mechanism is wrong, or an element was refused
+ * (pol_mechanism_errors(); the reason is the first of them); POL_NO_MEMORY, also if an element was
+ * not added for want of memory. */
 pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulation_kind kind,
                                     char *message, size_t size);
 

@@ -17,6 +17,7 @@
 
 #include <polhode/dae.h>
 #include <polhode/newton.h>
+#include <polhode/published.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,14 +52,6 @@ typedef enum pol_index {
   POL_INDEX_2,           /* B v = 0 at each step */
   POL_INDEX_2_STABILIZED /* both, with a second multiplier (Gear/Gupta/Leimkuhler) */
 } pol_index;
-
-/* How the equations of the sigma modification are solved; see docs/methods.md. */
-typedef enum pol_sigma_update {
-  POL_SIGMA_EXACT,       /* as they are */
-  POL_SIGMA_INCREMENTAL, /* by the printed algorithms, which add up linearised increments, with the
-                            predictor that follows from the equations */
-  POL_SIGMA_PRINTED      /* the same with the predictor as printed, which lacks a factor of 1/2 */
-} pol_sigma_update;
 
 /* What to do with constraints that others imply already, such as those of a planar loop of hinges.
  */
@@ -98,8 +91,6 @@ typedef struct pol_control {
   double min_step, max_step;              /* 0: none */
   int pi;                                 /* 1: the size depends on the error of the step before
                                              too, which smooths the sequence of step sizes */
-  int published; /* 1: exactly as printed: the error constant of a step whose auxiliary acceleration
-                    equals v', nothing corrected when the size changes, a new matrix each step */
 } pol_control;
 
 /* Options of an integrator. */
@@ -110,20 +101,19 @@ typedef struct pol_options {
   pol_start start;
   pol_redundant redundant;
   double alpha_m, alpha_f, beta, gamma; /* generalized-alpha parameters */
-  pol_sigma_update sigma_update;
   double sigma;    /* weight of the velocity in the position update of geom1; 0 is geom1 itself */
   double theta;    /* of vi-a and vi-b; NAN for the published 1/2 and 1 */
   double vartheta; /* of vi-b; NAN for the published 1/2 */
   pol_guess guess;
   pol_newton_options newton;
   pol_solver_kind solver;
-  pol_control control; /* of pol_integrator_adapt */
+  pol_control control;     /* of pol_integrator_adapt */
+  pol_published published; /* all zero, unless a published run is to be repeated */
 } pol_options;
 
-/* The word of a model file for a choice: "shifted", "incremental", "minimum-norm", "simple",
+/* The word of a model file for a choice: "shifted", "minimum-norm", "simple",
  * "modified", "sparse"; NULL for what is none of the enumeration. */
 const char *pol_start_name(pol_start start);
-const char *pol_sigma_update_name(pol_sigma_update update);
 const char *pol_redundant_name(pol_redundant redundant);
 const char *pol_guess_name(pol_guess guess);
 const char *pol_newton_kind_name(pol_newton_kind kind);
@@ -177,7 +167,7 @@ typedef struct pol_state {
   const double *vd;      /* nv: v' */
   const double *lambda;  /* m */
   const double *eta;     /* num_holonomic; of the stabilized form, else NULL */
-  const double *history; /* of pol_dae.remember; NULL if there is none */
+  const double *history; /* of pol_dae.update_history; NULL if there is none */
   const double *p;       /* nv: momenta of the variational and energy-momentum methods, else NULL */
   double lambda_t;       /* the time at which lambda is accurate: t, or earlier (docs/methods.md) */
 } pol_state;

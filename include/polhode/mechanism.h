@@ -10,13 +10,17 @@
 #ifndef POLHODE_MECHANISM_H
 #define POLHODE_MECHANISM_H
 
+#include <polhode/errors.h>
 #include <polhode/status.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { POL_GROUND = -1 }; /* the body index of the inertial frame */
+enum {
+  POL_GROUND = -1,   /* the body index of the inertial frame */
+  POL_NOT_FOUND = -2 /* no element has this name; the index of an element that was refused */
+};
 
 /* Which initial values of a body were given; the assembler keeps a given angular velocity where the
  * joints allow it: its components in body axes or, with POL_GIVEN_IN_GLOBAL_AXES, in global axes,
@@ -325,19 +329,31 @@ typedef struct pol_mechanism pol_mechanism;
 pol_status pol_mechanism_create(pol_mechanism **mechanism);
 void pol_mechanism_free(pol_mechanism **mechanism);
 
-/* The acceleration of gravity, m/s^2, global axes; zero at first. */
+/* The acceleration of gravity, m/s^2, global axes; zero at first.  Numbers that are not finite are
+ * an error of the mechanism. */
 void pol_mechanism_set_gravity(pol_mechanism *mechanism, const double gravity[3]);
 void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
 
+/* Valid elements, to which only the name and what they refer to must be added: a body of 1 kg and
+ * 1 kg m^2 at rest in the origin, a marker in the origin of the ground, a joint that locks
+ * everything, an applied force of zero, a drive and a function that are constantly zero, a coupling
+ * of equal coordinates.  Rotations are the identity.  References are POL_NOT_FOUND, so that a
+ * missing one is reported. */
+pol_body pol_body_default(void);
+pol_marker pol_marker_default(void);
+pol_joint pol_joint_default(void);
+pol_force pol_force_default(void);
+pol_function pol_function_default(void);
+pol_drive pol_drive_default(void);
+pol_coupling pol_coupling_default(void);
+
 /* Each copies its argument, names included.  The new index goes to *index (may be NULL).
- * POL_BAD_ARGUMENT: a mass or inertia that is not positive definite, an index that does not exist,
- * a name that is missing or taken, a number that is not finite, a distance without length, rolling
- * without radius, a generic joint that locks nothing, global axes for a joint that leaves a
- * translation free, a spring-damper whose markers coincide, a callback force without wrench, what
- * needs a rotation or a lever arm on a point mass (a joint that locks rotations, a torque, a
- * bushing, a vector in body axes, a marker or point of attack beside it), a coordinate that a joint
- * does not leave free or that is driven already, a function without sense, a coupling without
- * factor or of a coordinate with itself, an expression that is missing or where none can be. */
+ *
+ * POL_BAD_ARGUMENT: the element breaks a rule.  It is not added, *index is POL_NOT_FOUND, and every
+ * rule that it breaks is appended to pol_mechanism_errors().  All elements need a name, which no
+ * other of the kind may have (markers may have none); bodies, joints, forces, drives and couplings
+ * share their names, as do variables and states.  All numbers are finite.
+ * POL_NO_MEMORY: it is not added. */
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index);
 pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index);
 pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *joint, int *index);
@@ -355,6 +371,27 @@ pol_status pol_mechanism_add_state(pol_mechanism *mechanism, const pol_state_var
  * within 1e-9 of the size of both. */
 pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *name, int body,
                                        const double point[3], const double rotation[4], int *index);
+
+/* A joint between two bodies (indices or POL_GROUND) at a global point of the initial
+ * configuration, with two markers of its own, which coincide there.  joint->marker is not read.
+ *
+ * axis: the joint's axis in global axes, of any length but zero; z of both markers is turned into
+ * it by the smallest rotation.  A universal joint has two, which are perpendicular: 6 numbers, x of
+ * the markers and y.  NULL: the markers have the axes of the first body, as those of a spherical
+ * joint always do; fixed and generic joints may have an axis or not, all others need it.  A
+ * distance and what rolls have no common point: add them with markers. */
+pol_status pol_mechanism_add_joint_at(pol_mechanism *mechanism, const pol_joint *joint, int body_a,
+                                      int body_b, const double point[3], const double *axis,
+                                      int *index);
+
+/* Every rule that was broken so far, in the order of the calls: path "body 'crank': mass", value
+ * "-1", rule "must be a positive number"; pol_error_text() makes one line of them.  A mechanism
+ * with errors is incomplete: it is refused by pol_formulation_supports() and
+ * pol_simulation_create(), which report the first of them, so that a program may add all elements
+ * and look at the result once.  Clearing the errors accepts the mechanism without the elements that
+ * were refused. */
+const pol_errors *pol_mechanism_errors(const pol_mechanism *mechanism);
+void pol_mechanism_clear_errors(pol_mechanism *mechanism);
 
 /* Where a marker is at the initial configuration, global. */
 void pol_mechanism_marker_point(const pol_mechanism *mechanism, int index, double point[3]);
@@ -380,7 +417,17 @@ const pol_drive *pol_mechanism_drive(const pol_mechanism *mechanism, int index);
 const pol_coupling *pol_mechanism_coupling(const pol_mechanism *mechanism, int index);
 const pol_variable *pol_mechanism_variable(const pol_mechanism *mechanism, int index);
 const pol_state_variable *pol_mechanism_state(const pol_mechanism *mechanism, int index);
-int pol_mechanism_find_body(const pol_mechanism *mechanism, const char *name); /* -2: none */
+
+/* The index of the element with this name; POL_NOT_FOUND if there is none.  The body "ground" is
+ * POL_GROUND. */
+int pol_mechanism_find_body(const pol_mechanism *mechanism, const char *name);
+int pol_mechanism_find_marker(const pol_mechanism *mechanism, const char *name);
+int pol_mechanism_find_joint(const pol_mechanism *mechanism, const char *name);
+int pol_mechanism_find_force(const pol_mechanism *mechanism, const char *name);
+int pol_mechanism_find_drive(const pol_mechanism *mechanism, const char *name);
+int pol_mechanism_find_coupling(const pol_mechanism *mechanism, const char *name);
+int pol_mechanism_find_variable(const pol_mechanism *mechanism, const char *name);
+int pol_mechanism_find_state(const pol_mechanism *mechanism, const char *name);
 
 /* What stays constant whatever the bodies do, as far as the structure of the mechanism tells: what
  * is fixed in the ground, and gravity.  A body on a spherical joint under gravity, say, has one

@@ -1,4 +1,4 @@
-/* Model files (JSON) and result files (CSV).  docs/model-format.md describes the model format. */
+/* Model files (JSON).  docs/model-format.md describes the model format. */
 #ifndef POLHODE_MODEL_H
 #define POLHODE_MODEL_H
 
@@ -42,6 +42,7 @@ const char *pol_shape_type_name(pol_shape_type type);
 /* What a model file contains. */
 typedef struct pol_model {
   char *name;
+  char *text; /* of the file as it was read, without overrides */
   pol_mechanism *mechanism;
   pol_settings settings;
   double *output_times;   /* what settings.output.times points to; NULL if there are none */
@@ -63,22 +64,13 @@ pol_status pol_model_read_text(pol_model **model, const char *text, int num_over
                                const char *const *overrides, pol_errors *errors);
 void pol_model_free(pol_model **model);
 
-/* A CSV result: the comment lines "# polhode VERSION" and "# units: s,m,...", a line of channel
- * names, then one line a recorded time with numbers of 17 digits, so that reading gives back the
- * same numbers.  Names with a comma, quote or line break are quoted (RFC 4180).  Lines are buffered
- * and written in pieces that end with a whole line; only where the system kills the process in the
- * middle of a write can the last line be cut. */
-typedef struct pol_csv pol_csv;
-
-/* Creates or replaces the file and writes its head.  The record must outlive the csv.  POL_IO: the
- * path cannot be written; errno says why, and no file is left. */
-pol_status pol_csv_create(pol_csv **csv, const char *path, const pol_record *record);
-/* Adds the record's values now; allocates nothing.  POL_IO: the disk is full or gone; every later
- * call then answers the same. */
-pol_status pol_csv_write(pol_csv *csv);
-/* Writes what is left, closes and frees.  POL_IO if anything, now or before, could not be written.
+/* The JSON Schema (draft 7) of model files, with which editors complete keys and underline
+ * mistakes, and the tables of their keys in Markdown, a comment "<!-- keys: KIND -->" before each.
+ * Both are made from the tables by which models are read; the caller frees the text. POL_NO_MEMORY:
+ * NULL.
  */
-pol_status pol_csv_close(pol_csv **csv);
+pol_status pol_model_schema(char **schema);
+pol_status pol_model_reference(char **reference);
 
 #ifdef __cplusplus
 }

@@ -95,6 +95,9 @@ typedef struct pol_axis {
   double margin;   /* of the range of the data, left free at both ends */
 } pol_axis;
 
+/* Whether an axis, logarithmic or not, can show the value: others leave gaps. */
+int pol_axis_shows(double value, int log);
+
 /* Where the legend is. */
 typedef enum pol_legend {
   POL_LEGEND_AUTO,   /* inside where it hides least, or beside the panel if that is too much */

@@ -1,4 +1,6 @@
-/* polhode: simulation of constrained multibody systems.  This header brings all.
+/* polhode: simulation of constrained multibody systems.  Includes the headers of the core; model.h,
+ * result.h and output.h (libpolhode_io), plot.h and view.h (libpolhode_draw) are included by those
+ * who use them.
  */
 #ifndef POLHODE_H
 #define POLHODE_H
@@ -11,12 +13,9 @@
 #include <polhode/lie.h>
 #include <polhode/linalg.h>
 #include <polhode/mechanism.h>
-#include <polhode/model.h>
 #include <polhode/newton.h>
-#include <polhode/plot.h>
-#include <polhode/result.h>
+#include <polhode/published.h>
 #include <polhode/simulation.h>
 #include <polhode/status.h>
-#include <polhode/view.h>
 
 #endif

@@ -85,7 +85,8 @@ typedef struct pol_moves {
 
 /* Singular positions, where constraints that are independent elsewhere depend on each other, so
  * that the way on is not unique: links in one line, a crank at its dead centre.  Only mechanisms
- * with closed loops are watched, of at most 250000 constraints times velocities. */
+ * with closed loops are watched, of at most 250000 constraints times velocities; a step that can
+ * only be made without constraints that depend on others where it ends is counted in any case. */
 typedef struct pol_singular {
   long count;      /* how often the run has come to one or stepped across */
   double t;        /* the first time */
@@ -250,6 +251,9 @@ const pol_state *pol_simulation_state(const pol_simulation *simulation);
 /* 1 if the method gives multipliers, and all reactions with them, of an earlier time than the rest
  * of the state: pol_state.lambda_t, a channel of the record. */
 int pol_simulation_reactions_lag(const pol_simulation *simulation);
+/* Position, rotation and velocities of a body at the present time, by its index in the mechanism;
+ * pol_body_state says in which axes.  POL_BAD_ARGUMENT: there is no such body. */
+pol_status pol_simulation_body(const pol_simulation *simulation, int index, pol_body_state *state);
 const pol_formulation *pol_simulation_formulation(const pol_simulation *simulation);
 /* 1 for each constraint that was redundant at the start and has been dropped; their number goes to
  * *count. */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/errors.h"
 #include "cli/cli.h"
+#include "cli/text_out.h"
 
 const cli_option cli_common_options[] = {
     {"--quiet", NULL, "no table, no progress bar; notes, warnings and errors stay", CLI_FLAG,
@@ -47,7 +47,7 @@ int cli_is_word(const char *name)
 static pol_status refuse(pol_errors *errors, const char *path, const char *value, const char *rule,
                          const char *suggestion)
 {
-  pol_status status = poli_errors_add(errors, path, value, rule, suggestion);
+  pol_status status = pol_errors_add(errors, path, value, rule, suggestion);
   return status == POL_OK ? POL_BAD_ARGUMENT : status;
 }
 
@@ -88,9 +88,9 @@ static pol_status refuse_option(pol_errors *errors, char *word, const cli_option
     snprintf(rule, sizeof rule, "is no option of this command, but of polhode %s", owner->name);
     return refuse(errors, word, "", rule, "");
   }
-  poli_near near = poli_near_start(word);
-  for (int i = 0; i < num_options; i++) poli_near_try(&near, options[i].name);
-  for (int i = 0; i < cli_num_common_options; i++) poli_near_try(&near, cli_common_options[i].name);
+  pol_near near = pol_near_start(word);
+  for (int i = 0; i < num_options; i++) pol_near_try(&near, options[i].name);
+  for (int i = 0; i < cli_num_common_options; i++) pol_near_try(&near, cli_common_options[i].name);
   return refuse(errors, word, "", "there is no such option", near.best);
 }
 
@@ -100,7 +100,7 @@ static pol_status check_words(const cli_option *option, const char *value, pol_e
   char word[32];
   for (const char *next = option->argument; (next = cli_next_name(next, word, sizeof word));)
     if (!cli_is_word(word) || strcmp(word, value) == 0) return POL_OK;
-  char *rule = poli_format("must be one of: %s", option->argument);
+  char *rule = cli_format("must be one of: %s", option->argument);
   if (rule == NULL) return POL_NO_MEMORY;
   pol_status status = refuse(errors, option->name, value, rule, "");
   free(rule);
@@ -111,7 +111,7 @@ static pol_status check_words(const cli_option *option, const char *value, pol_e
 static pol_status refuse_second(pol_errors *errors, const char *option, const char *first,
                                 const char *second)
 {
-  char *rule = poli_format("contradicts %s before it", first);
+  char *rule = cli_format("contradicts %s before it", first);
   if (rule == NULL) return POL_NO_MEMORY;
   pol_status status = refuse(errors, option, second, rule, "");
   free(rule);
@@ -168,7 +168,7 @@ static pol_status add_override(cli_args *args, const char *key, const char *valu
   char **longer = realloc(args->overrides, count * sizeof *longer);
   if (longer == NULL) return POL_NO_MEMORY;
   args->overrides = longer;
-  char *text = key != NULL ? poli_format("%s=%s", key, value) : poli_format("%s", value);
+  char *text = key != NULL ? cli_format("%s=%s", key, value) : cli_format("%s", value);
   if (text == NULL) return POL_NO_MEMORY;
   args->overrides[args->num_overrides++] = text;
   return POL_OK;

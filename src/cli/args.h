@@ -30,6 +30,7 @@ typedef struct cli_args {
   const char *reference, *reference_step, *reference_method, *jobs, *plot;
   cli_list quantities;
   int work, at_end;
+  int keys; /* of schema */
   /* of reproduce */
   int list;
   const char *data;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <polhode/output.h>
+
 #include "cli/check.h"
 #include "cli/cli.h"
 #include "cli/json_out.h"
@@ -14,7 +16,6 @@
 #include "cli/terminal.h"
 #include "cli/text_out.h"
 #include "cli/topology.h"
-#include "io/file/output.h"
 
 static int count_constraints(const pol_mechanism *mechanism)
 {
@@ -32,7 +33,7 @@ static int check_model(const cli_args *args, const pol_model *model)
   found.num_constraints = count_constraints(model->mechanism);
   cli_print_warnings(&model->settings);
   if (pol_simulation_estimate(model->mechanism, &model->settings, &found.estimate) == POL_OK)
-    cli_warn_memory(&found.estimate);
+    cli_warn_memory(&found.estimate, pol_writer_memory(model->mechanism));
   cli_progress progress;
   pol_settings settings = model->settings;
   settings.progress = (pol_progress){cli_progress_report, &progress};
@@ -89,7 +90,7 @@ static int write_topology(const cli_args *args, const pol_model *model, const ch
     drawing = cli_topology_draw(file, model);
   else
     cli_topology_write(file, model);
-  const pol_status status = poli_output_close(file, path, drawing == CLI_DRAWN ? POL_OK : POL_IO);
+  const pol_status status = pol_output_close(file, path, drawing == CLI_DRAWN ? POL_OK : POL_IO);
   if (status == POL_OK) return CLI_DONE;
   if (drawing != CLI_DRAW_NO_PROGRAM) {
     cli_complain("polhode check", "%s: %s", path, strerror(errno));

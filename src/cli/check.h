@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include <polhode/model.h>
 #include <polhode/polhode.h>
 
 typedef struct cli_findings {

@@ -230,12 +230,11 @@ static json_t *symmetries_json(const pol_mechanism *mechanism)
 static json_t *settings_json(const pol_settings *settings)
 {
   const pol_options *options = &settings->options;
-  return json_pack("{s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                   "s:s, s:o, s:s}",                                             //
-                   "method", options->method,                                    //
-                   "index", cli_json_index(options->index),                      //
-                   "sigma", cli_json_number(options->sigma),                     //
-                   "sigma_update", pol_sigma_update_name(options->sigma_update), //
+  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+                   "s:s, s:o, s:s, s:o}",                    //
+                   "method", options->method,                //
+                   "index", cli_json_index(options->index),  //
+                   "sigma", cli_json_number(options->sigma), //
                    "theta", cli_json_number(options->theta), "vartheta",
                    cli_json_number(options->vartheta), "start", pol_start_name(options->start), //
                    "formulation", pol_formulation_name(settings->formulation),                  //
@@ -247,7 +246,8 @@ static json_t *settings_json(const pol_settings *settings)
                    "end", cli_json_number(settings->end),                                       //
                    "newton", pol_newton_kind_name(options->newton.kind),                        //
                    "newton_tolerance", cli_json_number(options->newton.tolerance),              //
-                   "solver", pol_solver_kind_name(options->solver));
+                   "solver", pol_solver_kind_name(options->solver), "published",
+                   cli_json_published(&options->published));
 }
 
 json_t *cli_findings_json(const cli_findings *found)
@@ -279,10 +279,11 @@ json_t *cli_findings_json(const cli_findings *found)
       "symmetries", symmetries_json(model->mechanism),                                         //
       "simulation", settings_json(&model->settings),                                           //
       "warnings", warnings);
-  int failed =
-      json_object_set_new(object, "memory",
-                          json_pack("{s:o, s:o}", "bytes", cli_json_number(found->estimate.memory),
-                                    "rank_bytes", cli_json_number(found->estimate.rank)));
+  int failed = json_object_set_new(
+      object, "memory",
+      json_pack("{s:o, s:o, s:o}", "bytes", cli_json_number(found->estimate.memory), "rank_bytes",
+                cli_json_number(found->estimate.rank), "result_bytes",
+                cli_json_number(pol_writer_memory(found->model->mechanism))));
   if (invalid)
     failed |= json_object_set_new(object, "errors", cli_json_start_errors(&found->failure));
   if (!found->started)

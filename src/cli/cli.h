@@ -9,6 +9,9 @@
 
 #include <stdio.h>
 
+#include <polhode/model.h>
+#include <polhode/result.h>
+
 #include "cli/args.h"
 
 /* Exit statuses.  A run that a signal stops ends with 128 + the signal's number, as in a shell. */
@@ -32,6 +35,7 @@ extern const cli_command cli_converge;
 extern const cli_command cli_reproduce;
 extern const cli_command cli_check;
 extern const cli_command cli_methods;
+extern const cli_command cli_schema;
 extern const cli_command cli_info;
 extern const cli_command cli_export;
 extern const cli_command cli_view;
@@ -88,7 +92,7 @@ int cli_refuse_result(const char *path, int json, const char *rule);
 pol_status cli_inputs_add(cli_list *inputs, const char *path);
 pol_status cli_inputs_add_model(cli_list *inputs, const char *path, const pol_model *model);
 void cli_inputs_free(cli_list *inputs);
-/* The input that is the same file as out, by whatever name; NULL if none is. */
+/* The input that writing to out would overwrite (pol_output_overwrites); NULL if there is none. */
 const char *cli_find_input(const cli_list *inputs, const char *out);
 /* An input in this folder whose name may be written (is_written NULL: any name); NULL if there is
  * none. */

@@ -1,7 +1,9 @@
 /* polhode completion: scripts that complete commands, options and their values in a shell, made
  * from the table of commands.  What a value can be follows from its name in help (args.h).
  */
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -9,7 +11,7 @@
 
 /* --- what a value can be ---------------------------------------------------------------------- */
 
-typedef enum value_kind { UNKNOWN, WORDS, FILES } value_kind;
+typedef enum value_kind { UNKNOWN, WORDS, PATHS, FILES } value_kind;
 
 /* Files of these endings hold results. */
 static const char result_endings[] = "csv h5 hdf5";
@@ -19,6 +21,7 @@ static value_kind kind_of_name(const char *name)
   if (cli_is_word(name) || strcmp(name, "METHOD") == 0 || strcmp(name, "FORMULATION") == 0 ||
       strcmp(name, "COMMAND") == 0 || strcmp(name, "ITEM") == 0)
     return WORDS;
+  if (strcmp(name, "KEY=VALUE") == 0) return PATHS;
   if (strchr(name, '.') != NULL || strcmp(name, "FILE") == 0 || strcmp(name, "RESULT") == 0)
     return FILES;
   return UNKNOWN;
@@ -34,6 +37,25 @@ static value_kind kind_of(const char *names)
   return kind;
 }
 
+/* The paths to all values of a model file that are not in lists, a blank before each. */
+static void print_paths(const json_t *top, const json_t *object, const char *prefix)
+{
+  const char *key;
+  json_t *value;
+  json_object_foreach(json_object_get(object, "properties"), key, value)
+  {
+    const char *kind = json_string_value(json_object_get(value, "$ref"));
+    const char *items = json_string_value(json_object_get(json_object_get(value, "items"), "$ref"));
+    char path[128];
+    snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "." : "", key);
+    if (kind)
+      print_paths(top, json_object_get(json_object_get(top, "definitions"), strrchr(kind, '/') + 1),
+                  path);
+    else if (!items && strcmp(key, "comment") != 0 && strcmp(key, "$schema") != 0)
+      printf(" %s=", path);
+  }
+}
+
 /* All words that the names stand for, a blank before each. */
 static void print_words(const char *names)
 {
@@ -41,7 +63,7 @@ static void print_words(const char *names)
   while ((names = cli_next_name(names, name, sizeof name))) {
     const cli_command *command;
     const paper_item *item;
-    const paper_paper *paper;
+    const paper_publication *paper;
     if (cli_is_word(name)) printf(" %s", name);
     if (strcmp(name, "METHOD") == 0)
       for (int i = 0; i < pol_method_count(); i++) printf(" %s", pol_method_at(i)->name);
@@ -50,8 +72,16 @@ static void print_words(const char *names)
         printf(" %s", pol_formulation_name((pol_formulation_kind)i));
     if (strcmp(name, "COMMAND") == 0)
       for (int i = 0; (command = cli_command_at(i)); i++) printf(" %s", command->name);
+    if (strcmp(name, "KEY=VALUE") == 0) {
+      char *text = NULL;
+      pol_model_schema(&text);
+      json_t *schema = text ? json_loads(text, 0, NULL) : NULL;
+      print_paths(schema, schema, "");
+      json_decref(schema);
+      free(text);
+    }
     if (strcmp(name, "ITEM") == 0) {
-      for (int i = 0; (paper = paper_paper_at(i)); i++) printf(" %s", paper->id);
+      for (int i = 0; (paper = paper_at(i)); i++) printf(" %s", paper->id);
       for (int i = 0; (item = paper_item_at(i, NULL)); i++) printf(" %s", item->id);
     }
   }
@@ -77,6 +107,13 @@ static const char bash_start[] =
     "_polhode_words()\n"
     "{\n"
     "  mapfile -t COMPREPLY < <(compgen -W \"$*\" -- \"$cur\")\n"
+    "}\n"
+    "\n"
+    "# The same for words after which more follows.\n"
+    "_polhode_paths()\n"
+    "{\n"
+    "  compopt -o nospace 2>/dev/null\n"
+    "  _polhode_words \"$@\"\n"
     "}\n"
     "\n"
     "# Folders, and files with one of these endings, or all files.\n"
@@ -110,7 +147,8 @@ static void print_bash_action(const char *names)
 {
   switch (kind_of(names)) {
   case WORDS:
-    printf("_polhode_words");
+  case PATHS:
+    printf(kind_of(names) == WORDS ? "_polhode_words" : "_polhode_paths");
     print_words(names);
     return;
   case FILES:
@@ -186,6 +224,10 @@ static void print_zsh_action(const char *names)
     print_words(names);
     printf(" )");
     return;
+  case PATHS:
+    printf("_polhode_paths");
+    print_words(names);
+    return;
   case FILES:
     printf("_polhode_files");
     print_endings(names);
@@ -227,6 +269,8 @@ static void print_zsh(void)
          "  local -a endings=($@[1,-1])\n");
   printf("  if (( $#endings )); then\n    _files -g \"*.(${(j:|:)endings})(-.)\"\n"
          "  else\n    _files\n  fi\n}\n\n");
+  printf("# Words after which more follows.\n"
+         "_polhode_paths()\n{\n  compadd -S '' \"$@\"\n}\n\n");
   printf("_polhode()\n{\n  local -a commands=(\n");
   for (int i = 0; (command = cli_command_at(i)); i++) {
     printf("    '%s:", command->name);
@@ -262,9 +306,9 @@ const cli_command cli_completion = {
     .summary = "print a script that lets a shell complete polhode's words",
     .operand = "bash|zsh",
     .text = "Prints a script for the shell: it completes commands, options, the names of\n"
-            "methods and formulations, and files that fit. An installation puts it where\n"
-            "shells look for it. Without one, add this line to ~/.bashrc, or with zsh instead\n"
-            "of bash to ~/.zshrc after compinit:\n"
+            "methods and formulations, the keys of --set, and files that fit. An installation\n"
+            "puts it where shells look for it. Without one, add this line to ~/.bashrc, or\n"
+            "with zsh instead of bash to ~/.zshrc after compinit:\n"
             "\n"
             "eval \"$(polhode completion bash)\"",
     .examples = "  polhode completion bash > polhode.bash\n"

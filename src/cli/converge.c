@@ -13,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/errors.h"
 #include "cli/json_out.h"
 #include "cli/progress.h"
 #include "cli/quantity.h"
@@ -27,7 +26,7 @@ enum { FINER_STEPS = 8, FINER_TOLERANCE = 100, REPEATS = 3, MAX_JOBS = 256, MAX_
 
 static pol_status complain(cli_study *s, const char *path, const char *value, const char *rule)
 {
-  return poli_errors_add(&s->errors, path, value, rule, "");
+  return pol_errors_add(&s->errors, path, value, rule, "");
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -37,7 +36,7 @@ static pol_status add_item(cli_list *list, const char *text, size_t length)
   const char **longer = realloc(list->items, ((size_t)list->count + 1) * sizeof *longer);
   if (longer == NULL) return POL_NO_MEMORY;
   list->items = longer;
-  char *item = poli_format("%.*s", (int)length, text);
+  char *item = cli_format("%.*s", (int)length, text);
   if (item == NULL) return POL_NO_MEMORY;
   list->items[list->count++] = item;
   return POL_OK;
@@ -69,12 +68,12 @@ static pol_status check_names(cli_study *s, const char *option, const cli_list *
   pol_status status = POL_OK;
   for (int i = 0; status == POL_OK && i < list->count; i++) {
     int found = 0;
-    poli_near near = poli_near_start(list->items[i]);
+    pol_near near = pol_near_start(list->items[i]);
     for (int k = 0; name_at(k) != NULL; k++) {
       found |= strcmp(name_at(k), list->items[i]) == 0;
-      poli_near_try(&near, name_at(k));
+      pol_near_try(&near, name_at(k));
     }
-    if (!found) status = poli_errors_add(&s->errors, option, list->items[i], rule, near.best);
+    if (!found) status = pol_errors_add(&s->errors, option, list->items[i], rule, near.best);
   }
   return status;
 }
@@ -234,7 +233,7 @@ static pol_status check_plot(cli_study *s)
     return complain(s, "--plot", path, "must end in .svg or .png");
   const char *slash = strrchr(path, '/');
   char *folder =
-      slash != NULL ? poli_format("%.*s", (int)(slash - path) + 1, path) : poli_format("%s", ".");
+      slash != NULL ? cli_format("%.*s", (int)(slash - path) + 1, path) : cli_format("%s", ".");
   if (folder == NULL) return POL_NO_MEMORY;
   const int possible = access(access(path, F_OK) == 0 ? path : folder, W_OK) == 0;
   const int reason = errno;
@@ -253,7 +252,7 @@ static pol_status check_inputs(cli_study *s)
   if (status == POL_OK && s->args->reference != NULL)
     status = cli_inputs_add(&inputs, s->args->reference);
   for (int i = 0; status == POL_OK && i < (s->args->work ? 3 : 1); i++) {
-    char *name = poli_format("%.*s%s%s", (int)(dot - path), path, suffixes[i], dot);
+    char *name = cli_format("%.*s%s%s", (int)(dot - path), path, suffixes[i], dot);
     if (name == NULL) status = POL_NO_MEMORY;
     if (name != NULL && cli_find_input(&inputs, name) != NULL)
       status = complain(s, "--plot", name, "must not be an input file");
@@ -310,9 +309,9 @@ static pol_status read_settings(const cli_study *s, const char *method, const ch
   const cli_args *args = s->args;
   const size_t count = (size_t)args->num_overrides;
   const char **overrides = malloc((count + OWN) * sizeof *overrides);
-  char *own[OWN] = {poli_format("simulation.method=%s", method),
-                    poli_format("simulation.formulation=%s", formulation),
-                    poli_format("simulation.index=%s", index)};
+  char *own[OWN] = {cli_format("simulation.method=%s", method),
+                    cli_format("simulation.formulation=%s", formulation),
+                    cli_format("simulation.index=%s", index)};
   pol_model *model = NULL;
   pol_errors errors = {0};
   pol_status status = POL_NO_MEMORY;
@@ -329,7 +328,7 @@ static pol_status read_settings(const cli_study *s, const char *method, const ch
   }
   if (status == POL_BAD_ARGUMENT || status == POL_IO) {
     const pol_error *e = &errors.items[0];
-    *refusal = poli_format("%s: %s", e->path, e->rule);
+    *refusal = cli_format("%s: %s", e->path, e->rule);
     status = *refusal != NULL ? POL_OK : POL_NO_MEMORY;
   }
   settings->output = (pol_output){0};
@@ -352,8 +351,8 @@ static pol_status add_series(cli_study *s, const char *method, const char *formu
   cli_case_series *series = &s->series[s->num_series++];
   series->variable = variable;
   series->label =
-      poli_format("%s, %s%s%s%s", method, formulation, has_index(method) ? ", index " : "",
-                  has_index(method) ? index : "", variable ? ", variable steps" : "");
+      cli_format("%s, %s%s%s%s", method, formulation, has_index(method) ? ", index " : "",
+                 has_index(method) ? index : "", variable ? ", variable steps" : "");
   if (series->label == NULL) return POL_NO_MEMORY;
   return read_settings(s, method, formulation, index, &series->settings, &series->refusal);
 }
@@ -475,14 +474,14 @@ static int compares(const pol_channel *channel, void *user)
 /* Refuses a word that means no channel of the model. */
 static pol_status check_word(cli_study *s, const pol_record *record, const char *word)
 {
-  poli_near near = poli_near_start(word);
+  pol_near near = pol_near_start(word);
   for (int i = 1; i < pol_record_count(record); i++) {
     const char *name = pol_record_channel(record, i)->name;
     if (cli_quantity_matches(word, name)) return POL_OK;
-    poli_near_try(&near, name);
+    pol_near_try(&near, name);
   }
-  return poli_errors_add(&s->errors, "--quantities", word, "the model has no such quantity",
-                         near.best);
+  return pol_errors_add(&s->errors, "--quantities", word, "the model has no such quantity",
+                        near.best);
 }
 
 /* Each quantity must be in the model and in a reference that is a file. */

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/errors.h"
+#include <polhode/plot.h>
+
 #include "cli/converge.h"
+#include "cli/text_out.h"
 
 /* What is on the x axis. */
 typedef struct x_axis {
@@ -154,7 +156,7 @@ static pol_status make_figure(const cli_study *s, const x_axis *axis, drawing *d
 static char *file_name(const char *path, const char *suffix)
 {
   const char *dot = strrchr(path, '.');
-  return poli_format("%.*s%s%s", (int)(dot - path), path, suffix, dot);
+  return cli_format("%.*s%s%s", (int)(dot - path), path, suffix, dot);
 }
 
 static pol_status draw(cli_study *s, const x_axis *axis)

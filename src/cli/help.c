@@ -27,9 +27,10 @@ static void print_examples(FILE *to, const char *examples)
 void cli_print_overview(FILE *to)
 {
   enum { COLUMN = 14 };
-  fprintf(to, "Usage: polhode COMMAND [ARGUMENTS]\n\n"
-              "Simulates constrained multibody systems from model files in JSON, with time\n"
-              "integrators on Lie groups. Version %s.\n\n",
+  fprintf(to,
+          "Usage: polhode COMMAND [ARGUMENTS]\n\n"
+          "Simulates constrained multibody systems from model files in JSON, with time\n"
+          "integrators on Lie groups. Version %s.\n\n",
           pol_version());
   cli_print_heading(to, "Commands:");
   const cli_command *command;

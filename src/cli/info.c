@@ -9,7 +9,6 @@
 #include "cli/json_out.h"
 #include "cli/terminal.h"
 #include "cli/text_out.h"
-#include "io/result/result.h"
 
 /* Lines of the tables of channels and of events at most. */
 enum { MAX_LINES = 60, MAX_EVENTS = 20 };
@@ -38,7 +37,7 @@ static int look(about *a, pol_result *result, int json)
   if (pol_result_series_part(result, t, 0, 1, &a->first) == POL_OK &&
       pol_result_series_part(result, t, rows - 1, 1, &a->last) == POL_OK)
     return CLI_DONE;
-  return cli_refuse_result(a->path, json, POLI_RESULT_DAMAGED);
+  return cli_refuse_result(a->path, json, POL_RESULT_DAMAGED);
 }
 
 /* --- table ------------------------------------------------------------------------------------ */

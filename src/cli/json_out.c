@@ -61,15 +61,24 @@ json_t *cli_json_control(const pol_settings *settings)
 {
   const pol_control *control = &settings->options.control;
   if (!settings->variable) return json_null();
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s}",                     //
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s}",                          //
                    "rtol", cli_json_number(control->rtol),                         //
                    "atol_translation", cli_json_number(control->atol_translation), //
                    "atol_rotation", cli_json_number(control->atol_rotation),       //
                    "first_step", cli_json_number(control->first_step),             //
                    "min_step", cli_json_number(control->min_step),                 //
                    "max_step", cli_json_number(control->max_step),                 //
-                   "controller", control->pi ? "pi" : "elementary",                //
-                   "algorithm", control->published ? "published" : "corrected");
+                   "controller", control->pi ? "pi" : "elementary");
+}
+
+json_t *cli_json_published(const pol_published *published)
+{
+  if (!cli_is_published(published)) return json_null();
+  return json_pack("{s:s, s:i, s:s, s:s}",                                         //
+                   "newton", pol_published_newton_name(published->newton),         //
+                   "exact_iterations", published->exact_iterations,                //
+                   "sigma_update", pol_sigma_update_name(published->sigma_update), //
+                   "estimate", pol_published_estimate_name(published->estimate));
 }
 
 json_t *cli_json_warnings(const pol_settings *settings)

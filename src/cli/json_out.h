@@ -22,6 +22,8 @@ json_t *cli_json_step(const pol_settings *settings);
 /* {"rtol", "atol_translation", "atol_rotation", "first_step", "min_step", "max_step", "controller",
  * "algorithm"} of steps of variable size, null of others. */
 json_t *cli_json_control(const pol_settings *settings);
+/* Null unless a published run is repeated. */
+json_t *cli_json_published(const pol_published *published);
 /* A list of sentences, usually empty. */
 json_t *cli_json_warnings(const pol_settings *settings);
 /* Appends the warnings of a run. */

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/errors.h"
 #include "cli/cli.h"
 #include "cli/json_out.h"
 #include "cli/signals.h"
@@ -18,6 +17,7 @@ static const cli_command *const commands[] = {
     &cli_reproduce,  //
     &cli_check,      //
     &cli_methods,    //
+    &cli_schema,     //
     &cli_info,       //
     &cli_export,     //
     &cli_help,       //
@@ -34,17 +34,17 @@ const cli_command *cli_command_at(int index)
 static void refuse_command(const char *name, int json)
 {
   pol_errors errors = {0};
-  poli_near near = poli_near_start(name);
-  for (int i = 0; i < NUM_COMMANDS; i++) poli_near_try(&near, commands[i]->name);
-  poli_near_try(&near, "--help");
-  poli_near_try(&near, "--version");
+  pol_near near = pol_near_start(name);
+  for (int i = 0; i < NUM_COMMANDS; i++) pol_near_try(&near, commands[i]->name);
+  pol_near_try(&near, "--help");
+  pol_near_try(&near, "--version");
   char run[1024];
   const size_t length = strlen(name);
   const int is_model = length > 5 && strcmp(name + length - 5, ".json") == 0;
   const char *rule = name[0] == '-' ? "is no option of polhode itself; options come after a command"
                                     : "there is no such command";
   snprintf(run, sizeof run, "polhode run %s", name);
-  if (poli_errors_add(&errors, name, "", rule, is_model ? run : near.best) == POL_OK)
+  if (pol_errors_add(&errors, name, "", rule, is_model ? run : near.best) == POL_OK)
     cli_refuse("polhode", json, &errors);
   if (!json) fprintf(stderr, "polhode help lists the commands\n");
 }

@@ -24,11 +24,6 @@ static const choice sigmas[] = {
     {"optimal",
      "gamma / (3 beta): no bracket term in the local error (Holzinger/Arnold/Gerstmayr)"},
 };
-static const choice sigma_updates[] = {
-    {"exact", "the equations as they are"},
-    {"incremental", "the printed algorithm, which adds up linearised increments, corrected"},
-    {"printed", "the same as printed: its predictor lacks a factor of 1/2"},
-};
 static const choice thetas[] = {
     {"NUMBER", "vi-b, 0 to 1: where in the step forces are evaluated, 1 by default; vi-a: 1/2"},
 };
@@ -54,7 +49,6 @@ static const struct {
 } settings[] = {
     {"index", indices, sizeof indices / sizeof indices[0]},
     {"sigma", sigmas, sizeof sigmas / sizeof sigmas[0]},
-    {"sigma_update", sigma_updates, sizeof sigma_updates / sizeof sigma_updates[0]},
     {"theta", thetas, sizeof thetas / sizeof thetas[0]},
     {"vartheta", varthetas, sizeof varthetas / sizeof varthetas[0]},
     {"guess", guesses, sizeof guesses / sizeof guesses[0]},

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/errors.h"
 #include "cli/cli.h"
 #include "cli/json_out.h"
 #include "cli/terminal.h"
@@ -31,7 +30,7 @@ int cli_refuse_one(const char *source, int json, const char *path, const char *v
                    const char *rule)
 {
   pol_errors errors = {0};
-  if (poli_errors_add(&errors, path, value, rule, "") != POL_OK) {
+  if (pol_errors_add(&errors, path, value, rule, "") != POL_OK) {
     pol_errors_clear(&errors);
     return out_of_memory();
   }
@@ -45,9 +44,9 @@ int cli_cannot_write(const char *source, int json, const char *option, const cha
   const char *why = reason == ETXTBSY ? "another run is writing this file"
                     : reason != 0     ? strerror(reason)
                                       : "cannot be written";
-  char *rule = poli_format("%s%s", why, is_full ? "; nothing was written" : "");
+  char *rule = cli_format("%s%s", why, is_full ? "; nothing was written" : "");
   pol_status status = POL_NO_MEMORY;
-  if (rule != NULL) status = poli_errors_add(&errors, option, path, rule, "");
+  if (rule != NULL) status = pol_errors_add(&errors, option, path, rule, "");
   free(rule);
   if (status != POL_OK) {
     pol_errors_clear(&errors);

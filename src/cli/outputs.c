@@ -1,6 +1,5 @@
 /* A command must not write to a file that it reads: a result with the name of its model would
- * destroy the model.  Files are compared by device and inode, so that links and other paths are
- * found too.
+ * destroy the model.
  */
 #define _XOPEN_SOURCE 700
 
@@ -8,17 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/errors.h"
+#include <polhode/output.h>
+
 #include "cli/cli.h"
 #include "cli/terminal.h"
-#include "io/file/target.h"
+#include "cli/text_out.h"
 
 pol_status cli_inputs_add(cli_list *inputs, const char *path)
 {
   const char **longer = realloc(inputs->items, ((size_t)inputs->count + 1) * sizeof *longer);
   if (longer == NULL) return POL_NO_MEMORY;
   inputs->items = longer;
-  char *item = poli_format("%s", path);
+  char *item = cli_format("%s", path);
   if (item == NULL) return POL_NO_MEMORY;
   inputs->items[inputs->count++] = item;
   return POL_OK;
@@ -32,7 +32,7 @@ pol_status cli_inputs_add_model(cli_list *inputs, const char *path, const pol_mo
   for (int i = 0; status == POL_OK && i < model->num_shapes; i++) {
     const pol_shape *shape = &model->shapes[i];
     if (shape->type != POL_MESH) continue;
-    char *mesh = poli_format("%.*s%s", shape->file[0] == '/' ? 0 : folder, path, shape->file);
+    char *mesh = cli_format("%.*s%s", shape->file[0] == '/' ? 0 : folder, path, shape->file);
     status = mesh != NULL ? cli_inputs_add(inputs, mesh) : POL_NO_MEMORY;
     free(mesh);
   }
@@ -49,30 +49,16 @@ void cli_inputs_free(cli_list *inputs)
 const char *cli_find_input(const cli_list *inputs, const char *out)
 {
   for (int i = 0; i < inputs->count; i++)
-    if (poli_output_is_same(inputs->items[i], out)) return inputs->items[i];
+    if (pol_output_overwrites(out, inputs->items[i])) return inputs->items[i];
   return NULL;
-}
-
-/* The same, also for the temporary name under which an HDF5 file is created. */
-static const char *find_clash(const cli_list *inputs, const char *out)
-{
-  const size_t length = strlen(out);
-  const int is_hdf5 = length > 3 && strcmp(out + length - 3, ".h5") == 0;
-  char *target = is_hdf5 ? poli_output_target(out) : NULL;
-  char *first_name = target != NULL ? poli_format("%s.new", target) : NULL;
-  const char *found = cli_find_input(inputs, out);
-  if (found == NULL && first_name != NULL) found = cli_find_input(inputs, first_name);
-  free(first_name);
-  free(target);
-  return found;
 }
 
 int cli_check_output(const char *command, int json, const char *option, const char *out,
                      const cli_list *inputs)
 {
-  const char *found = find_clash(inputs, out);
+  const char *found = cli_find_input(inputs, out);
   if (found == NULL) return CLI_DONE;
-  char *rule = poli_format("must not be an input file: it would overwrite %s", found);
+  char *rule = cli_format("must not be an input file: it would overwrite %s", found);
   const int result =
       cli_refuse_one(command, json, option, out, rule != NULL ? rule : "must not be an input file");
   free(rule);
@@ -101,7 +87,7 @@ const char *cli_find_input_in(const cli_list *inputs, const char *folder,
   for (const struct dirent *entry; entries != NULL && found == NULL;) {
     if ((entry = readdir(entries)) == NULL) break;
     if (is_written != NULL && !is_written(entry->d_name)) continue;
-    char *path = poli_format("%s/%s", folder, entry->d_name);
+    char *path = cli_format("%s/%s", folder, entry->d_name);
     if (path != NULL) found = cli_find_input(inputs, path);
     free(path);
   }

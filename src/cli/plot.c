@@ -9,15 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/errors.h"
+#include <polhode/output.h>
+#include <polhode/plot.h>
+
 #include "cli/cli.h"
 #include "cli/json_out.h"
 #include "cli/quantity.h"
 #include "cli/terminal.h"
 #include "cli/text_out.h"
-#include "draw/plot/ticks.h"
-#include "io/file/target.h"
-#include "io/result/result.h"
 
 /* A result that is plotted. */
 typedef struct source {
@@ -26,6 +25,7 @@ typedef struct source {
   pol_result *result;
   long first, rows; /* those in the time window */
   double *x;
+  unsigned char *chosen; /* for each channel of the result, whether it is plotted */
 } source;
 
 /* A channel that is plotted, in the results that have it. */
@@ -33,6 +33,10 @@ typedef struct channel {
   const char *name, *unit; /* of the first result that has it */
   int word;                /* the quantity that asks for it */
   int panel;
+  /* to find the panel: its place as chosen, what all channels of a panel share, and the first of
+   * them */
+  int number, leader;
+  const char *group;
 } channel;
 
 /* A channel of a result. */
@@ -52,8 +56,8 @@ typedef struct plot {
   source *sources;
   pol_result **results; /* of the sources */
   const char **words;
-  channel *channels;
-  curve *curves;      /* by panels */
+  channel *channels; /* by panels, as the curves are */
+  curve *curves;
   pol_series *series; /* of the curves */
   pol_panel *panels;
   char **panel_labels;
@@ -82,7 +86,7 @@ static int is_result(const char *word)
 
 static pol_status complain(plot *p, const char *path, const char *value, const char *rule)
 {
-  return poli_errors_add(&p->errors, path, value, rule, "");
+  return pol_errors_add(&p->errors, path, value, rule, "");
 }
 
 /* Reads a number; what is none is an error. */
@@ -135,9 +139,9 @@ static pol_status choose_out(plot *p)
   if (out == NULL) {
     const char *path = p->sources[0].path;
     const int length = (int)(is_result(path) ? strrchr(path, '.') - path : (long)strlen(path));
-    p->out = poli_format("%.*s_plot.svg", length, path);
+    p->out = cli_format("%.*s_plot.svg", length, path);
   } else {
-    p->out = poli_format("%s", out);
+    p->out = cli_format("%s", out);
   }
   if (p->out == NULL) return POL_NO_MEMORY;
   if (ends_in(p->out, ".svg") || ends_in(p->out, ".png")) return POL_OK;
@@ -198,7 +202,7 @@ static char *stem_of(const char *path)
   const char *slash = strrchr(path, '/');
   const char *name = slash != NULL ? slash + 1 : path;
   const int length = (int)(is_result(name) ? strrchr(name, '.') - name : (long)strlen(name));
-  return poli_format("%.*s", length, name);
+  return cli_format("%.*s", length, name);
 }
 
 /* Labels given, or the stems of the file names; whole paths where these are not all different. */
@@ -208,13 +212,13 @@ static pol_status label_sources(plot *p)
   for (int i = 0; i < p->num_sources; i++) {
     source *s = &p->sources[i];
     s->label =
-        p->args->labels.count > 0 ? poli_format("%s", p->args->labels.items[i]) : stem_of(s->path);
+        p->args->labels.count > 0 ? cli_format("%s", p->args->labels.items[i]) : stem_of(s->path);
     if (s->label == NULL) return POL_NO_MEMORY;
     for (int k = 0; k < i; k++) distinct &= strcmp(p->sources[k].label, s->label) != 0;
   }
   for (int i = 0; !distinct && p->args->labels.count == 0 && i < p->num_sources; i++) {
     free(p->sources[i].label);
-    if ((p->sources[i].label = poli_format("%s", p->sources[i].path)) == NULL) return POL_NO_MEMORY;
+    if ((p->sources[i].label = cli_format("%s", p->sources[i].path)) == NULL) return POL_NO_MEMORY;
   }
   return POL_OK;
 }
@@ -237,7 +241,7 @@ static pol_status open_sources(plot *p)
 static pol_status check_out(plot *p)
 {
   for (int i = 0; i < p->num_sources; i++)
-    if (poli_output_is_same(p->sources[i].path, p->out))
+    if (pol_output_overwrites(p->out, p->sources[i].path))
       return complain(p, "--out", p->out, "must not be an input file");
   return POL_OK;
 }
@@ -309,53 +313,72 @@ static pol_status read_sources(plot *p)
 
 /* --- channels --------------------------------------------------------------------------------- */
 
-static int find_channel(const plot *p, const char *name)
-{
-  for (int i = 0; i < p->num_channels; i++)
-    if (strcmp(p->channels[i].name, name) == 0) return i;
-  return -1;
-}
-
 /* Adds the channels that a quantity means in a result, those that are not there already. */
-static pol_status add_channels(plot *p, int word, const pol_result *result)
+static void add_channels(plot *p, int word, int number)
 {
+  const pol_result *result = p->results[number];
   for (int i = 0; i < pol_result_count(result); i++) {
     const pol_channel *c = pol_result_channel(result, i);
-    if (!cli_quantity_matches(p->words[word], c->name) || find_channel(p, c->name) >= 0) continue;
-    channel *longer = realloc(p->channels, ((size_t)p->num_channels + 1) * sizeof *longer);
-    if (longer == NULL) return POL_NO_MEMORY;
-    p->channels = longer;
+    if (p->sources[number].chosen[i] || !cli_quantity_matches(p->words[word], c->name)) continue;
     p->channels[p->num_channels++] = (channel){.name = c->name, .unit = c->unit, .word = word};
+    for (int k = 0; k < p->num_sources; k++) {
+      const int index = pol_result_find_channel(p->results[k], c->name);
+      if (index >= 0) p->sources[k].chosen[index] = 1;
+    }
   }
-  return POL_OK;
 }
 
-/* Whether two channels belong into one panel. */
-static int belong_together(const plot *p, const channel *a, const channel *b)
+static int compare_groups(const void *a, const void *b)
 {
-  if (p->grouping == BY_QUANTITY) return a->word == b->word;
-  return p->grouping == ONE_PANEL || strcmp(a->unit, b->unit) == 0;
+  const channel *x = a, *y = b;
+  const int order = strcmp(x->group, y->group);
+  return order != 0 ? order : x->number - y->number;
 }
 
+static int compare_leaders(const void *a, const void *b)
+{
+  const channel *x = a, *y = b;
+  return x->leader != y->leader ? x->leader - y->leader : x->number - y->number;
+}
+
+/* Sorts the channels by panels, which are in the order of their first channels. */
 static void number_panels(plot *p)
 {
+  const size_t count = (size_t)p->num_channels;
+  channel *c = p->channels;
   for (int i = 0; i < p->num_channels; i++) {
-    int k = 0;
-    while (k < i && !belong_together(p, &p->channels[k], &p->channels[i])) k++;
-    p->channels[i].panel = k < i ? p->channels[k].panel : p->num_panels++;
+    c[i].number = i;
+    c[i].group = p->grouping == BY_UNIT       ? c[i].unit
+                 : p->grouping == BY_QUANTITY ? p->words[c[i].word]
+                                              : "";
   }
+  qsort(c, count, sizeof *c, compare_groups);
+  for (int i = 0; i < p->num_channels; i++)
+    c[i].leader = i > 0 && strcmp(c[i - 1].group, c[i].group) == 0 ? c[i - 1].leader : c[i].number;
+  qsort(c, count, sizeof *c, compare_leaders);
+  for (int i = 0; i < p->num_channels; i++)
+    c[i].panel = i > 0 && c[i - 1].leader == c[i].leader ? c[i - 1].panel : p->num_panels++;
 }
 
 static pol_status find_channels(plot *p)
 {
   pol_status status = POL_OK;
+  size_t most = 1;
+  for (int i = 0; i < p->num_sources; i++) {
+    const size_t count = (size_t)pol_result_count(p->results[i]);
+    p->sources[i].chosen = calloc(count + 1, 1);
+    if (p->sources[i].chosen == NULL) return POL_NO_MEMORY;
+    most += count;
+  }
+  p->channels = malloc(most * sizeof *p->channels);
+  if (p->channels == NULL) return POL_NO_MEMORY;
   for (int w = 0; status == POL_OK && w < p->num_words; w++) {
     int exists = 0;
-    for (int i = 0; status == POL_OK && i < p->num_sources; i++) {
+    for (int i = 0; i < p->num_sources; i++) {
       exists |= cli_quantity_exists(p->results[i], p->words[w]);
-      status = add_channels(p, w, p->results[i]);
+      add_channels(p, w, i);
     }
-    if (status == POL_OK && !exists)
+    if (!exists)
       status =
           cli_quantity_refuse(&p->errors, p->words[w], "", p->words[w], p->results, p->num_sources);
   }
@@ -375,10 +398,10 @@ static pol_status read_curve(plot *p, curve *c)
   pol_status status = read_rows(p, s, index, &c->y);
   for (long i = 0; status == POL_OK && i < s->rows; i++) {
     const double x = s->x[i], y = c->y[i];
-    if (poli_range_usable(x, p->args->log_x) && poli_range_usable(y, p->args->log_y)) continue;
+    if (pol_axis_shows(x, p->args->log_x) && pol_axis_shows(y, p->args->log_y)) continue;
     if (!isfinite(x) || !isfinite(y))
       c->not_finite++;
-    else if (!poli_range_usable(x, 0) || !poli_range_usable(y, 0))
+    else if (!pol_axis_shows(x, 0) || !pol_axis_shows(y, 0))
       c->too_large++;
     else
       c->not_positive++;
@@ -420,16 +443,15 @@ static pol_status read_curves(plot *p)
   p->curves = calloc(most, sizeof *p->curves);
   p->series = calloc(most, sizeof *p->series);
   if (p->curves == NULL || p->series == NULL) return POL_NO_MEMORY;
-  for (int panel = 0; panel < p->num_panels; panel++)
-    for (int k = 0; k < p->num_channels; k++)
-      for (int i = 0; p->channels[k].panel == panel && i < p->num_sources; i++) {
-        curve *c = &p->curves[p->num_curves];
-        if (pol_result_find_channel(p->results[i], p->channels[k].name) < 0) continue;
-        *c = (curve){.source = i, .channel = k};
-        p->num_curves++;
-        pol_status status = read_curve(p, c);
-        if (status != POL_OK) return status;
-      }
+  for (int k = 0; k < p->num_channels; k++)
+    for (int i = 0; i < p->num_sources; i++) {
+      curve *c = &p->curves[p->num_curves];
+      if (pol_result_find_channel(p->results[i], p->channels[k].name) < 0) continue;
+      *c = (curve){.source = i, .channel = k};
+      p->num_curves++;
+      pol_status status = read_curve(p, c);
+      if (status != POL_OK) return status;
+    }
   return POL_OK;
 }
 
@@ -443,8 +465,8 @@ static pol_status check_curves(plot *p)
     const curve *c = &p->curves[i];
     char reason[120];
     say_left_out(c, reason, sizeof reason);
-    char *rule = poli_format("%s has no point that can be drawn: of %ld, %s",
-                             p->channels[c->channel].name, p->sources[c->source].rows, reason);
+    char *rule = cli_format("%s has no point that can be drawn: of %ld, %s",
+                            p->channels[c->channel].name, p->sources[c->source].rows, reason);
     if (rule == NULL) return POL_NO_MEMORY;
     status = complain(p, p->sources[c->source].path, "", rule);
     free(rule);
@@ -452,56 +474,62 @@ static pol_status check_curves(plot *p)
   return status;
 }
 
-/* How many channels of the panel come before this one. */
-static int place_in_panel(const plot *p, int index)
-{
-  int place = 0;
-  for (int i = 0; i < index; i++) place += p->channels[i].panel == p->channels[index].panel;
-  return place;
-}
-
-static int panel_channels(const plot *p, int panel)
-{
-  int count = 0;
-  for (int i = 0; i < p->num_channels; i++) count += p->channels[i].panel == panel;
-  return count;
-}
-
 /* Colours tell channels, dashes results, of which one can shine through the gaps of another; where
  * that is not enough, each series has its own look.  Alone, a channel needs no colour of its own:
- * results have colours too. */
-static void choose_look(const plot *p, const curve *c, int number, pol_series *series)
+ * results have colours too.  place: of the channel in its panel; channels: how many that has. */
+static void choose_look(const plot *p, const curve *c, int number, int place, int channels,
+                        pol_series *series)
 {
-  const int channels = panel_channels(p, p->channels[c->channel].panel);
   if (channels > POL_PLOT_COLORS || p->num_sources > 4) {
     pol_series_look(series, number);
     return;
   }
-  series->color = channels == 1 ? number : place_in_panel(p, c->channel);
+  series->color = channels == 1 ? number : place;
   series->line = (pol_plot_line)c->source;
 }
 
-/* How many curves of the result and the panel, from `first` on, have the very same values before
- * curve i does. */
-static int equal_before(const plot *p, int first, int i)
+/* The values of a curve, to sort by. */
+typedef struct values {
+  const double *y;
+  size_t size;
+  int curve;
+} values;
+
+static int compare_values(const void *a, const void *b)
 {
-  const curve *c = &p->curves[i];
-  const size_t size = (size_t)p->sources[c->source].rows * sizeof *c->y;
-  int count = 0;
-  for (int k = first; k < i; k++)
-    count += p->curves[k].source == c->source && memcmp(p->curves[k].y, c->y, size) == 0;
-  return count;
+  const values *x = a, *y = b;
+  const int order = memcmp(x->y, y->y, x->size);
+  return order != 0 ? order : x->curve - y->curve;
 }
 
-/* What tells the curve from the others of its panel: its channel, its result, or both. */
-static char *curve_label(const plot *p, const curve *c)
+/* Where curves of one result have the very same values, changes their dashes: each one below shows
+ * in the gaps of those above. */
+static pol_status tell_equal_curves_apart(plot *p, int first, int end)
+{
+  const size_t count = (size_t)(end - first);
+  values *list = malloc((count + 1) * sizeof *list);
+  if (list == NULL) return POL_NO_MEMORY;
+  for (int i = first; i < end; i++)
+    list[i - first] = (values){p->curves[i].y, (size_t)p->sources[0].rows * sizeof(double), i};
+  qsort(list, count, sizeof *list, compare_values);
+  for (size_t k = 0, start = 0; k < count; k++) {
+    if (memcmp(list[start].y, list[k].y, list[k].size) != 0) start = k;
+    pol_plot_line *line = &p->series[list[k].curve].line;
+    *line = (pol_plot_line)(((size_t)*line + k - start) % 4);
+  }
+  free(list);
+  return POL_OK;
+}
+
+/* What tells the curve from the others of its panel, which has so many channels: its channel, its
+ * result, or both. */
+static char *curve_label(const plot *p, const curve *c, int channels)
 {
   const char *name = p->channels[c->channel].name, *result = p->sources[c->source].label;
   const char *empty = drawn(p, c) == 0 ? " (no points)" : "";
-  if (p->num_sources == 1) return poli_format("%s%s", name, empty);
-  if (panel_channels(p, p->channels[c->channel].panel) == 1)
-    return poli_format("%s%s", result, empty);
-  return poli_format("%s: %s%s", result, name, empty);
+  if (p->num_sources == 1) return cli_format("%s%s", name, empty);
+  if (channels == 1) return cli_format("%s%s", result, empty);
+  return cli_format("%s: %s%s", result, name, empty);
 }
 
 /* --- labels of axes --------------------------------------------------------------------------- */
@@ -510,9 +538,8 @@ static char *curve_label(const plot *p, const curve *c)
 static char *label_with_unit(const char *name, int length, const char *unit)
 {
   const int has_unit = unit[0] != '\0' && strcmp(unit, "1") != 0;
-  if (length == 0) return poli_format("%s", has_unit ? unit : "");
-  return has_unit ? poli_format("%.*s (%s)", length, name, unit)
-                  : poli_format("%.*s", length, name);
+  if (length == 0) return cli_format("%s", has_unit ? unit : "");
+  return has_unit ? cli_format("%.*s (%s)", length, name, unit) : cli_format("%.*s", length, name);
 }
 
 /* The length of the start that both names have in common, up to a dot. */
@@ -538,42 +565,23 @@ static const char *quantity_of(const char *name, int *length)
   return start;
 }
 
-/* Whether all channels of a panel end in the same quantity. */
-static int share_quantity(const plot *p, int panel, const char *quantity, int length)
-{
-  for (int i = 0; i < p->num_channels; i++) {
-    int other_length;
-    const char *other = quantity_of(p->channels[i].name, &other_length);
-    if (p->channels[i].panel == panel &&
-        (other_length != length || strncmp(other, quantity, (size_t)length) != 0))
-      return 0;
-  }
-  return 1;
-}
-
 /* What the names of the channels in a panel have in common, their start or their quantity, with
- * their unit if they share one. */
-static char *panel_label(const plot *p, int panel)
+ * their unit if they share one.  first, last: its channels. */
+static char *panel_label(const channel *first, const channel *last)
 {
-  const channel *first = NULL;
-  const char *unit = "";
-  int length = 0, quantity_length;
-  for (int i = 0; i < p->num_channels; i++) {
-    const channel *c = &p->channels[i];
-    if (c->panel != panel) continue;
-    if (first == NULL) {
-      first = c;
-      length = (int)strlen(c->name);
-      unit = c->unit;
-    } else {
-      length = common_start(first->name, length, c->name);
-      if (strcmp(unit, c->unit) != 0) unit = "";
-    }
-  }
+  const char *unit = first->unit;
+  int length = (int)strlen(first->name), quantity_length, same = 1;
   const char *quantity = quantity_of(first->name, &quantity_length);
-  if (length == 0 && share_quantity(p, panel, quantity, quantity_length))
-    return label_with_unit(quantity, quantity_length, unit);
-  return label_with_unit(first->name, length, unit);
+  for (const channel *c = first + 1; c <= last; c++) {
+    int other_length;
+    const char *other = quantity_of(c->name, &other_length);
+    length = common_start(first->name, length, c->name);
+    if (strcmp(unit, c->unit) != 0) unit = "";
+    same = same && other_length == quantity_length &&
+           strncmp(other, quantity, (size_t)quantity_length) == 0;
+  }
+  return length == 0 && same ? label_with_unit(quantity, quantity_length, unit)
+                             : label_with_unit(first->name, length, unit);
 }
 
 static char *x_axis_label(const plot *p)
@@ -600,21 +608,21 @@ static int fill_panel(plot *p, int panel, int first)
 
 static pol_status describe_panel(plot *p, int panel, int first, int end)
 {
-  p->panel_labels[panel] = panel_label(p, panel);
+  const int first_channel = p->curves[first].channel, last_channel = p->curves[end - 1].channel;
+  const int channels = last_channel - first_channel + 1;
+  p->panel_labels[panel] = panel_label(&p->channels[first_channel], &p->channels[last_channel]);
   if (p->panel_labels[panel] == NULL) return POL_NO_MEMORY;
   p->panels[panel].y.label = p->panel_labels[panel];
   for (int i = first; i < end; i++) {
     curve *c = &p->curves[i];
     const source *s = &p->sources[c->source];
     p->series[i] = (pol_series){.x = s->x, .y = c->y, .count = (size_t)s->rows};
-    choose_look(p, c, i - first, &p->series[i]);
-    if (p->num_sources == 1) /* the one below shows in the gaps */
-      p->series[i].line = (pol_plot_line)(((int)p->series[i].line + equal_before(p, first, i)) % 4);
+    choose_look(p, c, i - first, c->channel - first_channel, channels, &p->series[i]);
     if (end - first == 1) continue;
-    if ((c->label = curve_label(p, c)) == NULL) return POL_NO_MEMORY;
+    if ((c->label = curve_label(p, c, channels)) == NULL) return POL_NO_MEMORY;
     p->series[i].label = c->label;
   }
-  return POL_OK;
+  return p->num_sources == 1 ? tell_equal_curves_apart(p, first, end) : POL_OK;
 }
 
 /* 450 for one panel, 190 for each of several; more where a legend has many rows. */
@@ -783,6 +791,7 @@ static void free_plot(plot *p)
     pol_result_close(&p->sources[i].result);
     free(p->sources[i].label);
     free(p->sources[i].x);
+    free(p->sources[i].chosen);
   }
   for (int i = 0; i < p->num_curves; i++) {
     free(p->curves[i].label);
@@ -811,7 +820,7 @@ static int run(const cli_args *args)
     if (status == POL_OK && p.errors.count > 0) {
       result = refuse(&p, stages[i].lists);
     } else if (status == POL_IO && p.damaged != NULL) {
-      result = cli_refuse_result(p.damaged, args->json, POLI_RESULT_DAMAGED);
+      result = cli_refuse_result(p.damaged, args->json, POL_RESULT_DAMAGED);
     } else if (status == POL_IO && stages[i].work == write_figure) {
       result = cli_cannot_write("polhode plot", args->json, "--out", p.out, errno);
     } else if (status != POL_OK) {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/errors.h"
 #include "cli/json_out.h"
 #include "cli/terminal.h"
+#include "cli/text_out.h"
 
 /* Whether the pattern fits the name, or its start up to a dot.  After a star the rest of the
  * pattern is tried from each place of the name on; only the last star that was passed needs to be
@@ -47,7 +47,7 @@ int cli_quantity_exists(const pol_result *result, const char *word)
 
 /* The names of one result, and their starts up to each dot, as candidates.  The best is kept in
  * `best`, which has room for any name. */
-static void try_names(poli_near *near, const pol_result *result, char *start, char *best)
+static void try_names(pol_near *near, const pol_result *result, char *start, char *best)
 {
   for (int i = 0; i < pol_result_count(result); i++) {
     const char *name = pol_result_channel(result, i)->name;
@@ -55,7 +55,7 @@ static void try_names(poli_near *near, const pol_result *result, char *start, ch
       if (name[end] != '.' && name[end] != '\0') continue;
       memcpy(start, name, end);
       start[end] = '\0';
-      poli_near_try(near, start);
+      pol_near_try(near, start);
       if (near->best == start) near->best = strcpy(best, start);
     }
   }
@@ -78,12 +78,12 @@ pol_status cli_quantity_refuse(pol_errors *errors, const char *path, const char 
   const size_t size = longest_name(results, num_results) + 1;
   char *room = malloc(2 * size);
   if (room == NULL) return POL_NO_MEMORY;
-  poli_near near = poli_near_start(word);
+  pol_near near = pol_near_start(word);
   for (int r = 0; r < num_results; r++) try_names(&near, results[r], room, room + size);
-  pol_status status = poli_errors_add(errors, path, value,
-                                      num_results == 1 ? "there is no such quantity in the result"
-                                                       : "there is no such quantity in the results",
-                                      near.best);
+  pol_status status = pol_errors_add(errors, path, value,
+                                     num_results == 1 ? "there is no such quantity in the result"
+                                                      : "there is no such quantity in the results",
+                                     near.best);
   free(room);
   return status;
 }
@@ -106,7 +106,7 @@ static int share_stem(const char *a, const char *b)
 /* The first characters of a name. */
 static void put_part(FILE *to, const char *name, size_t length)
 {
-  char *part = poli_format("%.*s", (int)length, name);
+  char *part = cli_format("%.*s", (int)length, name);
   if (part != NULL) cli_put_text(to, part);
   free(part);
 }

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include <polhode/polhode.h>
+#include <polhode/result.h>
 
 /* Whether the word means the channel: "top.position.x" itself, "top.position" or "top" as its start
  * up to a dot, or a pattern with * (any characters) and ? (one character), "*.position.z", of the

@@ -1,5 +1,4 @@
 /* Opening the result that a command line names. */
-#include "base/errors.h"
 #include "cli/cli.h"
 
 #include <stdio.h>

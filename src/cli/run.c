@@ -11,15 +11,8 @@
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "cli/text_out.h"
-#include "io/file/file.h"
 
 /* --- the result file -------------------------------------------------------------------------- */
-
-/* One of the two formats, or none. */
-typedef struct result_file {
-  pol_csv *csv;
-  pol_hdf5 *hdf5;
-} result_file;
 
 /* ".h5", ".csv"; "" if the file name has no dot. */
 static const char *suffix_of(const char *path)
@@ -29,43 +22,38 @@ static const char *suffix_of(const char *path)
   return dot != NULL ? dot : "";
 }
 
-/* Creates an HDF5 result that holds the model's text and the settings. */
-static pol_status create_hdf5(pol_hdf5 **hdf5, const cli_args *args, const pol_model *model,
-                              const pol_record *record)
+/* Creates a result, which holds the model's text and the settings where the format has room for
+ * them, with the row of t = 0.  POL_IO: errno says why. */
+static pol_status open_result(pol_writer **writer, const cli_args *args, const pol_record *record,
+                              cli_outcome *outcome)
 {
-  char *text = NULL;
-  size_t size = 0;
+  const pol_model *model = outcome->model;
   json_t *object = cli_settings_json(&model->settings);
   char *settings = object != NULL ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
   json_decref(object);
-  pol_status status =
-      settings != NULL ? poli_read_file(args->operand, &text, &size) : POL_NO_MEMORY;
-  /* A model that came through a pipe is gone. */
+  errno = 0;
+  pol_status status = settings != NULL ? POL_OK : POL_NO_MEMORY;
   const pol_result_info about = {.name = model->name,
-                                 .model = size > 0 ? text : NULL,
+                                 .model = model->text,
                                  .num_overrides = args->num_overrides,
                                  .overrides = args->overrides,
                                  .settings = settings};
-  if (status == POL_OK) status = pol_hdf5_create(hdf5, args->out, record, &about, 1);
+  const pol_result_format format = strcmp(suffix_of(args->out), ".h5") == 0 ? POL_HDF5 : POL_CSV;
+  if (status == POL_OK) status = pol_writer_create(writer, args->out, format, record, &about, 1);
+  if (status == POL_OK) status = pol_writer_write(*writer);
   const int reason = errno;
-  free(text);
   free(settings);
   errno = reason;
+  outcome->out = args->out;
+  outcome->rows = 1;
+  outcome->columns = pol_record_count(record);
   return status;
 }
 
-static pol_status write_row(result_file *file)
-{
-  if (file->hdf5 != NULL) return pol_hdf5_write(file->hdf5);
-  return file->csv != NULL ? pol_csv_write(file->csv) : POL_OK;
-}
-
-static pol_status close_result(result_file *file, const cli_outcome *outcome)
+static pol_status close_result(pol_writer **writer, const cli_outcome *outcome)
 {
   const int failed = strcmp(outcome->status, "failed") == 0;
-  pol_status status =
-      pol_hdf5_close(&file->hdf5, outcome->status, failed ? outcome->failure.message : NULL);
-  return file->csv != NULL ? pol_csv_close(&file->csv) : status;
+  return pol_writer_close(writer, outcome->status, failed ? outcome->failure.message : NULL);
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
@@ -111,7 +99,7 @@ static pol_status note_event(const pol_simulation *simulation, cli_outcome *outc
 }
 
 /* Steps to the end of the time span, to a failure or to a signal. */
-static void step_all(pol_simulation *simulation, result_file *file, int with_progress,
+static void step_all(pol_simulation *simulation, pol_writer *writer, int with_progress,
                      cli_outcome *outcome)
 {
   cli_progress progress;
@@ -121,7 +109,7 @@ static void step_all(pol_simulation *simulation, result_file *file, int with_pro
   while (status == POL_OK && !cli_stop_signal() && !pol_simulation_finished(simulation)) {
     status = pol_simulation_step(simulation);
     if (status == POL_OK) {
-      status = write_row(file);
+      if (writer != NULL) status = pol_writer_write(writer);
       outcome->rows++;
     }
     if (status == POL_OK && (status = note_event(simulation, outcome)) != POL_OK) break;
@@ -182,31 +170,16 @@ static int report(const cli_args *args, const cli_outcome *outcome)
   return interrupted ? CLI_SIGNALLED + cli_stop_signal() : CLI_DONE;
 }
 
-/* Opens the result file with the row of t = 0.  POL_IO: errno says why. */
-static pol_status open_result(result_file *file, const cli_args *args, const pol_record *record,
-                              cli_outcome *outcome)
-{
-  errno = 0;
-  pol_status status = strcmp(suffix_of(args->out), ".h5") == 0
-                          ? create_hdf5(&file->hdf5, args, outcome->model, record)
-                          : pol_csv_create(&file->csv, args->out, record);
-  if (status == POL_OK) status = write_row(file);
-  outcome->out = args->out;
-  outcome->rows = 1;
-  outcome->columns = pol_record_count(record);
-  return status;
-}
-
 /* Runs a simulation that has started. */
 static int run_simulation(const cli_args *args, pol_simulation *simulation, cli_outcome *outcome)
 {
   pol_record *record = NULL;
-  result_file file = {NULL, NULL};
+  pol_writer *writer = NULL;
   pol_status status = POL_OK;
   outcome->simulation = simulation;
   if (args->out != NULL) {
     status = pol_record_create(&record, simulation);
-    if (status == POL_OK) status = open_result(&file, args, record, outcome);
+    if (status == POL_OK) status = open_result(&writer, args, record, outcome);
   }
 
   int result;
@@ -218,13 +191,13 @@ static int run_simulation(const cli_args *args, pol_simulation *simulation, cli_
   } else {
     if (args->quiet && !args->json) cli_note_moves(simulation);
     const double start = cli_seconds();
-    step_all(simulation, &file, !args->quiet, outcome);
-    if (close_result(&file, outcome) != POL_OK && strcmp(outcome->status, "failed") != 0)
+    step_all(simulation, writer, !args->quiet, outcome);
+    if (close_result(&writer, outcome) != POL_OK && strcmp(outcome->status, "failed") != 0)
       describe_write_error(outcome, strerror(errno));
     outcome->wall_seconds = cli_seconds() - start;
     result = report(args, outcome);
   }
-  close_result(&file, outcome);
+  close_result(&writer, outcome);
   pol_record_free(&record);
   return result;
 }
@@ -237,7 +210,7 @@ static int run_model(const cli_args *args, const pol_model *model)
   cli_print_warnings(&model->settings);
   pol_estimate estimate;
   if (pol_simulation_estimate(model->mechanism, &model->settings, &estimate) == POL_OK)
-    cli_warn_memory(&estimate);
+    cli_warn_memory(&estimate, args->out != NULL ? pol_writer_memory(model->mechanism) : 0.0);
   cli_progress progress;
   pol_settings settings = model->settings;
   settings.progress = (pol_progress){cli_progress_report, &progress};

@@ -11,7 +11,6 @@
 
 #include "cli/json_out.h"
 #include "cli/text_out.h"
-#include "lie/small.h"
 
 /* --- table ------------------------------------------------------------------------------------ */
 
@@ -355,6 +354,13 @@ static json_t *coordinates_json(const pol_formulation *formulation, const pol_po
   return NULL;
 }
 
+/* A vector of global axes in those of a rotation matrix: R^T x. */
+static void to_local(const double rotation[9], const double x[3], double local[3])
+{
+  for (int i = 0; i < 3; i++)
+    local[i] = rotation[i] * x[0] + rotation[i + 3] * x[1] + rotation[i + 6] * x[2];
+}
+
 static json_t *joint_json(const pol_formulation *formulation, const pol_state *state, int index)
 {
   const pol_joint *joint = pol_mechanism_joint(pol_formulation_mechanism(formulation), index);
@@ -365,8 +371,8 @@ static json_t *joint_json(const pol_formulation *formulation, const pol_state *s
   pol_point at = pol_state_point(state);
   pol_formulation_reaction(formulation, &at, index, force, torque);
   pol_formulation_marker_state(formulation, state->q, state->v, joint->marker[0], &marker);
-  poli_m3_apply_transposed(marker.rotation, force, force_local);
-  poli_m3_apply_transposed(marker.rotation, torque, torque_local);
+  to_local(marker.rotation, force, force_local);
+  to_local(marker.rotation, torque, torque_local);
   return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}",                         //
                    "coordinates", coordinates_json(formulation, &at, index), //
                    "multipliers", cli_json_numbers(multipliers, count),      //
@@ -631,18 +637,18 @@ static json_t *merge(json_t *object, json_t *other)
 
 json_t *cli_settings_json(const pol_settings *settings)
 {
-  return json_pack("{s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:o, s:o, s:o}",             //
-                   "method", settings->options.method,                                    //
-                   "formulation", pol_formulation_name(settings->formulation),            //
-                   "index", cli_json_index(settings->options.index),                      //
-                   "sigma", cli_json_number(settings->options.sigma),                     //
-                   "sigma_update", pol_sigma_update_name(settings->options.sigma_update), //
-                   "theta", cli_json_number(settings->options.theta),                     //
-                   "vartheta", cli_json_number(settings->options.vartheta),               //
-                   "start", pol_start_name(settings->options.start),                      //
-                   "step", cli_json_step(settings),                                       //
-                   "control", cli_json_control(settings),                                 //
-                   "end", cli_json_number(settings->end));
+  return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}",  //
+                   "method", settings->options.method,                         //
+                   "formulation", pol_formulation_name(settings->formulation), //
+                   "index", cli_json_index(settings->options.index),           //
+                   "sigma", cli_json_number(settings->options.sigma),          //
+                   "theta", cli_json_number(settings->options.theta),          //
+                   "vartheta", cli_json_number(settings->options.vartheta),    //
+                   "start", pol_start_name(settings->options.start),           //
+                   "step", cli_json_step(settings),                            //
+                   "control", cli_json_control(settings),                      //
+                   "end", cli_json_number(settings->end), "published",
+                   cli_json_published(&settings->options.published));
 }
 
 json_t *cli_summary_json(const cli_outcome *outcome)

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include <polhode/model.h>
 #include <polhode/polhode.h>
 
 /* An event of the model that the run has come to. */

@@ -6,9 +6,23 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/terminal.h"
+
+char *cli_format(const char *format, ...)
+{
+  va_list values;
+  va_start(values, format);
+  const int length = vsnprintf(NULL, 0, format, values);
+  va_end(values);
+  char *text = length < 0 ? NULL : malloc((size_t)length + 1);
+  va_start(values, format);
+  if (text != NULL) vsnprintf(text, (size_t)length + 1, format, values);
+  va_end(values);
+  return text;
+}
 
 /* --- names ------------------------------------------------------------------------------------ */
 
@@ -38,12 +52,17 @@ void cli_print_method(const pol_options *options)
     if (!isnan(options->theta)) cli_print_row("theta", "%.6g", options->theta);
     if (!isnan(options->vartheta)) cli_print_row("vartheta", "%.6g", options->vartheta);
     cli_print_row("guess", "%s", pol_guess_name(options->guess));
-    return;
+  } else {
+    cli_print_row("method", "%s, index %s", options->method, cli_index_name(options->index));
+    cli_print_row("sigma", "%.6g", options->sigma);
+    cli_print_row("start", "%s", pol_start_name(options->start));
   }
-  cli_print_row("method", "%s, index %s", options->method, cli_index_name(options->index));
-  cli_print_row("sigma", "%.6g, %s update", options->sigma,
-                pol_sigma_update_name(options->sigma_update));
-  cli_print_row("start", "%s", pol_start_name(options->start));
+  const pol_published *published = &options->published;
+  if (!cli_is_published(published)) return;
+  cli_print_row("as published", "newton %s, %d exact iterations, sigma update %s, estimate %s",
+                pol_published_newton_name(published->newton), published->exact_iterations,
+                pol_sigma_update_name(published->sigma_update),
+                pol_published_estimate_name(published->estimate));
 }
 
 /* --- errors and failures ---------------------------------------------------------------------- */
@@ -109,9 +128,10 @@ static double available_memory(void)
   return bytes;
 }
 
-void cli_warn_memory(const pol_estimate *estimate)
+void cli_warn_memory(const pol_estimate *estimate, double result_bytes)
 {
-  const double giga = 1e9, need = estimate->memory + estimate->rank, have = available_memory();
+  const double giga = 1e9, need = estimate->memory + estimate->rank + result_bytes;
+  const double have = available_memory();
   char message[300], rank[120] = "";
   if (need < 0.5 * giga) return;
   if (estimate->rank > estimate->memory)

@@ -8,6 +8,12 @@
 const char *cli_index_name(pol_index index);
 /* Whether a method has a setting of its own. */
 int cli_has_setting(const pol_options *options, const char *key);
+/* Whether a published run is repeated. */
+static inline int cli_is_published(const pol_published *published)
+{
+  return published->newton || published->exact_iterations || published->sigma_update ||
+         published->estimate;
+}
 /* The method's own settings, in rows: what it does not have is left out. */
 void cli_print_method(const pol_options *options);
 
@@ -15,9 +21,9 @@ void cli_print_method(const pol_options *options);
 void cli_print_errors(const char *source, const pol_errors *errors);
 /* What is allowed but doubtful about the settings, on stderr. */
 void cli_print_warnings(const pol_settings *settings);
-/* Prints on stderr how much memory a simulation needs, if half a gigabyte or more; a warning if it
- * is more than is available. */
-void cli_warn_memory(const pol_estimate *estimate);
+/* Prints on stderr how much memory a simulation and the buffers of its result need, if half a
+ * gigabyte or more; a warning if it is more than is available. */
+void cli_warn_memory(const pol_estimate *estimate, double result_bytes);
 /* What a run has found in the mechanism, singular positions or lost turns, in words; 0 if not. */
 enum { CLI_NUM_FINDINGS = 2 };
 int cli_finding_text(const pol_summary *summary, int which, char *text, size_t size);
@@ -30,6 +36,9 @@ void cli_print_failure(const char *source, const pol_diagnostics *diagnostics);
 
 /* A vector in words, if it is one: "x", or "(0.6, 0, 0.8)". */
 void cli_axis_text(const double axis[3], char *text, size_t size);
+
+/* Like sprintf into new memory, which the caller frees; NULL if there is none. */
+char *cli_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* "s" where the count is not one. */
 const char *cli_plural(long count);

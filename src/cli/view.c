@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/errors.h"
+#include <polhode/view.h>
+
 #include "cli/cli.h"
 #include "cli/json_out.h"
 #include "cli/text_out.h"
@@ -21,15 +22,15 @@ static char *page_name(const char *result)
   const char *name = strrchr(result, '/');
   const char *dot = strrchr(name != NULL ? name + 1 : result, '.');
   const size_t length = dot != NULL ? (size_t)(dot - result) : strlen(result);
-  return poli_format("%.*s.html", (int)length, result);
+  return cli_format("%.*s.html", (int)length, result);
 }
 
 /* The folder of a file: "" for the one where we are; NULL without memory. */
 static char *folder_of(const char *path)
 {
   const char *slash = strrchr(path, '/');
-  if (slash == path) return poli_format("/");
-  return poli_format("%.*s", slash != NULL ? (int)(slash - path) : 0, path);
+  if (slash == path) return cli_format("/");
+  return cli_format("%.*s", slash != NULL ? (int)(slash - path) : 0, path);
 }
 
 /* Reads --frames into *frames.  Gives the exit status. */
@@ -159,7 +160,7 @@ static int view(const cli_args *args)
                           "must be a file name that ends in .html");
   int code = read_frames(args, &frames);
   if (code != CLI_DONE) return code;
-  char *page = args->out != NULL ? poli_format("%s", args->out) : page_name(args->operand);
+  char *page = args->out != NULL ? cli_format("%s", args->out) : page_name(args->operand);
   if (page == NULL) return fail(POL_NO_MEMORY);
   code = view_result(args, page, frames);
   free(page);

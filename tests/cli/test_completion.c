@@ -28,6 +28,8 @@ static const char script[] =
     "try polhode run ''\n"
     "try polhode run top.json --out ''\n"
     "try polhode run --step ''\n"
+    "try polhode run --set simulation.st\n"
+    "try polhode run --set = simulation.newton.t\n"
     "try polhode check sub/\n"
     "try polhode methods ''\n"
     "try polhode help me\n"
@@ -47,6 +49,9 @@ static const char *const expected[] = {
     "\npolhode run : sub|a top.json|top.json|\n",
     "\npolhode run top.json --out : sub|old.csv|\n",
     "\npolhode run --step : \n",
+    "\npolhode run --set simulation.st: "
+    "simulation.step=|simulation.start=|simulation.steps=|\n",
+    "\npolhode run --set = simulation.newton.t: simulation.newton.tolerance=|\n",
     "\npolhode check sub/: sub/inner.json|\n",
     "\npolhode methods : --json|--quiet|--color|--help|\n",
     "\npolhode help me: methods|\n",
@@ -99,6 +104,7 @@ static void zsh_knows_all_options(void **state)
   }
   json_decref(all);
   expect_text(out, ":METHOD:( geom1 geom2 ");
+  expect_text(out, ":KEY=VALUE:_polhode_paths name= gravity= simulation.step= ");
   expect_text(out, "'1:MODEL.json:_polhode_files json'\n");
   write_text("_polhode", out);
   if (run_shell("command -v zsh") == 0) assert_int_equal(run_shell("zsh -f -n _polhode 2>&1"), 0);

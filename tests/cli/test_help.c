@@ -58,8 +58,8 @@ static void help_of_everything(void **state)
 static void common_options(void **state)
 {
   (void)state;
-  static const char *const commands[] = {"run top.json", "check top.json",  "methods",
-                                         "help",         "completion bash"};
+  static const char *const commands[] = {"run top.json", "check top.json", "methods", "help",
+                                         "completion bash"};
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
     char line[100];
     snprintf(line, sizeof line, "polhode %s --quiet --color=never", commands[i]);
@@ -105,6 +105,9 @@ static void wrong_command_lines(void **state)
   expect("polhode rnu top.json", 2);
   expect_text(err, "polhode: rnu: there is no such command; did you mean \"run\"?\n");
   expect_text(err, "\npolhode help lists the commands\n");
+  expect("polhode rnu --json", 2);
+  assert_string_equal(err, "");
+  expect_text(out, "there is no such command");
   expect("polhode runn", 2);
   expect_text(err, "did you mean \"run\"?");
   expect("polhode --hepl", 2);

@@ -20,7 +20,6 @@ static void methods_are_listed(void **state)
   assert_true(json_string_length(at(json_array_get(at(object, "formulations"), 7), "title")) > 0);
   expect_word(json_array_get(at(object, "index"), 2), "name", "stabilized-2");
   expect_word(json_array_get(at(object, "sigma"), 2), "name", "optimal");
-  expect_word(json_array_get(at(object, "sigma_update"), 1), "name", "incremental");
   expect_word(json_array_get(at(object, "start"), 3), "name", "perturbed");
   json_decref(object);
 }

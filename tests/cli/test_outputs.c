@@ -120,7 +120,8 @@ static void names_that_are_made(void **state)
   expect("polhode info vtk/r.csv --quiet", 0);
   assert_int_equal(rename("vtk/r.csv", "r.csv"), 0);
   assert_int_equal(mkdir("report", 0700), 0);
-  assert_int_equal(mkdir("tree", 0700) || mkdir("tree/models", 0700) || mkdir("tree/data", 0700),
+  assert_int_equal(mkdir("tree", 0700) || mkdir("tree/models", 0700) ||
+                       mkdir("tree/papers", 0700) || mkdir("tree/papers/data", 0700),
                    0);
   write_text("tree/models/x.json", model);
   assert_int_equal(symlink("../tree/models/x.json", "report/index.html"), 0);

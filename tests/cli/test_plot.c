@@ -256,11 +256,21 @@ static void hdf5_results_are_drawn_too(void **state)
 static void a_time_window_can_be_chosen(void **state)
 {
   (void)state;
-  draw("polhode plot top.csv error --from 0.2 --to 0.4 --json --out a.svg", "a.svg");
-  json_t *object = parse_output();
-  json_t *result = json_array_get(json_object_get(object, "results"), 0);
-  assert_int_equal(json_integer_value(json_object_get(result, "rows")), 21);
-  json_decref(object);
+  static const struct {
+    const char *window;
+    int rows;
+  } cases[] = {
+      {"--from 0.2 --to 0.4", 21}, {"--from 0.2", 81}, {"--to 0.4", 41}, {"--from -1 --to 2", 101}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char line[128];
+    snprintf(line, sizeof line, "polhode plot top.csv error %s --json --out a.svg",
+             cases[i].window);
+    draw(line, "a.svg");
+    json_t *object = parse_output();
+    json_t *result = json_array_get(json_object_get(object, "results"), 0);
+    assert_int_equal(json_integer_value(json_object_get(result, "rows")), cases[i].rows);
+    json_decref(object);
+  }
   expect("polhode plot top.csv error --from 2", 2);
   expect_text(err, "top.csv: has no time between --from and --to");
   assert_null(strstr(err, "has:")); /* the quantities are not what is wrong */
@@ -464,6 +474,89 @@ static void wrong_options_are_told_together(void **state)
   expect_text(err, "--out = missing/a.svg: No such file or directory");
 }
 
+/* Three hundred columns whose units alternate, in two files that share half of them: panels in the
+ * order of their first columns, and in each the columns in the order of the files. */
+static void wide_results_keep_their_order(void **state)
+{
+  (void)state;
+  enum { WIDTH = 300 };
+  static const char *const units[3] = {"m", "N", "J"};
+  for (int k = 0; k < 2; k++) {
+    FILE *file = fopen(k == 0 ? "wide.csv" : "other.csv", "w");
+    assert_non_null(file);
+    fprintf(file, "# polhode 0.1.0\n# units: s");
+    for (int i = 0; i < WIDTH; i++) fprintf(file, ",%s", units[(i + k * WIDTH / 2) % 3]);
+    fprintf(file, "\nt");
+    for (int i = 0; i < WIDTH; i++) fprintf(file, ",c%d", i + k * WIDTH / 2);
+    for (int row = 0; row < 2; row++) {
+      fprintf(file, "\n%d", row);
+      for (int i = 0; i < WIDTH; i++) fprintf(file, ",%d", row * (i % 5));
+    }
+    fprintf(file, "\n");
+    assert_int_equal(fclose(file), 0);
+  }
+  expect("polhode plot wide.csv other.csv c* --json --out a.svg", 0);
+  json_t *object = parse_output();
+  const json_t *panels = json_object_get(object, "panels");
+  assert_int_equal(json_array_size(panels), 3);
+  for (int panel = 0; panel < 3; panel++) {
+    const json_t *series = json_object_get(json_array_get(panels, (size_t)panel), "series");
+    size_t n = 0;
+    for (int i = panel; i < WIDTH * 3 / 2; i += 3)
+      for (int k = i < WIDTH / 2 || i >= WIDTH ? 1 : 0; k < 2; k++) {
+        char name[32];
+        snprintf(name, sizeof name, "c%d", i);
+        const json_t *one = json_array_get(series, n++);
+        assert_string_equal(json_string_value(json_object_get(one, "channel")), name);
+        assert_string_equal(json_string_value(json_object_get(one, "unit")), units[panel]);
+        assert_string_equal(json_string_value(json_object_get(one, "result")),
+                            i < WIDTH / 2 ? "wide.csv"
+                            : k == 1      ? "other.csv"
+                                          : "wide.csv");
+      }
+    assert_int_equal(json_array_size(series), n);
+  }
+  json_decref(object);
+  remove("wide.csv");
+  remove("other.csv");
+}
+
+/* Four equal curves between others: each has the dashes after those of the one before. */
+static void equal_curves_have_different_dashes(void **state)
+{
+  (void)state;
+  static const char *const looks[6] = {
+      "stroke=\"#0072b2\" stroke-width=\"1.6\"/>",
+      "stroke=\"#d55e00\" stroke-width=\"1.6\"/>",
+      "stroke=\"#009e73\" stroke-width=\"1.6\" stroke-dasharray=\"6.4 5.12\"/>",
+      "stroke=\"#cc79a7\" stroke-width=\"1.6\" stroke-dasharray=\"0.16 4.16\"/>",
+      "stroke=\"#e69f00\" stroke-width=\"1.6\"/>",
+      "stroke=\"#56b4e9\" stroke-width=\"1.6\" stroke-dasharray=\"8 4.8 0.16 4.8\"/>"};
+  write_file("same.csv", "t,a,b,c,d,e,f\n0,1,2,1,1,3,1\n1,2,2,2,2,0,2\n");
+  draw("polhode plot same.csv a b c d e f --out a.svg", "a.svg");
+  for (int i = 0; i < 6; i++) assert_int_equal(count_of(picture, looks[i]), 2); /* and legend */
+  remove("same.csv");
+}
+
+/* Colours tell channels, dashes results; a channel that is alone leaves the colours to results. */
+static void results_of_one_channel_have_colours(void **state)
+{
+  (void)state;
+  write_file("same.csv", "t,a,b\n0,1,2\n1,2,3\n");
+  write_file("other.csv", "t,a,b\n0,5,6\n1,7,8\n");
+  static const char *const colors[3] = {"stroke=\"#0072b2\"", "stroke=\"#d55e00\"",
+                                        "stroke=\"#009e73\""};
+  draw("polhode plot same.csv other.csv a --out a.svg", "a.svg");
+  assert_int_equal(count_of(picture, colors[0]), 2); /* the curve and its legend */
+  assert_int_equal(count_of(picture, colors[1]), 2);
+  draw("polhode plot same.csv other.csv a b --out a.svg", "a.svg");
+  assert_int_equal(count_of(picture, colors[0]), 4);
+  assert_int_equal(count_of(picture, colors[1]), 4);
+  assert_int_equal(count_of(picture, colors[2]), 0);
+  remove("same.csv");
+  remove("other.csv");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -476,6 +569,9 @@ int main(void)
       cmocka_unit_test(logarithmic_axes_leave_out_what_is_not_positive),
       cmocka_unit_test(hdf5_results_are_drawn_too),
       cmocka_unit_test(a_time_window_can_be_chosen),
+      cmocka_unit_test(wide_results_keep_their_order),
+      cmocka_unit_test(equal_curves_have_different_dashes),
+      cmocka_unit_test(results_of_one_channel_have_colours),
       cmocka_unit_test(lone_points_are_dots),
       cmocka_unit_test(what_cannot_be_drawn_is_told),
       cmocka_unit_test(constants_are_drawn_in_the_middle),

@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "check.h"
 
+#include <hdf5.h>
 #include <jansson.h>
 #include <math.h>
 #include <signal.h>
@@ -13,7 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <polhode/model.h>
 #include <polhode/polhode.h>
+#include <polhode/result.h>
 
 #define MODELS POLHODE_SOURCE_DIR "/models"
 static const char top[] = MODELS "/bruels-cardona-2010/heavy_top.json";
@@ -88,6 +91,23 @@ static void both_formats_agree(void **state)
   }
   pol_result_close(&a);
   pol_result_close(&b);
+}
+
+/* The result holds the model that was read, also where it cannot be read again. */
+static void a_model_from_a_pipe_is_stored(void **state)
+{
+  (void)state;
+  assert_int_equal(system("cat '" MODELS "/bruels-cardona-2010/heavy_top.json' | '" POLHODE_BINARY
+                          "' run /dev/stdin --end 0.01 --out results.h5 --quiet"),
+                   0);
+  pol_result *result = open_result("results.h5");
+  pol_model *model = NULL;
+  pol_errors errors = {0};
+  assert_non_null(pol_result_about(result)->model);
+  assert_int_equal(pol_model_read_file(&model, top, 0, NULL, &errors), POL_OK);
+  assert_string_equal(pol_result_about(result)->model, model->text);
+  pol_model_free(&model);
+  pol_result_close(&result);
 }
 
 /* States, variables and invariants of free bodies have their places too. */
@@ -441,6 +461,37 @@ static void damaged_files_are_refused(void **state)
   setenv("LSAN_OPTIONS", leaks, 1);
 }
 
+/* Files of other versions of the format are refused with the versions. */
+static void other_formats_are_refused(void **state)
+{
+  (void)state;
+  static const char *const formats[] = {"polhode result 1", "polhode result 3", "something else"};
+  expect(0, "run %s --end 0.01 --out results.h5 --quiet", top);
+  for (int i = 0; i < 3; i++) {
+    const hid_t file = H5Fopen("results.h5", H5F_ACC_RDWR, H5P_DEFAULT);
+    const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+    H5Tset_size(type, strlen(formats[i]) + 1);
+    assert_true(H5Adelete(file, "format") >= 0);
+    const hid_t format = H5Acreate2(file, "format", type, space, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Awrite(format, type, formats[i]) >= 0);
+    H5Aclose(format);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Fclose(file);
+    expect(2, "info results.h5");
+    if (i == 2)
+      expect_text("results.h5: is an HDF5 file, but no result of polhode\n1 error\n");
+    else
+      expect_text("this version of polhode reads \"polhode result 2\" only: run the model again\n");
+    if (i < 2) expect_text(formats[i]);
+  }
+  expect(2, "plot results.h5 top");
+  expect(2, "view results.h5");
+  expect(2, "export results.h5 --vtk results_vtk");
+  expect(2, "converge %s --reference results.h5", top);
+  rmdir("results_vtk");
+}
+
 /* The times that a collection lists; returns how many. */
 static int read_times(const char *path, double *times, int most)
 {
@@ -611,6 +662,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(both_formats_agree),
+      cmocka_unit_test(a_model_from_a_pipe_is_stored),
       cmocka_unit_test(all_kinds_of_quantities_come_back),
       cmocka_unit_test(info_tells_what_there_is),
       cmocka_unit_test(info_tells_the_events),
@@ -619,6 +671,7 @@ int main(void)
       cmocka_unit_test(frames_hold_bodies_and_joints),
       cmocka_unit_test(a_csv_is_exported_without_joints),
       cmocka_unit_test(damaged_files_are_refused),
+      cmocka_unit_test(other_formats_are_refused),
       cmocka_unit_test(frames_reach_from_start_to_end),
       cmocka_unit_test(killed_runs_can_be_read),
   };

@@ -378,25 +378,45 @@ static void sigma_and_start_are_told(void **state)
   char line[300];
   snprintf(line, sizeof line, "polhode run %s", settings);
   expect(line, 0);
-  expect_text(out, "\nsigma           0.666667, exact update\n");
+  expect_text(out, "\nsigma           0.666667\n");
   expect_text(out, "\nstart           shifted\n");
   strcat(line, " --json");
   expect(line, 0);
   json_t *object = parse_output();
   assert_true(fabs(number_at(object, "sigma") - 2.0 / 3.0) < 1e-15);
-  expect_word(object, "sigma_update", "exact");
+  assert_true(json_is_null(at(object, "published")));
   expect_word(object, "start", "shifted");
   json_decref(object);
   snprintf(line, sizeof line, "polhode check %s", settings);
   expect(line, 0);
-  expect_text(out, "\nsigma           0.666667, exact update\n");
+  expect_text(out, "\nsigma           0.666667\n");
   expect_text(out, "\nstart           shifted\n");
   strcat(line, " --json");
   expect(line, 0);
   object = parse_output();
   assert_true(fabs(number_at(object, "simulation.sigma") - 2.0 / 3.0) < 1e-15);
-  expect_word(object, "simulation.sigma_update", "exact");
+  assert_true(json_is_null(at(object, "simulation.published")));
   expect_word(object, "simulation.start", "shifted");
+  json_decref(object);
+}
+
+/* Options to repeat a published run arrive, and are shown where there are any. */
+static void published_options_are_shown(void **state)
+{
+  (void)state;
+  static const char line[] = "polhode run top.json --set simulation.sigma=1 --set "
+                             "simulation.published.sigma_update=printed";
+  char json_line[200];
+  expect(line, 0);
+  expect_text(out, "\nas published    newton default, 0 exact iterations, sigma update printed, "
+                   "estimate corrected\n");
+  snprintf(json_line, sizeof json_line, "%s --json", line);
+  expect(json_line, 0);
+  json_t *object = parse_output();
+  expect_word(object, "published.sigma_update", "printed");
+  expect_word(object, "published.newton", "default");
+  expect_word(object, "published.estimate", "corrected");
+  assert_true(number_at(object, "published.exact_iterations") == 0.0);
   json_decref(object);
 }
 
@@ -637,6 +657,7 @@ int main(void)
       cmocka_unit_test(settings_that_do_not_fit),
       cmocka_unit_test(doubtful_parameters_give_a_warning),
       cmocka_unit_test(sigma_and_start_are_told),
+      cmocka_unit_test(published_options_are_shown),
       cmocka_unit_test(variable_steps_are_told),
       cmocka_unit_test(a_failing_run_keeps_its_results),
       cmocka_unit_test(a_full_disk_is_told),

@@ -86,10 +86,36 @@ static void blocks_go_where_they_belong(void **state)
   }
 }
 
+/* Beyond the last value lies one that looks as if it belonged to a dropped row. */
+static void dropping_stays_inside_the_matrix(void **state)
+{
+  (void)state;
+  static quadratic model;
+  static const unsigned char dropped[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+  poli_saddle *saddle;
+  poli_blocks *blocks;
+  top_init(&model);
+  assert_int_equal(poli_saddle_create(&saddle, &model.dae, 0, POL_SOLVER_DENSE), POL_OK);
+  assert_int_equal(poli_blocks_create(&blocks, saddle, layout, BLOCKS, VECTORS, POL_SOLVER_AUTO),
+                   POL_OK);
+  const size_t count = (size_t)pol_pattern_nonzeros(blocks->pattern);
+  blocks->pattern->row = realloc(blocks->pattern->row, (count + 1) * sizeof(int));
+  blocks->values = realloc(blocks->values, (count + 1) * sizeof(double));
+  assert_true(blocks->pattern->row != NULL && blocks->values != NULL);
+  blocks->pattern->row[count] = blocks->n - 1;
+  blocks->values[count] = 7.0;
+  poli_blocks_drop(blocks, dropped);
+  assert_true(blocks->values[count] == 7.0);
+  poli_blocks_free(&blocks);
+  poli_saddle_free(&saddle);
+  quadratic_clear(&model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(blocks_go_where_they_belong),
+      cmocka_unit_test(dropping_stays_inside_the_matrix),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

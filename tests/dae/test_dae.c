@@ -2,6 +2,7 @@
 #include "toys.h"
 
 #include "dae/dae.h"
+#include "dae/extension.h"
 
 static pol_status accept(const pol_point *at, unsigned want, const pol_terms *out, double *scratch,
                          void *user)
@@ -76,7 +77,7 @@ static void test_sizes(void **state)
   assert_rule(&s.dae, "the states must have the last factor of the group, R^num_states");
 }
 
-static pol_status pass(const pol_passage *at, unsigned want, const pol_passage_terms *out,
+static pol_status step(const poli_step_data *at, unsigned want, const poli_step_terms *out,
                        double *scratch, void *user)
 {
   (void)at, (void)want, (void)out, (void)scratch, (void)user;
@@ -89,23 +90,25 @@ static void find_momenta(const double *q, const double *v, double *p, void *user
 }
 
 /* A step for a mass matrix that varies needs both callbacks, and coordinates that can be added. */
-static void test_passage(void **state)
+static void test_step_equations(void **state)
 {
   (void)state;
-  static const char *where = "passage belongs to a mass matrix that depends on q, on R^n";
+  static const char *where = "step equations need a mass matrix that depends on q, on R^n";
   sample s;
   sample_init(&s);
-  s.dae.passage = pass;
-  assert_rule(&s.dae, "passage and momenta must be given together");
-  s.dae.momenta = find_momenta;
+  struct pol_dae_extension extension = {.step_equations = {.evaluate = step}};
+  poli_step_equations *equations = &extension.step_equations;
+  s.dae.extension = &extension;
+  assert_rule(&s.dae, "step equations need evaluate and momenta");
+  equations->momenta = find_momenta;
   assert_rule(&s.dae, where);
   s.factors[1] = (pol_factor){.kind = POL_REAL, .dim = 3};
   assert_int_equal(pol_group_layout(&s.dae.group, s.factors, 2), POL_OK);
   assert_int_equal(pol_dae_validate(&s.dae, NULL, 0), POL_OK);
   s.dae.constant_mass = 1;
   assert_rule(&s.dae, where);
-  s.dae.passage = NULL;
-  assert_rule(&s.dae, "passage and momenta must be given together");
+  equations->evaluate = NULL;
+  assert_rule(&s.dae, "step equations need evaluate and momenta");
 }
 
 /* A group that was not laid out would make the library read and write out of bounds. */
@@ -387,7 +390,7 @@ int main(void)
       cmocka_unit_test(test_valid),
       cmocka_unit_test(test_sizes),
       cmocka_unit_test(test_layout),
-      cmocka_unit_test(test_passage),
+      cmocka_unit_test(test_step_equations),
       cmocka_unit_test(test_message_is_cut),
       cmocka_unit_test(test_coupling),
       cmocka_unit_test(test_constraint),

@@ -2,6 +2,7 @@
 #include "toys.h"
 
 #include "dae/newton.h"
+#include "dae/newton_published.h"
 
 enum { MAX_X = 3, MAX_TRACE = 200 };
 
@@ -79,6 +80,12 @@ static void give_tolerances(double tolerance[POLI_KINDS], void *user)
       p->tolerance * (1.0 + p->tolerance_growth * toy_largest(p->x, p->nv));
 }
 
+static void give_no_round_off(double *round_off, void *user)
+{
+  (void)user;
+  round_off[POLI_ROTATIONS] = round_off[POLI_TRANSLATIONS] = 0.0;
+}
+
 static pol_newton_options newton_options(pol_newton_kind kind, int max_iterations, int line_search)
 {
   return (pol_newton_options){.kind = kind,
@@ -100,6 +107,7 @@ static void problem_start(problem *p, const pol_newton_options *options)
   p->system = (poli_newton_system){.residual = evaluate_residual,
                                    .matrix = evaluate_matrix,
                                    .tolerances = give_tolerances,
+                                   .round_off = give_no_round_off,
                                    .user = p};
   p->diagnostics = (pol_diagnostics){.equation = -1};
   assert_int_equal(poli_saddle_create(&p->saddle, &p->dae, 0, POL_SOLVER_DENSE), POL_OK);
@@ -723,18 +731,26 @@ static double plain_size(const double *r, const double *dx, void *user)
   return fmax(toy_largest(r, p->nv + p->m), toy_largest(dx, p->nv + p->m));
 }
 
+static pol_status problem_solve_plain(problem *p, double *x)
+{
+  const pol_published published = {.newton = POL_PUBLISHED_NEWTON_PLAIN};
+  p->evaluations = 0;
+  return poli_newton_solve_published(p->newton, &published, &p->system,
+                                     &(poli_published_rule){.size = plain_size}, x,
+                                     &p->diagnostics);
+}
+
 /* The plain iteration tests the residual before a correction: one correction more than needed for
  * the residual alone, and no line search. */
 static void test_plain(void **state)
 {
   (void)state;
   problem p = circle();
-  pol_newton_options options = newton_options(POL_NEWTON_PLAIN, 20, 8);
+  pol_newton_options options = newton_options(POL_NEWTON_MODIFIED, 20, 8);
   double x[3] = {0.9, 0.6, 0.0}, r[3], last[3];
   options.tolerance = 1e-6;
   problem_start(&p, &options);
-  p.system.size = plain_size;
-  assert_int_equal(problem_solve(&p, x), POL_OK);
+  assert_int_equal(problem_solve_plain(&p, x), POL_OK);
   int count = p.evaluations;
   assert_memory_equal(p.trace[count - 1], x, sizeof x); /* the last residual was at the solution */
   assert_int_equal(p.counts.newton_iterations, count - 1);
@@ -748,9 +764,8 @@ static void test_plain(void **state)
   p = circle();
   options.max_iterations = 2;
   problem_start(&p, &options);
-  p.system.size = plain_size;
   memcpy(x, (double[3]){0.9, 0.6, 0.0}, sizeof x);
-  assert_int_equal(problem_solve(&p, x), POL_NOT_CONVERGED);
+  assert_int_equal(problem_solve_plain(&p, x), POL_NOT_CONVERGED);
   assert_int_equal(p.diagnostics.iteration, 2);
   assert_string_equal(p.diagnostics.message, "the Newton iteration did not converge");
   problem_end(&p);

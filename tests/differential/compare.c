@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <polhode/model.h>
+#include <polhode/result.h>
+
 #include "dae/assembler.h"
 #include "lie/small.h"
 
@@ -152,7 +155,7 @@ static pol_settings settings_of(const random_model *model, const configuration *
   if (!strcmp(c->method, "vi-b")) o->theta = 0.5;
   o->index = c->index;
   o->sigma = c->sigma < 0.0 ? o->gamma / (3.0 * o->beta) : c->sigma;
-  o->sigma_update = c->update;
+  o->published.sigma_update = c->update;
   if (c->full) o->newton.kind = POL_NEWTON_FULL;
   o->newton.tolerance = 1e-12;
   o->solver = c->solver;
@@ -703,8 +706,7 @@ static void compare_files(const comparison *c, const limit *reference)
   char path[2][300];
   pol_simulation *simulation;
   pol_record *record = NULL;
-  pol_csv *csv = NULL;
-  pol_hdf5 *hdf5 = NULL;
+  pol_writer *writers[2] = {NULL, NULL};
   long num_rows = 0;
   pol_status status = pol_simulation_create(&simulation, c->model->mechanism, &settings, NULL);
   for (int k = 0; k < 2; k++)
@@ -714,17 +716,16 @@ static void compare_files(const comparison *c, const limit *reference)
   double *rows =
       calloc((size_t)(record ? pol_record_count(record) : 1) * (size_t)most, sizeof *rows);
   if (!rows) abort();
-  if (!status) status = pol_csv_create(&csv, path[0], record);
-  if (!status) status = pol_hdf5_create(&hdf5, path[1], record, NULL, 0);
+  for (int k = 0; k < 2 && !status; k++)
+    status = pol_writer_create(&writers[k], path[k], k ? POL_HDF5 : POL_CSV, record, NULL, 0);
   while (!status && num_rows < most) {
     pol_record_row(record, rows + num_rows++ * pol_record_count(record));
-    status = pol_csv_write(csv);
-    if (!status) status = pol_hdf5_write(hdf5);
+    for (int k = 0; k < 2 && !status; k++) status = pol_writer_write(writers[k]);
     if (pol_simulation_finished(simulation)) break;
     if (!status) status = pol_simulation_step(simulation);
   }
-  if (csv && pol_csv_close(&csv)) status = POL_IO;
-  if (hdf5 && pol_hdf5_close(&hdf5, "done", NULL)) status = POL_IO;
+  for (int k = 0; k < 2; k++)
+    if (pol_writer_close(&writers[k], "done", NULL)) status = POL_IO;
   if (status) report(c, "file", 1, "%s: %s", path[0], pol_status_text(status));
   for (int k = 0; k < 2 && !status; k++) compare_file(c, path[k], record, rows, num_rows);
   c->counts->runs++;

@@ -433,7 +433,8 @@ static void write_settings(const pol_settings *s, FILE *file)
   }
   if (options->sigma != 0.0) {
     write_number(file, "sigma", options->sigma);
-    fprintf(file, ", \"sigma_update\": \"%s\"", pol_sigma_update_name(options->sigma_update));
+    fprintf(file, ", \"published\": {\"sigma_update\": \"%s\"}",
+            pol_sigma_update_name(options->published.sigma_update));
   }
   if (!isnan(options->theta)) write_number(file, "theta", options->theta);
   if (s->variable) {

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "io/file/output.h"
+#include <polhode/output.h>
 
 static const char path[] = "test_output.txt";
 
@@ -25,7 +25,7 @@ static pol_status write_bytes(const char *name, int count, pol_status so_far)
   assert_non_null(file);
   for (int i = 0; i < count; i++) fputc('x', file);
   errno = 0;
-  return poli_output_close(file, name, so_far);
+  return pol_output_close(file, name, so_far);
 }
 
 static int is_there(const char *name)

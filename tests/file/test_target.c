@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <polhode/output.h>
+
 #include "io/file/target.h"
 
 static const char path[] = "test_target.txt";
@@ -35,16 +37,35 @@ static void links_are_followed(void **state)
   errno = 0;
   assert_null(poli_output_target("test_target_loop"));
   assert_int_equal(errno, ELOOP);
-  assert_false(poli_output_is_same("test_target_a", "test_target_c")); /* neither is there */
+  assert_false(pol_output_overwrites("test_target_a", "test_target_c")); /* neither is there */
   FILE *file = fopen("test_target_c", "wb");
   assert_non_null(file);
   fclose(file);
-  assert_true(poli_output_is_same("test_target_a", "./test_target_c"));
-  assert_false(poli_output_is_same("test_target_a", "test_target_folder"));
+  assert_true(pol_output_overwrites("test_target_a", "./test_target_c"));
+  assert_false(pol_output_overwrites("test_target_a", "test_target_folder"));
   static const char *const names[] = {"test_target_a", "test_target_folder/b",
                                       "test_target_e", "test_target_loop",
                                       "test_target_c", "test_target_folder"};
   for (int i = 0; i < 6; i++) assert_int_equal(remove(names[i]), 0);
+}
+
+/* An HDF5 file is created under a temporary name, beside the target of a link. */
+static void temporary_names_are_overwritten(void **state)
+{
+  (void)state;
+  assert_int_equal(mkdir("test_target_folder", 0700), 0);
+  assert_int_equal(symlink("test_target_folder/a.h5", "test_target_link.h5"), 0);
+  FILE *file = fopen("test_target_folder/a.h5.new", "wb");
+  assert_non_null(file);
+  fclose(file);
+  assert_true(pol_output_overwrites("test_target_link.h5", "test_target_folder/a.h5.new"));
+  assert_true(pol_output_overwrites("test_target_folder/a.h5", "test_target_folder/a.h5.new"));
+  assert_false(pol_output_overwrites("test_target_folder/b.h5", "test_target_folder/a.h5.new"));
+  assert_int_equal(rename("test_target_folder/a.h5.new", "test_target_folder/a.csv.new"), 0);
+  assert_false(pol_output_overwrites("test_target_folder/a.csv", "test_target_folder/a.csv.new"));
+  static const char *const names[] = {"test_target_link.h5", "test_target_folder/a.csv.new",
+                                      "test_target_folder"};
+  for (int i = 0; i < 3; i++) assert_int_equal(remove(names[i]), 0);
 }
 
 /* One open file has the lock until it is closed. */
@@ -68,6 +89,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(links_are_followed),
+      cmocka_unit_test(temporary_names_are_overwritten),
       cmocka_unit_test(locks_are_exclusive),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

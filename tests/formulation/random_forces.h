@@ -194,7 +194,7 @@ static inline void create_with_joint_springs(system_t *sys, pol_joint_type type,
 {
   const double turn = 2.0 * 3.14159265358979323846;
   create_with_room(sys, type, kind, &(variant){.add_forces = add_forces}, seed);
-  if (sys->dae->remember) sys->dae->remember(0.0, sys->q, sys->history, sys->dae->user);
+  if (sys->dae->update_history) sys->dae->update_history(0.0, sys->q, sys->history, sys->dae->user);
   for (size_t i = 0; i < sys->dae->history_size; i++) {
     assert_true(fabs(sys->history[i]) <= turn / 2.0);
     sys->history[i] += turn;

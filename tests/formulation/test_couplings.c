@@ -65,7 +65,7 @@ static void create(system_t *sys, pol_formulation_kind kind, uint64_t *seed)
 
   create_equations(sys, kind, seed);
   assert_int_equal(sys->dae->history_size, 3 + 4); /* of the joints and of the couplings */
-  sys->dae->remember(0.0, sys->q, sys->history, sys->dae->user);
+  sys->dae->update_history(0.0, sys->q, sys->history, sys->dae->user);
 }
 
 static void terms_match_finite_differences(void **state)
@@ -128,7 +128,7 @@ static void turns_are_counted(void **state)
     evaluate(&sys, &at, POL_POSITION, &(pol_terms){.position = position});
     assert_true(fabs(position[row] - before) < 1.5 * pi);
     before = position[row];
-    sys.dae->remember(0.0, sys.q, sys.history, sys.dae->user);
+    sys.dae->update_history(0.0, sys.q, sys.history, sys.dae->user);
   }
   assert_true(fabs(fabs(before - start) - 1.5 * num_steps) < 1.5 * pi);
   destroy(&sys);

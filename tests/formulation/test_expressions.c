@@ -162,9 +162,9 @@ static void create_with_expressions(system_t *sys, pol_joint_type type, pol_form
   pol_formulation_initial(sys->formulation, sys->q, v, keep);
   assert_near(v + sys->nv - sys->dae->num_states, initial, 2, 0.0);
   assert_int_equal(keep[sys->nv - 1], 1);
-  if (sys->dae->remember) {
+  if (sys->dae->update_history) {
     sys->history[0] = 13.0; /* two turns, somewhere */
-    sys->dae->remember(0.0, sys->q, sys->history, sys->dae->user);
+    sys->dae->update_history(0.0, sys->q, sys->history, sys->dae->user);
   }
 }
 

@@ -60,7 +60,7 @@ static pol_status bead_evaluate(const pol_point *at, unsigned want, const pol_te
 }
 
 /* The angle on the branch that is nearest to the one before. */
-static void bead_remember(double t, const double *q, double *history, void *user)
+static void bead_update_history(double t, const double *q, double *history, void *user)
 {
   (void)t;
   (void)user;
@@ -78,7 +78,7 @@ static void bead_init(bead *b)
   b->dae.feedback = b->feedback;
   b->dae.evaluate = bead_evaluate;
   b->dae.history_size = 1;
-  b->dae.remember = bead_remember;
+  b->dae.update_history = bead_update_history;
   b->dae.user = b;
 }
 
@@ -206,10 +206,10 @@ static void test_rules(void **state)
   bead b;
   char message[128];
   bead_init(&b);
-  b.dae.remember = NULL;
+  b.dae.update_history = NULL;
   assert_int_equal(pol_dae_validate(&b.dae, message, sizeof message), POL_BAD_ARGUMENT);
-  assert_non_null(strstr(message, "remember"));
-  b.dae.remember = bead_remember;
+  assert_non_null(strstr(message, "update_history"));
+  b.dae.update_history = bead_update_history;
   b.dae.num_holonomic = 2;
   assert_int_equal(pol_dae_validate(&b.dae, message, sizeof message), POL_BAD_ARGUMENT);
   assert_non_null(strstr(message, "feedback"));

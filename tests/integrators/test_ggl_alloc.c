@@ -57,15 +57,19 @@ static void for_each(void (*check)(job *work))
     if (!strstr(pol_method_at(k)->settings, "guess")) continue; /* another family */
     methods++;
     for (int solver = POL_SOLVER_DENSE; solver <= POL_SOLVER_SPARSE; solver++)
-      for (int kind = POL_NEWTON_FULL; kind <= POL_NEWTON_PLAIN; kind++) {
+      for (int kind = POL_NEWTON_FULL; kind <= POL_NEWTON_MODIFIED + 1; kind++) {
         if (kind == POL_NEWTON_SIMPLIFIED) continue; /* does not converge with this spin */
         top_init(&work.model);
         if (solver == POL_SOLVER_SPARSE) quadratic_make_sparse(&work.model);
         work.options = pol_options_default();
         work.options.method = pol_method_at(k)->name;
         work.options.solver = (pol_solver_kind)solver;
-        work.options.newton.kind = (pol_newton_kind)kind;
-        if (kind == POL_NEWTON_PLAIN) work.options.newton.tolerance = 1e-9;
+        if (kind <= POL_NEWTON_MODIFIED) {
+          work.options.newton.kind = (pol_newton_kind)kind;
+        } else {
+          work.options.published.newton = POL_PUBLISHED_NEWTON_PLAIN;
+          work.options.newton.tolerance = 1e-9;
+        }
         check(&work);
         quadratic_clear(&work.model);
       }

@@ -39,7 +39,7 @@ static pol_options published_options(const char *method)
 {
   pol_options options = pol_options_default();
   options.method = method;
-  options.newton.kind = POL_NEWTON_PLAIN;
+  options.published.newton = POL_PUBLISHED_NEWTON_PLAIN;
   options.newton.tolerance = 1e-9;
   return options;
 }

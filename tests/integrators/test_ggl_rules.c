@@ -94,9 +94,9 @@ static void settings_of_other_methods_are_named(void **state)
   assert_int_equal(pol_options_validate(&options, message, sizeof message), POL_BAD_ARGUMENT);
   assert_string_equal(message, "guess must be advanced or simple");
   options = options_of("em");
-  options.newton.kind = POL_NEWTON_PLAIN_MODIFIED;
+  options.published.newton = POL_PUBLISHED_NEWTON_PLAIN_MODIFIED;
   assert_int_equal(pol_options_validate(&options, message, sizeof message), POL_BAD_ARGUMENT);
-  assert_non_null(strstr(message, "newton.kind must not be plain-modified"));
+  assert_non_null(strstr(message, "published.newton must not be plain-modified"));
 }
 
 static void refused(const pol_dae *dae, const char *reason)

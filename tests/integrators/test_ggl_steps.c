@@ -100,7 +100,7 @@ static void run_open(run *r, const line *l, const char *name, pol_solver_kind so
   options.method = l->method;
   options.theta = l->theta;
   options.vartheta = l->vartheta;
-  options.newton.kind = POL_NEWTON_PLAIN;
+  options.published.newton = POL_PUBLISHED_NEWTON_PLAIN;
   options.newton.tolerance = 1e-9;
   options.solver = solver;
   pol_integrator_free(&r->integrator);
@@ -173,6 +173,41 @@ static pol_status evaluate_nothing(const pol_point *at, unsigned want, const pol
   return POL_NOT_FINITE;
 }
 
+static pol_status (*model_evaluate)(const pol_point *at, unsigned want, const pol_terms *out,
+                                    double *scratch, void *user);
+static int num_failures;
+
+static pol_status fail_at_first(const pol_point *at, unsigned want, const pol_terms *out,
+                                double *scratch, void *user)
+{
+  if (num_failures-- > 0) return POL_RETRY;
+  return model_evaluate(at, want, out, scratch, user);
+}
+
+/* Where the model cannot be evaluated at the start of a step, the step fails, although Newton's
+ * method would converge: its equations hold forces and reactions of that place. */
+static void a_start_that_fails_fails_the_step(void **state)
+{
+  (void)state;
+  quadratic model;
+  pol_integrator *integrator;
+  pol_options options = pol_options_default();
+  options.method = "rattle";
+  pendulum3d_init(&model);
+  model_evaluate = model.dae.evaluate;
+  model.dae.evaluate = fail_at_first;
+  num_failures = 0;
+  assert_int_equal(pol_integrator_create(&integrator, &model.dae, &options), POL_OK);
+  assert_int_equal(pol_integrator_start(integrator, 0.0, model.q0, model.v0, NULL), POL_OK);
+  assert_int_equal(pol_integrator_step(integrator, 0.01), POL_OK);
+  num_failures = 1;
+  assert_int_equal(pol_integrator_step(integrator, 0.01), POL_RETRY);
+  assert_true(pol_integrator_state(integrator)->t == 0.01);
+  assert_int_equal(pol_integrator_step(integrator, 0.01), POL_OK);
+  pol_integrator_free(&integrator);
+  quadratic_clear(&model);
+}
+
 /* Newton's first guess of the multipliers is the force, not the impulse, of the step before: seen
  * where the model then stops the iteration. */
 static void multipliers_are_guessed_as_forces(void **state)
@@ -206,6 +241,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(dense_steps),
       cmocka_unit_test(sparse_steps),
+      cmocka_unit_test(a_start_that_fails_fails_the_step),
       cmocka_unit_test(multipliers_are_guessed_as_forces),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 static int read_grid(void **state)
 {
   (void)state;
-  return read_reference(POLHODE_SOURCE_DIR "/data/heavy_top_grid.csv");
+  return read_reference(POLHODE_SOURCE_DIR "/papers/data/heavy_top_grid.csv");
 }
 
 static pol_mechanism *heavy_top(int ground_first)
@@ -193,7 +193,7 @@ static void incremental_sigma_meets_the_reference(void **state)
   top_errors e;
   pol_diagnostics diagnostics;
   pol_options_set_rho_inf(o, 0.65);
-  o->sigma_update = POL_SIGMA_INCREMENTAL;
+  o->published.sigma_update = POL_SIGMA_INCREMENTAL;
   assert_figure(run(&setup, 1e-3).q, 1.407e-2); /* sigma = 0: the same method */
   o->sigma = 1.0;
   assert_figure(run(&setup, 1e-3).q, 1.99e-3);
@@ -217,7 +217,7 @@ static void printed_sigma_meets_the_reference(void **state)
   setup_t setup = standard();
   pol_options *o = &setup.options;
   pol_options_set_rho_inf(o, 0.65);
-  o->sigma_update = POL_SIGMA_PRINTED;
+  o->published.sigma_update = POL_SIGMA_PRINTED;
   o->sigma = 1.0;
   assert_figure(run(&setup, 1e-3).q, 2.15e-3);
   o->sigma = o->gamma / (3.0 * o->beta);
@@ -240,15 +240,15 @@ static void plain_iteration_meets_the_published_counts(void **state)
     pol_options_set_rho_inf(o, 0.65);
     setup.ground_first = 1;
     o->sigma = 1.0;
-    o->sigma_update = updates[k];
+    o->published.sigma_update = updates[k];
     o->newton.kind = POL_NEWTON_FULL;
     const top_errors full = run(&setup, 1e-3);
     o->newton.tolerance = 1e-8;
-    o->newton.kind = POL_NEWTON_PLAIN;
+    o->published.newton = POL_PUBLISHED_NEWTON_PLAIN;
     const top_errors plain = run(&setup, 1e-3);
     assert_true(plain.newton == 2.0 && plain.jacobians == 2.0);
     assert_true(fabs(plain.q - full.q) <= 1e-6 * full.q);
-    o->newton.kind = POL_NEWTON_PLAIN_MODIFIED;
+    o->published.newton = POL_PUBLISHED_NEWTON_PLAIN_MODIFIED;
     const top_errors kept = run(&setup, 1e-3);
     assert_true(kept.newton > 9.0 && kept.newton < 11.0 && kept.jacobians <= 1.0);
     /* what the incremental form leaves out depends on the matrix, too */

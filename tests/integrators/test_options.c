@@ -57,8 +57,8 @@ static void test_newton(void **state)
   static const double bad[] = {0.0, -1e-9, 1.0, 2.0, (double)NAN, (double)INFINITY};
   static const double bad_refresh[] = {0.0, -0.5, 1.1, (double)NAN, (double)INFINITY};
   pol_options options = pol_options_default();
-  options.newton.kind = (pol_newton_kind)(POL_NEWTON_PLAIN_MODIFIED + 1);
-  assert_rule(&options, "newton.kind must be full, simplified, modified, plain or plain-modified");
+  options.newton.kind = (pol_newton_kind)(POL_NEWTON_MODIFIED + 1);
+  assert_rule(&options, "newton.kind must be full, simplified or modified");
 
   for (int k = 0; k < 6; k++) {
     options = pol_options_default();
@@ -98,8 +98,8 @@ static void test_enumerations(void **state)
   options.start = (pol_start)(POL_START_PERTURBED + 1);
   assert_rule(&options, "start must be default, classical, shifted or perturbed");
   options = pol_options_default();
-  options.sigma_update = (pol_sigma_update)(POL_SIGMA_PRINTED + 1);
-  assert_rule(&options, "sigma_update must be exact, incremental or printed");
+  options.published.sigma_update = (pol_sigma_update)(POL_SIGMA_PRINTED + 1);
+  assert_rule(&options, "published.sigma_update must be exact, incremental or printed");
   options = pol_options_default();
   options.index = (pol_index)(POL_INDEX_2_STABILIZED + 1);
   assert_rule(&options, "index must be 3, 2 or stabilized-2");
@@ -125,9 +125,16 @@ static void test_words(void **state)
   assert_string_equal(pol_guess_name(POL_GUESS_SIMPLE), "simple");
   assert_null(pol_guess_name((pol_guess)(POL_GUESS_SIMPLE + 1)));
   assert_string_equal(pol_newton_kind_name(POL_NEWTON_MODIFIED), "modified");
-  assert_string_equal(pol_newton_kind_name(POL_NEWTON_PLAIN), "plain");
-  assert_string_equal(pol_newton_kind_name(POL_NEWTON_PLAIN_MODIFIED), "plain-modified");
-  assert_null(pol_newton_kind_name((pol_newton_kind)(POL_NEWTON_PLAIN_MODIFIED + 1)));
+  assert_null(pol_newton_kind_name((pol_newton_kind)(POL_NEWTON_MODIFIED + 1)));
+  assert_string_equal(pol_published_newton_name(POL_PUBLISHED_NEWTON_DEFAULT), "default");
+  assert_string_equal(pol_published_newton_name(POL_PUBLISHED_NEWTON_PLAIN), "plain");
+  assert_string_equal(pol_published_newton_name(POL_PUBLISHED_NEWTON_PLAIN_MODIFIED),
+                      "plain-modified");
+  assert_null(
+      pol_published_newton_name((pol_published_newton)(POL_PUBLISHED_NEWTON_PLAIN_MODIFIED + 1)));
+  assert_string_equal(pol_published_estimate_name(0), "corrected");
+  assert_string_equal(pol_published_estimate_name(1), "printed");
+  assert_null(pol_published_estimate_name(2));
   assert_string_equal(pol_solver_kind_name(POL_SOLVER_SPARSE), "sparse");
   assert_null(pol_solver_kind_name((pol_solver_kind)(POL_SOLVER_SPARSE + 1)));
 }
@@ -173,9 +180,9 @@ static void test_sigma(void **state)
   options.method = "linear";
   assert_rule(&options, "sigma belongs to geom1: coordinates have no tangent operator");
   options.sigma = 0.0;
-  options.sigma_update = POL_SIGMA_INCREMENTAL;
+  options.published.sigma_update = POL_SIGMA_INCREMENTAL;
   assert_rule(&options, "the incremental sigma update belongs to geom1");
-  options.sigma_update = POL_SIGMA_EXACT;
+  options.published.sigma_update = POL_SIGMA_EXACT;
   assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
 }
 
@@ -270,8 +277,14 @@ static void test_control(void **state)
   options.control.first_step = nan("");
   assert_broken(&options, "first_step, min_step and max_step must not be negative");
   options = pol_options_default();
-  options.newton.exact_iterations = -1;
-  assert_broken(&options, "newton.exact_iterations must not be negative");
+  options.published.exact_iterations = -1;
+  assert_broken(&options, "published.exact_iterations must not be negative");
+  options = pol_options_default();
+  options.published.newton = (pol_published_newton)(POL_PUBLISHED_NEWTON_PLAIN_MODIFIED + 1);
+  assert_broken(&options, "published.newton must be default, plain or plain-modified");
+  options = pol_options_default();
+  options.published.estimate = 2;
+  assert_broken(&options, "published.estimate must be corrected or printed");
 }
 
 int main(void)

@@ -87,7 +87,7 @@ static pol_options options_of(family which)
   if (which == HHT) pol_options_set_hht(&options, -0.3);
   if (which == GENERALIZED_ALPHA) pol_options_set_rho_inf(&options, 0.8);
   options.start = POL_START_CLASSICAL;
-  options.control.published = 1;
+  options.published.estimate = 1;
   return options;
 }
 

@@ -93,7 +93,7 @@ static void no_damping_wastes_steps(void **state)
   assert_true(pol_options_adapt_warning(&options, message, sizeof message));
   assert_non_null(strstr(message, "damping"));
   options.start = POL_START_CLASSICAL;
-  options.control.published = 1;
+  options.published.estimate = 1;
   assert_true(solve(&p, &options).counts.steps > 1000);
   for (int which = NEWMARK; which <= GENERALIZED_ALPHA; which++) {
     pol_options damped = options_of((family)which);

@@ -1,6 +1,7 @@
 /* Which columns depend on others: known ranks, and ties that round-off must not decide. */
 #include <string.h>
 
+#include "base/monitor.h"
 #include "check.h"
 #include "linalg/rank.h"
 
@@ -90,6 +91,64 @@ static void a_number_of_columns_can_be_asked_for(void **state)
   }
 }
 
+/* Counts the reports before the first column is taken, and those after it; cancels at one. */
+typedef struct reports {
+  int before, after, stop_at;
+} reports;
+
+static int count_reports(const char *stage, double share, void *user)
+{
+  reports *r = user;
+  assert_string_equal(stage, "rank");
+  assert_true(share <= 1.0);
+  *(share < 0.0 ? &r->before : &r->after) += 1;
+  return r->before + r->after == r->stop_at;
+}
+
+/* A large matrix reports its preparation, every 256 columns, and then each column; cancelled at any
+ * of these, it ends without another report. */
+static void large_matrices_can_be_cancelled(void **state)
+{
+  (void)state;
+  enum { SIZE = 600 };
+  static double A[SIZE * SIZE];
+  static unsigned char dependent[SIZE];
+  static const int stops[] = {0, 1, 2, 3, 100, SIZE + 2};
+  poli_rank *rank;
+  assert_int_equal(poli_rank_create(&rank, SIZE, SIZE), POL_OK);
+  for (size_t k = 0; k < sizeof stops / sizeof stops[0]; k++) {
+    reports r = {.stop_at = stops[k]};
+    const pol_progress progress = {count_reports, &r};
+    poli_monitor monitor;
+    memset(A, 0, sizeof A);
+    for (int i = 0; i < SIZE; i++) A[SIZE * i + i] = 1.0;
+    poli_monitor_begin(&monitor, &progress, "rank");
+    pol_status status = poli_rank_dependent(rank, A, NULL, -1, dependent);
+    poli_monitor_end(&monitor);
+    assert_int_equal(status, stops[k] > 0 ? POL_CANCELLED : POL_OK);
+    assert_int_equal(r.before + r.after, stops[k] > 0 ? stops[k] : SIZE + 2);
+    assert_int_equal(r.before, stops[k] == 1 ? 1 : 2);
+  }
+  poli_rank_free(&rank);
+}
+
+/* Columns within a distance of what the others span, 1e-3 here, and no others. */
+static void a_distance_can_be_asked_for(void **state)
+{
+  (void)state;
+  static const double distances[] = {1e-4, 1e-2};
+  for (int k = 0; k < 2; k++) {
+    double A[4 * 3] = {1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 1e-3, 0};
+    unsigned char dependent[3];
+    poli_rank *rank;
+    assert_int_equal(poli_rank_create(&rank, 4, 3), POL_OK);
+    assert_int_equal(poli_rank_near(rank, A, NULL, distances[k], dependent), POL_OK);
+    assert_int_equal(dependent[0] + dependent[1] + dependent[2], k);
+    assert_int_equal(dependent[1], 0);
+    poli_rank_free(&rank);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -97,6 +156,8 @@ int main(void)
       cmocka_unit_test(some_columns_are_taken_for_granted),
       cmocka_unit_test(distances_are_those_of_the_columns),
       cmocka_unit_test(a_number_of_columns_can_be_asked_for),
+      cmocka_unit_test(large_matrices_can_be_cancelled),
+      cmocka_unit_test(a_distance_can_be_asked_for),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,7 +171,7 @@ static void names_are_copied(void **state)
 static void bad_joints_are_refused(void **state)
 {
   pol_mechanism *mechanism = *state;
-  pol_marker on_body = {.name = "m", .body = 0, .rotation = {1, 0, 0, 0}}, on_ground = on_body;
+  pol_marker on_body = {.name = "", .body = 0, .rotation = {1, 0, 0, 0}}, on_ground = on_body;
   on_ground.body = POL_GROUND;
   pol_marker nowhere = on_body;
   nowhere.body = 5;

@@ -219,6 +219,47 @@ static void a_missing_file(void **state)
   assert_int_equal(alloc_exhaust(read_nowhere, NULL), 6);
 }
 
+static pol_status make_schema(void *user)
+{
+  char *text = NULL;
+  const pol_status status = pol_model_schema(&text);
+  (void)user;
+  if (status) assert_null(text);
+  free(text);
+  return status;
+}
+
+static pol_status make_reference(void *user)
+{
+  char *text = NULL;
+  const pol_status status = pol_model_reference(&text);
+  (void)user;
+  if (status) assert_null(text);
+  free(text);
+  return status;
+}
+
+/* There are thousands of allocations of a few kinds: one in eleven fails. */
+static void the_schema_and_the_reference(void **state)
+{
+  pol_status (*const attempts[])(void *) = {make_schema, make_reference};
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    const long live = alloc_live();
+    alloc_fail_at(0);
+    assert_int_equal(attempts[i](NULL), POL_OK);
+    const long count = alloc_count();
+    assert_true(count > 100);
+    for (long n = 1; n <= count; n += 11) {
+      alloc_fail_at(n);
+      const pol_status status = attempts[i](NULL);
+      alloc_fail_at(0);
+      assert_int_equal(status, POL_NO_MEMORY);
+      assert_int_equal(alloc_live(), live);
+    }
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -233,6 +274,7 @@ int main(void)
       cmocka_unit_test(odd_keys_and_refused_numbers),
       cmocka_unit_test(syntax_errors),
       cmocka_unit_test(a_missing_file),
+      cmocka_unit_test(the_schema_and_the_reference),
   };
   return cmocka_run_group_tests(tests, install, NULL);
 }

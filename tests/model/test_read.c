@@ -285,12 +285,13 @@ static void sigma_and_start_arrive(void **state)
   } cases[] = {
       {"\"start\": \"default\"", 0.0, POL_SIGMA_EXACT, POL_START_DEFAULT},
       {"\"sigma\": 1, \"start\": \"classical\"", 1.0, POL_SIGMA_EXACT, POL_START_CLASSICAL},
-      {"\"sigma\": 0.25, \"start\": \"shifted\", \"sigma_update\": \"exact\"", 0.25,
-       POL_SIGMA_EXACT, POL_START_SHIFTED},
+      {"\"sigma\": 0.25, \"start\": \"shifted\", \"published\": {\"sigma_update\": \"exact\"}",
+       0.25, POL_SIGMA_EXACT, POL_START_SHIFTED},
       {"\"sigma\": \"optimal\", \"rho_inf\": 1, \"start\": \"perturbed\"", 2.0 / 3.0,
        POL_SIGMA_EXACT, POL_START_PERTURBED},
       {"\"sigma\": \"optimal\", \"alpha_m\": 0.25, \"alpha_f\": 0.375, \"beta\": 0.390625, "
-       "\"gamma\": 0.625, \"start\": \"classical\", \"sigma_update\": \"incremental\"",
+       "\"gamma\": 0.625, \"start\": \"classical\", \"published\": {\"sigma_update\": "
+       "\"incremental\"}",
        0.625 / (3.0 * 0.390625), POL_SIGMA_INCREMENTAL, POL_START_CLASSICAL},
   };
   for (int i = 0; i < 5; i++) {
@@ -298,7 +299,7 @@ static void sigma_and_start_arrive(void **state)
     snprintf(model_text, sizeof model_text, text, cases[i].keys);
     pol_model *model = read_good(model_text);
     assert_numbers(&model->settings.options.sigma, &cases[i].sigma, 1, 1e-15);
-    assert_int_equal(model->settings.options.sigma_update, cases[i].update);
+    assert_int_equal(model->settings.options.published.sigma_update, cases[i].update);
     assert_int_equal(model->settings.options.start, cases[i].start);
     pol_model_free(&model);
   }

@@ -77,7 +77,8 @@ static void an_item_that_cannot_run_is_told(void **state)
   (void)state;
   assert_int_equal(mkdir("empty", 0700), 0);
   assert_int_equal(mkdir("empty/models", 0700), 0);
-  assert_int_equal(mkdir("empty/data", 0700), 0);
+  assert_int_equal(mkdir("empty/papers", 0700), 0);
+  assert_int_equal(mkdir("empty/papers/data", 0700), 0);
   expect("polhode reproduce gavrea2005-fig02 --data empty --out failed", 1);
   expect_text(out, "1 failed");
   expect_text(out, "double_pendulum.json");

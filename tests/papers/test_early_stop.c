@@ -62,8 +62,8 @@ static void write_models(const char *folder, void (*change)(json_t *model))
   char path[512];
   glob_t found;
   mkdir(folder, 0700);
-  snprintf(path, sizeof path, "%s/data", folder);
-  if (access(path, R_OK) != 0) assert_int_equal(symlink(POLHODE_SOURCE_DIR "/data", path), 0);
+  snprintf(path, sizeof path, "%s/papers", folder);
+  if (access(path, R_OK) != 0) assert_int_equal(symlink(POLHODE_SOURCE_DIR "/papers", path), 0);
   snprintf(path, sizeof path, "%s/models", folder);
   mkdir(path, 0700);
   assert_int_equal(glob(MODELS "*/*.json", 0, NULL, &found), 0);
@@ -86,10 +86,10 @@ static void write_models(const char *folder, void (*change)(json_t *model))
 static void expect_no_result(const char *folder, int errors_count)
 {
   const paper_item *item;
-  const paper_paper *paper;
+  const paper_publication *paper;
   int wrong = 0;
   for (int i = 0; (item = paper_item_at(i, &paper)) != NULL; i++) {
-    poli_report *report;
+    paper_report *report;
     if (!item->fast || is_among(item->id, without_runs, 3)) continue;
     const int differs = errors_count && is_among(item->id, with_errors, 9);
     assert_int_equal(paper_report_create(&report, paper, item, folder, NULL), POL_OK);

@@ -47,10 +47,10 @@ static void fast_items_keep_their_verdicts(void **state)
   (void)state;
   char *known = read_all(POLHODE_SOURCE_DIR "/docs/reproduce-verdicts.md");
   const paper_item *item;
-  const paper_paper *paper;
+  const paper_publication *paper;
   json_t *reports = json_array();
   for (int i = 0; (item = paper_item_at(i, &paper)) != NULL; i++) {
-    poli_report *report;
+    paper_report *report;
     if (!item->fast) continue;
     assert_int_equal(paper_report_create(&report, paper, item, POLHODE_SOURCE_DIR, NULL), POL_OK);
     paper_report_run(report);
@@ -75,7 +75,7 @@ static void fast_items_keep_their_verdicts(void **state)
 
 /* The heavy top's reference against a run that is accurate to some 1e-6: position, velocities,
  * forces and residuals are all those of the same motion. */
-static void compare_the_top(poli_report *r)
+static void compare_the_top(paper_report *r)
 {
   paper_top top;
   paper_top_errors e;
@@ -100,9 +100,9 @@ static void compare_the_top(poli_report *r)
 static void the_top_is_that_of_the_reference(void **state)
 {
   (void)state;
-  static const paper_paper paper = {.id = "test", .citation = "nobody"};
+  static const paper_publication paper = {.id = "test", .citation = "nobody"};
   static const paper_item item = {"test-top", "title", "published", 1, compare_the_top};
-  poli_report *report;
+  paper_report *report;
   assert_int_equal(paper_report_create(&report, &paper, &item, POLHODE_SOURCE_DIR, NULL), POL_OK);
   paper_report_run(report);
   paper_report_free(&report);

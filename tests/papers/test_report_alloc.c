@@ -6,7 +6,7 @@
 #include "papers/reproduce.h"
 
 /* Of everything something. */
-static void run_item(poli_report *r)
+static void run_item(paper_report *r)
 {
   const double h[2] = {0.1, 0.05};
   const paper_errors_of curve = {.label = "error", .error = {1e-2, 2.5e-3}};
@@ -24,9 +24,9 @@ static void run_item(poli_report *r)
 
 static pol_status attempt(void *user)
 {
-  static const paper_paper paper = {.id = "test", .citation = "nobody"};
+  static const paper_publication paper = {.id = "test", .citation = "nobody"};
   static const paper_item item = {"test-item", "title", "published", 1, run_item};
-  poli_report *report;
+  paper_report *report;
   (void)user;
   if (paper_report_create(&report, &paper, &item, POLHODE_SOURCE_DIR, NULL) != POL_OK)
     return POL_NO_MEMORY;

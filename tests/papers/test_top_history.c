@@ -5,9 +5,9 @@
 #include "check.h"
 #include "papers/top_history.h"
 
-static poli_report *new_report(const paper_paper *paper, const paper_item *item)
+static paper_report *new_report(const paper_publication *paper, const paper_item *item)
 {
-  poli_report *report;
+  paper_report *report;
   assert_int_equal(paper_report_create(&report, paper, item, POLHODE_SOURCE_DIR, NULL), POL_OK);
   return report;
 }
@@ -18,7 +18,7 @@ static void the_exact_top_keeps_its_invariants(void **state)
 {
   (void)state;
   static const double J[3] = {15.234375, 0.46875, 15.234375};
-  poli_report *report = new_report(&paper_paper_arnold2015, &paper_paper_arnold2015.items[0]);
+  paper_report *report = new_report(&paper_arnold2015, &paper_arnold2015.items[0]);
   paper_top top;
   double first[2] = {0.0, 0.0};
   paper_top_read(report, &top);
@@ -57,7 +57,7 @@ static void a_history_is_that_of_the_run(void **state)
 {
   (void)state;
   const paper_top_setup setup = {"so3xr3", "stabilized-2", "shifted", 1e-3, 0.2};
-  poli_report *report = new_report(&paper_paper_arnold2015, &paper_paper_arnold2015.items[0]);
+  paper_report *report = new_report(&paper_arnold2015, &paper_arnold2015.items[0]);
   paper_top top;
   paper_top_history h;
   paper_top_read(report, &top);

@@ -219,13 +219,13 @@ static void ranges_can_always_be_drawn(void **state)
 static void values_that_axes_cannot_show(void **state)
 {
   (void)state;
-  assert_true(poli_range_usable(-1, 0));
-  assert_false(poli_range_usable(-1, 1));
-  assert_false(poli_range_usable(0, 1));
-  assert_false(poli_range_usable(nan(""), 0));
-  assert_false(poli_range_usable(nan(""), 1));
-  assert_false(poli_range_usable(-HUGE_VAL, 0));
-  assert_false(poli_range_usable(HUGE_VAL, 1));
+  assert_true(pol_axis_shows(-1, 0));
+  assert_false(pol_axis_shows(-1, 1));
+  assert_false(pol_axis_shows(0, 1));
+  assert_false(pol_axis_shows(nan(""), 0));
+  assert_false(pol_axis_shows(nan(""), 1));
+  assert_false(pol_axis_shows(-HUGE_VAL, 0));
+  assert_false(pol_axis_shows(HUGE_VAL, 1));
 }
 
 int main(void)

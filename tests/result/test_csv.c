@@ -14,6 +14,9 @@
 
 #include <cmocka.h>
 
+#include <polhode/model.h>
+#include <polhode/result.h>
+
 #include "../simulation/heavy_top.h"
 
 static const char path[] = "test_csv.csv";
@@ -55,19 +58,19 @@ static void numbers_come_back(void **state)
   (void)state;
   enum { ROWS = 400 }; /* several buffers */
   fixture f = open_record("top");
-  pol_csv *csv;
+  pol_writer *csv;
   double(*rows)[NUM_COLUMNS] = malloc(ROWS * sizeof *rows);
   char line[LINE_SIZE];
   assert_int_equal(pol_record_count(f.record), NUM_COLUMNS);
-  assert_int_equal(pol_csv_create(&csv, path, f.record), POL_OK);
+  assert_int_equal(pol_writer_create(&csv, path, POL_CSV, f.record, NULL, 0), POL_OK);
   for (int n = 0; n < ROWS; n++) {
-    assert_int_equal(pol_csv_write(csv), POL_OK);
+    assert_int_equal(pol_writer_write(csv), POL_OK);
     pol_record_row(f.record, rows[n]);
     assert_int_equal(pol_simulation_step(f.simulation), POL_OK);
   }
-  assert_int_equal(pol_csv_close(&csv), POL_OK);
+  assert_int_equal(pol_writer_close(&csv, "done", NULL), POL_OK);
   assert_null(csv);
-  assert_int_equal(pol_csv_close(&csv), POL_OK); /* NULL is fine */
+  assert_int_equal(pol_writer_close(&csv, "done", NULL), POL_OK); /* NULL is fine */
 
   FILE *file = fopen(path, "r");
   assert_non_null(file);
@@ -99,12 +102,12 @@ static void lines_reach_the_disk_whole(void **state)
 {
   (void)state;
   fixture f = open_record("top");
-  pol_csv *csv;
+  pol_writer *csv;
   long size = 0;
   int growths = 0;
-  assert_int_equal(pol_csv_create(&csv, path, f.record), POL_OK);
+  assert_int_equal(pol_writer_create(&csv, path, POL_CSV, f.record, NULL, 0), POL_OK);
   for (int n = 0; n < 500; n++) {
-    assert_int_equal(pol_csv_write(csv), POL_OK);
+    assert_int_equal(pol_writer_write(csv), POL_OK);
     assert_int_equal(pol_simulation_step(f.simulation), POL_OK);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
@@ -115,7 +118,7 @@ static void lines_reach_the_disk_whole(void **state)
     fclose(file);
   }
   assert_in_range(growths, 3, 20); /* the head, then a few large pieces */
-  assert_int_equal(pol_csv_close(&csv), POL_OK);
+  assert_int_equal(pol_writer_close(&csv, "done", NULL), POL_OK);
   remove(path);
   close_record(&f);
 }
@@ -124,10 +127,10 @@ static void odd_names_are_quoted(void **state)
 {
   (void)state;
   fixture f = open_record("a,\"b\"");
-  pol_csv *csv;
+  pol_writer *csv;
   char line[LINE_SIZE];
-  assert_int_equal(pol_csv_create(&csv, path, f.record), POL_OK);
-  assert_int_equal(pol_csv_close(&csv), POL_OK);
+  assert_int_equal(pol_writer_create(&csv, path, POL_CSV, f.record, NULL, 0), POL_OK);
+  assert_int_equal(pol_writer_close(&csv, "done", NULL), POL_OK);
   FILE *file = fopen(path, "r");
   assert_non_null(file);
   for (int i = 0; i < 3; i++) assert_non_null(fgets(line, sizeof line, file));
@@ -141,13 +144,14 @@ static void unwritable_paths_are_told(void **state)
 {
   (void)state;
   fixture f = open_record("top");
-  pol_csv *csv;
-  assert_int_equal(pol_csv_create(&csv, "no/such/folder/result.csv", f.record), POL_IO);
+  pol_writer *csv;
+  assert_int_equal(pol_writer_create(&csv, "no/such/folder/result.csv", POL_CSV, f.record, NULL, 0),
+                   POL_IO);
   assert_null(csv);
-  assert_int_equal(pol_csv_create(&csv, ".", f.record), POL_IO);
+  assert_int_equal(pol_writer_create(&csv, ".", POL_CSV, f.record, NULL, 0), POL_IO);
   assert_null(csv);
   /* A full disk shows when the head is written. */
-  assert_int_equal(pol_csv_create(&csv, "/dev/full", f.record), POL_IO);
+  assert_int_equal(pol_writer_create(&csv, "/dev/full", POL_CSV, f.record, NULL, 0), POL_IO);
   assert_null(csv);
   close_record(&f);
 }
@@ -157,14 +161,14 @@ static void a_full_disk_leaves_no_file(void **state)
 {
   (void)state;
   fixture f = open_record("top");
-  pol_csv *csv;
+  pol_writer *csv;
   struct rlimit before, small;
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
   small = before;
   small.rlim_cur = 100;
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
   signal(SIGXFSZ, SIG_IGN);
-  assert_int_equal(pol_csv_create(&csv, path, f.record), POL_IO);
+  assert_int_equal(pol_writer_create(&csv, path, POL_CSV, f.record, NULL, 0), POL_IO);
   assert_int_equal(errno, EFBIG);
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
   assert_null(fopen(path, "rb"));
@@ -178,7 +182,7 @@ static void a_disk_that_fills_up_is_told(void **state)
 {
   (void)state;
   fixture f = open_record("top");
-  pol_csv *csv;
+  pol_writer *csv;
   pol_status status = POL_OK;
   const long limit = 100000;
   struct rlimit before, small;
@@ -187,14 +191,14 @@ static void a_disk_that_fills_up_is_told(void **state)
   small.rlim_cur = (rlim_t)limit;
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
   signal(SIGXFSZ, SIG_IGN);
-  assert_int_equal(pol_csv_create(&csv, path, f.record), POL_OK);
-  for (int n = 0; n < 1000 && status == POL_OK; n++) status = pol_csv_write(csv);
+  assert_int_equal(pol_writer_create(&csv, path, POL_CSV, f.record, NULL, 0), POL_OK);
+  for (int n = 0; n < 1000 && status == POL_OK; n++) status = pol_writer_write(csv);
   assert_int_equal(status, POL_IO);
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 
   /* Room that comes back does not hide the gap. */
-  assert_int_equal(pol_csv_write(csv), POL_IO);
-  assert_int_equal(pol_csv_close(&csv), POL_IO);
+  assert_int_equal(pol_writer_write(csv), POL_IO);
+  assert_int_equal(pol_writer_close(&csv, "done", NULL), POL_IO);
   assert_null(csv);
 
   /* Only the line that did not fit is missing. */

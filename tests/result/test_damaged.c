@@ -5,11 +5,13 @@
 #include "check.h"
 
 #include <hdf5.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <polhode/polhode.h>
+#include <polhode/result.h>
 
 #include "../simulation/heavy_top.h"
 #include "io/result/hdf5.h"
@@ -24,7 +26,7 @@ static void simulate_good(void)
   pol_mechanism *mechanism;
   pol_simulation *simulation;
   pol_record *record;
-  pol_hdf5 *hdf5;
+  pol_writer *hdf5;
   const pol_body body = heavy_top_body();
   pol_settings settings = pol_settings_default();
   const char *overrides[] = {"simulation.end=1"};
@@ -36,12 +38,12 @@ static void simulate_good(void)
   assert_int_equal(heavy_top_create(&mechanism, &body), POL_OK);
   assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
   assert_int_equal(pol_record_create(&record, simulation), POL_OK);
-  assert_int_equal(pol_hdf5_create(&hdf5, path, record, &about, 0), POL_OK);
+  assert_int_equal(pol_writer_create(&hdf5, path, POL_HDF5, record, &about, 0), POL_OK);
   for (int i = 0; i < ROWS; i++) {
-    assert_int_equal(pol_hdf5_write(hdf5), POL_OK);
+    assert_int_equal(pol_writer_write(hdf5), POL_OK);
     assert_int_equal(pol_simulation_step(simulation), POL_OK);
   }
-  assert_int_equal(pol_hdf5_close(&hdf5, "done", NULL), POL_OK);
+  assert_int_equal(pol_writer_close(&hdf5, "done", NULL), POL_OK);
   pol_record_free(&record);
   pol_simulation_free(&simulation);
   pol_mechanism_free(&mechanism);
@@ -113,7 +115,7 @@ static int read_everything(void)
   for (int i = 0; i < pol_result_count(r) && status == POL_OK; i++) {
     const pol_channel *c = pol_result_channel(r, i);
     assert_true(strlen(c->name) + strlen(c->unit) + strlen(c->owner) + strlen(c->quantity) <
-                100000);
+                200000);
     status = pol_result_series(r, i, values);
   }
   for (long i = 0; i < pol_result_num_events(r); i++) {
@@ -135,18 +137,13 @@ static hid_t text_type(size_t size)
 static void wrong_types_and_shapes(void **state)
 {
   (void)state;
-  static const char *const names[] = {POLI_H5_ROWS,
-                                      POLI_H5_STATUS,
-                                      POLI_H5_FAILURE,
-                                      POLI_H5_MODEL,
-                                      POLI_H5_OVERRIDES,
-                                      POLI_H5_EVENTS,
-                                      POLI_H5_CHANNEL_NAMES,
-                                      POLI_H5_CHANNEL_UNITS,
-                                      POLI_H5_CHANNEL_DATASETS,
-                                      POLI_H5_CHANNEL_COLUMNS,
-                                      "/t",
-                                      "/bodies/top/position"};
+  static const char *const names[] = {
+      POLI_H5_ROWS,           POLI_H5_STATUS,       POLI_H5_FAILURE,
+      POLI_H5_MODEL,          POLI_H5_OVERRIDES,    POLI_H5_EVENTS,
+      POLI_H5_DATASETS,       POLI_H5_ORDER,        "/time",
+      "/energy/kinetic",      "/momentum/linear",   "/bodies/names",
+      "/bodies/position",     "/multipliers/names", "/multipliers/units",
+      "/multipliers/objects", "/multipliers/value"};
   static const struct {
     int rank, filled;
     hsize_t size[4];
@@ -207,54 +204,112 @@ static void wrong_numbers_of_rows(void **state)
   remove(path);
 }
 
-/* A name would mean either, and an export would have more numbers than channels. */
-static void equal_names(void **state)
+/* A group in the place of a dataset of texts: the result is refused, not read without them. */
+static void groups_in_place_of_texts(void **state)
 {
   (void)state;
+  static const char *const names[] = {POLI_H5_STATUS, POLI_H5_MODEL, POLI_H5_OVERRIDES};
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    write_good();
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    assert_true(H5Ldelete(file, names[i], H5P_DEFAULT) >= 0);
+    H5Gclose(H5Gcreate2(file, names[i], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Fclose(file);
+    assert_false(read_everything());
+  }
+  remove(path);
+}
+
+/* Writes the order of the channels. */
+static void set_order(int count, const int *order)
+{
+  const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+  const hid_t set = H5Dopen2(file, POLI_H5_ORDER, H5P_DEFAULT), space = H5Dget_space(set);
+  assert_int_equal(H5Sget_simple_extent_npoints(space), count);
+  assert_true(H5Dwrite(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, order) >= 0);
+  H5Sclose(space);
+  H5Dclose(set);
+  H5Fclose(file);
+}
+
+/* A channel in another place, one twice, and ones that are nowhere.  A name that is there twice
+ * would mean either, and an export would have more numbers than channels. */
+static void wrong_orders(void **state)
+{
+  (void)state;
+  static const int places[] = {-1, 1000000, INT_MAX, INT_MIN};
   char message[300];
   pol_result *r;
   write_good();
   assert_int_equal(pol_result_open(&r, path, NULL, 0), POL_OK);
-  const hsize_t count = (hsize_t)pol_result_count(r);
+  const int count = pol_result_count(r);
+  int order[200];
   pol_result_close(&r);
-  const hid_t type = text_type(20);
-  replace(POLI_H5_CHANNEL_NAMES, type, 1, &count, 1);
-  H5Tclose(type);
+  assert_in_range(count, 10, 200);
+  for (int i = 0; i < count; i++) order[i] = count - 1 - i;
+  set_order(count, order);
+  assert_true(read_everything());
+  for (int i = 0; i < 4; i++) {
+    write_good();
+    order[3] = places[i];
+    set_order(count, order);
+    assert_false(read_everything());
+  }
+  order[3] = order[2];
+  set_order(count, order);
   assert_int_equal(pol_result_open(&r, path, message, sizeof message), POL_BAD_ARGUMENT);
   assert_memory_equal(message, "two channels have the same name: ", 33);
   remove(path);
+}
+
+/* Puts another attribute in the place of one, without a value. */
+static void replace_attribute(const char *object, const char *name, hid_t type, hid_t space)
+{
+  const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+  const hid_t place = H5Oopen(file, object, H5P_DEFAULT);
+  assert_true(H5Adelete(place, name) >= 0);
+  H5Aclose(H5Acreate2(place, name, type, space, H5P_DEFAULT, H5P_DEFAULT));
+  H5Oclose(place);
+  H5Fclose(file);
 }
 
 /* An attribute that is no text, or of another shape. */
 static void wrong_attributes(void **state)
 {
   (void)state;
-  static const char *const names[] = {"format", "version", "model_name"};
+  static const struct {
+    const char *object, *name;
+  } attributes[] = {{"/", "format"},
+                    {"/", "version"},
+                    {"/", "model_name"},
+                    {"/time", "units"},
+                    {"/momentum/linear", "axes"},
+                    {"/bodies/position", "units"},
+                    {"/bodies/position", "axes"}};
   const hsize_t size[2] = {7, 3};
+  int refused = 0;
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-  for (int n = 0; n < 3; n++)
+  for (size_t n = 0; n < sizeof attributes / sizeof attributes[0]; n++)
     for (int t = 0; t < 3; t++) {
       write_good();
-      const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
       const hid_t type = t == 0 ? H5Tcopy(H5T_STD_I32LE) : H5Tcopy(H5T_C_S1);
       if (t == 1) H5Tset_size(type, H5T_VARIABLE);
       const hid_t space = H5Screate_simple(2, size, NULL);
-      assert_true(H5Adelete(file, names[n]) >= 0);
-      H5Aclose(H5Acreate2(file, names[n], type, space, H5P_DEFAULT, H5P_DEFAULT));
+      replace_attribute(attributes[n].object, attributes[n].name, type, space);
       H5Sclose(space);
       H5Tclose(type);
-      H5Fclose(file);
-      read_everything();
+      refused += !read_everything();
     }
+  assert_true(refused >= 16);
   remove(path);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(wrong_types_and_shapes),
-      cmocka_unit_test(wrong_numbers_of_rows),
-      cmocka_unit_test(equal_names),
+      cmocka_unit_test(wrong_types_and_shapes),   cmocka_unit_test(wrong_numbers_of_rows),
+      cmocka_unit_test(groups_in_place_of_texts), cmocka_unit_test(wrong_orders),
       cmocka_unit_test(wrong_attributes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <polhode/polhode.h>
+#include <polhode/result.h>
 
 static const char path[] = "test_result.csv";
 

@@ -2,6 +2,7 @@
 #ifndef POLHODE_TESTS_SIMULATE_H
 #define POLHODE_TESTS_SIMULATE_H
 
+#include <polhode/model.h>
 #include <polhode/polhode.h>
 
 #include "check.h"

@@ -126,8 +126,9 @@ static pol_mechanism *chain(void)
   assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
   pol_mechanism_set_gravity(mechanism, down);
   for (int i = 0; i < LINKS; i++) {
-    char name[32];
+    char name[32], hinge[32];
     snprintf(name, sizeof name, "link %d", i + 1);
+    snprintf(hinge, sizeof hinge, "hinge %d", i + 1);
     pol_body body = {.name = name,
                      .mass = mass,
                      .inertia = {1e-6, 0.0, 0.0, 0.0, inertia, 0.0, 0.0, 0.0, inertia},
@@ -136,7 +137,7 @@ static pol_mechanism *chain(void)
     assert_int_equal(pol_mechanism_add_body(mechanism, &body, NULL), POL_OK);
     pol_marker end = {.name = "", .body = i - 1, .rotation = {1.0, 0.0, 0.0, 0.0}};
     pol_marker start = {.name = "", .body = i, .rotation = {1.0, 0.0, 0.0, 0.0}};
-    pol_joint joint = {.name = name, .type = POL_SPHERICAL};
+    pol_joint joint = {.name = hinge, .type = POL_SPHERICAL};
     if (i == 0) end.body = POL_GROUND;
     end.position[0] = i ? 0.5 * length : 0.0;
     start.position[0] = -0.5 * length;

@@ -83,7 +83,7 @@ static void the_heavy_top_has_second_order(void **state)
 {
   (void)state;
   static const char *const methods[] = {"em", "rattle"};
-  assert_int_equal(read_reference(POLHODE_SOURCE_DIR "/data/heavy_top_grid.csv"), 0);
+  assert_int_equal(read_reference(POLHODE_SOURCE_DIR "/papers/data/heavy_top_grid.csv"), 0);
   for (int k = 0; k < 2; k++) {
     double drift[2];
     top_errors coarse = run_top(methods[k], 1e-3, &drift[0]);

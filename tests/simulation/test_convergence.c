@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <polhode/model.h>
+
 #include "heavy_top_reference.h"
 #include "simulation/heavy_top.h"
 #include "simulation/trajectory.h"
@@ -181,7 +183,7 @@ enum { TOP_NAMES = sizeof top_names / sizeof top_names[0] };
 static pol_trajectory *top_trajectory(void)
 {
   pol_trajectory *trajectory;
-  assert_int_equal(read_reference(POLHODE_SOURCE_DIR "/data/heavy_top_grid.csv"), 0);
+  assert_int_equal(read_reference(POLHODE_SOURCE_DIR "/papers/data/heavy_top_grid.csv"), 0);
   assert_int_equal(pol_trajectory_create(&trajectory, GRID, TOP_NAMES, top_names), POL_OK);
   for (int n = 0; n < GRID; n++) {
     double q[7], v[6], lambda[3], R[9], values[TOP_NAMES];

@@ -5,6 +5,9 @@
 
 #include <stdio.h>
 
+#include <polhode/model.h>
+#include <polhode/result.h>
+
 #include "simulation/heavy_top.h"
 
 static const char path[] = "test_convergence_alloc.csv";
@@ -59,16 +62,16 @@ static void write_reference(const pol_mechanism *mechanism)
   const pol_settings fine = settings_with(2.5e-4);
   pol_simulation *simulation;
   pol_record *record;
-  pol_csv *csv;
+  pol_writer *csv;
   assert_int_equal(pol_simulation_create(&simulation, mechanism, &fine, NULL), POL_OK);
   assert_int_equal(pol_record_create(&record, simulation), POL_OK);
-  assert_int_equal(pol_csv_create(&csv, path, record), POL_OK);
-  assert_int_equal(pol_csv_write(csv), POL_OK);
+  assert_int_equal(pol_writer_create(&csv, path, POL_CSV, record, NULL, 0), POL_OK);
+  assert_int_equal(pol_writer_write(csv), POL_OK);
   while (!pol_simulation_finished(simulation)) {
     assert_int_equal(pol_simulation_step(simulation), POL_OK);
-    assert_int_equal(pol_csv_write(csv), POL_OK);
+    assert_int_equal(pol_writer_write(csv), POL_OK);
   }
-  assert_int_equal(pol_csv_close(&csv), POL_OK);
+  assert_int_equal(pol_writer_close(&csv, "done", NULL), POL_OK);
   pol_record_free(&record);
   pol_simulation_free(&simulation);
 }

@@ -32,7 +32,7 @@ static top_errors run_top(double step)
 static void the_heavy_top_converges_at_second_order(void **state)
 {
   (void)state;
-  assert_int_equal(read_reference(POLHODE_SOURCE_DIR "/data/heavy_top_grid.csv"), 0);
+  assert_int_equal(read_reference(POLHODE_SOURCE_DIR "/papers/data/heavy_top_grid.csv"), 0);
   top_errors coarse = run_top(1e-3), fine = run_top(5e-4);
   assert_near(&(double){log2(coarse.q / fine.q)}, &(double){2.0}, 1, 0.1);
   assert_near(&(double){log2(coarse.v / fine.v)}, &(double){2.0}, 1, 0.1);

@@ -205,6 +205,36 @@ static void shipped_models_are_not_doubted(void **state)
   globfree(&found);
 }
 
+/* Warnings that differ in a number are one kind; what has no words of its own is known by its text;
+ * and there are no more than the summary has room for. */
+static void each_kind_is_listed_once(void **state)
+{
+  (void)state;
+  pol_model *model = read_model(POLHODE_SOURCE_DIR "/models/examples/pendulum.json");
+  pol_simulation *simulation = start(model);
+  const pol_summary *summary = pol_simulation_summary(simulation);
+  assert_int_equal(summary->num_warnings, 0);
+  for (int i = 0; i < 3; i++) {
+    poli_simulation_warn(simulation, i, "an error of %d", i);
+    poli_simulation_warn(simulation, i, "%s", "the method suits no friction");
+    poli_simulation_warn(simulation, i, "%s", "the step is long");
+  }
+  assert_int_equal(summary->num_warnings, 3);
+  assert_string_equal(summary->warnings[0].message, "an error of 0");
+  assert_string_equal(summary->warnings[1].message, "the method suits no friction");
+  assert_string_equal(summary->warnings[2].message, "the step is long");
+  for (int i = 0; i < 3; i++) assert_true(summary->warnings[i].t == 0.0);
+  for (int i = 0; i < 2 * POL_MAX_WARNINGS; i++) {
+    char text[32];
+    snprintf(text, sizeof text, "doubt %d", i);
+    poli_simulation_warn(simulation, 5.0, "%s", text);
+  }
+  assert_int_equal(summary->num_warnings, POL_MAX_WARNINGS);
+  assert_string_equal(summary->warnings[POL_MAX_WARNINGS - 1].message, "doubt 8");
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -212,6 +242,7 @@ int main(void)
       cmocka_unit_test(small_mechanisms_are_not_doubted),
       cmocka_unit_test(broken_promises_are_doubted),
       cmocka_unit_test(rest_is_not_doubted),
+      cmocka_unit_test(each_kind_is_listed_once),
       cmocka_unit_test(shipped_models_are_not_doubted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

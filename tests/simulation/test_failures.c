@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <polhode/result.h>
+
 #include "simulation/simulate.h"
 
 enum { ANY = 99, EITHER = 98 };
@@ -188,21 +190,21 @@ static void a_failed_write_changes_no_state(void **state)
   pol_model *model = read_model(POLHODE_SOURCE_DIR "/models/examples/pendulum.json");
   pol_simulation *simulation = start(model);
   pol_record *record;
-  pol_csv *csv = NULL;
+  pol_writer *csv = NULL;
   assert_int_equal(pol_record_create(&record, simulation), POL_OK);
   const size_t size = (size_t)pol_record_count(record) * sizeof(double);
   double *before = malloc(size), *after = malloc(size);
   pol_record_row(record, before);
-  pol_status status = pol_csv_create(&csv, "/dev/full", record);
+  pol_status status = pol_writer_create(&csv, "/dev/full", POL_CSV, record, NULL, 0);
   while (status == POL_OK && !pol_simulation_finished(simulation)) {
     take_step(simulation);
     pol_record_row(record, before);
-    status = pol_csv_write(csv);
+    status = pol_writer_write(csv);
   }
   assert_int_equal(status, POL_IO);
   pol_record_row(record, after);
   assert_memory_equal(before, after, size);
-  if (csv != NULL) assert_int_equal(pol_csv_close(&csv), POL_IO);
+  if (csv != NULL) assert_int_equal(pol_writer_close(&csv, "done", NULL), POL_IO);
   take_step(simulation); /* its own affairs are in order */
   free(before);
   free(after);

@@ -1,6 +1,7 @@
 /* The behaviour of joints and couplings, from model file to motion, against what mechanics says:
  * rolling in all formulations and index forms, the constant-velocity joint against the universal
  * one, gears, racks and screws over many turns, lock masks against presets. */
+#include <polhode/model.h>
 #include <polhode/polhode.h>
 
 #include <stdio.h>

@@ -125,7 +125,7 @@ static void heavy_tops_behave_as_published(void **state)
   (void)state;
   static const char *const methods[] = {"geom1", "geom2", "geom3", "linear"};
   top_run runs[2][4];
-  assert_int_equal(read_reference(POLHODE_SOURCE_DIR "/data/heavy_top_grid.csv"), 0);
+  assert_int_equal(read_reference(POLHODE_SOURCE_DIR "/papers/data/heavy_top_grid.csv"), 0);
   for (int constrained = 0; constrained < 2; constrained++)
     for (int k = 0; k < 4; k++) {
       pol_model *model = read_model(MODELS "bruels-cardona-2010/heavy_top.json");

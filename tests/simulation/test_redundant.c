@@ -582,10 +582,11 @@ static void a_loop_of_hinges_is_not_singular(void **state)
               {"em", POL_EULER_PARAMETERS}};
   double position[3];
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-    pol_model *model = read_model(POLHODE_SOURCE_DIR "/tests/data/redundant/bricard.json");
+    pol_model *model = read_model(POLHODE_SOURCE_DIR "/tests/data/bricard.json");
     pol_body_state body;
     model->settings.formulation = ways[i].formulation;
     model->settings.options.method = ways[i].method;
+    model->settings.step = 0.005;
     model->settings.end = 2.0;
     pol_simulation *simulation = start(model);
     step_to_end(simulation);

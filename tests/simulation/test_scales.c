@@ -8,6 +8,7 @@
  *
  * Light mechanisms move as heavy ones do: any factor of all masses and inertias cancels.
  */
+#include <polhode/model.h>
 #include <polhode/polhode.h>
 
 #include <string.h>

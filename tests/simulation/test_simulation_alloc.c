@@ -11,6 +11,9 @@
 
 #include <cmocka.h>
 
+#include <polhode/model.h>
+#include <polhode/result.h>
+
 #include "heavy_top.h"
 
 /* --- the allocator between the library and C -------------------------------------------------- */
@@ -119,7 +122,7 @@ static pol_status simulate(const pol_mechanism *mechanism, int redundant)
   settings.events = rules;
   pol_simulation *simulation = NULL;
   pol_record *record = NULL;
-  pol_csv *csv = NULL;
+  pol_writer *csv = NULL;
   pol_diagnostics diagnostics;
   pol_status status = pol_simulation_create(&simulation, mechanism, &settings, &diagnostics);
   if (status != POL_OK) {
@@ -129,12 +132,14 @@ static pol_status simulate(const pol_mechanism *mechanism, int redundant)
   }
   if (status == POL_OK && (status = pol_record_create(&record, simulation)) != POL_OK)
     assert_null(record);
-  if (status == POL_OK && (status = pol_csv_create(&csv, path, record)) != POL_OK) assert_null(csv);
+  if (status == POL_OK &&
+      (status = pol_writer_create(&csv, path, POL_CSV, record, NULL, 0)) != POL_OK)
+    assert_null(csv);
   for (int n = 0; n < 3 && status == POL_OK; n++) {
     status = pol_simulation_step(simulation);
-    if (status == POL_OK) status = pol_csv_write(csv);
+    if (status == POL_OK) status = pol_writer_write(csv);
   }
-  pol_csv_close(&csv);
+  pol_writer_close(&csv, "done", NULL);
   pol_record_free(&record);
   pol_simulation_free(&simulation);
   return status;
@@ -170,7 +175,7 @@ static void stepping_and_writing_allocate_nothing(void **state)
     pol_settings settings = settings_for(redundant);
     pol_simulation *simulation;
     pol_record *record;
-    pol_csv *csv;
+    pol_writer *csv;
     int dropped;
     failing = -1;
     pol_mechanism *mechanism = redundant ? redundant_top() : top_and_wheel();
@@ -178,14 +183,14 @@ static void stepping_and_writing_allocate_nothing(void **state)
     pol_simulation_dropped(simulation, &dropped);
     assert_int_equal(dropped, redundant ? 3 : 0);
     assert_int_equal(pol_record_create(&record, simulation), POL_OK);
-    assert_int_equal(pol_csv_create(&csv, path, record), POL_OK);
+    assert_int_equal(pol_writer_create(&csv, path, POL_CSV, record, NULL, 0), POL_OK);
     num_allocations = 0;
     while (!pol_simulation_finished(simulation)) {
       assert_int_equal(pol_simulation_step(simulation), POL_OK);
-      assert_int_equal(pol_csv_write(csv), POL_OK);
+      assert_int_equal(pol_writer_write(csv), POL_OK);
     }
     assert_int_equal(num_allocations, 0);
-    assert_int_equal(pol_csv_close(&csv), POL_OK);
+    assert_int_equal(pol_writer_close(&csv, "done", NULL), POL_OK);
     pol_record_free(&record);
     pol_simulation_free(&simulation);
     pol_mechanism_free(&mechanism);

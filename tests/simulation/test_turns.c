@@ -3,6 +3,7 @@
  * which end at 3 rad, with steps that jump across that place. */
 #include <stdio.h>
 
+#include <polhode/model.h>
 #include <polhode/polhode.h>
 
 #include "check.h"

@@ -51,8 +51,18 @@ void pol_errors_clear(pol_errors *errors)
   errors->count = 0;
 }
 
-pol_status poli_errors_add(pol_errors *errors, const char *path, const char *value,
-                           const char *rule, const char *suggestion)
+void pol_error_text(const pol_error *error, char *text, size_t size)
+{
+  /* "must be a number, not -1" reads well, "must not be zero: ..., not 0" does not */
+  const int simple = strncmp(error->rule, "must be ", 8) == 0 && !strpbrk(error->rule, ":;,");
+  snprintf(text, size, "%s%s%s%s%s%s%s%s%s", error->path, *error->path ? " " : "", error->rule,
+           *error->value ? simple ? ", not " : " (it is " : "", error->value,
+           *error->value && !simple ? ")" : "", *error->suggestion ? "; did you mean " : "",
+           error->suggestion, *error->suggestion ? "?" : "");
+}
+
+pol_status pol_errors_add(pol_errors *errors, const char *path, const char *value, const char *rule,
+                          const char *suggestion)
 {
   /* Room for one more; errors are few, so the list grows one by one. */
   pol_error *items = realloc(errors->items, ((size_t)errors->count + 1) * sizeof *items);
@@ -79,34 +89,38 @@ static int same_letter(char a, char b)
   return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* Slips from a to b; case does not count.  Both have at most MAX_NAME characters. */
-static int slips(const char *a, int length_a, const char *b, int length_b)
+/* Slips from a to b, or any larger number than `most` if there are more; case does not count.  Both
+ * have at most MAX_NAME characters. */
+static int slips(const char *a, int length_a, const char *b, int length_b, int most)
 {
-  /* Row i of the table holds the distances of the first i letters of a to the starts of b. */
+  /* Row i of the table holds the distances of the first i letters of a to the starts of b.  No
+   * entry is smaller than the least of a row above it. */
   int rows[3][MAX_NAME + 1];
   for (int j = 0; j <= length_b; j++) rows[0][j] = j;
   for (int i = 1; i <= length_a; i++) {
     int *row = rows[i % 3];
     const int *above = rows[(i + 2) % 3];
     const int *above2 = rows[(i + 1) % 3];
-    row[0] = i;
+    int least = row[0] = i;
     for (int j = 1; j <= length_b; j++) {
       const int differ = !same_letter(a[i - 1], b[j - 1]);
       row[j] = smaller(smaller(above[j] + 1, row[j - 1] + 1), above[j - 1] + differ);
       /* two neighbours swapped */
       if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]))
         row[j] = smaller(row[j], above2[j - 2] + 1);
+      least = smaller(least, row[j]);
     }
+    if (least > most) return least;
   }
   return rows[length_a % 3][length_b];
 }
 
-poli_near poli_near_start(const char *wrong)
+pol_near pol_near_start(const char *wrong)
 {
-  return (poli_near){wrong, "", MAX_NAME};
+  return (pol_near){wrong, "", MAX_NAME};
 }
 
-void poli_near_try(poli_near *near, const char *candidate)
+void pol_near_try(pol_near *near, const char *candidate)
 {
   const size_t wrong = strlen(near->wrong);
   const size_t length = strlen(candidate);
@@ -114,11 +128,15 @@ void poli_near_try(poli_near *near, const char *candidate)
 
   const int shorter = smaller((int)wrong, (int)length);
   const int longer = (int)(wrong + length) - shorter;
-  int distance = slips(near->wrong, (int)wrong, candidate, (int)length);
-  /* What is left off at the end counts as one slip. */
-  if (wrong >= 3 && wrong < length && strncmp(near->wrong, candidate, wrong) == 0) distance = 1;
   /* One slip is near, and one more for every four letters; never all letters of a name. */
-  if (distance <= 1 + longer / 4 && distance < shorter && distance < near->distance) {
+  const int most = smaller(1 + longer / 4, smaller(shorter, near->distance) - 1);
+  /* What is left off at the end counts as one slip; else each letter too many is one at least. */
+  int distance = longer - shorter;
+  if (wrong >= 3 && wrong < length && strncmp(near->wrong, candidate, wrong) == 0)
+    distance = 1;
+  else if (distance <= most)
+    distance = slips(near->wrong, (int)wrong, candidate, (int)length, most);
+  if (distance <= most) {
     near->best = candidate;
     near->distance = distance;
   }

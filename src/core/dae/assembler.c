@@ -573,6 +573,8 @@ const unsigned char *pol_assembler_dropped(const pol_assembler *assembler)
 void poli_assembler_set_dropped(pol_assembler *assembler, const unsigned char *dropped)
 {
   memcpy(assembler->dropped, dropped, (size_t)assembler->saddle->m);
+  assembler->num_dropped = 0;
+  for (int i = 0; i < assembler->saddle->m; i++) assembler->num_dropped += dropped[i];
 }
 
 void pol_assembler_keep_all(pol_assembler *assembler)

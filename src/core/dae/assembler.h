@@ -12,7 +12,7 @@ poli_saddle *poli_assembler_saddle(pol_assembler *assembler);
  * first time it is asked for, kept as long as the assembler.  NULL: no memory. */
 poli_independence *poli_assembler_independence(pol_assembler *assembler);
 
-/* Drops other constraints, as many as before (m flags). */
+/* Drops other constraints (m flags). */
 void poli_assembler_set_dropped(pol_assembler *assembler, const unsigned char *dropped);
 
 /* What evaluations find as history from now on (pol_point); NULL at first. */

@@ -1,5 +1,6 @@
 /* The contract's helpers: validation, evaluation, patterns, names of equations. */
 #include "dae/dae.h"
+#include "dae/extension.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -108,13 +109,15 @@ pol_status pol_dae_validate(const pol_dae *dae, char *message, size_t size)
       (dae->num_states > 0 && (last->kind != POL_REAL || last->dim != dae->num_states)))
     return poli_broken_rule("the states must have the last factor of the group, R^num_states",
                             message, size);
-  if ((dae->passage != NULL) != (dae->momenta != NULL))
-    return poli_broken_rule("passage and momenta must be given together", message, size);
-  if (dae->passage && (dae->constant_mass || !is_vector_space(&dae->group)))
-    return poli_broken_rule("passage belongs to a mass matrix that depends on q, on R^n", message,
+  const poli_step_equations *step = dae->extension ? &dae->extension->step_equations : NULL;
+  if (step && (step->evaluate != NULL) != (step->momenta != NULL))
+    return poli_broken_rule("step equations need evaluate and momenta", message, size);
+  if (step && step->evaluate && (dae->constant_mass || !is_vector_space(&dae->group)))
+    return poli_broken_rule("step equations need a mass matrix that depends on q, on R^n", message,
                             size);
-  if ((dae->history_size > 0) != (dae->remember != NULL))
-    return poli_broken_rule("history_size and remember must be given together", message, size);
+  if ((dae->history_size > 0) != (dae->update_history != NULL))
+    return poli_broken_rule("history_size and update_history must be given together", message,
+                            size);
   return POL_OK;
 }
 

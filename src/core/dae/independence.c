@@ -246,6 +246,13 @@ pol_status poli_independence_measure(poli_independence *independence, const pol_
   return POL_OK;
 }
 
+/* The constraints of the columns found. */
+static void translate(const poli_independence *s, unsigned char *dependent)
+{
+  memset(dependent, 0, (size_t)s->m);
+  for (int c = 0; c < s->cols; c++) dependent[s->constraint_of[c]] = s->found[c];
+}
+
 pol_status poli_independence_find(poli_independence *independence, const pol_point *at, int count,
                                   unsigned char *dependent)
 {
@@ -255,8 +262,16 @@ pol_status poli_independence_find(poli_independence *independence, const pol_poi
   poli_monitor_stage("rank of the constraints");
   status = poli_rank_dependent(s->rank, s->A, s->internal, count, s->found);
   poli_monitor_stage("initial values");
-  if (status) return status;
-  memset(dependent, 0, (size_t)s->m);
-  for (int c = 0; c < s->cols; c++) dependent[s->constraint_of[c]] = s->found[c];
-  return POL_OK;
+  if (!status) translate(s, dependent);
+  return status;
+}
+
+pol_status poli_independence_find_near(poli_independence *independence, const pol_point *at,
+                                       double distance, unsigned char *dependent)
+{
+  poli_independence *s = independence;
+  pol_status status = fill(s, at);
+  if (!status) status = poli_rank_near(s->rank, s->A, s->internal, distance, s->found);
+  if (!status) translate(s, dependent);
+  return status;
 }

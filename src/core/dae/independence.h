@@ -27,5 +27,8 @@ pol_status poli_independence_measure(poli_independence *independence, const pol_
  * up to the error of a method no constraint is implied exactly. */
 pol_status poli_independence_find(poli_independence *independence, const pol_point *at, int count,
                                   unsigned char *dependent);
+/* The same for all whose distance from others is at most a given one. */
+pol_status poli_independence_find_near(poli_independence *independence, const pol_point *at,
+                                       double distance, unsigned char *dependent);
 
 #endif

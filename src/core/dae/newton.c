@@ -209,9 +209,9 @@ static int equation_of(const poli_newton *s, int row)
   return below < 0 ? row % nv : nv + below % pol_dae_num_constraints(s->dae);
 }
 
-/* Reports a failure; the matrix is not to be trusted for the next attempt. */
-static pol_status fail(poli_newton *s, pol_status status, int row, const char *message,
-                       const char *advice, pol_diagnostics *d)
+/* The matrix is not to be trusted for the next attempt. */
+pol_status poli_newton_fail(poli_newton *s, pol_status status, int row, const char *message,
+                            const char *advice, pol_diagnostics *d)
 {
   s->has_matrix = 0;
   d->status = status;
@@ -225,7 +225,8 @@ static pol_status fail(poli_newton *s, pol_status status, int row, const char *m
 
 static pol_status evaluate_failed(poli_newton *s, pol_status status, pol_diagnostics *d)
 {
-  return fail(s, status, -1, "the model could not be evaluated", "take a smaller step", d);
+  return poli_newton_fail(s, status, -1, "the model could not be evaluated", "take a smaller step",
+                          d);
 }
 
 /* r, the tolerances and the round-off at x */
@@ -234,26 +235,35 @@ static pol_status evaluate(poli_newton *s, const poli_newton_system *system, con
 {
   s->counts->residuals++;
   pol_status status = system->residual(x, r, system->user);
-  if (!status) system->tolerances(s->tolerance, system->user);
-  if (!status && system->round_off) system->round_off(s->grain, system->user);
-  return status;
+  if (status) return status;
+  system->tolerances(s->tolerance, system->user);
+  system->round_off(s->grain, system->user);
+  return POL_OK;
 }
 
-static pol_status refresh(poli_newton *s, const poli_newton_system *system, pol_diagnostics *d)
+pol_status poli_newton_evaluate(poli_newton *s, const poli_newton_system *system, const double *x,
+                                pol_diagnostics *d)
+{
+  const pol_status status = evaluate(s, system, x, s->r);
+  return status ? evaluate_failed(s, status, d) : POL_OK;
+}
+
+pol_status poli_newton_refresh(poli_newton *s, const poli_newton_system *system, pol_diagnostics *d)
 {
   pol_status status = system->matrix(system->user);
   if (status)
-    return fail(s, status, -1, "the matrix could not be evaluated", "take a smaller step", d);
+    return poli_newton_fail(s, status, -1, "the matrix could not be evaluated",
+                            "take a smaller step", d);
   s->counts->jacobians++;
   s->counts->factorizations++;
   status = pol_solver_refactor(s->matrix.solver, s->matrix.values);
   if (status == POL_SINGULAR)
-    return fail(s, status, pol_solver_singular_column(s->matrix.solver),
-                "the Newton matrix is singular",
-                "the mechanism may be in a singular position or have redundant constraints", d);
+    return poli_newton_fail(
+        s, status, pol_solver_singular_column(s->matrix.solver), "the Newton matrix is singular",
+        "the mechanism may be in a singular position or have redundant constraints", d);
   if (status)
-    return fail(s, status, -1, "the Newton matrix could not be factorised", "take a smaller step",
-                d);
+    return poli_newton_fail(s, status, -1, "the Newton matrix could not be factorised",
+                            "take a smaller step", d);
   measure_rows(s);
   s->has_matrix = 1;
   s->rate = -1.0;
@@ -404,105 +414,10 @@ static int finish(poli_newton *s, const poli_newton_system *system, double *x, d
   return 1;
 }
 
-/* exact_iterations corrections, whatever they leave. */
-static pol_status iterate_exactly(poli_newton *s, const poli_newton_system *system, double *x,
-                                  pol_diagnostics *d)
-{
-  int worst;
-  for (int k = 0; k < s->options.exact_iterations; k++) {
-    pol_status status = evaluate(s, system, x, s->r);
-    if (status) return evaluate_failed(s, status, d);
-    if ((status = refresh(s, system, d))) return status;
-    for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
-    pol_solver_solve(s->matrix.solver, s->dx);
-    s->counts->newton_iterations++;
-    d->iteration++;
-    for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
-    if (!isfinite(correction_norm(s, 1.0, &worst)))
-      return fail(s, POL_NOT_FINITE, -1, "a correction is not finite", "take a smaller step", d);
-  }
-  pol_status status = evaluate(s, system, x, s->r);
-  return status ? evaluate_failed(s, status, d) : POL_OK;
-}
-
-/* Newton's method as it stands in a textbook: the stopping rule looks at the residual before a
- * correction and at the correction. */
-static pol_status solve_plain(poli_newton *s, const poli_newton_system *system, double *x,
-                              pol_diagnostics *d)
-{
-  for (d->iteration = 0; d->iteration < s->options.max_iterations;) {
-    pol_status status = evaluate(s, system, x, s->r);
-    if (status) return evaluate_failed(s, status, d);
-    status = refresh(s, system, d);
-    if (status) return status;
-    for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
-    pol_solver_solve(s->matrix.solver, s->dx);
-    for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
-    s->counts->newton_iterations++;
-    d->iteration++;
-    d->residual = d->correction = system->size(s->r, s->dx, system->user) / s->options.tolerance;
-    if (!isfinite(d->residual))
-      return fail(s, POL_NOT_FINITE, -1, "a residual is not finite", "take a smaller step", d);
-    if (d->residual > 1.0) continue;
-    status = evaluate(s, system, x, s->r);
-    return status ? evaluate_failed(s, status, d) : POL_OK;
-  }
-  return fail(s, POL_NOT_CONVERGED, -1, "the Newton iteration did not converge",
-              "take a smaller step", d);
-}
-
-/* x + dx and its residual. */
-static pol_status correct(poli_newton *s, const poli_newton_system *system, double *x,
-                          pol_diagnostics *d)
-{
-  for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
-  pol_solver_solve(s->matrix.solver, s->dx);
-  for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
-  s->counts->newton_iterations++;
-  d->iteration++;
-  const pol_status status = evaluate(s, system, x, s->r);
-  return status ? evaluate_failed(s, status, d) : POL_OK;
-}
-
-/* Until the residual is a share of the first one, as multibody programs have it (Gerstmayr 2024;
- * Holzinger/Arnold/Gerstmayr, section 7): at least one correction, no second trial.  A first
- * residual that is smaller than the second is not the measure. */
-static pol_status solve_by_residual(poli_newton *s, const poli_newton_system *system, double *x,
-                                    pol_diagnostics *d)
-{
-  enum { JUDGED = 3, PATIENCE = 8 };
-  const double absolute = 1e-10;
-  const int modified = s->options.kind == POL_NEWTON_PLAIN_MODIFIED;
-  d->iteration = 0;
-  pol_status status = evaluate(s, system, x, s->r);
-  if (status) return evaluate_failed(s, status, d);
-  double first = fmax(system->norm(s->r, system->user), 2.0 * absolute), last = first;
-  while (d->iteration < s->options.max_iterations) {
-    if (!modified || !s->has_matrix) status = refresh(s, system, d);
-    if (!status) status = correct(s, system, x, d);
-    if (status) return status;
-    const double now = system->norm(s->r, system->user);
-    if (d->iteration == 1 && now > first) first = last = now;
-    d->residual = d->correction = now / fmax(s->options.tolerance * first, absolute);
-    if (!isfinite(now))
-      return fail(s, POL_NOT_FINITE, -1, "a residual is not finite", "take a smaller step", d);
-    if (d->residual <= 1.0) return POL_OK;
-    if (d->iteration > PATIENCE || (d->iteration >= JUDGED && now > s->options.refresh * last))
-      s->has_matrix = 0;
-    last = now;
-  }
-  return fail(s, POL_NOT_CONVERGED, -1, "the Newton iteration did not converge",
-              "take a smaller step, or another kind than plain", d);
-}
-
 pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *system, double *x,
                              pol_diagnostics *diagnostics)
 {
   const pol_newton_kind kind = newton->options.kind;
-  if (kind == POL_NEWTON_PLAIN && system->size != NULL)
-    return solve_plain(newton, system, x, diagnostics);
-  if (kind == POL_NEWTON_PLAIN || kind == POL_NEWTON_PLAIN_MODIFIED)
-    return solve_by_residual(newton, system, x, diagnostics);
   const char *smaller = kind == POL_NEWTON_FULL
                             ? "take a smaller step"
                             : "take a smaller step, or try the full Newton matrix";
@@ -514,16 +429,16 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
   double before = 0.0, slowest = -1.0;
   d->iteration = 0;
   d->correction = 0.0;
-  if (s->options.exact_iterations > 0) return iterate_exactly(s, system, x, d);
-  pol_status status = evaluate(s, system, x, s->r);
-  if (status) return evaluate_failed(s, status, d);
+  pol_status status = poli_newton_evaluate(s, system, x, d);
+  if (status) return status;
   const int row = row_not_finite(s);
-  if (row >= 0) return fail(s, POL_NOT_FINITE, row, "a residual is not finite", smaller, d);
+  if (row >= 0)
+    return poli_newton_fail(s, POL_NOT_FINITE, row, "a residual is not finite", smaller, d);
 
   for (int k = 0; k < s->options.max_iterations; k++) {
     int new_matrix = !modified || !s->has_matrix;
     if (new_matrix) {
-      status = refresh(s, system, d);
+      status = poli_newton_refresh(s, system, d);
       if (status) return status;
       matrices++;
       if (modified) before = 0.0; /* corrections with different matrices give no rate */
@@ -544,7 +459,7 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
     d->residual = a.after;
     d->correction = correction_norm(s, a.share > 0.0 ? a.share : 1.0, &a.increment);
     if (!isfinite(d->residual) || !isfinite(d->correction))
-      return fail(s, POL_NOT_FINITE, a.worst, "a residual is not finite", smaller, d);
+      return poli_newton_fail(s, POL_NOT_FINITE, a.worst, "a residual is not finite", smaller, d);
     if (a.share == 0.0) break;
     accept(s, x);
 
@@ -565,11 +480,13 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
     }
   }
   if (a.after <= 1.0 && a.share > 0.0)
-    return fail(s, POL_NOT_CONVERGED, a.increment,
-                "the Newton iteration did not converge: the equations hold, "
-                "but hardly determine what they are solved for",
-                "the mechanism may be close to a singular position; take a smaller step", d);
-  return fail(s, POL_NOT_CONVERGED, a.worst, "the Newton iteration did not converge", smaller, d);
+    return poli_newton_fail(
+        s, POL_NOT_CONVERGED, a.increment,
+        "the Newton iteration did not converge: the equations hold, "
+        "but hardly determine what they are solved for",
+        "the mechanism may be close to a singular position; take a smaller step", d);
+  return poli_newton_fail(s, POL_NOT_CONVERGED, a.worst, "the Newton iteration did not converge",
+                          smaller, d);
 }
 
 pol_status poli_newton_polish(poli_newton *newton, const poli_newton_system *system, double *x)

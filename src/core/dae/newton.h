@@ -1,5 +1,5 @@
 /* Newton's method for the saddle-point systems of the integrators: full, simplified or modified,
- * with an Armijo line search and a scale-free stopping rule; or plain, as published.
+ * with an Armijo line search and a scale-free stopping rule.
  *
  * The unknowns are x = (increments, multipliers).  An increment is good when its correction is
  * below a tolerance of its kind (rotation, translation, or a kind for each first-order state),
@@ -38,14 +38,10 @@ typedef struct poli_newton_system {
   /* What a correction of each kind may be at the x of the last residual: POLI_KINDS + num_states
    * numbers. */
   void (*tolerances)(double *tolerance, void *user);
-  /* Optional: the round-off of an increment of each kind, DBL_EPSILON times the size of what it
-   * changes, in the same order.  Without it tolerances has to allow for that. */
+  /* The round-off of an increment of each kind, DBL_EPSILON times the size of what it changes, in
+   * the same order.  Without it no iteration ends where round-off is amplified. */
   void (*round_off)(double *round_off, void *user);
   void *user;
-  /* Only for the plain kinds, one of them: the size of a residual and the correction it led to, or
-   * the norm of a residual. */
-  double (*size)(const double *r, const double *dx, void *user);
-  double (*norm)(const double *r, void *user);
 } poli_newton_system;
 
 /* Another rule to stop, tied to a tolerance of the increments: the size of a correction dx is
@@ -113,5 +109,15 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
  * which takes what a stopping rule has left down to round-off.  x is then that of the last
  * residual. */
 pol_status poli_newton_polish(poli_newton *newton, const poli_newton_system *system, double *x);
+
+/* Parts that newton_published.c shares; each reports its failure.  The residual at x into r, with
+ * the tolerances there; the matrix at the x of the last residual, factorised. */
+pol_status poli_newton_evaluate(poli_newton *newton, const poli_newton_system *system,
+                                const double *x, pol_diagnostics *diagnostics);
+pol_status poli_newton_refresh(poli_newton *newton, const poli_newton_system *system,
+                               pol_diagnostics *diagnostics);
+/* Reports a failure in a row of the matrix (-1: in none); returns status. */
+pol_status poli_newton_fail(poli_newton *newton, pol_status status, int row, const char *message,
+                            const char *advice, pol_diagnostics *diagnostics);
 
 #endif

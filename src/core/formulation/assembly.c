@@ -321,7 +321,7 @@ static pol_status assemble(values *x, pol_solver_kind solver, double t, pol_diag
   for (int velocities = 0; velocities < 2 && !status; velocities++) {
     assembly s;
     pol_assembler *assembler = NULL;
-    if (dae->remember) dae->remember(t, x->q, x->history, dae->user);
+    if (dae->update_history) dae->update_history(t, x->q, x->history, dae->user);
     if (velocities) turn_given_velocities(x);
     memcpy(x->given, x->v, (size_t)dae->group.nv * sizeof *x->given);
     status = create(&s, x->base, velocities, x->given);
@@ -375,7 +375,7 @@ pol_status pol_formulation_assemble(const pol_formulation *formulation, pol_solv
     x.given = x.v + nv;
     if (dae->history_size) x.history = x.given + nv;
     pol_formulation_initial(x.base, x.q, x.v, x.keep);
-    if (dae->remember) dae->remember(t, x.q, x.history, dae->user);
+    if (dae->update_history) dae->update_history(t, x.q, x.history, dae->user);
     int kept = list_rows(x.base, KEPT_POSITION, KEPT_SPIN, NULL), fits;
     status = is_assembled(&x, t, &fits);
     if (!status && (kept || !fits)) {

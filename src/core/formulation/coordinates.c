@@ -39,7 +39,7 @@ pol_status poli_formulation_place_coordinates(pol_formulation *f)
   return POL_OK;
 }
 
-void poli_formulation_remember(double t, const double *q, double *history, void *user)
+void poli_formulation_update_joint_history(double t, const double *q, double *history, void *user)
 {
   const pol_formulation *f = user;
   (void)t;

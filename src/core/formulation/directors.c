@@ -32,12 +32,12 @@ static const double unit[POLI_VECTORS][3] = {
     {1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}, {0.0, 0.0, 0.0}};
 
 /* Everything one evaluation shares. */
-typedef struct evaluation {
+typedef struct director_evaluation {
   const pol_formulation *f;
   const pol_point *at;
   unsigned want;
   const pol_terms *out;
-} evaluation;
+} director_evaluation;
 
 int poli_vector_offset(const poli_placed_body *body, int k)
 {
@@ -141,8 +141,8 @@ static void add_gradient(const poli_product *p, double scale, const double left[
 }
 
 /* balance += multiplier (l_k right + r_k left) */
-static void add_reaction(const evaluation *e, const poli_evaluated *x, const poli_pair *bodies,
-                         double multiplier)
+static void add_reaction(const director_evaluation *e, const poli_evaluated *x,
+                         const poli_pair *bodies, double multiplier)
 {
   const poli_product *p = x->p;
   for (int b = 0; b < 2; b++)
@@ -192,7 +192,7 @@ typedef struct place {
 } place;
 
 /* All terms of one product whose coefficients stand still. */
-static void add_product(const evaluation *e, const poli_product *p, double offset,
+static void add_product(const director_evaluation *e, const poli_product *p, double offset,
                         const poli_pair *bodies, const place *to)
 {
   poli_evaluated x = poli_product_evaluate(p, bodies);
@@ -210,7 +210,7 @@ static void add_product(const evaluation *e, const poli_product *p, double offse
     add_hessian(p, e->at->lambda[to->row], bodies, to->coupling, out->stiffness);
 }
 
-static void add_joint(const evaluation *e, const poli_placed_joint *joint,
+static void add_joint(const director_evaluation *e, const poli_placed_joint *joint,
                       const poli_joint_kernel *kernel)
 {
   poli_pair bodies;
@@ -226,7 +226,7 @@ static void add_joint(const evaluation *e, const poli_placed_joint *joint,
 }
 
 /* A drive is the joint of this instant, and its axis and offset move (mechanism/drive.h). */
-static void add_drive(const evaluation *e, const poli_placed_drive *drive)
+static void add_drive(const director_evaluation *e, const poli_placed_drive *drive)
 {
   poli_joint_kernel kernels[3];
   const poli_placed_joint *placed = &drive->placed;
@@ -249,7 +249,7 @@ static void add_drive(const evaluation *e, const poli_placed_drive *drive)
                  e->out->curvature);
 }
 
-static void add_internal(const evaluation *e, int index)
+static void add_internal(const director_evaluation *e, int index)
 {
   const poli_placed_body *body = &e->f->bodies[index];
   const int ends[2] = {index, POL_GROUND};
@@ -282,7 +282,7 @@ static void subtract_weight(const pol_formulation *f, int index, const pol_terms
 }
 
 /* Constant mass, and the weight. */
-static void add_body(const evaluation *e, int index)
+static void add_body(const director_evaluation *e, int index)
 {
   const poli_placed_body *body = &e->f->bodies[index];
   for (int k = 0; k < POLI_VECTORS; k++) {
@@ -347,7 +347,7 @@ pol_status poli_directors_evaluate(const pol_point *at, unsigned want, const pol
                                    double *scratch, void *user)
 {
   const pol_formulation *f = user;
-  evaluation e = {.f = f, .at = at, .want = want, .out = out};
+  director_evaluation e = {.f = f, .at = at, .want = want, .out = out};
   const poli_expression_way here = {.balance = scratch + poli_formulation_scratch(f)};
   scratch[0] = 0.0; /* what failed; see evaluate.c */
   pol_status status = poli_functions_check(f, at->t, want, scratch);

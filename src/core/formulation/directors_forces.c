@@ -332,9 +332,9 @@ pol_status poli_directors_force(const pol_formulation *formulation, const poli_p
 /* --- between two configurations --------------------------------------------------------------- */
 
 /* The pairs of an element at q0, at q1 and at their mean, which has the rates. */
-typedef struct passage {
+typedef struct step_ends {
   poli_pair before, after;
-} passage;
+} step_ends;
 
 /* The spring and actuator of a spring-damper: F = -2 Q d_m,
  * dF/dd1 = -(4 Q' d_m d1^T + Q I),  Q' = dQ/dpi1. */
@@ -361,14 +361,14 @@ static pol_status spring_between(const pol_force *force, double t, const double 
   return POL_OK;
 }
 
-static pol_status add_spring_damper_between(const element *e, const passage *way)
+static pol_status add_spring_damper_between(const element *e, const step_ends *ends)
 {
   poli_combination d = separation(&e->force->kernel);
   pol_force damper = *e->force->kernel.force;
   double before[3], after[3], mean[3], rate[3];
   poli_law law;
-  poli_combine(&d, way->before.vector, before);
-  poli_combine(&d, way->after.vector, after);
+  poli_combine(&d, ends->before.vector, before);
+  poli_combine(&d, ends->after.vector, after);
   poli_combine(&d, e->bodies.vector, mean);
   poli_combine(&d, e->bodies.rate, rate);
   /* the damper at the mean, which moves half as far as q1 */
@@ -404,13 +404,13 @@ static double over_sine(double D, double *slope)
 }
 
 /* g = W n, n = c_m grad s(q_m) - s_m grad c(q_m), W = D/sin(D). */
-static pol_status angle_between(const element *e, const passage *way, const poli_product p[2],
+static pol_status angle_between(const element *e, const step_ends *ends, const poli_product p[2],
                                 const coordinate *before, const coordinate *after,
                                 discrete_coordinate *x)
 {
   double grad_c[POLI_PAIR], grad_s[POLI_PAIR], after_c[POLI_PAIR], after_s[POLI_PAIR], n[POLI_PAIR];
   poli_evaluated c[3], s[3];
-  const poli_pair *pairs[3] = {&way->before, &way->after, &e->bodies};
+  const poli_pair *pairs[3] = {&ends->before, &ends->after, &e->bodies};
   for (int i = 0; i < 3; i++) {
     c[i] = poli_product_evaluate(&p[0], pairs[i]);
     s[i] = poli_product_evaluate(&p[1], pairs[i]);
@@ -436,20 +436,21 @@ static pol_status angle_between(const element *e, const passage *way, const poli
   return POL_OK;
 }
 
-static pol_status coordinate_between(const element *e, const passage *way, discrete_coordinate *x)
+static pol_status coordinate_between(const element *e, const step_ends *ends,
+                                     discrete_coordinate *x)
 {
   const poli_coordinate_kernel *kernel = &e->force->spring.coordinate;
   coordinate before, after;
   poli_product p[2];
   double offset[2];
   memset(x, 0, sizeof *x);
-  pol_status status = place_coordinate(kernel, &way->before, remembered(e), &before);
-  if (!status) status = place_coordinate(kernel, &way->after, before.value, &after);
+  pol_status status = place_coordinate(kernel, &ends->before, remembered(e), &before);
+  if (!status) status = place_coordinate(kernel, &ends->after, before.value, &after);
   if (status) return status;
   products_of(kernel, p, offset);
   x->mean = 0.5 * (before.value + after.value);
   for (int i = 0; i < POLI_PAIR; i++) x->mean_by_after[i] = 0.5 * after.g[i];
-  if (kernel->angular) return angle_between(e, way, p, &before, &after, x);
+  if (kernel->angular) return angle_between(e, ends, p, &before, &after, x);
   poli_evaluated mean = poli_product_evaluate(&p[0], &e->bodies);
   product_gradient(&mean, x->g);
   add_product_hessian(&p[0], 0.5, x->by_after);
@@ -457,12 +458,12 @@ static pol_status coordinate_between(const element *e, const passage *way, discr
 }
 
 /* T g with T = k (mean - rest) + c g . v - a */
-static pol_status add_joint_spring_between(const element *e, const passage *way)
+static pol_status add_joint_spring_between(const element *e, const step_ends *ends)
 {
   const pol_force *force = e->force->kernel.force;
   double k = force->stiffness[0], c = force->damping[0], v[POLI_PAIR];
   discrete_coordinate x;
-  pol_status status = coordinate_between(e, way, &x);
+  pol_status status = coordinate_between(e, ends, &x);
   if (status) return status;
   pair_rates(&e->bodies, v);
   double T = k * (x.mean - force->rest) + c * dot(x.g, v) - force->actuator;
@@ -486,13 +487,13 @@ pol_status poli_directors_force_between(const pol_formulation *formulation,
                                         const pol_terms *out)
 {
   element e = {.force = force, .at = mean, .want = want, .out = out, .share = 0.5};
-  passage way;
+  step_ends ends;
   pol_force_type type = force->kernel.force->type;
   if (type != POL_SPRING_DAMPER && type != POL_JOINT_SPRING)
     return poli_directors_force(formulation, force, mean, 0.5, want, out);
   poli_pair_place(formulation, mean->q, mean->v, force->kernel.body, &e.bodies);
-  poli_pair_place(formulation, q0, NULL, force->kernel.body, &way.before);
-  poli_pair_place(formulation, q1, NULL, force->kernel.body, &way.after);
-  return type == POL_SPRING_DAMPER ? add_spring_damper_between(&e, &way)
-                                   : add_joint_spring_between(&e, &way);
+  poli_pair_place(formulation, q0, NULL, force->kernel.body, &ends.before);
+  poli_pair_place(formulation, q1, NULL, force->kernel.body, &ends.after);
+  return type == POL_SPRING_DAMPER ? add_spring_damper_between(&e, &ends)
+                                   : add_joint_spring_between(&e, &ends);
 }

@@ -8,8 +8,8 @@
 /* Sets up the coordinates of all joints and the joint-springs, whose angles are numbered in the
  * history of the dae; coordinates.c.  The joints are numbered already. */
 pol_status poli_formulation_place_coordinates(pol_formulation *formulation);
-/* A part of pol_dae.remember: brings the angles of all joint coordinates up to date. */
-void poli_formulation_remember(double t, const double *q, double *history, void *user);
+/* A part of pol_dae.update_history: brings the angles of all joint coordinates up to date. */
+void poli_formulation_update_joint_history(double t, const double *q, double *history, void *user);
 /* Whether the motion depends on the turns that an angle of a joint has made: by a spring, by a
  * coupling, or by an expression of a force or state. */
 int poli_formulation_needs_turns(const pol_formulation *formulation, int joint, int index);

@@ -8,8 +8,9 @@
 #include "formulation/elements.h"
 #include "formulation/expressions.h"
 #include "formulation/formulation.h"
-#include "formulation/passage.h"
+#include "formulation/step_equations.h"
 #include "lie/small.h"
+#include "mechanism/builder.h"
 #include "mechanism/inertia.h"
 #include "mechanism/rolling.h"
 
@@ -131,6 +132,10 @@ pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulat
                                     char *message, size_t size)
 {
   if (size) message[0] = '\0';
+  const pol_status complete = poli_mechanism_status(mechanism);
+  if (complete == POL_BAD_ARGUMENT)
+    pol_error_text(&pol_mechanism_errors(mechanism)->items[0], message, size);
+  if (complete) return complete;
   if (!poli_chart_of(kind) || pol_mechanism_num_bodies(mechanism) == 0) {
     snprintf(message, size, "there is no body, or no such formulation");
     return POL_BAD_ARGUMENT;
@@ -242,7 +247,7 @@ static void eliminate_pivots(pol_formulation *f)
   f->dae.num_holonomic = row;
 }
 
-/* Couplings remember behind the angles of all joints. */
+/* The history of couplings follows the angles of all joints. */
 static void number_histories(pol_formulation *f)
 {
   for (int k = 0; k < f->num_couplings; k++) {
@@ -535,10 +540,10 @@ static int has_singularities(const pol_formulation *f)
 
 /* The angles of joints, and the deviations of couplings with all turns; the numbers of translations
  * are not used. */
-static void remember(double t, const double *q, double *history, void *user)
+static void update_history(double t, const double *q, double *history, void *user)
 {
   const pol_formulation *f = user;
-  poli_formulation_remember(t, q, history, user);
+  poli_formulation_update_joint_history(t, q, history, user);
   for (int k = 0; k < 2 * f->num_couplings; k++) {
     const poli_coupling_kernel *kernel = &f->couplings[k / 2].kernel;
     double *own = &history[f->couplings[k / 2].history + k % 2];
@@ -604,7 +609,7 @@ static int forces_read_velocities(const pol_formulation *f)
 /* The inertia of all bodies, for splitting methods. */
 static pol_status set_rigid_bodies(pol_formulation *f)
 {
-  poli_rigid_bodies *to = &f->rigid;
+  poli_rigid_bodies *to = &f->extension.rigid_bodies;
   to->items = calloc((size_t)f->num_bodies + 1, sizeof *to->items);
   if (!to->items) return POL_NO_MEMORY;
   for (int b = 0; b < f->num_bodies; b++) {
@@ -631,7 +636,7 @@ static pol_status set_rigid_bodies(pol_formulation *f)
                                                .is_point = 1,
                                                .mass = 1.0};
   to->forces_read_velocities = forces_read_velocities(f);
-  f->dae.rigid_bodies = to;
+  f->dae.extension = &f->extension;
   return POL_OK;
 }
 
@@ -678,14 +683,14 @@ static pol_status build(pol_formulation *f)
     f->dae.discrete_force = poli_directors_discrete_force;
   }
   f->dae.evaluate = f->chart->polynomial ? poli_directors_evaluate : poli_formulation_evaluate;
-  if (f->dae.history_size) f->dae.remember = remember;
+  if (f->dae.history_size) f->dae.update_history = update_history;
   f->dae.describe = describe;
   f->dae.singular = has_singularities(f) ? singular : NULL;
   f->dae.blame = poli_formulation_blame;
   f->dae.user = f;
   if (f->kind == POL_SO3XR3 && (status = set_rigid_bodies(f))) return status;
   int varies = f->kind == POL_EULER_PARAMETERS && !f->dae.constant_mass && !f->dae.num_states;
-  return varies ? poli_formulation_add_passage(f) : POL_OK;
+  return varies ? poli_formulation_add_step_equations(f) : POL_OK;
 }
 
 pol_status pol_formulation_create(pol_formulation **formulation, const pol_mechanism *mechanism,
@@ -727,8 +732,8 @@ void pol_formulation_free(pol_formulation **formulation)
   free(f->drives);
   free(f->couplings);
   free(f->pairs);
-  free(f->rigid.items);
-  pol_formulation_free(&f->shadow);
+  free(f->extension.rigid_bodies.items);
+  pol_formulation_free(&f->directors);
   free(f);
   *formulation = NULL;
 }

@@ -4,7 +4,7 @@
 
 #include <polhode/formulation.h>
 
-#include "dae/rigid_bodies.h"
+#include "dae/extension.h"
 #include "formulation/chart.h"
 #include "formulation/network.h"
 #include "mechanism/coupling.h"
@@ -115,13 +115,14 @@ struct pol_formulation {
   poli_consumer *consumers;
   poli_link *links; /* by inputs of the network: */
   int *link_start;  /* those of input i are link_start[i] .. link_start[i+1]-1 */
-  poli_rigid_bodies rigid; /* of so3xr3 */
   pol_pattern *coupling, *constraint;
   pol_pattern *feedback; /* or NULL */
-  /* Euler parameters that the variational and energy-momentum methods can step: the same mechanism
-   * in directors, and the blocks of the pattern coupling in both; passage.c */
-  pol_formulation *shadow;
-  char no_shadow[192]; /* why there is none */
+  struct pol_dae_extension extension;
+  /* Euler parameters that the variational and energy-momentum methods can step: the director model
+   * (the same mechanism in directors), and the blocks of the pattern coupling in both;
+   * step_equations.c */
+  pol_formulation *directors;
+  char no_directors[192]; /* why there is none */
   int num_pairs;
   struct poli_body_pair *pairs;
   pol_dae dae;

@@ -7,11 +7,11 @@
 #include "formulation/network.h"
 
 /* What the lookup of names needs while compiling. */
-typedef struct compiler {
+typedef struct network_compiler {
   poli_network *network;
   const pol_mechanism *mechanism;
   int too_many;
-} compiler;
+} network_compiler;
 
 /* --- compiling -------------------------------------------------------------------------------- */
 
@@ -23,7 +23,7 @@ static int same(const poli_signal *a, const poli_signal *b)
 /* The input of a name, a new one if the signal is read for the first time. */
 static int lookup(const char *name, void *user)
 {
-  compiler *c = user;
+  network_compiler *c = user;
   poli_network *n = c->network;
   poli_signal signal;
   if (!poli_signal_find(c->mechanism, name, &signal)) return -1;
@@ -39,8 +39,8 @@ static int lookup(const char *name, void *user)
 }
 
 /* Compiles a text into the next node; owner says whose it is. */
-static pol_status add_node(compiler *c, const char *text, const char *owner, const char *name,
-                           char *message, size_t size)
+static pol_status add_node(network_compiler *c, const char *text, const char *owner,
+                           const char *name, char *message, size_t size)
 {
   const poli_expression_names names = {lookup, NULL, c};
   poli_expression_error error;
@@ -63,7 +63,7 @@ static int count_efforts(const pol_mechanism *mechanism)
   return count;
 }
 
-static pol_status compile_all(compiler *c, char *message, size_t size)
+static pol_status compile_all(network_compiler *c, char *message, size_t size)
 {
   const pol_mechanism *m = c->mechanism;
   poli_network *n = c->network;
@@ -212,7 +212,7 @@ pol_status poli_network_create(poli_network *network, const pol_mechanism *mecha
                                size_t size)
 {
   poli_network *n = network;
-  compiler c = {.network = n, .mechanism = mechanism};
+  network_compiler c = {.network = n, .mechanism = mechanism};
   memset(n, 0, sizeof *n);
   n->num_variables = pol_mechanism_num_variables(mechanism);
   n->num_states = pol_mechanism_num_states(mechanism);

@@ -74,13 +74,6 @@ static pol_status plan(pol_integrator *s, double span, double *h)
   return status;
 }
 
-/* h, or less so that the rest up to t_end is one or two steps. */
-static double shorten(double h, double rest)
-{
-  if (rest <= h * (1.0 + 1e-9)) return rest;
-  return rest < 2.0 * h ? 0.5 * rest : h;
-}
-
 static pol_status too_small(pol_integrator *s, int worst, double error, double least)
 {
   pol_diagnostics *d = &s->diagnostics;
@@ -91,13 +84,6 @@ static pol_status too_small(pol_integrator *s, int worst, double error, double l
   snprintf(d->advice, sizeof d->advice,
            "larger tolerances, a smaller min_step, or a look at what changes so fast here");
   return POL_SMALL_STEP;
-}
-
-static pol_status turns_too_far(pol_integrator *s)
-{
-  snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
-           "a body turns too far in a step to count its turns");
-  return POL_RETRY;
 }
 
 /* Attempts a step of size h to t; *next is the size that should follow, be it accepted or not. */
@@ -130,17 +116,13 @@ static pol_status try_step(pol_integrator *s, double t, double h, double least, 
   adaptive->reject(s);
   if (error <= 1.0) {
     *next = 0.9 * h * most / turn;
-    return turns_too_far(s);
+    snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
+             "a body turns too far in a step to count its turns");
+    return POL_RETRY;
   }
   *next = isfinite(error) ? poli_step_control_propose(control, h, error)
                           : poli_step_control_retreat(control, h);
   return too_small(s, worst, error, least);
-}
-
-static void note_size(pol_counts *counts, double h)
-{
-  counts->largest_step = fmax(counts->largest_step, h);
-  counts->smallest_step = counts->smallest_step > 0.0 ? fmin(counts->smallest_step, h) : h;
 }
 
 /* POL_SMALL_STEP after many steps in a row that are too small to reach the end, as before a
@@ -170,6 +152,7 @@ static pol_status check_progress(pol_integrator *s, double t, double h)
 static pol_status step_to(pol_integrator *s, double t_end)
 {
   const pol_control *o = &s->control->options;
+  pol_counts *counts = &s->counts;
   double start = s->state.t, rest = t_end - start, planned, next;
   double least = fmax(o->min_step, 16.0 * DBL_EPSILON * fmax(fabs(start), fabs(t_end)));
   pol_status status = plan(s, rest, &planned);
@@ -177,15 +160,20 @@ static pol_status step_to(pol_integrator *s, double t_end)
   if (!status) status = check_progress(s, start, planned);
   poli_integrator_keep_state(s); /* an attempt may adapt it to its size */
   while (!status) {
-    double h = shorten(planned, rest), t = h == rest ? t_end : start + h;
+    /* planned, or less so that the rest up to t_end is one or two steps */
+    double h = rest <= planned * (1.0 + 1e-9) ? rest : rest < 2.0 * planned ? 0.5 * rest : planned;
+    double t = h == rest ? t_end : start + h;
     status = try_step(s, t, h, least, &next);
     if (!status) {
       s->family->adaptive->accept(s);
-      if (h == planned) note_size(&s->counts, h);
+      if (h == planned) {
+        counts->largest_step = fmax(counts->largest_step, h);
+        counts->smallest_step = counts->smallest_step > 0.0 ? fmin(counts->smallest_step, h) : h;
+      }
       s->control->h = h < planned ? fmax(next, planned) : next;
       return poli_integrator_end_step(s, t);
     }
-    s->counts.rejected++;
+    counts->rejected++;
     if (status < 0 || h <= least * (1.0 + 1e-9)) break;
     status = POL_OK;
     planned = fmax(next, least);

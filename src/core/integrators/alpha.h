@@ -1,6 +1,7 @@
 /* The generalized-alpha step under way, shared by the files that implement it: generalized_alpha.c
  * (life cycle, starting values, the step), alpha_equations.c (what Newton's unknowns mean,
- * residual) and alpha_matrix.c (its derivative).  The equations are in generalized_alpha.c. */
+ * residual), alpha_matrix.c (its derivative) and alpha_published.c (published variants).  The
+ * equations are in generalized_alpha.c. */
 #ifndef POLHODE_INTEGRATORS_ALPHA_H
 #define POLHODE_INTEGRATORS_ALPHA_H
 
@@ -84,13 +85,6 @@ static inline int poli_alpha_is_vector(const poli_alpha *s, const pol_factor *fa
          (s->update->coordinates_only && factor->kind != POL_REAL);
 }
 
-/* Whether Newton's iteration is the published one. */
-static inline int poli_alpha_is_plain(const poli_alpha *s)
-{
-  return s->options->newton.kind == POL_NEWTON_PLAIN ||
-         s->options->newton.kind == POL_NEWTON_PLAIN_MODIFIED;
-}
-
 /* alpha_equations.c */
 pol_status poli_alpha_prepare(poli_alpha *s); /* q*, c, B(q_n) */
 void poli_alpha_predict(poli_alpha *s);       /* the first x */
@@ -103,13 +97,13 @@ void poli_alpha_measure(poli_alpha *s);                   /* sets s->acceleratio
 void poli_alpha_add_transposed(poli_alpha *s, double scale, const double *eta,
                                double *out); /* out += scale B(q_n)^T eta */
 void poli_alpha_tolerances(double *tolerance, void *alpha);
-double poli_alpha_norm(const double *r, void *alpha); /* of the residual without its scales */
 void poli_alpha_round_off(double *round_off, void *alpha);
 
-/* sigma_incremental.c: the same for the incremental form */
-void poli_incremental_predict(poli_alpha *s);
-pol_status poli_incremental_residual(const double *x, double *r, void *alpha);
-void poli_incremental_finish(poli_alpha *s); /* a_{n+1} */
+/* alpha_published.c: steps as in published runs (pol_published) */
+int poli_alpha_is_published(const poli_alpha *s); /* the step under way is one */
+pol_status poli_alpha_solve_published(poli_alpha *s, pol_diagnostics *diagnostics);
+/* The sigma of the exact form with the same local error. */
+double poli_alpha_effective_sigma(const pol_options *options);
 
 /* alpha_matrix.c */
 pol_status poli_alpha_matrix(void *alpha);

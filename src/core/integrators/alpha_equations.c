@@ -68,34 +68,12 @@ static void predict_by_polynomial(poli_alpha *s)
   poli_alpha_add_transposed(s, -1.0, s->x + nv + m, s->x);
 }
 
-/* First guess of the published algorithms: v' = 0, lambda = 0, eta = 0.  With sigma, theta is
- * turned as in sigma_incremental.c. */
-static void predict_from_zero(poli_alpha *s)
-{
-  const pol_options *o = s->options;
-  const int nv = s->saddle->nv;
-  double *turn = s->column;
-  for (int i = 0; i < nv; i++) {
-    const double a_old = s->now.a[i];
-    const double a = (o->alpha_f * s->now.vd[i] - o->alpha_m * a_old) / (1.0 - o->alpha_m);
-    s->next.v[i] = s->now.v[i] + s->h * ((1.0 - o->gamma) * a_old + o->gamma * a);
-    s->x[i] = s->c[i] / s->h + o->beta / o->gamma * s->next.v[i];
-  }
-  pol_group_bracket(&s->dae->group, s->next.v, s->x, turn);
-  for (int i = 0; i < nv; i++) s->x[i] -= 0.5 * o->sigma * s->h * o->beta / o->gamma * turn[i];
-  memset(s->x + nv, 0, (size_t)(s->saddle->n - nv) * sizeof *s->x);
-}
-
 /* First guess: accelerations and multipliers go on along a line where the step before had the same
  * size (s->next still holds the values of its start), or stay as they are. */
 void poli_alpha_predict(poli_alpha *s)
 {
   const pol_options *o = s->options;
   int nv = s->saddle->nv, m = s->saddle->m;
-  if (poli_alpha_is_plain(s)) {
-    predict_from_zero(s);
-    return;
-  }
   if (s->polynomial) {
     predict_by_polynomial(s);
     return;
@@ -279,19 +257,4 @@ void poli_alpha_round_off(double *round_off, void *alpha)
     int k = s->saddle->nv - s->dae->num_states + i;
     round_off[POLI_KINDS + i] = eps * fmax(1.0, fabs(s->now.v[k]));
   }
-}
-
-double poli_alpha_norm(const double *r, void *alpha)
-{
-  const poli_alpha *s = alpha;
-  const int nv = s->saddle->nv, m = s->saddle->m, n = s->saddle->n;
-  const int positions = s->options->index == POL_INDEX_3 ? s->dae->num_holonomic : 0;
-  double square = 0.0;
-  for (int i = 0; i < n; i++) {
-    /* balances over h; positions, which come first or, stabilized, last, times h */
-    const int position = (i >= nv && i < nv + positions) || i >= nv + m;
-    const double x = i < nv ? r[i] / s->h : position ? r[i] * s->h : r[i];
-    square += x * x;
-  }
-  return sqrt(square);
 }

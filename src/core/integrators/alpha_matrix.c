@@ -152,7 +152,7 @@ static pol_status factor_derivatives(poli_alpha *s, int f, double inertia_factor
     return POL_OK;
   }
   pol_factor_tangent(factor, s->theta + factor->v, d->T);
-  if (o->sigma_update != POL_SIGMA_EXACT) return incremental_velocity(s, f, d);
+  if (o->published.sigma_update != POL_SIGMA_EXACT) return incremental_velocity(s, f, d);
   if (poli_alpha_is_vector(s, factor))
     vector_velocity(s, f, inertia_factor, d);
   else if (o->sigma != 0.0)

@@ -3,16 +3,16 @@
 #include "integrators/family.h"
 #include "integrators/root.h"
 
-typedef struct search {
+typedef struct event_search {
   pol_integrator *integrator;
   pol_event event;
   void *user;
-} search;
+} event_search;
 
 /* The event function at a time within the step. */
 static double event_at(double t, void *user)
 {
-  const search *s = user;
+  const event_search *s = user;
   double *to = s->integrator->interpolated;
   pol_state at = poli_integrator_layout(s->integrator, t, to);
   pol_integrator_interpolate(s->integrator, t, to, to + (at.v - at.q), to + (at.vd - at.q),
@@ -23,7 +23,7 @@ static double event_at(double t, void *user)
 int pol_integrator_find_event(pol_integrator *integrator, pol_event event, void *user,
                               int direction, double *t)
 {
-  search s = {integrator, event, user};
+  event_search s = {integrator, event, user};
   double from = integrator->before.t, to = integrator->state.t;
   if (!integrator->before.q || !integrator->state.q) return 0;
   double first = event_at(from, &s), last = event_at(to, &s);

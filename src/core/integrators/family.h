@@ -26,12 +26,15 @@ struct pol_integrator {
   pol_options options;
   const poli_method_entry *method;
   const poli_family *family;
+  int num_substeps; /* per step, each with a Newton iteration of its own */
   pol_assembler *assembler;
   void *data;    /* of the family */
   int redundant; /* some constraints are redundant and have been dropped, */
   int shares;    /* and share their reactions */
   /* Workspace for that: of a small dae there from the beginning, else NULL until it is needed. */
-  unsigned char *chosen;       /* m: which constraints may be dropped instead */
+  unsigned char *chosen;       /* m: which constraints may be dropped instead, */
+  unsigned char *usual;        /* m: and which are, but in a step across a singular position */
+  int crosses;                 /* such a step is under way */
   poli_least_norm *least_norm; /* finds reactions to share */
   double *shared;              /* m: the multipliers then */
   pol_state state;
@@ -49,6 +52,12 @@ struct pol_integrator {
   double *old;      /* that before points into */
   double *work, *interpolated;
 };
+
+/* Whether its multipliers lag behind the state. */
+int poli_integrator_lags(const pol_integrator *integrator);
+
+/* Newton iterations are solved so many times per step. */
+int poli_integrator_num_substeps(const pol_integrator *integrator);
 
 /* Its assembler, without the dropped constraints; others may use it between steps. */
 pol_assembler *poli_integrator_assembler(pol_integrator *integrator);
@@ -93,7 +102,22 @@ struct poli_family {
   const poli_adaptive *adaptive; /* NULL: fixed steps only */
   /* Optional: by which share of a step multipliers lag behind (pol_method_lag). */
   double (*lag)(const void *variant);
+  /* Optional: after which share of a step the constraints are satisfied; else at its end. */
+  double (*share)(const void *variant);
 };
+
+/* m flags of the dropped constraints; NULL if there are none. */
+const unsigned char *poli_integrator_flags(const pol_integrator *integrator);
+
+/* For a step of size h that fails because the constraints are nearly dependent where it ends: drops
+ * all that are within 1e-4 of others there, until poli_integrator_keep_constraints.  On the way
+ * across the others imply them, up to their distance times what the freedom that opens can move in
+ * one step.  *constraint is one of those that are dropped for this.  POL_BAD_ARGUMENT if there is
+ * none, or forces depend on reactions, or no constraint may be dropped, or there are too many to
+ * look for dependent ones.  May allocate, unless the dae is small. */
+pol_status poli_integrator_drop_near(pol_integrator *integrator, double h, int *constraint);
+/* Drops what was dropped before that; without it nothing changes. */
+void poli_integrator_keep_constraints(pol_integrator *integrator);
 
 /* integrator.c, for adapt.c: the diagnostics of the next step of size h to t; the state into work,
  * and from there, once the step is taken, into before. */

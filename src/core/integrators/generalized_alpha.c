@@ -78,9 +78,7 @@ static pol_status validate(const pol_options *options, const void *variant, char
   if (options->sigma != 0.0 && update->coordinates_only)
     return poli_broken_rule("sigma belongs to geom1: coordinates have no tangent operator", message,
                             size);
-  if (options->sigma_update < POL_SIGMA_EXACT || options->sigma_update > POL_SIGMA_PRINTED)
-    return poli_broken_rule("sigma_update must be exact, incremental or printed", message, size);
-  if (options->sigma_update != POL_SIGMA_EXACT &&
+  if (options->published.sigma_update != POL_SIGMA_EXACT &&
       (update->base_velocity || update->coordinates_only))
     return poli_broken_rule("the incremental sigma update belongs to geom1", message, size);
   if (options->sigma != 0.0 && update->base_velocity)
@@ -117,7 +115,7 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
                            char *message, size_t size)
 {
   const poli_update *update = variant;
-  int sigma = options->sigma != 0.0 || options->sigma_update != POL_SIGMA_EXACT;
+  int sigma = options->sigma != 0.0 || options->published.sigma_update != POL_SIGMA_EXACT;
   for (int f = 0; f < dae->group.num_factors; f++) {
     pol_factor_kind kind = dae->group.factors[f].kind;
     /* T(theta) theta = theta, which the sigma form needs, holds for the exponential only */
@@ -218,23 +216,32 @@ static size_t lay_out(poli_alpha *s)
   return total;
 }
 
-static pol_status allocate(poli_alpha *s, pol_integrator *integrator)
+static pol_status create(pol_integrator *integrator)
 {
-  const pol_group *group = &s->dae->group;
+  poli_alpha *s = calloc(1, sizeof *s);
+  if (!s) return POL_NO_MEMORY;
+  integrator->data = s;
+  s->dae = integrator->dae;
+  s->options = &integrator->options;
+  s->update = integrator->method->variant;
+  s->assembler = integrator->assembler;
+
+  /* the stabilized form has a matrix of its own, the others share that of the assembler */
   pol_status status = POL_OK;
   if (s->options->index == POL_INDEX_2_STABILIZED)
     status = poli_saddle_create(&s->owned_saddle, s->dae, 1, s->options->solver);
   if (status) return status;
-  s->assembler = integrator->assembler;
   s->saddle = s->owned_saddle ? s->owned_saddle : poli_assembler_saddle(s->assembler);
   pol_newton_options newton = s->options->newton;
-  if (s->options->sigma_update != POL_SIGMA_EXACT && !poli_alpha_is_plain(s)) {
+  if (s->options->published.sigma_update != POL_SIGMA_EXACT) {
     /* each correction changes the state for good: no second trial, the matrix always anew */
     newton.kind = POL_NEWTON_FULL;
     newton.line_search = 0;
   }
   status = poli_newton_create(&s->newton, s->dae, s->saddle, &newton, &integrator->counts);
   if (status) return status;
+
+  const pol_group *group = &s->dae->group;
   s->memory = calloc(lay_out(s) + 1, sizeof *s->memory);
   s->P_inverse = calloc((size_t)group->num_factors, sizeof *s->P_inverse);
   s->factor_of = calloc((size_t)group->nv, sizeof *s->factor_of);
@@ -244,17 +251,6 @@ static pol_status allocate(poli_alpha *s, pol_integrator *integrator)
   for (int f = 0; f < group->num_factors; f++)
     for (int i = 0; i < group->factors[f].dim; i++) s->factor_of[group->factors[f].v + i] = f;
   return POL_OK;
-}
-
-static pol_status create(pol_integrator *integrator)
-{
-  poli_alpha *s = calloc(1, sizeof *s);
-  if (!s) return POL_NO_MEMORY;
-  integrator->data = s;
-  s->dae = integrator->dae;
-  s->options = &integrator->options;
-  s->update = integrator->method->variant;
-  return allocate(s, integrator);
 }
 
 static void publish(pol_integrator *integrator)
@@ -270,29 +266,11 @@ static void publish(pol_integrator *integrator)
 
 /* --- starting values -------------------------------------------------------------------------- */
 
-/* The start that gives second order in every component. */
-static pol_start resolve_start(const poli_alpha *s)
-{
-  if (s->options->start != POL_START_DEFAULT) return s->options->start;
-  return s->options->index == POL_INDEX_3 ? POL_START_PERTURBED : POL_START_SHIFTED;
-}
-
-/* The sigma of the exact form with the same local error: the incremental forms act as if they had
- * more. */
-static double effective_sigma(const pol_options *o)
-{
-  double kappa = (1.0 - o->alpha_f) / (1.0 - o->alpha_m);
-  if (o->sigma_update == POL_SIGMA_INCREMENTAL) return o->sigma * (1.0 + 2.0 * o->beta * kappa);
-  if (o->sigma_update == POL_SIGMA_PRINTED)
-    return o->sigma * (2.0 - 2.0 * kappa * o->gamma + 4.0 * kappa * o->beta);
-  return o->sigma;
-}
-
 /* Coefficients of h^3 v'' and h^3 [v, v'] in the local error of q. */
 static double error_constant(const pol_options *o)
 {
   double kappa = (1.0 - o->alpha_f) / (1.0 - o->alpha_m);
-  if (o->control.published) return 1.0 / (6.0 * kappa) - o->beta;
+  if (o->published.estimate) return 1.0 / (6.0 * kappa) - o->beta;
   return (1.0 - 6.0 * o->beta - 3.0 * (o->alpha_m - o->alpha_f)) / 6.0;
 }
 
@@ -300,7 +278,8 @@ static double commutator(const poli_alpha *s)
 {
   const pol_options *o = s->options;
   return 1.0 / 12.0 -
-         0.25 * (s->update->base_velocity ? 1.0 : effective_sigma(o) * o->beta / o->gamma);
+         0.25 *
+             (s->update->base_velocity ? 1.0 : poli_alpha_effective_sigma(o) * o->beta / o->gamma);
 }
 
 /* The assembler is about to factor a matrix of its own, perhaps in the place of Newton's. */
@@ -310,12 +289,14 @@ static void forget_shared_matrix(poli_alpha *s)
 }
 
 /* Sets now.a and now.v, which a step of size h from time t starts from, for the consistent velocity
- * v. */
+ * v.  The default start is the one that gives second order in every component. */
 static pol_status set_starting_values(poli_alpha *s, double t, double h, const double *v,
                                       pol_start start, pol_diagnostics *d)
 {
   const pol_options *o = s->options;
   double shift = o->alpha_m - o->alpha_f;
+  if (start == POL_START_DEFAULT)
+    start = o->index == POL_INDEX_3 ? POL_START_PERTURBED : POL_START_SHIFTED;
   if (start == POL_START_CLASSICAL) return POL_OK;
   forget_shared_matrix(s);
   poli_start_problem problem = {.dae = s->dae,
@@ -363,8 +344,7 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   poli_alpha_copy(s->now.vd, vd, s->dae->group.nv);
   poli_alpha_copy(s->now.a, vd, s->dae->group.nv);
   poli_alpha_copy(s->now.lambda, lambda, s->saddle->m);
-  const unsigned char *dropped = pol_assembler_dropped(integrator->assembler);
-  s->dropped = memchr(dropped, 1, (size_t)s->saddle->m) ? dropped : NULL;
+  s->dropped = poli_integrator_flags(integrator);
   s->t = integrator->state.t;
   s->history = integrator->state.history;
   s->h = 0.0;
@@ -412,40 +392,6 @@ static pol_status adapt_to_step(poli_alpha *s, pol_diagnostics *d)
   return set_starting_values(s, t, s->h, v, index3 ? POL_START_PERTURBED : POL_START_SHIFTED, d);
 }
 
-/* Solves the step's equations into s->next; as published, the iteration ends where it is done. */
-static pol_status solve(poli_alpha *s, int published, pol_diagnostics *diagnostics)
-{
-  int incremental = s->options->sigma_update != POL_SIGMA_EXACT;
-  const poli_newton_system system = {.residual = incremental ? poli_incremental_residual
-                                                             : poli_alpha_residual,
-                                     .place = incremental || published ? NULL : poli_alpha_place,
-                                     .matrix = poli_alpha_matrix,
-                                     .tolerances = poli_alpha_tolerances,
-                                     .norm = poli_alpha_norm,
-                                     .round_off = poli_alpha_round_off,
-                                     .user = s};
-  pol_status status = POL_OK;
-  if (s->starting)
-    status = set_starting_values(s, s->t - s->h, s->h, s->given_v, resolve_start(s), diagnostics);
-  else if (s->adapts)
-    status = adapt_to_step(s, diagnostics);
-  if (status) return status;
-  status = poli_alpha_prepare(s);
-  if (status) {
-    snprintf(diagnostics->message, sizeof diagnostics->message, "the model could not be evaluated");
-    poli_dae_blame(s->dae, s->scratch, diagnostics);
-    return status;
-  }
-  if (incremental)
-    poli_incremental_predict(s);
-  else
-    poli_alpha_predict(s);
-  status = poli_newton_solve(s->newton, &system, s->x, diagnostics);
-  if (status) poli_dae_blame(s->dae, s->scratch, diagnostics);
-  if (!status && incremental) poli_incremental_finish(s);
-  return status;
-}
-
 /* Blames coordinates that are near a singularity, in the trial or before it; at one, the step has
  * failed even if Newton's iteration has not noticed. */
 static pol_status check_coordinates(const poli_alpha *s, pol_status status, pol_diagnostics *d)
@@ -458,30 +404,6 @@ static pol_status check_coordinates(const poli_alpha *s, pol_status status, pol_
   snprintf(d->message, sizeof d->message, "%s", text);
   snprintf(d->advice, sizeof d->advice, "end before it, or change what leads there");
   return status ? status : POL_SINGULAR;
-}
-
-/* Whether Newton's matrix may serve a step of size h. */
-static int keeps_matrix(const pol_integrator *integrator, double h)
-{
-  const double most = 1.4;
-  const poli_alpha *s = integrator->data;
-  if (!integrator->adapting) return s->same_step;
-  return !s->options->control.published && h <= most * s->matrix_h && s->matrix_h <= most * h;
-}
-
-/* Steps whose size follows from a tolerance need no better solution of the equations than a share
- * of it.  The paper has 1e-3.  What is left then acts like a force: with a matrix that is kept it
- * has the same sign in many steps, and after a time T its part of the global error is
- * share/C T/h times that of the method.  So the share must fall with h. */
-static void set_goal(const pol_integrator *integrator, double h)
-{
-  const double most = 1e-3, least = 1e-6, least_constant = 1.0 / 12.0;
-  const poli_alpha *s = integrator->data;
-  poli_newton_goal *goal = &s->newton->goal;
-  double share = 0.1 * h / integrator->control->span;
-  goal->weight = integrator->adapting ? integrator->control->weight : NULL;
-  goal->scale = fmax(fabs(error_constant(s->options)), least_constant) * h / s->options->beta;
-  goal->share = s->options->control.published ? most : fmax(least, fmin(most, share));
 }
 
 /* As before the attempt. */
@@ -509,33 +431,80 @@ static void add_to_predictor(poli_alpha *s, double t, const double *weight)
   poli_predictor_add(&s->predictor, t, s->sample, weight, nv);
 }
 
+/* Sets up an attempt of size h to t: what it may keep of the steps before, and how well Newton's
+ * method has to solve it. */
+static void begin_attempt(pol_integrator *integrator, double t, double h)
+{
+  const double most_change = 1.4, most = 1e-3, least = 1e-6, least_constant = 1.0 / 12.0;
+  poli_alpha *s = integrator->data;
+  const pol_options *o = s->options;
+  const int adapting = integrator->adapting, printed = adapting && o->published.estimate;
+  s->dropped = poli_integrator_flags(integrator);
+  s->adapts = s->starting || (!is_same_step(h, s->last_h) && !printed);
+  s->undo_h = s->last_h;
+  s->same_step = is_same_step(h, s->h);
+  s->polynomial = adapting;
+  if (s->polynomial && s->predictor.count == 0)
+    add_to_predictor(s, t - h, integrator->control->weight);
+
+  /* a matrix serves steps of nearly the same size */
+  const int near = h <= most_change * s->matrix_h && s->matrix_h <= most_change * h;
+  if (adapting ? !near || printed : !s->same_step) poli_newton_reset(s->newton);
+
+  /* Steps whose size follows from a tolerance need no better solution of the equations than a share
+   * of it.  The paper has 1e-3.  What is left then acts like a force: with a matrix that is kept it
+   * has the same sign in many steps, and after a time T its part of the global error is
+   * share/C T/h times that of the method.  So the share must fall with h. */
+  poli_newton_goal *goal = &s->newton->goal;
+  const double share = 0.1 * h / integrator->control->span;
+  goal->weight = adapting ? integrator->control->weight : NULL;
+  goal->scale = fmax(fabs(error_constant(o)), least_constant) * h / o->beta;
+  goal->share = printed ? most : fmax(least, fmin(most, share));
+
+  s->t = t;
+  s->h = h;
+  if (!s->adapts) return;
+  poli_alpha_copy(s->given_v, s->now.v, s->saddle->nv);
+  poli_alpha_copy(s->given_a, s->now.a, s->saddle->nv);
+}
+
+/* One step into s->next: start, predict, solve, test; undone if it fails. */
 static pol_status attempt(pol_integrator *integrator, double t, double h, const double **q,
                           const double **v)
 {
   poli_alpha *s = integrator->data;
-  const pol_options *o = s->options;
-  int nv = s->dae->group.nv, exact = o->newton.exact_iterations > 0;
-  int published = integrator->adapting && o->control.published;
-  int resized = !is_same_step(h, s->last_h) && !published;
-  s->adapts = s->starting || resized;
-  s->undo_h = s->last_h;
-  s->same_step = is_same_step(h, s->h);
-  s->polynomial = integrator->adapting || exact;
-  if (s->polynomial && s->predictor.count == 0)
-    add_to_predictor(s, t - h, integrator->control->weight);
-  if (exact) s->predictor.degree = 0;
-  if (!keeps_matrix(integrator, h)) poli_newton_reset(s->newton);
-  set_goal(integrator, h);
-  s->t = t;
-  s->h = h;
-  if (s->adapts) {
-    poli_alpha_copy(s->given_v, s->now.v, nv);
-    poli_alpha_copy(s->given_a, s->now.a, nv);
-  }
-  pol_status status = solve(s, published, &integrator->diagnostics);
-  status = check_coordinates(s, status, &integrator->diagnostics);
+  pol_diagnostics *d = &integrator->diagnostics;
+  const poli_newton_system system = {.residual = poli_alpha_residual,
+                                     .place = poli_alpha_place,
+                                     .matrix = poli_alpha_matrix,
+                                     .tolerances = poli_alpha_tolerances,
+                                     .round_off = poli_alpha_round_off,
+                                     .user = s};
+  begin_attempt(integrator, t, h);
   *q = s->next.q;
   *v = s->model_v;
+
+  /* now.v and now.a of a step of this size */
+  pol_status status = POL_OK;
+  if (s->starting)
+    status = set_starting_values(s, t - h, h, s->given_v, s->options->start, d);
+  else if (s->adapts)
+    status = adapt_to_step(s, d);
+
+  if (!status) {
+    status = poli_alpha_prepare(s);
+    if (status) {
+      snprintf(d->message, sizeof d->message, "the model could not be evaluated");
+    } else if (poli_alpha_is_published(s)) {
+      status = poli_alpha_solve_published(s, d);
+    } else {
+      poli_alpha_predict(s);
+      status = poli_newton_solve(s->newton, &system, s->x, d);
+    }
+    if (status) poli_dae_blame(s->dae, s->scratch, d);
+  }
+
+  status = check_coordinates(s, status, d);
   if (!status) return POL_OK;
   reject(integrator);
   s->predictor.degree = 0;

@@ -1,12 +1,12 @@
 /* Variational and energy-momentum methods for holonomic constraints and a constant mass matrix, and
- * for one that depends on q where the model gives the equations of a step (pol_dae.passage):
+ * for one that depends on q where the model gives the equations of a step (dae/step_equations.h):
  * Kinon/Betsch/Schneider 2023 (vi-s, vi-a, vi-b, em, from a variational principle with the
  * constraints on position and velocity level, after Gear/Gupta/Leimkuhler), Gonzalez 1999 (em-g),
  * and for comparison the midpoint rule and rattle (Andersen 1983).  One-step methods: each step may
  * have its own size.
  *
  * Here are the table of their data, life cycle and the step; ggl_equations.c has the equations,
- * ggl_matrix.c their derivatives, ggl_passage.c both for a mass matrix that varies.
+ * ggl_matrix.c their derivatives, ggl_step_equations.c both for a mass matrix that varies.
  */
 #include "integrators/ggl.h"
 
@@ -17,6 +17,7 @@
 
 #include "base/rule.h"
 #include "dae/assembler.h"
+#include "dae/newton_published.h"
 #include "integrators/family.h"
 
 const poli_scheme poli_vi_s = {.num_vectors = 3,
@@ -42,7 +43,7 @@ const poli_scheme poli_vi_a = {.num_vectors = 2,
                                .mean = 1.0,
                                .share = 0.5,
                                .midway = 1,
-                               .passes = 1,
+                               .varying_mass = 1,
                                .lag = 1.0,
                                .before_block = 2,
                                .theta = 0.5,
@@ -73,7 +74,7 @@ const poli_scheme poli_em = {.num_vectors = 2,
                              .mean = 0.5,
                              .share = 1.0,
                              .discrete = 1,
-                             .passes = 1,
+                             .varying_mass = 1,
                              .lag = 0.5,
                              .theta = (double)NAN,
                              .vartheta = (double)NAN};
@@ -88,7 +89,7 @@ const poli_scheme poli_em_g = {.num_vectors = 2,
                                .mean = 0.5,
                                .share = 1.0,
                                .discrete = 1,
-                               .passes = 1,
+                               .varying_mass = 1,
                                .lag = 0.5,
                                .theta = (double)NAN,
                                .vartheta = (double)NAN};
@@ -102,7 +103,7 @@ const poli_scheme poli_midpoint = {.num_vectors = 2,
                                    .finish = poli_ggl_finish_direct,
                                    .mean = 0.5,
                                    .share = 1.0,
-                                   .passes = 1,
+                                   .varying_mass = 1,
                                    .lag = 0.5,
                                    .theta = (double)NAN,
                                    .vartheta = (double)NAN};
@@ -138,8 +139,8 @@ static pol_status validate(const pol_options *options, const void *variant, char
     return poli_broken_rule("vartheta must be at least 0 and below 1: with 1 the equations are "
                             "singular",
                             message, size);
-  if (options->newton.kind == POL_NEWTON_PLAIN_MODIFIED)
-    return poli_broken_rule("newton.kind must not be plain-modified: that belongs to "
+  if (options->published.newton == POL_PUBLISHED_NEWTON_PLAIN_MODIFIED)
+    return poli_broken_rule("published.newton must not be plain-modified: that belongs to "
                             "generalized-alpha",
                             message, size);
   if (options->guess < POL_GUESS_ADVANCED || options->guess > POL_GUESS_SIMPLE)
@@ -159,17 +160,17 @@ static pol_status support_mass(const pol_dae *dae, const poli_scheme *scheme, ch
                                size_t size)
 {
   char rule[320];
-  if (dae->constant_mass || (scheme->passes && dae->passage)) return POL_OK;
-  if (!scheme->passes)
+  if (dae->constant_mass || (scheme->varying_mass && poli_dae_step_equations(dae))) return POL_OK;
+  if (!scheme->varying_mass)
     return poli_broken_rule("the method needs a constant mass matrix, as directors or point masses "
                             "have; with euler-parameters take vi-a, em, em-g or midpoint",
                             message, size);
-  if (!dae->no_passage)
+  if (!dae->extension || !dae->extension->step_equations.missing)
     return poli_broken_rule("the method needs a constant mass matrix, as directors or point masses "
                             "have, or euler-parameters",
                             message, size);
   snprintf(rule, sizeof rule, "the method sees euler-parameters through directors, and %s",
-           dae->no_passage);
+           dae->extension->step_equations.missing);
   return poli_broken_rule(rule, message, size);
 }
 
@@ -181,7 +182,7 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
     if (dae->group.factors[f].kind != POL_REAL)
       return poli_broken_rule("the method needs coordinates of a vector space, such as directors, "
                               "point masses or, with vi-a, em, em-g and midpoint, "
-                              "euler-parameters, and these are of a Lie group",
+                              "euler-parameters (rattle: so3xr3), and these are of a Lie group",
                               message, size);
   if (dae->num_states > 0)
     return poli_broken_rule("the method does not treat first-order states", message, size);
@@ -213,8 +214,8 @@ static size_t lay_out(poli_ggl *s)
   size_t coupling = (size_t)pol_pattern_nonzeros(patterns->coupling);
   size_t constraint = (size_t)pol_pattern_nonzeros(patterns->constraint);
   size_t scratch = s->dae->scratch_size;
-  if (s->dae->passage && s->dae->passage_size > scratch) scratch = s->dae->passage_size;
-  s->num_passage_values = s->dae->passage ? 4 * coupling + 6 * constraint : 0;
+  if (s->equations && s->equations->scratch_size > scratch) scratch = s->equations->scratch_size;
+  s->num_step_values = s->equations ? 4 * coupling + 6 * constraint : 0;
   const struct {
     double **array;
     size_t size;
@@ -246,7 +247,7 @@ static size_t lay_out(poli_ggl *s)
                 {&s->old_jacobian, constraint},
                 {&s->position, m},
                 {&s->velocity, m},
-                {&s->passage_values, s->num_passage_values},
+                {&s->step_values, s->num_step_values},
                 {&s->scratch, scratch}};
   size_t total = 0;
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
@@ -256,24 +257,36 @@ static size_t lay_out(poli_ggl *s)
   return total;
 }
 
-/* The matrices of a passage: four of the pattern coupling, then six of the pattern constraint. */
-static void lay_out_passage(poli_ggl *s)
+/* The matrices of a step: four of the pattern coupling, then six of the pattern constraint. */
+static void lay_out_step_terms(poli_ggl *s)
 {
   const poli_dae_patterns *patterns = &s->blocks->saddle->patterns;
   const int coupling = pol_pattern_nonzeros(patterns->coupling);
   const int constraint = pol_pattern_nonzeros(patterns->constraint);
-  pol_passage_terms *to = &s->passage;
+  poli_step_terms *to = &s->step_terms;
   double **const square[] = {&to->kinematic_a, &to->kinematic_b, &to->balance_a, &to->balance_b};
   double **const rows[] = {&to->kinematic_gamma, &to->balance_lambda, &to->balance_gamma,
                            &to->position_a,      &to->velocity_a,     &to->velocity_b};
-  double *next = s->passage_values;
+  double *next = s->step_values;
   for (int i = 0; i < 4; i++, next += coupling) *square[i] = next;
   for (int i = 0; i < 6; i++, next += constraint) *rows[i] = next;
 }
 
-static pol_status allocate(poli_ggl *s, pol_integrator *integrator)
+static pol_status create(pol_integrator *integrator)
 {
-  const poli_scheme *scheme = s->scheme;
+  poli_ggl *s = calloc(1, sizeof *s);
+  if (!s) return POL_NO_MEMORY;
+  const poli_scheme *scheme = integrator->method->variant;
+  integrator->data = s;
+  s->dae = integrator->dae;
+  s->options = &integrator->options;
+  s->scheme = scheme;
+  s->equations = poli_dae_step_equations(s->dae);
+  s->nv = s->dae->group.nv;
+  s->m = pol_dae_num_constraints(s->dae);
+  s->theta = isnan(s->options->theta) ? scheme->theta : s->options->theta;
+  s->vartheta = isnan(s->options->vartheta) ? scheme->vartheta : s->options->vartheta;
+
   pol_status status =
       poli_blocks_create(&s->blocks, poli_assembler_saddle(integrator->assembler), scheme->layout,
                          scheme->num_blocks, scheme->num_vectors, s->options->solver);
@@ -287,31 +300,17 @@ static pol_status allocate(poli_ggl *s, pol_integrator *integrator)
   status =
       poli_newton_create_for(&s->newton, s->dae, &matrix, &s->options->newton, &integrator->counts);
   if (status) return status;
+
   s->memory = calloc(lay_out(s) + 1, sizeof *s->memory);
   if (!s->memory) return POL_NO_MEMORY;
   lay_out(s);
-  if (s->dae->passage) lay_out_passage(s);
+  if (s->equations) lay_out_step_terms(s);
   s->a = s->z;
   s->b = s->a + s->nv;
   s->c = s->b + s->nv; /* read by vi-s only */
   s->lambda = s->z + matrix.num_increments;
   s->gamma = s->lambda + s->m;
   return POL_OK;
-}
-
-static pol_status create(pol_integrator *integrator)
-{
-  poli_ggl *s = calloc(1, sizeof *s);
-  if (!s) return POL_NO_MEMORY;
-  integrator->data = s;
-  s->dae = integrator->dae;
-  s->options = &integrator->options;
-  s->scheme = integrator->method->variant;
-  s->nv = s->dae->group.nv;
-  s->m = pol_dae_num_constraints(s->dae);
-  s->theta = isnan(s->options->theta) ? s->scheme->theta : s->options->theta;
-  s->vartheta = isnan(s->options->vartheta) ? s->scheme->vartheta : s->options->vartheta;
-  return allocate(s, integrator);
 }
 
 static void copy(double *to, const double *from, int n)
@@ -363,21 +362,20 @@ static void explain_start(const poli_ggl *s, pol_status status, pol_diagnostics 
       d->advice, sizeof d->advice,
       "where the mass matrix is singular, as in directors of a flat body, take vi-a, vi-b, em or "
       "rattle%s",
-      s->scheme->passes ? "; or take euler-parameters" : "");
+      s->scheme->varying_mass ? "; or take euler-parameters" : "");
 }
 
 static pol_status start(pol_integrator *integrator, const double *q, const double *v,
                         const double *vd, const double *lambda)
 {
   poli_ggl *s = integrator->data;
-  const unsigned char *dropped = pol_assembler_dropped(integrator->assembler);
   copy(s->now.q, q, s->nv);
   copy(s->now.v, v, s->nv);
   copy(s->now.vd, vd, s->nv);
   copy(s->now.lambda, lambda, s->m);
   memset(s->now.x, 0, (size_t)s->blocks->n * sizeof *s->now.x);
   for (int i = 0; i < s->scheme->num_vectors; i++) copy(s->now.x + s->blocks->start[i], v, s->nv);
-  s->dropped = memchr(dropped, 1, (size_t)s->m) ? dropped : NULL;
+  s->dropped = poli_integrator_flags(integrator);
   s->t = integrator->state.t;
   s->history = integrator->state.history;
   s->last_h = 0.0;
@@ -428,57 +426,57 @@ static int changes_size(const poli_ggl *s)
   return s->last_h > 0.0 && fabs(s->h - s->last_h) > 1e-6 * s->last_h;
 }
 
-/* Multipliers of the accelerations at the start of the step; 0 if there are none. */
-static int accelerate(pol_integrator *integrator)
+/* Newton's method from the first guess in s->next.x. */
+static pol_status iterate(poli_ggl *s, const poli_newton_system *system, pol_diagnostics *d)
 {
-  poli_ggl *s = integrator->data;
-  pol_diagnostics unused;
-  return pol_assembler_acceleration(integrator->assembler, s->t, s->now.q, s->now.v, s->next.vd,
-                                    s->next.lambda, &unused) == POL_OK;
-}
-
-/* What a stopping rule leaves adds up in the invariants, so each step ends with one correction more
- * than it asks for; not where the iteration is to be as published. */
-static int polishes(const pol_newton_options *newton)
-{
-  return newton->kind != POL_NEWTON_PLAIN && newton->exact_iterations == 0;
-}
-
-static pol_status solve(poli_ggl *s, pol_diagnostics *diagnostics)
-{
-  const poli_newton_system system = {.residual = poli_ggl_residual,
-                                     .matrix = poli_ggl_matrix,
-                                     .tolerances = poli_ggl_tolerances,
-                                     .size = poli_ggl_size,
-                                     .user = s};
-  pol_guess guess = s->options->guess;
-  pol_status status = poli_ggl_prepare(s);
-  predict(s, guess);
-  if (!status) status = poli_newton_solve(s->newton, &system, s->next.x, diagnostics);
-  if (status > 0) { /* at large steps the other guess often leads there */
-    *diagnostics = (pol_diagnostics){.equation = -1};
-    predict(s, guess == POL_GUESS_SIMPLE ? POL_GUESS_ADVANCED : POL_GUESS_SIMPLE);
-    status = poli_newton_solve(s->newton, &system, s->next.x, diagnostics);
-  }
-  if (!status && polishes(&s->options->newton))
-    status = poli_newton_polish(s->newton, &system, s->next.x);
-  if (!status) status = s->dae->passage ? poli_ggl_finish_passage(s) : s->scheme->finish(s);
-  if (status && !diagnostics->message[0])
-    snprintf(diagnostics->message, sizeof diagnostics->message, "the model could not be evaluated");
-  if (status) poli_dae_blame(s->dae, s->scratch, diagnostics);
-  return status;
+  const pol_published *published = &s->options->published;
+  if (!poli_is_published_newton(published))
+    return poli_newton_solve(s->newton, system, s->next.x, d);
+  return poli_newton_solve_published(s->newton, published, system,
+                                     &(poli_published_rule){.size = poli_ggl_size}, s->next.x, d);
 }
 
 static pol_status step(pol_integrator *integrator, double t, double h)
 {
   poli_ggl *s = integrator->data;
+  pol_diagnostics *d = &integrator->diagnostics, unused;
+  const poli_newton_system system = {.residual = poli_ggl_residual,
+                                     .matrix = poli_ggl_matrix,
+                                     .tolerances = poli_ggl_tolerances,
+                                     .round_off = poli_ggl_round_off,
+                                     .user = s};
+  const pol_guess guess = s->options->guess;
   poli_newton_reset(s->newton); /* an old matrix converges too slowly to come down to round-off */
+  s->dropped = poli_integrator_flags(integrator);
   s->t = integrator->state.t;
   s->h = h;
-  pol_status status = solve(s, &integrator->diagnostics);
-  if (status) return status;
+
+  /* predict and solve; at large steps the other guess often leads there */
+  predict(s, guess);
+  pol_status status = poli_ggl_prepare(s);
+  if (!status) {
+    status = iterate(s, &system, d);
+    if (status > 0) {
+      *d = (pol_diagnostics){.equation = -1};
+      predict(s, guess == POL_GUESS_SIMPLE ? POL_GUESS_ADVANCED : POL_GUESS_SIMPLE);
+      status = iterate(s, &system, d);
+    }
+  }
+  /* what a stopping rule leaves adds up in the invariants: one correction more than it asks for */
+  if (!status && !poli_is_published_newton(&s->options->published))
+    status = poli_newton_polish(s->newton, &system, s->next.x);
+  if (!status) status = s->equations ? poli_ggl_step_finish(s) : s->scheme->finish(s);
+  if (status) {
+    if (!d->message[0]) snprintf(d->message, sizeof d->message, "the model could not be evaluated");
+    poli_dae_blame(s->dae, s->scratch, d);
+    return status;
+  }
+
+  /* accept: multipliers of this step, or those of the accelerations at its start */
   copy(s->next.x, s->z, s->blocks->n);
-  const int of_start = changes_size(s) && accelerate(integrator);
+  const int of_start =
+      changes_size(s) && !pol_assembler_acceleration(integrator->assembler, s->t, s->now.q,
+                                                     s->now.v, s->next.vd, s->next.lambda, &unused);
   if (!of_start) report_multipliers(s);
   for (int i = 0; i < s->nv; i++) s->next.vd[i] = (s->next.v[i] - s->now.v[i]) / h;
   poli_ggl_values accepted = s->next;
@@ -495,6 +493,12 @@ static double lag(const void *variant)
   return scheme->lag;
 }
 
+static double share(const void *variant)
+{
+  const poli_scheme *scheme = variant;
+  return scheme->midway ? 0.5 : 1.0;
+}
+
 const poli_family poli_ggl_family = {.validate = validate,
                                      .warn = warn,
                                      .supports = supports,
@@ -502,4 +506,5 @@ const poli_family poli_ggl_family = {.validate = validate,
                                      .destroy = destroy,
                                      .start = start,
                                      .step = step,
-                                     .lag = lag};
+                                     .lag = lag,
+                                     .share = share};

@@ -1,6 +1,6 @@
 /* A step of the variational and energy-momentum methods under way, shared by the files that
  * implement it: ggl.c (life cycle, the step), ggl_equations.c (residuals), ggl_matrix.c (their
- * derivatives) and ggl_passage.c (both for a mass matrix that varies).  The equations are in
+ * derivatives) and ggl_step_equations.c (both for a mass matrix that varies).  The equations are in
  * ggl_equations.c. */
 #ifndef POLHODE_INTEGRATORS_GGL_H
 #define POLHODE_INTEGRATORS_GGL_H
@@ -8,6 +8,7 @@
 #include <polhode/integrator.h>
 
 #include "dae/blocks.h"
+#include "dae/extension.h"
 #include "dae/newton.h"
 
 typedef struct poli_ggl poli_ggl;
@@ -27,8 +28,8 @@ typedef struct poli_scheme {
    * at q_n + share (q_{n+1} - q_n); forces by discrete_force */
   double mean, share;
   int discrete;
-  int midway; /* b, the momenta and the constraints belong to the middle of the step */
-  int passes; /* with pol_dae.passage it treats a mass matrix that depends on q, too */
+  int midway;       /* b, the momenta and the constraints belong to the middle of the step */
+  int varying_mass; /* with step equations it treats a mass matrix that depends on q, too */
 
   /* lambda is accurate at t_{n+1} - lag h; as the mean of this step's and the last one's, where the
    * last is that of the block before_block; 0 if there is none */
@@ -52,6 +53,7 @@ struct poli_ggl {
   const pol_dae *dae;
   const pol_options *options;
   const poli_scheme *scheme;
+  const poli_step_equations *equations; /* of a mass matrix that varies; NULL: it is constant */
   poli_blocks *blocks;
   poli_newton *newton;
   double *memory;
@@ -76,9 +78,9 @@ struct poli_ggl {
   double *start_force;              /* g(q_n, v_n) */
   double *position, *velocity;      /* m */
   double *momentum;                 /* nv: workspace */
-  pol_passage_terms passage;        /* a mass matrix that varies: the matrices of a step, */
-  double *passage_values;           /* all in these */
-  size_t num_passage_values;
+  poli_step_terms step_terms;       /* a mass matrix that varies: the matrices of a step, */
+  double *step_values;              /* all in these */
+  size_t num_step_values;
   double *scratch;
   const double *history; /* of the last accepted step; not owned */
 };
@@ -99,6 +101,7 @@ void poli_ggl_add_mass(const poli_ggl *s, double scale, const double *x, double 
 void poli_ggl_momenta(const poli_ggl *s, const double *q, const double *v, double *p); /* p = M v */
 void poli_ggl_put_constraints(const poli_ggl *s, double *r); /* position/h and velocity into r */
 void poli_ggl_tolerances(double tolerance[POLI_KINDS], void *ggl);
+void poli_ggl_round_off(double *round_off, void *ggl);
 double poli_ggl_size(const double *r, const double *dx, void *ggl);
 
 void poli_ggl_configure_vi_s(poli_ggl *s);
@@ -120,9 +123,9 @@ pol_status poli_ggl_matrix_midpoint(poli_ggl *s);
 pol_status poli_ggl_matrix_vi_b(poli_ggl *s);
 pol_status poli_ggl_matrix_rattle(poli_ggl *s);
 
-/* ggl_passage.c: in place of a scheme's own, where the mass matrix varies */
-pol_status poli_ggl_residual_passage(poli_ggl *s, double *r);
-pol_status poli_ggl_matrix_passage(poli_ggl *s);
-pol_status poli_ggl_finish_passage(poli_ggl *s);
+/* ggl_step_equations.c: in place of a scheme's own, where the mass matrix varies */
+pol_status poli_ggl_step_residual(poli_ggl *s, double *r);
+pol_status poli_ggl_step_matrix(poli_ggl *s);
+pol_status poli_ggl_step_finish(poli_ggl *s);
 
 #endif

@@ -1,6 +1,6 @@
 /* Equations of the variational and energy-momentum methods for a constant mass matrix: what
  * Newton's unknowns mean, and what they leave of the equations.  Where the mass matrix varies the
- * model gives those of vi-a, em, em-g and midpoint (ggl_passage.c), with the same unknowns.
+ * model gives those of vi-a, em, em-g and midpoint (ggl_step_equations.c), with the same unknowns.
  *
  * Kinon/Betsch/Schneider 2023: vi-s (55), vi-a (79), vi-b (82), em (84); em-g: Gonzalez 1999;
  * rattle: Andersen 1983.  All equations with momenta are multiplied by M where the papers have
@@ -59,8 +59,8 @@ void poli_ggl_add_mass(const poli_ggl *s, double scale, const double *x, double 
 
 void poli_ggl_momenta(const poli_ggl *s, const double *q, const double *v, double *p)
 {
-  if (s->dae->momenta) {
-    s->dae->momenta(q, v, p, s->dae->user);
+  if (s->equations) {
+    s->equations->momenta(q, v, p, s->dae->user);
     return;
   }
   memset(p, 0, (size_t)s->nv * sizeof *p);
@@ -110,7 +110,7 @@ static pol_status evaluate_constraints(poli_ggl *s, double t_p, const double *q_
 pol_status poli_ggl_prepare(poli_ggl *s)
 {
   const pol_terms out = {.balance = s->start_force, .jacobian = s->old_jacobian};
-  if (s->dae->passage) return POL_OK; /* it asks for nothing at q_n alone */
+  if (s->equations) return POL_OK; /* they need nothing at q_n alone */
   return poli_ggl_evaluate(s, s->t, s->now.q, s->now.v, NULL, POL_FORCE | POL_JACOBIAN, &out);
 }
 
@@ -128,7 +128,7 @@ pol_status poli_ggl_residual(const double *x, double *r, void *ggl)
   poli_ggl *s = ggl;
   poli_ggl_unpack(s, x);
   memset(r, 0, (size_t)s->blocks->n * sizeof *r);
-  return s->dae->passage ? poli_ggl_residual_passage(s, r) : s->scheme->residual(s, r);
+  return s->equations ? poli_ggl_step_residual(s, r) : s->scheme->residual(s, r);
 }
 
 /* q = q_n + share h velocity */
@@ -137,22 +137,34 @@ static void move(const poli_ggl *s, double share, const double *velocity, double
   for (int i = 0; i < s->nv; i++) q[i] = s->now.q[i] + share * s->h * velocity[i];
 }
 
-/* What a correction of a velocity may be: a share of its change in the step, not below round-off of
- * the coordinates, of pure numbers and of lengths each for themselves.  What Newton's method leaves
- * of the equations adds up in the invariants, so the share is a ten thousandth of the tolerance:
- * round-off with the default. */
+/* The round-off of a velocity: that of the coordinates over h, of pure numbers and of lengths each
+ * for themselves.  Near a singular position round-off of one coordinate moves others by far more,
+ * and knowing it lets the iteration end there (newton.h). */
+void poli_ggl_round_off(double *round_off, void *ggl)
+{
+  const poli_ggl *s = ggl;
+  round_off[POLI_ROTATIONS] = 1.0;
+  round_off[POLI_TRANSLATIONS] = poli_dae_length(s->dae);
+  for (int i = 0; i < s->nv; i++) {
+    int k = s->newton->kind[i];
+    round_off[k] = fmax(round_off[k], fabs(s->now.q[i]));
+  }
+  for (int k = 0; k < POLI_KINDS; k++) round_off[k] *= DBL_EPSILON / s->h;
+}
+
+/* What a correction of a velocity may be: a share of its change in the step, and a few times its
+ * round-off.  What Newton's method leaves of the equations adds up in the invariants, so the share
+ * is a ten thousandth of the tolerance: round-off with the default. */
 void poli_ggl_tolerances(double tolerance[POLI_KINDS], void *ggl)
 {
   const poli_ggl *s = ggl;
   double change[POLI_KINDS] = {0.0}, share = 1e-4 * s->options->newton.tolerance;
-  double size[POLI_KINDS] = {[POLI_ROTATIONS] = 1.0, [POLI_TRANSLATIONS] = poli_dae_length(s->dae)};
+  poli_ggl_round_off(tolerance, ggl);
   for (int i = 0; i < s->nv; i++) {
     int k = s->newton->kind[i];
     change[k] = fmax(change[k], fabs(s->b[i] - s->now.v[i]));
-    size[k] = fmax(size[k], fabs(s->now.q[i]));
   }
-  for (int k = 0; k < POLI_KINDS; k++)
-    tolerance[k] = share * change[k] + 8.0 * DBL_EPSILON * size[k] / s->h;
+  for (int k = 0; k < POLI_KINDS; k++) tolerance[k] = share * change[k] + 7.0 * tolerance[k];
 }
 
 /* The largest number of a residual and a correction in the units of the paper's equations:

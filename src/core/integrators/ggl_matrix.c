@@ -54,7 +54,7 @@ pol_status poli_ggl_matrix(void *ggl)
 {
   poli_ggl *s = ggl;
   poli_blocks_clear(s->blocks);
-  pol_status status = s->dae->passage ? poli_ggl_matrix_passage(s) : s->scheme->matrix(s);
+  pol_status status = s->equations ? poli_ggl_step_matrix(s) : s->scheme->matrix(s);
   if (!status && s->dropped) poli_blocks_drop(s->blocks, s->dropped);
   return status;
 }

@@ -8,7 +8,11 @@
 #include "dae/assembler.h"
 #include "integrators/family.h"
 
-enum { SMALL_SIZE = 250000 }; /* constraints times velocities */
+/* Constraints times velocities: for a full matrix in any case, or once after a failed step. */
+enum { SMALL_SIZE = 250000, SIZE_AFTER_FAILURE = 4000000 };
+
+/* How close to others a constraint is that a step across a singular position does without. */
+static const double near_others = 1e-4;
 
 pol_status pol_integrator_supports(const pol_dae *dae, const pol_options *options, char *message,
                                    size_t size)
@@ -56,7 +60,8 @@ static pol_status allocate_redundancy(pol_integrator *s)
 {
   const size_t m = (size_t)pol_dae_num_constraints(s->dae);
   const int share = s->options.redundant == POL_REDUNDANT_MINIMUM_NORM && !s->dae->feedback;
-  if (!s->chosen) s->chosen = calloc(m + 1, sizeof *s->chosen);
+  if (!s->chosen) s->chosen = calloc(2 * m + 1, sizeof *s->chosen);
+  s->usual = s->chosen ? s->chosen + m : NULL;
   if (!s->chosen || !poli_assembler_independence(s->assembler)) return POL_NO_MEMORY;
   if (!share) return POL_OK;
   if (!s->shared) s->shared = calloc(m + 1, sizeof *s->shared);
@@ -76,8 +81,10 @@ pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae
   s->options = *options;
   s->method = poli_method_entry_find(options->method);
   s->family = poli_method_family(s->method, dae);
+  s->num_substeps = 1;
   status = allocate(s);
   if (!status) status = poli_step_control_create(&s->control, &dae->group, &options->control);
+  if (!status) s->control->published = options->published.estimate;
   if (!status) status = pol_assembler_create(&s->assembler, dae, options->solver);
   if (!status && dae->history_size) {
     s->state.history = s->history = calloc(dae->history_size, sizeof *s->history);
@@ -118,9 +125,9 @@ static int all_finite(const double *x, size_t n)
 }
 
 /* Brings the history up to date with an accepted configuration. */
-static void remember(pol_integrator *s, double t, const double *q)
+static void update_history(pol_integrator *s, double t, const double *q)
 {
-  if (s->history) s->dae->remember(t, q, s->history, s->dae->user);
+  if (s->history) s->dae->update_history(t, q, s->history, s->dae->user);
 }
 
 /* Names the constraints that the options do not allow to be redundant. */
@@ -208,9 +215,9 @@ static pol_status make_consistent(pol_integrator *s, double t, const unsigned ch
 {
   double *q = work, *v = q + s->dae->group.nq, *vd = v + s->dae->group.nv;
   double *lambda = vd + s->dae->group.nv;
-  remember(s, t, q);
+  update_history(s, t, q);
   pol_status status = pol_assembler_position(s->assembler, t, q, &s->diagnostics);
-  remember(s, t, q);
+  update_history(s, t, q);
   if (!status) status = pol_assembler_velocity(s->assembler, t, q, v, keep, NULL, &s->diagnostics);
   if (!status) status = accelerate(s, t, q, v, vd, lambda);
   if (!status) status = prepare_redundancy(s);
@@ -231,6 +238,7 @@ static pol_status start(pol_integrator *s, double t, const double *q, const doub
   memmove(s->work + nq, v, nv * sizeof *v);
   s->before.q = NULL;
   s->state.q = NULL; /* no step before a start succeeds */
+  s->crosses = 0;
   s->state.t = s->t_reference = t;
   s->h = 0.0;
   s->steps_since = 0;
@@ -257,6 +265,17 @@ pol_status pol_integrator_restart(pol_integrator *integrator, double t, const do
 {
   poli_step_control_reset(integrator->control, 0);
   return start(integrator, t, q, v, keep);
+}
+
+int poli_integrator_lags(const pol_integrator *integrator)
+{
+  const poli_family *family = integrator->family;
+  return family->lag && family->lag(integrator->method->variant) > 0.0;
+}
+
+int poli_integrator_num_substeps(const pol_integrator *integrator)
+{
+  return integrator->num_substeps;
 }
 
 pol_assembler *poli_integrator_assembler(pol_integrator *integrator)
@@ -308,7 +327,7 @@ pol_status poli_integrator_end_step(pol_integrator *integrator, double t)
   s->before = poli_integrator_layout(s, s->state.t, kept);
   s->state.t = t;
   s->counts.steps++;
-  remember(s, t, s->state.q);
+  update_history(s, t, s->state.q);
   return share_reactions(s);
 }
 
@@ -366,6 +385,58 @@ pol_status pol_integrator_choose_constraints(pol_integrator *integrator)
   poli_assembler_set_dropped(s->assembler, s->chosen);
   if (s->family->forget) s->family->forget(s->data);
   return POL_OK;
+}
+
+const unsigned char *poli_integrator_flags(const pol_integrator *integrator)
+{
+  const unsigned char *dropped = pol_assembler_dropped(integrator->assembler);
+  const size_t m = (size_t)pol_dae_num_constraints(integrator->dae);
+  return m > 0 && memchr(dropped, 1, m) ? dropped : NULL;
+}
+
+pol_status poli_integrator_drop_near(pol_integrator *integrator, double h, int *constraint)
+{
+  pol_integrator *s = integrator;
+  const pol_group *group = &s->dae->group;
+  const poli_family *family = s->family;
+  const int m = pol_dae_num_constraints(s->dae);
+  if (m == 0 || !s->state.q || s->dae->feedback || s->options.redundant == POL_REDUNDANT_REFUSE)
+    return POL_BAD_ARGUMENT;
+  if (!s->redundant && (double)m * (double)group->nv > SIZE_AFTER_FAILURE) return POL_BAD_ARGUMENT;
+  pol_status status = allocate_redundancy(s);
+  if (status) return status;
+
+  /* where the step would end */
+  const double reach = h * (family->share ? family->share(s->method->variant) : 1.0);
+  double *q = s->work, *way = q + group->nq;
+  for (int i = 0; i < group->nv; i++)
+    way[i] = reach * (s->state.v[i] + 0.5 * reach * s->state.vd[i]);
+  pol_group_move(group, s->state.q, way, q);
+  pol_point at = pol_state_point(&s->state);
+  at.q = q;
+  at.t += reach;
+  status = poli_independence_find_near(poli_assembler_independence(s->assembler), &at, near_others,
+                                       s->chosen);
+  if (status) return status;
+
+  const unsigned char *dropped = pol_assembler_dropped(s->assembler);
+  if (count_ones(s->chosen, m) <= count_ones(dropped, m)) return POL_BAD_ARGUMENT;
+  for (int i = 0; i < m; i++)
+    if (s->chosen[i] && !dropped[i]) *constraint = i;
+  memcpy(s->usual, dropped, (size_t)m);
+  s->crosses = 1;
+  poli_assembler_set_dropped(s->assembler, s->chosen);
+  if (family->forget) family->forget(s->data);
+  return POL_OK;
+}
+
+void poli_integrator_keep_constraints(pol_integrator *integrator)
+{
+  pol_integrator *s = integrator;
+  if (!s->crosses) return;
+  s->crosses = 0;
+  poli_assembler_set_dropped(s->assembler, s->usual);
+  if (s->family->forget) s->family->forget(s->data);
 }
 
 const pol_state *pol_integrator_state(const pol_integrator *integrator)

@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "dae/extension.h"
 #include "integrators/family.h"
 #include "integrators/generalized_alpha.h"
 #include "integrators/ggl.h"
@@ -12,7 +13,7 @@ static const poli_method_entry methods[] = {
                 .order = "2; multipliers 1 in the transient after a classical start",
                 .conserves = "the constraints of its index; dissipates high frequencies by rho_inf",
                 .source = "Bruels/Cardona 2010, Arnold/Cardona/Bruels 2015",
-                .settings = "index rho_inf alpha_m alpha_f beta gamma start sigma sigma_update"},
+                .settings = "index rho_inf alpha_m alpha_f beta gamma start sigma"},
      .family = &poli_generalized_alpha,
      .variant = &poli_geom1},
     {.method = {.name = "geom2",
@@ -104,10 +105,10 @@ static const poli_method_entry methods[] = {
      .family = &poli_ggl_family,
      .variant = &poli_midpoint},
     {.method = {.name = "rattle",
-                .title = "velocity Verlet with constraints",
-                .order = "2",
+                .title = "kick and exact free motion of each body, constraints at the grid points",
+                .order = "2; in so3xr3 also 4, 6 and 8",
                 .conserves = "symplectic form, momentum maps, constraints on both levels",
-                .source = "Andersen 1983",
+                .source = "Andersen 1983; orders: Suzuki 1990, Kahan/Li 1997",
                 .settings = "guess order"},
      .family = &poli_ggl_family,
      .rigid_family = &poli_splitting,
@@ -116,7 +117,7 @@ static const poli_method_entry methods[] = {
 
 const poli_family *poli_method_family(const poli_method_entry *entry, const pol_dae *dae)
 {
-  return entry->rigid_family && dae->rigid_bodies ? entry->rigid_family : entry->family;
+  return entry->rigid_family && poli_dae_rigid_bodies(dae) ? entry->rigid_family : entry->family;
 }
 
 int pol_method_count(void)

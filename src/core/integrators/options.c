@@ -30,6 +30,20 @@ const char *pol_sigma_update_name(pol_sigma_update update)
   return word((int)update, names, sizeof names / sizeof *names);
 }
 
+const char *pol_published_newton_name(pol_published_newton newton)
+{
+  static const char *const names[] = {[POL_PUBLISHED_NEWTON_DEFAULT] = "default",
+                                      [POL_PUBLISHED_NEWTON_PLAIN] = "plain",
+                                      [POL_PUBLISHED_NEWTON_PLAIN_MODIFIED] = "plain-modified"};
+  return word((int)newton, names, sizeof names / sizeof *names);
+}
+
+const char *pol_published_estimate_name(int estimate)
+{
+  static const char *const names[] = {"corrected", "printed"};
+  return word(estimate, names, sizeof names / sizeof *names);
+}
+
 const char *pol_redundant_name(pol_redundant redundant)
 {
   static const char *const names[] = {[POL_REDUNDANT_DROP] = "drop",
@@ -49,9 +63,7 @@ const char *pol_newton_kind_name(pol_newton_kind kind)
 {
   static const char *const names[] = {[POL_NEWTON_FULL] = "full",
                                       [POL_NEWTON_SIMPLIFIED] = "simplified",
-                                      [POL_NEWTON_MODIFIED] = "modified",
-                                      [POL_NEWTON_PLAIN] = "plain",
-                                      [POL_NEWTON_PLAIN_MODIFIED] = "plain-modified"};
+                                      [POL_NEWTON_MODIFIED] = "modified"};
   return word((int)kind, names, sizeof names / sizeof *names);
 }
 
@@ -137,14 +149,28 @@ static pol_status validate_control(const pol_control *o, char *message, size_t s
   return POL_OK;
 }
 
+static pol_status validate_published(const pol_published *o, char *message, size_t size)
+{
+  if (!pol_published_newton_name(o->newton))
+    return poli_broken_rule("published.newton must be default, plain or plain-modified", message,
+                            size);
+  if (o->exact_iterations < 0)
+    return poli_broken_rule("published.exact_iterations must not be negative", message, size);
+  if (!pol_sigma_update_name(o->sigma_update))
+    return poli_broken_rule("published.sigma_update must be exact, incremental or printed", message,
+                            size);
+  if (!pol_published_estimate_name(o->estimate))
+    return poli_broken_rule("published.estimate must be corrected or printed", message, size);
+  return POL_OK;
+}
+
 pol_status pol_options_validate(const pol_options *options, char *message, size_t size)
 {
   const pol_newton_options *newton = &options->newton;
   const poli_method_entry *entry = options->method ? poli_method_entry_find(options->method) : NULL;
   if (!entry) return poli_broken_rule("method must be the name of a method", message, size);
-  if (newton->kind < POL_NEWTON_FULL || newton->kind > POL_NEWTON_PLAIN_MODIFIED)
-    return poli_broken_rule(
-        "newton.kind must be full, simplified, modified, plain or plain-modified", message, size);
+  if (newton->kind < POL_NEWTON_FULL || newton->kind > POL_NEWTON_MODIFIED)
+    return poli_broken_rule("newton.kind must be full, simplified or modified", message, size);
   if (!(newton->tolerance > 0.0 && newton->tolerance < 1.0))
     return poli_broken_rule("newton.tolerance must be between 0 and 1", message, size);
   if (newton->max_iterations < 1)
@@ -153,9 +179,10 @@ pol_status pol_options_validate(const pol_options *options, char *message, size_
     return poli_broken_rule("newton.refresh must be above 0 and at most 1", message, size);
   if (newton->line_search < 0)
     return poli_broken_rule("newton.line_search must not be negative", message, size);
-  if (newton->exact_iterations < 0)
-    return poli_broken_rule("newton.exact_iterations must not be negative", message, size);
+  if (validate_published(&options->published, message, size)) return POL_BAD_ARGUMENT;
   if (validate_control(&options->control, message, size)) return POL_BAD_ARGUMENT;
+  if (options->order != 2 && options->order != 4 && options->order != 6 && options->order != 8)
+    return poli_broken_rule("order must be 2, 4, 6 or 8", message, size);
   if (options->solver < POL_SOLVER_AUTO || options->solver > POL_SOLVER_SPARSE)
     return poli_broken_rule("solver must be auto, dense or sparse", message, size);
   if (options->redundant < POL_REDUNDANT_DROP || options->redundant > POL_REDUNDANT_MINIMUM_NORM)
@@ -184,7 +211,7 @@ static void add_unused(const pol_options *o, const pol_method *method, char *mes
     int given;
   } settings[] = {{"index", o->index != d.index},
                   {"start", o->start != d.start},
-                  {"sigma", o->sigma != d.sigma || o->sigma_update != d.sigma_update},
+                  {"sigma", o->sigma != d.sigma || o->published.sigma_update != POL_SIGMA_EXACT},
                   {"rho_inf", !named && (o->alpha_m != d.alpha_m || o->alpha_f != d.alpha_f ||
                                          o->beta != d.beta || o->gamma != d.gamma)},
                   {"theta", !isnan(o->theta)},

@@ -23,7 +23,7 @@
 
 #include "base/rule.h"
 #include "dae/dae.h"
-#include "dae/rigid_bodies.h"
+#include "dae/extension.h"
 #include "dae/saddle.h"
 #include "integrators/family.h"
 #include "lie/small.h"
@@ -529,7 +529,7 @@ static pol_status show(splitting *s, double t, double *shown)
   return POL_OK;
 }
 
-static void set_state(pol_integrator *integrator, splitting *s, int which)
+static void set_state(pol_integrator *integrator, splitting *s, int which, double t)
 {
   const double *x = s->out[which];
   s->shown = which;
@@ -537,6 +537,7 @@ static void set_state(pol_integrator *integrator, splitting *s, int which)
   integrator->state.v = x + s->nq;
   integrator->state.vd = x + s->nq + s->nv;
   integrator->state.lambda = x + s->nq + 2 * s->nv;
+  integrator->state.lambda_t = t;
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
@@ -562,7 +563,7 @@ static pol_status step(pol_integrator *integrator, double t, double h)
   }
   if (!status) status = show(s, t, s->out[1 - s->shown]);
   if (!status) {
-    set_state(integrator, s, 1 - s->shown);
+    set_state(integrator, s, 1 - s->shown, t);
     return POL_OK;
   }
   memcpy(s->q, keep, nq * sizeof *keep);
@@ -602,7 +603,7 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   memcpy(x + s->nq, v, (size_t)s->nv * sizeof *x);
   memcpy(x + s->nq + s->nv, vd, (size_t)s->nv * sizeof *x);
   memcpy(x + s->nq + 2 * s->nv, lambda, (size_t)s->m * sizeof *x);
-  set_state(integrator, s, 0);
+  set_state(integrator, s, 0, t);
   return POL_OK;
 }
 
@@ -638,22 +639,13 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
                            char *message, size_t size)
 {
   (void)variant, (void)options;
-  if (!dae->rigid_bodies)
+  if (!poli_dae_rigid_bodies(dae))
     return poli_broken_rule("the method needs rigid bodies in so3xr3", message, size);
   if (dae->feedback)
     return poli_broken_rule("the method does not treat forces that depend on reactions, such as "
                             "friction; geom1 does",
                             message, size);
   return POL_OK;
-}
-
-static pol_status validate(const pol_options *options, const void *variant, char *message,
-                           size_t size)
-{
-  (void)variant;
-  return find_composition(options->order)
-             ? POL_OK
-             : poli_broken_rule("order must be 2, 4, 6 or 8", message, size);
 }
 
 /* The body that a velocity belongs to, and its first velocity. */
@@ -857,9 +849,9 @@ static pol_status create(pol_integrator *integrator)
   const struct composition *composition = find_composition(integrator->options.order);
   if (!s) return POL_NO_MEMORY;
   s->dae = integrator->dae;
-  s->bodies = s->dae->rigid_bodies;
+  s->bodies = poli_dae_rigid_bodies(s->dae);
   s->counts = &integrator->counts;
-  s->num_stages = composition->num_stages;
+  s->num_stages = integrator->num_substeps = composition->num_stages;
   s->degree = composition->degree;
   for (int i = 0; i < s->num_stages; i++) {
     const int mirrored = i < s->num_stages / 2 + 1 ? i : s->num_stages - 1 - i;
@@ -876,9 +868,5 @@ static pol_status create(pol_integrator *integrator)
   return status ? status : allocate(s);
 }
 
-const poli_family poli_splitting = {.validate = validate,
-                                    .supports = supports,
-                                    .create = create,
-                                    .destroy = destroy,
-                                    .start = start,
-                                    .step = step};
+const poli_family poli_splitting = {
+    .supports = supports, .create = create, .destroy = destroy, .start = start, .step = step};

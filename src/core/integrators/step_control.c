@@ -123,7 +123,7 @@ static void update_order(poli_step_control *s, double h, double error)
     s->order = log(s->tried / error) / log(s->tried_h / h);
   else if (error <= 1.0)
     s->order = least_order + keep_order * (s->order - least_order);
-  s->order = s->options.published ? least_order : fmin(fmax(s->order, least_order), most_order);
+  s->order = s->published ? least_order : fmin(fmax(s->order, least_order), most_order);
 }
 
 double poli_step_control_propose(poli_step_control *control, double h, double error)
@@ -151,6 +151,6 @@ double poli_step_control_propose(poli_step_control *control, double h, double er
 double poli_step_control_retreat(poli_step_control *control, double h)
 {
   control->tried_h = 0.0;
-  if (!control->options.published) control->ceiling = first_ceiling * h;
+  if (!control->published) control->ceiling = first_ceiling * h;
   return 0.25 * h;
 }

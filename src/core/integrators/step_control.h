@@ -7,6 +7,7 @@
 typedef struct poli_step_control {
   const pol_group *group;
   pol_control options;
+  int published; /* 1: as printed (pol_published.estimate) */
   double *memory;
   double *largest; /* nv: largest |q_i| of accepted steps; 1 for rotations */
   double *weight;  /* nv: what an error of 1 is */

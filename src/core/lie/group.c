@@ -1,4 +1,5 @@
-/* Products of R^n, SO(3) and SE(3): every operation goes through the factors in order.
+/* Products of R^n, SO(3) and SE(3): every operation goes through the factors in order, with the
+ * functions of its kind in the table `kinds`.
  *
  * A configuration holds n numbers for R^n, a unit quaternion for SO(3), a unit quaternion and a
  * position for SE(3).  (R, x) o (Q, y) = (R Q, x + R y); brackets as in Arnold/Cardona/Bruels 2015,
@@ -6,7 +7,7 @@
  *
  * POL_SO3_SPATIAL: the inverse of exp(w) R with R' = v~ R is R^-1 exp(-w), a move in the body frame
  * with the velocity -v.  So T(-w) takes the place of T(w), its derivative with respect to w has the
- * opposite sign, and so has the bracket.
+ * opposite sign, and so has the bracket: such a kind is `spatial` in the table.
  */
 #include <polhode/lie.h>
 
@@ -16,11 +17,131 @@
 #include "lie/apply.h"
 #include "lie/small.h"
 
+/* --- the kinds of factors --------------------------------------------------------------------- */
+
+/* What a kind of factor is made of; velocities and increments have dim numbers.  R^n has none of
+ * the functions: its operations are sums. */
+typedef struct factor_operations {
+  int dim, size; /* numbers in a velocity and in a configuration; 0: as many as the factor has */
+  int spatial;   /* increments and velocities are in the inertial frame: exp(w) q */
+  void (*exp)(const double *w, double *q);
+  void (*log)(const double *q, double *w);
+  void (*compose)(const double *a, const double *b, double *ab); /* ab may be a, SO(3): or b */
+  void (*relative)(const double *a, const double *b, double *q); /* a^-1 b, spatial: b a^-1 */
+  void (*bracket)(const double *v, const double *w, double *y);  /* of the body frame */
+  void (*apply_tangent)(const double *w, const double *c, double *y);
+  void (*apply_tangent_inverse)(const double *w, const double *c, double *y);
+  void (*tangent)(const double *w, double *T);
+  void (*tangent_inverse)(const double *w, double *Ti);
+  void (*tangent_derivative)(const double *w, const double *c, double *D);
+} factor_operations;
+
+/* y = R x for the unit quaternion q of R */
+static void rotate(const double q[4], const double x[3], double y[3])
+{
+  double twice[3];
+
+  poli_v3_cross(q + 1, x, twice);
+  poli_v3_scale(2.0, twice, twice);
+  for (int i = 0; i < 3; i++) y[i] = x[i] + q[0] * twice[i];
+  poli_v3_add_scaled_cross(1.0, q + 1, twice, y);
+}
+
+static void so3_relative(const double a[4], const double b[4], double q[4])
+{
+  double back[4];
+  pol_quat_conjugate(a, back);
+  pol_quat_multiply(back, b, q);
+}
+
+static void so3_relative_spatial(const double a[4], const double b[4], double q[4])
+{
+  double back[4];
+  pol_quat_conjugate(a, back);
+  pol_quat_multiply(b, back, q);
+}
+
+static void se3_compose(const double a[7], const double b[7], double ab[7])
+{
+  double x[3];
+
+  rotate(a, b + 4, x);
+  poli_v3_add(a + 4, x, ab + 4);
+  pol_quat_multiply(a, b, ab);
+}
+
+static void se3_relative(const double a[7], const double b[7], double q[7])
+{
+  double back[4], apart[3];
+  pol_quat_conjugate(a, back);
+  pol_quat_multiply(back, b, q);
+  poli_v3_subtract(b + 4, a + 4, apart);
+  rotate(back, apart, q + 4);
+}
+
+static void se3_bracket(const double v[6], const double w[6], double y[6])
+{
+  poli_v3_cross(v, w, y);
+  poli_v3_cross(v, w + 3, y + 3);
+  poli_v3_add_scaled_cross(1.0, v + 3, w, y + 3);
+}
+
+#define SO3_BY_THE_EXPONENTIAL                                                                     \
+  .dim = 3, .size = 4, .exp = pol_so3_exp, .log = pol_so3_log, .compose = pol_quat_multiply,       \
+  .bracket = poli_v3_cross, .apply_tangent = poli_so3_apply_tangent,                               \
+  .apply_tangent_inverse = poli_so3_apply_tangent_inverse, .tangent = pol_so3_tangent,             \
+  .tangent_inverse = pol_so3_tangent_inverse, .tangent_derivative = pol_so3_tangent_derivative
+
+static const factor_operations kinds[] = {
+    [POL_REAL] = {.dim = 0},
+    [POL_SO3] = {SO3_BY_THE_EXPONENTIAL, .relative = so3_relative},
+    [POL_SO3_VECTOR] = {SO3_BY_THE_EXPONENTIAL, .relative = so3_relative},
+    [POL_SO3_SPATIAL] = {SO3_BY_THE_EXPONENTIAL, .relative = so3_relative_spatial, .spatial = 1},
+    [POL_SO3_CAYLEY] = {.dim = 3,
+                        .size = 4,
+                        .exp = pol_so3_cayley,
+                        .log = pol_so3_cayley_inverse,
+                        .compose = pol_quat_multiply,
+                        .relative = so3_relative,
+                        .bracket = poli_v3_cross,
+                        .apply_tangent = poli_so3_cayley_apply_tangent,
+                        .apply_tangent_inverse = poli_so3_cayley_apply_tangent_inverse,
+                        .tangent = pol_so3_cayley_tangent,
+                        .tangent_inverse = pol_so3_cayley_tangent_inverse,
+                        .tangent_derivative = pol_so3_cayley_tangent_derivative},
+    [POL_SE3] = {.dim = 6,
+                 .size = 7,
+                 .exp = pol_se3_exp,
+                 .log = pol_se3_log,
+                 .compose = se3_compose,
+                 .relative = se3_relative,
+                 .bracket = se3_bracket,
+                 .apply_tangent = poli_se3_apply_tangent,
+                 .apply_tangent_inverse = poli_se3_apply_tangent_inverse,
+                 .tangent = pol_se3_tangent,
+                 .tangent_inverse = pol_se3_tangent_inverse,
+                 .tangent_derivative = pol_se3_tangent_derivative},
+};
+
+enum { NUM_KINDS = sizeof kinds / sizeof kinds[0] };
+
+#undef SO3_BY_THE_EXPONENTIAL
+
 int pol_factor_is_rotation(pol_factor_kind kind)
 {
-  return kind == POL_SO3 || kind == POL_SO3_SPATIAL || kind == POL_SO3_CAYLEY ||
-         kind == POL_SO3_VECTOR;
+  return (unsigned)kind < NUM_KINDS && kinds[kind].dim == 3;
 }
+
+/* The w with which the body frame's T(w) is that of this kind; it may have to be turned round. */
+static const double *tangent_argument(const factor_operations *kind, const double *w,
+                                      double turned[3])
+{
+  if (!kind->spatial) return w;
+  poli_v3_scale(-1.0, w, turned);
+  return turned;
+}
+
+/* --- operations on a product ------------------------------------------------------------------ */
 
 pol_status pol_group_layout(pol_group *group, pol_factor *factors, int num_factors)
 {
@@ -29,20 +150,11 @@ pol_status pol_group_layout(pol_group *group, pol_factor *factors, int num_facto
   if (num_factors < 0) return POL_BAD_ARGUMENT;
   for (int i = 0; i < num_factors; i++) {
     pol_factor *factor = &factors[i];
-    int size; /* numbers in a configuration */
-
-    if (factor->kind == POL_REAL) {
-      if (factor->dim < 1) return POL_BAD_ARGUMENT;
-      size = factor->dim;
-    } else if (pol_factor_is_rotation(factor->kind)) {
-      factor->dim = 3;
-      size = 4;
-    } else if (factor->kind == POL_SE3) {
-      factor->dim = 6;
-      size = 7;
-    } else {
-      return POL_BAD_ARGUMENT;
-    }
+    if ((unsigned)factor->kind >= NUM_KINDS) return POL_BAD_ARGUMENT;
+    const factor_operations *kind = &kinds[factor->kind];
+    if (factor->kind != POL_REAL) factor->dim = kind->dim;
+    if (factor->dim < 1) return POL_BAD_ARGUMENT;
+    const int size = factor->kind == POL_REAL ? factor->dim : kind->size;
     if (size > INT_MAX - nq) return POL_BAD_ARGUMENT;
     factor->q = nq;
     factor->v = nv;
@@ -63,61 +175,21 @@ void pol_group_identity(const pol_group *group, double *q)
     if (group->factors[i].kind != POL_REAL) q[group->factors[i].q] = 1.0;
 }
 
-/* y = R x for the unit quaternion q of R */
-static void rotate(const double q[4], const double x[3], double y[3])
-{
-  double twice[3];
-
-  poli_v3_cross(q + 1, x, twice);
-  poli_v3_scale(2.0, twice, twice);
-  for (int i = 0; i < 3; i++) y[i] = x[i] + q[0] * twice[i];
-  poli_v3_add_scaled_cross(1.0, q + 1, twice, y);
-}
-
-/* ab = a o b on SE(3); ab may be a */
-static void compose_se3(const double a[7], const double b[7], double ab[7])
-{
-  double x[3];
-
-  rotate(a, b + 4, x);
-  poli_v3_add(a + 4, x, ab + 4);
-  pol_quat_multiply(a, b, ab);
-}
-
 void pol_group_move(const pol_group *group, const double *q, const double *w, double *out)
 {
   for (int i = 0; i < group->num_factors; i++) {
     const pol_factor *factor = &group->factors[i];
+    const factor_operations *kind = &kinds[factor->kind];
     const double *from = q + factor->q, *by = w + factor->v;
-    double *to = out + factor->q;
-    double step[7];
+    double *to = out + factor->q, step[7];
 
-    switch (factor->kind) {
-    case POL_REAL:
+    if (factor->kind == POL_REAL) {
       for (int j = 0; j < factor->dim; j++) to[j] = from[j] + by[j];
-      break;
-    case POL_SO3:
-    case POL_SO3_VECTOR:
-      pol_so3_exp(by, step);
-      pol_quat_multiply(from, step, to);
-      pol_quat_normalize(to);
-      break;
-    case POL_SO3_SPATIAL:
-      pol_so3_exp(by, step);
-      pol_quat_multiply(step, from, to);
-      pol_quat_normalize(to);
-      break;
-    case POL_SO3_CAYLEY:
-      pol_so3_cayley(by, step);
-      pol_quat_multiply(from, step, to);
-      pol_quat_normalize(to);
-      break;
-    case POL_SE3:
-      pol_se3_exp(by, step);
-      compose_se3(from, step, to);
-      pol_quat_normalize(to);
-      break;
+      continue;
     }
+    kind->exp(by, step);
+    kind->compose(kind->spatial ? step : from, kind->spatial ? from : step, to);
+    pol_quat_normalize(to);
   }
 }
 
@@ -127,20 +199,10 @@ void pol_group_compose(const pol_group *group, const double *a, const double *b,
     const pol_factor *factor = &group->factors[i];
     const int q = factor->q;
 
-    switch (factor->kind) {
-    case POL_REAL:
+    if (factor->kind == POL_REAL)
       for (int j = 0; j < factor->dim; j++) ab[q + j] = a[q + j] + b[q + j];
-      break;
-    case POL_SO3:
-    case POL_SO3_VECTOR:
-    case POL_SO3_SPATIAL:
-    case POL_SO3_CAYLEY:
-      pol_quat_multiply(a + q, b + q, ab + q);
-      break;
-    case POL_SE3:
-      compose_se3(a + q, b + q, ab + q);
-      break;
-    }
+    else
+      kinds[factor->kind].compose(a + q, b + q, ab + q);
   }
 }
 
@@ -149,34 +211,14 @@ void pol_group_difference(const pol_group *group, const double *a, const double 
   for (int i = 0; i < group->num_factors; i++) {
     const pol_factor *factor = &group->factors[i];
     const double *from = a + factor->q, *to = b + factor->q;
-    double back[4], apart[3], relative[7];
+    double relative[7];
 
-    /* relative = from^-1 o to, in the inertial frame to o from^-1 */
-    if (factor->kind == POL_SO3_SPATIAL) {
-      pol_quat_conjugate(from, back);
-      pol_quat_multiply(to, back, relative);
-    } else if (factor->kind != POL_REAL) {
-      pol_quat_conjugate(from, back);
-      pol_quat_multiply(back, to, relative);
-    }
-    switch (factor->kind) {
-    case POL_REAL:
+    if (factor->kind == POL_REAL) {
       for (int j = 0; j < factor->dim; j++) w[factor->v + j] = to[j] - from[j];
-      break;
-    case POL_SO3:
-    case POL_SO3_VECTOR:
-    case POL_SO3_SPATIAL:
-      pol_so3_log(relative, w + factor->v);
-      break;
-    case POL_SO3_CAYLEY:
-      pol_so3_cayley_inverse(relative, w + factor->v);
-      break;
-    case POL_SE3:
-      poli_v3_subtract(to + 4, from + 4, apart);
-      rotate(back, apart, relative + 4);
-      pol_se3_log(relative, w + factor->v);
-      break;
+      continue;
     }
+    kinds[factor->kind].relative(from, to, relative);
+    kinds[factor->kind].log(relative, w + factor->v);
   }
 }
 
@@ -184,28 +226,14 @@ void pol_group_tangent(const pol_group *group, const double *w, const double *c,
 {
   for (int i = 0; i < group->num_factors; i++) {
     const pol_factor *factor = &group->factors[i];
+    const factor_operations *kind = &kinds[factor->kind];
     const int v = factor->v;
-    double back[3];
+    double turned[3];
 
-    switch (factor->kind) {
-    case POL_REAL:
+    if (factor->kind == POL_REAL)
       memmove(y + v, c + v, (size_t)factor->dim * sizeof *y);
-      break;
-    case POL_SO3:
-    case POL_SO3_VECTOR:
-      poli_so3_apply_tangent(w + v, c + v, y + v);
-      break;
-    case POL_SO3_SPATIAL:
-      poli_v3_scale(-1.0, w + v, back);
-      poli_so3_apply_tangent(back, c + v, y + v);
-      break;
-    case POL_SO3_CAYLEY:
-      poli_so3_cayley_apply_tangent(w + v, c + v, y + v);
-      break;
-    case POL_SE3:
-      poli_se3_apply_tangent(w + v, c + v, y + v);
-      break;
-    }
+    else
+      kind->apply_tangent(tangent_argument(kind, w + v, turned), c + v, y + v);
   }
 }
 
@@ -213,28 +241,14 @@ void pol_group_tangent_inverse(const pol_group *group, const double *w, const do
 {
   for (int i = 0; i < group->num_factors; i++) {
     const pol_factor *factor = &group->factors[i];
+    const factor_operations *kind = &kinds[factor->kind];
     const int v = factor->v;
-    double back[3];
+    double turned[3];
 
-    switch (factor->kind) {
-    case POL_REAL:
+    if (factor->kind == POL_REAL)
       memmove(y + v, c + v, (size_t)factor->dim * sizeof *y);
-      break;
-    case POL_SO3:
-    case POL_SO3_VECTOR:
-      poli_so3_apply_tangent_inverse(w + v, c + v, y + v);
-      break;
-    case POL_SO3_SPATIAL:
-      poli_v3_scale(-1.0, w + v, back);
-      poli_so3_apply_tangent_inverse(back, c + v, y + v);
-      break;
-    case POL_SO3_CAYLEY:
-      poli_so3_cayley_apply_tangent_inverse(w + v, c + v, y + v);
-      break;
-    case POL_SE3:
-      poli_se3_apply_tangent_inverse(w + v, c + v, y + v);
-      break;
-    }
+    else
+      kind->apply_tangent_inverse(tangent_argument(kind, w + v, turned), c + v, y + v);
   }
 }
 
@@ -242,20 +256,14 @@ void pol_group_bracket(const pol_group *group, const double *v, const double *w,
 {
   for (int i = 0; i < group->num_factors; i++) {
     const pol_factor *factor = &group->factors[i];
+    const factor_operations *kind = &kinds[factor->kind];
     const double *left = v + factor->v, *right = w + factor->v;
     double *out = y + factor->v;
 
-    if (factor->kind == POL_SE3) {
-      poli_v3_cross(left, right, out);
-      poli_v3_cross(left, right + 3, out + 3);
-      poli_v3_add_scaled_cross(1.0, left + 3, right, out + 3);
-    } else if (factor->kind == POL_REAL) {
+    if (factor->kind == POL_REAL)
       for (int j = 0; j < factor->dim; j++) out[j] = 0.0;
-    } else if (factor->kind == POL_SO3_SPATIAL) {
-      poli_v3_cross(right, left, out);
-    } else {
-      poli_v3_cross(left, right, out);
-    }
+    else
+      kind->bracket(kind->spatial ? right : left, kind->spatial ? left : right, out);
   }
 }
 
@@ -263,74 +271,24 @@ void pol_group_bracket(const pol_group *group, const double *v, const double *w,
 
 void pol_factor_tangent(const pol_factor *factor, const double *w, double *T)
 {
-  double back[3];
-
-  switch (factor->kind) {
-  case POL_REAL:
-    break;
-  case POL_SO3:
-  case POL_SO3_VECTOR:
-    pol_so3_tangent(w, T);
-    break;
-  case POL_SO3_SPATIAL:
-    poli_v3_scale(-1.0, w, back);
-    pol_so3_tangent(back, T);
-    break;
-  case POL_SO3_CAYLEY:
-    pol_so3_cayley_tangent(w, T);
-    break;
-  case POL_SE3:
-    pol_se3_tangent(w, T);
-    break;
-  }
+  const factor_operations *kind = &kinds[factor->kind];
+  double turned[3];
+  if (factor->kind != POL_REAL) kind->tangent(tangent_argument(kind, w, turned), T);
 }
 
 void pol_factor_tangent_inverse(const pol_factor *factor, const double *w, double *Ti)
 {
-  double back[3];
-
-  switch (factor->kind) {
-  case POL_REAL:
-    break;
-  case POL_SO3:
-  case POL_SO3_VECTOR:
-    pol_so3_tangent_inverse(w, Ti);
-    break;
-  case POL_SO3_SPATIAL:
-    poli_v3_scale(-1.0, w, back);
-    pol_so3_tangent_inverse(back, Ti);
-    break;
-  case POL_SO3_CAYLEY:
-    pol_so3_cayley_tangent_inverse(w, Ti);
-    break;
-  case POL_SE3:
-    pol_se3_tangent_inverse(w, Ti);
-    break;
-  }
+  const factor_operations *kind = &kinds[factor->kind];
+  double turned[3];
+  if (factor->kind != POL_REAL) kind->tangent_inverse(tangent_argument(kind, w, turned), Ti);
 }
 
 void pol_factor_tangent_derivative(const pol_factor *factor, const double *w, const double *c,
                                    double *D)
 {
-  double back[3];
-
-  switch (factor->kind) {
-  case POL_REAL:
-    break;
-  case POL_SO3:
-  case POL_SO3_VECTOR:
-    pol_so3_tangent_derivative(w, c, D);
-    break;
-  case POL_SO3_SPATIAL:
-    poli_v3_scale(-1.0, w, back);
-    pol_so3_tangent_derivative(back, c, D);
-    for (int i = 0; i < 9; i++) D[i] = -D[i];
-    break;
-  case POL_SO3_CAYLEY:
-    pol_so3_cayley_tangent_derivative(w, c, D);
-    break;
-  case POL_SE3:
-    pol_se3_tangent_derivative(w, c, D);
-    break;
-  }
+  const factor_operations *kind = &kinds[factor->kind];
+  double turned[3];
+  if (factor->kind == POL_REAL) return;
+  kind->tangent_derivative(tangent_argument(kind, w, turned), c, D);
+  for (int i = 0; i < 9 && kind->spatial; i++) D[i] = -D[i];
 }

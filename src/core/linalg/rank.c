@@ -160,15 +160,15 @@ double poli_rank_measure(poli_rank *rank, double *A, const unsigned char *first,
   return distance;
 }
 
-pol_status poli_rank_dependent(poli_rank *rank, double *A, const unsigned char *first, int count,
-                               unsigned char *dependent)
+/* Marks as many columns as count says or, if that is negative, those within a distance. */
+static pol_status find_dependent(poli_rank *r, double *A, const unsigned char *first, int count,
+                                 double distance, unsigned char *dependent)
 {
-  poli_rank *r = rank;
   int taken = begin_decomposition(r, A, first);
   int most = count < 0 ? r->cols : r->cols - count;
   for (; taken < most; taken++) {
     int next = farthest(r, taken);
-    if (count < 0 && !(r->size[next] > independent_from)) break;
+    if (count < 0 && !(r->size[next] > distance)) break;
     take_column(r, A, taken, next);
     /* the work left falls with the square of the columns left */
     double left = 1.0 - (taken + 1.0) / r->cols;
@@ -177,4 +177,16 @@ pol_status poli_rank_dependent(poli_rank *rank, double *A, const unsigned char *
   memset(dependent, 0, (size_t)r->cols);
   for (int k = taken; k < r->cols; k++) dependent[r->order[k]] = 1;
   return POL_OK;
+}
+
+pol_status poli_rank_dependent(poli_rank *rank, double *A, const unsigned char *first, int count,
+                               unsigned char *dependent)
+{
+  return find_dependent(rank, A, first, count, independent_from, dependent);
+}
+
+pol_status poli_rank_near(poli_rank *rank, double *A, const unsigned char *first, double distance,
+                          unsigned char *dependent)
+{
+  return find_dependent(rank, A, first, -1, distance, dependent);
 }

@@ -12,8 +12,8 @@ typedef struct poli_rank poli_rank;
 pol_status poli_rank_create(poli_rank **rank, int rows, int cols);
 void poli_rank_free(poli_rank **rank);
 
-/* In both, columns with first[j] != 0 (may be NULL for none), which must be independent, come
- * before all others: what depends on them is found among the others. */
+/* In all of these, columns with first[j] != 0 (may be NULL for none), which must be independent,
+ * come before all others: what depends on them is found among the others. */
 
 /* Orders the columns of A (by columns, overwritten) so that each is, of those still to come, the
  * one that is farthest from what the columns before it span; columns count with length one.
@@ -26,5 +26,8 @@ double poli_rank_measure(poli_rank *rank, double *A, const unsigned char *first,
  * the least independent ones, however far away they are.  POL_CANCELLED: base/monitor.h. */
 pol_status poli_rank_dependent(poli_rank *rank, double *A, const unsigned char *first, int count,
                                unsigned char *dependent);
+/* The same for columns less than a distance away. */
+pol_status poli_rank_near(poli_rank *rank, double *A, const unsigned char *first, double distance,
+                          unsigned char *dependent);
 
 #endif

@@ -18,6 +18,7 @@
  *   expression  compiled, with its derivatives (expression.h)
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,31 +36,53 @@ const char *pol_function_type_name(pol_function_type type)
 
 /* --- set-up ----------------------------------------------------------------------------------- */
 
-static int all_finite(const double *x, int count)
+/* Reports the rules that a function breaks. */
+static void check_function(poli_rules *check, const pol_function *f)
 {
-  for (int i = 0; i < count; i++)
-    if (!isfinite(x[i])) return 0;
-  return 1;
-}
-
-/* Whether the function keeps its rules. */
-static int is_sound(const pol_function *f)
-{
-  const double numbers[] = {f->offset, f->amplitude, f->frequency, f->phase,     f->from,
-                            f->to,     f->t0,        f->t1,        f->slopes[0], f->slopes[1]};
-  if (!pol_function_type_name(f->type) || !all_finite(numbers, sizeof numbers / sizeof *numbers))
-    return 0;
-  if ((f->type == POL_STEP || f->type == POL_SPEED) && !(f->t1 > f->t0)) return 0;
-  if (f->type == POL_POLYNOMIAL)
-    return f->count >= 1 && f->values && all_finite(f->values, f->count);
-  if (f->type == POL_EXPRESSION) return f->expression != NULL;
-  if (f->type != POL_TABLE) return 1;
-  if (f->count < 2 || !f->times || !f->values || !all_finite(f->times, f->count) ||
-      !all_finite(f->values, f->count))
-    return 0;
-  for (int i = 1; i < f->count; i++)
-    if (!(f->times[i] > f->times[i - 1])) return 0;
-  return 1;
+  const struct {
+    const char *name;
+    double number;
+  } numbers[] = {{"offset", f->offset},
+                 {"amplitude", f->amplitude},
+                 {"frequency", f->frequency},
+                 {"phase", f->phase},
+                 {"from", f->from},
+                 {"to", f->to},
+                 {"t0", f->t0},
+                 {"t1", f->t1}};
+  const int at_least = f->type == POL_TABLE ? 2 : 1, before = check->broken;
+  char value[32], field[48];
+  if (!pol_function_type_name(f->type)) {
+    snprintf(value, sizeof value, "%d", (int)f->type);
+    poli_refuse(check, "type", value, "", "must be a type of function");
+  }
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    poli_vector_rules(check, numbers[i].name, &numbers[i].number, 1);
+  poli_vector_rules(check, "slopes", f->slopes, 2);
+  if ((f->type == POL_STEP || f->type == POL_SPEED) && f->t1 <= f->t0) {
+    snprintf(value, sizeof value, "%.10g", f->t1);
+    poli_refuse(check, "t1", value, "", "must be above t0, which is %.10g", f->t0);
+  }
+  if (f->type == POL_POLYNOMIAL || f->type == POL_TABLE) {
+    snprintf(value, sizeof value, "%d", f->count);
+    if (f->count < at_least || !f->values)
+      poli_refuse(check, "values", value, "", "must be a list of at least %d number%s", at_least,
+                  at_least == 1 ? "" : "s");
+    else
+      poli_vector_rules(check, "values", f->values, f->count);
+  }
+  if (f->type == POL_TABLE && !f->times)
+    poli_refuse(check, "times", "", "", "must be a list of at least 2 numbers");
+  else if (f->type == POL_TABLE && f->count >= 2)
+    poli_vector_rules(check, "times", f->times, f->count);
+  for (int i = 1; f->type == POL_TABLE && check->broken == before && i < f->count; i++) {
+    if (f->times[i] > f->times[i - 1]) continue;
+    snprintf(field, sizeof field, "times[%d]", i);
+    snprintf(value, sizeof value, "%.10g", f->times[i]);
+    poli_refuse(check, field, value, "", "must be above the time before");
+  }
+  if (f->type == POL_EXPRESSION && !f->expression)
+    poli_refuse(check, "expression", "", "", "is required");
 }
 
 /* The moments m (count) of a spline; c (count) is workspace.  The equations are diagonally
@@ -84,52 +107,84 @@ static void solve_moments(const pol_function *f, const double *t, const double *
   for (int i = last - 1; i >= 0; i--) m[i] -= c[i] * m[i + 1];
 }
 
-int poli_function_input(const char *name, void *user)
+/* t is input 0, and there is no other name. */
+static int find_input(const char *name, void *user)
 {
   (void)user;
   return strcmp(name, "t") == 0 ? 0 : -1;
 }
 
-static pol_status copy_expression(const char *text, pol_function *to)
+/* The known name that is nearest to a wrong one. */
+static const char *near_name(const char *wrong, const char *const *functions, void *user)
 {
-  const poli_expression_names names = {poli_function_input, NULL, NULL};
+  static const char *const values[] = {"t", "pi", NULL};
+  (void)user;
+  pol_near near = pol_near_start(wrong);
+  for (const char *const *name = functions ? functions : values; *name; name++)
+    pol_near_try(&near, *name);
+  return near.best;
+}
+
+static void copy_expression(poli_rules *check, const char *text, pol_function *to)
+{
+  static const poli_expression_names names = {find_input, near_name, NULL};
   pol_expression *program;
   poli_expression_error error;
   char *copy = malloc(strlen(text) + 1);
-  if (!copy) return POL_NO_MEMORY;
-  const pol_status status = poli_expression_compile(&program, strcpy(copy, text), &names, &error);
-  if (status) {
-    free(copy);
-    return status;
+  const pol_status status =
+      copy ? poli_expression_compile(&program, strcpy(copy, text), &names, &error) : POL_NO_MEMORY;
+  if (status == POL_OK) {
+    to->expression = copy;
+    to->program = program;
+    return;
   }
-  to->expression = copy;
-  to->program = program;
-  return POL_OK;
+  free(copy);
+  if (status == POL_NO_MEMORY)
+    check->status = POL_NO_MEMORY;
+  else
+    poli_refuse(check, "expression", text, error.suggestion,
+                "must be an expression of t: column %d: %s", error.column, error.message);
 }
 
-pol_status poli_function_copy(const pol_function *from, pol_function *to)
+void poli_function_copy(poli_rules *check, const char *inside, const pol_function *from,
+                        pol_function *to)
 {
-  if (!is_sound(from)) return POL_BAD_ARGUMENT;
+  const int before = check->broken;
+  char prefix[16];
+  snprintf(prefix, sizeof prefix, "%s.", inside);
+  *to = pol_function_default();
+  check->inside = prefix;
+  check_function(check, from);
+  if (check->broken > before) {
+    check->inside = "";
+    return;
+  }
   *to = *from;
   to->times = to->values = to->moments = NULL;
   to->expression = NULL;
   to->program = NULL;
-  if (from->type == POL_EXPRESSION) return copy_expression(from->expression, to);
-  if (from->type != POL_POLYNOMIAL && from->type != POL_TABLE) return POL_OK;
+  if (from->type == POL_EXPRESSION) copy_expression(check, from->expression, to);
+  check->inside = "";
+  if (from->type != POL_POLYNOMIAL && from->type != POL_TABLE) return;
   /* values first, so that freeing them frees all: values, times, moments, workspace */
   size_t n = (size_t)from->count;
   double *numbers = malloc(4 * n * sizeof *numbers);
-  if (!numbers) return POL_NO_MEMORY;
+  if (!numbers) {
+    check->status = POL_NO_MEMORY;
+    return;
+  }
   memcpy(numbers, from->values, n * sizeof *numbers);
   to->values = numbers;
-  if (from->type == POL_POLYNOMIAL) return POL_OK;
+  if (from->type == POL_POLYNOMIAL) return;
   memcpy(numbers + n, from->times, n * sizeof *numbers);
   solve_moments(from, numbers + n, numbers, numbers + 2 * n, numbers + 3 * n);
   to->times = numbers + n;
   to->moments = numbers + 2 * n;
-  if (all_finite(to->moments, from->count)) return POL_OK;
-  poli_function_release(to);
-  return POL_BAD_ARGUMENT;
+  for (size_t i = 0; i < n; i++) {
+    if (isfinite(to->moments[i])) continue;
+    poli_refuse(check, inside, "", "", "must not have numbers that are too large or too small");
+    return;
+  }
 }
 
 void poli_function_release(pol_function *function)

@@ -5,14 +5,15 @@
 
 #include <polhode/mechanism.h>
 
-/* The lookup of poli_expression_names: t is input 0, and there is no other name. */
-int poli_function_input(const char *name, void *user);
+#include "mechanism/rules.h"
 
 /* A copy that owns its numbers and text, with the moments of a table computed and an expression
- * compiled; poli_function_release frees them.  POL_BAD_ARGUMENT for an unknown type, a number that
- * is not finite, t1 not above t0, fewer than 1 coefficient or 2 times, times that do not ascend, a
- * wrong expression. */
-pol_status poli_function_copy(const pol_function *from, pol_function *to);
+ * compiled; poli_function_release frees them, also of what is left after an error.  Rules that are
+ * broken are reported at the fields of `inside`, "function" or "scale": an unknown type, a number
+ * that is not finite, t1 not above t0, fewer than 1 coefficient or 2 times, times that do not
+ * ascend, a wrong expression. */
+void poli_function_copy(poli_rules *check, const char *inside, const pol_function *from,
+                        pol_function *to);
 void poli_function_release(pol_function *function);
 
 /* value = (f, f', f'') at t; the function must be a copy. */

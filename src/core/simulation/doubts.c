@@ -20,6 +20,7 @@
  */
 #include <math.h>
 
+#include "integrators/family.h"
 #include "simulation/simulation_parts.h"
 
 static const double energy_share = 0.35, position_share = 1e-3, drift_share = 0.05;
@@ -177,13 +178,14 @@ static void doubt_work(pol_simulation *sim)
   const pol_counts *counts = &sim->summary.counts;
   const pol_newton_options *newton = &sim->options.newton;
   const long steps = counts->steps + counts->rejected;
-  if (steps >= 10 && newton->exact_iterations == 0 &&
-      2 * counts->newton_iterations > steps * newton->max_iterations)
+  const long solved = steps * poli_integrator_num_substeps(sim->integrator);
+  if (steps >= 10 && sim->options.published.exact_iterations == 0 &&
+      2 * counts->newton_iterations > solved * newton->max_iterations)
     poli_simulation_warn(
         sim, sim->summary.t,
         "Newton's method needs %.3g iterations per step on average, of %d allowed: "
         "the step is too large or a force is not smooth; use a smaller step",
-        (double)counts->newton_iterations / (double)steps, newton->max_iterations);
+        (double)counts->newton_iterations / (double)solved, newton->max_iterations);
   if (counts->rejected > 3 * counts->steps + 10)
     poli_simulation_warn(sim, sim->summary.t,
                          "%ld steps were rejected and %ld accepted: the error estimate does not "

@@ -47,11 +47,12 @@ struct poli_event_rules {
   rule *rules;
   int num_inputs;
   poli_signal *inputs;
-  double *x;         /* their values */
-  double *variables; /* values of all variables */
-  double *values;    /* of the changes of one rule */
-  double *workspace; /* of the expressions */
-  double *memory;    /* of a reset: rows c_k and W c_k, nv numbers each, C W C^T, sizes */
+  double *x;               /* their values */
+  double *variables;       /* values of all variables */
+  double *values;          /* of the changes of one rule */
+  double *workspace;       /* of the expressions */
+  double *memory;          /* of a reset: rows c_k and W c_k, nv numbers each, C W C^T, sizes */
+  pol_diagnostics failure; /* of the last reset */
 };
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -128,7 +129,7 @@ static int solve_small(int n, double *A, const double *size, double *b)
 /* Sets the velocities among the changes of a rule; see above. */
 static pol_status set_velocities(const rule *e, const pol_state *at, double *v)
 {
-  const poli_event_rules *r = e->owner;
+  poli_event_rules *r = e->owner;
   const int nv = pol_formulation_dae(r->formulation)->group.nv, most = e->num_changes;
   double *rows = r->memory, *responses = rows + most * nv, *G = responses + most * nv;
   double *size = G + most * most, *b = size + most, *impulse = b + most, *total = impulse + nv;
@@ -148,11 +149,11 @@ static pol_status set_velocities(const rule *e, const pol_state *at, double *v)
     for (int i = 0; i < nv; i++) total[i] += difference * impulse[i];
   }
   if (n == 0) return POL_OK;
-  status = poli_assembler_response(r->assembler, at->t, at->q, total, total, NULL);
+  status = poli_assembler_response(r->assembler, at->t, at->q, total, total, &r->failure);
   for (int i = 0; i < nv && !status; i++) v[i] += total[i];
   for (int k = 0; k < n && !status; k++)
     status = poli_assembler_response(r->assembler, at->t, at->q, rows + k * nv, responses + k * nv,
-                                     NULL);
+                                     &r->failure);
   if (status) return status;
   for (int k = 0; k < n; k++) {
     b[k] -= dot(nv, rows + k * nv, v);
@@ -173,11 +174,18 @@ static void make_changes(const pol_state *at, double *v, unsigned char *keep, vo
   (void)keep;
   for (int k = 0; k < e->num_changes; k++)
     r->values[k] = value_at(r, e->changes[k].program, &point);
-  /* a failure becomes a value that is not finite, which the simulation reports */
-  if (set_velocities(e, at, v)) v[0] = (double)NAN;
+  r->failure.status = set_velocities(e, at, v);
   for (int k = 0; k < e->num_changes; k++)
     if (e->changes[k].target.kind == POLI_SIGNAL_STATE)
       v[r->formulation->state_v + e->changes[k].target.object] = r->values[k];
+}
+
+pol_status poli_event_rules_failure(poli_event_rules *rules, pol_diagnostics *diagnostics)
+{
+  if (rules == NULL || rules->failure.status == POL_OK) return POL_OK;
+  *diagnostics = rules->failure;
+  rules->failure.status = POL_OK;
+  return diagnostics->status;
 }
 
 pol_simulation_event poli_event_rules_event(poli_event_rules *rules, int i)

@@ -19,6 +19,10 @@ void poli_event_rules_free(poli_event_rules **rules);
 /* Event number i; it points into rules. */
 pol_simulation_event poli_event_rules_event(poli_event_rules *rules, int i);
 
+/* Whether the last reset has failed: its status and its diagnostics, which are reported once.
+ * POL_OK: it has not, diagnostics are left as they are.  rules may be NULL. */
+pol_status poli_event_rules_failure(poli_event_rules *rules, pol_diagnostics *diagnostics);
+
 /* The signals that conditions and resets read, directly or by way of variables; returns how many,
  * at most `most`.  rules may be NULL. */
 int poli_event_rules_read(const poli_event_rules *rules, poli_signal *signals, int most);

@@ -3,11 +3,12 @@
  * The tables below are the one place where channels are named; the channel list and the rows are
  * both made by walking them in order.
  */
+#include "simulation/record.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include <polhode/lie.h>
-#include <polhode/simulation.h>
 
 #include "formulation/output.h"
 #include "lie/small.h"
@@ -300,19 +301,18 @@ static int compare_names(const void *a, const void *b)
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* POL_BAD_ARGUMENT if two channels have the same name. */
-static pol_status check_names(const pol_record *record)
+pol_status poli_channels_check_names(const pol_channel *channels, int count, const char **twice)
 {
-  const size_t count = (size_t)record->count;
-  pol_status status = POL_OK;
-  const char **names = malloc(count * sizeof *names);
+  const size_t n = (size_t)count;
+  *twice = NULL;
+  const char **names = malloc((n + 1) * sizeof *names);
   if (names == NULL) return POL_NO_MEMORY;
-  for (size_t i = 0; i < count; i++) names[i] = record->channels[i].name;
-  qsort(names, count, sizeof *names, compare_names);
-  for (size_t i = 1; i < count && status == POL_OK; i++)
-    if (strcmp(names[i - 1], names[i]) == 0) status = POL_BAD_ARGUMENT;
+  for (size_t i = 0; i < n; i++) names[i] = channels[i].name;
+  qsort(names, n, sizeof *names, compare_names);
+  for (size_t i = 1; i < n && *twice == NULL; i++)
+    if (strcmp(names[i - 1], names[i]) == 0) *twice = names[i];
   free(names);
-  return status;
+  return *twice == NULL ? POL_OK : POL_BAD_ARGUMENT;
 }
 
 pol_status pol_record_create(pol_record **record, const pol_simulation *simulation)
@@ -333,7 +333,8 @@ pol_status pol_record_create(pol_record **record, const pol_simulation *simulati
     return POL_NO_MEMORY;
   }
   add_all(r);
-  const pol_status status = check_names(r);
+  const char *twice;
+  const pol_status status = poli_channels_check_names(r->channels, r->count, &twice);
   if (status == POL_OK)
     *record = r;
   else

@@ -80,7 +80,6 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
     const pol_control *control = &settings->options.control;
     sim->dropped_tolerance = fmax(1e-6, fmax(control->atol_translation, control->atol_rotation));
   }
-  sim->lags = pol_method_lag(settings->options.method) > 0.0;
   sim->summary.num_invariants = poli_invariants_find(mechanism, sim->summary.invariants);
   status =
       pol_formulation_supports(mechanism, settings->formulation, d->message, sizeof d->message);
@@ -92,6 +91,7 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   if (status != POL_OK) return status;
   status = pol_integrator_create(&sim->integrator, sim->dae, &settings->options);
   if (status != POL_OK) return status;
+  sim->lags = poli_integrator_lags(sim->integrator);
   if ((status = allocate(sim)) != POL_OK) return status;
   if ((status = add_rules(sim, settings)) != POL_OK) return status;
   poli_monitor_stage("initial values");
@@ -154,6 +154,17 @@ void pol_simulation_free(pol_simulation **simulation)
 
 /* --- stepping --------------------------------------------------------------------------------- */
 
+/* A singular position that a step ended at is reported, if that has not been done on the way. */
+static void note_crossing(pol_simulation *sim, int constraint)
+{
+  pol_singular *singular = &sim->summary.singular;
+  if (singular->count > 0) return;
+  singular->count = 1;
+  singular->t = sim->t;
+  poli_dae_describe(sim->dae, sim->dae->group.nv + constraint, singular->where,
+                    sizeof singular->where);
+}
+
 /* One step of the integrator, and the search for events in it. */
 static pol_status advance(pol_simulation *sim)
 {
@@ -168,16 +179,23 @@ static pol_status advance(pol_simulation *sim)
     poli_watch_others(sim->watch);
     status = pol_integrator_step(sim->integrator, h);
   }
+  /* a singular position right at the end of the step: the next one leaves it behind */
+  int crossed = -1;
+  if (status > 0 && !sim->variable &&
+      poli_integrator_drop_near(sim->integrator, h, &crossed) == POL_OK)
+    status = pol_integrator_step(sim->integrator, h);
   poli_monitor_end(&monitor);
   if (status == POL_CANCELLED)
     return poli_simulation_fail(sim, status, -1, pol_status_text(status), "");
   if (status != POL_OK) {
+    poli_integrator_keep_constraints(sim->integrator);
     poli_simulation_return_to_good(sim); /* where singular positions are searched for */
     sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
     poli_simulation_blame_position(sim);
     return status;
   }
   status = poli_simulation_accept(sim, sim->done + 1);
+  if (crossed >= 0) note_crossing(sim, crossed);
   if (status == POL_OK) status = poli_simulation_scan_events(sim);
   if (status != POL_OK) return status;
   poli_doubts_note(sim, 0);
@@ -245,6 +263,15 @@ const pol_state *pol_simulation_state(const pol_simulation *sim)
 int pol_simulation_reactions_lag(const pol_simulation *sim)
 {
   return sim->lags;
+}
+
+pol_status pol_simulation_body(const pol_simulation *sim, int index, pol_body_state *state)
+{
+  if (index < 0 || index >= pol_mechanism_num_bodies(pol_formulation_mechanism(sim->formulation)))
+    return POL_BAD_ARGUMENT;
+  const pol_state *now = pol_simulation_state(sim);
+  pol_formulation_body_state(sim->formulation, now->q, now->v, index, state);
+  return POL_OK;
 }
 
 const pol_formulation *pol_simulation_formulation(const pol_simulation *sim)

@@ -53,16 +53,20 @@ void poli_simulation_blame_position(pol_simulation *sim)
 void poli_simulation_warn(pol_simulation *sim, double t, const char *format, ...)
 {
   pol_summary *summary = &sim->summary;
-  if (summary->num_warnings == POL_MAX_WARNINGS) return;
-  for (int i = 0; i < summary->num_warnings; i++)
-    if (strcmp(sim->warned[i], format) == 0) return;
-  pol_warning *warning = &summary->warnings[summary->num_warnings];
-  sim->warned[summary->num_warnings++] = format;
-  warning->t = t;
+  const int count = summary->num_warnings, has_words = strcmp(format, "%s") != 0;
+  if (count == POL_MAX_WARNINGS) return;
+  pol_warning *warning = &summary->warnings[count];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(warning->message, sizeof warning->message, format, arguments);
   va_end(arguments);
+  for (int i = 0; i < count; i++)
+    if (strcmp(sim->warned[i], format) == 0 &&
+        (has_words || strcmp(summary->warnings[i].message, warning->message) == 0))
+      return;
+  warning->t = t;
+  sim->warned[count] = format;
+  summary->num_warnings++;
 }
 
 /* --- checks ----------------------------------------------------------------------------------- */

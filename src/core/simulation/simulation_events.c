@@ -358,15 +358,23 @@ static pol_status change_velocities(pol_simulation *sim, const pol_simulation_ev
   memcpy(sim->ahead, states, (size_t)num_states * sizeof *states);
   event->reset(&sim->state, sim->v, sim->keep, event->user);
   *sets_states = memcmp(sim->ahead, states, (size_t)num_states * sizeof *states) != 0;
-  const int bad = poli_first_not_finite(sim->dae->group.nv, sim->v);
-  if (bad < 0) return restart(sim, sim->keep);
-  char message[160];
-  snprintf(message, sizeof message, "event '%.60s' sets a value that is not finite",
-           event->name != NULL ? event->name : "");
-  poli_simulation_fail(sim, POL_NOT_FINITE, -1, message,
-                       "look at what the event sets, at this time");
+  char message[sizeof sim->diagnostics.message];
+  const char *name = event->name != NULL ? event->name : "";
+  pol_diagnostics failure;
+  status = poli_event_rules_failure(sim->rules, &failure);
+  if (status != POL_OK) {
+    snprintf(message, sizeof message, "the reset of event '%.60s' failed: %.150s", name,
+             failure.message);
+    poli_simulation_fail(sim, status, failure.equation, message, failure.advice);
+  } else if (poli_first_not_finite(sim->dae->group.nv, sim->v) >= 0) {
+    status = POL_NOT_FINITE;
+    snprintf(message, sizeof message, "event '%.60s' sets a value that is not finite", name);
+    poli_simulation_fail(sim, status, -1, message, "look at what the event sets, at this time");
+  } else {
+    return restart(sim, sim->keep);
+  }
   sim->diagnostics.t = sim->state.t;
-  return POL_NOT_FINITE;
+  return status;
 }
 
 /* Goes on from the present state with the velocities that the event wants.  The energy that the

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "integrators/family.h"
 #include "simulation/simulation_parts.h"
 
 /* --- residuals -------------------------------------------------------------------------------- */
@@ -193,7 +194,9 @@ pol_status poli_simulation_accept(pol_simulation *sim, long done)
   pol_status status = measure_residuals(sim, state, 0);
   if (status != POL_OK) return status;
   if ((status = poli_simulation_check_finite(sim, state)) != POL_OK) return status;
-  if ((status = poli_simulation_check_dropped(sim, state)) != POL_OK) return status;
+  status = poli_simulation_check_dropped(sim, state);
+  poli_integrator_keep_constraints(sim->integrator);
+  if (status != POL_OK) return status;
   if (done > 0 && (status = poli_simulation_check_turns(sim, state)) != POL_OK) return status;
   if (done > 0 && (status = poli_simulation_check_bends(sim, state)) != POL_OK) return status;
   pol_formulation_energy(sim->formulation, &at, &energy);

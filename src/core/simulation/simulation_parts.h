@@ -179,8 +179,9 @@ pol_status poli_simulation_fail(pol_simulation *sim, pol_status status, int equa
 /* Adds to the integrator's diagnostics that the mechanism was near a singular position. */
 void poli_simulation_blame_position(pol_simulation *sim);
 
-/* Adds a warning to the summary, detected at time t; format and arguments as for printf.  A warning
- * with the same format string is listed once. */
+/* Adds a warning to the summary, detected at time t; format and arguments as for printf.  Warnings
+ * with the same format string are one kind, of which the first is listed; with the format "%s",
+ * those with the same text are. */
 void poli_simulation_warn(pol_simulation *sim, double t, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

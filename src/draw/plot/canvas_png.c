@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <polhode/output.h>
+
 #include "draw/plot/canvas.h"
 #include "draw/plot/text.h"
-#include "io/file/output.h"
 
 typedef struct png {
   poli_canvas base;
@@ -201,5 +202,5 @@ pol_status poli_canvas_write_png(poli_canvas *canvas, const char *path)
   FILE *file = fopen(path, "wb");
   if (file == NULL) return POL_IO;
   pol_status status = translate(cairo_surface_write_to_png_stream(p->surface, write_bytes, file));
-  return poli_output_close(file, path, status);
+  return pol_output_close(file, path, status);
 }

@@ -98,7 +98,7 @@ pol_status poli_curve_make(poli_curve *curve, const pol_series *series, const po
   const int dense = is_dense(series, x);
   *curve = (poli_curve){0};
   for (size_t i = 0; i < series->count && status == POL_OK; i++) {
-    if (!poli_range_usable(series->x[i], x->log) || !poli_range_usable(series->y[i], y->log)) {
+    if (!pol_axis_shows(series->x[i], x->log) || !pol_axis_shows(series->y[i], y->log)) {
       status = end_line(curve, &r);
       continue;
     }

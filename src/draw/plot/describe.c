@@ -31,7 +31,7 @@ pol_slope pol_slope_below(const pol_series *series, double order)
   poli_range x = poli_range_empty();
   double lowest = HUGE_VAL;
   for (size_t i = 0; i < series->count; i++)
-    if (poli_range_usable(series->x[i], 1) && poli_range_usable(series->y[i], 1))
+    if (pol_axis_shows(series->x[i], 1) && pol_axis_shows(series->y[i], 1))
       poli_range_include(&x, series->x[i]);
   if (!(x.hi > x.lo)) return (pol_slope){0};
 
@@ -39,7 +39,7 @@ pol_slope pol_slope_below(const pol_series *series, double order)
   const double ratio = x.hi / x.lo;
   slope.x[0] = x.lo * pow(ratio, 0.38), slope.x[1] = x.lo * pow(ratio, 0.62);
   for (size_t i = 0; i < series->count; i++)
-    if (poli_range_usable(series->x[i], 1) && poli_range_usable(series->y[i], 1))
+    if (pol_axis_shows(series->x[i], 1) && pol_axis_shows(series->y[i], 1))
       lowest = fmin(lowest, series->y[i] / pow(series->x[i] / slope.x[0], order));
   slope.y0 = 0.4 * lowest;
   return slope;
@@ -56,7 +56,7 @@ static const char *axis_rule(const pol_axis *axis)
 {
   if (!(axis->margin >= 0 && axis->margin <= 10)) return "the margin must be 0 to 10";
   if (axis->min == 0 && axis->max == 0) return NULL;
-  if (!poli_range_usable(axis->min, 0) || !poli_range_usable(axis->max, 0))
+  if (!pol_axis_shows(axis->min, 0) || !pol_axis_shows(axis->max, 0))
     return "an axis must start and end at finite numbers";
   if (!(axis->max > axis->min)) return "an axis must end after it starts";
   if (axis->log && !(axis->min > 0)) return "a logarithmic axis must start above 0";
@@ -75,7 +75,7 @@ static const char *panel_rule(const pol_figure *figure, const pol_panel *panel)
     if (!figure->x.log || !panel->y.log) return "slopes need logarithmic axes";
     if (!(slope->x[0] > 0 && slope->x[1] > slope->x[0] && slope->y0 > 0 && isfinite(slope->order)))
       return "a slope must start at positive numbers and end after it starts";
-    if (!poli_range_usable(poli_slope_end(slope), 1))
+    if (!pol_axis_shows(poli_slope_end(slope), 1))
       return "a slope must end at a finite positive number";
   }
   if (figure->equal && panel->y.log) return "equal units need linear axes";

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <polhode/output.h>
 #include <polhode/plot.h>
 
 #include "draw/plot/layout.h"
 #include "draw/plot/text.h"
 #include "draw/plot/theme.h"
-#include "io/file/output.h"
 
 static const double curve_width = 1.6, frame_width = 0.8, grid_width = 0.6, marker_radius = 3.2,
                     dot_radius = 2.4;
@@ -169,7 +169,7 @@ static void draw_note(const drawing *d, const poli_panel_layout *p, const pol_no
   if (note->relative) {
     where.x = p->box.x + note->x * p->box.width;
     where.y = p->box.y + (1 - note->y) * p->box.height;
-  } else if (poli_range_usable(note->x, d->layout.x.log) && poli_range_usable(note->y, p->y.log)) {
+  } else if (pol_axis_shows(note->x, d->layout.x.log) && pol_axis_shows(note->y, p->y.log)) {
     where.x = poli_scale_pixel(&d->layout.x, note->x);
     where.y = poli_scale_pixel(&p->y, note->y);
   } else {
@@ -382,7 +382,7 @@ static pol_status write_svg(const pol_figure *figure, const char *path)
   FILE *file = fopen(path, "wb");
   if (file != NULL) fputs(text, file);
   free(text);
-  return file != NULL ? poli_output_close(file, path, POL_OK) : POL_IO;
+  return file != NULL ? pol_output_close(file, path, POL_OK) : POL_IO;
 }
 
 static pol_status write_png(const pol_figure *figure, const char *path)

@@ -38,9 +38,9 @@ static int is_fixed(const pol_axis *axis)
 static void include_series(poli_range *range, const pol_series *s, int log_x, int log_y, int by_y)
 {
   for (size_t i = 0; i < s->count; i++) {
-    if (!poli_range_usable(s->x[i], log_x)) continue;
+    if (!pol_axis_shows(s->x[i], log_x)) continue;
     if (!by_y) poli_range_include(range, s->x[i]);
-    if (by_y && poli_range_usable(s->y[i], log_y)) poli_range_include(range, s->y[i]);
+    if (by_y && pol_axis_shows(s->y[i], log_y)) poli_range_include(range, s->y[i]);
   }
 }
 

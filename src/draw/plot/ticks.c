@@ -23,7 +23,7 @@ poli_range poli_range_empty(void)
   return (poli_range){HUGE_VAL, -HUGE_VAL};
 }
 
-int poli_range_usable(double value, int log)
+int pol_axis_shows(double value, int log)
 {
   return fabs(value) <= POLI_PLOT_LARGEST && (!log || value >= 1 / POLI_PLOT_LARGEST);
 }

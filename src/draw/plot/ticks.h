@@ -12,8 +12,6 @@ typedef struct poli_range {
 } poli_range;
 
 poli_range poli_range_empty(void);
-/* Whether an axis can show the value. */
-int poli_range_usable(double value, int log);
 void poli_range_include(poli_range *range, double value);
 /* Makes a range that can be drawn, with a margin at both ends (in decades on a logarithmic axis):
  * an empty one becomes 0 to 1, or 1 to 10; one without extent, but for round-off, is widened. */

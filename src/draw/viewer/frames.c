@@ -53,13 +53,35 @@ static void choose_rows(poli_frames *frames, long num_rows, int max_frames)
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-/* The range of the values at the frames that are numbers, not beyond the largest; [0, 0] if there
+/* Channels that are read at a time: about 8 MB of numbers. */
+static int batch_size(const poli_frames *frames)
+{
+  const int fit = (1 << 20) / frames->count;
+  return fit < 7 ? 7 : fit;
+}
+
+/* Reads channels at the frames: values[count][num]. */
+static pol_status read_values(poli_frames *frames, pol_result *result, int num, const int *channels)
+{
+  double *longer =
+      realloc(frames->series, (size_t)frames->count * (size_t)(num + 1) * sizeof *longer);
+  if (longer == NULL) return POL_NO_MEMORY;
+  frames->series = longer;
+  frames->width = (size_t)num;
+  pol_status status = POL_OK;
+  for (int i = 0; status == POL_OK && i < frames->count; i++)
+    status = pol_result_read(result, num, channels, frames->rows[i], 1,
+                             longer + (size_t)i * frames->width);
+  return status;
+}
+
+/* The range of the values of a channel that are numbers, not beyond the largest; [0, 0] if there
  * is none. */
-static poli_range16 find_range(const poli_frames *frames, double largest)
+static poli_range16 find_range(const poli_frames *frames, size_t channel, double largest)
 {
   poli_range16 range = {HUGE_VAL, -HUGE_VAL};
   for (int i = 0; i < frames->count; i++) {
-    const double x = frames->series[frames->rows[i]];
+    const double x = frames->series[(size_t)i * frames->width + channel];
     if (fabs(x) <= largest) range = (poli_range16){fmin(range.low, x), fmax(range.high, x)};
   }
   return range.low <= range.high ? range : (poli_range16){0.0, 0.0};
@@ -72,18 +94,22 @@ static unsigned quantize(double x, poli_range16 range)
   return width > 0.0 ? (unsigned)lround(65534.0 * ((x - range.low) / width)) : 0u;
 }
 
-/* Writes the series at the frames as numbers of a range, `stride` bytes apart. */
-static void put_series(const poli_frames *frames, poli_range16 range, unsigned char *to,
-                       size_t stride)
+/* Writes the values of a channel as numbers of a range, `stride` bytes apart. */
+static void put_series(const poli_frames *frames, size_t channel, poli_range16 range,
+                       unsigned char *to, size_t stride)
 {
   for (int i = 0; i < frames->count; i++)
-    poli_put_uint16(to + (size_t)i * stride, quantize(frames->series[frames->rows[i]], range));
+    poli_put_uint16(to + (size_t)i * stride,
+                    quantize(frames->series[(size_t)i * frames->width + channel], range));
 }
 
-static void put_rotation(const poli_frames *frames, unsigned char *to, size_t stride)
+/* A component of quaternions; `fixed` where there is no channel (negative). */
+static void put_rotation(const poli_frames *frames, int channel, double fixed, unsigned char *to,
+                         size_t stride)
 {
   for (int i = 0; i < frames->count; i++) {
-    const double q = frames->series[frames->rows[i]];
+    const double q =
+        channel < 0 ? fixed : frames->series[(size_t)i * frames->width + (size_t)channel];
     const double bounded = isfinite(q) ? fmax(-1.0, fmin(1.0, q)) : 0.0;
     poli_put_uint16(to + (size_t)i * stride, (unsigned)(lround(32767.0 * bounded) + 32768));
   }
@@ -103,45 +129,52 @@ static int find_channel(const pol_result *result, const char *name, int *last)
   return *last;
 }
 
-/* Reads "NAME.what.c" into the series. */
-static pol_status read_component(poli_frames *frames, pol_result *result, const char *body,
-                                 const char *what, char component, int *last, char *message,
-                                 size_t size)
+/* Adds the channel "NAME.what.c". */
+static pol_status add_component(int *channels, int *num, const pol_result *result, const char *body,
+                                const char *what, char component, int *last, char *message,
+                                size_t size)
 {
   char name[256];
   snprintf(name, sizeof name, "%.200s.%s.%c", body, what, component);
-  const int channel = find_channel(result, name, last);
-  if (channel >= 0) return pol_result_series(result, channel, frames->series);
+  channels[*num] = find_channel(result, name, last);
+  if (channels[(*num)++] >= 0) return POL_OK;
   snprintf(message, size, "it has no channel \"%s\": it is not a result of this model", name);
   return POL_BAD_ARGUMENT;
 }
 
+/* Positions and rotations, several bodies at a time. */
 static pol_status read_bodies(poli_frames *frames, const pol_mechanism *mechanism,
                               pol_result *result, char *message, size_t size)
 {
-  pol_status status = POL_OK;
-  const size_t bodies = (size_t)frames->num_bodies;
-  int last = -1;
-  for (size_t b = 0; status == POL_OK && b < bodies; b++) {
-    const pol_body *body = pol_mechanism_body(mechanism, (int)b);
-    for (size_t c = 0; status == POL_OK && c < 3; c++) {
-      status =
-          read_component(frames, result, body->name, "position", "xyz"[c], &last, message, size);
-      if (status != POL_OK) break;
-      poli_range16 *range = &frames->ranges[3 * b + c];
-      *range = find_range(frames, largest_position);
-      put_series(frames, *range, frames->positions + 2 * (3 * b + c), 6 * bodies);
+  const size_t bodies = (size_t)frames->num_bodies, batch = (size_t)batch_size(frames) / 7;
+  int *channels = malloc(7 * batch * sizeof *channels), last = -1;
+  pol_status status = channels != NULL ? POL_OK : POL_NO_MEMORY;
+  for (size_t first = 0; status == POL_OK && first < bodies; first += batch) {
+    const size_t end = bodies - first < batch ? bodies : first + batch;
+    int num = 0, column = 0;
+    for (size_t b = first; b < end; b++) {
+      const pol_body *body = pol_mechanism_body(mechanism, (int)b);
+      for (int c = 0; status == POL_OK && c < 3; c++)
+        status = add_component(channels, &num, result, body->name, "position", "xyz"[c], &last,
+                               message, size);
+      for (int c = 0; status == POL_OK && c < 4 && !body->point; c++)
+        status = add_component(channels, &num, result, body->name, "quaternion", "wxyz"[c], &last,
+                               message, size);
     }
-    for (size_t c = 0; status == POL_OK && c < 4; c++) {
-      unsigned char *to = frames->rotations + 2 * (4 * b + c);
-      if (!body->point)
-        status = read_component(frames, result, body->name, "quaternion", "wxyz"[c], &last, message,
-                                size);
-      else
-        for (long i = 0; i < pol_result_rows(result); i++) frames->series[i] = c == 0 ? 1.0 : 0.0;
-      if (status == POL_OK) put_rotation(frames, to, 8 * bodies);
+    if (status == POL_OK) status = read_values(frames, result, num, channels);
+    for (size_t b = first; status == POL_OK && b < end; b++) {
+      const int point = pol_mechanism_body(mechanism, (int)b)->point;
+      for (size_t c = 0; c < 3; c++, column++) {
+        poli_range16 *range = &frames->ranges[3 * b + c];
+        *range = find_range(frames, (size_t)column, largest_position);
+        put_series(frames, (size_t)column, *range, frames->positions + 2 * (3 * b + c), 6 * bodies);
+      }
+      for (size_t c = 0; c < 4; c++)
+        put_rotation(frames, point ? -1 : column++, c == 0 ? 1.0 : 0.0,
+                     frames->rotations + 2 * (4 * b + c), 8 * bodies);
     }
   }
+  free(channels);
   return status;
 }
 
@@ -199,11 +232,16 @@ static pol_status read_channels(poli_frames *frames, pol_result *result)
   const size_t bytes = 2 * (size_t)frames->count;
   frames->values = malloc((size_t)frames->num_channels * bytes + 1);
   if (frames->values == NULL) return POL_NO_MEMORY;
-  for (int i = 0; i < frames->num_channels; i++) {
-    const pol_status status = pol_result_series(result, frames->channels[i], frames->series);
+  const int batch = batch_size(frames);
+  for (int first = 0; first < frames->num_channels; first += batch) {
+    const int left = frames->num_channels - first, num = left < batch ? left : batch;
+    const pol_status status = read_values(frames, result, num, frames->channels + first);
     if (status != POL_OK) return status;
-    frames->channel_ranges[i] = find_range(frames, largest_value);
-    put_series(frames, frames->channel_ranges[i], frames->values + (size_t)i * bytes, 2);
+    for (int k = 0; k < num; k++) {
+      poli_range16 *range = &frames->channel_ranges[first + k];
+      *range = find_range(frames, (size_t)k, largest_value);
+      put_series(frames, (size_t)k, *range, frames->values + (size_t)(first + k) * bytes, 2);
+    }
   }
   return POL_OK;
 }

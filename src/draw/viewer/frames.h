@@ -30,7 +30,8 @@ typedef struct poli_frames {
   int left_out;                 /* channels that found no room */
 
   long *rows;     /* of the result, [count] */
-  double *series; /* all values of one channel of the result */
+  size_t width;   /* channels in hand */
+  double *series; /* their values, [count][width]; at first all times */
 } poli_frames;
 
 /* Reads what a page shows.  max_frames 0: as many as make a page of sensible size.  In every case,

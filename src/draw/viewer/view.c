@@ -1,4 +1,5 @@
 /* Writing the page: the fixed head, the scene, the frames, the meshes, the fixed tail. */
+#include <polhode/output.h>
 #include <polhode/view.h>
 
 #include <errno.h>
@@ -11,8 +12,6 @@
 #include "draw/viewer/mesh.h"
 #include "draw/viewer/page.h"
 #include "draw/viewer/scene.h"
-#include "io/file/output.h"
-#include "io/result/result.h"
 
 /* Numbers in single precision. */
 static pol_status write_floats(FILE *file, const char *id, const float *from, size_t count)
@@ -125,7 +124,7 @@ static pol_status write_file(const char *path, const pol_model *model, pol_resul
   }
   pol_status status = write_page(file, model, result, frames, meshes);
   *bytes = ftell(file);
-  status = poli_output_close(file, path, status);
+  status = pol_output_close(file, path, status);
   if (status == POL_IO) snprintf(message, size, "%s", strerror(errno));
   return status;
 }
@@ -136,7 +135,7 @@ static pol_status read_frames(poli_frames *frames, const pol_model *model, pol_r
 {
   const pol_status status = poli_frames_read(frames, model, result, max_frames, message, size);
   if (status != POL_IO) return status;
-  snprintf(message, size, "%s", POLI_RESULT_DAMAGED);
+  snprintf(message, size, "%s", POL_RESULT_DAMAGED);
   return POL_BAD_ARGUMENT;
 }
 

@@ -3,12 +3,12 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "io/file/output.h"
+#include <polhode/output.h>
 
 #include <errno.h>
 #include <sys/stat.h>
 
-pol_status poli_output_close(FILE *file, const char *path, pol_status so_far)
+pol_status pol_output_close(FILE *file, const char *path, pol_status so_far)
 {
   struct stat info;
   pol_status status = so_far;

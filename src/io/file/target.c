@@ -1,4 +1,4 @@
-/* Output files: the target of a path, whether two paths are the same file, and locks.
+/* Output files: the target of a path, what writing to it would overwrite, and locks.
  *
  * The locks are open file description locks (POSIX.1-2024): process-wide fcntl locks would be
  * released whenever the HDF5 library opens and closes the file again, and flock would keep readers
@@ -14,6 +14,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <polhode/output.h>
+
+#include "base/errors.h"
 
 /* The target of one symbolic link, relative to the same folder as `path`; NULL: errno says why. */
 static char *follow_link(const char *path, size_t length)
@@ -48,11 +52,25 @@ char *poli_output_target(const char *path)
   return target;
 }
 
-int poli_output_is_same(const char *a, const char *b)
+/* Compared by device and inode, so that links and other paths are found too. */
+static int is_same_file(const char *a, const char *b)
 {
   struct stat first, second;
   return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
          first.st_ino == second.st_ino;
+}
+
+int pol_output_overwrites(const char *out, const char *path)
+{
+  const size_t length = strlen(out);
+  if (is_same_file(out, path)) return 1;
+  if (length <= 3 || strcmp(out + length - 3, ".h5") != 0) return 0;
+  char *target = poli_output_target(out);
+  char *first_name = target != NULL ? poli_format("%s" POLI_OUTPUT_NEW, target) : NULL;
+  const int same = first_name != NULL && is_same_file(first_name, path);
+  free(first_name);
+  free(target);
+  return same;
 }
 
 int poli_output_lock(int descriptor)

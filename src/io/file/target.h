@@ -6,8 +6,8 @@
  * result.  NULL: out of memory, or too many links (errno is ELOOP). */
 char *poli_output_target(const char *path);
 
-/* Whether two paths lead to one and the same file: by another name, a link, or a hard link. */
-int poli_output_is_same(const char *a, const char *b);
+/* What is appended to the name of an HDF5 file until it is readable. */
+#define POLI_OUTPUT_NEW ".new"
 
 /* Locks an open file against other callers of this function, until the descriptor is closed or the
  * process ends; on a system without such locks it always succeeds.  Returns 1, or 0 if the file is

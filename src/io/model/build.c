@@ -1,8 +1,11 @@
-/* From the checked data of a model file to a mechanism.
+/* From the data of a model file to a mechanism, and to the shapes, events and output times of the
+ * model.
  *
- * A joint that is given by a point gets two markers there, which coincide at the initial position.
- * Their axes are those of the first body, or follow from the joint's axis: z is turned into it by
- * the smallest rotation. */
+ * The rules of bodies, joints, forces and so on are those of the mechanism (mechanism/rules.h):
+ * what it refuses is reported at the key of the file that its field comes from.  Elements that are
+ * refused are added all the same, so that the others are checked as well and all errors of a file
+ * are reported at once; a place where the reader has found an error already is not reported again.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,116 +14,288 @@
 
 #include "io/model/parts.h"
 #include "lie/small.h"
+#include "mechanism/builder.h"
 
-static void copy4(const double a[4], double out[4])
-{
-  memcpy(out, a, 4 * sizeof *out);
-}
+/* --- errors of the mechanism ------------------------------------------------------------------ */
 
-/* (1 + z.a, z x a), normalised. */
-void poli_rotation_to_axis(const double a[3], double q[4])
-{
-  /* 1 + a_z without cancellation; straight down, any half turn about a horizontal axis does */
-  const double across = a[0] * a[0] + a[1] * a[1];
-  const double w = a[2] < 0.0 ? across / (1.0 - a[2]) : 1.0 + a[2];
-  const double half_turn[4] = {0.0, 1.0, 0.0, 0.0};
-  const double turn[4] = {w, -a[1], a[0], 0.0};
-  copy4(w == 0.0 ? half_turn : turn, q);
-  pol_quat_normalize(q);
-}
+typedef struct builder {
+  poli_reader *reader;
+  pol_mechanism *mechanism;
+  pol_errors found; /* by the mechanism in the last call; paths are relative to the element */
+  json_t *reported; /* {path: true} of errors before; false for what such a path is in */
+} builder;
 
-/* x along the first direction, y along the second, made exactly perpendicular, z = x x y. */
-static void rotation_to_axes(const double axes[6], double q[4])
+/* Enters the paths of all errors so far, and those of the objects and lists that they are in. */
+static void mark_reported(builder *b)
 {
-  double x[3], y[3], z[3], R[9];
-  poli_v3_copy(axes, x);
-  poli_v3_copy(axes + 3, y);
-  poli_v3_add_scaled(-poli_v3_dot(x, y), x, y);
-  poli_v3_scale(1.0 / sqrt(poli_v3_dot(y, y)), y, y);
-  poli_v3_cross(x, y, z);
-  for (int i = 0; i < 3; i++) {
-    R[3 * i] = x[i];
-    R[3 * i + 1] = y[i];
-    R[3 * i + 2] = z[i];
+  if (b->reader->errors->count > 0) b->reported = json_object();
+  for (int i = 0; i < b->reader->errors->count; i++) {
+    char *path = poli_format("%s", b->reader->errors->items[i].path);
+    int failed = !path || json_object_set_new_nocheck(b->reported, path, json_true()) != 0;
+    for (size_t end = failed ? 0 : strlen(path); end-- > 1;) {
+      if (path[end] != '.' && path[end] != '[') continue;
+      path[end] = '\0';
+      if (!json_object_get(b->reported, path))
+        failed |= json_object_set_new_nocheck(b->reported, path, json_false()) != 0;
+    }
+    free(path);
+    if (failed) b->reader->status = POL_NO_MEMORY;
   }
-  pol_quat_from_matrix(R, q);
 }
 
-/* Global orientation of both markers of a joint that is given by bodies and a point. */
-static void joint_rotation(const poli_model_data *data, const poli_model_joint *joint, double q[4])
+/* Whether the value at a place, something in it or what it is in has an error already. */
+static int is_reported(builder *b, const poli_place *place)
 {
-  static const double identity[4] = {1.0, 0.0, 0.0, 0.0};
-  const poli_model_body *bodies = data->bodies.items;
-  if (joint->given == POLI_AXES_ONE)
-    poli_rotation_to_axis(joint->axis, q);
-  else if (joint->given == POLI_AXES_TWO)
-    rotation_to_axes(joint->axes, q);
-  else
-    copy4(joint->bodies[0] == POL_GROUND ? identity : bodies[joint->bodies[0]].rotation, q);
-}
-
-static pol_status add_body(pol_mechanism *mechanism, const poli_model_body *from)
-{
-  pol_body body = {
-      .name = from->name, .mass = from->mass, .point = from->point, .keep = from->keep};
-  memcpy(body.inertia, from->inertia, sizeof body.inertia);
-  poli_v3_copy(from->position, body.position);
-  copy4(from->rotation, body.rotation);
-  poli_v3_copy(from->velocity, body.velocity);
-  poli_v3_copy(from->angular_velocity, body.angular_velocity);
-  if (from->given_global) {
-    double R[9];
-    pol_quat_to_matrix(from->rotation, R);
-    poli_m3_apply_transposed(R, from->angular_velocity_global, body.angular_velocity);
+  char *path = poli_path(place);
+  int found = path && json_object_get(b->reported, path) != NULL;
+  if (!path) b->reader->status = POL_NO_MEMORY;
+  for (size_t end = path ? strlen(path) : 0; !found && end-- > 1;) {
+    if (path[end] != '.' && path[end] != '[') continue;
+    path[end] = '\0';
+    found = json_is_true(json_object_get(b->reported, path));
   }
-  if (from->given_velocity) body.given |= POL_GIVEN_VELOCITY;
-  if (from->given_body || from->given_global) body.given |= POL_GIVEN_ANGULAR_VELOCITY;
-  if (from->given_global) body.given |= POL_GIVEN_IN_GLOBAL_AXES;
-  return pol_mechanism_add_body(mechanism, &body, NULL);
+  free(path);
+  return found;
 }
 
-static pol_status add_marker(pol_mechanism *mechanism, const poli_model_marker *from)
+/* Nothing more is reported at a place: what it refers to has an error. */
+static void silence(builder *b, const poli_place *place)
 {
-  pol_marker marker = {.name = from->name, .body = from->body};
-  poli_v3_copy(from->position, marker.position);
-  copy4(from->rotation, marker.rotation);
-  return pol_mechanism_add_marker(mechanism, &marker, NULL);
+  char *path = poli_path(place);
+  if (!b->reported) b->reported = json_object();
+  if (!path || json_object_set_new_nocheck(b->reported, path, json_true()) != 0)
+    b->reader->status = POL_NO_MEMORY;
+  free(path);
 }
 
+/* The keys of fields that have another name in a file, where the object has the key `beside`. */
+static const struct {
+  poli_element element;
+  const char *field, *beside, *key;
+} other_keys[] = {
+    {POLI_JOINTS, "marker", NULL, "markers"},
+    {POLI_JOINTS, "global_axes", NULL, "frame"},
+    {POLI_FORCES, "body", "marker", "marker"},
+    {POLI_FORCES, "marker", "bodies", "bodies"},
+    {POLI_FORCES, "marker", NULL, "markers"},
+    {POLI_FORCES, "expressions", "force", "force"},
+    {POLI_FORCES, "expressions", "torque", "torque"},
+    {POLI_FORCES, "expressions", NULL, "actuator"},
+    {POLI_DRIVES, "marker[0]", NULL, "reference"},
+    {POLI_DRIVES, "marker[1]", NULL, "marker"},
+    {POLI_COUPLINGS, "joint", NULL, "joints"},
+    {POLI_COUPLINGS, "coordinate", NULL, "coordinates"},
+    {POLI_COUPLINGS, "factor", NULL, "factors"},
+};
+
+/* A place of an object and those that it is in. */
+typedef struct chain {
+  poli_place places[6];
+  char keys[6][32];
+  int count;
+} chain;
+
+/* The place of a field, "inertia[1][1]" or "function.times[2]", as far as the file goes: its
+ * inertia may be a list, its stiffness one number. */
+static const poli_place *find_place(const poli_place *object, poli_element element,
+                                    const char *field, chain *c)
+{
+  const poli_place *at = object;
+  c->count = 0;
+  for (size_t i = 0; i < sizeof other_keys / sizeof *other_keys; i++) {
+    const size_t length = strlen(other_keys[i].field);
+    if (other_keys[i].element != element || strncmp(field, other_keys[i].field, length) != 0 ||
+        (field[length] && !strchr(".[", field[length])) ||
+        (other_keys[i].beside && !poli_given(object, other_keys[i].beside)))
+      continue;
+    c->places[c->count] = poli_place_key(object, other_keys[i].key);
+    at = &c->places[c->count++];
+    field += length;
+    break;
+  }
+  while (*field && c->count < 6) {
+    poli_place *next = &c->places[c->count];
+    if (*field == '[') {
+      char *end;
+      const size_t index = strtoul(field + 1, &end, 10);
+      field = end + 1;
+      if (index >= json_array_size(at->value)) continue;
+      *next = poli_place_item(at, index);
+    } else {
+      field += *field == '.';
+      const size_t length = strcspn(field, ".[");
+      char *key = c->keys[c->count];
+      memcpy(key, field, length);
+      key[length] = '\0';
+      field += length;
+      const char *type = json_string_value(json_object_get(at->value, "type"));
+      if (type && strcmp(type, pol_function_type_name(POL_POLYNOMIAL)) == 0 &&
+          strcmp(key, "values") == 0)
+        strcpy(key, "coefficients");
+      *next = poli_place_key(at, key);
+    }
+    at = next;
+    c->count++;
+  }
+  return at;
+}
+
+/* Reports what the mechanism found in an object, or in something that was made from it. */
+static void pass_on(builder *b, const poli_place *object, poli_element element,
+                    const char *suggestion)
+{
+  static const char required[] = "is required";
+  const poli_field *list = poli_find_field(poli_model_kind.fields, poli_element_list(element));
+  const poli_kind *kind = list->detail;
+  const json_t *last = NULL;
+  for (int i = 0; i < b->found.count; i++) {
+    const pol_error *error = &b->found.items[i];
+    const char *rule = error->rule;
+    chain c;
+    const poli_place *at = find_place(object, element, error->path, &c);
+    /* one number of the file can be several of the mechanism */
+    const int again = at->value == last && i > 0 && strcmp(b->found.items[i - 1].rule, rule) == 0;
+    last = at->value;
+    /* an entry of a matrix that has other wrong entries */
+    const int inside = c.count > 2 && is_reported(b, &c.places[0]);
+    if (again || inside || is_reported(b, at)) continue;
+    if (!at->value) {
+      if (strncmp(rule, required, strlen(required)) == 0) rule += strlen(required);
+      rule += strspn(rule, ": ");
+      poli_report_missing(b->reader, at->parent, kind->fields, at->key, rule);
+    } else {
+      poli_report(b->reader, at, *error->suggestion ? error->suggestion : suggestion, "%s", rule);
+    }
+  }
+  pol_errors_clear(&b->found);
+}
+
+/* --- elements --------------------------------------------------------------------------------- */
+
+/* Whether a marker, or a joint with its markers, is there and on bodies: others can be wrong. */
+static int has_marker(const pol_mechanism *mechanism, int index)
+{
+  return index >= 0 && index < pol_mechanism_num_markers(mechanism) &&
+         pol_mechanism_marker(mechanism, index)->body >= POL_GROUND &&
+         pol_mechanism_marker(mechanism, index)->body < pol_mechanism_num_bodies(mechanism);
+}
+
+static int has_joint(const pol_mechanism *mechanism, int index)
+{
+  const pol_joint *joint = index >= 0 && index < pol_mechanism_num_joints(mechanism)
+                               ? pol_mechanism_joint(mechanism, index)
+                               : NULL;
+  return joint && pol_joint_type_name(joint->type) && has_marker(mechanism, joint->marker[0]) &&
+         has_marker(mechanism, joint->marker[1]);
+}
+
+/* 0 if a marker is missing. */
 static double initial_distance(const pol_mechanism *mechanism, const int markers[2])
 {
   double first[3], second[3];
+  if (!has_marker(mechanism, markers[0]) || !has_marker(mechanism, markers[1])) return 0.0;
   pol_mechanism_marker_point(mechanism, markers[0], first);
   pol_mechanism_marker_point(mechanism, markers[1], second);
   return hypot(hypot(second[0] - first[0], second[1] - first[1]), second[2] - first[2]);
 }
 
-static pol_status add_joint(pol_mechanism *mechanism, const poli_model_data *data,
-                            const poli_model_joint *from)
+static pol_status add_joint(builder *b, const poli_place *place, const poli_model_joint *from)
 {
-  pol_joint joint = {.name = from->name,
-                     .type = (pol_joint_type)from->type,
-                     .radius = from->radius,
-                     .locked = from->locked,
-                     .global_axes = from->frame == POL_GLOBAL_AXES};
-  if (from->given == POLI_AXES_MARKERS) {
-    /* the markers of the file were added first, so their indices are the mechanism's */
-    memcpy(joint.marker, from->markers, sizeof joint.marker);
-    joint.length = from->length;
-    if (joint.type == POL_DISTANCE && joint.length == 0.0)
-      joint.length = initial_distance(mechanism, joint.marker);
-    return pol_mechanism_add_joint(mechanism, &joint, NULL);
+  pol_joint joint = from->joint;
+  const double *axis = poli_given(place, "axis") ? from->axis : NULL;
+  joint.global_axes = from->frame == POL_GLOBAL_AXES;
+  const int placed =
+      has_marker(b->mechanism, joint.marker[0]) && has_marker(b->mechanism, joint.marker[1]);
+  if (isnan(joint.length))
+    joint.length = placed ? initial_distance(b->mechanism, joint.marker) : 1.0;
+  if (joint.type == POL_UNIVERSAL) axis = poli_given(place, "axes") ? from->axes : NULL;
+  if (!poli_given(place, "markers"))
+    return pol_mechanism_add_joint_at(b->mechanism, &joint, from->bodies[0], from->bodies[1],
+                                      from->point, axis, NULL);
+  /* the markers of the file were added first, so their indices are the mechanism's */
+  if (joint.type == POL_DISTANCE && joint.length == 0.0 && !poli_given(place, "length") && placed) {
+    poli_report(b->reader, place, "", "must have a \"length\" or markers that are apart");
+    joint.length = 1.0;
   }
-  double q[4];
-  joint_rotation(data, from, q);
-  for (int i = 0; i < 2; i++) {
-    /* the first body's own axes need no rounding */
-    const int own = i == 0 && from->given == POLI_AXES_OF_BODY;
-    const pol_status status = pol_mechanism_add_marker_at(
-        mechanism, "", from->bodies[i], from->point, own ? NULL : q, &joint.marker[i]);
-    if (status != POL_OK) return status;
+  return pol_mechanism_add_joint(b->mechanism, &joint, NULL);
+}
+
+/* The function of time with its lists in *numbers, which the caller frees. */
+static pol_status make_function(const poli_model_function *from, pol_function *function,
+                                double **numbers)
+{
+  *function = from->given ? from->plain : pol_function_default();
+  const json_t *values = function->type == POL_TABLE ? from->values : from->coefficients;
+  size_t count = json_array_size(values);
+  if (function->type == POL_TABLE && from->times && json_array_size(from->times) < count)
+    count = json_array_size(from->times);
+  *numbers = malloc((2 * count + 1) * sizeof **numbers);
+  if (!*numbers) return POL_NO_MEMORY;
+  for (size_t i = 0; i < count; i++) {
+    (*numbers)[i] = json_number_value(json_array_get(values, i));
+    (*numbers)[count + i] = json_number_value(json_array_get(from->times, i));
   }
-  return pol_mechanism_add_joint(mechanism, &joint, NULL);
+  function->count = (int)count;
+  function->values = *numbers;
+  function->times = from->times ? *numbers + count : NULL;
+  return POL_OK;
+}
+
+/* The point, body and axes of an applied force that is given by a marker. */
+static void apply_at_marker(const pol_mechanism *mechanism, int index, pol_force *force)
+{
+  const pol_marker *marker = pol_mechanism_marker(mechanism, index);
+  double A[9], vector[3];
+  force->body = marker->body;
+  if (force->type == POL_APPLIED_FORCE) poli_v3_copy(marker->position, force->point);
+  if ((int)force->frame != POLI_MODEL_MARKER_AXES) return;
+  force->frame = POL_BODY_AXES;
+  pol_quat_to_matrix(marker->rotation, A);
+  poli_m3_apply(A, force->vector, vector);
+  poli_v3_copy(vector, force->vector);
+}
+
+/* Points instead of the markers of a spring-damper get markers of their own. */
+static pol_status add_ends(builder *b, const poli_place *place, const poli_model_force *from,
+                           int marker[2])
+{
+  const int global = !isnan(from->points_global[0]);
+  const poli_place points = poli_place_key(place, global ? "points_global" : "points");
+  pol_status status = POL_OK;
+  for (int i = 0; i < 2 && status != POL_NO_MEMORY; i++) {
+    const poli_place point = poli_place_item(&points, (size_t)i);
+    pol_marker end = pol_marker_default();
+    if (from->bodies[i] == POL_NOT_FOUND) continue;
+    end.body = from->bodies[i];
+    poli_v3_copy(from->points + 3 * i, end.position);
+    status = global ? pol_mechanism_add_marker_at(b->mechanism, "", from->bodies[i],
+                                                  from->points_global + 3 * i, NULL, &marker[i])
+                    : pol_mechanism_add_marker(b->mechanism, &end, &marker[i]);
+    /* what is wrong with the marker is wrong with its point */
+    if (b->found.count > 0 && !is_reported(b, &point))
+      poli_report(b->reader, &point, "", "%s", b->found.items[0].rule);
+    pol_errors_clear(&b->found);
+  }
+  return status == POL_NO_MEMORY ? status : POL_OK;
+}
+
+/* Which coordinate of its joint a joint-spring acts on: the one that "coordinate" names, or the
+ * only one there is; -1 if that is none.  Returns a near name for a wrong one. */
+static const char *find_coordinate(const pol_mechanism *mechanism, const char *name,
+                                   pol_force *force)
+{
+  const int known = force->joint >= 0 && force->joint < pol_mechanism_num_joints(mechanism);
+  const pol_joint *joint = known ? pol_mechanism_joint(mechanism, force->joint) : NULL;
+  if (!joint || !pol_joint_type_name(joint->type)) return "";
+  const int count = pol_joint_num_coordinates(joint);
+  pol_near near = pol_near_start(name ? name : "");
+  force->coordinate = !name && count == 1 ? 0 : -1;
+  for (int i = 0; i < count && name; i++) {
+    const char *key = pol_joint_coordinate(joint, i)->key;
+    if (strcmp(key, name) == 0) force->coordinate = i;
+    pol_near_try(&near, key);
+  }
+  return near.best;
 }
 
 /* Where a point of a body is at the initial position. */
@@ -132,156 +307,311 @@ static void initial_point(const pol_body *body, const double point[3], double gl
   poli_v3_add(body->position, arm, global);
 }
 
-/* The point, body and axes of an applied force that is given by a marker. */
-static void apply_at_marker(const pol_mechanism *mechanism, const poli_model_force *from,
-                            pol_force *force)
+static pol_status add_force(builder *b, const poli_place *place, const poli_model_force *from,
+                            const char **suggestion)
 {
-  const pol_marker *marker = pol_mechanism_marker(mechanism, from->marker);
-  double A[9], vector[3];
-  force->body = marker->body;
-  if (force->type == POL_APPLIED_FORCE) poli_v3_copy(marker->position, force->point);
-  if (from->frame != POLI_MODEL_MARKER_AXES) return;
-  force->frame = POL_BODY_AXES;
-  pol_quat_to_matrix(marker->rotation, A);
-  poli_m3_apply(A, force->vector, vector);
-  poli_v3_copy(vector, force->vector);
-}
-
-/* The markers of a spring-damper or bushing; points get markers of their own. */
-static pol_status set_ends(pol_mechanism *mechanism, const poli_model_force *from, int marker[2])
-{
-  pol_status status = POL_OK;
-  memcpy(marker, from->markers, 2 * sizeof *marker);
-  for (int i = 0; i < 2 && from->given_bodies && !status; i++) {
-    pol_marker point = {.name = "", .body = from->bodies[i], .rotation = {1.0, 0.0, 0.0, 0.0}};
-    poli_v3_copy(from->points + 3 * i, point.position);
-    status = from->given_points
-                 ? pol_mechanism_add_marker(mechanism, &point, &marker[i])
-                 : pol_mechanism_add_marker_at(mechanism, "", from->bodies[i],
-                                               from->points_global + 3 * i, NULL, &marker[i]);
-  }
-  return status;
-}
-
-/* Adds the force, with its function of time if it has one. */
-static pol_status add_scaled(pol_mechanism *mechanism, const poli_model_force *from,
-                             pol_force *force)
-{
+  pol_mechanism *mechanism = b->mechanism;
+  pol_force force = from->force;
   pol_function scale;
-  double *numbers;
-  if (!from->given_scale) return pol_mechanism_add_force(mechanism, force, NULL);
-  pol_status status = poli_make_function(&from->scale, &scale, &numbers);
-  if (status) return status;
-  force->scale = &scale;
-  status = pol_mechanism_add_force(mechanism, force, NULL);
-  force->scale = NULL; /* the mechanism has its own copy */
+  double *numbers = NULL;
+  pol_status status = POL_OK;
+  if (has_marker(mechanism, from->marker)) {
+    apply_at_marker(mechanism, from->marker, &force);
+  } else if (from->marker != POL_NOT_FOUND) {
+    const poli_place marker = poli_place_key(place, "marker");
+    silence(b, &marker);
+  }
+  if ((int)force.frame == POLI_MODEL_MARKER_AXES) force.frame = POL_GLOBAL_AXES; /* no marker */
+  if (poli_given(place, "bodies")) status = add_ends(b, place, from, force.marker);
+  if (force.type == POL_JOINT_SPRING)
+    *suggestion = find_coordinate(mechanism, from->coordinate, &force);
+
+  /* what is not given is that of the initial position */
+  if (isnan(force.anchor[0])) {
+    memset(force.anchor, 0, sizeof force.anchor);
+    if (force.type == POL_SUPPORT && force.body >= 0)
+      initial_point(pol_mechanism_body(mechanism, force.body), force.point, force.anchor);
+  }
+  if (isnan(force.length))
+    force.length =
+        force.type == POL_SPRING_DAMPER ? initial_distance(mechanism, force.marker) : 0.0;
+
+  if (from->scale.given && !status) {
+    status = make_function(&from->scale, &scale, &numbers);
+    force.scale = &scale; /* the mechanism makes its own copy */
+  }
+  if (!status) status = pol_mechanism_add_force(mechanism, &force, NULL);
   free(numbers);
   return status;
 }
 
-/* The numbers and expressions of its vector or actuator. */
-static void set_efforts(const poli_model_force *from, pol_force *force)
+/* A drive without joint has markers; the reference by default is the global frame. */
+static pol_status add_drive(builder *b, const poli_place *place, const poli_model_drive *from)
 {
-  const poli_model_effort *vector = force->type == POL_APPLIED_TORQUE ? from->torque : from->force;
-  force->actuator = from->actuator.number;
-  force->expressions[0] = from->actuator.expression;
-  for (int i = 0; i < 3 && pol_force_num_expressions(force->type) == 3; i++) {
-    force->vector[i] = vector[i].number;
-    force->expressions[i] = vector[i].expression;
+  static const double origin[3] = {0.0, 0.0, 0.0};
+  pol_drive drive = from->drive;
+  double *numbers;
+  pol_status status = POL_OK;
+  if (poli_given(place, "marker")) {
+    drive.joint = POL_NO_JOINT;
+    drive.marker[0] = from->reference;
+    drive.marker[1] = from->marker;
+    if (!poli_given(place, "reference"))
+      status =
+          pol_mechanism_add_marker_at(b->mechanism, "", POL_GROUND, origin, NULL, &drive.marker[0]);
+  }
+  if (!status) status = make_function(&from->function, &drive.function, &numbers);
+  if (status) return status;
+  status = pol_mechanism_add_drive(b->mechanism, &drive, NULL);
+  free(numbers);
+  return status;
+}
+
+static pol_status add_coupling(builder *b, const pol_coupling *from)
+{
+  pol_coupling coupling = *from;
+  for (int i = 0; i < 2 && isnan(from->reference[0]); i++)
+    coupling.reference[i] =
+        has_joint(b->mechanism, from->joint[i]) && pol_coordinate_name(from->coordinate[i]) &&
+                pol_joint_has_coordinate(pol_mechanism_joint(b->mechanism, from->joint[i]),
+                                         from->coordinate[i])
+            ? pol_mechanism_coordinate(b->mechanism, from->joint[i], from->coordinate[i])
+            : 0.0;
+  return pol_mechanism_add_coupling(b->mechanism, &coupling, NULL);
+}
+
+/* Adds the elements of one kind. */
+static void add_elements(builder *b, const poli_place *top, poli_element element,
+                         const poli_items *list)
+{
+  const poli_place objects = poli_place_key(top, poli_element_list(element));
+  for (size_t i = 0; i < list->count && b->reader->status == POL_OK; i++) {
+    const poli_place place = poli_place_item(&objects, i);
+    const char *suggestion = "";
+    pol_status status = POL_OK;
+    switch (element) {
+    case POLI_BODIES:
+      status = pol_mechanism_add_body(b->mechanism, &((const poli_model_body *)list->items)[i].body,
+                                      NULL);
+      break;
+    case POLI_MARKERS:
+      status = pol_mechanism_add_marker(b->mechanism, &((const pol_marker *)list->items)[i], NULL);
+      break;
+    case POLI_JOINTS:
+      status = add_joint(b, &place, &((const poli_model_joint *)list->items)[i]);
+      break;
+    case POLI_FORCES:
+      status = add_force(b, &place, &((const poli_model_force *)list->items)[i], &suggestion);
+      break;
+    case POLI_DRIVES:
+      status = add_drive(b, &place, &((const poli_model_drive *)list->items)[i]);
+      break;
+    case POLI_COUPLINGS:
+      status = add_coupling(b, &((const pol_coupling *)list->items)[i]);
+      break;
+    case POLI_VARIABLES:
+      status =
+          pol_mechanism_add_variable(b->mechanism, &((const pol_variable *)list->items)[i], NULL);
+      break;
+    default:
+      status = pol_mechanism_add_state(b->mechanism, &((const pol_state_variable *)list->items)[i],
+                                       NULL);
+    }
+    if (status != POL_OK && status != POL_BAD_ARGUMENT) b->reader->status = status;
+    pass_on(b, &place, element, suggestion);
   }
 }
 
-static pol_status add_force(pol_mechanism *mechanism, const poli_model_force *from)
+/* --- the order of errors ---------------------------------------------------------------------- */
+
+typedef struct ranked {
+  pol_error error;
+  long key, item; /* where it is in the file: which key of the top object, which item */
+  int number;     /* before */
+} ranked;
+
+static int compare_ranks(const void *first, const void *second)
 {
-  pol_force force = {.name = from->name,
-                     .type = (pol_force_type)from->type,
-                     .body = from->body,
-                     .frame = (pol_force_frame)from->frame,
-                     .law = (pol_spring_law)from->law,
-                     .length = from->length,
-                     .coefficient = from->coefficient,
-                     .joint = from->joint,
-                     .coordinate = from->coordinate,
-                     .rest = from->rest};
-  set_efforts(from, &force);
-  poli_v3_copy(from->point, force.point);
-  poli_v3_copy(from->stiffness.value, force.stiffness);
-  poli_v3_copy(from->damping.value, force.damping);
-  poli_v3_copy(from->anchor, force.anchor);
-  if (force.type == POL_SUPPORT && !from->given_anchor)
-    initial_point(pol_mechanism_body(mechanism, force.body), force.point, force.anchor);
-  poli_v3_copy(from->rotational_stiffness.value, force.rotational_stiffness);
-  poli_v3_copy(from->rotational_damping.value, force.rotational_damping);
-  poli_v3_copy(from->preload, force.preload);
-  poli_v3_copy(from->preload_torque, force.preload_torque);
-  if (from->given_marker) apply_at_marker(mechanism, from, &force);
-  if (force.type == POL_SPRING_DAMPER || force.type == POL_BUSHING) {
-    const pol_status status = set_ends(mechanism, from, force.marker);
-    if (status != POL_OK) return status;
-  }
-  if (force.type == POL_SPRING_DAMPER && !from->given_length)
-    force.length = initial_distance(mechanism, force.marker);
-  return add_scaled(mechanism, from, &force);
+  const ranked *a = first, *b = second;
+  if (a->key != b->key) return a->key < b->key ? -1 : 1;
+  if (a->item != b->item) return a->item < b->item ? -1 : 1;
+  return a->number < b->number ? -1 : 1;
 }
 
-/* Why something that has passed every rule is refused: its numbers overflow; the length of a
- * distance is to be that between its markers, which coincide; or the direction of a spring-damper
- * is. */
-static const char size_rule[] = "must not have numbers that are too large or too small";
-static const char distance_rule[] = "must have a \"length\" or markers that are apart";
-
-static const char spring_rule[] = "must have ends that are apart: a spring-damper needs a line";
-
-/* Passes on a failure; rule says what can be wrong. */
-static int is_added(poli_reader *reader, const poli_place *top, const char *list, size_t index,
-                    const char *rule, pol_status status)
+/* Errors come in the order of the file: those of single keys were found first, and the mechanism is
+ * built in an order of its own. */
+static void sort_errors(poli_reader *reader, const poli_place *top)
 {
-  if (status == POL_BAD_ARGUMENT) {
-    const poli_place objects = poli_place_key(top, list);
-    const poli_place object = poli_place_item(&objects, index);
-    poli_report(reader, &object, "", "%s", rule);
-  } else if (status != POL_OK) {
-    reader->status = status;
+  pol_errors *errors = reader->errors;
+  ranked *list = malloc(((size_t)errors->count + 1) * sizeof *list);
+  if (!list) {
+    reader->status = POL_NO_MEMORY;
+    return;
   }
-  return status == POL_OK;
+  for (int i = 0; i < errors->count; i++) {
+    const char *path = errors->items[i].path, *key;
+    const size_t length = strcspn(path, ".[");
+    json_t *value;
+    long number = 0;
+    list[i] = (ranked){.error = errors->items[i], .key = -1, .number = i};
+    if (length > 0 && strncmp(path, "--", 2) != 0) list[i].key = (long)json_object_size(top->value);
+    json_object_foreach(top->value, key, value)
+    {
+      if (strlen(key) == length && strncmp(key, path, length) == 0) list[i].key = number;
+      number++;
+    }
+    if (path[length] == '[') list[i].item = strtol(path + length + 1, NULL, 10);
+  }
+  qsort(list, (size_t)errors->count, sizeof *list, compare_ranks);
+  for (int i = 0; i < errors->count; i++) errors->items[i] = list[i].error;
+  free(list);
 }
 
 void poli_build_mechanism(poli_reader *reader, const poli_place *top, const poli_model_data *data,
                           pol_mechanism *mechanism)
 {
-  const poli_model_body *bodies = data->bodies.items;
-  const poli_model_marker *markers = data->markers.items;
-  const poli_model_joint *joints = data->joints.items;
-  const poli_model_force *forces = data->forces.items;
-  const poli_model_drive *drives = data->drives.items;
-  const poli_model_coupling *couplings = data->couplings.items;
-  const pol_variable *variables = data->variables.items;
-  const pol_state_variable *states = data->states.items;
-  int good = 1;
+  builder b = {.reader = reader, .mechanism = mechanism};
+  const poli_items *const lists[] = {
+      [POLI_BODIES] = &data->bodies,       [POLI_MARKERS] = &data->markers,
+      [POLI_JOINTS] = &data->joints,       [POLI_FORCES] = &data->forces,
+      [POLI_DRIVES] = &data->drives,       [POLI_COUPLINGS] = &data->couplings,
+      [POLI_VARIABLES] = &data->variables, [POLI_STATES] = &data->states,
+  };
+  const int before = reader->errors->count;
+  mark_reported(&b);
   pol_mechanism_set_gravity(mechanism, data->gravity);
-  for (size_t i = 0; good && i < data->bodies.count; i++)
-    good = is_added(reader, top, "bodies", i, size_rule, add_body(mechanism, &bodies[i]));
-  for (size_t i = 0; good && i < data->markers.count; i++)
-    good = is_added(reader, top, "markers", i, size_rule, add_marker(mechanism, &markers[i]));
-  for (size_t i = 0; good && i < data->joints.count; i++)
-    good = is_added(reader, top, "joints", i,
-                    joints[i].type == POL_DISTANCE ? distance_rule : size_rule,
-                    add_joint(mechanism, data, &joints[i]));
-  for (size_t i = 0; good && i < data->forces.count; i++)
-    good = is_added(reader, top, "forces", i,
-                    forces[i].type == POL_SPRING_DAMPER ? spring_rule : size_rule,
-                    add_force(mechanism, &forces[i]));
-  for (size_t i = 0; good && i < data->drives.count; i++)
-    good =
-        is_added(reader, top, "drives", i, size_rule, poli_add_model_drive(mechanism, &drives[i]));
-  for (size_t i = 0; good && i < data->couplings.count; i++)
-    good = is_added(reader, top, "couplings", i, size_rule,
-                    poli_add_model_coupling(mechanism, &couplings[i]));
-  for (size_t i = 0; good && i < data->variables.count; i++)
-    good = is_added(reader, top, "variables", i, size_rule,
-                    pol_mechanism_add_variable(mechanism, &variables[i], NULL));
-  for (size_t i = 0; good && i < data->states.count; i++)
-    good = is_added(reader, top, "states", i, size_rule,
-                    pol_mechanism_add_state(mechanism, &states[i], NULL));
-  if (good) poli_check_expressions(reader, top, mechanism);
+  poli_mechanism_collect(mechanism, &b.found);
+  for (int k = 0; k < POLI_NUM_ELEMENTS; k++) add_elements(&b, top, (poli_element)k, lists[k]);
+  poli_mechanism_collect(mechanism, NULL);
+  json_decref(b.reported);
+  if (reader->status == POL_OK && reader->errors->count > before) sort_errors(reader, top);
+  if (reader->status == POL_OK && reader->errors->count == 0)
+    poli_check_expressions(reader, top, mechanism);
+}
+
+/* --- what is beside the mechanism ------------------------------------------------------------- */
+
+pol_status poli_build_output_times(const poli_model_data *data, pol_model *model)
+{
+  const json_t *times = data->simulation.output_times;
+  const size_t count = json_array_size(times);
+  if (count == 0) return POL_OK;
+  model->output_times = malloc(count * sizeof *model->output_times);
+  if (!model->output_times) return POL_NO_MEMORY;
+  for (size_t i = 0; i < count; i++)
+    model->output_times[i] = json_number_value(json_array_get(times, i));
+  model->settings.output.count = (int)count;
+  model->settings.output.times = model->output_times;
+  return POL_OK;
+}
+
+const char *pol_shape_type_name(pol_shape_type type)
+{
+  static const char *const names[] = {[POL_BOX] = "box",
+                                      [POL_CYLINDER] = "cylinder",
+                                      [POL_SPHERE] = "sphere",
+                                      [POL_CONE] = "cone",
+                                      [POL_MESH] = "mesh"};
+  return (int)type >= 0 && (size_t)type < sizeof names / sizeof *names ? names[type] : NULL;
+}
+
+/* Copies one list to *next and on. */
+static pol_status copy_shapes(const poli_items *list, int body, pol_shape **next)
+{
+  const poli_model_shape *from = list->items;
+  for (size_t i = 0; i < list->count; i++, from++) {
+    pol_shape *shape = (*next)++;
+    *shape = from->shape;
+    shape->body = body;
+    if (from->file && !(shape->file = poli_format("%s", from->file))) return POL_NO_MEMORY;
+  }
+  return POL_OK;
+}
+
+pol_status poli_build_shapes(const poli_model_data *data, pol_model *model)
+{
+  const poli_model_body *bodies = data->bodies.items;
+  size_t count = data->shapes.count;
+  for (size_t i = 0; i < data->bodies.count; i++) count += bodies[i].shapes.count;
+  if (count == 0) return POL_OK;
+  model->shapes = calloc(count, sizeof *model->shapes);
+  if (!model->shapes) return POL_NO_MEMORY;
+  model->num_shapes = (int)count;
+
+  pol_shape *next = model->shapes;
+  pol_status status = copy_shapes(&data->shapes, POL_GROUND, &next);
+  for (size_t i = 0; status == POL_OK && i < data->bodies.count; i++)
+    status = copy_shapes(&bodies[i].shapes, (int)i, &next);
+  return status;
+}
+
+void poli_free_shapes(pol_model *model)
+{
+  for (int i = 0; i < model->num_shapes; i++) free(model->shapes[i].file);
+  free(model->shapes);
+}
+
+/* Room for all rules, changes and texts in one block: the rules, the changes, the texts. */
+static size_t count_bytes(const poli_model_data *data, size_t *num_changes)
+{
+  const poli_model_event *events = data->events.items;
+  size_t bytes = 0;
+  *num_changes = 0;
+  for (size_t i = 0; i < data->events.count; i++) {
+    json_t *changes = events[i].changes;
+    const char *key;
+    json_t *value;
+    bytes += strlen(events[i].name) + strlen(events[i].expression) + 2;
+    json_object_foreach(changes, key, value)
+    {
+      bytes += strlen(key) + strlen(json_string_value(value)) + 2;
+      ++*num_changes;
+    }
+  }
+  return bytes;
+}
+
+/* Copies a text to *to, which moves on. */
+static const char *copy_text(char **to, const char *text)
+{
+  char *start = *to;
+  const size_t size = strlen(text) + 1;
+  memcpy(start, text, size);
+  *to += size;
+  return start;
+}
+
+pol_status poli_build_events(const poli_model_data *data, pol_model *model)
+{
+  const poli_model_event *events = data->events.items;
+  const size_t count = data->events.count;
+  size_t num_changes;
+  const size_t bytes = count_bytes(data, &num_changes);
+  if (count == 0) return POL_OK;
+  pol_event_rule *rules = malloc(count * sizeof *rules + num_changes * sizeof(pol_change) + bytes);
+  if (!rules) return POL_NO_MEMORY;
+  pol_change *changes = (pol_change *)(rules + count);
+  char *text = (char *)(changes + num_changes);
+  for (size_t i = 0; i < count; i++) {
+    json_t *set = events[i].changes;
+    const char *key;
+    json_t *value;
+    rules[i] = (pol_event_rule){.name = copy_text(&text, events[i].name),
+                                .expression = copy_text(&text, events[i].expression),
+                                .direction = events[i].direction == POLI_RISING    ? 1
+                                             : events[i].direction == POLI_FALLING ? -1
+                                                                                   : 0,
+                                .action = (pol_event_action)events[i].action,
+                                .num_changes = (int)json_object_size(set),
+                                .changes = changes};
+    json_object_foreach(set, key, value)
+    {
+      *changes++ = (pol_change){.quantity = copy_text(&text, key),
+                                .expression = copy_text(&text, json_string_value(value))};
+    }
+  }
+  model->events = rules;
+  model->settings.num_events = (int)count;
+  model->settings.events = rules;
+  return POL_OK;
 }

@@ -1,4 +1,5 @@
-/* Expressions in a model file: variables, states and what stands for the numbers of a force.
+/* Expressions in a model file: functions of time, variables, states, events, and what stands for
+ * the numbers of a force.
  *
  * While the file is read only their syntax is checked, since they may use names that come later.
  * When the mechanism is there, every name is looked up, and variables must not go in circles. */
@@ -7,11 +8,8 @@
 #include "expression/expression.h"
 #include "formulation/network.h"
 #include "io/model/parts.h"
-#include "io/model/rules.h"
 #include "mechanism/signal.h"
-
-static const char *const not_variables_or_states[] = {"variables", "states", NULL};
-static const char *const not_states_or_variables[] = {"states", "variables", NULL};
+#include "simulation/event_rules.h"
 
 /* --- syntax ----------------------------------------------------------------------------------- */
 
@@ -26,8 +24,8 @@ static int accept_name(const char *name, void *user)
 static const char *near_function(const char *wrong, const char *const *functions, void *user)
 {
   (void)user;
-  poli_near near = poli_near_start(wrong);
-  for (; functions && *functions; functions++) poli_near_try(&near, *functions);
+  pol_near near = pol_near_start(wrong);
+  for (; functions && *functions; functions++) pol_near_try(&near, *functions);
   return near.best;
 }
 
@@ -47,98 +45,117 @@ static void check_text(poli_reader *reader, const poli_place *place,
                 error.column, error.message);
 }
 
-void poli_read_expression(poli_reader *reader, const poli_place *place, const poli_field *field,
-                          void *target)
+static void read_expression(poli_reader *reader, const poli_place *place, const poli_field *field,
+                            void *target)
 {
   static const poli_expression_names names = {accept_name, near_function, NULL};
   *(const char **)target = json_string_value(place->value);
   if (json_is_string(place->value))
     check_text(reader, place, &names);
   else
-    poli_report(reader, place, "", "%s", field->rule);
+    poli_report(reader, place, "", "%s", poli_rule(field));
 }
 
-void poli_read_effort(poli_reader *reader, const poli_place *place, const poli_field *field,
-                      void *target)
+/* The mechanism compiles it. */
+static void read_time_expression(poli_reader *reader, const poli_place *place,
+                                 const poli_field *field, void *target)
 {
-  poli_model_effort *effort = target;
-  effort->number = json_number_value(place->value);
-  if (!json_is_number(place->value))
-    poli_read_expression(reader, place, field, &effort->expression);
+  *(const char **)target = json_string_value(place->value);
+  if (!json_is_string(place->value)) poli_report(reader, place, "", "%s", poli_rule(field));
 }
 
-void poli_read_efforts(poli_reader *reader, const poli_place *place, const poli_field *field,
-                       void *target)
+static const char effort_rule[] = "must be a number or an expression, which is a text";
+
+static void read_one_effort(poli_reader *reader, const poli_place *place, double *number,
+                            const char **expression)
 {
-  const poli_field item = {.rule = "must be a number or an expression, which is a text"};
-  poli_model_effort *efforts = target;
+  static const poli_field text = {.value = &poli_expression, .rule = effort_rule};
+  *number = json_number_value(place->value);
+  if (!json_is_number(place->value)) read_expression(reader, place, &text, expression);
+}
+
+static void read_effort(poli_reader *reader, const poli_place *place, const poli_field *field,
+                        void *target)
+{
+  pol_force *force = target;
+  (void)field;
+  read_one_effort(reader, place, &force->actuator, &force->expressions[0]);
+}
+
+static void read_efforts(poli_reader *reader, const poli_place *place, const poli_field *field,
+                         void *target)
+{
+  pol_force *force = target;
   if (!json_is_array(place->value) || json_array_size(place->value) != 3) {
-    poli_report(reader, place, "", "%s", field->rule);
+    poli_report(reader, place, "", "%s", poli_rule(field));
     return;
   }
   for (size_t i = 0; i < 3; i++) {
-    const poli_place at = poli_place_item(place, i);
-    poli_read_effort(reader, &at, &item, &efforts[i]);
+    const poli_place item = poli_place_item(place, i);
+    read_one_effort(reader, &item, &force->vector[i], &force->expressions[i]);
   }
 }
 
-/* --- tables ----------------------------------------------------------------------------------- */
-
-/* What expressions know already, and what results call a column of their own, is no name for a
- * quantity. */
-static void check_quantity(poli_reader *reader, const poli_place *place, void *object, int sound)
+static void read_changes(poli_reader *reader, const poli_place *place, const poli_field *field,
+                         void *target)
 {
-  const poli_place name = poli_place_key(place, "name");
-  const char *text = json_string_value(name.value);
-  (void)object;
-  (void)sound;
-  if (text && (strcmp(text, "t") == 0 || strcmp(text, "pi") == 0))
-    poli_report(reader, &name, "", "must not be \"%s\", which expressions know already", text);
-  if (text && strcmp(text, "t_reactions") == 0)
-    poli_report(reader, &name, "", "must not be \"%s\", which is the name of a result column",
-                text);
+  static const poli_field item = {.value = &poli_expression,
+                                  .rule = "must be an expression, such as "
+                                          "\"-0.8*ball.velocity.z\""};
+  const char *key, *text;
+  json_t *value;
+  if (!json_is_object(place->value) || json_object_size(place->value) == 0) {
+    poli_report(reader, place, "", "%s", poli_rule(field));
+    return;
+  }
+  *(json_t **)target = place->value;
+  json_object_foreach(place->value, key, value)
+  {
+    const poli_place at = poli_place_key(place, key);
+    read_expression(reader, &at, &item, &text);
+  }
 }
 
-static const poli_field variable_fields[] = {
-    {"name", poli_read_name, offsetof(pol_variable, name), POLI_REQUIRED, poli_name_rule,
-     not_variables_or_states},
-    {"expression", poli_read_expression, offsetof(pol_variable, expression), POLI_REQUIRED,
-     "must be an expression, such as \"2*hinge.angle\"", NULL},
-    {.key = NULL},
-};
-
-const poli_kind poli_variable_kind = {
-    .rule = "must be an object that describes a variable",
-    .fields = variable_fields,
-    .size = sizeof(pol_variable),
-    .check = check_quantity,
-};
-
-static const poli_field state_fields[] = {
-    {"name", poli_read_name, offsetof(pol_state_variable, name), POLI_REQUIRED, poli_name_rule,
-     not_states_or_variables},
-    {"initial", poli_read_number, offsetof(pol_state_variable, initial), POLI_OPTIONAL,
-     poli_number_rule, NULL},
-    {"rate", poli_read_expression, offsetof(pol_state_variable, rate), POLI_REQUIRED,
-     "must be an expression, such as \"(hinge.rate - filtered)/0.01\"", NULL},
-    {.key = NULL},
-};
-
-const poli_kind poli_state_kind = {
-    .rule = "must be an object that describes a state",
-    .fields = state_fields,
-    .size = sizeof(pol_state_variable),
-    .check = check_quantity,
-};
+const poli_value poli_expression = {.read = read_expression,
+                                    .size = sizeof(char *),
+                                    .rule = "must be an expression",
+                                    .words = "[expression](#expressions)",
+                                    .schema = "{\"type\": \"string\", \"minLength\": 1}"};
+const poli_value poli_time_expression = {.read = read_time_expression,
+                                         .size = sizeof(char *),
+                                         .rule = "must be an expression of t, such as "
+                                                 "\"0.1*sin(2*pi*t)\"",
+                                         .words = "[expression](#expressions)",
+                                         .schema = "{\"type\": \"string\", \"minLength\": 1}"};
+const poli_value poli_effort = {.read = read_effort,
+                                .size = sizeof(pol_force),
+                                .rule = effort_rule,
+                                .words = "number or [expression](#variables)",
+                                .schema = "{\"type\": [\"number\", \"string\"]}"};
+const poli_value poli_efforts = {.read = read_efforts,
+                                 .size = sizeof(pol_force),
+                                 .rule = "must be a list of 3 numbers or expressions",
+                                 .words = "3 numbers or [expressions](#variables)",
+                                 .schema =
+                                     "{\"type\": \"array\", \"minItems\": 3, \"maxItems\": 3, "
+                                     "\"items\": {\"type\": [\"number\", \"string\"]}}"};
+const poli_value poli_changes = {
+    .read = read_changes,
+    .size = sizeof(json_t *),
+    .rule = "must be an object of velocities or states and their expressions",
+    .words = "object",
+    .schema = "{\"type\": \"object\", \"minProperties\": 1, \"additionalProperties\": "
+              "{\"type\": \"string\"}}"};
 
 /* --- names ------------------------------------------------------------------------------------ */
 
 /* The known name that is nearest to a wrong one. */
 typedef struct search {
   const pol_mechanism *mechanism;
-  poli_near near;
-  char best[POLI_EXPRESSION_NAME + 1];
-  char quoted[2 * POLI_EXPRESSION_NAME + 2];
+  int settable; /* by events */
+  pol_near near;
+  char best[256];
+  char quoted[2 * 256 + 2];
 } search;
 
 static int find_name(const char *name, void *user)
@@ -152,7 +169,8 @@ static int try_name(const char *name, const poli_signal *signal, void *user)
 {
   search *s = user;
   (void)signal;
-  poli_near_try(&s->near, name);
+  if (s->settable && !poli_event_can_set(s->mechanism, name)) return 0;
+  pol_near_try(&s->near, name);
   if (s->near.best != name) return 0;
   /* the name lives no longer than this call */
   strncpy(s->best, name, sizeof s->best - 1);
@@ -182,42 +200,68 @@ static const char *near_name(const char *wrong, const char *const *functions, vo
 {
   search *s = user;
   if (functions) return near_function(wrong, functions, NULL);
-  s->near = poli_near_start(wrong);
+  s->near = pol_near_start(wrong);
   poli_signal_each(s->mechanism, try_name, s);
   quote(s->near.best, s->quoted);
   return s->quoted;
 }
 
-void poli_check_names(poli_reader *reader, const poli_place *place, const pol_mechanism *mechanism)
+/* Looks up the names in the text at a place, in those of a list, or in those of an object, whose
+ * keys are names that an event can set. */
+static void check_names(poli_reader *reader, const poli_place *place,
+                        const pol_mechanism *mechanism)
 {
   search s = {.mechanism = mechanism, .best = ""};
   const poli_expression_names names = {find_name, near_name, &s};
+  const char *key;
+  json_t *value;
   if (json_is_string(place->value)) check_text(reader, place, &names);
   for (size_t i = 0; i < json_array_size(place->value); i++) {
     const poli_place item = poli_place_item(place, i);
-    if (json_is_string(item.value)) check_text(reader, &item, &names);
+    check_names(reader, &item, mechanism);
+  }
+  json_object_foreach(place->value, key, value)
+  {
+    const poli_place at = poli_place_key(place, key);
+    check_names(reader, &at, mechanism);
+    if (poli_event_can_set(mechanism, key)) continue;
+    search t = {.mechanism = mechanism, .settable = 1, .near = pol_near_start(key), .best = ""};
+    poli_signal_each(mechanism, try_name, &t);
+    poli_report(reader, &at, t.near.best,
+                "must stand for a component of a body's velocity or angular_velocity, or a state");
+  }
+}
+
+/* Looks up the names of one object, by the table of its kind. */
+static void check_object(poli_reader *reader, const poli_place *object, const poli_kind *kind,
+                         const pol_mechanism *mechanism)
+{
+  const char *key;
+  json_t *value;
+  json_object_foreach(object->value, key, value)
+  {
+    const poli_place place = poli_place_key(object, key);
+    const poli_field *field = poli_find_field(kind->fields, key);
+    const poli_value *type = field ? field->value : NULL;
+    if (type == &poli_expression || type == &poli_effort || type == &poli_efforts ||
+        type == &poli_changes)
+      check_names(reader, &place, mechanism);
   }
 }
 
 void poli_check_expressions(poli_reader *reader, const poli_place *top,
                             const pol_mechanism *mechanism)
 {
-  static const struct {
-    const char *list, *key;
-  } places[] = {{"variables", "expression"}, {"states", "rate"},     {"forces", "force"},
-                {"forces", "torque"},        {"forces", "actuator"}, {"events", "expression"}};
-  for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
-    const poli_place list = poli_place_key(top, places[k].list);
-    for (size_t i = 0; i < json_array_size(list.value); i++) {
+  const char *key;
+  json_t *value;
+  json_object_foreach(top->value, key, value)
+  {
+    const poli_place list = poli_place_key(top, key);
+    const poli_field *field = poli_find_field(poli_model_kind.fields, key);
+    for (size_t i = 0; field && field->value == &poli_objects && i < json_array_size(value); i++) {
       const poli_place object = poli_place_item(&list, i);
-      const poli_place text = poli_place_key(&object, places[k].key);
-      poli_check_names(reader, &text, mechanism);
+      check_object(reader, &object, field->detail, mechanism);
     }
-  }
-  const poli_place events = poli_place_key(top, "events");
-  for (size_t i = 0; i < json_array_size(events.value); i++) {
-    const poli_place event = poli_place_item(&events, i);
-    poli_check_event(reader, &event, mechanism);
   }
   if (reader->status != POL_OK || reader->errors->count > 0) return;
 

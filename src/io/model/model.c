@@ -1,4 +1,4 @@
-/* Reading a model: the public functions, which lead through the steps of model_parts.h. */
+/* Reading a model: the public functions, which lead through the steps of parts.h. */
 #include "io/model/parts.h"
 
 #include <errno.h>
@@ -7,24 +7,50 @@
 
 #include "io/file/file.h"
 
+/* Reads the tree; every error is reported. */
+static void read_data(poli_reader *reader, const poli_place *top, poli_model_data *data)
+{
+  memset(data, 0, sizeof *data);
+  data->name = "";
+  data->simulation.settings = pol_settings_default();
+  data->simulation.method = data->simulation.steps = -1;
+  poli_collect_names(reader, top->value, &poli_model_kind);
+  if (reader->status == POL_OK) poli_read_kind(reader, top, &poli_model_kind, data);
+}
+
+static void free_data(poli_model_data *data)
+{
+  poli_model_body *bodies = data->bodies.items;
+  for (size_t i = 0; i < data->bodies.count; i++) free(bodies[i].shapes.items);
+  free(data->shapes.items);
+  free(data->bodies.items);
+  free(data->markers.items);
+  free(data->joints.items);
+  free(data->forces.items);
+  free(data->drives.items);
+  free(data->couplings.items);
+  free(data->variables.items);
+  free(data->states.items);
+  free(data->events.items);
+}
+
 /* The steps from a JSON tree to a model; 1 if the model is complete. */
 static int fill_model(poli_reader *reader, const poli_place *top, pol_model *model)
 {
   poli_model_data data;
-  poli_read_model_data(reader, top, &data);
+  read_data(reader, top, &data);
+  if (reader->status == POL_OK) reader->status = pol_mechanism_create(&model->mechanism);
+  if (reader->status == POL_OK) poli_build_mechanism(reader, top, &data, model->mechanism);
   if (reader->status == POL_OK && reader->errors->count == 0) {
-    reader->status = pol_mechanism_create(&model->mechanism);
     model->settings = data.simulation.settings;
     model->name = poli_format("%s", data.name);
     if (!model->name) reader->status = POL_NO_MEMORY;
-    if (reader->status == POL_OK) reader->status = poli_copy_output_times(&data.simulation, model);
-    if (reader->status == POL_OK) reader->status = poli_copy_events(&data, model);
+    if (reader->status == POL_OK) reader->status = poli_build_output_times(&data, model);
+    if (reader->status == POL_OK) reader->status = poli_build_events(&data, model);
   }
   if (reader->status == POL_OK && reader->errors->count == 0)
-    poli_build_mechanism(reader, top, &data, model->mechanism);
-  if (reader->status == POL_OK && reader->errors->count == 0)
     reader->status = poli_build_shapes(&data, model);
-  poli_free_model_data(&data);
+  free_data(&data);
   return reader->status == POL_OK && reader->errors->count == 0;
 }
 
@@ -42,6 +68,13 @@ static pol_status read_bytes(pol_model **model, const char *text, size_t size, i
     for (int i = 0; i < num_overrides; i++) poli_apply_override(&reader, tree, overrides[i]);
   const poli_place top = {.value = tree};
   if (tree && reader.status == POL_OK) good = fill_model(&reader, &top, result);
+  if (good) {
+    result->text = calloc(size + 1, 1);
+    if (result->text)
+      memcpy(result->text, text, size);
+    else
+      good = 0, reader.status = POL_NO_MEMORY;
+  }
   json_decref(reader.names);
   json_decref(tree);
 
@@ -75,7 +108,7 @@ pol_status pol_model_read_file(pol_model **model, const char *path, int num_over
     status = read_bytes(model, bytes, size, num_overrides, overrides, errors);
   } else if (status == POL_IO) {
     char *rule = poli_format("cannot be read: %s", strerror(errno));
-    if (!rule || poli_errors_add(errors, "", "", rule, "") != POL_OK) status = POL_NO_MEMORY;
+    if (!rule || pol_errors_add(errors, "", "", rule, "") != POL_OK) status = POL_NO_MEMORY;
     free(rule);
   }
   free(bytes);
@@ -88,6 +121,7 @@ void pol_model_free(pol_model **model)
   pol_mechanism_free(&(*model)->mechanism);
   poli_free_shapes(*model);
   free((*model)->name);
+  free((*model)->text);
   free((*model)->output_times);
   free((*model)->events);
   free(*model);

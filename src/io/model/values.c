@@ -1,50 +1,19 @@
-/* The readers of rotations, which can be written in four ways, and of inertias.
- *
- * The principal moments J1 <= J2 <= J3 of a rigid body satisfy J1 + J2 >= J3, since J1 + J2 - J3 is
- * twice an integral of a square over the mass. */
+/* Values of several forms: rotations, inertias, what is kept or locked, stiffnesses, and settings
+ * that are numbers or words. */
 #include "io/model/parts.h"
-#include "io/model/rules.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <polhode/lie.h>
 
 #include "lie/small.h"
-#include "mechanism/inertia.h"
+#include "mechanism/builder.h"
 
-static const double unit_tolerance = 1e-6;     /* of quaternions and rotation matrices */
-static const double symmetry_tolerance = 1e-9; /* of inertias, relative */
-static const double triangle_tolerance = 1e-9; /* of principal moments, relative */
-static const double definite_tolerance = 1e-12;
+static const double unit_tolerance = 1e-6; /* of rotation matrices */
 
 /* --- rotations -------------------------------------------------------------------------------- */
-
-typedef struct rotation_keys {
-  double axis[3], angle;
-  double quaternion[4];
-  double matrix[9];
-  double rotation_vector[3];
-  double result[4];
-} rotation_keys;
-
-static const poli_field rotation_fields[] = {
-    {"axis", poli_read_direction, offsetof(rotation_keys, axis), POLI_OPTIONAL, "", NULL},
-    {"angle", poli_read_number, offsetof(rotation_keys, angle), POLI_OPTIONAL,
-     "must be a number, the angle in radians", NULL},
-    {"quaternion", poli_read_vector4, offsetof(rotation_keys, quaternion), POLI_OPTIONAL,
-     "must be a list of 4 numbers: w, x, y, z", NULL},
-    {"matrix", poli_read_matrix, offsetof(rotation_keys, matrix), POLI_OPTIONAL,
-     "must be a list of 3 rows of 3 numbers", NULL},
-    {"rotation_vector", poli_read_vector, offsetof(rotation_keys, rotation_vector), POLI_OPTIONAL,
-     "must be a list of 3 numbers", NULL},
-    {NULL, NULL, 0, 0, NULL, NULL},
-};
-
-static int is_unit_quaternion(const double q[4])
-{
-  return fabs(hypot(hypot(q[0], q[1]), hypot(q[2], q[3])) - 1.0) <= unit_tolerance;
-}
 
 /* Rows of length 1 that are perpendicular and right-handed. */
 static int is_rotation_matrix(const double R[9])
@@ -58,10 +27,11 @@ static int is_rotation_matrix(const double R[9])
 }
 
 /* The rotation in the way that is given, when its numbers are well. */
-static void compute_rotation(poli_reader *reader, const poli_place *place, rotation_keys *keys)
+static void compute_rotation(poli_reader *reader, const poli_place *place, poli_rotation_keys *keys)
 {
   double *q = keys->result;
   if (poli_given(place, "axis")) {
+    poli_normalize(keys->axis);
     q[0] = cos(0.5 * keys->angle);
     poli_v3_scale(sin(0.5 * keys->angle), keys->axis, q + 1);
   } else if (poli_given(place, "rotation_vector")) {
@@ -69,7 +39,7 @@ static void compute_rotation(poli_reader *reader, const poli_place *place, rotat
   } else if (poli_given(place, "quaternion")) {
     const poli_place at = poli_place_key(place, "quaternion");
     memcpy(q, keys->quaternion, sizeof keys->quaternion);
-    if (is_unit_quaternion(q))
+    if (poli_is_unit_quaternion(q))
       pol_quat_normalize(q);
     else
       poli_report(reader, &at, "", "must have length 1");
@@ -84,49 +54,37 @@ static void compute_rotation(poli_reader *reader, const poli_place *place, rotat
   }
 }
 
-static void check_rotation(poli_reader *reader, const poli_place *place, void *object, int sound)
+void poli_check_rotation(poli_reader *reader, const poli_place *place, void *object, int sound)
 {
-  const int axis = poli_given(place, "axis");
-  const int angle = poli_given(place, "angle");
-  const int ways = (axis || angle) + poli_given(place, "quaternion") + poli_given(place, "matrix") +
+  const int ways = (poli_given(place, "axis") || poli_given(place, "angle")) +
+                   poli_given(place, "quaternion") + poli_given(place, "matrix") +
                    poli_given(place, "rotation_vector");
   if (ways > 1 || (ways == 0 && sound))
     poli_report(reader, place, "",
                 "must have exactly one of: \"axis\" with \"angle\", \"quaternion\", \"matrix\", "
                 "\"rotation_vector\"");
-  else if (axis && !angle)
-    poli_report_missing(reader, place, rotation_fields, "angle", "\"axis\" needs it, in radians");
-  else if (angle && !axis)
-    poli_report_missing(reader, place, rotation_fields, "axis", "\"angle\" needs it");
   else if (sound)
     compute_rotation(reader, place, object);
 }
 
-static const poli_kind rotation_kind = {
-    .rule = "must be an object such as {\"axis\": [0, 0, 1], \"angle\": 0.5}",
-    .fields = rotation_fields,
-    .size = sizeof(rotation_keys),
-    .check = check_rotation,
-};
-
-void poli_read_rotation(poli_reader *reader, const poli_place *place, const poli_field *field,
-                        void *target)
+static void read_rotation(poli_reader *reader, const poli_place *place, const poli_field *field,
+                          void *target)
 {
-  const poli_field all = {field->key, NULL, 0, 0, NULL, &rotation_kind};
-  rotation_keys keys;
+  poli_rotation_keys keys;
+  const int before = reader->errors->count;
+  (void)field;
   memset(&keys, 0, sizeof keys);
-  poli_read_object(reader, place, &all, &keys);
-  memcpy(target, keys.result, sizeof keys.result);
+  poli_read_kind(reader, place, &poli_rotation_kind, &keys);
+  if (reader->errors->count == before) memcpy(target, keys.result, sizeof keys.result);
 }
 
+const poli_value poli_rotation = {.read = read_rotation,
+                                  .size = 4 * sizeof(double),
+                                  .rule = "",
+                                  .words = "[rotation](#rotations)",
+                                  .kind = &poli_rotation_kind};
+
 /* --- kept initial values ---------------------------------------------------------------------- */
-
-/* For each key the three bits of x, y and z. */
-typedef struct keep_keys {
-  unsigned position, rotation, velocity, angular_velocity;
-} keep_keys;
-
-static const char keep_rule[] = "must be true, false or a list of \"x\", \"y\", \"z\"";
 
 /* unsigned, the lowest three bits */
 static void read_axes(poli_reader *reader, const poli_place *place, const poli_field *field,
@@ -135,7 +93,7 @@ static void read_axes(poli_reader *reader, const poli_place *place, const poli_f
   unsigned *bits = target;
   *bits = json_is_true(place->value) ? 7u : 0u;
   if (json_is_boolean(place->value)) return;
-  if (!json_is_array(place->value)) poli_report(reader, place, "", "%s", field->rule);
+  if (!json_is_array(place->value)) poli_report(reader, place, "", "%s", poli_rule(field));
   for (size_t i = 0; i < json_array_size(place->value); i++) {
     const poli_place item = poli_place_item(place, i);
     const char *name = json_string_value(item.value);
@@ -149,129 +107,86 @@ static void read_axes(poli_reader *reader, const poli_place *place, const poli_f
   }
 }
 
-static const poli_field keep_fields[] = {
-    {"position", read_axes, offsetof(keep_keys, position), POLI_OPTIONAL, keep_rule, NULL},
-    {"rotation", read_axes, offsetof(keep_keys, rotation), POLI_OPTIONAL, keep_rule, NULL},
-    {"velocity", read_axes, offsetof(keep_keys, velocity), POLI_OPTIONAL, keep_rule, NULL},
-    {"angular_velocity", read_axes, offsetof(keep_keys, angular_velocity), POLI_OPTIONAL, keep_rule,
-     NULL},
-    {.key = NULL},
-};
-
-static const poli_kind keep_kind = {
-    .rule = "must be an object such as {\"position\": [\"x\"], \"rotation\": true}",
-    .fields = keep_fields,
-    .size = sizeof(keep_keys),
-};
-
-void poli_read_keep(poli_reader *reader, const poli_place *place, const poli_field *field,
-                    void *target)
+static void read_keep(poli_reader *reader, const poli_place *place, const poli_field *field,
+                      void *target)
 {
-  const poli_field all = {field->key, NULL, 0, 0, NULL, &keep_kind};
-  keep_keys keys = {0};
-  poli_read_object(reader, place, &all, &keys);
+  poli_keep_keys keys = {0};
+  (void)field;
+  poli_read_kind(reader, place, &poli_keep_kind, &keys);
   *(unsigned *)target = keys.position * POL_KEEP_POSITION + keys.rotation * POL_KEEP_ROTATION +
                         keys.velocity * POL_KEEP_VELOCITY +
                         keys.angular_velocity * POL_KEEP_ANGULAR_VELOCITY;
 }
 
+const poli_value poli_axes = {
+    .read = read_axes,
+    .size = sizeof(unsigned),
+    .rule = "must be true, false or a list of \"x\", \"y\", \"z\"",
+    .words = "`true`, `false` or list of texts",
+    .schema = "{\"anyOf\": [{\"type\": \"boolean\"}, {\"type\": \"array\", \"uniqueItems\": true, "
+              "\"items\": {\"enum\": [\"x\", \"y\", \"z\"]}}]}"};
+const poli_value poli_keep = {.read = read_keep,
+                              .size = sizeof(unsigned),
+                              .rule = "",
+                              .words = "object, see below",
+                              .kind = &poli_keep_kind};
+
 /* --- inertia ---------------------------------------------------------------------------------- */
 
-/* The principal moments of a symmetric matrix, smallest first. */
-static void principal_moments(const double J[9], double moments[3])
+static void read_inertia(poli_reader *reader, const poli_place *place, const poli_field *field,
+                         void *target)
 {
-  double m[3], axes[9];
-  poli_principal_axes(J, m, axes);
-  moments[0] = fmin(m[0], fmin(m[1], m[2]));
-  moments[2] = fmax(m[0], fmax(m[1], m[2]));
-  moments[1] = fmax(fmin(m[0], m[1]), fmin(fmax(m[0], m[1]), m[2]));
-}
-
-static void check_moments(poli_reader *reader, const poli_place *place, const double J[9])
-{
-  double m[3];
-  principal_moments(J, m);
-  if (!(m[0] > 0.0 && m[0] > definite_tolerance * m[2]))
-    poli_report(reader, place, "", "must be positive definite, with principal moments above zero");
-  else if (m[2] > (m[0] + m[1]) * (1.0 + triangle_tolerance))
-    poli_report(reader, place, "",
-                "must have no principal moment above the sum of the other two (%g > %g + %g): no "
-                "rigid body has one",
-                m[2], m[0], m[1]);
-}
-
-static void make_symmetric(poli_reader *reader, const poli_place *place, double J[9])
-{
-  double largest = 0.0;
-  for (int i = 0; i < 9; i++) largest = fmax(largest, fabs(J[i]));
-  for (size_t i = 1; i < 3; i++)
-    for (size_t j = 0; j < i; j++) {
-      double *lower = &J[3 * i + j];
-      double *upper = &J[3 * j + i];
-      const poli_place row = poli_place_item(place, i);
-      const poli_place entry = poli_place_item(&row, j);
-      if (fabs(*lower - *upper) > symmetry_tolerance * largest)
-        poli_report(reader, &entry, "", "must equal [%zu][%zu]: the matrix must be symmetric", j,
-                    i);
-      *lower = *upper = 0.5 * *lower + 0.5 * *upper;
-    }
-}
-
-static const char inertia_rule[] =
-    "must be 3 principal moments or a symmetric 3x3 matrix, in kg m^2";
-
-/* Three principal moments on the diagonal of J. */
-static void read_moments(poli_reader *reader, const poli_place *place, double J[9])
-{
-  static const poli_field moment = {NULL,          NULL, 0, POLI_REQUIRED, poli_positive_rule,
-                                    &poli_positive};
-  for (size_t i = 0; i < 3; i++) {
-    const poli_place item = poli_place_item(place, i);
-    poli_read_number(reader, &item, &moment, &J[4 * i]);
-  }
-}
-
-void poli_read_inertia(poli_reader *reader, const poli_place *place, const poli_field *field,
-                       void *target)
-{
-  (void)field;
+  const poli_field moment = {.value = &poli_number,
+                             .rule = poli_number_words(POLI_POSITIVE_NUMBER)};
+  static const poli_field matrix = {.value = &poli_matrix};
   double *J = target;
-  const int before = reader->errors->count;
-  const json_t *first = json_array_get(place->value, 0);
   if (json_array_size(place->value) != 3) {
-    poli_report(reader, place, "", "%s", inertia_rule);
-    return;
-  }
-  if (json_is_array(first)) {
-    const poli_field matrix = {NULL, NULL, 0, 0, inertia_rule, NULL};
-    poli_read_matrix(reader, place, &matrix, J);
-    if (reader->errors->count == before) make_symmetric(reader, place, J);
-  } else {
-    read_moments(reader, place, J);
-  }
-  if (reader->status == POL_OK && reader->errors->count == before) check_moments(reader, place, J);
-}
-
-/* --- stiffness and damping -------------------------------------------------------------------- */
-
-void poli_read_rates(poli_reader *reader, const poli_place *place, const poli_field *field,
-                     void *target)
-{
-  static const poli_field rate = {NULL, NULL, 0, 0, poli_not_negative_rule, &poli_not_negative};
-  poli_model_rates *rates = target;
-  rates->by_axis = json_is_array(place->value);
-  if (json_is_number(place->value)) {
-    poli_read_number(reader, place, &rate, &rates->value[0]);
-    rates->value[1] = rates->value[2] = rates->value[0];
-  } else if (json_array_size(place->value) != 3) { /* 0 for what is no list */
-    poli_report(reader, place, "", "%s", field->rule);
+    poli_report(reader, place, "", "%s, in kg m^2", poli_rule(field));
+  } else if (json_is_array(json_array_get(place->value, 0))) {
+    matrix.value->read(reader, place, &matrix, J);
   } else {
     for (size_t i = 0; i < 3; i++) {
       const poli_place item = poli_place_item(place, i);
-      poli_read_number(reader, &item, &rate, &rates->value[i]);
+      moment.value->read(reader, &item, &moment, &J[4 * i]);
     }
   }
 }
+
+const poli_value poli_inertia = {
+    .read = read_inertia,
+    .size = 9 * sizeof(double),
+    .rule = "must be 3 principal moments or a symmetric 3x3 matrix",
+    .words = "3 numbers, or 3 lists of 3",
+    .schema =
+        "{\"type\": \"array\", \"minItems\": 3, \"maxItems\": 3, \"items\": {\"anyOf\": ["
+        "{\"type\": \"number\", \"exclusiveMinimum\": 0}, {\"type\": \"array\", \"minItems\": 3, "
+        "\"maxItems\": 3, \"items\": {\"type\": \"number\"}}]}}"};
+
+/* --- stiffness and damping -------------------------------------------------------------------- */
+
+static void read_rates(poli_reader *reader, const poli_place *place, const poli_field *field,
+                       void *target)
+{
+  const char *rule = poli_number_words(POLI_NOT_NEGATIVE_NUMBER);
+  const poli_field one = {.value = &poli_number, .rule = rule};
+  const poli_field three = {.value = &poli_vector, .rule = poli_rule(field)};
+  double *rates = target;
+  if (json_is_number(place->value)) {
+    one.value->read(reader, place, &one, rates);
+    rates[1] = rates[2] = rates[0];
+  } else {
+    three.value->read(reader, place, &three, rates);
+  }
+}
+
+const poli_value poli_rates = {
+    .read = read_rates,
+    .size = 3 * sizeof(double),
+    .rule = "must be a number or a list of 3 numbers, none negative",
+    .words = "number or 3 numbers",
+    .schema = "{\"anyOf\": [{\"type\": \"number\", \"minimum\": 0}, {\"type\": \"array\", "
+              "\"minItems\": 3, \"maxItems\": 3, \"items\": {\"type\": \"number\", "
+              "\"minimum\": 0}}]}"};
 
 /* --- what a generic joint locks --------------------------------------------------------------- */
 
@@ -280,22 +195,178 @@ static const char *lock_choice(int number)
   return pol_lock_name(number);
 }
 
-void poli_read_locks(poli_reader *reader, const poli_place *place, const poli_field *field,
-                     void *target)
+static void read_locks(poli_reader *reader, const poli_place *place, const poli_field *field,
+                       void *target)
 {
   static const poli_choices locks = {lock_choice};
-  static const poli_field lock = {NULL, NULL, 0, POLI_REQUIRED, "", &locks};
+  static const poli_field lock = {.value = &poli_choice, .detail = &locks};
   unsigned *locked = target;
   if (json_array_size(place->value) == 0) { /* 0 for what is no list */
-    poli_report(reader, place, "", "%s", field->rule);
+    poli_report(reader, place, "", "%s", poli_rule(field));
     return;
   }
   for (size_t i = 0; i < json_array_size(place->value); i++) {
     const poli_place item = poli_place_item(place, i);
     int number = -1;
-    poli_read_choice(reader, &item, &lock, &number);
+    lock.value->read(reader, &item, &lock, &number);
     if (number < 0) continue;
     if (*locked & (1u << number)) poli_report(reader, &item, "", "must not be locked twice");
     *locked |= 1u << number;
   }
 }
+
+const poli_value poli_locks = {
+    .read = read_locks,
+    .size = sizeof(unsigned),
+    .rule = "must be a list of one or more of: x, y, z, rotation-x, rotation-y, rotation-z",
+    .words = "list of texts",
+    .schema = "{\"type\": \"array\", \"minItems\": 1, \"uniqueItems\": true, \"items\": {\"enum\": "
+              "[\"x\", \"y\", \"z\", \"rotation-x\", \"rotation-y\", \"rotation-z\"]}}"};
+
+/* --- shapes ----------------------------------------------------------------------------------- */
+
+static void read_mesh(poli_reader *reader, const poli_place *place, const poli_field *field,
+                      void *target)
+{
+  const char *text = json_string_value(place->value);
+  const size_t length = text ? strlen(text) : 0;
+  if (length > 4 &&
+      (strcmp(text + length - 4, ".stl") == 0 || strcmp(text + length - 4, ".obj") == 0))
+    *(const char **)target = text;
+  else
+    poli_report(reader, place, "", "%s", poli_rule(field));
+}
+
+static void read_color(poli_reader *reader, const poli_place *place, const poli_field *field,
+                       void *target)
+{
+  const char *text = json_string_value(place->value);
+  if (text && text[0] == '#' && strlen(text) == 7 &&
+      strspn(text + 1, "0123456789abcdefABCDEF") == 6)
+    *(int *)target = (int)strtol(text + 1, NULL, 16);
+  else
+    poli_report(reader, place, "", "%s", poli_rule(field));
+}
+
+const poli_value poli_mesh = {.read = read_mesh,
+                              .size = sizeof(char *),
+                              .rule = "must be the name of a file that ends in .stl or .obj",
+                              .words = "text",
+                              .schema =
+                                  "{\"type\": \"string\", \"pattern\": \".\\\\.(stl|obj)$\"}"};
+const poli_value poli_color = {.read = read_color,
+                               .size = sizeof(int),
+                               .rule = "must be a colour such as \"#0072b2\"",
+                               .words = "text",
+                               .schema =
+                                   "{\"type\": \"string\", \"pattern\": \"^#[0-9a-fA-F]{6}$\"}"};
+
+/* --- settings that are numbers or words ------------------------------------------------------- */
+
+/* Whether the value is this word; else reports it, if it is no number either. */
+static int is_word(poli_reader *reader, const poli_place *place, const poli_field *field,
+                   const char *word, int number_fits)
+{
+  const char *text = json_string_value(place->value);
+  pol_near near = pol_near_start(text ? text : "");
+  pol_near_try(&near, word);
+  if (text && strcmp(text, word) == 0) return 1;
+  if (!number_fits) poli_report(reader, place, near.best, "%s", poli_rule(field));
+  return 0;
+}
+
+static void read_index(poli_reader *reader, const poli_place *place, const poli_field *field,
+                       void *target)
+{
+  pol_index *index = target;
+  const double number = json_number_value(place->value);
+  const int fits = number == 3.0 || number == 2.0;
+  if (is_word(reader, place, field, "stabilized-2", fits))
+    *index = POL_INDEX_2_STABILIZED;
+  else if (fits)
+    *index = number == 3.0 ? POL_INDEX_3 : POL_INDEX_2;
+}
+
+static void read_sigma(poli_reader *reader, const poli_place *place, const poli_field *field,
+                       void *target)
+{
+  const int optimal = is_word(reader, place, field, "optimal", json_is_number(place->value));
+  *(double *)target = optimal ? (double)NAN : json_number_value(place->value);
+}
+
+static void read_atol(poli_reader *reader, const poli_place *place, const poli_field *field,
+                      void *target)
+{
+  poli_model_simulation *simulation = target;
+  if (!json_is_number(place->value)) {
+    poli_read_kind(reader, place, &poli_tolerances_kind, simulation);
+    return;
+  }
+  simulation->atol[0] = simulation->atol[1] = json_number_value(place->value);
+  if (!(simulation->atol[0] >= 0.0)) poli_report(reader, place, "", "%s", poli_rule(field));
+}
+
+const poli_value poli_index = {.read = read_index,
+                               .size = sizeof(pol_index),
+                               .rule = "must be 3, 2 or \"stabilized-2\"",
+                               .words = "number or text",
+                               .schema = "{\"enum\": [3, 2, \"stabilized-2\"]}"};
+const poli_value poli_sigma = {
+    .read = read_sigma,
+    .size = sizeof(double),
+    .rule = "must be a number or \"optimal\"",
+    .words = "number or text",
+    .schema = "{\"anyOf\": [{\"type\": \"number\"}, {\"const\": \"optimal\"}]}"};
+const poli_value poli_atol = {.read = read_atol,
+                              .size = sizeof(poli_model_simulation),
+                              .rule = "must be a number that is not negative",
+                              .words = "number, or object with `translation` and `rotation`",
+                              .schema = "{\"anyOf\": [{\"type\": \"number\", \"minimum\": 0}, "
+                                        "{\"$ref\": \"#/definitions/tolerances\"}]}",
+                              .kind = &poli_tolerances_kind};
+
+/* --- lists of numbers ------------------------------------------------------------------------- */
+
+/* value->count says how many at least; times must ascend. */
+static void read_numbers(poli_reader *reader, const poli_place *place, const poli_field *field,
+                         void *target)
+{
+  double last = 0.0;
+  if (!json_is_array(place->value) || json_array_size(place->value) < field->value->count) {
+    poli_report(reader, place, "", "%s", poli_rule(field));
+    return;
+  }
+  *(const json_t **)target = place->value;
+  for (size_t i = 0; i < json_array_size(place->value); i++) {
+    const poli_place item = poli_place_item(place, i);
+    const double number = json_number_value(item.value);
+    if (!json_is_number(item.value))
+      poli_report(reader, &item, "", "must be a number");
+    else if (field->value == &poli_times && !(number > last))
+      poli_report(reader, &item, "", "must be above %s", i ? "the time before" : "0");
+    last = number;
+  }
+}
+
+const poli_value poli_numbers = {
+    .read = read_numbers,
+    .size = sizeof(json_t *),
+    .rule = "must be a list of at least 1 number",
+    .words = "list of numbers",
+    .schema = "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"number\"}}",
+    .count = 1};
+const poli_value poli_two_numbers = {
+    .read = read_numbers,
+    .size = sizeof(json_t *),
+    .rule = "must be a list of at least 2 numbers",
+    .words = "list of at least 2 numbers",
+    .schema = "{\"type\": \"array\", \"minItems\": 2, \"items\": {\"type\": \"number\"}}",
+    .count = 2};
+const poli_value poli_times = {
+    .read = read_numbers,
+    .size = sizeof(json_t *),
+    .rule = "must be a list of one or more ascending times",
+    .words = "list of numbers",
+    .schema = "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"number\", "
+              "\"exclusiveMinimum\": 0}}",
+    .count = 1};

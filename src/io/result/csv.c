@@ -17,18 +17,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <polhode/model.h>
+#include <polhode/output.h>
 
-#include "io/file/output.h"
 #include "io/file/target.h"
+#include "io/result/result.h"
 
 /* Characters of the longest number and its comma: "-1.2345678901234567e-308,". */
 enum { NUMBER_SIZE = 25 };
 enum { BUFFER_SIZE = 1 << 16 };
 
-struct pol_csv {
+typedef struct csv_writer {
+  pol_writer base;
   FILE *file;
-  const pol_record *record;
   double *row;      /* the values of one line */
   char *buffer;     /* lines not yet written */
   size_t capacity;  /* of the buffer */
@@ -36,11 +36,11 @@ struct pol_csv {
   size_t line_size; /* the longest line of numbers, with its end */
   off_t size;       /* of the file, whole lines only */
   pol_status status;
-};
+} csv_writer;
 
 /* After a write that ended early: cuts the file behind its last whole line.  What cannot be cut, a
  * pipe or a device, stays as it is.  errno keeps the reason of the failed write. */
-static void cut_torn_line(pol_csv *csv, size_t written)
+static void cut_torn_line(csv_writer *csv, size_t written)
 {
   int reason = errno;
   while (written > 0 && csv->buffer[written - 1] != '\n') written--;
@@ -51,7 +51,7 @@ static void cut_torn_line(pol_csv *csv, size_t written)
 }
 
 /* Writes the buffer to the file.  A failure stays. */
-static pol_status flush(pol_csv *csv)
+static pol_status flush(csv_writer *csv)
 {
   if (csv->status == POL_OK && csv->used > 0) {
     size_t written = fwrite(csv->buffer, 1, csv->used, csv->file);
@@ -69,7 +69,7 @@ static pol_status flush(pol_csv *csv)
 /* --- head ------------------------------------------------------------------------------------- */
 
 /* Adds a text; in quotes, with quotes doubled, if it holds a comma, quote or line break. */
-static void put_text(pol_csv *csv, const char *text)
+static void put_text(csv_writer *csv, const char *text)
 {
   int quoted = strpbrk(text, ",\"\r\n") != NULL;
   if (quoted) csv->buffer[csv->used++] = '"';
@@ -99,17 +99,17 @@ static size_t head_size(const pol_record *record)
   return size;
 }
 
-static void put_head(pol_csv *csv)
+static void put_head(csv_writer *csv)
 {
-  int count = pol_record_count(csv->record);
+  int count = pol_record_count(csv->base.record);
   csv->used =
       (size_t)snprintf(csv->buffer, csv->capacity, "# polhode %s\n%s", pol_version(), units_label);
   for (int i = 0; i < count; i++) {
-    put_text(csv, pol_record_channel(csv->record, i)->unit);
+    put_text(csv, pol_record_channel(csv->base.record, i)->unit);
     csv->buffer[csv->used++] = i + 1 < count ? ',' : '\n';
   }
   for (int i = 0; i < count; i++) {
-    put_text(csv, pol_record_channel(csv->record, i)->name);
+    put_text(csv, pol_record_channel(csv->base.record, i)->name);
     csv->buffer[csv->used++] = i + 1 < count ? ',' : '\n';
   }
 }
@@ -117,7 +117,7 @@ static void put_head(pol_csv *csv)
 /* --- life ------------------------------------------------------------------------------------- */
 
 /* Frees everything; the file must be closed. */
-static void release(pol_csv *csv)
+static void release(csv_writer *csv)
 {
   free(csv->row);
   free(csv->buffer);
@@ -140,15 +140,48 @@ static FILE *open_empty(const char *path)
   return file;
 }
 
-pol_status pol_csv_create(pol_csv **csv, const char *path, const pol_record *record)
+static pol_status write_row(pol_writer *writer)
 {
-  *csv = NULL;
-  pol_csv *c = calloc(1, sizeof *c);
+  csv_writer *csv = (csv_writer *)writer;
+  int count = pol_record_count(writer->record);
+  if (csv->capacity - csv->used < csv->line_size) flush(csv);
+  if (csv->status != POL_OK) return csv->status;
+
+  pol_record_row(writer->record, csv->row);
+  for (int i = 0; i < count; i++) {
+    char *number = csv->buffer + csv->used;
+    csv->used += (size_t)snprintf(number, csv->capacity - csv->used, "%.17g", csv->row[i]);
+    /* Some locales write a decimal comma. */
+    char *comma = strchr(number, ',');
+    if (comma != NULL) *comma = '.';
+    csv->buffer[csv->used++] = i + 1 < count ? ',' : '\n';
+  }
+  return POL_OK;
+}
+
+static pol_status flush_rows(pol_writer *writer)
+{
+  return flush((csv_writer *)writer);
+}
+
+static pol_status close_writer(pol_writer *writer, const char *how, const char *failure)
+{
+  csv_writer *csv = (csv_writer *)writer;
+  (void)how, (void)failure; /* there is no place for them */
+  pol_status status = flush(csv);
+  if (fclose(csv->file) != 0) status = POL_IO;
+  release(csv);
+  return status;
+}
+
+pol_status poli_writer_create_csv(pol_writer **writer, const char *path, const pol_record *record)
+{
+  csv_writer *c = calloc(1, sizeof *c);
   if (c == NULL) return POL_NO_MEMORY;
+  c->base = (pol_writer){record, write_row, flush_rows, close_writer};
 
   /* The buffer holds the head, and one line of numbers at least. */
   size_t count = (size_t)pol_record_count(record), head = head_size(record);
-  c->record = record;
   c->line_size = count * NUMBER_SIZE + 1;
   c->capacity = BUFFER_SIZE;
   if (c->capacity < head) c->capacity = head;
@@ -168,38 +201,10 @@ pol_status pol_csv_create(pol_csv **csv, const char *path, const pol_record *rec
   setvbuf(c->file, NULL, _IONBF, 0);
   put_head(c);
   if (flush(c) != POL_OK) {
-    poli_output_close(c->file, path, POL_IO);
+    pol_output_close(c->file, path, POL_IO);
     release(c);
     return POL_IO;
   }
-  *csv = c;
+  *writer = &c->base;
   return POL_OK;
-}
-
-pol_status pol_csv_write(pol_csv *csv)
-{
-  int count = pol_record_count(csv->record);
-  if (csv->capacity - csv->used < csv->line_size) flush(csv);
-  if (csv->status != POL_OK) return csv->status;
-
-  pol_record_row(csv->record, csv->row);
-  for (int i = 0; i < count; i++) {
-    char *number = csv->buffer + csv->used;
-    csv->used += (size_t)snprintf(number, csv->capacity - csv->used, "%.17g", csv->row[i]);
-    /* Some locales write a decimal comma. */
-    char *comma = strchr(number, ',');
-    if (comma != NULL) *comma = '.';
-    csv->buffer[csv->used++] = i + 1 < count ? ',' : '\n';
-  }
-  return POL_OK;
-}
-
-pol_status pol_csv_close(pol_csv **csv)
-{
-  if (csv == NULL || *csv == NULL) return POL_OK;
-  pol_status status = flush(*csv);
-  if (fclose((*csv)->file) != 0) status = POL_IO;
-  release(*csv);
-  *csv = NULL;
-  return status;
 }

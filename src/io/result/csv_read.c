@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "io/file/file.h"
+#include "simulation/record.h"
 
 typedef struct csv_data {
   char *text;     /* the file, terminated; names are cut out of it in place */
@@ -41,13 +42,15 @@ static void release(pol_result *result)
   free(data);
 }
 
-static pol_status read_values(pol_result *result, int channel, long first, long count, double *out,
-                              size_t stride)
+static pol_status read_values(pol_result *result, int num, const int *channels, long first,
+                              long count, double *out)
 {
   const csv_data *data = result->data;
   const size_t width = (size_t)result->count;
-  const double *from = data->values + (size_t)first * width + (size_t)channel;
-  for (long i = 0; i < count; i++) out[(size_t)i * stride] = from[(size_t)i * width];
+  for (long i = 0; i < count; i++) {
+    const double *from = data->values + (size_t)(first + i) * width;
+    for (int k = 0; k < num; k++) *out++ = from[channels[k]];
+  }
   return POL_OK;
 }
 
@@ -144,7 +147,8 @@ static pol_status add_channel(pol_result *result, const char *name)
 static pol_status check_names(const cursor *c, long line)
 {
   const char *twice;
-  const pol_status status = poli_result_check_names(c->result, &twice);
+  const pol_status status =
+      poli_channels_check_names(c->result->channels, c->result->count, &twice);
   return status == POL_BAD_ARGUMENT ? refuse(c, line, "two columns have the same name: ", twice)
                                     : status;
 }

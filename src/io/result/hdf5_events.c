@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "io/result/hdf5.h"
-#include "io/result/result.h"
 
 /* Entries of a chunk, and the least size of a name with its end. */
 enum { CHUNK = 64, NAME_SIZE = 32 };
@@ -28,7 +27,7 @@ typedef struct entry {
 typedef struct collection {
   char *entries;
   size_t count;
-  hsize_t first; /* entries before them */
+  size_t written; /* entries of it in the file */
 } collection;
 
 struct poli_h5_events {
@@ -83,9 +82,8 @@ static hid_t entry_type(size_t name_size, hid_t number, hid_t integer)
   return type;
 }
 
-pol_status poli_h5_events_build(poli_h5_events *events, hid_t file)
+hid_t poli_h5_events_build(poli_h5_events *events, hid_t file)
 {
-  static const char *const units[] = {"s", "1", "", ""};
   const hsize_t none = 0, most = H5S_UNLIMITED, chunk = CHUNK;
   const hid_t space = H5Screate_simple(1, &none, &most), plist = H5Pcreate(H5P_DATASET_CREATE);
   H5Pset_chunk(plist, 1, &chunk);
@@ -95,7 +93,7 @@ pol_status poli_h5_events_build(poli_h5_events *events, hid_t file)
   H5Tclose(type);
   H5Pclose(plist);
   H5Sclose(space);
-  return events->set >= 0 ? poli_h5_put_texts(events->set, "units", 1, 4, units) : POL_IO;
+  return events->set;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -106,7 +104,7 @@ void poli_h5_events_note(poli_h5_events *events, int block, long row)
   const pol_simulation_event *event = pol_simulation_get_event(events->simulation, index);
   collection *c = &events->blocks[block];
   if (event == NULL) return;
-  char *place = events->blocks[block].entries + c->count++ * events->size;
+  char *place = c->entries + c->count++ * events->size;
   entry *e = (entry *)place;
   memset(place, 0, events->size);
   e->t = pol_simulation_state(events->simulation)->t;
@@ -115,41 +113,32 @@ void poli_h5_events_note(poli_h5_events *events, int block, long row)
   if (event->name != NULL) snprintf(place + sizeof *e, events->name_size, "%s", event->name);
 }
 
-void poli_h5_events_next_block(poli_h5_events *events, int block)
+size_t poli_h5_events_count(const poli_h5_events *events, int block)
 {
-  const collection *last = &events->blocks[!block];
-  events->blocks[block].first = last->first + last->count;
-  events->blocks[block].count = 0;
+  return events->blocks[block].count;
 }
 
-poli_h5_event_part poli_h5_events_part(const poli_h5_events *events, int block)
+int poli_h5_events_write(poli_h5_events *events, int block, size_t end, int full)
 {
-  const collection *c = &events->blocks[block];
-  return (poli_h5_event_part){c->entries, c->count, c->first};
-}
-
-size_t poli_h5_events_space(const poli_h5_events *events, const poli_h5_event_part *part)
-{
-  return part->first + part->count > events->written ? (part->count + CHUNK) * events->size : 0;
-}
-
-int poli_h5_events_write(poli_h5_events *events, const poli_h5_event_part *part)
-{
-  const hsize_t end = part->first + part->count, start = events->written;
-  if (end <= start) return 1;
-  const hsize_t count = end - start;
-  const char *from = (const char *)part->entries + (start - part->first) * events->size;
-  if (H5Dset_extent(events->set, &end) < 0) return 0;
-  const hid_t file_space = H5Dget_space(events->set), memory = H5Screate_simple(1, &count, NULL);
-  const hid_t type = H5Dget_type(events->set);
-  const int good =
-      H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &start, NULL, &count, NULL) >= 0 &&
-      H5Dwrite(events->set, type, memory, file_space, H5P_DEFAULT, from) >= 0;
-  H5Tclose(type);
-  H5Sclose(memory);
-  H5Sclose(file_space);
-  if (good) events->written = end;
-  return good;
+  collection *c = &events->blocks[block];
+  const hsize_t start = events->written, count = end - c->written, size = start + count;
+  int good = 1;
+  if (count > 0) {
+    good = H5Dset_extent(events->set, &size) >= 0;
+    const hid_t place = H5Dget_space(events->set), memory = H5Screate_simple(1, &count, NULL);
+    const hid_t type = H5Dget_type(events->set);
+    good = good && H5Sselect_hyperslab(place, H5S_SELECT_SET, &start, NULL, &count, NULL) >= 0 &&
+           H5Dwrite(events->set, type, memory, place, H5P_DEFAULT,
+                    c->entries + c->written * events->size) >= 0;
+    H5Tclose(type);
+    H5Sclose(memory);
+    H5Sclose(place);
+  }
+  if (!good) return 0;
+  events->written = size;
+  c->written = end;
+  if (full) c->count = c->written = 0;
+  return 1;
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -169,45 +158,35 @@ static size_t name_size_of(hid_t set)
   return size;
 }
 
-/* Takes over the entries whose rows are there. */
-static pol_status take_entries(pol_result *result, char *entries, size_t count, size_t size)
-{
-  result->event_entries = entries;
-  result->events = malloc(count * sizeof *result->events);
-  if (result->events == NULL) return POL_NO_MEMORY;
-  for (size_t i = 0; i < count; i++) {
-    const entry *e = (const entry *)(entries + i * size);
-    if (e->row < 0 || e->row >= result->rows) continue;
-    result->events[result->num_events++] =
-        (pol_result_event){e->t, (long)e->row, entries + i * size + sizeof *e, e->action};
-  }
-  return POL_OK;
-}
-
-static pol_status read_entries(pol_result *result, hid_t set)
-{
-  const hid_t space = H5Dget_space(set);
-  const hssize_t count = H5Sget_simple_extent_npoints(space);
-  const size_t name_size = name_size_of(set), size = sizeof(entry) + name_size;
-  H5Sclose(space);
-  if (name_size == 0 || !poli_h5_fits_file(set, count, size)) return POL_BAD_ARGUMENT;
-  if (count == 0) return POL_OK;
-  char *entries = calloc((size_t)count, size);
-  if (entries == NULL) return POL_NO_MEMORY;
-  const hid_t type = entry_type(name_size, H5T_NATIVE_DOUBLE, H5T_NATIVE_INT64);
-  const herr_t done = H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, entries);
-  H5Tclose(type);
-  if (done >= 0) return take_entries(result, entries, (size_t)count, size);
-  free(entries);
-  return POL_IO;
-}
-
 pol_status poli_h5_events_read(pol_result *result, hid_t file)
 {
   if (H5Lexists(file, POLI_H5_EVENTS, H5P_DEFAULT) <= 0) return POL_OK;
-  const hid_t set = H5Dopen2(file, POLI_H5_EVENTS, H5P_DEFAULT);
+  const hid_t set = H5Dopen2(file, POLI_H5_EVENTS, H5P_DEFAULT), space = H5Dget_space(set);
   if (set < 0) return POL_IO;
-  const pol_status status = read_entries(result, set);
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  const size_t name_size = name_size_of(set), size = sizeof(entry) + name_size;
+  pol_status status =
+      name_size > 0 && poli_h5_fits_file(set, count, size) ? POL_OK : POL_BAD_ARGUMENT;
+  if (status == POL_OK && count > 0) {
+    result->event_entries = calloc((size_t)count, size);
+    result->events = malloc((size_t)count * sizeof *result->events);
+    if (result->event_entries == NULL || result->events == NULL) status = POL_NO_MEMORY;
+    const hid_t type = entry_type(name_size, H5T_NATIVE_DOUBLE, H5T_NATIVE_INT64);
+    if (status == POL_OK &&
+        H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, result->event_entries) < 0)
+      status = POL_IO;
+    H5Tclose(type);
+  }
+  H5Sclose(space);
   H5Dclose(set);
+
+  /* those whose rows are there */
+  const char *place = result->event_entries;
+  for (hssize_t i = 0; status == POL_OK && i < count; i++, place += size) {
+    const entry *e = (const entry *)place;
+    if (e->row >= 0 && e->row < result->rows)
+      result->events[result->num_events++] =
+          (pol_result_event){e->t, (long)e->row, place + sizeof *e, e->action};
+  }
   return status;
 }

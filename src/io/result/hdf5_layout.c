@@ -1,135 +1,182 @@
 /* Which channel of a record goes to which dataset of an HDF5 result.
  *
- * A quantity "position.x" of the body "top" is a column of /bodies/top/position; quantities of the
- * whole leave the name out (/energy/kinetic), and the time is /t.  Channels of one dataset need not
- * follow each other (JOINT.angle.1, JOINT.rate.1, JOINT.angle.2), but those of one object do.
+ * Vectors (components x, y, z or w, x, y, z) of objects are columns of /GROUP/QUANTITY [rows x
+ * objects x components], whose objects are those of the group that have any vector.  Other numbers
+ * of objects, and those with names of their own, are columns of /LIST/value [rows x n].  Quantities
+ * of the whole are datasets of their own, /energy/kinetic.  So the layout depends on what kinds of
+ * quantities there are, and not on which objects have them.
  */
 #include "io/result/hdf5.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/errors.h"
+/* Numbers of a chunk, about: 128 KB. */
+enum { CHUNK_SIZE = 1 << 14 };
 
-/* --- names ------------------------------------------------------------------------------------ */
+/* Groups of channels, and where those of their numbers go that are not vectors. */
+static const struct {
+  const char *group, *list;
+} groups[] = {
+    {"bodies", NULL},           {"markers", NULL},           {"joints", "coordinates"},
+    {"joints", "multipliers"},  {"forces", "joint_springs"}, {"drives", "drives"},
+    {"couplings", "couplings"}, {"states", "states"},        {"variables", "variables"},
+    {"invariant", "invariant"}, {"increment", "increment"},  {"energy", NULL},
+    {"momentum", NULL},         {"residual", NULL},
+};
+enum { NUM_GROUPS = sizeof groups / sizeof groups[0] };
 
-char *poli_h5_escape(const char *name)
+const char *poli_h5_channel_group(const char *group, size_t length)
 {
-  static const char digits[] = "0123456789ABCDEF";
-  char *escaped = malloc(3 * strlen(name) + 1), *to = escaped;
-  if (escaped == NULL) return NULL;
-  const int is_dot = strcmp(name, ".") == 0;
-  for (; *name != '\0'; name++) {
-    if (*name != '/' && *name != '%' && !is_dot) {
-      *to++ = *name;
-      continue;
-    }
-    *to++ = '%';
-    *to++ = digits[(unsigned char)*name / 16];
-    *to++ = digits[(unsigned char)*name % 16];
+  for (int i = 0; i < NUM_GROUPS; i++) {
+    const char *name = groups[i].list != NULL ? groups[i].list : groups[i].group;
+    if ((strlen(name) == length && strncmp(name, group, length) == 0) ||
+        (strlen(groups[i].group) == length && strncmp(groups[i].group, group, length) == 0))
+      return groups[i].group;
   }
-  *to = '\0';
-  return escaped;
+  return "";
 }
 
-static int digit_value(char digit)
+static const char *list_of(const pol_channel *channel)
 {
-  return digit >= 'A' ? digit - 'A' + 10 : digit - '0';
+  if (strncmp(channel->quantity, "multiplier.", 11) == 0 && channel->owner[0] != '\0')
+    return "multipliers";
+  for (int i = 0; i < NUM_GROUPS; i++)
+    if (groups[i].list != NULL && strcmp(groups[i].group, channel->group) == 0)
+      return groups[i].list;
+  return NULL;
 }
 
-static int is_digit(char c)
+/* How many components the vector has that begins with this channel; 1 if it is none.  Their names
+ * differ in the last letter only. */
+static size_t vector_size(const pol_record *record, int first)
 {
-  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F');
-}
-
-void poli_h5_unescape(char *name)
-{
-  char *to = name;
-  while (*name != '\0') {
-    if (name[0] == '%' && is_digit(name[1]) && is_digit(name[2])) {
-      *to++ = (char)(16 * digit_value(name[1]) + digit_value(name[2]));
-      name += 3;
-    } else {
-      *to++ = *name++;
-    }
+  const char *name = pol_record_channel(record, first)->name;
+  const size_t length = strlen(name);
+  if (length < 3 || name[length - 2] != '.') return 1;
+  const char *parts = name[length - 1] == 'w' ? "wxyz" : "xyz";
+  int size = 0;
+  for (; parts[size] != '\0'; size++) {
+    if (first + size == pol_record_count(record)) return 1;
+    const char *next = pol_record_channel(record, first + size)->name;
+    if (strncmp(next, name, length - 1) != 0 || next[length - 1] != parts[size] ||
+        next[length] != '\0')
+      return 1;
   }
-  *to = '\0';
+  return (size_t)size;
 }
 
-/* --- the layout ------------------------------------------------------------------------------- */
-
-/* "/GROUP/OWNER/QUANTITY" without the parts that are empty and without the component. */
-static char *make_path(const pol_channel *channel)
+/* The dataset of a quantity, a new one at its first channel; NULL if there are too many. */
+static poli_h5_set *find_set(poli_h5_layout *layout, const pol_record *record, int channel,
+                             size_t components)
 {
-  char *owner = poli_h5_escape(channel->owner), *path = NULL;
-  const int length = (int)strcspn(channel->quantity, ".");
-  if (owner != NULL)
-    path = poli_format("%s%s%s%s/%.*s", channel->group[0] != '\0' ? "/" : "", channel->group,
-                       owner[0] != '\0' ? "/" : "", owner, length, channel->quantity);
-  free(owner);
-  return path;
+  const pol_channel *c = pol_record_channel(record, channel);
+  const char *list = components > 1 ? NULL : list_of(c);
+  poli_h5_set set = {.components = components, .channel = channel, .kind = POLI_H5_TOTAL};
+  if (list != NULL)
+    set.kind = POLI_H5_LIST;
+  else if (components > 1 && c->owner[0] != '\0')
+    set.kind = POLI_H5_VECTOR;
+  if (list != NULL)
+    snprintf(set.path, sizeof set.path, "/%s/value", list);
+  else if (strcmp(c->name, "t") == 0)
+    snprintf(set.path, sizeof set.path, "/time");
+  else
+    snprintf(set.path, sizeof set.path, "%s%s/%.*s", c->group[0] != '\0' ? "/" : "", c->group,
+             (int)strcspn(c->quantity, "."), c->quantity);
+  for (int s = 0; s < layout->count; s++)
+    if (strcmp(layout->sets[s].path, set.path) == 0) return &layout->sets[s];
+  if (layout->count == POLI_H5_MAX_SETS) return NULL;
+  set.folder = (int)(strrchr(set.path, '/') - set.path);
+  layout->sets[layout->count] = set;
+  return &layout->sets[layout->count++];
 }
 
-static int same_object(const pol_channel *a, const pol_channel *b)
-{
-  return strcmp(a->group, b->group) == 0 && strcmp(a->owner, b->owner) == 0;
-}
-
-/* The same quantity but for the component. */
-static int same_quantity(const pol_channel *a, const pol_channel *b)
-{
-  const size_t length = strcspn(a->quantity, ".");
-  return strcspn(b->quantity, ".") == length && strncmp(a->quantity, b->quantity, length) == 0;
-}
-
-/* Gives each channel its series and column; the series count their columns. */
+/* Gives each channel its dataset (in channel_of for now) and its column there (in order). */
 static pol_status assign(poli_h5_layout *layout, const pol_record *record)
 {
-  int object = 0; /* the first channel of the present object */
-  for (int i = 0; i < pol_record_count(record); i++) {
+  /* the group, and the object in it, that the last vector belongs to; objects of a group, and
+   * channels of an object, follow each other */
+  const char *group = "", *owner = "";
+  size_t object = 0;
+  for (int i = 0; i < pol_record_count(record);) {
     const pol_channel *channel = pol_record_channel(record, i);
-    int s = -1;
-    if (!same_object(channel, pol_record_channel(record, object))) object = i;
-    for (int k = object; k < i && s < 0; k++)
-      if (same_quantity(channel, pol_record_channel(record, k))) s = layout->series_of[k];
-    if (s < 0) {
-      s = layout->count++;
-      layout->series[s].flat = strchr(channel->quantity, '.') == NULL;
-      layout->series[s].path = make_path(channel);
-      if (layout->series[s].path == NULL) return POL_NO_MEMORY;
+    const int is_named = channel->owner[0] == '\0' && list_of(channel) != NULL;
+    const size_t components = is_named ? 1 : vector_size(record, i);
+    poli_h5_set *set = find_set(layout, record, i, components);
+    if (set == NULL || set->components != components) return POL_BAD_ARGUMENT;
+    size_t column = 0;
+    if (set->kind == POLI_H5_TOTAL) {
+      set->objects = 1;
+    } else if (set->kind == POLI_H5_LIST) {
+      column = set->objects++;
+    } else {
+      if (strcmp(group, channel->group) != 0)
+        object = 0;
+      else if (strcmp(owner, channel->owner) != 0)
+        object++;
+      group = channel->group;
+      owner = channel->owner;
+      set->objects = object + 1;
+      column = object * components;
     }
-    layout->series_of[i] = s;
-    layout->column_of[i] = layout->series[s].columns++;
+    for (size_t k = 0; k < components; k++, i++) {
+      layout->channel_of[i] = (int)(set - layout->sets);
+      layout->order[i] = (int)(column + k);
+    }
   }
   return POL_OK;
 }
 
-pol_status poli_h5_layout_create(poli_h5_layout *layout, const pol_record *record)
+/* Sizes of the datasets, those of a group alike, and of their chunks: as many as needed, all of
+ * about the same size. */
+static void measure(poli_h5_layout *layout, size_t rows)
+{
+  for (int s = 0; s < layout->count; s++) {
+    poli_h5_set *set = &layout->sets[s];
+    for (int k = 0; k < layout->count && set->kind == POLI_H5_VECTOR; k++) {
+      const poli_h5_set *other = &layout->sets[k];
+      if (poli_h5_same_folder(set, other) && other->objects > set->objects)
+        set->objects = other->objects;
+    }
+    set->first = layout->columns;
+    layout->columns += set->objects * set->components;
+    const size_t most = CHUNK_SIZE / (rows * set->components) + 1;
+    const size_t chunks = (set->objects + most - 1) / most;
+    set->chunk = (set->objects + chunks - 1) / chunks;
+  }
+}
+
+int poli_h5_same_folder(const poli_h5_set *a, const poli_h5_set *b)
+{
+  return a->folder == b->folder && strncmp(a->path, b->path, (size_t)a->folder) == 0;
+}
+
+pol_status poli_h5_layout_create(poli_h5_layout *layout, const pol_record *record, size_t rows)
 {
   const size_t count = (size_t)pol_record_count(record);
   *layout = (poli_h5_layout){0};
-  layout->series = calloc(count, sizeof *layout->series);
-  layout->series_of = calloc(count, sizeof *layout->series_of);
-  layout->column_of = calloc(count, sizeof *layout->column_of);
-  layout->channels = calloc(count, sizeof *layout->channels);
-  if (layout->series == NULL || layout->series_of == NULL || layout->column_of == NULL ||
-      layout->channels == NULL)
-    return POL_NO_MEMORY;
+  layout->order = calloc(count, sizeof *layout->order);
+  layout->channel_of = calloc(count, sizeof *layout->channel_of);
+  if (layout->order == NULL || layout->channel_of == NULL) return POL_NO_MEMORY;
+  const pol_status status = assign(layout, record);
+  if (status != POL_OK) return status;
+  measure(layout, rows);
 
-  pol_status status = assign(layout, record);
-  for (int s = 1; s < layout->count; s++)
-    layout->series[s].first = layout->series[s - 1].first + layout->series[s - 1].columns;
-  for (int i = 0; status == POL_OK && i < (int)count; i++)
-    layout->channels[layout->series[layout->series_of[i]].first + layout->column_of[i]] = i;
-  return status;
+  for (size_t i = 0; i < count; i++)
+    layout->order[i] += (int)layout->sets[layout->channel_of[i]].first;
+  int *channel_of = realloc(layout->channel_of, layout->columns * sizeof *channel_of);
+  if (channel_of == NULL) return POL_NO_MEMORY;
+  layout->channel_of = channel_of;
+  for (size_t k = 0; k < layout->columns; k++) channel_of[k] = -1;
+  for (size_t i = 0; i < count; i++) channel_of[layout->order[i]] = (int)i;
+  return POL_OK;
 }
 
 void poli_h5_layout_free(poli_h5_layout *layout)
 {
-  for (int s = 0; s < layout->count; s++) free(layout->series[s].path);
-  free(layout->series);
-  free(layout->series_of);
-  free(layout->column_of);
-  free(layout->channels);
+  free(layout->order);
+  free(layout->channel_of);
   *layout = (poli_h5_layout){0};
 }

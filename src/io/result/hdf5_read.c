@@ -15,23 +15,39 @@
 #include <sys/stat.h>
 
 #include "io/result/hdf5.h"
-#include "io/result/result.h"
+#include "simulation/record.h"
 
 /* A list of texts, each with a fixed size, in one piece of memory. */
 typedef struct text_list {
+  char path[120]; /* where it is in the file */
   int count;
   size_t size; /* of each, with its end */
   char *texts;
 } text_list;
 
+/* A dataset with numbers, open. */
+typedef struct dataset {
+  poli_h5_kind kind;
+  hid_t set;
+  size_t objects, components;
+  size_t first;                          /* its first column among those of all datasets */
+  const char *group;                     /* of its channels */
+  const char *quantity;                  /* the end of its path */
+  const text_list *names, *units, *axes; /* of a list: names of the channels; NULL: no axes */
+  const text_list *owners;               /* of a list, if its channels have any */
+} dataset;
+
+enum { MAX_LISTS = 4 * POLI_H5_MAX_SETS + 16 };
+
 typedef struct hdf5_data {
   hid_t file;
-  hid_t dataset; /* the one that was read last, with its cache of chunks; 0 for none */
-  int dataset_of;
-  text_list names, units, paths, overrides;
-  char *parts; /* owners, and quantities, of the channels */
-  int *columns;
-  char *texts[6]; /* those of the info */
+  int num_lists;
+  text_list lists[MAX_LISTS]; /* all that were read */
+  int num_sets;
+  dataset sets[POLI_H5_MAX_SETS];
+  int *order;            /* the column of each channel */
+  unsigned char *set_of; /* its dataset */
+  char *names;           /* of the channels, those of lists excepted */
 } hdf5_data;
 
 static void release(pol_result *result)
@@ -39,23 +55,22 @@ static void release(pol_result *result)
   hdf5_data *data = result->data;
   if (data == NULL) return;
   poli_h5_lock();
-  if (data->dataset > 0) H5Dclose(data->dataset);
+  for (int i = 0; i < data->num_sets; i++) H5Dclose(data->sets[i].set);
   if (data->file > 0) H5Fclose(data->file);
   poli_h5_unlock();
-  text_list *lists[] = {&data->names, &data->units, &data->paths, &data->overrides};
-  for (int i = 0; i < 4; i++) free(lists[i]->texts);
-  for (int i = 0; i < 6; i++) free(data->texts[i]);
-  free(data->parts);
-  free(data->columns);
+  for (int i = 0; i < data->num_lists; i++) free(data->lists[i].texts);
+  free(data->order);
+  free(data->set_of);
+  free(data->names);
   free(result->info.overrides);
   free(data);
 }
 
-/* --- what is not numbers ---------------------------------------------------------------------- */
+/* --- texts ------------------------------------------------------------------------------------ */
 
-static const char *text_at(const text_list *list, int index)
+static const char *text_at(const text_list *list, size_t index)
 {
-  return list->texts + (size_t)index * list->size;
+  return list->texts + index * list->size;
 }
 
 int poli_h5_fits_file(hid_t object, hssize_t count, size_t size)
@@ -91,58 +106,43 @@ static pol_status read_list(hid_t type, hid_t space, hid_t from, int attribute, 
   return done >= 0 ? POL_OK : POL_IO;
 }
 
-/* A dataset of texts.  One that is not there gives an empty list. */
-static pol_status read_texts(hid_t file, const char *path, text_list *list)
+/* The texts of a dataset, or of an attribute of `place`; *list is NULL if there is none.  A list is
+ * read once. */
+static pol_status find_texts(hdf5_data *data, hid_t place, const char *path, int attribute,
+                             const text_list **list)
 {
-  *list = (text_list){0};
-  if (H5Lexists(file, path, H5P_DEFAULT) <= 0) return POL_OK;
-  const hid_t set = H5Dopen2(file, path, H5P_DEFAULT);
-  if (set < 0) return POL_IO;
-  const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
-  pol_status status = read_list(type, space, set, 0, list);
+  *list = NULL;
+  for (int i = 0; i < data->num_lists && !attribute; i++)
+    if (strcmp(data->lists[i].path, path) == 0) *list = &data->lists[i];
+  if (*list != NULL) return POL_OK;
+  if ((attribute ? H5Aexists(place, path) : H5Lexists(place, path, H5P_DEFAULT)) <= 0)
+    return POL_OK;
+  if (data->num_lists == MAX_LISTS) return POL_BAD_ARGUMENT;
+  const hid_t from =
+      attribute ? H5Aopen(place, path, H5P_DEFAULT) : H5Dopen2(place, path, H5P_DEFAULT);
+  if (from < 0) return POL_IO;
+  const hid_t type = attribute ? H5Aget_type(from) : H5Dget_type(from);
+  const hid_t space = attribute ? H5Aget_space(from) : H5Dget_space(from);
+  text_list *new = &data->lists[data->num_lists++];
+  snprintf(new->path, sizeof new->path, "%s", path);
+  const pol_status status = read_list(type, space, from, attribute, new);
   H5Sclose(space);
   H5Tclose(type);
-  H5Dclose(set);
+  if (attribute)
+    H5Aclose(from);
+  else
+    H5Dclose(from);
+  if (status == POL_OK) *list = new;
   return status;
 }
 
 /* One text; NULL if it is not there. */
-static pol_status read_text(hid_t file, const char *path, char **text)
+static pol_status find_text(hdf5_data *data, const char *path, int attribute, const char **text)
 {
-  text_list list;
-  pol_status status = read_texts(file, path, &list);
-  *text = list.texts;
+  const text_list *list;
+  const pol_status status = find_texts(data, data->file, path, attribute, &list);
+  *text = list != NULL ? list->texts : NULL;
   return status;
-}
-
-static pol_status read_attribute(hid_t file, const char *name, char **text)
-{
-  *text = NULL;
-  if (H5Aexists(file, name) <= 0) return POL_OK;
-  text_list list = {0};
-  const hid_t attribute = H5Aopen(file, name, H5P_DEFAULT);
-  if (attribute < 0) return POL_IO;
-  const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
-  pol_status status = read_list(type, space, attribute, 1, &list);
-  H5Sclose(space);
-  H5Tclose(type);
-  H5Aclose(attribute);
-  *text = list.texts;
-  return status;
-}
-
-static pol_status read_overrides(pol_result *result)
-{
-  hdf5_data *data = result->data;
-  pol_status status = read_texts(data->file, POLI_H5_OVERRIDES, &data->overrides);
-  const int count = data->overrides.count;
-  if (status != POL_OK || count == 0) return status;
-  result->info.overrides = malloc((size_t)count * sizeof *result->info.overrides);
-  if (result->info.overrides == NULL) return POL_NO_MEMORY;
-  result->info.num_overrides = count;
-  for (int i = 0; i < count; i++)
-    result->info.overrides[i] = data->overrides.texts + (size_t)i * data->overrides.size;
-  return POL_OK;
 }
 
 /* What the file says about the run. */
@@ -150,93 +150,21 @@ static pol_status read_info(pol_result *result)
 {
   hdf5_data *data = result->data;
   pol_result_info *info = &result->info;
-  char **texts = data->texts;
-  pol_status status = read_attribute(data->file, "version", &texts[0]);
-  if (status == POL_OK) status = read_attribute(data->file, "model_name", &texts[1]);
-  if (status == POL_OK) status = read_text(data->file, POLI_H5_MODEL, &texts[2]);
-  if (status == POL_OK) status = read_text(data->file, POLI_H5_SETTINGS, &texts[3]);
-  if (status == POL_OK) status = read_text(data->file, POLI_H5_STATUS, &texts[4]);
-  if (status == POL_OK) status = read_text(data->file, POLI_H5_FAILURE, &texts[5]);
-  info->version = texts[0];
-  info->name = texts[1];
-  info->model = texts[2];
-  info->settings = texts[3];
-  info->status = texts[4];
-  info->failure = texts[5] != NULL && texts[5][0] != '\0' ? texts[5] : NULL;
-  return status == POL_OK ? read_overrides(result) : status;
-}
-
-/* --- channels --------------------------------------------------------------------------------- */
-
-static const char *find_group(const char *name, size_t length)
-{
-  static const char *const groups[] = {"bodies",    "markers",   "joints",    "forces", "drives",
-                                       "couplings", "states",    "variables", "energy", "momentum",
-                                       "residual",  "invariant", "increment"};
-  for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
-    if (strlen(groups[i]) == length && strncmp(groups[i], name, length) == 0) return groups[i];
-  return "";
-}
-
-/* "/GROUP/OWNER/QUANTITY" into group and owner, for which `memory` has room; the quantity is the
- * end of the channel's name. */
-static void split_path(const char *path, char *memory, pol_channel *channel)
-{
-  const char *group = path + 1, *end = strchr(group, '/'), *last = strrchr(path, '/');
-  channel->group = end != NULL ? find_group(group, (size_t)(end - group)) : "";
-  channel->owner = memory;
-  memory[0] = '\0';
-  if (end != NULL && last > end) {
-    memcpy(memory, end + 1, (size_t)(last - end - 1));
-    memory[last - end - 1] = '\0';
-    poli_h5_unescape(memory);
-  }
-  /* The name is [marker.][OWNER.]QUANTITY, or GROUP.QUANTITY, or t. */
-  const char *quantity = channel->name;
-  size_t skip = strlen(memory) > 0 ? strlen(memory) : strlen(channel->group);
-  if (strcmp(channel->group, "markers") == 0) skip += strlen("marker.");
-  if (skip > 0 && strlen(quantity) > skip + 1) quantity += skip + 1;
-  channel->quantity = quantity;
-}
-
-static pol_status read_columns(hdf5_data *data)
-{
-  const hid_t set = H5Dopen2(data->file, POLI_H5_CHANNEL_COLUMNS, H5P_DEFAULT);
-  const hid_t space = H5Dget_space(set);
-  const hssize_t count = H5Sget_simple_extent_npoints(space);
-  pol_status status = set >= 0 && count == data->names.count ? POL_OK : POL_BAD_ARGUMENT;
-  if (status == POL_OK) data->columns = malloc((size_t)count * sizeof *data->columns);
-  if (status == POL_OK && data->columns == NULL) status = POL_NO_MEMORY;
-  if (status == POL_OK &&
-      H5Dread(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, data->columns) < 0)
-    status = POL_IO;
-  H5Sclose(space);
-  H5Dclose(set);
-  return status;
-}
-
-static pol_status read_channels(pol_result *result)
-{
-  hdf5_data *data = result->data;
-  pol_status status = read_texts(data->file, POLI_H5_CHANNEL_NAMES, &data->names);
-  if (status == POL_OK) status = read_texts(data->file, POLI_H5_CHANNEL_UNITS, &data->units);
-  if (status == POL_OK) status = read_texts(data->file, POLI_H5_CHANNEL_DATASETS, &data->paths);
-  const int count = data->names.count;
-  if (status == POL_OK && (count == 0 || data->units.count != count || data->paths.count != count))
-    status = POL_BAD_ARGUMENT;
-  if (status == POL_OK) status = read_columns(data);
-  if (status != POL_OK) return status;
-
-  result->channels = malloc((size_t)count * sizeof *result->channels);
-  data->parts = malloc((size_t)count * data->paths.size);
-  if (result->channels == NULL || data->parts == NULL) return POL_NO_MEMORY;
-  result->count = count;
-  for (int i = 0; i < count; i++) {
-    pol_channel *channel = &result->channels[i];
-    channel->name = text_at(&data->names, i);
-    channel->unit = text_at(&data->units, i);
-    split_path(text_at(&data->paths, i), data->parts + (size_t)i * data->paths.size, channel);
-  }
+  const text_list *overrides = NULL;
+  pol_status status = find_text(data, "version", 1, &info->version);
+  if (status == POL_OK) status = find_text(data, "model_name", 1, &info->name);
+  if (status == POL_OK) status = find_text(data, POLI_H5_MODEL, 0, &info->model);
+  if (status == POL_OK) status = find_text(data, POLI_H5_SETTINGS, 0, &info->settings);
+  if (status == POL_OK) status = find_text(data, POLI_H5_STATUS, 0, &info->status);
+  if (status == POL_OK) status = find_text(data, POLI_H5_FAILURE, 0, &info->failure);
+  if (status == POL_OK) status = find_texts(data, data->file, POLI_H5_OVERRIDES, 0, &overrides);
+  if (info->failure != NULL && info->failure[0] == '\0') info->failure = NULL;
+  if (status != POL_OK || overrides == NULL) return status;
+  info->overrides = malloc((size_t)overrides->count * sizeof *info->overrides);
+  if (info->overrides == NULL) return POL_NO_MEMORY;
+  info->num_overrides = overrides->count;
+  for (int i = 0; i < overrides->count; i++)
+    info->overrides[i] = overrides->texts + (size_t)i * overrides->size;
   return POL_OK;
 }
 
@@ -256,56 +184,262 @@ static pol_status read_row_count(pol_result *result)
   return POL_OK;
 }
 
-/* --- numbers ---------------------------------------------------------------------------------- */
+/* --- datasets --------------------------------------------------------------------------------- */
 
-/* The dataset of a channel, open; negative if it cannot be opened. */
-static hid_t open_dataset(hdf5_data *data, int channel)
+/* Opens a dataset of numbers.  The cache holds a layer of its chunks, so that reading row by row
+ * unpacks each chunk once. */
+static hid_t open_dataset(hid_t file, const char *path, int *rank, hsize_t size[3])
 {
-  const char *path = text_at(&data->paths, channel);
-  if (data->dataset > 0 && strcmp(text_at(&data->paths, data->dataset_of), path) == 0)
-    return data->dataset;
-  if (data->dataset > 0) H5Dclose(data->dataset);
-  data->dataset = H5Dopen2(data->file, path, H5P_DEFAULT);
-  data->dataset_of = channel;
-  return data->dataset;
+  enum { SLOTS = 4099, BYTES = 1 << 22 };
+  const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
+  H5Pset_chunk_cache(access, SLOTS, BYTES, 1.0);
+  const hid_t set = H5Dopen2(file, path, access), space = H5Dget_space(set);
+  *rank = H5Sget_simple_extent_ndims(space);
+  if (*rank >= 1 && *rank <= 3) H5Sget_simple_extent_dims(space, size, NULL);
+  H5Sclose(space);
+  H5Pclose(access);
+  return set;
 }
 
-static pol_status read_column(hdf5_data *data, int channel, long first, long count, double *out,
-                              size_t stride)
+/* Adds the dataset at a path "/GROUP/QUANTITY" or "/QUANTITY" with all that describes its columns.
+ */
+static pol_status add_dataset(hdf5_data *data, const char *path)
 {
-  const hid_t set = open_dataset(data, channel);
-  const hid_t from = H5Dget_space(set);
-  const int rank = H5Sget_simple_extent_ndims(from);
-  if (rank != 1 && rank != 2) { /* the arrays below are for these */
-    H5Sclose(from);
-    return POL_IO;
+  char beside[sizeof data->lists[0].path];
+  dataset *d = &data->sets[data->num_sets];
+  const char *last = strrchr(path, '/');
+  const size_t length = last != NULL ? (size_t)(last - path) : 0;
+  int rank;
+  hsize_t size[3] = {0};
+  if (path[0] != '/' || length + 10 > sizeof beside) return POL_BAD_ARGUMENT;
+  *d = (dataset){.set = open_dataset(data->file, path, &rank, size), .objects = 1, .components = 1};
+  if (d->set < 0) return POL_IO;
+  data->num_sets++;
+  d->quantity = last + 1;
+  d->group = length > 0 ? poli_h5_channel_group(path + 1, length - 1) : "";
+  d->kind = strcmp(d->quantity, "value") == 0 ? POLI_H5_LIST
+            : rank == 3                       ? POLI_H5_VECTOR
+                                              : POLI_H5_TOTAL;
+  pol_status status = POL_OK;
+  if (d->kind != POLI_H5_TOTAL) {
+    snprintf(beside, sizeof beside, "%.*s/names", (int)length, path);
+    status = find_texts(data, data->file, beside, 0, &d->names);
   }
-  const hsize_t offset[2] = {(hsize_t)first, (hsize_t)data->columns[channel]};
-  const hsize_t size[2] = {(hsize_t)count, 1};
-  /* every stride-th place of the memory, which ends with the last of them */
-  const hsize_t places = ((hsize_t)count - 1) * stride + 1, start = 0, step = stride;
-  const hid_t to = H5Screate_simple(1, &places, NULL);
-  pol_status status = POL_IO;
-  if (H5Sselect_hyperslab(from, H5S_SELECT_SET, offset, NULL, size, NULL) >= 0 &&
-      H5Sselect_hyperslab(to, H5S_SELECT_SET, &start, &step, size, NULL) >= 0 &&
-      H5Dread(set, H5T_NATIVE_DOUBLE, to, from, H5P_DEFAULT, out) >= 0)
-    status = POL_OK;
-  H5Sclose(to);
-  H5Sclose(from);
+  if (status == POL_OK && d->kind == POLI_H5_LIST) {
+    snprintf(beside, sizeof beside, "%.*s/units", (int)length, path);
+    status = find_texts(data, data->file, beside, 0, &d->units);
+    snprintf(beside, sizeof beside, "%.*s/objects", (int)length, path);
+    if (status == POL_OK) status = find_texts(data, data->file, beside, 0, &d->owners);
+  } else if (status == POL_OK) {
+    status = find_texts(data, d->set, "units", 1, &d->units);
+    if (status == POL_OK) status = find_texts(data, d->set, "axes", 1, &d->axes);
+  }
+  if (status != POL_OK) return status;
+
+  /* the sizes must be those of the names */
+  const int has_axes = d->axes != NULL;
+  if (d->names != NULL) d->objects = (size_t)d->names->count;
+  if (has_axes) d->components = (size_t)d->axes->count;
+  const int is_good =
+      d->kind == POLI_H5_LIST ? rank == 2 && d->names && d->units && size[1] == d->objects &&
+                                    d->units->count == d->names->count &&
+                                    (!d->owners || d->owners->count == d->names->count)
+      : d->kind == POLI_H5_VECTOR
+          ? d->names && has_axes && d->units && size[1] == d->objects && size[2] == d->components
+          : d->units && rank == 1 + has_axes && (!has_axes || size[1] == d->components);
+  return is_good ? POL_OK : POL_BAD_ARGUMENT;
+}
+
+/* --- channels --------------------------------------------------------------------------------- */
+
+/* Puts parts together up to NULL, to nowhere if `to` is NULL; returns the size with its end. */
+static size_t join(char *to, const char *const parts[])
+{
+  size_t used = 0;
+  for (int i = 0; parts[i] != NULL; i++) {
+    const size_t length = strlen(parts[i]);
+    if (to != NULL) memcpy(to + used, parts[i], length);
+    used += length;
+  }
+  if (to != NULL) to[used] = '\0';
+  return used + 1;
+}
+
+/* The channel of a column.  Its name goes to `name`, nowhere if that is NULL; returns the room for
+ * it. */
+static size_t describe(const dataset *d, size_t column, char *name, pol_channel *channel)
+{
+  const size_t object = column / d->components;
+  const char *axis = d->axes != NULL ? text_at(d->axes, column % d->components) : NULL;
+  const char *dot = axis != NULL ? "." : NULL;
+  *channel = (pol_channel){.name = name, .group = d->group, .owner = ""};
+  channel->unit = text_at(d->units, d->kind == POLI_H5_LIST ? object : 0);
+  if (d->kind == POLI_H5_LIST) {
+    const char *text = text_at(d->names, object);
+    channel->name = channel->quantity = text;
+    if (d->owners != NULL) channel->owner = text_at(d->owners, object);
+    /* OWNER.QUANTITY, or GROUP.QUANTITY of invariants, or the quantity alone of states */
+    const int is_whole = strcmp(d->group, "states") == 0 || strcmp(d->group, "variables") == 0;
+    const char *front = channel->owner[0] != '\0' ? channel->owner : is_whole ? "" : d->group;
+    const size_t length = strlen(front);
+    if (length > 0 && strncmp(text, front, length) == 0 && text[length] == '.')
+      channel->quantity = text + length + 1;
+    return 0;
+  }
+  const char *prefix = "", *separator = ".", *front = d->group, *quantity = d->quantity;
+  if (d->kind == POLI_H5_VECTOR) {
+    front = channel->owner = text_at(d->names, object);
+    if (strcmp(d->group, "markers") == 0) prefix = "marker.";
+  } else if (front[0] == '\0') {
+    separator = "";
+    if (strcmp(quantity, "time") == 0) quantity = "t";
+  }
+  if (name != NULL) channel->quantity = name + strlen(prefix) + strlen(front) + strlen(separator);
+  return join(name, (const char *const[]){prefix, front, separator, quantity, dot, axis, NULL});
+}
+
+/* The list of datasets, and the place of each channel among their columns. */
+static pol_status read_order(pol_result *result)
+{
+  hdf5_data *data = result->data;
+  const text_list *paths;
+  size_t columns = 0;
+  pol_status status = find_texts(data, data->file, POLI_H5_DATASETS, 0, &paths);
+  if (status == POL_OK && (paths == NULL || paths->count > POLI_H5_MAX_SETS))
+    status = POL_BAD_ARGUMENT;
+  for (int i = 0; status == POL_OK && i < paths->count; i++) {
+    status = add_dataset(data, text_at(paths, (size_t)i));
+    data->sets[i].first = columns;
+    columns += data->sets[i].objects * data->sets[i].components;
+  }
+  if (status != POL_OK) return status;
+
+  const hid_t set = H5Dopen2(data->file, POLI_H5_ORDER, H5P_DEFAULT), space = H5Dget_space(set);
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  if (set < 0 || count < 1 || (size_t)count > columns) status = POL_BAD_ARGUMENT;
+  if (status == POL_OK) data->order = malloc((size_t)count * sizeof *data->order);
+  if (status == POL_OK) data->set_of = malloc((size_t)count);
+  if (status == POL_OK && (data->order == NULL || data->set_of == NULL)) status = POL_NO_MEMORY;
+  if (status == POL_OK &&
+      H5Dread(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, data->order) < 0)
+    status = POL_IO;
+  H5Sclose(space);
+  H5Dclose(set);
+  if (status == POL_OK) result->count = (int)count;
+  for (int i = 0; i < result->count; i++) {
+    if (data->order[i] < 0 || (size_t)data->order[i] >= columns) return POL_BAD_ARGUMENT;
+    int s = i > 0 ? data->set_of[i - 1] : 0;
+    if (data->sets[s].first > (size_t)data->order[i]) s = 0;
+    while (s + 1 < data->num_sets && data->sets[s + 1].first <= (size_t)data->order[i]) s++;
+    data->set_of[i] = (unsigned char)s;
+  }
   return status;
 }
 
-static pol_status read_values(pol_result *result, int channel, long first, long count, double *out,
-                              size_t stride)
+static pol_status read_channels(pol_result *result)
 {
-  pol_status status;
+  hdf5_data *data = result->data;
+  size_t size = 1;
+  pol_channel channel;
+  pol_status status = read_order(result);
+  if (status != POL_OK) return status;
+  for (int pass = 0; pass < 2; pass++) {
+    char *name = data->names;
+    for (int i = 0; i < result->count; i++) {
+      const dataset *d = &data->sets[data->set_of[i]];
+      const size_t used = describe(d, (size_t)data->order[i] - d->first, name, &channel);
+      if (pass > 0) result->channels[i] = channel;
+      if (pass > 0) name += used;
+      size += used;
+    }
+    if (pass > 0) break;
+    if (!poli_h5_fits_file(data->file, (hssize_t)size, 1)) return POL_BAD_ARGUMENT;
+    result->channels = malloc((size_t)result->count * sizeof *result->channels);
+    data->names = malloc(size);
+    if (result->channels == NULL || data->names == NULL) return POL_NO_MEMORY;
+  }
+  return POL_OK;
+}
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+/* Reads some channels, wanted[0 .. num - 1] of channels, of one dataset: the smallest box of
+ * objects and components that holds them, piece by piece. */
+static pol_status read_box(const hdf5_data *data, const dataset *d, int num, const int *wanted,
+                           const int *channels, long first, long count, double *out, size_t width)
+{
+  enum { PIECE = 1 << 18 };
+  size_t low[2] = {SIZE_MAX, SIZE_MAX}, high[2] = {0, 0};
+  for (int k = 0; k < num; k++) {
+    const size_t column = (size_t)data->order[channels[wanted[k]]] - d->first;
+    const size_t at[2] = {column / d->components, column % d->components};
+    for (int i = 0; i < 2; i++) {
+      if (low[i] > at[i]) low[i] = at[i];
+      if (high[i] < at[i]) high[i] = at[i];
+    }
+  }
+  const size_t across = high[1] - low[1] + 1, box = (high[0] - low[0] + 1) * across;
+  const size_t fit = PIECE / box + 1, rows = (size_t)count;
+  const size_t piece = fit < rows ? fit : rows;
+  double *numbers = malloc(piece * box * sizeof *numbers);
+  if (numbers == NULL) return POL_NO_MEMORY;
+  const hid_t space = H5Dget_space(d->set);
+  int good = 1;
+  for (size_t done = 0; good && done < rows; done += piece) {
+    const size_t now = rows - done < piece ? rows - done : piece;
+    /* rows, then objects and components as far as the dataset has them */
+    hsize_t start[3] = {(hsize_t)first + done}, size[3] = {now};
+    int rank = 1;
+    if (d->kind != POLI_H5_TOTAL) {
+      start[rank] = low[0];
+      size[rank++] = high[0] - low[0] + 1;
+    }
+    if (d->axes != NULL) {
+      start[rank] = low[1];
+      size[rank++] = across;
+    }
+    const hsize_t total = now * box;
+    const hid_t memory = H5Screate_simple(1, &total, NULL);
+    good = H5Sget_simple_extent_ndims(space) == rank &&
+           H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0 &&
+           H5Dread(d->set, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, numbers) >= 0;
+    H5Sclose(memory);
+    for (int k = 0; good && k < num; k++) {
+      const size_t column = (size_t)data->order[channels[wanted[k]]] - d->first;
+      const double *from =
+          numbers + (column / d->components - low[0]) * across + (column % d->components - low[1]);
+      double *to = out + done * width + (size_t)wanted[k];
+      for (size_t n = 0; n < now; n++) to[n * width] = from[n * box];
+    }
+  }
+  H5Sclose(space);
+  free(numbers);
+  return good ? POL_OK : POL_IO;
+}
+
+static pol_status read_values(pol_result *result, int num, const int *channels, long first,
+                              long count, double *out)
+{
+  const hdf5_data *data = result->data;
+  int ends[POLI_H5_MAX_SETS + 1] = {0};
+  /* the wanted channels, dataset by dataset */
+  int *wanted = malloc((size_t)num * sizeof *wanted);
+  if (wanted == NULL) return POL_NO_MEMORY;
+  for (int k = 0; k < num; k++) ends[data->set_of[channels[k]] + 1]++;
+  for (int s = 0; s < data->num_sets; s++) ends[s + 1] += ends[s];
+  for (int k = 0; k < num; k++) wanted[ends[data->set_of[channels[k]]]++] = k;
+  pol_status status = POL_OK;
   poli_h5_lock();
   H5E_BEGIN_TRY
   {
-    status = read_column(result->data, channel, first, count, out, stride);
+    for (int s = 0, begin = 0; status == POL_OK && s < data->num_sets; begin = ends[s++])
+      if (ends[s] > begin)
+        status = read_box(data, &data->sets[s], ends[s] - begin, wanted + begin, channels, first,
+                          count, out, (size_t)num);
   }
   H5E_END_TRY
   poli_h5_unlock();
+  free(wanted);
   return status;
 }
 
@@ -325,19 +459,22 @@ static hid_t open_file(const char *path)
   return file;
 }
 
-/* Whether the file says that it is one of ours. */
-static pol_status check_format(const hdf5_data *data, char *message, size_t size)
+/* Whether the file says that it is one of ours, and of this version of the format. */
+static pol_status check_format(hdf5_data *data, char *message, size_t size)
 {
-  char *format;
-  pol_status status = read_attribute(data->file, "format", &format);
-  if (status == POL_OK && (format == NULL || strcmp(format, POLI_H5_FORMAT) != 0)) {
-    snprintf(message, size, "is an HDF5 file, but no \"%s\"", POLI_H5_FORMAT);
-    status = POL_BAD_ARGUMENT;
-  } else if (status == POL_BAD_ARGUMENT) {
+  static const char ours[] = "polhode result ";
+  const char *format;
+  const pol_status status = find_text(data, "format", 1, &format);
+  if (status == POL_NO_MEMORY) return status;
+  if (status == POL_OK && format != NULL && strcmp(format, POLI_H5_FORMAT) == 0) return POL_OK;
+  if (status == POL_OK && format != NULL && strncmp(format, ours, sizeof ours - 1) == 0)
+    snprintf(message, size,
+             "has the format \"%.40s\", but this version of polhode reads \"%s\" only: run the "
+             "model again",
+             format, POLI_H5_FORMAT);
+  else
     snprintf(message, size, "is an HDF5 file, but no result of polhode");
-  }
-  free(format);
-  return status;
+  return status == POL_IO ? POL_IO : POL_BAD_ARGUMENT;
 }
 
 static pol_status read_all(pol_result *result, const char *path, char *message, size_t size)
@@ -348,15 +485,15 @@ static pol_status read_all(pol_result *result, const char *path, char *message, 
     snprintf(message, size, "cannot be opened: it is damaged, or another program is writing it");
     return POL_IO;
   }
-  snprintf(message, size, "its structure is damaged");
   pol_status status = check_format(data, message, size);
   if (status != POL_OK) return status;
+  snprintf(message, size, "its structure is damaged");
   /* The rows first: those that come later do not count. */
   status = read_row_count(result);
   if (status == POL_OK) status = read_info(result);
   if (status == POL_OK) status = read_channels(result);
   const char *twice = NULL;
-  if (status == POL_OK) status = poli_result_check_names(result, &twice);
+  if (status == POL_OK) status = poli_channels_check_names(result->channels, result->count, &twice);
   if (twice != NULL) snprintf(message, size, "two channels have the same name: %.60s", twice);
   return status == POL_OK ? poli_h5_events_read(result, data->file) : status;
 }

@@ -1,7 +1,7 @@
-/* Reading results: finds the format, hands on to it, and checks what is asked for. */
+/* Results of all formats: finds the format, hands on to it, and checks what is asked for. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "io/result/result.h"
+#include "io/result/hdf5.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,9 +25,25 @@ static int is_hdf5(const char *path)
   char start[sizeof signature - 1];
   if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return 0;
   FILE *file = fopen(path, "rb");
-  const size_t read = file != NULL ? fread(start, 1, sizeof start, file) : 0;
-  if (file != NULL) fclose(file);
+  if (file == NULL) return 0;
+  const size_t read = fread(start, 1, sizeof start, file);
+  fclose(file);
   return read == sizeof start && memcmp(start, signature, sizeof start) == 0;
+}
+
+static int compare_channels(const void *a, const void *b)
+{
+  return strcmp((*(const pol_channel *const *)a)->name, (*(const pol_channel *const *)b)->name);
+}
+
+static pol_status sort_channels(pol_result *result)
+{
+  const size_t count = (size_t)result->count;
+  result->by_name = malloc((count + 1) * sizeof *result->by_name);
+  if (result->by_name == NULL) return POL_NO_MEMORY;
+  for (size_t i = 0; i < count; i++) result->by_name[i] = &result->channels[i];
+  qsort(result->by_name, count, sizeof *result->by_name, compare_channels);
+  return POL_OK;
 }
 
 pol_status pol_result_open(pol_result **result, const char *path, char *message, size_t size)
@@ -51,6 +67,7 @@ pol_status pol_result_open(pol_result **result, const char *path, char *message,
     r->info.format = "csv";
     status = poli_result_open_csv(r, path, message, size);
   }
+  if (status == POL_OK) status = sort_channels(r);
   if (status == POL_OK) {
     *result = r;
     return POL_OK;
@@ -65,6 +82,7 @@ void pol_result_close(pol_result **result)
   if (result == NULL || *result == NULL) return;
   if ((*result)->release != NULL) (*result)->release(*result);
   free((*result)->channels);
+  free((*result)->by_name);
   free((*result)->events);
   free((*result)->event_entries);
   free(*result);
@@ -91,30 +109,16 @@ const pol_channel *pol_result_channel(const pol_result *result, int index)
   return &result->channels[index];
 }
 
+static int compare_with_channel(const void *name, const void *channel)
+{
+  return strcmp(name, (*(const pol_channel *const *)channel)->name);
+}
+
 int pol_result_find_channel(const pol_result *result, const char *name)
 {
-  for (int i = 0; i < result->count; i++)
-    if (strcmp(result->channels[i].name, name) == 0) return i;
-  return -1;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-pol_status poli_result_check_names(const pol_result *result, const char **twice)
-{
-  const size_t count = (size_t)result->count;
-  const char **names = malloc((count + 1) * sizeof *names);
-  if (names == NULL) return POL_NO_MEMORY;
-  *twice = NULL;
-  for (size_t i = 0; i < count; i++) names[i] = result->channels[i].name;
-  qsort(names, count, sizeof *names, compare_names);
-  for (size_t i = 1; i < count && *twice == NULL; i++)
-    if (strcmp(names[i - 1], names[i]) == 0) *twice = names[i];
-  free(names);
-  return *twice == NULL ? POL_OK : POL_BAD_ARGUMENT;
+  const pol_channel **found = bsearch(name, result->by_name, (size_t)result->count,
+                                      sizeof *result->by_name, compare_with_channel);
+  return found != NULL ? (int)(*found - result->channels) : -1;
 }
 
 long pol_result_num_events(const pol_result *result)
@@ -132,12 +136,19 @@ static int has_rows(const pol_result *result, long first, long count)
   return first >= 0 && count >= 0 && first <= result->rows && count <= result->rows - first;
 }
 
+pol_status pol_result_read(pol_result *result, int num, const int *channels, long first, long count,
+                           double *out)
+{
+  if (!has_rows(result, first, count)) return POL_BAD_ARGUMENT;
+  for (int k = 0; k < num; k++)
+    if (channels[k] < 0 || channels[k] >= result->count) return POL_BAD_ARGUMENT;
+  return count > 0 && num > 0 ? result->read(result, num, channels, first, count, out) : POL_OK;
+}
+
 pol_status pol_result_series_part(pol_result *result, int channel, long first, long count,
                                   double *out)
 {
-  if (channel < 0 || channel >= result->count || !has_rows(result, first, count))
-    return POL_BAD_ARGUMENT;
-  return count > 0 ? result->read(result, channel, first, count, out, 1) : POL_OK;
+  return pol_result_read(result, 1, &channel, first, count, out);
 }
 
 pol_status pol_result_series(pol_result *result, int channel, double *out)
@@ -147,8 +158,106 @@ pol_status pol_result_series(pol_result *result, int channel, double *out)
 
 pol_status pol_result_read_rows(pol_result *result, long first, long count, double *out)
 {
-  pol_status status = has_rows(result, first, count) ? POL_OK : POL_BAD_ARGUMENT;
-  for (int i = 0; status == POL_OK && count > 0 && i < result->count; i++)
-    status = result->read(result, i, first, count, out + i, (size_t)result->count);
+  int *all = malloc(((size_t)result->count + 1) * sizeof *all);
+  if (all == NULL) return POL_NO_MEMORY;
+  for (int i = 0; i < result->count; i++) all[i] = i;
+  const pol_status status = pol_result_read(result, result->count, all, first, count, out);
+  free(all);
   return status;
+}
+
+/* --- a result as a trajectory ----------------------------------------------------------------- */
+
+/* Reads rows piece by piece, and turns them into series. */
+static pol_status fill(pol_trajectory *trajectory, pol_result *result, int time)
+{
+  enum { PIECE = 1 << 18 };
+  const long rows = result->rows, fit = PIECE / result->count + 1, piece = fit < rows ? fit : rows;
+  double *values = malloc((size_t)piece * (size_t)result->count * sizeof *values);
+  pol_status status = values != NULL ? POL_OK : POL_NO_MEMORY;
+  for (long first = 0; status == POL_OK && first < rows; first += piece) {
+    const long count = rows - first < piece ? rows - first : piece;
+    status = pol_result_read_rows(result, first, count, values);
+    for (int i = 0, k = 0; status == POL_OK && i < result->count; i++) {
+      double *series =
+          i == time ? pol_trajectory_times(trajectory) : pol_trajectory_series(trajectory, k++);
+      for (long n = 0; n < count; n++)
+        series[first + n] = values[(size_t)n * (size_t)result->count + (size_t)i];
+    }
+  }
+  free(values);
+  return status;
+}
+
+pol_status pol_result_trajectory(pol_result *result, pol_trajectory **trajectory, char *message,
+                                 size_t size)
+{
+  const int time = pol_result_find_channel(result, "t"), count = pol_result_count(result);
+  *trajectory = NULL;
+  if (time < 0 || pol_result_rows(result) < 1) {
+    if (message != NULL) snprintf(message, size, time < 0 ? "it has no time t" : "it has no rows");
+    return POL_BAD_ARGUMENT;
+  }
+  const char **names = malloc((size_t)count * sizeof *names);
+  pol_status status = names != NULL ? POL_OK : POL_NO_MEMORY;
+  int n = 0;
+  for (int i = 0; status == POL_OK && i < count; i++)
+    if (i != time) names[n++] = pol_result_channel(result, i)->name;
+  if (status == POL_OK)
+    status = pol_trajectory_create(trajectory, pol_result_rows(result), n, names);
+  free(names);
+  if (status == POL_OK) status = fill(*trajectory, result, time);
+  if (status == POL_OK) return POL_OK;
+  if (message != NULL)
+    snprintf(message, size, "%s", status == POL_IO ? POL_RESULT_DAMAGED : pol_status_text(status));
+  pol_trajectory_free(trajectory);
+  return status;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+pol_status pol_writer_create(pol_writer **writer, const char *path, pol_result_format format,
+                             const pol_record *record, const pol_result_info *about, int background)
+{
+  *writer = NULL;
+  return format == POL_CSV ? poli_writer_create_csv(writer, path, record)
+                           : poli_writer_create_hdf5(writer, path, record, about, background);
+}
+
+pol_status pol_writer_write(pol_writer *writer)
+{
+  return writer->write(writer);
+}
+
+pol_status pol_writer_flush(pol_writer *writer)
+{
+  return writer->flush(writer);
+}
+
+pol_status pol_writer_close(pol_writer **writer, const char *status, const char *failure)
+{
+  if (writer == NULL || *writer == NULL) return POL_OK;
+  const pol_status result = (*writer)->close(*writer, status, failure);
+  *writer = NULL;
+  return result;
+}
+
+double pol_writer_memory(const pol_mechanism *mechanism)
+{
+  enum { OF_BODY = 16, OF_POINT = 6, OF_MARKER = 10, OF_JOINT = 12, OF_FORCE = 6, OF_WHOLE = 32 };
+  static const double bytes_of_channel = sizeof(pol_channel) + 32.0; /* with its name */
+  pol_joint_row rows[POL_MAX_JOINT_ROWS];
+  double columns = OF_WHOLE;
+  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++)
+    columns += pol_mechanism_body(mechanism, i)->point ? OF_POINT : OF_BODY;
+  for (int i = 0; i < pol_mechanism_num_markers(mechanism); i++)
+    if (pol_mechanism_marker(mechanism, i)->name[0] != '\0') columns += OF_MARKER;
+  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
+    const pol_joint *joint = pol_mechanism_joint(mechanism, i);
+    columns += OF_JOINT + 2 * pol_joint_num_coordinates(joint) + pol_joint_rows(joint, rows);
+  }
+  columns += OF_FORCE * pol_mechanism_num_forces(mechanism) + pol_mechanism_num_drives(mechanism) +
+             2 * pol_mechanism_num_couplings(mechanism) + pol_mechanism_num_states(mechanism) +
+             pol_mechanism_num_variables(mechanism);
+  return bytes_of_channel * columns + poli_h5_memory(columns);
 }

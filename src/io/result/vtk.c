@@ -17,11 +17,10 @@
 
 #include <polhode/lie.h>
 #include <polhode/model.h>
+#include <polhode/output.h>
 #include <polhode/result.h>
 
 #include "base/errors.h"
-#include "io/file/output.h"
-#include "io/result/result.h"
 #include "lie/small.h"
 
 typedef enum point_kind { BODY, MARKER, JOINT } point_kind;
@@ -47,9 +46,11 @@ typedef struct exporter {
   long every, candidates, frames; /* frames of the candidates, which are each every-th row */
   int num_points, capacity;
   vtk_point *points;
-  int width;      /* numbers of a frame */
-  int *channels;  /* of each of them; the time is the first */
-  double *values; /* [frames][width] */
+  int width;                   /* numbers of a frame */
+  int *channels;               /* of each of them; the time is the first */
+  double *frame;               /* the numbers of one */
+  double *times;               /* of all frames */
+  int last_body, last_channel; /* that were found for a joint: the next are near */
   char *message;
   size_t size;
 } exporter;
@@ -131,10 +132,12 @@ static pol_status find_bodies(exporter *e)
 }
 
 /* The point that is the body of that name; -1 if there is none. */
-static int find_body(const exporter *e, const char *name)
+static int find_body(exporter *e, const char *name)
 {
-  for (int i = 0; i < e->num_points; i++)
-    if (e->points[i].kind == BODY && strcmp(e->points[i].name, name) == 0) return i;
+  for (int k = 0; k < e->num_points; k++) {
+    const int i = (e->last_body + k) % e->num_points;
+    if (e->points[i].kind == BODY && strcmp(e->points[i].name, name) == 0) return e->last_body = i;
+  }
   return -1;
 }
 
@@ -143,7 +146,8 @@ static pol_status add_joint(exporter *e, const pol_mechanism *mechanism, int ind
   const pol_joint *joint = pol_mechanism_joint(mechanism, index);
   const pol_marker *marker = pol_mechanism_marker(mechanism, joint->marker[1]);
   const size_t length = strlen(joint->name);
-  int body = -1, first = 0;
+  const int count = pol_result_count(e->result);
+  int body = -1;
   if (marker->body != POL_GROUND) {
     body = find_body(e, pol_mechanism_body(mechanism, marker->body)->name);
     if (body < 0) return POL_OK; /* not recorded */
@@ -152,12 +156,15 @@ static pol_status add_joint(exporter *e, const pol_mechanism *mechanism, int ind
   if (point == NULL) return POL_NO_MEMORY;
   point->body = body;
   poli_v3_copy(marker->position, point->arm);
-  while (first < pol_result_count(e->result) &&
-         (strncmp(pol_result_channel(e->result, first)->name, joint->name, length) != 0 ||
-          pol_result_channel(e->result, first)->name[length] != '.'))
-    first++;
-  add_quantity(e, point, FORCE, first, joint->name, length);
-  add_quantity(e, point, TORQUE, first, joint->name, length);
+  for (int k = 0; k < count; k++) {
+    const int i = (e->last_channel + k) % count;
+    const char *name = pol_result_channel(e->result, i)->name;
+    if (strncmp(name, joint->name, length) != 0 || name[length] != '.') continue;
+    e->last_channel = i;
+    break;
+  }
+  add_quantity(e, point, FORCE, e->last_channel, joint->name, length);
+  add_quantity(e, point, TORQUE, e->last_channel, joint->name, length);
   return POL_OK;
 }
 
@@ -190,22 +197,14 @@ static long row_of(const exporter *e, long n)
   return (n * (e->candidates - 1) + gaps / 2) / gaps * e->every;
 }
 
-/* Reads every channel that is needed and keeps the rows of the frames. */
-static pol_status read_frames(exporter *e)
+/* Reads the numbers of frame n. */
+static pol_status read_frame(exporter *e, long n)
 {
-  const long rows = pol_result_rows(e->result);
-  const size_t width = (size_t)e->width;
-  double *series = malloc(((size_t)rows + 1) * sizeof *series);
-  e->values = malloc(((size_t)e->frames * width + 1) * sizeof *e->values);
-  pol_status status = series != NULL && e->values != NULL ? POL_OK : POL_NO_MEMORY;
-  for (size_t k = 0; status == POL_OK && k < width; k++) {
-    status = pol_result_series(e->result, e->channels[k], series);
-    for (long n = 0; status == POL_OK && n < e->frames; n++)
-      e->values[(size_t)n * width + k] = series[row_of(e, n)];
-  }
-  free(series);
+  const pol_status status =
+      pol_result_read(e->result, e->width, e->channels, row_of(e, n), 1, e->frame);
+  e->times[n] = e->frame[0];
   if (status != POL_IO) return status;
-  snprintf(e->message, e->size, "%s", POLI_RESULT_DAMAGED);
+  snprintf(e->message, e->size, "%s", POL_RESULT_DAMAGED);
   return POL_BAD_ARGUMENT; /* POL_IO is kept for the files that are written */
 }
 
@@ -363,7 +362,7 @@ static void put_collection(const exporter *e, FILE *file)
         file);
   for (long n = 0; n < e->frames; n++) {
     fputs("<DataSet timestep=\"", file);
-    put_number(file, e->values[(size_t)n * (size_t)e->width]);
+    put_number(file, e->times[n]);
     fprintf(file, "\" part=\"0\" file=\"frame_%06ld.vtu\"/>\n", n);
   }
   fputs("</Collection>\n</VTKFile>\n", file);
@@ -382,8 +381,8 @@ static pol_status write_file(const exporter *e, long n)
     if (n < 0)
       put_collection(e, file);
     else
-      put_frame(e, e->values + (size_t)n * (size_t)e->width, file);
-    failed = poli_output_close(file, path, POL_OK) != POL_OK;
+      put_frame(e, e->frame, file);
+    failed = pol_output_close(file, path, POL_OK) != POL_OK;
   }
   if (failed) snprintf(e->message, e->size, "%s cannot be written: %s", path, strerror(errno));
   free(path);
@@ -426,11 +425,17 @@ static pol_status remove_old_frames(const exporter *e, long count)
 /* --- the export ------------------------------------------------------------------------------- */
 
 /* All files, and no others from an export before. */
-static pol_status write_files(const exporter *e)
+static pol_status write_files(exporter *e)
 {
   long old_frames;
+  e->frame = malloc((size_t)e->width * sizeof *e->frame);
+  e->times = malloc(((size_t)e->frames + 1) * sizeof *e->times);
+  if (e->frame == NULL || e->times == NULL) return POL_NO_MEMORY;
   pol_status status = count_old_frames(e, &old_frames);
-  for (long n = 0; status == POL_OK && n < e->frames; n++) status = write_file(e, n);
+  for (long n = 0; status == POL_OK && n < e->frames; n++) {
+    status = read_frame(e, n);
+    if (status == POL_OK) status = write_file(e, n);
+  }
   if (status == POL_OK) status = write_file(e, -1);
   return status == POL_OK ? remove_old_frames(e, old_frames) : status;
 }
@@ -449,7 +454,6 @@ static pol_status export(exporter *e)
     return POL_BAD_ARGUMENT;
   }
   if (status == POL_OK) status = find_joints(e);
-  if (status == POL_OK) status = read_frames(e);
   return status == POL_OK ? write_files(e) : status;
 }
 
@@ -480,6 +484,7 @@ pol_status pol_vtk_export(pol_result *result, const char *folder, long every, lo
   for (int i = 0; i < e.num_points; i++) free(e.points[i].name);
   free(e.points);
   free(e.channels);
-  free(e.values);
+  free(e.frame);
+  free(e.times);
   return status;
 }

@@ -1,0 +1,63 @@
+# The command with the published items it repeats, its manual pages and completion scripts, benchmarks and
+# studies: what needs all libraries.
+
+file(GLOB cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cli/*.c)
+file(GLOB paper_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/papers/*.c)
+list(REMOVE_ITEM paper_sources ${PROJECT_SOURCE_DIR}/papers/command.c)
+list(APPEND cli_sources ${PROJECT_SOURCE_DIR}/papers/command.c)
+
+# The published items: of use to the command and the tests, not to users of the libraries.
+add_library(polhode_papers_objects OBJECT ${paper_sources})
+target_include_directories(polhode_papers_objects PRIVATE include ${POLHODE_PRIVATE_INCLUDES})
+target_link_libraries(polhode_papers_objects PRIVATE polhode_compiler ${POLHODE_DEPENDENCIES})
+add_library(polhode_papers STATIC $<TARGET_OBJECTS:polhode_papers_objects>)
+target_link_libraries(polhode_papers PUBLIC ${POLHODE_INNER} ${POLHODE_DEPENDENCIES})
+set(POLHODE_INNER polhode_papers)
+
+if(POLHODE_TEST_SHARED)
+  set_target_properties(polhode_papers_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  add_library(polhode_inner SHARED
+    $<TARGET_OBJECTS:polhode_core_objects> $<TARGET_OBJECTS:polhode_io_objects>
+    $<TARGET_OBJECTS:polhode_draw_objects> $<TARGET_OBJECTS:polhode_papers_objects>)
+  target_include_directories(polhode_inner INTERFACE include)
+  target_link_libraries(polhode_inner PRIVATE polhode_compiler ${POLHODE_DEPENDENCIES})
+  set(POLHODE_INNER polhode_inner)
+  set(CMAKE_LINK_DEPENDS_NO_SHARED ON)
+endif()
+
+add_executable(polhode_cli ${cli_sources})
+target_include_directories(polhode_cli PRIVATE ${POLHODE_PRIVATE_INCLUDES})
+# Models and reference data: where they are installed, seen from the command, or the source tree.
+file(RELATIVE_PATH data_from_command /prefix/${CMAKE_INSTALL_BINDIR}
+  /prefix/${CMAKE_INSTALL_DATADIR}/polhode)
+set_source_files_properties(papers/command.c PROPERTIES COMPILE_DEFINITIONS
+  "POLHODE_DATA_FROM_COMMAND=\"${data_from_command}\";POLHODE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
+target_link_libraries(polhode_cli PRIVATE
+  polhode_compiler ${POLHODE_INNER} ${POLHODE_DEPENDENCIES})
+set_target_properties(polhode_cli PROPERTIES OUTPUT_NAME polhode)
+
+# Its manual pages and completion scripts, which it prints itself, laid out as they are installed.
+set(shell_files ${PROJECT_BINARY_DIR}/share)
+add_custom_command(OUTPUT ${shell_files}/written
+  COMMAND ${CMAKE_COMMAND} -DPOLHODE=$<TARGET_FILE:polhode_cli> -DFOLDER=${shell_files}
+    -P ${PROJECT_SOURCE_DIR}/cmake/PolhodeShellFiles.cmake
+  COMMAND ${CMAKE_COMMAND} -E touch ${shell_files}/written
+  DEPENDS polhode_cli cmake/PolhodeShellFiles.cmake
+  COMMENT "Writing manual pages and completion scripts" VERBATIM)
+add_custom_target(polhode_shell_files ALL DEPENDS ${shell_files}/written)
+
+# Benchmarks and studies: one program a file, which may see private functions too.
+foreach(folder bench studies)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.c)
+  foreach(source ${sources})
+    cmake_path(GET source STEM name)
+    add_executable(${folder}_${name} ${source})
+    target_include_directories(${folder}_${name} PRIVATE ${POLHODE_PRIVATE_INCLUDES} tests)
+    target_compile_definitions(${folder}_${name} PRIVATE
+      POLHODE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    target_link_libraries(${folder}_${name} PRIVATE
+      polhode_compiler polhode_draw_static ${POLHODE_DEPENDENCIES})
+    set_target_properties(${folder}_${name} PROPERTIES
+      OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
+  endforeach()
+endforeach()

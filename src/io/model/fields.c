@@ -1,0 +1,938 @@
+/* The keys of a model file, one table for each kind of object.
+ *
+ * A new key is one line here: what its value is, where it goes (most go straight into a struct of
+ * the library), which types have it, and what it means.  The reader, the JSON Schema, the tables of
+ * docs/model-format.md and the completion of --set follow; `make reference` writes the files.
+ *
+ * A new type of joint or force is known by its name in the library; the lists of types below say
+ * which keys it has.  A new kind of object is a table, its poli_kind, and a line in the table of
+ * the object that holds it. */
+#include <math.h>
+#include <stdint.h>
+
+#include "io/model/parts.h"
+
+#define T(type) POLI_TYPE(type)
+
+/* --- ranges and choices ----------------------------------------------------------------------- */
+
+const poli_range poli_positive = {0.0, HUGE_VAL, 1, "must be a positive number", "above 0"};
+const poli_range poli_not_negative = {0.0, HUGE_VAL, 0, "must be a number that is not negative",
+                                      "not negative"};
+const poli_range poli_library_range[POLI_NUM_ELEMENTS] = {{.rule = NULL}};
+static const poli_range zero_to_one = {0.0, 1.0, 0, "must be a number from 0 to 1", "0 to 1"};
+static const poli_range vartheta_range = {
+    0.0, 1.0, 0, "must be a number that is at least 0 and below 1", "0 to below 1"};
+static const poli_range alpha_range = {-1.0 / 3.0, 0.0, 0, "must be a number from -1/3 to 0",
+                                       "-1/3 to 0"};
+static const poli_range above_zero_to_one = {0.0, 1.0, 1, "must be a number above 0, at most 1",
+                                             "above 0, at most 1"};
+static const poli_range from_zero = {
+    0.0, INT32_MAX, 0, "must be a whole number from 0 to 2147483647", "0 to 2147483647"};
+static const poli_range from_one = {
+    1.0, INT32_MAX, 0, "must be a whole number from 1 to 2147483647", "1 to 2147483647"};
+
+static const poli_range order_range = {2.0, 8.0, 0, "must be 2, 4, 6 or 8", "2, 4, 6 or 8"};
+
+/* Choices by a list of words, and by a function that names an enumeration. */
+#define WORDS(choices, ...)                                                                        \
+  static const char *choices##_name(int number)                                                    \
+  {                                                                                                \
+    static const char *const words[] = {__VA_ARGS__};                                              \
+    return number < (int)(sizeof words / sizeof *words) ? words[number] : NULL;                    \
+  }                                                                                                \
+  static const poli_choices choices = {choices##_name}
+#define NAMES(choices, type, function)                                                             \
+  static const char *choices##_name(int number)                                                    \
+  {                                                                                                \
+    return function((type)number);                                                                 \
+  }                                                                                                \
+  static const poli_choices choices = {choices##_name}
+
+static const char *force_type_name(int number)
+{
+  return number == POL_CALLBACK_FORCE ? NULL : pol_force_type_name((pol_force_type)number);
+}
+
+static const char *force_frame_name(int number)
+{
+  return number == POLI_MODEL_MARKER_AXES ? "marker"
+                                          : pol_force_frame_name((pol_force_frame)number);
+}
+
+static const char *joint_coordinate_name(int number)
+{
+  return number < POL_DRIVE_X ? pol_coordinate_name((pol_coordinate)number) : NULL;
+}
+
+static const char *method_name(int number)
+{
+  return number < pol_method_count() ? pol_method_at(number)->name : NULL;
+}
+
+static const char *formulation_name(int number)
+{
+  return number < pol_formulation_count() ? pol_formulation_name((pol_formulation_kind)number)
+                                          : NULL;
+}
+
+static const poli_choices force_types = {force_type_name}, force_frames = {force_frame_name},
+                          joint_coordinates = {joint_coordinate_name}, methods = {method_name},
+                          formulations = {formulation_name},
+                          estimates = {pol_published_estimate_name};
+WORDS(body_types, "rigid", "point");
+WORDS(directions, "rising", "falling", "both");
+WORDS(controllers, "elementary", "pi");
+WORDS(steps, "fixed", "variable");
+NAMES(shape_types, pol_shape_type, pol_shape_type_name);
+NAMES(joint_types, pol_joint_type, pol_joint_type_name);
+NAMES(joint_frames, pol_force_frame, pol_force_frame_name);
+NAMES(spring_laws, pol_spring_law, pol_spring_law_name);
+NAMES(function_types, pol_function_type, pol_function_type_name);
+NAMES(coordinates, pol_coordinate, pol_coordinate_name);
+NAMES(actions, pol_event_action, pol_event_action_name);
+NAMES(starts, pol_start, pol_start_name);
+NAMES(published_newtons, pol_published_newton, pol_published_newton_name);
+NAMES(sigma_updates, pol_sigma_update, pol_sigma_update_name);
+NAMES(redundants, pol_redundant, pol_redundant_name);
+NAMES(guesses, pol_guess, pol_guess_name);
+NAMES(newton_kinds, pol_newton_kind, pol_newton_kind_name);
+NAMES(solvers, pol_solver_kind, pol_solver_kind_name);
+
+/* The lists in which references are looked up. */
+static const char *const list_of_bodies[] = {"bodies"}, *const list_of_joints[] = {"joints"},
+                         *const markers[] = {"markers"};
+
+/* --- rotations -------------------------------------------------------------------------------- */
+
+#define AT(member) offsetof(poli_rotation_keys, member)
+
+static const poli_field rotation_fields[] = {
+    {"axis", &poli_direction, AT(axis), .needed_by = "angle", .missing = "\"angle\" needs it",
+     .help = "of any length; the rotation is right-handed"},
+    {"angle", &poli_number, AT(angle), .rule = "must be a number, the angle in radians",
+     .needed_by = "axis", .missing = "\"axis\" needs it, in radians", .unit = "rad",
+     .help = "about the axis"},
+    {"quaternion", &poli_quaternion, AT(quaternion),
+     .help = "of length 1, within 1e-6; then normalised"},
+    {"matrix", &poli_matrix, AT(matrix),
+     .help = "orthogonal within 1e-6, determinant 1; column i is the turned axis i"},
+    {"rotation_vector", &poli_vector, AT(rotation_vector), .unit = "rad",
+     .help = "angle times unit axis"},
+    {.key = NULL},
+};
+
+#undef AT
+
+const poli_kind poli_rotation_kind = {
+    .name = "rotation",
+    .rule = "must be an object such as {\"axis\": [0, 0, 1], \"angle\": 0.5}",
+    .fields = rotation_fields,
+    .size = sizeof(poli_rotation_keys),
+    .check = poli_check_rotation,
+    .schema = "{\"oneOf\": [{\"required\": [\"axis\"]}, {\"required\": [\"quaternion\"]}, "
+              "{\"required\": [\"matrix\"]}, {\"required\": [\"rotation_vector\"]}]}",
+};
+
+/* --- shapes ----------------------------------------------------------------------------------- */
+
+#define AT(member) offsetof(poli_model_shape, member)
+#define ROUND (T(POL_CYLINDER) | T(POL_CONE))
+
+static const poli_field shape_fields[] = {
+    {"type", &poli_choice, AT(shape.type), &shape_types, "must be a type of shape, such as \"box\"",
+     POLI_ALWAYS, .help = NULL},
+    {"size", &poli_vector, AT(shape.size), &poli_positive, "must be a list of 3 positive numbers",
+     T(POL_BOX), T(POL_BOX), .unit = "m", .help = "edges along x, y and z"},
+    {"radius", &poli_number, AT(shape.radius), &poli_positive, NULL, ROUND | T(POL_SPHERE),
+     ROUND | T(POL_SPHERE), .unit = "m"},
+    {"length", &poli_number, AT(shape.length), &poli_positive, NULL, ROUND, ROUND, .unit = "m"},
+    {"axis", &poli_direction, AT(axis), .types = ROUND, .not_beside = "rotation",
+     .standard = "[0, 0, 1]", .help = "in body axes; the tip of a cone lies there"},
+    {"file", &poli_mesh, AT(file), NULL, NULL, T(POL_MESH), T(POL_MESH),
+     .help = "a file that ends in `.stl` or `.obj`, of 256 MB at most, seen from the folder of the "
+             "model file"},
+    {"scale", &poli_number, AT(shape.scale), &poli_positive, .types = T(POL_MESH), .unit = "m",
+     .standard = "1", .help = "metres per unit of the file"},
+    {"position", &poli_vector, AT(shape.position), .unit = "m", .standard = "[0, 0, 0]",
+     .help = "of its middle (of a mesh, of its origin), from the centre of mass in body axes; "
+             "ground: global axes"},
+    {"rotation", &poli_rotation, AT(shape.rotation), .standard = "none",
+     .help = "takes body axes into those of the shape"},
+    {"color", &poli_color, AT(shape.color), .standard = "by the number of the body",
+     .help = "red, green and blue: `\"#d55e00\"`"},
+    {.key = NULL},
+};
+
+#undef AT
+
+static const poli_model_shape new_shape = {
+    .shape = {.scale = 1.0, .rotation = {1.0, 0.0, 0.0, 0.0}, .color = POL_NO_COLOR}};
+
+static const poli_kind shape_kind = {
+    .name = "shape",
+    .rule = "must be an object that describes a shape",
+    .fields = shape_fields,
+    .size = sizeof(poli_model_shape),
+    .initial = &new_shape,
+    .link = "shapes",
+    .type_key = "type",
+    .standard_type = -1,
+    .check = poli_check_shape,
+};
+
+/* --- bodies ----------------------------------------------------------------------------------- */
+
+#define AT(member) offsetof(poli_keep_keys, member)
+
+static const poli_field keep_fields[] = {
+    {"position", &poli_axes, AT(position), .help = "of the centre of mass, global axes"},
+    {"rotation", &poli_axes, AT(rotation),
+     .help = "components of the rotation vector away from the given rotation, body axes"},
+    {"velocity", &poli_axes, AT(velocity), .help = "of the centre of mass, global axes"},
+    {"angular_velocity", &poli_axes, AT(angular_velocity), .help = "body axes"},
+    {.key = NULL},
+};
+
+#undef AT
+
+const poli_kind poli_keep_kind = {
+    .name = "keep",
+    .rule = "must be an object such as {\"position\": [\"x\"], \"rotation\": true}",
+    .fields = keep_fields,
+    .size = sizeof(poli_keep_keys),
+};
+
+#define AT(member) offsetof(poli_model_body, member)
+enum { RIGID = 1 << 0 };
+
+static const poli_field body_fields[] = {
+    {"name", &poli_name, AT(body.name), NULL, NULL, POLI_ALWAYS, .help = "unique"},
+    {"type", &poli_choice, AT(body.point), &body_types, .standard = "\"rigid\"",
+     .help = "`rigid`, or `point`: a [point mass](#point-masses)"},
+    {"mass", &poli_number, AT(body.mass), &poli_library_range[POLI_BODIES], NULL, POLI_ALWAYS,
+     .unit = "kg"},
+    {"inertia", &poli_inertia, AT(body.inertia), NULL, NULL, RIGID, RIGID, .unit = "kg m^2",
+     .help = "about the centre of mass, in body axes: principal moments or a symmetric matrix"},
+    {"position", &poli_vector, AT(body.position), .unit = "m", .standard = "[0, 0, 0]",
+     .help = "of the centre of mass, global axes"},
+    {"rotation", &poli_rotation, AT(body.rotation), .types = RIGID, .standard = "none",
+     .help = "takes global axes into body axes"},
+    {"velocity", &poli_vector, AT(body.velocity), .unit = "m/s", .standard = "by the joints",
+     .help = "of the centre of mass, global axes"},
+    {"angular_velocity", &poli_vector, AT(body.angular_velocity), .types = RIGID, .unit = "rad/s",
+     .standard = "by the joints", .help = "in body axes"},
+    {"angular_velocity_global", &poli_vector, AT(angular_velocity_global), .types = RIGID,
+     .not_beside = "angular_velocity", .unit = "rad/s", .standard = "by the joints",
+     .help = "in global axes"},
+    {"keep", &poli_keep, AT(body.keep), .standard = "nothing",
+     .help = "initial values that must stay as they are"},
+    {"shapes", &poli_objects, AT(shapes), &shape_kind, "must be a list of shapes",
+     .standard = "none",
+     .help = "what it looks like; without them, its inertia ellipsoid is drawn"},
+    {.key = NULL},
+};
+
+#undef AT
+
+static const char *const bodies[POLI_MAX_TYPES] = {"a rigid body", "a point mass"};
+static const poli_model_body new_body = {.body = {.rotation = {1.0, 0.0, 0.0, 0.0}}};
+
+static const poli_kind body_kind = {
+    .name = "body",
+    .rule = "must be an object that describes a body",
+    .fields = body_fields,
+    .size = sizeof(poli_model_body),
+    .initial = &new_body,
+    .at_least = 1,
+    .link = "bodies",
+    .type_key = "type",
+    .articles = bodies,
+    .check = poli_check_body,
+};
+
+/* --- markers ---------------------------------------------------------------------------------- */
+
+static const poli_field marker_fields[] = {
+    {"name", &poli_name, offsetof(pol_marker, name), NULL, NULL, POLI_ALWAYS,
+     .help = "unique among markers"},
+    {"body", &poli_reference, offsetof(pol_marker, body), list_of_bodies,
+     "must be the name of a body or \"ground\"", POLI_ALWAYS, .help = "of a body, or `\"ground\"`"},
+    {"position", &poli_vector, offsetof(pol_marker, position), .unit = "m", .standard = "[0, 0, 0]",
+     .help = "from the centre of mass, in body axes; ground: global; on a point mass zero"},
+    {"rotation", &poli_rotation, offsetof(pol_marker, rotation), .standard = "none",
+     .help = "takes body axes into marker axes"},
+    {.key = NULL},
+};
+
+static const pol_marker new_marker = {.body = POL_NOT_FOUND, .rotation = {1.0, 0.0, 0.0, 0.0}};
+
+static const poli_kind marker_kind = {
+    .name = "marker",
+    .rule = "must be an object that describes a marker",
+    .fields = marker_fields,
+    .size = sizeof(pol_marker),
+    .initial = &new_marker,
+    .link = "markers",
+};
+
+/* --- joints ----------------------------------------------------------------------------------- */
+
+#define AT(member) offsetof(poli_model_joint, member)
+
+enum {
+  ROLLING = T(POL_ROLLING_SPHERE) | T(POL_ROLLING_DISK),
+  ONE_AXIS = T(POL_REVOLUTE) | T(POL_PRISMATIC) | T(POL_CYLINDRICAL) | T(POL_PLANAR) |
+             T(POL_POINT_ON_LINE) | T(POL_POINT_IN_PLANE) | T(POL_PARALLEL) |
+             T(POL_CONSTANT_VELOCITY)
+};
+
+static const poli_field joint_fields[] = {
+    {"name", &poli_name, AT(joint.name), NULL, NULL, POLI_ALWAYS,
+     .help = "unique among joints and bodies"},
+    {"type", &poli_choice, AT(joint.type), &joint_types,
+     "must be a type of joint, such as \"revolute\"", POLI_ALWAYS, .help = "a type of joint"},
+    {"bodies", &poli_references, AT(bodies), list_of_bodies,
+     "must be a list of 2 names of bodies or \"ground\"", ~(T(POL_DISTANCE) | ROLLING),
+     .instead = "markers", .not_beside = "markers",
+     .missing = "two names of bodies, or \"markers\" instead",
+     .help = "names of bodies or `\"ground\"`, not the same twice; constraints are written in the "
+             "axes of the first"},
+    {"point", &poli_vector, AT(point), NULL, NULL, ~(T(POL_DISTANCE) | ROLLING),
+     .needed_by = "bodies", .instead = "markers", .not_beside = "markers",
+     .missing = "a list of 3 numbers", .unit = "m",
+     .help = "the place of the joint at the initial position, global axes"},
+    {"axis", &poli_direction, AT(axis), NULL, NULL, ONE_AXIS,
+     ~(T(POL_SPHERICAL) | T(POL_UNIVERSAL)), .instead = "markers", .not_beside = "markers",
+     .missing = "this type of joint needs it",
+     .forbidden = "must not be given: a spherical joint has no axis",
+     .help = "the z axis of the joint at the initial position, global axes"},
+    {"axes", &poli_directions, AT(axes), NULL, NULL, T(POL_UNIVERSAL), T(POL_UNIVERSAL),
+     .instead = "markers", .not_beside = "markers", .missing = "a universal joint needs two",
+     .forbidden = "must not be given: only a universal joint has \"axes\"",
+     .help = "perpendicular within 1e-6: the first is fixed in the first body, the second in the "
+             "second"},
+    {"markers", &poli_references, AT(joint.marker), markers, "must be a list of 2 names of markers",
+     T(POL_DISTANCE) | ROLLING, .missing = "a distance is between two of them",
+     .help = "names of [markers](#markers) on two different bodies, instead of the four keys "
+             "above"},
+    {"length", &poli_number, AT(joint.length), &poli_library_range[POLI_JOINTS],
+     .types = T(POL_DISTANCE), .forbidden = "must not be given: only a distance has a length",
+     .unit = "m", .standard = "at the initial position"},
+    {"radius", &poli_number, AT(joint.radius), &poli_library_range[POLI_JOINTS], NULL, ROLLING,
+     ROLLING, .forbidden = "must not be given: only what rolls has a radius", .unit = "m"},
+    {"locked", &poli_locks, AT(joint.locked), NULL, NULL, T(POL_GENERIC), T(POL_GENERIC),
+     .missing = "what a generic joint locks",
+     .forbidden = "must not be given: only a generic joint has \"locked\"",
+     .help = "one or more of `x`, `y`, `z`, `rotation-x`, `rotation-y`, `rotation-z`, none twice: "
+             "translations along and rotations about the axes of its first marker"},
+    {"frame", &poli_choice, AT(frame), &joint_frames, .standard = "\"body\"",
+     .help = "axes of the rows that lock a point; `\"global\"` only for types that "
+             "leave no translation free"},
+    {.key = NULL},
+};
+
+#undef AT
+
+/* What depends on the type. */
+static const char *joint_reason(const poli_field *field, int type)
+{
+  if (field->value == &poli_direction && type == POL_UNIVERSAL)
+    return "must not be given: a universal joint has \"axes\"";
+  if (field->detail == markers && type >= 0 && T(type) & ROLLING)
+    return "the first is the plane, the second the centre of what rolls";
+  return NULL;
+}
+
+static const poli_model_joint new_joint = {
+    .joint = {.type = (pol_joint_type)-1, .marker = {POL_NOT_FOUND, POL_NOT_FOUND}, .length = NAN},
+    .bodies = {POL_NOT_FOUND, POL_NOT_FOUND},
+    .frame = POL_BODY_AXES};
+
+static const poli_kind joint_kind = {
+    .name = "joint",
+    .rule = "must be an object that describes a joint",
+    .fields = joint_fields,
+    .size = sizeof(poli_model_joint),
+    .initial = &new_joint,
+    .link = "joints",
+    .type_key = "type",
+    .standard_type = -1,
+    .reason = joint_reason,
+    .schema = "{\"properties\": {\"bodies\": {\"uniqueItems\": true}, \"markers\": "
+              "{\"uniqueItems\": true}}, \"if\": {\"properties\": {\"type\": {\"enum\": "
+              "[\"prismatic\", \"cylindrical\", \"planar\", \"distance\", \"point-on-line\", "
+              "\"point-in-plane\", \"parallel\", \"rolling-sphere\", \"rolling-disk\"]}}, "
+              "\"required\": [\"type\"]}, "
+              "\"then\": {\"properties\": {\"frame\": {\"const\": \"body\"}}}}",
+};
+
+/* --- functions of time ------------------------------------------------------------------------ */
+
+#define AT(member) offsetof(poli_model_function, member)
+enum { STEPS = T(POL_STEP) | T(POL_SPEED) };
+
+static const poli_field function_fields[] = {
+    {"type", &poli_choice, AT(plain.type), &function_types,
+     "must be a type of function, such as \"harmonic\"", POLI_ALWAYS, .instead = "expression",
+     .help = "a type of function"},
+    {"value", &poli_number, AT(plain.offset), NULL, NULL, T(POL_CONSTANT), T(POL_CONSTANT),
+     .help = NULL},
+    {"offset", &poli_number, AT(plain.offset), .types = T(POL_HARMONIC) | T(POL_SPEED),
+     .standard = "0", .help = "the mean; of `speed` the value at t = 0"},
+    {"amplitude", &poli_number, AT(plain.amplitude), NULL, NULL, T(POL_HARMONIC), T(POL_HARMONIC),
+     .help = NULL},
+    {"frequency", &poli_number, AT(plain.frequency), NULL, NULL, T(POL_HARMONIC), T(POL_HARMONIC),
+     .unit = "Hz"},
+    {"phase", &poli_number, AT(plain.phase), .types = T(POL_HARMONIC), .unit = "rad",
+     .standard = "0"},
+    {"coefficients", &poli_numbers, AT(coefficients), NULL, NULL, T(POL_POLYNOMIAL),
+     T(POL_POLYNOMIAL), .help = "of 1, t, t^2, ..."},
+    {"from", &poli_number, AT(plain.from), .types = STEPS, .standard = "0",
+     .help = "the value until t0; of `speed` the rate"},
+    {"to", &poli_number, AT(plain.to), NULL, NULL, STEPS, STEPS,
+     .help = "the value from t1 on; of `speed` the rate"},
+    {"t0", &poli_number, AT(plain.t0), .types = STEPS, .unit = "s", .standard = "0"},
+    {"t1", &poli_number, AT(plain.t1), NULL, NULL, STEPS, STEPS, .unit = "s", .help = "above t0"},
+    {"times", &poli_two_numbers, AT(times), NULL, NULL, T(POL_TABLE), T(POL_TABLE), .unit = "s",
+     .help = "ascending"},
+    {"values", &poli_two_numbers, AT(values), NULL, NULL, T(POL_TABLE), T(POL_TABLE),
+     .help = "one for each time"},
+    {"slopes", &poli_pair, AT(plain.slopes), .types = T(POL_TABLE), .standard = "natural spline",
+     .help = "rates at the first and last time"},
+    {"expression", &poli_time_expression, AT(plain.expression), NULL, NULL, T(POL_EXPRESSION),
+     T(POL_EXPRESSION), .help = "of the time `t`, such as `0.1*sin(2*pi*3*t)`"},
+    {.key = NULL},
+};
+
+#undef AT
+
+static const poli_kind function_kind = {
+    .name = "function",
+    .rule = "must be an object that describes a function of time",
+    .fields = function_fields,
+    .size = sizeof(poli_model_function),
+    .link = "functions-of-time",
+    .type_key = "type",
+    .standard_type = POL_EXPRESSION,
+    .noun = " function",
+    .check = poli_check_function,
+};
+
+/* --- forces ----------------------------------------------------------------------------------- */
+
+#define AT(member) offsetof(poli_model_force, member)
+enum {
+  APPLIED = T(POL_APPLIED_FORCE) | T(POL_APPLIED_TORQUE),
+  SPRINGS = T(POL_SUPPORT) | T(POL_SPRING_DAMPER) | T(POL_JOINT_SPRING) | T(POL_BUSHING),
+  ON_BODY = APPLIED | T(POL_SUPPORT) | T(POL_DRAG),
+  BETWEEN = T(POL_SPRING_DAMPER) | T(POL_BUSHING),
+  ACTUATED = T(POL_SPRING_DAMPER) | T(POL_JOINT_SPRING)
+};
+
+static const poli_field force_fields[] = {
+    {"name", &poli_name, AT(force.name), NULL, NULL, POLI_ALWAYS,
+     .help = "unique among forces, joints and bodies"},
+    {"type", &poli_choice, AT(force.type), &force_types,
+     "must be a type of force, such as \"support\"", POLI_ALWAYS, .help = "a type of force"},
+    {"body", &poli_moving_body, AT(force.body), list_of_bodies, NULL, ON_BODY, ON_BODY,
+     .instead = "marker", .not_beside = "marker", .help = "of a body, not the ground"},
+    {"marker", &poli_reference, AT(marker), markers, "must be the name of a marker",
+     .types = APPLIED, .help = "instead of `body` and `point`: of a marker on a body"},
+    {"markers", &poli_references, AT(force.marker), markers, "must be a list of 2 names of markers",
+     BETWEEN, BETWEEN, .instead = "bodies", .not_beside = "bodies",
+     .help = "of markers on different bodies (or the ground); those of a `spring-damper` must not "
+             "coincide"},
+    {"bodies", &poli_references, AT(bodies), list_of_bodies,
+     "must be a list of 2 names of bodies or \"ground\"", .types = T(POL_SPRING_DAMPER),
+     .help = "instead of `markers`: of different bodies or `ground`"},
+    {"points", &poli_points, AT(points), .types = T(POL_SPRING_DAMPER), .instead = "points_global",
+     .needed_by = "bodies", .only_with = "bodies",
+     .missing = "a point on each body, or \"points_global\" instead", .unit = "m",
+     .help = "a point on each, from its centre of mass in body axes; on the ground in global "
+             "axes"},
+    {"points_global", &poli_points, AT(points_global), .types = T(POL_SPRING_DAMPER),
+     .not_beside = "points", .only_with = "bodies", .unit = "m",
+     .help = "both at the initial position, in global axes"},
+    {"force", &poli_efforts, AT(force), NULL, NULL, T(POL_APPLIED_FORCE), T(POL_APPLIED_FORCE),
+     .unit = "N"},
+    {"torque", &poli_efforts, AT(force), NULL, NULL, T(POL_APPLIED_TORQUE), T(POL_APPLIED_TORQUE),
+     .unit = "N m"},
+    {"frame", &poli_choice, AT(force.frame), &force_frames, .types = APPLIED,
+     .standard = "\"global\"",
+     .help = "`global`: the direction stays; `body`, `marker`: in the axes of the body or of the "
+             "`marker`, it turns with the body"},
+    {"point", &poli_vector, AT(force.point), .types = T(POL_APPLIED_FORCE) | T(POL_SUPPORT),
+     .not_beside = "marker", .unit = "m", .standard = "[0, 0, 0]",
+     .help = "where it acts, from the centre of mass in body axes"},
+    {"anchor", &poli_vector, AT(force.anchor), .types = T(POL_SUPPORT), .unit = "m",
+     .standard = "the point's initial position",
+     .help = "where its springs are relaxed, global axes"},
+    {"stiffness", &poli_rates, AT(force.stiffness), NULL, NULL, SPRINGS, SPRINGS,
+     .unit = "N/m; with `squared-length` N/m^3; on an angle N m/rad",
+     .help = "not negative; one number, or three: of a `support` for each global axis, of a "
+             "`bushing` for each axis of the first marker"},
+    {"damping", &poli_rates, AT(force.damping), .types = SPRINGS,
+     .unit = "N s/m, on an angle N m s/rad", .standard = "0",
+     .help = "not negative; one number, or three as of `stiffness`"},
+    {"law", &poli_choice, AT(force.law), &spring_laws, .types = T(POL_SPRING_DAMPER),
+     .standard = "\"linear\"",
+     .help = "`linear`: S = k (l - length), energy k (l - length)^2 / 2; `squared-length`: S = 2 k "
+             "l (l^2 - length^2), energy k (l^2 - length^2)^2 / 2"},
+    {"length", &poli_number, AT(force.length), &poli_library_range[POLI_FORCES],
+     .types = T(POL_SPRING_DAMPER), .unit = "m", .standard = "the initial distance",
+     .help = "of the relaxed spring"},
+    {"actuator", &poli_effort, AT(force), .types = ACTUATED, .unit = "N, on an angle N m",
+     .standard = "0",
+     .help = "a force that pushes the markers of a `spring-damper` apart, and the coordinate of a "
+             "`joint-spring` up"},
+    {"coefficient", &poli_number, AT(force.coefficient), &poli_library_range[POLI_FORCES], NULL,
+     T(POL_DRAG), T(POL_DRAG), .unit = "N s^2/m^2"},
+    {"rotational_stiffness", &poli_rates, AT(force.rotational_stiffness), .types = T(POL_BUSHING),
+     .unit = "N m/rad", .standard = "0",
+     .help = "not negative, about each axis of the first marker"},
+    {"rotational_damping", &poli_rates, AT(force.rotational_damping), .types = T(POL_BUSHING),
+     .unit = "N m s/rad", .standard = "0",
+     .help = "not negative, about each axis of the first marker"},
+    {"preload", &poli_vector, AT(force.preload), .types = T(POL_BUSHING), .unit = "N",
+     .standard = "[0, 0, 0]",
+     .help = "force on the second body where the markers coincide, in axes of the first"},
+    {"preload_torque", &poli_vector, AT(force.preload_torque), .types = T(POL_BUSHING),
+     .unit = "N m", .standard = "[0, 0, 0]",
+     .help = "torque on the second body where the markers coincide, in axes of the first"},
+    {"scale", &poli_object, AT(scale), &function_kind, .types = APPLIED | T(POL_SPRING_DAMPER),
+     .standard = "`1`",
+     .help = "multiplies the `force`, the `torque`, or the `actuator` of a `spring-damper`"},
+    {"joint", &poli_reference, AT(force.joint), list_of_joints, "must be the name of a joint",
+     T(POL_JOINT_SPRING), T(POL_JOINT_SPRING), .help = "of a joint that has a coordinate"},
+    {"coordinate", &poli_word, AT(coordinate), &joint_coordinates,
+     "must be a text such as \"rotation\"", .types = T(POL_JOINT_SPRING),
+     .standard = "the only one", .help = "which coordinate of the joint"},
+    {"rest", &poli_number, AT(force.rest), .types = T(POL_JOINT_SPRING), .unit = "m or rad",
+     .standard = "0", .help = "where it is relaxed, with all full turns of an angle"},
+    {.key = NULL},
+};
+
+#undef AT
+
+static const char *const forces[POLI_MAX_TYPES] = {[POL_DRAG] = "drag"};
+static const poli_model_force new_force = {.force = {.type = (pol_force_type)-1,
+                                                     .body = POL_NOT_FOUND,
+                                                     .marker = {POL_NOT_FOUND, POL_NOT_FOUND},
+                                                     .joint = POL_NOT_FOUND,
+                                                     .anchor = {NAN},
+                                                     .length = NAN},
+                                           .marker = POL_NOT_FOUND,
+                                           .bodies = {POL_NOT_FOUND, POL_NOT_FOUND},
+                                           .points_global = {NAN}};
+
+static const poli_kind force_kind = {
+    .name = "force",
+    .rule = "must be an object that describes a force",
+    .fields = force_fields,
+    .size = sizeof(poli_model_force),
+    .initial = &new_force,
+    .link = "forces",
+    .type_key = "type",
+    .standard_type = -1,
+    .articles = forces,
+    .check = poli_check_force,
+    .schema = "{\"allOf\": [{\"if\": {\"properties\": {\"type\": {\"enum\": [\"spring-damper\", "
+              "\"joint-spring\"]}}, \"required\": [\"type\"]}, \"then\": {\"properties\": "
+              "{\"stiffness\": {\"type\": \"number\"}, \"damping\": {\"type\": \"number\"}}}}, "
+              "{\"if\": {\"properties\": {\"frame\": {\"const\": \"marker\"}}, \"required\": "
+              "[\"frame\"]},"
+              " \"then\": {\"required\": [\"marker\"]}}], \"properties\": {\"bodies\": "
+              "{\"uniqueItems\": true}, "
+              "\"markers\": {\"uniqueItems\": true}}}",
+};
+
+/* --- drives and couplings --------------------------------------------------------------------- */
+
+#define AT(member) offsetof(poli_model_drive, member)
+
+static const poli_field drive_fields[] = {
+    {"name", &poli_name, AT(drive.name), NULL, NULL, POLI_ALWAYS,
+     .help = "unique among drives, forces, joints and bodies"},
+    {"joint", &poli_reference, AT(drive.joint), list_of_joints, "must be the name of a joint",
+     POLI_ALWAYS, .instead = "marker", .not_beside = "marker",
+     .missing = "must be the name of a joint, or \"marker\" instead",
+     .help = "of a joint that leaves the coordinate free"},
+    {"marker", &poli_reference, AT(marker), markers, "must be the name of a marker",
+     .help = "instead of `joint`: of a marker on a body"},
+    {"reference", &poli_reference, AT(reference), markers, "must be the name of a marker",
+     .only_with = "marker", .standard = "the global axes and origin",
+     .help = "of a marker on another body or the ground, from whose point and in whose axes the "
+             "coordinate is measured"},
+    {"coordinate", &poli_choice, AT(drive.coordinate), &coordinates,
+     "must be a coordinate, such as \"rotation\"", POLI_ALWAYS,
+     .help = "the coordinate that follows the function; one drive for each"},
+    {"function", &poli_object, AT(function), &function_kind,
+     "must be an object that describes a function of time", POLI_ALWAYS, .unit = "rad or m",
+     .help = "the value of the coordinate at each time"},
+    {.key = NULL},
+};
+
+#undef AT
+
+static const poli_model_drive new_drive = {
+    .drive = {.joint = POL_NOT_FOUND}, .marker = POL_NOT_FOUND, .reference = POL_NOT_FOUND};
+
+static const poli_kind drive_kind = {
+    .name = "drive",
+    .rule = "must be an object that describes a drive",
+    .fields = drive_fields,
+    .size = sizeof(poli_model_drive),
+    .initial = &new_drive,
+    .link = "drives",
+    .schema = "{\"if\": {\"required\": [\"marker\"]}, \"then\": {\"properties\": {\"coordinate\": "
+              "{\"enum\": [\"x\", \"y\", \"z\"]}}}, \"else\": {\"properties\": {\"coordinate\": "
+              "{\"not\": {\"enum\": [\"x\", \"y\", \"z\"]}}}}}",
+};
+
+static const poli_field coupling_fields[] = {
+    {"name", &poli_name, offsetof(pol_coupling, name), NULL, NULL, POLI_ALWAYS,
+     .help = "unique among couplings, drives, forces, joints and bodies"},
+    {"joints", &poli_references, offsetof(pol_coupling, joint), list_of_joints,
+     "must be a list of 2 names of joints", POLI_ALWAYS,
+     .help = "of joints of type `revolute`, `prismatic` or `cylindrical`; of one and the same for "
+             "a screw"},
+    {"coordinates", &poli_choice_pair, offsetof(pol_coupling, coordinate), &joint_coordinates,
+     "must be a list of 2 coordinates, \"rotation\" or \"translation\"",
+     .standard = "[\"rotation\", \"rotation\"]",
+     .help = "one of each joint, as of [drives](#drives)"},
+    {"factors", &poli_pair, offsetof(pol_coupling, factor), NULL, NULL, POLI_ALWAYS,
+     .help = "f1, f2: not zero"},
+    {"reference", &poli_pair, offsetof(pol_coupling, reference), .unit = "rad or m",
+     .standard = "those of the initial position", .help = "r1, r2: values that belong together"},
+    {.key = NULL},
+};
+
+static const pol_coupling new_coupling = {.joint = {POL_NOT_FOUND, POL_NOT_FOUND},
+                                          .reference = {NAN}};
+
+static const poli_kind coupling_kind = {
+    .name = "coupling",
+    .rule = "must be an object that describes a coupling",
+    .fields = coupling_fields,
+    .size = sizeof(pol_coupling),
+    .initial = &new_coupling,
+    .link = "couplings",
+    .schema = "{\"properties\": {\"factors\": {\"items\": {\"not\": {\"const\": 0}}}}}",
+};
+
+/* --- variables, states, events ---------------------------------------------------------------- */
+
+static const poli_field variable_fields[] = {
+    {"name", &poli_name, offsetof(pol_variable, name), NULL, NULL, POLI_ALWAYS,
+     .help = "unique among variables and states"},
+    {"expression", &poli_expression, offsetof(pol_variable, expression), NULL,
+     "must be an expression, such as \"2*hinge.angle\"", POLI_ALWAYS, .unit = "the user's",
+     .help = "such as `target - hinge.angle`"},
+    {.key = NULL},
+};
+
+static const poli_kind variable_kind = {
+    .name = "variable",
+    .rule = "must be an object that describes a variable",
+    .fields = variable_fields,
+    .size = sizeof(pol_variable),
+    .link = "variables",
+    .check = poli_check_quantity,
+};
+
+static const poli_field state_fields[] = {
+    {"name", &poli_name, offsetof(pol_state_variable, name), NULL, NULL, POLI_ALWAYS,
+     .help = "unique among variables and states"},
+    {"initial", &poli_number, offsetof(pol_state_variable, initial), .unit = "the user's",
+     .standard = "0", .help = "the value at t = 0"},
+    {"rate", &poli_expression, offsetof(pol_state_variable, rate), NULL,
+     "must be an expression, such as \"(hinge.rate - filtered)/0.01\"", POLI_ALWAYS,
+     .unit = "that per second",
+     .help = "its derivative by time, such as `(hinge.rate - filtered)/0.01`"},
+    {.key = NULL},
+};
+
+static const poli_kind state_kind = {
+    .name = "state",
+    .rule = "must be an object that describes a state",
+    .fields = state_fields,
+    .size = sizeof(pol_state_variable),
+    .link = "states",
+    .check = poli_check_quantity,
+};
+
+#define AT(member) offsetof(poli_model_event, member)
+
+static const poli_field event_fields[] = {
+    {"name", &poli_name, AT(name), NULL, NULL, POLI_ALWAYS, .help = "unique among events"},
+    {"expression", &poli_expression, AT(expression), NULL,
+     "must be an expression, such as \"ball.position.z - 0.1\"", POLI_ALWAYS,
+     .help = "the event is where it changes its sign"},
+    {"action", &poli_choice, AT(action), &actions, .standard = "\"record\""},
+    {"set", &poli_changes, AT(changes), NULL, NULL, T(POL_EVENT_RESET), T(POL_EVENT_RESET),
+     .missing = "an object with what a reset changes",
+     .forbidden = "must not be given without \"action\": \"reset\"",
+     .help = "what the reset sets: `BODY.velocity.x`, `BODY.angular_velocity.x` (body axes; `.y`, "
+             "`.z`) or a state, each to an expression of the values just before the event"},
+    {"direction", &poli_choice, AT(direction), &directions, NULL, T(POL_EVENT_RESET),
+     .missing = "\"rising\" or \"falling\"", .standard = "\"both\"",
+     .help = "`rising`, `falling` or `both`; a reset needs one of the first two"},
+    {.key = NULL},
+};
+
+#undef AT
+
+static const poli_model_event new_event = {.direction = POLI_BOTH};
+
+static const poli_kind event_kind = {
+    .name = "event",
+    .rule = "must be an object that describes an event",
+    .fields = event_fields,
+    .size = sizeof(poli_model_event),
+    .initial = &new_event,
+    .link = "events",
+    .type_key = "action",
+    .standard_type = POL_EVENT_RECORD,
+    .check = poli_check_event,
+    .schema = "{\"if\": {\"properties\": {\"action\": {\"const\": \"reset\"}}, \"required\": "
+              "[\"action\"]}, \"then\": {\"properties\": {\"direction\": {\"enum\": [\"rising\", "
+              "\"falling\"]}}}}",
+};
+
+/* --- the simulation --------------------------------------------------------------------------- */
+
+#define AT(member) offsetof(poli_model_simulation, member)
+#define OPTION(member) AT(settings.options.member)
+
+static const poli_field newton_fields[] = {
+    {"kind", &poli_choice, OPTION(newton.kind), &newton_kinds, .standard = "\"modified\"",
+     .help = "`full` (exact matrix in each iteration), `simplified` (without stiffness, damping "
+             "and curvature), `modified` (exact matrix, kept while the iteration contracts well; "
+             "`vi-s` to `rattle`: within a step)"},
+    {"tolerance", &poli_number, OPTION(newton.tolerance), &poli_positive, .standard = "1e-10",
+     .help = "below 1; relative, of residual and correction"},
+    {"max_iterations", &poli_integer, OPTION(newton.max_iterations), &from_one, .standard = "30",
+     .help = "per step"},
+    {"refresh", &poli_number, OPTION(newton.refresh), &above_zero_to_one, .standard = "0.5",
+     .help = "`modified`: contraction above which the matrix is evaluated anew"},
+    {"line_search", &poli_integer, OPTION(newton.line_search), &from_zero, .standard = "8",
+     .help = "halvings at most; 0 for no line search"},
+    {.key = NULL},
+};
+
+static const poli_kind newton_kind = {
+    .name = "newton",
+    .rule = "must be an object of options for the Newton iteration",
+    .fields = newton_fields,
+    .size = sizeof(poli_model_simulation),
+    .schema = "{\"properties\": {\"tolerance\": {\"exclusiveMaximum\": 1}}}",
+};
+
+static const poli_field published_fields[] = {
+    {"newton", &poli_choice, OPTION(published.newton), &published_newtons,
+     .standard = "\"default\"",
+     .help =
+         "`plain`: exact matrix in each iteration, no line search; `vi-s` to `rattle`: "
+         "`newton.tolerance` for the largest number of residual and correction, in SI units; "
+         "the others: from v' = 0 and lambda = 0, for the norm of the residual over that of the "
+         "first. `plain-modified`: not `vi-s` to `rattle`; the same with a matrix that is kept"},
+    {"exact_iterations", &poli_integer, OPTION(published.exact_iterations), &from_one,
+     .help = "this many in each step, converged or not"},
+    {"sigma_update", &poli_choice, OPTION(published.sigma_update), &sigma_updates,
+     .standard = "\"exact\"",
+     .help = "`exact` solves the equations of sigma as they are, `incremental` by the published "
+             "algorithm with its predictor corrected, `printed` exactly as printed"},
+    {"estimate", &poli_choice, OPTION(published.estimate), &estimates, .standard = "\"corrected\"",
+     .help = "of variable steps: `printed` is exactly as published, see "
+             "[methods](methods.md#steps-of-variable-size)"},
+    {.key = NULL},
+};
+
+static const poli_kind published_kind = {
+    .name = "published",
+    .rule = "must be an object of options to repeat published runs",
+    .fields = published_fields,
+    .size = sizeof(poli_model_simulation),
+};
+
+static const poli_field tolerances_fields[] = {
+    {"translation", &poli_number, AT(atol[0]), &poli_not_negative, NULL, POLI_ALWAYS, .unit = "m"},
+    {"rotation", &poli_number, AT(atol[1]), &poli_not_negative, NULL, POLI_ALWAYS, .unit = "rad"},
+    {.key = NULL},
+};
+
+const poli_kind poli_tolerances_kind = {
+    .name = "tolerances",
+    .rule = "must be a number, or an object with \"translation\" and \"rotation\"",
+    .fields = tolerances_fields,
+    .size = sizeof(poli_model_simulation),
+};
+
+static const poli_field control_fields[] = {
+    {"first_step", &poli_number, OPTION(control.first_step), &poli_positive, .unit = "s",
+     .standard = "found"},
+    {"min_step", &poli_number, OPTION(control.min_step), &poli_positive, .unit = "s",
+     .standard = "round-off",
+     .help = "if the tolerances ask for less, the run fails and names the body"},
+    {"max_step", &poli_number, OPTION(control.max_step), &poli_positive, .unit = "s",
+     .standard = "none", .help = "not below `min_step`"},
+    {"controller", &poli_choice, OPTION(control.pi), &controllers, .standard = "\"elementary\"",
+     .help = "`elementary`, or `pi`, which also looks at the error of the step before: fewer "
+             "rejected steps, more steps"},
+    {.key = NULL},
+};
+
+static const poli_kind control_kind = {
+    .name = "control",
+    .rule = "must be an object of options for steps of variable size",
+    .fields = control_fields,
+    .size = sizeof(poli_model_simulation),
+    .check = poli_check_control,
+};
+
+static const poli_field output_fields[] = {
+    {"step", &poli_number, AT(settings.output.step), &poli_positive, NULL, POLI_ALWAYS,
+     .instead = "times", .missing = "a positive number, or \"times\"", .unit = "s",
+     .help = "a row every so often"},
+    {"times", &poli_times, AT(output_times), .not_beside = "step", .unit = "s",
+     .help = "rows at these times, ascending, above 0, not above `end`"},
+    {.key = NULL},
+};
+
+static const poli_kind output_kind = {
+    .name = "output",
+    .rule = "must be an object with \"step\" or \"times\"",
+    .fields = output_fields,
+    .size = sizeof(poli_model_simulation),
+};
+
+static const poli_field simulation_fields[] = {
+    {"step", &poli_number, AT(settings.step), &poli_positive, .unit = "s",
+     .standard = "required without `rtol` and `atol`",
+     .help = "not longer than `end`; the last step is shortened where it must be; not used by "
+             "variable steps"},
+    {"end", &poli_number, AT(settings.end), &poli_positive, NULL, POLI_ALWAYS, .unit = "s",
+     .help = "the run goes from t = 0 to here"},
+    {"method", &poli_choice, AT(method), &methods, .standard = "\"geom1\"",
+     .help = "a name that `polhode methods` lists"},
+    {"formulation", &poli_choice, AT(settings.formulation), &formulations, .standard = "\"so3xr3\"",
+     .help = "the coordinates of the bodies"},
+    {"index", &poli_index, OPTION(index), .standard = "`3`; variable steps `\"stabilized-2\"`",
+     .help = "`3` (constraints on positions), `2` (on velocities) or `\"stabilized-2\"` (both)"},
+    {"rho_inf", &poli_number, AT(rho_inf), &zero_to_one, .standard = "`0.9`; variable steps `0.8`",
+     .help = "spectral radius at infinite frequency; 1 damps nothing, 0 everything"},
+    {"alpha", &poli_number, AT(alpha), &alpha_range, .standard = "-0.3",
+     .help = "of the method `hht`, whose `index` is 3 if not given"},
+    {"alpha_m", &poli_number, OPTION(alpha_m), .standard = "from `rho_inf`",
+     .help = "with `alpha_f`, `beta` and `gamma`, without `rho_inf`; a warning says if they miss "
+             "second order or unconditional stability"},
+    {"alpha_f", &poli_number, OPTION(alpha_f), .standard = "from `rho_inf`",
+     .help = "with `alpha_m`, `beta` and `gamma`"},
+    {"beta", &poli_number, OPTION(beta), .standard = "from `rho_inf`",
+     .help = "with `alpha_m`, `alpha_f` and `gamma`; or of the method `newmark`, (gamma + 1/2)^2/4 "
+             "by default"},
+    {"gamma", &poli_number, OPTION(gamma), .standard = "from `rho_inf`",
+     .help = "with `alpha_m`, `alpha_f` and `beta`; or of the method `newmark`, 1/2 by default"},
+    {"sigma", &poli_sigma, AT(sigma), .standard = "0",
+     .help = "`geom1`: weight of the velocity in the position update; `\"optimal\"` is gamma / (3 "
+             "beta), which removes the Lie group part of the leading error"},
+    {"theta", &poli_number, OPTION(theta), &zero_to_one, .standard = "the method's own",
+     .help = "`vi-b`: where in the step forces are evaluated, 1 by default; `vi-a`: 1/2"},
+    {"vartheta", &poli_number, OPTION(vartheta), &vartheta_range, .standard = "0.5",
+     .help = "`vi-b`: weight of the reaction at the end of the step; a warning says that values "
+             "above 1/2 are unstable"},
+    {"order", &poli_integer, OPTION(order), &order_range, .standard = "2",
+     .help = "of `rattle` in `so3xr3`"},
+    {"guess", &poli_choice, OPTION(guess), &guesses, .standard = "\"advanced\"",
+     .help = "`vi-s` to `rattle`: Newton's iteration starts from q + h v (`advanced`) or from q "
+             "(`simple`)"},
+    {"redundant", &poli_choice, OPTION(redundant), &redundants, .standard = "\"drop\"",
+     .help = "constraints that others imply: `drop`, `minimum-norm` or `refuse`, see [redundant "
+             "constraints](#redundant-constraints)"},
+    {"start", &poli_choice, OPTION(start), &starts, .standard = "\"default\"",
+     .help = "starting values: `classical`, `shifted` or `perturbed`; `default` is the one with "
+             "second order in every component"},
+    {"rtol", &poli_number, OPTION(control.rtol), &poli_not_negative, .standard = "0",
+     .help = "[steps of variable size](#steps-of-variable-size): relative tolerance of their local "
+             "error; if `rtol` and `atol` are below 1e-12, the error of a step is round-off, and a "
+             "warning says so"},
+    {"atol", &poli_atol, 0, .unit = "m, rad", .standard = "`rtol`",
+     .help = "absolute tolerance, not negative, and not 0 together with `rtol`; choose it in the "
+             "size of what moves"},
+    {"steps", &poli_choice, AT(steps), &steps, .standard = "by `rtol` and `atol`",
+     .help = "`fixed` or `variable`: so that a model can have both `step` and `rtol`"},
+    {"control", &poli_object, 0, &control_kind,
+     .help = "options of [steps of variable size](#steps-of-variable-size)"},
+    {"output", &poli_object, 0, &output_kind, .standard = "every step",
+     .help = "[times of the rows](#output-times) of the result"},
+    {"newton", &poli_object, 0, &newton_kind, .help = "options of the Newton iteration"},
+    {"published", &poli_object, 0, &published_kind,
+     .help = "only to [repeat published runs](#repeating-published-runs)"},
+    {"solver", &poli_choice, OPTION(solver), &solvers, .standard = "\"auto\"",
+     .help = "`auto` (by size and fill), `dense` (LAPACK) or `sparse` (KLU)"},
+    {.key = NULL},
+};
+
+#undef OPTION
+#undef AT
+
+static const poli_kind simulation_kind = {
+    .name = "simulation",
+    .rule = "must be an object with the settings of the simulation",
+    .fields = simulation_fields,
+    .size = sizeof(poli_model_simulation),
+    .link = "simulation",
+    .check = poli_check_simulation,
+    .schema = "{\"anyOf\": [{\"required\": [\"step\"]}, {\"required\": [\"rtol\"]}, "
+              "{\"required\": [\"atol\"]}], \"not\": {\"required\": [\"rho_inf\", \"alpha_m\"]}, "
+              "\"dependencies\": {\"alpha_m\": [\"alpha_f\", \"beta\", \"gamma\"], "
+              "\"alpha_f\": [\"alpha_m\", \"beta\", \"gamma\"]}, "
+              "\"properties\": {\"vartheta\": {\"exclusiveMaximum\": 1}}, \"if\": {\"properties\": "
+              "{\"steps\": {\"const\": \"fixed\"}}, \"required\": [\"steps\"]}, "
+              "\"then\": {\"required\": [\"step\"]}}",
+};
+
+/* --- the whole file --------------------------------------------------------------------------- */
+
+#define AT(member) offsetof(poli_model_data, member)
+
+static const poli_field model_fields[] = {
+    {"$schema", &poli_text, AT(schema), .help = "for editors, ignored"},
+    {"name", &poli_text, AT(name), .standard = "\"\"", .help = "a title for people"},
+    {"gravity", &poli_vector, AT(gravity), .unit = "m/s^2", .standard = "[0, 0, 0]",
+     .help = "global axes; **without it there is no gravity**"},
+    {"bodies", &poli_objects, AT(bodies), &body_kind, "must be a list of one or more bodies",
+     POLI_ALWAYS, .help = "at least one; the inertial frame is called `ground` and is not listed"},
+    {"markers", &poli_objects, AT(markers), &marker_kind, "must be a list of markers",
+     .standard = "none", .help = "frames fixed in a body or in the ground"},
+    {"joints", &poli_objects, AT(joints), &joint_kind, "must be a list of joints",
+     .standard = "none", .help = "what connects bodies with each other and with the ground"},
+    {"forces", &poli_objects, AT(forces), &force_kind, "must be a list of forces",
+     .standard = "none", .help = "forces and torques on and between bodies, beside gravity"},
+    {"drives", &poli_objects, AT(drives), &drive_kind, "must be a list of drives",
+     .standard = "none", .help = "coordinates that follow functions of time"},
+    {"couplings", &poli_objects, AT(couplings), &coupling_kind, "must be a list of couplings",
+     .standard = "none", .help = "gears, racks and screws"},
+    {"variables", &poli_objects, AT(variables), &variable_kind, "must be a list of variables",
+     .standard = "none", .help = "names for expressions"},
+    {"states", &poli_objects, AT(states), &state_kind, "must be a list of states",
+     .standard = "none", .help = "quantities whose rates are expressions"},
+    {"events", &poli_objects, AT(events), &event_kind, "must be a list of events",
+     .standard = "none",
+     .help = "zeros of expressions, which are recorded, end the run or reset "
+             "velocities and states"},
+    {"shapes", &poli_objects, AT(shapes), &shape_kind, "must be a list of shapes",
+     .standard = "none", .help = "of the ground, for pictures"},
+    {"simulation", &poli_object, AT(simulation), &simulation_kind,
+     "must be an object with at least \"step\" or \"rtol\", and \"end\"", POLI_ALWAYS,
+     .help = "the settings of the run"},
+    {.key = NULL},
+};
+
+const poli_kind poli_model_kind = {
+    .name = "model",
+    .rule = "must be an object with \"bodies\" and \"simulation\"",
+    .fields = model_fields,
+    .size = sizeof(poli_model_data),
+};
