@@ -381,7 +381,7 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
       for (int i = 0; i < s->nv; i++) {
         s->rhs[i] -= Pplus[i];
         open = fmax(open, fabs(s->rhs[i]));
-        size = fmax(size, fabs(Pplus[i]));
+        size = fmax(size, fmax(fabs(Pplus[i]), fabs(0.5 * h * s->force[i])));
       }
       if (size > 0.0) open /= size;
     } else {

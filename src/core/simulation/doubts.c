@@ -18,8 +18,10 @@
  * causes over a height of 1e-4 L; or, without gravity, where its velocities cover less than a
  * hundred times Newton's tolerance of L, or 1e-13 of the largest coordinate, per step.
  */
+#include <float.h>
 #include <math.h>
 
+#include "dae/dae.h"
 #include "integrators/family.h"
 #include "simulation/simulation_parts.h"
 
@@ -141,7 +143,8 @@ static void doubt_constraints(pol_simulation *sim, double length, double rest)
   const int drifts = sim->index == POL_INDEX_2;
   /* constraints of rotations and of the coordinates themselves are pure numbers */
   const double size = drifts || sim->dae->num_internal > 0 ? fmax(length, 1.0) : length;
-  if (s->max_position_residual > (drifts ? drift_share : tolerance) * size)
+  const double round_off = 64.0 * DBL_EPSILON * poli_dae_length(sim->dae);
+  if (s->max_position_residual > (drifts ? drift_share : tolerance) * size + round_off)
     poli_simulation_warn(
         sim, s->t,
         "the position constraints are violated by %.3g in a mechanism of size %.3g m: %s",
