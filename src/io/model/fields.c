@@ -32,6 +32,8 @@ static const poli_range from_zero = {
 static const poli_range from_one = {
     1.0, INT32_MAX, 0, "must be a whole number from 1 to 2147483647", "1 to 2147483647"};
 
+static const poli_range order_range = {2.0, 8.0, 0, "must be 2, 4, 6 or 8", "2, 4, 6 or 8"};
+
 /* Choices by a list of words, and by a function that names an enumeration. */
 #define WORDS(choices, ...)                                                                        \
   static const char *choices##_name(int number)                                                    \
@@ -840,6 +842,8 @@ static const poli_field simulation_fields[] = {
     {"vartheta", &poli_number, OPTION(vartheta), &vartheta_range, .standard = "0.5",
      .help = "`vi-b`: weight of the reaction at the end of the step; a warning says that values "
              "above 1/2 are unstable"},
+    {"order", &poli_integer, OPTION(order), &order_range, .standard = "2",
+     .help = "of `rattle` in `so3xr3`"},
     {"guess", &poli_choice, OPTION(guess), &guesses, .standard = "\"advanced\"",
      .help = "`vi-s` to `rattle`: Newton's iteration starts from q + h v (`advanced`) or from q "
              "(`simple`)"},
