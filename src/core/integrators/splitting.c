@@ -83,6 +83,12 @@ typedef struct splitting {
   const double *history;
 } splitting;
 
+/* Velocities of a body. */
+static int dimension(const poli_rigid_body *body)
+{
+  return (body->is_point ? 0 : 3) + body->num_axes;
+}
+
 /* --- momenta, velocities, forces, drift ------------------------------------------------------- */
 
 static void velocities(const splitting *s, const double *P, double *v)
@@ -293,7 +299,7 @@ static pol_status fail(splitting *s, pol_diagnostics *d, pol_status status, int 
 {
   d->iteration = iteration;
   d->residual = residual;
-  if (row >= 0) {
+  if (row != -1) {
     d->equation = s->nv + row;
     poli_dae_describe(s->dae, d->equation, d->where, sizeof d->where);
   }
@@ -357,6 +363,43 @@ static pol_status factor_implicit(splitting *s, double t0, double h)
   s->counts->jacobians++;
   s->counts->factorizations++;
   return pol_solver_refactor(s->saddle->solver, s->saddle->values);
+}
+
+/* The second kick of a base step whose impulses are known; q, P, force and B are then those of its
+ * end. */
+static pol_status complete(splitting *s, double t0, double t1, int iteration, pol_diagnostics *d)
+{
+  const double h = t1 - t0, weight = 0.5 * (s->last_h + h), *Pplus = s->trial;
+  /* several solutions exist: a body must not turn much faster than before */
+  velocities(s, Pplus, s->v);
+  for (int b = 0; b < s->bodies->count; b++) {
+    const poli_rigid_body *body = &s->bodies->items[b];
+    double *w = s->w_half + 3 * b, change = 0.0, R[9];
+    if (body->is_point) continue;
+    pol_quat_to_matrix(s->q + body->q, R);
+    poli_m3_apply(R, s->v + body->v, w);
+    for (int i = 0; i < 3; i++) change = fmax(change, fabs(w[i] - s->w_last[3 * b + i]));
+    if (fabs(h) * change > 1.0)
+      return fail(s, d, POL_NOT_CONVERGED, body->v - s->nv, iteration, 0.0,
+                  "the angular velocity of a body would change by more than 1 rad per step");
+  }
+  double *swap = s->w_half;
+  s->w_half = s->w_last;
+  s->w_last = swap;
+
+  if (fabs(weight) >= 0.2 * fmax(fabs(h), fabs(s->last_h))) note_multipliers(s, t0, weight);
+  const pol_status status = find_forces(s, t1, s->q1, s->P1, s->force1, s->jacobian1);
+  if (status) return fail(s, d, status, -1, iteration, 0.0, "a force could not be evaluated");
+  for (int i = 0; i < s->nv; i++) s->P[i] = s->P1[i] + 0.5 * h * s->force1[i];
+  double *q = s->q, *force = s->force, *jacobian = s->jacobian;
+  s->q = s->q1;
+  s->q1 = q;
+  s->force = s->force1;
+  s->force1 = force;
+  s->jacobian = s->jacobian1;
+  s->jacobian1 = jacobian;
+  s->last_h = h;
+  return POL_OK;
 }
 
 /* One base step; leaves q, P, force and B at its end. */
@@ -430,36 +473,7 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
     for (int i = 0; i < s->m; i++) s->U[i] += scale * s->dU[i];
   }
 
-  /* several solutions exist: a body must not turn much faster than before */
-  velocities(s, Pplus, s->v);
-  for (int b = 0; b < s->bodies->count; b++) {
-    const poli_rigid_body *body = &s->bodies->items[b];
-    double *w = s->w_half + 3 * b, change = 0.0, R[9];
-    if (body->is_point) continue;
-    pol_quat_to_matrix(s->q + body->q, R);
-    poli_m3_apply(R, s->v + body->v, w);
-    for (int i = 0; i < 3; i++) change = fmax(change, fabs(w[i] - s->w_last[3 * b + i]));
-    if (fabs(h) * change > 1.0)
-      return fail(s, d, POL_NOT_CONVERGED, -1, iteration, largest,
-                  "a body would change its angular velocity by more than 1 rad per step");
-  }
-  double *swap = s->w_half;
-  s->w_half = s->w_last;
-  s->w_last = swap;
-
-  if (fabs(weight) >= 0.2 * fmax(fabs(h), fabs(s->last_h))) note_multipliers(s, t0, weight);
-  status = find_forces(s, t1, s->q1, s->P1, s->force1, s->jacobian1);
-  if (status) return fail(s, d, status, -1, iteration, largest, "a force could not be evaluated");
-  for (int i = 0; i < s->nv; i++) s->P[i] = s->P1[i] + 0.5 * h * s->force1[i];
-  double *q = s->q, *force = s->force, *jacobian = s->jacobian;
-  s->q = s->q1;
-  s->q1 = q;
-  s->force = s->force1;
-  s->force1 = force;
-  s->jacobian = s->jacobian1;
-  s->jacobian1 = jacobian;
-  s->last_h = h;
-  return POL_OK;
+  return complete(s, t0, t1, iteration, d);
 }
 
 /* Reduces a correction of U so that no body turns by more than half a radian. */
@@ -648,132 +662,125 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
   return POL_OK;
 }
 
-/* The body that a velocity belongs to, and its first velocity. */
-static int body_of(const splitting *s, int v)
+/* B by rows: columns and addresses of the entries start[i] .. start[i + 1] - 1 of row i. */
+typedef struct row_list {
+  int *start, *column, *address;
+} row_list;
+
+static pol_status set_rows(row_list *rows, const pol_pattern *B)
 {
-  for (int b = 0; b < s->bodies->count; b++) {
-    const poli_rigid_body *body = &s->bodies->items[b];
-    if (v >= body->v && v < body->v + (body->is_point ? 0 : 3) + body->num_axes) return b;
-  }
-  return -1;
+  const size_t nonzeros = (size_t)pol_pattern_nonzeros(B);
+  rows->start = calloc((size_t)B->rows + 2, sizeof *rows->start);
+  rows->column = malloc((nonzeros + 1) * sizeof *rows->column);
+  rows->address = malloc((nonzeros + 1) * sizeof *rows->address);
+  if (!rows->start || !rows->column || !rows->address) return POL_NO_MEMORY;
+  for (size_t k = 0; k < nonzeros; k++) rows->start[B->row[k] + 2]++;
+  for (int i = 0; i < B->rows; i++) rows->start[i + 2] += rows->start[i + 1];
+  for (int j = 0; j < B->cols; j++)
+    for (int k = B->start[j]; k < B->start[j + 1]; k++) {
+      const int to = rows->start[B->row[k] + 1]++;
+      rows->column[to] = j;
+      rows->address[to] = k;
+    }
+  return POL_OK;
 }
 
-/* Rows of B one behind the other that have the same bodies make a node. */
-static pol_status build_graph(splitting *s)
+/* Rows one behind the other that have the same columns make a node, its bodies are its sides. */
+static pol_status find_nodes(splitting *s, const row_list *rows)
 {
-  const pol_pattern *B = s->patterns.constraint;
-  const int nonzeros = pol_pattern_nonzeros(B);
-  int num_sides = 0, num_addresses = 0, num_edges = 0;
-  int *start = calloc((size_t)s->m + 2, sizeof *start);
-  int *column = malloc(((size_t)nonzeros + 1) * sizeof *column);
-  int *address = malloc(((size_t)nonzeros + 1) * sizeof *address);
-  int *of_body = malloc(((size_t)s->nv + 1) * sizeof *of_body), *size = NULL, (*edges)[2] = NULL;
-  int *body_sides = NULL;
-  pol_status status = POL_NO_MEMORY;
+  const size_t nonzeros = (size_t)rows->start[s->m];
+  int num_sides = 0, num_addresses = 0;
+  int *of_body = malloc(((size_t)s->nv + 1) * sizeof *of_body);
   s->first_row = calloc((size_t)s->m + 2, sizeof *s->first_row);
   s->first_side = calloc((size_t)s->m + 2, sizeof *s->first_side);
-  s->sides = calloc((size_t)nonzeros + 1, sizeof *s->sides);
-  s->addresses = malloc(((size_t)nonzeros * AXES + 1) * sizeof *s->addresses);
-  if (!start || !column || !address || !of_body || !s->first_row || !s->first_side || !s->sides ||
-      !s->addresses)
-    goto done;
-
-  /* B by rows */
-  for (int k = 0; k < nonzeros; k++) start[B->row[k] + 2]++;
-  for (int i = 0; i < s->m; i++) start[i + 2] += start[i + 1];
-  for (int j = 0; j < s->nv; j++) {
-    of_body[j] = body_of(s, j);
-    for (int k = B->start[j]; k < B->start[j + 1]; k++) {
-      const int to = start[B->row[k] + 1]++;
-      column[to] = j;
-      address[to] = k;
-    }
+  s->sides = calloc(nonzeros + 1, sizeof *s->sides);
+  s->addresses = malloc((nonzeros * AXES + 1) * sizeof *s->addresses);
+  if (!of_body || !s->first_row || !s->first_side || !s->sides || !s->addresses) {
+    free(of_body);
+    return POL_NO_MEMORY;
   }
-
-  /* nodes and their sides */
-  for (int i = 0; i < s->m;) {
-    const int node = s->num_nodes++, first = num_sides;
-    int end = i + 1;
-    for (int k = start[i]; k < start[i + 1]; k++)
+  for (int b = 0; b < s->bodies->count; b++) {
+    const poli_rigid_body *body = &s->bodies->items[b];
+    for (int k = 0; k < dimension(body); k++) of_body[body->v + k] = b;
+  }
+  for (int i = 0, end; i < s->m; i = end) {
+    const int first = num_sides, count = rows->start[i + 1] - rows->start[i];
+    const int *column = rows->column + rows->start[i];
+    for (end = i + 1; end < s->m && end - i < MAX_ROWS; end++)
+      if (rows->start[end + 1] - rows->start[end] != count ||
+          memcmp(rows->column + rows->start[end], column, (size_t)count * sizeof *column) != 0)
+        break;
+    for (int k = 0; k < count; k++)
       if (num_sides == first || s->sides[num_sides - 1].body != of_body[column[k]])
         s->sides[num_sides++].body = of_body[column[k]];
-    for (; end < s->m && end - i < MAX_ROWS; end++) {
-      int same = start[end + 1] - start[end] == start[i + 1] - start[i];
-      for (int k = 0; k < start[i + 1] - start[i] && same; k++)
-        same = column[start[end] + k] == column[start[i] + k];
-      if (!same) break;
-    }
-    s->first_row[node] = i;
-    s->first_side[node] = first;
+    s->first_row[s->num_nodes] = i;
+    s->first_side[s->num_nodes++] = first;
     for (int e = first; e < num_sides; e++) {
       const poli_rigid_body *body = &s->bodies->items[s->sides[e].body];
-      s->sides[e].dim = (body->is_point ? 0 : 3) + body->num_axes;
+      s->sides[e].dim = dimension(body);
       s->sides[e].address = num_addresses;
       for (int row = i; row < end; row++)
-        for (int k = 0; k < s->sides[e].dim; k++) {
-          int found = -1;
-          for (int c = start[row]; c < start[row + 1]; c++)
-            if (column[c] == body->v + k) found = address[c];
-          s->addresses[num_addresses++] = found;
+        for (int k = 0; k < s->sides[e].dim; k++, num_addresses++) {
+          s->addresses[num_addresses] = -1;
+          for (int c = rows->start[row]; c < rows->start[row + 1]; c++)
+            if (rows->column[c] == body->v + k) s->addresses[num_addresses] = rows->address[c];
         }
     }
-    i = end;
   }
   s->first_row[s->num_nodes] = s->m;
   s->first_side[s->num_nodes] = num_sides;
   s->sides[num_sides].address = num_addresses;
+  free(of_body);
+  return POL_OK;
+}
 
-  /* sides of one body make the pairs, of different nodes also the edges */
-  size = malloc(((size_t)s->num_nodes + 1) * sizeof *size);
-  body_sides = calloc((size_t)s->bodies->count + 1, sizeof *body_sides);
-  if (!size || !body_sides) goto done;
+/* Two sides of one body add to a block of the matrix; those of different nodes make an edge. */
+static pol_status pair_sides(splitting *s)
+{
+  const int num_sides = s->first_side[s->num_nodes], bodies = s->bodies->count;
   size_t num_pairs = 0;
-  for (int e = 0; e < num_sides; e++) body_sides[s->sides[e].body]++;
-  for (int b = 0; b < s->bodies->count; b++)
-    num_pairs += (size_t)body_sides[b] * (size_t)body_sides[b];
+  int num_edges = 0;
+  int *size = malloc(((size_t)s->num_nodes + 1) * sizeof *size);
+  int *node_of = malloc(((size_t)num_sides + 1) * sizeof *node_of);
+  int *first = calloc((size_t)bodies + 2, sizeof *first); /* sides by bodies: */
+  int *sorted = malloc(((size_t)num_sides + 1) * sizeof *sorted), (*edges)[2] = NULL;
+  pol_status status = POL_NO_MEMORY;
+  if (!size || !node_of || !first || !sorted) goto done;
+  for (int n = 0; n < s->num_nodes; n++) {
+    size[n] = s->first_row[n + 1] - s->first_row[n];
+    for (int e = s->first_side[n]; e < s->first_side[n + 1]; e++) {
+      node_of[e] = n;
+      first[s->sides[e].body + 2]++;
+    }
+  }
+  for (int b = 0; b < bodies; b++) {
+    num_pairs += (size_t)first[b + 2] * (size_t)first[b + 2];
+    first[b + 2] += first[b + 1];
+  }
+  for (int e = 0; e < num_sides; e++) sorted[first[s->sides[e].body + 1]++] = e;
   s->pairs = calloc(num_pairs + 1, sizeof *s->pairs);
   edges = malloc((num_pairs + 1) * sizeof *edges);
-  int *first_of = malloc(((size_t)s->bodies->count + 2) * sizeof *first_of);
-  int *sorted = malloc(((size_t)num_sides + 1) * sizeof *sorted);
-  int *node_of = malloc(((size_t)num_sides + 1) * sizeof *node_of);
-  if (s->pairs && edges && first_of && sorted && node_of) {
-    first_of[0] = 0;
-    for (int b = 0; b < s->bodies->count; b++) first_of[b + 1] = first_of[b] + body_sides[b];
-    for (int n = 0; n < s->num_nodes; n++) {
-      size[n] = s->first_row[n + 1] - s->first_row[n];
-      for (int e = s->first_side[n]; e < s->first_side[n + 1]; e++) {
-        node_of[e] = n;
-        sorted[first_of[s->sides[e].body] + --body_sides[s->sides[e].body]] = e;
+  if (!s->pairs || !edges) goto done;
+  for (int b = 0; b < bodies; b++)
+    for (int i = first[b]; i < first[b + 1]; i++)
+      for (int j = first[b]; j < first[b + 1]; j++) {
+        const int row = node_of[sorted[i]], col = node_of[sorted[j]];
+        s->pairs[s->num_pairs++] = (struct pair){
+            .row_side = sorted[i], .col_side = sorted[j], .rows = size[row], .cols = size[col]};
+        if (row >= col) continue;
+        edges[num_edges][0] = row;
+        edges[num_edges++][1] = col;
       }
-    }
-    for (int b = 0; b < s->bodies->count; b++)
-      for (int i = first_of[b]; i < first_of[b + 1]; i++)
-        for (int j = first_of[b]; j < first_of[b + 1]; j++) {
-          const int row = sorted[i], col = sorted[j];
-          s->pairs[s->num_pairs++] = (struct pair){.row_side = row,
-                                                   .col_side = col,
-                                                   .rows = size[node_of[row]],
-                                                   .cols = size[node_of[col]]};
-          if (node_of[row] >= node_of[col]) continue;
-          edges[num_edges][0] = node_of[row];
-          edges[num_edges++][1] = node_of[col];
-        }
-    status = poli_block_lu_create(&s->lu, s->num_nodes, size, num_edges, (const int(*)[2])edges);
-    for (int p = 0; p < s->num_pairs && !status; p++)
-      s->pairs[p].block = poli_block_lu_address(s->lu, node_of[s->pairs[p].row_side],
-                                                node_of[s->pairs[p].col_side]);
-  }
-  free(first_of);
-  free(sorted);
-  free(node_of);
+  status = poli_block_lu_create(&s->lu, s->num_nodes, size, num_edges, (const int(*)[2])edges);
+  for (int p = 0; p < s->num_pairs && !status; p++)
+    s->pairs[p].block =
+        poli_block_lu_address(s->lu, node_of[s->pairs[p].row_side], node_of[s->pairs[p].col_side]);
 done:
-  free(start);
-  free(column);
-  free(address);
-  free(of_body);
   free(size);
+  free(node_of);
+  free(first);
+  free(sorted);
   free(edges);
-  free(body_sides);
   return status;
 }
 
@@ -861,7 +868,13 @@ static pol_status create(pol_integrator *integrator)
   s->nv = s->dae->group.nv;
   s->m = pol_dae_num_constraints(s->dae);
   pol_status status = poli_dae_patterns_create(&s->patterns, s->dae);
-  if (!status) status = build_graph(s);
+  row_list rows = {0};
+  if (!status) status = set_rows(&rows, s->patterns.constraint);
+  if (!status) status = find_nodes(s, &rows);
+  if (!status) status = pair_sides(s);
+  free(rows.start);
+  free(rows.column);
+  free(rows.address);
   s->dropped = pol_assembler_dropped(integrator->assembler);
   if (!status && s->bodies->forces_read_velocities)
     status = poli_saddle_create(&s->saddle, s->dae, 0, integrator->options.solver);

@@ -344,10 +344,11 @@ static const char *joint_reason(const poli_field *field, int type)
   return NULL;
 }
 
-static const poli_model_joint new_joint = {
-    .joint = {.type = (pol_joint_type)-1, .marker = {POL_NOT_FOUND, POL_NOT_FOUND}, .length = NAN},
-    .bodies = {POL_NOT_FOUND, POL_NOT_FOUND},
-    .frame = POL_BODY_AXES};
+static const poli_model_joint new_joint = {.joint = {.type = (pol_joint_type)-1,
+                                                     .marker = {POL_NOT_FOUND, POL_NOT_FOUND},
+                                                     .length = (double)NAN},
+                                           .bodies = {POL_NOT_FOUND, POL_NOT_FOUND},
+                                           .frame = POL_BODY_AXES};
 
 static const poli_kind joint_kind = {
     .name = "joint",
@@ -520,11 +521,11 @@ static const poli_model_force new_force = {.force = {.type = (pol_force_type)-1,
                                                      .body = POL_NOT_FOUND,
                                                      .marker = {POL_NOT_FOUND, POL_NOT_FOUND},
                                                      .joint = POL_NOT_FOUND,
-                                                     .anchor = {NAN},
-                                                     .length = NAN},
+                                                     .anchor = {(double)NAN},
+                                                     .length = (double)NAN},
                                            .marker = POL_NOT_FOUND,
                                            .bodies = {POL_NOT_FOUND, POL_NOT_FOUND},
-                                           .points_global = {NAN}};
+                                           .points_global = {(double)NAN}};
 
 static const poli_kind force_kind = {
     .name = "force",
@@ -609,7 +610,7 @@ static const poli_field coupling_fields[] = {
 };
 
 static const pol_coupling new_coupling = {.joint = {POL_NOT_FOUND, POL_NOT_FOUND},
-                                          .reference = {NAN}};
+                                          .reference = {(double)NAN}};
 
 static const poli_kind coupling_kind = {
     .name = "coupling",
