@@ -20,7 +20,7 @@
  */
 #include <math.h>
 
-#include "simulation/simulation_parts.h"
+#include "simulation/parts.h"
 
 static const double energy_share = 0.35, position_share = 1e-3, drift_share = 0.05;
 static const double velocity_share = 0.3, norm_limit = 1e-8, rest_share = 1e-4;

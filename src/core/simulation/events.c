@@ -22,7 +22,7 @@
 
 #include "formulation/formulation.h"
 #include "integrators/root.h"
-#include "simulation/simulation_parts.h"
+#include "simulation/parts.h"
 
 /* Resets accumulate if the interval and the rate are below these shares of the largest. */
 static const double short_interval = 1e-6, slow_rate = 1e-4;
