@@ -23,6 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
+
 enum { MAX_POSITION_ITERATIONS = 100, MAX_VELOCITY_ITERATIONS = 20, MAX_FEEDBACK_ITERATIONS = 30 };
 
 static const double regularisation = 1e-9; /* eps */
@@ -34,7 +36,7 @@ static const double feedback_accuracy = 1e-12; /* of the largest multiplier */
 struct pol_assembler {
   const pol_dae *dae;
   poli_saddle *saddle;
-  double *memory; /* all arrays below in one piece */
+  void *memory; /* holds the arrays */
   double *mass, *jacobian, *row_size, *rhs, *defect, *trial_defect;
   double *damping, *stiffness; /* of poli_assembler_factor_implicit */
   double length;               /* of the dae, or 1 */
@@ -48,31 +50,10 @@ struct pol_assembler {
   int num_dropped;
 };
 
-/* Takes the next n numbers of a piece of memory. */
-static double *take(double **next, size_t n)
-{
-  double *piece = *next;
-  *next += n;
-  return piece;
-}
-
-/* A radian, or a pure number, counts as much as the length of the model. */
-static void set_units(pol_assembler *a)
-{
-  const pol_group *group = &a->dae->group;
-  a->length = poli_dae_length(a->dae);
-  for (int f = 0; f < group->num_factors; f++) {
-    const pol_factor *factor = &group->factors[f];
-    for (int i = 0; i < factor->dim; i++) {
-      int length = factor->kind == POL_REAL ? poli_dae_is_length(a->dae, factor->v + i) : i >= 3;
-      a->unit[factor->v + i] = length ? 1.0 : a->length;
-    }
-  }
-}
-
 pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
                                 pol_solver_kind solver)
 {
+  const pol_group *group = &dae->group;
   pol_assembler *a = *assembler = NULL;
   pol_status status = pol_dae_validate(dae, NULL, 0);
   if (status) return status;
@@ -82,36 +63,45 @@ pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
   status = poli_saddle_create(&a->saddle, dae, 0, solver);
   if (status) goto fail;
 
-  size_t nv = (size_t)dae->group.nv, nq = (size_t)dae->group.nq, m = (size_t)a->saddle->m;
-  size_t coupling = (size_t)pol_pattern_nonzeros(a->saddle->patterns.coupling);
-  size_t constraint = (size_t)pol_pattern_nonzeros(a->saddle->patterns.constraint);
-  size_t feedback = dae->feedback ? (size_t)pol_pattern_nonzeros(dae->feedback) : 0;
-  size_t size = 3 * coupling + constraint + feedback + 6 * m + nq + 6 * nv + dae->scratch_size;
-  double *next = a->memory = calloc(size + 1, sizeof *next);
-  a->dropped = calloc(m + 1, sizeof *a->dropped);
-  if (!next || !a->dropped) {
-    status = POL_NO_MEMORY;
-    goto fail;
+  const int nv = group->nv, nq = group->nq, m = a->saddle->m;
+  const int coupling = pol_pattern_nonzeros(a->saddle->patterns.coupling);
+  const int constraint = pol_pattern_nonzeros(a->saddle->patterns.constraint);
+  const int feedback = dae->feedback ? pol_pattern_nonzeros(dae->feedback) : 0;
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, a->mass, coupling);
+    POLI_TAKE(&arena, a->damping, coupling);
+    POLI_TAKE(&arena, a->stiffness, coupling);
+    POLI_TAKE(&arena, a->jacobian, constraint);
+    POLI_TAKE(&arena, a->row_size, m);
+    POLI_TAKE(&arena, a->mobility, m);
+    POLI_TAKE(&arena, a->rhs, nv + m);
+    POLI_TAKE(&arena, a->defect, m);
+    POLI_TAKE(&arena, a->trial_defect, m);
+    POLI_TAKE(&arena, a->q, nq);
+    POLI_TAKE(&arena, a->given, nv);
+    POLI_TAKE(&arena, a->best, nv);
+    POLI_TAKE(&arena, a->step, nv);
+    POLI_TAKE(&arena, a->zero, nv);
+    POLI_TAKE(&arena, a->feedback, feedback);
+    POLI_TAKE(&arena, a->lambda, m);
+    POLI_TAKE(&arena, a->unit, nv);
+    POLI_TAKE(&arena, a->scratch, dae->scratch_size);
+    POLI_TAKE(&arena, a->dropped, m);
+  } while (poli_arena_again(&arena));
+  a->memory = arena.memory;
+  status = POL_NO_MEMORY;
+  if (!a->memory) goto fail;
+
+  /* a radian, or a pure number, counts as much as the length of the model */
+  a->length = poli_dae_length(dae);
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    for (int i = 0; i < factor->dim; i++) {
+      int length = factor->kind == POL_REAL ? poli_dae_is_length(dae, factor->v + i) : i >= 3;
+      a->unit[factor->v + i] = length ? 1.0 : a->length;
+    }
   }
-  a->mass = take(&next, coupling);
-  a->damping = take(&next, coupling);
-  a->stiffness = take(&next, coupling);
-  a->jacobian = take(&next, constraint);
-  a->row_size = take(&next, m);
-  a->mobility = take(&next, m);
-  a->rhs = take(&next, nv + m);
-  a->defect = take(&next, m);
-  a->trial_defect = take(&next, m);
-  a->q = take(&next, nq);
-  a->given = take(&next, nv);
-  a->best = take(&next, nv);
-  a->step = take(&next, nv);
-  a->zero = take(&next, nv);
-  a->feedback = take(&next, feedback);
-  a->lambda = take(&next, m);
-  a->unit = take(&next, nv);
-  a->scratch = take(&next, dae->scratch_size);
-  set_units(a);
   *assembler = a;
   return POL_OK;
 fail:
@@ -126,7 +116,6 @@ void pol_assembler_free(pol_assembler **assembler)
   poli_saddle_free(&a->saddle);
   poli_independence_free(&a->independence);
   free(a->memory);
-  free(a->dropped);
   free(a);
   *assembler = NULL;
 }

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/monitor.h"
 #include "linalg/rank.h"
 
@@ -23,13 +24,14 @@ struct poli_independence {
   const pol_dae *dae;
   poli_dae_patterns patterns;
   int nv, m, cols;
+  void *memory;       /* holds the arrays but for those of numbers */
   int *constraint_of; /* a column: its constraint */
   int *column_of;     /* a constraint: its column, -1 if dropped */
   int *top;           /* a velocity: the first one that the mass matrix may couple it with */
   int *begin, *end;   /* an internal constraint: its velocities */
   int *lead, *reach;  /* a velocity: its row of L begins here; its column ends before here */
   int *first, *last;  /* a column: the velocities of its first and last number, -1 if none */
-  double *memory;     /* the arrays below in one piece */
+  double *numbers;    /* holds the arrays of numbers */
   double *mass, *jacobian, *A, *scratch;
   double *factor;                  /* L by rows: row i has the columns top[i] .. i */
   double **row;                    /* where row i of it begins */
@@ -75,40 +77,41 @@ static pol_status build(poli_independence *s, const unsigned char *dropped)
 {
   pol_status status = poli_dae_patterns_create(&s->patterns, s->dae);
   if (status) return status;
-  s->nv = s->dae->group.nv;
-  s->m = pol_dae_num_constraints(s->dae);
-  size_t m = (size_t)s->m, nv = (size_t)s->nv;
-  s->constraint_of = calloc(6 * m + 3 * nv + 1, sizeof *s->constraint_of);
-  s->found = calloc(2 * m + 1, sizeof *s->found);
-  s->row = calloc(nv + 1, sizeof *s->row);
-  if (!s->constraint_of || !s->found || !s->row) return POL_NO_MEMORY;
-  s->column_of = s->constraint_of + m;
-  s->begin = s->column_of + m;
-  s->end = s->begin + m;
-  s->top = s->end + m;
-  s->lead = s->top + nv;
-  s->reach = s->lead + nv;
-  s->first = s->reach + nv;
-  s->last = s->first + m;
-  s->internal = s->found + m;
-  number(s, dropped);
-  size_t coupling = (size_t)pol_pattern_nonzeros(s->patterns.coupling);
-  size_t constraint = (size_t)pol_pattern_nonzeros(s->patterns.constraint);
-  size_t full = nv * (size_t)s->cols, profile = lay_out(s);
-  s->memory =
-      calloc(coupling + constraint + full + profile + s->dae->scratch_size + 1, sizeof *s->memory);
+  const int nv = s->nv = s->dae->group.nv, m = s->m = pol_dae_num_constraints(s->dae);
+  poli_arena arena = {0}, numbers = {0};
+  do {
+    POLI_TAKE(&arena, s->constraint_of, m);
+    POLI_TAKE(&arena, s->column_of, m);
+    POLI_TAKE(&arena, s->begin, m);
+    POLI_TAKE(&arena, s->end, m);
+    POLI_TAKE(&arena, s->top, nv);
+    POLI_TAKE(&arena, s->lead, nv);
+    POLI_TAKE(&arena, s->reach, nv);
+    POLI_TAKE(&arena, s->first, m);
+    POLI_TAKE(&arena, s->last, m);
+    POLI_TAKE(&arena, s->row, nv);
+    POLI_TAKE(&arena, s->found, m);
+    POLI_TAKE(&arena, s->internal, m);
+  } while (poli_arena_again(&arena));
+  s->memory = arena.memory;
   if (!s->memory) return POL_NO_MEMORY;
-  s->mass = s->memory;
-  s->jacobian = s->mass + coupling;
-  s->A = s->jacobian + constraint;
-  s->factor = s->A + full;
-  s->scratch = s->factor + profile;
+  number(s, dropped);
+  const size_t profile = lay_out(s);
+  do {
+    POLI_TAKE(&numbers, s->mass, pol_pattern_nonzeros(s->patterns.coupling));
+    POLI_TAKE(&numbers, s->jacobian, pol_pattern_nonzeros(s->patterns.constraint));
+    POLI_TAKE(&numbers, s->A, (size_t)nv * (size_t)s->cols);
+    POLI_TAKE(&numbers, s->factor, profile);
+    POLI_TAKE(&numbers, s->scratch, s->dae->scratch_size);
+  } while (poli_arena_again(&numbers));
+  s->numbers = numbers.memory;
+  if (!s->numbers) return POL_NO_MEMORY;
   double *next = s->factor;
-  for (int i = 0; i < s->nv; i++) {
+  for (int i = 0; i < nv; i++) {
     s->row[i] = next;
     next += i - s->top[i] + 1;
   }
-  return poli_rank_create(&s->rank, s->nv, s->cols);
+  return poli_rank_create(&s->rank, nv, s->cols);
 }
 
 pol_status poli_independence_create(poli_independence **independence, const pol_dae *dae,
@@ -128,10 +131,8 @@ void poli_independence_free(poli_independence **independence)
   if (!s) return;
   poli_rank_free(&s->rank);
   poli_dae_patterns_free(&s->patterns);
-  free(s->constraint_of);
-  free(s->found);
-  free(s->row);
   free(s->memory);
+  free(s->numbers);
   free(s);
   *independence = NULL;
 }

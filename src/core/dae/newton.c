@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
+
 /* A step that keeps this share of the predicted decrease is taken. */
 static const double armijo = 1e-4;
 
@@ -23,21 +25,6 @@ static const double most_left = 0.01;
 
 /* The cost of a new matrix, evaluated and factorised, in iterations. */
 static const double matrix_cost = 6.0;
-
-/* Marks each increment as rotation, translation or state. */
-static void classify(int *kind, int num_increments, const pol_dae *dae)
-{
-  const pol_group *group = &dae->group;
-  for (int f = 0; f < group->num_factors; f++) {
-    const pol_factor *factor = &group->factors[f];
-    for (int i = 0; i < factor->dim; i++) {
-      int length = factor->kind == POL_REAL ? poli_dae_is_length(dae, factor->v + i) : i >= 3;
-      kind[factor->v + i] = length ? POLI_TRANSLATIONS : POLI_ROTATIONS;
-    }
-  }
-  for (int i = 0; i < dae->num_states; i++) kind[group->nv - dae->num_states + i] = POLI_KINDS + i;
-  for (int i = group->nv; i < num_increments; i++) kind[i] = kind[i - group->nv];
-}
 
 pol_status poli_newton_create(poli_newton **newton, const pol_dae *dae, poli_saddle *saddle,
                               const pol_newton_options *options, pol_counts *counts)
@@ -57,33 +44,47 @@ pol_status poli_newton_create_for(poli_newton **newton, const pol_dae *dae,
 {
   poli_newton *s = *newton = calloc(1, sizeof *s);
   if (!s) return POL_NO_MEMORY;
-  size_t n = (size_t)matrix->n, kinds = POLI_KINDS + (size_t)dae->num_states;
+  const size_t n = (size_t)matrix->n, kinds = POLI_KINDS + (size_t)dae->num_states;
   *s = (poli_newton){.options = *options, .dae = dae, .matrix = *matrix, .counts = counts};
-  s->kind = calloc((size_t)matrix->num_increments + 1, sizeof *s->kind);
-  s->memory = calloc((6 + kinds) * n + 3 * kinds, sizeof *s->memory);
-  if (!s->kind || !s->memory) {
+  s->num_kinds = (int)kinds;
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, s->trial, n);
+    POLI_TAKE(&arena, s->dx, n);
+    POLI_TAKE(&arena, s->r, n);
+    POLI_TAKE(&arena, s->trial_r, n);
+    POLI_TAKE(&arena, s->round_off, n);
+    POLI_TAKE(&arena, s->accepted, n);
+    POLI_TAKE(&arena, s->row_size, kinds * n);
+    POLI_TAKE(&arena, s->tolerance, kinds);
+    POLI_TAKE(&arena, s->grain, kinds);
+    POLI_TAKE(&arena, s->least, kinds);
+    POLI_TAKE(&arena, s->kind, matrix->num_increments);
+  } while (poli_arena_again(&arena));
+  s->memory = arena.memory;
+  if (!s->memory) {
     poli_newton_free(newton);
     return POL_NO_MEMORY;
   }
-  classify(s->kind, matrix->num_increments, dae);
-  s->num_kinds = (int)kinds;
-  s->trial = s->memory;
-  s->dx = s->trial + n;
-  s->r = s->dx + n;
-  s->trial_r = s->r + n;
-  s->round_off = s->trial_r + n;
-  s->accepted = s->round_off + n;
-  s->row_size = s->accepted + n;
-  s->tolerance = s->row_size + kinds * n;
-  s->grain = s->tolerance + kinds;
-  s->least = s->grain + kinds;
+
+  /* The kinds of the increments; further vectors of them repeat the first. */
+  const pol_group *group = &dae->group;
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    for (int i = 0; i < factor->dim; i++) {
+      int length = factor->kind == POL_REAL ? poli_dae_is_length(dae, factor->v + i) : i >= 3;
+      s->kind[factor->v + i] = length ? POLI_TRANSLATIONS : POLI_ROTATIONS;
+    }
+  }
+  for (int i = 0; i < dae->num_states; i++)
+    s->kind[group->nv - dae->num_states + i] = POLI_KINDS + i;
+  for (int i = group->nv; i < matrix->num_increments; i++) s->kind[i] = s->kind[i - group->nv];
   return POL_OK;
 }
 
 void poli_newton_free(poli_newton **newton)
 {
   if (!*newton) return;
-  free((*newton)->kind);
   free((*newton)->memory);
   free(*newton);
   *newton = NULL;

@@ -72,9 +72,9 @@ typedef struct poli_newton {
   const pol_dae *dae;
   poli_newton_matrix matrix; /* its arrays are not owned */
   pol_counts *counts;        /* not owned */
+  void *memory;              /* holds the arrays below */
   int num_kinds;
   int *kind; /* of each increment */
-  double *memory;
   double *trial, *dx, *r, *trial_r, *round_off;
   double *accepted;  /* n: of each residual */
   double *row_size;  /* n numbers a kind */

@@ -18,9 +18,9 @@ enum { POLI_EVENT_POINTS = 5, POLI_MAX_EVENT_POINTS = 10 };
 /* An event and what is known of it. */
 typedef struct poli_watched_event {
   pol_simulation_event event;
-  double told;   /* the time where it was stopped at last, -1 if nowhere */
-  int due;       /* it is to be stopped at now, after another at the same time */
-  double before; /* value before a reset */
+  double reported; /* the time where it was stopped at last, -1 if nowhere */
+  int due;         /* it is to be stopped at now, after another at the same time */
+  double before;   /* value before a reset */
 
   /* Its function on the last step. */
   int num_points;
@@ -81,13 +81,14 @@ struct pol_simulation {
   /* Events, the first of them by rules of the settings; the one that the state is at, or -1.
    * stopped: one has ended the run. */
   poli_event_rules *rules;
-  unsigned char *keep; /* of a reset */
   poli_watched_event *events;
   int num_events, event, stopped;
   int in_step;        /* the last step may hold more stops, */
   double seen;        /* not before this time */
   double crowd_start; /* resets since then, */
   long crowd;         /* and their number */
+
+  void *memory; /* holds the arrays of numbers below */
 
   /* Copy of the solution; state points into it. */
   pol_state state;
@@ -114,8 +115,8 @@ struct pol_simulation {
 
   /* Workspace of the residuals; ahead is v + v'. */
   double *position, *velocity, *acceleration, *drift, *ahead, *scratch;
-  double *between; /* q, v, v', lambda at a time within the last step, for events */
-  double *memory;  /* holds all of the arrays above */
+  double *between;     /* q, v, v', lambda at a time within the last step, for events */
+  unsigned char *keep; /* nv flags of a reset, and of the start */
 
   pol_summary summary;
   poli_extremes extremes;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/monitor.h"
 #include "formulation/expressions.h"
 #include "integrators/family.h"
@@ -127,30 +128,31 @@ static pol_status start(pol_simulation *sim)
 static pol_status allocate(pol_simulation *sim)
 {
   const pol_dae *dae = sim->dae;
-  size_t nq = (size_t)dae->group.nq, nv = (size_t)dae->group.nv;
-  size_t m = (size_t)pol_dae_num_constraints(dae);
-  sim->solution_size = nq + 4 * nv + 2 * m + dae->history_size;
-  sim->memory =
-      calloc(2 * sim->solution_size + nq + 4 * nv + 5 * m + dae->scratch_size + 1, sizeof(double));
-  sim->keep = malloc(nv + 1);
-  if (sim->memory == NULL || sim->keep == NULL) return POL_NO_MEMORY;
-  sim->q = sim->memory;
-  sim->v = sim->q + nq;
-  sim->vd = sim->v + nv;
-  sim->lambda = sim->vd + nv;
-  sim->eta = sim->lambda + m;
-  sim->p = sim->eta + m;
-  sim->p_between = sim->p + nv;
-  sim->history = sim->p_between + nv;
-  sim->good = sim->q + sim->solution_size;
-  sim->position = sim->good + sim->solution_size;
-  sim->velocity = sim->position + m;
-  sim->acceleration = sim->velocity + m;
-  sim->drift = sim->acceleration + m;
-  sim->ahead = sim->drift + m;
-  sim->p_before = sim->ahead + nv;
-  sim->between = sim->p_before + nv;
-  sim->scratch = sim->between + nq + 2 * nv + m;
+  const int nq = dae->group.nq, nv = dae->group.nv, m = pol_dae_num_constraints(dae);
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, sim->q, nq);
+    POLI_TAKE(&arena, sim->v, nv);
+    POLI_TAKE(&arena, sim->vd, nv);
+    POLI_TAKE(&arena, sim->lambda, m);
+    POLI_TAKE(&arena, sim->eta, m);
+    POLI_TAKE(&arena, sim->p, nv);
+    POLI_TAKE(&arena, sim->p_between, nv);
+    POLI_TAKE(&arena, sim->history, dae->history_size);
+    sim->solution_size = (size_t)(nq + 4 * nv + 2 * m) + dae->history_size;
+    POLI_TAKE(&arena, sim->good, sim->solution_size);
+    POLI_TAKE(&arena, sim->position, m);
+    POLI_TAKE(&arena, sim->velocity, m);
+    POLI_TAKE(&arena, sim->acceleration, m);
+    POLI_TAKE(&arena, sim->drift, m);
+    POLI_TAKE(&arena, sim->ahead, nv);
+    POLI_TAKE(&arena, sim->p_before, nv);
+    POLI_TAKE(&arena, sim->between, nq + 2 * nv + m);
+    POLI_TAKE(&arena, sim->scratch, dae->scratch_size);
+    POLI_TAKE(&arena, sim->keep, nv);
+  } while (poli_arena_again(&arena));
+  sim->memory = arena.memory;
+  if (sim->memory == NULL) return POL_NO_MEMORY;
   sim->event = -1;
   sim->state = (pol_state){.q = sim->q, .v = sim->v, .vd = sim->vd, .lambda = sim->lambda};
   if (dae->history_size > 0) sim->state.history = sim->history;
@@ -248,7 +250,6 @@ void pol_simulation_free(pol_simulation **simulation)
   free(sim->memory);
   free(sim->times);
   free(sim->events);
-  free(sim->keep);
   poli_event_rules_free(&sim->rules);
   free(sim);
   *simulation = NULL;
