@@ -24,22 +24,9 @@
 
 #include <polhode/lie.h>
 
-/* --- trajectories ----------------------------------------------------------------------------- */
+#include "base/arena.h"
 
-/* The names in one block: pointers, then characters. */
-static char **copy_names(int count, const char *const *names)
-{
-  size_t size = 1;
-  for (int i = 0; i < count; i++) size += strlen(names[i]) + 1;
-  char **copies = malloc(((size_t)count + 1) * sizeof *copies + size);
-  if (copies == NULL) return NULL;
-  char *text = (char *)(copies + count + 1);
-  for (int i = 0; i < count; i++) {
-    copies[i] = strcpy(text, names[i]);
-    text += strlen(names[i]) + 1;
-  }
-  return copies;
-}
+/* --- trajectories ----------------------------------------------------------------------------- */
 
 pol_status pol_trajectory_create(pol_trajectory **trajectory, long rows, int count,
                                  const char *const *names)
@@ -50,12 +37,24 @@ pol_status pol_trajectory_create(pol_trajectory **trajectory, long rows, int cou
   if (m == NULL) return POL_NO_MEMORY;
   m->rows = rows;
   m->count = count;
-  m->t = calloc((size_t)rows, sizeof *m->t);
-  m->values = calloc((size_t)rows * (size_t)count + 1, sizeof *m->values);
-  m->names = copy_names(count, names);
-  if (m->t == NULL || m->values == NULL || m->names == NULL) {
+  size_t characters = 0;
+  for (int i = 0; i < count; i++) characters += strlen(names[i]) + 1;
+  char *text;
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, m->t, rows);
+    POLI_TAKE(&arena, m->values, (size_t)rows * (size_t)count);
+    POLI_TAKE(&arena, m->names, count);
+    POLI_TAKE(&arena, text, characters);
+  } while (poli_arena_again(&arena));
+  m->memory = arena.memory;
+  if (m->memory == NULL) {
     pol_trajectory_free(&m);
     return POL_NO_MEMORY;
+  }
+  for (int i = 0; i < count; i++) {
+    m->names[i] = strcpy(text, names[i]);
+    text += strlen(names[i]) + 1;
   }
   *trajectory = m;
   return POL_OK;
@@ -64,9 +63,7 @@ pol_status pol_trajectory_create(pol_trajectory **trajectory, long rows, int cou
 void pol_trajectory_free(pol_trajectory **trajectory)
 {
   if (trajectory == NULL || *trajectory == NULL) return;
-  free((*trajectory)->t);
-  free((*trajectory)->values);
-  free((*trajectory)->names);
+  free((*trajectory)->memory);
   free(*trajectory);
   *trajectory = NULL;
 }
@@ -187,14 +184,6 @@ static void pass_through(const pol_trajectory *m, const poli_trajectory_vector *
   for (int i = 0; i < 4; i++) out[i] /= sqrt(length);
 }
 
-static int has_slope(const poli_trajectory_vector *vector)
-{
-  const int count = vector->count < 3 ? vector->count : 3;
-  for (int i = 0; i < count; i++)
-    if (vector->slope[i] < 0) return 0;
-  return 1;
-}
-
 void poli_trajectory_interpolate(const pol_trajectory *m, const poli_trajectory_vector *vector,
                                  double t, double *out)
 {
@@ -205,7 +194,9 @@ void poli_trajectory_interpolate(const pol_trajectory *m, const poli_trajectory_
     return;
   }
   const double d = m->t[a + 1] - m->t[a], s = (t - m->t[a]) / d;
-  if (!has_slope(vector)) {
+  int has_slope = 1;
+  for (int i = 0; i < 3 && i < vector->count; i++) has_slope &= vector->slope[i] >= 0;
+  if (!has_slope) {
     pass_through(m, vector, a, t, out);
   } else if (vector->is_quaternion) {
     turn(m, vector, a, s, out);
@@ -248,25 +239,9 @@ const char *pol_error_kind_unit(pol_error_kind kind)
 static const char *const reaction_units[] = {"N", "N m", "N/m"};
 enum { NUM_REACTION_UNITS = sizeof reaction_units / sizeof reaction_units[0] };
 
-/* The number of a reaction's unit, -1 if it is none. */
-static int reaction_unit(const char *unit)
-{
-  for (int i = 0; i < NUM_REACTION_UNITS; i++)
-    if (strcmp(unit, reaction_units[i]) == 0) return i;
-  return -1;
-}
-
 static int is_quaternion(const pol_channel *channel)
 {
   return strncmp(channel->quantity, "quaternion.", 11) == 0;
-}
-
-static pol_error_kind kind_of(const pol_channel *channel)
-{
-  if (is_quaternion(channel)) return POL_ERROR_ROTATION;
-  for (int k = 0; k < POL_ERROR_REACTION; k++)
-    if (strcmp(channel->unit, kinds[k].unit) == 0) return (pol_error_kind)k;
-  return reaction_unit(channel->unit) >= 0 ? POL_ERROR_REACTION : POL_ERROR_OTHER;
 }
 
 /* Whether the quantity is the word, or one of its components. */
@@ -275,6 +250,12 @@ static int is_word(const char *quantity, const char *word)
   const size_t length = strlen(word);
   return strncmp(quantity, word, length) == 0 &&
          (quantity[length] == '\0' || quantity[length] == '.');
+}
+
+int poli_study_compares(const pol_study *study, const pol_channel *channel)
+{
+  return study->compares != NULL ? study->compares(channel, study->user)
+                                 : pol_study_compares_by_default(channel, NULL);
 }
 
 int pol_study_compares_by_default(const pol_channel *channel, void *user)
@@ -311,27 +292,6 @@ struct poli_comparison {
   vector *vectors;
 };
 
-/* Looks for a name, first behind the last one that was found: both lists are mostly in one order.
- */
-static int find_name(const pol_trajectory *trajectory, const char *name, int *hint)
-{
-  if (*hint + 1 < trajectory->count && strcmp(trajectory->names[*hint + 1], name) == 0)
-    return ++*hint;
-  const int found = pol_trajectory_find(trajectory, name);
-  if (found >= 0) *hint = found;
-  return found;
-}
-
-/* Whether two channels are components x, y, z (or w of a quaternion) of one vector. */
-static int belong_together(const pol_channel *a, const pol_channel *b)
-{
-  const char *dot = strrchr(a->quantity, '.');
-  const size_t length = dot != NULL ? (size_t)(dot - a->quantity) + 1 : 0;
-  return length > 0 && strchr("wxyz", dot[1]) != NULL && dot[2] == '\0' &&
-         strcmp(a->group, b->group) == 0 && strcmp(a->owner, b->owner) == 0 &&
-         strncmp(a->quantity, b->quantity, length) == 0 && strcmp(a->unit, b->unit) == 0;
-}
-
 /* The channel of the trajectory that is the rate of the given one, -1 if there is none.  Of a
  * quaternion: component `index` of the angular velocity.  name has room for longer names. */
 static int find_rate(const pol_trajectory *trajectory, const pol_channel *channel, int index,
@@ -356,49 +316,37 @@ static int find_rate(const pol_trajectory *trajectory, const pol_channel *channe
   return -1;
 }
 
-/* Adds channels first .. end - 1 of the record, one vector, as far as they are wanted and there. */
+/* Adds channels first .. end - 1 of the record, one vector, as far as they are wanted and there.
+ * *hint is the last name that was found: both lists are mostly in one order. */
 static void add_vector(poli_comparison *c, const pol_record *record, const pol_study *study,
                        int first, int end, int *hint, char *name)
 {
-  vector v = {.kind = kind_of(pol_record_channel(record, first))};
-  v.unit = reaction_unit(pol_record_channel(record, first)->unit);
-  v.its.is_quaternion = is_quaternion(pol_record_channel(record, first));
+  const pol_trajectory *trajectory = c->trajectory;
+  const pol_channel *channel = pol_record_channel(record, first);
+  vector v = {.kind = POL_ERROR_OTHER, .its.is_quaternion = is_quaternion(channel)};
+  for (int i = 0; i < NUM_REACTION_UNITS; i++) {
+    if (strcmp(channel->unit, reaction_units[i]) != 0) continue;
+    v.kind = POL_ERROR_REACTION;
+    v.unit = i;
+  }
+  for (int k = 0; k < POL_ERROR_REACTION; k++)
+    if (strcmp(channel->unit, kinds[k].unit) == 0) v.kind = (pol_error_kind)k;
+  if (v.its.is_quaternion) v.kind = POL_ERROR_ROTATION;
   for (int i = first; i < end; i++) {
-    const pol_channel *channel = pol_record_channel(record, i);
-    const int n = v.its.count;
-    const int wanted = study->compares != NULL ? study->compares(channel, study->user)
-                                               : pol_study_compares_by_default(channel, NULL);
-    const int its = wanted ? find_name(c->trajectory, channel->name, hint) : -1;
+    channel = pol_record_channel(record, i);
+    if (!poli_study_compares(study, channel)) continue;
+    int its = *hint + 1;
+    if (its >= trajectory->count || strcmp(trajectory->names[its], channel->name) != 0)
+      its = pol_trajectory_find(trajectory, channel->name);
     if (its < 0) continue;
+    *hint = its;
+    const int n = v.its.count++;
     v.channel[n] = i;
     v.its.channel[n] = its;
-    if (n < 3) v.its.slope[n] = find_rate(c->trajectory, channel, n, name);
-    v.its.count++;
+    if (n < 3) v.its.slope[n] = find_rate(trajectory, channel, n, name);
   }
   if (v.its.count == 0 || (v.its.is_quaternion && v.its.count < 4)) return;
   c->vectors[c->num_vectors++] = v;
-}
-
-static pol_status add_vectors(poli_comparison *c, const pol_record *record, const pol_study *study)
-{
-  const int count = pol_record_count(record);
-  size_t longest = 0;
-  int hint = -1;
-  for (int i = 0; i < count; i++) {
-    const size_t length = strlen(pol_record_channel(record, i)->name);
-    if (length > longest) longest = length;
-  }
-  char *name = malloc(longest + 32); /* room for a longer last word */
-  c->vectors = malloc((size_t)count * sizeof *c->vectors);
-  if (name != NULL && c->vectors != NULL)
-    for (int i = 1, end; i < count; i = end) { /* the first is t */
-      const pol_channel *first = pol_record_channel(record, i);
-      for (end = i + 1; end < count && end < i + 4; end++)
-        if (!belong_together(first, pol_record_channel(record, end))) break;
-      add_vector(c, record, study, i, end, &hint, name);
-    }
-  free(name);
-  return name != NULL && c->vectors != NULL ? POL_OK : POL_NO_MEMORY;
 }
 
 /* --- sizes ------------------------------------------------------------------------------------ */
@@ -444,17 +392,38 @@ pol_status poli_comparison_create(poli_comparison **comparison, const pol_record
                                   const pol_trajectory *trajectory, const pol_study *study,
                                   double end)
 {
-  *comparison = NULL;
-  poli_comparison *c = calloc(1, sizeof *c);
-  if (c == NULL) return POL_NO_MEMORY;
-  c->trajectory = trajectory;
-  pol_status status = add_vectors(c, record, study);
-  if (status != POL_OK) {
-    poli_comparison_free(&c);
-    return status;
+  const int count = pol_record_count(record);
+  size_t longest = 0;
+  int hint = -1;
+  for (int i = 0; i < count; i++) {
+    const size_t length = strlen(pol_record_channel(record, i)->name);
+    if (length > longest) longest = length;
   }
+  poli_comparison *c = *comparison = calloc(1, sizeof *c);
+  char *name = malloc(longest + 32); /* room for a longer last word */
+  if (c != NULL) c->vectors = malloc((size_t)count * sizeof *c->vectors);
+  if (name == NULL || c == NULL || c->vectors == NULL) {
+    free(name);
+    poli_comparison_free(comparison);
+    return POL_NO_MEMORY;
+  }
+  c->trajectory = trajectory;
+  for (int i = 1, next; i < count; i = next) { /* the first is t */
+    /* components x, y, z (or w of a quaternion) belong to one vector */
+    const pol_channel *a = pol_record_channel(record, i);
+    const char *dot = strrchr(a->quantity, '.');
+    const int is_part = dot != NULL && strchr("wxyz", dot[1]) != NULL && dot[2] == '\0';
+    for (next = i + 1; is_part && next < count && next < i + 4; next++) {
+      const pol_channel *b = pol_record_channel(record, next);
+      if (strcmp(a->group, b->group) != 0 || strcmp(a->owner, b->owner) != 0 ||
+          strncmp(a->quantity, b->quantity, (size_t)(dot - a->quantity) + 1) != 0 ||
+          strcmp(a->unit, b->unit) != 0)
+        break;
+    }
+    add_vector(c, record, study, i, next, &hint, name);
+  }
+  free(name);
   choose_scales(c, end);
-  *comparison = c;
   return POL_OK;
 }
 
@@ -474,16 +443,6 @@ void poli_comparison_count(const poli_comparison *c, int channels[POL_NUM_ERROR_
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
-/* Angle of the rotation from p to q. */
-static double angle_between(const double p[4], const double q[4])
-{
-  double inverse[4], relative[4], w[3];
-  pol_quat_conjugate(p, inverse);
-  pol_quat_multiply(inverse, q, relative);
-  pol_so3_log(relative, w);
-  return norm(w, 3);
-}
-
 void poli_comparison_errors(const poli_comparison *c, const double *row, double t, long known_row,
                             double errors[POL_NUM_ERROR_KINDS])
 {
@@ -498,7 +457,12 @@ void poli_comparison_errors(const poli_comparison *c, const double *row, double 
       poli_trajectory_interpolate(c->trajectory, &v->its, t, y);
     double error;
     if (v->its.is_quaternion) {
-      error = angle_between(y, x);
+      /* angle of the rotation from y to x */
+      double inverse[4], relative[4], w[3];
+      pol_quat_conjugate(y, inverse);
+      pol_quat_multiply(inverse, x, relative);
+      pol_so3_log(relative, w);
+      error = norm(w, 3);
     } else {
       for (int k = 0; k < v->its.count; k++) x[k] -= y[k];
       error = norm(x, v->its.count) / v->scale;

@@ -6,11 +6,12 @@
 #include <polhode/convergence.h>
 
 struct pol_trajectory {
+  void *memory; /* holds the arrays below */
   long rows;
   int count;
   double *t;      /* rows */
   double *values; /* [count][rows] */
-  char **names;   /* count; one block of memory */
+  char **names;   /* count */
 };
 
 /* The row of time t within the tolerance, -1 if there is none. */
@@ -30,6 +31,9 @@ void poli_trajectory_read(const pol_trajectory *trajectory, const poli_trajector
 /* The vector at a time within those of the trajectory. */
 void poli_trajectory_interpolate(const pol_trajectory *trajectory,
                                  const poli_trajectory_vector *vector, double t, double *out);
+
+/* Whether a study compares a channel. */
+int poli_study_compares(const pol_study *study, const pol_channel *channel);
 
 typedef struct poli_comparison poli_comparison;
 
