@@ -13,7 +13,7 @@
  * constraints that fight each other are those with a share in this balance.
  *
  * Accelerations and multipliers come from the same matrix with eps = 0: there
- * redundant constraints make the multipliers ambiguous, and the matrix tells which one.
+ * redundant constraints make the multipliers ambiguous, and the singular matrix shows which one.
  */
 #include "dae/assembler.h"
 
@@ -147,32 +147,7 @@ static double largest(const double *x, const double *size, int n, int *worst)
   return max;
 }
 
-/* The length of the model or its largest translation. */
-static double size_of_position(const pol_assembler *a, const double *q)
-{
-  const pol_group *group = &a->dae->group;
-  double size = a->length;
-  for (int f = 0; f < group->num_factors; f++) {
-    const pol_factor *factor = &group->factors[f];
-    int first = factor->kind == POL_SE3 ? 4 : 0, end = factor->kind == POL_SE3 ? 7 : factor->dim;
-    if (factor->kind != POL_REAL && factor->kind != POL_SE3) continue;
-    for (int i = first; i < end; i++)
-      if (factor->kind == POL_SE3 || poli_dae_is_length(a->dae, factor->v + i))
-        size = fmax(size, fabs(q[factor->q + i]));
-  }
-  return size;
-}
-
-/* The largest velocity without states, or the length of the model a second. */
-static double size_of_velocity(const pol_assembler *a, const double *v)
-{
-  double size = a->length;
-  for (int i = 0; i < a->dae->group.nv - a->dae->num_states; i++)
-    size = fmax(size, a->unit[i] * fabs(v[i]));
-  return size;
-}
-
-/* What the rows of B make of a unit of length: defects are judged in its multiples, so that the
+/* What the rows of B make of a unit of length: defects are measured in its multiples, so that the
  * units of the constraints do not matter. */
 static void measure_rows(pol_assembler *a)
 {
@@ -262,12 +237,6 @@ static pol_status evaluate(pol_assembler *a, const pol_point *at, unsigned want,
 enum { MAX_NAMED = 6 };                    /* joints in a message */
 static const double smallest_share = 0.05; /* of the largest, in the balance of the defects */
 
-/* The joints, drives or bodies that fight each other, each with its worst constraint. */
-typedef struct fight {
-  int count; /* more than MAX_NAMED are only counted */
-  int row[MAX_NAMED];
-} fight;
-
 /* Share of a constraint in the balance B^T mu = 0: |B_i^T mu_i| in the metric of M^-1. */
 static double share_of(const pol_assembler *a, int row)
 {
@@ -283,31 +252,6 @@ static void describe_row(const pol_assembler *a, int row, char name[128], char e
   if (comma) *comma = '\0';
 }
 
-/* Collects who has a share in the balance of the first m defects. */
-static fight find_fight(const pol_assembler *a, int m)
-{
-  fight f = {0};
-  double largest_share = 0.0;
-  for (int i = 0; i < m; i++) largest_share = fmax(largest_share, share_of(a, i));
-  for (int i = 0; i < m; i++) {
-    char name[128], element[128], other[128];
-    int k = 0;
-    if (!(share_of(a, i) >= smallest_share * largest_share)) continue;
-    describe_row(a, i, name, element);
-    for (; k < f.count && k < MAX_NAMED; k++) {
-      describe_row(a, f.row[k], name, other);
-      if (strcmp(element, other) == 0) break;
-    }
-    if (k < f.count && k < MAX_NAMED) {
-      if (share_of(a, i) > share_of(a, f.row[k])) f.row[k] = i;
-    } else {
-      if (f.count < MAX_NAMED) f.row[f.count] = i;
-      f.count++;
-    }
-  }
-  return f;
-}
-
 /* Appends to a text of `size` bytes; what does not fit is left out whole. */
 static void append(char *text, size_t size, const char *between, const char *piece)
 {
@@ -320,20 +264,41 @@ static void append(char *text, size_t size, const char *between, const char *pie
 static pol_status contradiction(const pol_assembler *a, double t, int m, int worst,
                                 const char *level, const char *advice, pol_diagnostics *d)
 {
-  char message[sizeof d->message], name[128], element[128], piece[160];
-  fight f = find_fight(a, m);
-  int named = f.count < MAX_NAMED ? f.count : MAX_NAMED;
+  char message[sizeof d->message], name[128], element[128], other[128], piece[160];
+
+  /* The joints, drives or bodies with a share in the balance of the first m defects, each with its
+   * worst constraint; more than MAX_NAMED are only counted. */
+  int count = 0, rows[MAX_NAMED];
+  double largest_share = 0.0;
+  for (int i = 0; i < m; i++) largest_share = fmax(largest_share, share_of(a, i));
+  for (int i = 0; i < m; i++) {
+    int k = 0;
+    if (!(share_of(a, i) >= smallest_share * largest_share)) continue;
+    describe_row(a, i, name, element);
+    for (; k < count && k < MAX_NAMED; k++) {
+      describe_row(a, rows[k], name, other);
+      if (strcmp(element, other) == 0) break;
+    }
+    if (k < count && k < MAX_NAMED) {
+      if (share_of(a, i) > share_of(a, rows[k])) rows[k] = i;
+    } else {
+      if (count < MAX_NAMED) rows[count] = i;
+      count++;
+    }
+  }
+
+  const int named = count < MAX_NAMED ? count : MAX_NAMED;
   snprintf(message, sizeof message, "no %s satisfies", level);
   for (int k = 0; k < named; k++) {
-    describe_row(a, f.row[k], name, element);
-    append(message, sizeof message, k == 0 ? " " : k == f.count - 1 ? " and " : ", ", element);
+    describe_row(a, rows[k], name, element);
+    append(message, sizeof message, k == 0 ? " " : k == count - 1 ? " and " : ", ", element);
   }
-  snprintf(piece, sizeof piece, " and %d more", f.count - named);
-  if (f.count > named) append(message, sizeof message, "", piece);
-  if (f.count > 1) append(message, sizeof message, " ", "together");
+  snprintf(piece, sizeof piece, " and %d more", count - named);
+  if (count > named) append(message, sizeof message, "", piece);
+  if (count > 1) append(message, sizeof message, " ", "together");
   for (int k = 0; k < named; k++) {
-    describe_row(a, f.row[k], name, element);
-    snprintf(piece, sizeof piece, "%.3g %sin %s", a->defect[f.row[k]], k == 0 ? "remains " : "",
+    describe_row(a, rows[k], name, element);
+    snprintf(piece, sizeof piece, "%.3g %sin %s", a->defect[rows[k]], k == 0 ? "remains " : "",
              name);
     append(message, sizeof message, k == 0 ? ": " : "; ", piece);
   }
@@ -350,64 +315,40 @@ static double sum_of_squares(const pol_assembler *a, const double *defect)
   return sum;
 }
 
-/* How much of the promised reduction the step rhs from q has brought; a->q and trial_defect are
- * where it leads.  By the last rows of the matrix the defects become -d mu, d its diagonal. */
-static double gain(pol_assembler *a, double t, const double *q)
-{
-  const pol_dae *dae = a->dae;
-  pol_point at = {.t = t, .q = a->q, .v = a->zero, .vd = a->zero, .history = a->history};
-  pol_terms out = {.position = a->trial_defect};
-  double before = sum_of_squares(a, a->defect), promised = before;
-  pol_group_move(&dae->group, q, a->rhs, a->q);
-  if (poli_dae_evaluate(dae, &at, POL_POSITION, &out, a->scratch)) return 0.0;
-  for (int i = 0; i < dae->num_holonomic; i++) {
-    double left = a->saddle->values[poli_saddle_diagonal(a->saddle, i)] * a->rhs[a->saddle->nv + i];
-    promised -= left * left / a->mobility[i];
-  }
-  double gained = before - sum_of_squares(a, a->trial_defect);
-  return promised > 0.0 ? gained / promised : 0.0;
-}
-
-/* One step after Levenberg and Marquardt: the larger the damping, the shorter it is.  *moved is 0
- * if none leads down. */
+/* One step after Levenberg and Marquardt from q, whose defect is a->defect: the larger the damping,
+ * the shorter it is.  *moved is 0 if none leads down. */
 static pol_status move_downhill(pol_assembler *a, double t, double *q, double *damping, int *moved,
                                 pol_diagnostics *d)
 {
+  const pol_dae *dae = a->dae;
+  const pol_point at = {.t = t, .q = a->q, .v = a->zero, .vd = a->zero, .history = a->history};
+  const pol_terms out = {.position = a->trial_defect};
   for (*moved = 0; !*moved && *damping < largest_damping; *damping *= 10.0) {
     poli_saddle_set_kkt(a->saddle, a->mass, a->jacobian);
     regularise(a, *damping, NULL);
     pol_status status = factor(a, t, d);
     if (status) return status;
     solve_correction(a);
-    double share = gain(a, t, q);
+
+    /* How much of the promised reduction the step has brought.  By the last rows of the matrix the
+     * defects become -d mu, d its diagonal. */
+    const double before = sum_of_squares(a, a->defect);
+    double promised = before, share = 0.0;
+    pol_group_move(&dae->group, q, a->rhs, a->q);
+    if (!poli_dae_evaluate(dae, &at, POL_POSITION, &out, a->scratch)) {
+      for (int i = 0; i < dae->num_holonomic; i++) {
+        const double diagonal = a->saddle->values[poli_saddle_diagonal(a->saddle, i)];
+        const double left = diagonal * a->rhs[a->saddle->nv + i];
+        promised -= left * left / a->mobility[i];
+      }
+      if (promised > 0.0) share = (before - sum_of_squares(a, a->trial_defect)) / promised;
+    }
     *moved = share > 1e-3;
     if (!*moved) continue;
-    memcpy(q, a->q, (size_t)a->dae->group.nq * sizeof *q);
+    memcpy(q, a->q, (size_t)dae->group.nq * sizeof *q);
     /* trust the next step more or less; the loop multiplies by ten once more */
     if (share > 0.75) *damping = fmax(0.1 * *damping, regularisation);
     *damping *= share > 0.25 ? 0.1 : 1.0;
-  }
-  return POL_OK;
-}
-
-/* Corrects q until its defect is round-off or stops falling; what remains goes to *remaining. */
-static pol_status project_position(pol_assembler *a, double t, double *q, double accepted,
-                                   double *remaining, int *worst, pol_diagnostics *d)
-{
-  int nh = a->dae->num_holonomic, moved = 1;
-  double damping = regularisation;
-  pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
-  pol_terms out = {.position = a->defect, .mass = a->mass, .jacobian = a->jacobian};
-  memset(a->defect, 0, (size_t)a->saddle->m * sizeof *a->defect);
-  for (int k = 0; k < MAX_POSITION_ITERATIONS; k++) {
-    pol_status status = evaluate(a, &at, POL_POSITION | POL_MASS | POL_JACOBIAN, &out, d);
-    if (status) return status;
-    measure_rows(a);
-    *remaining = largest(a->defect, a->row_size, nh, worst);
-    if (*remaining <= accepted || !isfinite(*remaining)) break;
-    status = move_downhill(a, t, q, &damping, &moved, d);
-    if (status) return status;
-    if (!moved) break;
   }
   return POL_OK;
 }
@@ -416,11 +357,34 @@ pol_status pol_assembler_position(pol_assembler *assembler, double t, double *q,
                                   pol_diagnostics *diagnostics)
 {
   pol_assembler *a = assembler;
-  double size = size_of_position(a, q), remaining;
-  int worst;
-  pol_status status =
-      project_position(a, t, q, 8.0 * DBL_EPSILON * size, &remaining, &worst, diagnostics);
-  if (status) return status;
+  const pol_group *group = &a->dae->group;
+  const pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
+  const pol_terms out = {.position = a->defect, .mass = a->mass, .jacobian = a->jacobian};
+
+  /* The length of the model or its largest translation. */
+  double size = a->length;
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    const int pose = factor->kind == POL_SE3;
+    if (factor->kind != POL_REAL && !pose) continue;
+    for (int i = pose ? 4 : 0; i < (pose ? 7 : factor->dim); i++)
+      if (pose || poli_dae_is_length(a->dae, factor->v + i))
+        size = fmax(size, fabs(q[factor->q + i]));
+  }
+
+  /* Correct q until its defect is round-off or stops falling. */
+  double damping = regularisation, remaining = 0.0;
+  int worst = -1, moved = 1;
+  memset(a->defect, 0, (size_t)a->saddle->m * sizeof *a->defect);
+  for (int k = 0; k < MAX_POSITION_ITERATIONS && moved; k++) {
+    pol_status status = evaluate(a, &at, POL_POSITION | POL_MASS | POL_JACOBIAN, &out, diagnostics);
+    if (status) return status;
+    measure_rows(a);
+    remaining = largest(a->defect, a->row_size, a->dae->num_holonomic, &worst);
+    if (remaining <= 8.0 * DBL_EPSILON * size || !isfinite(remaining)) break;
+    status = move_downhill(a, t, q, &damping, &moved, diagnostics);
+    if (status) return status;
+  }
   if (remaining <= position_accuracy * size) return POL_OK;
   if (!isfinite(remaining)) return not_finite(a, t, worst, diagnostics);
   return contradiction(a, t, a->dae->num_holonomic, worst, "position",
@@ -460,11 +424,13 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
 {
   pol_assembler *a = assembler;
   size_t size = (size_t)a->saddle->nv * sizeof *v;
-  double accepted = velocity_accuracy * size_of_velocity(a, v), remaining = 0.0;
+  double speed = a->length, remaining = 0.0; /* the largest without states, or length a second */
   int worst = -1;
   pol_point at = {.t = t, .q = q, .v = v, .vd = a->zero, .history = a->history};
   pol_terms out = {.velocity = a->defect, .mass = a->mass, .jacobian = a->jacobian};
   memcpy(a->given, v, size);
+  for (int i = 0; i < a->saddle->nv - a->dae->num_states; i++)
+    speed = fmax(speed, a->unit[i] * fabs(v[i]));
 
   /* first with the kept components held, then, if the constraints do not allow that, without */
   for (int held = keep != NULL; held >= 0; held--) {
@@ -478,7 +444,7 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
     if (!status) status = project_velocity(a, &at, &out, v, &remaining, &worst, diagnostics);
     if (status) return status;
     if (kept) *kept = held || !keep;
-    if (remaining <= accepted) return POL_OK;
+    if (remaining <= velocity_accuracy * speed) return POL_OK;
   }
   if (!isfinite(remaining)) return not_finite(a, t, worst, diagnostics);
   return contradiction(a, t, a->saddle->m, worst, "velocity",
@@ -487,23 +453,30 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
 
 /* --- accelerations ---------------------------------------------------------------------------- */
 
-/* The matrix of solve_kkt. */
-static void set_kkt(pol_assembler *a, const double *feedback)
+/* The matrix [ W B^T + F; B 0 ], without the rows that are dropped. */
+static void set_kkt(pol_assembler *a, const double *W, const double *feedback)
 {
-  poli_saddle_set_kkt(a->saddle, a->mass, a->jacobian);
+  poli_saddle_set_kkt(a->saddle, W, a->jacobian);
   if (feedback) poli_saddle_add_feedback(a->saddle, feedback);
   if (a->num_dropped) poli_saddle_drop(a->saddle, a->dropped);
 }
 
-/* Where the matrix is singular with the feedback F only: names the reaction that forces depend on
- * most. */
-static pol_status blame_feedback(pol_assembler *a, const double *feedback, double t,
-                                 pol_diagnostics *d)
+/* rhs <- [ M B^T + F; B 0 ]^-1 rhs, without the rows that are dropped; F, the feedback, may be NULL
+ */
+static pol_status solve_kkt(pol_assembler *a, const double *feedback, double t, pol_diagnostics *d)
 {
+  set_kkt(a, a->mass, feedback);
+  for (int i = 0; i < a->saddle->m; i++)
+    if (a->dropped[i]) a->rhs[a->saddle->nv + i] = 0.0;
+  pol_status status = factor(a, t, d);
+  if (!status) pol_solver_solve(a->saddle->solver, a->rhs);
+  if (status != POL_SINGULAR || !feedback) return status;
+
+  /* If it is singular with the feedback only, name the reaction that forces depend on most. */
   const pol_pattern *F = a->dae->feedback;
   double most = 0.0;
   int constraint = 0;
-  set_kkt(a, NULL);
+  set_kkt(a, a->mass, NULL);
   if (pol_solver_refactor(a->saddle->solver, a->saddle->values)) return POL_SINGULAR;
   for (int i = 0; i < F->cols; i++)
     for (int k = F->start[i]; k < F->start[i + 1]; k++) {
@@ -515,19 +488,6 @@ static pol_status blame_feedback(pol_assembler *a, const double *feedback, doubl
               "forces that depend on reactions make the equations singular: they cancel a reaction "
               "or leave it open",
               "change the expressions of forces that read the reactions of this joint or drive", d);
-}
-
-/* rhs <- [ M B^T + F; B 0 ]^-1 rhs, without the rows that are dropped; F, the feedback, may be NULL
- */
-static pol_status solve_kkt(pol_assembler *a, const double *feedback, double t, pol_diagnostics *d)
-{
-  set_kkt(a, feedback);
-  for (int i = 0; i < a->saddle->m; i++)
-    if (a->dropped[i]) a->rhs[a->saddle->nv + i] = 0.0;
-  pol_status status = factor(a, t, d);
-  if (status == POL_SINGULAR && feedback) return blame_feedback(a, feedback, t, d);
-  if (!status) pol_solver_solve(a->saddle->solver, a->rhs);
-  return status;
 }
 
 poli_independence *poli_assembler_independence(pol_assembler *assembler)
@@ -699,9 +659,7 @@ pol_status poli_assembler_factor_implicit(pol_assembler *assembler, const pol_po
   if (status) return status;
   for (int k = 0; k < coupling; k++)
     a->stiffness[k] = a->mass[k] + h * a->damping[k] + h_square * a->stiffness[k];
-  poli_saddle_set_kkt(a->saddle, a->stiffness, a->jacobian);
-  if (depends) poli_saddle_add_feedback(a->saddle, a->feedback);
-  if (a->num_dropped) poli_saddle_drop(a->saddle, a->dropped);
+  set_kkt(a, a->stiffness, depends ? a->feedback : NULL);
   return factor(a, at->t, diagnostics);
 }
 

@@ -33,8 +33,7 @@ struct poli_independence {
   int *first, *last;  /* a column: the velocities of its first and last number, -1 if none */
   double *numbers;    /* holds the arrays of numbers */
   double *mass, *jacobian, *A, *scratch;
-  double *factor;                  /* L by rows: row i has the columns top[i] .. i */
-  double **row;                    /* where row i of it begins */
+  double **row;                    /* L by rows: row i has the columns top[i] .. i */
   unsigned char *found, *internal; /* a column */
   poli_rank *rank;
 };
@@ -51,32 +50,12 @@ static void number(poli_independence *s, const unsigned char *dropped)
   }
 }
 
-/* The rows of L and the velocities of the internal constraints, from the patterns.  Returns the
- * number of entries of L. */
-static size_t lay_out(poli_independence *s)
-{
-  const pol_pattern *W = s->patterns.coupling, *B = s->patterns.constraint;
-  int first = s->dae->num_holonomic - s->dae->num_internal;
-  size_t count = 0;
-  for (int c = 0; c < s->dae->num_internal; c++) s->begin[c] = s->nv;
-  for (int j = 0; j < s->nv; j++) {
-    s->top[j] = j;
-    if (W->start[j] < W->start[j + 1] && W->row[W->start[j]] < j) s->top[j] = W->row[W->start[j]];
-    count += (size_t)(j - s->top[j] + 1);
-    for (int k = B->start[j]; k < B->start[j + 1]; k++) {
-      if (!poli_dae_is_internal(s->dae, B->row[k])) continue;
-      int c = B->row[k] - first;
-      if (j < s->begin[c]) s->begin[c] = j;
-      s->end[c] = j + 1;
-    }
-  }
-  return count;
-}
-
+/* Allocates, numbers the columns and lays out L. */
 static pol_status build(poli_independence *s, const unsigned char *dropped)
 {
   pol_status status = poli_dae_patterns_create(&s->patterns, s->dae);
   if (status) return status;
+  const pol_pattern *W = s->patterns.coupling, *B = s->patterns.constraint;
   const int nv = s->nv = s->dae->group.nv, m = s->m = pol_dae_num_constraints(s->dae);
   poli_arena arena = {0}, numbers = {0};
   do {
@@ -96,22 +75,29 @@ static pol_status build(poli_independence *s, const unsigned char *dropped)
   s->memory = arena.memory;
   if (!s->memory) return POL_NO_MEMORY;
   number(s, dropped);
-  const size_t profile = lay_out(s);
+
+  /* The rows of L and the velocities of the internal constraints, from the patterns. */
+  const int first = s->dae->num_holonomic - s->dae->num_internal;
+  for (int c = 0; c < s->dae->num_internal; c++) s->begin[c] = nv;
+  for (int j = 0; j < nv; j++) {
+    s->top[j] = j;
+    if (W->start[j] < W->start[j + 1] && W->row[W->start[j]] < j) s->top[j] = W->row[W->start[j]];
+    for (int k = B->start[j]; k < B->start[j + 1]; k++) {
+      if (!poli_dae_is_internal(s->dae, B->row[k])) continue;
+      int c = B->row[k] - first;
+      if (j < s->begin[c]) s->begin[c] = j;
+      s->end[c] = j + 1;
+    }
+  }
   do {
-    POLI_TAKE(&numbers, s->mass, pol_pattern_nonzeros(s->patterns.coupling));
-    POLI_TAKE(&numbers, s->jacobian, pol_pattern_nonzeros(s->patterns.constraint));
+    POLI_TAKE(&numbers, s->mass, pol_pattern_nonzeros(W));
+    POLI_TAKE(&numbers, s->jacobian, pol_pattern_nonzeros(B));
     POLI_TAKE(&numbers, s->A, (size_t)nv * (size_t)s->cols);
-    POLI_TAKE(&numbers, s->factor, profile);
+    for (int i = 0; i < nv; i++) POLI_TAKE(&numbers, s->row[i], i - s->top[i] + 1);
     POLI_TAKE(&numbers, s->scratch, s->dae->scratch_size);
   } while (poli_arena_again(&numbers));
   s->numbers = numbers.memory;
-  if (!s->numbers) return POL_NO_MEMORY;
-  double *next = s->factor;
-  for (int i = 0; i < nv; i++) {
-    s->row[i] = next;
-    next += i - s->top[i] + 1;
-  }
-  return poli_rank_create(&s->rank, nv, s->cols);
+  return s->numbers ? poli_rank_create(&s->rank, nv, s->cols) : POL_NO_MEMORY;
 }
 
 pol_status poli_independence_create(poli_independence **independence, const pol_dae *dae,
@@ -148,8 +134,8 @@ static double *entry(const poli_independence *s, int i, int j)
   return s->row[i] + (j - s->top[i]);
 }
 
-/* factor = M + C^T C, each row of C scaled to the largest inertia of its coordinates, without those
- * that are lengths. */
+/* L = M + C^T C for now, each row of C scaled to the largest inertia of its coordinates, without
+ * those that are lengths. */
 static void set_mass(poli_independence *s)
 {
   const pol_pattern *W = s->patterns.coupling, *B = s->patterns.constraint;
@@ -176,7 +162,7 @@ static void set_mass(poli_independence *s)
   }
 }
 
-/* factor = L, by rows, and where its rows begin and its columns end; a pivot without mass becomes
+/* Factorises L, by rows; and where its rows begin and its columns end; a pivot without mass becomes
  * 1. */
 static void factorise(poli_independence *s)
 {

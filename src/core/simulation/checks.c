@@ -262,7 +262,7 @@ pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *sta
 
 enum {
   MAX_PAUSE = 20,    /* steps without a look */
-  MAX_SIZE = 250000, /* numbers in the full matrix, for looks on the way */
+  MAX_SIZE = 250000, /* numbers in the full matrix, for looks during the run */
   MAX_SIZE_AFTER_FAILURE = 4000000
 };
 static const double choose_again_below = 0.3; /* of the largest distance since the last choice */
@@ -274,7 +274,7 @@ struct poli_watch {
   const pol_formulation *formulation;
   pol_integrator *integrator;
   const pol_dae *dae;
-  poli_independence *independence; /* NULL if the matrix is too large for looks on the way */
+  poli_independence *independence; /* NULL if the matrix is too large for looks during the run */
   int pause;                       /* steps until the next look */
   int constraint;     /* the most dependent one at the last look; -1 if there was none */
   double t, distance; /* of the last look */

@@ -1,5 +1,5 @@
 /* Convergence studies: runs the cases of a study, in several threads, and compares each with the
- * reference on the way, so that only the reference is kept in memory.
+ * reference while it runs, so that only the reference is kept in memory.
  *
  * Threads share the mechanism, which does not change, and the reference; each case has a simulation
  * of its own.  A thread takes the case with most steps among those that are left.

@@ -296,34 +296,38 @@ static pol_status compile_rule(compiler *c, const pol_event_rule *from, rule *to
   return status;
 }
 
-/* Compiles all rules; c->message says what is wrong. */
-static pol_status compile_all(compiler *c, const pol_settings *settings)
+pol_status poli_event_rules_create(poli_event_rules **rules, const pol_formulation *formulation,
+                                   pol_assembler *assembler, const pol_settings *settings,
+                                   char *message, size_t size)
 {
-  poli_event_rules *r = c->rules;
-  pol_status status = POL_OK;
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  *rules = NULL;
+  if (settings->num_events == 0) return POL_OK;
+  poli_event_rules *r = calloc(1, sizeof *r);
+  if (r == NULL) return POL_NO_MEMORY;
+  r->formulation = formulation;
+  r->assembler = assembler;
+  compiler c = {.rules = r, .mechanism = mechanism, .message = message, .size = size};
   r->rules = calloc((size_t)settings->num_events, sizeof *r->rules);
-  if (r->rules == NULL) return POL_NO_MEMORY;
+  pol_status status = r->rules != NULL ? POL_OK : POL_NO_MEMORY;
   for (; r->count < settings->num_events && status == POL_OK; r->count++)
-    status = compile_rule(c, &settings->events[r->count], &r->rules[r->count]);
+    status = compile_rule(&c, &settings->events[r->count], &r->rules[r->count]);
   for (int i = 0; i < r->num_inputs && status == POL_OK; i++) {
     const poli_signal *signal = &r->inputs[i];
-    if (!poli_signal_is_reaction(signal) || r->formulation->joints[signal->object].row >= 0)
-      continue;
-    snprintf(c->message, c->size,
-             "so3 has no multipliers for joint '%s', whose reaction an event reads",
-             pol_mechanism_joint(c->mechanism, signal->object)->name);
+    if (!poli_signal_is_reaction(signal) || formulation->joints[signal->object].row >= 0) continue;
+    snprintf(message, size, "so3 has no multipliers for joint '%s', whose reaction an event reads",
+             pol_mechanism_joint(mechanism, signal->object)->name);
     status = POL_BAD_ARGUMENT;
   }
-  if (status != POL_OK) return status;
 
-  const size_t nv = (size_t)pol_formulation_dae(r->formulation)->group.nv;
-  const size_t most = (size_t)c->most_changes;
+  const size_t nv = (size_t)pol_formulation_dae(formulation)->group.nv;
+  const size_t most = (size_t)c.most_changes;
   poli_arena arena = {0};
   do {
-    POLI_TAKE(&arena, r->x, (size_t)r->num_inputs);
-    POLI_TAKE(&arena, r->variables, (size_t)pol_mechanism_num_variables(c->mechanism));
+    POLI_TAKE(&arena, r->x, r->num_inputs);
+    POLI_TAKE(&arena, r->variables, pol_mechanism_num_variables(mechanism));
     POLI_TAKE(&arena, r->values, most);
-    POLI_TAKE(&arena, r->workspace, c->workspace);
+    POLI_TAKE(&arena, r->workspace, c.workspace);
     POLI_TAKE(&arena, r->rows, most * nv);
     POLI_TAKE(&arena, r->responses, most * nv);
     POLI_TAKE(&arena, r->gram, most * most);
@@ -331,26 +335,9 @@ static pol_status compile_all(compiler *c, const pol_settings *settings)
     POLI_TAKE(&arena, r->missing, most);
     POLI_TAKE(&arena, r->impulse, nv);
     POLI_TAKE(&arena, r->total, nv);
-  } while (poli_arena_again(&arena));
+  } while (status == POL_OK && poli_arena_again(&arena));
   r->memory = arena.memory;
-  return r->memory ? POL_OK : POL_NO_MEMORY;
-}
-
-pol_status poli_event_rules_create(poli_event_rules **rules, const pol_formulation *formulation,
-                                   pol_assembler *assembler, const pol_settings *settings,
-                                   char *message, size_t size)
-{
-  *rules = NULL;
-  if (settings->num_events == 0) return POL_OK;
-  poli_event_rules *r = calloc(1, sizeof *r);
-  if (r == NULL) return POL_NO_MEMORY;
-  r->formulation = formulation;
-  r->assembler = assembler;
-  compiler c = {.rules = r,
-                .mechanism = pol_formulation_mechanism(formulation),
-                .message = message,
-                .size = size};
-  pol_status status = compile_all(&c, settings);
+  if (status == POL_OK && r->memory == NULL) status = POL_NO_MEMORY;
   if (status != POL_OK) poli_event_rules_free(&r);
   *rules = r;
   return status;
