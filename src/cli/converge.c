@@ -13,12 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/json_out.h"
-#include "cli/progress.h"
-#include "cli/quantity.h"
-#include "cli/signals.h"
 #include "cli/terminal.h"
-#include "cli/text_out.h"
 
 /* The reference run's steps are this much smaller than the smallest; its tolerance for variable
  * steps; timed runs of a case. */
@@ -510,31 +507,6 @@ static pol_status check_quantities(cli_study *s)
 
 /* --- what others ask for ---------------------------------------------------------------------- */
 
-double cli_case_error(const cli_study *s, const pol_case *c, int kind)
-{
-  return s->args->at_end ? c->end_error[kind] : c->max_error[kind];
-}
-
-double cli_case_size(const pol_case *c)
-{
-  return c->settings.variable ? c->settings.options.control.rtol : c->settings.step;
-}
-
-pol_status cli_series_order(const cli_study *s, const cli_case_series *series, int kind,
-                            pol_order *order, double *between)
-{
-  const size_t count = (size_t)series->count;
-  double *x = malloc((2 * count + 1) * sizeof *x);
-  if (x == NULL) return POL_NO_MEMORY;
-  for (int i = 0; i < series->count; i++) {
-    x[i] = cli_case_size(&s->cases[series->first + i]);
-    x[count + (size_t)i] = cli_case_error(s, &s->cases[series->first + i], kind);
-  }
-  *order = pol_order_fit(series->count, x, x + count, between);
-  free(x);
-  return POL_OK;
-}
-
 const char *cli_series_refusal(const cli_study *s, const cli_case_series *series)
 {
   if (series->refusal != NULL) return series->refusal;
@@ -572,9 +544,9 @@ static pol_status run_study(cli_study *s, pol_diagnostics *failure)
              : complain(s, "reference run", "", failure->message);
 }
 
-/* What is allowed but doubtful about the settings, once for each series, on stderr. */
-static void print_warnings(const cli_study *s)
+static int report(const cli_study *s)
 {
+  /* What is allowed but doubtful about the settings, once for each series, on stderr. */
   char message[256];
   for (int i = 0; i < s->num_series; i++) {
     const cli_case_series *series = &s->series[i];
@@ -583,23 +555,6 @@ static void print_warnings(const cli_study *s)
       fprintf(stderr, "%swarning%s: %s: %s\n", cli_style_start(stderr, CLI_YELLOW),
               cli_style_start(stderr, CLI_PLAIN), series->label, message);
   }
-}
-
-/* 2 if no case could start, 1 if one failed. */
-static int exit_status(const cli_study *s)
-{
-  int started = 0, failed = 0;
-  for (int i = 0; i < s->study.num_cases; i++) {
-    started |= s->cases[i].status != POL_BAD_ARGUMENT;
-    failed |= s->cases[i].status != POL_OK && s->cases[i].status != POL_BAD_ARGUMENT;
-  }
-  if (s->study.stopped) return CLI_SIGNALLED + cli_stop_signal();
-  return !started ? CLI_INVALID : failed ? CLI_FAILED : CLI_DONE;
-}
-
-static int report(const cli_study *s)
-{
-  print_warnings(s);
   if (s->study.stopped) fprintf(stderr, "polhode converge: interrupted\n");
   if (s->args->json) {
     if (cli_json_print(cli_study_json(s)) != 0) return CLI_FAILED;
@@ -607,7 +562,14 @@ static int report(const cli_study *s)
     cli_complain("polhode converge", "%s", pol_status_text(POL_NO_MEMORY));
     return CLI_FAILED;
   }
-  return exit_status(s);
+  /* 2 if no case could start, 1 if one failed. */
+  int started = 0, failed = 0;
+  for (int i = 0; i < s->study.num_cases; i++) {
+    started |= s->cases[i].status != POL_BAD_ARGUMENT;
+    failed |= s->cases[i].status != POL_OK && s->cases[i].status != POL_BAD_ARGUMENT;
+  }
+  if (s->study.stopped) return CLI_SIGNALLED + cli_stop_signal();
+  return !started ? CLI_INVALID : failed ? CLI_FAILED : CLI_DONE;
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
@@ -650,17 +612,6 @@ static int prepare(cli_study *s)
   return CLI_DONE;
 }
 
-/* Reports what was found, and that the last plot could not be written for this reason of errno. */
-static int report_without_plot(cli_study *s, int reason)
-{
-  char *path = s->plots[--s->num_plots];
-  report(s);
-  fflush(stdout);
-  const int result = cli_cannot_write("polhode converge", 0, "--plot", path, reason);
-  free(path);
-  return result;
-}
-
 /* Runs, draws and reports. */
 static int perform(cli_study *s)
 {
@@ -671,7 +622,16 @@ static int perform(cli_study *s)
   errno = 0;
   if (status == POL_OK && s->errors.count == 0 && s->args->plot != NULL) {
     status = cli_study_plot(s);
-    if (status == POL_IO) return report_without_plot(s, errno);
+    if (status == POL_IO) {
+      /* what was found, and that the last plot could not be written */
+      const int reason = errno;
+      char *path = s->plots[--s->num_plots];
+      report(s);
+      fflush(stdout);
+      const int result = cli_cannot_write("polhode converge", 0, "--plot", path, reason);
+      free(path);
+      return result;
+    }
   }
   if (s->errors.count > 0) return cli_refuse("polhode converge", s->args->json, &s->errors);
   if (status == POL_OK) return report(s);

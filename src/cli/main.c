@@ -1,11 +1,267 @@
-/* The polhode command: finds the command in a table and runs it. */
+/* The polhode command: the table of commands, the parser of their options, and the dispatch. */
+#include <ctype.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/json_out.h"
-#include "cli/signals.h"
 #include "cli/terminal.h"
+
+const cli_option cli_common_options[] = {
+    {"--quiet", NULL, "no table, no progress bar; notes, warnings and errors stay", CLI_FLAG,
+     offsetof(cli_args, quiet), NULL},
+    {"--color", "auto|always|never", "colour; auto, the default: on a terminal", CLI_TEXT,
+     offsetof(cli_args, color), NULL},
+    {"--help", NULL, "print this text", CLI_FLAG, offsetof(cli_args, help), NULL},
+};
+const int cli_num_common_options = sizeof cli_common_options / sizeof cli_common_options[0];
+
+/* --- names of values -------------------------------------------------------------------------- */
+
+const char *cli_next_name(const char *names, char *word, size_t size)
+{
+  static const char separators[] = "| []";
+  names += strspn(names, separators);
+  size_t length = strcspn(names, separators);
+  if (length == 0) return NULL;
+  const char *after = names + length;
+  snprintf(word, size, "%.*s", (int)length, names);
+  char *more = strstr(word, "...");
+  if (more != NULL) *more = '\0';
+  length = strlen(word);
+  if (more != NULL && length > 0 && word[length - 1] == ',') word[length - 1] = '\0';
+  return after;
+}
+
+int cli_is_word(const char *name)
+{
+  return islower((unsigned char)name[0]);
+}
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+/* Notes an error; an unfinished list is as good as none when memory is out. */
+static pol_status refuse(pol_errors *errors, const char *path, const char *value, const char *rule,
+                         const char *suggestion)
+{
+  pol_status status = pol_errors_add(errors, path, value, rule, suggestion);
+  return status == POL_OK ? POL_BAD_ARGUMENT : status;
+}
+
+/* The option whose name is the first `length` characters of word, or NULL. */
+static const cli_option *find_in(const char *word, size_t length, const cli_option *options,
+                                 int num_options)
+{
+  for (int i = 0; i < num_options; i++)
+    if (strlen(options[i].name) == length && memcmp(options[i].name, word, length) == 0)
+      return &options[i];
+  return NULL;
+}
+
+/* A command that has this option as its own, or NULL. */
+static const cli_command *find_owner(const char *name)
+{
+  const cli_command *command;
+  for (int i = 0; (command = cli_command_at(i)); i++)
+    if (find_in(name, strlen(name), command->options, command->num_options) != NULL) return command;
+  return NULL;
+}
+
+/* Refuses a value that is none of the words that the option allows, if it allows only words. */
+static pol_status check_words(const cli_option *option, const char *value, pol_errors *errors)
+{
+  char word[32];
+  for (const char *next = option->argument; (next = cli_next_name(next, word, sizeof word));)
+    if (!cli_is_word(word) || strcmp(word, value) == 0) return POL_OK;
+  char *rule = cli_format("must be one of: %s", option->argument);
+  if (rule == NULL) return POL_NO_MEMORY;
+  pol_status status = refuse(errors, option->name, value, rule, "");
+  free(rule);
+  return status;
+}
+
+/* Refuses a second value of what can have one only. */
+static pol_status refuse_second(pol_errors *errors, const char *option, const char *first,
+                                const char *second)
+{
+  char *rule = cli_format("contradicts %s before it", first);
+  if (rule == NULL) return POL_NO_MEMORY;
+  pol_status status = refuse(errors, option, second, rule, "");
+  free(rule);
+  return status;
+}
+
+/* Whether two values mean the same: the same text, or the same number. */
+static int same_value(const char *a, const char *b)
+{
+  char *rest_a, *rest_b;
+  const double x = strtod(a, &rest_a), y = strtod(b, &rest_b);
+  const int are_numbers = rest_a != a && *rest_a == '\0' && rest_b != b && *rest_b == '\0';
+  return strcmp(a, b) == 0 || (are_numbers && x == y);
+}
+
+/* An override before, of the same key, that contradicts the last one, or NULL. */
+static const char *contradicted(const cli_args *args)
+{
+  const char *last = args->overrides[args->num_overrides - 1];
+  const size_t length = strcspn(last, "=") + 1;
+  for (int i = 0; i < args->num_overrides - 1; i++)
+    if (strncmp(args->overrides[i], last, length) == 0 &&
+        !same_value(args->overrides[i] + length, last + length))
+      return args->overrides[i];
+  return NULL;
+}
+
+/* Refuses what is no number where a number of the model is given. */
+static pol_status check_number(const cli_option *option, const char *value, pol_errors *errors)
+{
+  char *rest;
+  const double x = strtod(value, &rest);
+  if (strcmp(option->argument, "SECONDS") != 0 && strcmp(option->argument, "NUMBER") != 0)
+    return POL_OK;
+  if (rest != value && *rest == '\0' && isfinite(x)) return POL_OK;
+  const char *rule =
+      strchr(value, ',') != NULL ? "must be a number, with a decimal point" : "must be a number";
+  return refuse(errors, option->name, value, rule, "");
+}
+
+/* Adds "key=value", or value alone without a key.  A number that C can read but JSON cannot (".5",
+ * "+1") is written as JSON has it. */
+static pol_status add_override(cli_args *args, const char *key, const char *value)
+{
+  char number[32];
+  char *rest;
+  double x = strtod(value, &rest);
+  if (key != NULL && rest != value && *rest == '\0' && isfinite(x)) {
+    snprintf(number, sizeof number, "%.17g", x);
+    value = number;
+  }
+
+  size_t count = (size_t)args->num_overrides + 1;
+  char **longer = realloc(args->overrides, count * sizeof *longer);
+  if (longer == NULL) return POL_NO_MEMORY;
+  args->overrides = longer;
+  char *text = key != NULL ? cli_format("%s=%s", key, value) : cli_format("%s", value);
+  if (text == NULL) return POL_NO_MEMORY;
+  args->overrides[args->num_overrides++] = text;
+  return POL_OK;
+}
+
+static pol_status add_to_list(cli_list *list, const char *item)
+{
+  size_t count = (size_t)list->count + 1;
+  const char **longer = realloc(list->items, count * sizeof *longer);
+  if (longer == NULL) return POL_NO_MEMORY;
+  list->items = longer;
+  list->items[list->count++] = item;
+  return POL_OK;
+}
+
+/* Takes the option at argv[*at], with its value in the same or the next word. */
+static pol_status parse_option(cli_args *args, int argc, char **argv, int *at,
+                               const cli_option *options, int num_options, pol_errors *errors)
+{
+  char *word = argv[*at];
+  size_t length = strcspn(word, "=");
+  const cli_option *own = find_in(word, length, options, num_options);
+  const cli_option *option =
+      own != NULL ? own : find_in(word, length, cli_common_options, cli_num_common_options);
+  const char *value = word[length] == '=' ? word + length + 1 : NULL;
+  if (option == NULL) {
+    /* Refuses an option that the command does not have; its value, if any, is cut off. */
+    word[strcspn(word, "=")] = '\0';
+    const cli_command *owner = find_owner(word);
+    if (owner != NULL) {
+      char rule[80];
+      snprintf(rule, sizeof rule, "is no option of this command, but of polhode %s", owner->name);
+      return refuse(errors, word, "", rule, "");
+    }
+    pol_near near = pol_near_start(word);
+    for (int i = 0; i < num_options; i++) pol_near_try(&near, options[i].name);
+    for (int i = 0; i < cli_num_common_options; i++)
+      pol_near_try(&near, cli_common_options[i].name);
+    return refuse(errors, word, "", "there is no such option", near.best);
+  }
+  if (option->kind == CLI_FLAG && value != NULL)
+    return refuse(errors, option->name, value, "takes no value", "");
+  if (option->kind != CLI_FLAG && value == NULL) {
+    /* A forgotten value must not swallow the next option; "--out=--odd" can still be said. */
+    if (*at + 1 == argc || strncmp(argv[*at + 1], "--", 2) == 0)
+      return refuse(errors, option->name, "", "needs a value", "");
+    value = argv[++*at];
+  }
+  void *target = (char *)args + option->target;
+  switch (option->kind) {
+  case CLI_FLAG:
+    *(int *)target = 1;
+    return POL_OK;
+  case CLI_TEXT: {
+    const char *before = *(const char **)target;
+    if (before != NULL && strcmp(before, value) != 0)
+      return refuse_second(errors, option->name, before, value);
+    *(const char **)target = value;
+    return check_words(option, value, errors);
+  }
+  case CLI_LIST:
+    return add_to_list(target, value);
+  case CLI_OVERRIDE:
+    break;
+  }
+  if (option->key == NULL && strchr(value, '=') == NULL)
+    return refuse(errors, option->name, value, "must have the form key.path=value", "");
+  pol_status status = option->key != NULL ? check_number(option, value, errors) : POL_OK;
+  if (status == POL_OK) status = add_override(args, option->key, value);
+  const char *before = status == POL_OK ? contradicted(args) : NULL;
+  return before != NULL ? refuse_second(errors, option->name, before, value) : status;
+}
+
+static pol_status add_operand(cli_args *args, const char *word, const char *operand,
+                              pol_errors *errors)
+{
+  const int many = operand != NULL && strstr(operand, "...") != NULL;
+  if (operand == NULL || (args->operand != NULL && !many))
+    return refuse(errors, word, "", "is one argument too many", "");
+  if (word[0] == '\0')
+    return refuse(errors, operand, "", many ? "one is empty" : "the file name is empty", "");
+  if (args->operand == NULL) args->operand = word;
+  return add_to_list(&args->operands, word);
+}
+
+pol_status cli_args_parse(cli_args *args, int argc, char **argv, const cli_option *options,
+                          int num_options, const char *operand, pol_errors *errors)
+{
+  int only_operands = 0;
+  *args = (cli_args){0};
+  for (int i = 0; i < argc; i++) {
+    char *word = argv[i];
+    if (!only_operands && strcmp(word, "--") == 0) {
+      only_operands = 1;
+    } else if (!only_operands && strcmp(word, "-h") == 0) {
+      args->help = 1;
+    } else if (!only_operands && word[0] == '-') {
+      pol_status status = parse_option(args, argc, argv, &i, options, num_options, errors);
+      if (status != POL_OK) return status;
+    } else {
+      pol_status status = add_operand(args, word, operand, errors);
+      if (status != POL_OK) return status;
+    }
+  }
+  if (operand != NULL && operand[0] != '[' && args->operand == NULL && !args->help)
+    return refuse(errors, operand, "", "must be given", "");
+  return POL_OK;
+}
+
+void cli_args_free(cli_args *args)
+{
+  for (int i = 0; i < args->num_overrides; i++) free(args->overrides[i]);
+  free(args->overrides);
+  free(args->operands.items);
+  free(args->labels.items);
+  free(args->quantities.items);
+  *args = (cli_args){0};
+}
 
 /* --- the table of commands -------------------------------------------------------------------- */
 
@@ -30,9 +286,11 @@ const cli_command *cli_command_at(int index)
   return index < NUM_COMMANDS ? commands[index] : NULL;
 }
 
-/* Refuses a command that does not exist.  A model file in its place wants to be run. */
-static void refuse_command(const char *name, int json)
+const cli_command *cli_command_find(const char *name, int json)
 {
+  for (int i = 0; i < NUM_COMMANDS; i++)
+    if (strcmp(commands[i]->name, name) == 0) return commands[i];
+  /* Refuses a command that does not exist.  A model file in its place wants to be run. */
   pol_errors errors = {0};
   pol_near near = pol_near_start(name);
   for (int i = 0; i < NUM_COMMANDS; i++) pol_near_try(&near, commands[i]->name);
@@ -47,13 +305,6 @@ static void refuse_command(const char *name, int json)
   if (pol_errors_add(&errors, name, "", rule, is_model ? run : near.best) == POL_OK)
     cli_refuse("polhode", json, &errors);
   if (!json) fprintf(stderr, "polhode help lists the commands\n");
-}
-
-const cli_command *cli_command_find(const char *name, int json)
-{
-  for (int i = 0; i < NUM_COMMANDS; i++)
-    if (strcmp(commands[i]->name, name) == 0) return commands[i];
-  refuse_command(name, json);
   return NULL;
 }
 
@@ -81,18 +332,6 @@ static int wants_json(int argc, char **argv)
   for (int i = 1; i < argc; i++)
     if (strcmp(argv[i], "--json") == 0) return 1;
   return 0;
-}
-
-/* The choice of colour holds from the first message, before the other options are read. */
-static void choose_color(int argc, char **argv)
-{
-  static const char option[] = "--color";
-  const size_t length = sizeof option - 1;
-  for (int i = 1; i < argc; i++) {
-    if (strncmp(argv[i], option, length) != 0) continue;
-    if (argv[i][length] == '=') cli_color_choose(argv[i] + length + 1);
-    if (argv[i][length] == '\0' && i + 1 < argc) cli_color_choose(argv[i + 1]);
-  }
 }
 
 /* Parses the arguments of a command and runs it. */
@@ -137,7 +376,14 @@ static int dispatch(int argc, char **argv)
 {
   const char *name = argc > 1 ? argv[1] : "";
   int json = wants_json(argc, argv);
-  choose_color(argc, argv);
+  /* The choice of colour holds from the first message, before the other options are read. */
+  static const char option[] = "--color";
+  const size_t length = sizeof option - 1;
+  for (int i = 1; i < argc; i++) {
+    if (strncmp(argv[i], option, length) != 0) continue;
+    if (argv[i][length] == '=') cli_color_choose(argv[i] + length + 1);
+    if (argv[i][length] == '\0' && i + 1 < argc) cli_color_choose(argv[i + 1]);
+  }
   if (argc < 2) {
     cli_print_overview(stderr);
     return CLI_INVALID;

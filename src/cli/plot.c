@@ -14,9 +14,7 @@
 
 #include "cli/cli.h"
 #include "cli/json_out.h"
-#include "cli/quantity.h"
 #include "cli/terminal.h"
-#include "cli/text_out.h"
 
 /* A result that is plotted. */
 typedef struct source {
@@ -313,21 +311,6 @@ static pol_status read_sources(plot *p)
 
 /* --- channels --------------------------------------------------------------------------------- */
 
-/* Adds the channels that a quantity means in a result, those that are not there already. */
-static void add_channels(plot *p, int word, int number)
-{
-  const pol_result *result = p->results[number];
-  for (int i = 0; i < pol_result_count(result); i++) {
-    const pol_channel *c = pol_result_channel(result, i);
-    if (p->sources[number].chosen[i] || !cli_quantity_matches(p->words[word], c->name)) continue;
-    p->channels[p->num_channels++] = (channel){.name = c->name, .unit = c->unit, .word = word};
-    for (int k = 0; k < p->num_sources; k++) {
-      const int index = pol_result_find_channel(p->results[k], c->name);
-      if (index >= 0) p->sources[k].chosen[index] = 1;
-    }
-  }
-}
-
 static int compare_groups(const void *a, const void *b)
 {
   const channel *x = a, *y = b;
@@ -376,7 +359,17 @@ static pol_status find_channels(plot *p)
     int exists = 0;
     for (int i = 0; i < p->num_sources; i++) {
       exists |= cli_quantity_exists(p->results[i], p->words[w]);
-      add_channels(p, w, i);
+      /* Adds the channels that a quantity means in a result, those that are not there already. */
+      const pol_result *result = p->results[i];
+      for (int j = 0; j < pol_result_count(result); j++) {
+        const pol_channel *c = pol_result_channel(result, j);
+        if (p->sources[i].chosen[j] || !cli_quantity_matches(p->words[w], c->name)) continue;
+        p->channels[p->num_channels++] = (channel){.name = c->name, .unit = c->unit, .word = w};
+        for (int k = 0; k < p->num_sources; k++) {
+          const int index = pol_result_find_channel(p->results[k], c->name);
+          if (index >= 0) p->sources[k].chosen[index] = 1;
+        }
+      }
     }
     if (!exists)
       status =
@@ -389,25 +382,6 @@ static pol_status find_channels(plot *p)
 }
 
 /* --- curves ----------------------------------------------------------------------------------- */
-
-/* Reads a channel of a result and counts what the axes cannot show. */
-static pol_status read_curve(plot *p, curve *c)
-{
-  const source *s = &p->sources[c->source];
-  const int index = pol_result_find_channel(s->result, p->channels[c->channel].name);
-  pol_status status = read_rows(p, s, index, &c->y);
-  for (long i = 0; status == POL_OK && i < s->rows; i++) {
-    const double x = s->x[i], y = c->y[i];
-    if (pol_axis_shows(x, p->args->log_x) && pol_axis_shows(y, p->args->log_y)) continue;
-    if (!isfinite(x) || !isfinite(y))
-      c->not_finite++;
-    else if (!pol_axis_shows(x, 0) || !pol_axis_shows(y, 0))
-      c->too_large++;
-    else
-      c->not_positive++;
-  }
-  return status;
-}
 
 static long left_out(const curve *c)
 {
@@ -449,7 +423,20 @@ static pol_status read_curves(plot *p)
       if (pol_result_find_channel(p->results[i], p->channels[k].name) < 0) continue;
       *c = (curve){.source = i, .channel = k};
       p->num_curves++;
-      pol_status status = read_curve(p, c);
+      /* Reads a channel of a result and counts what the axes cannot show. */
+      const source *s = &p->sources[c->source];
+      const int index = pol_result_find_channel(s->result, p->channels[c->channel].name);
+      pol_status status = read_rows(p, s, index, &c->y);
+      for (long j = 0; status == POL_OK && j < s->rows; j++) {
+        const double x = s->x[j], y = c->y[j];
+        if (pol_axis_shows(x, p->args->log_x) && pol_axis_shows(y, p->args->log_y)) continue;
+        if (!isfinite(x) || !isfinite(y))
+          c->not_finite++;
+        else if (!pol_axis_shows(x, 0) || !pol_axis_shows(y, 0))
+          c->too_large++;
+        else
+          c->not_positive++;
+      }
       if (status != POL_OK) return status;
     }
   return POL_OK;
@@ -584,27 +571,7 @@ static char *panel_label(const channel *first, const channel *last)
                              : label_with_unit(first->name, length, unit);
 }
 
-static char *x_axis_label(const plot *p)
-{
-  const pol_result *result = p->results[0];
-  const char *name = strcmp(p->x_name, "t") == 0 ? "time" : p->x_name;
-  const char *unit = pol_result_channel(result, pol_result_find_channel(result, p->x_name))->unit;
-  return label_with_unit(name, (int)strlen(name), unit);
-}
-
 /* --- the figure ------------------------------------------------------------------------------- */
-
-/* The series of one panel, from curve `first` on; gives the curve after its last. */
-static int fill_panel(plot *p, int panel, int first)
-{
-  int end = first;
-  while (end < p->num_curves && p->channels[p->curves[end].channel].panel == panel) end++;
-  p->panels[panel] = pol_panel_default();
-  p->panels[panel].y.log = p->args->log_y;
-  p->panels[panel].series = &p->series[first];
-  p->panels[panel].num_series = end - first;
-  return end;
-}
 
 static pol_status describe_panel(plot *p, int panel, int first, int end)
 {
@@ -625,33 +592,39 @@ static pol_status describe_panel(plot *p, int panel, int first, int end)
   return p->num_sources == 1 ? tell_equal_curves_apart(p, first, end) : POL_OK;
 }
 
-/* 450 for one panel, 190 for each of several; more where a legend has many rows. */
-static double choose_height(const plot *p)
-{
-  const double around = 110, row = 15.5, largest = 10000;
-  double panel = p->num_panels == 1 ? 340 : 190;
-  for (int i = 0; i < p->num_panels; i++)
-    panel = fmax(panel, fmin(row * p->panels[i].num_series + 10, 1000));
-  return fmin(around + panel * p->num_panels, largest);
-}
-
 static pol_status make_figure(plot *p)
 {
   pol_figure *figure = &p->figure;
   pol_status status = POL_OK;
   p->panels = calloc((size_t)p->num_panels, sizeof *p->panels);
   p->panel_labels = calloc((size_t)p->num_panels, sizeof *p->panel_labels);
-  p->x_label = x_axis_label(p);
+  const pol_result *result = p->results[0];
+  const char *name = strcmp(p->x_name, "t") == 0 ? "time" : p->x_name;
+  const char *unit = pol_result_channel(result, pol_result_find_channel(result, p->x_name))->unit;
+  p->x_label = label_with_unit(name, (int)strlen(name), unit);
   if (p->panels == NULL || p->panel_labels == NULL || p->x_label == NULL) return POL_NO_MEMORY;
   for (int panel = 0, first = 0, end; status == POL_OK && panel < p->num_panels; panel++) {
-    end = fill_panel(p, panel, first);
+    /* The series of one panel, from curve `first` on; gives the curve after its last. */
+    end = first;
+    while (end < p->num_curves && p->channels[p->curves[end].channel].panel == panel) end++;
+    p->panels[panel] = pol_panel_default();
+    p->panels[panel].y.log = p->args->log_y;
+    p->panels[panel].series = &p->series[first];
+    p->panels[panel].num_series = end - first;
     status = describe_panel(p, panel, first, end);
     first = end;
   }
   figure->x.label = p->x_label;
   figure->panels = p->panels;
   figure->num_panels = p->num_panels;
-  if (figure->height == 0) figure->height = choose_height(p);
+  if (figure->height == 0) {
+    /* 450 for one panel, 190 for each of several; more where a legend has many rows. */
+    const double around = 110, row = 15.5, largest = 10000;
+    double panel = p->num_panels == 1 ? 340 : 190;
+    for (int i = 0; i < p->num_panels; i++)
+      panel = fmax(panel, fmin(row * p->panels[i].num_series + 10, 1000));
+    figure->height = fmin(around + panel * p->num_panels, largest);
+  }
   return status;
 }
 
@@ -683,16 +656,6 @@ static json_t *sources_json(const plot *p)
   return NULL;
 }
 
-static json_t *series_json(const plot *p, const curve *c)
-{
-  return json_pack("{s:o, s:o, s:o, s:I, s:I}",                            //
-                   "result", cli_json_text(p->sources[c->source].path),    //
-                   "channel", cli_json_text(p->channels[c->channel].name), //
-                   "unit", cli_json_text(p->channels[c->channel].unit),    //
-                   "points", (json_int_t)drawn(p, c),                      //
-                   "left_out", (json_int_t)left_out(c));
-}
-
 static json_t *panels_json(const plot *p)
 {
   json_t *list = json_array();
@@ -700,7 +663,13 @@ static json_t *panels_json(const plot *p)
   for (int panel = 0, i = 0; panel < p->num_panels; panel++) {
     json_t *series = json_array();
     for (; i < p->num_curves && p->channels[p->curves[i].channel].panel == panel; i++)
-      failed |= json_array_append_new(series, series_json(p, &p->curves[i]));
+      failed |= json_array_append_new(
+          series, json_pack("{s:o, s:o, s:o, s:I, s:I}",                                      //
+                            "result", cli_json_text(p->sources[p->curves[i].source].path),    //
+                            "channel", cli_json_text(p->channels[p->curves[i].channel].name), //
+                            "unit", cli_json_text(p->channels[p->curves[i].channel].unit),    //
+                            "points", (json_int_t)drawn(p, &p->curves[i]),                    //
+                            "left_out", (json_int_t)left_out(&p->curves[i])));
     failed |= json_array_append_new(
         list,
         json_pack("{s:o, s:o}", "label", cli_json_text(p->panel_labels[panel]), "series", series));
@@ -710,21 +679,20 @@ static json_t *panels_json(const plot *p)
   return NULL;
 }
 
-static json_t *plot_json(const plot *p)
+static int report(const plot *p)
 {
-  return json_pack("{s:s, s:o, s:f, s:f, s:o, s:o, s:o}", //
-                   "status", "done",                      //
-                   "file", cli_json_text(p->out),         //
-                   "width", p->figure.width,              //
-                   "height", p->figure.height,            //
-                   "x", cli_json_text(p->x_name),         //
-                   "results", sources_json(p),            //
-                   "panels", panels_json(p));
-}
-
-/* What is not in the picture, on stderr. */
-static void print_notes(const plot *p)
-{
+  if (p->args->json)
+    return cli_json_print(json_pack("{s:s, s:o, s:f, s:f, s:o, s:o, s:o}", //
+                                    "status", "done",                      //
+                                    "file", cli_json_text(p->out),         //
+                                    "width", p->figure.width,              //
+                                    "height", p->figure.height,            //
+                                    "x", cli_json_text(p->x_name),         //
+                                    "results", sources_json(p),            //
+                                    "panels", panels_json(p))) == 0
+               ? CLI_DONE
+               : CLI_FAILED;
+  /* What is not in the picture, on stderr. */
   for (int w = 0; w < p->num_words; w++)
     for (int i = 0; i < p->num_sources; i++)
       if (!cli_quantity_exists(p->results[i], p->words[w]))
@@ -737,12 +705,6 @@ static void print_notes(const plot *p)
     cli_note("note: %s, %s: %ld of %ld points left out: %s", p->sources[c->source].path,
              p->channels[c->channel].name, left_out(c), p->sources[c->source].rows, reason);
   }
-}
-
-static int report(const plot *p)
-{
-  if (p->args->json) return cli_json_print(plot_json(p)) == 0 ? CLI_DONE : CLI_FAILED;
-  print_notes(p);
   int empty = 0;
   for (int i = 0; i < p->num_curves; i++) empty += drawn(p, &p->curves[i]) == 0;
   if (p->args->quiet) return CLI_DONE;

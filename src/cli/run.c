@@ -6,11 +6,8 @@
 
 #include "cli/cli.h"
 #include "cli/json_out.h"
-#include "cli/progress.h"
-#include "cli/signals.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
-#include "cli/text_out.h"
 
 /* --- the result file -------------------------------------------------------------------------- */
 
@@ -20,34 +17,6 @@ static const char *suffix_of(const char *path)
   const char *name = strrchr(path, '/');
   const char *dot = strrchr(name != NULL ? name : path, '.');
   return dot != NULL ? dot : "";
-}
-
-/* Creates a result, which holds the model's text and the settings where the format has room for
- * them, with the row of t = 0.  POL_IO: errno says why. */
-static pol_status open_result(pol_writer **writer, const cli_args *args, const pol_record *record,
-                              cli_outcome *outcome)
-{
-  const pol_model *model = outcome->model;
-  json_t *object = cli_settings_json(&model->settings);
-  char *settings = object != NULL ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
-  json_decref(object);
-  errno = 0;
-  pol_status status = settings != NULL ? POL_OK : POL_NO_MEMORY;
-  const pol_result_info about = {.name = model->name,
-                                 .model = model->text,
-                                 .num_overrides = args->num_overrides,
-                                 .overrides = args->overrides,
-                                 .settings = settings};
-  const pol_result_format format = strcmp(suffix_of(args->out), ".h5") == 0 ? POL_HDF5 : POL_CSV;
-  if (status == POL_OK) status = pol_writer_create(writer, args->out, format, record, &about, 1);
-  if (status == POL_OK) status = pol_writer_write(*writer);
-  const int reason = errno;
-  free(settings);
-  errno = reason;
-  outcome->out = args->out;
-  outcome->rows = 1;
-  outcome->columns = pol_record_count(record);
-  return status;
 }
 
 static pol_status close_result(pol_writer **writer, const cli_outcome *outcome)
@@ -179,7 +148,32 @@ static int run_simulation(const cli_args *args, pol_simulation *simulation, cli_
   outcome->simulation = simulation;
   if (args->out != NULL) {
     status = pol_record_create(&record, simulation);
-    if (status == POL_OK) status = open_result(&writer, args, record, outcome);
+    if (status == POL_OK) {
+      /* Creates a result, which holds the model's text and the settings where the format has room
+       * for them, with the row of t = 0.  POL_IO: errno says why. */
+      const pol_model *model = outcome->model;
+      json_t *object = cli_settings_json(&model->settings);
+      char *settings = object != NULL ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
+      json_decref(object);
+      errno = 0;
+      status = settings != NULL ? POL_OK : POL_NO_MEMORY;
+      const pol_result_info about = {.name = model->name,
+                                     .model = model->text,
+                                     .num_overrides = args->num_overrides,
+                                     .overrides = args->overrides,
+                                     .settings = settings};
+      const pol_result_format format =
+          strcmp(suffix_of(args->out), ".h5") == 0 ? POL_HDF5 : POL_CSV;
+      if (status == POL_OK)
+        status = pol_writer_create(&writer, args->out, format, record, &about, 1);
+      if (status == POL_OK) status = pol_writer_write(*(&writer));
+      const int reason = errno;
+      free(settings);
+      errno = reason;
+      outcome->out = args->out;
+      outcome->rows = 1;
+      outcome->columns = pol_record_count(record);
+    }
   }
 
   int result;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cli/json_out.h"
-#include "cli/text_out.h"
+#include "cli/terminal.h"
 
 /* --- table ------------------------------------------------------------------------------------ */
 
@@ -57,16 +57,6 @@ json_t *cli_json_redundant(const pol_simulation *simulation)
   return list;
 }
 
-static void print_steps(const pol_settings *settings, const pol_counts *counts)
-{
-  if (!settings->variable)
-    cli_print_row("steps", "%ld of %.10g s, %ld rejected", counts->steps, settings->step,
-                  counts->rejected);
-  else
-    cli_print_row("steps", "%ld of %.3g to %.3g s, %ld rejected", counts->steps,
-                  counts->smallest_step, counts->largest_step, counts->rejected);
-}
-
 static void print_work(const cli_outcome *outcome)
 {
   const pol_summary *summary = pol_simulation_summary(outcome->simulation);
@@ -78,7 +68,12 @@ static void print_work(const cli_outcome *outcome)
   cli_print_redundant(outcome->simulation, settings->options.redundant);
   cli_print_row("status", "%s at t = %.10g s of %.10g s", outcome->status, summary->t,
                 settings->end);
-  print_steps(settings, counts);
+  if (!settings->variable)
+    cli_print_row("steps", "%ld of %.10g s, %ld rejected", counts->steps, settings->step,
+                  counts->rejected);
+  else
+    cli_print_row("steps", "%ld of %.3g to %.3g s, %ld rejected", counts->steps,
+                  counts->smallest_step, counts->largest_step, counts->rejected);
   cli_print_row("Newton", "%ld iteration%s, %.2f a step", counts->newton_iterations,
                 cli_plural(counts->newton_iterations),
                 per_step(summary, (double)counts->newton_iterations));
@@ -101,14 +96,6 @@ static int has_changed(const pol_moves *moves)
 
 static const char moved_format[] = "bodies moved by up to %.4g m and %.4g rad";
 static const char changed_format[] = "given velocities changed by up to %.4g m/s and %.4g rad/s";
-
-/* Says so if the initial values of the model did not satisfy its constraints. */
-static void print_moves(const pol_moves *moves)
-{
-  if (has_moved(moves)) cli_print_row("assembled", moved_format, moves->position, moves->rotation);
-  if (has_changed(moves))
-    cli_print_row("assembled", changed_format, moves->velocity, moves->angular_velocity);
-}
 
 void cli_note_moves(const pol_simulation *simulation)
 {
@@ -244,18 +231,26 @@ static void print_quantities(const pol_simulation *simulation)
   print_rest("states", count);
 }
 
-static void print_events(const cli_outcome *outcome)
+void cli_summary_print(const cli_outcome *outcome)
 {
+  const pol_summary *summary = pol_simulation_summary(outcome->simulation);
+  print_work(outcome);
+  /* Says so if the initial values of the model did not satisfy its constraints. */
+  const pol_moves *moves = &summary->moves;
+  if (has_moved(moves)) cli_print_row("assembled", moved_format, moves->position, moves->rotation);
+  if (has_changed(moves))
+    cli_print_row("assembled", changed_format, moves->velocity, moves->angular_velocity);
+  print_state(outcome->simulation);
+  print_drives(outcome->simulation);
+  print_couplings(outcome->simulation);
+  print_quantities(outcome->simulation);
   const long count = outcome->num_events;
   if (count > 0) printf("\n%-24s  %17s\n", "event", "time s");
   for (long i = 0; i < count && i < MAX_SHOWN; i++)
     printf("%-24s  %17.10f\n", outcome->model->settings.events[outcome->events[i].index].name,
            outcome->events[i].t);
   print_rest("events", (int)(count < INT_MAX ? count : INT_MAX));
-}
-
-static void print_quality(const pol_summary *summary)
-{
+  putchar('\n');
   double initial = summary->initial_energy.kinetic + summary->initial_energy.potential;
   double final = summary->energy.kinetic + summary->energy.potential;
   cli_print_row("energy", "initial %.10g J, final %.10g J", initial, final);
@@ -275,11 +270,7 @@ static void print_quality(const pol_summary *summary)
   for (int k = 0; k < CLI_NUM_FINDINGS; k++)
     if (cli_finding_text(summary, k, finding, sizeof finding))
       cli_print_row("warning", "%s", finding);
-}
-
-/* What should be constant, and is to these amounts. */
-static void print_invariants(const pol_summary *summary)
-{
+  /* What should be constant, and is to these amounts. */
   for (int i = 0; i < summary->num_invariants; i++) {
     const pol_invariant *own = &summary->invariants[i];
     char axis[64], what[192];
@@ -293,21 +284,6 @@ static void print_invariants(const pol_summary *summary)
     cli_print_row("invariant", "%s %.10g %s, changes at most %.3g a step, %.3g in all", what,
                   own->initial + 0.0, own->unit, own->max_increment, own->max_drift);
   }
-}
-
-void cli_summary_print(const cli_outcome *outcome)
-{
-  const pol_summary *summary = pol_simulation_summary(outcome->simulation);
-  print_work(outcome);
-  print_moves(&summary->moves);
-  print_state(outcome->simulation);
-  print_drives(outcome->simulation);
-  print_couplings(outcome->simulation);
-  print_quantities(outcome->simulation);
-  print_events(outcome);
-  putchar('\n');
-  print_quality(summary);
-  print_invariants(summary);
   if (outcome->out != NULL)
     cli_print_row("result", "%s, %ld rows of %d columns", outcome->out, outcome->rows,
                   outcome->columns);
@@ -315,21 +291,18 @@ void cli_summary_print(const cli_outcome *outcome)
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static json_t *rotation_json(const double R[9])
-{
-  return json_pack("[o, o, o]", cli_json_numbers(R, 3), cli_json_numbers(R + 3, 3),
-                   cli_json_numbers(R + 6, 3));
-}
-
 static json_t *body_json(const pol_body_state *body, int point)
 {
   if (point)
     return json_pack("{s:o, s:o}", "position", cli_json_numbers(body->position, 3), "velocity",
                      cli_json_numbers(body->velocity, 3));
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}",                           //
-                   "position", cli_json_numbers(body->position, 3),                 //
-                   "quaternion", cli_json_numbers(body->quaternion, 4),             //
-                   "rotation", rotation_json(body->rotation),                       //
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}",               //
+                   "position", cli_json_numbers(body->position, 3),     //
+                   "quaternion", cli_json_numbers(body->quaternion, 4), //
+                   "rotation",
+                   json_pack("[o, o, o]", cli_json_numbers(body->rotation, 3),
+                             cli_json_numbers(body->rotation + 3, 3),
+                             cli_json_numbers(body->rotation + 6, 3)),              //
                    "velocity", cli_json_numbers(body->velocity, 3),                 //
                    "velocity_body", cli_json_numbers(body->velocity_body, 3),       //
                    "angular_velocity", cli_json_numbers(body->angular_velocity, 3), //
