@@ -34,23 +34,6 @@ static long find_timeless(const double *t, long num_rows)
   return -1;
 }
 
-/* The rows nearest to times at equal distances, all rows if they are few. */
-static void choose_rows(poli_frames *frames, long num_rows, int max_frames)
-{
-  const double *t = frames->series;
-  const double start = t[0], span = t[num_rows - 1] - t[0];
-  long row = 0;
-  frames->count = 0;
-  for (long i = 0; num_rows <= max_frames && i < num_rows; i++) frames->rows[frames->count++] = i;
-  for (int i = 0; num_rows > max_frames && i < max_frames; i++) {
-    const double wanted = start + span * i / (max_frames - 1);
-    while (row + 1 < num_rows && fabs(t[row + 1] - wanted) <= fabs(t[row] - wanted)) row++;
-    if (frames->count == 0 || frames->rows[frames->count - 1] < row)
-      frames->rows[frames->count++] = row;
-  }
-  for (int i = 0; i < frames->count; i++) frames->times[i] = t[frames->rows[i]];
-}
-
 /* --- numbers ---------------------------------------------------------------------------------- */
 
 /* Channels that are read at a time: about 8 MB of numbers. */
@@ -101,18 +84,6 @@ static void put_series(const poli_frames *frames, size_t channel, poli_range16 r
   for (int i = 0; i < frames->count; i++)
     poli_put_uint16(to + (size_t)i * stride,
                     quantize(frames->series[(size_t)i * frames->width + channel], range));
-}
-
-/* A component of quaternions; `fixed` where there is no channel (negative). */
-static void put_rotation(const poli_frames *frames, int channel, double fixed, unsigned char *to,
-                         size_t stride)
-{
-  for (int i = 0; i < frames->count; i++) {
-    const double q =
-        channel < 0 ? fixed : frames->series[(size_t)i * frames->width + (size_t)channel];
-    const double bounded = isfinite(q) ? fmax(-1.0, fmin(1.0, q)) : 0.0;
-    poli_put_uint16(to + (size_t)i * stride, (unsigned)(lround(32767.0 * bounded) + 32768));
-  }
 }
 
 /* --- bodies ----------------------------------------------------------------------------------- */
@@ -169,9 +140,18 @@ static pol_status read_bodies(poli_frames *frames, const pol_mechanism *mechanis
         *range = find_range(frames, (size_t)column, largest_position);
         put_series(frames, (size_t)column, *range, frames->positions + 2 * (3 * b + c), 6 * bodies);
       }
-      for (size_t c = 0; c < 4; c++)
-        put_rotation(frames, point ? -1 : column++, c == 0 ? 1.0 : 0.0,
-                     frames->rotations + 2 * (4 * b + c), 8 * bodies);
+      for (size_t c = 0; c < 4; c++) {
+        /* A component of quaternions; `fixed` where there is no channel (negative). */
+        int channel = point ? -1 : column++;
+        for (int i = 0; i < frames->count; i++) {
+          const double q = channel < 0
+                               ? (c == 0 ? 1.0 : 0.0)
+                               : frames->series[(size_t)i * frames->width + (size_t)channel];
+          const double bounded = isfinite(q) ? fmax(-1.0, fmin(1.0, q)) : 0.0;
+          poli_put_uint16((frames->rotations + 2 * (4 * b + c)) + (size_t)i * (8 * bodies),
+                          (unsigned)(lround(32767.0 * bounded) + 32768));
+        }
+      }
     }
   }
   free(channels);
@@ -286,7 +266,19 @@ pol_status poli_frames_read(poli_frames *frames, const pol_model *model, pol_res
     snprintf(message, size, "row %ld has no time", timeless + 1);
     return POL_BAD_ARGUMENT;
   }
-  choose_rows(frames, rows, max_frames);
+  /* The rows nearest to times at equal distances, all rows if they are few. */
+  const double *t = frames->series;
+  const double start = t[0], span = t[rows - 1] - t[0];
+  long row = 0;
+  frames->count = 0;
+  for (long i = 0; rows <= max_frames && i < rows; i++) frames->rows[frames->count++] = i;
+  for (int i = 0; rows > max_frames && i < max_frames; i++) {
+    const double wanted = start + span * i / (max_frames - 1);
+    while (row + 1 < rows && fabs(t[row + 1] - wanted) <= fabs(t[row] - wanted)) row++;
+    if (frames->count == 0 || frames->rows[frames->count - 1] < row)
+      frames->rows[frames->count++] = row;
+  }
+  for (int i = 0; i < frames->count; i++) frames->times[i] = t[frames->rows[i]];
   status = read_bodies(frames, model->mechanism, result, message, size);
   if (status != POL_OK) return status;
   choose_channels(frames, result);

@@ -43,27 +43,6 @@ static uint32_t little_endian(const char *bytes)
   return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-/* Its length says so; the first word does not, since some binary heads start with "solid". */
-static int is_binary_stl(const char *bytes, size_t size)
-{
-  return size >= STL_HEAD && size == STL_HEAD + (size_t)STL_TRIANGLE * little_endian(bytes + 80);
-}
-
-static pol_status read_binary_stl(poli_mesh *mesh, const char *bytes, size_t size)
-{
-  pol_status status = POL_OK;
-  for (size_t at = STL_HEAD; status == POL_OK && at < size; at += STL_TRIANGLE)
-    for (size_t i = 0; status == POL_OK && i < 3; i++) {
-      float point[3];
-      for (size_t c = 0; c < 3; c++) {
-        const uint32_t bits = little_endian(bytes + at + STL_POINTS + 12 * i + 4 * c);
-        memcpy(&point[c], &bits, sizeof bits);
-      }
-      status = add_point(mesh, point);
-    }
-  return status;
-}
-
 /* Three numbers of a text; 0 if they are not there. */
 static int read_point(const char *text, float point[3])
 {
@@ -188,9 +167,19 @@ pol_status poli_mesh_read(poli_mesh *mesh, const char *path, double scale, char 
   if (status == POL_OK) {
     if (is_obj)
       status = read_obj(mesh, bytes);
-    else if (is_binary_stl(bytes, count))
-      status = read_binary_stl(mesh, bytes, count);
-    else
+    else if (count >= STL_HEAD &&
+             count == STL_HEAD + (size_t)STL_TRIANGLE * little_endian(bytes + 80)) {
+      status = POL_OK;
+      for (size_t at = STL_HEAD; status == POL_OK && at < count; at += STL_TRIANGLE)
+        for (size_t i = 0; status == POL_OK && i < 3; i++) {
+          float point[3];
+          for (size_t c = 0; c < 3; c++) {
+            const uint32_t bits = little_endian(bytes + at + STL_POINTS + 12 * i + 4 * c);
+            memcpy(&point[c], &bits, sizeof bits);
+          }
+          status = add_point(mesh, point);
+        }
+    } else
       status = read_text_stl(mesh, bytes);
     if (status == POL_OK) status = scale_points(mesh, scale);
     if (status == POL_BAD_ARGUMENT)
