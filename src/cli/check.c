@@ -229,12 +229,6 @@ static int check_model(const cli_args *args, const pol_model *model)
   return printed ? CLI_DONE : CLI_FAILED;
 }
 
-static int ends_in(const char *path, const char *suffix)
-{
-  const size_t length = strlen(path), tail = strlen(suffix);
-  return length > tail && strcmp(path + length - tail, suffix) == 0;
-}
-
 /* Writes the topology, drawn or as a graph, into this file; without graphviz the graph instead of
  * the picture, beside it.  An unfinished file is removed, unless it is behind a link.  Returns the
  * exit status. */
@@ -276,7 +270,7 @@ static int check(const cli_args *args)
   const char *const options[2] = {"--svg", "--dot"}, *const paths[2] = {args->svg, args->dot};
   pol_model *model;
   for (int i = 0; i < 2; i++)
-    if (paths[i] != NULL && !ends_in(paths[i], i == 0 ? ".svg" : ".dot"))
+    if (paths[i] != NULL && !cli_ends_in(paths[i], i == 0 ? ".svg" : ".dot"))
       /* a mistyped command must not overwrite a model */
       return cli_refuse_one("polhode check", args->json, options[i], paths[i],
                             i == 0 ? "must be a file name that ends in .svg"

@@ -160,6 +160,8 @@ int cli_cannot_write(const char *source, int json, const char *option, const cha
 /* The exit status of a simulation that could not start: CLI_INVALID if no solution of the model's
  * equations begins with its values, CLI_FAILED else. */
 int cli_start_status(pol_status status);
+/* Whether a file name has this ending, such as ".csv", after at least one character. */
+int cli_ends_in(const char *path, const char *ending);
 /* Reads the model that the arguments name.  Reports its errors; *model is NULL then.  Gives the
  * exit status. */
 int cli_read_model(const cli_args *args, pol_model **model);

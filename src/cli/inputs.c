@@ -82,6 +82,12 @@ int cli_start_status(pol_status status)
   }
 }
 
+int cli_ends_in(const char *path, const char *ending)
+{
+  const size_t length = strlen(path), tail = strlen(ending);
+  return length > tail && strcmp(path + length - tail, ending) == 0;
+}
+
 int cli_read_model(const cli_args *args, pol_model **model)
 {
   pol_errors errors = {0};
@@ -194,9 +200,10 @@ const char *cli_find_input_in(const cli_list *inputs, const char *folder,
 /* Whether the pattern fits the name, or its start up to a dot.  After a star the rest of the
  * pattern is tried from each place of the name on; only the last star that was passed needs to be
  * tried again, so that the work is at most the product of both lengths. */
-static int fits(const char *pattern, const char *name)
+int cli_quantity_matches(const char *pattern, const char *name)
 {
   const char *star = NULL, *again = NULL;
+  if (pattern[0] == '\0') return 0;
   for (;;) {
     if (*pattern == '*') {
       star = ++pattern;
@@ -215,11 +222,6 @@ static int fits(const char *pattern, const char *name)
   }
 }
 
-int cli_quantity_matches(const char *word, const char *channel)
-{
-  return word[0] != '\0' && fits(word, channel);
-}
-
 int cli_quantity_exists(const pol_result *result, const char *word)
 {
   for (int i = 0; i < pol_result_count(result); i++)
@@ -227,27 +229,20 @@ int cli_quantity_exists(const pol_result *result, const char *word)
   return 0;
 }
 
-static size_t longest_name(pol_result *const *results, int num_results)
-{
-  size_t longest = 0;
-  for (int r = 0; r < num_results; r++)
-    for (int i = 0; i < pol_result_count(results[r]); i++) {
-      const size_t length = strlen(pol_result_channel(results[r], i)->name);
-      if (length > longest) longest = length;
-    }
-  return longest;
-}
-
 pol_status cli_quantity_refuse(pol_errors *errors, const char *path, const char *value,
                                const char *word, pol_result *const *results, int num_results)
 {
-  const size_t size = longest_name(results, num_results) + 1;
+  size_t size = 1; /* of the longest name, with its end */
+  for (int r = 0; r < num_results; r++)
+    for (int i = 0; i < pol_result_count(results[r]); i++) {
+      const size_t length = strlen(pol_result_channel(results[r], i)->name);
+      if (length + 1 > size) size = length + 1;
+    }
   char *room = malloc(2 * size);
   if (room == NULL) return POL_NO_MEMORY;
   pol_near near = pol_near_start(word);
   for (int r = 0; r < num_results; r++) {
-    /* The names of one result, and their starts up to each dot, as candidates.  The best is kept in
-     * `best`, which has room for any name. */
+    /* names and their starts up to each dot, as candidates; the best is kept behind the first */
     const pol_result *result = results[r];
     for (int i = 0; i < pol_result_count(result); i++) {
       const char *name = pol_result_channel(result, i)->name;
@@ -277,12 +272,6 @@ static size_t stem_length(const char *name)
   return dot != NULL ? (size_t)(dot - name) : 0;
 }
 
-static int share_stem(const char *a, const char *b)
-{
-  const size_t length = stem_length(a);
-  return length > 0 && length == stem_length(b) && strncmp(a, b, length) == 0;
-}
-
 void cli_quantity_print_all(const char *path, const pol_result *result)
 {
   const int count = pol_result_count(result);
@@ -291,11 +280,13 @@ void cli_quantity_print_all(const char *path, const pol_result *result)
   for (int i = 0, end; i < count; i = end) {
     const char *name = pol_result_channel(result, i)->name;
     const size_t stem = stem_length(name);
-    for (end = i + 1; end < count && share_stem(name, pol_result_channel(result, end)->name); end++)
-      ;
+    /* those that differ in the last word alone */
+    for (end = i + 1; end < count && stem > 0; end++) {
+      const char *next = pol_result_channel(result, end)->name;
+      if (stem_length(next) != stem || strncmp(name, next, stem) != 0) break;
+    }
     /* "  a.{x,y}", or "  a" */
     fputs("  ", stderr);
-    /* The first characters of a name. */
     char *part = cli_format("%.*s", (int)(end == i + 1 ? strlen(name) : stem), name);
     if (part != NULL) cli_put_text(stderr, part);
     free(part);

@@ -14,6 +14,13 @@ void cli_json_append(json_t **list, json_t *item)
   *list = NULL;
 }
 
+void cli_json_set(json_t **object, const char *key, json_t *value)
+{
+  if (json_object_set_new(*object, key, value) == 0) return;
+  json_decref(*object);
+  *object = NULL;
+}
+
 json_t *cli_json_number(double x)
 {
   /* Adding zero makes -0 a plain 0. */

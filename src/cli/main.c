@@ -60,35 +60,13 @@ static const cli_option *find_in(const char *word, size_t length, const cli_opti
   return NULL;
 }
 
-/* A command that has this option as its own, or NULL. */
-static const cli_command *find_owner(const char *name)
+/* The same with a rule that has one %s. */
+static pol_status refuse_with(pol_errors *errors, const char *path, const char *value,
+                              const char *format, const char *text)
 {
-  const cli_command *command;
-  for (int i = 0; (command = cli_command_at(i)); i++)
-    if (find_in(name, strlen(name), command->options, command->num_options) != NULL) return command;
-  return NULL;
-}
-
-/* Refuses a value that is none of the words that the option allows, if it allows only words. */
-static pol_status check_words(const cli_option *option, const char *value, pol_errors *errors)
-{
-  char word[32];
-  for (const char *next = option->argument; (next = cli_next_name(next, word, sizeof word));)
-    if (!cli_is_word(word) || strcmp(word, value) == 0) return POL_OK;
-  char *rule = cli_format("must be one of: %s", option->argument);
+  char *rule = cli_format(format, text);
   if (rule == NULL) return POL_NO_MEMORY;
-  pol_status status = refuse(errors, option->name, value, rule, "");
-  free(rule);
-  return status;
-}
-
-/* Refuses a second value of what can have one only. */
-static pol_status refuse_second(pol_errors *errors, const char *option, const char *first,
-                                const char *second)
-{
-  char *rule = cli_format("contradicts %s before it", first);
-  if (rule == NULL) return POL_NO_MEMORY;
-  pol_status status = refuse(errors, option, second, rule, "");
+  const pol_status status = refuse(errors, path, value, rule, "");
   free(rule);
   return status;
 }
@@ -102,50 +80,41 @@ static int same_value(const char *a, const char *b)
   return strcmp(a, b) == 0 || (are_numbers && x == y);
 }
 
-/* An override before, of the same key, that contradicts the last one, or NULL. */
-static const char *contradicted(const cli_args *args)
-{
-  const char *last = args->overrides[args->num_overrides - 1];
-  const size_t length = strcspn(last, "=") + 1;
-  for (int i = 0; i < args->num_overrides - 1; i++)
-    if (strncmp(args->overrides[i], last, length) == 0 &&
-        !same_value(args->overrides[i] + length, last + length))
-      return args->overrides[i];
-  return NULL;
-}
-
-/* Refuses what is no number where a number of the model is given. */
-static pol_status check_number(const cli_option *option, const char *value, pol_errors *errors)
-{
-  char *rest;
-  const double x = strtod(value, &rest);
-  if (strcmp(option->argument, "SECONDS") != 0 && strcmp(option->argument, "NUMBER") != 0)
-    return POL_OK;
-  if (rest != value && *rest == '\0' && isfinite(x)) return POL_OK;
-  const char *rule =
-      strchr(value, ',') != NULL ? "must be a number, with a decimal point" : "must be a number";
-  return refuse(errors, option->name, value, rule, "");
-}
-
 /* Adds "key=value", or value alone without a key.  A number that C can read but JSON cannot (".5",
- * "+1") is written as JSON has it. */
-static pol_status add_override(cli_args *args, const char *key, const char *value)
+ * "+1") is written as JSON has it.  A key that was given another value before is refused. */
+static pol_status add_override(cli_args *args, const cli_option *option, const char *value,
+                               pol_errors *errors)
 {
-  char number[32];
-  char *rest;
-  double x = strtod(value, &rest);
-  if (key != NULL && rest != value && *rest == '\0' && isfinite(x)) {
+  const char *given = value;
+  char number[32], *rest;
+  const double x = strtod(value, &rest);
+  const int is_number = rest != value && *rest == '\0' && isfinite(x);
+  if (option->key == NULL && strchr(value, '=') == NULL)
+    return refuse(errors, option->name, value, "must have the form key.path=value", "");
+  if (option->key != NULL && !is_number &&
+      (strcmp(option->argument, "SECONDS") == 0 || strcmp(option->argument, "NUMBER") == 0))
+    return refuse(errors, option->name, value,
+                  strchr(value, ',') != NULL ? "must be a number, with a decimal point"
+                                             : "must be a number",
+                  "");
+  if (option->key != NULL && is_number) {
     snprintf(number, sizeof number, "%.17g", x);
     value = number;
   }
-
-  size_t count = (size_t)args->num_overrides + 1;
-  char **longer = realloc(args->overrides, count * sizeof *longer);
+  char **longer =
+      realloc(args->overrides, ((size_t)args->num_overrides + 1) * sizeof *args->overrides);
   if (longer == NULL) return POL_NO_MEMORY;
   args->overrides = longer;
-  char *text = key != NULL ? cli_format("%s=%s", key, value) : cli_format("%s", value);
+  char *text =
+      option->key != NULL ? cli_format("%s=%s", option->key, value) : cli_format("%s", value);
   if (text == NULL) return POL_NO_MEMORY;
   args->overrides[args->num_overrides++] = text;
+  const size_t length = strcspn(text, "=") + 1;
+  for (int i = 0; i < args->num_overrides - 1; i++) {
+    const char *before = args->overrides[i];
+    if (strncmp(before, text, length) == 0 && !same_value(before + length, text + length))
+      return refuse_with(errors, option->name, given, "contradicts %s before it", before);
+  }
   return POL_OK;
 }
 
@@ -159,6 +128,23 @@ static pol_status add_to_list(cli_list *list, const char *item)
   return POL_OK;
 }
 
+/* Refuses an option that the command does not have: says which command has it, or what is near. */
+static pol_status refuse_option(pol_errors *errors, const char *word, const cli_option *options,
+                                int num_options)
+{
+  const cli_command *command;
+  for (int i = 0; (command = cli_command_at(i)); i++) {
+    char rule[80];
+    if (find_in(word, strlen(word), command->options, command->num_options) == NULL) continue;
+    snprintf(rule, sizeof rule, "is no option of this command, but of polhode %s", command->name);
+    return refuse(errors, word, "", rule, "");
+  }
+  pol_near near = pol_near_start(word);
+  for (int i = 0; i < num_options; i++) pol_near_try(&near, options[i].name);
+  for (int i = 0; i < cli_num_common_options; i++) pol_near_try(&near, cli_common_options[i].name);
+  return refuse(errors, word, "", "there is no such option", near.best);
+}
+
 /* Takes the option at argv[*at], with its value in the same or the next word. */
 static pol_status parse_option(cli_args *args, int argc, char **argv, int *at,
                                const cli_option *options, int num_options, pol_errors *errors)
@@ -170,19 +156,8 @@ static pol_status parse_option(cli_args *args, int argc, char **argv, int *at,
       own != NULL ? own : find_in(word, length, cli_common_options, cli_num_common_options);
   const char *value = word[length] == '=' ? word + length + 1 : NULL;
   if (option == NULL) {
-    /* Refuses an option that the command does not have; its value, if any, is cut off. */
-    word[strcspn(word, "=")] = '\0';
-    const cli_command *owner = find_owner(word);
-    if (owner != NULL) {
-      char rule[80];
-      snprintf(rule, sizeof rule, "is no option of this command, but of polhode %s", owner->name);
-      return refuse(errors, word, "", rule, "");
-    }
-    pol_near near = pol_near_start(word);
-    for (int i = 0; i < num_options; i++) pol_near_try(&near, options[i].name);
-    for (int i = 0; i < cli_num_common_options; i++)
-      pol_near_try(&near, cli_common_options[i].name);
-    return refuse(errors, word, "", "there is no such option", near.best);
+    word[length] = '\0'; /* cuts off its value, if any */
+    return refuse_option(errors, word, options, num_options);
   }
   if (option->kind == CLI_FLAG && value != NULL)
     return refuse(errors, option->name, value, "takes no value", "");
@@ -200,33 +175,20 @@ static pol_status parse_option(cli_args *args, int argc, char **argv, int *at,
   case CLI_TEXT: {
     const char *before = *(const char **)target;
     if (before != NULL && strcmp(before, value) != 0)
-      return refuse_second(errors, option->name, before, value);
+      return refuse_with(errors, option->name, value, "contradicts %s before it", before);
     *(const char **)target = value;
-    return check_words(option, value, errors);
+    /* where the option allows only words, the value must be one of them */
+    char name[32];
+    for (const char *next = option->argument; (next = cli_next_name(next, name, sizeof name));)
+      if (!cli_is_word(name) || strcmp(name, value) == 0) return POL_OK;
+    return refuse_with(errors, option->name, value, "must be one of: %s", option->argument);
   }
   case CLI_LIST:
     return add_to_list(target, value);
   case CLI_OVERRIDE:
-    break;
+    return add_override(args, option, value, errors);
   }
-  if (option->key == NULL && strchr(value, '=') == NULL)
-    return refuse(errors, option->name, value, "must have the form key.path=value", "");
-  pol_status status = option->key != NULL ? check_number(option, value, errors) : POL_OK;
-  if (status == POL_OK) status = add_override(args, option->key, value);
-  const char *before = status == POL_OK ? contradicted(args) : NULL;
-  return before != NULL ? refuse_second(errors, option->name, before, value) : status;
-}
-
-static pol_status add_operand(cli_args *args, const char *word, const char *operand,
-                              pol_errors *errors)
-{
-  const int many = operand != NULL && strstr(operand, "...") != NULL;
-  if (operand == NULL || (args->operand != NULL && !many))
-    return refuse(errors, word, "", "is one argument too many", "");
-  if (word[0] == '\0')
-    return refuse(errors, operand, "", many ? "one is empty" : "the file name is empty", "");
-  if (args->operand == NULL) args->operand = word;
-  return add_to_list(&args->operands, word);
+  return POL_OK;
 }
 
 pol_status cli_args_parse(cli_args *args, int argc, char **argv, const cli_option *options,
@@ -244,7 +206,13 @@ pol_status cli_args_parse(cli_args *args, int argc, char **argv, const cli_optio
       pol_status status = parse_option(args, argc, argv, &i, options, num_options, errors);
       if (status != POL_OK) return status;
     } else {
-      pol_status status = add_operand(args, word, operand, errors);
+      const int many = operand != NULL && strstr(operand, "...") != NULL;
+      if (operand == NULL || (args->operand != NULL && !many))
+        return refuse(errors, word, "", "is one argument too many", "");
+      if (word[0] == '\0')
+        return refuse(errors, operand, "", many ? "one is empty" : "the file name is empty", "");
+      if (args->operand == NULL) args->operand = word;
+      const pol_status status = add_to_list(&args->operands, word);
       if (status != POL_OK) return status;
     }
   }
@@ -290,7 +258,7 @@ const cli_command *cli_command_find(const char *name, int json)
 {
   for (int i = 0; i < NUM_COMMANDS; i++)
     if (strcmp(commands[i]->name, name) == 0) return commands[i];
-  /* Refuses a command that does not exist.  A model file in its place wants to be run. */
+  /* there is none; a model file in its place was meant to be run */
   pol_errors errors = {0};
   pol_near near = pol_near_start(name);
   for (int i = 0; i < NUM_COMMANDS; i++) pol_near_try(&near, commands[i]->name);
@@ -327,26 +295,46 @@ const cli_option *cli_command_option(const cli_command *command, int index)
 
 /* --- dispatch --------------------------------------------------------------------------------- */
 
-static int wants_json(int argc, char **argv)
+/* Finds the command and runs it; gives the exit status. */
+static int dispatch(int argc, char **argv)
 {
-  for (int i = 1; i < argc; i++)
-    if (strcmp(argv[i], "--json") == 0) return 1;
-  return 0;
-}
+  static const char color[] = "--color";
+  const size_t length = sizeof color - 1;
+  int json = 0;
+  /* --json and the choice of colour hold from the first message, before the options are read */
+  for (int i = 1; i < argc; i++) {
+    json |= strcmp(argv[i], "--json") == 0;
+    if (strncmp(argv[i], color, length) != 0) continue;
+    if (argv[i][length] == '=') cli_color_choose(argv[i] + length + 1);
+    if (argv[i][length] == '\0' && i + 1 < argc) cli_color_choose(argv[i + 1]);
+  }
+  if (argc < 2) {
+    cli_print_overview(stderr);
+    return CLI_INVALID;
+  }
+  const char *name = argv[1];
+  if (strcmp(name, "--version") == 0) {
+    for (int i = 2; i < argc; i++)
+      if (strcmp(argv[i], "--json") != 0)
+        return cli_refuse_one("polhode", json, argv[i], "", "is one argument too many");
+    if (!json) return printf("polhode %s\n", pol_version()) < 0 ? CLI_FAILED : CLI_DONE;
+    return cli_json_print(json_pack("{s:s}", "version", pol_version())) == 0 ? CLI_DONE
+                                                                             : CLI_FAILED;
+  }
+  const int help = strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0;
+  const cli_command *command = help ? &cli_help : cli_command_find(name, json);
+  if (command == NULL) return CLI_INVALID;
 
-/* Parses the arguments of a command and runs it. */
-static int run_command(const cli_command *command, int argc, char **argv, int json)
-{
   cli_args args;
   pol_errors errors = {0};
   int result = CLI_DONE;
-  pol_status status = cli_args_parse(&args, argc, argv, command->options, command->num_options,
-                                     command->operand, &errors);
+  const pol_status status = cli_args_parse(&args, argc - 2, argv + 2, command->options,
+                                           command->num_options, command->operand, &errors);
   if (status == POL_BAD_ARGUMENT) {
     char source[64];
     snprintf(source, sizeof source, "polhode %s", command->name);
     result = cli_refuse(source, json, &errors);
-    if (!json) fprintf(stderr, "polhode help %s tells more\n", command->name);
+    if (!json) fprintf(stderr, "see polhode help %s\n", command->name);
   } else if (status != POL_OK) {
     cli_complain("polhode", "%s", pol_status_text(status));
     result = CLI_FAILED;
@@ -357,43 +345,6 @@ static int run_command(const cli_command *command, int argc, char **argv, int js
   }
   cli_args_free(&args);
   return result;
-}
-
-/* argv: the words after --version. */
-static int print_version(int argc, char **argv, int json)
-{
-  for (int i = 0; i < argc; i++)
-    if (strcmp(argv[i], "--json") != 0)
-      return cli_refuse_one("polhode", json, argv[i], "", "is one argument too many");
-  if (json)
-    return cli_json_print(json_pack("{s:s}", "version", pol_version())) == 0 ? CLI_DONE
-                                                                             : CLI_FAILED;
-  printf("polhode %s\n", pol_version());
-  return CLI_DONE;
-}
-
-static int dispatch(int argc, char **argv)
-{
-  const char *name = argc > 1 ? argv[1] : "";
-  int json = wants_json(argc, argv);
-  /* The choice of colour holds from the first message, before the other options are read. */
-  static const char option[] = "--color";
-  const size_t length = sizeof option - 1;
-  for (int i = 1; i < argc; i++) {
-    if (strncmp(argv[i], option, length) != 0) continue;
-    if (argv[i][length] == '=') cli_color_choose(argv[i] + length + 1);
-    if (argv[i][length] == '\0' && i + 1 < argc) cli_color_choose(argv[i + 1]);
-  }
-  if (argc < 2) {
-    cli_print_overview(stderr);
-    return CLI_INVALID;
-  }
-  if (strcmp(name, "--version") == 0) return print_version(argc - 2, argv + 2, json);
-  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-    return run_command(&cli_help, argc - 2, argv + 2, json);
-  const cli_command *command = cli_command_find(name, json);
-  if (command == NULL) return CLI_INVALID;
-  return run_command(command, argc - 2, argv + 2, json);
 }
 
 /* Of OpenBLAS; absent with another LAPACK. */

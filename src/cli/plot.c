@@ -71,15 +71,9 @@ typedef struct plot {
 
 /* --- the command line ------------------------------------------------------------------------- */
 
-static int ends_in(const char *text, const char *suffix)
-{
-  const size_t length = strlen(text), n = strlen(suffix);
-  return length > n && strcmp(text + length - n, suffix) == 0;
-}
-
 static int is_result(const char *word)
 {
-  return ends_in(word, ".csv") || ends_in(word, ".h5") || ends_in(word, ".hdf5");
+  return cli_ends_in(word, ".csv") || cli_ends_in(word, ".h5") || cli_ends_in(word, ".hdf5");
 }
 
 static pol_status complain(plot *p, const char *path, const char *value, const char *rule)
@@ -97,39 +91,6 @@ static pol_status read_number(plot *p, const char *option, const char *text, dou
   return complain(p, option, text, "must be a number");
 }
 
-/* "720x450" */
-static pol_status read_size(plot *p, const char *text)
-{
-  char *rest = NULL;
-  if (text == NULL) return POL_OK;
-  p->figure.width = strtod(text, &rest);
-  if (rest != text && *rest == 'x') {
-    const char *second = rest + 1;
-    p->figure.height = strtod(second, &rest);
-    if (rest != second && *rest == '\0') return POL_OK;
-  }
-  return complain(p, "--size", text, "must be WIDTHxHEIGHT in pixels, such as 720x450");
-}
-
-/* The option that a rule of the figure is about, from what was asked for. */
-static const char *option_of_rule(const plot *p, const char *rule)
-{
-  if (strstr(rule, "scale") != NULL && p->args->scale != NULL) return "--scale";
-  if (strstr(rule, "linear axes") != NULL) return "--equal";
-  return p->args->size != NULL ? "--size" : "figure";
-}
-
-static pol_status read_grouping(plot *p, const char *text)
-{
-  static const char *const names[] = {"unit", "quantity", "one"};
-  for (int i = 0; i < 3; i++)
-    if (text == NULL || strcmp(text, names[i]) == 0) {
-      p->grouping = (grouping)i;
-      return POL_OK;
-    }
-  return complain(p, "--panels", text, "must be one of: unit, quantity, one");
-}
-
 /* "top_plot.svg" of "top.csv" */
 static pol_status choose_out(plot *p)
 {
@@ -142,7 +103,7 @@ static pol_status choose_out(plot *p)
     p->out = cli_format("%s", out);
   }
   if (p->out == NULL) return POL_NO_MEMORY;
-  if (ends_in(p->out, ".svg") || ends_in(p->out, ".png")) return POL_OK;
+  if (cli_ends_in(p->out, ".svg") || cli_ends_in(p->out, ".png")) return POL_OK;
   return complain(p, "--out", p->out, "must end in .svg or .png");
 }
 
@@ -179,13 +140,27 @@ static pol_status read_options(plot *p)
   p->from = -HUGE_VAL, p->to = HUGE_VAL;
   p->x_name = args->x != NULL ? args->x : "t";
   if (args->x != NULL) figure->x.margin = 0.05;
-  if (status == POL_OK) status = read_size(p, args->size);
+  if (status == POL_OK && args->size != NULL) { /* "720x450" */
+    char *rest, *second;
+    figure->width = strtod(args->size, &rest);
+    second = rest != args->size && *rest == 'x' ? rest + 1 : NULL;
+    if (second != NULL) figure->height = strtod(second, &rest);
+    if (second == NULL || rest == second || *rest != '\0')
+      status = complain(p, "--size", args->size, "must be WIDTHxHEIGHT in pixels, such as 720x450");
+  }
   if (status == POL_OK) status = read_number(p, "--scale", args->scale, &figure->scale);
   if (status == POL_OK) status = read_number(p, "--from", args->from, &p->from);
   if (status == POL_OK) status = read_number(p, "--to", args->to, &p->to);
   if (status == POL_OK && p->from > p->to)
     status = complain(p, "--to", args->to, "must not be before --from");
-  if (status == POL_OK) status = read_grouping(p, args->panels);
+  static const char *const groupings[] = {"unit", "quantity", "one"};
+  int grouping_index = 0;
+  while (args->panels != NULL && grouping_index < 3 &&
+         strcmp(args->panels, groupings[grouping_index]) != 0)
+    grouping_index++;
+  p->grouping = (grouping)grouping_index;
+  if (status == POL_OK && grouping_index == 3)
+    status = complain(p, "--panels", args->panels, "must be one of: unit, quantity, one");
   if (status == POL_OK) status = choose_out(p);
   if (status == POL_OK && args->labels.count > 0 && args->labels.count != p->num_sources)
     status = complain(p, "--label", "", "must be given once for each result, or not at all");
@@ -194,37 +169,27 @@ static pol_status read_options(plot *p)
 
 /* --- results ---------------------------------------------------------------------------------- */
 
-/* The name of the file without folders and suffix. */
-static char *stem_of(const char *path)
+/* Opens all results; each that cannot be read is an error.  Their labels are those given, or the
+ * names of the files without folder and ending, or whole paths where these are not all different.
+ * The picture must not overwrite a result. */
+static pol_status open_sources(plot *p)
 {
-  const char *slash = strrchr(path, '/');
-  const char *name = slash != NULL ? slash + 1 : path;
-  const int length = (int)(is_result(name) ? strrchr(name, '.') - name : (long)strlen(name));
-  return cli_format("%.*s", length, name);
-}
-
-/* Labels given, or the stems of the file names; whole paths where these are not all different. */
-static pol_status label_sources(plot *p)
-{
+  const cli_list *labels = &p->args->labels;
+  pol_status status = POL_OK;
   int distinct = 1;
   for (int i = 0; i < p->num_sources; i++) {
     source *s = &p->sources[i];
+    const char *slash = strrchr(s->path, '/'), *name = slash != NULL ? slash + 1 : s->path;
+    const int length = (int)(is_result(name) ? strrchr(name, '.') - name : (long)strlen(name));
     s->label =
-        p->args->labels.count > 0 ? cli_format("%s", p->args->labels.items[i]) : stem_of(s->path);
+        labels->count > 0 ? cli_format("%s", labels->items[i]) : cli_format("%.*s", length, name);
     if (s->label == NULL) return POL_NO_MEMORY;
     for (int k = 0; k < i; k++) distinct &= strcmp(p->sources[k].label, s->label) != 0;
   }
-  for (int i = 0; !distinct && p->args->labels.count == 0 && i < p->num_sources; i++) {
+  for (int i = 0; !distinct && labels->count == 0 && i < p->num_sources; i++) {
     free(p->sources[i].label);
     if ((p->sources[i].label = cli_format("%s", p->sources[i].path)) == NULL) return POL_NO_MEMORY;
   }
-  return POL_OK;
-}
-
-/* Opens all results; each that cannot be read is an error. */
-static pol_status open_sources(plot *p)
-{
-  pol_status status = label_sources(p);
   for (int i = 0; status == POL_OK && i < p->num_sources; i++) {
     char message[256];
     source *s = &p->sources[i];
@@ -232,16 +197,10 @@ static pol_status open_sources(plot *p)
     p->results[i] = s->result;
     if (status == POL_IO || status == POL_BAD_ARGUMENT) status = complain(p, s->path, "", message);
   }
-  return status;
-}
-
-/* The picture must not overwrite a result. */
-static pol_status check_out(plot *p)
-{
-  for (int i = 0; i < p->num_sources; i++)
+  for (int i = 0; status == POL_OK && p->errors.count == 0 && i < p->num_sources; i++)
     if (pol_output_overwrites(p->out, p->sources[i].path))
-      return complain(p, "--out", p->out, "must not be an input file");
-  return POL_OK;
+      status = complain(p, "--out", p->out, "must not be an input file");
+  return status;
 }
 
 /* Reads a channel of the rows in the window. */
@@ -324,34 +283,15 @@ static int compare_leaders(const void *a, const void *b)
   return x->leader != y->leader ? x->leader - y->leader : x->number - y->number;
 }
 
-/* Sorts the channels by panels, which are in the order of their first channels. */
-static void number_panels(plot *p)
-{
-  const size_t count = (size_t)p->num_channels;
-  channel *c = p->channels;
-  for (int i = 0; i < p->num_channels; i++) {
-    c[i].number = i;
-    c[i].group = p->grouping == BY_UNIT       ? c[i].unit
-                 : p->grouping == BY_QUANTITY ? p->words[c[i].word]
-                                              : "";
-  }
-  qsort(c, count, sizeof *c, compare_groups);
-  for (int i = 0; i < p->num_channels; i++)
-    c[i].leader = i > 0 && strcmp(c[i - 1].group, c[i].group) == 0 ? c[i - 1].leader : c[i].number;
-  qsort(c, count, sizeof *c, compare_leaders);
-  for (int i = 0; i < p->num_channels; i++)
-    c[i].panel = i > 0 && c[i - 1].leader == c[i].leader ? c[i - 1].panel : p->num_panels++;
-}
-
 static pol_status find_channels(plot *p)
 {
   pol_status status = POL_OK;
   size_t most = 1;
   for (int i = 0; i < p->num_sources; i++) {
-    const size_t count = (size_t)pol_result_count(p->results[i]);
-    p->sources[i].chosen = calloc(count + 1, 1);
+    const size_t columns = (size_t)pol_result_count(p->results[i]);
+    p->sources[i].chosen = calloc(columns + 1, 1);
     if (p->sources[i].chosen == NULL) return POL_NO_MEMORY;
-    most += count;
+    most += columns;
   }
   p->channels = malloc(most * sizeof *p->channels);
   if (p->channels == NULL) return POL_NO_MEMORY;
@@ -377,7 +317,22 @@ static pol_status find_channels(plot *p)
   }
   if (status == POL_OK && p->num_words == 0)
     status = complain(p, "QUANTITY", "", "must be given: what to plot");
-  number_panels(p);
+  /* sorted by panels, which are in the order of their first channels */
+  channel *all = p->channels;
+  const size_t count = (size_t)p->num_channels;
+  for (int i = 0; i < p->num_channels; i++) {
+    all[i].number = i;
+    all[i].group = p->grouping == BY_UNIT       ? all[i].unit
+                   : p->grouping == BY_QUANTITY ? p->words[all[i].word]
+                                                : "";
+  }
+  qsort(all, count, sizeof *all, compare_groups);
+  for (int i = 0; i < p->num_channels; i++)
+    all[i].leader =
+        i > 0 && strcmp(all[i - 1].group, all[i].group) == 0 ? all[i - 1].leader : all[i].number;
+  qsort(all, count, sizeof *all, compare_leaders);
+  for (int i = 0; i < p->num_channels; i++)
+    all[i].panel = i > 0 && all[i - 1].leader == all[i].leader ? all[i - 1].panel : p->num_panels++;
   return status;
 }
 
@@ -461,20 +416,6 @@ static pol_status check_curves(plot *p)
   return status;
 }
 
-/* Colours tell channels, dashes results, of which one can shine through the gaps of another; where
- * that is not enough, each series has its own look.  Alone, a channel needs no colour of its own:
- * results have colours too.  place: of the channel in its panel; channels: how many that has. */
-static void choose_look(const plot *p, const curve *c, int number, int place, int channels,
-                        pol_series *series)
-{
-  if (channels > POL_PLOT_COLORS || p->num_sources > 4) {
-    pol_series_look(series, number);
-    return;
-  }
-  series->color = channels == 1 ? number : place;
-  series->line = (pol_plot_line)c->source;
-}
-
 /* The values of a curve, to sort by. */
 typedef struct values {
   const double *y;
@@ -506,17 +447,6 @@ static pol_status tell_equal_curves_apart(plot *p, int first, int end)
   }
   free(list);
   return POL_OK;
-}
-
-/* What tells the curve from the others of its panel, which has so many channels: its channel, its
- * result, or both. */
-static char *curve_label(const plot *p, const curve *c, int channels)
-{
-  const char *name = p->channels[c->channel].name, *result = p->sources[c->source].label;
-  const char *empty = drawn(p, c) == 0 ? " (no points)" : "";
-  if (p->num_sources == 1) return cli_format("%s%s", name, empty);
-  if (channels == 1) return cli_format("%s%s", result, empty);
-  return cli_format("%s: %s%s", result, name, empty);
 }
 
 /* --- labels of axes --------------------------------------------------------------------------- */
@@ -584,9 +514,24 @@ static pol_status describe_panel(plot *p, int panel, int first, int end)
     curve *c = &p->curves[i];
     const source *s = &p->sources[c->source];
     p->series[i] = (pol_series){.x = s->x, .y = c->y, .count = (size_t)s->rows};
-    choose_look(p, c, i - first, c->channel - first_channel, channels, &p->series[i]);
+    /* Colours distinguish channels, dashes results, of which one can shine through the gaps of
+     * another; where that is not enough, each series has its own look.  Alone, a channel needs no
+     * colour of its own: results have colours too. */
+    if (channels > POL_PLOT_COLORS || p->num_sources > 4) {
+      pol_series_look(&p->series[i], i - first);
+    } else {
+      p->series[i].color = channels == 1 ? i - first : c->channel - first_channel;
+      p->series[i].line = (pol_plot_line)c->source;
+    }
     if (end - first == 1) continue;
-    if ((c->label = curve_label(p, c, channels)) == NULL) return POL_NO_MEMORY;
+    /* what distinguishes the curve from the others of its panel: its channel, its result, or both
+     */
+    const char *name = p->channels[c->channel].name,
+               *empty = drawn(p, c) == 0 ? " (no points)" : "";
+    c->label = p->num_sources == 1 ? cli_format("%s%s", name, empty)
+               : channels == 1     ? cli_format("%s%s", s->label, empty)
+                                   : cli_format("%s: %s%s", s->label, name, empty);
+    if (c->label == NULL) return POL_NO_MEMORY;
     p->series[i].label = c->label;
   }
   return p->num_sources == 1 ? tell_equal_curves_apart(p, first, end) : POL_OK;
@@ -632,66 +577,55 @@ static pol_status make_figure(plot *p)
 static pol_status write_figure(plot *p)
 {
   char message[160];
-  pol_status status = pol_figure_validate(&p->figure, message, sizeof message);
-  if (status != POL_OK) return complain(p, option_of_rule(p, message), "", message);
+  if (pol_figure_validate(&p->figure, message, sizeof message) != POL_OK) {
+    /* the option that the rule is about, from what was asked for */
+    const char *option = p->args->size != NULL ? "--size" : "figure";
+    if (strstr(message, "linear axes") != NULL) option = "--equal";
+    if (strstr(message, "scale") != NULL && p->args->scale != NULL) option = "--scale";
+    return complain(p, option, "", message);
+  }
   errno = 0;
   return pol_figure_write(&p->figure, p->out);
 }
 
 /* --- what is said ----------------------------------------------------------------------------- */
 
-static json_t *sources_json(const plot *p)
+/* The object of --json. */
+static json_t *plot_json(const plot *p)
 {
-  json_t *list = json_array();
-  int failed = 0;
-  for (int i = 0; i < p->num_sources; i++) {
-    const source *s = &p->sources[i];
-    failed |= json_array_append_new(list, json_pack("{s:o, s:o, s:I}",                //
-                                                    "file", cli_json_text(s->path),   //
-                                                    "label", cli_json_text(s->label), //
-                                                    "rows", (json_int_t)s->rows));
-  }
-  if (failed == 0) return list;
-  json_decref(list);
-  return NULL;
-}
-
-static json_t *panels_json(const plot *p)
-{
-  json_t *list = json_array();
-  int failed = 0;
+  json_t *results = json_array(), *panels = json_array();
+  for (int i = 0; i < p->num_sources; i++)
+    cli_json_append(&results, json_pack("{s:o, s:o, s:I}",                           //
+                                        "file", cli_json_text(p->sources[i].path),   //
+                                        "label", cli_json_text(p->sources[i].label), //
+                                        "rows", (json_int_t)p->sources[i].rows));
   for (int panel = 0, i = 0; panel < p->num_panels; panel++) {
     json_t *series = json_array();
-    for (; i < p->num_curves && p->channels[p->curves[i].channel].panel == panel; i++)
-      failed |= json_array_append_new(
-          series, json_pack("{s:o, s:o, s:o, s:I, s:I}",                                      //
-                            "result", cli_json_text(p->sources[p->curves[i].source].path),    //
-                            "channel", cli_json_text(p->channels[p->curves[i].channel].name), //
-                            "unit", cli_json_text(p->channels[p->curves[i].channel].unit),    //
-                            "points", (json_int_t)drawn(p, &p->curves[i]),                    //
-                            "left_out", (json_int_t)left_out(&p->curves[i])));
-    failed |= json_array_append_new(
-        list,
-        json_pack("{s:o, s:o}", "label", cli_json_text(p->panel_labels[panel]), "series", series));
+    for (; i < p->num_curves && p->channels[p->curves[i].channel].panel == panel; i++) {
+      const curve *c = &p->curves[i];
+      cli_json_append(&series, json_pack("{s:o, s:o, s:o, s:I, s:I}",                            //
+                                         "result", cli_json_text(p->sources[c->source].path),    //
+                                         "channel", cli_json_text(p->channels[c->channel].name), //
+                                         "unit", cli_json_text(p->channels[c->channel].unit),    //
+                                         "points", (json_int_t)drawn(p, c),                      //
+                                         "left_out", (json_int_t)left_out(c)));
+    }
+    cli_json_append(&panels, json_pack("{s:o, s:o}", "label", cli_json_text(p->panel_labels[panel]),
+                                       "series", series));
   }
-  if (failed == 0) return list;
-  json_decref(list);
-  return NULL;
+  return json_pack("{s:s, s:o, s:f, s:f, s:o, s:o, s:o}", //
+                   "status", "done",                      //
+                   "file", cli_json_text(p->out),         //
+                   "width", p->figure.width,              //
+                   "height", p->figure.height,            //
+                   "x", cli_json_text(p->x_name),         //
+                   "results", results,                    //
+                   "panels", panels);
 }
 
 static int report(const plot *p)
 {
-  if (p->args->json)
-    return cli_json_print(json_pack("{s:s, s:o, s:f, s:f, s:o, s:o, s:o}", //
-                                    "status", "done",                      //
-                                    "file", cli_json_text(p->out),         //
-                                    "width", p->figure.width,              //
-                                    "height", p->figure.height,            //
-                                    "x", cli_json_text(p->x_name),         //
-                                    "results", sources_json(p),            //
-                                    "panels", panels_json(p))) == 0
-               ? CLI_DONE
-               : CLI_FAILED;
+  if (p->args->json) return cli_json_print(plot_json(p)) == 0 ? CLI_DONE : CLI_FAILED;
   /* What is not in the picture, on stderr. */
   for (int w = 0; w < p->num_words; w++)
     for (int i = 0; i < p->num_sources; i++)
@@ -743,8 +677,8 @@ typedef struct stage {
 } stage;
 
 static const stage stages[] = {
-    {read_options, 0}, {open_sources, 0}, {check_out, 0},    {find_channels, 1}, {find_x, 1},
-    {read_sources, 0}, {read_curves, 0},  {check_curves, 0}, {make_figure, 0},   {write_figure, 0},
+    {read_options, 0}, {open_sources, 0}, {find_channels, 1}, {find_x, 1},       {read_sources, 0},
+    {read_curves, 0},  {check_curves, 0}, {make_figure, 0},   {write_figure, 0},
 };
 
 static void free_plot(plot *p)

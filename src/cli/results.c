@@ -28,23 +28,6 @@ typedef struct about {
   int has_times;
 } about;
 
-/* The size and the time span.  Gives the exit status. */
-static int look(about *a, pol_result *result, int json)
-{
-  struct stat file;
-  const long rows = pol_result_rows(result);
-  const int t = pol_result_find_channel(result, "t");
-  a->info = pol_result_about(result);
-  a->result = result;
-  a->size = stat(a->path, &file) == 0 ? (double)file.st_size : -1.0;
-  if (t < 0 || rows == 0) return CLI_DONE;
-  a->has_times = 1;
-  if (pol_result_series_part(result, t, 0, 1, &a->first) == POL_OK &&
-      pol_result_series_part(result, t, rows - 1, 1, &a->last) == POL_OK)
-    return CLI_DONE;
-  return cli_refuse_result(a->path, json, POL_RESULT_DAMAGED);
-}
-
 /* --- table ------------------------------------------------------------------------------------ */
 
 /* The length of the name without its component: "top.position" of "top.position.x". */
@@ -54,21 +37,6 @@ static size_t base_length(const char *name)
   return dot != NULL ? (size_t)(dot - name) : strlen(name);
 }
 
-/* The first channel from `first` on that is not a component of the same quantity. */
-static int end_of_quantity(const pol_result *result, int first)
-{
-  const pol_channel *channel = pol_result_channel(result, first);
-  const size_t length = base_length(channel->name);
-  int i = first + 1;
-  for (; i < pol_result_count(result); i++) {
-    const pol_channel *next = pol_result_channel(result, i);
-    if (base_length(next->name) != length || strncmp(next->name, channel->name, length) != 0 ||
-        strcmp(next->unit, channel->unit) != 0)
-      break;
-  }
-  return i;
-}
-
 /* One line for each quantity: its name, its components, its unit. */
 static void print_channels(const pol_result *result)
 {
@@ -76,8 +44,16 @@ static void print_channels(const pol_result *result)
   printf("\nchannels\n");
   for (int i = 0; i < pol_result_count(result); lines++) {
     const pol_channel *channel = pol_result_channel(result, i);
-    const int end = end_of_quantity(result, i);
+    const size_t base = base_length(channel->name);
     char text[128];
+    /* the first channel that is not a component of the same quantity */
+    int end = i + 1;
+    for (; end < pol_result_count(result); end++) {
+      const pol_channel *next = pol_result_channel(result, end);
+      if (base_length(next->name) != base || strncmp(next->name, channel->name, base) != 0 ||
+          strcmp(next->unit, channel->unit) != 0)
+        break;
+    }
     int used = snprintf(text, sizeof text, "%s", channel->name);
     for (int k = i + 1; k < end && used < (int)sizeof text; k++) {
       const char *name = pol_result_channel(result, k)->name;
@@ -148,27 +124,6 @@ static json_t *text_or_null(const char *text)
   return text != NULL ? cli_json_text(text) : json_null();
 }
 
-/* The settings as the object they are; null if there are none. */
-static json_t *settings_json(const char *text)
-{
-  json_t *settings = text != NULL ? json_loads(text, 0, NULL) : NULL;
-  return settings != NULL ? settings : json_null();
-}
-
-/* null for a CSV, which does not tell. */
-static json_t *events_json(const about *a)
-{
-  if (strcmp(a->info->format, "csv") == 0) return json_null();
-  json_t *list = json_array();
-  for (long i = 0; i < pol_result_num_events(a->result); i++) {
-    const pol_result_event *event = pol_result_get_event(a->result, i);
-    cli_json_append(&list, json_pack("{s:o, s:o, s:o, s:I}", "t", cli_json_number(event->t), "name",
-                                     cli_json_text(event->name), "action",
-                                     cli_json_text(event->action), "row", (json_int_t)event->row));
-  }
-  return list;
-}
-
 static json_t *about_json(const about *a)
 {
   const pol_result_info *info = a->info;
@@ -187,6 +142,16 @@ static json_t *about_json(const about *a)
                               cli_json_text(channel->group), "owner", cli_json_text(channel->owner),
                               "quantity", cli_json_text(channel->quantity)));
   }
+  json_t *settings = info->settings != NULL ? json_loads(info->settings, 0, NULL) : NULL;
+  /* null for a CSV, which has no events */
+  json_t *events = strcmp(info->format, "csv") == 0 ? json_null() : json_array();
+  for (long k = 0; k < pol_result_num_events(a->result); k++) {
+    const pol_result_event *event = pol_result_get_event(a->result, k);
+    cli_json_append(&events,
+                    json_pack("{s:o, s:o, s:o, s:I}", "t", cli_json_number(event->t), "name",
+                              cli_json_text(event->name), "action", cli_json_text(event->action),
+                              "row", (json_int_t)event->row));
+  }
   return json_pack("{s:o, s:s, s:I, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:o}", //
                    "file", cli_json_text(a->path),                                                //
                    "format", info->format,                                                        //
@@ -196,12 +161,12 @@ static json_t *about_json(const about *a)
                    "failure", text_or_null(info->failure),                                        //
                    "has_model", info->model != NULL,                                              //
                    "model", text_or_null(info->name),                                             //
-                   "settings", settings_json(info->settings),                                     //
+                   "settings", settings != NULL ? settings : json_null(),                         //
                    "overrides", overrides,                                                        //
                    "rows", (json_int_t)pol_result_rows(a->result),                                //
                    "columns", pol_result_count(a->result),                                        //
                    "time", span,                                                                  //
-                   "events", events_json(a),                                                      //
+                   "events", events,                                                              //
                    "channels", channels);
 }
 
@@ -212,8 +177,15 @@ static int run_info(const cli_args *args)
   pol_result *result;
   int exit_status = cli_open_result(args->operand, args->json, &result);
   if (exit_status != CLI_DONE) return exit_status;
-  about a = {.path = args->operand};
-  exit_status = look(&a, result, args->json);
+  struct stat file;
+  const long rows = pol_result_rows(result);
+  const int t = pol_result_find_channel(result, "t");
+  about a = {.path = args->operand, .info = pol_result_about(result), .result = result};
+  a.size = stat(a.path, &file) == 0 ? (double)file.st_size : -1.0;
+  a.has_times = t >= 0 && rows > 0;
+  if (a.has_times && (pol_result_series_part(result, t, 0, 1, &a.first) != POL_OK ||
+                      pol_result_series_part(result, t, rows - 1, 1, &a.last) != POL_OK))
+    exit_status = cli_refuse_result(a.path, args->json, POL_RESULT_DAMAGED);
   if (exit_status == CLI_DONE && args->json)
     exit_status = cli_json_print(about_json(&a)) == 0 ? CLI_DONE : CLI_FAILED;
   else if (exit_status == CLI_DONE && !args->quiet)
@@ -256,20 +228,6 @@ static int to_count(const char *text, long *count)
   return errno == 0 && rest != text && *rest == '\0' && *count > 0;
 }
 
-/* How many rows lie between frames, and how many frames there are at most; 0 for any number. */
-static int read_choice(const cli_args *args, long *every, long *most)
-{
-  *every = 1;
-  *most = 0;
-  if (args->every != NULL && args->frames != NULL)
-    return refuse_export(args, "--frames", args->frames, "cannot be given together with --every");
-  if (args->every != NULL && !to_count(args->every, every))
-    return refuse_export(args, "--every", args->every, "must be a whole number above 0");
-  if (args->frames != NULL && !to_count(args->frames, most))
-    return refuse_export(args, "--frames", args->frames, "must be a whole number above 0");
-  return CLI_DONE;
-}
-
 /* The names of the files that are written, and removed if they are of an earlier export. */
 static int is_frame(const char *name)
 {
@@ -281,9 +239,13 @@ static int is_frame(const char *name)
 static int export_result(const cli_args *args, pol_result *result)
 {
   char message[600];
-  long every, most, frames;
-  int exit_status = read_choice(args, &every, &most);
-  if (exit_status != CLI_DONE) return exit_status;
+  long every = 1, most = 0, frames; /* rows between frames; frames at most, 0: any number */
+  if (args->every != NULL && args->frames != NULL)
+    return refuse_export(args, "--frames", args->frames, "cannot be given together with --every");
+  if (args->every != NULL && !to_count(args->every, &every))
+    return refuse_export(args, "--every", args->every, "must be a whole number above 0");
+  if (args->frames != NULL && !to_count(args->frames, &most))
+    return refuse_export(args, "--frames", args->frames, "must be a whole number above 0");
   if (pol_result_rows(result) == 0)
     return cli_refuse_result(args->operand, args->json, "has no rows: there is nothing to export");
   struct stat info;
@@ -368,40 +330,10 @@ static int fail(pol_status status)
   return CLI_FAILED;
 }
 
-/* A file name with another ending; NULL without memory. */
-static char *page_name(const char *result)
-{
-  const char *name = strrchr(result, '/');
-  const char *dot = strrchr(name != NULL ? name + 1 : result, '.');
-  const size_t length = dot != NULL ? (size_t)(dot - result) : strlen(result);
-  return cli_format("%.*s.html", (int)length, result);
-}
-
-/* The folder of a file: "" for the one where we are; NULL without memory. */
-static char *folder_of(const char *path)
-{
-  const char *slash = strrchr(path, '/');
-  if (slash == path) return cli_format("/");
-  return cli_format("%.*s", slash != NULL ? (int)(slash - path) : 0, path);
-}
-
-/* Reads --frames into *frames.  Gives the exit status. */
-static int read_frames(const cli_args *args, int *frames)
-{
-  char *rest;
-  *frames = 0;
-  if (args->frames == NULL) return CLI_DONE;
-  const long number = strtol(args->frames, &rest, 10);
-  if (rest == args->frames || *rest != '\0' || number < 2 || number > 1000000)
-    return cli_refuse_one("polhode view", args->json, "--frames", args->frames,
-                          "must be a whole number from 2 to 1000000");
-  *frames = (int)number;
-  return CLI_DONE;
-}
-
-/* The model of the result: that of --model, else the one inside the result.  Gives the exit status.
- */
-static int find_model(const cli_args *args, const pol_result *result, pol_model **model)
+/* Reads the model of the result: that of --model, else the one inside the result.  Refuses a page
+ * that would overwrite the result, the model or a mesh.  Gives the exit status. */
+static int read_view_model(const cli_args *args, const char *page, const pol_result *result,
+                           pol_model **model)
 {
   const pol_result_info *info = pol_result_about(result);
   const char *source = args->model != NULL ? args->model : args->operand;
@@ -415,47 +347,12 @@ static int find_model(const cli_args *args, const pol_result *result, pol_model 
   else
     return cli_refuse_one("polhode view", args->json, "--model", "",
                           "must be given: this result does not hold its model");
-  if (status == POL_OK) return CLI_DONE;
   if (status == POL_BAD_ARGUMENT || status == POL_IO)
     return cli_refuse(source, args->json, &errors);
   pol_errors_clear(&errors);
-  return fail(status);
-}
-
-static int report_view(const cli_args *args, const char *page, const pol_result *result,
-                       const pol_view_summary *summary)
-{
-  if (args->json)
-    return cli_json_print(json_pack("{s:s, s:o, s:i, s:i, s:I, s:i, s:i, s:I}",  //
-                                    "status", "done",                            //
-                                    "page", cli_json_text(page),                 //
-                                    "bodies", summary->bodies,                   //
-                                    "frames", summary->frames,                   //
-                                    "rows", (json_int_t)pol_result_rows(result), //
-                                    "channels", summary->channels,               //
-                                    "left_out", summary->left_out,               //
-                                    "bytes", (json_int_t)summary->bytes)) == 0
-               ? CLI_DONE
-               : CLI_FAILED;
-  if (args->quiet) return CLI_DONE;
-  cli_print_row("page", "%s, %.1f MB: open it in a browser", page, (double)summary->bytes / 1e6);
-  cli_print_row("frames", "%d of %ld rows", summary->frames, pol_result_rows(result));
-  cli_print_row("bodies", "%d", summary->bodies);
-  cli_print_row("quantities", "%d", summary->channels);
-  if (summary->left_out > 0)
-    fprintf(stderr, "note: %d quantities found no room; fewer --frames make room for more\n",
-            summary->left_out);
-  return CLI_DONE;
-}
-
-/* Refuses a page that would overwrite the result, the model or a mesh.  Gives the exit status. */
-static int check_page(const cli_args *args, const char *page, const pol_model *model)
-{
   cli_list inputs = {0};
-  pol_status status = cli_inputs_add(&inputs, args->operand);
-  if (status == POL_OK)
-    status =
-        cli_inputs_add_model(&inputs, args->model != NULL ? args->model : args->operand, model);
+  if (status == POL_OK) status = cli_inputs_add(&inputs, args->operand);
+  if (status == POL_OK) status = cli_inputs_add_model(&inputs, source, *model);
   const int code = status == POL_OK
                        ? cli_check_output("polhode view", args->json, "--out", page, &inputs)
                        : fail(status);
@@ -463,57 +360,80 @@ static int check_page(const cli_args *args, const char *page, const pol_model *m
   return code;
 }
 
-/* Writes the page of a result and a model that have been read. */
-static int write_page(const cli_args *args, const char *page, int frames, pol_result *result,
-                      const pol_model *model)
-{
-  char message[512];
-  char *folder = folder_of(args->model != NULL ? args->model : args->operand);
-  if (folder == NULL) return fail(POL_NO_MEMORY);
-  const pol_view_options how = {.max_frames = frames, .folder = folder};
-  pol_view_summary summary;
-  pol_status status = pol_view_write(page, model, result, &how, &summary, message, sizeof message);
-  const int reason = errno;
-  free(folder);
-  if (status == POL_OK) return report_view(args, page, result, &summary);
-  if (status == POL_BAD_ARGUMENT) return cli_refuse_result(args->operand, args->json, message);
-  if (status == POL_IO) return cli_cannot_write("polhode view", args->json, "--out", page, reason);
-  return fail(status);
-}
-
-static int view_result(const cli_args *args, const char *page, int frames)
+/* Writes the page of a result and reports it. */
+static int write_view(const cli_args *args, const char *page, int frames)
 {
   char message[512] = "";
+  const char *source = args->model != NULL ? args->model : args->operand;
+  const char *slash = strrchr(source, '/');
   pol_result *result = NULL;
   pol_model *model = NULL;
+  pol_view_summary summary;
   pol_status status = pol_result_open(&result, args->operand, message, sizeof message);
   if (status == POL_NO_MEMORY) return fail(status);
   if (status != POL_OK) return cli_refuse_result(args->operand, args->json, message);
-  int code = find_model(args, result, &model);
-  if (code == CLI_DONE) code = check_page(args, page, model);
-  if (code == CLI_DONE) code = write_page(args, page, frames, result, model);
+  int code = read_view_model(args, page, result, &model);
+  if (code == CLI_DONE) {
+    /* the folder of the model, "" for the current one */
+    char *folder = slash == source
+                       ? cli_format("/")
+                       : cli_format("%.*s", slash != NULL ? (int)(slash - source) : 0, source);
+    const pol_view_options how = {.max_frames = frames, .folder = folder};
+    status = folder != NULL
+                 ? pol_view_write(page, model, result, &how, &summary, message, sizeof message)
+                 : POL_NO_MEMORY;
+    const int reason = errno;
+    free(folder);
+    if (status == POL_BAD_ARGUMENT)
+      code = cli_refuse_result(args->operand, args->json, message);
+    else if (status == POL_IO)
+      code = cli_cannot_write("polhode view", args->json, "--out", page, reason);
+    else if (status != POL_OK)
+      code = fail(status);
+  }
+  if (code == CLI_DONE && args->json) {
+    json_t *object = json_pack("{s:s, s:o, s:i, s:i, s:I, s:i, s:i, s:I}",  //
+                               "status", "done",                            //
+                               "page", cli_json_text(page),                 //
+                               "bodies", summary.bodies,                    //
+                               "frames", summary.frames,                    //
+                               "rows", (json_int_t)pol_result_rows(result), //
+                               "channels", summary.channels,                //
+                               "left_out", summary.left_out,                //
+                               "bytes", (json_int_t)summary.bytes);
+    code = cli_json_print(object) == 0 ? CLI_DONE : CLI_FAILED;
+  } else if (code == CLI_DONE && !args->quiet) {
+    cli_print_row("page", "%s, %.1f MB: open it in a browser", page, (double)summary.bytes / 1e6);
+    cli_print_row("frames", "%d of %ld rows", summary.frames, pol_result_rows(result));
+    cli_print_row("bodies", "%d", summary.bodies);
+    cli_print_row("quantities", "%d", summary.channels);
+    if (summary.left_out > 0)
+      fprintf(stderr, "note: %d quantities omitted by the size limit; fewer --frames allow more\n",
+              summary.left_out);
+  }
   pol_model_free(&model);
   pol_result_close(&result);
   return code;
 }
 
-static int ends_in_html(const char *path)
-{
-  const size_t length = strlen(path);
-  return length > 5 && strcmp(path + length - 5, ".html") == 0;
-}
-
 static int view(const cli_args *args)
 {
-  int frames;
-  if (args->out != NULL && !ends_in_html(args->out))
+  long frames = 0;
+  if (args->out != NULL && !cli_ends_in(args->out, ".html"))
     return cli_refuse_one("polhode view", args->json, "--out", args->out,
                           "must be a file name that ends in .html");
-  int code = read_frames(args, &frames);
-  if (code != CLI_DONE) return code;
-  char *page = args->out != NULL ? cli_format("%s", args->out) : page_name(args->operand);
+  if (args->frames != NULL && (!to_count(args->frames, &frames) || frames < 2 || frames > 1000000))
+    return cli_refuse_one("polhode view", args->json, "--frames", args->frames,
+                          "must be a whole number from 2 to 1000000");
+  /* the page beside the result, with another ending */
+  const char *result = args->operand, *slash = strrchr(result, '/');
+  const char *dot = strrchr(slash != NULL ? slash + 1 : result, '.');
+  char *page = args->out != NULL
+                   ? cli_format("%s", args->out)
+                   : cli_format("%.*s.html",
+                                (int)(dot != NULL ? dot - result : (long)strlen(result)), result);
   if (page == NULL) return fail(POL_NO_MEMORY);
-  code = view_result(args, page, frames);
+  const int code = write_view(args, page, (int)frames);
   free(page);
   return code;
 }
