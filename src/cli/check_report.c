@@ -104,21 +104,6 @@ static const char *scale_word(const pol_force *force)
   return force->scale ? pol_function_type_name(force->scale->type) : "";
 }
 
-/* Bushings have more numbers than the others. */
-static void describe_bushing(const pol_mechanism *mechanism, const pol_force *force, char *text,
-                             size_t size)
-{
-  const double *k = force->stiffness, *c = force->damping, *kr = force->rotational_stiffness,
-               *cr = force->rotational_damping, *f = force->preload, *t = force->preload_torque;
-  snprintf(text, size,
-           "bushing from %s to %s, stiffness (%.10g, %.10g, %.10g) N/m and (%.10g, %.10g, %.10g) "
-           "N m/rad, damping (%.10g, %.10g, %.10g) N s/m and (%.10g, %.10g, %.10g) N m s/rad, "
-           "preload (%.10g, %.10g, %.10g) N and (%.10g, %.10g, %.10g) N m",
-           marker_owner(mechanism, force->marker[0]), marker_owner(mechanism, force->marker[1]),
-           k[0], k[1], k[2], kr[0], kr[1], kr[2], c[0], c[1], c[2], cr[0], cr[1], cr[2], f[0], f[1],
-           f[2], t[0], t[1], t[2]);
-}
-
 static const pol_coordinate_info *spring_coordinate(const pol_mechanism *mechanism,
                                                     const pol_force *force)
 {
@@ -135,21 +120,6 @@ static word effort_word(const pol_force *force, int i, double number)
   word w = {"(expression)"};
   if (!force->expressions[i]) snprintf(w.text, sizeof w.text, "%.10g", number);
   return w;
-}
-
-static void describe_joint_spring(const pol_mechanism *mechanism, const pol_force *force,
-                                  char *text, size_t size)
-{
-  const pol_coordinate_info *coordinate = spring_coordinate(mechanism, force);
-  snprintf(text, size,
-           coordinate->angular
-               ? "%s on the %s of %s, stiffness %.10g N m/rad, damping %.10g N m s/rad, "
-                 "relaxed at %.10g rad, actuator %s N m"
-               : "%s on the %s of %s, stiffness %.10g N/m, damping %.10g N s/m, relaxed at %.10g "
-                 "m, actuator %s N",
-           pol_force_type_name(force->type), coordinate->key,
-           pol_mechanism_joint(mechanism, force->joint)->name, force->stiffness[0],
-           force->damping[0], force->rest, effort_word(force, 0, force->actuator).text);
 }
 
 /* "support of rotor, stiffness (1, 2, 3) N/m, damping (0, 0, 0) N s/m" */
@@ -186,15 +156,36 @@ static void describe_force(const pol_mechanism *mechanism, const pol_force *forc
     snprintf(text, size, "%s on %s, coefficient %.10g N s^2/m^2", type,
              pol_mechanism_body(mechanism, force->body)->name, force->coefficient);
     break;
-  case POL_BUSHING:
-    describe_bushing(mechanism, force, text, size);
+  case POL_BUSHING: {
+
+    const double *kr = force->rotational_stiffness, *cr = force->rotational_damping,
+                 *p = force->preload, *pt = force->preload_torque;
+    snprintf(text, size,
+             "bushing from %s to %s, stiffness (%.10g, %.10g, %.10g) N/m and (%.10g, %.10g, %.10g) "
+             "N m/rad, damping (%.10g, %.10g, %.10g) N s/m and (%.10g, %.10g, %.10g) N m s/rad, "
+             "preload (%.10g, %.10g, %.10g) N and (%.10g, %.10g, %.10g) N m",
+             marker_owner(mechanism, force->marker[0]), marker_owner(mechanism, force->marker[1]),
+             k[0], k[1], k[2], kr[0], kr[1], kr[2], c[0], c[1], c[2], cr[0], cr[1], cr[2], p[0],
+             p[1], p[2], pt[0], pt[1], pt[2]);
     break;
+  }
   case POL_CALLBACK_FORCE: /* not in model files */
     snprintf(text, size, "%s", type);
     break;
-  case POL_JOINT_SPRING:
-    describe_joint_spring(mechanism, force, text, size);
+  case POL_JOINT_SPRING: {
+
+    const pol_coordinate_info *coordinate = spring_coordinate(mechanism, force);
+    snprintf(text, size,
+             coordinate->angular
+                 ? "%s on the %s of %s, stiffness %.10g N m/rad, damping %.10g N m s/rad, "
+                   "relaxed at %.10g rad, actuator %s N m"
+                 : "%s on the %s of %s, stiffness %.10g N/m, damping %.10g N s/m, relaxed at %.10g "
+                   "m, actuator %s N",
+             pol_force_type_name(force->type), coordinate->key,
+             pol_mechanism_joint(mechanism, force->joint)->name, force->stiffness[0],
+             force->damping[0], force->rest, effort_word(force, 0, force->actuator).text);
     break;
+  }
   }
 }
 
@@ -218,8 +209,12 @@ static void describe_coordinate(const pol_mechanism *mechanism, const pol_drive 
              marker_owner(mechanism, drive->marker[0]));
 }
 
-static void print_quantities(const pol_mechanism *mechanism)
+/* Variables, states and events; how many motions are free; what stays constant because of the
+ * mechanism's structure. */
+static void print_motions(const cli_findings *found)
 {
+  const pol_mechanism *mechanism = found->model->mechanism;
+  const pol_settings *settings = &found->model->settings;
   for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++) {
     const pol_variable *variable = pol_mechanism_variable(mechanism, i);
     cli_print_row("variable", "%s = %s", variable->name, variable->expression);
@@ -228,11 +223,7 @@ static void print_quantities(const pol_mechanism *mechanism)
     const pol_state_variable *state = pol_mechanism_state(mechanism, i);
     cli_print_row("state", "%s' = %s, from %.10g", state->name, state->rate, state->initial);
   }
-}
-
-/* "bounce, where ball.position.z - 0.1 falls through 0: reset", then a row for each change. */
-static void print_events(const pol_settings *settings)
-{
+  /* "bounce, where ball.position.z - 0.1 falls through 0: reset", then a row for each change */
   for (int i = 0; i < settings->num_events; i++) {
     const pol_event_rule *rule = &settings->events[i];
     cli_print_row("event", "%s, where %s %s 0: %s", rule->name, rule->expression,
@@ -243,11 +234,13 @@ static void print_events(const pol_settings *settings)
     for (int k = 0; k < rule->num_changes; k++)
       cli_print_row("  sets", "%s = %s", rule->changes[k].quantity, rule->changes[k].expression);
   }
-}
-
-/* What stays constant because of the mechanism's structure. */
-static void print_symmetries(const pol_mechanism *mechanism, const pol_settings *settings)
-{
+  char redundant[32] = "";
+  if (found->num_redundant)
+    snprintf(redundant, sizeof redundant, ", %d redundant", found->num_redundant);
+  cli_print_row("freedom", "%d of %d: %d constraint%s%s", degrees_of_freedom(found),
+                free_motions(mechanism), found->num_constraints, cli_plural(found->num_constraints),
+                redundant);
+  if (found->started) cli_print_redundant(found->simulation, settings->options.redundant);
   pol_symmetries s;
   int resets = 0;
   char axis[64];
@@ -323,17 +316,6 @@ static void print_mechanism(const cli_findings *found)
                   pol_coordinate_name(c->coordinate[1]),
                   pol_mechanism_joint(mechanism, c->joint[1])->name);
   }
-  print_quantities(mechanism);
-  print_events(&found->model->settings);
-  char redundant[32] = "";
-  if (found->num_redundant)
-    snprintf(redundant, sizeof redundant, ", %d redundant", found->num_redundant);
-  cli_print_row("freedom", "%d of %d: %d constraint%s%s", degrees_of_freedom(found),
-                free_motions(mechanism), found->num_constraints, cli_plural(found->num_constraints),
-                redundant);
-  if (found->started)
-    cli_print_redundant(found->simulation, found->model->settings.options.redundant);
-  print_symmetries(mechanism, &found->model->settings);
 }
 
 /* Whether the values of this kind (a POL_GIVEN_... bit) are given for any body. */
@@ -358,6 +340,7 @@ static void print_kept(const cli_findings *found, const char *label, unsigned bi
 void cli_findings_print(const cli_findings *found)
 {
   print_mechanism(found);
+  print_motions(found);
   const pol_settings *settings = &found->model->settings;
   const pol_options *options = &settings->options;
   cli_print_method(options);
@@ -396,9 +379,11 @@ void cli_findings_print(const cli_findings *found)
   }
 }
 
-static json_t *bodies_json(const pol_mechanism *mechanism)
+/* Adds bodies, joints, drives and couplings. */
+static void add_parts(json_t **object, const pol_mechanism *mechanism)
 {
-  json_t *list = json_array();
+  json_t *bodies = json_array(), *joints = json_array(), *drives = json_array(),
+         *couplings = json_array();
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
     const pol_body *body = pol_mechanism_body(mechanism, i);
     char keeps[96];
@@ -408,14 +393,8 @@ static json_t *bodies_json(const pol_mechanism *mechanism)
                              "type", body->point ? "point" : "rigid", //
                              "mass", cli_json_number(body->mass),     //
                              "keeps", keeps);
-    cli_json_append(&list, item);
+    cli_json_append(&bodies, item);
   }
-  return list;
-}
-
-static json_t *joints_json(const pol_mechanism *mechanism)
-{
-  json_t *list = json_array();
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, i);
     char locks[80];
@@ -426,9 +405,83 @@ static json_t *joints_json(const pol_mechanism *mechanism)
                              "bodies", marker_owner(mechanism, joint->marker[0]), //
                              marker_owner(mechanism, joint->marker[1]),           //
                              "locks", locks);
-    cli_json_append(&list, item);
+    cli_json_append(&joints, item);
   }
-  return list;
+  for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
+    const pol_drive *drive = pol_mechanism_drive(mechanism, i);
+    const int of_joint = drive->joint != POL_NO_JOINT;
+    const char *owner = of_joint ? pol_mechanism_joint(mechanism, drive->joint)->name
+                                 : pol_mechanism_marker(mechanism, drive->marker[1])->name;
+    json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:s*}",                             //
+                             "name", drive->name,                                      //
+                             of_joint ? "joint" : "marker", owner,                     //
+                             "coordinate", pol_coordinate_name(drive->coordinate),     //
+                             "function", pol_function_type_name(drive->function.type), //
+                             "expression", drive->function.expression);
+    cli_json_append(&drives, item);
+  }
+  for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++) {
+    const pol_coupling *coupling = pol_mechanism_coupling(mechanism, i);
+    json_t *item = json_pack("{s:s, s:[s, s], s:[s, s], s:o, s:o}",                              //
+                             "name", coupling->name,                                             //
+                             "joints", pol_mechanism_joint(mechanism, coupling->joint[0])->name, //
+                             pol_mechanism_joint(mechanism, coupling->joint[1])->name,           //
+                             "coordinates", pol_coordinate_name(coupling->coordinate[0]),        //
+                             pol_coordinate_name(coupling->coordinate[1]),                       //
+                             "factors", cli_json_numbers(coupling->factor, 2),                   //
+                             "reference", cli_json_numbers(coupling->reference, 2));
+    cli_json_append(&couplings, item);
+  }
+  cli_json_set(object, "bodies", bodies);
+  cli_json_set(object, "joints", joints);
+  cli_json_set(object, "drives", drives);
+  cli_json_set(object, "couplings", couplings);
+}
+
+/* Adds variables, states, events, and symmetries: {"energy": ..., "translations": [axis, ...],
+ * "rotations": [{"axis": ..., "point": ...}, ...]}. */
+static void add_motions(json_t **object, const pol_mechanism *mechanism,
+                        const pol_settings *settings)
+{
+  json_t *variables = json_array(), *states = json_array(), *events = json_array(),
+         *translations = json_array(), *rotations = json_array();
+  for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++) {
+    const pol_variable *variable = pol_mechanism_variable(mechanism, i);
+    cli_json_append(&variables, json_pack("{s:s, s:s}", "name", variable->name, "expression",
+                                          variable->expression));
+  }
+  for (int i = 0; i < pol_mechanism_num_states(mechanism); i++) {
+    const pol_state_variable *state = pol_mechanism_state(mechanism, i);
+    json_t *item = json_pack("{s:s, s:o, s:s}", "name", state->name, "initial",
+                             cli_json_number(state->initial), "rate", state->rate);
+    cli_json_append(&states, item);
+  }
+  for (int i = 0; i < settings->num_events; i++) {
+    const pol_event_rule *rule = &settings->events[i];
+    json_t *set = json_object();
+    for (int k = 0; k < rule->num_changes; k++)
+      cli_json_set(&set, rule->changes[k].quantity, json_string(rule->changes[k].expression));
+    json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:o}", "name", rule->name, "expression",
+                             rule->expression, "direction",
+                             rule->direction > 0   ? "rising"
+                             : rule->direction < 0 ? "falling"
+                                                   : "both",
+                             "action", pol_event_action_name(rule->action), "set", set);
+    cli_json_append(&events, item);
+  }
+  cli_json_set(object, "variables", variables);
+  cli_json_set(object, "states", states);
+  cli_json_set(object, "events", events);
+  pol_symmetries s;
+  pol_mechanism_symmetries(mechanism, &s);
+  for (int i = 0; i < s.num_translations; i++)
+    cli_json_append(&translations, cli_json_numbers(s.translation[i], 3));
+  for (int i = 0; i < s.num_rotations; i++)
+    cli_json_append(&rotations, json_pack("{s:o, s:o}", "axis", cli_json_numbers(s.axis[i], 3),
+                                          "point", cli_json_numbers(s.point[i], 3)));
+  cli_json_set(object, "symmetries",
+               json_pack("{s:b, s:o, s:o}", "energy", s.energy, "translations", translations,
+                         "rotations", rotations));
 }
 
 /* What the type has beside its name; NULL without memory. */
@@ -480,199 +533,69 @@ static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force
                    "coefficient", force->coefficient);
 }
 
-/* A list with null for each number that no expression gives. */
-static json_t *expressions_json(const pol_force *force)
-{
-  json_t *list = json_array();
-  for (int i = 0; i < pol_force_num_expressions(force->type); i++) {
-    const char *text = force->expressions[i];
-    cli_json_append(&list, text ? json_string(text) : json_null());
-  }
-  return list;
-}
-
+/* Expressions are a list with null for each number that no expression gives. */
 static json_t *forces_json(const pol_mechanism *mechanism)
 {
   json_t *list = json_array();
   for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++) {
     const pol_force *force = pol_mechanism_force(mechanism, i);
+    const char *const *texts = (const char *const *)force->expressions;
     json_t *item = force_json(mechanism, force);
-    if (force->scale && json_object_set_new(item, "scale", json_string(scale_word(force))) != 0) {
-      json_decref(item);
-      item = NULL;
-    }
-    if ((force->expressions[0] || force->expressions[1] || force->expressions[2]) &&
-        json_object_set_new(item, "expressions", expressions_json(force)) != 0) {
-      json_decref(item);
-      item = NULL;
+    if (force->scale) cli_json_set(&item, "scale", json_string(scale_word(force)));
+    if (texts[0] || texts[1] || texts[2]) {
+      json_t *expressions = json_array();
+      for (int k = 0; k < pol_force_num_expressions(force->type); k++)
+        cli_json_append(&expressions, texts[k] ? json_string(texts[k]) : json_null());
+      cli_json_set(&item, "expressions", expressions);
     }
     cli_json_append(&list, item);
   }
   return list;
-}
-
-static json_t *drives_json(const pol_mechanism *mechanism)
-{
-  json_t *list = json_array();
-  for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
-    const pol_drive *drive = pol_mechanism_drive(mechanism, i);
-    const int of_joint = drive->joint != POL_NO_JOINT;
-    const char *owner = of_joint ? pol_mechanism_joint(mechanism, drive->joint)->name
-                                 : pol_mechanism_marker(mechanism, drive->marker[1])->name;
-    json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:s*}",                             //
-                             "name", drive->name,                                      //
-                             of_joint ? "joint" : "marker", owner,                     //
-                             "coordinate", pol_coordinate_name(drive->coordinate),     //
-                             "function", pol_function_type_name(drive->function.type), //
-                             "expression", drive->function.expression);
-    cli_json_append(&list, item);
-  }
-  return list;
-}
-
-static json_t *couplings_json(const pol_mechanism *mechanism)
-{
-  json_t *list = json_array();
-  for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++) {
-    const pol_coupling *coupling = pol_mechanism_coupling(mechanism, i);
-    json_t *item = json_pack("{s:s, s:[s, s], s:[s, s], s:o, s:o}",                              //
-                             "name", coupling->name,                                             //
-                             "joints", pol_mechanism_joint(mechanism, coupling->joint[0])->name, //
-                             pol_mechanism_joint(mechanism, coupling->joint[1])->name,           //
-                             "coordinates", pol_coordinate_name(coupling->coordinate[0]),        //
-                             pol_coordinate_name(coupling->coordinate[1]),                       //
-                             "factors", cli_json_numbers(coupling->factor, 2),                   //
-                             "reference", cli_json_numbers(coupling->reference, 2));
-    cli_json_append(&list, item);
-  }
-  return list;
-}
-
-static json_t *states_json(const pol_mechanism *mechanism)
-{
-  json_t *list = json_array();
-  for (int i = 0; i < pol_mechanism_num_states(mechanism); i++) {
-    const pol_state_variable *state = pol_mechanism_state(mechanism, i);
-    json_t *item = json_pack("{s:s, s:o, s:s}", "name", state->name, "initial",
-                             cli_json_number(state->initial), "rate", state->rate);
-    cli_json_append(&list, item);
-  }
-  return list;
-}
-
-static json_t *events_json(const pol_settings *settings)
-{
-  json_t *list = json_array();
-  int failed = 0;
-  for (int i = 0; i < settings->num_events; i++) {
-    const pol_event_rule *rule = &settings->events[i];
-    json_t *set = json_object();
-    for (int k = 0; k < rule->num_changes; k++)
-      failed |= json_object_set_new(set, rule->changes[k].quantity,
-                                    json_string(rule->changes[k].expression));
-    json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:o}", "name", rule->name, "expression",
-                             rule->expression, "direction",
-                             rule->direction > 0   ? "rising"
-                             : rule->direction < 0 ? "falling"
-                                                   : "both",
-                             "action", pol_event_action_name(rule->action), "set", set);
-    cli_json_append(&list, item);
-  }
-  if (failed == 0) return list;
-  json_decref(list);
-  return NULL;
-}
-
-/* {"energy": ..., "translations": [axis, ...], "rotations": [{"axis": ..., "point": ...}, ...]} */
-static json_t *symmetries_json(const pol_mechanism *mechanism)
-{
-  pol_symmetries s;
-  json_t *translations = json_array(), *rotations = json_array();
-  pol_mechanism_symmetries(mechanism, &s);
-  for (int i = 0; i < s.num_translations; i++)
-    cli_json_append(&translations, cli_json_numbers(s.translation[i], 3));
-  for (int i = 0; i < s.num_rotations; i++)
-    cli_json_append(&rotations, json_pack("{s:o, s:o}", "axis", cli_json_numbers(s.axis[i], 3),
-                                          "point", cli_json_numbers(s.point[i], 3)));
-  return json_pack("{s:b, s:o, s:o}", "energy", s.energy, "translations", translations, "rotations",
-                   rotations);
-}
-
-static json_t *settings_json(const pol_settings *settings)
-{
-  const pol_options *options = &settings->options;
-  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                   "s:s, s:o, s:s, s:o}",                    //
-                   "method", options->method,                //
-                   "index", cli_json_index(options->index),  //
-                   "sigma", cli_json_number(options->sigma), //
-                   "theta", cli_json_number(options->theta), "vartheta",
-                   cli_json_number(options->vartheta), "start", pol_start_name(options->start), //
-                   "formulation", pol_formulation_name(settings->formulation),                  //
-                   "alpha_m", cli_json_number(options->alpha_m),                                //
-                   "alpha_f", cli_json_number(options->alpha_f),                                //
-                   "beta", cli_json_number(options->beta),                                      //
-                   "gamma", cli_json_number(options->gamma),                                    //
-                   "step", cli_json_step(settings), "control", cli_json_control(settings),      //
-                   "end", cli_json_number(settings->end),                                       //
-                   "newton", pol_newton_kind_name(options->newton.kind),                        //
-                   "newton_tolerance", cli_json_number(options->newton.tolerance),              //
-                   "solver", pol_solver_kind_name(options->solver), "published",
-                   cli_json_published(&options->published));
 }
 
 json_t *cli_findings_json(const cli_findings *found)
 {
   const pol_model *model = found->model;
-  double gravity[3];
+  const pol_options *options = &model->settings.options;
   const int invalid = cli_start_status(found->failure.status) == CLI_INVALID && !found->started;
   const char *status = found->started ? "valid" : invalid ? "invalid" : "failed";
+  double gravity[3];
   pol_mechanism_gravity(model->mechanism, gravity);
   json_t *warnings = cli_json_warnings(&model->settings);
   if (found->started)
     cli_json_append_warnings(&warnings, pol_simulation_summary(found->simulation));
-  const pol_mechanism *mechanism = model->mechanism;
-  json_t *variables = json_array();
-  for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++) {
-    const pol_variable *variable = pol_mechanism_variable(mechanism, i);
-    json_t *item =
-        json_pack("{s:s, s:s}", "name", variable->name, "expression", variable->expression);
-    cli_json_append(&variables, item);
+  json_t *simulation = cli_settings_json(&model->settings);
+  cli_json_set(&simulation, "alpha_m", cli_json_number(options->alpha_m));
+  cli_json_set(&simulation, "alpha_f", cli_json_number(options->alpha_f));
+  cli_json_set(&simulation, "beta", cli_json_number(options->beta));
+  cli_json_set(&simulation, "gamma", cli_json_number(options->gamma));
+  cli_json_set(&simulation, "newton", json_string(pol_newton_kind_name(options->newton.kind)));
+  cli_json_set(&simulation, "newton_tolerance", cli_json_number(options->newton.tolerance));
+  cli_json_set(&simulation, "solver", json_string(pol_solver_kind_name(options->solver)));
+  json_t *object = json_pack("{s:s, s:s, s:o, s:i, s:o, s:i, s:i, s:o, s:o}", //
+                             "status", status,                                //
+                             "model", model->name,                            //
+                             "gravity", cli_json_numbers(gravity, 3),         //
+                             "shapes", model->num_shapes,                     //
+                             "forces", forces_json(model->mechanism),         //
+                             "constraints", found->num_constraints,           //
+                             "degrees_of_freedom", degrees_of_freedom(found), //
+                             "simulation", simulation,                        //
+                             "warnings", warnings);
+  add_parts(&object, model->mechanism);
+  add_motions(&object, model->mechanism, &model->settings);
+  cli_json_set(&object, "memory",
+               json_pack("{s:o, s:o, s:o}", "bytes", cli_json_number(found->estimate.memory),
+                         "rank_bytes", cli_json_number(found->estimate.rank), "result_bytes",
+                         cli_json_number(pol_writer_memory(model->mechanism))));
+  if (invalid) cli_json_set(&object, "errors", cli_json_start_errors(&found->failure));
+  if (!found->started) {
+    cli_json_set(&object, "failure", cli_json_failure(&found->failure));
+  } else {
+    cli_json_set(&object, "moves", cli_json_moves(&found->moves));
+    cli_json_set(&object, "redundant", cli_json_redundant(found->simulation));
+    cli_json_set(&object, "angular_velocity_kept",
+                 json_boolean(is_kept(found->moves.angular_velocity)));
   }
-  json_t *object = json_pack(
-      "{s:s, s:s, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", //
-      "status", status,                                                                        //
-      "model", model->name,                                                                    //
-      "gravity", cli_json_numbers(gravity, 3),                                                 //
-      "bodies", bodies_json(model->mechanism),                                                 //
-      "shapes", model->num_shapes,                                                             //
-      "joints", joints_json(model->mechanism),                                                 //
-      "forces", forces_json(model->mechanism),                                                 //
-      "drives", drives_json(model->mechanism),                                                 //
-      "couplings", couplings_json(model->mechanism),                                           //
-      "variables", variables,                                                                  //
-      "states", states_json(model->mechanism),                                                 //
-      "events", events_json(&model->settings),                                                 //
-      "constraints", found->num_constraints,                                                   //
-      "degrees_of_freedom", degrees_of_freedom(found),                                         //
-      "symmetries", symmetries_json(model->mechanism),                                         //
-      "simulation", settings_json(&model->settings),                                           //
-      "warnings", warnings);
-  int failed = json_object_set_new(
-      object, "memory",
-      json_pack("{s:o, s:o, s:o}", "bytes", cli_json_number(found->estimate.memory), "rank_bytes",
-                cli_json_number(found->estimate.rank), "result_bytes",
-                cli_json_number(pol_writer_memory(found->model->mechanism))));
-  if (invalid)
-    failed |= json_object_set_new(object, "errors", cli_json_start_errors(&found->failure));
-  if (!found->started)
-    failed |= json_object_set_new(object, "failure", cli_json_failure(&found->failure));
-  else
-    failed |= json_object_set_new(object, "moves", cli_json_moves(&found->moves)) |
-              json_object_set_new(object, "redundant", cli_json_redundant(found->simulation)) |
-              json_object_set_new(object, "angular_velocity_kept",
-                                  json_boolean(is_kept(found->moves.angular_velocity)));
-  if (failed == 0) return object;
-  json_decref(object);
-  return NULL;
+  return object;
 }

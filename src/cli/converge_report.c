@@ -45,6 +45,7 @@ static pol_status series_order(const cli_study *s, const cli_case_series *series
   free(x);
   return POL_OK;
 }
+
 static const char *const verdicts[] = {"fitted", "two points", "not asymptotic", "floor",
                                        "unknown"};
 
@@ -69,24 +70,6 @@ static pol_status fit_orders(const cli_study *s, const cli_case_series *series, 
 }
 
 /* --- the head --------------------------------------------------------------------------------- */
-
-static void print_reference(const cli_study *s)
-{
-  const pol_settings *run = &s->reference_run;
-  char size[64];
-  if (s->args->reference != NULL) {
-    cli_print_row("reference", "%s, %ld time%s", s->args->reference, s->study.reference_rows,
-                  cli_plural(s->study.reference_rows));
-    return;
-  }
-  if (run->variable)
-    snprintf(size, sizeof size, "rtol = %.6g", run->options.control.rtol);
-  else
-    snprintf(size, sizeof size, "h = %.6g s", run->step);
-  cli_print_row("reference", "a run with %s, %s%s%s, %s", run->options.method,
-                pol_formulation_name(run->formulation), s->has_index ? ", index " : "",
-                s->has_index ? cli_index_name(run->options.index) : "", size);
-}
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
@@ -234,7 +217,19 @@ pol_status cli_study_print(const cli_study *s)
   pol_status status = POL_OK;
   cli_print_model(s->model->name, s->args->operand);
   cli_print_row("end", "%.10g s", s->model->settings.end);
-  print_reference(s);
+  const pol_settings *run = &s->reference_run;
+  char size[64];
+  if (run->variable)
+    snprintf(size, sizeof size, "rtol = %.6g", run->options.control.rtol);
+  else
+    snprintf(size, sizeof size, "h = %.6g s", run->step);
+  if (s->args->reference != NULL)
+    cli_print_row("reference", "%s, %ld time%s", s->args->reference, s->study.reference_rows,
+                  cli_plural(s->study.reference_rows));
+  else
+    cli_print_row("reference", "a run with %s, %s%s%s, %s", run->options.method,
+                  pol_formulation_name(run->formulation), s->has_index ? ", index " : "",
+                  s->has_index ? cli_index_name(run->options.index) : "", size);
   cli_print_row("errors", "%s; reactions%s relative to the largest; beside them the order",
                 s->args->at_end ? "at the end" : "the largest over time",
                 s->study.num_channels[POL_ERROR_OTHER] > 0 ? " and others" : "");
@@ -246,23 +241,13 @@ pol_status cli_study_print(const cli_study *s)
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-/* A list, or NULL if any of it failed. */
-static json_t *whole(json_t *value, int failed)
-{
-  if (failed == 0) return value;
-  json_decref(value);
-  return NULL;
-}
-
 /* {"position": ..., ...} of the kinds that were compared. */
 static json_t *errors_json(const cli_study *s, const double errors[POL_NUM_ERROR_KINDS])
 {
   json_t *object = json_object();
-  int failed = 0;
   for (int k = next_kind(s, 0); k < POL_NUM_ERROR_KINDS; k = next_kind(s, k + 1))
-    failed |= json_object_set_new(object, pol_error_kind_name((pol_error_kind)k),
-                                  cli_json_number(errors[k]));
-  return whole(object, failed);
+    cli_json_set(&object, pol_error_kind_name((pol_error_kind)k), cli_json_number(errors[k]));
+  return object;
 }
 
 static json_t *counts_json(const pol_counts *counts)
@@ -305,9 +290,11 @@ static json_t *orders_json(const cli_study *s, const cli_case_series *series)
 {
   orders o;
   json_t *object = json_object();
-  int failed = 0;
   if (series->count == 0) return object;
-  if (fit_orders(s, series, &o) != POL_OK) return whole(object, 1);
+  if (fit_orders(s, series, &o) != POL_OK) {
+    json_decref(object);
+    return NULL;
+  }
   for (int k = next_kind(s, 0); k < POL_NUM_ERROR_KINDS; k = next_kind(s, k + 1)) {
     const pol_order *fit = &o.fit[k];
     json_t *one = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}",          //
@@ -317,10 +304,10 @@ static json_t *orders_json(const cli_study *s, const cli_case_series *series)
                             "to", size_json(s, series, fit->last),     //
                             "floor", size_json(s, series, fit->floor), //
                             "between", cli_json_numbers(o.between[k], series->count));
-    failed |= json_object_set_new(object, pol_error_kind_name((pol_error_kind)k), one);
+    cli_json_set(&object, pol_error_kind_name((pol_error_kind)k), one);
   }
   free(o.between[0]);
-  return whole(object, failed);
+  return object;
 }
 
 static json_t *series_json(const cli_study *s, const cli_case_series *series)
@@ -328,16 +315,15 @@ static json_t *series_json(const cli_study *s, const cli_case_series *series)
   const char *refusal = cli_series_refusal(s, series);
   char warning[256] = "";
   json_t *cases = json_array();
-  int failed = 0;
   for (int i = 0; i < series->count; i++)
-    failed |= json_array_append_new(cases, case_json(s, &s->cases[series->first + i]));
+    cli_json_append(&cases, case_json(s, &s->cases[series->first + i]));
   if (refusal == NULL) pol_options_warning(&series->settings.options, warning, sizeof warning);
   return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o}",                                     //
                    "label", series->label,                                               //
                    "variable", series->variable,                                         //
                    "refusal", refusal != NULL ? cli_json_text(refusal) : json_null(),    //
                    "warning", warning[0] != '\0' ? cli_json_text(warning) : json_null(), //
-                   "cases", whole(cases, failed),                                        //
+                   "cases", cases,                                                       //
                    "orders", orders_json(s, series));
 }
 
@@ -357,26 +343,17 @@ static json_t *reference_json(const cli_study *s)
                    "counts", counts_json(&s->study.reference_counts));
 }
 
-static json_t *kinds_json(const cli_study *s)
-{
-  json_t *list = json_array();
-  int failed = 0;
-  for (int k = next_kind(s, 0); k < POL_NUM_ERROR_KINDS; k = next_kind(s, k + 1))
-    failed |= json_array_append_new(list, json_pack("{s:s, s:s, s:i}", "name",
-                                                    pol_error_kind_name((pol_error_kind)k), "unit",
-                                                    pol_error_kind_unit((pol_error_kind)k),
-                                                    "channels", s->study.num_channels[k]));
-  return whole(list, failed);
-}
-
 json_t *cli_study_json(const cli_study *s)
 {
-  json_t *series = json_array(), *plots = json_array();
-  int failed = 0, bad = 0;
-  for (int i = 0; i < s->num_series; i++)
-    failed |= json_array_append_new(series, series_json(s, &s->series[i]));
-  for (int i = 0; i < s->num_plots; i++)
-    failed |= json_array_append_new(plots, cli_json_text(s->plots[i]));
+  json_t *series = json_array(), *plots = json_array(), *kinds = json_array();
+  int bad = 0;
+  for (int i = 0; i < s->num_series; i++) cli_json_append(&series, series_json(s, &s->series[i]));
+  for (int k = next_kind(s, 0); k < POL_NUM_ERROR_KINDS; k = next_kind(s, k + 1))
+    cli_json_append(&kinds,
+                    json_pack("{s:s, s:s, s:i}", "name", pol_error_kind_name((pol_error_kind)k),
+                              "unit", pol_error_kind_unit((pol_error_kind)k), "channels",
+                              s->study.num_channels[k]));
+  for (int i = 0; i < s->num_plots; i++) cli_json_append(&plots, cli_json_text(s->plots[i]));
   for (int i = 0; i < s->study.num_cases; i++)
     bad |= s->cases[i].status != POL_OK && s->cases[i].status != POL_BAD_ARGUMENT;
   return json_pack("{s:s, s:o, s:o, s:f, s:o, s:s, s:o, s:o, s:o}", //
@@ -389,40 +366,19 @@ json_t *cli_study_json(const cli_study *s)
                    "end", s->model->settings.end,                //
                    "reference", reference_json(s),               //
                    "orders_of", s->args->at_end ? "end" : "max", //
-                   "kinds", kinds_json(s),                       //
-                   "series", whole(series, failed),              //
-                   "plots", whole(plots, failed));
+                   "kinds", kinds,                               //
+                   "series", series,                             //
+                   "plots", plots);
 }
 
-/* What is on the x axis. */
+/* What is on the x axis: step sizes with slopes, wall times, Newton iterations. */
 typedef struct x_axis {
   const char *label;
   const char *suffix; /* of the file name */
-  double (*value)(const pol_case *c);
-  int slopes;
 } x_axis;
 
-/* The step, or the mean of variable ones. */
-static double step_of(const pol_case *c)
-{
-  return c->settings.variable ? c->settings.end / (double)c->counts.steps : c->settings.step;
-}
-
-static double time_of(const pol_case *c)
-{
-  return c->wall_seconds;
-}
-
-static double iterations_of(const pol_case *c)
-{
-  return (double)c->counts.newton_iterations;
-}
-
 static const x_axis axes[] = {
-    {"step size (s)", "", step_of, 1},
-    {"wall time (s)", "_time", time_of, 0},
-    {"Newton iterations", "_newton", iterations_of, 0},
-};
+    {"step size (s)", ""}, {"wall time (s)", "_time"}, {"Newton iterations", "_newton"}};
 
 /* The parts of a figure. */
 typedef struct drawing {
@@ -444,7 +400,12 @@ static int fill_series(const cli_study *s, const cli_case_series *from, int kind
     const int done = c->done && c->status == POL_OK;
     x[i] = y[i] = -1.0; /* leaves a gap */
     if (!done) continue;
-    x[i] = axis->value(c);
+    /* of variable steps the mean */
+    const double step =
+        c->settings.variable ? c->settings.end / (double)c->counts.steps : c->settings.step;
+    x[i] = axis == &axes[0]   ? step
+           : axis == &axes[1] ? c->wall_seconds
+                              : (double)c->counts.newton_iterations;
     y[i] = case_error(s, c, kind);
     points += x[i] > 0.0 && y[i] > 0.0;
   }
@@ -492,7 +453,7 @@ static pol_status fill_panel(const cli_study *s, int kind, const x_axis *axis, d
   panel->y.label = d->labels[number];
   panel->y.log = 1;
   panel->y.margin = 0.12; /* for the slopes */
-  if (!axis->slopes) return POL_OK;
+  if (axis != &axes[0]) return POL_OK;
   /* A triangle below all series. */
   pol_slope *slope = &d->slopes[number];
   double order;
@@ -529,13 +490,6 @@ static pol_status make_figure(const cli_study *s, const x_axis *axis, drawing *d
   return status;
 }
 
-/* "orders_time.svg" of "orders.svg" */
-static char *file_name(const char *path, const char *suffix)
-{
-  const char *dot = strrchr(path, '.');
-  return cli_format("%.*s%s%s", (int)(dot - path), path, suffix, dot);
-}
-
 pol_status cli_study_plot(cli_study *s)
 {
   const size_t count = s->args->work ? sizeof axes / sizeof axes[0] : 1;
@@ -546,7 +500,9 @@ pol_status cli_study_plot(cli_study *s)
     pol_figure figure;
     status = make_figure(s, axis, &d, &figure);
     if (status == POL_OK && figure.num_panels > 0) {
-      char *path = file_name(s->args->plot, axis->suffix);
+      /* "orders_time.svg" of "orders.svg" */
+      const char *plot = s->args->plot, *dot = strrchr(plot, '.');
+      char *path = cli_format("%.*s%s%s", (int)(dot - plot), plot, axis->suffix, dot);
       if (path != NULL) s->plots[s->num_plots++] = path;
       status = path != NULL ? pol_figure_write(&figure, path) : POL_NO_MEMORY;
     }
