@@ -505,43 +505,9 @@ static int report(const cli_study *s)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static void free_study(cli_study *s)
-{
-  for (int i = 0; i < s->num_series; i++) {
-    free(s->series[i].label);
-    free(s->series[i].refusal);
-  }
-  for (int i = 0; i < s->num_plots; i++) free(s->plots[i]);
-  free(s->series);
-  free(s->cases);
-  free(s->steps);
-  free(s->rtols);
-  cli_inputs_free(&s->methods);
-  cli_inputs_free(&s->formulations);
-  cli_inputs_free(&s->indices);
-  cli_inputs_free(&s->words);
-  pol_result_close(&s->result);
-  pol_trajectory_free(&s->trajectory);
-  pol_model_free(&s->model);
-  pol_errors_clear(&s->errors);
-}
-
 /* The stages before the runs; errors of the input are collected within a stage. */
 static pol_status (*const stages[])(cli_study *) = {read_options, make_series, make_cases,
                                                     find_reference, check_quantities};
-
-static int prepare(cli_study *s)
-{
-  for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
-    const pol_status status = stages[i](s);
-    if (status != POL_OK) {
-      cli_complain("polhode converge", "%s", pol_status_text(status));
-      return CLI_FAILED;
-    }
-    if (s->errors.count > 0) return cli_refuse("polhode converge", s->args->json, &s->errors);
-  }
-  return CLI_DONE;
-}
 
 /* Runs, draws and reports. */
 static int perform(cli_study *s)
@@ -587,9 +553,33 @@ static int run(const cli_args *args)
 {
   cli_study s = {.args = args};
   int result = cli_read_model(args, &s.model);
-  if (result == CLI_DONE) result = prepare(&s);
+  for (size_t i = 0; result == CLI_DONE && i < sizeof stages / sizeof stages[0]; i++) {
+    const pol_status status = stages[i](&s);
+    if (status != POL_OK) {
+      cli_complain("polhode converge", "%s", pol_status_text(status));
+      result = CLI_FAILED;
+    } else if (s.errors.count > 0) {
+      result = cli_refuse("polhode converge", args->json, &s.errors);
+    }
+  }
   if (result == CLI_DONE) result = perform(&s);
-  free_study(&s);
+  for (int i = 0; i < s.num_series; i++) {
+    free(s.series[i].label);
+    free(s.series[i].refusal);
+  }
+  for (int i = 0; i < s.num_plots; i++) free(s.plots[i]);
+  free(s.series);
+  free(s.cases);
+  free(s.steps);
+  free(s.rtols);
+  cli_inputs_free(&s.methods);
+  cli_inputs_free(&s.formulations);
+  cli_inputs_free(&s.indices);
+  cli_inputs_free(&s.words);
+  pol_result_close(&s.result);
+  pol_trajectory_free(&s.trajectory);
+  pol_model_free(&s.model);
+  pol_errors_clear(&s.errors);
   return result;
 }
 

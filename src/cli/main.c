@@ -276,19 +276,14 @@ const cli_command *cli_command_find(const char *name, int json)
   return NULL;
 }
 
-static int has_own(const cli_command *command, const char *name)
-{
-  for (int i = 0; i < command->num_options; i++)
-    if (strcmp(command->options[i].name, name) == 0) return 1;
-  return 0;
-}
-
 const cli_option *cli_command_option(const cli_command *command, int index)
 {
   if (index < command->num_options) return &command->options[index];
   index -= command->num_options;
   for (int i = 0; i < cli_num_common_options; i++)
-    if (!has_own(command, cli_common_options[i].name) && index-- == 0)
+    if (find_in(cli_common_options[i].name, strlen(cli_common_options[i].name), command->options,
+                command->num_options) == NULL &&
+        index-- == 0)
       return &cli_common_options[i];
   return NULL;
 }

@@ -213,27 +213,6 @@ static pol_status read_rows(plot *p, const source *s, int index, double **values
   return status;
 }
 
-/* The rows whose time is in the window: the first and the last, and all between. */
-static pol_status choose_rows(plot *p, source *s)
-{
-  const int index = pol_result_find_channel(s->result, "t");
-  double *t = NULL;
-  s->first = 0;
-  s->rows = pol_result_rows(s->result);
-  if (p->args->from == NULL && p->args->to == NULL) return POL_OK;
-  if (index < 0) return complain(p, s->path, "", "has no time t, which --from and --to need");
-  pol_status status = read_rows(p, s, index, &t);
-  long first = 0, end = s->rows;
-  while (status == POL_OK && first < end && !(t[first] >= p->from)) first++;
-  while (status == POL_OK && end > first && !(t[end - 1] <= p->to)) end--;
-  s->first = first;
-  s->rows = end - first;
-  free(t);
-  if (status == POL_OK && s->rows == 0)
-    status = complain(p, s->path, "", "has no time between --from and --to");
-  return status;
-}
-
 /* Whether all results have the quantity of the x axis, which is one column. */
 static pol_status find_x(plot *p)
 {
@@ -251,17 +230,34 @@ static pol_status find_x(plot *p)
   return status;
 }
 
-/* Time windows and x values. */
+/* The rows whose time is in the window, the first and the last and all between; and x values. */
 static pol_status read_sources(plot *p)
 {
   pol_status status = POL_OK;
   for (int i = 0; status == POL_OK && i < p->num_sources; i++) {
     source *s = &p->sources[i];
-    if (pol_result_rows(s->result) == 0) {
+    const int windowed = p->args->from != NULL || p->args->to != NULL;
+    const int time = pol_result_find_channel(s->result, "t");
+    double *t = NULL;
+    s->first = 0;
+    s->rows = pol_result_rows(s->result);
+    if (s->rows == 0) {
       status = complain(p, s->path, "", "has no rows: there is nothing to draw");
       continue;
     }
-    status = choose_rows(p, s);
+    if (windowed && time < 0)
+      status = complain(p, s->path, "", "has no time t, which --from and --to need");
+    if (windowed && time >= 0) {
+      status = read_rows(p, s, time, &t);
+      long first = 0, end = s->rows;
+      while (status == POL_OK && first < end && !(t[first] >= p->from)) first++;
+      while (status == POL_OK && end > first && !(t[end - 1] <= p->to)) end--;
+      s->first = first;
+      s->rows = end - first;
+      free(t);
+      if (status == POL_OK && s->rows == 0)
+        status = complain(p, s->path, "", "has no time between --from and --to");
+    }
     if (status == POL_OK)
       status = read_rows(p, s, pol_result_find_channel(s->result, p->x_name), &s->x);
   }
@@ -459,18 +455,6 @@ static char *label_with_unit(const char *name, int length, const char *unit)
   return has_unit ? cli_format("%.*s (%s)", length, name, unit) : cli_format("%.*s", length, name);
 }
 
-/* The length of the start that both names have in common, up to a dot. */
-static int common_start(const char *a, int length, const char *b)
-{
-  int end = 0;
-  for (int i = 0; i <= length; i++) {
-    const int a_ends = i == length || a[i] == '.', b_ends = b[i] == '\0' || b[i] == '.';
-    if (a_ends && b_ends) end = i;
-    if (i == length || a[i] != b[i]) break;
-  }
-  return end;
-}
-
 /* The quantity that a name ends in, without its component: "force" of "pin.force.x". */
 static const char *quantity_of(const char *name, int *length)
 {
@@ -492,7 +476,14 @@ static char *panel_label(const channel *first, const channel *last)
   for (const channel *c = first + 1; c <= last; c++) {
     int other_length;
     const char *other = quantity_of(c->name, &other_length);
-    length = common_start(first->name, length, c->name);
+    /* the length of the start that both names have in common, up to a dot */
+    int end = 0;
+    for (int i = 0; i <= length; i++) {
+      const char a = i < length ? first->name[i] : '\0', b = c->name[i];
+      if ((i == length || a == '.') && (b == '\0' || b == '.')) end = i;
+      if (i == length || a != b) break;
+    }
+    length = end;
     if (strcmp(unit, c->unit) != 0) unit = "";
     same = same && other_length == quantity_length &&
            strncmp(other, quantity, (size_t)quantity_length) == 0;
@@ -681,33 +672,7 @@ static const stage stages[] = {
     {read_curves, 0},  {check_curves, 0}, {make_figure, 0},   {write_figure, 0},
 };
 
-static void free_plot(plot *p)
-{
-  for (int i = 0; i < p->num_sources; i++) {
-    pol_result_close(&p->sources[i].result);
-    free(p->sources[i].label);
-    free(p->sources[i].x);
-    free(p->sources[i].chosen);
-  }
-  for (int i = 0; i < p->num_curves; i++) {
-    free(p->curves[i].label);
-    free(p->curves[i].y);
-  }
-  for (int i = 0; p->panel_labels != NULL && i < p->num_panels; i++) free(p->panel_labels[i]);
-  free(p->panel_labels);
-  free(p->panels);
-  free(p->series);
-  free(p->curves);
-  free(p->channels);
-  free(p->words);
-  free(p->results);
-  free(p->sources);
-  free(p->x_label);
-  free(p->out);
-  pol_errors_clear(&p->errors);
-}
-
-static int run(const cli_args *args)
+static int run_plot(const cli_args *args)
 {
   plot p = {.args = args};
   int result = CLI_DONE;
@@ -725,7 +690,28 @@ static int run(const cli_args *args)
     }
   }
   if (result == CLI_DONE) result = report(&p);
-  free_plot(&p);
+  for (int i = 0; i < p.num_sources; i++) {
+    pol_result_close(&p.sources[i].result);
+    free(p.sources[i].label);
+    free(p.sources[i].x);
+    free(p.sources[i].chosen);
+  }
+  for (int i = 0; i < p.num_curves; i++) {
+    free(p.curves[i].label);
+    free(p.curves[i].y);
+  }
+  for (int i = 0; p.panel_labels != NULL && i < p.num_panels; i++) free(p.panel_labels[i]);
+  free(p.panel_labels);
+  free(p.panels);
+  free(p.series);
+  free(p.curves);
+  free(p.channels);
+  free(p.words);
+  free(p.results);
+  free(p.sources);
+  free(p.x_label);
+  free(p.out);
+  pol_errors_clear(&p.errors);
   return result;
 }
 
@@ -775,5 +761,5 @@ const cli_command cli_plot = {
                 "\"h = 1e-4\"",
     .options = options,
     .num_options = sizeof options / sizeof options[0],
-    .run = run,
+    .run = run_plot,
 };

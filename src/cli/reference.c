@@ -204,17 +204,6 @@ enum { NUM_SETTINGS = sizeof settings / sizeof settings[0] };
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static json_t *method_json(const pol_method *method)
-{
-  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", //
-                   "name", method->name,             //
-                   "title", method->title,           //
-                   "order", method->order,           //
-                   "conserves", method->conserves,   //
-                   "source", method->source,         //
-                   "settings", method->settings);
-}
-
 static json_t *named_json(const char *name, const char *title)
 {
   return json_pack("{s:s, s:s}", "name", name, "title", title);
@@ -225,8 +214,16 @@ static json_t *all_json(void)
 {
   json_t *methods = json_array(), *formulations = json_array();
   int failed = 0;
-  for (int i = 0; i < pol_method_count(); i++)
-    failed |= json_array_append_new(methods, method_json(pol_method_at(i)));
+  for (int i = 0; i < pol_method_count(); i++) {
+    const pol_method *method = pol_method_at(i);
+    failed |= json_array_append_new(methods, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", //
+                                                       "name", method->name,             //
+                                                       "title", method->title,           //
+                                                       "order", method->order,           //
+                                                       "conserves", method->conserves,   //
+                                                       "source", method->source,         //
+                                                       "settings", method->settings));
+  }
   for (int i = 0; i < pol_formulation_count(); i++) {
     pol_formulation_kind kind = (pol_formulation_kind)i;
     failed |= json_array_append_new(

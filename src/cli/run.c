@@ -214,18 +214,17 @@ static int run_model(const cli_args *args, const pol_model *model)
 static int run(const cli_args *args)
 {
   const char *out = args->out, *suffix = out != NULL ? suffix_of(out) : "";
-  const char *rule =
-      out == NULL             ? NULL
-      : out[0] == '\0'        ? "the file name is empty"
-      : strcmp(out, "-") == 0 ? "must be a file: a result cannot go to standard output"
-      : suffix[0] != '\0' && strcmp(suffix, ".csv") != 0 && strcmp(suffix, ".h5") != 0
-          ? "must end in .h5 or .csv"
-          : NULL;
+  const char *rule = NULL;
+  if (suffix[0] != '\0' && strcmp(suffix, ".csv") != 0 && strcmp(suffix, ".h5") != 0)
+    rule = "must end in .h5 or .csv";
+  if (out != NULL && out[0] == '\0') rule = "the file name is empty";
+  if (out != NULL && strcmp(out, "-") == 0)
+    rule = "must be a file: a result cannot go to standard output";
   if (rule != NULL) return cli_refuse_one("polhode run", args->json, "--out", out, rule);
   pol_model *model;
   int result = cli_read_model(args, &model);
   if (result != CLI_DONE) return result;
-  for (int i = 0; model->settings.variable && i < args->num_overrides; i++)
+  for (int i = 0; model->settings.variable && result == CLI_DONE && i < args->num_overrides; i++)
     if (strncmp(args->overrides[i], "simulation.step=", 16) == 0)
       result = cli_refuse_one("polhode run", args->json, "--step", "",
                               "has no effect beside rtol or atol, which choose the steps; --set "

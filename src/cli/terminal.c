@@ -24,19 +24,13 @@ void cli_color_choose(const char *when)
   color = strcmp(when, "always") == 0 ? ALWAYS : strcmp(when, "never") == 0 ? NEVER : AUTO;
 }
 
-static int is_colored(FILE *to)
-{
-  if (color != AUTO) return color == ALWAYS;
-  const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-  if (no_color != NULL && no_color[0] != '\0') return 0;
-  if (term == NULL || strcmp(term, "dumb") == 0) return 0;
-  return isatty(fileno(to));
-}
-
 const char *cli_style_start(FILE *to, cli_style style)
 {
   static const char *const sequences[] = {"\033[0m", "\033[31m", "\033[33m", "\033[1m"};
-  return is_colored(to) ? sequences[style] : "";
+  const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+  const int wanted = (no_color == NULL || no_color[0] == '\0') && term != NULL &&
+                     strcmp(term, "dumb") != 0 && isatty(fileno(to));
+  return color == ALWAYS || (color == AUTO && wanted) ? sequences[style] : "";
 }
 
 /* --- text from files and users ---------------------------------------------------------------- */
@@ -401,14 +395,6 @@ static void draw(cli_progress *progress, const char *text)
   snprintf(progress->text, sizeof progress->text, "%s", text);
 }
 
-/* Appends the note where the line has room for some of it. */
-static void add_note(const cli_progress *progress, char *text, size_t size)
-{
-  const int length = (int)strlen(text), room = cli_width(stderr) - length - ECHO - 1;
-  if (room > 4 && (size_t)(length + room) < size)
-    snprintf(text + length, size - (size_t)length, "%.*s", room, progress->note);
-}
-
 void cli_progress_update(cli_progress *progress, double share)
 {
   if (!progress->shown) return;
@@ -437,7 +423,10 @@ void cli_progress_update(cli_progress *progress, double share)
   else
     snprintf(left, sizeof left, "%ld s", s);
   snprintf(text, sizeof text, "%s%3d %%  %s left", bar, (int)(100.0 * share), left);
-  add_note(progress, text, sizeof text);
+  /* the note, where the line has room for some of it */
+  const int length = (int)strlen(text), left_room = cli_width(stderr) - length - ECHO - 1;
+  if (left_room > 4 && (size_t)(length + left_room) < sizeof text)
+    snprintf(text + length, sizeof text - (size_t)length, "%.*s", left_room, progress->note);
   draw(progress, text);
 }
 

@@ -132,23 +132,13 @@ static void put(svg *s, const char *text)
   put_bytes(s, text, strlen(text));
 }
 
-/* A number with two decimals at most. */
-static void put_number(svg *s, double value)
-{
-  char text[32];
-  const long hundredths = lround(fmin(fmax(value, -1e6), 1e6) * 100);
-  const long size = labs(hundredths);
-  int length = snprintf(text, sizeof text, "%s%ld", hundredths < 0 ? "-" : "", size / 100);
-  if (size % 100 != 0) length += snprintf(text + length, 8, ".%02ld", size % 100);
-  if (size % 100 != 0 && text[length - 1] == '0') length--;
-  put_bytes(s, text, (size_t)length);
-}
-
-/* Text in which %n is a number, %c a colour, %s a string. */
+/* Text in which %n is a number, with two decimals at most, %c a colour, %s a string. */
 static void print(svg *s, const char *format, ...)
 {
   va_list arguments;
-  char color[8];
+  char color[8], number[32];
+  long hundredths, rest;
+  int length;
   va_start(arguments, format);
   for (const char *c = format; *c != '\0'; c++) {
     if (*c != '%') {
@@ -157,7 +147,13 @@ static void print(svg *s, const char *format, ...)
     }
     switch (*++c) {
     case 'n':
-      put_number(s, va_arg(arguments, double));
+      hundredths = lround(fmin(fmax(va_arg(arguments, double), -1e6), 1e6) * 100);
+      rest = labs(hundredths) % 100;
+      length = snprintf(number, sizeof number, "%s%ld", hundredths < 0 ? "-" : "",
+                        labs(hundredths) / 100);
+      if (rest != 0) length += snprintf(number + length, 8, ".%02ld", rest);
+      if (rest != 0 && number[length - 1] == '0') length--;
+      put_bytes(s, number, (size_t)length);
       break;
     case 'c':
       snprintf(color, sizeof color, "#%06x", va_arg(arguments, unsigned) & 0xFFFFFF);
@@ -168,17 +164,6 @@ static void print(svg *s, const char *format, ...)
     }
   }
   va_end(arguments);
-}
-
-static void put_escaped(svg *s, const char *text, size_t length)
-{
-  for (size_t i = 0; i < length; i++) {
-    const char *entity = poli_text_entity(text[i]);
-    if (entity != NULL)
-      put(s, entity);
-    else
-      put_bytes(s, &text[i], 1);
-  }
 }
 
 /* --- drawing ---------------------------------------------------------------------------------- */
@@ -261,7 +246,13 @@ static void svg_text(poli_canvas *canvas, const poli_text *where, const char *te
       print(s, "<tspan dy=\"%n\" font-size=\"%n\">", back - up, POLI_RAISED_SIZE * size);
     else if (back > 0)
       print(s, "<tspan dy=\"%n\">", back);
-    put_escaped(s, text + skip, length);
+    for (size_t i = skip; i < skip + length; i++) {
+      const char *entity = poli_text_entity(text[i]);
+      if (entity != NULL)
+        put(s, entity);
+      else
+        put_bytes(s, &text[i], 1);
+    }
     if (raised || back > 0) put(s, "</tspan>");
     back = up;
     text += skip + length;

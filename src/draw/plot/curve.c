@@ -167,13 +167,6 @@ static void add_minor(poli_ticks *ticks, poli_range range, double value)
     ticks->minor[ticks->num_minor++] = value;
 }
 
-static void add_power(poli_ticks *ticks, int exponent)
-{
-  if (ticks->count == POLI_MAX_TICKS) return;
-  ticks->at[ticks->count] = pow(10, exponent);
-  poli_ticks_power(ticks->label[ticks->count++], POLI_TICK_LABEL, exponent);
-}
-
 static void log_ticks(poli_ticks *ticks, poli_range range, int most)
 {
   const int first = (int)ceil(log10(range.lo) - 1e-9), last = (int)floor(log10(range.hi) + 1e-9);
@@ -188,9 +181,12 @@ static void log_ticks(poli_ticks *ticks, poli_range range, int most)
       if ((last - first) / step + 1 <= most) break;
     }
     for (int n = first - 1; n <= last; n++) {
-      if (n >= first && n % step == 0)
-        add_power(ticks, n);
-      else if (n >= first && step <= 10)
+      if (n >= first && n % step == 0) {
+        if (ticks->count < POLI_MAX_TICKS) {
+          ticks->at[ticks->count] = pow(10, n);
+          poli_ticks_power(ticks->label[ticks->count++], POLI_TICK_LABEL, n);
+        }
+      } else if (n >= first && step <= 10)
         add_minor(ticks, range, pow(10, n));
       for (int i = 2; step == 1 && i < 10; i++) add_minor(ticks, range, i * pow(10, n));
     }
@@ -273,19 +269,6 @@ typedef struct run {
   poli_pixel first, last, low, high;
 } run;
 
-static void start_run(run *r, double column, poli_pixel p)
-{
-  *r = (run){.column = column, .count = 1, .first = p, .last = p, .low = p, .high = p};
-}
-
-static void extend_run(run *r, poli_pixel p)
-{
-  if (p.y < r->low.y) r->low = p, r->at_low = r->count;
-  if (p.y > r->high.y) r->high = p, r->at_high = r->count;
-  r->last = p;
-  r->count++;
-}
-
 /* Adds first, extremes in their order, and last, each once. */
 static pol_status end_run(poli_curve *curve, run *r)
 {
@@ -313,22 +296,15 @@ static pol_status end_line(poli_curve *curve, run *r)
   return status;
 }
 
-/* Whether columns hold so many points that thinning them out cannot be seen: not so where a curve
- * runs along a column, as in phase plots. */
-static int is_dense(const pol_series *series, const poli_scale *x)
-{
-  if ((double)series->count < 4 * columns_per_pixel * fabs(x->length)) return 0;
-  for (size_t i = 1; i < series->count; i++)
-    if (series->x[i] < series->x[i - 1]) return 0;
-  return 1;
-}
-
 pol_status poli_curve_make(poli_curve *curve, const pol_series *series, const poli_scale *x,
                            const poli_scale *y)
 {
   run r = {0};
   pol_status status = POL_OK;
-  const int dense = is_dense(series, x);
+  /* Whether columns hold so many points that thinning them out cannot be seen: not so where a curve
+   * runs along a column, as in phase plots. */
+  int dense = (double)series->count >= 4 * columns_per_pixel * fabs(x->length);
+  for (size_t i = 1; dense && i < series->count; i++) dense = !(series->x[i] < series->x[i - 1]);
   *curve = (poli_curve){0};
   for (size_t i = 0; i < series->count && status == POL_OK; i++) {
     if (!pol_axis_shows(series->x[i], x->log) || !pol_axis_shows(series->y[i], y->log)) {
@@ -338,11 +314,14 @@ pol_status poli_curve_make(poli_curve *curve, const pol_series *series, const po
     const poli_pixel p = {poli_scale_pixel(x, series->x[i]), poli_scale_pixel(y, series->y[i])};
     const double column = floor(columns_per_pixel * p.x);
     if (dense && r.count > 0 && column == r.column) {
-      extend_run(&r, p);
+      if (p.y < r.low.y) r.low = p, r.at_low = r.count;
+      if (p.y > r.high.y) r.high = p, r.at_high = r.count;
+      r.last = p;
+      r.count++;
       continue;
     }
     status = end_run(curve, &r);
-    start_run(&r, column, p);
+    r = (run){.column = column, .count = 1, .first = p, .last = p, .low = p, .high = p};
   }
   if (status == POL_OK) status = end_line(curve, &r);
   return status;
@@ -376,11 +355,6 @@ static int narrow(cone *c, poli_pixel p)
   return 1;
 }
 
-static int can_reach(cone c, poli_pixel p)
-{
-  return narrow(&c, p);
-}
-
 void poli_curve_straighten(poli_curve *curve)
 {
   size_t kept = 0;
@@ -395,7 +369,9 @@ void poli_curve_straighten(poli_curve *curve)
       continue;
     }
     /* the point before stays if the next cannot be reached without it */
-    if (narrow(&c, p) && can_reach(c, curve->points[i + 1])) continue;
+    const int fits = narrow(&c, p);
+    cone next = c;
+    if (fits && narrow(&next, curve->points[i + 1])) continue;
     curve->points[kept++] = p;
     c = (cone){.anchor = p};
   }
@@ -428,15 +404,6 @@ static int cover(raster *r, poli_pixel a, poli_pixel b)
   return any_new;
 }
 
-/* Adds a line; it goes on from the last if it starts where that ended. */
-static pol_status push_line(poli_curve *curve, int goes_on, poli_pixel a, poli_pixel b)
-{
-  pol_status status = POL_OK;
-  if (!goes_on && curve->count > 0) status = push(curve, POLI_GAP);
-  if (!goes_on && status == POL_OK) status = push(curve, a);
-  return status == POL_OK ? push(curve, b) : status;
-}
-
 pol_status poli_curve_drop_covered(poli_curve *curve, poli_box box)
 {
   raster r = {box, (int)box.width + 1, (int)box.height + 1, NULL};
@@ -449,7 +416,10 @@ pol_status poli_curve_drop_covered(poli_curve *curve, poli_box box)
     const poli_pixel a = curve->points[i - 1], b = curve->points[i];
     const int is_line = !isnan(a.x) && !isnan(b.x);
     const int needed = is_line && cover(&r, a, b);
-    if (needed) status = push_line(&kept, goes_on, a, b);
+    /* it goes on from the last line if it starts where that ended */
+    if (needed && !goes_on && kept.count > 0) status = push(&kept, POLI_GAP);
+    if (needed && !goes_on && status == POL_OK) status = push(&kept, a);
+    if (needed && status == POL_OK) status = push(&kept, b);
     goes_on = needed;
   }
   free(r.covered);

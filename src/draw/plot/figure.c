@@ -165,12 +165,6 @@ static void draw_text(const drawing *d, poli_text where, double width, const cha
 
 /* --- in the frame ----------------------------------------------------------------------------- */
 
-static int is_in(const poli_scale *scale, double pixel)
-{
-  const double s = (pixel - scale->start) / scale->length;
-  return s > -1e-6 && s < 1 + 1e-6;
-}
-
 /* One path for all lines. */
 static void draw_grid(const drawing *d, const poli_panel_layout *p)
 {
@@ -204,15 +198,6 @@ static int is_lone(const poli_curve *curve, size_t i)
   return 1;
 }
 
-/* "2", "1.5" */
-static void put_order(char *text, size_t size, double order)
-{
-  int decimals = 0;
-  while (decimals < 2 && fabs(order * pow(10, decimals) - round(order * pow(10, decimals))) > 1e-6)
-    decimals++;
-  poli_ticks_number(text, size, order, decimals);
-}
-
 static void draw_slope(const drawing *d, const poli_panel_layout *p, const pol_slope *slope)
 {
   const poli_scale *x = &d->layout.x, *y = &p->y;
@@ -221,7 +206,11 @@ static void draw_slope(const drawing *d, const poli_panel_layout *p, const pol_s
   const poli_pixel b = {poli_scale_pixel(x, slope->x[1]), poli_scale_pixel(y, y1)};
   const poli_pen pen = {d->theme->frame, 1, slope->triangle ? POL_LINE_SOLID : POL_LINE_DASHED};
   char order[POLI_TICK_LABEL];
-  put_order(order, sizeof order, slope->order);
+  int decimals = 0; /* "2", "1.5" */
+  while (decimals < 2 &&
+         fabs(slope->order * pow(10, decimals) - round(slope->order * pow(10, decimals))) > 1e-6)
+    decimals++;
+  poli_ticks_number(order, sizeof order, slope->order, decimals);
   const char *label = slope->label != NULL ? slope->label : order;
   if (slope->triangle) {
     const poli_pixel corners[] = {a, {b.x, a.y}, b, a};
@@ -318,23 +307,6 @@ static void draw_x_labels(const drawing *d)
 
 /* --- the legend ------------------------------------------------------------------------------- */
 
-static void draw_legend_row(const drawing *d, const poli_panel_layout *p, const pol_series *series,
-                            double y)
-{
-  char text[POLI_TEXT_SIZE(POLI_LEGEND_CHARACTERS)];
-  const double left = p->legend.x + POLI_LEGEND_PADDING;
-  const poli_color color = series_color(d, series->color);
-  const poli_pixel middle = {left + 0.5 * POLI_LEGEND_SAMPLE, y};
-  draw_line(d, left + 1, y, left + POLI_LEGEND_SAMPLE - 1, y,
-            (poli_pen){color, curve_width, series->line});
-  poli_canvas_markers(d->canvas, &middle, 1, series->marker, marker_radius, color);
-  poli_legend_label(series, poli_legend_label_width(p), text);
-  draw_text(d,
-            (poli_text){left + POLI_LEGEND_SAMPLE + POLI_LEGEND_GAP, y + 4, -1, 0, 0,
-                        POLI_LEGEND_FONT, 0},
-            HUGE_VAL, text);
-}
-
 static void draw_legend(const drawing *d, const poli_panel_layout *p)
 {
   const poli_box box = p->legend;
@@ -348,7 +320,19 @@ static void draw_legend(const drawing *d, const poli_panel_layout *p)
       left_out++;
       continue;
     }
-    draw_legend_row(d, p, series, box.y + POLI_LEGEND_PADDING + (row++ + 0.5) * POLI_LEGEND_ROW);
+    char label[POLI_TEXT_SIZE(POLI_LEGEND_CHARACTERS)];
+    const double left = box.x + POLI_LEGEND_PADDING;
+    const double y = box.y + POLI_LEGEND_PADDING + (row++ + 0.5) * POLI_LEGEND_ROW;
+    const poli_color color = series_color(d, series->color);
+    const poli_pixel middle = {left + 0.5 * POLI_LEGEND_SAMPLE, y};
+    draw_line(d, left + 1, y, left + POLI_LEGEND_SAMPLE - 1, y,
+              (poli_pen){color, curve_width, series->line});
+    poli_canvas_markers(d->canvas, &middle, 1, series->marker, marker_radius, color);
+    poli_legend_label(series, poli_legend_label_width(p), label);
+    draw_text(d,
+              (poli_text){left + POLI_LEGEND_SAMPLE + POLI_LEGEND_GAP, y + 4, -1, 0, 0,
+                          POLI_LEGEND_FONT, 0},
+              HUGE_VAL, label);
   }
   if (left_out > 0) {
     char text[32];
@@ -385,7 +369,8 @@ static void draw_figure(const drawing *d)
         const double length = is_major ? 4 : 2.2;
         const double at =
             poli_scale_pixel(scale, is_major ? ticks->at[j] : ticks->minor[j - ticks->count]);
-        if (!is_in(scale, at)) continue;
+        const double part = (at - scale->start) / scale->length;
+        if (!(part > -1e-6 && part < 1 + 1e-6)) continue;
         points[count++] = axis == 0 ? (poli_pixel){at, bottom} : (poli_pixel){b.x, at};
         points[count++] =
             axis == 0 ? (poli_pixel){at, bottom + length} : (poli_pixel){b.x - length, at};
@@ -448,33 +433,25 @@ pol_status pol_figure_svg(const pol_figure *figure, char **text)
   return status;
 }
 
-static pol_status write_svg(const pol_figure *figure, const char *path)
+pol_status pol_figure_write(const pol_figure *figure, const char *path)
 {
+  const size_t length = strlen(path);
+  if (length >= 4 && strcmp(path + length - 4, ".png") == 0) {
+    poli_canvas *canvas = NULL;
+    pol_status status = pol_figure_validate(figure, NULL, 0);
+    if (status == POL_OK)
+      status = poli_canvas_png(&canvas, figure->width, figure->height, figure->scale,
+                               theme_of(figure)->background);
+    if (status == POL_OK) status = draw_on(canvas, figure);
+    if (status == POL_OK) status = poli_canvas_write_png(canvas, path);
+    poli_canvas_free(&canvas);
+    return status;
+  }
   char *text;
-  pol_status status = pol_figure_svg(figure, &text);
+  const pol_status status = pol_figure_svg(figure, &text);
   if (status != POL_OK) return status;
   FILE *file = fopen(path, "wb");
   if (file != NULL) fputs(text, file);
   free(text);
   return file != NULL ? pol_output_close(file, path, POL_OK) : POL_IO;
-}
-
-static pol_status write_png(const pol_figure *figure, const char *path)
-{
-  poli_canvas *canvas = NULL;
-  pol_status status = pol_figure_validate(figure, NULL, 0);
-  if (status == POL_OK)
-    status = poli_canvas_png(&canvas, figure->width, figure->height, figure->scale,
-                             theme_of(figure)->background);
-  if (status == POL_OK) status = draw_on(canvas, figure);
-  if (status == POL_OK) status = poli_canvas_write_png(canvas, path);
-  poli_canvas_free(&canvas);
-  return status;
-}
-
-pol_status pol_figure_write(const pol_figure *figure, const char *path)
-{
-  const size_t length = strlen(path);
-  const int is_png = length >= 4 && strcmp(path + length - 4, ".png") == 0;
-  return is_png ? write_png(figure, path) : write_svg(figure, path);
 }

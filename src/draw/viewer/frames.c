@@ -19,21 +19,6 @@ static const double largest_position = 1e15, largest_value = 1e300;
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static int default_frames(int num_bodies)
-{
-  const int fit = MAX_POSE_BYTES / POSE_SIZE / num_bodies;
-  if (fit > MAX_FRAMES) return MAX_FRAMES;
-  return fit < 2 ? 2 : fit;
-}
-
-/* The first row without a time; -1 if there is none. */
-static long find_timeless(const double *t, long num_rows)
-{
-  for (long i = 0; i < num_rows; i++)
-    if (!(fabs(t[i]) <= largest_value)) return i;
-  return -1;
-}
-
 /* --- numbers ---------------------------------------------------------------------------------- */
 
 /* Channels that are read at a time: about 8 MB of numbers. */
@@ -70,35 +55,21 @@ static poli_range16 find_range(const poli_frames *frames, size_t channel, double
   return range.low <= range.high ? range : (poli_range16){0.0, 0.0};
 }
 
-static unsigned quantize(double x, poli_range16 range)
-{
-  const double width = range.high - range.low;
-  if (!(x >= range.low && x <= range.high)) return 65535u;
-  return width > 0.0 ? (unsigned)lround(65534.0 * ((x - range.low) / width)) : 0u;
-}
-
 /* Writes the values of a channel as numbers of a range, `stride` bytes apart. */
 static void put_series(const poli_frames *frames, size_t channel, poli_range16 range,
                        unsigned char *to, size_t stride)
 {
-  for (int i = 0; i < frames->count; i++)
-    poli_put_uint16(to + (size_t)i * stride,
-                    quantize(frames->series[(size_t)i * frames->width + channel], range));
+  const double width = range.high - range.low;
+  for (int i = 0; i < frames->count; i++) {
+    const double x = frames->series[(size_t)i * frames->width + channel];
+    unsigned number = 65535u;
+    if (x >= range.low && x <= range.high)
+      number = width > 0.0 ? (unsigned)lround(65534.0 * ((x - range.low) / width)) : 0u;
+    poli_put_uint16(to + (size_t)i * stride, number);
+  }
 }
 
 /* --- bodies ----------------------------------------------------------------------------------- */
-
-/* A channel by name.  Channels of a body stand together: the one after the last found comes first.
- */
-static int find_channel(const pol_result *result, const char *name, int *last)
-{
-  const int next = *last + 1;
-  if (next < pol_result_count(result) && strcmp(pol_result_channel(result, next)->name, name) == 0)
-    *last = next;
-  else
-    *last = pol_result_find_channel(result, name);
-  return *last;
-}
 
 /* Adds the channel "NAME.what.c". */
 static pol_status add_component(int *channels, int *num, const pol_result *result, const char *body,
@@ -107,7 +78,11 @@ static pol_status add_component(int *channels, int *num, const pol_result *resul
 {
   char name[256];
   snprintf(name, sizeof name, "%.200s.%s.%c", body, what, component);
-  channels[*num] = find_channel(result, name, last);
+  /* channels of a body stand together: the one after the last found comes first */
+  const int next = *last + 1;
+  const int is_next =
+      next < pol_result_count(result) && strcmp(pol_result_channel(result, next)->name, name) == 0;
+  channels[*num] = *last = is_next ? next : pol_result_find_channel(result, name);
   if (channels[(*num)++] >= 0) return POL_OK;
   snprintf(message, size, "it has no channel \"%s\": it is not a result of this model", name);
   return POL_BAD_ARGUMENT;
@@ -256,14 +231,17 @@ pol_status poli_frames_read(poli_frames *frames, const pol_model *model, pol_res
     snprintf(message, size, rows < 1 ? "it has no rows" : "it has no channel \"t\"");
     return POL_BAD_ARGUMENT;
   }
-  if (max_frames == 0) max_frames = default_frames(frames->num_bodies);
+  if (max_frames == 0) {
+    const int fit = MAX_POSE_BYTES / POSE_SIZE / frames->num_bodies;
+    max_frames = fit > MAX_FRAMES ? MAX_FRAMES : fit < 2 ? 2 : fit;
+  }
   if (max_frames > rows) max_frames = (int)rows;
   pol_status status = allocate(frames, result, (size_t)max_frames);
   if (status == POL_OK) status = pol_result_series(result, time, frames->series);
   if (status != POL_OK) return status;
-  const long timeless = find_timeless(frames->series, rows);
-  if (timeless >= 0) {
-    snprintf(message, size, "row %ld has no time", timeless + 1);
+  for (long i = 0; i < rows; i++) {
+    if (fabs(frames->series[i]) <= largest_value) continue;
+    snprintf(message, size, "row %ld has no time", i + 1);
     return POL_BAD_ARGUMENT;
   }
   /* The rows nearest to times at equal distances, all rows if they are few. */

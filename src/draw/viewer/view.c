@@ -17,26 +17,21 @@
 #include "draw/viewer/page.h"
 #include "mechanism/inertia.h"
 
-/* Three bytes are four characters of 6 bits; the last group is filled up with =. */
-static size_t encode_group(const unsigned char *bytes, size_t count, char out[4])
-{
-  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const unsigned b1 = count > 1 ? bytes[1] : 0u, b2 = count > 2 ? bytes[2] : 0u;
-  const unsigned bits = (unsigned)bytes[0] << 16 | b1 << 8 | b2;
-  out[0] = digits[bits >> 18];
-  out[1] = digits[bits >> 12 & 63u];
-  out[2] = count > 1 ? digits[bits >> 6 & 63u] : '=';
-  out[3] = count > 2 ? digits[bits & 63u] : '=';
-  return 4;
-}
-
 void poli_page_write_bytes(FILE *file, const char *id, const unsigned char *bytes, size_t count)
 {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   char buffer[4096];
   size_t used = 0;
   fprintf(file, "<script type=\"text/plain\" id=\"%s\">", id);
   for (size_t i = 0; i < count; i += 3) {
-    used += encode_group(bytes + i, count - i, buffer + used);
+    /* three bytes are four characters of 6 bits; the last group is filled up with = */
+    const size_t left = count - i;
+    const unsigned b1 = left > 1 ? bytes[i + 1] : 0u, b2 = left > 2 ? bytes[i + 2] : 0u;
+    const unsigned bits = (unsigned)bytes[i] << 16 | b1 << 8 | b2;
+    buffer[used++] = digits[bits >> 18];
+    buffer[used++] = digits[bits >> 12 & 63u];
+    buffer[used++] = left > 1 ? digits[bits >> 6 & 63u] : '=';
+    buffer[used++] = left > 2 ? digits[bits & 63u] : '=';
     if (used == sizeof buffer) {
       fwrite(buffer, 1, used, file);
       used = 0;
@@ -262,29 +257,25 @@ static pol_status write_times(FILE *file, const poli_frames *frames)
   return status;
 }
 
-/* A mesh file that is not given from the root is looked for in the folder.  One that cannot be read
- * is wrong input: POL_IO is kept for the page. */
-static pol_status read_mesh(poli_mesh *mesh, const char *folder, const pol_shape *shape,
-                            char *message, size_t size)
-{
-  const int plain = folder == NULL || folder[0] == '\0' || shape->file[0] == '/';
-  char *path = plain ? poli_format("%s", shape->file) : poli_format("%s/%s", folder, shape->file);
-  if (path == NULL) return POL_NO_MEMORY;
-  const pol_status status = poli_mesh_read(mesh, path, shape->scale, message, size);
-  free(path);
-  return status == POL_IO ? POL_BAD_ARGUMENT : status;
-}
-
-/* The meshes of all shapes, empty where a shape is none; free with free_meshes in every case. */
+/* The meshes of all shapes, empty where a shape is none; free them in every case.  A file that is
+ * not given from the root is looked for in the folder.  One that cannot be read is wrong input:
+ * POL_IO is kept for the page. */
 static pol_status read_meshes(poli_mesh **meshes, const pol_model *model, const char *folder,
                               char *message, size_t size)
 {
   pol_status status = POL_OK;
   *meshes = calloc((size_t)model->num_shapes + 1, sizeof **meshes);
   if (*meshes == NULL) return POL_NO_MEMORY;
-  for (int i = 0; status == POL_OK && i < model->num_shapes; i++)
-    if (model->shapes[i].type == POL_MESH)
-      status = read_mesh(&(*meshes)[i], folder, &model->shapes[i], message, size);
+  for (int i = 0; status == POL_OK && i < model->num_shapes; i++) {
+    const pol_shape *shape = &model->shapes[i];
+    if (shape->type != POL_MESH) continue;
+    const int plain = folder == NULL || folder[0] == '\0' || shape->file[0] == '/';
+    char *path = plain ? poli_format("%s", shape->file) : poli_format("%s/%s", folder, shape->file);
+    if (path == NULL) return POL_NO_MEMORY;
+    status = poli_mesh_read(&(*meshes)[i], path, shape->scale, message, size);
+    if (status == POL_IO) status = POL_BAD_ARGUMENT;
+    free(path);
+  }
   return status;
 }
 
@@ -314,7 +305,6 @@ static pol_status write_file(const char *path, const pol_model *model, pol_resul
     status = write_times(file, frames);
   }
   if (status == POL_OK) {
-    status = POL_OK;
     int number = 0;
     for (int i = 0; status == POL_OK && i < model->num_shapes; i++) {
       char id[32];
@@ -328,16 +318,6 @@ static pol_status write_file(const char *path, const pol_model *model, pol_resul
   status = pol_output_close(file, path, status);
   if (status == POL_IO) snprintf(message, size, "%s", strerror(errno));
   return status;
-}
-
-/* The frames; a result that cannot be read is wrong input, as a mesh is. */
-static pol_status read_frames(poli_frames *frames, const pol_model *model, pol_result *result,
-                              int max_frames, char *message, size_t size)
-{
-  const pol_status status = poli_frames_read(frames, model, result, max_frames, message, size);
-  if (status != POL_IO) return status;
-  snprintf(message, size, "%s", POL_RESULT_DAMAGED);
-  return POL_BAD_ARGUMENT;
 }
 
 pol_status pol_view_write(const char *path, const pol_model *model, pol_result *result,
@@ -359,7 +339,11 @@ pol_status pol_view_write(const char *path, const pol_model *model, pol_result *
     snprintf(message, size, "an animation has 2 frames or more");
     return POL_BAD_ARGUMENT;
   }
-  pol_status status = read_frames(&frames, model, result, options->max_frames, message, size);
+  pol_status status = poli_frames_read(&frames, model, result, options->max_frames, message, size);
+  if (status == POL_IO) { /* a result that cannot be read is wrong input, as a mesh is */
+    snprintf(message, size, "%s", POL_RESULT_DAMAGED);
+    status = POL_BAD_ARGUMENT;
+  }
   if (status == POL_OK) status = read_meshes(&meshes, model, options->folder, message, size);
   if (status == POL_OK)
     status = write_file(path, model, result, &frames, meshes, &bytes, message, size);
