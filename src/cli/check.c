@@ -299,12 +299,12 @@ static const cli_option options[] = {
 
 const cli_command cli_check = {
     .name = "check",
-    .summary = "say what a model is and what is wrong with it",
+    .summary = "report what a model contains, and its errors",
     .operand = "MODEL.json",
-    .text = "Reads the model and lists all its errors; or, if there are none, says what it\n"
-            "is: bodies, joints, forces, drives, degrees of freedom, redundant constraints,\n"
-            "symmetries, settings. Then it finds consistent initial values and says how far\n"
-            "the given ones had to move.\n\n"
+    .text = "Reads the model and lists all its errors; or, if there are none, reports what it\n"
+            "contains: bodies, joints, forces, drives, degrees of freedom, redundant\n"
+            "constraints, symmetries, settings. Then it finds consistent initial values and\n"
+            "reports how far the given ones had to move.\n\n"
             "Exit status: 0 valid, 1 the numerics failed, 2 the input is wrong or has no\n"
             "consistent initial values, 130 stopped by Ctrl-C (143 by SIGTERM).",
     .examples = "  polhode check models/bruels-cardona-2010/heavy_top.json\n"

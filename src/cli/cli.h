@@ -21,7 +21,7 @@ typedef struct cli_list {
   const char **items; /* strings of argv */
 } cli_list;
 
-/* What the command line says.  Strings belong to argv, except the overrides. */
+/* The arguments of a command.  Strings belong to argv, except the overrides. */
 typedef struct cli_args {
   const char *operand; /* the first; NULL if none was given */
   cli_list operands;   /* all */
@@ -67,7 +67,7 @@ typedef struct cli_option {
   const char *key; /* CLI_OVERRIDE */
 } cli_option;
 
-/* Names of values, of options and operands, say what may stand there; completion reads them.
+/* Names of values, of options and operands, define what is allowed there; completion uses them.
  * Alternatives are separated by "|", operands by blanks; "..." after a name: more may follow;
  * brackets around it: it may be left out; ",..." after a name: a list with commas.
  *
@@ -92,7 +92,7 @@ extern const int cli_num_common_options;
  * operand, as "--out FILE" or "--out=FILE"; after "--" all words are operands.  operand is what the
  * command must be given, in words, "[...]" if it need not, with "..." in it if one or more, or NULL
  * if it takes nothing.  What can have one value only, an option or a key that is overridden, must
- * not be given two different ones. POL_BAD_ARGUMENT: errors (an empty list) says what is wrong.  In
+ * not be given two different ones. POL_BAD_ARGUMENT: errors (an empty list) has what is wrong.  In
  * every case, free with cli_args_free. */
 pol_status cli_args_parse(cli_args *args, int argc, char **argv, const cli_option *options,
                           int num_options, const char *operand, pol_errors *errors);
@@ -109,10 +109,10 @@ typedef struct cli_command {
   const char *operand;  /* what comes after the name: "MODEL.json", "RESULT..."; NULL for
                            nothing */
   const char *text;     /* a few lines that explain it, with blank lines between paragraphs */
-  const char *examples; /* each "  polhode ...", one a line; they work from a clone of polhode */
+  const char *examples; /* each "  polhode ...", one per line; they work from a clone of polhode */
   const cli_option *options;
   int num_options;
-  int (*run)(const cli_args *args); /* gives the exit status */
+  int (*run)(const cli_args *args); /* returns the exit status */
 } cli_command;
 
 extern const cli_command cli_run;

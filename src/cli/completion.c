@@ -301,7 +301,7 @@ static int completion(const cli_args *args)
 
 const cli_command cli_completion = {
     .name = "completion",
-    .summary = "print a script that lets a shell complete polhode's words",
+    .summary = "print a script that makes a shell complete polhode's arguments",
     .operand = "bash|zsh",
     .text = "Prints a script for the shell: it completes commands, options, the names of\n"
             "methods and formulations, the keys of --set, and files that fit. An installation\n"

@@ -263,7 +263,7 @@ static pol_status read_options(cli_study *s)
 /* --- series ----------------------------------------------------------------------------------- */
 
 /* The settings of a combination, by reading the model with it: each method has keys and defaults of
- * its own.  Where the model does not allow it, *refusal says why. */
+ * its own.  Where the model does not allow it, *refusal has the reason. */
 static pol_status read_settings(const cli_study *s, const char *method, const char *formulation,
                                 const char *index, pol_settings *settings, char **refusal)
 {
@@ -368,8 +368,8 @@ static pol_status make_cases(cli_study *s)
 
 /* --- the reference ---------------------------------------------------------------------------- */
 
-/* A file, or a fine run: of the first method, formulation and index, unless an option says
- * otherwise. */
+/* A file, or a fine run: of the first method, formulation and index, unless an option sets
+ * another. */
 static pol_status find_reference(cli_study *s)
 {
   const cli_args *args = s->args;
@@ -454,7 +454,7 @@ static pol_status check_quantities(cli_study *s)
   return status;
 }
 
-/* --- what others ask for ---------------------------------------------------------------------- */
+/* --- refused series -------------------------------------------------------------------------- */
 
 const char *cli_series_refusal(const cli_study *s, const cli_case_series *series)
 {
@@ -630,7 +630,7 @@ const cli_command cli_converge = {
             "Without --steps, four steps around the model's own.\n\n"
             "--work also prints steps, Newton iterations, evaluations and the wall time; with\n"
             "--plot FILE.svg it draws FILE_time.svg and FILE_newton.svg beside FILE.svg.\n\n"
-            "Exit status: 0 done, 1 a run failed (its row says why), 2 the input is wrong.",
+            "Exit status: 0 done, 1 a run failed (see its row), 2 the input is wrong.",
     .examples = "  polhode converge " MODEL "\n"
                 "  polhode converge " MODEL " --plot orders.svg\n"
                 "  polhode converge " MODEL " --formulations so3xr3,se3 --json\n"

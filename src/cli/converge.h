@@ -44,7 +44,7 @@ pol_status cli_study_print(const cli_study *s);
 /* A new reference; NULL when memory is out. */
 json_t *cli_study_json(const cli_study *s);
 
-/* Writes the pictures that --plot asks for.  POL_IO: errno says why; s->plots ends with the file
+/* Writes the pictures of --plot.  POL_IO: errno has the reason; s->plots ends with the file
  * that could not be written. */
 pol_status cli_study_plot(cli_study *s);
 

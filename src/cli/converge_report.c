@@ -117,7 +117,7 @@ static void print_errors(const cli_study *s, const cli_case_series *series, cons
   printf("\n");
 }
 
-/* One line for all kinds that have the same to say. */
+/* One line for all kinds with the same note. */
 static void print_notes(const cli_study *s, const cli_case_series *series, const orders *o)
 {
   char texts[POL_NUM_ERROR_KINDS][200];

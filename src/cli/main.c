@@ -128,7 +128,8 @@ static pol_status add_to_list(cli_list *list, const char *item)
   return POL_OK;
 }
 
-/* Refuses an option that the command does not have: says which command has it, or what is near. */
+/* Refuses an option that the command does not have: reports which command has it, or a similar
+ * name. */
 static pol_status refuse_option(pol_errors *errors, const char *word, const cli_option *options,
                                 int num_options)
 {

@@ -29,7 +29,7 @@ typedef struct source {
 /* A channel that is plotted, in the results that have it. */
 typedef struct channel {
   const char *name, *unit; /* of the first result that has it */
-  int word;                /* the quantity that asks for it */
+  int word;                /* the quantity that selects it */
   int panel;
   /* to find the panel: its place as chosen, what all channels of a panel share, and the first of
    * them */
@@ -393,7 +393,7 @@ static pol_status read_curves(plot *p)
   return POL_OK;
 }
 
-/* A picture without a single point is refused; each curve says why it has none. */
+/* A picture without a single point is refused; with the reason for each curve. */
 static pol_status check_curves(plot *p)
 {
   pol_status status = POL_OK;
@@ -640,7 +640,7 @@ static int report(const plot *p)
   return CLI_DONE;
 }
 
-/* Refuses the input; if a quantity is wrong or missing, says which there are. */
+/* Refuses the input; if a quantity is wrong or missing, lists the available ones. */
 static int refuse(plot *p, int with_list)
 {
   if (!with_list) return cli_refuse("polhode plot", p->args->json, &p->errors);

@@ -201,11 +201,12 @@ static const cli_option info_options[] = {
 
 const cli_command cli_info = {
     .name = "info",
-    .summary = "say what a result file holds",
+    .summary = "report what a result file contains",
     .operand = "RESULT",
-    .text = "Says what a result (.h5 or .csv) is: the model and the settings of the run, how\n"
-            "it ended, how many rows there are, its events and what was recorded.\n\n"
-            "top.h5 in the examples is what polhode run MODEL.json --out top.h5 writes.",
+    .text =
+        "Reports what a result (.h5 or .csv) contains: the model and the settings of the run, how\n"
+        "it ended, how many rows there are, its events and what was recorded.\n\n"
+        "top.h5 in the examples is what polhode run MODEL.json --out top.h5 writes.",
     .examples = "  polhode info top.h5\n"
                 "  polhode info top.csv --json",
     .options = info_options,
@@ -452,7 +453,7 @@ static const cli_option view_options[] = {
 
 const cli_command cli_view = {
     .name = "view",
-    .summary = "make a page that shows a result move",
+    .summary = "write an HTML page that animates a result",
     .operand = "RESULT",
     .text = "Writes one HTML page with the motion in 3D and plots beside it. It needs a\n"
             "browser and nothing else: no network, no other file.\n\n"

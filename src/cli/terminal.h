@@ -48,7 +48,7 @@ void cli_complain(const char *source, const char *format, ...);
 /* --- messages and tables -----------------------------------------------------------------------
  */
 
-/* What a model file says: "3", "stabilized-2". */
+/* As in a model file: "3", "stabilized-2". */
 const char *cli_index_name(pol_index index);
 /* Whether a method has a setting of its own. */
 int cli_has_setting(const pol_options *options, const char *key);
@@ -61,19 +61,19 @@ static inline int cli_is_published(const pol_published *published)
 /* The method's own settings, in rows: what it does not have is left out. */
 void cli_print_method(const pol_options *options);
 
-/* All errors of an input, one a line, then how many there are, on stderr. */
+/* All errors of an input, one per line, then how many there are, on stderr. */
 void cli_print_errors(const char *source, const pol_errors *errors);
 /* What is allowed but doubtful about the settings, on stderr. */
 void cli_print_warnings(const pol_settings *settings);
 /* Prints on stderr how much memory a simulation and the buffers of its result need, if half a
  * gigabyte or more; a warning if it is more than is available. */
 void cli_warn_memory(const pol_estimate *estimate, double result_bytes);
-/* What a run has found in the mechanism, singular positions or lost turns, in words; 0 if not. */
+/* What a run has found in the mechanism, singular positions or unreliable turn counts, in words; 0 if not. */
 enum { CLI_NUM_FINDINGS = 2 };
 int cli_finding_text(const pol_summary *summary, int which, char *text, size_t size);
 /* Prints the warnings of a run to stderr; findings too where no table is printed that has them. */
 void cli_print_run_warnings(const pol_summary *summary, int without_table);
-/* Whether the file has parameters that do nothing; if so, says which in message. */
+/* Whether the file has parameters that do nothing; if so, message names them. */
 int cli_unused_warning(const pol_settings *settings, char *message, size_t size);
 /* When and where the numerics failed and what to try, on stderr. */
 void cli_print_failure(const char *source, const pol_diagnostics *diagnostics);

@@ -68,7 +68,7 @@ void poli_canvas_unclip(poli_canvas *canvas);
 
 /* Of an SVG canvas: the text, which the caller frees. */
 pol_status poli_canvas_take_svg(poli_canvas *canvas, char **text);
-/* Of a PNG canvas: writes the file, replacing it.  errno says why it cannot. */
+/* Of a PNG canvas: writes the file, replacing it.  errno has the reason if it cannot. */
 pol_status poli_canvas_write_png(poli_canvas *canvas, const char *path);
 void poli_canvas_free(poli_canvas **canvas);
 

@@ -232,7 +232,7 @@ void poli_ticks_make(poli_ticks *ticks, poli_range range, int log, double length
       widest = fmax(widest, poli_text_rich_width(ticks->label[i], font_size));
     if (most <= 2 || (ticks->count - 1) * (widest + 0.8 * font_size) <= length) break;
   }
-  /* a single tick would tell no scale; steps of a sixth, or up to 2.5 times that, give two */
+  /* a single tick defines no scale; steps of a sixth, or up to 2.5 times that, give two */
   for (int more = most + 1; !log && ticks->count < 2 && more <= 3 * most; more++)
     linear_ticks(ticks, range, more);
 }

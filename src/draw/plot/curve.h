@@ -62,7 +62,7 @@ typedef struct poli_curve {
   poli_pixel *points;
 } poli_curve;
 
-/* The curve of a series.  If it goes from left to right with many points a pixel, it is thinned
+/* The curve of a series.  If it goes from left to right with many points per pixel, it is thinned
  * out: of consecutive points in the same half pixel column the first, the lowest, the highest and
  * the last stay, which draws the same picture (U. Jugel et al.: M4, 2014).  A point with a gap on
  * both sides appears twice, so that it is drawn as a dot.  POL_NO_MEMORY: free the curve in any

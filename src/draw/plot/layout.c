@@ -47,7 +47,7 @@ static void measure_legend(poli_panel_layout *layout, double width, double heigh
   layout->legend_rows = 0;
   if (rows == 0 || panel->legend == POL_LEGEND_NONE) return;
 
-  /* what has no room is told in a last row */
+  /* the number of rows without room is in a last row */
   const int most = (int)fmax(1, (height - 2 * POLI_LEGEND_PADDING) / POLI_LEGEND_ROW);
   layout->legend_rows = rows <= most ? rows : most - 1;
   layout->legend.width = fmin(widest + around, width);
@@ -238,7 +238,7 @@ static pol_status make_curves(poli_layout *layout)
   return POL_OK;
 }
 
-/* Whether the legend would rather stand beside the panel than in it. */
+/* Whether the legend should be beside the panel. */
 static int wants_out(poli_panel_layout *p, double hidden)
 {
   if (p->panel->legend != POL_LEGEND_AUTO || p->legend.width == 0) return 0;
@@ -246,7 +246,7 @@ static int wants_out(poli_panel_layout *p, double hidden)
          p->legend.height > 0.75 * p->box.height;
 }
 
-/* Places all legends inside; says whether any would rather be beside. */
+/* Places all legends inside; returns whether any should be beside. */
 static int place_inside(poli_layout *layout)
 {
   int crowded = 0;

@@ -144,7 +144,7 @@ static int ends_with_component(const char *name, const char *what)
 enum { NUM_RANKS = 5, NOT_SHOWN = NUM_RANKS };
 
 /* Which channels go first where not all find room: numbers of the whole, of joints and drives; then
- * forces, which are arrows too; velocities; markers; what says the same in other axes. */
+ * forces, which are arrows too; velocities; markers; the same quantities in other axes. */
 static int rank_of(const char *name)
 {
   if (strcmp(name, "t") == 0) return NOT_SHOWN;
