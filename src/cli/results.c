@@ -203,10 +203,9 @@ const cli_command cli_info = {
     .name = "info",
     .summary = "report what a result file contains",
     .operand = "RESULT",
-    .text =
-        "Reports what a result (.h5 or .csv) contains: the model and the settings of the run, how\n"
-        "it ended, how many rows there are, its events and what was recorded.\n\n"
-        "top.h5 in the examples is what polhode run MODEL.json --out top.h5 writes.",
+    .text = "Reports what a result (.h5 or .csv) contains: the model and the settings of the\n"
+            "run, how it ended, how many rows there are, its events and what was recorded.\n\n"
+            "top.h5 in the examples is what polhode run MODEL.json --out top.h5 writes.",
     .examples = "  polhode info top.h5\n"
                 "  polhode info top.csv --json",
     .options = info_options,
