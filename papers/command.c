@@ -18,10 +18,7 @@
 #include "base/errors.h"
 #include "cli/cli.h"
 #include "cli/json_out.h"
-#include "cli/progress.h"
-#include "cli/signals.h"
 #include "cli/terminal.h"
-#include "cli/text_out.h"
 #include "papers/page.h"
 #include "papers/reproduce.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "draw/plot/text.h"
-#include "draw/plot/theme.h"
+#include "draw/plot/canvas.h"
 
 /* --- texts ------------------------------------------------------------------------------------ */
 

@@ -13,7 +13,7 @@ static void a_run_prints_its_summary(void **state)
   expect_text(out, "so3xr3\n");
   expect_text(out, "done at t = 0.1 s of 0.1 s\n");
   expect_text(out, "100 of 0.001 s, 0 rejected\n");
-  expect_text(out, "microseconds a step\n");
+  expect_text(out, "microseconds per step\n");
   expect_text(out, "angular velocity");
   expect_text(out, "\ntip ");
   expect_text(out, "\nenergy drift");
