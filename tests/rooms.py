@@ -19,7 +19,7 @@ DRAW = ["draw/plot", "draw/viewer"]
 ROOMS = {
     "base": ("status errors", [], ""),
     "lie": ("lie", [], ""),
-    "linalg": ("linalg", [], "lapacke.h klu.h"),
+    "linalg": ("linalg", [], "amd.h lapacke.h klu.h"),
     "expression": ("", [], ""),
     "dae": ("dae newton published", ["lie", "linalg"], ""),
     "mechanism": ("mechanism", ["lie", "expression"], ""),

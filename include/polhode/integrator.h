@@ -97,6 +97,7 @@ typedef struct pol_control {
 typedef struct pol_options {
   const char *method; /* a name of the method table */
   pol_index index;
+  int order; /* of rattle in so3xr3: 2, 4, 6 or 8 */
   pol_start start;
   pol_redundant redundant;
   double alpha_m, alpha_f, beta, gamma; /* generalized-alpha parameters */

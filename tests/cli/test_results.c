@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -191,6 +192,18 @@ static void info_tells_what_there_is(void **state)
   expect(0, "info results.csv");
   expect_text("result          results.csv, CSV, ");
   expect_text("rows            11\n");
+}
+
+/* The buffers of a result count where memory is estimated. */
+static void buffers_are_estimated(void **state)
+{
+  (void)state;
+  expect(0, "check %s --json", chain);
+  json_t *object = parse_output();
+  const double bytes =
+      json_number_value(json_object_get(json_object_get(object, "memory"), "result_bytes"));
+  assert_true(bytes > 1e6 && bytes < 1e7);
+  json_decref(object);
 }
 
 static void info_tells_the_events(void **state)
@@ -561,6 +574,8 @@ static void kill_run(const char *model, long rows, double delay)
   const pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
+    const struct rlimit limit = {1 << 30, 1 << 30}; /* a run that nobody kills ends by itself */
+    setrlimit(RLIMIT_FSIZE, &limit);
     execl(POLHODE_BINARY, "polhode", "run", model, "--end", "100000", "--step", "1e-5", "--set",
           TICK, "--out", "killed.h5", "--quiet", (char *)NULL);
     _exit(127);
@@ -665,6 +680,7 @@ int main(void)
       cmocka_unit_test(a_model_from_a_pipe_is_stored),
       cmocka_unit_test(all_kinds_of_quantities_come_back),
       cmocka_unit_test(info_tells_what_there_is),
+      cmocka_unit_test(buffers_are_estimated),
       cmocka_unit_test(info_tells_the_events),
       cmocka_unit_test(a_failed_run_says_so),
       cmocka_unit_test(wrong_input_is_refused),

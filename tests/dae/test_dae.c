@@ -2,7 +2,7 @@
 #include "toys.h"
 
 #include "dae/dae.h"
-#include "dae/step_equations.h"
+#include "dae/extension.h"
 
 static pol_status accept(const pol_point *at, unsigned want, const pol_terms *out, double *scratch,
                          void *user)

@@ -109,6 +109,7 @@ static const configuration configurations[] = {
     {.method = "midpoint", .formulation = POL_DIRECTORS},
     {.method = "midpoint", .formulation = POL_EULER_PARAMETERS},
     {.method = "rattle", .formulation = POL_DIRECTORS},
+    {.method = "rattle", .formulation = POL_SO3XR3},
     {.method = "geom1", .formulation = POL_SO3XR3, .index = STABLE, .rho = 0.8, .rtol = 1e-6},
     {.method = "geom1", .formulation = POL_SO3XR3, .rho = 0.8, .rtol = 1e-6},
     {.method = "geom1",

@@ -332,6 +332,20 @@ static void channels_are_read_together(void **state)
   remove(path);
 }
 
+/* What a writer needs grows with the columns, once a row is more than a block. */
+static void memory_is_estimated(void **state)
+{
+  (void)state;
+  static const int bodies[] = {10, 30000};
+  for (int i = 0; i < 2; i++) {
+    fixture f = open_many(bodies[i], 0);
+    const double numbers = 8.0 * f.columns, memory = pol_writer_memory(f.mechanism);
+    assert_true(memory > 2.0 * numbers && memory < 2.0 * 4096.0 * numbers);
+    if (i > 0) assert_true(memory < 16.0 * numbers);
+    close_record(&f);
+  }
+}
+
 static void odd_names_come_back(void **state)
 {
   (void)state;
@@ -689,6 +703,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(the_run_is_described),
       cmocka_unit_test(quantities_are_datasets),
       cmocka_unit_test(events_come_back),
+      cmocka_unit_test(memory_is_estimated),
       cmocka_unit_test(odd_names_come_back),
       cmocka_unit_test(vectors_that_an_object_lacks_are_not_numbers),
       cmocka_unit_test(channels_are_read_together),

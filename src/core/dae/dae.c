@@ -1,6 +1,6 @@
 /* The contract's helpers: validation, evaluation, patterns, names of equations. */
 #include "dae/dae.h"
-#include "dae/step_equations.h"
+#include "dae/extension.h"
 
 #include <stdio.h>
 #include <string.h>

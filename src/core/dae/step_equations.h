@@ -75,16 +75,4 @@ typedef struct poli_step_equations {
   const char *missing; /* evaluate and momenta NULL: why there are none, for messages */
 } poli_step_equations;
 
-/* What polhode's own models add to a pol_dae. */
-struct pol_dae_extension {
-  poli_step_equations step_equations; /* all NULL: it has none */
-};
-
-/* Those of a dae; NULL if it has none. */
-static inline const poli_step_equations *poli_dae_step_equations(const pol_dae *dae)
-{
-  const struct pol_dae_extension *extension = dae->extension;
-  return extension && extension->step_equations.evaluate ? &extension->step_equations : NULL;
-}
-
 #endif

@@ -4,7 +4,7 @@
 
 #include <polhode/formulation.h>
 
-#include "dae/step_equations.h"
+#include "dae/extension.h"
 #include "formulation/chart.h"
 #include "formulation/network.h"
 #include "mechanism/coupling.h"
@@ -117,10 +117,10 @@ struct pol_formulation {
   int *link_start;  /* those of input i are link_start[i] .. link_start[i+1]-1 */
   pol_pattern *coupling, *constraint;
   pol_pattern *feedback; /* or NULL */
+  struct pol_dae_extension extension;
   /* Euler parameters that the variational and energy-momentum methods can step: the director model
    * (the same mechanism in directors), and the blocks of the pattern coupling in both;
    * step_equations.c */
-  struct pol_dae_extension extension;
   pol_formulation *directors;
   char no_directors[192]; /* why there is none */
   int num_pairs;

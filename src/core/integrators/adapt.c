@@ -23,7 +23,7 @@ static pol_status find_first_step(pol_integrator *s, double span, double *h)
   double tau = difference * span;
   *h = most_share * span;
   for (int k = 0; k < most_trials; k++) {
-    pol_status status = s->method->family->adaptive->error_rate(s, tau, s->control->error);
+    pol_status status = s->family->adaptive->error_rate(s, tau, s->control->error);
     if (status) return status;
     double rate = poli_step_control_norm(s->control, s->control->error, NULL);
     *h = rate > 0.0 ? fmin(*h, 0.5 / cbrt(rate)) : *h;
@@ -89,7 +89,7 @@ static pol_status too_small(pol_integrator *s, int worst, double error, double l
 /* Attempts a step of size h to t; *next is the size that should follow, be it accepted or not. */
 static pol_status try_step(pol_integrator *s, double t, double h, double least, double *next)
 {
-  const poli_adaptive *adaptive = s->method->family->adaptive;
+  const poli_adaptive *adaptive = s->family->adaptive;
   poli_step_control *control = s->control;
   const double *q, *v;
   int worst = 0;
@@ -165,7 +165,7 @@ static pol_status step_to(pol_integrator *s, double t_end)
     double t = h == rest ? t_end : start + h;
     status = try_step(s, t, h, least, &next);
     if (!status) {
-      s->method->family->adaptive->accept(s);
+      s->family->adaptive->accept(s);
       if (h == planned) {
         counts->largest_step = fmax(counts->largest_step, h);
         counts->smallest_step = counts->smallest_step > 0.0 ? fmin(counts->smallest_step, h) : h;
@@ -187,7 +187,7 @@ pol_status pol_integrator_adapt(pol_integrator *integrator, double t_end)
   pol_diagnostics *d = &s->diagnostics;
   const char *rule = NULL;
   poli_integrator_begin_step(s, s->state.t, 0.0);
-  if (!s->method->family->adaptive)
+  if (!s->family->adaptive)
     rule = "this method has no error estimate: take steps of a given size";
   else if (!s->state.q || !(t_end > s->state.t) || !isfinite(t_end))
     rule = "the end of a step must be after the present time, after a start";

@@ -14,13 +14,19 @@ typedef struct poli_family poli_family;
 typedef struct poli_method_entry {
   pol_method method;
   const poli_family *family;
+  const poli_family *rigid_family; /* for rigid bodies in so3xr3, if it is another one */
   const void *variant;
 } poli_method_entry;
+
+/* The family that treats this dae. */
+const poli_family *poli_method_family(const poli_method_entry *entry, const pol_dae *dae);
 
 struct pol_integrator {
   const pol_dae *dae;
   pol_options options;
   const poli_method_entry *method;
+  const poli_family *family;
+  int num_substeps; /* per step, each with a Newton iteration of its own */
   pol_assembler *assembler;
   void *data;    /* of the family */
   int redundant; /* some constraints are redundant and have been dropped, */
@@ -46,6 +52,12 @@ struct pol_integrator {
   double *old;      /* that before points into */
   double *work, *interpolated;
 };
+
+/* Whether its multipliers lag behind the state. */
+int poli_integrator_lags(const pol_integrator *integrator);
+
+/* Newton iterations are solved so many times per step. */
+int poli_integrator_num_substeps(const pol_integrator *integrator);
 
 /* Its assembler, without the dropped constraints; others may use it between steps. */
 pol_assembler *poli_integrator_assembler(pol_integrator *integrator);
@@ -101,7 +113,8 @@ const unsigned char *poli_integrator_flags(const pol_integrator *integrator);
  * all that are within 1e-4 of others there, until poli_integrator_keep_constraints.  On the way
  * across the others imply them, up to their distance times what the freedom that opens can move in
  * one step.  *constraint is one of those that are dropped for this.  POL_BAD_ARGUMENT if there is
- * none, or forces depend on reactions, or no constraint may be dropped. */
+ * none, or forces depend on reactions, or no constraint may be dropped, or there are too many to
+ * look for dependent ones.  May allocate, unless the dae is small. */
 pol_status poli_integrator_drop_near(pol_integrator *integrator, double h, int *constraint);
 /* Drops what was dropped before that; without it nothing changes. */
 void poli_integrator_keep_constraints(pol_integrator *integrator);
@@ -124,6 +137,6 @@ poli_amplification poli_constraint_amplification(const pol_options *options);
 
 const poli_method_entry *poli_method_entry_find(const char *name);
 
-extern const poli_family poli_generalized_alpha, poli_ggl_family;
+extern const poli_family poli_generalized_alpha, poli_ggl_family, poli_splitting;
 
 #endif

@@ -182,7 +182,7 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
     if (dae->group.factors[f].kind != POL_REAL)
       return poli_broken_rule("the method needs coordinates of a vector space, such as directors, "
                               "point masses or, with vi-a, em, em-g and midpoint, "
-                              "euler-parameters, and these are of a Lie group",
+                              "euler-parameters (rattle: so3xr3), and these are of a Lie group",
                               message, size);
   if (dae->num_states > 0)
     return poli_broken_rule("the method does not treat first-order states", message, size);

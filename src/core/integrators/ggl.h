@@ -8,8 +8,8 @@
 #include <polhode/integrator.h>
 
 #include "dae/blocks.h"
+#include "dae/extension.h"
 #include "dae/newton.h"
-#include "dae/step_equations.h"
 
 typedef struct poli_ggl poli_ggl;
 

@@ -8,7 +8,8 @@
 #include "dae/assembler.h"
 #include "integrators/family.h"
 
-enum { SMALL_SIZE = 250000 }; /* constraints times velocities */
+/* Constraints times velocities: for a full matrix in any case, or once after a failed step. */
+enum { SMALL_SIZE = 250000, SIZE_AFTER_FAILURE = 4000000 };
 
 /* How close to others a constraint is that a step across a singular position does without. */
 static const double near_others = 1e-4;
@@ -20,13 +21,13 @@ pol_status pol_integrator_supports(const pol_dae *dae, const pol_options *option
   if (!status) status = pol_options_validate(options, message, size);
   if (status) return status;
   const poli_method_entry *method = poli_method_entry_find(options->method);
-  return method->family->supports(dae, options, method->variant, message, size);
+  return poli_method_family(method, dae)->supports(dae, options, method->variant, message, size);
 }
 
 int pol_integrator_warning(const pol_dae *dae, const pol_options *options, char *message,
                            size_t size)
 {
-  const poli_family *family = poli_method_entry_find(options->method)->family;
+  const poli_family *family = poli_method_family(poli_method_entry_find(options->method), dae);
   message[0] = '\0';
   if (family->doubt) family->doubt(dae, options, message, size);
   return message[0] != '\0';
@@ -79,6 +80,8 @@ pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae
   s->dae = dae;
   s->options = *options;
   s->method = poli_method_entry_find(options->method);
+  s->family = poli_method_family(s->method, dae);
+  s->num_substeps = 1;
   status = allocate(s);
   if (!status) status = poli_step_control_create(&s->control, &dae->group, &options->control);
   if (!status) s->control->published = options->published.estimate;
@@ -90,7 +93,7 @@ pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae
   if (!status) poli_assembler_set_history(s->assembler, s->history);
   /* a reset restarts between two steps, where nothing is allocated */
   if (!status && is_small(dae) && pol_dae_num_constraints(dae) > 0) status = allocate_redundancy(s);
-  if (!status) status = s->method->family->create(s);
+  if (!status) status = s->family->create(s);
   if (status)
     pol_integrator_free(&s);
   else
@@ -102,7 +105,7 @@ void pol_integrator_free(pol_integrator **integrator)
 {
   pol_integrator *s = *integrator;
   if (!s) return;
-  if (s->data) s->method->family->destroy(s->data);
+  if (s->data) s->family->destroy(s->data);
   pol_assembler_free(&s->assembler);
   poli_step_control_free(&s->control);
   free(s->memory);
@@ -218,7 +221,7 @@ static pol_status make_consistent(pol_integrator *s, double t, const unsigned ch
   if (!status) status = pol_assembler_velocity(s->assembler, t, q, v, keep, NULL, &s->diagnostics);
   if (!status) status = accelerate(s, t, q, v, vd, lambda);
   if (!status) status = prepare_redundancy(s);
-  if (!status) status = s->method->family->start(s, q, v, vd, lambda);
+  if (!status) status = s->family->start(s, q, v, vd, lambda);
   if (!status) status = share_reactions(s);
   return status;
 }
@@ -262,6 +265,17 @@ pol_status pol_integrator_restart(pol_integrator *integrator, double t, const do
 {
   poli_step_control_reset(integrator->control, 0);
   return start(integrator, t, q, v, keep);
+}
+
+int poli_integrator_lags(const pol_integrator *integrator)
+{
+  const poli_family *family = integrator->family;
+  return family->lag && family->lag(integrator->method->variant) > 0.0;
+}
+
+int poli_integrator_num_substeps(const pol_integrator *integrator)
+{
+  return integrator->num_substeps;
 }
 
 pol_assembler *poli_integrator_assembler(pol_integrator *integrator)
@@ -336,7 +350,7 @@ pol_status pol_integrator_step(pol_integrator *integrator, double h)
   const pol_diagnostics when = *d;
   s->adapting = 0;
   poli_integrator_keep_state(s);
-  pol_status status = s->method->family->step(s, d->t, h);
+  pol_status status = s->family->step(s, d->t, h);
   if (status) {
     d->t = when.t;
     d->h = h;
@@ -369,7 +383,7 @@ pol_status pol_integrator_choose_constraints(pol_integrator *integrator)
       poli_independence_find(poli_assembler_independence(s->assembler), &at, count, s->chosen);
   if (status) return status;
   poli_assembler_set_dropped(s->assembler, s->chosen);
-  if (s->method->family->forget) s->method->family->forget(s->data);
+  if (s->family->forget) s->family->forget(s->data);
   return POL_OK;
 }
 
@@ -384,10 +398,11 @@ pol_status poli_integrator_drop_near(pol_integrator *integrator, double h, int *
 {
   pol_integrator *s = integrator;
   const pol_group *group = &s->dae->group;
-  const poli_family *family = s->method->family;
+  const poli_family *family = s->family;
   const int m = pol_dae_num_constraints(s->dae);
   if (m == 0 || !s->state.q || s->dae->feedback || s->options.redundant == POL_REDUNDANT_REFUSE)
     return POL_BAD_ARGUMENT;
+  if (!s->redundant && (double)m * (double)group->nv > SIZE_AFTER_FAILURE) return POL_BAD_ARGUMENT;
   pol_status status = allocate_redundancy(s);
   if (status) return status;
 
@@ -421,7 +436,7 @@ void poli_integrator_keep_constraints(pol_integrator *integrator)
   if (!s->crosses) return;
   s->crosses = 0;
   poli_assembler_set_dropped(s->assembler, s->usual);
-  if (s->method->family->forget) s->method->family->forget(s->data);
+  if (s->family->forget) s->family->forget(s->data);
 }
 
 const pol_state *pol_integrator_state(const pol_integrator *integrator)

@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "dae/extension.h"
 #include "integrators/family.h"
 #include "integrators/generalized_alpha.h"
 #include "integrators/ggl.h"
@@ -104,14 +105,20 @@ static const poli_method_entry methods[] = {
      .family = &poli_ggl_family,
      .variant = &poli_midpoint},
     {.method = {.name = "rattle",
-                .title = "velocity Verlet with constraints",
-                .order = "2",
+                .title = "kick and exact free motion of each body, constraints at the grid points",
+                .order = "2; in so3xr3 also 4, 6 and 8",
                 .conserves = "symplectic form, momentum maps, constraints on both levels",
-                .source = "Andersen 1983",
-                .settings = "guess"},
+                .source = "Andersen 1983; orders: Suzuki 1990, Kahan/Li 1997",
+                .settings = "guess order"},
      .family = &poli_ggl_family,
+     .rigid_family = &poli_splitting,
      .variant = &poli_rattle},
 };
+
+const poli_family *poli_method_family(const poli_method_entry *entry, const pol_dae *dae)
+{
+  return entry->rigid_family && poli_dae_rigid_bodies(dae) ? entry->rigid_family : entry->family;
+}
 
 int pol_method_count(void)
 {

@@ -116,6 +116,7 @@ pol_options pol_options_default(void)
   pol_options options = {
       .method = "geom1",
       .index = POL_INDEX_3,
+      .order = 2,
       .theta = (double)NAN,
       .vartheta = (double)NAN,
       .newton = {.kind = POL_NEWTON_MODIFIED,
@@ -180,6 +181,8 @@ pol_status pol_options_validate(const pol_options *options, char *message, size_
     return poli_broken_rule("newton.line_search must not be negative", message, size);
   if (validate_published(&options->published, message, size)) return POL_BAD_ARGUMENT;
   if (validate_control(&options->control, message, size)) return POL_BAD_ARGUMENT;
+  if (options->order != 2 && options->order != 4 && options->order != 6 && options->order != 8)
+    return poli_broken_rule("order must be 2, 4, 6 or 8", message, size);
   if (options->solver < POL_SOLVER_AUTO || options->solver > POL_SOLVER_SPARSE)
     return poli_broken_rule("solver must be auto, dense or sparse", message, size);
   if (options->redundant < POL_REDUNDANT_DROP || options->redundant > POL_REDUNDANT_MINIMUM_NORM)
@@ -213,7 +216,8 @@ static void add_unused(const pol_options *o, const pol_method *method, char *mes
                                          o->beta != d.beta || o->gamma != d.gamma)},
                   {"theta", !isnan(o->theta)},
                   {"vartheta", !isnan(o->vartheta)},
-                  {"guess", o->guess != d.guess}};
+                  {"guess", o->guess != d.guess},
+                  {"order", o->order != d.order}};
   for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
     size_t used = strlen(message);
     if (settings[i].given && !has_word(method->settings, settings[i].key))

@@ -18,8 +18,11 @@
  * causes over a height of 1e-4 L; or, without gravity, where its velocities cover less than a
  * hundred times Newton's tolerance of L, or 1e-13 of the largest coordinate, per step.
  */
+#include <float.h>
 #include <math.h>
 
+#include "dae/dae.h"
+#include "integrators/family.h"
 #include "simulation/simulation_parts.h"
 
 static const double energy_share = 0.35, position_share = 1e-3, drift_share = 0.05;
@@ -140,7 +143,8 @@ static void doubt_constraints(pol_simulation *sim, double length, double rest)
   const int drifts = sim->index == POL_INDEX_2;
   /* constraints of rotations and of the coordinates themselves are pure numbers */
   const double size = drifts || sim->dae->num_internal > 0 ? fmax(length, 1.0) : length;
-  if (s->max_position_residual > (drifts ? drift_share : tolerance) * size)
+  const double round_off = 64.0 * DBL_EPSILON * poli_dae_length(sim->dae);
+  if (s->max_position_residual > (drifts ? drift_share : tolerance) * size + round_off)
     poli_simulation_warn(
         sim, s->t,
         "the position constraints are violated by %.3g in a mechanism of size %.3g m: %s",
@@ -177,13 +181,14 @@ static void doubt_work(pol_simulation *sim)
   const pol_counts *counts = &sim->summary.counts;
   const pol_newton_options *newton = &sim->options.newton;
   const long steps = counts->steps + counts->rejected;
+  const long solved = steps * poli_integrator_num_substeps(sim->integrator);
   if (steps >= 10 && sim->options.published.exact_iterations == 0 &&
-      2 * counts->newton_iterations > steps * newton->max_iterations)
+      2 * counts->newton_iterations > solved * newton->max_iterations)
     poli_simulation_warn(
         sim, sim->summary.t,
         "Newton's method needs %.3g iterations per step on average, of %d allowed: "
         "the step is too large or a force is not smooth; use a smaller step",
-        (double)counts->newton_iterations / (double)steps, newton->max_iterations);
+        (double)counts->newton_iterations / (double)solved, newton->max_iterations);
   if (counts->rejected > 3 * counts->steps + 10)
     poli_simulation_warn(sim, sim->summary.t,
                          "%ld steps were rejected and %ld accepted: the error estimate does not "

@@ -80,7 +80,6 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
     const pol_control *control = &settings->options.control;
     sim->dropped_tolerance = fmax(1e-6, fmax(control->atol_translation, control->atol_rotation));
   }
-  sim->lags = pol_method_lag(settings->options.method) > 0.0;
   sim->summary.num_invariants = poli_invariants_find(mechanism, sim->summary.invariants);
   status =
       pol_formulation_supports(mechanism, settings->formulation, d->message, sizeof d->message);
@@ -92,6 +91,7 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   if (status != POL_OK) return status;
   status = pol_integrator_create(&sim->integrator, sim->dae, &settings->options);
   if (status != POL_OK) return status;
+  sim->lags = poli_integrator_lags(sim->integrator);
   if ((status = allocate(sim)) != POL_OK) return status;
   if ((status = add_rules(sim, settings)) != POL_OK) return status;
   poli_monitor_stage("initial values");

@@ -32,6 +32,8 @@ static const poli_range from_zero = {
 static const poli_range from_one = {
     1.0, INT32_MAX, 0, "must be a whole number from 1 to 2147483647", "1 to 2147483647"};
 
+static const poli_range order_range = {2.0, 8.0, 0, "must be 2, 4, 6 or 8", "2, 4, 6 or 8"};
+
 /* Choices by a list of words, and by a function that names an enumeration. */
 #define WORDS(choices, ...)                                                                        \
   static const char *choices##_name(int number)                                                    \
@@ -342,10 +344,11 @@ static const char *joint_reason(const poli_field *field, int type)
   return NULL;
 }
 
-static const poli_model_joint new_joint = {
-    .joint = {.type = (pol_joint_type)-1, .marker = {POL_NOT_FOUND, POL_NOT_FOUND}, .length = NAN},
-    .bodies = {POL_NOT_FOUND, POL_NOT_FOUND},
-    .frame = POL_BODY_AXES};
+static const poli_model_joint new_joint = {.joint = {.type = (pol_joint_type)-1,
+                                                     .marker = {POL_NOT_FOUND, POL_NOT_FOUND},
+                                                     .length = (double)NAN},
+                                           .bodies = {POL_NOT_FOUND, POL_NOT_FOUND},
+                                           .frame = POL_BODY_AXES};
 
 static const poli_kind joint_kind = {
     .name = "joint",
@@ -518,11 +521,11 @@ static const poli_model_force new_force = {.force = {.type = (pol_force_type)-1,
                                                      .body = POL_NOT_FOUND,
                                                      .marker = {POL_NOT_FOUND, POL_NOT_FOUND},
                                                      .joint = POL_NOT_FOUND,
-                                                     .anchor = {NAN},
-                                                     .length = NAN},
+                                                     .anchor = {(double)NAN},
+                                                     .length = (double)NAN},
                                            .marker = POL_NOT_FOUND,
                                            .bodies = {POL_NOT_FOUND, POL_NOT_FOUND},
-                                           .points_global = {NAN}};
+                                           .points_global = {(double)NAN}};
 
 static const poli_kind force_kind = {
     .name = "force",
@@ -607,7 +610,7 @@ static const poli_field coupling_fields[] = {
 };
 
 static const pol_coupling new_coupling = {.joint = {POL_NOT_FOUND, POL_NOT_FOUND},
-                                          .reference = {NAN}};
+                                          .reference = {(double)NAN}};
 
 static const poli_kind coupling_kind = {
     .name = "coupling",
@@ -840,6 +843,8 @@ static const poli_field simulation_fields[] = {
     {"vartheta", &poli_number, OPTION(vartheta), &vartheta_range, .standard = "0.5",
      .help = "`vi-b`: weight of the reaction at the end of the step; a warning says that values "
              "above 1/2 are unstable"},
+    {"order", &poli_integer, OPTION(order), &order_range, .standard = "2",
+     .help = "of `rattle` in `so3xr3`"},
     {"guess", &poli_choice, OPTION(guess), &guesses, .standard = "\"advanced\"",
      .help = "`vi-s` to `rattle`: Newton's iteration starts from q + h v (`advanced`) or from q "
              "(`simple`)"},

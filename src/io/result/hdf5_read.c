@@ -85,27 +85,6 @@ int poli_h5_fits_file(hid_t object, hssize_t count, size_t size)
   return known && count >= 0 && size > 0 && (hsize_t)count <= (hsize_t)info.st_size * RATIO / size;
 }
 
-/* The texts of an open dataset or attribute. */
-static pol_status read_list(hid_t type, hid_t space, hid_t from, int attribute, text_list *list)
-{
-  const hssize_t count = H5Sget_simple_extent_npoints(space);
-  const size_t size = H5Tget_size(type);
-  if (count < 1 || count > 1 << 30 || size == 0 || H5Tget_class(type) != H5T_STRING ||
-      H5Tis_variable_str(type) != 0 || !poli_h5_fits_file(from, count, size + 1))
-    return POL_BAD_ARGUMENT;
-  list->count = (int)count;
-  list->size = size + 1;
-  list->texts = calloc((size_t)count, size + 1);
-  if (list->texts == NULL) return POL_NO_MEMORY;
-  const hid_t memory = H5Tcopy(type);
-  H5Tset_size(memory, size + 1);
-  H5Tset_strpad(memory, H5T_STR_NULLTERM);
-  const herr_t done = attribute ? H5Aread(from, memory, list->texts)
-                                : H5Dread(from, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, list->texts);
-  H5Tclose(memory);
-  return done >= 0 ? POL_OK : POL_IO;
-}
-
 /* The texts of a dataset, or of an attribute of `place`; *list is NULL if there is none.  A list is
  * read once. */
 static pol_status find_texts(hdf5_data *data, hid_t place, const char *path, int attribute,
@@ -117,31 +96,42 @@ static pol_status find_texts(hdf5_data *data, hid_t place, const char *path, int
   if (*list != NULL) return POL_OK;
   if ((attribute ? H5Aexists(place, path) : H5Lexists(place, path, H5P_DEFAULT)) <= 0)
     return POL_OK;
-  if (data->num_lists == MAX_LISTS) return POL_BAD_ARGUMENT;
   const hid_t from =
       attribute ? H5Aopen(place, path, H5P_DEFAULT) : H5Dopen2(place, path, H5P_DEFAULT);
-  if (from < 0) return POL_IO;
   const hid_t type = attribute ? H5Aget_type(from) : H5Dget_type(from);
   const hid_t space = attribute ? H5Aget_space(from) : H5Dget_space(from);
-  text_list *new = &data->lists[data->num_lists++];
-  snprintf(new->path, sizeof new->path, "%s", path);
-  const pol_status status = read_list(type, space, from, attribute, new);
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  const size_t size = H5Tget_size(type);
+  pol_status status = POL_OK;
+  if (from < 0)
+    status = POL_IO;
+  else if (data->num_lists == MAX_LISTS || count < 1 || count > 1 << 30 || size == 0 ||
+           H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0 ||
+           !poli_h5_fits_file(from, count, size + 1))
+    status = POL_BAD_ARGUMENT;
+  if (status == POL_OK) {
+    text_list *new = &data->lists[data->num_lists++];
+    *new = (text_list){.count = (int)count, .size = size + 1};
+    snprintf(new->path, sizeof new->path, "%s", path);
+    new->texts = calloc((size_t)count, size + 1);
+    const hid_t memory = H5Tcopy(type); /* in memory each has its end */
+    H5Tset_size(memory, size + 1);
+    H5Tset_strpad(memory, H5T_STR_NULLTERM);
+    if (new->texts == NULL)
+      status = POL_NO_MEMORY;
+    else if ((attribute ? H5Aread(from, memory, new->texts)
+                        : H5Dread(from, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, new->texts)) < 0)
+      status = POL_IO;
+    else
+      *list = new;
+    H5Tclose(memory);
+  }
   H5Sclose(space);
   H5Tclose(type);
   if (attribute)
     H5Aclose(from);
   else
     H5Dclose(from);
-  if (status == POL_OK) *list = new;
-  return status;
-}
-
-/* One text; NULL if it is not there. */
-static pol_status find_text(hdf5_data *data, const char *path, int attribute, const char **text)
-{
-  const text_list *list;
-  const pol_status status = find_texts(data, data->file, path, attribute, &list);
-  *text = list != NULL ? list->texts : NULL;
   return status;
 }
 
@@ -150,21 +140,27 @@ static pol_status read_info(pol_result *result)
 {
   hdf5_data *data = result->data;
   pol_result_info *info = &result->info;
-  const text_list *overrides = NULL;
-  pol_status status = find_text(data, "version", 1, &info->version);
-  if (status == POL_OK) status = find_text(data, "model_name", 1, &info->name);
-  if (status == POL_OK) status = find_text(data, POLI_H5_MODEL, 0, &info->model);
-  if (status == POL_OK) status = find_text(data, POLI_H5_SETTINGS, 0, &info->settings);
-  if (status == POL_OK) status = find_text(data, POLI_H5_STATUS, 0, &info->status);
-  if (status == POL_OK) status = find_text(data, POLI_H5_FAILURE, 0, &info->failure);
-  if (status == POL_OK) status = find_texts(data, data->file, POLI_H5_OVERRIDES, 0, &overrides);
+  const struct {
+    const char *path;
+    int attribute;
+    const char **text;
+  } texts[] = {{"version", 1, &info->version},     {"model_name", 1, &info->name},
+               {POLI_H5_MODEL, 0, &info->model},   {POLI_H5_SETTINGS, 0, &info->settings},
+               {POLI_H5_STATUS, 0, &info->status}, {POLI_H5_FAILURE, 0, &info->failure}};
+  const text_list *list;
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    const pol_status status =
+        find_texts(data, data->file, texts[i].path, texts[i].attribute, &list);
+    if (status != POL_OK) return status;
+    if (list != NULL) *texts[i].text = list->texts;
+  }
   if (info->failure != NULL && info->failure[0] == '\0') info->failure = NULL;
-  if (status != POL_OK || overrides == NULL) return status;
-  info->overrides = malloc((size_t)overrides->count * sizeof *info->overrides);
+  const pol_status status = find_texts(data, data->file, POLI_H5_OVERRIDES, 0, &list);
+  if (status != POL_OK || list == NULL) return status;
+  info->overrides = malloc((size_t)list->count * sizeof *info->overrides);
   if (info->overrides == NULL) return POL_NO_MEMORY;
-  info->num_overrides = overrides->count;
-  for (int i = 0; i < overrides->count; i++)
-    info->overrides[i] = overrides->texts + (size_t)i * overrides->size;
+  info->num_overrides = list->count;
+  for (int i = 0; i < list->count; i++) info->overrides[i] = list->texts + (size_t)i * list->size;
   return POL_OK;
 }
 
@@ -247,7 +243,7 @@ static pol_status add_dataset(hdf5_data *data, const char *path)
       : d->kind == POLI_H5_VECTOR
           ? d->names && has_axes && d->units && size[1] == d->objects && size[2] == d->components
           : d->units && rank == 1 + has_axes && (!has_axes || size[1] == d->components);
-  return is_good ? POL_OK : POL_BAD_ARGUMENT;
+  return is_good && d->components <= 4 ? POL_OK : POL_BAD_ARGUMENT;
 }
 
 /* --- channels --------------------------------------------------------------------------------- */
@@ -463,8 +459,9 @@ static hid_t open_file(const char *path)
 static pol_status check_format(hdf5_data *data, char *message, size_t size)
 {
   static const char ours[] = "polhode result ";
-  const char *format;
-  const pol_status status = find_text(data, "format", 1, &format);
+  const text_list *list;
+  const pol_status status = find_texts(data, data->file, "format", 1, &list);
+  const char *format = list != NULL ? list->texts : NULL;
   if (status == POL_NO_MEMORY) return status;
   if (status == POL_OK && format != NULL && strcmp(format, POLI_H5_FORMAT) == 0) return POL_OK;
   if (status == POL_OK && format != NULL && strncmp(format, ours, sizeof ours - 1) == 0)

@@ -123,13 +123,14 @@ hid_t poli_h5_text_type(size_t size)
   return type;
 }
 
-/* A dataset and the groups on the way to it. */
-static hid_t create_dataset(hid_t place, const char *path, hid_t type, hid_t space, hid_t plist,
-                            hid_t access)
+/* A dataset of fixed size, and the groups on the way to it. */
+static hid_t create_dataset(hid_t place, const char *path, hid_t type, hid_t space)
 {
-  const hid_t links = H5Pcreate(H5P_LINK_CREATE);
+  const hid_t links = H5Pcreate(H5P_LINK_CREATE), plist = H5Pcreate(H5P_DATASET_CREATE);
   H5Pset_create_intermediate_group(links, 1);
-  const hid_t set = H5Dcreate2(place, path, type, space, links, plist, access);
+  H5Pset_obj_track_times(plist, 0);
+  const hid_t set = H5Dcreate2(place, path, type, space, links, plist, H5P_DEFAULT);
+  H5Pclose(plist);
   H5Pclose(links);
   return set;
 }
@@ -156,7 +157,7 @@ static pol_status put_texts(const hdf5_writer *h, hid_t place, const char *path,
     good = H5Awrite(list, type, packed) >= 0;
     H5Aclose(list);
   } else {
-    const hid_t list = create_dataset(place, path, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t list = create_dataset(place, path, type, space);
     good = H5Dwrite(list, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, packed) >= 0;
     H5Dclose(list);
   }
@@ -198,11 +199,9 @@ static pol_status put_run(hdf5_writer *h, const pol_result_info *about)
   if (!reserve(h, MARGIN)) return POL_IO;
   const hid_t scalar = H5Screate(H5S_SCALAR);
   const hid_t types[2] = {poli_h5_text_type(STATUS_SIZE), poli_h5_text_type(FAILURE_SIZE)};
-  h->rows = create_dataset(h->file, POLI_H5_ROWS, H5T_STD_I64LE, scalar, H5P_DEFAULT, H5P_DEFAULT);
-  h->status_text =
-      create_dataset(h->file, POLI_H5_STATUS, types[0], scalar, H5P_DEFAULT, H5P_DEFAULT);
-  h->failure_text =
-      create_dataset(h->file, POLI_H5_FAILURE, types[1], scalar, H5P_DEFAULT, H5P_DEFAULT);
+  h->rows = create_dataset(h->file, POLI_H5_ROWS, H5T_STD_I64LE, scalar);
+  h->status_text = create_dataset(h->file, POLI_H5_STATUS, types[0], scalar);
+  h->failure_text = create_dataset(h->file, POLI_H5_FAILURE, types[1], scalar);
   for (int i = 0; i < 2; i++) H5Tclose(types[i]);
   H5Sclose(scalar);
   if (!set_rows(h, 0) || !set_text(h->status_text, "unfinished", STATUS_SIZE) ||
@@ -236,13 +235,16 @@ static pol_status create_set(hdf5_writer *h, int s)
     rank++;
   }
   const hid_t space = H5Screate_simple(rank, size, most), plist = H5Pcreate(H5P_DATASET_CREATE);
-  const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
+  const hid_t access = H5Pcreate(H5P_DATASET_ACCESS), links = H5Pcreate(H5P_LINK_CREATE);
+  H5Pset_create_intermediate_group(links, 1);
+  H5Pset_obj_track_times(plist, 0);
   H5Pset_chunk(plist, rank, chunk);
   H5Pset_shuffle(plist);
   H5Pset_deflate(plist, DEFLATE_LEVEL);
   H5Pset_fill_time(plist, H5D_FILL_TIME_NEVER);
   H5Pset_chunk_cache(access, 1, 0, 1.0); /* whole chunks need none */
-  h->datasets[s] = create_dataset(h->file, set->path, H5T_IEEE_F64LE, space, plist, access);
+  h->datasets[s] = H5Dcreate2(h->file, set->path, H5T_IEEE_F64LE, space, links, plist, access);
+  H5Pclose(links);
   H5Pclose(access);
   H5Pclose(plist);
   H5Sclose(space);
@@ -292,8 +294,7 @@ static pol_status put_order(const hdf5_writer *h)
   if (!reserve(h, h->columns * sizeof(int) + DESCRIPTION_SIZE)) return POL_IO;
   const hsize_t count = h->columns;
   const hid_t space = H5Screate_simple(1, &count, NULL);
-  const hid_t set =
-      create_dataset(h->file, POLI_H5_ORDER, H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t set = create_dataset(h->file, POLI_H5_ORDER, H5T_STD_I32LE, space);
   const int good =
       H5Dwrite(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, h->layout.order) >= 0;
   H5Dclose(set);
@@ -404,9 +405,9 @@ static void *do_job(void *user)
   errno = 0;
   H5E_BEGIN_TRY
   {
-    int good = reserve(h, MARGIN + now->events * PAGE_SIZE);
+    int good = 1;
     for (int s = 0; good && s < h->layout.count && now->used > 0; s++) good = write_set(h, s);
-    good = good &&
+    good = good && reserve(h, MARGIN + now->events * PAGE_SIZE) &&
            poli_h5_events_write(h->events, now->block, now->events, now->used == h->block_rows);
     if (good) h->written = now->start + now->used;
     if (good && now->flush) good = flush_file(h);

@@ -1,0 +1,27 @@
+/* What polhode's own models add to a pol_dae, beyond its contract. */
+#ifndef POLHODE_DAE_EXTENSION_H
+#define POLHODE_DAE_EXTENSION_H
+
+#include "dae/rigid_bodies.h"
+#include "dae/step_equations.h"
+
+struct pol_dae_extension {
+  poli_step_equations step_equations; /* all NULL: it has none */
+  poli_rigid_bodies rigid_bodies;     /* items NULL: it has none */
+};
+
+/* The step equations of a dae; NULL if it has none. */
+static inline const poli_step_equations *poli_dae_step_equations(const pol_dae *dae)
+{
+  const struct pol_dae_extension *extension = dae->extension;
+  return extension && extension->step_equations.evaluate ? &extension->step_equations : NULL;
+}
+
+/* Its rigid bodies; NULL if it has none. */
+static inline const poli_rigid_bodies *poli_dae_rigid_bodies(const pol_dae *dae)
+{
+  const struct pol_dae_extension *extension = dae->extension;
+  return extension && extension->rigid_bodies.items ? &extension->rigid_bodies : NULL;
+}
+
+#endif

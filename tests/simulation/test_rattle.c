@@ -1,0 +1,177 @@
+/* rattle on rigid bodies: final states of an independent program, order 2, 4, 6 and 8 on mechanisms
+ * of all kinds, positions on the constraints, energy without drift, reactions, failures. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <polhode/lie.h>
+
+#include "lie/small.h"
+#include "simulation/simulate.h"
+
+#define MODELS POLHODE_SOURCE_DIR "/models/"
+
+/* Runs a model with rattle of an order; the caller frees the simulation. */
+static pol_simulation *run_rattle(const pol_model *model, int order, double h, double end)
+{
+  pol_settings settings = model->settings;
+  settings.options.method = "rattle";
+  settings.options.order = order;
+  settings.formulation = POL_SO3XR3;
+  settings.step = h;
+  settings.end = end;
+  settings.variable = 0;
+  settings.output = (pol_output){0};
+  pol_simulation *simulation = start_with(model->mechanism, &settings);
+  step_to_end(simulation);
+  return simulation;
+}
+
+static void final_states(void **state)
+{
+  FILE *file = fopen(POLHODE_SOURCE_DIR "/tests/data/rattle_states.csv", "r");
+  char line[2000], name[40];
+  int order, steps, body, used, count = 0;
+  double h;
+  (void)state;
+  assert_non_null(file);
+  while (fgets(line, sizeof line, file)) {
+    double x[13], R[9], w[3], plus = 0.0, minus = 0.0;
+    if (line[0] == '#') continue;
+    assert_int_equal(sscanf(line, "%39[^,],%d,%d,%lf,%d%n", name, &order, &steps, &h, &body, &used),
+                     5);
+    const char *next = line + used;
+    for (int i = 0; i < 13; i++) x[i] = strtod(next + 1, (char **)&next);
+    const int top = strcmp(name, "heavy_top") == 0;
+    pol_model *model = read_model(top ? MODELS "bruels-cardona-2010/heavy_top.json"
+                                      : MODELS "holzinger-arnold-gerstmayr/slider_crank.json");
+    pol_simulation *simulation = run_rattle(model, order, h, steps * h);
+    const pol_state *end = pol_simulation_state(simulation);
+    const double *q = end->q + 7 * body, *v = end->v + 6 * body;
+    assert_near(q + 4, x, 3, 1e-11);
+    for (int i = 0; i < 4; i++) {
+      plus = fmax(plus, fabs(q[i] - x[3 + i]));
+      minus = fmax(minus, fabs(q[i] + x[3 + i]));
+    }
+    assert_true(fmin(plus, minus) < 2e-11);
+    assert_near(v + 3, x + 7, 3, 1e-10);
+    pol_quat_to_matrix(q, R);
+    poli_m3_apply(R, v, w);
+    assert_near(w, x + 10, 3, 5e-9);
+    assert_true(pol_simulation_summary(simulation)->max_position_residual < 1e-13);
+    pol_simulation_free(&simulation);
+    pol_model_free(&model);
+    count++;
+  }
+  fclose(file);
+  assert_int_equal(count, 16);
+}
+
+/* Errors of positions against a run with a fine step fall with the order: a spring, a damper, a
+ * motor, states, gears, redundant constraints. */
+static void orders(void **state)
+{
+  static const struct {
+    const char *model;
+    int order;
+    double h, end;
+  } cases[] = {
+      {"examples/double_pendulum.json", 2, 4e-3, 0.4},
+      {"examples/double_pendulum.json", 4, 2e-2, 0.4},
+      {"examples/double_pendulum.json", 6, 4e-2, 0.4},
+      {"examples/governor.json", 4, 2e-3, 0.1},
+      {"examples/pid_pendulum.json", 4, 1e-2, 0.4},
+      {"examples/lag_actuator.json", 4, 2e-2, 0.4},
+      {"examples/lag_actuator.json", 6, 4e-2, 0.4},
+      {"examples/planetary_gear.json", 4, 2e-2, 0.4},
+      {"examples/gyroscope.json", 4, 4e-3, 0.1},
+      {"examples/suspension.json", 4, 4e-3, 0.1},
+  };
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    char path[400];
+    double q[3][200], error[2] = {0.0, 0.0};
+    snprintf(path, sizeof path, "%s%s", MODELS, cases[c].model);
+    pol_model *model = read_model(path);
+    int nq = 0;
+    for (int k = 0; k < 3; k++) {
+      const double h = k < 2 ? cases[c].h / (k + 1) : cases[c].h / 8.0;
+      pol_simulation *simulation = run_rattle(model, k < 2 ? cases[c].order : 8, h, cases[c].end);
+      nq = pol_formulation_dae(pol_simulation_formulation(simulation))->group.nq;
+      memcpy(q[k], pol_simulation_state(simulation)->q, (size_t)nq * sizeof q[k][0]);
+      pol_simulation_free(&simulation);
+    }
+    for (int k = 0; k < 2; k++)
+      for (int i = 0; i < nq; i++) error[k] = fmax(error[k], fabs(q[k][i] - q[2][i]));
+    const double order = log2(error[0] / error[1]);
+    if (!(fabs(order - cases[c].order) < 0.35))
+      fail_msg("%s: order %g instead of %d (errors %g, %g)", cases[c].model, order, cases[c].order,
+               error[0], error[1]);
+    pol_model_free(&model);
+  }
+}
+
+static double total(const pol_energy *energy)
+{
+  return energy->kinetic + energy->potential;
+}
+
+/* No drift: the energy error of the last tenth of a long run is that of the first. */
+static void energy_stays(void **state)
+{
+  (void)state;
+  pol_model *model = read_model(MODELS "bruels-cardona-2010/heavy_top.json");
+  pol_settings settings = model->settings;
+  settings.options.method = "rattle";
+  settings.options.order = 4;
+  settings.step = 2.5e-3;
+  settings.end = 25.0;
+  pol_simulation *simulation = start_with(model->mechanism, &settings);
+  const double initial = total(&pol_simulation_summary(simulation)->initial_energy);
+  double first = 0.0, last = 0.0;
+  while (!pol_simulation_finished(simulation)) {
+    take_step(simulation);
+    const pol_summary *summary = pol_simulation_summary(simulation);
+    const double error = fabs(total(&summary->energy) - initial);
+    if (summary->t < 2.5) first = fmax(first, error);
+    if (summary->t > 22.5) last = fmax(last, error);
+  }
+  assert_true(first < 1e-2 && last < 2.0 * first);
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
+/* A step that is far too large fails, names a joint, and leaves the state. */
+static void large_steps_fail(void **state)
+{
+  (void)state;
+  pol_model *model = read_model(MODELS "examples/squeezer.json");
+  pol_settings settings = model->settings;
+  settings.options.method = "rattle";
+  settings.formulation = POL_SO3XR3;
+  settings.step = 4e-3;
+  settings.end = 0.4;
+  settings.variable = 0;
+  settings.output = (pol_output){0};
+  pol_simulation *simulation = start_with(model->mechanism, &settings);
+  pol_status status = POL_OK;
+  while (status == POL_OK && !pol_simulation_finished(simulation))
+    status = pol_simulation_step(simulation);
+  assert_int_equal(status, POL_NOT_CONVERGED);
+  assert_non_null(strstr(pol_simulation_diagnostics(simulation)->where, "joint '"));
+  assert_non_null(strstr(pol_simulation_diagnostics(simulation)->advice, "smaller step"));
+  for (int i = 0; i < 7; i++) assert_true(isfinite(pol_simulation_state(simulation)->q[i]));
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(final_states),
+      cmocka_unit_test(orders),
+      cmocka_unit_test(energy_stays),
+      cmocka_unit_test(large_steps_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

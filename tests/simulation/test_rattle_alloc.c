@@ -1,0 +1,65 @@
+/* rattle on rigid bodies: every allocation of formulation, integrator and start made to fail once,
+ * and no allocation in a step; with forces that depend on velocities, and without. */
+#include <polhode/model.h>
+#include <polhode/polhode.h>
+
+#include "failing_alloc.h"
+
+enum { MAX_SIZE = 100 };
+
+typedef struct job {
+  pol_model *model;
+  int steps;
+} job;
+
+static pol_status run(void *user)
+{
+  const job *work = user;
+  pol_options options = pol_options_default();
+  pol_formulation *formulation = NULL;
+  pol_integrator *integrator = NULL;
+  double q[MAX_SIZE], v[MAX_SIZE];
+  unsigned char keep[MAX_SIZE];
+  options.method = "rattle";
+  options.order = 4;
+  options.solver = POL_SOLVER_DENSE;
+  pol_status status = pol_formulation_create(&formulation, work->model->mechanism, POL_SO3XR3);
+  assert_int_equal(formulation == NULL, status != POL_OK);
+  if (!status) {
+    pol_formulation_initial(formulation, q, v, keep);
+    status = pol_integrator_create(&integrator, pol_formulation_dae(formulation), &options);
+  }
+  if (!status) status = pol_integrator_start(integrator, 0.0, q, v, keep);
+  const long before = alloc_count();
+  for (int n = 0; n < work->steps && !status; n++) status = pol_integrator_step(integrator, 1e-3);
+  if (!status) assert_int_equal(alloc_count(), before);
+  pol_integrator_free(&integrator);
+  pol_formulation_free(&formulation);
+  return status;
+}
+
+static void nothing_is_lost_and_steps_allocate_nothing(void **state)
+{
+  static const char *const models[] = {POLHODE_SOURCE_DIR
+                                       "/models/holzinger-arnold-gerstmayr/slider_crank.json",
+                                       POLHODE_SOURCE_DIR "/models/examples/pid_pendulum.json"};
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    pol_errors errors = {0};
+    job work = {.steps = 20};
+    assert_int_equal(pol_model_read_file(&work.model, models[k], 0, NULL, &errors), POL_OK);
+    alloc_fail_at(0);
+    assert_int_equal(run(&work), POL_OK);
+    work.steps = 1;
+    assert_in_range(alloc_exhaust(run, &work), 50, 1000);
+    pol_model_free(&work.model);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(nothing_is_lost_and_steps_allocate_nothing),
+  };
+  return cmocka_run_group_tests(tests, alloc_install, NULL);
+}
