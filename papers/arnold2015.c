@@ -203,8 +203,8 @@ static void run_fig05(paper_report *r)
   }
   paper_report_panels(r, "errors", "Error of the pendulum's multiplier over the first 100 steps",
                       "time (s)", plots, 2);
-  paper_report_text(r, "The start has a shifted a_0, as stated in the text of the example; with "
-                       "the classical one the amplitudes are 0.2476 and 0.1227.");
+  paper_report_text(r, "The start has a shifted a_0, as the text of the example says; with the "
+                       "classical one the amplitudes are 0.2476 and 0.1227.");
   for (int k = 0; k < 2; k++) {
     char what[64];
     snprintf(what, sizeof what, "amplitude, x0 = 0.2, h = %g", steps[k]);

@@ -255,8 +255,8 @@ static void check_both(paper_report *r, const char *statement, int with_half, co
   paper_check_true(r, statement, with_half && with_one, "f = 1/2: %s; f = 1: %s", half, one);
   if (with_half || with_one)
     paper_check_because(r,
-                        "it holds only with f = %s, the predictor %s; the paper does not state "
-                        "which one was used for its numbers",
+                        "it holds with f = %s only, the predictor %s; with which one the paper's "
+                        "numbers were computed is not stated",
                         with_half ? "1/2" : "1",
                         with_half ? "by the paper's equations" : "of its algorithms as printed");
 }
@@ -431,7 +431,7 @@ static void compare_iterations(paper_report *r, const char *model, const stated 
     snprintf(cell, sizeof cell, "|h = %.3g", h[i]);
     strncat(columns, cell, sizeof columns - strlen(columns) - 1);
   }
-  paper_report_table(r, "Mean number of Newton iterations per step; -: stopped before the end",
+  paper_report_table(r, "Mean number of Newton iterations a step; -: stopped before the end",
                      columns);
   for (int k = 0; k < count; k++) {
     char row[256];
@@ -449,25 +449,26 @@ static void compare_iterations(paper_report *r, const char *model, const stated 
 }
 
 static const char about_newton[] =
-    "Iterations depend on where Newton's method starts and when it stops. Here both are as in the "
-    "documentation of the authors' program (published.newton plain and plain-modified): it starts "
+    "Iterations depend on where Newton's method starts and when it stops. Here it does as the "
+    "documentation of the authors' program says (published.newton plain and plain-modified): it "
+    "starts "
     "from v' = 0 and lambda = 0, and ends when the Euclidean norm of the residual is 1e-8 of the "
     "first one (slider-crank: 1e-9) or 1e-10; modified Newton keeps its matrix while an iteration "
-    "leaves at most half of the residual (tested from the third iteration on), for at most eight "
-    "iterations of a step. Rows of joints are in global axes: in body axes an old matrix fits the "
-    "top better, with 4.7 to 5.5 iterations";
+    "leaves at most half of the residual, judged from the third on, for at most eight iterations "
+    "of a step. Rows of joints are in global axes: in body axes an old matrix fits the top better, "
+    "with 4.7 to 5.5 iterations";
 
 static void run_sec71(paper_report *r)
 {
   static const char euler[] =
-      "unknown. With the exact matrix the mean is 2. Tested: without the derivatives of M and B^T "
-      "lambda, which the paper omits, 2.4; without the damping matrix as well, 3.3";
+      "not found. With the exact matrix it is 2. Tested: without the derivatives of M and "
+      "B^T lambda, which the paper leaves out, 2.4; without the damping matrix as well, 3.3";
   static const char simplified[] =
-      "our simplified matrix also omits stiffness and damping. Tested with that of the paper, "
-      "which has I in place of T and P^-1 and no derivative of B^T lambda: 3.05 for geom1, 2.88 "
+      "our simplified matrix leaves out stiffness and damping, too. Tested with the paper's, which "
+      "has I in place of T and P^-1 and no derivative of B^T lambda: 3.05 for geom1, 2.88 "
       "stabilized, 2.63 for the optimal sigma, 3.75 stabilized (published 3.1, 2.9, 2.5, 3.4)";
   static const char modified[] =
-      "unknown; 8.4 is between the means of the first five (8.5) and six (8.3) steps";
+      "not found: 8.4 is between the means of the first five (8.5) and six (8.3) steps";
   static const stated s[] = {
       {"geom1, index 3", "full", PLAIN, GLOBAL BODY "simulation.sigma=0", 2.0, NULL},
       {"sigma 1, index 3", "full", PLAIN, GLOBAL BODY HALF "simulation.sigma=1", 2.0, NULL},
@@ -708,11 +709,12 @@ static void check_euler_jacobians(paper_report *r, const stated *s, const double
 
 static void run_sec72(paper_report *r)
 {
-  static const char larger[] = "the paper's mean is over steps that it does not state; tested at h "
-                               "= 2e-4, where the solution is no longer accurate: 2.00";
+  static const char larger[] =
+      "the paper's mean is over steps that it does not state; tested at h = "
+      "2e-4, where the motion is lost: 2.00";
   static const char angles[] =
-      "unknown. Tested: with the authors' rules, our runs need 2 iterations in nearly every step, "
-      "and with a kept matrix 3 in some steps";
+      "not found. Tested by the authors' rules, our runs take 2 iterations in nearly every step, "
+      "and with a kept matrix 3 in some";
   static const stated s[] = {
       {"sigma 1", "full", PLAIN, BODY HALF "simulation.sigma=1", 1.3, larger},
       {"sigma optimal", "full", PLAIN, BODY PRINTED "simulation.sigma=optimal", 1.3, NULL},
@@ -865,13 +867,13 @@ static void run_fig10(paper_report *r)
 static void run_sec73(paper_report *r)
 {
   static const char index_2[] =
-      "with the exact matrix the mean is 2. Tested without the derivatives of B v and B^T lambda "
-      "with respect to the coordinates, which the authors' program does not have: 3.17, 2.67, "
-      "2.32, 2.13 at these step sizes and 2.05 at half the last, 2.47 on average";
+      "with the exact matrix it is 2. Tested without the derivatives of B v and B^T lambda by the "
+      "coordinates, which the authors' program does not have: 3.17, 2.67, 2.32, 2.13 at these "
+      "steps and 2.05 at half the last, in the mean 2.47";
   static const char euler[] =
-      "unknown. Tested without the derivatives of M and B^T lambda: 2.26 to 2.00";
-  static const char kept[] =
-      "unknown; here they need a new matrix no more often than the other methods";
+      "not found. Tested without the derivatives of M and B^T lambda: 2.26 to 2.00";
+  static const char kept[] = "not found: here they need a new matrix no more often than the "
+                             "other methods";
   static const stated s[] = {
       {"geom1, index 2", "full", PLAIN, BODY "simulation.index=2 simulation.sigma=0", 2.5, index_2},
       {"sigma optimal, index 2", "full", PLAIN,
@@ -906,8 +908,8 @@ static void run_sec73(paper_report *r)
     least = a < least ? a : least, most = a > most ? a : most;
     ratio = fmax(ratio, (double)c / (double)a);
   }
-  paper_check_among(r, "170 Jacobians per run for the Lie group methods", (double)least,
-                    (double)most, 170.0, 0.0);
+  paper_check_among(r, "170 Jacobians a run for the Lie group methods", (double)least, (double)most,
+                    170.0, 0.0);
   paper_check_because(r, "the count depends on the step, and the paper's steps are not stated");
   paper_check_range(r, "Jacobians of Euler parameters over those of geom1", ratio, 2.0, 20.0,
                     "1000 against 170, a factor of 6");
@@ -935,7 +937,7 @@ static const paper_item items[] = {
      "conventional formulations.",
      0, run_fig04},
     {PAPER "-sec71", "Heavy top: Newton iterations",
-     "Mean iterations per step: full Jacobians 2 for Lie group methods, 3.8 Euler parameters, 2.1 "
+     "Mean iterations a step: full Jacobians 2 for Lie group methods, 3.8 Euler parameters, 2.1 "
      "Tait-Bryan angles; simplified 3.1 geom1, 2.9 stabilized, 2.5 sigma optimal, 3.4 stabilized; "
      "modified Newton 7.9 for Lie group methods, 8.4 and 7.3 for the others.",
      0, run_sec71},
@@ -947,9 +949,9 @@ static const paper_item items[] = {
      "the largest steps.",
      0, run_fig07},
     {PAPER "-sec72", "Rotor: Newton iterations and Jacobians",
-     "Mean iterations per step: 1.3 for sigma methods, 1.8 for geom1, 2.56 for the others; "
-     "modified Newton 2.1, 2.3, 3.3 (Tait-Bryan), 8.3 (Euler parameters). One Jacobian per run for "
-     "Lie group methods, 119823 for Euler parameters.",
+     "Mean iterations a step: 1.3 for sigma methods, 1.8 for geom1, 2.56 for the others; modified "
+     "Newton 2.1, 2.3, 3.3 (Tait-Bryan), 8.3 (Euler parameters). One Jacobian a run for Lie group "
+     "methods, 119823 for Euler parameters.",
      0, run_sec72},
     {PAPER "-fig09", "Slider-crank: position and crank angle over time",
      "Index 3, sigma 1, h = 1e-5, against data of the IFToMM library: they agree to the eye; at t "
@@ -960,9 +962,8 @@ static const paper_item items[] = {
      "parameters, and Tait-Bryan angles are the most accurate.",
      0, run_fig10},
     {PAPER "-sec73", "Slider-crank: Newton iterations and Jacobians",
-     "Mean iterations per step: 2.5 in index 2, 2.0 in index 3, 3.0 for Euler parameters, 2.0 for "
-     "Tait-Bryan angles; modified Newton 7.2, 7.8 and 7.3. About 170 Jacobians per run for Lie "
-     "group "
+     "Mean iterations a step: 2.5 in index 2, 2.0 in index 3, 3.0 for Euler parameters, 2.0 for "
+     "Tait-Bryan angles; modified Newton 7.2, 7.8 and 7.3. About 170 Jacobians a run for Lie group "
      "methods, 1000 for Euler parameters.",
      0, run_sec73},
 };

@@ -265,7 +265,7 @@ static const paper_item items[] = {
      paper_kinon_fig15},
     {ID "fig17", "Top: height of the centre of mass",
      "phi_3 over time, h = 0.002: none of VI-S, VI-A, VI-B, EM and BS99 stays at the exact 0.0375. "
-     "About the top the text states that only EM conserves the energy and that all conserve the "
+     "Of the top the text says that only EM conserves the energy and that all conserve the "
      "vertical angular momentum.",
      1, paper_kinon_fig17},
     {ID "fig18", "Top: errors in the height",
@@ -291,7 +291,7 @@ static const paper_item items[] = {
      1, paper_kinon_fig26},
     {ID "fig27", "Four particles: changes of the angular momentum by EM", "Round-off.", 1,
      paper_kinon_fig27},
-    {ID "table2", "Four particles: Newton iterations per step",
+    {ID "table2", "Four particles: Newton iterations a step",
      "Simple guess: VI-S 4, VI-A 4, VI-B 4, EM 4.305; advanced guess: 3, 3, 3, 3.207; and "
      "computation times in units of VI-S.",
      1, paper_kinon_table2},

@@ -185,11 +185,11 @@ void paper_kinon_fig05(paper_report *r)
                    amount[VI_B] > 2.0 * smooth, "alternation %.3g", amount[VI_B]);
   paper_check_because(
       r,
-      "according to the scheme's own equations this is impossible: (83a), (83d) and (83e) give "
-      "gamma = (1 - q_n.q_{n+1})/h, which is determined by positions on the circle, without lambda "
-      "and p, and these are smooth (Figs. 2 and 6). Tested: gamma from (83a) agrees with this "
-      "within %.1e. The paper states that VI-A and VI-B oscillate in lambda and gamma, "
-      "respectively; in our runs VI-A oscillates in both, VI-B in lambda",
+      "by the scheme's own equations it cannot: (83a), (83d) and (83e) give gamma = "
+      "(1 - q_n.q_{n+1})/h, which positions on the circle fix without lambda and p, "
+      "and they are smooth (Figs. 2 and 6). Tested: gamma from (83a) is that within "
+      "%.1e. The paper says that VI-A and VI-B oscillate in lambda and gamma, "
+      "respectively; VI-A does in both, VI-B in lambda",
       gap);
 }
 
@@ -466,7 +466,7 @@ void paper_kinon_fig10(paper_report *r)
       const double vi_s = paper_kinon_range(&traces[VI_S], paper_kinon_angular_momentum, k);
       paper_check_near(r, what, vi_s > 0.0 ? own / vi_s : 0.0, 1.0, 0.1);
       paper_check_against(r, PAPER_AGAINST_STATEMENT);
-      paper_check_because(r, "the paper states that the other schemes deviate little");
+      paper_check_because(r, "the paper says that the other schemes deviate little");
     }
   paper_kinon_free(traces, PAPER_KINON_METHODS);
 }

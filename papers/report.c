@@ -251,9 +251,9 @@ int paper_check_among(paper_report *r, const char *what, double least, double mo
                       double published, double near)
 {
   if (paper_report_failed(r)) return 0;
-  char *ours = near > 0.0 ? poli_format("%.3g to %.3g, depending on the step (agrees within %.1f)",
-                                        least, most, near)
-                          : poli_format("%.3g to %.3g, depending on the step", least, most);
+  char *ours =
+      near > 0.0 ? poli_format("%.3g to %.3g, by the step (agrees within %.1f)", least, most, near)
+                 : poli_format("%.3g to %.3g, by the step", least, most);
   return add_check(r, what, ours, poli_format("%s", stated), PAPER_AGAINST_NUMBER,
                    published >= least - near && published <= most + near);
 }
@@ -433,8 +433,8 @@ static void decide(paper_report *r)
     reason = poli_format("no published number to test");
   } else {
     verdict = "shown only";
-    reason = poli_format(
-        "no published number or statement to test: compared only with a solution of our own");
+    reason = poli_format("no published number or statement to test: compared with a solution of "
+                         "our own only");
   }
   if (reason == NULL || what == NULL ||
       json_object_set_new(r->json, "verdict", json_string(verdict)) != 0 ||
