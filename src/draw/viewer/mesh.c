@@ -194,7 +194,7 @@ pol_status poli_mesh_read(poli_mesh *mesh, const char *path, double scale, char 
       status = read_text_stl(mesh, bytes);
     if (status == POL_OK) status = scale_points(mesh, scale);
     if (status == POL_BAD_ARGUMENT)
-      snprintf(message, size, "%.200s holds no triangles as an %s file does", path,
+      snprintf(message, size, "%.200s contains no triangles: it is not a valid %s file", path,
                is_obj ? "OBJ" : "STL");
   }
   free(bytes);
