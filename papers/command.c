@@ -60,7 +60,7 @@ static pol_status refuse_item(reproduction *w, const char *word)
   const paper_publication *paper;
   for (int i = 0; (item = paper_item_at(i, NULL)) != NULL; i++) pol_near_try(&near, item->id);
   for (int i = 0; (paper = paper_at(i)) != NULL; i++) pol_near_try(&near, paper->id);
-  return pol_errors_add(&w->errors, word, "", "unknown item; see --list", near.best);
+  return pol_errors_add(&w->errors, word, "", "unknown item (see --list)", near.best);
 }
 
 /* The items that the words choose, each once, in the order of the catalogue. */

@@ -182,7 +182,7 @@ static void verdicts_follow_from_checks(void **state)
   expect(three_differ, "differs",
          "3 of 4 checks differ. first: ours 2, published 1 (within 1 %); second: ours 3, published "
          "1 (within 1 %). Reason: of a misprint. third: ours no.");
-  expect(nothing_to_compare, "not comparable", "nothing is there");
+  expect(nothing_to_compare, "not comparable", "there is nothing to compare");
   expect(left_out, "not comparable", "the step is not stated");
   paper_report *report = report_of(one_differs);
   assert_null(strstr(text_at(report, "reason"), "of nothing"));
