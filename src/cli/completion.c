@@ -1,5 +1,5 @@
 /* polhode completion: scripts that complete commands, options and their values in a shell, made
- * from the table of commands.  What a value can be follows from its name in help (args.h).
+ * from the table of commands.  What a value can be follows from its name in help (cli.h).
  */
 #include <jansson.h>
 #include <stdio.h>

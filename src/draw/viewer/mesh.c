@@ -176,7 +176,7 @@ pol_status poli_mesh_read(poli_mesh *mesh, const char *path, double scale, char 
     if (status == POL_OK && (mesh->num_points == 0 || mesh->num_points % 3 != 0))
       status = POL_BAD_ARGUMENT;
     if (status == POL_BAD_ARGUMENT)
-      snprintf(message, size, "%.200s holds no triangles as an %s file does", path,
+      snprintf(message, size, "%.200s contains no triangles: it is not a valid %s file", path,
                is_obj ? "OBJ" : "STL");
   }
   free(bytes);

@@ -336,7 +336,7 @@ pol_status pol_view_write(const char *path, const pol_model *model, pol_result *
   message[0] = '\0';
   if (options == NULL) options = &defaults;
   if (options->max_frames < 0 || options->max_frames == 1) {
-    snprintf(message, size, "an animation has 2 frames or more");
+    snprintf(message, size, "an animation needs at least 2 frames");
     return POL_BAD_ARGUMENT;
   }
   pol_status status = poli_frames_read(&frames, model, result, options->max_frames, message, size);
