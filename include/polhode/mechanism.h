@@ -400,7 +400,8 @@ void pol_mechanism_marker_point(const pol_mechanism *mechanism, int index, doubl
 double pol_mechanism_coordinate(const pol_mechanism *mechanism, int joint,
                                 pol_coordinate coordinate);
 
-/* How many there are, and each by its index, which must exist. */
+/* How many there are, and each by its index; NULL if there is none with this index, such as
+ * POL_GROUND. */
 int pol_mechanism_num_bodies(const pol_mechanism *mechanism);
 int pol_mechanism_num_markers(const pol_mechanism *mechanism);
 int pol_mechanism_num_joints(const pol_mechanism *mechanism);
