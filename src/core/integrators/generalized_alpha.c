@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/rule.h"
 #include "dae/assembler.h"
 #include "integrators/alpha.h"
@@ -152,68 +153,63 @@ static void destroy(void *data)
   poli_newton_free(&s->newton);
   poli_saddle_free(&s->owned_saddle);
   free(s->memory);
-  free(s->P_inverse);
-  free(s->factor_of);
   free(s);
 }
 
-/* Lays all arrays out in one piece of memory; with memory NULL only counts. */
-static size_t lay_out(poli_alpha *s)
+/* All arrays in one block of memory. */
+static pol_status allocate(poli_alpha *s)
 {
-  size_t nq = (size_t)s->dae->group.nq, nv = (size_t)s->dae->group.nv, m = (size_t)s->saddle->m;
-  size_t n = (size_t)s->saddle->n, extra = (size_t)s->saddle->num_extra;
-  size_t coupling = (size_t)pol_pattern_nonzeros(s->saddle->patterns.coupling);
-  size_t constraint = (size_t)pol_pattern_nonzeros(s->saddle->patterns.constraint);
-  const pol_pattern *F = s->dae->feedback;
-  size_t feedback = F ? (size_t)pol_pattern_nonzeros(F) : 0;
-  const struct {
-    double **array;
-    size_t size;
-  } arrays[] = {{&s->now.q, nq},
-                {&s->next.q, nq},
-                {&s->now.v, nv},
-                {&s->next.v, nv},
-                {&s->now.vd, nv},
-                {&s->next.vd, nv},
-                {&s->now.a, nv},
-                {&s->next.a, nv},
-                {&s->now.lambda, m},
-                {&s->next.lambda, m},
-                {&s->base, nq},
-                {&s->theta, nv},
-                {&s->c, nv},
-                {&s->x, n},
-                {&s->x_done, n},
-                {&s->eta, extra},
-                {&s->stabilizing, nv},
-                {&s->column, n},
-                {&s->mass, coupling},
-                {&s->damping, coupling},
-                {&s->stiffness, coupling},
-                {&s->inertia, coupling},
-                {&s->jacobian, constraint},
-                {&s->curvature, constraint},
-                {&s->old_jacobian, constraint},
-                {&s->model_v, nv},
-                {&s->model_vd, nv},
-                {&s->start_work, poli_start_work(s->dae)},
-                {&s->given_v, nv},
-                {&s->given_a, nv},
-                {&s->sample, n},
-                {&s->predictor.sample[0], n},
-                {&s->predictor.sample[1], n},
-                {&s->predictor.sample[2], n},
-                {&s->predictor.sample[3], n},
-                {&s->feedback, feedback},
-                {&s->position, m},
-                {&s->velocity, m},
-                {&s->scratch, s->dae->scratch_size}};
-  size_t total = 0;
-  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-    if (s->memory) *arrays[i].array = s->memory + total;
-    total += arrays[i].size;
-  }
-  return total;
+  const pol_group *group = &s->dae->group;
+  const int nq = group->nq, nv = group->nv, m = s->saddle->m, n = s->saddle->n;
+  const int coupling = pol_pattern_nonzeros(s->saddle->patterns.coupling);
+  const int constraint = pol_pattern_nonzeros(s->saddle->patterns.constraint);
+  const int feedback = s->dae->feedback ? pol_pattern_nonzeros(s->dae->feedback) : 0;
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, s->now.q, nq);
+    POLI_TAKE(&arena, s->next.q, nq);
+    POLI_TAKE(&arena, s->now.v, nv);
+    POLI_TAKE(&arena, s->next.v, nv);
+    POLI_TAKE(&arena, s->now.vd, nv);
+    POLI_TAKE(&arena, s->next.vd, nv);
+    POLI_TAKE(&arena, s->now.a, nv);
+    POLI_TAKE(&arena, s->next.a, nv);
+    POLI_TAKE(&arena, s->now.lambda, m);
+    POLI_TAKE(&arena, s->next.lambda, m);
+    POLI_TAKE(&arena, s->base, nq);
+    POLI_TAKE(&arena, s->theta, nv);
+    POLI_TAKE(&arena, s->c, nv);
+    POLI_TAKE(&arena, s->x, n);
+    POLI_TAKE(&arena, s->x_done, n);
+    POLI_TAKE(&arena, s->eta, s->saddle->num_extra);
+    POLI_TAKE(&arena, s->stabilizing, nv);
+    POLI_TAKE(&arena, s->column, n);
+    POLI_TAKE(&arena, s->mass, coupling);
+    POLI_TAKE(&arena, s->damping, coupling);
+    POLI_TAKE(&arena, s->stiffness, coupling);
+    POLI_TAKE(&arena, s->inertia, coupling);
+    POLI_TAKE(&arena, s->jacobian, constraint);
+    POLI_TAKE(&arena, s->curvature, constraint);
+    POLI_TAKE(&arena, s->old_jacobian, constraint);
+    POLI_TAKE(&arena, s->model_v, nv);
+    POLI_TAKE(&arena, s->model_vd, nv);
+    POLI_TAKE(&arena, s->start_work, poli_start_work(s->dae));
+    POLI_TAKE(&arena, s->given_v, nv);
+    POLI_TAKE(&arena, s->given_a, nv);
+    POLI_TAKE(&arena, s->sample, n);
+    POLI_TAKE(&arena, s->predictor.sample[0], n);
+    POLI_TAKE(&arena, s->predictor.sample[1], n);
+    POLI_TAKE(&arena, s->predictor.sample[2], n);
+    POLI_TAKE(&arena, s->predictor.sample[3], n);
+    POLI_TAKE(&arena, s->feedback, feedback);
+    POLI_TAKE(&arena, s->position, m);
+    POLI_TAKE(&arena, s->velocity, m);
+    POLI_TAKE(&arena, s->scratch, s->dae->scratch_size);
+    POLI_TAKE(&arena, s->P_inverse, group->num_factors);
+    POLI_TAKE(&arena, s->factor_of, nv);
+  } while (poli_arena_again(&arena));
+  s->memory = arena.memory;
+  return s->memory ? POL_OK : POL_NO_MEMORY;
 }
 
 static pol_status create(pol_integrator *integrator)
@@ -242,11 +238,7 @@ static pol_status create(pol_integrator *integrator)
   if (status) return status;
 
   const pol_group *group = &s->dae->group;
-  s->memory = calloc(lay_out(s) + 1, sizeof *s->memory);
-  s->P_inverse = calloc((size_t)group->num_factors, sizeof *s->P_inverse);
-  s->factor_of = calloc((size_t)group->nv, sizeof *s->factor_of);
-  if (!s->memory || !s->P_inverse || !s->factor_of) return POL_NO_MEMORY;
-  lay_out(s);
+  if ((status = allocate(s))) return status;
   s->predictor.n = s->saddle->n;
   for (int f = 0; f < group->num_factors; f++)
     for (int i = 0; i < group->factors[f].dim; i++) s->factor_of[group->factors[f].v + i] = f;

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/rule.h"
 #include "dae/assembler.h"
 #include "dae/newton_published.h"
@@ -206,70 +207,64 @@ static void destroy(void *data)
   free(s);
 }
 
-/* Lays all arrays out in one piece of memory; with memory NULL only counts. */
-static size_t lay_out(poli_ggl *s)
+/* All arrays in one block of memory. */
+static pol_status allocate(poli_ggl *s)
 {
   const poli_dae_patterns *patterns = &s->blocks->saddle->patterns;
-  size_t nv = (size_t)s->nv, m = (size_t)s->m, n = (size_t)s->blocks->n;
-  size_t coupling = (size_t)pol_pattern_nonzeros(patterns->coupling);
-  size_t constraint = (size_t)pol_pattern_nonzeros(patterns->constraint);
-  size_t scratch = s->dae->scratch_size;
-  if (s->equations && s->equations->scratch_size > scratch) scratch = s->equations->scratch_size;
-  s->num_step_values = s->equations ? 4 * coupling + 6 * constraint : 0;
-  const struct {
-    double **array;
-    size_t size;
-  } arrays[] = {{&s->now.q, nv},
-                {&s->next.q, nv},
-                {&s->now.v, nv},
-                {&s->next.v, nv},
-                {&s->now.p, nv},
-                {&s->next.p, nv},
-                {&s->now.vd, nv},
-                {&s->next.vd, nv},
-                {&s->now.lambda, m},
-                {&s->next.lambda, m},
-                {&s->now.x, n},
-                {&s->next.x, n},
-                {&s->z, n},
-                {&s->q_between, nv},
-                {&s->q_constraint, nv},
-                {&s->mean_v, nv},
-                {&s->zero, nv},
-                {&s->force, nv},
-                {&s->start_force, nv},
-                {&s->momentum, nv},
-                {&s->mass, coupling},
-                {&s->stiffness, coupling},
-                {&s->damping, coupling},
-                {&s->jacobian, constraint},
-                {&s->curvature, constraint},
-                {&s->old_jacobian, constraint},
-                {&s->position, m},
-                {&s->velocity, m},
-                {&s->step_values, s->num_step_values},
-                {&s->scratch, scratch}};
-  size_t total = 0;
-  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-    if (s->memory) *arrays[i].array = s->memory + total;
-    total += arrays[i].size;
-  }
-  return total;
-}
-
-/* The matrices of a step: four of the pattern coupling, then six of the pattern constraint. */
-static void lay_out_step_terms(poli_ggl *s)
-{
-  const poli_dae_patterns *patterns = &s->blocks->saddle->patterns;
+  const int nv = s->nv, m = s->m, n = s->blocks->n;
   const int coupling = pol_pattern_nonzeros(patterns->coupling);
   const int constraint = pol_pattern_nonzeros(patterns->constraint);
-  poli_step_terms *to = &s->step_terms;
-  double **const square[] = {&to->kinematic_a, &to->kinematic_b, &to->balance_a, &to->balance_b};
-  double **const rows[] = {&to->kinematic_gamma, &to->balance_lambda, &to->balance_gamma,
-                           &to->position_a,      &to->velocity_a,     &to->velocity_b};
-  double *next = s->step_values;
-  for (int i = 0; i < 4; i++, next += coupling) *square[i] = next;
-  for (int i = 0; i < 6; i++, next += constraint) *rows[i] = next;
+  const int square = s->equations ? coupling : 0, rows = s->equations ? constraint : 0;
+  size_t scratch = s->dae->scratch_size;
+  if (s->equations && s->equations->scratch_size > scratch) scratch = s->equations->scratch_size;
+  poli_step_terms *step = &s->step_terms;
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, s->now.q, nv);
+    POLI_TAKE(&arena, s->next.q, nv);
+    POLI_TAKE(&arena, s->now.v, nv);
+    POLI_TAKE(&arena, s->next.v, nv);
+    POLI_TAKE(&arena, s->now.p, nv);
+    POLI_TAKE(&arena, s->next.p, nv);
+    POLI_TAKE(&arena, s->now.vd, nv);
+    POLI_TAKE(&arena, s->next.vd, nv);
+    POLI_TAKE(&arena, s->now.lambda, m);
+    POLI_TAKE(&arena, s->next.lambda, m);
+    POLI_TAKE(&arena, s->now.x, n);
+    POLI_TAKE(&arena, s->next.x, n);
+    POLI_TAKE(&arena, s->z, n);
+    POLI_TAKE(&arena, s->q_between, nv);
+    POLI_TAKE(&arena, s->q_constraint, nv);
+    POLI_TAKE(&arena, s->mean_v, nv);
+    POLI_TAKE(&arena, s->zero, nv);
+    POLI_TAKE(&arena, s->force, nv);
+    POLI_TAKE(&arena, s->start_force, nv);
+    POLI_TAKE(&arena, s->momentum, nv);
+    POLI_TAKE(&arena, s->mass, coupling);
+    POLI_TAKE(&arena, s->stiffness, coupling);
+    POLI_TAKE(&arena, s->damping, coupling);
+    POLI_TAKE(&arena, s->jacobian, constraint);
+    POLI_TAKE(&arena, s->curvature, constraint);
+    POLI_TAKE(&arena, s->old_jacobian, constraint);
+    POLI_TAKE(&arena, s->position, m);
+    POLI_TAKE(&arena, s->velocity, m);
+    POLI_TAKE(&arena, s->scratch, scratch);
+    /* the matrices of the step equations, contiguous: they are set to zero together */
+    POLI_TAKE(&arena, step->kinematic_a, square);
+    POLI_TAKE(&arena, step->kinematic_b, square);
+    POLI_TAKE(&arena, step->balance_a, square);
+    POLI_TAKE(&arena, step->balance_b, square);
+    POLI_TAKE(&arena, step->kinematic_gamma, rows);
+    POLI_TAKE(&arena, step->balance_lambda, rows);
+    POLI_TAKE(&arena, step->balance_gamma, rows);
+    POLI_TAKE(&arena, step->position_a, rows);
+    POLI_TAKE(&arena, step->velocity_a, rows);
+    POLI_TAKE(&arena, step->velocity_b, rows);
+  } while (poli_arena_again(&arena));
+  s->memory = arena.memory;
+  s->step_values = step->kinematic_a;
+  s->num_step_values = (size_t)(4 * square) + (size_t)(6 * rows);
+  return s->memory ? POL_OK : POL_NO_MEMORY;
 }
 
 static pol_status create(pol_integrator *integrator)
@@ -301,10 +296,7 @@ static pol_status create(pol_integrator *integrator)
       poli_newton_create_for(&s->newton, s->dae, &matrix, &s->options->newton, &integrator->counts);
   if (status) return status;
 
-  s->memory = calloc(lay_out(s) + 1, sizeof *s->memory);
-  if (!s->memory) return POL_NO_MEMORY;
-  lay_out(s);
-  if (s->equations) lay_out_step_terms(s);
+  if ((status = allocate(s))) return status;
   s->a = s->z;
   s->b = s->a + s->nv;
   s->c = s->b + s->nv; /* read by vi-s only */

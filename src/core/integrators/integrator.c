@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "dae/assembler.h"
 #include "integrators/family.h"
 
@@ -41,11 +42,17 @@ static size_t state_size(const pol_integrator *s)
 
 static pol_status allocate(pol_integrator *s)
 {
-  s->memory = calloc(3 * state_size(s), sizeof *s->memory);
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, s->old, state_size(s));
+    POLI_TAKE(&arena, s->work, state_size(s));
+    POLI_TAKE(&arena, s->interpolated, state_size(s));
+    POLI_TAKE(&arena, s->history, s->dae->history_size);
+  } while (poli_arena_again(&arena));
+  s->memory = arena.memory;
   if (!s->memory) return POL_NO_MEMORY;
-  s->old = s->memory;
-  s->work = s->old + state_size(s);
-  s->interpolated = s->work + state_size(s);
+  if (s->dae->history_size == 0) s->history = NULL;
+  s->state.history = s->history;
   return POL_OK;
 }
 
@@ -86,10 +93,6 @@ pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae
   if (!status) status = poli_step_control_create(&s->control, &dae->group, &options->control);
   if (!status) s->control->published = options->published.estimate;
   if (!status) status = pol_assembler_create(&s->assembler, dae, options->solver);
-  if (!status && dae->history_size) {
-    s->state.history = s->history = calloc(dae->history_size, sizeof *s->history);
-    if (!s->history) status = POL_NO_MEMORY;
-  }
   if (!status) poli_assembler_set_history(s->assembler, s->history);
   /* a reset restarts between two steps, where nothing is allocated */
   if (!status && is_small(dae) && pol_dae_num_constraints(dae) > 0) status = allocate_redundancy(s);
@@ -112,7 +115,6 @@ void pol_integrator_free(pol_integrator **integrator)
   poli_least_norm_free(&s->least_norm);
   free(s->shared);
   free(s->chosen);
-  free(s->history);
   free(s);
   *integrator = NULL;
 }
