@@ -751,6 +751,14 @@ static int is_member(const comparison *c, int index)
   return (int)((z >> 33) % NUM_CONFIGURATIONS) < c->options->sample;
 }
 
+/* Rows along global axes are others in a mechanism that is turned. */
+static int has_global_rows(const pol_mechanism *mechanism)
+{
+  for (int j = 0; j < pol_mechanism_num_joints(mechanism); j++)
+    if (pol_mechanism_joint(mechanism, j)->global_axes) return 1;
+  return 0;
+}
+
 static void compare_copy(const comparison *c, limit *reference, limit *l, const double *turn,
                          int reversed)
 {
@@ -764,9 +772,10 @@ static void compare_copy(const comparison *c, limit *reference, limit *l, const 
   l->turn = turn;
   l->configuration = reference_configuration;
   l->list.count = 0;
-  /* of redundant rows the last ones are left out: where forces depend on their reactions, and the
-   * run says so, another order is another motion */
-  if (turn || !reference->runs[0]->is_open)
+  /* of redundant rows the last ones are left out, measured by their distances from each other:
+   * where forces or events depend on their reactions, and the run says so, another order or other
+   * rows are another motion */
+  if (!reference->runs[0]->is_open || (turn && !has_global_rows(copy)))
     compare_limits(c, l, reference, turn ? "turned" : "reversed");
   free_limit(l);
   l->turn = NULL;
