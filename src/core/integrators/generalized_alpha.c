@@ -77,14 +77,15 @@ static pol_status validate(const pol_options *options, const void *variant, char
     return poli_broken_rule("start must be default, classical, shifted or perturbed", message,
                             size);
   if (options->sigma != 0.0 && update->coordinates_only)
-    return poli_broken_rule("sigma belongs to geom1: coordinates have no tangent operator", message,
-                            size);
+    return poli_broken_rule("sigma requires geom1: the linear method has no tangent operator",
+                            message, size);
   if (options->published.sigma_update != POL_SIGMA_EXACT &&
       (update->base_velocity || update->coordinates_only))
-    return poli_broken_rule("the incremental sigma update belongs to geom1", message, size);
+    return poli_broken_rule("the incremental sigma update requires geom1", message, size);
   if (options->sigma != 0.0 && update->base_velocity)
     return poli_broken_rule(
-        "sigma belongs to geom1: geom2 and geom3 put the velocity into the base", message, size);
+        "sigma requires geom1: geom2 and geom3 apply the velocity in a separate exponential",
+        message, size);
   return POL_OK;
 }
 
@@ -106,7 +107,7 @@ static void warn(const pol_options *options, const void *variant, char *message,
                  size);
   if (o->alpha_m > o->alpha_f + round_off || o->alpha_f > 0.5 + round_off ||
       o->beta < 0.25 + 0.5 * (o->alpha_f - o->alpha_m) - round_off)
-    add_sentence("alpha_m <= alpha_f <= 1/2 and beta >= 1/4 + (alpha_f - alpha_m)/2 do not hold: "
+    add_sentence("alpha_m <= alpha_f <= 1/2 and beta >= 1/4 + (alpha_f - alpha_m)/2 are violated: "
                  "the method is not unconditionally stable",
                  message, size);
 }
@@ -124,8 +125,7 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
       return poli_broken_rule("sigma needs the exponential map, not the Cayley map", message, size);
     if (kind == POL_SO3_VECTOR && (update->base_velocity || sigma))
       return poli_broken_rule(
-          "a rotation vector is integrated by the classical method: take linear or "
-          "geom1 with sigma 0",
+          "rotation-vector requires the classical method: use linear, or geom1 with sigma 0",
           message, size);
   }
   return POL_OK;
@@ -138,13 +138,12 @@ static void doubt(const pol_dae *dae, const pol_options *options, char *message,
   const double hardly = 0.98, round_off = 1e-6;
   const poli_amplification factor = poli_constraint_amplification(options);
   if (dae->num_holonomic == 0 || options->index != POL_INDEX_3 || factor.of_a < hardly) return;
-  snprintf(
-      message, size, "%s; use rho_inf 0.9 or less, or hht, or index 2 or stabilized-2",
-      fmin(factor.of_vd, factor.of_a) > 1.0 - round_off
-          ? "index 3 without numerical damping: errors of the constraints grow with each step, "
-            "first in the reactions, then in the motion, so that the results are not reliable"
-          : "index 3 with hardly any numerical damping: errors of the reactions do not decay, "
-            "and can grow until the motion is wrong");
+  snprintf(message, size, "%s; use rho_inf 0.9 or less, or hht, or index 2 or stabilized-2",
+           fmin(factor.of_vd, factor.of_a) > 1.0 - round_off
+               ? "index 3 without numerical damping: constraint errors grow with each step, first "
+                 "in the reactions, then in the motion, and the results are unreliable"
+               : "index 3 with almost no numerical damping: errors of the reactions do not decay "
+                 "and can grow until the motion is wrong");
 }
 
 static void destroy(void *data)
@@ -394,7 +393,7 @@ static pol_status check_coordinates(const poli_alpha *s, pol_status status, pol_
   if (status && !found) found = s->dae->singular(s->now.q, text, sizeof text, s->dae->user);
   if (found < (status ? POL_NEAR_SINGULARITY : POL_AT_SINGULARITY)) return status;
   snprintf(d->message, sizeof d->message, "%s", text);
-  snprintf(d->advice, sizeof d->advice, "end before it, or change what leads there");
+  snprintf(d->advice, sizeof d->advice, "stop earlier, or use another formulation");
   return status ? status : POL_SINGULAR;
 }
 

@@ -130,10 +130,9 @@ static pol_status validate(const pol_options *options, const void *variant, char
   const poli_scheme *scheme = variant;
   double theta = options->theta, vartheta = options->vartheta;
   if (!isnan(theta) && scheme->only_theta && theta != scheme->theta)
-    return poli_broken_rule(
-        "theta must be 1/2 in vi-a: any other amplifies, in each step, what q or "
-        "p have normal to the constraints",
-        message, size);
+    return poli_broken_rule("theta must be 1/2 in vi-a: other values amplify the components of q "
+                            "and p normal to the constraints in each step",
+                            message, size);
   if (!isnan(theta) && !isnan(scheme->theta) && !(theta >= 0.0 && theta <= 1.0))
     return poli_broken_rule("theta must be from 0 to 1", message, size);
   if (!isnan(vartheta) && !isnan(scheme->vartheta) && !(vartheta >= 0.0 && vartheta < 1.0))
@@ -141,9 +140,9 @@ static pol_status validate(const pol_options *options, const void *variant, char
                             "singular",
                             message, size);
   if (options->published.newton == POL_PUBLISHED_NEWTON_PLAIN_MODIFIED)
-    return poli_broken_rule("published.newton must not be plain-modified: that belongs to "
-                            "generalized-alpha",
-                            message, size);
+    return poli_broken_rule(
+        "published.newton must not be plain-modified: this requires a generalized-alpha method",
+        message, size);
   if (options->guess < POL_GUESS_ADVANCED || options->guess > POL_GUESS_SIMPLE)
     return poli_broken_rule("guess must be advanced or simple", message, size);
   return POL_OK;
@@ -163,14 +162,14 @@ static pol_status support_mass(const pol_dae *dae, const poli_scheme *scheme, ch
   char rule[320];
   if (dae->constant_mass || (scheme->varying_mass && poli_dae_step_equations(dae))) return POL_OK;
   if (!scheme->varying_mass)
-    return poli_broken_rule("the method needs a constant mass matrix, as directors or point masses "
-                            "have; with euler-parameters take vi-a, em, em-g or midpoint",
+    return poli_broken_rule("the method requires a constant mass matrix, as of directors or point "
+                            "masses; with euler-parameters use vi-a, em, em-g or midpoint",
                             message, size);
   if (!dae->extension || !dae->extension->step_equations.missing)
-    return poli_broken_rule("the method needs a constant mass matrix, as directors or point masses "
-                            "have, or euler-parameters",
+    return poli_broken_rule("the method requires a constant mass matrix, as of directors or point "
+                            "masses, or euler-parameters",
                             message, size);
-  snprintf(rule, sizeof rule, "the method sees euler-parameters through directors, and %s",
+  snprintf(rule, sizeof rule, "the method maps euler-parameters to directors, and %s",
            dae->extension->step_equations.missing);
   return poli_broken_rule(rule, message, size);
 }
@@ -181,16 +180,16 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
   (void)options;
   for (int f = 0; f < dae->group.num_factors; f++)
     if (dae->group.factors[f].kind != POL_REAL)
-      return poli_broken_rule("the method needs coordinates of a vector space, such as directors, "
-                              "point masses or, with vi-a, em, em-g and midpoint, "
-                              "euler-parameters (rattle: so3xr3), and these are of a Lie group",
+      return poli_broken_rule("the method requires coordinates of a vector space, not of a Lie "
+                              "group: use directors or point masses; with vi-a, em, em-g and "
+                              "midpoint euler-parameters, with rattle so3xr3",
                               message, size);
   if (dae->num_states > 0)
-    return poli_broken_rule("the method does not treat first-order states", message, size);
+    return poli_broken_rule("the method does not support first-order states", message, size);
   if (dae->num_nonholonomic > 0)
-    return poli_broken_rule("the method treats holonomic constraints only", message, size);
+    return poli_broken_rule("the method supports holonomic constraints only", message, size);
   if (dae->feedback)
-    return poli_broken_rule("the method does not treat forces that depend on reactions, such as "
+    return poli_broken_rule("the method does not support forces that depend on reactions, such as "
                             "friction",
                             message, size);
   return support_mass(dae, variant, message, size);
@@ -350,11 +349,10 @@ static void explain_start(const poli_ggl *s, pol_status status, pol_diagnostics 
   int column = pol_solver_singular_column(s->blocks->solver);
   d->equation = column < s->blocks->start[s->scheme->num_vectors] ? column % s->nv : -1;
   if (d->equation >= 0) poli_dae_describe(s->dae, d->equation, d->where, sizeof d->where);
-  snprintf(
-      d->advice, sizeof d->advice,
-      "where the mass matrix is singular, as in directors of a flat body, take vi-a, vi-b, em or "
-      "rattle%s",
-      s->scheme->varying_mass ? "; or take euler-parameters" : "");
+  snprintf(d->advice, sizeof d->advice,
+           "if the mass matrix is singular, as for directors of a flat body, use vi-a, vi-b, em or "
+           "rattle%s",
+           s->scheme->varying_mass ? "; or use euler-parameters" : "");
 }
 
 static pol_status start(pol_integrator *integrator, const double *q, const double *v,

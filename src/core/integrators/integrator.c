@@ -146,7 +146,8 @@ static pol_status refuse_redundancy(pol_integrator *s, int count)
     poli_dae_describe(s->dae, s->dae->group.nv + i, name, sizeof name);
     used += (size_t)snprintf(d->message + used, sizeof d->message - used, " %s;", name);
   }
-  snprintf(d->advice, sizeof d->advice, "let them be dropped, or take joints that lock less");
+  snprintf(d->advice, sizeof d->advice,
+           "let them be dropped, or use joints with fewer constraints");
   return POL_SINGULAR;
 }
 
@@ -188,9 +189,9 @@ static pol_status prepare_redundancy(pol_integrator *s)
   if (status || s->options.redundant != POL_REDUNDANT_MINIMUM_NORM) return status;
   if (s->dae->feedback) {
     snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
-             "forces depend on reactions that redundant constraints leave open");
+             "forces depend on reactions that are not unique because of redundant constraints");
     snprintf(s->diagnostics.advice, sizeof s->diagnostics.advice,
-             "take joints that lock less, or let redundant constraints be dropped");
+             "use joints with fewer constraints, or let redundant constraints be dropped");
     return POL_SINGULAR;
   }
   s->shares = 1;
@@ -207,7 +208,7 @@ static pol_status share_reactions(pol_integrator *s)
   s->state.lambda = s->shared;
   if (status)
     snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
-             "the reactions of redundant constraints could not be shared");
+             "the reactions of redundant constraints could not be distributed");
   return status;
 }
 
@@ -340,7 +341,8 @@ pol_status pol_integrator_step(pol_integrator *integrator, double h)
   poli_integrator_begin_step(s, s->state.t, h);
   if (!(h > 0.0) || !isfinite(h) || !s->state.q) {
     *d = (pol_diagnostics){.equation = -1};
-    snprintf(d->message, sizeof d->message, "the step size must be positive, after a start");
+    snprintf(d->message, sizeof d->message,
+             "the step size must be positive, and the integrator must be started");
     return d->status = POL_BAD_ARGUMENT;
   }
   if (h != s->h) {
