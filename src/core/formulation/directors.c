@@ -339,8 +339,8 @@ static pol_status add_forces(const pol_formulation *f, const pol_point *at,
   unsigned balance = want & (POL_FORCE | POL_INERTIA);
   status = poli_expressions_balance(f, at, balance, parts.inputs, out->balance, &scratch[0]);
   if (status) return status;
-  return poli_expressions_add_directors(f, at, way, want, out, parts.frames, parts.inputs,
-                                        parts.derivatives);
+  return poli_expressions_add(f, at, way, want, out, parts.frames, NULL, parts.inputs,
+                              parts.derivatives);
 }
 
 pol_status poli_directors_evaluate(const pol_point *at, unsigned want, const pol_terms *out,

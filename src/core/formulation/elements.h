@@ -6,8 +6,8 @@
 #include "formulation/formulation.h"
 
 /* Sets up the coordinates of all joints and the joint-springs, whose angles are numbered in the
- * history of the dae; coordinates.c.  The joints are numbered already. */
-pol_status poli_formulation_place_coordinates(pol_formulation *formulation);
+ * history of the dae. */
+void poli_formulation_place_coordinates(pol_formulation *formulation);
 /* A part of pol_dae.update_history: brings the angles of all joint coordinates up to date. */
 void poli_formulation_update_joint_history(double t, const double *q, double *history, void *user);
 /* Whether the motion depends on the turns that an angle of a joint has made: by a spring, by a
@@ -15,7 +15,7 @@ void poli_formulation_update_joint_history(double t, const double *q, double *hi
 int poli_formulation_needs_turns(const pol_formulation *formulation, int joint, int index);
 
 /* What a force element exerts on the frames of its two bodies, its derivatives and its energy, as
- * in mechanism/force.h; forces.c.  Of the point they read t and history; without a history no turn
+ * in mechanism/force.h.  Of the point they read t and history; without a history no turn
  * has been made yet. */
 pol_status poli_placed_wrenches(const poli_placed_force *force, const pol_point *at,
                                 const poli_frame *first, const poli_frame *second,

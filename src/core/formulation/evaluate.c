@@ -713,7 +713,7 @@ static pol_status add_matrices(evaluation *e)
   if (e->want & (POL_STIFFNESS | POL_DAMPING))
     for (int k = 0; k < f->num_forces && !status; k++) status = add_force(e, k);
   if (!status)
-    status = poli_expressions_add(f, e->at, e->want, e->out, e->frames, e->maps, e->inputs,
+    status = poli_expressions_add(f, e->at, NULL, e->want, e->out, e->frames, e->maps, e->inputs,
                                   e->derivatives);
   if (!(e->want & (POL_JACOBIAN | POL_CURVATURE | POL_GEOMETRIC_STIFFNESS))) return status;
   for (int k = 0; k < f->num_joints; k++) add_joint(e, &f->joints[k]);

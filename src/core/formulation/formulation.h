@@ -100,8 +100,9 @@ struct pol_formulation {
   const poli_chart *chart; /* of the rigid bodies; if it is direct, no body needs maps */
   double gravity[3];
   int num_bodies, num_joints, num_forces, num_drives, num_couplings;
+  void *memory;        /* holds the arrays of elements */
   pol_factor *factors; /* of the bodies' charts, one body after the other */
-  unsigned char *pure; /* of the dae, or NULL */
+  unsigned char *pure; /* of the dae */
   poli_placed_body *bodies;
   poli_placed_joint *joints;
   int num_coordinates;
@@ -112,6 +113,7 @@ struct pol_formulation {
   poli_network network; /* of all expressions */
   int state_q, state_v; /* where the states' coordinates and velocities start, after all bodies */
   int num_consumers, num_links;
+  void *links_memory; /* holds the three arrays below */
   poli_consumer *consumers;
   poli_link *links; /* by inputs of the network: */
   int *link_start;  /* those of input i are link_start[i] .. link_start[i+1]-1 */
@@ -146,8 +148,6 @@ pol_status poli_directors_discrete_force(const double *q0, const pol_point *at, 
 
 /* Numbers of scratch that it needs. */
 size_t poli_formulation_scratch(const pol_formulation *formulation);
-/* length.c: the size of the mechanism, m; 0: not known, e.g. a point mass at the origin. */
-double poli_formulation_length(const pol_mechanism *mechanism, const pol_dae *dae);
 /* What of it serves expressions; the first number says what failed. */
 typedef struct poli_scratch {
   poli_frame *frames;  /* one a body */

@@ -527,3 +527,33 @@ void pol_formulation_momentum_by_p(const pol_formulation *formulation, const dou
     }
   }
 }
+
+/* --- velocities of a body in coordinates ------------------------------------------------------ */
+
+/* A frame has the velocities y = L(q) v, chart.h, and a rigid body the kinetic energy y . N y/2
+ * with N = diag(J, m I).  Component i of y is row i of L times v; a change of it by one, the others
+ * staying, is the impulse N e_i on the frame, L^T N e_i in the coordinates. */
+double poli_formulation_velocity_row(const pol_formulation *formulation, const double *q, int body,
+                                     int component, double *row, double *impulse)
+{
+  const poli_placed_body *placed = &formulation->bodies[body];
+  const poli_chart *chart = placed->chart;
+  const size_t nv = (size_t)formulation->dae.group.nv;
+  poli_chart_point point = poli_formulation_point(formulation, q, NULL, NULL, body);
+  poli_chart_maps maps;
+  poli_frame frame;
+  double N[6] = {0.0};
+  memset(&maps, 0, sizeof maps);
+  chart->frame(&point, &frame);
+  if (!chart->direct) chart->maps(&point, &frame, &maps);
+  for (int i = 0; i < chart->dim && chart->direct; i++) maps.L[6 - chart->dim + i][i] = 1.0;
+  for (int i = 0; i < 3 && component < 3; i++) N[i] = placed->body->inertia[3 * component + i];
+  if (component >= 3) N[component] = placed->body->mass;
+  memset(row, 0, nv * sizeof *row);
+  memset(impulse, 0, nv * sizeof *impulse);
+  for (int j = 0; j < chart->dim; j++) {
+    row[placed->v + j] = maps.L[component][j];
+    for (int i = 0; i < 6; i++) impulse[placed->v + j] += maps.L[i][j] * N[i];
+  }
+  return N[component];
+}
