@@ -87,18 +87,6 @@ poli_product poli_product_of_view(const poli_view *view, int row)
   return p;
 }
 
-/* Constraint `row` of a body's own: lengths, then angles. */
-static poli_product internal_product(int row, double *offset)
-{
-  static const int angle[3][2] = {{0, 1}, {0, 2}, {1, 2}};
-  int length = row < 3, first = length ? row : angle[row - 3][0];
-  poli_product p = {.factor = length ? 0.5 : 1.0};
-  p.left.c[0][first] = 1.0;
-  p.right.c[0][length ? row : angle[row - 3][1]] = 1.0;
-  *offset = length ? 0.5 : 0.0;
-  return p;
-}
-
 poli_evaluated poli_product_evaluate(const poli_product *p, const poli_pair *bodies)
 {
   poli_evaluated x = {.p = p};
@@ -118,11 +106,6 @@ double poli_product_position(const poli_evaluated *x)
 double poli_product_velocity(const poli_evaluated *x)
 {
   return x->p->factor * (poli_v3_dot(x->left_rate, x->right) + poli_v3_dot(x->left, x->right_rate));
-}
-
-static double acceleration_of(const poli_evaluated *x)
-{
-  return 2.0 * x->p->factor * poli_v3_dot(x->left_rate, x->right_rate);
 }
 
 /* values[row, columns of vector k] += scale (l_k right + r_k left), over all vectors */
@@ -200,7 +183,8 @@ static void add_product(const director_evaluation *e, const poli_product *p, dou
   int local = to->row - to->first;
   if (e->want & POL_POSITION) out->position[to->row] += poli_product_position(&x) - offset;
   if (e->want & POL_VELOCITY) out->velocity[to->row] += poli_product_velocity(&x);
-  if (e->want & POL_ACCELERATION) out->acceleration[to->row] += acceleration_of(&x);
+  if (e->want & POL_ACCELERATION)
+    out->acceleration[to->row] += 2.0 * p->factor * poli_v3_dot(x.left_rate, x.right_rate);
   if (e->want & POL_REACTION) add_reaction(e, &x, bodies, e->at->lambda[to->row]);
   if (e->want & POL_JACOBIAN)
     add_gradient(p, 1.0, x.left, x.right, bodies, to->jacobian, local, out->jacobian);
@@ -249,25 +233,26 @@ static void add_drive(const director_evaluation *e, const poli_placed_drive *dri
                  e->out->curvature);
 }
 
+/* The constraints of a body's own: lengths, then angles. */
 static void add_internal(const director_evaluation *e, int index)
 {
+  static const int directors[INTERNAL][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
   const poli_placed_body *body = &e->f->bodies[index];
   const int ends[2] = {index, POL_GROUND};
   const poli_slot jacobian[2] = {body->internal}, coupling[2][2] = {{body->diagonal}};
   poli_pair bodies;
   poli_pair_place(e->f, e->at->q, e->at->v, ends, &bodies);
   for (int i = 0; i < INTERNAL; i++) {
-    double offset;
-    poli_product p = internal_product(i, &offset);
+    poli_product p = {.factor = i < 3 ? 0.5 : 1.0};
     place to = {body->internal_row + i, body->internal_row, jacobian, coupling};
-    add_product(e, &p, offset, &bodies, &to);
+    p.left.c[0][directors[i][0]] = p.right.c[0][directors[i][1]] = 1.0;
+    add_product(e, &p, i < 3 ? 0.5 : 0.0, &bodies, &to);
   }
 }
 
 /* --- bodies ----------------------------------------------------------------------------------- */
 
-/* Entry (k, l) of the mass matrix of a body's vectors. */
-static double mass_of(const pol_body *body, int k, int l)
+double poli_director_inertia(const pol_body *body, int k, int l)
 {
   const double *J = body->inertia;
   if (k == POLI_CENTRE || l == POLI_CENTRE) return k == l ? body->mass : 0.0;
@@ -290,7 +275,7 @@ static void add_body(const director_evaluation *e, int index)
     for (int l = 0; l < POLI_VECTORS && row >= 0; l++) {
       int col = poli_vector_offset(body, l);
       if (col < 0) continue;
-      double mass = mass_of(body->body, k, l);
+      double mass = poli_director_inertia(body->body, k, l);
       if (e->want & POL_INERTIA)
         poli_v3_add_scaled(mass, e->at->vd + body->v + col, e->out->balance + body->v + row);
       for (int i = 0; i < 3 && e->want & POL_MASS; i++)
@@ -302,17 +287,6 @@ static void add_body(const director_evaluation *e, int index)
 
 /* --- all terms -------------------------------------------------------------------------------- */
 
-/* The inputs of the expressions, which see rigid frames. */
-static pol_status set_inputs(const pol_formulation *f, const pol_point *at, double *scratch,
-                             const poli_scratch *parts)
-{
-  if (!f->num_consumers) return POL_OK;
-  for (int b = 0; b < f->num_bodies; b++) poli_directors_rigid_frame(f, at, b, &parts->frames[b]);
-  pol_status status = poli_expressions_inputs(f, at, parts->frames, 0, parts->inputs);
-  if (status) scratch[0] = -(f->num_forces + 1);
-  return status;
-}
-
 /* All forces at the point, or between the two configurations of the way.  Only their terms read
  * velocities, multipliers and expressions: where none of them is asked for, neither are these. */
 static pol_status add_forces(const pol_formulation *f, const pol_point *at,
@@ -323,7 +297,12 @@ static pol_status add_forces(const pol_formulation *f, const pol_point *at,
   poli_scratch parts;
   poli_formulation_share_scratch(f, scratch, &parts);
   pol_status status = POL_OK;
-  if (want & of_forces) status = set_inputs(f, at, scratch, &parts);
+  if (want & of_forces && f->num_consumers) {
+    /* expressions see rigid frames */
+    for (int b = 0; b < f->num_bodies; b++) poli_directors_rigid_frame(f, at, b, &parts.frames[b]);
+    status = poli_expressions_inputs(f, at, parts.frames, 0, parts.inputs);
+    if (status) scratch[0] = -(f->num_forces + 1);
+  }
   for (int k = 0; k < f->num_forces && want & of_forces && !status; k++) {
     poli_changed_force changed;
     const poli_placed_force *force = poli_expressions_force(f, k, parts.inputs, &changed, &status);

@@ -30,6 +30,9 @@ typedef struct poli_evaluated {
   double left[3], right[3], left_rate[3], right_rate[3];
 } poli_evaluated;
 
+/* Entry (k, l) of the constant mass matrix of a body's vectors. */
+double poli_director_inertia(const pol_body *body, int k, int l);
+
 /* Where vector k of a body starts among its coordinates; -1 if it does not move. */
 int poli_vector_offset(const poli_placed_body *body, int k);
 

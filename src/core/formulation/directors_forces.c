@@ -83,67 +83,41 @@ static void add_between_points(const element *e, const poli_combination *d, cons
   if (e->want & POL_DAMPING) subtract_blocks(e, 1.0, d, d, law->F_rate, e->out->damping);
 }
 
-static pol_status add_law(const element *e)
-{
-  const poli_force_kernel *kernel = &e->force->kernel;
-  poli_combination d = separation(kernel);
-  double now[3], rate[3];
-  poli_law law;
-  poli_combine(&d, e->bodies.vector, now);
-  poli_combine(&d, e->bodies.rate, rate);
-  pol_status status = poli_force_law(kernel->force, e->at->t, now, rate, &law);
-  if (!status) add_between_points(e, &d, &law);
-  return status;
-}
-
 /* --- applied forces and torques --------------------------------------------------------------- */
 
-/* An applied force at a point of the second body; with body axes it is a combination itself. */
-static void add_applied_force(const element *e)
+/* An applied force at a point of the second body, or a torque t on it, t x d_i / 2 on each
+ * director; in body axes it is a combination itself. */
+static void add_applied(const element *e, int is_torque)
 {
   const pol_force *given = e->force->kernel.force;
+  const int following = given->frame == POL_BODY_AXES;
+  const double share = e->share;
   poli_combination at = {{{0.0}}}, vector = {{{0.0}}};
-  double F[3], now[3];
+  double *stiffness = e->out->stiffness, *now = vector.c[1], F[3], skew[9];
   poli_v3_scale(poli_force_scale(given, e->at->t), given->vector, now);
-  at.c[1][POLI_CENTRE] = 1.0;
-  poli_v3_copy(given->point, at.c[1]);
-  if (given->frame == POL_BODY_AXES) {
-    poli_v3_copy(now, vector.c[1]);
-    poli_combine(&vector, e->bodies.vector, F);
-    if (e->want & POL_STIFFNESS)
-      subtract_blocks(e, e->share, &at, &vector, identity, e->out->stiffness);
-  } else {
-    poli_v3_copy(now, F);
-  }
-  if (e->want & POL_FORCE) subtract_force(e, &at, F);
-}
-
-/* An applied torque t on the second body: t x d_i / 2 on each director. */
-static void add_applied_torque(const element *e)
-{
-  const pol_force *given = e->force->kernel.force;
-  int following = given->frame == POL_BODY_AXES;
-  poli_combination vector = {{{0.0}}};
-  double torque[3], now[3], skew[9];
-  poli_v3_scale(poli_force_scale(given, e->at->t), given->vector, now);
-  poli_v3_copy(now, vector.c[1]);
   if (following)
-    poli_combine(&vector, e->bodies.vector, torque);
+    poli_combine(&vector, e->bodies.vector, F);
   else
-    poli_v3_copy(now, torque);
+    poli_v3_copy(now, F);
+  if (!is_torque) {
+    at.c[1][POLI_CENTRE] = 1.0;
+    poli_v3_copy(given->point, at.c[1]);
+    if (following && e->want & POL_STIFFNESS)
+      subtract_blocks(e, share, &at, &vector, identity, stiffness);
+    if (e->want & POL_FORCE) subtract_force(e, &at, F);
+    return;
+  }
   for (int k = 0; k < 3; k++) {
     const double *d = e->bodies.vector[1][k];
     if (e->want & POL_FORCE)
-      poli_v3_add_scaled_cross(-0.5, torque, d, e->out->balance + e->bodies.body[1]->v + 3 * k);
+      poli_v3_add_scaled_cross(-0.5, F, d, e->out->balance + e->bodies.body[1]->v + 3 * k);
     if (!(e->want & POL_STIFFNESS)) continue;
-    poli_m3_skew(torque, skew);
-    poli_pair_add_block(&e->bodies, e->force->coupling, 1, k, 1, k, -0.5 * e->share, skew,
-                        e->out->stiffness);
-    if (!following) continue;
+    poli_m3_skew(F, skew);
+    poli_pair_add_block(&e->bodies, e->force->coupling, 1, k, 1, k, -0.5 * share, skew, stiffness);
     poli_m3_skew(d, skew);
-    for (int l = 0; l < 3; l++)
-      poli_pair_add_block(&e->bodies, e->force->coupling, 1, k, 1, l, 0.5 * e->share * now[l], skew,
-                          e->out->stiffness);
+    for (int l = 0; l < 3 && following; l++)
+      poli_pair_add_block(&e->bodies, e->force->coupling, 1, k, 1, l, 0.5 * share * now[l], skew,
+                          stiffness);
   }
 }
 
@@ -241,18 +215,6 @@ static pol_status place_coordinate(const poli_coordinate_kernel *kernel, const p
   return status;
 }
 
-/* balance += g, over all vectors of the pair */
-static void add_to_balance(const element *e, double scale, const double g[POLI_PAIR])
-{
-  for (int b = 0; b < 2; b++)
-    for (int k = 0; k < POLI_VECTORS; k++) {
-      int offset = poli_vector_offset(e->bodies.body[b], k);
-      if (offset < 0) continue;
-      poli_v3_add_scaled(scale, g + place_of(b, k),
-                         e->out->balance + e->bodies.body[b]->v + offset);
-    }
-}
-
 /* values += K */
 static void add_square(const element *e, double (*K)[POLI_PAIR], double *values)
 {
@@ -266,13 +228,36 @@ static void add_square(const element *e, double (*K)[POLI_PAIR], double *values)
         }
 }
 
-/* damping += c g g^T */
-static void add_damper(const element *e, double c, const double g[POLI_PAIR])
+/* The terms T g of a spring whose coordinate has this value and the gradient g with derivatives H,
+ * T = k (value - rest) + c rate - a: damping c g g^T, stiffness T H + g (k by_q + c H^T v)^T, where
+ * by_q is the gradient of the value; H is overwritten. */
+static void add_coordinate_spring(const element *e, double value, double rate, const double *g,
+                                  const double *by_q, double (*H)[POLI_PAIR])
 {
-  double D[POLI_PAIR][POLI_PAIR];
+  const pol_force *force = e->force->kernel.force;
+  const double k = force->stiffness[0], c = force->damping[0];
+  const double T = k * (value - force->rest) + c * rate - force->actuator;
+  double v[POLI_PAIR], slope[POLI_PAIR], D[POLI_PAIR][POLI_PAIR];
+  pair_rates(&e->bodies, v);
+  for (int b = 0; b < 2 && e->want & POL_FORCE; b++)
+    for (int n = 0; n < POLI_VECTORS; n++) {
+      int offset = poli_vector_offset(e->bodies.body[b], n);
+      if (offset < 0) continue;
+      poli_v3_add_scaled(T, g + place_of(b, n), e->out->balance + e->bodies.body[b]->v + offset);
+    }
+  if (e->want & POL_DAMPING) {
+    for (int i = 0; i < POLI_PAIR; i++)
+      for (int j = 0; j < POLI_PAIR; j++) D[i][j] = c * g[i] * g[j];
+    add_square(e, D, e->out->damping);
+  }
+  if (!(e->want & POL_STIFFNESS)) return;
+  for (int j = 0; j < POLI_PAIR; j++) {
+    slope[j] = k * by_q[j];
+    for (int i = 0; i < POLI_PAIR; i++) slope[j] += c * H[i][j] * v[i];
+  }
   for (int i = 0; i < POLI_PAIR; i++)
-    for (int j = 0; j < POLI_PAIR; j++) D[i][j] = c * g[i] * g[j];
-  add_square(e, D, e->out->damping);
+    for (int j = 0; j < POLI_PAIR; j++) H[i][j] = T * H[i][j] + g[i] * slope[j];
+  add_square(e, H, e->out->stiffness);
 }
 
 static double remembered(const element *e)
@@ -280,28 +265,12 @@ static double remembered(const element *e)
   return e->at->history && e->force->history >= 0 ? e->at->history[e->force->history] : 0.0;
 }
 
-/* T g with T = k (theta - rest) + c theta' - a, and T H + g (k g + c H^T v)^T */
 static pol_status add_joint_spring(const element *e)
 {
-  const pol_force *force = e->force->kernel.force;
-  double k = force->stiffness[0], c = force->damping[0], v[POLI_PAIR];
   coordinate x;
   pol_status status = place_coordinate(&e->force->spring.coordinate, &e->bodies, remembered(e), &x);
-  if (status) return status;
-  double T = k * (x.value - force->rest) + c * x.rate - force->actuator;
-  if (e->want & POL_FORCE) add_to_balance(e, T, x.g);
-  if (e->want & POL_DAMPING) add_damper(e, c, x.g);
-  if (!(e->want & POL_STIFFNESS)) return POL_OK;
-  pair_rates(&e->bodies, v);
-  double slope[POLI_PAIR];
-  for (int j = 0; j < POLI_PAIR; j++) {
-    slope[j] = k * x.g[j];
-    for (int i = 0; i < POLI_PAIR; i++) slope[j] += c * x.H[i][j] * v[i];
-  }
-  for (int i = 0; i < POLI_PAIR; i++)
-    for (int j = 0; j < POLI_PAIR; j++) x.H[i][j] = T * x.H[i][j] + x.g[i] * slope[j];
-  add_square(e, x.H, e->out->stiffness);
-  return POL_OK;
+  if (!status) add_coordinate_spring(e, x.value, x.rate, x.g, x.g, x.H);
+  return status;
 }
 
 /* --- at a point ------------------------------------------------------------------------------- */
@@ -312,21 +281,23 @@ pol_status poli_directors_force(const pol_formulation *formulation, const poli_p
 {
   element e = {.force = force, .at = at, .want = want, .out = out, .share = share};
   poli_pair_place(formulation, at->q, at->v, force->kernel.body, &e.bodies);
-  switch (force->kernel.force->type) {
-  case POL_APPLIED_FORCE:
-    add_applied_force(&e);
-    return POL_OK;
-  case POL_APPLIED_TORQUE:
-    add_applied_torque(&e);
-    return POL_OK;
-  case POL_JOINT_SPRING:
-    return add_joint_spring(&e);
-  case POL_BUSHING:
-  case POL_CALLBACK_FORCE:
+  const pol_force_type type = force->kernel.force->type;
+  if (type == POL_JOINT_SPRING) return add_joint_spring(&e);
+  if (poli_force_sees_frames(type))
     return poli_directors_rigid_force(formulation, force, at, share, want, out);
-  default:
-    return add_law(&e);
+  if (type == POL_APPLIED_FORCE || type == POL_APPLIED_TORQUE) {
+    add_applied(&e, type == POL_APPLIED_TORQUE);
+    return POL_OK;
   }
+  const poli_pair *bodies = &e.bodies;
+  poli_combination d = separation(&force->kernel);
+  double now[3], rate[3];
+  poli_law law;
+  poli_combine(&d, bodies->vector, now);
+  poli_combine(&d, bodies->rate, rate);
+  pol_status status = poli_force_law(force->kernel.force, at->t, now, rate, &law);
+  if (!status) add_between_points(&e, &d, &law);
+  return status;
 }
 
 /* --- between two configurations --------------------------------------------------------------- */
@@ -457,27 +428,14 @@ static pol_status coordinate_between(const element *e, const step_ends *ends,
   return POL_OK;
 }
 
-/* T g with T = k (mean - rest) + c g . v - a */
 static pol_status add_joint_spring_between(const element *e, const step_ends *ends)
 {
-  const pol_force *force = e->force->kernel.force;
-  double k = force->stiffness[0], c = force->damping[0], v[POLI_PAIR];
+  double v[POLI_PAIR];
   discrete_coordinate x;
   pol_status status = coordinate_between(e, ends, &x);
   if (status) return status;
   pair_rates(&e->bodies, v);
-  double T = k * (x.mean - force->rest) + c * dot(x.g, v) - force->actuator;
-  if (e->want & POL_FORCE) add_to_balance(e, T, x.g);
-  if (e->want & POL_DAMPING) add_damper(e, c, x.g);
-  if (!(e->want & POL_STIFFNESS)) return POL_OK;
-  double slope[POLI_PAIR];
-  for (int j = 0; j < POLI_PAIR; j++) {
-    slope[j] = k * x.mean_by_after[j];
-    for (int i = 0; i < POLI_PAIR; i++) slope[j] += c * x.by_after[i][j] * v[i];
-  }
-  for (int i = 0; i < POLI_PAIR; i++)
-    for (int j = 0; j < POLI_PAIR; j++) x.by_after[i][j] = T * x.by_after[i][j] + x.g[i] * slope[j];
-  add_square(e, x.by_after, e->out->stiffness);
+  add_coordinate_spring(e, x.mean, dot(x.g, v), x.g, x.mean_by_after, x.by_after);
   return POL_OK;
 }
 

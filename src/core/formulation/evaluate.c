@@ -27,6 +27,8 @@ static const unsigned matrix_terms = POL_MASS | POL_DAMPING | POL_STIFFNESS |
                                      POL_GEOMETRIC_STIFFNESS | POL_JACOBIAN | POL_CURVATURE |
                                      POL_FEEDBACK;
 
+static const unsigned vector_terms = POL_INERTIA | POL_FORCE | POL_REACTION;
+
 /* Everything one evaluation shares. */
 typedef struct evaluation {
   const pol_formulation *f;
@@ -108,20 +110,6 @@ void poli_formulation_frames(const pol_formulation *formulation, const double *q
 static const poli_frame *frame_of(const evaluation *e, int body)
 {
   return body == POL_GROUND ? poli_ground_frame() : &e->frames[body];
-}
-
-/* Frames of all bodies, and their maps where they are needed. */
-static void place_frames(evaluation *e)
-{
-  unsigned mapped = matrix_terms | POL_INERTIA | POL_FORCE | POL_REACTION;
-  for (int b = 0; b < e->f->num_bodies; b++) {
-    const poli_chart *chart = e->f->bodies[b].chart;
-    poli_chart_point at = poli_formulation_point(e->f, e->at->q, e->at->v, e->at->vd, b);
-    chart->frame(&at, &e->frames[b]);
-    if (chart->direct || !(e->want & mapped)) continue;
-    memset(&e->maps[b], 0, sizeof e->maps[b]);
-    chart->maps(&at, &e->frames[b], &e->maps[b]);
-  }
 }
 
 /* --- vectors ---------------------------------------------------------------------------------- */
@@ -240,20 +228,6 @@ static void write_balance(const evaluation *e)
   }
 }
 
-/* acceleration += B_c bias: the velocity map applied to the bias accelerations */
-static void add_bias_acceleration(const poli_joint_kernel *kernel, const poli_frame *first,
-                                  const poli_frame *second, double *acceleration)
-{
-  poli_frame bias[2] = {*first, *second};
-  double extra[POL_MAX_JOINT_ROWS];
-  for (int i = 0; i < 2; i++) {
-    poli_v3_copy(bias[i].wb, bias[i].w);
-    poli_v3_copy(bias[i].ub, bias[i].u);
-  }
-  poli_joint_velocity(kernel, &bias[0], &bias[1], extra);
-  for (int i = 0; i < kernel->num_rows; i++) acceleration[i] += extra[i];
-}
-
 /* p.p - 1 and its time derivatives */
 static void write_unit_constraint(const evaluation *e, const poli_placed_body *body)
 {
@@ -291,7 +265,17 @@ static void write_joint_rows(const evaluation *e, const poli_joint_kernel *kerne
   }
   if (!(e->want & POL_ACCELERATION)) return;
   poli_joint_acceleration(kernel, first, second, rows);
-  if (!e->f->chart->direct) add_bias_acceleration(kernel, first, second, rows);
+  if (!e->f->chart->direct) {
+    /* B_c bias: the velocity map applied to the bias accelerations */
+    poli_frame bias[2] = {*first, *second};
+    double extra[POL_MAX_JOINT_ROWS];
+    for (int i = 0; i < 2; i++) {
+      poli_v3_copy(bias[i].wb, bias[i].w);
+      poli_v3_copy(bias[i].ub, bias[i].u);
+    }
+    poli_joint_velocity(kernel, &bias[0], &bias[1], extra);
+    for (int i = 0; i < kernel->num_rows; i++) rows[i] += extra[i];
+  }
   scatter(kernel, rows, row, slip_row, e->out->acceleration);
 }
 
@@ -325,24 +309,6 @@ static void stack(const poli_frame *first, const poli_frame *second, int bias, d
   poli_v3_copy(bias ? second->ub : second->u, y + 9);
 }
 
-/* y^T H y + gradient . (bias accelerations): the second derivative of a coordinate with v' = 0 */
-static pol_status coordinate_acceleration(const poli_coordinate_kernel *kernel,
-                                          const poli_frame *first, const poli_frame *second,
-                                          double *acceleration)
-{
-  double gradient[12], H[12][12], y[12], bias[12];
-  pol_status status = poli_coordinate_gradient(kernel, first, second, gradient);
-  if (!status) status = poli_coordinate_second(kernel, first, second, H);
-  stack(first, second, 0, y);
-  stack(first, second, 1, bias);
-  *acceleration = 0.0;
-  for (int i = 0; i < 12 && !status; i++) {
-    *acceleration += gradient[i] * bias[i];
-    for (int j = 0; j < 12; j++) *acceleration += y[i] * H[i][j] * y[j];
-  }
-  return status;
-}
-
 /* Position, velocity and acceleration of a coupling: a sum over its ends. */
 static pol_status write_coupling_row(const evaluation *e, const poli_placed_coupling *coupling)
 {
@@ -351,7 +317,7 @@ static pol_status write_coupling_row(const evaluation *e, const poli_placed_coup
   for (int i = 0; i < 2 && !status; i++) {
     const poli_coordinate_kernel *end = &kernel->end[i];
     const poli_frame *first = frame_of(e, end->body[0]), *second = frame_of(e, end->body[1]);
-    double factor = kernel->coupling->factor[i], rate, acceleration;
+    double factor = kernel->coupling->factor[i], rate;
     double before = e->at->history ? e->at->history[coupling->history + i] : 0.0;
     if (e->want & POL_POSITION)
       e->out->position[coupling->row] +=
@@ -360,10 +326,18 @@ static pol_status write_coupling_row(const evaluation *e, const poli_placed_coup
       status = poli_coordinate_rate(end, first, second, &rate);
       e->out->velocity[coupling->row] += factor * rate;
     }
-    if (!status && e->want & POL_ACCELERATION) {
-      status = coordinate_acceleration(end, first, second, &acceleration);
-      e->out->acceleration[coupling->row] += factor * acceleration;
+    if (status || !(e->want & POL_ACCELERATION)) continue;
+    /* y^T H y + gradient . (bias accelerations) */
+    double gradient[12], H[12][12], y[12], bias[12], acceleration = 0.0;
+    status = poli_coordinate_gradient(end, first, second, gradient);
+    if (!status) status = poli_coordinate_second(end, first, second, H);
+    stack(first, second, 0, y);
+    stack(first, second, 1, bias);
+    for (int k = 0; k < 12 && !status; k++) {
+      acceleration += gradient[k] * bias[k];
+      for (int j = 0; j < 12; j++) acceleration += y[k] * H[k][j] * y[j];
     }
+    e->out->acceleration[coupling->row] += factor * acceleration;
   }
   return status;
 }
@@ -406,18 +380,6 @@ static void add_picked(double *values, poli_slot slot, const double *block, int 
     add_block(values, slot, block + (6 - rows) * width + 6 - cols, width, rows, cols);
 }
 
-/* values[slot] += (rows of a frame's block) map, map = L or N1 of a body with dim velocities */
-static void add_mapped_rows(double *values, poli_slot slot, const double *block, int width,
-                            int rows, poli_map map, int dim)
-{
-  for (int j = 0; j < dim; j++)
-    for (int r = 0; r < rows; r++) {
-      double sum = 0.0;
-      for (int i = 0; i < 6; i++) sum += block[r * width + i] * map[i][j];
-      values[slot.address + j * slot.stride + r] += sum;
-    }
-}
-
 /* C += A B, A 6 x 6 with `width` numbers a row, B 6 x dim */
 static void add_product(const double *A, int width, poli_map B, int dim, poli_map C)
 {
@@ -439,29 +401,6 @@ static void add_pulled_back(double *values, poli_slot slot, poli_map L, poli_map
       for (int k = 0; k < 6; k++) sum += L[k][i] * inner[k][j];
       values[slot.address + j * slot.stride + i] += sum;
     }
-}
-
-/* M_c = diag(J, m I) */
-static void body_mass(const pol_body *body, double M[36])
-{
-  memset(M, 0, 36 * sizeof *M);
-  for (int i = 0; i < 3; i++) {
-    for (int j = 0; j < 3; j++) M[6 * i + j] = body->inertia[3 * i + j];
-    M[7 * (3 + i)] = body->mass;
-  }
-}
-
-/* D_c: d(w x J w)/dw = w~ J - (J w)~ */
-static void body_damping(const pol_body *body, const poli_frame *frame, double D[36])
-{
-  double skew[9], product[9], momentum[3];
-  memset(D, 0, 36 * sizeof *D);
-  poli_m3_skew(frame->w, skew);
-  poli_m3_multiply(skew, body->inertia, product);
-  poli_m3_apply(body->inertia, frame->w, momentum);
-  poli_m3_skew(momentum, skew);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) D[6 * i + j] = product[3 * i + j] - skew[3 * i + j];
 }
 
 /* The blocks of one body through the chart; e->wrench holds what the stiffness asked for acts on.
@@ -498,13 +437,24 @@ static void add_mapped_body(const evaluation *e, int b, const double mass[36],
   }
 }
 
+/* M_c = diag(J, m I) and D_c = d(w x J w)/dw = w~ J - (J w)~ of a body */
 static void add_body(const evaluation *e, int b)
 {
   const poli_placed_body *body = &e->f->bodies[b];
+  const double *J = body->body->inertia, *w = e->frames[b].w;
   int dim = body->chart->dim;
-  double mass[36], damping[36];
-  body_mass(body->body, mass);
-  body_damping(body->body, &e->frames[b], damping);
+  double mass[36] = {0.0}, damping[36] = {0.0}, skew[9], product[9], momentum[3];
+  poli_m3_skew(w, skew);
+  poli_m3_multiply(skew, J, product);
+  poli_m3_apply(J, w, momentum);
+  poli_m3_skew(momentum, skew);
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      mass[6 * i + j] = J[3 * i + j];
+      damping[6 * i + j] = product[3 * i + j] - skew[3 * i + j];
+    }
+    mass[7 * (3 + i)] = body->body->mass;
+  }
   if (!body->chart->direct) {
     add_mapped_body(e, b, mass, damping);
     return;
@@ -536,11 +486,17 @@ static void add_rows(const evaluation *e, const int bodies[2], const poli_slot s
     const double *block = rows[0] + 6 * j;
     if (body == POL_GROUND) continue;
     const poli_chart *chart = e->f->bodies[body].chart;
-    if (!chart->direct)
-      add_mapped_rows(values, slots[j], block, 12, num_rows,
-                      turned ? e->maps[body].N1 : e->maps[body].L, chart->dim);
-    else if (!turned)
-      add_block(values, slots[j], block + 6 - chart->dim, 12, num_rows, chart->dim);
+    if (chart->direct) {
+      if (!turned) add_block(values, slots[j], block + 6 - chart->dim, 12, num_rows, chart->dim);
+      continue;
+    }
+    double(*map)[POLI_CHART_MAX_DIM] = turned ? e->maps[body].N1 : e->maps[body].L;
+    for (int c = 0; c < chart->dim; c++)
+      for (int r = 0; r < num_rows; r++) {
+        double sum = 0.0;
+        for (int i = 0; i < 6; i++) sum += block[12 * r + i] * map[i][c];
+        values[slots[j].address + c * slots[j].stride + r] += sum;
+      }
   }
 }
 
@@ -683,18 +639,6 @@ static pol_status add_force(const evaluation *e, int k)
   return POL_OK;
 }
 
-/* A disk that lies flat has no rows: another step may find it tilted. */
-static int has_flat_disk(const evaluation *e)
-{
-  for (int k = 0; k < e->f->num_joints; k++) {
-    const poli_joint_kernel *kernel = &e->f->joints[k].kernel;
-    if (kernel->disk && !(poli_rolling_tilt(kernel, frame_of(e, kernel->body[0]),
-                                            frame_of(e, kernel->body[1])) >= POLI_ROLLING_FLAT))
-      return 1;
-  }
-  return 0;
-}
-
 static pol_status add_matrices(evaluation *e)
 {
   const pol_formulation *f = e->f;
@@ -742,15 +686,29 @@ pol_status poli_formulation_evaluate(const pol_point *at, unsigned want, const p
   *e.failed = 0.0;
   status = poli_functions_check(f, at->t, want, e.failed);
   if (status) return status;
-  place_frames(&e);
-  if (has_flat_disk(&e)) return POL_RETRY;
+  /* frames of all bodies, and their maps where they are needed */
+  for (int b = 0; b < f->num_bodies; b++) {
+    const poli_chart *chart = f->bodies[b].chart;
+    poli_chart_point point = poli_formulation_point(f, at->q, at->v, at->vd, b);
+    chart->frame(&point, &e.frames[b]);
+    if (chart->direct || !(want & (matrix_terms | vector_terms))) continue;
+    memset(&e.maps[b], 0, sizeof e.maps[b]);
+    chart->maps(&point, &e.frames[b], &e.maps[b]);
+  }
+  for (int k = 0; k < f->num_joints; k++) {
+    /* a disk that lies flat has no rows: another step may find it tilted */
+    const poli_joint_kernel *kernel = &f->joints[k].kernel;
+    if (kernel->disk && !(poli_rolling_tilt(kernel, frame_of(&e, kernel->body[0]),
+                                            frame_of(&e, kernel->body[1])) >= POLI_ROLLING_FLAT))
+      return POL_RETRY;
+  }
   if (want & (POL_FORCE | POL_DAMPING | POL_STIFFNESS | POL_FEEDBACK))
     status = poli_expressions_inputs(f, at, e.frames, 0, e.inputs);
   if (status) {
     *e.failed = -(f->num_forces + 1);
     return status;
   }
-  unsigned parts = want & (POL_INERTIA | POL_FORCE | POL_REACTION);
+  unsigned parts = want & vector_terms;
   if (parts) {
     status = collect_wrenches(&e, parts);
     if (status) return status;

@@ -71,14 +71,6 @@ static void set_rates(const double R[9], const double d[9], const double y[4], d
   for (int k = 0; k < 3; k++) poli_v3_cross(spin, d + 3 * k, rate + 3 * k);
 }
 
-static void invert_transposed(const double d[9], double Q[9])
-{
-  for (int k = 0; k < 3; k++)
-    poli_v3_cross(d + 3 * ((k + 1) % 3), d + 3 * ((k + 2) % 3), Q + 3 * k);
-  double determinant = poli_v3_dot(d, Q);
-  for (int i = 0; i < 9; i++) Q[i] /= determinant;
-}
-
 /* --- values ----------------------------------------------------------------------------------- */
 
 /* All in the middle; the momenta at the end are twice those there less those of the start. */
@@ -149,7 +141,11 @@ void poli_body_step_set(poli_body_step *step, const pol_body *body, const poli_s
     set_midway(step, p);
   else
     set_between(step, v);
-  invert_transposed(step->d, step->Q);
+  /* Q = (d1 d2 d3)^-T */
+  for (int k = 0; k < 3; k++)
+    poli_v3_cross(step->d + 3 * ((k + 1) % 3), step->d + 3 * ((k + 2) % 3), step->Q + 3 * k);
+  const double determinant = poli_v3_dot(step->d, step->Q);
+  for (int i = 0; i < 9; i++) step->Q[i] /= determinant;
   multiply_conjugate(step->middle, a, step->zeta);
   double turn[4];
   multiply_by_conjugate(a, step->q0, turn);
@@ -289,15 +285,6 @@ void poli_body_step_maps(const poli_body_step *step, poli_body_maps *maps)
   set_force_maps(step, maps);
 }
 
-/* d(zeta) by a: (conj(q0) o da + h (a . da)) / mu - zeta dmu/mu */
-static void vary_zeta(const poli_body_step *step, int c, const double unit[4], double out[4])
-{
-  double slope = step->h * (step->midway ? step->middle[c] : step->q0[c]) / step->mu;
-  multiply_conjugate(step->q0, unit, out);
-  out[0] += step->h * step->a[c];
-  for (int i = 0; i < 4; i++) out[i] = out[i] / step->mu - slope * step->zeta[i];
-}
-
 /* The momentum at the end for variations dp of q1, dtheta and dy of the end. */
 static void vary_momentum(const poli_body_step *step, const double dp[4], const double dtheta[3],
                           const double dy[4], double out[4])
@@ -367,8 +354,12 @@ void poli_body_step_blocks(const poli_body_step *step, const poli_body_maps *map
     double unit[4] = {c == 0, c == 1, c == 2, c == 3}, dp[4], dtheta[3], dy[4], excess[4], l[4];
     for (int i = 0; i < 4; i++) dp[i] = h * unit[i];
     vary_parameters(step, dp, dtheta, dy);
-    vary_zeta(step, c, unit, excess);
-    for (int i = 0; i < 4; i++) excess[i] -= weight * dy[i];
+    /* d(zeta) by a: (conj(q0) o da + h (a . da)) / mu - zeta dmu/mu; less dy of the means */
+    const double slope = h * (step->midway ? step->middle[c] : step->q0[c]) / step->mu;
+    multiply_conjugate(step->q0, unit, excess);
+    excess[0] += h * step->a[c];
+    for (int i = 0; i < 4; i++)
+      excess[i] = excess[i] / step->mu - slope * step->zeta[i] - weight * dy[i];
     add_excess(step, c, excess, blocks->kinematic_a);
     vary_momentum(step, dp, dtheta, dy, l);
     for (int i = 0; i < 4; i++) blocks->balance_a[i][c] += l[i];
