@@ -22,6 +22,9 @@ typedef struct poli_update {
   enum { POLI_ANY_ALPHA, POLI_NEWMARK, POLI_HHT } parameters; /* which of the family's are meant */
 } poli_update;
 
+/* The variants of the family. */
+extern const poli_update poli_geom1, poli_geom2, poli_geom3, poli_linear, poli_newmark, poli_hht;
+
 enum { POLI_DIM = POL_MAX_FACTOR_DIM };
 
 /* What a step carries to the next. */

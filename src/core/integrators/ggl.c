@@ -5,8 +5,7 @@
  * and for comparison the midpoint rule and rattle (Andersen 1983).  One-step methods: each step may
  * have its own size.
  *
- * Here are the table of their data, life cycle and the step; ggl_equations.c has the equations,
- * ggl_matrix.c their derivatives, ggl_step_equations.c both for a mass matrix that varies.
+ * Here are life cycle and the step; ggl_equations.c has the equations and the table of the methods.
  */
 #include "integrators/ggl.h"
 
@@ -21,107 +20,6 @@
 #include "dae/newton_published.h"
 #include "integrators/family.h"
 
-const poli_scheme poli_vi_s = {.num_vectors = 3,
-                               .num_blocks = 5,
-                               .has_velocity = 1,
-                               .layout = {"W.W.T", "..WT.", ".WW.T", "B..D.", ".BB.D"},
-                               .configure = poli_ggl_configure_vi_s,
-                               .residual = poli_ggl_residual_vi_s,
-                               .matrix = poli_ggl_matrix_vi_s,
-                               .finish = poli_ggl_finish_direct,
-                               .lag = 1.0,
-                               .theta = (double)NAN,
-                               .vartheta = (double)NAN};
-
-const poli_scheme poli_vi_a = {.num_vectors = 2,
-                               .num_blocks = 4,
-                               .has_velocity = 1,
-                               .layout = {"WW.T", "WWTT", "B.D.", "BB.D"},
-                               .configure = poli_ggl_configure_midpoint,
-                               .residual = poli_ggl_residual_midpoint,
-                               .matrix = poli_ggl_matrix_midpoint,
-                               .finish = poli_ggl_finish_midpoint,
-                               .mean = 1.0,
-                               .share = 0.5,
-                               .midway = 1,
-                               .varying_mass = 1,
-                               .lag = 1.0,
-                               .before_block = 2,
-                               .theta = 0.5,
-                               .vartheta = (double)NAN,
-                               .only_theta = 1};
-
-const poli_scheme poli_vi_b = {.num_vectors = 2,
-                               .num_blocks = 4,
-                               .has_velocity = 1,
-                               .layout = {"WW.T", "WWTT", "B.D.", "BB.D"},
-                               .configure = poli_ggl_configure_vi_b,
-                               .residual = poli_ggl_residual_vi_b,
-                               .matrix = poli_ggl_matrix_vi_b,
-                               .finish = poli_ggl_finish_vi_b,
-                               .lag = 1.0,
-                               .before_block = 2,
-                               .theta = 1.0,
-                               .vartheta = 0.5};
-
-const poli_scheme poli_em = {.num_vectors = 2,
-                             .num_blocks = 4,
-                             .has_velocity = 1,
-                             .layout = {"WW.T", "WWTT", "B.D.", "BB.D"},
-                             .configure = poli_ggl_configure_midpoint,
-                             .residual = poli_ggl_residual_midpoint,
-                             .matrix = poli_ggl_matrix_midpoint,
-                             .finish = poli_ggl_finish_direct,
-                             .mean = 0.5,
-                             .share = 1.0,
-                             .discrete = 1,
-                             .varying_mass = 1,
-                             .lag = 0.5,
-                             .theta = (double)NAN,
-                             .vartheta = (double)NAN};
-
-const poli_scheme poli_em_g = {.num_vectors = 2,
-                               .num_blocks = 3,
-                               .layout = {"WW.", "WWT", "B.D"},
-                               .configure = poli_ggl_configure_midpoint,
-                               .residual = poli_ggl_residual_midpoint,
-                               .matrix = poli_ggl_matrix_midpoint,
-                               .finish = poli_ggl_finish_direct,
-                               .mean = 0.5,
-                               .share = 1.0,
-                               .discrete = 1,
-                               .varying_mass = 1,
-                               .lag = 0.5,
-                               .theta = (double)NAN,
-                               .vartheta = (double)NAN};
-
-const poli_scheme poli_midpoint = {.num_vectors = 2,
-                                   .num_blocks = 3,
-                                   .layout = {"WW.", "WWT", "B.D"},
-                                   .configure = poli_ggl_configure_midpoint,
-                                   .residual = poli_ggl_residual_midpoint,
-                                   .matrix = poli_ggl_matrix_midpoint,
-                                   .finish = poli_ggl_finish_direct,
-                                   .mean = 0.5,
-                                   .share = 1.0,
-                                   .varying_mass = 1,
-                                   .lag = 0.5,
-                                   .theta = (double)NAN,
-                                   .vartheta = (double)NAN};
-
-const poli_scheme poli_rattle = {.num_vectors = 2,
-                                 .num_blocks = 4,
-                                 .has_velocity = 1,
-                                 .layout = {"W.T.", "WW.T", "B.D.", "BB.D"},
-                                 .configure = poli_ggl_configure_rattle,
-                                 .residual = poli_ggl_residual_rattle,
-                                 .matrix = poli_ggl_matrix_rattle,
-                                 .finish = poli_ggl_finish_direct,
-                                 .lag = 1.0,
-                                 .before_block = 3,
-                                 .theta = (double)NAN,
-                                 .vartheta = (double)NAN};
-
 /* --- rules ------------------------------------------------------------------------------------ */
 
 static pol_status validate(const pol_options *options, const void *variant, char *message,
@@ -133,9 +31,9 @@ static pol_status validate(const pol_options *options, const void *variant, char
     return poli_broken_rule("theta must be 1/2 in vi-a: other values amplify the components of q "
                             "and p normal to the constraints in each step",
                             message, size);
-  if (!isnan(theta) && !isnan(scheme->theta) && !(theta >= 0.0 && theta <= 1.0))
+  if (!isnan(theta) && scheme->theta > 0.0 && !(theta >= 0.0 && theta <= 1.0))
     return poli_broken_rule("theta must be from 0 to 1", message, size);
-  if (!isnan(vartheta) && !isnan(scheme->vartheta) && !(vartheta >= 0.0 && vartheta < 1.0))
+  if (!isnan(vartheta) && scheme->vartheta > 0.0 && !(vartheta >= 0.0 && vartheta < 1.0))
     return poli_broken_rule("vartheta must be at least 0 and below 1: with 1 the equations are "
                             "singular",
                             message, size);
@@ -151,7 +49,7 @@ static pol_status validate(const pol_options *options, const void *variant, char
 static void warn(const pol_options *options, const void *variant, char *message, size_t size)
 {
   const poli_scheme *scheme = variant;
-  if (!isnan(scheme->vartheta) && options->vartheta > 0.5)
+  if (scheme->vartheta > 0.0 && options->vartheta > 0.5)
     snprintf(message, size, "vartheta is above 1/2: multipliers and momenta of vi-b are unstable");
 }
 
@@ -275,6 +173,7 @@ static pol_status create(pol_integrator *integrator)
   s->dae = integrator->dae;
   s->options = &integrator->options;
   s->scheme = scheme;
+  s->has_velocity = scheme->num_blocks == scheme->num_vectors + 2;
   s->equations = poli_dae_step_equations(s->dae);
   s->nv = s->dae->group.nv;
   s->m = pol_dae_num_constraints(s->dae);
@@ -393,7 +292,7 @@ static void predict(poli_ggl *s, pol_guess guess)
 static void report_multipliers(poli_ggl *s)
 {
   const poli_scheme *scheme = s->scheme;
-  int is_vi_b = !isnan(scheme->vartheta);
+  int is_vi_b = scheme->vartheta > 0.0;
   double before = is_vi_b ? s->vartheta : 0.5, force_before = is_vi_b ? s->theta : 0.5;
   if (!scheme->before_block) {
     for (int i = 0; i < s->m; i++) s->next.lambda[i] = s->lambda[i] / s->h;
@@ -455,7 +354,7 @@ static pol_status step(pol_integrator *integrator, double t, double h)
   /* what a stopping rule leaves adds up in the invariants: one correction more than it asks for */
   if (!status && !poli_is_published_newton(&s->options->published))
     status = poli_newton_polish(s->newton, &system, s->next.x);
-  if (!status) status = s->equations ? poli_ggl_step_finish(s) : s->scheme->finish(s);
+  if (!status) status = poli_ggl_finish(s);
   if (status) {
     if (!d->message[0]) snprintf(d->message, sizeof d->message, "the model could not be evaluated");
     poli_dae_blame(s->dae, s->scratch, d);
