@@ -300,15 +300,6 @@ static void write_drive_row(const evaluation *e, const poli_placed_drive *drive)
   }
 }
 
-/* The velocities of two frames as (w1, u1, w2, u2), or their bias accelerations. */
-static void stack(const poli_frame *first, const poli_frame *second, int bias, double y[12])
-{
-  poli_v3_copy(bias ? first->wb : first->w, y);
-  poli_v3_copy(bias ? first->ub : first->u, y + 3);
-  poli_v3_copy(bias ? second->wb : second->w, y + 6);
-  poli_v3_copy(bias ? second->ub : second->u, y + 9);
-}
-
 /* Position, velocity and acceleration of a coupling: a sum over its ends. */
 static pol_status write_coupling_row(const evaluation *e, const poli_placed_coupling *coupling)
 {
@@ -328,13 +319,13 @@ static pol_status write_coupling_row(const evaluation *e, const poli_placed_coup
     }
     if (status || !(e->want & POL_ACCELERATION)) continue;
     /* y^T H y + gradient . (bias accelerations) */
-    double gradient[12], H[12][12], y[12], bias[12], acceleration = 0.0;
+    double gradient[12], H[12][12], y[12], acceleration = 0.0;
     status = poli_coordinate_gradient(end, first, second, gradient);
     if (!status) status = poli_coordinate_second(end, first, second, H);
-    stack(first, second, 0, y);
-    stack(first, second, 1, bias);
+    poli_stack_velocities(first, second, y);
     for (int k = 0; k < 12 && !status; k++) {
-      acceleration += gradient[k] * bias[k];
+      const poli_frame *frame = k < 6 ? first : second;
+      acceleration += gradient[k] * (k % 6 < 3 ? frame->wb : frame->ub)[k % 3];
       for (int j = 0; j < 12; j++) acceleration += y[k] * H[k][j] * y[j];
     }
     e->out->acceleration[coupling->row] += factor * acceleration;
@@ -594,7 +585,7 @@ static pol_status add_coupling_end(const evaluation *e, const poli_placed_coupli
   pol_status status = poli_coordinate_gradient(end, first, second, row[0]);
   if (!status) status = poli_coordinate_second(end, first, second, H);
   if (status) return status;
-  stack(first, second, 0, y);
+  poli_stack_velocities(first, second, y);
   for (int k = 0; k < 12; k++) {
     row[0][k] *= factor;
     for (int j = 0; j < 12; j++) turned[0][j] += factor * y[k] * H[k][j];

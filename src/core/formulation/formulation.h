@@ -7,10 +7,8 @@
 #include "dae/extension.h"
 #include "formulation/chart.h"
 #include "formulation/network.h"
-#include "mechanism/coupling.h"
+#include "mechanism/coordinate.h"
 #include "mechanism/drive.h"
-#include "mechanism/force.h"
-#include "mechanism/joint_spring.h"
 
 /* A dense block inside a sparse matrix: address of its first entry, distance between its columns.
  */

@@ -9,12 +9,14 @@
  *     d(V^T F)/dv = V^T dF/dd' V,
  *     d(V^T F)/dq = V^T (dF/dd V + dF/dd' W) + diag(-p1~ (R1^T F)~, 0, p2~ (R2^T F)~, 0).
  */
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
+#include <polhode/lie.h>
+
 #include "lie/small.h"
-#include "mechanism/callback.h"
 #include "mechanism/force.h"
 #include "mechanism/function.h"
 
@@ -171,16 +173,6 @@ static void separation(const poli_force_kernel *kernel, const poli_frame *const 
   }
 }
 
-static void support_law(const pol_force *force, const double d[3], const double rate[3],
-                        poli_law *law)
-{
-  for (int i = 0; i < 3; i++) {
-    law->F[i] = -force->stiffness[i] * d[i] - force->damping[i] * rate[i];
-    law->F_d[4 * i] = -force->stiffness[i];
-    law->F_rate[4 * i] = -force->damping[i];
-  }
-}
-
 /* S and dS/dl of a spring; returns its energy. */
 static double spring_tension(const pol_force *force, double length, double *S, double *S_l)
 {
@@ -221,26 +213,24 @@ static pol_status spring_law(const pol_force *force, double t, const double d[3]
   return POL_OK;
 }
 
-/* dF/dd' = -c (|d'| I + d' d'^T / |d'|), which tends to zero with d' */
-static void drag_law(const pol_force *force, const double rate[3], poli_law *law)
-{
-  double speed = sqrt(poli_v3_dot(rate, rate));
-  if (speed == 0.0) return;
-  for (int i = 0; i < 3; i++) {
-    law->F[i] = -force->coefficient * speed * rate[i];
-    for (int j = 0; j < 3; j++)
-      law->F_rate[3 * i + j] =
-          -force->coefficient * ((i == j ? speed : 0.0) + rate[i] * (rate[j] / speed));
-  }
-}
-
 pol_status poli_force_law(const pol_force *force, double t, const double d[3], const double rate[3],
                           poli_law *law)
 {
   memset(law, 0, sizeof *law);
   if (force->type == POL_SPRING_DAMPER) return spring_law(force, t, d, rate, law);
-  if (force->type == POL_SUPPORT) support_law(force, d, rate, law);
-  if (force->type == POL_DRAG) drag_law(force, rate, law);
+  for (int i = 0; i < 3 && force->type == POL_SUPPORT; i++) {
+    law->F[i] = -force->stiffness[i] * d[i] - force->damping[i] * rate[i];
+    law->F_d[4 * i] = -force->stiffness[i];
+    law->F_rate[4 * i] = -force->damping[i];
+  }
+  /* dF/dd' = -c (|d'| I + d' d'^T / |d'|), which tends to zero with d' */
+  const double speed = sqrt(poli_v3_dot(rate, rate));
+  for (int i = 0; i < 3 && force->type == POL_DRAG && speed != 0.0; i++) {
+    law->F[i] = -force->coefficient * speed * rate[i];
+    for (int j = 0; j < 3; j++)
+      law->F_rate[3 * i + j] =
+          -force->coefficient * ((i == j ? speed : 0.0) + rate[i] * (rate[j] / speed));
+  }
   return POL_OK;
 }
 
@@ -295,6 +285,89 @@ static void add_turning(const poli_force_kernel *kernel, const poli_frame *const
   }
 }
 
+/* --- callbacks (pol_callback in polhode/mechanism.h) ------------------------------------------ */
+
+static void set_motion(const poli_frame *const frames[2], pol_motion motion[2])
+{
+  for (int k = 0; k < 2; k++) {
+    poli_v3_copy(frames[k]->x, motion[k].position);
+    poli_m3_copy(frames[k]->R, motion[k].rotation);
+    poli_v3_copy(frames[k]->u, motion[k].velocity);
+    poli_v3_copy(frames[k]->w, motion[k].angular_velocity);
+  }
+}
+
+static pol_status callback_wrenches(const pol_force *force, double t,
+                                    const poli_frame *const frames[2], double wrench[2][6])
+{
+  pol_motion motion[2];
+  double both[12] = {0.0};
+  set_motion(frames, motion);
+  pol_status status = force->callback.wrench(t, motion, both, force->callback.user);
+  if (!status) memcpy(wrench, both, sizeof both);
+  return status;
+}
+
+/* The motion with coordinate j of one body moved by h: 0 .. 2 rotation, 3 .. 5 position, 6 .. 8
+ * angular velocity, 9 .. 11 velocity. */
+static void vary(pol_motion *motion, int j, double h)
+{
+  double w[3] = {0.0}, q[4], turn[9], R[9];
+  if (j < 3) {
+    w[j] = h;
+    pol_so3_exp(w, q);
+    pol_quat_to_matrix(q, turn);
+    poli_m3_copy(motion->rotation, R);
+    poli_m3_multiply(R, turn, motion->rotation);
+  } else if (j < 6) {
+    motion->position[j - 3] += h;
+  } else if (j < 9) {
+    motion->angular_velocity[j - 6] += h;
+  } else {
+    motion->velocity[j - 9] += h;
+  }
+}
+
+/* Where the callback has no derivatives they are central differences, f' = (f(+h) - f(-h)) / 2h
+ * with h = eps^(1/3) of a unit, whose truncation and round-off are alike.  The units are 1 rad, the
+ * callback's length l, and for velocities the larger of 1/s or l/s and the velocity itself. */
+static pol_status callback_derivatives(const pol_force *force, double t,
+                                       const poli_frame *const frames[2], poli_force_blocks *blocks)
+{
+  const pol_callback *callback = &force->callback;
+  const double length = callback->length > 0.0 ? callback->length : 1.0;
+  pol_motion motion[2];
+  set_motion(frames, motion);
+  if (callback->derivatives)
+    return callback->derivatives(t, motion, blocks->by_position, blocks->by_velocity,
+                                 callback->user);
+  for (int k = 0; k < 2; k++)
+    for (int j = 0; j < 12 && force->bodies[k] != POL_GROUND; j++) {
+      const double *rate = j < 9 ? motion[k].angular_velocity : motion[k].velocity;
+      double sample[2][12] = {{0.0}}, unit = j % 6 < 3 ? 1.0 : length;
+      if (j >= 6) unit = fmax(unit, sqrt(poli_v3_dot(rate, rate)));
+      const double h = cbrt(DBL_EPSILON) * unit;
+      for (int side = 0; side < 2; side++) {
+        pol_motion varied[2] = {motion[0], motion[1]};
+        vary(&varied[k], j, side ? -h : h);
+        pol_status status = callback->wrench(t, varied, sample[side], callback->user);
+        if (status) return status;
+      }
+      for (int i = 0; i < 12; i++)
+        (j < 6 ? blocks->by_position : blocks->by_velocity)[i][6 * k + j % 6] =
+            (sample[0][i] - sample[1][i]) / (2.0 * h);
+    }
+  return POL_OK;
+}
+
+static double callback_potential(const pol_force *force, const poli_frame *const frames[2])
+{
+  pol_motion motion[2];
+  if (!force->callback.potential) return 0.0;
+  set_motion(frames, motion);
+  return force->callback.potential(motion, force->callback.user);
+}
+
 /* --- all kinds -------------------------------------------------------------------------------- */
 
 pol_status poli_force_wrenches(const poli_force_kernel *kernel, double t, const poli_frame *first,
@@ -305,7 +378,7 @@ pol_status poli_force_wrenches(const poli_force_kernel *kernel, double t, const 
   poli_law law;
   memset(wrench, 0, 2 * sizeof *wrench);
   if (type == POL_BUSHING) return poli_bushing_wrenches(&kernel->bushing, first, second, wrench);
-  if (type == POL_CALLBACK_FORCE) return poli_callback_wrenches(kernel->force, t, frames, wrench);
+  if (type == POL_CALLBACK_FORCE) return callback_wrenches(kernel->force, t, frames, wrench);
   if (!has_law(type)) {
     applied_wrench(kernel->force, t, second, wrench[1]);
     return POL_OK;
@@ -333,9 +406,7 @@ pol_status poli_force_derivatives(const poli_force_kernel *kernel, double t,
   if (type == POL_BUSHING)
     return poli_bushing_derivatives(&kernel->bushing, first, second, blocks->by_position,
                                     blocks->by_velocity);
-  if (type == POL_CALLBACK_FORCE)
-    return poli_callback_derivatives(kernel->force, t, frames, blocks->by_position,
-                                     blocks->by_velocity);
+  if (type == POL_CALLBACK_FORCE) return callback_derivatives(kernel->force, t, frames, blocks);
   if (!has_law(type)) {
     add_applied_gradient(kernel->force, t, second, blocks->by_position);
     return POL_OK;
@@ -357,7 +428,7 @@ double poli_force_potential(const poli_force_kernel *kernel, const poli_frame *f
   const pol_force *force = kernel->force;
   double d[3], rate[3], twice = 0.0;
   if (force->type == POL_BUSHING) return poli_bushing_potential(&kernel->bushing, first, second);
-  if (force->type == POL_CALLBACK_FORCE) return poli_callback_potential(force, frames);
+  if (force->type == POL_CALLBACK_FORCE) return callback_potential(force, frames);
   separation(kernel, frames, d, rate);
   if (force->type == POL_SUPPORT)
     for (int i = 0; i < 3; i++) twice += force->stiffness[i] * d[i] * d[i];

@@ -55,7 +55,7 @@
     }                                                                                              \
   }
 
-static const struct preset {
+static const struct {
   const char *name;
   int num_rows;
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
@@ -94,10 +94,16 @@ const char *pol_lock_name(int number)
   return number >= 0 && number < POL_MAX_JOINT_ROWS ? names[number] : NULL;
 }
 
-/* The rows of a lock mask; which axes realise a locked rotation depends on how many there are. */
-static int generic_rows(unsigned locked, pol_joint_row rows[POL_MAX_JOINT_ROWS])
+/* Of a generic joint the rows of its lock mask; which axes realise a locked rotation depends on how
+ * many there are. */
+int pol_joint_rows(const pol_joint *joint, pol_joint_row rows[POL_MAX_JOINT_ROWS])
 {
+  const unsigned locked = joint->locked;
   int count = 0, num_rotations = 0, free_axis = 0;
+  if (joint->type != POL_GENERIC) {
+    memcpy(rows, presets[joint->type].rows, sizeof presets[joint->type].rows);
+    return presets[joint->type].num_rows;
+  }
   for (int k = 0; k < 3; k++) {
     if (locked & ((unsigned)POL_LOCK_X << k))
       rows[count++] = (pol_joint_row){POL_ROW_TRANSLATION, k, 0};
@@ -113,14 +119,6 @@ static int generic_rows(unsigned locked, pol_joint_row rows[POL_MAX_JOINT_ROWS])
                         : (pol_joint_row){POL_ROW_ROTATION, (k + 1) % 3, (k + 2) % 3};
   }
   return count;
-}
-
-int pol_joint_rows(const pol_joint *joint, pol_joint_row rows[POL_MAX_JOINT_ROWS])
-{
-  const struct preset *preset = &presets[joint->type];
-  if (joint->type == POL_GENERIC) return generic_rows(joint->locked, rows);
-  memcpy(rows, preset->rows, sizeof preset->rows);
-  return preset->num_rows;
 }
 
 pol_status pol_joint_type_find(const char *name, pol_joint_type *type)
@@ -193,17 +191,6 @@ static poli_view *view_for(poli_joint_kernel *kernel, double tau, const double s
   return view;
 }
 
-/* The view of a distance between the two markers. */
-static void setup_distance(poli_joint_kernel *kernel, const pol_marker *first,
-                           const pol_marker *second, double length)
-{
-  poli_view *view = view_for(kernel, 1.0, second->position);
-  view->distance = 1;
-  view->num_rows = 1;
-  view->offset[0] = 0.5 * length * length;
-  poli_v3_copy(first->position, view->point);
-}
-
 /* One row a . z - offset, with the axis of the first marker times a sign. */
 static poli_view *add_row(poli_joint_kernel *kernel, const pol_marker *first,
                           const pol_marker *second, const pol_joint_row *row, double sign)
@@ -222,23 +209,6 @@ static poli_view *add_row(poli_joint_kernel *kernel, const pol_marker *first,
   return view;
 }
 
-/* A locked translation along a global axis. */
-static void add_global_row(poli_joint_kernel *kernel, const pol_marker *first,
-                           const pol_marker *second, int axis)
-{
-  poli_view *view = view_for(kernel, 1.0, second->position);
-  view->global = 1;
-  poli_v3_copy(first->position, view->point);
-  view->axis[view->num_rows++][axis] = 1.0;
-}
-
-/* x1.y2 - y1.x2: two views of one row. */
-static void add_twist(poli_joint_kernel *kernel, const pol_marker *first, const pol_marker *second)
-{
-  add_row(kernel, first, second, &(pol_joint_row){POL_ROW_ROTATION, 0, 1}, 1.0);
-  add_row(kernel, first, second, &(pol_joint_row){POL_ROW_ROTATION, 1, 0}, -1.0)->adds = 1;
-}
-
 void poli_joint_kernel_setup(poli_joint_kernel *kernel, const pol_mechanism *mechanism, int joint)
 {
   const pol_joint *j = pol_mechanism_joint(mechanism, joint);
@@ -249,19 +219,23 @@ void poli_joint_kernel_setup(poli_joint_kernel *kernel, const pol_mechanism *mec
   kernel->body[0] = first->body;
   kernel->body[1] = second->body;
   kernel->num_rows = pol_joint_rows(j, rows);
-  if (j->type == POL_DISTANCE) {
-    setup_distance(kernel, first, second, j->length);
-    return;
-  }
-
   for (int i = 0; i < kernel->num_rows; i++) {
-    kernel->num_slip += rows[i].kind == POL_ROW_SLIP;
-    if (rows[i].kind == POL_ROW_TWIST)
-      add_twist(kernel, first, second);
-    else if (rows[i].kind == POL_ROW_TRANSLATION && j->global_axes)
-      add_global_row(kernel, first, second, rows[i].axis);
-    else
+    const pol_row_kind kind = rows[i].kind;
+    kernel->num_slip += kind == POL_ROW_SLIP;
+    if (kind == POL_ROW_TWIST) { /* x1.y2 - y1.x2: two views of one row */
+      add_row(kernel, first, second, &(pol_joint_row){POL_ROW_ROTATION, 0, 1}, 1.0);
+      add_row(kernel, first, second, &(pol_joint_row){POL_ROW_ROTATION, 1, 0}, -1.0)->adds = 1;
+    } else if (kind == POL_ROW_DISTANCE || (kind == POL_ROW_TRANSLATION && j->global_axes)) {
+      poli_view *view = view_for(kernel, 1.0, second->position);
+      poli_v3_copy(first->position, view->point);
+      view->distance = kind == POL_ROW_DISTANCE;
+      view->global = !view->distance;
+      if (view->global) view->axis[view->num_rows][rows[i].axis] = 1.0;
+      if (view->distance) view->offset[0] = 0.5 * j->length * j->length;
+      view->num_rows++;
+    } else {
       add_row(kernel, first, second, &rows[i], 1.0);
+    }
   }
   if (kernel->num_slip == 0) return;
   kernel->radius = j->radius;
@@ -640,18 +614,6 @@ static void add_view_stiffness(const poli_view *view, const poli_frame *first,
   }
 }
 
-/* K += lambda V^T V: the axis of a distance moves. */
-static void add_distance_stiffness(const poli_view *view, const poli_frame *first,
-                                   const poli_frame *second, const double Q[9], const double z[3],
-                                   double lambda, double (*K)[12])
-{
-  double V[3][12];
-  view_gradient(view, first, second, Q, z, V);
-  for (int i = 0; i < 12; i++)
-    for (int j = 0; j < 12; j++)
-      K[i][j] += lambda * (V[0][i] * V[0][j] + V[1][i] * V[1][j] + V[2][i] * V[2][j]);
-}
-
 void poli_joint_stiffness(const poli_joint_kernel *kernel, const poli_frame *first,
                           const poli_frame *second, const double *lambda, double (*K)[12])
 {
@@ -661,9 +623,14 @@ void poli_joint_stiffness(const poli_joint_kernel *kernel, const poli_frame *fir
   poli_m3_multiply_transposed(first->R, second->R, Q);
   for (int i = 0; i < kernel->num_views; i++) {
     const poli_view *view = &kernel->view[i];
-    double z[3], mu[3];
+    double z[3], mu[3], V[3][12];
     view_vector(view, first, second, z);
-    if (view->distance) add_distance_stiffness(view, first, second, Q, z, next[0], K);
+    if (view->distance) { /* K += lambda V^T V: its axis moves */
+      view_gradient(view, first, second, Q, z, V);
+      for (int r = 0; r < 12; r++)
+        for (int j = 0; j < 12; j++)
+          K[r][j] += next[0] * (V[0][r] * V[0][j] + V[1][r] * V[1][j] + V[2][r] * V[2][j]);
+    }
     next = view_force(view, z, next, mu);
     if (view->global)
       add_global_stiffness(view, first, second, mu, K);
