@@ -69,23 +69,13 @@ pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
   const int feedback = dae->feedback ? pol_pattern_nonzeros(dae->feedback) : 0;
   poli_arena arena = {0};
   do {
-    POLI_TAKE(&arena, a->mass, coupling);
-    POLI_TAKE(&arena, a->damping, coupling);
-    POLI_TAKE(&arena, a->stiffness, coupling);
+    POLI_TAKE_EACH(&arena, coupling, &a->mass, &a->damping, &a->stiffness);
     POLI_TAKE(&arena, a->jacobian, constraint);
-    POLI_TAKE(&arena, a->row_size, m);
-    POLI_TAKE(&arena, a->mobility, m);
+    POLI_TAKE_EACH(&arena, m, &a->row_size, &a->mobility, &a->defect, &a->trial_defect, &a->lambda);
     POLI_TAKE(&arena, a->rhs, nv + m);
-    POLI_TAKE(&arena, a->defect, m);
-    POLI_TAKE(&arena, a->trial_defect, m);
     POLI_TAKE(&arena, a->q, nq);
-    POLI_TAKE(&arena, a->given, nv);
-    POLI_TAKE(&arena, a->best, nv);
-    POLI_TAKE(&arena, a->step, nv);
-    POLI_TAKE(&arena, a->zero, nv);
+    POLI_TAKE_EACH(&arena, nv, &a->given, &a->best, &a->step, &a->zero, &a->unit);
     POLI_TAKE(&arena, a->feedback, feedback);
-    POLI_TAKE(&arena, a->lambda, m);
-    POLI_TAKE(&arena, a->unit, nv);
     POLI_TAKE(&arena, a->scratch, dae->scratch_size);
     POLI_TAKE(&arena, a->dropped, m);
   } while (poli_arena_again(&arena));

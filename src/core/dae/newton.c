@@ -49,16 +49,9 @@ pol_status poli_newton_create_for(poli_newton **newton, const pol_dae *dae,
   s->num_kinds = (int)kinds;
   poli_arena arena = {0};
   do {
-    POLI_TAKE(&arena, s->trial, n);
-    POLI_TAKE(&arena, s->dx, n);
-    POLI_TAKE(&arena, s->r, n);
-    POLI_TAKE(&arena, s->trial_r, n);
-    POLI_TAKE(&arena, s->round_off, n);
-    POLI_TAKE(&arena, s->accepted, n);
+    POLI_TAKE_EACH(&arena, n, &s->trial, &s->dx, &s->r, &s->trial_r, &s->round_off, &s->accepted);
     POLI_TAKE(&arena, s->row_size, kinds * n);
-    POLI_TAKE(&arena, s->tolerance, kinds);
-    POLI_TAKE(&arena, s->grain, kinds);
-    POLI_TAKE(&arena, s->least, kinds);
+    POLI_TAKE_EACH(&arena, kinds, &s->tolerance, &s->grain, &s->least);
     POLI_TAKE(&arena, s->kind, matrix->num_increments);
   } while (poli_arena_again(&arena));
   s->memory = arena.memory;

@@ -343,8 +343,7 @@ pol_status pol_formulation_assemble(const pol_formulation *formulation, pol_solv
   poli_arena arena = {0};
   do {
     POLI_TAKE(&arena, x.q, dae->group.nq);
-    POLI_TAKE(&arena, x.v, dae->group.nv);
-    POLI_TAKE(&arena, x.given, dae->group.nv);
+    POLI_TAKE_EACH(&arena, dae->group.nv, &x.v, &x.given);
     POLI_TAKE(&arena, x.history, dae->history_size);
     POLI_TAKE(&arena, x.keep, dae->group.nv);
   } while (poli_arena_again(&arena));

@@ -155,44 +155,18 @@ static pol_status allocate(poli_alpha *s)
   const int feedback = s->dae->feedback ? pol_pattern_nonzeros(s->dae->feedback) : 0;
   poli_arena arena = {0};
   do {
-    POLI_TAKE(&arena, s->now.q, nq);
-    POLI_TAKE(&arena, s->next.q, nq);
-    POLI_TAKE(&arena, s->now.v, nv);
-    POLI_TAKE(&arena, s->next.v, nv);
-    POLI_TAKE(&arena, s->now.vd, nv);
-    POLI_TAKE(&arena, s->next.vd, nv);
-    POLI_TAKE(&arena, s->now.a, nv);
-    POLI_TAKE(&arena, s->next.a, nv);
-    POLI_TAKE(&arena, s->now.lambda, m);
-    POLI_TAKE(&arena, s->next.lambda, m);
-    POLI_TAKE(&arena, s->base, nq);
-    POLI_TAKE(&arena, s->theta, nv);
-    POLI_TAKE(&arena, s->c, nv);
-    POLI_TAKE(&arena, s->x, n);
-    POLI_TAKE(&arena, s->x_done, n);
+    POLI_TAKE_EACH(&arena, nq, &s->now.q, &s->next.q, &s->base);
+    POLI_TAKE_EACH(&arena, nv, &s->now.v, &s->next.v, &s->now.vd, &s->next.vd, &s->now.a,
+                   &s->next.a, &s->theta, &s->c, &s->stabilizing, &s->model_v, &s->model_vd,
+                   &s->given_v, &s->given_a);
+    POLI_TAKE_EACH(&arena, m, &s->now.lambda, &s->next.lambda, &s->position, &s->velocity);
+    POLI_TAKE_EACH(&arena, n, &s->x, &s->x_done, &s->column, &s->sample, &s->predictor.sample[0],
+                   &s->predictor.sample[1], &s->predictor.sample[2], &s->predictor.sample[3]);
     POLI_TAKE(&arena, s->eta, s->saddle->num_extra);
-    POLI_TAKE(&arena, s->stabilizing, nv);
-    POLI_TAKE(&arena, s->column, n);
-    POLI_TAKE(&arena, s->mass, coupling);
-    POLI_TAKE(&arena, s->damping, coupling);
-    POLI_TAKE(&arena, s->stiffness, coupling);
-    POLI_TAKE(&arena, s->inertia, coupling);
-    POLI_TAKE(&arena, s->jacobian, constraint);
-    POLI_TAKE(&arena, s->curvature, constraint);
-    POLI_TAKE(&arena, s->old_jacobian, constraint);
-    POLI_TAKE(&arena, s->model_v, nv);
-    POLI_TAKE(&arena, s->model_vd, nv);
+    POLI_TAKE_EACH(&arena, coupling, &s->mass, &s->damping, &s->stiffness, &s->inertia);
+    POLI_TAKE_EACH(&arena, constraint, &s->jacobian, &s->curvature, &s->old_jacobian);
     POLI_TAKE(&arena, s->start_work, poli_start_work(s->dae));
-    POLI_TAKE(&arena, s->given_v, nv);
-    POLI_TAKE(&arena, s->given_a, nv);
-    POLI_TAKE(&arena, s->sample, n);
-    POLI_TAKE(&arena, s->predictor.sample[0], n);
-    POLI_TAKE(&arena, s->predictor.sample[1], n);
-    POLI_TAKE(&arena, s->predictor.sample[2], n);
-    POLI_TAKE(&arena, s->predictor.sample[3], n);
     POLI_TAKE(&arena, s->feedback, feedback);
-    POLI_TAKE(&arena, s->position, m);
-    POLI_TAKE(&arena, s->velocity, m);
     POLI_TAKE(&arena, s->scratch, s->dae->scratch_size);
     POLI_TAKE(&arena, s->P_inverse, group->num_factors);
     POLI_TAKE(&arena, s->factor_of, nv);

@@ -117,46 +117,19 @@ static pol_status allocate(poli_ggl *s)
   poli_step_terms *step = &s->step_terms;
   poli_arena arena = {0};
   do {
-    POLI_TAKE(&arena, s->now.q, nv);
-    POLI_TAKE(&arena, s->next.q, nv);
-    POLI_TAKE(&arena, s->now.v, nv);
-    POLI_TAKE(&arena, s->next.v, nv);
-    POLI_TAKE(&arena, s->now.p, nv);
-    POLI_TAKE(&arena, s->next.p, nv);
-    POLI_TAKE(&arena, s->now.vd, nv);
-    POLI_TAKE(&arena, s->next.vd, nv);
-    POLI_TAKE(&arena, s->now.lambda, m);
-    POLI_TAKE(&arena, s->next.lambda, m);
-    POLI_TAKE(&arena, s->now.x, n);
-    POLI_TAKE(&arena, s->next.x, n);
-    POLI_TAKE(&arena, s->z, n);
-    POLI_TAKE(&arena, s->q_between, nv);
-    POLI_TAKE(&arena, s->q_constraint, nv);
-    POLI_TAKE(&arena, s->mean_v, nv);
-    POLI_TAKE(&arena, s->zero, nv);
-    POLI_TAKE(&arena, s->force, nv);
-    POLI_TAKE(&arena, s->start_force, nv);
-    POLI_TAKE(&arena, s->momentum, nv);
-    POLI_TAKE(&arena, s->mass, coupling);
-    POLI_TAKE(&arena, s->stiffness, coupling);
-    POLI_TAKE(&arena, s->damping, coupling);
-    POLI_TAKE(&arena, s->jacobian, constraint);
-    POLI_TAKE(&arena, s->curvature, constraint);
-    POLI_TAKE(&arena, s->old_jacobian, constraint);
-    POLI_TAKE(&arena, s->position, m);
-    POLI_TAKE(&arena, s->velocity, m);
+    POLI_TAKE_EACH(&arena, nv, &s->now.q, &s->next.q, &s->now.v, &s->next.v, &s->now.p, &s->next.p,
+                   &s->now.vd, &s->next.vd, &s->q_between, &s->q_constraint, &s->mean_v, &s->zero,
+                   &s->force, &s->start_force, &s->momentum);
+    POLI_TAKE_EACH(&arena, m, &s->now.lambda, &s->next.lambda, &s->position, &s->velocity);
+    POLI_TAKE_EACH(&arena, n, &s->now.x, &s->next.x, &s->z);
+    POLI_TAKE_EACH(&arena, coupling, &s->mass, &s->stiffness, &s->damping);
+    POLI_TAKE_EACH(&arena, constraint, &s->jacobian, &s->curvature, &s->old_jacobian);
     POLI_TAKE(&arena, s->scratch, scratch);
     /* the matrices of the step equations, contiguous: they are set to zero together */
-    POLI_TAKE(&arena, step->kinematic_a, square);
-    POLI_TAKE(&arena, step->kinematic_b, square);
-    POLI_TAKE(&arena, step->balance_a, square);
-    POLI_TAKE(&arena, step->balance_b, square);
-    POLI_TAKE(&arena, step->kinematic_gamma, rows);
-    POLI_TAKE(&arena, step->balance_lambda, rows);
-    POLI_TAKE(&arena, step->balance_gamma, rows);
-    POLI_TAKE(&arena, step->position_a, rows);
-    POLI_TAKE(&arena, step->velocity_a, rows);
-    POLI_TAKE(&arena, step->velocity_b, rows);
+    POLI_TAKE_EACH(&arena, square, &step->kinematic_a, &step->kinematic_b, &step->balance_a,
+                   &step->balance_b);
+    POLI_TAKE_EACH(&arena, rows, &step->kinematic_gamma, &step->balance_lambda,
+                   &step->balance_gamma, &step->position_a, &step->velocity_a, &step->velocity_b);
   } while (poli_arena_again(&arena));
   s->memory = arena.memory;
   s->step_values = step->kinematic_a;

@@ -72,9 +72,7 @@ pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae
   const int size = dae->group.nq + 2 * dae->group.nv + pol_dae_num_constraints(dae);
   poli_arena arena = {0};
   do {
-    POLI_TAKE(&arena, s->old, size);
-    POLI_TAKE(&arena, s->work, size);
-    POLI_TAKE(&arena, s->interpolated, size);
+    POLI_TAKE_EACH(&arena, size, &s->old, &s->work, &s->interpolated);
     POLI_TAKE(&arena, s->history, dae->history_size);
   } while (poli_arena_again(&arena));
   s->memory = arena.memory;
