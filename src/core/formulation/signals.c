@@ -156,8 +156,8 @@ static void evaluate_reaction(const pol_formulation *f, const poli_signal *signa
   poli_m3_multiply(frames[1].R, skew, product);
   poli_m3_skew(r->value, force);
   poli_m3_multiply(force, product, skew);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) r->by_position[3 + i][6 + j] += block[3 * i + j] - skew[3 * i + j];
+  for (int i = 0; i < 9; i++) block[i] -= skew[i];
+  poli_add_block(block, 1.0, 3, 6, r->by_position);
   poli_joint_jacobian(&placed->kernel, &frames[0], &frames[1], B);
   for (int j = 0; j < placed->kernel.num_rows; j++) {
     turn_wrench(&frames[1], arm, B[j] + 6, B[j] + 9, column, column + 3);

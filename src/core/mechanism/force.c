@@ -128,13 +128,6 @@ static void applied_wrench(const pol_force *force, double t, const poli_frame *f
     poli_v3_scale(poli_force_scale(force, t), force->vector, wrench + 3);
 }
 
-/* blocks[row + i][col + j] += scale * block */
-static void add_block(const double block[9], double scale, int row, int col, double (*blocks)[12])
-{
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) blocks[row + i][col + j] += scale * block[3 * i + j];
-}
-
 /* The derivative by the attitude of the second body, the one it acts on. */
 static void add_applied_gradient(const pol_force *force, double t, const poli_frame *frame,
                                  double (*K)[12])
@@ -143,14 +136,14 @@ static void add_applied_gradient(const pol_force *force, double t, const poli_fr
   local_vector(force, t, frame, local);
   poli_m3_skew(local, skew);
   if (force->frame == POL_GLOBAL_AXES && force->type == POL_APPLIED_TORQUE) {
-    add_block(skew, 1.0, 6, 6, K);
+    poli_add_block(skew, 1.0, 6, 6, K);
   } else if (force->frame == POL_GLOBAL_AXES) {
     poli_m3_skew(force->point, arm);
     poli_m3_multiply(arm, skew, block);
-    add_block(block, 1.0, 6, 6, K);
+    poli_add_block(block, 1.0, 6, 6, K);
   } else if (force->type == POL_APPLIED_FORCE) {
     poli_m3_multiply(frame->R, skew, block);
-    add_block(block, -1.0, 9, 6, K);
+    poli_add_block(block, -1.0, 9, 6, K);
   }
 }
 
@@ -242,25 +235,6 @@ static pol_status apply_law(const poli_force_kernel *kernel, double t,
   return poli_force_law(kernel->force, t, d, rate, law);
 }
 
-/* V and W, 3 x 12 each */
-static void gradients(const poli_force_kernel *kernel, const poli_frame *const frames[2],
-                      double V[3][12], double W[3][12])
-{
-  memset(V, 0, 3 * sizeof *V);
-  memset(W, 0, 3 * sizeof *W);
-  for (int k = 0; k < 2; k++) {
-    double skew[9], block[9], spin[3], sign = k == 0 ? 1.0 : -1.0;
-    poli_m3_skew(kernel->point[k], skew);
-    poli_m3_multiply(frames[k]->R, skew, block);
-    add_block(block, sign, 0, 6 * k, V);
-    for (int i = 0; i < 3; i++) V[i][6 * k + 3 + i] = -sign;
-    poli_v3_cross(frames[k]->w, kernel->point[k], spin);
-    poli_m3_skew(spin, skew);
-    poli_m3_multiply(frames[k]->R, skew, block);
-    add_block(block, sign, 0, 6 * k, W);
-  }
-}
-
 /* K += V^T A U */
 static void add_congruence(double V[3][12], const double A[9], double U[3][12], double (*K)[12])
 {
@@ -268,20 +242,6 @@ static void add_congruence(double V[3][12], const double A[9], double U[3][12], 
     double column[3] = {U[0][j], U[1][j], U[2][j]}, y[3];
     poli_m3_apply(A, column, y);
     for (int i = 0; i < 12; i++) K[i][j] += V[0][i] * y[0] + V[1][i] * y[1] + V[2][i] * y[2];
-  }
-}
-
-/* K += p~ (R^T F)~ in the diagonal block of each attitude, of the first with -F */
-static void add_turning(const poli_force_kernel *kernel, const poli_frame *const frames[2],
-                        const double F[3], double (*K)[12])
-{
-  for (int k = 0; k < 2; k++) {
-    double local[3], skew[9], arm[9], block[9];
-    poli_m3_apply_transposed(frames[k]->R, F, local);
-    poli_m3_skew(local, skew);
-    poli_m3_skew(kernel->point[k], arm);
-    poli_m3_multiply(arm, skew, block);
-    add_block(block, k == 0 ? -1.0 : 1.0, 6 * k, 6 * k, K);
   }
 }
 
@@ -401,7 +361,7 @@ pol_status poli_force_derivatives(const poli_force_kernel *kernel, double t,
   const poli_frame *const frames[2] = {first, second};
   const pol_force_type type = kernel->force->type;
   poli_law law;
-  double V[3][12], W[3][12];
+  double V[3][12] = {{0.0}}, W[3][12] = {{0.0}}, turning[12][12] = {{0.0}};
   memset(blocks, 0, sizeof *blocks);
   if (type == POL_BUSHING)
     return poli_bushing_derivatives(&kernel->bushing, first, second, blocks->by_position,
@@ -413,10 +373,26 @@ pol_status poli_force_derivatives(const poli_force_kernel *kernel, double t,
   }
   pol_status status = apply_law(kernel, t, frames, &law);
   if (status) return status;
-  gradients(kernel, frames, V, W);
+  for (int k = 0; k < 2; k++) {
+    const double *R = frames[k]->R, *p = kernel->point[k], sign = k == 0 ? 1.0 : -1.0;
+    double arm[9], skew[9], block[9], spin[3], local[3];
+    poli_m3_skew(p, arm);
+    poli_m3_multiply(R, arm, block);
+    poli_add_block(block, sign, 0, 6 * k, V);
+    for (int i = 0; i < 3; i++) V[i][6 * k + 3 + i] = -sign;
+    poli_v3_cross(frames[k]->w, p, spin);
+    poli_m3_skew(spin, skew);
+    poli_m3_multiply(R, skew, block);
+    poli_add_block(block, sign, 0, 6 * k, W);
+    /* p~ (R^T F)~ in the diagonal block of each attitude, of the first with -F */
+    poli_m3_apply_transposed(R, law.F, local);
+    poli_m3_skew(local, skew);
+    poli_m3_multiply(arm, skew, block);
+    poli_add_block(block, -sign, 6 * k, 6 * k, turning);
+  }
   add_congruence(V, law.F_d, V, blocks->by_position);
   add_congruence(V, law.F_rate, W, blocks->by_position);
-  add_turning(kernel, frames, law.F, blocks->by_position);
+  for (int k = 0; k < 144; k++) blocks->by_position[k / 12][k % 12] += turning[k / 12][k % 12];
   add_congruence(V, law.F_rate, V, blocks->by_velocity);
   return POL_OK;
 }

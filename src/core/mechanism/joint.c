@@ -454,11 +454,8 @@ static void set_arms(const double R1[9], const double p[3], const double R2[9], 
   poli_m3_skew(s, skew);
   poli_m3_multiply(R2, skew, arm2);
   memset(V, 0, 3 * sizeof *V);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) {
-      V[i][j] = arm1[3 * i + j];
-      V[i][6 + j] = -arm2[3 * i + j];
-    }
+  poli_add_block(arm1, 1.0, 0, 0, V);
+  poli_add_block(arm2, -1.0, 0, 6, V);
 }
 
 /* V = dz/dq, 3 x 12 */
@@ -543,11 +540,8 @@ static void view_rate_gradient(const poli_view *view, const poli_frame *first,
   poli_m3_skew(spin, skew);
   poli_m3_multiply(Q, skew, Qspin);
   poli_m3_skew(drift, skew);
-  for (int r = 0; r < 3; r++)
-    for (int j = 0; j < 3; j++) {
-      W[r][j] += skew[3 * r + j];
-      W[r][6 + j] -= Qspin[3 * r + j];
-    }
+  poli_add_block(skew, 1.0, 0, 0, W);
+  poli_add_block(Qspin, -1.0, 0, 6, W);
 }
 
 void poli_joint_curvature(const poli_joint_kernel *kernel, const poli_frame *first,
@@ -580,9 +574,7 @@ static void add_global_stiffness(const poli_view *view, const poli_frame *first,
     poli_m3_skew(arm[b], skew_arm);
     poli_m3_skew(local, skew_mu);
     poli_m3_multiply(skew_arm, skew_mu, product);
-    for (int i = 0; i < 3; i++)
-      for (int j = 0; j < 3; j++)
-        K[6 * b + i][6 * b + j] += b ? product[3 * i + j] : -product[3 * i + j];
+    poli_add_block(product, b ? 1.0 : -1.0, 6 * b, 6 * b, K);
   }
 }
 
@@ -602,16 +594,13 @@ static void add_view_stiffness(const poli_view *view, const poli_frame *first,
   poli_m3_skew(view->s, S);
   poli_m3_multiply(S, QM, S1);
   poli_m3_multiply(S, M2, S2);
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 3; i++)
     for (int j = 0; j < 12; j++)
       K[i][j] += M[3 * i] * V[0][j] + M[3 * i + 1] * V[1][j] + M[3 * i + 2] * V[2][j];
-    for (int j = 0; j < 3; j++) {
-      K[3 + i][j] += view->tau * RM[3 * i + j];
-      K[6 + i][j] -= S1[3 * i + j];
-      K[6 + i][6 + j] += S2[3 * i + j];
-      K[9 + i][j] -= view->tau * RM[3 * i + j];
-    }
-  }
+  poli_add_block(RM, view->tau, 3, 0, K);
+  poli_add_block(S1, -1.0, 6, 0, K);
+  poli_add_block(S2, 1.0, 6, 6, K);
+  poli_add_block(RM, -view->tau, 9, 0, K);
 }
 
 void poli_joint_stiffness(const poli_joint_kernel *kernel, const poli_frame *first,

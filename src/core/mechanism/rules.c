@@ -91,72 +91,50 @@ const char *poli_number_words(poli_number_kind rule)
   return words[rule];
 }
 
-/* `count` numbers of a struct; types: the bits 1 << type of those that have them, 0 for all. */
-typedef struct number_field {
+/* `count` numbers of an element; types: the bits 1 << type of those that have them, 0 for all. */
+static const struct number_field {
+  poli_element element;
   const char *name;
   size_t offset;
   int count;
   poli_number_kind rule;
   unsigned types;
-} number_field;
-
-#define FIELD(type, member) #member, offsetof(type, member)
-
-static const number_field body_numbers[] = {
-    {FIELD(pol_body, mass), 1, POLI_POSITIVE_NUMBER, 0},
-    {FIELD(pol_body, position), 3, POLI_ANY_NUMBER, 0},
-    {FIELD(pol_body, velocity), 3, POLI_ANY_NUMBER, 0},
-    {FIELD(pol_body, angular_velocity), 3, POLI_ANY_NUMBER, 1u << 0}, /* not of a point mass */
-    {.name = NULL},
-};
-static const number_field marker_numbers[] = {
-    {FIELD(pol_marker, position), 3, POLI_ANY_NUMBER, 0},
-    {.name = NULL},
-};
-static const number_field joint_numbers[] = {
-    {FIELD(pol_joint, length), 1, POLI_POSITIVE_NUMBER, 1u << POL_DISTANCE},
-    {FIELD(pol_joint, radius), 1, POLI_POSITIVE_NUMBER,
+} number_fields[] = {
+#define FIELD(element, type, member) element, #member, offsetof(type, member)
+    {FIELD(POLI_BODIES, pol_body, mass), 1, POLI_POSITIVE_NUMBER, 0},
+    {FIELD(POLI_BODIES, pol_body, position), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(POLI_BODIES, pol_body, velocity), 3, POLI_ANY_NUMBER, 0},
+    /* not of a point mass */
+    {FIELD(POLI_BODIES, pol_body, angular_velocity), 3, POLI_ANY_NUMBER, 1u << 0},
+    {FIELD(POLI_MARKERS, pol_marker, position), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(POLI_JOINTS, pol_joint, length), 1, POLI_POSITIVE_NUMBER, 1u << POL_DISTANCE},
+    {FIELD(POLI_JOINTS, pol_joint, radius), 1, POLI_POSITIVE_NUMBER,
      1u << POL_ROLLING_SPHERE | 1u << POL_ROLLING_DISK},
-    {.name = NULL},
+    {FIELD(POLI_FORCES, pol_force, vector), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, point), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, anchor), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, stiffness), 3, POLI_NOT_NEGATIVE_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, damping), 3, POLI_NOT_NEGATIVE_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, rotational_stiffness), 3, POLI_NOT_NEGATIVE_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, rotational_damping), 3, POLI_NOT_NEGATIVE_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, preload), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, preload_torque), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, length), 1, POLI_NOT_NEGATIVE_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, actuator), 1, POLI_ANY_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, rest), 1, POLI_ANY_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, coefficient), 1, POLI_NOT_NEGATIVE_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, callback.length), 1, POLI_NOT_NEGATIVE_NUMBER, 0},
+    {FIELD(POLI_COUPLINGS, pol_coupling, factor), 2, POLI_NOT_ZERO_NUMBER, 0},
+    {FIELD(POLI_COUPLINGS, pol_coupling, reference), 2, POLI_ANY_NUMBER, 0},
+    {FIELD(POLI_STATES, pol_state_variable, initial), 1, POLI_ANY_NUMBER, 0},
+#undef FIELD
 };
-static const number_field force_numbers[] = {
-    {FIELD(pol_force, vector), 3, POLI_ANY_NUMBER, 0},
-    {FIELD(pol_force, point), 3, POLI_ANY_NUMBER, 0},
-    {FIELD(pol_force, anchor), 3, POLI_ANY_NUMBER, 0},
-    {FIELD(pol_force, stiffness), 3, POLI_NOT_NEGATIVE_NUMBER, 0},
-    {FIELD(pol_force, damping), 3, POLI_NOT_NEGATIVE_NUMBER, 0},
-    {FIELD(pol_force, rotational_stiffness), 3, POLI_NOT_NEGATIVE_NUMBER, 0},
-    {FIELD(pol_force, rotational_damping), 3, POLI_NOT_NEGATIVE_NUMBER, 0},
-    {FIELD(pol_force, preload), 3, POLI_ANY_NUMBER, 0},
-    {FIELD(pol_force, preload_torque), 3, POLI_ANY_NUMBER, 0},
-    {FIELD(pol_force, length), 1, POLI_NOT_NEGATIVE_NUMBER, 0},
-    {FIELD(pol_force, actuator), 1, POLI_ANY_NUMBER, 0},
-    {FIELD(pol_force, rest), 1, POLI_ANY_NUMBER, 0},
-    {FIELD(pol_force, coefficient), 1, POLI_NOT_NEGATIVE_NUMBER, 0},
-    {FIELD(pol_force, callback.length), 1, POLI_NOT_NEGATIVE_NUMBER, 0},
-    {.name = NULL},
-};
-static const number_field coupling_numbers[] = {
-    {FIELD(pol_coupling, factor), 2, POLI_NOT_ZERO_NUMBER, 0},
-    {FIELD(pol_coupling, reference), 2, POLI_ANY_NUMBER, 0},
-    {.name = NULL},
-};
-static const number_field state_numbers[] = {
-    {FIELD(pol_state_variable, initial), 1, POLI_ANY_NUMBER, 0},
-    {.name = NULL},
-};
-static const number_field none[] = {{.name = NULL}};
-static const number_field *const numbers_of[] = {
-    [POLI_BODIES] = body_numbers,  [POLI_MARKERS] = marker_numbers,
-    [POLI_JOINTS] = joint_numbers, [POLI_FORCES] = force_numbers,
-    [POLI_DRIVES] = none,          [POLI_COUPLINGS] = coupling_numbers,
-    [POLI_VARIABLES] = none,       [POLI_STATES] = state_numbers,
-};
+enum { NUM_FIELDS = sizeof number_fields / sizeof number_fields[0] };
 
 poli_number_kind poli_number_kind_of(poli_element element, size_t offset)
 {
-  for (const number_field *f = numbers_of[element]; f->name; f++)
-    if (f->offset == offset) return f->rule;
+  for (const struct number_field *f = number_fields; f < number_fields + NUM_FIELDS; f++)
+    if (f->element == element && f->offset == offset) return f->rule;
   return POLI_ANY_NUMBER;
 }
 
@@ -186,8 +164,8 @@ void poli_vector_rules(poli_rules *check, const char *field, const double *x, in
 /* All numbers of the table that elements of this type have. */
 static void check_table(poli_rules *check, const void *element, int type)
 {
-  for (const number_field *f = numbers_of[check->element]; f->name; f++)
-    if (f->types == 0 || (type >= 0 && (f->types >> type & 1u)))
+  for (const struct number_field *f = number_fields; f < number_fields + NUM_FIELDS; f++)
+    if (f->element == check->element && (f->types == 0 || (type >= 0 && (f->types >> type & 1u))))
       check_numbers(check, f->name, (const double *)((const char *)element + f->offset), f->count,
                     f->rule);
 }
