@@ -522,8 +522,7 @@ void pol_assembler_keep_all(pol_assembler *assembler)
   assembler->num_dropped = 0;
 }
 
-/* One solution for the forces at the multipliers a->lambda, linearised there: (vd, lambda) in rhs.
- */
+/* One solution for the forces at the multipliers a->lambda, linearised there: in rhs. */
 static pol_status solve_acceleration(pol_assembler *a, const pol_point *at, pol_diagnostics *d)
 {
   int nv = a->saddle->nv, m = a->saddle->m, depends = a->dae->feedback != NULL;
@@ -579,53 +578,42 @@ pol_status pol_assembler_acceleration(pol_assembler *assembler, double t, const 
   return POL_OK;
 }
 
+/* w (nv) of [ M B^T; B 0 ] (w, mu) = (f, b) at q, v: f (NULL: none), b from the constraints as
+ * b = B x (x NULL: none), or, as at v, b = B v + Phi_t.  w may be f or x. */
+static pol_status solve_at(pol_assembler *a, double t, const double *q, const double *v,
+                           const double *f, const double *x, double *w, pol_diagnostics *d)
+{
+  const int nv = a->saddle->nv, m = a->saddle->m;
+  const pol_point at = {.t = t, .q = q, .v = v ? v : a->zero, .vd = a->zero, .history = a->history};
+  const pol_terms out = {.velocity = a->rhs + nv, .mass = a->mass, .jacobian = a->jacobian};
+  const unsigned want = POL_MASS | POL_JACOBIAN | (v ? POL_VELOCITY : 0u);
+  memset(a->rhs, 0, (size_t)(nv + m) * sizeof *a->rhs);
+  pol_status status = evaluate(a, &at, want, &out, d);
+  if (status) return status;
+  if (f) memcpy(a->rhs, f, (size_t)nv * sizeof *f);
+  if (x) pol_matrix_multiply(a->saddle->patterns.constraint, a->jacobian, 1.0, x, a->rhs + nv);
+  for (int i = a->dae->num_holonomic; i < m && x; i++) a->rhs[nv + i] = 0.0;
+  status = solve_kkt(a, NULL, t, d);
+  if (!status) memcpy(w, a->rhs, (size_t)nv * sizeof *w);
+  return status;
+}
+
 pol_status poli_assembler_normal_part(pol_assembler *assembler, double t, const double *q,
                                       double *w, pol_diagnostics *diagnostics)
 {
-  pol_assembler *a = assembler;
-  int nv = a->saddle->nv, m = a->saddle->m;
-  pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
-  pol_terms out = {.mass = a->mass, .jacobian = a->jacobian};
-  pol_status status = evaluate(a, &at, POL_MASS | POL_JACOBIAN, &out, diagnostics);
-  if (status) return status;
-  memset(a->rhs, 0, (size_t)(nv + m) * sizeof *a->rhs);
-  pol_matrix_multiply(a->saddle->patterns.constraint, a->jacobian, 1.0, w, a->rhs + nv);
-  for (int i = a->dae->num_holonomic; i < m; i++) a->rhs[nv + i] = 0.0;
-  status = solve_kkt(a, NULL, t, diagnostics);
-  if (status) return status;
-  memcpy(w, a->rhs, (size_t)nv * sizeof *w);
-  return POL_OK;
+  return solve_at(assembler, t, q, NULL, NULL, w, w, diagnostics);
 }
 
 pol_status poli_assembler_velocity_defect(pol_assembler *assembler, double t, const double *q,
                                           const double *v, double *w, pol_diagnostics *diagnostics)
 {
-  pol_assembler *a = assembler;
-  int nv = a->saddle->nv;
-  pol_point at = {.t = t, .q = q, .v = v, .vd = a->zero, .history = a->history};
-  pol_terms out = {.velocity = a->rhs + nv, .mass = a->mass, .jacobian = a->jacobian};
-  pol_status status = evaluate(a, &at, POL_VELOCITY | POL_MASS | POL_JACOBIAN, &out, diagnostics);
-  if (status) return status;
-  memset(a->rhs, 0, (size_t)nv * sizeof *a->rhs);
-  status = solve_kkt(a, NULL, t, diagnostics);
-  if (!status) memcpy(w, a->rhs, (size_t)nv * sizeof *w);
-  return status;
+  return solve_at(assembler, t, q, v, NULL, NULL, w, diagnostics);
 }
 
 pol_status poli_assembler_response(pol_assembler *assembler, double t, const double *q,
                                    const double *f, double *w, pol_diagnostics *diagnostics)
 {
-  pol_assembler *a = assembler;
-  int nv = a->saddle->nv, m = a->saddle->m;
-  pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
-  pol_terms out = {.mass = a->mass, .jacobian = a->jacobian};
-  pol_status status = evaluate(a, &at, POL_MASS | POL_JACOBIAN, &out, diagnostics);
-  if (status) return status;
-  memcpy(a->rhs, f, (size_t)nv * sizeof *f);
-  memset(a->rhs + nv, 0, (size_t)m * sizeof *a->rhs);
-  status = solve_kkt(a, NULL, t, diagnostics);
-  if (!status) memcpy(w, a->rhs, (size_t)nv * sizeof *w);
-  return status;
+  return solve_at(assembler, t, q, NULL, f, NULL, w, diagnostics);
 }
 
 /* --- an implicit step ------------------------------------------------------------------------- */

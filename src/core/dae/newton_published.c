@@ -19,35 +19,27 @@ static pol_status not_finite(poli_newton *s, const char *message, pol_diagnostic
   return poli_newton_fail(s, POL_NOT_FINITE, -1, message, "take a smaller step", d);
 }
 
-/* `count` corrections, whatever they leave. */
-static pol_status iterate_exactly(poli_newton *s, const poli_newton_system *system, int count,
-                                  double *x, pol_diagnostics *d)
-{
-  for (int k = 0; k < count; k++) {
-    pol_status status = poli_newton_evaluate(s, system, x, d);
-    if (!status) status = poli_newton_refresh(s, system, d);
-    if (status) return status;
-    correct(s, x, d);
-    for (int i = 0; i < s->matrix.num_increments; i++)
-      if (!isfinite(s->dx[i])) return not_finite(s, "a correction is not finite", d);
-  }
-  return poli_newton_evaluate(s, system, x, d);
-}
-
-/* Newton's method as it stands in a textbook: the stopping rule looks at the residual before a
- * correction and at the correction. */
+/* A fixed number of corrections, whatever they leave; or, without a number, Newton's method as it
+ * stands in a textbook: the stopping rule looks at the residual before a correction and at the
+ * correction. */
 static pol_status solve_plain(poli_newton *s, const poli_newton_system *system,
-                              const poli_published_rule *rule, double *x, pol_diagnostics *d)
+                              const poli_published_rule *rule, int exactly, double *x,
+                              pol_diagnostics *d)
 {
-  while (d->iteration < s->options.max_iterations) {
+  int done = 0;
+  for (int k = 0; k < (exactly ? exactly : s->options.max_iterations) && !done; k++) {
     pol_status status = poli_newton_evaluate(s, system, x, d);
     if (!status) status = poli_newton_refresh(s, system, d);
     if (status) return status;
     correct(s, x, d);
+    for (int i = 0; i < s->matrix.num_increments && exactly; i++)
+      if (!isfinite(s->dx[i])) return not_finite(s, "a correction is not finite", d);
+    if (exactly) continue;
     d->residual = d->correction = rule->size(s->r, s->dx, system->user) / s->options.tolerance;
     if (!isfinite(d->residual)) return not_finite(s, "a residual is not finite", d);
-    if (d->residual <= 1.0) return poli_newton_evaluate(s, system, x, d);
+    done = d->residual <= 1.0;
   }
+  if (exactly || done) return poli_newton_evaluate(s, system, x, d);
   return poli_newton_fail(s, POL_NOT_CONVERGED, -1, "the Newton iteration did not converge",
                           "take a smaller step", d);
 }
@@ -92,9 +84,9 @@ pol_status poli_newton_solve_published(poli_newton *newton, const pol_published 
   d->iteration = 0;
   d->correction = 0.0;
   if (published->newton == POL_PUBLISHED_NEWTON_DEFAULT)
-    return iterate_exactly(newton, system, published->exact_iterations, x, d);
+    return solve_plain(newton, system, rule, published->exact_iterations, x, d);
   if (published->newton == POL_PUBLISHED_NEWTON_PLAIN && rule->size)
-    return solve_plain(newton, system, rule, x, d);
+    return solve_plain(newton, system, rule, 0, x, d);
   return solve_by_residual(newton, system, rule,
                            published->newton == POL_PUBLISHED_NEWTON_PLAIN_MODIFIED, x, d);
 }

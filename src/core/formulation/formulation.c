@@ -77,40 +77,6 @@ static int locks_nothing(const pol_mechanism *mechanism, int joint)
   return 1;
 }
 
-/* Whether a joint is a rolling disk that lies flat. */
-static int starts_flat(const pol_mechanism *mechanism, int joint)
-{
-  poli_joint_kernel kernel;
-  poli_frame frames[2];
-  poli_joint_kernel_setup(&kernel, mechanism, joint);
-  for (int i = 0; i < 2; i++) poli_initial_frame(mechanism, kernel.body[i], &frames[i]);
-  return kernel.disk && poli_rolling_tilt(&kernel, &frames[0], &frames[1]) < POLI_ROLLING_FLAT;
-}
-
-/* Whether all constraints are quadratic in the directors, as directors.c needs; else says which is
- * not. */
-static int is_polynomial(const pol_mechanism *mechanism, char *message, size_t size)
-{
-  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
-    const pol_joint *joint = pol_mechanism_joint(mechanism, k);
-    if (joint->type != POL_ROLLING_SPHERE && joint->type != POL_ROLLING_DISK) continue;
-    snprintf(message, size, "directors do not support rolling, as in joint '%s'", joint->name);
-    return 0;
-  }
-  if (pol_mechanism_num_couplings(mechanism) == 0) return 1;
-  snprintf(message, size, "directors do not support couplings, such as '%s'",
-           pol_mechanism_coupling(mechanism, 0)->name);
-  return 0;
-}
-
-/* Whether so3 takes the joint into its coordinates. */
-static int is_eliminated(const pol_mechanism *mechanism, int joint)
-{
-  for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++)
-    if (!pol_mechanism_body(mechanism, b)->point && pivot_joint(mechanism, b) == joint) return 1;
-  return 0;
-}
-
 /* Whether the expressions are right, and the formulation has all that they read. */
 static pol_status support_expressions(const pol_mechanism *mechanism, pol_formulation_kind kind,
                                       char *message, size_t size)
@@ -119,7 +85,11 @@ static pol_status support_expressions(const pol_mechanism *mechanism, pol_formul
   pol_status status = poli_network_create(&network, mechanism, message, size);
   for (int i = 0; i < network.num_inputs && !status && kind == POL_SO3_PIVOT; i++) {
     const poli_signal *signal = &network.inputs[i];
-    if (!poli_signal_is_reaction(signal) || !is_eliminated(mechanism, signal->object)) continue;
+    int eliminated = 0; /* into the coordinates of a body */
+    for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++)
+      eliminated |=
+          !pol_mechanism_body(mechanism, b)->point && pivot_joint(mechanism, b) == signal->object;
+    if (!poli_signal_is_reaction(signal) || !eliminated) continue;
     snprintf(message, size,
              "so3 has no multipliers for joint '%s', whose reaction an expression reads",
              pol_mechanism_joint(mechanism, signal->object)->name);
@@ -157,21 +127,30 @@ pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulat
       return POL_BAD_ARGUMENT;
     }
   }
-  if (kind == POL_DIRECTORS && !is_polynomial(mechanism, message, size)) return POL_BAD_ARGUMENT;
-  for (int k = 0; k < pol_mechanism_num_joints(mechanism) && kind == POL_SO3_PIVOT; k++)
-    if (locks_nothing(mechanism, k)) {
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
+    const char *name = pol_mechanism_joint(mechanism, k)->name;
+    poli_joint_kernel kernel;
+    poli_frame frames[2];
+    poli_joint_kernel_setup(&kernel, mechanism, k);
+    for (int i = 0; i < 2; i++) poli_initial_frame(mechanism, kernel.body[i], &frames[i]);
+    if (kind == POL_DIRECTORS && kernel.radius > 0.0) /* constraints must be quadratic in them */
+      snprintf(message, size, "directors do not support rolling, as in joint '%s'", name);
+    else if (kind == POL_SO3_PIVOT && locks_nothing(mechanism, k))
       snprintf(
           message, size,
           "joint '%s' locks points that are already fixed by the coordinates of so3: remove it",
-          pol_mechanism_joint(mechanism, k)->name);
-      return POL_BAD_ARGUMENT;
-    }
-  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++)
-    if (starts_flat(mechanism, k)) {
-      snprintf(message, size, "joint '%s': the disk starts flat on its plane",
-               pol_mechanism_joint(mechanism, k)->name);
-      return POL_BAD_ARGUMENT;
-    }
+          name);
+    else if (kernel.disk && poli_rolling_tilt(&kernel, &frames[0], &frames[1]) < POLI_ROLLING_FLAT)
+      snprintf(message, size, "joint '%s': the disk starts flat on its plane", name);
+    else
+      continue;
+    return POL_BAD_ARGUMENT;
+  }
+  if (kind == POL_DIRECTORS && pol_mechanism_num_couplings(mechanism) > 0) {
+    snprintf(message, size, "directors do not support couplings, such as '%s'",
+             pol_mechanism_coupling(mechanism, 0)->name);
+    return POL_BAD_ARGUMENT;
+  }
   return support_expressions(mechanism, kind, message, size);
 }
 
@@ -385,74 +364,60 @@ static void describe_balance(const pol_formulation *f, int equation, char *text,
     snprintf(text, size, "body '%s', torque on Euler parameter %d", name, component);
 }
 
-/* Which of a joint's rows a constraint is; -1 if none. */
-static int row_of_joint(const poli_placed_joint *joint, int constraint)
+/* Names a constraint if it is a row of the joint. */
+static void describe_joint(const pol_formulation *f, int k, int constraint, char *text, size_t size)
 {
-  int held = held_rows(joint), row = constraint - joint->row, slip = constraint - joint->slip_row;
-  if (joint->row < 0) return -1;
-  if (row >= 0 && row < held) return row;
-  return slip >= 0 && slip < joint->kernel.num_slip ? held + slip : -1;
-}
-
-static void describe_joint(const pol_joint *joint, int row, char *text, size_t size)
-{
+  static const char *const kinds[] = {
+      [POL_ROW_TRANSLATION] = "translation", [POL_ROW_ROTATION] = "rotation",
+      [POL_ROW_DISTANCE] = "distance",       [POL_ROW_TWIST] = "twist",
+      [POL_ROW_HEIGHT] = "height",           [POL_ROW_SLIP] = "slip"};
+  const poli_placed_joint *placed = &f->joints[k];
+  const pol_joint *joint = pol_mechanism_joint(f->mechanism, k);
+  const int held = held_rows(placed), slip = constraint - placed->slip_row;
+  int row = constraint - placed->row;
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
+  if (slip >= 0 && slip < placed->kernel.num_slip)
+    row = held + slip;
+  else if (row < 0 || row >= held)
+    return;
+  if (placed->row < 0) return;
   pol_joint_rows(joint, rows);
-  switch (rows[row].kind) {
-  case POL_ROW_TRANSLATION:
-    snprintf(text, size, "joint '%s', translation %c", joint->name, axes[rows[row].axis]);
-    break;
-  case POL_ROW_ROTATION:
-    snprintf(text, size, "joint '%s', rotation (axis %c against %c)", joint->name,
-             axes[rows[row].axis], axes[rows[row].other]);
-    break;
-  case POL_ROW_DISTANCE:
-    snprintf(text, size, "joint '%s', distance", joint->name);
-    break;
-  case POL_ROW_TWIST:
-    snprintf(text, size, "joint '%s', twist", joint->name);
-    break;
-  case POL_ROW_HEIGHT:
-    snprintf(text, size, "joint '%s', height", joint->name);
-    break;
-  case POL_ROW_SLIP:
-    snprintf(text, size, "joint '%s', slip %c", joint->name, axes[rows[row].axis]);
-    break;
-  }
-}
-
-/* Names a row if it is one of the body's own. */
-static void describe_internal(const poli_placed_body *body, int row, char *text, size_t size)
-{
-  static const char *const directors[] = {"length of director 1", "length of director 2",
-                                          "length of director 3", "directors 1 and 2",
-                                          "directors 1 and 3",    "directors 2 and 3"};
-  int own = row - body->internal_row;
-  if (body->internal_row < 0 || own < 0 || own >= body->chart->num_internal) return;
-  snprintf(text, size, "body '%s', %s", body->body->name,
-           body->chart->polynomial ? directors[own] : "unit length of the Euler parameters");
+  const pol_row_kind kind = rows[row].kind;
+  const char axis = axes[rows[row].axis];
+  if (kind == POL_ROW_ROTATION)
+    snprintf(text, size, "joint '%s', rotation (axis %c against %c)", joint->name, axis,
+             axes[rows[row].other]);
+  else if (kind == POL_ROW_TRANSLATION || kind == POL_ROW_SLIP)
+    snprintf(text, size, "joint '%s', %s %c", joint->name, kinds[kind], axis);
+  else
+    snprintf(text, size, "joint '%s', %s", joint->name, kinds[kind]);
 }
 
 static void describe(int equation, char *text, size_t size, void *user)
 {
+  static const char *const directors[] = {"length of director 1", "length of director 2",
+                                          "length of director 3", "directors 1 and 2",
+                                          "directors 1 and 3",    "directors 2 and 3"};
   const pol_formulation *f = user;
   int nv = f->dae.group.nv;
   if (equation < nv) {
     describe_balance(f, equation, text, size);
     return;
   }
-  for (int b = 0; b < f->num_bodies; b++)
-    describe_internal(&f->bodies[b], equation - nv, text, size);
+  for (int b = 0; b < f->num_bodies; b++) {
+    const poli_placed_body *body = &f->bodies[b];
+    const int own = equation - nv - body->internal_row;
+    if (body->internal_row < 0 || own < 0 || own >= body->chart->num_internal) continue;
+    snprintf(text, size, "body '%s', %s", body->body->name,
+             body->chart->polynomial ? directors[own] : "unit length of the Euler parameters");
+  }
   for (int k = 0; k < f->num_drives; k++)
     if (f->drives[k].placed.row == equation - nv)
       snprintf(text, size, "drive '%s'", f->drives[k].kernel.drive->name);
   for (int k = 0; k < f->num_couplings; k++)
     if (f->couplings[k].row == equation - nv)
       snprintf(text, size, "coupling '%s'", f->couplings[k].kernel.coupling->name);
-  for (int k = 0; k < f->num_joints; k++) {
-    int row = row_of_joint(&f->joints[k], equation - nv);
-    if (row >= 0) describe_joint(pol_mechanism_joint(f->mechanism, k), row, text, size);
-  }
+  for (int k = 0; k < f->num_joints; k++) describe_joint(f, k, equation - nv, text, size);
 }
 
 /* Names the body whose coordinates, or the disk whose attitude, are nearest to a singularity. */
@@ -487,14 +452,6 @@ static int singular(const double *q, char *text, size_t size, void *user)
         pol_mechanism_joint(f->mechanism, k)->name, tilt * 57.29577951308232);
   }
   return worst;
-}
-
-/* Whether singular() has anything to look for. */
-static int has_singularities(const pol_formulation *f)
-{
-  for (int k = 0; k < f->num_joints; k++)
-    if (f->joints[k].kernel.disk) return 1;
-  return f->chart->singular != NULL;
 }
 
 /* --- history ---------------------------------------------------------------------------------- */
@@ -667,7 +624,9 @@ static pol_status build(pol_formulation *f)
   f->dae.evaluate = f->chart->polynomial ? poli_directors_evaluate : poli_formulation_evaluate;
   if (f->dae.history_size) f->dae.update_history = update_history;
   f->dae.describe = describe;
-  f->dae.singular = has_singularities(f) ? singular : NULL;
+  int may_be_singular = f->chart->singular != NULL;
+  for (int k = 0; k < f->num_joints; k++) may_be_singular |= f->joints[k].kernel.disk;
+  f->dae.singular = may_be_singular ? singular : NULL;
   f->dae.blame = poli_formulation_blame;
   f->dae.user = f;
   if (f->kind == POL_SO3XR3 && (status = set_rigid_bodies(f))) return status;
