@@ -199,32 +199,23 @@ pol_status poli_coordinate_chain(const poli_coordinate_kernel *kernel, const dou
   return POL_OK;
 }
 
-/* The rate where the rows are known. */
-static pol_status rate_at(const poli_coordinate_kernel *kernel, const poli_frame *first,
-                          const poli_frame *second, const double row[2], double *rate)
-{
-  double rate_of[2] = {0.0, 0.0}, slope[2], bend[2][2];
-  poli_joint_velocity(&kernel->rows, first, second, rate_of);
-  pol_status status = poli_coordinate_chain(kernel, row, slope, bend);
-  *rate = slope[0] * rate_of[0] + slope[1] * rate_of[1];
-  return status;
-}
-
 pol_status poli_coordinate_rate(const poli_coordinate_kernel *kernel, const poli_frame *first,
                                 const poli_frame *second, double *rate)
 {
-  double row[2];
-  poli_joint_position(&kernel->rows, first, second, row);
-  return rate_at(kernel, first, second, row, rate);
+  double value;
+  return poli_coordinate_motion(kernel, first, second, &value, rate);
 }
 
 pol_status poli_coordinate_motion(const poli_coordinate_kernel *kernel, const poli_frame *first,
                                   const poli_frame *second, double *value, double *rate)
 {
-  double row[2];
+  double row[2], rate_of[2] = {0.0, 0.0}, slope[2], bend[2][2];
   poli_joint_position(&kernel->rows, first, second, row);
   *value = poli_coordinate_of_rows(kernel, row);
-  return rate_at(kernel, first, second, row, rate);
+  poli_joint_velocity(&kernel->rows, first, second, rate_of);
+  pol_status status = poli_coordinate_chain(kernel, row, slope, bend);
+  *rate = slope[0] * rate_of[0] + slope[1] * rate_of[1];
+  return status;
 }
 
 pol_status poli_coordinate_gradient(const poli_coordinate_kernel *kernel, const poli_frame *first,

@@ -297,22 +297,19 @@ struct poli_comparison {
 static int find_rate(const pol_trajectory *trajectory, const pol_channel *channel, int index,
                      char *name)
 {
-  static const char *const rates[][2] = {
-      {"position", "velocity"}, {"angle", "rate"}, {"displacement", "speed"}};
+  static const char *const rates[][2] = {{"quaternion", "angular_velocity"},
+                                         {"position", "velocity"},
+                                         {"angle", "rate"},
+                                         {"displacement", "speed"}};
+  static const char *const parts[] = {".x", ".y", ".z"};
   const size_t start = strlen(channel->name) - strlen(channel->quantity);
-  memcpy(name, channel->name, start);
-  if (is_quaternion(channel)) {
-    static const char *const parts[] = {"angular_velocity.x", "angular_velocity.y",
-                                        "angular_velocity.z"};
-    strcpy(name + start, parts[index]);
+  for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+    if (!is_word(channel->quantity, rates[i][0])) continue;
+    memcpy(name, channel->name, start);
+    strcpy(name + start, rates[i][1]);
+    strcat(name, i == 0 ? parts[index] : channel->quantity + strlen(rates[i][0]));
     return pol_trajectory_find(trajectory, name);
   }
-  for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
-    if (is_word(channel->quantity, rates[i][0])) {
-      strcpy(name + start, rates[i][1]);
-      strcat(name, channel->quantity + strlen(rates[i][0]));
-      return pol_trajectory_find(trajectory, name);
-    }
   return -1;
 }
 
