@@ -123,21 +123,6 @@ static void add_gradient(const poli_product *p, double scale, const double left[
     }
 }
 
-/* balance += multiplier (l_k right + r_k left) */
-static void add_reaction(const director_evaluation *e, const poli_evaluated *x,
-                         const poli_pair *bodies, double multiplier)
-{
-  const poli_product *p = x->p;
-  for (int b = 0; b < 2; b++)
-    for (int k = 0; k < POLI_VECTORS; k++) {
-      int offset = poli_vector_offset(bodies->body[b], k);
-      if (offset < 0) continue;
-      double *balance = e->out->balance + bodies->body[b]->v + offset;
-      poli_v3_add_scaled(multiplier * p->factor * p->left.c[b][k], x->right, balance);
-      poli_v3_add_scaled(multiplier * p->factor * p->right.c[b][k], x->left, balance);
-    }
-}
-
 void poli_pair_add_block(const poli_pair *bodies, const poli_slot slot[2][2], int b, int k, int c,
                          int l, double scale, const double block[9], double *values)
 {
@@ -150,21 +135,6 @@ void poli_pair_add_block(const poli_pair *bodies, const poli_slot slot[2][2], in
 }
 
 static const double identity[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
-
-/* stiffness += multiplier f (l_k r_l + r_k l_l) I */
-static void add_hessian(const poli_product *p, double multiplier, const poli_pair *bodies,
-                        const poli_slot slot[2][2], double *values)
-{
-  for (int b = 0; b < 2; b++)
-    for (int k = 0; k < POLI_VECTORS; k++)
-      for (int c = 0; c < 2; c++)
-        for (int l = 0; l < POLI_VECTORS; l++)
-          poli_pair_add_block(
-              bodies, slot, b, k, c, l,
-              multiplier * p->factor *
-                  (p->left.c[b][k] * p->right.c[c][l] + p->right.c[b][k] * p->left.c[c][l]),
-              identity, values);
-}
 
 /* Where the terms of one constraint go. */
 typedef struct place {
@@ -180,18 +150,33 @@ static void add_product(const director_evaluation *e, const poli_product *p, dou
 {
   poli_evaluated x = poli_product_evaluate(p, bodies);
   const pol_terms *out = e->out;
-  int local = to->row - to->first;
+  const int local = to->row - to->first, pairs = 2 * POLI_VECTORS;
   if (e->want & POL_POSITION) out->position[to->row] += poli_product_position(&x) - offset;
   if (e->want & POL_VELOCITY) out->velocity[to->row] += poli_product_velocity(&x);
   if (e->want & POL_ACCELERATION)
     out->acceleration[to->row] += 2.0 * p->factor * poli_v3_dot(x.left_rate, x.right_rate);
-  if (e->want & POL_REACTION) add_reaction(e, &x, bodies, e->at->lambda[to->row]);
+  for (int n = 0; n < pairs && e->want & POL_REACTION; n++) {
+    /* multiplier (l_k right + r_k left) */
+    const int b = n / POLI_VECTORS, k = n % POLI_VECTORS;
+    const int at = poli_vector_offset(bodies->body[b], k);
+    if (at < 0) continue;
+    const double multiplier = e->at->lambda[to->row];
+    double *balance = out->balance + bodies->body[b]->v + at;
+    poli_v3_add_scaled(multiplier * p->factor * p->left.c[b][k], x.right, balance);
+    poli_v3_add_scaled(multiplier * p->factor * p->right.c[b][k], x.left, balance);
+  }
   if (e->want & POL_JACOBIAN)
     add_gradient(p, 1.0, x.left, x.right, bodies, to->jacobian, local, out->jacobian);
   if (e->want & POL_CURVATURE)
     add_gradient(p, 1.0, x.left_rate, x.right_rate, bodies, to->jacobian, local, out->curvature);
-  if (e->want & POL_GEOMETRIC_STIFFNESS)
-    add_hessian(p, e->at->lambda[to->row], bodies, to->coupling, out->stiffness);
+  for (int n = 0; n < pairs * pairs && e->want & POL_GEOMETRIC_STIFFNESS; n++) {
+    /* multiplier f (l_k r_l + r_k l_l) I */
+    const int b = n / pairs / POLI_VECTORS, k = n / pairs % POLI_VECTORS;
+    const int c = n % pairs / POLI_VECTORS, l = n % POLI_VECTORS;
+    const double sum = p->left.c[b][k] * p->right.c[c][l] + p->right.c[b][k] * p->left.c[c][l];
+    poli_pair_add_block(bodies, to->coupling, b, k, c, l, e->at->lambda[to->row] * p->factor * sum,
+                        identity, out->stiffness);
+  }
 }
 
 static void add_joint(const director_evaluation *e, const poli_placed_joint *joint,

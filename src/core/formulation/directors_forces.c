@@ -265,14 +265,6 @@ static double remembered(const element *e)
   return e->at->history && e->force->history >= 0 ? e->at->history[e->force->history] : 0.0;
 }
 
-static pol_status add_joint_spring(const element *e)
-{
-  coordinate x;
-  pol_status status = place_coordinate(&e->force->spring.coordinate, &e->bodies, remembered(e), &x);
-  if (!status) add_coordinate_spring(e, x.value, x.rate, x.g, x.g, x.H);
-  return status;
-}
-
 /* --- at a point ------------------------------------------------------------------------------- */
 
 pol_status poli_directors_force(const pol_formulation *formulation, const poli_placed_force *force,
@@ -282,7 +274,12 @@ pol_status poli_directors_force(const pol_formulation *formulation, const poli_p
   element e = {.force = force, .at = at, .want = want, .out = out, .share = share};
   poli_pair_place(formulation, at->q, at->v, force->kernel.body, &e.bodies);
   const pol_force_type type = force->kernel.force->type;
-  if (type == POL_JOINT_SPRING) return add_joint_spring(&e);
+  if (type == POL_JOINT_SPRING) {
+    coordinate x;
+    pol_status found = place_coordinate(&force->spring.coordinate, &e.bodies, remembered(&e), &x);
+    if (!found) add_coordinate_spring(&e, x.value, x.rate, x.g, x.g, x.H);
+    return found;
+  }
   if (poli_force_sees_frames(type))
     return poli_directors_rigid_force(formulation, force, at, share, want, out);
   if (type == POL_APPLIED_FORCE || type == POL_APPLIED_TORQUE) {
@@ -428,17 +425,6 @@ static pol_status coordinate_between(const element *e, const step_ends *ends,
   return POL_OK;
 }
 
-static pol_status add_joint_spring_between(const element *e, const step_ends *ends)
-{
-  double v[POLI_PAIR];
-  discrete_coordinate x;
-  pol_status status = coordinate_between(e, ends, &x);
-  if (status) return status;
-  pair_rates(&e->bodies, v);
-  add_coordinate_spring(e, x.mean, dot(x.g, v), x.g, x.mean_by_after, x.by_after);
-  return POL_OK;
-}
-
 pol_status poli_directors_force_between(const pol_formulation *formulation,
                                         const poli_placed_force *force, const double *q0,
                                         const double *q1, const pol_point *mean, unsigned want,
@@ -452,6 +438,12 @@ pol_status poli_directors_force_between(const pol_formulation *formulation,
   poli_pair_place(formulation, mean->q, mean->v, force->kernel.body, &e.bodies);
   poli_pair_place(formulation, q0, NULL, force->kernel.body, &ends.before);
   poli_pair_place(formulation, q1, NULL, force->kernel.body, &ends.after);
-  return type == POL_SPRING_DAMPER ? add_spring_damper_between(&e, &ends)
-                                   : add_joint_spring_between(&e, &ends);
+  if (type == POL_SPRING_DAMPER) return add_spring_damper_between(&e, &ends);
+  double v[POLI_PAIR];
+  discrete_coordinate x;
+  pol_status status = coordinate_between(&e, &ends, &x);
+  if (status) return status;
+  pair_rates(&e.bodies, v);
+  add_coordinate_spring(&e, x.mean, dot(x.g, v), x.g, x.mean_by_after, x.by_after);
+  return POL_OK;
 }

@@ -166,23 +166,6 @@ static void add_reaction(evaluation *e, const poli_joint_kernel *kernel, const d
                       body[1] < 0 ? unused : e->wrench[body[1]]);
 }
 
-/* B^T lambda of a coupling. */
-static pol_status add_coupling_reaction(evaluation *e, const poli_placed_coupling *coupling)
-{
-  for (int i = 0; i < 2; i++) {
-    const poli_coordinate_kernel *end = &coupling->kernel.end[i];
-    double gradient[12],
-        effort = e->at->lambda[coupling->row] * coupling->kernel.coupling->factor[i];
-    pol_status status = poli_coordinate_gradient(end, frame_of(e, end->body[0]),
-                                                 frame_of(e, end->body[1]), gradient);
-    if (status) return status;
-    for (int k = 0; k < 12; k++)
-      if (end->body[k / 6] != POL_GROUND)
-        e->wrench[end->body[k / 6]][k % 6] += effort * gradient[k];
-  }
-  return POL_OK;
-}
-
 /* The wrench on every frame that these parts of the balance need. */
 static pol_status collect_wrenches(evaluation *e, unsigned parts)
 {
@@ -203,8 +186,17 @@ static pol_status collect_wrenches(evaluation *e, unsigned parts)
     poli_drive_kernels_at(&f->drives[k].kernel, e->at->t, 1, &now);
     add_reaction(e, &now, e->at->lambda + f->drives[k].placed.row);
   }
-  for (int k = 0; k < f->num_couplings && !status; k++)
-    status = add_coupling_reaction(e, &f->couplings[k]);
+  for (int k = 0; k < 2 * f->num_couplings && !status; k++) {
+    const poli_placed_coupling *coupling = &f->couplings[k / 2];
+    const poli_coordinate_kernel *end = &coupling->kernel.end[k % 2];
+    const double factor = coupling->kernel.coupling->factor[k % 2];
+    double gradient[12], effort = e->at->lambda[coupling->row] * factor;
+    status = poli_coordinate_gradient(end, frame_of(e, end->body[0]), frame_of(e, end->body[1]),
+                                      gradient);
+    for (int i = 0; i < 12 && !status; i++)
+      if (end->body[i / 6] != POL_GROUND)
+        e->wrench[end->body[i / 6]][i % 6] += effort * gradient[i];
+  }
   return status;
 }
 
@@ -226,21 +218,6 @@ static void write_balance(const evaluation *e)
       for (int i = 0; i < 4; i++)
         balance[i] += 2.0 * e->at->q[body->q + i] * e->at->lambda[body->internal_row];
   }
-}
-
-/* p.p - 1 and its time derivatives */
-static void write_unit_constraint(const evaluation *e, const poli_placed_body *body)
-{
-  const double *p = e->at->q + body->q, *pd = e->at->v ? e->at->v + body->v : NULL;
-  double square = -1.0, rate = 0.0, acceleration = 0.0;
-  for (int i = 0; i < 4; i++) {
-    square += p[i] * p[i];
-    rate += pd ? 2.0 * p[i] * pd[i] : 0.0;
-    acceleration += pd ? 2.0 * pd[i] * pd[i] : 0.0;
-  }
-  if (e->want & POL_POSITION) e->out->position[body->internal_row] = square;
-  if (e->want & POL_VELOCITY) e->out->velocity[body->internal_row] = rate;
-  if (e->want & POL_ACCELERATION) e->out->acceleration[body->internal_row] = acceleration;
 }
 
 /* Puts numbers of all of a joint's rows where these are among the constraints. */
@@ -342,8 +319,22 @@ static pol_status write_constraints(const evaluation *e)
     if (f->joints[k].row >= 0)
       write_joint_rows(e, &f->joints[k].kernel, f->joints[k].row, f->joints[k].slip_row);
   for (int k = 0; k < f->num_drives; k++) write_drive_row(e, &f->drives[k]);
-  for (int b = 0; b < f->num_bodies; b++)
-    if (f->bodies[b].internal_row >= 0) write_unit_constraint(e, &f->bodies[b]);
+  for (int b = 0; b < f->num_bodies; b++) {
+    /* p.p - 1 and its time derivatives */
+    const poli_placed_body *body = &f->bodies[b];
+    const double *p = e->at->q + body->q, *pd = e->at->v ? e->at->v + body->v : NULL;
+    const int row = body->internal_row;
+    double square = -1.0, rate = 0.0, acceleration = 0.0;
+    for (int i = 0; i < 4 && row >= 0; i++) {
+      square += p[i] * p[i];
+      rate += pd ? 2.0 * p[i] * pd[i] : 0.0;
+      acceleration += pd ? 2.0 * pd[i] * pd[i] : 0.0;
+    }
+    if (row < 0) continue;
+    if (e->want & POL_POSITION) e->out->position[row] = square;
+    if (e->want & POL_VELOCITY) e->out->velocity[row] = rate;
+    if (e->want & POL_ACCELERATION) e->out->acceleration[row] = acceleration;
+  }
   for (int k = 0; k < f->num_couplings && !status; k++)
     status = write_coupling_row(e, &f->couplings[k]);
   return status;
@@ -500,23 +491,6 @@ static void add_joint_rows(const evaluation *e, const poli_placed_joint *joint, 
   if (slip > 0) add_rows(e, joint->kernel.body, joint->slip, slip, values, rows + held, turned);
 }
 
-/* values[slot] += L^T block L of two bodies, or L^T block N1 if `turned`; not both are direct. */
-static void add_mapped_square(const evaluation *e, double *values, poli_slot slot,
-                              const double *block, int row, int col, int turned)
-{
-  const poli_chart *above = e->f->bodies[row].chart, *beside = e->f->bodies[col].chart;
-  poli_map inner = {{0.0}};
-  if (!beside->direct)
-    add_product(block, 12, turned ? e->maps[col].N1 : e->maps[col].L, beside->dim, inner);
-  else
-    for (int i = 0; i < 6; i++)
-      memcpy(inner[i], block + 12 * i + 6 - beside->dim, (size_t)beside->dim * sizeof **inner);
-  if (!above->direct)
-    add_pulled_back(values, slot, e->maps[row].L, inner, above->dim, beside->dim);
-  else
-    add_block(values, slot, inner[6 - above->dim], POLI_CHART_MAX_DIM, above->dim, beside->dim);
-}
-
 /* Adds a 12 x 12 block of two frames into the stiffness or damping: L^T K L, or L^T K N1 if
  * `turned`. */
 static void add_square(const evaluation *e, const int body[2], const poli_slot coupling[2][2],
@@ -529,10 +503,20 @@ static void add_square(const evaluation *e, const int body[2], const poli_slot c
       if (row == POL_GROUND || col == POL_GROUND) continue;
       const poli_chart *above = e->f->bodies[row].chart, *beside = e->f->bodies[col].chart;
       if (turned && beside->direct) continue; /* N1 = 0 */
-      if (above->direct && beside->direct)
-        add_picked(values, coupling[i][j], block, 12, above->dim, beside->dim);
+      const poli_slot slot = coupling[i][j];
+      if (above->direct && beside->direct) {
+        add_picked(values, slot, block, 12, above->dim, beside->dim);
+        continue;
+      }
+      poli_map inner = {{0.0}};
+      if (!beside->direct)
+        add_product(block, 12, turned ? e->maps[col].N1 : e->maps[col].L, beside->dim, inner);
+      for (int r = 0; r < 6 && beside->direct; r++)
+        memcpy(inner[r], block + 12 * r + 6 - beside->dim, (size_t)beside->dim * sizeof **inner);
+      if (!above->direct)
+        add_pulled_back(values, slot, e->maps[row].L, inner, above->dim, beside->dim);
       else
-        add_mapped_square(e, values, coupling[i][j], block, row, col, turned);
+        add_block(values, slot, inner[6 - above->dim], POLI_CHART_MAX_DIM, above->dim, beside->dim);
     }
 }
 

@@ -370,23 +370,6 @@ static void add_rows(const step_evaluation *e, int b, double scale, const double
   }
 }
 
-/* The constraint of the length of p. */
-static void add_length(const step_evaluation *e, int b, const poli_step_terms *out)
-{
-  const poli_body_step *step = &e->steps[b];
-  const poli_slot *slot = &e->f->bodies[b].internal;
-  double share = e->at->midway ? 0.5 : 1.0;
-  for (int i = 0; i < POLI_QUATERNION; i++) {
-    int entry = slot->address + i * slot->stride;
-    out->position_a[entry] += 2.0 * share * step->end[i];
-    if (!e->at->gamma) continue;
-    out->velocity_a[entry] += 2.0 * share * e->at->h * step->b[i];
-    out->velocity_b[entry] += 2.0 * step->end[i];
-  }
-  out->balance_lambda[slot->address] += 1.0;
-  if (e->at->gamma) out->kinematic_gamma[slot->address] -= 2.0;
-}
-
 /* The derivatives by multipliers, at the means, and those of the constraints, where they hold. */
 static pol_status add_constraint_blocks(step_evaluation *e, const poli_step_terms *out)
 {
@@ -404,7 +387,19 @@ static pol_status add_constraint_blocks(step_evaluation *e, const poli_step_term
   for (int b = 0; b < e->f->num_bodies && !status; b++) {
     const poli_body_maps *maps = &e->maps[b];
     add_rows(e, b, 1.0, e->jacobian, &maps->end_q, out->position_a);
-    if (is_rigid(e, b)) add_length(e, b, out);
+    /* the constraint of the length of p */
+    const poli_body_step *step = &e->steps[b];
+    const poli_slot *slot = &e->f->bodies[b].internal;
+    const double share = e->at->midway ? 0.5 : 1.0;
+    for (int i = 0; i < POLI_QUATERNION && is_rigid(e, b); i++) {
+      int entry = slot->address + i * slot->stride;
+      out->position_a[entry] += 2.0 * share * step->end[i];
+      if (i == 0) out->balance_lambda[entry] += 1.0;
+      if (!e->at->gamma) continue;
+      out->velocity_a[entry] += 2.0 * share * e->at->h * step->b[i];
+      out->velocity_b[entry] += 2.0 * step->end[i];
+      if (i == 0) out->kinematic_gamma[entry] -= 2.0;
+    }
     if (!e->at->gamma) continue;
     add_rows(e, b, e->at->h, e->curvature, &maps->end_q, out->velocity_a);
     add_rows(e, b, e->at->h, e->jacobian, &maps->end_rate_q, out->velocity_a);

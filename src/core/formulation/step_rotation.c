@@ -245,24 +245,6 @@ static void set_pace_columns(const poli_body_step *step, int c, const double uni
   set_column(&maps->pace_a, c, 1.0, column);
 }
 
-/* How a unit force on each number of the directors enters the equations. */
-static void set_force_maps(const poli_body_step *step, poli_body_maps *maps)
-{
-  for (int n = 0; n < POLI_TURN; n++) {
-    double psi[POLI_TURN] = {0.0}, torque[3], drag[3], spin[3] = {0.0};
-    const double unit[3] = {n % 3 == 0, n % 3 == 1, n % 3 == 2};
-    psi[n] = 1.0;
-    poli_v3_cross(step->d + 3 * (n / 3), unit, torque);
-    poli_v3_cross(step->rate + 3 * (n / 3), unit, drag);
-    add_spin(step, 1.0, psi, spin);
-    for (int i = 0; i < 3; i++) {
-      maps->torque.turn[n][1 + i] = torque[i];
-      maps->drag.turn[n][1 + i] = step->h * drag[i];
-      maps->spin.turn[n][1 + i] = spin[i];
-    }
-  }
-}
-
 void poli_body_step_maps(const poli_body_step *step, poli_body_maps *maps)
 {
   static const double still[3] = {0.0, 0.0, 0.0};
@@ -282,7 +264,20 @@ void poli_body_step_maps(const poli_body_step *step, poli_body_maps *maps)
     set_column(&maps->rate_b, c, weight, rate);
     set_pace_columns(step, c, unit, maps);
   }
-  set_force_maps(step, maps);
+  /* how a unit force on each number of the directors enters the equations */
+  for (int n = 0; n < POLI_TURN; n++) {
+    double psi[POLI_TURN] = {0.0}, torque[3], drag[3], spin[3] = {0.0};
+    const double unit[3] = {n % 3 == 0, n % 3 == 1, n % 3 == 2};
+    psi[n] = 1.0;
+    poli_v3_cross(step->d + 3 * (n / 3), unit, torque);
+    poli_v3_cross(step->rate + 3 * (n / 3), unit, drag);
+    add_spin(step, 1.0, psi, spin);
+    for (int i = 0; i < 3; i++) {
+      maps->torque.turn[n][1 + i] = torque[i];
+      maps->drag.turn[n][1 + i] = step->h * drag[i];
+      maps->spin.turn[n][1 + i] = spin[i];
+    }
+  }
 }
 
 /* The momentum at the end for variations dp of q1, dtheta and dy of the end. */

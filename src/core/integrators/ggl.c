@@ -195,42 +195,11 @@ static void publish(pol_integrator *integrator, double lambda_t)
 
 /* --- start and step --------------------------------------------------------------------------- */
 
-/* M if it is constant, the momenta, and the matrix once in its limit h -> 0, so that no step has to
- * allocate for its factors. */
-static pol_status evaluate_and_factor(poli_ggl *s)
-{
-  const pol_terms out = {.mass = s->mass};
-  pol_status status = POL_OK;
-  s->h = 0.0;
-  if (s->dae->constant_mass)
-    status = poli_ggl_evaluate(s, s->t, s->now.q, s->now.v, NULL, POL_MASS, &out);
-  if (!status) status = poli_ggl_prepare(s);
-  if (status) return status;
-  poli_ggl_momenta(s, s->now.q, s->now.v, s->now.p);
-  poli_ggl_unpack(s, s->now.x);
-  status = poli_ggl_matrix(s);
-  return status ? status : pol_solver_factor(s->blocks->solver, s->blocks->values);
-}
-
-/* A matrix that is singular at h = 0 although the constraints are independent: velocities that only
- * the mass matrix could determine. */
-static void explain_start(const poli_ggl *s, pol_status status, pol_diagnostics *d)
-{
-  snprintf(d->message, sizeof d->message, "the matrix of the first step could not be factorised");
-  if (status != POL_SINGULAR) return;
-  int column = pol_solver_singular_column(s->blocks->solver);
-  d->equation = column < s->blocks->start[s->scheme->num_vectors] ? column % s->nv : -1;
-  if (d->equation >= 0) poli_dae_describe(s->dae, d->equation, d->where, sizeof d->where);
-  snprintf(d->advice, sizeof d->advice,
-           "if the mass matrix is singular, as for directors of a flat body, use vi-a, vi-b, em or "
-           "rattle%s",
-           s->scheme->varying_mass ? "; or use euler-parameters" : "");
-}
-
 static pol_status start(pol_integrator *integrator, const double *q, const double *v,
                         const double *vd, const double *lambda)
 {
   poli_ggl *s = integrator->data;
+  pol_diagnostics *d = &integrator->diagnostics;
   copy(s->now.q, q, s->nv);
   copy(s->now.v, v, s->nv);
   copy(s->now.vd, vd, s->nv);
@@ -240,14 +209,38 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   s->dropped = poli_integrator_flags(integrator);
   s->t = integrator->state.t;
   s->history = integrator->state.history;
-  s->last_h = 0.0;
-  pol_status status = evaluate_and_factor(s);
-  if (status) {
-    explain_start(s, status, &integrator->diagnostics);
-    return status;
+  s->last_h = s->h = 0.0;
+
+  /* M if it is constant, the momenta, and the matrix once in its limit h -> 0, so that no step has
+   * to allocate for its factors */
+  pol_status status = POL_OK;
+  if (s->dae->constant_mass)
+    status = poli_ggl_evaluate(s, s->t, s->now.q, s->now.v, NULL, POL_MASS,
+                               &(pol_terms){.mass = s->mass});
+  if (!status) status = poli_ggl_prepare(s);
+  if (!status) {
+    poli_ggl_momenta(s, s->now.q, s->now.v, s->now.p);
+    poli_ggl_unpack(s, s->now.x);
+    status = poli_ggl_matrix(s);
   }
-  publish(integrator, s->t);
-  return POL_OK;
+  if (!status) status = pol_solver_factor(s->blocks->solver, s->blocks->values);
+  if (!status) {
+    publish(integrator, s->t);
+    return POL_OK;
+  }
+
+  /* A matrix that is singular at h = 0 although the constraints are independent: velocities that
+   * only the mass matrix could determine. */
+  snprintf(d->message, sizeof d->message, "the matrix of the first step could not be factorised");
+  if (status != POL_SINGULAR) return status;
+  int column = pol_solver_singular_column(s->blocks->solver);
+  d->equation = column < s->blocks->start[s->scheme->num_vectors] ? column % s->nv : -1;
+  if (d->equation >= 0) poli_dae_describe(s->dae, d->equation, d->where, sizeof d->where);
+  snprintf(d->advice, sizeof d->advice,
+           "if the mass matrix is singular, as for directors of a flat body, use vi-a, vi-b, em or "
+           "rattle%s",
+           s->scheme->varying_mass ? "; or use euler-parameters" : "");
+  return status;
 }
 
 /* First guess: the unknowns of the step before, multipliers as forces, not as impulses. */
@@ -277,15 +270,6 @@ static void report_multipliers(poli_ggl *s)
     for (int i = 0; i < s->m; i++)
       s->next.lambda[i] = (before * last[i] + (1.0 - before) * s->lambda[i]) / h;
   }
-}
-
-/* Whether a step has another size than the one before.  Its impulses then give no multipliers:
- * position constraints leave B v = O(h^2), which becomes an impulse of the next step and is divided
- * by its size; and if theta is not 1/2, the impulses of both steps on q_n belong to no common time.
- */
-static int changes_size(const poli_ggl *s)
-{
-  return s->last_h > 0.0 && fabs(s->h - s->last_h) > 1e-6 * s->last_h;
 }
 
 /* Newton's method from the first guess in s->next.x. */
@@ -336,9 +320,13 @@ static pol_status step(pol_integrator *integrator, double t, double h)
 
   /* accept: multipliers of this step, or those of the accelerations at its start */
   copy(s->next.x, s->z, s->blocks->n);
+  /* If it has another size than the one before, its impulses give no multipliers: position
+   * constraints leave B v = O(h^2), which becomes an impulse of the next step and is divided by its
+   * size; and if theta is not 1/2, the impulses of both steps on q_n belong to no common time. */
+  const int changes_size = s->last_h > 0.0 && fabs(h - s->last_h) > 1e-6 * s->last_h;
   const int of_start =
-      changes_size(s) && !pol_assembler_acceleration(integrator->assembler, s->t, s->now.q,
-                                                     s->now.v, s->next.vd, s->next.lambda, &unused);
+      changes_size && !pol_assembler_acceleration(integrator->assembler, s->t, s->now.q, s->now.v,
+                                                  s->next.vd, s->next.lambda, &unused);
   if (!of_start) report_multipliers(s);
   for (int i = 0; i < s->nv; i++) s->next.vd[i] = (s->next.v[i] - s->now.v[i]) / h;
   poli_ggl_values accepted = s->next;
