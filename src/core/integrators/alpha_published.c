@@ -25,7 +25,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "dae/newton_published.h"
 #include "integrators/alpha.h"
 
 int poli_alpha_is_published(const poli_alpha *s)

@@ -29,7 +29,6 @@
 #include "base/rule.h"
 #include "dae/assembler.h"
 #include "integrators/family.h"
-#include "integrators/starting_values.h"
 
 const poli_update poli_geom1 = {0};
 const poli_update poli_geom2 = {.base_velocity = 1};

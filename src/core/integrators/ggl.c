@@ -17,7 +17,6 @@
 #include "base/arena.h"
 #include "base/rule.h"
 #include "dae/assembler.h"
-#include "dae/newton_published.h"
 #include "integrators/family.h"
 
 /* --- rules ------------------------------------------------------------------------------------ */

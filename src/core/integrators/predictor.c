@@ -3,7 +3,7 @@
  *
  * The paper writes the polynomial by divided differences; the same one is summed here in Lagrange's
  * form, whose weights depend on the times alone. */
-#include "integrators/predictor.h"
+#include "integrators/alpha.h"
 
 #include <math.h>
 #include <string.h>

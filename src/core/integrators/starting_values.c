@@ -24,7 +24,7 @@
  * some component by more than its v', so that all motions that a step can follow start as
  * published; and if S S v'' still does, by what the constraints make of v', it is left out.
  */
-#include "integrators/starting_values.h"
+#include "integrators/alpha.h"
 
 #include <math.h>
 #include <string.h>
