@@ -522,30 +522,6 @@ void pol_assembler_keep_all(pol_assembler *assembler)
   assembler->num_dropped = 0;
 }
 
-/* One solution for the forces at the multipliers a->lambda, linearised there: in rhs. */
-static pol_status solve_acceleration(pol_assembler *a, const pol_point *at, pol_diagnostics *d)
-{
-  int nv = a->saddle->nv, m = a->saddle->m, depends = a->dae->feedback != NULL;
-  pol_terms out = {.balance = a->rhs,
-                   .acceleration = a->rhs + nv,
-                   .mass = a->mass,
-                   .jacobian = a->jacobian,
-                   .feedback = a->feedback};
-  unsigned want = POL_FORCE | POL_ACCELERATION | POL_MASS | POL_JACOBIAN;
-  if (depends) want |= POL_FEEDBACK;
-  pol_status status = evaluate(a, at, want, &out, d);
-  if (status) return status;
-  for (int i = 0; i < nv + m; i++) a->rhs[i] = -a->rhs[i];
-  if (depends) pol_matrix_multiply(a->dae->feedback, a->feedback, 1.0, a->lambda, a->rhs);
-  status = solve_kkt(a, depends ? a->feedback : NULL, at->t, d);
-  if (status) return status;
-  int worst;
-  if (!isfinite(largest(a->rhs, NULL, nv + m, &worst)))
-    return fail(a, POL_NOT_FINITE, at->t, worst, "the initial accelerations are not finite",
-                "check the forces at the initial configuration", d);
-  return POL_OK;
-}
-
 pol_status pol_assembler_acceleration(pol_assembler *assembler, double t, const double *q,
                                       const double *v, double *vd, double *lambda,
                                       pol_diagnostics *diagnostics)
@@ -554,11 +530,28 @@ pol_status pol_assembler_acceleration(pol_assembler *assembler, double t, const 
   int nv = a->saddle->nv, m = a->saddle->m, row = 0;
   pol_point at = {
       .t = t, .q = q, .v = v, .vd = a->zero, .lambda = a->lambda, .history = a->history};
+  const pol_pattern *F = a->dae->feedback;
+  const pol_terms out = {.balance = a->rhs,
+                         .acceleration = a->rhs + nv,
+                         .mass = a->mass,
+                         .jacobian = a->jacobian,
+                         .feedback = a->feedback};
+  const unsigned want =
+      POL_FORCE | POL_ACCELERATION | POL_MASS | POL_JACOBIAN | (F ? POL_FEEDBACK : 0u);
   double change = HUGE_VAL, size = 0.0;
   memset(a->lambda, 0, (size_t)m * sizeof *a->lambda);
   for (int k = 0; k < MAX_FEEDBACK_ITERATIONS && change > feedback_accuracy * size; k++) {
-    pol_status status = solve_acceleration(a, &at, diagnostics);
+    /* one solution for the forces at the multipliers a->lambda, linearised there */
+    pol_status status = evaluate(a, &at, want, &out, diagnostics);
     if (status) return status;
+    for (int i = 0; i < nv + m; i++) a->rhs[i] = -a->rhs[i];
+    if (F) pol_matrix_multiply(F, a->feedback, 1.0, a->lambda, a->rhs);
+    status = solve_kkt(a, F ? a->feedback : NULL, t, diagnostics);
+    if (status) return status;
+    if (!isfinite(largest(a->rhs, NULL, nv + m, &row)))
+      return fail(a, POL_NOT_FINITE, t, row, "the initial accelerations are not finite",
+                  "check the forces at the initial configuration", diagnostics);
+    row = 0;
     change = size = 0.0;
     for (int i = 0; i < m; i++) {
       double moved = fabs(a->rhs[nv + i] - a->lambda[i]);

@@ -313,21 +313,6 @@ static pol_status assemble(values *x, pol_solver_kind solver, double t, pol_diag
   return status;
 }
 
-/* The values in the coordinates of a formulation; its states stay. */
-static void express(const values *x, const pol_formulation *f, double *q, double *v)
-{
-  for (int b = 0; b < f->num_bodies; b++) {
-    pol_body body = *f->bodies[b].body;
-    poli_frame frame;
-    poli_formulation_frame(x->base, x->q, x->v, b, &frame);
-    if (!body.point) memcpy(body.rotation, x->q + x->base->bodies[b].q, sizeof body.rotation);
-    poli_v3_copy(frame.x, body.position);
-    poli_v3_copy(frame.u, body.velocity);
-    poli_v3_copy(frame.w, body.angular_velocity);
-    f->bodies[b].chart->coordinates(&body, q + f->bodies[b].q, v + f->bodies[b].v);
-  }
-}
-
 pol_status pol_formulation_assemble(const pol_formulation *formulation, pol_solver_kind solver,
                                     double t, double *q, double *v, pol_diagnostics *diagnostics)
 {
@@ -357,7 +342,18 @@ pol_status pol_formulation_assemble(const pol_formulation *formulation, pol_solv
     status = is_assembled(&x, t, &fits);
     if (!status && (kept || !fits)) {
       status = assemble(&x, solver, t, diagnostics);
-      if (!status) express(&x, formulation, q, v);
+      /* in the coordinates of the formulation; its states stay */
+      for (int b = 0; b < formulation->num_bodies && !status; b++) {
+        const poli_placed_body *placed = &formulation->bodies[b];
+        pol_body body = *placed->body;
+        poli_frame frame;
+        poli_formulation_frame(x.base, x.q, x.v, b, &frame);
+        if (!body.point) memcpy(body.rotation, x.q + x.base->bodies[b].q, sizeof body.rotation);
+        poli_v3_copy(frame.x, body.position);
+        poli_v3_copy(frame.u, body.velocity);
+        poli_v3_copy(frame.w, body.angular_velocity);
+        placed->chart->coordinates(&body, q + placed->q, v + placed->v);
+      }
     }
   }
   free(arena.memory);

@@ -102,15 +102,6 @@ static void describe_circle(const pol_mechanism *mechanism, const int *path, int
              pol_mechanism_variable(mechanism, last)->name);
 }
 
-/* The first variable among the inputs of a node that is not done yet, or -1. */
-static int next_unfinished(const poli_network *n, int node, const unsigned char *mark)
-{
-  const int *inputs = poli_expression_inputs(n->nodes[node].program);
-  for (int i = 0; i < poli_expression_num_inputs(n->nodes[node].program); i++)
-    if (inputs[i] < n->num_variables && mark[inputs[i]] != DONE) return inputs[i];
-  return -1;
-}
-
 /* Puts each variable behind those that it reads; path and mark are workspace. */
 static pol_status sort_variables(poli_network *n, const pol_mechanism *mechanism, int *path,
                                  unsigned char *mark, char *message, size_t size)
@@ -122,7 +113,11 @@ static pol_status sort_variables(poli_network *n, const pol_mechanism *mechanism
     path[length++] = first;
     mark[first] = OPEN;
     while (length > 0) {
-      int now = path[length - 1], next = next_unfinished(n, now, mark);
+      /* the first variable that the last one reads and that is not done yet */
+      const int now = path[length - 1], *inputs = poli_expression_inputs(n->nodes[now].program);
+      int next = -1;
+      for (int i = poli_expression_num_inputs(n->nodes[now].program) - 1; i >= 0; i--)
+        if (inputs[i] < n->num_variables && mark[inputs[i]] != DONE) next = inputs[i];
       if (next < 0) {
         mark[now] = DONE;
         n->order[sorted++] = now;

@@ -112,22 +112,6 @@ static void local_vector(const pol_force *force, double t, const poli_frame *fra
     poli_m3_apply_transposed(frame->R, scaled, local);
 }
 
-static void applied_wrench(const pol_force *force, double t, const poli_frame *frame,
-                           double wrench[6])
-{
-  double local[3];
-  local_vector(force, t, frame, local);
-  if (force->type == POL_APPLIED_TORQUE) {
-    poli_v3_copy(local, wrench);
-    return;
-  }
-  poli_v3_cross(force->point, local, wrench);
-  if (force->frame == POL_BODY_AXES)
-    poli_m3_apply(frame->R, local, wrench + 3);
-  else
-    poli_v3_scale(poli_force_scale(force, t), force->vector, wrench + 3);
-}
-
 /* The derivative by the attitude of the second body, the one it acts on. */
 static void add_applied_gradient(const pol_force *force, double t, const poli_frame *frame,
                                  double (*K)[12])
@@ -257,17 +241,6 @@ static void set_motion(const poli_frame *const frames[2], pol_motion motion[2])
   }
 }
 
-static pol_status callback_wrenches(const pol_force *force, double t,
-                                    const poli_frame *const frames[2], double wrench[2][6])
-{
-  pol_motion motion[2];
-  double both[12] = {0.0};
-  set_motion(frames, motion);
-  pol_status status = force->callback.wrench(t, motion, both, force->callback.user);
-  if (!status) memcpy(wrench, both, sizeof both);
-  return status;
-}
-
 /* The motion with coordinate j of one body moved by h: 0 .. 2 rotation, 3 .. 5 position, 6 .. 8
  * angular velocity, 9 .. 11 velocity. */
 static void vary(pol_motion *motion, int j, double h)
@@ -320,27 +293,37 @@ static pol_status callback_derivatives(const pol_force *force, double t,
   return POL_OK;
 }
 
-static double callback_potential(const pol_force *force, const poli_frame *const frames[2])
-{
-  pol_motion motion[2];
-  if (!force->callback.potential) return 0.0;
-  set_motion(frames, motion);
-  return force->callback.potential(motion, force->callback.user);
-}
-
 /* --- all kinds -------------------------------------------------------------------------------- */
 
 pol_status poli_force_wrenches(const poli_force_kernel *kernel, double t, const poli_frame *first,
                                const poli_frame *second, double wrench[2][6])
 {
   const poli_frame *const frames[2] = {first, second};
-  const pol_force_type type = kernel->force->type;
+  const pol_force *force = kernel->force;
+  const pol_force_type type = force->type;
   poli_law law;
   memset(wrench, 0, 2 * sizeof *wrench);
   if (type == POL_BUSHING) return poli_bushing_wrenches(&kernel->bushing, first, second, wrench);
-  if (type == POL_CALLBACK_FORCE) return callback_wrenches(kernel->force, t, frames, wrench);
+  if (type == POL_CALLBACK_FORCE) {
+    pol_motion motion[2];
+    double both[12] = {0.0};
+    set_motion(frames, motion);
+    pol_status found = force->callback.wrench(t, motion, both, force->callback.user);
+    if (!found) memcpy(wrench, both, sizeof both);
+    return found;
+  }
   if (!has_law(type)) {
-    applied_wrench(kernel->force, t, second, wrench[1]);
+    double local[3];
+    local_vector(force, t, second, local);
+    if (type == POL_APPLIED_TORQUE) {
+      poli_v3_copy(local, wrench[1]);
+      return POL_OK;
+    }
+    poli_v3_cross(force->point, local, wrench[1]);
+    if (force->frame == POL_BODY_AXES)
+      poli_m3_apply(second->R, local, wrench[1] + 3);
+    else
+      poli_v3_scale(poli_force_scale(force, t), force->vector, wrench[1] + 3);
     return POL_OK;
   }
   pol_status status = apply_law(kernel, t, frames, &law);
@@ -404,7 +387,12 @@ double poli_force_potential(const poli_force_kernel *kernel, const poli_frame *f
   const pol_force *force = kernel->force;
   double d[3], rate[3], twice = 0.0;
   if (force->type == POL_BUSHING) return poli_bushing_potential(&kernel->bushing, first, second);
-  if (force->type == POL_CALLBACK_FORCE) return callback_potential(force, frames);
+  if (force->type == POL_CALLBACK_FORCE) {
+    pol_motion motion[2];
+    set_motion(frames, motion);
+    return force->callback.potential ? force->callback.potential(motion, force->callback.user)
+                                     : 0.0;
+  }
   separation(kernel, frames, d, rate);
   if (force->type == POL_SUPPORT)
     for (int i = 0; i < 3; i++) twice += force->stiffness[i] * d[i] * d[i];

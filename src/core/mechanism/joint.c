@@ -310,25 +310,6 @@ static void view_rate(const poli_view *view, const poli_frame *first, const poli
   poli_v3_add_scaled_cross(-1.0, first->w, z, rate);
 }
 
-/* z'' at constant w and u */
-static void view_bend(const poli_view *view, const poli_frame *first, const poli_frame *second,
-                      const double z[3], double bend[3])
-{
-  double drift[3], sum[3], turn[3];
-  if (view->global) {
-    global_vector(view, first, second, 2, bend);
-    return;
-  }
-  /* -w1 x (R1^T D + z') with z' = R1^T D - w1 x z */
-  view_drift(view, first, second, drift);
-  poli_v3_scale(2.0, drift, sum);
-  poli_v3_add_scaled_cross(-1.0, first->w, z, sum);
-  /* + R1^T R2 (w2 x (w2 x s)) */
-  turned_vector(second, view->s, 2, turn);
-  poli_m3_apply_transposed(first->R, turn, bend);
-  poli_v3_add_scaled_cross(-1.0, first->w, sum, bend);
-}
-
 /* The axis of row k: fixed, or that of the distance. */
 static void row_axis(const poli_view *view, int k, const double z[3], double a[3])
 {
@@ -393,7 +374,18 @@ void poli_joint_acceleration(const poli_joint_kernel *kernel, const poli_frame *
     const poli_view *view = &kernel->view[i];
     double z[3], zd[3], zdd[3];
     view_vector(view, first, second, z);
-    view_bend(view, first, second, z, zdd);
+    if (view->global) {
+      global_vector(view, first, second, 2, zdd);
+    } else {
+      /* R1^T R2 (w2 x (w2 x s)) - w1 x (R1^T D + z') with z' = R1^T D - w1 x z */
+      double drift[3], sum[3], turn[3];
+      view_drift(view, first, second, drift);
+      poli_v3_scale(2.0, drift, sum);
+      poli_v3_add_scaled_cross(-1.0, first->w, z, sum);
+      turned_vector(second, view->s, 2, turn);
+      poli_m3_apply_transposed(first->R, turn, zdd);
+      poli_v3_add_scaled_cross(-1.0, first->w, sum, zdd);
+    }
     next = project(view, z, zdd, next);
     if (!view->distance) continue;
     view_rate(view, first, second, z, zd);

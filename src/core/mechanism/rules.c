@@ -585,21 +585,6 @@ static int same_marker(const pol_mechanism *mechanism, int a, int b)
          memcmp(first->rotation, second->rotation, sizeof first->rotation) == 0;
 }
 
-/* x, y or z of a marker, seen from one of another body. */
-static void check_driven_marker(poli_rules *check, const pol_drive *drive)
-{
-  int body[2];
-  if (drive->coordinate < POL_DRIVE_X || drive->coordinate > POL_DRIVE_Z)
-    poli_refuse(check, "coordinate", pol_coordinate_name(drive->coordinate), "",
-                "must be \"x\", \"y\" or \"z\": those of a marker");
-  find_markers(check, drive->marker, body);
-  if (body[0] == POL_NOT_FOUND || body[0] != body[1]) return;
-  if (body[0] == POL_GROUND)
-    poli_refuse(check, "marker[1]", "", "", "must be on a body: the ground does not move");
-  else
-    poli_refuse(check, "marker[1]", "", "", "must not be on the same body as its reference");
-}
-
 void poli_drive_rules(poli_rules *check, const pol_drive *drive, pol_function *function)
 {
   const pol_mechanism *mechanism = check->mechanism;
@@ -613,10 +598,19 @@ void poli_drive_rules(poli_rules *check, const pol_drive *drive, pol_function *f
                "must be a coordinate, such as POL_DRIVE_ROTATION");
     return;
   }
-  if (by_marker)
-    check_driven_marker(check, drive);
-  else if (joint && !pol_joint_has_coordinate(joint, drive->coordinate))
+  if (by_marker) { /* x, y or z of a marker, seen from one of another body */
+    int body[2];
+    if (drive->coordinate < POL_DRIVE_X || drive->coordinate > POL_DRIVE_Z)
+      poli_refuse(check, "coordinate", coordinate, "",
+                  "must be \"x\", \"y\" or \"z\": those of a marker");
+    find_markers(check, drive->marker, body);
+    if (body[0] == POL_GROUND && body[1] == POL_GROUND)
+      poli_refuse(check, "marker[1]", "", "", "must be on a body: the ground does not move");
+    else if (body[0] != POL_NOT_FOUND && body[0] == body[1])
+      poli_refuse(check, "marker[1]", "", "", "must not be on the same body as its reference");
+  } else if (joint && !pol_joint_has_coordinate(joint, drive->coordinate)) {
     refuse_coordinate(check, joint, coordinate);
+  }
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
     const pol_drive *other = pol_mechanism_drive(mechanism, i);
     if (other->coordinate != drive->coordinate || other->joint != drive->joint ||

@@ -247,67 +247,42 @@ static void require_applied(space *s, const pol_force *force)
     require_force(s, constant);
 }
 
-/* Springs k_i along the global axes to an anchor a: k_i (u + w x a)_i = 0, and w may turn what is
- * equally stiff, (k_i - k_j) w_k = 0.  A damper is a force along its axis. */
-static void require_support(space *s, const pol_force *force)
-{
-  for (int k = 0; k < 3; k++) {
-    if (force->stiffness[k] != 0.0) require_no_velocity(s, force->anchor, unit[k]);
-    if (force->stiffness[(k + 1) % 3] != force->stiffness[(k + 2) % 3]) require_no_spin(s, unit[k]);
-    if (force->damping[k] != 0.0) require_force(s, unit[k]);
-  }
-}
-
-static void require_element(space *s, const pol_mechanism *mechanism, const pol_force *force)
+/* Keeps what a force allows; returns whether it takes no energy out and puts none in. */
+static int require_element(space *s, const pol_mechanism *mechanism, const pol_force *force)
 {
   int end;
   switch (force->type) {
   case POL_APPLIED_FORCE:
   case POL_APPLIED_TORQUE:
     require_applied(s, force);
-    return;
+    return is_zero(force->vector, 3) && !has_expression(force);
   case POL_SUPPORT:
-    require_support(s, force);
-    return;
+    /* Springs k_i along the global axes to an anchor a: k_i (u + w x a)_i = 0, and w may turn what
+     * is equally stiff, (k_i - k_j) w_k = 0.  A damper is a force along its axis. */
+    for (int k = 0; k < 3; k++) {
+      if (force->stiffness[k] != 0.0) require_no_velocity(s, force->anchor, unit[k]);
+      if (force->stiffness[(k + 1) % 3] != force->stiffness[(k + 2) % 3])
+        require_no_spin(s, unit[k]);
+      if (force->damping[k] != 0.0) require_force(s, unit[k]);
+    }
+    return is_zero(force->damping, 3);
   case POL_SPRING_DAMPER:
-  case POL_BUSHING:
     end = ground_end(mechanism, force->marker);
-    if (end >= 0 && force->type == POL_SPRING_DAMPER)
-      require_point(s, pol_mechanism_marker(mechanism, force->marker[end])->position);
-    else if (end >= 0)
-      require_nothing_moves(s);
-    return;
+    if (end >= 0) require_point(s, pol_mechanism_marker(mechanism, force->marker[end])->position);
+    return force->damping[0] == 0.0 && force->actuator == 0.0 && !has_expression(force);
+  case POL_BUSHING:
+    if (ground_end(mechanism, force->marker) >= 0) require_nothing_moves(s);
+    return is_zero(force->damping, 3) && is_zero(force->rotational_damping, 3);
   case POL_DRAG:
     if (force->coefficient != 0.0) require_nothing_moves(s);
-    return;
+    return force->coefficient == 0.0;
   case POL_JOINT_SPRING:
     require_joint_coordinate(s, mechanism, force->joint);
-    return;
-  case POL_CALLBACK_FORCE: /* nobody knows whether its two wrenches are opposite */
+    return force->damping[0] == 0.0 && force->actuator == 0.0 && !has_expression(force);
+  case POL_CALLBACK_FORCE: /* it is not known whether its two wrenches are opposite */
     break;
   }
   require_nothing_moves(s);
-}
-
-/* Whether a force takes no energy out and puts none in. */
-static int conserves(const pol_force *force)
-{
-  switch (force->type) {
-  case POL_APPLIED_FORCE:
-  case POL_APPLIED_TORQUE:
-    return is_zero(force->vector, 3) && !has_expression(force);
-  case POL_SUPPORT:
-    return is_zero(force->damping, 3);
-  case POL_SPRING_DAMPER:
-  case POL_JOINT_SPRING:
-    return force->damping[0] == 0.0 && force->actuator == 0.0 && !has_expression(force);
-  case POL_DRAG:
-    return force->coefficient == 0.0;
-  case POL_BUSHING:
-    return is_zero(force->damping, 3) && is_zero(force->rotational_damping, 3);
-  case POL_CALLBACK_FORCE:
-    break;
-  }
   return 0;
 }
 
@@ -391,8 +366,7 @@ void pol_mechanism_symmetries(const pol_mechanism *mechanism, pol_symmetries *sy
     require_joint_coordinate(&s, mechanism, pol_mechanism_coupling(mechanism, i / 2)->joint[i % 2]);
   for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++) {
     const pol_force *force = pol_mechanism_force(mechanism, i);
-    require_element(&s, mechanism, force);
-    if (!conserves(force)) symmetries->energy = 0;
+    if (!require_element(&s, mechanism, force)) symmetries->energy = 0;
   }
 
   /* translations are the motions without rotation */

@@ -581,25 +581,6 @@ static int find_floor(double order, int last, int count, const double *h, const 
   return start < count ? start : -1;
 }
 
-/* The finest two neighbours between which the error falls, where there is no line. */
-static void take_finest_pair(pol_order *result, int count, const double *h, const double *error)
-{
-  int before = next_point(-1, count, h, error);
-  for (int i; before < count && (i = next_point(before, count, h, error)) < count; before = i) {
-    if (slope(h, error, before, i) <= least_order) continue;
-    result->first = before;
-    result->last = i;
-  }
-  if (result->first < 0) {
-    result->floor = next_point(-1, count, h, error);
-    result->verdict = POL_ORDER_FLOOR;
-    return;
-  }
-  result->verdict = POL_ORDER_NOT_ASYMPTOTIC;
-  result->order = slope(h, error, result->first, result->last);
-  result->floor = find_floor(result->order, result->last, count, h, error);
-}
-
 pol_order pol_order_fit(int count, const double *h, const double *error, double *between)
 {
   pol_order result = {POL_ORDER_UNKNOWN, (double)NAN, -1, -1, -1};
@@ -643,9 +624,19 @@ pol_order pol_order_fit(int count, const double *h, const double *error, double 
   } else if (total == 2 && longest == 2) {
     result.verdict = POL_ORDER_TWO_POINTS;
     result.order = slope(h, error, result.first, result.last);
-  } else {
+  } else { /* no line: the finest two neighbours between which the error falls */
     result.first = result.last = -1;
-    take_finest_pair(&result, count, h, error);
+    before = next_point(-1, count, h, error);
+    for (int i; before < count && (i = next_point(before, count, h, error)) < count; before = i) {
+      if (slope(h, error, before, i) <= least_order) continue;
+      result.first = before;
+      result.last = i;
+    }
+    result.verdict = result.first < 0 ? POL_ORDER_FLOOR : POL_ORDER_NOT_ASYMPTOTIC;
+    result.floor = next_point(-1, count, h, error);
+    if (result.first < 0) return result;
+    result.order = slope(h, error, result.first, result.last);
+    result.floor = find_floor(result.order, result.last, count, h, error);
   }
   return result;
 }
