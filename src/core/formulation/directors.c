@@ -21,7 +21,6 @@
 #include <string.h>
 
 #include "formulation/directors.h"
-#include "formulation/elements.h"
 #include "formulation/expressions.h"
 #include "lie/small.h"
 

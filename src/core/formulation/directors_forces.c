@@ -23,7 +23,6 @@
 #include <string.h>
 
 #include "formulation/directors.h"
-#include "formulation/elements.h"
 #include "lie/small.h"
 #include "mechanism/coordinate.h"
 

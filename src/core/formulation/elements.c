@@ -6,8 +6,6 @@
  * out is (W(q, 0) - W(q, v)) . y with the wrench W and the velocities y.  The constant part of an
  * element is what is left of it without stiffness and damping.
  */
-#include "formulation/elements.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formulation/elements.h"
 #include "formulation/expressions.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
@@ -385,40 +384,6 @@ static void add_pulled_back(double *values, poli_slot slot, poli_map L, poli_map
     }
 }
 
-/* The blocks of one body through the chart; e->wrench holds what the stiffness asked for acts on.
- */
-static void add_mapped_body(const evaluation *e, int b, const double mass[36],
-                            const double damping[36])
-{
-  const poli_placed_body *body = &e->f->bodies[b];
-  const poli_chart *chart = body->chart;
-  int dim = chart->dim;
-  poli_chart_maps *maps = &e->maps[b];
-  if (e->want & POL_MASS) {
-    poli_map inner = {{0.0}};
-    add_product(mass, 6, maps->L, dim, inner);
-    add_pulled_back(e->out->mass, body->diagonal, maps->L, inner, dim, dim);
-  }
-  if (e->want & POL_DAMPING) {
-    poli_map inner = {{0.0}};
-    add_product(damping, 6, maps->L, dim, inner);
-    add_product(mass, 6, maps->N3, dim, inner);
-    add_pulled_back(e->out->damping, body->diagonal, maps->L, inner, dim, dim);
-  }
-  if (e->want & POL_STIFFNESS) {
-    poli_map inner = {{0.0}};
-    add_product(damping, 6, maps->N1, dim, inner);
-    add_product(mass, 6, maps->N2, dim, inner);
-    add_pulled_back(e->out->stiffness, body->diagonal, maps->L, inner, dim, dim);
-  }
-  if (e->want & (POL_STIFFNESS | POL_GEOMETRIC_STIFFNESS)) {
-    poli_map gradient = {{0.0}};
-    poli_chart_point at = poli_formulation_point(e->f, e->at->q, e->at->v, e->at->vd, b);
-    chart->add_wrench_gradient(&at, &e->frames[b], e->wrench[b], gradient);
-    add_block(e->out->stiffness, body->diagonal, gradient[0], POLI_CHART_MAX_DIM, dim, dim);
-  }
-}
-
 /* M_c = diag(J, m I) and D_c = d(w x J w)/dw = w~ J - (J w)~ of a body */
 static void add_body(const evaluation *e, int b)
 {
@@ -437,12 +402,34 @@ static void add_body(const evaluation *e, int b)
     }
     mass[7 * (3 + i)] = body->body->mass;
   }
-  if (!body->chart->direct) {
-    add_mapped_body(e, b, mass, damping);
+  if (body->chart->direct) {
+    if (e->want & POL_MASS) add_picked(e->out->mass, body->diagonal, mass, 6, dim, dim);
+    if (e->want & POL_DAMPING) add_picked(e->out->damping, body->diagonal, damping, 6, dim, dim);
     return;
   }
-  if (e->want & POL_MASS) add_picked(e->out->mass, body->diagonal, mass, 6, dim, dim);
-  if (e->want & POL_DAMPING) add_picked(e->out->damping, body->diagonal, damping, 6, dim, dim);
+  /* through the chart; e->wrench holds what the stiffness asked for acts on */
+  poli_chart_maps *maps = &e->maps[b];
+  poli_map by_acceleration = {{0.0}}, by_velocity = {{0.0}}, by_position = {{0.0}};
+  if (e->want & POL_MASS) {
+    add_product(mass, 6, maps->L, dim, by_acceleration);
+    add_pulled_back(e->out->mass, body->diagonal, maps->L, by_acceleration, dim, dim);
+  }
+  if (e->want & POL_DAMPING) {
+    add_product(damping, 6, maps->L, dim, by_velocity);
+    add_product(mass, 6, maps->N3, dim, by_velocity);
+    add_pulled_back(e->out->damping, body->diagonal, maps->L, by_velocity, dim, dim);
+  }
+  if (e->want & POL_STIFFNESS) {
+    add_product(damping, 6, maps->N1, dim, by_position);
+    add_product(mass, 6, maps->N2, dim, by_position);
+    add_pulled_back(e->out->stiffness, body->diagonal, maps->L, by_position, dim, dim);
+  }
+  if (e->want & (POL_STIFFNESS | POL_GEOMETRIC_STIFFNESS)) {
+    poli_map gradient = {{0.0}};
+    poli_chart_point at = poli_formulation_point(e->f, e->at->q, e->at->v, e->at->vd, b);
+    body->chart->add_wrench_gradient(&at, &e->frames[b], e->wrench[b], gradient);
+    add_block(e->out->stiffness, body->diagonal, gradient[0], POLI_CHART_MAX_DIM, dim, dim);
+  }
 }
 
 /* B = 2 p, Z = 2 p', K = 2 mu I of p.p = 1 */

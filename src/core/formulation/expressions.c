@@ -8,7 +8,6 @@
 #include "base/arena.h"
 #include "dae/least_norm.h"
 #include "formulation/directors.h"
-#include "formulation/elements.h"
 #include "formulation/expressions.h"
 #include "formulation/output.h"
 #include "formulation/signals.h"

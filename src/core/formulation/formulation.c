@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "formulation/elements.h"
 #include "formulation/expressions.h"
 #include "formulation/formulation.h"
 #include "formulation/step_equations.h"

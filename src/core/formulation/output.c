@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "formulation/directors.h"
-#include "formulation/elements.h"
 #include "formulation/expressions.h"
 #include "formulation/formulation.h"
 #include "formulation/output.h"

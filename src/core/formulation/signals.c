@@ -71,18 +71,6 @@ poli_signal_reads poli_signal_dependence(const pol_formulation *formulation,
   return reads;
 }
 
-/* The frames of the bodies that a signal reads. */
-static void take_frames(const pol_formulation *f, const pol_point *at, const poli_frame *frames,
-                        const int body[2], poli_frame taken[2])
-{
-  if (!frames) {
-    poli_formulation_frames(f, at->q, at->v, body, taken);
-    return;
-  }
-  for (int i = 0; i < 2; i++)
-    taken[i] = body[i] == POL_GROUND ? *poli_ground_frame() : frames[body[i]];
-}
-
 static pol_status evaluate_coordinate(const poli_placed_coordinate *placed, const pol_point *at,
                                       const poli_frame frames[2], int is_rate, double *value,
                                       poli_signal_gradient *g)
@@ -209,7 +197,9 @@ static pol_status evaluate(const pol_formulation *f, const poli_signal *signal, 
   const poli_signal_kind kind = signal->kind;
   const int i = signal->component;
   poli_frame taken[2];
-  take_frames(f, at, frames, reads->body, taken);
+  if (!frames) poli_formulation_frames(f, at->q, at->v, reads->body, taken);
+  for (int k = 0; k < 2 && frames; k++)
+    taken[k] = reads->body[k] == POL_GROUND ? *poli_ground_frame() : frames[reads->body[k]];
   const double *row = taken[0].R + 3 * (i % 3); /* of a vector, global component i: row . vector */
   switch (kind) {
   case POLI_SIGNAL_TIME:

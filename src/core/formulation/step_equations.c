@@ -223,7 +223,8 @@ static void add_centre(const step_evaluation *e, double mass, int at, int to,
   }
 }
 
-static void add_bodies(const step_evaluation *e, const poli_step_terms *out)
+/* The equations of the bodies, the constraints where they hold, and those of lengths. */
+static pol_status add_residual(const step_evaluation *e, const poli_step_terms *out)
 {
   for (int b = 0; b < e->f->num_bodies; b++) {
     const poli_placed_body *own = &e->f->bodies[b];
@@ -238,11 +239,6 @@ static void add_bodies(const step_evaluation *e, const poli_step_terms *out)
     out->balance[v] += e->at->lambda[row];
     add_centre(e, own->body->mass, v + POLI_QUATERNION, to + POLI_TURN, out);
   }
-}
-
-/* The constraints where they hold, and those of lengths. */
-static pol_status add_constraints(const step_evaluation *e, const poli_step_terms *out)
-{
   const pol_terms found = {.position = e->position, .velocity = e->velocity};
   pol_status status =
       evaluate(e, end_time(e), e->after, e->after_rate, NULL, POL_POSITION | POL_VELOCITY, &found);
@@ -449,10 +445,7 @@ static pol_status evaluate_step(const poli_step_data *at, unsigned want, const p
   lay_out(f, scratch, &e);
   place_bodies(&e);
   pol_status status = find_actions(&e);
-  if (!status && want & POLI_STEP_RESIDUAL) {
-    add_bodies(&e, out);
-    status = add_constraints(&e, out);
-  }
+  if (!status && want & POLI_STEP_RESIDUAL) status = add_residual(&e, out);
   if (!status && want & POLI_STEP_MATRIX) status = add_matrix(&e, out);
   return status;
 }

@@ -73,21 +73,6 @@ static void set_rates(const double R[9], const double d[9], const double y[4], d
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* All in the middle; the momenta at the end are twice those there less those of the start. */
-static void set_midway(poli_body_step *step, const double before[4])
-{
-  double was[4];
-  memcpy(step->d, step->d_end, sizeof step->d);
-  memcpy(step->rate, step->rate_end, sizeof step->rate);
-  memcpy(step->y_mean, step->y_end, sizeof step->y_mean);
-  step->mu = dot(step->middle, step->middle);
-  poli_body_momenta(step->body, step->middle, step->b, step->p1);
-  for (int i = 0; i < 4; i++) step->p1[i] = 2.0 * step->p1[i] - before[i];
-  multiply_by_conjugate(step->p1, step->q1, step->momentum);
-  multiply_by_conjugate(before, step->q0, was);
-  for (int i = 0; i < 4; i++) step->momentum[i] = 0.5 * (step->momentum[i] - was[i]);
-}
-
 /* (tr(J) Re(y), R J Omega), half of p o Jh y o conj(p) with |p| = 1.  It has to be the same number
  * at the end of a step and at the start of the next one: a length that misses 1 by round-off would
  * add up. */
@@ -99,24 +84,6 @@ static void find_momentum(const pol_body *body, const double R[9], const double 
   momentum[0] = 0.5 * eta[0];
   poli_m3_apply(R, eta + 1, momentum + 1);
   poli_v3_scale(0.5, momentum + 1, momentum + 1);
-}
-
-/* Means of the directors, of their rates and of y at both ends, and the change of momentum. */
-static void set_between(poli_body_step *step, const double v0[4])
-{
-  double R0[9], d0[9], y0[4], spin0[3], rate0[9], was[4];
-  set_directors(step->q0, R0, d0);
-  multiply_conjugate(step->q0, v0, y0);
-  set_rates(R0, d0, y0, spin0, rate0);
-  for (int i = 0; i < 9; i++) {
-    step->d[i] = 0.5 * (d0[i] + step->d_end[i]);
-    step->rate[i] = 0.5 * (rate0[i] + step->rate_end[i]);
-  }
-  for (int i = 0; i < 4; i++) step->y_mean[i] = 0.5 * (y0[i] + step->y_end[i]);
-  step->mu = dot(step->q0, step->q1);
-  find_momentum(step->body, R0, y0, was);
-  find_momentum(step->body, step->R_end, step->y_end, step->momentum);
-  for (int i = 0; i < 4; i++) step->momentum[i] -= was[i];
 }
 
 void poli_body_step_set(poli_body_step *step, const pol_body *body, const poli_step_data *at,
@@ -137,10 +104,34 @@ void poli_body_step_set(poli_body_step *step, const pol_body *body, const poli_s
   set_directors(step->end, step->R_end, step->d_end);
   multiply_conjugate(step->end, b, step->y_end);
   set_rates(step->R_end, step->d_end, step->y_end, step->spin_end, step->rate_end);
-  if (step->midway)
-    set_midway(step, p);
-  else
-    set_between(step, v);
+  double was[4];
+  if (step->midway) {
+    /* all in the middle; the momenta at the end are twice those there less those of the start */
+    memcpy(step->d, step->d_end, sizeof step->d);
+    memcpy(step->rate, step->rate_end, sizeof step->rate);
+    memcpy(step->y_mean, step->y_end, sizeof step->y_mean);
+    step->mu = dot(step->middle, step->middle);
+    poli_body_momenta(body, step->middle, step->b, step->p1);
+    for (int i = 0; i < 4; i++) step->p1[i] = 2.0 * step->p1[i] - p[i];
+    multiply_by_conjugate(step->p1, step->q1, step->momentum);
+    multiply_by_conjugate(p, step->q0, was);
+    for (int i = 0; i < 4; i++) step->momentum[i] = 0.5 * (step->momentum[i] - was[i]);
+  } else {
+    /* means of the directors, of their rates and of y at both ends, and the change of momentum */
+    double R0[9], d0[9], y0[4], spin0[3], rate0[9];
+    set_directors(step->q0, R0, d0);
+    multiply_conjugate(step->q0, v, y0);
+    set_rates(R0, d0, y0, spin0, rate0);
+    for (int i = 0; i < 9; i++) {
+      step->d[i] = 0.5 * (d0[i] + step->d_end[i]);
+      step->rate[i] = 0.5 * (rate0[i] + step->rate_end[i]);
+    }
+    for (int i = 0; i < 4; i++) step->y_mean[i] = 0.5 * (y0[i] + step->y_end[i]);
+    step->mu = dot(step->q0, step->q1);
+    find_momentum(body, R0, y0, was);
+    find_momentum(body, step->R_end, step->y_end, step->momentum);
+    for (int i = 0; i < 4; i++) step->momentum[i] -= was[i];
+  }
   /* Q = (d1 d2 d3)^-T */
   for (int k = 0; k < 3; k++)
     poli_v3_cross(step->d + 3 * ((k + 1) % 3), step->d + 3 * ((k + 2) % 3), step->Q + 3 * k);

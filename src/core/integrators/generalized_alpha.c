@@ -282,23 +282,6 @@ static pol_status set_starting_values(poli_alpha *s, double t, double h, const d
 
 /* --- start and step --------------------------------------------------------------------------- */
 
-/* Factors the stabilized form's own matrix once, in its limit h -> 0, so that no step has to
- * allocate for it. */
-static pol_status factor_limit(poli_alpha *s)
-{
-  int nv = s->saddle->nv;
-  poli_alpha_copy(s->next.q, s->now.q, s->dae->group.nq);
-  poli_alpha_copy(s->next.v, s->now.v, nv);
-  poli_alpha_copy(s->next.vd, s->now.vd, nv);
-  poli_alpha_copy(s->model_v, s->now.v, nv);
-  poli_alpha_copy(s->model_vd, s->now.vd, nv);
-  poli_alpha_copy(s->next.lambda, s->now.lambda, s->saddle->m);
-  pol_status status = poli_alpha_prepare(s);
-  memset(s->theta, 0, (size_t)nv * sizeof *s->theta);
-  if (!status) status = poli_alpha_matrix(s);
-  return status ? status : pol_solver_factor(s->saddle->solver, s->saddle->values);
-}
-
 static pol_status start(pol_integrator *integrator, const double *q, const double *v,
                         const double *vd, const double *lambda)
 {
@@ -316,7 +299,21 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   s->matrix_h = 0.0;
   poli_predictor_clear(&s->predictor);
   poli_newton_reset(s->newton);
-  pol_status status = s->owned_saddle ? factor_limit(s) : POL_OK;
+  pol_status status = POL_OK;
+  if (s->owned_saddle) {
+    /* the stabilized form's own matrix once, in its limit h -> 0, so that no step has to allocate
+     */
+    poli_alpha_copy(s->next.q, q, s->dae->group.nq);
+    poli_alpha_copy(s->next.v, v, s->saddle->nv);
+    poli_alpha_copy(s->next.vd, vd, s->saddle->nv);
+    poli_alpha_copy(s->model_v, v, s->saddle->nv);
+    poli_alpha_copy(s->model_vd, vd, s->saddle->nv);
+    poli_alpha_copy(s->next.lambda, lambda, s->saddle->m);
+    status = poli_alpha_prepare(s);
+    memset(s->theta, 0, (size_t)s->saddle->nv * sizeof *s->theta);
+    if (!status) status = poli_alpha_matrix(s);
+    if (!status) status = pol_solver_factor(s->saddle->solver, s->saddle->values);
+  }
   if (status) {
     snprintf(integrator->diagnostics.message, sizeof integrator->diagnostics.message,
              "the matrix of the first step could not be factorised");

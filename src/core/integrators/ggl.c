@@ -52,25 +52,6 @@ static void warn(const pol_options *options, const void *variant, char *message,
     snprintf(message, size, "vartheta is above 1/2: multipliers and momenta of vi-b are unstable");
 }
 
-/* Whether the method can do with a mass matrix that depends on q; else says why not. */
-static pol_status support_mass(const pol_dae *dae, const poli_scheme *scheme, char *message,
-                               size_t size)
-{
-  char rule[320];
-  if (dae->constant_mass || (scheme->varying_mass && poli_dae_step_equations(dae))) return POL_OK;
-  if (!scheme->varying_mass)
-    return poli_broken_rule("the method requires a constant mass matrix, as of directors or point "
-                            "masses; with euler-parameters use vi-a, em, em-g or midpoint",
-                            message, size);
-  if (!dae->extension || !dae->extension->step_equations.missing)
-    return poli_broken_rule("the method requires a constant mass matrix, as of directors or point "
-                            "masses, or euler-parameters",
-                            message, size);
-  snprintf(rule, sizeof rule, "the method maps euler-parameters to directors, and %s",
-           dae->extension->step_equations.missing);
-  return poli_broken_rule(rule, message, size);
-}
-
 static pol_status supports(const pol_dae *dae, const pol_options *options, const void *variant,
                            char *message, size_t size)
 {
@@ -89,7 +70,21 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
     return poli_broken_rule("the method does not support forces that depend on reactions, such as "
                             "friction",
                             message, size);
-  return support_mass(dae, variant, message, size);
+  /* a mass matrix that depends on q */
+  const poli_scheme *scheme = variant;
+  char rule[320];
+  if (dae->constant_mass || (scheme->varying_mass && poli_dae_step_equations(dae))) return POL_OK;
+  if (!scheme->varying_mass)
+    return poli_broken_rule("the method requires a constant mass matrix, as of directors or point "
+                            "masses; with euler-parameters use vi-a, em, em-g or midpoint",
+                            message, size);
+  if (!dae->extension || !dae->extension->step_equations.missing)
+    return poli_broken_rule("the method requires a constant mass matrix, as of directors or point "
+                            "masses, or euler-parameters",
+                            message, size);
+  snprintf(rule, sizeof rule, "the method maps euler-parameters to directors, and %s",
+           dae->extension->step_equations.missing);
+  return poli_broken_rule(rule, message, size);
 }
 
 /* --- life cycle ------------------------------------------------------------------------------- */

@@ -555,21 +555,6 @@ void poli_joint_curvature(const poli_joint_kernel *kernel, const poli_frame *fir
   if (kernel->radius > 0.0) poli_rolling_add_curvature(kernel, first, second, Z);
 }
 
-/* K of a global view: -p~ (R1^T mu)~ dphi1 and s~ (R2^T mu)~ dphi2 */
-static void add_global_stiffness(const poli_view *view, const poli_frame *first,
-                                 const poli_frame *second, const double mu[3], double (*K)[12])
-{
-  const double *const R[2] = {first->R, second->R}, *const arm[2] = {view->point, view->s};
-  for (int b = 0; b < 2; b++) {
-    double local[3], skew_arm[9], skew_mu[9], product[9];
-    poli_m3_apply_transposed(R[b], mu, local);
-    poli_m3_skew(arm[b], skew_arm);
-    poli_m3_skew(local, skew_mu);
-    poli_m3_multiply(skew_arm, skew_mu, product);
-    poli_add_block(product, b ? 1.0 : -1.0, 6 * b, 6 * b, K);
-  }
-}
-
 /* Rows of K by the reaction: mu~ dz, tau R1 mu~ dphi1, s~((Q^T mu)~ dphi2 - Q^T mu~ dphi1),
  * -(second). */
 static void add_view_stiffness(const poli_view *view, const poli_frame *first,
@@ -613,10 +598,16 @@ void poli_joint_stiffness(const poli_joint_kernel *kernel, const poli_frame *fir
           K[r][j] += next[0] * (V[0][r] * V[0][j] + V[1][r] * V[1][j] + V[2][r] * V[2][j]);
     }
     next = view_force(view, z, next, mu);
-    if (view->global)
-      add_global_stiffness(view, first, second, mu, K);
-    else
-      add_view_stiffness(view, first, second, Q, z, mu, K);
+    if (!view->global) add_view_stiffness(view, first, second, Q, z, mu, K);
+    for (int b = 0; b < 2 && view->global; b++) {
+      /* -p~ (R1^T mu)~ dphi1 and s~ (R2^T mu)~ dphi2 */
+      double local[3], skew_arm[9], skew_mu[9], product[9];
+      poli_m3_apply_transposed(b ? second->R : first->R, mu, local);
+      poli_m3_skew(b ? view->s : view->point, skew_arm);
+      poli_m3_skew(local, skew_mu);
+      poli_m3_multiply(skew_arm, skew_mu, product);
+      poli_add_block(product, b ? 1.0 : -1.0, 6 * b, 6 * b, K);
+    }
   }
   if (kernel->radius > 0.0) poli_rolling_add_stiffness(kernel, first, second, lambda, K);
 }

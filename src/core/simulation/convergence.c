@@ -491,8 +491,9 @@ static pol_status run_all(work *w, pol_trajectory **trajectory, pol_diagnostics 
   if (study->reference_run != NULL) status = run_reference(w, trajectory, diagnostics);
   if (status != POL_OK || study->stopped) return status;
   w->reference = study->reference != NULL ? study->reference : *trajectory;
-  if ((status = check_reference(w, diagnostics)) != POL_OK) return status;
-  if ((status = count_channels(w, diagnostics)) != POL_OK) return status;
+  status = check_reference(w, diagnostics);
+  if (status == POL_OK) status = count_channels(w, diagnostics);
+  if (status != POL_OK) return status;
 
   pthread_t threads[MAX_JOBS];
   int count = 0;
