@@ -106,11 +106,6 @@ void poli_formulation_frames(const pol_formulation *formulation, const double *q
   }
 }
 
-static const poli_frame *frame_of(const evaluation *e, int body)
-{
-  return body == POL_GROUND ? poli_ground_frame() : &e->frames[body];
-}
-
 /* --- vectors ---------------------------------------------------------------------------------- */
 
 /* Inertia of a body: (J w', m u') for INERTIA; bias, gyroscopic torque and weight for FORCE. */
@@ -144,8 +139,8 @@ static pol_status subtract_forces(evaluation *e)
     double wrench[2][WRENCH_SIZE];
     *e->failed = status ? -(k + 1) : k + 1;
     if (!status)
-      status =
-          poli_placed_wrenches(force, e->at, frame_of(e, body[0]), frame_of(e, body[1]), wrench);
+      status = poli_placed_wrenches(force, e->at, poli_frame_of(e->frames, body[0]),
+                                    poli_frame_of(e->frames, body[1]), wrench);
     if (status) return status;
     *e->failed = 0.0;
     for (int j = 0; j < 2; j++)
@@ -160,8 +155,8 @@ static void add_reaction(evaluation *e, const poli_joint_kernel *kernel, const d
 {
   const int *body = kernel->body;
   double unused[WRENCH_SIZE] = {0.0};
-  poli_joint_reaction(kernel, frame_of(e, body[0]), frame_of(e, body[1]), lambda,
-                      body[0] < 0 ? unused : e->wrench[body[0]],
+  poli_joint_reaction(kernel, poli_frame_of(e->frames, body[0]), poli_frame_of(e->frames, body[1]),
+                      lambda, body[0] < 0 ? unused : e->wrench[body[0]],
                       body[1] < 0 ? unused : e->wrench[body[1]]);
 }
 
@@ -190,8 +185,8 @@ static pol_status collect_wrenches(evaluation *e, unsigned parts)
     const poli_coordinate_kernel *end = &coupling->kernel.end[k % 2];
     const double factor = coupling->kernel.coupling->factor[k % 2];
     double gradient[12], effort = e->at->lambda[coupling->row] * factor;
-    status = poli_coordinate_gradient(end, frame_of(e, end->body[0]), frame_of(e, end->body[1]),
-                                      gradient);
+    status = poli_coordinate_gradient(end, poli_frame_of(e->frames, end->body[0]),
+                                      poli_frame_of(e->frames, end->body[1]), gradient);
     for (int i = 0; i < 12 && !status; i++)
       if (end->body[i / 6] != POL_GROUND)
         e->wrench[end->body[i / 6]][i % 6] += effort * gradient[i];
@@ -232,7 +227,8 @@ static void scatter(const poli_joint_kernel *kernel, const double *rows, int row
 static void write_joint_rows(const evaluation *e, const poli_joint_kernel *kernel, int row,
                              int slip_row)
 {
-  const poli_frame *first = frame_of(e, kernel->body[0]), *second = frame_of(e, kernel->body[1]);
+  const poli_frame *first = poli_frame_of(e->frames, kernel->body[0]),
+                   *second = poli_frame_of(e->frames, kernel->body[1]);
   double rows[POL_MAX_JOINT_ROWS];
   if (e->want & POL_POSITION) poli_joint_position(kernel, first, second, e->out->position + row);
   if (e->want & POL_VELOCITY) {
@@ -261,7 +257,8 @@ static void write_drive_row(const evaluation *e, const poli_placed_drive *drive)
   poli_joint_kernel kernels[3];
   int row = drive->placed.row;
   const int *body = drive->placed.kernel.body;
-  const poli_frame *first = frame_of(e, body[0]), *second = frame_of(e, body[1]);
+  const poli_frame *first = poli_frame_of(e->frames, body[0]),
+                   *second = poli_frame_of(e->frames, body[1]);
   double rate, twist, bend;
   poli_drive_kernels_at(&drive->kernel, e->at->t, 3, kernels);
   write_joint_rows(e, &kernels[0], row, row);
@@ -283,7 +280,8 @@ static pol_status write_coupling_row(const evaluation *e, const poli_placed_coup
   pol_status status = POL_OK;
   for (int i = 0; i < 2 && !status; i++) {
     const poli_coordinate_kernel *end = &kernel->end[i];
-    const poli_frame *first = frame_of(e, end->body[0]), *second = frame_of(e, end->body[1]);
+    const poli_frame *first = poli_frame_of(e->frames, end->body[0]),
+                     *second = poli_frame_of(e->frames, end->body[1]);
     double factor = kernel->coupling->factor[i], rate;
     double before = e->at->history ? e->at->history[coupling->history + i] : 0.0;
     if (e->want & POL_POSITION)
@@ -510,7 +508,8 @@ static void add_square(const evaluation *e, const int body[2], const poli_slot c
 static void add_joint(const evaluation *e, const poli_placed_joint *joint)
 {
   const poli_joint_kernel *kernel = &joint->kernel;
-  const poli_frame *first = frame_of(e, kernel->body[0]), *second = frame_of(e, kernel->body[1]);
+  const poli_frame *first = poli_frame_of(e->frames, kernel->body[0]),
+                   *second = poli_frame_of(e->frames, kernel->body[1]);
   int mapped = !e->f->chart->direct;
   double rows[POL_MAX_JOINT_ROWS][12], K[12][12];
   if (joint->row < 0) return;
@@ -540,8 +539,8 @@ static void add_drive(const evaluation *e, const poli_placed_drive *drive)
   add_joint(e, &now);
   if (!(e->want & POL_CURVATURE)) return;
   double row[1][12];
-  poli_joint_jacobian(&kernels[1], frame_of(e, now.kernel.body[0]), frame_of(e, now.kernel.body[1]),
-                      row);
+  poli_joint_jacobian(&kernels[1], poli_frame_of(e->frames, now.kernel.body[0]),
+                      poli_frame_of(e->frames, now.kernel.body[1]), row);
   add_joint_rows(e, &now, e->out->curvature, row, 0);
 }
 
@@ -550,7 +549,8 @@ static pol_status add_coupling_end(const evaluation *e, const poli_placed_coupli
 {
   const poli_coordinate_kernel *end = &coupling->kernel.end[i];
   const poli_slot *slots = coupling->end[i].jacobian;
-  const poli_frame *first = frame_of(e, end->body[0]), *second = frame_of(e, end->body[1]);
+  const poli_frame *first = poli_frame_of(e->frames, end->body[0]),
+                   *second = poli_frame_of(e->frames, end->body[1]);
   double row[1][12], turned[1][12] = {{0.0}}, H[12][12], y[12];
   double factor = coupling->kernel.coupling->factor[i];
   pol_status status = poli_coordinate_gradient(end, first, second, row[0]);
@@ -582,8 +582,8 @@ static pol_status add_force(const evaluation *e, int k)
   poli_force_blocks blocks;
   *e->failed = status ? -(k + 1) : k + 1;
   if (!status)
-    status =
-        poli_placed_derivatives(force, e->at, frame_of(e, body[0]), frame_of(e, body[1]), &blocks);
+    status = poli_placed_derivatives(force, e->at, poli_frame_of(e->frames, body[0]),
+                                     poli_frame_of(e->frames, body[1]), &blocks);
   if (status) return status;
   *e->failed = 0.0;
   for (int i = 0; i < 12; i++)
@@ -660,8 +660,9 @@ pol_status poli_formulation_evaluate(const pol_point *at, unsigned want, const p
   for (int k = 0; k < f->num_joints; k++) {
     /* a disk that lies flat has no rows: another step may find it tilted */
     const poli_joint_kernel *kernel = &f->joints[k].kernel;
-    if (kernel->disk && !(poli_rolling_tilt(kernel, frame_of(&e, kernel->body[0]),
-                                            frame_of(&e, kernel->body[1])) >= POLI_ROLLING_FLAT))
+    if (kernel->disk &&
+        !(poli_rolling_tilt(kernel, poli_frame_of(e.frames, kernel->body[0]),
+                            poli_frame_of(e.frames, kernel->body[1])) >= POLI_ROLLING_FLAT))
       return POL_RETRY;
   }
   if (want & (POL_FORCE | POL_DAMPING | POL_STIFFNESS | POL_FEEDBACK))

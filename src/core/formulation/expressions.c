@@ -292,11 +292,6 @@ static void add_row(const pol_formulation *f, const pol_point *at, const poli_ch
   }
 }
 
-static const poli_frame *frame_of(const poli_frame *frames, int body)
-{
-  return body == POL_GROUND ? poli_ground_frame() : &frames[body];
-}
-
 /* G of a consumer in coordinates, 1 of a rate.  Of an effort L^T of the wrenches of the force with
  * a unit effort and nothing else; in directors what that adds to the balance, at the point or
  * between two configurations. */
@@ -321,8 +316,8 @@ static pol_status set_shape(const pol_formulation *f, const poli_consumer *consu
   if (!way) {
     const int *body = unit.placed.kernel.body;
     double wrench[2][6];
-    status = poli_placed_wrenches(&unit.placed, at, frame_of(frames, body[0]),
-                                  frame_of(frames, body[1]), wrench);
+    status = poli_placed_wrenches(&unit.placed, at, poli_frame_of(frames, body[0]),
+                                  poli_frame_of(frames, body[1]), wrench);
     for (int a = 0; a < 2 && !status; a++)
       if (body[a] != POL_GROUND) add_row(f, at, maps, body[a], wrench[a], 0, G->part[a]);
     return status;

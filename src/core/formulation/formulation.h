@@ -160,6 +160,11 @@ void poli_formulation_blame(const double *scratch, char *text, size_t size, void
 
 /* The ground's frame, and the frame of one body at q, v and vd (may be NULL). */
 const poli_frame *poli_ground_frame(void);
+/* One of the frames of all bodies, or the ground's. */
+static inline const poli_frame *poli_frame_of(const poli_frame *frames, int body)
+{
+  return body == POL_GROUND ? poli_ground_frame() : &frames[body];
+}
 poli_chart_point poli_formulation_point(const pol_formulation *formulation, const double *q,
                                         const double *v, const double *vd, int body);
 void poli_formulation_frame(const pol_formulation *formulation, const double *q, const double *v,

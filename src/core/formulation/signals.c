@@ -198,8 +198,7 @@ static pol_status evaluate(const pol_formulation *f, const poli_signal *signal, 
   const int i = signal->component;
   poli_frame taken[2];
   if (!frames) poli_formulation_frames(f, at->q, at->v, reads->body, taken);
-  for (int k = 0; k < 2 && frames; k++)
-    taken[k] = reads->body[k] == POL_GROUND ? *poli_ground_frame() : frames[reads->body[k]];
+  for (int k = 0; k < 2 && frames; k++) taken[k] = *poli_frame_of(frames, reads->body[k]);
   const double *row = taken[0].R + 3 * (i % 3); /* of a vector, global component i: row . vector */
   switch (kind) {
   case POLI_SIGNAL_TIME:

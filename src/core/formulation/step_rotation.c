@@ -214,28 +214,6 @@ static void vary_parameters(const poli_body_step *step, const double dp[4], doub
   for (int i = 0; i < 4; i++) dy[i] *= share;
 }
 
-/* The velocities that forces see, by a and b. */
-static void set_pace_columns(const poli_body_step *step, int c, const double unit[4],
-                             poli_body_maps *maps)
-{
-  double turn[4], spin[3], column[9];
-  if (step->midway) {
-    for (int i = 0; i < 9; i++) maps->pace_a.turn[i][c] = step->h * maps->rate_q.turn[i][c];
-    for (int i = 0; i < 9; i++) maps->pace_b.turn[i][c] = maps->rate_b.turn[i][c];
-    return;
-  }
-  multiply_by_conjugate(unit, step->q0, turn);
-  for (int i = 0; i < 3; i++)
-    spin[i] = (2.0 * turn[1 + i] - step->h * step->q0[c] * step->step_spin[i]) / step->mu;
-  for (int k = 0; k < 3; k++) {
-    double moved[3] = {maps->mean_q.turn[3 * k][c], maps->mean_q.turn[3 * k + 1][c],
-                       maps->mean_q.turn[3 * k + 2][c]};
-    poli_v3_cross(spin, step->d + 3 * k, column + 3 * k);
-    poli_v3_add_scaled_cross(step->h, step->step_spin, moved, column + 3 * k);
-  }
-  set_column(&maps->pace_a, c, 1.0, column);
-}
-
 void poli_body_step_maps(const poli_body_step *step, poli_body_maps *maps)
 {
   static const double still[3] = {0.0, 0.0, 0.0};
@@ -253,7 +231,23 @@ void poli_body_step_maps(const poli_body_step *step, poli_body_maps *maps)
     vary_end(step, still, dy, d, rate);
     set_column(&maps->end_rate_b, c, 1.0, rate);
     set_column(&maps->rate_b, c, weight, rate);
-    set_pace_columns(step, c, unit, maps);
+    /* the velocities that forces see, by a and b */
+    if (step->midway) {
+      for (int i = 0; i < 9; i++) maps->pace_a.turn[i][c] = step->h * maps->rate_q.turn[i][c];
+      for (int i = 0; i < 9; i++) maps->pace_b.turn[i][c] = maps->rate_b.turn[i][c];
+      continue;
+    }
+    double turn[4], spin[3], column[9];
+    multiply_by_conjugate(unit, step->q0, turn);
+    for (int i = 0; i < 3; i++)
+      spin[i] = (2.0 * turn[1 + i] - step->h * step->q0[c] * step->step_spin[i]) / step->mu;
+    for (int k = 0; k < 3; k++) {
+      double moved[3] = {maps->mean_q.turn[3 * k][c], maps->mean_q.turn[3 * k + 1][c],
+                         maps->mean_q.turn[3 * k + 2][c]};
+      poli_v3_cross(spin, step->d + 3 * k, column + 3 * k);
+      poli_v3_add_scaled_cross(step->h, step->step_spin, moved, column + 3 * k);
+    }
+    set_column(&maps->pace_a, c, 1.0, column);
   }
   /* how a unit force on each number of the directors enters the equations */
   for (int n = 0; n < POLI_TURN; n++) {

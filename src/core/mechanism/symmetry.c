@@ -316,39 +316,10 @@ static void choose_axes(int count, double vectors[3][6], int part)
   memcpy(vectors, chosen, (size_t)found * sizeof *chosen);
 }
 
-/* The rotations: an axis a through the point P has u = P x a.  Three axes meet in one point,
- * P = sum a x u/2; the points of others are those nearest to the origin, a x u. */
-static void find_rotations(const space *s, const space *translations, pol_symmetries *out)
-{
-  space rest = *s;
-  double vectors[3][6], centre[3] = {0.0};
-  for (int i = 0; i < translations->dim; i++) require(&rest, translations->basis[i]);
-  out->num_rotations = 0;
-  memcpy(vectors, rest.basis, (size_t)rest.dim * sizeof *vectors);
-  for (int i = 0; i < rest.dim; i++) { /* orthonormal angular velocities */
-    for (int j = 0; j < i; j++) {
-      double share = poli_v3_dot(vectors[i], vectors[j]);
-      for (int k = 0; k < 6; k++) vectors[i][k] -= share * vectors[j][k];
-    }
-    double size = sqrt(poli_v3_dot(vectors[i], vectors[i]));
-    for (int k = 0; k < 6; k++) vectors[i][k] /= size;
-  }
-  choose_axes(rest.dim, vectors, 0);
-  for (int i = 0; i < rest.dim; i++) {
-    double nearest[3];
-    poli_v3_cross(vectors[i], vectors[i] + 3, nearest);
-    poli_v3_add_scaled(0.5, nearest, centre);
-    poli_v3_copy(vectors[i], out->axis[i]);
-    poli_v3_copy(nearest, out->point[i]);
-    out->num_rotations++;
-  }
-  for (int i = 0; i < 3 && out->num_rotations == 3; i++) poli_v3_copy(centre, out->point[i]);
-}
-
 void pol_mechanism_symmetries(const pol_mechanism *mechanism, pol_symmetries *symmetries)
 {
   space s = {.dim = 6};
-  double gravity[3], vectors[3][6];
+  double gravity[3], vectors[3][6], centre[3] = {0.0};
   for (int i = 0; i < 6; i++) s.basis[i][i] = 1.0;
   memset(symmetries, 0, sizeof *symmetries);
   symmetries->energy = pol_mechanism_num_drives(mechanism) == 0;
@@ -377,5 +348,25 @@ void pol_mechanism_symmetries(const pol_mechanism *mechanism, pol_symmetries *sy
   choose_axes(translations.dim, vectors, 3);
   for (int i = 0; i < translations.dim; i++)
     poli_v3_copy(vectors[i] + 3, symmetries->translation[i]);
-  find_rotations(&s, &translations, symmetries);
+
+  /* the rotations: an axis a through the point P has u = P x a.  Three axes meet in one point,
+   * P = sum a x u/2; the points of others are those nearest to the origin, a x u. */
+  for (int i = 0; i < translations.dim; i++) require(&s, translations.basis[i]);
+  memcpy(vectors, s.basis, (size_t)s.dim * sizeof *vectors);
+  for (int i = 0; i < s.dim; i++) { /* orthonormal angular velocities */
+    for (int j = 0; j < i; j++) {
+      double share = poli_v3_dot(vectors[i], vectors[j]);
+      for (int k = 0; k < 6; k++) vectors[i][k] -= share * vectors[j][k];
+    }
+    double size = sqrt(poli_v3_dot(vectors[i], vectors[i]));
+    for (int k = 0; k < 6; k++) vectors[i][k] /= size;
+  }
+  choose_axes(s.dim, vectors, 0);
+  for (int i = 0; i < s.dim; i++) {
+    poli_v3_copy(vectors[i], symmetries->axis[i]);
+    poli_v3_cross(vectors[i], vectors[i] + 3, symmetries->point[i]);
+    poli_v3_add_scaled(0.5, symmetries->point[i], centre);
+  }
+  symmetries->num_rotations = s.dim;
+  for (int i = 0; i < 3 && s.dim == 3; i++) poli_v3_copy(centre, symmetries->point[i]);
 }
