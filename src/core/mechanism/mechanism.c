@@ -499,7 +499,8 @@ int poli_mechanism_find(const pol_mechanism *mechanism, poli_element element, co
   }                                                                                                \
   const type *pol_mechanism_##kind(const pol_mechanism *mechanism, int index)                      \
   {                                                                                                \
-    return (const type *)mechanism->lists[element].items + index;                                  \
+    const array *list = &mechanism->lists[element];                                                \
+    return index >= 0 && index < list->count ? (const type *)list->items + index : NULL;           \
   }                                                                                                \
   int pol_mechanism_find_##kind(const pol_mechanism *mechanism, const char *name)                  \
   {                                                                                                \
