@@ -148,11 +148,17 @@ static int try_name(const char *name, const poli_signal *signal, void *user)
   return 0;
 }
 
-/* The name as it stands in an expression: parts with other characters than letters, digits and _
- * in quotes. */
-static void quote(const char *name, char *out)
+/* The nearest name as it stands in an expression: parts with other characters than letters, digits
+ * and _ in quotes. */
+static const char *near_name(const char *wrong, const char *const *functions, void *user)
 {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+  name_search *s = user;
+  if (functions) return near_function(wrong, functions, NULL);
+  s->near = pol_near_start(wrong);
+  poli_signal_each(s->mechanism, try_name, s);
+  const char *name = s->near.best;
+  char *out = s->quoted;
   for (int first = 1; *name || first; first = 0) {
     if (!first) *out++ = *name++;
     const size_t length = strcspn(name, ".");
@@ -164,15 +170,6 @@ static void quote(const char *name, char *out)
     name += length;
   }
   *out = '\0';
-}
-
-static const char *near_name(const char *wrong, const char *const *functions, void *user)
-{
-  name_search *s = user;
-  if (functions) return near_function(wrong, functions, NULL);
-  s->near = pol_near_start(wrong);
-  poli_signal_each(s->mechanism, try_name, s);
-  quote(s->near.best, s->quoted);
   return s->quoted;
 }
 

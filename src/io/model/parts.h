@@ -192,7 +192,7 @@ extern const poli_value poli_choice_pair; /* int[2] */
 extern const poli_value poli_name;        /* const char * */
 /* int, index in a list, POL_GROUND where that is a list of bodies, or POL_NOT_FOUND */
 extern const poli_value poli_reference;
-extern const poli_value poli_references;  /* int[2] */
+extern const poli_value poli_references;  /* int[2], POL_NOT_FOUND before */
 extern const poli_value poli_moving_body; /* int, likewise; a force refuses the ground */
 extern const poli_value poli_object;      /* the kind's struct, which holds defaults */
 extern const poli_value poli_objects;     /* poli_items */

@@ -177,30 +177,20 @@ const poli_number_range *poli_range_of(const poli_field *field)
   return range;
 }
 
-static int in_range(const poli_number_range *range, double number)
-{
-  return !range ||
-         ((range->open ? number > range->low : number >= range->low) && number <= range->high);
-}
-
 static void read_number(poli_reader *reader, const poli_place *place, const poli_field *field,
                         void *target)
 {
+  const poli_number_range *range = poli_range_of(field);
   const double number = json_number_value(place->value);
-  if (json_is_number(place->value) && in_range(poli_range_of(field), number))
-    *(double *)target = number;
-  else
+  const int is_whole = field->value == &poli_integer;
+  if (!json_is_number(place->value) || (is_whole && floor(number) != number) ||
+      (range &&
+       !((range->open ? number > range->low : number >= range->low) && number <= range->high)))
     poli_report_wrong(reader, place, field);
-}
-
-static void read_integer(poli_reader *reader, const poli_place *place, const poli_field *field,
-                         void *target)
-{
-  const double number = json_number_value(place->value);
-  if (json_is_number(place->value) && in_range(field->detail, number) && floor(number) == number)
+  else if (is_whole)
     *(int *)target = (int)number;
   else
-    poli_report_wrong(reader, place, field);
+    *(double *)target = number;
 }
 
 /* A list of value->count items.  A wrong item is reported at its own place. */
@@ -306,14 +296,6 @@ static void read_reference(poli_reader *reader, const poli_place *place, const p
   if (has_ground) pol_near_try(&near, "ground");
   poli_report(reader, place, near.best, "must be a name from the list \"%s\"%s", list,
               has_ground ? " or \"ground\"" : "");
-}
-
-static void read_references(poli_reader *reader, const poli_place *place, const poli_field *field,
-                            void *target)
-{
-  int *index = target;
-  index[0] = index[1] = POL_NOT_FOUND;
-  read_items(reader, place, field, target);
 }
 
 /* For each list the names of its objects, {name: index, ...}; the first object of a name has it. */
@@ -484,7 +466,7 @@ const poli_value poli_word =
 const poli_value poli_number = POLI_VALUE(read_number, sizeof(double), POLI_RANGE,
                                           "must be a number", "number", "{'type': 'number'}");
 const poli_value poli_integer =
-    POLI_VALUE(read_integer, sizeof(int), POLI_RANGE, "must be a whole number", "whole number",
+    POLI_VALUE(read_number, sizeof(int), POLI_RANGE, "must be a whole number", "whole number",
                "{'type': 'integer'}");
 const poli_value poli_pair = LIST(2, poli_number, 2 * sizeof(double), POLI_RANGE,
                                   "must be a list of 2 numbers", "2 numbers");
@@ -518,8 +500,8 @@ const poli_value poli_name =
                "'^[A-Za-z0-9_-]([A-Za-z0-9_ -]*[A-Za-z0-9_-])?$'}");
 const poli_value poli_reference =
     POLI_VALUE(read_reference, sizeof(int), POLI_LISTS, "", "name", "{'type': 'string'}");
-const poli_value poli_references = POLI_VALUE(read_references, 2 * sizeof(int), POLI_LISTS, NULL,
-                                              "2 names", NULL, .item = &poli_reference, .count = 2);
+const poli_value poli_references =
+    LIST(2, poli_reference, 2 * sizeof(int), POLI_LISTS, NULL, "2 names");
 const poli_value poli_moving_body =
     POLI_VALUE(read_reference, sizeof(int), POLI_LISTS, "must be the name of a body", "name",
                "{'type': 'string', 'not': {'const': 'ground'}}");

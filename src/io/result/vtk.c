@@ -285,19 +285,6 @@ static void put_frame(const exporter *e, FILE *file)
   fputs("</Piece>\n</UnstructuredGrid>\n</VTKFile>\n", file);
 }
 
-static void put_collection(const exporter *e, FILE *file)
-{
-  char time[40];
-  fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" "
-        "byte_order=\"LittleEndian\">\n<Collection>\n",
-        file);
-  for (long n = 0; n < e->frames; n++) {
-    poli_print_number(time, sizeof time, e->times[n]);
-    fprintf(file, "<DataSet timestep=\"%s\" part=\"0\" file=\"frame_%06ld.vtu\"/>\n", time, n);
-  }
-  fputs("</Collection>\n</VTKFile>\n", file);
-}
-
 /* Writes frame n, or the collection if n is negative. */
 static pol_status write_file(const exporter *e, long n)
 {
@@ -306,14 +293,19 @@ static pol_status write_file(const exporter *e, long n)
   if (path == NULL) return POL_NO_MEMORY;
   errno = 0;
   FILE *file = fopen(path, "wb");
-  int failed = file == NULL;
-  if (file != NULL) {
-    if (n < 0)
-      put_collection(e, file);
-    else
-      put_frame(e, file);
-    failed = pol_output_close(file, path, POL_OK) != POL_OK;
+  if (file != NULL && n >= 0) put_frame(e, file);
+  if (file != NULL && n < 0) {
+    char time[40];
+    fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" "
+          "byte_order=\"LittleEndian\">\n<Collection>\n",
+          file);
+    for (long k = 0; k < e->frames; k++) {
+      poli_print_number(time, sizeof time, e->times[k]);
+      fprintf(file, "<DataSet timestep=\"%s\" part=\"0\" file=\"frame_%06ld.vtu\"/>\n", time, k);
+    }
+    fputs("</Collection>\n</VTKFile>\n", file);
   }
+  const int failed = file == NULL || pol_output_close(file, path, POL_OK) != POL_OK;
   if (failed) snprintf(e->message, e->size, "%s cannot be written: %s", path, strerror(errno));
   free(path);
   return failed ? POL_IO : POL_OK;
