@@ -223,19 +223,6 @@ static pol_status add_dataset(hdf5_data *data, const char *path)
 
 /* --- channels --------------------------------------------------------------------------------- */
 
-/* Puts parts together up to NULL, to nowhere if `to` is NULL; returns the size with its end. */
-static size_t join(char *to, const char *const parts[])
-{
-  size_t used = 0;
-  for (int i = 0; parts[i] != NULL; i++) {
-    const size_t length = strlen(parts[i]);
-    if (to != NULL) memcpy(to + used, parts[i], length);
-    used += length;
-  }
-  if (to != NULL) to[used] = '\0';
-  return used + 1;
-}
-
 /* The channel of a column.  Its name goes to `name`, nowhere if that is NULL; returns the room for
  * it. */
 static size_t describe(const dataset *d, size_t column, char *name, pol_channel *channel)
@@ -266,7 +253,15 @@ static size_t describe(const dataset *d, size_t column, char *name, pol_channel 
     if (strcmp(quantity, "time") == 0) quantity = "t";
   }
   if (name != NULL) channel->quantity = name + strlen(prefix) + strlen(front) + strlen(separator);
-  return join(name, (const char *const[]){prefix, front, separator, quantity, dot, axis, NULL});
+  const char *const parts[] = {prefix, front, separator, quantity, dot, axis, NULL};
+  size_t used = 0;
+  for (int i = 0; parts[i] != NULL; i++) {
+    const size_t length = strlen(parts[i]);
+    if (name != NULL) memcpy(name + used, parts[i], length);
+    used += length;
+  }
+  if (name != NULL) name[used] = '\0';
+  return used + 1;
 }
 
 /* The list of datasets, and the place of each channel among their columns. */
