@@ -26,6 +26,7 @@
 #include "dae/extension.h"
 #include "dae/saddle.h"
 #include "integrators/family.h"
+#include "integrators/splitting.h"
 #include "lie/small.h"
 #include "linalg/block_lu.h"
 
@@ -39,7 +40,9 @@ typedef struct side {
   int address; /* of its entries in `addresses`: rows x dim */
 } side;
 
-typedef struct splitting {
+typedef struct poli_splitting_state splitting;
+
+struct poli_splitting_state {
   const pol_dae *dae;
   const poli_rigid_bodies *bodies;
   int num_stages;
@@ -72,7 +75,7 @@ typedef struct splitting {
   double *w_half, *w_last;              /* angular velocities within a step, 3 for each body */
   double *out[2];                       /* q, v, v', lambda as shown */
   double *mass, *damping, *lower, *rhs; /* of the matrix with the momenta */
-  double *saved;                        /* q, P, force, jacobian at the start of a step */
+  double *saved;                        /* the running state at the start of a step */
   double *scratch;
   int shown;
 
@@ -81,7 +84,7 @@ typedef struct splitting {
   double known_t[MAX_KNOWN], *known[MAX_KNOWN];
   pol_counts *counts;
   const double *history;
-} splitting;
+};
 
 /* Velocities of a body. */
 static int dimension(const poli_rigid_body *body)
@@ -500,7 +503,7 @@ static void limit_turn(splitting *s, const double *dU, double *scale)
  * which stay as they are: with A = B M^-1 B^T
  *
  *     A mu = B v + Phi_t,  v -= M^-1 B^T mu (twice),   A lambda = B M^-1 (f - w x J w) + gamma */
-static pol_status show(splitting *s, double t, double *shown)
+pol_status poli_splitting_show(splitting *s, double t, double *shown)
 {
   double *q = shown, *v = q + s->nq, *vd = v + s->nv, *lambda = vd + s->nv, *P = s->trial;
   memcpy(q, s->q, (size_t)s->nq * sizeof *q);
@@ -556,37 +559,89 @@ static void set_state(pol_integrator *integrator, splitting *s, int which, doubl
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
+pol_status poli_splitting_advance(splitting *s, double t0, double t1, pol_diagnostics *d)
+{
+  const double h = t1 - t0;
+  pol_status status = POL_OK;
+  double t = t0;
+  for (int i = 0; i < s->num_stages && !status; i++) {
+    const double end = i + 1 < s->num_stages ? t + s->stage[i] * h : t1;
+    status = substep(s, t, end, d);
+    t = end;
+  }
+  return status;
+}
+
+/* The arrays of the running state. */
+enum { NUM_SAVED = 8 };
+
+static void list_saved(const splitting *s, double *array[NUM_SAVED], size_t size[NUM_SAVED])
+{
+  const size_t nv = (size_t)s->nv, m = (size_t)s->m;
+  double *const arrays[NUM_SAVED] = {s->q,      s->P,        s->force,    s->jacobian,
+                                     s->w_last, s->known[0], s->known[1], s->known[2]};
+  const size_t sizes[NUM_SAVED] = {(size_t)s->nq,
+                                   nv,
+                                   nv,
+                                   (size_t)pol_pattern_nonzeros(s->patterns.constraint),
+                                   3 * (size_t)s->bodies->count,
+                                   m,
+                                   m,
+                                   m};
+  memcpy(array, arrays, sizeof arrays);
+  memcpy(size, sizes, sizeof sizes);
+}
+
+size_t poli_splitting_size(const splitting *s)
+{
+  double *array[NUM_SAVED];
+  size_t size[NUM_SAVED], total = 2 + MAX_KNOWN;
+  list_saved(s, array, size);
+  for (int i = 0; i < NUM_SAVED; i++) total += size[i];
+  return total;
+}
+
+void poli_splitting_save(const splitting *s, double *to)
+{
+  double *array[NUM_SAVED];
+  size_t size[NUM_SAVED];
+  list_saved(s, array, size);
+  *to++ = s->last_h;
+  *to++ = s->num_known;
+  memcpy(to, s->known_t, sizeof s->known_t);
+  to += MAX_KNOWN;
+  for (int i = 0; i < NUM_SAVED; to += size[i++]) memcpy(to, array[i], size[i] * sizeof *to);
+}
+
+void poli_splitting_restore(splitting *s, const double *from)
+{
+  double *array[NUM_SAVED];
+  size_t size[NUM_SAVED];
+  list_saved(s, array, size);
+  s->last_h = *from++;
+  s->num_known = (int)*from++;
+  memcpy(s->known_t, from, sizeof s->known_t);
+  from += MAX_KNOWN;
+  for (int i = 0; i < NUM_SAVED; from += size[i++]) memcpy(array[i], from, size[i] * sizeof *from);
+}
+
+const double *poli_splitting_position(const splitting *s)
+{
+  return s->q;
+}
+
 static pol_status step(pol_integrator *integrator, double t, double h)
 {
   splitting *s = integrator->data;
-  const size_t nq = (size_t)s->nq, nv = (size_t)s->nv;
-  const size_t entries = (size_t)pol_pattern_nonzeros(s->patterns.constraint);
-  double *keep = s->saved, clock = integrator->state.t;
-  const double last_h = s->last_h;
+  (void)h;
   s->history = integrator->history;
-  memcpy(keep, s->q, nq * sizeof *keep);
-  memcpy(keep + nq, s->P, nv * sizeof *keep);
-  memcpy(keep + nq + nv, s->force, nv * sizeof *keep);
-  memcpy(keep + nq + 2 * nv, s->jacobian, entries * sizeof *keep);
-  memcpy(keep + nq + 2 * nv + entries, s->w_last, 3 * (size_t)s->bodies->count * sizeof *keep);
-  pol_status status = POL_OK;
-  for (int i = 0; i < s->num_stages && !status; i++) {
-    const double end = i + 1 < s->num_stages ? clock + s->stage[i] * h : t;
-    status = substep(s, clock, end, &integrator->diagnostics);
-    clock = end;
-  }
-  if (!status) status = show(s, t, s->out[1 - s->shown]);
-  if (!status) {
+  poli_splitting_save(s, s->saved);
+  pol_status status = poli_splitting_advance(s, integrator->state.t, t, &integrator->diagnostics);
+  if (!status) status = poli_splitting_show(s, t, s->out[1 - s->shown]);
+  if (status)
+    poli_splitting_restore(s, s->saved);
+  else
     set_state(integrator, s, 1 - s->shown, t);
-    return POL_OK;
-  }
-  memcpy(s->q, keep, nq * sizeof *keep);
-  memcpy(s->P, keep + nq, nv * sizeof *keep);
-  memcpy(s->force, keep + nq + nv, nv * sizeof *keep);
-  memcpy(s->jacobian, keep + nq + 2 * nv, entries * sizeof *keep);
-  memcpy(s->w_last, keep + nq + 2 * nv + entries, 3 * (size_t)s->bodies->count * sizeof *keep);
-  s->last_h = last_h;
-  s->num_known = s->num_known > 0; /* the newest may be of times that are gone: keep one */
   return status;
 }
 
@@ -821,7 +876,7 @@ static pol_status allocate(splitting *s)
                 {&s->damping, coupling},
                 {&s->lower, s->saddle ? entries : 0},
                 {&s->rhs, nv + m},
-                {&s->saved, nq + 2 * nv + entries + 3 * bodies},
+                {&s->saved, poli_splitting_size(s)},
                 {&s->scratch, s->dae->scratch_size}};
   for (int pass = 0; pass < 2; pass++) {
     size_t total = 0;
