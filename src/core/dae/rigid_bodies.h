@@ -1,7 +1,10 @@
 /* What splitting methods know of a model beyond its pol_dae: which coordinates are rigid bodies and
- * their inertia, so that their free motion can be calculated exactly. */
+ * their inertia, so that their free motion can be calculated exactly, and its constraints by blocks
+ * of the bodies they act on. */
 #ifndef POLHODE_DAE_RIGID_BODIES_H
 #define POLHODE_DAE_RIGID_BODIES_H
+
+#include <polhode/dae.h>
 
 #include "lie/free_motion.h"
 
@@ -11,16 +14,38 @@
 typedef struct poli_rigid_body {
   int q, v, num_axes;
   int is_point;
+  int is_principal; /* its axes are principal axes */
+  double inverse_mass;
+  poli_free_body free;
+  double principal[4]; /* principal axes to body axes */
   double mass;
   double inertia[9], inverse[9]; /* body axes */
-  double principal[4];           /* principal axes to body axes */
-  poli_free_body free;
 } poli_rigid_body;
+
+/* Constraints in rows one behind the other, such as those of a joint, and the bodies that they act
+ * on, the ground left out; a body may occur twice.  Each has a block of num_rows x 6 numbers, one
+ * behind the other: angular part, then linear part. */
+typedef struct poli_row_node {
+  int row, num_rows;
+  int num_sides, body[4];
+  int block; /* where its first block starts */
+} poli_row_node;
 
 typedef struct poli_rigid_bodies {
   int count;
   poli_rigid_body *items;
   int forces_read_velocities;
+  int has_weight_only; /* forces are the weights of the bodies, states there are none */
+  double gravity[3];
+  int constraints_move; /* they depend on time */
+  int num_nodes;        /* all rows in their order */
+  poli_row_node *nodes;
+  int num_blocks; /* numbers in all blocks */
+  /* Phi at q (num_holonomic) and the blocks of B for variations in inertial axes: angular part dphi
+   * with dR = dphi~ R, linear part dx.  R has 9 numbers for each of the items: the matrices of
+   * their rotations, I of points. */
+  pol_status (*constraints)(double t, const double *q, const double *R, const double *history,
+                            double *position, double *blocks, void *user);
 } poli_rigid_bodies;
 
 #endif

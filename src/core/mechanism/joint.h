@@ -86,6 +86,16 @@ void poli_joint_reaction(const poli_joint_kernel *kernel, const poli_frame *firs
                          const poli_frame *second, const double *lambda, double wrench1[6],
                          double wrench2[6]);
 
+/* A body's rotation matrix and position. */
+typedef struct poli_place {
+  const double *R, *x;
+} poli_place;
+
+/* phi, and B on both bodies, num_rows x 6 numbers each, for variations dR = dphi~ R and dx in
+ * inertial axes; not for a body that rolls. */
+void poli_joint_rows(const poli_joint_kernel *kernel, const poli_place *first,
+                     const poli_place *second, double *phi, double *B1, double *B2);
+
 /* B and d(phi_dot)/dq: num_rows x 12; d(B^T lambda)/dq: 12 x 12.  Row-major, overwritten. */
 void poli_joint_jacobian(const poli_joint_kernel *kernel, const poli_frame *first,
                          const poli_frame *second, double (*B)[12]);
