@@ -23,13 +23,27 @@ typedef struct poli_rigid_body {
 } poli_rigid_body;
 
 /* Constraints in rows one behind the other, such as those of a joint, and the bodies that they act
- * on, the ground left out; a body may occur twice.  Each has a block of num_rows x 6 numbers, one
- * behind the other: angular part, then linear part. */
+ * on, the ground left out; a body may occur twice.
+ *
+ * Each body has a block of B, one behind the other, with 6 numbers for each row: angular part, then
+ * linear part.  A node that joins two points begins with the three rows of dz = dx2 - dx1 + r1 x
+ * dphi1 - r2 x dphi2 in inertial axes instead of its own, and its blocks with the three numbers of
+ * the arm r. */
 typedef struct poli_row_node {
   int row, num_rows;
   int num_sides, body[4];
   int block; /* where its first block starts */
+  int joins;
+  double sign[2];          /* of dx and dphi of its two bodies in dz */
+  const double (*axes)[3]; /* its own first three rows are along these, fixed in a body: */
+  int first;               /* or in the ground, if it is -1; axes NULL: inertial axes */
 } poli_row_node;
+
+/* Numbers of a block. */
+static inline int poli_row_block_size(const poli_row_node *node)
+{
+  return node->joins ? 3 + 6 * (node->num_rows - 3) : 6 * node->num_rows;
+}
 
 typedef struct poli_rigid_bodies {
   int count;

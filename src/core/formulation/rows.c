@@ -49,14 +49,14 @@ static void set_blocks(double (*rows)[12], double scale, const int body[2],
 }
 
 /* A joint that does not roll, or a drive at an instant. */
-static void set_joint(const places *p, const poli_joint_kernel *kernel, double *position,
-                      double *block)
+static inline void set_joint(const places *p, const poli_joint_kernel *kernel,
+                             const poli_row_node *node, double *position, double *blocks)
 {
   const poli_place first = place_of(p, kernel->body[0]), second = place_of(p, kernel->body[1]);
-  double unused[6 * POL_MAX_JOINT_ROWS];
+  double unused[6 * POL_MAX_JOINT_ROWS], *block = blocks + node->block;
   double *B1 = kernel->body[0] == POL_GROUND ? unused : block;
-  double *B2 = kernel->body[0] == POL_GROUND ? block : block + 6 * kernel->num_rows;
-  poli_joint_rows(kernel, &first, &second, position, B1,
+  double *B2 = kernel->body[0] == POL_GROUND ? block : block + poli_row_block_size(node);
+  poli_joint_rows(kernel, node->joins, &first, &second, position + node->row, B1,
                   kernel->body[1] == POL_GROUND ? unused : B2);
 }
 
@@ -111,12 +111,12 @@ static pol_status evaluate_rows(double t, const double *q, const double *R, cons
       status = set_rolling(&p, kernel, position + node->row, blocks + node->block,
                            blocks + slip++->block);
     else
-      set_joint(&p, kernel, position + node->row, blocks + node->block);
+      set_joint(&p, kernel, node, position, blocks);
   }
   for (int k = 0; k < f->num_drives && !status; k++, node++) {
     poli_joint_kernel now;
     poli_drive_kernels_at(&f->drives[k].kernel, t, 1, &now);
-    set_joint(&p, &now, position + node->row, blocks + node->block);
+    set_joint(&p, &now, node, position, blocks);
   }
   for (int k = 0; k < f->num_couplings && !status; k++, node++)
     status =
@@ -170,8 +170,11 @@ static void set_body(const poli_placed_body *placed, poli_rigid_body *item)
 
 static void add_sides(poli_row_node *node, const int body[2])
 {
-  for (int i = 0; i < 2; i++)
-    if (body[i] != POL_GROUND) node->body[node->num_sides++] = body[i];
+  for (int i = 0; i < 2; i++) {
+    if (body[i] == POL_GROUND) continue;
+    if (node->joins) node->sign[node->num_sides] = i ? 1.0 : -1.0;
+    node->body[node->num_sides++] = body[i];
+  }
 }
 
 /* Joints, drives, couplings and the rows of rolling without slip, in the order of their rows. */
@@ -182,27 +185,31 @@ static pol_status set_nodes(pol_formulation *f, poli_rigid_bodies *to)
   if (!node) return POL_NO_MEMORY;
   for (int k = 0; k < f->num_joints; k++, node++) {
     const poli_joint_kernel *kernel = &f->joints[k].kernel;
-    *node = (poli_row_node){f->joints[k].row, kernel->num_rows - kernel->num_slip, 0, {0}, 0};
+    *node = (poli_row_node){.row = f->joints[k].row,
+                            .num_rows = kernel->num_rows - kernel->num_slip,
+                            .joins = kernel->joins && !to->forces_read_velocities,
+                            .axes = kernel->view[0].global ? NULL : kernel->view[0].axis,
+                            .first = kernel->body[0]};
     add_sides(node, kernel->body);
   }
   for (int k = 0; k < f->num_drives; k++, node++) {
-    *node = (poli_row_node){f->drives[k].placed.row, 1, 0, {0}, 0};
+    *node = (poli_row_node){.row = f->drives[k].placed.row, .num_rows = 1};
     add_sides(node, f->drives[k].kernel.row.body);
   }
   for (int k = 0; k < f->num_couplings; k++, node++) {
-    *node = (poli_row_node){f->couplings[k].row, 1, 0, {0}, 0};
+    *node = (poli_row_node){.row = f->couplings[k].row, .num_rows = 1};
     for (int i = 0; i < 2; i++) add_sides(node, f->couplings[k].kernel.end[i].body);
   }
   for (int k = 0; k < f->num_joints; k++) {
     const poli_joint_kernel *kernel = &f->joints[k].kernel;
     if (kernel->num_slip == 0) continue;
-    *node = (poli_row_node){f->joints[k].slip_row, kernel->num_slip, 0, {0}, 0};
+    *node = (poli_row_node){.row = f->joints[k].slip_row, .num_rows = kernel->num_slip};
     add_sides(node++, kernel->body);
   }
   to->num_nodes = (int)(node - to->nodes);
   for (int n = 0; n < to->num_nodes; n++) {
     to->nodes[n].block = to->num_blocks;
-    to->num_blocks += 6 * to->nodes[n].num_rows * to->nodes[n].num_sides;
+    to->num_blocks += poli_row_block_size(&to->nodes[n]) * to->nodes[n].num_sides;
   }
   return POL_OK;
 }

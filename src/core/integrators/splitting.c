@@ -36,9 +36,12 @@ enum { MAX_STAGES = 17, MAX_KNOWN = 3, AXES = 6, MAX_ROWS = 6, NUM_INSTANTS = 3 
 
 static const double dependent = 1e-9; /* pivots below belong to redundant constraints */
 
-/* A node of the graph as one of its bodies sees it; its block of B has num_rows x 6 numbers. */
+/* A node of the graph as one of its bodies sees it: `joined` rows of a point with the arm r,
+ * sign (I, -r~), then others with 6 numbers each. */
 typedef struct side {
-  int node, row, num_rows, block;
+  int node, row, block;
+  int joined, others; /* 0 or 3; num_rows - joined */
+  double sign;
 } side;
 
 /* Everything at the end of a base step. */
@@ -207,6 +210,37 @@ static inline void drift(const splitting *s, int b, double h, const instant *fro
   poli_quat_to_matrix(to->q + q, to->R + 9 * b);
 }
 
+/* impulse += B^T U of a side */
+static inline void add_impulse(const side *own, const double *blocks, const double *impulses,
+                               double impulse[AXES])
+{
+  const double *B = blocks + own->block, *U = impulses + own->row;
+  if (own->joined) {
+    poli_v3_add_scaled_cross(own->sign, B, U, impulse);
+    poli_v3_add_scaled(own->sign, U, impulse + 3);
+    B += 3;
+    U += 3;
+  }
+  for (int r = 0; r < own->others; r++, B += AXES)
+    for (int i = 0; i < AXES; i++) impulse[i] += B[i] * U[r];
+}
+
+/* y += B v of a side; v has 6 numbers */
+static inline void add_rates(const side *own, const double *blocks, const double v[AXES],
+                             double *rates)
+{
+  const double *B = blocks + own->block;
+  double *y = rates + own->row;
+  if (own->joined) {
+    poli_v3_add_scaled_cross(own->sign, v, B, y);
+    poli_v3_add_scaled(own->sign, v + 3, y);
+    B += 3;
+    y += 3;
+  }
+  for (int r = 0; r < own->others; r++, B += AXES)
+    y[r] += poli_v3_dot(B, v) + poli_v3_dot(B + 3, v + 3);
+}
+
 /* P+ = P + h/2 f - B^T U of a body */
 static inline void kick(const splitting *s, int b, double h, const instant *at, double *P)
 {
@@ -218,9 +252,7 @@ static inline void kick(const splitting *s, int b, double h, const instant *at, 
   if (s->first_side[b] == s->first_side[b + 1]) return;
   for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++) {
     const side *own = &s->sides[e];
-    const double *B = at->B + own->block, *U = s->U + own->row;
-    for (int r = 0; r < own->num_rows; r++, B += AXES)
-      for (int i = 0; i < AXES; i++) impulse[i] += B[i] * U[r];
+    add_impulse(own, at->B, s->U, impulse);
   }
   for (int i = 0; i < AXES - first; i++) P[i] -= impulse[first + i];
 }
@@ -250,24 +282,59 @@ static double move(splitting *s, double h, const instant *at, instant *next, dou
 
 /* --- the matrix in row space ------------------------------------------------------------------ */
 
-/* to += X B^T, of rows x 6 and cols x 6 numbers */
-static inline void add_product(int rows, int cols, const double *X, const double *B, double *to)
+/* B diag(D, d I) of a side: (angular, linear) for each of its rows, of joined ones the angular part
+ * alone: sign (-r~ D), as linear is sign d I */
+typedef struct scaled_rows {
+  double joined[9];
+  double others[MAX_ROWS * AXES];
+} scaled_rows;
+
+static inline void scale_rows(const side *own, const double *blocks, const double D[9], double d,
+                              scaled_rows *X)
 {
-  for (int i = 0; i < rows; i++)
-    for (int j = 0; j < cols; j++) {
-      const double *x = X + AXES * i, *y = B + AXES * j;
-      to[i * cols + j] +=
-          (x[0] * y[0] + x[1] * y[1]) + (x[2] * y[2] + x[3] * y[3]) + (x[4] * y[4] + x[5] * y[5]);
+  const double *B = blocks + own->block;
+  if (own->joined) {
+    const double x = own->sign * B[0], y = own->sign * B[1], z = own->sign * B[2];
+    for (int j = 0; j < 3; j++) {
+      X->joined[j] = z * D[3 + j] - y * D[6 + j];
+      X->joined[3 + j] = x * D[6 + j] - z * D[j];
+      X->joined[6 + j] = y * D[j] - x * D[3 + j];
     }
+    B += 3;
+  }
+  for (int i = 0; i < own->others; i++, B += AXES) {
+    poli_m3_apply_transposed(D, B, X->others + AXES * i);
+    poli_v3_scale(d, B + 3, X->others + AXES * i + 3);
+  }
 }
 
-/* X = B diag(D, linear I) */
-static inline void scale_rows(int rows, const double *B, const double D[9], double linear,
-                              double *X)
+/* to += X B^T, of all rows of two sides */
+static inline void add_product(const side *row, const scaled_rows *X, double d, const side *col,
+                               const double *blocks, double *to)
 {
-  for (int i = 0; i < rows; i++, B += AXES, X += AXES) {
-    poli_m3_apply_transposed(D, B, X);
-    poli_v3_scale(linear, B + 3, X + 3);
+  const int cols = col->joined + col->others;
+  const double *B = blocks + col->block, *others = B + col->joined;
+  if (col->joined) { /* x . (e_j x r) = e_j . (r x x): columns of a row x are r x x + linear */
+    const double r[3] = {col->sign * B[0], col->sign * B[1], col->sign * B[2]};
+    const double diagonal = row->sign * col->sign * d;
+    for (int i = 0; i < row->joined; i++) {
+      poli_v3_add_scaled_cross(1.0, X->joined + 3 * i, r, to + cols * i);
+      to[(cols + 1) * i] += diagonal;
+    }
+    for (int i = 0; i < row->others; i++) {
+      double *y = to + cols * (row->joined + i);
+      poli_v3_add_scaled_cross(1.0, X->others + AXES * i, r, y);
+      poli_v3_add_scaled(col->sign, X->others + AXES * i + 3, y);
+    }
+  }
+  for (int j = 0; j < col->others; j++) {
+    const double *y = others + AXES * j;
+    double *column = to + col->joined + j;
+    for (int i = 0; i < row->joined; i++)
+      column[cols * i] += poli_v3_dot(X->joined + 3 * i, y) + row->sign * d * y[3 + i];
+    for (int i = 0; i < row->others; i++)
+      column[cols * (row->joined + i)] +=
+          poli_v3_dot(X->others + AXES * i, y) + poli_v3_dot(X->others + AXES * i + 3, y + 3);
   }
 }
 
@@ -278,23 +345,20 @@ static int factor(splitting *s, const double *B1, const double *B0, double scale
   const long *pair = s->pairs;
   poli_block_lu_clear(s->lu);
   for (int b = 0; b < s->bodies->count; b++) {
-    const double *D = s->D + 9 * b, linear = scale * s->bodies->items[b].inverse_mass;
+    const double *D = s->D + 9 * b, d = scale * s->bodies->items[b].inverse_mass;
     for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++) {
       const side *row = &s->sides[i];
-      double X[MAX_ROWS * AXES];
-      if (row->num_rows == 3)
-        scale_rows(3, B1 + row->block, D, linear, X);
-      else
-        scale_rows(row->num_rows, B1 + row->block, D, linear, X);
+      scaled_rows X;
+      scale_rows(row, B1, D, d, &X);
       for (int j = s->first_side[b]; j < s->first_side[b + 1]; j++, pair++) {
         const side *col = &s->sides[j];
-        double *to = values + *pair;
-        if (row->num_rows == 3 && col->num_rows == 3)
-          add_product(3, 3, X, B0 + col->block, to);
-        else if (row->num_rows == 5 && col->num_rows == 5)
-          add_product(5, 5, X, B0 + col->block, to);
-        else
-          add_product(row->num_rows, col->num_rows, X, B0 + col->block, to);
+        if (row->others == 0 && col->others == 0) {
+          const side point = {.joined = 3, .sign = row->sign};
+          const side other = {.joined = 3, .sign = col->sign, .block = col->block};
+          add_product(&point, &X, d, &other, B0, values + *pair);
+        } else {
+          add_product(row, &X, d, col, B0, values + *pair);
+        }
       }
     }
   }
@@ -309,13 +373,10 @@ static void apply_rows(const splitting *s, const double *B, const double *v, dou
   memset(y, 0, (size_t)s->m * sizeof *y);
   for (int b = 0; b < s->bodies->count; b++) {
     const poli_rigid_body *body = &s->bodies->items[b];
-    const int first = body->is_point ? 3 : 0;
-    for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++) {
-      const side *own = &s->sides[e];
-      for (int r = 0; r < own->num_rows; r++)
-        for (int i = first; i < AXES; i++)
-          y[own->row + r] += B[own->block + AXES * r + i] * v[body->v + i - first];
-    }
+    const double *own = v + body->v;
+    const double point[AXES] = {0.0, 0.0, 0.0, own[0], own[1], own[2]};
+    for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++)
+      add_rates(&s->sides[e], B, body->is_point ? point : own, y);
   }
 }
 
@@ -325,12 +386,32 @@ static void subtract_impulses(const splitting *s, const double *B, const double 
   for (int b = 0; b < s->bodies->count; b++) {
     const poli_rigid_body *body = &s->bodies->items[b];
     const int first = body->is_point ? 3 : 0;
-    for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++) {
-      const side *own = &s->sides[e];
-      for (int r = 0; r < own->num_rows; r++)
-        for (int i = first; i < AXES; i++)
-          P[body->v + i - first] -= B[own->block + AXES * r + i] * mu[own->row + r];
+    double impulse[AXES] = {0.0};
+    if (s->first_side[b] == s->first_side[b + 1]) continue;
+    for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++)
+      add_impulse(&s->sides[e], B, mu, impulse);
+    for (int i = first; i < AXES; i++) P[body->v + i - first] -= impulse[i];
+  }
+}
+
+/* Multipliers of points that are joined, from the rows of the dae to inertial axes, or back. */
+static void turn_multipliers(const splitting *s, const double *R, int back, double *lambda)
+{
+  for (int n = 0; n < s->bodies->num_nodes; n++) {
+    const poli_row_node *node = &s->bodies->nodes[n];
+    double *own = lambda + node->row, x[3], sum[3] = {0.0};
+    if (!node->joins || !node->axes) continue;
+    poli_v3_copy(own, x);
+    for (int k = 0; k < 3; k++) {
+      double axis[3];
+      poli_v3_copy(node->axes[k], axis);
+      if (node->first >= 0) poli_m3_apply(R + 9 * node->first, node->axes[k], axis);
+      if (back)
+        own[k] = poli_v3_dot(axis, x);
+      else
+        poli_v3_add_scaled(x[k], axis, sum);
     }
+    if (!back) poli_v3_copy(sum, own);
   }
 }
 
@@ -422,7 +503,7 @@ static void set_rows(splitting *s, double h, const instant *at, const instant *n
     poli_m3_multiply(s->D + 9 * b, at->R + 9 * b, X);
     poli_m3_multiply(X, body->inertia, DM);
     for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++)
-      for (int r = 0; r < s->sides[e].num_rows; r++) {
+      for (int r = 0; r < s->sides[e].others; r++) { /* joined rows there are none */
         const int from = s->sides[e].block + AXES * r;
         double lower[AXES], upper[AXES];
         poli_m3_apply_transposed(DM, next->B + from, lower);
@@ -624,17 +705,18 @@ pol_status poli_splitting_show(splitting *s, double t, double *shown)
   velocities(s, at->R, P, s->v);
   turn(s, at->R, 0, s->v, v);
   pol_terms out = {.balance = s->force, .acceleration = lambda};
-  extrapolate(s, t, 1.0, s->U); /* for forces that read reactions */
   status = evaluate(s, t, at->q, v, POL_FORCE | (s->m > 0 ? POL_ACCELERATION : 0), &out);
   if (status) return status;
   for (int i = 0; i < s->nv; i++) s->force[i] = -s->force[i];
   turn(s, at->R, 1, s->force, s->force);
   if (s->m > 0) {
+    turn_multipliers(s, at->R, 0, lambda);
     velocities(s, at->R, s->force, s->v);
     apply_rows(s, at->B, s->v, s->dU);
     for (int i = 0; i < s->m; i++) lambda[i] += s->dU[i];
     poli_block_lu_solve(s->lu, lambda);
     subtract_impulses(s, at->B, lambda, s->force);
+    turn_multipliers(s, at->R, 1, lambda);
   }
   velocities(s, at->R, s->force, vd);
   turn(s, at->R, 0, vd, vd);
@@ -765,7 +847,7 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
     if (!s->bodies->items[b].is_point)
       poli_m3_apply(at->R + 9 * b, v + s->bodies->items[b].v, at->w + 3 * b);
   memcpy(s->known[0], lambda, (size_t)s->m * sizeof *lambda);
-  memcpy(s->U, lambda, (size_t)s->m * sizeof *lambda);
+  turn_multipliers(s, at->R, 0, s->known[0]);
   s->known_t[0] = t;
   s->known_weight[0] = 1.0;
   s->num_known = 1;
@@ -853,7 +935,12 @@ static pol_status set_graph(splitting *s)
     const poli_row_node *node = &bodies->nodes[n];
     for (int i = 0; i < node->num_sides; i++)
       s->sides[s->first_side[node->body[i] + 1]++] =
-          (side){n, node->row, node->num_rows, node->block + AXES * i * node->num_rows};
+          (side){.node = n,
+                 .row = node->row,
+                 .block = node->block + i * poli_row_block_size(node),
+                 .joined = node->joins ? 3 : 0,
+                 .others = node->num_rows - (node->joins ? 3 : 0),
+                 .sign = node->joins ? node->sign[i] : 0.0};
   }
   for (int b = 0; b < count; b++)
     for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++)

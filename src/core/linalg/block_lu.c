@@ -37,7 +37,8 @@ struct poli_block_lu {
 
 /* --- analysis --------------------------------------------------------------------------------- */
 
-/* The graph in compressed columns, both directions. */
+/* The graph in compressed columns, both directions, the last node first: of nodes that are alike
+ * AMD takes the last one, and the order of elimination should follow theirs. */
 typedef struct graph {
   int *start, *end;
 } graph;
@@ -47,10 +48,11 @@ static pol_status set_graph(graph *g, int num_nodes, int num_edges, const int (*
   g->start = calloc((size_t)num_nodes + 2, sizeof *g->start);
   g->end = malloc((2 * (size_t)num_edges + 1) * sizeof *g->end);
   if (!g->start || !g->end) return POL_NO_MEMORY;
-  for (int e = 0; e < 2 * num_edges; e++) g->start[edges[e / 2][e % 2] + 2]++;
+  const int last = num_nodes - 1;
+  for (int e = 0; e < 2 * num_edges; e++) g->start[last - edges[e / 2][e % 2] + 2]++;
   for (int i = 0; i < num_nodes; i++) g->start[i + 2] += g->start[i + 1];
   for (int e = 0; e < 2 * num_edges; e++)
-    g->end[g->start[edges[e / 2][e % 2] + 1]++] = edges[e / 2][1 - e % 2];
+    g->end[g->start[last - edges[e / 2][e % 2] + 1]++] = last - edges[e / 2][1 - e % 2];
   return POL_OK;
 }
 
@@ -80,8 +82,9 @@ static pol_status find_neighbours(poli_block_lu *lu, const graph *g)
       if (!more) status = POL_NO_MEMORY;
     }
     if (status) break;
-    for (int e = g->start[lu->node[k]]; e < g->start[lu->node[k] + 1]; e++) {
-      const int i = lu->place[g->end[e]];
+    const int own = n - 1 - lu->node[k];
+    for (int e = g->start[own]; e < g->start[own + 1]; e++) {
+      const int i = lu->place[n - 1 - g->end[e]];
       if (i > k && mark[i] != k) mark[lu->next[count++] = i] = k;
     }
     for (int c = child[k]; c >= 0; c = sibling[c])
@@ -176,6 +179,7 @@ pol_status poli_block_lu_create(poli_block_lu **made, int num_nodes, const int *
   if (!status && num_nodes > 0 && amd_order(num_nodes, g.start, g.end, lu->node, NULL, NULL) < 0)
     status = POL_NO_MEMORY;
   if (!status) {
+    for (int k = 0; k < num_nodes; k++) lu->node[k] = num_nodes - 1 - lu->node[k];
     /* rows of the nodes, then in the order of elimination */
     for (int i = 0; i < num_nodes; i++) {
       lu->place[i] = lu->num_rows;
