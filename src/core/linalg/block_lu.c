@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_UNROLLED = 5 };
+
 struct poli_block_lu {
   int num_nodes, num_rows;
   int *node;  /* in the order of elimination */
@@ -29,7 +31,8 @@ struct poli_block_lu {
   long *target;
   double *values;
   size_t num_values;
-  double *scale, *work; /* diagonal entries before the factorisation; one block */
+  double *inverse_scale, *work; /* 1 / diagonal entries before the factorisation; one block */
+  unsigned char *unrolled;      /* size of a node whose later neighbours have it too, or 0 */
   unsigned char *dropped;
   double smallest;
   int smallest_row;
@@ -195,10 +198,17 @@ pol_status poli_block_lu_create(poli_block_lu **made, int num_nodes, const int *
   }
   if (!status) status = place_blocks(lu);
   if (!status) {
-    lu->scale = malloc(((size_t)lu->num_rows + 1) * sizeof *lu->scale);
+    lu->inverse_scale = malloc(((size_t)lu->num_rows + 1) * sizeof *lu->inverse_scale);
     lu->dropped = calloc((size_t)lu->num_rows + 1, 1);
+    lu->unrolled = calloc(n + 1, 1);
     lu->work = malloc(((size_t)largest * (size_t)largest + 1) * sizeof *lu->work);
-    if (!lu->scale || !lu->dropped || !lu->work) status = POL_NO_MEMORY;
+    if (!lu->inverse_scale || !lu->dropped || !lu->work || !lu->unrolled) status = POL_NO_MEMORY;
+  }
+  for (int k = 0; k < num_nodes && !status; k++) {
+    const int own = lu->size[k];
+    lu->unrolled[k] = (unsigned char)(own <= MAX_UNROLLED ? own : 0);
+    for (int e = lu->first[k]; e < lu->first[k + 1]; e++)
+      if (lu->size[lu->next[e]] != own) lu->unrolled[k] = 0;
   }
   free(g.start);
   free(g.end);
@@ -210,9 +220,10 @@ void poli_block_lu_free(poli_block_lu **made)
 {
   if (!made || !*made) return;
   poli_block_lu *lu = *made;
-  void *const parts[] = {lu->node,   lu->place, lu->size,   lu->row,    lu->first,
-                         lu->next,   lu->lower, lu->upper,  lu->update, lu->diagonal,
-                         lu->target, lu->scale, lu->values, lu->work,   lu->dropped};
+  void *const parts[] = {lu->node,   lu->place,    lu->size,    lu->row,
+                         lu->first,  lu->next,     lu->lower,   lu->upper,
+                         lu->update, lu->diagonal, lu->target,  lu->inverse_scale,
+                         lu->values, lu->work,     lu->dropped, lu->unrolled};
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) free(parts[i]);
   free(lu);
   *made = NULL;
@@ -247,18 +258,6 @@ static inline void multiply(int rows, int inner, int cols, int subtract, const d
     }
 }
 
-/* The same; blocks of joints of one type have sizes that the compiler can unroll. */
-static void multiply_blocks(int rows, int inner, int cols, int subtract, const double *A,
-                            const double *B, double *C)
-{
-  if (rows == inner && inner == cols && rows == 3)
-    multiply(3, 3, 3, subtract, A, B, C);
-  else if (rows == inner && inner == cols && rows == 5)
-    multiply(5, 5, 5, subtract, A, B, C);
-  else
-    multiply(rows, inner, cols, subtract, A, B, C);
-}
-
 /* y -= A x */
 static inline void subtract_product(int rows, int cols, const double *restrict A,
                                     const double *restrict x, double *restrict y)
@@ -270,13 +269,65 @@ static inline void subtract_product(int rows, int cols, const double *restrict A
   }
 }
 
-/* The inverse of the block in its place, by exchange steps with the largest diagonal entry relative
- * to scale; rows that are left with less than the threshold are dropped: zero rows and columns.
- * Returns how many. */
+/* y = A x */
+static inline void set_product(int n, const double *restrict A, const double *restrict x,
+                               double *restrict y)
+{
+  for (int i = 0; i < n; i++) {
+    y[i] = 0.0;
+    for (int j = 0; j < n; j++) y[i] += A[i * n + j] * x[j];
+  }
+}
+
+static inline void note_pivot(poli_block_lu *lu, double size, int row)
+{
+  if (!(size < lu->smallest)) return;
+  lu->smallest = size;
+  lu->smallest_row = row;
+}
+
+/* Exchange step with the diagonal entry r. */
+static inline void exchange(int n, int r, double *D)
+{
+  const double pivot = 1.0 / D[r * n + r];
+  for (int i = 0; i < n; i++) {
+    if (i == r) continue;
+    const double factor = D[i * n + r] * pivot;
+    for (int j = 0; j < n; j++)
+      if (j != r) D[i * n + j] -= factor * D[r * n + j];
+    D[i * n + r] = -factor;
+  }
+  for (int j = 0; j < n; j++) D[r * n + j] *= pivot;
+  D[r * n + r] = pivot;
+}
+
+/* The inverse of a block in its place, if all pivots are large in the order they have, which is
+ * usual; else the block stays as it is.  Returns whether they are. */
+static inline int invert_in_order(poli_block_lu *lu, int k, int n)
+{
+  const double *inverse_scale = lu->inverse_scale + lu->row[k];
+  double *D = lu->values + lu->diagonal[k], W[MAX_UNROLLED * MAX_UNROLLED], least = HUGE_VAL;
+  int least_row = 0;
+  for (int i = 0; i < n * n; i++) W[i] = D[i];
+  for (int r = 0; r < n; r++) {
+    const double size = fabs(W[r * n + r]) * inverse_scale[r];
+    if (!(size > 0.01)) return 0;
+    if (size < least) least_row = r;
+    least = size < least ? size : least;
+    exchange(n, r, W);
+  }
+  for (int i = 0; i < n * n; i++) D[i] = W[i];
+  for (int i = 0; i < n; i++) lu->dropped[lu->row[k] + i] = 0;
+  note_pivot(lu, least, lu->row[k] + least_row);
+  return 1;
+}
+
+/* The same by exchange steps with the largest diagonal entry relative to its scale; rows that are
+ * left with less than the threshold are dropped: zero rows and columns.  Returns how many. */
 static int invert(poli_block_lu *lu, int k, double threshold)
 {
   const int n = lu->size[k], row = lu->row[k];
-  const double *scale = lu->scale + row;
+  const double *inverse_scale = lu->inverse_scale + row;
   double *D = lu->values + lu->diagonal[k];
   unsigned char *left = lu->dropped + row;
   memset(left, 1, (size_t)n);
@@ -284,28 +335,16 @@ static int invert(poli_block_lu *lu, int k, double threshold)
     int r = -1;
     double largest = threshold;
     for (int i = 0; i < n; i++) {
-      const double size = fabs(D[i * n + i]) / scale[i];
+      const double size = fabs(D[i * n + i]) * inverse_scale[i];
       if (left[i] && !(size <= largest)) {
         largest = size;
         r = i;
       }
     }
     if (r < 0) break;
-    if (largest < lu->smallest) {
-      lu->smallest = largest;
-      lu->smallest_row = row + r;
-    }
+    note_pivot(lu, largest, row + r);
     left[r] = 0;
-    const double pivot = 1.0 / D[r * n + r];
-    for (int i = 0; i < n; i++) {
-      if (i == r) continue;
-      const double factor = D[i * n + r] * pivot;
-      for (int j = 0; j < n; j++)
-        if (j != r) D[i * n + j] -= factor * D[r * n + j];
-      D[i * n + r] = -factor;
-    }
-    for (int j = 0; j < n; j++) D[r * n + j] *= pivot;
-    D[r * n + r] = pivot;
+    exchange(n, r, D);
   }
   int count = 0;
   for (int i = 0; i < n; i++) {
@@ -318,6 +357,41 @@ static int invert(poli_block_lu *lu, int k, double threshold)
 
 /* --- factorisation, solution ------------------------------------------------------------------ */
 
+/* Nodes of the usual sizes, with neighbours of the same size, have loops that the compiler can
+ * unroll: the functions for one node are inline, and called with constants. */
+#define FOR_EACH_SIZE(lu, k, function)                                                             \
+  switch ((lu)->unrolled[k]) {                                                                     \
+  case 1:                                                                                          \
+    function(1, 1);                                                                                \
+    break;                                                                                         \
+  case 3:                                                                                          \
+    function(3, 1);                                                                                \
+    break;                                                                                         \
+  case 5:                                                                                          \
+    function(5, 1);                                                                                \
+    break;                                                                                         \
+  default:                                                                                         \
+    function((lu)->size[k], 0);                                                                    \
+  }
+
+/* Eliminates node k of size n; `alike`: its later neighbours have that size too. */
+static inline int eliminate(poli_block_lu *lu, int k, int n, int alike, double threshold)
+{
+  const long *to = lu->target + lu->update[k];
+  int num_dropped = 0;
+  if (!alike || !invert_in_order(lu, k, n)) num_dropped = invert(lu, k, threshold);
+  for (int a = lu->first[k]; a < lu->first[k + 1]; a++) {
+    const int rows = alike ? n : lu->size[lu->next[a]];
+    double *L = lu->values + lu->lower[a];
+    multiply(rows, n, n, 0, L, lu->values + lu->diagonal[k], lu->work);
+    for (int i = 0; i < rows * n; i++) L[i] = lu->work[i];
+    for (int b = lu->first[k]; b < lu->first[k + 1]; b++, to++)
+      multiply(rows, n, alike ? n : lu->size[lu->next[b]], 1, L, lu->values + lu->upper[b],
+               lu->values + *to);
+  }
+  return num_dropped;
+}
+
 int poli_block_lu_factor(poli_block_lu *lu, double threshold)
 {
   int num_dropped = 0, finite = 1;
@@ -327,22 +401,12 @@ int poli_block_lu_factor(poli_block_lu *lu, double threshold)
     for (int i = 0; i < lu->size[k]; i++) {
       const double entry = fabs(lu->values[lu->diagonal[k] + i * (lu->size[k] + 1)]);
       finite = finite && entry <= 1e300;
-      lu->scale[lu->row[k] + i] = entry > 0.0 ? entry : 1.0;
+      lu->inverse_scale[lu->row[k] + i] = entry > 0.0 ? 1.0 / entry : 1.0;
     }
   for (int k = 0; k < lu->num_nodes && finite; k++) {
-    const int n = lu->size[k];
-    const long *to = lu->target + lu->update[k];
-    num_dropped += invert(lu, k, threshold);
-    finite = isfinite(lu->values[lu->diagonal[k]]) || n == 0;
-    for (int a = lu->first[k]; a < lu->first[k + 1]; a++) {
-      const int rows = lu->size[lu->next[a]];
-      double *L = lu->values + lu->lower[a];
-      multiply_blocks(rows, n, n, 0, L, lu->values + lu->diagonal[k], lu->work);
-      memcpy(L, lu->work, (size_t)(rows * n) * sizeof *L);
-      for (int b = lu->first[k]; b < lu->first[k + 1]; b++, to++)
-        multiply_blocks(rows, n, lu->size[lu->next[b]], 1, L, lu->values + lu->upper[b],
-                        lu->values + *to);
-    }
+#define ELIMINATE(n, alike) num_dropped += eliminate(lu, k, n, alike, threshold)
+    FOR_EACH_SIZE(lu, k, ELIMINATE)
+    finite = lu->size[k] == 0 || isfinite(lu->values[lu->diagonal[k]]);
   }
   return finite ? num_dropped : -1;
 }
@@ -358,19 +422,31 @@ double poli_block_lu_smallest_pivot(const poli_block_lu *lu, int *row)
   return lu->smallest;
 }
 
+static inline void solve_forward(const poli_block_lu *lu, int k, int n, int alike, double *x)
+{
+  for (int e = lu->first[k]; e < lu->first[k + 1]; e++)
+    subtract_product(alike ? n : lu->size[lu->next[e]], n, lu->values + lu->lower[e],
+                     x + lu->row[k], x + lu->row[lu->next[e]]);
+}
+
+static inline void solve_backward(const poli_block_lu *lu, int k, int n, int alike, double *x)
+{
+  double *own = x + lu->row[k], *y = lu->work;
+  for (int i = 0; i < n; i++) y[i] = own[i];
+  for (int e = lu->first[k]; e < lu->first[k + 1]; e++)
+    subtract_product(n, alike ? n : lu->size[lu->next[e]], lu->values + lu->upper[e],
+                     x + lu->row[lu->next[e]], y);
+  set_product(n, lu->values + lu->diagonal[k], y, own);
+}
+
 void poli_block_lu_solve(const poli_block_lu *lu, double *x)
 {
-  for (int k = 0; k < lu->num_nodes; k++)
-    for (int e = lu->first[k]; e < lu->first[k + 1]; e++)
-      subtract_product(lu->size[lu->next[e]], lu->size[k], lu->values + lu->lower[e],
-                       x + lu->row[k], x + lu->row[lu->next[e]]);
+  for (int k = 0; k < lu->num_nodes; k++) {
+#define FORWARD(n, alike) solve_forward(lu, k, n, alike, x)
+    FOR_EACH_SIZE(lu, k, FORWARD)
+  }
   for (int k = lu->num_nodes - 1; k >= 0; k--) {
-    const int n = lu->size[k];
-    double *y = lu->work, *own = x + lu->row[k];
-    for (int e = lu->first[k]; e < lu->first[k + 1]; e++)
-      subtract_product(n, lu->size[lu->next[e]], lu->values + lu->upper[e],
-                       x + lu->row[lu->next[e]], own);
-    for (int i = 0; i < n; i++) y[i] = -own[i], own[i] = 0.0;
-    subtract_product(n, n, lu->values + lu->diagonal[k], y, own);
+#define BACKWARD(n, alike) solve_backward(lu, k, n, alike, x)
+    FOR_EACH_SIZE(lu, k, BACKWARD)
   }
 }
