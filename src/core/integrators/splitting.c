@@ -193,11 +193,13 @@ static inline void drift(const splitting *s, int b, double h, const instant *fro
                          double *D)
 {
   const poli_rigid_body *body = &s->bodies->items[b];
-  const int q = body->q, shift = body->is_point ? 0 : 4;
-  const double *P = s->plus + body->v, *linear = P + (body->is_point ? 0 : 3);
-  for (int i = 0; i < body->num_axes; i++)
-    to->q[q + shift + i] = from->q[q + shift + i] + h * body->inverse_mass * linear[i];
-  if (body->is_point) return;
+  const int q = body->q;
+  const double *P = s->plus + body->v, scale = h * body->inverse_mass;
+  if (body->is_point) {
+    for (int i = 0; i < body->num_axes; i++) to->q[q + i] = from->q[q + i] + scale * P[i];
+    return;
+  }
+  for (int i = 0; i < 3; i++) to->q[q + 4 + i] = from->q[q + 4 + i] + scale * P[3 + i];
   if (body->is_principal) {
     poli_free_motion(&body->free, from->q + q, P, h, to->q + q, D);
   } else {
@@ -245,16 +247,15 @@ static inline void add_rates(const side *own, const double *blocks, const double
 static inline void kick(const splitting *s, int b, double h, const instant *at, double *P)
 {
   const poli_rigid_body *body = &s->bodies->items[b];
-  const int first = body->is_point ? 3 : 0, dim = body->num_axes + 3 - first;
   const double *from = at->P + body->v, *force = at->force + body->v;
   double impulse[AXES] = {0.0};
-  for (int i = 0; i < dim; i++) P[i] = from[i] + 0.5 * h * force[i];
-  if (s->first_side[b] == s->first_side[b + 1]) return;
-  for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++) {
-    const side *own = &s->sides[e];
-    add_impulse(own, at->B, s->U, impulse);
-  }
-  for (int i = 0; i < AXES - first; i++) P[i] -= impulse[first + i];
+  for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++)
+    add_impulse(&s->sides[e], at->B, s->U, impulse);
+  if (body->is_point)
+    for (int i = 0; i < body->num_axes; i++)
+      P[i] = from[i] + 0.5 * h * force[i] - (i < 3 ? impulse[3 + i] : 0.0);
+  else
+    for (int i = 0; i < AXES; i++) P[i] = from[i] + 0.5 * h * force[i] - impulse[i];
 }
 
 /* Kicks and drifts all bodies with the impulses U; D is the derivative of their turns, or NULL.
@@ -338,6 +339,23 @@ static inline void add_product(const side *row, const scaled_rows *X, double d, 
   }
 }
 
+/* The same; sides of the usual kinds have loops that the compiler can unroll. */
+static inline void add_rows(const side *row, const scaled_rows *X, double d, const side *col,
+                            const double *blocks, double *to)
+{
+  side r = {.joined = 3, .sign = row->sign};
+  side c = {.joined = 3, .sign = col->sign, .block = col->block};
+  const int usual = row->joined && col->joined && row->others == col->others;
+  if (usual && row->others == 0) {
+    add_product(&r, X, d, &c, blocks, to);
+  } else if (usual && row->others == 2) {
+    r.others = c.others = 2;
+    add_product(&r, X, d, &c, blocks, to);
+  } else {
+    add_product(row, X, d, col, blocks, to);
+  }
+}
+
 /* B1 diag(D, scale/m) B0^T, factored.  Returns -1 if it is not finite. */
 static int factor(splitting *s, const double *B1, const double *B0, double scale)
 {
@@ -350,16 +368,8 @@ static int factor(splitting *s, const double *B1, const double *B0, double scale
       const side *row = &s->sides[i];
       scaled_rows X;
       scale_rows(row, B1, D, d, &X);
-      for (int j = s->first_side[b]; j < s->first_side[b + 1]; j++, pair++) {
-        const side *col = &s->sides[j];
-        if (row->others == 0 && col->others == 0) {
-          const side point = {.joined = 3, .sign = row->sign};
-          const side other = {.joined = 3, .sign = col->sign, .block = col->block};
-          add_product(&point, &X, d, &other, B0, values + *pair);
-        } else {
-          add_product(row, &X, d, col, B0, values + *pair);
-        }
-      }
+      for (int j = s->first_side[b]; j < s->first_side[b + 1]; j++, pair++)
+        add_rows(row, &X, d, &s->sides[j], B0, values + *pair);
     }
   }
   s->counts->jacobians++;
@@ -380,17 +390,28 @@ static void apply_rows(const splitting *s, const double *B, const double *v, dou
   }
 }
 
-/* P -= B^T mu */
-static void subtract_impulses(const splitting *s, const double *B, const double *mu, double *P)
+/* P -= B^T mu, then v = diag(D, 1/m) P, then y = B v; mu and y may be NULL. */
+static void respond(const splitting *s, const double *B, const double *mu, double *P, double *v,
+                    double *y)
 {
+  if (y) memset(y, 0, (size_t)s->m * sizeof *y);
   for (int b = 0; b < s->bodies->count; b++) {
     const poli_rigid_body *body = &s->bodies->items[b];
-    const int first = body->is_point ? 3 : 0;
-    double impulse[AXES] = {0.0};
-    if (s->first_side[b] == s->first_side[b + 1]) continue;
-    for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++)
-      add_impulse(&s->sides[e], B, mu, impulse);
-    for (int i = first; i < AXES; i++) P[body->v + i - first] -= impulse[i];
+    const int start = s->first_side[b], end = s->first_side[b + 1],
+              angular = body->is_point ? 0 : 3;
+    double *own_P = P + body->v, *own_v = v + body->v, impulse[AXES] = {0.0};
+    for (int e = start; e < end && mu; e++) add_impulse(&s->sides[e], B, mu, impulse);
+    for (int i = 0; i < 3 && start < end; i++) own_P[angular + i] -= impulse[3 + i];
+    for (int i = 0; i < body->num_axes; i++)
+      own_v[angular + i] = own_P[angular + i] * body->inverse_mass;
+    if (angular) {
+      poli_v3_subtract(own_P, impulse, own_P);
+      poli_m3_apply(s->D + 9 * b, own_P, own_v);
+    }
+    if (!y || start == end) continue;
+    double point[AXES] = {0.0};
+    poli_v3_copy(own_v, point + 3);
+    for (int e = start; e < end; e++) add_rates(&s->sides[e], B, angular ? own_v : point, y);
   }
 }
 
@@ -669,6 +690,28 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
 
 /* --- what is shown ---------------------------------------------------------------------------- */
 
+/* f - w x L at a node for projected momenta and velocities, into s->force, and the accelerations of
+ * the constraints with v' = 0. */
+static pol_status find_acceleration_terms(splitting *s, double t, const instant *at,
+                                          const double *P, const double *v, double *acceleration)
+{
+  pol_terms out = {.balance = s->force, .acceleration = acceleration};
+  const unsigned want = s->m > 0 ? POL_ACCELERATION : 0;
+  if (!s->bodies->has_weight_only) {
+    const pol_status status = evaluate(s, t, at->q, v, want | POL_FORCE, &out);
+    for (int i = 0; i < s->nv; i++) s->force[i] = -s->force[i];
+    turn(s, at->R, 1, s->force, s->force);
+    return status;
+  }
+  memcpy(s->force, at->force, (size_t)s->nv * sizeof *s->force);
+  for (int b = 0; b < s->bodies->count; b++) {
+    const int own = s->bodies->items[b].v;
+    if (s->bodies->items[b].is_point) continue;
+    poli_v3_add_scaled_cross(-1.0, s->v + own, P + own, s->force + own);
+  }
+  return want ? evaluate(s, t, at->q, v, want, &out) : POL_OK;
+}
+
 /* Velocities on the constraints, accelerations and multipliers at a node, from the running momenta,
  * which stay as they are: with A = B M^-1 B^T
  *
@@ -680,13 +723,13 @@ pol_status poli_splitting_show(splitting *s, double t, double *shown)
   pol_status status = POL_OK;
   memcpy(shown, at->q, (size_t)s->nq * sizeof *shown);
   memcpy(P, at->P, (size_t)s->nv * sizeof *P);
+  for (int b = 0; b < s->bodies->count; b++) {
+    const double *R = at->R + 9 * b;
+    double X[9];
+    poli_m3_multiply(R, s->bodies->items[b].inverse, X);
+    poli_m3_multiply_by_transposed(X, R, s->D + 9 * b);
+  }
   if (s->m > 0) {
-    for (int b = 0; b < s->bodies->count; b++) {
-      const double *R = at->R + 9 * b;
-      double X[9];
-      poli_m3_multiply(R, s->bodies->items[b].inverse, X);
-      poli_m3_multiply_by_transposed(X, R, s->D + 9 * b);
-    }
     if (factor(s, at->B, at->B, 1.0) < 0) return POL_NOT_FINITE;
     if (s->bodies->constraints_move) { /* Phi_t: the velocities of constraints at rest */
       pol_terms out = {.velocity = lambda};
@@ -694,32 +737,28 @@ pol_status poli_splitting_show(splitting *s, double t, double *shown)
       status = evaluate(s, t, at->q, vd, POL_VELOCITY, &out);
     }
     for (int pass = 0; pass < 2 && !status; pass++) {
-      velocities(s, at->R, P, s->v);
-      apply_rows(s, at->B, s->v, s->dU);
+      respond(s, at->B, pass ? s->slip : NULL, P, s->v, s->dU);
       for (int i = 0; i < s->m && s->bodies->constraints_move; i++) s->dU[i] += lambda[i];
       poli_block_lu_solve(s->lu, s->dU);
-      subtract_impulses(s, at->B, s->dU, P);
+      double *swap = s->slip;
+      s->slip = s->dU;
+      s->dU = swap;
     }
     if (status) return status;
   }
-  velocities(s, at->R, P, s->v);
+  respond(s, at->B, s->m > 0 ? s->slip : NULL, P, s->v, NULL);
   turn(s, at->R, 0, s->v, v);
-  pol_terms out = {.balance = s->force, .acceleration = lambda};
-  status = evaluate(s, t, at->q, v, POL_FORCE | (s->m > 0 ? POL_ACCELERATION : 0), &out);
+  status = find_acceleration_terms(s, t, at, P, v, lambda);
   if (status) return status;
-  for (int i = 0; i < s->nv; i++) s->force[i] = -s->force[i];
-  turn(s, at->R, 1, s->force, s->force);
   if (s->m > 0) {
     turn_multipliers(s, at->R, 0, lambda);
-    velocities(s, at->R, s->force, s->v);
-    apply_rows(s, at->B, s->v, s->dU);
+    respond(s, at->B, NULL, s->force, vd, s->dU);
     for (int i = 0; i < s->m; i++) lambda[i] += s->dU[i];
     poli_block_lu_solve(s->lu, lambda);
-    subtract_impulses(s, at->B, lambda, s->force);
-    turn_multipliers(s, at->R, 1, lambda);
   }
-  velocities(s, at->R, s->force, vd);
+  respond(s, at->B, s->m > 0 ? lambda : NULL, s->force, vd, NULL);
   turn(s, at->R, 0, vd, vd);
+  if (s->m > 0) turn_multipliers(s, at->R, 1, lambda);
   return POL_OK;
 }
 

@@ -271,12 +271,13 @@ static void derive_asymmetric(const poli_free_body *body, const double q0[4], co
 
 /* --- the motion ------------------------------------------------------------------------------- */
 
-/* Column k of the rotation matrix. */
-static inline void axis_of(const double q[4], int k, double a[3])
+/* Column i of the rotation matrix; i, j, k are 0, 1, 2 in turn. */
+static inline void axis_of(const double q[4], int i, int j, int k, double a[3])
 {
-  double R[9];
-  poli_quat_to_matrix(q, R);
-  for (int i = 0; i < 3; i++) a[i] = R[3 * i + k];
+  const double *v = q + 1;
+  a[i] = 1.0 - 2.0 * (v[j] * v[j] + v[k] * v[k]);
+  a[j] = 2.0 * (v[i] * v[j] + q[0] * v[k]);
+  a[k] = 2.0 * (v[i] * v[k] - q[0] * v[j]);
 }
 
 /* The derivative is h (dexp(theta)/Jt + (1/Ja - 1/Jt) (exp(theta) a) a^T), theta = h L/Jt. */
@@ -301,16 +302,18 @@ static void move_symmetric(const poli_free_body *body, const double q0[4], const
     poli_quat_multiply(outer, q0, q1);
     return;
   }
-  axis_of(q0, body->axis, before);
-  const double angle = h * body->excess * poli_v3_dot(L, before);
-  double inner[4] = {0.0};
+  const int i = body->axis, j = i < 2 ? i + 1 : 0, k = j < 2 ? j + 1 : 0;
+  axis_of(q0, i, j, k, before);
+  const double angle = h * body->excess * poli_v3_dot(L, before), *v = q0 + 1;
   poli_half_angle_set(angle * angle, &half);
-  inner[0] = half.cosine;
-  inner[1 + body->axis] = 0.5 * half.sinc * angle;
-  poli_quat_multiply(q0, inner, q1);
-  poli_quat_multiply(outer, q1, q1);
+  const double cosine = half.cosine, sine = 0.5 * half.sinc * angle;
+  double turned[4] = {q0[0] * cosine - v[i] * sine};
+  turned[1 + i] = v[i] * cosine + q0[0] * sine;
+  turned[1 + j] = v[j] * cosine + v[k] * sine;
+  turned[1 + k] = v[k] * cosine - v[j] * sine;
+  poli_quat_multiply(outer, turned, q1);
   if (!D) return;
-  axis_of(q1, body->axis, after);
+  axis_of(q1, i, j, k, after);
   poli_m3_add_outer(h * body->excess, after, before, D);
 }
 
