@@ -66,6 +66,7 @@ struct poli_splitting_state {
   /* the graph: nodes are the constraints of a joint, edges the bodies they share */
   int *first_side; /* of each body, count + 1 */
   side *sides;     /* of one body after the other */
+  int has_others;  /* some node has rows beyond those of joined points */
   long *pairs;     /* for two sides of a body, all with all: the block of the matrix they add to */
   poli_block_lu *lu;
   poli_saddle *saddle;          /* only if forces read velocities */
@@ -690,18 +691,42 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
 
 /* --- what is shown ---------------------------------------------------------------------------- */
 
+/* The accelerations w x (w x r) of points that are joined, for v' = 0. */
+static void set_joined_bends(const splitting *s, const double *B, const double *v, double *bend)
+{
+  for (int n = 0; n < s->bodies->num_nodes; n++) {
+    const poli_row_node *node = &s->bodies->nodes[n];
+    if (node->joins) memset(bend + node->row, 0, 3 * sizeof *bend);
+  }
+  for (int b = 0; b < s->bodies->count; b++) {
+    const double *w = v + s->bodies->items[b].v;
+    for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++) {
+      const side *own = &s->sides[e];
+      double spin[3];
+      if (!own->joined || s->bodies->items[b].is_point) continue;
+      poli_v3_cross(w, B + own->block, spin);
+      poli_v3_add_scaled_cross(own->sign, w, spin, bend + own->row);
+    }
+  }
+}
+
 /* f - w x L at a node for projected momenta and velocities, into s->force, and the accelerations of
  * the constraints with v' = 0. */
 static pol_status find_acceleration_terms(splitting *s, double t, const instant *at,
                                           const double *P, const double *v, double *acceleration)
 {
   pol_terms out = {.balance = s->force, .acceleration = acceleration};
-  const unsigned want = s->m > 0 ? POL_ACCELERATION : 0;
+  const unsigned want =
+      (s->has_others ? POL_ACCELERATION : 0) | (s->bodies->has_weight_only ? 0 : POL_FORCE);
+  if (want) {
+    const pol_status status = evaluate(s, t, at->q, v, want, &out);
+    if (status) return status;
+  }
+  set_joined_bends(s, at->B, s->v, acceleration);
   if (!s->bodies->has_weight_only) {
-    const pol_status status = evaluate(s, t, at->q, v, want | POL_FORCE, &out);
     for (int i = 0; i < s->nv; i++) s->force[i] = -s->force[i];
     turn(s, at->R, 1, s->force, s->force);
-    return status;
+    return POL_OK;
   }
   memcpy(s->force, at->force, (size_t)s->nv * sizeof *s->force);
   for (int b = 0; b < s->bodies->count; b++) {
@@ -709,7 +734,7 @@ static pol_status find_acceleration_terms(splitting *s, double t, const instant 
     if (s->bodies->items[b].is_point) continue;
     poli_v3_add_scaled_cross(-1.0, s->v + own, P + own, s->force + own);
   }
-  return want ? evaluate(s, t, at->q, v, want, &out) : POL_OK;
+  return POL_OK;
 }
 
 /* Velocities on the constraints, accelerations and multipliers at a node, from the running momenta,
@@ -736,22 +761,22 @@ pol_status poli_splitting_show(splitting *s, double t, double *shown)
       memset(vd, 0, (size_t)s->nv * sizeof *vd);
       status = evaluate(s, t, at->q, vd, POL_VELOCITY, &out);
     }
-    for (int pass = 0; pass < 2 && !status; pass++) {
-      respond(s, at->B, pass ? s->slip : NULL, P, s->v, s->dU);
-      for (int i = 0; i < s->m && s->bodies->constraints_move; i++) s->dU[i] += lambda[i];
-      poli_block_lu_solve(s->lu, s->dU);
-      double *swap = s->slip;
-      s->slip = s->dU;
-      s->dU = swap;
-    }
     if (status) return status;
   }
-  respond(s, at->B, s->m > 0 ? s->slip : NULL, P, s->v, NULL);
+  for (int pass = 0; pass < 3; pass++) { /* once is enough, up to round-off */
+    double speed = 0.0, open = 0.0;
+    respond(s, at->B, pass ? s->dU : NULL, P, s->v, s->slip);
+    for (int i = 0; i < s->m && s->bodies->constraints_move; i++) s->slip[i] += lambda[i];
+    for (int i = 0; i < s->nv; i++) speed = fabs(s->v[i]) > speed ? fabs(s->v[i]) : speed;
+    for (int i = 0; i < s->m; i++) open = fabs(s->slip[i]) > open ? fabs(s->slip[i]) : open;
+    if (open <= 1e-15 * speed || pass == 2) break;
+    memcpy(s->dU, s->slip, (size_t)s->m * sizeof *s->dU);
+    poli_block_lu_solve(s->lu, s->dU);
+  }
   turn(s, at->R, 0, s->v, v);
   status = find_acceleration_terms(s, t, at, P, v, lambda);
   if (status) return status;
   if (s->m > 0) {
-    turn_multipliers(s, at->R, 0, lambda);
     respond(s, at->B, NULL, s->force, vd, s->dU);
     for (int i = 0; i < s->m; i++) lambda[i] += s->dU[i];
     poli_block_lu_solve(s->lu, lambda);
@@ -960,6 +985,7 @@ static pol_status set_graph(splitting *s)
     const poli_row_node *node = &bodies->nodes[n];
     size[n] = node->num_rows;
     num_sides += (size_t)node->num_sides;
+    s->has_others |= node->num_rows > (node->joins ? 3 : 0);
     for (int i = 0; i < node->num_sides; i++) s->first_side[node->body[i] + 2]++;
   }
   for (int b = 0; b < count; b++) {

@@ -1,7 +1,7 @@
 /* Block-sparse LU.  With the nodes in the order of elimination, node k has later neighbours
- * N(k); L_ik = A_ik A_kk^-1, then A_ij -= L_ik A_kj for all i, j in N(k).  The inverse of a
- * diagonal block takes the place of the block (exchange steps with diagonal pivots).  The blocks of
- * N(k) that an elimination changes, fill included, are looked up once.
+ * N(k); L_ik = A_ik A_kk^-1, then A_ij -= L_ik A_kj for all i, j in N(k), then U_kj = A_kk^-1 A_kj.
+ * The inverse of a diagonal block takes the place of the block (exchange steps with diagonal
+ * pivots).  The blocks of N(k) that an elimination changes, fill included, are looked up once.
  *
  * The order is AMD's (Amestoy, Davis, Duff 1996), the later neighbours follow from the elimination
  * tree: N(k) is the union of k's own and those of its children, less k.
@@ -301,10 +301,35 @@ static inline void exchange(int n, int r, double *D)
   D[r * n + r] = pivot;
 }
 
+/* The same as below for a block of 3 rows, by its minors: one division to wait for. */
+static int invert_three(poli_block_lu *lu, int k)
+{
+  const int row = lu->row[k];
+  const double *scale = lu->inverse_scale + row;
+  double *D = lu->values + lu->diagonal[k];
+  const double a = D[0], b = D[1], c = D[2], d = D[3], e = D[4], f = D[5], g = D[6], h = D[7],
+               i = D[8];
+  const double A = e * i - f * h, B = f * g - d * i, C = d * h - e * g, minor = a * e - b * d;
+  const double det = a * A + b * B + c * C;
+  const double second = fabs(minor / a) * scale[1], third = fabs(det / minor) * scale[2];
+  const double least = second < third ? second : third, first = fabs(a) * scale[0];
+  if (!(first > 0.01 && least > 0.01)) return 0;
+  const double r = 1.0 / det;
+  const double inverse[9] = {A * r, (c * h - b * i) * r, (b * f - c * e) * r,
+                             B * r, (a * i - c * g) * r, (c * d - a * f) * r,
+                             C * r, (b * g - a * h) * r, minor * r};
+  memcpy(D, inverse, sizeof inverse);
+  memset(lu->dropped + row, 0, 3);
+  note_pivot(lu, first < least ? first : least,
+             first < least ? row : row + (second < third ? 1 : 2));
+  return 1;
+}
+
 /* The inverse of a block in its place, if all pivots are large in the order they have, which is
  * usual; else the block stays as it is.  Returns whether they are. */
 static inline int invert_in_order(poli_block_lu *lu, int k, int n)
 {
+  if (n == 3) return invert_three(lu, k);
   const double *inverse_scale = lu->inverse_scale + lu->row[k];
   double *D = lu->values + lu->diagonal[k], W[MAX_UNROLLED * MAX_UNROLLED], least = HUGE_VAL;
   int least_row = 0;
@@ -389,6 +414,12 @@ static inline int eliminate(poli_block_lu *lu, int k, int n, int alike, double t
       multiply(rows, n, alike ? n : lu->size[lu->next[b]], 1, L, lu->values + lu->upper[b],
                lu->values + *to);
   }
+  for (int b = lu->first[k]; b < lu->first[k + 1]; b++) {
+    const int cols = alike ? n : lu->size[lu->next[b]];
+    double *U = lu->values + lu->upper[b];
+    multiply(n, n, cols, 0, lu->values + lu->diagonal[k], U, lu->work);
+    for (int i = 0; i < n * cols; i++) U[i] = lu->work[i];
+  }
   return num_dropped;
 }
 
@@ -433,10 +464,10 @@ static inline void solve_backward(const poli_block_lu *lu, int k, int n, int ali
 {
   double *own = x + lu->row[k], *y = lu->work;
   for (int i = 0; i < n; i++) y[i] = own[i];
+  set_product(n, lu->values + lu->diagonal[k], y, own);
   for (int e = lu->first[k]; e < lu->first[k + 1]; e++)
     subtract_product(n, alike ? n : lu->size[lu->next[e]], lu->values + lu->upper[e],
-                     x + lu->row[lu->next[e]], y);
-  set_product(n, lu->values + lu->diagonal[k], y, own);
+                     x + lu->row[lu->next[e]], own);
 }
 
 void poli_block_lu_solve(const poli_block_lu *lu, double *x)
