@@ -81,7 +81,7 @@ struct poli_splitting_state {
   double *out[2]; /* q, v, v', lambda as shown */
   double *force, *mass, *damping, *upper, *lower, *rhs; /* of the matrix with the momenta */
   double *scratch;
-  int shown;
+  int shown, unseen; /* which is shown; the solution is not */
 
   double last_h; /* of the substep before; 0 at the start */
   int num_known; /* nodes with known impulses */
@@ -801,6 +801,7 @@ static void set_state(pol_integrator *integrator, splitting *s, int which, doubl
 {
   const double *x = s->out[which];
   s->shown = which;
+  s->unseen = 0;
   integrator->state.q = x;
   integrator->state.v = x + s->nq;
   integrator->state.vd = x + s->nq + s->nv;
@@ -886,15 +887,23 @@ static pol_status step(pol_integrator *integrator, double t, double h)
   s->history = integrator->history;
   s->kept = s->at; /* the start of the step stays as it is */
   pol_status status = poli_splitting_advance(s, integrator->state.t, t, &integrator->diagnostics);
+  if (!status && integrator->hidden) {
+    integrator->state.q = s->instants[s->at].q;
+    s->unseen = 1;
+    return POL_OK;
+  }
   if (!status) status = poli_splitting_show(s, t, s->out[1 - s->shown]);
   if (!status) {
     set_state(integrator, s, 1 - s->shown, t);
-  } else {
-    s->at = s->kept;
-    s->last_h = last_h;
-    s->num_known = s->num_known > 0; /* the newest may be of times that are gone: keep one */
+    return POL_OK;
   }
-  s->kept = -1;
+  s->at = s->kept;
+  s->last_h = last_h;
+  s->num_known = s->num_known > 0; /* the newest may be of times that are gone: keep one */
+  if (s->unseen && poli_splitting_show(s, integrator->state.t, s->out[1 - s->shown]) == POL_OK)
+    set_state(integrator, s, 1 - s->shown, integrator->state.t);
+  else if (s->unseen)
+    integrator->state.q = NULL; /* it cannot be shown: a new start is needed */
   return status;
 }
 
@@ -1113,5 +1122,9 @@ static pol_status create(pol_integrator *integrator)
   return status ? status : allocate(s);
 }
 
-const poli_family poli_splitting = {
-    .supports = supports, .create = create, .destroy = destroy, .start = start, .step = step};
+const poli_family poli_splitting = {.supports = supports,
+                                    .create = create,
+                                    .destroy = destroy,
+                                    .start = start,
+                                    .step = step,
+                                    .hides = 1};
