@@ -437,7 +437,7 @@ static void turn_multipliers(const splitting *s, const double *R, int back, doub
     for (int k = 0; k < 3; k++) {
       double axis[3];
       poli_v3_copy(node->axes[k], axis);
-      if (node->first >= 0) poli_m3_apply(R + 9 * node->first, node->axes[k], axis);
+      if (node->joined[0] >= 0) poli_m3_apply(R + 9 * node->joined[0], node->axes[k], axis);
       if (back)
         own[k] = poli_v3_dot(axis, x);
       else
@@ -1080,6 +1080,8 @@ static pol_status allocate(splitting *s)
     POLI_TAKE(&arena, s->scratch, s->dae->scratch_size);
   } while (poli_arena_again(&arena));
   s->memory = arena.memory;
+  for (int k = 1; k < NUM_INSTANTS && s->bodies->has_weight_only; k++)
+    s->instants[k].force = s->instants[0].force; /* they do not change */
   return s->memory ? POL_OK : POL_NO_MEMORY;
 }
 
