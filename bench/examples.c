@@ -5,10 +5,10 @@
  *
  * The error at the end is the largest of: positions over the largest distance of a centre of mass
  * from the origin, rotations in rad, velocities and angular velocities over the largest, efforts of
- * drives over the largest.  So fully driven mechanisms, whose motion any step gives, are measured by
- * the forces of their drives.  The reference is rattle of order 8; how well it agrees with itself at
- * half the steps is printed.  That the errors of geom1, another method, fall at second order down to
- * where it was run confirms it. */
+ * drives over the largest.  So fully driven mechanisms, whose motion any step gives, are measured
+ * by the forces of their drives.  The reference is rattle of order 8; how well it agrees with
+ * itself at half the steps is printed.  That the errors of geom1, another method, fall at second
+ * order down to where it was run confirms it. */
 #include "plan.h"
 
 #include <polhode/model.h>
@@ -158,9 +158,10 @@ static void print_entries(const bench_contender *contenders, const bench_entry *
     printf(" %s\n", contenders[k].note ? contenders[k].note : "");
   }
   for (int i = 0; i < NUM_TARGETS; i++) {
-    const int old = find_best(entries, i, 0, OLD), new = find_best(entries, i, OLD + 1, NUM_WAYS - 1);
+    const int old = find_best(entries, i, 0, OLD),
+              new = find_best(entries, i, OLD + 1, NUM_WAYS - 1);
     if (old < 0 || new < 0) continue;
-    const bench_entry *a = &entries[old * NUM_TARGETS + i], *b = &entries[new * NUM_TARGETS + i];
+    const bench_entry *a = &entries[old * NUM_TARGETS + i], *b = &entries[new *NUM_TARGETS + i];
     printf("  %g: %s is %.1f times as fast as %s\n", targets[i], ways[new].name,
            (a->status == BENCH_MEASURED ? a->median : a->at.seconds) /
                (b->status == BENCH_MEASURED ? b->median : b->at.seconds),
@@ -220,6 +221,7 @@ static void measure(const bench_options *options, int example)
 int main(int argc, char **argv)
 {
   const bench_options options = bench_start(argc, argv, 5, 1.0);
+  if (options.svg) fputs("bench: examples has no figure\n", stderr), exit(2);
   bench_csv_header(options.csv);
   for (int k = 0; k < NUM_EXAMPLES; k++) measure(&options, k);
   if (options.csv) fclose(options.csv);

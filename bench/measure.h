@@ -3,8 +3,9 @@
  *
  * A contender is one way to compute a motion, with one number to set: the number of equal steps, or
  * a tolerance.  A ladder of runs with more and more effort shows its errors; between
- * them the effort for each accuracy in question is interpolated, and confirmed by a run.  Then all are run in turns, several rounds, so that a noisy moment of the machine
- * hits all alike; the median counts.  Times are those of the processor. */
+ * them the effort for each accuracy in question is interpolated, and confirmed by a run.  Then all
+ * are run in turns, several rounds, so that a noisy moment of the machine hits all alike; the
+ * median counts.  Times are those of the processor. */
 #ifndef POLHODE_BENCH_MEASURE_H
 #define POLHODE_BENCH_MEASURE_H
 
@@ -22,9 +23,10 @@ enum { MAX_POINTS = 40, MAX_ROUNDS = 25, MAX_TARGETS = 4 };
 
 /* Of the command line. */
 typedef struct bench_options {
-  FILE *csv;     /* NULL: none */
-  int rounds;    /* of runs in turns */
-  double budget; /* longest single run, s */
+  FILE *csv;       /* NULL: none */
+  const char *svg; /* file of the figure; NULL: none */
+  int rounds;      /* of runs in turns */
+  double budget;   /* longest single run, s */
 } bench_options;
 
 /* What one run costs and how good it is. */
@@ -69,11 +71,11 @@ static inline double bench_now(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Options: --csv FILE --rounds N --budget SECONDS.  Starts the program anew with one thread for
- * BLAS, whose library reads the variable before main. */
+/* Options: --csv FILE --svg FILE --rounds N --budget SECONDS.  Starts the program anew with one
+ * thread for BLAS, whose library reads the variable before main. */
 static inline bench_options bench_start(int argc, char **argv, int rounds, double budget)
 {
-  bench_options options = {NULL, rounds, budget};
+  bench_options options = {NULL, NULL, rounds, budget};
   if (!getenv("OPENBLAS_NUM_THREADS")) {
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
     execv("/proc/self/exe", argv);
@@ -82,12 +84,15 @@ static inline bench_options bench_start(int argc, char **argv, int rounds, doubl
     if (i + 1 < argc && !strcmp(argv[i], "--csv")) {
       options.csv = fopen(argv[i + 1], "w");
       if (!options.csv) perror(argv[i + 1]), exit(1);
+    } else if (i + 1 < argc && !strcmp(argv[i], "--svg")) {
+      options.svg = argv[i + 1];
     } else if (i + 1 < argc && !strcmp(argv[i], "--rounds") && atoi(argv[i + 1]) > 0) {
       options.rounds = atoi(argv[i + 1]);
     } else if (i + 1 < argc && !strcmp(argv[i], "--budget") && atof(argv[i + 1]) > 0.0) {
       options.budget = atof(argv[i + 1]);
     } else {
-      fprintf(stderr, "usage: %s [--csv FILE] [--rounds N] [--budget SECONDS]\n", argv[0]);
+      fprintf(stderr, "usage: %s [--csv FILE] [--svg FILE] [--rounds N] [--budget SECONDS]\n",
+              argv[0]);
       exit(2);
     }
   }
@@ -122,7 +127,7 @@ static inline void bench_ladder(bench_contender *who, double target, double budg
     const double growth = seconds > 0.0 && who->variable ? now.seconds / seconds : 2.0;
     seconds = now.seconds;
     if (now.error <= target || growth * seconds > budget) break;
-    if (who->variable && effort > 1e15) break;
+    if (who->variable && effort > 1e14) break;
   }
 }
 
@@ -149,7 +154,7 @@ static inline void bench_reach(bench_contender *who, double target, bench_entry 
   const double ratio = pow(a->error / target, 1.0 / slope);
   if (k == n) {
     const double growth = log(b->seconds / a->seconds) / log(b->effort / a->effort);
-    if (a->effort * ratio > (who->variable ? 1e15 : 1e7)) return; /* round-off */
+    if (a->effort * ratio > (who->variable ? 1e14 : 1e7)) return; /* round-off */
     entry->at = (bench_point){a->effort * ratio, target,
                               a->seconds * pow(ratio, who->variable ? growth : 1.0)};
     entry->status = BENCH_EXTRAPOLATED;

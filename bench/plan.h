@@ -13,7 +13,7 @@ typedef struct bench_plan {
   int variable; /* 1: steps of variable size */
   pol_formulation *formulation;
   pol_integrator *integrator;
-  double *q, *v; /* consistent initial values */
+  double *q, *v;    /* consistent initial values */
   char reason[400]; /* why it was refused or has failed; "" if not */
 } bench_plan;
 

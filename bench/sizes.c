@@ -2,16 +2,18 @@
  * four-bars, with 10 to 100 000 bodies and steps of 1 ms, with rattle and geom1 and with other
  * programs.
  *
- *     sizes [--csv FILE] [--rounds N] [--budget SECONDS]
+ *     sizes [--csv FILE] [--svg FILE] [--rounds N] [--budget SECONDS]
  *
  * Errors are those of the end of the last link, or rocker, of the smallest model after 0.2 s; the
  * reference is rattle of order 8 with half the step.  A size is left out if setting it up and a few
  * steps would exceed the budget, by what the size before took, or if the driver says so. */
 #include "plan.h"
 
-#include "peers/peers.h"
-
 #include <malloc.h>
+
+#include <polhode/plot.h>
+
+#include "peers/peers.h"
 
 enum { NUM_SIZES = 5, MAX_WAYS = 12, OWN = 3 };
 static const int sizes[NUM_SIZES] = {10, 100, 1000, 10000, 100000};
@@ -22,7 +24,8 @@ static const char *const model_names[PEER_MODELS] = {"spherical chain", "revolut
 static const struct {
   const char *name, *method;
   int order;
-} own[OWN] = {{"rattle order 2", "rattle", 2}, {"rattle order 4", "rattle", 4}, {"geom1", "geom1", 2}};
+} own[OWN] = {
+    {"rattle order 2", "rattle", 2}, {"rattle order 4", "rattle", 4}, {"geom1", "geom1", 2}};
 
 /* One way to step one model of one size. */
 typedef struct way {
@@ -31,9 +34,12 @@ typedef struct way {
   bench_plan plan;
   int bodies;      /* the size asked for, or a little less if that is its limit */
   double setup;    /* s, until the first step */
+  double cost;     /* s, of the last run, with setting up where that is part of it */
   bench_entry run; /* times are s per body and step */
   char note[400];
 } way;
+
+static way ways[MAX_WAYS]; /* of the present model */
 
 static void check(pol_status status, const char *what)
 {
@@ -42,8 +48,8 @@ static void check(pol_status status, const char *what)
   exit(1);
 }
 
-static void add_body(pol_mechanism *mechanism, int i, double mass, const double inertia[3], double x,
-                     double z, double turn)
+static void add_body(pol_mechanism *mechanism, int i, double mass, const double inertia[3],
+                     double x, double z, double turn)
 {
   char name[24];
   snprintf(name, sizeof name, "b%d", i);
@@ -141,12 +147,11 @@ static int run_way(way *w, int model, int bodies, int steps, double h, double x[
 }
 
 /* All ways there are, without a model yet. */
-static int list_ways(way *ways)
+static int list_ways(void)
 {
   static const char *const drivers[] = {"simbody", "mujoco"};
   int used = 0;
-  for (int k = 0; k < OWN; k++)
-    ways[used++] = (way){.program = "polhode", .method = own[k].name};
+  for (int k = 0; k < OWN; k++) ways[used++] = (way){.program = "polhode", .method = own[k].name};
   for (int d = 0; d < 2; d++) {
     int count;
     const peer_method *methods = peer_load(drivers[d], &count);
@@ -158,14 +163,13 @@ static int list_ways(way *ways)
     }
     for (int k = 0; k < count; k++)
       if (methods[k].chain && used < MAX_WAYS)
-        ways[used++] = (way){.program = methods[k].program,
-                             .method = methods[k].method,
-                             .peer = &methods[k]};
+        ways[used++] =
+            (way){.program = methods[k].program, .method = methods[k].method, .peer = &methods[k]};
   }
   return used;
 }
 
-static void open_ways(way *ways, int used, int model, const pol_mechanism *mechanism, int bodies,
+static void open_ways(int used, int model, const pol_mechanism *mechanism, int bodies,
                       double budget)
 {
   for (int k = 0; k < used; k++) {
@@ -192,7 +196,7 @@ static void open_ways(way *ways, int used, int model, const pol_mechanism *mecha
 }
 
 /* Errors after 0.2 s with steps of 1 ms. */
-static void find_errors(way *ways, int used, int model, int bodies, double *errors)
+static void find_errors(int used, int model, int bodies, double *errors)
 {
   double reference[3], x[3], seconds;
   bench_plan plan = bench_plan_make("rattle", POL_SO3XR3, POL_INDEX_3, 8, 0);
@@ -209,8 +213,7 @@ static void find_errors(way *ways, int used, int model, int bodies, double *erro
   pol_mechanism_free(&mechanism);
 }
 
-static void print_size(FILE *csv, int model, int size, int steps, const way *ways, int used,
-                       const double *errors)
+static void print_size(FILE *csv, int model, int size, int steps, int used, const double *errors)
 {
   for (int k = 0; k < used; k++) {
     const way *w = &ways[k];
@@ -222,41 +225,81 @@ static void print_size(FILE *csv, int model, int size, int steps, const way *way
       printf("%10.3f us   error at %d bodies %.1e m\n", 1e6 * run->median, sizes[0], errors[k]);
     if (csv)
       fprintf(csv, "%s,\"%s\",\"%s\",%d,%d,%d,%.6g,%.6g,%.6g,%d,%.6g,%.3g,\"%s\"\n",
-              model_names[model], w->program, w->method, size, w->bodies, steps, run->median, run->least,
-              run->largest, run->num_times, w->setup, errors[k], w->note);
+              model_names[model], w->program, w->method, size, w->bodies, steps, run->median,
+              run->least, run->largest, run->num_times, w->setup, errors[k], w->note);
   }
   fflush(stdout);
   if (csv) fflush(csv);
 }
 
-static void measure(const bench_options *options, int model)
+/* For the figure: number of bodies, and microseconds per body and step; 0 where there is none. */
+static double drawn[PEER_MODELS][MAX_WAYS][2][NUM_SIZES];
+
+static void draw(const char *path, int used)
 {
-  static way ways[MAX_WAYS];
+  static pol_series series[PEER_MODELS][MAX_WAYS];
+  static char labels[MAX_WAYS][80];
+  pol_panel panels[PEER_MODELS];
+  for (int m = 0; m < PEER_MODELS; m++) {
+    panels[m] = pol_panel_default();
+    panels[m].y = (pol_axis){.label = model_names[m], .log = 1};
+    panels[m].legend = POL_LEGEND_BESIDE;
+    panels[m].series = series[m];
+    for (int k = 0; k < used; k++) {
+      snprintf(labels[k], sizeof labels[k], "%s %s", ways[k].program, ways[k].method);
+      pol_series *line = &series[m][panels[m].num_series];
+      *line = (pol_series){.x = drawn[m][k][0],
+                           .y = drawn[m][k][1],
+                           .count = NUM_SIZES,
+                           .label = labels[k],
+                           .marker = POL_MARKER_CIRCLE};
+      pol_series_look(line, k);
+      if (drawn[m][k][1][0] > 0.0) panels[m].num_series++;
+    }
+  }
+  pol_figure figure = pol_figure_default();
+  figure.title = "Microseconds per body and step of 1 ms";
+  figure.panels = panels;
+  figure.num_panels = PEER_MODELS;
+  figure.x = (pol_axis){.label = "bodies", .log = 1, .margin = 0.03};
+  figure.width = 800.0;
+  figure.height = 840.0;
+  if (pol_figure_write(&figure, path)) fprintf(stderr, "bench: cannot write %s\n", path), exit(1);
+}
+
+/* Returns the number of ways. */
+static int measure(const bench_options *options, int model)
+{
   double errors[MAX_WAYS];
-  const int used = list_ways(ways);
+  const int used = list_ways();
   printf("%s: processor time per body and step of 1 ms\n", model_names[model]);
   for (int s = 0; s < NUM_SIZES; s++) {
     int bodies = sizes[s], active = 0;
-    const int steps = 2 + (int)fmin(200.0, fmax(6.0, 2e4 / sizes[s]));
+    const int steps = 2 + (int)fmin(200.0, fmax(4.0, 2e4 / sizes[s]));
     double x[3], seconds;
     pol_mechanism *mechanism = make_model(model, &bodies);
-    open_ways(ways, used, model, mechanism, bodies, options->budget);
-    if (s == 0) find_errors(ways, used, model, bodies, errors);
+    open_ways(used, model, mechanism, bodies, options->budget);
+    if (s == 0) find_errors(used, model, bodies, errors);
     for (int round = 0; round < options->rounds; round++)
       for (int k = 0; k < used; k++) {
         way *w = &ways[k];
-        if (w->note[0] || (round >= 3 && w->run.median * steps * w->bodies > 1.0)) continue;
+        if (w->note[0] || (round >= 1 && w->cost > 5.0) || (round >= 3 && w->cost > 1.0)) continue;
+        const double begin = bench_now();
         if (run_way(w, model, w->bodies, steps, step, x, &seconds)) {
           snprintf(w->note, sizeof w->note, "%s", w->peer ? "failed" : w->plan.reason);
           continue;
         }
+        w->cost = bench_now() - begin;
         w->run.times[w->run.num_times++] = w->run.median = seconds / (steps - 2) / w->bodies;
       }
     for (int k = 0; k < used; k++) {
       bench_median(&ways[k].run);
-      active += !ways[k].note[0];
+      if (ways[k].note[0]) continue;
+      active++;
+      drawn[model][k][0][s] = ways[k].bodies;
+      drawn[model][k][1][s] = 1e6 * ways[k].run.median;
     }
-    print_size(options->csv, model, sizes[s], steps, ways, used, errors);
+    print_size(options->csv, model, sizes[s], steps, used, errors);
     for (int k = 0; k < used; k++) {
       bench_plan_close(&ways[k].plan);
       ways[k].run.num_times = 0;
@@ -266,6 +309,7 @@ static void measure(const bench_options *options, int model)
     malloc_trim(0);
     if (!active) break;
   }
+  return used;
 }
 
 int main(int argc, char **argv)
@@ -274,7 +318,9 @@ int main(int argc, char **argv)
   if (options.csv)
     fputs("model,program,method,size,bodies,steps,seconds,least,largest,rounds,setup,error,note\n",
           options.csv);
-  for (int model = 0; model < PEER_MODELS; model++) measure(&options, model);
+  int used = 0;
+  for (int model = 0; model < PEER_MODELS; model++) used = measure(&options, model);
+  if (options.svg) draw(options.svg, used);
   if (options.csv) fclose(options.csv);
   return 0;
 }

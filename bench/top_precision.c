@@ -1,13 +1,14 @@
-/* Heavy top: processor time to reach errors of the centre of mass of 1e-5, 1e-7, 1e-9 and 1e-11 m at
- * t = 1 s, with the methods of polhode and with other programs.
+/* Heavy top: processor time to reach errors of the centre of mass of 1e-5, 1e-7, 1e-9 and 1e-11 m
+ * at t = 1 s, with the methods of polhode and with other programs.
  *
- *     top_precision [--csv FILE] [--rounds N] [--budget SECONDS]
+ *     top_precision [--csv FILE] [--svg FILE] [--rounds N] [--budget SECONDS]
  *
  * The reference is the independent solution in papers/data (extrapolation of order 18 in 80-bit
  * numbers, and a second route that agrees to 7e-13). */
 #include "plan.h"
 
 #include <polhode/model.h>
+#include <polhode/plot.h>
 
 #include "heavy_top_reference.h"
 #include "peers/peers.h"
@@ -57,8 +58,8 @@ static const struct {
     {"geom1 so3xr3-spatial, sigma optimal", "geom1", POL_SO3XR3_SPATIAL, POL_INDEX_3, 2, 0, 1, 500},
     {"geom1 so3xr3-spatial, stabilized-2, sigma optimal", "geom1", POL_SO3XR3_SPATIAL,
      POL_INDEX_2_STABILIZED, 2, 0, 1, 500},
-    {"geom1 variable steps, stabilized-2", "geom1", POL_SO3XR3_SPATIAL, POL_INDEX_2_STABILIZED, 2, 1,
-     0, 1e3},
+    {"geom1 variable steps, stabilized-2", "geom1", POL_SO3XR3_SPATIAL, POL_INDEX_2_STABILIZED, 2,
+     1, 0, 1e3},
     {"vi-a euler-parameters", "vi-a", POL_EULER_PARAMETERS, POL_INDEX_3, 2, 0, 0, 1000},
     {"em euler-parameters", "em", POL_EULER_PARAMETERS, POL_INDEX_3, 2, 0, 0, 1000},
 };
@@ -90,8 +91,10 @@ static int add_peer(int used, const char *driver)
   int count;
   const peer_method *methods = peer_load(driver, &count);
   if (count == 0)
-    contenders[used++] = (bench_contender){
-        .program = driver, .method = "", .note = "not built: POLHODE_BENCH_PEERS, make bench-peers"};
+    contenders[used++] =
+        (bench_contender){.program = driver,
+                          .method = "",
+                          .note = "not built: POLHODE_BENCH_PEERS, make bench-peers"};
   for (int k = 0; k < count; k++)
     if (methods[k].top && used < MAX_CONTENDERS)
       contenders[used++] = (bench_contender){.program = methods[k].program,
@@ -103,6 +106,45 @@ static int add_peer(int used, const char *driver)
   return used;
 }
 
+/* Error over time of all that took part. */
+static void draw(const char *path, int used)
+{
+  static double x[MAX_CONTENDERS][MAX_POINTS], y[MAX_CONTENDERS][MAX_POINTS];
+  static pol_series series[MAX_CONTENDERS];
+  static char labels[MAX_CONTENDERS][120];
+  int count = 0;
+  for (int k = 0; k < used; k++) {
+    const bench_contender *who = &contenders[k];
+    if (who->note || who->num_points < 2) continue;
+    for (int i = 0; i < who->num_points; i++) {
+      x[count][i] = 1e3 * who->points[i].seconds;
+      y[count][i] = who->points[i].error;
+    }
+    snprintf(labels[count], sizeof labels[0], "%s%s%s", k < NUM_WAYS ? "" : who->program,
+             k < NUM_WAYS ? "" : " ", who->method);
+    series[count] = (pol_series){.x = x[count],
+                                 .y = y[count],
+                                 .count = (size_t)who->num_points,
+                                 .label = labels[count],
+                                 .marker = POL_MARKER_CIRCLE};
+    pol_series_look(&series[count], count);
+    count++;
+  }
+  pol_panel panel = pol_panel_default();
+  panel.series = series;
+  panel.num_series = count;
+  panel.y = (pol_axis){.label = "error of the centre of mass at 1 s (m)", .log = 1};
+  panel.legend = POL_LEGEND_BESIDE;
+  pol_figure figure = pol_figure_default();
+  figure.title = "Heavy top: error over processor time";
+  figure.panels = &panel;
+  figure.num_panels = 1;
+  figure.x = (pol_axis){.label = "processor time (ms)", .log = 1, .margin = 0.03};
+  figure.width = 1000.0;
+  figure.height = 520.0;
+  if (pol_figure_write(&figure, path)) fprintf(stderr, "bench: cannot write %s\n", path), exit(1);
+}
+
 int main(int argc, char **argv)
 {
   static bench_entry entries[MAX_CONTENDERS * NUM_TARGETS];
@@ -110,8 +152,8 @@ int main(int argc, char **argv)
   pol_model *model;
   pol_errors errors = {0};
   if (read_reference(POLHODE_SOURCE_DIR "/papers/data/heavy_top_grid.csv") ||
-      pol_model_read_file(&model, POLHODE_SOURCE_DIR "/models/bruels-cardona-2010/heavy_top.json", 0,
-                          NULL, &errors)) {
+      pol_model_read_file(&model, POLHODE_SOURCE_DIR "/models/bruels-cardona-2010/heavy_top.json",
+                          0, NULL, &errors)) {
     fputs("bench: cannot read the heavy top\n", stderr);
     return 1;
   }
@@ -127,7 +169,8 @@ int main(int argc, char **argv)
   }
   bench_rounds(entries, used * NUM_TARGETS, options.rounds);
 
-  puts("heavy top, processor time to an error of the centre of mass at t = 1 s; steps or tolerance");
+  puts(
+      "heavy top, processor time to an error of the centre of mass at t = 1 s; steps or tolerance");
   printf("%-76s", "");
   for (int i = 0; i < NUM_TARGETS; i++) printf(" %11.0e m %-9s", targets[i], "");
   puts("");
@@ -144,6 +187,7 @@ int main(int argc, char **argv)
   }
   bench_csv_header(options.csv);
   bench_csv(options.csv, "heavy top", entries, used * NUM_TARGETS);
+  if (options.svg) draw(options.svg, used);
   for (int k = 0; k < NUM_WAYS; k++) bench_plan_close(&plans[k]);
   pol_model_free(&model);
   if (options.csv) fclose(options.csv);

@@ -1,6 +1,6 @@
-/* MuJoCo: joint coordinates, fixed steps; loops by its constraint solver, which keeps joints softly.
- * A chain costs the third power of its length, since its mass matrix is full; models are read from
- * XML, which may be nested a hundredfold only, so chains end at 95 links. */
+/* MuJoCo: joint coordinates, fixed steps; loops by its constraint solver, which keeps joints
+ * softly. A chain costs the third power of its length, since its mass matrix is full; models are
+ * read from XML, which may be nested a hundredfold only, so chains end at 95 links. */
 #include "peers.h"
 
 #include <mujoco/mujoco.h>
@@ -31,7 +31,8 @@ static void append(text *t, const char *format, ...)
 static void begin_body(text *t, char kind, int i, double x, double z, const char *joint,
                        const double centre[3], double mass, const double inertia[3])
 {
-  append(t, "<body name='%c%d' pos='%.17g 0 %.17g'>%s<inertial pos='%.17g %.17g %.17g' mass='%.17g' ",
+  append(t,
+         "<body name='%c%d' pos='%.17g 0 %.17g'>%s<inertial pos='%.17g %.17g %.17g' mass='%.17g' ",
          kind, i, x, z, joint, centre[0], centre[1], centre[2], mass);
   append(t, "diaginertia='%.17g %.17g %.17g'/>", inertia[0], inertia[1], inertia[2]);
 }
@@ -62,7 +63,8 @@ static int run_top(double effort, double end, double x[3], double *seconds)
 {
   static const double centre[3] = {0.0, 1.0, 0.0};
   text tree = {0};
-  begin_body(&tree, 't', 0, 0.0, 0.0, "<joint type='ball'/>", centre, peer_top_mass, peer_top_inertia);
+  begin_body(&tree, 't', 0, 0.0, 0.0, "<joint type='ball'/>", centre, peer_top_mass,
+             peer_top_inertia);
   append(&tree, "</body>");
   mjModel *model = load(&tree, "");
   if (!model) return -1;
@@ -157,7 +159,11 @@ const peer_method *peer_methods(int *count)
 {
   static char program[40];
   static peer_method methods[] = {
-      {.program = program, .method = "RK4", .top = run_top, .first = 250, .chain = rk4_chain,
+      {.program = program,
+       .method = "RK4",
+       .top = run_top,
+       .first = 250,
+       .chain = rk4_chain,
        .largest = {95, 95, 201}},
       {.program = program, .method = "Euler", .chain = euler_chain, .largest = {95, 95, 201}},
   };

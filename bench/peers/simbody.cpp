@@ -9,7 +9,8 @@
 
 using namespace SimTK;
 
-namespace {
+namespace
+{
 
 enum Method { Merson, Rk3 };
 
@@ -37,8 +38,8 @@ int run_top(Method method, double effort, double end, double x[3], double *secon
   World world;
   const Vec3 centre(0, 1, 0);
   const Inertia central(peer_top_inertia[0], peer_top_inertia[1], peer_top_inertia[2]);
-  const Body::Rigid body(MassProperties(
-      peer_top_mass, centre, central.shiftFromMassCenter(centre, peer_top_mass)));
+  const Body::Rigid body(
+      MassProperties(peer_top_mass, centre, central.shiftFromMassCenter(centre, peer_top_mass)));
   MobilizedBody::Ball top(world.matter.Ground(), Transform(), body, Transform());
   State state = world.system.realizeTopology();
   top.setUToFitAngularVelocity(state, Vec3(peer_top_spin[0], peer_top_spin[1], peer_top_spin[2]));
@@ -125,8 +126,7 @@ int run_chain(Method method, int model, int bodies, int steps, double h, double 
   *seconds = peer_now() - begin;
   const State &now = integrator->getState();
   world.system.realize(now, Stage::Position);
-  const Vec3 end =
-      model == PEER_LOOPS ? Vec3(0, 0, 0.5) : Vec3(0.5 * peer_link_length, 0, 0);
+  const Vec3 end = model == PEER_LOOPS ? Vec3(0, 0, 0.5) : Vec3(0.5 * peer_link_length, 0, 0);
   const Vec3 position = last.findStationLocationInGround(now, end);
   for (int i = 0; i < 3; i++) x[i] = position[i];
   return 0;

@@ -75,8 +75,7 @@ static int minimal_residual(double t, N_Vector y, N_Vector yp, N_Vector r, void 
   (void)t, (void)user;
   double rate[MINIMAL];
   minimal_rate(N_VGetArrayPointer(y), rate);
-  for (int i = 0; i < MINIMAL; i++)
-    N_VGetArrayPointer(r)[i] = N_VGetArrayPointer(yp)[i] - rate[i];
+  for (int i = 0; i < MINIMAL; i++) N_VGetArrayPointer(r)[i] = N_VGetArrayPointer(yp)[i] - rate[i];
   return 0;
 }
 
@@ -139,8 +138,7 @@ static void rotation_derivative(const double p[4], int k, double D[3][3])
   quadratic(e, E);
   quadratic(sum, S);
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++)
-      D[i][j] = (S[i][j] - Q[i][j] - E[i][j] - 2.0 * p[k] * R[i][j]) / n;
+    for (int j = 0; j < 3; j++) D[i][j] = (S[i][j] - Q[i][j] - E[i][j] - 2.0 * p[k] * R[i][j]) / n;
 }
 
 /* dF/dy + c dF/dy' of full_residual. */
@@ -227,8 +225,7 @@ static int run_ida(int size, IDAResFn residual, double effort, double end, doubl
 {
   SUNContext context;
   if (SUNContext_Create(NULL, &context)) return -1;
-  N_Vector y = N_VNew_Serial(size, context), yp = N_VClone(y), id = N_VClone(y),
-           atol = N_VClone(y);
+  N_Vector y = N_VNew_Serial(size, context), yp = N_VClone(y), id = N_VClone(y), atol = N_VClone(y);
   SUNMatrix matrix = SUNDenseMatrix(size, size, context);
   SUNLinearSolver solver = SUNLinSol_Dense(y, matrix, context);
   void *ida = IDACreate(context);
