@@ -132,8 +132,12 @@ bench-peers:
 	@scripts/setup.sh $(PEER_PACKAGES)
 	@scripts/build.sh peers
 	@for program in $(PEERS); do \
-	  case $$program in examples) figure= ;; *) figure="--svg docs/images/bench_$$program.svg" ;; esac; \
-	  build/peers/bench/$$program --csv build/peers/$$program.csv $$figure || exit 1; done
+	  case $$program in \
+	  examples) more= ;; \
+	  top_precision) more="--svg docs/images/bench_top_precision.svg" ;; \
+	  sizes) more="--budget 200 --svg docs/images/bench_sizes.svg" ;; \
+	  esac; \
+	  build/peers/bench/$$program --csv build/peers/$$program.csv $$more || exit 1; done
 	@scripts/benchmarks.py build/peers
 
 install: build

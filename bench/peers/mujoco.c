@@ -37,13 +37,15 @@ static void begin_body(text *t, char kind, int i, double x, double z, const char
   append(t, "diaginertia='%.17g %.17g %.17g'/>", inertia[0], inertia[1], inertia[2]);
 }
 
-/* The model with this text as its tree and this one at its end; the text is freed. */
-static mjModel *load(text *tree, const char *rest)
+/* The model with this text as its tree and this one at its end, and room for so many rows of
+ * constraints; the text is freed. */
+static mjModel *load(text *tree, const char *rest, int rows)
 {
   static mjVFS files;
   char error[500] = "";
   text all = {0};
-  append(&all, "<mujoco><option gravity='0 0 %.17g'/><worldbody>", -peer_gravity);
+  append(&all, "<mujoco><option gravity='0 0 %.17g'/><size njmax='%d'/><worldbody>", -peer_gravity,
+         rows);
   all.size += tree->used + strlen(rest) + 1000;
   all.data = realloc(all.data, all.size);
   if (!all.data) abort();
@@ -66,7 +68,7 @@ static int run_top(double effort, double end, double x[3], double *seconds)
   begin_body(&tree, 't', 0, 0.0, 0.0, "<joint type='ball'/>", centre, peer_top_mass,
              peer_top_inertia);
   append(&tree, "</body>");
-  mjModel *model = load(&tree, "");
+  mjModel *model = load(&tree, "", 10);
   if (!model) return -1;
   mjData *data = mj_makeData(model);
   model->opt.integrator = mjINT_RK4;
@@ -92,7 +94,7 @@ static mjModel *load_chain(int model, int bodies)
     begin_body(&tree, 'l', i, i ? peer_link_length : 0.0, 0.0, joint, (double[3]){half, 0.0, 0.0},
                peer_link_mass, peer_link_inertia);
   for (int i = 0; i < bodies; i++) append(&tree, "</body>");
-  return load(&tree, "");
+  return load(&tree, "", 10);
 }
 
 /* Rocker i carries coupler i, whose end is connected to rocker i+1. */
@@ -114,7 +116,7 @@ static mjModel *load_loops(int bodies)
     append(&tree, "</body>");
   }
   append(&loops, "</equality>");
-  mjModel *model = load(&tree, loops.data);
+  mjModel *model = load(&tree, loops.data, 3 * count + 10);
   free(loops.data);
   return model;
 }
@@ -164,8 +166,8 @@ const peer_method *peer_methods(int *count)
        .top = run_top,
        .first = 250,
        .chain = rk4_chain,
-       .largest = {95, 95, 201}},
-      {.program = program, .method = "Euler", .chain = euler_chain, .largest = {95, 95, 201}},
+       .largest = {95, 95, 1001}},
+      {.program = program, .method = "Euler", .chain = euler_chain, .largest = {95, 95, 1001}},
   };
   snprintf(program, sizeof program, "MuJoCo %s", mj_versionString());
   *count = (int)(sizeof methods / sizeof methods[0]);

@@ -232,7 +232,7 @@ static int run_ida(int size, IDAResFn residual, double effort, double end, doubl
   (size == FULL ? full_start : minimal_start)(N_VGetArrayPointer(y), N_VGetArrayPointer(yp));
   for (int i = 0; i < size; i++) { /* Newton's iteration cannot have multipliers as accurate */
     N_VGetArrayPointer(id)[i] = i < 13;
-    N_VGetArrayPointer(atol)[i] = (i < 13 ? 1.0 : 1e4) / effort;
+    N_VGetArrayPointer(atol)[i] = (i < 13 ? 1.0 : 1e6) / effort;
   }
   int status = IDAInit(ida, residual, 0.0, y, yp);
   if (!status) status = IDASVtolerances(ida, 1.0 / effort, atol);
