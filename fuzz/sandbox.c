@@ -20,7 +20,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/signals.h"
 #include "cli/terminal.h"
 
 enum { MOST_SECONDS = 10 }; /* of processor time, for an input */

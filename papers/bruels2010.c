@@ -331,7 +331,7 @@ static void run_fig03(paper_report *r)
   path *exact = malloc(sizeof *exact);
   runs all;
   paper_report_text(r,
-                    "The paper does not say the step of its time histories: 0.01 s here, a third "
+                    "The paper does not state the step of its time histories: 0.01 s here, a third "
                     "of a radian of the spin. Omega(0) is printed without blanks and read as "
                     "(0, 0.02, 36).");
   if (exact == NULL)
@@ -383,7 +383,7 @@ static void run_fig04(paper_report *r)
     paper_report_fail(r, "out of memory");
     return;
   }
-  paper_report_text(r, "The paper does not say the step; 0.01 s here.");
+  paper_report_text(r, "The paper does not state the step; 0.01 s here.");
   const int done = run_all(r, &free_body, long_step, long_end, &all);
   if (run_all(r, &free_body, 0.5 * long_step, long_end, &fine)) {
     exact_path(1.0, circle);
@@ -435,9 +435,8 @@ static void run_fig05(paper_report *r)
   problem p = driven;
   paper_run fine;
   runs all;
-  paper_report_text(r,
-                    "Omega(0) is printed without blanks and read as (0, 0.1, 10). The paper does "
-                    "not say the step of its time histories: 0.01 s here, for 3 s.");
+  paper_report_text(r, "Omega(0) is printed without blanks and read as (0, 0.1, 10). The paper "
+                       "does not state the step of its time histories: 0.01 s here, for 3 s.");
   read_target(r, 7.3, &p.exact);
   run_problem(r, &fine, &p, GEOM1, 1.0, 2e-4, end);
   if (run_all(r, &p, long_step, end, &all)) {

@@ -18,10 +18,7 @@
 #include "base/errors.h"
 #include "cli/cli.h"
 #include "cli/json_out.h"
-#include "cli/progress.h"
-#include "cli/signals.h"
 #include "cli/terminal.h"
-#include "cli/text_out.h"
 #include "papers/page.h"
 #include "papers/reproduce.h"
 
@@ -60,8 +57,7 @@ static pol_status refuse_item(reproduction *w, const char *word)
   const paper_publication *paper;
   for (int i = 0; (item = paper_item_at(i, NULL)) != NULL; i++) pol_near_try(&near, item->id);
   for (int i = 0; (paper = paper_at(i)) != NULL; i++) pol_near_try(&near, paper->id);
-  return pol_errors_add(&w->errors, word, "", "there is no such item; --list shows them",
-                        near.best);
+  return pol_errors_add(&w->errors, word, "", "unknown item (see --list)", near.best);
 }
 
 /* The items that the words choose, each once, in the order of the catalogue. */
@@ -251,7 +247,7 @@ static pol_status end_item(reproduction *w, item_job *j, int status)
   if (j->report != NULL) return POL_OK;
   char reason[80];
   if (WIFSIGNALED(status))
-    snprintf(reason, sizeof reason, "its process was ended by signal %d", WTERMSIG(status));
+    snprintf(reason, sizeof reason, "its process was terminated by signal %d", WTERMSIG(status));
   else
     snprintf(reason, sizeof reason, "its report could not be written");
   j->report =
@@ -479,11 +475,11 @@ static int run(const cli_args *args)
 
 static const cli_option options[] = {
     {"--list", NULL, "only list the items", CLI_FLAG, offsetof(cli_args, list), NULL},
-    {"--out", "FOLDER", "where the report goes, made if need be; reproduced by default", CLI_TEXT,
+    {"--out", "FOLDER", "folder of the report, created if necessary; default: reproduced", CLI_TEXT,
      offsetof(cli_args, out), NULL},
-    {"--jobs", "N", "items at a time; the number of cores by default", CLI_TEXT,
+    {"--jobs", "N", "number of items run in parallel; default: number of cores", CLI_TEXT,
      offsetof(cli_args, jobs), NULL},
-    {"--data", "FOLDER", "where models/ and papers/data/ of polhode are, if not found", CLI_TEXT,
+    {"--data", "FOLDER", "folder with models/ and papers/data/ of polhode, if not found", CLI_TEXT,
      offsetof(cli_args, data), NULL},
     {"--json", NULL, "print the report as one JSON object", CLI_FLAG, offsetof(cli_args, json),
      NULL},
@@ -493,16 +489,16 @@ const cli_command cli_reproduce = {
     .name = "reproduce",
     .summary = "repeat published tables and figures",
     .operand = "[all|ITEM...]",
-    .text = "Repeats tables, figures and stated counts of five papers by runs of its own,\n"
-            "sets the published values beside them, and gives each a verdict: reproduced (at\n"
+    .text = "Repeats tables, figures and stated counts of five papers, compares them with the\n"
+            "published values, and gives each a verdict: reproduced (at\n"
             "least one published number agrees), statements hold (no number is published),\n"
             "shown only (nothing is published to compare with), differs (and why), or not\n"
             "comparable (and why). A verdict follows from measured numbers; \"differs\" is a\n"
             "result, not a failure.\n\n"
             "An ITEM is an id such as gavrea2005-table1, or a paper such as gavrea2005;\n"
-            "without any, the items are listed; \"all\" takes them all. The report is\n"
-            "FOLDER/index.html, one page with all figures in it; beside it are each figure\n"
-            "as SVG, report.json and verdicts.md.\n\n"
+            "without ITEM, the items are listed; \"all\" runs all of them. The report is\n"
+            "FOLDER/index.html, one page with all figures; next to it are the figures as\n"
+            "SVG, report.json and verdicts.md.\n\n"
             "The exit status is 0 if all items ran, whatever their verdicts, and 1 if one\n"
             "could not.",
     .examples = "  polhode reproduce --list\n"

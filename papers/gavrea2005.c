@@ -2,8 +2,8 @@
  * stiff double pendulum, with fixed steps h = 2^-k.
  *
  * Errors are the Euclidean norms of the differences in q = (x, y), or (x1, y1, theta1, x2, y2,
- * theta2), and in v, at the end.  The paper does not say how many Newton iterations a step has; its
- * figures come from exactly one (Tables 1 and 2) or three (Table 3), from the accelerations and
+ * theta2), and in v, at the end.  The paper does not say how many Newton iterations per step has;
+ * its figures come from exactly one (Tables 1 and 2) or three (Table 3), from the accelerations and
  * multipliers of the step before.  The exact solutions are from an independent high-precision
  * integration (2026), to 1e-12.
  */
@@ -40,7 +40,7 @@ static double distance(const double *a, const double *b, int count)
   return sqrt(sum);
 }
 
-/* The errors at the end with this many iterations a step. */
+/* The errors at the end with this many iterations per step. */
 typedef end_errors (*measure)(paper_report *r, const table *t, double h, int iterations);
 
 /* --- the planar pendulum ---------------------------------------------------------------------- */
@@ -163,11 +163,11 @@ static void run_table1(paper_report *r)
                            {10, 1.76e-5, 5.73e-5},
                            {11, 4.41e-6, 1.44e-5}}};
   paper_report_text(r,
-                    "With exactly one Newton iteration a step and gravity 9.81, neither of which "
+                    "With exactly one Newton iteration per step and gravity 9.81, neither of which "
                     "the paper states.");
   compare_table(r, &t, measure_planar,
                 "with gamma = 1/2 the velocity normal to the constraint keeps every round-off "
-                "error, which makes digits below 1e-7 chance");
+                "error, so that digits below 1e-7 are random");
 }
 
 static void run_table2(paper_report *r)
@@ -187,7 +187,7 @@ static void run_table2(paper_report *r)
                            {10, 5.88e-4, 3.09e-2},
                            {11, 2.77e-4, 1.55e-2}}};
   paper_report_text(r,
-                    "With exactly one Newton iteration a step and gravity 9.81, neither of which "
+                    "With exactly one Newton iteration per step and gravity 9.81, neither of which "
                     "the paper states.");
   compare_table(r, &t, measure_planar, "");
 }
@@ -207,13 +207,13 @@ static void run_table3(paper_report *r)
                            {13, 1.39e-3, 1.23e-2},
                            {14, 6.85e-4, 6.16e-3}}};
   paper_report_text(r,
-                    "With exactly three Newton iterations a step and theta1(0) = 2 pi; the paper "
-                    "says neither, and its spring then is 3 pi/2 from rest.");
+                    "With exactly three Newton iterations per step and theta1(0) = 2 pi; the paper "
+                    "states neither, and its spring is then 3 pi/2 from its relaxed position.");
   compare_table(r, &t, measure_double,
                 "the paper compares with a solution of its own (ode23s, relative tolerance 1e-8), "
                 "whose error shows in the third digit. Tested: one error of that solution, 1.7e-6 "
-                "to 2.1e-6 in the position and 5.7e-6 to 1.6e-5 in the velocity, makes all numbers "
-                "of the table right");
+                "to 2.1e-6 in the position and 5.7e-6 to 1.6e-5 in the velocity, explains all "
+                "numbers of the table");
 }
 
 /* --- the figures ------------------------------------------------------------------------------ */
@@ -251,7 +251,7 @@ static void draw_angle(paper_report *r, const char *channel, double offset, cons
   }
   paper_check_range(r, "largest difference from the exact solution, of the curve's range",
                     paper_largest_abs(differences, 3) / (high - low), 1e-6, 0.02,
-                    "a curve without numbers; 2 % is what can be seen");
+                    "a curve without numbers; 2 % is visible");
   paper_check_against(r, PAPER_AGAINST_OWN);
   paper_run_free(&run);
 }

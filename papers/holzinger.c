@@ -61,13 +61,12 @@ static void run_table1(paper_report *r)
   const pol_body *rotor = pol_mechanism_body(model->mechanism, 0);
   const pol_force *left = pol_mechanism_force(model->mechanism, 0);
   const double m = rotor->mass, omega = rotor->angular_velocity[0];
-  paper_report_text(
-      r,
-      "A disk of radius r and length L_r has J_xx = m r^2/2 and J_yy = m (3 r^2 + "
-      "L_r^2)/12; the bearings' damping is d = 2 D omega m. Three printed numbers tell "
-      "the mass, which is %.4f kg in the model here.",
-      m);
-  paper_report_table(r, "The mass that each printed number asks for", "from|published|mass (kg)");
+  paper_report_text(r,
+                    "A disk of radius r and length L_r has J_xx = m r^2/2 and J_yy = m (3 r^2 + "
+                    "L_r^2)/12; the bearings' damping is d = 2 D omega m. The mass follows from "
+                    "three printed numbers; the model uses %.4f kg.",
+                    m);
+  paper_report_table(r, "Mass according to each printed number", "from|published|mass (kg)");
   paper_report_row(r, "mass|1.223|1.2230");
   paper_report_row(r, "J_xx|0.001541|%.4f", 2.0 * 0.001541 / (radius * radius));
   paper_report_row(r, "J_yy|0.000812|%.4f",
@@ -133,9 +132,8 @@ static void run_fig02(paper_report *r)
   paper_check_range(r, "largest deviation of a velocity at t = 1 (m/s)", deviation[1], 1e-6, 1e-4,
                     "approximately 1e-5");
   paper_check_against(r, PAPER_AGAINST_NUMBER);
-  paper_check_because(r,
-                      "a method of second order has this deviation at this step; at which step the "
-                      "paper's is 1e-5 is not stated");
+  paper_check_because(r, "a second-order method has this deviation at this step; the paper does "
+                         "not state the step of its 1e-5");
   paper_run_free(&run);
   paper_top_free(&top);
 }
@@ -286,8 +284,8 @@ static void check_below_pair(paper_report *r, const char *of, const paper_errors
 static const char about_f[] =
     "The paper's algorithm adds up linearised increments, so its result depends on where its "
     "iteration starts: on the factor f of its predictor (I - f sigma (h beta/gamma) v^) theta. It "
-    "is 1/2 by the paper's equations, and 1 in Algorithms 1 to 3 as printed. Which one made the "
-    "figures is not said; a statement agrees here if it holds with both of them";
+    "is 1/2 by the paper's equations, and 1 in Algorithms 1 to 3 as printed. The paper does not "
+    "state which one was used for the figures; a statement agrees here if it holds with both";
 
 /* What fig03 and fig04 state: sigma better than geom1, and than both conventional methods. */
 static void check_orderings(paper_report *r, const char *of, const paper_errors_of *c)
@@ -352,7 +350,7 @@ static void run_fig04(paper_report *r)
 
 /* --- mean iterations -------------------------------------------------------------------------- */
 
-/* A stated mean number of Newton iterations a step. */
+/* A stated mean number of Newton iterations per step. */
 typedef struct stated {
   const char *label, *word, *newton, *settings; /* word: the paper's for the iteration */
   double mean;
@@ -408,7 +406,7 @@ static void check_mean(paper_report *r, const stated *s, const spread *ours, jud
   char what[128];
   snprintf(what, sizeof what, "%s, %s Newton: a mean of %.3g", s->label, s->word, s->mean);
   if (ours->count == 0)
-    paper_check_true(r, what, 0, "no run got to its end");
+    paper_check_true(r, what, 0, "no run reached its end");
   else if (by == MEAN_OF_STEPS)
     paper_check_true(r, what, fabs(ours->mean - s->mean) <= near, "%.2f (agrees within %.1f)",
                      ours->mean, near);
@@ -431,7 +429,7 @@ static void compare_iterations(paper_report *r, const char *model, const stated 
     snprintf(cell, sizeof cell, "|h = %.3g", h[i]);
     strncat(columns, cell, sizeof columns - strlen(columns) - 1);
   }
-  paper_report_table(r, "Mean number of Newton iterations a step; -: stopped before the end",
+  paper_report_table(r, "Mean number of Newton iterations per step; -: stopped before the end",
                      columns);
   for (int k = 0; k < count; k++) {
     char row[256];
@@ -449,12 +447,12 @@ static void compare_iterations(paper_report *r, const char *model, const stated 
 }
 
 static const char about_newton[] =
-    "Iterations depend on where Newton's method starts and when it stops. Here it does as the "
-    "documentation of the authors' program says (published.newton plain and plain-modified): it "
+    "Iterations depend on where Newton's method starts and when it stops. Here it follows the "
+    "documentation of the authors' program (published.newton plain and plain-modified): it "
     "starts "
     "from v' = 0 and lambda = 0, and ends when the Euclidean norm of the residual is 1e-8 of the "
     "first one (slider-crank: 1e-9) or 1e-10; modified Newton keeps its matrix while an iteration "
-    "leaves at most half of the residual, judged from the third on, for at most eight iterations "
+    "leaves at most half of the residual, tested from the third on, for at most eight iterations "
     "of a step. Rows of joints are in global axes: in body axes an old matrix fits the top better, "
     "with 4.7 to 5.5 iterations";
 
@@ -733,7 +731,7 @@ static void run_sec72(paper_report *r)
       r, "All methods add up increments here, as in the paper: where v' follows from the "
          "increment of 0.2 rad and more that the spin makes in a step, round-off keeps "
          "the residual above the tolerance, and the iteration does not end. The "
-         "paper's steps are not stated, so its means are looked for between ours.");
+         "paper's steps are not stated, so its means are compared with the range of ours.");
   long jacobians[COUNT * STEPS];
   compare_iterations(r, MODELS "rotor.json", s, COUNT, 1e-8, steps, STEPS, BETWEEN_STEPS,
                      jacobians);
@@ -754,7 +752,7 @@ static void run_sec72(paper_report *r)
       r,
       "Iterations and Jacobians of Euler parameters belong to runs that are unstable: in "
       "index 3 the rotor gains %.0f %% of its energy within 5 ms at h = 1e-5, and %.1e of "
-      "it at h = 5e-6. Whether the paper's runs did so too is not said there.",
+      "it at h = 5e-6. The paper does not state whether its runs did so too.",
       100.0 * coarse, fine);
 }
 
@@ -892,10 +890,9 @@ static void run_sec73(paper_report *r)
   };
   enum { COUNT = sizeof s / sizeof s[0], GEOM_1 = 6, SIGMA_1 = 7, EULER_P = 8 };
   long jacobians[COUNT * CRANK_STEPS];
-  paper_report_text(r,
-                    "%s. The paper's steps are not stated, so its means are looked for between "
-                    "ours.",
-                    about_newton);
+  paper_report_text(
+      r, "%s. The paper's steps are not stated, so its means are compared with the range of ours.",
+      about_newton);
   compare_iterations(r, MODELS "slider_crank_global.json", s, COUNT, 1e-9, crank_steps, CRANK_STEPS,
                      BETWEEN_STEPS, jacobians);
   paper_report_table(r, "Jacobians of a run of 2 s with modified Newton", "h|geom1|sigma 1|Euler");
@@ -908,8 +905,8 @@ static void run_sec73(paper_report *r)
     least = a < least ? a : least, most = a > most ? a : most;
     ratio = fmax(ratio, (double)c / (double)a);
   }
-  paper_check_among(r, "170 Jacobians a run for the Lie group methods", (double)least, (double)most,
-                    170.0, 0.0);
+  paper_check_among(r, "170 Jacobians per run for the Lie group methods", (double)least,
+                    (double)most, 170.0, 0.0);
   paper_check_because(r, "the count depends on the step, and the paper's steps are not stated");
   paper_check_range(r, "Jacobians of Euler parameters over those of geom1", ratio, 2.0, 20.0,
                     "1000 against 170, a factor of 6");
@@ -937,7 +934,7 @@ static const paper_item items[] = {
      "conventional formulations.",
      0, run_fig04},
     {PAPER "-sec71", "Heavy top: Newton iterations",
-     "Mean iterations a step: full Jacobians 2 for Lie group methods, 3.8 Euler parameters, 2.1 "
+     "Mean iterations per step: full Jacobians 2 for Lie group methods, 3.8 Euler parameters, 2.1 "
      "Tait-Bryan angles; simplified 3.1 geom1, 2.9 stabilized, 2.5 sigma optimal, 3.4 stabilized; "
      "modified Newton 7.9 for Lie group methods, 8.4 and 7.3 for the others.",
      0, run_sec71},
@@ -949,8 +946,10 @@ static const paper_item items[] = {
      "the largest steps.",
      0, run_fig07},
     {PAPER "-sec72", "Rotor: Newton iterations and Jacobians",
-     "Mean iterations a step: 1.3 for sigma methods, 1.8 for geom1, 2.56 for the others; modified "
-     "Newton 2.1, 2.3, 3.3 (Tait-Bryan), 8.3 (Euler parameters). One Jacobian a run for Lie group "
+     "Mean iterations per step: 1.3 for sigma methods, 1.8 for geom1, 2.56 for the others; "
+     "modified "
+     "Newton 2.1, 2.3, 3.3 (Tait-Bryan), 8.3 (Euler parameters). One Jacobian per run for Lie "
+     "group "
      "methods, 119823 for Euler parameters.",
      0, run_sec72},
     {PAPER "-fig09", "Slider-crank: position and crank angle over time",
@@ -962,8 +961,9 @@ static const paper_item items[] = {
      "parameters, and Tait-Bryan angles are the most accurate.",
      0, run_fig10},
     {PAPER "-sec73", "Slider-crank: Newton iterations and Jacobians",
-     "Mean iterations a step: 2.5 in index 2, 2.0 in index 3, 3.0 for Euler parameters, 2.0 for "
-     "Tait-Bryan angles; modified Newton 7.2, 7.8 and 7.3. About 170 Jacobians a run for Lie group "
+     "Mean iterations per step: 2.5 in index 2, 2.0 in index 3, 3.0 for Euler parameters, 2.0 for "
+     "Tait-Bryan angles; modified Newton 7.2, 7.8 and 7.3. About 170 Jacobians per run for Lie "
+     "group "
      "methods, 1000 for Euler parameters.",
      0, run_sec73},
 };

@@ -29,7 +29,7 @@ static int keep(const pol_simulation *simulation, void *user)
   const pol_dae *dae = pol_formulation_dae(formulation);
   const int m = pol_dae_num_constraints(dae);
   if ((trace->count == trace->capacity && !grow(trace)) || dae->group.nv > PAPER_KINON_SIZE) {
-    paper_report_fail(trace->report, "a step could not be kept");
+    paper_report_fail(trace->report, "a step could not be stored");
     return 0;
   }
   paper_kinon_step *step = &trace->steps[trace->count++];
@@ -291,7 +291,7 @@ static const paper_item items[] = {
      1, paper_kinon_fig26},
     {ID "fig27", "Four particles: changes of the angular momentum by EM", "Round-off.", 1,
      paper_kinon_fig27},
-    {ID "table2", "Four particles: Newton iterations a step",
+    {ID "table2", "Four particles: Newton iterations per step",
      "Simple guess: VI-S 4, VI-A 4, VI-B 4, EM 4.305; advanced guess: 3, 3, 3, 3.207; and "
      "computation times in units of VI-S.",
      1, paper_kinon_table2},

@@ -122,7 +122,7 @@ void paper_kinon_fig22(paper_report *r)
       paper_report_row(r, "%d|%.4f|%.6f|%.6f", 2 * k, apart, along, 0.25 * 2.0 * k);
     }
     paper_check_range(r, "largest distance from the exact solution at the six times", largest, 0.0,
-                      0.05, "a picture without numbers; a twentieth of a rod is what shows");
+                      0.05, "a figure without numbers; a twentieth of a rod is visible");
     paper_check_against(r, PAPER_AGAINST_OWN);
   } else {
     paper_report_fail(r, "the run stopped");
@@ -179,7 +179,7 @@ void paper_kinon_fig25(paper_report *r)
   run_pair(r, traces, 0.01, 10.0);
   paper_kinon_draw_all(r,
                        &(paper_kinon_figure){.name = "increments",
-                                             .caption = "Changes of the energy in a step, h = 0.01",
+                                             .caption = "Changes of the energy per step, h = 0.01",
                                              .y_label = "change of E (J)"},
                        traces, 2, paper_kinon_energy_increment, 0);
   for (int i = 0; i < 2; i++) {
@@ -236,12 +236,12 @@ void paper_kinon_fig27(paper_report *r)
   paper_kinon_draw(
       r,
       &(paper_kinon_figure){.name = "increments",
-                            .caption = "Changes of the angular momentum in a step by EM",
+                            .caption = "Changes of the angular momentum per step by EM",
                             .y_label = "change of J (kg m^2/s)"},
       curves, 3);
   for (int k = 0; k < 3; k++) {
     char what[64];
-    snprintf(what, sizeof what, "largest change of %s in a step", labels[k]);
+    snprintf(what, sizeof what, "largest change of %s per step", labels[k]);
     paper_check_range(r, what, paper_kinon_largest(&trace, paper_kinon_angular_increment, k), 0.0,
                       1e-14, "round-off; J is as large as 2");
   }
@@ -250,7 +250,7 @@ void paper_kinon_fig27(paper_report *r)
 
 /* --- effort ----------------------------------------------------------------------------------- */
 
-/* Newton iterations a step, and seconds of processor time. */
+/* Newton iterations per step, and seconds of processor time. */
 static double iterations(paper_report *r, int method, const char *guess, double *seconds)
 {
   paper_kinon_trace trace;
@@ -281,7 +281,7 @@ void paper_kinon_table2(paper_report *r)
       ours[g][i] = iterations(r, i, guesses[g], &seconds[g][i]);
   for (int g = 0; g < 2; g++) {
     paper_report_table(r, g ? "Advanced initial guess, q_n + h v_n" : "Simple initial guess, q_n",
-                       "scheme|iterations a step, published|ours|time, published|ours");
+                       "scheme|iterations per step, published|ours|time, published|ours");
     for (int i = 0; i < PAPER_KINON_METHODS; i++) {
       const double time = seconds[0][0] > 0.0 ? seconds[g][i] / seconds[0][0] : 0.0;
       paper_report_row(r, "%s|%.4g|%.3f|%.4g|%.2f", paper_kinon_labels[i], published[g][i],
@@ -295,11 +295,11 @@ void paper_kinon_table2(paper_report *r)
   for (int g = 0; g < 2; g++)
     for (int i = 0; i < PAPER_KINON_METHODS; i++) {
       char what[64];
-      snprintf(what, sizeof what, "%s, %s guess: iterations a step", paper_kinon_labels[i],
+      snprintf(what, sizeof what, "%s, %s guess: iterations per step", paper_kinon_labels[i],
                guesses[g]);
       paper_check_near(r, what, ours[g][i], published[g][i], 1e-4);
       paper_check_because(r, "the authors' matrix counts the geometric stiffness of the first rod "
-                             "twice where the second hardly moves in a step; with the exact matrix "
+                             "twice when the second hardly moves in a step; with the exact matrix "
                              "EM converges as fast as the others. Tested with such a matrix: the "
                              "published numbers");
     }
@@ -531,7 +531,7 @@ void paper_kinon_fig33(paper_report *r)
   check_stable(r, EM, 0.25, growth, ranges, "stable");
   paper_report_table(r, "EM with large steps", "h (s)|ran to|range of E (J)");
   check_large_step(r, 0.5, 1000.0, 999.0, "stable");
-  check_large_step(r, 0.675, 1000.0, 100.0, "stable; the paper does not say how long");
+  check_large_step(r, 0.675, 1000.0, 100.0, "stable; the paper does not state how long");
   paper_report_text(
       r, "Where Newton's method fails from the simple guess, the step is tried once more "
          "from the advanced one. How far EM comes with h = 0.675 depends on that and on "

@@ -119,7 +119,7 @@ static void show_multiplier(paper_report *r, const paper_kinon_figure *figure,
   run_all(r, traces);
   paper_kinon_draw_all(r, figure, traces, PAPER_KINON_METHODS, value, 0);
   paper_report_text(r,
-                    "Multipliers as the equations of each step have them, at the end of the step. "
+                    "Multipliers of the equations of each step, at the end of the step. "
                     "Alternation: a sixteenth of the largest fourth difference, the amplitude of "
                     "what changes its sign from step to step.");
   paper_report_table(r, figure->caption, "scheme|largest value|alternation");
@@ -420,7 +420,7 @@ void paper_kinon_fig09(paper_report *r)
   run_one(r, &trace, EM);
   paper_kinon_draw_all(r,
                        &(paper_kinon_figure){.name = "increments",
-                                             .caption = "Changes of the energy in a step by EM",
+                                             .caption = "Changes of the energy per step by EM",
                                              .y_label = "change of E (J)"},
                        &trace, 1, paper_kinon_energy_increment, 0);
   paper_check_range(r, "largest |E_{n+1} - E_n|",
@@ -492,11 +492,11 @@ void paper_kinon_fig11(paper_report *r)
   run_all(r, traces);
   paper_kinon_draw_all(r,
                        &(paper_kinon_figure){.name = "increments",
-                                             .caption = "Changes of J_3 in a step",
+                                             .caption = "Changes of J_3 per step",
                                              .y_label = "change of J_3 (kg m^2/s)"},
                        traces, PAPER_KINON_METHODS, paper_kinon_angular_increment, 2);
   check_all(r, traces, PAPER_KINON_METHODS, paper_kinon_angular_increment, 2, 5e-15,
-            "change of J_3 in a step", "round-off; J_3 is 1");
+            "change of J_3 per step", "round-off; J_3 is 1");
   paper_kinon_free(traces, PAPER_KINON_METHODS);
 }
 
@@ -529,7 +529,7 @@ static void show_satisfied(paper_report *r, const paper_kinon_figure *figure,
     paper_report_text(
         r,
         "With the momentum in place of the scheme's velocity, q.p/m, the largest values "
-        "are %.2g (VI-S), %.2g (VI-B) and %.2g (EM): what VI-B satisfies is q.v.",
+        "are %.2g (VI-S), %.2g (VI-B) and %.2g (EM): VI-B satisfies q.v = 0.",
         paper_kinon_largest(&traces[0], value, 1), paper_kinon_largest(&traces[1], value, 1),
         paper_kinon_largest(&traces[2], value, 1));
   paper_kinon_free(traces, 3);

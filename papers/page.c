@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "draw/plot/text.h"
-#include "draw/plot/theme.h"
+#include "draw/plot/canvas.h"
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
@@ -145,9 +145,10 @@ static void put_summary(FILE *file, const json_t *reports, double seconds)
   fprintf(file,
           ".</p>\n"
           "<p class=\"soft\">All numbers and figures come from runs of this program. A verdict "
-          "follows from the checks below each item, which say what they compare with: a published "
-          "number, with the tolerance that is given, a statement of the paper, or a solution of "
-          "our own. Reproduced means that all agree and a published number is among them.</p>\n");
+          "follows from the checks below each item. Each check states what it compares with: a "
+          "published number with a given tolerance, a statement of the paper, or a solution of "
+          "our own. Reproduced means that all checks agree and at least one of them compares with "
+          "a published number.</p>\n");
 }
 
 static void put_contents(FILE *file, const json_t *reports)
@@ -317,17 +318,19 @@ pol_status paper_verdicts_write(const json_t *reports, const char *path)
   json_t *report;
   FILE *file = fopen(path, "w");
   if (file == NULL) return POL_IO;
-  fprintf(
-      file,
-      "# Verdicts of polhode reproduce\n\n"
-      "Of %zu items %d are reproduced, of %d the statements hold, %d are shown only, %d differ, %d "
-      "are not\ncomparable, %d could not run. This page is written by the command (polhode %s). "
-      "Reproduced means that all\nchecks agree and that a published number is among them; where "
-      "no number is published, the paper's\nstatements are tested; where it makes none, there is "
-      "nothing to test but a solution of our own.\n\n"
-      "| item | what | verdict | tested | why |\n|---|---|---|---|---|\n",
-      json_array_size(reports), tally.reproduced, tally.statements, tally.shown, tally.differs,
-      tally.not_comparable, tally.failed, pol_version());
+  fprintf(file,
+          "# Verdicts of polhode reproduce\n\n"
+          "Of %zu items, %d are reproduced; for %d the statements hold; %d are shown only; %d "
+          "differ; %d "
+          "are not\ncomparable; %d could not run. `polhode reproduce` generates this page (polhode "
+          "%s). "
+          "\"Reproduced\" means that\nall checks agree and at least one of them compares with a "
+          "published number. If a paper prints no number,\nits statements are tested; if it makes "
+          "none, "
+          "the only comparison is with a solution of our own.\n\n"
+          "| item | what | verdict | tested | why |\n|---|---|---|---|---|\n",
+          json_array_size(reports), tally.reproduced, tally.statements, tally.shown, tally.differs,
+          tally.not_comparable, tally.failed, pol_version());
   json_array_foreach(reports, i, report)
   {
     fprintf(file, "| `%s` | ", paper_json_text(report, "id"));

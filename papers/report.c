@@ -251,9 +251,9 @@ int paper_check_among(paper_report *r, const char *what, double least, double mo
                       double published, double near)
 {
   if (paper_report_failed(r)) return 0;
-  char *ours =
-      near > 0.0 ? poli_format("%.3g to %.3g, by the step (agrees within %.1f)", least, most, near)
-                 : poli_format("%.3g to %.3g, by the step", least, most);
+  char *ours = near > 0.0 ? poli_format("%.3g to %.3g, depending on the step (agrees within %.1f)",
+                                        least, most, near)
+                          : poli_format("%.3g to %.3g, depending on the step", least, most);
   return add_check(r, what, ours, poli_format("%s", stated), PAPER_AGAINST_NUMBER,
                    published >= least - near && published <= most + near);
 }
@@ -422,7 +422,7 @@ static void decide(paper_report *r)
     reason = poli_format("%s", r->failure);
   } else if (r->missing != NULL || n.all == 0) {
     verdict = "not comparable";
-    reason = poli_format("%s", r->missing != NULL ? r->missing : "nothing is there to compare");
+    reason = poli_format("%s", r->missing != NULL ? r->missing : "there is nothing to compare");
   } else if (n.differ > 0) {
     verdict = "differs";
     reason = differences(r);

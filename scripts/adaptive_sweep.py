@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Runs mechanisms with closed loops, shipped and generated, with steps of variable size over
+"""Runs mechanisms with closed loops, shipped and generated, with variable step size at
 tolerances from 1e-2 to 1e-8, and compares each run with one at a tight tolerance.
 
     scripts/adaptive_sweep.py POLHODE [--out PAGE.md] [--set KEY=VALUE] [--formulation F] [NAME ...]
 
-Error: the largest difference of a position (over the largest coordinate) or of an entry of a
-rotation matrix, of all bodies, at 20 times.  A run must end, and each error must be smaller than the
-one before; except that errors above 0.3 are not compared with each other (the tolerance is too
-coarse for the motion), nor runs that take no more steps than the one before (not the tolerance sets
-their size, but how far a body may turn in a step).  Exit status 0: all of that is so.
+Error: the largest difference of a position (relative to the largest coordinate) or of an entry of a
+rotation matrix, over all bodies and 20 output times.  A run must reach its end, and each error must
+be smaller than the one before.  Two errors above 0.3 are not compared (the tolerance is too coarse
+for the motion), nor are runs with no more steps than the one before (the rotation per step limits
+the step size, not the tolerance).  Exit status 0 if all runs satisfy this.
 """
 import argparse
 import csv
@@ -28,15 +28,16 @@ COARSE = 0.3
 
 PAGE = """# Adaptive sweep: variable steps on closed loops
 
-Made by `make sweep` (`scripts/adaptive_sweep.py`): mechanisms with closed loops, shipped and generated, with steps of
-variable size and the settings that follow from `rtol` = `atol` = eps alone ({settings}). Most have redundant
-constraints, of which the dropped ones change during the run. Each run is compared with one at eps = {reference:.0e}: the largest
-difference of a position (over the largest coordinate) or of an entry of a rotation matrix, of all bodies, at {times} times.
+`make sweep` (`scripts/adaptive_sweep.py`) generates this page. It runs mechanisms with closed loops, from the model
+folder and randomly generated, with variable step size and the default settings for `rtol` = `atol` = eps
+({settings}). Most have redundant constraints, and the set of dropped constraints changes during the run. The error of
+a run is its difference to a run with eps = {reference:.0e}: the largest difference of a position (relative to the largest
+coordinate) or of an entry of a rotation matrix, over all bodies and {times} output times.
 
-A run must reach its end, with a smaller error than at the tolerance before. *coarse*: both errors are above
-{coarse}, the tolerance is too coarse for the motion. *limited*: no more steps than before, since their size is limited
-by how far a body may turn in a step. `tests/simulation/test_variable_loops.c` is a part of this that runs
-with the tests.
+A run must reach its end, and its error must be smaller than at the previous tolerance. Two exceptions are marked.
+*coarse*: both errors are above {coarse}; the tolerance is too coarse for the motion. *limited*: the run has no more steps
+than the previous one, since the rotation per step limits the step size. `tests/simulation/test_variable_loops.c`
+runs a part of this in the tests.
 
 {runs} runs of {mechanisms} mechanisms: {failed} failed, {wrong} with an error that is not smaller.
 """

@@ -323,13 +323,19 @@ int main(int argc, char **argv)
   }
   printf(
       "# Work and precision\n\n"
-      "Evaluations of the equations (residuals of Newton's iterations) against the error, for\n"
-      "fixed steps and for steps of variable size. `make figures` writes this page and its\n"
-      "figures; [methods](methods.md#steps-of-variable-size) has the algorithm. rho_inf is 0.8,\n"
-      "hht has alpha = -0.3, rtol = atol = 1e-3 .. 1e-8, of the rotor in units of its deflection\n"
-      "(4e-5 m, 4e-4 rad). The error is the largest at 20 times of the run, root mean square\n"
-      "over the positions of all bodies. The last column says how many times the evaluations\n"
-      "fixed steps (stabilized-2) need for the same error, where they were tried.\n");
+      "Evaluations of the equations (residuals in Newton's iteration) against the error, for "
+      "fixed\n"
+      "and variable step sizes. `make figures` generates this page and its figures;\n"
+      "[methods](methods.md#steps-of-variable-size) describes the algorithm. Parameters: rho_inf = "
+      "0.8,\n"
+      "alpha = -0.3 for hht, rtol = atol = 1e-3 .. 1e-8; for the rotor the tolerances are in units "
+      "of its\n"
+      "deflection (4e-5 m, 4e-4 rad). The error is the root mean square over the positions of all\n"
+      "bodies, and the largest of 20 output times. The last column is the number of evaluations "
+      "that\n"
+      "fixed steps (stabilized-2) need for the same error, divided by that of the row; it is "
+      "empty\n"
+      "if the error is outside the range of the runs with fixed steps.\n");
   for (int i = 0; i < MOTIONS; i++) {
     result results[KINDS][ROWS];
     measure(&motions[i], results);
@@ -340,8 +346,8 @@ int main(int argc, char **argv)
   draw_multipliers(argv[1]);
   printf("\n## Multipliers after a change of the step size\n\n"
          "![first multiplier of the heavy top](images/step_change_multiplier.svg)\n\n"
-         "Steps of 1e-3 s, then of 2e-3 s or 5e-4 s from t = 0.04 s on. Without the adaption of\n"
-         "v_n and a_n ([starting values](methods.md#starting-values)) the change excites an\n"
-         "oscillation.\n");
+         "Steps of 1e-3 s, then of 2e-3 s or 5e-4 s from t = 0.04 s on. Unless v_n and a_n are "
+         "adapted\n"
+         "([starting values](methods.md#starting-values)), the change excites an oscillation.\n");
   return 0;
 }

@@ -1,11 +1,11 @@
 /* A mechanism: rigid bodies, markers (frames fixed in a body or in the ground), joints between
- * markers, drives and couplings of joints, forces on and between bodies, gravity, and what users
- * define by expressions: variables and first-order states.  Plain data without coordinates or
- * stepping; a formulation turns it into equations.
+ * markers, drives and couplings of joints, forces on and between bodies, gravity, and variables and
+ * first-order states that users define by expressions.  Plain data, independent of coordinates and
+ * integrators; a formulation turns it into equations.
  *
- * Lengths in metres, masses in kilograms, angles in radians, everything at the initial
- * configuration. The mechanism owns what it holds; the pointers that the readers return live as
- * long as it does and nothing is added.
+ * SI units and radians; all values at the initial configuration.  The mechanism owns its elements;
+ * pointers returned by the access functions are valid until an element is added or the mechanism is
+ * freed.
  */
 #ifndef POLHODE_MECHANISM_H
 #define POLHODE_MECHANISM_H
@@ -19,25 +19,25 @@ extern "C" {
 
 enum {
   POL_GROUND = -1,   /* the body index of the inertial frame */
-  POL_NOT_FOUND = -2 /* no element has this name; the index of an element that was refused */
+  POL_NOT_FOUND = -2 /* no element has this name; also the index of a rejected element */
 };
 
-/* Which initial values of a body were given; the assembler keeps a given angular velocity where the
- * joints allow it: its components in body axes or, with POL_GIVEN_IN_GLOBAL_AXES, in global axes,
- * if the body has to be rotated to satisfy the joints. */
+/* The given initial values of a body.  The assembler keeps a given angular velocity if the joints
+ * allow it.  If the body has to be rotated to satisfy the joints, it keeps the components in body
+ * axes or, with POL_GIVEN_IN_GLOBAL_AXES, in global axes. */
 enum { POL_GIVEN_VELOCITY = 1, POL_GIVEN_ANGULAR_VELOCITY = 2, POL_GIVEN_IN_GLOBAL_AXES = 4 };
 
-/* Which initial values of a body must stay as they are: bits for the x component; those for y and z
- * are the next two. */
+/* The initial values of a body that the assembler must not change: bits of the x components; those
+ * of y and z are the next two. */
 enum {
   POL_KEEP_POSITION = 1 << 0,
-  POL_KEEP_ROTATION = 1 << 3, /* components of the rotation vector away from the given one, in body
-                                 axes */
+  POL_KEEP_ROTATION = 1 << 3, /* of the rotation vector from the given rotation, in body axes */
   POL_KEEP_VELOCITY = 1 << 6,
   POL_KEEP_ANGULAR_VELOCITY = 1 << 9 /* body axes */
 };
 
-/* A rigid body, or a point mass: it has a position and no rotation, its axes are the global ones.
+/* A rigid body or a point mass.  A point mass has a position but no rotation; its axes are the
+ * global axes.
  */
 typedef struct pol_body {
   const char *name;
@@ -49,21 +49,20 @@ typedef struct pol_body {
   double angular_velocity[3]; /* body axes */
   unsigned given;             /* POL_GIVEN_... bits */
   unsigned keep;              /* POL_KEEP_... bits */
-  int point; /* 1: a point mass; inertia, rotation and angular velocity are not read, and are
-                stored as 0, none and 0 */
+  int point; /* 1: a point mass; inertia, rotation and angular velocity are not read; zero, the
+                identity and zero are stored */
 } pol_body;
 
 /* A frame fixed in a body or in the ground. */
 typedef struct pol_marker {
   const char *name;   /* may be empty */
   int body;           /* index or POL_GROUND */
-  double position[3]; /* in body axes from the centre of mass; global for the ground; 0 for a point
-                         mass */
+  double position[3]; /* from the centre of mass in body axes; ground: global; point mass: 0 */
   double rotation[4]; /* marker to body axes */
 } pol_marker;
 
-/* Presets of the one joint kernel: which relative translations and rotations of the second marker,
- * seen from the first, are locked.  The joint's axis is the z axis of its markers. */
+/* Types of joints: which translations and rotations of the second marker relative to the first are
+ * locked.  The joint axis is the z axis of its markers. */
 typedef enum pol_joint_type {
   POL_FIXED,
   POL_REVOLUTE,          /* free: rotation about z */
@@ -72,20 +71,21 @@ typedef enum pol_joint_type {
   POL_SPHERICAL,         /* free: all rotations */
   POL_UNIVERSAL,         /* free: rotations about x of the first and y of the second marker */
   POL_PLANAR,            /* free: translations along x and y, rotation about z */
-  POL_DISTANCE,          /* free: all but the distance of the points of the markers */
+  POL_DISTANCE,          /* free: all except the distance between the points of the markers */
   POL_POINT_ON_LINE,     /* free: translation along z, all rotations */
   POL_POINT_IN_PLANE,    /* free: translations along x and y, all rotations */
   POL_PARALLEL,          /* free: all translations, rotation about z; the z axes stay parallel */
-  POL_CONSTANT_VELOCITY, /* free: to bend in any direction; rotations about z are handed on 1 : 1 */
-  POL_GENERIC,           /* free: what pol_joint.locked does not name */
+  POL_CONSTANT_VELOCITY, /* free: bending in any direction; rotation about z is transmitted 1 : 1
+                          */
+  POL_GENERIC,           /* free: all that pol_joint.locked does not contain */
   POL_ROLLING_SPHERE,    /* a sphere about the second marker rolls on the xy plane of the first */
-  POL_ROLLING_DISK       /* so does the rim of a thin disk with the axis z of the second marker */
+  POL_ROLLING_DISK /* the rim of a thin disk with the axis z of the second marker rolls on it */
 } pol_joint_type;
 
-/* What a generic joint can lock, bits: relative translations along and rotations about the axes of
- * the first marker.  One locked rotation, about z say, keeps x of the first marker perpendicular to
- * y of the second (about x: y and z; about y: z and x), as in a universal joint; two keep the third
- * axis of both markers parallel, as in a revolute joint; three lock all rotations. */
+/* Bits of pol_joint.locked: relative translations along and rotations about the axes of the first
+ * marker.  One locked rotation, for example about z, keeps x of the first marker perpendicular to y
+ * of the second (about x: y and z; about y: z and x), as in a universal joint.  Two keep the third
+ * axes of the markers parallel, as in a revolute joint.  Three lock all rotations. */
 enum {
   POL_LOCK_X = 1 << 0,
   POL_LOCK_Y = 1 << 1,
@@ -95,21 +95,21 @@ enum {
   POL_LOCK_ROTATION_Z = 1 << 5
 };
 
-/* One row of the kernel.  Both frames' axes are those of the markers. */
+/* Kinds of constraint rows.  All axes are those of the markers. */
 typedef enum pol_row_kind {
   POL_ROW_TRANSLATION, /* component `axis` of the second marker's position in the first marker's
                           frame */
   POL_ROW_ROTATION, /* axis `axis` of the first marker is perpendicular to `other` of the second */
   POL_ROW_DISTANCE, /* (d.d - length^2) / 2 with d from the first marker to the second */
   POL_ROW_TWIST,    /* x1.y2 - y1.x2 with axes of the first and the second marker */
-  POL_ROW_HEIGHT,   /* of the lowest point of a rolling sphere or rim above the plane */
+  POL_ROW_HEIGHT,   /* height of the lowest point of a rolling sphere or rim above the plane */
   POL_ROW_SLIP /* velocity of that point along `axis` of the first marker: a non-holonomic row */
 } pol_row_kind;
 
 /* One scalar constraint of a joint. */
 typedef struct pol_joint_row {
   pol_row_kind kind;
-  int axis;  /* 0, 1, 2; not for distance and twist rows */
+  int axis;  /* 0, 1, 2; not used by distance and twist rows */
   int other; /* 0, 1, 2; rotation rows only */
 } pol_joint_row;
 
@@ -121,24 +121,24 @@ typedef struct pol_joint {
   double length;   /* distance only, above 0 */
   double radius;   /* rolling only, above 0 */
   unsigned locked; /* generic only: POL_LOCK_... bits, at least one */
-  /* The translation rows are written in global axes instead of those of the first marker; only
-   * where all three are locked (pol_joint_locks_point). */
+  /* 1: the translation rows are in global axes instead of those of the first marker; only if all
+   * three translations are locked (pol_joint_locks_point). */
   int global_axes;
 } pol_joint;
 
-/* The most rows that a joint has. */
+/* Maximum number of rows of a joint. */
 enum { POL_MAX_JOINT_ROWS = 6 };
 
-/* A function of time with two continuous derivatives, but for the ends of clamped tables and for
- * expressions, which are what they say. */
+/* A function of time.  It has two continuous derivatives, except at the ends of clamped tables;
+ * expressions are as smooth as their formula. */
 typedef enum pol_function_type {
   POL_CONSTANT,   /* offset */
   POL_HARMONIC,   /* offset + amplitude sin(2 pi frequency t + phase) */
   POL_POLYNOMIAL, /* values[0] + values[1] t + values[2] t^2 + ... */
-  POL_STEP,       /* smoothly from `from` at t0 to `to` at t1, constant before and after */
-  POL_SPEED,      /* offset + from t until t0, then its rate goes in such a step to `to` at t1 */
-  POL_TABLE,      /* cubic spline through (times, values), straight before and after */
-  POL_EXPRESSION  /* a text such as "0.1*sin(2*pi*3*t)", in the one name t */
+  POL_STEP,       /* smooth transition from `from` at t0 to `to` at t1, constant before and after */
+  POL_SPEED,      /* offset + from t until t0, then the rate changes like POL_STEP to `to` at t1 */
+  POL_TABLE,      /* cubic spline through (times, values), linear before and after */
+  POL_EXPRESSION  /* a text such as "0.1*sin(2*pi*3*t)"; its only variable is t */
 } pol_function_type;
 
 struct pol_expression; /* private */
@@ -148,28 +148,29 @@ typedef struct pol_function {
   double offset;
   double amplitude, frequency, phase; /* Hz, rad */
   double from, to, t0, t1;            /* t0 < t1, s */
-  int count;                          /* of values: at least 1, of a table 2 */
+  int count;                          /* number of values: at least 1, for a table 2 */
   const double *values;
   const double *times;    /* table only, ascending */
-  int clamped;            /* table only: the slopes at both ends are these, else f'' = 0 there */
+  int clamped;            /* table only: 1: the slopes at both ends are given; 0: f'' = 0 there */
   double slopes[2];       /* table only */
-  const double *moments;  /* second derivatives at the times; set by the mechanism's copy */
+  const double *moments;  /* second derivatives at the times; set in the copy of the mechanism */
   const char *expression; /* expression only */
-  const struct pol_expression *program; /* what it means; set by the mechanism's copy */
+  const struct pol_expression *program; /* compiled expression; set in the copy of the mechanism */
 } pol_function;
 
 /* Types of force elements. */
 typedef enum pol_force_type {
   POL_APPLIED_FORCE,  /* a force on a point of a body, constant or scaled by a function of time */
-  POL_APPLIED_TORQUE, /* a torque on a body, likewise */
-  POL_SUPPORT,        /* springs and dampers along the global axes hold a point of a body */
-  POL_SPRING_DAMPER,  /* spring, damper and actuator along the line between two markers */
-  POL_DRAG,           /* -coefficient |u| u at the centre of mass of a body, u its velocity */
-  POL_JOINT_SPRING,   /* spring, damper and actuator on a coordinate that a joint leaves free */
-  POL_BUSHING, /* springs and dampers against all displacements and rotations between two markers */
-  POL_CALLBACK_FORCE /* a function of the program says it; not in model files */
+  POL_APPLIED_TORQUE, /* the same for a torque on a body */
+  POL_SUPPORT, /* springs and dampers along the global axes from a point of a body to the ground
+                */
+  POL_SPRING_DAMPER, /* spring, damper and actuator along the line between two markers */
+  POL_DRAG,          /* -coefficient |u| u at the centre of mass of a body with velocity u */
+  POL_JOINT_SPRING,  /* spring, damper and actuator on a free coordinate of a joint */
+  POL_BUSHING, /* springs and dampers for all translations and rotations between two markers */
+  POL_CALLBACK_FORCE /* computed by a C callback; not in model files */
 } pol_force_type;
-/* What a spring-damper's spring stores at the length l, with k, l0 its stiffness and length. */
+/* Energy of a spring-damper with stiffness k and relaxed length l0 at the length l. */
 typedef enum pol_spring_law {
   POL_LINEAR_SPRING, /* k (l - l0)^2 / 2, k in N/m */
   POL_SQUARED_SPRING /* k (l^2 - l0^2)^2 / 2, k in N/m^3: a polynomial in the positions */
@@ -177,11 +178,12 @@ typedef enum pol_spring_law {
 
 /* The axes in which a force or torque is given. */
 typedef enum pol_force_frame {
-  POL_GLOBAL_AXES, /* the vector keeps its direction */
-  POL_BODY_AXES    /* the vector turns with the body */
+  POL_GLOBAL_AXES, /* the direction is fixed in space */
+  POL_BODY_AXES    /* the vector rotates with the body */
 } pol_force_frame;
 
-/* How a body is and moves, as a callback force sees it; the ground is at rest in the origin. */
+/* Position and velocity of a body, as passed to a callback force; the ground is at rest at the
+ * origin. */
 typedef struct pol_motion {
   double position[3];         /* of the centre of mass */
   double rotation[9];         /* row-major, body to global axes */
@@ -189,156 +191,157 @@ typedef struct pol_motion {
   double angular_velocity[3]; /* body axes */
 } pol_motion;
 
-/* A force between two bodies (or a body and the ground) as functions of a program.  They are called
- * by every thread that uses the mechanism, must not remember anything from call to call, and answer
- * 0, >0 to ask for a smaller step, or <0 to give up.
+/* A force between two bodies (or a body and the ground), given by C functions.  They are called by
+ * every thread that uses the mechanism and must not store data between calls.  They return 0; > 0
+ * to request a smaller step; < 0 to abort.
  *
  * The wrench is (torque1, force1, torque2, force2): torques about the centre of mass in body axes,
- * forces in global axes; what it says about the ground, and torques on point masses, are ignored.
- * That force and counterforce are
- * opposite is the callback's affair.  Everything arrives set to zero. */
+ * forces in global axes; entries for the ground and torques on point masses are ignored.  The
+ * callback is responsible for equal and opposite forces.  All output is zero on entry. */
 typedef struct pol_callback {
   pol_status (*wrench)(double t, const pol_motion motion[2], double wrench[12], void *user);
 
-  /* Optional: derivatives of the wrench by (dphi1, dx1, dphi2, dx2) with dR = R dphi~ and x the
-   * position, and by (w1, u1, w2, u2), the angular velocity and the velocity.  Without it they are
-   * formed by central differences along the group, with 24 more wrenches for each body that is not
-   * the ground, to about 9 digits. */
+  /* Optional: derivatives of the wrench with respect to (dphi1, dx1, dphi2, dx2), where dR = R
+   * dphi~ and x is the position, and with respect to (w1, u1, w2, u2), the angular velocity and the
+   * velocity.  Without this function, central differences along the group are used, with 24
+   * additional evaluations for each body except the ground, accurate to about 9 digits. */
   pol_status (*derivatives)(double t, const pol_motion motion[2], double by_position[12][12],
                             double by_velocity[12][12], void *user);
-  double length; /* m: a displacement that changes the force a good deal; 0 for 1 */
+  double length; /* m: a displacement that changes the force noticeably; 0: 1 m */
 
-  /* Optional: the energy stored, if the force at rest is its negative gradient. */
+  /* Optional: the potential energy, if the force at rest is its negative gradient. */
   double (*potential)(const pol_motion motion[2], void *user);
 
-  void *user; /* handed to the callbacks; not owned */
+  void *user; /* passed to the callbacks; not owned */
 } pol_callback;
 
-/* A force element; which fields are read depends on its type. */
+/* A force element; the type determines which fields are read. */
 typedef struct pol_force {
   const char *name;
   pol_force_type type;
-  int body; /* index; not for the types that name two markers or bodies */
-  /* spring-damper, bushing: marker indices, on different bodies; of a spring-damper apart */
+  int body; /* index; not for types with two markers or bodies */
+  /* spring-damper, bushing: marker indices, on different bodies; those of a spring-damper must not
+   * coincide */
   int marker[2];
   int joint;      /* joint-spring: index */
-  int coordinate; /* joint-spring: which of the joint's coordinates, see pol_joint_coordinate() */
+  int coordinate; /* joint-spring: number of the joint coordinate, see pol_joint_coordinate() */
 
   /* applied force or torque: N or N m, in the axes of `frame` */
   pol_force_frame frame;
   double vector[3];
-  /* applied force, support: where it acts, in body axes from the centre of mass */
+  /* applied force, support: point of application, from the centre of mass in body axes */
   double point[3];
-  /* applied force or torque, actuator of a spring-damper: multiplied by this function; NULL for 1
+  /* applied force or torque, actuator of a spring-damper: factor as a function of time; NULL: 1
    */
   const pol_function *scale;
-  /* support: where the point is when the springs are relaxed, global */
+  /* support: position of the point with relaxed springs, global */
   double anchor[3];
-  /* support: along x, y and z; spring-damper, joint-spring: the first; bushing: along the axes of
-   * the first marker.  N/m (of the squared law N/m^3) and N s/m, of a joint-spring on an angle
-   * N m/rad and N m s/rad; not negative */
+  /* support: along x, y and z; spring-damper, joint-spring: first entry; bushing: along the axes of
+   * the first marker.  N/m (squared law: N/m^3) and N s/m; joint-spring on an angle: N m/rad and N
+   * m s/rad; >= 0 */
   double stiffness[3], damping[3];
   pol_spring_law law; /* spring-damper */
-  /* bushing, about the axes of the first marker: N m/rad and N m s/rad, not negative */
+  /* bushing, about the axes of the first marker: N m/rad and N m s/rad, >= 0 */
   double rotational_stiffness[3], rotational_damping[3];
-  /* bushing: force (N) and torque (N m) on the second body where the markers coincide, in the axes
-   * of the first */
+  /* bushing: force (N) and torque (N m) on the second body if the markers coincide, in the axes of
+   * the first marker */
   double preload[3], preload_torque[3];
-  /* spring-damper: length of the relaxed spring, m, not negative; constant force that pushes the
-   * markers apart, N */
+  /* spring-damper: length of the relaxed spring, m, >= 0; constant force that pushes the markers
+   * apart, N */
   double length, actuator;
-  /* joint-spring: value of the coordinate where the spring is relaxed, m or rad with all full
-   * turns; its actuator is a constant force, N, or torque, N m, towards greater values */
+  /* joint-spring: coordinate of the relaxed spring, m or rad including full turns; its actuator is
+   * a constant force, N, or torque, N m, in the direction of increasing values */
   double rest;
-  /* drag: N s^2/m^2, not negative */
+  /* drag: N s^2/m^2, >= 0 */
   double coefficient;
-  /* callback: its bodies, of which one may be POL_GROUND, and its functions */
+  /* callback: its bodies, one of which may be POL_GROUND, and its functions */
   int bodies[2];
   pol_callback callback;
-  /* Expressions in place of numbers, NULL for none: of a force or torque the components of vector,
-   * of a spring-damper or joint-spring the first the actuator.  See pol_variable. */
+  /* Expressions instead of numbers, NULL for none.  Applied force or torque: the components of
+   * vector; spring-damper or joint-spring: the first entry replaces the actuator.  See
+   * pol_variable. */
   const char *expressions[3];
 } pol_force;
 
-/* A quantity that an expression defines, such as "target - hinge.angle".  Expressions may read, by
+/* A quantity defined by an expression, such as "target - hinge.angle".  Expressions may use, with
  * the names of the recorded channels (polhode/simulation.h), time, positions and velocities of
  * bodies and markers, joint coordinates, reactions of joints and drives, states and variables, in
- * any order but not in a circle.  What they say is checked by pol_formulation_supports(). */
+ * any order but without circular definitions. pol_formulation_supports() checks them. */
 typedef struct pol_variable {
   const char *name; /* not t or pi */
   const char *expression;
 } pol_variable;
 
-/* A first-order state c: c' = rate, an expression, from an initial value on. */
+/* A first-order state c with c' = rate, an expression, and c = initial at the start. */
 typedef struct pol_state_variable {
   const char *name; /* not t or pi, nor that of a variable */
   double initial;
   const char *rate;
 } pol_state_variable;
 
-/* A coordinate that a joint leaves free, or of a marker seen from another, prescribed as a function
- * of time.  Rotations in rad, translations in m, both of the second marker against the first. */
+/* Coordinates that drives prescribe as functions of time: free coordinates of joints, or
+ * coordinates of one marker relative to another.  Rotations in rad, translations in m, both of the
+ * second marker relative to the first. */
 typedef enum pol_coordinate {
-  POL_DRIVE_ROTATION,      /* about z, from the x axis of the first marker to that of the second;
-                              of a generic joint about the one axis that is free */
+  POL_DRIVE_ROTATION, /* about z, from the x axis of the first marker to that of the second; generic
+                         joint: about the only free axis */
   POL_DRIVE_TRANSLATION,   /* along z of the first marker */
   POL_DRIVE_TRANSLATION_X, /* planar, point-in-plane, parallel, generic: along x, y, z of the */
   POL_DRIVE_TRANSLATION_Y, /* first marker */
   POL_DRIVE_TRANSLATION_Z,
-  POL_DRIVE_ROTATION_1, /* universal: about x of the first marker, from its y axis to the second's
+  POL_DRIVE_ROTATION_1, /* universal: about x of the first marker, from its y to y of the second
                          */
-  POL_DRIVE_ROTATION_2, /* universal: about y of the second marker, from the first's x axis to its x
+  POL_DRIVE_ROTATION_2, /* universal: about y of the second marker, from x of the first to its x
                            axis */
-  POL_DRIVE_X,          /* of a marker: along x, y, z of the first */
+  POL_DRIVE_X,          /* of a marker: along x, y, z of the reference marker */
   POL_DRIVE_Y,
   POL_DRIVE_Z
 } pol_coordinate;
 
-/* One of the coordinates that a joint leaves free, as it is reported. */
+/* Names of a free coordinate of a joint, in model files and results. */
 typedef struct pol_coordinate_info {
   const char *key;       /* in model files: "rotation", "translation", "rotation-1", ... */
   const char *name;      /* "angle", "displacement", "angle.1", "displacement.x", ... */
   const char *rate_name; /* "rate", "speed", "rate.1", "speed.x", ... */
-  int angular;           /* an angle, rad; else a length, m */
+  int angular;           /* 1: an angle, rad; 0: a length, m */
 } pol_coordinate_info;
 enum { POL_NO_JOINT = -1 };
 
 /* A prescribed motion of a joint coordinate or of a marker. */
 typedef struct pol_drive {
   const char *name;
-  int joint;     /* index; or POL_NO_JOINT, and x, y or z of marker[1] seen from marker[0] */
-  int marker[2]; /* marker indices, on different bodies; without a joint only */
+  int joint;     /* index; or POL_NO_JOINT for x, y or z of marker[1] relative to marker[0] */
+  int marker[2]; /* marker indices, on different bodies; only without joint */
   pol_coordinate coordinate;
   pol_function function;
 } pol_drive;
 
-/* A gear, a rack and pinion, a screw: two coordinates c that joints leave free are tied by
- * factor[0] (c[0] - reference[0]) + factor[1] (c[1] - reference[1]) = 0, angles with all turns. */
+/* A gear, rack and pinion, or screw: two free coordinates c of joints satisfy factor[0] (c[0] -
+ * reference[0]) + factor[1] (c[1] - reference[1]) = 0; angles include full turns. */
 typedef struct pol_coupling {
   const char *name;
   int joint[2];                 /* indices */
-  pol_coordinate coordinate[2]; /* of each joint; not the same one twice */
+  pol_coordinate coordinate[2]; /* one of each joint; must differ */
   double factor[2];             /* not zero */
-  double reference[2];          /* values that belong together, rad or m */
+  double reference[2];          /* corresponding values of both coordinates, rad or m */
 } pol_coupling;
 
-/* Bodies, markers and so on, counted from 0 in the order in which they were added. */
+/* A mechanism.  Bodies, markers, ... have indices from 0 in the order in which they were added. */
 typedef struct pol_mechanism pol_mechanism;
 
 /* An empty mechanism; POL_NO_MEMORY.  Freeing sets *mechanism to NULL; it may be NULL already. */
 pol_status pol_mechanism_create(pol_mechanism **mechanism);
 void pol_mechanism_free(pol_mechanism **mechanism);
 
-/* The acceleration of gravity, m/s^2, global axes; zero at first.  Numbers that are not finite are
- * an error of the mechanism. */
+/* The acceleration of gravity, m/s^2, global axes; initially zero.  Values that are not finite are
+ * reported in pol_mechanism_errors(). */
 void pol_mechanism_set_gravity(pol_mechanism *mechanism, const double gravity[3]);
 void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
 
-/* Valid elements, to which only the name and what they refer to must be added: a body of 1 kg and
- * 1 kg m^2 at rest in the origin, a marker in the origin of the ground, a joint that locks
- * everything, an applied force of zero, a drive and a function that are constantly zero, a coupling
- * of equal coordinates.  Rotations are the identity.  References are POL_NOT_FOUND, so that a
- * missing one is reported. */
+/* Default elements, valid once the name and the references are set: a body of 1 kg and 1 kg m^2 at
+ * rest at the origin, a marker at the origin of the ground, a fixed joint, an applied force of
+ * zero, a drive and a function that are zero, a coupling of equal coordinates.  Rotations are the
+ * identity.  References are POL_NOT_FOUND, so that a missing one is reported. */
 pol_body pol_body_default(void);
 pol_marker pol_marker_default(void);
 pol_joint pol_joint_default(void);
@@ -347,13 +350,13 @@ pol_function pol_function_default(void);
 pol_drive pol_drive_default(void);
 pol_coupling pol_coupling_default(void);
 
-/* Each copies its argument, names included.  The new index goes to *index (may be NULL).
+/* Adding elements.  The argument is copied, including names.  *index (may be NULL) is the new
+ * index.
  *
- * POL_BAD_ARGUMENT: the element breaks a rule.  It is not added, *index is POL_NOT_FOUND, and every
- * rule that it breaks is appended to pol_mechanism_errors().  All elements need a name, which no
- * other of the kind may have (markers may have none); bodies, joints, forces, drives and couplings
- * share their names, as do variables and states.  All numbers are finite.
- * POL_NO_MEMORY: it is not added. */
+ * POL_BAD_ARGUMENT: the element is invalid.  It is not added, *index is POL_NOT_FOUND, and all its
+ * errors are appended to pol_mechanism_errors().  Every element needs a unique name (markers may
+ * have none): unique among bodies, joints, forces, drives and couplings, among markers, and among
+ * variables and states.  All numbers must be finite.  POL_NO_MEMORY: the element is not added. */
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index);
 pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index);
 pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *joint, int *index);
@@ -366,41 +369,40 @@ pol_status pol_mechanism_add_variable(pol_mechanism *mechanism, const pol_variab
 pol_status pol_mechanism_add_state(pol_mechanism *mechanism, const pol_state_variable *state,
                                    int *index);
 
-/* A marker given by a global point and an orientation (marker to global axes; NULL for the axes of
- * the body itself) at the initial configuration.  On a point mass the point must be its position
- * within 1e-9 of the size of both. */
+/* Adds a marker given by a global point and an orientation (marker to global axes; NULL: the axes
+ * of the body) at the initial configuration.  On a point mass the point must equal its position
+ * within a relative tolerance of 1e-9. */
 pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *name, int body,
                                        const double point[3], const double rotation[4], int *index);
 
-/* A joint between two bodies (indices or POL_GROUND) at a global point of the initial
- * configuration, with two markers of its own, which coincide there.  joint->marker is not read.
+/* Adds a joint between two bodies (indices or POL_GROUND) at a global point of the initial
+ * configuration, and two coincident markers for it. joint->marker is not read.
  *
- * axis: the joint's axis in global axes, of any length but zero; z of both markers is turned into
- * it by the smallest rotation.  A universal joint has two, which are perpendicular: 6 numbers, x of
- * the markers and y.  NULL: the markers have the axes of the first body, as those of a spherical
- * joint always do; fixed and generic joints may have an axis or not, all others need it.  A
- * distance and what rolls have no common point: add them with markers. */
+ * axis: the joint axis in global axes, of any length except zero; z of both markers is aligned with
+ * it by the smallest rotation.  A universal joint has two perpendicular axes: 6 numbers, x and y of
+ * the markers.  NULL: the markers have the axes of the first body.  It must be NULL for spherical
+ * joints, is optional for fixed and generic joints and required for all others.  Distance and
+ * rolling joints have no common point; add them with markers. */
 pol_status pol_mechanism_add_joint_at(pol_mechanism *mechanism, const pol_joint *joint, int body_a,
                                       int body_b, const double point[3], const double *axis,
                                       int *index);
 
-/* Every rule that was broken so far, in the order of the calls: path "body 'crank': mass", value
- * "-1", rule "must be a positive number"; pol_error_text() makes one line of them.  A mechanism
- * with errors is incomplete: it is refused by pol_formulation_supports() and
- * pol_simulation_create(), which report the first of them, so that a program may add all elements
- * and look at the result once.  Clearing the errors accepts the mechanism without the elements that
- * were refused. */
+/* All errors so far, in the order of the calls: path "body 'crank': mass", value "-1", rule "must
+ * be a positive number"; pol_error_text() writes them as one line.  A mechanism with errors is
+ * incomplete: pol_formulation_supports() and pol_simulation_create() reject it and report the first
+ * error.  A program may therefore add all elements and check for errors once.  Clearing the errors
+ * accepts the mechanism without the rejected elements. */
 const pol_errors *pol_mechanism_errors(const pol_mechanism *mechanism);
 void pol_mechanism_clear_errors(pol_mechanism *mechanism);
 
-/* Where a marker is at the initial configuration, global. */
+/* Position of a marker at the initial configuration, global. */
 void pol_mechanism_marker_point(const pol_mechanism *mechanism, int index, double point[3]);
 
-/* A coordinate that a joint leaves free, at the initial configuration; an angle in (-pi, pi]. */
+/* Value of a free coordinate of a joint at the initial configuration; angles in (-pi, pi]. */
 double pol_mechanism_coordinate(const pol_mechanism *mechanism, int joint,
                                 pol_coordinate coordinate);
 
-/* How many there are, and each by its index, which must exist. */
+/* Number of elements, and access by index; NULL if there is no such index, as for POL_GROUND. */
 int pol_mechanism_num_bodies(const pol_mechanism *mechanism);
 int pol_mechanism_num_markers(const pol_mechanism *mechanism);
 int pol_mechanism_num_joints(const pol_mechanism *mechanism);
@@ -429,39 +431,39 @@ int pol_mechanism_find_coupling(const pol_mechanism *mechanism, const char *name
 int pol_mechanism_find_variable(const pol_mechanism *mechanism, const char *name);
 int pol_mechanism_find_state(const pol_mechanism *mechanism, const char *name);
 
-/* What stays constant whatever the bodies do, as far as the structure of the mechanism tells: what
- * is fixed in the ground, and gravity.  A body on a spherical joint under gravity, say, has one
- * rotation, about the vertical through the joint.  Invariants of another origin, such as the spin
- * of a symmetric top about its own axis, are not looked for. */
+/* Quantities that stay constant in any motion because of the structure of the mechanism: elements
+ * attached to the ground, and gravity.  For example, a body on a spherical joint under gravity has
+ * one rotation, about the vertical through the joint.  Other invariants, such as the spin of a
+ * symmetric top about its own axis, are not detected. */
 typedef struct pol_symmetries {
-  int energy;               /* 1: nothing takes energy out or puts it in */
-  int num_translations;     /* the linear momentum along these unit vectors, */
-  double translation[3][3]; /* global axes wherever possible; perpendicular to each other */
-  int num_rotations;        /* the angular momentum about these axes, unit vectors likewise, */
+  int energy;               /* 1: the total energy is constant */
+  int num_translations;     /* linear momentum is constant along these unit vectors, */
+  double translation[3][3]; /* global axes if possible; mutually perpendicular */
+  int num_rotations;        /* angular momentum is constant about these axes (unit vectors) */
   double axis[3][3];
-  double point[3][3]; /* each through a point; of three axes the same */
+  double point[3][3]; /* a point on each axis; three axes share one point */
 } pol_symmetries;
 /* Finds the symmetries of a mechanism. */
 void pol_mechanism_symmetries(const pol_mechanism *mechanism, pol_symmetries *symmetries);
 
 /* The name of a type of joint ("revolute"); NULL if there is no such type. */
 const char *pol_joint_type_name(pol_joint_type type);
-/* The rows of a joint, non-holonomic ones last; returns how many, POL_MAX_JOINT_ROWS at most.  Of
- * the joint, only type and locked are read. */
+/* The rows of a joint, non-holonomic ones last; returns their number, at most POL_MAX_JOINT_ROWS.
+ * Reads only type and locked of the joint. */
 int pol_joint_rows(const pol_joint *joint, pol_joint_row rows[POL_MAX_JOINT_ROWS]);
-/* Whether a joint locks all three translations, whatever the time; reads the same. */
+/* Returns 1 if a joint locks all three translations; reads only type and locked. */
 int pol_joint_locks_point(const pol_joint *joint);
 /* "x" .. "rotation-z" of the POL_LOCK_... bit 1 << number; NULL if there is no such bit. */
 const char *pol_lock_name(int number);
-/* The type of that name in *type, or POL_BAD_ARGUMENT. */
+/* Sets *type to the type with this name; POL_BAD_ARGUMENT if there is none. */
 pol_status pol_joint_type_find(const char *name, pol_joint_type *type);
 
-/* Whether a joint of this type can hold a point mass: it locks no rotation. */
+/* Returns 1 if the joint can be attached to a point mass: it locks no rotation. */
 int pol_joint_fits_point(const pol_joint *joint);
 
-/* "force", "support" and so on; NULL if there is no such type. */
+/* "force", "support", ...; NULL if there is no such type. */
 const char *pol_force_type_name(pol_force_type type);
-/* How many expressions a force of this type can have: 3, 1 or none. */
+/* Number of expressions that a force of this type can have: 3, 1 or 0. */
 int pol_force_num_expressions(pol_force_type type);
 /* "global" or "body"; NULL if there is no such frame. */
 const char *pol_force_frame_name(pol_force_frame frame);
@@ -473,14 +475,14 @@ const char *pol_spring_law_name(pol_spring_law law);
 const char *pol_function_type_name(pol_function_type type);
 /* "rotation", "translation", "x", ...; NULL if there is no such coordinate. */
 const char *pol_coordinate_name(pol_coordinate coordinate);
-/* Whether it is an angle, driven by a torque; else a length, driven by a force. */
+/* Returns 1 for an angle, driven by a torque; 0 for a length, driven by a force. */
 int pol_coordinate_turns(pol_coordinate coordinate);
-/* Whether a joint has the coordinate, so that a drive can prescribe it.  Of the joint, only type
- * and locked are read. */
+/* Returns 1 if a joint has the coordinate, so that a drive can prescribe it.  Reads only type and
+ * locked of the joint. */
 int pol_joint_has_coordinate(const pol_joint *joint, pol_coordinate coordinate);
 
-/* How many coordinates a joint has that are one number, and what they are; NULL if there is no
- * coordinate `index`.  With x, y, z the axes of the markers:
+/* Number of scalar coordinates of a joint, and their names; NULL if there is no coordinate `index`.
+ * With x, y, z the axes of the markers:
  *
  *     revolute        the angle about z, from x of the first to x of the second marker
  *     prismatic       the displacement of the second marker along z of the first
@@ -492,8 +494,8 @@ int pol_joint_has_coordinate(const pol_joint *joint, pol_coordinate coordinate);
  *     parallel        the displacements along x, y, z of the first marker, the angle about z
  *     generic         the displacements that are not locked; the angle if one rotation is not
  *
- * Others have none: rotations about more than one axis have no natural coordinate.  Of the joint,
- * only type and locked are read. */
+ * Others have none: rotations about more than one axis have no natural scalar coordinate.  Reads
+ * only type and locked of the joint. */
 int pol_joint_num_coordinates(const pol_joint *joint);
 const pol_coordinate_info *pol_joint_coordinate(const pol_joint *joint, int index);
 

@@ -1,4 +1,4 @@
-/* How the nonlinear equations of a step are solved, and the work that was done. */
+/* Options of the Newton iteration, and counters of the work done. */
 #ifndef POLHODE_NEWTON_H
 #define POLHODE_NEWTON_H
 
@@ -9,7 +9,7 @@ extern "C" {
 /* Kinds of Newton iterations. */
 typedef enum pol_newton_kind {
   POL_NEWTON_FULL,       /* the exact matrix in each iteration */
-  POL_NEWTON_SIMPLIFIED, /* each iteration, without stiffness, damping and curvature */
+  POL_NEWTON_SIMPLIFIED, /* as full, but without stiffness, damping and curvature */
   POL_NEWTON_MODIFIED    /* the exact matrix, kept while the iteration contracts well; variational
                             and energy-momentum methods evaluate it in each step */
 } pol_newton_kind;
@@ -17,11 +17,11 @@ typedef enum pol_newton_kind {
 /* Options of the Newton iteration. */
 typedef struct pol_newton_options {
   pol_newton_kind kind;
-  double tolerance;   /* relative, of residual and correction */
+  double tolerance;   /* relative tolerance of residual and correction */
   int max_iterations; /* per step */
-  double refresh;     /* modified: contraction above which the matrix is evaluated anew, 0.5;
-                         also if four more iterations would not converge */
-  int line_search;    /* halvings at most in the Armijo line search; 0 for none */
+  double refresh;  /* modified: the matrix is re-evaluated if the contraction exceeds this value, or
+                      if four more iterations would not converge; default 0.5 */
+  int line_search; /* maximum number of halvings in the Armijo line search; 0: no line search */
 } pol_newton_options;
 
 /* Work done since the start. */
@@ -31,9 +31,9 @@ typedef struct pol_counts {
   long newton_iterations;
   long residuals;                     /* evaluations of the equations */
   long jacobians;                     /* evaluations of the matrix */
-  long factorizations;                /* of it */
-  double smallest_step, largest_step; /* of those that pol_integrator_adapt chose and took, but for
-                                         steps shortened to meet a time; 0 before the first */
+  long factorizations;                /* of the matrix */
+  double smallest_step, largest_step; /* of the accepted steps of pol_integrator_adapt, except steps
+                                         shortened to meet a given time; 0 before the first */
 } pol_counts;
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* Figures: line plots as SVG and PNG.
  *
- * A figure is plain data that the caller fills in and owns: one x axis, one or more panels stacked
- * above it, each with its own y axis and its series.  Nothing is copied; arrays and strings need to
- * live only as long as the call that draws them.  Start from pol_figure_default() and
+ * A figure is plain data that the caller fills and owns: one x axis and one or more panels stacked
+ * above it, each with its own y axis and series.  Nothing is copied; arrays and strings must be
+ * valid only during the call that draws them.  Start from pol_figure_default() and
  * pol_panel_default(): an all-zero struct is not always valid.
  *
  *     pol_series wave = {.x = t, .y = y, .count = n, .label = "wave"};
@@ -12,8 +12,8 @@
  *     figure.panels = &panel, figure.num_panels = 1, figure.x.label = "time (s)";
  *     pol_figure_write(&figure, "wave.svg");
  *
- * Strings are UTF-8.  In every text a '^' before digits, or before a minus and digits, raises them:
- * "m/s^2", "10^-3".  A string that is NULL is empty.
+ * Strings are UTF-8.  A '^' before digits, or before a minus sign and digits, sets them as a
+ * superscript: "m/s^2", "10^-3".  NULL is an empty string.
  */
 #ifndef POLHODE_PLOT_H
 #define POLHODE_PLOT_H
@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-/* How the points of a series are joined. */
+/* Line style of a series. */
 typedef enum pol_plot_line {
   POL_LINE_SOLID,
   POL_LINE_DASHED,
@@ -35,7 +35,7 @@ typedef enum pol_plot_line {
   POL_LINE_NONE /* markers only */
 } pol_plot_line;
 
-/* How each point of a series is drawn. */
+/* Marker style of a series. */
 typedef enum pol_plot_marker {
   POL_MARKER_NONE,
   POL_MARKER_CIRCLE,
@@ -49,23 +49,23 @@ typedef enum pol_plot_marker {
  * M. Okabe, K. Ito: Color universal design, 2008).  Others are taken modulo this count. */
 enum { POL_PLOT_COLORS = 7 };
 
-/* Points joined in their order.  A point that is not finite, beyond 1e300, or not positive on a
- * logarithmic axis, leaves a gap.  Long series are thinned out to what can be seen. */
+/* Points connected in their order.  A point that is not finite, beyond 1e300, or not positive on a
+ * logarithmic axis leaves a gap.  Long series are reduced to the visible resolution. */
 typedef struct pol_series {
   const double *x, *y;
   size_t count;
-  const char *label; /* in the legend; NULL: not there */
+  const char *label; /* in the legend; NULL: not in the legend */
   int color;
   pol_plot_line line;
   pol_plot_marker marker;
 } pol_series;
 
-/* Gives the series the i-th of many looks that differ: first the colours, then the dashes, and, if
- * it has a marker, the markers. */
+/* Sets the i-th of many distinct styles: first the colours vary, then the dashes and, if the series
+ * has a marker, the markers. */
 void pol_series_look(pol_series *series, int i);
 
-/* A reference slope, y proportional to x^order, from x[0] to x[1], where y is y0 at x[0].  Needs
- * logarithmic axes.  Drawn as a triangle with its order at the side, or as a dashed line. */
+/* A reference slope, y proportional to x^order, from x[0] to x[1], where y is y0 at x[0].  Requires
+ * logarithmic axes.  Drawn as a triangle labelled with the order, or as a dashed line. */
 typedef struct pol_slope {
   double order;
   double x[2];
@@ -74,16 +74,15 @@ typedef struct pol_slope {
   const char *label; /* NULL: the order */
 } pol_slope;
 
-/* A triangle over the middle of the series' range, just below all its points there.  Needs two
- * positive points with different x at least; order 0 and x[0] = 0 if there are none. */
+/* A triangle in the middle of the range of the series, just below its points.  Requires at least
+ * two positive points with different x; otherwise order and x[0] are 0. */
 pol_slope pol_slope_below(const pol_series *series, double order);
 
 /* A text in a panel. */
 typedef struct pol_note {
-  double x, y; /* a point of the axes; fractions of the panel from its lower left corner if
-                  `relative` */
+  double x, y; /* in axis units; if `relative`, fractions of the panel from its lower left corner */
   int relative;
-  int anchor; /* -1 the text starts there, 0 it is centred, 1 it ends there */
+  int anchor; /* -1: the text starts there, 0: it is centred, 1: it ends there */
   const char *text;
 } pol_note;
 
@@ -91,22 +90,22 @@ typedef struct pol_note {
 typedef struct pol_axis {
   const char *label; /* with the unit: "time (s)" */
   int log;
-  double min, max; /* where it starts and ends; both 0: from the data */
-  double margin;   /* of the range of the data, left free at both ends */
+  double min, max; /* limits; both 0: from the data */
+  double margin;   /* free space at both ends, as a fraction of the data range */
 } pol_axis;
 
-/* Whether an axis, logarithmic or not, can show the value: others leave gaps. */
+/* Returns 1 if an axis, logarithmic if log != 0, can show the value; other values leave gaps. */
 int pol_axis_shows(double value, int log);
 
-/* Where the legend is. */
+/* Position of the legend. */
 typedef enum pol_legend {
-  POL_LEGEND_AUTO,   /* inside where it hides least, or beside the panel if that is too much */
+  POL_LEGEND_AUTO, /* inside where it hides least, or beside the panel if it would hide too much */
   POL_LEGEND_INSIDE, /* in the corner or side where it hides least */
   POL_LEGEND_BESIDE,
   POL_LEGEND_NONE
 } pol_legend;
 
-/* One diagram of a figure. */
+/* One panel (diagram) of a figure. */
 typedef struct pol_panel {
   pol_axis y;
   const pol_series *series;
@@ -115,7 +114,7 @@ typedef struct pol_panel {
   int num_slopes;
   const pol_note *notes;
   int num_notes;
-  pol_legend legend; /* of the series that have a label */
+  pol_legend legend; /* lists the series with a label */
 } pol_panel;
 
 /* A figure: panels below each other. */
@@ -125,8 +124,8 @@ typedef struct pol_figure {
   const pol_panel *panels; /* from the top down */
   int num_panels;
   double width, height; /* pixels of the SVG */
-  double scale;         /* pixels of the PNG for each of them */
-  int equal;            /* a unit of x is as long as one of y; linear axes only */
+  double scale;         /* PNG pixels per SVG pixel */
+  int equal;            /* 1: equal scales on x and y; linear axes only */
   int grid;
   int dark; /* light on dark */
 } pol_figure;
@@ -136,15 +135,15 @@ pol_figure pol_figure_default(void);
 /* A margin of 0.05 on the y axis. */
 pol_panel pol_panel_default(void);
 
-/* POL_BAD_ARGUMENT: message (which may be NULL) says which rule is broken.  All functions below
- * check too. */
+/* POL_BAD_ARGUMENT, with the reason in message (may be NULL), if the figure is invalid.  All
+ * functions below check this too. */
 pol_status pol_figure_validate(const pol_figure *figure, char *message, size_t size);
 
-/* The figure as SVG text, which the caller frees; *text is NULL on failure.  The same figure gives
- * the same bytes. */
+/* The figure as SVG text, which the caller frees; *text is NULL on failure.  Equal figures give
+ * identical bytes. */
 pol_status pol_figure_svg(const pol_figure *figure, char **text);
-/* Writes a file: PNG if its name ends in .png, else SVG.  POL_IO: it cannot be written; errno says
- * why where the system does.  A file that could not be finished is removed. */
+/* Writes a file: PNG if its name ends in .png, else SVG.  POL_IO: it cannot be written; errno gives
+ * the reason if the system provides one.  An incomplete file is removed. */
 pol_status pol_figure_write(const pol_figure *figure, const char *path);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
-/* polhode: simulation of constrained multibody systems.  Includes the headers of the core; model.h,
- * result.h and output.h (libpolhode_io), plot.h and view.h (libpolhode_draw) are included by those
- * who use them.
+/* polhode: simulation of constrained multibody systems.  Includes all public headers of the core.
+ * Include model.h, result.h and output.h (libpolhode_io) and plot.h and view.h (libpolhode_draw)
+ * separately.
  */
 #ifndef POLHODE_H
 #define POLHODE_H

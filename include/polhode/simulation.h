@@ -1,5 +1,5 @@
-/* A simulation: a mechanism, a formulation, an integrator and a time span, ready to step; and the
- * quantities it can record.
+/* A simulation: a mechanism with a formulation, an integrator and a time span; and the quantities
+ * that it can record.
  *
  *     pol_simulation_create(&simulation, mechanism, &settings, diagnostics);
  *     while (!pol_simulation_finished(simulation) && !(status = pol_simulation_step(simulation)))
@@ -15,38 +15,38 @@
 extern "C" {
 #endif
 
-/* At which times pol_simulation_step stops: after each step of the integrator if both step and
- * count are 0, else at the multiples of step or at the times of the list.  The end of the run is
- * always one.  Between the integrator's steps the solution is interpolated; the steps stay as they
- * are. */
+/* Output times, at which pol_simulation_step stops: after each step of the integrator if both step
+ * and count are 0, else at the multiples of step or at the listed times.  The end of the run is
+ * always an output time.  Between the steps of the integrator the solution is interpolated; the
+ * steps are not changed. */
 typedef struct pol_output {
   double step;
   int count;
-  const double *times; /* ascending, above 0, not above end */
+  const double *times; /* count times: ascending, > 0, <= end */
 } pol_output;
 
-/* What to do where an event's function changes its sign. */
+/* Action at the sign change of an event function. */
 typedef enum pol_event_action {
-  POL_EVENT_RECORD, /* stop there once, as at an output time */
-  POL_EVENT_RESET,  /* the same; then change the velocities and go on from there */
-  POL_EVENT_STOP    /* the run ends there */
+  POL_EVENT_RECORD, /* return once at this time, as at an output time */
+  POL_EVENT_RESET,  /* the same; then change the velocities and continue */
+  POL_EVENT_STOP    /* end the run */
 } pol_event_action;
 
-/* What the reset of an event sets: "ball.velocity.z", "ball.angular_velocity.x" or the name of a
- * first-order state, to an expression of the values just before, "-0.8*ball.velocity.z". */
+/* A change by the reset of an event: the quantity "ball.velocity.z", "ball.angular_velocity.x" or
+ * the name of a first-order state is set to the value of an expression just before the event, such
+ * as "-0.8*ball.velocity.z". */
 typedef struct pol_change {
   const char *quantity;
   const char *expression;
 } pol_change;
 
-/* An event by expressions, which may read what those of pol_variable may. */
+/* An event defined by expressions, which may use the same quantities as pol_variable. */
 typedef struct pol_event_rule {
   const char *name;
-  const char *expression; /* its zeros are the events */
-  int direction;          /* > 0: only where it rises, < 0: only where it falls, 0: both, which a
-                             reset must not have */
+  const char *expression; /* the event occurs at its zeros */
+  int direction; /* > 0: rising only, < 0: falling only, 0: both; must not be 0 for a reset */
   pol_event_action action;
-  int num_changes; /* of a reset; all are evaluated before the first is made */
+  int num_changes; /* for a reset; all are evaluated before the first is applied */
   const pol_change *changes;
 } pol_event_rule;
 
@@ -54,79 +54,79 @@ typedef struct pol_event_rule {
 typedef struct pol_settings {
   pol_formulation_kind formulation;
   pol_options options;
-  double step;  /* size of the time steps, at most end; not used if they are variable */
-  double end;   /* the run goes from t = 0 to here.  Equal steps if it is a multiple of step within
-                   1e-9 of itself, else the last step is shorter */
-  int variable; /* 1: the size of the steps follows from options.control */
+  double step; /* step size, at most end; not used with variable steps */
+  double end; /* end time; the run starts at t = 0.  All steps are equal if it is a multiple of step
+                 within a relative tolerance of 1e-9, else the last step is shorter */
+  int variable; /* 1: variable step size by options.control */
   pol_output output;
   int num_events; /* events 0 .. num_events-1 of the simulation */
   const pol_event_rule *events;
-  pol_progress progress; /* called while the simulation is created, which takes long for large
+  pol_progress progress; /* called while the simulation is created, which may take long for large
                             mechanisms, and during its steps */
-  char unused[64]; /* parameters of a model file that have no effect on its method, a comma between
-                      them; for a warning only */
+  char unused[64]; /* parameters of a model file that have no effect on its method, separated by
+                      commas; only for a warning */
 } pol_settings;
 
 /* so3xr3 with pol_options_default(), steps of 1e-3 s to 1 s, every step recorded. */
 pol_settings pol_settings_default(void);
-/* POL_BAD_ARGUMENT, with the rule in message (may be NULL), if a setting is out of range. */
+/* POL_BAD_ARGUMENT, with the reason in message (may be NULL), if a setting is invalid. */
 pol_status pol_settings_validate(const pol_settings *settings, char *message, size_t size);
 
-/* How far the given initial values were from satisfying the constraints, and how far the assembler
- * had to move them.  A velocity that was not given does not count as moved. */
+/* Constraint residuals of the given initial values, and the corrections by the assembler.
+ * Velocities that were not given do not count. */
 typedef struct pol_moves {
-  double position_residual; /* largest |Phi_i| of the values as given */
-  double velocity_residual; /* largest |(B v)_i| of the values as given, zero where none was */
+  double position_residual; /* largest |Phi_i| of the given values */
+  double velocity_residual; /* largest |(B v)_i| of the given values, others being zero */
   double position;          /* largest displacement of a centre of mass, m */
   double rotation;          /* largest rotation of a body, rad */
   double velocity;          /* largest change of a given velocity, m/s */
   double angular_velocity;  /* largest change of a given angular velocity, rad/s */
 } pol_moves;
 
-/* Singular positions, where constraints that are independent elsewhere depend on each other, so
- * that the way on is not unique: links in one line, a crank at its dead centre.  Only mechanisms
- * with closed loops are watched, of at most 250000 constraints times velocities; a step that can
- * only be made without constraints that depend on others where it ends is counted in any case. */
+/* Singular positions, where constraints that are otherwise independent become dependent, so that
+ * the motion may bifurcate: links in one line, a crank at its dead centre.  Only mechanisms with
+ * closed loops and constraints times velocities up to 250000 are monitored.  A step that succeeds
+ * only without constraints that are dependent at its end is always counted. */
 typedef struct pol_singular {
-  long count;      /* how often the run has come to one or stepped across */
-  double t;        /* the first time */
-  char where[128]; /* the constraint that others imply there, in words */
+  long count;      /* number of singular positions reached or crossed */
+  double t;        /* time of the first one */
+  char where[128]; /* the dependent constraint, in words */
 } pol_singular;
 
-/* Steps in which a joint has turned by half a turn or more, so that its angle, though not the
- * motion, has lost turns.  A run stops where the motion depends on them. */
+/* Steps in which a joint rotated by half a turn or more, so that its full-turn count is unreliable.
+ * The motion is not affected; if it depends on the angle, the run fails instead. */
 typedef struct pol_lost_turns {
-  long count;      /* of steps */
-  double t;        /* the end of the first one */
+  long count;      /* number of such steps */
+  double t;        /* end of the first one */
   char where[128]; /* the joint and its coordinate */
 } pol_lost_turns;
 
-/* What has changed the total energy since the start: the integrals of pol_power over time, by the
- * trapezoidal rule over the accepted steps, which is of second order as the methods are. */
+/* Changes of the total energy since the start: time integrals of pol_power by the trapezoidal rule
+ * over the accepted steps, of second order like the methods. */
 typedef struct pol_work {
-  double dissipated; /* taken out by dampers and drag, and by the resets of events */
-  double applied;    /* put in by constant forces, torques and actuators */
-  double drives;     /* put in by drives */
+  double dissipated; /* dissipated by dampers, drag and the resets of events */
+  double applied;    /* work of applied forces, torques and actuators */
+  double drives;     /* work of drives */
 } pol_work;
 
-/* A quantity that the equations of motion keep constant, and how well the method does.  Energy is
- * listed where nothing takes any out or puts any in, momenta where a symmetry of the mechanism
- * makes them constant (pol_mechanism_symmetries).  The energy is that of pol_summary; methods with
- * momenta p of their own (pol_state.p) have these in linear and angular momentum. */
+/* Kinds of invariants of the equations of motion.  Energy is listed if the system is conservative,
+ * momenta if a symmetry of the mechanism makes them constant (pol_mechanism_symmetries).  The
+ * energy is that of pol_summary; methods with momenta p (pol_state.p) use these for linear and
+ * angular momentum. */
 typedef enum pol_invariant_kind {
   POL_CONSTANT_ENERGY,
   POL_CONSTANT_MOMENTUM,        /* linear momentum along an axis */
   POL_CONSTANT_ANGULAR_MOMENTUM /* angular momentum about an axis through a point */
 } pol_invariant_kind;
 
-/* A quantity that the motion conserves. */
+/* An invariant, and how well the method conserves it. */
 typedef struct pol_invariant {
   pol_invariant_kind kind;
-  const char *name; /* "energy", "momentum.x", "angular.z"; "angular.1" about an axis that is not a
-                       global one */
+  const char *name; /* "energy", "momentum.x", "angular.z"; "angular.1" for an axis that is not a
+                       global axis */
   const char *unit;
-  double axis[3], point[3]; /* unit vector, global; of angular momentum a point on it */
-  double initial, value;    /* at the start or after the last reset by an event; now */
+  double axis[3], point[3]; /* unit vector, global; for angular momentum also a point on the axis */
+  double initial, value;    /* at the start or after the last reset; current */
   double increment;         /* change in the last step of the integrator */
   double max_increment;     /* the largest |increment| so far */
   double max_drift;         /* the largest |value - initial| so far */
@@ -135,30 +135,29 @@ typedef struct pol_invariant {
 /* Energy, and three components of each momentum. */
 enum { POL_MAX_INVARIANTS = 7 };
 
-/* Why a result may be unreliable although no step failed, with the probable cause and what to try.
- * Each kind is listed once per run. */
+/* A reason why a result may be unreliable although no step failed, with the probable cause and what
+ * to try.  Each kind is listed once per run. */
 typedef struct pol_warning {
-  double t;          /* when it was first detected */
+  double t;          /* time of first detection */
   char message[320]; /* one or two sentences, without the time */
 } pol_warning;
 
 /* Largest number of warnings of a run; further ones are discarded. */
 enum { POL_MAX_WARNINGS = 12 };
 
-/* What happened from the start to now; the largest values are those at the integrator's steps. */
+/* Summary of the run so far; the largest values are those at the steps of the integrator. */
 typedef struct pol_summary {
   pol_counts counts;
   double t;
   pol_energy initial_energy;
-  pol_energy energy;       /* now */
+  pol_energy energy;       /* current */
   double max_energy_drift; /* largest |total - initial total| so far */
   pol_work work;
-  double energy_balance;        /* total - initial total - applied - drives + dissipated: zero but
-                                   for the errors of the method and of the integrals */
-  double position_residual;     /* largest |Phi_i| now */
-  double velocity_residual;     /* largest |(B v + Phi_t)_i| now */
-  double acceleration_residual; /* largest |(d/dt of that)_i| at the last step: between steps
-                                   accelerations are only interpolated */
+  double energy_balance;    /* total - initial total - applied - drives + dissipated: zero up to the
+                               errors of the method and of the integrals */
+  double position_residual; /* current largest |Phi_i| */
+  double velocity_residual; /* current largest |(B v + Phi_t)_i| */
+  double acceleration_residual; /* largest |d/dt (B v + Phi_t)_i| at the last integrator step */
   double max_position_residual; /* the largest so far */
   double max_velocity_residual;
   double max_acceleration_residual;
@@ -171,61 +170,61 @@ typedef struct pol_summary {
   pol_warning warnings[POL_MAX_WARNINGS];
 } pol_summary;
 
-/* The sizes of the equations and the memory for them, in bytes. */
+/* Sizes of the equations, and estimated memory in bytes. */
 typedef struct pol_estimate {
   int velocities, constraints;
-  double memory; /* of a simulation, within a factor of about two */
-  double rank;   /* additional, if constraints of closed loops turn out to be redundant: a full
-                    matrix;   0 if there are no loops */
+  double memory; /* for a simulation, within a factor of about two */
+  double rank;   /* additional full matrix if constraints of closed loops are redundant; 0 without
+                    loops */
 } pol_estimate;
 
-/* Estimates them without creating the simulation.  POL_BAD_ARGUMENT: the formulation does not
- * support the mechanism; POL_NO_MEMORY. */
+/* Estimates sizes and memory without creating the simulation.  POL_BAD_ARGUMENT: the formulation
+ * does not support the mechanism; POL_NO_MEMORY. */
 pol_status pol_simulation_estimate(const pol_mechanism *mechanism, const pol_settings *settings,
                                    pol_estimate *estimate);
 
-/* Owns all but its mechanism. */
+/* A simulation.  Owns everything except its mechanism. */
 typedef struct pol_simulation pol_simulation;
 
-/* Builds everything and finds consistent initial values at t = 0.  On failure *simulation is NULL
- * and diagnostics (may be NULL) says why: POL_BAD_ARGUMENT for settings that break a rule or do not
- * fit the mechanism or each other, POL_CANCELLED if settings->progress asked to stop.  The
- * mechanism must outlive the simulation. */
+/* Creates a simulation and computes consistent initial values at t = 0.  On failure *simulation is
+ * NULL and diagnostics (may be NULL) gives the reason: POL_BAD_ARGUMENT for invalid or inconsistent
+ * settings or settings that do not fit the mechanism, POL_CANCELLED if settings->progress requested
+ * a stop.  The mechanism must outlive the simulation. */
 pol_status pol_simulation_create(pol_simulation **simulation, const pol_mechanism *mechanism,
                                  const pol_settings *settings, pol_diagnostics *diagnostics);
 void pol_simulation_free(pol_simulation **simulation);
 
-/* An event that occurred. */
+/* An event of a simulation, defined by C functions. */
 typedef struct pol_simulation_event {
   pol_event function;
-  void *user;    /* handed to function and reset */
-  int direction; /* > 0: only where it rises, < 0: only where it falls, 0: both */
+  void *user;    /* passed to function and reset */
+  int direction; /* > 0: rising only, < 0: falling only, 0: both */
   pol_event_action action;
-  /* POL_EVENT_RESET: changes v (nv), the velocities of the formulation's coordinates, which
-   * at->v points to as well.  They are then made consistent with the constraints; components with
-   * keep[i] = 1 (0 before) stay as they are if the constraints allow it. */
+  /* POL_EVENT_RESET: changes v (nv), the velocities of the formulation; at->v points to the same
+   * array.  They are then made consistent with the constraints; components with keep[i] = 1
+   * (initially 0) are kept if the constraints allow it. */
   void (*reset)(const pol_state *at, double *v, unsigned char *keep, void *user);
   const char *name; /* for results; may be NULL; must outlive the simulation */
 } pol_simulation_event;
 
-/* Adds an event, which is copied, to those of the settings; *index (may be NULL) is its number.
- * It is detected by the sign of its function at five points of each step of the integrator, near
+/* Adds an event to those of the settings; it is copied.  *index (may be NULL) is its index.  Events
+ * are detected from the sign of the function at five points of each step of the integrator, near
  * minima of its absolute value between them, and before and after a reset; pairs of zeros that are
- * closer together may be missed.  At the same time each is stopped at once at most, in the order of
- * their numbers, but after the reset that causes it; functions then see the velocities that the
- * reset has left.  POL_BAD_ARGUMENT: there is
- * no function, no reset for that action, or no such action. */
+ * closer together may be missed.  If several events occur at the same time, the simulation stops at
+ * each at most once, in the order of their indices, except that an event caused by a reset follows
+ * it; functions then use the velocities after the reset.  POL_BAD_ARGUMENT: the function is
+ * missing, the reset is missing for POL_EVENT_RESET, or the action is invalid. */
 pol_status pol_simulation_add_event(pol_simulation *simulation, const pol_simulation_event *event,
                                     int *index);
-/* The event that the last pol_simulation_step stopped at, -1 if at none. */
+/* Index of the event at which the last pol_simulation_step stopped; -1 if at none. */
 int pol_simulation_event_index(const pol_simulation *simulation);
-/* An event by its number, those of the settings first; NULL if there is none.  Belongs to the
- * simulation and lives until the next one is added. */
+/* An event by its index, those of the settings first; NULL if there is none.  Owned by the
+ * simulation; valid until another event is added. */
 const pol_simulation_event *pol_simulation_get_event(const pol_simulation *simulation, int index);
-/* "record", "reset" or "stop"; NULL for no action. */
+/* "record", "reset" or "stop"; NULL for an invalid action. */
 const char *pol_event_action_name(pol_event_action action);
 
-/* One step, or as many as it takes to the next output time or event; nothing is allocated.
+/* Advances to the next output time or event: one step, or as many as needed.  Allocates nothing.
  *
  * After a failure the state and the summary are the last valid ones, all finite: those of the last
  * accepted step or, if the reset of an event fails, those just before it.  Only the counts and the
@@ -233,51 +232,51 @@ const char *pol_event_action_name(pol_event_action action);
  * continued: every later call returns the same status, even a recoverable one, and changes neither
  * the state nor the diagnostics.
  *
- * POL_INCONSISTENT if a constraint that was dropped as redundant no longer follows from the
- * others, or a reset contradicts the constraints; POL_NOT_FINITE if a step or a reset gives a
- * number that is not finite; POL_ACCUMULATING if the resets of an event follow each other at ever
- * shorter intervals, or its function still passes through zero although the reset had reversed or
- * stopped it: a body that comes to rest needs a force that holds it.  POL_BAD_ARGUMENT after the
- * end and POL_CANCELLED, if settings.progress asked to stop, are no failures: the state is that of
- * the last accepted step, and after POL_CANCELLED a further call continues from there. */
+ * POL_INCONSISTENT if a constraint that was dropped as redundant no longer follows from the others,
+ * or a reset contradicts the constraints; POL_NOT_FINITE if a step or a reset gives a number that
+ * is not finite; POL_ACCUMULATING if the resets of an event follow each other at ever shorter
+ * intervals, or its function crosses zero again although the reset reversed or stopped it: a body
+ * that comes to rest needs a contact force.  POL_BAD_ARGUMENT after the end, and POL_CANCELLED if
+ * settings.progress requested a stop, are not failures: the state is that of the last accepted
+ * step, and after POL_CANCELLED the next call continues from there. */
 pol_status pol_simulation_step(pol_simulation *simulation);
-/* 1 at the end of the time span or where an event has ended the run; 0 after a failure. */
+/* 1 at the end of the time span or after an event has ended the run; 0 after a failure. */
 int pol_simulation_finished(const pol_simulation *simulation);
-/* Done share of the time span, 0 .. 1. */
+/* Completed fraction of the time span, 0 .. 1. */
 double pol_simulation_progress(const pol_simulation *simulation);
 
-/* The state at the present time, in the coordinates of the formulation. */
+/* The state at the current time, in the coordinates of the formulation. */
 const pol_state *pol_simulation_state(const pol_simulation *simulation);
-/* 1 if the method gives multipliers, and all reactions with them, of an earlier time than the rest
- * of the state: pol_state.lambda_t, a channel of the record. */
+/* 1 if the multipliers of the method, and thus all reactions, belong to an earlier time than the
+ * rest of the state: pol_state.lambda_t, recorded as t_reactions. */
 int pol_simulation_reactions_lag(const pol_simulation *simulation);
-/* Position, rotation and velocities of a body at the present time, by its index in the mechanism;
- * pol_body_state says in which axes.  POL_BAD_ARGUMENT: there is no such body. */
+/* Position, rotation and velocities of a body at the current time, by its index in the mechanism;
+ * see pol_body_state for the axes.  POL_BAD_ARGUMENT: there is no such body. */
 pol_status pol_simulation_body(const pol_simulation *simulation, int index, pol_body_state *state);
 const pol_formulation *pol_simulation_formulation(const pol_simulation *simulation);
-/* 1 for each constraint that was redundant at the start and has been dropped; their number goes to
- * *count. */
+/* 1 for each constraint that was redundant at the start and has been dropped; *count is their
+ * number. */
 const unsigned char *pol_simulation_dropped(const pol_simulation *simulation, int *count);
 const pol_summary *pol_simulation_summary(const pol_simulation *simulation);
-/* Compares the run so far with what its method guarantees (energy balance, constraints, norms of
+/* Compares the run so far with the properties of its method (energy balance, constraints, norms of
  * quaternions, Newton iterations, rejected steps; src/core/simulation/doubts.c has the limits) and
- * adds to summary.warnings what deviates by orders of magnitude, with the probable reason.
- * pol_simulation_step does this at the end of the run and after a failure; a program that stops
- * earlier may call it. */
+ * adds deviations by orders of magnitude to summary.warnings, with the probable reason.
+ * pol_simulation_step does this at the end of the run and after a failure; call it if you stop
+ * earlier. */
 void pol_simulation_review(pol_simulation *simulation);
 const pol_diagnostics *pol_simulation_diagnostics(const pol_simulation *simulation);
 
 /* --- recorded quantities ---------------------------------------------------------------------- */
 
-/* One number that can be recorded at each time. */
+/* A scalar quantity that can be recorded. */
 typedef struct pol_channel {
   const char *name; /* "top.position.x", "tip.force.z", "energy.kinetic", "t" */
-  const char *unit; /* "m", "N", "J", "s", "1"; "mixed" for residuals (m or 1, and a second);
+  const char *unit; /* "m", "N", "J", "s", "1"; "mixed" for residuals (m or 1, and per s);
                        "user" for states and variables */
-  /* The parts of the name, so that nobody has to take it apart; names of objects may have dots. */
+  /* The parts of the name; names of objects may contain dots. */
   const char *group;    /* "bodies", "markers", "joints", "forces", "drives", "couplings", "states",
                            "variables";    "energy",    "momentum", "residual"; "" for t */
-  const char *owner;    /* the body, marker, ... it belongs to; "" for quantities of the whole */
+  const char *owner;    /* the body, marker, ...; "" for quantities of the whole system */
   const char *quantity; /* the rest of the name: "position.x", "angle", "kinetic", "t" */
 } pol_channel;
 
@@ -292,52 +291,53 @@ typedef struct pol_channel {
  *     marker.MARKER.position.x .y .z       of each marker with a name, global, m
  *     marker.MARKER.quaternion.w .x .y .z  marker to global axes, w >= 0
  *     marker.MARKER.velocity.x .y .z       global axes, m/s
- *     JOINT.angle  JOINT.rate              revolute, cylindrical and planar joints: about z, with
- *                                          all full turns, rad and rad/s
+ *     JOINT.angle  JOINT.rate              revolute, cylindrical and planar joints: about z,
+ *                                          including full turns, rad and rad/s
  *     JOINT.displacement  JOINT.speed      prismatic and cylindrical joints: along z, m and m/s
  *     JOINT.angle.1 .rate.1 .angle.2 ...   universal joints: about x of the first marker, about y
- * of the second JOINT.displacement.x .speed.x ...    planar joints: along x and y of the first
- * marker JOINT.force.x .y .z                  on the body of the second marker, global axes, N
+ *                                          of the second
+ *     JOINT.displacement.x .speed.x ...    planar joints: along x and y of the first marker
+ *     JOINT.force.x .y .z                  on the body of the second marker, global axes, N
  *     JOINT.torque.x .y .z                 the same at the point of the second marker, N m
  *     JOINT.force_local.x .y .z            the same two in the axes of the first marker
  *     JOINT.torque_local.x .y .z
- *     JOINT.multiplier.1 .2 ...            one for each row, N, N m or N/m; none where the
- *                                          coordinates satisfy the joint by themselves
+ *     JOINT.multiplier.1 .2 ...            one per row, N, N m or N/m; none if the coordinates
+ *                                          satisfy the joint without constraints
  *     FORCE.force.x .y .z                  of a support, spring-damper or drag, on its body or that
  *                                          of its second marker, global axes, N
  *     FORCE.force or FORCE.torque          of a joint-spring, on the body of the second marker of
  *                                          its joint along or about the axis, N or N m
  *     DRIVE.force or DRIVE.torque          on the body of the second marker along or about z
  *     COUPLING.force.1 or .torque.1, .2    the same of each of its two joints
- *     STATE  VARIABLE                      by their names alone, in the user's units
+ *     STATE  VARIABLE                      by name only, in user-defined units
  *     energy.kinetic  energy.potential  energy.total
- *     energy.dissipated                    taken out by dampers and drag since the start, J
- *     energy.applied                       work of constant forces, torques and actuators
+ *     energy.dissipated                    dissipated by dampers and drag since the start, J
+ *     energy.applied                       work of applied forces, torques and actuators
  *     energy.drives                        work of drives
  *     energy.balance                       total - initial total - applied - drives + dissipated
  *     momentum.linear.x .y .z              kg m/s
  *     momentum.angular.x .y .z             about the origin, global axes, kg m^2/s
  *     residual.position  .velocity  .acceleration
- *                                          the largest |Phi_i| and first and second derivative
+ *                                          largest |Phi_i|, and of its first and second derivative
  *     invariant.NAME  increment.NAME
  *                                          pol_invariant.value and its change in the last step of
- *                                          the integrator, for each that the mechanism has
- *     t_reactions                          the time that reactions and multipliers belong to, s;
- *                                          only with methods where that is not t
+ *                                          the integrator, for each invariant
+ *     t_reactions                          time to which reactions and multipliers belong, s;
+ *                                          only for methods where it differs from t
  *
- * A row depends on the present state of the simulation alone.  So the quaternion's sign is fixed by
- * w >= 0, and all four numbers change sign where the rotation angle passes pi: both are the same
- * rotation. */
+ * A row depends only on the current state of the simulation.  The sign of a quaternion is therefore
+ * fixed by w >= 0, and all four components change sign when the rotation angle passes pi: both
+ * signs represent the same rotation. */
 typedef struct pol_record pol_record;
 
-/* The simulation must outlive the record.  POL_BAD_ARGUMENT: two channels have the same name, as
- * with a variable "t_reactions". */
+/* The simulation must outlive the record.  POL_BAD_ARGUMENT: two channels have the same name, for
+ * example with a variable "t_reactions". */
 pol_status pol_record_create(pol_record **record, const pol_simulation *simulation);
 void pol_record_free(pol_record **record);
 const pol_simulation *pol_record_simulation(const pol_record *record);
 int pol_record_count(const pol_record *record);
 const pol_channel *pol_record_channel(const pol_record *record, int index);
-/* The values now, pol_record_count() of them in row; allocates nothing. */
+/* Writes the current values to row, pol_record_count() numbers; allocates nothing. */
 void pol_record_row(const pol_record *record, double *row);
 
 #ifdef __cplusplus

@@ -1,32 +1,118 @@
 /* The command line: what a command is, and what all commands share.
  *
- * One file a command; each defines one cli_command, and main.c lists them.  To add a command, write
- * its file and add its name here and to the table in main.c.  Help and completion are
- * all made from that table.
+ * Each command is a cli_command, and main.c lists them.  To add one, write its file, and add its
+ * name here and to the table in main.c, from which help and completion are made.
  */
 #ifndef POLHODE_CLI_H
 #define POLHODE_CLI_H
 
+#include <jansson.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include <polhode/model.h>
+#include <polhode/polhode.h>
 #include <polhode/result.h>
 
-#include "cli/args.h"
+/* --- options and arguments, main.c ------------------------------------------------------------ */
+
+typedef struct cli_list {
+  int count;
+  const char **items; /* strings of argv */
+} cli_list;
+
+/* The arguments of a command.  Strings belong to argv, except the overrides. */
+typedef struct cli_args {
+  const char *operand; /* the first; NULL if none was given */
+  cli_list operands;   /* all */
+  const char *out;
+  const char *svg, *dot;
+  const char *vtk;   /* folder */
+  const char *model; /* file */
+  const char *every; /* numbers, as they were written */
+  const char *frames;
+  const char *color;
+  const char *title, *x, *size, *scale, *from, *to, *panels;
+  cli_list labels;
+  int log_x, log_y, equal, dark;
+  /* of converge */
+  const char *methods, *formulations, *indices, *steps, *rtols;
+  const char *reference, *reference_step, *reference_method, *jobs, *plot;
+  cli_list quantities;
+  int work, at_end;
+  int keys; /* of schema */
+  /* of reproduce */
+  int list;
+  const char *data;
+  int json;
+  int quiet;
+  int help;
+  int num_overrides; /* "key.path=value" for pol_model_read_file */
+  char **overrides;
+} cli_args;
+
+typedef enum cli_option_kind {
+  CLI_FLAG,    /* sets the int at offset `target` of cli_args */
+  CLI_TEXT,    /* sets the const char * at `target` */
+  CLI_LIST,    /* adds to the cli_list at `target`; may be given several times */
+  CLI_OVERRIDE /* adds "key=VALUE" to the overrides, or VALUE alone without a key */
+} cli_option_kind;
+
+typedef struct cli_option {
+  const char *name;     /* with its dashes: "--out" */
+  const char *argument; /* how help names its value, see below; NULL for a flag */
+  const char *help;
+  cli_option_kind kind;
+  size_t target;   /* CLI_FLAG, CLI_TEXT, CLI_LIST */
+  const char *key; /* CLI_OVERRIDE */
+} cli_option;
+
+/* Names of values, of options and operands, define what is allowed there; completion uses them.
+ * Alternatives are separated by "|", operands by blanks; "..." after a name: more may follow;
+ * brackets around it: it may be left out; ",..." after a name: a list with commas.
+ *
+ *     auto             a word in small letters: this word; a CLI_TEXT option takes no other then
+ *     FILE.csv         whatever has a dot: a file whose name ends like this
+ *     FILE             any file
+ *     RESULT           a result file
+ *     METHOD, FORMULATION, COMMAND, ITEM    one of those that there are
+ *     SECONDS          others: cannot be guessed
+ *
+ * Copies the name at `names` into word, without "..." and brackets, and gives what comes after it;
+ * NULL after the last. */
+const char *cli_next_name(const char *names, char *word, size_t size);
+/* Whether the name stands for itself. */
+int cli_is_word(const char *name);
+
+/* The options that every command has beside its own, an own one of the same name goes first. */
+extern const cli_option cli_common_options[];
+extern const int cli_num_common_options;
+
+/* Reads argv[0 .. argc-1], the words after the command.  Options may stand before or after the
+ * operand, as "--out FILE" or "--out=FILE"; after "--" all words are operands.  operand is what the
+ * command must be given, in words, "[...]" if it need not, with "..." in it if one or more, or NULL
+ * if it takes nothing.  What can have one value only, an option or a key that is overridden, must
+ * not be given two different ones. POL_BAD_ARGUMENT: errors (an empty list) has what is wrong.  In
+ * every case, free with cli_args_free. */
+pol_status cli_args_parse(cli_args *args, int argc, char **argv, const cli_option *options,
+                          int num_options, const char *operand, pol_errors *errors);
+void cli_args_free(cli_args *args);
+
+/* --- commands --------------------------------------------------------------------------------- */
 
 /* Exit statuses.  A run that a signal stops ends with 128 + the signal's number, as in a shell. */
 enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_INVALID = 2, CLI_SIGNALLED = 128 };
 
 typedef struct cli_command {
   const char *name;
-  const char *summary; /* one line, for the list of commands */
-  const char *operand; /* what comes after the name: "MODEL.json", "RESULT...", see args.h; NULL for
-                          nothing */
-  const char *text;    /* a few lines that explain it, with blank lines between paragraphs */
-  const char *examples; /* each "  polhode ...", one a line; they work from a clone of polhode */
+  const char *summary;  /* one line, for the list of commands */
+  const char *operand;  /* what comes after the name: "MODEL.json", "RESULT..."; NULL for
+                           nothing */
+  const char *text;     /* a few lines that explain it, with blank lines between paragraphs */
+  const char *examples; /* each "  polhode ...", one per line; they work from a clone of polhode */
   const cli_option *options;
   int num_options;
-  int (*run)(const cli_args *args); /* gives the exit status */
+  int (*run)(const cli_args *args); /* returns the exit status */
 } cli_command;
 
 extern const cli_command cli_run;
@@ -51,7 +137,7 @@ const cli_command *cli_command_find(const char *name, int json);
 /* The options of a command with the common ones, in their order; NULL after the last. */
 const cli_option *cli_command_option(const cli_command *command, int index);
 
-/* --- help.c ----------------------------------------------------------------------------------- */
+/* --- reference.c ------------------------------------------------------------------------------ */
 
 /* What polhode is and which commands it has. */
 void cli_print_overview(FILE *to);
@@ -59,7 +145,7 @@ void cli_print_help(const cli_command *command);
 /* Of the first steps, as the examples of a command. */
 extern const char cli_first_steps[];
 
-/* --- input errors, model.c -------------------------------------------------------------------- */
+/* --- input errors, inputs.c ------------------------------------------------------------------- */
 
 /* Reports the errors, as text on stderr that names the source, or as JSON on stdout, and clears the
  * list.  Gives the exit status. */
@@ -74,6 +160,8 @@ int cli_cannot_write(const char *source, int json, const char *option, const cha
 /* The exit status of a simulation that could not start: CLI_INVALID if no solution of the model's
  * equations begins with its values, CLI_FAILED else. */
 int cli_start_status(pol_status status);
+/* Whether a file name has this ending, such as ".csv", after at least one character. */
+int cli_ends_in(const char *path, const char *ending);
 /* Reads the model that the arguments name.  Reports its errors; *model is NULL then.  Gives the
  * exit status. */
 int cli_read_model(const cli_args *args, pol_model **model);
@@ -85,7 +173,7 @@ int cli_open_result(const char *path, int json, pol_result **result);
  * error.  Gives the exit status. */
 int cli_refuse_result(const char *path, int json, const char *rule);
 
-/* --- files that are read and written, outputs.c ----------------------------------------------- */
+/* --- files that are read and written, inputs.c ------------------------------------------------ */
 
 /* Adds a file that the command reads to a list, whose items are owned; of a model also the meshes
  * that it refers to. */
@@ -104,5 +192,25 @@ int cli_check_output(const char *command, int json, const char *option, const ch
                      const cli_list *inputs);
 int cli_check_model_output(const char *command, const cli_args *args, const char *option,
                            const char *out, const pol_model *model);
+
+/* --- quantities of results, inputs.c ---------------------------------------------------------- */
+
+/* Whether the word means the channel: "top.position.x" itself, "top.position" or "top" as its start
+ * up to a dot, or a pattern with * (any characters) and ? (one character), "*.position.z", of the
+ * whole name or of its start up to a dot. */
+int cli_quantity_matches(const char *word, const char *channel);
+
+/* Whether the word means any channel of the result. */
+int cli_quantity_exists(const pol_result *result, const char *word);
+
+/* Adds the error (path and value as in pol_error) that the results have no such quantity, with a
+ * near name. */
+pol_status cli_quantity_refuse(pol_errors *errors, const char *path, const char *value,
+                               const char *word, pol_result *const *results, int num_results);
+
+/* Prints on stderr what a result has, components in one word: "top.position.{x,y,z}". */
+void cli_quantity_print_all(const char *path, const pol_result *result);
+/* The names of all channels as a list. */
+json_t *cli_quantity_json_all(const pol_result *result);
 
 #endif

@@ -1,5 +1,5 @@
 /* polhode completion: scripts that complete commands, options and their values in a shell, made
- * from the table of commands.  What a value can be follows from its name in help (args.h).
+ * from the table of commands.  What a value can be follows from its name in help (cli.h).
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -237,29 +237,6 @@ static void print_zsh_action(const char *names)
   }
 }
 
-static void print_zsh_command(const cli_command *command)
-{
-  const cli_option *option;
-  printf("    %s)\n      _arguments", command->name);
-  for (int i = 0; (option = cli_command_option(command, i)); i++) {
-    /* flags and texts once, what adds up as often as one likes */
-    printf(" \\\n        '%s%s%s[", option->kind == CLI_FLAG || option->kind == CLI_TEXT ? "" : "*",
-           option->name, option->argument != NULL ? "=" : "");
-    print_zsh_text(option->help);
-    printf("]");
-    if (option->argument != NULL) print_zsh_action(option->argument);
-    printf("'");
-  }
-  if (command->operand != NULL) {
-    /* one operand, or several */
-    printf(" \\\n        '%s",
-           strchr(command->operand, ' ') || strstr(command->operand, "...") ? "*" : "1");
-    print_zsh_action(command->operand);
-    printf("'");
-  }
-  printf("\n      ;;\n");
-}
-
 static void print_zsh(void)
 {
   const cli_command *command;
@@ -281,7 +258,28 @@ static void print_zsh(void)
          "  if (( CURRENT == 2 )); then\n    _describe -t commands command commands\n    return\n"
          "  fi\n  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n"
          "  case $command in\n");
-  for (int i = 0; (command = cli_command_at(i)); i++) print_zsh_command(command);
+  for (int i = 0; (command = cli_command_at(i)); i++) {
+    const cli_option *option;
+    printf("    %s)\n      _arguments", command->name);
+    for (int k = 0; (option = cli_command_option(command, k)); k++) {
+      /* flags and texts once, what adds up as often as one likes */
+      printf(" \\\n        '%s%s%s[",
+             option->kind == CLI_FLAG || option->kind == CLI_TEXT ? "" : "*", option->name,
+             option->argument != NULL ? "=" : "");
+      print_zsh_text(option->help);
+      printf("]");
+      if (option->argument != NULL) print_zsh_action(option->argument);
+      printf("'");
+    }
+    if (command->operand != NULL) {
+      /* one operand, or several */
+      printf(" \\\n        '%s",
+             strchr(command->operand, ' ') || strstr(command->operand, "...") ? "*" : "1");
+      print_zsh_action(command->operand);
+      printf("'");
+    }
+    printf("\n      ;;\n");
+  }
   printf("  esac\n}\n\n"
          "if [[ $funcstack[1] == _polhode ]]; then\n  _polhode \"$@\"\n"
          "else\n  compdef _polhode polhode\nfi\n");
@@ -303,7 +301,7 @@ static int completion(const cli_args *args)
 
 const cli_command cli_completion = {
     .name = "completion",
-    .summary = "print a script that lets a shell complete polhode's words",
+    .summary = "print a script that makes a shell complete polhode's arguments",
     .operand = "bash|zsh",
     .text = "Prints a script for the shell: it completes commands, options, the names of\n"
             "methods and formulations, the keys of --set, and files that fit. An installation\n"

@@ -13,12 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/json_out.h"
-#include "cli/progress.h"
-#include "cli/quantity.h"
-#include "cli/signals.h"
 #include "cli/terminal.h"
-#include "cli/text_out.h"
 
 /* The reference run's steps are this much smaller than the smallest; its tolerance for variable
  * steps; timed runs of a case. */
@@ -53,12 +50,6 @@ static pol_status split(cli_study *s, const char *option, const char *text, cli_
     word = word[length] == ',' ? word + length + 1 : NULL;
   }
   return POL_OK;
-}
-
-static void free_list(cli_list *list)
-{
-  for (int i = 0; i < list->count; i++) free((char *)list->items[i]);
-  free(list->items);
 }
 
 /* Refuses the items that are none of the names; name_at gives NULL after the last. */
@@ -168,7 +159,7 @@ static pol_status read_numbers(cli_study *s, const char *option, const char *tex
       status = add_number(list, count, x);
   }
   if (*count > 0) qsort(*list, (size_t)*count, sizeof **list, compare_falling);
-  free_list(&items);
+  cli_inputs_free(&items);
   return status;
 }
 
@@ -201,53 +192,25 @@ static pol_status read_sizes(cli_study *s)
 
 /* --- the other options ------------------------------------------------------------------------ */
 
-static int ends_in(const char *text, const char *suffix)
-{
-  const size_t length = strlen(text), n = strlen(suffix);
-  return length > n && strcmp(text + length - n, suffix) == 0;
-}
-
-/* As many threads as there are cores, unless --jobs says otherwise. */
-static pol_status read_jobs(cli_study *s)
-{
-  const char *text = s->args->jobs;
-  char *rest;
-  long jobs = sysconf(_SC_NPROCESSORS_ONLN);
-  if (jobs < 1) jobs = 1;
-  if (jobs > MAX_JOBS) jobs = MAX_JOBS;
-  if (text != NULL) {
-    jobs = strtol(text, &rest, 10);
-    if (rest == text || *rest != '\0' || jobs < 1 || jobs > MAX_JOBS)
-      return complain(s, "--jobs", text, "must be a whole number from 1 to 256");
-  }
-  s->study.jobs = (int)jobs;
-  return POL_OK;
-}
-
-/* Refuses a picture that cannot be written, before the runs and not after them. */
+/* Refuses a picture that cannot be written, before the runs and not after them, or that would
+ * overwrite an input: the model, its meshes, the reference. */
 static pol_status check_plot(cli_study *s)
 {
+  static const char *const suffixes[] = {"", "_time", "_newton"};
   const char *path = s->args->plot;
   if (path == NULL) return POL_OK;
-  if (!ends_in(path, ".svg") && !ends_in(path, ".png"))
+  if (!cli_ends_in(path, ".svg") && !cli_ends_in(path, ".png"))
     return complain(s, "--plot", path, "must end in .svg or .png");
-  const char *slash = strrchr(path, '/');
+  const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
   char *folder =
       slash != NULL ? cli_format("%.*s", (int)(slash - path) + 1, path) : cli_format("%s", ".");
   if (folder == NULL) return POL_NO_MEMORY;
   const int possible = access(access(path, F_OK) == 0 ? path : folder, W_OK) == 0;
   const int reason = errno;
   free(folder);
-  return possible ? POL_OK : complain(s, "--plot", path, strerror(reason));
-}
-
-/* No picture may overwrite an input: the model, its meshes, the reference. */
-static pol_status check_inputs(cli_study *s)
-{
-  static const char *const suffixes[] = {"", "_time", "_newton"};
-  const char *path = s->args->plot, *dot = path != NULL ? strrchr(path, '.') : NULL;
+  if (!possible) return complain(s, "--plot", path, strerror(reason));
+  if (s->errors.count > 0) return POL_OK;
   cli_list inputs = {0};
-  if (path == NULL) return POL_OK;
   pol_status status = cli_inputs_add_model(&inputs, s->args->operand, s->model);
   if (status == POL_OK && s->args->reference != NULL)
     status = cli_inputs_add(&inputs, s->args->reference);
@@ -259,23 +222,6 @@ static pol_status check_inputs(cli_study *s)
     free(name);
   }
   cli_inputs_free(&inputs);
-  return status;
-}
-
-static pol_status read_rest(cli_study *s)
-{
-  const cli_args *args = s->args;
-  pol_status status = read_jobs(s);
-  for (int i = 0; status == POL_OK && i < args->quantities.count; i++)
-    status = split(s, "--quantities", args->quantities.items[i], &s->words);
-  if (status == POL_OK) status = check_plot(s);
-  if (status == POL_OK && s->errors.count == 0) status = check_inputs(s);
-  if (status == POL_OK && args->reference != NULL && args->reference_step != NULL)
-    status = complain(s, "--reference-step", args->reference_step,
-                      "has no meaning beside --reference, which is a file");
-  if (status == POL_OK && args->reference != NULL && args->reference_method != NULL)
-    status = complain(s, "--reference-method", args->reference_method,
-                      "has no meaning beside --reference, which is a file");
   return status;
 }
 
@@ -295,13 +241,29 @@ static pol_status read_options(cli_study *s)
     status = read_names(s, "--indices", args->indices, &s->indices, index_name,
                         "must be 3, 2 or stabilized-2", cli_index_name(own->options.index));
   if (status == POL_OK) status = read_sizes(s);
-  return status == POL_OK ? read_rest(s) : status;
+  /* as many threads as there are cores, unless --jobs is given */
+  char *rest = "";
+  long jobs = args->jobs != NULL ? strtol(args->jobs, &rest, 10) : sysconf(_SC_NPROCESSORS_ONLN);
+  if (args->jobs == NULL) jobs = jobs < 1 ? 1 : jobs > MAX_JOBS ? MAX_JOBS : jobs;
+  if (status == POL_OK && (rest == args->jobs || *rest != '\0' || jobs < 1 || jobs > MAX_JOBS))
+    status = complain(s, "--jobs", args->jobs, "must be a whole number from 1 to 256");
+  s->study.jobs = (int)jobs;
+  for (int i = 0; status == POL_OK && i < args->quantities.count; i++)
+    status = split(s, "--quantities", args->quantities.items[i], &s->words);
+  if (status == POL_OK) status = check_plot(s);
+  if (status == POL_OK && args->reference != NULL && args->reference_step != NULL)
+    status = complain(s, "--reference-step", args->reference_step,
+                      "has no meaning beside --reference, which is a file");
+  if (status == POL_OK && args->reference != NULL && args->reference_method != NULL)
+    status = complain(s, "--reference-method", args->reference_method,
+                      "has no meaning beside --reference, which is a file");
+  return status;
 }
 
 /* --- series ----------------------------------------------------------------------------------- */
 
 /* The settings of a combination, by reading the model with it: each method has keys and defaults of
- * its own.  Where the model does not allow it, *refusal says why. */
+ * its own.  Where the model does not allow it, *refusal has the reason. */
 static pol_status read_settings(const cli_study *s, const char *method, const char *formulation,
                                 const char *index, pol_settings *settings, char **refusal)
 {
@@ -345,36 +307,31 @@ static int has_index(const char *method)
   return m != NULL && strstr(m->settings, "index") != NULL;
 }
 
-static pol_status add_series(cli_study *s, const char *method, const char *formulation,
-                             const char *index, int variable)
-{
-  cli_case_series *series = &s->series[s->num_series++];
-  series->variable = variable;
-  series->label =
-      cli_format("%s, %s%s%s%s", method, formulation, has_index(method) ? ", index " : "",
-                 has_index(method) ? index : "", variable ? ", variable steps" : "");
-  if (series->label == NULL) return POL_NO_MEMORY;
-  return read_settings(s, method, formulation, index, &series->settings, &series->refusal);
-}
-
 /* Every combination; methods without an index once. */
 static pol_status make_series(cli_study *s)
 {
   const int kinds = (s->num_steps > 0) + (s->num_rtols > 0);
   const size_t most =
       (size_t)s->methods.count * (size_t)s->formulations.count * (size_t)s->indices.count;
-  pol_status status = POL_OK;
   s->series = calloc(most * (size_t)kinds, sizeof *s->series);
   if (s->series == NULL) return POL_NO_MEMORY;
   for (int m = 0; m < s->methods.count; m++)
     for (int f = 0; f < s->formulations.count; f++)
       for (int i = 0; i < (has_index(s->methods.items[m]) ? s->indices.count : 1); i++)
         for (int variable = s->num_steps == 0; variable <= (s->num_rtols > 0); variable++) {
+          const char *method = s->methods.items[m], *formulation = s->formulations.items[f],
+                     *index = has_index(method) ? s->indices.items[i] : NULL;
+          cli_case_series *series = &s->series[s->num_series++];
+          series->variable = variable;
+          series->label =
+              cli_format("%s, %s%s%s%s", method, formulation, index != NULL ? ", index " : "",
+                         index != NULL ? index : "", variable ? ", variable steps" : "");
+          if (series->label == NULL) return POL_NO_MEMORY;
+          const pol_status status = read_settings(s, method, formulation, s->indices.items[i],
+                                                  &series->settings, &series->refusal);
           if (status != POL_OK) return status;
-          status = add_series(s, s->methods.items[m], s->formulations.items[f], s->indices.items[i],
-                              variable);
         }
-  return status;
+  return POL_OK;
 }
 
 static void set_size(pol_settings *settings, int variable, double size)
@@ -411,23 +368,21 @@ static pol_status make_cases(cli_study *s)
 
 /* --- the reference ---------------------------------------------------------------------------- */
 
-static pol_status open_reference(cli_study *s)
-{
-  const char *path = s->args->reference;
-  char message[256];
-  pol_status status = pol_result_open(&s->result, path, message, sizeof message);
-  if (status == POL_OK)
-    status = pol_result_trajectory(s->result, &s->trajectory, message, sizeof message);
-  s->study.reference = s->trajectory;
-  if (status == POL_IO || status == POL_BAD_ARGUMENT)
-    return complain(s, "--reference", path, message);
-  return status;
-}
-
-/* A fine run: of the first method, formulation and index, unless an option says otherwise. */
-static pol_status plan_reference(cli_study *s)
+/* A file, or a fine run: of the first method, formulation and index, unless an option sets
+ * another. */
+static pol_status find_reference(cli_study *s)
 {
   const cli_args *args = s->args;
+  if (args->reference != NULL) {
+    char message[256];
+    pol_status status = pol_result_open(&s->result, args->reference, message, sizeof message);
+    if (status == POL_OK)
+      status = pol_result_trajectory(s->result, &s->trajectory, message, sizeof message);
+    s->study.reference = s->trajectory;
+    if (status == POL_IO || status == POL_BAD_ARGUMENT)
+      status = complain(s, "--reference", args->reference, message);
+    return status;
+  }
   const char *method = s->methods.items[0];
   char *refusal = NULL;
   double step = s->num_steps > 0 ? s->steps[s->num_steps - 1] / FINER_STEPS : 0.0;
@@ -456,11 +411,6 @@ static pol_status plan_reference(cli_study *s)
   return status;
 }
 
-static pol_status find_reference(cli_study *s)
-{
-  return s->args->reference != NULL ? open_reference(s) : plan_reference(s);
-}
-
 /* --- quantities ------------------------------------------------------------------------------- */
 
 static int compares(const pol_channel *channel, void *user)
@@ -469,19 +419,6 @@ static int compares(const pol_channel *channel, void *user)
   for (int i = 0; i < s->words.count; i++)
     if (cli_quantity_matches(s->words.items[i], channel->name)) return 1;
   return s->words.count == 0 && pol_study_compares_by_default(channel, NULL);
-}
-
-/* Refuses a word that means no channel of the model. */
-static pol_status check_word(cli_study *s, const pol_record *record, const char *word)
-{
-  pol_near near = pol_near_start(word);
-  for (int i = 1; i < pol_record_count(record); i++) {
-    const char *name = pol_record_channel(record, i)->name;
-    if (cli_quantity_matches(word, name)) return POL_OK;
-    pol_near_try(&near, name);
-  }
-  return pol_errors_add(&s->errors, "--quantities", word, "the model has no such quantity",
-                        near.best);
 }
 
 /* Each quantity must be in the model and in a reference that is a file. */
@@ -493,12 +430,21 @@ static pol_status check_quantities(cli_study *s)
   s->study.compares = compares;
   s->study.mechanism = s->model->mechanism;
   if (s->words.count == 0) return POL_OK;
-  for (int i = 0; simulation == NULL && i < s->study.num_cases; i += 1)
+  for (int i = 0; simulation == NULL && i < s->study.num_cases; i++)
     pol_simulation_create(&simulation, s->model->mechanism, &s->cases[i].settings, NULL);
   if (simulation != NULL) status = pol_record_create(&record, simulation);
   for (int i = 0; status == POL_OK && i < s->words.count; i++) {
     const char *word = s->words.items[i];
-    if (record != NULL) status = check_word(s, record, word);
+    pol_near near = pol_near_start(word);
+    int found = record == NULL;
+    for (int k = 1; !found && k < pol_record_count(record); k++) {
+      const char *name = pol_record_channel(record, k)->name;
+      found = cli_quantity_matches(word, name);
+      if (!found) pol_near_try(&near, name);
+    }
+    if (!found)
+      status = pol_errors_add(&s->errors, "--quantities", word, "the model has no such quantity",
+                              near.best);
     if (status == POL_OK && s->errors.count == 0 && s->result != NULL &&
         !cli_quantity_exists(s->result, word))
       status = cli_quantity_refuse(&s->errors, s->args->reference, word, word, &s->result, 1);
@@ -508,32 +454,7 @@ static pol_status check_quantities(cli_study *s)
   return status;
 }
 
-/* --- what others ask for ---------------------------------------------------------------------- */
-
-double cli_case_error(const cli_study *s, const pol_case *c, int kind)
-{
-  return s->args->at_end ? c->end_error[kind] : c->max_error[kind];
-}
-
-double cli_case_size(const pol_case *c)
-{
-  return c->settings.variable ? c->settings.options.control.rtol : c->settings.step;
-}
-
-pol_status cli_series_order(const cli_study *s, const cli_case_series *series, int kind,
-                            pol_order *order, double *between)
-{
-  const size_t count = (size_t)series->count;
-  double *x = malloc((2 * count + 1) * sizeof *x);
-  if (x == NULL) return POL_NO_MEMORY;
-  for (int i = 0; i < series->count; i++) {
-    x[i] = cli_case_size(&s->cases[series->first + i]);
-    x[count + (size_t)i] = cli_case_error(s, &s->cases[series->first + i], kind);
-  }
-  *order = pol_order_fit(series->count, x, x + count, between);
-  free(x);
-  return POL_OK;
-}
+/* --- refused series -------------------------------------------------------------------------- */
 
 const char *cli_series_refusal(const cli_study *s, const cli_case_series *series)
 {
@@ -554,27 +475,9 @@ static int show_progress(double share, void *user)
   return cli_stop_signal();
 }
 
-/* Runs the study.  A wrong reference is an error of the input; a reference run that fails is told
- * with *failure. */
-static pol_status run_study(cli_study *s, pol_diagnostics *failure)
+static int report(const cli_study *s)
 {
-  pol_study *study = &s->study;
-  study->user = s;
-  study->repeats = s->args->work ? REPEATS : 0;
-  study->progress = show_progress;
-  cli_catch_signals();
-  cli_progress_begin(&bar, !s->args->quiet);
-  pol_status status = pol_study_run(study, failure);
-  cli_progress_end(&bar);
-  if (status != POL_BAD_ARGUMENT) return status;
-  return s->args->reference != NULL
-             ? complain(s, "--reference", s->args->reference, failure->message)
-             : complain(s, "reference run", "", failure->message);
-}
-
-/* What is allowed but doubtful about the settings, once for each series, on stderr. */
-static void print_warnings(const cli_study *s)
-{
+  /* What is allowed but doubtful about the settings, once for each series, on stderr. */
   char message[256];
   for (int i = 0; i < s->num_series; i++) {
     const cli_case_series *series = &s->series[i];
@@ -583,11 +486,14 @@ static void print_warnings(const cli_study *s)
       fprintf(stderr, "%swarning%s: %s: %s\n", cli_style_start(stderr, CLI_YELLOW),
               cli_style_start(stderr, CLI_PLAIN), series->label, message);
   }
-}
-
-/* 2 if no case could start, 1 if one failed. */
-static int exit_status(const cli_study *s)
-{
+  if (s->study.stopped) fprintf(stderr, "polhode converge: interrupted\n");
+  if (s->args->json) {
+    if (cli_json_print(cli_study_json(s)) != 0) return CLI_FAILED;
+  } else if (!s->args->quiet && cli_study_print(s) != POL_OK) {
+    cli_complain("polhode converge", "%s", pol_status_text(POL_NO_MEMORY));
+    return CLI_FAILED;
+  }
+  /* 2 if no case could start, 1 if one failed. */
   int started = 0, failed = 0;
   for (int i = 0; i < s->study.num_cases; i++) {
     started |= s->cases[i].status != POL_BAD_ARGUMENT;
@@ -597,81 +503,42 @@ static int exit_status(const cli_study *s)
   return !started ? CLI_INVALID : failed ? CLI_FAILED : CLI_DONE;
 }
 
-static int report(const cli_study *s)
-{
-  print_warnings(s);
-  if (s->study.stopped) fprintf(stderr, "polhode converge: interrupted\n");
-  if (s->args->json) {
-    if (cli_json_print(cli_study_json(s)) != 0) return CLI_FAILED;
-  } else if (!s->args->quiet && cli_study_print(s) != POL_OK) {
-    cli_complain("polhode converge", "%s", pol_status_text(POL_NO_MEMORY));
-    return CLI_FAILED;
-  }
-  return exit_status(s);
-}
-
 /* --- the command ------------------------------------------------------------------------------ */
-
-static void free_study(cli_study *s)
-{
-  for (int i = 0; i < s->num_series; i++) {
-    free(s->series[i].label);
-    free(s->series[i].refusal);
-  }
-  for (int i = 0; i < s->num_plots; i++) free(s->plots[i]);
-  free(s->series);
-  free(s->cases);
-  free(s->steps);
-  free(s->rtols);
-  free_list(&s->methods);
-  free_list(&s->formulations);
-  free_list(&s->indices);
-  free_list(&s->words);
-  pol_result_close(&s->result);
-  pol_trajectory_free(&s->trajectory);
-  pol_model_free(&s->model);
-  pol_errors_clear(&s->errors);
-}
 
 /* The stages before the runs; errors of the input are collected within a stage. */
 static pol_status (*const stages[])(cli_study *) = {read_options, make_series, make_cases,
                                                     find_reference, check_quantities};
 
-static int prepare(cli_study *s)
-{
-  for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
-    const pol_status status = stages[i](s);
-    if (status != POL_OK) {
-      cli_complain("polhode converge", "%s", pol_status_text(status));
-      return CLI_FAILED;
-    }
-    if (s->errors.count > 0) return cli_refuse("polhode converge", s->args->json, &s->errors);
-  }
-  return CLI_DONE;
-}
-
-/* Reports what was found, and that the last plot could not be written for this reason of errno. */
-static int report_without_plot(cli_study *s, int reason)
-{
-  char *path = s->plots[--s->num_plots];
-  report(s);
-  fflush(stdout);
-  const int result = cli_cannot_write("polhode converge", 0, "--plot", path, reason);
-  free(path);
-  return result;
-}
-
 /* Runs, draws and reports. */
 static int perform(cli_study *s)
 {
   pol_diagnostics failure = {.equation = -1};
-  pol_status status = run_study(s, &failure);
+  s->study.user = s;
+  s->study.repeats = s->args->work ? REPEATS : 0;
+  s->study.progress = show_progress;
+  cli_catch_signals();
+  cli_progress_begin(&bar, !s->args->quiet);
+  pol_status status = pol_study_run(&s->study, &failure);
+  cli_progress_end(&bar);
+  if (status == POL_BAD_ARGUMENT)
+    status = s->args->reference != NULL
+                 ? complain(s, "--reference", s->args->reference, failure.message)
+                 : complain(s, "reference run", "", failure.message);
   if (status != POL_OK && failure.message[0] == '\0')
     snprintf(failure.message, sizeof failure.message, "%s", pol_status_text(status));
   errno = 0;
   if (status == POL_OK && s->errors.count == 0 && s->args->plot != NULL) {
     status = cli_study_plot(s);
-    if (status == POL_IO) return report_without_plot(s, errno);
+    if (status == POL_IO) {
+      /* what was found, and that the last plot could not be written */
+      const int reason = errno;
+      char *path = s->plots[--s->num_plots];
+      report(s);
+      fflush(stdout);
+      const int result = cli_cannot_write("polhode converge", 0, "--plot", path, reason);
+      free(path);
+      return result;
+    }
   }
   if (s->errors.count > 0) return cli_refuse("polhode converge", s->args->json, &s->errors);
   if (status == POL_OK) return report(s);
@@ -686,9 +553,33 @@ static int run(const cli_args *args)
 {
   cli_study s = {.args = args};
   int result = cli_read_model(args, &s.model);
-  if (result == CLI_DONE) result = prepare(&s);
+  for (size_t i = 0; result == CLI_DONE && i < sizeof stages / sizeof stages[0]; i++) {
+    const pol_status status = stages[i](&s);
+    if (status != POL_OK) {
+      cli_complain("polhode converge", "%s", pol_status_text(status));
+      result = CLI_FAILED;
+    } else if (s.errors.count > 0) {
+      result = cli_refuse("polhode converge", args->json, &s.errors);
+    }
+  }
   if (result == CLI_DONE) result = perform(&s);
-  free_study(&s);
+  for (int i = 0; i < s.num_series; i++) {
+    free(s.series[i].label);
+    free(s.series[i].refusal);
+  }
+  for (int i = 0; i < s.num_plots; i++) free(s.plots[i]);
+  free(s.series);
+  free(s.cases);
+  free(s.steps);
+  free(s.rtols);
+  cli_inputs_free(&s.methods);
+  cli_inputs_free(&s.formulations);
+  cli_inputs_free(&s.indices);
+  cli_inputs_free(&s.words);
+  pol_result_close(&s.result);
+  pol_trajectory_free(&s.trajectory);
+  pol_model_free(&s.model);
+  pol_errors_clear(&s.errors);
   return result;
 }
 
@@ -739,7 +630,7 @@ const cli_command cli_converge = {
             "Without --steps, four steps around the model's own.\n\n"
             "--work also prints steps, Newton iterations, evaluations and the wall time; with\n"
             "--plot FILE.svg it draws FILE_time.svg and FILE_newton.svg beside FILE.svg.\n\n"
-            "Exit status: 0 done, 1 a run failed (its row says why), 2 the input is wrong.",
+            "Exit status: 0 done, 1 a run failed (see its row), 2 the input is wrong.",
     .examples = "  polhode converge " MODEL "\n"
                 "  polhode converge " MODEL " --plot orders.svg\n"
                 "  polhode converge " MODEL " --formulations so3xr3,se3 --json\n"

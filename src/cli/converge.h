@@ -34,29 +34,17 @@ typedef struct cli_study {
   pol_errors errors;
 } cli_study;
 
-/* The error of a case that the table and the pictures show: the largest, or that at the end. */
-double cli_case_error(const cli_study *s, const pol_case *c, int kind);
-/* The step size, or the tolerance of variable steps. */
-double cli_case_size(const pol_case *c);
-/* Fits the order of a kind of error of a series; between has room for its cases, may be NULL. */
-pol_status cli_series_order(const cli_study *s, const cli_case_series *series, int kind,
-                            pol_order *order, double *between);
 /* Why no case of the series could start, NULL if one could. */
 const char *cli_series_refusal(const cli_study *s, const cli_case_series *series);
 
-/* --- converge_out.c --------------------------------------------------------------------------- */
-
-/* What kinds of errors are called in tables and pictures: "ang. velocity". */
-extern const char *const cli_error_kinds[POL_NUM_ERROR_KINDS];
+/* --- converge_report.c ------------------------------------------------------------------------ */
 
 /* All on stdout; POL_NO_MEMORY. */
 pol_status cli_study_print(const cli_study *s);
 /* A new reference; NULL when memory is out. */
 json_t *cli_study_json(const cli_study *s);
 
-/* --- converge_plot.c -------------------------------------------------------------------------- */
-
-/* Writes the pictures that --plot asks for.  POL_IO: errno says why; s->plots ends with the file
+/* Writes the pictures of --plot.  POL_IO: errno has the reason; s->plots ends with the file
  * that could not be written. */
 pol_status cli_study_plot(cli_study *s);
 

@@ -6,13 +6,19 @@
 #include <string.h>
 
 #include "cli/terminal.h"
-#include "cli/text_out.h"
 
 void cli_json_append(json_t **list, json_t *item)
 {
   if (json_array_append_new(*list, item) == 0) return;
   json_decref(*list);
   *list = NULL;
+}
+
+void cli_json_set(json_t **object, const char *key, json_t *value)
+{
+  if (json_object_set_new(*object, key, value) == 0) return;
+  json_decref(*object);
+  *object = NULL;
 }
 
 json_t *cli_json_number(double x)
@@ -121,19 +127,15 @@ json_t *cli_json_failure(const pol_diagnostics *d)
                    "equation", d->equation);
 }
 
-static json_t *error_json(const pol_error *error)
-{
-  return json_pack("{s:o, s:o, s:o, s:o}",               //
-                   "path", cli_json_text(error->path),   //
-                   "value", cli_json_text(error->value), //
-                   "rule", cli_json_text(error->rule),   //
-                   "suggestion", cli_json_text(error->suggestion));
-}
-
 json_t *cli_json_errors(const char *status, const pol_errors *errors)
 {
   json_t *list = json_array();
-  for (int i = 0; i < errors->count; i++) cli_json_append(&list, error_json(&errors->items[i]));
+  for (int i = 0; i < errors->count; i++)
+    cli_json_append(&list, json_pack("{s:o, s:o, s:o, s:o}",                         //
+                                     "path", cli_json_text(errors->items[i].path),   //
+                                     "value", cli_json_text(errors->items[i].value), //
+                                     "rule", cli_json_text(errors->items[i].rule),   //
+                                     "suggestion", cli_json_text(errors->items[i].suggestion)));
   return json_pack("{s:s, s:o}", "status", status, "errors", list);
 }
 

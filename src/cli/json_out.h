@@ -9,6 +9,8 @@
 
 /* Appends to the list and takes the item's reference; *list becomes NULL when memory is out. */
 void cli_json_append(json_t **list, json_t *item);
+/* The same for a key of an object. */
+void cli_json_set(json_t **object, const char *key, json_t *value);
 /* A real; null where it is not finite, since JSON has no such number. */
 json_t *cli_json_number(double x);
 /* A string; a note where the text is no UTF-8, as names from the command line may be. */

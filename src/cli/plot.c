@@ -14,9 +14,7 @@
 
 #include "cli/cli.h"
 #include "cli/json_out.h"
-#include "cli/quantity.h"
 #include "cli/terminal.h"
-#include "cli/text_out.h"
 
 /* A result that is plotted. */
 typedef struct source {
@@ -31,7 +29,7 @@ typedef struct source {
 /* A channel that is plotted, in the results that have it. */
 typedef struct channel {
   const char *name, *unit; /* of the first result that has it */
-  int word;                /* the quantity that asks for it */
+  int word;                /* the quantity that selects it */
   int panel;
   /* to find the panel: its place as chosen, what all channels of a panel share, and the first of
    * them */
@@ -73,15 +71,9 @@ typedef struct plot {
 
 /* --- the command line ------------------------------------------------------------------------- */
 
-static int ends_in(const char *text, const char *suffix)
-{
-  const size_t length = strlen(text), n = strlen(suffix);
-  return length > n && strcmp(text + length - n, suffix) == 0;
-}
-
 static int is_result(const char *word)
 {
-  return ends_in(word, ".csv") || ends_in(word, ".h5") || ends_in(word, ".hdf5");
+  return cli_ends_in(word, ".csv") || cli_ends_in(word, ".h5") || cli_ends_in(word, ".hdf5");
 }
 
 static pol_status complain(plot *p, const char *path, const char *value, const char *rule)
@@ -99,39 +91,6 @@ static pol_status read_number(plot *p, const char *option, const char *text, dou
   return complain(p, option, text, "must be a number");
 }
 
-/* "720x450" */
-static pol_status read_size(plot *p, const char *text)
-{
-  char *rest = NULL;
-  if (text == NULL) return POL_OK;
-  p->figure.width = strtod(text, &rest);
-  if (rest != text && *rest == 'x') {
-    const char *second = rest + 1;
-    p->figure.height = strtod(second, &rest);
-    if (rest != second && *rest == '\0') return POL_OK;
-  }
-  return complain(p, "--size", text, "must be WIDTHxHEIGHT in pixels, such as 720x450");
-}
-
-/* The option that a rule of the figure is about, from what was asked for. */
-static const char *option_of_rule(const plot *p, const char *rule)
-{
-  if (strstr(rule, "scale") != NULL && p->args->scale != NULL) return "--scale";
-  if (strstr(rule, "linear axes") != NULL) return "--equal";
-  return p->args->size != NULL ? "--size" : "figure";
-}
-
-static pol_status read_grouping(plot *p, const char *text)
-{
-  static const char *const names[] = {"unit", "quantity", "one"};
-  for (int i = 0; i < 3; i++)
-    if (text == NULL || strcmp(text, names[i]) == 0) {
-      p->grouping = (grouping)i;
-      return POL_OK;
-    }
-  return complain(p, "--panels", text, "must be one of: unit, quantity, one");
-}
-
 /* "top_plot.svg" of "top.csv" */
 static pol_status choose_out(plot *p)
 {
@@ -144,7 +103,7 @@ static pol_status choose_out(plot *p)
     p->out = cli_format("%s", out);
   }
   if (p->out == NULL) return POL_NO_MEMORY;
-  if (ends_in(p->out, ".svg") || ends_in(p->out, ".png")) return POL_OK;
+  if (cli_ends_in(p->out, ".svg") || cli_ends_in(p->out, ".png")) return POL_OK;
   return complain(p, "--out", p->out, "must end in .svg or .png");
 }
 
@@ -181,13 +140,27 @@ static pol_status read_options(plot *p)
   p->from = -HUGE_VAL, p->to = HUGE_VAL;
   p->x_name = args->x != NULL ? args->x : "t";
   if (args->x != NULL) figure->x.margin = 0.05;
-  if (status == POL_OK) status = read_size(p, args->size);
+  if (status == POL_OK && args->size != NULL) { /* "720x450" */
+    char *rest, *second;
+    figure->width = strtod(args->size, &rest);
+    second = rest != args->size && *rest == 'x' ? rest + 1 : NULL;
+    if (second != NULL) figure->height = strtod(second, &rest);
+    if (second == NULL || rest == second || *rest != '\0')
+      status = complain(p, "--size", args->size, "must be WIDTHxHEIGHT in pixels, such as 720x450");
+  }
   if (status == POL_OK) status = read_number(p, "--scale", args->scale, &figure->scale);
   if (status == POL_OK) status = read_number(p, "--from", args->from, &p->from);
   if (status == POL_OK) status = read_number(p, "--to", args->to, &p->to);
   if (status == POL_OK && p->from > p->to)
     status = complain(p, "--to", args->to, "must not be before --from");
-  if (status == POL_OK) status = read_grouping(p, args->panels);
+  static const char *const groupings[] = {"unit", "quantity", "one"};
+  int grouping_index = 0;
+  while (args->panels != NULL && grouping_index < 3 &&
+         strcmp(args->panels, groupings[grouping_index]) != 0)
+    grouping_index++;
+  p->grouping = (grouping)grouping_index;
+  if (status == POL_OK && grouping_index == 3)
+    status = complain(p, "--panels", args->panels, "must be one of: unit, quantity, one");
   if (status == POL_OK) status = choose_out(p);
   if (status == POL_OK && args->labels.count > 0 && args->labels.count != p->num_sources)
     status = complain(p, "--label", "", "must be given once for each result, or not at all");
@@ -196,37 +169,27 @@ static pol_status read_options(plot *p)
 
 /* --- results ---------------------------------------------------------------------------------- */
 
-/* The name of the file without folders and suffix. */
-static char *stem_of(const char *path)
+/* Opens all results; each that cannot be read is an error.  Their labels are those given, or the
+ * names of the files without folder and ending, or whole paths where these are not all different.
+ * The picture must not overwrite a result. */
+static pol_status open_sources(plot *p)
 {
-  const char *slash = strrchr(path, '/');
-  const char *name = slash != NULL ? slash + 1 : path;
-  const int length = (int)(is_result(name) ? strrchr(name, '.') - name : (long)strlen(name));
-  return cli_format("%.*s", length, name);
-}
-
-/* Labels given, or the stems of the file names; whole paths where these are not all different. */
-static pol_status label_sources(plot *p)
-{
+  const cli_list *labels = &p->args->labels;
+  pol_status status = POL_OK;
   int distinct = 1;
   for (int i = 0; i < p->num_sources; i++) {
     source *s = &p->sources[i];
+    const char *slash = strrchr(s->path, '/'), *name = slash != NULL ? slash + 1 : s->path;
+    const int length = (int)(is_result(name) ? strrchr(name, '.') - name : (long)strlen(name));
     s->label =
-        p->args->labels.count > 0 ? cli_format("%s", p->args->labels.items[i]) : stem_of(s->path);
+        labels->count > 0 ? cli_format("%s", labels->items[i]) : cli_format("%.*s", length, name);
     if (s->label == NULL) return POL_NO_MEMORY;
     for (int k = 0; k < i; k++) distinct &= strcmp(p->sources[k].label, s->label) != 0;
   }
-  for (int i = 0; !distinct && p->args->labels.count == 0 && i < p->num_sources; i++) {
+  for (int i = 0; !distinct && labels->count == 0 && i < p->num_sources; i++) {
     free(p->sources[i].label);
     if ((p->sources[i].label = cli_format("%s", p->sources[i].path)) == NULL) return POL_NO_MEMORY;
   }
-  return POL_OK;
-}
-
-/* Opens all results; each that cannot be read is an error. */
-static pol_status open_sources(plot *p)
-{
-  pol_status status = label_sources(p);
   for (int i = 0; status == POL_OK && i < p->num_sources; i++) {
     char message[256];
     source *s = &p->sources[i];
@@ -234,16 +197,10 @@ static pol_status open_sources(plot *p)
     p->results[i] = s->result;
     if (status == POL_IO || status == POL_BAD_ARGUMENT) status = complain(p, s->path, "", message);
   }
-  return status;
-}
-
-/* The picture must not overwrite a result. */
-static pol_status check_out(plot *p)
-{
-  for (int i = 0; i < p->num_sources; i++)
+  for (int i = 0; status == POL_OK && p->errors.count == 0 && i < p->num_sources; i++)
     if (pol_output_overwrites(p->out, p->sources[i].path))
-      return complain(p, "--out", p->out, "must not be an input file");
-  return POL_OK;
+      status = complain(p, "--out", p->out, "must not be an input file");
+  return status;
 }
 
 /* Reads a channel of the rows in the window. */
@@ -253,27 +210,6 @@ static pol_status read_rows(plot *p, const source *s, int index, double **values
   if (*values == NULL) return POL_NO_MEMORY;
   const pol_status status = pol_result_series_part(s->result, index, s->first, s->rows, *values);
   if (status == POL_IO) p->damaged = s->path;
-  return status;
-}
-
-/* The rows whose time is in the window: the first and the last, and all between. */
-static pol_status choose_rows(plot *p, source *s)
-{
-  const int index = pol_result_find_channel(s->result, "t");
-  double *t = NULL;
-  s->first = 0;
-  s->rows = pol_result_rows(s->result);
-  if (p->args->from == NULL && p->args->to == NULL) return POL_OK;
-  if (index < 0) return complain(p, s->path, "", "has no time t, which --from and --to need");
-  pol_status status = read_rows(p, s, index, &t);
-  long first = 0, end = s->rows;
-  while (status == POL_OK && first < end && !(t[first] >= p->from)) first++;
-  while (status == POL_OK && end > first && !(t[end - 1] <= p->to)) end--;
-  s->first = first;
-  s->rows = end - first;
-  free(t);
-  if (status == POL_OK && s->rows == 0)
-    status = complain(p, s->path, "", "has no time between --from and --to");
   return status;
 }
 
@@ -294,17 +230,34 @@ static pol_status find_x(plot *p)
   return status;
 }
 
-/* Time windows and x values. */
+/* The rows whose time is in the window, the first and the last and all between; and x values. */
 static pol_status read_sources(plot *p)
 {
   pol_status status = POL_OK;
   for (int i = 0; status == POL_OK && i < p->num_sources; i++) {
     source *s = &p->sources[i];
-    if (pol_result_rows(s->result) == 0) {
+    const int windowed = p->args->from != NULL || p->args->to != NULL;
+    const int time = pol_result_find_channel(s->result, "t");
+    double *t = NULL;
+    s->first = 0;
+    s->rows = pol_result_rows(s->result);
+    if (s->rows == 0) {
       status = complain(p, s->path, "", "has no rows: there is nothing to draw");
       continue;
     }
-    status = choose_rows(p, s);
+    if (windowed && time < 0)
+      status = complain(p, s->path, "", "has no time t, which --from and --to need");
+    if (windowed && time >= 0) {
+      status = read_rows(p, s, time, &t);
+      long first = 0, end = s->rows;
+      while (status == POL_OK && first < end && !(t[first] >= p->from)) first++;
+      while (status == POL_OK && end > first && !(t[end - 1] <= p->to)) end--;
+      s->first = first;
+      s->rows = end - first;
+      free(t);
+      if (status == POL_OK && s->rows == 0)
+        status = complain(p, s->path, "", "has no time between --from and --to");
+    }
     if (status == POL_OK)
       status = read_rows(p, s, pol_result_find_channel(s->result, p->x_name), &s->x);
   }
@@ -312,21 +265,6 @@ static pol_status read_sources(plot *p)
 }
 
 /* --- channels --------------------------------------------------------------------------------- */
-
-/* Adds the channels that a quantity means in a result, those that are not there already. */
-static void add_channels(plot *p, int word, int number)
-{
-  const pol_result *result = p->results[number];
-  for (int i = 0; i < pol_result_count(result); i++) {
-    const pol_channel *c = pol_result_channel(result, i);
-    if (p->sources[number].chosen[i] || !cli_quantity_matches(p->words[word], c->name)) continue;
-    p->channels[p->num_channels++] = (channel){.name = c->name, .unit = c->unit, .word = word};
-    for (int k = 0; k < p->num_sources; k++) {
-      const int index = pol_result_find_channel(p->results[k], c->name);
-      if (index >= 0) p->sources[k].chosen[index] = 1;
-    }
-  }
-}
 
 static int compare_groups(const void *a, const void *b)
 {
@@ -341,34 +279,15 @@ static int compare_leaders(const void *a, const void *b)
   return x->leader != y->leader ? x->leader - y->leader : x->number - y->number;
 }
 
-/* Sorts the channels by panels, which are in the order of their first channels. */
-static void number_panels(plot *p)
-{
-  const size_t count = (size_t)p->num_channels;
-  channel *c = p->channels;
-  for (int i = 0; i < p->num_channels; i++) {
-    c[i].number = i;
-    c[i].group = p->grouping == BY_UNIT       ? c[i].unit
-                 : p->grouping == BY_QUANTITY ? p->words[c[i].word]
-                                              : "";
-  }
-  qsort(c, count, sizeof *c, compare_groups);
-  for (int i = 0; i < p->num_channels; i++)
-    c[i].leader = i > 0 && strcmp(c[i - 1].group, c[i].group) == 0 ? c[i - 1].leader : c[i].number;
-  qsort(c, count, sizeof *c, compare_leaders);
-  for (int i = 0; i < p->num_channels; i++)
-    c[i].panel = i > 0 && c[i - 1].leader == c[i].leader ? c[i - 1].panel : p->num_panels++;
-}
-
 static pol_status find_channels(plot *p)
 {
   pol_status status = POL_OK;
   size_t most = 1;
   for (int i = 0; i < p->num_sources; i++) {
-    const size_t count = (size_t)pol_result_count(p->results[i]);
-    p->sources[i].chosen = calloc(count + 1, 1);
+    const size_t columns = (size_t)pol_result_count(p->results[i]);
+    p->sources[i].chosen = calloc(columns + 1, 1);
     if (p->sources[i].chosen == NULL) return POL_NO_MEMORY;
-    most += count;
+    most += columns;
   }
   p->channels = malloc(most * sizeof *p->channels);
   if (p->channels == NULL) return POL_NO_MEMORY;
@@ -376,7 +295,17 @@ static pol_status find_channels(plot *p)
     int exists = 0;
     for (int i = 0; i < p->num_sources; i++) {
       exists |= cli_quantity_exists(p->results[i], p->words[w]);
-      add_channels(p, w, i);
+      /* Adds the channels that a quantity means in a result, those that are not there already. */
+      const pol_result *result = p->results[i];
+      for (int j = 0; j < pol_result_count(result); j++) {
+        const pol_channel *c = pol_result_channel(result, j);
+        if (p->sources[i].chosen[j] || !cli_quantity_matches(p->words[w], c->name)) continue;
+        p->channels[p->num_channels++] = (channel){.name = c->name, .unit = c->unit, .word = w};
+        for (int k = 0; k < p->num_sources; k++) {
+          const int index = pol_result_find_channel(p->results[k], c->name);
+          if (index >= 0) p->sources[k].chosen[index] = 1;
+        }
+      }
     }
     if (!exists)
       status =
@@ -384,30 +313,26 @@ static pol_status find_channels(plot *p)
   }
   if (status == POL_OK && p->num_words == 0)
     status = complain(p, "QUANTITY", "", "must be given: what to plot");
-  number_panels(p);
+  /* sorted by panels, which are in the order of their first channels */
+  channel *all = p->channels;
+  const size_t count = (size_t)p->num_channels;
+  for (int i = 0; i < p->num_channels; i++) {
+    all[i].number = i;
+    all[i].group = p->grouping == BY_UNIT       ? all[i].unit
+                   : p->grouping == BY_QUANTITY ? p->words[all[i].word]
+                                                : "";
+  }
+  qsort(all, count, sizeof *all, compare_groups);
+  for (int i = 0; i < p->num_channels; i++)
+    all[i].leader =
+        i > 0 && strcmp(all[i - 1].group, all[i].group) == 0 ? all[i - 1].leader : all[i].number;
+  qsort(all, count, sizeof *all, compare_leaders);
+  for (int i = 0; i < p->num_channels; i++)
+    all[i].panel = i > 0 && all[i - 1].leader == all[i].leader ? all[i - 1].panel : p->num_panels++;
   return status;
 }
 
 /* --- curves ----------------------------------------------------------------------------------- */
-
-/* Reads a channel of a result and counts what the axes cannot show. */
-static pol_status read_curve(plot *p, curve *c)
-{
-  const source *s = &p->sources[c->source];
-  const int index = pol_result_find_channel(s->result, p->channels[c->channel].name);
-  pol_status status = read_rows(p, s, index, &c->y);
-  for (long i = 0; status == POL_OK && i < s->rows; i++) {
-    const double x = s->x[i], y = c->y[i];
-    if (pol_axis_shows(x, p->args->log_x) && pol_axis_shows(y, p->args->log_y)) continue;
-    if (!isfinite(x) || !isfinite(y))
-      c->not_finite++;
-    else if (!pol_axis_shows(x, 0) || !pol_axis_shows(y, 0))
-      c->too_large++;
-    else
-      c->not_positive++;
-  }
-  return status;
-}
 
 static long left_out(const curve *c)
 {
@@ -449,13 +374,26 @@ static pol_status read_curves(plot *p)
       if (pol_result_find_channel(p->results[i], p->channels[k].name) < 0) continue;
       *c = (curve){.source = i, .channel = k};
       p->num_curves++;
-      pol_status status = read_curve(p, c);
+      /* Reads a channel of a result and counts what the axes cannot show. */
+      const source *s = &p->sources[c->source];
+      const int index = pol_result_find_channel(s->result, p->channels[c->channel].name);
+      pol_status status = read_rows(p, s, index, &c->y);
+      for (long j = 0; status == POL_OK && j < s->rows; j++) {
+        const double x = s->x[j], y = c->y[j];
+        if (pol_axis_shows(x, p->args->log_x) && pol_axis_shows(y, p->args->log_y)) continue;
+        if (!isfinite(x) || !isfinite(y))
+          c->not_finite++;
+        else if (!pol_axis_shows(x, 0) || !pol_axis_shows(y, 0))
+          c->too_large++;
+        else
+          c->not_positive++;
+      }
       if (status != POL_OK) return status;
     }
   return POL_OK;
 }
 
-/* A picture without a single point is refused; each curve says why it has none. */
+/* A picture without a single point is refused; with the reason for each curve. */
 static pol_status check_curves(plot *p)
 {
   pol_status status = POL_OK;
@@ -472,20 +410,6 @@ static pol_status check_curves(plot *p)
     free(rule);
   }
   return status;
-}
-
-/* Colours tell channels, dashes results, of which one can shine through the gaps of another; where
- * that is not enough, each series has its own look.  Alone, a channel needs no colour of its own:
- * results have colours too.  place: of the channel in its panel; channels: how many that has. */
-static void choose_look(const plot *p, const curve *c, int number, int place, int channels,
-                        pol_series *series)
-{
-  if (channels > POL_PLOT_COLORS || p->num_sources > 4) {
-    pol_series_look(series, number);
-    return;
-  }
-  series->color = channels == 1 ? number : place;
-  series->line = (pol_plot_line)c->source;
 }
 
 /* The values of a curve, to sort by. */
@@ -521,17 +445,6 @@ static pol_status tell_equal_curves_apart(plot *p, int first, int end)
   return POL_OK;
 }
 
-/* What tells the curve from the others of its panel, which has so many channels: its channel, its
- * result, or both. */
-static char *curve_label(const plot *p, const curve *c, int channels)
-{
-  const char *name = p->channels[c->channel].name, *result = p->sources[c->source].label;
-  const char *empty = drawn(p, c) == 0 ? " (no points)" : "";
-  if (p->num_sources == 1) return cli_format("%s%s", name, empty);
-  if (channels == 1) return cli_format("%s%s", result, empty);
-  return cli_format("%s: %s%s", result, name, empty);
-}
-
 /* --- labels of axes --------------------------------------------------------------------------- */
 
 /* "time (s)"; no unit where it is 1 or not known. */
@@ -540,18 +453,6 @@ static char *label_with_unit(const char *name, int length, const char *unit)
   const int has_unit = unit[0] != '\0' && strcmp(unit, "1") != 0;
   if (length == 0) return cli_format("%s", has_unit ? unit : "");
   return has_unit ? cli_format("%.*s (%s)", length, name, unit) : cli_format("%.*s", length, name);
-}
-
-/* The length of the start that both names have in common, up to a dot. */
-static int common_start(const char *a, int length, const char *b)
-{
-  int end = 0;
-  for (int i = 0; i <= length; i++) {
-    const int a_ends = i == length || a[i] == '.', b_ends = b[i] == '\0' || b[i] == '.';
-    if (a_ends && b_ends) end = i;
-    if (i == length || a[i] != b[i]) break;
-  }
-  return end;
 }
 
 /* The quantity that a name ends in, without its component: "force" of "pin.force.x". */
@@ -575,7 +476,14 @@ static char *panel_label(const channel *first, const channel *last)
   for (const channel *c = first + 1; c <= last; c++) {
     int other_length;
     const char *other = quantity_of(c->name, &other_length);
-    length = common_start(first->name, length, c->name);
+    /* the length of the start that both names have in common, up to a dot */
+    int end = 0;
+    for (int i = 0; i <= length; i++) {
+      const char a = i < length ? first->name[i] : '\0', b = c->name[i];
+      if ((i == length || a == '.') && (b == '\0' || b == '.')) end = i;
+      if (i == length || a != b) break;
+    }
+    length = end;
     if (strcmp(unit, c->unit) != 0) unit = "";
     same = same && other_length == quantity_length &&
            strncmp(other, quantity, (size_t)quantity_length) == 0;
@@ -584,27 +492,7 @@ static char *panel_label(const channel *first, const channel *last)
                              : label_with_unit(first->name, length, unit);
 }
 
-static char *x_axis_label(const plot *p)
-{
-  const pol_result *result = p->results[0];
-  const char *name = strcmp(p->x_name, "t") == 0 ? "time" : p->x_name;
-  const char *unit = pol_result_channel(result, pol_result_find_channel(result, p->x_name))->unit;
-  return label_with_unit(name, (int)strlen(name), unit);
-}
-
 /* --- the figure ------------------------------------------------------------------------------- */
-
-/* The series of one panel, from curve `first` on; gives the curve after its last. */
-static int fill_panel(plot *p, int panel, int first)
-{
-  int end = first;
-  while (end < p->num_curves && p->channels[p->curves[end].channel].panel == panel) end++;
-  p->panels[panel] = pol_panel_default();
-  p->panels[panel].y.log = p->args->log_y;
-  p->panels[panel].series = &p->series[first];
-  p->panels[panel].num_series = end - first;
-  return end;
-}
 
 static pol_status describe_panel(plot *p, int panel, int first, int end)
 {
@@ -617,22 +505,27 @@ static pol_status describe_panel(plot *p, int panel, int first, int end)
     curve *c = &p->curves[i];
     const source *s = &p->sources[c->source];
     p->series[i] = (pol_series){.x = s->x, .y = c->y, .count = (size_t)s->rows};
-    choose_look(p, c, i - first, c->channel - first_channel, channels, &p->series[i]);
+    /* Colours distinguish channels, dashes results, of which one can shine through the gaps of
+     * another; where that is not enough, each series has its own look.  Alone, a channel needs no
+     * colour of its own: results have colours too. */
+    if (channels > POL_PLOT_COLORS || p->num_sources > 4) {
+      pol_series_look(&p->series[i], i - first);
+    } else {
+      p->series[i].color = channels == 1 ? i - first : c->channel - first_channel;
+      p->series[i].line = (pol_plot_line)c->source;
+    }
     if (end - first == 1) continue;
-    if ((c->label = curve_label(p, c, channels)) == NULL) return POL_NO_MEMORY;
+    /* what distinguishes the curve from the others of its panel: its channel, its result, or both
+     */
+    const char *name = p->channels[c->channel].name,
+               *empty = drawn(p, c) == 0 ? " (no points)" : "";
+    c->label = p->num_sources == 1 ? cli_format("%s%s", name, empty)
+               : channels == 1     ? cli_format("%s%s", s->label, empty)
+                                   : cli_format("%s: %s%s", s->label, name, empty);
+    if (c->label == NULL) return POL_NO_MEMORY;
     p->series[i].label = c->label;
   }
   return p->num_sources == 1 ? tell_equal_curves_apart(p, first, end) : POL_OK;
-}
-
-/* 450 for one panel, 190 for each of several; more where a legend has many rows. */
-static double choose_height(const plot *p)
-{
-  const double around = 110, row = 15.5, largest = 10000;
-  double panel = p->num_panels == 1 ? 340 : 190;
-  for (int i = 0; i < p->num_panels; i++)
-    panel = fmax(panel, fmin(row * p->panels[i].num_series + 10, 1000));
-  return fmin(around + panel * p->num_panels, largest);
 }
 
 static pol_status make_figure(plot *p)
@@ -641,17 +534,33 @@ static pol_status make_figure(plot *p)
   pol_status status = POL_OK;
   p->panels = calloc((size_t)p->num_panels, sizeof *p->panels);
   p->panel_labels = calloc((size_t)p->num_panels, sizeof *p->panel_labels);
-  p->x_label = x_axis_label(p);
+  const pol_result *result = p->results[0];
+  const char *name = strcmp(p->x_name, "t") == 0 ? "time" : p->x_name;
+  const char *unit = pol_result_channel(result, pol_result_find_channel(result, p->x_name))->unit;
+  p->x_label = label_with_unit(name, (int)strlen(name), unit);
   if (p->panels == NULL || p->panel_labels == NULL || p->x_label == NULL) return POL_NO_MEMORY;
   for (int panel = 0, first = 0, end; status == POL_OK && panel < p->num_panels; panel++) {
-    end = fill_panel(p, panel, first);
+    /* The series of one panel, from curve `first` on; gives the curve after its last. */
+    end = first;
+    while (end < p->num_curves && p->channels[p->curves[end].channel].panel == panel) end++;
+    p->panels[panel] = pol_panel_default();
+    p->panels[panel].y.log = p->args->log_y;
+    p->panels[panel].series = &p->series[first];
+    p->panels[panel].num_series = end - first;
     status = describe_panel(p, panel, first, end);
     first = end;
   }
   figure->x.label = p->x_label;
   figure->panels = p->panels;
   figure->num_panels = p->num_panels;
-  if (figure->height == 0) figure->height = choose_height(p);
+  if (figure->height == 0) {
+    /* 450 for one panel, 190 for each of several; more where a legend has many rows. */
+    const double around = 110, row = 15.5, largest = 10000;
+    double panel = p->num_panels == 1 ? 340 : 190;
+    for (int i = 0; i < p->num_panels; i++)
+      panel = fmax(panel, fmin(row * p->panels[i].num_series + 10, 1000));
+    figure->height = fmin(around + panel * p->num_panels, largest);
+  }
   return status;
 }
 
@@ -659,72 +568,56 @@ static pol_status make_figure(plot *p)
 static pol_status write_figure(plot *p)
 {
   char message[160];
-  pol_status status = pol_figure_validate(&p->figure, message, sizeof message);
-  if (status != POL_OK) return complain(p, option_of_rule(p, message), "", message);
+  if (pol_figure_validate(&p->figure, message, sizeof message) != POL_OK) {
+    /* the option that the rule is about, from what was asked for */
+    const char *option = p->args->size != NULL ? "--size" : "figure";
+    if (strstr(message, "linear axes") != NULL) option = "--equal";
+    if (strstr(message, "scale") != NULL && p->args->scale != NULL) option = "--scale";
+    return complain(p, option, "", message);
+  }
   errno = 0;
   return pol_figure_write(&p->figure, p->out);
 }
 
 /* --- what is said ----------------------------------------------------------------------------- */
 
-static json_t *sources_json(const plot *p)
-{
-  json_t *list = json_array();
-  int failed = 0;
-  for (int i = 0; i < p->num_sources; i++) {
-    const source *s = &p->sources[i];
-    failed |= json_array_append_new(list, json_pack("{s:o, s:o, s:I}",                //
-                                                    "file", cli_json_text(s->path),   //
-                                                    "label", cli_json_text(s->label), //
-                                                    "rows", (json_int_t)s->rows));
-  }
-  if (failed == 0) return list;
-  json_decref(list);
-  return NULL;
-}
-
-static json_t *series_json(const plot *p, const curve *c)
-{
-  return json_pack("{s:o, s:o, s:o, s:I, s:I}",                            //
-                   "result", cli_json_text(p->sources[c->source].path),    //
-                   "channel", cli_json_text(p->channels[c->channel].name), //
-                   "unit", cli_json_text(p->channels[c->channel].unit),    //
-                   "points", (json_int_t)drawn(p, c),                      //
-                   "left_out", (json_int_t)left_out(c));
-}
-
-static json_t *panels_json(const plot *p)
-{
-  json_t *list = json_array();
-  int failed = 0;
-  for (int panel = 0, i = 0; panel < p->num_panels; panel++) {
-    json_t *series = json_array();
-    for (; i < p->num_curves && p->channels[p->curves[i].channel].panel == panel; i++)
-      failed |= json_array_append_new(series, series_json(p, &p->curves[i]));
-    failed |= json_array_append_new(
-        list,
-        json_pack("{s:o, s:o}", "label", cli_json_text(p->panel_labels[panel]), "series", series));
-  }
-  if (failed == 0) return list;
-  json_decref(list);
-  return NULL;
-}
-
+/* The object of --json. */
 static json_t *plot_json(const plot *p)
 {
+  json_t *results = json_array(), *panels = json_array();
+  for (int i = 0; i < p->num_sources; i++)
+    cli_json_append(&results, json_pack("{s:o, s:o, s:I}",                           //
+                                        "file", cli_json_text(p->sources[i].path),   //
+                                        "label", cli_json_text(p->sources[i].label), //
+                                        "rows", (json_int_t)p->sources[i].rows));
+  for (int panel = 0, i = 0; panel < p->num_panels; panel++) {
+    json_t *series = json_array();
+    for (; i < p->num_curves && p->channels[p->curves[i].channel].panel == panel; i++) {
+      const curve *c = &p->curves[i];
+      cli_json_append(&series, json_pack("{s:o, s:o, s:o, s:I, s:I}",                            //
+                                         "result", cli_json_text(p->sources[c->source].path),    //
+                                         "channel", cli_json_text(p->channels[c->channel].name), //
+                                         "unit", cli_json_text(p->channels[c->channel].unit),    //
+                                         "points", (json_int_t)drawn(p, c),                      //
+                                         "left_out", (json_int_t)left_out(c)));
+    }
+    cli_json_append(&panels, json_pack("{s:o, s:o}", "label", cli_json_text(p->panel_labels[panel]),
+                                       "series", series));
+  }
   return json_pack("{s:s, s:o, s:f, s:f, s:o, s:o, s:o}", //
                    "status", "done",                      //
                    "file", cli_json_text(p->out),         //
                    "width", p->figure.width,              //
                    "height", p->figure.height,            //
                    "x", cli_json_text(p->x_name),         //
-                   "results", sources_json(p),            //
-                   "panels", panels_json(p));
+                   "results", results,                    //
+                   "panels", panels);
 }
 
-/* What is not in the picture, on stderr. */
-static void print_notes(const plot *p)
+static int report(const plot *p)
 {
+  if (p->args->json) return cli_json_print(plot_json(p)) == 0 ? CLI_DONE : CLI_FAILED;
+  /* What is not in the picture, on stderr. */
   for (int w = 0; w < p->num_words; w++)
     for (int i = 0; i < p->num_sources; i++)
       if (!cli_quantity_exists(p->results[i], p->words[w]))
@@ -737,12 +630,6 @@ static void print_notes(const plot *p)
     cli_note("note: %s, %s: %ld of %ld points left out: %s", p->sources[c->source].path,
              p->channels[c->channel].name, left_out(c), p->sources[c->source].rows, reason);
   }
-}
-
-static int report(const plot *p)
-{
-  if (p->args->json) return cli_json_print(plot_json(p)) == 0 ? CLI_DONE : CLI_FAILED;
-  print_notes(p);
   int empty = 0;
   for (int i = 0; i < p->num_curves; i++) empty += drawn(p, &p->curves[i]) == 0;
   if (p->args->quiet) return CLI_DONE;
@@ -753,7 +640,7 @@ static int report(const plot *p)
   return CLI_DONE;
 }
 
-/* Refuses the input; if a quantity is wrong or missing, says which there are. */
+/* Refuses the input; if a quantity is wrong or missing, lists the available ones. */
 static int refuse(plot *p, int with_list)
 {
   if (!with_list) return cli_refuse("polhode plot", p->args->json, &p->errors);
@@ -781,37 +668,11 @@ typedef struct stage {
 } stage;
 
 static const stage stages[] = {
-    {read_options, 0}, {open_sources, 0}, {check_out, 0},    {find_channels, 1}, {find_x, 1},
-    {read_sources, 0}, {read_curves, 0},  {check_curves, 0}, {make_figure, 0},   {write_figure, 0},
+    {read_options, 0}, {open_sources, 0}, {find_channels, 1}, {find_x, 1},       {read_sources, 0},
+    {read_curves, 0},  {check_curves, 0}, {make_figure, 0},   {write_figure, 0},
 };
 
-static void free_plot(plot *p)
-{
-  for (int i = 0; i < p->num_sources; i++) {
-    pol_result_close(&p->sources[i].result);
-    free(p->sources[i].label);
-    free(p->sources[i].x);
-    free(p->sources[i].chosen);
-  }
-  for (int i = 0; i < p->num_curves; i++) {
-    free(p->curves[i].label);
-    free(p->curves[i].y);
-  }
-  for (int i = 0; p->panel_labels != NULL && i < p->num_panels; i++) free(p->panel_labels[i]);
-  free(p->panel_labels);
-  free(p->panels);
-  free(p->series);
-  free(p->curves);
-  free(p->channels);
-  free(p->words);
-  free(p->results);
-  free(p->sources);
-  free(p->x_label);
-  free(p->out);
-  pol_errors_clear(&p->errors);
-}
-
-static int run(const cli_args *args)
+static int run_plot(const cli_args *args)
 {
   plot p = {.args = args};
   int result = CLI_DONE;
@@ -829,7 +690,28 @@ static int run(const cli_args *args)
     }
   }
   if (result == CLI_DONE) result = report(&p);
-  free_plot(&p);
+  for (int i = 0; i < p.num_sources; i++) {
+    pol_result_close(&p.sources[i].result);
+    free(p.sources[i].label);
+    free(p.sources[i].x);
+    free(p.sources[i].chosen);
+  }
+  for (int i = 0; i < p.num_curves; i++) {
+    free(p.curves[i].label);
+    free(p.curves[i].y);
+  }
+  for (int i = 0; p.panel_labels != NULL && i < p.num_panels; i++) free(p.panel_labels[i]);
+  free(p.panel_labels);
+  free(p.panels);
+  free(p.series);
+  free(p.curves);
+  free(p.channels);
+  free(p.words);
+  free(p.results);
+  free(p.sources);
+  free(p.x_label);
+  free(p.out);
+  pol_errors_clear(&p.errors);
   return result;
 }
 
@@ -879,5 +761,5 @@ const cli_command cli_plot = {
                 "\"h = 1e-4\"",
     .options = options,
     .num_options = sizeof options / sizeof options[0],
-    .run = run,
+    .run = run_plot,
 };

@@ -6,11 +6,8 @@
 
 #include "cli/cli.h"
 #include "cli/json_out.h"
-#include "cli/progress.h"
-#include "cli/signals.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
-#include "cli/text_out.h"
 
 /* --- the result file -------------------------------------------------------------------------- */
 
@@ -22,8 +19,64 @@ static const char *suffix_of(const char *path)
   return dot != NULL ? dot : "";
 }
 
+static pol_status close_result(pol_writer **writer, const cli_outcome *outcome)
+{
+  const int failed = strcmp(outcome->status, "failed") == 0;
+  return pol_writer_close(writer, outcome->status, failed ? outcome->failure.message : NULL);
+}
+
+/* --- the run ---------------------------------------------------------------------------------- */
+
+/* A failure of the result file in the terms of a failed calculation.  What the file holds is not
+ * known then, so that nothing more is said about it. */
+static void describe_write_error(cli_outcome *outcome, const char *reason)
+{
+  pol_diagnostics *d = &outcome->failure;
+  const pol_summary *summary = pol_simulation_summary(outcome->simulation);
+  *d = (pol_diagnostics){.status = POL_IO, .equation = -1};
+  d->t = summary->t;
+  d->step = summary->counts.steps;
+  d->h = outcome->model->settings.variable ? 0.0 : outcome->model->settings.step;
+  snprintf(d->message, sizeof d->message, "the result file %.100s cannot be written: %.100s",
+           outcome->out, reason);
+  outcome->status = "failed";
+  outcome->out = NULL;
+}
+
+/* Prints what the outcome is and gives the exit status. */
+static int report(const cli_args *args, const cli_outcome *outcome)
+{
+  int failed = strcmp(outcome->status, "failed") == 0;
+  int interrupted = strcmp(outcome->status, "interrupted") == 0;
+  if (failed || strcmp(outcome->status, "invalid") == 0) {
+    cli_print_failure(args->operand, &outcome->failure);
+    if (outcome->out != NULL)
+      fprintf(stderr, "  result: %s holds all steps before\n", outcome->out);
+  }
+  if (interrupted) {
+    fprintf(stderr, "polhode run: %sinterrupted%s", cli_style_start(stderr, CLI_YELLOW),
+            cli_style_start(stderr, CLI_PLAIN));
+    if (outcome->simulation == NULL)
+      fprintf(stderr, " at the start");
+    else
+      fprintf(stderr, " at t = %.10g s of %.10g s", pol_simulation_summary(outcome->simulation)->t,
+              outcome->model->settings.end);
+    if (outcome->out != NULL) fprintf(stderr, "; %s holds the results up to there", outcome->out);
+    fprintf(stderr, "\n");
+  }
+  if (outcome->simulation != NULL)
+    cli_print_run_warnings(pol_simulation_summary(outcome->simulation), args->quiet || args->json);
+  if (args->json) {
+    if (cli_json_print(cli_summary_json(outcome)) != 0) return CLI_FAILED;
+  } else if (!args->quiet && outcome->simulation != NULL) {
+    cli_summary_print(outcome);
+  }
+  if (failed) return CLI_FAILED;
+  return interrupted ? CLI_SIGNALLED + cli_stop_signal() : CLI_DONE;
+}
+
 /* Creates a result, which holds the model's text and the settings where the format has room for
- * them, with the row of t = 0.  POL_IO: errno says why. */
+ * them, with the row of t = 0.  POL_IO: errno has the reason. */
 static pol_status open_result(pol_writer **writer, const cli_args *args, const pol_record *record,
                               cli_outcome *outcome)
 {
@@ -50,55 +103,7 @@ static pol_status open_result(pol_writer **writer, const cli_args *args, const p
   return status;
 }
 
-static pol_status close_result(pol_writer **writer, const cli_outcome *outcome)
-{
-  const int failed = strcmp(outcome->status, "failed") == 0;
-  return pol_writer_close(writer, outcome->status, failed ? outcome->failure.message : NULL);
-}
-
-/* --- the run ---------------------------------------------------------------------------------- */
-
-static int has_wrong_suffix(const char *path)
-{
-  const char *suffix = suffix_of(path);
-  return suffix[0] != '\0' && strcmp(suffix, ".csv") != 0 && strcmp(suffix, ".h5") != 0;
-}
-
-/* A failure of the result file in the terms of a failed calculation.  What the file holds is not
- * known then, so that nothing more is said about it. */
-static void describe_write_error(cli_outcome *outcome, const char *reason)
-{
-  pol_diagnostics *d = &outcome->failure;
-  const pol_summary *summary = pol_simulation_summary(outcome->simulation);
-  *d = (pol_diagnostics){.status = POL_IO, .equation = -1};
-  d->t = summary->t;
-  d->step = summary->counts.steps;
-  d->h = outcome->model->settings.variable ? 0.0 : outcome->model->settings.step;
-  snprintf(d->message, sizeof d->message, "the result file %.100s cannot be written: %.100s",
-           outcome->out, reason);
-  outcome->status = "failed";
-  outcome->out = NULL;
-}
-
-/* Notes the event that the simulation has stopped at, if it is at one. */
-static pol_status note_event(const pol_simulation *simulation, cli_outcome *outcome)
-{
-  const int index = pol_simulation_event_index(simulation);
-  const long count = outcome->num_events;
-  if (index < 0) return POL_OK;
-  /* room for twice as many at each power of two */
-  if ((count & (count - 1)) == 0) {
-    const size_t room = count > 0 ? 2 * (size_t)count : 1;
-    cli_event *longer = realloc(outcome->events, room * sizeof *longer);
-    if (longer == NULL) return POL_NO_MEMORY;
-    outcome->events = longer;
-  }
-  outcome->events[count] = (cli_event){pol_simulation_state(simulation)->t, index};
-  outcome->num_events++;
-  return POL_OK;
-}
-
-/* Steps to the end of the time span, to a failure or to a signal. */
+/* Steps to the end of the time span, to a failure or to a signal, and writes each row. */
 static void step_all(pol_simulation *simulation, pol_writer *writer, int with_progress,
                      cli_outcome *outcome)
 {
@@ -108,12 +113,22 @@ static void step_all(pol_simulation *simulation, pol_writer *writer, int with_pr
   errno = 0;
   while (status == POL_OK && !cli_stop_signal() && !pol_simulation_finished(simulation)) {
     status = pol_simulation_step(simulation);
-    if (status == POL_OK) {
-      if (writer != NULL) status = pol_writer_write(writer);
-      outcome->rows++;
+    if (status != POL_OK) break;
+    if (writer != NULL) status = pol_writer_write(writer);
+    outcome->rows++;
+    /* the event that it has stopped at, if any; room for twice as many at each power of two */
+    const int event = pol_simulation_event_index(simulation);
+    const long count = outcome->num_events;
+    if (status == POL_OK && event >= 0 && (count & (count - 1)) == 0) {
+      const size_t room = count > 0 ? 2 * (size_t)count : 1;
+      cli_event *longer = realloc(outcome->events, room * sizeof *longer);
+      if (longer != NULL) outcome->events = longer;
+      if (longer == NULL) status = POL_NO_MEMORY;
     }
-    if (status == POL_OK && (status = note_event(simulation, outcome)) != POL_OK) break;
-    cli_progress_update(&progress, pol_simulation_progress(simulation));
+    if (status == POL_OK && event >= 0)
+      outcome->events[outcome->num_events++] =
+          (cli_event){pol_simulation_state(simulation)->t, event};
+    if (status == POL_OK) cli_progress_update(&progress, pol_simulation_progress(simulation));
   }
   cli_progress_end(&progress);
 
@@ -133,43 +148,6 @@ static void step_all(pol_simulation *simulation, pol_writer *writer, int with_pr
   }
 }
 
-/* One line about a run that a signal stopped. */
-static void note_interruption(const cli_outcome *outcome)
-{
-  if (outcome->simulation == NULL) {
-    fprintf(stderr, "polhode run: %sinterrupted%s at the start\n",
-            cli_style_start(stderr, CLI_YELLOW), cli_style_start(stderr, CLI_PLAIN));
-    return;
-  }
-  fprintf(stderr, "polhode run: %sinterrupted%s at t = %.10g s of %.10g s",
-          cli_style_start(stderr, CLI_YELLOW), cli_style_start(stderr, CLI_PLAIN),
-          pol_simulation_summary(outcome->simulation)->t, outcome->model->settings.end);
-  if (outcome->out != NULL) fprintf(stderr, "; %s holds the results up to there", outcome->out);
-  fprintf(stderr, "\n");
-}
-
-/* Prints what the outcome is and gives the exit status. */
-static int report(const cli_args *args, const cli_outcome *outcome)
-{
-  int failed = strcmp(outcome->status, "failed") == 0;
-  int interrupted = strcmp(outcome->status, "interrupted") == 0;
-  if (failed || strcmp(outcome->status, "invalid") == 0) {
-    cli_print_failure(args->operand, &outcome->failure);
-    if (outcome->out != NULL)
-      fprintf(stderr, "  result: %s holds all steps before\n", outcome->out);
-  }
-  if (interrupted) note_interruption(outcome);
-  if (outcome->simulation != NULL)
-    cli_print_run_warnings(pol_simulation_summary(outcome->simulation), args->quiet || args->json);
-  if (args->json) {
-    if (cli_json_print(cli_summary_json(outcome)) != 0) return CLI_FAILED;
-  } else if (!args->quiet && outcome->simulation != NULL) {
-    cli_summary_print(outcome);
-  }
-  if (failed) return CLI_FAILED;
-  return interrupted ? CLI_SIGNALLED + cli_stop_signal() : CLI_DONE;
-}
-
 /* Runs a simulation that has started. */
 static int run_simulation(const cli_args *args, pol_simulation *simulation, cli_outcome *outcome)
 {
@@ -177,10 +155,8 @@ static int run_simulation(const cli_args *args, pol_simulation *simulation, cli_
   pol_writer *writer = NULL;
   pol_status status = POL_OK;
   outcome->simulation = simulation;
-  if (args->out != NULL) {
-    status = pol_record_create(&record, simulation);
-    if (status == POL_OK) status = open_result(&writer, args, record, outcome);
-  }
+  if (args->out != NULL) status = pol_record_create(&record, simulation);
+  if (record != NULL) status = open_result(&writer, args, record, outcome);
 
   int result;
   if (status == POL_IO) {
@@ -207,18 +183,19 @@ static int run_model(const cli_args *args, const pol_model *model)
 {
   cli_outcome outcome = {.status = "done", .source = args->operand, .model = model};
   pol_simulation *simulation = NULL;
-  cli_print_warnings(&model->settings);
   pol_estimate estimate;
+  cli_progress progress;
+  int result;
+  cli_catch_signals();
+  cli_print_warnings(&model->settings);
   if (pol_simulation_estimate(model->mechanism, &model->settings, &estimate) == POL_OK)
     cli_warn_memory(&estimate, args->out != NULL ? pol_writer_memory(model->mechanism) : 0.0);
-  cli_progress progress;
   pol_settings settings = model->settings;
   settings.progress = (pol_progress){cli_progress_report, &progress};
   cli_progress_begin(&progress, !args->quiet);
-  pol_status status =
+  const pol_status status =
       pol_simulation_create(&simulation, model->mechanism, &settings, &outcome.failure);
   cli_progress_end(&progress); /* from now on it only asks to stop */
-  int result;
   if (status == POL_OK) {
     result = run_simulation(args, simulation, &outcome);
   } else if (status == POL_BAD_ARGUMENT) {
@@ -234,37 +211,26 @@ static int run_model(const cli_args *args, const pol_model *model)
   return result;
 }
 
-/* Whether the command line sets a key of the model. */
-static int sets(const cli_args *args, const char *key)
-{
-  const size_t length = strlen(key);
-  for (int i = 0; i < args->num_overrides; i++)
-    if (strncmp(args->overrides[i], key, length) == 0 && args->overrides[i][length] == '=')
-      return 1;
-  return 0;
-}
-
 static int run(const cli_args *args)
 {
+  const char *out = args->out, *suffix = out != NULL ? suffix_of(out) : "";
+  const char *rule = NULL;
+  if (suffix[0] != '\0' && strcmp(suffix, ".csv") != 0 && strcmp(suffix, ".h5") != 0)
+    rule = "must end in .h5 or .csv";
+  if (out != NULL && out[0] == '\0') rule = "the file name is empty";
+  if (out != NULL && strcmp(out, "-") == 0)
+    rule = "must be a file: a result cannot go to standard output";
+  if (rule != NULL) return cli_refuse_one("polhode run", args->json, "--out", out, rule);
   pol_model *model;
-  int result;
-  if (args->out != NULL && args->out[0] == '\0')
-    return cli_refuse_one("polhode run", args->json, "--out", "", "the file name is empty");
-  if (args->out != NULL && strcmp(args->out, "-") == 0)
-    return cli_refuse_one("polhode run", args->json, "--out", "-",
-                          "must be a file: a result cannot go to standard output");
-  if (args->out != NULL && has_wrong_suffix(args->out))
-    return cli_refuse_one("polhode run", args->json, "--out", args->out, "must end in .h5 or .csv");
-  if ((result = cli_read_model(args, &model)) != CLI_DONE) return result;
-  if (model->settings.variable && sets(args, "simulation.step")) {
-    result = cli_refuse_one("polhode run", args->json, "--step", "",
-                            "has no effect beside rtol or atol, which choose the steps; --set "
-                            "simulation.steps=fixed keeps them equal");
-  } else if ((result = cli_check_model_output("polhode run", args, "--out", args->out, model)) ==
-             CLI_DONE) {
-    cli_catch_signals();
-    result = run_model(args, model);
-  }
+  int result = cli_read_model(args, &model);
+  if (result != CLI_DONE) return result;
+  for (int i = 0; model->settings.variable && result == CLI_DONE && i < args->num_overrides; i++)
+    if (strncmp(args->overrides[i], "simulation.step=", 16) == 0)
+      result = cli_refuse_one("polhode run", args->json, "--step", "",
+                              "has no effect beside rtol or atol, which choose the steps; --set "
+                              "simulation.steps=fixed keeps them equal");
+  if (result == CLI_DONE) result = cli_check_model_output("polhode run", args, "--out", out, model);
+  if (result == CLI_DONE) result = run_model(args, model);
   pol_model_free(&model);
   return result;
 }

@@ -1,7 +1,7 @@
-/* Signals that ask to stop: a flag that a loop looks at between two pieces of work. */
+/* Signals that request a stop: a flag that a loop checks between two pieces of work. */
 #define _XOPEN_SOURCE 700
 
-#include "cli/signals.h"
+#include "cli/terminal.h"
 
 #include <signal.h>
 #include <stddef.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cli/json_out.h"
-#include "cli/text_out.h"
+#include "cli/terminal.h"
 
 /* --- table ------------------------------------------------------------------------------------ */
 
@@ -57,16 +57,6 @@ json_t *cli_json_redundant(const pol_simulation *simulation)
   return list;
 }
 
-static void print_steps(const pol_settings *settings, const pol_counts *counts)
-{
-  if (!settings->variable)
-    cli_print_row("steps", "%ld of %.10g s, %ld rejected", counts->steps, settings->step,
-                  counts->rejected);
-  else
-    cli_print_row("steps", "%ld of %.3g to %.3g s, %ld rejected", counts->steps,
-                  counts->smallest_step, counts->largest_step, counts->rejected);
-}
-
 static void print_work(const cli_outcome *outcome)
 {
   const pol_summary *summary = pol_simulation_summary(outcome->simulation);
@@ -78,13 +68,18 @@ static void print_work(const cli_outcome *outcome)
   cli_print_redundant(outcome->simulation, settings->options.redundant);
   cli_print_row("status", "%s at t = %.10g s of %.10g s", outcome->status, summary->t,
                 settings->end);
-  print_steps(settings, counts);
-  cli_print_row("Newton", "%ld iteration%s, %.2f a step", counts->newton_iterations,
+  if (!settings->variable)
+    cli_print_row("steps", "%ld of %.10g s, %ld rejected", counts->steps, settings->step,
+                  counts->rejected);
+  else
+    cli_print_row("steps", "%ld of %.3g to %.3g s, %ld rejected", counts->steps,
+                  counts->smallest_step, counts->largest_step, counts->rejected);
+  cli_print_row("Newton", "%ld iteration%s, %.2f per step", counts->newton_iterations,
                 cli_plural(counts->newton_iterations),
                 per_step(summary, (double)counts->newton_iterations));
   cli_print_row("Jacobians", "%ld", counts->jacobians);
   cli_print_row("factorizations", "%ld", counts->factorizations);
-  cli_print_row("wall time", "%.4g s, %.2f microseconds a step%s", outcome->wall_seconds,
+  cli_print_row("wall time", "%.4g s, %.2f microseconds per step%s", outcome->wall_seconds,
                 per_step(summary, 1e6 * outcome->wall_seconds),
                 outcome->out != NULL ? " with writing" : "");
 }
@@ -101,14 +96,6 @@ static int has_changed(const pol_moves *moves)
 
 static const char moved_format[] = "bodies moved by up to %.4g m and %.4g rad";
 static const char changed_format[] = "given velocities changed by up to %.4g m/s and %.4g rad/s";
-
-/* Says so if the initial values of the model did not satisfy its constraints. */
-static void print_moves(const pol_moves *moves)
-{
-  if (has_moved(moves)) cli_print_row("assembled", moved_format, moves->position, moves->rotation);
-  if (has_changed(moves))
-    cli_print_row("assembled", changed_format, moves->velocity, moves->angular_velocity);
-}
 
 void cli_note_moves(const pol_simulation *simulation)
 {
@@ -192,70 +179,61 @@ static void print_state(const pol_simulation *simulation)
     printf("reactions are those of t = %.10g s\n", state->lambda_t);
 }
 
-static void print_drives(const pol_simulation *simulation)
+/* Drives, couplings and states. */
+static void print_efforts(const pol_simulation *simulation)
 {
   const pol_formulation *formulation = pol_simulation_formulation(simulation);
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
-  const pol_state *state = pol_simulation_state(simulation);
-  pol_point at = pol_state_point(state);
-  int count = pol_mechanism_num_drives(mechanism), width = name_width(mechanism);
-  if (count > 0) printf("\n%-*s  %-16s  %-5s  %17s\n", width, "drive", "final", "unit", "value");
-  for (int i = 0; i < count && i < MAX_SHOWN; i++) {
+  const pol_point at = pol_state_point(pol_simulation_state(simulation));
+  const int drives = pol_mechanism_num_drives(mechanism), width = name_width(mechanism);
+  const int couplings = pol_mechanism_num_couplings(mechanism);
+  const int states = pol_mechanism_num_states(mechanism);
+  if (drives > 0) printf("\n%-*s  %-16s  %-5s  %17s\n", width, "drive", "final", "unit", "value");
+  for (int i = 0; i < drives && i < MAX_SHOWN; i++) {
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
-    int turns = pol_coordinate_turns(drive->coordinate);
+    const int turns = pol_coordinate_turns(drive->coordinate);
     printf("%-*s  %-16s  %-5s  %17.10g\n", width, drive->name, turns ? "torque" : "force",
            turns ? "N m" : "N", pol_formulation_drive_effort(formulation, &at, i) + 0.0);
   }
-  print_rest("drives", count);
-}
-
-static void print_couplings(const pol_simulation *simulation)
-{
-  const pol_formulation *formulation = pol_simulation_formulation(simulation);
-  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
-  pol_point at = pol_state_point(pol_simulation_state(simulation));
-  int count = pol_mechanism_num_couplings(mechanism), width = name_width(mechanism);
-  if (count > 0) printf("\n%-*s  %-16s  %-5s  %17s\n", width, "coupling", "final", "unit", "z");
-  for (int i = 0; i < count && i < MAX_SHOWN; i++) {
+  print_rest("drives", drives);
+  if (couplings > 0) printf("\n%-*s  %-16s  %-5s  %17s\n", width, "coupling", "final", "unit", "z");
+  for (int i = 0; i < couplings && i < MAX_SHOWN; i++) {
     const pol_coupling *coupling = pol_mechanism_coupling(mechanism, i);
     double effort[2];
     pol_formulation_coupling_effort(formulation, &at, i, effort);
     for (int k = 0; k < 2; k++) {
-      int turns = pol_coordinate_turns(coupling->coordinate[k]);
-      char quantity[16];
-      snprintf(quantity, sizeof quantity, "%s %d", turns ? "torque" : "force", k + 1);
-      printf("%-*s  %-16s  %-5s  %17.10g\n", width, k == 0 ? coupling->name : "", quantity,
-             turns ? "N m" : "N", effort[k] + 0.0);
+      const int turns = pol_coordinate_turns(coupling->coordinate[k]);
+      const char *const names[2][2] = {{"force 1", "force 2"}, {"torque 1", "torque 2"}};
+      printf("%-*s  %-16s  %-5s  %17.10g\n", width, k == 0 ? coupling->name : "",
+             names[turns != 0][k], turns ? "N m" : "N", effort[k] + 0.0);
     }
   }
-  print_rest("couplings", count);
-}
-
-static void print_quantities(const pol_simulation *simulation)
-{
-  const pol_formulation *formulation = pol_simulation_formulation(simulation);
-  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
-  pol_point at = pol_state_point(pol_simulation_state(simulation));
-  int count = pol_mechanism_num_states(mechanism), width = name_width(mechanism);
-  if (count > 0) printf("\n%-*s  %-16s  %-5s  %17s\n", width, "state", "final", "unit", "value");
-  for (int i = 0; i < count && i < MAX_SHOWN; i++)
+  print_rest("couplings", couplings);
+  if (states > 0) printf("\n%-*s  %-16s  %-5s  %17s\n", width, "state", "final", "unit", "value");
+  for (int i = 0; i < states && i < MAX_SHOWN; i++)
     printf("%-*s  %-16s  %-5s  %17.10g\n", width, pol_mechanism_state(mechanism, i)->name, "value",
            "user", pol_formulation_state_variable(formulation, &at, i) + 0.0);
-  print_rest("states", count);
+  print_rest("states", states);
 }
 
-static void print_events(const cli_outcome *outcome)
+void cli_summary_print(const cli_outcome *outcome)
 {
+  const pol_summary *summary = pol_simulation_summary(outcome->simulation);
+  print_work(outcome);
+  /* whether the initial values of the model satisfied its constraints */
+  const pol_moves *moves = &summary->moves;
+  if (has_moved(moves)) cli_print_row("assembled", moved_format, moves->position, moves->rotation);
+  if (has_changed(moves))
+    cli_print_row("assembled", changed_format, moves->velocity, moves->angular_velocity);
+  print_state(outcome->simulation);
+  print_efforts(outcome->simulation);
   const long count = outcome->num_events;
   if (count > 0) printf("\n%-24s  %17s\n", "event", "time s");
   for (long i = 0; i < count && i < MAX_SHOWN; i++)
     printf("%-24s  %17.10f\n", outcome->model->settings.events[outcome->events[i].index].name,
            outcome->events[i].t);
   print_rest("events", (int)(count < INT_MAX ? count : INT_MAX));
-}
-
-static void print_quality(const pol_summary *summary)
-{
+  putchar('\n');
   double initial = summary->initial_energy.kinetic + summary->initial_energy.potential;
   double final = summary->energy.kinetic + summary->energy.potential;
   cli_print_row("energy", "initial %.10g J, final %.10g J", initial, final);
@@ -275,11 +253,7 @@ static void print_quality(const pol_summary *summary)
   for (int k = 0; k < CLI_NUM_FINDINGS; k++)
     if (cli_finding_text(summary, k, finding, sizeof finding))
       cli_print_row("warning", "%s", finding);
-}
-
-/* What should be constant, and is to these amounts. */
-static void print_invariants(const pol_summary *summary)
-{
+  /* What should be constant, and is to these amounts. */
   for (int i = 0; i < summary->num_invariants; i++) {
     const pol_invariant *own = &summary->invariants[i];
     char axis[64], what[192];
@@ -290,24 +264,9 @@ static void print_invariants(const pol_summary *summary)
       snprintf(what, sizeof what, "momentum along %s", axis);
     else
       snprintf(what, sizeof what, "angular momentum about %s", axis);
-    cli_print_row("invariant", "%s %.10g %s, changes at most %.3g a step, %.3g in all", what,
+    cli_print_row("invariant", "%s %.10g %s, changes at most %.3g per step, %.3g in all", what,
                   own->initial + 0.0, own->unit, own->max_increment, own->max_drift);
   }
-}
-
-void cli_summary_print(const cli_outcome *outcome)
-{
-  const pol_summary *summary = pol_simulation_summary(outcome->simulation);
-  print_work(outcome);
-  print_moves(&summary->moves);
-  print_state(outcome->simulation);
-  print_drives(outcome->simulation);
-  print_couplings(outcome->simulation);
-  print_quantities(outcome->simulation);
-  print_events(outcome);
-  putchar('\n');
-  print_quality(summary);
-  print_invariants(summary);
   if (outcome->out != NULL)
     cli_print_row("result", "%s, %ld rows of %d columns", outcome->out, outcome->rows,
                   outcome->columns);
@@ -315,43 +274,33 @@ void cli_summary_print(const cli_outcome *outcome)
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static json_t *rotation_json(const double R[9])
+/* {NAME: {"position": ..., "velocity": ..., ...}, ...} */
+static json_t *bodies_json(const pol_formulation *formulation, const pol_state *state)
 {
-  return json_pack("[o, o, o]", cli_json_numbers(R, 3), cli_json_numbers(R + 3, 3),
-                   cli_json_numbers(R + 6, 3));
-}
-
-static json_t *body_json(const pol_body_state *body, int point)
-{
-  if (point)
-    return json_pack("{s:o, s:o}", "position", cli_json_numbers(body->position, 3), "velocity",
-                     cli_json_numbers(body->velocity, 3));
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}",                           //
-                   "position", cli_json_numbers(body->position, 3),                 //
-                   "quaternion", cli_json_numbers(body->quaternion, 4),             //
-                   "rotation", rotation_json(body->rotation),                       //
-                   "velocity", cli_json_numbers(body->velocity, 3),                 //
-                   "velocity_body", cli_json_numbers(body->velocity_body, 3),       //
-                   "angular_velocity", cli_json_numbers(body->angular_velocity, 3), //
-                   "angular_velocity_global", cli_json_numbers(body->angular_velocity_global, 3));
-}
-
-/* {"angle": ..., "rate": ...}, with the names of the recorded channels */
-static json_t *coordinates_json(const pol_formulation *formulation, const pol_point *at, int index)
-{
-  const pol_joint *joint = pol_mechanism_joint(pol_formulation_mechanism(formulation), index);
-  json_t *object = json_object();
-  int failed = 0;
-  for (int i = 0; i < pol_joint_num_coordinates(joint); i++) {
-    const pol_coordinate_info *info = pol_joint_coordinate(joint, i);
-    double value, rate;
-    pol_formulation_joint_coordinate(formulation, at, index, i, &value, &rate);
-    failed |= json_object_set_new(object, info->name, cli_json_number(value));
-    failed |= json_object_set_new(object, info->rate_name, cli_json_number(rate));
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  json_t *bodies = json_object();
+  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
+    const pol_body *given = pol_mechanism_body(mechanism, i);
+    pol_body_state body;
+    pol_formulation_body_state(formulation, state->q, state->v, i, &body);
+    json_t *item = json_pack("{s:o}", "position", cli_json_numbers(body.position, 3));
+    if (!given->point) {
+      const double *R = body.rotation;
+      cli_json_set(&item, "quaternion", cli_json_numbers(body.quaternion, 4));
+      cli_json_set(&item, "rotation",
+                   json_pack("[o, o, o]", cli_json_numbers(R, 3), cli_json_numbers(R + 3, 3),
+                             cli_json_numbers(R + 6, 3)));
+    }
+    cli_json_set(&item, "velocity", cli_json_numbers(body.velocity, 3));
+    if (!given->point) {
+      cli_json_set(&item, "velocity_body", cli_json_numbers(body.velocity_body, 3));
+      cli_json_set(&item, "angular_velocity", cli_json_numbers(body.angular_velocity, 3));
+      cli_json_set(&item, "angular_velocity_global",
+                   cli_json_numbers(body.angular_velocity_global, 3));
+    }
+    cli_json_set(&bodies, given->name, item);
   }
-  if (failed == 0) return object;
-  json_decref(object);
-  return NULL;
+  return bodies;
 }
 
 /* A vector of global axes in those of a rotation matrix: R^T x. */
@@ -361,203 +310,98 @@ static void to_local(const double rotation[9], const double x[3], double local[3
     local[i] = rotation[i] * x[0] + rotation[i + 3] * x[1] + rotation[i + 6] * x[2];
 }
 
-static json_t *joint_json(const pol_formulation *formulation, const pol_state *state, int index)
-{
-  const pol_joint *joint = pol_mechanism_joint(pol_formulation_mechanism(formulation), index);
-  double force[3], torque[3], force_local[3], torque_local[3];
-  pol_marker_state marker;
-  double multipliers[POL_MAX_JOINT_ROWS];
-  int count = pol_formulation_multipliers(formulation, state->lambda, index, multipliers);
-  pol_point at = pol_state_point(state);
-  pol_formulation_reaction(formulation, &at, index, force, torque);
-  pol_formulation_marker_state(formulation, state->q, state->v, joint->marker[0], &marker);
-  to_local(marker.rotation, force, force_local);
-  to_local(marker.rotation, torque, torque_local);
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}",                         //
-                   "coordinates", coordinates_json(formulation, &at, index), //
-                   "multipliers", cli_json_numbers(multipliers, count),      //
-                   "force", cli_json_numbers(force, 3),                      //
-                   "torque", cli_json_numbers(torque, 3),                    //
-                   "force_local", cli_json_numbers(force_local, 3),          //
-                   "torque_local", cli_json_numbers(torque_local, 3));
-}
-
-/* {NAME: {"position": ..., "quaternion": ..., "velocity": ...}, ...} of markers with a name */
-static json_t *markers_json(const pol_formulation *formulation, const pol_state *state)
+/* {NAME: {"coordinates": {"angle": ..., "rate": ...}, "multipliers": ..., "force": ..., ...}, ...},
+ * coordinates with the names of the recorded channels */
+static json_t *joints_json(const pol_formulation *formulation, const pol_state *state)
 {
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
-  json_t *markers = json_object();
-  int failed = 0;
-  for (int i = 0; i < pol_mechanism_num_markers(mechanism); i++) {
-    const pol_marker *marker = pol_mechanism_marker(mechanism, i);
-    pol_marker_state now;
-    if (marker->name[0] == '\0') continue;
-    pol_formulation_marker_state(formulation, state->q, state->v, i, &now);
-    failed |= json_object_set_new(markers, marker->name,
-                                  json_pack("{s:o, s:o, s:o}", "position",
-                                            cli_json_numbers(now.position, 3), "quaternion",
-                                            cli_json_numbers(now.quaternion, 4), "velocity",
-                                            cli_json_numbers(now.velocity, 3)));
+  const pol_point at = pol_state_point(state);
+  json_t *joints = json_object();
+  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
+    const pol_joint *joint = pol_mechanism_joint(mechanism, i);
+    json_t *coordinates = json_object();
+    for (int k = 0; k < pol_joint_num_coordinates(joint); k++) {
+      const pol_coordinate_info *info = pol_joint_coordinate(joint, k);
+      double value, rate;
+      pol_formulation_joint_coordinate(formulation, &at, i, k, &value, &rate);
+      cli_json_set(&coordinates, info->name, cli_json_number(value));
+      cli_json_set(&coordinates, info->rate_name, cli_json_number(rate));
+    }
+    double force[3], torque[3], force_local[3], torque_local[3], multipliers[POL_MAX_JOINT_ROWS];
+    const int count = pol_formulation_multipliers(formulation, state->lambda, i, multipliers);
+    pol_marker_state marker;
+    pol_formulation_reaction(formulation, &at, i, force, torque);
+    pol_formulation_marker_state(formulation, state->q, state->v, joint->marker[0], &marker);
+    to_local(marker.rotation, force, force_local);
+    to_local(marker.rotation, torque, torque_local);
+    cli_json_set(&joints, joint->name,
+                 json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}",                    //
+                           "coordinates", coordinates,                          //
+                           "multipliers", cli_json_numbers(multipliers, count), //
+                           "force", cli_json_numbers(force, 3),                 //
+                           "torque", cli_json_numbers(torque, 3),               //
+                           "force_local", cli_json_numbers(force_local, 3),     //
+                           "torque_local", cli_json_numbers(torque_local, 3)));
   }
-  if (failed == 0) return markers;
-  json_decref(markers);
-  return NULL;
+  return joints;
 }
 
-/* {NAME: {"torque": ...} or {"force": ...}, ...} */
-static json_t *drives_json(const pol_simulation *simulation)
-{
-  const pol_formulation *formulation = pol_simulation_formulation(simulation);
-  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
-  const pol_state *state = pol_simulation_state(simulation);
-  pol_point at = pol_state_point(state);
-  json_t *drives = json_object();
-  int failed = 0;
-  for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
-    const pol_drive *drive = pol_mechanism_drive(mechanism, i);
-    double effort = pol_formulation_drive_effort(formulation, &at, i);
-    json_t *item = json_pack("{s:o}", pol_coordinate_turns(drive->coordinate) ? "torque" : "force",
-                             cli_json_number(effort));
-    failed |= json_object_set_new(drives, drive->name, item);
-  }
-  if (failed == 0) return drives;
-  json_decref(drives);
-  return NULL;
-}
-
-/* {NAME: {"effort": [..., ...]}, ...} */
-static json_t *couplings_json(const pol_simulation *simulation)
-{
-  const pol_formulation *formulation = pol_simulation_formulation(simulation);
-  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
-  pol_point at = pol_state_point(pol_simulation_state(simulation));
-  json_t *couplings = json_object();
-  int failed = 0;
-  for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++) {
-    double effort[2];
-    pol_formulation_coupling_effort(formulation, &at, i, effort);
-    failed |= json_object_set_new(couplings, pol_mechanism_coupling(mechanism, i)->name,
-                                  json_pack("{s:o}", "effort", cli_json_numbers(effort, 2)));
-  }
-  if (failed == 0) return couplings;
-  json_decref(couplings);
-  return NULL;
-}
-
-/* {NAME: value, ...} */
-static json_t *states_json(const pol_simulation *simulation)
-{
-  const pol_formulation *formulation = pol_simulation_formulation(simulation);
-  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
-  pol_point at = pol_state_point(pol_simulation_state(simulation));
-  json_t *states = json_object();
-  int failed = 0;
-  for (int i = 0; i < pol_mechanism_num_states(mechanism); i++) {
-    double value = pol_formulation_state_variable(formulation, &at, i);
-    failed |= json_object_set_new(states, pol_mechanism_state(mechanism, i)->name,
-                                  cli_json_number(value));
-  }
-  if (failed == 0) return states;
-  json_decref(states);
-  return NULL;
-}
-
-/* The same of variables. */
-static json_t *variables_json(const pol_simulation *simulation)
-{
-  const pol_formulation *formulation = pol_simulation_formulation(simulation);
-  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
-  pol_point at = pol_state_point(pol_simulation_state(simulation));
-  int count = pol_mechanism_num_variables(mechanism), failed = 0;
-  double *values = malloc(((size_t)count + 1) * sizeof *values);
-  json_t *variables = json_object();
-  if (values == NULL) {
-    json_decref(variables);
-    return NULL;
-  }
-  pol_formulation_variables(formulation, &at, values);
-  for (int i = 0; i < count; i++)
-    failed |= json_object_set_new(variables, pol_mechanism_variable(mechanism, i)->name,
-                                  cli_json_number(values[i]));
-  free(values);
-  if (failed == 0) return variables;
-  json_decref(variables);
-  return NULL;
-}
-
-static json_t *momentum_json(const pol_formulation *formulation, const pol_state *state)
-{
-  pol_momentum momentum;
-  pol_formulation_momentum(formulation, state->q, state->v, &momentum);
-  return json_pack("{s:o, s:o}", "linear", cli_json_numbers(momentum.linear, 3), "angular",
-                   cli_json_numbers(momentum.angular, 3));
-}
-
-/* {"bodies": {NAME: ...}, "markers": ..., "joints": ..., "drives": ..., "couplings": ...,
- * "states": {NAME: value}, "variables": {NAME: value}, "momentum": ...} */
+/* {"bodies": {NAME: ...}, "markers": {NAME: ...}, "joints": ..., "drives": {NAME: {"torque": ...}},
+ * "couplings": {NAME: {"effort": [..., ...]}}, "states": {NAME: value}, "variables": {NAME: value},
+ * "momentum": ...}; markers with a name */
 static json_t *final_json(const pol_simulation *simulation)
 {
   const pol_formulation *formulation = pol_simulation_formulation(simulation);
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
   const pol_state *state = pol_simulation_state(simulation);
-  json_t *bodies = json_object(), *joints = json_object();
-  int failed = 0;
-  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
-    const pol_body *given = pol_mechanism_body(mechanism, i);
-    pol_body_state body;
-    pol_formulation_body_state(formulation, state->q, state->v, i, &body);
-    failed |= json_object_set_new(bodies, given->name, body_json(&body, given->point));
+  const pol_point at = pol_state_point(state);
+  const int num_variables = pol_mechanism_num_variables(mechanism);
+  json_t *markers = json_object(), *drives = json_object(), *couplings = json_object(),
+         *states = json_object(), *variables = json_object();
+  for (int i = 0; i < pol_mechanism_num_markers(mechanism); i++) {
+    const pol_marker *marker = pol_mechanism_marker(mechanism, i);
+    pol_marker_state now;
+    if (marker->name[0] == '\0') continue;
+    pol_formulation_marker_state(formulation, state->q, state->v, i, &now);
+    cli_json_set(&markers, marker->name,
+                 json_pack("{s:o, s:o, s:o}", "position", cli_json_numbers(now.position, 3),
+                           "quaternion", cli_json_numbers(now.quaternion, 4), "velocity",
+                           cli_json_numbers(now.velocity, 3)));
   }
-  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
-    failed |= json_object_set_new(joints, pol_mechanism_joint(mechanism, i)->name,
-                                  joint_json(formulation, state, i));
-  json_t *object = json_pack(
-      "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "bodies", bodies, "markers",
-      markers_json(formulation, state), "joints", joints, "drives", drives_json(simulation),
-      "couplings", couplings_json(simulation), "states", states_json(simulation), "variables",
-      variables_json(simulation), "momentum", momentum_json(formulation, state));
-  if (failed == 0) return object;
-  json_decref(object);
-  return NULL;
-}
-
-static json_t *energy_json(const pol_summary *summary)
-{
-  const pol_energy *now = &summary->energy, *initial = &summary->initial_energy;
-  const pol_work *work = &summary->work;
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",                         //
-                   "kinetic", cli_json_number(now->kinetic),                                //
-                   "potential", cli_json_number(now->potential),                            //
-                   "total", cli_json_number(now->kinetic + now->potential),                 //
-                   "initial_total", cli_json_number(initial->kinetic + initial->potential), //
-                   "max_drift", cli_json_number(summary->max_energy_drift),                 //
-                   "dissipated", cli_json_number(work->dissipated),                         //
-                   "applied", cli_json_number(work->applied),                               //
-                   "drives", cli_json_number(work->drives),                                 //
-                   "balance", cli_json_number(summary->energy_balance));
-}
-
-/* {NAME: {"initial": ..., "final": ..., "max_increment": ..., "max_drift": ..., "axis": ...,
- * "point": ...}, ...}, axis and point where there are any */
-static json_t *invariants_json(const pol_summary *summary)
-{
-  json_t *invariants = json_object();
-  int failed = 0;
-  for (int i = 0; i < summary->num_invariants; i++) {
-    const pol_invariant *own = &summary->invariants[i];
-    json_t *item =
-        json_pack("{s:o, s:o, s:o, s:o, s:s}", "initial", cli_json_number(own->initial), "final",
-                  cli_json_number(own->value), "max_increment", cli_json_number(own->max_increment),
-                  "max_drift", cli_json_number(own->max_drift), "unit", own->unit);
-    if (own->kind != POL_CONSTANT_ENERGY)
-      failed |= json_object_set_new(item, "axis", cli_json_numbers(own->axis, 3));
-    if (own->kind == POL_CONSTANT_ANGULAR_MOMENTUM)
-      failed |= json_object_set_new(item, "point", cli_json_numbers(own->point, 3));
-    failed |= json_object_set_new(invariants, own->name, item);
+  for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
+    const pol_drive *drive = pol_mechanism_drive(mechanism, i);
+    const double effort = pol_formulation_drive_effort(formulation, &at, i);
+    cli_json_set(&drives, drive->name,
+                 json_pack("{s:o}", pol_coordinate_turns(drive->coordinate) ? "torque" : "force",
+                           cli_json_number(effort)));
   }
-  if (failed == 0) return invariants;
-  json_decref(invariants);
-  return NULL;
+  for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++) {
+    double effort[2];
+    pol_formulation_coupling_effort(formulation, &at, i, effort);
+    cli_json_set(&couplings, pol_mechanism_coupling(mechanism, i)->name,
+                 json_pack("{s:o}", "effort", cli_json_numbers(effort, 2)));
+  }
+  for (int i = 0; i < pol_mechanism_num_states(mechanism); i++)
+    cli_json_set(&states, pol_mechanism_state(mechanism, i)->name,
+                 cli_json_number(pol_formulation_state_variable(formulation, &at, i)));
+  double *values = malloc(((size_t)num_variables + 1) * sizeof *values);
+  if (values != NULL) pol_formulation_variables(formulation, &at, values);
+  for (int i = 0; i < num_variables; i++)
+    cli_json_set(&variables, pol_mechanism_variable(mechanism, i)->name,
+                 values != NULL ? cli_json_number(values[i]) : NULL);
+  free(values);
+  pol_momentum momentum;
+  pol_formulation_momentum(formulation, state->q, state->v, &momentum);
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:o}}", //
+                   "bodies", bodies_json(formulation, state),           //
+                   "markers", markers,                                  //
+                   "joints", joints_json(formulation, state),           //
+                   "drives", drives,                                    //
+                   "couplings", couplings,                              //
+                   "states", states,                                    //
+                   "variables", variables,                              //
+                   "momentum", "linear", cli_json_numbers(momentum.linear, 3), "angular",
+                   cli_json_numbers(momentum.angular, 3));
 }
 
 /* The smallest or largest step that was taken; of fixed steps the given one. */
@@ -576,22 +420,6 @@ static json_t *finding_json(long count, double t, const char *where)
                    "where", where);
 }
 
-/* [{"t": ..., "name": ...}, ...] */
-static json_t *events_json(const cli_outcome *outcome)
-{
-  json_t *list = json_array();
-  int failed = 0;
-  for (long i = 0; i < outcome->num_events; i++) {
-    const cli_event *event = &outcome->events[i];
-    const char *name = outcome->model->settings.events[event->index].name;
-    failed |= json_array_append_new(
-        list, json_pack("{s:o, s:s}", "t", cli_json_number(event->t), "name", name));
-  }
-  if (failed == 0) return list;
-  json_decref(list);
-  return NULL;
-}
-
 /* What the run came to, as far as it got. */
 static json_t *results_json(const cli_outcome *outcome)
 {
@@ -599,6 +427,39 @@ static json_t *results_json(const cli_outcome *outcome)
   const pol_counts *counts = &summary->counts;
   const pol_singular *singular = &summary->singular;
   const pol_lost_turns *lost = &summary->lost_turns;
+  const pol_energy *now = &summary->energy, *initial = &summary->initial_energy;
+  const pol_work *work = &summary->work;
+  json_t *energy =
+      json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",                         //
+                "kinetic", cli_json_number(now->kinetic),                                //
+                "potential", cli_json_number(now->potential),                            //
+                "total", cli_json_number(now->kinetic + now->potential),                 //
+                "initial_total", cli_json_number(initial->kinetic + initial->potential), //
+                "max_drift", cli_json_number(summary->max_energy_drift),                 //
+                "dissipated", cli_json_number(work->dissipated),                         //
+                "applied", cli_json_number(work->applied),                               //
+                "drives", cli_json_number(work->drives),                                 //
+                "balance", cli_json_number(summary->energy_balance));
+  /* {NAME: {"initial": ..., ...}, ...}, with axis and point where there are any */
+  json_t *invariants = json_object();
+  for (int i = 0; i < summary->num_invariants; i++) {
+    const pol_invariant *own = &summary->invariants[i];
+    json_t *item =
+        json_pack("{s:o, s:o, s:o, s:o, s:s}", "initial", cli_json_number(own->initial), "final",
+                  cli_json_number(own->value), "max_increment", cli_json_number(own->max_increment),
+                  "max_drift", cli_json_number(own->max_drift), "unit", own->unit);
+    if (own->kind != POL_CONSTANT_ENERGY)
+      cli_json_set(&item, "axis", cli_json_numbers(own->axis, 3));
+    if (own->kind == POL_CONSTANT_ANGULAR_MOMENTUM)
+      cli_json_set(&item, "point", cli_json_numbers(own->point, 3));
+    cli_json_set(&invariants, own->name, item);
+  }
+  json_t *events = json_array();
+  for (long i = 0; i < outcome->num_events; i++) {
+    const cli_event *event = &outcome->events[i];
+    cli_json_append(&events, json_pack("{s:o, s:s}", "t", cli_json_number(event->t), "name",
+                                       outcome->model->settings.events[event->index].name));
+  }
   return json_pack(
       "{s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, "
       "s:o, s:o, s:o, s:o, s:o}",                                                          //
@@ -613,16 +474,16 @@ static json_t *results_json(const cli_outcome *outcome)
       "t", cli_json_number(summary->t),                                                    //
       "t_reactions", cli_json_number(pol_simulation_state(outcome->simulation)->lambda_t), //
       "final", final_json(outcome->simulation),                                            //
-      "energy", energy_json(summary),                                                      //
+      "energy", energy,                                                                    //
       "constraints",                                                                       //
       "max_position", cli_json_number(summary->max_position_residual),                     //
       "max_velocity", cli_json_number(summary->max_velocity_residual),                     //
       "max_acceleration", cli_json_number(summary->max_acceleration_residual),             //
-      "invariants", invariants_json(summary),                                              //
+      "invariants", invariants,                                                            //
       "moves", cli_json_moves(&summary->moves),                                            //
       "singular", finding_json(singular->count, singular->t, singular->where),             //
       "lost_turns", finding_json(lost->count, lost->t, lost->where),                       //
-      "events", events_json(outcome));
+      "events", events);
 }
 
 /* Adds all of other, a reference that is taken over, to object; NULL if either is. */

@@ -1,9 +1,12 @@
-/* Manners on a terminal: colour where a person looks, lines that fit its width. */
+/* Text for people, on a terminal and elsewhere: colour, lines that fit its width, messages that
+ * several commands print, a progress bar, and the signals that stop a command. */
 #ifndef POLHODE_CLI_TERMINAL_H
 #define POLHODE_CLI_TERMINAL_H
 
 #include <stdarg.h>
 #include <stdio.h>
+
+#include <polhode/polhode.h>
 
 typedef enum cli_style {
   CLI_PLAIN, /* ends the others */
@@ -41,5 +44,88 @@ void cli_print_heading(FILE *to, const char *text);
 /* One line "SOURCE: ..." on stderr, printf-like, in red: what went wrong; printed as cli_put_text
  * does. */
 void cli_complain(const char *source, const char *format, ...);
+
+/* --- messages and tables -----------------------------------------------------------------------
+ */
+
+/* As in a model file: "3", "stabilized-2". */
+const char *cli_index_name(pol_index index);
+/* Whether a method has a setting of its own. */
+int cli_has_setting(const pol_options *options, const char *key);
+/* Whether a published run is repeated. */
+static inline int cli_is_published(const pol_published *published)
+{
+  return published->newton || published->exact_iterations || published->sigma_update ||
+         published->estimate;
+}
+/* The method's own settings, in rows: what it does not have is left out. */
+void cli_print_method(const pol_options *options);
+
+/* All errors of an input, one per line, then how many there are, on stderr. */
+void cli_print_errors(const char *source, const pol_errors *errors);
+/* What is allowed but doubtful about the settings, on stderr. */
+void cli_print_warnings(const pol_settings *settings);
+/* Prints on stderr how much memory a simulation and the buffers of its result need, if half a
+ * gigabyte or more; a warning if it is more than is available. */
+void cli_warn_memory(const pol_estimate *estimate, double result_bytes);
+/* What a run has found in the mechanism, singular positions or unreliable turn counts, in words; 0 if not. */
+enum { CLI_NUM_FINDINGS = 2 };
+int cli_finding_text(const pol_summary *summary, int which, char *text, size_t size);
+/* Prints the warnings of a run to stderr; findings too where no table is printed that has them. */
+void cli_print_run_warnings(const pol_summary *summary, int without_table);
+/* Whether the file has parameters that do nothing; if so, message names them. */
+int cli_unused_warning(const pol_settings *settings, char *message, size_t size);
+/* When and where the numerics failed and what to try, on stderr. */
+void cli_print_failure(const char *source, const pol_diagnostics *diagnostics);
+
+/* A vector in words, if it is one: "x", or "(0.6, 0, 0.8)". */
+void cli_axis_text(const double axis[3], char *text, size_t size);
+
+/* Like sprintf into new memory, which the caller frees; NULL if there is none. */
+char *cli_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "s" where the count is not one. */
+const char *cli_plural(long count);
+
+/* The row of the model: its name, if it has one, and its file (may be NULL). */
+void cli_print_model(const char *name, const char *source);
+/* One line "LABEL   ..." of a table on stdout, printf-like; printed as cli_put_text does. */
+void cli_print_row(const char *label, const char *format, ...);
+
+/* --- progress: a bar on standard error, drawn only if that is a terminal -----------------------
+ */
+
+typedef struct cli_progress {
+  int shown;      /* whether there is a bar at all */
+  double start;   /* clock when it began */
+  double next;    /* clock when it may be drawn again */
+  char text[160]; /* on the line now */
+  char note[80];  /* what is under way, shown after the bar where the line has room */
+} cli_progress;
+
+/* Seconds of a clock that never goes back. */
+double cli_seconds(void);
+
+void cli_progress_begin(cli_progress *progress, int wanted);
+/* Draws the bar if it is time, as wide as the terminal allows; share is 0 .. 1. */
+void cli_progress_update(cli_progress *progress, double share);
+/* pol_progress.report for a simulation that starts; user is a cli_progress.  Draws what is under
+ * way, with a bar where the share done is known, and asks to stop after a signal. */
+int cli_progress_report(const char *stage, double share, void *user);
+/* Erases the bar; nothing is drawn any more. */
+void cli_progress_end(cli_progress *progress);
+
+/* --- signals, signals.c ------------------------------------------------------------------------
+ */
+
+/* Ctrl-C, and SIGTERM: the first asks a command to stop cleanly, one that comes more than half a
+ * second later stops it at once. */
+void cli_catch_signals(void);
+/* The signal that asks to stop, 0 while there is none.  The exit status is then CLI_SIGNALLED +
+ * this. */
+int cli_stop_signal(void);
+
+/* From now on a file that grows beyond the limit of the shell is a failed write, not a signal. */
+void cli_ignore_file_limit(void);
 
 #endif

@@ -362,7 +362,7 @@ static void nameless_models_show_their_file(void **state)
          "--set simulation.newton={\"tolerance\":0.5}",
          0);
   expect_text(out, "model           top.json\n");
-  expect_text(out, " 1 iteration, 1.00 a step\n");
+  expect_text(out, " 1 iteration, 1.00 per step\n");
   expect("polhode check top.json --set name=\"\" --set simulation.newton={\"max_iterations\":1.0}",
          0);
   expect_text(out, "model           top.json\n");

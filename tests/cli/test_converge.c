@@ -152,7 +152,8 @@ static void failing_runs(void **state)
   json_decref(object);
   /* what cannot be combined is told, and is no failure; if nothing can, the input is wrong */
   expect("polhode converge top.json --methods geom1,em --steps 2e-3,1e-3", 0);
-  expect_text(out, "\nem, so3xr3\n  not possible: the method needs coordinates of a vector space");
+  expect_text(out,
+              "\nem, so3xr3\n  not possible: the method requires coordinates of a vector space");
   expect("polhode converge top.json --methods em --steps 2e-3,1e-3", 2);
   expect_text(err, "vector space");
   /* the reference itself */

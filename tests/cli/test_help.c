@@ -125,7 +125,7 @@ static void wrong_command_lines(void **state)
   expect("polhode run top.json --stepp=1", 2);
   expect_text(err, "polhode run: --stepp: there is no such option; did you mean \"--step\"?\n");
   expect("polhode check top.json --quite", 2);
-  expect_text(err, "did you mean \"--quiet\"?\n1 error\npolhode help check tells more\n");
+  expect_text(err, "did you mean \"--quiet\"?\n1 error\nsee polhode help check\n");
   expect("polhode check top.json --out=top.csv", 2);
   expect_text(err, "polhode check: --out: is no option of this command, but of polhode run\n");
   expect("polhode completion fish", 2);

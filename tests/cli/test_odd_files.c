@@ -66,7 +66,7 @@ static void what_is_no_model(void **state)
   expect_all(model_commands, NUM_MODEL_COMMANDS, "folder.json", 2,
              "cannot be read: Is a directory\n");
   expect_all(model_commands, 1, "/dev/zero", 2, "cannot be read: File too large\n");
-  expect_all(model_commands, NUM_MODEL_COMMANDS, "empty.json", 2, "there is nothing\n");
+  expect_all(model_commands, NUM_MODEL_COMMANDS, "empty.json", 2, "the input is empty\n");
   expect_all(model_commands, NUM_MODEL_COMMANDS, "binary.json", 2, "must be ");
   expect_all(model_commands, NUM_MODEL_COMMANDS, "half.json", 2, "must be valid JSON: ");
 }

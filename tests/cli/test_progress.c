@@ -1,6 +1,8 @@
 /* The progress bar, character by character: the file of the command itself on a line of this width.
  */
-#include "cli/progress.c"
+#define _POSIX_C_SOURCE 200809L
+
+#include "cli/terminal.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,12 +14,6 @@
 
 static int width;
 
-int cli_width(FILE *stream)
-{
-  (void)stream;
-  return width;
-}
-
 int cli_stop_signal(void)
 {
   return 0;
@@ -27,6 +23,9 @@ int cli_stop_signal(void)
 static void draw_at(cli_progress *progress, double share, double seconds, char *text, size_t size)
 {
   FILE *standard = stderr;
+  char columns[16];
+  snprintf(columns, sizeof columns, "%d", width);
+  setenv("COLUMNS", columns, 1);
   memset(text, 0, size);
   progress->shown = 1;
   progress->start = cli_seconds() - seconds;

@@ -493,7 +493,7 @@ static void other_formats_are_refused(void **state)
     H5Fclose(file);
     expect(2, "info results.h5");
     if (i == 2)
-      expect_text("results.h5: is an HDF5 file, but no result of polhode\n1 error\n");
+      expect_text("results.h5: is an HDF5 file, but not a result of polhode\n1 error\n");
     else
       expect_text("this version of polhode reads \"polhode result 2\" only: run the model again\n");
     if (i < 2) expect_text(formats[i]);

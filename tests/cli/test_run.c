@@ -13,7 +13,7 @@ static void a_run_prints_its_summary(void **state)
   expect_text(out, "so3xr3\n");
   expect_text(out, "done at t = 0.1 s of 0.1 s\n");
   expect_text(out, "100 of 0.001 s, 0 rejected\n");
-  expect_text(out, "microseconds a step\n");
+  expect_text(out, "microseconds per step\n");
   expect_text(out, "angular velocity");
   expect_text(out, "\ntip ");
   expect_text(out, "\nenergy drift");
@@ -248,15 +248,16 @@ static void settings_that_do_not_fit(void **state)
     const char *options, *reason;
   } cases[] = {
       {"--set simulation.formulation=rotation-vector --set simulation.sigma=1",
-       "simulation: a rotation vector is integrated by the classical method"},
+       "simulation: rotation-vector requires the classical method"},
       {"--set simulation.formulation=rotation-vector --set simulation.method=geom3",
-       "simulation: a rotation vector is integrated by the classical method"},
+       "simulation: rotation-vector requires the classical method"},
       {"--set simulation.formulation=so3xr3-cayley --set simulation.sigma=optimal",
        "simulation: sigma needs the exponential map"},
-      {"--set simulation.method=em", "simulation: the method needs coordinates of a vector space"},
+      {"--set simulation.method=em",
+       "simulation: the method requires coordinates of a vector space"},
       {"--set simulation.method=em", "euler-parameters"},
       {"--set simulation.method=rattle --set simulation.formulation=euler-parameters",
-       "simulation: the method needs a constant mass matrix"},
+       "simulation: the method requires a constant mass matrix"},
       {"--set simulation.method=geom2 --set simulation.sigma=optimal",
        "simulation = {\"method\": \"geom2\""},
       {"--set simulation.formulation=so3 --set joints=[]",
@@ -302,8 +303,7 @@ static void doubtful_parameters_give_a_warning(void **state)
     expect(line, 0);
     expect_text(err,
                 "warning: gamma is not 1/2 + alpha_f - alpha_m: the method is of first order\n");
-    const char *damping =
-        strstr(err, "warning: t = 0 s: index 3 with hardly any numerical damping");
+    const char *damping = strstr(err, "warning: t = 0 s: index 3 with almost no numerical damping");
     assert_non_null(damping);
     assert_null(strstr(damping + 1, "warning: t = 0 s: index 3")); /* once */
     strcat(line, " --json");
@@ -364,7 +364,7 @@ static void variable_steps_are_told(void **state)
   json_decref(object);
 
   expect("polhode run top.json --rtol 1e-8 --set simulation.control={\"min_step\":0.001}", 1);
-  expect_text(err, "the tolerances ask for a step below 0.001 s\n");
+  expect_text(err, "the tolerances require a step below 0.001 s\n");
   expect_text(err, "where:  body 'top'");
 }
 

@@ -532,7 +532,7 @@ static void test_line_search(void **state)
     }
 }
 
-/* Where the model asks for a smaller step, a share of the step is tried. */
+/* Where the model requested a smaller step, a share of the step is tried. */
 static void test_domain(void **state)
 {
   (void)state;

@@ -20,10 +20,10 @@ TYPES = {"object": dict, "array": list, "string": str, "boolean": bool}
 BEYOND = re.compile(
     r"must be unique|must be a name from the list|must not be driven twice|must have length 1|a rotation: orth|"
     r"positive definite|no principal moment|must equal|perpendicular|column \d+|is a point mass|of the point mass|"
-    r"a point mass (does|takes)|on a point mass|on two different bodies|does not move|on the same body as|"
+    r"a point mass does|on a point mass|on two different bodies|does not move|on the same body as|"
     r"must be above|must not be above|as many numbers as|too large or too small|coordinates? of|a displacement|"
-    r"to couple|which expressions know|must have ends that are apart|or markers that are apart|"
-    r"same coordinate twice|a component of a body|belongs to geom1|must be 1/2 in|has no error estimate|"
+    r"to couple|predefined name of|must have distinct end points|or markers at different points|"
+    r"same coordinate twice|a component of a body|requires geom1|must be 1/2 in|has no error estimate|"
     r"must not both be 0|where there are expressions|cannot be counted|numbers overflow")
 
 

@@ -554,9 +554,9 @@ static void gradients_are_finite_where_values_are(void **state)
 static void errors_name_place_token_and_rule(void **state)
 {
   (void)state;
-#define PRIMARY "a number, a name, a function or '(' must stand here"
-#define INSIDE "an operator or ')' must stand here"
-#define OUTSIDE "an operator or the end must stand here"
+#define PRIMARY "a number, a name, a function or '(' is expected here"
+#define INSIDE "an operator or ')' is expected here"
+#define OUTSIDE "an operator or the end is expected here"
   static const struct {
     const char *text;
     int column;
@@ -569,23 +569,23 @@ static void errors_name_place_token_and_rule(void **state)
       {"'pi'", 1, "'pi' is not a known name", ""},
       {"2*sine(x)", 3, "'sine' is not a known function", "sin"},
       {"x(1)", 1, "'x' is not a known function", ""},
-      {"'x'(1)", 4, "'(' is out of place: " OUTSIDE, ""},
+      {"'x'(1)", 4, "unexpected '(': " OUTSIDE, ""},
       {"sin + 1", 1, "'sin' is a function: its arguments must follow in (...)", ""},
-      {"1 + ", 5, "the end comes too early: " PRIMARY, ""},
-      {"x *", 4, "the end comes too early: " PRIMARY, ""},
-      {"* 2", 1, "'*' is out of place: " PRIMARY, ""},
-      {"1 ** 2", 4, "'*' is out of place: " PRIMARY, ""},
-      {"2 x", 3, "'x' is out of place: " OUTSIDE, ""},
-      {"2x", 2, "'x' is out of place: " OUTSIDE, ""},
-      {"1e", 2, "'e' is out of place: " OUTSIDE, ""},
-      {"1.2.3", 4, "'.3' is out of place: " OUTSIDE, ""},
-      {"(1 2)", 4, "'2' is out of place: " INSIDE, ""},
-      {"(1, 2)", 3, "',' is out of place: " INSIDE, ""},
-      {"1, 2", 2, "',' is out of place: " OUTSIDE, ""},
-      {"2*(x + (y", 8, "'(' has no ')'", ""},
-      {"sin(x", 4, "'(' has no ')'", ""},
-      {"x)", 2, "')' has no '('", ""},
-      {"()", 2, "')' is out of place: " PRIMARY, ""},
+      {"1 + ", 5, "unexpected end: " PRIMARY, ""},
+      {"x *", 4, "unexpected end: " PRIMARY, ""},
+      {"* 2", 1, "unexpected '*': " PRIMARY, ""},
+      {"1 ** 2", 4, "unexpected '*': " PRIMARY, ""},
+      {"2 x", 3, "unexpected 'x': " OUTSIDE, ""},
+      {"2x", 2, "unexpected 'x': " OUTSIDE, ""},
+      {"1e", 2, "unexpected 'e': " OUTSIDE, ""},
+      {"1.2.3", 4, "unexpected '.3': " OUTSIDE, ""},
+      {"(1 2)", 4, "unexpected '2': " INSIDE, ""},
+      {"(1, 2)", 3, "unexpected ',': " INSIDE, ""},
+      {"1, 2", 2, "unexpected ',': " OUTSIDE, ""},
+      {"2*(x + (y", 8, "'(' has no matching ')'", ""},
+      {"sin(x", 4, "'(' has no matching ')'", ""},
+      {"x)", 2, "')' has no matching '('", ""},
+      {"()", 2, "unexpected ')': " PRIMARY, ""},
       {"sin()", 1, "'sin' takes 1 argument, not 0", ""},
       {"1 + sin(x, y)", 5, "'sin' takes 1 argument, not 2", ""},
       {"atan2(x)", 1, "'atan2' takes 2 arguments, not 1", ""},
@@ -594,20 +594,20 @@ static void errors_name_place_token_and_rule(void **state)
       {"if()", 1, "'if' takes 3 arguments, not 0", ""},
       {"if(1, 2, 3, 4, 5)", 1, "'if' takes 3 arguments, not 5", ""},
       {"step(t, 0, 1)", 1, "'step' takes 5 arguments, not 3", ""},
-      {"min(x,)", 7, "')' is out of place: " PRIMARY, ""},
-      {"x < y < z", 7, "'<' is out of place: comparisons must be joined by 'and'", ""},
-      {"1 + not x", 5, "'not' is out of place: " PRIMARY, ""},
-      {"x and", 6, "the end comes too early: " PRIMARY, ""},
+      {"min(x,)", 7, "unexpected ')': " PRIMARY, ""},
+      {"x < y < z", 7, "unexpected '<': comparisons must be joined by 'and'", ""},
+      {"1 + not x", 5, "unexpected 'not': " PRIMARY, ""},
+      {"x and", 6, "unexpected end: " PRIMARY, ""},
       {"x = 1", 3, "'=' is not an operator: equality is '=='", ""},
-      {"x ! y", 3, "'!' is not a character of expressions", ""},
-      {"x && y", 3, "'&' is not a character of expressions", ""},
+      {"x ! y", 3, "'!' is not allowed in expressions", ""},
+      {"x && y", 3, "'&' is not allowed in expressions", ""},
       {"x \x01", 3, "the control character 0x01 must not be used", ""},
-      {"'\xc3\xa4' \xc3\xa4", 5, "the byte 0xc3 must stand in quotes", ""},
+      {"'\xc3\xa4' \xc3\xa4", 5, "the byte 0xc3 must be in quotes", ""},
       {"'left\tarm'", 6, "the control character 0x09 must not be used", ""},
-      {"'left arm.x", 1, "a ' is missing: the quotes are not closed", ""},
+      {"'left arm.x", 1, "the closing quote ' is missing", ""},
       {"x.'' + 1", 3, "'' is an empty name", ""},
       {"hinge. + 1", 6, "'hinge.' is not a name: one more part must follow the '.'", ""},
-      {".", 1, "'.' is not a character of expressions", ""},
+      {".", 1, "'.' is not allowed in expressions", ""},
       {"1e999", 1, "'1e999' is too large a number", ""},
   };
 #undef PRIMARY
@@ -656,14 +656,14 @@ static void limits_are_kept(void **state)
   /* nesting: one level is the expression itself */
   assert_int_equal(compile_repeated("", "(", 63, "x", ")", &error), POL_OK);
   assert_int_equal(compile_repeated("", "(", 64, "x", ")", &error), POL_BAD_ARGUMENT);
-  assert_string_equal(error.message, "is too deep: more than 64 levels of nesting");
+  assert_string_equal(error.message, "is too deeply nested: more than 64 levels");
   assert_int_equal(error.column, 65);
   assert_int_equal(compile_repeated("", "(", 30000, "x", ")", &error), POL_BAD_ARGUMENT);
   assert_int_equal(compile_repeated("", "x^", 63, "x", "", &error), POL_OK);
   assert_int_equal(compile_repeated("", "x^", 64, "x", "", &error), POL_BAD_ARGUMENT);
   assert_int_equal(compile_repeated("", "x+x*(", 31, "x + x", ")", &error), POL_OK);
   assert_int_equal(compile_repeated("", "x+x*(", 32, "x + x", ")", &error), POL_BAD_ARGUMENT);
-  assert_string_equal(error.message, "is too deep: more than 64 values wait for their operation");
+  assert_string_equal(error.message, "is too complex: more than 64 operands are pending");
   /* what is long but not deep */
   assert_int_equal(compile_repeated("", "-", 5000, "x", "+y", &error), POL_OK);
   assert_int_equal(compile_repeated("min(x", ",y", 5000, ")", "", &error), POL_OK);

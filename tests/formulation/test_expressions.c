@@ -354,7 +354,8 @@ static void wrong_expressions_are_refused(void **state)
   assert_refused(POL_SO3XR3, "p.angular_velocity.x",
                  "variable 'x', column 1 of the expression: 'p.angular_velocity.x' is not a known "
                  "name");
-  assert_refused(POL_SO3XR3, "2*(1", "variable 'x', column 3 of the expression: '(' has no ')'");
+  assert_refused(POL_SO3XR3, "2*(1",
+                 "variable 'x', column 3 of the expression: '(' has no matching ')'");
   assert_refused(POL_SE3_BODY, "x + 1", "variables must not depend on themselves: x -> x");
   assert_refused(POL_SO3_PIVOT, "'pivot a'.force.x",
                  "so3 has no multipliers for joint 'pivot a', whose reaction an expression reads");

@@ -183,7 +183,7 @@ static void a_pivot_is_locked_once(void **state)
     assert_true(
         apart ||
         strstr(message,
-               "joint 'again' locks points that the coordinates of so3 hold fixed already"));
+               "joint 'again' locks points that are already fixed by the coordinates of so3"));
     assert_int_equal(pol_formulation_supports(mechanism, POL_SO3XR3, message, sizeof message),
                      POL_OK);
     pol_mechanism_free(&mechanism);

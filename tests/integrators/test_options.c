@@ -174,14 +174,16 @@ static void test_sigma(void **state)
   options.sigma = 1.0;
   assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
   options.method = "geom2";
-  assert_rule(&options, "sigma belongs to geom1: geom2 and geom3 put the velocity into the base");
+  assert_rule(&options,
+              "sigma requires geom1: geom2 and geom3 apply the velocity in a separate exponential");
   options.method = "geom3";
-  assert_rule(&options, "sigma belongs to geom1: geom2 and geom3 put the velocity into the base");
+  assert_rule(&options,
+              "sigma requires geom1: geom2 and geom3 apply the velocity in a separate exponential");
   options.method = "linear";
-  assert_rule(&options, "sigma belongs to geom1: coordinates have no tangent operator");
+  assert_rule(&options, "sigma requires geom1: the linear method has no tangent operator");
   options.sigma = 0.0;
   options.published.sigma_update = POL_SIGMA_INCREMENTAL;
-  assert_rule(&options, "the incremental sigma update belongs to geom1");
+  assert_rule(&options, "the incremental sigma update requires geom1");
   options.published.sigma_update = POL_SIGMA_EXACT;
   assert_int_equal(pol_options_validate(&options, NULL, 0), POL_OK);
 }

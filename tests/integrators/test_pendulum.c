@@ -549,7 +549,8 @@ static void assert_refused(pol_integrator *integrator, double h)
   const pol_diagnostics *d = pol_integrator_diagnostics(integrator);
   assert_int_equal(pol_integrator_step(integrator, h), POL_BAD_ARGUMENT);
   assert_int_equal(d->status, POL_BAD_ARGUMENT);
-  assert_string_equal(d->message, "the step size must be positive, after a start");
+  assert_string_equal(d->message,
+                      "the step size must be positive, and the integrator must be started");
   assert_int_equal(pol_integrator_counts(integrator)->rejected, 0);
 }
 

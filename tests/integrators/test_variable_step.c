@@ -458,7 +458,7 @@ static void steps_that_do_not_get_on_end_the_run(void **state)
   const double t = pol_integrator_state(integrator)->t;
   assert_int_equal(pol_integrator_adapt(integrator, 1.0), POL_SMALL_STEP);
   const pol_diagnostics *d = pol_integrator_diagnostics(integrator);
-  assert_non_null(strstr(d->message, "2000 steps in a row were below 1e-10 of the time span"));
+  assert_non_null(strstr(d->message, "2000 consecutive steps were below 1e-10 of the time span"));
   assert_non_null(strstr(d->advice, "grows without bound"));
   assert_true(d->t == t && d->h == 1e-11 && d->step == 2000);
   assert_int_equal(d->equation, -1);

@@ -201,7 +201,7 @@ static void wrong_joints_at_a_point(void **state)
   joint.type = POL_DISTANCE;
   joint.length = 1.0;
   refused(m, pol_mechanism_add_joint_at(m, &joint, POL_GROUND, ARM, origin, NULL, NULL),
-          "joint 'j': marker is required: a distance joint is between two of them");
+          "joint 'j': marker is required: a distance joint connects two markers");
   assert_int_equal(pol_mechanism_num_markers(m), before);
   assert_int_equal(pol_mechanism_num_joints(m), 2);
 }
@@ -219,7 +219,7 @@ static void wrong_forces(void **state)
   force.body = BOB;
   force.type = POL_APPLIED_TORQUE;
   refused(m, pol_mechanism_add_force(m, &force, NULL),
-          "force 'push': body must be a rigid body: a point mass takes no torque (it is bob)");
+          "force 'push': body must be a rigid body: no torque can act on a point mass (it is bob)");
   force.type = POL_APPLIED_FORCE;
   force.frame = POL_BODY_AXES;
   force.point[0] = 0.1;
@@ -235,7 +235,7 @@ static void wrong_forces(void **state)
   force.stiffness[0] = -5.0;
   force.expressions[1] = "t";
   refused(m, pol_mechanism_add_force(m, &force, NULL),
-          "force 'spring': stiffness[0] must be a number that is not negative, not -5\n"
+          "force 'spring': stiffness[0] must be a non-negative number, not -5\n"
           "force 'spring': expressions[1] must not be given: a force of type spring-damper has one "
           "expression (it is t)\n"
           "force 'spring': marker[0] must be the index of a marker, not -2\n"
@@ -246,10 +246,11 @@ static void wrong_forces(void **state)
   force.marker[0] = BASE;
   force.marker[1] = AT_BOB;
   refused(m, pol_mechanism_add_force(m, &force, NULL),
-          "force 'spring' must have ends that are apart: a spring-damper needs a line");
+          "force 'spring' must have distinct end points, which define the direction of a "
+          "spring-damper");
   force.type = POL_BUSHING;
   refused(m, pol_mechanism_add_force(m, &force, NULL),
-          "force 'spring': marker[1] must be on a rigid body: a point mass does not turn");
+          "force 'spring': marker[1] must be on a rigid body: a point mass does not rotate");
   force.type = POL_JOINT_SPRING;
   force.joint = HINGE;
   force.coordinate = 1;
@@ -259,8 +260,8 @@ static void wrong_forces(void **state)
       "(it is 1)");
   force.joint = BALL;
   refused(m, pol_mechanism_add_force(m, &force, NULL),
-          "force 'spring': joint must be a joint with an angle or a displacement: a spherical one "
-          "has none");
+          "force 'spring': joint must be a joint with an angle or a displacement: a spherical "
+          "joint has none");
   force.type = POL_CALLBACK_FORCE;
   force.bodies[0] = force.bodies[1] = ARM;
   refused(m, pol_mechanism_add_force(m, &force, NULL),
@@ -291,15 +292,15 @@ static void wrong_drives_and_couplings(void **state)
       m, pol_mechanism_add_drive(m, &drive, NULL),
       "drive 'motor': function.expression must be an expression of t: column 3: 'sine' is not a "
       "known function (it is 2*sine(t)); did you mean sin?\n"
-      "drive 'motor': joint must be a joint with an angle or a displacement: a spherical one "
-      "has none");
+      "drive 'motor': joint must be a joint with an angle or a displacement: a spherical joint has "
+      "none");
   drive = pol_drive_default();
   drive.name = "motor";
   drive.joint = HINGE;
   assert_int_equal(pol_mechanism_add_drive(m, &drive, NULL), POL_OK);
   drive.name = "again";
   refused(m, pol_mechanism_add_drive(m, &drive, NULL),
-          "drive 'again': coordinate must not be driven twice: drives[0] does so already (it is "
+          "drive 'again': coordinate must not be driven twice: drives[0] already drives it (it is "
           "rotation)");
   drive.joint = POL_NO_JOINT;
   drive.coordinate = POL_DRIVE_X;
@@ -312,18 +313,17 @@ static void wrong_drives_and_couplings(void **state)
   gear.joint[0] = HINGE;
   gear.joint[1] = BALL;
   gear.factor[0] = 0.0;
-  refused(
-      m, pol_mechanism_add_coupling(m, &gear, NULL),
-      "coupling 'gear': factor[0] must not be zero (it is 0)\n"
-      "coupling 'gear': joint[1] must be a joint with a rotation to couple: a spherical one has "
-      "none (it is ball)");
+  refused(m, pol_mechanism_add_coupling(m, &gear, NULL),
+          "coupling 'gear': factor[0] must not be zero (it is 0)\n"
+          "coupling 'gear': joint[1] must be a joint with a rotation to couple: a spherical joint "
+          "has none (it is ball)");
   gear.factor[0] = 1.0;
   gear.joint[1] = HINGE;
   refused(m, pol_mechanism_add_coupling(m, &gear, NULL),
           "coupling 'gear': joint must not be the same coordinate twice");
   const pol_variable t = {.name = "t"};
   refused(m, pol_mechanism_add_variable(m, &t, NULL),
-          "variable 't': name must not be \"t\", which expressions know already (it is t)\n"
+          "variable 't': name must not be \"t\", a predefined name of expressions (it is t)\n"
           "variable 't': expression is required: an expression");
 }
 

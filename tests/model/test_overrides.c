@@ -81,11 +81,11 @@ static void wrong_overrides_are_reported(void **state)
 {
   (void)state;
   static const char unknown_rule[] = "is not a known key";
-  static const char key_rule[] = "must name a key that the model has";
-  static const char item_rule[] = "must name an item that the list has";
+  static const char key_rule[] = "must name an existing key of the model";
+  static const char item_rule[] = "must name an existing item of the list";
   static const char path_rule[] = "must have a path like bodies[0].mass before the =";
   static const char value_rule[] = "must have a value in JSON or one plain word after the =";
-  static const char deep_rule[] = "must not lead into a value that is neither object nor list";
+  static const char deep_rule[] = "must not lead into a value that is neither an object nor a list";
   static const wrong cases[] = {
       {"step", "--set step", "", "must have the form key.path=value", ""},
       {"simulatio.step=1", "simulatio", "{\"step\": 1}", unknown_rule, "simulation"},

@@ -22,7 +22,7 @@ static void wrong_words_are_refused(void **state)
 {
   (void)state;
   expect("polhode reproduce gavrea2005-tabel1", 2);
-  expect_text(err, "there is no such item");
+  expect_text(err, "unknown item");
   expect_text(err, "did you mean \"gavrea2005-table1\"?");
   expect("polhode reproduce all --jobs 0", 2);
   expect_text(err, "--jobs = 0: must be a whole number from 1 to 256");

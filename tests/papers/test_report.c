@@ -176,13 +176,13 @@ static void verdicts_follow_from_checks(void **state)
   (void)state;
   expect(all_pass, "reproduced", "");
   expect(each_fails, "differs", "11 of 11 checks differ");
-  expect(each_fails, "differs", "below: ours 171 to 181, by the step; above");
-  expect(each_fails, "differs", "more: ours 2 to 3, by the step (agrees within 0.2)");
+  expect(each_fails, "differs", "below: ours 171 to 181, depending on the step; above");
+  expect(each_fails, "differs", "more: ours 2 to 3, depending on the step (agrees within 0.2)");
   expect(one_differs, "differs", "bad: ours 2, published 1 (within 1 %). Reason: of a misprint.");
   expect(three_differ, "differs",
          "3 of 4 checks differ. first: ours 2, published 1 (within 1 %); second: ours 3, published "
          "1 (within 1 %). Reason: of a misprint. third: ours no.");
-  expect(nothing_to_compare, "not comparable", "nothing is there");
+  expect(nothing_to_compare, "not comparable", "there is nothing to compare");
   expect(left_out, "not comparable", "the step is not stated");
   paper_report *report = report_of(one_differs);
   assert_null(strstr(text_at(report, "reason"), "of nothing"));

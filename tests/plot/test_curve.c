@@ -73,7 +73,7 @@ typedef struct extremes {
   double low[501], high[501];
 } extremes;
 
-static void find_extremes(extremes *e, const pol_point *points, size_t count)
+static void find_extremes(extremes *e, const poli_pixel *points, size_t count)
 {
   for (int i = 0; i <= 500; i++) e->low[i] = HUGE_VAL, e->high[i] = -HUGE_VAL;
   for (size_t i = 0; i < count; i++) {
@@ -87,12 +87,12 @@ static void find_extremes(extremes *e, const pol_point *points, size_t count)
 static void dense_series_keep_their_extremes(void **state)
 {
   (void)state;
-  static pol_point all[MANY];
+  static poli_pixel all[MANY];
   static extremes before, after;
   for (size_t i = 0; i < MANY; i++) {
     set(i, 10.0 * (double)i / MANY, 0.5 * sin((double)i * 0.7) * sin((double)i * 1e-4));
     if (i == 123456) y[i] = 0.9; /* one point that stands out */
-    all[i] = (pol_point){poli_scale_pixel(&across, x[i]), poli_scale_pixel(&up, y[i])};
+    all[i] = (poli_pixel){poli_scale_pixel(&across, x[i]), poli_scale_pixel(&up, y[i])};
   }
   make(MANY, &across, &up);
   assert_in_range(curve.count, 2000, 4 * 2 * 500 + 2);
@@ -117,7 +117,7 @@ static void phase_curves_are_not_thinned_out(void **state)
 }
 
 /* The distance of a point from the segment. */
-static double distance(pol_point p, pol_point a, pol_point b)
+static double distance(poli_pixel p, poli_pixel a, poli_pixel b)
 {
   const double dx = b.x - a.x, dy = b.y - a.y, square = dx * dx + dy * dy;
   double s = square > 0 ? ((p.x - a.x) * dx + (p.y - a.y) * dy) / square : 0;
@@ -131,7 +131,7 @@ static void straight_pieces_stay_on_the_curve(void **state)
   for (size_t i = 0; i < 10000; i++)
     set(i, 5 + 4 * cos((double)i * 0.005), 0.8 * sin((double)i * 0.01));
   make(10000, &across, &up);
-  pol_point *all = malloc(curve.count * sizeof *all);
+  poli_pixel *all = malloc(curve.count * sizeof *all);
   assert_non_null(all);
   const size_t count = curve.count;
   for (size_t i = 0; i < count; i++) all[i] = curve.points[i];
@@ -181,7 +181,7 @@ static void covered_lines_are_left_out(void **state)
   assert_int_equal(poli_curve_drop_covered(&curve, box), POL_OK);
   assert_in_range(curve.count, 100, all / 50);
   for (size_t i = 1; i < curve.count; i++) {
-    const pol_point a = curve.points[i - 1], b = curve.points[i];
+    const poli_pixel a = curve.points[i - 1], b = curve.points[i];
     for (int k = 0; !isnan(a.x + b.x) && k <= 20; k++)
       after[(int)(a.y + k / 20.0 * (b.y - a.y)) - 100][(int)(a.x + k / 20.0 * (b.x - a.x)) - 100] =
           1;

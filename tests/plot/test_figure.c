@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "draw/plot/layout.h"
-#include "draw/plot/theme.h"
+#include "draw/plot/canvas.h"
 
 enum { COUNT = 400, MANY = 20 };
 
@@ -326,7 +326,7 @@ static void legends_hide_nothing(void **state)
 static void legends_measure_what_they_hide(void **state)
 {
   (void)state;
-  pol_point points[201];
+  poli_pixel points[201];
   poli_curve curve = {.points = points};
   const pol_series line = {.line = POL_LINE_SOLID, .marker = POL_MARKER_NONE};
   const pol_panel panel = {.series = &line, .num_series = 1};
@@ -338,7 +338,7 @@ static void legends_measure_what_they_hide(void **state)
                                 .legend = {0, 0, 400 - 18, 300 - 18}};
     curve.count = count;
     for (size_t i = 0; i < count; i++)
-      points[i] = (pol_point){400.0 * (double)i / (double)(count - 1), 150};
+      points[i] = (poli_pixel){400.0 * (double)i / (double)(count - 1), 150};
     const double hidden = poli_legend_place(&layout);
     if (!(fabs(hidden - 390) <= 6)) fail_msg("%g of 390 pixels", hidden);
     assert_true(layout.legend.x == 9 && layout.legend.y == 9);
@@ -436,9 +436,9 @@ static void pixels_have_the_colours_of_the_figure(void **state)
 }
 
 /* The mean place of all dark pixels in the strip where the label of the y axis stands. */
-static pol_point centre_of_label(const char *label)
+static poli_pixel centre_of_label(const char *label)
 {
-  pol_point sum = {0.0, 0.0};
+  poli_pixel sum = {0.0, 0.0};
   int count = 0;
   panels[0].y.label = label;
   cairo_surface_t *image = draw_png("label.png");
@@ -448,7 +448,7 @@ static pol_point centre_of_label(const char *label)
   cairo_surface_destroy(image);
   remove("label.png");
   assert_true(count > 20);
-  return (pol_point){sum.x / count, sum.y / count};
+  return (poli_pixel){sum.x / count, sum.y / count};
 }
 
 /* The label of the y axis reads from the bottom to the top. */
@@ -456,7 +456,7 @@ static void the_label_beside_the_axis_reads_upwards(void **state)
 {
   (void)state;
   figure.grid = 0;
-  const pol_point first = centre_of_label("WWWWWW ......"), last = centre_of_label("...... WWWWWW");
+  const poli_pixel first = centre_of_label("WWWWWW ......"), last = centre_of_label("...... WWWWWW");
   assert_true(first.y > last.y + 20);
   /* what is raised stands to the left of the line */
   assert_true(centre_of_label("1^888888").x < centre_of_label("1888888").x - 2);

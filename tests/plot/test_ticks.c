@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "draw/plot/text.h"
-#include "draw/plot/ticks.h"
+#include "draw/plot/curve.h"
 
 static poli_ticks ticks;
 

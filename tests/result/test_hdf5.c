@@ -640,7 +640,7 @@ static void what_is_no_result_is_refused(void **state)
   H5Fclose(other);
   assert_int_equal(pol_result_open(&result, path, message, sizeof message), POL_BAD_ARGUMENT);
   assert_null(result);
-  assert_string_equal(message, "is an HDF5 file, but no result of polhode");
+  assert_string_equal(message, "is an HDF5 file, but not a result of polhode");
 
   FILE *file = fopen(path, "wb");
   assert_non_null(file);

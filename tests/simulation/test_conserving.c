@@ -112,7 +112,7 @@ static void methods_that_need_the_mass_matrix_name_the_body(void **state)
     assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, &d), POL_SINGULAR);
     assert_null(simulation);
     assert_non_null(strstr(d.where, "director 2"));
-    assert_non_null(strstr(d.advice, "take vi-a, vi-b, em or rattle"));
+    assert_non_null(strstr(d.advice, "use vi-a, vi-b, em or rattle"));
     assert_int_equal(strstr(d.advice, "euler-parameters") != NULL, k > 0); /* vi-s has none */
     pol_mechanism_free(&mechanism);
   }

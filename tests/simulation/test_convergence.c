@@ -10,7 +10,7 @@
 
 #include "heavy_top_reference.h"
 #include "simulation/heavy_top.h"
-#include "simulation/trajectory.h"
+#include "simulation/comparison.h"
 
 /* --- orders ----------------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "simulation/simulate.h"
-#include "simulation/simulation_parts.h"
+#include "simulation/parts.h"
 
 /* The warning that contains these words, or NULL. */
 static const char *find_warning(const pol_simulation *simulation, const char *words)

@@ -610,7 +610,7 @@ static void a_restart_that_fails_is_reported(void **state)
     status = pol_simulation_step(simulation);
   assert_int_equal(status, POL_CALLBACK);
   assert_string_equal(pol_simulation_diagnostics(simulation)->where,
-                      "force 'own': its callback refuses");
+                      "force 'own': its callback failed");
   assert_near(&pol_simulation_diagnostics(simulation)->t, &(double){0.25}, 1, 1e-9);
   pol_simulation_free(&simulation);
   pol_model_free(&model);

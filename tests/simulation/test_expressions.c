@@ -477,7 +477,7 @@ static void methods_for_constant_masses_refuse_states(void **state)
     char message[256] = "";
     options.method = pol_method_at(m)->name;
     pol_integrator_supports(pol_formulation_dae(formulation), &options, message, sizeof message);
-    refused += strcmp(message, "the method does not treat first-order states") == 0;
+    refused += strcmp(message, "the method does not support first-order states") == 0;
   }
   assert_int_equal(refused, 6);
   pol_formulation_free(&formulation);

@@ -349,8 +349,8 @@ static void failures_name_the_force(void **state)
           " \"torque\": [0, 0, %s]}, {\"name\": \"mount\", \"type\": \"bushing\","
           " \"markers\": [\"floor\", \"foot\"], \"stiffness\": 100, \"rotational_stiffness\": 1}],"
           "\"simulation\": {\"step\": 0.01, \"end\": 2}}";
-  static const char *const wheres[2] = {"force 'mount': its markers are turned by more than 3 rad",
-                                        "force 'own': its callback refuses"};
+  static const char *const wheres[2] = {"force 'mount': its markers are rotated by more than 3 rad",
+                                        "force 'own': its callback failed"};
   for (int k = 0; k < 2; k++) {
     char filled[1024];
     pol_status status = POL_OK;
@@ -394,7 +394,7 @@ static void failures_at_the_start_name_the_force(void **state)
   pol_diagnostics d;
   assert_int_equal(pol_simulation_create(&simulation, model->mechanism, &model->settings, &d),
                    POL_RETRY);
-  assert_string_equal(d.where, "force 'mount': its markers are turned by more than 3 rad");
+  assert_string_equal(d.where, "force 'mount': its markers are rotated by more than 3 rad");
   pol_model_free(&model);
 }
 

@@ -530,8 +530,8 @@ static void directors_refuse_what_they_cannot_express(void **state)
   static const struct {
     const char *text, *message;
   } table[] = {
-      {ball, "directors cannot express rolling, as of joint 'contact'"},
-      {gear, "directors cannot express couplings, such as 'gear'"},
+      {ball, "directors do not support rolling, as in joint 'contact'"},
+      {gear, "directors do not support couplings, such as 'gear'"},
   };
   for (int i = 0; i < 2; i++) {
     pol_errors errors = {0, NULL};

@@ -339,8 +339,8 @@ static void settings_must_fit_each_other(void **state)
     pol_start start;
     const char *words;
   } cases[] = {
-      {"geom2", POL_ROTATION_VECTOR, 0.0, POL_START_DEFAULT, "rotation vector"},
-      {"geom1", POL_ROTATION_VECTOR, 1.0, POL_START_DEFAULT, "rotation vector"},
+      {"geom2", POL_ROTATION_VECTOR, 0.0, POL_START_DEFAULT, "rotation-vector"},
+      {"geom1", POL_ROTATION_VECTOR, 1.0, POL_START_DEFAULT, "rotation-vector"},
       {"geom1", POL_SO3XR3_CAYLEY, 1.0, POL_START_DEFAULT, "Cayley"},
   };
   pol_body body = heavy_top_body();

@@ -235,18 +235,18 @@ static void what_cannot_be_stepped_says_why(void **state)
   const char *pendulum = MODELS "examples/double_pendulum.json";
   for (int k = 0; k < 3; k++)
     refused(pendulum, POL_EULER_PARAMETERS, others[k],
-            "the method needs a constant mass matrix, as directors or point masses have; with "
-            "euler-parameters take vi-a, em, em-g or midpoint");
+            "the method requires a constant mass matrix, as of directors or point masses; with "
+            "euler-parameters use vi-a, em, em-g or midpoint");
   refused(pendulum, POL_TAIT_BRYAN, "em",
-          "the method needs a constant mass matrix, as directors or point masses have, or "
+          "the method requires a constant mass matrix, as of directors or point masses, or "
           "euler-parameters");
   refused(MODELS "examples/planetary_gear.json", POL_EULER_PARAMETERS, "em",
-          "the method sees euler-parameters through directors, and directors cannot express "
-          "couplings, such as 'inner mesh'");
+          "the method maps euler-parameters to directors, and directors do not support couplings, "
+          "such as 'inner mesh'");
   refused(MODELS "examples/lag_actuator.json", POL_EULER_PARAMETERS, "em",
-          "the method does not treat first-order states");
+          "the method does not support first-order states");
   refused(MODELS "examples/friction_block.json", POL_EULER_PARAMETERS, "em",
-          "the method does not treat forces that depend on reactions, such as friction");
+          "the method does not support forces that depend on reactions, such as friction");
 }
 
 int main(void)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "lie/small.h"
-#include "simulation/invariants.h"
+#include "simulation/parts.h"
 #include "simulation/simulate.h"
 
 #define MODELS POLHODE_SOURCE_DIR "/models/"

@@ -298,7 +298,7 @@ class Keyboard(PageTest):
         self.open()
         self.focus("view")
         self.browser.key(" ", "Space", 32)
-        self.browser.wait_for("polhode.state().playing && polhode.state().time > 0")
+        self.browser.wait_for("polhode.state().playing && polhode.state().frame > 0")
         self.browser.key(" ", "Space", 32)
         self.browser.wait_for("!polhode.state().playing")
         frame = self.state()["frame"]

@@ -19,17 +19,17 @@ const char *pol_status_text(pol_status status)
   case POL_INCONSISTENT:
     return "no values satisfy the constraints";
   case POL_RETRY:
-    return "the model asks for a smaller step";
+    return "the model requested a smaller step";
   case POL_SMALL_STEP:
-    return "the tolerances ask for a step that is too small";
+    return "the tolerances require a step that is too small";
   case POL_ACCUMULATING:
     return "the resets of an event accumulate";
   case POL_NO_MEMORY:
     return "out of memory";
   case POL_BAD_ARGUMENT:
-    return "an argument breaks its rule";
+    return "invalid argument";
   case POL_CALLBACK:
-    return "the model gave up";
+    return "a model callback failed";
   case POL_IO:
     return "a file could not be read or written";
   case POL_CANCELLED:

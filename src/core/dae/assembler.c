@@ -13,7 +13,7 @@
  * constraints that fight each other are those with a share in this balance.
  *
  * Accelerations and multipliers come from the same matrix with eps = 0: there
- * redundant constraints make the multipliers ambiguous, and the matrix tells which one.
+ * redundant constraints make the multipliers ambiguous, and the singular matrix shows which one.
  */
 #include "dae/assembler.h"
 
@@ -22,6 +22,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/arena.h"
 
 enum { MAX_POSITION_ITERATIONS = 100, MAX_VELOCITY_ITERATIONS = 20, MAX_FEEDBACK_ITERATIONS = 30 };
 
@@ -34,7 +36,7 @@ static const double feedback_accuracy = 1e-12; /* of the largest multiplier */
 struct pol_assembler {
   const pol_dae *dae;
   poli_saddle *saddle;
-  double *memory; /* all arrays below in one piece */
+  void *memory; /* holds the arrays */
   double *mass, *jacobian, *row_size, *rhs, *defect, *trial_defect;
   double *damping, *stiffness; /* of poli_assembler_factor_implicit */
   double length;               /* of the dae, or 1 */
@@ -48,31 +50,10 @@ struct pol_assembler {
   int num_dropped;
 };
 
-/* Takes the next n numbers of a piece of memory. */
-static double *take(double **next, size_t n)
-{
-  double *piece = *next;
-  *next += n;
-  return piece;
-}
-
-/* A radian, or a pure number, counts as much as the length of the model. */
-static void set_units(pol_assembler *a)
-{
-  const pol_group *group = &a->dae->group;
-  a->length = poli_dae_length(a->dae);
-  for (int f = 0; f < group->num_factors; f++) {
-    const pol_factor *factor = &group->factors[f];
-    for (int i = 0; i < factor->dim; i++) {
-      int length = factor->kind == POL_REAL ? poli_dae_is_length(a->dae, factor->v + i) : i >= 3;
-      a->unit[factor->v + i] = length ? 1.0 : a->length;
-    }
-  }
-}
-
 pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
                                 pol_solver_kind solver)
 {
+  const pol_group *group = &dae->group;
   pol_assembler *a = *assembler = NULL;
   pol_status status = pol_dae_validate(dae, NULL, 0);
   if (status) return status;
@@ -82,36 +63,45 @@ pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
   status = poli_saddle_create(&a->saddle, dae, 0, solver);
   if (status) goto fail;
 
-  size_t nv = (size_t)dae->group.nv, nq = (size_t)dae->group.nq, m = (size_t)a->saddle->m;
-  size_t coupling = (size_t)pol_pattern_nonzeros(a->saddle->patterns.coupling);
-  size_t constraint = (size_t)pol_pattern_nonzeros(a->saddle->patterns.constraint);
-  size_t feedback = dae->feedback ? (size_t)pol_pattern_nonzeros(dae->feedback) : 0;
-  size_t size = 3 * coupling + constraint + feedback + 6 * m + nq + 6 * nv + dae->scratch_size;
-  double *next = a->memory = calloc(size + 1, sizeof *next);
-  a->dropped = calloc(m + 1, sizeof *a->dropped);
-  if (!next || !a->dropped) {
-    status = POL_NO_MEMORY;
-    goto fail;
+  const int nv = group->nv, nq = group->nq, m = a->saddle->m;
+  const int coupling = pol_pattern_nonzeros(a->saddle->patterns.coupling);
+  const int constraint = pol_pattern_nonzeros(a->saddle->patterns.constraint);
+  const int feedback = dae->feedback ? pol_pattern_nonzeros(dae->feedback) : 0;
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, a->mass, coupling);
+    POLI_TAKE(&arena, a->damping, coupling);
+    POLI_TAKE(&arena, a->stiffness, coupling);
+    POLI_TAKE(&arena, a->jacobian, constraint);
+    POLI_TAKE(&arena, a->row_size, m);
+    POLI_TAKE(&arena, a->mobility, m);
+    POLI_TAKE(&arena, a->rhs, nv + m);
+    POLI_TAKE(&arena, a->defect, m);
+    POLI_TAKE(&arena, a->trial_defect, m);
+    POLI_TAKE(&arena, a->q, nq);
+    POLI_TAKE(&arena, a->given, nv);
+    POLI_TAKE(&arena, a->best, nv);
+    POLI_TAKE(&arena, a->step, nv);
+    POLI_TAKE(&arena, a->zero, nv);
+    POLI_TAKE(&arena, a->feedback, feedback);
+    POLI_TAKE(&arena, a->lambda, m);
+    POLI_TAKE(&arena, a->unit, nv);
+    POLI_TAKE(&arena, a->scratch, dae->scratch_size);
+    POLI_TAKE(&arena, a->dropped, m);
+  } while (poli_arena_again(&arena));
+  a->memory = arena.memory;
+  status = POL_NO_MEMORY;
+  if (!a->memory) goto fail;
+
+  /* a radian, or a pure number, counts as much as the length of the model */
+  a->length = poli_dae_length(dae);
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    for (int i = 0; i < factor->dim; i++) {
+      int length = factor->kind == POL_REAL ? poli_dae_is_length(dae, factor->v + i) : i >= 3;
+      a->unit[factor->v + i] = length ? 1.0 : a->length;
+    }
   }
-  a->mass = take(&next, coupling);
-  a->damping = take(&next, coupling);
-  a->stiffness = take(&next, coupling);
-  a->jacobian = take(&next, constraint);
-  a->row_size = take(&next, m);
-  a->mobility = take(&next, m);
-  a->rhs = take(&next, nv + m);
-  a->defect = take(&next, m);
-  a->trial_defect = take(&next, m);
-  a->q = take(&next, nq);
-  a->given = take(&next, nv);
-  a->best = take(&next, nv);
-  a->step = take(&next, nv);
-  a->zero = take(&next, nv);
-  a->feedback = take(&next, feedback);
-  a->lambda = take(&next, m);
-  a->unit = take(&next, nv);
-  a->scratch = take(&next, dae->scratch_size);
-  set_units(a);
   *assembler = a;
   return POL_OK;
 fail:
@@ -126,7 +116,6 @@ void pol_assembler_free(pol_assembler **assembler)
   poli_saddle_free(&a->saddle);
   poli_independence_free(&a->independence);
   free(a->memory);
-  free(a->dropped);
   free(a);
   *assembler = NULL;
 }
@@ -158,32 +147,7 @@ static double largest(const double *x, const double *size, int n, int *worst)
   return max;
 }
 
-/* The length of the model or its largest translation. */
-static double size_of_position(const pol_assembler *a, const double *q)
-{
-  const pol_group *group = &a->dae->group;
-  double size = a->length;
-  for (int f = 0; f < group->num_factors; f++) {
-    const pol_factor *factor = &group->factors[f];
-    int first = factor->kind == POL_SE3 ? 4 : 0, end = factor->kind == POL_SE3 ? 7 : factor->dim;
-    if (factor->kind != POL_REAL && factor->kind != POL_SE3) continue;
-    for (int i = first; i < end; i++)
-      if (factor->kind == POL_SE3 || poli_dae_is_length(a->dae, factor->v + i))
-        size = fmax(size, fabs(q[factor->q + i]));
-  }
-  return size;
-}
-
-/* The largest velocity without states, or the length of the model a second. */
-static double size_of_velocity(const pol_assembler *a, const double *v)
-{
-  double size = a->length;
-  for (int i = 0; i < a->dae->group.nv - a->dae->num_states; i++)
-    size = fmax(size, a->unit[i] * fabs(v[i]));
-  return size;
-}
-
-/* What the rows of B make of a unit of length: defects are judged in its multiples, so that the
+/* What the rows of B make of a unit of length: defects are measured in its multiples, so that the
  * units of the constraints do not matter. */
 static void measure_rows(pol_assembler *a)
 {
@@ -273,12 +237,6 @@ static pol_status evaluate(pol_assembler *a, const pol_point *at, unsigned want,
 enum { MAX_NAMED = 6 };                    /* joints in a message */
 static const double smallest_share = 0.05; /* of the largest, in the balance of the defects */
 
-/* The joints, drives or bodies that fight each other, each with its worst constraint. */
-typedef struct fight {
-  int count; /* more than MAX_NAMED are only counted */
-  int row[MAX_NAMED];
-} fight;
-
 /* Share of a constraint in the balance B^T mu = 0: |B_i^T mu_i| in the metric of M^-1. */
 static double share_of(const pol_assembler *a, int row)
 {
@@ -294,31 +252,6 @@ static void describe_row(const pol_assembler *a, int row, char name[128], char e
   if (comma) *comma = '\0';
 }
 
-/* Collects who has a share in the balance of the first m defects. */
-static fight find_fight(const pol_assembler *a, int m)
-{
-  fight f = {0};
-  double largest_share = 0.0;
-  for (int i = 0; i < m; i++) largest_share = fmax(largest_share, share_of(a, i));
-  for (int i = 0; i < m; i++) {
-    char name[128], element[128], other[128];
-    int k = 0;
-    if (!(share_of(a, i) >= smallest_share * largest_share)) continue;
-    describe_row(a, i, name, element);
-    for (; k < f.count && k < MAX_NAMED; k++) {
-      describe_row(a, f.row[k], name, other);
-      if (strcmp(element, other) == 0) break;
-    }
-    if (k < f.count && k < MAX_NAMED) {
-      if (share_of(a, i) > share_of(a, f.row[k])) f.row[k] = i;
-    } else {
-      if (f.count < MAX_NAMED) f.row[f.count] = i;
-      f.count++;
-    }
-  }
-  return f;
-}
-
 /* Appends to a text of `size` bytes; what does not fit is left out whole. */
 static void append(char *text, size_t size, const char *between, const char *piece)
 {
@@ -331,20 +264,41 @@ static void append(char *text, size_t size, const char *between, const char *pie
 static pol_status contradiction(const pol_assembler *a, double t, int m, int worst,
                                 const char *level, const char *advice, pol_diagnostics *d)
 {
-  char message[sizeof d->message], name[128], element[128], piece[160];
-  fight f = find_fight(a, m);
-  int named = f.count < MAX_NAMED ? f.count : MAX_NAMED;
+  char message[sizeof d->message], name[128], element[128], other[128], piece[160];
+
+  /* The joints, drives or bodies with a share in the balance of the first m defects, each with its
+   * worst constraint; more than MAX_NAMED are only counted. */
+  int count = 0, rows[MAX_NAMED];
+  double largest_share = 0.0;
+  for (int i = 0; i < m; i++) largest_share = fmax(largest_share, share_of(a, i));
+  for (int i = 0; i < m; i++) {
+    int k = 0;
+    if (!(share_of(a, i) >= smallest_share * largest_share)) continue;
+    describe_row(a, i, name, element);
+    for (; k < count && k < MAX_NAMED; k++) {
+      describe_row(a, rows[k], name, other);
+      if (strcmp(element, other) == 0) break;
+    }
+    if (k < count && k < MAX_NAMED) {
+      if (share_of(a, i) > share_of(a, rows[k])) rows[k] = i;
+    } else {
+      if (count < MAX_NAMED) rows[count] = i;
+      count++;
+    }
+  }
+
+  const int named = count < MAX_NAMED ? count : MAX_NAMED;
   snprintf(message, sizeof message, "no %s satisfies", level);
   for (int k = 0; k < named; k++) {
-    describe_row(a, f.row[k], name, element);
-    append(message, sizeof message, k == 0 ? " " : k == f.count - 1 ? " and " : ", ", element);
+    describe_row(a, rows[k], name, element);
+    append(message, sizeof message, k == 0 ? " " : k == count - 1 ? " and " : ", ", element);
   }
-  snprintf(piece, sizeof piece, " and %d more", f.count - named);
-  if (f.count > named) append(message, sizeof message, "", piece);
-  if (f.count > 1) append(message, sizeof message, " ", "together");
+  snprintf(piece, sizeof piece, " and %d more", count - named);
+  if (count > named) append(message, sizeof message, "", piece);
+  if (count > 1) append(message, sizeof message, " ", "together");
   for (int k = 0; k < named; k++) {
-    describe_row(a, f.row[k], name, element);
-    snprintf(piece, sizeof piece, "%.3g %sin %s", a->defect[f.row[k]], k == 0 ? "remains " : "",
+    describe_row(a, rows[k], name, element);
+    snprintf(piece, sizeof piece, "%.3g %sin %s", a->defect[rows[k]], k == 0 ? "remains " : "",
              name);
     append(message, sizeof message, k == 0 ? ": " : "; ", piece);
   }
@@ -361,64 +315,40 @@ static double sum_of_squares(const pol_assembler *a, const double *defect)
   return sum;
 }
 
-/* How much of the promised reduction the step rhs from q has brought; a->q and trial_defect are
- * where it leads.  By the last rows of the matrix the defects become -d mu, d its diagonal. */
-static double gain(pol_assembler *a, double t, const double *q)
-{
-  const pol_dae *dae = a->dae;
-  pol_point at = {.t = t, .q = a->q, .v = a->zero, .vd = a->zero, .history = a->history};
-  pol_terms out = {.position = a->trial_defect};
-  double before = sum_of_squares(a, a->defect), promised = before;
-  pol_group_move(&dae->group, q, a->rhs, a->q);
-  if (poli_dae_evaluate(dae, &at, POL_POSITION, &out, a->scratch)) return 0.0;
-  for (int i = 0; i < dae->num_holonomic; i++) {
-    double left = a->saddle->values[poli_saddle_diagonal(a->saddle, i)] * a->rhs[a->saddle->nv + i];
-    promised -= left * left / a->mobility[i];
-  }
-  double gained = before - sum_of_squares(a, a->trial_defect);
-  return promised > 0.0 ? gained / promised : 0.0;
-}
-
-/* One step after Levenberg and Marquardt: the larger the damping, the shorter it is.  *moved is 0
- * if none leads down. */
+/* One step after Levenberg and Marquardt from q, whose defect is a->defect: the larger the damping,
+ * the shorter it is.  *moved is 0 if none leads down. */
 static pol_status move_downhill(pol_assembler *a, double t, double *q, double *damping, int *moved,
                                 pol_diagnostics *d)
 {
+  const pol_dae *dae = a->dae;
+  const pol_point at = {.t = t, .q = a->q, .v = a->zero, .vd = a->zero, .history = a->history};
+  const pol_terms out = {.position = a->trial_defect};
   for (*moved = 0; !*moved && *damping < largest_damping; *damping *= 10.0) {
     poli_saddle_set_kkt(a->saddle, a->mass, a->jacobian);
     regularise(a, *damping, NULL);
     pol_status status = factor(a, t, d);
     if (status) return status;
     solve_correction(a);
-    double share = gain(a, t, q);
+
+    /* How much of the promised reduction the step has brought.  By the last rows of the matrix the
+     * defects become -d mu, d its diagonal. */
+    const double before = sum_of_squares(a, a->defect);
+    double promised = before, share = 0.0;
+    pol_group_move(&dae->group, q, a->rhs, a->q);
+    if (!poli_dae_evaluate(dae, &at, POL_POSITION, &out, a->scratch)) {
+      for (int i = 0; i < dae->num_holonomic; i++) {
+        const double diagonal = a->saddle->values[poli_saddle_diagonal(a->saddle, i)];
+        const double left = diagonal * a->rhs[a->saddle->nv + i];
+        promised -= left * left / a->mobility[i];
+      }
+      if (promised > 0.0) share = (before - sum_of_squares(a, a->trial_defect)) / promised;
+    }
     *moved = share > 1e-3;
     if (!*moved) continue;
-    memcpy(q, a->q, (size_t)a->dae->group.nq * sizeof *q);
+    memcpy(q, a->q, (size_t)dae->group.nq * sizeof *q);
     /* trust the next step more or less; the loop multiplies by ten once more */
     if (share > 0.75) *damping = fmax(0.1 * *damping, regularisation);
     *damping *= share > 0.25 ? 0.1 : 1.0;
-  }
-  return POL_OK;
-}
-
-/* Corrects q until its defect is round-off or stops falling; what remains goes to *remaining. */
-static pol_status project_position(pol_assembler *a, double t, double *q, double accepted,
-                                   double *remaining, int *worst, pol_diagnostics *d)
-{
-  int nh = a->dae->num_holonomic, moved = 1;
-  double damping = regularisation;
-  pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
-  pol_terms out = {.position = a->defect, .mass = a->mass, .jacobian = a->jacobian};
-  memset(a->defect, 0, (size_t)a->saddle->m * sizeof *a->defect);
-  for (int k = 0; k < MAX_POSITION_ITERATIONS; k++) {
-    pol_status status = evaluate(a, &at, POL_POSITION | POL_MASS | POL_JACOBIAN, &out, d);
-    if (status) return status;
-    measure_rows(a);
-    *remaining = largest(a->defect, a->row_size, nh, worst);
-    if (*remaining <= accepted || !isfinite(*remaining)) break;
-    status = move_downhill(a, t, q, &damping, &moved, d);
-    if (status) return status;
-    if (!moved) break;
   }
   return POL_OK;
 }
@@ -427,11 +357,34 @@ pol_status pol_assembler_position(pol_assembler *assembler, double t, double *q,
                                   pol_diagnostics *diagnostics)
 {
   pol_assembler *a = assembler;
-  double size = size_of_position(a, q), remaining;
-  int worst;
-  pol_status status =
-      project_position(a, t, q, 8.0 * DBL_EPSILON * size, &remaining, &worst, diagnostics);
-  if (status) return status;
+  const pol_group *group = &a->dae->group;
+  const pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
+  const pol_terms out = {.position = a->defect, .mass = a->mass, .jacobian = a->jacobian};
+
+  /* The length of the model or its largest translation. */
+  double size = a->length;
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    const int pose = factor->kind == POL_SE3;
+    if (factor->kind != POL_REAL && !pose) continue;
+    for (int i = pose ? 4 : 0; i < (pose ? 7 : factor->dim); i++)
+      if (pose || poli_dae_is_length(a->dae, factor->v + i))
+        size = fmax(size, fabs(q[factor->q + i]));
+  }
+
+  /* Correct q until its defect is round-off or stops falling. */
+  double damping = regularisation, remaining = 0.0;
+  int worst = -1, moved = 1;
+  memset(a->defect, 0, (size_t)a->saddle->m * sizeof *a->defect);
+  for (int k = 0; k < MAX_POSITION_ITERATIONS && moved; k++) {
+    pol_status status = evaluate(a, &at, POL_POSITION | POL_MASS | POL_JACOBIAN, &out, diagnostics);
+    if (status) return status;
+    measure_rows(a);
+    remaining = largest(a->defect, a->row_size, a->dae->num_holonomic, &worst);
+    if (remaining <= 8.0 * DBL_EPSILON * size || !isfinite(remaining)) break;
+    status = move_downhill(a, t, q, &damping, &moved, diagnostics);
+    if (status) return status;
+  }
   if (remaining <= position_accuracy * size) return POL_OK;
   if (!isfinite(remaining)) return not_finite(a, t, worst, diagnostics);
   return contradiction(a, t, a->dae->num_holonomic, worst, "position",
@@ -471,11 +424,13 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
 {
   pol_assembler *a = assembler;
   size_t size = (size_t)a->saddle->nv * sizeof *v;
-  double accepted = velocity_accuracy * size_of_velocity(a, v), remaining = 0.0;
+  double speed = a->length, remaining = 0.0; /* the largest without states, or length a second */
   int worst = -1;
   pol_point at = {.t = t, .q = q, .v = v, .vd = a->zero, .history = a->history};
   pol_terms out = {.velocity = a->defect, .mass = a->mass, .jacobian = a->jacobian};
   memcpy(a->given, v, size);
+  for (int i = 0; i < a->saddle->nv - a->dae->num_states; i++)
+    speed = fmax(speed, a->unit[i] * fabs(v[i]));
 
   /* first with the kept components held, then, if the constraints do not allow that, without */
   for (int held = keep != NULL; held >= 0; held--) {
@@ -489,7 +444,7 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
     if (!status) status = project_velocity(a, &at, &out, v, &remaining, &worst, diagnostics);
     if (status) return status;
     if (kept) *kept = held || !keep;
-    if (remaining <= accepted) return POL_OK;
+    if (remaining <= velocity_accuracy * speed) return POL_OK;
   }
   if (!isfinite(remaining)) return not_finite(a, t, worst, diagnostics);
   return contradiction(a, t, a->saddle->m, worst, "velocity",
@@ -498,23 +453,30 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
 
 /* --- accelerations ---------------------------------------------------------------------------- */
 
-/* The matrix of solve_kkt. */
-static void set_kkt(pol_assembler *a, const double *feedback)
+/* The matrix [ W B^T + F; B 0 ], without the rows that are dropped. */
+static void set_kkt(pol_assembler *a, const double *W, const double *feedback)
 {
-  poli_saddle_set_kkt(a->saddle, a->mass, a->jacobian);
+  poli_saddle_set_kkt(a->saddle, W, a->jacobian);
   if (feedback) poli_saddle_add_feedback(a->saddle, feedback);
   if (a->num_dropped) poli_saddle_drop(a->saddle, a->dropped);
 }
 
-/* Where the matrix is singular with the feedback F only: names the reaction that forces depend on
- * most. */
-static pol_status blame_feedback(pol_assembler *a, const double *feedback, double t,
-                                 pol_diagnostics *d)
+/* rhs <- [ M B^T + F; B 0 ]^-1 rhs, without the rows that are dropped; F, the feedback, may be NULL
+ */
+static pol_status solve_kkt(pol_assembler *a, const double *feedback, double t, pol_diagnostics *d)
 {
+  set_kkt(a, a->mass, feedback);
+  for (int i = 0; i < a->saddle->m; i++)
+    if (a->dropped[i]) a->rhs[a->saddle->nv + i] = 0.0;
+  pol_status status = factor(a, t, d);
+  if (!status) pol_solver_solve(a->saddle->solver, a->rhs);
+  if (status != POL_SINGULAR || !feedback) return status;
+
+  /* If it is singular with the feedback only, name the reaction that forces depend on most. */
   const pol_pattern *F = a->dae->feedback;
   double most = 0.0;
   int constraint = 0;
-  set_kkt(a, NULL);
+  set_kkt(a, a->mass, NULL);
   if (pol_solver_refactor(a->saddle->solver, a->saddle->values)) return POL_SINGULAR;
   for (int i = 0; i < F->cols; i++)
     for (int k = F->start[i]; k < F->start[i + 1]; k++) {
@@ -526,19 +488,6 @@ static pol_status blame_feedback(pol_assembler *a, const double *feedback, doubl
               "forces that depend on reactions make the equations singular: they cancel a reaction "
               "or leave it open",
               "change the expressions of forces that read the reactions of this joint or drive", d);
-}
-
-/* rhs <- [ M B^T + F; B 0 ]^-1 rhs, without the rows that are dropped; F, the feedback, may be NULL
- */
-static pol_status solve_kkt(pol_assembler *a, const double *feedback, double t, pol_diagnostics *d)
-{
-  set_kkt(a, feedback);
-  for (int i = 0; i < a->saddle->m; i++)
-    if (a->dropped[i]) a->rhs[a->saddle->nv + i] = 0.0;
-  pol_status status = factor(a, t, d);
-  if (status == POL_SINGULAR && feedback) return blame_feedback(a, feedback, t, d);
-  if (!status) pol_solver_solve(a->saddle->solver, a->rhs);
-  return status;
 }
 
 poli_independence *poli_assembler_independence(pol_assembler *assembler)
@@ -710,9 +659,7 @@ pol_status poli_assembler_factor_implicit(pol_assembler *assembler, const pol_po
   if (status) return status;
   for (int k = 0; k < coupling; k++)
     a->stiffness[k] = a->mass[k] + h * a->damping[k] + h_square * a->stiffness[k];
-  poli_saddle_set_kkt(a->saddle, a->stiffness, a->jacobian);
-  if (depends) poli_saddle_add_feedback(a->saddle, a->feedback);
-  if (a->num_dropped) poli_saddle_drop(a->saddle, a->dropped);
+  set_kkt(a, a->stiffness, depends ? a->feedback : NULL);
   return factor(a, at->t, diagnostics);
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
+
 /* Numbers in one block. */
 static int block_size(const poli_blocks *s, char letter)
 {
@@ -44,18 +46,6 @@ static int append_column(poli_blocks *s, int row, int col, int j, int next)
   return next;
 }
 
-/* Fills the pattern block column by block column; the rows of a column ascend by construction. */
-static void fill_pattern(poli_blocks *s)
-{
-  int next = 0;
-  for (int col = 0; col < s->num_blocks; col++)
-    for (int j = 0; j < s->start[col + 1] - s->start[col]; j++) {
-      s->pattern->start[s->start[col] + j] = next;
-      for (int row = 0; row < s->num_blocks; row++) next = append_column(s, row, col, j, next);
-    }
-  s->pattern->start[s->n] = next;
-}
-
 static pol_status build(poli_blocks *s, pol_solver_kind solver)
 {
   int total = 0;
@@ -64,22 +54,30 @@ static pol_status build(poli_blocks *s, pol_solver_kind solver)
     for (int j = 0; j < s->num_blocks; j++) total += block_size(s, s->layout[i][j]);
   }
   s->n = s->start[s->num_blocks];
-  s->memory = calloc((size_t)total + 1, sizeof *s->memory);
-  s->values = calloc((size_t)total + 1, sizeof *s->values);
-  s->pattern = calloc(1, sizeof *s->pattern);
-  if (!s->memory || !s->values || !s->pattern) return POL_NO_MEMORY;
-  s->pattern->rows = s->pattern->cols = s->n;
-  s->pattern->start = calloc((size_t)s->n + 1, sizeof *s->pattern->start);
-  s->pattern->row = calloc((size_t)total + 1, sizeof *s->pattern->row);
-  if (!s->pattern->start || !s->pattern->row) return POL_NO_MEMORY;
-  int *next = s->memory;
-  for (int i = 0; i < s->num_blocks; i++)
-    for (int j = 0; j < s->num_blocks; j++) {
-      s->address[i][j] = next;
-      next += block_size(s, s->layout[i][j]);
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, s->values, total);
+    for (int i = 0; i < s->num_blocks; i++)
+      for (int j = 0; j < s->num_blocks; j++)
+        POLI_TAKE(&arena, s->address[i][j], block_size(s, s->layout[i][j]));
+  } while (poli_arena_again(&arena));
+  s->memory = arena.memory;
+  pol_pattern *p = s->pattern = calloc(1, sizeof *p);
+  if (!s->memory || !p) return POL_NO_MEMORY;
+  p->rows = p->cols = s->n;
+  p->start = calloc((size_t)s->n + 1, sizeof *p->start);
+  p->row = calloc((size_t)total + 1, sizeof *p->row);
+  if (!p->start || !p->row) return POL_NO_MEMORY;
+
+  /* The pattern, block column by block column; the rows of a column ascend by construction. */
+  int next = 0;
+  for (int col = 0; col < s->num_blocks; col++)
+    for (int j = 0; j < s->start[col + 1] - s->start[col]; j++) {
+      p->start[s->start[col] + j] = next;
+      for (int row = 0; row < s->num_blocks; row++) next = append_column(s, row, col, j, next);
     }
-  fill_pattern(s);
-  return pol_solver_create(&s->solver, s->pattern, solver);
+  p->start[s->n] = next;
+  return pol_solver_create(&s->solver, p, solver);
 }
 
 pol_status poli_blocks_create(poli_blocks **blocks, const poli_saddle *saddle,
@@ -103,7 +101,6 @@ void poli_blocks_free(poli_blocks **blocks)
   if (!s) return;
   pol_solver_free(&s->solver);
   pol_pattern_free(&s->pattern);
-  free(s->values);
   free(s->memory);
   free(s);
   *blocks = NULL;

@@ -26,7 +26,7 @@ typedef struct poli_blocks {
   pol_pattern *pattern;
   double *values;
   pol_solver *solver;
-  int *memory; /* holds all addresses */
+  void *memory; /* holds values and addresses */
   /* where the entries of W or B go, in the order of their own patterns; of D its diagonal */
   int *address[POLI_MAX_BLOCKS][POLI_MAX_BLOCKS];
 } poli_blocks;

@@ -43,20 +43,6 @@ static int is_laid_out(const pol_group *group)
   return q == group->nq && v == group->nv;
 }
 
-static int is_vector_space(const pol_group *group)
-{
-  for (int f = 0; f < group->num_factors; f++)
-    if (group->factors[f].kind != POL_REAL) return 0;
-  return 1;
-}
-
-static int has_diagonal(const pol_pattern *pattern)
-{
-  for (int j = 0; j < pattern->cols; j++)
-    if (pol_pattern_address(pattern, j, j) < 0) return 0;
-  return 1;
-}
-
 /* Columns of one SO(3) or SE(3) factor have the same rows. */
 static int uniform_columns(const pol_pattern *pattern, const pol_group *group)
 {
@@ -75,7 +61,7 @@ static int uniform_columns(const pol_pattern *pattern, const pol_group *group)
 
 pol_status pol_dae_validate(const pol_dae *dae, char *message, size_t size)
 {
-  int nv = dae->group.nv, m = pol_dae_num_constraints(dae);
+  int nv = dae->group.nv, m = pol_dae_num_constraints(dae), vector_space = 1;
   if (nv < 1 || dae->group.num_factors < 1)
     return poli_broken_rule("the group is empty", message, size);
   if (!is_laid_out(&dae->group))
@@ -92,8 +78,9 @@ pol_status pol_dae_validate(const pol_dae *dae, char *message, size_t size)
     if (!uniform_columns(dae->coupling, &dae->group))
       return poli_broken_rule("the columns of a rotation in coupling must have the same rows",
                               message, size);
-    if (!has_diagonal(dae->coupling))
-      return poli_broken_rule("the pattern coupling must contain the diagonal", message, size);
+    for (int j = 0; j < nv; j++)
+      if (pol_pattern_address(dae->coupling, j, j) < 0)
+        return poli_broken_rule("the pattern coupling must contain the diagonal", message, size);
   }
   if (dae->constraint) {
     if (dae->constraint->rows != m || dae->constraint->cols != nv)
@@ -112,7 +99,9 @@ pol_status pol_dae_validate(const pol_dae *dae, char *message, size_t size)
   const poli_step_equations *step = dae->extension ? &dae->extension->step_equations : NULL;
   if (step && (step->evaluate != NULL) != (step->momenta != NULL))
     return poli_broken_rule("step equations need evaluate and momenta", message, size);
-  if (step && step->evaluate && (dae->constant_mass || !is_vector_space(&dae->group)))
+  for (int f = 0; f < dae->group.num_factors; f++)
+    vector_space &= dae->group.factors[f].kind == POL_REAL;
+  if (step && step->evaluate && (dae->constant_mass || !vector_space))
     return poli_broken_rule("step equations need a mass matrix that depends on q, on R^n", message,
                             size);
   if ((dae->history_size > 0) != (dae->update_history != NULL))

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/monitor.h"
 #include "linalg/rank.h"
 
@@ -23,16 +24,16 @@ struct poli_independence {
   const pol_dae *dae;
   poli_dae_patterns patterns;
   int nv, m, cols;
+  void *memory;       /* holds the arrays but for those of numbers */
   int *constraint_of; /* a column: its constraint */
   int *column_of;     /* a constraint: its column, -1 if dropped */
   int *top;           /* a velocity: the first one that the mass matrix may couple it with */
   int *begin, *end;   /* an internal constraint: its velocities */
   int *lead, *reach;  /* a velocity: its row of L begins here; its column ends before here */
   int *first, *last;  /* a column: the velocities of its first and last number, -1 if none */
-  double *memory;     /* the arrays below in one piece */
+  double *numbers;    /* holds the arrays of numbers */
   double *mass, *jacobian, *A, *scratch;
-  double *factor;                  /* L by rows: row i has the columns top[i] .. i */
-  double **row;                    /* where row i of it begins */
+  double **row;                    /* L by rows: row i has the columns top[i] .. i */
   unsigned char *found, *internal; /* a column */
   poli_rank *rank;
 };
@@ -49,18 +50,38 @@ static void number(poli_independence *s, const unsigned char *dropped)
   }
 }
 
-/* The rows of L and the velocities of the internal constraints, from the patterns.  Returns the
- * number of entries of L. */
-static size_t lay_out(poli_independence *s)
+/* Allocates, numbers the columns and lays out L. */
+static pol_status build(poli_independence *s, const unsigned char *dropped)
 {
+  pol_status status = poli_dae_patterns_create(&s->patterns, s->dae);
+  if (status) return status;
   const pol_pattern *W = s->patterns.coupling, *B = s->patterns.constraint;
-  int first = s->dae->num_holonomic - s->dae->num_internal;
-  size_t count = 0;
-  for (int c = 0; c < s->dae->num_internal; c++) s->begin[c] = s->nv;
-  for (int j = 0; j < s->nv; j++) {
+  const int nv = s->nv = s->dae->group.nv, m = s->m = pol_dae_num_constraints(s->dae);
+  poli_arena arena = {0}, numbers = {0};
+  do {
+    POLI_TAKE(&arena, s->constraint_of, m);
+    POLI_TAKE(&arena, s->column_of, m);
+    POLI_TAKE(&arena, s->begin, m);
+    POLI_TAKE(&arena, s->end, m);
+    POLI_TAKE(&arena, s->top, nv);
+    POLI_TAKE(&arena, s->lead, nv);
+    POLI_TAKE(&arena, s->reach, nv);
+    POLI_TAKE(&arena, s->first, m);
+    POLI_TAKE(&arena, s->last, m);
+    POLI_TAKE(&arena, s->row, nv);
+    POLI_TAKE(&arena, s->found, m);
+    POLI_TAKE(&arena, s->internal, m);
+  } while (poli_arena_again(&arena));
+  s->memory = arena.memory;
+  if (!s->memory) return POL_NO_MEMORY;
+  number(s, dropped);
+
+  /* The rows of L and the velocities of the internal constraints, from the patterns. */
+  const int first = s->dae->num_holonomic - s->dae->num_internal;
+  for (int c = 0; c < s->dae->num_internal; c++) s->begin[c] = nv;
+  for (int j = 0; j < nv; j++) {
     s->top[j] = j;
     if (W->start[j] < W->start[j + 1] && W->row[W->start[j]] < j) s->top[j] = W->row[W->start[j]];
-    count += (size_t)(j - s->top[j] + 1);
     for (int k = B->start[j]; k < B->start[j + 1]; k++) {
       if (!poli_dae_is_internal(s->dae, B->row[k])) continue;
       int c = B->row[k] - first;
@@ -68,47 +89,15 @@ static size_t lay_out(poli_independence *s)
       s->end[c] = j + 1;
     }
   }
-  return count;
-}
-
-static pol_status build(poli_independence *s, const unsigned char *dropped)
-{
-  pol_status status = poli_dae_patterns_create(&s->patterns, s->dae);
-  if (status) return status;
-  s->nv = s->dae->group.nv;
-  s->m = pol_dae_num_constraints(s->dae);
-  size_t m = (size_t)s->m, nv = (size_t)s->nv;
-  s->constraint_of = calloc(6 * m + 3 * nv + 1, sizeof *s->constraint_of);
-  s->found = calloc(2 * m + 1, sizeof *s->found);
-  s->row = calloc(nv + 1, sizeof *s->row);
-  if (!s->constraint_of || !s->found || !s->row) return POL_NO_MEMORY;
-  s->column_of = s->constraint_of + m;
-  s->begin = s->column_of + m;
-  s->end = s->begin + m;
-  s->top = s->end + m;
-  s->lead = s->top + nv;
-  s->reach = s->lead + nv;
-  s->first = s->reach + nv;
-  s->last = s->first + m;
-  s->internal = s->found + m;
-  number(s, dropped);
-  size_t coupling = (size_t)pol_pattern_nonzeros(s->patterns.coupling);
-  size_t constraint = (size_t)pol_pattern_nonzeros(s->patterns.constraint);
-  size_t full = nv * (size_t)s->cols, profile = lay_out(s);
-  s->memory =
-      calloc(coupling + constraint + full + profile + s->dae->scratch_size + 1, sizeof *s->memory);
-  if (!s->memory) return POL_NO_MEMORY;
-  s->mass = s->memory;
-  s->jacobian = s->mass + coupling;
-  s->A = s->jacobian + constraint;
-  s->factor = s->A + full;
-  s->scratch = s->factor + profile;
-  double *next = s->factor;
-  for (int i = 0; i < s->nv; i++) {
-    s->row[i] = next;
-    next += i - s->top[i] + 1;
-  }
-  return poli_rank_create(&s->rank, s->nv, s->cols);
+  do {
+    POLI_TAKE(&numbers, s->mass, pol_pattern_nonzeros(W));
+    POLI_TAKE(&numbers, s->jacobian, pol_pattern_nonzeros(B));
+    POLI_TAKE(&numbers, s->A, (size_t)nv * (size_t)s->cols);
+    for (int i = 0; i < nv; i++) POLI_TAKE(&numbers, s->row[i], i - s->top[i] + 1);
+    POLI_TAKE(&numbers, s->scratch, s->dae->scratch_size);
+  } while (poli_arena_again(&numbers));
+  s->numbers = numbers.memory;
+  return s->numbers ? poli_rank_create(&s->rank, nv, s->cols) : POL_NO_MEMORY;
 }
 
 pol_status poli_independence_create(poli_independence **independence, const pol_dae *dae,
@@ -128,10 +117,8 @@ void poli_independence_free(poli_independence **independence)
   if (!s) return;
   poli_rank_free(&s->rank);
   poli_dae_patterns_free(&s->patterns);
-  free(s->constraint_of);
-  free(s->found);
-  free(s->row);
   free(s->memory);
+  free(s->numbers);
   free(s);
   *independence = NULL;
 }
@@ -147,8 +134,8 @@ static double *entry(const poli_independence *s, int i, int j)
   return s->row[i] + (j - s->top[i]);
 }
 
-/* factor = M + C^T C, each row of C scaled to the largest inertia of its coordinates, without those
- * that are lengths. */
+/* L = M + C^T C for now, each row of C scaled to the largest inertia of its coordinates, without
+ * those that are lengths. */
 static void set_mass(poli_independence *s)
 {
   const pol_pattern *W = s->patterns.coupling, *B = s->patterns.constraint;
@@ -175,7 +162,7 @@ static void set_mass(poli_independence *s)
   }
 }
 
-/* factor = L, by rows, and where its rows begin and its columns end; a pivot without mass becomes
+/* Factorises L, by rows; and where its rows begin and its columns end; a pivot without mass becomes
  * 1. */
 static void factorise(poli_independence *s)
 {

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "dae/saddle.h"
 
 enum { CORRECTIONS = 4 };
@@ -30,7 +31,7 @@ static const double regularisation = 1e-10; /* eps, of the square of a column of
 struct poli_least_norm {
   const pol_dae *dae;
   poli_saddle *saddle;
-  double *memory; /* all arrays below in one piece */
+  void *memory; /* holds the arrays below */
   double *diagonal, *jacobian, *rhs, *sum, *scratch;
 };
 
@@ -42,19 +43,17 @@ pol_status poli_least_norm_create(poli_least_norm **least, const pol_dae *dae,
   s->dae = dae;
   pol_status status = poli_saddle_create(&s->saddle, dae, 0, solver);
   if (!status) {
-    size_t coupling = (size_t)pol_pattern_nonzeros(s->saddle->patterns.coupling);
-    size_t constraint = (size_t)pol_pattern_nonzeros(s->saddle->patterns.constraint);
-    size_t n = (size_t)s->saddle->n, m = (size_t)s->saddle->m;
-    s->memory = calloc(coupling + constraint + n + m + dae->scratch_size + 1, sizeof *s->memory);
-    status = s->memory ? POL_OK : POL_NO_MEMORY;
-    if (status) goto done;
-    s->diagonal = s->memory;
-    s->jacobian = s->diagonal + coupling;
-    s->rhs = s->jacobian + constraint;
-    s->sum = s->rhs + n;
-    s->scratch = s->sum + m;
+    poli_arena arena = {0};
+    do {
+      POLI_TAKE(&arena, s->diagonal, pol_pattern_nonzeros(s->saddle->patterns.coupling));
+      POLI_TAKE(&arena, s->jacobian, pol_pattern_nonzeros(s->saddle->patterns.constraint));
+      POLI_TAKE(&arena, s->rhs, s->saddle->n);
+      POLI_TAKE(&arena, s->sum, s->saddle->m);
+      POLI_TAKE(&arena, s->scratch, dae->scratch_size);
+    } while (poli_arena_again(&arena));
+    s->memory = arena.memory;
+    if (!s->memory) status = POL_NO_MEMORY;
   }
-done:
   if (status) poli_least_norm_free(least);
   return status;
 }
@@ -68,38 +67,36 @@ void poli_least_norm_free(poli_least_norm **least)
   *least = NULL;
 }
 
-/* The matrix above. */
-static void set_matrix(poli_least_norm *s)
+pol_status poli_least_norm_apply(poli_least_norm *least, const pol_point *at, double *lambda)
 {
+  poli_least_norm *s = least;
   poli_saddle *saddle = s->saddle;
   const pol_pattern *W = saddle->patterns.coupling, *B = saddle->patterns.constraint;
-  for (int j = 0; j < saddle->nv; j++) {
+  const int nv = saddle->nv, m = saddle->m;
+  pol_terms out = {.jacobian = s->jacobian};
+  pol_status status = poli_dae_evaluate(s->dae, at, POL_JACOBIAN, &out, s->scratch);
+  if (status) return status;
+
+  /* The matrix above, factorised. */
+  for (int j = 0; j < nv; j++) {
     double square = 0.0;
     for (int k = B->start[j]; k < B->start[j + 1]; k++) square += s->jacobian[k] * s->jacobian[k];
     s->diagonal[pol_pattern_address(W, j, j)] = square > 0.0 ? -regularisation * square : -1.0;
   }
   poli_saddle_set_kkt(saddle, s->diagonal, s->jacobian);
-  for (int i = 0; i < saddle->m; i++)
+  for (int i = 0; i < m; i++)
     saddle->values[poli_saddle_diagonal(saddle, i)] = poli_dae_is_internal(s->dae, i) ? 0.0 : 1.0;
-}
+  status = pol_solver_refactor(saddle->solver, saddle->values);
+  if (status) return status;
 
-pol_status poli_least_norm_apply(poli_least_norm *least, const pol_point *at, double *lambda)
-{
-  poli_least_norm *s = least;
-  int nv = s->saddle->nv, m = s->saddle->m;
-  pol_terms out = {.jacobian = s->jacobian};
-  pol_status status = poli_dae_evaluate(s->dae, at, POL_JACOBIAN, &out, s->scratch);
-  if (status) return status;
-  set_matrix(s);
-  status = pol_solver_refactor(s->saddle->solver, s->saddle->values);
-  if (status) return status;
+  /* sum = B w, improved by what is left */
   memset(s->sum, 0, (size_t)m * sizeof *s->sum);
   for (int k = 0; k < CORRECTIONS; k++) {
     memset(s->rhs, 0, (size_t)nv * sizeof *s->rhs);
     for (int i = 0; i < m; i++)
       s->rhs[nv + i] = poli_dae_is_internal(s->dae, i) ? 0.0 : lambda[i] - s->sum[i];
-    pol_solver_solve(s->saddle->solver, s->rhs);
-    pol_matrix_multiply(s->saddle->patterns.constraint, s->jacobian, 1.0, s->rhs, s->sum);
+    pol_solver_solve(saddle->solver, s->rhs);
+    pol_matrix_multiply(B, s->jacobian, 1.0, s->rhs, s->sum);
   }
   for (int i = 0; i < m; i++)
     lambda[i] = poli_dae_is_internal(s->dae, i) ? lambda[i] - s->rhs[nv + i] : s->sum[i];

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
+
 /* A step that keeps this share of the predicted decrease is taken. */
 static const double armijo = 1e-4;
 
@@ -23,21 +25,6 @@ static const double most_left = 0.01;
 
 /* The cost of a new matrix, evaluated and factorised, in iterations. */
 static const double matrix_cost = 6.0;
-
-/* Marks each increment as rotation, translation or state. */
-static void classify(int *kind, int num_increments, const pol_dae *dae)
-{
-  const pol_group *group = &dae->group;
-  for (int f = 0; f < group->num_factors; f++) {
-    const pol_factor *factor = &group->factors[f];
-    for (int i = 0; i < factor->dim; i++) {
-      int length = factor->kind == POL_REAL ? poli_dae_is_length(dae, factor->v + i) : i >= 3;
-      kind[factor->v + i] = length ? POLI_TRANSLATIONS : POLI_ROTATIONS;
-    }
-  }
-  for (int i = 0; i < dae->num_states; i++) kind[group->nv - dae->num_states + i] = POLI_KINDS + i;
-  for (int i = group->nv; i < num_increments; i++) kind[i] = kind[i - group->nv];
-}
 
 pol_status poli_newton_create(poli_newton **newton, const pol_dae *dae, poli_saddle *saddle,
                               const pol_newton_options *options, pol_counts *counts)
@@ -57,33 +44,47 @@ pol_status poli_newton_create_for(poli_newton **newton, const pol_dae *dae,
 {
   poli_newton *s = *newton = calloc(1, sizeof *s);
   if (!s) return POL_NO_MEMORY;
-  size_t n = (size_t)matrix->n, kinds = POLI_KINDS + (size_t)dae->num_states;
+  const size_t n = (size_t)matrix->n, kinds = POLI_KINDS + (size_t)dae->num_states;
   *s = (poli_newton){.options = *options, .dae = dae, .matrix = *matrix, .counts = counts};
-  s->kind = calloc((size_t)matrix->num_increments + 1, sizeof *s->kind);
-  s->memory = calloc((6 + kinds) * n + 3 * kinds, sizeof *s->memory);
-  if (!s->kind || !s->memory) {
+  s->num_kinds = (int)kinds;
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, s->trial, n);
+    POLI_TAKE(&arena, s->dx, n);
+    POLI_TAKE(&arena, s->r, n);
+    POLI_TAKE(&arena, s->trial_r, n);
+    POLI_TAKE(&arena, s->round_off, n);
+    POLI_TAKE(&arena, s->accepted, n);
+    POLI_TAKE(&arena, s->row_size, kinds * n);
+    POLI_TAKE(&arena, s->tolerance, kinds);
+    POLI_TAKE(&arena, s->grain, kinds);
+    POLI_TAKE(&arena, s->least, kinds);
+    POLI_TAKE(&arena, s->kind, matrix->num_increments);
+  } while (poli_arena_again(&arena));
+  s->memory = arena.memory;
+  if (!s->memory) {
     poli_newton_free(newton);
     return POL_NO_MEMORY;
   }
-  classify(s->kind, matrix->num_increments, dae);
-  s->num_kinds = (int)kinds;
-  s->trial = s->memory;
-  s->dx = s->trial + n;
-  s->r = s->dx + n;
-  s->trial_r = s->r + n;
-  s->round_off = s->trial_r + n;
-  s->accepted = s->round_off + n;
-  s->row_size = s->accepted + n;
-  s->tolerance = s->row_size + kinds * n;
-  s->grain = s->tolerance + kinds;
-  s->least = s->grain + kinds;
+
+  /* The kinds of the increments; further vectors of them repeat the first. */
+  const pol_group *group = &dae->group;
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    for (int i = 0; i < factor->dim; i++) {
+      int length = factor->kind == POL_REAL ? poli_dae_is_length(dae, factor->v + i) : i >= 3;
+      s->kind[factor->v + i] = length ? POLI_TRANSLATIONS : POLI_ROTATIONS;
+    }
+  }
+  for (int i = 0; i < dae->num_states; i++)
+    s->kind[group->nv - dae->num_states + i] = POLI_KINDS + i;
+  for (int i = group->nv; i < matrix->num_increments; i++) s->kind[i] = s->kind[i - group->nv];
   return POL_OK;
 }
 
 void poli_newton_free(poli_newton **newton)
 {
   if (!*newton) return;
-  free((*newton)->kind);
   free((*newton)->memory);
   free(*newton);
   *newton = NULL;
@@ -96,37 +97,19 @@ void poli_newton_reset(poli_newton *newton)
 
 /* --- norms ------------------------------------------------------------------------------------ */
 
-/* Sums of |matrix| over the increments of each kind, a row. */
-static void measure_rows(poli_newton *s)
+/* What is accepted as the residual of each row, with x as the solution. */
+static void measure_accepted(poli_newton *s, const double *x)
 {
   const pol_pattern *S = s->matrix.pattern;
-  size_t n = (size_t)s->matrix.n;
-  memset(s->row_size, 0, (size_t)s->num_kinds * n * sizeof *s->row_size);
-  for (int j = 0; j < s->matrix.num_increments; j++) {
-    double *size = s->row_size + (size_t)s->kind[j] * n;
-    for (int k = S->start[j]; k < S->start[j + 1]; k++)
-      size[S->row[k]] += fabs(s->matrix.values[k]);
-  }
-}
-
-/* A few eps of |matrix| times the multipliers in x, a row: where large reactions balance, a
- * residual cannot be smaller. */
-static void measure_round_off(poli_newton *s, const double *x)
-{
-  const pol_pattern *S = s->matrix.pattern;
-  memset(s->round_off, 0, (size_t)s->matrix.n * sizeof *s->round_off);
-  for (int j = s->matrix.num_increments; j < s->matrix.n; j++) {
+  const int n = s->matrix.n;
+  /* A few eps of |matrix| times the multipliers in x, per row: where large reactions balance, a
+   * residual cannot be smaller. */
+  memset(s->round_off, 0, (size_t)n * sizeof *s->round_off);
+  for (int j = s->matrix.num_increments; j < n; j++) {
     double eps = 256.0 * DBL_EPSILON * fabs(x[j]);
     for (int k = S->start[j]; k < S->start[j + 1]; k++)
       s->round_off[S->row[k]] += eps * fabs(s->matrix.values[k]);
   }
-}
-
-/* What is accepted as the residual of each row, with x as the solution. */
-static void measure_accepted(poli_newton *s, const double *x)
-{
-  const int n = s->matrix.n;
-  measure_round_off(s, x);
   for (int i = 0; i < n; i++) s->accepted[i] = DBL_MIN;
   for (int k = 0; k < s->num_kinds; k++) {
     const double *size = s->row_size + (size_t)k * (size_t)n;
@@ -163,18 +146,6 @@ static double residual_norm(const poli_newton *s, const double *r, int *worst)
   return max;
 }
 
-/* A row whose residual is not finite, or -1.  Constraints first: theirs spoil the balance too, by
- * way of the reactions. */
-static int row_not_finite(const poli_newton *s)
-{
-  const int nv = s->matrix.num_increments, n = s->matrix.n;
-  for (int i = nv; i < n; i++)
-    if (!isfinite(s->r[i])) return i;
-  for (int i = 0; i < nv; i++)
-    if (!isfinite(s->r[i])) return i;
-  return -1;
-}
-
 /* Largest correction over what is accepted; its increment in *worst. */
 static double correction_norm(const poli_newton *s, double share, int *worst)
 {
@@ -191,31 +162,17 @@ static double correction_norm(const poli_newton *s, double share, int *worst)
   return max;
 }
 
-/* Whether the square of each correction is below round-off. */
-static int has_tiny_square(const poli_newton *s)
-{
-  const double largest = 1.0 / sqrt(DBL_EPSILON);
-  for (int i = 0; i < s->matrix.num_increments; i++)
-    if (!(fabs(s->dx[i]) <= largest * s->grain[s->kind[i]])) return 0;
-  return 1;
-}
-
 /* --- iteration -------------------------------------------------------------------------------- */
-
-/* The equation (numbering of pol_dae.describe) that belongs to a row or column of the matrix. */
-static int equation_of(const poli_newton *s, int row)
-{
-  int nv = s->dae->group.nv, below = row - s->matrix.num_increments;
-  return below < 0 ? row % nv : nv + below % pol_dae_num_constraints(s->dae);
-}
 
 /* The matrix is not to be trusted for the next attempt. */
 pol_status poli_newton_fail(poli_newton *s, pol_status status, int row, const char *message,
                             const char *advice, pol_diagnostics *d)
 {
+  /* the equation (numbering of pol_dae.describe) that belongs to the row */
+  const int nv = s->dae->group.nv, below = row - s->matrix.num_increments;
   s->has_matrix = 0;
   d->status = status;
-  d->equation = row < 0 ? -1 : equation_of(s, row);
+  d->equation = row < 0 ? -1 : below < 0 ? row % nv : nv + below % pol_dae_num_constraints(s->dae);
   d->where[0] = '\0';
   if (row >= 0) poli_dae_describe(s->dae, d->equation, d->where, sizeof d->where);
   snprintf(d->message, sizeof d->message, "%s", message);
@@ -264,7 +221,16 @@ pol_status poli_newton_refresh(poli_newton *s, const poli_newton_system *system,
   if (status)
     return poli_newton_fail(s, status, -1, "the Newton matrix could not be factorised",
                             "take a smaller step", d);
-  measure_rows(s);
+
+  /* Sums of |matrix| over the increments of each kind, per row. */
+  const pol_pattern *S = s->matrix.pattern;
+  const size_t n = (size_t)s->matrix.n;
+  memset(s->row_size, 0, (size_t)s->num_kinds * n * sizeof *s->row_size);
+  for (int j = 0; j < s->matrix.num_increments; j++) {
+    double *size = s->row_size + (size_t)s->kind[j] * n;
+    for (int k = S->start[j]; k < S->start[j + 1]; k++)
+      size[S->row[k]] += fabs(s->matrix.values[k]);
+  }
   s->has_matrix = 1;
   s->rate = -1.0;
   s->uses = 0;
@@ -272,19 +238,33 @@ pol_status poli_newton_refresh(poli_newton *s, const poli_newton_system *system,
   return POL_OK;
 }
 
-/* A step along dx: the share taken (0 for none), the residual before and after it, both in the
- * tolerances after it, the worst row and the worst increment. */
+/* dx from the last residual. */
+static void solve_correction(poli_newton *s)
+{
+  for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
+  pol_solver_solve(s->matrix.solver, s->dx);
+}
+
+/* A correction along dx: the share taken (0 for none), the residual before and after it, both in
+ * the tolerances after it, the worst row and the worst increment; and the history of the iteration
+ * that its end depends on. */
 typedef struct attempt {
   double share, before, after;
   int worst, increment;
+  int new_matrix; /* evaluated just before the correction */
+  int matrices;   /* in this step */
+  double slowest; /* fall of the residual with this matrix, negative: not known */
+  double
+      last_size; /* of a correction with this matrix in terms of the goal, 0 if it is the first */
 } attempt;
 
 /* Tries x + dx, x + dx/2, ... in s->trial until the residual falls enough.  With an old matrix only
  * the first; without a line search a new matrix's step is taken as it is. */
 static pol_status search(poli_newton *s, const poli_newton_system *system, const double *x,
-                         int new_matrix, attempt *a)
+                         attempt *a)
 {
-  int halvings = new_matrix ? s->options.line_search : 0, anyhow = new_matrix && halvings == 0;
+  int halvings = a->new_matrix ? s->options.line_search : 0;
+  int anyhow = a->new_matrix && halvings == 0;
   a->share = 1.0;
   for (int k = 0;; k++, a->share *= 0.5) {
     for (int i = 0; i < s->matrix.n; i++) s->trial[i] = x[i] + a->share * s->dx[i];
@@ -303,50 +283,7 @@ static pol_status search(poli_newton *s, const poli_newton_system *system, const
   }
 }
 
-static void accept(poli_newton *s, double *x)
-{
-  double *r = s->r;
-  memcpy(x, s->trial, (size_t)s->matrix.n * sizeof *x);
-  s->r = s->trial_r;
-  s->trial_r = r;
-}
-
-/* Whether a correction by a new matrix has left nothing but round-off; see newton.h.  A simplified
- * matrix leaves more than a square, so it must also have come to a standstill. */
-static int ends_in_round_off(const poli_newton *s, const attempt *a)
-{
-  int exact = s->options.kind != POL_NEWTON_SIMPLIFIED;
-  return a->share == 1.0 && a->before <= 1.0 && a->after <= 1.0 && has_tiny_square(s) &&
-         (exact || a->after > 0.5 * a->before);
-}
-
-/* The linear rate of convergence, at most 1/2.  Where the residual was round-off already its fall
- * says nothing; then the slowest fall of the step with the same matrix counts, which is kept in
- * *slowest (negative: not known). */
-static double rate_of(const attempt *a, int new_matrix, double *slowest)
-{
-  double rate = a->before > 0.0 ? a->after / a->before : 0.0;
-  if (new_matrix) *slowest = -1.0;
-  if (a->before * residual_grains > 1.0)
-    *slowest = fmax(rate, *slowest);
-  else if (*slowest >= 0.0)
-    rate = fmin(rate, *slowest);
-  return fmin(rate, 0.5);
-}
-
-/* Whether the next correction, estimated from the rate, is below the tolerance; or, if one more is
- * made without evaluating its residual, whether the error after that is negligible.  A correction
- * that started within round-off is noise, and so is the error after it. */
-static int is_done(const poli_newton_system *system, const attempt *a, double rate,
-                   double correction)
-{
-  double ahead = rate / (1.0 - rate) * correction;
-  int in_round_off = a->before * residual_grains <= 1.0;
-  if (!system->place || in_round_off) return a->after <= 1.0 && ahead <= 1.0;
-  return rate * a->after <= 1.0 && rate * ahead <= most_left;
-}
-
-/* Whether four more iterations at this rate would not do: a new matrix is cheaper. */
+/* Whether four more iterations at this rate would not converge: a new matrix is cheaper. */
 static int is_slow(double contraction, double residual)
 {
   double square = contraction * contraction;
@@ -365,34 +302,61 @@ static double goal_size(const poli_newton *s)
   return s->goal.scale * sqrt(sum / nv);
 }
 
-typedef enum verdict { GO_ON, DONE, DIVERGES } verdict;
+typedef enum verdict { GO_ON, DONE, ONLY_ROUND_OFF, DIVERGES } verdict;
 
-/* Rule (35) after a correction of this size; *before is that of the last one with this matrix, 0 if
- * it is the first; `matrices` were evaluated in this step.  A rate that is known from earlier steps
- * with the same matrix lets one correction do. */
-static verdict judge_goal(poli_newton *s, double size, double *before, int matrices)
+/* Rule (35) after a correction.  A rate that is known from earlier steps with the same matrix makes
+ * one correction enough. */
+static verdict test_goal(poli_newton *s, attempt *a)
 {
   const double least_rate = 0.05; /* do not trust a lucky correction */
   const int patience = 4;         /* the line search may lead to where it converges */
-  double last = *before;
-  *before = size;
+  const double size = goal_size(s), last = a->last_size;
+  a->last_size = size;
   if (last > 0.0) s->rate = fmax(size / last, least_rate);
   if (s->rate < 0.0) return GO_ON;
   double missing = s->rate < 1.0 ? s->rate / (1.0 - s->rate) * size : HUGE_VAL;
   if (missing <= s->goal.share) return DONE;
-  if (s->rate >= 1.0 && matrices > patience) return DIVERGES;
+  if (s->rate >= 1.0 && a->matrices > patience) return DIVERGES;
   if (s->rate > s->options.refresh || is_slow(s->rate, missing / s->goal.share)) s->has_matrix = 0;
   return GO_ON;
 }
 
-/* Counts the cost of the matrix.  It is shared by the steps that use it, but these need more
- * iterations the older the matrix is: after a step that costs more than the mean so far it is given
- * up. */
-static void count_use(poli_newton *s, int iterations)
+/* Whether the iteration is at its end after an accepted correction of this size, and whether its
+ * matrix serves any longer; see newton.h. */
+static verdict test(poli_newton *s, const poli_newton_system *system, attempt *a, double correction)
 {
-  s->spent += iterations;
-  s->uses++;
-  if ((double)iterations * s->uses > s->spent) s->has_matrix = 0;
+  /* The linear rate of convergence, at most 1/2.  Where the residual was round-off already its fall
+   * is noise; then the slowest fall of the step with the same matrix counts. */
+  const double contraction = a->before > 0.0 ? a->after / a->before : 0.0;
+  const int in_round_off = a->before * residual_grains <= 1.0;
+  double rate = contraction;
+  if (a->new_matrix) a->slowest = -1.0;
+  if (!in_round_off)
+    a->slowest = fmax(rate, a->slowest);
+  else if (a->slowest >= 0.0)
+    rate = fmin(rate, a->slowest);
+  rate = fmin(rate, 0.5);
+
+  /* Done if the next correction, estimated from the rate, is below the tolerance; or, if one more
+   * is made without evaluating its residual, if the error after that is negligible.  A correction
+   * that started within round-off is noise, and so is the error after it. */
+  const double ahead = rate / (1.0 - rate) * correction;
+  if (!system->place || in_round_off ? a->after <= 1.0 && ahead <= 1.0
+                                     : rate * a->after <= 1.0 && rate * ahead <= most_left)
+    return DONE;
+
+  /* A correction by a new matrix may leave nothing but round-off: its square.  A simplified matrix
+   * leaves more, so it must also have come to a standstill. */
+  const double largest = 1.0 / sqrt(DBL_EPSILON);
+  int tiny = a->new_matrix && a->share == 1.0 && a->before <= 1.0 && a->after <= 1.0 &&
+             (s->options.kind != POL_NEWTON_SIMPLIFIED || a->after > 0.5 * a->before);
+  for (int i = 0; tiny && i < s->matrix.num_increments; i++)
+    tiny = fabs(s->dx[i]) <= largest * s->grain[s->kind[i]];
+  if (tiny) return ONLY_ROUND_OFF;
+
+  if (s->goal.weight) return test_goal(s, a);
+  if (contraction > s->options.refresh || is_slow(contraction, a->after)) s->has_matrix = 0;
+  return GO_ON;
 }
 
 /* The last correction of a converged iteration, from the last residual; the residual of the result
@@ -404,8 +368,7 @@ static int finish(poli_newton *s, const poli_newton_system *system, double *x, d
   int worst;
   *status = POL_OK;
   if (!system->place) return 1;
-  for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
-  pol_solver_solve(s->matrix.solver, s->dx);
+  solve_correction(s);
   const double size = correction_norm(s, 1.0, &worst);
   if (s->goal.weight && !(size <= 1.0) && !(goal_size(s) <= s->goal.share)) return 0;
   if (!(size <= fmax(1.0, correction))) return 1;
@@ -417,40 +380,41 @@ static int finish(poli_newton *s, const poli_newton_system *system, double *x, d
 pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *system, double *x,
                              pol_diagnostics *diagnostics)
 {
-  const pol_newton_kind kind = newton->options.kind;
-  const char *smaller = kind == POL_NEWTON_FULL
-                            ? "take a smaller step"
-                            : "take a smaller step, or try the full Newton matrix";
   poli_newton *s = newton;
   pol_diagnostics *d = diagnostics;
-  attempt a = {0};
-  int modified = s->options.kind == POL_NEWTON_MODIFIED;
-  int matrices = 0; /* of this step */
-  double before = 0.0, slowest = -1.0;
+  const int n = s->matrix.n, modified = s->options.kind == POL_NEWTON_MODIFIED;
+  const char *smaller = s->options.kind == POL_NEWTON_FULL
+                            ? "take a smaller step"
+                            : "take a smaller step, or try the full Newton matrix";
+  attempt a = {.slowest = -1.0};
   d->iteration = 0;
   d->correction = 0.0;
+
+  /* Evaluate at the predicted x.  Constraints are checked first: theirs spoil the balance too, by
+   * way of the reactions. */
   pol_status status = poli_newton_evaluate(s, system, x, d);
   if (status) return status;
-  const int row = row_not_finite(s);
-  if (row >= 0)
-    return poli_newton_fail(s, POL_NOT_FINITE, row, "a residual is not finite", smaller, d);
+  for (int i = 0, first = s->matrix.num_increments; i < n; i++)
+    if (!isfinite(s->r[(first + i) % n]))
+      return poli_newton_fail(s, POL_NOT_FINITE, (first + i) % n, "a residual is not finite",
+                              smaller, d);
 
   for (int k = 0; k < s->options.max_iterations; k++) {
-    int new_matrix = !modified || !s->has_matrix;
-    if (new_matrix) {
-      status = poli_newton_refresh(s, system, d);
-      if (status) return status;
-      matrices++;
-      if (modified) before = 0.0; /* corrections with different matrices give no rate */
+    /* The matrix: an old one as long as it converges fast enough. */
+    a.new_matrix = !modified || !s->has_matrix;
+    if (a.new_matrix) {
+      if ((status = poli_newton_refresh(s, system, d))) return status;
+      a.matrices++;
+      if (modified) a.last_size = 0.0; /* corrections with different matrices give no rate */
     }
-    for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
-    pol_solver_solve(s->matrix.solver, s->dx);
+
+    /* Solve, and search along the correction. */
+    solve_correction(s);
     s->counts->newton_iterations++;
     d->iteration++;
-
-    status = search(s, system, x, new_matrix, &a);
-    if (a.share == 0.0 && status >= 0 && !new_matrix) {
-      /* an old matrix led nowhere: a new one from where we stand */
+    status = search(s, system, x, &a);
+    if (a.share == 0.0 && status >= 0 && !a.new_matrix) {
+      /* an old matrix led nowhere: a new one at the present x */
       s->has_matrix = 0;
       status = evaluate(s, system, x, s->r);
       if (!status) continue;
@@ -461,29 +425,31 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
     if (!isfinite(d->residual) || !isfinite(d->correction))
       return poli_newton_fail(s, POL_NOT_FINITE, a.worst, "a residual is not finite", smaller, d);
     if (a.share == 0.0) break;
-    accept(s, x);
 
-    double contraction = a.before > 0.0 ? a.after / a.before : 0.0;
-    double rate = rate_of(&a, new_matrix, &slowest);
-    verdict now = is_done(system, &a, rate, d->correction) ? DONE : GO_ON;
-    if (now == GO_ON && new_matrix && ends_in_round_off(s, &a)) return POL_OK;
-    if (now == GO_ON && s->goal.weight) {
-      now = judge_goal(s, goal_size(s), &before, matrices);
-      if (now == DIVERGES) break;
-    } else if (now == GO_ON &&
-               (contraction > s->options.refresh || is_slow(contraction, a.after))) {
-      s->has_matrix = 0;
-    }
+    /* Accept. */
+    double *r = s->r;
+    memcpy(x, s->trial, (size_t)n * sizeof *x);
+    s->r = s->trial_r;
+    s->trial_r = r;
+
+    /* Test.  The cost of a matrix is shared by the steps that use it, but these need more
+     * iterations the older it is: after a step that costs more than the mean so far it is given up.
+     */
+    const verdict now = test(s, system, &a, d->correction);
+    if (now == ONLY_ROUND_OFF) return POL_OK;
+    if (now == DIVERGES) break;
     if (now == DONE && finish(s, system, x, d->correction, &status)) {
-      count_use(s, d->iteration);
+      s->spent += d->iteration;
+      s->uses++;
+      if ((double)d->iteration * s->uses > s->spent) s->has_matrix = 0;
       return status ? evaluate_failed(s, status, d) : POL_OK;
     }
   }
   if (a.after <= 1.0 && a.share > 0.0)
     return poli_newton_fail(
         s, POL_NOT_CONVERGED, a.increment,
-        "the Newton iteration did not converge: the equations hold, "
-        "but hardly determine what they are solved for",
+        "the Newton iteration did not converge: the residual is small, but the matrix is nearly "
+        "singular",
         "the mechanism may be close to a singular position; take a smaller step", d);
   return poli_newton_fail(s, POL_NOT_CONVERGED, a.worst, "the Newton iteration did not converge",
                           smaller, d);
@@ -492,8 +458,7 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
 pol_status poli_newton_polish(poli_newton *newton, const poli_newton_system *system, double *x)
 {
   poli_newton *s = newton;
-  for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
-  pol_solver_solve(s->matrix.solver, s->dx);
+  solve_correction(s);
   s->counts->newton_iterations++;
   for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
   return evaluate(s, system, x, s->r);

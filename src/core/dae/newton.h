@@ -72,15 +72,15 @@ typedef struct poli_newton {
   const pol_dae *dae;
   poli_newton_matrix matrix; /* its arrays are not owned */
   pol_counts *counts;        /* not owned */
+  void *memory;              /* holds the arrays below */
   int num_kinds;
   int *kind; /* of each increment */
-  double *memory;
   double *trial, *dx, *r, *trial_r, *round_off;
   double *accepted;  /* n: of each residual */
-  double *row_size;  /* n numbers a kind */
-  double *tolerance; /* one a kind */
-  double *grain;     /* one a kind: the round-off of an increment */
-  double *least;     /* one a kind: what is accepted of a balance */
+  double *row_size;  /* n numbers per kind */
+  double *tolerance; /* one per kind */
+  double *grain;     /* one per kind: the round-off of an increment */
+  double *least;     /* one per kind: what is accepted of a balance */
   int has_matrix;    /* 0: evaluate it before the next correction */
   poli_newton_goal goal;
   int uses;     /* steps done with the present matrix, */

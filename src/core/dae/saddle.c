@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
+
 /* Rows of column `col`, appended at out (NULL: only counted) through the marks of rows already
  * there. */
 typedef struct collector {
@@ -61,30 +63,6 @@ static int column_rows(const poli_saddle *s, int col, int *mark, int *out)
   return c.count;
 }
 
-/* B by rows: columns and addresses, ascending. */
-static pol_status build_rows(poli_saddle *s)
-{
-  const pol_pattern *B = s->patterns.constraint;
-  int nnz = pol_pattern_nonzeros(B);
-  s->row_start = calloc((size_t)s->m + 1, sizeof *s->row_start);
-  s->row_col = calloc((size_t)nnz + 1, sizeof *s->row_col);
-  s->row_address = calloc((size_t)nnz + 1, sizeof *s->row_address);
-  s->transposed = calloc((size_t)nnz + 1, sizeof *s->transposed);
-  if (!s->row_start || !s->row_col || !s->row_address || !s->transposed) return POL_NO_MEMORY;
-  for (int k = 0; k < nnz; k++) s->row_start[B->row[k] + 1]++;
-  for (int i = 0; i < s->m; i++) s->row_start[i + 1] += s->row_start[i];
-  for (int j = 0; j < s->nv; j++)
-    for (int k = B->start[j]; k < B->start[j + 1]; k++) {
-      int next = s->row_start[B->row[k]]++;
-      s->row_col[next] = j;
-      s->row_address[next] = k;
-    }
-  /* row_start[i] now is the end of row i: shift back */
-  for (int i = s->m; i > 0; i--) s->row_start[i] = s->row_start[i - 1];
-  s->row_start[0] = 0;
-  return POL_OK;
-}
-
 static pol_status build_pattern(poli_saddle *s)
 {
   int *mark = calloc((size_t)s->n + 1, sizeof *mark);
@@ -105,29 +83,45 @@ done:
   return status;
 }
 
-/* Looks up where the entries of B^T and of the feedback are. */
-static pol_status find_transposed(poli_saddle *s)
-{
-  const pol_pattern *F = s->patterns.feedback;
-  for (int i = 0; i < s->m; i++)
-    for (int k = s->row_start[i]; k < s->row_start[i + 1]; k++)
-      s->transposed[k] = pol_pattern_address(s->pattern, s->row_col[k], s->nv + i);
-  if (!F) return POL_OK;
-  s->feedback = calloc((size_t)pol_pattern_nonzeros(F) + 1, sizeof *s->feedback);
-  if (!s->feedback) return POL_NO_MEMORY;
-  for (int i = 0; i < s->m; i++)
-    for (int k = F->start[i]; k < F->start[i + 1]; k++)
-      s->feedback[k] = pol_pattern_address(s->pattern, F->row[k], s->nv + i);
-  return POL_OK;
-}
-
 static pol_status build(poli_saddle *s, const pol_dae *dae, pol_solver_kind solver)
 {
   pol_status status = poli_dae_patterns_create(&s->patterns, dae);
-  if (!status) status = build_rows(s);
-  if (!status) status = build_pattern(s);
-  if (!status) status = find_transposed(s);
   if (status) return status;
+  const pol_pattern *B = s->patterns.constraint, *F = s->patterns.feedback;
+  const int nnz = pol_pattern_nonzeros(B);
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, s->row_start, s->m + 1);
+    POLI_TAKE(&arena, s->row_col, nnz);
+    POLI_TAKE(&arena, s->row_address, nnz);
+    POLI_TAKE(&arena, s->transposed, nnz);
+    POLI_TAKE(&arena, s->feedback, F ? pol_pattern_nonzeros(F) : 0);
+  } while (poli_arena_again(&arena));
+  s->memory = arena.memory;
+  if (!s->memory) return POL_NO_MEMORY;
+
+  /* B by rows: columns and addresses, ascending. */
+  for (int k = 0; k < nnz; k++) s->row_start[B->row[k] + 1]++;
+  for (int i = 0; i < s->m; i++) s->row_start[i + 1] += s->row_start[i];
+  for (int j = 0; j < s->nv; j++)
+    for (int k = B->start[j]; k < B->start[j + 1]; k++) {
+      int next = s->row_start[B->row[k]]++;
+      s->row_col[next] = j;
+      s->row_address[next] = k;
+    }
+  /* row_start[i] now is the end of row i: shift back */
+  for (int i = s->m; i > 0; i--) s->row_start[i] = s->row_start[i - 1];
+  s->row_start[0] = 0;
+
+  /* The pattern, and where the entries of B^T and of the feedback are in it. */
+  status = build_pattern(s);
+  if (status) return status;
+  for (int i = 0; i < s->m; i++) {
+    for (int k = s->row_start[i]; k < s->row_start[i + 1]; k++)
+      s->transposed[k] = pol_pattern_address(s->pattern, s->row_col[k], s->nv + i);
+    for (int k = F ? F->start[i] : 0; F && k < F->start[i + 1]; k++)
+      s->feedback[k] = pol_pattern_address(s->pattern, F->row[k], s->nv + i);
+  }
   s->values = calloc((size_t)pol_pattern_nonzeros(s->pattern) + 1, sizeof *s->values);
   if (!s->values) return POL_NO_MEMORY;
   return pol_solver_create(&s->solver, s->pattern, solver);
@@ -155,11 +149,7 @@ void poli_saddle_free(poli_saddle **saddle)
   pol_pattern_free(&s->pattern);
   poli_dae_patterns_free(&s->patterns);
   free(s->values);
-  free(s->row_start);
-  free(s->row_col);
-  free(s->row_address);
-  free(s->transposed);
-  free(s->feedback);
+  free(s->memory);
   free(s);
   *saddle = NULL;
 }

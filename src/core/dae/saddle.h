@@ -21,6 +21,7 @@ typedef struct poli_saddle {
   poli_dae_patterns patterns;
   pol_pattern *pattern;
   double *values;
+  void *memory;     /* holds the arrays below */
   int *row_start;   /* row i of B has the entries row_start[i] .. row_start[i+1]-1 of */
   int *row_col;     /* their columns, ascending, and */
   int *row_address; /* their addresses in the pattern constraint */

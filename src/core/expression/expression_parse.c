@@ -195,9 +195,9 @@ static void fail_at_character(parser *p, const char *at)
   else if (is_control(*at))
     fail(p, at, "the control character 0x%02x must not be used", c);
   else if (c >= 128)
-    fail(p, at, "the byte 0x%02x must stand in quotes", c);
+    fail(p, at, "the byte 0x%02x must be in quotes", c);
   else
-    fail(p, at, "'%c' is not a character of expressions", (char)c);
+    fail(p, at, "'%c' is not allowed in expressions", (char)c);
 }
 
 /* Appends the bytes from start to end to the name. */
@@ -224,7 +224,7 @@ static void read_name(parser *p, token *new)
     if (*start == '\'') {
       end = strchr(++start, '\'');
       if (!end || end == start) {
-        fail(p, p->at, end ? "'' is an empty name" : "a ' is missing: the quotes are not closed");
+        fail(p, p->at, end ? "'' is an empty name" : "the closing quote ' is missing");
         return;
       }
       new->quoted = 1;
@@ -296,9 +296,9 @@ static int accept(parser *p, token_kind kind)
 static void fail_at_token(parser *p, const char *rule)
 {
   if (p->now.kind == TOKEN_END)
-    fail(p, p->now.start, "the end comes too early: %s", rule);
+    fail(p, p->now.start, "unexpected end: %s", rule);
   else
-    fail(p, p->now.start, "'%s' is out of place: %s", p->now.text, rule);
+    fail(p, p->now.start, "unexpected '%s': %s", p->now.text, rule);
 }
 
 /* --- instructions ----------------------------------------------------------------------------- */
@@ -325,7 +325,7 @@ static void push(parser *p, poli_operation operation, int index, double number)
   append(p, operation, index, number);
   if (++p->depth > p->max_depth) p->max_depth = p->depth;
   if (p->depth > POLI_EXPRESSION_DEPTH)
-    fail(p, p->now.start, "is too deep: more than %d values wait for their operation",
+    fail(p, p->now.start, "is too complex: more than %d operands are pending",
          POLI_EXPRESSION_DEPTH);
 }
 
@@ -374,7 +374,7 @@ static void parse_or(parser *p);
 static int enter(parser *p)
 {
   if (++p->nesting > POLI_EXPRESSION_DEPTH)
-    fail(p, p->now.start, "is too deep: more than %d levels of nesting", POLI_EXPRESSION_DEPTH);
+    fail(p, p->now.start, "is too deeply nested: more than %d levels", POLI_EXPRESSION_DEPTH);
   return !p->status;
 }
 
@@ -383,9 +383,9 @@ static void parse_closed(parser *p, const char *open)
   parse_or(p);
   if (p->now.kind == TOKEN_CLOSE || p->now.kind == TOKEN_COMMA) return;
   if (p->now.kind == TOKEN_END)
-    fail(p, open, "'(' has no ')'");
+    fail(p, open, "'(' has no matching ')'");
   else
-    fail_at_token(p, "an operator or ')' must stand here");
+    fail_at_token(p, "an operator or ')' is expected here");
 }
 
 /* Arguments from the ( on. */
@@ -455,11 +455,11 @@ static void parse_primary(parser *p)
   case TOKEN_OPEN:
     advance(p);
     parse_closed(p, first.start);
-    if (p->now.kind == TOKEN_COMMA) fail_at_token(p, "an operator or ')' must stand here");
+    if (p->now.kind == TOKEN_COMMA) fail_at_token(p, "an operator or ')' is expected here");
     accept(p, TOKEN_CLOSE);
     break;
   default:
-    fail_at_token(p, "a number, a name, a function or '(' must stand here");
+    fail_at_token(p, "a number, a name, a function or '(' is expected here");
     break;
   }
 }
@@ -571,9 +571,9 @@ static void parse_text(parser *p)
   if (!p->status && p->now.kind == TOKEN_END) fail(p, p->text, "must not be empty");
   parse_or(p);
   if (p->now.kind == TOKEN_CLOSE)
-    fail(p, p->now.start, "')' has no '('");
+    fail(p, p->now.start, "')' has no matching '('");
   else if (p->now.kind != TOKEN_END)
-    fail_at_token(p, "an operator or the end must stand here");
+    fail_at_token(p, "an operator or the end is expected here");
 }
 
 /* --- the result ------------------------------------------------------------------------------- */

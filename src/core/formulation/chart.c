@@ -541,7 +541,7 @@ static const struct {
                             .frame = product_frame}},
     [POL_SO3_PIVOT] =
         {"so3",
-         "rotation about a fixed point: a spherical joint to the ground becomes no constraint",
+         "rotation about a fixed point: a spherical joint to the ground needs no constraint",
          {.nq = 4,
           .dim = 3,
           .num_factors = 1,

@@ -93,11 +93,11 @@ static int is_polynomial(const pol_mechanism *mechanism, char *message, size_t s
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, k);
     if (joint->type != POL_ROLLING_SPHERE && joint->type != POL_ROLLING_DISK) continue;
-    snprintf(message, size, "directors cannot express rolling, as of joint '%s'", joint->name);
+    snprintf(message, size, "directors do not support rolling, as in joint '%s'", joint->name);
     return 0;
   }
   if (pol_mechanism_num_couplings(mechanism) == 0) return 1;
-  snprintf(message, size, "directors cannot express couplings, such as '%s'",
+  snprintf(message, size, "directors do not support couplings, such as '%s'",
            pol_mechanism_coupling(mechanism, 0)->name);
   return 0;
 }
@@ -137,7 +137,7 @@ pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulat
     pol_error_text(&pol_mechanism_errors(mechanism)->items[0], message, size);
   if (complete) return complete;
   if (!poli_chart_of(kind) || pol_mechanism_num_bodies(mechanism) == 0) {
-    snprintf(message, size, "there is no body, or no such formulation");
+    snprintf(message, size, "the mechanism has no body, or the formulation is unknown");
     return POL_BAD_ARGUMENT;
   }
   for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
@@ -159,9 +159,10 @@ pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulat
   if (kind == POL_DIRECTORS && !is_polynomial(mechanism, message, size)) return POL_BAD_ARGUMENT;
   for (int k = 0; k < pol_mechanism_num_joints(mechanism) && kind == POL_SO3_PIVOT; k++)
     if (locks_nothing(mechanism, k)) {
-      snprintf(message, size,
-               "joint '%s' locks points that the coordinates of so3 hold fixed already: remove it",
-               pol_mechanism_joint(mechanism, k)->name);
+      snprintf(
+          message, size,
+          "joint '%s' locks points that are already fixed by the coordinates of so3: remove it",
+          pol_mechanism_joint(mechanism, k)->name);
       return POL_BAD_ARGUMENT;
     }
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++)
@@ -515,7 +516,7 @@ static int singular(const double *q, char *text, size_t size, void *user)
     int found = body->chart->singular(q + body->q, what, sizeof what);
     if (found <= worst) continue;
     worst = found;
-    snprintf(text, size, "body '%s' is in %s, which a formulation such as so3xr3 does not have",
+    snprintf(text, size, "body '%s' is in %s, which does not occur in formulations such as so3xr3",
              body->body->name, what);
   }
   for (int k = 0; k < f->num_joints; k++) {

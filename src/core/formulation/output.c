@@ -196,9 +196,10 @@ pol_status pol_formulation_check_branches(const pol_formulation *formulation, do
       snprintf(diagnostics->where, sizeof diagnostics->where, "joint '%s', axis %c", joint->name,
                "xyz"[axis]);
       snprintf(diagnostics->message, sizeof diagnostics->message,
-               "the joint was assembled with its markers' %c axes pointing apart", "xyz"[axis]);
+               "the joint was assembled with the %c axes of its markers in opposite directions",
+               "xyz"[axis]);
       snprintf(diagnostics->advice, sizeof diagnostics->advice,
-               "give initial rotations within a quarter turn of assembly");
+               "give initial rotations within a quarter turn of the assembled position");
       return POL_INCONSISTENT;
     }
     if (joint->type == POL_CONSTANT_VELOCITY && straightness(formulation, q, first, second) < 0.0) {
@@ -207,7 +208,7 @@ pol_status pol_formulation_check_branches(const pol_formulation *formulation, do
       snprintf(diagnostics->message, sizeof diagnostics->message,
                "the joint was assembled with its shafts twisted by half a turn");
       snprintf(diagnostics->advice, sizeof diagnostics->advice,
-               "give initial rotations within a quarter turn of assembly");
+               "give initial rotations within a quarter turn of the assembled position");
       return POL_INCONSISTENT;
     }
   }

@@ -80,9 +80,9 @@ static pol_status too_small(pol_integrator *s, int worst, double error, double l
   d->residual = error;
   d->equation = worst;
   poli_dae_describe(s->dae, worst, d->where, sizeof d->where);
-  snprintf(d->message, sizeof d->message, "the tolerances ask for a step below %.3g s", least);
+  snprintf(d->message, sizeof d->message, "the tolerances require a step below %.3g s", least);
   snprintf(d->advice, sizeof d->advice,
-           "larger tolerances, a smaller min_step, or a look at what changes so fast here");
+           "use larger tolerances or a smaller min_step, or check what changes rapidly here");
   return POL_SMALL_STEP;
 }
 
@@ -117,7 +117,7 @@ static pol_status try_step(pol_integrator *s, double t, double h, double least, 
   if (error <= 1.0) {
     *next = 0.9 * h * most / turn;
     snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
-             "a body turns too far in a step to count its turns");
+             "a body rotates too far in one step to count its full turns");
     return POL_RETRY;
   }
   *next = isfinite(error) ? poli_step_control_propose(control, h, error)
@@ -136,7 +136,7 @@ static pol_status check_progress(pol_integrator *s, double t, double h)
   if (control->tiny_steps < most) return POL_OK;
   pol_diagnostics *d = &s->diagnostics;
   snprintf(d->message, sizeof d->message,
-           "%d steps in a row were below %.0e of the time span: the run makes no progress", most,
+           "%d consecutive steps were below %.0e of the time span: the run makes no progress", most,
            tiny);
   snprintf(d->advice, sizeof d->advice,
            "look for a force or state that grows without bound here, or set min_step");
@@ -188,9 +188,9 @@ pol_status pol_integrator_adapt(pol_integrator *integrator, double t_end)
   const char *rule = NULL;
   poli_integrator_begin_step(s, s->state.t, 0.0);
   if (!s->family->adaptive)
-    rule = "this method has no error estimate: take steps of a given size";
+    rule = "this method has no error estimate: use fixed steps";
   else if (!s->state.q || !(t_end > s->state.t) || !isfinite(t_end))
-    rule = "the end of a step must be after the present time, after a start";
+    rule = "the end of a step must be after the current time, and the integrator must be started";
   if (rule) {
     *d = (pol_diagnostics){.equation = -1};
     snprintf(d->message, sizeof d->message, "%s", rule);

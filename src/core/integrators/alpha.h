@@ -37,7 +37,7 @@ typedef struct poli_alpha {
   poli_saddle *saddle;
   poli_saddle *owned_saddle; /* stabilized form only; else the assembler's is shared */
   poli_newton *newton;
-  double *memory;
+  void *memory; /* holds the arrays */
   poli_alpha_values now, next;
   double *model_v, *model_vd;                   /* nv: what the model sees of next.v, next.vd */
   double *base;                                 /* q* */

@@ -48,7 +48,7 @@ struct pol_integrator {
   poli_step_control *control;
   int adapting;     /* the step under way is one of pol_integrator_adapt */
   pol_state before; /* the solution at the start of the last accepted step; q NULL: there is none */
-  double *memory;   /* holds the arrays below, nq + 2 nv + m numbers each: q, v, v', lambda */
+  void *memory;     /* holds the arrays below, nq + 2 nv + m numbers each: q, v, v', lambda */
   double *old;      /* that before points into */
   double *work, *interpolated;
 };

@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/rule.h"
 #include "dae/assembler.h"
 #include "integrators/alpha.h"
@@ -76,14 +77,15 @@ static pol_status validate(const pol_options *options, const void *variant, char
     return poli_broken_rule("start must be default, classical, shifted or perturbed", message,
                             size);
   if (options->sigma != 0.0 && update->coordinates_only)
-    return poli_broken_rule("sigma belongs to geom1: coordinates have no tangent operator", message,
-                            size);
+    return poli_broken_rule("sigma requires geom1: the linear method has no tangent operator",
+                            message, size);
   if (options->published.sigma_update != POL_SIGMA_EXACT &&
       (update->base_velocity || update->coordinates_only))
-    return poli_broken_rule("the incremental sigma update belongs to geom1", message, size);
+    return poli_broken_rule("the incremental sigma update requires geom1", message, size);
   if (options->sigma != 0.0 && update->base_velocity)
     return poli_broken_rule(
-        "sigma belongs to geom1: geom2 and geom3 put the velocity into the base", message, size);
+        "sigma requires geom1: geom2 and geom3 apply the velocity in a separate exponential",
+        message, size);
   return POL_OK;
 }
 
@@ -105,7 +107,7 @@ static void warn(const pol_options *options, const void *variant, char *message,
                  size);
   if (o->alpha_m > o->alpha_f + round_off || o->alpha_f > 0.5 + round_off ||
       o->beta < 0.25 + 0.5 * (o->alpha_f - o->alpha_m) - round_off)
-    add_sentence("alpha_m <= alpha_f <= 1/2 and beta >= 1/4 + (alpha_f - alpha_m)/2 do not hold: "
+    add_sentence("alpha_m <= alpha_f <= 1/2 and beta >= 1/4 + (alpha_f - alpha_m)/2 are violated: "
                  "the method is not unconditionally stable",
                  message, size);
 }
@@ -123,8 +125,7 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
       return poli_broken_rule("sigma needs the exponential map, not the Cayley map", message, size);
     if (kind == POL_SO3_VECTOR && (update->base_velocity || sigma))
       return poli_broken_rule(
-          "a rotation vector is integrated by the classical method: take linear or "
-          "geom1 with sigma 0",
+          "rotation-vector requires the classical method: use linear, or geom1 with sigma 0",
           message, size);
   }
   return POL_OK;
@@ -137,13 +138,12 @@ static void doubt(const pol_dae *dae, const pol_options *options, char *message,
   const double hardly = 0.98, round_off = 1e-6;
   const poli_amplification factor = poli_constraint_amplification(options);
   if (dae->num_holonomic == 0 || options->index != POL_INDEX_3 || factor.of_a < hardly) return;
-  snprintf(
-      message, size, "%s; use rho_inf 0.9 or less, or hht, or index 2 or stabilized-2",
-      fmin(factor.of_vd, factor.of_a) > 1.0 - round_off
-          ? "index 3 without numerical damping: errors of the constraints grow with each step, "
-            "first in the reactions, then in the motion, so that the results are not reliable"
-          : "index 3 with hardly any numerical damping: errors of the reactions do not decay, "
-            "and can grow until the motion is wrong");
+  snprintf(message, size, "%s; use rho_inf 0.9 or less, or hht, or index 2 or stabilized-2",
+           fmin(factor.of_vd, factor.of_a) > 1.0 - round_off
+               ? "index 3 without numerical damping: constraint errors grow with each step, first "
+                 "in the reactions, then in the motion, and the results are unreliable"
+               : "index 3 with almost no numerical damping: errors of the reactions do not decay "
+                 "and can grow until the motion is wrong");
 }
 
 static void destroy(void *data)
@@ -152,68 +152,63 @@ static void destroy(void *data)
   poli_newton_free(&s->newton);
   poli_saddle_free(&s->owned_saddle);
   free(s->memory);
-  free(s->P_inverse);
-  free(s->factor_of);
   free(s);
 }
 
-/* Lays all arrays out in one piece of memory; with memory NULL only counts. */
-static size_t lay_out(poli_alpha *s)
+/* All arrays in one block of memory. */
+static pol_status allocate(poli_alpha *s)
 {
-  size_t nq = (size_t)s->dae->group.nq, nv = (size_t)s->dae->group.nv, m = (size_t)s->saddle->m;
-  size_t n = (size_t)s->saddle->n, extra = (size_t)s->saddle->num_extra;
-  size_t coupling = (size_t)pol_pattern_nonzeros(s->saddle->patterns.coupling);
-  size_t constraint = (size_t)pol_pattern_nonzeros(s->saddle->patterns.constraint);
-  const pol_pattern *F = s->dae->feedback;
-  size_t feedback = F ? (size_t)pol_pattern_nonzeros(F) : 0;
-  const struct {
-    double **array;
-    size_t size;
-  } arrays[] = {{&s->now.q, nq},
-                {&s->next.q, nq},
-                {&s->now.v, nv},
-                {&s->next.v, nv},
-                {&s->now.vd, nv},
-                {&s->next.vd, nv},
-                {&s->now.a, nv},
-                {&s->next.a, nv},
-                {&s->now.lambda, m},
-                {&s->next.lambda, m},
-                {&s->base, nq},
-                {&s->theta, nv},
-                {&s->c, nv},
-                {&s->x, n},
-                {&s->x_done, n},
-                {&s->eta, extra},
-                {&s->stabilizing, nv},
-                {&s->column, n},
-                {&s->mass, coupling},
-                {&s->damping, coupling},
-                {&s->stiffness, coupling},
-                {&s->inertia, coupling},
-                {&s->jacobian, constraint},
-                {&s->curvature, constraint},
-                {&s->old_jacobian, constraint},
-                {&s->model_v, nv},
-                {&s->model_vd, nv},
-                {&s->start_work, poli_start_work(s->dae)},
-                {&s->given_v, nv},
-                {&s->given_a, nv},
-                {&s->sample, n},
-                {&s->predictor.sample[0], n},
-                {&s->predictor.sample[1], n},
-                {&s->predictor.sample[2], n},
-                {&s->predictor.sample[3], n},
-                {&s->feedback, feedback},
-                {&s->position, m},
-                {&s->velocity, m},
-                {&s->scratch, s->dae->scratch_size}};
-  size_t total = 0;
-  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-    if (s->memory) *arrays[i].array = s->memory + total;
-    total += arrays[i].size;
-  }
-  return total;
+  const pol_group *group = &s->dae->group;
+  const int nq = group->nq, nv = group->nv, m = s->saddle->m, n = s->saddle->n;
+  const int coupling = pol_pattern_nonzeros(s->saddle->patterns.coupling);
+  const int constraint = pol_pattern_nonzeros(s->saddle->patterns.constraint);
+  const int feedback = s->dae->feedback ? pol_pattern_nonzeros(s->dae->feedback) : 0;
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, s->now.q, nq);
+    POLI_TAKE(&arena, s->next.q, nq);
+    POLI_TAKE(&arena, s->now.v, nv);
+    POLI_TAKE(&arena, s->next.v, nv);
+    POLI_TAKE(&arena, s->now.vd, nv);
+    POLI_TAKE(&arena, s->next.vd, nv);
+    POLI_TAKE(&arena, s->now.a, nv);
+    POLI_TAKE(&arena, s->next.a, nv);
+    POLI_TAKE(&arena, s->now.lambda, m);
+    POLI_TAKE(&arena, s->next.lambda, m);
+    POLI_TAKE(&arena, s->base, nq);
+    POLI_TAKE(&arena, s->theta, nv);
+    POLI_TAKE(&arena, s->c, nv);
+    POLI_TAKE(&arena, s->x, n);
+    POLI_TAKE(&arena, s->x_done, n);
+    POLI_TAKE(&arena, s->eta, s->saddle->num_extra);
+    POLI_TAKE(&arena, s->stabilizing, nv);
+    POLI_TAKE(&arena, s->column, n);
+    POLI_TAKE(&arena, s->mass, coupling);
+    POLI_TAKE(&arena, s->damping, coupling);
+    POLI_TAKE(&arena, s->stiffness, coupling);
+    POLI_TAKE(&arena, s->inertia, coupling);
+    POLI_TAKE(&arena, s->jacobian, constraint);
+    POLI_TAKE(&arena, s->curvature, constraint);
+    POLI_TAKE(&arena, s->old_jacobian, constraint);
+    POLI_TAKE(&arena, s->model_v, nv);
+    POLI_TAKE(&arena, s->model_vd, nv);
+    POLI_TAKE(&arena, s->start_work, poli_start_work(s->dae));
+    POLI_TAKE(&arena, s->given_v, nv);
+    POLI_TAKE(&arena, s->given_a, nv);
+    POLI_TAKE(&arena, s->sample, n);
+    POLI_TAKE(&arena, s->predictor.sample[0], n);
+    POLI_TAKE(&arena, s->predictor.sample[1], n);
+    POLI_TAKE(&arena, s->predictor.sample[2], n);
+    POLI_TAKE(&arena, s->predictor.sample[3], n);
+    POLI_TAKE(&arena, s->feedback, feedback);
+    POLI_TAKE(&arena, s->position, m);
+    POLI_TAKE(&arena, s->velocity, m);
+    POLI_TAKE(&arena, s->scratch, s->dae->scratch_size);
+    POLI_TAKE(&arena, s->P_inverse, group->num_factors);
+    POLI_TAKE(&arena, s->factor_of, nv);
+  } while (poli_arena_again(&arena));
+  s->memory = arena.memory;
+  return s->memory ? POL_OK : POL_NO_MEMORY;
 }
 
 static pol_status create(pol_integrator *integrator)
@@ -242,11 +237,7 @@ static pol_status create(pol_integrator *integrator)
   if (status) return status;
 
   const pol_group *group = &s->dae->group;
-  s->memory = calloc(lay_out(s) + 1, sizeof *s->memory);
-  s->P_inverse = calloc((size_t)group->num_factors, sizeof *s->P_inverse);
-  s->factor_of = calloc((size_t)group->nv, sizeof *s->factor_of);
-  if (!s->memory || !s->P_inverse || !s->factor_of) return POL_NO_MEMORY;
-  lay_out(s);
+  if ((status = allocate(s))) return status;
   s->predictor.n = s->saddle->n;
   for (int f = 0; f < group->num_factors; f++)
     for (int i = 0; i < group->factors[f].dim; i++) s->factor_of[group->factors[f].v + i] = f;
@@ -402,7 +393,7 @@ static pol_status check_coordinates(const poli_alpha *s, pol_status status, pol_
   if (status && !found) found = s->dae->singular(s->now.q, text, sizeof text, s->dae->user);
   if (found < (status ? POL_NEAR_SINGULARITY : POL_AT_SINGULARITY)) return status;
   snprintf(d->message, sizeof d->message, "%s", text);
-  snprintf(d->advice, sizeof d->advice, "end before it, or change what leads there");
+  snprintf(d->advice, sizeof d->advice, "stop earlier, or use another formulation");
   return status ? status : POL_SINGULAR;
 }
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/rule.h"
 #include "dae/assembler.h"
 #include "dae/newton_published.h"
@@ -129,10 +130,9 @@ static pol_status validate(const pol_options *options, const void *variant, char
   const poli_scheme *scheme = variant;
   double theta = options->theta, vartheta = options->vartheta;
   if (!isnan(theta) && scheme->only_theta && theta != scheme->theta)
-    return poli_broken_rule(
-        "theta must be 1/2 in vi-a: any other amplifies, in each step, what q or "
-        "p have normal to the constraints",
-        message, size);
+    return poli_broken_rule("theta must be 1/2 in vi-a: other values amplify the components of q "
+                            "and p normal to the constraints in each step",
+                            message, size);
   if (!isnan(theta) && !isnan(scheme->theta) && !(theta >= 0.0 && theta <= 1.0))
     return poli_broken_rule("theta must be from 0 to 1", message, size);
   if (!isnan(vartheta) && !isnan(scheme->vartheta) && !(vartheta >= 0.0 && vartheta < 1.0))
@@ -140,9 +140,9 @@ static pol_status validate(const pol_options *options, const void *variant, char
                             "singular",
                             message, size);
   if (options->published.newton == POL_PUBLISHED_NEWTON_PLAIN_MODIFIED)
-    return poli_broken_rule("published.newton must not be plain-modified: that belongs to "
-                            "generalized-alpha",
-                            message, size);
+    return poli_broken_rule(
+        "published.newton must not be plain-modified: this requires a generalized-alpha method",
+        message, size);
   if (options->guess < POL_GUESS_ADVANCED || options->guess > POL_GUESS_SIMPLE)
     return poli_broken_rule("guess must be advanced or simple", message, size);
   return POL_OK;
@@ -162,14 +162,14 @@ static pol_status support_mass(const pol_dae *dae, const poli_scheme *scheme, ch
   char rule[320];
   if (dae->constant_mass || (scheme->varying_mass && poli_dae_step_equations(dae))) return POL_OK;
   if (!scheme->varying_mass)
-    return poli_broken_rule("the method needs a constant mass matrix, as directors or point masses "
-                            "have; with euler-parameters take vi-a, em, em-g or midpoint",
+    return poli_broken_rule("the method requires a constant mass matrix, as of directors or point "
+                            "masses; with euler-parameters use vi-a, em, em-g or midpoint",
                             message, size);
   if (!dae->extension || !dae->extension->step_equations.missing)
-    return poli_broken_rule("the method needs a constant mass matrix, as directors or point masses "
-                            "have, or euler-parameters",
+    return poli_broken_rule("the method requires a constant mass matrix, as of directors or point "
+                            "masses, or euler-parameters",
                             message, size);
-  snprintf(rule, sizeof rule, "the method sees euler-parameters through directors, and %s",
+  snprintf(rule, sizeof rule, "the method maps euler-parameters to directors, and %s",
            dae->extension->step_equations.missing);
   return poli_broken_rule(rule, message, size);
 }
@@ -180,16 +180,16 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
   (void)options;
   for (int f = 0; f < dae->group.num_factors; f++)
     if (dae->group.factors[f].kind != POL_REAL)
-      return poli_broken_rule("the method needs coordinates of a vector space, such as directors, "
-                              "point masses or, with vi-a, em, em-g and midpoint, "
-                              "euler-parameters (rattle: so3xr3), and these are of a Lie group",
+      return poli_broken_rule("the method requires coordinates of a vector space, not of a Lie "
+                              "group: use directors or point masses; with vi-a, em, em-g and "
+                              "midpoint euler-parameters, with rattle so3xr3",
                               message, size);
   if (dae->num_states > 0)
-    return poli_broken_rule("the method does not treat first-order states", message, size);
+    return poli_broken_rule("the method does not support first-order states", message, size);
   if (dae->num_nonholonomic > 0)
-    return poli_broken_rule("the method treats holonomic constraints only", message, size);
+    return poli_broken_rule("the method supports holonomic constraints only", message, size);
   if (dae->feedback)
-    return poli_broken_rule("the method does not treat forces that depend on reactions, such as "
+    return poli_broken_rule("the method does not support forces that depend on reactions, such as "
                             "friction",
                             message, size);
   return support_mass(dae, variant, message, size);
@@ -206,70 +206,64 @@ static void destroy(void *data)
   free(s);
 }
 
-/* Lays all arrays out in one piece of memory; with memory NULL only counts. */
-static size_t lay_out(poli_ggl *s)
+/* All arrays in one block of memory. */
+static pol_status allocate(poli_ggl *s)
 {
   const poli_dae_patterns *patterns = &s->blocks->saddle->patterns;
-  size_t nv = (size_t)s->nv, m = (size_t)s->m, n = (size_t)s->blocks->n;
-  size_t coupling = (size_t)pol_pattern_nonzeros(patterns->coupling);
-  size_t constraint = (size_t)pol_pattern_nonzeros(patterns->constraint);
-  size_t scratch = s->dae->scratch_size;
-  if (s->equations && s->equations->scratch_size > scratch) scratch = s->equations->scratch_size;
-  s->num_step_values = s->equations ? 4 * coupling + 6 * constraint : 0;
-  const struct {
-    double **array;
-    size_t size;
-  } arrays[] = {{&s->now.q, nv},
-                {&s->next.q, nv},
-                {&s->now.v, nv},
-                {&s->next.v, nv},
-                {&s->now.p, nv},
-                {&s->next.p, nv},
-                {&s->now.vd, nv},
-                {&s->next.vd, nv},
-                {&s->now.lambda, m},
-                {&s->next.lambda, m},
-                {&s->now.x, n},
-                {&s->next.x, n},
-                {&s->z, n},
-                {&s->q_between, nv},
-                {&s->q_constraint, nv},
-                {&s->mean_v, nv},
-                {&s->zero, nv},
-                {&s->force, nv},
-                {&s->start_force, nv},
-                {&s->momentum, nv},
-                {&s->mass, coupling},
-                {&s->stiffness, coupling},
-                {&s->damping, coupling},
-                {&s->jacobian, constraint},
-                {&s->curvature, constraint},
-                {&s->old_jacobian, constraint},
-                {&s->position, m},
-                {&s->velocity, m},
-                {&s->step_values, s->num_step_values},
-                {&s->scratch, scratch}};
-  size_t total = 0;
-  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-    if (s->memory) *arrays[i].array = s->memory + total;
-    total += arrays[i].size;
-  }
-  return total;
-}
-
-/* The matrices of a step: four of the pattern coupling, then six of the pattern constraint. */
-static void lay_out_step_terms(poli_ggl *s)
-{
-  const poli_dae_patterns *patterns = &s->blocks->saddle->patterns;
+  const int nv = s->nv, m = s->m, n = s->blocks->n;
   const int coupling = pol_pattern_nonzeros(patterns->coupling);
   const int constraint = pol_pattern_nonzeros(patterns->constraint);
-  poli_step_terms *to = &s->step_terms;
-  double **const square[] = {&to->kinematic_a, &to->kinematic_b, &to->balance_a, &to->balance_b};
-  double **const rows[] = {&to->kinematic_gamma, &to->balance_lambda, &to->balance_gamma,
-                           &to->position_a,      &to->velocity_a,     &to->velocity_b};
-  double *next = s->step_values;
-  for (int i = 0; i < 4; i++, next += coupling) *square[i] = next;
-  for (int i = 0; i < 6; i++, next += constraint) *rows[i] = next;
+  const int square = s->equations ? coupling : 0, rows = s->equations ? constraint : 0;
+  size_t scratch = s->dae->scratch_size;
+  if (s->equations && s->equations->scratch_size > scratch) scratch = s->equations->scratch_size;
+  poli_step_terms *step = &s->step_terms;
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, s->now.q, nv);
+    POLI_TAKE(&arena, s->next.q, nv);
+    POLI_TAKE(&arena, s->now.v, nv);
+    POLI_TAKE(&arena, s->next.v, nv);
+    POLI_TAKE(&arena, s->now.p, nv);
+    POLI_TAKE(&arena, s->next.p, nv);
+    POLI_TAKE(&arena, s->now.vd, nv);
+    POLI_TAKE(&arena, s->next.vd, nv);
+    POLI_TAKE(&arena, s->now.lambda, m);
+    POLI_TAKE(&arena, s->next.lambda, m);
+    POLI_TAKE(&arena, s->now.x, n);
+    POLI_TAKE(&arena, s->next.x, n);
+    POLI_TAKE(&arena, s->z, n);
+    POLI_TAKE(&arena, s->q_between, nv);
+    POLI_TAKE(&arena, s->q_constraint, nv);
+    POLI_TAKE(&arena, s->mean_v, nv);
+    POLI_TAKE(&arena, s->zero, nv);
+    POLI_TAKE(&arena, s->force, nv);
+    POLI_TAKE(&arena, s->start_force, nv);
+    POLI_TAKE(&arena, s->momentum, nv);
+    POLI_TAKE(&arena, s->mass, coupling);
+    POLI_TAKE(&arena, s->stiffness, coupling);
+    POLI_TAKE(&arena, s->damping, coupling);
+    POLI_TAKE(&arena, s->jacobian, constraint);
+    POLI_TAKE(&arena, s->curvature, constraint);
+    POLI_TAKE(&arena, s->old_jacobian, constraint);
+    POLI_TAKE(&arena, s->position, m);
+    POLI_TAKE(&arena, s->velocity, m);
+    POLI_TAKE(&arena, s->scratch, scratch);
+    /* the matrices of the step equations, contiguous: they are set to zero together */
+    POLI_TAKE(&arena, step->kinematic_a, square);
+    POLI_TAKE(&arena, step->kinematic_b, square);
+    POLI_TAKE(&arena, step->balance_a, square);
+    POLI_TAKE(&arena, step->balance_b, square);
+    POLI_TAKE(&arena, step->kinematic_gamma, rows);
+    POLI_TAKE(&arena, step->balance_lambda, rows);
+    POLI_TAKE(&arena, step->balance_gamma, rows);
+    POLI_TAKE(&arena, step->position_a, rows);
+    POLI_TAKE(&arena, step->velocity_a, rows);
+    POLI_TAKE(&arena, step->velocity_b, rows);
+  } while (poli_arena_again(&arena));
+  s->memory = arena.memory;
+  s->step_values = step->kinematic_a;
+  s->num_step_values = (size_t)(4 * square) + (size_t)(6 * rows);
+  return s->memory ? POL_OK : POL_NO_MEMORY;
 }
 
 static pol_status create(pol_integrator *integrator)
@@ -301,10 +295,7 @@ static pol_status create(pol_integrator *integrator)
       poli_newton_create_for(&s->newton, s->dae, &matrix, &s->options->newton, &integrator->counts);
   if (status) return status;
 
-  s->memory = calloc(lay_out(s) + 1, sizeof *s->memory);
-  if (!s->memory) return POL_NO_MEMORY;
-  lay_out(s);
-  if (s->equations) lay_out_step_terms(s);
+  if ((status = allocate(s))) return status;
   s->a = s->z;
   s->b = s->a + s->nv;
   s->c = s->b + s->nv; /* read by vi-s only */
@@ -358,11 +349,10 @@ static void explain_start(const poli_ggl *s, pol_status status, pol_diagnostics 
   int column = pol_solver_singular_column(s->blocks->solver);
   d->equation = column < s->blocks->start[s->scheme->num_vectors] ? column % s->nv : -1;
   if (d->equation >= 0) poli_dae_describe(s->dae, d->equation, d->where, sizeof d->where);
-  snprintf(
-      d->advice, sizeof d->advice,
-      "where the mass matrix is singular, as in directors of a flat body, take vi-a, vi-b, em or "
-      "rattle%s",
-      s->scheme->varying_mass ? "; or take euler-parameters" : "");
+  snprintf(d->advice, sizeof d->advice,
+           "if the mass matrix is singular, as for directors of a flat body, use vi-a, vi-b, em or "
+           "rattle%s",
+           s->scheme->varying_mass ? "; or use euler-parameters" : "");
 }
 
 static pol_status start(pol_integrator *integrator, const double *q, const double *v,

@@ -56,7 +56,7 @@ struct poli_ggl {
   const poli_step_equations *equations; /* of a mass matrix that varies; NULL: it is constant */
   poli_blocks *blocks;
   poli_newton *newton;
-  double *memory;
+  void *memory; /* holds the arrays */
   poli_ggl_values now, next;
   int nv, m;
   double theta, vartheta;

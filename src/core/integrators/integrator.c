@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "dae/assembler.h"
 #include "integrators/family.h"
 
@@ -41,11 +42,17 @@ static size_t state_size(const pol_integrator *s)
 
 static pol_status allocate(pol_integrator *s)
 {
-  s->memory = calloc(3 * state_size(s), sizeof *s->memory);
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, s->old, state_size(s));
+    POLI_TAKE(&arena, s->work, state_size(s));
+    POLI_TAKE(&arena, s->interpolated, state_size(s));
+    POLI_TAKE(&arena, s->history, s->dae->history_size);
+  } while (poli_arena_again(&arena));
+  s->memory = arena.memory;
   if (!s->memory) return POL_NO_MEMORY;
-  s->old = s->memory;
-  s->work = s->old + state_size(s);
-  s->interpolated = s->work + state_size(s);
+  if (s->dae->history_size == 0) s->history = NULL;
+  s->state.history = s->history;
   return POL_OK;
 }
 
@@ -86,10 +93,6 @@ pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae
   if (!status) status = poli_step_control_create(&s->control, &dae->group, &options->control);
   if (!status) s->control->published = options->published.estimate;
   if (!status) status = pol_assembler_create(&s->assembler, dae, options->solver);
-  if (!status && dae->history_size) {
-    s->state.history = s->history = calloc(dae->history_size, sizeof *s->history);
-    if (!s->history) status = POL_NO_MEMORY;
-  }
   if (!status) poli_assembler_set_history(s->assembler, s->history);
   /* a reset restarts between two steps, where nothing is allocated */
   if (!status && is_small(dae) && pol_dae_num_constraints(dae) > 0) status = allocate_redundancy(s);
@@ -112,7 +115,6 @@ void pol_integrator_free(pol_integrator **integrator)
   poli_least_norm_free(&s->least_norm);
   free(s->shared);
   free(s->chosen);
-  free(s->history);
   free(s);
   *integrator = NULL;
 }
@@ -144,7 +146,8 @@ static pol_status refuse_redundancy(pol_integrator *s, int count)
     poli_dae_describe(s->dae, s->dae->group.nv + i, name, sizeof name);
     used += (size_t)snprintf(d->message + used, sizeof d->message - used, " %s;", name);
   }
-  snprintf(d->advice, sizeof d->advice, "let them be dropped, or take joints that lock less");
+  snprintf(d->advice, sizeof d->advice,
+           "let them be dropped, or use joints with fewer constraints");
   return POL_SINGULAR;
 }
 
@@ -186,9 +189,9 @@ static pol_status prepare_redundancy(pol_integrator *s)
   if (status || s->options.redundant != POL_REDUNDANT_MINIMUM_NORM) return status;
   if (s->dae->feedback) {
     snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
-             "forces depend on reactions that redundant constraints leave open");
+             "forces depend on reactions that are not unique because of redundant constraints");
     snprintf(s->diagnostics.advice, sizeof s->diagnostics.advice,
-             "take joints that lock less, or let redundant constraints be dropped");
+             "use joints with fewer constraints, or let redundant constraints be dropped");
     return POL_SINGULAR;
   }
   s->shares = 1;
@@ -205,7 +208,7 @@ static pol_status share_reactions(pol_integrator *s)
   s->state.lambda = s->shared;
   if (status)
     snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
-             "the reactions of redundant constraints could not be shared");
+             "the reactions of redundant constraints could not be distributed");
   return status;
 }
 
@@ -338,7 +341,8 @@ pol_status pol_integrator_step(pol_integrator *integrator, double h)
   poli_integrator_begin_step(s, s->state.t, h);
   if (!(h > 0.0) || !isfinite(h) || !s->state.q) {
     *d = (pol_diagnostics){.equation = -1};
-    snprintf(d->message, sizeof d->message, "the step size must be positive, after a start");
+    snprintf(d->message, sizeof d->message,
+             "the step size must be positive, and the integrator must be started");
     return d->status = POL_BAD_ARGUMENT;
   }
   if (h != s->h) {

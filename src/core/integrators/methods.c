@@ -9,7 +9,7 @@
 
 static const poli_method_entry methods[] = {
     {.method = {.name = "geom1",
-                .title = "Lie group generalized-alpha, one exponential a step",
+                .title = "Lie group generalized-alpha, one exponential per step",
                 .order = "2; multipliers 1 in the transient after a classical start",
                 .conserves = "the constraints of its index; dissipates high frequencies by rho_inf",
                 .source = "Bruels/Cardona 2010, Arnold/Cardona/Bruels 2015",

@@ -263,14 +263,13 @@ int pol_options_adapt_warning(const pol_options *options, char *message, size_t 
   const int undamped = fmax(factor.of_vd, factor.of_a) > damped;
   const int too_fine = fmax(control->rtol, control->atol_rotation) < smallest_tolerance;
   snprintf(message, size, "%s%s%s",
-           undamped
-               ? "without numerical damping every change of the step size excites accelerations "
-                 "and multipliers that never settle: steps of variable size become many; take hht, "
-                 "or rho_inf below 1"
-               : "",
+           undamped ? "without numerical damping every change of the step size excites undamped "
+                      "oscillations of accelerations and multipliers: variable steps need many "
+                      "steps; use hht, or rho_inf below 1"
+                    : "",
            undamped && too_fine ? "; " : "",
-           too_fine ? "rtol and atol are below 1e-12, the smallest that can be met: the error of a "
-                      "step is round-off then"
+           too_fine ? "rtol and atol are below 1e-12, the smallest that can be met: the estimated "
+                      "error is then round-off"
                     : "");
   return undamped || too_fine;
 }

@@ -204,8 +204,9 @@ static void gather(const splitting *s, const double *jacobian, double *B)
     }
 }
 
-/* B1 D B0^T, factored; D has 36 numbers for each body.  Returns -1 if it is not finite. */
-static int factor(splitting *s)
+/* B1 D B0^T, factored without the rows left_out (or NULL) and those that depend on others; D has 36
+ * numbers for each body.  Returns how many rows are dropped, -1 if it is not finite. */
+static int factor(splitting *s, const unsigned char *left_out)
 {
   double *values = poli_block_lu_values(s->lu);
   poli_block_lu_clear(s->lu);
@@ -225,7 +226,7 @@ static int factor(splitting *s)
   }
   s->counts->jacobians++;
   s->counts->factorizations++;
-  return poli_block_lu_factor(s->lu, dependent);
+  return poli_block_lu_factor(s->lu, dependent, left_out);
 }
 
 /* --- the base step ---------------------------------------------------------------------------- */
@@ -449,7 +450,7 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
         status = factor_implicit(s, t0, h);
       } else {
         gather(s, s->jacobian1, s->B1);
-        status = factor(s) < 0 ? POL_NOT_FINITE : POL_OK;
+        status = factor(s, NULL) < 0 ? POL_NOT_FINITE : POL_OK;
       }
       if (status)
         return fail(s, d, status, worst, iteration, largest,
@@ -499,7 +500,9 @@ static void limit_turn(splitting *s, const double *dU, double *scale)
 /* Velocities on the constraints, accelerations and multipliers at a node, from the running momenta,
  * which stay as they are: with A = B M^-1 B^T
  *
- *     A mu = B v + Phi_t,  v -= M^-1 B^T mu (twice),   A lambda = B M^-1 (f - w x J w) + gamma */
+ *     A mu = B v + Phi_t,  v -= M^-1 B^T mu (twice),   A lambda = B M^-1 (f - w x J w) + gamma
+ *
+ * Of redundant constraints those have no reaction that all methods leave out. */
 static pol_status show(splitting *s, double t, double *shown)
 {
   double *q = shown, *v = q + s->nq, *vd = v + s->nv, *lambda = vd + s->nv, *P = s->trial;
@@ -518,7 +521,11 @@ static pol_status show(splitting *s, double t, double *shown)
   if (s->m > 0) {
     gather(s, s->jacobian, s->B0);
     memcpy(s->B1, s->B0, sizeof *s->B1 * (size_t)s->sides[s->first_side[s->num_nodes]].address);
-    if (factor(s) < 0) return POL_NOT_FINITE;
+    int left_out = 0;
+    for (int i = 0; i < s->m; i++) left_out += s->dropped[i];
+    int count = factor(s, s->dropped);
+    if (left_out > 0 && count > left_out) count = factor(s, NULL); /* the choice is out of date */
+    if (count < 0) return POL_NOT_FINITE;
     for (int pass = 0; pass < 2 && !status; pass++) {
       pol_terms out = {.velocity = s->dU};
       velocities(s, P, v);

@@ -267,9 +267,9 @@ static inline void subtract_product(int rows, int cols, const double *restrict A
 }
 
 /* The inverse of the block in its place, by exchange steps with the largest diagonal entry relative
- * to scale; rows that are left with less than the threshold are dropped: zero rows and columns.
- * Returns how many. */
-static int invert(poli_block_lu *lu, int k, double threshold)
+ * to scale; rows that are left with less than the threshold, or left out, are dropped: zero rows
+ * and columns.  Returns how many. */
+static int invert(poli_block_lu *lu, int k, double threshold, const unsigned char *left_out)
 {
   const int n = lu->size[k], row = lu->row[k];
   const double *scale = lu->scale + row;
@@ -281,7 +281,7 @@ static int invert(poli_block_lu *lu, int k, double threshold)
     double largest = threshold;
     for (int i = 0; i < n; i++) {
       const double size = fabs(D[i * n + i]) / scale[i];
-      if (left[i] && !(size <= largest)) {
+      if (left[i] && !(size <= largest) && !(left_out && left_out[row + i])) {
         largest = size;
         r = i;
       }
@@ -314,7 +314,7 @@ static int invert(poli_block_lu *lu, int k, double threshold)
 
 /* --- factorisation, solution ------------------------------------------------------------------ */
 
-int poli_block_lu_factor(poli_block_lu *lu, double threshold)
+int poli_block_lu_factor(poli_block_lu *lu, double threshold, const unsigned char *left_out)
 {
   int num_dropped = 0, finite = 1;
   lu->smallest = HUGE_VAL;
@@ -328,7 +328,7 @@ int poli_block_lu_factor(poli_block_lu *lu, double threshold)
   for (int k = 0; k < lu->num_nodes && finite; k++) {
     const int n = lu->size[k];
     const long *to = lu->target + lu->update[k];
-    num_dropped += invert(lu, k, threshold);
+    num_dropped += invert(lu, k, threshold, left_out);
     finite = isfinite(lu->values[lu->diagonal[k]]) || n == 0;
     for (int a = lu->first[k]; a < lu->first[k + 1]; a++) {
       const int rows = lu->size[lu->next[a]];

@@ -29,9 +29,9 @@ double *poli_block_lu_values(poli_block_lu *lu);
 void poli_block_lu_clear(poli_block_lu *lu);
 
 /* Rows whose pivot becomes smaller than `threshold` of their diagonal entry depend on others; they
- * are dropped: their unknowns will be 0 and their equations ignored.  Returns how many, or -1 if a
- * number is not finite. */
-int poli_block_lu_factor(poli_block_lu *lu, double threshold);
+ * are dropped: their unknowns will be 0 and their equations ignored.  So are those with a 1 in
+ * left_out, which may be NULL.  Returns how many, or -1 if a number is not finite. */
+int poli_block_lu_factor(poli_block_lu *lu, double threshold, const unsigned char *left_out);
 
 /* For each row, node after node: 1 if the last factorisation has dropped it. */
 const unsigned char *poli_block_lu_dropped(const poli_block_lu *lu);

@@ -9,36 +9,25 @@
 #include <math.h>
 #include <stddef.h>
 
-/* The row of the largest entry of column[from .. n-1]. */
-static int find_pivot(const double *column, int from, int n)
-{
-  int pivot = from;
-  double largest = fabs(column[from]);
-  for (int i = from + 1; i < n; i++) {
-    if (fabs(column[i]) > largest) {
-      largest = fabs(column[i]);
-      pivot = i;
-    }
-  }
-  return pivot;
-}
-
-static void exchange_rows(int n, double *lu, int i, int k)
-{
-  for (int j = 0; j < n; j++) {
-    double *column = lu + (size_t)j * (size_t)n;
-    double entry = column[i];
-    column[i] = column[k];
-    column[k] = entry;
-  }
-}
-
 /* Column k becomes that of L: brings its largest entry to the diagonal and divides by it. */
 static void take_pivot(int n, double *lu, int *pivot, int k)
 {
   double *l = lu + (size_t)k * (size_t)n;
-  pivot[k] = find_pivot(l, k, n);
-  if (pivot[k] != k) exchange_rows(n, lu, k, pivot[k]);
+  double largest = fabs(l[k]);
+  int row = k;
+  for (int i = k + 1; i < n; i++) {
+    if (fabs(l[i]) > largest) {
+      largest = fabs(l[i]);
+      row = i;
+    }
+  }
+  pivot[k] = row;
+  for (int j = 0; j < n && row != k; j++) {
+    double *column = lu + (size_t)j * (size_t)n;
+    double entry = column[k];
+    column[k] = column[row];
+    column[row] = entry;
+  }
   if (fabs(l[k]) < DBL_MIN) return;
   double inverse = 1.0 / l[k];
   for (int i = k + 1; i < n; i++) l[i] *= inverse;

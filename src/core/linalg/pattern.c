@@ -24,12 +24,6 @@ static int is_empty(const pol_block *block)
   return block->rows == 0 || block->cols == 0;
 }
 
-static int fits(const pol_block *block, int rows, int cols)
-{
-  return block->row >= 0 && block->col >= 0 && block->rows >= 0 && block->cols >= 0 &&
-         block->row <= rows - block->rows && block->col <= cols - block->cols;
-}
-
 /* An array of count elements, never NULL for want of elements. */
 static void *new_array(size_t count, size_t size)
 {
@@ -96,42 +90,44 @@ static int merge(const pol_block *blocks, const intervals *cut, int col, int *ro
   return count;
 }
 
-/* Counts the entries of each column, then writes their rows. */
-static pol_status fill(pol_pattern *pattern, const pol_block *blocks, const intervals *cut)
-{
-  pattern->start = new_array((size_t)pattern->cols + 1, sizeof *pattern->start);
-  if (!pattern->start) return POL_NO_MEMORY;
-  for (int j = 0; j < pattern->cols; j++) {
-    int count = merge(blocks, cut, j, NULL);
-    if (count > INT_MAX - pattern->start[j]) return POL_BAD_ARGUMENT;
-    pattern->start[j + 1] = pattern->start[j] + count;
-  }
-
-  pattern->row = new_array((size_t)pattern->start[pattern->cols], sizeof *pattern->row);
-  if (!pattern->row) return POL_NO_MEMORY;
-  for (int j = 0; j < pattern->cols; j++) merge(blocks, cut, j, pattern->row + pattern->start[j]);
-  return POL_OK;
-}
-
 pol_status pol_pattern_create(pol_pattern **pattern, int rows, int cols, int num_blocks,
                               const pol_block *blocks)
 {
   *pattern = NULL;
   if (rows < 0 || cols < 0 || num_blocks < 0) return POL_BAD_ARGUMENT;
-  for (int b = 0; b < num_blocks; b++)
-    if (!fits(&blocks[b], rows, cols)) return POL_BAD_ARGUMENT;
+  for (int i = 0; i < num_blocks; i++) {
+    const pol_block *b = &blocks[i];
+    if (b->row < 0 || b->col < 0 || b->rows < 0 || b->cols < 0 || b->row > rows - b->rows ||
+        b->col > cols - b->cols)
+      return POL_BAD_ARGUMENT;
+  }
 
   intervals cut = {0};
   pol_status status = POL_NO_MEMORY;
   int *order = new_array((size_t)num_blocks, sizeof *order);
   pol_pattern *made = calloc(1, sizeof *made);
-  if (order && made) {
-    made->rows = rows;
-    made->cols = cols;
-    int count = sort_by_row(rows, num_blocks, blocks, order);
-    if (count >= 0) status = deal(cols, blocks, count, order, &cut);
-    if (!status) status = fill(made, blocks, &cut);
+  if (!order || !made) goto done;
+  made->rows = rows;
+  made->cols = cols;
+  const int count = sort_by_row(rows, num_blocks, blocks, order);
+  if (count < 0 || deal(cols, blocks, count, order, &cut)) goto done;
+
+  /* Count the entries of each column, then write their rows. */
+  made->start = new_array((size_t)cols + 1, sizeof *made->start);
+  if (!made->start) goto done;
+  for (int j = 0; j < cols; j++) {
+    const int entries = merge(blocks, &cut, j, NULL);
+    if (entries > INT_MAX - made->start[j]) {
+      status = POL_BAD_ARGUMENT;
+      goto done;
+    }
+    made->start[j + 1] = made->start[j] + entries;
   }
+  made->row = new_array((size_t)made->start[cols], sizeof *made->row);
+  if (!made->row) goto done;
+  for (int j = 0; j < cols; j++) merge(blocks, &cut, j, made->row + made->start[j]);
+  status = POL_OK;
+done:
   free(order);
   free(cut.start);
   free(cut.block);

@@ -7,8 +7,8 @@
  * dgeequ, with columns first: for the matrix [[M, B^T], [B, 0]] of a constrained mechanism with
  * heavy bodies this brings M and both B to the size of 1).  The scale factors are powers of two and
  * add no rounding error.  Partial pivoting compares the entries of a column, so it is only sensible
- * once the rows are comparable; and pivots of columns with a largest entry of 1 can be judged by
- * their size (see solver.h).
+ * once the rows are comparable; and the size of pivots of columns with a largest entry of 1 has a
+ * meaning (see solver.h).
  *
  * Nothing here is global: solvers are independent of each other, and several threads can use one
  * each with the same pattern.  The number of threads that the BLAS starts belongs to the program,
@@ -20,10 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
+
 struct pol_solver {
   const pol_pattern *pattern;
   const poli_backend *backend;
   void *state;         /* of the backend; NULL if the matrix has no rows */
+  void *memory;        /* holds the arrays below */
   double *values;      /* R A C in the pattern */
   double *row_scale;   /* diagonal of R */
   double *col_scale;   /* diagonal of C */
@@ -37,14 +40,14 @@ struct pol_solver {
  * of the pattern expects more than DENSE_SHARE of the operations of a full factorisation.
  *
  * Measured with bench/bench_linalg.c (OpenBLAS on one thread of a Zen processor), time dense /
- * sparse for saddle-point matrices of chains of bodies with 3 or 5 rows a joint:
+ * sparse for saddle-point matrices of chains of bodies with 3 or 5 rows per joint:
  *
  *     n                 9    18    27    36    45    54    66    90   180   360
  *     refactorisation  0.5   0.7   0.75  0.9   1.0   1.2   2.4   3.3   7     20
  *     solution         0.6   0.7   0.7   0.8   0.8   0.9   2.1   2.2   2.6   4
  *
- * For graphs of 10 to 60 bodies with more and more loops the share of operations tells the two
- * apart where the share of entries (2 to 13 % in all of them) does not: refactorisations have the
+ * For graphs of 10 to 60 bodies with more and more loops the share of operations separates the two
+ * where the share of entries (2 to 13 % in all of them) does not: refactorisations have the
  * ratio 4 to 15 for shares below 0.02, 2 at 0.05, between 1.3 and 0.6 around 0.1. */
 #define DENSE_SIZE 48
 #define DENSE_SHARE 0.1
@@ -53,19 +56,6 @@ static pol_status take_backend(pol_solver *solver, const poli_backend *backend)
 {
   solver->backend = backend;
   return solver->pattern->rows > 0 ? backend->create(&solver->state, solver->pattern) : POL_OK;
-}
-
-static pol_status choose_backend(pol_solver *solver, pol_solver_kind kind)
-{
-  double n = solver->pattern->rows;
-  if (kind == POL_SOLVER_DENSE || (kind == POL_SOLVER_AUTO && n <= DENSE_SIZE))
-    return take_backend(solver, &poli_dense_backend);
-
-  pol_status status = take_backend(solver, &poli_sparse_backend);
-  if (status || kind == POL_SOLVER_SPARSE) return status;
-  if (poli_sparse_operations(solver->state) <= DENSE_SHARE * (2.0 / 3.0) * n * n * n) return POL_OK;
-  solver->backend->free(solver->state);
-  return take_backend(solver, &poli_dense_backend);
 }
 
 /* --- scaling ---------------------------------------------------------------------------------- */
@@ -85,42 +75,6 @@ static double inverse_scale(double size)
   return size;
 }
 
-/* Scales the columns of values into solver->values and gathers the largest entry of each row in
- * row_scale.  Returns whether all values are finite. */
-static int scale_columns(pol_solver *solver, const double *values)
-{
-  const pol_pattern *pattern = solver->pattern;
-  double *largest_in_row = solver->row_scale;
-  int finite = 1;
-  for (int i = 0; i < pattern->rows; i++) largest_in_row[i] = 0.0;
-  for (int j = 0; j < pattern->cols; j++) {
-    double largest = 0.0;
-    for (int a = pattern->start[j]; a < pattern->start[j + 1]; a++) {
-      double size = fabs(values[a]);
-      finite &= size <= DBL_MAX;
-      largest = size > largest ? size : largest;
-    }
-    double scale = inverse_scale(largest);
-    solver->col_scale[j] = scale;
-    for (int a = pattern->start[j]; a < pattern->start[j + 1]; a++) {
-      double value = values[a] * scale;
-      double *row = &largest_in_row[pattern->row[a]];
-      solver->values[a] = value;
-      *row = fabs(value) > *row ? fabs(value) : *row;
-    }
-  }
-  return finite;
-}
-
-static void scale_rows(pol_solver *solver)
-{
-  const pol_pattern *pattern = solver->pattern;
-  for (int i = 0; i < pattern->rows; i++)
-    solver->row_scale[i] = inverse_scale(solver->row_scale[i]);
-  for (int a = 0; a < pattern->start[pattern->cols]; a++)
-    solver->values[a] *= solver->row_scale[pattern->row[a]];
-}
-
 /* --- public functions ------------------------------------------------------------------------- */
 
 pol_status pol_solver_create(pol_solver **solver, const pol_pattern *pattern, pol_solver_kind kind)
@@ -132,18 +86,27 @@ pol_status pol_solver_create(pol_solver **solver, const pol_pattern *pattern, po
 
   pol_solver *made = calloc(1, sizeof *made);
   if (!made) return POL_NO_MEMORY;
-  size_t n = (size_t)pattern->rows;
-  size_t nonzeros = (size_t)pol_pattern_nonzeros(pattern);
+  const double n = pattern->rows;
   made->pattern = pattern;
   made->singular_column = -1;
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, made->row_scale, pattern->rows);
+    POLI_TAKE(&arena, made->col_scale, pattern->rows);
+    POLI_TAKE(&arena, made->values, pol_pattern_nonzeros(pattern));
+  } while (poli_arena_again(&arena));
+  made->memory = arena.memory;
 
-  /* One array for the three; a number more, since an array without any may be NULL. */
-  pol_status status = POL_NO_MEMORY;
-  made->row_scale = malloc((2 * n + nonzeros + 1) * sizeof *made->row_scale);
-  if (made->row_scale) {
-    made->col_scale = made->row_scale + n;
-    made->values = made->col_scale + n;
-    status = choose_backend(made, kind);
+  pol_status status = made->memory ? POL_OK : POL_NO_MEMORY;
+  if (!status && (kind == POL_SOLVER_DENSE || (kind == POL_SOLVER_AUTO && n <= DENSE_SIZE))) {
+    status = take_backend(made, &poli_dense_backend);
+  } else if (!status) {
+    status = take_backend(made, &poli_sparse_backend);
+    if (!status && kind == POL_SOLVER_AUTO &&
+        poli_sparse_operations(made->state) > DENSE_SHARE * (2.0 / 3.0) * n * n * n) {
+      made->backend->free(made->state);
+      status = take_backend(made, &poli_dense_backend);
+    }
   }
   if (status) pol_solver_free(&made);
   *solver = made;
@@ -154,7 +117,7 @@ void pol_solver_free(pol_solver **solver)
 {
   if (!solver || !*solver) return;
   if ((*solver)->backend) (*solver)->backend->free((*solver)->state);
-  free((*solver)->row_scale);
+  free((*solver)->memory);
   free(*solver);
   *solver = NULL;
 }
@@ -164,14 +127,38 @@ pol_solver_kind pol_solver_backend(const pol_solver *solver)
   return solver->backend->kind;
 }
 
-/* Shared by factor and refactor, which differ in the function of the backend. */
+/* Scales the matrix and factorises it; factor and refactor differ in the function of the backend.
+ */
 static pol_status run(pol_solver *solver, const double *values,
                       pol_status (*factor)(void *state, const double *values, int *column))
 {
+  const pol_pattern *pattern = solver->pattern;
+  double *row_scale = solver->row_scale; /* first the largest entry of each row */
+  int finite = 1;
   solver->factored = 0;
   solver->singular_column = -1;
-  if (!scale_columns(solver, values)) return POL_NOT_FINITE;
-  scale_rows(solver);
+  for (int i = 0; i < pattern->rows; i++) row_scale[i] = 0.0;
+  for (int j = 0; j < pattern->cols; j++) {
+    double largest = 0.0;
+    for (int a = pattern->start[j]; a < pattern->start[j + 1]; a++) {
+      double size = fabs(values[a]);
+      finite &= size <= DBL_MAX;
+      largest = size > largest ? size : largest;
+    }
+    double scale = inverse_scale(largest);
+    solver->col_scale[j] = scale;
+    for (int a = pattern->start[j]; a < pattern->start[j + 1]; a++) {
+      double value = values[a] * scale;
+      double *row = &row_scale[pattern->row[a]];
+      solver->values[a] = value;
+      *row = fabs(value) > *row ? fabs(value) : *row;
+    }
+  }
+  if (!finite) return POL_NOT_FINITE;
+  for (int i = 0; i < pattern->rows; i++) row_scale[i] = inverse_scale(row_scale[i]);
+  for (int a = 0; a < pattern->start[pattern->cols]; a++)
+    solver->values[a] *= row_scale[pattern->row[a]];
+
   pol_status status =
       solver->state ? factor(solver->state, solver->values, &solver->singular_column) : POL_OK;
   solver->factored = status == POL_OK;

@@ -1,5 +1,5 @@
 /* What solver.c and the backends of the linear solver share: the table of functions that makes a
- * backend, and the rule that tells a singular matrix.
+ * backend, and the rule that detects a singular matrix.
  *
  * A backend sees the equilibrated matrix only (see solver.c): all entries are finite, and the
  * largest of each row and of each column lies between 1/2 and 1 unless it is zero.
@@ -33,7 +33,7 @@ double poli_sparse_operations(const void *state);
  * a closer look. */
 #define POLI_SMALL_PIVOT 1e-10
 
-/* The rule that tells a singular matrix.
+/* The rule that detects a singular matrix.
  *
  * The computed factors are those of A + E with |E| <= gamma |L| |U|, gamma a few eps (Higham,
  * Accuracy and Stability of Numerical Algorithms, 2002, theorem 9.3).  In the leading k rows and

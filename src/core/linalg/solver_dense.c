@@ -16,6 +16,7 @@
  * the program (OPENBLAS_NUM_THREADS or openblas_set_num_threads); one thread is the better choice
  * unless there are very large and nearly full matrices.
  */
+#include "base/arena.h"
 #include "linalg/lu.h"
 #include "linalg/solver.h"
 
@@ -30,6 +31,7 @@ _Static_assert(sizeof(lapack_int) == sizeof(int), "LAPACK with 32-bit integers i
 typedef struct dense {
   const pol_pattern *pattern;
   int n;
+  void *memory;          /* holds the arrays below */
   double *lu;            /* n x n by columns */
   double *inverse_pivot; /* 1 / u_kk */
   double *work;          /* 3 n */
@@ -40,8 +42,7 @@ static void dense_free(void *state)
 {
   dense *work = state;
   if (!work) return;
-  free(work->lu);
-  free(work->pivot);
+  free(work->memory);
   free(work);
 }
 
@@ -50,31 +51,23 @@ static pol_status dense_create(void **state, const pol_pattern *pattern)
   dense *work = calloc(1, sizeof *work);
   *state = NULL;
   if (!work) return POL_NO_MEMORY;
-  size_t n = (size_t)pattern->rows;
+  const size_t n = (size_t)pattern->rows;
   work->pattern = pattern;
   work->n = pattern->rows;
-  work->lu = calloc((n + 4) * n, sizeof *work->lu);
-  work->pivot = malloc(n * sizeof *work->pivot);
-  if (!work->lu || !work->pivot) {
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, work->lu, n * n);
+    POLI_TAKE(&arena, work->inverse_pivot, n);
+    POLI_TAKE(&arena, work->work, 3 * n);
+    POLI_TAKE(&arena, work->pivot, n);
+  } while (poli_arena_again(&arena));
+  work->memory = arena.memory;
+  if (!work->memory) {
     dense_free(work);
     return POL_NO_MEMORY;
   }
-  work->inverse_pivot = work->lu + n * n;
-  work->work = work->inverse_pivot + n;
   *state = work;
   return POL_OK;
-}
-
-/* lu = the full matrix */
-static void scatter(dense *work, const double *values)
-{
-  const pol_pattern *pattern = work->pattern;
-  for (int j = 0; j < work->n; j++) {
-    double *column = work->lu + (size_t)j * (size_t)work->n;
-    for (int i = 0; i < work->n; i++) column[i] = 0.0;
-    for (int a = pattern->start[j]; a < pattern->start[j + 1]; a++)
-      column[pattern->row[a]] = values[a];
-  }
 }
 
 /* |y|^T |L| |U| |z| of pivot k, see solver.h.  The pivots before k are not zero. */
@@ -112,30 +105,31 @@ static double find_spread(const dense *work, int k)
   return spread;
 }
 
-/* The first column whose pivot is round-off, or -1. */
-static int find_singular_column(const dense *work)
-{
-  for (int k = 0; k < work->n; k++) {
-    double pivot = work->lu[(size_t)k * ((size_t)work->n + 1)];
-    if (fabs(pivot) > POLI_SMALL_PIVOT) continue;
-    if (poli_pivot_is_noise(pivot, find_spread(work, k))) return k;
-  }
-  return -1;
-}
-
 static pol_status dense_factor(void *state, const double *values, int *column)
 {
   dense *work = state;
-  scatter(work, values);
+  const pol_pattern *pattern = work->pattern;
+  const size_t n = (size_t)work->n;
+  for (int j = 0; j < work->n; j++) {
+    double *full = work->lu + (size_t)j * n;
+    for (int i = 0; i < work->n; i++) full[i] = 0.0;
+    for (int a = pattern->start[j]; a < pattern->start[j + 1]; a++)
+      full[pattern->row[a]] = values[a];
+  }
   if (work->n <= SMALL_SIZE)
     poli_lu_factor(work->n, work->lu, work->pivot);
   else
     LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, work->n, work->n, work->lu, work->n, work->pivot);
 
-  *column = find_singular_column(work);
-  if (*column >= 0) return POL_SINGULAR;
-  for (int k = 0; k < work->n; k++)
-    work->inverse_pivot[k] = 1.0 / work->lu[(size_t)k * ((size_t)work->n + 1)];
+  /* A pivot that is round-off: the matrix is singular. */
+  for (int k = 0; k < work->n; k++) {
+    const double pivot = work->lu[(size_t)k * (n + 1)];
+    if (fabs(pivot) <= POLI_SMALL_PIVOT && poli_pivot_is_noise(pivot, find_spread(work, k))) {
+      *column = k;
+      return POL_SINGULAR;
+    }
+  }
+  for (int k = 0; k < work->n; k++) work->inverse_pivot[k] = 1.0 / work->lu[(size_t)k * (n + 1)];
   return POL_OK;
 }
 

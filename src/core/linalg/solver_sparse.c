@@ -5,7 +5,7 @@
  * Singular matrices.  klu_analyze accepts a matrix without a full matching of rows and columns; its
  * permutations then pair some column with a row where the pattern has no entry, and that column is
  * reported.  Numerically, KLU itself only stops at a pivot of exactly zero, and klu_refactor does
- * not even look at blocks of one row.  So KLU is told to go on (halt_if_singular = 0), and the
+ * not even look at blocks of one row.  So KLU continues after one (halt_if_singular = 0), and the
  * pivots are examined afterwards, in the order of elimination, by the rule in solver.h.  Pivot k
  * belongs to column Q[k] of the matrix.  It depends on columns that come before it: in its own
  * block by that rule, and, as the blocks before are regular, in the whole matrix.
@@ -55,27 +55,6 @@ static void sparse_free(void *state)
   free(work);
 }
 
-/* A column that a largest matching of rows and columns leaves over, or -1. */
-static int find_unmatched_column(const sparse *work)
-{
-  const klu_symbolic *symbolic = work->symbolic;
-  if (symbolic->structural_rank == symbolic->n) return -1;
-  int k = 0;
-  while (pol_pattern_address(work->pattern, symbolic->P[k], symbolic->Q[k]) >= 0) k++;
-  return symbolic->Q[k];
-}
-
-/* The numbers 1/2 + j/golden mod 1 fill the interval from 1/2 to 3/2 evenly. */
-static void fill_trial(double *trial, int n)
-{
-  double number = 0.0;
-  for (int j = 0; j < n; j++) {
-    number += 0.61803398874989485;
-    if (number >= 1.0) number -= 1.0;
-    trial[j] = 0.5 + number;
-  }
-}
-
 static pol_status sparse_create(void **state, const pol_pattern *pattern)
 {
   sparse *work = calloc(1, sizeof *work);
@@ -97,8 +76,21 @@ static pol_status sparse_create(void **state, const pol_pattern *pattern)
   }
   work->product = work->trial + n;
   work->solution = work->product + n;
-  work->unmatched_column = find_unmatched_column(work);
-  fill_trial(work->trial, pattern->rows);
+
+  /* A column that a largest matching of rows and columns leaves over, if there is one. */
+  const klu_symbolic *symbolic = work->symbolic;
+  work->unmatched_column = -1;
+  for (int k = 0; symbolic->structural_rank < symbolic->n && work->unmatched_column < 0; k++)
+    if (pol_pattern_address(pattern, symbolic->P[k], symbolic->Q[k]) < 0)
+      work->unmatched_column = symbolic->Q[k];
+
+  /* The numbers 1/2 + j/golden mod 1 fill the interval from 1/2 to 3/2 evenly. */
+  double number = 0.0;
+  for (int j = 0; j < pattern->rows; j++) {
+    number += 0.61803398874989485;
+    if (number >= 1.0) number -= 1.0;
+    work->trial[j] = 0.5 + number;
+  }
   *state = work;
   return POL_OK;
 }
@@ -160,19 +152,6 @@ static double find_spread(const factors *lu, int n, int first, int k, double *wo
   return spread;
 }
 
-/* Applies the rule to the small pivots from k on.  Returns the first that is round-off, or n. */
-static int find_noise(const sparse *work, const factors *lu, int k, double *numbers)
-{
-  const klu_symbolic *symbolic = work->symbolic;
-  int block = 0;
-  for (; k < symbolic->n; k = next_small_pivot(work, k + 1)) {
-    while (symbolic->R[block + 1] <= k) block++;
-    double spread = find_spread(lu, symbolic->n, symbolic->R[block], k, numbers);
-    if (poli_pivot_is_noise(lu->u[lu->u_start[k + 1] - 1], spread)) break;
-  }
-  return k;
-}
-
 /* Looks for a pivot that is round-off.  POL_SINGULAR sets *column. */
 static pol_status examine_pivots(sparse *work, int *column)
 {
@@ -193,7 +172,12 @@ static pol_status examine_pivots(sparse *work, int *column)
     lu.u = lu.l + lnz;
     klu_extract(work->numeric, work->symbolic, lu.l_start, lu.l_row, lu.l, lu.u_start, lu.u_row,
                 lu.u, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &work->common);
-    k = find_noise(work, &lu, k, lu.u + unz);
+    const int *block = work->symbolic->R; /* starts of the diagonal blocks */
+    for (; k < n; k = next_small_pivot(work, k + 1)) {
+      while (block[1] <= k) block++;
+      const double spread = find_spread(&lu, n, block[0], k, lu.u + unz);
+      if (poli_pivot_is_noise(lu.u[lu.u_start[k + 1] - 1], spread)) break;
+    }
     if (k < n) *column = work->symbolic->Q[k];
     status = k < n ? POL_SINGULAR : POL_OK;
   }

@@ -64,8 +64,8 @@ const char *poli_force_failure(pol_force_type type)
 {
   if (type == POL_SPRING_DAMPER) return "its points coincide";
   if (type == POL_JOINT_SPRING) return "its angle is not defined";
-  if (type == POL_BUSHING) return "its markers are turned by more than 3 rad";
-  return "its callback refuses";
+  if (type == POL_BUSHING) return "its markers are rotated by more than 3 rad";
+  return "its callback failed";
 }
 
 void poli_force_kernel_setup(poli_force_kernel *kernel, const pol_mechanism *mechanism, int force)

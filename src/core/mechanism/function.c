@@ -79,7 +79,7 @@ static void check_function(poli_rules *check, const pol_function *f)
     if (f->times[i] > f->times[i - 1]) continue;
     snprintf(field, sizeof field, "times[%d]", i);
     snprintf(value, sizeof value, "%.10g", f->times[i]);
-    poli_refuse(check, field, value, "", "must be above the time before");
+    poli_refuse(check, field, value, "", "must be above the previous time");
   }
   if (f->type == POL_EXPRESSION && !f->expression)
     poli_refuse(check, "expression", "", "", "is required");

@@ -412,7 +412,7 @@ pol_status pol_mechanism_add_joint_at(pol_mechanism *mechanism, const pol_joint 
     place_marker(mechanism, point, i == 0 && !axis ? NULL : q, &marker[i]);
     for (int j = 0; j < 3; j++) {
       if (isfinite(marker[i].position[j])) continue;
-      poli_refuse(&check, "point", "", "", "must not be so far from a body that numbers overflow");
+      poli_refuse(&check, "point", "", "", "must be closer to the body: numbers overflow");
       return append(mechanism, &check, &copy, index);
     }
   }
@@ -504,7 +504,8 @@ pol_status pol_mechanism_add_coupling(pol_mechanism *mechanism, const pol_coupli
   }                                                                                                \
   const type *pol_mechanism_##kind(const pol_mechanism *mechanism, int index)                      \
   {                                                                                                \
-    return (const type *)mechanism->lists[element].items + index;                                  \
+    const array *list = &mechanism->lists[element];                                                \
+    return index >= 0 && index < list->count ? (const type *)list->items + index : NULL;           \
   }                                                                                                \
   int pol_mechanism_find_##kind(const pol_mechanism *mechanism, const char *name)                  \
   {                                                                                                \

@@ -77,7 +77,7 @@ const char *poli_number_words(poli_number_kind rule)
   static const char *const words[] = {
       [POLI_ANY_NUMBER] = "must be a finite number",
       [POLI_POSITIVE_NUMBER] = "must be a positive number",
-      [POLI_NOT_NEGATIVE_NUMBER] = "must be a number that is not negative",
+      [POLI_NOT_NEGATIVE_NUMBER] = "must be a non-negative number",
       [POLI_NOT_ZERO_NUMBER] = "must not be zero",
   };
   return words[rule];
@@ -446,7 +446,7 @@ void poli_joint_at_rules(poli_rules *check, const pol_joint *joint, const int bo
   int known = 0;
   check_name(check, joint->name);
   if (type && axis_uses[joint->type] == NO_POINT) {
-    poli_refuse(check, "marker", "", "", "is required: a %s joint is between two of them", type);
+    poli_refuse(check, "marker", "", "", "is required: a %s joint connects two markers", type);
     return;
   }
   for (int i = 0; i < 2; i++)
@@ -494,7 +494,7 @@ static void refuse_coordinate(poli_rules *check, const pol_joint *joint, const c
   char known[128] = "";
   if (count == 0) {
     poli_refuse(check, "joint", "", "",
-                "must be a joint with an angle or a displacement: %s %s one has none",
+                "must be a joint with an angle or a displacement: %s %s joint has none",
                 generic ? "this" : "a", type);
     return;
   }
@@ -527,7 +527,7 @@ static void check_acting(poli_rules *check, const pol_force *force)
   if (!mass) return;
   if (force->type == POL_APPLIED_TORQUE) {
     poli_refuse(check, "body", mass->name, "",
-                "must be a rigid body: a point mass takes no torque");
+                "must be a rigid body: no torque can act on a point mass");
     return;
   }
   if (p[0] != 0.0 || p[1] != 0.0 || p[2] != 0.0)
@@ -555,13 +555,14 @@ static void check_ends(poli_rules *check, const pol_force *force)
   if (force->type == POL_SPRING_DAMPER) {
     if (check_markers(check, force->marker, bodies) &&
         !markers_apart(check->mechanism, force->marker))
-      poli_refuse(check, "", "", "", "must have ends that are apart: a spring-damper needs a line");
+      poli_refuse(check, "", "", "",
+                  "must have distinct end points, which define the direction of a spring-damper");
   } else if (force->type == POL_BUSHING) {
     check_markers(check, force->marker, bodies);
     for (int i = 0; i < 2; i++)
       if (point_mass(check->mechanism, bodies[i]))
         poli_refuse(check, i == 0 ? "marker[0]" : "marker[1]", "", "",
-                    "must be on a rigid body: a point mass does not turn");
+                    "must be on a rigid body: a point mass does not rotate");
   } else if (force->type == POL_JOINT_SPRING) {
     const pol_joint *joint = check_joint_index(check, "joint", force->joint);
     if (joint && !pol_joint_coordinate(joint, force->coordinate))
@@ -668,7 +669,7 @@ void poli_drive_rules(poli_rules *check, const pol_drive *drive, pol_function *f
                    : drive->joint < 0))
       continue;
     poli_refuse(check, "coordinate", coordinate, "",
-                "must not be driven twice: drives[%d] does so already", i);
+                "must not be driven twice: drives[%d] already drives it", i);
     break;
   }
 }
@@ -689,7 +690,7 @@ void poli_coupling_rules(poli_rules *check, const pol_coupling *coupling)
                   "must be a coordinate, such as POL_DRIVE_ROTATION");
     } else if (joint && !pol_joint_has_coordinate(joint, coupling->coordinate[i])) {
       poli_refuse(check, field, joint->name, "",
-                  "must be a joint with a %s to couple: %s %s one has none", coordinate,
+                  "must be a joint with a %s to couple: %s %s joint has none", coordinate,
                   joint->type == POL_GENERIC ? "this" : "a", pol_joint_type_name(joint->type));
     } else if (joint) {
       known++;
@@ -708,7 +709,7 @@ static void check_quantity(poli_rules *check, const char *name, const char *fiel
 {
   check_name(check, name);
   if (name && (strcmp(name, "t") == 0 || strcmp(name, "pi") == 0))
-    poli_refuse(check, "name", name, "", "must not be \"%s\", which expressions know already",
+    poli_refuse(check, "name", name, "", "must not be \"%s\", a predefined name of expressions",
                 name);
   if (!expression) poli_refuse(check, field, "", "", "is required: an expression");
 }

@@ -1,8 +1,13 @@
 /* Convergence studies: runs the cases of a study, in several threads, and compares each with the
- * reference on the way, so that only the reference is kept in memory.
+ * reference while it runs, so that only the reference is kept in memory.
  *
  * Threads share the mechanism, which does not change, and the reference; each case has a simulation
  * of its own.  A thread takes the case with most steps among those that are left.
+ *
+ * The order of convergence from errors at several step sizes is the slope p of log(error) against
+ * log(h), by least squares over the part of the points that is in one line.  Coarse steps are not
+ * asymptotic yet, and fine ones reach a floor; both bend the line.  Between neighbours the order is
+ * log(e_i-1/e_i)/log(h_i-1/h_i); a line is a run of points where these differ by at most 0.25.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -15,14 +20,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/arena.h"
 #include "simulation/comparison.h"
-#include "simulation/trajectory.h"
 
 static const double multiple_tolerance = 1e-9; /* end times this near to a multiple of h are one */
 static const double slow_seconds = 2.0;        /* a run that takes longer is timed once */
 /* Times in common that are enough; times of a reference run without fixed steps beside it; how
- * often, in steps, progress is told; threads at most. */
-enum { ENOUGH_TIMES = 10, EQUAL_TIMES = 200, TELL_STEPS = 4, MAX_JOBS = 256 };
+ * often, in steps, progress is reported; threads at most. */
+enum { ENOUGH_TIMES = 10, EQUAL_TIMES = 200, REPORT_STEPS = 4, MAX_JOBS = 256 };
 
 /* A study under way. */
 typedef struct work {
@@ -71,16 +76,6 @@ static long stride_of(const pol_study *study, long num_steps)
   return (num_steps + study->max_times - 1) / study->max_times;
 }
 
-/* Whether a case before this one has the same steps. */
-static int has_twin(const pol_study *study, int index)
-{
-  for (int i = 0; i < index; i++)
-    if (!study->cases[i].settings.variable &&
-        study->cases[i].settings.step == study->cases[index].settings.step)
-      return 1;
-  return 0;
-}
-
 static int compare_times(const void *a, const void *b)
 {
   const double x = *(const double *)a, y = *(const double *)b;
@@ -98,7 +93,11 @@ static pol_status collect_times(const work *w, double **times, int *count)
   if (t == NULL) return POL_NO_MEMORY;
   for (int i = 0; i < study->num_cases; i++) {
     const pol_settings *settings = &study->cases[i].settings;
-    if (settings->variable || has_twin(study, i)) continue;
+    int known = settings->variable; /* no times of its own, or those of a case before */
+    for (int k = 0; k < i; k++)
+      known |=
+          !study->cases[k].settings.variable && study->cases[k].settings.step == settings->step;
+    if (known) continue;
     const long num_steps = count_steps(settings), stride = stride_of(study, num_steps);
     for (long k = stride; k < num_steps; k += stride) t[n++] = time_of(settings, k, num_steps);
   }
@@ -118,7 +117,7 @@ static pol_status collect_times(const work *w, double **times, int *count)
 /* --- progress --------------------------------------------------------------------------------- */
 
 /* Adds to what is done; whether to stop. */
-static int tell(work *w, double steps)
+static int report(work *w, double steps)
 {
   pol_study *study = w->study;
   pthread_mutex_lock(&w->mutex);
@@ -133,18 +132,18 @@ static int tell(work *w, double steps)
 /* A run under way, as progress sees it. */
 typedef struct run_progress {
   work *work;
-  double weight, told;
+  double weight, reported;
   long calls;
 } run_progress;
 
 /* After a step; whether to stop. */
-static int tell_step(run_progress *p, const pol_simulation *simulation)
+static int report_step(run_progress *p, const pol_simulation *simulation)
 {
-  if (++p->calls % TELL_STEPS != 0 && !pol_simulation_finished(simulation)) return 0;
+  if (++p->calls % REPORT_STEPS != 0 && !pol_simulation_finished(simulation)) return 0;
   const double now = p->weight * pol_simulation_progress(simulation);
-  const double steps = now - p->told;
-  p->told = now;
-  return tell(p->work, steps);
+  const double steps = now - p->reported;
+  p->reported = now;
+  return report(p->work, steps);
 }
 
 /* --- the reference ---------------------------------------------------------------------------- */
@@ -154,12 +153,6 @@ static pol_status refuse(pol_diagnostics *diagnostics, const char *message)
   *diagnostics = (pol_diagnostics){.status = POL_BAD_ARGUMENT, .equation = -1};
   snprintf(diagnostics->message, sizeof diagnostics->message, "%s", message);
   return POL_BAD_ARGUMENT;
-}
-
-static int is_wanted(const pol_study *study, const pol_channel *channel)
-{
-  return study->compares != NULL ? study->compares(channel, study->user)
-                                 : pol_study_compares_by_default(channel, NULL);
 }
 
 static pol_status refuse_early_end(const work *w, double t, pol_diagnostics *diagnostics)
@@ -172,24 +165,6 @@ static pol_status refuse_early_end(const work *w, double t, pol_diagnostics *dia
   return refuse(diagnostics, message);
 }
 
-/* A trajectory with room for the wanted channels of the record; columns: their places in a row. */
-static pol_status create_trajectory(const work *w, const pol_record *record, long rows,
-                                    pol_trajectory **trajectory, int *columns)
-{
-  int count = 0;
-  const char **names = malloc((size_t)pol_record_count(record) * sizeof *names);
-  if (names == NULL) return POL_NO_MEMORY;
-  for (int i = 1; i < pol_record_count(record); i++) {
-    const pol_channel *channel = pol_record_channel(record, i);
-    if (!is_wanted(w->study, channel)) continue;
-    names[count] = channel->name;
-    columns[count++] = i;
-  }
-  const pol_status status = pol_trajectory_create(trajectory, rows, count, names);
-  free(names);
-  return status;
-}
-
 /* Takes down the present row. */
 static void fill_row(pol_trajectory *trajectory, long n, const double *row, const int *columns)
 {
@@ -198,25 +173,36 @@ static void fill_row(pol_trajectory *trajectory, long n, const double *row, cons
     pol_trajectory_series(trajectory, i)[n] = row[columns[i]];
 }
 
-/* Steps through the times of the reference.  Stops at events between them are skipped; an event
- * that ends the run before the last time is an input error. */
+/* Steps through the times of the reference and keeps the channels that are compared.  Stops at
+ * events between them are skipped; an event that ends the run before the last time is an input
+ * error. */
 static pol_status fill_trajectory(work *w, pol_simulation *simulation, const pol_record *record,
                                   const pol_output *times, pol_trajectory **trajectory,
                                   pol_diagnostics *diagnostics)
 {
   const long rows = times->count + 1L;
-  const size_t count = (size_t)pol_record_count(record);
-  double *row = malloc(count * sizeof *row);
-  int *columns = malloc(count * sizeof *columns);
   run_progress progress = {.work = w, .weight = expected_steps(w->study->reference_run)};
-  pol_status status = POL_NO_MEMORY;
-  if (row != NULL && columns != NULL)
-    status = create_trajectory(w, record, rows, trajectory, columns);
+  double *row;
+  const char **names;
+  int *columns, wanted = 0, stopped = 0; /* columns: places in a row */
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, row, pol_record_count(record));
+    POLI_TAKE(&arena, names, pol_record_count(record));
+    POLI_TAKE(&arena, columns, pol_record_count(record));
+  } while (poli_arena_again(&arena));
+  if (arena.memory == NULL) return POL_NO_MEMORY;
+  for (int i = 1; i < pol_record_count(record); i++) {
+    const pol_channel *channel = pol_record_channel(record, i);
+    if (!poli_study_compares(w->study, channel)) continue;
+    names[wanted] = channel->name;
+    columns[wanted++] = i;
+  }
+  pol_status status = pol_trajectory_create(trajectory, rows, wanted, names);
   if (status == POL_OK) {
     pol_record_row(record, row);
     fill_row(*trajectory, 0, row, columns);
   }
-  int stopped = 0;
   for (long n = 1; status == POL_OK && n < rows && !stopped;) {
     if (pol_simulation_finished(simulation)) {
       status = refuse_early_end(w, pol_simulation_state(simulation)->t, diagnostics);
@@ -227,11 +213,10 @@ static pol_status fill_trajectory(work *w, pol_simulation *simulation, const pol
         pol_record_row(record, row);
         fill_row(*trajectory, n++, row, columns);
       }
-      stopped = tell_step(&progress, simulation);
+      stopped = report_step(&progress, simulation);
     }
   }
-  free(row);
-  free(columns);
+  free(arena.memory);
   return status;
 }
 
@@ -332,83 +317,38 @@ typedef struct case_run {
   long stride; /* compared at its own times: every how many steps */
 } case_run;
 
-/* Whether the reference has enough of the case's own times; else it is interpolated. */
-static int shares_times(const work *w, const pol_settings *settings)
-{
-  const long num_steps = count_steps(settings);
-  long shared = 0, enough = ENOUGH_TIMES;
-  if (num_steps < enough) enough = num_steps;
-  if (w->num_stops + 1 < enough) enough = w->num_stops + 1;
-  for (long n = 1; n <= num_steps && shared < enough; n++)
-    shared +=
-        poli_trajectory_row_at(w->reference, time_of(settings, n, num_steps), w->tolerance) >= 0;
-  return shared >= enough;
-}
-
-/* Compares the present state where it is time to. */
-static void compare_now(case_run *r, long n)
-{
-  const double t = pol_simulation_state(r->simulation)->t;
-  const int finished = pol_simulation_finished(r->simulation);
-  const long found = poli_trajectory_row_at(r->work->reference, t, r->work->tolerance);
-  pol_case *it = r->it;
-  double errors[POL_NUM_ERROR_KINDS];
-  if (!finished && (it->interpolated ? n % r->stride != 0 : found < 0)) return;
-  pol_record_row(r->record, r->row);
-  poli_comparison_errors(r->comparison, r->row, t, found, errors);
-  it->num_times++;
-  for (int k = 0; k < POL_NUM_ERROR_KINDS; k++) {
-    it->max_error[k] = fmax(it->max_error[k], errors[k]);
-    if (finished) it->end_error[k] = errors[k];
-  }
-}
-
-/* Steps to the end. */
+/* Steps to the end, and compares the state where it is time to. */
 static pol_status step_case(case_run *r)
-{
-  run_progress progress = {.work = r->work, .weight = expected_steps(&r->it->settings)};
-  for (long n = 1; !pol_simulation_finished(r->simulation); n++) {
-    const pol_status status = pol_simulation_step(r->simulation);
-    if (status != POL_OK) {
-      r->it->failure = *pol_simulation_diagnostics(r->simulation);
-      return status;
-    }
-    compare_now(r, n);
-    if (tell_step(&progress, r->simulation)) break;
-  }
-  const double t = pol_simulation_state(r->simulation)->t;
-  r->it->done = pol_simulation_finished(r->simulation);
-  if (r->it->done && t < r->work->end - r->work->tolerance)
-    return refuse_early_end(r->work, t, &r->it->failure);
-  r->it->counts = pol_simulation_summary(r->simulation)->counts;
-  return POL_OK;
-}
-
-/* Sets up and steps; the caller clears away. */
-static pol_status attempt_case(case_run *r)
 {
   const work *w = r->work;
   pol_case *it = r->it;
-  pol_settings settings = it->settings;
-  /* steps that have no times of their own, as variable ones and those after an event, stop at the
-   * times of the reference */
-  const int stops = settings.variable || settings.num_events > 0;
-  settings.output = (pol_output){0};
-  if (stops && w->num_stops > 0)
-    settings.output = (pol_output){.count = w->num_stops, .times = w->stops};
-  if (stops && w->num_stops == 0) settings.output.step = w->end;
-  pol_status status =
-      pol_simulation_create(&r->simulation, w->study->mechanism, &settings, &it->failure);
-  if (status != POL_OK) return status;
-  if (!stops) {
-    it->interpolated = !shares_times(w, &settings);
-    r->stride = stride_of(w->study, count_steps(&settings));
+  run_progress progress = {.work = r->work, .weight = expected_steps(&it->settings)};
+  double errors[POL_NUM_ERROR_KINDS];
+  for (long n = 1; !pol_simulation_finished(r->simulation); n++) {
+    const pol_status status = pol_simulation_step(r->simulation);
+    if (status != POL_OK) {
+      it->failure = *pol_simulation_diagnostics(r->simulation);
+      return status;
+    }
+    const double t = pol_simulation_state(r->simulation)->t;
+    const int finished = pol_simulation_finished(r->simulation);
+    const long found = poli_trajectory_row_at(w->reference, t, w->tolerance);
+    if (finished || (it->interpolated ? n % r->stride == 0 : found >= 0)) {
+      pol_record_row(r->record, r->row);
+      poli_comparison_errors(r->comparison, r->row, t, found, errors);
+      it->num_times++;
+      for (int k = 0; k < POL_NUM_ERROR_KINDS; k++) {
+        it->max_error[k] = fmax(it->max_error[k], errors[k]);
+        if (finished) it->end_error[k] = errors[k];
+      }
+    }
+    if (report_step(&progress, r->simulation)) break;
   }
-  if ((status = pol_record_create(&r->record, r->simulation)) != POL_OK) return status;
-  status = poli_comparison_create(&r->comparison, r->record, w->reference, w->study, w->end);
-  if (status != POL_OK) return status;
-  r->row = malloc((size_t)pol_record_count(r->record) * sizeof *r->row);
-  return r->row != NULL ? step_case(r) : POL_NO_MEMORY;
+  const double t = pol_simulation_state(r->simulation)->t;
+  it->done = pol_simulation_finished(r->simulation);
+  if (it->done && t < w->end - w->tolerance) return refuse_early_end(w, t, &it->failure);
+  it->counts = pol_simulation_summary(r->simulation)->counts;
+  return POL_OK;
 }
 
 static void clear_case(pol_case *it)
@@ -421,7 +361,35 @@ static void clear_case(pol_case *it)
 static void run_case(work *w, pol_case *it)
 {
   case_run r = {.work = w, .it = it, .stride = 1};
-  const pol_status status = attempt_case(&r);
+  pol_settings settings = it->settings;
+  /* steps that have no times of their own, as variable ones and those after an event, stop at the
+   * times of the reference */
+  const int stops = settings.variable || settings.num_events > 0;
+  settings.output = (pol_output){0};
+  if (stops && w->num_stops > 0)
+    settings.output = (pol_output){.count = w->num_stops, .times = w->stops};
+  if (stops && w->num_stops == 0) settings.output.step = w->end;
+  pol_status status =
+      pol_simulation_create(&r.simulation, w->study->mechanism, &settings, &it->failure);
+  if (status == POL_OK && !stops) {
+    /* the reference is interpolated unless it has enough of the case's own times */
+    const long num_steps = count_steps(&settings);
+    long shared = 0, enough = ENOUGH_TIMES;
+    if (num_steps < enough) enough = num_steps;
+    if (w->num_stops + 1 < enough) enough = w->num_stops + 1;
+    for (long n = 1; n <= num_steps && shared < enough; n++)
+      shared +=
+          poli_trajectory_row_at(w->reference, time_of(&settings, n, num_steps), w->tolerance) >= 0;
+    it->interpolated = shared < enough;
+    r.stride = stride_of(w->study, num_steps);
+  }
+  if (status == POL_OK) status = pol_record_create(&r.record, r.simulation);
+  if (status == POL_OK)
+    status = poli_comparison_create(&r.comparison, r.record, w->reference, w->study, w->end);
+  if (status == POL_OK) {
+    r.row = malloc((size_t)pol_record_count(r.record) * sizeof *r.row);
+    status = r.row != NULL ? step_case(&r) : POL_NO_MEMORY;
+  }
   free(r.row);
   poli_comparison_free(&r.comparison);
   pol_record_free(&r.record);
@@ -437,37 +405,23 @@ static void run_case(work *w, pol_case *it)
 
 /* --- all cases -------------------------------------------------------------------------------- */
 
-/* The case with most steps among those that nobody has taken, -1 if there is none. */
-static int take_case(work *w)
-{
-  const pol_study *study = w->study;
-  int best = -1;
-  pthread_mutex_lock(&w->mutex);
-  for (int i = 0; i < study->num_cases && !study->stopped; i++)
-    if (!w->taken[i] && (best < 0 || expected_steps(&study->cases[i].settings) >
-                                         expected_steps(&study->cases[best].settings)))
-      best = i;
-  if (best >= 0) w->taken[best] = 1;
-  pthread_mutex_unlock(&w->mutex);
-  return best;
-}
-
+/* Takes the cases that no thread has taken, one at a time, that with most steps first. */
 static void *run_cases(void *data)
 {
   work *w = data;
-  for (int i; (i = take_case(w)) >= 0;) run_case(w, &w->study->cases[i]);
-  return NULL;
-}
-
-/* Runs the cases in threads, of which the caller is one. */
-static void run_in_threads(work *w)
-{
-  pthread_t threads[MAX_JOBS];
-  int count = 0;
-  const int wanted = w->study->jobs < w->study->num_cases ? w->study->jobs : w->study->num_cases;
-  while (count < wanted - 1 && pthread_create(&threads[count], NULL, run_cases, w) == 0) count++;
-  run_cases(w);
-  for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
+  const pol_study *study = w->study;
+  for (;;) {
+    int best = -1;
+    pthread_mutex_lock(&w->mutex);
+    for (int i = 0; i < study->num_cases && !study->stopped; i++)
+      if (!w->taken[i] && (best < 0 || expected_steps(&study->cases[i].settings) >
+                                           expected_steps(&study->cases[best].settings)))
+        best = i;
+    if (best >= 0) w->taken[best] = 1;
+    pthread_mutex_unlock(&w->mutex);
+    if (best < 0) return NULL;
+    run_case(w, &study->cases[best]);
+  }
 }
 
 /* --- time ------------------------------------------------------------------------------------- */
@@ -479,38 +433,32 @@ static double seconds_now(void)
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* One run for its time alone; *seconds stays if it was stopped. */
-static pol_status time_once(work *w, const pol_case *it, double *seconds)
-{
-  pol_settings settings = it->settings;
-  pol_simulation *simulation;
-  settings.output = (pol_output){0};
-  pol_status status = pol_simulation_create(&simulation, w->study->mechanism, &settings, NULL);
-  if (status != POL_OK) return status;
-  run_progress progress = {.work = w, .weight = expected_steps(&settings)};
-  const double start = seconds_now();
-  while (status == POL_OK && !pol_simulation_finished(simulation)) {
-    status = pol_simulation_step(simulation);
-    if (tell_step(&progress, simulation)) break;
-  }
-  if (pol_simulation_finished(simulation)) *seconds = seconds_now() - start;
-  pol_simulation_free(&simulation);
-  return status;
-}
-
+/* Runs every case again for its time alone, `repeats` times; the shortest counts. */
 static pol_status time_cases(work *w)
 {
   pol_study *study = w->study;
   for (int i = 0; i < study->num_cases; i++) {
     pol_case *it = &study->cases[i];
+    pol_settings settings = it->settings;
+    settings.output = (pol_output){0};
     for (int n = 0; n < study->repeats && it->done && it->status == POL_OK && !study->stopped;
          n++) {
-      double seconds = (double)NAN;
-      const pol_status status = time_once(w, it, &seconds);
+      run_progress progress = {.work = w, .weight = expected_steps(&settings)};
+      pol_simulation *simulation;
+      pol_status status = pol_simulation_create(&simulation, study->mechanism, &settings, NULL);
+      if (status != POL_OK) return status;
+      double seconds = (double)NAN; /* of a run that is stopped */
+      const double start = seconds_now();
+      while (status == POL_OK && !pol_simulation_finished(simulation)) {
+        status = pol_simulation_step(simulation);
+        if (report_step(&progress, simulation)) break;
+      }
+      if (pol_simulation_finished(simulation)) seconds = seconds_now() - start;
+      pol_simulation_free(&simulation);
       if (status != POL_OK) return status;
       it->wall_seconds = fmin(it->wall_seconds, seconds); /* of NAN and a number, the number */
       if (seconds > slow_seconds) {
-        tell(w, (study->repeats - 1 - n) * expected_steps(&it->settings));
+        report(w, (study->repeats - 1 - n) * expected_steps(&it->settings));
         break;
       }
     }
@@ -520,7 +468,7 @@ static pol_status time_cases(work *w)
 
 /* --- the study -------------------------------------------------------------------------------- */
 
-/* Whether its steps can be counted; all else about settings is for the simulation to judge. */
+/* Whether its steps can be counted; all else about settings is checked by the simulation. */
 static int has_steps(const pol_settings *settings)
 {
   return isfinite(settings->end) && settings->end > 0.0 &&
@@ -549,26 +497,8 @@ static pol_status check_study(const pol_study *study, pol_diagnostics *diagnosti
   return POL_OK;
 }
 
-/* Sums up the steps and finds the tolerance of times. */
-static void prepare(work *w)
-{
-  pol_study *study = w->study;
-  w->end = study->cases[0].settings.end;
-  w->tolerance = multiple_tolerance * w->end;
-  if (study->reference_run != NULL) w->total = expected_steps(study->reference_run);
-  for (int i = 0; i < study->num_cases; i++) {
-    const pol_settings *settings = &study->cases[i].settings;
-    clear_case(&study->cases[i]);
-    w->total += (1 + study->repeats) * expected_steps(settings);
-    if (!settings->variable) w->tolerance = fmin(w->tolerance, 1e-3 * settings->step);
-  }
-  study->stopped = 0;
-  study->reference_counts = (pol_counts){0};
-  study->reference_rows = 0;
-  memset(study->num_channels, 0, sizeof study->num_channels);
-}
-
-/* The study with its workspace; *trajectory is the reference run's. */
+/* Runs the reference, then the cases in threads, of which the caller is one.  *trajectory is the
+ * reference run's. */
 static pol_status run_all(work *w, pol_trajectory **trajectory, pol_diagnostics *diagnostics)
 {
   pol_study *study = w->study;
@@ -578,7 +508,13 @@ static pol_status run_all(work *w, pol_trajectory **trajectory, pol_diagnostics 
   w->reference = study->reference != NULL ? study->reference : *trajectory;
   if ((status = check_reference(w, diagnostics)) != POL_OK) return status;
   if ((status = count_channels(w, diagnostics)) != POL_OK) return status;
-  run_in_threads(w);
+
+  pthread_t threads[MAX_JOBS];
+  int count = 0;
+  const int wanted = study->jobs < study->num_cases ? study->jobs : study->num_cases;
+  while (count < wanted - 1 && pthread_create(&threads[count], NULL, run_cases, w) == 0) count++;
+  run_cases(w);
+  for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
   for (int i = 0; i < study->num_cases; i++)
     if (study->cases[i].status == POL_NO_MEMORY) return POL_NO_MEMORY;
   return time_cases(w);
@@ -593,7 +529,22 @@ pol_status pol_study_run(pol_study *study, pol_diagnostics *diagnostics)
   *diagnostics = (pol_diagnostics){.equation = -1};
   pol_status status = check_study(study, diagnostics);
   if (status != POL_OK) return status;
-  prepare(&w);
+
+  /* The steps of all runs, and the tolerance of times. */
+  w.end = study->cases[0].settings.end;
+  w.tolerance = multiple_tolerance * w.end;
+  if (study->reference_run != NULL) w.total = expected_steps(study->reference_run);
+  for (int i = 0; i < study->num_cases; i++) {
+    const pol_settings *settings = &study->cases[i].settings;
+    clear_case(&study->cases[i]);
+    w.total += (1 + study->repeats) * expected_steps(settings);
+    if (!settings->variable) w.tolerance = fmin(w.tolerance, 1e-3 * settings->step);
+  }
+  study->stopped = 0;
+  study->reference_counts = (pol_counts){0};
+  study->reference_rows = 0;
+  memset(study->num_channels, 0, sizeof study->num_channels);
+
   w.taken = calloc((size_t)study->num_cases, 1);
   if (w.taken == NULL || pthread_mutex_init(&w.mutex, NULL) != 0) {
     status = POL_NO_MEMORY;
@@ -607,4 +558,118 @@ pol_status pol_study_run(pol_study *study, pol_diagnostics *diagnostics)
   if (status != POL_OK && diagnostics->message[0] == '\0')
     snprintf(diagnostics->message, sizeof diagnostics->message, "%s", pol_status_text(status));
   return status;
+}
+
+/* --- the order -------------------------------------------------------------------------------- */
+
+static const double line_tolerance = 0.25; /* orders between neighbours of one line */
+static const double least_order = 0.5;     /* a line that falls less is a floor */
+static const double floor_drop = 0.5; /* at the floor the order falls short by more than this */
+
+/* A point that can be drawn. */
+static int counts(double h, double error)
+{
+  return isfinite(h) && h > 0.0 && isfinite(error) && error > 0.0;
+}
+
+/* The next point after i, or count. */
+static int next_point(int i, int count, const double *h, const double *error)
+{
+  for (i++; i < count && !counts(h[i], error[i]); i++)
+    ;
+  return i;
+}
+
+static double slope(const double *h, const double *error, int a, int b)
+{
+  return log(error[a] / error[b]) / log(h[a] / h[b]);
+}
+
+/* The last point of the line that starts at `first`; *points of them. */
+static int line_end(int first, int count, const double *h, const double *error, int *points)
+{
+  double low = HUGE_VAL, high = -HUGE_VAL;
+  int last = first;
+  *points = 1;
+  for (int next; (next = next_point(last, count, h, error)) < count; last = next) {
+    const double order = slope(h, error, last, next);
+    low = fmin(low, order);
+    high = fmax(high, order);
+    if (high - low > line_tolerance || low <= least_order) break;
+    ++*points;
+  }
+  return last;
+}
+
+/* The first point after `last` from which on no error falls as the order says, -1 if there is none.
+ */
+static int find_floor(double order, int last, int count, const double *h, const double *error)
+{
+  const int start = next_point(last, count, h, error);
+  int before = last;
+  for (int i = start; i < count; before = i, i = next_point(i, count, h, error))
+    if (slope(h, error, before, i) >= order - floor_drop) return -1;
+  return start < count ? start : -1;
+}
+
+/* The finest two neighbours between which the error falls, where there is no line. */
+static void take_finest_pair(pol_order *result, int count, const double *h, const double *error)
+{
+  int before = next_point(-1, count, h, error);
+  for (int i; before < count && (i = next_point(before, count, h, error)) < count; before = i) {
+    if (slope(h, error, before, i) <= least_order) continue;
+    result->first = before;
+    result->last = i;
+  }
+  if (result->first < 0) {
+    result->floor = next_point(-1, count, h, error);
+    result->verdict = POL_ORDER_FLOOR;
+    return;
+  }
+  result->verdict = POL_ORDER_NOT_ASYMPTOTIC;
+  result->order = slope(h, error, result->first, result->last);
+  result->floor = find_floor(result->order, result->last, count, h, error);
+}
+
+pol_order pol_order_fit(int count, const double *h, const double *error, double *between)
+{
+  pol_order result = {POL_ORDER_UNKNOWN, (double)NAN, -1, -1, -1};
+  int longest = 0, total = 0, before = -1;
+  for (int i = 0; i < count; i++) {
+    if (between != NULL) between[i] = (double)NAN;
+    if (!counts(h[i], error[i])) continue;
+    if (between != NULL && before >= 0) between[i] = slope(h, error, before, i);
+    before = i;
+    total++;
+    int points, last = line_end(i, count, h, error, &points);
+    if (points < 2 || points < longest) continue;
+    longest = points;
+    result.first = i;
+    result.last = last;
+  }
+  if (total < 2) {
+    result.first = result.last = -1;
+  } else if (longest >= 3) {
+    result.verdict = POL_ORDER_FITTED;
+    /* the slope of the least-squares line */
+    double n = 0.0, x = 0.0, y = 0.0, xx = 0.0, xy = 0.0;
+    for (int i = result.first; i <= result.last; i++) {
+      if (!counts(h[i], error[i])) continue;
+      const double u = log(h[i] / h[result.first]), v = log(error[i] / error[result.first]);
+      n += 1.0;
+      x += u;
+      y += v;
+      xx += u * u;
+      xy += u * v;
+    }
+    result.order = (n * xy - x * y) / (n * xx - x * x);
+    result.floor = find_floor(result.order, result.last, count, h, error);
+  } else if (total == 2 && longest == 2) {
+    result.verdict = POL_ORDER_TWO_POINTS;
+    result.order = slope(h, error, result.first, result.last);
+  } else {
+    result.first = result.last = -1;
+    take_finest_pair(&result, count, h, error);
+  }
+  return result;
 }

@@ -23,7 +23,7 @@
 
 #include "dae/dae.h"
 #include "integrators/family.h"
-#include "simulation/simulation_parts.h"
+#include "simulation/parts.h"
 
 static const double energy_share = 0.35, position_share = 1e-3, drift_share = 0.05;
 static const double velocity_share = 0.3, norm_limit = 1e-8, rest_share = 1e-4;
@@ -103,17 +103,6 @@ static const char *probable_reason(const pol_simulation *sim)
          "use a smaller step, or variable steps";
 }
 
-/* The velocity below which a mechanism counts as at rest, gravity aside. */
-static double resting_speed(const pol_simulation *sim, double length, double far)
-{
-  const pol_counts *counts = &sim->summary.counts;
-  const double h = sim->summary.t / (double)(counts->steps > 0 ? counts->steps : 1);
-  const double round_off = 1e-13;
-  double share = 100.0 * fmax(sim->options.newton.tolerance, 1e-15);
-  if (sim->variable) share += sim->options.control.rtol; /* by which Newton's iteration ends */
-  return h > 0.0 ? (share * length + round_off * far) / h : 0.0;
-}
-
 /* --- checks ----------------------------------------------------------------------------------- */
 
 static void doubt_energy(pol_simulation *sim, double length, double mass, double rest)
@@ -158,14 +147,29 @@ static void doubt_constraints(pol_simulation *sim, double length, double rest)
         s->max_velocity_residual, e->speed, probable_reason(sim));
 }
 
-static void doubt_rotations(pol_simulation *sim)
+void pol_simulation_review(pol_simulation *sim)
 {
+  const pol_counts *counts = &sim->summary.counts;
+  const pol_newton_options *newton = &sim->options.newton;
+  const long steps = counts->steps + counts->rejected;
+  double mass, far;
+  const double length = size_of(sim, &mass, &far);
+
+  /* The velocity below which a mechanism counts as at rest, gravity aside. */
+  const double h = sim->summary.t / (double)(counts->steps > 0 ? counts->steps : 1);
+  const double round_off = 1e-13;
+  double share = 100.0 * fmax(newton->tolerance, 1e-15);
+  if (sim->variable) share += sim->options.control.rtol; /* by which Newton's iteration ends */
+  const double rest = h > 0.0 ? (share * length + round_off * far) / h : 0.0;
+
+  doubt_energy(sim, length, mass, rest);
+  doubt_constraints(sim, length, rest);
+
   const pol_group *group = &sim->dae->group;
   double worst = 0.0;
   for (int f = 0; f < group->num_factors; f++) {
-    const pol_factor *factor = &group->factors[f];
-    const double *q = sim->q + factor->q;
-    if (factor->kind == POL_REAL) continue;
+    const double *q = sim->q + group->factors[f].q;
+    if (group->factors[f].kind == POL_REAL) continue;
     worst = fmax(worst, fabs(sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]) - 1.0));
   }
   if (worst > norm_limit)
@@ -174,13 +178,7 @@ static void doubt_rotations(pol_simulation *sim)
         "the norm of a quaternion deviates from 1 by %.3g, so that rotations are wrong; this is a "
         "bug of polhode, please report it",
         worst);
-}
 
-static void doubt_work(pol_simulation *sim)
-{
-  const pol_counts *counts = &sim->summary.counts;
-  const pol_newton_options *newton = &sim->options.newton;
-  const long steps = counts->steps + counts->rejected;
   const long solved = steps * poli_integrator_num_substeps(sim->integrator);
   if (steps >= 10 && sim->options.published.exact_iterations == 0 &&
       2 * counts->newton_iterations > solved * newton->max_iterations)
@@ -194,15 +192,4 @@ static void doubt_work(pol_simulation *sim)
                          "%ld steps were rejected and %ld accepted: the error estimate does not "
                          "suit this motion, which may not be smooth",
                          counts->rejected, counts->steps);
-}
-
-void pol_simulation_review(pol_simulation *sim)
-{
-  double mass, far;
-  const double length = size_of(sim, &mass, &far);
-  const double rest = resting_speed(sim, length, far);
-  doubt_energy(sim, length, mass, rest);
-  doubt_constraints(sim, length, rest);
-  doubt_rotations(sim);
-  doubt_work(sim);
 }

@@ -20,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
+#include "base/errors.h"
 #include "dae/assembler.h"
 #include "expression/expression.h"
 #include "formulation/formulation.h"
@@ -47,11 +49,16 @@ struct poli_event_rules {
   rule *rules;
   int num_inputs;
   poli_signal *inputs;
-  double *x;               /* their values */
+  void *memory;            /* holds the arrays below */
+  double *x;               /* values of the inputs */
   double *variables;       /* values of all variables */
   double *values;          /* of the changes of one rule */
   double *workspace;       /* of the expressions */
-  double *memory;          /* of a reset: rows c_k and W c_k, nv numbers each, C W C^T, sizes */
+  double *rows;            /* of a reset: c_k, nv numbers each; */
+  double *responses;       /* W c_k */
+  double *gram, *sizes;    /* C W C^T; what a pivot of it is compared with */
+  double *missing;         /* d - C v */
+  double *impulse, *total; /* p_k, and their sum */
   pol_diagnostics failure; /* of the last reset */
 };
 
@@ -131,8 +138,8 @@ static pol_status set_velocities(const rule *e, const pol_state *at, double *v)
 {
   poli_event_rules *r = e->owner;
   const int nv = pol_formulation_dae(r->formulation)->group.nv, most = e->num_changes;
-  double *rows = r->memory, *responses = rows + most * nv, *G = responses + most * nv;
-  double *size = G + most * most, *b = size + most, *impulse = b + most, *total = impulse + nv;
+  double *rows = r->rows, *responses = r->responses, *G = r->gram;
+  double *size = r->sizes, *b = r->missing, *impulse = r->impulse, *total = r->total;
   pol_status status = POL_OK;
   int n = 0;
   memset(total, 0, (size_t)nv * sizeof *total);
@@ -262,13 +269,21 @@ int poli_event_can_set(const pol_mechanism *mechanism, const char *quantity)
   return poli_signal_find(mechanism, quantity, &signal) && can_set(&signal);
 }
 
-static pol_status compile_changes(compiler *c, const pol_event_rule *from, rule *to)
+static pol_status compile_rule(compiler *c, const pol_event_rule *from, rule *to)
 {
+  *to = (rule){.owner = c->rules, .direction = from->direction, .action = from->action};
+  c->event = from->name != NULL ? from->name : "";
+  if ((to->name = poli_format("%s", c->event)) == NULL) return POL_NO_MEMORY;
+  if (from->action == POL_EVENT_RESET && (from->direction == 0 || from->num_changes == 0))
+    return refuse(c, "must have a direction, rising or falling, and something to set");
+  pol_status status = compile(c, from->expression, &to->program);
+  if (status != POL_OK || from->action != POL_EVENT_RESET) return status;
+
   to->changes = calloc((size_t)from->num_changes + 1, sizeof *to->changes);
   if (to->changes == NULL) return POL_NO_MEMORY;
   to->num_changes = from->num_changes;
   if (from->num_changes > c->most_changes) c->most_changes = from->num_changes;
-  for (int k = 0; k < from->num_changes; k++) {
+  for (int k = 0; k < from->num_changes && status == POL_OK; k++) {
     change *one = &to->changes[k];
     if (!poli_signal_find(c->mechanism, from->changes[k].quantity, &one->target) ||
         !can_set(&one->target))
@@ -276,86 +291,53 @@ static pol_status compile_changes(compiler *c, const pol_event_rule *from, rule 
     if (one->target.kind != POLI_SIGNAL_STATE &&
         c->rules->formulation->bodies[one->target.object].chart->polynomial)
       return refuse(c, "cannot set velocities in directors: take another formulation");
-    pol_status status = compile(c, from->changes[k].expression, &one->program);
-    if (status != POL_OK) return status;
+    status = compile(c, from->changes[k].expression, &one->program);
   }
-  return POL_OK;
-}
-
-static char *copy_text(const char *text)
-{
-  const size_t size = strlen(text) + 1;
-  char *copy = malloc(size);
-  return copy != NULL ? memcpy(copy, text, size) : NULL;
-}
-
-static pol_status compile_rule(compiler *c, const pol_event_rule *from, rule *to)
-{
-  *to = (rule){.owner = c->rules, .direction = from->direction, .action = from->action};
-  c->event = from->name != NULL ? from->name : "";
-  if ((to->name = copy_text(c->event)) == NULL) return POL_NO_MEMORY;
-  if (from->action == POL_EVENT_RESET && (from->direction == 0 || from->num_changes == 0))
-    return refuse(c, "must have a direction, rising or falling, and something to set");
-  pol_status status = compile(c, from->expression, &to->program);
-  if (status != POL_OK || from->action != POL_EVENT_RESET) return status;
-  return compile_changes(c, from, to);
-}
-
-/* so3 has no multipliers for its pivots. */
-static pol_status check_inputs(const compiler *c)
-{
-  const poli_event_rules *r = c->rules;
-  for (int i = 0; i < r->num_inputs; i++) {
-    const poli_signal *signal = &r->inputs[i];
-    if (!poli_signal_is_reaction(signal) || r->formulation->joints[signal->object].row >= 0)
-      continue;
-    snprintf(c->message, c->size,
-             "so3 has no multipliers for joint '%s', whose reaction an event "
-             "reads",
-             pol_mechanism_joint(c->mechanism, signal->object)->name);
-    return POL_BAD_ARGUMENT;
-  }
-  return POL_OK;
-}
-
-static pol_status compile_all(compiler *c, const pol_settings *settings)
-{
-  poli_event_rules *r = c->rules;
-  pol_status status = POL_OK;
-  r->rules = calloc((size_t)settings->num_events, sizeof *r->rules);
-  if (r->rules == NULL) return POL_NO_MEMORY;
-  for (; r->count < settings->num_events && status == POL_OK; r->count++)
-    status = compile_rule(c, &settings->events[r->count], &r->rules[r->count]);
-  if (status == POL_OK) status = check_inputs(c);
-  if (status != POL_OK) return status;
-  const size_t variables = (size_t)pol_mechanism_num_variables(c->mechanism);
-  r->x = calloc((size_t)r->num_inputs + variables + (size_t)c->most_changes + c->workspace + 1,
-                sizeof *r->x);
-  if (r->x == NULL) return POL_NO_MEMORY;
-  r->variables = r->x + r->num_inputs;
-  r->values = r->variables + variables;
-  r->workspace = r->values + c->most_changes;
-  const size_t nv = (size_t)pol_formulation_dae(r->formulation)->group.nv;
-  const size_t most = (size_t)c->most_changes;
-  r->memory = calloc(2 * most * nv + most * most + 2 * most + 2 * nv + 1, sizeof *r->memory);
-  return r->memory ? POL_OK : POL_NO_MEMORY;
+  return status;
 }
 
 pol_status poli_event_rules_create(poli_event_rules **rules, const pol_formulation *formulation,
                                    pol_assembler *assembler, const pol_settings *settings,
                                    char *message, size_t size)
 {
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
   *rules = NULL;
   if (settings->num_events == 0) return POL_OK;
   poli_event_rules *r = calloc(1, sizeof *r);
   if (r == NULL) return POL_NO_MEMORY;
   r->formulation = formulation;
   r->assembler = assembler;
-  compiler c = {.rules = r,
-                .mechanism = pol_formulation_mechanism(formulation),
-                .message = message,
-                .size = size};
-  pol_status status = compile_all(&c, settings);
+  compiler c = {.rules = r, .mechanism = mechanism, .message = message, .size = size};
+  r->rules = calloc((size_t)settings->num_events, sizeof *r->rules);
+  pol_status status = r->rules != NULL ? POL_OK : POL_NO_MEMORY;
+  for (; r->count < settings->num_events && status == POL_OK; r->count++)
+    status = compile_rule(&c, &settings->events[r->count], &r->rules[r->count]);
+  for (int i = 0; i < r->num_inputs && status == POL_OK; i++) {
+    const poli_signal *signal = &r->inputs[i];
+    if (!poli_signal_is_reaction(signal) || formulation->joints[signal->object].row >= 0) continue;
+    snprintf(message, size, "so3 has no multipliers for joint '%s', whose reaction an event reads",
+             pol_mechanism_joint(mechanism, signal->object)->name);
+    status = POL_BAD_ARGUMENT;
+  }
+
+  const size_t nv = (size_t)pol_formulation_dae(formulation)->group.nv;
+  const size_t most = (size_t)c.most_changes;
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, r->x, r->num_inputs);
+    POLI_TAKE(&arena, r->variables, pol_mechanism_num_variables(mechanism));
+    POLI_TAKE(&arena, r->values, most);
+    POLI_TAKE(&arena, r->workspace, c.workspace);
+    POLI_TAKE(&arena, r->rows, most * nv);
+    POLI_TAKE(&arena, r->responses, most * nv);
+    POLI_TAKE(&arena, r->gram, most * most);
+    POLI_TAKE(&arena, r->sizes, most);
+    POLI_TAKE(&arena, r->missing, most);
+    POLI_TAKE(&arena, r->impulse, nv);
+    POLI_TAKE(&arena, r->total, nv);
+  } while (status == POL_OK && poli_arena_again(&arena));
+  r->memory = arena.memory;
+  if (status == POL_OK && r->memory == NULL) status = POL_NO_MEMORY;
   if (status != POL_OK) poli_event_rules_free(&r);
   *rules = r;
   return status;
@@ -374,7 +356,6 @@ void poli_event_rules_free(poli_event_rules **rules)
   }
   free(r->rules);
   free(r->inputs);
-  free(r->x);
   free(r->memory);
   free(r);
   *rules = NULL;

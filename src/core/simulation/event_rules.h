@@ -1,6 +1,6 @@
 /* Events that are given by expressions: from rules of the settings to events of a simulation. */
-#ifndef POLHODE_ANALYSIS_EVENT_RULES_H
-#define POLHODE_ANALYSIS_EVENT_RULES_H
+#ifndef POLHODE_SIMULATION_EVENT_RULES_H
+#define POLHODE_SIMULATION_EVENT_RULES_H
 
 #include <polhode/simulation.h>
 

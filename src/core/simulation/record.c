@@ -11,7 +11,6 @@
 #include <polhode/lie.h>
 
 #include "formulation/output.h"
-#include "lie/small.h"
 
 /* --- names ------------------------------------------------------------------------------------ */
 
@@ -56,7 +55,7 @@ static const pol_channel time_channel = {"t", "s", "", "", "t"};
 /* When the reactions of a row belong to another time than the rest of it. */
 static const pol_channel reactions_time = {"t_reactions", "s", "", "", "t_reactions"};
 
-/* Quantities of the whole, after those of bodies, joints, forces and drives; write_totals() gives
+/* Quantities of the whole, after those of bodies, joints, forces and drives; pol_record_row() gives
  * their values. */
 static const pol_channel totals[] = {
     {"energy.kinetic", "J", "energy", "", "kinetic"},
@@ -118,6 +117,14 @@ static void add_channel(pol_record *record, size_t *used, const char *group, con
             (pol_channel){.unit = unit, .group = group, .owner = owner});
 }
 
+/* OWNER.force or OWNER.torque, with a component or without. */
+static void add_effort(pol_record *record, size_t *used, const char *group, const char *owner,
+                       const char *component, int torque)
+{
+  add_channel(record, used, group, owner, torque ? "torque" : "force", component,
+              torque ? "N m" : "N");
+}
+
 /* A state or variable: its name is the quantity. */
 static void add_user(pol_record *record, size_t *used, const char *group, const char *name)
 {
@@ -131,53 +138,19 @@ static void add_total(pol_record *record, const pol_channel *channel)
   record->count++;
 }
 
-static void add_body(pol_record *record, size_t *used, const pol_body *body)
-{
-  for (int k = 0; k < NUM_BODY_QUANTITIES; k++) {
-    const quantity *q = &body_quantities[k];
-    if (body->point && !q->of_points) continue;
-    for (size_t i = 0; i < q->count; i++)
-      add_channel(record, used, "bodies", body->name, q->name, q->components[i], q->unit);
-  }
-}
-
 /* Markers that only serve a joint have no name. */
 static int is_named(const pol_marker *marker)
 {
   return marker->name[0] != '\0';
 }
 
-static void add_marker(pol_record *record, size_t *used, const pol_marker *marker)
-{
-  for (int k = 0; k < NUM_MARKER_QUANTITIES && is_named(marker); k++) {
-    const quantity *q = &marker_quantities[k];
-    for (size_t i = 0; i < q->count; i++)
-      add_named(record, used,
-                (const char *const[]){"marker", marker->name, q->name, q->components[i], NULL}, 2,
-                (pol_channel){.unit = q->unit, .group = "markers", .owner = marker->name});
-  }
-}
-
-/* The unit of a multiplier times its row is that of energy. */
-static const char *multiplier_unit(pol_row_kind kind)
-{
-  switch (kind) {
-  case POL_ROW_TRANSLATION:
-  case POL_ROW_HEIGHT:
-  case POL_ROW_SLIP: /* times the slip it is a power */
-    return "N";
-  case POL_ROW_ROTATION:
-  case POL_ROW_TWIST:
-    return "N m";
-  case POL_ROW_DISTANCE:
-    break;
-  }
-  return "N/m";
-}
-
 static void add_joint(pol_record *record, size_t *used, const pol_formulation *formulation,
                       int index)
 {
+  /* the unit of a multiplier times that of its row is that of energy; times a slip, of power */
+  static const char *const multiplier_units[] = {
+      [POL_ROW_TRANSLATION] = "N", [POL_ROW_HEIGHT] = "N",  [POL_ROW_SLIP] = "N",
+      [POL_ROW_ROTATION] = "N m",  [POL_ROW_TWIST] = "N m", [POL_ROW_DISTANCE] = "N/m"};
   const pol_joint *joint = pol_mechanism_joint(pol_formulation_mechanism(formulation), index);
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
   int held, num_rows = pol_joint_rows(joint, rows);
@@ -194,7 +167,7 @@ static void add_joint(pol_record *record, size_t *used, const pol_formulation *f
       add_channel(record, used, "joints", joint->name, reactions[k], axes[i], k % 2 ? "N m" : "N");
   for (int i = 0; i < num_rows; i++)
     add_channel(record, used, "joints", joint->name, "multiplier", ordinals[i],
-                multiplier_unit(rows[i].kind));
+                multiplier_units[rows[i].kind]);
 }
 
 /* Whether a force changes by itself and so is worth a record: constant ones are in the model. */
@@ -216,46 +189,6 @@ static int has_torque(const pol_force *force)
                            force->type == POL_CALLBACK_FORCE);
 }
 
-/* Whether a joint-spring exerts a torque. */
-static int turns(const pol_mechanism *mechanism, const pol_force *force)
-{
-  const pol_joint *joint = pol_mechanism_joint(mechanism, force->joint);
-  return pol_joint_coordinate(joint, force->coordinate)->angular;
-}
-
-static void add_force(pol_record *record, size_t *used, const pol_mechanism *mechanism, int index)
-{
-  const pol_force *force = pol_mechanism_force(mechanism, index);
-  if (force->type == POL_JOINT_SPRING) {
-    int torque = turns(mechanism, force);
-    add_channel(record, used, "forces", force->name, torque ? "torque" : "force", NULL,
-                torque ? "N m" : "N");
-    return;
-  }
-  for (int i = 0; i < 3 && has_force(force); i++)
-    add_channel(record, used, "forces", force->name, "force", axes[i], "N");
-  for (int i = 0; i < 3 && has_torque(force); i++)
-    add_channel(record, used, "forces", force->name, "torque", axes[i], "N m");
-}
-
-/* DRIVE.force or DRIVE.torque: the name has no component. */
-static void add_drive(pol_record *record, size_t *used, const pol_drive *drive)
-{
-  int torque = pol_coordinate_turns(drive->coordinate);
-  add_channel(record, used, "drives", drive->name, torque ? "torque" : "force", NULL,
-              torque ? "N m" : "N");
-}
-
-/* COUPLING.torque.1, COUPLING.force.2 and so on: of its first and second joint. */
-static void add_coupling(pol_record *record, size_t *used, const pol_coupling *coupling)
-{
-  for (int i = 0; i < 2; i++) {
-    int turns = pol_coordinate_turns(coupling->coordinate[i]);
-    add_channel(record, used, "couplings", coupling->name, turns ? "torque" : "force", ordinals[i],
-                turns ? "N m" : "N");
-  }
-}
-
 /* GROUP.NAME of each invariant. */
 static void add_invariants(pol_record *record, size_t *used, const char *group)
 {
@@ -273,18 +206,45 @@ static size_t add_all(pol_record *record)
   size_t used = 0;
   record->count = 0;
   add_total(record, &time_channel);
-  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++)
-    add_body(record, &used, pol_mechanism_body(mechanism, i));
-  for (int i = 0; i < pol_mechanism_num_markers(mechanism); i++)
-    add_marker(record, &used, pol_mechanism_marker(mechanism, i));
+  for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
+    const pol_body *body = pol_mechanism_body(mechanism, b);
+    for (const quantity *q = body_quantities; q < body_quantities + NUM_BODY_QUANTITIES; q++)
+      for (size_t i = 0; i < q->count && (q->of_points || !body->point); i++)
+        add_channel(record, &used, "bodies", body->name, q->name, q->components[i], q->unit);
+  }
+  for (int k = 0; k < pol_mechanism_num_markers(mechanism); k++) {
+    const pol_marker *marker = pol_mechanism_marker(mechanism, k);
+    for (const quantity *q = marker_quantities; q < marker_quantities + NUM_MARKER_QUANTITIES; q++)
+      for (size_t i = 0; i < q->count && is_named(marker); i++)
+        add_named(record, &used,
+                  (const char *const[]){"marker", marker->name, q->name, q->components[i], NULL}, 2,
+                  (pol_channel){.unit = q->unit, .group = "markers", .owner = marker->name});
+  }
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
     add_joint(record, &used, formulation, i);
-  for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++)
-    add_force(record, &used, mechanism, i);
-  for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
-    add_drive(record, &used, pol_mechanism_drive(mechanism, i));
-  for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++)
-    add_coupling(record, &used, pol_mechanism_coupling(mechanism, i));
+  for (int k = 0; k < pol_mechanism_num_forces(mechanism); k++) {
+    const pol_force *force = pol_mechanism_force(mechanism, k);
+    if (force->type == POL_JOINT_SPRING) {
+      const pol_joint *joint = pol_mechanism_joint(mechanism, force->joint);
+      add_effort(record, &used, "forces", force->name, NULL,
+                 pol_joint_coordinate(joint, force->coordinate)->angular);
+      continue;
+    }
+    for (int i = 0; i < 3 && has_force(force); i++)
+      add_effort(record, &used, "forces", force->name, axes[i], 0);
+    for (int i = 0; i < 3 && has_torque(force); i++)
+      add_effort(record, &used, "forces", force->name, axes[i], 1);
+  }
+  for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
+    const pol_drive *drive = pol_mechanism_drive(mechanism, i);
+    add_effort(record, &used, "drives", drive->name, NULL, pol_coordinate_turns(drive->coordinate));
+  }
+  /* on the first and the second joint of a coupling */
+  for (int i = 0; i < 2 * pol_mechanism_num_couplings(mechanism); i++) {
+    const pol_coupling *coupling = pol_mechanism_coupling(mechanism, i / 2);
+    add_effort(record, &used, "couplings", coupling->name, ordinals[i % 2],
+               pol_coordinate_turns(coupling->coordinate[i % 2]));
+  }
   for (int i = 0; i < pol_mechanism_num_states(mechanism); i++)
     add_user(record, &used, "states", pol_mechanism_state(mechanism, i)->name);
   for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++)
@@ -382,22 +342,6 @@ static double *write_quantities(const quantity *quantities, int count, const voi
   return row;
 }
 
-static double *write_body(const poli_instant *now, int body, double *row)
-{
-  const int point = pol_mechanism_body(now->formulation->mechanism, body)->point;
-  pol_body_state values;
-  poli_instant_body(now, body, &values);
-  return write_quantities(body_quantities, NUM_BODY_QUANTITIES, &values, point, row);
-}
-
-static double *write_marker(const poli_instant *now, int marker, double *row)
-{
-  pol_marker_state values;
-  if (!is_named(pol_mechanism_marker(now->formulation->mechanism, marker))) return row;
-  poli_instant_marker(now, marker, &values);
-  return write_quantities(marker_quantities, NUM_MARKER_QUANTITIES, &values, 0, row);
-}
-
 static double *write_joint(const poli_instant *now, int index, double *row)
 {
   const pol_joint *joint = pol_mechanism_joint(now->formulation->mechanism, index);
@@ -427,40 +371,26 @@ static double *write_force(const poli_instant *now, int index, double *row)
   return row;
 }
 
-static void write_totals(const pol_summary *summary, const pol_momentum *momentum,
-                         double row[NUM_TOTALS])
-{
-  row[0] = summary->energy.kinetic;
-  row[1] = summary->energy.potential;
-  row[2] = summary->energy.kinetic + summary->energy.potential;
-  row[3] = summary->work.dissipated;
-  row[4] = summary->work.applied;
-  row[5] = summary->work.drives;
-  row[6] = summary->energy_balance;
-  poli_v3_copy(momentum->linear, row + 7);
-  poli_v3_copy(momentum->angular, row + 10);
-  row[13] = summary->position_residual;
-  row[14] = summary->velocity_residual;
-  row[15] = summary->acceleration_residual;
-}
-
-static double *write_invariants(const pol_summary *summary, double *row)
-{
-  for (int i = 0; i < summary->num_invariants; i++) *row++ = summary->invariants[i].value;
-  for (int i = 0; i < summary->num_invariants; i++) *row++ = summary->invariants[i].increment;
-  return row;
-}
-
 void pol_record_row(const pol_record *record, double *row)
 {
   const pol_formulation *formulation = pol_simulation_formulation(record->simulation);
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  const pol_summary *summary = pol_simulation_summary(record->simulation);
   const pol_point at = pol_state_point(pol_simulation_state(record->simulation));
   const poli_instant now = poli_instant_at(formulation, &at, record->frames);
-  pol_momentum momentum;
   *row++ = at.t;
-  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) row = write_body(&now, i, row);
-  for (int i = 0; i < pol_mechanism_num_markers(mechanism); i++) row = write_marker(&now, i, row);
+  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
+    pol_body_state values;
+    poli_instant_body(&now, i, &values);
+    row = write_quantities(body_quantities, NUM_BODY_QUANTITIES, &values,
+                           pol_mechanism_body(mechanism, i)->point, row);
+  }
+  for (int i = 0; i < pol_mechanism_num_markers(mechanism); i++) {
+    pol_marker_state values;
+    if (!is_named(pol_mechanism_marker(mechanism, i))) continue;
+    poli_instant_marker(&now, i, &values);
+    row = write_quantities(marker_quantities, NUM_MARKER_QUANTITIES, &values, 0, row);
+  }
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) row = write_joint(&now, i, row);
   for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++) row = write_force(&now, i, row);
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
@@ -471,9 +401,25 @@ void pol_record_row(const pol_record *record, double *row)
     *row++ = pol_formulation_state_variable(formulation, &at, i);
   poli_instant_variables(&now, row);
   row += pol_mechanism_num_variables(mechanism);
+
+  /* the totals */
+  pol_momentum momentum;
   poli_instant_momentum(&now, &momentum);
-  write_totals(pol_simulation_summary(record->simulation), &momentum, row);
-  row = write_invariants(pol_simulation_summary(record->simulation), row + NUM_TOTALS);
+  const pol_energy *energy = &summary->energy;
+  *row++ = energy->kinetic;
+  *row++ = energy->potential;
+  *row++ = energy->kinetic + energy->potential;
+  *row++ = summary->work.dissipated;
+  *row++ = summary->work.applied;
+  *row++ = summary->work.drives;
+  *row++ = summary->energy_balance;
+  for (int i = 0; i < 3; i++) *row++ = momentum.linear[i];
+  for (int i = 0; i < 3; i++) *row++ = momentum.angular[i];
+  *row++ = summary->position_residual;
+  *row++ = summary->velocity_residual;
+  *row++ = summary->acceleration_residual;
+  for (int i = 0; i < summary->num_invariants; i++) *row++ = summary->invariants[i].value;
+  for (int i = 0; i < summary->num_invariants; i++) *row++ = summary->invariants[i].increment;
   if (pol_simulation_reactions_lag(record->simulation))
     *row = pol_simulation_state(record->simulation)->lambda_t;
 }

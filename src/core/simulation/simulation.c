@@ -2,15 +2,125 @@
  * its steps to the next stop.
  *
  * A call steps the integrator until an output time or an event lies within the last step, and shows
- * the state there.  simulation_parts.h says which file has the rest.
+ * the state there.  parts.h says which file has the rest.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/monitor.h"
+#include "formulation/expressions.h"
 #include "integrators/family.h"
-#include "simulation/simulation_parts.h"
+#include "lie/small.h"
+#include "simulation/parts.h"
+
+/* --- initial values --------------------------------------------------------------------------- */
+
+static double distance(const double a[3], const double b[3])
+{
+  double d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
+  return sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+}
+
+/* Compares the mechanism's values with the assembled ones. */
+static void measure_moves(pol_simulation *sim)
+{
+  static const double zero[3] = {0.0, 0.0, 0.0};
+  pol_moves *moves = &sim->summary.moves;
+  for (int i = 0; i < pol_mechanism_num_bodies(sim->mechanism); i++) {
+    pol_body_state found;
+    double inverse[4], relative[4], turn[3], R[9], global[3];
+    const pol_body *given = pol_mechanism_body(sim->mechanism, i);
+    pol_formulation_body_state(sim->formulation, sim->q, sim->v, i, &found);
+    moves->position = fmax(moves->position, distance(given->position, found.position));
+    /* angle of the rotation between the two orientations */
+    pol_quat_conjugate(given->rotation, inverse);
+    pol_quat_multiply(inverse, found.quaternion, relative);
+    pol_so3_log(relative, turn);
+    moves->rotation = fmax(moves->rotation, distance(zero, turn));
+    if (given->given & POL_GIVEN_VELOCITY)
+      moves->velocity = fmax(moves->velocity, distance(given->velocity, found.velocity));
+    if (!(given->given & POL_GIVEN_ANGULAR_VELOCITY)) continue;
+    pol_quat_to_matrix(given->rotation, R);
+    poli_m3_apply(R, given->angular_velocity, global);
+    moves->angular_velocity = fmax(moves->angular_velocity,
+                                   given->given & POL_GIVEN_IN_GLOBAL_AXES
+                                       ? distance(global, found.angular_velocity_global)
+                                       : distance(given->angular_velocity, found.angular_velocity));
+  }
+}
+
+/* Where redundant constraints share a reaction that forces, states or events depend on, the motion
+ * depends on the choice of those that are left out. */
+static pol_status check_open_reactions(pol_simulation *sim)
+{
+  const pol_point at = pol_state_point(&sim->state);
+  char name[96] = "";
+  int dropped = 0;
+  pol_simulation_dropped(sim, &dropped);
+  if (dropped == 0) return POL_OK;
+  poli_signal *signals = calloc(POLI_MAX_INPUTS, sizeof *signals);
+  if (signals == NULL) return POL_NO_MEMORY;
+  int count = poli_expressions_read(sim->formulation, signals);
+  pol_status status = poli_expressions_find_open(sim->formulation, sim->solver, &at, count, signals,
+                                                 name, sizeof name);
+  if (status == POL_OK && name[0] != '\0')
+    poli_simulation_warn(sim, sim->state.t,
+                         "forces or states depend on the reaction of %s, which redundant "
+                         "constraints leave open: the motion depends on which of them are left "
+                         "out; use joints with fewer constraints",
+                         name);
+  count = poli_event_rules_read(sim->rules, signals, POLI_MAX_INPUTS);
+  if (status == POL_OK)
+    status = poli_expressions_find_open(sim->formulation, sim->solver, &at, count, signals, name,
+                                        sizeof name);
+  if (status == POL_OK && name[0] != '\0')
+    poli_simulation_warn(sim, sim->state.t,
+                         "events depend on the reaction of %s, which redundant constraints leave "
+                         "open: their times depend on which of them are left out; use joints with "
+                         "fewer constraints",
+                         name);
+  free(signals);
+  return status;
+}
+
+/* Makes the mechanism's initial values consistent, starts the integrator and takes over the
+ * solution at t = 0. */
+static pol_status start(pol_simulation *sim)
+{
+  double *q = sim->between, *v = q + sim->dae->group.nq;
+  pol_formulation_initial(sim->formulation, q, v, sim->keep);
+  const pol_point given = {.q = q, .v = v};
+  if (poli_simulation_residuals(sim, &given, 0) == POL_OK) {
+    sim->summary.moves.position_residual = poli_largest(sim->dae->num_holonomic, sim->position);
+    sim->summary.moves.velocity_residual =
+        poli_largest(pol_dae_num_constraints(sim->dae), sim->velocity);
+  }
+  pol_status status =
+      pol_formulation_assemble(sim->formulation, sim->solver, 0.0, q, v, &sim->diagnostics);
+  if (status != POL_OK) return status;
+  status = pol_integrator_start(sim->integrator, 0.0, q, v, sim->keep);
+  if (status != POL_OK) {
+    sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
+    return status;
+  }
+
+  /* Positions can be singular where joints form a closed loop: without one, each joint locks what
+   * nothing else does. */
+  int has_loop;
+  if (!poli_mechanism_has_loop(sim->mechanism, &has_loop)) return POL_NO_MEMORY;
+  if (has_loop) status = poli_watch_create(&sim->watch, sim->formulation, sim->integrator);
+  if (status == POL_OK) status = poli_simulation_accept(sim, 0);
+  if (status == POL_OK) status = check_open_reactions(sim);
+  if (status == POL_OK)
+    status = pol_formulation_check_branches(sim->formulation, 0.0, sim->q, &sim->diagnostics);
+  if (status != POL_OK) return status;
+  measure_moves(sim);
+  poli_doubts_note(sim, 1);
+  poli_simulation_keep_good(sim);
+  return POL_OK;
+}
 
 /* --- life ------------------------------------------------------------------------------------- */
 
@@ -18,48 +128,35 @@
 static pol_status allocate(pol_simulation *sim)
 {
   const pol_dae *dae = sim->dae;
-  size_t nq = (size_t)dae->group.nq, nv = (size_t)dae->group.nv;
-  size_t m = (size_t)pol_dae_num_constraints(dae);
-  sim->solution_size = nq + 4 * nv + 2 * m + dae->history_size;
-  sim->memory =
-      calloc(2 * sim->solution_size + nq + 4 * nv + 5 * m + dae->scratch_size + 1, sizeof(double));
-  sim->keep = malloc(nv + 1);
-  if (sim->memory == NULL || sim->keep == NULL) return POL_NO_MEMORY;
-  sim->q = sim->memory;
-  sim->v = sim->q + nq;
-  sim->vd = sim->v + nv;
-  sim->lambda = sim->vd + nv;
-  sim->eta = sim->lambda + m;
-  sim->p = sim->eta + m;
-  sim->p_between = sim->p + nv;
-  sim->history = sim->p_between + nv;
-  sim->good = sim->q + sim->solution_size;
-  sim->position = sim->good + sim->solution_size;
-  sim->velocity = sim->position + m;
-  sim->acceleration = sim->velocity + m;
-  sim->drift = sim->acceleration + m;
-  sim->ahead = sim->drift + m;
-  sim->p_before = sim->ahead + nv;
-  sim->between = sim->p_before + nv;
-  sim->scratch = sim->between + nq + 2 * nv + m;
+  const int nq = dae->group.nq, nv = dae->group.nv, m = pol_dae_num_constraints(dae);
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, sim->q, nq);
+    POLI_TAKE(&arena, sim->v, nv);
+    POLI_TAKE(&arena, sim->vd, nv);
+    POLI_TAKE(&arena, sim->lambda, m);
+    POLI_TAKE(&arena, sim->eta, m);
+    POLI_TAKE(&arena, sim->p, nv);
+    POLI_TAKE(&arena, sim->p_between, nv);
+    POLI_TAKE(&arena, sim->history, dae->history_size);
+    sim->solution_size = (size_t)(nq + 4 * nv + 2 * m) + dae->history_size;
+    POLI_TAKE(&arena, sim->good, sim->solution_size);
+    POLI_TAKE(&arena, sim->position, m);
+    POLI_TAKE(&arena, sim->velocity, m);
+    POLI_TAKE(&arena, sim->acceleration, m);
+    POLI_TAKE(&arena, sim->drift, m);
+    POLI_TAKE(&arena, sim->ahead, nv);
+    POLI_TAKE(&arena, sim->p_before, nv);
+    POLI_TAKE(&arena, sim->between, nq + 2 * nv + m);
+    POLI_TAKE(&arena, sim->scratch, dae->scratch_size);
+    POLI_TAKE(&arena, sim->keep, nv);
+  } while (poli_arena_again(&arena));
+  sim->memory = arena.memory;
+  if (sim->memory == NULL) return POL_NO_MEMORY;
   sim->event = -1;
   sim->state = (pol_state){.q = sim->q, .v = sim->v, .vd = sim->vd, .lambda = sim->lambda};
   if (dae->history_size > 0) sim->state.history = sim->history;
   return POL_OK;
-}
-
-/* The events of the settings. */
-static pol_status add_rules(pol_simulation *sim, const pol_settings *settings)
-{
-  pol_diagnostics *d = &sim->diagnostics;
-  pol_status status = poli_event_rules_create(&sim->rules, sim->formulation,
-                                              poli_integrator_assembler(sim->integrator), settings,
-                                              d->message, sizeof d->message);
-  for (int i = 0; i < settings->num_events && status == POL_OK; i++) {
-    pol_simulation_event event = poli_event_rules_event(sim->rules, i);
-    status = pol_simulation_add_event(sim, &event, NULL);
-  }
-  return status;
 }
 
 static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
@@ -93,10 +190,17 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   if (status != POL_OK) return status;
   sim->lags = poli_integrator_lags(sim->integrator);
   if ((status = allocate(sim)) != POL_OK) return status;
-  if ((status = add_rules(sim, settings)) != POL_OK) return status;
+  status = poli_event_rules_create(&sim->rules, sim->formulation,
+                                   poli_integrator_assembler(sim->integrator), settings, d->message,
+                                   sizeof d->message);
+  for (int i = 0; i < settings->num_events && status == POL_OK; i++) {
+    const pol_simulation_event event = poli_event_rules_event(sim->rules, i);
+    status = pol_simulation_add_event(sim, &event, NULL);
+  }
+  if (status != POL_OK) return status;
   poli_monitor_stage("initial values");
   if (poli_monitor_poll(-1.0)) return POL_CANCELLED;
-  status = poli_simulation_start(sim);
+  status = start(sim);
   char doubt[sizeof sim->summary.warnings[0].message];
   if (status == POL_OK && pol_integrator_warning(sim->dae, &settings->options, doubt, sizeof doubt))
     poli_simulation_warn(sim, 0.0, "%s", doubt);
@@ -146,7 +250,6 @@ void pol_simulation_free(pol_simulation **simulation)
   free(sim->memory);
   free(sim->times);
   free(sim->events);
-  free(sim->keep);
   poli_event_rules_free(&sim->rules);
   free(sim);
   *simulation = NULL;
@@ -154,21 +257,11 @@ void pol_simulation_free(pol_simulation **simulation)
 
 /* --- stepping --------------------------------------------------------------------------------- */
 
-/* A singular position that a step ended at is reported, if that has not been done on the way. */
-static void note_crossing(pol_simulation *sim, int constraint)
-{
-  pol_singular *singular = &sim->summary.singular;
-  if (singular->count > 0) return;
-  singular->count = 1;
-  singular->t = sim->t;
-  poli_dae_describe(sim->dae, sim->dae->group.nv + constraint, singular->where,
-                    sizeof singular->where);
-}
-
-/* One step of the integrator, and the search for events in it. */
+/* One step of the integrator and the search for events in it.  The solution is accepted, or stays
+ * the last good one. */
 static pol_status advance(pol_simulation *sim)
 {
-  double h = poli_simulation_step_size(sim, sim->done + 1);
+  const double h = poli_simulation_step_size(sim, sim->done + 1);
   poli_monitor monitor;
   poli_monitor_begin(&monitor, &sim->progress, "step");
   pol_status status = sim->variable ? pol_integrator_adapt(sim->integrator, sim->end)
@@ -194,8 +287,15 @@ static pol_status advance(pol_simulation *sim)
     poli_simulation_blame_position(sim);
     return status;
   }
+
   status = poli_simulation_accept(sim, sim->done + 1);
-  if (crossed >= 0) note_crossing(sim, crossed);
+  pol_singular *singular = &sim->summary.singular;
+  if (crossed >= 0 && singular->count == 0) {
+    singular->count = 1;
+    singular->t = sim->t;
+    poli_dae_describe(sim->dae, sim->dae->group.nv + crossed, singular->where,
+                      sizeof singular->where);
+  }
   if (status == POL_OK) status = poli_simulation_scan_events(sim);
   if (status != POL_OK) return status;
   poli_doubts_note(sim, 0);
@@ -206,33 +306,35 @@ static pol_status advance(pol_simulation *sim)
   return POL_OK;
 }
 
-/* Steps until an output time or an event lies within the last step, and shows the state there. */
-static pol_status go_to_next_stop(pol_simulation *sim)
-{
-  const int every_step = sim->output.count == 0 && sim->output.step == 0.0;
-  for (;;) {
-    double due = every_step ? sim->t : poli_simulation_next_output_time(sim), when = 0.0;
-    int event = poli_simulation_next_event(sim, &when);
-    if (event >= 0 && when <= due) return poli_simulation_stop_at(sim, event, when);
-    if (sim->in_step && due <= sim->t) {
-      sim->event = -1;
-      sim->seen = due;
-      sim->in_step = due < sim->t;
-      if (!every_step) sim->next_output++;
-      return sim->state.t == due ? POL_OK : poli_simulation_show(sim, due);
-    }
-    pol_status status = advance(sim);
-    if (status != POL_OK) return status;
-  }
-}
-
 pol_status pol_simulation_step(pol_simulation *sim)
 {
+  const int every_step = sim->output.count == 0 && sim->output.step == 0.0;
+  pol_status status = POL_OK;
   if (sim->failed != POL_OK) return sim->failed;
   if (pol_simulation_finished(sim))
     return poli_simulation_fail(sim, POL_BAD_ARGUMENT, -1, "the end of the time span is reached",
                                 "");
-  pol_status status = go_to_next_stop(sim);
+
+  /* Step until an output time or an event lies within the last step, and show the state there. */
+  for (int shown = 0; status == POL_OK && !shown;) {
+    double due = every_step ? sim->t : poli_simulation_next_output_time(sim), when = 0.0;
+    const int event = poli_simulation_next_event(sim, &when);
+    shown = 1;
+    if (event >= 0 && when <= due) {
+      status = poli_simulation_stop_at(sim, event, when);
+    } else if (sim->in_step && due <= sim->t) {
+      sim->event = -1;
+      sim->seen = due;
+      sim->in_step = due < sim->t;
+      if (!every_step) sim->next_output++;
+      if (sim->state.t != due) status = poli_simulation_show(sim, due);
+    } else {
+      shown = 0;
+      status = advance(sim);
+    }
+  }
+
+  /* A failed step leaves the last good state; a cancelled one can be repeated. */
   if (status != POL_OK) {
     poli_simulation_return_to_good(sim);
     if (status == POL_CANCELLED) return status;
@@ -242,7 +344,7 @@ pol_status pol_simulation_step(pol_simulation *sim)
   return status;
 }
 
-/* --- what it tells ---------------------------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------------------------- */
 
 int pol_simulation_finished(const pol_simulation *sim)
 {

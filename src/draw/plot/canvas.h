@@ -10,18 +10,26 @@
 
 #include <polhode/plot.h>
 
-typedef struct pol_point {
+typedef struct poli_pixel {
   double x, y;
-} pol_point;
+} poli_pixel;
 
 /* What stands between two lines in a list of points. */
-#define POLI_GAP ((pol_point){(double)NAN, (double)NAN})
+#define POLI_GAP ((poli_pixel){(double)NAN, (double)NAN})
 
 typedef struct poli_box {
   double x, y, width, height;
 } poli_box;
 
 typedef unsigned poli_color; /* 0xRRGGBB */
+
+typedef struct poli_theme {
+  poli_color background, text, frame, grid;
+  poli_color palette[POL_PLOT_COLORS];
+} poli_theme;
+
+/* The light one, then the dark one; figure.c. */
+extern const poli_theme poli_themes[2];
 
 typedef struct poli_pen {
   poli_color color;
@@ -47,9 +55,9 @@ pol_status poli_canvas_png(poli_canvas **canvas, double width, double height, do
                            poli_color background);
 
 /* Lines through the points; a point that is not a number ends one, and the next starts another. */
-void poli_canvas_lines(poli_canvas *canvas, const pol_point *points, size_t count, poli_pen pen);
+void poli_canvas_lines(poli_canvas *canvas, const poli_pixel *points, size_t count, poli_pen pen);
 /* Markers of this radius at all points that are numbers. */
-void poli_canvas_markers(poli_canvas *canvas, const pol_point *points, size_t count,
+void poli_canvas_markers(poli_canvas *canvas, const poli_pixel *points, size_t count,
                          pol_plot_marker marker, double radius, poli_color color);
 void poli_canvas_fill(poli_canvas *canvas, poli_box box, poli_color color);
 /* The text as poli_text_clean makes it, with raised digits; empty text draws nothing. */
@@ -60,15 +68,15 @@ void poli_canvas_unclip(poli_canvas *canvas);
 
 /* Of an SVG canvas: the text, which the caller frees. */
 pol_status poli_canvas_take_svg(poli_canvas *canvas, char **text);
-/* Of a PNG canvas: writes the file, replacing it.  errno says why it cannot. */
+/* Of a PNG canvas: writes the file, replacing it.  errno has the reason if it cannot. */
 pol_status poli_canvas_write_png(poli_canvas *canvas, const char *path);
 void poli_canvas_free(poli_canvas **canvas);
 
 /* --- for the two kinds ------------------------------------------------------------------------ */
 
 struct poli_canvas {
-  void (*lines)(poli_canvas *, const pol_point *, size_t, const poli_pen *);
-  void (*markers)(poli_canvas *, const pol_point *, size_t, pol_plot_marker, double, poli_color);
+  void (*lines)(poli_canvas *, const poli_pixel *, size_t, const poli_pen *);
+  void (*markers)(poli_canvas *, const poli_pixel *, size_t, pol_plot_marker, double, poli_color);
   void (*fill)(poli_canvas *, poli_box, poli_color);
   void (*text)(poli_canvas *, const poli_text *, const char *); /* the text is clean */
   void (*clip)(poli_canvas *, poli_box);
@@ -76,11 +84,5 @@ struct poli_canvas {
   void (*free)(poli_canvas *);
   pol_status status;
 };
-
-/* The dashes of a line, lengths on and off for a pen of width 1; gives their count. */
-int poli_dashes(pol_plot_line line, const double **lengths);
-/* The corners of a marker with straight sides, at radius 1; gives their count, 0 for a circle and a
- * cross. */
-int poli_marker_corners(pol_plot_marker marker, const pol_point **corners);
 
 #endif

@@ -1,5 +1,5 @@
-/* Drawing a figure: grid, curves, slopes, notes, frames, ticks, labels and legends, in this order.
- */
+/* Figures: their defaults and rules, and drawing them: grid, curves, slopes, notes, frames, ticks,
+ * labels and legends, in this order. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,107 @@
 #include <polhode/output.h>
 #include <polhode/plot.h>
 
+#include "base/rule.h"
+#include "draw/plot/canvas.h"
 #include "draw/plot/layout.h"
 #include "draw/plot/text.h"
-#include "draw/plot/theme.h"
+
+static const double smallest_size = 120, largest_size = 10000, most_pixels = 30000;
+
+pol_figure pol_figure_default(void)
+{
+  return (pol_figure){.width = 720, .height = 450, .scale = 2, .grid = 1};
+}
+
+pol_panel pol_panel_default(void)
+{
+  return (pol_panel){.y.margin = 0.05};
+}
+
+void pol_series_look(pol_series *series, int i)
+{
+  series->color = i % POL_PLOT_COLORS;
+  if (series->line != POL_LINE_NONE) series->line = (pol_plot_line)(i / POL_PLOT_COLORS % 4);
+  if (series->marker != POL_MARKER_NONE) series->marker = (pol_plot_marker)(1 + i % 5);
+}
+
+pol_slope pol_slope_below(const pol_series *series, double order)
+{
+  pol_slope slope = {.order = order, .triangle = 1};
+  poli_range x = poli_range_empty();
+  double lowest = HUGE_VAL;
+  for (size_t i = 0; i < series->count; i++)
+    if (pol_axis_shows(series->x[i], 1) && pol_axis_shows(series->y[i], 1))
+      poli_range_include(&x, series->x[i]);
+  if (!(x.hi > x.lo)) return (pol_slope){0};
+
+  /* the middle third; points beside it count too, so that the line between is not touched */
+  const double ratio = x.hi / x.lo;
+  slope.x[0] = x.lo * pow(ratio, 0.38), slope.x[1] = x.lo * pow(ratio, 0.62);
+  for (size_t i = 0; i < series->count; i++)
+    if (pol_axis_shows(series->x[i], 1) && pol_axis_shows(series->y[i], 1))
+      lowest = fmin(lowest, series->y[i] / pow(series->x[i] / slope.x[0], order));
+  slope.y0 = 0.4 * lowest;
+  return slope;
+}
+
+double poli_slope_end(const pol_slope *slope)
+{
+  return slope->y0 * pow(slope->x[1] / slope->x[0], slope->order);
+}
+
+/* --- rules ------------------------------------------------------------------------------------ */
+
+static const char *axis_rule(const pol_axis *axis)
+{
+  if (!(axis->margin >= 0 && axis->margin <= 10)) return "the margin must be 0 to 10";
+  if (axis->min == 0 && axis->max == 0) return NULL;
+  if (!pol_axis_shows(axis->min, 0) || !pol_axis_shows(axis->max, 0))
+    return "an axis must start and end at finite numbers";
+  if (!(axis->max > axis->min)) return "an axis must end after it starts";
+  if (axis->log && !(axis->min > 0)) return "a logarithmic axis must start above 0";
+  return NULL;
+}
+
+static const char *panel_rule(const pol_figure *figure, const pol_panel *panel)
+{
+  if (panel->num_series < 0 || panel->num_slopes < 0 || panel->num_notes < 0)
+    return "counts must not be negative";
+  for (int i = 0; i < panel->num_series; i++)
+    if (panel->series[i].count > 0 && (panel->series[i].x == NULL || panel->series[i].y == NULL))
+      return "a series must have its numbers";
+  for (int i = 0; i < panel->num_slopes; i++) {
+    const pol_slope *slope = &panel->slopes[i];
+    if (!figure->x.log || !panel->y.log) return "slopes need logarithmic axes";
+    if (!(slope->x[0] > 0 && slope->x[1] > slope->x[0] && slope->y0 > 0 && isfinite(slope->order)))
+      return "a slope must start at positive numbers and end after it starts";
+    if (!pol_axis_shows(poli_slope_end(slope), 1))
+      return "a slope must end at a finite positive number";
+  }
+  if (figure->equal && panel->y.log) return "equal units need linear axes";
+  return axis_rule(&panel->y);
+}
+
+static const char *figure_rule(const pol_figure *figure)
+{
+  const double pixels = fmax(figure->width, figure->height) * figure->scale;
+  if (figure->num_panels < 1 || figure->panels == NULL) return "there must be a panel";
+  if (!(figure->width >= smallest_size && figure->width <= largest_size &&
+        figure->height >= smallest_size && figure->height <= largest_size))
+    return "width and height must be 120 to 10000";
+  if (!(figure->scale > 0 && pixels <= most_pixels))
+    return "the scale must be positive and the picture at most 30000 pixels wide and high";
+  if (figure->equal && figure->x.log) return "equal units need linear axes";
+  return axis_rule(&figure->x);
+}
+
+pol_status pol_figure_validate(const pol_figure *figure, char *message, size_t size)
+{
+  const char *rule = figure_rule(figure);
+  for (int i = 0; rule == NULL && i < figure->num_panels; i++)
+    rule = panel_rule(figure, &figure->panels[i]);
+  return rule != NULL ? poli_broken_rule(rule, message, size) : POL_OK;
+}
 
 static const double curve_width = 1.6, frame_width = 0.8, grid_width = 0.6, marker_radius = 3.2,
                     dot_radius = 2.4;
@@ -52,7 +150,7 @@ static poli_color series_color(const drawing *d, int color)
 
 static void draw_line(const drawing *d, double x0, double y0, double x1, double y1, poli_pen pen)
 {
-  const pol_point ends[2] = {{x0, y0}, {x1, y1}};
+  const poli_pixel ends[2] = {{x0, y0}, {x1, y1}};
   poli_canvas_lines(d->canvas, ends, 2, pen);
 }
 
@@ -67,29 +165,23 @@ static void draw_text(const drawing *d, poli_text where, double width, const cha
 
 /* --- in the frame ----------------------------------------------------------------------------- */
 
-static int is_in(const poli_scale *scale, double pixel)
-{
-  const double s = (pixel - scale->start) / scale->length;
-  return s > -1e-6 && s < 1 + 1e-6;
-}
-
 /* One path for all lines. */
 static void draw_grid(const drawing *d, const poli_panel_layout *p)
 {
   const poli_ticks *x = &d->layout.ticks, *y = &p->ticks;
   const poli_box box = p->box;
-  pol_point points[6 * POLI_MAX_TICKS];
+  poli_pixel points[6 * POLI_MAX_TICKS];
   size_t count = 0;
   for (int i = 0; i < x->count; i++) {
     const double at = poli_scale_pixel(&d->layout.x, x->at[i]);
-    points[count++] = (pol_point){at, box.y};
-    points[count++] = (pol_point){at, box.y + box.height};
+    points[count++] = (poli_pixel){at, box.y};
+    points[count++] = (poli_pixel){at, box.y + box.height};
     points[count++] = POLI_GAP;
   }
   for (int i = 0; i < y->count; i++) {
     const double at = poli_scale_pixel(&p->y, y->at[i]);
-    points[count++] = (pol_point){box.x, at};
-    points[count++] = (pol_point){box.x + box.width, at};
+    points[count++] = (poli_pixel){box.x, at};
+    points[count++] = (poli_pixel){box.x + box.width, at};
     points[count++] = POLI_GAP;
   }
   poli_canvas_lines(d->canvas, points, count,
@@ -99,58 +191,29 @@ static void draw_grid(const drawing *d, const poli_panel_layout *p)
 /* Whether a line that starts at this point has no length: a point without neighbours. */
 static int is_lone(const poli_curve *curve, size_t i)
 {
-  const pol_point *p = curve->points;
+  const poli_pixel *p = curve->points;
   if (isnan(p[i].x) || (i > 0 && !isnan(p[i - 1].x))) return 0;
   for (i++; i < curve->count && !isnan(p[i].x); i++)
     if (hypot(p[i].x - p[i - 1].x, p[i].y - p[i - 1].y) > 0.5) return 0;
   return 1;
 }
 
-/* Points without neighbours, which would be specks of a line, become dots. */
-static void draw_lone_points(const drawing *d, const poli_curve *curve, poli_color color)
-{
-  pol_point dots[64];
-  size_t count = 0;
-  for (size_t i = 0; i < curve->count; i++) {
-    if (is_lone(curve, i)) dots[count++] = curve->points[i];
-    if (count < sizeof dots / sizeof dots[0]) continue;
-    poli_canvas_markers(d->canvas, dots, count, POL_MARKER_CIRCLE, dot_radius, color);
-    count = 0;
-  }
-  poli_canvas_markers(d->canvas, dots, count, POL_MARKER_CIRCLE, dot_radius, color);
-}
-
-static void draw_series(const drawing *d, const pol_series *series, const poli_curve *curve)
-{
-  const poli_color color = series_color(d, series->color);
-  poli_canvas_lines(d->canvas, curve->points, curve->count,
-                    (poli_pen){color, curve_width, series->line});
-  if (series->marker == POL_MARKER_NONE && series->line != POL_LINE_NONE)
-    draw_lone_points(d, curve, color);
-  poli_canvas_markers(d->canvas, curve->points, curve->count, series->marker, marker_radius, color);
-}
-
-/* "2", "1.5" */
-static void put_order(char *text, size_t size, double order)
-{
-  int decimals = 0;
-  while (decimals < 2 && fabs(order * pow(10, decimals) - round(order * pow(10, decimals))) > 1e-6)
-    decimals++;
-  poli_ticks_number(text, size, order, decimals);
-}
-
 static void draw_slope(const drawing *d, const poli_panel_layout *p, const pol_slope *slope)
 {
   const poli_scale *x = &d->layout.x, *y = &p->y;
   const double y1 = poli_slope_end(slope);
-  const pol_point a = {poli_scale_pixel(x, slope->x[0]), poli_scale_pixel(y, slope->y0)};
-  const pol_point b = {poli_scale_pixel(x, slope->x[1]), poli_scale_pixel(y, y1)};
+  const poli_pixel a = {poli_scale_pixel(x, slope->x[0]), poli_scale_pixel(y, slope->y0)};
+  const poli_pixel b = {poli_scale_pixel(x, slope->x[1]), poli_scale_pixel(y, y1)};
   const poli_pen pen = {d->theme->frame, 1, slope->triangle ? POL_LINE_SOLID : POL_LINE_DASHED};
   char order[POLI_TICK_LABEL];
-  put_order(order, sizeof order, slope->order);
+  int decimals = 0; /* "2", "1.5" */
+  while (decimals < 2 &&
+         fabs(slope->order * pow(10, decimals) - round(slope->order * pow(10, decimals))) > 1e-6)
+    decimals++;
+  poli_ticks_number(order, sizeof order, slope->order, decimals);
   const char *label = slope->label != NULL ? slope->label : order;
   if (slope->triangle) {
-    const pol_point corners[] = {a, {b.x, a.y}, b, a};
+    const poli_pixel corners[] = {a, {b.x, a.y}, b, a};
     const int down = a.y > b.y; /* the corner is below the line */
     poli_canvas_lines(d->canvas, corners, 4, pen);
     draw_text(d, (poli_text){b.x + 5, 0.5 * (a.y + b.y) + 4, -1, 0, 0, POLI_TICK_FONT, 0}, HUGE_VAL,
@@ -178,18 +241,6 @@ static void draw_note(const drawing *d, const poli_panel_layout *p, const pol_no
   draw_text(d, where, p->box.width, note->text);
 }
 
-/* Says that a panel has series, but none of them a point that its axes can show. */
-static void say_empty(const drawing *d, const poli_panel_layout *p)
-{
-  size_t points = 0;
-  for (int i = 0; i < p->panel->num_series; i++) points += p->curves[i].count;
-  if (points > 0 || p->panel->num_series == 0) return;
-  draw_text(d,
-            (poli_text){p->box.x + 0.5 * p->box.width, p->box.y + 0.5 * p->box.height + 4, 0, 0, 0,
-                        POLI_TICK_FONT, 0},
-            p->box.width, "no points to draw");
-}
-
 static void draw_inside(const drawing *d, const poli_panel_layout *p)
 {
   const pol_panel *panel = p->panel;
@@ -201,57 +252,41 @@ static void draw_inside(const drawing *d, const poli_panel_layout *p)
     any_marker |= panel->series[i].marker != POL_MARKER_NONE;
   if (d->layout.figure->grid) draw_grid(d, p);
   poli_canvas_clip(d->canvas, any_marker ? markers : clip);
-  for (int i = 0; i < panel->num_series; i++) draw_series(d, &panel->series[i], &p->curves[i]);
+  for (int i = 0; i < panel->num_series; i++) {
+    const pol_series *series = &panel->series[i];
+    const poli_curve *curve = &p->curves[i];
+    const poli_color color = series_color(d, series->color);
+    poli_canvas_lines(d->canvas, curve->points, curve->count,
+                      (poli_pen){color, curve_width, series->line});
+    if (series->marker == POL_MARKER_NONE && series->line != POL_LINE_NONE) {
+      /* Points without neighbours, which would be specks of a line, become dots. */
+      poli_pixel dots[64];
+      size_t count = 0;
+      for (size_t k = 0; k < curve->count; k++) {
+        if (is_lone(curve, k)) dots[count++] = curve->points[k];
+        if (count < sizeof dots / sizeof dots[0]) continue;
+        poli_canvas_markers(d->canvas, dots, count, POL_MARKER_CIRCLE, dot_radius, color);
+        count = 0;
+      }
+      poli_canvas_markers(d->canvas, dots, count, POL_MARKER_CIRCLE, dot_radius, color);
+    }
+    poli_canvas_markers(d->canvas, curve->points, curve->count, series->marker, marker_radius,
+                        color);
+  }
   poli_canvas_unclip(d->canvas);
   for (int i = 0; i < panel->num_slopes; i++) draw_slope(d, p, &panel->slopes[i]);
   for (int i = 0; i < panel->num_notes; i++) draw_note(d, p, &panel->notes[i]);
-  say_empty(d, p);
+  /* Says that a panel has series, but none of them a point that its axes can show. */
+  size_t points = 0;
+  for (int i = 0; i < p->panel->num_series; i++) points += p->curves[i].count;
+  if (points > 0 || p->panel->num_series == 0) return;
+  draw_text(d,
+            (poli_text){p->box.x + 0.5 * p->box.width, p->box.y + 0.5 * p->box.height + 4, 0, 0, 0,
+                        POLI_TICK_FONT, 0},
+            p->box.width, "no points to draw");
 }
 
 /* --- around it -------------------------------------------------------------------------------- */
-
-/* Frame and ticks in one path. */
-static void draw_frame(const drawing *d, const poli_panel_layout *p)
-{
-  const poli_box b = p->box;
-  const double right = b.x + b.width, bottom = b.y + b.height;
-  const poli_pen pen = {d->theme->frame, frame_width, POL_LINE_SOLID};
-  const pol_point frame[] = {{b.x, b.y}, {right, b.y}, {right, bottom}, {b.x, bottom}, {b.x, b.y}};
-  pol_point points[3 * 2 * (POLI_MAX_TICKS + POLI_MAX_MINOR_TICKS)];
-  size_t count = 0;
-  for (int axis = 0; axis < 2; axis++) {
-    const poli_ticks *ticks = axis == 0 ? &d->layout.ticks : &p->ticks;
-    const poli_scale *scale = axis == 0 ? &d->layout.x : &p->y;
-    for (int i = 0; i < ticks->count + ticks->num_minor; i++) {
-      const int is_major = i < ticks->count;
-      const double length = is_major ? 4 : 2.2;
-      const double at =
-          poli_scale_pixel(scale, is_major ? ticks->at[i] : ticks->minor[i - ticks->count]);
-      if (!is_in(scale, at)) continue;
-      points[count++] = axis == 0 ? (pol_point){at, bottom} : (pol_point){b.x, at};
-      points[count++] =
-          axis == 0 ? (pol_point){at, bottom + length} : (pol_point){b.x - length, at};
-      points[count++] = POLI_GAP;
-    }
-  }
-  poli_canvas_lines(d->canvas, frame, 5, pen);
-  poli_canvas_lines(d->canvas, points, count, pen);
-}
-
-static void draw_y_labels(const drawing *d, const poli_panel_layout *p)
-{
-  const poli_box box = p->box;
-  for (int i = 0; i < p->ticks.count; i++) {
-    const double y = poli_scale_pixel(&p->y, p->ticks.at[i]);
-    draw_text(d, (poli_text){box.x - 7, y + 4, 1, 0, 0, POLI_TICK_FONT, 0}, HUGE_VAL,
-              p->ticks.label[i]);
-  }
-  draw_text(d, (poli_text){box.x, box.y - 6, -1, 0, 0, POLI_TICK_FONT, 0}, HUGE_VAL,
-            p->ticks.offset);
-  draw_text(d,
-            (poli_text){POLI_LABEL_FONT + 9, box.y + 0.5 * box.height, 0, 1, 0, POLI_LABEL_FONT, 0},
-            box.height + 10, p->panel->y.label);
-}
 
 static void draw_x_labels(const drawing *d)
 {
@@ -272,23 +307,6 @@ static void draw_x_labels(const drawing *d)
 
 /* --- the legend ------------------------------------------------------------------------------- */
 
-static void draw_legend_row(const drawing *d, const poli_panel_layout *p, const pol_series *series,
-                            double y)
-{
-  char text[POLI_TEXT_SIZE(POLI_LEGEND_CHARACTERS)];
-  const double left = p->legend.x + POLI_LEGEND_PADDING;
-  const poli_color color = series_color(d, series->color);
-  const pol_point middle = {left + 0.5 * POLI_LEGEND_SAMPLE, y};
-  draw_line(d, left + 1, y, left + POLI_LEGEND_SAMPLE - 1, y,
-            (poli_pen){color, curve_width, series->line});
-  poli_canvas_markers(d->canvas, &middle, 1, series->marker, marker_radius, color);
-  poli_legend_label(series, poli_legend_label_width(p), text);
-  draw_text(d,
-            (poli_text){left + POLI_LEGEND_SAMPLE + POLI_LEGEND_GAP, y + 4, -1, 0, 0,
-                        POLI_LEGEND_FONT, 0},
-            HUGE_VAL, text);
-}
-
 static void draw_legend(const drawing *d, const poli_panel_layout *p)
 {
   const poli_box box = p->legend;
@@ -302,7 +320,19 @@ static void draw_legend(const drawing *d, const poli_panel_layout *p)
       left_out++;
       continue;
     }
-    draw_legend_row(d, p, series, box.y + POLI_LEGEND_PADDING + (row++ + 0.5) * POLI_LEGEND_ROW);
+    char label[POLI_TEXT_SIZE(POLI_LEGEND_CHARACTERS)];
+    const double left = box.x + POLI_LEGEND_PADDING;
+    const double y = box.y + POLI_LEGEND_PADDING + (row++ + 0.5) * POLI_LEGEND_ROW;
+    const poli_color color = series_color(d, series->color);
+    const poli_pixel middle = {left + 0.5 * POLI_LEGEND_SAMPLE, y};
+    draw_line(d, left + 1, y, left + POLI_LEGEND_SAMPLE - 1, y,
+              (poli_pen){color, curve_width, series->line});
+    poli_canvas_markers(d->canvas, &middle, 1, series->marker, marker_radius, color);
+    poli_legend_label(series, poli_legend_label_width(p), label);
+    draw_text(d,
+              (poli_text){left + POLI_LEGEND_SAMPLE + POLI_LEGEND_GAP, y + 4, -1, 0, 0,
+                          POLI_LEGEND_FONT, 0},
+              HUGE_VAL, label);
   }
   if (left_out > 0) {
     char text[32];
@@ -317,10 +347,53 @@ static void draw_legend(const drawing *d, const poli_panel_layout *p)
 
 /* --- the figure ------------------------------------------------------------------------------- */
 
-/* Above the middle of the panels, or as near to it as the title has room. */
-static void draw_title(const drawing *d)
+static void draw_figure(const drawing *d)
 {
   const pol_figure *figure = d->layout.figure;
+  for (int i = 0; i < figure->num_panels; i++) {
+    const poli_panel_layout *p = &d->layout.panels[i];
+    draw_inside(d, p);
+    /* Frame and ticks in one path. */
+    const poli_box b = p->box;
+    const double right = b.x + b.width, bottom = b.y + b.height;
+    const poli_pen pen = {d->theme->frame, frame_width, POL_LINE_SOLID};
+    const poli_pixel frame[] = {
+        {b.x, b.y}, {right, b.y}, {right, bottom}, {b.x, bottom}, {b.x, b.y}};
+    poli_pixel points[3 * 2 * (POLI_MAX_TICKS + POLI_MAX_MINOR_TICKS)];
+    size_t count = 0;
+    for (int axis = 0; axis < 2; axis++) {
+      const poli_ticks *ticks = axis == 0 ? &d->layout.ticks : &p->ticks;
+      const poli_scale *scale = axis == 0 ? &d->layout.x : &p->y;
+      for (int j = 0; j < ticks->count + ticks->num_minor; j++) {
+        const int is_major = j < ticks->count;
+        const double length = is_major ? 4 : 2.2;
+        const double at =
+            poli_scale_pixel(scale, is_major ? ticks->at[j] : ticks->minor[j - ticks->count]);
+        const double part = (at - scale->start) / scale->length;
+        if (!(part > -1e-6 && part < 1 + 1e-6)) continue;
+        points[count++] = axis == 0 ? (poli_pixel){at, bottom} : (poli_pixel){b.x, at};
+        points[count++] =
+            axis == 0 ? (poli_pixel){at, bottom + length} : (poli_pixel){b.x - length, at};
+        points[count++] = POLI_GAP;
+      }
+    }
+    poli_canvas_lines(d->canvas, frame, 5, pen);
+    poli_canvas_lines(d->canvas, points, count, pen);
+    const poli_box box = p->box;
+    for (int k = 0; k < p->ticks.count; k++) {
+      const double y = poli_scale_pixel(&p->y, p->ticks.at[k]);
+      draw_text(d, (poli_text){box.x - 7, y + 4, 1, 0, 0, POLI_TICK_FONT, 0}, HUGE_VAL,
+                p->ticks.label[k]);
+    }
+    draw_text(d, (poli_text){box.x, box.y - 6, -1, 0, 0, POLI_TICK_FONT, 0}, HUGE_VAL,
+              p->ticks.offset);
+    draw_text(
+        d, (poli_text){POLI_LABEL_FONT + 9, box.y + 0.5 * box.height, 0, 1, 0, POLI_LABEL_FONT, 0},
+        box.height + 10, p->panel->y.label);
+    draw_legend(d, p);
+  }
+  draw_x_labels(d);
+  /* Above the middle of the panels, or as near to it as the title has room. */
   const poli_box first = d->layout.panels[0].box;
   const double outer = 12, bold = 1.12; /* how much wider bold letters are */
   char fitted[POLI_TEXT_SIZE(LABEL_CHARACTERS)];
@@ -330,20 +403,6 @@ static void draw_title(const drawing *d)
   const double middle = fmin(first.x + 0.5 * first.width, figure->width - outer - half);
   draw_text(d, (poli_text){fmax(middle, outer + half), 28, 0, 0, 1, POLI_TITLE_FONT, 0}, HUGE_VAL,
             fitted);
-}
-
-static void draw_figure(const drawing *d)
-{
-  const pol_figure *figure = d->layout.figure;
-  for (int i = 0; i < figure->num_panels; i++) {
-    const poli_panel_layout *p = &d->layout.panels[i];
-    draw_inside(d, p);
-    draw_frame(d, p);
-    draw_y_labels(d, p);
-    draw_legend(d, p);
-  }
-  draw_x_labels(d);
-  draw_title(d);
 }
 
 static const poli_theme *theme_of(const pol_figure *figure)
@@ -374,33 +433,25 @@ pol_status pol_figure_svg(const pol_figure *figure, char **text)
   return status;
 }
 
-static pol_status write_svg(const pol_figure *figure, const char *path)
+pol_status pol_figure_write(const pol_figure *figure, const char *path)
 {
+  const size_t length = strlen(path);
+  if (length >= 4 && strcmp(path + length - 4, ".png") == 0) {
+    poli_canvas *canvas = NULL;
+    pol_status status = pol_figure_validate(figure, NULL, 0);
+    if (status == POL_OK)
+      status = poli_canvas_png(&canvas, figure->width, figure->height, figure->scale,
+                               theme_of(figure)->background);
+    if (status == POL_OK) status = draw_on(canvas, figure);
+    if (status == POL_OK) status = poli_canvas_write_png(canvas, path);
+    poli_canvas_free(&canvas);
+    return status;
+  }
   char *text;
-  pol_status status = pol_figure_svg(figure, &text);
+  const pol_status status = pol_figure_svg(figure, &text);
   if (status != POL_OK) return status;
   FILE *file = fopen(path, "wb");
   if (file != NULL) fputs(text, file);
   free(text);
   return file != NULL ? pol_output_close(file, path, POL_OK) : POL_IO;
-}
-
-static pol_status write_png(const pol_figure *figure, const char *path)
-{
-  poli_canvas *canvas = NULL;
-  pol_status status = pol_figure_validate(figure, NULL, 0);
-  if (status == POL_OK)
-    status = poli_canvas_png(&canvas, figure->width, figure->height, figure->scale,
-                             theme_of(figure)->background);
-  if (status == POL_OK) status = draw_on(canvas, figure);
-  if (status == POL_OK) status = poli_canvas_write_png(canvas, path);
-  poli_canvas_free(&canvas);
-  return status;
-}
-
-pol_status pol_figure_write(const pol_figure *figure, const char *path)
-{
-  const size_t length = strlen(path);
-  const int is_png = length >= 4 && strcmp(path + length - 4, ".png") == 0;
-  return is_png ? write_png(figure, path) : write_svg(figure, path);
 }

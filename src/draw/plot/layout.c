@@ -4,15 +4,108 @@
  * The panels share the x axis and so their left and right edges.  These depend on what stands
  * beside them, labels of ticks on the left and legends on the right; whether a legend has to go
  * there depends on the curves inside.  So frames are made with all legends inside, and once more if
- * one of them hides too much.
- */
-#include "draw/plot/layout.h"
-
+ * one of them hides too much. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "draw/plot/layout.h"
 #include "draw/plot/text.h"
+
+static const double inset = 9;       /* from the frame */
+static const double sample_step = 3; /* at which curves are looked at, in pixels */
+static const double dot = 5;         /* what a lone point hides */
+
+void poli_legend_label(const pol_series *series, double width, char *text)
+{
+  poli_text_fit(series->label, width, POLI_LEGEND_FONT, POLI_LEGEND_CHARACTERS, text);
+}
+
+double poli_legend_label_width(const poli_panel_layout *layout)
+{
+  /* half a pixel against round-off: what was measured must fit again */
+  return layout->legend.width - 2 * POLI_LEGEND_PADDING - POLI_LEGEND_SAMPLE - POLI_LEGEND_GAP +
+         0.5;
+}
+
+/* Sets the size of the legend if it may take this width, and the rows for this height; a size of 0
+ * if it has no rows. */
+static void measure_legend(poli_panel_layout *layout, double width, double height)
+{
+  const pol_panel *panel = layout->panel;
+  const double around = 2 * POLI_LEGEND_PADDING + POLI_LEGEND_SAMPLE + POLI_LEGEND_GAP;
+  double widest = 0;
+  int rows = 0;
+  for (int i = 0; i < panel->num_series; i++) {
+    char text[POLI_TEXT_SIZE(POLI_LEGEND_CHARACTERS)];
+    if (panel->series[i].label == NULL) continue;
+    poli_legend_label(&panel->series[i], width - around, text);
+    widest = fmax(widest, poli_text_rich_width(text, POLI_LEGEND_FONT));
+    rows++;
+  }
+  layout->legend = (poli_box){0};
+  layout->legend_rows = 0;
+  if (rows == 0 || panel->legend == POL_LEGEND_NONE) return;
+
+  /* the number of rows without room is in a last row */
+  const int most = (int)fmax(1, (height - 2 * POLI_LEGEND_PADDING) / POLI_LEGEND_ROW);
+  layout->legend_rows = rows <= most ? rows : most - 1;
+  layout->legend.width = fmin(widest + around, width);
+  layout->legend.height = 2 * POLI_LEGEND_PADDING + POLI_LEGEND_ROW * (rows <= most ? rows : most);
+}
+
+static int is_inside(poli_box box, double x, double y)
+{
+  return x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height;
+}
+
+/* The length of a curve inside the box; a lone point counts as its dot. */
+static double hidden_length(const poli_curve *curve, poli_box box)
+{
+  double length = 0;
+  for (size_t i = 1; i < curve->count; i++) {
+    const poli_pixel a = curve->points[i - 1], b = curve->points[i];
+    const double distance = hypot(b.x - a.x, b.y - a.y);
+    if (isnan(distance)) continue;
+    const int parts = (int)fmin(distance / sample_step, 1000) + 1;
+    for (int k = 0; k < parts; k++) {
+      const double s = (k + 0.5) / parts;
+      if (is_inside(box, a.x + s * (b.x - a.x), a.y + s * (b.y - a.y)))
+        length += distance > 0 ? distance / parts : dot;
+    }
+  }
+  return length;
+}
+
+double poli_legend_place(poli_panel_layout *layout)
+{
+  /* corners first: the earlier wins if equal */
+  static const double places[][2] = {{1, 0},   {0, 0},   {1, 1},   {0, 1},
+                                     {1, 0.5}, {0, 0.5}, {0.5, 0}, {0.5, 1}};
+  const poli_box frame = layout->box;
+  double best = HUGE_VAL;
+  poli_box chosen = layout->legend;
+  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    poli_box box = layout->legend;
+    box.x = frame.x + inset + places[i][0] * (frame.width - box.width - 2 * inset);
+    box.y = frame.y + inset + places[i][1] * (frame.height - box.height - 2 * inset);
+    /* The length of all curves in the box; markers count as if they were as long as they are wide.
+     */
+    double length = 0;
+    const poli_box wide = {box.x - 4, box.y - 4, box.width + 8, box.height + 8};
+    for (int j = 0; j < layout->panel->num_series; j++) {
+      const poli_curve *curve = &layout->curves[j];
+      if (layout->panel->series[j].line != POL_LINE_NONE) length += hidden_length(curve, wide);
+      if (layout->panel->series[j].marker == POL_MARKER_NONE) continue;
+      for (size_t k = 0; k < curve->count; k++)
+        if (is_inside(wide, curve->points[k].x, curve->points[k].y)) length += 8;
+    }
+    const double hidden = length;
+    if (hidden < best) best = hidden, chosen = box;
+  }
+  layout->legend = chosen;
+  return best;
+}
 
 static const double outer = 12;       /* margin of the figure */
 static const double below_ticks = 22; /* labels of the x ticks */
@@ -29,26 +122,18 @@ static int is_given(const char *text)
 
 /* --- ranges ----------------------------------------------------------------------------------- */
 
-static int is_fixed(const pol_axis *axis)
-{
-  return axis->min != 0 || axis->max != 0;
-}
-
-/* Takes in what the axes can show of a series: all of its x, and y where there is an x. */
-static void include_series(poli_range *range, const pol_series *s, int log_x, int log_y, int by_y)
-{
-  for (size_t i = 0; i < s->count; i++) {
-    if (!pol_axis_shows(s->x[i], log_x)) continue;
-    if (!by_y) poli_range_include(range, s->x[i]);
-    if (by_y && pol_axis_shows(s->y[i], log_y)) poli_range_include(range, s->y[i]);
-  }
-}
-
 static void include_panel(poli_range *range, const pol_figure *figure, const pol_panel *panel,
                           int by_y)
 {
-  for (int i = 0; i < panel->num_series; i++)
-    include_series(range, &panel->series[i], figure->x.log, panel->y.log, by_y);
+  for (int i = 0; i < panel->num_series; i++) {
+    /* Takes in what the axes can show of a series: all of its x, and y where there is an x. */
+    const pol_series *s = &panel->series[i];
+    for (size_t k = 0; k < s->count; k++) {
+      if (!pol_axis_shows(s->x[k], figure->x.log)) continue;
+      if (!by_y) poli_range_include(range, s->x[k]);
+      if (by_y && pol_axis_shows(s->y[k], panel->y.log)) poli_range_include(range, s->y[k]);
+    }
+  }
   for (int i = 0; i < panel->num_slopes; i++) {
     const pol_slope *slope = &panel->slopes[i];
     poli_range_include(range, by_y ? slope->y0 : slope->x[0]);
@@ -60,7 +145,7 @@ static void finish_axis(poli_scale *scale, poli_range range, const pol_axis *axi
 {
   scale->log = axis->log;
   scale->range = range;
-  if (is_fixed(axis))
+  if (axis->min != 0 || axis->max != 0)
     scale->range = (poli_range){axis->min, axis->max};
   else
     poli_range_finish(&scale->range, axis->log, axis->margin);
@@ -81,20 +166,6 @@ static void make_ranges(poli_layout *layout)
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-/* What the panels need on their left: the widest label of a tick, and the axis label. */
-static double left_of_panels(const poli_layout *layout)
-{
-  double widest = 0;
-  int labelled = 0;
-  for (int i = 0; i < layout->figure->num_panels; i++) {
-    const poli_ticks *ticks = &layout->panels[i].ticks;
-    labelled |= is_given(layout->panels[i].panel->y.label);
-    for (int k = 0; k < ticks->count; k++)
-      widest = fmax(widest, poli_text_rich_width(ticks->label[k], POLI_TICK_FONT));
-  }
-  return outer + (labelled ? POLI_LABEL_FONT + 7 : 0) + widest + 8;
-}
-
 /* And on their right: legends, at least room for half a label of a tick. */
 static double right_of_panels(const poli_layout *layout)
 {
@@ -102,11 +173,6 @@ static double right_of_panels(const poli_layout *layout)
   for (int i = 0; i < layout->figure->num_panels; i++)
     if (layout->panels[i].beside) widest = fmax(widest, layout->panels[i].legend.width);
   return widest > 0 ? widest + outer : outer + 8;
-}
-
-static double x_tick_distance(const poli_layout *layout)
-{
-  return fmax(tick_distance_x, layout->x.length / most_ticks_x);
 }
 
 static void make_y_ticks(poli_panel_layout *p, double distance)
@@ -139,43 +205,12 @@ static void stack_panels(poli_layout *layout)
   }
 }
 
-/* Left and right edges. */
-static void widen_panels(poli_layout *layout)
-{
-  const double left = left_of_panels(layout);
-  const double width = fmax(layout->figure->width - left - right_of_panels(layout), 20);
-  layout->x.start = left;
-  layout->x.length = width;
-  for (int i = 0; i < layout->figure->num_panels; i++) {
-    layout->panels[i].box.x = left;
-    layout->panels[i].box.width = width;
-  }
-}
-
 static void widen_range(poli_range *range, double extent)
 {
   const double more = 0.5 * (extent - (range->hi - range->lo));
   if (!(more > 0)) return;
   range->lo -= more;
   range->hi += more;
-}
-
-/* Widens the ranges of the data until a unit of x is as long as one of y, in the panel that needs
- * it most. */
-static void make_equal(poli_layout *layout)
-{
-  make_ranges(layout);
-  double unit = (layout->x.range.hi - layout->x.range.lo) / layout->x.length;
-  for (int i = 0; i < layout->figure->num_panels; i++) {
-    const poli_scale *y = &layout->panels[i].y;
-    unit = fmax(unit, (y->range.hi - y->range.lo) / -y->length);
-  }
-  widen_range(&layout->x.range, unit * layout->x.length);
-  for (int i = 0; i < layout->figure->num_panels; i++) {
-    poli_scale *y = &layout->panels[i].y;
-    widen_range(&y->range, unit * -y->length);
-    make_y_ticks(&layout->panels[i], tick_distance_x);
-  }
 }
 
 /* --- curves and legends ----------------------------------------------------------------------- */
@@ -203,7 +238,7 @@ static pol_status make_curves(poli_layout *layout)
   return POL_OK;
 }
 
-/* Whether the legend would rather stand beside the panel than in it. */
+/* Whether the legend should be beside the panel. */
 static int wants_out(poli_panel_layout *p, double hidden)
 {
   if (p->panel->legend != POL_LEGEND_AUTO || p->legend.width == 0) return 0;
@@ -211,14 +246,14 @@ static int wants_out(poli_panel_layout *p, double hidden)
          p->legend.height > 0.75 * p->box.height;
 }
 
-/* Places all legends inside; says whether any would rather be beside. */
+/* Places all legends inside; returns whether any should be beside. */
 static int place_inside(poli_layout *layout)
 {
   int crowded = 0;
   for (int i = 0; i < layout->figure->num_panels; i++) {
     poli_panel_layout *p = &layout->panels[i];
     if (p->beside) continue;
-    poli_legend_measure(p, 0.6 * p->box.width, p->box.height - 12);
+    measure_legend(p, 0.6 * p->box.width, p->box.height - 12);
     if (p->legend.width == 0) continue;
     p->beside = wants_out(p, poli_legend_place(p));
     crowded |= p->beside;
@@ -226,33 +261,50 @@ static int place_inside(poli_layout *layout)
   return crowded;
 }
 
-/* Sizes of the legends that stand beside, which the frames depend on. */
-static void measure_beside(poli_layout *layout)
-{
-  for (int i = 0; i < layout->figure->num_panels; i++) {
-    poli_panel_layout *p = &layout->panels[i];
-    if (p->beside) poli_legend_measure(p, 0.38 * layout->figure->width, p->box.height + 10);
-  }
-}
-
-static void place_beside(poli_layout *layout)
-{
-  for (int i = 0; i < layout->figure->num_panels; i++) {
-    poli_panel_layout *p = &layout->panels[i];
-    if (!p->beside) continue;
-    p->legend.x = p->box.x + p->box.width + 6;
-    p->legend.y = p->box.y - POLI_LEGEND_PADDING + 2;
-  }
-}
-
 /* Frames, x ticks and curves for the legends as they are. */
 static pol_status fit(poli_layout *layout)
 {
-  measure_beside(layout);
-  widen_panels(layout);
-  if (layout->figure->equal) make_equal(layout);
+  /* Sizes of the legends that stand beside, which the frames depend on. */
+  for (int i = 0; i < layout->figure->num_panels; i++) {
+    poli_panel_layout *p = &layout->panels[i];
+    if (p->beside) measure_legend(p, 0.38 * layout->figure->width, p->box.height + 10);
+  }
+  /* Left and right edges. */
+  /* What the panels need on their left: the widest label of a tick, and the axis label. */
+  double widest = 0;
+  int labelled = 0;
+  for (int i = 0; i < layout->figure->num_panels; i++) {
+    const poli_ticks *ticks = &layout->panels[i].ticks;
+    labelled |= is_given(layout->panels[i].panel->y.label);
+    for (int k = 0; k < ticks->count; k++)
+      widest = fmax(widest, poli_text_rich_width(ticks->label[k], POLI_TICK_FONT));
+  }
+  const double left = outer + (labelled ? POLI_LABEL_FONT + 7 : 0) + widest + 8;
+  const double width = fmax(layout->figure->width - left - right_of_panels(layout), 20);
+  layout->x.start = left;
+  layout->x.length = width;
+  for (int i = 0; i < layout->figure->num_panels; i++) {
+    layout->panels[i].box.x = left;
+    layout->panels[i].box.width = width;
+  }
+  if (layout->figure->equal) {
+    /* Widens the ranges of the data until a unit of x is as long as one of y, in the panel that
+     * needs it most. */
+    make_ranges(layout);
+    double unit = (layout->x.range.hi - layout->x.range.lo) / layout->x.length;
+    for (int i = 0; i < layout->figure->num_panels; i++) {
+      const poli_scale *y = &layout->panels[i].y;
+      unit = fmax(unit, (y->range.hi - y->range.lo) / -y->length);
+    }
+    widen_range(&layout->x.range, unit * layout->x.length);
+    for (int i = 0; i < layout->figure->num_panels; i++) {
+      poli_scale *y = &layout->panels[i].y;
+      widen_range(&y->range, unit * -y->length);
+      make_y_ticks(&layout->panels[i], tick_distance_x);
+    }
+  }
   poli_ticks_make(&layout->ticks, layout->x.range, layout->x.log, layout->x.length,
-                  x_tick_distance(layout), POLI_TICK_FONT);
+                  fmax(tick_distance_x, layout->x.length / most_ticks_x), POLI_TICK_FONT);
   return make_curves(layout);
 }
 
@@ -278,7 +330,12 @@ pol_status poli_layout_make(poli_layout *layout, const pol_figure *figure)
     status = fit(layout);
     if (status == POL_OK && place_inside(layout)) status = fit(layout);
   }
-  place_beside(layout);
+  for (int i = 0; i < layout->figure->num_panels; i++) {
+    poli_panel_layout *p = &layout->panels[i];
+    if (!p->beside) continue;
+    p->legend.x = p->box.x + p->box.width + 6;
+    p->legend.y = p->box.y - POLI_LEGEND_PADDING + 2;
+  }
   return status;
 }
 

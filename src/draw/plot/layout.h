@@ -37,7 +37,7 @@ double poli_slope_end(const pol_slope *slope);
 pol_status poli_layout_make(poli_layout *layout, const pol_figure *figure);
 void poli_layout_free(poli_layout *layout);
 
-/* --- the legend, legend.c --------------------------------------------------------------------- */
+/* --- the legend ------------------------------------------------------------------------------- */
 
 /* Inside the legend: its padding, the height of a row, the width of a line's sample. */
 #define POLI_LEGEND_PADDING 7.0
@@ -47,10 +47,8 @@ void poli_layout_free(poli_layout *layout);
 
 /* The label of the series at most this wide, in POLI_TEXT_SIZE(POLI_LEGEND_CHARACTERS) bytes. */
 void poli_legend_label(const pol_series *series, double width, char *text);
-/* Sets the size of the legend if it may take this width, and the rows for this height.  Nothing to
- * tell: a size of 0. */
-void poli_legend_measure(poli_panel_layout *layout, double width, double height);
-/* Puts it where it hides least of the curves; gives the length of what it hides, in pixels. */
+/* Puts the legend where it hides least of the curves; returns the length of what it hides, in
+ * pixels. */
 double poli_legend_place(poli_panel_layout *layout);
 /* The width of the legend that labels may take. */
 double poli_legend_label_width(const poli_panel_layout *layout);

@@ -25,7 +25,7 @@ double poli_text_width(const char *text, double size);
 #define POLI_RAISED_SIZE 0.72
 #define POLI_RAISED_BY 0.38
 /* The bytes of the next piece of text in which all is raised, or nothing is; 0 at its end.  *raised
- * says which; *skip: bytes before it that are not drawn. */
+ * is which; *skip: bytes before it that are not drawn. */
 size_t poli_text_piece(const char *text, int *raised, size_t *skip);
 /* Like poli_text_width, with raised digits. */
 double poli_text_rich_width(const char *text, double size);

@@ -19,38 +19,6 @@ static const double largest_position = 1e15, largest_value = 1e300;
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static int default_frames(int num_bodies)
-{
-  const int fit = MAX_POSE_BYTES / POSE_SIZE / num_bodies;
-  if (fit > MAX_FRAMES) return MAX_FRAMES;
-  return fit < 2 ? 2 : fit;
-}
-
-/* The first row without a time; -1 if there is none. */
-static long find_timeless(const double *t, long num_rows)
-{
-  for (long i = 0; i < num_rows; i++)
-    if (!(fabs(t[i]) <= largest_value)) return i;
-  return -1;
-}
-
-/* The rows nearest to times at equal distances, all rows if they are few. */
-static void choose_rows(poli_frames *frames, long num_rows, int max_frames)
-{
-  const double *t = frames->series;
-  const double start = t[0], span = t[num_rows - 1] - t[0];
-  long row = 0;
-  frames->count = 0;
-  for (long i = 0; num_rows <= max_frames && i < num_rows; i++) frames->rows[frames->count++] = i;
-  for (int i = 0; num_rows > max_frames && i < max_frames; i++) {
-    const double wanted = start + span * i / (max_frames - 1);
-    while (row + 1 < num_rows && fabs(t[row + 1] - wanted) <= fabs(t[row] - wanted)) row++;
-    if (frames->count == 0 || frames->rows[frames->count - 1] < row)
-      frames->rows[frames->count++] = row;
-  }
-  for (int i = 0; i < frames->count; i++) frames->times[i] = t[frames->rows[i]];
-}
-
 /* --- numbers ---------------------------------------------------------------------------------- */
 
 /* Channels that are read at a time: about 8 MB of numbers. */
@@ -87,47 +55,21 @@ static poli_range16 find_range(const poli_frames *frames, size_t channel, double
   return range.low <= range.high ? range : (poli_range16){0.0, 0.0};
 }
 
-static unsigned quantize(double x, poli_range16 range)
-{
-  const double width = range.high - range.low;
-  if (!(x >= range.low && x <= range.high)) return 65535u;
-  return width > 0.0 ? (unsigned)lround(65534.0 * ((x - range.low) / width)) : 0u;
-}
-
 /* Writes the values of a channel as numbers of a range, `stride` bytes apart. */
 static void put_series(const poli_frames *frames, size_t channel, poli_range16 range,
                        unsigned char *to, size_t stride)
 {
-  for (int i = 0; i < frames->count; i++)
-    poli_put_uint16(to + (size_t)i * stride,
-                    quantize(frames->series[(size_t)i * frames->width + channel], range));
-}
-
-/* A component of quaternions; `fixed` where there is no channel (negative). */
-static void put_rotation(const poli_frames *frames, int channel, double fixed, unsigned char *to,
-                         size_t stride)
-{
+  const double width = range.high - range.low;
   for (int i = 0; i < frames->count; i++) {
-    const double q =
-        channel < 0 ? fixed : frames->series[(size_t)i * frames->width + (size_t)channel];
-    const double bounded = isfinite(q) ? fmax(-1.0, fmin(1.0, q)) : 0.0;
-    poli_put_uint16(to + (size_t)i * stride, (unsigned)(lround(32767.0 * bounded) + 32768));
+    const double x = frames->series[(size_t)i * frames->width + channel];
+    unsigned number = 65535u;
+    if (x >= range.low && x <= range.high)
+      number = width > 0.0 ? (unsigned)lround(65534.0 * ((x - range.low) / width)) : 0u;
+    poli_put_uint16(to + (size_t)i * stride, number);
   }
 }
 
 /* --- bodies ----------------------------------------------------------------------------------- */
-
-/* A channel by name.  Channels of a body stand together: the one after the last found comes first.
- */
-static int find_channel(const pol_result *result, const char *name, int *last)
-{
-  const int next = *last + 1;
-  if (next < pol_result_count(result) && strcmp(pol_result_channel(result, next)->name, name) == 0)
-    *last = next;
-  else
-    *last = pol_result_find_channel(result, name);
-  return *last;
-}
 
 /* Adds the channel "NAME.what.c". */
 static pol_status add_component(int *channels, int *num, const pol_result *result, const char *body,
@@ -136,7 +78,11 @@ static pol_status add_component(int *channels, int *num, const pol_result *resul
 {
   char name[256];
   snprintf(name, sizeof name, "%.200s.%s.%c", body, what, component);
-  channels[*num] = find_channel(result, name, last);
+  /* channels of a body stand together: the one after the last found comes first */
+  const int next = *last + 1;
+  const int is_next =
+      next < pol_result_count(result) && strcmp(pol_result_channel(result, next)->name, name) == 0;
+  channels[*num] = *last = is_next ? next : pol_result_find_channel(result, name);
   if (channels[(*num)++] >= 0) return POL_OK;
   snprintf(message, size, "it has no channel \"%s\": it is not a result of this model", name);
   return POL_BAD_ARGUMENT;
@@ -169,9 +115,18 @@ static pol_status read_bodies(poli_frames *frames, const pol_mechanism *mechanis
         *range = find_range(frames, (size_t)column, largest_position);
         put_series(frames, (size_t)column, *range, frames->positions + 2 * (3 * b + c), 6 * bodies);
       }
-      for (size_t c = 0; c < 4; c++)
-        put_rotation(frames, point ? -1 : column++, c == 0 ? 1.0 : 0.0,
-                     frames->rotations + 2 * (4 * b + c), 8 * bodies);
+      for (size_t c = 0; c < 4; c++) {
+        /* A component of quaternions; `fixed` where there is no channel (negative). */
+        int channel = point ? -1 : column++;
+        for (int i = 0; i < frames->count; i++) {
+          const double q = channel < 0
+                               ? (c == 0 ? 1.0 : 0.0)
+                               : frames->series[(size_t)i * frames->width + (size_t)channel];
+          const double bounded = isfinite(q) ? fmax(-1.0, fmin(1.0, q)) : 0.0;
+          poli_put_uint16((frames->rotations + 2 * (4 * b + c)) + (size_t)i * (8 * bodies),
+                          (unsigned)(lround(32767.0 * bounded) + 32768));
+        }
+      }
     }
   }
   free(channels);
@@ -189,7 +144,7 @@ static int ends_with_component(const char *name, const char *what)
 enum { NUM_RANKS = 5, NOT_SHOWN = NUM_RANKS };
 
 /* Which channels go first where not all find room: numbers of the whole, of joints and drives; then
- * forces, which are arrows too; velocities; markers; what says the same in other axes. */
+ * forces, which are arrows too; velocities; markers; the same quantities in other axes. */
 static int rank_of(const char *name)
 {
   if (strcmp(name, "t") == 0) return NOT_SHOWN;
@@ -276,17 +231,32 @@ pol_status poli_frames_read(poli_frames *frames, const pol_model *model, pol_res
     snprintf(message, size, rows < 1 ? "it has no rows" : "it has no channel \"t\"");
     return POL_BAD_ARGUMENT;
   }
-  if (max_frames == 0) max_frames = default_frames(frames->num_bodies);
+  if (max_frames == 0) {
+    const int fit = MAX_POSE_BYTES / POSE_SIZE / frames->num_bodies;
+    max_frames = fit > MAX_FRAMES ? MAX_FRAMES : fit < 2 ? 2 : fit;
+  }
   if (max_frames > rows) max_frames = (int)rows;
   pol_status status = allocate(frames, result, (size_t)max_frames);
   if (status == POL_OK) status = pol_result_series(result, time, frames->series);
   if (status != POL_OK) return status;
-  const long timeless = find_timeless(frames->series, rows);
-  if (timeless >= 0) {
-    snprintf(message, size, "row %ld has no time", timeless + 1);
+  for (long i = 0; i < rows; i++) {
+    if (fabs(frames->series[i]) <= largest_value) continue;
+    snprintf(message, size, "row %ld has no time", i + 1);
     return POL_BAD_ARGUMENT;
   }
-  choose_rows(frames, rows, max_frames);
+  /* The rows nearest to times at equal distances, all rows if they are few. */
+  const double *t = frames->series;
+  const double start = t[0], span = t[rows - 1] - t[0];
+  long row = 0;
+  frames->count = 0;
+  for (long i = 0; rows <= max_frames && i < rows; i++) frames->rows[frames->count++] = i;
+  for (int i = 0; rows > max_frames && i < max_frames; i++) {
+    const double wanted = start + span * i / (max_frames - 1);
+    while (row + 1 < rows && fabs(t[row + 1] - wanted) <= fabs(t[row] - wanted)) row++;
+    if (frames->count == 0 || frames->rows[frames->count - 1] < row)
+      frames->rows[frames->count++] = row;
+  }
+  for (int i = 0; i < frames->count; i++) frames->times[i] = t[frames->rows[i]];
   status = read_bodies(frames, model->mechanism, result, message, size);
   if (status != POL_OK) return status;
   choose_channels(frames, result);

@@ -27,7 +27,7 @@ typedef struct poli_frames {
   int *channels;                /* which of the result's, [num_channels] */
   poli_range16 *channel_ranges; /* [num_channels] */
   unsigned char *values;        /* [num_channels][count] of 2 bytes */
-  int left_out;                 /* channels that found no room */
+  int left_out;                 /* channels omitted by the size limit */
 
   long *rows;     /* of the result, [count] */
   size_t width;   /* channels in hand */

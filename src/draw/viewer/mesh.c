@@ -43,27 +43,6 @@ static uint32_t little_endian(const char *bytes)
   return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-/* Its length says so; the first word does not, since some binary heads start with "solid". */
-static int is_binary_stl(const char *bytes, size_t size)
-{
-  return size >= STL_HEAD && size == STL_HEAD + (size_t)STL_TRIANGLE * little_endian(bytes + 80);
-}
-
-static pol_status read_binary_stl(poli_mesh *mesh, const char *bytes, size_t size)
-{
-  pol_status status = POL_OK;
-  for (size_t at = STL_HEAD; status == POL_OK && at < size; at += STL_TRIANGLE)
-    for (size_t i = 0; status == POL_OK && i < 3; i++) {
-      float point[3];
-      for (size_t c = 0; c < 3; c++) {
-        const uint32_t bits = little_endian(bytes + at + STL_POINTS + 12 * i + 4 * c);
-        memcpy(&point[c], &bits, sizeof bits);
-      }
-      status = add_point(mesh, point);
-    }
-  return status;
-}
-
 /* Three numbers of a text; 0 if they are not there. */
 static int read_point(const char *text, float point[3])
 {
@@ -108,15 +87,6 @@ typedef struct vertices {
   void *points; /* float[count][3] */
 } vertices;
 
-static pol_status add_vertex(vertices *all, const char *text)
-{
-  float point[3];
-  if (!read_point(text, point)) return POL_BAD_ARGUMENT;
-  if (grow(&all->points, all->count, &all->capacity, sizeof point) != POL_OK) return POL_NO_MEMORY;
-  memcpy((float *)all->points + 3 * all->count++, point, sizeof point);
-  return POL_OK;
-}
-
 /* The corner that a word "7", "7/1/2" or "-1" names; *text moves behind it.  0: there is none. */
 static int next_corner(const vertices *all, const char **text, const float **corner)
 {
@@ -153,7 +123,13 @@ static pol_status read_obj(poli_mesh *mesh, char *text)
     char *line = text;
     text += strcspn(text, "\n");
     if (*text != '\0') *text++ = '\0';
-    if (strncmp(line, "v ", 2) == 0) status = add_vertex(&all, line + 2);
+    if (strncmp(line, "v ", 2) == 0) {
+      float point[3];
+      status = read_point(line + 2, point)
+                   ? grow(&all.points, all.count, &all.capacity, sizeof point)
+                   : POL_BAD_ARGUMENT;
+      if (status == POL_OK) memcpy((float *)all.points + 3 * all.count++, point, sizeof point);
+    }
     if (strncmp(line, "f ", 2) == 0) status = add_face(mesh, &all, line + 2);
   }
   free(all.points);
@@ -161,15 +137,6 @@ static pol_status read_obj(poli_mesh *mesh, char *text)
 }
 
 /* --- both ------------------------------------------------------------------------------------- */
-
-static pol_status scale_points(poli_mesh *mesh, double scale)
-{
-  for (size_t i = 0; i < 3 * mesh->num_points; i++) {
-    mesh->points[i] *= (float)scale;
-    if (!isfinite(mesh->points[i])) return POL_BAD_ARGUMENT;
-  }
-  return mesh->num_points > 0 && mesh->num_points % 3 == 0 ? POL_OK : POL_BAD_ARGUMENT;
-}
 
 /* Largest size of a mesh file in bytes; it may be a device without an end. */
 static const size_t largest_mesh = (size_t)1 << 28;
@@ -188,13 +155,28 @@ pol_status poli_mesh_read(poli_mesh *mesh, const char *path, double scale, char 
   if (status == POL_OK) {
     if (is_obj)
       status = read_obj(mesh, bytes);
-    else if (is_binary_stl(bytes, count))
-      status = read_binary_stl(mesh, bytes, count);
-    else
+    else if (count >= STL_HEAD &&
+             count == STL_HEAD + (size_t)STL_TRIANGLE * little_endian(bytes + 80)) {
+      status = POL_OK;
+      for (size_t at = STL_HEAD; status == POL_OK && at < count; at += STL_TRIANGLE)
+        for (size_t i = 0; status == POL_OK && i < 3; i++) {
+          float point[3];
+          for (size_t c = 0; c < 3; c++) {
+            const uint32_t bits = little_endian(bytes + at + STL_POINTS + 12 * i + 4 * c);
+            memcpy(&point[c], &bits, sizeof bits);
+          }
+          status = add_point(mesh, point);
+        }
+    } else
       status = read_text_stl(mesh, bytes);
-    if (status == POL_OK) status = scale_points(mesh, scale);
+    for (size_t i = 0; status == POL_OK && i < 3 * mesh->num_points; i++) {
+      mesh->points[i] *= (float)scale;
+      if (!isfinite(mesh->points[i])) status = POL_BAD_ARGUMENT;
+    }
+    if (status == POL_OK && (mesh->num_points == 0 || mesh->num_points % 3 != 0))
+      status = POL_BAD_ARGUMENT;
     if (status == POL_BAD_ARGUMENT)
-      snprintf(message, size, "%.200s holds no triangles as an %s file does", path,
+      snprintf(message, size, "%.200s contains no triangles: it is not a valid %s file", path,
                is_obj ? "OBJ" : "STL");
   }
   free(bytes);

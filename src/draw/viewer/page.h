@@ -12,7 +12,7 @@ extern const unsigned char poli_page_head[], poli_page_tail[];
 extern const size_t poli_page_head_size, poli_page_tail_size;
 
 /* A piece of data in base64 (RFC 4648, 4), <script type="text/plain" id="ID">...</script>.  Errors
- * stay in the file: ferror() tells. */
+ * stay in the file: check ferror(). */
 void poli_page_write_bytes(FILE *file, const char *id, const unsigned char *bytes, size_t count);
 /* JSON text, with < written as \u003c so that no text can end the element. */
 void poli_page_write_json(FILE *file, const char *id, const char *json);

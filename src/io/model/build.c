@@ -214,7 +214,7 @@ static pol_status add_joint(builder *b, const poli_place *place, const poli_mode
                                       from->point, axis, NULL);
   /* the markers of the file were added first, so their indices are the mechanism's */
   if (joint.type == POL_DISTANCE && joint.length == 0.0 && !poli_given(place, "length") && placed) {
-    poli_report(b->reader, place, "", "must have a \"length\" or markers that are apart");
+    poli_report(b->reader, place, "", "must have a \"length\" or markers at different points");
     joint.length = 1.0;
   }
   return pol_mechanism_add_joint(b->mechanism, &joint, NULL);

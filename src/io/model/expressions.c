@@ -64,7 +64,7 @@ static void read_time_expression(poli_reader *reader, const poli_place *place,
   if (!json_is_string(place->value)) poli_report(reader, place, "", "%s", poli_rule(field));
 }
 
-static const char effort_rule[] = "must be a number or an expression, which is a text";
+static const char effort_rule[] = "must be a number or an expression (a string)";
 
 static void read_one_effort(poli_reader *reader, const poli_place *place, double *number,
                             const char **expression)
@@ -228,7 +228,7 @@ static void check_names(poli_reader *reader, const poli_place *place,
     search t = {.mechanism = mechanism, .settable = 1, .near = pol_near_start(key), .best = ""};
     poli_signal_each(mechanism, try_name, &t);
     poli_report(reader, &at, t.near.best,
-                "must stand for a component of a body's velocity or angular_velocity, or a state");
+                "must be a component of a body's velocity or angular_velocity, or a state");
   }
 }
 

@@ -17,8 +17,8 @@
 /* --- ranges and choices ----------------------------------------------------------------------- */
 
 const poli_range poli_positive = {0.0, HUGE_VAL, 1, "must be a positive number", "above 0"};
-const poli_range poli_not_negative = {0.0, HUGE_VAL, 0, "must be a number that is not negative",
-                                      "not negative"};
+const poli_range poli_not_negative = {0.0, HUGE_VAL, 0, "must be a non-negative number",
+                                      "non-negative"};
 const poli_range poli_library_range[POLI_NUM_ELEMENTS] = {{.rule = NULL}};
 static const poli_range zero_to_one = {0.0, 1.0, 0, "must be a number from 0 to 1", "0 to 1"};
 static const poli_range vartheta_range = {
@@ -148,19 +148,19 @@ static const poli_field shape_fields[] = {
      ROUND | T(POL_SPHERE), .unit = "m"},
     {"length", &poli_number, AT(shape.length), &poli_positive, NULL, ROUND, ROUND, .unit = "m"},
     {"axis", &poli_direction, AT(axis), .types = ROUND, .not_beside = "rotation",
-     .standard = "[0, 0, 1]", .help = "in body axes; the tip of a cone lies there"},
+     .standard = "[0, 0, 1]", .help = "in body axes; points to the tip of a cone"},
     {"file", &poli_mesh, AT(file), NULL, NULL, T(POL_MESH), T(POL_MESH),
-     .help = "a file that ends in `.stl` or `.obj`, of 256 MB at most, seen from the folder of the "
+     .help = "STL or OBJ file (`.stl`, `.obj`) of at most 256 MB, relative to the folder of the "
              "model file"},
     {"scale", &poli_number, AT(shape.scale), &poli_positive, .types = T(POL_MESH), .unit = "m",
      .standard = "1", .help = "metres per unit of the file"},
     {"position", &poli_vector, AT(shape.position), .unit = "m", .standard = "[0, 0, 0]",
-     .help = "of its middle (of a mesh, of its origin), from the centre of mass in body axes; "
-             "ground: global axes"},
+     .help = "of its centre (mesh: of its origin), from the centre of mass in body axes; ground: "
+             "global axes"},
     {"rotation", &poli_rotation, AT(shape.rotation), .standard = "none",
-     .help = "takes body axes into those of the shape"},
-    {"color", &poli_color, AT(shape.color), .standard = "by the number of the body",
-     .help = "red, green and blue: `\"#d55e00\"`"},
+     .help = "rotates body axes into shape axes"},
+    {"color", &poli_color, AT(shape.color), .standard = "from the index of the body",
+     .help = "red, green and blue, such as `\"#d55e00\"`"},
     {.key = NULL},
 };
 
@@ -188,7 +188,7 @@ static const poli_kind shape_kind = {
 static const poli_field keep_fields[] = {
     {"position", &poli_axes, AT(position), .help = "of the centre of mass, global axes"},
     {"rotation", &poli_axes, AT(rotation),
-     .help = "components of the rotation vector away from the given rotation, body axes"},
+     .help = "components of the rotation vector from the given rotation, body axes"},
     {"velocity", &poli_axes, AT(velocity), .help = "of the centre of mass, global axes"},
     {"angular_velocity", &poli_axes, AT(angular_velocity), .help = "body axes"},
     {.key = NULL},
@@ -217,19 +217,19 @@ static const poli_field body_fields[] = {
     {"position", &poli_vector, AT(body.position), .unit = "m", .standard = "[0, 0, 0]",
      .help = "of the centre of mass, global axes"},
     {"rotation", &poli_rotation, AT(body.rotation), .types = RIGID, .standard = "none",
-     .help = "takes global axes into body axes"},
-    {"velocity", &poli_vector, AT(body.velocity), .unit = "m/s", .standard = "by the joints",
+     .help = "rotates global axes into body axes"},
+    {"velocity", &poli_vector, AT(body.velocity), .unit = "m/s", .standard = "from the joints",
      .help = "of the centre of mass, global axes"},
     {"angular_velocity", &poli_vector, AT(body.angular_velocity), .types = RIGID, .unit = "rad/s",
-     .standard = "by the joints", .help = "in body axes"},
+     .standard = "from the joints", .help = "in body axes"},
     {"angular_velocity_global", &poli_vector, AT(angular_velocity_global), .types = RIGID,
-     .not_beside = "angular_velocity", .unit = "rad/s", .standard = "by the joints",
+     .not_beside = "angular_velocity", .unit = "rad/s", .standard = "from the joints",
      .help = "in global axes"},
     {"keep", &poli_keep, AT(body.keep), .standard = "nothing",
-     .help = "initial values that must stay as they are"},
+     .help = "initial values that the assembly must not change"},
     {"shapes", &poli_objects, AT(shapes), &shape_kind, "must be a list of shapes",
      .standard = "none",
-     .help = "what it looks like; without them, its inertia ellipsoid is drawn"},
+     .help = "geometry for the viewer; without shapes, the inertia ellipsoid is drawn"},
     {.key = NULL},
 };
 
@@ -257,11 +257,11 @@ static const poli_field marker_fields[] = {
     {"name", &poli_name, offsetof(pol_marker, name), NULL, NULL, POLI_ALWAYS,
      .help = "unique among markers"},
     {"body", &poli_reference, offsetof(pol_marker, body), list_of_bodies,
-     "must be the name of a body or \"ground\"", POLI_ALWAYS, .help = "of a body, or `\"ground\"`"},
+     "must be the name of a body or \"ground\"", POLI_ALWAYS, .help = "a body or `\"ground\"`"},
     {"position", &poli_vector, offsetof(pol_marker, position), .unit = "m", .standard = "[0, 0, 0]",
      .help = "from the centre of mass, in body axes; ground: global; on a point mass zero"},
     {"rotation", &poli_rotation, offsetof(pol_marker, rotation), .standard = "none",
-     .help = "takes body axes into marker axes"},
+     .help = "rotates body axes into marker axes"},
     {.key = NULL},
 };
 
@@ -296,39 +296,38 @@ static const poli_field joint_fields[] = {
      "must be a list of 2 names of bodies or \"ground\"", ~(T(POL_DISTANCE) | ROLLING),
      .instead = "markers", .not_beside = "markers",
      .missing = "two names of bodies, or \"markers\" instead",
-     .help = "names of bodies or `\"ground\"`, not the same twice; constraints are written in the "
+     .help = "two different bodies or `\"ground\"`; constraints are written in the "
              "axes of the first"},
     {"point", &poli_vector, AT(point), NULL, NULL, ~(T(POL_DISTANCE) | ROLLING),
      .needed_by = "bodies", .instead = "markers", .not_beside = "markers",
      .missing = "a list of 3 numbers", .unit = "m",
-     .help = "the place of the joint at the initial position, global axes"},
+     .help = "position of the joint in the initial configuration, global axes"},
     {"axis", &poli_direction, AT(axis), NULL, NULL, ONE_AXIS,
      ~(T(POL_SPHERICAL) | T(POL_UNIVERSAL)), .instead = "markers", .not_beside = "markers",
      .missing = "this type of joint needs it",
      .forbidden = "must not be given: a spherical joint has no axis",
-     .help = "the z axis of the joint at the initial position, global axes"},
+     .help = "the z axis of the joint in the initial configuration, global axes"},
     {"axes", &poli_directions, AT(axes), NULL, NULL, T(POL_UNIVERSAL), T(POL_UNIVERSAL),
      .instead = "markers", .not_beside = "markers", .missing = "a universal joint needs two",
      .forbidden = "must not be given: only a universal joint has \"axes\"",
      .help = "perpendicular within 1e-6: the first is fixed in the first body, the second in the "
              "second"},
     {"markers", &poli_references, AT(joint.marker), markers, "must be a list of 2 names of markers",
-     T(POL_DISTANCE) | ROLLING, .missing = "a distance is between two of them",
-     .help = "names of [markers](#markers) on two different bodies, instead of the four keys "
-             "above"},
+     T(POL_DISTANCE) | ROLLING, .missing = "a distance joint connects two markers",
+     .help = "[markers](#markers) on two different bodies, instead of the four keys above"},
     {"length", &poli_number, AT(joint.length), &poli_library_range[POLI_JOINTS],
-     .types = T(POL_DISTANCE), .forbidden = "must not be given: only a distance has a length",
-     .unit = "m", .standard = "at the initial position"},
+     .types = T(POL_DISTANCE), .forbidden = "must not be given: only a distance joint has a length",
+     .unit = "m", .standard = "initial distance"},
     {"radius", &poli_number, AT(joint.radius), &poli_library_range[POLI_JOINTS], NULL, ROLLING,
-     ROLLING, .forbidden = "must not be given: only what rolls has a radius", .unit = "m"},
+     ROLLING, .forbidden = "must not be given: only rolling joints have a radius", .unit = "m"},
     {"locked", &poli_locks, AT(joint.locked), NULL, NULL, T(POL_GENERIC), T(POL_GENERIC),
      .missing = "what a generic joint locks",
      .forbidden = "must not be given: only a generic joint has \"locked\"",
-     .help = "one or more of `x`, `y`, `z`, `rotation-x`, `rotation-y`, `rotation-z`, none twice: "
-             "translations along and rotations about the axes of its first marker"},
+     .help = "one or more of `x`, `y`, `z`, `rotation-x`, `rotation-y`, `rotation-z`, each at most "
+             "once: translations along and rotations about the axes of its first marker"},
     {"frame", &poli_choice, AT(frame), &joint_frames, .standard = "\"body\"",
-     .help = "axes of the rows that lock a point; `\"global\"` only for types that "
-             "leave no translation free"},
+     .help = "axes of the translation constraints; `\"global\"` only for types that lock all "
+             "translations"},
     {.key = NULL},
 };
 
@@ -340,7 +339,7 @@ static const char *joint_reason(const poli_field *field, int type)
   if (field->value == &poli_direction && type == POL_UNIVERSAL)
     return "must not be given: a universal joint has \"axes\"";
   if (field->detail == markers && type >= 0 && T(type) & ROLLING)
-    return "the first is the plane, the second the centre of what rolls";
+    return "the first is the plane, the second the centre of the rolling body";
   return NULL;
 }
 
@@ -380,7 +379,7 @@ static const poli_field function_fields[] = {
     {"value", &poli_number, AT(plain.offset), NULL, NULL, T(POL_CONSTANT), T(POL_CONSTANT),
      .help = NULL},
     {"offset", &poli_number, AT(plain.offset), .types = T(POL_HARMONIC) | T(POL_SPEED),
-     .standard = "0", .help = "the mean; of `speed` the value at t = 0"},
+     .standard = "0", .help = "mean value; `speed`: value at t = 0"},
     {"amplitude", &poli_number, AT(plain.amplitude), NULL, NULL, T(POL_HARMONIC), T(POL_HARMONIC),
      .help = NULL},
     {"frequency", &poli_number, AT(plain.frequency), NULL, NULL, T(POL_HARMONIC), T(POL_HARMONIC),
@@ -390,15 +389,15 @@ static const poli_field function_fields[] = {
     {"coefficients", &poli_numbers, AT(coefficients), NULL, NULL, T(POL_POLYNOMIAL),
      T(POL_POLYNOMIAL), .help = "of 1, t, t^2, ..."},
     {"from", &poli_number, AT(plain.from), .types = STEPS, .standard = "0",
-     .help = "the value until t0; of `speed` the rate"},
+     .help = "value until t0; `speed`: rate until t0"},
     {"to", &poli_number, AT(plain.to), NULL, NULL, STEPS, STEPS,
-     .help = "the value from t1 on; of `speed` the rate"},
+     .help = "value after t1; `speed`: rate after t1"},
     {"t0", &poli_number, AT(plain.t0), .types = STEPS, .unit = "s", .standard = "0"},
     {"t1", &poli_number, AT(plain.t1), NULL, NULL, STEPS, STEPS, .unit = "s", .help = "above t0"},
     {"times", &poli_two_numbers, AT(times), NULL, NULL, T(POL_TABLE), T(POL_TABLE), .unit = "s",
      .help = "ascending"},
     {"values", &poli_two_numbers, AT(values), NULL, NULL, T(POL_TABLE), T(POL_TABLE),
-     .help = "one for each time"},
+     .help = "one per time"},
     {"slopes", &poli_pair, AT(plain.slopes), .types = T(POL_TABLE), .standard = "natural spline",
      .help = "rates at the first and last time"},
     {"expression", &poli_time_expression, AT(plain.expression), NULL, NULL, T(POL_EXPRESSION),
@@ -437,16 +436,16 @@ static const poli_field force_fields[] = {
     {"type", &poli_choice, AT(force.type), &force_types,
      "must be a type of force, such as \"support\"", POLI_ALWAYS, .help = "a type of force"},
     {"body", &poli_moving_body, AT(force.body), list_of_bodies, NULL, ON_BODY, ON_BODY,
-     .instead = "marker", .not_beside = "marker", .help = "of a body, not the ground"},
+     .instead = "marker", .not_beside = "marker", .help = "a body, not the ground"},
     {"marker", &poli_reference, AT(marker), markers, "must be the name of a marker",
-     .types = APPLIED, .help = "instead of `body` and `point`: of a marker on a body"},
+     .types = APPLIED, .help = "a marker on a body, instead of `body` and `point`"},
     {"markers", &poli_references, AT(force.marker), markers, "must be a list of 2 names of markers",
      BETWEEN, BETWEEN, .instead = "bodies", .not_beside = "bodies",
-     .help = "of markers on different bodies (or the ground); those of a `spring-damper` must not "
+     .help = "markers on different bodies (or the ground); those of a `spring-damper` must not "
              "coincide"},
     {"bodies", &poli_references, AT(bodies), list_of_bodies,
      "must be a list of 2 names of bodies or \"ground\"", .types = T(POL_SPRING_DAMPER),
-     .help = "instead of `markers`: of different bodies or `ground`"},
+     .help = "two different bodies or `ground`, instead of `markers`"},
     {"points", &poli_points, AT(points), .types = T(POL_SPRING_DAMPER), .instead = "points_global",
      .needed_by = "bodies", .only_with = "bodies",
      .missing = "a point on each body, or \"points_global\" instead", .unit = "m",
@@ -454,63 +453,63 @@ static const poli_field force_fields[] = {
              "axes"},
     {"points_global", &poli_points, AT(points_global), .types = T(POL_SPRING_DAMPER),
      .not_beside = "points", .only_with = "bodies", .unit = "m",
-     .help = "both at the initial position, in global axes"},
+     .help = "both in the initial configuration, in global axes"},
     {"force", &poli_efforts, AT(force), NULL, NULL, T(POL_APPLIED_FORCE), T(POL_APPLIED_FORCE),
      .unit = "N"},
     {"torque", &poli_efforts, AT(force), NULL, NULL, T(POL_APPLIED_TORQUE), T(POL_APPLIED_TORQUE),
      .unit = "N m"},
     {"frame", &poli_choice, AT(force.frame), &force_frames, .types = APPLIED,
      .standard = "\"global\"",
-     .help = "`global`: the direction stays; `body`, `marker`: in the axes of the body or of the "
-             "`marker`, it turns with the body"},
+     .help = "axes of the vector: `global` (fixed direction); `body` or `marker` (rotates with the "
+             "body)"},
     {"point", &poli_vector, AT(force.point), .types = T(POL_APPLIED_FORCE) | T(POL_SUPPORT),
      .not_beside = "marker", .unit = "m", .standard = "[0, 0, 0]",
-     .help = "where it acts, from the centre of mass in body axes"},
+     .help = "point of application, from the centre of mass in body axes"},
     {"anchor", &poli_vector, AT(force.anchor), .types = T(POL_SUPPORT), .unit = "m",
      .standard = "the point's initial position",
-     .help = "where its springs are relaxed, global axes"},
+     .help = "position of the point with relaxed springs, global axes"},
     {"stiffness", &poli_rates, AT(force.stiffness), NULL, NULL, SPRINGS, SPRINGS,
      .unit = "N/m; with `squared-length` N/m^3; on an angle N m/rad",
-     .help = "not negative; one number, or three: of a `support` for each global axis, of a "
-             "`bushing` for each axis of the first marker"},
+     .help = "non-negative; one number, or three: `support` per global axis, `bushing` per axis of "
+             "the first marker"},
     {"damping", &poli_rates, AT(force.damping), .types = SPRINGS,
      .unit = "N s/m, on an angle N m s/rad", .standard = "0",
-     .help = "not negative; one number, or three as of `stiffness`"},
+     .help = "non-negative; one number, or three as for `stiffness`"},
     {"law", &poli_choice, AT(force.law), &spring_laws, .types = T(POL_SPRING_DAMPER),
      .standard = "\"linear\"",
      .help = "`linear`: S = k (l - length), energy k (l - length)^2 / 2; `squared-length`: S = 2 k "
              "l (l^2 - length^2), energy k (l^2 - length^2)^2 / 2"},
     {"length", &poli_number, AT(force.length), &poli_library_range[POLI_FORCES],
-     .types = T(POL_SPRING_DAMPER), .unit = "m", .standard = "the initial distance",
+     .types = T(POL_SPRING_DAMPER), .unit = "m", .standard = "initial distance",
      .help = "of the relaxed spring"},
     {"actuator", &poli_effort, AT(force), .types = ACTUATED, .unit = "N, on an angle N m",
      .standard = "0",
-     .help = "a force that pushes the markers of a `spring-damper` apart, and the coordinate of a "
-             "`joint-spring` up"},
+     .help = "`spring-damper`: force that pushes the markers apart; `joint-spring`: force or "
+             "torque towards increasing values of the coordinate"},
     {"coefficient", &poli_number, AT(force.coefficient), &poli_library_range[POLI_FORCES], NULL,
      T(POL_DRAG), T(POL_DRAG), .unit = "N s^2/m^2"},
     {"rotational_stiffness", &poli_rates, AT(force.rotational_stiffness), .types = T(POL_BUSHING),
      .unit = "N m/rad", .standard = "0",
-     .help = "not negative, about each axis of the first marker"},
+     .help = "non-negative, about each axis of the first marker"},
     {"rotational_damping", &poli_rates, AT(force.rotational_damping), .types = T(POL_BUSHING),
      .unit = "N m s/rad", .standard = "0",
-     .help = "not negative, about each axis of the first marker"},
+     .help = "non-negative, about each axis of the first marker"},
     {"preload", &poli_vector, AT(force.preload), .types = T(POL_BUSHING), .unit = "N",
      .standard = "[0, 0, 0]",
-     .help = "force on the second body where the markers coincide, in axes of the first"},
+     .help = "force on the second body if the markers coincide, in the axes of the first"},
     {"preload_torque", &poli_vector, AT(force.preload_torque), .types = T(POL_BUSHING),
      .unit = "N m", .standard = "[0, 0, 0]",
-     .help = "torque on the second body where the markers coincide, in axes of the first"},
+     .help = "torque on the second body if the markers coincide, in the axes of the first"},
     {"scale", &poli_object, AT(scale), &function_kind, .types = APPLIED | T(POL_SPRING_DAMPER),
      .standard = "`1`",
      .help = "multiplies the `force`, the `torque`, or the `actuator` of a `spring-damper`"},
     {"joint", &poli_reference, AT(force.joint), list_of_joints, "must be the name of a joint",
-     T(POL_JOINT_SPRING), T(POL_JOINT_SPRING), .help = "of a joint that has a coordinate"},
+     T(POL_JOINT_SPRING), T(POL_JOINT_SPRING), .help = "a joint with a coordinate"},
     {"coordinate", &poli_word, AT(coordinate), &joint_coordinates,
-     "must be a text such as \"rotation\"", .types = T(POL_JOINT_SPRING),
+     "must be a string such as \"rotation\"", .types = T(POL_JOINT_SPRING),
      .standard = "the only one", .help = "which coordinate of the joint"},
     {"rest", &poli_number, AT(force.rest), .types = T(POL_JOINT_SPRING), .unit = "m or rad",
-     .standard = "0", .help = "where it is relaxed, with all full turns of an angle"},
+     .standard = "0", .help = "coordinate of the relaxed spring; angles include full turns"},
     {.key = NULL},
 };
 
@@ -558,19 +557,18 @@ static const poli_field drive_fields[] = {
     {"joint", &poli_reference, AT(drive.joint), list_of_joints, "must be the name of a joint",
      POLI_ALWAYS, .instead = "marker", .not_beside = "marker",
      .missing = "must be the name of a joint, or \"marker\" instead",
-     .help = "of a joint that leaves the coordinate free"},
+     .help = "a joint with this free coordinate"},
     {"marker", &poli_reference, AT(marker), markers, "must be the name of a marker",
-     .help = "instead of `joint`: of a marker on a body"},
+     .help = "a marker on a body, instead of `joint`"},
     {"reference", &poli_reference, AT(reference), markers, "must be the name of a marker",
      .only_with = "marker", .standard = "the global axes and origin",
-     .help = "of a marker on another body or the ground, from whose point and in whose axes the "
-             "coordinate is measured"},
+     .help = "a marker on another body or the ground: origin and axes of the coordinate"},
     {"coordinate", &poli_choice, AT(drive.coordinate), &coordinates,
      "must be a coordinate, such as \"rotation\"", POLI_ALWAYS,
-     .help = "the coordinate that follows the function; one drive for each"},
+     .help = "the prescribed coordinate; at most one drive per coordinate"},
     {"function", &poli_object, AT(function), &function_kind,
      "must be an object that describes a function of time", POLI_ALWAYS, .unit = "rad or m",
-     .help = "the value of the coordinate at each time"},
+     .help = "value of the coordinate"},
     {.key = NULL},
 };
 
@@ -596,16 +594,16 @@ static const poli_field coupling_fields[] = {
      .help = "unique among couplings, drives, forces, joints and bodies"},
     {"joints", &poli_references, offsetof(pol_coupling, joint), list_of_joints,
      "must be a list of 2 names of joints", POLI_ALWAYS,
-     .help = "of joints of type `revolute`, `prismatic` or `cylindrical`; of one and the same for "
+     .help = "joints of type `revolute`, `prismatic` or `cylindrical`; the same joint twice for "
              "a screw"},
     {"coordinates", &poli_choice_pair, offsetof(pol_coupling, coordinate), &joint_coordinates,
      "must be a list of 2 coordinates, \"rotation\" or \"translation\"",
-     .standard = "[\"rotation\", \"rotation\"]",
-     .help = "one of each joint, as of [drives](#drives)"},
+     .standard = "[\"rotation\", \"rotation\"]", .help = "one per joint, as for [drives](#drives)"},
     {"factors", &poli_pair, offsetof(pol_coupling, factor), NULL, NULL, POLI_ALWAYS,
      .help = "f1, f2: not zero"},
     {"reference", &poli_pair, offsetof(pol_coupling, reference), .unit = "rad or m",
-     .standard = "those of the initial position", .help = "r1, r2: values that belong together"},
+     .standard = "from the initial configuration",
+     .help = "r1, r2: corresponding values of the coordinates"},
     {.key = NULL},
 };
 
@@ -628,7 +626,7 @@ static const poli_field variable_fields[] = {
     {"name", &poli_name, offsetof(pol_variable, name), NULL, NULL, POLI_ALWAYS,
      .help = "unique among variables and states"},
     {"expression", &poli_expression, offsetof(pol_variable, expression), NULL,
-     "must be an expression, such as \"2*hinge.angle\"", POLI_ALWAYS, .unit = "the user's",
+     "must be an expression, such as \"2*hinge.angle\"", POLI_ALWAYS, .unit = "user-defined",
      .help = "such as `target - hinge.angle`"},
     {.key = NULL},
 };
@@ -645,12 +643,12 @@ static const poli_kind variable_kind = {
 static const poli_field state_fields[] = {
     {"name", &poli_name, offsetof(pol_state_variable, name), NULL, NULL, POLI_ALWAYS,
      .help = "unique among variables and states"},
-    {"initial", &poli_number, offsetof(pol_state_variable, initial), .unit = "the user's",
+    {"initial", &poli_number, offsetof(pol_state_variable, initial), .unit = "user-defined",
      .standard = "0", .help = "the value at t = 0"},
     {"rate", &poli_expression, offsetof(pol_state_variable, rate), NULL,
      "must be an expression, such as \"(hinge.rate - filtered)/0.01\"", POLI_ALWAYS,
-     .unit = "that per second",
-     .help = "its derivative by time, such as `(hinge.rate - filtered)/0.01`"},
+     .unit = "user-defined per s",
+     .help = "its time derivative, such as `(hinge.rate - filtered)/0.01`"},
     {.key = NULL},
 };
 
@@ -669,13 +667,13 @@ static const poli_field event_fields[] = {
     {"name", &poli_name, AT(name), NULL, NULL, POLI_ALWAYS, .help = "unique among events"},
     {"expression", &poli_expression, AT(expression), NULL,
      "must be an expression, such as \"ball.position.z - 0.1\"", POLI_ALWAYS,
-     .help = "the event is where it changes its sign"},
+     .help = "the event occurs when it changes sign"},
     {"action", &poli_choice, AT(action), &actions, .standard = "\"record\""},
     {"set", &poli_changes, AT(changes), NULL, NULL, T(POL_EVENT_RESET), T(POL_EVENT_RESET),
-     .missing = "an object with what a reset changes",
+     .missing = "an object with the changes of the reset",
      .forbidden = "must not be given without \"action\": \"reset\"",
-     .help = "what the reset sets: `BODY.velocity.x`, `BODY.angular_velocity.x` (body axes; `.y`, "
-             "`.z`) or a state, each to an expression of the values just before the event"},
+     .help = "new values of `BODY.velocity.x`, `BODY.angular_velocity.x` (body axes; `.y`, "
+             "`.z`) or a state, each an expression of the values just before the event"},
     {"direction", &poli_choice, AT(direction), &directions, NULL, T(POL_EVENT_RESET),
      .missing = "\"rising\" or \"falling\"", .standard = "\"both\"",
      .help = "`rising`, `falling` or `both`; a reset needs one of the first two"},
@@ -712,13 +710,13 @@ static const poli_field newton_fields[] = {
              "and curvature), `modified` (exact matrix, kept while the iteration contracts well; "
              "`vi-s` to `rattle`: within a step)"},
     {"tolerance", &poli_number, OPTION(newton.tolerance), &poli_positive, .standard = "1e-10",
-     .help = "below 1; relative, of residual and correction"},
+     .help = "below 1; relative tolerance of residual and correction"},
     {"max_iterations", &poli_integer, OPTION(newton.max_iterations), &from_one, .standard = "30",
      .help = "per step"},
     {"refresh", &poli_number, OPTION(newton.refresh), &above_zero_to_one, .standard = "0.5",
-     .help = "`modified`: contraction above which the matrix is evaluated anew"},
+     .help = "`modified`: contraction above which the matrix is evaluated again"},
     {"line_search", &poli_integer, OPTION(newton.line_search), &from_zero, .standard = "8",
-     .help = "halvings at most; 0 for no line search"},
+     .help = "maximum number of halvings; 0: no line search"},
     {.key = NULL},
 };
 
@@ -733,19 +731,19 @@ static const poli_kind newton_kind = {
 static const poli_field published_fields[] = {
     {"newton", &poli_choice, OPTION(published.newton), &published_newtons,
      .standard = "\"default\"",
-     .help =
-         "`plain`: exact matrix in each iteration, no line search; `vi-s` to `rattle`: "
-         "`newton.tolerance` for the largest number of residual and correction, in SI units; "
-         "the others: from v' = 0 and lambda = 0, for the norm of the residual over that of the "
-         "first. `plain-modified`: not `vi-s` to `rattle`; the same with a matrix that is kept"},
+     .help = "`plain`: exact matrix in each iteration, no line search; `vi-s` to `rattle`: "
+             "`newton.tolerance` applies to the largest component of residual and correction, in "
+             "SI units; other methods: starts from v' = 0 and lambda = 0, and `newton.tolerance` "
+             "applies to the norm of the residual relative to its first value. `plain-modified`: "
+             "not for `vi-s` to `rattle`; the same with a matrix that is kept from step to step"},
     {"exact_iterations", &poli_integer, OPTION(published.exact_iterations), &from_one,
-     .help = "this many in each step, converged or not"},
+     .help = "number of iterations in each step, converged or not"},
     {"sigma_update", &poli_choice, OPTION(published.sigma_update), &sigma_updates,
      .standard = "\"exact\"",
-     .help = "`exact` solves the equations of sigma as they are, `incremental` by the published "
+     .help = "`exact` solves the equations of sigma, `incremental` by the published "
              "algorithm with its predictor corrected, `printed` exactly as printed"},
     {"estimate", &poli_choice, OPTION(published.estimate), &estimates, .standard = "\"corrected\"",
-     .help = "of variable steps: `printed` is exactly as published, see "
+     .help = "error estimate of variable steps: `printed` is exactly as published, see "
              "[methods](methods.md#steps-of-variable-size)"},
     {.key = NULL},
 };
@@ -772,15 +770,15 @@ const poli_kind poli_tolerances_kind = {
 
 static const poli_field control_fields[] = {
     {"first_step", &poli_number, OPTION(control.first_step), &poli_positive, .unit = "s",
-     .standard = "found"},
+     .standard = "estimated"},
     {"min_step", &poli_number, OPTION(control.min_step), &poli_positive, .unit = "s",
      .standard = "round-off",
-     .help = "if the tolerances ask for less, the run fails and names the body"},
+     .help = "if the tolerances require a smaller step, the run fails and names the body"},
     {"max_step", &poli_number, OPTION(control.max_step), &poli_positive, .unit = "s",
-     .standard = "none", .help = "not below `min_step`"},
+     .standard = "none", .help = "at least `min_step`"},
     {"controller", &poli_choice, OPTION(control.pi), &controllers, .standard = "\"elementary\"",
-     .help = "`elementary`, or `pi`, which also looks at the error of the step before: fewer "
-             "rejected steps, more steps"},
+     .help = "`elementary`, or `pi`, which also uses the error of the previous step: fewer "
+             "rejected steps, but more steps"},
     {.key = NULL},
 };
 
@@ -795,9 +793,9 @@ static const poli_kind control_kind = {
 static const poli_field output_fields[] = {
     {"step", &poli_number, AT(settings.output.step), &poli_positive, NULL, POLI_ALWAYS,
      .instead = "times", .missing = "a positive number, or \"times\"", .unit = "s",
-     .help = "a row every so often"},
+     .help = "interval between rows"},
     {"times", &poli_times, AT(output_times), .not_beside = "step", .unit = "s",
-     .help = "rows at these times, ascending, above 0, not above `end`"},
+     .help = "times of the rows: ascending, above 0, at most `end`"},
     {.key = NULL},
 };
 
@@ -811,23 +809,23 @@ static const poli_kind output_kind = {
 static const poli_field simulation_fields[] = {
     {"step", &poli_number, AT(settings.step), &poli_positive, .unit = "s",
      .standard = "required without `rtol` and `atol`",
-     .help = "not longer than `end`; the last step is shortened where it must be; not used by "
-             "variable steps"},
+     .help =
+         "at most `end`; the last step is shortened if necessary; not used with variable steps"},
     {"end", &poli_number, AT(settings.end), &poli_positive, NULL, POLI_ALWAYS, .unit = "s",
-     .help = "the run goes from t = 0 to here"},
+     .help = "end time; the run starts at t = 0"},
     {"method", &poli_choice, AT(method), &methods, .standard = "\"geom1\"",
-     .help = "a name that `polhode methods` lists"},
+     .help = "a method listed by `polhode methods`"},
     {"formulation", &poli_choice, AT(settings.formulation), &formulations, .standard = "\"so3xr3\"",
      .help = "the coordinates of the bodies"},
     {"index", &poli_index, OPTION(index), .standard = "`3`; variable steps `\"stabilized-2\"`",
      .help = "`3` (constraints on positions), `2` (on velocities) or `\"stabilized-2\"` (both)"},
     {"rho_inf", &poli_number, AT(rho_inf), &zero_to_one, .standard = "`0.9`; variable steps `0.8`",
-     .help = "spectral radius at infinite frequency; 1 damps nothing, 0 everything"},
+     .help = "spectral radius at infinite frequency: 1 is undamped, 0 is maximum damping"},
     {"alpha", &poli_number, AT(alpha), &alpha_range, .standard = "-0.3",
      .help = "of the method `hht`, whose `index` is 3 if not given"},
     {"alpha_m", &poli_number, OPTION(alpha_m), .standard = "from `rho_inf`",
-     .help = "with `alpha_f`, `beta` and `gamma`, without `rho_inf`; a warning says if they miss "
-             "second order or unconditional stability"},
+     .help = "with `alpha_f`, `beta` and `gamma`, without `rho_inf`; a warning reports a loss of "
+             "second order or of unconditional stability"},
     {"alpha_f", &poli_number, OPTION(alpha_f), .standard = "from `rho_inf`",
      .help = "with `alpha_m`, `beta` and `gamma`"},
     {"beta", &poli_number, OPTION(beta), .standard = "from `rho_inf`",
@@ -841,28 +839,29 @@ static const poli_field simulation_fields[] = {
     {"theta", &poli_number, OPTION(theta), &zero_to_one, .standard = "the method's own",
      .help = "`vi-b`: where in the step forces are evaluated, 1 by default; `vi-a`: 1/2"},
     {"vartheta", &poli_number, OPTION(vartheta), &vartheta_range, .standard = "0.5",
-     .help = "`vi-b`: weight of the reaction at the end of the step; a warning says that values "
-             "above 1/2 are unstable"},
+     .help = "`vi-b`: weight of the reaction at the end of the step; values above 1/2 are unstable "
+             "and cause a warning"},
     {"order", &poli_integer, OPTION(order), &order_range, .standard = "2",
      .help = "of `rattle` in `so3xr3`"},
     {"guess", &poli_choice, OPTION(guess), &guesses, .standard = "\"advanced\"",
-     .help = "`vi-s` to `rattle`: Newton's iteration starts from q + h v (`advanced`) or from q "
+     .help = "`vi-s` to `rattle`: the Newton iteration starts from q + h v (`advanced`) or from q "
              "(`simple`)"},
     {"redundant", &poli_choice, OPTION(redundant), &redundants, .standard = "\"drop\"",
-     .help = "constraints that others imply: `drop`, `minimum-norm` or `refuse`, see [redundant "
-             "constraints](#redundant-constraints)"},
+     .help =
+         "treatment of redundant constraints: `drop`, `minimum-norm` or `refuse`, see [redundant "
+         "constraints](#redundant-constraints)"},
     {"start", &poli_choice, OPTION(start), &starts, .standard = "\"default\"",
-     .help = "starting values: `classical`, `shifted` or `perturbed`; `default` is the one with "
-             "second order in every component"},
+     .help = "starting values: `classical`, `shifted` or `perturbed`; `default` gives second order "
+             "in every component"},
     {"rtol", &poli_number, OPTION(control.rtol), &poli_not_negative, .standard = "0",
      .help = "[steps of variable size](#steps-of-variable-size): relative tolerance of their local "
-             "error; if `rtol` and `atol` are below 1e-12, the error of a step is round-off, and a "
-             "warning says so"},
+             "error; if `rtol` and `atol` are below 1e-12, the estimated error is round-off, which "
+             "causes a warning"},
     {"atol", &poli_atol, 0, .unit = "m, rad", .standard = "`rtol`",
-     .help = "absolute tolerance, not negative, and not 0 together with `rtol`; choose it in the "
-             "size of what moves"},
+     .help = "absolute tolerance, non-negative, and not 0 together with `rtol`; choose it relative "
+             "to the amplitude of the motion"},
     {"steps", &poli_choice, AT(steps), &steps, .standard = "by `rtol` and `atol`",
-     .help = "`fixed` or `variable`: so that a model can have both `step` and `rtol`"},
+     .help = "`fixed` or `variable`, for models with both `step` and `rtol`"},
     {"control", &poli_object, 0, &control_kind,
      .help = "options of [steps of variable size](#steps-of-variable-size)"},
     {"output", &poli_object, 0, &output_kind, .standard = "every step",
@@ -899,8 +898,8 @@ static const poli_kind simulation_kind = {
 #define AT(member) offsetof(poli_model_data, member)
 
 static const poli_field model_fields[] = {
-    {"$schema", &poli_text, AT(schema), .help = "for editors, ignored"},
-    {"name", &poli_text, AT(name), .standard = "\"\"", .help = "a title for people"},
+    {"$schema", &poli_text, AT(schema), .help = "for editors; ignored"},
+    {"name", &poli_text, AT(name), .standard = "\"\"", .help = "title of the model"},
     {"gravity", &poli_vector, AT(gravity), .unit = "m/s^2", .standard = "[0, 0, 0]",
      .help = "global axes; **without it there is no gravity**"},
     {"bodies", &poli_objects, AT(bodies), &body_kind, "must be a list of one or more bodies",
@@ -908,11 +907,11 @@ static const poli_field model_fields[] = {
     {"markers", &poli_objects, AT(markers), &marker_kind, "must be a list of markers",
      .standard = "none", .help = "frames fixed in a body or in the ground"},
     {"joints", &poli_objects, AT(joints), &joint_kind, "must be a list of joints",
-     .standard = "none", .help = "what connects bodies with each other and with the ground"},
+     .standard = "none", .help = "connections between bodies and to the ground"},
     {"forces", &poli_objects, AT(forces), &force_kind, "must be a list of forces",
-     .standard = "none", .help = "forces and torques on and between bodies, beside gravity"},
+     .standard = "none", .help = "forces and torques on and between bodies, besides gravity"},
     {"drives", &poli_objects, AT(drives), &drive_kind, "must be a list of drives",
-     .standard = "none", .help = "coordinates that follow functions of time"},
+     .standard = "none", .help = "coordinates prescribed as functions of time"},
     {"couplings", &poli_objects, AT(couplings), &coupling_kind, "must be a list of couplings",
      .standard = "none", .help = "gears, racks and screws"},
     {"variables", &poli_objects, AT(variables), &variable_kind, "must be a list of variables",
@@ -921,13 +920,13 @@ static const poli_field model_fields[] = {
      .standard = "none", .help = "quantities whose rates are expressions"},
     {"events", &poli_objects, AT(events), &event_kind, "must be a list of events",
      .standard = "none",
-     .help = "zeros of expressions, which are recorded, end the run or reset "
-             "velocities and states"},
+     .help =
+         "zeros of expressions, which are recorded, end the run, or reset velocities and states"},
     {"shapes", &poli_objects, AT(shapes), &shape_kind, "must be a list of shapes",
-     .standard = "none", .help = "of the ground, for pictures"},
+     .standard = "none", .help = "shapes of the ground, for the viewer"},
     {"simulation", &poli_object, AT(simulation), &simulation_kind,
      "must be an object with at least \"step\" or \"rtol\", and \"end\"", POLI_ALWAYS,
-     .help = "the settings of the run"},
+     .help = "settings of the run"},
     {.key = NULL},
 };
 

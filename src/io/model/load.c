@@ -102,7 +102,7 @@ json_t *poli_load_json(poli_reader *reader, const char *text, size_t size)
   }
   if (is_blank(text, size)) {
     reader->status = pol_errors_add(reader->errors, "line 1, column 1", "",
-                                    "must be a model in JSON, but there is nothing", "");
+                                    "must be a model in JSON, but the input is empty", "");
     return NULL;
   }
 
@@ -212,10 +212,10 @@ static void refuse_step(const change *c, json_t *container, const path_step *ste
     const char *name = json_string_value(json_object_get(item, "name"));
     if (name) pol_near_try(&near, name);
   }
-  const char *rule = "must name a key that the model has";
-  if (json_is_array(container)) rule = "must name an item that the list has";
+  const char *rule = "must name an existing key of the model";
+  if (json_is_array(container)) rule = "must name an existing item of the list";
   if (!json_is_array(container) && !json_is_object(container))
-    rule = "must not lead into a value that is neither object nor list";
+    rule = "must not lead into a value that is neither an object nor a list";
   refuse(c, step->text, rule, near.best);
 }
 

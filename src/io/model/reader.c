@@ -415,7 +415,7 @@ static void read_keys(poli_reader *reader, const poli_place *object, const poli_
     else if (!is_comment(key))
       poli_report(reader, &place, near_key(fields, key), "is not a known key");
     else if (!json_is_string(value))
-      poli_report(reader, &place, "", "must be a text");
+      poli_report(reader, &place, "", "must be a string");
   }
 }
 
@@ -470,7 +470,7 @@ static void check_pairs(poli_reader *reader, const poli_place *object, const pol
     const poli_place place = poli_place_key(object, field->key);
     if (!place.value || (type >= 0 && field->types && !(field->types & POLI_TYPE(type)))) continue;
     if (field->not_beside && poli_given(object, field->not_beside))
-      poli_report(reader, &place, "", "must not stand beside \"%s\"", field->not_beside);
+      poli_report(reader, &place, "", "must not be given together with \"%s\"", field->not_beside);
     if (field->only_with && !poli_given(object, field->only_with))
       poli_report(reader, &place, "", "must not be given without \"%s\"", field->only_with);
   }
@@ -532,14 +532,14 @@ static void read_objects(poli_reader *reader, const poli_place *place, const pol
 
 const poli_value poli_text = {.read = read_text,
                               .size = sizeof(char *),
-                              .rule = "must be a text",
-                              .words = "text",
+                              .rule = "must be a string",
+                              .words = "string",
                               .schema = "{\"type\": \"string\"}"};
 const poli_value poli_word = {.read = read_text,
                               .size = sizeof(char *),
                               .detail = POLI_CHOICES,
-                              .rule = "must be a text",
-                              .words = "text",
+                              .rule = "must be a string",
+                              .words = "string",
                               .schema = "{}"};
 const poli_value poli_number = {.read = read_number,
                                 .size = sizeof(double),
@@ -606,12 +606,12 @@ const poli_value poli_choice = {.read = read_choice,
                                 .size = sizeof(int),
                                 .detail = POLI_CHOICES,
                                 .rule = "",
-                                .words = "text",
+                                .words = "string",
                                 .schema = "{}"};
 const poli_value poli_choice_pair = {.read = read_items,
                                      .size = 2 * sizeof(int),
                                      .detail = POLI_CHOICES,
-                                     .words = "2 texts",
+                                     .words = "2 strings",
                                      .item = &poli_choice,
                                      .count = 2};
 const poli_value poli_name = {

@@ -121,7 +121,7 @@ static char *describe(const poli_kind *kind, const poli_field *field)
     for (int i = 0; i < count; i++)
       add(&t, "%s`%s`", i == 0 ? "" : i == count - 1 ? " or " : ", ", choices->name(i));
   if (field->help) add(&t, "%s%s", after(&t, "; "), field->help);
-  if (field->not_beside) add(&t, "%snot beside `%s`", after(&t, "; "), field->not_beside);
+  if (field->not_beside) add(&t, "%snot together with `%s`", after(&t, "; "), field->not_beside);
   if (field->only_with) add(&t, "%sonly with `%s`", after(&t, "; "), field->only_with);
   if (field->types) {
     add_types(&head, kind, field->types, "", "not for ");
@@ -161,7 +161,7 @@ static void add_standard(text *t, const poli_kind *kind, const poli_field *field
   else if (field->required == POLI_ALWAYS || (required && required == all))
     add(&r, "required");
   else if (required) {
-    add_types(&r, kind, required, "required for ", "required but for ");
+    add_types(&r, kind, required, "required for ", "required except for ");
   }
   if (r.bytes && field->instead) add(&r, ", or `%s`", field->instead);
   if (field->standard) {

@@ -78,11 +78,12 @@ static void check_parameters(poli_reader *reader, const poli_place *place, const
   if (is_named(method)) return;
   for (int i = 0; i < 4; i++) count += poli_given(place, four[i]);
   if (count == 0) return;
-  poli_forbid(reader, place, rho_inf, "must not stand beside alpha_m, alpha_f, beta, gamma");
+  poli_forbid(reader, place, rho_inf,
+              "must not be given together with alpha_m, alpha_f, beta, gamma");
   for (int i = 0; i < 4; i++)
     if (!poli_given(place, four[i]))
       poli_report_missing(reader, place, kind->fields, four[i],
-                          "alpha_m, alpha_f, beta, gamma come together");
+                          "alpha_m, alpha_f, beta, gamma must be given together");
 }
 
 /* The method and its parameters, which are sound. */

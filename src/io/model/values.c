@@ -122,7 +122,7 @@ const poli_value poli_axes = {
     .read = read_axes,
     .size = sizeof(unsigned),
     .rule = "must be true, false or a list of \"x\", \"y\", \"z\"",
-    .words = "`true`, `false` or list of texts",
+    .words = "`true`, `false` or list of strings",
     .schema = "{\"anyOf\": [{\"type\": \"boolean\"}, {\"type\": \"array\", \"uniqueItems\": true, "
               "\"items\": {\"enum\": [\"x\", \"y\", \"z\"]}}]}"};
 const poli_value poli_keep = {.read = read_keep,
@@ -219,7 +219,7 @@ const poli_value poli_locks = {
     .read = read_locks,
     .size = sizeof(unsigned),
     .rule = "must be a list of one or more of: x, y, z, rotation-x, rotation-y, rotation-z",
-    .words = "list of texts",
+    .words = "list of strings",
     .schema = "{\"type\": \"array\", \"minItems\": 1, \"uniqueItems\": true, \"items\": {\"enum\": "
               "[\"x\", \"y\", \"z\", \"rotation-x\", \"rotation-y\", \"rotation-z\"]}}"};
 
@@ -251,13 +251,13 @@ static void read_color(poli_reader *reader, const poli_place *place, const poli_
 const poli_value poli_mesh = {.read = read_mesh,
                               .size = sizeof(char *),
                               .rule = "must be the name of a file that ends in .stl or .obj",
-                              .words = "text",
+                              .words = "string",
                               .schema =
                                   "{\"type\": \"string\", \"pattern\": \".\\\\.(stl|obj)$\"}"};
 const poli_value poli_color = {.read = read_color,
                                .size = sizeof(int),
                                .rule = "must be a colour such as \"#0072b2\"",
-                               .words = "text",
+                               .words = "string",
                                .schema =
                                    "{\"type\": \"string\", \"pattern\": \"^#[0-9a-fA-F]{6}$\"}"};
 
@@ -309,17 +309,17 @@ static void read_atol(poli_reader *reader, const poli_place *place, const poli_f
 const poli_value poli_index = {.read = read_index,
                                .size = sizeof(pol_index),
                                .rule = "must be 3, 2 or \"stabilized-2\"",
-                               .words = "number or text",
+                               .words = "number or string",
                                .schema = "{\"enum\": [3, 2, \"stabilized-2\"]}"};
 const poli_value poli_sigma = {
     .read = read_sigma,
     .size = sizeof(double),
     .rule = "must be a number or \"optimal\"",
-    .words = "number or text",
+    .words = "number or string",
     .schema = "{\"anyOf\": [{\"type\": \"number\"}, {\"const\": \"optimal\"}]}"};
 const poli_value poli_atol = {.read = read_atol,
                               .size = sizeof(poli_model_simulation),
-                              .rule = "must be a number that is not negative",
+                              .rule = "must be a non-negative number",
                               .words = "number, or object with `translation` and `rotation`",
                               .schema = "{\"anyOf\": [{\"type\": \"number\", \"minimum\": 0}, "
                                         "{\"$ref\": \"#/definitions/tolerances\"}]}",
@@ -343,7 +343,7 @@ static void read_numbers(poli_reader *reader, const poli_place *place, const pol
     if (!json_is_number(item.value))
       poli_report(reader, &item, "", "must be a number");
     else if (field->value == &poli_times && !(number > last))
-      poli_report(reader, &item, "", "must be above %s", i ? "the time before" : "0");
+      poli_report(reader, &item, "", "must be above %s", i ? "the previous time" : "0");
     last = number;
   }
 }

@@ -17,7 +17,7 @@
 #include "io/result/hdf5.h"
 #include "simulation/record.h"
 
-/* A list of texts, each with a fixed size, in one piece of memory. */
+/* A list of strings, each with a fixed size, in one piece of memory. */
 typedef struct text_list {
   char path[120]; /* where it is in the file */
   int count;
@@ -470,7 +470,7 @@ static pol_status check_format(hdf5_data *data, char *message, size_t size)
              "model again",
              format, POLI_H5_FORMAT);
   else
-    snprintf(message, size, "is an HDF5 file, but no result of polhode");
+    snprintf(message, size, "is an HDF5 file, but not a result of polhode");
   return status == POL_IO ? POL_IO : POL_BAD_ARGUMENT;
 }
 

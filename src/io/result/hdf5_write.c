@@ -506,7 +506,7 @@ static void finish_file(hdf5_writer *h, const char *status, const char *failure)
 {
   if (h->status != POL_OK) {
     status = "failed";
-    if (failure == NULL) failure = "the result could not be written to its end";
+    if (failure == NULL) failure = "the result could not be written completely";
     flush_file(h);
   }
   if (!set_text(h->failure_text, failure != NULL ? failure : "", FAILURE_SIZE) ||

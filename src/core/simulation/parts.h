@@ -1,18 +1,15 @@
-/* A simulation under way, shared by the files that implement it: simulation.c (life cycle, steps to
- * the next stop), simulation_times.c (the span in steps, output times), simulation_start.c
- * (consistent initial values), simulation_measure.c (the solution, residuals, energy, work,
- * invariants), simulation_checks.c (what can be wrong with a solution), doubts.c (warnings about a
- * run) and simulation_events.c (events and resets).  simulation_settings.c needs none of it.
+/* A simulation under way, shared by the files that implement it: simulation.c (life cycle, initial
+ * values, steps to the next stop), settings.c (settings, steps, output times), measure.c (the
+ * solution, residuals, energy, work, invariants), checks.c (what can be wrong with a solution),
+ * doubts.c (warnings about a run) and events.c (events and resets).
  */
-#ifndef POLHODE_ANALYSIS_SIMULATION_PARTS_H
-#define POLHODE_ANALYSIS_SIMULATION_PARTS_H
+#ifndef POLHODE_SIMULATION_PARTS_H
+#define POLHODE_SIMULATION_PARTS_H
 
 #include <polhode/simulation.h>
 
 #include "dae/dae.h"
 #include "simulation/event_rules.h"
-#include "simulation/invariants.h"
-#include "simulation/watch.h"
 
 /* Points of a step where the functions of events are evaluated: five equally spaced, and some more
  * near a minimum of |f|. */
@@ -21,9 +18,9 @@ enum { POLI_EVENT_POINTS = 5, POLI_MAX_EVENT_POINTS = 10 };
 /* An event and what is known of it. */
 typedef struct poli_watched_event {
   pol_simulation_event event;
-  double told;   /* the time where it was stopped at last, -1 if nowhere */
-  int due;       /* it is to be stopped at now, after another at the same time */
-  double before; /* value before a reset */
+  double reported; /* the time where it was stopped at last, -1 if nowhere */
+  int due;         /* it is to be stopped at now, after another at the same time */
+  double before;   /* value before a reset */
 
   /* Its function on the last step. */
   int num_points;
@@ -50,6 +47,9 @@ typedef struct poli_extremes {
   double speed;                    /* the largest |v_i| */
   double balance, balance_t;       /* of pol_summary.energy_balance, and when */
 } poli_extremes;
+
+/* Search for singular positions; see checks.c. */
+typedef struct poli_watch poli_watch;
 
 struct pol_simulation {
   const pol_mechanism *mechanism;
@@ -81,13 +81,14 @@ struct pol_simulation {
   /* Events, the first of them by rules of the settings; the one that the state is at, or -1.
    * stopped: one has ended the run. */
   poli_event_rules *rules;
-  unsigned char *keep; /* of a reset */
   poli_watched_event *events;
   int num_events, event, stopped;
   int in_step;        /* the last step may hold more stops, */
   double seen;        /* not before this time */
   double crowd_start; /* resets since then, */
   long crowd;         /* and their number */
+
+  void *memory; /* holds the arrays of numbers below */
 
   /* Copy of the solution; state points into it. */
   pol_state state;
@@ -114,8 +115,8 @@ struct pol_simulation {
 
   /* Workspace of the residuals; ahead is v + v'. */
   double *position, *velocity, *acceleration, *drift, *ahead, *scratch;
-  double *between; /* q, v, v', lambda at a time within the last step, for events */
-  double *memory;  /* holds all of the arrays above */
+  double *between;     /* q, v, v', lambda at a time within the last step, for events */
+  unsigned char *keep; /* nv flags of a reset, and of the start */
 
   pol_summary summary;
   poli_extremes extremes;
@@ -123,7 +124,7 @@ struct pol_simulation {
   pol_diagnostics diagnostics;
 };
 
-/* --- simulation_times.c ----------------------------------------------------------------------- */
+/* --- settings.c ------------------------------------------------------------------------------- */
 
 /* Splits the time span into steps. */
 void poli_simulation_plan_steps(pol_simulation *sim, const pol_settings *settings);
@@ -140,12 +141,10 @@ pol_status poli_simulation_plan_output(pol_simulation *sim, const pol_output *ou
 /* The next time to stop at; the end of the span after the last. */
 double poli_simulation_next_output_time(const pol_simulation *sim);
 
-/* --- simulation_start.c ----------------------------------------------------------------------- */
+/* Whether joints form a closed loop, the ground included.  Returns 0 if there is no memory. */
+int poli_mechanism_has_loop(const pol_mechanism *mechanism, int *has_loop);
 
-/* Makes the mechanism's initial values consistent and takes over the solution at t = 0. */
-pol_status poli_simulation_start(pol_simulation *sim);
-
-/* --- simulation_measure.c --------------------------------------------------------------------- */
+/* --- measure.c -------------------------------------------------------------------------------- */
 
 /* The largest |x_i|, 0 if there is none. */
 double poli_largest(int count, const double *x);
@@ -165,11 +164,25 @@ pol_status poli_simulation_accept(pol_simulation *sim, long done);
 /* Goes back to the solution at a time within the last step, or to its end. */
 pol_status poli_simulation_show(pol_simulation *sim, double t);
 
+/* Lists the invariants of a mechanism; returns how many. */
+int poli_invariants_find(const pol_mechanism *mechanism,
+                         pol_invariant invariants[POL_MAX_INVARIANTS]);
+
+/* Sets their values. */
+void poli_invariants_set(int count, pol_invariant *invariants, double energy,
+                         const pol_momentum *momentum);
+
+/* Brings the rest up to date with the values after an accepted step: the increments and the largest
+ * ones; at the start and after a reset, if first, the initial values.  last holds the values after
+ * the step before and is set to those of this one. */
+void poli_invariants_measure(int count, pol_invariant *invariants, int first,
+                             double last[POL_MAX_INVARIANTS]);
+
 /* Keeps the present solution and summary as the last good ones; returns to them. */
 void poli_simulation_keep_good(pol_simulation *sim);
 void poli_simulation_return_to_good(pol_simulation *sim);
 
-/* --- simulation_checks.c ---------------------------------------------------------------------- */
+/* --- checks.c --------------------------------------------------------------------------------- */
 
 /* Records a failure of this driver itself (the integrator records its own); returns status.
  * equation is -1 if none is to blame. */
@@ -202,17 +215,35 @@ pol_status poli_simulation_check_bends(pol_simulation *sim, const pol_state *sta
 /* POL_RETRY if a joint or bushing turns so fast that what depends on its turns is wrong. */
 pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *state);
 
-/* --- estimate.c ------------------------------------------------------------------------------- */
+/* The integrator has been started.  *watch is NULL after POL_OK if there are no constraints, or
+ * far too many.  With many constraints it only examines the state after a failure.  Both must
+ * outlive it. */
+pol_status poli_watch_create(poli_watch **watch, const pol_formulation *formulation,
+                             pol_integrator *integrator);
+void poli_watch_free(poli_watch **watch);
 
-/* Whether joints form a closed loop, the ground included.  Returns 0 if there is no memory. */
-int poli_mechanism_has_loop(const pol_mechanism *mechanism, int *has_loop);
+/* Looks at an accepted state, the result of a step of size h (0 at the start), if it is time to;
+ * adds what it finds to singular.  Allocates nothing.  watch may be NULL. */
+void poli_watch_look(poli_watch *watch, const pol_state *state, double h, pol_singular *singular);
+
+/* To be called after the integrator has dropped other constraints.  watch may be NULL. */
+void poli_watch_others(poli_watch *watch);
+
+/* Whether the last accepted state, from which a step of size h has failed, is near a singular
+ * position; the constraint in words goes to where.  May allocate.  watch may be NULL. */
+int poli_watch_is_near(poli_watch *watch, const pol_state *state, double h, char *where,
+                       size_t size);
+
+/* The distance d of the last look, 1 if there was none.  Errors of the constraints are amplified by
+ * about 1/d in those that follow from them.  watch may be NULL. */
+double poli_watch_distance(const poli_watch *watch);
 
 /* --- doubts.c --------------------------------------------------------------------------------- */
 
 /* Updates the extremes with the summary and the solution, after a step; first: at the start. */
 void poli_doubts_note(pol_simulation *sim, int first);
 
-/* --- simulation_events.c ---------------------------------------------------------------------- */
+/* --- events.c --------------------------------------------------------------------------------- */
 
 /* Evaluates the functions of all events on the last step.  POL_ACCUMULATING: one has passed zero
  * although its last reset had reversed or stopped it. */

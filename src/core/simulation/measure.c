@@ -6,13 +6,96 @@
  * ends of each accepted step,
  *
  *     W += (t_n+1 - t_n) (P_n + P_n+1) / 2.
+ *
+ * With linear momentum p and angular momentum L about the origin, that about an axis a through the
+ * point P is a . (L - P x p).
  */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "integrators/family.h"
-#include "simulation/simulation_parts.h"
+#include "lie/small.h"
+#include "simulation/parts.h"
+
+/* --- invariants ------------------------------------------------------------------------------- */
+
+/* Names of momenta along and about global axes, and of others by number. */
+static const char *const linear_names[2][3] = {{"momentum.x", "momentum.y", "momentum.z"},
+                                               {"momentum.1", "momentum.2", "momentum.3"}};
+static const char *const angular_names[2][3] = {{"angular.x", "angular.y", "angular.z"},
+                                                {"angular.1", "angular.2", "angular.3"}};
+
+/* x, y, z if the vector is that axis, else its number. */
+static const char *name_of(const char *const names[2][3], const double vector[3], int number)
+{
+  for (int k = 0; k < 3; k++)
+    if (fabs(vector[k] - 1.0) < 1e-9) return names[0][k];
+  return names[1][number];
+}
+
+int poli_invariants_find(const pol_mechanism *mechanism,
+                         pol_invariant invariants[POL_MAX_INVARIANTS])
+{
+  pol_symmetries s;
+  int count = 0;
+  memset(invariants, 0, POL_MAX_INVARIANTS * sizeof *invariants);
+  pol_mechanism_symmetries(mechanism, &s);
+  if (s.energy)
+    invariants[count++] =
+        (pol_invariant){.kind = POL_CONSTANT_ENERGY, .name = "energy", .unit = "J"};
+  for (int i = 0; i < s.num_translations; i++) {
+    pol_invariant *own = &invariants[count++];
+    own->kind = POL_CONSTANT_MOMENTUM;
+    own->name = name_of(linear_names, s.translation[i], i);
+    own->unit = "kg m/s";
+    poli_v3_copy(s.translation[i], own->axis);
+  }
+  for (int i = 0; i < s.num_rotations; i++) {
+    pol_invariant *own = &invariants[count++];
+    own->kind = POL_CONSTANT_ANGULAR_MOMENTUM;
+    own->name = name_of(angular_names, s.axis[i], i);
+    own->unit = "kg m^2/s";
+    poli_v3_copy(s.axis[i], own->axis);
+    poli_v3_copy(s.point[i], own->point);
+  }
+  return count;
+}
+
+void poli_invariants_set(int count, pol_invariant *invariants, double energy,
+                         const pol_momentum *momentum)
+{
+  for (int i = 0; i < count; i++) {
+    pol_invariant *own = &invariants[i];
+    double about[3];
+    switch (own->kind) {
+    case POL_CONSTANT_ENERGY:
+      own->value = energy;
+      break;
+    case POL_CONSTANT_MOMENTUM:
+      own->value = poli_v3_dot(own->axis, momentum->linear);
+      break;
+    case POL_CONSTANT_ANGULAR_MOMENTUM:
+      poli_v3_copy(momentum->angular, about);
+      poli_v3_add_scaled_cross(-1.0, own->point, momentum->linear, about);
+      own->value = poli_v3_dot(own->axis, about);
+      break;
+    }
+  }
+}
+
+void poli_invariants_measure(int count, pol_invariant *invariants, int first,
+                             double last[POL_MAX_INVARIANTS])
+{
+  for (int i = 0; i < count; i++) {
+    pol_invariant *own = &invariants[i];
+    if (first) own->initial = last[i] = own->value;
+    own->increment = own->value - last[i];
+    own->max_increment = fmax(own->max_increment, fabs(own->increment));
+    own->max_drift = fmax(own->max_drift, fabs(own->value - own->initial));
+    last[i] = own->value;
+  }
+}
 
 /* --- residuals -------------------------------------------------------------------------------- */
 
@@ -36,38 +119,33 @@ pol_status poli_simulation_residuals(pol_simulation *sim, const pol_point *at, u
   return dae->evaluate(at, POL_POSITION | POL_VELOCITY | more, &out, sim->scratch, dae->user);
 }
 
-/* All three residuals into the workspace: with B the Jacobian of the velocity constraints
- * V(v) = B v + Phi_t, that of the acceleration is
+/* Fills the workspace with all residuals at a step; between steps, where v' is only interpolated,
+ * that of the accelerations stays as it is.  With B the Jacobian of the velocity constraints
+ * V(v) = B v + Phi_t, it is
  *
  *     B v' + (the part without v'),   B v' = V(v + v') - V(v),
  *
  * so that two evaluations are enough. */
-static pol_status evaluate_all_residuals(pol_simulation *sim, const pol_state *state)
+static pol_status measure_residuals(pol_simulation *sim, const pol_state *state, int between)
 {
   const pol_dae *dae = sim->dae;
   const int m = pol_dae_num_constraints(dae);
   pol_point at = pol_state_point(state);
-  pol_terms out = {.velocity = sim->drift};
-  if (m == 0) return POL_OK;
-  pol_status status = poli_simulation_residuals(sim, &at, POL_ACCELERATION);
-  for (int i = 0; i < dae->group.nv; i++) sim->ahead[i] = state->v[i] + state->vd[i];
-  memset(sim->drift, 0, (size_t)m * sizeof(double));
-  at.v = sim->ahead;
-  if (status == POL_OK) status = dae->evaluate(&at, POL_VELOCITY, &out, sim->scratch, dae->user);
-  for (int i = 0; i < m; i++) sim->acceleration[i] += sim->drift[i] - sim->velocity[i];
-  return status;
-}
-
-/* Fills the workspace at a step, or between steps, where v' is only interpolated and the residual
- * of the accelerations stays that of the step. */
-static pol_status measure_residuals(pol_simulation *sim, const pol_state *state, int between)
-{
-  const pol_point at = pol_state_point(state);
-  pol_status status =
-      between ? poli_simulation_residuals(sim, &at, 0) : evaluate_all_residuals(sim, state);
+  pol_status status = POL_OK;
+  if (between) {
+    status = poli_simulation_residuals(sim, &at, 0);
+  } else if (m > 0) {
+    pol_terms out = {.velocity = sim->drift};
+    status = poli_simulation_residuals(sim, &at, POL_ACCELERATION);
+    for (int i = 0; i < dae->group.nv; i++) sim->ahead[i] = state->v[i] + state->vd[i];
+    memset(sim->drift, 0, (size_t)m * sizeof(double));
+    at.v = sim->ahead;
+    if (status == POL_OK) status = dae->evaluate(&at, POL_VELOCITY, &out, sim->scratch, dae->user);
+    for (int i = 0; i < m; i++) sim->acceleration[i] += sim->drift[i] - sim->velocity[i];
+  }
   if (status == POL_OK) return POL_OK;
   poli_simulation_fail(sim, status, -1, "the constraints cannot be evaluated", "a smaller step");
-  poli_dae_blame(sim->dae, sim->scratch, &sim->diagnostics);
+  poli_dae_blame(dae, sim->scratch, &sim->diagnostics);
   return status;
 }
 
@@ -77,16 +155,6 @@ static pol_status measure_residuals(pol_simulation *sim, const pol_state *state,
 static double work_at(double before, double P0, double P1, double h, double x)
 {
   return before + h * x * (P0 + 0.5 * x * (P1 - P0));
-}
-
-static pol_work work_within(const pol_simulation *sim, double t)
-{
-  const pol_work *W = &sim->work_before;
-  const pol_power *P0 = &sim->power_before, *P1 = &sim->power;
-  double h = sim->t - sim->t_before, x = h > 0.0 ? (t - sim->t_before) / h : 1.0;
-  return (pol_work){work_at(W->dissipated, P0->dissipated, P1->dissipated, h, x),
-                    work_at(W->applied, P0->applied, P1->applied, h, x),
-                    work_at(W->drives, P0->drives, P1->drives, h, x)};
 }
 
 /* p . v - T(v), the kinetic part of the energy that belongs to a method with its own momenta. */
@@ -109,43 +177,27 @@ static void set_invariants(pol_simulation *sim, const pol_state *state, const po
                       energy->kinetic + energy->potential, &momentum);
 }
 
-/* Increments of the invariants in the step that led to their present values. */
-static void measure_invariants(pol_simulation *sim, int first)
-{
-  pol_summary *summary = &sim->summary;
-  poli_invariants_measure(summary->num_invariants, summary->invariants, first || sim->fresh,
-                          sim->last_invariants);
-  sim->fresh = 0;
-}
-
 /* --- summary ---------------------------------------------------------------------------------- */
 
 void poli_simulation_measure_now(pol_simulation *sim, double t, const pol_energy *energy)
 {
   pol_summary *summary = &sim->summary;
   const pol_energy *initial = &summary->initial_energy;
-  int m = pol_dae_num_constraints(sim->dae);
+  const int m = pol_dae_num_constraints(sim->dae);
+  const pol_work *W = &sim->work_before;
+  const pol_power *P0 = &sim->power_before, *P1 = &sim->power;
+  const double h = sim->t - sim->t_before, x = h > 0.0 ? (t - sim->t_before) / h : 1.0;
   summary->t = sim->state.t = t;
   summary->energy = *energy;
-  summary->work = work_within(sim, t);
+  summary->work = (pol_work){work_at(W->dissipated, P0->dissipated, P1->dissipated, h, x),
+                             work_at(W->applied, P0->applied, P1->applied, h, x),
+                             work_at(W->drives, P0->drives, P1->drives, h, x)};
   summary->energy_balance = (energy->kinetic + energy->potential) -
                             (initial->kinetic + initial->potential) - summary->work.applied -
                             summary->work.drives + summary->work.dissipated;
   summary->position_residual = poli_largest(sim->dae->num_holonomic, sim->position);
   summary->velocity_residual = poli_largest(m, sim->velocity);
   summary->acceleration_residual = poli_largest(m, sim->acceleration);
-}
-
-/* Keeps the largest values. */
-static void measure_extremes(pol_summary *summary)
-{
-  const pol_energy *now = &summary->energy, *initial = &summary->initial_energy;
-  double drift = (now->kinetic + now->potential) - (initial->kinetic + initial->potential);
-  summary->max_energy_drift = fmax(summary->max_energy_drift, fabs(drift));
-  summary->max_position_residual = fmax(summary->max_position_residual, summary->position_residual);
-  summary->max_velocity_residual = fmax(summary->max_velocity_residual, summary->velocity_residual);
-  summary->max_acceleration_residual =
-      fmax(summary->max_acceleration_residual, summary->acceleration_residual);
 }
 
 /* --- solution --------------------------------------------------------------------------------- */
@@ -210,7 +262,9 @@ pol_status poli_simulation_accept(pol_simulation *sim, long done)
   memcpy(sim->p_before, sim->p, (size_t)sim->dae->group.nv * sizeof *sim->p);
   poli_simulation_copy_solution(sim, state);
   set_invariants(sim, state, &energy);
-  measure_invariants(sim, done == 0);
+  poli_invariants_measure(summary->num_invariants, summary->invariants, done == 0 || sim->fresh,
+                          sim->last_invariants);
+  sim->fresh = 0;
   if (done == 0) summary->initial_energy = energy;
   sim->done = done;
   sim->t_before = sim->t;
@@ -222,18 +276,17 @@ pol_status poli_simulation_accept(pol_simulation *sim, long done)
   sim->power = power;
   poli_simulation_measure_now(sim, sim->t, &energy);
   sim->work = summary->work;
-  measure_extremes(summary);
+
+  const pol_energy *initial = &summary->initial_energy;
+  const double drift =
+      (energy.kinetic + energy.potential) - (initial->kinetic + initial->potential);
+  summary->max_energy_drift = fmax(summary->max_energy_drift, fabs(drift));
+  summary->max_position_residual = fmax(summary->max_position_residual, summary->position_residual);
+  summary->max_velocity_residual = fmax(summary->max_velocity_residual, summary->velocity_residual);
+  summary->max_acceleration_residual =
+      fmax(summary->max_acceleration_residual, summary->acceleration_residual);
   poli_watch_look(sim->watch, state, sim->t - sim->t_before, &summary->singular);
   return POL_OK;
-}
-
-/* Momenta within the last step, by the straight line: what is wrong is of second order.  The
- * velocities of some methods lag behind them, so that these do not give them. */
-static void interpolate_momenta(pol_simulation *sim, double x)
-{
-  for (int i = 0; i < sim->dae->group.nv; i++)
-    sim->p_between[i] = sim->p_before[i] + x * (sim->p[i] - sim->p_before[i]);
-  sim->state.p = sim->p_between;
 }
 
 pol_status poli_simulation_show(pol_simulation *sim, double t)
@@ -248,7 +301,11 @@ pol_status poli_simulation_show(pol_simulation *sim, double t)
   if (t < sim->t) {
     double x = (t - sim->t_before) / (sim->t - sim->t_before);
     sim->state.lambda_t = sim->lambda_t_before + x * (sim->lambda_t - sim->lambda_t_before);
-    if (sim->state.p != NULL) interpolate_momenta(sim, x);
+    /* Momenta by the straight line, with an error of second order.  The velocities of some methods
+     * lag behind them, so that these do not give them. */
+    for (int i = 0; i < sim->dae->group.nv && sim->state.p != NULL; i++)
+      sim->p_between[i] = sim->p_before[i] + x * (sim->p[i] - sim->p_before[i]);
+    if (sim->state.p != NULL) sim->state.p = sim->p_between;
   }
   pol_status status = measure_residuals(sim, &sim->state, t < sim->t);
   if (status != POL_OK) return status;

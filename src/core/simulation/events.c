@@ -22,7 +22,7 @@
 
 #include "formulation/formulation.h"
 #include "integrators/root.h"
-#include "simulation/simulation_parts.h"
+#include "simulation/parts.h"
 
 /* Resets accumulate if the interval and the rate are below these shares of the largest. */
 static const double short_interval = 1e-6, slow_rate = 1e-4;
@@ -50,7 +50,7 @@ pol_status pol_simulation_add_event(pol_simulation *sim, const pol_simulation_ev
   poli_watched_event *longer = realloc(sim->events, count * sizeof *longer);
   if (longer == NULL) return POL_NO_MEMORY;
   sim->events = longer;
-  sim->events[count - 1] = (poli_watched_event){.event = *event, .told = -1.0};
+  sim->events[count - 1] = (poli_watched_event){.event = *event, .reported = -1.0};
   if (index != NULL) *index = sim->num_events;
   sim->num_events++;
   return POL_OK;
@@ -97,14 +97,14 @@ static double value_within(pol_simulation *sim, const poli_watched_event *w, dou
 }
 
 /* For the root finder. */
-typedef struct search {
+typedef struct watched_function {
   pol_simulation *sim;
   const poli_watched_event *event;
-} search;
+} watched_function;
 
 static double value_at(double t, void *user)
 {
-  const search *s = user;
+  const watched_function *s = user;
   return value_within(s->sim, s->event, t);
 }
 
@@ -114,12 +114,12 @@ static int find_event(pol_simulation *sim, int i, double *t)
   poli_watched_event *w = &sim->events[i];
   if (!w->crosses) return 0;
   *t = w->next;
-  if (*t >= sim->seen && *t != w->told) return 1;
-  search s = {sim, w};
+  if (*t >= sim->seen && *t != w->reported) return 1;
+  watched_function s = {sim, w};
   for (int k = 0; k + 1 < w->num_points; k++) {
     if (!poli_changes_sign(w->value[k], w->value[k + 1], w->event.direction)) continue;
     *t = poli_find_root(value_at, &s, w->t[k], w->value[k], w->t[k + 1], w->value[k + 1]);
-    if (*t < sim->seen || *t == w->told) continue;
+    if (*t < sim->seen || *t == w->reported) continue;
     w->next = *t;
     return 1;
   }
@@ -128,18 +128,6 @@ static int find_event(pol_simulation *sim, int i, double *t)
 }
 
 /* --- points of a step ------------------------------------------------------------------------- */
-
-/* Adds a point between two others; the list is ordered by time. */
-static void add_point(poli_watched_event *w, double t, double value)
-{
-  int k = w->num_points++;
-  for (; k > 0 && w->t[k - 1] > t; k--) {
-    w->t[k] = w->t[k - 1];
-    w->value[k] = w->value[k - 1];
-  }
-  w->t[k] = t;
-  w->value[k] = value;
-}
 
 /* A guess at the smallest |f| between points j and j + 1, and where it is.  Inside, the secants of
  * both neighbouring intervals are continued until they meet, which gives a bound from below where
@@ -187,7 +175,14 @@ static void look_for_dip(pol_simulation *sim, poli_watched_event *w)
     if (!(least <= 0.0)) return;
     const double value = value_within(sim, w, where);
     if (isnan(value)) return;
-    add_point(w, where, value);
+    /* into the list, which is ordered by time */
+    int k = w->num_points++;
+    for (; k > 0 && w->t[k - 1] > where; k--) {
+      w->t[k] = w->t[k - 1];
+      w->value[k] = w->value[k - 1];
+    }
+    w->t[k] = where;
+    w->value[k] = value;
     if ((value > 0.0) != positive) return;
   }
 }
@@ -230,7 +225,7 @@ static pol_status check_settled(pol_simulation *sim, poli_watched_event *w, doub
   const double way = w->side * (value - w->start);
   if (w->side * value > 0.0 || w->num_points > 0) w->unsettled = 0;
   if (!w->unsettled || !(w->side * value < 0.0)) return POL_OK;
-  if (!(way < -round_off_share * w->rate * (t - w->told))) return POL_OK;
+  if (!(way < -round_off_share * w->rate * (t - w->reported))) return POL_OK;
   w->unsettled = 0;
   const int faded = w->resets >= LEAST_RESETS && w->rate <= slow_rate * w->fastest;
   if (!faded && (!w->moves_away || w->sets_states)) return POL_OK;
@@ -239,11 +234,11 @@ static pol_status check_settled(pol_simulation *sim, poli_watched_event *w, doub
            "the resets of event '%.60s' no longer take effect: after %ld reset%s, the last at "
            "t = %.10g s, its function still passes through zero",
            w->event.name != NULL ? w->event.name : "", w->resets, w->resets == 1 ? "" : "s",
-           w->told);
+           w->reported);
   poli_simulation_fail(sim, POL_ACCUMULATING, -1, message,
                        "let the event stop the run, or hold the body with a spring and damper "
                        "instead of a reset");
-  sim->diagnostics.t = w->told;
+  sim->diagnostics.t = w->reported;
   if (sim->variable) sim->diagnostics.h = sim->t - sim->t_before;
   return POL_ACCUMULATING;
 }
@@ -265,7 +260,7 @@ pol_status poli_simulation_scan_events(pol_simulation *sim)
     poli_watched_event *w = &sim->events[i];
     const double last = w->value[POLI_EVENT_POINTS - 1];
     w->num_points = POLI_EVENT_POINTS;
-    if (w->event.action == POL_EVENT_RESET && w->told == from)
+    if (w->event.action == POL_EVENT_RESET && w->reported == from)
       look_for_hop(sim, w);
     else
       look_for_dip(sim, w);
@@ -305,28 +300,6 @@ int poli_simulation_next_event(pol_simulation *sim, double *when)
 }
 
 /* --- resets ----------------------------------------------------------------------------------- */
-
-/* Marks the other events at this time, by the step that it ends: their zeros may differ by
- * round-off. */
-static void mark_simultaneous(pol_simulation *sim)
-{
-  const double round_off = 8.0 * DBL_EPSILON * sim->seen;
-  for (int i = 0; i < sim->num_events; i++) {
-    double t;
-    if (find_event(sim, i, &t) && t <= sim->seen + round_off) sim->events[i].due = 1;
-  }
-}
-
-/* Marks the events whose functions a reset has taken through zero.  Each is told once at a time, so
- * that resets that undo each other come to an end. */
-static void mark_crossed(pol_simulation *sim)
-{
-  for (int i = 0; i < sim->num_events; i++) {
-    poli_watched_event *w = &sim->events[i];
-    const double after = w->event.function(&sim->state, w->event.user);
-    if (w->told != sim->seen && poli_changes_sign(w->before, after, w->event.direction)) w->due = 1;
-  }
-}
 
 /* Starts the integrator from the present state. */
 static pol_status restart(pol_simulation *sim, const unsigned char *keep)
@@ -396,7 +369,15 @@ static pol_status reset(pol_simulation *sim, poli_watched_event *w)
   sim->work_before = sim->work;
   before = *after;
   poli_simulation_measure_now(sim, t, &before);
-  mark_crossed(sim);
+  /* What the reset has taken through zero is due now; once per event and time, so that resets that
+   * undo each other come to an end. */
+  for (int i = 0; i < sim->num_events; i++) {
+    poli_watched_event *other = &sim->events[i];
+    const double now = other->event.function(&sim->state, other->event.user);
+    if (other->reported != sim->seen &&
+        poli_changes_sign(other->before, now, other->event.direction))
+      other->due = 1;
+  }
   poli_doubts_note(sim, 0);
   sim->in_step = 0;
   poli_simulation_keep_good(sim);
@@ -407,7 +388,7 @@ static pol_status reset(pol_simulation *sim, poli_watched_event *w)
  * POL_ACCUMULATING if the resets accumulate there. */
 static pol_status count_reset(pol_simulation *sim, poli_watched_event *w, double t, int in_step)
 {
-  const double before = w->told, interval = t - before;
+  const double before = w->reported, interval = t - before;
   const char *name = w->event.name != NULL ? w->event.name : "";
   char message[200];
   if (w->resets > 0) w->longest = fmax(w->longest, interval);
@@ -461,10 +442,14 @@ pol_status poli_simulation_stop_at(pol_simulation *sim, int event, double t)
     if ((status = count_reset(sim, w, t, !w->due && sim->in_step)) != POL_OK) return status;
   }
   sim->event = event;
-  sim->seen = w->told = t;
+  sim->seen = w->reported = t;
   w->due = 0;
-  /* after a reset, and at the end, no step looks for them any more */
-  if (resets || t >= sim->end) mark_simultaneous(sim);
+  /* Other events at this time are due now if no step looks for them any more, after a reset and at
+   * the end; their zeros may differ by round-off. */
+  for (int i = 0; i < sim->num_events && (resets || t >= sim->end); i++) {
+    double zero;
+    if (find_event(sim, i, &zero) && zero <= t + 8.0 * DBL_EPSILON * t) sim->events[i].due = 1;
+  }
   if (w->event.action == POL_EVENT_STOP) sim->stopped = 1;
   return resets ? reset(sim, w) : POL_OK;
 }

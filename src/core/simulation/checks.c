@@ -1,0 +1,435 @@
+/* What can be wrong with a solution although the integrator has converged, and the diagnostics of
+ * it: numbers that are not finite, dropped constraints that no longer follow from the others, turns
+ * that cannot be counted, singular positions.
+ *
+ * Turns.  An angle of a joint is known up to whole turns; the one nearest to that of the step
+ * before is taken, which is right while it changes by less than half a turn per step: |theta'| h <
+ * pi. Beyond that the angle in the results has an unreliable number of turns; and if the motion
+ * depends on it, by a spring, a coupling or an expression, the motion itself is wrong.  The
+ * rotation vector rho of a bushing has no turns and ends at 3 rad.  A step may jump across that
+ * place to the other side; then rho - h omega, where it came from about, is longer than pi.
+ *
+ * Singular positions, where constraints that are independent elsewhere depend on each other: all
+ * links of a loop in one line, a dead centre of a driven crank.  There the continuation is not
+ * unique, and a step can jump across without noticing.  The distance d of the most dependent
+ * constraint from the others (dae/independence.h) goes to zero there like the distance to that
+ * position.  So a step is about to reach or cross one, or to pass it too fast to resolve how, if d
+ * would vanish within two steps at the rate at which d has just fallen.  Columns of length one turn
+ * about as fast as the bodies do, so d needs not be measured again before half the time in which it
+ * could vanish.  Where constraints are redundant, d may also vanish because of which of them were
+ * dropped.  So when it has fallen far, they are chosen anew, and only what remains small is a
+ * singular position.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dae/independence.h"
+#include "formulation/elements.h"
+#include "lie/small.h"
+#include "simulation/parts.h"
+
+/* With index 2, where a dropped constraint may be off by more than sim->dropped_tolerance as the
+ * positions drift, the limit as a fraction of the largest velocity. */
+static const double most_of_speed = 0.02;
+
+/* --- diagnostics ------------------------------------------------------------------------------ */
+
+pol_status poli_simulation_fail(pol_simulation *sim, pol_status status, int equation,
+                                const char *message, const char *advice)
+{
+  pol_diagnostics *d = &sim->diagnostics;
+  const pol_dae *dae = sim->dae;
+  memset(d, 0, sizeof *d);
+  d->status = status;
+  d->step = sim->summary.counts.steps;
+  d->t = pol_integrator_state(sim->integrator)->t;
+  if (d->step > 0) d->h = poli_simulation_step_size(sim, d->step);
+  if (sim->variable) d->h = d->t - sim->t;
+  d->equation = equation;
+  if (equation >= 0 && dae->describe != NULL)
+    dae->describe(equation, d->where, sizeof d->where, dae->user);
+  snprintf(d->message, sizeof d->message, "%s", message);
+  snprintf(d->advice, sizeof d->advice, "%s", advice);
+  return status;
+}
+
+void poli_simulation_blame_position(pol_simulation *sim)
+{
+  pol_diagnostics *d = &sim->diagnostics;
+  char where[sizeof d->where];
+  size_t used = strlen(d->message);
+  if (d->status < 0 || !poli_watch_is_near(sim->watch, &sim->state, d->h, where, sizeof where))
+    return;
+  snprintf(d->message + used, sizeof d->message - used,
+           "; the mechanism is near a singular position, where others imply %s", where);
+  snprintf(
+      d->advice, sizeof d->advice,
+      "avoid this position, or use another step size or tolerance (rtol), so that no step ends so "
+      "close to it");
+}
+
+void poli_simulation_warn(pol_simulation *sim, double t, const char *format, ...)
+{
+  pol_summary *summary = &sim->summary;
+  const int count = summary->num_warnings, has_words = strcmp(format, "%s") != 0;
+  if (count == POL_MAX_WARNINGS) return;
+  pol_warning *warning = &summary->warnings[count];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(warning->message, sizeof warning->message, format, arguments);
+  va_end(arguments);
+  for (int i = 0; i < count; i++)
+    if (strcmp(sim->warned[i], format) == 0 &&
+        (has_words || strcmp(summary->warnings[i].message, warning->message) == 0))
+      return;
+  warning->t = t;
+  sim->warned[count] = format;
+  summary->num_warnings++;
+}
+
+/* --- checks ----------------------------------------------------------------------------------- */
+
+int poli_first_not_finite(int count, const double *x)
+{
+  for (int i = 0; i < count; i++)
+    if (!isfinite(x[i])) return i;
+  return -1;
+}
+
+pol_status poli_simulation_check_finite(pol_simulation *sim, const pol_state *state)
+{
+  static const char *const advice = "a smaller step, or initial values and masses of usual size";
+  const pol_group *group = &sim->dae->group;
+  int m = pol_dae_num_constraints(sim->dae);
+  int i;
+  if ((i = poli_first_not_finite(group->nq, state->q)) >= 0) {
+    int equation = 0; /* the first of the factor */
+    for (int f = 0; f < group->num_factors && group->factors[f].q <= i; f++)
+      equation = group->factors[f].v;
+    return poli_simulation_fail(sim, POL_NOT_FINITE, equation,
+                                "a position or rotation is not finite", advice);
+  }
+  if ((i = poli_first_not_finite(group->nv, state->v)) >= 0)
+    return poli_simulation_fail(sim, POL_NOT_FINITE, i, "a velocity is not finite", advice);
+  if ((i = poli_first_not_finite(group->nv, state->vd)) >= 0)
+    return poli_simulation_fail(sim, POL_NOT_FINITE, i, "an acceleration is not finite", advice);
+  if ((i = poli_first_not_finite(m, state->lambda)) >= 0)
+    return poli_simulation_fail(sim, POL_NOT_FINITE, group->nv + i, "a multiplier is not finite",
+                                advice);
+  if ((i = poli_first_not_finite(sim->dae->num_holonomic, sim->position)) >= 0 ||
+      (i = poli_first_not_finite(m, sim->velocity)) >= 0 ||
+      (i = poli_first_not_finite(m, sim->acceleration)) >= 0)
+    return poli_simulation_fail(sim, POL_NOT_FINITE, group->nv + i, "a constraint is not finite",
+                                advice);
+  return POL_OK;
+}
+
+/* The largest |x_i| of the rows that are dropped or of the others; *worst is its index. */
+static double largest_of(int count, const double *x, const unsigned char *dropped, int of_dropped,
+                         int *worst)
+{
+  double result = 0.0;
+  for (int i = 0; i < count; i++) {
+    if ((dropped[i] != 0) != of_dropped || !(fabs(x[i]) > result)) continue;
+    result = fabs(x[i]);
+    *worst = i;
+  }
+  return result;
+}
+
+/* POL_INCONSISTENT if a dropped constraint does not follow from the others any more: it must hold
+ * about as well as they do, on positions or, with index 2, whose positions drift, on velocities.
+ * A drift of positions causes an error of the dropped velocity constraints of about drift times
+ * velocity / d, with d the distance of the kept constraints from dependence. */
+pol_status poli_simulation_check_dropped(pol_simulation *sim, const pol_state *state)
+{
+  const unsigned char *dropped = pol_integrator_dropped(sim->integrator);
+  int nh = sim->dae->num_holonomic, m = pol_dae_num_constraints(sim->dae), worst = 0, row = 0;
+  double drift = largest_of(nh, sim->position, dropped, 0, &row), off, limit;
+  if (sim->index == POL_INDEX_2) {
+    double speed = fmax(1.0, poli_largest(sim->dae->group.nv, state->v));
+    limit = (sim->dropped_tolerance + 30.0 * drift / poli_watch_distance(sim->watch)) * speed +
+            100.0 * largest_of(m, sim->velocity, dropped, 0, &row);
+    limit = fmin(limit, most_of_speed * speed);
+    off = largest_of(m, sim->velocity, dropped, 1, &worst);
+  } else {
+    limit = sim->dropped_tolerance + 100.0 * drift;
+    off = largest_of(nh, sim->position, dropped, 1, &worst);
+  }
+  if (!(off > limit)) return POL_OK;
+  char message[160];
+  snprintf(message, sizeof message,
+           "a constraint that was redundant at the start no longer follows from the others; "
+           "it is off by %.3g",
+           off);
+  return poli_simulation_fail(
+      sim, POL_INCONSISTENT, sim->dae->group.nv + worst, message,
+      sim->index == POL_INDEX_2
+          ? "positions drift with index 2: use stabilized-2 or index 3; otherwise start from a "
+            "position that is not singular, or use joints with fewer constraints"
+          : "start from a position that is not singular, or use joints with fewer constraints");
+}
+
+pol_status poli_simulation_check_bends(pol_simulation *sim, const pol_state *state)
+{
+  double left;
+  int joint = pol_formulation_bent_joint(sim->formulation, state->q, &left);
+  if (joint < 0) return POL_OK;
+  const char *name = pol_mechanism_joint(sim->mechanism, joint)->name;
+  poli_simulation_warn(
+      sim, state->t,
+      "constant-velocity joint '%s' is bent by nearly 180 degrees: this position is singular, and "
+      "the twist between its shafts is not determined",
+      name);
+  if (left >= 0.0) return POL_OK;
+  poli_simulation_fail(
+      sim, POL_INCONSISTENT, -1,
+      "a constant-velocity joint was bent by 180 degrees, and its shafts are twisted "
+      "by 180 degrees since",
+      "keep its bend below 180 degrees");
+  snprintf(sim->diagnostics.where, sizeof sim->diagnostics.where, "joint '%s', twist", name);
+  return POL_INCONSISTENT;
+}
+
+/* --- turns ------------------------------------------------------------------------------------ */
+
+static const double pi = 3.14159265358979323846;
+
+/* The first angle of a joint that changes by half a turn or more in a time h, at its present rate,
+ * of those that the motion depends on or of the others. */
+static int find_angle(const pol_formulation *formulation, const pol_state *state, double h,
+                      int needed, char *where, size_t size)
+{
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  const pol_point at = pol_state_point(state);
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
+    const pol_joint *joint = pol_mechanism_joint(mechanism, k);
+    for (int i = 0; i < pol_joint_num_coordinates(joint); i++) {
+      const pol_coordinate_info *info = pol_joint_coordinate(joint, i);
+      double angle, rate;
+      if (!info->angular || poli_formulation_needs_turns(formulation, k, i) != needed) continue;
+      pol_formulation_joint_coordinate(formulation, &at, k, i, &angle, &rate);
+      if (!(fabs(rate) * h >= pi)) continue;
+      snprintf(where, size, "joint '%s', %s", joint->name, info->name);
+      return 1;
+    }
+  }
+  return 0;
+}
+
+pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *state)
+{
+  const pol_formulation *f = sim->formulation;
+  const double h = state->t - sim->t;
+  pol_lost_turns *lost = &sim->summary.lost_turns;
+  char where[sizeof lost->where];
+  int wrong = find_angle(f, state, h, 1, where, sizeof where);
+  /* a bushing that has turned across the place where its rotation vector jumps */
+  for (int k = 0; k < f->num_forces && !wrong; k++) {
+    const pol_force *force = pol_mechanism_force(f->mechanism, k);
+    const poli_force_kernel *kernel = &f->forces[k].kernel;
+    poli_frame frames[2];
+    double rho[3], omega[3];
+    if (force->type != POL_BUSHING) continue;
+    poli_formulation_frames(f, state->q, state->v, kernel->body, frames);
+    if (!poli_bushing_rotation(&kernel->bushing, &frames[0], &frames[1], rho, omega)) continue;
+    poli_v3_add_scaled(-h, omega, rho);
+    wrong = poli_v3_dot(rho, rho) >= pi * pi;
+    if (wrong)
+      snprintf(where, sizeof where, "force '%s': its markers are turned by more than 3 rad",
+               force->name);
+  }
+  if (wrong) {
+    poli_simulation_fail(sim, POL_RETRY, -1,
+                         "the step is too large to follow how far this has turned",
+                         "take a smaller step");
+    snprintf(sim->diagnostics.where, sizeof sim->diagnostics.where, "%s", where);
+    return POL_RETRY;
+  }
+  /* only results are affected */
+  if (find_angle(f, state, h, 0, where, sizeof where) && lost->count++ == 0) {
+    lost->t = state->t;
+    snprintf(lost->where, sizeof lost->where, "%s", where);
+  }
+  return POL_OK;
+}
+
+/* --- singular positions ----------------------------------------------------------------------- */
+
+enum {
+  MAX_PAUSE = 20,    /* steps without a look */
+  MAX_SIZE = 250000, /* numbers in the full matrix, for looks during the run */
+  MAX_SIZE_AFTER_FAILURE = 4000000
+};
+static const double choose_again_below = 0.3; /* of the largest distance since the last choice */
+static const double steps_ahead = 2.0;        /* within which d would vanish */
+static const double near_distance = 1e-3;     /* of all distances up to 1 */
+static const double singular_distance = 1e-8; /* at a singular position, to round-off */
+
+struct poli_watch {
+  const pol_formulation *formulation;
+  pol_integrator *integrator;
+  const pol_dae *dae;
+  poli_independence *independence; /* NULL if the matrix is too large for looks during the run */
+  int pause;                       /* steps until the next look */
+  int constraint;     /* the most dependent one at the last look; -1 if there was none */
+  double t, distance; /* of the last look */
+  double rate;        /* at which the distance has fallen since the one before */
+  double chosen;      /* the largest distance since the redundant constraints were chosen */
+  int inside;         /* a position has been reported, */
+  double leave_at;    /* and is left behind where d exceeds this */
+  double *ahead;      /* nq + nv: a configuration, an increment */
+};
+
+pol_status poli_watch_create(poli_watch **watch, const pol_formulation *formulation,
+                             pol_integrator *integrator)
+{
+  const pol_dae *dae = pol_formulation_dae(formulation);
+  double size = (double)dae->group.nv * (double)pol_dae_num_constraints(dae);
+  *watch = NULL;
+  if (size == 0.0 || size > MAX_SIZE_AFTER_FAILURE) return POL_OK;
+  poli_watch *w = calloc(1, sizeof *w);
+  if (!w) return POL_NO_MEMORY;
+  w->formulation = formulation;
+  w->integrator = integrator;
+  w->dae = dae;
+  w->constraint = -1;
+  w->ahead = calloc((size_t)(dae->group.nq + dae->group.nv), sizeof *w->ahead);
+  pol_status status = w->ahead ? POL_OK : POL_NO_MEMORY;
+  if (!status && size <= MAX_SIZE)
+    status = poli_independence_create(&w->independence, dae, pol_integrator_dropped(integrator));
+  if (status)
+    poli_watch_free(&w);
+  else
+    *watch = w;
+  return status;
+}
+
+void poli_watch_free(poli_watch **watch)
+{
+  if (!*watch) return;
+  poli_independence_free(&(*watch)->independence);
+  free((*watch)->ahead);
+  free(*watch);
+  *watch = NULL;
+}
+
+/* Measures d and the rate at which it falls; 0 if that is not possible. */
+static int measure(poli_watch *w, const pol_state *state)
+{
+  pol_point at = pol_state_point(state);
+  double distance;
+  int constraint;
+  if (poli_independence_measure(w->independence, &at, &distance, &constraint) || constraint < 0)
+    return 0;
+  if (w->constraint < 0)
+    w->rate = 0.0;
+  else if (state->t > w->t)
+    w->rate = (w->distance - distance) / (state->t - w->t);
+  w->constraint = constraint;
+  w->distance = distance;
+  w->t = state->t;
+  return 1;
+}
+
+/* Whether d would vanish within the next steps, so that they cannot resolve how the motion passes
+ * there, or has. */
+static int is_reached(const poli_watch *w, double h)
+{
+  return w->distance <= steps_ahead * w->rate * h || w->distance <= singular_distance;
+}
+
+/* The rate at which d falls at a state, by a difference along its velocity over half a step. */
+static double rate_ahead(poli_watch *w, const pol_state *state, double h)
+{
+  const pol_group *group = &w->dae->group;
+  double *ahead = w->ahead, *step = ahead + group->nq, distance;
+  int constraint;
+  for (int i = 0; i < group->nv; i++) step[i] = 0.5 * h * state->v[i];
+  pol_group_move(group, state->q, step, ahead);
+  pol_point at = pol_state_point(state);
+  at.q = ahead;
+  at.t += 0.5 * h;
+  if (!(h > 0.0) || poli_independence_measure(w->independence, &at, &distance, &constraint) ||
+      constraint < 0)
+    return 0.0;
+  return (w->distance - distance) / (0.5 * h);
+}
+
+/* Lets the integrator drop other redundant constraints if what it keeps has become dependent. */
+static int choose_again(poli_watch *w, const pol_state *state, double h)
+{
+  const double rate = w->rate, before = w->distance, hardly = 1.1;
+  w->chosen = fmax(w->chosen, w->distance);
+  if (w->distance > choose_again_below * w->chosen && !is_reached(w, h)) return 1;
+  if (pol_integrator_choose_constraints(w->integrator)) return 1;
+  poli_independence_drop(w->independence, pol_integrator_dropped(w->integrator));
+  if (!measure(w, state)) return 0;
+  /* the last look had other constraints: its rate holds only where they make no difference */
+  w->rate = w->distance > hardly * before ? rate_ahead(w, state, h) : rate;
+  w->chosen = w->distance;
+  return 1;
+}
+
+void poli_watch_look(poli_watch *watch, const pol_state *state, double h, pol_singular *singular)
+{
+  poli_watch *w = watch;
+  if (!w || !w->independence || w->pause-- > 0) return;
+  w->pause = 0;
+  if (!measure(w, state)) return;
+  if (!choose_again(w, state, h)) return;
+
+  if (w->inside && w->distance > w->leave_at) w->inside = 0;
+  if (is_reached(w, h) && !w->inside) {
+    /* the first is reported, with the time at which d would vanish */
+    if (singular->count++ == 0) {
+      singular->t = w->t;
+      if (w->distance > singular_distance) singular->t += w->distance / w->rate;
+      poli_dae_describe(w->dae, w->dae->group.nv + w->constraint, singular->where,
+                        sizeof singular->where);
+    }
+    w->inside = 1;
+    w->leave_at = 2.0 * fmax(w->distance, singular_distance);
+  }
+
+  /* the next look, by the fastest rotation of a body */
+  const int count = pol_mechanism_num_bodies(pol_formulation_mechanism(w->formulation));
+  double fastest = fabs(w->rate);
+  for (int b = 0; b < count; b++) {
+    pol_body_state body;
+    pol_formulation_body_state(w->formulation, state->q, state->v, b, &body);
+    const double *omega = body.angular_velocity;
+    fastest = fmax(fastest, sqrt(omega[0] * omega[0] + omega[1] * omega[1] + omega[2] * omega[2]));
+  }
+  if (h > 0.0) w->pause = (int)fmin(0.5 * w->distance / (fastest * h + DBL_MIN), MAX_PAUSE);
+}
+
+void poli_watch_others(poli_watch *watch)
+{
+  if (watch && watch->independence)
+    poli_independence_drop(watch->independence, pol_integrator_dropped(watch->integrator));
+}
+
+int poli_watch_is_near(poli_watch *watch, const pol_state *state, double h, char *where,
+                       size_t size)
+{
+  poli_watch *w = watch;
+  if (!w) return 0;
+  if (!w->independence &&
+      poli_independence_create(&w->independence, w->dae, pol_integrator_dropped(w->integrator)))
+    return 0;
+  if (!measure(w, state)) return 0;
+  if (w->distance > near_distance && w->distance > 4.0 * fmax(w->rate, rate_ahead(w, state, h)) * h)
+    return 0;
+  poli_dae_describe(w->dae, w->dae->group.nv + w->constraint, where, size);
+  return 1;
+}
+
+double poli_watch_distance(const poli_watch *watch)
+{
+  return watch && watch->constraint >= 0 ? watch->distance : 1.0;
+}
