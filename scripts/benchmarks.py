@@ -5,6 +5,7 @@ the programs top_precision, examples and sizes of bench/ have measured.
     scripts/benchmarks.py FOLDER     of top_precision.csv, examples.csv, sizes.csv; tables without a file stay
 """
 import csv
+import math
 import pathlib
 import re
 import subprocess
@@ -32,6 +33,12 @@ def time(seconds):
             return f"{number} {unit}"
 
 
+def ratio(value):
+    """Two digits, never with an exponent: 1.3, 27, 270."""
+    digits = max(0, 1 - math.floor(math.log10(value)))
+    return f"{round(value, 1 - math.floor(math.log10(value))):.{digits}f}"
+
+
 def cell(row, best):
     """Time, how many times the best of the column, and what was set: steps or tolerance."""
     if row["status"] not in ("measured", "extrapolated"):
@@ -40,9 +47,9 @@ def cell(row, best):
     setting = float(row["setting"])
     setting = f"{setting:.0f}" if row["kind"] == "steps" else f"{setting:.0e}"
     if row["status"] == "extrapolated":
-        return f"~{time(seconds)}, {seconds / best:.2g}×"
+        return f"~{time(seconds)}, {ratio(seconds / best)}×"
     mark = "**" if seconds == best else ""
-    return f"{mark}{time(seconds)}{mark}, {seconds / best:.2g}× ({setting})"
+    return f"{mark}{time(seconds)}{mark}, {ratio(seconds / best)}× ({setting})"
 
 
 def least(part):
@@ -84,7 +91,7 @@ def ratio_table(part):
                 best = min(group, key=key, default=None)
                 mark = "~" if best and best["status"] == "extrapolated" else ""
                 text += [best["method"].removeprefix("rattle "), mark + time(key(best))] if best else ["none reaches it", "–"]
-            text.append(f"{key(min(old, key=key)) / key(min(new, key=key)):.2g}" if new and old else "")
+            text.append(ratio(key(min(old, key=key)) / key(min(new, key=key))) if new and old else "")
             lines.append("| " + " | ".join(text) + " |")
     return "\n".join(lines)
 
