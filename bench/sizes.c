@@ -243,10 +243,12 @@ static void print_size(FILE *csv, int model, int size, int steps, int used, cons
       printf("%10s  %s\n", "-", w->note);
     else
       printf("%10.3f us   error at %d bodies %.1e m\n", 1e6 * run->median, sizes[0], errors[k]);
-    if (csv)
-      fprintf(csv, "%s,\"%s\",\"%s\",%d,%d,%d,%.6g,%.6g,%.6g,%d,%.6g,%.3g,\"%s\"\n",
-              model_names[model], w->program, w->method, size, w->bodies, steps, run->median,
-              run->least, run->largest, run->num_times, w->setup, errors[k], w->note);
+    if (!csv) continue;
+    fprintf(csv, "%s,\"%s\",\"%s\",%d,%d,%d,%.6g,%.6g,%.6g,%d,%.6g,%.3g,", model_names[model],
+            w->program, w->method, size, w->bodies, steps, run->median, run->least, run->largest,
+            run->num_times, w->setup, errors[k]);
+    bench_csv_text(csv, w->note);
+    fputc('\n', csv);
   }
   fflush(stdout);
   if (csv) fflush(csv);
