@@ -53,9 +53,9 @@ static toy random_system(uint64_t *seed, int num_nodes, int extra_edges, double 
 static poli_block_lu *factorise(const toy *s, double threshold, int expected)
 {
   poli_block_lu *lu;
-  assert_int_equal(
-      poli_block_lu_create(&lu, s->num_nodes, s->size, s->num_edges, (const int(*)[2])s->edges),
-      POL_OK);
+  assert_int_equal(poli_block_lu_create(&lu, s->num_nodes, s->size, s->num_edges,
+                                        (const int(*)[2])s->edges, NULL),
+                   POL_OK);
   poli_block_lu_clear(lu);
   for (int i = 0; i < s->num_nodes; i++)
     for (int j = 0; j < s->num_nodes; j++) {
@@ -120,7 +120,7 @@ static void dependent_rows_are_dropped(void **state)
         for (int k = 0; k < 12; k++) dense[i][j] += B[i][k] * B[j][k];
       }
     poli_block_lu *lu;
-    assert_int_equal(poli_block_lu_create(&lu, 3, size, 3, edges), POL_OK);
+    assert_int_equal(poli_block_lu_create(&lu, 3, size, 3, edges, NULL), POL_OK);
     poli_block_lu_clear(lu);
     for (int i = 0, row = 0; i < 3; row += size[i++])
       for (int j = 0, col = 0; j < 3; col += size[j++])
@@ -169,8 +169,8 @@ static void trees_have_no_fill(void **state)
       if (i > 0) edges[i - 1][0] = kind == 0 ? i - 1 : random_index(&seed, i);
       if (i > 0) edges[i - 1][1] = i;
     }
-    assert_int_equal(poli_block_lu_create(&lu, NODES, size, NODES - 1, (const int(*)[2])edges),
-                     POL_OK);
+    assert_int_equal(
+        poli_block_lu_create(&lu, NODES, size, NODES - 1, (const int(*)[2])edges, NULL), POL_OK);
     long last = 0;
     for (int i = 0; i < NODES; i++) {
       long at = poli_block_lu_address(lu, i, i);
@@ -194,11 +194,11 @@ static void not_finite(void **state)
   const int size = 2;
   poli_block_lu *lu;
   (void)state;
-  assert_int_equal(poli_block_lu_create(&lu, 1, &size, 0, NULL), POL_OK);
+  assert_int_equal(poli_block_lu_create(&lu, 1, &size, 0, NULL, NULL), POL_OK);
   poli_block_lu_values(lu)[0] = NAN;
   assert_int_equal(poli_block_lu_factor(lu, 1e-9, NULL), -1);
   poli_block_lu_free(&lu);
-  assert_int_equal(poli_block_lu_create(&lu, 0, NULL, 0, NULL), POL_OK);
+  assert_int_equal(poli_block_lu_create(&lu, 0, NULL, 0, NULL, NULL), POL_OK);
   assert_int_equal(poli_block_lu_factor(lu, 1e-9, NULL), 0);
   poli_block_lu_free(&lu);
 }

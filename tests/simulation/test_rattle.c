@@ -165,13 +165,148 @@ static void large_steps_fail(void **state)
   pol_model_free(&model);
 }
 
+/* The integrator of a model, started. */
+static pol_integrator *start_rattle(const pol_model *model, int order, pol_formulation **f)
+{
+  pol_options options = pol_options_default();
+  pol_integrator *integrator;
+  double q[100], v[100];
+  unsigned char keep[100];
+  options.method = "rattle";
+  options.order = order;
+  assert_int_equal(pol_formulation_create(f, model->mechanism, POL_SO3XR3), POL_OK);
+  pol_formulation_initial(*f, q, v, keep);
+  assert_int_equal(pol_integrator_create(&integrator, pol_formulation_dae(*f), &options), POL_OK);
+  assert_int_equal(pol_integrator_start(integrator, 0.0, q, v, keep), POL_OK);
+  return integrator;
+}
+
+static void assert_same_state(const pol_integrator *a, const pol_integrator *b, const pol_dae *dae)
+{
+  const pol_state *x = pol_integrator_state(a), *y = pol_integrator_state(b);
+  const size_t nv = (size_t)dae->group.nv * sizeof(double);
+  assert_true(x->t == y->t && x->lambda_t == y->lambda_t);
+  assert_memory_equal(x->q, y->q, (size_t)dae->group.nq * sizeof(double));
+  assert_memory_equal(x->v, y->v, nv);
+  assert_memory_equal(x->vd, y->vd, nv);
+  assert_memory_equal(x->lambda, y->lambda, (size_t)pol_dae_num_constraints(dae) * sizeof(double));
+}
+
+/* Many steps at once are as many single ones, to the last bit, also up to a failure. */
+static void many_steps_at_once(void **state)
+{
+  static const char *const models[] = {"holzinger-arnold-gerstmayr/slider_crank.json",
+                                       "examples/pid_pendulum.json",
+                                       "examples/four_bar_motor.json"};
+  (void)state;
+  for (int k = 0; k < 3; k++)
+    for (long count = 1; count < 7; count += 1 + count / 3) {
+      char path[400];
+      snprintf(path, sizeof path, "%s%s", MODELS, models[k]);
+      pol_model *model = read_model(path);
+      pol_formulation *f[2];
+      pol_integrator *one = start_rattle(model, 4, &f[0]), *many = start_rattle(model, 4, &f[1]);
+      const pol_dae *dae = pol_formulation_dae(f[0]);
+      double q[2][100];
+      for (long n = 0; n < count; n++) assert_int_equal(pol_integrator_step(one, 1e-3), POL_OK);
+      assert_int_equal(pol_integrator_steps(many, 1e-3, count), POL_OK);
+      assert_same_state(one, many, dae);
+      for (int i = 0; i < 2; i++)
+        assert_int_equal(pol_integrator_interpolate(i ? many : one, ((double)count - 0.5) * 1e-3,
+                                                    q[i], NULL, NULL, NULL),
+                         POL_OK);
+      assert_memory_equal(q[0], q[1], (size_t)dae->group.nq * sizeof(double));
+      pol_integrator_free(&one);
+      pol_integrator_free(&many);
+      pol_formulation_free(&f[0]);
+      pol_formulation_free(&f[1]);
+      pol_model_free(&model);
+    }
+
+  pol_model *model = read_model(MODELS "examples/squeezer.json");
+  pol_formulation *f[2];
+  pol_integrator *one = start_rattle(model, 2, &f[0]), *many = start_rattle(model, 2, &f[1]);
+  pol_status status = POL_OK;
+  int taken = -1;
+  for (; status == POL_OK && taken < 100; taken++) status = pol_integrator_step(one, 1e-3);
+  assert_int_equal(status, POL_NOT_CONVERGED);
+  assert_true(taken > 2);
+  assert_int_equal(pol_integrator_steps(many, 1e-3, 1000), POL_NOT_CONVERGED);
+  assert_same_state(one, many, pol_formulation_dae(f[0]));
+  assert_int_equal(pol_integrator_interpolate(many, 0.0, NULL, NULL, NULL, NULL), POL_BAD_ARGUMENT);
+  pol_integrator_free(&one);
+  pol_integrator_free(&many);
+  pol_formulation_free(&f[0]);
+  pol_formulation_free(&f[1]);
+  pol_model_free(&model);
+}
+
+/* A chain of rods along x with parallel hinges along y; the ground is before the first link or, if
+ * `backwards`, behind the last one. */
+static pol_mechanism *make_hinged_chain(int links, int backwards)
+{
+  static const double gravity[3] = {0.0, 0.0, -9.81};
+  const double half = 0.05, turn[4] = {sqrt(0.5), sqrt(0.5), 0.0, 0.0};
+  pol_mechanism *mechanism;
+  assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
+  pol_mechanism_set_gravity(mechanism, gravity);
+  for (int i = 0; i < links; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "link %d", i + 1);
+    const pol_body body = {.name = name,
+                           .mass = 0.05,
+                           .inertia = {1e-6, 0.0, 0.0, 0.0, 4.2e-5, 0.0, 0.0, 0.0, 4.2e-5},
+                           .position = {(2 * i + 1) * half, 0.0, 0.0},
+                           .rotation = {1.0, 0.0, 0.0, 0.0}};
+    assert_int_equal(pol_mechanism_add_body(mechanism, &body, NULL), POL_OK);
+  }
+  for (int i = 0; i < links; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "hinge %d", i + 1);
+    pol_marker before = {.name = "", .body = i - 1, .position = {half, 0.0, 0.0}};
+    pol_marker behind = {.name = "", .body = i, .position = {-half, 0.0, 0.0}};
+    pol_joint joint = {.name = name, .type = POL_REVOLUTE};
+    if (backwards) before.body = i, behind.body = i + 1;
+    if (before.body < 0) before.body = POL_GROUND, before.position[0] = 0.0;
+    if (behind.body == links) behind.body = POL_GROUND, behind.position[0] = 2 * links * half;
+    memcpy(before.rotation, turn, sizeof turn);
+    memcpy(behind.rotation, turn, sizeof turn);
+    assert_int_equal(pol_mechanism_add_marker(mechanism, &before, &joint.marker[0]), POL_OK);
+    assert_int_equal(pol_mechanism_add_marker(mechanism, &behind, &joint.marker[1]), POL_OK);
+    assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
+  }
+  return mechanism;
+}
+
+/* A long chain of hinges has none that is redundant, though sideways it weighs as much as all its
+ * links; the ground may be at either end. */
+static void long_chains(void **state)
+{
+  (void)state;
+  double height[2];
+  for (int backwards = 0; backwards < 2; backwards++) {
+    pol_mechanism *mechanism = make_hinged_chain(500, backwards);
+    pol_settings settings = pol_settings_default();
+    settings.options.method = "rattle";
+    settings.formulation = POL_SO3XR3;
+    settings.step = 1e-3;
+    settings.end = 0.1;
+    pol_simulation *simulation = start_with(mechanism, &settings);
+    step_to_end(simulation);
+    height[backwards] = pol_simulation_state(simulation)->q[7 * (backwards ? 495 : 4) + 6];
+    assert_true(pol_simulation_summary(simulation)->max_position_residual < 1e-11);
+    pol_simulation_free(&simulation);
+    pol_mechanism_free(&mechanism);
+  }
+  assert_true(height[0] < -1e-3 && fabs(height[0] - height[1]) < 1e-9);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(final_states),
-      cmocka_unit_test(orders),
-      cmocka_unit_test(energy_stays),
-      cmocka_unit_test(large_steps_fail),
+      cmocka_unit_test(final_states),       cmocka_unit_test(orders),
+      cmocka_unit_test(energy_stays),       cmocka_unit_test(large_steps_fail),
+      cmocka_unit_test(many_steps_at_once), cmocka_unit_test(long_chains),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
