@@ -211,7 +211,7 @@ static void open_ways(int used, int model, const pol_mechanism *mechanism, int b
     w->plan = bench_plan_make(own[k].method, POL_SO3XR3, POL_INDEX_3, own[k].order, 0);
     if (bench_plan_open(&w->plan, mechanism) ||
         run_plan(&w->plan, model, bodies, 1, step, x, &seconds))
-      snprintf(w->note, sizeof w->note, "%s", w->plan.reason);
+      memcpy(w->note, w->plan.reason, sizeof w->note); /* of one size */
     w->setup = bench_now() - begin;
   }
 }
