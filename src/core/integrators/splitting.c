@@ -84,6 +84,7 @@ struct poli_splitting_state {
   double known_t[MAX_KNOWN], *known[MAX_KNOWN];
   pol_counts *counts;
   const double *history;
+  poli_splitting_steps steps;
 };
 
 /* Velocities of a body. */
@@ -630,11 +631,56 @@ const double *poli_splitting_position(const splitting *s)
   return s->q;
 }
 
+double *poli_splitting_saved(splitting *s)
+{
+  return s->saved;
+}
+
+double *poli_splitting_spare(splitting *s)
+{
+  return s->out[1 - s->shown];
+}
+
+void poli_splitting_publish(pol_integrator *integrator, double t)
+{
+  splitting *s = integrator->data;
+  set_state(integrator, s, 1 - s->shown, t);
+}
+
+poli_splitting_steps *poli_splitting_get_steps(splitting *s)
+{
+  return &s->steps;
+}
+
+const double *poli_splitting_force(const splitting *s)
+{
+  return s->force;
+}
+
+int poli_splitting_num_stages(const splitting *s)
+{
+  return s->num_stages;
+}
+
+void poli_splitting_momenta(const splitting *s, const double *v, double *P)
+{
+  momenta(s, v, P);
+}
+
+pol_status poli_splitting_place(splitting *s, double t, const double *q, const double *v)
+{
+  memcpy(s->q, q, (size_t)s->nq * sizeof *q);
+  momenta(s, v, s->P);
+  return find_forces(s, t, s->q, s->P, s->force, s->jacobian);
+}
+
 static pol_status step(pol_integrator *integrator, double t, double h)
 {
   splitting *s = integrator->data;
   (void)h;
   s->history = integrator->history;
+  s->steps.has_middle = 0;
+  integrator->num_substeps = s->num_stages;
   poli_splitting_save(s, s->saved);
   pol_status status = poli_splitting_advance(s, integrator->state.t, t, &integrator->diagnostics);
   if (!status) status = poli_splitting_show(s, t, s->out[1 - s->shown]);
@@ -652,8 +698,7 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   const double t = integrator->state.t;
   double *x = s->out[0];
   s->history = integrator->history;
-  memcpy(s->q, q, (size_t)s->nq * sizeof *q);
-  momenta(s, v, s->P);
+  s->steps.has_middle = 0;
   for (int b = 0; b < s->bodies->count; b++) {
     const poli_rigid_body *body = &s->bodies->items[b];
     double R[9];
@@ -666,7 +711,7 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   s->known_t[0] = t;
   s->num_known = 1;
   s->last_h = 0.0;
-  pol_status status = find_forces(s, t, s->q, s->P, s->force, s->jacobian);
+  pol_status status = poli_splitting_place(s, t, q, v);
   if (status) return status;
   memcpy(x, q, (size_t)s->nq * sizeof *x);
   memcpy(x + s->nq, v, (size_t)s->nv * sizeof *x);
@@ -896,6 +941,7 @@ static void destroy(void *data)
   poli_block_lu_free(&s->lu);
   poli_saddle_free(&s->saddle);
   poli_dae_patterns_free(&s->patterns);
+  free(s->steps.memory);
   free(s->first_row);
   free(s->first_side);
   free(s->sides);
@@ -908,7 +954,7 @@ static void destroy(void *data)
 static pol_status create(pol_integrator *integrator)
 {
   splitting *s = integrator->data = calloc(1, sizeof *s);
-  const struct composition *composition = find_composition(integrator->options.order);
+  const struct composition *composition = find_composition(pol_options_order(&integrator->options));
   if (!s) return POL_NO_MEMORY;
   s->dae = integrator->dae;
   s->bodies = poli_dae_rigid_bodies(s->dae);
@@ -933,8 +979,14 @@ static pol_status create(pol_integrator *integrator)
   s->dropped = pol_assembler_dropped(integrator->assembler);
   if (!status && s->bodies->forces_read_velocities)
     status = poli_saddle_create(&s->saddle, s->dae, 0, integrator->options.solver);
-  return status ? status : allocate(s);
+  if (!status) status = allocate(s);
+  return status ? status : poli_splitting_steps_create(integrator);
 }
 
-const poli_family poli_splitting = {
-    .supports = supports, .create = create, .destroy = destroy, .start = start, .step = step};
+const poli_family poli_splitting = {.supports = supports,
+                                    .create = create,
+                                    .destroy = destroy,
+                                    .start = start,
+                                    .step = step,
+                                    .adaptive = &poli_splitting_adaptive,
+                                    .interpolate = poli_splitting_interpolate};

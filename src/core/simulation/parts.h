@@ -58,7 +58,6 @@ struct pol_simulation {
   const pol_dae *dae;
   pol_progress progress;
   pol_options options;
-  int method_adapts; /* pol_method_adapts */
   pol_solver_kind solver;
   pol_index index;
   /* Allowed error of a dropped constraint, in m or rad, in addition to the errors of the others:

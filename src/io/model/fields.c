@@ -32,7 +32,6 @@ static const poli_range from_zero = {
 static const poli_range from_one = {
     1.0, INT32_MAX, 0, "must be a whole number from 1 to 2147483647", "1 to 2147483647"};
 
-static const poli_range order_range = {2.0, 8.0, 0, "must be 2, 4, 6 or 8", "2, 4, 6 or 8"};
 
 /* Choices by a list of words, and by a function that names an enumeration. */
 #define WORDS(choices, ...)                                                                        \
@@ -82,7 +81,6 @@ static const poli_choices force_types = {force_type_name}, force_frames = {force
                           estimates = {pol_published_estimate_name};
 WORDS(body_types, "rigid", "point");
 WORDS(directions, "rising", "falling", "both");
-WORDS(controllers, "elementary", "pi");
 WORDS(steps, "fixed", "variable");
 NAMES(shape_types, pol_shape_type, pol_shape_type_name);
 NAMES(joint_types, pol_joint_type, pol_joint_type_name);
@@ -98,6 +96,7 @@ NAMES(redundants, pol_redundant, pol_redundant_name);
 NAMES(guesses, pol_guess, pol_guess_name);
 NAMES(newton_kinds, pol_newton_kind, pol_newton_kind_name);
 NAMES(solvers, pol_solver_kind, pol_solver_kind_name);
+NAMES(controllers, pol_controller, pol_controller_name);
 
 /* The lists in which references are looked up. */
 static const char *const list_of_bodies[] = {"bodies"}, *const list_of_joints[] = {"joints"},
@@ -776,9 +775,11 @@ static const poli_field control_fields[] = {
      .help = "if the tolerances require a smaller step, the run fails and names the body"},
     {"max_step", &poli_number, OPTION(control.max_step), &poli_positive, .unit = "s",
      .standard = "none", .help = "at least `min_step`"},
-    {"controller", &poli_choice, OPTION(control.pi), &controllers, .standard = "\"elementary\"",
-     .help = "`elementary`, or `pi`, which also uses the error of the previous step: fewer "
-             "rejected steps, but more steps"},
+    {"controller", &poli_choice, OPTION(control.controller), &controllers, .standard = "\"elementary\"",
+     .help = "`elementary`; `pi`, which also uses the error of the previous step: fewer "
+             "rejected steps, but more steps; or `reversible`, for long runs of `rattle` in "
+             "`so3xr3` with constant energy: the first step is `step`, the others follow the "
+             "kinetic energy, without `rtol` and `atol`"},
     {.key = NULL},
 };
 
@@ -841,8 +842,8 @@ static const poli_field simulation_fields[] = {
     {"vartheta", &poli_number, OPTION(vartheta), &vartheta_range, .standard = "0.5",
      .help = "`vi-b`: weight of the reaction at the end of the step; values above 1/2 are unstable "
              "and cause a warning"},
-    {"order", &poli_integer, OPTION(order), &order_range, .standard = "2",
-     .help = "of `rattle` in `so3xr3`"},
+    {"order", &poli_order, OPTION(order), .standard = "2",
+     .help = "of `rattle` in `so3xr3`; `\"auto\"` chooses it from `rtol` and `atol`"},
     {"guess", &poli_choice, OPTION(guess), &guesses, .standard = "\"advanced\"",
      .help = "`vi-s` to `rattle`: the Newton iteration starts from q + h v (`advanced`) or from q "
              "(`simple`)"},

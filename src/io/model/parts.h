@@ -135,6 +135,7 @@ extern const poli_value poli_locks;    /* unsigned, POL_LOCK_... bits, at least 
 extern const poli_value poli_mesh;     /* const char *, the name of a mesh file */
 extern const poli_value poli_color;    /* int, 0xrrggbb */
 extern const poli_value poli_index;    /* pol_index */
+extern const poli_value poli_order;    /* int, 0: auto */
 extern const poli_value poli_sigma;    /* double, NAN for "optimal" */
 extern const poli_value poli_atol;     /* double[2], in poli_model_simulation */
 /* const json_t *: lists of at least one, and two numbers; times that ascend from above 0 */

@@ -34,6 +34,14 @@ static void settle_control(poli_reader *reader, const poli_place *place,
   } else if (rtol) {
     control->atol_translation = control->atol_rotation = control->rtol;
   }
+  if (control->controller == POL_CONTROLLER_REVERSIBLE) {
+    const poli_place object = poli_place_key(place, "control");
+    const poli_place at = poli_place_key(&object, "controller");
+    settings->variable = 1;
+    control->first_step = settings->step;
+    if (rtol || atol)
+      poli_report(reader, &at, "", "must not be reversible together with rtol or atol");
+  }
 
   const poli_place output = poli_place_key(place, "output");
   const poli_place times = poli_place_key(&output, "times");
@@ -107,7 +115,8 @@ static void set_method(const poli_place *place, const poli_model_simulation *sim
  * with rho_inf 0.8; newmark and hht stay those of the paper. */
 static void set_variable_defaults(const poli_place *place, const char *method, pol_options *options)
 {
-  if (is_named(method) || !pol_method_adapts(method)) return;
+  const pol_method *own = pol_method_find(method);
+  if (is_named(method) || !strstr(own->settings, "index")) return;
   if (!poli_given(place, "index")) options->index = POL_INDEX_2_STABILIZED;
   if (!poli_given(place, "rho_inf") && !poli_given(place, "beta"))
     pol_options_set_rho_inf(options, 0.8);
@@ -139,7 +148,8 @@ void poli_check_simulation(poli_reader *reader, const poli_place *place, void *o
       simulation->method >= 0 ? pol_method_at(simulation->method)->name : options->method;
   check_parameters(reader, place, method);
   settle_control(reader, place, simulation, sound);
-  if (!settings->variable && !poli_given(place, "step"))
+  if ((!settings->variable || options->control.controller == POL_CONTROLLER_REVERSIBLE) &&
+      !poli_given(place, "step"))
     poli_report_missing(reader, place, kind->fields, "step", poli_positive.rule);
   if (!sound || reader->errors->count != before) return;
 

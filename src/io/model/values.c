@@ -294,6 +294,14 @@ static void read_sigma(poli_reader *reader, const poli_place *place, const poli_
   *(double *)target = optimal ? (double)NAN : json_number_value(place->value);
 }
 
+static void read_order(poli_reader *reader, const poli_place *place, const poli_field *field,
+                       void *target)
+{
+  const double number = json_number_value(place->value);
+  const int fits = number == 2.0 || number == 4.0 || number == 6.0 || number == 8.0;
+  *(int *)target = is_word(reader, place, field, "auto", fits) ? 0 : (int)number;
+}
+
 static void read_atol(poli_reader *reader, const poli_place *place, const poli_field *field,
                       void *target)
 {
@@ -317,6 +325,11 @@ const poli_value poli_sigma = {
     .rule = "must be a number or \"optimal\"",
     .words = "number or string",
     .schema = "{\"anyOf\": [{\"type\": \"number\"}, {\"const\": \"optimal\"}]}"};
+const poli_value poli_order = {.read = read_order,
+                               .size = sizeof(int),
+                               .rule = "must be 2, 4, 6, 8 or \"auto\"",
+                               .words = "number or string",
+                               .schema = "{\"enum\": [2, 4, 6, 8, \"auto\"]}"};
 const poli_value poli_atol = {.read = read_atol,
                               .size = sizeof(poli_model_simulation),
                               .rule = "must be a non-negative number",
