@@ -10,8 +10,8 @@
  * Or one step of a reversible sequence, which keeps the energy error of symmetric methods bounded
  * over long times (Hairer/Soederlind 2005): with the kinetic energy T and eps = first_step,
  *
- *     h = eps/rho,    rho_{n+1/2} = rho_{n-1/2} + eps G(y_n),    G = d ln Q^-1/dt = T'/(2 (T + T_f))
- *     1/Q = sqrt((T + T_f)/(T_0 + T_f)),     rho_{1/2} = 1/Q(y_0) + eps G(y_0)/2
+ *     h = eps/rho,    rho_{n+1/2} = rho_{n-1/2} + eps G(y_n),    G = d ln Q^-1/dt = T'/(2 (T +
+ * T_f)) 1/Q = sqrt((T + T_f)/(T_0 + T_f)),     rho_{1/2} = 1/Q(y_0) + eps G(y_0)/2
  *
  * so that fast motion has small steps.  T_f is a tenth of the first T and of the work that the
  * forces at the start do over the length of the model or 1 rad.
@@ -44,8 +44,12 @@ static pol_status find_first_step(pol_integrator *s, double span, double *h)
 }
 
 /* How far a rotation may turn in a step, in rad: beyond half a turn its direction cannot be
- * determined from both ends. */
-static const double most_turn = 3.0;
+ * determined from both ends.  A family with an interpolant of its own also knows the middle; where
+ * the model counts turns, it does so at the ends only. */
+static double most_turn(const pol_integrator *s)
+{
+  return s->family->interpolate && !s->history ? 6.0 : 3.0;
+}
 
 /* Largest angular velocity of a rotation with the velocities v + h v'; where the model counts
  * turns, of one against another. */
@@ -77,7 +81,7 @@ static pol_status plan(pol_integrator *s, double span, double *h)
   for (int k = 0; k < 2; k++) {
     const double *v = s->state.v, *vd = s->state.vd;
     double turn = *h * fmax(fastest_turn(s, v, 0.0, vd), fastest_turn(s, v, *h, vd));
-    if (turn > most_turn) *h *= most_turn / turn;
+    if (turn > most_turn(s)) *h *= most_turn(s) / turn;
   }
   *h = fmax(*h, o->min_step);
   return status;
@@ -116,7 +120,7 @@ static pol_status try_step(pol_integrator *s, double t, double h, double least, 
   poli_step_control_weigh(control, q);
   double error = poli_step_control_norm(control, control->error, &worst);
   /* a little more than planned, as the rotation may have become faster */
-  double turn = h * fastest_turn(s, v, 0.0, v), most = 1.04 * most_turn;
+  double turn = h * fastest_turn(s, v, 0.0, v), most = 1.04 * most_turn(s);
   if (error <= 1.0 && (turn <= most || h <= control->options.min_step)) {
     *next = poli_step_control_propose(control, h, error);
     poli_step_control_accept(control, q);
@@ -206,9 +210,9 @@ static pol_status step_reversibly(pol_integrator *s, double t_end)
     control->reference = T + control->floor;
   }
   const double G = 0.5 * rate / (T + control->floor);
-  const double pace = control->pace > 0.0 ? control->pace + eps * G
-                                          : sqrt((T + control->floor) / control->reference) +
-                                                0.5 * eps * G;
+  const double pace = control->pace > 0.0
+                          ? control->pace + eps * G
+                          : sqrt((T + control->floor) / control->reference) + 0.5 * eps * G;
   double h = pace > 0.0 ? eps / pace : (double)INFINITY;
   if (o->max_step > 0.0) h = fmin(h, o->max_step);
   h = fmax(h, o->min_step);
@@ -230,7 +234,8 @@ static pol_status step_reversibly(pol_integrator *s, double t_end)
   }
   control->pace = pace;
   counts->largest_step = fmax(counts->largest_step, h);
-  if (!last) counts->smallest_step = counts->smallest_step > 0.0 ? fmin(counts->smallest_step, h) : h;
+  if (!last)
+    counts->smallest_step = counts->smallest_step > 0.0 ? fmin(counts->smallest_step, h) : h;
   return poli_integrator_end_step(s, t);
 }
 

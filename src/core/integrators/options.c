@@ -293,7 +293,8 @@ int pol_options_adapt_warning(const pol_options *options, char *message, size_t 
   const poli_amplification factor = poli_constraint_amplification(options);
   const int alpha = poli_method_entry_find(options->method)->family == &poli_generalized_alpha;
   const int undamped = alpha && fmax(factor.of_vd, factor.of_a) > damped;
-  const int too_fine = control->controller != POL_CONTROLLER_REVERSIBLE && fmax(control->rtol, control->atol_rotation) < smallest_tolerance;
+  const int too_fine = control->controller != POL_CONTROLLER_REVERSIBLE &&
+                       fmax(control->rtol, control->atol_rotation) < smallest_tolerance;
   snprintf(message, size, "%s%s%s",
            undamped ? "without numerical damping every change of the step size excites undamped "
                       "oscillations of accelerations and multipliers: variable steps need many "

@@ -43,13 +43,14 @@ void poli_splitting_publish(pol_integrator *integrator, double t);
 /* Data of splitting_steps.c, owned by the state: numbers in one block of memory. */
 typedef struct poli_splitting_steps {
   void *memory;
-  double *now;    /* a running state to return to */
-  double *whole;  /* nq: the end of an attempt by one step */
-  double *middle; /* q, v, v', lambda in the middle of the last step, */
-  int has_middle; /* 1: known; -1: it could not be determined */
-  double *within; /* of an attempt, and at a time within the last step */
-  double *at;     /* nq + nv: q and v there */
-  double t;       /* end of the attempt */
+  double *now;     /* a running state to return to */
+  double *whole;   /* nq: the end of an attempt by one step */
+  double *middle;  /* q, v, v', lambda in the middle of the last step, */
+  int has_middle;  /* 1: known; -1: it could not be determined */
+  double *within;  /* of an attempt, and at a time within the last step */
+  double *at;      /* nq + nv: q and v there */
+  double *defects; /* 3 nv: of the interpolation */
+  double t;        /* end of the attempt */
 } poli_splitting_steps;
 
 poli_splitting_steps *poli_splitting_get_steps(poli_splitting_state *s);

@@ -23,7 +23,7 @@ typedef struct poli_step_control {
   double tried;    /* and that error */
   double pace;     /* rho of reversible steps, 0: not known yet; see adapt.c */
   double floor, reference; /* kinetic energies of their law; reference 0: not known yet */
-  double ceiling;  /* of the next sizes, below one whose equations could not be solved; 0: none */
+  double ceiling; /* of the next sizes, below one whose equations could not be solved; 0: none */
 } poli_step_control;
 
 pol_status poli_step_control_create(poli_step_control **control, const pol_group *group,

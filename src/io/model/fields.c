@@ -32,7 +32,6 @@ static const poli_range from_zero = {
 static const poli_range from_one = {
     1.0, INT32_MAX, 0, "must be a whole number from 1 to 2147483647", "1 to 2147483647"};
 
-
 /* Choices by a list of words, and by a function that names an enumeration. */
 #define WORDS(choices, ...)                                                                        \
   static const char *choices##_name(int number)                                                    \
@@ -775,7 +774,8 @@ static const poli_field control_fields[] = {
      .help = "if the tolerances require a smaller step, the run fails and names the body"},
     {"max_step", &poli_number, OPTION(control.max_step), &poli_positive, .unit = "s",
      .standard = "none", .help = "at least `min_step`"},
-    {"controller", &poli_choice, OPTION(control.controller), &controllers, .standard = "\"elementary\"",
+    {"controller", &poli_choice, OPTION(control.controller), &controllers,
+     .standard = "\"elementary\"",
      .help = "`elementary`; `pi`, which also uses the error of the previous step: fewer "
              "rejected steps, but more steps; or `reversible`, for long runs of `rattle` in "
              "`so3xr3` with constant energy: the first step is `step`, the others follow the "
