@@ -147,7 +147,7 @@ static int is_size(double x)
 static const struct {
   double least;
   int order;
-} orders[] = {{1e-4, 4}, {1e-7, 6}, {0.0, 8}};
+} orders[] = {{3e-8, 4}, {1e-9, 6}, {0.0, 8}};
 
 int pol_options_order(const pol_options *options)
 {

@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double safety = 0.9, least_factor = 0.2, most_factor = 5.0;
+static const double least_factor = 0.2, most_factor = 5.0;
 
 static const double second_order = 3.0, most_order = 8.0;
 static const double keep_order = 0.9;                /* of what exceeds the usual one, per step */
@@ -39,7 +39,9 @@ pol_status poli_step_control_create(poli_step_control **control, const pol_group
   poli_step_control *s = *control = calloc(1, sizeof *s);
   if (!s) return POL_NO_MEMORY;
   *s = (poli_step_control){.group = group, .options = *options};
-  poli_step_control_set_order(s, second_order, 0.25);
+  s->local_order = s->order = second_order;
+  s->safety = 0.9;
+  s->retreat = 0.25;
   size_t nv = (size_t)group->nv;
   s->memory = calloc(3 * nv, sizeof *s->memory);
   if (!s->memory) {
@@ -60,10 +62,11 @@ void poli_step_control_free(poli_step_control **control)
   *control = NULL;
 }
 
-void poli_step_control_set_order(poli_step_control *control, double local_order, double retreat)
+void poli_step_control_set_order(poli_step_control *control, double local_order)
 {
   control->local_order = control->order = local_order;
-  control->retreat = retreat;
+  control->safety = 0.8;
+  control->retreat = 0.4;
 }
 
 void poli_step_control_reset(poli_step_control *control, int sizes)
@@ -140,16 +143,16 @@ double poli_step_control_propose(poli_step_control *control, double h, double er
 {
   update_order(control, h, error);
   double power = 1.0 / control->order;
-  double factor = error > 0.0 ? safety * pow(error, -power) : most_factor;
+  double factor = error > 0.0 ? control->safety * pow(error, -power) : most_factor;
   if (control->options.controller == POL_CONTROLLER_PI && control->last > 0.0 && error > 0.0)
-    factor = safety * pow(error, -0.7 * power) * pow(control->last, 0.4 * power);
+    factor = control->safety * pow(error, -0.7 * power) * pow(control->last, 0.4 * power);
   control->tried_h = 0.0;
   if (error <= 1.0) {
     control->last = error;
   } else {
     control->tried_h = h;
     control->tried = error;
-    factor = fmin(factor, safety); /* a repeated step is smaller */
+    factor = fmin(factor, control->safety); /* a repeated step is smaller */
   }
   double next = h * fmin(fmax(factor, least_factor), most_factor);
   if (!(control->ceiling > 0.0) || error > 1.0) return next;

@@ -10,6 +10,7 @@ typedef struct poli_step_control {
   int published;      /* 1: as printed (pol_published.estimate) */
   double local_order; /* of the local error, at least 3 */
   double retreat;     /* what remains of a step whose equations could not be solved */
+  double safety;      /* of the size that would just be accepted */
   double *memory;
   double *largest; /* nv: largest |q_i| of accepted steps; 1 for rotations */
   double *weight;  /* nv: what an error of 1 is */
@@ -30,9 +31,10 @@ pol_status poli_step_control_create(poli_step_control **control, const pol_group
                                     const pol_control *options);
 void poli_step_control_free(poli_step_control **control);
 
-/* The local error is of this order (3 if it is not set); a step whose equations could not be solved
- * is repeated with the fraction `retreat` of its size (a quarter). */
-void poli_step_control_set_order(poli_step_control *control, double local_order, double retreat);
+/* For methods with a local error of an order other than 3, whose size varies more: steps are 0.8 of
+ * what would just be accepted (0.9), and one whose equations could not be solved is repeated with
+ * 0.4 of its size (0.25). */
+void poli_step_control_set_order(poli_step_control *control, double local_order);
 /* Forgets the step size; and with sizes, how large the coordinates have been. */
 void poli_step_control_reset(poli_step_control *control, int sizes);
 /* Sets the weights for steps from or to the configuration q. */
