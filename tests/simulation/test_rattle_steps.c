@@ -239,6 +239,7 @@ static void the_order_holds_between_the_nodes(void **state)
       }
     for (int i = 0; i < 4; i++) {
       const double order = 0.5 * log2(most[0][i] / most[1][i]);
+      if (most[0][i] < 1e-12) continue; /* multipliers that are zero */
       if (!(order > cases[c].order - 0.2))
         fail_msg("%s, order %d, component %d: %.2f (%g, %g)", cases[c].model, cases[c].order, i,
                  order, most[0][i], most[1][i]);

@@ -1,7 +1,10 @@
 /* What splitting methods know of a model beyond its pol_dae: which coordinates are rigid bodies and
- * their inertia, so that their free motion can be calculated exactly. */
+ * their inertia, so that their free motion can be calculated exactly, and its constraints by blocks
+ * of the bodies they act on. */
 #ifndef POLHODE_DAE_RIGID_BODIES_H
 #define POLHODE_DAE_RIGID_BODIES_H
+
+#include <polhode/dae.h>
 
 #include "lie/free_motion.h"
 
@@ -11,16 +14,52 @@
 typedef struct poli_rigid_body {
   int q, v, num_axes;
   int is_point;
+  int is_principal; /* its axes are principal axes */
+  double inverse_mass;
+  poli_free_body free;
+  double principal[4]; /* principal axes to body axes */
   double mass;
   double inertia[9], inverse[9]; /* body axes */
-  double principal[4];           /* principal axes to body axes */
-  poli_free_body free;
 } poli_rigid_body;
+
+/* Constraints in rows one behind the other, such as those of a joint, and the bodies that they act
+ * on, the ground left out; a body may occur twice.
+ *
+ * Each body has a block of B, one behind the other, with 6 numbers for each row: angular part, then
+ * linear part.  A node that joins two points begins with the three rows of dz = dx2 - dx1 + r1 x
+ * dphi1 - r2 x dphi2 in inertial axes instead of its own, and its blocks with the three numbers of
+ * the arm r. */
+typedef struct poli_row_node {
+  int row, num_rows;
+  int num_sides, body[4];
+  int block; /* where its first block starts */
+  int joins;
+  double sign[2];          /* of dx and dphi of its two bodies in dz */
+  const double (*axes)[3]; /* its own first three rows are along these, fixed in a body: */
+  int first;               /* or in the ground, if it is -1; axes NULL: inertial axes */
+} poli_row_node;
+
+/* Numbers of a block. */
+static inline int poli_row_block_size(const poli_row_node *node)
+{
+  return node->joins ? 3 + 6 * (node->num_rows - 3) : 6 * node->num_rows;
+}
 
 typedef struct poli_rigid_bodies {
   int count;
   poli_rigid_body *items;
   int forces_read_velocities;
+  int has_weight_only; /* forces are the weights of the bodies, states there are none */
+  double gravity[3];
+  int constraints_move; /* they depend on time */
+  int num_nodes;        /* all rows in their order */
+  poli_row_node *nodes;
+  int num_blocks; /* numbers in all blocks */
+  /* Phi at q (num_holonomic) and the blocks of B for variations in inertial axes: angular part dphi
+   * with dR = dphi~ R, linear part dx.  R has 9 numbers for each of the items: the matrices of
+   * their rotations, I of points. */
+  pol_status (*constraints)(double t, const double *q, const double *R, const double *history,
+                            double *position, double *blocks, void *user);
 } poli_rigid_bodies;
 
 #endif

@@ -587,60 +587,6 @@ static pol_status mark_pure(pol_formulation *f)
   return POL_OK;
 }
 
-/* Whether a force, or the rate of a state, may depend on velocities or states. */
-static int forces_read_velocities(const pol_formulation *f)
-{
-  for (int k = 0; k < f->num_forces; k++) {
-    const pol_force *force = pol_mechanism_force(f->mechanism, k);
-    if (force->type == POL_DRAG || force->type == POL_CALLBACK_FORCE) return 1;
-    for (int i = 0; i < 3; i++)
-      if (force->damping[i] != 0.0 || force->rotational_damping[i] != 0.0) return 1;
-  }
-  for (int i = 0; i < f->network.num_inputs; i++) {
-    const poli_signal_kind kind = f->network.inputs[i].kind;
-    if (f->network.active[i] &&
-        (kind == POLI_SIGNAL_STATE || kind == POLI_SIGNAL_VELOCITY ||
-         kind == POLI_SIGNAL_ANGULAR_VELOCITY || kind == POLI_SIGNAL_ANGULAR_VELOCITY_GLOBAL ||
-         kind == POLI_SIGNAL_MARKER_VELOCITY || kind == POLI_SIGNAL_RATE))
-      return 1;
-  }
-  return 0;
-}
-
-/* The inertia of all bodies, for splitting methods. */
-static pol_status set_rigid_bodies(pol_formulation *f)
-{
-  poli_rigid_bodies *to = &f->extension.rigid_bodies;
-  to->items = calloc((size_t)f->num_bodies + 1, sizeof *to->items);
-  if (!to->items) return POL_NO_MEMORY;
-  for (int b = 0; b < f->num_bodies; b++) {
-    const poli_placed_body *placed = &f->bodies[b];
-    const pol_body *body = placed->body;
-    poli_rigid_body *item = &to->items[to->count++];
-    *item = (poli_rigid_body){
-        .q = placed->q, .v = placed->v, .num_axes = 3, .is_point = body->point, .mass = body->mass};
-    if (body->point) continue;
-    double moments[3], own[9];
-    poli_principal_axes(body->inertia, moments, own);
-    pol_quat_from_matrix(own, item->principal);
-    poli_free_body_set(&item->free, moments);
-    memcpy(item->inertia, body->inertia, sizeof item->inertia);
-    for (int i = 0; i < 3; i++)
-      for (int j = 0; j < 3; j++)
-        for (int k = 0; k < 3; k++)
-          item->inverse[3 * i + j] += own[3 * i + k] * own[3 * j + k] / moments[k];
-  }
-  if (f->dae.num_states)
-    to->items[to->count++] = (poli_rigid_body){.q = f->state_q,
-                                               .v = f->state_v,
-                                               .num_axes = f->dae.num_states,
-                                               .is_point = 1,
-                                               .mass = 1.0};
-  to->forces_read_velocities = forces_read_velocities(f);
-  f->dae.extension = &f->extension;
-  return POL_OK;
-}
-
 static pol_status build(pol_formulation *f)
 {
   f->num_bodies = pol_mechanism_num_bodies(f->mechanism);
@@ -689,7 +635,7 @@ static pol_status build(pol_formulation *f)
   f->dae.singular = has_singularities(f) ? singular : NULL;
   f->dae.blame = poli_formulation_blame;
   f->dae.user = f;
-  if (f->kind == POL_SO3XR3 && (status = set_rigid_bodies(f))) return status;
+  if (f->kind == POL_SO3XR3 && (status = poli_formulation_set_rigid_bodies(f))) return status;
   int varies = f->kind == POL_EULER_PARAMETERS && !f->dae.constant_mass && !f->dae.num_states;
   return varies ? poli_formulation_add_step_equations(f) : POL_OK;
 }
@@ -734,6 +680,7 @@ void pol_formulation_free(pol_formulation **formulation)
   free(f->couplings);
   free(f->pairs);
   free(f->extension.rigid_bodies.items);
+  free(f->extension.rigid_bodies.nodes);
   pol_formulation_free(&f->directors);
   free(f);
   *formulation = NULL;

@@ -138,6 +138,9 @@ pol_status poli_formulation_evaluate(const pol_point *at, unsigned want, const p
 pol_status poli_directors_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
                                    double *scratch, void *user);
 
+/* rows.c: bodies and constraints for splitting methods, of so3xr3; memory is that of f. */
+pol_status poli_formulation_set_rigid_bodies(pol_formulation *f);
+
 /* Gives a frame of directors that are not quite orthonormal the nearest rotation. */
 void poli_directors_make_rigid(poli_frame *frame);
 /* pol_dae.discrete_force of directors and point masses */

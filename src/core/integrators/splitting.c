@@ -1,6 +1,6 @@
 /* Explicit-cost methods of order 2 to 8 for rigid bodies with hard constraints.
  *
- * The base step from node t0 to t1 = t0 + h, with momenta P in the axes of the velocities,
+ * The base step from node t0 to t1 = t0 + h, with momenta P in inertial axes,
  *
  *     P+ = P + h/2 f(q0, V(q0, P+), t0) - B(q0)^T U        kick
  *     q1 = free motion of each body for the time h         drift, exact
@@ -21,6 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
+#include "base/monitor.h"
 #include "base/rule.h"
 #include "dae/dae.h"
 #include "dae/extension.h"
@@ -30,15 +32,25 @@
 #include "lie/small.h"
 #include "linalg/block_lu.h"
 
-enum { MAX_STAGES = 17, MAX_KNOWN = 3, AXES = 6, MAX_ROWS = 6 };
+enum { MAX_STAGES = 17, MAX_KNOWN = 3, AXES = 6, MAX_ROWS = 6, NUM_INSTANTS = 3 };
 
 static const double dependent = 1e-9; /* pivots below belong to redundant constraints */
 
-/* One side of a node of the constraint graph: a body and where its columns are. */
+/* A node of the graph as one of its bodies sees it: `joined` rows of a point with the arm r,
+ * sign (I, -r~), then others with 6 numbers each. */
 typedef struct side {
-  int body, dim;
-  int address; /* of its entries in `addresses`: rows x dim */
+  int node, row, block;
+  int joined, others; /* 0 or 3; num_rows - joined */
+  double sign;
 } side;
+
+/* Everything at the end of a base step. */
+typedef struct instant {
+  double *q, *P, *force;
+  double *R; /* 9 numbers for each body */
+  double *B; /* the blocks of all nodes */
+  double *w; /* angular velocities within the step before it, 3 for each body */
+} instant;
 
 typedef struct poli_splitting_state splitting;
 
@@ -51,204 +63,399 @@ struct poli_splitting_state {
   int nq, nv, m;
   poli_dae_patterns patterns;
 
-  /* the graph: nodes are constraints with the same bodies, one behind the other */
-  int num_nodes;
-  int *first_row, *first_side; /* num_nodes + 1 */
-  side *sides;
-  int *addresses;
-  int num_pairs;
-  struct pair {
-    int row_side, col_side, rows, cols;
-    long block;
-  } * pairs; /* sides of the same body: contributions to blocks of the matrix */
+  /* the graph: nodes are the constraints of a joint, edges the bodies they share */
+  int *first_side; /* of each body, count + 1 */
+  side *sides;     /* of one body after the other */
+  int has_others;  /* some node has rows beyond those of joined points */
+  long *pairs;     /* for two sides of a body, all with all: the block of the matrix they add to */
   poli_block_lu *lu;
   poli_saddle *saddle;          /* only if forces read velocities */
   const unsigned char *dropped; /* m: redundant constraints there */
 
-  /* memory */
-  double *memory;
-  double *q, *P, *q1, *P1, *force, *force1, *v; /* at the nodes */
-  double *U, *residual, *dU, *trial;
-  double *jacobian, *jacobian1;         /* B at both nodes */
-  double *D;                            /* 36 numbers for each body: derivative of the drift */
-  double *B0, *B1;                      /* the blocks of all sides: rows x dim each */
-  double *w_half, *w_last;              /* angular velocities within a step, 3 for each body */
-  double *out[2];                       /* q, v, v', lambda as shown */
-  double *mass, *damping, *lower, *rhs; /* of the matrix with the momenta */
-  double *saved;                        /* the running state at the start of a step */
+  void *memory;
+  instant instants[NUM_INSTANTS];
+  int at, kept; /* where the solution is, and was at the start of the step, or -1 */
+  double *plus; /* momenta within a step */
+  double *U, *residual, *dU, *slip, *v;
+  double *D;      /* 9 numbers for each body: derivative of its turn by angular momentum */
+  double *out[2]; /* q, v, v', lambda as shown */
+  double *force, *mass, *damping, *upper, *lower, *rhs; /* of the matrix with the momenta */
   double *scratch;
   int shown;
 
   double last_h; /* of the substep before; 0 at the start */
-  int num_known; /* nodes with known multipliers */
-  double known_t[MAX_KNOWN], *known[MAX_KNOWN];
+  int num_known; /* nodes with known impulses */
+  double known_t[MAX_KNOWN], known_weight[MAX_KNOWN], *known[MAX_KNOWN];
   pol_counts *counts;
   const double *history;
   poli_splitting_steps steps;
 };
 
-/* Velocities of a body. */
-static int dimension(const poli_rigid_body *body)
+/* Momenta, forces and velocities v here are those of pol_dae, but with angular parts in inertial
+ * axes; as an argument of pol_dae these are in body axes. */
+
+/* The instant that the next base step writes. */
+static instant *next_instant(splitting *s)
 {
-  return (body->is_point ? 0 : 3) + body->num_axes;
+  int next = (s->at + 1) % NUM_INSTANTS;
+  if (next == s->kept) next = (next + 1) % NUM_INSTANTS;
+  return &s->instants[next];
 }
 
 /* --- momenta, velocities, forces, drift ------------------------------------------------------- */
 
-static void velocities(const splitting *s, const double *P, double *v)
+/* Velocities for momenta, or accelerations for forces. */
+static void velocities(const splitting *s, const double *R, const double *P, double *v)
 {
   for (int b = 0; b < s->bodies->count; b++) {
     const poli_rigid_body *body = &s->bodies->items[b];
-    const int first = body->is_point ? 0 : 3;
-    if (first) poli_m3_apply(body->inverse, P + body->v, v + body->v);
-    for (int i = 0; i < body->num_axes; i++)
-      v[body->v + first + i] = P[body->v + first + i] / body->mass;
+    const int first = body->v + (body->is_point ? 0 : 3);
+    for (int i = first; i < first + body->num_axes; i++) v[i] = P[i] * body->inverse_mass;
+    if (body->is_point) continue;
+    double local[3], w[3];
+    poli_m3_apply_transposed(R + 9 * b, P + body->v, local);
+    poli_m3_apply(body->inverse, local, w);
+    poli_m3_apply(R + 9 * b, w, v + body->v);
   }
 }
 
-/* P = M v */
-static void momenta(const splitting *s, const double *v, double *P)
+/* To body axes (or from them, if `back`); to may be from. */
+static void turn(const splitting *s, const double *R, int back, const double *from, double *to)
 {
   for (int b = 0; b < s->bodies->count; b++) {
     const poli_rigid_body *body = &s->bodies->items[b];
-    const int first = body->is_point ? 0 : 3;
-    if (first) poli_m3_apply(body->inertia, v + body->v, P + body->v);
-    for (int i = 0; i < body->num_axes; i++)
-      P[body->v + first + i] = v[body->v + first + i] * body->mass;
+    const int first = body->v + (body->is_point ? 0 : 3);
+    for (int i = first; i < first + body->num_axes; i++) to[i] = from[i];
+    if (body->is_point) continue;
+    const double x[3] = {from[body->v], from[body->v + 1], from[body->v + 2]};
+    if (back)
+      poli_m3_apply(R + 9 * b, x, to + body->v);
+    else
+      poli_m3_apply_transposed(R + 9 * b, x, to + body->v);
+  }
+}
+
+/* P = M v, v in body axes */
+static void momenta(const splitting *s, const double *R, const double *v, double *P)
+{
+  for (int b = 0; b < s->bodies->count; b++) {
+    const poli_rigid_body *body = &s->bodies->items[b];
+    const int first = body->v + (body->is_point ? 0 : 3);
+    for (int i = first; i < first + body->num_axes; i++) P[i] = v[i] * body->mass;
+    if (body->is_point) continue;
+    double local[3];
+    poli_m3_apply(body->inertia, v + body->v, local);
+    poli_m3_apply(R + 9 * b, local, P + body->v);
+  }
+}
+
+static void rotations(const splitting *s, const double *q, double *R)
+{
+  for (int b = 0; b < s->bodies->count; b++) {
+    const poli_rigid_body *body = &s->bodies->items[b];
+    if (body->is_point)
+      poli_m3_diagonal(1.0, R + 9 * b);
+    else
+      poli_quat_to_matrix(q + body->q, R + 9 * b);
   }
 }
 
 static pol_status evaluate(splitting *s, double t, const double *q, const double *v, unsigned want,
                            const pol_terms *out)
 {
-  pol_point at = {.t = t, .q = q, .v = v, .vd = s->trial, .lambda = s->U, .history = s->history};
+  pol_point at = {.t = t, .q = q, .v = v, .vd = s->plus, .lambda = s->U, .history = s->history};
   s->counts->residuals++;
   return poli_dae_evaluate(s->dae, &at, want, out, s->scratch);
 }
 
-/* Forces for velocities that belong to P, and B, if it is asked for.  The dae's g has the
- * gyroscopic torque w x J w, which the drift takes care of. */
-static pol_status find_forces(splitting *s, double t, const double *q, const double *P,
-                              double *force, double *jacobian)
+/* Forces for velocities that belong to P.  The dae's g has the gyroscopic torque w x J w, which the
+ * drift takes care of. */
+static pol_status find_forces(splitting *s, double t, const double *q, const double *R,
+                              const double *P, double *force)
 {
-  pol_terms out = {.balance = force, .jacobian = jacobian};
-  velocities(s, P, s->v);
-  pol_status status = evaluate(s, t, q, s->v, POL_FORCE | (jacobian ? POL_JACOBIAN : 0), &out);
-  for (int b = 0; b < s->bodies->count && !status; b++) {
-    const poli_rigid_body *body = &s->bodies->items[b];
-    const int v = body->v;
-    if (!body->is_point) poli_v3_add_scaled_cross(-1.0, s->v + v, P + v, force + v);
-    for (int i = 0; i < (body->is_point ? 0 : 3) + body->num_axes; i++)
-      force[v + i] = -force[v + i];
+  if (s->bodies->has_weight_only) return POL_OK; /* set by start */
+  pol_terms out = {.balance = force};
+  velocities(s, R, P, s->v);
+  turn(s, R, 0, s->v, s->v);
+  pol_status status = evaluate(s, t, q, s->v, POL_FORCE, &out);
+  if (status) return status;
+  for (int i = 0; i < s->nv; i++) force[i] = -force[i];
+  turn(s, R, 1, force, force);
+  velocities(s, R, P, s->v);
+  for (int b = 0; b < s->bodies->count; b++) {
+    const int v = s->bodies->items[b].v;
+    if (!s->bodies->items[b].is_point) poli_v3_add_scaled_cross(1.0, s->v + v, P + v, force + v);
   }
-  return status;
+  return POL_OK;
 }
 
-/* The free motion from q and P for the time h; P1 are the same momenta in the axes at the end. */
-static void drift(splitting *s, const double *q, const double *P, double h, double *q1, double *P1)
+/* The free motion of a body with its momenta `plus` for the time h; its derivative, if D is not
+ * NULL. */
+static inline void drift(const splitting *s, int b, double h, const instant *from, instant *to,
+                         double *D)
 {
-  for (int b = 0; b < s->bodies->count; b++) {
-    const poli_rigid_body *body = &s->bodies->items[b];
-    const int shift = body->is_point ? 0 : 4, turn = body->is_point ? 0 : 3;
-    for (int i = 0; i < body->num_axes; i++) {
-      q1[body->q + shift + i] = q[body->q + shift + i] + h * P[body->v + turn + i] / body->mass;
-      P1[body->v + turn + i] = P[body->v + turn + i];
-    }
-    if (body->is_point) continue;
-    double R[9], L[3], principal[4], back[4];
-    pol_quat_to_matrix(q + body->q, R);
-    poli_m3_apply(R, P + body->v, L);
-    pol_quat_multiply(q + body->q, body->principal, principal);
-    poli_free_motion(&body->free, principal, L, h, principal);
+  const poli_rigid_body *body = &s->bodies->items[b];
+  const int q = body->q;
+  const double *P = s->plus + body->v, scale = h * body->inverse_mass;
+  if (body->is_point) {
+    for (int i = 0; i < body->num_axes; i++) to->q[q + i] = from->q[q + i] + scale * P[i];
+    return;
+  }
+  for (int i = 0; i < 3; i++) to->q[q + 4 + i] = from->q[q + 4 + i] + scale * P[3 + i];
+  if (body->is_principal) {
+    poli_free_motion(&body->free, from->q + q, P, h, to->q + q, D);
+  } else {
+    double principal[4], back[4];
+    poli_quat_multiply(from->q + q, body->principal, principal);
+    poli_free_motion(&body->free, principal, P, h, principal, D);
     pol_quat_conjugate(body->principal, back);
-    pol_quat_multiply(principal, back, q1 + body->q);
-    pol_quat_to_matrix(q1 + body->q, R);
-    poli_m3_apply_transposed(R, L, P1 + body->v);
+    poli_quat_multiply(principal, back, to->q + q);
   }
+  poli_quat_to_matrix(to->q + q, to->R + 9 * b);
 }
 
-/* Its derivative by P, in the axes at both ends. */
-static void drift_derivative(splitting *s, const double *q, const double *P, double h,
-                             const double *q1)
+/* impulse += B^T U of a side */
+static inline void add_impulse(const side *own, const double *blocks, const double *impulses,
+                               double impulse[AXES])
 {
+  const double *B = blocks + own->block, *U = impulses + own->row;
+  if (own->joined) {
+    poli_v3_add_scaled_cross(own->sign, B, U, impulse);
+    poli_v3_add_scaled(own->sign, U, impulse + 3);
+    B += 3;
+    U += 3;
+  }
+  for (int r = 0; r < own->others; r++, B += AXES)
+    for (int i = 0; i < AXES; i++) impulse[i] += B[i] * U[r];
+}
+
+/* y += B v of a side; v has 6 numbers */
+static inline void add_rates(const side *own, const double *blocks, const double v[AXES],
+                             double *rates)
+{
+  const double *B = blocks + own->block;
+  double *y = rates + own->row;
+  if (own->joined) {
+    poli_v3_add_scaled_cross(own->sign, v, B, y);
+    poli_v3_add_scaled(own->sign, v + 3, y);
+    B += 3;
+    y += 3;
+  }
+  for (int r = 0; r < own->others; r++, B += AXES)
+    y[r] += poli_v3_dot(B, v) + poli_v3_dot(B + 3, v + 3);
+}
+
+/* P+ = P + h/2 f - B^T U of a body */
+static inline void kick(const splitting *s, int b, double h, const instant *at, double *P)
+{
+  const poli_rigid_body *body = &s->bodies->items[b];
+  const double *from = at->P + body->v, *force = at->force + body->v;
+  double impulse[AXES] = {0.0};
+  for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++)
+    add_impulse(&s->sides[e], at->B, s->U, impulse);
+  if (body->is_point)
+    for (int i = 0; i < body->num_axes; i++)
+      P[i] = from[i] + 0.5 * h * force[i] - (i < 3 ? impulse[3 + i] : 0.0);
+  else
+    for (int i = 0; i < AXES; i++) P[i] = from[i] + 0.5 * h * force[i] - impulse[i];
+}
+
+/* Kicks and drifts all bodies with the impulses U; D is the derivative of their turns, or NULL.
+ * Returns by how much the largest turn differs from that with the momenta before. */
+static double move(splitting *s, double h, const instant *at, instant *next, double *D)
+{
+  double largest = 0.0;
   for (int b = 0; b < s->bodies->count; b++) {
     const poli_rigid_body *body = &s->bodies->items[b];
-    double *D = s->D + 36 * b;
-    const int turn = body->is_point ? 0 : 3;
-    memset(D, 0, 36 * sizeof *D);
-    for (int i = 0; i < body->num_axes && i < 3; i++) D[7 * (turn + i)] = h / body->mass;
-    if (body->is_point) continue;
-    double R0[9], R1[9], L[3], from[4], to[4], d[9], dR[9], out[9];
-    pol_quat_to_matrix(q + body->q, R0);
-    pol_quat_to_matrix(q1 + body->q, R1);
-    poli_m3_apply(R0, P + body->v, L);
-    pol_quat_multiply(q + body->q, body->principal, from);
-    pol_quat_multiply(q1 + body->q, body->principal, to);
-    poli_free_motion_derivative(&body->free, from, L, h, to, d);
-    poli_m3_multiply(d, R0, dR);
-    poli_m3_multiply_transposed(R1, dR, out);
-    for (int i = 0; i < 3; i++)
-      for (int j = 0; j < 3; j++) D[6 * i + j] = out[3 * i + j];
+    double *P = s->plus + body->v;
+    const double L[3] = {P[0], P[1], P[2]};
+    kick(s, b, h, at, P);
+    drift(s, b, h, at, next, D ? D + 9 * b : NULL);
+    if (D || body->is_point) continue;
+    double dL[3], local[3], change[3];
+    poli_v3_subtract(P, L, dL);
+    const double size = fabs(dL[0]) + fabs(dL[1]) + fabs(dL[2]);
+    if (fabs(h) * size * body->free.inverse_smallest < 0.5) continue;
+    poli_m3_apply_transposed(at->R + 9 * b, dL, local);
+    poli_m3_apply(body->inverse, local, change);
+    largest = fmax(largest, fabs(h) * sqrt(poli_v3_dot(change, change)));
   }
+  return largest;
 }
 
 /* --- the matrix in row space ------------------------------------------------------------------ */
 
-/* The blocks of all sides from the values of B. */
-static void gather(const splitting *s, const double *jacobian, double *B)
+/* B diag(D, d I) of a side: (angular, linear) for each of its rows, of joined ones the angular part
+ * alone: sign (-r~ D), as linear is sign d I */
+typedef struct scaled_rows {
+  double joined[9];
+  double others[MAX_ROWS * AXES];
+} scaled_rows;
+
+static inline void scale_rows(const side *own, const double *blocks, const double D[9], double d,
+                              scaled_rows *X)
 {
-  const int total = s->first_side[s->num_nodes];
-  for (int node = 0, k = 0; node < s->num_nodes; node++)
-    for (int e = s->first_side[node]; e < s->first_side[node + 1] && e < total; e++) {
-      const int rows = s->first_row[node + 1] - s->first_row[node];
-      for (int i = 0; i < rows * s->sides[e].dim; i++, k++) {
-        const int address = s->addresses[s->sides[e].address + i];
-        B[k] = address >= 0 ? jacobian[address] : 0.0;
-      }
+  const double *B = blocks + own->block;
+  if (own->joined) {
+    const double x = own->sign * B[0], y = own->sign * B[1], z = own->sign * B[2];
+    for (int j = 0; j < 3; j++) {
+      X->joined[j] = z * D[3 + j] - y * D[6 + j];
+      X->joined[3 + j] = x * D[6 + j] - z * D[j];
+      X->joined[6 + j] = y * D[j] - x * D[3 + j];
     }
+    B += 3;
+  }
+  for (int i = 0; i < own->others; i++, B += AXES) {
+    poli_m3_apply_transposed(D, B, X->others + AXES * i);
+    poli_v3_scale(d, B + 3, X->others + AXES * i + 3);
+  }
 }
 
-/* B1 D B0^T, factored; D has 36 numbers for each body.  Returns -1 if it is not finite. */
-static int factor(splitting *s)
+/* to += X B^T, of all rows of two sides */
+static inline void add_product(const side *row, const scaled_rows *X, double d, const side *col,
+                               const double *blocks, double *to)
+{
+  const int cols = col->joined + col->others;
+  const double *B = blocks + col->block, *others = B + col->joined;
+  if (col->joined) { /* x . (e_j x r) = e_j . (r x x): columns of a row x are r x x + linear */
+    const double r[3] = {col->sign * B[0], col->sign * B[1], col->sign * B[2]};
+    const double diagonal = row->sign * col->sign * d;
+    for (int i = 0; i < row->joined; i++) {
+      poli_v3_add_scaled_cross(1.0, X->joined + 3 * i, r, to + cols * i);
+      to[(cols + 1) * i] += diagonal;
+    }
+    for (int i = 0; i < row->others; i++) {
+      double *y = to + cols * (row->joined + i);
+      poli_v3_add_scaled_cross(1.0, X->others + AXES * i, r, y);
+      poli_v3_add_scaled(col->sign, X->others + AXES * i + 3, y);
+    }
+  }
+  for (int j = 0; j < col->others; j++) {
+    const double *y = others + AXES * j;
+    double *column = to + col->joined + j;
+    for (int i = 0; i < row->joined; i++)
+      column[cols * i] += poli_v3_dot(X->joined + 3 * i, y) + row->sign * d * y[3 + i];
+    for (int i = 0; i < row->others; i++)
+      column[cols * (row->joined + i)] +=
+          poli_v3_dot(X->others + AXES * i, y) + poli_v3_dot(X->others + AXES * i + 3, y + 3);
+  }
+}
+
+/* The same; sides of the usual kinds have loops that the compiler can unroll. */
+static inline void add_rows(const side *row, const scaled_rows *X, double d, const side *col,
+                            const double *blocks, double *to)
+{
+  side r = {.joined = 3, .sign = row->sign};
+  side c = {.joined = 3, .sign = col->sign, .block = col->block};
+  const int usual = row->joined && col->joined && row->others == col->others;
+  if (usual && row->others == 0) {
+    add_product(&r, X, d, &c, blocks, to);
+  } else if (usual && row->others == 2) {
+    r.others = c.others = 2;
+    add_product(&r, X, d, &c, blocks, to);
+  } else {
+    add_product(row, X, d, col, blocks, to);
+  }
+}
+
+/* B1 diag(D, scale/m) B0^T, factored.  Returns -1 if it is not finite. */
+static int factor(splitting *s, const double *B1, const double *B0, double scale)
 {
   double *values = poli_block_lu_values(s->lu);
+  const long *pair = s->pairs;
   poli_block_lu_clear(s->lu);
-  for (int p = 0; p < s->num_pairs; p++) {
-    const struct pair *pair = &s->pairs[p];
-    const side *row = &s->sides[pair->row_side], *col = &s->sides[pair->col_side];
-    const double *D = s->D + 36 * row->body, *B1 = s->B1 + row->address, *B0 = s->B0 + col->address;
-    double *to = values + pair->block, X[MAX_ROWS][AXES];
-    for (int i = 0; i < pair->rows; i++)
-      for (int k = 0; k < row->dim; k++) {
-        X[i][k] = 0.0;
-        for (int l = 0; l < row->dim; l++) X[i][k] += B1[i * row->dim + l] * D[6 * l + k];
-      }
-    for (int i = 0; i < pair->rows; i++)
-      for (int j = 0; j < pair->cols; j++)
-        for (int k = 0; k < row->dim; k++) to[i * pair->cols + j] += X[i][k] * B0[j * row->dim + k];
+  for (int b = 0; b < s->bodies->count; b++) {
+    const double *D = s->D + 9 * b, d = scale * s->bodies->items[b].inverse_mass;
+    for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++) {
+      const side *row = &s->sides[i];
+      scaled_rows X;
+      scale_rows(row, B1, D, d, &X);
+      for (int j = s->first_side[b]; j < s->first_side[b + 1]; j++, pair++)
+        add_rows(row, &X, d, &s->sides[j], B0, values + *pair);
+    }
   }
   s->counts->jacobians++;
   s->counts->factorizations++;
   return poli_block_lu_factor(s->lu, dependent);
 }
 
-/* --- the base step ---------------------------------------------------------------------------- */
-
-/* Multipliers at time t by extrapolation of those of the last nodes. */
-static void extrapolate(const splitting *s, double t, double *lambda)
+/* y = B v */
+static void apply_rows(const splitting *s, const double *B, const double *v, double *y)
 {
-  const int n = s->num_known < s->degree + 1 ? s->num_known : s->degree + 1;
-  memset(lambda, 0, (size_t)s->m * sizeof *lambda);
-  for (int k = 0; k < n; k++) {
-    double weight = 1.0;
-    for (int l = 0; l < n; l++)
-      if (l != k) weight *= (t - s->known_t[l]) / (s->known_t[k] - s->known_t[l]);
-    for (int i = 0; i < s->m; i++) lambda[i] += weight * s->known[k][i];
+  memset(y, 0, (size_t)s->m * sizeof *y);
+  for (int b = 0; b < s->bodies->count; b++) {
+    const poli_rigid_body *body = &s->bodies->items[b];
+    const double *own = v + body->v;
+    const double point[AXES] = {0.0, 0.0, 0.0, own[0], own[1], own[2]};
+    for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++)
+      add_rates(&s->sides[e], B, body->is_point ? point : own, y);
   }
 }
 
-/* Adds the multipliers of a node to those that are known. */
-static void note_multipliers(splitting *s, double t, double weight)
+/* P -= B^T mu, then v = diag(D, 1/m) P, then y = B v; mu and y may be NULL. */
+static void respond(const splitting *s, const double *B, const double *mu, double *P, double *v,
+                    double *y)
+{
+  if (y) memset(y, 0, (size_t)s->m * sizeof *y);
+  for (int b = 0; b < s->bodies->count; b++) {
+    const poli_rigid_body *body = &s->bodies->items[b];
+    const int start = s->first_side[b], end = s->first_side[b + 1],
+              angular = body->is_point ? 0 : 3;
+    double *own_P = P + body->v, *own_v = v + body->v, impulse[AXES] = {0.0};
+    for (int e = start; e < end && mu; e++) add_impulse(&s->sides[e], B, mu, impulse);
+    for (int i = 0; i < 3 && start < end; i++) own_P[angular + i] -= impulse[3 + i];
+    for (int i = 0; i < body->num_axes; i++)
+      own_v[angular + i] = own_P[angular + i] * body->inverse_mass;
+    if (angular) {
+      poli_v3_subtract(own_P, impulse, own_P);
+      poli_m3_apply(s->D + 9 * b, own_P, own_v);
+    }
+    if (!y || start == end) continue;
+    double point[AXES] = {0.0};
+    poli_v3_copy(own_v, point + 3);
+    for (int e = start; e < end; e++) add_rates(&s->sides[e], B, angular ? own_v : point, y);
+  }
+}
+
+/* Multipliers of points that are joined, from the rows of the dae to inertial axes, or back. */
+static void turn_multipliers(const splitting *s, const double *R, int back, double *lambda)
+{
+  for (int n = 0; n < s->bodies->num_nodes; n++) {
+    const poli_row_node *node = &s->bodies->nodes[n];
+    double *own = lambda + node->row, x[3], sum[3] = {0.0};
+    if (!node->joins || !node->axes) continue;
+    poli_v3_copy(own, x);
+    for (int k = 0; k < 3; k++) {
+      double axis[3];
+      poli_v3_copy(node->axes[k], axis);
+      if (node->first >= 0) poli_m3_apply(R + 9 * node->first, node->axes[k], axis);
+      if (back)
+        own[k] = poli_v3_dot(axis, x);
+      else
+        poli_v3_add_scaled(x[k], axis, sum);
+    }
+    if (!back) poli_v3_copy(sum, own);
+  }
+}
+
+/* --- the base step ---------------------------------------------------------------------------- */
+
+/* `scale` times the multipliers at time t, by extrapolation of those of the last nodes. */
+static void extrapolate(const splitting *s, double t, double scale, double *lambda)
+{
+  const int n = s->num_known < s->degree + 1 ? s->num_known : s->degree + 1;
+  double weight[MAX_KNOWN] = {0.0};
+  for (int k = 0; k < n; k++) {
+    weight[k] = scale / s->known_weight[k];
+    for (int l = 0; l < n; l++)
+      if (l != k) weight[k] *= (t - s->known_t[l]) / (s->known_t[k] - s->known_t[l]);
+  }
+  const double *a = s->known[0], *b = s->known[n > 1], *c = s->known[n > 2 ? 2 : 0];
+  for (int i = 0; i < s->m; i++) lambda[i] = weight[0] * a[i] + weight[1] * b[i] + weight[2] * c[i];
+}
+
+/* Adds the impulses of a node to those that are known; U is then anything. */
+static void note_impulses(splitting *s, double t, double weight)
 {
   double *oldest = s->known[MAX_KNOWN - 1];
   for (int k = 0; k < s->num_known; k++)
@@ -256,46 +463,39 @@ static void note_multipliers(splitting *s, double t, double weight)
   for (int k = MAX_KNOWN - 1; k > 0; k--) {
     s->known[k] = s->known[k - 1];
     s->known_t[k] = s->known_t[k - 1];
+    s->known_weight[k] = s->known_weight[k - 1];
   }
-  s->known[0] = oldest;
+  s->known[0] = s->U;
+  s->U = oldest;
   s->known_t[0] = t;
-  for (int i = 0; i < s->m; i++) oldest[i] = s->U[i] / weight;
+  s->known_weight[0] = weight;
   if (s->num_known < MAX_KNOWN) s->num_known++;
 }
 
-/* P1 = P + h/2 f - B^T U */
-static void kick(const splitting *s, double h, double *P1)
-{
-  for (int i = 0; i < s->nv; i++) P1[i] = s->P[i] + 0.5 * h * s->force[i];
-  pol_matrix_multiply_transposed(s->patterns.constraint, s->jacobian, -1.0, s->U, P1);
-}
-
-/* Residuals of all rows at q1; their largest. */
-static pol_status find_residual(splitting *s, double t1, double h, const double *Pplus,
-                                double *largest, int *worst)
+/* Residuals of all rows at the end of a base step, and B there; their largest. */
+static pol_status find_residual(splitting *s, double t1, double h, const instant *at,
+                                const instant *next, double *largest, int *worst)
 {
   const int holonomic = s->dae->num_holonomic;
-  pol_terms out = {.position = s->residual, .velocity = s->dU};
-  unsigned want = POL_POSITION;
+  if (poli_monitor_poll(-1.0)) return POL_CANCELLED;
+  s->counts->residuals++;
+  pol_status status =
+      s->bodies->constraints(t1, next->q, next->R, s->history, s->residual, next->B, s->dae->user);
+  if (status) return status;
   if (s->m > holonomic) {
-    want |= POL_VELOCITY;
-    velocities(s, s->P1, s->v);
-  }
-  pol_status status = evaluate(s, t1, s->q1, s->v, want, &out);
-  if (!status && s->m > holonomic) {
-    for (int i = holonomic; i < s->m; i++) s->residual[i] = 0.5 * h * s->dU[i];
-    pol_terms start = {.velocity = s->dU};
-    velocities(s, Pplus, s->v);
-    status = evaluate(s, t1 - h, s->q, s->v, POL_VELOCITY, &start);
-    for (int i = holonomic; i < s->m; i++) s->residual[i] += 0.5 * h * s->dU[i];
+    velocities(s, at->R, s->plus, s->v);
+    apply_rows(s, at->B, s->v, s->dU);
+    velocities(s, next->R, s->plus, s->v);
+    apply_rows(s, next->B, s->v, s->slip);
+    for (int i = holonomic; i < s->m; i++) s->residual[i] = 0.5 * h * (s->dU[i] + s->slip[i]);
   }
   *largest = 0.0;
-  for (int i = 0; i < s->m && !status; i++)
+  for (int i = 0; i < s->m; i++)
     if (!(fabs(s->residual[i]) <= *largest)) {
       *largest = fabs(s->residual[i]);
       *worst = i;
     }
-  return status ? status : isfinite(*largest) ? POL_OK : POL_NOT_FINITE;
+  return isfinite(*largest) ? POL_OK : POL_NOT_FINITE;
 }
 
 static pol_status fail(splitting *s, pol_diagnostics *d, pol_status status, int row, int iteration,
@@ -312,130 +512,150 @@ static pol_status fail(splitting *s, pol_diagnostics *d, pol_status status, int 
   return status;
 }
 
-static void limit_turn(splitting *s, const double *dU, double *scale);
+/* The blocks B1 D M and B0^T of all sides in the pattern of the dae, with columns in body axes. */
+static void set_rows(splitting *s, double h, const instant *at, const instant *next)
+{
+  const pol_pattern *B = s->patterns.constraint;
+  const size_t size = (size_t)pol_pattern_nonzeros(B) * sizeof *s->lower;
+  memset(s->lower, 0, size);
+  memset(s->upper, 0, size);
+  for (int b = 0; b < s->bodies->count; b++) {
+    const poli_rigid_body *body = &s->bodies->items[b];
+    const int first = body->is_point ? 3 : 0;
+    double X[9], DM[9];
+    poli_m3_multiply(s->D + 9 * b, at->R + 9 * b, X);
+    poli_m3_multiply(X, body->inertia, DM);
+    for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++)
+      for (int r = 0; r < s->sides[e].others; r++) { /* joined rows there are none */
+        const int from = s->sides[e].block + AXES * r;
+        double lower[AXES], upper[AXES];
+        poli_m3_apply_transposed(DM, next->B + from, lower);
+        poli_m3_apply_transposed(at->R + 9 * b, at->B + from, upper);
+        poli_v3_scale(h, next->B + from + 3, lower + 3);
+        poli_v3_copy(at->B + from + 3, upper + 3);
+        for (int i = first; i < AXES; i++) {
+          const int to = pol_pattern_address(B, s->sides[e].row + r, body->v + i - first);
+          if (to < 0) continue;
+          s->lower[to] += lower[i];
+          s->upper[to] += upper[i];
+        }
+      }
+  }
+}
 
 /* Forces that depend on velocities make the first kick implicit: Newton's method for P+ and U
- * together, in velocities V = M^-1 P+,
+ * together, in velocities V = M^-1 P+ in body axes,
  *
  *     [ M + h/2 (C - G)   B0^T ] [ dV ]      [ P+ - P - h/2 f + B0^T U ]
  *     [ B1 D M            0    ] [ dU ]  = - [ residual                ]
  *
  * with C = dg/dv, of which G = d(w x J w)/dw belongs to the drift. */
-static pol_status factor_implicit(splitting *s, double t0, double h)
+static pol_status factor_implicit(splitting *s, double t0, double h, const instant *at,
+                                  const instant *next)
 {
   const pol_pattern *W = s->patterns.coupling, *B = s->patterns.constraint;
   pol_terms out = {.mass = s->mass, .damping = s->damping};
-  pol_status status = evaluate(s, t0, s->q, s->v, POL_MASS | POL_DAMPING, &out);
+  velocities(s, at->R, s->plus, s->v);
+  turn(s, at->R, 0, s->v, s->v);
+  pol_status status = evaluate(s, t0, at->q, s->v, POL_MASS | POL_DAMPING, &out);
   if (status) return status;
   for (int k = 0; k < pol_pattern_nonzeros(W); k++) s->mass[k] += 0.5 * h * s->damping[k];
-  memset(s->lower, 0, (size_t)pol_pattern_nonzeros(B) * sizeof *s->lower);
   for (int b = 0; b < s->bodies->count; b++) {
     const poli_rigid_body *body = &s->bodies->items[b];
-    const double *D = s->D + 36 * b;
-    const int turn = body->is_point ? 0 : 3, dim = turn + body->num_axes;
     double J_w[3], gyro[9], skew[9];
-    if (turn) {
-      poli_m3_apply(body->inertia, s->v + body->v, J_w);
-      poli_m3_skew(s->v + body->v, skew);
-      poli_m3_multiply(skew, body->inertia, gyro);
-      poli_m3_add_skew(-1.0, J_w, gyro);
-      for (int i = 0; i < 9; i++)
-        s->mass[pol_pattern_address(W, body->v + i / 3, body->v + i % 3)] -= 0.5 * h * gyro[i];
-    }
-    if (B->start[body->v + dim] == B->start[body->v]) continue; /* without constraints */
-    for (int j = 0; j < dim; j++) {
-      double DM[AXES] = {0.0};
-      for (int k = 0; k < dim; k++)
-        for (int l = 0; l < 3 && turn && j < 3; l++)
-          DM[k] += D[6 * k + l] * body->inertia[3 * l + j];
-      if (j >= turn) DM[j] = D[7 * j] * body->mass;
-      const int first = B->start[body->v + j];
-      for (int e = first; e < B->start[body->v + j + 1]; e++)
-        for (int k = 0; k < dim; k++) {
-          const int from = pol_pattern_address(B, B->row[e], body->v + k);
-          if (from >= 0) s->lower[e] += s->jacobian1[from] * DM[k];
-        }
-    }
+    if (body->is_point) continue;
+    poli_m3_apply(body->inertia, s->v + body->v, J_w);
+    poli_m3_skew(s->v + body->v, skew);
+    poli_m3_multiply(skew, body->inertia, gyro);
+    poli_m3_add_skew(-1.0, J_w, gyro);
+    for (int i = 0; i < 9; i++)
+      s->mass[pol_pattern_address(W, body->v + i / 3, body->v + i % 3)] -= 0.5 * h * gyro[i];
   }
+  set_rows(s, h, at, next);
   double *to = s->saddle->values;
   for (int j = 0; j < s->nv; j++) {
     for (int k = W->start[j]; k < W->start[j + 1]; k++) *to++ = s->mass[k];
     for (int k = B->start[j]; k < B->start[j + 1]; k++) *to++ = s->lower[k];
   }
-  poli_saddle_set_transposed(s->saddle, s->jacobian);
+  poli_saddle_set_transposed(s->saddle, s->upper);
   poli_saddle_drop(s->saddle, s->dropped);
   s->counts->jacobians++;
   s->counts->factorizations++;
   return pol_solver_refactor(s->saddle->solver, s->saddle->values);
 }
 
-/* The second kick of a base step whose impulses are known; q, P, force and B are then those of its
- * end. */
-static pol_status complete(splitting *s, double t0, double t1, int iteration, pol_diagnostics *d)
+/* What the implicit kick lacks, into rhs in body axes; *open is its size relative to the momenta.
+ */
+static pol_status find_lack(splitting *s, double t0, double h, instant *at, double *open)
 {
-  const double h = t1 - t0, weight = 0.5 * (s->last_h + h), *Pplus = s->trial;
+  double size = 0.0, largest = 0.0;
+  const pol_status status = find_forces(s, t0, at->q, at->R, s->plus, at->force);
+  if (status) return status;
+  for (int b = 0; b < s->bodies->count; b++) kick(s, b, h, at, s->rhs + s->bodies->items[b].v);
+  for (int i = 0; i < s->nv; i++) {
+    s->rhs[i] -= s->plus[i];
+    largest = fmax(largest, fabs(s->rhs[i]));
+    size = fmax(size, fmax(fabs(s->plus[i]), fabs(0.5 * h * at->force[i])));
+  }
+  turn(s, at->R, 0, s->rhs, s->rhs);
+  *open = size > 0.0 ? largest / size : 0.0;
+  return POL_OK;
+}
+
+/* The second kick of a base step whose impulses are known; the solution is then at its end. */
+static pol_status complete(splitting *s, double t0, double t1, int iteration, instant *next,
+                           pol_diagnostics *d)
+{
+  const instant *at = &s->instants[s->at];
+  const double h = t1 - t0, weight = 0.5 * (s->last_h + h);
   /* several solutions exist: a body must not turn much faster than before */
-  velocities(s, Pplus, s->v);
   for (int b = 0; b < s->bodies->count; b++) {
     const poli_rigid_body *body = &s->bodies->items[b];
-    double *w = s->w_half + 3 * b, change = 0.0, R[9];
+    double *w = next->w + 3 * b, local[3], own[3], change = 0.0;
     if (body->is_point) continue;
-    pol_quat_to_matrix(s->q + body->q, R);
-    poli_m3_apply(R, s->v + body->v, w);
-    for (int i = 0; i < 3; i++) change = fmax(change, fabs(w[i] - s->w_last[3 * b + i]));
+    poli_m3_apply_transposed(at->R + 9 * b, s->plus + body->v, local);
+    poli_m3_apply(body->inverse, local, own);
+    poli_m3_apply(at->R + 9 * b, own, w);
+    for (int i = 0; i < 3; i++) change = fmax(change, fabs(w[i] - at->w[3 * b + i]));
     if (fabs(h) * change > 1.0)
       return fail(s, d, POL_NOT_CONVERGED, body->v - s->nv, iteration, 0.0,
                   "the angular velocity of a body would change by more than 1 rad per step");
   }
-  double *swap = s->w_half;
-  s->w_half = s->w_last;
-  s->w_last = swap;
-
-  if (fabs(weight) >= 0.2 * fmax(fabs(h), fabs(s->last_h))) note_multipliers(s, t0, weight);
-  const pol_status status = find_forces(s, t1, s->q1, s->P1, s->force1, s->jacobian1);
+  if (fabs(weight) >= 0.2 * fmax(fabs(h), fabs(s->last_h))) note_impulses(s, t0, weight);
+  const pol_status status = find_forces(s, t1, next->q, next->R, s->plus, next->force);
   if (status) return fail(s, d, status, -1, iteration, 0.0, "a force could not be evaluated");
-  for (int i = 0; i < s->nv; i++) s->P[i] = s->P1[i] + 0.5 * h * s->force1[i];
-  double *q = s->q, *force = s->force, *jacobian = s->jacobian;
-  s->q = s->q1;
-  s->q1 = q;
-  s->force = s->force1;
-  s->force1 = force;
-  s->jacobian = s->jacobian1;
-  s->jacobian1 = jacobian;
+  for (int i = 0; i < s->nv; i++) next->P[i] = s->plus[i] + 0.5 * h * next->force[i];
+  s->at = (int)(next - s->instants);
   s->last_h = h;
   return POL_OK;
 }
 
-/* One base step; leaves q, P, force and B at its end. */
+/* One base step. */
 static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d)
 {
   enum { MAX_ITERATIONS = 30 };
-  const double h = t1 - t0, length = poli_dae_length(s->dae), weight = 0.5 * (s->last_h + h);
-  const int implicit = s->saddle != NULL;
-  double largest = 0.0, best = HUGE_VAL, *Pplus = s->trial;
+  const double h = t1 - t0, length = poli_dae_length(s->dae);
+  const int implicit = s->saddle != NULL, bodies = s->bodies->count;
+  instant *at = &s->instants[s->at], *next = next_instant(s);
+  double largest = 0.0, best = HUGE_VAL, open = 0.0;
   int worst = -1, since_factor = 0, iteration = 0;
   pol_status status = POL_OK;
-  extrapolate(s, t0, s->U);
-  for (int i = 0; i < s->m; i++) s->U[i] *= weight;
-  if (s->m > 0) gather(s, s->jacobian, s->B0);
-  if (implicit) kick(s, h, Pplus);
+  extrapolate(s, t0, 0.5 * (s->last_h + h), s->U);
+  for (int b = 0; b < bodies && implicit; b++) kick(s, b, h, at, s->plus + s->bodies->items[b].v);
   for (;; iteration++) {
-    double open = 0.0, size = 0.0; /* what the kick lacks, relative to the momenta */
+    const int renew = iteration == 0 || since_factor == 4; /* the matrix, if another is needed */
     if (implicit) {
-      status = find_forces(s, t0, s->q, Pplus, s->force, NULL);
+      status = find_lack(s, t0, h, at, &open);
       if (status) return fail(s, d, status, -1, iteration, 0.0, "a force could not be evaluated");
-      kick(s, h, s->rhs);
-      for (int i = 0; i < s->nv; i++) {
-        s->rhs[i] -= Pplus[i];
-        open = fmax(open, fabs(s->rhs[i]));
-        size = fmax(size, fmax(fabs(Pplus[i]), fabs(0.5 * h * s->force[i])));
-      }
-      if (size > 0.0) open /= size;
+      for (int b = 0; b < bodies; b++) drift(s, b, h, at, next, renew ? s->D + 9 * b : NULL);
     } else {
-      kick(s, h, Pplus);
+      const double change = move(s, h, at, next, renew ? s->D : NULL);
+      if (change > 0.5) { /* no body may turn by more than half a radian */
+        for (int i = 0; i < s->m; i++) s->U[i] -= (1.0 - 0.5 / change) * s->dU[i];
+        move(s, h, at, next, NULL);
+      }
     }
-    drift(s, s->q, Pplus, h, s->q1, s->P1);
-    status = find_residual(s, t1, h, Pplus, &largest, &worst);
+    status = find_residual(s, t1, h, at, next, &largest, &worst);
     if (status) return fail(s, d, status, worst, iteration, largest, pol_status_text(status));
     const double error = fmax(largest / length, open);
     if (error <= 1e-14 || (iteration > 2 && error >= best && best <= 1e-9)) break;
@@ -443,18 +663,11 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
       return fail(s, d, POL_NOT_CONVERGED, worst, iteration, largest,
                   "the impulses of the joints could not be determined");
     best = fmin(best, error);
-    if (iteration == 0 || since_factor == 4) {
-      pol_terms out = {.jacobian = s->jacobian1};
-      status = evaluate(s, t1, s->q1, s->v, POL_JACOBIAN, &out);
-      if (status) return fail(s, d, status, worst, iteration, largest, pol_status_text(status));
-      drift_derivative(s, s->q, Pplus, h, s->q1);
-      if (implicit) {
-        velocities(s, Pplus, s->v);
-        status = factor_implicit(s, t0, h);
-      } else {
-        gather(s, s->jacobian1, s->B1);
-        status = factor(s) < 0 ? POL_NOT_FINITE : POL_OK;
-      }
+    if (renew) {
+      if (implicit)
+        status = factor_implicit(s, t0, h, at, next);
+      else
+        status = factor(s, next->B, at->B, h) < 0 ? POL_NOT_FINITE : POL_OK;
       if (status)
         return fail(s, d, status, worst, iteration, largest,
                     "the matrix is singular or not finite");
@@ -465,40 +678,65 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
     if (implicit) {
       for (int i = 0; i < s->m; i++) s->rhs[s->nv + i] = s->dropped[i] ? 0.0 : -s->residual[i];
       pol_solver_solve(s->saddle->solver, s->rhs);
-      momenta(s, s->rhs, s->v);
-      for (int i = 0; i < s->nv; i++) Pplus[i] += s->v[i];
+      momenta(s, at->R, s->rhs, s->v);
+      for (int i = 0; i < s->nv; i++) s->plus[i] += s->v[i];
       for (int i = 0; i < s->m; i++) s->U[i] += s->rhs[s->nv + i];
       continue;
     }
     memcpy(s->dU, s->residual, (size_t)s->m * sizeof *s->dU);
     poli_block_lu_solve(s->lu, s->dU);
-    double scale = 1.0;
-    limit_turn(s, s->dU, &scale);
-    for (int i = 0; i < s->m; i++) s->U[i] += scale * s->dU[i];
+    for (int i = 0; i < s->m; i++) s->U[i] += s->dU[i];
   }
-
-  return complete(s, t0, t1, iteration, d);
-}
-
-/* Reduces a correction of U so that no body turns by more than half a radian. */
-static void limit_turn(splitting *s, const double *dU, double *scale)
-{
-  double *dP = s->v, largest = 0.0;
-  memset(dP, 0, (size_t)s->nv * sizeof *dP);
-  pol_matrix_multiply_transposed(s->patterns.constraint, s->jacobian, -1.0, dU, dP);
-  for (int b = 0; b < s->bodies->count; b++) {
-    const poli_rigid_body *body = &s->bodies->items[b];
-    const double *D = s->D + 36 * b;
-    for (int i = 0; i < 3 && !body->is_point; i++) {
-      double turn = 0.0;
-      for (int j = 0; j < 3; j++) turn += D[6 * i + j] * dP[body->v + j];
-      largest = fmax(largest, fabs(turn));
-    }
-  }
-  if (largest > 0.5) *scale = 0.5 / largest;
+  return complete(s, t0, t1, iteration, next, d);
 }
 
 /* --- what is shown ---------------------------------------------------------------------------- */
+
+/* The accelerations w x (w x r) of points that are joined, for v' = 0. */
+static void set_joined_bends(const splitting *s, const double *B, const double *v, double *bend)
+{
+  for (int n = 0; n < s->bodies->num_nodes; n++) {
+    const poli_row_node *node = &s->bodies->nodes[n];
+    if (node->joins) memset(bend + node->row, 0, 3 * sizeof *bend);
+  }
+  for (int b = 0; b < s->bodies->count; b++) {
+    const double *w = v + s->bodies->items[b].v;
+    for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++) {
+      const side *own = &s->sides[e];
+      double spin[3];
+      if (!own->joined || s->bodies->items[b].is_point) continue;
+      poli_v3_cross(w, B + own->block, spin);
+      poli_v3_add_scaled_cross(own->sign, w, spin, bend + own->row);
+    }
+  }
+}
+
+/* f - w x L at a node for projected momenta and velocities, into s->force, and the accelerations of
+ * the constraints with v' = 0. */
+static pol_status find_acceleration_terms(splitting *s, double t, const instant *at,
+                                          const double *P, const double *v, double *acceleration)
+{
+  pol_terms out = {.balance = s->force, .acceleration = acceleration};
+  const unsigned want =
+      (s->has_others ? POL_ACCELERATION : 0) | (s->bodies->has_weight_only ? 0 : POL_FORCE);
+  if (want) {
+    const pol_status status = evaluate(s, t, at->q, v, want, &out);
+    if (status) return status;
+  }
+  set_joined_bends(s, at->B, s->v, acceleration);
+  if (!s->bodies->has_weight_only) {
+    for (int i = 0; i < s->nv; i++) s->force[i] = -s->force[i];
+    turn(s, at->R, 1, s->force, s->force);
+    return POL_OK;
+  }
+  memcpy(s->force, at->force, (size_t)s->nv * sizeof *s->force);
+  for (int b = 0; b < s->bodies->count; b++) {
+    const int own = s->bodies->items[b].v;
+    if (s->bodies->items[b].is_point) continue;
+    poli_v3_add_scaled_cross(-1.0, s->v + own, P + own, s->force + own);
+  }
+  return POL_OK;
+}
 
 /* Velocities on the constraints, accelerations and multipliers at a node, from the running momenta,
  * which stay as they are: with A = B M^-1 B^T
@@ -506,44 +744,47 @@ static void limit_turn(splitting *s, const double *dU, double *scale)
  *     A mu = B v + Phi_t,  v -= M^-1 B^T mu (twice),   A lambda = B M^-1 (f - w x J w) + gamma */
 pol_status poli_splitting_show(splitting *s, double t, double *shown)
 {
-  double *q = shown, *v = q + s->nq, *vd = v + s->nv, *lambda = vd + s->nv, *P = s->trial;
-  memcpy(q, s->q, (size_t)s->nq * sizeof *q);
-  memcpy(P, s->P, (size_t)s->nv * sizeof *P);
-  memset(s->D, 0, 36 * (size_t)s->bodies->count * sizeof *s->D);
-  for (int b = 0; b < s->bodies->count; b++) {
-    const poli_rigid_body *body = &s->bodies->items[b];
-    const int turn = body->is_point ? 0 : 3;
-    for (int i = 0; i < 3 && turn; i++)
-      for (int j = 0; j < 3; j++) s->D[36 * b + 6 * i + j] = body->inverse[3 * i + j];
-    for (int i = 0; i < body->num_axes && i < 3; i++)
-      s->D[36 * b + 7 * (turn + i)] = 1.0 / body->mass;
-  }
+  const instant *at = &s->instants[s->at];
+  double *v = shown + s->nq, *vd = v + s->nv, *lambda = vd + s->nv, *P = s->plus;
   pol_status status = POL_OK;
-  if (s->m > 0) {
-    gather(s, s->jacobian, s->B0);
-    memcpy(s->B1, s->B0, sizeof *s->B1 * (size_t)s->sides[s->first_side[s->num_nodes]].address);
-    if (factor(s) < 0) return POL_NOT_FINITE;
-    for (int pass = 0; pass < 2 && !status; pass++) {
-      pol_terms out = {.velocity = s->dU};
-      velocities(s, P, v);
-      status = evaluate(s, t, q, v, POL_VELOCITY, &out);
-      if (status) return status;
-      poli_block_lu_solve(s->lu, s->dU);
-      pol_matrix_multiply_transposed(s->patterns.constraint, s->jacobian, -1.0, s->dU, P);
-    }
+  memcpy(shown, at->q, (size_t)s->nq * sizeof *shown);
+  memcpy(P, at->P, (size_t)s->nv * sizeof *P);
+  for (int b = 0; b < s->bodies->count; b++) {
+    const double *R = at->R + 9 * b;
+    double X[9];
+    poli_m3_multiply(R, s->bodies->items[b].inverse, X);
+    poli_m3_multiply_by_transposed(X, R, s->D + 9 * b);
   }
-  velocities(s, P, v);
-  pol_terms out = {.balance = s->force1, .acceleration = lambda};
-  extrapolate(s, t, s->U); /* for forces that read reactions */
-  status = evaluate(s, t, q, v, POL_FORCE | (s->m > 0 ? POL_ACCELERATION : 0), &out);
+  if (s->m > 0) {
+    if (factor(s, at->B, at->B, 1.0) < 0) return POL_NOT_FINITE;
+    if (s->bodies->constraints_move) { /* Phi_t: the velocities of constraints at rest */
+      pol_terms out = {.velocity = lambda};
+      memset(vd, 0, (size_t)s->nv * sizeof *vd);
+      status = evaluate(s, t, at->q, vd, POL_VELOCITY, &out);
+    }
+    if (status) return status;
+  }
+  for (int pass = 0; pass < 3; pass++) { /* once is enough, up to round-off */
+    double speed = 0.0, open = 0.0;
+    respond(s, at->B, pass ? s->dU : NULL, P, s->v, s->slip);
+    for (int i = 0; i < s->m && s->bodies->constraints_move; i++) s->slip[i] += lambda[i];
+    for (int i = 0; i < s->nv; i++) speed = fabs(s->v[i]) > speed ? fabs(s->v[i]) : speed;
+    for (int i = 0; i < s->m; i++) open = fabs(s->slip[i]) > open ? fabs(s->slip[i]) : open;
+    if (open <= 1e-15 * speed || pass == 2) break;
+    memcpy(s->dU, s->slip, (size_t)s->m * sizeof *s->dU);
+    poli_block_lu_solve(s->lu, s->dU);
+  }
+  turn(s, at->R, 0, s->v, v);
+  status = find_acceleration_terms(s, t, at, P, v, lambda);
   if (status) return status;
-  for (int i = 0; i < s->nv; i++) s->force1[i] = -s->force1[i];
-  velocities(s, s->force1, vd); /* M^-1 applies to forces as to momenta */
-  if (s->m == 0) return POL_OK;
-  pol_matrix_multiply(s->patterns.constraint, s->jacobian, 1.0, vd, lambda);
-  poli_block_lu_solve(s->lu, lambda);
-  pol_matrix_multiply_transposed(s->patterns.constraint, s->jacobian, -1.0, lambda, s->force1);
-  velocities(s, s->force1, vd);
+  if (s->m > 0) {
+    respond(s, at->B, NULL, s->force, vd, s->dU);
+    for (int i = 0; i < s->m; i++) lambda[i] += s->dU[i];
+    poli_block_lu_solve(s->lu, lambda);
+  }
+  respond(s, at->B, s->m > 0 ? lambda : NULL, s->force, vd, NULL);
+  turn(s, at->R, 0, vd, vd);
+  if (s->m > 0) turn_multipliers(s, at->R, 1, lambda);
   return POL_OK;
 }
 
@@ -574,21 +815,16 @@ pol_status poli_splitting_advance(splitting *s, double t0, double t1, pol_diagno
 }
 
 /* The arrays of the running state. */
-enum { NUM_SAVED = 8 };
+enum { NUM_SAVED = 6 + MAX_KNOWN };
 
 static void list_saved(const splitting *s, double *array[NUM_SAVED], size_t size[NUM_SAVED])
 {
-  const size_t nv = (size_t)s->nv, m = (size_t)s->m;
-  double *const arrays[NUM_SAVED] = {s->q,      s->P,        s->force,    s->jacobian,
-                                     s->w_last, s->known[0], s->known[1], s->known[2]};
-  const size_t sizes[NUM_SAVED] = {(size_t)s->nq,
-                                   nv,
-                                   nv,
-                                   (size_t)pol_pattern_nonzeros(s->patterns.constraint),
-                                   3 * (size_t)s->bodies->count,
-                                   m,
-                                   m,
-                                   m};
+  const size_t nv = (size_t)s->nv, m = (size_t)s->m, bodies = (size_t)s->bodies->count;
+  const instant *at = &s->instants[s->at];
+  double *const arrays[NUM_SAVED] = {at->q, at->P,       at->force,   at->R,      at->B,
+                                     at->w, s->known[0], s->known[1], s->known[2]};
+  const size_t sizes[NUM_SAVED] = {(size_t)s->nq, nv, nv, 9 * bodies, (size_t)s->bodies->num_blocks,
+                                   3 * bodies,    m,  m,  m};
   memcpy(array, arrays, sizeof arrays);
   memcpy(size, sizes, sizeof sizes);
 }
@@ -596,7 +832,7 @@ static void list_saved(const splitting *s, double *array[NUM_SAVED], size_t size
 size_t poli_splitting_size(const splitting *s)
 {
   double *array[NUM_SAVED];
-  size_t size[NUM_SAVED], total = 2 + MAX_KNOWN;
+  size_t size[NUM_SAVED], total = 2 + 2 * MAX_KNOWN;
   list_saved(s, array, size);
   for (int i = 0; i < NUM_SAVED; i++) total += size[i];
   return total;
@@ -610,7 +846,8 @@ void poli_splitting_save(const splitting *s, double *to)
   *to++ = s->last_h;
   *to++ = s->num_known;
   memcpy(to, s->known_t, sizeof s->known_t);
-  to += MAX_KNOWN;
+  memcpy(to + MAX_KNOWN, s->known_weight, sizeof s->known_weight);
+  to += 2 * MAX_KNOWN;
   for (int i = 0; i < NUM_SAVED; to += size[i++]) memcpy(to, array[i], size[i] * sizeof *to);
 }
 
@@ -622,18 +859,14 @@ void poli_splitting_restore(splitting *s, const double *from)
   s->last_h = *from++;
   s->num_known = (int)*from++;
   memcpy(s->known_t, from, sizeof s->known_t);
-  from += MAX_KNOWN;
+  memcpy(s->known_weight, from + MAX_KNOWN, sizeof s->known_weight);
+  from += 2 * MAX_KNOWN;
   for (int i = 0; i < NUM_SAVED; from += size[i++]) memcpy(array[i], from, size[i] * sizeof *from);
 }
 
 const double *poli_splitting_position(const splitting *s)
 {
-  return s->q;
-}
-
-double *poli_splitting_saved(splitting *s)
-{
-  return s->saved;
+  return s->instants[s->at].q;
 }
 
 double *poli_splitting_spare(splitting *s)
@@ -654,7 +887,7 @@ poli_splitting_steps *poli_splitting_get_steps(splitting *s)
 
 const double *poli_splitting_force(const splitting *s)
 {
-  return s->force;
+  return s->instants[s->at].force;
 }
 
 int poli_splitting_num_stages(const splitting *s)
@@ -662,32 +895,46 @@ int poli_splitting_num_stages(const splitting *s)
   return s->num_stages;
 }
 
-void poli_splitting_momenta(const splitting *s, const double *v, double *P)
+pol_status poli_splitting_place(splitting *s, double t, const double *q, const double *v,
+                                const double *lambda)
 {
-  momenta(s, v, P);
-}
-
-pol_status poli_splitting_place(splitting *s, double t, const double *q, const double *v)
-{
-  memcpy(s->q, q, (size_t)s->nq * sizeof *q);
-  momenta(s, v, s->P);
-  return find_forces(s, t, s->q, s->P, s->force, s->jacobian);
+  instant *at = &s->instants[s->at];
+  memcpy(at->q, q, (size_t)s->nq * sizeof *q);
+  rotations(s, q, at->R);
+  momenta(s, at->R, v, at->P);
+  for (int b = 0; b < s->bodies->count; b++)
+    if (!s->bodies->items[b].is_point)
+      poli_m3_apply(at->R + 9 * b, v + s->bodies->items[b].v, at->w + 3 * b);
+  memcpy(s->known[0], lambda, (size_t)s->m * sizeof *lambda);
+  turn_multipliers(s, at->R, 0, s->known[0]);
+  s->known_t[0] = t;
+  s->known_weight[0] = 1.0;
+  s->num_known = 1;
+  s->last_h = 0.0;
+  const pol_status status =
+      s->bodies->constraints(t, at->q, at->R, s->history, s->residual, at->B, s->dae->user);
+  return status ? status : find_forces(s, t, at->q, at->R, at->P, at->force);
 }
 
 static pol_status step(pol_integrator *integrator, double t, double h)
 {
   splitting *s = integrator->data;
+  const double last_h = s->last_h;
   (void)h;
   s->history = integrator->history;
   s->steps.has_middle = 0;
   integrator->num_substeps = s->num_stages;
-  poli_splitting_save(s, s->saved);
+  s->kept = s->at; /* the start of the step stays as it is */
   pol_status status = poli_splitting_advance(s, integrator->state.t, t, &integrator->diagnostics);
   if (!status) status = poli_splitting_show(s, t, s->out[1 - s->shown]);
-  if (status)
-    poli_splitting_restore(s, s->saved);
-  else
+  if (!status) {
     set_state(integrator, s, 1 - s->shown, t);
+  } else {
+    s->at = s->kept;
+    s->last_h = last_h;
+    s->num_known = s->num_known > 0; /* the newest may be of times that are gone: keep one */
+  }
+  s->kept = -1;
   return status;
 }
 
@@ -699,19 +946,18 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   double *x = s->out[0];
   s->history = integrator->history;
   s->steps.has_middle = 0;
-  for (int b = 0; b < s->bodies->count; b++) {
-    const poli_rigid_body *body = &s->bodies->items[b];
-    double R[9];
-    if (body->is_point) continue;
-    pol_quat_to_matrix(q + body->q, R);
-    poli_m3_apply(R, v + body->v, s->w_last + 3 * b);
+  s->kept = -1;
+  for (int k = 0; k < NUM_INSTANTS; k++) {
+    memcpy(s->instants[k].q, q, (size_t)s->nq * sizeof *q);
+    rotations(s, q, s->instants[k].R);
+    for (int b = 0; b < s->bodies->count && s->bodies->has_weight_only; b++) {
+      const poli_rigid_body *body = &s->bodies->items[b];
+      double *force = s->instants[k].force + body->v + (body->is_point ? 0 : 3);
+      poli_v3_scale(body->mass, s->bodies->gravity, force);
+    }
   }
-  memcpy(s->known[0], lambda, (size_t)s->m * sizeof *lambda);
-  memcpy(s->U, lambda, (size_t)s->m * sizeof *lambda);
-  s->known_t[0] = t;
-  s->num_known = 1;
-  s->last_h = 0.0;
-  pol_status status = poli_splitting_place(s, t, q, v);
+  s->at = 0;
+  const pol_status status = poli_splitting_place(s, t, q, v, lambda);
   if (status) return status;
   memcpy(x, q, (size_t)s->nq * sizeof *x);
   memcpy(x + s->nq, v, (size_t)s->nv * sizeof *x);
@@ -762,124 +1008,59 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
   return POL_OK;
 }
 
-/* B by rows: columns and addresses of the entries start[i] .. start[i + 1] - 1 of row i. */
-typedef struct row_list {
-  int *start, *column, *address;
-} row_list;
-
-static pol_status set_rows(row_list *rows, const pol_pattern *B)
+/* Sides by bodies; two of the same body add to a block of the matrix, and those of different nodes
+ * make an edge of its graph. */
+static pol_status set_graph(splitting *s)
 {
-  const size_t nonzeros = (size_t)pol_pattern_nonzeros(B);
-  rows->start = calloc((size_t)B->rows + 2, sizeof *rows->start);
-  rows->column = malloc((nonzeros + 1) * sizeof *rows->column);
-  rows->address = malloc((nonzeros + 1) * sizeof *rows->address);
-  if (!rows->start || !rows->column || !rows->address) return POL_NO_MEMORY;
-  for (size_t k = 0; k < nonzeros; k++) rows->start[B->row[k] + 2]++;
-  for (int i = 0; i < B->rows; i++) rows->start[i + 2] += rows->start[i + 1];
-  for (int j = 0; j < B->cols; j++)
-    for (int k = B->start[j]; k < B->start[j + 1]; k++) {
-      const int to = rows->start[B->row[k] + 1]++;
-      rows->column[to] = j;
-      rows->address[to] = k;
-    }
-  return POL_OK;
-}
-
-/* Rows one behind the other that have the same columns make a node, its bodies are its sides. */
-static pol_status find_nodes(splitting *s, const row_list *rows)
-{
-  const size_t nonzeros = (size_t)rows->start[s->m];
-  int num_sides = 0, num_addresses = 0;
-  int *of_body = malloc(((size_t)s->nv + 1) * sizeof *of_body);
-  s->first_row = calloc((size_t)s->m + 2, sizeof *s->first_row);
-  s->first_side = calloc((size_t)s->m + 2, sizeof *s->first_side);
-  s->sides = calloc(nonzeros + 1, sizeof *s->sides);
-  s->addresses = malloc((nonzeros * AXES + 1) * sizeof *s->addresses);
-  if (!of_body || !s->first_row || !s->first_side || !s->sides || !s->addresses) {
-    free(of_body);
-    return POL_NO_MEMORY;
-  }
-  for (int b = 0; b < s->bodies->count; b++) {
-    const poli_rigid_body *body = &s->bodies->items[b];
-    for (int k = 0; k < dimension(body); k++) of_body[body->v + k] = b;
-  }
-  for (int i = 0, end; i < s->m; i = end) {
-    const int first = num_sides, count = rows->start[i + 1] - rows->start[i];
-    const int *column = rows->column + rows->start[i];
-    for (end = i + 1; end < s->m && end - i < MAX_ROWS; end++)
-      if (rows->start[end + 1] - rows->start[end] != count ||
-          memcmp(rows->column + rows->start[end], column, (size_t)count * sizeof *column) != 0)
-        break;
-    for (int k = 0; k < count; k++)
-      if (num_sides == first || s->sides[num_sides - 1].body != of_body[column[k]])
-        s->sides[num_sides++].body = of_body[column[k]];
-    s->first_row[s->num_nodes] = i;
-    s->first_side[s->num_nodes++] = first;
-    for (int e = first; e < num_sides; e++) {
-      const poli_rigid_body *body = &s->bodies->items[s->sides[e].body];
-      s->sides[e].dim = dimension(body);
-      s->sides[e].address = num_addresses;
-      for (int row = i; row < end; row++)
-        for (int k = 0; k < s->sides[e].dim; k++, num_addresses++) {
-          s->addresses[num_addresses] = -1;
-          for (int c = rows->start[row]; c < rows->start[row + 1]; c++)
-            if (rows->column[c] == body->v + k) s->addresses[num_addresses] = rows->address[c];
-        }
-    }
-  }
-  s->first_row[s->num_nodes] = s->m;
-  s->first_side[s->num_nodes] = num_sides;
-  s->sides[num_sides].address = num_addresses;
-  free(of_body);
-  return POL_OK;
-}
-
-/* Two sides of one body add to a block of the matrix; those of different nodes make an edge. */
-static pol_status pair_sides(splitting *s)
-{
-  const int num_sides = s->first_side[s->num_nodes], bodies = s->bodies->count;
-  size_t num_pairs = 0;
-  int num_edges = 0;
-  int *size = malloc(((size_t)s->num_nodes + 1) * sizeof *size);
-  int *node_of = malloc(((size_t)num_sides + 1) * sizeof *node_of);
-  int *first = calloc((size_t)bodies + 2, sizeof *first); /* sides by bodies: */
-  int *sorted = malloc(((size_t)num_sides + 1) * sizeof *sorted), (*edges)[2] = NULL;
+  const poli_rigid_bodies *bodies = s->bodies;
+  const int count = bodies->count;
+  size_t num_sides = 0, num_pairs = 0;
+  int num_edges = 0, *size = malloc(((size_t)bodies->num_nodes + 1) * sizeof *size);
+  int(*edges)[2] = NULL;
   pol_status status = POL_NO_MEMORY;
-  if (!size || !node_of || !first || !sorted) goto done;
-  for (int n = 0; n < s->num_nodes; n++) {
-    size[n] = s->first_row[n + 1] - s->first_row[n];
-    for (int e = s->first_side[n]; e < s->first_side[n + 1]; e++) {
-      node_of[e] = n;
-      first[s->sides[e].body + 2]++;
-    }
+  s->first_side = calloc((size_t)count + 2, sizeof *s->first_side);
+  if (!size || !s->first_side) goto done;
+  for (int n = 0; n < bodies->num_nodes; n++) {
+    const poli_row_node *node = &bodies->nodes[n];
+    size[n] = node->num_rows;
+    num_sides += (size_t)node->num_sides;
+    s->has_others |= node->num_rows > (node->joins ? 3 : 0);
+    for (int i = 0; i < node->num_sides; i++) s->first_side[node->body[i] + 2]++;
   }
-  for (int b = 0; b < bodies; b++) {
-    num_pairs += (size_t)first[b + 2] * (size_t)first[b + 2];
-    first[b + 2] += first[b + 1];
+  for (int b = 0; b < count; b++) {
+    num_pairs += (size_t)s->first_side[b + 2] * (size_t)s->first_side[b + 2];
+    s->first_side[b + 2] += s->first_side[b + 1];
   }
-  for (int e = 0; e < num_sides; e++) sorted[first[s->sides[e].body + 1]++] = e;
+  s->sides = calloc(num_sides + 1, sizeof *s->sides);
   s->pairs = calloc(num_pairs + 1, sizeof *s->pairs);
   edges = malloc((num_pairs + 1) * sizeof *edges);
-  if (!s->pairs || !edges) goto done;
-  for (int b = 0; b < bodies; b++)
-    for (int i = first[b]; i < first[b + 1]; i++)
-      for (int j = first[b]; j < first[b + 1]; j++) {
-        const int row = node_of[sorted[i]], col = node_of[sorted[j]];
-        s->pairs[s->num_pairs++] = (struct pair){
-            .row_side = sorted[i], .col_side = sorted[j], .rows = size[row], .cols = size[col]};
-        if (row >= col) continue;
-        edges[num_edges][0] = row;
-        edges[num_edges++][1] = col;
+  if (!s->sides || !s->pairs || !edges) goto done;
+  for (int n = 0; n < bodies->num_nodes; n++) {
+    const poli_row_node *node = &bodies->nodes[n];
+    for (int i = 0; i < node->num_sides; i++)
+      s->sides[s->first_side[node->body[i] + 1]++] =
+          (side){.node = n,
+                 .row = node->row,
+                 .block = node->block + i * poli_row_block_size(node),
+                 .joined = node->joins ? 3 : 0,
+                 .others = node->num_rows - (node->joins ? 3 : 0),
+                 .sign = node->joins ? node->sign[i] : 0.0};
+  }
+  for (int b = 0; b < count; b++)
+    for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++)
+      for (int j = s->first_side[b]; j < s->first_side[b + 1]; j++) {
+        if (s->sides[i].node >= s->sides[j].node) continue;
+        edges[num_edges][0] = s->sides[i].node;
+        edges[num_edges++][1] = s->sides[j].node;
       }
-  status = poli_block_lu_create(&s->lu, s->num_nodes, size, num_edges, (const int(*)[2])edges);
-  for (int p = 0; p < s->num_pairs && !status; p++)
-    s->pairs[p].block =
-        poli_block_lu_address(s->lu, node_of[s->pairs[p].row_side], node_of[s->pairs[p].col_side]);
+  status = poli_block_lu_create(&s->lu, bodies->num_nodes, size, num_edges, (const int(*)[2])edges);
+  long *pair = s->pairs;
+  for (int b = 0; b < count && !status; b++)
+    for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++)
+      for (int j = s->first_side[b]; j < s->first_side[b + 1]; j++)
+        *pair++ = poli_block_lu_address(s->lu, s->sides[i].node, s->sides[j].node);
 done:
   free(size);
-  free(node_of);
-  free(first);
-  free(sorted);
   free(edges);
   return status;
 }
@@ -887,52 +1068,39 @@ done:
 static pol_status allocate(splitting *s)
 {
   const size_t nq = (size_t)s->nq, nv = (size_t)s->nv, m = (size_t)s->m;
-  const size_t entries = (size_t)pol_pattern_nonzeros(s->patterns.constraint);
+  const size_t bodies = (size_t)s->bodies->count, blocks = (size_t)s->bodies->num_blocks;
+  const size_t entries = s->saddle ? (size_t)pol_pattern_nonzeros(s->patterns.constraint) : 0;
   const size_t coupling = s->saddle ? (size_t)pol_pattern_nonzeros(s->patterns.coupling) : 0;
-  const size_t bodies = (size_t)s->bodies->count;
-  const size_t blocks = (size_t)s->sides[s->first_side[s->num_nodes]].address;
-  const struct {
-    double **array;
-    size_t size;
-  } arrays[] = {{&s->q, nq},
-                {&s->q1, nq},
-                {&s->P, nv},
-                {&s->P1, nv},
-                {&s->force, nv},
-                {&s->force1, nv},
-                {&s->v, nv},
-                {&s->trial, nv},
-                {&s->U, m},
-                {&s->dU, m},
-                {&s->residual, m},
-                {&s->jacobian, entries},
-                {&s->jacobian1, entries},
-                {&s->D, 36 * bodies},
-                {&s->B0, blocks},
-                {&s->B1, blocks},
-                {&s->w_half, 3 * bodies},
-                {&s->w_last, 3 * bodies},
-                {&s->known[0], m},
-                {&s->known[1], m},
-                {&s->known[2], m},
-                {&s->out[0], nq + 2 * nv + m},
-                {&s->out[1], nq + 2 * nv + m},
-                {&s->mass, coupling},
-                {&s->damping, coupling},
-                {&s->lower, s->saddle ? entries : 0},
-                {&s->rhs, nv + m},
-                {&s->saved, poli_splitting_size(s)},
-                {&s->scratch, s->dae->scratch_size}};
-  for (int pass = 0; pass < 2; pass++) {
-    size_t total = 0;
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-      if (pass) *arrays[i].array = s->memory + total;
-      total += arrays[i].size;
+  poli_arena arena = {0};
+  do {
+    for (int k = 0; k < NUM_INSTANTS; k++) {
+      instant *own = &s->instants[k];
+      POLI_TAKE(&arena, own->q, nq);
+      POLI_TAKE(&arena, own->P, nv);
+      POLI_TAKE(&arena, own->force, nv);
+      POLI_TAKE(&arena, own->R, 9 * bodies);
+      POLI_TAKE(&arena, own->B, blocks);
+      POLI_TAKE(&arena, own->w, 3 * bodies);
     }
-    if (!pass) s->memory = calloc(total + 1, sizeof *s->memory);
-    if (!s->memory) return POL_NO_MEMORY;
-  }
-  return POL_OK;
+    for (int k = 0; k < MAX_KNOWN; k++) POLI_TAKE(&arena, s->known[k], m);
+    for (int k = 0; k < 2; k++) POLI_TAKE(&arena, s->out[k], nq + 2 * nv + m);
+    POLI_TAKE(&arena, s->plus, nv);
+    POLI_TAKE(&arena, s->v, nv);
+    POLI_TAKE(&arena, s->force, nv);
+    POLI_TAKE(&arena, s->U, m);
+    POLI_TAKE(&arena, s->dU, m);
+    POLI_TAKE(&arena, s->residual, m);
+    POLI_TAKE(&arena, s->slip, m);
+    POLI_TAKE(&arena, s->D, 9 * bodies);
+    POLI_TAKE(&arena, s->rhs, nv + m);
+    POLI_TAKE(&arena, s->mass, coupling);
+    POLI_TAKE(&arena, s->damping, coupling);
+    POLI_TAKE(&arena, s->upper, entries);
+    POLI_TAKE(&arena, s->lower, entries);
+    POLI_TAKE(&arena, s->scratch, s->dae->scratch_size);
+  } while (poli_arena_again(&arena));
+  s->memory = arena.memory;
+  return s->memory ? POL_OK : POL_NO_MEMORY;
 }
 
 static void destroy(void *data)
@@ -942,10 +1110,8 @@ static void destroy(void *data)
   poli_saddle_free(&s->saddle);
   poli_dae_patterns_free(&s->patterns);
   free(s->steps.memory);
-  free(s->first_row);
   free(s->first_side);
   free(s->sides);
-  free(s->addresses);
   free(s->pairs);
   free(s->memory);
   free(s);
@@ -968,17 +1134,12 @@ static pol_status create(pol_integrator *integrator)
   s->nq = s->dae->group.nq;
   s->nv = s->dae->group.nv;
   s->m = pol_dae_num_constraints(s->dae);
-  pol_status status = poli_dae_patterns_create(&s->patterns, s->dae);
-  row_list rows = {0};
-  if (!status) status = set_rows(&rows, s->patterns.constraint);
-  if (!status) status = find_nodes(s, &rows);
-  if (!status) status = pair_sides(s);
-  free(rows.start);
-  free(rows.column);
-  free(rows.address);
   s->dropped = pol_assembler_dropped(integrator->assembler);
-  if (!status && s->bodies->forces_read_velocities)
-    status = poli_saddle_create(&s->saddle, s->dae, 0, integrator->options.solver);
+  pol_status status = set_graph(s);
+  if (!status && s->bodies->forces_read_velocities) {
+    status = poli_dae_patterns_create(&s->patterns, s->dae);
+    if (!status) status = poli_saddle_create(&s->saddle, s->dae, 0, integrator->options.solver);
+  }
   if (!status) status = allocate(s);
   return status ? status : poli_splitting_steps_create(integrator);
 }

@@ -24,18 +24,14 @@ pol_status poli_splitting_show(poli_splitting_state *s, double t, double *shown)
 
 /* q of the running state. */
 const double *poli_splitting_position(const poli_splitting_state *s);
-/* Sets q and v of the running state, with the forces there. */
-pol_status poli_splitting_place(poli_splitting_state *s, double t, const double *q,
-                                const double *v);
-/* P = M v */
-void poli_splitting_momenta(const poli_splitting_state *s, const double *v, double *P);
+/* Sets the running state: q, v, and multipliers to predict the next ones from. */
+pol_status poli_splitting_place(poli_splitting_state *s, double t, const double *q, const double *v,
+                                const double *lambda);
 /* The forces of the running state, nv. */
 const double *poli_splitting_force(const poli_splitting_state *s);
 /* Base steps of a composed step. */
 int poli_splitting_num_stages(const poli_splitting_state *s);
 
-/* What was saved at the start of the last step of the integrator. */
-double *poli_splitting_saved(poli_splitting_state *s);
 /* Where the next solution is shown, and makes it that of the integrator. */
 double *poli_splitting_spare(poli_splitting_state *s);
 void poli_splitting_publish(pol_integrator *integrator, double t);
@@ -43,7 +39,8 @@ void poli_splitting_publish(pol_integrator *integrator, double t);
 /* Data of splitting_steps.c, owned by the state: numbers in one block of memory. */
 typedef struct poli_splitting_steps {
   void *memory;
-  double *now;     /* a running state to return to */
+  double *start;   /* the running state at the start of an attempt, */
+  double *now;     /* and one to return to */
   double *whole;   /* nq: the end of an attempt by one step */
   double *middle;  /* q, v, v', lambda in the middle of the last step, */
   int has_middle;  /* 1: known; -1: it could not be determined */

@@ -36,6 +36,7 @@ pol_status poli_splitting_steps_create(pol_integrator *integrator)
   const int shown = group->nq + 2 * group->nv + pol_dae_num_constraints(integrator->dae);
   poli_arena arena = {0};
   do {
+    POLI_TAKE(&arena, steps->start, poli_splitting_size(s));
     POLI_TAKE(&arena, steps->now, poli_splitting_size(s));
     POLI_TAKE(&arena, steps->whole, group->nq);
     POLI_TAKE(&arena, steps->middle, shown);
@@ -223,8 +224,9 @@ static void find_middle(const pol_integrator *integrator)
   pol_diagnostics unused = {.equation = -1};
   if (steps->has_middle) return;
   poli_splitting_save(s, steps->now);
-  poli_splitting_restore(s, poli_splitting_saved(s));
-  pol_status status = poli_splitting_advance(s, start, middle, &unused);
+  pol_status status = poli_splitting_place(s, start, integrator->before.q, integrator->before.v,
+                                           integrator->before.lambda);
+  if (!status) status = poli_splitting_advance(s, start, middle, &unused);
   if (!status) status = poli_splitting_show(s, middle, steps->middle);
   poli_splitting_restore(s, steps->now);
   steps->has_middle = status ? -1 : 1;
@@ -240,7 +242,7 @@ static pol_status accelerate(const pol_integrator *integrator, double t, const d
   const size_t m = (size_t)pol_dae_num_constraints(integrator->dae);
   double *shown = steps->within;
   poli_splitting_save(s, steps->now);
-  pol_status status = poli_splitting_place(s, t, q, v);
+  pol_status status = poli_splitting_place(s, t, q, v, integrator->state.lambda);
   if (!status) status = poli_splitting_show(s, t, shown);
   poli_splitting_restore(s, steps->now);
   if (!status && integrator->shares) {
@@ -293,7 +295,7 @@ pol_status poli_splitting_interpolate(const pol_integrator *integrator, double t
 static void reject(pol_integrator *integrator)
 {
   poli_splitting_state *s = integrator->data;
-  poli_splitting_restore(s, poli_splitting_saved(s));
+  poli_splitting_restore(s, poli_splitting_get_steps(s)->start);
 }
 
 static void accept(pol_integrator *integrator)
@@ -318,7 +320,7 @@ static pol_status attempt(pol_integrator *integrator, double t, double h, const 
   double *end = poli_splitting_spare(s);
   steps->t = t;
   integrator->num_substeps = 3 * poli_splitting_num_stages(s);
-  poli_splitting_save(s, poli_splitting_saved(s));
+  poli_splitting_save(s, steps->start);
   pol_status status = poli_splitting_advance(s, start, t, d);
   if (!status) {
     memcpy(steps->whole, poli_splitting_position(s), nq * sizeof *steps->whole);
@@ -411,18 +413,19 @@ static pol_status energies(pol_integrator *integrator, double *kinetic, double *
   poli_splitting_state *s = integrator->data;
   const pol_state *now = &integrator->state;
   const poli_rigid_bodies *bodies = poli_dae_rigid_bodies(integrator->dae);
-  double *P = poli_splitting_get_steps(s)->within;
   const double *force = poli_splitting_force(s), length = poli_dae_length(integrator->dae);
-  poli_splitting_momenta(s, now->v, P);
   *kinetic = *rate = *size = 0.0;
   for (int b = 0; b < bodies->count; b++) {
     const poli_rigid_body *body = &bodies->items[b];
     const int turn = body->is_point ? 0 : 3;
+    double P[6];
     if (body->v >= integrator->dae->group.nv - integrator->dae->num_states) continue;
+    if (turn) poli_m3_apply(body->inertia, now->v + body->v, P);
     for (int i = 0; i < turn + body->num_axes; i++) {
       const int k = body->v + i;
-      *kinetic += 0.5 * P[k] * now->v[k];
-      *rate += P[k] * now->vd[k];
+      if (i >= turn) P[i] = body->mass * now->v[k];
+      *kinetic += 0.5 * P[i] * now->v[k];
+      *rate += P[i] * now->vd[k];
       *size += fabs(force[k]) * (i < turn ? 1.0 : length);
     }
   }

@@ -12,9 +12,11 @@
 #include "lie/free_motion.h"
 
 #include <math.h>
+#include <stddef.h>
 
 #include <polhode/lie.h>
 
+#include "lie/coefficients.h"
 #include "lie/small.h"
 
 void poli_free_body_set(poli_free_body *body, const double moment[3])
@@ -38,6 +40,12 @@ void poli_free_body_set(poli_free_body *body, const double moment[3])
     p[k] = p[k + 1];
     p[k + 1] = swapped;
     body->parity = -body->parity;
+  }
+  body->inverse_smallest = 1.0 / J[p[0]];
+  if (body->axis >= 0) {
+    const double Jt = J[(body->axis + 1) % 3], Ja = J[body->axis];
+    body->inverse = 1.0 / Jt;
+    body->excess = (Jt - Ja) / (Ja * Jt);
   }
   body->A = (J[p[1]] - J[p[0]]) / (J[p[0]] * J[p[1]]);
   body->B = (J[p[2]] - J[p[1]]) / (J[p[1]] * J[p[2]]);
@@ -207,36 +215,6 @@ static void move_asymmetric(const poli_free_body *body, const double q0[4], cons
   pol_quat_multiply(q0, increment, q1);
 }
 
-void poli_free_motion(const poli_free_body *body, const double q0[4], const double L[3], double h,
-                      double q1[4])
-{
-  const double G = sqrt(poli_v3_dot(L, L));
-  double w[3], outer[4];
-  if (G == 0.0) {
-    for (int i = 0; i < 4; i++) q1[i] = q0[i];
-    return;
-  }
-  if (body->axis < 0) {
-    move_asymmetric(body, q0, L, G, h, q1);
-  } else {
-    const double Jt = body->moment[(body->axis + 1) % 3], Ja = body->moment[body->axis];
-    poli_v3_scale(h / Jt, L, w);
-    pol_so3_exp(w, outer);
-    if (!body->is_sphere) {
-      double R[9], a[3], own[3] = {0.0}, inner[4];
-      pol_quat_to_matrix(q0, R);
-      for (int i = 0; i < 3; i++) a[i] = R[3 * i + body->axis];
-      own[body->axis] = h * ((Jt - Ja) / (Ja * Jt)) * poli_v3_dot(L, a);
-      pol_so3_exp(own, inner);
-      pol_quat_multiply(q0, inner, q1);
-      pol_quat_multiply(outer, q1, q1);
-    } else {
-      pol_quat_multiply(outer, q0, q1);
-    }
-  }
-  pol_quat_normalize(q1);
-}
-
 /* --- its derivative --------------------------------------------------------------------------- */
 
 /* dD = J^-1(t) (I + L~ D), with J^-1 = R diag(1/J) R^T */
@@ -274,36 +252,108 @@ static void derivative_step(const poli_free_body *body, const double q0[4], cons
   for (int i = 0; i < 9; i++) D[i] += h / 6.0 * (k[0][i] + 2.0 * (k[1][i] + k[2][i]) + k[3][i]);
 }
 
-void poli_free_motion_derivative(const poli_free_body *body, const double q0[4], const double L[3],
-                                 double h, const double q1[4], double D[9])
+/* The derivative of the motion of an asymmetric body, in steps of at most half a radian. */
+static void derive_asymmetric(const poli_free_body *body, const double q0[4], const double L[3],
+                              double h, const double q1[4], double D[9])
 {
-  const double *J = body->moment;
-  if (body->axis >= 0) {
-    /* D = h (dexp(theta)/Jt + (1/Ja - 1/Jt) (exp(theta) a) a^T), theta = h L/Jt */
-    const double Jt = J[(body->axis + 1) % 3], Ja = J[body->axis];
-    double theta[3], R0[9], R1[9], before[3], after[3];
-    poli_v3_scale(-h / Jt, L, theta); /* T(-theta) is dexp(theta) */
-    pol_so3_tangent(theta, D);
-    for (int i = 0; i < 9; i++) D[i] *= h / Jt;
-    if (body->is_sphere) return;
-    pol_quat_to_matrix(q0, R0);
-    pol_quat_to_matrix(q1, R1);
-    for (int i = 0; i < 3; i++) {
-      before[i] = R0[3 * i + body->axis];
-      after[i] = R1[3 * i + body->axis];
-    }
-    poli_m3_add_outer(h * (Jt - Ja) / (Ja * Jt), after, before, D);
-    return;
-  }
-  const double rate = sqrt(poli_v3_dot(L, L)) / J[body->order[0]], turn = fabs(h) * rate;
+  const double turn = fabs(h) * sqrt(poli_v3_dot(L, L)) * body->inverse_smallest;
   const int panels = turn <= 0.6 ? 1 : turn < 5e5 ? (int)ceil(turn / 0.5) : 1000000;
   double from[4], to[4];
   for (int i = 0; i < 9; i++) D[i] = 0.0;
   for (int i = 0; i < 4; i++) from[i] = q0[i];
   for (int k = 1; k <= panels; k++) {
-    if (k < panels) poli_free_motion(body, q0, L, h * k / panels, to);
+    if (k < panels) poli_free_motion(body, q0, L, h * k / panels, to, NULL);
     for (int i = 0; i < 4; i++) to[i] = k < panels ? to[i] : q1[i];
     derivative_step(body, from, to, L, h / panels, D);
     for (int i = 0; i < 4; i++) from[i] = to[i];
   }
+}
+
+/* --- the motion ------------------------------------------------------------------------------- */
+
+/* Column i of the rotation matrix; i, j, k are 0, 1, 2 in turn. */
+static inline void axis_of(const double q[4], int i, int j, int k, double a[3])
+{
+  const double *v = q + 1;
+  a[i] = 1.0 - 2.0 * (v[j] * v[j] + v[k] * v[k]);
+  a[j] = 2.0 * (v[i] * v[j] + q[0] * v[k]);
+  a[k] = 2.0 * (v[i] * v[k] - q[0] * v[j]);
+}
+
+/* poli_half_angle_set with as many terms as a small angle needs. */
+static inline void set_half_angle(double x, poli_half_angle *half)
+{
+  if (x > 0.04) {
+    poli_half_angle_set(x, half);
+    return;
+  }
+  const double y = 0.25 * x, z = y * y;
+  half->x = x;
+  half->sinc = (1.0 - y * (1.0 / 6.0)) + z * ((1.0 / 120.0 - y * (1.0 / 5040.0)) +
+                                              z * (1.0 / 362880.0 - y * (1.0 / 39916800.0)));
+  half->cosine = (1.0 - y * 0.5) + z * ((1.0 / 24.0 - y * (1.0 / 720.0)) +
+                                        z * (1.0 / 40320.0 - y * (1.0 / 3628800.0)));
+}
+
+/* The derivative is h (dexp(theta)/Jt + (1/Ja - 1/Jt) (exp(theta) a) a^T), theta = h L/Jt. */
+static void move_symmetric(const poli_free_body *body, const double q0[4], const double L[3],
+                           double h, double q1[4], double *D)
+{
+  double theta[3], before[3], after[3];
+  poli_half_angle half;
+  poli_tangent_coefficients c;
+  poli_v3_scale(h * body->inverse, L, theta);
+  set_half_angle(poli_v3_dot(theta, theta), &half);
+  const double outer[4] = {half.cosine, 0.5 * half.sinc * theta[0], 0.5 * half.sinc * theta[1],
+                           0.5 * half.sinc * theta[2]};
+  if (D) {
+    poli_tangent_coefficients_set(&half, 0, &c);
+    poli_m3_diagonal(1.0, D);
+    poli_m3_add_skew(c.b, theta, D);
+    poli_m3_add_skew_product(c.s, theta, theta, D);
+    for (int i = 0; i < 9; i++) D[i] *= h * body->inverse;
+  }
+  if (body->is_sphere) {
+    poli_quat_multiply(outer, q0, q1);
+    return;
+  }
+  const int i = body->axis, j = i < 2 ? i + 1 : 0, k = j < 2 ? j + 1 : 0;
+  axis_of(q0, i, j, k, before);
+  const double angle = h * body->excess * poli_v3_dot(L, before), *v = q0 + 1;
+  set_half_angle(angle * angle, &half);
+  const double cosine = half.cosine, sine = 0.5 * half.sinc * angle;
+  double turned[4] = {q0[0] * cosine - v[i] * sine};
+  turned[1 + i] = v[i] * cosine + q0[0] * sine;
+  turned[1 + j] = v[j] * cosine + v[k] * sine;
+  turned[1 + k] = v[k] * cosine - v[j] * sine;
+  poli_quat_multiply(outer, turned, q1);
+  if (!D) return;
+  axis_of(q1, i, j, k, after);
+  poli_m3_add_outer(h * body->excess, after, before, D);
+}
+
+/* To length 1, of which it is short by round-off: one step of Newton's method for 1/sqrt. */
+static inline void renormalize(double q[4])
+{
+  const double square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+  const double scale = fabs(square - 1.0) < 1e-9 ? 1.5 - 0.5 * square : 1.0 / sqrt(square);
+  for (int i = 0; i < 4; i++) q[i] *= scale;
+}
+
+void poli_free_motion(const poli_free_body *body, const double q0[4], const double L[3], double h,
+                      double q1[4], double *D)
+{
+  if (body->axis >= 0) {
+    move_symmetric(body, q0, L, h, q1, D);
+    renormalize(q1);
+    return;
+  }
+  const double G = sqrt(poli_v3_dot(L, L)), from[4] = {q0[0], q0[1], q0[2], q0[3]};
+  if (G == 0.0) {
+    for (int i = 0; i < 4; i++) q1[i] = from[i];
+  } else {
+    move_asymmetric(body, from, L, G, h, q1);
+    renormalize(q1);
+  }
+  if (D) derive_asymmetric(body, from, L, h, q1, D);
 }

@@ -7,17 +7,11 @@
 
 #include <math.h>
 
+#include "lie/small.h"
+
 void pol_quat_multiply(const double a[4], const double b[4], double ab[4])
 {
-  const double w = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
-  const double x = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2];
-  const double y = a[0] * b[2] + a[2] * b[0] + a[3] * b[1] - a[1] * b[3];
-  const double z = a[0] * b[3] + a[3] * b[0] + a[1] * b[2] - a[2] * b[1];
-
-  ab[0] = w;
-  ab[1] = x;
-  ab[2] = y;
-  ab[3] = z;
+  poli_quat_multiply(a, b, ab);
 }
 
 void pol_quat_normalize(double q[4])
@@ -35,17 +29,7 @@ void pol_quat_conjugate(const double q[4], double inverse[4])
 
 void pol_quat_to_matrix(const double q[4], double R[9])
 {
-  const double w = q[0], x = q[1], y = q[2], z = q[3];
-
-  R[0] = 1.0 - 2.0 * (y * y + z * z);
-  R[1] = 2.0 * (x * y - w * z);
-  R[2] = 2.0 * (x * z + w * y);
-  R[3] = 2.0 * (x * y + w * z);
-  R[4] = 1.0 - 2.0 * (x * x + z * z);
-  R[5] = 2.0 * (y * z - w * x);
-  R[6] = 2.0 * (x * z - w * y);
-  R[7] = 2.0 * (y * z + w * x);
-  R[8] = 1.0 - 2.0 * (x * x + y * y);
+  poli_quat_to_matrix(q, R);
 }
 
 void pol_quat_from_matrix(const double R[9], double q[4])

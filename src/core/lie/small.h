@@ -1,5 +1,5 @@
-/* Vectors with 3 entries and 3x3 matrices (row-major, 9 numbers) as inline functions: a call to a
- * library would cost more than the product itself.
+/* Vectors with 3 entries, 3x3 matrices (row-major, 9 numbers) and quaternions as inline functions:
+ * a call to a library would cost more than the product itself.
  *
  * The output is the last argument and must not overlap an input, except where the comment allows
  * it.  w~ is the skew matrix of w: w~ x = w x x (cross product).
@@ -102,6 +102,15 @@ static inline void poli_m3_multiply_transposed(const double A[9], const double B
       C[3 * i + j] = A[i] * B[j] + A[i + 3] * B[j + 3] + A[i + 6] * B[j + 6];
 }
 
+/* C = A B^T */
+static inline void poli_m3_multiply_by_transposed(const double A[9], const double B[9], double C[9])
+{
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      C[3 * i + j] =
+          A[3 * i] * B[3 * j] + A[3 * i + 1] * B[3 * j + 1] + A[3 * i + 2] * B[3 * j + 2];
+}
+
 /* W = w~ */
 static inline void poli_m3_skew(const double w[3], double W[9])
 {
@@ -142,6 +151,35 @@ static inline void poli_m3_add_skew_product(double s, const double a[3], const d
   out[0] -= ab;
   out[4] -= ab;
   out[8] -= ab;
+}
+
+/* --- quaternions (w, x, y, z) ----------------------------------------------------------------- */
+
+/* ab may be a or b */
+static inline void poli_quat_multiply(const double a[4], const double b[4], double ab[4])
+{
+  const double w = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
+  const double x = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2];
+  const double y = a[0] * b[2] + a[2] * b[0] + a[3] * b[1] - a[1] * b[3];
+  const double z = a[0] * b[3] + a[3] * b[0] + a[1] * b[2] - a[2] * b[1];
+  ab[0] = w;
+  ab[1] = x;
+  ab[2] = y;
+  ab[3] = z;
+}
+
+static inline void poli_quat_to_matrix(const double q[4], double R[9])
+{
+  const double w = q[0], x = q[1], y = q[2], z = q[3];
+  R[0] = 1.0 - 2.0 * (y * y + z * z);
+  R[1] = 2.0 * (x * y - w * z);
+  R[2] = 2.0 * (x * z + w * y);
+  R[3] = 2.0 * (x * y + w * z);
+  R[4] = 1.0 - 2.0 * (x * x + z * z);
+  R[5] = 2.0 * (y * z - w * x);
+  R[6] = 2.0 * (x * z - w * y);
+  R[7] = 2.0 * (y * z + w * x);
+  R[8] = 1.0 - 2.0 * (x * x + y * y);
 }
 
 #endif

@@ -1,7 +1,7 @@
-/* Block-sparse LU.  With the nodes in the order of elimination, node k has later neighbours
- * N(k); L_ik = A_ik A_kk^-1, then A_ij -= L_ik A_kj for all i, j in N(k).  The inverse of a
- * diagonal block takes the place of the block (exchange steps with diagonal pivots).  The blocks of
- * N(k) that an elimination changes, fill included, are looked up once.
+/* Block-sparse LU.  With the nodes in the order of elimination, node k has later neighbours N(k);
+ * U_kj = A_kk^-1 A_kj, then A_ij -= A_ik U_kj for all i, j in N(k).  The inverse of a diagonal
+ * block takes the place of the block (exchange steps with diagonal pivots).  The blocks of N(k)
+ * that an elimination changes, fill included, are looked up once.
  *
  * The order is AMD's (Amestoy, Davis, Duff 1996), the later neighbours follow from the elimination
  * tree: N(k) is the union of k's own and those of its children, less k.
@@ -13,6 +13,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MAX_UNROLLED = 5 };
 
 struct poli_block_lu {
   int num_nodes, num_rows;
@@ -29,7 +31,8 @@ struct poli_block_lu {
   long *target;
   double *values;
   size_t num_values;
-  double *scale, *work; /* diagonal entries before the factorisation; one block */
+  double *inverse_scale, *work; /* 1 / diagonal entries before the factorisation; one block */
+  unsigned char *unrolled;      /* size of a node whose later neighbours have it too, or 0 */
   unsigned char *dropped;
   double smallest;
   int smallest_row;
@@ -37,7 +40,8 @@ struct poli_block_lu {
 
 /* --- analysis --------------------------------------------------------------------------------- */
 
-/* The graph in compressed columns, both directions. */
+/* The graph in compressed columns, both directions, the last node first: of nodes that are alike
+ * AMD takes the last one, and the order of elimination should follow theirs. */
 typedef struct graph {
   int *start, *end;
 } graph;
@@ -47,10 +51,11 @@ static pol_status set_graph(graph *g, int num_nodes, int num_edges, const int (*
   g->start = calloc((size_t)num_nodes + 2, sizeof *g->start);
   g->end = malloc((2 * (size_t)num_edges + 1) * sizeof *g->end);
   if (!g->start || !g->end) return POL_NO_MEMORY;
-  for (int e = 0; e < 2 * num_edges; e++) g->start[edges[e / 2][e % 2] + 2]++;
+  const int last = num_nodes - 1;
+  for (int e = 0; e < 2 * num_edges; e++) g->start[last - edges[e / 2][e % 2] + 2]++;
   for (int i = 0; i < num_nodes; i++) g->start[i + 2] += g->start[i + 1];
   for (int e = 0; e < 2 * num_edges; e++)
-    g->end[g->start[edges[e / 2][e % 2] + 1]++] = edges[e / 2][1 - e % 2];
+    g->end[g->start[last - edges[e / 2][e % 2] + 1]++] = last - edges[e / 2][1 - e % 2];
   return POL_OK;
 }
 
@@ -80,8 +85,9 @@ static pol_status find_neighbours(poli_block_lu *lu, const graph *g)
       if (!more) status = POL_NO_MEMORY;
     }
     if (status) break;
-    for (int e = g->start[lu->node[k]]; e < g->start[lu->node[k] + 1]; e++) {
-      const int i = lu->place[g->end[e]];
+    const int own = n - 1 - lu->node[k];
+    for (int e = g->start[own]; e < g->start[own + 1]; e++) {
+      const int i = lu->place[n - 1 - g->end[e]];
       if (i > k && mark[i] != k) mark[lu->next[count++] = i] = k;
     }
     for (int c = child[k]; c >= 0; c = sibling[c])
@@ -176,6 +182,7 @@ pol_status poli_block_lu_create(poli_block_lu **made, int num_nodes, const int *
   if (!status && num_nodes > 0 && amd_order(num_nodes, g.start, g.end, lu->node, NULL, NULL) < 0)
     status = POL_NO_MEMORY;
   if (!status) {
+    for (int k = 0; k < num_nodes; k++) lu->node[k] = num_nodes - 1 - lu->node[k];
     /* rows of the nodes, then in the order of elimination */
     for (int i = 0; i < num_nodes; i++) {
       lu->place[i] = lu->num_rows;
@@ -191,10 +198,17 @@ pol_status poli_block_lu_create(poli_block_lu **made, int num_nodes, const int *
   }
   if (!status) status = place_blocks(lu);
   if (!status) {
-    lu->scale = malloc(((size_t)lu->num_rows + 1) * sizeof *lu->scale);
+    lu->inverse_scale = malloc(((size_t)lu->num_rows + 1) * sizeof *lu->inverse_scale);
     lu->dropped = calloc((size_t)lu->num_rows + 1, 1);
+    lu->unrolled = calloc(n + 1, 1);
     lu->work = malloc(((size_t)largest * (size_t)largest + 1) * sizeof *lu->work);
-    if (!lu->scale || !lu->dropped || !lu->work) status = POL_NO_MEMORY;
+    if (!lu->inverse_scale || !lu->dropped || !lu->work || !lu->unrolled) status = POL_NO_MEMORY;
+  }
+  for (int k = 0; k < num_nodes && !status; k++) {
+    const int own = lu->size[k];
+    lu->unrolled[k] = (unsigned char)(own <= MAX_UNROLLED ? own : 0);
+    for (int e = lu->first[k]; e < lu->first[k + 1]; e++)
+      if (lu->size[lu->next[e]] != own) lu->unrolled[k] = 0;
   }
   free(g.start);
   free(g.end);
@@ -206,9 +220,10 @@ void poli_block_lu_free(poli_block_lu **made)
 {
   if (!made || !*made) return;
   poli_block_lu *lu = *made;
-  void *const parts[] = {lu->node,   lu->place, lu->size,   lu->row,    lu->first,
-                         lu->next,   lu->lower, lu->upper,  lu->update, lu->diagonal,
-                         lu->target, lu->scale, lu->values, lu->work,   lu->dropped};
+  void *const parts[] = {lu->node,   lu->place,    lu->size,    lu->row,
+                         lu->first,  lu->next,     lu->lower,   lu->upper,
+                         lu->update, lu->diagonal, lu->target,  lu->inverse_scale,
+                         lu->values, lu->work,     lu->dropped, lu->unrolled};
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) free(parts[i]);
   free(lu);
   *made = NULL;
@@ -231,28 +246,25 @@ void poli_block_lu_clear(poli_block_lu *lu)
 
 /* --- small blocks ----------------------------------------------------------------------------- */
 
-/* C = A B, or C -= A B; A is rows x inner, B inner x cols */
-static inline void multiply(int rows, int inner, int cols, int subtract, const double *restrict A,
-                            const double *restrict B, double *restrict C)
+/* C -= A B; A is rows x inner, B inner x cols */
+static inline void subtract_blocks(int rows, int inner, int cols, const double *restrict A,
+                                   const double *restrict B, double *restrict C)
 {
   for (int i = 0; i < rows; i++)
-    for (int j = 0; j < cols; j++) {
-      double sum = 0.0;
-      for (int k = 0; k < inner; k++) sum += A[i * inner + k] * B[k * cols + j];
-      C[i * cols + j] = subtract ? C[i * cols + j] - sum : sum;
-    }
+    for (int k = 0; k < inner; k++)
+      for (int j = 0; j < cols; j++) C[i * cols + j] -= A[i * inner + k] * B[k * cols + j];
 }
 
-/* The same; blocks of joints of one type have sizes that the compiler can unroll. */
-static void multiply_blocks(int rows, int inner, int cols, int subtract, const double *A,
-                            const double *B, double *C)
+/* B = A B, A inner x inner; work has room for B */
+static inline void replace_block(int inner, int cols, const double *restrict A, double *restrict B,
+                                 double *restrict work)
 {
-  if (rows == inner && inner == cols && rows == 3)
-    multiply(3, 3, 3, subtract, A, B, C);
-  else if (rows == inner && inner == cols && rows == 5)
-    multiply(5, 5, 5, subtract, A, B, C);
-  else
-    multiply(rows, inner, cols, subtract, A, B, C);
+  for (int i = 0; i < inner; i++)
+    for (int j = 0; j < cols; j++) work[i * cols + j] = A[i * inner] * B[j];
+  for (int i = 0; i < inner; i++)
+    for (int k = 1; k < inner; k++)
+      for (int j = 0; j < cols; j++) work[i * cols + j] += A[i * inner + k] * B[k * cols + j];
+  for (int i = 0; i < inner * cols; i++) B[i] = work[i];
 }
 
 /* y -= A x */
@@ -266,13 +278,89 @@ static inline void subtract_product(int rows, int cols, const double *restrict A
   }
 }
 
-/* The inverse of the block in its place, by exchange steps with the largest diagonal entry relative
- * to scale; rows that are left with less than the threshold are dropped: zero rows and columns.
- * Returns how many. */
+/* y = A x */
+static inline void set_product(int n, const double *restrict A, const double *restrict x,
+                               double *restrict y)
+{
+  for (int i = 0; i < n; i++) {
+    y[i] = 0.0;
+    for (int j = 0; j < n; j++) y[i] += A[i * n + j] * x[j];
+  }
+}
+
+static inline void note_pivot(poli_block_lu *lu, double size, int row)
+{
+  if (!(size < lu->smallest)) return;
+  lu->smallest = size;
+  lu->smallest_row = row;
+}
+
+/* Exchange step with the diagonal entry r. */
+static inline void exchange(int n, int r, double *D)
+{
+  const double pivot = 1.0 / D[r * n + r];
+  for (int i = 0; i < n; i++) {
+    if (i == r) continue;
+    const double factor = D[i * n + r] * pivot;
+    for (int j = 0; j < n; j++) D[i * n + j] -= factor * D[r * n + j];
+    D[i * n + r] = -factor;
+  }
+  for (int j = 0; j < n; j++) D[r * n + j] *= pivot;
+  D[r * n + r] = pivot;
+}
+
+/* The same as below for a block of 3 rows, by its minors: one division to wait for. */
+static int invert_three(poli_block_lu *lu, int k)
+{
+  const int row = lu->row[k];
+  const double *scale = lu->inverse_scale + row;
+  double *D = lu->values + lu->diagonal[k];
+  const double a = D[0], b = D[1], c = D[2], d = D[3], e = D[4], f = D[5], g = D[6], h = D[7],
+               i = D[8];
+  const double A = e * i - f * h, B = f * g - d * i, C = d * h - e * g, minor = a * e - b * d;
+  const double det = a * A + b * B + c * C;
+  const double second = fabs(minor / a) * scale[1], third = fabs(det / minor) * scale[2];
+  const double least = second < third ? second : third, first = fabs(a) * scale[0];
+  if (!(first > 0.01 && least > 0.01)) return 0;
+  const double r = 1.0 / det;
+  const double inverse[9] = {A * r, (c * h - b * i) * r, (b * f - c * e) * r,
+                             B * r, (a * i - c * g) * r, (c * d - a * f) * r,
+                             C * r, (b * g - a * h) * r, minor * r};
+  memcpy(D, inverse, sizeof inverse);
+  memset(lu->dropped + row, 0, 3);
+  note_pivot(lu, first < least ? first : least,
+             first < least ? row : row + (second < third ? 1 : 2));
+  return 1;
+}
+
+/* The inverse of a block in its place, if all pivots are large in the order they have, which is
+ * usual; else the block stays as it is.  Returns whether they are. */
+static inline int invert_in_order(poli_block_lu *lu, int k, int n)
+{
+  if (n == 3) return invert_three(lu, k);
+  const double *inverse_scale = lu->inverse_scale + lu->row[k];
+  double *D = lu->values + lu->diagonal[k], W[MAX_UNROLLED * MAX_UNROLLED], least = HUGE_VAL;
+  int least_row = 0;
+  for (int i = 0; i < n * n; i++) W[i] = D[i];
+  for (int r = 0; r < n; r++) {
+    const double size = fabs(W[r * n + r]) * inverse_scale[r];
+    if (!(size > 0.01)) return 0;
+    if (size < least) least_row = r;
+    least = size < least ? size : least;
+    exchange(n, r, W);
+  }
+  for (int i = 0; i < n * n; i++) D[i] = W[i];
+  for (int i = 0; i < n; i++) lu->dropped[lu->row[k] + i] = 0;
+  note_pivot(lu, least, lu->row[k] + least_row);
+  return 1;
+}
+
+/* The same by exchange steps with the largest diagonal entry relative to its scale; rows that are
+ * left with less than the threshold are dropped: zero rows and columns.  Returns how many. */
 static int invert(poli_block_lu *lu, int k, double threshold)
 {
   const int n = lu->size[k], row = lu->row[k];
-  const double *scale = lu->scale + row;
+  const double *inverse_scale = lu->inverse_scale + row;
   double *D = lu->values + lu->diagonal[k];
   unsigned char *left = lu->dropped + row;
   memset(left, 1, (size_t)n);
@@ -280,28 +368,16 @@ static int invert(poli_block_lu *lu, int k, double threshold)
     int r = -1;
     double largest = threshold;
     for (int i = 0; i < n; i++) {
-      const double size = fabs(D[i * n + i]) / scale[i];
+      const double size = fabs(D[i * n + i]) * inverse_scale[i];
       if (left[i] && !(size <= largest)) {
         largest = size;
         r = i;
       }
     }
     if (r < 0) break;
-    if (largest < lu->smallest) {
-      lu->smallest = largest;
-      lu->smallest_row = row + r;
-    }
+    note_pivot(lu, largest, row + r);
     left[r] = 0;
-    const double pivot = 1.0 / D[r * n + r];
-    for (int i = 0; i < n; i++) {
-      if (i == r) continue;
-      const double factor = D[i * n + r] * pivot;
-      for (int j = 0; j < n; j++)
-        if (j != r) D[i * n + j] -= factor * D[r * n + j];
-      D[i * n + r] = -factor;
-    }
-    for (int j = 0; j < n; j++) D[r * n + j] *= pivot;
-    D[r * n + r] = pivot;
+    exchange(n, r, D);
   }
   int count = 0;
   for (int i = 0; i < n; i++) {
@@ -314,6 +390,39 @@ static int invert(poli_block_lu *lu, int k, double threshold)
 
 /* --- factorisation, solution ------------------------------------------------------------------ */
 
+/* Nodes of the usual sizes, with neighbours of the same size, have loops that the compiler can
+ * unroll: the functions for one node are inline, and called with constants. */
+#define FOR_EACH_SIZE(lu, k, function)                                                             \
+  switch ((lu)->unrolled[k]) {                                                                     \
+  case 1:                                                                                          \
+    function(1, 1);                                                                                \
+    break;                                                                                         \
+  case 3:                                                                                          \
+    function(3, 1);                                                                                \
+    break;                                                                                         \
+  case 5:                                                                                          \
+    function(5, 1);                                                                                \
+    break;                                                                                         \
+  default:                                                                                         \
+    function((lu)->size[k], 0);                                                                    \
+  }
+
+/* Eliminates node k of size n; `alike`: its later neighbours have that size too. */
+static inline int eliminate(poli_block_lu *lu, int k, int n, int alike, double threshold)
+{
+  const long *to = lu->target + lu->update[k];
+  int num_dropped = 0;
+  if (!alike || !invert_in_order(lu, k, n)) num_dropped = invert(lu, k, threshold);
+  for (int b = lu->first[k]; b < lu->first[k + 1]; b++)
+    replace_block(n, alike ? n : lu->size[lu->next[b]], lu->values + lu->diagonal[k],
+                  lu->values + lu->upper[b], lu->work);
+  for (int a = lu->first[k]; a < lu->first[k + 1]; a++)
+    for (int b = lu->first[k]; b < lu->first[k + 1]; b++, to++)
+      subtract_blocks(alike ? n : lu->size[lu->next[a]], n, alike ? n : lu->size[lu->next[b]],
+                      lu->values + lu->lower[a], lu->values + lu->upper[b], lu->values + *to);
+  return num_dropped;
+}
+
 int poli_block_lu_factor(poli_block_lu *lu, double threshold)
 {
   int num_dropped = 0, finite = 1;
@@ -323,22 +432,12 @@ int poli_block_lu_factor(poli_block_lu *lu, double threshold)
     for (int i = 0; i < lu->size[k]; i++) {
       const double entry = fabs(lu->values[lu->diagonal[k] + i * (lu->size[k] + 1)]);
       finite = finite && entry <= 1e300;
-      lu->scale[lu->row[k] + i] = entry > 0.0 ? entry : 1.0;
+      lu->inverse_scale[lu->row[k] + i] = entry > 0.0 ? 1.0 / entry : 1.0;
     }
   for (int k = 0; k < lu->num_nodes && finite; k++) {
-    const int n = lu->size[k];
-    const long *to = lu->target + lu->update[k];
-    num_dropped += invert(lu, k, threshold);
-    finite = isfinite(lu->values[lu->diagonal[k]]) || n == 0;
-    for (int a = lu->first[k]; a < lu->first[k + 1]; a++) {
-      const int rows = lu->size[lu->next[a]];
-      double *L = lu->values + lu->lower[a];
-      multiply_blocks(rows, n, n, 0, L, lu->values + lu->diagonal[k], lu->work);
-      memcpy(L, lu->work, (size_t)(rows * n) * sizeof *L);
-      for (int b = lu->first[k]; b < lu->first[k + 1]; b++, to++)
-        multiply_blocks(rows, n, lu->size[lu->next[b]], 1, L, lu->values + lu->upper[b],
-                        lu->values + *to);
-    }
+#define ELIMINATE(n, alike) num_dropped += eliminate(lu, k, n, alike, threshold)
+    FOR_EACH_SIZE(lu, k, ELIMINATE)
+    finite = lu->size[k] == 0 || isfinite(lu->values[lu->diagonal[k]]);
   }
   return finite ? num_dropped : -1;
 }
@@ -354,19 +453,31 @@ double poli_block_lu_smallest_pivot(const poli_block_lu *lu, int *row)
   return lu->smallest;
 }
 
+static inline void solve_forward(const poli_block_lu *lu, int k, int n, int alike, double *x)
+{
+  double *own = x + lu->row[k], *y = lu->work;
+  for (int i = 0; i < n; i++) y[i] = own[i];
+  set_product(n, lu->values + lu->diagonal[k], y, own);
+  for (int e = lu->first[k]; e < lu->first[k + 1]; e++)
+    subtract_product(alike ? n : lu->size[lu->next[e]], n, lu->values + lu->lower[e], own,
+                     x + lu->row[lu->next[e]]);
+}
+
+static inline void solve_backward(const poli_block_lu *lu, int k, int n, int alike, double *x)
+{
+  for (int e = lu->first[k]; e < lu->first[k + 1]; e++)
+    subtract_product(n, alike ? n : lu->size[lu->next[e]], lu->values + lu->upper[e],
+                     x + lu->row[lu->next[e]], x + lu->row[k]);
+}
+
 void poli_block_lu_solve(const poli_block_lu *lu, double *x)
 {
-  for (int k = 0; k < lu->num_nodes; k++)
-    for (int e = lu->first[k]; e < lu->first[k + 1]; e++)
-      subtract_product(lu->size[lu->next[e]], lu->size[k], lu->values + lu->lower[e],
-                       x + lu->row[k], x + lu->row[lu->next[e]]);
+  for (int k = 0; k < lu->num_nodes; k++) {
+#define FORWARD(n, alike) solve_forward(lu, k, n, alike, x)
+    FOR_EACH_SIZE(lu, k, FORWARD)
+  }
   for (int k = lu->num_nodes - 1; k >= 0; k--) {
-    const int n = lu->size[k];
-    double *y = lu->work, *own = x + lu->row[k];
-    for (int e = lu->first[k]; e < lu->first[k + 1]; e++)
-      subtract_product(n, lu->size[lu->next[e]], lu->values + lu->upper[e],
-                       x + lu->row[lu->next[e]], own);
-    for (int i = 0; i < n; i++) y[i] = -own[i], own[i] = 0.0;
-    subtract_product(n, n, lu->values + lu->diagonal[k], y, own);
+#define BACKWARD(n, alike) solve_backward(lu, k, n, alike, x)
+    FOR_EACH_SIZE(lu, k, BACKWARD)
   }
 }

@@ -217,6 +217,7 @@ static poli_view *add_row(poli_joint_kernel *kernel, const pol_marker *first,
   else
     poli_v3_copy(second->position, s);
   poli_view *view = view_for(kernel, rotation ? 0.0 : 1.0, s);
+  poli_v3_copy(first->position, view->point);
   poli_v3_copy(a, view->axis[view->num_rows]);
   view->offset[view->num_rows++] = rotation ? 0.0 : poli_v3_dot(a, first->position);
   return view;
@@ -263,6 +264,8 @@ void poli_joint_kernel_setup(poli_joint_kernel *kernel, const pol_mechanism *mec
     else
       add_row(kernel, first, second, &rows[i], 1.0);
   }
+  kernel->joins = kernel->num_slip == 0 && kernel->view[0].tau == 1.0 &&
+                  kernel->view[0].num_rows == 3 && !kernel->view[0].distance;
   if (kernel->num_slip == 0) return;
   kernel->radius = j->radius;
   kernel->disk = j->type == POL_ROLLING_DISK;

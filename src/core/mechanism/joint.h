@@ -46,10 +46,10 @@ typedef struct poli_view {
   int num_rows;      /* 1 .. 3 */
   double axis[3][3]; /* a of each row, in axes of the first body */
   double offset[3];
-  int adds;     /* its one row is a second term of the last row of the view before */
-  int distance; /* its one row is a distance from this point, in axes of the first body */
-  int global;   /* its rows are in global axes, from this point to s */
-  double point[3];
+  int adds;        /* its one row is a second term of the last row of the view before */
+  int distance;    /* its one row is a distance from the point */
+  int global;      /* its rows are in global axes, from the point to s */
+  double point[3]; /* of locked translations and distances, in axes of the first body */
 } poli_view;
 
 enum { POLI_MAX_VIEWS = 4 };
@@ -59,6 +59,7 @@ typedef struct poli_joint_kernel {
   int body[2]; /* POL_GROUND or an index */
   int num_rows;
   int num_slip; /* of them, the last ones: non-holonomic rows, which have no phi */
+  int joins;    /* its first view joins two points: three locked translations */
   int num_views;
   poli_view view[POLI_MAX_VIEWS];
   /* rolling only, see rolling.h */
@@ -85,6 +86,18 @@ void poli_joint_acceleration(const poli_joint_kernel *kernel, const poli_frame *
 void poli_joint_reaction(const poli_joint_kernel *kernel, const poli_frame *first,
                          const poli_frame *second, const double *lambda, double wrench1[6],
                          double wrench2[6]);
+
+/* A body's rotation matrix and position. */
+typedef struct poli_place {
+  const double *R, *x;
+} poli_place;
+
+/* phi, and B on both bodies, 6 numbers for each row, for variations dR = dphi~ R and dx in inertial
+ * axes; not for a body that rolls.  If `joins`, which only joints may that join two points, its
+ * first three rows are the way z from the first point to the second in inertial axes, and B has for
+ * them the arm r = R s of each body's point alone: dz = dx2 - r2 x dphi2 - dx1 + r1 x dphi1 */
+void poli_joint_rows(const poli_joint_kernel *kernel, int joins, const poli_place *first,
+                     const poli_place *second, double *phi, double *B1, double *B2);
 
 /* B and d(phi_dot)/dq: num_rows x 12; d(B^T lambda)/dq: 12 x 12.  Row-major, overwritten. */
 void poli_joint_jacobian(const poli_joint_kernel *kernel, const poli_frame *first,

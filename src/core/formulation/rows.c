@@ -1,0 +1,237 @@
+/* Bodies and constraints for splitting methods (dae/rigid_bodies.h): inertia in principal axes, and
+ * all constraints with their derivatives in inertial axes, by blocks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formulation/elements.h"
+#include "formulation/formulation.h"
+#include "lie/small.h"
+#include "mechanism/inertia.h"
+#include "mechanism/rolling.h"
+
+/* --- evaluation ------------------------------------------------------------------------------- */
+
+typedef struct places {
+  const pol_formulation *f;
+  const double *q, *R;
+} places;
+
+static poli_place place_of(const places *p, int body)
+{
+  const poli_frame *ground = poli_ground_frame();
+  if (body == POL_GROUND) return (poli_place){ground->R, ground->x};
+  const poli_placed_body *placed = &p->f->bodies[body];
+  return (poli_place){p->R + 9 * body, p->q + placed->q + (placed->body->point ? 0 : 4)};
+}
+
+static void set_frames(const places *p, const int body[2], poli_frame frames[2])
+{
+  for (int i = 0; i < 2; i++) {
+    const poli_place place = place_of(p, body[i]);
+    frames[i] = *poli_ground_frame();
+    poli_m3_copy(place.R, frames[i].R);
+    poli_v3_copy(place.x, frames[i].x);
+  }
+}
+
+/* Rows for variations in body axes, with 12 numbers, to the blocks of a node in inertial axes. */
+static void set_blocks(double (*rows)[12], double scale, const int body[2],
+                       const poli_frame frames[2], int num_rows, double *block)
+{
+  for (int i = 0; i < 2; i++) {
+    if (body[i] == POL_GROUND) continue;
+    for (int r = 0; r < num_rows; r++, block += 6) {
+      poli_m3_apply(frames[i].R, rows[r] + 6 * i, block);
+      poli_v3_copy(rows[r] + 6 * i + 3, block + 3);
+      for (int k = 0; k < 6; k++) block[k] *= scale;
+    }
+  }
+}
+
+/* A joint that does not roll, or a drive at an instant. */
+static inline void set_joint(const places *p, const poli_joint_kernel *kernel,
+                             const poli_row_node *node, double *position, double *blocks)
+{
+  const poli_place first = place_of(p, kernel->body[0]), second = place_of(p, kernel->body[1]);
+  double unused[6 * POL_MAX_JOINT_ROWS], *block = blocks + node->block;
+  double *B1 = kernel->body[0] == POL_GROUND ? unused : block;
+  double *B2 = kernel->body[0] == POL_GROUND ? block : block + poli_row_block_size(node);
+  poli_joint_rows(kernel, node->joins, &first, &second, position + node->row, B1,
+                  kernel->body[1] == POL_GROUND ? unused : B2);
+}
+
+static pol_status set_rolling(const places *p, const poli_joint_kernel *kernel, double *position,
+                              double *block, double *slip_block)
+{
+  const int held = kernel->num_rows - kernel->num_slip;
+  double rows[POL_MAX_JOINT_ROWS][12];
+  poli_frame frames[2];
+  set_frames(p, kernel->body, frames);
+  if (kernel->disk && !(poli_rolling_tilt(kernel, &frames[0], &frames[1]) >= POLI_ROLLING_FLAT))
+    return POL_RETRY;
+  poli_joint_position(kernel, &frames[0], &frames[1], position);
+  poli_joint_jacobian(kernel, &frames[0], &frames[1], rows);
+  set_blocks(rows, 1.0, kernel->body, frames, held, block);
+  set_blocks(rows + held, 1.0, kernel->body, frames, kernel->num_slip, slip_block);
+  return POL_OK;
+}
+
+static pol_status set_coupling(const places *p, const poli_placed_coupling *coupling,
+                               const double *history, double *position, double *block)
+{
+  *position = 0.0;
+  for (int i = 0; i < 2; i++) {
+    const poli_coordinate_kernel *end = &coupling->kernel.end[i];
+    const double factor = coupling->kernel.coupling->factor[i];
+    double row[1][12];
+    poli_frame frames[2];
+    set_frames(p, end->body, frames);
+    *position += factor * poli_coupling_deviation(&coupling->kernel, i, &frames[0], &frames[1],
+                                                  history ? history[coupling->history + i] : 0.0);
+    const pol_status status = poli_coordinate_gradient(end, &frames[0], &frames[1], row[0]);
+    if (status) return status;
+    set_blocks(row, factor, end->body, frames, 1, block);
+    block += 6 * ((end->body[0] != POL_GROUND) + (end->body[1] != POL_GROUND));
+  }
+  return POL_OK;
+}
+
+static pol_status evaluate_rows(double t, const double *q, const double *R, const double *history,
+                                double *position, double *blocks, void *user)
+{
+  const pol_formulation *f = user;
+  const poli_row_node *node = f->extension.rigid_bodies.nodes;
+  const poli_row_node *slip = node + f->num_joints + f->num_drives + f->num_couplings;
+  const places p = {f, q, R};
+  double failed;
+  pol_status status = f->num_drives ? poli_functions_check(f, t, POL_POSITION, &failed) : POL_OK;
+  for (int k = 0; k < f->num_joints && !status; k++, node++) {
+    const poli_joint_kernel *kernel = &f->joints[k].kernel;
+    if (kernel->radius > 0.0)
+      status = set_rolling(&p, kernel, position + node->row, blocks + node->block,
+                           blocks + slip++->block);
+    else
+      set_joint(&p, kernel, node, position, blocks);
+  }
+  for (int k = 0; k < f->num_drives && !status; k++, node++) {
+    poli_joint_kernel now;
+    poli_drive_kernels_at(&f->drives[k].kernel, t, 1, &now);
+    set_joint(&p, &now, node, position, blocks);
+  }
+  for (int k = 0; k < f->num_couplings && !status; k++, node++)
+    status =
+        set_coupling(&p, &f->couplings[k], history, position + node->row, blocks + node->block);
+  return status;
+}
+
+/* --- set-up ----------------------------------------------------------------------------------- */
+
+/* Whether a force, or the rate of a state, may depend on velocities or states. */
+static int forces_read_velocities(const pol_formulation *f)
+{
+  for (int k = 0; k < f->num_forces; k++) {
+    const pol_force *force = pol_mechanism_force(f->mechanism, k);
+    if (force->type == POL_DRAG || force->type == POL_CALLBACK_FORCE) return 1;
+    for (int i = 0; i < 3; i++)
+      if (force->damping[i] != 0.0 || force->rotational_damping[i] != 0.0) return 1;
+  }
+  for (int i = 0; i < f->network.num_inputs; i++) {
+    const poli_signal_kind kind = f->network.inputs[i].kind;
+    if (f->network.active[i] &&
+        (kind == POLI_SIGNAL_STATE || kind == POLI_SIGNAL_VELOCITY ||
+         kind == POLI_SIGNAL_ANGULAR_VELOCITY || kind == POLI_SIGNAL_ANGULAR_VELOCITY_GLOBAL ||
+         kind == POLI_SIGNAL_MARKER_VELOCITY || kind == POLI_SIGNAL_RATE))
+      return 1;
+  }
+  return 0;
+}
+
+static void set_body(const poli_placed_body *placed, poli_rigid_body *item)
+{
+  const pol_body *body = placed->body;
+  double moments[3], own[9];
+  *item = (poli_rigid_body){.q = placed->q,
+                            .v = placed->v,
+                            .num_axes = 3,
+                            .is_point = body->point,
+                            .mass = body->mass,
+                            .inverse_mass = 1.0 / body->mass};
+  if (body->point) return;
+  poli_principal_axes(body->inertia, moments, own);
+  pol_quat_from_matrix(own, item->principal);
+  item->is_principal = item->principal[0] == 1.0;
+  poli_free_body_set(&item->free, moments);
+  memcpy(item->inertia, body->inertia, sizeof item->inertia);
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      for (int k = 0; k < 3; k++)
+        item->inverse[3 * i + j] += own[3 * i + k] * own[3 * j + k] / moments[k];
+}
+
+static void add_sides(poli_row_node *node, const int body[2])
+{
+  for (int i = 0; i < 2; i++) {
+    if (body[i] == POL_GROUND) continue;
+    if (node->joins) node->sign[node->num_sides] = i ? 1.0 : -1.0;
+    node->body[node->num_sides++] = body[i];
+  }
+}
+
+/* Joints, drives, couplings and the rows of rolling without slip, in the order of their rows. */
+static pol_status set_nodes(pol_formulation *f, poli_rigid_bodies *to)
+{
+  const size_t most = (size_t)(2 * f->num_joints + f->num_drives + f->num_couplings);
+  poli_row_node *node = to->nodes = calloc(most + 1, sizeof *to->nodes);
+  if (!node) return POL_NO_MEMORY;
+  for (int k = 0; k < f->num_joints; k++, node++) {
+    const poli_joint_kernel *kernel = &f->joints[k].kernel;
+    *node = (poli_row_node){.row = f->joints[k].row,
+                            .num_rows = kernel->num_rows - kernel->num_slip,
+                            .joins = kernel->joins && !to->forces_read_velocities,
+                            .axes = kernel->view[0].global ? NULL : kernel->view[0].axis,
+                            .first = kernel->body[0]};
+    add_sides(node, kernel->body);
+  }
+  for (int k = 0; k < f->num_drives; k++, node++) {
+    *node = (poli_row_node){.row = f->drives[k].placed.row, .num_rows = 1};
+    add_sides(node, f->drives[k].kernel.row.body);
+  }
+  for (int k = 0; k < f->num_couplings; k++, node++) {
+    *node = (poli_row_node){.row = f->couplings[k].row, .num_rows = 1};
+    for (int i = 0; i < 2; i++) add_sides(node, f->couplings[k].kernel.end[i].body);
+  }
+  for (int k = 0; k < f->num_joints; k++) {
+    const poli_joint_kernel *kernel = &f->joints[k].kernel;
+    if (kernel->num_slip == 0) continue;
+    *node = (poli_row_node){.row = f->joints[k].slip_row, .num_rows = kernel->num_slip};
+    add_sides(node++, kernel->body);
+  }
+  to->num_nodes = (int)(node - to->nodes);
+  for (int n = 0; n < to->num_nodes; n++) {
+    to->nodes[n].block = to->num_blocks;
+    to->num_blocks += poli_row_block_size(&to->nodes[n]) * to->nodes[n].num_sides;
+  }
+  return POL_OK;
+}
+
+pol_status poli_formulation_set_rigid_bodies(pol_formulation *f)
+{
+  poli_rigid_bodies *to = &f->extension.rigid_bodies;
+  to->items = calloc((size_t)f->num_bodies + 1, sizeof *to->items);
+  if (!to->items) return POL_NO_MEMORY;
+  for (int b = 0; b < f->num_bodies; b++) set_body(&f->bodies[b], &to->items[to->count++]);
+  if (f->dae.num_states)
+    to->items[to->count++] = (poli_rigid_body){.q = f->state_q,
+                                               .v = f->state_v,
+                                               .num_axes = f->dae.num_states,
+                                               .is_point = 1,
+                                               .mass = 1.0,
+                                               .inverse_mass = 1.0};
+  to->forces_read_velocities = forces_read_velocities(f);
+  to->has_weight_only = f->num_forces == 0 && f->dae.num_states == 0;
+  poli_v3_copy(f->gravity, to->gravity);
+  to->constraints_move = f->num_drives > 0;
+  to->constraints = evaluate_rows;
+  f->dae.extension = &f->extension;
+  return set_nodes(f, to);
+}
