@@ -31,11 +31,11 @@ static const char damped_chain[] =
     "{\"name\": \"c\", \"type\": \"revolute\", \"bodies\": [\"2\", \"3\"], "
     "\"point\": [2, 0, 0], \"axis\": [0, 1, 0]}],"
     "\"forces\": ["
-    "{\"name\": \"a\", \"type\": \"joint-spring\", \"joint\": \"a\", \"stiffness\": 0, "
+    "{\"name\": \"damper a\", \"type\": \"joint-spring\", \"joint\": \"a\", \"stiffness\": 0, "
     "\"damping\": 1},"
-    "{\"name\": \"b\", \"type\": \"joint-spring\", \"joint\": \"b\", \"stiffness\": 0, "
+    "{\"name\": \"damper b\", \"type\": \"joint-spring\", \"joint\": \"b\", \"stiffness\": 0, "
     "\"damping\": 0.5},"
-    "{\"name\": \"c\", \"type\": \"joint-spring\", \"joint\": \"c\", \"stiffness\": 0, "
+    "{\"name\": \"damper c\", \"type\": \"joint-spring\", \"joint\": \"c\", \"stiffness\": 0, "
     "\"damping\": 0.5}],"
     "\"simulation\": {\"step\": 0.01, \"end\": 1}}";
 

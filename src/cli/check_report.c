@@ -350,7 +350,10 @@ void cli_findings_print(const cli_findings *found)
   cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
   const pol_control *control = &settings->options.control;
   const pol_output *output = &settings->output;
-  if (settings->variable) {
+  if (settings->variable && control->controller == POL_CONTROLLER_REVERSIBLE) {
+    cli_print_row("time", "0 to %.10g s in reversible steps, the first of %.10g s", settings->end,
+                  control->first_step);
+  } else if (settings->variable) {
     cli_print_row("time", "0 to %.10g s in steps of variable size", settings->end);
     cli_print_row("tolerances", "relative %.3g, absolute %.3g m and %.3g rad", control->rtol,
                   control->atol_translation, control->atol_rotation);

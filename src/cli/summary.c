@@ -498,8 +498,11 @@ static json_t *merge(json_t *object, json_t *other)
 
 json_t *cli_settings_json(const pol_settings *settings)
 {
-  return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}",  //
-                   "method", settings->options.method,                         //
+  const int ordered = cli_has_setting(&settings->options, "order");
+  return json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", //
+                   "method", settings->options.method,                             //
+                   "order",
+                   ordered ? json_integer(pol_options_order(&settings->options)) : json_null(),
                    "formulation", pol_formulation_name(settings->formulation), //
                    "index", cli_json_index(settings->options.index),           //
                    "sigma", cli_json_number(settings->options.sigma),          //
