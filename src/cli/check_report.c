@@ -344,6 +344,7 @@ void cli_findings_print(const cli_findings *found)
   const pol_settings *settings = &found->model->settings;
   const pol_options *options = &settings->options;
   cli_print_method(options);
+  if (settings->choice[0] != '\0') cli_print_row("chosen", "%s", settings->choice);
   if (cli_has_setting(options, "index"))
     cli_print_row("parameters", "alpha_m %.6g, alpha_f %.6g, beta %.6g, gamma %.6g",
                   options->alpha_m, options->alpha_f, options->beta, options->gamma);

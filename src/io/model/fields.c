@@ -65,6 +65,7 @@ static const char *joint_coordinate_name(int number)
 
 static const char *method_name(int number)
 {
+  if (number == pol_method_count()) return "auto";
   return number < pol_method_count() ? pol_method_at(number)->name : NULL;
 }
 
@@ -815,7 +816,8 @@ static const poli_field simulation_fields[] = {
     {"end", &poli_number, AT(settings.end), &poli_positive, NULL, POLI_ALWAYS, .unit = "s",
      .help = "end time; the run starts at t = 0"},
     {"method", &poli_choice, AT(method), &methods, .standard = "\"geom1\"",
-     .help = "a method listed by `polhode methods`"},
+     .help = "a method listed by `polhode methods`, or `auto`: chosen by the forces of the model "
+             "and the steps, see [methods](methods.md#a-method-chosen-for-you)"},
     {"formulation", &poli_choice, AT(settings.formulation), &formulations, .standard = "\"so3xr3\"",
      .help = "the coordinates of the bodies"},
     {"index", &poli_index, OPTION(index), .standard = "`3`; variable steps `\"stabilized-2\"`",

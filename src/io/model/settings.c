@@ -144,8 +144,11 @@ void poli_check_simulation(poli_reader *reader, const poli_place *place, void *o
   pol_settings *settings = &simulation->settings;
   pol_options *options = &settings->options;
   const int before = reader->errors->count;
-  const char *method =
-      simulation->method >= 0 ? pol_method_at(simulation->method)->name : options->method;
+  simulation->automatic = simulation->method == pol_method_count();
+  const char *method = simulation->method >= 0 && !simulation->automatic
+                           ? pol_method_at(simulation->method)->name
+                           : options->method;
+  simulation->keeps_formulation = poli_given(place, "formulation");
   check_parameters(reader, place, method);
   settle_control(reader, place, simulation, sound);
   if ((!settings->variable || options->control.controller == POL_CONTROLLER_REVERSIBLE) &&
