@@ -11,7 +11,8 @@
  * exact.  With the size h of the steps, given or expected from the tolerances and from the speed u
  * of the motion,
  *
- *     h = 3 tolerance^(1/5)/u  <= end/50,      u^2 = max( w_b^2, |w_b'|, |x_b''|/L )  over all bodies
+ *     h = 3 tolerance^(1/5)/u  <= end/50,      u^2 = max( w_b^2, |w_b'|, |x_b''|/L )  over all
+ * bodies
  *
  * the model is stiff if w h or c h exceed their limits.
  */
@@ -229,9 +230,13 @@ pol_status pol_settings_choose(const pol_mechanism *mechanism, int keep_formulat
   rattle.solver = options->solver;
   rattle.redundant = options->redundant;
   options->method = "geom1";
+  /* variable steps become small at a kink, where a high order is of no use; others may jump over a
+   * stiff contact */
+  const int rough = is_rough(mechanism, reason, sizeof reason);
+  if (rough && rattle.order == 0) rattle.order = 4;
   if (keep_formulation && settings->formulation != POL_SO3XR3) {
     snprintf(reason, sizeof reason, "rattle of high order needs so3xr3");
-  } else if (!is_rough(mechanism, reason, sizeof reason)) {
+  } else if (!rough || settings->variable) {
     rates found = {0};
     pol_status status = pol_formulation_create(&formulation, mechanism, POL_SO3XR3);
     if (status == POL_NO_MEMORY) return status;
