@@ -81,7 +81,7 @@ struct poli_splitting_state {
   double *out[2]; /* q, v, v', lambda as shown */
   double *force, *mass, *damping, *upper, *lower, *rhs; /* of the matrix with the momenta */
   double *scratch;
-  int shown;
+  int shown, unseen; /* which is shown; the solution is not */
 
   double last_h; /* of the substep before; 0 at the start */
   int num_known; /* nodes with known impulses */
@@ -285,77 +285,80 @@ static double move(splitting *s, double h, const instant *at, instant *next, dou
 
 /* --- the matrix in row space ------------------------------------------------------------------ */
 
-/* B diag(D, d I) of a side: (angular, linear) for each of its rows, of joined ones the angular part
- * alone: sign (-r~ D), as linear is sign d I */
+/* What treats other rows than joined ones is not inline, so that it does not slow those down.
+ *
+ * B diag(D, d I) of a side: of joined rows the angular part alone, sign (-r~ D), as the linear part
+ * is sign d I; of others both. */
 typedef struct scaled_rows {
   double joined[9];
   double others[MAX_ROWS * AXES];
 } scaled_rows;
 
-static inline void scale_rows(const side *own, const double *blocks, const double D[9], double d,
-                              scaled_rows *X)
+static inline void scale_joined(const side *own, const double r[3], const double D[9], double X[9])
 {
-  const double *B = blocks + own->block;
-  if (own->joined) {
-    const double x = own->sign * B[0], y = own->sign * B[1], z = own->sign * B[2];
-    for (int j = 0; j < 3; j++) {
-      X->joined[j] = z * D[3 + j] - y * D[6 + j];
-      X->joined[3 + j] = x * D[6 + j] - z * D[j];
-      X->joined[6 + j] = y * D[j] - x * D[3 + j];
-    }
-    B += 3;
-  }
-  for (int i = 0; i < own->others; i++, B += AXES) {
-    poli_m3_apply_transposed(D, B, X->others + AXES * i);
-    poli_v3_scale(d, B + 3, X->others + AXES * i + 3);
+  const double x = own->sign * r[0], y = own->sign * r[1], z = own->sign * r[2];
+  for (int j = 0; j < 3; j++) {
+    X[j] = z * D[3 + j] - y * D[6 + j];
+    X[3 + j] = x * D[6 + j] - z * D[j];
+    X[6 + j] = y * D[j] - x * D[3 + j];
   }
 }
 
-/* to += X B^T, of all rows of two sides */
-static inline void add_product(const side *row, const scaled_rows *X, double d, const side *col,
-                               const double *blocks, double *to)
+__attribute__((noinline)) static void scale_others(const side *own, const double *B,
+                                                   const double D[9], double d, double *X)
 {
-  const int cols = col->joined + col->others;
-  const double *B = blocks + col->block, *others = B + col->joined;
-  if (col->joined) { /* x . (e_j x r) = e_j . (r x x): columns of a row x are r x x + linear */
-    const double r[3] = {col->sign * B[0], col->sign * B[1], col->sign * B[2]};
-    const double diagonal = row->sign * col->sign * d;
-    for (int i = 0; i < row->joined; i++) {
-      poli_v3_add_scaled_cross(1.0, X->joined + 3 * i, r, to + cols * i);
-      to[(cols + 1) * i] += diagonal;
-    }
-    for (int i = 0; i < row->others; i++) {
-      double *y = to + cols * (row->joined + i);
-      poli_v3_add_scaled_cross(1.0, X->others + AXES * i, r, y);
-      poli_v3_add_scaled(col->sign, X->others + AXES * i + 3, y);
-    }
+  for (int i = 0; i < own->others; i++, B += AXES, X += AXES) {
+    poli_m3_apply_transposed(D, B, X);
+    poli_v3_scale(d, B + 3, X + 3);
   }
-  for (int j = 0; j < col->others; j++) {
-    const double *y = others + AXES * j;
-    double *column = to + col->joined + j;
-    for (int i = 0; i < row->joined; i++)
+}
+
+/* to += X B^T of two sides' joined rows, where `to` has cols numbers per row: with B = sign (I,
+ * -r~) the angular part of a row x of X gives x x r */
+static inline void add_joined(const side *row, const double X[9], double d, const side *col,
+                              const double r[3], int cols, double *to)
+{
+  const double x = col->sign * r[0], y = col->sign * r[1], z = col->sign * r[2];
+  for (int i = 0; i < 3; i++, X += 3, to += cols) {
+    to[0] += X[1] * z - X[2] * y;
+    to[1] += X[2] * x - X[0] * z;
+    to[2] += X[0] * y - X[1] * x;
+    to[i] += row->sign * col->sign * d;
+  }
+}
+
+/* to += X B^T of all rows of two sides: `above` and `left` joined ones, n and m others. */
+static inline void add_product(const side *row, int above, int n, const scaled_rows *X, double d,
+                               const side *col, int left, int m, const double *B, double *to)
+{
+  const int cols = left + m;
+  if (above && left) add_joined(row, X->joined, d, col, B, cols, to);
+  for (int i = 0; i < n && left; i++) {
+    const double *x = X->others + AXES * i;
+    double *y = to + cols * (above + i);
+    poli_v3_add_scaled_cross(col->sign, x, B, y);
+    poli_v3_add_scaled(col->sign, x + 3, y);
+  }
+  for (int j = 0; j < m; j++) {
+    const double *y = B + left + AXES * j;
+    double *column = to + left + j;
+    for (int i = 0; i < above; i++)
       column[cols * i] += poli_v3_dot(X->joined + 3 * i, y) + row->sign * d * y[3 + i];
-    for (int i = 0; i < row->others; i++)
-      column[cols * (row->joined + i)] +=
-          poli_v3_dot(X->others + AXES * i, y) + poli_v3_dot(X->others + AXES * i + 3, y + 3);
+    for (int i = 0; i < n; i++) {
+      const double *x = X->others + AXES * i;
+      column[cols * (above + i)] += poli_v3_dot(x, y) + poli_v3_dot(x + 3, y + 3);
+    }
   }
 }
 
-/* The same; sides of the usual kinds have loops that the compiler can unroll. */
-static inline void add_rows(const side *row, const scaled_rows *X, double d, const side *col,
-                            const double *blocks, double *to)
+/* The same for the rows that the sides have; hinges have loops that the compiler can unroll. */
+__attribute__((noinline)) static void add_others(const side *row, const scaled_rows *X, double d,
+                                                 const side *col, const double *B, double *to)
 {
-  side r = {.joined = 3, .sign = row->sign};
-  side c = {.joined = 3, .sign = col->sign, .block = col->block};
-  const int usual = row->joined && col->joined && row->others == col->others;
-  if (usual && row->others == 0) {
-    add_product(&r, X, d, &c, blocks, to);
-  } else if (usual && row->others == 2) {
-    r.others = c.others = 2;
-    add_product(&r, X, d, &c, blocks, to);
-  } else {
-    add_product(row, X, d, col, blocks, to);
-  }
+  if (row->joined && row->others == 2 && col->joined && col->others == 2)
+    add_product(row, 3, 2, X, d, col, 3, 2, B, to);
+  else
+    add_product(row, row->joined, row->others, X, d, col, col->joined, col->others, B, to);
 }
 
 /* B1 diag(D, scale/m) B0^T, factored.  Returns -1 if it is not finite. */
@@ -368,10 +371,17 @@ static int factor(splitting *s, const double *B1, const double *B0, double scale
     const double *D = s->D + 9 * b, d = scale * s->bodies->items[b].inverse_mass;
     for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++) {
       const side *row = &s->sides[i];
+      const double *own = B1 + row->block;
       scaled_rows X;
-      scale_rows(row, B1, D, d, &X);
-      for (int j = s->first_side[b]; j < s->first_side[b + 1]; j++, pair++)
-        add_rows(row, &X, d, &s->sides[j], B0, values + *pair);
+      if (row->joined) scale_joined(row, own, D, X.joined);
+      if (row->others) scale_others(row, own + row->joined, D, d, X.others);
+      for (int j = s->first_side[b]; j < s->first_side[b + 1]; j++, pair++) {
+        const side *col = &s->sides[j];
+        if (row->others || col->others)
+          add_others(row, &X, d, col, B0 + col->block, values + *pair);
+        else
+          add_joined(row, X.joined, d, col, B0 + col->block, 3, values + *pair);
+      }
     }
   }
   s->counts->jacobians++;
@@ -399,21 +409,21 @@ static void respond(const splitting *s, const double *B, const double *mu, doubl
   if (y) memset(y, 0, (size_t)s->m * sizeof *y);
   for (int b = 0; b < s->bodies->count; b++) {
     const poli_rigid_body *body = &s->bodies->items[b];
-    const int start = s->first_side[b], end = s->first_side[b + 1],
-              angular = body->is_point ? 0 : 3;
-    double *own_P = P + body->v, *own_v = v + body->v, impulse[AXES] = {0.0};
+    const int start = s->first_side[b], end = s->first_side[b + 1];
+    const double scale = body->inverse_mass;
+    double *own_P = P + body->v, *own_v = v + body->v, rates[AXES] = {0.0}, impulse[AXES] = {0.0};
     for (int e = start; e < end && mu; e++) add_impulse(&s->sides[e], B, mu, impulse);
-    for (int i = 0; i < 3 && start < end; i++) own_P[angular + i] -= impulse[3 + i];
-    for (int i = 0; i < body->num_axes; i++)
-      own_v[angular + i] = own_P[angular + i] * body->inverse_mass;
-    if (angular) {
-      poli_v3_subtract(own_P, impulse, own_P);
-      poli_m3_apply(s->D + 9 * b, own_P, own_v);
+    if (body->is_point) {
+      for (int i = 0; i < 3 && start < end; i++) own_P[i] -= impulse[3 + i];
+      for (int i = 0; i < body->num_axes; i++) own_v[i] = own_P[i] * scale;
+      for (int i = 0; i < 3 && start < end; i++) rates[3 + i] = own_v[i];
+    } else {
+      for (int i = 0; i < AXES; i++) own_P[i] -= impulse[i];
+      poli_m3_apply(s->D + 9 * b, own_P, rates);
+      poli_v3_scale(scale, own_P + 3, rates + 3);
+      for (int i = 0; i < AXES; i++) own_v[i] = rates[i];
     }
-    if (!y || start == end) continue;
-    double point[AXES] = {0.0};
-    poli_v3_copy(own_v, point + 3);
-    for (int e = start; e < end; e++) add_rates(&s->sides[e], B, angular ? own_v : point, y);
+    for (int e = start; e < end && y; e++) add_rates(&s->sides[e], B, rates, y);
   }
 }
 
@@ -428,7 +438,7 @@ static void turn_multipliers(const splitting *s, const double *R, int back, doub
     for (int k = 0; k < 3; k++) {
       double axis[3];
       poli_v3_copy(node->axes[k], axis);
-      if (node->first >= 0) poli_m3_apply(R + 9 * node->first, node->axes[k], axis);
+      if (node->joined[0] >= 0) poli_m3_apply(R + 9 * node->joined[0], node->axes[k], axis);
       if (back)
         own[k] = poli_v3_dot(axis, x);
       else
@@ -792,6 +802,7 @@ static void set_state(pol_integrator *integrator, splitting *s, int which, doubl
 {
   const double *x = s->out[which];
   s->shown = which;
+  s->unseen = 0;
   integrator->state.q = x;
   integrator->state.v = x + s->nq;
   integrator->state.vd = x + s->nq + s->nv;
@@ -926,15 +937,23 @@ static pol_status step(pol_integrator *integrator, double t, double h)
   integrator->num_substeps = s->num_stages;
   s->kept = s->at; /* the start of the step stays as it is */
   pol_status status = poli_splitting_advance(s, integrator->state.t, t, &integrator->diagnostics);
+  if (!status && integrator->hidden) {
+    integrator->state.q = s->instants[s->at].q;
+    s->unseen = 1;
+    return POL_OK;
+  }
   if (!status) status = poli_splitting_show(s, t, s->out[1 - s->shown]);
   if (!status) {
     set_state(integrator, s, 1 - s->shown, t);
-  } else {
-    s->at = s->kept;
-    s->last_h = last_h;
-    s->num_known = s->num_known > 0; /* the newest may be of times that are gone: keep one */
+    return POL_OK;
   }
-  s->kept = -1;
+  s->at = s->kept;
+  s->last_h = last_h;
+  s->num_known = s->num_known > 0; /* the newest may be of times that are gone: keep one */
+  if (s->unseen && poli_splitting_show(s, integrator->state.t, s->out[1 - s->shown]) == POL_OK)
+    set_state(integrator, s, 1 - s->shown, integrator->state.t);
+  else if (s->unseen)
+    integrator->state.q = NULL; /* it cannot be shown: a new start is needed */
   return status;
 }
 
@@ -1100,6 +1119,8 @@ static pol_status allocate(splitting *s)
     POLI_TAKE(&arena, s->scratch, s->dae->scratch_size);
   } while (poli_arena_again(&arena));
   s->memory = arena.memory;
+  for (int k = 1; k < NUM_INSTANTS && s->bodies->has_weight_only; k++)
+    s->instants[k].force = s->instants[0].force; /* they do not change */
   return s->memory ? POL_OK : POL_NO_MEMORY;
 }
 
@@ -1150,4 +1171,5 @@ const poli_family poli_splitting = {.supports = supports,
                                     .start = start,
                                     .step = step,
                                     .adaptive = &poli_splitting_adaptive,
-                                    .interpolate = poli_splitting_interpolate};
+                                    .interpolate = poli_splitting_interpolate,
+                                    .hides = 1};
