@@ -110,8 +110,8 @@ static void the_estimate_is_the_local_error(void **state)
       assert_int_equal(pol_integrator_adapt(p.integrator, 9.0), POL_OK);
     }
     const double t = pol_integrator_state(p.integrator)->t;
-    memcpy(estimate, p.integrator->control->error, sizeof estimate);
-    memcpy(end, pol_integrator_state(p.integrator)->q, sizeof end);
+    memcpy(estimate, p.integrator->control->error, sizeof(double) * (size_t)p.dae->group.nv);
+    memcpy(end, pol_integrator_state(p.integrator)->q, sizeof(double) * (size_t)p.dae->group.nq);
     options = rattle(8, 1.0);
     pol_integrator *fine;
     assert_int_equal(pol_integrator_create(&fine, p.dae, &options), POL_OK);
@@ -145,7 +145,7 @@ static void errors_follow_the_tolerance(void **state)
     pol_options options = rattle(8, 1e-13);
     begin(&p, &options);
     adapt_to(p.integrator, cases[c].end);
-    memcpy(exact, pol_integrator_state(p.integrator)->q, sizeof exact);
+    memcpy(exact, pol_integrator_state(p.integrator)->q, sizeof(double) * (size_t)p.dae->group.nq);
     for (double tolerance = 1e-6; tolerance > 5e-11; tolerance *= 1e-4) {
       options = rattle(cases[c].order, tolerance);
       begin(&p, &options);
