@@ -81,6 +81,7 @@ struct poli_splitting_state {
   double *out[2]; /* q, v, v', lambda as shown */
   double *force, *mass, *damping, *upper, *lower, *rhs; /* of the matrix with the momenta */
   double *scratch;
+  int turned;        /* the matrix at a node has joined points in the axes of the dae */
   int shown, unseen; /* which is shown; the solution is not */
 
   double last_h; /* of the substep before; 0 at the start */
@@ -361,7 +362,8 @@ __attribute__((noinline)) static void add_others(const side *row, const scaled_r
     add_product(row, row->joined, row->others, X, d, col, col->joined, col->others, B, to);
 }
 
-/* B1 diag(D, scale/m) B0^T, factored.  Returns -1 if it is not finite. */
+/* B1 diag(D, scale/m) B0^T, factored.  Returns how many rows are dropped, -1 if it is not finite.
+ */
 static int factor(splitting *s, const double *B1, const double *B0, double scale)
 {
   double *values = poli_block_lu_values(s->lu);
@@ -386,7 +388,7 @@ static int factor(splitting *s, const double *B1, const double *B0, double scale
   }
   s->counts->jacobians++;
   s->counts->factorizations++;
-  return poli_block_lu_factor(s->lu, dependent);
+  return poli_block_lu_factor(s->lu, dependent, NULL);
 }
 
 /* y = B v */
@@ -448,6 +450,50 @@ static void turn_multipliers(const splitting *s, const double *R, int back, doub
   }
 }
 
+/* The rows of a side in the axes of the dae, with 6 numbers each; returns how many. */
+static int expand(const splitting *s, const side *own, const instant *at, double *rows)
+{
+  const poli_row_node *node = &s->bodies->nodes[own->node];
+  const double *B = at->B + own->block;
+  for (int k = 0; k < own->joined; k++, rows += AXES) {
+    double axis[3] = {0.0};
+    axis[k] = 1.0;
+    if (node->axes) poli_v3_copy(node->axes[k], axis);
+    if (node->axes && node->joined[0] >= 0)
+      poli_m3_apply(at->R + 9 * node->joined[0], node->axes[k], axis);
+    poli_v3_scale(own->sign, axis, rows + 3);
+    poli_v3_cross(B, rows + 3, rows);
+  }
+  memcpy(rows, B + own->joined, (size_t)own->others * AXES * sizeof *rows);
+  return own->joined + own->others;
+}
+
+/* The matrix B diag(D, 1/m) B^T in the axes of the dae, factored without these rows.  Returns how
+ * many are dropped in all, -1 if it is not finite. */
+static int factor_without(splitting *s, const instant *at, const unsigned char *left_out)
+{
+  double *values = poli_block_lu_values(s->lu), row[MAX_ROWS * AXES], col[MAX_ROWS * AXES];
+  const long *pair = s->pairs;
+  poli_block_lu_clear(s->lu);
+  for (int b = 0; b < s->bodies->count; b++)
+    for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++) {
+      double X[MAX_ROWS * AXES];
+      const side above = {.others = expand(s, &s->sides[i], at, row)};
+      scale_others(&above, row, s->D + 9 * b, s->bodies->items[b].inverse_mass, X);
+      for (int j = s->first_side[b]; j < s->first_side[b + 1]; j++) {
+        const int cols = expand(s, &s->sides[j], at, col);
+        double *to = values + *pair++;
+        for (int k = 0; k < above.others * cols; k++) {
+          const double *x = X + AXES * (k / cols), *y = col + AXES * (k % cols);
+          to[k] += poli_v3_dot(x, y) + poli_v3_dot(x + 3, y + 3);
+        }
+      }
+    }
+  s->counts->jacobians++;
+  s->counts->factorizations++;
+  return poli_block_lu_factor(s->lu, dependent, left_out);
+}
+
 /* --- the base step ---------------------------------------------------------------------------- */
 
 /* `scale` times the multipliers at time t, by extrapolation of those of the last nodes. */
@@ -482,9 +528,39 @@ static void note_impulses(splitting *s, double t, double weight)
   if (s->num_known < MAX_KNOWN) s->num_known++;
 }
 
+/* The largest of |x_i|; not finite if one is not.  Four at a time: none waits for the one before.
+ */
+static double largest_of(int n, const double *x)
+{
+  double largest[4] = {0.0}, sum[4] = {0.0};
+  for (int i = 0; i + 4 <= n; i += 4)
+    for (int k = 0; k < 4; k++) {
+      const double size = fabs(x[i + k]);
+      largest[k] = size > largest[k] ? size : largest[k];
+      sum[k] += size;
+    }
+  for (int i = n - n % 4; i < n; i++) {
+    largest[0] = fabs(x[i]) > largest[0] ? fabs(x[i]) : largest[0];
+    sum[0] += fabs(x[i]);
+  }
+  for (int k = 1; k < 4; k++) {
+    largest[0] = largest[k] > largest[0] ? largest[k] : largest[0];
+    sum[0] += sum[k];
+  }
+  return isfinite(sum[0]) ? largest[0] : sum[0];
+}
+
+/* The row of the largest residual. */
+static int worst_of(const splitting *s, double largest)
+{
+  for (int i = 0; i < s->m; i++)
+    if (fabs(s->residual[i]) == largest) return i;
+  return -1;
+}
+
 /* Residuals of all rows at the end of a base step, and B there; their largest. */
 static pol_status find_residual(splitting *s, double t1, double h, const instant *at,
-                                const instant *next, double *largest, int *worst)
+                                const instant *next, double *largest)
 {
   const int holonomic = s->dae->num_holonomic;
   if (poli_monitor_poll(-1.0)) return POL_CANCELLED;
@@ -499,12 +575,7 @@ static pol_status find_residual(splitting *s, double t1, double h, const instant
     apply_rows(s, next->B, s->v, s->slip);
     for (int i = holonomic; i < s->m; i++) s->residual[i] = 0.5 * h * (s->dU[i] + s->slip[i]);
   }
-  *largest = 0.0;
-  for (int i = 0; i < s->m; i++)
-    if (!(fabs(s->residual[i]) <= *largest)) {
-      *largest = fabs(s->residual[i]);
-      *worst = i;
-    }
+  *largest = largest_of(s->m, s->residual);
   return isfinite(*largest) ? POL_OK : POL_NOT_FINITE;
 }
 
@@ -648,7 +719,7 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
   const int implicit = s->saddle != NULL, bodies = s->bodies->count;
   instant *at = &s->instants[s->at], *next = next_instant(s);
   double largest = 0.0, best = HUGE_VAL, open = 0.0;
-  int worst = -1, since_factor = 0, iteration = 0;
+  int since_factor = 0, iteration = 0;
   pol_status status = POL_OK;
   extrapolate(s, t0, 0.5 * (s->last_h + h), s->U);
   for (int b = 0; b < bodies && implicit; b++) kick(s, b, h, at, s->plus + s->bodies->items[b].v);
@@ -665,12 +736,12 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
         move(s, h, at, next, NULL);
       }
     }
-    status = find_residual(s, t1, h, at, next, &largest, &worst);
-    if (status) return fail(s, d, status, worst, iteration, largest, pol_status_text(status));
+    status = find_residual(s, t1, h, at, next, &largest);
+    if (status) return fail(s, d, status, -1, iteration, largest, pol_status_text(status));
     const double error = fmax(largest / length, open);
     if (error <= 1e-14 || (iteration > 2 && error >= best && best <= 1e-9)) break;
     if (iteration == MAX_ITERATIONS || (iteration > 6 && error > 10.0 * best))
-      return fail(s, d, POL_NOT_CONVERGED, worst, iteration, largest,
+      return fail(s, d, POL_NOT_CONVERGED, worst_of(s, largest), iteration, largest,
                   "the impulses of the joints could not be determined");
     best = fmin(best, error);
     if (renew) {
@@ -679,7 +750,7 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
       else
         status = factor(s, next->B, at->B, h) < 0 ? POL_NOT_FINITE : POL_OK;
       if (status)
-        return fail(s, d, status, worst, iteration, largest,
+        return fail(s, d, status, worst_of(s, largest), iteration, largest,
                     "the matrix is singular or not finite");
       since_factor = 0;
     }
@@ -701,6 +772,14 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
 }
 
 /* --- what is shown ---------------------------------------------------------------------------- */
+
+/* x <- A^-1 x with the matrix at a node, for multipliers of joined points in inertial axes. */
+static void solve_shown(const splitting *s, const instant *at, double *x)
+{
+  if (s->turned) turn_multipliers(s, at->R, 1, x);
+  poli_block_lu_solve(s->lu, x);
+  if (s->turned) turn_multipliers(s, at->R, 0, x);
+}
 
 /* The accelerations w x (w x r) of points that are joined, for v' = 0. */
 static void set_joined_bends(const splitting *s, const double *B, const double *v, double *bend)
@@ -751,7 +830,9 @@ static pol_status find_acceleration_terms(splitting *s, double t, const instant 
 /* Velocities on the constraints, accelerations and multipliers at a node, from the running momenta,
  * which stay as they are: with A = B M^-1 B^T
  *
- *     A mu = B v + Phi_t,  v -= M^-1 B^T mu (twice),   A lambda = B M^-1 (f - w x J w) + gamma */
+ *     A mu = B v + Phi_t,  v -= M^-1 B^T mu,   A lambda = B M^-1 (f - w x J w) + gamma
+ *
+ * Of redundant constraints those have no reaction that all methods leave out. */
 pol_status poli_splitting_show(splitting *s, double t, double *shown)
 {
   const instant *at = &s->instants[s->at];
@@ -760,13 +841,25 @@ pol_status poli_splitting_show(splitting *s, double t, double *shown)
   memcpy(shown, at->q, (size_t)s->nq * sizeof *shown);
   memcpy(P, at->P, (size_t)s->nv * sizeof *P);
   for (int b = 0; b < s->bodies->count; b++) {
+    const poli_rigid_body *body = &s->bodies->items[b];
     const double *R = at->R + 9 * b;
-    double X[9];
-    poli_m3_multiply(R, s->bodies->items[b].inverse, X);
-    poli_m3_multiply_by_transposed(X, R, s->D + 9 * b);
+    double X[9], *D = s->D + 9 * b;
+    if (body->is_principal && body->free.axis >= 0) {
+      const double a[3] = {R[body->free.axis], R[3 + body->free.axis], R[6 + body->free.axis]};
+      poli_m3_diagonal(body->free.inverse, D);
+      poli_m3_add_outer(body->free.excess, a, a, D);
+    } else {
+      poli_m3_multiply(R, body->inverse, X);
+      poli_m3_multiply_by_transposed(X, R, D);
+    }
   }
   if (s->m > 0) {
-    if (factor(s, at->B, at->B, 1.0) < 0) return POL_NOT_FINITE;
+    int left_out = 0, count = 0;
+    for (int i = 0; i < s->m; i++) left_out += s->dropped[i];
+    if (left_out > 0) count = factor_without(s, at, s->dropped);
+    s->turned = left_out > 0 && count <= left_out; /* else the choice is out of date */
+    if (!s->turned && count >= 0) count = factor(s, at->B, at->B, 1.0);
+    if (count < 0) return POL_NOT_FINITE;
     if (s->bodies->constraints_move) { /* Phi_t: the velocities of constraints at rest */
       pol_terms out = {.velocity = lambda};
       memset(vd, 0, (size_t)s->nv * sizeof *vd);
@@ -775,14 +868,11 @@ pol_status poli_splitting_show(splitting *s, double t, double *shown)
     if (status) return status;
   }
   for (int pass = 0; pass < 3; pass++) { /* once is enough, up to round-off */
-    double speed = 0.0, open = 0.0;
     respond(s, at->B, pass ? s->dU : NULL, P, s->v, s->slip);
     for (int i = 0; i < s->m && s->bodies->constraints_move; i++) s->slip[i] += lambda[i];
-    for (int i = 0; i < s->nv; i++) speed = fabs(s->v[i]) > speed ? fabs(s->v[i]) : speed;
-    for (int i = 0; i < s->m; i++) open = fabs(s->slip[i]) > open ? fabs(s->slip[i]) : open;
-    if (open <= 1e-15 * speed || pass == 2) break;
+    if (largest_of(s->m, s->slip) <= 1e-15 * largest_of(s->nv, s->v) || pass == 2) break;
     memcpy(s->dU, s->slip, (size_t)s->m * sizeof *s->dU);
-    poli_block_lu_solve(s->lu, s->dU);
+    solve_shown(s, at, s->dU);
   }
   turn(s, at->R, 0, s->v, v);
   status = find_acceleration_terms(s, t, at, P, v, lambda);
@@ -790,11 +880,12 @@ pol_status poli_splitting_show(splitting *s, double t, double *shown)
   if (s->m > 0) {
     respond(s, at->B, NULL, s->force, vd, s->dU);
     for (int i = 0; i < s->m; i++) lambda[i] += s->dU[i];
-    poli_block_lu_solve(s->lu, lambda);
+    solve_shown(s, at, lambda);
   }
   respond(s, at->B, s->m > 0 ? lambda : NULL, s->force, vd, NULL);
   turn(s, at->R, 0, vd, vd);
   if (s->m > 0) turn_multipliers(s, at->R, 1, lambda);
+  for (int i = 0; i < s->m && s->turned; i++) lambda[i] = s->dropped[i] ? 0.0 : lambda[i];
   return POL_OK;
 }
 
@@ -1027,6 +1118,27 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
   return POL_OK;
 }
 
+/* The nodes from the ground outwards.  Elimination in this order takes nothing away from the
+ * mobility of the bodies still to come; the other way, that of a long chain of hinges, which weighs
+ * all of it, would be lost in round-off. */
+static void order_nodes(const splitting *s, int *order, int *reached)
+{
+  const int count = s->bodies->num_nodes;
+  const poli_row_node *nodes = s->bodies->nodes;
+  int last = 0;
+  for (int n = 0; n < count; n++)
+    if (nodes[n].num_sides < 2) reached[order[last++] = n] = 1;
+  for (int k = 0, root = 0; k < count; k++) {
+    while (k == last && reached[root]) root++;
+    if (k == last) reached[order[last++] = root] = 1; /* of what is not tied to the ground */
+    for (int i = 0; i < nodes[order[k]].num_sides; i++) {
+      const int b = nodes[order[k]].body[i];
+      for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++)
+        if (!reached[s->sides[e].node]) reached[order[last++] = s->sides[e].node] = 1;
+    }
+  }
+}
+
 /* Sides by bodies; two of the same body add to a block of the matrix, and those of different nodes
  * make an edge of its graph. */
 static pol_status set_graph(splitting *s)
@@ -1035,10 +1147,11 @@ static pol_status set_graph(splitting *s)
   const int count = bodies->count;
   size_t num_sides = 0, num_pairs = 0;
   int num_edges = 0, *size = malloc(((size_t)bodies->num_nodes + 1) * sizeof *size);
+  int *order = calloc(2 * (size_t)bodies->num_nodes + 1, sizeof *order);
   int(*edges)[2] = NULL;
   pol_status status = POL_NO_MEMORY;
   s->first_side = calloc((size_t)count + 2, sizeof *s->first_side);
-  if (!size || !s->first_side) goto done;
+  if (!size || !s->first_side || !order) goto done;
   for (int n = 0; n < bodies->num_nodes; n++) {
     const poli_row_node *node = &bodies->nodes[n];
     size[n] = node->num_rows;
@@ -1072,7 +1185,9 @@ static pol_status set_graph(splitting *s)
         edges[num_edges][0] = s->sides[i].node;
         edges[num_edges++][1] = s->sides[j].node;
       }
-  status = poli_block_lu_create(&s->lu, bodies->num_nodes, size, num_edges, (const int(*)[2])edges);
+  order_nodes(s, order, order + bodies->num_nodes);
+  status = poli_block_lu_create(&s->lu, bodies->num_nodes, size, num_edges, (const int(*)[2])edges,
+                                order);
   long *pair = s->pairs;
   for (int b = 0; b < count && !status; b++)
     for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++)
@@ -1081,6 +1196,7 @@ static pol_status set_graph(splitting *s)
 done:
   free(size);
   free(edges);
+  free(order);
   return status;
 }
 
