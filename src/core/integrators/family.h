@@ -57,6 +57,9 @@ struct pol_integrator {
 /* Whether its multipliers lag behind the state. */
 int poli_integrator_lags(const pol_integrator *integrator);
 
+/* Whether its interpolant is of a high order, for steps that are large. */
+int poli_integrator_is_dense(const pol_integrator *integrator);
+
 /* Newton iterations are solved so many times per step. */
 int poli_integrator_num_substeps(const pol_integrator *integrator);
 

@@ -100,9 +100,10 @@ struct pol_simulation {
   double *good;
   pol_status failed;
 
-  /* The last step of the integrator: its times, and power and work at both ends. */
+  /* The last step of the integrator: its times, power at both ends and in the middle,
+   * and work. */
   double t_before, t;
-  pol_power power_before, power;
+  pol_power power_before, power_middle, power;
   pol_work work_before, work;
   double lambda_t_before, lambda_t; /* times that the multipliers belong to */
   double *p_before;                 /* momenta at its start; p_between: at a time within it */
