@@ -12,8 +12,8 @@
  * middle is calculated when it is asked for, for order 6 and 8; order 2 and 4 do without it, with
  * degree 5.  In the place of a rotation q(t), with x the time from its reference node,
  *
- *     d(t) = exp(-x v_r) o q_r^-1 o q(t),     d' = (d v - v_r d)/2,     d'' = (d' v + d v' - v_r
- * d')/2
+ *     d(t) = exp(-x v_r) o q_r^-1 o q(t),     d' = (d v - v_r d)/2
+ *     d'' = (d' v + d v' - v_r d')/2
  *
  * is interpolated, as four numbers: 1 for a uniform rotation.  Accelerations and multipliers follow
  * from q and v on the acceleration level, as at the ends.
