@@ -64,11 +64,6 @@ pol_status poli_expressions_balance(const pol_formulation *formulation, const po
                                     unsigned parts, const double *x, double *balance,
                                     double *failed);
 
-/* Mass of the states, and what efforts and rates add to damping, stiffness and feedback. */
-pol_status poli_expressions_add(const pol_formulation *formulation, const pol_point *at,
-                                unsigned want, const pol_terms *out, const poli_frame *frames,
-                                const poli_chart_maps *maps, const double *x, double *scratch);
-
 /* Where directors are: at the point, or, with its position in the middle, between two
  * configurations, by the second of which the stiffness is; and nv numbers of workspace. */
 typedef struct poli_expression_way {
@@ -76,15 +71,48 @@ typedef struct poli_expression_way {
   double *balance;
 } poli_expression_way;
 
-/* The same in directors, with rigid frames, and for point masses. */
-pol_status poli_expressions_add_directors(const pol_formulation *formulation, const pol_point *at,
-                                          const poli_expression_way *way, unsigned want,
-                                          const pol_terms *out, const poli_frame *frames,
-                                          const double *x, double *scratch);
+/* Mass of the states, and what efforts and rates add to damping, stiffness and feedback.  In
+ * directors, and for discrete forces, with a way, rigid frames and no maps; else way is NULL. */
+pol_status poli_expressions_add(const pol_formulation *formulation, const pol_point *at,
+                                const poli_expression_way *way, unsigned want, const pol_terms *out,
+                                const poli_frame *frames, const poli_chart_maps *maps,
+                                const double *x, double *scratch);
 
 /* Says what is wrong with expressions: from 1 on the forces whose expression is not finite, then a
  * signal that is not defined, then the states whose rate is not finite. */
 void poli_expressions_blame(const pol_formulation *formulation, int number, char *text,
                             size_t size);
+
+/* --- signals.c: values of signals (mechanism/signal.h) and their derivatives by what they depend
+ * on: frames of at most two bodies, multipliers of one joint or drive, or one state -------------
+ */
+
+/* What a signal depends on, wherever it is evaluated. */
+typedef struct poli_signal_reads {
+  int body[2];  /* POL_GROUND for none */
+  int row;      /* of the first multiplier */
+  int num_rows; /* 0 for none */
+  int state;    /* index, or -1 */
+} poli_signal_reads;
+
+/* Variations and velocities are those of mechanism/joint.h: (dphi1, dx1, dphi2, dx2). */
+typedef struct poli_signal_gradient {
+  poli_signal_reads reads;
+  double position[12], velocity[12]; /* by the frames of both bodies */
+  double lambda[POL_MAX_JOINT_ROWS]; /* by the multipliers; by the state it is 1 */
+} poli_signal_gradient;
+
+/* The joints are numbered already; the signal is no variable, and no reaction of a joint without
+ * rows. */
+poli_signal_reads poli_signal_dependence(const pol_formulation *formulation,
+                                         const poli_signal *signal);
+
+/* The value and the gradient at a point.  frames: those of all bodies there, or NULL.  POL_RETRY
+ * where an angle is not defined. */
+pol_status poli_signal_value(const pol_formulation *formulation, const poli_signal *signal,
+                             const pol_point *at, const poli_frame *frames, double *value);
+pol_status poli_signal_derivatives(const pol_formulation *formulation, const poli_signal *signal,
+                                   const pol_point *at, const poli_frame *frames,
+                                   poli_signal_gradient *gradient);
 
 #endif
