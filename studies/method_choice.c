@@ -6,7 +6,7 @@
  * interpolation of the logarithms.  "times the best" is the time of the choice over the smallest of
  * these.
  *
- *     bench/method_choice [MODEL ...] */
+ *     studies/method_choice [MODEL ...] */
 #define _POSIX_C_SOURCE 200809L
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * order 8 with a much smaller one.  Work is counted in base steps, rejected ones and those of the
  * estimate included.
  *
- *     bench/rattle_tolerances [MODEL END]       the models below if none is given */
+ *     studies/rattle_tolerances [MODEL END]       the models below if none is given */
 #define _POSIX_C_SOURCE 200809L
 
 #include <math.h>
