@@ -184,6 +184,9 @@ void cli_print_method(const pol_options *options)
 {
   if (!cli_has_setting(options, "index")) {
     cli_print_row("method", "%s", options->method);
+    if (cli_has_setting(options, "order"))
+      cli_print_row("order", "%d%s", pol_options_order(options),
+                    options->order == 0 ? ", chosen from the tolerances" : "");
     if (!isnan(options->theta)) cli_print_row("theta", "%.6g", options->theta);
     if (!isnan(options->vartheta)) cli_print_row("vartheta", "%.6g", options->vartheta);
     cli_print_row("guess", "%s", pol_guess_name(options->guess));

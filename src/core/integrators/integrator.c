@@ -250,6 +250,11 @@ int poli_integrator_lags(const pol_integrator *integrator)
   return family->lag && family->lag(integrator->method->variant) > 0.0;
 }
 
+int poli_integrator_is_dense(const pol_integrator *integrator)
+{
+  return integrator->family->interpolate != NULL;
+}
+
 int poli_integrator_num_substeps(const pol_integrator *integrator)
 {
   return integrator->num_substeps;

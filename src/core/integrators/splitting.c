@@ -89,6 +89,7 @@ struct poli_splitting_state {
   double known_t[MAX_KNOWN], known_weight[MAX_KNOWN], *known[MAX_KNOWN];
   pol_counts *counts;
   const double *history;
+  poli_splitting_steps steps;
 };
 
 /* Momenta, forces and velocities v here are those of pol_dae, but with angular parts in inertial
@@ -970,12 +971,61 @@ const double *poli_splitting_position(const splitting *s)
   return s->instants[s->at].q;
 }
 
+double *poli_splitting_spare(splitting *s)
+{
+  return s->out[1 - s->shown];
+}
+
+void poli_splitting_publish(pol_integrator *integrator, double t)
+{
+  splitting *s = integrator->data;
+  set_state(integrator, s, 1 - s->shown, t);
+}
+
+poli_splitting_steps *poli_splitting_get_steps(splitting *s)
+{
+  return &s->steps;
+}
+
+const double *poli_splitting_force(const splitting *s)
+{
+  return s->instants[s->at].force;
+}
+
+int poli_splitting_num_stages(const splitting *s)
+{
+  return s->num_stages;
+}
+
+pol_status poli_splitting_place(splitting *s, double t, const double *q, const double *v,
+                                const double *lambda)
+{
+  instant *at = &s->instants[s->at];
+  memcpy(at->q, q, (size_t)s->nq * sizeof *q);
+  rotations(s, q, at->R);
+  momenta(s, at->R, v, at->P);
+  for (int b = 0; b < s->bodies->count; b++)
+    if (!s->bodies->items[b].is_point)
+      poli_m3_apply(at->R + 9 * b, v + s->bodies->items[b].v, at->w + 3 * b);
+  memcpy(s->known[0], lambda, (size_t)s->m * sizeof *lambda);
+  turn_multipliers(s, at->R, 0, s->known[0]);
+  s->known_t[0] = t;
+  s->known_weight[0] = 1.0;
+  s->num_known = 1;
+  s->last_h = 0.0;
+  const pol_status status =
+      s->bodies->constraints(t, at->q, at->R, s->history, s->residual, at->B, s->dae->user);
+  return status ? status : find_forces(s, t, at->q, at->R, at->P, at->force);
+}
+
 static pol_status step(pol_integrator *integrator, double t, double h)
 {
   splitting *s = integrator->data;
   const double last_h = s->last_h;
   (void)h;
   s->history = integrator->history;
+  s->steps.has_middle = 0;
+  integrator->num_substeps = s->num_stages;
   s->kept = s->at; /* the start of the step stays as it is */
   pol_status status = poli_splitting_advance(s, integrator->state.t, t, &integrator->diagnostics);
   if (!status && integrator->hidden) {
@@ -1002,10 +1052,10 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
                         const double *vd, const double *lambda)
 {
   splitting *s = integrator->data;
-  instant *at = &s->instants[s->at = 0];
   const double t = integrator->state.t;
   double *x = s->out[0];
   s->history = integrator->history;
+  s->steps.has_middle = 0;
   s->kept = -1;
   for (int k = 0; k < NUM_INSTANTS; k++) {
     memcpy(s->instants[k].q, q, (size_t)s->nq * sizeof *q);
@@ -1016,19 +1066,8 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
       poli_v3_scale(body->mass, s->bodies->gravity, force);
     }
   }
-  momenta(s, at->R, v, at->P);
-  for (int b = 0; b < s->bodies->count; b++)
-    if (!s->bodies->items[b].is_point)
-      poli_m3_apply(at->R + 9 * b, v + s->bodies->items[b].v, at->w + 3 * b);
-  memcpy(s->known[0], lambda, (size_t)s->m * sizeof *lambda);
-  turn_multipliers(s, at->R, 0, s->known[0]);
-  s->known_t[0] = t;
-  s->known_weight[0] = 1.0;
-  s->num_known = 1;
-  s->last_h = 0.0;
-  pol_status status =
-      s->bodies->constraints(t, at->q, at->R, s->history, s->residual, at->B, s->dae->user);
-  if (!status) status = find_forces(s, t, at->q, at->R, at->P, at->force);
+  s->at = 0;
+  const pol_status status = poli_splitting_place(s, t, q, v, lambda);
   if (status) return status;
   memcpy(x, q, (size_t)s->nq * sizeof *x);
   memcpy(x + s->nq, v, (size_t)s->nv * sizeof *x);
@@ -1207,6 +1246,7 @@ static void destroy(void *data)
   poli_block_lu_free(&s->lu);
   poli_saddle_free(&s->saddle);
   poli_dae_patterns_free(&s->patterns);
+  free(s->steps.memory);
   free(s->first_side);
   free(s->sides);
   free(s->pairs);
@@ -1217,7 +1257,7 @@ static void destroy(void *data)
 static pol_status create(pol_integrator *integrator)
 {
   splitting *s = integrator->data = calloc(1, sizeof *s);
-  const struct composition *composition = find_composition(integrator->options.order);
+  const struct composition *composition = find_composition(pol_options_order(&integrator->options));
   if (!s) return POL_NO_MEMORY;
   s->dae = integrator->dae;
   s->bodies = poli_dae_rigid_bodies(s->dae);
@@ -1237,7 +1277,8 @@ static pol_status create(pol_integrator *integrator)
     status = poli_dae_patterns_create(&s->patterns, s->dae);
     if (!status) status = poli_saddle_create(&s->saddle, s->dae, 0, integrator->options.solver);
   }
-  return status ? status : allocate(s);
+  if (!status) status = allocate(s);
+  return status ? status : poli_splitting_steps_create(integrator);
 }
 
 const poli_family poli_splitting = {.supports = supports,
@@ -1245,4 +1286,6 @@ const poli_family poli_splitting = {.supports = supports,
                                     .destroy = destroy,
                                     .start = start,
                                     .step = step,
+                                    .adaptive = &poli_splitting_adaptive,
+                                    .interpolate = poli_splitting_interpolate,
                                     .hides = 1};

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/monitor.h"
+#include "base/rule.h"
 #include "formulation/expressions.h"
 #include "integrators/family.h"
 #include "lie/small.h"
@@ -159,6 +160,31 @@ static pol_status allocate(pol_simulation *sim)
   return POL_OK;
 }
 
+/* Variable steps need an error estimate in this formulation, and reversible ones a motion whose
+ * energy is constant. */
+static pol_status check_steps(const pol_mechanism *mechanism, const pol_dae *dae,
+                              const pol_options *options, char *message, size_t size)
+{
+  const poli_family *family = poli_method_family(poli_method_entry_find(options->method), dae);
+  const int reversible = options->control.controller == POL_CONTROLLER_REVERSIBLE;
+  pol_symmetries symmetries;
+  if (!family->adaptive)
+    return poli_broken_rule("steps must be fixed: this method has no error estimate in this "
+                            "formulation; rattle has one in so3xr3",
+                            message, size);
+  if (!reversible) return POL_OK;
+  if (!family->adaptive->energies)
+    return poli_broken_rule("control.controller must not be reversible: this needs the method "
+                            "rattle in so3xr3",
+                            message, size);
+  pol_mechanism_symmetries(mechanism, &symmetries);
+  if (symmetries.energy) return POL_OK;
+  return poli_broken_rule("control.controller must not be reversible: drives, dampers or forces "
+                          "change the energy of this mechanism, so that nothing is gained; use "
+                          "rtol",
+                          message, size);
+}
+
 static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
                         const pol_settings *settings)
 {
@@ -169,7 +195,6 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   if ((status = poli_simulation_plan_output(sim, &settings->output)) != POL_OK) return status;
   sim->mechanism = mechanism;
   sim->options = settings->options;
-  sim->method_adapts = pol_method_adapts(settings->options.method);
   sim->solver = settings->options.solver;
   sim->index = settings->options.index;
   sim->dropped_tolerance = 1e-6;
@@ -185,6 +210,8 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   if (status != POL_OK) return status;
   sim->dae = pol_formulation_dae(sim->formulation);
   status = pol_integrator_supports(sim->dae, &settings->options, d->message, sizeof d->message);
+  if (status == POL_OK && settings->variable)
+    status = check_steps(mechanism, sim->dae, &settings->options, d->message, sizeof d->message);
   if (status != POL_OK) return status;
   status = pol_integrator_create(&sim->integrator, sim->dae, &settings->options);
   if (status != POL_OK) return status;
