@@ -129,6 +129,7 @@ static pol_status evaluate_rows(double t, const double *q, const double *R, cons
 /* Whether a force, or the rate of a state, may depend on velocities or states. */
 static int forces_read_velocities(const pol_formulation *f)
 {
+  if (f->feedback) return 1; /* reactions depend on velocities */
   for (int k = 0; k < f->num_forces; k++) {
     const pol_force *force = pol_mechanism_force(f->mechanism, k);
     if (force->type == POL_DRAG || force->type == POL_CALLBACK_FORCE) return 1;

@@ -15,6 +15,9 @@
  * Newton's method has U as its only unknowns; its matrix B(q1) D B(q0)^T, with the derivative D of
  * the free motion, couples joints that share a body and is factored by blocks.  Velocities shown
  * are projected onto the constraints, accelerations and reactions follow from them.
+ *
+ * Forces that depend on reactions, such as friction, get those of the equations of motion at a
+ * node, lambda(q, V, t); they depend on positions and velocities like others then.
  */
 #include <math.h>
 #include <stdio.h>
@@ -70,6 +73,8 @@ struct poli_splitting_state {
   poli_block_lu *lu;
   poli_saddle *saddle;          /* only if forces read velocities */
   const unsigned char *dropped; /* m: redundant constraints there */
+  pol_assembler *assembler;     /* finds the reactions that forces depend on; NULL: they do not */
+  pol_diagnostics reason;       /* why it could not */
 
   void *memory;
   instant instants[NUM_INSTANTS];
@@ -79,6 +84,7 @@ struct poli_splitting_state {
   double *D;      /* 9 numbers for each body: derivative of its turn by angular momentum */
   double *out[2]; /* q, v, v', lambda as shown */
   double *force, *mass, *damping, *upper, *lower, *rhs; /* of the matrix with the momenta */
+  double *lambda, *vd;                                  /* that forces depend on */
   double *scratch;
   int shown;
 
@@ -161,7 +167,12 @@ static void rotations(const splitting *s, const double *q, double *R)
 static pol_status evaluate(splitting *s, double t, const double *q, const double *v, unsigned want,
                            const pol_terms *out)
 {
-  pol_point at = {.t = t, .q = q, .v = v, .vd = s->plus, .lambda = s->U, .history = s->history};
+  pol_point at = {.t = t,
+                  .q = q,
+                  .v = v,
+                  .vd = s->plus,
+                  .lambda = s->assembler ? s->lambda : s->U,
+                  .history = s->history};
   s->counts->residuals++;
   return poli_dae_evaluate(s->dae, &at, want, out, s->scratch);
 }
@@ -175,7 +186,11 @@ static pol_status find_forces(splitting *s, double t, const double *q, const dou
   pol_terms out = {.balance = force};
   velocities(s, R, P, s->v);
   turn(s, R, 0, s->v, s->v);
-  pol_status status = evaluate(s, t, q, s->v, POL_FORCE, &out);
+  pol_status status = POL_OK;
+  s->reason.message[0] = '\0';
+  if (s->assembler)
+    status = pol_assembler_acceleration(s->assembler, t, q, s->v, s->vd, s->lambda, &s->reason);
+  if (!status) status = evaluate(s, t, q, s->v, POL_FORCE, &out);
   if (status) return status;
   for (int i = 0; i < s->nv; i++) force[i] = -force[i];
   turn(s, R, 1, force, force);
@@ -510,6 +525,22 @@ static pol_status fail(splitting *s, pol_diagnostics *d, pol_status status, int 
   return status;
 }
 
+/* A force, or a reaction that forces depend on, could not be found. */
+static pol_status fail_force(splitting *s, pol_diagnostics *d, pol_status status, int iteration)
+{
+  if (s->assembler && s->reason.message[0]) {
+    memcpy(d->where, s->reason.where, sizeof d->where);
+    memcpy(d->advice, s->reason.advice, sizeof d->advice);
+    memcpy(d->message, s->reason.message, sizeof d->message);
+    d->equation = s->reason.equation;
+    d->iteration = iteration;
+    return status;
+  }
+  fail(s, d, status, -1, iteration, 0.0, "a force could not be evaluated");
+  poli_dae_blame(s->dae, s->scratch, d);
+  return status;
+}
+
 /* The blocks B1 D M and B0^T of all sides in the pattern of the dae, with columns in body axes. */
 static void set_rows(splitting *s, double h, const instant *at, const instant *next)
 {
@@ -621,7 +652,7 @@ static pol_status complete(splitting *s, double t0, double t1, int iteration, in
   }
   if (fabs(weight) >= 0.2 * fmax(fabs(h), fabs(s->last_h))) note_impulses(s, t0, weight);
   const pol_status status = find_forces(s, t1, next->q, next->R, s->plus, next->force);
-  if (status) return fail(s, d, status, -1, iteration, 0.0, "a force could not be evaluated");
+  if (status) return fail_force(s, d, status, iteration);
   for (int i = 0; i < s->nv; i++) next->P[i] = s->plus[i] + 0.5 * h * next->force[i];
   s->at = (int)(next - s->instants);
   s->last_h = h;
@@ -644,7 +675,7 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
     const int renew = iteration == 0 || since_factor == 4; /* the matrix, if another is needed */
     if (implicit) {
       status = find_lack(s, t0, h, at, &open);
-      if (status) return fail(s, d, status, -1, iteration, 0.0, "a force could not be evaluated");
+      if (status) return fail_force(s, d, status, iteration);
       for (int b = 0; b < bodies; b++) drift(s, b, h, at, next, renew ? s->D + 9 * b : NULL);
     } else {
       const double change = move(s, h, at, next, renew ? s->D : NULL);
@@ -748,6 +779,8 @@ pol_status poli_splitting_show(splitting *s, double t, double *shown)
   }
   respond(s, at->B, s->m > 0 ? s->slip : NULL, P, s->v, NULL);
   turn(s, at->R, 0, s->v, v);
+  if (s->assembler)
+    return pol_assembler_acceleration(s->assembler, t, at->q, v, vd, lambda, &s->reason);
   status = find_acceleration_terms(s, t, at, P, v, lambda);
   if (status) return status;
   if (s->m > 0) {
@@ -851,7 +884,10 @@ static pol_status step(pol_integrator *integrator, double t, double h)
   s->history = integrator->history;
   s->kept = s->at; /* the start of the step stays as it is */
   pol_status status = poli_splitting_advance(s, integrator->state.t, t, &integrator->diagnostics);
-  if (!status) status = poli_splitting_show(s, t, s->out[1 - s->shown]);
+  if (!status) {
+    status = poli_splitting_show(s, t, s->out[1 - s->shown]);
+    if (status) fail_force(s, &integrator->diagnostics, status, 0);
+  }
   if (!status) {
     set_state(integrator, s, 1 - s->shown, t);
   } else {
@@ -937,10 +973,6 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
   (void)variant, (void)options;
   if (!poli_dae_rigid_bodies(dae))
     return poli_broken_rule("the method needs rigid bodies in so3xr3", message, size);
-  if (dae->feedback)
-    return poli_broken_rule("the method does not treat forces that depend on reactions, such as "
-                            "friction; geom1 does",
-                            message, size);
   return POL_OK;
 }
 
@@ -1032,6 +1064,8 @@ static pol_status allocate(splitting *s)
     POLI_TAKE(&arena, s->damping, coupling);
     POLI_TAKE(&arena, s->upper, entries);
     POLI_TAKE(&arena, s->lower, entries);
+    POLI_TAKE(&arena, s->lambda, s->assembler ? m : 0);
+    POLI_TAKE(&arena, s->vd, s->assembler ? nv : 0);
     POLI_TAKE(&arena, s->scratch, s->dae->scratch_size);
   } while (poli_arena_again(&arena));
   s->memory = arena.memory;
@@ -1069,6 +1103,7 @@ static pol_status create(pol_integrator *integrator)
   s->nv = s->dae->group.nv;
   s->m = pol_dae_num_constraints(s->dae);
   s->dropped = pol_assembler_dropped(integrator->assembler);
+  if (s->dae->feedback) s->assembler = integrator->assembler;
   pol_status status = set_graph(s);
   if (!status && s->bodies->forces_read_velocities) {
     status = poli_dae_patterns_create(&s->patterns, s->dae);
