@@ -69,6 +69,7 @@ struct poli_splitting_state {
   /* the graph: nodes are the constraints of a joint, edges the bodies they share */
   int *first_side; /* of each body, count + 1 */
   side *sides;     /* of one body after the other */
+  int has_others;  /* some node has rows beyond those of joined points */
   long *pairs;     /* for two sides of a body, all with all: the block of the matrix they add to */
   poli_block_lu *lu;
   poli_saddle *saddle;          /* only if forces read velocities */
@@ -298,77 +299,80 @@ static double move(splitting *s, double h, const instant *at, instant *next, dou
 
 /* --- the matrix in row space ------------------------------------------------------------------ */
 
-/* B diag(D, d I) of a side: (angular, linear) for each of its rows, of joined ones the angular part
- * alone: sign (-r~ D), as linear is sign d I */
+/* What treats other rows than joined ones is not inline, so that it does not slow those down.
+ *
+ * B diag(D, d I) of a side: of joined rows the angular part alone, sign (-r~ D), as the linear part
+ * is sign d I; of others both. */
 typedef struct scaled_rows {
   double joined[9];
   double others[MAX_ROWS * AXES];
 } scaled_rows;
 
-static inline void scale_rows(const side *own, const double *blocks, const double D[9], double d,
-                              scaled_rows *X)
+static inline void scale_joined(const side *own, const double r[3], const double D[9], double X[9])
 {
-  const double *B = blocks + own->block;
-  if (own->joined) {
-    const double x = own->sign * B[0], y = own->sign * B[1], z = own->sign * B[2];
-    for (int j = 0; j < 3; j++) {
-      X->joined[j] = z * D[3 + j] - y * D[6 + j];
-      X->joined[3 + j] = x * D[6 + j] - z * D[j];
-      X->joined[6 + j] = y * D[j] - x * D[3 + j];
-    }
-    B += 3;
-  }
-  for (int i = 0; i < own->others; i++, B += AXES) {
-    poli_m3_apply_transposed(D, B, X->others + AXES * i);
-    poli_v3_scale(d, B + 3, X->others + AXES * i + 3);
+  const double x = own->sign * r[0], y = own->sign * r[1], z = own->sign * r[2];
+  for (int j = 0; j < 3; j++) {
+    X[j] = z * D[3 + j] - y * D[6 + j];
+    X[3 + j] = x * D[6 + j] - z * D[j];
+    X[6 + j] = y * D[j] - x * D[3 + j];
   }
 }
 
-/* to += X B^T, of all rows of two sides */
-static inline void add_product(const side *row, const scaled_rows *X, double d, const side *col,
-                               const double *blocks, double *to)
+__attribute__((noinline)) static void scale_others(const side *own, const double *B,
+                                                   const double D[9], double d, double *X)
 {
-  const int cols = col->joined + col->others;
-  const double *B = blocks + col->block, *others = B + col->joined;
-  if (col->joined) { /* x . (e_j x r) = e_j . (r x x): columns of a row x are r x x + linear */
-    const double r[3] = {col->sign * B[0], col->sign * B[1], col->sign * B[2]};
-    const double diagonal = row->sign * col->sign * d;
-    for (int i = 0; i < row->joined; i++) {
-      poli_v3_add_scaled_cross(1.0, X->joined + 3 * i, r, to + cols * i);
-      to[(cols + 1) * i] += diagonal;
-    }
-    for (int i = 0; i < row->others; i++) {
-      double *y = to + cols * (row->joined + i);
-      poli_v3_add_scaled_cross(1.0, X->others + AXES * i, r, y);
-      poli_v3_add_scaled(col->sign, X->others + AXES * i + 3, y);
-    }
+  for (int i = 0; i < own->others; i++, B += AXES, X += AXES) {
+    poli_m3_apply_transposed(D, B, X);
+    poli_v3_scale(d, B + 3, X + 3);
   }
-  for (int j = 0; j < col->others; j++) {
-    const double *y = others + AXES * j;
-    double *column = to + col->joined + j;
-    for (int i = 0; i < row->joined; i++)
+}
+
+/* to += X B^T of two sides' joined rows, where `to` has cols numbers per row: with B = sign (I,
+ * -r~) the angular part of a row x of X gives x x r */
+static inline void add_joined(const side *row, const double X[9], double d, const side *col,
+                              const double r[3], int cols, double *to)
+{
+  const double x = col->sign * r[0], y = col->sign * r[1], z = col->sign * r[2];
+  for (int i = 0; i < 3; i++, X += 3, to += cols) {
+    to[0] += X[1] * z - X[2] * y;
+    to[1] += X[2] * x - X[0] * z;
+    to[2] += X[0] * y - X[1] * x;
+    to[i] += row->sign * col->sign * d;
+  }
+}
+
+/* to += X B^T of all rows of two sides: `above` and `left` joined ones, n and m others. */
+static inline void add_product(const side *row, int above, int n, const scaled_rows *X, double d,
+                               const side *col, int left, int m, const double *B, double *to)
+{
+  const int cols = left + m;
+  if (above && left) add_joined(row, X->joined, d, col, B, cols, to);
+  for (int i = 0; i < n && left; i++) {
+    const double *x = X->others + AXES * i;
+    double *y = to + cols * (above + i);
+    poli_v3_add_scaled_cross(col->sign, x, B, y);
+    poli_v3_add_scaled(col->sign, x + 3, y);
+  }
+  for (int j = 0; j < m; j++) {
+    const double *y = B + left + AXES * j;
+    double *column = to + left + j;
+    for (int i = 0; i < above; i++)
       column[cols * i] += poli_v3_dot(X->joined + 3 * i, y) + row->sign * d * y[3 + i];
-    for (int i = 0; i < row->others; i++)
-      column[cols * (row->joined + i)] +=
-          poli_v3_dot(X->others + AXES * i, y) + poli_v3_dot(X->others + AXES * i + 3, y + 3);
+    for (int i = 0; i < n; i++) {
+      const double *x = X->others + AXES * i;
+      column[cols * (above + i)] += poli_v3_dot(x, y) + poli_v3_dot(x + 3, y + 3);
+    }
   }
 }
 
-/* The same; sides of the usual kinds have loops that the compiler can unroll. */
-static inline void add_rows(const side *row, const scaled_rows *X, double d, const side *col,
-                            const double *blocks, double *to)
+/* The same for the rows that the sides have; hinges have loops that the compiler can unroll. */
+__attribute__((noinline)) static void add_others(const side *row, const scaled_rows *X, double d,
+                                                 const side *col, const double *B, double *to)
 {
-  side r = {.joined = 3, .sign = row->sign};
-  side c = {.joined = 3, .sign = col->sign, .block = col->block};
-  const int usual = row->joined && col->joined && row->others == col->others;
-  if (usual && row->others == 0) {
-    add_product(&r, X, d, &c, blocks, to);
-  } else if (usual && row->others == 2) {
-    r.others = c.others = 2;
-    add_product(&r, X, d, &c, blocks, to);
-  } else {
-    add_product(row, X, d, col, blocks, to);
-  }
+  if (row->joined && row->others == 2 && col->joined && col->others == 2)
+    add_product(row, 3, 2, X, d, col, 3, 2, B, to);
+  else
+    add_product(row, row->joined, row->others, X, d, col, col->joined, col->others, B, to);
 }
 
 /* B1 diag(D, scale/m) B0^T, factored.  Returns -1 if it is not finite. */
@@ -381,10 +385,17 @@ static int factor(splitting *s, const double *B1, const double *B0, double scale
     const double *D = s->D + 9 * b, d = scale * s->bodies->items[b].inverse_mass;
     for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++) {
       const side *row = &s->sides[i];
+      const double *own = B1 + row->block;
       scaled_rows X;
-      scale_rows(row, B1, D, d, &X);
-      for (int j = s->first_side[b]; j < s->first_side[b + 1]; j++, pair++)
-        add_rows(row, &X, d, &s->sides[j], B0, values + *pair);
+      if (row->joined) scale_joined(row, own, D, X.joined);
+      if (row->others) scale_others(row, own + row->joined, D, d, X.others);
+      for (int j = s->first_side[b]; j < s->first_side[b + 1]; j++, pair++) {
+        const side *col = &s->sides[j];
+        if (row->others || col->others)
+          add_others(row, &X, d, col, B0 + col->block, values + *pair);
+        else
+          add_joined(row, X.joined, d, col, B0 + col->block, 3, values + *pair);
+      }
     }
   }
   s->counts->jacobians++;
@@ -412,21 +423,21 @@ static void respond(const splitting *s, const double *B, const double *mu, doubl
   if (y) memset(y, 0, (size_t)s->m * sizeof *y);
   for (int b = 0; b < s->bodies->count; b++) {
     const poli_rigid_body *body = &s->bodies->items[b];
-    const int start = s->first_side[b], end = s->first_side[b + 1],
-              angular = body->is_point ? 0 : 3;
-    double *own_P = P + body->v, *own_v = v + body->v, impulse[AXES] = {0.0};
+    const int start = s->first_side[b], end = s->first_side[b + 1];
+    const double scale = body->inverse_mass;
+    double *own_P = P + body->v, *own_v = v + body->v, rates[AXES] = {0.0}, impulse[AXES] = {0.0};
     for (int e = start; e < end && mu; e++) add_impulse(&s->sides[e], B, mu, impulse);
-    for (int i = 0; i < 3 && start < end; i++) own_P[angular + i] -= impulse[3 + i];
-    for (int i = 0; i < body->num_axes; i++)
-      own_v[angular + i] = own_P[angular + i] * body->inverse_mass;
-    if (angular) {
-      poli_v3_subtract(own_P, impulse, own_P);
-      poli_m3_apply(s->D + 9 * b, own_P, own_v);
+    if (body->is_point) {
+      for (int i = 0; i < 3 && start < end; i++) own_P[i] -= impulse[3 + i];
+      for (int i = 0; i < body->num_axes; i++) own_v[i] = own_P[i] * scale;
+      for (int i = 0; i < 3 && start < end; i++) rates[3 + i] = own_v[i];
+    } else {
+      for (int i = 0; i < AXES; i++) own_P[i] -= impulse[i];
+      poli_m3_apply(s->D + 9 * b, own_P, rates);
+      poli_v3_scale(scale, own_P + 3, rates + 3);
+      for (int i = 0; i < AXES; i++) own_v[i] = rates[i];
     }
-    if (!y || start == end) continue;
-    double point[AXES] = {0.0};
-    poli_v3_copy(own_v, point + 3);
-    for (int e = start; e < end; e++) add_rates(&s->sides[e], B, angular ? own_v : point, y);
+    for (int e = start; e < end && y; e++) add_rates(&s->sides[e], B, rates, y);
   }
 }
 
@@ -721,18 +732,42 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
 
 /* --- what is shown ---------------------------------------------------------------------------- */
 
+/* The accelerations w x (w x r) of points that are joined, for v' = 0. */
+static void set_joined_bends(const splitting *s, const double *B, const double *v, double *bend)
+{
+  for (int n = 0; n < s->bodies->num_nodes; n++) {
+    const poli_row_node *node = &s->bodies->nodes[n];
+    if (node->joins) memset(bend + node->row, 0, 3 * sizeof *bend);
+  }
+  for (int b = 0; b < s->bodies->count; b++) {
+    const double *w = v + s->bodies->items[b].v;
+    for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++) {
+      const side *own = &s->sides[e];
+      double spin[3];
+      if (!own->joined || s->bodies->items[b].is_point) continue;
+      poli_v3_cross(w, B + own->block, spin);
+      poli_v3_add_scaled_cross(own->sign, w, spin, bend + own->row);
+    }
+  }
+}
+
 /* f - w x L at a node for projected momenta and velocities, into s->force, and the accelerations of
  * the constraints with v' = 0. */
 static pol_status find_acceleration_terms(splitting *s, double t, const instant *at,
                                           const double *P, const double *v, double *acceleration)
 {
   pol_terms out = {.balance = s->force, .acceleration = acceleration};
-  const unsigned want = s->m > 0 ? POL_ACCELERATION : 0;
+  const unsigned want =
+      (s->has_others ? POL_ACCELERATION : 0) | (s->bodies->has_weight_only ? 0 : POL_FORCE);
+  if (want) {
+    const pol_status status = evaluate(s, t, at->q, v, want, &out);
+    if (status) return status;
+  }
+  set_joined_bends(s, at->B, s->v, acceleration);
   if (!s->bodies->has_weight_only) {
-    const pol_status status = evaluate(s, t, at->q, v, want | POL_FORCE, &out);
     for (int i = 0; i < s->nv; i++) s->force[i] = -s->force[i];
     turn(s, at->R, 1, s->force, s->force);
-    return status;
+    return POL_OK;
   }
   memcpy(s->force, at->force, (size_t)s->nv * sizeof *s->force);
   for (int b = 0; b < s->bodies->count; b++) {
@@ -740,7 +775,7 @@ static pol_status find_acceleration_terms(splitting *s, double t, const instant 
     if (s->bodies->items[b].is_point) continue;
     poli_v3_add_scaled_cross(-1.0, s->v + own, P + own, s->force + own);
   }
-  return want ? evaluate(s, t, at->q, v, want, &out) : POL_OK;
+  return POL_OK;
 }
 
 /* Velocities on the constraints, accelerations and multipliers at a node, from the running momenta,
@@ -767,24 +802,24 @@ pol_status poli_splitting_show(splitting *s, double t, double *shown)
       memset(vd, 0, (size_t)s->nv * sizeof *vd);
       status = evaluate(s, t, at->q, vd, POL_VELOCITY, &out);
     }
-    for (int pass = 0; pass < 2 && !status; pass++) {
-      respond(s, at->B, pass ? s->slip : NULL, P, s->v, s->dU);
-      for (int i = 0; i < s->m && s->bodies->constraints_move; i++) s->dU[i] += lambda[i];
-      poli_block_lu_solve(s->lu, s->dU);
-      double *swap = s->slip;
-      s->slip = s->dU;
-      s->dU = swap;
-    }
     if (status) return status;
   }
-  respond(s, at->B, s->m > 0 ? s->slip : NULL, P, s->v, NULL);
+  for (int pass = 0; pass < 3; pass++) { /* once is enough, up to round-off */
+    double speed = 0.0, open = 0.0;
+    respond(s, at->B, pass ? s->dU : NULL, P, s->v, s->slip);
+    for (int i = 0; i < s->m && s->bodies->constraints_move; i++) s->slip[i] += lambda[i];
+    for (int i = 0; i < s->nv; i++) speed = fabs(s->v[i]) > speed ? fabs(s->v[i]) : speed;
+    for (int i = 0; i < s->m; i++) open = fabs(s->slip[i]) > open ? fabs(s->slip[i]) : open;
+    if (open <= 1e-15 * speed || pass == 2) break;
+    memcpy(s->dU, s->slip, (size_t)s->m * sizeof *s->dU);
+    poli_block_lu_solve(s->lu, s->dU);
+  }
   turn(s, at->R, 0, s->v, v);
   if (s->assembler)
     return pol_assembler_acceleration(s->assembler, t, at->q, v, vd, lambda, &s->reason);
   status = find_acceleration_terms(s, t, at, P, v, lambda);
   if (status) return status;
   if (s->m > 0) {
-    turn_multipliers(s, at->R, 0, lambda);
     respond(s, at->B, NULL, s->force, vd, s->dU);
     for (int i = 0; i < s->m; i++) lambda[i] += s->dU[i];
     poli_block_lu_solve(s->lu, lambda);
@@ -992,6 +1027,7 @@ static pol_status set_graph(splitting *s)
     const poli_row_node *node = &bodies->nodes[n];
     size[n] = node->num_rows;
     num_sides += (size_t)node->num_sides;
+    s->has_others |= node->num_rows > (node->joins ? 3 : 0);
     for (int i = 0; i < node->num_sides; i++) s->first_side[node->body[i] + 2]++;
   }
   for (int b = 0; b < count; b++) {

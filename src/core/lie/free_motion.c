@@ -280,6 +280,21 @@ static inline void axis_of(const double q[4], int i, int j, int k, double a[3])
   a[k] = 2.0 * (v[i] * v[k] - q[0] * v[j]);
 }
 
+/* poli_half_angle_set with as many terms as a small angle needs. */
+static inline void set_half_angle(double x, poli_half_angle *half)
+{
+  if (x > 0.04) {
+    poli_half_angle_set(x, half);
+    return;
+  }
+  const double y = 0.25 * x, z = y * y;
+  half->x = x;
+  half->sinc = (1.0 - y * (1.0 / 6.0)) + z * ((1.0 / 120.0 - y * (1.0 / 5040.0)) +
+                                              z * (1.0 / 362880.0 - y * (1.0 / 39916800.0)));
+  half->cosine = (1.0 - y * 0.5) + z * ((1.0 / 24.0 - y * (1.0 / 720.0)) +
+                                        z * (1.0 / 40320.0 - y * (1.0 / 3628800.0)));
+}
+
 /* The derivative is h (dexp(theta)/Jt + (1/Ja - 1/Jt) (exp(theta) a) a^T), theta = h L/Jt. */
 static void move_symmetric(const poli_free_body *body, const double q0[4], const double L[3],
                            double h, double q1[4], double *D)
@@ -288,7 +303,7 @@ static void move_symmetric(const poli_free_body *body, const double q0[4], const
   poli_half_angle half;
   poli_tangent_coefficients c;
   poli_v3_scale(h * body->inverse, L, theta);
-  poli_half_angle_set(poli_v3_dot(theta, theta), &half);
+  set_half_angle(poli_v3_dot(theta, theta), &half);
   const double outer[4] = {half.cosine, 0.5 * half.sinc * theta[0], 0.5 * half.sinc * theta[1],
                            0.5 * half.sinc * theta[2]};
   if (D) {
@@ -305,7 +320,7 @@ static void move_symmetric(const poli_free_body *body, const double q0[4], const
   const int i = body->axis, j = i < 2 ? i + 1 : 0, k = j < 2 ? j + 1 : 0;
   axis_of(q0, i, j, k, before);
   const double angle = h * body->excess * poli_v3_dot(L, before), *v = q0 + 1;
-  poli_half_angle_set(angle * angle, &half);
+  set_half_angle(angle * angle, &half);
   const double cosine = half.cosine, sine = 0.5 * half.sinc * angle;
   double turned[4] = {q0[0] * cosine - v[i] * sine};
   turned[1 + i] = v[i] * cosine + q0[0] * sine;

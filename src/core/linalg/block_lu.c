@@ -1,7 +1,7 @@
-/* Block-sparse LU.  With the nodes in the order of elimination, node k has later neighbours
- * N(k); L_ik = A_ik A_kk^-1, then A_ij -= L_ik A_kj for all i, j in N(k).  The inverse of a
- * diagonal block takes the place of the block (exchange steps with diagonal pivots).  The blocks of
- * N(k) that an elimination changes, fill included, are looked up once.
+/* Block-sparse LU.  With the nodes in the order of elimination, node k has later neighbours N(k);
+ * U_kj = A_kk^-1 A_kj, then A_ij -= A_ik U_kj for all i, j in N(k).  The inverse of a diagonal
+ * block takes the place of the block (exchange steps with diagonal pivots).  The blocks of N(k)
+ * that an elimination changes, fill included, are looked up once.
  *
  * The order is AMD's (Amestoy, Davis, Duff 1996), the later neighbours follow from the elimination
  * tree: N(k) is the union of k's own and those of its children, less k.
@@ -246,16 +246,25 @@ void poli_block_lu_clear(poli_block_lu *lu)
 
 /* --- small blocks ----------------------------------------------------------------------------- */
 
-/* C = A B, or C -= A B; A is rows x inner, B inner x cols */
-static inline void multiply(int rows, int inner, int cols, int subtract, const double *restrict A,
-                            const double *restrict B, double *restrict C)
+/* C -= A B; A is rows x inner, B inner x cols */
+static inline void subtract_blocks(int rows, int inner, int cols, const double *restrict A,
+                                   const double *restrict B, double *restrict C)
 {
   for (int i = 0; i < rows; i++)
-    for (int j = 0; j < cols; j++) {
-      double sum = 0.0;
-      for (int k = 0; k < inner; k++) sum += A[i * inner + k] * B[k * cols + j];
-      C[i * cols + j] = subtract ? C[i * cols + j] - sum : sum;
-    }
+    for (int k = 0; k < inner; k++)
+      for (int j = 0; j < cols; j++) C[i * cols + j] -= A[i * inner + k] * B[k * cols + j];
+}
+
+/* B = A B, A inner x inner; work has room for B */
+static inline void replace_block(int inner, int cols, const double *restrict A, double *restrict B,
+                                 double *restrict work)
+{
+  for (int i = 0; i < inner; i++)
+    for (int j = 0; j < cols; j++) work[i * cols + j] = A[i * inner] * B[j];
+  for (int i = 0; i < inner; i++)
+    for (int k = 1; k < inner; k++)
+      for (int j = 0; j < cols; j++) work[i * cols + j] += A[i * inner + k] * B[k * cols + j];
+  for (int i = 0; i < inner * cols; i++) B[i] = work[i];
 }
 
 /* y -= A x */
@@ -293,18 +302,42 @@ static inline void exchange(int n, int r, double *D)
   for (int i = 0; i < n; i++) {
     if (i == r) continue;
     const double factor = D[i * n + r] * pivot;
-    for (int j = 0; j < n; j++)
-      if (j != r) D[i * n + j] -= factor * D[r * n + j];
+    for (int j = 0; j < n; j++) D[i * n + j] -= factor * D[r * n + j];
     D[i * n + r] = -factor;
   }
   for (int j = 0; j < n; j++) D[r * n + j] *= pivot;
   D[r * n + r] = pivot;
 }
 
+/* The same as below for a block of 3 rows, by its minors: one division to wait for. */
+static int invert_three(poli_block_lu *lu, int k)
+{
+  const int row = lu->row[k];
+  const double *scale = lu->inverse_scale + row;
+  double *D = lu->values + lu->diagonal[k];
+  const double a = D[0], b = D[1], c = D[2], d = D[3], e = D[4], f = D[5], g = D[6], h = D[7],
+               i = D[8];
+  const double A = e * i - f * h, B = f * g - d * i, C = d * h - e * g, minor = a * e - b * d;
+  const double det = a * A + b * B + c * C;
+  const double second = fabs(minor / a) * scale[1], third = fabs(det / minor) * scale[2];
+  const double least = second < third ? second : third, first = fabs(a) * scale[0];
+  if (!(first > 0.01 && least > 0.01)) return 0;
+  const double r = 1.0 / det;
+  const double inverse[9] = {A * r, (c * h - b * i) * r, (b * f - c * e) * r,
+                             B * r, (a * i - c * g) * r, (c * d - a * f) * r,
+                             C * r, (b * g - a * h) * r, minor * r};
+  memcpy(D, inverse, sizeof inverse);
+  memset(lu->dropped + row, 0, 3);
+  note_pivot(lu, first < least ? first : least,
+             first < least ? row : row + (second < third ? 1 : 2));
+  return 1;
+}
+
 /* The inverse of a block in its place, if all pivots are large in the order they have, which is
  * usual; else the block stays as it is.  Returns whether they are. */
 static inline int invert_in_order(poli_block_lu *lu, int k, int n)
 {
+  if (n == 3) return invert_three(lu, k);
   const double *inverse_scale = lu->inverse_scale + lu->row[k];
   double *D = lu->values + lu->diagonal[k], W[MAX_UNROLLED * MAX_UNROLLED], least = HUGE_VAL;
   int least_row = 0;
@@ -380,15 +413,13 @@ static inline int eliminate(poli_block_lu *lu, int k, int n, int alike, double t
   const long *to = lu->target + lu->update[k];
   int num_dropped = 0;
   if (!alike || !invert_in_order(lu, k, n)) num_dropped = invert(lu, k, threshold);
-  for (int a = lu->first[k]; a < lu->first[k + 1]; a++) {
-    const int rows = alike ? n : lu->size[lu->next[a]];
-    double *L = lu->values + lu->lower[a];
-    multiply(rows, n, n, 0, L, lu->values + lu->diagonal[k], lu->work);
-    for (int i = 0; i < rows * n; i++) L[i] = lu->work[i];
+  for (int b = lu->first[k]; b < lu->first[k + 1]; b++)
+    replace_block(n, alike ? n : lu->size[lu->next[b]], lu->values + lu->diagonal[k],
+                  lu->values + lu->upper[b], lu->work);
+  for (int a = lu->first[k]; a < lu->first[k + 1]; a++)
     for (int b = lu->first[k]; b < lu->first[k + 1]; b++, to++)
-      multiply(rows, n, alike ? n : lu->size[lu->next[b]], 1, L, lu->values + lu->upper[b],
-               lu->values + *to);
-  }
+      subtract_blocks(alike ? n : lu->size[lu->next[a]], n, alike ? n : lu->size[lu->next[b]],
+                      lu->values + lu->lower[a], lu->values + lu->upper[b], lu->values + *to);
   return num_dropped;
 }
 
@@ -424,19 +455,19 @@ double poli_block_lu_smallest_pivot(const poli_block_lu *lu, int *row)
 
 static inline void solve_forward(const poli_block_lu *lu, int k, int n, int alike, double *x)
 {
+  double *own = x + lu->row[k], *y = lu->work;
+  for (int i = 0; i < n; i++) y[i] = own[i];
+  set_product(n, lu->values + lu->diagonal[k], y, own);
   for (int e = lu->first[k]; e < lu->first[k + 1]; e++)
-    subtract_product(alike ? n : lu->size[lu->next[e]], n, lu->values + lu->lower[e],
-                     x + lu->row[k], x + lu->row[lu->next[e]]);
+    subtract_product(alike ? n : lu->size[lu->next[e]], n, lu->values + lu->lower[e], own,
+                     x + lu->row[lu->next[e]]);
 }
 
 static inline void solve_backward(const poli_block_lu *lu, int k, int n, int alike, double *x)
 {
-  double *own = x + lu->row[k], *y = lu->work;
-  for (int i = 0; i < n; i++) y[i] = own[i];
   for (int e = lu->first[k]; e < lu->first[k + 1]; e++)
     subtract_product(n, alike ? n : lu->size[lu->next[e]], lu->values + lu->upper[e],
-                     x + lu->row[lu->next[e]], y);
-  set_product(n, lu->values + lu->diagonal[k], y, own);
+                     x + lu->row[lu->next[e]], x + lu->row[k]);
 }
 
 void poli_block_lu_solve(const poli_block_lu *lu, double *x)
