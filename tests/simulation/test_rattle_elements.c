@@ -128,12 +128,77 @@ static void open_reactions_are_reported(void **state)
   }
 }
 
+/* --- compliant rows --------------------------------------------------------------------------- */
+
+/* The largest differences of positions, quaternions, velocities and angular velocities. */
+static void compare_body(const pol_state *end, int body, const double x[13], double difference[4])
+{
+  const double *q = end->q + 7 * body, *v = end->v + 6 * body;
+  double R[9], w[3], plus = 0.0, minus = 0.0;
+  pol_quat_to_matrix(q, R);
+  poli_m3_apply(R, v, w);
+  difference[0] = difference[2] = difference[3] = 0.0;
+  for (int i = 0; i < 3; i++) {
+    difference[0] = fmax(difference[0], fabs(q[4 + i] - x[i]));
+    difference[2] = fmax(difference[2], fabs(v[3 + i] - x[7 + i]));
+    difference[3] = fmax(difference[3], fabs(w[i] - x[10 + i]));
+  }
+  for (int i = 0; i < 4; i++) {
+    plus = fmax(plus, fabs(q[i] - x[3 + i]));
+    minus = fmax(minus, fabs(q[i] + x[3 + i]));
+  }
+  difference[1] = fmin(plus, minus);
+}
+
+/* States of an independent program after one step and at the end of runs: a stiff double pendulum,
+ * joints of all kinds with a spring-damper and a closed loop, a hoop that rolls. */
+static void states_of_another_program(void **state)
+{
+  static const char *const models[][2] = {
+      {"double_pendulum", MODELS "gavrea-negrut-potra-2005/double_pendulum.json"},
+      {"joint_zoo", POLHODE_SOURCE_DIR "/tests/data/rattle/joint_zoo.json"},
+      {"rolling_hoop", POLHODE_SOURCE_DIR "/tests/data/rattle/rolling_hoop.json"},
+      {"slider_crank", MODELS "holzinger-arnold-gerstmayr/slider_crank.json"}};
+  FILE *file = fopen(POLHODE_SOURCE_DIR "/tests/data/rattle/states.csv", "r");
+  char line[2000], name[40];
+  int order, steps, body, used, count = 0;
+  double h;
+  (void)state;
+  assert_non_null(file);
+  while (fgets(line, sizeof line, file)) {
+    double x[13], difference[4];
+    const char *path = NULL;
+    if (line[0] == '#') continue;
+    assert_int_equal(sscanf(line, "%39[^,],%d,%d,%lf,%d%n", name, &order, &steps, &h, &body, &used),
+                     5);
+    const char *next = line + used;
+    for (int i = 0; i < 13; i++) x[i] = strtod(next + 1, (char **)&next);
+    for (size_t k = 0; k < sizeof models / sizeof models[0]; k++)
+      if (strcmp(models[k][0], name) == 0) path = models[k][1];
+    assert_non_null(path);
+    pol_model *model = read_model(path);
+    pol_simulation *simulation = start_rattle(model, order, h, steps * h);
+    step_to_end(simulation);
+    compare_body(pol_simulation_state(simulation), body, x, difference);
+    for (int i = 0; i < 4; i++)
+      if (!(difference[i] < 1e-11))
+        fail_msg("%s, order %d, body %d after %d steps: difference %g of quantity %d", name, order,
+                 body, steps, difference[i], i);
+    pol_simulation_free(&simulation);
+    pol_model_free(&model);
+    count++;
+  }
+  fclose(file);
+  assert_int_equal(count, 56);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(friction_has_the_order),
       cmocka_unit_test(friction_slows_down),
       cmocka_unit_test(open_reactions_are_reported),
+      cmocka_unit_test(states_of_another_program),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,16 +135,6 @@ static poli_frame at_rest(const poli_frame *frame)
   return rest;
 }
 
-/* The element without springs and dampers. */
-static poli_placed_force constant_part(const poli_placed_force *force, pol_force *part)
-{
-  poli_placed_force constant = *force;
-  *part = *force->kernel.force;
-  for (int i = 0; i < 3; i++) part->stiffness[i] = part->damping[i] = 0.0;
-  constant.kernel.force = constant.spring.force = part;
-  return constant;
-}
-
 void poli_placed_power(const poli_placed_force *force, const pol_point *at, const poli_frame *first,
                        const poli_frame *second, double *dissipated, double *applied)
 {
@@ -161,9 +151,8 @@ void poli_placed_power(const poli_placed_force *force, const pol_point *at, cons
     break;
   case POL_SPRING_DAMPER:
   case POL_JOINT_SPRING: {
-    pol_force part;
-    poli_placed_force actuator = constant_part(force, &part);
-    poli_placed_wrenches(&actuator, at, first, second, constant);
+    poli_changed_force part;
+    poli_placed_wrenches(poli_expressions_actuator(force, &part), at, first, second, constant);
     *applied = power(constant, first, second);
     *dissipated = power(resting, first, second) - power(moving, first, second);
     break;

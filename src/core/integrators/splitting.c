@@ -16,6 +16,9 @@
  * the free motion, couples joints that share a body and is factored by blocks.  Velocities shown
  * are projected onto the constraints, accelerations and reactions follow from them.
  *
+ * Linear springs and dampers are rows too, with a compliance (splitting_compliant.h): then stiff
+ * ones do not limit h.
+ *
  * Forces that depend on reactions, such as friction, get those of the equations of motion at a
  * node, lambda(q, V, t); they depend on positions and velocities like others then.
  */
@@ -32,6 +35,7 @@
 #include "dae/saddle.h"
 #include "integrators/family.h"
 #include "integrators/splitting.h"
+#include "integrators/splitting_compliant.h"
 #include "lie/small.h"
 #include "linalg/block_lu.h"
 
@@ -50,9 +54,10 @@ typedef struct side {
 /* Everything at the end of a base step. */
 typedef struct instant {
   double *q, *P, *force;
-  double *R; /* 9 numbers for each body */
-  double *B; /* the blocks of all nodes */
-  double *w; /* angular velocities within the step before it, 3 for each body */
+  double *R;          /* 9 numbers for each body */
+  double *B;          /* the blocks of all nodes */
+  double *w;          /* angular velocities within the step before it, 3 for each body */
+  double *elongation; /* of compliant rows */
 } instant;
 
 typedef struct poli_splitting_state splitting;
@@ -63,7 +68,9 @@ struct poli_splitting_state {
   int num_stages;
   double stage[MAX_STAGES];
   int degree; /* of the extrapolation of multipliers */
-  int nq, nv, m;
+  int nq, nv;
+  int m, held; /* rows: all, and those of the dae; compliant ones follow */
+  poli_compliant compliant;
   poli_dae_patterns patterns;
 
   /* the graph: nodes are the constraints of a joint, edges the bodies they share */
@@ -191,7 +198,7 @@ static pol_status find_forces(splitting *s, double t, const double *q, const dou
   s->reason.message[0] = '\0';
   if (s->assembler)
     status = pol_assembler_acceleration(s->assembler, t, q, s->v, s->vd, s->lambda, &s->reason);
-  if (!status) status = evaluate(s, t, q, s->v, POL_FORCE, &out);
+  if (!status) status = evaluate(s, t, q, s->v, POL_FORCE | POLI_WITHOUT_COMPLIANT, &out);
   if (status) return status;
   for (int i = 0; i < s->nv; i++) force[i] = -force[i];
   turn(s, R, 1, force, force);
@@ -375,7 +382,8 @@ __attribute__((noinline)) static void add_others(const side *row, const scaled_r
     add_product(row, row->joined, row->others, X, d, col, col->joined, col->others, B, to);
 }
 
-/* B1 diag(D, scale/m) B0^T, factored.  Returns -1 if it is not finite. */
+/* B1 diag(D, scale/m) B0^T, with the compliances on its diagonal, factored.  Returns -1 if it is
+ * not finite. */
 static int factor(splitting *s, const double *B1, const double *B0, double scale)
 {
   double *values = poli_block_lu_values(s->lu);
@@ -398,6 +406,9 @@ static int factor(splitting *s, const double *B1, const double *B0, double scale
       }
     }
   }
+  const int soft = s->bodies->num_nodes - s->compliant.count;
+  for (int i = 0; i < s->compliant.count; i++)
+    values[poli_block_lu_address(s->lu, soft + i, soft + i)] += s->compliant.g[i];
   s->counts->jacobians++;
   s->counts->factorizations++;
   return poli_block_lu_factor(s->lu, dependent);
@@ -500,21 +511,24 @@ static void note_impulses(splitting *s, double t, double weight)
 static pol_status find_residual(splitting *s, double t1, double h, const instant *at,
                                 const instant *next, double *largest, int *worst)
 {
-  const int holonomic = s->dae->num_holonomic;
+  const int holonomic = s->dae->num_holonomic, held = s->held;
   if (poli_monitor_poll(-1.0)) return POL_CANCELLED;
   s->counts->residuals++;
   pol_status status =
       s->bodies->constraints(t1, next->q, next->R, s->history, s->residual, next->B, s->dae->user);
   if (status) return status;
-  if (s->m > holonomic) {
+  if (held > holonomic) {
     velocities(s, at->R, s->plus, s->v);
     apply_rows(s, at->B, s->v, s->dU);
     velocities(s, next->R, s->plus, s->v);
     apply_rows(s, next->B, s->v, s->slip);
-    for (int i = holonomic; i < s->m; i++) s->residual[i] = 0.5 * h * (s->dU[i] + s->slip[i]);
+    for (int i = holonomic; i < held; i++) s->residual[i] = 0.5 * h * (s->dU[i] + s->slip[i]);
   }
-  *largest = 0.0;
-  for (int i = 0; i < s->m; i++)
+  memcpy(next->elongation, s->residual + held, (size_t)s->compliant.count * sizeof *s->residual);
+  *largest = poli_compliant_residual(&s->compliant, at->elongation, s->U + held, s->residual + held,
+                                     worst);
+  if (*largest > 0.0) *worst += held;
+  for (int i = 0; i < held; i++)
     if (!(fabs(s->residual[i]) <= *largest)) {
       *largest = fabs(s->residual[i]);
       *worst = i;
@@ -527,7 +541,9 @@ static pol_status fail(splitting *s, pol_diagnostics *d, pol_status status, int 
 {
   d->iteration = iteration;
   d->residual = residual;
-  if (row != -1) {
+  if (row >= s->held) {
+    snprintf(d->where, sizeof d->where, "force '%s'", s->compliant.rows[row - s->held].force);
+  } else if (row != -1) {
     d->equation = s->nv + row;
     poli_dae_describe(s->dae, d->equation, d->where, sizeof d->where);
   }
@@ -552,7 +568,8 @@ static pol_status fail_force(splitting *s, pol_diagnostics *d, pol_status status
   return status;
 }
 
-/* The blocks B1 D M and B0^T of all sides in the pattern of the dae, with columns in body axes. */
+/* The blocks B1 D M and B0^T of all sides in the pattern of the dae, with columns in body axes;
+ * those of compliant rows apart. */
 static void set_rows(splitting *s, double h, const instant *at, const instant *next)
 {
   const pol_pattern *B = s->patterns.constraint;
@@ -573,6 +590,13 @@ static void set_rows(splitting *s, double h, const instant *at, const instant *n
         poli_m3_apply_transposed(at->R + 9 * b, at->B + from, upper);
         poli_v3_scale(h, next->B + from + 3, lower + 3);
         poli_v3_copy(at->B + from + 3, upper + 3);
+        if (s->sides[e].row >= s->held) {
+          const int own = s->sides[e].row - s->held;
+          const int second = s->bodies->nodes[s->sides[e].node].body[0] != b;
+          memcpy(s->compliant.lower[own] + AXES * second, lower, sizeof lower);
+          memcpy(s->compliant.upper[own] + AXES * second, upper, sizeof upper);
+          continue;
+        }
         for (int i = first; i < AXES; i++) {
           const int to = pol_pattern_address(B, s->sides[e].row + r, body->v + i - first);
           if (to < 0) continue;
@@ -583,13 +607,67 @@ static void set_rows(splitting *s, double h, const instant *at, const instant *n
   }
 }
 
+/* The velocities of a compliant row: where those of its two bodies start in v, less what a point
+ * lacks, and their number in lower and upper. */
+typedef struct span {
+  int v[2], first[2];
+} span;
+
+static span span_of(const splitting *s, int compliant)
+{
+  const poli_row_node *node =
+      &s->bodies->nodes[s->bodies->num_nodes - s->compliant.count + compliant];
+  span own = {{0, 0}, {AXES, AXES}};
+  for (int i = 0; i < node->num_sides; i++) {
+    const poli_rigid_body *body = &s->bodies->items[node->body[i]];
+    own.first[i] = body->is_point ? 3 : 0;
+    own.v[i] = body->v - own.first[i];
+  }
+  return own;
+}
+
+/* mass += W0^T W1 D M / g */
+static void add_compliant(splitting *s, const pol_pattern *W)
+{
+  for (int c = 0; c < s->compliant.count; c++) {
+    const span own = span_of(s, c);
+    for (int i = 0; i < 2 * AXES; i++)
+      for (int j = 0; j < 2 * AXES; j++) {
+        if (i % AXES < own.first[i / AXES] || j % AXES < own.first[j / AXES]) continue;
+        s->mass[pol_pattern_address(W, own.v[i / AXES] + i % AXES, own.v[j / AXES] + j % AXES)] +=
+            s->compliant.upper[c][i] * s->compliant.lower[c][j] / s->compliant.g[c];
+      }
+  }
+}
+
+/* dV and dU of compliant rows: before the solution rhs -= W0^T r / g, after it U += (r + W1 D M dV)
+ * / g. */
+static void eliminate_compliant(splitting *s, int after)
+{
+  for (int c = 0; c < s->compliant.count; c++) {
+    const span own = span_of(s, c);
+    double r = s->residual[s->held + c];
+    for (int i = 0; i < 2 * AXES; i++) {
+      if (i % AXES < own.first[i / AXES]) continue;
+      double *at = s->rhs + own.v[i / AXES] + i % AXES;
+      if (after)
+        r += s->compliant.lower[c][i] * *at;
+      else
+        *at -= s->compliant.upper[c][i] * r / s->compliant.g[c];
+    }
+    if (after) s->U[s->held + c] += r / s->compliant.g[c];
+  }
+}
+
 /* Forces that depend on velocities make the first kick implicit: Newton's method for P+ and U
  * together, in velocities V = M^-1 P+ in body axes,
  *
  *     [ M + h/2 (C - G)   B0^T ] [ dV ]      [ P+ - P - h/2 f + B0^T U ]
  *     [ B1 D M            0    ] [ dU ]  = - [ residual                ]
  *
- * with C = dg/dv, of which G = d(w x J w)/dw belongs to the drift. */
+ * with C = dg/dv, of which G = d(w x J w)/dw belongs to the drift.  Compliant rows with the
+ * residual r, W1 D M dV - g dU = -r, are eliminated: they add W0^T W1 D M / g to M, and -W0^T r / g
+ * to the right-hand side. */
 static pol_status factor_implicit(splitting *s, double t0, double h, const instant *at,
                                   const instant *next)
 {
@@ -597,7 +675,8 @@ static pol_status factor_implicit(splitting *s, double t0, double h, const insta
   pol_terms out = {.mass = s->mass, .damping = s->damping};
   velocities(s, at->R, s->plus, s->v);
   turn(s, at->R, 0, s->v, s->v);
-  pol_status status = evaluate(s, t0, at->q, s->v, POL_MASS | POL_DAMPING, &out);
+  pol_status status =
+      evaluate(s, t0, at->q, s->v, POL_MASS | POL_DAMPING | POLI_WITHOUT_COMPLIANT, &out);
   if (status) return status;
   for (int k = 0; k < pol_pattern_nonzeros(W); k++) s->mass[k] += 0.5 * h * s->damping[k];
   for (int b = 0; b < s->bodies->count; b++) {
@@ -612,6 +691,7 @@ static pol_status factor_implicit(splitting *s, double t0, double h, const insta
       s->mass[pol_pattern_address(W, body->v + i / 3, body->v + i % 3)] -= 0.5 * h * gyro[i];
   }
   set_rows(s, h, at, next);
+  add_compliant(s, W);
   double *to = s->saddle->values;
   for (int j = 0; j < s->nv; j++) {
     for (int k = W->start[j]; k < W->start[j + 1]; k++) *to++ = s->mass[k];
@@ -661,10 +741,21 @@ static pol_status complete(splitting *s, double t0, double t1, int iteration, in
       return fail(s, d, POL_NOT_CONVERGED, body->v - s->nv, iteration, 0.0,
                   "the angular velocity of a body would change by more than 1 rad per step");
   }
+  poli_compliant_end(&s->compliant, h, s->U + s->held);
   if (fabs(weight) >= 0.2 * fmax(fabs(h), fabs(s->last_h))) note_impulses(s, t0, weight);
   const pol_status status = find_forces(s, t1, next->q, next->R, s->plus, next->force);
   if (status) return fail_force(s, d, status, iteration);
   for (int i = 0; i < s->nv; i++) next->P[i] = s->plus[i] + 0.5 * h * next->force[i];
+  for (int c = 0; c < s->compliant.count; c++) {
+    const poli_row_node *node = &s->bodies->nodes[s->bodies->num_nodes - s->compliant.count + c];
+    const double impulse = 0.5 * h * s->compliant.tension[0][c];
+    for (int i = 0; i < node->num_sides; i++) {
+      const poli_rigid_body *body = &s->bodies->items[node->body[i]];
+      const int first = body->is_point ? 3 : 0;
+      for (int k = first; k < AXES; k++)
+        next->P[body->v + k - first] -= impulse * next->B[node->block + AXES * i + k];
+    }
+  }
   s->at = (int)(next - s->instants);
   s->last_h = h;
   return POL_OK;
@@ -681,6 +772,7 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
   int worst = -1, since_factor = 0, iteration = 0;
   pol_status status = POL_OK;
   extrapolate(s, t0, 0.5 * (s->last_h + h), s->U);
+  poli_compliant_begin(&s->compliant, h, s->U + s->held);
   for (int b = 0; b < bodies && implicit; b++) kick(s, b, h, at, s->plus + s->bodies->items[b].v);
   for (;; iteration++) {
     const int renew = iteration == 0 || since_factor == 4; /* the matrix, if another is needed */
@@ -716,11 +808,13 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
     since_factor++;
     s->counts->newton_iterations++;
     if (implicit) {
-      for (int i = 0; i < s->m; i++) s->rhs[s->nv + i] = s->dropped[i] ? 0.0 : -s->residual[i];
+      for (int i = 0; i < s->held; i++) s->rhs[s->nv + i] = s->dropped[i] ? 0.0 : -s->residual[i];
+      eliminate_compliant(s, 0);
       pol_solver_solve(s->saddle->solver, s->rhs);
+      eliminate_compliant(s, 1);
       momenta(s, at->R, s->rhs, s->v);
       for (int i = 0; i < s->nv; i++) s->plus[i] += s->v[i];
-      for (int i = 0; i < s->m; i++) s->U[i] += s->rhs[s->nv + i];
+      for (int i = 0; i < s->held; i++) s->U[i] += s->rhs[s->nv + i];
       continue;
     }
     memcpy(s->dU, s->residual, (size_t)s->m * sizeof *s->dU);
@@ -757,14 +851,14 @@ static pol_status find_acceleration_terms(splitting *s, double t, const instant 
                                           const double *P, const double *v, double *acceleration)
 {
   pol_terms out = {.balance = s->force, .acceleration = acceleration};
-  const unsigned want =
-      (s->has_others ? POL_ACCELERATION : 0) | (s->bodies->has_weight_only ? 0 : POL_FORCE);
+  const int weight_only = s->bodies->has_weight_only && s->compliant.count == 0;
+  const unsigned want = (s->has_others ? POL_ACCELERATION : 0) | (weight_only ? 0 : POL_FORCE);
   if (want) {
     const pol_status status = evaluate(s, t, at->q, v, want, &out);
     if (status) return status;
   }
   set_joined_bends(s, at->B, s->v, acceleration);
-  if (!s->bodies->has_weight_only) {
+  if (!weight_only) {
     for (int i = 0; i < s->nv; i++) s->force[i] = -s->force[i];
     turn(s, at->R, 1, s->force, s->force);
     return POL_OK;
@@ -785,8 +879,9 @@ static pol_status find_acceleration_terms(splitting *s, double t, const instant 
 pol_status poli_splitting_show(splitting *s, double t, double *shown)
 {
   const instant *at = &s->instants[s->at];
-  double *v = shown + s->nq, *vd = v + s->nv, *lambda = vd + s->nv, *P = s->plus;
+  double *v = shown + s->nq, *vd = v + s->nv, *lambda = s->residual, *P = s->plus;
   pol_status status = POL_OK;
+  poli_compliant_release(&s->compliant); /* they are no constraints, and do not join in here */
   memcpy(shown, at->q, (size_t)s->nq * sizeof *shown);
   memcpy(P, at->P, (size_t)s->nv * sizeof *P);
   for (int b = 0; b < s->bodies->count; b++) {
@@ -807,7 +902,8 @@ pol_status poli_splitting_show(splitting *s, double t, double *shown)
   for (int pass = 0; pass < 3; pass++) { /* once is enough, up to round-off */
     double speed = 0.0, open = 0.0;
     respond(s, at->B, pass ? s->dU : NULL, P, s->v, s->slip);
-    for (int i = 0; i < s->m && s->bodies->constraints_move; i++) s->slip[i] += lambda[i];
+    for (int i = 0; i < s->held && s->bodies->constraints_move; i++) s->slip[i] += lambda[i];
+    for (int i = s->held; i < s->m; i++) s->slip[i] = 0.0;
     for (int i = 0; i < s->nv; i++) speed = fabs(s->v[i]) > speed ? fabs(s->v[i]) : speed;
     for (int i = 0; i < s->m; i++) open = fabs(s->slip[i]) > open ? fabs(s->slip[i]) : open;
     if (open <= 1e-15 * speed || pass == 2) break;
@@ -816,17 +912,18 @@ pol_status poli_splitting_show(splitting *s, double t, double *shown)
   }
   turn(s, at->R, 0, s->v, v);
   if (s->assembler)
-    return pol_assembler_acceleration(s->assembler, t, at->q, v, vd, lambda, &s->reason);
+    return pol_assembler_acceleration(s->assembler, t, at->q, v, vd, vd + s->nv, &s->reason);
   status = find_acceleration_terms(s, t, at, P, v, lambda);
   if (status) return status;
   if (s->m > 0) {
     respond(s, at->B, NULL, s->force, vd, s->dU);
-    for (int i = 0; i < s->m; i++) lambda[i] += s->dU[i];
+    for (int i = 0; i < s->m; i++) lambda[i] = i < s->held ? lambda[i] + s->dU[i] : 0.0;
     poli_block_lu_solve(s->lu, lambda);
   }
   respond(s, at->B, s->m > 0 ? lambda : NULL, s->force, vd, NULL);
   turn(s, at->R, 0, vd, vd);
   if (s->m > 0) turn_multipliers(s, at->R, 1, lambda);
+  memcpy(vd + s->nv, lambda, (size_t)s->held * sizeof *lambda);
   return POL_OK;
 }
 
@@ -857,16 +954,29 @@ pol_status poli_splitting_advance(splitting *s, double t0, double t1, pol_diagno
 }
 
 /* The arrays of the running state. */
-enum { NUM_SAVED = 6 + MAX_KNOWN };
+enum { NUM_SAVED = 9 + MAX_KNOWN };
 
 static void list_saved(const splitting *s, double *array[NUM_SAVED], size_t size[NUM_SAVED])
 {
   const size_t nv = (size_t)s->nv, m = (size_t)s->m, bodies = (size_t)s->bodies->count;
+  const size_t compliant = (size_t)s->compliant.count;
   const instant *at = &s->instants[s->at];
-  double *const arrays[NUM_SAVED] = {at->q, at->P,       at->force,   at->R,      at->B,
-                                     at->w, s->known[0], s->known[1], s->known[2]};
-  const size_t sizes[NUM_SAVED] = {(size_t)s->nq, nv, nv, 9 * bodies, (size_t)s->bodies->num_blocks,
-                                   3 * bodies,    m,  m,  m};
+  double *const arrays[NUM_SAVED] = {at->q,
+                                     at->P,
+                                     at->force,
+                                     at->R,
+                                     at->B,
+                                     at->w,
+                                     s->known[0],
+                                     s->known[1],
+                                     s->known[2],
+                                     at->elongation,
+                                     s->compliant.tension[0],
+                                     s->compliant.tension[1]};
+  const size_t sizes[NUM_SAVED] = {
+      (size_t)s->nq, nv,       nv, 9 * bodies, (size_t)s->bodies->num_blocks,
+      3 * bodies,    m,        m,  m,          compliant,
+      compliant,     compliant};
   memcpy(array, arrays, sizeof arrays);
   memcpy(size, sizes, sizeof sizes);
 }
@@ -911,6 +1021,12 @@ const double *poli_splitting_position(const splitting *s)
   return s->instants[s->at].q;
 }
 
+static void forget_tensions(splitting *s)
+{
+  const size_t size = (size_t)s->compliant.count * sizeof(double);
+  for (int k = 0; k < 2; k++) memset(s->compliant.tension[k], 0, size);
+}
+
 static pol_status step(pol_integrator *integrator, double t, double h)
 {
   splitting *s = integrator->data;
@@ -929,6 +1045,7 @@ static pol_status step(pol_integrator *integrator, double t, double h)
     s->at = s->kept;
     s->last_h = last_h;
     s->num_known = s->num_known > 0; /* the newest may be of times that are gone: keep one */
+    forget_tensions(s);
   }
   s->kept = -1;
   return status;
@@ -956,7 +1073,7 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   for (int b = 0; b < s->bodies->count; b++)
     if (!s->bodies->items[b].is_point)
       poli_m3_apply(at->R + 9 * b, v + s->bodies->items[b].v, at->w + 3 * b);
-  memcpy(s->known[0], lambda, (size_t)s->m * sizeof *lambda);
+  memcpy(s->known[0], lambda, (size_t)s->held * sizeof *lambda);
   turn_multipliers(s, at->R, 0, s->known[0]);
   s->known_t[0] = t;
   s->known_weight[0] = 1.0;
@@ -964,12 +1081,14 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   s->last_h = 0.0;
   pol_status status =
       s->bodies->constraints(t, at->q, at->R, s->history, s->residual, at->B, s->dae->user);
+  memcpy(at->elongation, s->residual + s->held, (size_t)s->compliant.count * sizeof *x);
+  forget_tensions(s);
   if (!status) status = find_forces(s, t, at->q, at->R, at->P, at->force);
   if (status) return status;
   memcpy(x, q, (size_t)s->nq * sizeof *x);
   memcpy(x + s->nq, v, (size_t)s->nv * sizeof *x);
   memcpy(x + s->nq + s->nv, vd, (size_t)s->nv * sizeof *x);
-  memcpy(x + s->nq + 2 * s->nv, lambda, (size_t)s->m * sizeof *x);
+  memcpy(x + s->nq + 2 * s->nv, lambda, (size_t)s->held * sizeof *x);
   set_state(integrator, s, 0, t);
   return POL_OK;
 }
@@ -1027,7 +1146,7 @@ static pol_status set_graph(splitting *s)
     const poli_row_node *node = &bodies->nodes[n];
     size[n] = node->num_rows;
     num_sides += (size_t)node->num_sides;
-    s->has_others |= node->num_rows > (node->joins ? 3 : 0);
+    s->has_others |= node->row < s->held && node->num_rows > (node->joins ? 3 : 0);
     for (int i = 0; i < node->num_sides; i++) s->first_side[node->body[i] + 2]++;
   }
   for (int b = 0; b < count; b++) {
@@ -1074,6 +1193,7 @@ static pol_status allocate(splitting *s)
   const size_t bodies = (size_t)s->bodies->count, blocks = (size_t)s->bodies->num_blocks;
   const size_t entries = s->saddle ? (size_t)pol_pattern_nonzeros(s->patterns.constraint) : 0;
   const size_t coupling = s->saddle ? (size_t)pol_pattern_nonzeros(s->patterns.coupling) : 0;
+  const size_t compliant = (size_t)s->compliant.count, eliminated = s->saddle ? compliant : 0;
   poli_arena arena = {0};
   do {
     for (int k = 0; k < NUM_INSTANTS; k++) {
@@ -1084,6 +1204,7 @@ static pol_status allocate(splitting *s)
       POLI_TAKE(&arena, own->R, 9 * bodies);
       POLI_TAKE(&arena, own->B, blocks);
       POLI_TAKE(&arena, own->w, 3 * bodies);
+      POLI_TAKE(&arena, own->elongation, compliant);
     }
     for (int k = 0; k < MAX_KNOWN; k++) POLI_TAKE(&arena, s->known[k], m);
     for (int k = 0; k < 2; k++) POLI_TAKE(&arena, s->out[k], nq + 2 * nv + m);
@@ -1100,6 +1221,11 @@ static pol_status allocate(splitting *s)
     POLI_TAKE(&arena, s->damping, coupling);
     POLI_TAKE(&arena, s->upper, entries);
     POLI_TAKE(&arena, s->lower, entries);
+    POLI_TAKE(&arena, s->compliant.g, compliant);
+    POLI_TAKE(&arena, s->compliant.b, compliant);
+    for (int k = 0; k < 2; k++) POLI_TAKE(&arena, s->compliant.tension[k], compliant);
+    POLI_TAKE(&arena, s->compliant.lower, eliminated);
+    POLI_TAKE(&arena, s->compliant.upper, eliminated);
     POLI_TAKE(&arena, s->lambda, s->assembler ? m : 0);
     POLI_TAKE(&arena, s->vd, s->assembler ? nv : 0);
     POLI_TAKE(&arena, s->scratch, s->dae->scratch_size);
@@ -1137,7 +1263,10 @@ static pol_status create(pol_integrator *integrator)
   }
   s->nq = s->dae->group.nq;
   s->nv = s->dae->group.nv;
-  s->m = pol_dae_num_constraints(s->dae);
+  s->held = pol_dae_num_constraints(s->dae);
+  s->compliant.count = s->bodies->num_compliant;
+  s->compliant.rows = s->bodies->compliant;
+  s->m = s->held + s->compliant.count;
   s->dropped = pol_assembler_dropped(integrator->assembler);
   if (s->dae->feedback) s->assembler = integrator->assembler;
   pol_status status = set_graph(s);

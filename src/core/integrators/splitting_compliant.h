@@ -1,0 +1,43 @@
+/* Linear springs and dampers in the steps of splitting.c: compliant rows, one for each element.
+ *
+ * An element with the elongation s has one tension in a base step of size h,
+ *
+ *     T = k (s0 + s1)/2 + c (s1 - s0)/h,
+ *
+ * which acts on both kicks, in the directions of s0 and of s1.  Its impulse U = h/2 T is an unknown
+ * like those of joints, and
+ *
+ *     s1 + b s0 - g U = 0,     b = (h k/2 - c)/(h k/2 + c),     g = 2/(h k/2 + c)
+ *
+ * a row with the term g on the diagonal.  That is the midpoint rule: symmetric, symplectic without
+ * damping, and stable for every h > 0.  Steps backward in time, of which compositions consist too,
+ * amplify what dampers damp; they have a pole at |h| c/m = 2. */
+#ifndef POLHODE_INTEGRATORS_SPLITTING_COMPLIANT_H
+#define POLHODE_INTEGRATORS_SPLITTING_COMPLIANT_H
+
+#include "dae/rigid_bodies.h"
+
+typedef struct poli_compliant {
+  int count;
+  const poli_compliant_row *rows;
+  double *g, *b;      /* of the step */
+  double *tension[2]; /* of the last two steps */
+  /* of an iteration that includes momenta: W1 D M and W0^T, in the velocities from v[] on */
+  double (*lower)[12], (*upper)[12];
+} poli_compliant;
+
+/* Sets b and g for a step of size h, and U (count) to a first guess. */
+void poli_compliant_begin(poli_compliant *c, double h, double *U);
+
+/* No tension: rows so compliant that they carry no impulse. */
+void poli_compliant_release(poli_compliant *c);
+
+/* residual (count) is s1 on entry; returns the largest, relative to the numbers it consists of, and
+ * its row. */
+double poli_compliant_residual(const poli_compliant *c, const double *s0, const double *U,
+                               double *residual, int *worst);
+
+/* Takes over the tensions of a step. */
+void poli_compliant_end(poli_compliant *c, double h, const double *U);
+
+#endif
