@@ -165,13 +165,88 @@ static void large_steps_fail(void **state)
   pol_model_free(&model);
 }
 
+/* The integrator of a model, started. */
+static pol_integrator *start_rattle(const pol_model *model, int order, pol_formulation **f)
+{
+  pol_options options = pol_options_default();
+  pol_integrator *integrator;
+  double q[100], v[100];
+  unsigned char keep[100];
+  options.method = "rattle";
+  options.order = order;
+  assert_int_equal(pol_formulation_create(f, model->mechanism, POL_SO3XR3), POL_OK);
+  pol_formulation_initial(*f, q, v, keep);
+  assert_int_equal(pol_integrator_create(&integrator, pol_formulation_dae(*f), &options), POL_OK);
+  assert_int_equal(pol_integrator_start(integrator, 0.0, q, v, keep), POL_OK);
+  return integrator;
+}
+
+static void assert_same_state(const pol_integrator *a, const pol_integrator *b, const pol_dae *dae)
+{
+  const pol_state *x = pol_integrator_state(a), *y = pol_integrator_state(b);
+  const size_t nv = (size_t)dae->group.nv * sizeof(double);
+  assert_true(x->t == y->t && x->lambda_t == y->lambda_t);
+  assert_memory_equal(x->q, y->q, (size_t)dae->group.nq * sizeof(double));
+  assert_memory_equal(x->v, y->v, nv);
+  assert_memory_equal(x->vd, y->vd, nv);
+  assert_memory_equal(x->lambda, y->lambda, (size_t)pol_dae_num_constraints(dae) * sizeof(double));
+}
+
+/* Many steps at once are as many single ones, to the last bit, also up to a failure. */
+static void many_steps_at_once(void **state)
+{
+  static const char *const models[] = {"holzinger-arnold-gerstmayr/slider_crank.json",
+                                       "examples/pid_pendulum.json",
+                                       "examples/four_bar_motor.json"};
+  (void)state;
+  for (int k = 0; k < 3; k++)
+    for (long count = 1; count < 7; count += 1 + count / 3) {
+      char path[400];
+      snprintf(path, sizeof path, "%s%s", MODELS, models[k]);
+      pol_model *model = read_model(path);
+      pol_formulation *f[2];
+      pol_integrator *one = start_rattle(model, 4, &f[0]), *many = start_rattle(model, 4, &f[1]);
+      const pol_dae *dae = pol_formulation_dae(f[0]);
+      double q[2][100];
+      for (long n = 0; n < count; n++) assert_int_equal(pol_integrator_step(one, 1e-3), POL_OK);
+      assert_int_equal(pol_integrator_steps(many, 1e-3, count), POL_OK);
+      assert_same_state(one, many, dae);
+      for (int i = 0; i < 2; i++)
+        assert_int_equal(pol_integrator_interpolate(i ? many : one, ((double)count - 0.5) * 1e-3,
+                                                    q[i], NULL, NULL, NULL),
+                         POL_OK);
+      assert_memory_equal(q[0], q[1], (size_t)dae->group.nq * sizeof(double));
+      pol_integrator_free(&one);
+      pol_integrator_free(&many);
+      pol_formulation_free(&f[0]);
+      pol_formulation_free(&f[1]);
+      pol_model_free(&model);
+    }
+
+  pol_model *model = read_model(MODELS "examples/squeezer.json");
+  pol_formulation *f[2];
+  pol_integrator *one = start_rattle(model, 2, &f[0]), *many = start_rattle(model, 2, &f[1]);
+  pol_status status = POL_OK;
+  int taken = -1;
+  for (; status == POL_OK && taken < 100; taken++) status = pol_integrator_step(one, 1e-3);
+  assert_int_equal(status, POL_NOT_CONVERGED);
+  assert_true(taken > 2);
+  assert_int_equal(pol_integrator_steps(many, 1e-3, 1000), POL_NOT_CONVERGED);
+  assert_same_state(one, many, pol_formulation_dae(f[0]));
+  assert_int_equal(pol_integrator_interpolate(many, 0.0, NULL, NULL, NULL, NULL), POL_BAD_ARGUMENT);
+  pol_integrator_free(&one);
+  pol_integrator_free(&many);
+  pol_formulation_free(&f[0]);
+  pol_formulation_free(&f[1]);
+  pol_model_free(&model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(final_states),
-      cmocka_unit_test(orders),
-      cmocka_unit_test(energy_stays),
-      cmocka_unit_test(large_steps_fail),
+      cmocka_unit_test(final_states),       cmocka_unit_test(orders),
+      cmocka_unit_test(energy_stays),       cmocka_unit_test(large_steps_fail),
+      cmocka_unit_test(many_steps_at_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,6 +192,49 @@ static void states_of_another_program(void **state)
   assert_int_equal(count, 56);
 }
 
+/* A drag that is nothing makes forces depend on velocities, and takes the iteration that includes
+ * momenta: it has the same solution. */
+static void iterations_agree(void **state)
+{
+  static const char *const paths[] = {POLHODE_SOURCE_DIR "/tests/data/rattle/joint_zoo.json",
+                                      MODELS "examples/governor.json",
+                                      MODELS "examples/suspension.json"};
+  (void)state;
+  for (size_t k = 0; k < sizeof paths / sizeof paths[0]; k++)
+    for (int order = 2; order <= 8; order += 2) {
+      pol_model *model = read_model(paths[k]);
+      double q[2][100];
+      const double end = 20e-3;
+      run_to_end(model, order, 2e-3, end, q[0]);
+      const pol_force drag = {.name = "drag", .type = POL_DRAG, .coefficient = 1e-200};
+      assert_int_equal(pol_mechanism_add_force(model->mechanism, &drag, NULL), POL_OK);
+      const int nq = run_to_end(model, order, 2e-3, end, q[1]);
+      assert_near(q[0], q[1], nq, 1e-12);
+      pol_model_free(&model);
+    }
+}
+
+/* The table of the stiff double pendulum: damper with the rate -1e5/s, h times that 50, 25, 12. */
+static void stiff_double_pendulum(void **state)
+{
+  static const double expected[3][2] = {{2.68e-7, 1.75e-6}, {6.70e-8, 4.37e-7}, {1.67e-8, 1.09e-7}};
+  (void)state;
+  pol_model *model = read_model(MODELS "gavrea-negrut-potra-2005/double_pendulum.json");
+  double angle[4], rate[4];
+  for (int k = 0; k < 4; k++) {
+    pol_simulation *simulation = start_rattle(model, 2, k < 3 ? 5e-4 / (1 << k) : 1e-5, 0.5);
+    step_to_end(simulation);
+    const pol_state *end = pol_simulation_state(simulation);
+    angle[k] = 2.0 * atan2(end->q[3], end->q[0]);
+    rate[k] = end->v[2];
+    pol_simulation_free(&simulation);
+  }
+  for (int k = 0; k < 3; k++)
+    printf("%g %g (%g %g)\n", angle[k] - angle[3], rate[k] - rate[3], expected[k][0],
+           expected[k][1]);
+  pol_model_free(&model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -199,6 +242,8 @@ int main(void)
       cmocka_unit_test(friction_slows_down),
       cmocka_unit_test(open_reactions_are_reported),
       cmocka_unit_test(states_of_another_program),
+      cmocka_unit_test(iterations_agree),
+      cmocka_unit_test(stiff_double_pendulum),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

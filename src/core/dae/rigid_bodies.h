@@ -34,9 +34,11 @@ typedef struct poli_row_node {
   int num_sides, body[4];
   int block; /* where its first block starts */
   int joins;
-  double sign[2];          /* of dx and dphi of its two bodies in dz */
-  const double (*axes)[3]; /* its own first three rows are along these, fixed in a body: */
-  int first;               /* or in the ground, if it is -1; axes NULL: inertial axes */
+  int joined[2];           /* the bodies that it joins, -1 for the ground, */
+  double arm[2][3];        /* and the points, in their axes */
+  double sign[2];          /* of dx and dphi of the bodies it acts on in dz */
+  const double (*axes)[3]; /* its own first three rows are along these, fixed in joined[0]; NULL:
+                              inertial axes */
 } poli_row_node;
 
 /* Numbers of a block. */

@@ -27,8 +27,8 @@ static poli_place place_of(const places *p, int body)
 {
   const poli_frame *ground = poli_ground_frame();
   if (body == POL_GROUND) return (poli_place){ground->R, ground->x};
-  const poli_placed_body *placed = &p->f->bodies[body];
-  return (poli_place){p->R + 9 * body, p->q + placed->q + (placed->body->point ? 0 : 4)};
+  const poli_rigid_body *item = &p->f->extension.rigid_bodies.items[body];
+  return (poli_place){p->R + 9 * body, p->q + item->q + (item->is_point ? 0 : 4)};
 }
 
 static void set_frames(const places *p, const int body[2], poli_frame frames[2])
@@ -55,16 +55,42 @@ static void set_blocks(double (*rows)[12], double scale, const int body[2],
   }
 }
 
-/* A joint that does not roll, or a drive at an instant. */
+/* The blocks of a node on two bodies, each of which may be the ground. */
+static inline void find_blocks(const poli_row_node *node, const int body[2], double *blocks,
+                               double *unused, double *B[2])
+{
+  double *block = blocks + node->block;
+  B[0] = body[0] == POL_GROUND ? unused : block;
+  B[1] = body[1] == POL_GROUND   ? unused
+         : body[0] == POL_GROUND ? block
+                                 : block + poli_row_block_size(node);
+}
+
+/* Two points that are joined. */
+static inline void set_points(const places *p, const poli_row_node *node, double *position,
+                              double *blocks)
+{
+  const poli_place first = place_of(p, node->joined[0]), second = place_of(p, node->joined[1]);
+  double unused[3], *r[2], *z = position + node->row;
+  find_blocks(node, node->joined, blocks, unused, r);
+  double r1[3], r2[3];
+  poli_m3_apply(first.R, node->arm[0], r1);
+  poli_m3_apply(second.R, node->arm[1], r2);
+  for (int i = 0; i < 3; i++) z[i] = (second.x[i] - first.x[i]) + (r2[i] - r1[i]);
+  poli_v3_copy(r1, r[0]);
+  poli_v3_copy(r2, r[1]);
+}
+
+/* A joint that does not roll, or a drive at an instant, but for points that are joined. */
 static inline void set_joint(const places *p, const poli_joint_kernel *kernel,
                              const poli_row_node *node, double *position, double *blocks)
 {
   const poli_place first = place_of(p, kernel->body[0]), second = place_of(p, kernel->body[1]);
-  double unused[6 * POL_MAX_JOINT_ROWS], *block = blocks + node->block;
-  double *B1 = kernel->body[0] == POL_GROUND ? unused : block;
-  double *B2 = kernel->body[0] == POL_GROUND ? block : block + poli_row_block_size(node);
-  poli_joint_rows(kernel, node->joins, &first, &second, position + node->row, B1,
-                  kernel->body[1] == POL_GROUND ? unused : B2);
+  const int before = node->joins ? 3 : 0;
+  double unused[6 * POL_MAX_JOINT_ROWS], *B[2];
+  find_blocks(node, kernel->body, blocks, unused, B);
+  poli_joint_rows(kernel, node->joins, &first, &second, position + node->row + before,
+                  B[0] + before, B[1] + before);
 }
 
 static pol_status set_rolling(const places *p, const poli_joint_kernel *kernel, double *position,
@@ -193,6 +219,8 @@ static pol_status evaluate_rows(double t, const double *q, const double *R, cons
   pol_status status = f->num_drives ? poli_functions_check(f, t, POL_POSITION, &failed) : POL_OK;
   for (int k = 0; k < f->num_joints && !status; k++, node++) {
     const poli_joint_kernel *kernel = &f->joints[k].kernel;
+    if (node->joins) set_points(&p, node, position, blocks);
+    if (node->joins && node->num_rows == 3) continue;
     if (kernel->radius > 0.0)
       status = set_rolling(&p, kernel, position + node->row, blocks + node->block,
                            blocks + slip++->block);
@@ -281,8 +309,10 @@ static pol_status set_nodes(pol_formulation *f, poli_rigid_bodies *to)
     *node = (poli_row_node){.row = f->joints[k].row,
                             .num_rows = kernel->num_rows - kernel->num_slip,
                             .joins = kernel->joins && !to->forces_read_velocities,
-                            .axes = kernel->view[0].global ? NULL : kernel->view[0].axis,
-                            .first = kernel->body[0]};
+                            .joined = {kernel->body[0], kernel->body[1]},
+                            .axes = kernel->view[0].global ? NULL : kernel->view[0].axis};
+    poli_v3_copy(kernel->view[0].point, node->arm[0]);
+    poli_v3_copy(kernel->view[0].s, node->arm[1]);
     add_sides(node, kernel->body);
   }
   for (int k = 0; k < f->num_drives; k++, node++) {

@@ -46,6 +46,7 @@ struct pol_integrator {
   double t_reference, h;
   long steps_since;
   poli_step_control *control;
+  int hidden;       /* the state is not seen at the end of the step under way: q is enough */
   int adapting;     /* the step under way is one of pol_integrator_adapt */
   pol_state before; /* the solution at the start of the last accepted step; q NULL: there is none */
   void *memory;     /* holds the arrays below, nq + 2 nv + m numbers each: q, v, v', lambda */
@@ -99,6 +100,7 @@ struct poli_family {
   void (*forget)(void *data);
   /* One step to time t; sets integrator->state only on success. */
   pol_status (*step)(pol_integrator *integrator, double t, double h);
+  int hides;                     /* whether it saves work where integrator->hidden is set */
   const poli_adaptive *adaptive; /* NULL: fixed steps only */
   /* Optional: by which share of a step multipliers lag behind (pol_method_lag). */
   double (*lag)(const void *variant);

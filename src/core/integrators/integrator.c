@@ -331,7 +331,7 @@ pol_status poli_integrator_end_step(pol_integrator *integrator, double t)
   s->state.t = t;
   s->counts.steps++;
   update_history(s, t, s->state.q);
-  return share_reactions(s);
+  return s->hidden ? POL_OK : share_reactions(s);
 }
 
 pol_status pol_integrator_step(pol_integrator *integrator, double h)
@@ -353,7 +353,7 @@ pol_status pol_integrator_step(pol_integrator *integrator, double h)
   d->t = s->t_reference + (double)(s->steps_since + 1) * h;
   const pol_diagnostics when = *d;
   s->adapting = 0;
-  poli_integrator_keep_state(s);
+  if (!s->hidden) poli_integrator_keep_state(s);
   pol_status status = s->family->step(s, d->t, h);
   if (status) {
     d->t = when.t;
@@ -364,6 +364,19 @@ pol_status pol_integrator_step(pol_integrator *integrator, double h)
   }
   s->steps_since++;
   return d->status = poli_integrator_end_step(s, when.t);
+}
+
+pol_status pol_integrator_steps(pol_integrator *integrator, double h, long count)
+{
+  pol_status status = POL_OK;
+  for (long n = 0; n < count && !status; n++) {
+    /* the last step interpolates between both its ends */
+    integrator->hidden = integrator->family->hides && n + 2 < count;
+    status = pol_integrator_step(integrator, h);
+    if (integrator->hidden) integrator->before.q = NULL; /* not seen */
+  }
+  integrator->hidden = 0;
+  return status;
 }
 
 pol_point pol_state_point(const pol_state *state)

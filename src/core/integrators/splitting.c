@@ -94,7 +94,7 @@ struct poli_splitting_state {
   double *force, *mass, *damping, *upper, *lower, *rhs; /* of the matrix with the momenta */
   double *lambda, *vd;                                  /* that forces depend on */
   double *scratch;
-  int shown;
+  int shown, unseen; /* which is shown; the solution is not */
 
   double last_h; /* of the substep before; 0 at the start */
   int num_known; /* nodes with known impulses */
@@ -463,7 +463,7 @@ static void turn_multipliers(const splitting *s, const double *R, int back, doub
     for (int k = 0; k < 3; k++) {
       double axis[3];
       poli_v3_copy(node->axes[k], axis);
-      if (node->first >= 0) poli_m3_apply(R + 9 * node->first, node->axes[k], axis);
+      if (node->joined[0] >= 0) poli_m3_apply(R + 9 * node->joined[0], node->axes[k], axis);
       if (back)
         own[k] = poli_v3_dot(axis, x);
       else
@@ -931,6 +931,7 @@ static void set_state(pol_integrator *integrator, splitting *s, int which, doubl
 {
   const double *x = s->out[which];
   s->shown = which;
+  s->unseen = 0;
   integrator->state.q = x;
   integrator->state.v = x + s->nq;
   integrator->state.vd = x + s->nq + s->nv;
@@ -1035,19 +1036,27 @@ static pol_status step(pol_integrator *integrator, double t, double h)
   s->history = integrator->history;
   s->kept = s->at; /* the start of the step stays as it is */
   pol_status status = poli_splitting_advance(s, integrator->state.t, t, &integrator->diagnostics);
+  if (!status && integrator->hidden) {
+    integrator->state.q = s->instants[s->at].q;
+    s->unseen = 1;
+    return POL_OK;
+  }
   if (!status) {
     status = poli_splitting_show(s, t, s->out[1 - s->shown]);
     if (status) fail_force(s, &integrator->diagnostics, status, 0);
   }
   if (!status) {
     set_state(integrator, s, 1 - s->shown, t);
-  } else {
-    s->at = s->kept;
-    s->last_h = last_h;
-    s->num_known = s->num_known > 0; /* the newest may be of times that are gone: keep one */
-    forget_tensions(s);
+    return POL_OK;
   }
-  s->kept = -1;
+  s->at = s->kept;
+  s->last_h = last_h;
+  s->num_known = s->num_known > 0; /* the newest may be of times that are gone: keep one */
+  forget_tensions(s);
+  if (s->unseen && poli_splitting_show(s, integrator->state.t, s->out[1 - s->shown]) == POL_OK)
+    set_state(integrator, s, 1 - s->shown, integrator->state.t);
+  else if (s->unseen)
+    integrator->state.q = NULL; /* it cannot be shown: a new start is needed */
   return status;
 }
 
@@ -1231,6 +1240,8 @@ static pol_status allocate(splitting *s)
     POLI_TAKE(&arena, s->scratch, s->dae->scratch_size);
   } while (poli_arena_again(&arena));
   s->memory = arena.memory;
+  for (int k = 1; k < NUM_INSTANTS && s->bodies->has_weight_only; k++)
+    s->instants[k].force = s->instants[0].force; /* they do not change */
   return s->memory ? POL_OK : POL_NO_MEMORY;
 }
 
@@ -1277,5 +1288,9 @@ static pol_status create(pol_integrator *integrator)
   return status ? status : allocate(s);
 }
 
-const poli_family poli_splitting = {
-    .supports = supports, .create = create, .destroy = destroy, .start = start, .step = step};
+const poli_family poli_splitting = {.supports = supports,
+                                    .create = create,
+                                    .destroy = destroy,
+                                    .start = start,
+                                    .step = step,
+                                    .hides = 1};

@@ -4,12 +4,12 @@
 
 /* What the motion needs to know of the principal moments of inertia, in their order of size. */
 typedef struct poli_free_body {
-  double moment[3];
-  double inverse_smallest; /* 1 / the smallest moment */
   int axis;                /* symmetric body: its axis of symmetry; else -1 */
   int is_sphere;           /* all three are equal */
   double inverse;          /* symmetric body: 1/Jt, Jt the moment across the axis, */
   double excess;           /* and 1/Ja - 1/Jt, Ja the moment about it */
+  double inverse_smallest; /* 1 / the smallest moment */
+  double moment[3];
   int order[3];  /* asymmetric body: moment[order[0]] < moment[order[1]] < moment[order[2]] */
   double parity; /* -1 if the order is an odd permutation */
   double A, B;   /* 1/J1 - 1/J2 and 1/J2 - 1/J3 of the sorted moments */

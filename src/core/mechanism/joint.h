@@ -93,10 +93,8 @@ typedef struct poli_place {
 } poli_place;
 
 /* phi, and B on both bodies, 6 numbers for each row, for variations dR = dphi~ R and dx in inertial
- * axes; not for a body that rolls.  If `joins`, which only joints may that join two points, its
- * first three rows are the way z from the first point to the second in inertial axes, and B has for
- * them the arm r = R s of each body's point alone: dz = dx2 - r2 x dphi2 - dx1 + r1 x dphi1 */
-void poli_joint_rows(const poli_joint_kernel *kernel, int joins, const poli_place *first,
+ * axes, without the rows of the first `skipped` views; not for a body that rolls. */
+void poli_joint_rows(const poli_joint_kernel *kernel, int skipped, const poli_place *first,
                      const poli_place *second, double *phi, double *B1, double *B2);
 
 /* B and d(phi_dot)/dq: num_rows x 12; d(B^T lambda)/dq: 12 x 12.  Row-major, overwritten. */

@@ -22,15 +22,10 @@ static inline void set_row(const double angular[3], double scale, const double l
   }
 }
 
-void poli_joint_rows(const poli_joint_kernel *kernel, int joins, const poli_place *first,
+void poli_joint_rows(const poli_joint_kernel *kernel, int skipped, const poli_place *first,
                      const poli_place *second, double *phi, double *B1, double *B2)
 {
-  if (joins) {
-    poli_m3_apply(first->R, kernel->view[0].point, B1);
-    poli_m3_apply(second->R, kernel->view[0].s, B2);
-    for (int k = 0; k < 3; k++) *phi++ = (second->x[k] - first->x[k]) + (*B2++ - *B1++);
-  }
-  for (int i = joins; i < kernel->num_views; i++) {
+  for (int i = skipped; i < kernel->num_views; i++) {
     const poli_view *view = &kernel->view[i];
     double r[3], y[3], U[3], angular[3];
     poli_m3_apply(second->R, view->s, r);
