@@ -57,6 +57,9 @@ struct pol_integrator {
 /* Whether its multipliers lag behind the state. */
 int poli_integrator_lags(const pol_integrator *integrator);
 
+/* Whether there are doubts about steps of size h from the present solution; they go to message. */
+int poli_integrator_doubt_step(pol_integrator *integrator, double h, char *message, size_t size);
+
 /* Newton iterations are solved so many times per step. */
 int poli_integrator_num_substeps(const pol_integrator *integrator);
 
@@ -90,6 +93,8 @@ struct poli_family {
                          char *message, size_t size);
   /* Optional: as warn, for this dae. */
   void (*doubt)(const pol_dae *dae, const pol_options *options, char *message, size_t size);
+  /* Optional: as warn, for steps of size h from the present solution. */
+  void (*doubt_step)(pol_integrator *integrator, double h, char *message, size_t size);
   pol_status (*create)(pol_integrator *integrator);
   void (*destroy)(void *data);
   /* Takes over consistent values at integrator->state.t; sets the rest of integrator->state only on

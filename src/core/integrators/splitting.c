@@ -872,6 +872,19 @@ static pol_status find_acceleration_terms(splitting *s, double t, const instant 
   return POL_OK;
 }
 
+/* B M^-1 B^T of the constraints at a node; compliant rows do not join in.  -1: not finite. */
+static int factor_node(splitting *s, const instant *at)
+{
+  for (int b = 0; b < s->bodies->count; b++) {
+    const double *R = at->R + 9 * b;
+    double X[9];
+    poli_m3_multiply(R, s->bodies->items[b].inverse, X);
+    poli_m3_multiply_by_transposed(X, R, s->D + 9 * b);
+  }
+  poli_compliant_release(&s->compliant);
+  return s->m > 0 ? factor(s, at->B, at->B, 1.0) : 0;
+}
+
 /* Velocities on the constraints, accelerations and multipliers at a node, from the running momenta,
  * which stay as they are: with A = B M^-1 B^T
  *
@@ -881,17 +894,10 @@ pol_status poli_splitting_show(splitting *s, double t, double *shown)
   const instant *at = &s->instants[s->at];
   double *v = shown + s->nq, *vd = v + s->nv, *lambda = s->residual, *P = s->plus;
   pol_status status = POL_OK;
-  poli_compliant_release(&s->compliant); /* they are no constraints, and do not join in here */
   memcpy(shown, at->q, (size_t)s->nq * sizeof *shown);
   memcpy(P, at->P, (size_t)s->nv * sizeof *P);
-  for (int b = 0; b < s->bodies->count; b++) {
-    const double *R = at->R + 9 * b;
-    double X[9];
-    poli_m3_multiply(R, s->bodies->items[b].inverse, X);
-    poli_m3_multiply_by_transposed(X, R, s->D + 9 * b);
-  }
+  if (factor_node(s, at) < 0) return POL_NOT_FINITE;
   if (s->m > 0) {
-    if (factor(s, at->B, at->B, 1.0) < 0) return POL_NOT_FINITE;
     if (s->bodies->constraints_move) { /* Phi_t: the velocities of constraints at rest */
       pol_terms out = {.velocity = lambda};
       memset(vd, 0, (size_t)s->nv * sizeof *vd);
@@ -1107,18 +1113,21 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
 /* Stages of the compositions up to the middle one; the rest is symmetric. */
 static const struct composition {
   int order, num_stages, degree;
+  double damping; /* largest h c/m at which a damper is stable */
   double first[(MAX_STAGES + 1) / 2];
 } compositions[] = {
-    {2, 1, 2, {1.0}},
-    {4, 5, 2, {0.41449077179437573714, 0.41449077179437573714, -0.65796308717750294857}},
+    {2, 1, 2, HUGE_VAL, {1.0}},
+    {4, 5, 2, 3.02, {0.41449077179437573714, 0.41449077179437573714, -0.65796308717750294857}},
     {6,
      9,
      1,
+     2.73,
      {0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981,
       0.08221359629355080023, 0.79854399093482996340}},
     {8,
      17,
      1,
+     3.30,
      {0.13020248308889008088, 0.56116298177510838456, -0.38947496264484728641,
       0.15884190655515560090, -0.39590389413323757734, 0.18453964097831570709,
       0.25837438768632204729, 0.29501172360931029887, -0.60550853383003451170}}};
@@ -1137,6 +1146,52 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
   if (!poli_dae_rigid_bodies(dae))
     return poli_broken_rule("the method needs rigid bodies in so3xr3", message, size);
   return POL_OK;
+}
+
+/* The mass that a compliant row moves, with and without the constraints; factor_node has been
+ * called. */
+static double find_mass(splitting *s, const instant *at, int row, int constrained)
+{
+  memset(s->U, 0, (size_t)s->m * sizeof *s->U);
+  memset(s->rhs, 0, (size_t)s->nv * sizeof *s->rhs);
+  s->U[row] = 1.0;
+  respond(s, at->B, s->U, s->rhs, s->v, s->dU);
+  if (constrained) {
+    for (int i = s->held; i < s->m; i++) s->dU[i] = 0.0;
+    poli_block_lu_solve(s->lu, s->dU);
+    respond(s, at->B, s->dU, s->rhs, s->v, s->slip);
+    return -1.0 / s->slip[row];
+  }
+  return -1.0 / s->dU[row];
+}
+
+/* Compositions go backward in time too, and there dampers amplify: h c/m is bounded. */
+static void doubt_step(pol_integrator *integrator, double h, char *message, size_t size)
+{
+  enum { MAX_SOLUTIONS = 100 };
+  splitting *s = integrator->data;
+  const instant *at = &s->instants[s->at];
+  const double limit = find_composition(integrator->options.order)->damping;
+  int worst = -1, solutions = 0;
+  double largest = limit;
+  if (s->compliant.count == 0 || factor_node(s, at) < 0) return;
+  for (int i = 0; i < s->compliant.count && solutions < MAX_SOLUTIONS; i++) {
+    const double c = h * s->compliant.rows[i].damping;
+    if (c == 0.0 || !(c > largest * find_mass(s, at, s->held + i, 0))) continue;
+    const double value = c / find_mass(s, at, s->held + i, 1);
+    solutions++;
+    if (!(value > largest)) continue;
+    largest = value;
+    worst = i;
+  }
+  if (worst < 0) return;
+  snprintf(
+      message, size,
+      "the damper of force '%s' is too stiff for this step: h c/m = %.3g with the mass that it "
+      "moves, and base steps backward in time of order %d amplify from %.3g on; use order 2, a "
+      "step below %.3g s, or geom1",
+      s->compliant.rows[worst].force, largest, integrator->options.order, limit,
+      h * limit / largest);
 }
 
 /* Sides by bodies; two of the same body add to a block of the matrix, and those of different nodes
@@ -1293,4 +1348,5 @@ const poli_family poli_splitting = {.supports = supports,
                                     .destroy = destroy,
                                     .start = start,
                                     .step = step,
+                                    .doubt_step = doubt_step,
                                     .hides = 1};
