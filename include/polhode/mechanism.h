@@ -402,7 +402,7 @@ void pol_mechanism_marker_point(const pol_mechanism *mechanism, int index, doubl
 double pol_mechanism_coordinate(const pol_mechanism *mechanism, int joint,
                                 pol_coordinate coordinate);
 
-/* Number of elements, and access by index, which must be valid. */
+/* Number of elements, and access by index; NULL if there is no such index, as for POL_GROUND. */
 int pol_mechanism_num_bodies(const pol_mechanism *mechanism);
 int pol_mechanism_num_markers(const pol_mechanism *mechanism);
 int pol_mechanism_num_joints(const pol_mechanism *mechanism);

@@ -488,7 +488,8 @@ static void add_motions(json_t **object, const pol_mechanism *mechanism,
 static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force)
 {
   const char *type = pol_force_type_name(force->type);
-  const char *body = pol_mechanism_body(mechanism, force->body)->name; /* of those that have one */
+  const pol_body *on = pol_mechanism_body(mechanism, force->body); /* NULL of those without one */
+  const char *body = on ? on->name : "ground";
   switch (force->type) {
   case POL_APPLIED_FORCE:
   case POL_APPLIED_TORQUE:

@@ -289,58 +289,39 @@ const cli_option *cli_command_option(const cli_command *command, int index)
   return NULL;
 }
 
-/* --- dispatch --------------------------------------------------------------------------------- */
+/* --- main ------------------------------------------------------------------------------------- */
 
-/* Finds the command and runs it; gives the exit status. */
-static int dispatch(int argc, char **argv)
+/* The command that the arguments name; NULL if there is nothing to run, with the exit status in
+ * *result.  --json and the choice of colour apply from the first message, before the options of the
+ * command are read. */
+static const cli_command *choose_command(int argc, char **argv, int *json, int *result)
 {
   static const char color[] = "--color";
   const size_t length = sizeof color - 1;
-  int json = 0;
-  /* --json and the choice of colour hold from the first message, before the options are read */
+  *json = 0;
+  *result = CLI_INVALID;
   for (int i = 1; i < argc; i++) {
-    json |= strcmp(argv[i], "--json") == 0;
+    *json |= strcmp(argv[i], "--json") == 0;
     if (strncmp(argv[i], color, length) != 0) continue;
     if (argv[i][length] == '=') cli_color_choose(argv[i] + length + 1);
     if (argv[i][length] == '\0' && i + 1 < argc) cli_color_choose(argv[i + 1]);
   }
   if (argc < 2) {
     cli_print_overview(stderr);
-    return CLI_INVALID;
+    return NULL;
   }
   const char *name = argv[1];
-  if (strcmp(name, "--version") == 0) {
-    for (int i = 2; i < argc; i++)
-      if (strcmp(argv[i], "--json") != 0)
-        return cli_refuse_one("polhode", json, argv[i], "", "is one argument too many");
-    if (!json) return printf("polhode %s\n", pol_version()) < 0 ? CLI_FAILED : CLI_DONE;
-    return cli_json_print(json_pack("{s:s}", "version", pol_version())) == 0 ? CLI_DONE
-                                                                             : CLI_FAILED;
-  }
-  const int help = strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0;
-  const cli_command *command = help ? &cli_help : cli_command_find(name, json);
-  if (command == NULL) return CLI_INVALID;
-
-  cli_args args;
-  pol_errors errors = {0};
-  int result = CLI_DONE;
-  const pol_status status = cli_args_parse(&args, argc - 2, argv + 2, command->options,
-                                           command->num_options, command->operand, &errors);
-  if (status == POL_BAD_ARGUMENT) {
-    char source[64];
-    snprintf(source, sizeof source, "polhode %s", command->name);
-    result = cli_refuse(source, json, &errors);
-    if (!json) fprintf(stderr, "see polhode help %s\n", command->name);
-  } else if (status != POL_OK) {
-    cli_complain("polhode", "%s", pol_status_text(status));
-    result = CLI_FAILED;
-  } else if (args.help) {
-    cli_print_help(command);
-  } else {
-    result = command->run(&args);
-  }
-  cli_args_free(&args);
-  return result;
+  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return &cli_help;
+  if (strcmp(name, "--version") != 0) return cli_command_find(name, *json);
+  for (int i = 2; i < argc; i++)
+    if (strcmp(argv[i], "--json") != 0) {
+      *result = cli_refuse_one("polhode", *json, argv[i], "", "is one argument too many");
+      return NULL;
+    }
+  const int printed = *json ? cli_json_print(json_pack("{s:s}", "version", pol_version())) == 0
+                            : printf("polhode %s\n", pol_version()) >= 0;
+  *result = printed ? CLI_DONE : CLI_FAILED;
+  return NULL;
 }
 
 /* Of OpenBLAS; absent with another LAPACK. */
@@ -355,7 +336,31 @@ int main(int argc, char **argv)
   /* all files are closed by then, and after a damaged one its own clean-up complains */
   H5dont_atexit();
   cli_ignore_file_limit();
-  int result = dispatch(argc, argv);
+
+  int json, result;
+  const cli_command *command = choose_command(argc, argv, &json, &result);
+  if (command != NULL) {
+    cli_args args;
+    pol_errors errors = {0};
+    const pol_status status = cli_args_parse(&args, argc - 2, argv + 2, command->options,
+                                             command->num_options, command->operand, &errors);
+    if (status == POL_BAD_ARGUMENT) {
+      char source[64];
+      snprintf(source, sizeof source, "polhode %s", command->name);
+      result = cli_refuse(source, json, &errors);
+      if (!json) fprintf(stderr, "see polhode help %s\n", command->name);
+    } else if (status != POL_OK) {
+      cli_complain("polhode", "%s", pol_status_text(status));
+      result = CLI_FAILED;
+    } else if (args.help) {
+      result = CLI_DONE;
+      cli_print_help(command);
+    } else {
+      result = command->run(&args);
+    }
+    cli_args_free(&args);
+  }
+
   /* A result that could not be printed is no result. */
   if (fflush(stdout) != 0 || ferror(stdout)) {
     cli_complain("polhode", "standard output cannot be written");

@@ -282,10 +282,11 @@ int cli_finding_text(const pol_summary *summary, int which, char *text, size_t s
   const pol_singular *singular = &summary->singular;
   const pol_lost_turns *lost = &summary->lost_turns;
   if (which == 0 && singular->count > 0)
-    snprintf(text, size, "singular position%s, first near t = %.6g s: others imply %s there",
+    snprintf(text, size, "singular position%s, first near t = %.6g s: %s is redundant there",
              singular->count > 1 ? "s" : "", singular->t, singular->where);
   else if (which == 1 && lost->count > 0)
-    snprintf(text, size, "half a turn or more in a step, first at t = %.6g s: %s has lost turns",
+    snprintf(text, size,
+             "half a turn or more in a step, first at t = %.6g s: the turns of %s are miscounted",
              lost->t, lost->where);
   else
     return 0;

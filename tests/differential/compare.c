@@ -193,6 +193,7 @@ typedef struct outcome {
   double t;
   char message[480];
   int count, redundant;
+  long steps;
   double lag;        /* by which the reactions are earlier than the rest */
   int is_open;       /* the run warns that its motion depends on reactions that are not unique */
   char warning[320]; /* the first other warning */
@@ -337,9 +338,9 @@ static void measure(const pol_simulation *simulation, const pol_record *record, 
   out->count = n;
 }
 
-/* Runs a mechanism to the end; a layout that is empty is filled. */
-static void run(const pol_mechanism *mechanism, const pol_settings *settings, layout *list,
-                outcome *out)
+/* Runs a mechanism to the end, or looks at its start only; a layout that is empty is filled. */
+static void run(const pol_mechanism *mechanism, const pol_settings *settings, int start_only,
+                layout *list, outcome *out)
 {
   pol_simulation *simulation;
   pol_record *record = NULL;
@@ -356,7 +357,7 @@ static void run(const pol_mechanism *mechanism, const pol_settings *settings, la
     return;
   }
   pol_simulation_dropped(simulation, &out->redundant);
-  while (!out->status && !pol_simulation_finished(simulation)) {
+  while (!out->status && !start_only && !pol_simulation_finished(simulation)) {
     out->status = pol_simulation_step(simulation);
     if (pol_simulation_event_index(simulation) >= 0 && num_events < MAX_EVENTS)
       events[num_events++] = pol_simulation_state(simulation)->t;
@@ -364,6 +365,7 @@ static void run(const pol_mechanism *mechanism, const pol_settings *settings, la
   out->t = pol_simulation_state(simulation)->t;
   out->lag = out->t - pol_simulation_state(simulation)->lambda_t;
   const pol_summary *summary = pol_simulation_summary(simulation);
+  out->steps = summary->counts.steps;
   for (int i = 0; i < summary->num_warnings; i++) {
     const char *warning = summary->warnings[i].message;
     const int open = strstr(warning, "redundant constraints leave open") != NULL;
@@ -398,6 +400,7 @@ typedef struct limit {
   layout list;
   int levels;
   outcome *runs[MAX_LEVELS];
+  double start[MAX_ENTRIES]; /* by which it starts elsewhere than the reference */
   double value[MAX_ENTRIES], error[MAX_ENTRIES]; /* the error is the largest of a category */
 } limit;
 
@@ -420,6 +423,13 @@ static void turn_back(const limit *l, outcome *out)
   }
 }
 
+static int has_reset(const random_model *model)
+{
+  for (int i = 0; i < model->num_events; i++)
+    if (model->events[i].action == POL_EVENT_RESET) return 1;
+  return 0;
+}
+
 /* Values and errors from the last levels: a + b h^2 + ..., or a + b h + c h^2 + ...  Reactions of
  * an earlier time are extrapolated to this one: with events the lags are not quite h, h/2, h/4. */
 static void extrapolate(limit *l)
@@ -431,7 +441,7 @@ static void extrapolate(limit *l)
                      l->runs[k]->lag > 0.0;
     double x[3] = {4.0, 2.0, 1.0};
     for (int j = 0; j < 3 && lags; j++) x[j] = l->runs[k - 2 + j]->lag;
-    if (l->configuration.rtol > 0.0) {
+    if (l->configuration.rtol > 0.0 || (l->configuration.first_order && has_reset(l->model))) {
       l->value[i] = y2[i];
       l->error[i] = fmax(fabs(y2[i] - y1[i]), 0.5 * fabs(y1[i] - y0[i]));
     } else if (lags || l->configuration.first_order) {
@@ -445,6 +455,7 @@ static void extrapolate(limit *l)
       l->error[i] = fabs(l->value[i] - early);
     }
   }
+  for (int i = 0; i < l->list.count; i++) l->error[i] += l->start[i];
   for (int i = 0; i < l->list.count; i++)
     for (int j = 0; j < l->list.count; j++)
       if (l->error[j] > l->error[i] &&
@@ -452,18 +463,28 @@ static void extrapolate(limit *l)
         l->error[i] = l->error[j];
 }
 
-/* Adds runs up to so many levels, and more where steps that are too long have failed: the last
- * three must come to their end.  Returns NULL, or a run that failed if there are no such three. */
+/* Whether the last two tolerances have led to the same steps, as where the size is limited by its
+ * growth from step to step: the same numbers say nothing of their error. */
+static int took_the_same_steps(const limit *l)
+{
+  const int k = l->levels - 1;
+  return l->configuration.rtol > 0.0 && k > 0 && l->runs[k]->steps <= l->runs[k - 1]->steps;
+}
+
+/* Adds runs up to so many levels, and more where steps that are too long have failed or tolerances
+ * make no difference: the last three must come to their end.  Returns NULL, or a run that failed if
+ * there are no such three. */
 static const outcome *refine(limit *l, int levels, compare_counts *counts)
 {
   const outcome *failed = NULL;
   int good = 0;
   for (int k = l->levels - 1; k >= 0 && !l->runs[k]->status; k--) good++;
-  while (l->levels < levels || (good < START_LEVELS && l->levels < MAX_LEVELS)) {
+  while (l->levels < levels ||
+         ((good < START_LEVELS || took_the_same_steps(l)) && l->levels < MAX_LEVELS)) {
     outcome *out = malloc(sizeof *out);
     if (!out) abort();
     pol_settings settings = settings_of(l->model, &l->configuration, l->levels);
-    run(l->mechanism, &settings, &l->list, out);
+    run(l->mechanism, &settings, 0, &l->list, out);
     counts->runs++;
     l->runs[l->levels++] = out;
     good = out->status ? 0 : good + 1;
@@ -526,13 +547,6 @@ static double size_of(const limit *reference, const entry *e)
   return size;
 }
 
-static int has_reset(const random_model *model)
-{
-  for (int i = 0; i < model->num_events; i++)
-    if (model->events[i].action == POL_EVENT_RESET) return 1;
-  return 0;
-}
-
 static int is_work(const entry *e)
 {
   return !strcmp(e->name, "energy.dissipated") || !strcmp(e->name, "energy.applied") ||
@@ -548,10 +562,7 @@ static double worst_difference(const limit *l, const limit *reference, int *at, 
   *at = -1;
   const int redundant =
       l->runs[l->levels - 1]->redundant || reference->runs[reference->levels - 1]->redundant;
-  /* what depends on the size of the last step has no limit to extrapolate where a reset makes that
-   * any part of h */
   const int uneven = has_reset(l->model);
-  if (uneven && l->configuration.first_order) return 0.0;
   for (int i = 0; i < l->list.count; i++) {
     const entry *e = &l->list.entries[i];
     const int other = e->kind == WITH_ZERO ? -1 : find_entry(&reference->list, e->name, i);
@@ -607,7 +618,7 @@ static void compare_limits(const comparison *c, limit *l, limit *reference, cons
   while ((worst > 1.0 || undecided) && (l->levels < highest || reference->levels < MAX_LEVELS)) {
     if (l->levels < highest) failed = refine(l, l->levels + 1, c->counts);
     if (!failed && reference->levels < l->levels) failed = refine(reference, l->levels, c->counts);
-    if (!failed && l->levels == highest && reference->levels < MAX_LEVELS)
+    if (!failed && l->levels >= highest && reference->levels < MAX_LEVELS)
       failed = refine(reference, reference->levels + 1, c->counts);
     if (failed) {
       report(c, "failure", 1, "%s, smaller steps: %s [%s]", name, failed->message, c->model->words);
@@ -650,7 +661,7 @@ static void compare_text(const comparison *c, limit *reference)
   } else {
     outcome *out = malloc(sizeof *out);
     if (!out) abort();
-    run(read->mechanism, &read->settings, &list, out);
+    run(read->mechanism, &read->settings, 0, &list, out);
     c->counts->runs++;
     c->counts->comparisons++;
     for (int i = 0; i < list.count; i++)
@@ -751,9 +762,43 @@ static int is_member(const comparison *c, int index)
   return (int)((z >> 33) % NUM_CONFIGURATIONS) < c->options->sample;
 }
 
+/* Rows along global axes are others in a mechanism that is turned. */
+static int has_global_rows(const pol_mechanism *mechanism)
+{
+  for (int j = 0; j < pol_mechanism_num_joints(mechanism); j++)
+    if (pol_mechanism_joint(mechanism, j)->global_axes) return 1;
+  return 0;
+}
+
+/* A mechanism whose joints are open is assembled to 1e-10 of its size, and with redundant rows to
+ * the round-off of 1e9 times what they contradict each other by: a copy starts elsewhere by as
+ * much.  This is measured, and must be small; it then counts as an error of the copy. */
+static void compare_start(const comparison *c, limit *reference, limit *l, const char *name)
+{
+  const pol_settings settings = settings_of(c->model, &l->configuration, 0);
+  outcome *own = malloc(sizeof *own), *given = malloc(sizeof *given);
+  double off = 0.0;
+  if (!own || !given) abort();
+  run(l->mechanism, &settings, 1, &l->list, own);
+  run(reference->mechanism, &settings, 1, &reference->list, given);
+  if (!own->status && !given->status && l->turn) turn_back(l, own);
+  for (int i = 0; i < l->list.count && !own->status && !given->status; i++) {
+    const entry *e = &l->list.entries[i];
+    const int other = find_entry(&reference->list, e->name, i);
+    if (e->kind != WITH_REFERENCE || other < 0) continue;
+    l->start[i] = fabs(own->value[i] - given->value[other]);
+    if (strstr(e->name, ".position.") || strstr(e->name, ".rotation."))
+      off = fmax(off, l->start[i]);
+  }
+  if (off > 1e-9) report(c, "start", 1, "%s: starts %.3g m or rad off", name, off);
+  free(own);
+  free(given);
+}
+
 static void compare_copy(const comparison *c, limit *reference, limit *l, const double *turn,
                          int reversed)
 {
+  const char *name = turn ? "turned" : "reversed";
   const random_change change = {.turn = turn, .reversed = reversed};
   pol_mechanism *copy;
   if (random_model_copy(c->model, &change, &copy)) {
@@ -764,10 +809,14 @@ static void compare_copy(const comparison *c, limit *reference, limit *l, const 
   l->turn = turn;
   l->configuration = reference_configuration;
   l->list.count = 0;
-  /* of redundant rows the last ones are left out: where forces depend on their reactions, and the
-   * run says so, another order is another motion */
-  if (turn || !reference->runs[0]->is_open)
-    compare_limits(c, l, reference, turn ? "turned" : "reversed");
+  /* of redundant rows the last ones are left out, measured by their distances from each other:
+   * where forces or events depend on their reactions, and the run says so, another order or other
+   * rows are another motion */
+  if (!reference->runs[0]->is_open || (turn && !has_global_rows(copy))) {
+    compare_start(c, reference, l, name);
+    compare_limits(c, l, reference, name);
+  }
+  memset(l->start, 0, sizeof l->start);
   free_limit(l);
   l->turn = NULL;
   pol_mechanism_free(&copy);

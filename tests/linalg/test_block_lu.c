@@ -53,9 +53,9 @@ static toy random_system(uint64_t *seed, int num_nodes, int extra_edges, double 
 static poli_block_lu *factorise(const toy *s, double threshold, int expected)
 {
   poli_block_lu *lu;
-  assert_int_equal(
-      poli_block_lu_create(&lu, s->num_nodes, s->size, s->num_edges, (const int(*)[2])s->edges),
-      POL_OK);
+  assert_int_equal(poli_block_lu_create(&lu, s->num_nodes, s->size, s->num_edges,
+                                        (const int(*)[2])s->edges, NULL),
+                   POL_OK);
   poli_block_lu_clear(lu);
   for (int i = 0; i < s->num_nodes; i++)
     for (int j = 0; j < s->num_nodes; j++) {
@@ -67,7 +67,7 @@ static poli_block_lu *factorise(const toy *s, double threshold, int expected)
       if (at < 0 && s->size[i] > 0 && s->size[j] > 0)
         assert_true(s->dense[s->row[i] * s->num_rows + s->row[j]] == 0.0);
     }
-  assert_int_equal(poli_block_lu_factor(lu, threshold), expected);
+  assert_int_equal(poli_block_lu_factor(lu, threshold, NULL), expected);
   return lu;
 }
 
@@ -101,7 +101,8 @@ static void random_graphs(void **state)
   }
 }
 
-/* A node is a copy of a part of another one: its rows are dropped, the others solved. */
+/* A node is a copy of a part of another one: its rows are dropped, or in each second trial those
+ * that the caller leaves out, and the others solved. */
 static void dependent_rows_are_dropped(void **state)
 {
   uint64_t seed = 11;
@@ -119,7 +120,7 @@ static void dependent_rows_are_dropped(void **state)
         for (int k = 0; k < 12; k++) dense[i][j] += B[i][k] * B[j][k];
       }
     poli_block_lu *lu;
-    assert_int_equal(poli_block_lu_create(&lu, 3, size, 3, edges), POL_OK);
+    assert_int_equal(poli_block_lu_create(&lu, 3, size, 3, edges, NULL), POL_OK);
     poli_block_lu_clear(lu);
     for (int i = 0, row = 0; i < 3; row += size[i++])
       for (int j = 0, col = 0; j < 3; col += size[j++])
@@ -127,7 +128,10 @@ static void dependent_rows_are_dropped(void **state)
           for (int k = 0; k < size[j]; k++)
             poli_block_lu_values(lu)[poli_block_lu_address(lu, i, j) + a * size[j] + k] =
                 dense[row + a][col + k];
-    assert_int_equal(poli_block_lu_factor(lu, 1e-9), 2);
+    unsigned char left_out[14] = {0};
+    left_out[trial % 14] = left_out[(trial + 5) % 14] = 1;
+    assert_int_equal(poli_block_lu_factor(lu, 1e-9, trial % 2 ? left_out : NULL), 2);
+    if (trial % 2) assert_memory_equal(poli_block_lu_dropped(lu), left_out, 14);
     int count = 0;
     for (int i = 0; i < 14; i++) count += poli_block_lu_dropped(lu)[i];
     assert_int_equal(count, 2);
@@ -165,8 +169,8 @@ static void trees_have_no_fill(void **state)
       if (i > 0) edges[i - 1][0] = kind == 0 ? i - 1 : random_index(&seed, i);
       if (i > 0) edges[i - 1][1] = i;
     }
-    assert_int_equal(poli_block_lu_create(&lu, NODES, size, NODES - 1, (const int(*)[2])edges),
-                     POL_OK);
+    assert_int_equal(
+        poli_block_lu_create(&lu, NODES, size, NODES - 1, (const int(*)[2])edges, NULL), POL_OK);
     long last = 0;
     for (int i = 0; i < NODES; i++) {
       long at = poli_block_lu_address(lu, i, i);
@@ -190,12 +194,12 @@ static void not_finite(void **state)
   const int size = 2;
   poli_block_lu *lu;
   (void)state;
-  assert_int_equal(poli_block_lu_create(&lu, 1, &size, 0, NULL), POL_OK);
+  assert_int_equal(poli_block_lu_create(&lu, 1, &size, 0, NULL, NULL), POL_OK);
   poli_block_lu_values(lu)[0] = NAN;
-  assert_int_equal(poli_block_lu_factor(lu, 1e-9), -1);
+  assert_int_equal(poli_block_lu_factor(lu, 1e-9, NULL), -1);
   poli_block_lu_free(&lu);
-  assert_int_equal(poli_block_lu_create(&lu, 0, NULL, 0, NULL), POL_OK);
-  assert_int_equal(poli_block_lu_factor(lu, 1e-9), 0);
+  assert_int_equal(poli_block_lu_create(&lu, 0, NULL, 0, NULL, NULL), POL_OK);
+  assert_int_equal(poli_block_lu_factor(lu, 1e-9, NULL), 0);
   poli_block_lu_free(&lu);
 }
 

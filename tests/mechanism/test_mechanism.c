@@ -625,6 +625,24 @@ static void bad_couplings_are_refused(void **state)
   assert_near(&way, &(double){3.0}, 1, 1e-15);
 }
 
+/* The ground, "not found" and one past the end give NULL, not memory beside the list. */
+static void what_is_not_there_is_null(void **state)
+{
+  const pol_mechanism *mechanism = *state;
+  assert_non_null(pol_mechanism_body(mechanism, 0));
+  for (int i = 0; i < 3; i++) {
+    const int index = (const int[]){POL_GROUND, POL_NOT_FOUND, 1}[i];
+    assert_null(pol_mechanism_body(mechanism, index));
+    assert_null(pol_mechanism_marker(mechanism, index));
+    assert_null(pol_mechanism_joint(mechanism, index));
+    assert_null(pol_mechanism_force(mechanism, index));
+    assert_null(pol_mechanism_drive(mechanism, index));
+    assert_null(pol_mechanism_coupling(mechanism, index));
+    assert_null(pol_mechanism_variable(mechanism, index));
+    assert_null(pol_mechanism_state(mechanism, index));
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -633,6 +651,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(joints_of_points_lock_no_rotation, setup, teardown),
       cmocka_unit_test_setup_teardown(points_take_forces_where_they_are, setup, teardown),
       cmocka_unit_test_setup_teardown(names_are_copied, setup, teardown),
+      cmocka_unit_test_setup_teardown(what_is_not_there_is_null, setup, teardown),
       cmocka_unit_test_setup_teardown(bad_joints_are_refused, setup, teardown),
       cmocka_unit_test_setup_teardown(a_distance_needs_a_length, setup, teardown),
       cmocka_unit_test_setup_teardown(a_distance_is_measured_between_the_markers, setup, teardown),

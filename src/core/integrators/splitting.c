@@ -80,7 +80,8 @@ struct poli_splitting_state {
   long *pairs;     /* for two sides of a body, all with all: the block of the matrix they add to */
   poli_block_lu *lu;
   poli_saddle *saddle;          /* only if forces read velocities */
-  const unsigned char *dropped; /* m: redundant constraints there */
+  const unsigned char *dropped; /* held: redundant constraints there */
+  unsigned char *left_out;      /* m: the same, for all rows */
   pol_assembler *assembler;     /* finds the reactions that forces depend on; NULL: they do not */
   pol_diagnostics reason;       /* why it could not */
 
@@ -94,6 +95,7 @@ struct poli_splitting_state {
   double *force, *mass, *damping, *upper, *lower, *rhs; /* of the matrix with the momenta */
   double *lambda, *vd;                                  /* that forces depend on */
   double *scratch;
+  int turned;        /* the matrix at a node has joined points in the axes of the dae */
   int shown, unseen; /* which is shown; the solution is not */
 
   double last_h; /* of the substep before; 0 at the start */
@@ -382,8 +384,16 @@ __attribute__((noinline)) static void add_others(const side *row, const scaled_r
     add_product(row, row->joined, row->others, X, d, col, col->joined, col->others, B, to);
 }
 
-/* B1 diag(D, scale/m) B0^T, with the compliances on its diagonal, factored.  Returns -1 if it is
- * not finite. */
+/* The compliances of a base step, or those at a node, on the diagonal. */
+static void add_compliances(splitting *s, double *values)
+{
+  const int first = s->bodies->num_nodes - s->compliant.count;
+  for (int i = 0; i < s->compliant.count; i++)
+    values[poli_block_lu_address(s->lu, first + i, first + i)] += s->compliant.g[i];
+}
+
+/* B1 diag(D, scale/m) B0^T, with the compliances, factored.  Returns how many rows are dropped, -1
+ * if it is not finite. */
 static int factor(splitting *s, const double *B1, const double *B0, double scale)
 {
   double *values = poli_block_lu_values(s->lu);
@@ -406,12 +416,10 @@ static int factor(splitting *s, const double *B1, const double *B0, double scale
       }
     }
   }
-  const int soft = s->bodies->num_nodes - s->compliant.count;
-  for (int i = 0; i < s->compliant.count; i++)
-    values[poli_block_lu_address(s->lu, soft + i, soft + i)] += s->compliant.g[i];
+  add_compliances(s, values);
   s->counts->jacobians++;
   s->counts->factorizations++;
-  return poli_block_lu_factor(s->lu, dependent);
+  return poli_block_lu_factor(s->lu, dependent, NULL);
 }
 
 /* y = B v */
@@ -471,6 +479,51 @@ static void turn_multipliers(const splitting *s, const double *R, int back, doub
     }
     if (!back) poli_v3_copy(sum, own);
   }
+}
+
+/* The rows of a side in the axes of the dae, with 6 numbers each; returns how many. */
+static int expand(const splitting *s, const side *own, const instant *at, double *rows)
+{
+  const poli_row_node *node = &s->bodies->nodes[own->node];
+  const double *B = at->B + own->block;
+  for (int k = 0; k < own->joined; k++, rows += AXES) {
+    double axis[3] = {0.0};
+    axis[k] = 1.0;
+    if (node->axes) poli_v3_copy(node->axes[k], axis);
+    if (node->axes && node->joined[0] >= 0)
+      poli_m3_apply(at->R + 9 * node->joined[0], node->axes[k], axis);
+    poli_v3_scale(own->sign, axis, rows + 3);
+    poli_v3_cross(B, rows + 3, rows);
+  }
+  memcpy(rows, B + own->joined, (size_t)own->others * AXES * sizeof *rows);
+  return own->joined + own->others;
+}
+
+/* The matrix B diag(D, 1/m) B^T in the axes of the dae, factored without these rows.  Returns how
+ * many are dropped in all, -1 if it is not finite. */
+static int factor_without(splitting *s, const instant *at, const unsigned char *left_out)
+{
+  double *values = poli_block_lu_values(s->lu), row[MAX_ROWS * AXES], col[MAX_ROWS * AXES];
+  const long *pair = s->pairs;
+  poli_block_lu_clear(s->lu);
+  for (int b = 0; b < s->bodies->count; b++)
+    for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++) {
+      double X[MAX_ROWS * AXES];
+      const side above = {.others = expand(s, &s->sides[i], at, row)};
+      scale_others(&above, row, s->D + 9 * b, s->bodies->items[b].inverse_mass, X);
+      for (int j = s->first_side[b]; j < s->first_side[b + 1]; j++) {
+        const int cols = expand(s, &s->sides[j], at, col);
+        double *to = values + *pair++;
+        for (int k = 0; k < above.others * cols; k++) {
+          const double *x = X + AXES * (k / cols), *y = col + AXES * (k % cols);
+          to[k] += poli_v3_dot(x, y) + poli_v3_dot(x + 3, y + 3);
+        }
+      }
+    }
+  add_compliances(s, values);
+  s->counts->jacobians++;
+  s->counts->factorizations++;
+  return poli_block_lu_factor(s->lu, dependent, left_out);
 }
 
 /* --- the base step ---------------------------------------------------------------------------- */
@@ -547,8 +600,17 @@ static pol_status fail(splitting *s, pol_diagnostics *d, pol_status status, int 
     d->equation = s->nv + row;
     poli_dae_describe(s->dae, d->equation, d->where, sizeof d->where);
   }
+  double turn = 0.0; /* of the fastest body in the whole step */
+  for (int i = 0; i < 3 * s->bodies->count; i += 3) {
+    const double *w = s->instants[s->at].w + i;
+    turn = fmax(turn, fabs(d->h) * sqrt(poli_v3_dot(w, w)));
+  }
   snprintf(d->message, sizeof d->message, "%s", message);
-  snprintf(d->advice, sizeof d->advice, "take a smaller step, or a lower order");
+  snprintf(d->advice, sizeof d->advice, "take a smaller step%s",
+           s->num_stages > 1 ? ", or a lower order" : "");
+  if (turn > 0.5)
+    snprintf(d->advice, sizeof d->advice,
+             "take a smaller step: in this one a body turns by %.2g rad", turn);
   return status;
 }
 
@@ -793,7 +855,8 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
     if (error <= 1e-14 || (iteration > 2 && error >= best && best <= 1e-9)) break;
     if (iteration == MAX_ITERATIONS || (iteration > 6 && error > 10.0 * best))
       return fail(s, d, POL_NOT_CONVERGED, worst, iteration, largest,
-                  "the impulses of the joints could not be determined");
+                  worst < s->held ? "the impulses of the joints could not be determined"
+                                  : "the tension of a spring or damper could not be determined");
     best = fmin(best, error);
     if (renew) {
       if (implicit)
@@ -825,6 +888,14 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
 }
 
 /* --- what is shown ---------------------------------------------------------------------------- */
+
+/* x <- A^-1 x with the matrix at a node, for multipliers of joined points in inertial axes. */
+static void solve_shown(const splitting *s, const instant *at, double *x)
+{
+  if (s->turned) turn_multipliers(s, at->R, 1, x);
+  poli_block_lu_solve(s->lu, x);
+  if (s->turned) turn_multipliers(s, at->R, 0, x);
+}
 
 /* The accelerations w x (w x r) of points that are joined, for v' = 0. */
 static void set_joined_bends(const splitting *s, const double *B, const double *v, double *bend)
@@ -875,6 +946,7 @@ static pol_status find_acceleration_terms(splitting *s, double t, const instant 
 /* B M^-1 B^T of the constraints at a node; compliant rows do not join in.  -1: not finite. */
 static int factor_node(splitting *s, const instant *at)
 {
+  int left_out = 0, count = 0;
   for (int b = 0; b < s->bodies->count; b++) {
     const double *R = at->R + 9 * b;
     double X[9];
@@ -882,13 +954,19 @@ static int factor_node(splitting *s, const instant *at)
     poli_m3_multiply_by_transposed(X, R, s->D + 9 * b);
   }
   poli_compliant_release(&s->compliant);
-  return s->m > 0 ? factor(s, at->B, at->B, 1.0) : 0;
+  if (s->m == 0) return 0;
+  for (int i = 0; i < s->held; i++) left_out += s->left_out[i] = s->dropped[i];
+  if (left_out > 0) count = factor_without(s, at, s->left_out);
+  s->turned = left_out > 0 && count <= left_out; /* else the choice is out of date */
+  return s->turned || count < 0 ? count : factor(s, at->B, at->B, 1.0);
 }
 
 /* Velocities on the constraints, accelerations and multipliers at a node, from the running momenta,
  * which stay as they are: with A = B M^-1 B^T
  *
- *     A mu = B v + Phi_t,  v -= M^-1 B^T mu (twice),   A lambda = B M^-1 (f - w x J w) + gamma */
+ *     A mu = B v + Phi_t,  v -= M^-1 B^T mu,   A lambda = B M^-1 (f - w x J w) + gamma
+ *
+ * Of redundant constraints those have no reaction that all methods leave out. */
 pol_status poli_splitting_show(splitting *s, double t, double *shown)
 {
   const instant *at = &s->instants[s->at];
@@ -914,7 +992,7 @@ pol_status poli_splitting_show(splitting *s, double t, double *shown)
     for (int i = 0; i < s->m; i++) open = fabs(s->slip[i]) > open ? fabs(s->slip[i]) : open;
     if (open <= 1e-15 * speed || pass == 2) break;
     memcpy(s->dU, s->slip, (size_t)s->m * sizeof *s->dU);
-    poli_block_lu_solve(s->lu, s->dU);
+    solve_shown(s, at, s->dU);
   }
   turn(s, at->R, 0, s->v, v);
   if (s->assembler)
@@ -924,11 +1002,12 @@ pol_status poli_splitting_show(splitting *s, double t, double *shown)
   if (s->m > 0) {
     respond(s, at->B, NULL, s->force, vd, s->dU);
     for (int i = 0; i < s->m; i++) lambda[i] = i < s->held ? lambda[i] + s->dU[i] : 0.0;
-    poli_block_lu_solve(s->lu, lambda);
+    solve_shown(s, at, lambda);
   }
   respond(s, at->B, s->m > 0 ? lambda : NULL, s->force, vd, NULL);
   turn(s, at->R, 0, vd, vd);
   if (s->m > 0) turn_multipliers(s, at->R, 1, lambda);
+  for (int i = 0; i < s->held && s->turned; i++) lambda[i] = s->dropped[i] ? 0.0 : lambda[i];
   memcpy(vd + s->nv, lambda, (size_t)s->held * sizeof *lambda);
   return POL_OK;
 }
@@ -1158,7 +1237,7 @@ static double find_mass(splitting *s, const instant *at, int row, int constraine
   respond(s, at->B, s->U, s->rhs, s->v, s->dU);
   if (constrained) {
     for (int i = s->held; i < s->m; i++) s->dU[i] = 0.0;
-    poli_block_lu_solve(s->lu, s->dU);
+    solve_shown(s, at, s->dU);
     respond(s, at->B, s->dU, s->rhs, s->v, s->slip);
     return -1.0 / s->slip[row];
   }
@@ -1194,6 +1273,27 @@ static void doubt_step(pol_integrator *integrator, double h, char *message, size
       h * limit / largest);
 }
 
+/* The nodes from the ground outwards.  Elimination in this order takes nothing away from the
+ * mobility of the bodies still to come; the other way, that of a long chain of hinges, which weighs
+ * all of it, would be lost in round-off. */
+static void order_nodes(const splitting *s, int *order, int *reached)
+{
+  const int count = s->bodies->num_nodes;
+  const poli_row_node *nodes = s->bodies->nodes;
+  int last = 0;
+  for (int n = 0; n < count; n++)
+    if (nodes[n].num_sides < 2 && nodes[n].row < s->held) reached[order[last++] = n] = 1;
+  for (int k = 0, root = 0; k < count; k++) {
+    while (k == last && reached[root]) root++;
+    if (k == last) reached[order[last++] = root] = 1; /* of what is not tied to the ground */
+    for (int i = 0; i < nodes[order[k]].num_sides; i++) {
+      const int b = nodes[order[k]].body[i];
+      for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++)
+        if (!reached[s->sides[e].node]) reached[order[last++] = s->sides[e].node] = 1;
+    }
+  }
+}
+
 /* Sides by bodies; two of the same body add to a block of the matrix, and those of different nodes
  * make an edge of its graph. */
 static pol_status set_graph(splitting *s)
@@ -1202,10 +1302,11 @@ static pol_status set_graph(splitting *s)
   const int count = bodies->count;
   size_t num_sides = 0, num_pairs = 0;
   int num_edges = 0, *size = malloc(((size_t)bodies->num_nodes + 1) * sizeof *size);
+  int *order = calloc(2 * (size_t)bodies->num_nodes + 1, sizeof *order);
   int(*edges)[2] = NULL;
   pol_status status = POL_NO_MEMORY;
   s->first_side = calloc((size_t)count + 2, sizeof *s->first_side);
-  if (!size || !s->first_side) goto done;
+  if (!size || !s->first_side || !order) goto done;
   for (int n = 0; n < bodies->num_nodes; n++) {
     const poli_row_node *node = &bodies->nodes[n];
     size[n] = node->num_rows;
@@ -1239,7 +1340,9 @@ static pol_status set_graph(splitting *s)
         edges[num_edges][0] = s->sides[i].node;
         edges[num_edges++][1] = s->sides[j].node;
       }
-  status = poli_block_lu_create(&s->lu, bodies->num_nodes, size, num_edges, (const int(*)[2])edges);
+  order_nodes(s, order, order + bodies->num_nodes);
+  status = poli_block_lu_create(&s->lu, bodies->num_nodes, size, num_edges, (const int(*)[2])edges,
+                                order);
   long *pair = s->pairs;
   for (int b = 0; b < count && !status; b++)
     for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++)
@@ -1248,6 +1351,7 @@ static pol_status set_graph(splitting *s)
 done:
   free(size);
   free(edges);
+  free(order);
   return status;
 }
 
@@ -1285,6 +1389,7 @@ static pol_status allocate(splitting *s)
     POLI_TAKE(&arena, s->damping, coupling);
     POLI_TAKE(&arena, s->upper, entries);
     POLI_TAKE(&arena, s->lower, entries);
+    POLI_TAKE(&arena, s->left_out, m);
     POLI_TAKE(&arena, s->compliant.g, compliant);
     POLI_TAKE(&arena, s->compliant.b, compliant);
     for (int k = 0; k < 2; k++) POLI_TAKE(&arena, s->compliant.tension[k], compliant);

@@ -40,22 +40,30 @@ struct poli_block_lu {
 
 /* --- analysis --------------------------------------------------------------------------------- */
 
-/* The graph in compressed columns, both directions, the last node first: of nodes that are alike
- * AMD takes the last one, and the order of elimination should follow theirs. */
+/* The graph in compressed columns, both directions.  Of nodes that are alike AMD takes the last
+ * one: here the given order runs backwards, number n - 1 - k for the node that is k-th in it. */
 typedef struct graph {
   int *start, *end;
+  int *number, *node; /* of the nodes here, and back */
 } graph;
 
-static pol_status set_graph(graph *g, int num_nodes, int num_edges, const int (*edges)[2])
+static pol_status set_graph(graph *g, int num_nodes, int num_edges, const int (*edges)[2],
+                            const int *order)
 {
+  g->number = malloc(((size_t)num_nodes + 1) * sizeof *g->number);
+  g->node = malloc(((size_t)num_nodes + 1) * sizeof *g->node);
   g->start = calloc((size_t)num_nodes + 2, sizeof *g->start);
   g->end = malloc((2 * (size_t)num_edges + 1) * sizeof *g->end);
-  if (!g->start || !g->end) return POL_NO_MEMORY;
-  const int last = num_nodes - 1;
-  for (int e = 0; e < 2 * num_edges; e++) g->start[last - edges[e / 2][e % 2] + 2]++;
+  if (!g->start || !g->end || !g->number || !g->node) return POL_NO_MEMORY;
+  for (int k = 0; k < num_nodes; k++) {
+    const int node = order ? order[k] : k;
+    g->number[node] = num_nodes - 1 - k;
+    g->node[num_nodes - 1 - k] = node;
+  }
+  for (int e = 0; e < 2 * num_edges; e++) g->start[g->number[edges[e / 2][e % 2]] + 2]++;
   for (int i = 0; i < num_nodes; i++) g->start[i + 2] += g->start[i + 1];
   for (int e = 0; e < 2 * num_edges; e++)
-    g->end[g->start[last - edges[e / 2][e % 2] + 1]++] = last - edges[e / 2][1 - e % 2];
+    g->end[g->start[g->number[edges[e / 2][e % 2]] + 1]++] = g->number[edges[e / 2][1 - e % 2]];
   return POL_OK;
 }
 
@@ -85,9 +93,9 @@ static pol_status find_neighbours(poli_block_lu *lu, const graph *g)
       if (!more) status = POL_NO_MEMORY;
     }
     if (status) break;
-    const int own = n - 1 - lu->node[k];
+    const int own = g->number[lu->node[k]];
     for (int e = g->start[own]; e < g->start[own + 1]; e++) {
-      const int i = lu->place[n - 1 - g->end[e]];
+      const int i = lu->place[g->node[g->end[e]]];
       if (i > k && mark[i] != k) mark[lu->next[count++] = i] = k;
     }
     for (int c = child[k]; c >= 0; c = sibling[c])
@@ -160,7 +168,7 @@ static pol_status place_blocks(poli_block_lu *lu)
 }
 
 pol_status poli_block_lu_create(poli_block_lu **made, int num_nodes, const int *size, int num_edges,
-                                const int (*edges)[2])
+                                const int (*edges)[2], const int *order)
 {
   const size_t n = (size_t)num_nodes;
   graph g = {0};
@@ -168,7 +176,7 @@ pol_status poli_block_lu_create(poli_block_lu **made, int num_nodes, const int *
   poli_block_lu *lu = *made = calloc(1, sizeof *lu);
   if (!lu) return POL_NO_MEMORY;
   lu->num_nodes = num_nodes;
-  pol_status status = set_graph(&g, num_nodes, num_edges, edges);
+  pol_status status = set_graph(&g, num_nodes, num_edges, edges, order);
   lu->node = malloc((n + 1) * sizeof *lu->node);
   lu->place = malloc((n + 1) * sizeof *lu->place);
   lu->size = malloc((n + 1) * sizeof *lu->size);
@@ -182,7 +190,7 @@ pol_status poli_block_lu_create(poli_block_lu **made, int num_nodes, const int *
   if (!status && num_nodes > 0 && amd_order(num_nodes, g.start, g.end, lu->node, NULL, NULL) < 0)
     status = POL_NO_MEMORY;
   if (!status) {
-    for (int k = 0; k < num_nodes; k++) lu->node[k] = num_nodes - 1 - lu->node[k];
+    for (int k = 0; k < num_nodes; k++) lu->node[k] = g.node[lu->node[k]];
     /* rows of the nodes, then in the order of elimination */
     for (int i = 0; i < num_nodes; i++) {
       lu->place[i] = lu->num_rows;
@@ -212,6 +220,8 @@ pol_status poli_block_lu_create(poli_block_lu **made, int num_nodes, const int *
   }
   free(g.start);
   free(g.end);
+  free(g.number);
+  free(g.node);
   if (status) poli_block_lu_free(made);
   return status;
 }
@@ -356,8 +366,9 @@ static inline int invert_in_order(poli_block_lu *lu, int k, int n)
 }
 
 /* The same by exchange steps with the largest diagonal entry relative to its scale; rows that are
- * left with less than the threshold are dropped: zero rows and columns.  Returns how many. */
-static int invert(poli_block_lu *lu, int k, double threshold)
+ * left with less than the threshold, or left out, are dropped: zero rows and columns.  Returns how
+ * many. */
+static int invert(poli_block_lu *lu, int k, double threshold, const unsigned char *left_out)
 {
   const int n = lu->size[k], row = lu->row[k];
   const double *inverse_scale = lu->inverse_scale + row;
@@ -369,7 +380,7 @@ static int invert(poli_block_lu *lu, int k, double threshold)
     double largest = threshold;
     for (int i = 0; i < n; i++) {
       const double size = fabs(D[i * n + i]) * inverse_scale[i];
-      if (left[i] && !(size <= largest)) {
+      if (left[i] && !(size <= largest) && !(left_out && left_out[row + i])) {
         largest = size;
         r = i;
       }
@@ -408,11 +419,13 @@ static int invert(poli_block_lu *lu, int k, double threshold)
   }
 
 /* Eliminates node k of size n; `alike`: its later neighbours have that size too. */
-static inline int eliminate(poli_block_lu *lu, int k, int n, int alike, double threshold)
+static inline int eliminate(poli_block_lu *lu, int k, int n, int alike, double threshold,
+                            const unsigned char *left_out)
 {
   const long *to = lu->target + lu->update[k];
   int num_dropped = 0;
-  if (!alike || !invert_in_order(lu, k, n)) num_dropped = invert(lu, k, threshold);
+  if (!alike || left_out || !invert_in_order(lu, k, n))
+    num_dropped = invert(lu, k, threshold, left_out);
   for (int b = lu->first[k]; b < lu->first[k + 1]; b++)
     replace_block(n, alike ? n : lu->size[lu->next[b]], lu->values + lu->diagonal[k],
                   lu->values + lu->upper[b], lu->work);
@@ -423,7 +436,7 @@ static inline int eliminate(poli_block_lu *lu, int k, int n, int alike, double t
   return num_dropped;
 }
 
-int poli_block_lu_factor(poli_block_lu *lu, double threshold)
+int poli_block_lu_factor(poli_block_lu *lu, double threshold, const unsigned char *left_out)
 {
   int num_dropped = 0, finite = 1;
   lu->smallest = HUGE_VAL;
@@ -435,7 +448,7 @@ int poli_block_lu_factor(poli_block_lu *lu, double threshold)
       lu->inverse_scale[lu->row[k] + i] = entry > 0.0 ? 1.0 / entry : 1.0;
     }
   for (int k = 0; k < lu->num_nodes && finite; k++) {
-#define ELIMINATE(n, alike) num_dropped += eliminate(lu, k, n, alike, threshold)
+#define ELIMINATE(n, alike) num_dropped += eliminate(lu, k, n, alike, threshold, left_out)
     FOR_EACH_SIZE(lu, k, ELIMINATE)
     finite = lu->size[k] == 0 || isfinite(lu->values[lu->diagonal[k]]);
   }

@@ -15,9 +15,10 @@
 typedef struct poli_block_lu poli_block_lu;
 
 /* Analyses the graph and allocates everything; edges may be repeated, but not lead from a node to
- * itself.  Sizes may be 0. */
+ * itself.  Sizes may be 0.  order, if it is not NULL, is a permutation of the nodes: of those that
+ * are alike to AMD, the one that comes first in it is eliminated first. */
 pol_status poli_block_lu_create(poli_block_lu **lu, int num_nodes, const int *size, int num_edges,
-                                const int (*edges)[2]);
+                                const int (*edges)[2], const int *order);
 void poli_block_lu_free(poli_block_lu **lu);
 
 /* Where block (i, j) starts in the values, row by row with size[j] numbers each; -1 if it is zero.
@@ -29,9 +30,9 @@ double *poli_block_lu_values(poli_block_lu *lu);
 void poli_block_lu_clear(poli_block_lu *lu);
 
 /* Rows whose pivot becomes smaller than `threshold` of their diagonal entry depend on others; they
- * are dropped: their unknowns will be 0 and their equations ignored.  Returns how many, or -1 if a
- * number is not finite. */
-int poli_block_lu_factor(poli_block_lu *lu, double threshold);
+ * are dropped: their unknowns will be 0 and their equations ignored.  So are those with a 1 in
+ * left_out, which may be NULL.  Returns how many, or -1 if a number is not finite. */
+int poli_block_lu_factor(poli_block_lu *lu, double threshold, const unsigned char *left_out);
 
 /* For each row, node after node: 1 if the last factorisation has dropped it. */
 const unsigned char *poli_block_lu_dropped(const poli_block_lu *lu);

@@ -504,7 +504,8 @@ pol_status pol_mechanism_add_coupling(pol_mechanism *mechanism, const pol_coupli
   }                                                                                                \
   const type *pol_mechanism_##kind(const pol_mechanism *mechanism, int index)                      \
   {                                                                                                \
-    return (const type *)mechanism->lists[element].items + index;                                  \
+    const array *list = &mechanism->lists[element];                                                \
+    return index >= 0 && index < list->count ? (const type *)list->items + index : NULL;           \
   }                                                                                                \
   int pol_mechanism_find_##kind(const pol_mechanism *mechanism, const char *name)                  \
   {                                                                                                \
