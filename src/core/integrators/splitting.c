@@ -799,9 +799,13 @@ static pol_status complete(splitting *s, double t0, double t1, int iteration, in
     poli_m3_apply(body->inverse, local, own);
     poli_m3_apply(at->R + 9 * b, own, w);
     for (int i = 0; i < 3; i++) change = fmax(change, fabs(w[i] - at->w[3 * b + i]));
-    if (fabs(h) * change > 1.0)
-      return fail(s, d, POL_NOT_CONVERGED, body->v - s->nv, iteration, 0.0,
-                  "the angular velocity of a body would change by more than 1 rad per step");
+    if (fabs(h) * change > 1.0) {
+      fail(s, d, POL_NOT_CONVERGED, body->v - s->nv, iteration, 0.0,
+           "the angular velocity of a body would change by more than 1 rad per step");
+      char *axis = strstr(d->where, "', torque");
+      if (axis) axis[1] = '\0';
+      return POL_NOT_CONVERGED;
+    }
   }
   poli_compliant_end(&s->compliant, h, s->U + s->held);
   if (fabs(weight) >= 0.2 * fmax(fabs(h), fabs(s->last_h))) note_impulses(s, t0, weight);
