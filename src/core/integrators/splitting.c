@@ -807,7 +807,7 @@ static pol_status complete(splitting *s, double t0, double t1, int iteration, in
       return POL_NOT_CONVERGED;
     }
   }
-  poli_compliant_end(&s->compliant, h, s->U + s->held);
+  poli_compliant_end(&s->compliant, 0.5 * (t0 + t1), h, s->U + s->held);
   if (fabs(weight) >= 0.2 * fmax(fabs(h), fabs(s->last_h))) note_impulses(s, t0, weight);
   const pol_status status = find_forces(s, t1, next->q, next->R, s->plus, next->force);
   if (status) return fail_force(s, d, status, iteration);
@@ -838,7 +838,7 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
   int worst = -1, since_factor = 0, iteration = 0;
   pol_status status = POL_OK;
   extrapolate(s, t0, 0.5 * (s->last_h + h), s->U);
-  poli_compliant_begin(&s->compliant, h, s->U + s->held);
+  poli_compliant_begin(&s->compliant, 0.5 * (t0 + t1), h, s->U + s->held);
   for (int b = 0; b < bodies && implicit; b++) kick(s, b, h, at, s->plus + s->bodies->items[b].v);
   for (;; iteration++) {
     const int renew = iteration == 0 || since_factor == 4; /* the matrix, if another is needed */
@@ -1044,7 +1044,7 @@ pol_status poli_splitting_advance(splitting *s, double t0, double t1, pol_diagno
 }
 
 /* The arrays of the running state. */
-enum { NUM_SAVED = 9 + MAX_KNOWN };
+enum { NUM_SAVED = 13 + MAX_KNOWN };
 
 static void list_saved(const splitting *s, double *array[NUM_SAVED], size_t size[NUM_SAVED])
 {
@@ -1062,11 +1062,16 @@ static void list_saved(const splitting *s, double *array[NUM_SAVED], size_t size
                                      s->known[2],
                                      at->elongation,
                                      s->compliant.tension[0],
-                                     s->compliant.tension[1]};
+                                     s->compliant.tension[1],
+                                     s->compliant.tension[2],
+                                     s->compliant.miss[0],
+                                     s->compliant.miss[1],
+                                     s->compliant.clock};
   const size_t sizes[NUM_SAVED] = {
-      (size_t)s->nq, nv,       nv, 9 * bodies, (size_t)s->bodies->num_blocks,
-      3 * bodies,    m,        m,  m,          compliant,
-      compliant,     compliant};
+      (size_t)s->nq,    nv,        nv,        9 * bodies, (size_t)s->bodies->num_blocks,
+      3 * bodies,       m,         m,         m,          compliant,
+      compliant,        compliant, compliant, compliant,  compliant,
+      POLI_TENSIONS + 1};
   memcpy(array, arrays, sizeof arrays);
   memcpy(size, sizes, sizeof sizes);
 }
@@ -1111,12 +1116,6 @@ const double *poli_splitting_position(const splitting *s)
   return s->instants[s->at].q;
 }
 
-static void forget_tensions(splitting *s)
-{
-  const size_t size = (size_t)s->compliant.count * sizeof(double);
-  for (int k = 0; k < 2; k++) memset(s->compliant.tension[k], 0, size);
-}
-
 static pol_status step(pol_integrator *integrator, double t, double h)
 {
   splitting *s = integrator->data;
@@ -1141,7 +1140,7 @@ static pol_status step(pol_integrator *integrator, double t, double h)
   s->at = s->kept;
   s->last_h = last_h;
   s->num_known = s->num_known > 0; /* the newest may be of times that are gone: keep one */
-  forget_tensions(s);
+  poli_compliant_start(&s->compliant);
   if (s->unseen && poli_splitting_show(s, integrator->state.t, s->out[1 - s->shown]) == POL_OK)
     set_state(integrator, s, 1 - s->shown, integrator->state.t);
   else if (s->unseen)
@@ -1180,7 +1179,7 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   pol_status status =
       s->bodies->constraints(t, at->q, at->R, s->history, s->residual, at->B, s->dae->user);
   memcpy(at->elongation, s->residual + s->held, (size_t)s->compliant.count * sizeof *x);
-  forget_tensions(s);
+  poli_compliant_start(&s->compliant);
   if (!status) status = find_forces(s, t, at->q, at->R, at->P, at->force);
   if (status) return status;
   memcpy(x, q, (size_t)s->nq * sizeof *x);
@@ -1396,7 +1395,12 @@ static pol_status allocate(splitting *s)
     POLI_TAKE(&arena, s->left_out, m);
     POLI_TAKE(&arena, s->compliant.g, compliant);
     POLI_TAKE(&arena, s->compliant.b, compliant);
-    for (int k = 0; k < 2; k++) POLI_TAKE(&arena, s->compliant.tension[k], compliant);
+    for (int k = 0; k < POLI_TENSIONS; k++) POLI_TAKE(&arena, s->compliant.tension[k], compliant);
+    for (int k = 0; k < 2; k++) {
+      POLI_TAKE(&arena, s->compliant.guess[k], compliant);
+      POLI_TAKE(&arena, s->compliant.miss[k], compliant);
+    }
+    POLI_TAKE(&arena, s->compliant.clock, POLI_TENSIONS + 1);
     POLI_TAKE(&arena, s->compliant.lower, eliminated);
     POLI_TAKE(&arena, s->compliant.upper, eliminated);
     POLI_TAKE(&arena, s->lambda, s->assembler ? m : 0);

@@ -17,17 +17,25 @@
 
 #include "dae/rigid_bodies.h"
 
+enum { POLI_TENSIONS = 3 };
+
 typedef struct poli_compliant {
   int count;
   const poli_compliant_row *rows;
-  double *g, *b;      /* of the step */
-  double *tension[2]; /* of the last two steps */
+  double *g, *b; /* of the step */
+  /* tensions of the last steps, the newest first, and guesses: an extrapolation, and the mean of
+   * the last two, which is better where a stiff element rings; by how much these were wrong */
+  double *tension[POLI_TENSIONS], *guess[2], *miss[2];
+  double *clock; /* POLI_TENSIONS + 1: the middles of those steps, and how many there are */
   /* of an iteration that includes momenta: W1 D M and W0^T, in the velocities from v[] on */
   double (*lower)[12], (*upper)[12];
 } poli_compliant;
 
-/* Sets b and g for a step of size h, and U (count) to a first guess. */
-void poli_compliant_begin(poli_compliant *c, double h, double *U);
+/* No tensions are known. */
+void poli_compliant_start(poli_compliant *c);
+
+/* Sets b and g for a step of size h with the middle t, and U (count) to a first guess. */
+void poli_compliant_begin(poli_compliant *c, double t, double h, double *U);
 
 /* No tension: rows so compliant that they carry no impulse. */
 void poli_compliant_release(poli_compliant *c);
@@ -37,7 +45,7 @@ void poli_compliant_release(poli_compliant *c);
 double poli_compliant_residual(const poli_compliant *c, const double *s0, const double *U,
                                double *residual, int *worst);
 
-/* Takes over the tensions of a step. */
-void poli_compliant_end(poli_compliant *c, double h, const double *U);
+/* Takes over the tensions of that step. */
+void poli_compliant_end(poli_compliant *c, double t, double h, const double *U);
 
 #endif
