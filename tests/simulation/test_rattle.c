@@ -241,12 +241,72 @@ static void many_steps_at_once(void **state)
   pol_model_free(&model);
 }
 
+/* A chain of rods along x with parallel hinges along y; the ground is before the first link or, if
+ * `backwards`, behind the last one. */
+static pol_mechanism *make_hinged_chain(int links, int backwards)
+{
+  static const double gravity[3] = {0.0, 0.0, -9.81};
+  const double half = 0.05, turn[4] = {sqrt(0.5), sqrt(0.5), 0.0, 0.0};
+  pol_mechanism *mechanism;
+  assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
+  pol_mechanism_set_gravity(mechanism, gravity);
+  for (int i = 0; i < links; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "link %d", i + 1);
+    const pol_body body = {.name = name,
+                           .mass = 0.05,
+                           .inertia = {1e-6, 0.0, 0.0, 0.0, 4.2e-5, 0.0, 0.0, 0.0, 4.2e-5},
+                           .position = {(2 * i + 1) * half, 0.0, 0.0},
+                           .rotation = {1.0, 0.0, 0.0, 0.0}};
+    assert_int_equal(pol_mechanism_add_body(mechanism, &body, NULL), POL_OK);
+  }
+  for (int i = 0; i < links; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "hinge %d", i + 1);
+    pol_marker before = {.name = "", .body = i - 1, .position = {half, 0.0, 0.0}};
+    pol_marker behind = {.name = "", .body = i, .position = {-half, 0.0, 0.0}};
+    pol_joint joint = {.name = name, .type = POL_REVOLUTE};
+    if (backwards) before.body = i, behind.body = i + 1;
+    if (before.body < 0) before.body = POL_GROUND, before.position[0] = 0.0;
+    if (behind.body == links) behind.body = POL_GROUND, behind.position[0] = 2 * links * half;
+    memcpy(before.rotation, turn, sizeof turn);
+    memcpy(behind.rotation, turn, sizeof turn);
+    assert_int_equal(pol_mechanism_add_marker(mechanism, &before, &joint.marker[0]), POL_OK);
+    assert_int_equal(pol_mechanism_add_marker(mechanism, &behind, &joint.marker[1]), POL_OK);
+    assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
+  }
+  return mechanism;
+}
+
+/* A long chain of hinges has none that is redundant, though sideways it weighs as much as all its
+ * links; the ground may be at either end. */
+static void long_chains(void **state)
+{
+  (void)state;
+  double height[2];
+  for (int backwards = 0; backwards < 2; backwards++) {
+    pol_mechanism *mechanism = make_hinged_chain(500, backwards);
+    pol_settings settings = pol_settings_default();
+    settings.options.method = "rattle";
+    settings.formulation = POL_SO3XR3;
+    settings.step = 1e-3;
+    settings.end = 0.1;
+    pol_simulation *simulation = start_with(mechanism, &settings);
+    step_to_end(simulation);
+    height[backwards] = pol_simulation_state(simulation)->q[7 * (backwards ? 495 : 4) + 6];
+    assert_true(pol_simulation_summary(simulation)->max_position_residual < 1e-11);
+    pol_simulation_free(&simulation);
+    pol_mechanism_free(&mechanism);
+  }
+  assert_true(height[0] < -1e-3 && fabs(height[0] - height[1]) < 1e-9);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(final_states),       cmocka_unit_test(orders),
       cmocka_unit_test(energy_stays),       cmocka_unit_test(large_steps_fail),
-      cmocka_unit_test(many_steps_at_once),
+      cmocka_unit_test(many_steps_at_once), cmocka_unit_test(long_chains),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

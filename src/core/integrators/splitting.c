@@ -560,9 +560,41 @@ static void note_impulses(splitting *s, double t, double weight)
   if (s->num_known < MAX_KNOWN) s->num_known++;
 }
 
+/* The largest of |x_i|; not finite if one is not.  Four at a time: none waits for the one before.
+ */
+static double largest_of(int n, const double *x)
+{
+  double largest[4] = {0.0}, sum[4] = {0.0};
+  for (int i = 0; i + 4 <= n; i += 4)
+    for (int k = 0; k < 4; k++) {
+      const double size = fabs(x[i + k]);
+      largest[k] = size > largest[k] ? size : largest[k];
+      sum[k] += size;
+    }
+  for (int i = n - n % 4; i < n; i++) {
+    largest[0] = fabs(x[i]) > largest[0] ? fabs(x[i]) : largest[0];
+    sum[0] += fabs(x[i]);
+  }
+  for (int k = 1; k < 4; k++) {
+    largest[0] = largest[k] > largest[0] ? largest[k] : largest[0];
+    sum[0] += sum[k];
+  }
+  return isfinite(sum[0]) ? largest[0] : sum[0];
+}
+
+/* The row of the largest residual. */
+static int worst_of(const splitting *s, double largest)
+{
+  for (int i = 0; i < s->held; i++)
+    if (fabs(s->residual[i]) == largest) return i;
+  for (int i = 0; i < s->compliant.count; i++)
+    if (poli_compliant_size(&s->compliant, i, s->residual + s->held) == largest) return s->held + i;
+  return -1;
+}
+
 /* Residuals of all rows at the end of a base step, and B there; their largest. */
 static pol_status find_residual(splitting *s, double t1, double h, const instant *at,
-                                const instant *next, double *largest, int *worst)
+                                const instant *next, double *largest)
 {
   const int holonomic = s->dae->num_holonomic, held = s->held;
   if (poli_monitor_poll(-1.0)) return POL_CANCELLED;
@@ -578,14 +610,10 @@ static pol_status find_residual(splitting *s, double t1, double h, const instant
     for (int i = holonomic; i < held; i++) s->residual[i] = 0.5 * h * (s->dU[i] + s->slip[i]);
   }
   memcpy(next->elongation, s->residual + held, (size_t)s->compliant.count * sizeof *s->residual);
-  *largest = poli_compliant_residual(&s->compliant, at->elongation, s->U + held, s->residual + held,
-                                     worst);
-  if (*largest > 0.0) *worst += held;
-  for (int i = 0; i < held; i++)
-    if (!(fabs(s->residual[i]) <= *largest)) {
-      *largest = fabs(s->residual[i]);
-      *worst = i;
-    }
+  const double others =
+      poli_compliant_residual(&s->compliant, at->elongation, s->U + held, s->residual + held);
+  *largest = largest_of(held, s->residual);
+  if (!(others <= *largest)) *largest = others;
   return isfinite(*largest) ? POL_OK : POL_NOT_FINITE;
 }
 
@@ -835,7 +863,7 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
   const int implicit = s->saddle != NULL, bodies = s->bodies->count;
   instant *at = &s->instants[s->at], *next = next_instant(s);
   double largest = 0.0, best = HUGE_VAL, open = 0.0;
-  int worst = -1, since_factor = 0, iteration = 0;
+  int since_factor = 0, iteration = 0;
   pol_status status = POL_OK;
   extrapolate(s, t0, 0.5 * (s->last_h + h), s->U);
   poli_compliant_begin(&s->compliant, 0.5 * (t0 + t1), h, s->U + s->held);
@@ -853,14 +881,15 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
         move(s, h, at, next, NULL);
       }
     }
-    status = find_residual(s, t1, h, at, next, &largest, &worst);
-    if (status) return fail(s, d, status, worst, iteration, largest, pol_status_text(status));
+    status = find_residual(s, t1, h, at, next, &largest);
+    if (status) return fail(s, d, status, -1, iteration, largest, pol_status_text(status));
     const double error = fmax(largest / length, open);
     if (error <= 1e-14 || (iteration > 2 && error >= best && best <= 1e-9)) break;
     if (iteration == MAX_ITERATIONS || (iteration > 6 && error > 10.0 * best))
-      return fail(s, d, POL_NOT_CONVERGED, worst, iteration, largest,
-                  worst < s->held ? "the impulses of the joints could not be determined"
-                                  : "the tension of a spring or damper could not be determined");
+      return fail(s, d, POL_NOT_CONVERGED, worst_of(s, largest), iteration, largest,
+                  worst_of(s, largest) < s->held
+                      ? "the impulses of the joints could not be determined"
+                      : "the tension of a spring or damper could not be determined");
     best = fmin(best, error);
     if (renew) {
       if (implicit)
@@ -868,7 +897,7 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
       else
         status = factor(s, next->B, at->B, h) < 0 ? POL_NOT_FINITE : POL_OK;
       if (status)
-        return fail(s, d, status, worst, iteration, largest,
+        return fail(s, d, status, worst_of(s, largest), iteration, largest,
                     "the matrix is singular or not finite");
       since_factor = 0;
     }
@@ -952,10 +981,17 @@ static int factor_node(splitting *s, const instant *at)
 {
   int left_out = 0, count = 0;
   for (int b = 0; b < s->bodies->count; b++) {
+    const poli_rigid_body *body = &s->bodies->items[b];
     const double *R = at->R + 9 * b;
-    double X[9];
-    poli_m3_multiply(R, s->bodies->items[b].inverse, X);
-    poli_m3_multiply_by_transposed(X, R, s->D + 9 * b);
+    double X[9], *D = s->D + 9 * b;
+    if (body->is_principal && body->free.axis >= 0) {
+      const double a[3] = {R[body->free.axis], R[3 + body->free.axis], R[6 + body->free.axis]};
+      poli_m3_diagonal(body->free.inverse, D);
+      poli_m3_add_outer(body->free.excess, a, a, D);
+    } else {
+      poli_m3_multiply(R, body->inverse, X);
+      poli_m3_multiply_by_transposed(X, R, D);
+    }
   }
   poli_compliant_release(&s->compliant);
   if (s->m == 0) return 0;
@@ -988,13 +1024,10 @@ pol_status poli_splitting_show(splitting *s, double t, double *shown)
     if (status) return status;
   }
   for (int pass = 0; pass < 3; pass++) { /* once is enough, up to round-off */
-    double speed = 0.0, open = 0.0;
     respond(s, at->B, pass ? s->dU : NULL, P, s->v, s->slip);
     for (int i = 0; i < s->held && s->bodies->constraints_move; i++) s->slip[i] += lambda[i];
     for (int i = s->held; i < s->m; i++) s->slip[i] = 0.0;
-    for (int i = 0; i < s->nv; i++) speed = fabs(s->v[i]) > speed ? fabs(s->v[i]) : speed;
-    for (int i = 0; i < s->m; i++) open = fabs(s->slip[i]) > open ? fabs(s->slip[i]) : open;
-    if (open <= 1e-15 * speed || pass == 2) break;
+    if (largest_of(s->held, s->slip) <= 1e-15 * largest_of(s->nv, s->v) || pass == 2) break;
     memcpy(s->dU, s->slip, (size_t)s->m * sizeof *s->dU);
     solve_shown(s, at, s->dU);
   }

@@ -50,18 +50,22 @@ void poli_compliant_release(poli_compliant *c)
   for (int i = 0; i < c->count; i++) c->g[i] = no_stiffness;
 }
 
-double poli_compliant_residual(const poli_compliant *c, const double *s0, const double *U,
-                               double *residual, int *worst)
+double poli_compliant_size(const poli_compliant *c, int i, const double *residual)
 {
-  double largest = 0.0;
+  return fabs(residual[i]) / fmax(1.0, fabs(c->b[i]));
+}
+
+double poli_compliant_residual(const poli_compliant *c, const double *s0, const double *U,
+                               double *residual)
+{
+  double largest = 0.0, sum = 0.0;
   for (int i = 0; i < c->count; i++) {
     residual[i] += c->b[i] * s0[i] - c->g[i] * U[i];
-    const double size = fabs(residual[i]) / fmax(1.0, fabs(c->b[i]));
-    if (size <= largest) continue;
-    largest = size;
-    *worst = i;
+    const double size = poli_compliant_size(c, i, residual);
+    largest = fmax(largest, size);
+    sum += size;
   }
-  return largest;
+  return isfinite(sum) ? largest : sum;
 }
 
 void poli_compliant_end(poli_compliant *c, double t, double h, const double *U)

@@ -40,10 +40,11 @@ void poli_compliant_begin(poli_compliant *c, double t, double h, double *U);
 /* No tension: rows so compliant that they carry no impulse. */
 void poli_compliant_release(poli_compliant *c);
 
-/* residual (count) is s1 on entry; returns the largest, relative to the numbers it consists of, and
- * its row. */
+/* residual (count) is s1 on entry; returns the largest of them, or what is not finite, as
+ * poli_compliant_size of a row: relative to the numbers that it consists of. */
 double poli_compliant_residual(const poli_compliant *c, const double *s0, const double *U,
-                               double *residual, int *worst);
+                               double *residual);
+double poli_compliant_size(const poli_compliant *c, int i, const double *residual);
 
 /* Takes over the tensions of that step. */
 void poli_compliant_end(poli_compliant *c, double t, double h, const double *U);

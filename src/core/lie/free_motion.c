@@ -295,6 +295,19 @@ static inline void set_half_angle(double x, poli_half_angle *half)
                                         z * (1.0 / 40320.0 - y * (1.0 / 3628800.0)));
 }
 
+/* poli_tangent_coefficients_set likewise. */
+static inline void set_tangent(const poli_half_angle *half, poli_tangent_coefficients *c)
+{
+  const double x = half->x;
+  if (x > 0.04) {
+    poli_tangent_coefficients_set(half, 0, c);
+    return;
+  }
+  c->b = 0.5 * half->sinc * half->sinc;
+  c->s = (1.0 / 6.0 - x * (1.0 / 120.0)) +
+         x * x * ((1.0 / 5040.0 - x * (1.0 / 362880.0)) + x * x * (1.0 / 39916800.0));
+}
+
 /* The derivative is h (dexp(theta)/Jt + (1/Ja - 1/Jt) (exp(theta) a) a^T), theta = h L/Jt. */
 static void move_symmetric(const poli_free_body *body, const double q0[4], const double L[3],
                            double h, double q1[4], double *D)
@@ -307,7 +320,7 @@ static void move_symmetric(const poli_free_body *body, const double q0[4], const
   const double outer[4] = {half.cosine, 0.5 * half.sinc * theta[0], 0.5 * half.sinc * theta[1],
                            0.5 * half.sinc * theta[2]};
   if (D) {
-    poli_tangent_coefficients_set(&half, 0, &c);
+    set_tangent(&half, &c);
     poli_m3_diagonal(1.0, D);
     poli_m3_add_skew(c.b, theta, D);
     poli_m3_add_skew_product(c.s, theta, theta, D);
