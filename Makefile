@@ -13,6 +13,8 @@ TEST_PACKAGES = chromium doxygen graphviz groff-base python3
 FUZZ_PACKAGES = clang libclang-rt-14-dev
 TIME = 600
 TARGET =
+# the programs that benchmarks compare with
+PEER_PACKAGES = libmujoco-dev libsimbody-dev libsundials-dev python3
 # what only the site of the docs needs
 SITE_PACKAGES = doxygen mkdocs python3
 
@@ -25,6 +27,7 @@ help:
 	@echo "  make build             build only, into $(BUILD)"
 	@echo "  make install           install into PREFIX=$(PREFIX)"
 	@echo "  make bench             measure the speed"
+	@echo "  make bench-peers       measure against SUNDIALS, Simbody and MuJoCo: docs/benchmarks.md"
 	@echo "  make table             measure every method on the heavy top: docs/heavy-top-table.md"
 	@echo "  make robustness        run extreme models with each family of methods: docs/robustness.md"
 	@echo "  make figures           measure fixed against variable steps: docs/work-precision.md"
@@ -123,6 +126,20 @@ site:
 bench: build
 	@for program in $(BUILD)/bench/*; do "$$program" || exit 1; done
 
+# PEERS = top_precision examples sizes: those of them that are run anew; the page keeps the others
+PEERS = top_precision examples sizes
+bench-peers:
+	@scripts/setup.sh $(PEER_PACKAGES)
+	@scripts/build.sh peers
+	@for program in $(PEERS); do \
+	  case $$program in \
+	  examples) more= ;; \
+	  top_precision) more="--svg docs/images/bench_top_precision.svg" ;; \
+	  sizes) more="--budget 200 --svg docs/images/bench_sizes.svg" ;; \
+	  esac; \
+	  build/peers/bench/$$program --csv build/peers/$$program.csv $$more || exit 1; done
+	@scripts/benchmarks.py build/peers
+
 install: build
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"
 
@@ -133,4 +150,4 @@ format format-check:
 clean:
 	@rm -rf build
 
-.PHONY: help reference build demo test debug-test fuzz-models coverage table figures gallery site reproduce bench install format format-check clean fuzz mutants sweep robustness
+.PHONY: help reference build demo test debug-test fuzz-models coverage table figures gallery site reproduce bench bench-peers install format format-check clean fuzz mutants sweep robustness

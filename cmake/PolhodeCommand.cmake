@@ -47,6 +47,7 @@ add_custom_command(OUTPUT ${shell_files}/written
 add_custom_target(polhode_shell_files ALL DEPENDS ${shell_files}/written)
 
 # Benchmarks and studies: one program a file, which may see private functions too.
+include(PolhodePeers)
 foreach(folder bench studies)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.c)
   foreach(source ${sources})
@@ -57,6 +58,10 @@ foreach(folder bench studies)
       POLHODE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     target_link_libraries(${folder}_${name} PRIVATE
       polhode_compiler polhode_draw_static ${POLHODE_DEPENDENCIES})
+    file(STRINGS ${source} peers REGEX "peers/peers.h")
+    if(peers)
+      target_link_libraries(${folder}_${name} PRIVATE polhode_bench_peers)
+    endif()
     set_target_properties(${folder}_${name} PROPERTIES
       OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
   endforeach()

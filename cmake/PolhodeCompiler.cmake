@@ -11,8 +11,8 @@ endif()
 
 add_library(polhode_compiler INTERFACE)
 target_compile_options(polhode_compiler INTERFACE
-  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
-  -Wdouble-promotion
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wdouble-promotion
+  "$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes>"
   $<$<BOOL:${POLHODE_WERROR}>:-Werror>)
 
 # Release is -O3 with two liberties that change no result, only what the compiler may do around it:

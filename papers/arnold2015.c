@@ -221,21 +221,21 @@ static void run_fig05(paper_report *r)
 /* --- runs of the heavy top -------------------------------------------------------------------- */
 
 /* Two runs side by side; free both. */
-typedef struct pair {
+typedef struct top_pair {
   paper_top top;
   paper_top_history run[2];
-} pair;
+} top_pair;
 
-static void free_pair(pair *p)
+static void free_pair(top_pair *p)
 {
   for (int k = 0; k < 2; k++) paper_top_history_free(&p->run[k]);
   paper_top_free(&p->top);
 }
 
 /* 1 if both ran. */
-static int run_pair(paper_report *r, pair *p, const paper_top_setup setups[2])
+static int run_pair(paper_report *r, top_pair *p, const paper_top_setup setups[2])
 {
-  *p = (pair){0};
+  *p = (top_pair){0};
   paper_top_read(r, &p->top);
   for (int k = 0; k < 2; k++) paper_top_history_run(r, &p->top, &setups[k], &p->run[k]);
   if (!paper_report_failed(r)) return 1;
@@ -243,21 +243,22 @@ static int run_pair(paper_report *r, pair *p, const paper_top_setup setups[2])
   return 0;
 }
 
-static int run_groups(paper_report *r, pair *p, const char *index, double h, double end)
+static int run_groups(paper_report *r, top_pair *p, const char *index, double h, double end)
 {
   const paper_top_setup setups[2] = {{product, index, "classical", h, end},
                                      {semidirect, index, "classical", h, end}};
   return run_pair(r, p, setups);
 }
 
-static int run_steps(paper_report *r, pair *p, const char *index, const char *start, double end)
+static int run_steps(paper_report *r, top_pair *p, const char *index, const char *start, double end)
 {
   const paper_top_setup setups[2] = {{product, index, start, half_steps[0], end},
                                      {product, index, start, half_steps[1], end}};
   return run_pair(r, p, setups);
 }
 
-static int run_starts(paper_report *r, pair *p, const char *index, const char *start, double end)
+static int run_starts(paper_report *r, top_pair *p, const char *index, const char *start,
+                      double end)
 {
   const paper_top_setup setups[2] = {{product, index, "classical", 1e-3, end},
                                      {product, index, start, 1e-3, end}};
@@ -274,7 +275,7 @@ static void components(pol_series series[3], const paper_top_history *h, double 
 }
 
 /* Two vectors in two panels. */
-static void draw_vectors(paper_report *r, const char *caption, const pair *p,
+static void draw_vectors(paper_report *r, const char *caption, const top_pair *p,
                          double *const *const vectors[2], const char *const labels[3],
                          const char *y_label, const char *const notes[2], double end)
 {
@@ -289,7 +290,7 @@ static void draw_vectors(paper_report *r, const char *caption, const pair *p,
 }
 
 /* Two curves, one in each panel. */
-static void draw_curves(paper_report *r, const char *caption, const pair *p,
+static void draw_curves(paper_report *r, const char *caption, const top_pair *p,
                         const double *const y[2], const char *y_label, const char *const notes[2],
                         double end)
 {
@@ -365,7 +366,7 @@ static void run_fig03(paper_report *r)
 
 static void run_fig04(paper_report *r)
 {
-  pair p;
+  top_pair p;
   if (!run_groups(r, &p, "3", 2.5e-5, 1.0)) return;
   double *const *const vectors[2] = {p.run[0].velocity, p.run[1].velocity_body};
   static const char *const notes[2] = {"u, inertial frame", "U, body frame"};
@@ -523,7 +524,7 @@ static double amplitude(const paper_top_history *h, long n)
   return fabs(h->lambda_error[0][n]) * norm;
 }
 
-static void draw_fig07(paper_report *r, const pair *ours, const pair *other)
+static void draw_fig07(paper_report *r, const top_pair *ours, const top_pair *other)
 {
   pol_series series[2][2];
   paper_plot plots[2];
@@ -545,7 +546,7 @@ static void run_fig07(paper_report *r)
 {
   const paper_top_setup se3[2] = {{semidirect, "3", "classical", half_steps[0], 0.1},
                                   {semidirect, "3", "classical", half_steps[1], 0.1}};
-  pair p, other;
+  top_pair p, other;
   double largest[2] = {0.0, 0.0};
   if (!run_steps(r, &p, "3", "classical", 0.1)) return;
   if (run_pair(r, &other, se3)) {
@@ -575,7 +576,7 @@ static void run_fig07(paper_report *r)
 
 static void run_fig09(paper_report *r)
 {
-  pair p;
+  top_pair p;
   if (!run_groups(r, &p, "3", 1e-3, 1.0)) return;
   double *const *const vectors[2] = {p.run[0].gap, p.run[1].gap};
   draw_vectors(r, "Residuals of the constraints in index 3, h = 1e-3", &p, vectors,
@@ -603,7 +604,7 @@ static double smooth_gap_rate(paper_report *r, const paper_top *top)
 
 static void run_fig10(paper_report *r)
 {
-  pair p;
+  top_pair p;
   int above = 0;
   if (!run_groups(r, &p, "3", 1e-3, 1.0)) return;
   double *const *const vectors[2] = {p.run[0].gap_rate, p.run[1].gap_rate};
@@ -639,7 +640,7 @@ static void run_fig10(paper_report *r)
 
 static void run_fig12(paper_report *r)
 {
-  pair p;
+  top_pair p;
   const paper_top_setup setup = {product, "3", "classical", 1e-3, 0.1};
   paper_top_history index_3;
   if (!run_groups(r, &p, stabilized, 1e-3, 0.1)) return;
@@ -663,7 +664,7 @@ static void run_fig12(paper_report *r)
 /* The transient is what the classical start has more than the shifted one. */
 static void run_fig13(paper_report *r)
 {
-  pair p, shifted;
+  top_pair p, shifted;
   if (!run_steps(r, &p, stabilized, "classical", 1.0)) return;
   if (run_steps(r, &shifted, stabilized, "shifted", 1.0)) {
     const double *const y[2] = {p.run[0].lambda_error[0], p.run[1].lambda_error[0]};
@@ -690,7 +691,7 @@ static void run_fig13(paper_report *r)
 static void run_fig14(paper_report *r)
 {
   static const char *const labels[3] = {"eta_1", "eta_2", "eta_3"};
-  pair p;
+  top_pair p;
   if (!run_steps(r, &p, stabilized, "classical", 1.0)) return;
   double *const *const vectors[2] = {p.run[0].eta, p.run[1].eta};
   draw_vectors(r, "Auxiliary variables of stabilized index 2, SO(3)xR^3", &p, vectors, labels,
@@ -704,7 +705,7 @@ static void run_fig14(paper_report *r)
 
 static void run_fig15(paper_report *r)
 {
-  pair p;
+  top_pair p;
   if (!run_groups(r, &p, stabilized, 1e-3, 1.0)) return;
   double *const *const vectors[2] = {p.run[0].gap_rate, p.run[1].gap_rate};
   draw_vectors(r, "Residuals of the hidden constraints in stabilized index 2, h = 1e-3", &p,
@@ -740,7 +741,7 @@ static const char *const start_notes[2] = {"classical start", "modified start"};
 
 static void run_fig16(paper_report *r)
 {
-  pair p;
+  top_pair p;
   if (!run_starts(r, &p, stabilized, "shifted", 0.1)) return;
   const double *const y[2] = {p.run[0].lambda_error[0], p.run[1].lambda_error[0]};
   draw_curves(r, "Relative error of lambda_1 in stabilized index 2, SO(3)xR^3, h = 1e-3", &p, y,
@@ -755,7 +756,7 @@ static void run_fig16(paper_report *r)
 
 static void run_fig17(paper_report *r)
 {
-  pair p;
+  top_pair p;
   if (!run_starts(r, &p, "3", "shifted", 0.1)) return;
   const double *const y[2] = {p.run[0].lambda_error[0], p.run[1].lambda_error[0]};
   double difference = 0.0;
@@ -770,7 +771,7 @@ static void run_fig17(paper_report *r)
 
 static void run_fig18(paper_report *r)
 {
-  pair p;
+  top_pair p;
   double first[2], all[2];
   if (!run_steps(r, &p, "3", "perturbed", 1.0)) return;
   const double *const y[2] = {p.run[0].lambda_error[0], p.run[1].lambda_error[0]};
@@ -792,7 +793,7 @@ static void run_fig18(paper_report *r)
 
 static void run_fig19(paper_report *r)
 {
-  pair p;
+  top_pair p;
   if (!run_starts(r, &p, "3", "perturbed", 1.0)) return;
   double *const *const vectors[2] = {p.run[0].gap_rate, p.run[1].gap_rate};
   draw_vectors(r, "Residuals of the hidden constraints in index 3, SO(3)xR^3, h = 1e-3", &p,
@@ -810,7 +811,7 @@ static void run_fig19(paper_report *r)
 
 static void run_fig20(paper_report *r)
 {
-  pair p;
+  top_pair p;
   if (!run_starts(r, &p, "3", "perturbed", 0.1)) return;
   double *const *const vectors[2] = {p.run[0].lambda, p.run[1].lambda};
   draw_vectors(r, "Multipliers of index 3, SO(3)xR^3, h = 1e-3", &p, vectors, lambda_labels,

@@ -21,13 +21,13 @@ typedef struct row {
 } row;
 
 enum { MAX_ROWS = 8 };
-typedef struct table {
+typedef struct error_table {
   const char *label;
   double gamma, beta, order;
   int iterations; /* a step */
   int count;
   row rows[MAX_ROWS];
-} table;
+} error_table;
 
 typedef struct end_errors {
   double q, v;
@@ -41,11 +41,11 @@ static double distance(const double *a, const double *b, int count)
 }
 
 /* The errors at the end with this many iterations per step. */
-typedef end_errors (*measure)(paper_report *r, const table *t, double h, int iterations);
+typedef end_errors (*measure)(paper_report *r, const error_table *t, double h, int iterations);
 
 /* --- the planar pendulum ---------------------------------------------------------------------- */
 
-static end_errors measure_planar(paper_report *r, const table *t, double h, int iterations)
+static end_errors measure_planar(paper_report *r, const error_table *t, double h, int iterations)
 {
   static const double q_end[2] = {0.6185801137750828, -0.7857217337212993};
   static const double v_end[2] = {1.860329642333284, 1.464593471741569};
@@ -81,7 +81,7 @@ static void run_double(paper_report *r, paper_run *run, const char *channels, do
                   h, iterations);
 }
 
-static end_errors measure_double(paper_report *r, const table *t, double h, int iterations)
+static end_errors measure_double(paper_report *r, const error_table *t, double h, int iterations)
 {
   static const double q_end[6] = {-0.07184883611347663, -0.9974155326387988, 4.64047818322133,
                                   -0.2514432204684518,  -3.490956359774732,  4.64049670168853};
@@ -111,7 +111,8 @@ static end_errors measure_double(paper_report *r, const table *t, double h, int 
 /* --- the tables ------------------------------------------------------------------------------- */
 
 /* Ours beside theirs, and what the method does with Newton's iterations converged. */
-static void compare_table(paper_report *r, const table *t, measure measure_errors, const char *why)
+static void compare_table(paper_report *r, const error_table *t, measure measure_errors,
+                          const char *why)
 {
   enum { CONVERGED = 8 };
   double h[MAX_ROWS];
@@ -148,20 +149,20 @@ static void compare_table(paper_report *r, const table *t, measure measure_error
 
 static void run_table1(paper_report *r)
 {
-  static const table t = {"Planar pendulum, gamma = 1/2, beta = 1/4, errors at t = 4",
-                          0.5,
-                          0.25,
-                          2.0,
-                          1,
-                          8,
-                          {{4, 7.72e-2, 7.46e-1},
-                           {5, 1.49e-2, 2.94e-2},
-                           {6, 4.48e-3, 1.10e-2},
-                           {7, 1.13e-3, 3.42e-3},
-                           {8, 2.82e-4, 9.02e-4},
-                           {9, 7.05e-5, 2.29e-4},
-                           {10, 1.76e-5, 5.73e-5},
-                           {11, 4.41e-6, 1.44e-5}}};
+  static const error_table t = {"Planar pendulum, gamma = 1/2, beta = 1/4, errors at t = 4",
+                                0.5,
+                                0.25,
+                                2.0,
+                                1,
+                                8,
+                                {{4, 7.72e-2, 7.46e-1},
+                                 {5, 1.49e-2, 2.94e-2},
+                                 {6, 4.48e-3, 1.10e-2},
+                                 {7, 1.13e-3, 3.42e-3},
+                                 {8, 2.82e-4, 9.02e-4},
+                                 {9, 7.05e-5, 2.29e-4},
+                                 {10, 1.76e-5, 5.73e-5},
+                                 {11, 4.41e-6, 1.44e-5}}};
   paper_report_text(r,
                     "With exactly one Newton iteration per step and gravity 9.81, neither of which "
                     "the paper states.");
@@ -172,20 +173,20 @@ static void run_table1(paper_report *r)
 
 static void run_table2(paper_report *r)
 {
-  static const table t = {"Planar pendulum, gamma = 3/4, beta = 25/64, errors at t = 4",
-                          0.75,
-                          0.390625,
-                          1.0,
-                          1,
-                          8,
-                          {{4, 1.56e-1, 1.13e+0},
-                           {5, 6.21e-2, 7.38e-1},
-                           {6, 2.26e-2, 4.27e-1},
-                           {7, 8.19e-3, 2.31e-1},
-                           {8, 3.15e-3, 1.20e-1},
-                           {9, 1.31e-3, 6.12e-2},
-                           {10, 5.88e-4, 3.09e-2},
-                           {11, 2.77e-4, 1.55e-2}}};
+  static const error_table t = {"Planar pendulum, gamma = 3/4, beta = 25/64, errors at t = 4",
+                                0.75,
+                                0.390625,
+                                1.0,
+                                1,
+                                8,
+                                {{4, 1.56e-1, 1.13e+0},
+                                 {5, 6.21e-2, 7.38e-1},
+                                 {6, 2.26e-2, 4.27e-1},
+                                 {7, 8.19e-3, 2.31e-1},
+                                 {8, 3.15e-3, 1.20e-1},
+                                 {9, 1.31e-3, 6.12e-2},
+                                 {10, 5.88e-4, 3.09e-2},
+                                 {11, 2.77e-4, 1.55e-2}}};
   paper_report_text(r,
                     "With exactly one Newton iteration per step and gravity 9.81, neither of which "
                     "the paper states.");
@@ -194,18 +195,18 @@ static void run_table2(paper_report *r)
 
 static void run_table3(paper_report *r)
 {
-  static const table t = {"Stiff double pendulum, gamma = 3/4, beta = 25/64, errors at t = 2",
-                          0.75,
-                          0.390625,
-                          1.0,
-                          3,
-                          6,
-                          {{9, 7.76e-2, 1.59e-1},
-                           {10, 1.26e-2, 9.39e-2},
-                           {11, 5.85e-3, 4.82e-2},
-                           {12, 2.82e-3, 2.44e-2},
-                           {13, 1.39e-3, 1.23e-2},
-                           {14, 6.85e-4, 6.16e-3}}};
+  static const error_table t = {"Stiff double pendulum, gamma = 3/4, beta = 25/64, errors at t = 2",
+                                0.75,
+                                0.390625,
+                                1.0,
+                                3,
+                                6,
+                                {{9, 7.76e-2, 1.59e-1},
+                                 {10, 1.26e-2, 9.39e-2},
+                                 {11, 5.85e-3, 4.82e-2},
+                                 {12, 2.82e-3, 2.44e-2},
+                                 {13, 1.39e-3, 1.23e-2},
+                                 {14, 6.85e-4, 6.16e-3}}};
   paper_report_text(r,
                     "With exactly three Newton iterations per step and theta1(0) = 2 pi; the paper "
                     "states neither, and its spring is then 3 pi/2 from its relaxed position.");

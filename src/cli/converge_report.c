@@ -381,13 +381,13 @@ static const x_axis axes[] = {
     {"step size (s)", ""}, {"wall time (s)", "_time"}, {"Newton iterations", "_newton"}};
 
 /* The parts of a figure. */
-typedef struct drawing {
+typedef struct study_figure {
   double *numbers; /* x and y of each kind and case */
   pol_series *series;
   pol_slope slopes[POL_NUM_ERROR_KINDS];
   pol_panel panels[POL_NUM_ERROR_KINDS];
   char labels[POL_NUM_ERROR_KINDS][64];
-} drawing;
+} study_figure;
 
 /* One line of a panel; whether it has a point. */
 static int fill_series(const cli_study *s, const cli_case_series *from, int kind,
@@ -430,7 +430,7 @@ static pol_status choose_order(const cli_study *s, int kind, double *order)
 }
 
 /* Fills a panel from *numbers and *series on, and moves both. */
-static pol_status fill_panel(const cli_study *s, int kind, const x_axis *axis, drawing *d,
+static pol_status fill_panel(const cli_study *s, int kind, const x_axis *axis, study_figure *d,
                              int number, double **numbers, pol_series **series)
 {
   pol_panel *panel = &d->panels[number];
@@ -469,7 +469,7 @@ static pol_status fill_panel(const cli_study *s, int kind, const x_axis *axis, d
 }
 
 /* The figure in the memory of d; it has no panels if there is nothing to draw_figure. */
-static pol_status make_figure(const cli_study *s, const x_axis *axis, drawing *d,
+static pol_status make_figure(const cli_study *s, const x_axis *axis, study_figure *d,
                               pol_figure *figure)
 {
   const size_t kinds = POL_NUM_ERROR_KINDS, lines = (size_t)s->num_series;
@@ -496,7 +496,7 @@ pol_status cli_study_plot(cli_study *s)
   pol_status status = POL_OK;
   for (size_t i = 0; status == POL_OK && i < count; i++) {
     const x_axis *axis = &axes[i];
-    drawing d = {0};
+    study_figure d = {0};
     pol_figure figure;
     status = make_figure(s, axis, &d, &figure);
     if (status == POL_OK && figure.num_panels > 0) {

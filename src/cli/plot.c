@@ -413,15 +413,15 @@ static pol_status check_curves(plot *p)
 }
 
 /* The values of a curve, to sort by. */
-typedef struct values {
+typedef struct curve_values {
   const double *y;
   size_t size;
   int curve;
-} values;
+} curve_values;
 
 static int compare_values(const void *a, const void *b)
 {
-  const values *x = a, *y = b;
+  const curve_values *x = a, *y = b;
   const int order = memcmp(x->y, y->y, x->size);
   return order != 0 ? order : x->curve - y->curve;
 }
@@ -431,10 +431,11 @@ static int compare_values(const void *a, const void *b)
 static pol_status tell_equal_curves_apart(plot *p, int first, int end)
 {
   const size_t count = (size_t)(end - first);
-  values *list = malloc((count + 1) * sizeof *list);
+  curve_values *list = malloc((count + 1) * sizeof *list);
   if (list == NULL) return POL_NO_MEMORY;
   for (int i = first; i < end; i++)
-    list[i - first] = (values){p->curves[i].y, (size_t)p->sources[0].rows * sizeof(double), i};
+    list[i - first] =
+        (curve_values){p->curves[i].y, (size_t)p->sources[0].rows * sizeof(double), i};
   qsort(list, count, sizeof *list, compare_values);
   for (size_t k = 0, start = 0; k < count; k++) {
     if (memcmp(list[start].y, list[k].y, list[k].size) != 0) start = k;

@@ -10,7 +10,7 @@
 
 #include <polhode/output.h>
 
-#include "io/file/target.h"
+#include "io/file/file.h"
 
 static const char path[] = "test_target.txt";
 

@@ -17,6 +17,11 @@ void *poli_arena_next(poli_arena *arena, size_t count, size_t size)
   return next;
 }
 
+void poli_arena_take_each(poli_arena *arena, size_t count, double **const *arrays)
+{
+  for (; *arrays; arrays++) POLI_TAKE(arena, **arrays, count);
+}
+
 int poli_arena_again(poli_arena *arena)
 {
   if (arena->memory) return 0;

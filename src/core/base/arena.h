@@ -25,6 +25,11 @@ typedef struct poli_arena {
 #define POLI_TAKE(arena, pointer, count)                                                           \
   ((pointer) = poli_arena_next((arena), (size_t)(count), sizeof *(pointer)))
 
+/* The same for several arrays of `count` doubles: POLI_TAKE_EACH(&arena, nv, &s->v, &s->vd). */
+#define POLI_TAKE_EACH(arena, count, ...)                                                          \
+  poli_arena_take_each((arena), (size_t)(count), (double **const[]){__VA_ARGS__, NULL})
+
+void poli_arena_take_each(poli_arena *arena, size_t count, double **const *arrays);
 void *poli_arena_next(poli_arena *arena, size_t count, size_t size);
 
 /* Allocates what was counted and returns 1; 0 after the second pass, and without memory. */

@@ -7,34 +7,24 @@
 
 const char *pol_status_text(pol_status status)
 {
-  switch (status) {
-  case POL_OK:
-    return "success";
-  case POL_NOT_CONVERGED:
-    return "the Newton iteration did not converge";
-  case POL_SINGULAR:
-    return "the matrix is singular";
-  case POL_NOT_FINITE:
-    return "a quantity became infinite or not a number";
-  case POL_INCONSISTENT:
-    return "no values satisfy the constraints";
-  case POL_RETRY:
-    return "the model requested a smaller step";
-  case POL_SMALL_STEP:
-    return "the tolerances require a step that is too small";
-  case POL_ACCUMULATING:
-    return "the resets of an event accumulate";
-  case POL_NO_MEMORY:
-    return "out of memory";
-  case POL_BAD_ARGUMENT:
-    return "invalid argument";
-  case POL_CALLBACK:
-    return "a model callback failed";
-  case POL_IO:
-    return "a file could not be read or written";
-  case POL_CANCELLED:
-    return "stopped by the caller";
-  }
+  static const struct {
+    pol_status status;
+    const char *text;
+  } texts[] = {{POL_OK, "success"},
+               {POL_NOT_CONVERGED, "the Newton iteration did not converge"},
+               {POL_SINGULAR, "the matrix is singular"},
+               {POL_NOT_FINITE, "a quantity became infinite or not a number"},
+               {POL_INCONSISTENT, "no values satisfy the constraints"},
+               {POL_RETRY, "the model requested a smaller step"},
+               {POL_SMALL_STEP, "the tolerances require a step that is too small"},
+               {POL_ACCUMULATING, "the resets of an event accumulate"},
+               {POL_NO_MEMORY, "out of memory"},
+               {POL_BAD_ARGUMENT, "invalid argument"},
+               {POL_CALLBACK, "a model callback failed"},
+               {POL_IO, "a file could not be read or written"},
+               {POL_CANCELLED, "stopped by the caller"}};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    if (texts[i].status == status) return texts[i].text;
   return "unknown status";
 }
 

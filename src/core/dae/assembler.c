@@ -69,23 +69,13 @@ pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
   const int feedback = dae->feedback ? pol_pattern_nonzeros(dae->feedback) : 0;
   poli_arena arena = {0};
   do {
-    POLI_TAKE(&arena, a->mass, coupling);
-    POLI_TAKE(&arena, a->damping, coupling);
-    POLI_TAKE(&arena, a->stiffness, coupling);
+    POLI_TAKE_EACH(&arena, coupling, &a->mass, &a->damping, &a->stiffness);
     POLI_TAKE(&arena, a->jacobian, constraint);
-    POLI_TAKE(&arena, a->row_size, m);
-    POLI_TAKE(&arena, a->mobility, m);
+    POLI_TAKE_EACH(&arena, m, &a->row_size, &a->mobility, &a->defect, &a->trial_defect, &a->lambda);
     POLI_TAKE(&arena, a->rhs, nv + m);
-    POLI_TAKE(&arena, a->defect, m);
-    POLI_TAKE(&arena, a->trial_defect, m);
     POLI_TAKE(&arena, a->q, nq);
-    POLI_TAKE(&arena, a->given, nv);
-    POLI_TAKE(&arena, a->best, nv);
-    POLI_TAKE(&arena, a->step, nv);
-    POLI_TAKE(&arena, a->zero, nv);
+    POLI_TAKE_EACH(&arena, nv, &a->given, &a->best, &a->step, &a->zero, &a->unit);
     POLI_TAKE(&arena, a->feedback, feedback);
-    POLI_TAKE(&arena, a->lambda, m);
-    POLI_TAKE(&arena, a->unit, nv);
     POLI_TAKE(&arena, a->scratch, dae->scratch_size);
     POLI_TAKE(&arena, a->dropped, m);
   } while (poli_arena_again(&arena));
@@ -532,31 +522,6 @@ void pol_assembler_keep_all(pol_assembler *assembler)
   assembler->num_dropped = 0;
 }
 
-/* One solution for the forces at the multipliers a->lambda, linearised there: (vd, lambda) in rhs.
- */
-static pol_status solve_acceleration(pol_assembler *a, const pol_point *at, pol_diagnostics *d)
-{
-  int nv = a->saddle->nv, m = a->saddle->m, depends = a->dae->feedback != NULL;
-  pol_terms out = {.balance = a->rhs,
-                   .acceleration = a->rhs + nv,
-                   .mass = a->mass,
-                   .jacobian = a->jacobian,
-                   .feedback = a->feedback};
-  unsigned want = POL_FORCE | POL_ACCELERATION | POL_MASS | POL_JACOBIAN;
-  if (depends) want |= POL_FEEDBACK;
-  pol_status status = evaluate(a, at, want, &out, d);
-  if (status) return status;
-  for (int i = 0; i < nv + m; i++) a->rhs[i] = -a->rhs[i];
-  if (depends) pol_matrix_multiply(a->dae->feedback, a->feedback, 1.0, a->lambda, a->rhs);
-  status = solve_kkt(a, depends ? a->feedback : NULL, at->t, d);
-  if (status) return status;
-  int worst;
-  if (!isfinite(largest(a->rhs, NULL, nv + m, &worst)))
-    return fail(a, POL_NOT_FINITE, at->t, worst, "the initial accelerations are not finite",
-                "check the forces at the initial configuration", d);
-  return POL_OK;
-}
-
 pol_status pol_assembler_acceleration(pol_assembler *assembler, double t, const double *q,
                                       const double *v, double *vd, double *lambda,
                                       pol_diagnostics *diagnostics)
@@ -565,11 +530,28 @@ pol_status pol_assembler_acceleration(pol_assembler *assembler, double t, const 
   int nv = a->saddle->nv, m = a->saddle->m, row = 0;
   pol_point at = {
       .t = t, .q = q, .v = v, .vd = a->zero, .lambda = a->lambda, .history = a->history};
+  const pol_pattern *F = a->dae->feedback;
+  const pol_terms out = {.balance = a->rhs,
+                         .acceleration = a->rhs + nv,
+                         .mass = a->mass,
+                         .jacobian = a->jacobian,
+                         .feedback = a->feedback};
+  const unsigned want =
+      POL_FORCE | POL_ACCELERATION | POL_MASS | POL_JACOBIAN | (F ? POL_FEEDBACK : 0u);
   double change = HUGE_VAL, size = 0.0;
   memset(a->lambda, 0, (size_t)m * sizeof *a->lambda);
   for (int k = 0; k < MAX_FEEDBACK_ITERATIONS && change > feedback_accuracy * size; k++) {
-    pol_status status = solve_acceleration(a, &at, diagnostics);
+    /* one solution for the forces at the multipliers a->lambda, linearised there */
+    pol_status status = evaluate(a, &at, want, &out, diagnostics);
     if (status) return status;
+    for (int i = 0; i < nv + m; i++) a->rhs[i] = -a->rhs[i];
+    if (F) pol_matrix_multiply(F, a->feedback, 1.0, a->lambda, a->rhs);
+    status = solve_kkt(a, F ? a->feedback : NULL, t, diagnostics);
+    if (status) return status;
+    if (!isfinite(largest(a->rhs, NULL, nv + m, &row)))
+      return fail(a, POL_NOT_FINITE, t, row, "the initial accelerations are not finite",
+                  "check the forces at the initial configuration", diagnostics);
+    row = 0;
     change = size = 0.0;
     for (int i = 0; i < m; i++) {
       double moved = fabs(a->rhs[nv + i] - a->lambda[i]);
@@ -589,53 +571,42 @@ pol_status pol_assembler_acceleration(pol_assembler *assembler, double t, const 
   return POL_OK;
 }
 
+/* w (nv) of [ M B^T; B 0 ] (w, mu) = (f, b) at q, v: f (NULL: none), b from the constraints as
+ * b = B x (x NULL: none), or, as at v, b = B v + Phi_t.  w may be f or x. */
+static pol_status solve_at(pol_assembler *a, double t, const double *q, const double *v,
+                           const double *f, const double *x, double *w, pol_diagnostics *d)
+{
+  const int nv = a->saddle->nv, m = a->saddle->m;
+  const pol_point at = {.t = t, .q = q, .v = v ? v : a->zero, .vd = a->zero, .history = a->history};
+  const pol_terms out = {.velocity = a->rhs + nv, .mass = a->mass, .jacobian = a->jacobian};
+  const unsigned want = POL_MASS | POL_JACOBIAN | (v ? POL_VELOCITY : 0u);
+  memset(a->rhs, 0, (size_t)(nv + m) * sizeof *a->rhs);
+  pol_status status = evaluate(a, &at, want, &out, d);
+  if (status) return status;
+  if (f) memcpy(a->rhs, f, (size_t)nv * sizeof *f);
+  if (x) pol_matrix_multiply(a->saddle->patterns.constraint, a->jacobian, 1.0, x, a->rhs + nv);
+  for (int i = a->dae->num_holonomic; i < m && x; i++) a->rhs[nv + i] = 0.0;
+  status = solve_kkt(a, NULL, t, d);
+  if (!status) memcpy(w, a->rhs, (size_t)nv * sizeof *w);
+  return status;
+}
+
 pol_status poli_assembler_normal_part(pol_assembler *assembler, double t, const double *q,
                                       double *w, pol_diagnostics *diagnostics)
 {
-  pol_assembler *a = assembler;
-  int nv = a->saddle->nv, m = a->saddle->m;
-  pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
-  pol_terms out = {.mass = a->mass, .jacobian = a->jacobian};
-  pol_status status = evaluate(a, &at, POL_MASS | POL_JACOBIAN, &out, diagnostics);
-  if (status) return status;
-  memset(a->rhs, 0, (size_t)(nv + m) * sizeof *a->rhs);
-  pol_matrix_multiply(a->saddle->patterns.constraint, a->jacobian, 1.0, w, a->rhs + nv);
-  for (int i = a->dae->num_holonomic; i < m; i++) a->rhs[nv + i] = 0.0;
-  status = solve_kkt(a, NULL, t, diagnostics);
-  if (status) return status;
-  memcpy(w, a->rhs, (size_t)nv * sizeof *w);
-  return POL_OK;
+  return solve_at(assembler, t, q, NULL, NULL, w, w, diagnostics);
 }
 
 pol_status poli_assembler_velocity_defect(pol_assembler *assembler, double t, const double *q,
                                           const double *v, double *w, pol_diagnostics *diagnostics)
 {
-  pol_assembler *a = assembler;
-  int nv = a->saddle->nv;
-  pol_point at = {.t = t, .q = q, .v = v, .vd = a->zero, .history = a->history};
-  pol_terms out = {.velocity = a->rhs + nv, .mass = a->mass, .jacobian = a->jacobian};
-  pol_status status = evaluate(a, &at, POL_VELOCITY | POL_MASS | POL_JACOBIAN, &out, diagnostics);
-  if (status) return status;
-  memset(a->rhs, 0, (size_t)nv * sizeof *a->rhs);
-  status = solve_kkt(a, NULL, t, diagnostics);
-  if (!status) memcpy(w, a->rhs, (size_t)nv * sizeof *w);
-  return status;
+  return solve_at(assembler, t, q, v, NULL, NULL, w, diagnostics);
 }
 
 pol_status poli_assembler_response(pol_assembler *assembler, double t, const double *q,
                                    const double *f, double *w, pol_diagnostics *diagnostics)
 {
-  pol_assembler *a = assembler;
-  int nv = a->saddle->nv, m = a->saddle->m;
-  pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
-  pol_terms out = {.mass = a->mass, .jacobian = a->jacobian};
-  pol_status status = evaluate(a, &at, POL_MASS | POL_JACOBIAN, &out, diagnostics);
-  if (status) return status;
-  memcpy(a->rhs, f, (size_t)nv * sizeof *f);
-  memset(a->rhs + nv, 0, (size_t)m * sizeof *a->rhs);
-  status = solve_kkt(a, NULL, t, diagnostics);
-  if (!status) memcpy(w, a->rhs, (size_t)nv * sizeof *w);
-  return status;
+  return solve_at(assembler, t, q, NULL, f, NULL, w, diagnostics);
 }
 
 /* --- an implicit step ------------------------------------------------------------------------- */

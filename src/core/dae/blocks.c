@@ -22,32 +22,9 @@ static int block_size(const poli_blocks *s, char letter)
   }
 }
 
-/* Appends column j of a block to the pattern; `next` is the place of its first entry. */
-static int append_column(poli_blocks *s, int row, int col, int j, int next)
-{
-  const poli_saddle *saddle = s->saddle;
-  int *rows = s->pattern->row, *address = s->address[row][col], first = s->start[row];
-  const char letter = s->layout[row][col];
-  if (letter == 'W' || letter == 'B') {
-    const pol_pattern *p = letter == 'W' ? saddle->patterns.coupling : saddle->patterns.constraint;
-    for (int k = p->start[j]; k < p->start[j + 1]; k++) {
-      rows[next] = first + p->row[k];
-      address[k] = next++;
-    }
-  } else if (letter == 'T') {
-    for (int k = saddle->row_start[j]; k < saddle->row_start[j + 1]; k++) {
-      rows[next] = first + saddle->row_col[k];
-      address[saddle->row_address[k]] = next++;
-    }
-  } else if (letter == 'D') {
-    rows[next] = first + j;
-    address[j] = next++;
-  }
-  return next;
-}
-
 static pol_status build(poli_blocks *s, pol_solver_kind solver)
 {
+  const poli_saddle *saddle = s->saddle;
   int total = 0;
   for (int i = 0; i < s->num_blocks; i++) {
     s->start[i + 1] = s->start[i] + (i < s->num_vectors ? s->saddle->nv : s->saddle->m);
@@ -74,7 +51,26 @@ static pol_status build(poli_blocks *s, pol_solver_kind solver)
   for (int col = 0; col < s->num_blocks; col++)
     for (int j = 0; j < s->start[col + 1] - s->start[col]; j++) {
       p->start[s->start[col] + j] = next;
-      for (int row = 0; row < s->num_blocks; row++) next = append_column(s, row, col, j, next);
+      for (int row = 0; row < s->num_blocks; row++) {
+        const char letter = s->layout[row][col];
+        const pol_pattern *from = letter == 'W'   ? saddle->patterns.coupling
+                                  : letter == 'B' ? saddle->patterns.constraint
+                                                  : NULL;
+        int *address = s->address[row][col], first = s->start[row];
+        for (int k = from ? from->start[j] : 0; from && k < from->start[j + 1]; k++) {
+          p->row[next] = first + from->row[k];
+          address[k] = next++;
+        }
+        for (int k = saddle->row_start[letter == 'T' ? j : 0];
+             letter == 'T' && k < saddle->row_start[j + 1]; k++) {
+          p->row[next] = first + saddle->row_col[k];
+          address[saddle->row_address[k]] = next++;
+        }
+        if (letter == 'D') {
+          p->row[next] = first + j;
+          address[j] = next++;
+        }
+      }
     }
   p->start[s->n] = next;
   return pol_solver_create(&s->solver, p, solver);

@@ -26,6 +26,8 @@ static const double most_left = 0.01;
 /* The cost of a new matrix, evaluated and factorised, in iterations. */
 static const double matrix_cost = 6.0;
 
+static const char smaller_step[] = "take a smaller step";
+
 pol_status poli_newton_create(poli_newton **newton, const pol_dae *dae, poli_saddle *saddle,
                               const pol_newton_options *options, pol_counts *counts)
 {
@@ -49,16 +51,9 @@ pol_status poli_newton_create_for(poli_newton **newton, const pol_dae *dae,
   s->num_kinds = (int)kinds;
   poli_arena arena = {0};
   do {
-    POLI_TAKE(&arena, s->trial, n);
-    POLI_TAKE(&arena, s->dx, n);
-    POLI_TAKE(&arena, s->r, n);
-    POLI_TAKE(&arena, s->trial_r, n);
-    POLI_TAKE(&arena, s->round_off, n);
-    POLI_TAKE(&arena, s->accepted, n);
+    POLI_TAKE_EACH(&arena, n, &s->trial, &s->dx, &s->r, &s->trial_r, &s->round_off, &s->accepted);
     POLI_TAKE(&arena, s->row_size, kinds * n);
-    POLI_TAKE(&arena, s->tolerance, kinds);
-    POLI_TAKE(&arena, s->grain, kinds);
-    POLI_TAKE(&arena, s->least, kinds);
+    POLI_TAKE_EACH(&arena, kinds, &s->tolerance, &s->grain, &s->least);
     POLI_TAKE(&arena, s->kind, matrix->num_increments);
   } while (poli_arena_again(&arena));
   s->memory = arena.memory;
@@ -165,8 +160,8 @@ static double correction_norm(const poli_newton *s, double share, int *worst)
 /* --- iteration -------------------------------------------------------------------------------- */
 
 /* The matrix is not to be trusted for the next attempt. */
-pol_status poli_newton_fail(poli_newton *s, pol_status status, int row, const char *message,
-                            const char *advice, pol_diagnostics *d)
+static pol_status fail(poli_newton *s, pol_status status, int row, const char *message,
+                       const char *advice, pol_diagnostics *d)
 {
   /* the equation (numbering of pol_dae.describe) that belongs to the row */
   const int nv = s->dae->group.nv, below = row - s->matrix.num_increments;
@@ -182,8 +177,7 @@ pol_status poli_newton_fail(poli_newton *s, pol_status status, int row, const ch
 
 static pol_status evaluate_failed(poli_newton *s, pol_status status, pol_diagnostics *d)
 {
-  return poli_newton_fail(s, status, -1, "the model could not be evaluated", "take a smaller step",
-                          d);
+  return fail(s, status, -1, "the model could not be evaluated", smaller_step, d);
 }
 
 /* r, the tolerances and the round-off at x */
@@ -198,29 +192,26 @@ static pol_status evaluate(poli_newton *s, const poli_newton_system *system, con
   return POL_OK;
 }
 
-pol_status poli_newton_evaluate(poli_newton *s, const poli_newton_system *system, const double *x,
-                                pol_diagnostics *d)
+static pol_status evaluate_or_fail(poli_newton *s, const poli_newton_system *system,
+                                   const double *x, pol_diagnostics *d)
 {
   const pol_status status = evaluate(s, system, x, s->r);
   return status ? evaluate_failed(s, status, d) : POL_OK;
 }
 
-pol_status poli_newton_refresh(poli_newton *s, const poli_newton_system *system, pol_diagnostics *d)
+static pol_status refresh(poli_newton *s, const poli_newton_system *system, pol_diagnostics *d)
 {
   pol_status status = system->matrix(system->user);
-  if (status)
-    return poli_newton_fail(s, status, -1, "the matrix could not be evaluated",
-                            "take a smaller step", d);
+  if (status) return fail(s, status, -1, "the matrix could not be evaluated", smaller_step, d);
   s->counts->jacobians++;
   s->counts->factorizations++;
   status = pol_solver_refactor(s->matrix.solver, s->matrix.values);
   if (status == POL_SINGULAR)
-    return poli_newton_fail(
-        s, status, pol_solver_singular_column(s->matrix.solver), "the Newton matrix is singular",
-        "the mechanism may be in a singular position or have redundant constraints", d);
+    return fail(s, status, pol_solver_singular_column(s->matrix.solver),
+                "the Newton matrix is singular",
+                "the mechanism may be in a singular position or have redundant constraints", d);
   if (status)
-    return poli_newton_fail(s, status, -1, "the Newton matrix could not be factorised",
-                            "take a smaller step", d);
+    return fail(s, status, -1, "the Newton matrix could not be factorised", smaller_step, d);
 
   /* Sums of |matrix| over the increments of each kind, per row. */
   const pol_pattern *S = s->matrix.pattern;
@@ -384,7 +375,7 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
   pol_diagnostics *d = diagnostics;
   const int n = s->matrix.n, modified = s->options.kind == POL_NEWTON_MODIFIED;
   const char *smaller = s->options.kind == POL_NEWTON_FULL
-                            ? "take a smaller step"
+                            ? smaller_step
                             : "take a smaller step, or try the full Newton matrix";
   attempt a = {.slowest = -1.0};
   d->iteration = 0;
@@ -392,18 +383,17 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
 
   /* Evaluate at the predicted x.  Constraints are checked first: theirs spoil the balance too, by
    * way of the reactions. */
-  pol_status status = poli_newton_evaluate(s, system, x, d);
+  pol_status status = evaluate_or_fail(s, system, x, d);
   if (status) return status;
   for (int i = 0, first = s->matrix.num_increments; i < n; i++)
     if (!isfinite(s->r[(first + i) % n]))
-      return poli_newton_fail(s, POL_NOT_FINITE, (first + i) % n, "a residual is not finite",
-                              smaller, d);
+      return fail(s, POL_NOT_FINITE, (first + i) % n, "a residual is not finite", smaller, d);
 
   for (int k = 0; k < s->options.max_iterations; k++) {
     /* The matrix: an old one as long as it converges fast enough. */
     a.new_matrix = !modified || !s->has_matrix;
     if (a.new_matrix) {
-      if ((status = poli_newton_refresh(s, system, d))) return status;
+      if ((status = refresh(s, system, d))) return status;
       a.matrices++;
       if (modified) a.last_size = 0.0; /* corrections with different matrices give no rate */
     }
@@ -423,7 +413,7 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
     d->residual = a.after;
     d->correction = correction_norm(s, a.share > 0.0 ? a.share : 1.0, &a.increment);
     if (!isfinite(d->residual) || !isfinite(d->correction))
-      return poli_newton_fail(s, POL_NOT_FINITE, a.worst, "a residual is not finite", smaller, d);
+      return fail(s, POL_NOT_FINITE, a.worst, "a residual is not finite", smaller, d);
     if (a.share == 0.0) break;
 
     /* Accept. */
@@ -446,13 +436,12 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
     }
   }
   if (a.after <= 1.0 && a.share > 0.0)
-    return poli_newton_fail(
+    return fail(
         s, POL_NOT_CONVERGED, a.increment,
         "the Newton iteration did not converge: the residual is small, but the matrix is nearly "
         "singular",
         "the mechanism may be close to a singular position; take a smaller step", d);
-  return poli_newton_fail(s, POL_NOT_CONVERGED, a.worst, "the Newton iteration did not converge",
-                          smaller, d);
+  return fail(s, POL_NOT_CONVERGED, a.worst, "the Newton iteration did not converge", smaller, d);
 }
 
 pol_status poli_newton_polish(poli_newton *newton, const poli_newton_system *system, double *x)
@@ -462,4 +451,92 @@ pol_status poli_newton_polish(poli_newton *newton, const poli_newton_system *sys
   s->counts->newton_iterations++;
   for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
   return evaluate(s, system, x, s->r);
+}
+
+/* --- as published ----------------------------------------------------------------------------- */
+
+/* To repeat published counts and tables: a fixed number of corrections, or plain iterations without
+ * line search (polhode/published.h). */
+
+/* x + dx, with dx from the last residual. */
+static void correct(poli_newton *s, double *x, pol_diagnostics *d)
+{
+  solve_correction(s);
+  for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
+  s->counts->newton_iterations++;
+  d->iteration++;
+}
+
+/* A fixed number of corrections, whatever they leave; or, without a number, Newton's method as it
+ * stands in a textbook: the stopping rule looks at the residual before a correction and at the
+ * correction. */
+static pol_status solve_plain(poli_newton *s, const poli_newton_system *system,
+                              const poli_published_rule *rule, int exactly, double *x,
+                              pol_diagnostics *d)
+{
+  int done = 0;
+  for (int k = 0; k < (exactly ? exactly : s->options.max_iterations) && !done; k++) {
+    pol_status status = evaluate_or_fail(s, system, x, d);
+    if (!status) status = refresh(s, system, d);
+    if (status) return status;
+    correct(s, x, d);
+    for (int i = 0; i < s->matrix.num_increments && exactly; i++)
+      if (!isfinite(s->dx[i]))
+        return fail(s, POL_NOT_FINITE, -1, "a correction is not finite", smaller_step, d);
+    if (exactly) continue;
+    d->residual = d->correction = rule->size(s->r, s->dx, system->user) / s->options.tolerance;
+    if (!isfinite(d->residual))
+      return fail(s, POL_NOT_FINITE, -1, "a residual is not finite", smaller_step, d);
+    done = d->residual <= 1.0;
+  }
+  if (exactly || done) return evaluate_or_fail(s, system, x, d);
+  return fail(s, POL_NOT_CONVERGED, -1, "the Newton iteration did not converge", smaller_step, d);
+}
+
+/* Until the residual is a share of the first one, as multibody programs have it (Gerstmayr 2024;
+ * Holzinger/Arnold/Gerstmayr, section 7): at least one correction, no second trial.  A first
+ * residual that is smaller than the second is not the measure. */
+static pol_status solve_by_residual(poli_newton *s, const poli_newton_system *system,
+                                    const poli_published_rule *rule, int modified, double *x,
+                                    pol_diagnostics *d)
+{
+  enum { JUDGED = 3, PATIENCE = 8 };
+  const double absolute = 1e-10;
+  pol_status status = evaluate_or_fail(s, system, x, d);
+  if (status) return status;
+  double first = fmax(rule->norm(s->r, system->user), 2.0 * absolute), last = first;
+  while (d->iteration < s->options.max_iterations) {
+    if (!modified || !s->has_matrix) status = refresh(s, system, d);
+    if (status) return status;
+    correct(s, x, d);
+    status = evaluate_or_fail(s, system, x, d);
+    if (status) return status;
+    const double now = rule->norm(s->r, system->user);
+    if (d->iteration == 1 && now > first) first = last = now;
+    d->residual = d->correction = now / fmax(s->options.tolerance * first, absolute);
+    if (!isfinite(now))
+      return fail(s, POL_NOT_FINITE, -1, "a residual is not finite", smaller_step, d);
+    if (d->residual <= 1.0) return POL_OK;
+    if (d->iteration > PATIENCE || (d->iteration >= JUDGED && now > s->options.refresh * last))
+      s->has_matrix = 0;
+    last = now;
+  }
+  return fail(s, POL_NOT_CONVERGED, -1, "the Newton iteration did not converge",
+              "take a smaller step, or do without simulation.published.newton", d);
+}
+
+pol_status poli_newton_solve_published(poli_newton *newton, const pol_published *published,
+                                       const poli_newton_system *system,
+                                       const poli_published_rule *rule, double *x,
+                                       pol_diagnostics *diagnostics)
+{
+  pol_diagnostics *d = diagnostics;
+  d->iteration = 0;
+  d->correction = 0.0;
+  if (published->newton == POL_PUBLISHED_NEWTON_DEFAULT)
+    return solve_plain(newton, system, rule, published->exact_iterations, x, d);
+  if (published->newton == POL_PUBLISHED_NEWTON_PLAIN && rule->size)
+    return solve_plain(newton, system, rule, 0, x, d);
+  return solve_by_residual(newton, system, rule,
+                           published->newton == POL_PUBLISHED_NEWTON_PLAIN_MODIFIED, x, d);
 }

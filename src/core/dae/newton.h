@@ -22,6 +22,7 @@
 #define POLHODE_DAE_NEWTON_H
 
 #include <polhode/newton.h>
+#include <polhode/published.h>
 
 #include "dae/saddle.h"
 
@@ -110,14 +111,23 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
  * residual. */
 pol_status poli_newton_polish(poli_newton *newton, const poli_newton_system *system, double *x);
 
-/* Parts that newton_published.c shares; each reports its failure.  The residual at x into r, with
- * the tolerances there; the matrix at the x of the last residual, factorised. */
-pol_status poli_newton_evaluate(poli_newton *newton, const poli_newton_system *system,
-                                const double *x, pol_diagnostics *diagnostics);
-pol_status poli_newton_refresh(poli_newton *newton, const poli_newton_system *system,
-                               pol_diagnostics *diagnostics);
-/* Reports a failure in a row of the matrix (-1: in none); returns status. */
-pol_status poli_newton_fail(poli_newton *newton, pol_status status, int row, const char *message,
-                            const char *advice, pol_diagnostics *diagnostics);
+/* What the plain iterations stop by; one of the two. */
+typedef struct poli_published_rule {
+  /* the size of a residual and of the correction that it led to */
+  double (*size)(const double *r, const double *dx, void *user);
+  double (*norm)(const double *r, void *user); /* of a residual */
+} poli_published_rule;
+
+/* Whether the iteration is one of these. */
+static inline int poli_is_published_newton(const pol_published *published)
+{
+  return published->newton != POL_PUBLISHED_NEWTON_DEFAULT || published->exact_iterations > 0;
+}
+
+/* As poli_newton_solve, as in published runs (pol_published); x is that of the last residual. */
+pol_status poli_newton_solve_published(poli_newton *newton, const pol_published *published,
+                                       const poli_newton_system *system,
+                                       const poli_published_rule *rule, double *x,
+                                       pol_diagnostics *diagnostics);
 
 #endif

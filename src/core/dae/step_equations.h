@@ -2,7 +2,7 @@
  *
  * For the methods vi-a, em, em-g and midpoint where the group is R^n and the mass matrix depends on
  * q, the model itself gives the equations of a step, with a discrete derivative of the Hamiltonian.
- * Euler parameters do (formulation/step_equations.c); integrators/ggl_step_equations.c solves them.
+ * Euler parameters do (formulation/step_equations.c); integrators/ggl_equations.c solves them.
  */
 #ifndef POLHODE_DAE_STEP_EQUATIONS_H
 #define POLHODE_DAE_STEP_EQUATIONS_H

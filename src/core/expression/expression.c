@@ -36,6 +36,11 @@ int poli_operation_arity(poli_operation operation)
 
 static double unary_value(poli_operation operation, double x)
 {
+  static double (*const functions[])(double) = {
+      [POLI_OP_SIN] = sin,   [POLI_OP_COS] = cos,   [POLI_OP_TAN] = tan,    [POLI_OP_ASIN] = asin,
+      [POLI_OP_ACOS] = acos, [POLI_OP_ATAN] = atan, [POLI_OP_SINH] = sinh,  [POLI_OP_COSH] = cosh,
+      [POLI_OP_TANH] = tanh, [POLI_OP_EXP] = exp,   [POLI_OP_LOG] = log,    [POLI_OP_LOG10] = log10,
+      [POLI_OP_SQRT] = sqrt, [POLI_OP_ABS] = fabs,  [POLI_OP_FLOOR] = floor};
   switch (operation) {
   case POLI_OP_NEGATE:
     return -x;
@@ -43,41 +48,13 @@ static double unary_value(poli_operation operation, double x)
     return isnan(x) ? x : x == 0.0;
   case POLI_OP_TRUTH:
     return isnan(x) ? x : x != 0.0;
-  case POLI_OP_SIN:
-    return sin(x);
-  case POLI_OP_COS:
-    return cos(x);
-  case POLI_OP_TAN:
-    return tan(x);
-  case POLI_OP_ASIN:
-    return asin(x);
-  case POLI_OP_ACOS:
-    return acos(x);
-  case POLI_OP_ATAN:
-    return atan(x);
-  case POLI_OP_SINH:
-    return sinh(x);
-  case POLI_OP_COSH:
-    return cosh(x);
-  case POLI_OP_TANH:
-    return tanh(x);
-  case POLI_OP_EXP:
-    return exp(x);
-  case POLI_OP_LOG:
-    return log(x);
-  case POLI_OP_LOG10:
-    return log10(x);
-  case POLI_OP_SQRT:
-    return sqrt(x);
-  case POLI_OP_ABS:
-    return fabs(x);
   case POLI_OP_SIGN:
     return isnan(x) ? x : (x > 0.0) - (x < 0.0);
-  case POLI_OP_FLOOR:
-    return floor(x);
-  default: /* POLI_OP_SMOOTH */
+  case POLI_OP_SMOOTH:
     if (x <= 0.0) return 0.0;
     return x >= 1.0 ? 1.0 : x * x * x * (10.0 + x * (-15.0 + 6.0 * x));
+  default:
+    return functions[operation](x);
   }
 }
 
@@ -143,13 +120,6 @@ static void unary_partials(poli_operation operation, double x, double f, partial
 
 /* --- operations of two operands --------------------------------------------------------------- */
 
-/* a - b floor(a / b): the remainder with the sign of b. */
-static double modulo(double a, double b)
-{
-  double remainder = fmod(a, b);
-  return remainder != 0.0 && (remainder < 0.0) != (b < 0.0) ? remainder + b : remainder;
-}
-
 static double binary_value(poli_operation operation, double a, double b)
 {
   if (isnan(a) || isnan(b)) return (double)NAN;
@@ -172,8 +142,10 @@ static double binary_value(poli_operation operation, double a, double b)
     return a <= b ? a : b;
   case POLI_OP_MAX:
     return a >= b ? a : b;
-  case POLI_OP_MOD:
-    return modulo(a, b);
+  case POLI_OP_MOD: { /* a - b floor(a / b): the remainder with the sign of b */
+    double remainder = fmod(a, b);
+    return remainder != 0.0 && (remainder < 0.0) != (b < 0.0) ? remainder + b : remainder;
+  }
   case POLI_OP_LESS:
     return a < b;
   case POLI_OP_LESS_EQUAL:
@@ -187,18 +159,6 @@ static double binary_value(poli_operation operation, double a, double b)
   default: /* POLI_OP_NOT_EQUAL */
     return a != b;
   }
-}
-
-/* f = a^b.  By b only where a > 0: elsewhere there is no derivative, or it is 0. */
-static void power_partials(double a, double b, double f, partials *p)
-{
-  if (b != 0.0) p->a = b * pow(a, b - 1.0);
-  if (b != 0.0 && b != 1.0) p->aa = b * (b - 1.0) * pow(a, b - 2.0);
-  if (!(a > 0.0)) return;
-  const double logarithm = log(a);
-  p->b = f * logarithm;
-  p->bb = p->b * logarithm;
-  p->ab = pow(a, b - 1.0) * (1.0 + b * logarithm);
 }
 
 /* Derivatives of f = operation(a, b); those that are 0 are not set. */
@@ -219,8 +179,13 @@ static void binary_partials(poli_operation operation, double a, double b, double
     p->a = 1.0 / b, p->b = -f / b;
     p->ab = -p->a / b, p->bb = -2.0 * p->b / b;
     break;
-  case POLI_OP_POWER:
-    power_partials(a, b, f, p);
+  case POLI_OP_POWER: /* by b only where a > 0: elsewhere there is no derivative, or it is 0 */
+    if (b != 0.0) p->a = b * pow(a, b - 1.0);
+    if (b != 0.0 && b != 1.0) p->aa = b * (b - 1.0) * pow(a, b - 2.0);
+    if (!(a > 0.0)) break;
+    r = log(a);
+    p->b = f * r, p->bb = p->b * r;
+    p->ab = pow(a, b - 1.0) * (1.0 + b * r);
     break;
   case POLI_OP_ATAN2:
     r = hypot(a, b);
@@ -254,15 +219,6 @@ static double times(double partial, double derivative)
   return partial == 0.0 || derivative == 0.0 ? 0.0 : partial * derivative;
 }
 
-/* Where there is a value, a derivative that is not finite counts as 0; not in time, where it is the
- * rate or acceleration of a drive, which nothing can follow. */
-static void keep_finite(partials *p)
-{
-  double *const each[] = {&p->a, &p->b, &p->aa, &p->ab, &p->bb};
-  for (int i = 0; i < 5; i++)
-    if (!isfinite(*each[i])) *each[i] = 0.0;
-}
-
 /* a = operation(a, b), places of the stack; b is a itself if there is one operand only. */
 static void combine(poli_operation operation, double *a, const double *b, int width, contents holds)
 {
@@ -274,7 +230,11 @@ static void combine(poli_operation operation, double *a, const double *b, int wi
       unary_partials(operation, *a, f, &p);
     else
       binary_partials(operation, *a, *b, f, &p);
-    if (isfinite(f) && holds != TIME_DERIVATIVES) keep_finite(&p);
+    /* where there is a value, a derivative that is not finite counts as 0; not in time, where it is
+     * the rate or acceleration of a drive, which nothing can follow */
+    double *const each[] = {&p.a, &p.b, &p.aa, &p.ab, &p.bb};
+    for (int i = 0; i < 5 && isfinite(f) && holds != TIME_DERIVATIVES; i++)
+      if (!isfinite(*each[i])) *each[i] = 0.0;
     double second = 0.0;
     if (holds == TIME_DERIVATIVES)
       second = times(p.aa, a[1] * a[1]) + times(2.0 * p.ab, a[1] * b[1]) + times(p.bb, b[1] * b[1]);
@@ -284,25 +244,19 @@ static void combine(poli_operation operation, double *a, const double *b, int wi
   *a = f;
 }
 
-/* a + (b - a) S((t - t0) / (t1 - t0)) of the places (t, t0, a, t1, b), into the first. */
-static void apply_step(double *t, int width, contents holds)
-{
-  double *const t0 = t + width, *const a = t + 2 * width, *const t1 = t + 3 * width,
-                *const b = t + 4 * width;
-  combine(POLI_OP_SUBTRACT, t, t0, width, holds);
-  combine(POLI_OP_SUBTRACT, t1, t0, width, holds);
-  combine(POLI_OP_DIVIDE, t, t1, width, holds);
-  combine(POLI_OP_SMOOTH, t, t, width, holds);
-  combine(POLI_OP_SUBTRACT, b, a, width, holds);
-  combine(POLI_OP_MULTIPLY, t, b, width, holds);
-  combine(POLI_OP_ADD, t, a, width, holds);
-}
-
 /* Replaces the operands, one after the other from x on, by the result. */
 static void apply(poli_operation operation, double *x, int width, contents holds)
 {
   if (operation == POLI_OP_STEP) {
-    apply_step(x, width, holds);
+    /* a + (b - a) S((t - t0) / (t1 - t0)) of the places (t, t0, a, t1, b), into the first */
+    double *t0 = x + width, *a = x + 2 * width, *t1 = x + 3 * width, *b = x + 4 * width;
+    combine(POLI_OP_SUBTRACT, x, t0, width, holds);
+    combine(POLI_OP_SUBTRACT, t1, t0, width, holds);
+    combine(POLI_OP_DIVIDE, x, t1, width, holds);
+    combine(POLI_OP_SMOOTH, x, x, width, holds);
+    combine(POLI_OP_SUBTRACT, b, a, width, holds);
+    combine(POLI_OP_MULTIPLY, x, b, width, holds);
+    combine(POLI_OP_ADD, x, a, width, holds);
   } else if (operation == POLI_OP_CLAMP) {
     combine(POLI_OP_MAX, x, x + width, width, holds);
     combine(POLI_OP_MIN, x, x + 2 * width, width, holds);

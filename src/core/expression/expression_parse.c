@@ -96,13 +96,6 @@ static const function *find_function(const char *name)
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
-static int column_of(const parser *p, const char *at)
-{
-  int column = 1;
-  for (const char *c = p->text; c < at; c++) column += ((unsigned char)*c & 0xc0) != 0x80;
-  return column;
-}
-
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
@@ -112,17 +105,12 @@ fail(parser *p, const char *at, const char *format, ...)
   if (p->status) return;
   p->status = POL_BAD_ARGUMENT;
   p->now.kind = TOKEN_END;
-  p->error->column = column_of(p, at);
+  p->error->column = 1;
+  for (const char *c = p->text; c < at; c++) p->error->column += ((unsigned char)*c & 0xc0) != 0x80;
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(p->error->message, sizeof p->error->message, format, arguments);
   va_end(arguments);
-}
-
-static void run_out_of_memory(parser *p)
-{
-  p->status = POL_NO_MEMORY;
-  p->now.kind = TOKEN_END;
 }
 
 /* The near name that the caller knows. */
@@ -310,7 +298,8 @@ static void append(parser *p, poli_operation operation, int index, double number
     const int capacity = p->capacity ? 2 * p->capacity : 16;
     poli_instruction *code = realloc(p->code, (size_t)capacity * sizeof *code);
     if (!code) {
-      run_out_of_memory(p);
+      p->status = POL_NO_MEMORY;
+      p->now.kind = TOKEN_END;
       return;
     }
     p->code = code;
@@ -368,15 +357,6 @@ static void land(parser *p, int from)
 /* --- the grammar ------------------------------------------------------------------------------ */
 
 static void parse_or(parser *p);
-
-/* One level of nesting more; 0 if there are too many.  parse_power counts: each cycle of these
- * functions goes through it. */
-static int enter(parser *p)
-{
-  if (++p->nesting > POLI_EXPRESSION_DEPTH)
-    fail(p, p->now.start, "is too deeply nested: more than %d levels", POLI_EXPRESSION_DEPTH);
-  return !p->status;
-}
 
 static void parse_closed(parser *p, const char *open)
 {
@@ -464,22 +444,16 @@ static void parse_primary(parser *p)
   }
 }
 
-/* Any number of signs; whether they are minus in all. */
-static int skip_signs(parser *p)
-{
-  int minus = 0;
-  while (p->now.kind == TOKEN_MINUS || p->now.kind == TOKEN_PLUS) {
-    minus ^= p->now.kind == TOKEN_MINUS;
-    advance(p);
-  }
-  return minus;
-}
-
-/* Signs, a primary, and perhaps ^ with such an exponent. */
+/* Signs, a primary, and perhaps ^ with such an exponent.  Counts the levels of nesting: each cycle
+ * of these functions goes through it. */
 static void parse_power(parser *p)
 {
-  if (!enter(p)) return;
-  const int minus = skip_signs(p);
+  int minus = 0; /* of all signs together */
+  if (++p->nesting > POLI_EXPRESSION_DEPTH)
+    fail(p, p->now.start, "is too deeply nested: more than %d levels", POLI_EXPRESSION_DEPTH);
+  if (p->status) return;
+  for (; p->now.kind == TOKEN_MINUS || p->now.kind == TOKEN_PLUS; advance(p))
+    minus ^= p->now.kind == TOKEN_MINUS;
   parse_primary(p);
   if (accept(p, TOKEN_POWER)) {
     parse_power(p);
@@ -489,26 +463,27 @@ static void parse_power(parser *p)
   p->nesting--;
 }
 
-static void parse_product(parser *p)
+/* Operands joined from left to right by one of two operators. */
+static void parse_chain(parser *p, void (*operand)(parser *), token_kind first,
+                        poli_operation if_first, token_kind second, poli_operation if_second)
 {
-  parse_power(p);
-  while (p->now.kind == TOKEN_TIMES || p->now.kind == TOKEN_OVER) {
-    const poli_operation operation = p->now.kind == TOKEN_TIMES ? POLI_OP_MULTIPLY : POLI_OP_DIVIDE;
+  operand(p);
+  while (p->now.kind == first || p->now.kind == second) {
+    const poli_operation operation = p->now.kind == first ? if_first : if_second;
     advance(p);
-    parse_power(p);
+    operand(p);
     operate(p, operation);
   }
 }
 
+static void parse_product(parser *p)
+{
+  parse_chain(p, parse_power, TOKEN_TIMES, POLI_OP_MULTIPLY, TOKEN_OVER, POLI_OP_DIVIDE);
+}
+
 static void parse_sum(parser *p)
 {
-  parse_product(p);
-  while (p->now.kind == TOKEN_PLUS || p->now.kind == TOKEN_MINUS) {
-    const poli_operation operation = p->now.kind == TOKEN_PLUS ? POLI_OP_ADD : POLI_OP_SUBTRACT;
-    advance(p);
-    parse_product(p);
-    operate(p, operation);
-  }
+  parse_chain(p, parse_product, TOKEN_PLUS, POLI_OP_ADD, TOKEN_MINUS, POLI_OP_SUBTRACT);
 }
 
 static void parse_comparison(parser *p)
@@ -560,22 +535,6 @@ static void parse_or(parser *p)
   }
 }
 
-/* The whole text. */
-static void parse_text(parser *p)
-{
-  if (strlen(p->text) > POLI_EXPRESSION_LENGTH) {
-    fail(p, p->text, "must not be longer than %d characters", POLI_EXPRESSION_LENGTH);
-    return;
-  }
-  advance(p);
-  if (!p->status && p->now.kind == TOKEN_END) fail(p, p->text, "must not be empty");
-  parse_or(p);
-  if (p->now.kind == TOKEN_CLOSE)
-    fail(p, p->now.start, "')' has no matching '('");
-  else if (p->now.kind != TOKEN_END)
-    fail_at_token(p, "an operator or the end is expected here");
-}
-
 /* --- the result ------------------------------------------------------------------------------- */
 
 static int compare_integers(const void *a, const void *b)
@@ -611,7 +570,17 @@ pol_status poli_expression_compile(pol_expression **expression, const char *text
   parser p = {.text = text, .at = text, .names = names, .error = error};
   *expression = NULL;
   *error = (poli_expression_error){.column = 0};
-  parse_text(&p);
+  if (strlen(text) > POLI_EXPRESSION_LENGTH) {
+    fail(&p, text, "must not be longer than %d characters", POLI_EXPRESSION_LENGTH);
+  } else {
+    advance(&p);
+    if (!p.status && p.now.kind == TOKEN_END) fail(&p, text, "must not be empty");
+    parse_or(&p);
+    if (p.now.kind == TOKEN_CLOSE)
+      fail(&p, p.now.start, "')' has no matching '('");
+    else if (p.now.kind != TOKEN_END)
+      fail_at_token(&p, "an operator or the end is expected here");
+  }
   pol_expression *e = p.status ? NULL : calloc(1, sizeof *e);
   if (!e) {
     free(p.code);

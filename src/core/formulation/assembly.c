@@ -13,8 +13,8 @@
  *
  *     x'_i - x'_i(given) = 0,    Omega_i - Omega_i(given) = 0.
  *
- * In terms of frames these are the same for all coordinates; a chart's L makes them rows of B.  So
- * the assembler (dae.h) works with a dae that has the equations of the formulation and these rows,
+ * In these coordinates the rows of B are unit vectors, and those of T^-1 for rotations.  So the
+ * assembler (dae.h) works with a dae that has the equations of the formulation and these rows,
  * behind the holonomic constraints or behind all.
  */
 #include <float.h>
@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "dae/assembler.h"
 #include "dae/dae.h"
 #include "formulation/formulation.h"
@@ -59,25 +60,6 @@ typedef struct assembly {
 
 /* --- the rows --------------------------------------------------------------------------------- */
 
-/* L of a body: y = L v, 6 x dim, column by column from the frame's velocities. */
-static void frame_map(const pol_formulation *f, const double *q, int body,
-                      double L[6][POLI_MAX_COORDINATES])
-{
-  const poli_chart *chart = f->bodies[body].chart;
-  for (int j = 0; j < chart->dim; j++) {
-    double unit[POLI_MAX_COORDINATES] = {0.0};
-    poli_chart_point point = poli_formulation_point(f, q, NULL, NULL, body);
-    poli_frame frame;
-    unit[j] = 1.0;
-    point.v = unit;
-    chart->frame(&point, &frame);
-    for (int i = 0; i < 3; i++) {
-      L[i][j] = frame.w[i];
-      L[3 + i][j] = frame.u[i];
-    }
-  }
-}
-
 /* log(R(given)^T R) */
 static void turned_away(const pol_body *body, const poli_frame *frame, double w[3])
 {
@@ -111,23 +93,22 @@ static double residual(const assembly *s, const kept_row *row, const double *q, 
   return frame.w[row->axis] - s->given[placed->v + row->axis];
 }
 
-/* The row of B, dim numbers for the columns of its body: a row of L, of T^-1 L for rotations. */
-static void gradient(const pol_formulation *f, const kept_row *row, const double *q,
-                     double out[POLI_MAX_COORDINATES])
+/* The row of B, for the velocities (Omega, x') of its body or x' of a point mass. */
+static void gradient(const pol_formulation *f, const kept_row *row, const double *q, double out[6])
 {
-  double L[6][POLI_MAX_COORDINATES] = {{0.0}}, away[3], inverse[9];
-  int moves = row->kind == KEPT_POSITION || row->kind == KEPT_VELOCITY;
-  frame_map(f, q, row->body, L);
-  memcpy(out, L[row->axis + (moves ? 3 : 0)], sizeof L[0]);
-  if (row->kind != KEPT_ROTATION) return;
+  const poli_placed_body *placed = &f->bodies[row->body];
+  const int moves = row->kind == KEPT_POSITION || row->kind == KEPT_VELOCITY;
   poli_frame frame;
+  double away[3], inverse[9];
+  memset(out, 0, 6 * sizeof *out);
+  if (moves) out[placed->chart->num_rotations + row->axis] = 1.0;
+  if (moves || placed->body->point) return;
+  out[row->axis] = 1.0;
+  if (row->kind != KEPT_ROTATION) return;
   poli_formulation_frame(f, q, NULL, row->body, &frame);
-  turned_away(f->bodies[row->body].body, &frame, away);
+  turned_away(placed->body, &frame, away);
   pol_so3_tangent_inverse(away, inverse);
-  for (int j = 0; j < POLI_MAX_COORDINATES; j++) {
-    out[j] = 0.0;
-    for (int i = 0; i < 3; i++) out[j] += inverse[3 * row->axis + i] * L[i][j];
-  }
+  poli_v3_copy(inverse + 3 * row->axis, out);
 }
 
 /* --- the dae ---------------------------------------------------------------------------------- */
@@ -144,7 +125,7 @@ static void insert_rows(const assembly *s, const double *q, const double *inner,
   }
   for (int r = 0; r < s->num_rows; r++) {
     const poli_placed_body *body = &s->f->bodies[s->rows[r].body];
-    double row[POLI_MAX_COORDINATES];
+    double row[6];
     gradient(s->f, &s->rows[r], q, row);
     for (int j = 0; j < body->chart->dim; j++)
       jacobian[pol_pattern_address(to, s->first + r, body->v + j)] = row[j];
@@ -216,7 +197,7 @@ static pol_status build_pattern(assembly *s)
 {
   const pol_pattern *from = s->f->constraint;
   pol_pattern *to = s->constraint = calloc(1, sizeof *to);
-  int most = pol_pattern_nonzeros(from) + s->num_rows * POLI_MAX_COORDINATES, count = 0;
+  int most = pol_pattern_nonzeros(from) + s->num_rows * 6, count = 0;
   if (!to) return POL_NO_MEMORY;
   to->rows = from->rows + s->num_rows;
   to->cols = from->cols;
@@ -234,12 +215,6 @@ static pol_status build_pattern(assembly *s)
     to->start[j + 1] = count;
   }
   return POL_OK;
-}
-
-static void clear(assembly *s)
-{
-  pol_pattern_free(&s->constraint);
-  free(s->rows);
 }
 
 /* With rows for positions and rotations, or for velocities, which `given` has. */
@@ -332,24 +307,10 @@ static pol_status assemble(values *x, pol_solver_kind solver, double t, pol_diag
     else if (!status)
       status = pol_assembler_position(assembler, t, x->q, d);
     pol_assembler_free(&assembler);
-    clear(&s);
+    pol_pattern_free(&s.constraint);
+    free(s.rows);
   }
   return status;
-}
-
-/* The values in the coordinates of a formulation; its states stay. */
-static void express(const values *x, const pol_formulation *f, double *q, double *v)
-{
-  for (int b = 0; b < f->num_bodies; b++) {
-    pol_body body = *f->bodies[b].body;
-    poli_frame frame;
-    poli_formulation_frame(x->base, x->q, x->v, b, &frame);
-    if (!body.point) memcpy(body.rotation, x->q + x->base->bodies[b].q, sizeof body.rotation);
-    poli_v3_copy(frame.x, body.position);
-    poli_v3_copy(frame.u, body.velocity);
-    poli_v3_copy(frame.w, body.angular_velocity);
-    f->bodies[b].chart->coordinates(&body, q + f->bodies[b].q, v + f->bodies[b].v);
-  }
 }
 
 pol_status pol_formulation_assemble(const pol_formulation *formulation, pol_solver_kind solver,
@@ -364,27 +325,38 @@ pol_status pol_formulation_assemble(const pol_formulation *formulation, pol_solv
     if (status) return status;
   }
   const pol_dae *dae = &x.base->dae;
-  size_t nq = (size_t)dae->group.nq, nv = (size_t)dae->group.nv;
-  double *memory = calloc(nq + 2 * nv + dae->history_size + 1, sizeof *memory);
-  x.keep = calloc(nv + 1, 1);
-  x.q = memory;
-  if (!memory || !x.keep) {
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, x.q, dae->group.nq);
+    POLI_TAKE_EACH(&arena, dae->group.nv, &x.v, &x.given);
+    POLI_TAKE(&arena, x.history, dae->history_size);
+    POLI_TAKE(&arena, x.keep, dae->group.nv);
+  } while (poli_arena_again(&arena));
+  if (!arena.memory) {
     status = POL_NO_MEMORY;
   } else {
-    x.v = x.q + nq;
-    x.given = x.v + nv;
-    if (dae->history_size) x.history = x.given + nv;
+    if (!dae->history_size) x.history = NULL;
     pol_formulation_initial(x.base, x.q, x.v, x.keep);
     if (dae->update_history) dae->update_history(t, x.q, x.history, dae->user);
     int kept = list_rows(x.base, KEPT_POSITION, KEPT_SPIN, NULL), fits;
     status = is_assembled(&x, t, &fits);
     if (!status && (kept || !fits)) {
       status = assemble(&x, solver, t, diagnostics);
-      if (!status) express(&x, formulation, q, v);
+      /* in the coordinates of the formulation; its states stay */
+      for (int b = 0; b < formulation->num_bodies && !status; b++) {
+        const poli_placed_body *placed = &formulation->bodies[b];
+        pol_body body = *placed->body;
+        poli_frame frame;
+        poli_formulation_frame(x.base, x.q, x.v, b, &frame);
+        if (!body.point) memcpy(body.rotation, x.q + x.base->bodies[b].q, sizeof body.rotation);
+        poli_v3_copy(frame.x, body.position);
+        poli_v3_copy(frame.u, body.velocity);
+        poli_v3_copy(frame.w, body.angular_velocity);
+        placed->chart->coordinates(&body, q + placed->q, v + placed->v);
+      }
     }
   }
-  free(memory);
-  free(x.keep);
+  free(arena.memory);
   pol_formulation_free(&own);
   return status;
 }

@@ -31,6 +31,23 @@ static void set_block(const double block[9], double scale, int row, int col, pol
     for (int j = 0; j < 3; j++) out[row + i][col + j] = scale * block[3 * i + j];
 }
 
+/* out[row + i][j] = scale * a~ B */
+static void set_skew_times(const double a[3], const double B[9], double scale, int row,
+                           poli_map out)
+{
+  double skew[9], block[9];
+  poli_m3_skew(a, skew);
+  poli_m3_multiply(skew, B, block);
+  set_block(block, scale, row, 0, out);
+}
+
+/* out[row + i][j] += scale * block */
+static void add_block(const double block[9], double scale, int row, poli_map out)
+{
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) out[row + i][j] += scale * block[3 * i + j];
+}
+
 /* out[row + i][row + i] = 1 */
 static void set_identity(int row, poli_map out)
 {
@@ -67,8 +84,7 @@ static void product_frame(const poli_chart_point *at, poli_frame *frame)
   split_frame(at, 4, 3, frame);
 }
 
-/* --- SO(3)xR3, spatial: Omega = R^T omega, L = diag(R^T, I)
- * ----------------------------------------- */
+/* --- SO(3)xR3, spatial: Omega = R^T omega ----------------------------------------------------- */
 
 static void spatial_coordinates(const pol_body *body, double *q, double *v)
 {
@@ -88,18 +104,13 @@ static void spatial_frame(const poli_chart_point *at, poli_frame *frame)
 /* L = diag(R^T, I); N1 = Omega~ R^T, N2 = (R^T omega')~ R^T */
 static void spatial_maps(const poli_chart_point *at, const poli_frame *frame, poli_chart_maps *maps)
 {
-  double skew[9], block[9], transposed[9];
+  double transposed[9];
   (void)at;
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) transposed[3 * i + j] = frame->R[3 * j + i];
+  for (int i = 0; i < 9; i++) transposed[i] = frame->R[3 * (i % 3) + i / 3];
   set_block(transposed, 1.0, 0, 0, maps->L);
   set_identity(3, maps->L);
-  poli_m3_skew(frame->w, skew);
-  poli_m3_multiply(skew, transposed, block);
-  set_block(block, 1.0, 0, 0, maps->N1);
-  poli_m3_skew(frame->wd, skew);
-  poli_m3_multiply(skew, transposed, block);
-  set_block(block, 1.0, 0, 0, maps->N2);
+  set_skew_times(frame->w, transposed, 1.0, 0, maps->N1);
+  set_skew_times(frame->wd, transposed, 1.0, 0, maps->N2);
 }
 
 /* d(R torque) = -(R torque)~ dphi */
@@ -110,12 +121,10 @@ static void spatial_add_wrench_gradient(const poli_chart_point *at, const poli_f
   (void)at;
   poli_m3_apply(frame->R, r, global);
   poli_m3_skew(global, skew);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) K[i][j] -= skew[3 * i + j];
+  add_block(skew, -1.0, 0, K);
 }
 
-/* --- SE(3): u = R U, L = diag(I, R), bias = (0, R (Omega x U))
- * --------------------------------------- */
+/* --- SE(3): u = R U, L = diag(I, R), bias = (0, R (Omega x U)) -------------------------------- */
 
 static void se3_coordinates(const pol_body *body, double *q, double *v)
 {
@@ -144,14 +153,10 @@ static void se3_maps(const poli_chart_point *at, const poli_frame *frame, poli_c
   (void)at;
   set_identity(0, maps->L);
   set_block(frame->R, 1.0, 3, 3, maps->L);
-  poli_m3_skew(frame->u, skew);
-  poli_m3_multiply(skew, frame->R, block);
-  set_block(block, -1.0, 3, 0, maps->N1);
-  set_block(block, -1.0, 3, 0, maps->N3);
+  set_skew_times(frame->u, frame->R, -1.0, 3, maps->N1);
+  set_skew_times(frame->u, frame->R, -1.0, 3, maps->N3);
   poli_v3_add(frame->ud, frame->ub, acceleration);
-  poli_m3_skew(acceleration, skew);
-  poli_m3_multiply(skew, frame->R, block);
-  set_block(block, -1.0, 3, 0, maps->N2);
+  set_skew_times(acceleration, frame->R, -1.0, 3, maps->N2);
   poli_m3_skew(frame->w, skew);
   poli_m3_multiply(frame->R, skew, block);
   set_block(block, 1.0, 3, 3, maps->N3);
@@ -165,12 +170,10 @@ static void se3_add_wrench_gradient(const poli_chart_point *at, const poli_frame
   (void)at;
   poli_m3_apply_transposed(frame->R, r + 3, local);
   poli_m3_skew(local, skew);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) K[3 + i][j] += skew[3 * i + j];
+  add_block(skew, 1.0, 3, K);
 }
 
-/* --- SO(3) about a fixed point: x = pivot - R arm, u = R (arm x Omega)
- * --------------------------------- */
+/* --- SO(3) about a fixed point: x = pivot - R arm, u = R (arm x Omega) ------------------------ */
 
 static void pivot_coordinates(const pol_body *body, double *q, double *v)
 {
@@ -204,13 +207,9 @@ static void pivot_maps(const poli_chart_point *at, const poli_frame *frame, poli
   poli_m3_skew(at->arm, arm);
   poli_m3_multiply(frame->R, arm, block);
   set_block(block, 1.0, 3, 0, maps->L);
-  poli_m3_skew(frame->u, skew);
-  poli_m3_multiply(skew, frame->R, block);
-  set_block(block, -1.0, 3, 0, maps->N1);
+  set_skew_times(frame->u, frame->R, -1.0, 3, maps->N1);
   poli_v3_add(frame->ud, frame->ub, sum);
-  poli_m3_skew(sum, skew);
-  poli_m3_multiply(skew, frame->R, block);
-  set_block(block, -1.0, 3, 0, maps->N2);
+  set_skew_times(sum, frame->R, -1.0, 3, maps->N2);
   /* d(Omega x (arm x Omega)) = (Omega~ arm~ - (arm x Omega)~) dOmega */
   poli_v3_cross(at->arm, frame->w, local);
   poli_m3_skew(frame->w, skew);
@@ -230,12 +229,10 @@ static void pivot_add_wrench_gradient(const poli_chart_point *at, const poli_fra
   poli_m3_skew(local, skew);
   poli_m3_skew(at->arm, arm);
   poli_m3_multiply(arm, skew, block);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) K[i][j] -= block[3 * i + j];
+  add_block(block, -1.0, 0, K);
 }
 
-/* --- Euler parameters: Omega = G(p) p', with G(p') p' = 0
- * ------------------------------------------- */
+/* --- Euler parameters: Omega = G(p) p', with G(p') p' = 0 ------------------------------------- */
 
 static void euler_matrix(const double p[4], double G[3][4])
 {
@@ -315,8 +312,7 @@ static void euler_add_wrench_gradient(const poli_chart_point *at, const poli_fra
   }
 }
 
-/* --- Tait-Bryan angles: Omega = G(b, c) (a', b', c')
- * ------------------------------------------------- */
+/* --- Tait-Bryan angles: Omega = G(b, c) (a', b', c') ------------------------------------------ */
 
 /* G and its derivatives by b and c; index 0: none, 1: b, 2: c, 3: bb, 4: bc, 5: cc. */
 static void bryan_matrices(const double angles[3], double G[6][9])
@@ -488,128 +484,56 @@ static void directors_frame(const poli_chart_point *at, poli_frame *frame)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-#define REAL(n)                                                                                    \
-  {                                                                                                \
-    .kind = POL_REAL, .dim = n                                                                     \
-  }
-
+/* Of each chart nq, dim, kind, factor_dim, num_rotations, direct, num_internal, polynomial, and its
+ * functions. */
 static const struct {
   const char *name, *title;
   poli_chart chart;
 } charts[] = {
     [POL_SO3XR3] = {"so3xr3",
                     "rotation and position, angular velocity in body axes, velocity in global axes",
-                    {.nq = 7,
-                     .dim = 6,
-                     .num_factors = 2,
-                     .num_rotations = 3,
-                     .direct = 1,
-                     .factors = {{.kind = POL_SO3, .dim = 3}, REAL(3)},
-                     .coordinates = product_coordinates,
-                     .frame = product_frame}},
+                    {7, 6, POL_SO3, 3, 3, 1, 0, 0, product_coordinates, product_frame, NULL, NULL,
+                     NULL}},
     [POL_SE3_BODY] = {"se3",
                       "rigid motions as one group, both velocities in body axes",
-                      {.nq = 7,
-                       .dim = 6,
-                       .num_factors = 1,
-                       .num_rotations = 3,
-                       .factors = {{.kind = POL_SE3, .dim = 6}},
-                       .coordinates = se3_coordinates,
-                       .frame = se3_frame,
-                       .maps = se3_maps,
-                       .add_wrench_gradient = se3_add_wrench_gradient}},
+                      {7, 6, POL_SE3, 6, 3, 0, 0, 0, se3_coordinates, se3_frame, se3_maps,
+                       se3_add_wrench_gradient, NULL}},
     [POL_SO3XR3_SPATIAL] = {"so3xr3-spatial",
                             "as so3xr3 with the angular velocity in global axes: for fast spin",
-                            {.nq = 7,
-                             .dim = 6,
-                             .num_factors = 2,
-                             .num_rotations = 3,
-                             .factors = {{.kind = POL_SO3_SPATIAL, .dim = 3}, REAL(3)},
-                             .coordinates = spatial_coordinates,
-                             .frame = spatial_frame,
-                             .maps = spatial_maps,
-                             .add_wrench_gradient = spatial_add_wrench_gradient}},
+                            {7, 6, POL_SO3_SPATIAL, 3, 3, 0, 0, 0, spatial_coordinates,
+                             spatial_frame, spatial_maps, spatial_add_wrench_gradient, NULL}},
     [POL_SO3XR3_CAYLEY] = {"so3xr3-cayley",
                            "as so3xr3 with the Cayley map instead of the exponential",
-                           {.nq = 7,
-                            .dim = 6,
-                            .num_factors = 2,
-                            .num_rotations = 3,
-                            .direct = 1,
-                            .factors = {{.kind = POL_SO3_CAYLEY, .dim = 3}, REAL(3)},
-                            .coordinates = product_coordinates,
-                            .frame = product_frame}},
+                           {7, 6, POL_SO3_CAYLEY, 3, 3, 1, 0, 0, product_coordinates, product_frame,
+                            NULL, NULL, NULL}},
     [POL_SO3_PIVOT] =
         {"so3",
          "rotation about a fixed point: a spherical joint to the ground needs no constraint",
-         {.nq = 4,
-          .dim = 3,
-          .num_factors = 1,
-          .num_rotations = 3,
-          .factors = {{.kind = POL_SO3, .dim = 3}},
-          .coordinates = pivot_coordinates,
-          .frame = pivot_frame,
-          .maps = pivot_maps,
-          .add_wrench_gradient = pivot_add_wrench_gradient}},
+         {4, 3, POL_SO3, 3, 3, 0, 0, 0, pivot_coordinates, pivot_frame, pivot_maps,
+          pivot_add_wrench_gradient, NULL}},
     [POL_ROTATION_VECTOR] =
         {"rotation-vector",
          "classical coordinates: the rotation of a step as a vector, re-centred each step",
-         {.nq = 7,
-          .dim = 6,
-          .num_factors = 2,
-          .num_rotations = 3,
-          .direct = 1,
-          .factors = {{.kind = POL_SO3_VECTOR, .dim = 3}, REAL(3)},
-          .coordinates = product_coordinates,
-          .frame = product_frame}},
+         {7, 6, POL_SO3_VECTOR, 3, 3, 1, 0, 0, product_coordinates, product_frame, NULL, NULL,
+          NULL}},
     [POL_EULER_PARAMETERS] =
         {"euler-parameters",
          "unit quaternions with a constraint for their length; also for vi-a, em, em-g, midpoint",
-         {.nq = 7,
-          .dim = 7,
-          .num_factors = 1,
-          .num_rotations = 4,
-          .num_internal = 1,
-          .factors = {REAL(7)},
-          .coordinates = euler_coordinates,
-          .frame = euler_frame,
-          .maps = euler_maps,
-          .add_wrench_gradient = euler_add_wrench_gradient}},
+         {7, 7, POL_REAL, 7, 4, 0, 1, 0, euler_coordinates, euler_frame, euler_maps,
+          euler_add_wrench_gradient, NULL}},
     [POL_TAIT_BRYAN] = {"tait-bryan",
                         "classical coordinates: angles about x, y, z; singular at gimbal lock",
-                        {.nq = 6,
-                         .dim = 6,
-                         .num_factors = 1,
-                         .num_rotations = 3,
-                         .factors = {REAL(6)},
-                         .coordinates = bryan_coordinates,
-                         .frame = bryan_frame,
-                         .maps = bryan_maps,
-                         .add_wrench_gradient = bryan_add_wrench_gradient,
-                         .singular = bryan_singular}},
+                        {6, 6, POL_REAL, 6, 3, 0, 0, 0, bryan_coordinates, bryan_frame, bryan_maps,
+                         bryan_add_wrench_gradient, bryan_singular}},
     [POL_DIRECTORS] =
         {"directors",
          "the columns of the rotation matrix; all terms are polynomial; also for vi-s to rattle",
-         {.nq = 12,
-          .dim = 12,
-          .num_factors = 1,
-          .num_rotations = 9,
-          .num_internal = 6,
-          .polynomial = 1,
-          .factors = {REAL(12)},
-          .coordinates = directors_coordinates,
-          .frame = directors_frame}},
+         {12, 12, POL_REAL, 12, 9, 0, 6, 1, directors_coordinates, directors_frame, NULL, NULL,
+          NULL}},
 };
 
-static const poli_chart point_chart = {.nq = 3,
-                                       .dim = 3,
-                                       .num_factors = 1,
-                                       .direct = 1,
-                                       .factors = {REAL(3)},
-                                       .coordinates = point_coordinates,
-                                       .frame = point_frame};
-
-#undef REAL
+static const poli_chart point_chart = {
+    3, 3, POL_REAL, 3, 0, 1, 0, 0, point_coordinates, point_frame, NULL, NULL, NULL};
 
 enum { NUM_CHARTS = (int)(sizeof charts / sizeof charts[0]) };
 

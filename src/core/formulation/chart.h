@@ -19,7 +19,7 @@
 
 #include "mechanism/joint.h"
 
-enum { POLI_CHART_MAX_DIM = 7, POLI_CHART_MAX_FACTORS = 2, POLI_MAX_COORDINATES = 12 };
+enum { POLI_CHART_MAX_DIM = 7, POLI_MAX_COORDINATES = 12 };
 
 /* 6 rows for a frame, or dim rows for coordinates; dim columns. */
 typedef double poli_map[POLI_CHART_MAX_DIM][POLI_CHART_MAX_DIM];
@@ -37,11 +37,11 @@ typedef struct poli_chart_point {
 } poli_chart_point;
 
 typedef struct poli_chart {
-  int nq;                                     /* numbers in the configuration of a body */
-  int dim;                                    /* of its velocity */
-  int num_factors;                            /* of the body's group */
-  pol_factor factors[POLI_CHART_MAX_FACTORS]; /* kind and dim only */
-  int num_rotations;                          /* first components of v: those of the rotation */
+  int nq;               /* numbers in the configuration of a body */
+  int dim;              /* of its velocity */
+  pol_factor_kind kind; /* first factor of the body's group; */
+  int factor_dim;       /* its dim; R^n with the other dim - factor_dim velocities follows */
+  int num_rotations;    /* first components of v: those of the rotation */
   int direct;
   int num_internal; /* constraints of the coordinates: 1 for Euler parameters, 6 for directors */
   int polynomial;   /* directors: the terms are not those of frames and maps (directors.c) */

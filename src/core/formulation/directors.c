@@ -21,7 +21,6 @@
 #include <string.h>
 
 #include "formulation/directors.h"
-#include "formulation/elements.h"
 #include "formulation/expressions.h"
 #include "lie/small.h"
 
@@ -87,18 +86,6 @@ poli_product poli_product_of_view(const poli_view *view, int row)
   return p;
 }
 
-/* Constraint `row` of a body's own: lengths, then angles. */
-static poli_product internal_product(int row, double *offset)
-{
-  static const int angle[3][2] = {{0, 1}, {0, 2}, {1, 2}};
-  int length = row < 3, first = length ? row : angle[row - 3][0];
-  poli_product p = {.factor = length ? 0.5 : 1.0};
-  p.left.c[0][first] = 1.0;
-  p.right.c[0][length ? row : angle[row - 3][1]] = 1.0;
-  *offset = length ? 0.5 : 0.0;
-  return p;
-}
-
 poli_evaluated poli_product_evaluate(const poli_product *p, const poli_pair *bodies)
 {
   poli_evaluated x = {.p = p};
@@ -120,11 +107,6 @@ double poli_product_velocity(const poli_evaluated *x)
   return x->p->factor * (poli_v3_dot(x->left_rate, x->right) + poli_v3_dot(x->left, x->right_rate));
 }
 
-static double acceleration_of(const poli_evaluated *x)
-{
-  return 2.0 * x->p->factor * poli_v3_dot(x->left_rate, x->right_rate);
-}
-
 /* values[row, columns of vector k] += scale (l_k right + r_k left), over all vectors */
 static void add_gradient(const poli_product *p, double scale, const double left[3],
                          const double right[3], const poli_pair *bodies, const poli_slot slot[2],
@@ -137,21 +119,6 @@ static void add_gradient(const poli_product *p, double scale, const double left[
       for (int i = 0; i < 3; i++)
         values[slot[b].address + (offset + i) * slot[b].stride + row] +=
             scale * p->factor * (p->left.c[b][k] * right[i] + p->right.c[b][k] * left[i]);
-    }
-}
-
-/* balance += multiplier (l_k right + r_k left) */
-static void add_reaction(const director_evaluation *e, const poli_evaluated *x,
-                         const poli_pair *bodies, double multiplier)
-{
-  const poli_product *p = x->p;
-  for (int b = 0; b < 2; b++)
-    for (int k = 0; k < POLI_VECTORS; k++) {
-      int offset = poli_vector_offset(bodies->body[b], k);
-      if (offset < 0) continue;
-      double *balance = e->out->balance + bodies->body[b]->v + offset;
-      poli_v3_add_scaled(multiplier * p->factor * p->left.c[b][k], x->right, balance);
-      poli_v3_add_scaled(multiplier * p->factor * p->right.c[b][k], x->left, balance);
     }
 }
 
@@ -168,21 +135,6 @@ void poli_pair_add_block(const poli_pair *bodies, const poli_slot slot[2][2], in
 
 static const double identity[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
 
-/* stiffness += multiplier f (l_k r_l + r_k l_l) I */
-static void add_hessian(const poli_product *p, double multiplier, const poli_pair *bodies,
-                        const poli_slot slot[2][2], double *values)
-{
-  for (int b = 0; b < 2; b++)
-    for (int k = 0; k < POLI_VECTORS; k++)
-      for (int c = 0; c < 2; c++)
-        for (int l = 0; l < POLI_VECTORS; l++)
-          poli_pair_add_block(
-              bodies, slot, b, k, c, l,
-              multiplier * p->factor *
-                  (p->left.c[b][k] * p->right.c[c][l] + p->right.c[b][k] * p->left.c[c][l]),
-              identity, values);
-}
-
 /* Where the terms of one constraint go. */
 typedef struct place {
   int row;                   /* among the constraints */
@@ -197,17 +149,33 @@ static void add_product(const director_evaluation *e, const poli_product *p, dou
 {
   poli_evaluated x = poli_product_evaluate(p, bodies);
   const pol_terms *out = e->out;
-  int local = to->row - to->first;
+  const int local = to->row - to->first, pairs = 2 * POLI_VECTORS;
   if (e->want & POL_POSITION) out->position[to->row] += poli_product_position(&x) - offset;
   if (e->want & POL_VELOCITY) out->velocity[to->row] += poli_product_velocity(&x);
-  if (e->want & POL_ACCELERATION) out->acceleration[to->row] += acceleration_of(&x);
-  if (e->want & POL_REACTION) add_reaction(e, &x, bodies, e->at->lambda[to->row]);
+  if (e->want & POL_ACCELERATION)
+    out->acceleration[to->row] += 2.0 * p->factor * poli_v3_dot(x.left_rate, x.right_rate);
+  for (int n = 0; n < pairs && e->want & POL_REACTION; n++) {
+    /* multiplier (l_k right + r_k left) */
+    const int b = n / POLI_VECTORS, k = n % POLI_VECTORS;
+    const int at = poli_vector_offset(bodies->body[b], k);
+    if (at < 0) continue;
+    const double multiplier = e->at->lambda[to->row];
+    double *balance = out->balance + bodies->body[b]->v + at;
+    poli_v3_add_scaled(multiplier * p->factor * p->left.c[b][k], x.right, balance);
+    poli_v3_add_scaled(multiplier * p->factor * p->right.c[b][k], x.left, balance);
+  }
   if (e->want & POL_JACOBIAN)
     add_gradient(p, 1.0, x.left, x.right, bodies, to->jacobian, local, out->jacobian);
   if (e->want & POL_CURVATURE)
     add_gradient(p, 1.0, x.left_rate, x.right_rate, bodies, to->jacobian, local, out->curvature);
-  if (e->want & POL_GEOMETRIC_STIFFNESS)
-    add_hessian(p, e->at->lambda[to->row], bodies, to->coupling, out->stiffness);
+  for (int n = 0; n < pairs * pairs && e->want & POL_GEOMETRIC_STIFFNESS; n++) {
+    /* multiplier f (l_k r_l + r_k l_l) I */
+    const int b = n / pairs / POLI_VECTORS, k = n / pairs % POLI_VECTORS;
+    const int c = n % pairs / POLI_VECTORS, l = n % POLI_VECTORS;
+    const double sum = p->left.c[b][k] * p->right.c[c][l] + p->right.c[b][k] * p->left.c[c][l];
+    poli_pair_add_block(bodies, to->coupling, b, k, c, l, e->at->lambda[to->row] * p->factor * sum,
+                        identity, out->stiffness);
+  }
 }
 
 static void add_joint(const director_evaluation *e, const poli_placed_joint *joint,
@@ -249,25 +217,26 @@ static void add_drive(const director_evaluation *e, const poli_placed_drive *dri
                  e->out->curvature);
 }
 
+/* The constraints of a body's own: lengths, then angles. */
 static void add_internal(const director_evaluation *e, int index)
 {
+  static const int directors[INTERNAL][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
   const poli_placed_body *body = &e->f->bodies[index];
   const int ends[2] = {index, POL_GROUND};
   const poli_slot jacobian[2] = {body->internal}, coupling[2][2] = {{body->diagonal}};
   poli_pair bodies;
   poli_pair_place(e->f, e->at->q, e->at->v, ends, &bodies);
   for (int i = 0; i < INTERNAL; i++) {
-    double offset;
-    poli_product p = internal_product(i, &offset);
+    poli_product p = {.factor = i < 3 ? 0.5 : 1.0};
     place to = {body->internal_row + i, body->internal_row, jacobian, coupling};
-    add_product(e, &p, offset, &bodies, &to);
+    p.left.c[0][directors[i][0]] = p.right.c[0][directors[i][1]] = 1.0;
+    add_product(e, &p, i < 3 ? 0.5 : 0.0, &bodies, &to);
   }
 }
 
 /* --- bodies ----------------------------------------------------------------------------------- */
 
-/* Entry (k, l) of the mass matrix of a body's vectors. */
-static double mass_of(const pol_body *body, int k, int l)
+double poli_director_inertia(const pol_body *body, int k, int l)
 {
   const double *J = body->inertia;
   if (k == POLI_CENTRE || l == POLI_CENTRE) return k == l ? body->mass : 0.0;
@@ -290,7 +259,7 @@ static void add_body(const director_evaluation *e, int index)
     for (int l = 0; l < POLI_VECTORS && row >= 0; l++) {
       int col = poli_vector_offset(body, l);
       if (col < 0) continue;
-      double mass = mass_of(body->body, k, l);
+      double mass = poli_director_inertia(body->body, k, l);
       if (e->want & POL_INERTIA)
         poli_v3_add_scaled(mass, e->at->vd + body->v + col, e->out->balance + body->v + row);
       for (int i = 0; i < 3 && e->want & POL_MASS; i++)
@@ -302,17 +271,6 @@ static void add_body(const director_evaluation *e, int index)
 
 /* --- all terms -------------------------------------------------------------------------------- */
 
-/* The inputs of the expressions, which see rigid frames. */
-static pol_status set_inputs(const pol_formulation *f, const pol_point *at, double *scratch,
-                             const poli_scratch *parts)
-{
-  if (!f->num_consumers) return POL_OK;
-  for (int b = 0; b < f->num_bodies; b++) poli_directors_rigid_frame(f, at, b, &parts->frames[b]);
-  pol_status status = poli_expressions_inputs(f, at, parts->frames, 0, parts->inputs);
-  if (status) scratch[0] = -(f->num_forces + 1);
-  return status;
-}
-
 /* All forces at the point, or between the two configurations of the way.  Only their terms read
  * velocities, multipliers and expressions: where none of them is asked for, neither are these. */
 static pol_status add_forces(const pol_formulation *f, const pol_point *at,
@@ -323,7 +281,12 @@ static pol_status add_forces(const pol_formulation *f, const pol_point *at,
   poli_scratch parts;
   poli_formulation_share_scratch(f, scratch, &parts);
   pol_status status = POL_OK;
-  if (want & of_forces) status = set_inputs(f, at, scratch, &parts);
+  if (want & of_forces && f->num_consumers) {
+    /* expressions see rigid frames */
+    for (int b = 0; b < f->num_bodies; b++) poli_directors_rigid_frame(f, at, b, &parts.frames[b]);
+    status = poli_expressions_inputs(f, at, parts.frames, 0, parts.inputs);
+    if (status) scratch[0] = -(f->num_forces + 1);
+  }
   for (int k = 0; k < f->num_forces && want & of_forces && !status; k++) {
     poli_changed_force changed;
     const poli_placed_force *force = poli_expressions_force(f, k, parts.inputs, &changed, &status);
@@ -339,8 +302,8 @@ static pol_status add_forces(const pol_formulation *f, const pol_point *at,
   unsigned balance = want & (POL_FORCE | POL_INERTIA);
   status = poli_expressions_balance(f, at, balance, parts.inputs, out->balance, &scratch[0]);
   if (status) return status;
-  return poli_expressions_add_directors(f, at, way, want, out, parts.frames, parts.inputs,
-                                        parts.derivatives);
+  return poli_expressions_add(f, at, way, want, out, parts.frames, NULL, parts.inputs,
+                              parts.derivatives);
 }
 
 pol_status poli_directors_evaluate(const pol_point *at, unsigned want, const pol_terms *out,

@@ -30,6 +30,9 @@ typedef struct poli_evaluated {
   double left[3], right[3], left_rate[3], right_rate[3];
 } poli_evaluated;
 
+/* Entry (k, l) of the constant mass matrix of a body's vectors. */
+double poli_director_inertia(const pol_body *body, int k, int l);
+
 /* Where vector k of a body starts among its coordinates; -1 if it does not move. */
 int poli_vector_offset(const poli_placed_body *body, int k);
 
@@ -57,10 +60,6 @@ void poli_pair_add_block(const poli_pair *bodies, const poli_slot slot[2][2], in
 pol_status poli_directors_force(const pol_formulation *formulation, const poli_placed_force *force,
                                 const pol_point *at, double share, unsigned want,
                                 const pol_terms *out);
-/* The same of a bushing or callback, which sees rigid frames; directors_rigid.c */
-pol_status poli_directors_rigid_force(const pol_formulation *formulation,
-                                      const poli_placed_force *force, const pol_point *at,
-                                      double share, unsigned want, const pol_terms *out);
 /* The same between two configurations (pol_dae.discrete_force); mean is at their mean. */
 pol_status poli_directors_force_between(const pol_formulation *formulation,
                                         const poli_placed_force *force, const double *q0,
@@ -68,7 +67,7 @@ pol_status poli_directors_force_between(const pol_formulation *formulation,
                                         const pol_terms *out);
 
 /* The rigid frame of a body, and what its velocities are of those of its coordinates: out += row L,
- * or row N1 if `turned`, for a row of six numbers; directors_rigid.c */
+ * or row N1 if `turned`, for a row of six numbers */
 void poli_directors_rigid_frame(const pol_formulation *formulation, const pol_point *at, int body,
                                 poli_frame *frame);
 void poli_directors_add_row(const pol_formulation *formulation, const pol_point *at, int body,

@@ -23,7 +23,6 @@
 #include <string.h>
 
 #include "formulation/directors.h"
-#include "formulation/elements.h"
 #include "lie/small.h"
 #include "mechanism/coordinate.h"
 
@@ -83,67 +82,41 @@ static void add_between_points(const element *e, const poli_combination *d, cons
   if (e->want & POL_DAMPING) subtract_blocks(e, 1.0, d, d, law->F_rate, e->out->damping);
 }
 
-static pol_status add_law(const element *e)
-{
-  const poli_force_kernel *kernel = &e->force->kernel;
-  poli_combination d = separation(kernel);
-  double now[3], rate[3];
-  poli_law law;
-  poli_combine(&d, e->bodies.vector, now);
-  poli_combine(&d, e->bodies.rate, rate);
-  pol_status status = poli_force_law(kernel->force, e->at->t, now, rate, &law);
-  if (!status) add_between_points(e, &d, &law);
-  return status;
-}
-
 /* --- applied forces and torques --------------------------------------------------------------- */
 
-/* An applied force at a point of the second body; with body axes it is a combination itself. */
-static void add_applied_force(const element *e)
+/* An applied force at a point of the second body, or a torque t on it, t x d_i / 2 on each
+ * director; in body axes it is a combination itself. */
+static void add_applied(const element *e, int is_torque)
 {
   const pol_force *given = e->force->kernel.force;
+  const int following = given->frame == POL_BODY_AXES;
+  const double share = e->share;
   poli_combination at = {{{0.0}}}, vector = {{{0.0}}};
-  double F[3], now[3];
+  double *stiffness = e->out->stiffness, *now = vector.c[1], F[3], skew[9];
   poli_v3_scale(poli_force_scale(given, e->at->t), given->vector, now);
-  at.c[1][POLI_CENTRE] = 1.0;
-  poli_v3_copy(given->point, at.c[1]);
-  if (given->frame == POL_BODY_AXES) {
-    poli_v3_copy(now, vector.c[1]);
-    poli_combine(&vector, e->bodies.vector, F);
-    if (e->want & POL_STIFFNESS)
-      subtract_blocks(e, e->share, &at, &vector, identity, e->out->stiffness);
-  } else {
-    poli_v3_copy(now, F);
-  }
-  if (e->want & POL_FORCE) subtract_force(e, &at, F);
-}
-
-/* An applied torque t on the second body: t x d_i / 2 on each director. */
-static void add_applied_torque(const element *e)
-{
-  const pol_force *given = e->force->kernel.force;
-  int following = given->frame == POL_BODY_AXES;
-  poli_combination vector = {{{0.0}}};
-  double torque[3], now[3], skew[9];
-  poli_v3_scale(poli_force_scale(given, e->at->t), given->vector, now);
-  poli_v3_copy(now, vector.c[1]);
   if (following)
-    poli_combine(&vector, e->bodies.vector, torque);
+    poli_combine(&vector, e->bodies.vector, F);
   else
-    poli_v3_copy(now, torque);
+    poli_v3_copy(now, F);
+  if (!is_torque) {
+    at.c[1][POLI_CENTRE] = 1.0;
+    poli_v3_copy(given->point, at.c[1]);
+    if (following && e->want & POL_STIFFNESS)
+      subtract_blocks(e, share, &at, &vector, identity, stiffness);
+    if (e->want & POL_FORCE) subtract_force(e, &at, F);
+    return;
+  }
   for (int k = 0; k < 3; k++) {
     const double *d = e->bodies.vector[1][k];
     if (e->want & POL_FORCE)
-      poli_v3_add_scaled_cross(-0.5, torque, d, e->out->balance + e->bodies.body[1]->v + 3 * k);
+      poli_v3_add_scaled_cross(-0.5, F, d, e->out->balance + e->bodies.body[1]->v + 3 * k);
     if (!(e->want & POL_STIFFNESS)) continue;
-    poli_m3_skew(torque, skew);
-    poli_pair_add_block(&e->bodies, e->force->coupling, 1, k, 1, k, -0.5 * e->share, skew,
-                        e->out->stiffness);
-    if (!following) continue;
+    poli_m3_skew(F, skew);
+    poli_pair_add_block(&e->bodies, e->force->coupling, 1, k, 1, k, -0.5 * share, skew, stiffness);
     poli_m3_skew(d, skew);
-    for (int l = 0; l < 3; l++)
-      poli_pair_add_block(&e->bodies, e->force->coupling, 1, k, 1, l, 0.5 * e->share * now[l], skew,
-                          e->out->stiffness);
+    for (int l = 0; l < 3 && following; l++)
+      poli_pair_add_block(&e->bodies, e->force->coupling, 1, k, 1, l, 0.5 * share * now[l], skew,
+                          stiffness);
   }
 }
 
@@ -241,18 +214,6 @@ static pol_status place_coordinate(const poli_coordinate_kernel *kernel, const p
   return status;
 }
 
-/* balance += g, over all vectors of the pair */
-static void add_to_balance(const element *e, double scale, const double g[POLI_PAIR])
-{
-  for (int b = 0; b < 2; b++)
-    for (int k = 0; k < POLI_VECTORS; k++) {
-      int offset = poli_vector_offset(e->bodies.body[b], k);
-      if (offset < 0) continue;
-      poli_v3_add_scaled(scale, g + place_of(b, k),
-                         e->out->balance + e->bodies.body[b]->v + offset);
-    }
-}
-
 /* values += K */
 static void add_square(const element *e, double (*K)[POLI_PAIR], double *values)
 {
@@ -266,13 +227,36 @@ static void add_square(const element *e, double (*K)[POLI_PAIR], double *values)
         }
 }
 
-/* damping += c g g^T */
-static void add_damper(const element *e, double c, const double g[POLI_PAIR])
+/* The terms T g of a spring whose coordinate has this value and the gradient g with derivatives H,
+ * T = k (value - rest) + c rate - a: damping c g g^T, stiffness T H + g (k by_q + c H^T v)^T, where
+ * by_q is the gradient of the value; H is overwritten. */
+static void add_coordinate_spring(const element *e, double value, double rate, const double *g,
+                                  const double *by_q, double (*H)[POLI_PAIR])
 {
-  double D[POLI_PAIR][POLI_PAIR];
+  const pol_force *force = e->force->kernel.force;
+  const double k = force->stiffness[0], c = force->damping[0];
+  const double T = k * (value - force->rest) + c * rate - force->actuator;
+  double v[POLI_PAIR], slope[POLI_PAIR], D[POLI_PAIR][POLI_PAIR];
+  pair_rates(&e->bodies, v);
+  for (int b = 0; b < 2 && e->want & POL_FORCE; b++)
+    for (int n = 0; n < POLI_VECTORS; n++) {
+      int offset = poli_vector_offset(e->bodies.body[b], n);
+      if (offset < 0) continue;
+      poli_v3_add_scaled(T, g + place_of(b, n), e->out->balance + e->bodies.body[b]->v + offset);
+    }
+  if (e->want & POL_DAMPING) {
+    for (int i = 0; i < POLI_PAIR; i++)
+      for (int j = 0; j < POLI_PAIR; j++) D[i][j] = c * g[i] * g[j];
+    add_square(e, D, e->out->damping);
+  }
+  if (!(e->want & POL_STIFFNESS)) return;
+  for (int j = 0; j < POLI_PAIR; j++) {
+    slope[j] = k * by_q[j];
+    for (int i = 0; i < POLI_PAIR; i++) slope[j] += c * H[i][j] * v[i];
+  }
   for (int i = 0; i < POLI_PAIR; i++)
-    for (int j = 0; j < POLI_PAIR; j++) D[i][j] = c * g[i] * g[j];
-  add_square(e, D, e->out->damping);
+    for (int j = 0; j < POLI_PAIR; j++) H[i][j] = T * H[i][j] + g[i] * slope[j];
+  add_square(e, H, e->out->stiffness);
 }
 
 static double remembered(const element *e)
@@ -280,28 +264,185 @@ static double remembered(const element *e)
   return e->at->history && e->force->history >= 0 ? e->at->history[e->force->history] : 0.0;
 }
 
-/* T g with T = k (theta - rest) + c theta' - a, and T H + g (k g + c H^T v)^T */
-static pol_status add_joint_spring(const element *e)
+/* --- forces that see rigid frames --------------------------------------------------------------
+ */
+
+/* Bushings and callbacks are no polynomials.  Their frame has the rotation R nearest to the
+ * directors (Higham 1986: R <- (R + R^-T)/2), whose variation is dphi = R^T sum d_i x dd_i/2 where
+ * the directors are orthonormal.  With y = L q' the velocities of that frame and
+ * N1 = d(L q')/dq their terms are those of evaluate.c,
+ *
+ *     balance = L^T W,   damping = L^T D_c L,   stiffness = L^T (K_c L + D_c N1) + dL^T/dq W,
+ *
+ * with the sign that forces have there. */
+
+/* R becomes the nearest rotation; directors that are orthonormal to 0.1 need four rounds. */
+static void make_rotation(double R[9])
 {
-  const pol_force *force = e->force->kernel.force;
-  double k = force->stiffness[0], c = force->damping[0], v[POLI_PAIR];
-  coordinate x;
-  pol_status status = place_coordinate(&e->force->spring.coordinate, &e->bodies, remembered(e), &x);
-  if (status) return status;
-  double T = k * (x.value - force->rest) + c * x.rate - force->actuator;
-  if (e->want & POL_FORCE) add_to_balance(e, T, x.g);
-  if (e->want & POL_DAMPING) add_damper(e, c, x.g);
-  if (!(e->want & POL_STIFFNESS)) return POL_OK;
-  pair_rates(&e->bodies, v);
-  double slope[POLI_PAIR];
-  for (int j = 0; j < POLI_PAIR; j++) {
-    slope[j] = k * x.g[j];
-    for (int i = 0; i < POLI_PAIR; i++) slope[j] += c * x.H[i][j] * v[i];
+  for (int round = 0; round < 4; round++) {
+    double row[3][3];
+    for (int k = 0; k < 3; k++) poli_v3_cross(R + 3 * ((k + 1) % 3), R + 3 * ((k + 2) % 3), row[k]);
+    double determinant = poli_v3_dot(R, row[0]);
+    for (int k = 0; k < 3; k++)
+      for (int i = 0; i < 3; i++) R[3 * k + i] = 0.5 * (R[3 * k + i] + row[k][i] / determinant);
   }
-  for (int i = 0; i < POLI_PAIR; i++)
-    for (int j = 0; j < POLI_PAIR; j++) x.H[i][j] = T * x.H[i][j] + x.g[i] * slope[j];
-  add_square(e, x.H, e->out->stiffness);
-  return POL_OK;
+}
+
+void poli_directors_make_rigid(poli_frame *frame)
+{
+  double spin[3];
+  poli_m3_apply(frame->R, frame->w, spin); /* its own rotation back, to the order of the defect */
+  make_rotation(frame->R);
+  poli_m3_apply_transposed(frame->R, spin, frame->w);
+}
+
+/* What one body sees of L and N1: six rows, three columns for each of its vectors. */
+typedef struct rigid_maps {
+  poli_frame frame;
+  double L[POLI_VECTORS][6][3], N1[POLI_VECTORS][6][3];
+} rigid_maps;
+
+static void set_rigid_maps(const pol_formulation *f, const pol_point *at, int index,
+                           const poli_pair *bodies, int b, rigid_maps *maps)
+{
+  memset(maps, 0, sizeof *maps);
+  maps->frame = *poli_ground_frame();
+  if (index == POL_GROUND) return;
+  poli_formulation_frame(f, at->q, at->v, index, &maps->frame);
+  for (int i = 0; i < 3; i++) maps->L[POLI_CENTRE][3 + i][i] = 1.0;
+  if (!bodies->body[b]->chart->polynomial) return;
+  const double *R = maps->frame.R;
+  double spin[3] = {0.0};
+  make_rotation(maps->frame.R);
+  for (int k = 0; k < 3; k++)
+    poli_v3_add_scaled_cross(0.5, bodies->vector[b][k], bodies->rate[b][k], spin);
+  poli_m3_apply_transposed(R, spin, maps->frame.w);
+  for (int k = 0; k < 3; k++) {
+    double skew[9], left[9], moving[9], turning[9];
+    poli_m3_skew(bodies->vector[b][k], skew);
+    poli_m3_multiply_transposed(R, skew, left);
+    poli_m3_skew(bodies->rate[b][k], skew);
+    poli_m3_multiply_transposed(R, skew, moving);
+    poli_m3_skew(maps->frame.w, skew);
+    poli_m3_multiply(skew, left, turning);
+    for (int i = 0; i < 3; i++)
+      for (int j = 0; j < 3; j++) {
+        maps->L[k][i][j] = 0.5 * left[3 * i + j];
+        maps->N1[k][i][j] = 0.5 * (turning[3 * i + j] - moving[3 * i + j]);
+      }
+  }
+}
+
+/* The maps of one body. */
+static void set_maps_of(const pol_formulation *f, const pol_point *at, int body, rigid_maps *maps)
+{
+  const int ends[2] = {body, POL_GROUND};
+  poli_pair pair;
+  poli_pair_place(f, at->q, at->v, ends, &pair);
+  set_rigid_maps(f, at, body, &pair, 0, maps);
+}
+
+void poli_directors_rigid_frame(const pol_formulation *formulation, const pol_point *at, int body,
+                                poli_frame *frame)
+{
+  rigid_maps maps;
+  set_maps_of(formulation, at, body, &maps);
+  *frame = maps.frame;
+}
+
+void poli_directors_add_row(const pol_formulation *formulation, const pol_point *at, int body,
+                            const double row[6], int turned, double *out)
+{
+  rigid_maps maps;
+  set_maps_of(formulation, at, body, &maps);
+  for (int k = 0; k < POLI_VECTORS; k++) {
+    double(*map)[3] = turned ? maps.N1[k] : maps.L[k];
+    for (int i = 0; i < 6; i++)
+      for (int j = 0; j < 3; j++) out[3 * k + j] += row[i] * map[i][j];
+  }
+}
+
+/* block += A^T K B, K 6 x 6 with 12 numbers a row */
+static void add_sandwich(double A[6][3], const double *K, double B[6][3], double block[9])
+{
+  for (int r = 0; r < 6; r++)
+    for (int c = 0; c < 6; c++) {
+      double entry = K[12 * r + c];
+      if (entry == 0.0) continue;
+      for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) block[3 * i + j] += A[r][i] * entry * B[c][j];
+    }
+}
+
+/* The derivative of L^T at a constant torque tau: of t x d_k / 2 with t = R tau. */
+static void add_turned_torque(const poli_pair *bodies, int b, int k, int m, rigid_maps *maps,
+                              const double tau[3], double block[9])
+{
+  const double *R = maps->frame.R;
+  double t[3], local[9], tau_skew[9], turned[9], skew[9], last[9];
+  if (k == POLI_CENTRE || m == POLI_CENTRE) return;
+  for (int i = 0; i < 9; i++) local[i] = maps->L[m][i / 3][i % 3];
+  poli_m3_apply(R, tau, t);
+  poli_m3_skew(tau, tau_skew);
+  poli_m3_multiply(tau_skew, local, turned);
+  poli_m3_multiply(R, turned, local);
+  poli_m3_skew(bodies->vector[b][k], skew);
+  poli_m3_multiply(skew, local, last);
+  for (int i = 0; i < 9; i++) block[i] += 0.5 * last[i];
+  if (k == m) poli_m3_add_skew(0.5, t, block);
+}
+
+static void subtract_rigid_blocks(const poli_placed_force *force, double share, unsigned want,
+                                  const pol_terms *out, const poli_pair *bodies, rigid_maps maps[2],
+                                  double wrench[2][6], poli_force_blocks *blocks)
+{
+  for (int b = 0; b < 2; b++)
+    for (int k = 0; k < POLI_VECTORS; k++)
+      for (int c = 0; c < 2; c++)
+        for (int m = 0; m < POLI_VECTORS; m++) {
+          const double *K = &blocks->by_position[6 * b][6 * c];
+          const double *D = &blocks->by_velocity[6 * b][6 * c];
+          double stiffness[9] = {0.0}, damping[9] = {0.0};
+          if (poli_vector_offset(bodies->body[b], k) < 0 ||
+              poli_vector_offset(bodies->body[c], m) < 0)
+            continue;
+          add_sandwich(maps[b].L[k], D, maps[c].L[m], damping);
+          add_sandwich(maps[b].L[k], K, maps[c].L[m], stiffness);
+          add_sandwich(maps[b].L[k], D, maps[c].N1[m], stiffness);
+          if (b == c) add_turned_torque(bodies, b, k, m, &maps[b], wrench[b], stiffness);
+          if (want & POL_DAMPING)
+            poli_pair_add_block(bodies, force->coupling, b, k, c, m, -1.0, damping, out->damping);
+          if (want & POL_STIFFNESS)
+            poli_pair_add_block(bodies, force->coupling, b, k, c, m, -share, stiffness,
+                                out->stiffness);
+        }
+}
+
+static pol_status add_rigid_force(const pol_formulation *formulation,
+                                  const poli_placed_force *force, const pol_point *at, double share,
+                                  unsigned want, const pol_terms *out)
+{
+  const poli_force_kernel *kernel = &force->kernel;
+  poli_pair pair;
+  const poli_pair *bodies = &pair;
+  rigid_maps maps[2];
+  double wrench[2][6];
+  poli_force_blocks blocks;
+  poli_pair_place(formulation, at->q, at->v, kernel->body, &pair);
+  for (int b = 0; b < 2; b++) set_rigid_maps(formulation, at, kernel->body[b], bodies, b, &maps[b]);
+  pol_status status = poli_force_wrenches(kernel, at->t, &maps[0].frame, &maps[1].frame, wrench);
+  if (status) return status;
+  for (int b = 0; b < 2; b++)
+    for (int k = 0; k < POLI_VECTORS && want & POL_FORCE; k++) {
+      int offset = poli_vector_offset(bodies->body[b], k);
+      for (int i = 0; offset >= 0 && i < 18; i++)
+        out->balance[bodies->body[b]->v + offset + i % 3] -=
+            maps[b].L[k][i / 3][i % 3] * wrench[b][i / 3];
+    }
+  if (!(want & (POL_STIFFNESS | POL_DAMPING))) return POL_OK;
+  status = poli_force_derivatives(kernel, at->t, &maps[0].frame, &maps[1].frame, &blocks);
+  if (!status) subtract_rigid_blocks(force, share, want, out, bodies, maps, wrench, &blocks);
+  return status;
 }
 
 /* --- at a point ------------------------------------------------------------------------------- */
@@ -312,21 +453,28 @@ pol_status poli_directors_force(const pol_formulation *formulation, const poli_p
 {
   element e = {.force = force, .at = at, .want = want, .out = out, .share = share};
   poli_pair_place(formulation, at->q, at->v, force->kernel.body, &e.bodies);
-  switch (force->kernel.force->type) {
-  case POL_APPLIED_FORCE:
-    add_applied_force(&e);
-    return POL_OK;
-  case POL_APPLIED_TORQUE:
-    add_applied_torque(&e);
-    return POL_OK;
-  case POL_JOINT_SPRING:
-    return add_joint_spring(&e);
-  case POL_BUSHING:
-  case POL_CALLBACK_FORCE:
-    return poli_directors_rigid_force(formulation, force, at, share, want, out);
-  default:
-    return add_law(&e);
+  const pol_force_type type = force->kernel.force->type;
+  if (type == POL_JOINT_SPRING) {
+    coordinate x;
+    pol_status found = place_coordinate(&force->spring.coordinate, &e.bodies, remembered(&e), &x);
+    if (!found) add_coordinate_spring(&e, x.value, x.rate, x.g, x.g, x.H);
+    return found;
   }
+  if (poli_force_sees_frames(type))
+    return add_rigid_force(formulation, force, at, share, want, out);
+  if (type == POL_APPLIED_FORCE || type == POL_APPLIED_TORQUE) {
+    add_applied(&e, type == POL_APPLIED_TORQUE);
+    return POL_OK;
+  }
+  const poli_pair *bodies = &e.bodies;
+  poli_combination d = separation(&force->kernel);
+  double now[3], rate[3];
+  poli_law law;
+  poli_combine(&d, bodies->vector, now);
+  poli_combine(&d, bodies->rate, rate);
+  pol_status status = poli_force_law(force->kernel.force, at->t, now, rate, &law);
+  if (!status) add_between_points(&e, &d, &law);
+  return status;
 }
 
 /* --- between two configurations --------------------------------------------------------------- */
@@ -457,30 +605,6 @@ static pol_status coordinate_between(const element *e, const step_ends *ends,
   return POL_OK;
 }
 
-/* T g with T = k (mean - rest) + c g . v - a */
-static pol_status add_joint_spring_between(const element *e, const step_ends *ends)
-{
-  const pol_force *force = e->force->kernel.force;
-  double k = force->stiffness[0], c = force->damping[0], v[POLI_PAIR];
-  discrete_coordinate x;
-  pol_status status = coordinate_between(e, ends, &x);
-  if (status) return status;
-  pair_rates(&e->bodies, v);
-  double T = k * (x.mean - force->rest) + c * dot(x.g, v) - force->actuator;
-  if (e->want & POL_FORCE) add_to_balance(e, T, x.g);
-  if (e->want & POL_DAMPING) add_damper(e, c, x.g);
-  if (!(e->want & POL_STIFFNESS)) return POL_OK;
-  double slope[POLI_PAIR];
-  for (int j = 0; j < POLI_PAIR; j++) {
-    slope[j] = k * x.mean_by_after[j];
-    for (int i = 0; i < POLI_PAIR; i++) slope[j] += c * x.by_after[i][j] * v[i];
-  }
-  for (int i = 0; i < POLI_PAIR; i++)
-    for (int j = 0; j < POLI_PAIR; j++) x.by_after[i][j] = T * x.by_after[i][j] + x.g[i] * slope[j];
-  add_square(e, x.by_after, e->out->stiffness);
-  return POL_OK;
-}
-
 pol_status poli_directors_force_between(const pol_formulation *formulation,
                                         const poli_placed_force *force, const double *q0,
                                         const double *q1, const pol_point *mean, unsigned want,
@@ -494,6 +618,12 @@ pol_status poli_directors_force_between(const pol_formulation *formulation,
   poli_pair_place(formulation, mean->q, mean->v, force->kernel.body, &e.bodies);
   poli_pair_place(formulation, q0, NULL, force->kernel.body, &ends.before);
   poli_pair_place(formulation, q1, NULL, force->kernel.body, &ends.after);
-  return type == POL_SPRING_DAMPER ? add_spring_damper_between(&e, &ends)
-                                   : add_joint_spring_between(&e, &ends);
+  if (type == POL_SPRING_DAMPER) return add_spring_damper_between(&e, &ends);
+  double v[POLI_PAIR];
+  discrete_coordinate x;
+  pol_status status = coordinate_between(&e, &ends, &x);
+  if (status) return status;
+  pair_rates(&e.bodies, v);
+  add_coordinate_spring(&e, x.mean, dot(x.g, v), x.g, x.mean_by_after, x.by_after);
+  return POL_OK;
 }

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formulation/elements.h"
 #include "formulation/expressions.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
@@ -26,6 +25,8 @@ enum {
 static const unsigned matrix_terms = POL_MASS | POL_DAMPING | POL_STIFFNESS |
                                      POL_GEOMETRIC_STIFFNESS | POL_JACOBIAN | POL_CURVATURE |
                                      POL_FEEDBACK;
+
+static const unsigned vector_terms = POL_INERTIA | POL_FORCE | POL_REACTION;
 
 /* Everything one evaluation shares. */
 typedef struct evaluation {
@@ -105,25 +106,6 @@ void poli_formulation_frames(const pol_formulation *formulation, const double *q
   }
 }
 
-static const poli_frame *frame_of(const evaluation *e, int body)
-{
-  return body == POL_GROUND ? poli_ground_frame() : &e->frames[body];
-}
-
-/* Frames of all bodies, and their maps where they are needed. */
-static void place_frames(evaluation *e)
-{
-  unsigned mapped = matrix_terms | POL_INERTIA | POL_FORCE | POL_REACTION;
-  for (int b = 0; b < e->f->num_bodies; b++) {
-    const poli_chart *chart = e->f->bodies[b].chart;
-    poli_chart_point at = poli_formulation_point(e->f, e->at->q, e->at->v, e->at->vd, b);
-    chart->frame(&at, &e->frames[b]);
-    if (chart->direct || !(e->want & mapped)) continue;
-    memset(&e->maps[b], 0, sizeof e->maps[b]);
-    chart->maps(&at, &e->frames[b], &e->maps[b]);
-  }
-}
-
 /* --- vectors ---------------------------------------------------------------------------------- */
 
 /* Inertia of a body: (J w', m u') for INERTIA; bias, gyroscopic torque and weight for FORCE. */
@@ -169,8 +151,8 @@ static pol_status subtract_forces(evaluation *e)
     double wrench[2][WRENCH_SIZE];
     *e->failed = status ? -(k + 1) : k + 1;
     if (!status)
-      status =
-          poli_placed_wrenches(force, e->at, frame_of(e, body[0]), frame_of(e, body[1]), wrench);
+      status = poli_placed_wrenches(force, e->at, poli_frame_of(e->frames, body[0]),
+                                    poli_frame_of(e->frames, body[1]), wrench);
     if (status) return status;
     *e->failed = 0.0;
     for (int j = 0; j < 2; j++)
@@ -185,26 +167,9 @@ static void add_reaction(evaluation *e, const poli_joint_kernel *kernel, const d
 {
   const int *body = kernel->body;
   double unused[WRENCH_SIZE] = {0.0};
-  poli_joint_reaction(kernel, frame_of(e, body[0]), frame_of(e, body[1]), lambda,
-                      body[0] < 0 ? unused : e->wrench[body[0]],
+  poli_joint_reaction(kernel, poli_frame_of(e->frames, body[0]), poli_frame_of(e->frames, body[1]),
+                      lambda, body[0] < 0 ? unused : e->wrench[body[0]],
                       body[1] < 0 ? unused : e->wrench[body[1]]);
-}
-
-/* B^T lambda of a coupling. */
-static pol_status add_coupling_reaction(evaluation *e, const poli_placed_coupling *coupling)
-{
-  for (int i = 0; i < 2; i++) {
-    const poli_coordinate_kernel *end = &coupling->kernel.end[i];
-    double gradient[12],
-        effort = e->at->lambda[coupling->row] * coupling->kernel.coupling->factor[i];
-    pol_status status = poli_coordinate_gradient(end, frame_of(e, end->body[0]),
-                                                 frame_of(e, end->body[1]), gradient);
-    if (status) return status;
-    for (int k = 0; k < 12; k++)
-      if (end->body[k / 6] != POL_GROUND)
-        e->wrench[end->body[k / 6]][k % 6] += effort * gradient[k];
-  }
-  return POL_OK;
 }
 
 /* The wrench on every frame that these parts of the balance need. */
@@ -227,8 +192,17 @@ static pol_status collect_wrenches(evaluation *e, unsigned parts)
     poli_drive_kernels_at(&f->drives[k].kernel, e->at->t, 1, &now);
     add_reaction(e, &now, e->at->lambda + f->drives[k].placed.row);
   }
-  for (int k = 0; k < f->num_couplings && !status; k++)
-    status = add_coupling_reaction(e, &f->couplings[k]);
+  for (int k = 0; k < 2 * f->num_couplings && !status; k++) {
+    const poli_placed_coupling *coupling = &f->couplings[k / 2];
+    const poli_coordinate_kernel *end = &coupling->kernel.end[k % 2];
+    const double factor = coupling->kernel.coupling->factor[k % 2];
+    double gradient[12], effort = e->at->lambda[coupling->row] * factor;
+    status = poli_coordinate_gradient(end, poli_frame_of(e->frames, end->body[0]),
+                                      poli_frame_of(e->frames, end->body[1]), gradient);
+    for (int i = 0; i < 12 && !status; i++)
+      if (end->body[i / 6] != POL_GROUND)
+        e->wrench[end->body[i / 6]][i % 6] += effort * gradient[i];
+  }
   return status;
 }
 
@@ -252,35 +226,6 @@ static void write_balance(const evaluation *e)
   }
 }
 
-/* acceleration += B_c bias: the velocity map applied to the bias accelerations */
-static void add_bias_acceleration(const poli_joint_kernel *kernel, const poli_frame *first,
-                                  const poli_frame *second, double *acceleration)
-{
-  poli_frame bias[2] = {*first, *second};
-  double extra[POL_MAX_JOINT_ROWS];
-  for (int i = 0; i < 2; i++) {
-    poli_v3_copy(bias[i].wb, bias[i].w);
-    poli_v3_copy(bias[i].ub, bias[i].u);
-  }
-  poli_joint_velocity(kernel, &bias[0], &bias[1], extra);
-  for (int i = 0; i < kernel->num_rows; i++) acceleration[i] += extra[i];
-}
-
-/* p.p - 1 and its time derivatives */
-static void write_unit_constraint(const evaluation *e, const poli_placed_body *body)
-{
-  const double *p = e->at->q + body->q, *pd = e->at->v ? e->at->v + body->v : NULL;
-  double square = -1.0, rate = 0.0, acceleration = 0.0;
-  for (int i = 0; i < 4; i++) {
-    square += p[i] * p[i];
-    rate += pd ? 2.0 * p[i] * pd[i] : 0.0;
-    acceleration += pd ? 2.0 * pd[i] * pd[i] : 0.0;
-  }
-  if (e->want & POL_POSITION) e->out->position[body->internal_row] = square;
-  if (e->want & POL_VELOCITY) e->out->velocity[body->internal_row] = rate;
-  if (e->want & POL_ACCELERATION) e->out->acceleration[body->internal_row] = acceleration;
-}
-
 /* Puts numbers of all of a joint's rows where these are among the constraints. */
 static void scatter(const poli_joint_kernel *kernel, const double *rows, int row, int slip_row,
                     double *out)
@@ -294,7 +239,8 @@ static void scatter(const poli_joint_kernel *kernel, const double *rows, int row
 static void write_joint_rows(const evaluation *e, const poli_joint_kernel *kernel, int row,
                              int slip_row)
 {
-  const poli_frame *first = frame_of(e, kernel->body[0]), *second = frame_of(e, kernel->body[1]);
+  const poli_frame *first = poli_frame_of(e->frames, kernel->body[0]),
+                   *second = poli_frame_of(e->frames, kernel->body[1]);
   double rows[POL_MAX_JOINT_ROWS];
   if (e->want & POL_POSITION) poli_joint_position(kernel, first, second, e->out->position + row);
   if (e->want & POL_VELOCITY) {
@@ -303,7 +249,17 @@ static void write_joint_rows(const evaluation *e, const poli_joint_kernel *kerne
   }
   if (!(e->want & POL_ACCELERATION)) return;
   poli_joint_acceleration(kernel, first, second, rows);
-  if (!e->f->chart->direct) add_bias_acceleration(kernel, first, second, rows);
+  if (!e->f->chart->direct) {
+    /* B_c bias: the velocity map applied to the bias accelerations */
+    poli_frame bias[2] = {*first, *second};
+    double extra[POL_MAX_JOINT_ROWS];
+    for (int i = 0; i < 2; i++) {
+      poli_v3_copy(bias[i].wb, bias[i].w);
+      poli_v3_copy(bias[i].ub, bias[i].u);
+    }
+    poli_joint_velocity(kernel, &bias[0], &bias[1], extra);
+    for (int i = 0; i < kernel->num_rows; i++) rows[i] += extra[i];
+  }
   scatter(kernel, rows, row, slip_row, e->out->acceleration);
 }
 
@@ -313,7 +269,8 @@ static void write_drive_row(const evaluation *e, const poli_placed_drive *drive)
   poli_joint_kernel kernels[3];
   int row = drive->placed.row;
   const int *body = drive->placed.kernel.body;
-  const poli_frame *first = frame_of(e, body[0]), *second = frame_of(e, body[1]);
+  const poli_frame *first = poli_frame_of(e->frames, body[0]),
+                   *second = poli_frame_of(e->frames, body[1]);
   double rate, twist, bend;
   poli_drive_kernels_at(&drive->kernel, e->at->t, 3, kernels);
   write_joint_rows(e, &kernels[0], row, row);
@@ -328,33 +285,6 @@ static void write_drive_row(const evaluation *e, const poli_placed_drive *drive)
   }
 }
 
-/* The velocities of two frames as (w1, u1, w2, u2), or their bias accelerations. */
-static void stack(const poli_frame *first, const poli_frame *second, int bias, double y[12])
-{
-  poli_v3_copy(bias ? first->wb : first->w, y);
-  poli_v3_copy(bias ? first->ub : first->u, y + 3);
-  poli_v3_copy(bias ? second->wb : second->w, y + 6);
-  poli_v3_copy(bias ? second->ub : second->u, y + 9);
-}
-
-/* y^T H y + gradient . (bias accelerations): the second derivative of a coordinate with v' = 0 */
-static pol_status coordinate_acceleration(const poli_coordinate_kernel *kernel,
-                                          const poli_frame *first, const poli_frame *second,
-                                          double *acceleration)
-{
-  double gradient[12], H[12][12], y[12], bias[12];
-  pol_status status = poli_coordinate_gradient(kernel, first, second, gradient);
-  if (!status) status = poli_coordinate_second(kernel, first, second, H);
-  stack(first, second, 0, y);
-  stack(first, second, 1, bias);
-  *acceleration = 0.0;
-  for (int i = 0; i < 12 && !status; i++) {
-    *acceleration += gradient[i] * bias[i];
-    for (int j = 0; j < 12; j++) *acceleration += y[i] * H[i][j] * y[j];
-  }
-  return status;
-}
-
 /* Position, velocity and acceleration of a coupling: a sum over its ends. */
 static pol_status write_coupling_row(const evaluation *e, const poli_placed_coupling *coupling)
 {
@@ -362,8 +292,9 @@ static pol_status write_coupling_row(const evaluation *e, const poli_placed_coup
   pol_status status = POL_OK;
   for (int i = 0; i < 2 && !status; i++) {
     const poli_coordinate_kernel *end = &kernel->end[i];
-    const poli_frame *first = frame_of(e, end->body[0]), *second = frame_of(e, end->body[1]);
-    double factor = kernel->coupling->factor[i], rate, acceleration;
+    const poli_frame *first = poli_frame_of(e->frames, end->body[0]),
+                     *second = poli_frame_of(e->frames, end->body[1]);
+    double factor = kernel->coupling->factor[i], rate;
     double before = e->at->history ? e->at->history[coupling->history + i] : 0.0;
     if (e->want & POL_POSITION)
       e->out->position[coupling->row] +=
@@ -372,10 +303,18 @@ static pol_status write_coupling_row(const evaluation *e, const poli_placed_coup
       status = poli_coordinate_rate(end, first, second, &rate);
       e->out->velocity[coupling->row] += factor * rate;
     }
-    if (!status && e->want & POL_ACCELERATION) {
-      status = coordinate_acceleration(end, first, second, &acceleration);
-      e->out->acceleration[coupling->row] += factor * acceleration;
+    if (status || !(e->want & POL_ACCELERATION)) continue;
+    /* y^T H y + gradient . (bias accelerations) */
+    double gradient[12], H[12][12], y[12], acceleration = 0.0;
+    status = poli_coordinate_gradient(end, first, second, gradient);
+    if (!status) status = poli_coordinate_second(end, first, second, H);
+    poli_stack_velocities(first, second, y);
+    for (int k = 0; k < 12 && !status; k++) {
+      const poli_frame *frame = k < 6 ? first : second;
+      acceleration += gradient[k] * (k % 6 < 3 ? frame->wb : frame->ub)[k % 3];
+      for (int j = 0; j < 12; j++) acceleration += y[k] * H[k][j] * y[j];
     }
+    e->out->acceleration[coupling->row] += factor * acceleration;
   }
   return status;
 }
@@ -389,8 +328,22 @@ static pol_status write_constraints(const evaluation *e)
     if (f->joints[k].row >= 0)
       write_joint_rows(e, &f->joints[k].kernel, f->joints[k].row, f->joints[k].slip_row);
   for (int k = 0; k < f->num_drives; k++) write_drive_row(e, &f->drives[k]);
-  for (int b = 0; b < f->num_bodies; b++)
-    if (f->bodies[b].internal_row >= 0) write_unit_constraint(e, &f->bodies[b]);
+  for (int b = 0; b < f->num_bodies; b++) {
+    /* p.p - 1 and its time derivatives */
+    const poli_placed_body *body = &f->bodies[b];
+    const double *p = e->at->q + body->q, *pd = e->at->v ? e->at->v + body->v : NULL;
+    const int row = body->internal_row;
+    double square = -1.0, rate = 0.0, acceleration = 0.0;
+    for (int i = 0; i < 4 && row >= 0; i++) {
+      square += p[i] * p[i];
+      rate += pd ? 2.0 * p[i] * pd[i] : 0.0;
+      acceleration += pd ? 2.0 * pd[i] * pd[i] : 0.0;
+    }
+    if (row < 0) continue;
+    if (e->want & POL_POSITION) e->out->position[row] = square;
+    if (e->want & POL_VELOCITY) e->out->velocity[row] = rate;
+    if (e->want & POL_ACCELERATION) e->out->acceleration[row] = acceleration;
+  }
   for (int k = 0; k < f->num_couplings && !status; k++)
     status = write_coupling_row(e, &f->couplings[k]);
   return status;
@@ -418,18 +371,6 @@ static void add_picked(double *values, poli_slot slot, const double *block, int 
     add_block(values, slot, block + (6 - rows) * width + 6 - cols, width, rows, cols);
 }
 
-/* values[slot] += (rows of a frame's block) map, map = L or N1 of a body with dim velocities */
-static void add_mapped_rows(double *values, poli_slot slot, const double *block, int width,
-                            int rows, poli_map map, int dim)
-{
-  for (int j = 0; j < dim; j++)
-    for (int r = 0; r < rows; r++) {
-      double sum = 0.0;
-      for (int i = 0; i < 6; i++) sum += block[r * width + i] * map[i][j];
-      values[slot.address + j * slot.stride + r] += sum;
-    }
-}
-
 /* C += A B, A 6 x 6 with `width` numbers a row, B 6 x dim */
 static void add_product(const double *A, int width, poli_map B, int dim, poli_map C)
 {
@@ -453,76 +394,52 @@ static void add_pulled_back(double *values, poli_slot slot, poli_map L, poli_map
     }
 }
 
-/* M_c = diag(J, m I) */
-static void body_mass(const pol_body *body, double M[36])
-{
-  memset(M, 0, 36 * sizeof *M);
-  for (int i = 0; i < 3; i++) {
-    for (int j = 0; j < 3; j++) M[6 * i + j] = body->inertia[3 * i + j];
-    M[7 * (3 + i)] = body->mass;
-  }
-}
-
-/* D_c: d(w x J w)/dw = w~ J - (J w)~ */
-static void body_damping(const pol_body *body, const poli_frame *frame, double D[36])
-{
-  double skew[9], product[9], momentum[3];
-  memset(D, 0, 36 * sizeof *D);
-  poli_m3_skew(frame->w, skew);
-  poli_m3_multiply(skew, body->inertia, product);
-  poli_m3_apply(body->inertia, frame->w, momentum);
-  poli_m3_skew(momentum, skew);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) D[6 * i + j] = product[3 * i + j] - skew[3 * i + j];
-}
-
-/* The blocks of one body through the chart; e->wrench holds what the stiffness asked for acts on.
- */
-static void add_mapped_body(const evaluation *e, int b, const double mass[36],
-                            const double damping[36])
+/* M_c = diag(J, m I) and D_c = d(w x J w)/dw = w~ J - (J w)~ of a body */
+static void add_body(const evaluation *e, int b)
 {
   const poli_placed_body *body = &e->f->bodies[b];
-  const poli_chart *chart = body->chart;
-  int dim = chart->dim;
+  const double *J = body->body->inertia, *w = e->frames[b].w;
+  int dim = body->chart->dim;
+  double mass[36] = {0.0}, damping[36] = {0.0}, skew[9], product[9], momentum[3];
+  poli_m3_skew(w, skew);
+  poli_m3_multiply(skew, J, product);
+  poli_m3_apply(J, w, momentum);
+  poli_m3_skew(momentum, skew);
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      mass[6 * i + j] = J[3 * i + j];
+      damping[6 * i + j] = product[3 * i + j] - skew[3 * i + j];
+    }
+    mass[7 * (3 + i)] = body->body->mass;
+  }
+  if (body->chart->direct) {
+    if (e->want & POL_MASS) add_picked(e->out->mass, body->diagonal, mass, 6, dim, dim);
+    if (e->want & POL_DAMPING) add_picked(e->out->damping, body->diagonal, damping, 6, dim, dim);
+    return;
+  }
+  /* through the chart; e->wrench holds what the stiffness asked for acts on */
   poli_chart_maps *maps = &e->maps[b];
+  poli_map by_acceleration = {{0.0}}, by_velocity = {{0.0}}, by_position = {{0.0}};
   if (e->want & POL_MASS) {
-    poli_map inner = {{0.0}};
-    add_product(mass, 6, maps->L, dim, inner);
-    add_pulled_back(e->out->mass, body->diagonal, maps->L, inner, dim, dim);
+    add_product(mass, 6, maps->L, dim, by_acceleration);
+    add_pulled_back(e->out->mass, body->diagonal, maps->L, by_acceleration, dim, dim);
   }
   if (e->want & POL_DAMPING) {
-    poli_map inner = {{0.0}};
-    add_product(damping, 6, maps->L, dim, inner);
-    add_product(mass, 6, maps->N3, dim, inner);
-    add_pulled_back(e->out->damping, body->diagonal, maps->L, inner, dim, dim);
+    add_product(damping, 6, maps->L, dim, by_velocity);
+    add_product(mass, 6, maps->N3, dim, by_velocity);
+    add_pulled_back(e->out->damping, body->diagonal, maps->L, by_velocity, dim, dim);
   }
   if (e->want & POL_STIFFNESS) {
-    poli_map inner = {{0.0}};
-    add_product(damping, 6, maps->N1, dim, inner);
-    add_product(mass, 6, maps->N2, dim, inner);
-    add_pulled_back(e->out->stiffness, body->diagonal, maps->L, inner, dim, dim);
+    add_product(damping, 6, maps->N1, dim, by_position);
+    add_product(mass, 6, maps->N2, dim, by_position);
+    add_pulled_back(e->out->stiffness, body->diagonal, maps->L, by_position, dim, dim);
   }
   if (e->want & (POL_STIFFNESS | POL_GEOMETRIC_STIFFNESS)) {
     poli_map gradient = {{0.0}};
     poli_chart_point at = poli_formulation_point(e->f, e->at->q, e->at->v, e->at->vd, b);
-    chart->add_wrench_gradient(&at, &e->frames[b], e->wrench[b], gradient);
+    body->chart->add_wrench_gradient(&at, &e->frames[b], e->wrench[b], gradient);
     add_block(e->out->stiffness, body->diagonal, gradient[0], POLI_CHART_MAX_DIM, dim, dim);
   }
-}
-
-static void add_body(const evaluation *e, int b)
-{
-  const poli_placed_body *body = &e->f->bodies[b];
-  int dim = body->chart->dim;
-  double mass[36], damping[36];
-  body_mass(body->body, mass);
-  body_damping(body->body, &e->frames[b], damping);
-  if (!body->chart->direct) {
-    add_mapped_body(e, b, mass, damping);
-    return;
-  }
-  if (e->want & POL_MASS) add_picked(e->out->mass, body->diagonal, mass, 6, dim, dim);
-  if (e->want & POL_DAMPING) add_picked(e->out->damping, body->diagonal, damping, 6, dim, dim);
 }
 
 /* B = 2 p, Z = 2 p', K = 2 mu I of p.p = 1 */
@@ -548,11 +465,17 @@ static void add_rows(const evaluation *e, const int bodies[2], const poli_slot s
     const double *block = rows[0] + 6 * j;
     if (body == POL_GROUND) continue;
     const poli_chart *chart = e->f->bodies[body].chart;
-    if (!chart->direct)
-      add_mapped_rows(values, slots[j], block, 12, num_rows,
-                      turned ? e->maps[body].N1 : e->maps[body].L, chart->dim);
-    else if (!turned)
-      add_block(values, slots[j], block + 6 - chart->dim, 12, num_rows, chart->dim);
+    if (chart->direct) {
+      if (!turned) add_block(values, slots[j], block + 6 - chart->dim, 12, num_rows, chart->dim);
+      continue;
+    }
+    double(*map)[POLI_CHART_MAX_DIM] = turned ? e->maps[body].N1 : e->maps[body].L;
+    for (int c = 0; c < chart->dim; c++)
+      for (int r = 0; r < num_rows; r++) {
+        double sum = 0.0;
+        for (int i = 0; i < 6; i++) sum += block[12 * r + i] * map[i][c];
+        values[slots[j].address + c * slots[j].stride + r] += sum;
+      }
   }
 }
 
@@ -563,23 +486,6 @@ static void add_joint_rows(const evaluation *e, const poli_placed_joint *joint, 
   int slip = joint->kernel.num_slip, held = joint->kernel.num_rows - slip;
   add_rows(e, joint->kernel.body, joint->jacobian, held, values, rows, turned);
   if (slip > 0) add_rows(e, joint->kernel.body, joint->slip, slip, values, rows + held, turned);
-}
-
-/* values[slot] += L^T block L of two bodies, or L^T block N1 if `turned`; not both are direct. */
-static void add_mapped_square(const evaluation *e, double *values, poli_slot slot,
-                              const double *block, int row, int col, int turned)
-{
-  const poli_chart *above = e->f->bodies[row].chart, *beside = e->f->bodies[col].chart;
-  poli_map inner = {{0.0}};
-  if (!beside->direct)
-    add_product(block, 12, turned ? e->maps[col].N1 : e->maps[col].L, beside->dim, inner);
-  else
-    for (int i = 0; i < 6; i++)
-      memcpy(inner[i], block + 12 * i + 6 - beside->dim, (size_t)beside->dim * sizeof **inner);
-  if (!above->direct)
-    add_pulled_back(values, slot, e->maps[row].L, inner, above->dim, beside->dim);
-  else
-    add_block(values, slot, inner[6 - above->dim], POLI_CHART_MAX_DIM, above->dim, beside->dim);
 }
 
 /* Adds a 12 x 12 block of two frames into the stiffness or damping: L^T K L, or L^T K N1 if
@@ -594,17 +500,28 @@ static void add_square(const evaluation *e, const int body[2], const poli_slot c
       if (row == POL_GROUND || col == POL_GROUND) continue;
       const poli_chart *above = e->f->bodies[row].chart, *beside = e->f->bodies[col].chart;
       if (turned && beside->direct) continue; /* N1 = 0 */
-      if (above->direct && beside->direct)
-        add_picked(values, coupling[i][j], block, 12, above->dim, beside->dim);
+      const poli_slot slot = coupling[i][j];
+      if (above->direct && beside->direct) {
+        add_picked(values, slot, block, 12, above->dim, beside->dim);
+        continue;
+      }
+      poli_map inner = {{0.0}};
+      if (!beside->direct)
+        add_product(block, 12, turned ? e->maps[col].N1 : e->maps[col].L, beside->dim, inner);
+      for (int r = 0; r < 6 && beside->direct; r++)
+        memcpy(inner[r], block + 12 * r + 6 - beside->dim, (size_t)beside->dim * sizeof **inner);
+      if (!above->direct)
+        add_pulled_back(values, slot, e->maps[row].L, inner, above->dim, beside->dim);
       else
-        add_mapped_square(e, values, coupling[i][j], block, row, col, turned);
+        add_block(values, slot, inner[6 - above->dim], POLI_CHART_MAX_DIM, above->dim, beside->dim);
     }
 }
 
 static void add_joint(const evaluation *e, const poli_placed_joint *joint)
 {
   const poli_joint_kernel *kernel = &joint->kernel;
-  const poli_frame *first = frame_of(e, kernel->body[0]), *second = frame_of(e, kernel->body[1]);
+  const poli_frame *first = poli_frame_of(e->frames, kernel->body[0]),
+                   *second = poli_frame_of(e->frames, kernel->body[1]);
   int mapped = !e->f->chart->direct;
   double rows[POL_MAX_JOINT_ROWS][12], K[12][12];
   if (joint->row < 0) return;
@@ -634,8 +551,8 @@ static void add_drive(const evaluation *e, const poli_placed_drive *drive)
   add_joint(e, &now);
   if (!(e->want & POL_CURVATURE)) return;
   double row[1][12];
-  poli_joint_jacobian(&kernels[1], frame_of(e, now.kernel.body[0]), frame_of(e, now.kernel.body[1]),
-                      row);
+  poli_joint_jacobian(&kernels[1], poli_frame_of(e->frames, now.kernel.body[0]),
+                      poli_frame_of(e->frames, now.kernel.body[1]), row);
   add_joint_rows(e, &now, e->out->curvature, row, 0);
 }
 
@@ -644,13 +561,14 @@ static pol_status add_coupling_end(const evaluation *e, const poli_placed_coupli
 {
   const poli_coordinate_kernel *end = &coupling->kernel.end[i];
   const poli_slot *slots = coupling->end[i].jacobian;
-  const poli_frame *first = frame_of(e, end->body[0]), *second = frame_of(e, end->body[1]);
+  const poli_frame *first = poli_frame_of(e->frames, end->body[0]),
+                   *second = poli_frame_of(e->frames, end->body[1]);
   double row[1][12], turned[1][12] = {{0.0}}, H[12][12], y[12];
   double factor = coupling->kernel.coupling->factor[i];
   pol_status status = poli_coordinate_gradient(end, first, second, row[0]);
   if (!status) status = poli_coordinate_second(end, first, second, H);
   if (status) return status;
-  stack(first, second, 0, y);
+  poli_stack_velocities(first, second, y);
   for (int k = 0; k < 12; k++) {
     row[0][k] *= factor;
     for (int j = 0; j < 12; j++) turned[0][j] += factor * y[k] * H[k][j];
@@ -677,8 +595,8 @@ static pol_status add_force(const evaluation *e, int k)
   poli_force_blocks blocks;
   *e->failed = status ? -(k + 1) : k + 1;
   if (!status)
-    status =
-        poli_placed_derivatives(force, e->at, frame_of(e, body[0]), frame_of(e, body[1]), &blocks);
+    status = poli_placed_derivatives(force, e->at, poli_frame_of(e->frames, body[0]),
+                                     poli_frame_of(e->frames, body[1]), &blocks);
   if (status) return status;
   *e->failed = 0.0;
   for (int i = 0; i < 12; i++)
@@ -694,18 +612,6 @@ static pol_status add_force(const evaluation *e, int k)
       add_square(e, body, force->coupling, e->out->stiffness, blocks.by_velocity, 1);
   }
   return POL_OK;
-}
-
-/* A disk that lies flat has no rows: another step may find it tilted. */
-static int has_flat_disk(const evaluation *e)
-{
-  for (int k = 0; k < e->f->num_joints; k++) {
-    const poli_joint_kernel *kernel = &e->f->joints[k].kernel;
-    if (kernel->disk && !(poli_rolling_tilt(kernel, frame_of(e, kernel->body[0]),
-                                            frame_of(e, kernel->body[1])) >= POLI_ROLLING_FLAT))
-      return 1;
-  }
-  return 0;
 }
 
 static pol_status add_matrices(evaluation *e)
@@ -726,7 +632,7 @@ static pol_status add_matrices(evaluation *e)
   if (e->want & (POL_STIFFNESS | POL_DAMPING))
     for (int k = 0; k < f->num_forces && !status; k++) status = add_force(e, k);
   if (!status)
-    status = poli_expressions_add(f, e->at, e->want, e->out, e->frames, e->maps, e->inputs,
+    status = poli_expressions_add(f, e->at, NULL, e->want, e->out, e->frames, e->maps, e->inputs,
                                   e->derivatives);
   if (!(e->want & (POL_JACOBIAN | POL_CURVATURE | POL_GEOMETRIC_STIFFNESS))) return status;
   for (int k = 0; k < f->num_joints; k++) add_joint(e, &f->joints[k]);
@@ -755,15 +661,30 @@ pol_status poli_formulation_evaluate(const pol_point *at, unsigned want, const p
   *e.failed = 0.0;
   status = poli_functions_check(f, at->t, want, e.failed);
   if (status) return status;
-  place_frames(&e);
-  if (has_flat_disk(&e)) return POL_RETRY;
+  /* frames of all bodies, and their maps where they are needed */
+  for (int b = 0; b < f->num_bodies; b++) {
+    const poli_chart *chart = f->bodies[b].chart;
+    poli_chart_point point = poli_formulation_point(f, at->q, at->v, at->vd, b);
+    chart->frame(&point, &e.frames[b]);
+    if (chart->direct || !(want & (matrix_terms | vector_terms))) continue;
+    memset(&e.maps[b], 0, sizeof e.maps[b]);
+    chart->maps(&point, &e.frames[b], &e.maps[b]);
+  }
+  for (int k = 0; k < f->num_joints; k++) {
+    /* a disk that lies flat has no rows: another step may find it tilted */
+    const poli_joint_kernel *kernel = &f->joints[k].kernel;
+    if (kernel->disk &&
+        !(poli_rolling_tilt(kernel, poli_frame_of(e.frames, kernel->body[0]),
+                            poli_frame_of(e.frames, kernel->body[1])) >= POLI_ROLLING_FLAT))
+      return POL_RETRY;
+  }
   if (want & (POL_FORCE | POL_DAMPING | POL_STIFFNESS | POL_FEEDBACK))
     status = poli_expressions_inputs(f, at, e.frames, 0, e.inputs);
   if (status) {
     *e.failed = -(f->num_forces + 1);
     return status;
   }
-  unsigned parts = want & (POL_INERTIA | POL_FORCE | POL_REACTION);
+  unsigned parts = want & vector_terms;
   if (parts) {
     status = collect_wrenches(&e, parts);
     if (status) return status;

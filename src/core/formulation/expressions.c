@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "dae/least_norm.h"
 #include "formulation/directors.h"
-#include "formulation/elements.h"
 #include "formulation/expressions.h"
 #include "formulation/output.h"
 #include "formulation/signals.h"
@@ -29,47 +29,47 @@ static poli_target target_of(const pol_formulation *f, int body)
   return (poli_target){f->bodies[body].v, f->bodies[body].chart->dim};
 }
 
-static void number_consumers(pol_formulation *f)
-{
-  int node = f->network.num_variables, count = 0;
-  for (int i = 0; i < f->network.num_states; i++)
-    f->consumers[count++] =
-        (poli_consumer){.node = node++, .force = -1, .target = {{f->state_v + i, 1}}};
-  for (int k = 0; k < f->num_forces; k++) {
-    poli_placed_force *force = &f->forces[k];
-    for (int i = 0; i < 3; i++) {
-      if (!force->kernel.force->expressions[i]) continue;
-      force->effort[i] = node;
-      f->consumers[count++] = (poli_consumer){
-          .node = node++,
-          .force = k,
-          .component = i,
-          .target = {target_of(f, force->kernel.body[0]), target_of(f, force->kernel.body[1])}};
-    }
-  }
-  f->num_consumers = count;
-}
-
 pol_status poli_formulation_link_expressions(pol_formulation *formulation)
 {
   pol_formulation *f = formulation;
   const poli_network *n = &f->network;
-  size_t consumers = (size_t)(n->num_states + n->num_efforts), links = 0;
-  for (int k = n->num_variables; k < n->num_nodes; k++) links += (size_t)n->nodes[k].num_sources;
-  f->consumers = calloc(consumers + 1, sizeof *f->consumers);
-  f->links = calloc(links + 1, sizeof *f->links);
-  f->link_start = calloc((size_t)n->num_inputs + 1, sizeof *f->link_start);
-  if (!f->consumers || !f->links || !f->link_start) return POL_NO_MEMORY;
-  number_consumers(f);
+  int node = n->num_variables, links = 0;
+  for (int k = n->num_variables; k < n->num_nodes; k++) links += n->nodes[k].num_sources;
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, f->consumers, n->num_states + n->num_efforts);
+    POLI_TAKE(&arena, f->links, links);
+    POLI_TAKE(&arena, f->link_start, n->num_inputs + 1);
+  } while (poli_arena_again(&arena));
+  f->links_memory = arena.memory;
+  if (!f->links_memory) return POL_NO_MEMORY;
+
+  /* the rates of states, then the efforts of forces */
+  for (int i = 0; i < n->num_states; i++)
+    f->consumers[f->num_consumers++] =
+        (poli_consumer){.node = node++, .force = -1, .target = {{f->state_v + i, 1}}};
+  for (int k = 0; k < f->num_forces; k++) {
+    poli_placed_force *force = &f->forces[k];
+    const int *body = force->kernel.body;
+    for (int i = 0; i < 3; i++) {
+      if (!force->kernel.force->expressions[i]) continue;
+      force->effort[i] = node;
+      f->consumers[f->num_consumers++] =
+          (poli_consumer){.node = node++,
+                          .force = k,
+                          .component = i,
+                          .target = {target_of(f, body[0]), target_of(f, body[1])}};
+    }
+  }
 
   /* by signals, so that each is differentiated once */
   for (int input = 0; input < n->num_inputs; input++) {
     f->link_start[input] = f->num_links;
     for (int c = 0; c < f->num_consumers; c++) {
-      const poli_node *node = &n->nodes[f->consumers[c].node];
-      for (int k = 0; k < node->num_sources; k++)
-        if (node->sources[k] == input)
-          f->links[f->num_links++] = (poli_link){.consumer = c, .weight = node->weight + k};
+      const poli_node *reader = &n->nodes[f->consumers[c].node];
+      for (int k = 0; k < reader->num_sources; k++)
+        if (reader->sources[k] == input)
+          f->links[f->num_links++] = (poli_link){.consumer = c, .weight = reader->weight + k};
     }
   }
   f->link_start[n->num_inputs] = f->num_links;
@@ -81,87 +81,71 @@ size_t poli_expressions_max_blocks(const pol_formulation *formulation)
   return 6 * (size_t)formulation->num_links + (size_t)formulation->network.num_states;
 }
 
-/* Calls for every part of the matrices that a link may fill, its rows those of a target. */
-typedef void visit_block(const pol_formulation *f, int link, int target,
-                         const poli_signal_reads *reads, void *user);
-static void each_block(const pol_formulation *f, visit_block *visit, void *user)
+/* A walk over the parts of the matrices that links may fill: lists their blocks, or looks up where
+ * they are. */
+typedef struct link_walk {
+  pol_block *coupling, *feedback; /* one of them is listed; both NULL: looks up */
+  int count;
+} link_walk;
+
+/* These rows of a target, and columns of the coupling or the feedback. */
+static void visit(const pol_formulation *f, link_walk *w, int is_feedback, const poli_target *row,
+                  int col, int cols, poli_slot *slot)
+{
+  pol_block *list = is_feedback ? w->feedback : w->coupling;
+  if (list)
+    list[w->count++] = (pol_block){row->v, col, row->dim, cols};
+  else if (!w->coupling && !w->feedback)
+    *slot = poli_slot_at(is_feedback ? f->feedback : f->coupling, row->v, col);
+}
+
+static void visit_links(const pol_formulation *f, link_walk *w)
 {
   for (int input = 0; input < f->network.num_inputs; input++) {
     if (f->link_start[input] == f->link_start[input + 1]) continue;
-    poli_signal_reads reads = poli_signal_dependence(f, &f->network.inputs[input]);
-    for (int l = f->link_start[input]; l < f->link_start[input + 1]; l++)
-      for (int a = 0; a < 2; a++)
-        if (f->consumers[f->links[l].consumer].target[a].dim) visit(f, l, a, &reads, user);
+    const poli_signal_reads reads = poli_signal_dependence(f, &f->network.inputs[input]);
+    for (int l = f->link_start[input]; l < f->link_start[input + 1]; l++) {
+      poli_link *link = &f->links[l];
+      for (int a = 0; a < 2; a++) {
+        const poli_target *row = &f->consumers[link->consumer].target[a];
+        if (!row->dim) continue;
+        for (int b = 0; b < 2; b++) {
+          const poli_target col = target_of(f, reads.body[b]);
+          if (col.dim) visit(f, w, 0, row, col.v, col.dim, &link->coupling[a][b]);
+        }
+        if (reads.state >= 0) visit(f, w, 0, row, f->state_v + reads.state, 1, &link->state[a]);
+        if (reads.num_rows) visit(f, w, 1, row, reads.row, reads.num_rows, &link->feedback[a]);
+      }
+    }
   }
-}
-
-/* A list of blocks under way. */
-typedef struct block_list {
-  pol_block *blocks;
-  int count;
-} block_list;
-
-static void list_coupling(const pol_formulation *f, int link, int target,
-                          const poli_signal_reads *reads, void *user)
-{
-  block_list *list = user;
-  const poli_target *row = &f->consumers[f->links[link].consumer].target[target];
-  for (int b = 0; b < 2; b++) {
-    poli_target col = target_of(f, reads->body[b]);
-    if (col.dim) list->blocks[list->count++] = (pol_block){row->v, col.v, row->dim, col.dim};
-  }
-  if (reads->state >= 0)
-    list->blocks[list->count++] = (pol_block){row->v, f->state_v + reads->state, row->dim, 1};
 }
 
 int poli_expressions_coupling(const pol_formulation *formulation, int count, pol_block *blocks)
 {
-  block_list list = {blocks, count};
+  link_walk list = {.coupling = blocks, .count = count};
   for (int i = 0; i < formulation->network.num_states; i++)
     blocks[list.count++] = (pol_block){formulation->state_v + i, formulation->state_v + i, 1, 1};
-  each_block(formulation, list_coupling, &list);
+  visit_links(formulation, &list);
   return list.count;
-}
-
-static void list_feedback(const pol_formulation *f, int link, int target,
-                          const poli_signal_reads *reads, void *user)
-{
-  block_list *list = user;
-  const poli_target *row = &f->consumers[f->links[link].consumer].target[target];
-  if (reads->num_rows)
-    list->blocks[list->count++] = (pol_block){row->v, reads->row, row->dim, reads->num_rows};
 }
 
 pol_status poli_expressions_feedback(pol_formulation *formulation)
 {
   pol_formulation *f = formulation;
-  block_list list = {calloc(2 * (size_t)f->num_links + 1, sizeof(pol_block)), 0};
-  if (!list.blocks) return POL_NO_MEMORY;
-  each_block(f, list_feedback, &list);
+  link_walk list = {.feedback = calloc(2 * (size_t)f->num_links + 1, sizeof(pol_block))};
+  if (!list.feedback) return POL_NO_MEMORY;
+  visit_links(f, &list);
   pol_status status = POL_OK;
   if (list.count)
     status = pol_pattern_create(&f->feedback, f->dae.group.nv, pol_dae_num_constraints(&f->dae),
-                                list.count, list.blocks);
-  free(list.blocks);
+                                list.count, list.feedback);
+  free(list.feedback);
   return status;
-}
-
-static void place_link(const pol_formulation *f, int link, int target,
-                       const poli_signal_reads *reads, void *user)
-{
-  poli_link *l = (poli_link *)user + link;
-  int row = f->consumers[l->consumer].target[target].v;
-  for (int b = 0; b < 2; b++)
-    if (reads->body[b] != POL_GROUND)
-      l->coupling[target][b] = poli_slot_at(f->coupling, row, f->bodies[reads->body[b]].v);
-  if (reads->state >= 0)
-    l->state[target] = poli_slot_at(f->coupling, row, f->state_v + reads->state);
-  if (reads->num_rows) l->feedback[target] = poli_slot_at(f->feedback, row, reads->row);
 }
 
 void poli_formulation_place_expressions(pol_formulation *formulation)
 {
-  each_block(formulation, place_link, formulation->links);
+  visit_links(formulation, &(link_walk){.count = 0});
 }
 
 /* --- undetermined reactions ------------------------------------------------------------------- */
@@ -169,41 +153,33 @@ void poli_formulation_place_expressions(pol_formulation *formulation)
 /* A signal whose gradient by the multipliers is s does not depend on multipliers without a
  * reaction, B^T lambda = 0, if and only if s is in the range of B: then its projection to it is s
  * itself. */
-static int is_open(poli_least_norm *least, const pol_point *at, const poli_signal_gradient *g,
-                   int m, double *projected)
-{
-  double size = 0.0, away = 0.0;
-  memset(projected, 0, (size_t)m * sizeof *projected);
-  for (int i = 0; i < g->reads.num_rows; i++) {
-    projected[g->reads.row + i] = g->lambda[i];
-    size = fmax(size, fabs(g->lambda[i]));
-  }
-  if (poli_least_norm_apply(least, at, projected)) return 0;
-  for (int i = 0; i < g->reads.num_rows; i++)
-    away = fmax(away, fabs(projected[g->reads.row + i] - g->lambda[i]));
-  return away > fmax(1e-6 * size, 1e-12); /* a hinge has no torque about its axis, to round-off */
-}
-
 pol_status poli_expressions_find_open(const pol_formulation *formulation, pol_solver_kind solver,
                                       const pol_point *at, int count, const poli_signal *signals,
                                       char *name, size_t size)
 {
   const pol_formulation *f = formulation;
-  int m = pol_dae_num_constraints(&f->dae), open = 0;
+  const size_t m = (size_t)pol_dae_num_constraints(&f->dae);
   poli_least_norm *least = NULL;
-  double *projected = calloc((size_t)m + 1, sizeof *projected);
+  double *projected = calloc(m + 1, sizeof *projected);
   pol_status status = projected ? poli_least_norm_create(&least, &f->dae, solver) : POL_NO_MEMORY;
   name[0] = '\0';
-  for (int i = 0; i < count && !open && !status; i++) {
+  for (int i = 0; i < count && !name[0] && !status; i++) {
+    const int object = signals[i].object, is_drive = signals[i].kind == POLI_SIGNAL_DRIVE;
     poli_signal_gradient g;
+    double largest = 0.0, away = 0.0;
     if (poli_signal_derivatives(f, &signals[i], at, NULL, &g) || !g.reads.num_rows) continue;
-    open = is_open(least, at, &g, m, projected);
-    if (open && signals[i].kind == POLI_SIGNAL_DRIVE)
-      snprintf(name, size, "drive '%s'",
-               pol_mechanism_drive(f->mechanism, signals[i].object)->name);
-    else if (open)
-      snprintf(name, size, "joint '%s'",
-               pol_mechanism_joint(f->mechanism, signals[i].object)->name);
+    memset(projected, 0, m * sizeof *projected);
+    memcpy(projected + g.reads.row, g.lambda, (size_t)g.reads.num_rows * sizeof *projected);
+    if (poli_least_norm_apply(least, at, projected)) continue;
+    for (int k = 0; k < g.reads.num_rows; k++) {
+      largest = fmax(largest, fabs(g.lambda[k]));
+      away = fmax(away, fabs(projected[g.reads.row + k] - g.lambda[k]));
+    }
+    /* a hinge has no torque about its axis, to round-off */
+    if (!(away > fmax(1e-6 * largest, 1e-12))) continue;
+    snprintf(name, size, "%s '%s'", is_drive ? "drive" : "joint",
+             is_drive ? pol_mechanism_drive(f->mechanism, object)->name
+                      : pol_mechanism_joint(f->mechanism, object)->name);
   }
   poli_least_norm_free(&least);
   free(projected);
@@ -324,64 +300,44 @@ static void add_row(const pol_formulation *f, const pol_point *at, const poli_ch
   }
 }
 
-/* The force with a unit effort and nothing else. */
-static void make_unit(const poli_placed_force *force, int component, poli_changed_force *unit)
+/* G of a consumer in coordinates, 1 of a rate.  Of an effort L^T of the wrenches of the force with
+ * a unit effort and nothing else; in directors what that adds to the balance, at the point or
+ * between two configurations. */
+static pol_status set_shape(const pol_formulation *f, const poli_consumer *consumer,
+                            const pol_point *at, const poli_expression_way *way,
+                            const poli_frame *frames, const poli_chart_maps *maps, shape *G)
 {
-  pol_force *numbers = &unit->numbers;
-  start_change(force, unit);
+  memset(G, 0, sizeof *G);
+  if (consumer->force < 0) {
+    G->part[0][0] = 1.0;
+    return POL_OK;
+  }
+  poli_changed_force unit;
+  pol_force *numbers = &unit.numbers;
+  start_change(&f->forces[consumer->force], &unit);
   for (int i = 0; i < 3; i++)
     numbers->vector[i] = numbers->stiffness[i] = numbers->damping[i] = 0.0;
   numbers->actuator = 0.0;
-  set_effort(numbers, component, 1.0);
-}
+  set_effort(numbers, consumer->component, 1.0);
 
-static const poli_frame *frame_of(const poli_frame *frames, int body)
-{
-  return body == POL_GROUND ? poli_ground_frame() : &frames[body];
-}
-
-/* G of a consumer in coordinates: L^T of its wrenches, or 1. */
-static pol_status set_shape(const pol_formulation *f, const poli_consumer *consumer,
-                            const pol_point *at, const poli_frame *frames,
-                            const poli_chart_maps *maps, shape *G)
-{
-  memset(G, 0, sizeof *G);
-  if (consumer->force < 0) {
-    G->part[0][0] = 1.0;
-    return POL_OK;
+  pol_status status;
+  if (!way) {
+    const int *body = unit.placed.kernel.body;
+    double wrench[2][6];
+    status = poli_placed_wrenches(&unit.placed, at, poli_frame_of(frames, body[0]),
+                                  poli_frame_of(frames, body[1]), wrench);
+    for (int a = 0; a < 2 && !status; a++)
+      if (body[a] != POL_GROUND) add_row(f, at, maps, body[a], wrench[a], 0, G->part[a]);
+    return status;
   }
-  poli_changed_force unit;
-  double wrench[2][6];
-  make_unit(&f->forces[consumer->force], consumer->component, &unit);
-  const int *body = unit.placed.kernel.body;
-  pol_status status = poli_placed_wrenches(&unit.placed, at, frame_of(frames, body[0]),
-                                           frame_of(frames, body[1]), wrench);
-  for (int a = 0; a < 2 && !status; a++)
-    if (body[a] != POL_GROUND) add_row(f, at, maps, body[a], wrench[a], 0, G->part[a]);
-  return status;
-}
-
-/* The same in directors and between two configurations: what the unit effort adds to the balance.
- */
-static pol_status set_directors_shape(const pol_formulation *f, const poli_consumer *consumer,
-                                      const pol_point *at, const poli_expression_way *way,
-                                      double *balance, shape *G)
-{
-  memset(G, 0, sizeof *G);
-  if (consumer->force < 0) {
-    G->part[0][0] = 1.0;
-    return POL_OK;
-  }
-  poli_changed_force unit;
-  const pol_terms out = {.balance = balance};
-  memset(balance, 0, (size_t)f->dae.group.nv * sizeof *balance);
-  make_unit(&f->forces[consumer->force], consumer->component, &unit);
-  pol_status status =
+  const pol_terms out = {.balance = way->balance};
+  memset(way->balance, 0, (size_t)f->dae.group.nv * sizeof *way->balance);
+  status =
       way->q0 ? poli_directors_force_between(f, &unit.placed, way->q0, way->q1, at, POL_FORCE, &out)
               : poli_directors_force(f, &unit.placed, at, 1.0, POL_FORCE, &out);
   for (int a = 0; a < 2; a++)
     for (int j = 0; j < consumer->target[a].dim; j++)
-      G->part[a][j] = -balance[consumer->target[a].v + j];
+      G->part[a][j] = -way->balance[consumer->target[a].v + j];
   return status;
 }
 
@@ -420,79 +376,44 @@ static void add_link(const pol_formulation *f, const poli_link *link, unsigned w
   }
 }
 
-/* The derivatives of a signal by the coordinates and velocities of its bodies. */
-static void map_gradient(const pol_formulation *f, const pol_point *at, const poli_chart_maps *maps,
-                         const poli_signal_gradient *g, shape *by_q, shape *by_v)
+pol_status poli_expressions_add(const pol_formulation *formulation, const pol_point *at,
+                                const poli_expression_way *way, unsigned want, const pol_terms *out,
+                                const poli_frame *frames, const poli_chart_maps *maps,
+                                const double *x, double *scratch)
 {
-  memset(by_q, 0, sizeof *by_q);
-  memset(by_v, 0, sizeof *by_v);
-  for (int b = 0; b < 2; b++) {
-    if (g->reads.body[b] == POL_GROUND) continue;
-    add_row(f, at, maps, g->reads.body[b], g->position + 6 * b, 0, by_q->part[b]);
-    add_row(f, at, maps, g->reads.body[b], g->velocity + 6 * b, 1, by_q->part[b]);
-    add_row(f, at, maps, g->reads.body[b], g->velocity + 6 * b, 0, by_v->part[b]);
-  }
-}
-
-/* The weights of all signals in all consumers, then what each signal adds. */
-static pol_status add_links(const pol_formulation *f, const pol_point *at, unsigned want,
-                            const pol_terms *out, const poli_frame *frames,
-                            const poli_chart_maps *maps, const double *x, double share,
-                            const shape *G, double *weights)
-{
+  const pol_formulation *f = formulation;
   const poli_network *n = &f->network;
-  shape by_q, by_v;
+  double *weights = scratch + (size_t)f->num_consumers * (sizeof(shape) / sizeof(double));
+  shape *G = (shape *)scratch;
+  for (int i = 0; i < n->num_states && want & POL_MASS; i++)
+    out->mass[pol_pattern_address(f->coupling, f->state_v + i, f->state_v + i)] += 1.0;
+  if (!(want & (POL_DAMPING | POL_STIFFNESS | POL_FEEDBACK))) return POL_OK;
+  for (int c = 0; c < f->num_consumers; c++) {
+    pol_status status = set_shape(f, &f->consumers[c], at, way, frames, maps, &G[c]);
+    if (status) return status;
+  }
+
+  /* the weights of all signals in all consumers, then what each signal adds */
+  const double share = way && way->q0 ? 0.5 : 1.0;
   poli_network_weights(n, x, weights, weights + n->num_weights);
   for (int input = 0; input < n->num_inputs; input++) {
+    shape by_q = {{{0.0}}}, by_v = {{{0.0}}};
     poli_signal_gradient g;
     if (f->link_start[input] == f->link_start[input + 1]) continue;
     pol_status status = poli_signal_derivatives(f, &n->inputs[input], at, frames, &g);
     if (status) return status;
-    map_gradient(f, at, maps, &g, &by_q, &by_v);
+    for (int b = 0; b < 2; b++) {
+      const int body = g.reads.body[b];
+      if (body == POL_GROUND) continue;
+      add_row(f, at, maps, body, g.position + 6 * b, 0, by_q.part[b]);
+      add_row(f, at, maps, body, g.velocity + 6 * b, 1, by_q.part[b]);
+      add_row(f, at, maps, body, g.velocity + 6 * b, 0, by_v.part[b]);
+    }
     for (int l = f->link_start[input]; l < f->link_start[input + 1]; l++)
       add_link(f, &f->links[l], want, out, &g, &by_q, &by_v, weights[f->links[l].weight], share,
                &G[f->links[l].consumer]);
   }
   return POL_OK;
-}
-
-static void add_mass_of_states(const pol_formulation *f, unsigned want, const pol_terms *out)
-{
-  for (int i = 0; i < f->network.num_states && want & POL_MASS; i++)
-    out->mass[pol_pattern_address(f->coupling, f->state_v + i, f->state_v + i)] += 1.0;
-}
-
-pol_status poli_expressions_add(const pol_formulation *formulation, const pol_point *at,
-                                unsigned want, const pol_terms *out, const poli_frame *frames,
-                                const poli_chart_maps *maps, const double *x, double *scratch)
-{
-  const pol_formulation *f = formulation;
-  double *weights = scratch + (size_t)f->num_consumers * (sizeof(shape) / sizeof(double));
-  shape *G = (shape *)scratch;
-  add_mass_of_states(f, want, out);
-  if (!(want & (POL_DAMPING | POL_STIFFNESS | POL_FEEDBACK))) return POL_OK;
-  for (int c = 0; c < f->num_consumers; c++) {
-    pol_status status = set_shape(f, &f->consumers[c], at, frames, maps, &G[c]);
-    if (status) return status;
-  }
-  return add_links(f, at, want, out, frames, maps, x, 1.0, G, weights);
-}
-
-pol_status poli_expressions_add_directors(const pol_formulation *formulation, const pol_point *at,
-                                          const poli_expression_way *way, unsigned want,
-                                          const pol_terms *out, const poli_frame *frames,
-                                          const double *x, double *scratch)
-{
-  const pol_formulation *f = formulation;
-  double *weights = scratch + (size_t)f->num_consumers * (sizeof(shape) / sizeof(double));
-  shape *G = (shape *)scratch;
-  add_mass_of_states(f, want, out);
-  if (!(want & (POL_DAMPING | POL_STIFFNESS | POL_FEEDBACK))) return POL_OK;
-  for (int c = 0; c < f->num_consumers; c++) {
-    pol_status status = set_directors_shape(f, &f->consumers[c], at, way, way->balance, &G[c]);
-    if (status) return status;
-  }
-  return add_links(f, at, want, out, frames, NULL, x, way->q0 ? 0.5 : 1.0, G, weights);
 }
 
 /* --- faults ----------------------------------------------------------------------------------- */

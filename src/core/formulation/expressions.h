@@ -69,11 +69,6 @@ pol_status poli_expressions_balance(const pol_formulation *formulation, const po
                                     unsigned parts, const double *x, double *balance,
                                     double *failed);
 
-/* Mass of the states, and what efforts and rates add to damping, stiffness and feedback. */
-pol_status poli_expressions_add(const pol_formulation *formulation, const pol_point *at,
-                                unsigned want, const pol_terms *out, const poli_frame *frames,
-                                const poli_chart_maps *maps, const double *x, double *scratch);
-
 /* Where directors are: at the point, or, with its position in the middle, between two
  * configurations, by the second of which the stiffness is; and nv numbers of workspace. */
 typedef struct poli_expression_way {
@@ -81,11 +76,12 @@ typedef struct poli_expression_way {
   double *balance;
 } poli_expression_way;
 
-/* The same in directors, with rigid frames, and for point masses. */
-pol_status poli_expressions_add_directors(const pol_formulation *formulation, const pol_point *at,
-                                          const poli_expression_way *way, unsigned want,
-                                          const pol_terms *out, const poli_frame *frames,
-                                          const double *x, double *scratch);
+/* Mass of the states, and what efforts and rates add to damping, stiffness and feedback.  In
+ * directors, and for discrete forces, with a way, rigid frames and no maps; else way is NULL. */
+pol_status poli_expressions_add(const pol_formulation *formulation, const pol_point *at,
+                                const poli_expression_way *way, unsigned want, const pol_terms *out,
+                                const poli_frame *frames, const poli_chart_maps *maps,
+                                const double *x, double *scratch);
 
 /* Says what is wrong with expressions: from 1 on the forces whose expression is not finite, then a
  * signal that is not defined, then the states whose rate is not finite. */

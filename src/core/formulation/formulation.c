@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formulation/elements.h"
+#include "base/arena.h"
 #include "formulation/expressions.h"
 #include "formulation/formulation.h"
 #include "formulation/step_equations.h"
@@ -76,40 +76,6 @@ static int locks_nothing(const pol_mechanism *mechanism, int joint)
   return 1;
 }
 
-/* Whether a joint is a rolling disk that lies flat. */
-static int starts_flat(const pol_mechanism *mechanism, int joint)
-{
-  poli_joint_kernel kernel;
-  poli_frame frames[2];
-  poli_joint_kernel_setup(&kernel, mechanism, joint);
-  for (int i = 0; i < 2; i++) poli_initial_frame(mechanism, kernel.body[i], &frames[i]);
-  return kernel.disk && poli_rolling_tilt(&kernel, &frames[0], &frames[1]) < POLI_ROLLING_FLAT;
-}
-
-/* Whether all constraints are quadratic in the directors, as directors.c needs; else says which is
- * not. */
-static int is_polynomial(const pol_mechanism *mechanism, char *message, size_t size)
-{
-  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
-    const pol_joint *joint = pol_mechanism_joint(mechanism, k);
-    if (joint->type != POL_ROLLING_SPHERE && joint->type != POL_ROLLING_DISK) continue;
-    snprintf(message, size, "directors do not support rolling, as in joint '%s'", joint->name);
-    return 0;
-  }
-  if (pol_mechanism_num_couplings(mechanism) == 0) return 1;
-  snprintf(message, size, "directors do not support couplings, such as '%s'",
-           pol_mechanism_coupling(mechanism, 0)->name);
-  return 0;
-}
-
-/* Whether so3 takes the joint into its coordinates. */
-static int is_eliminated(const pol_mechanism *mechanism, int joint)
-{
-  for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++)
-    if (!pol_mechanism_body(mechanism, b)->point && pivot_joint(mechanism, b) == joint) return 1;
-  return 0;
-}
-
 /* Whether the expressions are right, and the formulation has all that they read. */
 static pol_status support_expressions(const pol_mechanism *mechanism, pol_formulation_kind kind,
                                       char *message, size_t size)
@@ -118,7 +84,11 @@ static pol_status support_expressions(const pol_mechanism *mechanism, pol_formul
   pol_status status = poli_network_create(&network, mechanism, message, size);
   for (int i = 0; i < network.num_inputs && !status && kind == POL_SO3_PIVOT; i++) {
     const poli_signal *signal = &network.inputs[i];
-    if (!poli_signal_is_reaction(signal) || !is_eliminated(mechanism, signal->object)) continue;
+    int eliminated = 0; /* into the coordinates of a body */
+    for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++)
+      eliminated |=
+          !pol_mechanism_body(mechanism, b)->point && pivot_joint(mechanism, b) == signal->object;
+    if (!poli_signal_is_reaction(signal) || !eliminated) continue;
     snprintf(message, size,
              "so3 has no multipliers for joint '%s', whose reaction an expression reads",
              pol_mechanism_joint(mechanism, signal->object)->name);
@@ -156,21 +126,30 @@ pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulat
       return POL_BAD_ARGUMENT;
     }
   }
-  if (kind == POL_DIRECTORS && !is_polynomial(mechanism, message, size)) return POL_BAD_ARGUMENT;
-  for (int k = 0; k < pol_mechanism_num_joints(mechanism) && kind == POL_SO3_PIVOT; k++)
-    if (locks_nothing(mechanism, k)) {
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
+    const char *name = pol_mechanism_joint(mechanism, k)->name;
+    poli_joint_kernel kernel;
+    poli_frame frames[2];
+    poli_joint_kernel_setup(&kernel, mechanism, k);
+    for (int i = 0; i < 2; i++) poli_initial_frame(mechanism, kernel.body[i], &frames[i]);
+    if (kind == POL_DIRECTORS && kernel.radius > 0.0) /* constraints must be quadratic in them */
+      snprintf(message, size, "directors do not support rolling, as in joint '%s'", name);
+    else if (kind == POL_SO3_PIVOT && locks_nothing(mechanism, k))
       snprintf(
           message, size,
           "joint '%s' locks points that are already fixed by the coordinates of so3: remove it",
-          pol_mechanism_joint(mechanism, k)->name);
-      return POL_BAD_ARGUMENT;
-    }
-  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++)
-    if (starts_flat(mechanism, k)) {
-      snprintf(message, size, "joint '%s': the disk starts flat on its plane",
-               pol_mechanism_joint(mechanism, k)->name);
-      return POL_BAD_ARGUMENT;
-    }
+          name);
+    else if (kernel.disk && poli_rolling_tilt(&kernel, &frames[0], &frames[1]) < POLI_ROLLING_FLAT)
+      snprintf(message, size, "joint '%s': the disk starts flat on its plane", name);
+    else
+      continue;
+    return POL_BAD_ARGUMENT;
+  }
+  if (kind == POL_DIRECTORS && pol_mechanism_num_couplings(mechanism) > 0) {
+    snprintf(message, size, "directors do not support couplings, such as '%s'",
+             pol_mechanism_coupling(mechanism, 0)->name);
+    return POL_BAD_ARGUMENT;
+  }
   return support_expressions(mechanism, kind, message, size);
 }
 
@@ -188,42 +167,7 @@ static int held_rows(const poli_placed_joint *joint)
   return joint->kernel.num_rows - joint->kernel.num_slip;
 }
 
-/* Numbers the coordinates and constraints. */
-static void number(pol_formulation *f)
-{
-  int row = 0, q = 0, v = 0;
-  for (int k = 0; k < f->num_joints; k++) {
-    poli_joint_kernel_setup(&f->joints[k].kernel, f->mechanism, k);
-    f->joints[k].row = row;
-    row += held_rows(&f->joints[k]);
-  }
-  for (int k = 0; k < f->num_forces; k++)
-    poli_force_kernel_setup(&f->forces[k].kernel, f->mechanism, k);
-  for (int k = 0; k < f->num_drives; k++) {
-    poli_drive_kernel_setup(&f->drives[k].kernel, f->mechanism, k);
-    f->drives[k].placed.kernel = f->drives[k].kernel.row;
-    f->drives[k].placed.row = row++;
-  }
-  for (int k = 0; k < f->num_couplings; k++) {
-    poli_coupling_kernel_setup(&f->couplings[k].kernel, f->mechanism, k);
-    f->couplings[k].row = row++;
-  }
-  for (int b = 0; b < f->num_bodies; b++) {
-    poli_placed_body *body = &f->bodies[b];
-    body->q = q;
-    body->v = v;
-    q += body->chart->nq;
-    v += body->chart->dim;
-    body->internal_row = body->chart->num_internal ? row : -1;
-    row += body->chart->num_internal;
-    f->dae.num_internal += body->chart->num_internal;
-  }
-  f->dae.num_holonomic = row;
-  f->state_q = q;
-  f->state_v = v;
-}
-
-/* so3: the joints that hold a point fixed become the bodies' pivots; the other rows close up. */
+/* so3: the joints that hold a point fixed become the bodies' pivots and have no rows. */
 static void eliminate_pivots(pol_formulation *f)
 {
   for (int b = 0; b < f->num_bodies; b++) {
@@ -237,30 +181,50 @@ static void eliminate_pivots(pol_formulation *f)
                  f->bodies[b].pivot);
     f->joints[k].row = -1;
   }
-  int row = 0;
+}
+
+/* Sets the kernels up and numbers coordinates, constraints and histories: those of couplings follow
+ * the angles of all joints, non-holonomic rows stand below all others. */
+static void number(pol_formulation *f)
+{
+  int row = 0, q = 0, v = 0;
+  for (int k = 0; k < f->num_joints; k++)
+    poli_joint_kernel_setup(&f->joints[k].kernel, f->mechanism, k);
+  for (int k = 0; k < f->num_forces; k++)
+    poli_force_kernel_setup(&f->forces[k].kernel, f->mechanism, k);
+  for (int k = 0; k < f->num_drives; k++) {
+    poli_drive_kernel_setup(&f->drives[k].kernel, f->mechanism, k);
+    f->drives[k].placed.kernel = f->drives[k].kernel.row;
+  }
+  if (f->kind == POL_SO3_PIVOT) eliminate_pivots(f);
   for (int k = 0; k < f->num_joints + f->num_drives; k++) {
     poli_placed_joint *placed = element(f, k);
     if (placed->row < 0) continue;
     placed->row = row;
     row += held_rows(placed);
   }
-  for (int k = 0; k < f->num_couplings; k++) f->couplings[k].row = row++;
-  f->dae.num_holonomic = row;
-}
-
-/* The history of couplings follows the angles of all joints. */
-static void number_histories(pol_formulation *f)
-{
+  poli_formulation_place_coordinates(f);
   for (int k = 0; k < f->num_couplings; k++) {
+    poli_coupling_kernel_setup(&f->couplings[k].kernel, f->mechanism, k);
+    f->couplings[k].row = row++;
     f->couplings[k].history = (int)f->dae.history_size;
     f->dae.history_size += 2;
   }
-}
-
-/* Non-holonomic rows stand below all others. */
-static void number_slips(pol_formulation *f)
-{
-  int row = f->dae.num_holonomic;
+  for (int b = 0; b < f->num_bodies; b++) {
+    poli_placed_body *body = &f->bodies[b];
+    body->q = q;
+    body->v = v;
+    q += body->chart->nq;
+    v += body->chart->dim;
+    body->internal_row = body->chart->num_internal ? row : -1;
+    row += body->chart->num_internal;
+    f->dae.num_internal += body->chart->num_internal;
+    /* directors and Euler parameters are numbers */
+    if (body->chart->num_internal) memset(f->pure + body->v, 1, (size_t)body->chart->num_rotations);
+  }
+  f->dae.num_holonomic = row;
+  f->state_q = q;
+  f->state_v = v;
   for (int k = 0; k < f->num_joints; k++) {
     f->joints[k].slip_row = row;
     row += f->joints[k].kernel.num_slip;
@@ -278,19 +242,73 @@ int poli_placed_multipliers(const poli_placed_joint *joint, const double *lambda
   return held + slip;
 }
 
-/* Adds the blocks off the diagonal that couple two bodies; none with the ground. */
-static int add_coupling(const pol_formulation *f, const int body[2], int count, pol_block *coupling)
+/* A walk over the blocks of all elements: lists them, or looks up where they are. */
+enum { COUPLING, CONSTRAINT };
+typedef struct block_walk {
+  const pol_pattern *pattern[2];
+  pol_block *blocks[2]; /* NULL: looks up */
+  int count[2];
+} block_walk;
+
+/* These rows, and the columns of a body. */
+static void visit(block_walk *w, int matrix, int row, int rows, const poli_placed_body *body,
+                  poli_slot *slot)
 {
-  if (body[0] == POL_GROUND || body[1] == POL_GROUND) return count;
-  for (int i = 0; i < 2; i++) {
-    const poli_placed_body *row = &f->bodies[body[i]], *col = &f->bodies[body[1 - i]];
-    coupling[count++] = (pol_block){row->v, col->v, row->chart->dim, col->chart->dim};
-  }
-  return count;
+  if (w->blocks[matrix])
+    w->blocks[matrix][w->count[matrix]++] = (pol_block){row, body->v, rows, body->chart->dim};
+  else
+    *slot = poli_slot_at(w->pattern[matrix], row, body->v);
 }
 
-/* The blocks of each body, of each pair of bodies that share a joint, a drive or a force, and of
- * what expressions read. */
+/* What couples two bodies, without the ground; blocks on the diagonal are listed with the bodies.
+ */
+static void visit_pair(const pol_formulation *f, block_walk *w, const int body[2],
+                       poli_slot coupling[2][2])
+{
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 2; j++) {
+      if (body[i] == POL_GROUND || body[j] == POL_GROUND || (i == j && w->blocks[COUPLING]))
+        continue;
+      const poli_placed_body *row = &f->bodies[body[i]];
+      visit(w, COUPLING, row->v, row->chart->dim, &f->bodies[body[j]], &coupling[i][j]);
+    }
+}
+
+static void visit_blocks(pol_formulation *f, block_walk *w)
+{
+  for (int b = 0; b < f->num_bodies; b++) {
+    poli_placed_body *body = &f->bodies[b];
+    visit(w, COUPLING, body->v, body->chart->dim, body, &body->diagonal);
+    if (body->internal_row >= 0)
+      visit(w, CONSTRAINT, body->internal_row, body->chart->num_internal, body, &body->internal);
+  }
+  for (int k = 0; k < f->num_joints + f->num_drives; k++) {
+    poli_placed_joint *joint = element(f, k);
+    if (joint->row < 0) continue;
+    for (int i = 0; i < 2; i++) {
+      if (joint->kernel.body[i] == POL_GROUND) continue;
+      const poli_placed_body *body = &f->bodies[joint->kernel.body[i]];
+      visit(w, CONSTRAINT, joint->row, held_rows(joint), body, &joint->jacobian[i]);
+      if (joint->kernel.num_slip > 0)
+        visit(w, CONSTRAINT, joint->slip_row, joint->kernel.num_slip, body, &joint->slip[i]);
+    }
+    visit_pair(f, w, joint->kernel.body, joint->coupling);
+  }
+  for (int k = 0; k < f->num_forces; k++)
+    visit_pair(f, w, f->forces[k].kernel.body, f->forces[k].coupling);
+  for (int k = 0; k < 2 * f->num_couplings; k++) {
+    poli_placed_coupling *coupling = &f->couplings[k / 2];
+    const int *body = coupling->kernel.end[k % 2].body;
+    visit_pair(f, w, body, coupling->end[k % 2].coupling);
+    for (int i = 0; i < 2; i++)
+      if (body[i] != POL_GROUND)
+        visit(w, CONSTRAINT, coupling->row, 1, &f->bodies[body[i]],
+              &coupling->end[k % 2].jacobian[i]);
+  }
+}
+
+/* The patterns, of the blocks of each body, of each pair of bodies that share a joint, a drive or a
+ * force, and of what expressions read; and where each element's blocks are. */
 static pol_status build_patterns(pol_formulation *f)
 {
   int nv = f->dae.group.nv, m = pol_dae_num_constraints(&f->dae);
@@ -299,96 +317,23 @@ static pol_status build_patterns(pol_formulation *f)
   pol_block *coupling =
       calloc(bodies + 2 * pairs + poli_expressions_max_blocks(f) + 1, sizeof *coupling);
   pol_block *constraint = calloc(bodies + 4 * joints + 2 * ends + 1, sizeof *constraint);
-  int num_coupling = 0, num_constraint = 0;
   pol_status status = coupling && constraint ? POL_OK : POL_NO_MEMORY;
-  if (status) goto done;
-
-  for (int b = 0; b < f->num_bodies; b++) {
-    const poli_placed_body *body = &f->bodies[b];
-    int dim = body->chart->dim;
-    coupling[num_coupling++] = (pol_block){body->v, body->v, dim, dim};
-    if (body->internal_row >= 0)
-      constraint[num_constraint++] =
-          (pol_block){body->internal_row, body->v, body->chart->num_internal, dim};
+  if (!status) {
+    block_walk list = {.blocks = {coupling, constraint}};
+    visit_blocks(f, &list);
+    int count = poli_expressions_coupling(f, list.count[COUPLING], coupling);
+    status = pol_pattern_create(&f->coupling, nv, nv, count, coupling);
+    if (!status)
+      status = pol_pattern_create(&f->constraint, m, nv, list.count[CONSTRAINT], constraint);
+    if (!status) status = poli_expressions_feedback(f);
   }
-  for (int k = 0; k < f->num_joints + f->num_drives; k++) {
-    const poli_placed_joint *joint = element(f, k);
-    if (joint->row < 0) continue;
-    for (int i = 0; i < 2; i++) {
-      if (joint->kernel.body[i] == POL_GROUND) continue;
-      const poli_placed_body *body = &f->bodies[joint->kernel.body[i]];
-      constraint[num_constraint++] =
-          (pol_block){joint->row, body->v, held_rows(joint), body->chart->dim};
-      if (joint->kernel.num_slip > 0)
-        constraint[num_constraint++] =
-            (pol_block){joint->slip_row, body->v, joint->kernel.num_slip, body->chart->dim};
-    }
-    num_coupling = add_coupling(f, joint->kernel.body, num_coupling, coupling);
-  }
-  for (int k = 0; k < f->num_forces; k++)
-    num_coupling = add_coupling(f, f->forces[k].kernel.body, num_coupling, coupling);
-  for (int k = 0; k < 2 * f->num_couplings; k++) {
-    const int *ends_of = f->couplings[k / 2].kernel.end[k % 2].body;
-    num_coupling = add_coupling(f, ends_of, num_coupling, coupling);
-    for (int i = 0; i < 2; i++) {
-      if (ends_of[i] == POL_GROUND) continue;
-      const poli_placed_body *body = &f->bodies[ends_of[i]];
-      constraint[num_constraint++] =
-          (pol_block){f->couplings[k / 2].row, body->v, 1, body->chart->dim};
-    }
-  }
-  num_coupling = poli_expressions_coupling(f, num_coupling, coupling);
-  status = pol_pattern_create(&f->coupling, nv, nv, num_coupling, coupling);
-  if (!status) status = pol_pattern_create(&f->constraint, m, nv, num_constraint, constraint);
-  if (!status) status = poli_expressions_feedback(f);
-done:
   free(coupling);
   free(constraint);
-  return status;
-}
-
-/* The blocks of two bodies, those of the ground left out. */
-static void place_square(const pol_formulation *f, const int body[2], poli_slot coupling[2][2])
-{
-  for (int i = 0; i < 2; i++)
-    for (int j = 0; j < 2; j++)
-      if (body[i] != POL_GROUND && body[j] != POL_GROUND)
-        coupling[i][j] = poli_slot_at(f->coupling, f->bodies[body[i]].v, f->bodies[body[j]].v);
-}
-
-/* Looks up once where each element's blocks are. */
-static void place_elements(pol_formulation *f)
-{
-  for (int b = 0; b < f->num_bodies; b++) {
-    poli_placed_body *body = &f->bodies[b];
-    body->diagonal = poli_slot_at(f->coupling, body->v, body->v);
-    if (body->internal_row < 0) continue;
-    body->internal = poli_slot_at(f->constraint, body->internal_row, body->v);
-  }
-  for (int k = 0; k < f->num_joints + f->num_drives; k++) {
-    poli_placed_joint *joint = element(f, k);
-    if (joint->row < 0) continue;
-    for (int j = 0; j < 2; j++) {
-      int column = joint->kernel.body[j];
-      if (column == POL_GROUND) continue;
-      joint->jacobian[j] = poli_slot_at(f->constraint, joint->row, f->bodies[column].v);
-      if (joint->kernel.num_slip > 0)
-        joint->slip[j] = poli_slot_at(f->constraint, joint->slip_row, f->bodies[column].v);
-    }
-    place_square(f, joint->kernel.body, joint->coupling);
-  }
-  for (int k = 0; k < f->num_forces; k++)
-    place_square(f, f->forces[k].kernel.body, f->forces[k].coupling);
-  for (int k = 0; k < 2 * f->num_couplings; k++) {
-    poli_placed_coupling *coupling = &f->couplings[k / 2];
-    const int *body = coupling->kernel.end[k % 2].body;
-    place_square(f, body, coupling->end[k % 2].coupling);
-    for (int i = 0; i < 2; i++)
-      if (body[i] != POL_GROUND)
-        coupling->end[k % 2].jacobian[i] =
-            poli_slot_at(f->constraint, coupling->row, f->bodies[body[i]].v);
-  }
+  if (status) return status;
+  block_walk places = {.pattern = {f->coupling, f->constraint}};
+  visit_blocks(f, &places);
   poli_formulation_place_expressions(f);
+  return POL_OK;
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -418,90 +363,60 @@ static void describe_balance(const pol_formulation *f, int equation, char *text,
     snprintf(text, size, "body '%s', torque on Euler parameter %d", name, component);
 }
 
-/* Which of a joint's rows a constraint is; -1 if none. */
-static int row_of_joint(const poli_placed_joint *joint, int constraint)
+/* Names a constraint if it is a row of the joint. */
+static void describe_joint(const pol_formulation *f, int k, int constraint, char *text, size_t size)
 {
-  int held = held_rows(joint), row = constraint - joint->row, slip = constraint - joint->slip_row;
-  if (joint->row < 0) return -1;
-  if (row >= 0 && row < held) return row;
-  return slip >= 0 && slip < joint->kernel.num_slip ? held + slip : -1;
-}
-
-static void describe_joint(const pol_joint *joint, int row, char *text, size_t size)
-{
+  static const char *const kinds[] = {
+      [POL_ROW_TRANSLATION] = "translation", [POL_ROW_ROTATION] = "rotation",
+      [POL_ROW_DISTANCE] = "distance",       [POL_ROW_TWIST] = "twist",
+      [POL_ROW_HEIGHT] = "height",           [POL_ROW_SLIP] = "slip"};
+  const poli_placed_joint *placed = &f->joints[k];
+  const pol_joint *joint = pol_mechanism_joint(f->mechanism, k);
+  const int held = held_rows(placed), slip = constraint - placed->slip_row;
+  int row = constraint - placed->row;
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
+  if (slip >= 0 && slip < placed->kernel.num_slip)
+    row = held + slip;
+  else if (row < 0 || row >= held)
+    return;
+  if (placed->row < 0) return;
   pol_joint_rows(joint, rows);
-  switch (rows[row].kind) {
-  case POL_ROW_TRANSLATION:
-    snprintf(text, size, "joint '%s', translation %c", joint->name, axes[rows[row].axis]);
-    break;
-  case POL_ROW_ROTATION:
-    snprintf(text, size, "joint '%s', rotation (axis %c against %c)", joint->name,
-             axes[rows[row].axis], axes[rows[row].other]);
-    break;
-  case POL_ROW_DISTANCE:
-    snprintf(text, size, "joint '%s', distance", joint->name);
-    break;
-  case POL_ROW_TWIST:
-    snprintf(text, size, "joint '%s', twist", joint->name);
-    break;
-  case POL_ROW_HEIGHT:
-    snprintf(text, size, "joint '%s', height", joint->name);
-    break;
-  case POL_ROW_SLIP:
-    snprintf(text, size, "joint '%s', slip %c", joint->name, axes[rows[row].axis]);
-    break;
-  }
-}
-
-/* Names a row if it is one of the body's own. */
-static void describe_internal(const poli_placed_body *body, int row, char *text, size_t size)
-{
-  static const char *const directors[] = {"length of director 1", "length of director 2",
-                                          "length of director 3", "directors 1 and 2",
-                                          "directors 1 and 3",    "directors 2 and 3"};
-  int own = row - body->internal_row;
-  if (body->internal_row < 0 || own < 0 || own >= body->chart->num_internal) return;
-  snprintf(text, size, "body '%s', %s", body->body->name,
-           body->chart->polynomial ? directors[own] : "unit length of the Euler parameters");
+  const pol_row_kind kind = rows[row].kind;
+  const char axis = axes[rows[row].axis];
+  if (kind == POL_ROW_ROTATION)
+    snprintf(text, size, "joint '%s', rotation (axis %c against %c)", joint->name, axis,
+             axes[rows[row].other]);
+  else if (kind == POL_ROW_TRANSLATION || kind == POL_ROW_SLIP)
+    snprintf(text, size, "joint '%s', %s %c", joint->name, kinds[kind], axis);
+  else
+    snprintf(text, size, "joint '%s', %s", joint->name, kinds[kind]);
 }
 
 static void describe(int equation, char *text, size_t size, void *user)
 {
+  static const char *const directors[] = {"length of director 1", "length of director 2",
+                                          "length of director 3", "directors 1 and 2",
+                                          "directors 1 and 3",    "directors 2 and 3"};
   const pol_formulation *f = user;
   int nv = f->dae.group.nv;
   if (equation < nv) {
     describe_balance(f, equation, text, size);
     return;
   }
-  for (int b = 0; b < f->num_bodies; b++)
-    describe_internal(&f->bodies[b], equation - nv, text, size);
+  for (int b = 0; b < f->num_bodies; b++) {
+    const poli_placed_body *body = &f->bodies[b];
+    const int own = equation - nv - body->internal_row;
+    if (body->internal_row < 0 || own < 0 || own >= body->chart->num_internal) continue;
+    snprintf(text, size, "body '%s', %s", body->body->name,
+             body->chart->polynomial ? directors[own] : "unit length of the Euler parameters");
+  }
   for (int k = 0; k < f->num_drives; k++)
     if (f->drives[k].placed.row == equation - nv)
       snprintf(text, size, "drive '%s'", f->drives[k].kernel.drive->name);
   for (int k = 0; k < f->num_couplings; k++)
     if (f->couplings[k].row == equation - nv)
       snprintf(text, size, "coupling '%s'", f->couplings[k].kernel.coupling->name);
-  for (int k = 0; k < f->num_joints; k++) {
-    int row = row_of_joint(&f->joints[k], equation - nv);
-    if (row >= 0) describe_joint(pol_mechanism_joint(f->mechanism, k), row, text, size);
-  }
-}
-
-/* Whether a rolling disk lies flat, or nearly so. */
-static int flat_disk(const pol_formulation *f, const double *q, int joint, char *text, size_t size)
-{
-  const poli_joint_kernel *kernel = &f->joints[joint].kernel;
-  poli_frame frames[2];
-  if (!kernel->disk) return 0;
-  poli_formulation_frames(f, q, NULL, kernel->body, frames);
-  double tilt = poli_rolling_tilt(kernel, &frames[0], &frames[1]);
-  if (tilt >= 10.0 * POLI_ROLLING_FLAT) return 0;
-  snprintf(
-      text, size,
-      "joint '%s': the disk lies flat on its plane (%.2f degrees), where it has no lowest point",
-      pol_mechanism_joint(f->mechanism, joint)->name, tilt * 57.29577951308232);
-  return tilt < POLI_ROLLING_FLAT ? POL_AT_SINGULARITY : POL_NEAR_SINGULARITY;
+  for (int k = 0; k < f->num_joints; k++) describe_joint(f, k, equation - nv, text, size);
 }
 
 /* Names the body whose coordinates, or the disk whose attitude, are nearest to a singularity. */
@@ -520,21 +435,22 @@ static int singular(const double *q, char *text, size_t size, void *user)
              body->body->name, what);
   }
   for (int k = 0; k < f->num_joints; k++) {
-    char what[160];
-    int found = flat_disk(f, q, k, what, sizeof what);
+    const poli_joint_kernel *kernel = &f->joints[k].kernel;
+    poli_frame frames[2];
+    if (!kernel->disk) continue;
+    poli_formulation_frames(f, q, NULL, kernel->body, frames);
+    double tilt = poli_rolling_tilt(kernel, &frames[0], &frames[1]);
+    int found = tilt < POLI_ROLLING_FLAT          ? POL_AT_SINGULARITY
+                : tilt < 10.0 * POLI_ROLLING_FLAT ? POL_NEAR_SINGULARITY
+                                                  : 0;
     if (found <= worst) continue;
     worst = found;
-    snprintf(text, size, "%s", what);
+    snprintf(
+        text, size,
+        "joint '%s': the disk lies flat on its plane (%.2f degrees), where it has no lowest point",
+        pol_mechanism_joint(f->mechanism, k)->name, tilt * 57.29577951308232);
   }
   return worst;
-}
-
-/* Whether singular() has anything to look for. */
-static int has_singularities(const pol_formulation *f)
-{
-  for (int k = 0; k < f->num_joints; k++)
-    if (f->joints[k].kernel.disk) return 1;
-  return f->chart->singular != NULL;
 }
 
 /* --- history ---------------------------------------------------------------------------------- */
@@ -565,7 +481,9 @@ static pol_status choose_charts(pol_formulation *f)
     f->bodies[b].body = pol_mechanism_body(f->mechanism, b);
     f->bodies[b].chart = poli_chart_of_body(f->kind, f->bodies[b].body);
     const poli_chart *chart = f->bodies[b].chart;
-    for (int i = 0; i < chart->num_factors; i++) f->factors[num_factors++] = chart->factors[i];
+    const int reals = chart->dim - chart->factor_dim;
+    f->factors[num_factors++] = (pol_factor){.kind = chart->kind, .dim = chart->factor_dim};
+    if (reals) f->factors[num_factors++] = (pol_factor){.kind = POL_REAL, .dim = reals};
     f->dae.constant_mass = f->dae.constant_mass && (chart->polynomial || !chart->num_rotations);
   }
   f->dae.num_states = pol_mechanism_num_states(f->mechanism);
@@ -574,17 +492,34 @@ static pol_status choose_charts(pol_formulation *f)
   return pol_group_layout(&f->dae.group, f->factors, num_factors);
 }
 
-/* Directors and Euler parameters are numbers. */
-static pol_status mark_pure(pol_formulation *f)
+static double largest_of(double length, const double position[3])
 {
-  if (!f->dae.num_internal) return POL_OK;
-  f->dae.pure = f->pure = calloc((size_t)f->dae.group.nv, sizeof *f->pure);
-  if (!f->pure) return POL_NO_MEMORY;
-  for (int b = 0; b < f->num_bodies; b++) {
-    const poli_chart *chart = f->bodies[b].chart;
-    if (chart->num_internal) memset(f->pure + f->bodies[b].v, 1, (size_t)chart->num_rotations);
+  for (int i = 0; i < 3; i++) length = fmax(length, fabs(position[i]));
+  return length;
+}
+
+/* The size of a mechanism, for the round-off of its positions: the largest coordinate of a body's
+ * centre of mass or of a marker in its body's axes, or the largest radius of gyration, since a free
+ * body at the origin has nothing else.  0, unknown, where rotations are angles in R^n: it would not
+ * be known which of the coordinates are lengths. */
+static double find_length(const pol_mechanism *mechanism, const pol_dae *dae)
+{
+  double length = 0.0;
+  int rigid = 0, rotations = 0;
+  for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++)
+    rigid += !pol_mechanism_body(mechanism, b)->point;
+  for (int i = 0; i < dae->group.num_factors; i++)
+    rotations += dae->group.factors[i].kind != POL_REAL;
+  if (!dae->pure && rotations < rigid) return 0.0;
+  for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
+    const pol_body *body = pol_mechanism_body(mechanism, b);
+    const double *J = body->inertia;
+    length = largest_of(length, body->position);
+    if (body->mass > 0.0) length = fmax(length, sqrt(0.5 * (J[0] + J[4] + J[8]) / body->mass));
   }
-  return POL_OK;
+  for (int k = 0; k < pol_mechanism_num_markers(mechanism); k++)
+    length = largest_of(length, pol_mechanism_marker(mechanism, k)->position);
+  return length;
 }
 
 static pol_status build(pol_formulation *f)
@@ -595,35 +530,37 @@ static pol_status build(pol_formulation *f)
   f->num_drives = pol_mechanism_num_drives(f->mechanism);
   f->num_couplings = pol_mechanism_num_couplings(f->mechanism);
   pol_mechanism_gravity(f->mechanism, f->gravity);
-  f->factors = calloc((size_t)(f->num_bodies * POLI_CHART_MAX_FACTORS) + 2, sizeof *f->factors);
-  f->bodies = calloc((size_t)f->num_bodies + 1, sizeof *f->bodies);
-  f->joints = calloc((size_t)f->num_joints + 1, sizeof *f->joints);
-  f->forces = calloc((size_t)f->num_forces + 1, sizeof *f->forces);
-  f->drives = calloc((size_t)f->num_drives + 1, sizeof *f->drives);
-  f->couplings = calloc((size_t)f->num_couplings + 1, sizeof *f->couplings);
-  if (!f->factors || !f->bodies || !f->joints || !f->forces || !f->drives || !f->couplings)
-    return POL_NO_MEMORY;
+  f->num_coordinates = 0;
+  for (int k = 0; k < f->num_joints; k++)
+    f->num_coordinates += pol_joint_num_coordinates(pol_mechanism_joint(f->mechanism, k));
+  const int states = pol_mechanism_num_states(f->mechanism);
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, f->factors, 2 * f->num_bodies + 1);
+    POLI_TAKE(&arena, f->bodies, f->num_bodies);
+    POLI_TAKE(&arena, f->joints, f->num_joints);
+    POLI_TAKE(&arena, f->coordinates, f->num_coordinates);
+    POLI_TAKE(&arena, f->forces, f->num_forces);
+    POLI_TAKE(&arena, f->drives, f->num_drives);
+    POLI_TAKE(&arena, f->couplings, f->num_couplings);
+    POLI_TAKE(&arena, f->pure, POLI_MAX_COORDINATES * f->num_bodies + states);
+  } while (poli_arena_again(&arena));
+  f->memory = arena.memory;
+  if (!f->memory) return POL_NO_MEMORY;
 
   pol_status status = choose_charts(f);
   if (status) return status;
   number(f);
-  status = poli_formulation_place_coordinates(f);
-  if (status) return status;
-  number_histories(f);
-  if (f->kind == POL_SO3_PIVOT) eliminate_pivots(f);
-  number_slips(f);
   status = poli_network_create(&f->network, f->mechanism, NULL, 0);
   if (!status) status = poli_formulation_link_expressions(f);
   if (!status) status = build_patterns(f);
   if (status) return status;
-  place_elements(f);
 
   f->dae.coupling = f->coupling;
   f->dae.constraint = f->constraint;
   f->dae.feedback = f->feedback;
-  status = mark_pure(f);
-  if (status) return status;
-  f->dae.length = poli_formulation_length(f->mechanism, &f->dae);
+  f->dae.pure = f->dae.num_internal ? f->pure : NULL;
+  f->dae.length = find_length(f->mechanism, &f->dae);
   f->dae.scratch_size = poli_formulation_scratch(f);
   if (f->dae.constant_mass) { /* of a balance and a mean configuration */
     f->dae.scratch_size += (size_t)(f->dae.group.nv + f->dae.group.nq);
@@ -632,7 +569,9 @@ static pol_status build(pol_formulation *f)
   f->dae.evaluate = f->chart->polynomial ? poli_directors_evaluate : poli_formulation_evaluate;
   if (f->dae.history_size) f->dae.update_history = update_history;
   f->dae.describe = describe;
-  f->dae.singular = has_singularities(f) ? singular : NULL;
+  int may_be_singular = f->chart->singular != NULL;
+  for (int k = 0; k < f->num_joints; k++) may_be_singular |= f->joints[k].kernel.disk;
+  f->dae.singular = may_be_singular ? singular : NULL;
   f->dae.blame = poli_formulation_blame;
   f->dae.user = f;
   if (f->kind == POL_SO3XR3 && (status = poli_formulation_set_rigid_bodies(f))) return status;
@@ -667,17 +606,8 @@ void pol_formulation_free(pol_formulation **formulation)
   pol_pattern_free(&f->constraint);
   pol_pattern_free(&f->feedback);
   poli_network_free(&f->network);
-  free(f->consumers);
-  free(f->links);
-  free(f->link_start);
-  free(f->factors);
-  free(f->pure);
-  free(f->bodies);
-  free(f->joints);
-  free(f->coordinates);
-  free(f->forces);
-  free(f->drives);
-  free(f->couplings);
+  free(f->memory);
+  free(f->links_memory);
   free(f->pairs);
   free(f->extension.rigid_bodies.items);
   free(f->extension.rigid_bodies.nodes);

@@ -7,10 +7,8 @@
 #include "dae/extension.h"
 #include "formulation/chart.h"
 #include "formulation/network.h"
-#include "mechanism/coupling.h"
+#include "mechanism/coordinate.h"
 #include "mechanism/drive.h"
-#include "mechanism/force.h"
-#include "mechanism/joint_spring.h"
 
 /* A dense block inside a sparse matrix: address of its first entry, distance between its columns.
  */
@@ -101,8 +99,9 @@ struct pol_formulation {
   const poli_chart *chart; /* of the rigid bodies; if it is direct, no body needs maps */
   double gravity[3];
   int num_bodies, num_joints, num_forces, num_drives, num_couplings;
+  void *memory;        /* holds the arrays of elements */
   pol_factor *factors; /* of the bodies' charts, one body after the other */
-  unsigned char *pure; /* of the dae, or NULL */
+  unsigned char *pure; /* of the dae */
   poli_placed_body *bodies;
   poli_placed_joint *joints;
   int num_coordinates;
@@ -113,6 +112,7 @@ struct pol_formulation {
   poli_network network; /* of all expressions */
   int state_q, state_v; /* where the states' coordinates and velocities start, after all bodies */
   int num_consumers, num_links;
+  void *links_memory; /* holds the three arrays below */
   poli_consumer *consumers;
   poli_link *links; /* by inputs of the network: */
   int *link_start;  /* those of input i are link_start[i] .. link_start[i+1]-1 */
@@ -150,8 +150,6 @@ pol_status poli_directors_discrete_force(const double *q0, const pol_point *at, 
 
 /* Numbers of scratch that it needs. */
 size_t poli_formulation_scratch(const pol_formulation *formulation);
-/* length.c: the size of the mechanism, m; 0: not known, e.g. a point mass at the origin. */
-double poli_formulation_length(const pol_mechanism *mechanism, const pol_dae *dae);
 /* What of it serves expressions; the first number says what failed. */
 typedef struct poli_scratch {
   poli_frame *frames;  /* one a body */
@@ -166,6 +164,11 @@ void poli_formulation_blame(const double *scratch, char *text, size_t size, void
 
 /* The ground's frame, and the frame of one body at q, v and vd (may be NULL). */
 const poli_frame *poli_ground_frame(void);
+/* One of the frames of all bodies, or the ground's. */
+static inline const poli_frame *poli_frame_of(const poli_frame *frames, int body)
+{
+  return body == POL_GROUND ? poli_ground_frame() : &frames[body];
+}
 poli_chart_point poli_formulation_point(const pol_formulation *formulation, const double *q,
                                         const double *v, const double *vd, int body);
 void poli_formulation_frame(const pol_formulation *formulation, const double *q, const double *v,
@@ -180,5 +183,41 @@ void poli_formulation_frames(const pol_formulation *formulation, const double *q
  * of inertia of the component.  Not for directors. */
 double poli_formulation_velocity_row(const pol_formulation *formulation, const double *q, int body,
                                      int component, double *row, double *impulse);
+
+/* elements.c: joint coordinates with the turns that they have made, and force elements with what
+ * they need of them. */
+
+/* Sets up the coordinates of all joints and the joint-springs, whose angles are numbered in the
+ * history of the dae. */
+void poli_formulation_place_coordinates(pol_formulation *formulation);
+/* A part of pol_dae.update_history: brings the angles of all joint coordinates up to date. */
+void poli_formulation_update_joint_history(double t, const double *q, double *history, void *user);
+/* Whether the motion depends on the turns that an angle of a joint has made: by a spring, by a
+ * coupling, or by an expression of a force or state. */
+int poli_formulation_needs_turns(const pol_formulation *formulation, int joint, int index);
+
+/* What a force element exerts on the frames of its two bodies, its derivatives and its energy, as
+ * in mechanism/force.h.  Of the point they read t and history; without a history no turn
+ * has been made yet. */
+pol_status poli_placed_wrenches(const poli_placed_force *force, const pol_point *at,
+                                const poli_frame *first, const poli_frame *second,
+                                double wrench[2][6]);
+pol_status poli_placed_derivatives(const poli_placed_force *force, const pol_point *at,
+                                   const poli_frame *first, const poli_frame *second,
+                                   poli_force_blocks *blocks);
+double poli_placed_potential(const poli_placed_force *force, const pol_point *at,
+                             const poli_frame *first, const poli_frame *second);
+
+/* POL_NOT_FINITE if the function of a drive, or a derivative of it that these terms need, or the
+ * scale of a force has no finite value at t; then *failed is a number for poli_functions_blame,
+ * above that of all forces. */
+pol_status poli_functions_check(const pol_formulation *formulation, double t, unsigned want,
+                                double *failed);
+void poli_functions_blame(const pol_formulation *formulation, int number, char *text, size_t size);
+
+/* The power that its dampers take out and that its constant part puts in; what is left belongs to
+ * its springs.  Zero where it has no direction. */
+void poli_placed_power(const poli_placed_force *force, const pol_point *at, const poli_frame *first,
+                       const poli_frame *second, double *dissipated, double *applied);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "formulation/network.h"
 
 /* What the lookup of names needs while compiling. */
@@ -15,11 +16,6 @@ typedef struct network_compiler {
 
 /* --- compiling -------------------------------------------------------------------------------- */
 
-static int same(const poli_signal *a, const poli_signal *b)
-{
-  return a->kind == b->kind && a->object == b->object && a->component == b->component;
-}
-
 /* The input of a name, a new one if the signal is read for the first time. */
 static int lookup(const char *name, void *user)
 {
@@ -28,8 +24,12 @@ static int lookup(const char *name, void *user)
   poli_signal signal;
   if (!poli_signal_find(c->mechanism, name, &signal)) return -1;
   if (signal.kind == POLI_SIGNAL_VARIABLE) return signal.object;
-  for (int i = n->num_variables; i < n->num_inputs; i++)
-    if (same(&n->inputs[i], &signal)) return i;
+  for (int i = n->num_variables; i < n->num_inputs; i++) {
+    const poli_signal *known = &n->inputs[i];
+    if (known->kind == signal.kind && known->object == signal.object &&
+        known->component == signal.component)
+      return i;
+  }
   if (n->num_inputs == POLI_MAX_INPUTS) {
     c->too_many = 1;
     return -1;
@@ -53,14 +53,6 @@ static pol_status add_node(network_compiler *c, const char *text, const char *ow
     snprintf(message, size, "%s '%s', column %d of the expression: %s", owner, name, error.column,
              error.message);
   return status;
-}
-
-static int count_efforts(const pol_mechanism *mechanism)
-{
-  int count = 0;
-  for (int k = 0; k < pol_mechanism_num_forces(mechanism); k++)
-    for (int i = 0; i < 3; i++) count += pol_mechanism_force(mechanism, k)->expressions[i] != NULL;
-  return count;
 }
 
 static pol_status compile_all(network_compiler *c, char *message, size_t size)
@@ -110,15 +102,6 @@ static void describe_circle(const pol_mechanism *mechanism, const int *path, int
              pol_mechanism_variable(mechanism, last)->name);
 }
 
-/* The first variable among the inputs of a node that is not done yet, or -1. */
-static int next_unfinished(const poli_network *n, int node, const unsigned char *mark)
-{
-  const int *inputs = poli_expression_inputs(n->nodes[node].program);
-  for (int i = 0; i < poli_expression_num_inputs(n->nodes[node].program); i++)
-    if (inputs[i] < n->num_variables && mark[inputs[i]] != DONE) return inputs[i];
-  return -1;
-}
-
 /* Puts each variable behind those that it reads; path and mark are workspace. */
 static pol_status sort_variables(poli_network *n, const pol_mechanism *mechanism, int *path,
                                  unsigned char *mark, char *message, size_t size)
@@ -130,7 +113,11 @@ static pol_status sort_variables(poli_network *n, const pol_mechanism *mechanism
     path[length++] = first;
     mark[first] = OPEN;
     while (length > 0) {
-      int now = path[length - 1], next = next_unfinished(n, now, mark);
+      /* the first variable that the last one reads and that is not done yet */
+      const int now = path[length - 1], *inputs = poli_expression_inputs(n->nodes[now].program);
+      int next = -1;
+      for (int i = poli_expression_num_inputs(n->nodes[now].program) - 1; i >= 0; i--)
+        if (inputs[i] < n->num_variables && mark[inputs[i]] != DONE) next = inputs[i];
       if (next < 0) {
         mark[now] = DONE;
         n->order[sorted++] = now;
@@ -170,22 +157,6 @@ static pol_status list_sources(poli_network *n, int index, unsigned char *mark)
   return POL_OK;
 }
 
-/* Marks what a rate or an effort reads, also by way of variables. */
-static void mark_active(poli_network *n)
-{
-  for (int node = n->num_variables; node < n->num_nodes; node++) {
-    const int *inputs = poli_expression_inputs(n->nodes[node].program);
-    for (int i = 0; i < poli_expression_num_inputs(n->nodes[node].program); i++)
-      n->active[inputs[i]] = 1;
-  }
-  for (int k = n->num_variables - 1; k >= 0; k--) {
-    int variable = n->order[k];
-    const int *inputs = poli_expression_inputs(n->nodes[variable].program);
-    for (int i = 0; i < poli_expression_num_inputs(n->nodes[variable].program); i++)
-      if (n->active[variable]) n->active[inputs[i]] = 1;
-  }
-}
-
 static pol_status analyse(poli_network *n, const pol_mechanism *mechanism, char *message,
                           size_t size)
 {
@@ -199,11 +170,16 @@ static pol_status analyse(poli_network *n, const pol_mechanism *mechanism, char 
   free(path);
   free(mark);
   if (status) return status;
-  mark_active(n);
-  for (int k = 0; k < n->num_nodes; k++) {
-    size_t own = poli_expression_workspace(n->nodes[k].program) +
-                 (size_t)poli_expression_num_inputs(n->nodes[k].program);
+
+  /* what rates and efforts read, then what active variables read, those that others read last */
+  for (int k = n->num_nodes - 1; k >= 0; k--) {
+    const int node = k < n->num_variables ? n->order[k] : k;
+    const pol_expression *program = n->nodes[node].program;
+    const int reads = poli_expression_num_inputs(program);
+    const size_t own = poli_expression_workspace(program) + (size_t)reads;
     if (own > n->workspace) n->workspace = own;
+    for (int i = 0; i < reads && (k >= n->num_variables || n->active[node]); i++)
+      n->active[poli_expression_inputs(program)[i]] = 1;
   }
   return POL_OK;
 }
@@ -216,18 +192,23 @@ pol_status poli_network_create(poli_network *network, const pol_mechanism *mecha
   memset(n, 0, sizeof *n);
   n->num_variables = pol_mechanism_num_variables(mechanism);
   n->num_states = pol_mechanism_num_states(mechanism);
-  n->num_efforts = count_efforts(mechanism);
+  for (int k = 0; k < 3 * pol_mechanism_num_forces(mechanism); k++)
+    n->num_efforts += pol_mechanism_force(mechanism, k / 3)->expressions[k % 3] != NULL;
   if (n->num_variables > POLI_MAX_INPUTS) {
     snprintf(message, size, "there must not be more than %d variables", POLI_MAX_INPUTS);
     return POL_BAD_ARGUMENT;
   }
   size_t nodes = (size_t)(n->num_variables + n->num_states + n->num_efforts);
   if (nodes == 0) return POL_OK;
-  n->nodes = calloc(nodes, sizeof *n->nodes);
-  n->inputs = calloc(POLI_MAX_INPUTS, sizeof *n->inputs);
-  n->order = calloc((size_t)n->num_variables + 1, sizeof *n->order);
-  n->active = calloc(POLI_MAX_INPUTS, 1);
-  pol_status status = n->nodes && n->inputs && n->order && n->active ? POL_OK : POL_NO_MEMORY;
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, n->nodes, nodes);
+    POLI_TAKE(&arena, n->inputs, POLI_MAX_INPUTS);
+    POLI_TAKE(&arena, n->order, n->num_variables);
+    POLI_TAKE(&arena, n->active, POLI_MAX_INPUTS);
+  } while (poli_arena_again(&arena));
+  n->memory = arena.memory;
+  pol_status status = n->memory ? POL_OK : POL_NO_MEMORY;
   if (!status) status = compile_all(&c, message, size);
   if (!status) status = analyse(n, mechanism, message, size);
   if (status) poli_network_free(n);
@@ -240,10 +221,7 @@ void poli_network_free(poli_network *network)
     poli_expression_free(&network->nodes[i].program);
     free(network->nodes[i].sources);
   }
-  free(network->nodes);
-  free(network->inputs);
-  free(network->order);
-  free(network->active);
+  free(network->memory);
   memset(network, 0, sizeof *network);
 }
 

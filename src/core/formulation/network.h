@@ -32,6 +32,7 @@ typedef struct poli_node {
 typedef struct poli_network {
   int num_variables, num_states, num_efforts;
   int num_nodes, num_inputs, num_weights;
+  void *memory; /* holds the arrays below */
   poli_node *nodes;
   poli_signal *inputs;
   int *order;            /* of the variables */

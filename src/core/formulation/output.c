@@ -4,21 +4,10 @@
 #include <string.h>
 
 #include "formulation/directors.h"
-#include "formulation/elements.h"
 #include "formulation/expressions.h"
 #include "formulation/formulation.h"
 #include "formulation/output.h"
 #include "lie/small.h"
-
-/* The least Omega with R (arm x Omega) nearest to the given velocity of the centre of mass. */
-static void spin_from_velocity(const poli_placed_body *placed, double omega[3])
-{
-  double R[9], local[3], square = poli_v3_dot(placed->arm, placed->arm);
-  pol_quat_to_matrix(placed->body->rotation, R);
-  poli_m3_apply_transposed(R, placed->body->velocity, local);
-  poli_v3_cross(local, placed->arm, omega);
-  for (int i = 0; i < 3; i++) omega[i] = square > 0.0 ? omega[i] / square : 0.0;
-}
 
 void pol_formulation_initial(const pol_formulation *formulation, double *q, double *v,
                              unsigned char *keep)
@@ -28,8 +17,15 @@ void pol_formulation_initial(const pol_formulation *formulation, double *q, doub
     const poli_placed_body *placed = &formulation->bodies[b];
     unsigned given = placed->body->given;
     placed->chart->coordinates(placed->body, q + placed->q, v + placed->v);
-    if (formulation->kind == POL_SO3_PIVOT && !placed->body->point && given == POL_GIVEN_VELOCITY)
-      spin_from_velocity(placed, v + placed->v);
+    if (formulation->kind == POL_SO3_PIVOT && !placed->body->point && given == POL_GIVEN_VELOCITY) {
+      /* the least Omega with R (arm x Omega) nearest to the given velocity of the centre of mass */
+      double R[9], local[3], *omega = v + placed->v;
+      const double square = poli_v3_dot(placed->arm, placed->arm);
+      pol_quat_to_matrix(placed->body->rotation, R);
+      poli_m3_apply_transposed(R, placed->body->velocity, local);
+      poli_v3_cross(local, placed->arm, omega);
+      for (int i = 0; i < 3; i++) omega[i] = square > 0.0 ? omega[i] / square : 0.0;
+    }
     if (given & POL_GIVEN_ANGULAR_VELOCITY)
       memset(keep + placed->v, 1, (size_t)placed->chart->num_rotations);
   }
@@ -131,24 +127,16 @@ static void global_axis(const pol_formulation *f, const double *q, const pol_mar
   poli_m3_apply(frame.R, local, out);
 }
 
-/* A driven rotation must be within a quarter turn of its function. */
-static pol_status check_drives(const pol_formulation *f, double t, const double *q,
-                               pol_diagnostics *diagnostics)
+/* Reports a joint or drive that was assembled on the wrong branch. */
+static pol_status wrong_branch(pol_diagnostics *d, const char *kind, const char *name,
+                               const char *part, const char *advice, const char *message)
 {
-  for (int k = 0; k < f->num_drives; k++) {
-    const poli_drive_kernel *kernel = &f->drives[k].kernel;
-    poli_frame frames[2];
-    poli_formulation_frames(f, q, NULL, kernel->row.body, frames);
-    if (poli_drive_branch(kernel, t, &frames[0], &frames[1]) > 0.5) continue; /* 1 if all is well */
-    *diagnostics = (pol_diagnostics){.status = POL_INCONSISTENT, .equation = -1};
-    snprintf(diagnostics->where, sizeof diagnostics->where, "drive '%s'", kernel->drive->name);
-    snprintf(diagnostics->message, sizeof diagnostics->message,
-             "the joint was assembled half a turn away from the drive's function");
-    snprintf(diagnostics->advice, sizeof diagnostics->advice,
-             "give initial rotations within a quarter turn of the function at the start");
-    return POL_INCONSISTENT;
-  }
-  return POL_OK;
+  *d = (pol_diagnostics){.status = POL_INCONSISTENT, .equation = -1};
+  snprintf(d->where, sizeof d->where, "%s '%s'%s", kind, name, part);
+  snprintf(d->message, sizeof d->message, "the joint was assembled %s", message);
+  snprintf(d->advice, sizeof d->advice, "give initial rotations within a quarter turn of %s",
+           advice);
+  return POL_INCONSISTENT;
 }
 
 /* x1.x2 + y1.y2 = (1 + cos(bend)) cos(twist): below 0 where the twist is nearer to half a turn than
@@ -182,37 +170,38 @@ int pol_formulation_bent_joint(const pol_formulation *formulation, const double 
 pol_status pol_formulation_check_branches(const pol_formulation *formulation, double t,
                                           const double *q, pol_diagnostics *diagnostics)
 {
-  for (int k = 0; k < formulation->num_joints; k++) {
-    const pol_joint *joint = pol_mechanism_joint(formulation->mechanism, k);
-    const pol_marker *first = pol_mechanism_marker(formulation->mechanism, joint->marker[0]);
-    const pol_marker *second = pol_mechanism_marker(formulation->mechanism, joint->marker[1]);
+  static const char *const position = "the assembled position";
+  const pol_formulation *f = formulation;
+  for (int k = 0; k < f->num_joints; k++) {
+    const pol_joint *joint = pol_mechanism_joint(f->mechanism, k);
+    const pol_marker *first = pol_mechanism_marker(f->mechanism, joint->marker[0]);
+    const pol_marker *second = pol_mechanism_marker(f->mechanism, joint->marker[1]);
     for (int axis = 0; axis < 3; axis++) {
       double a[3], b[3];
       if (!poli_joint_aligns(joint, axis)) continue;
-      global_axis(formulation, q, first, axis, a);
-      global_axis(formulation, q, second, axis, b);
+      global_axis(f, q, first, axis, a);
+      global_axis(f, q, second, axis, b);
       if (poli_v3_dot(a, b) > 0.5) continue; /* 1 where they should be */
-      *diagnostics = (pol_diagnostics){.status = POL_INCONSISTENT, .equation = -1};
-      snprintf(diagnostics->where, sizeof diagnostics->where, "joint '%s', axis %c", joint->name,
+      char part[16], message[64];
+      snprintf(part, sizeof part, ", axis %c", "xyz"[axis]);
+      snprintf(message, sizeof message, "with the %c axes of its markers in opposite directions",
                "xyz"[axis]);
-      snprintf(diagnostics->message, sizeof diagnostics->message,
-               "the joint was assembled with the %c axes of its markers in opposite directions",
-               "xyz"[axis]);
-      snprintf(diagnostics->advice, sizeof diagnostics->advice,
-               "give initial rotations within a quarter turn of the assembled position");
-      return POL_INCONSISTENT;
+      return wrong_branch(diagnostics, "joint", joint->name, part, position, message);
     }
-    if (joint->type == POL_CONSTANT_VELOCITY && straightness(formulation, q, first, second) < 0.0) {
-      *diagnostics = (pol_diagnostics){.status = POL_INCONSISTENT, .equation = -1};
-      snprintf(diagnostics->where, sizeof diagnostics->where, "joint '%s', twist", joint->name);
-      snprintf(diagnostics->message, sizeof diagnostics->message,
-               "the joint was assembled with its shafts twisted by half a turn");
-      snprintf(diagnostics->advice, sizeof diagnostics->advice,
-               "give initial rotations within a quarter turn of the assembled position");
-      return POL_INCONSISTENT;
-    }
+    if (joint->type == POL_CONSTANT_VELOCITY && straightness(f, q, first, second) < 0.0)
+      return wrong_branch(diagnostics, "joint", joint->name, ", twist", position,
+                          "with its shafts twisted by half a turn");
   }
-  return check_drives(formulation, t, q, diagnostics);
+  for (int k = 0; k < f->num_drives; k++) {
+    const poli_drive_kernel *kernel = &f->drives[k].kernel;
+    poli_frame frames[2];
+    poli_formulation_frames(f, q, NULL, kernel->row.body, frames);
+    if (!(poli_drive_branch(kernel, t, &frames[0], &frames[1]) > 0.5)) /* 1 if all is well */
+      return wrong_branch(diagnostics, "drive", kernel->drive->name, "",
+                          "the function at the start",
+                          "half a turn away from the drive's function");
+  }
+  return POL_OK;
 }
 
 /* Wrench (torque in body axes, force) of a joint or drive with these multipliers on the body of its
@@ -272,23 +261,6 @@ static void subtract_reaction(const poli_instant *now, const poli_joint_kernel *
   for (int i = 0; i < 3; i++) force[i] -= kernel->body[1] == body ? wrench[3 + i] : -wrench[3 + i];
 }
 
-/* force -= that of a coupling on the body. */
-static void subtract_coupling(const pol_formulation *f, const pol_point *at,
-                              const poli_placed_coupling *coupling, int body, double force[3])
-{
-  double effort[2];
-  pol_formulation_coupling_effort(f, at, (int)(coupling - f->couplings), effort);
-  for (int i = 0; i < 2; i++) {
-    const poli_coordinate_kernel *end = &coupling->kernel.end[i];
-    double gradient[12];
-    poli_frame frames[2];
-    poli_formulation_frames(f, at->q, NULL, end->body, frames);
-    poli_coordinate_gradient(end, &frames[0], &frames[1], gradient);
-    for (int k = 0; k < 2; k++)
-      if (end->body[k] == body) poli_v3_add_scaled(-effort[i], gradient + 6 * k + 3, force);
-  }
-}
-
 /* so3: the force that the pivot must exert on its body, from Newton's law, the applied forces and
  * the other joints and drives. */
 static void pivot_force(const poli_instant *now, int body, double force[3])
@@ -319,8 +291,16 @@ static void pivot_force(const poli_instant *now, int body, double force[3])
     poli_drive_kernels_at(&f->drives[k].kernel, at->t, 1, &moved);
     subtract_reaction(now, &moved, at->lambda + f->drives[k].placed.row, body, force);
   }
-  for (int k = 0; k < f->num_couplings; k++)
-    subtract_coupling(f, at, &f->couplings[k], body, force);
+  for (int k = 0; k < 2 * f->num_couplings; k++) {
+    const poli_coordinate_kernel *end = &f->couplings[k / 2].kernel.end[k % 2];
+    double effort[2], gradient[12];
+    poli_frame frames[2];
+    if (end->body[0] != body && end->body[1] != body) continue;
+    pol_formulation_coupling_effort(f, at, k / 2, effort);
+    poli_formulation_frames(f, at->q, NULL, end->body, frames);
+    poli_coordinate_gradient(end, &frames[0], &frames[1], gradient);
+    poli_v3_add_scaled(-effort[k % 2], gradient + (end->body[0] == body ? 3 : 9), force);
+  }
 }
 
 void poli_instant_force(const poli_instant *now, int force, double vector[3], double torque[3])
@@ -407,18 +387,6 @@ void pol_formulation_coupling_effort(const pol_formulation *formulation, const p
 
 /* --- energy, power, momentum ------------------------------------------------------------------ */
 
-/* Of directors that need not be rigid: sum E_ij d_i' . d_j' / 2, E = tr(J)/2 I - J. */
-static double directors_spin_energy(const pol_body *body, const double *rates)
-{
-  const double *J = body->inertia;
-  double twice = 0.0;
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++)
-      twice += ((i == j ? 0.5 * (J[0] + J[4] + J[8]) : 0.0) - J[3 * i + j]) *
-               poli_v3_dot(rates + 3 * i, rates + 3 * j);
-  return 0.5 * twice;
-}
-
 void pol_formulation_energy(const pol_formulation *formulation, const pol_point *at,
                             pol_energy *energy)
 {
@@ -426,14 +394,20 @@ void pol_formulation_energy(const pol_formulation *formulation, const pol_point 
   energy->kinetic = energy->potential = 0.0;
   for (int b = 0; b < formulation->num_bodies; b++) {
     const pol_body *body = pol_mechanism_body(formulation->mechanism, b);
+    const double *rates = at->v + formulation->bodies[b].v;
     poli_frame frame;
-    double momentum[3];
+    double momentum[3], twice = 0.0;
     poli_formulation_frame(formulation, at->q, at->v, b, &frame);
     poli_m3_apply(body->inertia, frame.w, momentum);
     energy->kinetic += 0.5 * body->mass * poli_v3_dot(frame.u, frame.u);
-    energy->kinetic += formulation->bodies[b].chart->polynomial
-                           ? directors_spin_energy(body, at->v + formulation->bodies[b].v)
-                           : 0.5 * poli_v3_dot(momentum, frame.w);
+    if (!formulation->bodies[b].chart->polynomial) {
+      twice = poli_v3_dot(momentum, frame.w);
+    } else { /* directors need not be rigid */
+      for (int i = 0; i < 9; i++)
+        twice += poli_director_inertia(body, i / 3, i % 3) *
+                 poli_v3_dot(rates + 3 * (i / 3), rates + 3 * (i % 3));
+    }
+    energy->kinetic += 0.5 * twice;
     energy->potential -= body->mass * poli_v3_dot(formulation->gravity, frame.x);
   }
   for (int k = 0; k < formulation->num_forces; k++) {
@@ -497,17 +471,6 @@ void pol_formulation_momentum(const pol_formulation *formulation, const double *
   poli_instant_momentum(&now, momentum);
 }
 
-/* Of Euler parameters: Im(pi o conj(p))/2 is the angular momentum about the centre of mass. */
-static void add_momentum_of_parameters(const double *q, const double *p, pol_momentum *momentum)
-{
-  double right[4], spin[4];
-  pol_quat_conjugate(q, right);
-  pol_quat_multiply(p, right, spin);
-  poli_v3_add_scaled(0.5, spin + 1, momentum->angular);
-  poli_v3_add_scaled_cross(1.0, q + 4, p + 4, momentum->angular);
-  poli_v3_add(p + 4, momentum->linear, momentum->linear);
-}
-
 void pol_formulation_momentum_by_p(const pol_formulation *formulation, const double *q,
                                    const double *p, pol_momentum *momentum)
 {
@@ -515,7 +478,14 @@ void pol_formulation_momentum_by_p(const pol_formulation *formulation, const dou
   for (int b = 0; b < formulation->num_bodies; b++) {
     const poli_placed_body *body = &formulation->bodies[b];
     if (body->chart->num_rotations == 4) {
-      add_momentum_of_parameters(q + body->q, p + body->v, momentum);
+      /* Im(pi o conj(p))/2 is the angular momentum about the centre of mass */
+      const double *parameters = q + body->q, *pi = p + body->v;
+      double right[4], spin[4];
+      pol_quat_conjugate(parameters, right);
+      pol_quat_multiply(pi, right, spin);
+      poli_v3_add_scaled(0.5, spin + 1, momentum->angular);
+      poli_v3_add_scaled_cross(1.0, parameters + 4, pi + 4, momentum->angular);
+      poli_v3_add(pi + 4, momentum->linear, momentum->linear);
       continue;
     }
     for (int k = 0; k < POLI_VECTORS; k++) {
@@ -526,4 +496,34 @@ void pol_formulation_momentum_by_p(const pol_formulation *formulation, const dou
       if (k == POLI_CENTRE) poli_v3_add(own, momentum->linear, momentum->linear);
     }
   }
+}
+
+/* --- velocities of a body in coordinates ------------------------------------------------------ */
+
+/* A frame has the velocities y = L(q) v, chart.h, and a rigid body the kinetic energy y . N y/2
+ * with N = diag(J, m I).  Component i of y is row i of L times v; a change of it by one, the others
+ * staying, is the impulse N e_i on the frame, L^T N e_i in the coordinates. */
+double poli_formulation_velocity_row(const pol_formulation *formulation, const double *q, int body,
+                                     int component, double *row, double *impulse)
+{
+  const poli_placed_body *placed = &formulation->bodies[body];
+  const poli_chart *chart = placed->chart;
+  const size_t nv = (size_t)formulation->dae.group.nv;
+  poli_chart_point point = poli_formulation_point(formulation, q, NULL, NULL, body);
+  poli_chart_maps maps;
+  poli_frame frame;
+  double N[6] = {0.0};
+  memset(&maps, 0, sizeof maps);
+  chart->frame(&point, &frame);
+  if (!chart->direct) chart->maps(&point, &frame, &maps);
+  for (int i = 0; i < chart->dim && chart->direct; i++) maps.L[6 - chart->dim + i][i] = 1.0;
+  for (int i = 0; i < 3 && component < 3; i++) N[i] = placed->body->inertia[3 * component + i];
+  if (component >= 3) N[component] = placed->body->mass;
+  memset(row, 0, nv * sizeof *row);
+  memset(impulse, 0, nv * sizeof *impulse);
+  for (int j = 0; j < chart->dim; j++) {
+    row[placed->v + j] = maps.L[component][j];
+    for (int i = 0; i < 6; i++) impulse[placed->v + j] += maps.L[i][j] * N[i];
+  }
+  return N[component];
 }

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formulation/elements.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
 #include "mechanism/inertia.h"

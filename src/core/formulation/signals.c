@@ -71,77 +71,27 @@ poli_signal_reads poli_signal_dependence(const pol_formulation *formulation,
   return reads;
 }
 
-/* The frames of the bodies that a signal reads. */
-static void take_frames(const pol_formulation *f, const pol_point *at, const poli_frame *frames,
-                        const int body[2], poli_frame taken[2])
-{
-  if (!frames) {
-    poli_formulation_frames(f, at->q, at->v, body, taken);
-    return;
-  }
-  for (int i = 0; i < 2; i++)
-    taken[i] = body[i] == POL_GROUND ? *poli_ground_frame() : frames[body[i]];
-}
-
-static double row_times(const double A[9], int row, const double x[3])
-{
-  return poli_v3_dot(A + 3 * row, x);
-}
-
-/* out += scale (row `row` of A s~) */
-static void add_row_skew(const double A[9], int row, const double s[3], double scale, double out[3])
-{
-  poli_v3_add_scaled_cross(scale, A + 3 * row, s, out); /* a^T s~ = (a x s)^T */
-}
-
-/* --- points ----------------------------------------------------------------------------------- */
-
-/* Component of x + R s or, `moving`, of u + R (w x s). */
-static double point_value(const poli_frame *frame, const double s[3], int i, int moving)
-{
-  double spin[3];
-  poli_v3_cross(frame->w, s, spin);
-  return moving ? frame->u[i] + row_times(frame->R, i, spin)
-                : frame->x[i] + row_times(frame->R, i, s);
-}
-
-static void point_gradient(const poli_frame *frame, const double s[3], int i, int moving,
-                           poli_signal_gradient *g)
-{
-  double spin[3];
-  poli_v3_cross(frame->w, s, spin);
-  add_row_skew(frame->R, i, moving ? spin : s, -1.0, g->position);
-  if (moving) add_row_skew(frame->R, i, s, -1.0, g->velocity);
-  *(moving ? &g->velocity[3 + i] : &g->position[3 + i]) = 1.0;
-}
-
-/* --- joint coordinates ------------------------------------------------------------------------ */
-
-static pol_status coordinate_value(const poli_placed_coordinate *placed, const pol_point *at,
-                                   const poli_frame frames[2], int is_rate, double *value)
-{
-  if (is_rate) return poli_coordinate_rate(&placed->kernel, &frames[0], &frames[1], value);
-  *value = poli_coordinate_value(&placed->kernel, &frames[0], &frames[1]);
-  if (placed->history >= 0)
-    *value = poli_angle_unwrap(*value, at->history ? at->history[placed->history] : 0.0);
-  return POL_OK;
-}
-
-static pol_status coordinate_gradient(const poli_placed_coordinate *placed,
-                                      const poli_frame frames[2], int is_rate,
+static pol_status evaluate_coordinate(const poli_placed_coordinate *placed, const pol_point *at,
+                                      const poli_frame frames[2], int is_rate, double *value,
                                       poli_signal_gradient *g)
 {
   const poli_coordinate_kernel *kernel = &placed->kernel;
-  double y[12], H[12][12];
-  if (!is_rate) return poli_coordinate_gradient(kernel, &frames[0], &frames[1], g->position);
-  pol_status status = poli_coordinate_gradient(kernel, &frames[0], &frames[1], g->velocity);
-  if (!status) status = poli_coordinate_second(kernel, &frames[0], &frames[1], H);
-  for (int k = 0; k < 2; k++) {
-    poli_v3_copy(frames[k].w, y + 6 * k);
-    poli_v3_copy(frames[k].u, y + 6 * k + 3);
+  const poli_frame *first = &frames[0], *second = &frames[1];
+  if (!g && is_rate) return poli_coordinate_rate(kernel, first, second, value);
+  if (!g) {
+    *value = poli_coordinate_value(kernel, first, second);
+    if (placed->history >= 0)
+      *value = poli_angle_unwrap(*value, at->history ? at->history[placed->history] : 0.0);
+    return POL_OK;
   }
-  for (int j = 0; j < 12 && !status; j++)
-    for (int i = 0; i < 12; i++) g->position[j] += H[i][j] * y[i];
+  if (!is_rate) return poli_coordinate_gradient(kernel, first, second, g->position);
+  double H[12][12];
+  pol_status status = poli_coordinate_gradient(kernel, first, second, g->velocity);
+  if (!status) status = poli_coordinate_second(kernel, first, second, H);
+  for (int i = 0; i < 12 && !status; i++) {
+    const double *y = i % 6 < 3 ? frames[i / 6].w : frames[i / 6].u;
+    for (int j = 0; j < 12; j++) g->position[j] += H[i][j] * y[i % 3];
+  }
   return status;
 }
 
@@ -166,33 +116,6 @@ static void turn_wrench(const poli_frame *second, const double arm[3], const dou
   poli_v3_add_scaled_cross(-1.0, arm, F, T);
 }
 
-/* Column j of a derivative, with the wrench's own change in (tau, f). */
-static void set_column(const poli_frame *second, const double arm[3], const double change[6],
-                       double *const column[6])
-{
-  double F[3], T[3];
-  turn_wrench(second, arm, change, change + 3, F, T);
-  for (int i = 0; i < 3; i++) {
-    *column[i] = F[i];
-    *column[3 + i] = T[i];
-  }
-}
-
-/* by_position += (R2 tau~ - F~ R2 p~) dphi2 in the rows of the torque */
-static void add_turning(const poli_frame *second, const double p[3], const double tau[3],
-                        reaction *r)
-{
-  double skew[9], block[9], product[9], force[9];
-  poli_m3_skew(tau, skew);
-  poli_m3_multiply(second->R, skew, block);
-  poli_m3_skew(p, skew);
-  poli_m3_multiply(second->R, skew, product);
-  poli_m3_skew(r->value, force);
-  poli_m3_multiply(force, product, skew);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) r->by_position[3 + i][6 + j] += block[3 * i + j] - skew[3 * i + j];
-}
-
 static void evaluate_reaction(const pol_formulation *f, const poli_signal *signal,
                               const pol_point *at, const poli_frame frames[2], int derivatives,
                               reaction *r)
@@ -207,183 +130,157 @@ static void evaluate_reaction(const pol_formulation *f, const poli_signal *signa
   turn_wrench(&frames[1], arm, wrench, wrench + 3, r->value, r->value + 3);
   if (!derivatives) return;
 
-  double change[6], *column[6];
+  double change[6], column[6], skew[9], block[9], product[9], force[9];
   poli_joint_stiffness(&placed->kernel, &frames[0], &frames[1], lambda, K);
   for (int j = 0; j < 12; j++) {
-    for (int i = 0; i < 6; i++) {
-      change[i] = K[6 + i][j];
-      column[i] = &r->by_position[i][j];
-    }
-    set_column(&frames[1], arm, change, column);
+    for (int i = 0; i < 6; i++) change[i] = K[6 + i][j];
+    turn_wrench(&frames[1], arm, change, change + 3, column, column + 3);
+    for (int i = 0; i < 6; i++) r->by_position[i][j] = column[i];
   }
-  add_turning(&frames[1], p, wrench, r);
+  /* by_position += (R2 tau~ - F~ R2 p~) dphi2 in the rows of the torque */
+  poli_m3_skew(wrench, skew);
+  poli_m3_multiply(frames[1].R, skew, block);
+  poli_m3_skew(p, skew);
+  poli_m3_multiply(frames[1].R, skew, product);
+  poli_m3_skew(r->value, force);
+  poli_m3_multiply(force, product, skew);
+  for (int i = 0; i < 9; i++) block[i] -= skew[i];
+  poli_add_block(block, 1.0, 3, 6, r->by_position);
   poli_joint_jacobian(&placed->kernel, &frames[0], &frames[1], B);
   for (int j = 0; j < placed->kernel.num_rows; j++) {
-    for (int i = 0; i < 6; i++) {
-      change[i] = B[j][6 + i];
-      column[i] = &r->by_lambda[i][j];
-    }
-    set_column(&frames[1], arm, change, column);
+    turn_wrench(&frames[1], arm, B[j] + 6, B[j] + 9, column, column + 3);
+    for (int i = 0; i < 6; i++) r->by_lambda[i][j] = column[i];
   }
 }
 
-/* The direction that a reaction is measured along: a global axis, or one of the first marker, then
- * also in the axes of the first body. */
-static int reaction_axis(const pol_formulation *f, const poli_signal *signal,
-                         const poli_frame *first, double axis[3], double local[3])
+/* A component of the force or torque of a reaction, or its gradient: along a global axis, or one of
+ * the first marker, `local` in the axes of the first body. */
+static void evaluate_component(const pol_formulation *f, const poli_signal *signal,
+                               const pol_point *at, const poli_frame frames[2], double *value,
+                               poli_signal_gradient *g)
 {
-  memset(axis, 0, 3 * sizeof *axis);
+  const int first_row = (signal->kind - POLI_SIGNAL_FORCE) % 2 ? 3 : 0;
+  const int turns = signal->kind >= POLI_SIGNAL_FORCE_LOCAL;
+  reaction r;
+  double axis[3] = {0.0}, local[3] = {0.0}, A[9];
+  evaluate_reaction(f, signal, at, frames, g != NULL, &r);
   axis[signal->component] = 1.0;
-  if (signal->kind < POLI_SIGNAL_FORCE_LOCAL) return 0;
-  const pol_joint *joint = pol_mechanism_joint(f->mechanism, signal->object);
-  double A[9];
-  pol_quat_to_matrix(pol_mechanism_marker(f->mechanism, joint->marker[0])->rotation, A);
-  for (int i = 0; i < 3; i++) local[i] = A[3 * i + signal->component];
-  poli_m3_apply(first->R, local, axis);
-  return 1;
-}
-
-/* The signal's vector in a reaction: rows of the force or of the torque. */
-static int first_row(const poli_signal *signal)
-{
-  return (signal->kind - POLI_SIGNAL_FORCE) % 2 ? 3 : 0;
-}
-
-static double reaction_value(const pol_formulation *f, const poli_signal *signal,
-                             const pol_point *at, const poli_frame frames[2])
-{
-  reaction r;
-  double axis[3], local[3];
-  evaluate_reaction(f, signal, at, frames, 0, &r);
-  reaction_axis(f, signal, &frames[0], axis, local);
-  return poli_v3_dot(axis, r.value + first_row(signal));
-}
-
-static void reaction_gradient(const pol_formulation *f, const poli_signal *signal,
-                              const pol_point *at, const poli_frame frames[2],
-                              poli_signal_gradient *g)
-{
-  reaction r;
-  double axis[3], local[3] = {0.0, 0.0, 0.0};
-  int row = first_row(signal);
-  evaluate_reaction(f, signal, at, frames, 1, &r);
-  int turns = reaction_axis(f, signal, &frames[0], axis, local);
+  if (turns) {
+    const pol_joint *joint = pol_mechanism_joint(f->mechanism, signal->object);
+    pol_quat_to_matrix(pol_mechanism_marker(f->mechanism, joint->marker[0])->rotation, A);
+    for (int i = 0; i < 3; i++) local[i] = A[3 * i + signal->component];
+    poli_m3_apply(frames[0].R, local, axis);
+  }
+  if (!g) {
+    *value = poli_v3_dot(axis, r.value + first_row);
+    return;
+  }
   for (int i = 0; i < 3; i++) {
-    for (int j = 0; j < 12; j++) g->position[j] += axis[i] * r.by_position[row + i][j];
-    for (int j = 0; j < g->reads.num_rows; j++) g->lambda[j] += axis[i] * r.by_lambda[row + i][j];
+    const int row = first_row + i;
+    for (int j = 0; j < 12; j++) g->position[j] += axis[i] * r.by_position[row][j];
+    for (int j = 0; j < g->reads.num_rows; j++) g->lambda[j] += axis[i] * r.by_lambda[row][j];
   }
   if (!turns) return;
   double seen[3]; /* a . R1^T F changes by a^T (R1^T F)~ dphi1 = (a x R1^T F) . dphi1 */
-  poli_m3_apply_transposed(frames[0].R, r.value + row, seen);
+  poli_m3_apply_transposed(frames[0].R, r.value + first_row, seen);
   poli_v3_add_scaled_cross(1.0, local, seen, g->position);
 }
 
 /* --- all -------------------------------------------------------------------------------------- */
 
-pol_status poli_signal_value(const pol_formulation *formulation, const poli_signal *signal,
-                             const pol_point *at, const poli_frame *frames, double *value)
+/* The value at a point, or with g, which is zero, the gradient instead. */
+static pol_status evaluate(const pol_formulation *f, const poli_signal *signal, const pol_point *at,
+                           const poli_frame *frames, const poli_signal_reads *reads, double *value,
+                           poli_signal_gradient *g)
 {
   static const double centre[3] = {0.0, 0.0, 0.0};
-  const pol_formulation *f = formulation;
-  const poli_signal_reads reads = poli_signal_dependence(f, signal);
-  const double *s = centre;
+  const poli_signal_kind kind = signal->kind;
+  const int i = signal->component;
   poli_frame taken[2];
-  take_frames(f, at, frames, reads.body, taken);
-  switch (signal->kind) {
+  if (!frames) poli_formulation_frames(f, at->q, at->v, reads->body, taken);
+  for (int k = 0; k < 2 && frames; k++) taken[k] = *poli_frame_of(frames, reads->body[k]);
+  const double *row = taken[0].R + 3 * (i % 3); /* of a vector, global component i: row . vector */
+  switch (kind) {
   case POLI_SIGNAL_TIME:
-    *value = at->t;
+    if (!g) *value = at->t;
     break;
   case POLI_SIGNAL_STATE:
-    *value = at->v[f->state_v + signal->object];
+    if (!g) *value = at->v[f->state_v + signal->object];
     break;
   case POLI_SIGNAL_VARIABLE:
     break;
-  case POLI_SIGNAL_MARKER_POSITION:
-  case POLI_SIGNAL_MARKER_VELOCITY:
-    s = pol_mechanism_marker(f->mechanism, signal->object)->position;
-    *value =
-        point_value(&taken[0], s, signal->component, signal->kind == POLI_SIGNAL_MARKER_VELOCITY);
-    break;
   case POLI_SIGNAL_POSITION:
   case POLI_SIGNAL_VELOCITY:
-    *value = point_value(&taken[0], s, signal->component, signal->kind == POLI_SIGNAL_VELOCITY);
+  case POLI_SIGNAL_MARKER_POSITION:
+  case POLI_SIGNAL_MARKER_VELOCITY: {
+    const int moving = kind == POLI_SIGNAL_VELOCITY || kind == POLI_SIGNAL_MARKER_VELOCITY;
+    const int marked = kind == POLI_SIGNAL_MARKER_POSITION || kind == POLI_SIGNAL_MARKER_VELOCITY;
+    const double *s =
+        marked ? pol_mechanism_marker(f->mechanism, signal->object)->position : centre;
+    double spin[3];
+    poli_v3_cross(taken[0].w, s, spin);
+    if (!g) {
+      *value =
+          moving ? taken[0].u[i] + poli_v3_dot(row, spin) : taken[0].x[i] + poli_v3_dot(row, s);
+      break;
+    }
+    poli_v3_add_scaled_cross(-1.0, row, moving ? spin : s, g->position); /* a^T s~ = (a x s)^T */
+    if (moving) poli_v3_add_scaled_cross(-1.0, row, s, g->velocity);
+    (moving ? g->velocity : g->position)[3 + i] = 1.0;
     break;
+  }
   case POLI_SIGNAL_ANGULAR_VELOCITY:
-    *value = taken[0].w[signal->component];
+    if (g)
+      g->velocity[i] = 1.0;
+    else
+      *value = taken[0].w[i];
     break;
   case POLI_SIGNAL_ANGULAR_VELOCITY_GLOBAL:
-    *value = row_times(taken[0].R, signal->component, taken[0].w);
+    if (!g) {
+      *value = poli_v3_dot(row, taken[0].w);
+      break;
+    }
+    poli_v3_copy(row, g->velocity);
+    poli_v3_add_scaled_cross(-1.0, row, taken[0].w, g->position);
     break;
   case POLI_SIGNAL_COORDINATE:
   case POLI_SIGNAL_RATE:
-    return coordinate_value(coordinate_of(f, signal), at, taken, signal->kind == POLI_SIGNAL_RATE,
-                            value);
+    return evaluate_coordinate(coordinate_of(f, signal), at, taken, kind == POLI_SIGNAL_RATE, value,
+                               g);
   case POLI_SIGNAL_FORCE:
   case POLI_SIGNAL_TORQUE:
   case POLI_SIGNAL_FORCE_LOCAL:
   case POLI_SIGNAL_TORQUE_LOCAL:
-    *value = reaction_value(f, signal, at, taken);
+    evaluate_component(f, signal, at, taken, value, g);
     break;
   case POLI_SIGNAL_MULTIPLIER:
-    *value = at->lambda[reads.row + signal->component];
+    if (g)
+      g->lambda[i] = 1.0;
+    else
+      *value = at->lambda[reads->row + i];
     break;
   case POLI_SIGNAL_DRIVE:
-    *value = -at->lambda[reads.row];
+    if (g)
+      g->lambda[0] = -1.0;
+    else
+      *value = -at->lambda[reads->row];
     break;
   }
   return POL_OK;
+}
+
+pol_status poli_signal_value(const pol_formulation *formulation, const poli_signal *signal,
+                             const pol_point *at, const poli_frame *frames, double *value)
+{
+  const poli_signal_reads reads = poli_signal_dependence(formulation, signal);
+  return evaluate(formulation, signal, at, frames, &reads, value, NULL);
 }
 
 pol_status poli_signal_derivatives(const pol_formulation *formulation, const poli_signal *signal,
                                    const pol_point *at, const poli_frame *frames,
                                    poli_signal_gradient *gradient)
 {
-  static const double centre[3] = {0.0, 0.0, 0.0};
-  const pol_formulation *f = formulation;
-  poli_signal_gradient *g = gradient;
-  const int i = signal->component;
-  const double *s = centre;
-  poli_frame taken[2];
-  memset(g, 0, sizeof *g);
-  g->reads = poli_signal_dependence(f, signal);
-  take_frames(f, at, frames, g->reads.body, taken);
-  switch (signal->kind) {
-  case POLI_SIGNAL_TIME:
-  case POLI_SIGNAL_STATE:
-  case POLI_SIGNAL_VARIABLE:
-    break;
-  case POLI_SIGNAL_MARKER_POSITION:
-  case POLI_SIGNAL_MARKER_VELOCITY:
-    s = pol_mechanism_marker(f->mechanism, signal->object)->position;
-    point_gradient(&taken[0], s, i, signal->kind == POLI_SIGNAL_MARKER_VELOCITY, g);
-    break;
-  case POLI_SIGNAL_POSITION:
-  case POLI_SIGNAL_VELOCITY:
-    point_gradient(&taken[0], s, i, signal->kind == POLI_SIGNAL_VELOCITY, g);
-    break;
-  case POLI_SIGNAL_ANGULAR_VELOCITY:
-    g->velocity[i] = 1.0;
-    break;
-  case POLI_SIGNAL_ANGULAR_VELOCITY_GLOBAL:
-    poli_v3_copy(taken[0].R + 3 * i, g->velocity);
-    add_row_skew(taken[0].R, i, taken[0].w, -1.0, g->position);
-    break;
-  case POLI_SIGNAL_COORDINATE:
-  case POLI_SIGNAL_RATE:
-    return coordinate_gradient(coordinate_of(f, signal), taken, signal->kind == POLI_SIGNAL_RATE,
-                               g);
-  case POLI_SIGNAL_FORCE:
-  case POLI_SIGNAL_TORQUE:
-  case POLI_SIGNAL_FORCE_LOCAL:
-  case POLI_SIGNAL_TORQUE_LOCAL:
-    reaction_gradient(f, signal, at, taken, g);
-    break;
-  case POLI_SIGNAL_MULTIPLIER:
-    g->lambda[i] = 1.0;
-    break;
-  case POLI_SIGNAL_DRIVE:
-    g->lambda[0] = -1.0;
-    break;
-  }
-  return POL_OK;
+  memset(gradient, 0, sizeof *gradient);
+  gradient->reads = poli_signal_dependence(formulation, signal);
+  return evaluate(formulation, signal, at, frames, &gradient->reads, NULL, gradient);
 }

@@ -43,6 +43,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "dae/dae.h"
 #include "lie/small.h"
 
@@ -76,44 +77,19 @@ typedef struct step_evaluation {
 static size_t lay_out(const pol_formulation *f, double *scratch, step_evaluation *e)
 {
   const pol_formulation *directors = f->directors;
-  size_t nv = (size_t)directors->dae.group.nv, m = (size_t)pol_dae_num_constraints(&directors->dae);
-  size_t coupling = (size_t)pol_pattern_nonzeros(directors->coupling);
-  size_t constraint = (size_t)pol_pattern_nonzeros(directors->constraint);
-  size_t bodies = (size_t)f->num_bodies;
-  double *steps, *maps;
-  const struct {
-    double **array;
-    size_t size;
-  } arrays[] = {{&e->scratch, directors->dae.scratch_size},
-                {&e->before, nv},
-                {&e->after, nv},
-                {&e->after_rate, nv},
-                {&e->mean, nv},
-                {&e->rate, nv},
-                {&e->pace, nv},
-                {&e->force, nv},
-                {&e->phi, nv},
-                {&e->psi, nv},
-                {&e->lambda, m},
-                {&e->gamma, m},
-                {&e->position, m},
-                {&e->velocity, m},
-                {&e->jacobian, constraint},
-                {&e->curvature, constraint},
-                {&e->stiffness, coupling},
-                {&e->damping, coupling},
-                {&e->by_lambda, coupling},
-                {&e->by_gamma, coupling},
-                {&steps, bodies * (sizeof(poli_body_step) / sizeof(double))},
-                {&maps, bodies * (sizeof(poli_body_maps) / sizeof(double))}};
-  size_t total = 0;
-  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-    *arrays[i].array = scratch ? scratch + total : NULL;
-    total += arrays[i].size;
-  }
-  e->steps = (poli_body_step *)steps;
-  e->maps = (poli_body_maps *)maps;
-  return total;
+  const int nv = directors->dae.group.nv, m = pol_dae_num_constraints(&directors->dae);
+  const int coupling = pol_pattern_nonzeros(directors->coupling);
+  const int constraint = pol_pattern_nonzeros(directors->constraint);
+  poli_arena arena = {.memory = scratch};
+  POLI_TAKE(&arena, e->scratch, directors->dae.scratch_size);
+  POLI_TAKE_EACH(&arena, nv, &e->before, &e->after, &e->after_rate, &e->mean, &e->rate, &e->pace,
+                 &e->force, &e->phi, &e->psi);
+  POLI_TAKE_EACH(&arena, m, &e->lambda, &e->gamma, &e->position, &e->velocity);
+  POLI_TAKE_EACH(&arena, constraint, &e->jacobian, &e->curvature);
+  POLI_TAKE_EACH(&arena, coupling, &e->stiffness, &e->damping, &e->by_lambda, &e->by_gamma);
+  POLI_TAKE(&arena, e->steps, f->num_bodies);
+  POLI_TAKE(&arena, e->maps, f->num_bodies);
+  return arena.used / sizeof(double);
 }
 
 static double *copy(const double *from, int n, double *to)
@@ -178,15 +154,6 @@ static int num_shared(const pol_formulation *f)
   return f->dae.num_holonomic - f->dae.num_internal;
 }
 
-static void place_multipliers(step_evaluation *e)
-{
-  size_t own = (size_t)num_shared(e->f), m = (size_t)pol_dae_num_constraints(&e->directors->dae);
-  memset(e->lambda, 0, m * sizeof *e->lambda);
-  memset(e->gamma, 0, m * sizeof *e->gamma);
-  memcpy(e->lambda, e->at->lambda, own * sizeof *e->lambda);
-  if (e->at->gamma) memcpy(e->gamma, e->at->gamma, own * sizeof *e->gamma);
-}
-
 /* --- what directors say ----------------------------------------------------------------------- */
 
 static pol_status evaluate(const step_evaluation *e, double t, const double *q, const double *v,
@@ -219,11 +186,17 @@ static pol_status evaluate_forces(const step_evaluation *e, unsigned want, const
   return dae->discrete_force(e->before, &at, want, out, e->scratch, dae->user);
 }
 
-/* phi = h f + G^T h lambda + h Z^T gamma,  psi = G^T gamma */
+/* phi = h f + G^T h lambda + h Z^T gamma,  psi = G^T gamma; the multipliers of the rows that both
+ * formulations share. */
 static pol_status find_actions(step_evaluation *e)
 {
   const pol_pattern *constraint = e->directors->constraint;
-  int nv = e->directors->dae.group.nv;
+  const int nv = e->directors->dae.group.nv;
+  size_t own = (size_t)num_shared(e->f), m = (size_t)pol_dae_num_constraints(&e->directors->dae);
+  memset(e->lambda, 0, m * sizeof *e->lambda);
+  memset(e->gamma, 0, m * sizeof *e->gamma);
+  memcpy(e->lambda, e->at->lambda, own * sizeof *e->lambda);
+  if (e->at->gamma) memcpy(e->gamma, e->at->gamma, own * sizeof *e->gamma);
   const pol_terms rows = {.jacobian = e->jacobian, .curvature = e->curvature};
   pol_status status = evaluate_forces(e, POL_FORCE, &(pol_terms){.balance = e->force});
   if (!status)
@@ -250,7 +223,8 @@ static void add_centre(const step_evaluation *e, double mass, int at, int to,
   }
 }
 
-static void add_bodies(const step_evaluation *e, const poli_step_terms *out)
+/* The equations of the bodies, the constraints where they hold, and those of lengths. */
+static pol_status add_residual(const step_evaluation *e, const poli_step_terms *out)
 {
   for (int b = 0; b < e->f->num_bodies; b++) {
     const poli_placed_body *own = &e->f->bodies[b];
@@ -265,11 +239,6 @@ static void add_bodies(const step_evaluation *e, const poli_step_terms *out)
     out->balance[v] += e->at->lambda[row];
     add_centre(e, own->body->mass, v + POLI_QUATERNION, to + POLI_TURN, out);
   }
-}
-
-/* The constraints where they hold, and those of lengths. */
-static pol_status add_constraints(const step_evaluation *e, const poli_step_terms *out)
-{
   const pol_terms found = {.position = e->position, .velocity = e->velocity};
   pol_status status =
       evaluate(e, end_time(e), e->after, e->after_rate, NULL, POL_POSITION | POL_VELOCITY, &found);
@@ -292,24 +261,6 @@ static pol_status add_constraints(const step_evaluation *e, const poli_step_term
 }
 
 /* --- the matrix ------------------------------------------------------------------------------- */
-
-/* The factors of translations in the maps, and the rotations of rigid bodies. */
-static void place_maps(step_evaluation *e)
-{
-  double share = e->at->midway ? 0.5 : 1.0, weight = e->at->midway ? 1.0 : 0.5;
-  for (int b = 0; b < e->f->num_bodies; b++) {
-    poli_body_maps *maps = &e->maps[b];
-    memset(maps, 0, sizeof *maps);
-    maps->mean_q.move = 0.5;
-    maps->end_q.move = share;
-    maps->rate_b.move = weight;
-    maps->end_rate_b.move = 1.0;
-    maps->pace_a.move = e->at->midway ? 0.0 : 1.0;
-    maps->pace_b.move = e->at->midway ? 1.0 : 0.0;
-    maps->torque.move = maps->spin.move = 1.0;
-    if (is_rigid(e, b)) poli_body_step_maps(&e->steps[b], maps);
-  }
-}
 
 /* A block of at most 12 x 7 numbers: vectors of one body, coordinates of another. */
 typedef double body_block[POLI_TURN + 3][POLI_QUATERNION + 3];
@@ -370,14 +321,6 @@ static void add_pair(const step_evaluation *e, const struct poli_body_pair *pair
   add_block(e, pair, 1.0, &left->torque, phi_b, out->balance_b);
 }
 
-/* Puts a block of four rotations on the diagonal. */
-static void add_square(const poli_slot *slot, double block[4][4], double *values)
-{
-  for (int c = 0; c < POLI_QUATERNION; c++)
-    for (int r = 0; r < POLI_QUATERNION; r++)
-      values[slot->address + c * slot->stride + r] += block[r][c];
-}
-
 /* What the equations of a body have of its own. */
 static void add_own_blocks(const step_evaluation *e, int b, const poli_step_terms *out)
 {
@@ -393,10 +336,14 @@ static void add_own_blocks(const step_evaluation *e, int b, const poli_step_term
   if (!is_rigid(e, b)) return;
   poli_body_blocks blocks;
   poli_body_step_blocks(&e->steps[b], &e->maps[b], e->phi + to, e->psi + to, &blocks);
-  add_square(&own->diagonal, blocks.kinematic_a, out->kinematic_a);
-  add_square(&own->diagonal, blocks.kinematic_b, out->kinematic_b);
-  add_square(&own->diagonal, blocks.balance_a, out->balance_a);
-  add_square(&own->diagonal, blocks.balance_b, out->balance_b);
+  for (int c = 0; c < POLI_QUATERNION; c++)
+    for (int r = 0; r < POLI_QUATERNION; r++) {
+      int entry = own->diagonal.address + c * own->diagonal.stride + r;
+      out->kinematic_a[entry] += blocks.kinematic_a[r][c];
+      out->kinematic_b[entry] += blocks.kinematic_b[r][c];
+      out->balance_a[entry] += blocks.balance_a[r][c];
+      out->balance_b[entry] += blocks.balance_b[r][c];
+    }
 }
 
 /* values[shared rows, coordinates of a body] += scale (rows of the director model) map */
@@ -419,25 +366,8 @@ static void add_rows(const step_evaluation *e, int b, double scale, const double
   }
 }
 
-/* The constraint of the length of p. */
-static void add_length(const step_evaluation *e, int b, const poli_step_terms *out)
-{
-  const poli_body_step *step = &e->steps[b];
-  const poli_slot *slot = &e->f->bodies[b].internal;
-  double share = e->at->midway ? 0.5 : 1.0;
-  for (int i = 0; i < POLI_QUATERNION; i++) {
-    int entry = slot->address + i * slot->stride;
-    out->position_a[entry] += 2.0 * share * step->end[i];
-    if (!e->at->gamma) continue;
-    out->velocity_a[entry] += 2.0 * share * e->at->h * step->b[i];
-    out->velocity_b[entry] += 2.0 * step->end[i];
-  }
-  out->balance_lambda[slot->address] += 1.0;
-  if (e->at->gamma) out->kinematic_gamma[slot->address] -= 2.0;
-}
-
-/* The derivatives by multipliers, at the means. */
-static void add_multiplier_blocks(const step_evaluation *e, const poli_step_terms *out)
+/* The derivatives by multipliers, at the means, and those of the constraints, where they hold. */
+static pol_status add_constraint_blocks(step_evaluation *e, const poli_step_terms *out)
 {
   for (int b = 0; b < e->f->num_bodies; b++) {
     const poli_body_maps *maps = &e->maps[b];
@@ -447,18 +377,25 @@ static void add_multiplier_blocks(const step_evaluation *e, const poli_step_term
     add_rows(e, b, 1.0, e->jacobian, &maps->drag, out->balance_gamma);
     add_rows(e, b, e->at->h, e->curvature, &maps->torque, out->balance_gamma);
   }
-}
-
-/* Those of the constraints, where they hold. */
-static pol_status add_constraint_blocks(step_evaluation *e, const poli_step_terms *out)
-{
   const pol_terms rows = {.jacobian = e->jacobian, .curvature = e->curvature};
   pol_status status =
       evaluate(e, end_time(e), e->after, e->after_rate, NULL, POL_JACOBIAN | POL_CURVATURE, &rows);
   for (int b = 0; b < e->f->num_bodies && !status; b++) {
     const poli_body_maps *maps = &e->maps[b];
     add_rows(e, b, 1.0, e->jacobian, &maps->end_q, out->position_a);
-    if (is_rigid(e, b)) add_length(e, b, out);
+    /* the constraint of the length of p */
+    const poli_body_step *step = &e->steps[b];
+    const poli_slot *slot = &e->f->bodies[b].internal;
+    const double share = e->at->midway ? 0.5 : 1.0;
+    for (int i = 0; i < POLI_QUATERNION && is_rigid(e, b); i++) {
+      int entry = slot->address + i * slot->stride;
+      out->position_a[entry] += 2.0 * share * step->end[i];
+      if (i == 0) out->balance_lambda[entry] += 1.0;
+      if (!e->at->gamma) continue;
+      out->velocity_a[entry] += 2.0 * share * e->at->h * step->b[i];
+      out->velocity_b[entry] += 2.0 * step->end[i];
+      if (i == 0) out->kinematic_gamma[entry] -= 2.0;
+    }
     if (!e->at->gamma) continue;
     add_rows(e, b, e->at->h, e->curvature, &maps->end_q, out->velocity_a);
     add_rows(e, b, e->at->h, e->jacobian, &maps->end_rate_q, out->velocity_a);
@@ -472,7 +409,21 @@ static pol_status add_matrix(step_evaluation *e, const poli_step_terms *out)
   double t = half_time(e);
   const pol_terms forces = {.stiffness = e->stiffness, .damping = e->damping};
   const pol_terms of_lambda = {.stiffness = e->by_lambda}, of_gamma = {.stiffness = e->by_gamma};
-  place_maps(e);
+
+  /* the factors of translations in the maps, and the rotations of rigid bodies */
+  const int midway = e->at->midway;
+  memset(e->maps, 0, (size_t)e->f->num_bodies * sizeof *e->maps);
+  for (int b = 0; b < e->f->num_bodies; b++) {
+    poli_body_maps *maps = &e->maps[b];
+    maps->mean_q.move = 0.5;
+    maps->end_q.move = midway ? 0.5 : 1.0;
+    maps->rate_b.move = midway ? 1.0 : 0.5;
+    maps->end_rate_b.move = 1.0;
+    maps->pace_a.move = midway ? 0.0 : 1.0;
+    maps->pace_b.move = midway ? 1.0 : 0.0;
+    maps->torque.move = maps->spin.move = 1.0;
+    if (is_rigid(e, b)) poli_body_step_maps(&e->steps[b], maps);
+  }
   pol_status status = evaluate_forces(e, POL_STIFFNESS | POL_DAMPING, &forces);
   if (!status)
     status = evaluate(e, t, e->mean, e->rate, e->lambda, POL_GEOMETRIC_STIFFNESS, &of_lambda);
@@ -481,7 +432,6 @@ static pol_status add_matrix(step_evaluation *e, const poli_step_terms *out)
   if (status) return status;
   for (int b = 0; b < e->f->num_bodies; b++) add_own_blocks(e, b, out);
   for (int k = 0; k < e->f->num_pairs; k++) add_pair(e, &e->f->pairs[k], out);
-  add_multiplier_blocks(e, out);
   return add_constraint_blocks(e, out);
 }
 
@@ -494,12 +444,8 @@ static pol_status evaluate_step(const poli_step_data *at, unsigned want, const p
   step_evaluation e = {.f = f, .directors = f->directors, .at = at};
   lay_out(f, scratch, &e);
   place_bodies(&e);
-  place_multipliers(&e);
   pol_status status = find_actions(&e);
-  if (!status && want & POLI_STEP_RESIDUAL) {
-    add_bodies(&e, out);
-    status = add_constraints(&e, out);
-  }
+  if (!status && want & POLI_STEP_RESIDUAL) status = add_residual(&e, out);
   if (!status && want & POLI_STEP_MATRIX) status = add_matrix(&e, out);
   return status;
 }
@@ -518,35 +464,33 @@ static void momenta(const double *q, const double *v, double *p, void *user)
 /* --- construction ----------------------------------------------------------------------------- */
 
 /* Finds the blocks of the pattern coupling, each by the first row of a body in the first column of
- * another; body_at has the body that starts at a row, or -1.  pairs NULL: counts only. */
-static int find_pairs(const pol_formulation *f, const int *body_at, struct poli_body_pair *pairs)
-{
-  const poli_placed_body *own = f->bodies, *directors = f->directors->bodies;
-  int count = 0;
-  for (int col = 0; col < f->num_bodies; col++)
-    for (int k = f->coupling->start[own[col].v]; k < f->coupling->start[own[col].v + 1]; k++) {
-      int row = body_at[f->coupling->row[k]];
-      if (row < 0) continue;
-      if (pairs)
-        pairs[count] = (struct poli_body_pair){
-            .row = row,
-            .col = col,
-            .own = poli_slot_at(f->coupling, own[row].v, own[col].v),
-            .directors = poli_slot_at(f->directors->coupling, directors[row].v, directors[col].v)};
-      count++;
-    }
-  return count;
-}
-
+ * another; body_at is the body that starts at a row, or -1. */
 static pol_status place_pairs(pol_formulation *f)
 {
+  const poli_placed_body *own = f->bodies, *directors = f->directors->bodies;
+  const pol_pattern *coupling = f->coupling;
   int *body_at = malloc((size_t)f->dae.group.nv * sizeof *body_at);
   if (!body_at) return POL_NO_MEMORY;
   for (int i = 0; i < f->dae.group.nv; i++) body_at[i] = -1;
-  for (int b = 0; b < f->num_bodies; b++) body_at[f->bodies[b].v] = b;
-  f->num_pairs = find_pairs(f, body_at, NULL);
-  f->pairs = calloc((size_t)f->num_pairs + 1, sizeof *f->pairs);
-  if (f->pairs) find_pairs(f, body_at, f->pairs);
+  for (int b = 0; b < f->num_bodies; b++) body_at[own[b].v] = b;
+  for (int pass = 0; pass < 2; pass++) {
+    f->num_pairs = 0;
+    for (int col = 0; col < f->num_bodies; col++)
+      for (int k = coupling->start[own[col].v]; k < coupling->start[own[col].v + 1]; k++) {
+        int row = body_at[coupling->row[k]];
+        if (row < 0) continue;
+        if (pass == 1)
+          f->pairs[f->num_pairs] = (struct poli_body_pair){
+              .row = row,
+              .col = col,
+              .own = poli_slot_at(coupling, own[row].v, own[col].v),
+              .directors =
+                  poli_slot_at(f->directors->coupling, directors[row].v, directors[col].v)};
+        f->num_pairs++;
+      }
+    if (pass == 0) f->pairs = calloc((size_t)f->num_pairs + 1, sizeof *f->pairs);
+    if (!f->pairs) break;
+  }
   free(body_at);
   return f->pairs ? POL_OK : POL_NO_MEMORY;
 }

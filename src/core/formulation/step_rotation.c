@@ -71,30 +71,7 @@ static void set_rates(const double R[9], const double d[9], const double y[4], d
   for (int k = 0; k < 3; k++) poli_v3_cross(spin, d + 3 * k, rate + 3 * k);
 }
 
-static void invert_transposed(const double d[9], double Q[9])
-{
-  for (int k = 0; k < 3; k++)
-    poli_v3_cross(d + 3 * ((k + 1) % 3), d + 3 * ((k + 2) % 3), Q + 3 * k);
-  double determinant = poli_v3_dot(d, Q);
-  for (int i = 0; i < 9; i++) Q[i] /= determinant;
-}
-
 /* --- values ----------------------------------------------------------------------------------- */
-
-/* All in the middle; the momenta at the end are twice those there less those of the start. */
-static void set_midway(poli_body_step *step, const double before[4])
-{
-  double was[4];
-  memcpy(step->d, step->d_end, sizeof step->d);
-  memcpy(step->rate, step->rate_end, sizeof step->rate);
-  memcpy(step->y_mean, step->y_end, sizeof step->y_mean);
-  step->mu = dot(step->middle, step->middle);
-  poli_body_momenta(step->body, step->middle, step->b, step->p1);
-  for (int i = 0; i < 4; i++) step->p1[i] = 2.0 * step->p1[i] - before[i];
-  multiply_by_conjugate(step->p1, step->q1, step->momentum);
-  multiply_by_conjugate(before, step->q0, was);
-  for (int i = 0; i < 4; i++) step->momentum[i] = 0.5 * (step->momentum[i] - was[i]);
-}
 
 /* (tr(J) Re(y), R J Omega), half of p o Jh y o conj(p) with |p| = 1.  It has to be the same number
  * at the end of a step and at the start of the next one: a length that misses 1 by round-off would
@@ -107,24 +84,6 @@ static void find_momentum(const pol_body *body, const double R[9], const double 
   momentum[0] = 0.5 * eta[0];
   poli_m3_apply(R, eta + 1, momentum + 1);
   poli_v3_scale(0.5, momentum + 1, momentum + 1);
-}
-
-/* Means of the directors, of their rates and of y at both ends, and the change of momentum. */
-static void set_between(poli_body_step *step, const double v0[4])
-{
-  double R0[9], d0[9], y0[4], spin0[3], rate0[9], was[4];
-  set_directors(step->q0, R0, d0);
-  multiply_conjugate(step->q0, v0, y0);
-  set_rates(R0, d0, y0, spin0, rate0);
-  for (int i = 0; i < 9; i++) {
-    step->d[i] = 0.5 * (d0[i] + step->d_end[i]);
-    step->rate[i] = 0.5 * (rate0[i] + step->rate_end[i]);
-  }
-  for (int i = 0; i < 4; i++) step->y_mean[i] = 0.5 * (y0[i] + step->y_end[i]);
-  step->mu = dot(step->q0, step->q1);
-  find_momentum(step->body, R0, y0, was);
-  find_momentum(step->body, step->R_end, step->y_end, step->momentum);
-  for (int i = 0; i < 4; i++) step->momentum[i] -= was[i];
 }
 
 void poli_body_step_set(poli_body_step *step, const pol_body *body, const poli_step_data *at,
@@ -145,11 +104,39 @@ void poli_body_step_set(poli_body_step *step, const pol_body *body, const poli_s
   set_directors(step->end, step->R_end, step->d_end);
   multiply_conjugate(step->end, b, step->y_end);
   set_rates(step->R_end, step->d_end, step->y_end, step->spin_end, step->rate_end);
-  if (step->midway)
-    set_midway(step, p);
-  else
-    set_between(step, v);
-  invert_transposed(step->d, step->Q);
+  double was[4];
+  if (step->midway) {
+    /* all in the middle; the momenta at the end are twice those there less those of the start */
+    memcpy(step->d, step->d_end, sizeof step->d);
+    memcpy(step->rate, step->rate_end, sizeof step->rate);
+    memcpy(step->y_mean, step->y_end, sizeof step->y_mean);
+    step->mu = dot(step->middle, step->middle);
+    poli_body_momenta(body, step->middle, step->b, step->p1);
+    for (int i = 0; i < 4; i++) step->p1[i] = 2.0 * step->p1[i] - p[i];
+    multiply_by_conjugate(step->p1, step->q1, step->momentum);
+    multiply_by_conjugate(p, step->q0, was);
+    for (int i = 0; i < 4; i++) step->momentum[i] = 0.5 * (step->momentum[i] - was[i]);
+  } else {
+    /* means of the directors, of their rates and of y at both ends, and the change of momentum */
+    double R0[9], d0[9], y0[4], spin0[3], rate0[9];
+    set_directors(step->q0, R0, d0);
+    multiply_conjugate(step->q0, v, y0);
+    set_rates(R0, d0, y0, spin0, rate0);
+    for (int i = 0; i < 9; i++) {
+      step->d[i] = 0.5 * (d0[i] + step->d_end[i]);
+      step->rate[i] = 0.5 * (rate0[i] + step->rate_end[i]);
+    }
+    for (int i = 0; i < 4; i++) step->y_mean[i] = 0.5 * (y0[i] + step->y_end[i]);
+    step->mu = dot(step->q0, step->q1);
+    find_momentum(body, R0, y0, was);
+    find_momentum(body, step->R_end, step->y_end, step->momentum);
+    for (int i = 0; i < 4; i++) step->momentum[i] -= was[i];
+  }
+  /* Q = (d1 d2 d3)^-T */
+  for (int k = 0; k < 3; k++)
+    poli_v3_cross(step->d + 3 * ((k + 1) % 3), step->d + 3 * ((k + 2) % 3), step->Q + 3 * k);
+  const double determinant = poli_v3_dot(step->d, step->Q);
+  for (int i = 0; i < 9; i++) step->Q[i] /= determinant;
   multiply_conjugate(step->middle, a, step->zeta);
   double turn[4];
   multiply_by_conjugate(a, step->q0, turn);
@@ -227,46 +214,6 @@ static void vary_parameters(const poli_body_step *step, const double dp[4], doub
   for (int i = 0; i < 4; i++) dy[i] *= share;
 }
 
-/* The velocities that forces see, by a and b. */
-static void set_pace_columns(const poli_body_step *step, int c, const double unit[4],
-                             poli_body_maps *maps)
-{
-  double turn[4], spin[3], column[9];
-  if (step->midway) {
-    for (int i = 0; i < 9; i++) maps->pace_a.turn[i][c] = step->h * maps->rate_q.turn[i][c];
-    for (int i = 0; i < 9; i++) maps->pace_b.turn[i][c] = maps->rate_b.turn[i][c];
-    return;
-  }
-  multiply_by_conjugate(unit, step->q0, turn);
-  for (int i = 0; i < 3; i++)
-    spin[i] = (2.0 * turn[1 + i] - step->h * step->q0[c] * step->step_spin[i]) / step->mu;
-  for (int k = 0; k < 3; k++) {
-    double moved[3] = {maps->mean_q.turn[3 * k][c], maps->mean_q.turn[3 * k + 1][c],
-                       maps->mean_q.turn[3 * k + 2][c]};
-    poli_v3_cross(spin, step->d + 3 * k, column + 3 * k);
-    poli_v3_add_scaled_cross(step->h, step->step_spin, moved, column + 3 * k);
-  }
-  set_column(&maps->pace_a, c, 1.0, column);
-}
-
-/* How a unit force on each number of the directors enters the equations. */
-static void set_force_maps(const poli_body_step *step, poli_body_maps *maps)
-{
-  for (int n = 0; n < POLI_TURN; n++) {
-    double psi[POLI_TURN] = {0.0}, torque[3], drag[3], spin[3] = {0.0};
-    const double unit[3] = {n % 3 == 0, n % 3 == 1, n % 3 == 2};
-    psi[n] = 1.0;
-    poli_v3_cross(step->d + 3 * (n / 3), unit, torque);
-    poli_v3_cross(step->rate + 3 * (n / 3), unit, drag);
-    add_spin(step, 1.0, psi, spin);
-    for (int i = 0; i < 3; i++) {
-      maps->torque.turn[n][1 + i] = torque[i];
-      maps->drag.turn[n][1 + i] = step->h * drag[i];
-      maps->spin.turn[n][1 + i] = spin[i];
-    }
-  }
-}
-
 void poli_body_step_maps(const poli_body_step *step, poli_body_maps *maps)
 {
   static const double still[3] = {0.0, 0.0, 0.0};
@@ -284,18 +231,38 @@ void poli_body_step_maps(const poli_body_step *step, poli_body_maps *maps)
     vary_end(step, still, dy, d, rate);
     set_column(&maps->end_rate_b, c, 1.0, rate);
     set_column(&maps->rate_b, c, weight, rate);
-    set_pace_columns(step, c, unit, maps);
+    /* the velocities that forces see, by a and b */
+    if (step->midway) {
+      for (int i = 0; i < 9; i++) maps->pace_a.turn[i][c] = step->h * maps->rate_q.turn[i][c];
+      for (int i = 0; i < 9; i++) maps->pace_b.turn[i][c] = maps->rate_b.turn[i][c];
+      continue;
+    }
+    double turn[4], spin[3], column[9];
+    multiply_by_conjugate(unit, step->q0, turn);
+    for (int i = 0; i < 3; i++)
+      spin[i] = (2.0 * turn[1 + i] - step->h * step->q0[c] * step->step_spin[i]) / step->mu;
+    for (int k = 0; k < 3; k++) {
+      double moved[3] = {maps->mean_q.turn[3 * k][c], maps->mean_q.turn[3 * k + 1][c],
+                         maps->mean_q.turn[3 * k + 2][c]};
+      poli_v3_cross(spin, step->d + 3 * k, column + 3 * k);
+      poli_v3_add_scaled_cross(step->h, step->step_spin, moved, column + 3 * k);
+    }
+    set_column(&maps->pace_a, c, 1.0, column);
   }
-  set_force_maps(step, maps);
-}
-
-/* d(zeta) by a: (conj(q0) o da + h (a . da)) / mu - zeta dmu/mu */
-static void vary_zeta(const poli_body_step *step, int c, const double unit[4], double out[4])
-{
-  double slope = step->h * (step->midway ? step->middle[c] : step->q0[c]) / step->mu;
-  multiply_conjugate(step->q0, unit, out);
-  out[0] += step->h * step->a[c];
-  for (int i = 0; i < 4; i++) out[i] = out[i] / step->mu - slope * step->zeta[i];
+  /* how a unit force on each number of the directors enters the equations */
+  for (int n = 0; n < POLI_TURN; n++) {
+    double psi[POLI_TURN] = {0.0}, torque[3], drag[3], spin[3] = {0.0};
+    const double unit[3] = {n % 3 == 0, n % 3 == 1, n % 3 == 2};
+    psi[n] = 1.0;
+    poli_v3_cross(step->d + 3 * (n / 3), unit, torque);
+    poli_v3_cross(step->rate + 3 * (n / 3), unit, drag);
+    add_spin(step, 1.0, psi, spin);
+    for (int i = 0; i < 3; i++) {
+      maps->torque.turn[n][1 + i] = torque[i];
+      maps->drag.turn[n][1 + i] = step->h * drag[i];
+      maps->spin.turn[n][1 + i] = spin[i];
+    }
+  }
 }
 
 /* The momentum at the end for variations dp of q1, dtheta and dy of the end. */
@@ -367,8 +334,12 @@ void poli_body_step_blocks(const poli_body_step *step, const poli_body_maps *map
     double unit[4] = {c == 0, c == 1, c == 2, c == 3}, dp[4], dtheta[3], dy[4], excess[4], l[4];
     for (int i = 0; i < 4; i++) dp[i] = h * unit[i];
     vary_parameters(step, dp, dtheta, dy);
-    vary_zeta(step, c, unit, excess);
-    for (int i = 0; i < 4; i++) excess[i] -= weight * dy[i];
+    /* d(zeta) by a: (conj(q0) o da + h (a . da)) / mu - zeta dmu/mu; less dy of the means */
+    const double slope = h * (step->midway ? step->middle[c] : step->q0[c]) / step->mu;
+    multiply_conjugate(step->q0, unit, excess);
+    excess[0] += h * step->a[c];
+    for (int i = 0; i < 4; i++)
+      excess[i] = excess[i] / step->mu - slope * step->zeta[i] - weight * dy[i];
     add_excess(step, c, excess, blocks->kinematic_a);
     vary_momentum(step, dp, dtheta, dy, l);
     for (int i = 0; i < 4; i++) blocks->balance_a[i][c] += l[i];

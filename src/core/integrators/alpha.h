@@ -11,7 +11,6 @@
 
 #include "dae/newton.h"
 #include "dae/saddle.h"
-#include "integrators/predictor.h"
 
 /* Which known parts of the increment already move the configuration from which the unknown
  * increment starts: none (geom1, linear), the velocity (geom2), velocity and acceleration (geom3).
@@ -22,7 +21,31 @@ typedef struct poli_update {
   enum { POLI_ANY_ALPHA, POLI_NEWMARK, POLI_HHT } parameters; /* which of the family's are meant */
 } poli_update;
 
+/* The variants of the family. */
+extern const poli_update poli_geom1, poli_geom2, poli_geom3, poli_linear, poli_newmark, poli_hht;
+
 enum { POLI_DIM = POL_MAX_FACTOR_DIM };
+
+/* Accelerations and multipliers of the last accepted steps, and the polynomial through them that
+ * predicts the next ones; predictor.c. */
+enum { POLI_MAX_DEGREE = 3, POLI_MAX_SAMPLES = POLI_MAX_DEGREE + 1 };
+
+typedef struct poli_predictor {
+  int n;                            /* numbers in a sample */
+  int count;                        /* samples, at most POLI_MAX_SAMPLES */
+  int degree;                       /* with which the next prediction is made */
+  double t[POLI_MAX_SAMPLES];       /* latest first */
+  double *sample[POLI_MAX_SAMPLES]; /* n each */
+} poli_predictor;
+
+/* Forgets all samples. */
+void poli_predictor_clear(poli_predictor *predictor);
+/* Chooses the degree that would have predicted the first `measured` numbers of this sample best, in
+ * the units of weight (measured numbers), then keeps it as the latest. */
+void poli_predictor_add(poli_predictor *predictor, double t, const double *sample,
+                        const double *weight, int measured);
+/* The polynomial through the latest degree + 1 samples, at t, into out (n). */
+void poli_predictor_at(const poli_predictor *predictor, double t, double *out);
 
 /* What a step carries to the next. */
 typedef struct poli_alpha_values {
@@ -112,5 +135,30 @@ pol_status poli_alpha_matrix(void *alpha);
 int pol_alpha_invert_P(double sigma, const double *T, int n, double *P);
 /* y = A x, n x n row-major */
 void poli_alpha_apply(const double *A, const double *x, int n, double *y);
+
+/* starting_values.c */
+
+/* What the starting values depend on. */
+typedef struct poli_start_problem {
+  const pol_dae *dae;
+  pol_assembler *assembler;
+  double t, h;
+  const double *q, *v, *vd, *lambda; /* consistent, at t; lambda for poli_starting_values only */
+  double shift;                      /* alpha_m - alpha_f */
+  double C_q;                        /* coefficient of h^3 v'' in the local error of q */
+  double commutator;                 /* coefficient of h^3 [v, v'] in it */
+  int linear;                        /* increments of all factors are classical coordinates */
+  double *work;                      /* poli_start_work() numbers */
+} poli_start_problem;
+
+size_t poli_start_work(const pol_dae *dae);
+
+/* a (nv) and, if v_start is not NULL, v_start (nv): see starting_values.c. */
+pol_status poli_starting_values(const poli_start_problem *problem, double *a, double *v_start,
+                                pol_diagnostics *diagnostics);
+/* error (nv): the local error of q over h^3; problem->h only sets the distance of the difference
+ * that v'' is. */
+pol_status poli_start_error(const poli_start_problem *problem, double *error,
+                            pol_diagnostics *diagnostics);
 
 #endif

@@ -48,34 +48,27 @@ pol_status poli_alpha_prepare(poli_alpha *s)
   return poli_dae_evaluate(s->dae, &at, POL_JACOBIAN, &out, s->scratch);
 }
 
-/* First guess from the polynomial through the last accepted steps; eta grows with h^2. */
-static void predict_by_polynomial(poli_alpha *s)
-{
-  const pol_options *o = s->options;
-  int nv = s->saddle->nv, m = s->saddle->m;
-  poli_predictor_at(&s->predictor, s->t, s->sample);
-  for (int i = 0; i < nv; i++) {
-    double a_old = s->now.a[i];
-    double a =
-        ((1.0 - o->alpha_f) * s->sample[i] + o->alpha_f * s->now.vd[i] - o->alpha_m * a_old) /
-        (1.0 - o->alpha_m);
-    double v = s->now.v[i] + s->h * ((1.0 - o->gamma) * a_old + o->gamma * a);
-    s->x[i] = s->c[i] / s->h + o->beta / o->gamma * v;
-  }
-  for (int i = 0; i < m; i++) s->x[nv + i] = s->h * s->sample[nv + i];
-  for (int i = 0; i < s->saddle->num_extra; i++)
-    s->x[nv + m + i] = s->h * s->h * s->sample[nv + m + i];
-  poli_alpha_add_transposed(s, -1.0, s->x + nv + m, s->x);
-}
-
-/* First guess: accelerations and multipliers go on along a line where the step before had the same
- * size (s->next still holds the values of its start), or stay as they are. */
+/* First guess: from the polynomial through the last accepted steps (eta grows with h^2); or
+ * accelerations and multipliers go on along a line where the step before had the same size (s->next
+ * still holds the values of its start), or stay as they are. */
 void poli_alpha_predict(poli_alpha *s)
 {
   const pol_options *o = s->options;
   int nv = s->saddle->nv, m = s->saddle->m;
   if (s->polynomial) {
-    predict_by_polynomial(s);
+    poli_predictor_at(&s->predictor, s->t, s->sample);
+    for (int i = 0; i < nv; i++) {
+      double a_old = s->now.a[i];
+      double a =
+          ((1.0 - o->alpha_f) * s->sample[i] + o->alpha_f * s->now.vd[i] - o->alpha_m * a_old) /
+          (1.0 - o->alpha_m);
+      double v = s->now.v[i] + s->h * ((1.0 - o->gamma) * a_old + o->gamma * a);
+      s->x[i] = s->c[i] / s->h + o->beta / o->gamma * v;
+    }
+    for (int i = 0; i < m; i++) s->x[nv + i] = s->h * s->sample[nv + i];
+    for (int i = 0; i < s->saddle->num_extra; i++)
+      s->x[nv + m + i] = s->h * s->h * s->sample[nv + m + i];
+    poli_alpha_add_transposed(s, -1.0, s->x + nv + m, s->x);
     return;
   }
   /* after a failure s->next may hold anything, also numbers that are not finite */

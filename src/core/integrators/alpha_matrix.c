@@ -129,17 +129,6 @@ static void vector_velocity(poli_alpha *s, int f, double inertia_factor, derivat
   }
 }
 
-/* The incremental form's unknown is T theta: V = (gamma/beta) P^-1, and I in place of T. */
-static pol_status incremental_velocity(poli_alpha *s, int f, derivatives *d)
-{
-  int n = s->dae->group.factors[f].dim;
-  double ratio = s->options->gamma / s->options->beta;
-  if (!pol_alpha_invert_P(s->options->sigma, d->T, n, s->P_inverse[f])) return POL_SINGULAR;
-  for (int i = 0; i < n * n; i++) d->V[i] = ratio * s->P_inverse[f][i];
-  set_scaled_identity(1.0, n, d->T);
-  return POL_OK;
-}
-
 static pol_status factor_derivatives(poli_alpha *s, int f, double inertia_factor, derivatives *d)
 {
   const pol_options *o = s->options;
@@ -152,7 +141,14 @@ static pol_status factor_derivatives(poli_alpha *s, int f, double inertia_factor
     return POL_OK;
   }
   pol_factor_tangent(factor, s->theta + factor->v, d->T);
-  if (o->published.sigma_update != POL_SIGMA_EXACT) return incremental_velocity(s, f, d);
+  if (o->published.sigma_update != POL_SIGMA_EXACT) {
+    /* the incremental form's unknown is T theta: V = (gamma/beta) P^-1, and I in place of T */
+    const int n = factor->dim;
+    if (!pol_alpha_invert_P(o->sigma, d->T, n, s->P_inverse[f])) return POL_SINGULAR;
+    for (int i = 0; i < n * n; i++) d->V[i] = o->gamma / o->beta * s->P_inverse[f][i];
+    set_scaled_identity(1.0, n, d->T);
+    return POL_OK;
+  }
   if (poli_alpha_is_vector(s, factor))
     vector_velocity(s, f, inertia_factor, d);
   else if (o->sigma != 0.0)

@@ -25,7 +25,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "dae/newton_published.h"
 #include "integrators/alpha.h"
 
 int poli_alpha_is_published(const poli_alpha *s)
@@ -107,50 +106,33 @@ static void predict_incremental(poli_alpha *s)
   memset(s->x_done, 0, (size_t)s->saddle->n * sizeof *s->x_done);
 }
 
-/* q (and theta) after the correction D. */
-static void move(poli_alpha *s, const double *D)
-{
-  const pol_group *group = &s->dae->group;
-  if (s->options->sigma == 1.0) {
-    pol_group_move(group, s->next.q, D, s->next.q);
-    return;
-  }
-  double *step = s->column;
-  pol_group_tangent_inverse(group, s->theta, D, step);
-  for (int i = 0; i < group->nv; i++) s->theta[i] += step[i];
-  pol_group_move(group, s->now.q, s->theta, s->next.q);
-}
-
-/* w <- P(theta)^-1 w */
-static pol_status apply_P_inverse(poli_alpha *s, double *w)
-{
-  const pol_group *group = &s->dae->group;
-  if (s->options->sigma == 1.0) return POL_OK;
-  for (int f = 0; f < group->num_factors; f++) {
-    const pol_factor *factor = &group->factors[f];
-    double T[POLI_DIM * POLI_DIM], P[POLI_DIM * POLI_DIM], y[POLI_DIM];
-    if (factor->kind == POL_REAL) continue;
-    pol_factor_tangent(factor, s->theta + factor->v, T);
-    if (!pol_alpha_invert_P(s->options->sigma, T, factor->dim, P)) return POL_SINGULAR;
-    poli_alpha_copy(y, w + factor->v, factor->dim);
-    poli_alpha_apply(P, y, factor->dim, w + factor->v);
-  }
-  return POL_OK;
-}
-
 /* Applies what x has more than x_done, which is one Newton correction, and evaluates. */
 static pol_status incremental_residual(const double *x, double *r, void *alpha)
 {
   poli_alpha *s = alpha;
   const pol_options *o = s->options;
   int nv = s->saddle->nv, m = s->saddle->m;
+  const pol_group *group = &s->dae->group;
   double h = s->h, *change = s->stabilizing; /* of v, times h beta/gamma */
   for (int i = 0; i < nv; i++) change[i] = h * (x[i] - s->x_done[i]);
-  move(s, change);
+  if (o->sigma == 1.0) {
+    pol_group_move(group, s->next.q, change, s->next.q);
+  } else {
+    pol_group_tangent_inverse(group, s->theta, change, s->column);
+    for (int i = 0; i < nv; i++) s->theta[i] += s->column[i];
+    pol_group_move(group, s->now.q, s->theta, s->next.q);
+  }
   for (int i = 0; i < s->saddle->num_extra; i++) s->eta[i] = x[nv + m + i] - s->x_done[nv + m + i];
   poli_alpha_add_transposed(s, h, s->eta, change);
-  pol_status status = apply_P_inverse(s, change);
-  if (status) return status;
+  for (int f = 0; f < group->num_factors && o->sigma != 1.0; f++) { /* P(theta)^-1 */
+    const pol_factor *factor = &group->factors[f];
+    double T[POLI_DIM * POLI_DIM], P[POLI_DIM * POLI_DIM], y[POLI_DIM];
+    if (factor->kind == POL_REAL) continue;
+    pol_factor_tangent(factor, s->theta + factor->v, T);
+    if (!pol_alpha_invert_P(o->sigma, T, factor->dim, P)) return POL_SINGULAR;
+    poli_alpha_copy(y, change + factor->v, factor->dim);
+    poli_alpha_apply(P, y, factor->dim, change + factor->v);
+  }
   for (int i = 0; i < nv; i++) {
     double dv = o->gamma / (h * o->beta) * change[i];
     s->next.v[i] += dv;

@@ -18,7 +18,7 @@
  * For sigma = 0, P^-1 T = I and the equation reads v = gamma/(h beta) (theta - c + h B(q_n)^T eta),
  * as in Arnold et al. (56b).  The unknowns of Newton's method are scaled: (theta/h, h lambda, eta).
  */
-#include "integrators/generalized_alpha.h"
+#include "integrators/alpha.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,9 +28,7 @@
 #include "base/arena.h"
 #include "base/rule.h"
 #include "dae/assembler.h"
-#include "integrators/alpha.h"
 #include "integrators/family.h"
-#include "integrators/starting_values.h"
 
 const poli_update poli_geom1 = {0};
 const poli_update poli_geom2 = {.base_velocity = 1};
@@ -41,12 +39,17 @@ const poli_update poli_hht = {.parameters = POLI_HHT};
 
 /* --- life cycle ------------------------------------------------------------------------------- */
 
-/* The parameters that the name of the method promises. */
-static pol_status validate_parameters(const pol_options *o, const poli_update *update,
-                                      char *message, size_t size)
+static pol_status validate(const pol_options *options, const void *variant, char *message,
+                           size_t size)
 {
-  const double round_off = 1e-12;
-  double b = 1.0 + o->alpha_f;
+  const poli_update *update = variant;
+  const pol_options *o = options;
+  const double round_off = 1e-12, b = 1.0 + o->alpha_f;
+  if (!isfinite(o->alpha_m) || !isfinite(o->alpha_f) || o->alpha_m >= 1.0 || o->alpha_f >= 1.0)
+    return poli_broken_rule("alpha_m and alpha_f must be below 1", message, size);
+  if (!(o->beta > 0.0) || !isfinite(o->beta) || !(o->gamma > 0.0) || !isfinite(o->gamma))
+    return poli_broken_rule("beta and gamma must be positive", message, size);
+  /* the parameters that the name of the method promises */
   if (update->parameters == POLI_NEWMARK && (o->alpha_m != 0.0 || o->alpha_f != 0.0))
     return poli_broken_rule("newmark has the parameters gamma and beta, alpha_m = alpha_f = 0",
                             message, size);
@@ -56,20 +59,6 @@ static pol_status validate_parameters(const pol_options *o, const poli_update *u
     return poli_broken_rule("hht has the parameter alpha from -1/3 to 0, alpha_m = 0, "
                             "alpha_f = -alpha, gamma = 1/2 - alpha, beta = (1 - alpha)^2/4",
                             message, size);
-  return POL_OK;
-}
-
-static pol_status validate(const pol_options *options, const void *variant, char *message,
-                           size_t size)
-{
-  const poli_update *update = variant;
-  if (!isfinite(options->alpha_m) || !isfinite(options->alpha_f) || options->alpha_m >= 1.0 ||
-      options->alpha_f >= 1.0)
-    return poli_broken_rule("alpha_m and alpha_f must be below 1", message, size);
-  if (!(options->beta > 0.0) || !isfinite(options->beta) || !(options->gamma > 0.0) ||
-      !isfinite(options->gamma))
-    return poli_broken_rule("beta and gamma must be positive", message, size);
-  if (validate_parameters(options, update, message, size)) return POL_BAD_ARGUMENT;
   if (options->index < POL_INDEX_3 || options->index > POL_INDEX_2_STABILIZED)
     return poli_broken_rule("index must be 3, 2 or stabilized-2", message, size);
   if (!isfinite(options->sigma)) return poli_broken_rule("sigma must be finite", message, size);
@@ -165,44 +154,18 @@ static pol_status allocate(poli_alpha *s)
   const int feedback = s->dae->feedback ? pol_pattern_nonzeros(s->dae->feedback) : 0;
   poli_arena arena = {0};
   do {
-    POLI_TAKE(&arena, s->now.q, nq);
-    POLI_TAKE(&arena, s->next.q, nq);
-    POLI_TAKE(&arena, s->now.v, nv);
-    POLI_TAKE(&arena, s->next.v, nv);
-    POLI_TAKE(&arena, s->now.vd, nv);
-    POLI_TAKE(&arena, s->next.vd, nv);
-    POLI_TAKE(&arena, s->now.a, nv);
-    POLI_TAKE(&arena, s->next.a, nv);
-    POLI_TAKE(&arena, s->now.lambda, m);
-    POLI_TAKE(&arena, s->next.lambda, m);
-    POLI_TAKE(&arena, s->base, nq);
-    POLI_TAKE(&arena, s->theta, nv);
-    POLI_TAKE(&arena, s->c, nv);
-    POLI_TAKE(&arena, s->x, n);
-    POLI_TAKE(&arena, s->x_done, n);
+    POLI_TAKE_EACH(&arena, nq, &s->now.q, &s->next.q, &s->base);
+    POLI_TAKE_EACH(&arena, nv, &s->now.v, &s->next.v, &s->now.vd, &s->next.vd, &s->now.a,
+                   &s->next.a, &s->theta, &s->c, &s->stabilizing, &s->model_v, &s->model_vd,
+                   &s->given_v, &s->given_a);
+    POLI_TAKE_EACH(&arena, m, &s->now.lambda, &s->next.lambda, &s->position, &s->velocity);
+    POLI_TAKE_EACH(&arena, n, &s->x, &s->x_done, &s->column, &s->sample, &s->predictor.sample[0],
+                   &s->predictor.sample[1], &s->predictor.sample[2], &s->predictor.sample[3]);
     POLI_TAKE(&arena, s->eta, s->saddle->num_extra);
-    POLI_TAKE(&arena, s->stabilizing, nv);
-    POLI_TAKE(&arena, s->column, n);
-    POLI_TAKE(&arena, s->mass, coupling);
-    POLI_TAKE(&arena, s->damping, coupling);
-    POLI_TAKE(&arena, s->stiffness, coupling);
-    POLI_TAKE(&arena, s->inertia, coupling);
-    POLI_TAKE(&arena, s->jacobian, constraint);
-    POLI_TAKE(&arena, s->curvature, constraint);
-    POLI_TAKE(&arena, s->old_jacobian, constraint);
-    POLI_TAKE(&arena, s->model_v, nv);
-    POLI_TAKE(&arena, s->model_vd, nv);
+    POLI_TAKE_EACH(&arena, coupling, &s->mass, &s->damping, &s->stiffness, &s->inertia);
+    POLI_TAKE_EACH(&arena, constraint, &s->jacobian, &s->curvature, &s->old_jacobian);
     POLI_TAKE(&arena, s->start_work, poli_start_work(s->dae));
-    POLI_TAKE(&arena, s->given_v, nv);
-    POLI_TAKE(&arena, s->given_a, nv);
-    POLI_TAKE(&arena, s->sample, n);
-    POLI_TAKE(&arena, s->predictor.sample[0], n);
-    POLI_TAKE(&arena, s->predictor.sample[1], n);
-    POLI_TAKE(&arena, s->predictor.sample[2], n);
-    POLI_TAKE(&arena, s->predictor.sample[3], n);
     POLI_TAKE(&arena, s->feedback, feedback);
-    POLI_TAKE(&arena, s->position, m);
-    POLI_TAKE(&arena, s->velocity, m);
     POLI_TAKE(&arena, s->scratch, s->dae->scratch_size);
     POLI_TAKE(&arena, s->P_inverse, group->num_factors);
     POLI_TAKE(&arena, s->factor_of, nv);
@@ -258,11 +221,16 @@ static void publish(pol_integrator *integrator)
 /* --- starting values -------------------------------------------------------------------------- */
 
 /* Coefficients of h^3 v'' and h^3 [v, v'] in the local error of q. */
+static double true_error_constant(const pol_options *o)
+{
+  return (1.0 - 6.0 * o->beta - 3.0 * (o->alpha_m - o->alpha_f)) / 6.0;
+}
+
+/* That of the published estimate, if it is asked for. */
 static double error_constant(const pol_options *o)
 {
   double kappa = (1.0 - o->alpha_f) / (1.0 - o->alpha_m);
-  if (o->published.estimate) return 1.0 / (6.0 * kappa) - o->beta;
-  return (1.0 - 6.0 * o->beta - 3.0 * (o->alpha_m - o->alpha_f)) / 6.0;
+  return o->published.estimate ? 1.0 / (6.0 * kappa) - o->beta : true_error_constant(o);
 }
 
 static double commutator(const poli_alpha *s)
@@ -271,6 +239,24 @@ static double commutator(const poli_alpha *s)
   return 1.0 / 12.0 -
          0.25 *
              (s->update->base_velocity ? 1.0 : poli_alpha_effective_sigma(o) * o->beta / o->gamma);
+}
+
+/* What the values of a step of size h from t with the consistent velocity v start from. */
+static poli_start_problem start_problem(const poli_alpha *s, double t, double h, const double *v)
+{
+  return (poli_start_problem){.dae = s->dae,
+                              .assembler = s->assembler,
+                              .t = t,
+                              .h = h,
+                              .q = s->now.q,
+                              .v = v,
+                              .vd = s->now.vd,
+                              .lambda = s->now.lambda,
+                              .shift = s->options->alpha_m - s->options->alpha_f,
+                              .C_q = error_constant(s->options),
+                              .commutator = commutator(s),
+                              .linear = s->update->coordinates_only,
+                              .work = s->start_work};
 }
 
 /* The assembler is about to factor a matrix of its own, perhaps in the place of Newton's. */
@@ -284,47 +270,17 @@ static void forget_shared_matrix(poli_alpha *s)
 static pol_status set_starting_values(poli_alpha *s, double t, double h, const double *v,
                                       pol_start start, pol_diagnostics *d)
 {
-  const pol_options *o = s->options;
-  double shift = o->alpha_m - o->alpha_f;
   if (start == POL_START_DEFAULT)
-    start = o->index == POL_INDEX_3 ? POL_START_PERTURBED : POL_START_SHIFTED;
+    start = s->options->index == POL_INDEX_3 ? POL_START_PERTURBED : POL_START_SHIFTED;
   if (start == POL_START_CLASSICAL) return POL_OK;
   forget_shared_matrix(s);
-  poli_start_problem problem = {.dae = s->dae,
-                                .assembler = s->assembler,
-                                .t = t,
-                                .h = h,
-                                .q = s->now.q,
-                                .v = v,
-                                .vd = s->now.vd,
-                                .lambda = s->now.lambda,
-                                .shift = shift,
-                                .C_q = (1.0 - 6.0 * o->beta - 3.0 * shift) / 6.0,
-                                .commutator = commutator(s),
-                                .linear = s->update->coordinates_only,
-                                .work = s->start_work};
+  poli_start_problem problem = start_problem(s, t, h, v);
+  problem.C_q = true_error_constant(s->options);
   return poli_starting_values(&problem, s->now.a, start == POL_START_PERTURBED ? s->now.v : NULL,
                               d);
 }
 
 /* --- start and step --------------------------------------------------------------------------- */
-
-/* Factors the stabilized form's own matrix once, in its limit h -> 0, so that no step has to
- * allocate for it. */
-static pol_status factor_limit(poli_alpha *s)
-{
-  int nv = s->saddle->nv;
-  poli_alpha_copy(s->next.q, s->now.q, s->dae->group.nq);
-  poli_alpha_copy(s->next.v, s->now.v, nv);
-  poli_alpha_copy(s->next.vd, s->now.vd, nv);
-  poli_alpha_copy(s->model_v, s->now.v, nv);
-  poli_alpha_copy(s->model_vd, s->now.vd, nv);
-  poli_alpha_copy(s->next.lambda, s->now.lambda, s->saddle->m);
-  pol_status status = poli_alpha_prepare(s);
-  memset(s->theta, 0, (size_t)nv * sizeof *s->theta);
-  if (!status) status = poli_alpha_matrix(s);
-  return status ? status : pol_solver_factor(s->saddle->solver, s->saddle->values);
-}
 
 static pol_status start(pol_integrator *integrator, const double *q, const double *v,
                         const double *vd, const double *lambda)
@@ -343,7 +299,21 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   s->matrix_h = 0.0;
   poli_predictor_clear(&s->predictor);
   poli_newton_reset(s->newton);
-  pol_status status = s->owned_saddle ? factor_limit(s) : POL_OK;
+  pol_status status = POL_OK;
+  if (s->owned_saddle) {
+    /* the stabilized form's own matrix once, in its limit h -> 0, so that no step has to allocate
+     */
+    poli_alpha_copy(s->next.q, q, s->dae->group.nq);
+    poli_alpha_copy(s->next.v, v, s->saddle->nv);
+    poli_alpha_copy(s->next.vd, vd, s->saddle->nv);
+    poli_alpha_copy(s->model_v, v, s->saddle->nv);
+    poli_alpha_copy(s->model_vd, vd, s->saddle->nv);
+    poli_alpha_copy(s->next.lambda, lambda, s->saddle->m);
+    status = poli_alpha_prepare(s);
+    memset(s->theta, 0, (size_t)s->saddle->nv * sizeof *s->theta);
+    if (!status) status = poli_alpha_matrix(s);
+    if (!status) status = pol_solver_factor(s->saddle->solver, s->saddle->values);
+  }
   if (status) {
     snprintf(integrator->diagnostics.message, sizeof integrator->diagnostics.message,
              "the matrix of the first step could not be factorised");
@@ -555,17 +525,7 @@ static void error(const pol_integrator *integrator, double *out)
 static pol_status error_rate(pol_integrator *integrator, double tau, double *out)
 {
   poli_alpha *s = integrator->data;
-  poli_start_problem problem = {.dae = s->dae,
-                                .assembler = s->assembler,
-                                .t = integrator->state.t,
-                                .h = tau,
-                                .q = s->now.q,
-                                .v = s->now.v,
-                                .vd = s->now.vd,
-                                .C_q = error_constant(s->options),
-                                .commutator = commutator(s),
-                                .linear = s->update->coordinates_only,
-                                .work = s->start_work};
+  const poli_start_problem problem = start_problem(s, integrator->state.t, tau, s->now.v);
   return poli_start_error(&problem, out, &integrator->diagnostics);
 }
 

@@ -5,8 +5,7 @@
  * and for comparison the midpoint rule and rattle (Andersen 1983).  One-step methods: each step may
  * have its own size.
  *
- * Here are the table of their data, life cycle and the step; ggl_equations.c has the equations,
- * ggl_matrix.c their derivatives, ggl_step_equations.c both for a mass matrix that varies.
+ * Here are life cycle and the step; ggl_equations.c has the equations and the table of the methods.
  */
 #include "integrators/ggl.h"
 
@@ -18,109 +17,7 @@
 #include "base/arena.h"
 #include "base/rule.h"
 #include "dae/assembler.h"
-#include "dae/newton_published.h"
 #include "integrators/family.h"
-
-const poli_scheme poli_vi_s = {.num_vectors = 3,
-                               .num_blocks = 5,
-                               .has_velocity = 1,
-                               .layout = {"W.W.T", "..WT.", ".WW.T", "B..D.", ".BB.D"},
-                               .configure = poli_ggl_configure_vi_s,
-                               .residual = poli_ggl_residual_vi_s,
-                               .matrix = poli_ggl_matrix_vi_s,
-                               .finish = poli_ggl_finish_direct,
-                               .lag = 1.0,
-                               .theta = (double)NAN,
-                               .vartheta = (double)NAN};
-
-const poli_scheme poli_vi_a = {.num_vectors = 2,
-                               .num_blocks = 4,
-                               .has_velocity = 1,
-                               .layout = {"WW.T", "WWTT", "B.D.", "BB.D"},
-                               .configure = poli_ggl_configure_midpoint,
-                               .residual = poli_ggl_residual_midpoint,
-                               .matrix = poli_ggl_matrix_midpoint,
-                               .finish = poli_ggl_finish_midpoint,
-                               .mean = 1.0,
-                               .share = 0.5,
-                               .midway = 1,
-                               .varying_mass = 1,
-                               .lag = 1.0,
-                               .before_block = 2,
-                               .theta = 0.5,
-                               .vartheta = (double)NAN,
-                               .only_theta = 1};
-
-const poli_scheme poli_vi_b = {.num_vectors = 2,
-                               .num_blocks = 4,
-                               .has_velocity = 1,
-                               .layout = {"WW.T", "WWTT", "B.D.", "BB.D"},
-                               .configure = poli_ggl_configure_vi_b,
-                               .residual = poli_ggl_residual_vi_b,
-                               .matrix = poli_ggl_matrix_vi_b,
-                               .finish = poli_ggl_finish_vi_b,
-                               .lag = 1.0,
-                               .before_block = 2,
-                               .theta = 1.0,
-                               .vartheta = 0.5};
-
-const poli_scheme poli_em = {.num_vectors = 2,
-                             .num_blocks = 4,
-                             .has_velocity = 1,
-                             .layout = {"WW.T", "WWTT", "B.D.", "BB.D"},
-                             .configure = poli_ggl_configure_midpoint,
-                             .residual = poli_ggl_residual_midpoint,
-                             .matrix = poli_ggl_matrix_midpoint,
-                             .finish = poli_ggl_finish_direct,
-                             .mean = 0.5,
-                             .share = 1.0,
-                             .discrete = 1,
-                             .varying_mass = 1,
-                             .lag = 0.5,
-                             .theta = (double)NAN,
-                             .vartheta = (double)NAN};
-
-const poli_scheme poli_em_g = {.num_vectors = 2,
-                               .num_blocks = 3,
-                               .layout = {"WW.", "WWT", "B.D"},
-                               .configure = poli_ggl_configure_midpoint,
-                               .residual = poli_ggl_residual_midpoint,
-                               .matrix = poli_ggl_matrix_midpoint,
-                               .finish = poli_ggl_finish_direct,
-                               .mean = 0.5,
-                               .share = 1.0,
-                               .discrete = 1,
-                               .varying_mass = 1,
-                               .lag = 0.5,
-                               .theta = (double)NAN,
-                               .vartheta = (double)NAN};
-
-const poli_scheme poli_midpoint = {.num_vectors = 2,
-                                   .num_blocks = 3,
-                                   .layout = {"WW.", "WWT", "B.D"},
-                                   .configure = poli_ggl_configure_midpoint,
-                                   .residual = poli_ggl_residual_midpoint,
-                                   .matrix = poli_ggl_matrix_midpoint,
-                                   .finish = poli_ggl_finish_direct,
-                                   .mean = 0.5,
-                                   .share = 1.0,
-                                   .varying_mass = 1,
-                                   .lag = 0.5,
-                                   .theta = (double)NAN,
-                                   .vartheta = (double)NAN};
-
-const poli_scheme poli_rattle = {.num_vectors = 2,
-                                 .num_blocks = 4,
-                                 .has_velocity = 1,
-                                 .layout = {"W.T.", "WW.T", "B.D.", "BB.D"},
-                                 .configure = poli_ggl_configure_rattle,
-                                 .residual = poli_ggl_residual_rattle,
-                                 .matrix = poli_ggl_matrix_rattle,
-                                 .finish = poli_ggl_finish_direct,
-                                 .lag = 1.0,
-                                 .before_block = 3,
-                                 .theta = (double)NAN,
-                                 .vartheta = (double)NAN};
 
 /* --- rules ------------------------------------------------------------------------------------ */
 
@@ -133,9 +30,9 @@ static pol_status validate(const pol_options *options, const void *variant, char
     return poli_broken_rule("theta must be 1/2 in vi-a: other values amplify the components of q "
                             "and p normal to the constraints in each step",
                             message, size);
-  if (!isnan(theta) && !isnan(scheme->theta) && !(theta >= 0.0 && theta <= 1.0))
+  if (!isnan(theta) && scheme->theta > 0.0 && !(theta >= 0.0 && theta <= 1.0))
     return poli_broken_rule("theta must be from 0 to 1", message, size);
-  if (!isnan(vartheta) && !isnan(scheme->vartheta) && !(vartheta >= 0.0 && vartheta < 1.0))
+  if (!isnan(vartheta) && scheme->vartheta > 0.0 && !(vartheta >= 0.0 && vartheta < 1.0))
     return poli_broken_rule("vartheta must be at least 0 and below 1: with 1 the equations are "
                             "singular",
                             message, size);
@@ -151,27 +48,8 @@ static pol_status validate(const pol_options *options, const void *variant, char
 static void warn(const pol_options *options, const void *variant, char *message, size_t size)
 {
   const poli_scheme *scheme = variant;
-  if (!isnan(scheme->vartheta) && options->vartheta > 0.5)
+  if (scheme->vartheta > 0.0 && options->vartheta > 0.5)
     snprintf(message, size, "vartheta is above 1/2: multipliers and momenta of vi-b are unstable");
-}
-
-/* Whether the method can do with a mass matrix that depends on q; else says why not. */
-static pol_status support_mass(const pol_dae *dae, const poli_scheme *scheme, char *message,
-                               size_t size)
-{
-  char rule[320];
-  if (dae->constant_mass || (scheme->varying_mass && poli_dae_step_equations(dae))) return POL_OK;
-  if (!scheme->varying_mass)
-    return poli_broken_rule("the method requires a constant mass matrix, as of directors or point "
-                            "masses; with euler-parameters use vi-a, em, em-g or midpoint",
-                            message, size);
-  if (!dae->extension || !dae->extension->step_equations.missing)
-    return poli_broken_rule("the method requires a constant mass matrix, as of directors or point "
-                            "masses, or euler-parameters",
-                            message, size);
-  snprintf(rule, sizeof rule, "the method maps euler-parameters to directors, and %s",
-           dae->extension->step_equations.missing);
-  return poli_broken_rule(rule, message, size);
 }
 
 static pol_status supports(const pol_dae *dae, const pol_options *options, const void *variant,
@@ -196,7 +74,21 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
     return poli_broken_rule("the method does not support forces that depend on reactions, such as "
                             "friction",
                             message, size);
-  return support_mass(dae, variant, message, size);
+  /* a mass matrix that depends on q */
+  const poli_scheme *scheme = variant;
+  char rule[320];
+  if (dae->constant_mass || (scheme->varying_mass && poli_dae_step_equations(dae))) return POL_OK;
+  if (!scheme->varying_mass)
+    return poli_broken_rule("the method requires a constant mass matrix, as of directors or point "
+                            "masses; with euler-parameters use vi-a, em, em-g or midpoint",
+                            message, size);
+  if (!dae->extension || !dae->extension->step_equations.missing)
+    return poli_broken_rule("the method requires a constant mass matrix, as of directors or point "
+                            "masses, or euler-parameters",
+                            message, size);
+  snprintf(rule, sizeof rule, "the method maps euler-parameters to directors, and %s",
+           dae->extension->step_equations.missing);
+  return poli_broken_rule(rule, message, size);
 }
 
 /* --- life cycle ------------------------------------------------------------------------------- */
@@ -223,46 +115,19 @@ static pol_status allocate(poli_ggl *s)
   poli_step_terms *step = &s->step_terms;
   poli_arena arena = {0};
   do {
-    POLI_TAKE(&arena, s->now.q, nv);
-    POLI_TAKE(&arena, s->next.q, nv);
-    POLI_TAKE(&arena, s->now.v, nv);
-    POLI_TAKE(&arena, s->next.v, nv);
-    POLI_TAKE(&arena, s->now.p, nv);
-    POLI_TAKE(&arena, s->next.p, nv);
-    POLI_TAKE(&arena, s->now.vd, nv);
-    POLI_TAKE(&arena, s->next.vd, nv);
-    POLI_TAKE(&arena, s->now.lambda, m);
-    POLI_TAKE(&arena, s->next.lambda, m);
-    POLI_TAKE(&arena, s->now.x, n);
-    POLI_TAKE(&arena, s->next.x, n);
-    POLI_TAKE(&arena, s->z, n);
-    POLI_TAKE(&arena, s->q_between, nv);
-    POLI_TAKE(&arena, s->q_constraint, nv);
-    POLI_TAKE(&arena, s->mean_v, nv);
-    POLI_TAKE(&arena, s->zero, nv);
-    POLI_TAKE(&arena, s->force, nv);
-    POLI_TAKE(&arena, s->start_force, nv);
-    POLI_TAKE(&arena, s->momentum, nv);
-    POLI_TAKE(&arena, s->mass, coupling);
-    POLI_TAKE(&arena, s->stiffness, coupling);
-    POLI_TAKE(&arena, s->damping, coupling);
-    POLI_TAKE(&arena, s->jacobian, constraint);
-    POLI_TAKE(&arena, s->curvature, constraint);
-    POLI_TAKE(&arena, s->old_jacobian, constraint);
-    POLI_TAKE(&arena, s->position, m);
-    POLI_TAKE(&arena, s->velocity, m);
+    POLI_TAKE_EACH(&arena, nv, &s->now.q, &s->next.q, &s->now.v, &s->next.v, &s->now.p, &s->next.p,
+                   &s->now.vd, &s->next.vd, &s->q_between, &s->q_constraint, &s->mean_v, &s->zero,
+                   &s->force, &s->start_force, &s->momentum);
+    POLI_TAKE_EACH(&arena, m, &s->now.lambda, &s->next.lambda, &s->position, &s->velocity);
+    POLI_TAKE_EACH(&arena, n, &s->now.x, &s->next.x, &s->z);
+    POLI_TAKE_EACH(&arena, coupling, &s->mass, &s->stiffness, &s->damping);
+    POLI_TAKE_EACH(&arena, constraint, &s->jacobian, &s->curvature, &s->old_jacobian);
     POLI_TAKE(&arena, s->scratch, scratch);
     /* the matrices of the step equations, contiguous: they are set to zero together */
-    POLI_TAKE(&arena, step->kinematic_a, square);
-    POLI_TAKE(&arena, step->kinematic_b, square);
-    POLI_TAKE(&arena, step->balance_a, square);
-    POLI_TAKE(&arena, step->balance_b, square);
-    POLI_TAKE(&arena, step->kinematic_gamma, rows);
-    POLI_TAKE(&arena, step->balance_lambda, rows);
-    POLI_TAKE(&arena, step->balance_gamma, rows);
-    POLI_TAKE(&arena, step->position_a, rows);
-    POLI_TAKE(&arena, step->velocity_a, rows);
-    POLI_TAKE(&arena, step->velocity_b, rows);
+    POLI_TAKE_EACH(&arena, square, &step->kinematic_a, &step->kinematic_b, &step->balance_a,
+                   &step->balance_b);
+    POLI_TAKE_EACH(&arena, rows, &step->kinematic_gamma, &step->balance_lambda,
+                   &step->balance_gamma, &step->position_a, &step->velocity_a, &step->velocity_b);
   } while (poli_arena_again(&arena));
   s->memory = arena.memory;
   s->step_values = step->kinematic_a;
@@ -279,6 +144,7 @@ static pol_status create(pol_integrator *integrator)
   s->dae = integrator->dae;
   s->options = &integrator->options;
   s->scheme = scheme;
+  s->has_velocity = scheme->num_blocks == scheme->num_vectors + 2;
   s->equations = poli_dae_step_equations(s->dae);
   s->nv = s->dae->group.nv;
   s->m = pol_dae_num_constraints(s->dae);
@@ -327,42 +193,11 @@ static void publish(pol_integrator *integrator, double lambda_t)
 
 /* --- start and step --------------------------------------------------------------------------- */
 
-/* M if it is constant, the momenta, and the matrix once in its limit h -> 0, so that no step has to
- * allocate for its factors. */
-static pol_status evaluate_and_factor(poli_ggl *s)
-{
-  const pol_terms out = {.mass = s->mass};
-  pol_status status = POL_OK;
-  s->h = 0.0;
-  if (s->dae->constant_mass)
-    status = poli_ggl_evaluate(s, s->t, s->now.q, s->now.v, NULL, POL_MASS, &out);
-  if (!status) status = poli_ggl_prepare(s);
-  if (status) return status;
-  poli_ggl_momenta(s, s->now.q, s->now.v, s->now.p);
-  poli_ggl_unpack(s, s->now.x);
-  status = poli_ggl_matrix(s);
-  return status ? status : pol_solver_factor(s->blocks->solver, s->blocks->values);
-}
-
-/* A matrix that is singular at h = 0 although the constraints are independent: velocities that only
- * the mass matrix could determine. */
-static void explain_start(const poli_ggl *s, pol_status status, pol_diagnostics *d)
-{
-  snprintf(d->message, sizeof d->message, "the matrix of the first step could not be factorised");
-  if (status != POL_SINGULAR) return;
-  int column = pol_solver_singular_column(s->blocks->solver);
-  d->equation = column < s->blocks->start[s->scheme->num_vectors] ? column % s->nv : -1;
-  if (d->equation >= 0) poli_dae_describe(s->dae, d->equation, d->where, sizeof d->where);
-  snprintf(d->advice, sizeof d->advice,
-           "if the mass matrix is singular, as for directors of a flat body, use vi-a, vi-b, em or "
-           "rattle%s",
-           s->scheme->varying_mass ? "; or use euler-parameters" : "");
-}
-
 static pol_status start(pol_integrator *integrator, const double *q, const double *v,
                         const double *vd, const double *lambda)
 {
   poli_ggl *s = integrator->data;
+  pol_diagnostics *d = &integrator->diagnostics;
   copy(s->now.q, q, s->nv);
   copy(s->now.v, v, s->nv);
   copy(s->now.vd, vd, s->nv);
@@ -372,14 +207,38 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   s->dropped = poli_integrator_flags(integrator);
   s->t = integrator->state.t;
   s->history = integrator->state.history;
-  s->last_h = 0.0;
-  pol_status status = evaluate_and_factor(s);
-  if (status) {
-    explain_start(s, status, &integrator->diagnostics);
-    return status;
+  s->last_h = s->h = 0.0;
+
+  /* M if it is constant, the momenta, and the matrix once in its limit h -> 0, so that no step has
+   * to allocate for its factors */
+  pol_status status = POL_OK;
+  if (s->dae->constant_mass)
+    status = poli_ggl_evaluate(s, s->t, s->now.q, s->now.v, NULL, POL_MASS,
+                               &(pol_terms){.mass = s->mass});
+  if (!status) status = poli_ggl_prepare(s);
+  if (!status) {
+    poli_ggl_momenta(s, s->now.q, s->now.v, s->now.p);
+    poli_ggl_unpack(s, s->now.x);
+    status = poli_ggl_matrix(s);
   }
-  publish(integrator, s->t);
-  return POL_OK;
+  if (!status) status = pol_solver_factor(s->blocks->solver, s->blocks->values);
+  if (!status) {
+    publish(integrator, s->t);
+    return POL_OK;
+  }
+
+  /* A matrix that is singular at h = 0 although the constraints are independent: velocities that
+   * only the mass matrix could determine. */
+  snprintf(d->message, sizeof d->message, "the matrix of the first step could not be factorised");
+  if (status != POL_SINGULAR) return status;
+  int column = pol_solver_singular_column(s->blocks->solver);
+  d->equation = column < s->blocks->start[s->scheme->num_vectors] ? column % s->nv : -1;
+  if (d->equation >= 0) poli_dae_describe(s->dae, d->equation, d->where, sizeof d->where);
+  snprintf(d->advice, sizeof d->advice,
+           "if the mass matrix is singular, as for directors of a flat body, use vi-a, vi-b, em or "
+           "rattle%s",
+           s->scheme->varying_mass ? "; or use euler-parameters" : "");
+  return status;
 }
 
 /* First guess: the unknowns of the step before, multipliers as forces, not as impulses. */
@@ -397,7 +256,7 @@ static void predict(poli_ggl *s, pol_guess guess)
 static void report_multipliers(poli_ggl *s)
 {
   const poli_scheme *scheme = s->scheme;
-  int is_vi_b = !isnan(scheme->vartheta);
+  int is_vi_b = scheme->vartheta > 0.0;
   double before = is_vi_b ? s->vartheta : 0.5, force_before = is_vi_b ? s->theta : 0.5;
   if (!scheme->before_block) {
     for (int i = 0; i < s->m; i++) s->next.lambda[i] = s->lambda[i] / s->h;
@@ -409,15 +268,6 @@ static void report_multipliers(poli_ggl *s)
     for (int i = 0; i < s->m; i++)
       s->next.lambda[i] = (before * last[i] + (1.0 - before) * s->lambda[i]) / h;
   }
-}
-
-/* Whether a step has another size than the one before.  Its impulses then give no multipliers:
- * position constraints leave B v = O(h^2), which becomes an impulse of the next step and is divided
- * by its size; and if theta is not 1/2, the impulses of both steps on q_n belong to no common time.
- */
-static int changes_size(const poli_ggl *s)
-{
-  return s->last_h > 0.0 && fabs(s->h - s->last_h) > 1e-6 * s->last_h;
 }
 
 /* Newton's method from the first guess in s->next.x. */
@@ -459,7 +309,7 @@ static pol_status step(pol_integrator *integrator, double t, double h)
   /* what a stopping rule leaves adds up in the invariants: one correction more than it asks for */
   if (!status && !poli_is_published_newton(&s->options->published))
     status = poli_newton_polish(s->newton, &system, s->next.x);
-  if (!status) status = s->equations ? poli_ggl_step_finish(s) : s->scheme->finish(s);
+  if (!status) status = poli_ggl_finish(s);
   if (status) {
     if (!d->message[0]) snprintf(d->message, sizeof d->message, "the model could not be evaluated");
     poli_dae_blame(s->dae, s->scratch, d);
@@ -468,9 +318,13 @@ static pol_status step(pol_integrator *integrator, double t, double h)
 
   /* accept: multipliers of this step, or those of the accelerations at its start */
   copy(s->next.x, s->z, s->blocks->n);
+  /* If it has another size than the one before, its impulses give no multipliers: position
+   * constraints leave B v = O(h^2), which becomes an impulse of the next step and is divided by its
+   * size; and if theta is not 1/2, the impulses of both steps on q_n belong to no common time. */
+  const int changes_size = s->last_h > 0.0 && fabs(h - s->last_h) > 1e-6 * s->last_h;
   const int of_start =
-      changes_size(s) && !pol_assembler_acceleration(integrator->assembler, s->t, s->now.q,
-                                                     s->now.v, s->next.vd, s->next.lambda, &unused);
+      changes_size && !pol_assembler_acceleration(integrator->assembler, s->t, s->now.q, s->now.v,
+                                                  s->next.vd, s->next.lambda, &unused);
   if (!of_start) report_multipliers(s);
   for (int i = 0; i < s->nv; i++) s->next.vd[i] = (s->next.v[i] - s->now.v[i]) / h;
   poli_ggl_values accepted = s->next;

@@ -1,7 +1,6 @@
 /* A step of the variational and energy-momentum methods under way, shared by the files that
- * implement it: ggl.c (life cycle, the step), ggl_equations.c (residuals), ggl_matrix.c (their
- * derivatives) and ggl_step_equations.c (both for a mass matrix that varies).  The equations are in
- * ggl_equations.c. */
+ * implement it: ggl.c (life cycle, the step) and ggl_equations.c (the equations, residuals and
+ * their derivatives). */
 #ifndef POLHODE_INTEGRATORS_GGL_H
 #define POLHODE_INTEGRATORS_GGL_H
 
@@ -15,14 +14,14 @@ typedef struct poli_ggl poli_ggl;
 
 /* One method: its equations and what its multipliers mean. */
 typedef struct poli_scheme {
-  int num_vectors;  /* unknown vectors: the mean velocity a, b, and c of vi-s */
-  int num_blocks;   /* and the multipliers lambda, gamma */
-  int has_velocity; /* the constraints are satisfied on velocity level too, by gamma */
+  int num_vectors; /* unknown vectors: the mean velocity a, b, and c of vi-s */
+  int num_blocks;  /* and the multipliers lambda and, if the constraints are satisfied on velocity
+                      level too, gamma */
   const char *layout[POLI_MAX_BLOCKS]; /* of the Newton matrix, see dae/blocks.h */
-  void (*configure)(poli_ggl *s);      /* the configurations that follow from the unknowns */
+  void (*configure)(poli_ggl *s);      /* configurations that follow from the unknowns, or NULL */
   pol_status (*residual)(poli_ggl *s, double *r);
   pol_status (*matrix)(poli_ggl *s);
-  pol_status (*finish)(poli_ggl *s); /* next.v and next.p from the solution */
+  pol_status (*finish)(poli_ggl *s); /* next.p from the solution; NULL if it is M b */
 
   /* the midpoint methods: b is v_{n+1} (1/2) or the mean velocity itself (1); the constraints hold
    * at q_n + share (q_{n+1} - q_n); forces by discrete_force */
@@ -36,7 +35,7 @@ typedef struct poli_scheme {
   double lag;
   int before_block;
 
-  double theta, vartheta; /* published values; NAN if the method has none */
+  double theta, vartheta; /* published values; 0 if the method has none */
   int only_theta;         /* no other theta is usable */
 } poli_scheme;
 
@@ -58,7 +57,7 @@ struct poli_ggl {
   poli_newton *newton;
   void *memory; /* holds the arrays */
   poli_ggl_values now, next;
-  int nv, m;
+  int nv, m, has_velocity;
   double theta, vartheta;
   double t, h;                  /* t_n and the size of the step under way */
   double last_h;                /* of the step before; 0 at the start */
@@ -95,37 +94,13 @@ static inline double poli_ggl_time(const poli_ggl *s, double share)
 pol_status poli_ggl_prepare(poli_ggl *s); /* what depends on q_n, v_n only */
 void poli_ggl_unpack(poli_ggl *s, const double *x);
 pol_status poli_ggl_residual(const double *x, double *r, void *ggl);
+pol_status poli_ggl_matrix(void *ggl);
+pol_status poli_ggl_finish(poli_ggl *s); /* next.v and next.p from the solution */
 pol_status poli_ggl_evaluate(poli_ggl *s, double t, const double *q, const double *v,
                              const double *lambda, unsigned want, const pol_terms *out);
-void poli_ggl_add_mass(const poli_ggl *s, double scale, const double *x, double *y); /* y += M x */
 void poli_ggl_momenta(const poli_ggl *s, const double *q, const double *v, double *p); /* p = M v */
-void poli_ggl_put_constraints(const poli_ggl *s, double *r); /* position/h and velocity into r */
 void poli_ggl_tolerances(double tolerance[POLI_KINDS], void *ggl);
 void poli_ggl_round_off(double *round_off, void *ggl);
 double poli_ggl_size(const double *r, const double *dx, void *ggl);
-
-void poli_ggl_configure_vi_s(poli_ggl *s);
-void poli_ggl_configure_midpoint(poli_ggl *s);
-void poli_ggl_configure_vi_b(poli_ggl *s);
-void poli_ggl_configure_rattle(poli_ggl *s);
-pol_status poli_ggl_residual_vi_s(poli_ggl *s, double *r);
-pol_status poli_ggl_residual_midpoint(poli_ggl *s, double *r);
-pol_status poli_ggl_residual_vi_b(poli_ggl *s, double *r);
-pol_status poli_ggl_residual_rattle(poli_ggl *s, double *r);
-pol_status poli_ggl_finish_direct(poli_ggl *s);
-pol_status poli_ggl_finish_midpoint(poli_ggl *s);
-pol_status poli_ggl_finish_vi_b(poli_ggl *s);
-
-/* ggl_matrix.c */
-pol_status poli_ggl_matrix(void *ggl);
-pol_status poli_ggl_matrix_vi_s(poli_ggl *s);
-pol_status poli_ggl_matrix_midpoint(poli_ggl *s);
-pol_status poli_ggl_matrix_vi_b(poli_ggl *s);
-pol_status poli_ggl_matrix_rattle(poli_ggl *s);
-
-/* ggl_step_equations.c: in place of a scheme's own, where the mass matrix varies */
-pol_status poli_ggl_step_residual(poli_ggl *s, double *r);
-pol_status poli_ggl_step_matrix(poli_ggl *s);
-pol_status poli_ggl_step_finish(poli_ggl *s);
 
 #endif

@@ -1,6 +1,7 @@
 /* Equations of the variational and energy-momentum methods for a constant mass matrix: what
- * Newton's unknowns mean, and what they leave of the equations.  Where the mass matrix varies the
- * model gives those of vi-a, em, em-g and midpoint (ggl_step_equations.c), with the same unknowns.
+ * Newton's unknowns mean, what they leave of the equations, and the derivatives of that.  Where the
+ * mass matrix varies the model gives those of vi-a, em, em-g and midpoint (dae/step_equations.h),
+ * with the same unknowns.
  *
  * Kinon/Betsch/Schneider 2023: vi-s (55), vi-a (79), vi-b (82), em (84); em-g: Gonzalez 1999;
  * rattle: Andersen 1983.  All equations with momenta are multiplied by M where the papers have
@@ -33,6 +34,10 @@
  *            0 = M a - p_n + (h/2) (g(q_n, v_n) + G(q_n)^T lambda)            0 = Phi(q_{n+1})
  *            0 = M (b - a) + (h/2) (g(q_{n+1}, b) + G(q_{n+1})^T mu)          0 = e(q_{n+1}, b)
  *
+ * The Newton matrices are the derivatives by the scaled unknowns.  H(q, l) = d(G^T l)/dq is the
+ * geometric stiffness, so that d(Z^T gamma)/dv = H(q, gamma); with it the matrices are exact for
+ * constraints that are at most quadratic.  Third derivatives of other constraints are left out.
+ *
  * Errata of the paper that matter here: docs/methods.md.
  */
 #include <float.h>
@@ -42,7 +47,10 @@
 #include "dae/dae.h"
 #include "integrators/ggl.h"
 
-/* --- what the equations are made of ----------------------------------------------------------- */
+enum { A = 0, B = 1, C = 2 }; /* block columns of the vectors */
+
+/* --- what the equations are made of ------------------------------------------------------------
+ */
 
 pol_status poli_ggl_evaluate(poli_ggl *s, double t, const double *q, const double *v,
                              const double *lambda, unsigned want, const pol_terms *out)
@@ -52,7 +60,8 @@ pol_status poli_ggl_evaluate(poli_ggl *s, double t, const double *q, const doubl
   return poli_dae_evaluate(s->dae, &at, want, out, s->scratch);
 }
 
-void poli_ggl_add_mass(const poli_ggl *s, double scale, const double *x, double *y)
+/* y += scale M x */
+static void add_mass(const poli_ggl *s, double scale, const double *x, double *y)
 {
   pol_matrix_multiply(s->blocks->saddle->patterns.coupling, s->mass, scale, x, y);
 }
@@ -64,14 +73,14 @@ void poli_ggl_momenta(const poli_ggl *s, const double *q, const double *v, doubl
     return;
   }
   memset(p, 0, (size_t)s->nv * sizeof *p);
-  poli_ggl_add_mass(s, 1.0, v, p);
+  add_mass(s, 1.0, v, p);
 }
 
-/* y += scale A^T x for a matrix in the pattern constraint */
-static void add_transposed(const poli_ggl *s, const double *A, double scale, const double *x,
+/* y += scale (matrix)^T x for values in the pattern constraint */
+static void add_transposed(const poli_ggl *s, const double *values, double scale, const double *x,
                            double *y)
 {
-  pol_matrix_multiply_transposed(s->blocks->saddle->patterns.constraint, A, scale, x, y);
+  pol_matrix_multiply_transposed(s->blocks->saddle->patterns.constraint, values, scale, x, y);
 }
 
 /* g, G and, if asked for, Z at a point, into the arrays of s */
@@ -83,13 +92,14 @@ static pol_status evaluate_balance(poli_ggl *s, double t, const double *q, const
   return poli_ggl_evaluate(s, t, q, v, NULL, want, &out);
 }
 
-void poli_ggl_put_constraints(const poli_ggl *s, double *r)
+/* position/h and velocity into r, with zeros for what is dropped */
+static void put_constraints(const poli_ggl *s, double *r)
 {
   double *position = r + s->blocks->start[s->scheme->num_vectors], *velocity = position + s->m;
   for (int i = 0; i < s->m; i++) {
     int dropped = s->dropped && s->dropped[i];
     position[i] = dropped ? 0.0 : s->position[i] / s->h;
-    if (s->scheme->has_velocity) velocity[i] = dropped ? 0.0 : s->velocity[i];
+    if (s->has_velocity) velocity[i] = dropped ? 0.0 : s->velocity[i];
   }
 }
 
@@ -99,13 +109,52 @@ static pol_status evaluate_constraints(poli_ggl *s, double t_p, const double *q_
 {
   const pol_terms out = {.position = s->position, .velocity = s->velocity};
   pol_status status = poli_ggl_evaluate(s, t_p, q_p, v, NULL, POL_POSITION, &out);
-  if (!status && s->scheme->has_velocity)
+  if (!status && s->has_velocity)
     status = poli_ggl_evaluate(s, t_v, q_v, v, NULL, POL_VELOCITY, &out);
-  if (!status) poli_ggl_put_constraints(s, r);
+  if (!status) put_constraints(s, r);
   return status;
 }
 
-/* --- unknowns --------------------------------------------------------------------------------- */
+/* Block columns of lambda and gamma, and block rows of position and velocity. */
+static int at_lambda(const poli_ggl *s)
+{
+  return s->scheme->num_vectors;
+}
+
+static int at_gamma(const poli_ggl *s)
+{
+  return s->scheme->num_vectors + 1;
+}
+
+static int is_exact(const poli_ggl *s)
+{
+  return s->options->newton.kind != POL_NEWTON_SIMPLIFIED;
+}
+
+/* G and, if v is given, Z at a point. */
+static pol_status evaluate_jacobian(poli_ggl *s, double t, const double *q, const double *v)
+{
+  const pol_terms out = {.jacobian = s->jacobian, .curvature = s->curvature};
+  return poli_ggl_evaluate(s, t, q, v, NULL, POL_JACOBIAN | (v ? POL_CURVATURE : 0u), &out);
+}
+
+/* K and D into the arrays of s */
+static pol_status evaluate_stiffness(poli_ggl *s, double t, const double *q, const double *v)
+{
+  const pol_terms out = {.stiffness = s->stiffness, .damping = s->damping};
+  return poli_ggl_evaluate(s, t, q, v, NULL, POL_STIFFNESS | POL_DAMPING, &out);
+}
+
+/* H(q, multipliers) into s->stiffness */
+static pol_status evaluate_geometric(poli_ggl *s, double t, const double *q, const double *v,
+                                     const double *multipliers)
+{
+  const pol_terms out = {.stiffness = s->stiffness};
+  return poli_ggl_evaluate(s, t, q, v, multipliers, POL_GEOMETRIC_STIFFNESS, &out);
+}
+
+/* --- unknowns ----------------------------------------------------------------------------------
+ */
 
 pol_status poli_ggl_prepare(poli_ggl *s)
 {
@@ -120,15 +169,7 @@ void poli_ggl_unpack(poli_ggl *s, const double *x)
   for (int i = s->blocks->start[s->scheme->num_vectors]; i < s->blocks->n && s->dropped; i++)
     if (s->dropped[(i - s->blocks->start[s->scheme->num_vectors]) % s->m]) s->z[i] = 0.0;
   for (int i = 0; i < s->nv; i++) s->next.q[i] = s->now.q[i] + s->h * s->a[i];
-  s->scheme->configure(s);
-}
-
-pol_status poli_ggl_residual(const double *x, double *r, void *ggl)
-{
-  poli_ggl *s = ggl;
-  poli_ggl_unpack(s, x);
-  memset(r, 0, (size_t)s->blocks->n * sizeof *r);
-  return s->equations ? poli_ggl_step_residual(s, r) : s->scheme->residual(s, r);
+  if (s->scheme->configure) s->scheme->configure(s);
 }
 
 /* q = q_n + share h velocity */
@@ -187,46 +228,72 @@ double poli_ggl_size(const double *r, const double *dx, void *ggl)
   return size;
 }
 
-/* --- vi-s ------------------------------------------------------------------------------------- */
+/* --- vi-s --------------------------------------------------------------------------------------
+ */
 
-void poli_ggl_configure_vi_s(poli_ggl *s)
+static void configure_vi_s(poli_ggl *s)
 {
   move(s, 1.0, s->c, s->q_between);
 }
 
-pol_status poli_ggl_residual_vi_s(poli_ggl *s, double *r)
+static pol_status residual_vi_s(poli_ggl *s, double *r)
 {
   double *kinematic = r, *balance = r + s->nv, *momentum = r + 2 * s->nv, h = s->h;
   const pol_terms out = {.balance = s->force};
   pol_status status = poli_ggl_evaluate(s, s->t, s->now.q, s->c, NULL, POL_FORCE, &out);
   if (status) return status;
   for (int i = 0; i < s->nv; i++) balance[i] = h * s->force[i] - s->now.p[i];
-  poli_ggl_add_mass(s, 1.0, s->c, balance);
+  add_mass(s, 1.0, s->c, balance);
   add_transposed(s, s->old_jacobian, 1.0, s->lambda, balance);
 
   status = evaluate_balance(s, poli_ggl_time(s, 1.0), s->q_between, s->b, 1);
   if (status) return status;
-  poli_ggl_add_mass(s, 1.0, s->a, kinematic);
-  poli_ggl_add_mass(s, -1.0, s->c, kinematic);
+  add_mass(s, 1.0, s->a, kinematic);
+  add_mass(s, -1.0, s->c, kinematic);
   add_transposed(s, s->jacobian, -1.0, s->gamma, kinematic);
-  poli_ggl_add_mass(s, 1.0, s->b, momentum);
-  poli_ggl_add_mass(s, -1.0, s->c, momentum);
+  add_mass(s, 1.0, s->b, momentum);
+  add_mass(s, -1.0, s->c, momentum);
   add_transposed(s, s->curvature, h, s->gamma, momentum);
   return evaluate_constraints(s, poli_ggl_time(s, 1.0), s->next.q, poli_ggl_time(s, 1.0),
                               s->q_between, s->b, r);
 }
 
-/* v_{n+1} = b, p_{n+1} = M b */
-pol_status poli_ggl_finish_direct(poli_ggl *s)
+static pol_status matrix_vi_s(poli_ggl *s)
 {
-  memcpy(s->next.v, s->b, (size_t)s->nv * sizeof *s->b);
-  poli_ggl_momenta(s, s->next.q, s->b, s->next.p);
-  return POL_OK;
+  enum { KINEMATIC, BALANCE, MOMENTUM, POSITION, VELOCITY };
+  poli_blocks *m = s->blocks;
+  double h = s->h, t_end = poli_ggl_time(s, 1.0);
+  poli_blocks_add(m, KINEMATIC, A, 1.0, s->mass);
+  poli_blocks_add(m, KINEMATIC, C, -1.0, s->mass);
+  poli_blocks_add(m, BALANCE, C, 1.0, s->mass);
+  poli_blocks_add(m, BALANCE, at_lambda(s), 1.0, s->old_jacobian);
+  poli_blocks_add(m, MOMENTUM, B, 1.0, s->mass);
+  poli_blocks_add(m, MOMENTUM, C, -1.0, s->mass);
+
+  pol_status status = evaluate_jacobian(s, t_end, s->next.q, NULL);
+  if (status) return status;
+  poli_blocks_add(m, POSITION, A, 1.0, s->jacobian);
+  status = evaluate_jacobian(s, t_end, s->q_between, s->b);
+  if (status) return status;
+  poli_blocks_add(m, KINEMATIC, at_gamma(s), -1.0, s->jacobian);
+  poli_blocks_add(m, VELOCITY, B, 1.0, s->jacobian);
+  if (!is_exact(s)) return POL_OK;
+
+  poli_blocks_add(m, MOMENTUM, at_gamma(s), h, s->curvature);
+  poli_blocks_add(m, VELOCITY, C, h, s->curvature);
+  status = evaluate_stiffness(s, s->t, s->now.q, s->c);
+  if (status) return status;
+  poli_blocks_add(m, BALANCE, C, h, s->damping);
+  status = evaluate_geometric(s, t_end, s->q_between, s->b, s->gamma);
+  poli_blocks_add(m, KINEMATIC, C, -h, s->stiffness);
+  poli_blocks_add(m, MOMENTUM, B, h, s->stiffness);
+  return status;
 }
 
-/* --- the midpoint methods --------------------------------------------------------------------- */
+/* --- the midpoint methods ----------------------------------------------------------------------
+ */
 
-void poli_ggl_configure_midpoint(poli_ggl *s)
+static void configure_midpoint(poli_ggl *s)
 {
   double k = s->scheme->mean;
   for (int i = 0; i < s->nv; i++) s->mean_v[i] = (1.0 - k) * s->now.v[i] + k * s->b[i];
@@ -234,33 +301,30 @@ void poli_ggl_configure_midpoint(poli_ggl *s)
   move(s, s->scheme->share, s->a, s->q_constraint);
 }
 
-/* Replaces s->force at the midpoint by that between q_n and q_{n+1}. */
-static pol_status evaluate_discrete(poli_ggl *s)
-{
-  const pol_point at = {.t = poli_ggl_time(s, 0.5),
-                        .q = s->next.q,
-                        .v = s->mean_v,
-                        .vd = s->zero,
-                        .history = s->history};
-  const pol_terms out = {.balance = s->force};
-  memset(s->force, 0, (size_t)s->nv * sizeof *s->force);
-  return s->dae->discrete_force(s->now.q, &at, POL_FORCE, &out, s->scratch, s->dae->user);
-}
-
-pol_status poli_ggl_residual_midpoint(poli_ggl *s, double *r)
+static pol_status residual_midpoint(poli_ggl *s, double *r)
 {
   double *kinematic = r, *balance = r + s->nv, h = s->h, k2 = 2.0 * s->scheme->mean;
   double t_constraint = poli_ggl_time(s, s->scheme->share);
   pol_status status =
-      evaluate_balance(s, poli_ggl_time(s, 0.5), s->q_between, s->mean_v, s->scheme->has_velocity);
-  if (!status && s->scheme->discrete && s->dae->discrete_force) status = evaluate_discrete(s);
+      evaluate_balance(s, poli_ggl_time(s, 0.5), s->q_between, s->mean_v, s->has_velocity);
+  if (!status && s->scheme->discrete && s->dae->discrete_force) {
+    /* the force between q_n and q_{n+1} */
+    const pol_point at = {.t = poli_ggl_time(s, 0.5),
+                          .q = s->next.q,
+                          .v = s->mean_v,
+                          .vd = s->zero,
+                          .history = s->history};
+    const pol_terms out = {.balance = s->force};
+    memset(s->force, 0, (size_t)s->nv * sizeof *s->force);
+    status = s->dae->discrete_force(s->now.q, &at, POL_FORCE, &out, s->scratch, s->dae->user);
+  }
   if (status) return status;
-  poli_ggl_add_mass(s, 1.0, s->a, kinematic);
-  poli_ggl_add_mass(s, -1.0, s->mean_v, kinematic);
+  add_mass(s, 1.0, s->a, kinematic);
+  add_mass(s, -1.0, s->mean_v, kinematic);
   for (int i = 0; i < s->nv; i++) balance[i] = h * s->force[i] - k2 * s->now.p[i];
-  poli_ggl_add_mass(s, k2, s->b, balance);
+  add_mass(s, k2, s->b, balance);
   add_transposed(s, s->jacobian, 1.0, s->lambda, balance);
-  if (s->scheme->has_velocity) {
+  if (s->has_velocity) {
     add_transposed(s, s->jacobian, -1.0, s->gamma, kinematic);
     add_transposed(s, s->curvature, h, s->gamma, balance);
   }
@@ -268,44 +332,126 @@ pol_status poli_ggl_residual_midpoint(poli_ggl *s, double *r)
                               r);
 }
 
-/* vi-a: b is the mean velocity, p_{n+1} = 2 M b - p_n */
-pol_status poli_ggl_finish_midpoint(poli_ggl *s)
+/* What the forces and multipliers between q_n and q_{n+1} add to the balance. */
+static pol_status add_midpoint_stiffness(poli_ggl *s)
 {
-  memcpy(s->next.v, s->b, (size_t)s->nv * sizeof *s->b);
-  for (int i = 0; i < s->nv; i++) s->next.p[i] = -s->now.p[i];
-  poli_ggl_add_mass(s, 2.0, s->b, s->next.p);
-  return POL_OK;
+  enum { KINEMATIC, BALANCE };
+  poli_blocks *m = s->blocks;
+  double h = s->h, k = s->scheme->mean, t_mid = poli_ggl_time(s, 0.5);
+  pol_status status;
+  int nonzeros = pol_pattern_nonzeros(m->saddle->patterns.coupling);
+  if (s->scheme->discrete && s->dae->discrete_force) {
+    const pol_point at = {
+        .t = t_mid, .q = s->next.q, .v = s->mean_v, .vd = s->zero, .history = s->history};
+    const pol_terms out = {.stiffness = s->stiffness, .damping = s->damping};
+    memset(s->stiffness, 0, (size_t)nonzeros * sizeof *s->stiffness);
+    memset(s->damping, 0, (size_t)nonzeros * sizeof *s->damping);
+    status = s->dae->discrete_force(s->now.q, &at, POL_STIFFNESS | POL_DAMPING, &out, s->scratch,
+                                    s->dae->user);
+    poli_blocks_add(m, BALANCE, A, h * h, s->stiffness);
+  } else {
+    status = evaluate_stiffness(s, t_mid, s->q_between, s->mean_v);
+    poli_blocks_add(m, BALANCE, A, 0.5 * h * h, s->stiffness);
+  }
+  if (status) return status;
+  poli_blocks_add(m, BALANCE, B, k * h, s->damping);
+  status = evaluate_geometric(s, t_mid, s->q_between, s->mean_v, s->lambda);
+  if (status) return status;
+  poli_blocks_add(m, BALANCE, A, 0.5 * h, s->stiffness);
+  if (!s->has_velocity) return POL_OK;
+  status = evaluate_geometric(s, t_mid, s->q_between, s->mean_v, s->gamma);
+  poli_blocks_add(m, KINEMATIC, A, -0.5 * h, s->stiffness);
+  poli_blocks_add(m, BALANCE, B, k * h, s->stiffness);
+  return status;
 }
 
-/* --- vi-b ------------------------------------------------------------------------------------- */
+static pol_status matrix_midpoint(poli_ggl *s)
+{
+  enum { KINEMATIC, BALANCE, POSITION, VELOCITY };
+  poli_blocks *m = s->blocks;
+  double h = s->h, k = s->scheme->mean, share = s->scheme->share;
+  poli_blocks_add(m, KINEMATIC, A, 1.0, s->mass);
+  poli_blocks_add(m, KINEMATIC, B, -k, s->mass);
+  poli_blocks_add(m, BALANCE, B, 2.0 * k, s->mass);
 
-void poli_ggl_configure_vi_b(poli_ggl *s)
+  pol_status status = evaluate_jacobian(s, poli_ggl_time(s, 0.5), s->q_between, s->mean_v);
+  if (status) return status;
+  poli_blocks_add(m, BALANCE, at_lambda(s), 1.0, s->jacobian);
+  if (s->has_velocity) {
+    poli_blocks_add(m, KINEMATIC, at_gamma(s), -1.0, s->jacobian);
+    if (is_exact(s)) poli_blocks_add(m, BALANCE, at_gamma(s), h, s->curvature);
+  }
+  status = evaluate_jacobian(s, poli_ggl_time(s, share), s->q_constraint, s->b);
+  if (status) return status;
+  poli_blocks_add(m, POSITION, A, share, s->jacobian);
+  if (s->has_velocity) {
+    poli_blocks_add(m, VELOCITY, B, 1.0, s->jacobian);
+    if (is_exact(s)) poli_blocks_add(m, VELOCITY, A, share * h, s->curvature);
+  }
+  return is_exact(s) ? add_midpoint_stiffness(s) : POL_OK;
+}
+
+/* --- vi-b --------------------------------------------------------------------------------------
+ */
+
+static void configure_vi_b(poli_ggl *s)
 {
   move(s, s->theta, s->a, s->q_between);
 }
 
-pol_status poli_ggl_residual_vi_b(poli_ggl *s, double *r)
+static pol_status residual_vi_b(poli_ggl *s, double *r)
 {
   double *kinematic = r, *balance = r + s->nv, h = s->h, rest = 1.0 - s->theta;
   double t_between = poli_ggl_time(s, s->theta);
   pol_status status = evaluate_balance(s, t_between, s->q_between, s->b, 1);
   if (status) return status;
-  poli_ggl_add_mass(s, 1.0, s->a, kinematic);
-  poli_ggl_add_mass(s, -1.0, s->b, kinematic);
+  add_mass(s, 1.0, s->a, kinematic);
+  add_mass(s, -1.0, s->b, kinematic);
   add_transposed(s, s->jacobian, -1.0, s->gamma, kinematic);
   for (int i = 0; i < s->nv; i++) balance[i] = h * rest * s->force[i] - s->now.p[i];
-  poli_ggl_add_mass(s, 1.0, s->b, balance);
+  add_mass(s, 1.0, s->b, balance);
   add_transposed(s, s->curvature, h * rest, s->gamma, balance);
   add_transposed(s, s->old_jacobian, 1.0 - s->vartheta, s->lambda, balance);
   return evaluate_constraints(s, poli_ggl_time(s, 1.0), s->next.q, t_between, s->q_between, s->b,
                               r);
 }
 
-pol_status poli_ggl_finish_vi_b(poli_ggl *s)
+static pol_status matrix_vi_b(poli_ggl *s)
+{
+  enum { KINEMATIC, BALANCE, POSITION, VELOCITY };
+  poli_blocks *m = s->blocks;
+  double h = s->h, theta = s->theta, rest = h * (1.0 - theta);
+  double t_between = poli_ggl_time(s, theta);
+  poli_blocks_add(m, KINEMATIC, A, 1.0, s->mass);
+  poli_blocks_add(m, KINEMATIC, B, -1.0, s->mass);
+  poli_blocks_add(m, BALANCE, B, 1.0, s->mass);
+  poli_blocks_add(m, BALANCE, at_lambda(s), 1.0 - s->vartheta, s->old_jacobian);
+
+  pol_status status = evaluate_jacobian(s, poli_ggl_time(s, 1.0), s->next.q, NULL);
+  if (status) return status;
+  poli_blocks_add(m, POSITION, A, 1.0, s->jacobian);
+  status = evaluate_jacobian(s, t_between, s->q_between, s->b);
+  if (status) return status;
+  poli_blocks_add(m, KINEMATIC, at_gamma(s), -1.0, s->jacobian);
+  poli_blocks_add(m, VELOCITY, B, 1.0, s->jacobian);
+  if (!is_exact(s)) return POL_OK;
+
+  poli_blocks_add(m, BALANCE, at_gamma(s), rest, s->curvature);
+  poli_blocks_add(m, VELOCITY, A, theta * h, s->curvature);
+  status = evaluate_stiffness(s, t_between, s->q_between, s->b);
+  if (status) return status;
+  poli_blocks_add(m, BALANCE, A, rest * theta * h, s->stiffness);
+  poli_blocks_add(m, BALANCE, B, rest, s->damping);
+  status = evaluate_geometric(s, t_between, s->q_between, s->b, s->gamma);
+  poli_blocks_add(m, KINEMATIC, A, -theta * h, s->stiffness);
+  poli_blocks_add(m, BALANCE, B, rest, s->stiffness);
+  return status;
+}
+
+static pol_status finish_vi_b(poli_ggl *s)
 {
   double h = s->h, *p = s->next.p;
   const pol_terms out = {.jacobian = s->jacobian};
-  memcpy(s->next.v, s->b, (size_t)s->nv * sizeof *s->b);
   pol_status status = evaluate_balance(s, poli_ggl_time(s, s->theta), s->q_between, s->b, 1);
   if (status) return status;
   for (int i = 0; i < s->nv; i++) p[i] = s->now.p[i] - h * s->force[i];
@@ -316,15 +462,10 @@ pol_status poli_ggl_finish_vi_b(poli_ggl *s)
   return status;
 }
 
-/* --- rattle ----------------------------------------------------------------------------------- */
+/* --- rattle ------------------------------------------------------------------------------------
+ */
 
-/* Nothing between q_n and q_{n+1}. */
-void poli_ggl_configure_rattle(poli_ggl *s)
-{
-  (void)s;
-}
-
-pol_status poli_ggl_residual_rattle(poli_ggl *s, double *r)
+static pol_status residual_rattle(poli_ggl *s, double *r)
 {
   double *first = r, *second = r + s->nv, half = 0.5 * s->h, t_end = poli_ggl_time(s, 1.0);
   pol_status status = evaluate_balance(s, t_end, s->next.q, s->b, 0);
@@ -333,10 +474,185 @@ pol_status poli_ggl_residual_rattle(poli_ggl *s, double *r)
     first[i] = half * s->start_force[i] - s->now.p[i];
     second[i] = half * s->force[i];
   }
-  poli_ggl_add_mass(s, 1.0, s->a, first);
+  add_mass(s, 1.0, s->a, first);
   add_transposed(s, s->old_jacobian, 0.5, s->lambda, first);
-  poli_ggl_add_mass(s, 1.0, s->b, second);
-  poli_ggl_add_mass(s, -1.0, s->a, second);
+  add_mass(s, 1.0, s->b, second);
+  add_mass(s, -1.0, s->a, second);
   add_transposed(s, s->jacobian, 0.5, s->gamma, second);
   return evaluate_constraints(s, t_end, s->next.q, t_end, s->next.q, s->b, r);
+}
+
+static pol_status matrix_rattle(poli_ggl *s)
+{
+  enum { FIRST, SECOND, POSITION, VELOCITY };
+  poli_blocks *m = s->blocks;
+  double h = s->h, t_end = poli_ggl_time(s, 1.0);
+  poli_blocks_add(m, FIRST, A, 1.0, s->mass);
+  poli_blocks_add(m, FIRST, at_lambda(s), 0.5, s->old_jacobian);
+  poli_blocks_add(m, SECOND, A, -1.0, s->mass);
+  poli_blocks_add(m, SECOND, B, 1.0, s->mass);
+
+  pol_status status = evaluate_jacobian(s, t_end, s->next.q, s->b);
+  if (status) return status;
+  poli_blocks_add(m, POSITION, A, 1.0, s->jacobian);
+  poli_blocks_add(m, SECOND, at_gamma(s), 0.5, s->jacobian);
+  poli_blocks_add(m, VELOCITY, B, 1.0, s->jacobian);
+  if (!is_exact(s)) return POL_OK;
+
+  poli_blocks_add(m, VELOCITY, A, h, s->curvature);
+  status = evaluate_stiffness(s, t_end, s->next.q, s->b);
+  if (status) return status;
+  poli_blocks_add(m, SECOND, A, 0.5 * h * h, s->stiffness);
+  poli_blocks_add(m, SECOND, B, 0.5 * h, s->damping);
+  status = evaluate_geometric(s, t_end, s->next.q, s->b, s->gamma);
+  poli_blocks_add(m, SECOND, A, 0.5 * h, s->stiffness);
+  return status;
+}
+
+/* --- the methods ------------------------------------------------------------------------------ */
+
+const poli_scheme poli_vi_s = {.num_vectors = 3,
+                               .num_blocks = 5,
+                               .layout = {"W.W.T", "..WT.", ".WW.T", "B..D.", ".BB.D"},
+                               .configure = configure_vi_s,
+                               .residual = residual_vi_s,
+                               .matrix = matrix_vi_s,
+                               .lag = 1.0};
+
+const poli_scheme poli_vi_b = {.num_vectors = 2,
+                               .num_blocks = 4,
+                               .layout = {"WW.T", "WWTT", "B.D.", "BB.D"},
+                               .configure = configure_vi_b,
+                               .residual = residual_vi_b,
+                               .matrix = matrix_vi_b,
+                               .finish = finish_vi_b,
+                               .lag = 1.0,
+                               .before_block = 2,
+                               .theta = 1.0,
+                               .vartheta = 0.5};
+
+const poli_scheme poli_rattle = {.num_vectors = 2,
+                                 .num_blocks = 4,
+                                 .layout = {"W.T.", "WW.T", "B.D.", "BB.D"},
+                                 .residual = residual_rattle,
+                                 .matrix = matrix_rattle,
+                                 .lag = 1.0,
+                                 .before_block = 3};
+
+#define MIDPOINT_METHOD                                                                            \
+  .num_vectors = 2, .configure = configure_midpoint, .residual = residual_midpoint,                \
+  .matrix = matrix_midpoint, .varying_mass = 1
+
+const poli_scheme poli_vi_a = {
+    MIDPOINT_METHOD, .num_blocks = 4,   .layout = {"WW.T", "WWTT", "B.D.", "BB.D"},
+    .mean = 1.0,     .share = 0.5,      .midway = 1,
+    .lag = 1.0,      .before_block = 2, .theta = 0.5,
+    .only_theta = 1};
+
+const poli_scheme poli_em = {
+    MIDPOINT_METHOD, .num_blocks = 4, .layout = {"WW.T", "WWTT", "B.D.", "BB.D"},
+    .mean = 0.5,     .share = 1.0,    .discrete = 1,
+    .lag = 0.5};
+
+const poli_scheme poli_em_g = {MIDPOINT_METHOD, .num_blocks = 3, .layout = {"WW.", "WWT", "B.D"},
+                               .mean = 0.5,     .share = 1.0,    .discrete = 1,
+                               .lag = 0.5};
+
+const poli_scheme poli_midpoint = {
+    MIDPOINT_METHOD, .num_blocks = 3, .layout = {"WW.", "WWT", "B.D"},
+    .mean = 0.5,     .share = 1.0,    .lag = 0.5};
+
+/* --- a mass matrix that varies -----------------------------------------------------------------
+ */
+
+/* The model gives the equations of a step and their derivatives, with the unknowns and the layout
+ * that vi-a, em, em-g and midpoint have for a constant one.  The matrix is exact with every kind of
+ * Newton iteration. */
+static poli_step_data step_data(const poli_ggl *s)
+{
+  return (poli_step_data){.t = s->t,
+                          .h = s->h,
+                          .q0 = s->now.q,
+                          .v0 = s->now.v,
+                          .p0 = s->now.p,
+                          .a = s->a,
+                          .b = s->b,
+                          .lambda = s->lambda,
+                          .gamma = s->has_velocity ? s->gamma : NULL,
+                          .history = s->history,
+                          .midway = s->scheme->midway,
+                          .discrete = s->scheme->discrete};
+}
+
+static pol_status step_residual(poli_ggl *s, double *r)
+{
+  const poli_step_data at = step_data(s);
+  const poli_step_terms out = {
+      .kinematic = r, .balance = r + s->nv, .position = s->position, .velocity = s->velocity};
+  memset(s->position, 0, (size_t)s->m * sizeof *s->position);
+  memset(s->velocity, 0, (size_t)s->m * sizeof *s->velocity);
+  pol_status status =
+      s->equations->evaluate(&at, POLI_STEP_RESIDUAL, &out, s->scratch, s->dae->user);
+  if (!status) put_constraints(s, r);
+  return status;
+}
+
+static pol_status step_matrix(poli_ggl *s)
+{
+  enum { KINEMATIC, BALANCE, POSITION, VELOCITY };
+  const poli_step_data at = step_data(s);
+  const poli_step_terms *found = &s->step_terms;
+  poli_blocks *m = s->blocks;
+  memset(s->step_values, 0, s->num_step_values * sizeof *s->step_values);
+  pol_status status =
+      s->equations->evaluate(&at, POLI_STEP_MATRIX, found, s->scratch, s->dae->user);
+  if (status) return status;
+  poli_blocks_add(m, KINEMATIC, A, 1.0, found->kinematic_a);
+  poli_blocks_add(m, KINEMATIC, B, 1.0, found->kinematic_b);
+  poli_blocks_add(m, BALANCE, A, 1.0, found->balance_a);
+  poli_blocks_add(m, BALANCE, B, 1.0, found->balance_b);
+  poli_blocks_add(m, BALANCE, at_lambda(s), 1.0, found->balance_lambda);
+  poli_blocks_add(m, POSITION, A, 1.0, found->position_a);
+  if (!s->has_velocity) return POL_OK;
+  poli_blocks_add(m, KINEMATIC, at_gamma(s), 1.0, found->kinematic_gamma);
+  poli_blocks_add(m, BALANCE, at_gamma(s), 1.0, found->balance_gamma);
+  poli_blocks_add(m, VELOCITY, A, 1.0, found->velocity_a);
+  poli_blocks_add(m, VELOCITY, B, 1.0, found->velocity_b);
+  return POL_OK;
+}
+
+/* --- all methods -------------------------------------------------------------------------------
+ */
+
+pol_status poli_ggl_residual(const double *x, double *r, void *ggl)
+{
+  poli_ggl *s = ggl;
+  poli_ggl_unpack(s, x);
+  memset(r, 0, (size_t)s->blocks->n * sizeof *r);
+  return s->equations ? step_residual(s, r) : s->scheme->residual(s, r);
+}
+
+pol_status poli_ggl_matrix(void *ggl)
+{
+  poli_ggl *s = ggl;
+  poli_blocks_clear(s->blocks);
+  pol_status status = s->equations ? step_matrix(s) : s->scheme->matrix(s);
+  if (!status && s->dropped) poli_blocks_drop(s->blocks, s->dropped);
+  return status;
+}
+
+pol_status poli_ggl_finish(poli_ggl *s)
+{
+  memcpy(s->next.v, s->b, (size_t)s->nv * sizeof *s->b);
+  if (s->scheme->finish) return s->scheme->finish(s);
+  /* p_{n+1} = M b; vi-a: b is the mean velocity, p_{n+1} = 2 M b - p_n with M halfway */
+  const int midway = s->scheme->midway;
+  if (midway && !s->equations) {
+    for (int i = 0; i < s->nv; i++) s->next.p[i] = -s->now.p[i];
+    add_mass(s, 2.0, s->b, s->next.p);
+    return POL_OK;
+  }
+  poli_ggl_momenta(s, midway ? s->q_between : s->next.q, s->b, s->next.p);
+  for (int i = 0; i < s->nv && midway; i++) s->next.p[i] = 2.0 * s->next.p[i] - s->now.p[i];
+  return POL_OK;
 }

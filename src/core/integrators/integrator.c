@@ -34,28 +34,6 @@ int pol_integrator_warning(const pol_dae *dae, const pol_options *options, char 
   return message[0] != '\0';
 }
 
-/* Numbers in (q, v, v', lambda). */
-static size_t state_size(const pol_integrator *s)
-{
-  return (size_t)(s->dae->group.nq + 2 * s->dae->group.nv + pol_dae_num_constraints(s->dae));
-}
-
-static pol_status allocate(pol_integrator *s)
-{
-  poli_arena arena = {0};
-  do {
-    POLI_TAKE(&arena, s->old, state_size(s));
-    POLI_TAKE(&arena, s->work, state_size(s));
-    POLI_TAKE(&arena, s->interpolated, state_size(s));
-    POLI_TAKE(&arena, s->history, s->dae->history_size);
-  } while (poli_arena_again(&arena));
-  s->memory = arena.memory;
-  if (!s->memory) return POL_NO_MEMORY;
-  if (s->dae->history_size == 0) s->history = NULL;
-  s->state.history = s->history;
-  return POL_OK;
-}
-
 /* Whether a full matrix of the constraints does no harm. */
 static int is_small(const pol_dae *dae)
 {
@@ -89,7 +67,18 @@ pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae
   s->method = poli_method_entry_find(options->method);
   s->family = poli_method_family(s->method, dae);
   s->num_substeps = 1;
-  status = allocate(s);
+
+  /* (q, v, v', lambda) each, and the history */
+  const int size = dae->group.nq + 2 * dae->group.nv + pol_dae_num_constraints(dae);
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE_EACH(&arena, size, &s->old, &s->work, &s->interpolated);
+    POLI_TAKE(&arena, s->history, dae->history_size);
+  } while (poli_arena_again(&arena));
+  s->memory = arena.memory;
+  if (dae->history_size == 0) s->history = NULL;
+  s->state.history = s->history;
+  status = s->memory ? POL_OK : POL_NO_MEMORY;
   if (!status) status = poli_step_control_create(&s->control, &dae->group, &options->control);
   if (!status) s->control->published = options->published.estimate;
   if (!status) status = pol_assembler_create(&s->assembler, dae, options->solver);
@@ -119,36 +108,10 @@ void pol_integrator_free(pol_integrator **integrator)
   *integrator = NULL;
 }
 
-static int all_finite(const double *x, size_t n)
-{
-  for (size_t i = 0; i < n; i++)
-    if (!isfinite(x[i])) return 0;
-  return 1;
-}
-
 /* Brings the history up to date with an accepted configuration. */
 static void update_history(pol_integrator *s, double t, const double *q)
 {
   if (s->history) s->dae->update_history(t, q, s->history, s->dae->user);
-}
-
-/* Names the constraints that the options do not allow to be redundant. */
-static pol_status refuse_redundancy(pol_integrator *s, int count)
-{
-  pol_diagnostics *d = &s->diagnostics;
-  const unsigned char *dropped = pol_assembler_dropped(s->assembler);
-  size_t used =
-      (size_t)snprintf(d->message, sizeof d->message, "%d constraint%s from the others:", count,
-                       count == 1 ? " follows" : "s follow");
-  for (int i = 0; i < pol_dae_num_constraints(s->dae) && used < sizeof d->message; i++) {
-    char name[128];
-    if (!dropped[i]) continue;
-    poli_dae_describe(s->dae, s->dae->group.nv + i, name, sizeof name);
-    used += (size_t)snprintf(d->message + used, sizeof d->message - used, " %s;", name);
-  }
-  snprintf(d->advice, sizeof d->advice,
-           "let them be dropped, or use joints with fewer constraints");
-  return POL_SINGULAR;
 }
 
 /* vd and lambda, without redundant constraints.  Their search takes a full matrix: it is done at
@@ -166,8 +129,23 @@ static pol_status accelerate(pol_integrator *s, double t, const double *q, const
   }
   status = pol_assembler_drop_redundant(s->assembler, t, q, &count, d);
   if (status) return status;
-  if (count > 0 && s->options.redundant == POL_REDUNDANT_REFUSE) return refuse_redundancy(s, count);
-  return pol_assembler_acceleration(s->assembler, t, q, v, vd, lambda, d);
+  if (count == 0 || s->options.redundant != POL_REDUNDANT_REFUSE)
+    return pol_assembler_acceleration(s->assembler, t, q, v, vd, lambda, d);
+
+  /* names the constraints that the options do not allow to be redundant */
+  const unsigned char *dropped = pol_assembler_dropped(s->assembler);
+  size_t used =
+      (size_t)snprintf(d->message, sizeof d->message, "%d constraint%s from the others:", count,
+                       count == 1 ? " follows" : "s follow");
+  for (int i = 0; i < m && used < sizeof d->message; i++) {
+    char name[128];
+    if (!dropped[i]) continue;
+    poli_dae_describe(s->dae, s->dae->group.nv + i, name, sizeof name);
+    used += (size_t)snprintf(d->message + used, sizeof d->message - used, " %s;", name);
+  }
+  snprintf(d->advice, sizeof d->advice,
+           "let them be dropped, or use joints with fewer constraints");
+  return POL_SINGULAR;
 }
 
 static int count_ones(const unsigned char *flags, int n)
@@ -212,45 +190,41 @@ static pol_status share_reactions(pol_integrator *s)
   return status;
 }
 
-/* Consistent values in work = (q, v, vd, lambda). */
-static pol_status make_consistent(pol_integrator *s, double t, const unsigned char *keep,
-                                  double *work)
-{
-  double *q = work, *v = q + s->dae->group.nq, *vd = v + s->dae->group.nv;
-  double *lambda = vd + s->dae->group.nv;
-  update_history(s, t, q);
-  pol_status status = pol_assembler_position(s->assembler, t, q, &s->diagnostics);
-  update_history(s, t, q);
-  if (!status) status = pol_assembler_velocity(s->assembler, t, q, v, keep, NULL, &s->diagnostics);
-  if (!status) status = accelerate(s, t, q, v, vd, lambda);
-  if (!status) status = prepare_redundancy(s);
-  if (!status) status = s->family->start(s, q, v, vd, lambda);
-  if (!status) status = share_reactions(s);
-  return status;
-}
-
 /* Starts from q, v at t; counts and history stay. */
-static pol_status start(pol_integrator *s, double t, const double *q, const double *v,
+static pol_status start(pol_integrator *s, double t, const double *q_given, const double *v_given,
                         const unsigned char *keep)
 {
-  size_t nq = (size_t)s->dae->group.nq, nv = (size_t)s->dae->group.nv;
-  memset(&s->diagnostics, 0, sizeof s->diagnostics);
-  s->diagnostics.equation = -1;
-  /* q and v may be those of the integrator itself */
-  memmove(s->work, q, nq * sizeof *q);
-  memmove(s->work + nq, v, nv * sizeof *v);
+  pol_diagnostics *d = &s->diagnostics;
+  const size_t nq = (size_t)s->dae->group.nq, nv = (size_t)s->dae->group.nv;
+  double *q = s->work, *v = q + nq, *vd = v + nv, *lambda = vd + nv;
+  memset(d, 0, sizeof *d);
+  d->equation = -1;
+  /* they may be those of the integrator itself */
+  memmove(q, q_given, nq * sizeof *q);
+  memmove(v, v_given, nv * sizeof *v);
   s->before.q = NULL;
   s->state.q = NULL; /* no step before a start succeeds */
   s->crosses = 0;
   s->state.t = s->t_reference = t;
   s->h = 0.0;
   s->steps_since = 0;
-  pol_status status =
-      all_finite(s->work, nq + nv) ? make_consistent(s, t, keep, s->work) : POL_NOT_FINITE;
-  if (status == POL_NOT_FINITE && !s->diagnostics.message[0])
-    snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
-             "an initial value is not finite");
-  return s->diagnostics.status = status;
+
+  pol_status status = POL_OK;
+  for (size_t i = 0; i < nq + nv; i++)
+    if (!isfinite(q[i])) status = POL_NOT_FINITE;
+  if (!status) {
+    update_history(s, t, q);
+    status = pol_assembler_position(s->assembler, t, q, d);
+    update_history(s, t, q);
+  }
+  if (!status) status = pol_assembler_velocity(s->assembler, t, q, v, keep, NULL, d);
+  if (!status) status = accelerate(s, t, q, v, vd, lambda);
+  if (!status) status = prepare_redundancy(s);
+  if (!status) status = s->family->start(s, q, v, vd, lambda);
+  if (!status) status = share_reactions(s);
+  if (status == POL_NOT_FINITE && !d->message[0])
+    snprintf(d->message, sizeof d->message, "an initial value is not finite");
+  return d->status = status;
 }
 
 pol_status pol_integrator_start(pol_integrator *integrator, double t, const double *q,

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "dae/extension.h"
+#include "integrators/alpha.h"
 #include "integrators/family.h"
-#include "integrators/generalized_alpha.h"
 #include "integrators/ggl.h"
 
 static const poli_method_entry methods[] = {

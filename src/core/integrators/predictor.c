@@ -3,7 +3,7 @@
  *
  * The paper writes the polynomial by divided differences; the same one is summed here in Lagrange's
  * form, whose weights depend on the times alone. */
-#include "integrators/predictor.h"
+#include "integrators/alpha.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,11 +30,12 @@ static double combine(const poli_predictor *s, const double *weight, int degree,
   return sum;
 }
 
-static int best_degree(const poli_predictor *s, double t, const double *sample,
-                       const double *weight, int measured)
+void poli_predictor_add(poli_predictor *predictor, double t, const double *sample,
+                        const double *weight, int measured)
 {
-  int best = 0;
+  poli_predictor *s = predictor;
   double least = HUGE_VAL;
+  s->degree = 0;
   for (int degree = 0; degree < s->count && degree <= POLI_MAX_DEGREE; degree++) {
     double w[POLI_MAX_SAMPLES], sum = 0.0;
     lagrange(s, degree, t, w);
@@ -44,16 +45,8 @@ static int best_degree(const poli_predictor *s, double t, const double *sample,
     }
     if (!(sum < least)) continue;
     least = sum;
-    best = degree;
+    s->degree = degree;
   }
-  return best;
-}
-
-void poli_predictor_add(poli_predictor *predictor, double t, const double *sample,
-                        const double *weight, int measured)
-{
-  poli_predictor *s = predictor;
-  s->degree = best_degree(s, t, sample, weight, measured);
   double *oldest = s->sample[POLI_MAX_SAMPLES - 1];
   for (int j = POLI_MAX_SAMPLES - 1; j > 0; j--) {
     s->sample[j] = s->sample[j - 1];

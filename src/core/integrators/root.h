@@ -1,4 +1,4 @@
-/* A zero between two values of different sign; see root.c. */
+/* A zero between two values of different sign; see events.c. */
 #ifndef POLHODE_INTEGRATORS_ROOT_H
 #define POLHODE_INTEGRATORS_ROOT_H
 

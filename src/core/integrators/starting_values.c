@@ -24,7 +24,7 @@
  * some component by more than its v', so that all motions that a step can follow start as
  * published; and if S S v'' still does, by what the constraints make of v', it is left out.
  */
-#include "integrators/starting_values.h"
+#include "integrators/alpha.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,35 +52,6 @@ static pol_status acceleration_nearby(const poli_start_problem *p, double tau, d
   return pol_assembler_acceleration(p->assembler, p->t + tau, q, v, vd, lambda, diagnostics);
 }
 
-static int is_vector(const poli_start_problem *p, const pol_factor *factor)
-{
-  return factor->kind == POL_SO3_VECTOR || (p->linear && factor->kind != POL_REAL);
-}
-
-/* What differs from factor to factor.  Where the increment psi is a classical coordinate the scheme
- * sees psi''' = v'' + [v, v']/2, from v = T(psi) psi', and no bracket.  Coordinates by the Cayley
- * map, w = 2 tan(angle/2), grow faster than the angle: psi''' has (v.v) v/2 more, the local error
- * of an increment (v.v) v/12. */
-static void adapt_to_factors(const poli_start_problem *p, double *jerk, double *bracket,
-                             double *error)
-{
-  const pol_group *group = &p->dae->group;
-  for (int f = 0; f < group->num_factors; f++) {
-    const pol_factor *factor = &group->factors[f];
-    const double *v = p->v + factor->v;
-    int vector = is_vector(p, factor), cayley = factor->kind == POL_SO3_CAYLEY;
-    double square = cayley ? v[0] * v[0] + v[1] * v[1] + v[2] * v[2] : 0.0;
-    for (int i = 0; i < factor->dim; i++) {
-      int k = factor->v + i;
-      if (vector) {
-        jerk[k] += 0.5 * bracket[k] + 0.5 * square * v[i];
-        bracket[k] = 0.0;
-      }
-      error[k] = vector ? 0.0 : square * v[i] / 12.0;
-    }
-  }
-}
-
 /* v'' into jerk; before is work. */
 static pol_status find_jerk(const poli_start_problem *p, double *jerk, double *before,
                             pol_diagnostics *diagnostics)
@@ -100,18 +71,36 @@ static pol_status find_jerk(const poli_start_problem *p, double *jerk, double *b
   return status;
 }
 
-/* Local error of q over h^3 into error, as v'' sees it into jerk; both are in p->work. */
+/* Local error of q over h^3 into error, as v'' sees it into jerk; both are in p->work.
+ *
+ * Where the increment psi is a classical coordinate the scheme sees psi''' = v'' + [v, v']/2, from
+ * v = T(psi) psi', and no bracket.  Coordinates by the Cayley map, w = 2 tan(angle/2), grow faster
+ * than the angle: psi''' has (v.v) v/2 more, the local error of an increment (v.v) v/12. */
 static pol_status find_error(const poli_start_problem *p, double **jerk_out, double **error_out,
                              pol_diagnostics *diagnostics)
 {
-  int nv = p->dae->group.nv;
-  double *jerk = p->work, *before = jerk + nv, *bracket = before + nv;
+  const pol_group *group = &p->dae->group;
+  double *jerk = p->work, *before = jerk + group->nv, *bracket = before + group->nv;
   pol_status status = find_jerk(p, jerk, before, diagnostics);
   if (status) return status;
   double *error = before;
-  pol_group_bracket(&p->dae->group, p->v, p->vd, bracket);
-  adapt_to_factors(p, jerk, bracket, error);
-  for (int i = 0; i < nv; i++) error[i] += p->C_q * jerk[i] + p->commutator * bracket[i];
+  pol_group_bracket(group, p->v, p->vd, bracket);
+  for (int f = 0; f < group->num_factors; f++) {
+    const pol_factor *factor = &group->factors[f];
+    const pol_factor_kind kind = factor->kind;
+    const double *v = p->v + factor->v;
+    const int vector = kind == POL_SO3_VECTOR || (p->linear && kind != POL_REAL);
+    const double square = kind == POL_SO3_CAYLEY ? v[0] * v[0] + v[1] * v[1] + v[2] * v[2] : 0.0;
+    for (int i = 0; i < factor->dim; i++) {
+      const int k = factor->v + i;
+      if (vector) {
+        jerk[k] += 0.5 * bracket[k] + 0.5 * square * v[i];
+        bracket[k] = 0.0;
+      }
+      error[k] = vector ? 0.0 : square * v[i] / 12.0;
+      error[k] += p->C_q * jerk[k] + p->commutator * bracket[k];
+    }
+  }
   *jerk_out = jerk;
   *error_out = error;
   return POL_OK;

@@ -86,46 +86,28 @@ static void se3_bracket(const double v[6], const double w[6], double y[6])
   poli_v3_add_scaled_cross(1.0, v + 3, w, y + 3);
 }
 
-#define SO3_BY_THE_EXPONENTIAL                                                                     \
-  .dim = 3, .size = 4, .exp = pol_so3_exp, .log = pol_so3_log, .compose = pol_quat_multiply,       \
-  .bracket = poli_v3_cross, .apply_tangent = poli_so3_apply_tangent,                               \
-  .apply_tangent_inverse = poli_so3_apply_tangent_inverse, .tangent = pol_so3_tangent,             \
-  .tangent_inverse = pol_so3_tangent_inverse, .tangent_derivative = pol_so3_tangent_derivative
-
+/* In the order of the struct. */
 static const factor_operations kinds[] = {
     [POL_REAL] = {.dim = 0},
-    [POL_SO3] = {SO3_BY_THE_EXPONENTIAL, .relative = so3_relative},
-    [POL_SO3_VECTOR] = {SO3_BY_THE_EXPONENTIAL, .relative = so3_relative},
-    [POL_SO3_SPATIAL] = {SO3_BY_THE_EXPONENTIAL, .relative = so3_relative_spatial, .spatial = 1},
-    [POL_SO3_CAYLEY] = {.dim = 3,
-                        .size = 4,
-                        .exp = pol_so3_cayley,
-                        .log = pol_so3_cayley_inverse,
-                        .compose = pol_quat_multiply,
-                        .relative = so3_relative,
-                        .bracket = poli_v3_cross,
-                        .apply_tangent = poli_so3_cayley_apply_tangent,
-                        .apply_tangent_inverse = poli_so3_cayley_apply_tangent_inverse,
-                        .tangent = pol_so3_cayley_tangent,
-                        .tangent_inverse = pol_so3_cayley_tangent_inverse,
-                        .tangent_derivative = pol_so3_cayley_tangent_derivative},
-    [POL_SE3] = {.dim = 6,
-                 .size = 7,
-                 .exp = pol_se3_exp,
-                 .log = pol_se3_log,
-                 .compose = se3_compose,
-                 .relative = se3_relative,
-                 .bracket = se3_bracket,
-                 .apply_tangent = poli_se3_apply_tangent,
-                 .apply_tangent_inverse = poli_se3_apply_tangent_inverse,
-                 .tangent = pol_se3_tangent,
-                 .tangent_inverse = pol_se3_tangent_inverse,
-                 .tangent_derivative = pol_se3_tangent_derivative},
+    [POL_SO3] = {3, 4, 0, pol_so3_exp, pol_so3_log, pol_quat_multiply, so3_relative, poli_v3_cross,
+                 poli_so3_apply_tangent, poli_so3_apply_tangent_inverse, pol_so3_tangent,
+                 pol_so3_tangent_inverse, pol_so3_tangent_derivative},
+    [POL_SO3_VECTOR] = {3, 4, 0, pol_so3_exp, pol_so3_log, pol_quat_multiply, so3_relative,
+                        poli_v3_cross, poli_so3_apply_tangent, poli_so3_apply_tangent_inverse,
+                        pol_so3_tangent, pol_so3_tangent_inverse, pol_so3_tangent_derivative},
+    [POL_SO3_SPATIAL] = {3, 4, 1, pol_so3_exp, pol_so3_log, pol_quat_multiply, so3_relative_spatial,
+                         poli_v3_cross, poli_so3_apply_tangent, poli_so3_apply_tangent_inverse,
+                         pol_so3_tangent, pol_so3_tangent_inverse, pol_so3_tangent_derivative},
+    [POL_SO3_CAYLEY] = {3, 4, 0, pol_so3_cayley, pol_so3_cayley_inverse, pol_quat_multiply,
+                        so3_relative, poli_v3_cross, poli_so3_cayley_apply_tangent,
+                        poli_so3_cayley_apply_tangent_inverse, pol_so3_cayley_tangent,
+                        pol_so3_cayley_tangent_inverse, pol_so3_cayley_tangent_derivative},
+    [POL_SE3] = {6, 7, 0, pol_se3_exp, pol_se3_log, se3_compose, se3_relative, se3_bracket,
+                 poli_se3_apply_tangent, poli_se3_apply_tangent_inverse, pol_se3_tangent,
+                 pol_se3_tangent_inverse, pol_se3_tangent_derivative},
 };
 
 enum { NUM_KINDS = sizeof kinds / sizeof kinds[0] };
-
-#undef SO3_BY_THE_EXPONENTIAL
 
 int pol_factor_is_rotation(pol_factor_kind kind)
 {
@@ -222,7 +204,9 @@ void pol_group_difference(const pol_group *group, const double *a, const double 
   }
 }
 
-void pol_group_tangent(const pol_group *group, const double *w, const double *c, double *y)
+/* y = T(w) c or T(w)^-1 c */
+static void apply_tangent(const pol_group *group, const double *w, const double *c, double *y,
+                          int inverse)
 {
   for (int i = 0; i < group->num_factors; i++) {
     const pol_factor *factor = &group->factors[i];
@@ -233,23 +217,19 @@ void pol_group_tangent(const pol_group *group, const double *w, const double *c,
     if (factor->kind == POL_REAL)
       memmove(y + v, c + v, (size_t)factor->dim * sizeof *y);
     else
-      kind->apply_tangent(tangent_argument(kind, w + v, turned), c + v, y + v);
+      (inverse ? kind->apply_tangent_inverse
+               : kind->apply_tangent)(tangent_argument(kind, w + v, turned), c + v, y + v);
   }
+}
+
+void pol_group_tangent(const pol_group *group, const double *w, const double *c, double *y)
+{
+  apply_tangent(group, w, c, y, 0);
 }
 
 void pol_group_tangent_inverse(const pol_group *group, const double *w, const double *c, double *y)
 {
-  for (int i = 0; i < group->num_factors; i++) {
-    const pol_factor *factor = &group->factors[i];
-    const factor_operations *kind = &kinds[factor->kind];
-    const int v = factor->v;
-    double turned[3];
-
-    if (factor->kind == POL_REAL)
-      memmove(y + v, c + v, (size_t)factor->dim * sizeof *y);
-    else
-      kind->apply_tangent_inverse(tangent_argument(kind, w + v, turned), c + v, y + v);
-  }
+  apply_tangent(group, w, c, y, 1);
 }
 
 void pol_group_bracket(const pol_group *group, const double *v, const double *w, double *y)

@@ -48,13 +48,6 @@ void pol_se3_log(const double q[7], double w[6])
   poli_so3_apply_tangent_inverse(back, q + 4, w + 3);
 }
 
-/* out += s (U~ w~ + w~ U~), with U~ w~ + w~ U~ = w U^T + U w^T - 2 (w . U) I */
-static void add_symmetric_product(double s, const double w[3], const double U[3], double out[9])
-{
-  poli_m3_add_skew_product(s, U, w, out);
-  poli_m3_add_skew_product(s, w, U, out);
-}
-
 /* out = [A, 0; B, A] */
 static void set_blocks(const double A[9], const double B[9], double out[36])
 {
@@ -66,49 +59,45 @@ static void set_blocks(const double A[9], const double B[9], double out[36])
     }
 }
 
-void pol_se3_tangent(const double w[6], double T[36])
+/* out = [A, 0; B, A] with A = I + a w~ + b w~ w~ and its derivative along U,
+ * B = a U~ + b (U~ w~ + w~ U~) + da w~ + db w~ w~ */
+static void set_map(const double w[6], double a, double b, double da, double db, double out[36])
 {
   const double *U = w + 3;
-  const double wU = poli_v3_dot(w, U);
+  double A[9], B[9];
+
+  poli_m3_diagonal(1.0, A);
+  poli_m3_add_skew(a, w, A);
+  poli_m3_add_skew_product(b, w, w, A);
+  poli_m3_diagonal(0.0, B);
+  poli_m3_add_skew(a, U, B);
+  poli_m3_add_skew_product(b, U, w, B);
+  poli_m3_add_skew_product(b, w, U, B);
+  poli_m3_add_skew(da, w, B);
+  poli_m3_add_skew_product(db, w, w, B);
+  set_blocks(A, B, out);
+}
+
+void pol_se3_tangent(const double w[6], double T[36])
+{
+  const double wU = poli_v3_dot(w, w + 3);
   poli_half_angle half;
   poli_tangent_coefficients k;
-  double T3[9], S[9];
 
   poli_half_angle_set(poli_v3_dot(w, w), &half);
   poli_tangent_coefficients_set(&half, 1, &k);
-
-  poli_m3_diagonal(1.0, T3);
-  poli_m3_add_skew(-k.b, w, T3);
-  poli_m3_add_skew_product(k.s, w, w, T3);
-
-  poli_m3_diagonal(0.0, S);
-  poli_m3_add_skew(-k.b, U, S);
-  add_symmetric_product(k.s, w, U, S);
-  poli_m3_add_skew(k.d1 * wU, w, S);
-  poli_m3_add_skew_product(k.d2 * wU, w, w, S);
-  set_blocks(T3, S, T);
+  set_map(w, -k.b, k.s, k.d1 * wU, k.d2 * wU, T);
 }
 
 void pol_se3_tangent_inverse(const double w[6], double Ti[36])
 {
-  const double *U = w + 3;
-  const double wU = poli_v3_dot(w, U);
+  const double wU = poli_v3_dot(w, w + 3);
   poli_half_angle half;
   poli_inverse_coefficients k;
-  double Ti3[9], Si[9];
 
   poli_half_angle_set(poli_v3_dot(w, w), &half);
   poli_inverse_coefficients_set(&half, 1, &k);
-
-  poli_m3_diagonal(1.0, Ti3);
-  poli_m3_add_skew(0.5, w, Ti3);
-  poli_m3_add_skew_product(k.e, w, w, Ti3);
-
-  poli_m3_diagonal(0.0, Si);
-  poli_m3_add_skew(0.5, U, Si);
-  add_symmetric_product(k.e, w, U, Si);
-  poli_m3_add_skew_product(k.e1 * wU, w, w, Si);
-  set_blocks(Ti3, Si, Ti);
+  set_map(w, 0.5, k.e, 0.0, k.e1 * wU, Ti);
 }
 
 /* --- derivative of T(w, U) c ------------------------------------------------------------------ */
@@ -156,58 +145,54 @@ void pol_se3_tangent_derivative(const double w[6], const double c[6], double D[3
 
 /* --- products with a vector ------------------------------------------------------------------- */
 
-void poli_se3_apply_tangent(const double w[6], const double c[6], double y[6])
+/* y = [A, 0; B, A] c with the A and B of set_map, given wc = w x c, wwc = w x wc and
+ * along = (da w~ + db w~ w~) c1; the terms of the lower half that begin with w x are collected */
+static void apply_map(const double w[6], double a, double b, const double along[3],
+                      const double wc[3], const double wwc[3], const double c[6], double y[6])
 {
   const double *U = w + 3;
-  const double g = poli_v3_dot(w, U);
+  double lower[3], w_lower[3];
+
+  for (int i = 0; i < 3; i++) {
+    lower[i] = c[3 + i] + along[i];
+    w_lower[i] = a * c[3 + i];
+  }
+  poli_v3_add_scaled_cross(a, U, c, lower);
+  poli_v3_add_scaled_cross(b, U, wc, lower);
+  poli_v3_add_scaled_cross(b, w, c + 3, w_lower);
+  poli_v3_add_scaled_cross(b, U, c, w_lower);
+  poli_v3_add_scaled_cross(1.0, w, w_lower, lower);
+
+  for (int i = 0; i < 3; i++) y[i] = c[i] + a * wc[i] + b * wwc[i];
+  poli_v3_copy(lower, y + 3);
+}
+
+void poli_se3_apply_tangent(const double w[6], const double c[6], double y[6])
+{
+  const double g = poli_v3_dot(w, w + 3);
   poli_half_angle half;
   poli_tangent_coefficients k;
-  double wc[3], wwc[3], lower[3], w_lower[3];
+  double wc[3], wwc[3], along[3];
 
   poli_half_angle_set(poli_v3_dot(w, w), &half);
   poli_tangent_coefficients_set(&half, 1, &k);
   poli_v3_cross(w, c, wc);
   poli_v3_cross(w, wc, wwc);
-
-  /* T3 c2 + S c1, the terms that begin with w x collected in w_lower */
-  for (int i = 0; i < 3; i++) {
-    lower[i] = c[3 + i] + g * (k.d1 * wc[i] + k.d2 * wwc[i]);
-    w_lower[i] = -k.b * c[3 + i];
-  }
-  poli_v3_add_scaled_cross(-k.b, U, c, lower);
-  poli_v3_add_scaled_cross(k.s, U, wc, lower);
-  poli_v3_add_scaled_cross(k.s, w, c + 3, w_lower);
-  poli_v3_add_scaled_cross(k.s, U, c, w_lower);
-  poli_v3_add_scaled_cross(1.0, w, w_lower, lower);
-
-  for (int i = 0; i < 3; i++) y[i] = c[i] - k.b * wc[i] + k.s * wwc[i];
-  poli_v3_copy(lower, y + 3);
+  for (int i = 0; i < 3; i++) along[i] = g * (k.d1 * wc[i] + k.d2 * wwc[i]);
+  apply_map(w, -k.b, k.s, along, wc, wwc, c, y);
 }
 
 void poli_se3_apply_tangent_inverse(const double w[6], const double c[6], double y[6])
 {
-  const double *U = w + 3;
-  const double g = poli_v3_dot(w, U);
+  const double g = poli_v3_dot(w, w + 3);
   poli_half_angle half;
   poli_inverse_coefficients k;
-  double wc[3], wwc[3], lower[3], w_lower[3];
+  double wc[3], wwc[3], along[3];
 
   poli_half_angle_set(poli_v3_dot(w, w), &half);
   poli_inverse_coefficients_set(&half, 1, &k);
   poli_v3_cross(w, c, wc);
   poli_v3_cross(w, wc, wwc);
-
-  /* T3^-1 c2 + Si c1, the terms that begin with w x collected in w_lower */
-  for (int i = 0; i < 3; i++) {
-    lower[i] = c[3 + i] + g * k.e1 * wwc[i];
-    w_lower[i] = 0.5 * c[3 + i];
-  }
-  poli_v3_add_scaled_cross(0.5, U, c, lower);
-  poli_v3_add_scaled_cross(k.e, U, wc, lower);
-  poli_v3_add_scaled_cross(k.e, w, c + 3, w_lower);
-  poli_v3_add_scaled_cross(k.e, U, c, w_lower);
-  poli_v3_add_scaled_cross(1.0, w, w_lower, lower);
-
-  for (int i = 0; i < 3; i++) y[i] = c[i] + 0.5 * wc[i] + k.e * wwc[i];
-  poli_v3_copy(lower, y + 3);
+  for (int i = 0; i < 3; i++) along[i] = g * k.e1 * wwc[i];
+  apply_map(w, 0.5, k.e, along, wc, wwc, c, y);
 }

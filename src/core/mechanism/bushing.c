@@ -172,23 +172,6 @@ static void subtract_product(double U[3][12], const double k[3], double V[3][12]
       for (int r = 0; r < 3; r++) K[i][j] -= U[r][i] * k[r] * V[r][j];
 }
 
-static void subtract_displacement(const poli_bushing_kernel *kernel, const poli_frame *first,
-                                  const poli_frame *second, double (*by_position)[12],
-                                  double (*by_velocity)[12])
-{
-  const pol_force *force = kernel->force;
-  double B[3][12], Z[3][12], turning[12][12], lam[3];
-  spring_force(kernel, first, second, lam);
-  poli_joint_jacobian(&kernel->translation, first, second, B);
-  poli_joint_curvature(&kernel->translation, first, second, Z);
-  poli_joint_stiffness(&kernel->translation, first, second, lam, turning);
-  subtract_product(B, force->damping, B, by_velocity);
-  subtract_product(B, force->stiffness, B, by_position);
-  subtract_product(B, force->damping, Z, by_position);
-  for (int i = 0; i < 12; i++)
-    for (int j = 0; j < 12; j++) by_position[i][j] -= turning[i][j];
-}
-
 /* A1^T (X, 0, Y, 0), X and Y 3 x 3 */
 static void place(const double A1[9], const double X[9], const double Y[9], double out[3][12])
 {
@@ -196,11 +179,8 @@ static void place(const double A1[9], const double X[9], const double Y[9], doub
   memset(out, 0, 3 * sizeof *out);
   poli_m3_multiply_transposed(A1, X, left);
   poli_m3_multiply_transposed(A1, Y, right);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) {
-      out[i][j] = left[3 * i + j];
-      out[i][6 + j] = right[3 * i + j];
-    }
+  poli_add_block(left, 1.0, 0, 0, out);
+  poli_add_block(right, 1.0, 0, 6, out);
 }
 
 /* S = (T^-1 Kr + G) T^-T */
@@ -227,27 +207,13 @@ static void torque_slope(const pol_force *force, const twist *turn, double S[9])
       S[3 * i + j] = poli_v3_dot(slope + 3 * i, turn->inner + 3 * j); /* times T^-T */
 }
 
-/* K -= the derivative of E^T at constant tau */
-static void subtract_turning(const twist *turn, double (*K)[12])
-{
-  double skew[9], block[9], second[3];
-  poli_m3_apply_transposed(turn->P, turn->global, second);
-  poli_m3_skew(turn->global, skew);
-  poli_m3_multiply_transposed(turn->P, skew, block);
-  poli_m3_skew(second, skew);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) {
-      K[6 + i][j] += block[3 * i + j];
-      K[6 + i][6 + j] -= skew[3 * i + j];
-    }
-}
-
 static void subtract_rotation(const poli_bushing_kernel *kernel, const poli_frame *second,
                               const twist *turn, double (*by_position)[12],
                               double (*by_velocity)[12])
 {
   static const double ones[3] = {1.0, 1.0, 1.0};
-  double E[3][12], W[3][12], SE[3][12] = {{0.0}}, S[9], minus[9], spin[9], skew[9], back[9];
+  double E[3][12], W[3][12], SE[3][12] = {{0.0}}, S[9], minus[9], spin[9], skew[9], back[9],
+                             torque[3];
   poli_m3_diagonal(-1.0, minus);
   place(kernel->A1, minus, turn->P, E);
   poli_m3_skew(turn->spin, spin);
@@ -262,17 +228,33 @@ static void subtract_rotation(const poli_bushing_kernel *kernel, const poli_fram
   subtract_product(E, kernel->force->rotational_damping, E, by_velocity);
   subtract_product(E, ones, SE, by_position);
   subtract_product(E, kernel->force->rotational_damping, W, by_position);
-  subtract_turning(turn, by_position);
+
+  /* the derivative of E^T at constant tau */
+  poli_m3_apply_transposed(turn->P, turn->global, torque);
+  poli_m3_skew(turn->global, skew);
+  poli_m3_multiply_transposed(turn->P, skew, back);
+  poli_add_block(back, 1.0, 6, 0, by_position);
+  poli_m3_skew(torque, skew);
+  poli_add_block(skew, -1.0, 6, 6, by_position);
 }
 
 pol_status poli_bushing_derivatives(const poli_bushing_kernel *kernel, const poli_frame *first,
                                     const poli_frame *second, double (*by_position)[12],
                                     double (*by_velocity)[12])
 {
+  const pol_force *force = kernel->force;
+  double B[3][12], Z[3][12], turning[12][12], lam[3];
   twist turn;
   pol_status status = set_torque(kernel, first, second, &turn);
   if (status) return status;
-  subtract_displacement(kernel, first, second, by_position, by_velocity);
+  spring_force(kernel, first, second, lam);
+  poli_joint_jacobian(&kernel->translation, first, second, B);
+  poli_joint_curvature(&kernel->translation, first, second, Z);
+  poli_joint_stiffness(&kernel->translation, first, second, lam, turning);
+  subtract_product(B, force->damping, B, by_velocity);
+  subtract_product(B, force->stiffness, B, by_position);
+  subtract_product(B, force->damping, Z, by_position);
+  for (int i = 0; i < 144; i++) by_position[i / 12][i % 12] -= turning[i / 12][i % 12];
   subtract_rotation(kernel, second, &turn, by_position, by_velocity);
   return POL_OK;
 }

@@ -4,7 +4,10 @@
  *     theta' = sum f_i x_i',     grad theta = sum f_i grad x_i,
  *     H      = sum f_i H_i + sum f_ij grad x_i grad x_j^T,
  *
- * where sum f_i H_i is the stiffness of the rows with the multipliers f_i.
+ * where sum f_i H_i is the stiffness of the rows with the multipliers f_i.  Of a spring on it, with
+ * g = grad theta and y = (w1, u1, w2, u2),
+ *
+ *     d(T g)/dq = T H - g (k g + c H^T y)^T,      d(T g)/dy = -c g g^T.
  */
 #include <math.h>
 #include <stddef.h>
@@ -65,26 +68,23 @@ static const struct table {
     [POL_PARALLEL] = {4, {ALONG_X, ALONG_Y, ALONG_Z, ABOUT_Z}},
 };
 
-/* What a lock mask leaves free: translations, and a rotation if it is the only one. */
-static struct table generic_table(unsigned locked)
+/* A generic joint has what its lock mask leaves free: translations, and a rotation if it is the
+ * only one. */
+static struct table table_of(const pol_joint *joint)
 {
   struct table table = {0};
   int free_rotations = 0, axis = 0;
+  if (joint->type != POL_GENERIC)
+    return (size_t)joint->type < sizeof tables / sizeof tables[0] ? tables[joint->type] : table;
   for (int k = 0; k < 3; k++) {
-    if (!(locked & ((unsigned)POL_LOCK_X << k))) table.coordinate[table.count++] = ALONG_X + k;
-    if (locked & ((unsigned)POL_LOCK_ROTATION_X << k)) continue;
+    if (!(joint->locked & ((unsigned)POL_LOCK_X << k)))
+      table.coordinate[table.count++] = ALONG_X + k;
+    if (joint->locked & ((unsigned)POL_LOCK_ROTATION_X << k)) continue;
     free_rotations++;
     axis = k;
   }
   if (free_rotations == 1) table.coordinate[table.count++] = ABOUT_X + axis;
   return table;
-}
-
-static struct table table_of(const pol_joint *joint)
-{
-  static const struct table none = {0};
-  if (joint->type == POL_GENERIC) return generic_table(joint->locked);
-  return (size_t)joint->type < sizeof tables / sizeof tables[0] ? tables[joint->type] : none;
 }
 
 int pol_joint_num_coordinates(const pol_joint *joint)
@@ -122,38 +122,6 @@ static void column(const double A[9], int axis, double a[3])
   for (int i = 0; i < 3; i++) a[i] = A[3 * i + axis];
 }
 
-/* The first row of a view. */
-static void setup_row(poli_view *view, const pol_marker *first, const pol_marker *second, int axis,
-                      int other)
-{
-  double A1[9], A2[9];
-  pol_quat_to_matrix(first->rotation, A1);
-  pol_quat_to_matrix(second->rotation, A2);
-  view->num_rows = 1;
-  column(A1, axis, view->axis[0]);
-  if (other != BETWEEN) {
-    column(A2, other, view->s);
-    return;
-  }
-  view->tau = 1.0;
-  poli_v3_copy(second->position, view->s);
-  view->offset[0] = poli_v3_dot(view->axis[0], first->position);
-}
-
-/* c and s are one view if both are seen from the same axis of the second marker. */
-static void setup_rows(poli_joint_kernel *rows, const definition *d, const pol_marker *first,
-                       const pol_marker *second)
-{
-  rows->num_rows = d->info.angular ? 2 : 1;
-  rows->num_views = d->info.angular && d->other[0] != d->other[1] ? 2 : 1;
-  for (int i = 0; i < rows->num_views; i++)
-    setup_row(&rows->view[i], first, second, d->axis[i], d->other[i]);
-  if (rows->num_rows == rows->num_views) return;
-  double A[9];
-  pol_quat_to_matrix(first->rotation, A);
-  column(A, d->axis[1], rows->view[0].axis[rows->view[0].num_rows++]);
-}
-
 void poli_coordinate_kernel_setup(poli_coordinate_kernel *kernel, const pol_mechanism *mechanism,
                                   int joint, int index)
 {
@@ -162,11 +130,31 @@ void poli_coordinate_kernel_setup(poli_coordinate_kernel *kernel, const pol_mech
   const pol_marker *second = pol_mechanism_marker(mechanism, j->marker[1]);
   const definition *d = &definitions[table_of(j).coordinate[index]];
   poli_joint_kernel *rows = &kernel->rows;
+  double A1[9], A2[9];
   memset(kernel, 0, sizeof *kernel);
   kernel->angular = d->info.angular;
   kernel->body[0] = rows->body[0] = first->body;
   kernel->body[1] = rows->body[1] = second->body;
-  setup_rows(rows, d, first, second);
+  pol_quat_to_matrix(first->rotation, A1);
+  pol_quat_to_matrix(second->rotation, A2);
+
+  /* c and s are one view if both are seen from the same axis of the second marker */
+  rows->num_rows = d->info.angular ? 2 : 1;
+  rows->num_views = d->info.angular && d->other[0] != d->other[1] ? 2 : 1;
+  for (int i = 0; i < rows->num_views; i++) {
+    poli_view *view = &rows->view[i];
+    view->num_rows = 1;
+    column(A1, d->axis[i], view->axis[0]);
+    if (d->other[i] != BETWEEN) {
+      column(A2, d->other[i], view->s);
+      continue;
+    }
+    view->tau = 1.0;
+    poli_v3_copy(second->position, view->s);
+    view->offset[0] = poli_v3_dot(view->axis[0], first->position);
+  }
+  if (rows->num_rows > rows->num_views)
+    column(A1, d->axis[1], rows->view[0].axis[rows->view[0].num_rows++]);
 }
 
 /* --- values and derivatives ------------------------------------------------------------------- */
@@ -211,32 +199,23 @@ pol_status poli_coordinate_chain(const poli_coordinate_kernel *kernel, const dou
   return POL_OK;
 }
 
-/* The rate where the rows are known. */
-static pol_status rate_at(const poli_coordinate_kernel *kernel, const poli_frame *first,
-                          const poli_frame *second, const double row[2], double *rate)
-{
-  double rate_of[2] = {0.0, 0.0}, slope[2], bend[2][2];
-  poli_joint_velocity(&kernel->rows, first, second, rate_of);
-  pol_status status = poli_coordinate_chain(kernel, row, slope, bend);
-  *rate = slope[0] * rate_of[0] + slope[1] * rate_of[1];
-  return status;
-}
-
 pol_status poli_coordinate_rate(const poli_coordinate_kernel *kernel, const poli_frame *first,
                                 const poli_frame *second, double *rate)
 {
-  double row[2];
-  poli_joint_position(&kernel->rows, first, second, row);
-  return rate_at(kernel, first, second, row, rate);
+  double value;
+  return poli_coordinate_motion(kernel, first, second, &value, rate);
 }
 
 pol_status poli_coordinate_motion(const poli_coordinate_kernel *kernel, const poli_frame *first,
                                   const poli_frame *second, double *value, double *rate)
 {
-  double row[2];
+  double row[2], rate_of[2] = {0.0, 0.0}, slope[2], bend[2][2];
   poli_joint_position(&kernel->rows, first, second, row);
   *value = poli_coordinate_of_rows(kernel, row);
-  return rate_at(kernel, first, second, row, rate);
+  poli_joint_velocity(&kernel->rows, first, second, rate_of);
+  pol_status status = poli_coordinate_chain(kernel, row, slope, bend);
+  *rate = slope[0] * rate_of[0] + slope[1] * rate_of[1];
+  return status;
 }
 
 pol_status poli_coordinate_gradient(const poli_coordinate_kernel *kernel, const poli_frame *first,
@@ -264,4 +243,122 @@ pol_status poli_coordinate_second(const poli_coordinate_kernel *kernel, const po
     for (int i = 0; i < 12; i++) H[i][j] += B[0][i] * along[0] + B[1][i] * along[1];
   }
   return status;
+}
+
+void poli_stack_velocities(const poli_frame *first, const poli_frame *second, double y[12])
+{
+  poli_v3_copy(first->w, y);
+  poli_v3_copy(first->u, y + 3);
+  poli_v3_copy(second->w, y + 6);
+  poli_v3_copy(second->u, y + 9);
+}
+
+/* --- couplings -------------------------------------------------------------------------------- */
+
+/* Which of a joint's coordinates (coordinate.h) it is; the joint has it. */
+static int coordinate_index(const pol_mechanism *mechanism, int joint, pol_coordinate coordinate)
+{
+  const pol_joint *j = pol_mechanism_joint(mechanism, joint);
+  int index = 0;
+  while (strcmp(pol_joint_coordinate(j, index)->key, pol_coordinate_name(coordinate)) != 0) index++;
+  return index;
+}
+
+void poli_coupling_kernel_setup(poli_coupling_kernel *kernel, const pol_mechanism *mechanism,
+                                int coupling)
+{
+  const pol_coupling *c = pol_mechanism_coupling(mechanism, coupling);
+  kernel->coupling = c;
+  for (int i = 0; i < 2; i++)
+    poli_coordinate_kernel_setup(&kernel->end[i], mechanism, c->joint[i],
+                                 coordinate_index(mechanism, c->joint[i], c->coordinate[i]));
+}
+
+double poli_coupling_deviation(const poli_coupling_kernel *kernel, int end, const poli_frame *first,
+                               const poli_frame *second, double remembered)
+{
+  double deviation =
+      poli_coordinate_value(&kernel->end[end], first, second) - kernel->coupling->reference[end];
+  return kernel->end[end].angular ? poli_angle_unwrap(deviation, remembered) : deviation;
+}
+
+double pol_mechanism_coordinate(const pol_mechanism *mechanism, int joint,
+                                pol_coordinate coordinate)
+{
+  poli_coordinate_kernel kernel;
+  poli_frame first, second;
+  poli_coordinate_kernel_setup(&kernel, mechanism, joint,
+                               coordinate_index(mechanism, joint, coordinate));
+  poli_initial_frame(mechanism, kernel.body[0], &first);
+  poli_initial_frame(mechanism, kernel.body[1], &second);
+  return poli_coordinate_value(&kernel, &first, &second);
+}
+
+/* --- springs ---------------------------------------------------------------------------------- */
+
+void poli_joint_spring_setup(poli_joint_spring *spring, const pol_mechanism *mechanism, int force)
+{
+  spring->force = pol_mechanism_force(mechanism, force);
+  poli_coordinate_kernel_setup(&spring->coordinate, mechanism, spring->force->joint,
+                               spring->force->coordinate);
+}
+
+static double stretch(const poli_joint_spring *spring, const poli_frame *first,
+                      const poli_frame *second, double remembered)
+{
+  double value = poli_coordinate_value(&spring->coordinate, first, second);
+  if (spring->coordinate.angular) value = poli_angle_unwrap(value, remembered);
+  return value - spring->force->rest;
+}
+
+pol_status poli_joint_spring_effort(const poli_joint_spring *spring, const poli_frame *first,
+                                    const poli_frame *second, double remembered, double *T)
+{
+  const pol_force *force = spring->force;
+  double rate;
+  pol_status status = poli_coordinate_rate(&spring->coordinate, first, second, &rate);
+  *T = force->actuator - force->damping[0] * rate -
+       force->stiffness[0] * stretch(spring, first, second, remembered);
+  if (status) *T = 0.0;
+  return status;
+}
+
+pol_status poli_joint_spring_wrenches(const poli_joint_spring *spring, const poli_frame *first,
+                                      const poli_frame *second, double remembered,
+                                      double wrench[2][6])
+{
+  double T, g[12];
+  pol_status status = poli_joint_spring_effort(spring, first, second, remembered, &T);
+  if (!status) status = poli_coordinate_gradient(&spring->coordinate, first, second, g);
+  for (int i = 0; i < 12; i++) wrench[i / 6][i % 6] = status ? 0.0 : T * g[i];
+  return status;
+}
+
+pol_status poli_joint_spring_derivatives(const poli_joint_spring *spring, const poli_frame *first,
+                                         const poli_frame *second, double remembered,
+                                         poli_force_blocks *blocks)
+{
+  double T, g[12], H[12][12], y[12], k = spring->force->stiffness[0], c = spring->force->damping[0];
+  memset(blocks, 0, sizeof *blocks);
+  pol_status status = poli_joint_spring_effort(spring, first, second, remembered, &T);
+  if (!status) status = poli_coordinate_gradient(&spring->coordinate, first, second, g);
+  if (!status) status = poli_coordinate_second(&spring->coordinate, first, second, H);
+  if (status) return status;
+  poli_stack_velocities(first, second, y);
+  for (int j = 0; j < 12; j++) {
+    double slope = k * g[j]; /* -dT/dq */
+    for (int i = 0; i < 12; i++) slope += c * H[i][j] * y[i];
+    for (int i = 0; i < 12; i++) {
+      blocks->by_position[i][j] = T * H[i][j] - g[i] * slope;
+      blocks->by_velocity[i][j] = -c * g[i] * g[j];
+    }
+  }
+  return POL_OK;
+}
+
+double poli_joint_spring_potential(const poli_joint_spring *spring, const poli_frame *first,
+                                   const poli_frame *second, double remembered)
+{
+  double s = stretch(spring, first, second, remembered);
+  return 0.5 * spring->force->stiffness[0] * s * s;
 }

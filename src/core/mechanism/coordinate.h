@@ -31,7 +31,7 @@
 #ifndef POLHODE_MECHANISM_COORDINATE_H
 #define POLHODE_MECHANISM_COORDINATE_H
 
-#include "mechanism/joint.h"
+#include "mechanism/force.h"
 
 /* The axis 0, 1 or 2 about which a joint with the coordinate POL_DRIVE_ROTATION turns. */
 int poli_joint_turning_axis(const pol_joint *joint);
@@ -76,5 +76,66 @@ pol_status poli_coordinate_gradient(const poli_coordinate_kernel *kernel, const 
  * velocities is H^T (w1, u1, w2, u2). */
 pol_status poli_coordinate_second(const poli_coordinate_kernel *kernel, const poli_frame *first,
                                   const poli_frame *second, double (*H)[12]);
+
+/* The velocities of two frames, (w1, u1, w2, u2). */
+void poli_stack_velocities(const poli_frame *first, const poli_frame *second, double y[12]);
+
+/* The coupling kernel: one row that ties two joint coordinates to each other,
+ *
+ *     phi = f1 (c1 - r1) + f2 (c2 - r2),
+ *
+ * a gear between two rotations, a rack and pinion between a rotation and a translation, a screw
+ * between those of one joint.  An angle counts its turns: its deviation c - r is known up to whole
+ * turns only, and the one that is meant is next to the deviation of the last accepted step, which
+ * the model remembers.  So phi is smooth and single-valued around the solution after any number of
+ * turns, as long as no joint turns by half a turn in a step.
+ *
+ * The row is a sum of one term for each joint, so that its terms in the equations are those of the
+ * two coordinates, each on the two bodies of its joint. */
+typedef struct poli_coupling_kernel {
+  const pol_coupling *coupling;
+  poli_coordinate_kernel end[2];
+} poli_coupling_kernel;
+
+/* The mechanism must outlive the kernel. */
+void poli_coupling_kernel_setup(poli_coupling_kernel *kernel, const pol_mechanism *mechanism,
+                                int coupling);
+
+/* c - r of one end, `first` and `second` being the frames of its joint's bodies; of an angle the
+ * value next to the one remembered. */
+double poli_coupling_deviation(const poli_coupling_kernel *kernel, int end, const poli_frame *first,
+                               const poli_frame *second, double remembered);
+
+/* A spring, damper and actuator on a coordinate theta that a joint leaves free, an
+ * angle or a displacement: the torque about or force along the joint's axis on the second body is
+ *
+ *     T = -(k (theta - rest) + c theta' - a),
+ *
+ * and the opposite acts on the first.  With the gradient g of theta the wrenches on both bodies are
+ * T g, by the power T theta' = T g . (w1, u1, w2, u2).
+ *
+ * An angle counts full turns: it is the one nearest to a remembered angle. */
+typedef struct poli_joint_spring {
+  const pol_force *force; /* of the mechanism, of type POL_JOINT_SPRING */
+  poli_coordinate_kernel coordinate;
+} poli_joint_spring;
+
+void poli_joint_spring_setup(poli_joint_spring *spring, const pol_mechanism *mechanism, int force);
+
+/* T, the wrenches on both bodies and their derivatives, as in force.h; `remembered` is an angle
+ * less than half a turn from the present one, and not read for a displacement.  POL_RETRY, with
+ * zeros, where an angle is not defined. */
+pol_status poli_joint_spring_effort(const poli_joint_spring *spring, const poli_frame *first,
+                                    const poli_frame *second, double remembered, double *T);
+pol_status poli_joint_spring_wrenches(const poli_joint_spring *spring, const poli_frame *first,
+                                      const poli_frame *second, double remembered,
+                                      double wrench[2][6]);
+pol_status poli_joint_spring_derivatives(const poli_joint_spring *spring, const poli_frame *first,
+                                         const poli_frame *second, double remembered,
+                                         poli_force_blocks *blocks);
+
+/* The energy stored in the spring. */
+double poli_joint_spring_potential(const poli_joint_spring *spring, const poli_frame *first,
+                                   const poli_frame *second, double remembered);
 
 #endif

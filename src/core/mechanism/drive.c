@@ -39,30 +39,6 @@ static void column(const double A[9], int axis, double a[3])
   for (int i = 0; i < 3; i++) a[i] = A[3 * i + axis];
 }
 
-/* The axis of the first marker along which a translation goes. */
-static int axis_of(pol_coordinate coordinate)
-{
-  if (coordinate == POL_DRIVE_TRANSLATION_X || coordinate == POL_DRIVE_X) return 0;
-  return coordinate == POL_DRIVE_TRANSLATION_Y || coordinate == POL_DRIVE_Y ? 1 : 2;
-}
-
-/* The axes X, Y of the row's first marker and z of its second, and f = 0. */
-static void setup_rotation(poli_drive_kernel *kernel, const pol_joint *joint, const double A[2][9])
-{
-  const int about = poli_joint_turning_axis(joint), next = (about + 1) % 3;
-  const struct {
-    int x, y, z;
-  } axes[] = {[POL_DRIVE_ROTATION] = {next, (about + 2) % 3, next},
-              [POL_DRIVE_ROTATION_1] = {1, 2, 1},
-              [POL_DRIVE_ROTATION_2] = {0, 2, 0}};
-  const pol_coordinate coordinate = kernel->drive->coordinate;
-  poli_view *view = &kernel->row.view[0];
-  column(A[0], axes[coordinate].x, kernel->x);
-  column(A[0], axes[coordinate].y, kernel->y);
-  column(A[1], axes[coordinate].z, view->s);
-  poli_v3_copy(kernel->y, view->axis[0]);
-}
-
 void poli_drive_kernel_setup(poli_drive_kernel *kernel, const pol_mechanism *mechanism, int drive)
 {
   const pol_drive *d = pol_mechanism_drive(mechanism, drive);
@@ -72,21 +48,33 @@ void poli_drive_kernel_setup(poli_drive_kernel *kernel, const pol_mechanism *mec
   const pol_marker *first = pol_mechanism_marker(mechanism, ends[swapped]);
   const pol_marker *second = pol_mechanism_marker(mechanism, ends[1 - swapped]);
   poli_view *view = &kernel->row.view[0];
-  double A[2][9];
+  double A1[9], A2[9];
   memset(kernel, 0, sizeof *kernel);
   kernel->drive = d;
   kernel->row.body[0] = first->body;
   kernel->row.body[1] = second->body;
   kernel->row.num_rows = kernel->row.num_views = view->num_rows = 1;
-  pol_quat_to_matrix(first->rotation, A[0]);
-  pol_quat_to_matrix(second->rotation, A[1]);
+  pol_quat_to_matrix(first->rotation, A1);
+  pol_quat_to_matrix(second->rotation, A2);
   if (pol_coordinate_turns(d->coordinate)) {
-    setup_rotation(kernel, pol_mechanism_joint(mechanism, d->joint), (const double(*)[9])A);
+    /* the axes X, Y of the row's first marker and z of its second, and f = 0 */
+    int x = swapped ? 0 : 1, y = 2;
+    if (d->coordinate == POL_DRIVE_ROTATION) {
+      const int about = poli_joint_turning_axis(pol_mechanism_joint(mechanism, d->joint));
+      x = (about + 1) % 3;
+      y = (about + 2) % 3;
+    }
+    column(A1, x, kernel->x);
+    column(A1, y, kernel->y);
+    column(A2, x, view->s);
+    poli_v3_copy(kernel->y, view->axis[0]);
     return;
   }
+  const int along_x = d->coordinate == POL_DRIVE_TRANSLATION_X || d->coordinate == POL_DRIVE_X;
+  const int along_y = d->coordinate == POL_DRIVE_TRANSLATION_Y || d->coordinate == POL_DRIVE_Y;
   view->tau = 1.0;
   poli_v3_copy(second->position, view->s);
-  column(A[0], axis_of(d->coordinate), view->axis[0]);
+  column(A1, along_x ? 0 : along_y ? 1 : 2, view->axis[0]);
   view->offset[0] = poli_v3_dot(view->axis[0], first->position);
 }
 

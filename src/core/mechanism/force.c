@@ -9,12 +9,14 @@
  *     d(V^T F)/dv = V^T dF/dd' V,
  *     d(V^T F)/dq = V^T (dF/dd V + dF/dd' W) + diag(-p1~ (R1^T F)~, 0, p2~ (R2^T F)~, 0).
  */
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
+#include <polhode/lie.h>
+
 #include "lie/small.h"
-#include "mechanism/callback.h"
 #include "mechanism/force.h"
 #include "mechanism/function.h"
 
@@ -110,29 +112,6 @@ static void local_vector(const pol_force *force, double t, const poli_frame *fra
     poli_m3_apply_transposed(frame->R, scaled, local);
 }
 
-static void applied_wrench(const pol_force *force, double t, const poli_frame *frame,
-                           double wrench[6])
-{
-  double local[3];
-  local_vector(force, t, frame, local);
-  if (force->type == POL_APPLIED_TORQUE) {
-    poli_v3_copy(local, wrench);
-    return;
-  }
-  poli_v3_cross(force->point, local, wrench);
-  if (force->frame == POL_BODY_AXES)
-    poli_m3_apply(frame->R, local, wrench + 3);
-  else
-    poli_v3_scale(poli_force_scale(force, t), force->vector, wrench + 3);
-}
-
-/* blocks[row + i][col + j] += scale * block */
-static void add_block(const double block[9], double scale, int row, int col, double (*blocks)[12])
-{
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) blocks[row + i][col + j] += scale * block[3 * i + j];
-}
-
 /* The derivative by the attitude of the second body, the one it acts on. */
 static void add_applied_gradient(const pol_force *force, double t, const poli_frame *frame,
                                  double (*K)[12])
@@ -141,14 +120,14 @@ static void add_applied_gradient(const pol_force *force, double t, const poli_fr
   local_vector(force, t, frame, local);
   poli_m3_skew(local, skew);
   if (force->frame == POL_GLOBAL_AXES && force->type == POL_APPLIED_TORQUE) {
-    add_block(skew, 1.0, 6, 6, K);
+    poli_add_block(skew, 1.0, 6, 6, K);
   } else if (force->frame == POL_GLOBAL_AXES) {
     poli_m3_skew(force->point, arm);
     poli_m3_multiply(arm, skew, block);
-    add_block(block, 1.0, 6, 6, K);
+    poli_add_block(block, 1.0, 6, 6, K);
   } else if (force->type == POL_APPLIED_FORCE) {
     poli_m3_multiply(frame->R, skew, block);
-    add_block(block, -1.0, 9, 6, K);
+    poli_add_block(block, -1.0, 9, 6, K);
   }
 }
 
@@ -168,16 +147,6 @@ static void separation(const poli_force_kernel *kernel, const poli_frame *const 
       d[i] += sign * (frames[k]->x[i] + arm[i]);
       rate[i] += sign * (frames[k]->u[i] + turned[i]);
     }
-  }
-}
-
-static void support_law(const pol_force *force, const double d[3], const double rate[3],
-                        poli_law *law)
-{
-  for (int i = 0; i < 3; i++) {
-    law->F[i] = -force->stiffness[i] * d[i] - force->damping[i] * rate[i];
-    law->F_d[4 * i] = -force->stiffness[i];
-    law->F_rate[4 * i] = -force->damping[i];
   }
 }
 
@@ -221,26 +190,24 @@ static pol_status spring_law(const pol_force *force, double t, const double d[3]
   return POL_OK;
 }
 
-/* dF/dd' = -c (|d'| I + d' d'^T / |d'|), which tends to zero with d' */
-static void drag_law(const pol_force *force, const double rate[3], poli_law *law)
-{
-  double speed = sqrt(poli_v3_dot(rate, rate));
-  if (speed == 0.0) return;
-  for (int i = 0; i < 3; i++) {
-    law->F[i] = -force->coefficient * speed * rate[i];
-    for (int j = 0; j < 3; j++)
-      law->F_rate[3 * i + j] =
-          -force->coefficient * ((i == j ? speed : 0.0) + rate[i] * (rate[j] / speed));
-  }
-}
-
 pol_status poli_force_law(const pol_force *force, double t, const double d[3], const double rate[3],
                           poli_law *law)
 {
   memset(law, 0, sizeof *law);
   if (force->type == POL_SPRING_DAMPER) return spring_law(force, t, d, rate, law);
-  if (force->type == POL_SUPPORT) support_law(force, d, rate, law);
-  if (force->type == POL_DRAG) drag_law(force, rate, law);
+  for (int i = 0; i < 3 && force->type == POL_SUPPORT; i++) {
+    law->F[i] = -force->stiffness[i] * d[i] - force->damping[i] * rate[i];
+    law->F_d[4 * i] = -force->stiffness[i];
+    law->F_rate[4 * i] = -force->damping[i];
+  }
+  /* dF/dd' = -c (|d'| I + d' d'^T / |d'|), which tends to zero with d' */
+  const double speed = sqrt(poli_v3_dot(rate, rate));
+  for (int i = 0; i < 3 && force->type == POL_DRAG && speed != 0.0; i++) {
+    law->F[i] = -force->coefficient * speed * rate[i];
+    for (int j = 0; j < 3; j++)
+      law->F_rate[3 * i + j] =
+          -force->coefficient * ((i == j ? speed : 0.0) + rate[i] * (rate[j] / speed));
+  }
   return POL_OK;
 }
 
@@ -250,25 +217,6 @@ static pol_status apply_law(const poli_force_kernel *kernel, double t,
   double d[3], rate[3];
   separation(kernel, frames, d, rate);
   return poli_force_law(kernel->force, t, d, rate, law);
-}
-
-/* V and W, 3 x 12 each */
-static void gradients(const poli_force_kernel *kernel, const poli_frame *const frames[2],
-                      double V[3][12], double W[3][12])
-{
-  memset(V, 0, 3 * sizeof *V);
-  memset(W, 0, 3 * sizeof *W);
-  for (int k = 0; k < 2; k++) {
-    double skew[9], block[9], spin[3], sign = k == 0 ? 1.0 : -1.0;
-    poli_m3_skew(kernel->point[k], skew);
-    poli_m3_multiply(frames[k]->R, skew, block);
-    add_block(block, sign, 0, 6 * k, V);
-    for (int i = 0; i < 3; i++) V[i][6 * k + 3 + i] = -sign;
-    poli_v3_cross(frames[k]->w, kernel->point[k], spin);
-    poli_m3_skew(spin, skew);
-    poli_m3_multiply(frames[k]->R, skew, block);
-    add_block(block, sign, 0, 6 * k, W);
-  }
 }
 
 /* K += V^T A U */
@@ -281,18 +229,68 @@ static void add_congruence(double V[3][12], const double A[9], double U[3][12], 
   }
 }
 
-/* K += p~ (R^T F)~ in the diagonal block of each attitude, of the first with -F */
-static void add_turning(const poli_force_kernel *kernel, const poli_frame *const frames[2],
-                        const double F[3], double (*K)[12])
+/* --- callbacks (pol_callback in polhode/mechanism.h) ------------------------------------------ */
+
+static void set_motion(const poli_frame *const frames[2], pol_motion motion[2])
 {
   for (int k = 0; k < 2; k++) {
-    double local[3], skew[9], arm[9], block[9];
-    poli_m3_apply_transposed(frames[k]->R, F, local);
-    poli_m3_skew(local, skew);
-    poli_m3_skew(kernel->point[k], arm);
-    poli_m3_multiply(arm, skew, block);
-    add_block(block, k == 0 ? -1.0 : 1.0, 6 * k, 6 * k, K);
+    poli_v3_copy(frames[k]->x, motion[k].position);
+    poli_m3_copy(frames[k]->R, motion[k].rotation);
+    poli_v3_copy(frames[k]->u, motion[k].velocity);
+    poli_v3_copy(frames[k]->w, motion[k].angular_velocity);
   }
+}
+
+/* The motion with coordinate j of one body moved by h: 0 .. 2 rotation, 3 .. 5 position, 6 .. 8
+ * angular velocity, 9 .. 11 velocity. */
+static void vary(pol_motion *motion, int j, double h)
+{
+  double w[3] = {0.0}, q[4], turn[9], R[9];
+  if (j < 3) {
+    w[j] = h;
+    pol_so3_exp(w, q);
+    pol_quat_to_matrix(q, turn);
+    poli_m3_copy(motion->rotation, R);
+    poli_m3_multiply(R, turn, motion->rotation);
+  } else if (j < 6) {
+    motion->position[j - 3] += h;
+  } else if (j < 9) {
+    motion->angular_velocity[j - 6] += h;
+  } else {
+    motion->velocity[j - 9] += h;
+  }
+}
+
+/* Where the callback has no derivatives they are central differences, f' = (f(+h) - f(-h)) / 2h
+ * with h = eps^(1/3) of a unit, whose truncation and round-off are alike.  The units are 1 rad, the
+ * callback's length l, and for velocities the larger of 1/s or l/s and the velocity itself. */
+static pol_status callback_derivatives(const pol_force *force, double t,
+                                       const poli_frame *const frames[2], poli_force_blocks *blocks)
+{
+  const pol_callback *callback = &force->callback;
+  const double length = callback->length > 0.0 ? callback->length : 1.0;
+  pol_motion motion[2];
+  set_motion(frames, motion);
+  if (callback->derivatives)
+    return callback->derivatives(t, motion, blocks->by_position, blocks->by_velocity,
+                                 callback->user);
+  for (int k = 0; k < 2; k++)
+    for (int j = 0; j < 12 && force->bodies[k] != POL_GROUND; j++) {
+      const double *rate = j < 9 ? motion[k].angular_velocity : motion[k].velocity;
+      double sample[2][12] = {{0.0}}, unit = j % 6 < 3 ? 1.0 : length;
+      if (j >= 6) unit = fmax(unit, sqrt(poli_v3_dot(rate, rate)));
+      const double h = cbrt(DBL_EPSILON) * unit;
+      for (int side = 0; side < 2; side++) {
+        pol_motion varied[2] = {motion[0], motion[1]};
+        vary(&varied[k], j, side ? -h : h);
+        pol_status status = callback->wrench(t, varied, sample[side], callback->user);
+        if (status) return status;
+      }
+      for (int i = 0; i < 12; i++)
+        (j < 6 ? blocks->by_position : blocks->by_velocity)[i][6 * k + j % 6] =
+            (sample[0][i] - sample[1][i]) / (2.0 * h);
+    }
+  return POL_OK;
 }
 
 /* --- all kinds -------------------------------------------------------------------------------- */
@@ -301,13 +299,31 @@ pol_status poli_force_wrenches(const poli_force_kernel *kernel, double t, const 
                                const poli_frame *second, double wrench[2][6])
 {
   const poli_frame *const frames[2] = {first, second};
-  const pol_force_type type = kernel->force->type;
+  const pol_force *force = kernel->force;
+  const pol_force_type type = force->type;
   poli_law law;
   memset(wrench, 0, 2 * sizeof *wrench);
   if (type == POL_BUSHING) return poli_bushing_wrenches(&kernel->bushing, first, second, wrench);
-  if (type == POL_CALLBACK_FORCE) return poli_callback_wrenches(kernel->force, t, frames, wrench);
+  if (type == POL_CALLBACK_FORCE) {
+    pol_motion motion[2];
+    double both[12] = {0.0};
+    set_motion(frames, motion);
+    pol_status found = force->callback.wrench(t, motion, both, force->callback.user);
+    if (!found) memcpy(wrench, both, sizeof both);
+    return found;
+  }
   if (!has_law(type)) {
-    applied_wrench(kernel->force, t, second, wrench[1]);
+    double local[3];
+    local_vector(force, t, second, local);
+    if (type == POL_APPLIED_TORQUE) {
+      poli_v3_copy(local, wrench[1]);
+      return POL_OK;
+    }
+    poli_v3_cross(force->point, local, wrench[1]);
+    if (force->frame == POL_BODY_AXES)
+      poli_m3_apply(second->R, local, wrench[1] + 3);
+    else
+      poli_v3_scale(poli_force_scale(force, t), force->vector, wrench[1] + 3);
     return POL_OK;
   }
   pol_status status = apply_law(kernel, t, frames, &law);
@@ -328,24 +344,38 @@ pol_status poli_force_derivatives(const poli_force_kernel *kernel, double t,
   const poli_frame *const frames[2] = {first, second};
   const pol_force_type type = kernel->force->type;
   poli_law law;
-  double V[3][12], W[3][12];
+  double V[3][12] = {{0.0}}, W[3][12] = {{0.0}}, turning[12][12] = {{0.0}};
   memset(blocks, 0, sizeof *blocks);
   if (type == POL_BUSHING)
     return poli_bushing_derivatives(&kernel->bushing, first, second, blocks->by_position,
                                     blocks->by_velocity);
-  if (type == POL_CALLBACK_FORCE)
-    return poli_callback_derivatives(kernel->force, t, frames, blocks->by_position,
-                                     blocks->by_velocity);
+  if (type == POL_CALLBACK_FORCE) return callback_derivatives(kernel->force, t, frames, blocks);
   if (!has_law(type)) {
     add_applied_gradient(kernel->force, t, second, blocks->by_position);
     return POL_OK;
   }
   pol_status status = apply_law(kernel, t, frames, &law);
   if (status) return status;
-  gradients(kernel, frames, V, W);
+  for (int k = 0; k < 2; k++) {
+    const double *R = frames[k]->R, *p = kernel->point[k], sign = k == 0 ? 1.0 : -1.0;
+    double arm[9], skew[9], block[9], spin[3], local[3];
+    poli_m3_skew(p, arm);
+    poli_m3_multiply(R, arm, block);
+    poli_add_block(block, sign, 0, 6 * k, V);
+    for (int i = 0; i < 3; i++) V[i][6 * k + 3 + i] = -sign;
+    poli_v3_cross(frames[k]->w, p, spin);
+    poli_m3_skew(spin, skew);
+    poli_m3_multiply(R, skew, block);
+    poli_add_block(block, sign, 0, 6 * k, W);
+    /* p~ (R^T F)~ in the diagonal block of each attitude, of the first with -F */
+    poli_m3_apply_transposed(R, law.F, local);
+    poli_m3_skew(local, skew);
+    poli_m3_multiply(arm, skew, block);
+    poli_add_block(block, -sign, 6 * k, 6 * k, turning);
+  }
   add_congruence(V, law.F_d, V, blocks->by_position);
   add_congruence(V, law.F_rate, W, blocks->by_position);
-  add_turning(kernel, frames, law.F, blocks->by_position);
+  for (int k = 0; k < 144; k++) blocks->by_position[k / 12][k % 12] += turning[k / 12][k % 12];
   add_congruence(V, law.F_rate, V, blocks->by_velocity);
   return POL_OK;
 }
@@ -357,7 +387,12 @@ double poli_force_potential(const poli_force_kernel *kernel, const poli_frame *f
   const pol_force *force = kernel->force;
   double d[3], rate[3], twice = 0.0;
   if (force->type == POL_BUSHING) return poli_bushing_potential(&kernel->bushing, first, second);
-  if (force->type == POL_CALLBACK_FORCE) return poli_callback_potential(force, frames);
+  if (force->type == POL_CALLBACK_FORCE) {
+    pol_motion motion[2];
+    set_motion(frames, motion);
+    return force->callback.potential ? force->callback.potential(motion, force->callback.user)
+                                     : 0.0;
+  }
   separation(kernel, frames, d, rate);
   if (force->type == POL_SUPPORT)
     for (int i = 0; i < 3; i++) twice += force->stiffness[i] * d[i] * d[i];

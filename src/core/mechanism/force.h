@@ -7,7 +7,7 @@
  *     f in body axes:   (p x f, R f)          t in body axes:   (t, 0)
  *
  * times a function of time, if there is one.  A bushing (bushing.h) acts between two markers, a
- * callback force (callback.h) is the program's.
+ * callback force is the program's.
  *
  * All others act between a point p1 of a first and a point p2 of a second body, one of which may be
  * the ground.  With
@@ -23,7 +23,7 @@
  *                                                     Schneider 2023, section 6.3)
  *     drag           F = -c |d'| d'              d' the velocity of the centre of mass
  *
- * A spring on a joint coordinate has a kernel of its own (joint_spring.h); here are only its
+ * A spring on a joint coordinate has a kernel of its own (coordinate.h); here are only its
  * bodies.
  */
 #ifndef POLHODE_MECHANISM_FORCE_H

@@ -200,40 +200,15 @@ void poli_function_release(pol_function *function)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static void harmonic(const pol_function *f, double t, double value[3])
-{
-  static const double pi = 3.14159265358979323846;
-  double rate = 2.0 * pi * f->frequency, angle = rate * t + f->phase;
-  double sine = f->amplitude * sin(angle), cosine = f->amplitude * cos(angle);
-  value[0] = f->offset + sine;
-  value[1] = rate * cosine;
-  value[2] = -rate * rate * sine;
-}
-
-static void polynomial(const pol_function *f, double t, double value[3])
-{
-  for (int i = f->count - 1; i >= 0; i--) {
-    value[2] = 2.0 * value[1] + t * value[2];
-    value[1] = value[0] + t * value[1];
-    value[0] = f->values[i] + t * value[0];
-  }
-}
-
-/* S and its derivatives by s, and its integral from 0 to s. */
-static double smooth(double s, double S[3])
-{
-  S[0] = s * s * s * (10.0 + s * (-15.0 + 6.0 * s));
-  S[1] = 30.0 * s * s * (1.0 - s) * (1.0 - s);
-  S[2] = 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s);
-  return s * s * s * s * (2.5 + s * (-3.0 + s));
-}
-
-/* A step, or the function whose derivative it is. */
+/* A step, or the function whose derivative it is: with S, its derivatives by s and its integral. */
 static void step_or_speed(const pol_function *f, double t, double value[3])
 {
-  double span = f->t1 - f->t0, change = f->to - f->from;
-  double s = fmin(fmax((t - f->t0) / span, 0.0), 1.0), S[3];
-  double integral = smooth(s, S);
+  const double span = f->t1 - f->t0, change = f->to - f->from;
+  const double s = fmin(fmax((t - f->t0) / span, 0.0), 1.0);
+  const double S[3] = {s * s * s * (10.0 + s * (-15.0 + 6.0 * s)),
+                       30.0 * s * s * (1.0 - s) * (1.0 - s),
+                       60.0 * s * (1.0 - s) * (1.0 - 2.0 * s)};
+  const double integral = s * s * s * s * (2.5 + s * (-3.0 + s));
   if (f->type == POL_STEP) {
     value[0] = f->from + change * S[0];
     value[1] = change * S[1] / span;
@@ -270,27 +245,38 @@ static void spline(const pol_function *f, double t, double value[3])
 
 void poli_function_value(const pol_function *function, double t, double value[3])
 {
+  static const double pi = 3.14159265358979323846;
+  const pol_function *f = function;
   value[0] = value[1] = value[2] = 0.0;
-  switch (function->type) {
+  switch (f->type) {
   case POL_CONSTANT:
-    value[0] = function->offset;
+    value[0] = f->offset;
     break;
-  case POL_HARMONIC:
-    harmonic(function, t, value);
+  case POL_HARMONIC: {
+    const double rate = 2.0 * pi * f->frequency, angle = rate * t + f->phase;
+    const double sine = f->amplitude * sin(angle), cosine = f->amplitude * cos(angle);
+    value[0] = f->offset + sine;
+    value[1] = rate * cosine;
+    value[2] = -rate * rate * sine;
     break;
+  }
   case POL_POLYNOMIAL:
-    polynomial(function, t, value);
+    for (int i = f->count - 1; i >= 0; i--) {
+      value[2] = 2.0 * value[1] + t * value[2];
+      value[1] = value[0] + t * value[1];
+      value[0] = f->values[i] + t * value[0];
+    }
     break;
   case POL_STEP:
   case POL_SPEED:
-    step_or_speed(function, t, value);
+    step_or_speed(f, t, value);
     break;
   case POL_TABLE:
-    spline(function, t, value);
+    spline(f, t, value);
     break;
   case POL_EXPRESSION: {
     double workspace[3 * POLI_EXPRESSION_DEPTH];
-    poli_expression_in_time(function->program, t, value, workspace);
+    poli_expression_in_time(f->program, t, value, workspace);
     break;
   }
   }

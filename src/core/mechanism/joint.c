@@ -55,7 +55,7 @@
     }                                                                                              \
   }
 
-static const struct preset {
+static const struct {
   const char *name;
   int num_rows;
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
@@ -94,10 +94,16 @@ const char *pol_lock_name(int number)
   return number >= 0 && number < POL_MAX_JOINT_ROWS ? names[number] : NULL;
 }
 
-/* The rows of a lock mask; which axes realise a locked rotation depends on how many there are. */
-static int generic_rows(unsigned locked, pol_joint_row rows[POL_MAX_JOINT_ROWS])
+/* Of a generic joint the rows of its lock mask; which axes realise a locked rotation depends on how
+ * many there are. */
+int pol_joint_rows(const pol_joint *joint, pol_joint_row rows[POL_MAX_JOINT_ROWS])
 {
+  const unsigned locked = joint->locked;
   int count = 0, num_rotations = 0, free_axis = 0;
+  if (joint->type != POL_GENERIC) {
+    memcpy(rows, presets[joint->type].rows, sizeof presets[joint->type].rows);
+    return presets[joint->type].num_rows;
+  }
   for (int k = 0; k < 3; k++) {
     if (locked & ((unsigned)POL_LOCK_X << k))
       rows[count++] = (pol_joint_row){POL_ROW_TRANSLATION, k, 0};
@@ -113,14 +119,6 @@ static int generic_rows(unsigned locked, pol_joint_row rows[POL_MAX_JOINT_ROWS])
                         : (pol_joint_row){POL_ROW_ROTATION, (k + 1) % 3, (k + 2) % 3};
   }
   return count;
-}
-
-int pol_joint_rows(const pol_joint *joint, pol_joint_row rows[POL_MAX_JOINT_ROWS])
-{
-  const struct preset *preset = &presets[joint->type];
-  if (joint->type == POL_GENERIC) return generic_rows(joint->locked, rows);
-  memcpy(rows, preset->rows, sizeof preset->rows);
-  return preset->num_rows;
 }
 
 pol_status pol_joint_type_find(const char *name, pol_joint_type *type)
@@ -193,17 +191,6 @@ static poli_view *view_for(poli_joint_kernel *kernel, double tau, const double s
   return view;
 }
 
-/* The view of a distance between the two markers. */
-static void setup_distance(poli_joint_kernel *kernel, const pol_marker *first,
-                           const pol_marker *second, double length)
-{
-  poli_view *view = view_for(kernel, 1.0, second->position);
-  view->distance = 1;
-  view->num_rows = 1;
-  view->offset[0] = 0.5 * length * length;
-  poli_v3_copy(first->position, view->point);
-}
-
 /* One row a . z - offset, with the axis of the first marker times a sign. */
 static poli_view *add_row(poli_joint_kernel *kernel, const pol_marker *first,
                           const pol_marker *second, const pol_joint_row *row, double sign)
@@ -223,23 +210,6 @@ static poli_view *add_row(poli_joint_kernel *kernel, const pol_marker *first,
   return view;
 }
 
-/* A locked translation along a global axis. */
-static void add_global_row(poli_joint_kernel *kernel, const pol_marker *first,
-                           const pol_marker *second, int axis)
-{
-  poli_view *view = view_for(kernel, 1.0, second->position);
-  view->global = 1;
-  poli_v3_copy(first->position, view->point);
-  view->axis[view->num_rows++][axis] = 1.0;
-}
-
-/* x1.y2 - y1.x2: two views of one row. */
-static void add_twist(poli_joint_kernel *kernel, const pol_marker *first, const pol_marker *second)
-{
-  add_row(kernel, first, second, &(pol_joint_row){POL_ROW_ROTATION, 0, 1}, 1.0);
-  add_row(kernel, first, second, &(pol_joint_row){POL_ROW_ROTATION, 1, 0}, -1.0)->adds = 1;
-}
-
 void poli_joint_kernel_setup(poli_joint_kernel *kernel, const pol_mechanism *mechanism, int joint)
 {
   const pol_joint *j = pol_mechanism_joint(mechanism, joint);
@@ -250,19 +220,23 @@ void poli_joint_kernel_setup(poli_joint_kernel *kernel, const pol_mechanism *mec
   kernel->body[0] = first->body;
   kernel->body[1] = second->body;
   kernel->num_rows = pol_joint_rows(j, rows);
-  if (j->type == POL_DISTANCE) {
-    setup_distance(kernel, first, second, j->length);
-    return;
-  }
-
   for (int i = 0; i < kernel->num_rows; i++) {
-    kernel->num_slip += rows[i].kind == POL_ROW_SLIP;
-    if (rows[i].kind == POL_ROW_TWIST)
-      add_twist(kernel, first, second);
-    else if (rows[i].kind == POL_ROW_TRANSLATION && j->global_axes)
-      add_global_row(kernel, first, second, rows[i].axis);
-    else
+    const pol_row_kind kind = rows[i].kind;
+    kernel->num_slip += kind == POL_ROW_SLIP;
+    if (kind == POL_ROW_TWIST) { /* x1.y2 - y1.x2: two views of one row */
+      add_row(kernel, first, second, &(pol_joint_row){POL_ROW_ROTATION, 0, 1}, 1.0);
+      add_row(kernel, first, second, &(pol_joint_row){POL_ROW_ROTATION, 1, 0}, -1.0)->adds = 1;
+    } else if (kind == POL_ROW_DISTANCE || (kind == POL_ROW_TRANSLATION && j->global_axes)) {
+      poli_view *view = view_for(kernel, 1.0, second->position);
+      poli_v3_copy(first->position, view->point);
+      view->distance = kind == POL_ROW_DISTANCE;
+      view->global = !view->distance;
+      if (view->global) view->axis[view->num_rows][rows[i].axis] = 1.0;
+      if (view->distance) view->offset[0] = 0.5 * j->length * j->length;
+      view->num_rows++;
+    } else {
       add_row(kernel, first, second, &rows[i], 1.0);
+    }
   }
   kernel->joins = kernel->num_slip == 0 && kernel->view[0].tau == 1.0 &&
                   kernel->view[0].num_rows == 3 && !kernel->view[0].distance;
@@ -339,25 +313,6 @@ static void view_rate(const poli_view *view, const poli_frame *first, const poli
   poli_v3_add_scaled_cross(-1.0, first->w, z, rate);
 }
 
-/* z'' at constant w and u */
-static void view_bend(const poli_view *view, const poli_frame *first, const poli_frame *second,
-                      const double z[3], double bend[3])
-{
-  double drift[3], sum[3], turn[3];
-  if (view->global) {
-    global_vector(view, first, second, 2, bend);
-    return;
-  }
-  /* -w1 x (R1^T D + z') with z' = R1^T D - w1 x z */
-  view_drift(view, first, second, drift);
-  poli_v3_scale(2.0, drift, sum);
-  poli_v3_add_scaled_cross(-1.0, first->w, z, sum);
-  /* + R1^T R2 (w2 x (w2 x s)) */
-  turned_vector(second, view->s, 2, turn);
-  poli_m3_apply_transposed(first->R, turn, bend);
-  poli_v3_add_scaled_cross(-1.0, first->w, sum, bend);
-}
-
 /* The axis of row k: fixed, or that of the distance. */
 static void row_axis(const poli_view *view, int k, const double z[3], double a[3])
 {
@@ -422,7 +377,18 @@ void poli_joint_acceleration(const poli_joint_kernel *kernel, const poli_frame *
     const poli_view *view = &kernel->view[i];
     double z[3], zd[3], zdd[3];
     view_vector(view, first, second, z);
-    view_bend(view, first, second, z, zdd);
+    if (view->global) {
+      global_vector(view, first, second, 2, zdd);
+    } else {
+      /* R1^T R2 (w2 x (w2 x s)) - w1 x (R1^T D + z') with z' = R1^T D - w1 x z */
+      double drift[3], sum[3], turn[3];
+      view_drift(view, first, second, drift);
+      poli_v3_scale(2.0, drift, sum);
+      poli_v3_add_scaled_cross(-1.0, first->w, z, sum);
+      turned_vector(second, view->s, 2, turn);
+      poli_m3_apply_transposed(first->R, turn, zdd);
+      poli_v3_add_scaled_cross(-1.0, first->w, sum, zdd);
+    }
     next = project(view, z, zdd, next);
     if (!view->distance) continue;
     view_rate(view, first, second, z, zd);
@@ -483,11 +449,8 @@ static void set_arms(const double R1[9], const double p[3], const double R2[9], 
   poli_m3_skew(s, skew);
   poli_m3_multiply(R2, skew, arm2);
   memset(V, 0, 3 * sizeof *V);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) {
-      V[i][j] = arm1[3 * i + j];
-      V[i][6 + j] = -arm2[3 * i + j];
-    }
+  poli_add_block(arm1, 1.0, 0, 0, V);
+  poli_add_block(arm2, -1.0, 0, 6, V);
 }
 
 /* V = dz/dq, 3 x 12 */
@@ -572,11 +535,8 @@ static void view_rate_gradient(const poli_view *view, const poli_frame *first,
   poli_m3_skew(spin, skew);
   poli_m3_multiply(Q, skew, Qspin);
   poli_m3_skew(drift, skew);
-  for (int r = 0; r < 3; r++)
-    for (int j = 0; j < 3; j++) {
-      W[r][j] += skew[3 * r + j];
-      W[r][6 + j] -= Qspin[3 * r + j];
-    }
+  poli_add_block(skew, 1.0, 0, 0, W);
+  poli_add_block(Qspin, -1.0, 0, 6, W);
 }
 
 void poli_joint_curvature(const poli_joint_kernel *kernel, const poli_frame *first,
@@ -598,23 +558,6 @@ void poli_joint_curvature(const poli_joint_kernel *kernel, const poli_frame *fir
   if (kernel->radius > 0.0) poli_rolling_add_curvature(kernel, first, second, Z);
 }
 
-/* K of a global view: -p~ (R1^T mu)~ dphi1 and s~ (R2^T mu)~ dphi2 */
-static void add_global_stiffness(const poli_view *view, const poli_frame *first,
-                                 const poli_frame *second, const double mu[3], double (*K)[12])
-{
-  const double *const R[2] = {first->R, second->R}, *const arm[2] = {view->point, view->s};
-  for (int b = 0; b < 2; b++) {
-    double local[3], skew_arm[9], skew_mu[9], product[9];
-    poli_m3_apply_transposed(R[b], mu, local);
-    poli_m3_skew(arm[b], skew_arm);
-    poli_m3_skew(local, skew_mu);
-    poli_m3_multiply(skew_arm, skew_mu, product);
-    for (int i = 0; i < 3; i++)
-      for (int j = 0; j < 3; j++)
-        K[6 * b + i][6 * b + j] += b ? product[3 * i + j] : -product[3 * i + j];
-  }
-}
-
 /* Rows of K by the reaction: mu~ dz, tau R1 mu~ dphi1, s~((Q^T mu)~ dphi2 - Q^T mu~ dphi1),
  * -(second). */
 static void add_view_stiffness(const poli_view *view, const poli_frame *first,
@@ -631,28 +574,13 @@ static void add_view_stiffness(const poli_view *view, const poli_frame *first,
   poli_m3_skew(view->s, S);
   poli_m3_multiply(S, QM, S1);
   poli_m3_multiply(S, M2, S2);
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 3; i++)
     for (int j = 0; j < 12; j++)
       K[i][j] += M[3 * i] * V[0][j] + M[3 * i + 1] * V[1][j] + M[3 * i + 2] * V[2][j];
-    for (int j = 0; j < 3; j++) {
-      K[3 + i][j] += view->tau * RM[3 * i + j];
-      K[6 + i][j] -= S1[3 * i + j];
-      K[6 + i][6 + j] += S2[3 * i + j];
-      K[9 + i][j] -= view->tau * RM[3 * i + j];
-    }
-  }
-}
-
-/* K += lambda V^T V: the axis of a distance moves. */
-static void add_distance_stiffness(const poli_view *view, const poli_frame *first,
-                                   const poli_frame *second, const double Q[9], const double z[3],
-                                   double lambda, double (*K)[12])
-{
-  double V[3][12];
-  view_gradient(view, first, second, Q, z, V);
-  for (int i = 0; i < 12; i++)
-    for (int j = 0; j < 12; j++)
-      K[i][j] += lambda * (V[0][i] * V[0][j] + V[1][i] * V[1][j] + V[2][i] * V[2][j]);
+  poli_add_block(RM, view->tau, 3, 0, K);
+  poli_add_block(S1, -1.0, 6, 0, K);
+  poli_add_block(S2, 1.0, 6, 6, K);
+  poli_add_block(RM, -view->tau, 9, 0, K);
 }
 
 void poli_joint_stiffness(const poli_joint_kernel *kernel, const poli_frame *first,
@@ -664,14 +592,25 @@ void poli_joint_stiffness(const poli_joint_kernel *kernel, const poli_frame *fir
   poli_m3_multiply_transposed(first->R, second->R, Q);
   for (int i = 0; i < kernel->num_views; i++) {
     const poli_view *view = &kernel->view[i];
-    double z[3], mu[3];
+    double z[3], mu[3], V[3][12];
     view_vector(view, first, second, z);
-    if (view->distance) add_distance_stiffness(view, first, second, Q, z, next[0], K);
+    if (view->distance) { /* K += lambda V^T V: its axis moves */
+      view_gradient(view, first, second, Q, z, V);
+      for (int r = 0; r < 12; r++)
+        for (int j = 0; j < 12; j++)
+          K[r][j] += next[0] * (V[0][r] * V[0][j] + V[1][r] * V[1][j] + V[2][r] * V[2][j]);
+    }
     next = view_force(view, z, next, mu);
-    if (view->global)
-      add_global_stiffness(view, first, second, mu, K);
-    else
-      add_view_stiffness(view, first, second, Q, z, mu, K);
+    if (!view->global) add_view_stiffness(view, first, second, Q, z, mu, K);
+    for (int b = 0; b < 2 && view->global; b++) {
+      /* -p~ (R1^T mu)~ dphi1 and s~ (R2^T mu)~ dphi2 */
+      double local[3], skew_arm[9], skew_mu[9], product[9];
+      poli_m3_apply_transposed(b ? second->R : first->R, mu, local);
+      poli_m3_skew(b ? view->s : view->point, skew_arm);
+      poli_m3_skew(local, skew_mu);
+      poli_m3_multiply(skew_arm, skew_mu, product);
+      poli_add_block(product, b ? 1.0 : -1.0, 6 * b, 6 * b, K);
+    }
   }
   if (kernel->radius > 0.0) poli_rolling_add_stiffness(kernel, first, second, lambda, K);
 }

@@ -37,6 +37,14 @@ typedef struct poli_frame {
   double wb[3], ub[3]; /* and the rest */
 } poli_frame;
 
+/* out[row + i][col + j] += scale block, for derivatives by the variations of two bodies */
+static inline void poli_add_block(const double block[9], double scale, int row, int col,
+                                  double (*out)[12])
+{
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) out[row + i][col + j] += scale * block[3 * i + j];
+}
+
 /* The frame of a body, or of the ground, at the initial position and at rest. */
 void poli_initial_frame(const pol_mechanism *mechanism, int body, poli_frame *frame);
 

@@ -68,12 +68,6 @@ static void enter(array *a, int index)
   if (*place == 0) *place = index + 1;
 }
 
-static int find_name(const array *a, const char *name)
-{
-  const int number = a->count > 0 ? *place_of(a, name) : 0;
-  return number > 0 ? number - 1 : POL_NOT_FOUND;
-}
-
 static pol_status make_room(array *a)
 {
   const int capacity = a->capacity ? 2 * a->capacity : 8;
@@ -363,25 +357,6 @@ void poli_turn_z_to(const double a[3], double q[4])
   pol_quat_normalize(q);
 }
 
-/* x along the first direction, y along the second, made exactly perpendicular, z = x x y. */
-static void rotation_to_axes(const double axes[6], double q[4])
-{
-  double x[3], y[3], z[3], R[9];
-  poli_v3_copy(axes, x);
-  poli_v3_copy(axes + 3, y);
-  poli_normalize(x);
-  poli_normalize(y);
-  poli_v3_add_scaled(-poli_v3_dot(x, y), x, y);
-  poli_v3_scale(1.0 / sqrt(poli_v3_dot(y, y)), y, y);
-  poli_v3_cross(x, y, z);
-  for (int i = 0; i < 3; i++) {
-    R[3 * i] = x[i];
-    R[3 * i + 1] = y[i];
-    R[3 * i + 2] = z[i];
-  }
-  pol_quat_from_matrix(R, q);
-}
-
 pol_status pol_mechanism_add_joint_at(pol_mechanism *mechanism, const pol_joint *joint, int body_a,
                                       int body_b, const double point[3], const double *axis,
                                       int *index)
@@ -390,18 +365,28 @@ pol_status pol_mechanism_add_joint_at(pol_mechanism *mechanism, const pol_joint 
   const int bodies[2] = {body_a, body_b};
   pol_joint copy = *joint;
   pol_marker marker[2];
-  double q[4] = {1.0, 0.0, 0.0, 0.0}, a[3];
+  double q[4] = {1.0, 0.0, 0.0, 0.0};
   poli_joint_at_rules(&check, joint, bodies, point, axis);
   copy.marker[0] = copy.marker[1] = POL_NOT_FOUND;
   if (check.broken || check.status) return append(mechanism, &check, &copy, index);
 
   /* the global orientation of both markers */
-  if (axis && joint->type == POL_UNIVERSAL) {
-    rotation_to_axes(axis, q);
-  } else if (axis) {
-    poli_v3_copy(axis, a);
-    poli_normalize(a);
-    poli_turn_z_to(a, q);
+  if (axis) {
+    double x[3], y[3], z[3];
+    poli_v3_copy(axis, x);
+    poli_normalize(x);
+    if (joint->type == POL_UNIVERSAL) {
+      /* x along the first direction, y along the second, made exactly perpendicular */
+      poli_v3_copy(axis + 3, y);
+      poli_normalize(y);
+      poli_v3_add_scaled(-poli_v3_dot(x, y), x, y);
+      poli_v3_scale(1.0 / sqrt(poli_v3_dot(y, y)), y, y);
+      poli_v3_cross(x, y, z);
+      const double R[9] = {x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]};
+      pol_quat_from_matrix(R, q);
+    } else {
+      poli_turn_z_to(x, q);
+    }
   } else if (body_a != POL_GROUND) {
     memcpy(q, pol_mechanism_body(mechanism, body_a)->rotation, sizeof q);
   }
@@ -459,9 +444,10 @@ pol_status pol_mechanism_add_variable(pol_mechanism *mechanism, const pol_variab
   poli_rules check = start_check(mechanism, POLI_VARIABLES, variable->name);
   pol_variable copy = *variable;
   poli_variable_rules(&check, variable);
-  const pol_status status = copy_texts(&copy.expression, 1);
-  if (status) copy.expression = NULL;
-  if (status) check.status = status;
+  if (copy_texts(&copy.expression, 1)) {
+    copy.expression = NULL;
+    check.status = POL_NO_MEMORY;
+  }
   return append(mechanism, &check, &copy, index);
 }
 
@@ -471,9 +457,10 @@ pol_status pol_mechanism_add_state(pol_mechanism *mechanism, const pol_state_var
   poli_rules check = start_check(mechanism, POLI_STATES, state->name);
   pol_state_variable copy = *state;
   poli_state_rules(&check, state);
-  const pol_status status = copy_texts(&copy.rate, 1);
-  if (status) copy.rate = NULL;
-  if (status) check.status = status;
+  if (copy_texts(&copy.rate, 1)) {
+    copy.rate = NULL;
+    check.status = POL_NO_MEMORY;
+  }
   return append(mechanism, &check, &copy, index);
 }
 
@@ -496,6 +483,14 @@ pol_status pol_mechanism_add_coupling(pol_mechanism *mechanism, const pol_coupli
 
 /* --- reading elements ------------------------------------------------------------------------- */
 
+int poli_mechanism_find(const pol_mechanism *mechanism, poli_element element, const char *name)
+{
+  const array *a = &mechanism->lists[element];
+  if (element == POLI_BODIES && strcmp(name, "ground") == 0) return POL_GROUND;
+  const int number = a->count > 0 ? *place_of(a, name) : 0;
+  return number > 0 ? number - 1 : POL_NOT_FOUND;
+}
+
 /* For each kind: how many there are, each by its index, and the index of a name. */
 #define READERS(kind, plural, type, element)                                                       \
   int pol_mechanism_num_##plural(const pol_mechanism *mechanism)                                   \
@@ -509,8 +504,7 @@ pol_status pol_mechanism_add_coupling(pol_mechanism *mechanism, const pol_coupli
   }                                                                                                \
   int pol_mechanism_find_##kind(const pol_mechanism *mechanism, const char *name)                  \
   {                                                                                                \
-    if (element == POLI_BODIES && strcmp(name, "ground") == 0) return POL_GROUND;                  \
-    return find_name(&mechanism->lists[element], name);                                            \
+    return poli_mechanism_find(mechanism, element, name);                                          \
   }
 
 READERS(body, bodies, pol_body, POLI_BODIES)

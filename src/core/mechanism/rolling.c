@@ -66,11 +66,8 @@ static void contact_gradient(const poli_joint_kernel *kernel, const contact *at,
   poli_m3_skew(kernel->disk_axis, skew);
   poli_m3_multiply(at->Q, skew, turned);
   poli_m3_multiply(by_a, turned, da2);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) {
-      E[i][j] = da1[3 * i + j];
-      E[i][6 + j] = -da2[3 * i + j];
-    }
+  poli_add_block(da1, 1.0, 0, 0, E);
+  poli_add_block(da2, -1.0, 0, 6, E);
 }
 
 /* y = r e x t */
@@ -203,9 +200,6 @@ void poli_rolling_add_stiffness(const poli_joint_kernel *kernel, const poli_fram
   poli_m3_skew(y, skew);
   poli_m3_multiply_transposed(at.Q, skew, turned);
   poli_m3_skew(y2, skew);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) {
-      K[6 + i][j] -= turned[3 * i + j];
-      K[6 + i][6 + j] += skew[3 * i + j];
-    }
+  poli_add_block(turned, -1.0, 6, 0, K);
+  poli_add_block(skew, 1.0, 6, 6, K);
 }

@@ -63,11 +63,19 @@ void poli_refuse(poli_rules *check, const char *field, const char *value, const 
   free(path);
 }
 
-/* An index or another whole number as a value. */
-static const char *text_of(int number, char text[16])
+/* The same for a field that is an index or another whole number. */
+static void refuse_int(poli_rules *check, const char *field, int number, const char *rule)
 {
-  snprintf(text, 16, "%d", number);
-  return text;
+  char value[16];
+  snprintf(value, sizeof value, "%d", number);
+  poli_refuse(check, field, value, "", "%s", rule);
+}
+
+/* "marker[1]" */
+static const char *item(const char *field, int index, char path[48])
+{
+  snprintf(path, 48, "%s[%d]", field, index);
+  return path;
 }
 
 /* --- numbers ---------------------------------------------------------------------------------- */
@@ -83,72 +91,50 @@ const char *poli_number_words(poli_number_kind rule)
   return words[rule];
 }
 
-/* `count` numbers of a struct; types: the bits 1 << type of those that have them, 0 for all. */
-typedef struct number_field {
+/* `count` numbers of an element; types: the bits 1 << type of those that have them, 0 for all. */
+static const struct number_field {
+  poli_element element;
   const char *name;
   size_t offset;
   int count;
   poli_number_kind rule;
   unsigned types;
-} number_field;
-
-#define FIELD(type, member) #member, offsetof(type, member)
-
-static const number_field body_numbers[] = {
-    {FIELD(pol_body, mass), 1, POLI_POSITIVE_NUMBER, 0},
-    {FIELD(pol_body, position), 3, POLI_ANY_NUMBER, 0},
-    {FIELD(pol_body, velocity), 3, POLI_ANY_NUMBER, 0},
-    {FIELD(pol_body, angular_velocity), 3, POLI_ANY_NUMBER, 1u << 0}, /* not of a point mass */
-    {.name = NULL},
-};
-static const number_field marker_numbers[] = {
-    {FIELD(pol_marker, position), 3, POLI_ANY_NUMBER, 0},
-    {.name = NULL},
-};
-static const number_field joint_numbers[] = {
-    {FIELD(pol_joint, length), 1, POLI_POSITIVE_NUMBER, 1u << POL_DISTANCE},
-    {FIELD(pol_joint, radius), 1, POLI_POSITIVE_NUMBER,
+} number_fields[] = {
+#define FIELD(element, type, member) element, #member, offsetof(type, member)
+    {FIELD(POLI_BODIES, pol_body, mass), 1, POLI_POSITIVE_NUMBER, 0},
+    {FIELD(POLI_BODIES, pol_body, position), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(POLI_BODIES, pol_body, velocity), 3, POLI_ANY_NUMBER, 0},
+    /* not of a point mass */
+    {FIELD(POLI_BODIES, pol_body, angular_velocity), 3, POLI_ANY_NUMBER, 1u << 0},
+    {FIELD(POLI_MARKERS, pol_marker, position), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(POLI_JOINTS, pol_joint, length), 1, POLI_POSITIVE_NUMBER, 1u << POL_DISTANCE},
+    {FIELD(POLI_JOINTS, pol_joint, radius), 1, POLI_POSITIVE_NUMBER,
      1u << POL_ROLLING_SPHERE | 1u << POL_ROLLING_DISK},
-    {.name = NULL},
+    {FIELD(POLI_FORCES, pol_force, vector), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, point), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, anchor), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, stiffness), 3, POLI_NOT_NEGATIVE_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, damping), 3, POLI_NOT_NEGATIVE_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, rotational_stiffness), 3, POLI_NOT_NEGATIVE_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, rotational_damping), 3, POLI_NOT_NEGATIVE_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, preload), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, preload_torque), 3, POLI_ANY_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, length), 1, POLI_NOT_NEGATIVE_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, actuator), 1, POLI_ANY_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, rest), 1, POLI_ANY_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, coefficient), 1, POLI_NOT_NEGATIVE_NUMBER, 0},
+    {FIELD(POLI_FORCES, pol_force, callback.length), 1, POLI_NOT_NEGATIVE_NUMBER, 0},
+    {FIELD(POLI_COUPLINGS, pol_coupling, factor), 2, POLI_NOT_ZERO_NUMBER, 0},
+    {FIELD(POLI_COUPLINGS, pol_coupling, reference), 2, POLI_ANY_NUMBER, 0},
+    {FIELD(POLI_STATES, pol_state_variable, initial), 1, POLI_ANY_NUMBER, 0},
+#undef FIELD
 };
-static const number_field force_numbers[] = {
-    {FIELD(pol_force, vector), 3, POLI_ANY_NUMBER, 0},
-    {FIELD(pol_force, point), 3, POLI_ANY_NUMBER, 0},
-    {FIELD(pol_force, anchor), 3, POLI_ANY_NUMBER, 0},
-    {FIELD(pol_force, stiffness), 3, POLI_NOT_NEGATIVE_NUMBER, 0},
-    {FIELD(pol_force, damping), 3, POLI_NOT_NEGATIVE_NUMBER, 0},
-    {FIELD(pol_force, rotational_stiffness), 3, POLI_NOT_NEGATIVE_NUMBER, 0},
-    {FIELD(pol_force, rotational_damping), 3, POLI_NOT_NEGATIVE_NUMBER, 0},
-    {FIELD(pol_force, preload), 3, POLI_ANY_NUMBER, 0},
-    {FIELD(pol_force, preload_torque), 3, POLI_ANY_NUMBER, 0},
-    {FIELD(pol_force, length), 1, POLI_NOT_NEGATIVE_NUMBER, 0},
-    {FIELD(pol_force, actuator), 1, POLI_ANY_NUMBER, 0},
-    {FIELD(pol_force, rest), 1, POLI_ANY_NUMBER, 0},
-    {FIELD(pol_force, coefficient), 1, POLI_NOT_NEGATIVE_NUMBER, 0},
-    {FIELD(pol_force, callback.length), 1, POLI_NOT_NEGATIVE_NUMBER, 0},
-    {.name = NULL},
-};
-static const number_field coupling_numbers[] = {
-    {FIELD(pol_coupling, factor), 2, POLI_NOT_ZERO_NUMBER, 0},
-    {FIELD(pol_coupling, reference), 2, POLI_ANY_NUMBER, 0},
-    {.name = NULL},
-};
-static const number_field state_numbers[] = {
-    {FIELD(pol_state_variable, initial), 1, POLI_ANY_NUMBER, 0},
-    {.name = NULL},
-};
-static const number_field none[] = {{.name = NULL}};
-static const number_field *const numbers_of[] = {
-    [POLI_BODIES] = body_numbers,  [POLI_MARKERS] = marker_numbers,
-    [POLI_JOINTS] = joint_numbers, [POLI_FORCES] = force_numbers,
-    [POLI_DRIVES] = none,          [POLI_COUPLINGS] = coupling_numbers,
-    [POLI_VARIABLES] = none,       [POLI_STATES] = state_numbers,
-};
+enum { NUM_FIELDS = sizeof number_fields / sizeof number_fields[0] };
 
 poli_number_kind poli_number_kind_of(poli_element element, size_t offset)
 {
-  for (const number_field *f = numbers_of[element]; f->name; f++)
-    if (f->offset == offset) return f->rule;
+  for (const struct number_field *f = number_fields; f < number_fields + NUM_FIELDS; f++)
+    if (f->element == element && f->offset == offset) return f->rule;
   return POLI_ANY_NUMBER;
 }
 
@@ -178,8 +164,8 @@ void poli_vector_rules(poli_rules *check, const char *field, const double *x, in
 /* All numbers of the table that elements of this type have. */
 static void check_table(poli_rules *check, const void *element, int type)
 {
-  for (const number_field *f = numbers_of[check->element]; f->name; f++)
-    if (f->types == 0 || (type >= 0 && (f->types >> type & 1u)))
+  for (const struct number_field *f = number_fields; f < number_fields + NUM_FIELDS; f++)
+    if (f->element == check->element && (f->types == 0 || (type >= 0 && (f->types >> type & 1u))))
       check_numbers(check, f->name, (const double *)((const char *)element + f->offset), f->count,
                     f->rule);
 }
@@ -187,29 +173,9 @@ static void check_table(poli_rules *check, const void *element, int type)
 /* --- names, rotations ------------------------------------------------------------------------- */
 
 /* Bodies and what acts on them share their names, and so do quantities in expressions. */
-static int share_names(poli_element a, poli_element b)
-{
-  const int quantities = (a >= POLI_VARIABLES) + (b >= POLI_VARIABLES);
-  return a == b || (quantities != 1 && a != POLI_MARKERS && b != POLI_MARKERS);
-}
-
-static int find(const pol_mechanism *mechanism, poli_element element, const char *name)
-{
-  static int (*const functions[])(const pol_mechanism *, const char *) = {
-      [POLI_BODIES] = pol_mechanism_find_body,
-      [POLI_MARKERS] = pol_mechanism_find_marker,
-      [POLI_JOINTS] = pol_mechanism_find_joint,
-      [POLI_FORCES] = pol_mechanism_find_force,
-      [POLI_DRIVES] = pol_mechanism_find_drive,
-      [POLI_COUPLINGS] = pol_mechanism_find_coupling,
-      [POLI_VARIABLES] = pol_mechanism_find_variable,
-      [POLI_STATES] = pol_mechanism_find_state,
-  };
-  return functions[element](mechanism, name);
-}
-
 static void check_name(poli_rules *check, const char *name)
 {
+  const poli_element own = check->element;
   if (!name || !*name) {
     if (check->element != POLI_MARKERS) poli_refuse(check, "name", "", "", "is required");
     return;
@@ -220,9 +186,10 @@ static void check_name(poli_rules *check, const char *name)
   }
   /* the own list first */
   for (int k = -1; k < POLI_NUM_ELEMENTS; k++) {
-    const poli_element other = k < 0 ? check->element : (poli_element)k;
-    const int index =
-        share_names(check->element, other) ? find(check->mechanism, other, name) : POL_NOT_FOUND;
+    const poli_element other = k < 0 ? own : (poli_element)k;
+    const int quantities = (own >= POLI_VARIABLES) + (other >= POLI_VARIABLES);
+    if (other != own && (quantities == 1 || own == POLI_MARKERS || other == POLI_MARKERS)) continue;
+    const int index = poli_mechanism_find(check->mechanism, other, name);
     if (index < 0) continue;
     poli_refuse(check, "name", name, "", "must be unique: %s[%d] has the same name",
                 elements[other].list, index);
@@ -314,10 +281,20 @@ static const pol_body *point_mass(const pol_mechanism *mechanism, int index)
 
 static int check_body_index(poli_rules *check, const char *field, int body)
 {
-  char value[16];
   if (body_exists(check->mechanism, body)) return 1;
-  poli_refuse(check, field, text_of(body, value), "", "must be the index of a body or POL_GROUND");
+  refuse_int(check, field, body, "must be the index of a body or POL_GROUND");
   return 0;
+}
+
+static void check_bodies(poli_rules *check, const int bodies[2])
+{
+  int known = 0;
+  for (int i = 0; i < 2; i++) {
+    char field[48];
+    known += check_body_index(check, item("bodies", i, field), bodies[i]);
+  }
+  if (known == 2 && bodies[0] == bodies[1])
+    poli_refuse(check, "bodies", "", "", "must be two different bodies");
 }
 
 void poli_marker_rules(poli_rules *check, const pol_marker *marker)
@@ -341,16 +318,21 @@ static int body_of(const pol_mechanism *mechanism, int marker)
   return body_exists(mechanism, body) ? body : POL_NOT_FOUND;
 }
 
-/* Two markers that exist, on different bodies, whose indices are returned; 1 if all is well. */
-static int check_markers(poli_rules *check, const int marker[2], int body[2])
+/* Two markers that exist; their bodies, or POL_NOT_FOUND. */
+static void find_markers(poli_rules *check, const int marker[2], int body[2])
 {
   for (int i = 0; i < 2; i++) {
-    char field[48], value[16];
+    char field[48];
     body[i] = body_of(check->mechanism, marker[i]);
-    snprintf(field, sizeof field, "marker[%d]", i);
     if (marker[i] < 0 || marker[i] >= pol_mechanism_num_markers(check->mechanism))
-      poli_refuse(check, field, text_of(marker[i], value), "", "must be the index of a marker");
+      refuse_int(check, item("marker", i, field), marker[i], "must be the index of a marker");
   }
+}
+
+/* The same on different bodies; 1 if all is well. */
+static int check_markers(poli_rules *check, const int marker[2], int body[2])
+{
+  find_markers(check, marker, body);
   if (body[0] == POL_NOT_FOUND || body[1] == POL_NOT_FOUND) return 0;
   if (body[0] == body[1]) poli_refuse(check, "marker", "", "", "must be on two different bodies");
   return body[0] != body[1];
@@ -362,7 +344,7 @@ static void check_joint_type(poli_rules *check, const pol_joint *joint, const in
   char value[16];
   const char *type = pol_joint_type_name(joint->type);
   if (!type) {
-    poli_refuse(check, "type", text_of((int)joint->type, value), "", "must be a type of joint");
+    refuse_int(check, "type", (int)joint->type, "must be a type of joint");
     return;
   }
   check_table(check, joint, (int)joint->type);
@@ -443,16 +425,12 @@ void poli_joint_at_rules(poli_rules *check, const pol_joint *joint, const int bo
 {
   const pol_mechanism *mechanism = check->mechanism;
   const char *type = pol_joint_type_name(joint->type);
-  int known = 0;
   check_name(check, joint->name);
   if (type && axis_uses[joint->type] == NO_POINT) {
     poli_refuse(check, "marker", "", "", "is required: a %s joint connects two markers", type);
     return;
   }
-  for (int i = 0; i < 2; i++)
-    known += check_body_index(check, i == 0 ? "bodies[0]" : "bodies[1]", bodies[i]);
-  if (known == 2 && bodies[0] == bodies[1])
-    poli_refuse(check, "bodies", "", "", "must be two different bodies");
+  check_bodies(check, bodies);
   const int before = check->broken;
   check_joint_type(check, joint, bodies);
   if (type) check_axis(check, joint->type, axis);
@@ -476,9 +454,8 @@ void poli_joint_at_rules(poli_rules *check, const pol_joint *joint, const int bo
 /* A joint that exists and has a type; else what is wrong with it is reported at the field. */
 static const pol_joint *check_joint_index(poli_rules *check, const char *field, int index)
 {
-  char value[16];
   if (index < 0 || index >= pol_mechanism_num_joints(check->mechanism)) {
-    poli_refuse(check, field, text_of(index, value), "", "must be the index of a joint");
+    refuse_int(check, field, index, "must be the index of a joint");
     return NULL;
   }
   const pol_joint *joint = pol_mechanism_joint(check->mechanism, index);
@@ -514,13 +491,12 @@ static void refuse_coordinate(poli_rules *check, const pol_joint *joint, const c
 static void check_acting(poli_rules *check, const pol_force *force)
 {
   const double *p = force->point;
-  char value[16];
   if (force->body == POL_GROUND) {
     poli_refuse(check, "body", "ground", "", "must not be the ground, which does not move");
     return;
   }
   if (force->body < 0 || !body_exists(check->mechanism, force->body)) {
-    poli_refuse(check, "body", text_of(force->body, value), "", "must be the index of a body");
+    refuse_int(check, "body", force->body, "must be the index of a body");
     return;
   }
   const pol_body *mass = point_mass(check->mechanism, force->body);
@@ -537,42 +513,34 @@ static void check_acting(poli_rules *check, const pol_force *force)
                 "must be \"global\": the body is a point mass");
 }
 
-/* Further from each other than round-off. */
-static int markers_apart(const pol_mechanism *mechanism, const int marker[2])
-{
-  double point[2][3], d[3];
-  for (int i = 0; i < 2; i++) pol_mechanism_marker_point(mechanism, marker[i], point[i]);
-  poli_v3_subtract(point[1], point[0], d);
-  const double size = poli_v3_dot(point[0], point[0]) + poli_v3_dot(point[1], point[1]);
-  return poli_v3_dot(d, d) > 1e-24 * size;
-}
-
 /* The markers, bodies or joint that its type needs. */
 static void check_ends(poli_rules *check, const pol_force *force)
 {
   int bodies[2];
-  char value[16];
+  char value[16], field[48];
   if (force->type == POL_SPRING_DAMPER) {
-    if (check_markers(check, force->marker, bodies) &&
-        !markers_apart(check->mechanism, force->marker))
+    double point[2][3], d[3];
+    if (!check_markers(check, force->marker, bodies)) return;
+    for (int i = 0; i < 2; i++)
+      pol_mechanism_marker_point(check->mechanism, force->marker[i], point[i]);
+    poli_v3_subtract(point[1], point[0], d);
+    const double size = poli_v3_dot(point[0], point[0]) + poli_v3_dot(point[1], point[1]);
+    if (!(poli_v3_dot(d, d) > 1e-24 * size)) /* further from each other than round-off */
       poli_refuse(check, "", "", "",
                   "must have distinct end points, which define the direction of a spring-damper");
   } else if (force->type == POL_BUSHING) {
     check_markers(check, force->marker, bodies);
     for (int i = 0; i < 2; i++)
       if (point_mass(check->mechanism, bodies[i]))
-        poli_refuse(check, i == 0 ? "marker[0]" : "marker[1]", "", "",
+        poli_refuse(check, item("marker", i, field), "", "",
                     "must be on a rigid body: a point mass does not rotate");
   } else if (force->type == POL_JOINT_SPRING) {
     const pol_joint *joint = check_joint_index(check, "joint", force->joint);
+    snprintf(value, sizeof value, "%d", force->coordinate);
     if (joint && !pol_joint_coordinate(joint, force->coordinate))
-      refuse_coordinate(check, joint, text_of(force->coordinate, value));
+      refuse_coordinate(check, joint, value);
   } else if (force->type == POL_CALLBACK_FORCE) {
-    int known = 0;
-    for (int i = 0; i < 2; i++)
-      known += check_body_index(check, i == 0 ? "bodies[0]" : "bodies[1]", force->bodies[i]);
-    if (known == 2 && force->bodies[0] == force->bodies[1])
-      poli_refuse(check, "bodies", "", "", "must be two different bodies");
+    check_bodies(check, force->bodies);
     if (!force->callback.wrench) poli_refuse(check, "callback.wrench", "", "", "is required");
   } else {
     check_acting(check, force);
@@ -581,26 +549,22 @@ static void check_ends(poli_rules *check, const pol_force *force)
 
 void poli_force_rules(poli_rules *check, const pol_force *force, pol_function *scale)
 {
-  char value[16];
   const char *type = pol_force_type_name(force->type);
   check_name(check, force->name);
   check_table(check, force, (int)force->type);
   if (!pol_force_frame_name(force->frame))
-    poli_refuse(check, "frame", text_of((int)force->frame, value), "",
-                "must be POL_GLOBAL_AXES or POL_BODY_AXES");
+    refuse_int(check, "frame", (int)force->frame, "must be POL_GLOBAL_AXES or POL_BODY_AXES");
   if (!pol_spring_law_name(force->law))
-    poli_refuse(check, "law", text_of((int)force->law, value), "",
-                "must be POL_LINEAR_SPRING or POL_SQUARED_SPRING");
+    refuse_int(check, "law", (int)force->law, "must be POL_LINEAR_SPRING or POL_SQUARED_SPRING");
   if (force->scale) poli_function_copy(check, "scale", force->scale, scale);
   if (!type) {
-    poli_refuse(check, "type", text_of((int)force->type, value), "", "must be a type of force");
+    refuse_int(check, "type", (int)force->type, "must be a type of force");
     return;
   }
   for (int i = pol_force_num_expressions(force->type); i < 3; i++) {
     char field[48];
-    snprintf(field, sizeof field, "expressions[%d]", i);
     if (force->expressions[i])
-      poli_refuse(check, field, force->expressions[i], "",
+      poli_refuse(check, item("expressions", i, field), force->expressions[i], "",
                   "must not be given: a force of type %s has %s", type,
                   pol_force_num_expressions(force->type) ? "one expression" : "no expressions");
   }
@@ -621,46 +585,32 @@ static int same_marker(const pol_mechanism *mechanism, int a, int b)
          memcmp(first->rotation, second->rotation, sizeof first->rotation) == 0;
 }
 
-/* x, y or z of a marker, seen from one of another body. */
-static void check_driven_marker(poli_rules *check, const pol_drive *drive)
-{
-  const pol_mechanism *mechanism = check->mechanism;
-  int body[2];
-  if (drive->coordinate < POL_DRIVE_X || drive->coordinate > POL_DRIVE_Z)
-    poli_refuse(check, "coordinate", pol_coordinate_name(drive->coordinate), "",
-                "must be \"x\", \"y\" or \"z\": those of a marker");
-  for (int i = 0; i < 2; i++) {
-    char value[16];
-    body[i] = body_of(mechanism, drive->marker[i]);
-    if (drive->marker[i] < 0 || drive->marker[i] >= pol_mechanism_num_markers(mechanism))
-      poli_refuse(check, i == 0 ? "marker[0]" : "marker[1]", text_of(drive->marker[i], value), "",
-                  "must be the index of a marker");
-  }
-  if (body[0] == POL_NOT_FOUND || body[0] != body[1]) return;
-  if (body[0] == POL_GROUND)
-    poli_refuse(check, "marker[1]", "", "", "must be on a body: the ground does not move");
-  else
-    poli_refuse(check, "marker[1]", "", "", "must not be on the same body as its reference");
-}
-
 void poli_drive_rules(poli_rules *check, const pol_drive *drive, pol_function *function)
 {
   const pol_mechanism *mechanism = check->mechanism;
   const int by_marker = drive->joint == POL_NO_JOINT;
   const char *coordinate = pol_coordinate_name(drive->coordinate);
-  char value[16];
   check_name(check, drive->name);
   poli_function_copy(check, "function", &drive->function, function);
   const pol_joint *joint = by_marker ? NULL : check_joint_index(check, "joint", drive->joint);
   if (!coordinate) {
-    poli_refuse(check, "coordinate", text_of((int)drive->coordinate, value), "",
-                "must be a coordinate, such as POL_DRIVE_ROTATION");
+    refuse_int(check, "coordinate", (int)drive->coordinate,
+               "must be a coordinate, such as POL_DRIVE_ROTATION");
     return;
   }
-  if (by_marker)
-    check_driven_marker(check, drive);
-  else if (joint && !pol_joint_has_coordinate(joint, drive->coordinate))
+  if (by_marker) { /* x, y or z of a marker, seen from one of another body */
+    int body[2];
+    if (drive->coordinate < POL_DRIVE_X || drive->coordinate > POL_DRIVE_Z)
+      poli_refuse(check, "coordinate", coordinate, "",
+                  "must be \"x\", \"y\" or \"z\": those of a marker");
+    find_markers(check, drive->marker, body);
+    if (body[0] == POL_GROUND && body[1] == POL_GROUND)
+      poli_refuse(check, "marker[1]", "", "", "must be on a body: the ground does not move");
+    else if (body[0] != POL_NOT_FOUND && body[0] == body[1])
+      poli_refuse(check, "marker[1]", "", "", "must not be on the same body as its reference");
+  } else if (joint && !pol_joint_has_coordinate(joint, drive->coordinate)) {
     refuse_coordinate(check, joint, coordinate);
+  }
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
     const pol_drive *other = pol_mechanism_drive(mechanism, i);
     if (other->coordinate != drive->coordinate || other->joint != drive->joint ||
@@ -680,14 +630,12 @@ void poli_coupling_rules(poli_rules *check, const pol_coupling *coupling)
   check_name(check, coupling->name);
   check_table(check, coupling, 0);
   for (int i = 0; i < 2; i++) {
-    char field[48], value[16];
+    char field[48];
     const char *coordinate = pol_coordinate_name(coupling->coordinate[i]);
-    snprintf(field, sizeof field, "joint[%d]", i);
-    const pol_joint *joint = check_joint_index(check, field, coupling->joint[i]);
+    const pol_joint *joint = check_joint_index(check, item("joint", i, field), coupling->joint[i]);
     if (!coordinate) {
-      snprintf(field, sizeof field, "coordinate[%d]", i);
-      poli_refuse(check, field, text_of((int)coupling->coordinate[i], value), "",
-                  "must be a coordinate, such as POL_DRIVE_ROTATION");
+      refuse_int(check, item("coordinate", i, field), (int)coupling->coordinate[i],
+                 "must be a coordinate, such as POL_DRIVE_ROTATION");
     } else if (joint && !pol_joint_has_coordinate(joint, coupling->coordinate[i])) {
       poli_refuse(check, field, joint->name, "",
                   "must be a joint with a %s to couple: %s %s joint has none", coordinate,

@@ -20,6 +20,9 @@ typedef enum poli_element {
   POLI_NUM_ELEMENTS
 } poli_element;
 
+/* The index of the element of this kind with a name, or POL_NOT_FOUND; POL_GROUND of "ground". */
+int poli_mechanism_find(const pol_mechanism *mechanism, poli_element element, const char *name);
+
 /* "bodies", ... */
 const char *poli_element_list(poli_element element);
 

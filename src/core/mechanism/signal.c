@@ -47,27 +47,7 @@ static void visit_vector(walk *w, const char *owner, const char *quantity, poli_
   for (int i = 0; i < 3; i++) visit(w, owner, quantity, axes[i], (poli_signal){kind, object, i});
 }
 
-static void visit_body(walk *w, const pol_body *body, int index)
-{
-  if (!is_wanted(w, body->name)) return;
-  visit_vector(w, body->name, "position", POLI_SIGNAL_POSITION, index);
-  visit_vector(w, body->name, "velocity", POLI_SIGNAL_VELOCITY, index);
-  if (body->point) return;
-  visit_vector(w, body->name, "angular_velocity", POLI_SIGNAL_ANGULAR_VELOCITY, index);
-  visit_vector(w, body->name, "angular_velocity_global", POLI_SIGNAL_ANGULAR_VELOCITY_GLOBAL,
-               index);
-}
-
-static void visit_marker(walk *w, const pol_marker *marker, int index)
-{
-  char owner[384];
-  if (w->wanted && strncmp(w->wanted, "marker.", 7) != 0) return;
-  snprintf(owner, sizeof owner, "marker.%s", marker->name);
-  if (!marker->name[0] || !is_wanted(w, owner)) return;
-  visit_vector(w, owner, "position", POLI_SIGNAL_MARKER_POSITION, index);
-  visit_vector(w, owner, "velocity", POLI_SIGNAL_MARKER_VELOCITY, index);
-}
-
+/* Coordinates, reactions and multipliers of a joint. */
 static void visit_joint(walk *w, const pol_joint *joint, int index)
 {
   static const char *const reactions[] = {"force", "torque", "force_local", "torque_local"};
@@ -89,24 +69,36 @@ static void visit_joint(walk *w, const pol_joint *joint, int index)
   }
 }
 
-static void visit_drive(walk *w, const pol_drive *drive, int index)
-{
-  if (!is_wanted(w, drive->name)) return;
-  visit(w, drive->name, pol_coordinate_turns(drive->coordinate) ? "torque" : "force", NULL,
-        (poli_signal){POLI_SIGNAL_DRIVE, index, 0});
-}
-
 static int visit_all(const pol_mechanism *mechanism, walk *w)
 {
   visit(w, "t", NULL, NULL, (poli_signal){POLI_SIGNAL_TIME, 0, 0});
-  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++)
-    visit_body(w, pol_mechanism_body(mechanism, i), i);
-  for (int i = 0; i < pol_mechanism_num_markers(mechanism); i++)
-    visit_marker(w, pol_mechanism_marker(mechanism, i), i);
+  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
+    const pol_body *body = pol_mechanism_body(mechanism, i);
+    if (!is_wanted(w, body->name)) continue;
+    visit_vector(w, body->name, "position", POLI_SIGNAL_POSITION, i);
+    visit_vector(w, body->name, "velocity", POLI_SIGNAL_VELOCITY, i);
+    if (body->point) continue;
+    visit_vector(w, body->name, "angular_velocity", POLI_SIGNAL_ANGULAR_VELOCITY, i);
+    visit_vector(w, body->name, "angular_velocity_global", POLI_SIGNAL_ANGULAR_VELOCITY_GLOBAL, i);
+  }
+  const int markers =
+      w->wanted && strncmp(w->wanted, "marker.", 7) != 0 ? 0 : pol_mechanism_num_markers(mechanism);
+  for (int i = 0; i < markers; i++) {
+    const char *name = pol_mechanism_marker(mechanism, i)->name;
+    char owner[384];
+    snprintf(owner, sizeof owner, "marker.%s", name);
+    if (!name[0] || !is_wanted(w, owner)) continue;
+    visit_vector(w, owner, "position", POLI_SIGNAL_MARKER_POSITION, i);
+    visit_vector(w, owner, "velocity", POLI_SIGNAL_MARKER_VELOCITY, i);
+  }
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++)
     visit_joint(w, pol_mechanism_joint(mechanism, i), i);
-  for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
-    visit_drive(w, pol_mechanism_drive(mechanism, i), i);
+  for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
+    const pol_drive *drive = pol_mechanism_drive(mechanism, i);
+    if (is_wanted(w, drive->name))
+      visit(w, drive->name, pol_coordinate_turns(drive->coordinate) ? "torque" : "force", NULL,
+            (poli_signal){POLI_SIGNAL_DRIVE, i, 0});
+  }
   for (int i = 0; i < pol_mechanism_num_states(mechanism); i++)
     visit(w, pol_mechanism_state(mechanism, i)->name, NULL, NULL,
           (poli_signal){POLI_SIGNAL_STATE, i, 0});

@@ -81,29 +81,21 @@ static void require_no_velocity(space *s, const double P[3], const double a[3])
   require(s, row);
 }
 
-static void unit(int axis, double e[3])
-{
-  for (int i = 0; i < 3; i++) e[i] = i == axis ? 1.0 : 0.0;
-}
+static const double unit[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
 
 /* w x a = 0 */
 static void require_direction(space *s, const double a[3])
 {
   for (int k = 0; k < 3; k++) {
-    double e[3], row[3];
-    unit(k, e);
-    poli_v3_cross(a, e, row);
+    double row[3];
+    poli_v3_cross(a, unit[k], row);
     require_no_spin(s, row);
   }
 }
 
 static void require_point(space *s, const double P[3])
 {
-  for (int k = 0; k < 3; k++) {
-    double e[3];
-    unit(k, e);
-    require_no_velocity(s, P, e);
-  }
+  for (int k = 0; k < 3; k++) require_no_velocity(s, P, unit[k]);
 }
 
 static void require_nothing_moves(space *s)
@@ -138,20 +130,6 @@ static int ground_end(const pol_mechanism *mechanism, const int marker[2])
   return -1;
 }
 
-static int joint_ground_end(const pol_mechanism *mechanism, int joint)
-{
-  return ground_end(mechanism, pol_mechanism_joint(mechanism, joint)->marker);
-}
-
-/* The axes of a marker as rows. */
-static void marker_axes(const pol_marker *marker, double axes[3][3])
-{
-  double A[9];
-  pol_quat_to_matrix(marker->rotation, A);
-  for (int k = 0; k < 3; k++)
-    for (int i = 0; i < 3; i++) axes[k][i] = A[3 * i + k];
-}
-
 /* Translations that are locked along axes with fixed directions: one of the two points is
  * P + sum s_j e_j over the free axes, seen from the other, and has no velocity along the locked
  * ones.  P: the point that is on the ground, or NULL. */
@@ -170,43 +148,21 @@ static void require_translations(space *s, unsigned locked, const double *P,
   }
 }
 
-/* Rotations: axes that stay aligned are directions of the ground; else an axis of the ground's
- * marker that stays perpendicular to one of the other. */
-static void require_rotations(space *s, const pol_joint *joint, int end, const double axes[3][3])
-{
-  pol_joint_row rows[POL_MAX_JOINT_ROWS];
-  int num_rows = pol_joint_rows(joint, rows), aligned = 0;
-  for (int k = 0; k < 3; k++) {
-    if (!poli_joint_aligns(joint, k)) continue;
-    require_direction(s, axes[k]);
-    aligned = 1;
-  }
-  for (int i = 0; i < num_rows && !aligned; i++)
-    if (rows[i].kind == POL_ROW_ROTATION)
-      require_direction(s, axes[end == 0 ? rows[i].axis : rows[i].other]);
-}
-
-/* Whether the axes along which translations are locked are those of both markers: else they turn
- * with the first one. */
-static int shares_axes(const pol_joint *joint, unsigned locked)
-{
-  unsigned aligned = 0;
-  for (int k = 0; k < 3; k++)
-    if (poli_joint_aligns(joint, k)) aligned |= 1u << k;
-  return !(locked & ~aligned) || !(~locked & 7u & ~aligned);
-}
-
 static void require_joint(space *s, const pol_mechanism *mechanism, int index)
 {
   const pol_joint *joint = pol_mechanism_joint(mechanism, index);
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
-  int num_rows = pol_joint_rows(joint, rows), end = joint_ground_end(mechanism, index);
+  int num_rows = pol_joint_rows(joint, rows), end = ground_end(mechanism, joint->marker);
   int fixed = has_fixed_axes(mechanism, joint->marker);
   if (end < 0 && !fixed) return;
   const pol_marker *marker = pol_mechanism_marker(mechanism, joint->marker[end < 0 ? 0 : end]);
-  double axes[3][3];
-  unsigned locked = 0;
-  marker_axes(fixed ? pol_mechanism_marker(mechanism, joint->marker[0]) : marker, axes);
+  const pol_marker *axes_of = fixed ? pol_mechanism_marker(mechanism, joint->marker[0]) : marker;
+  double A[9], axes[3][3]; /* as rows */
+  unsigned locked = 0, aligned = 0;
+  pol_quat_to_matrix(axes_of->rotation, A);
+  for (int k = 0; k < 9; k++) axes[k / 3][k % 3] = A[3 * (k % 3) + k / 3];
+  for (int k = 0; k < 3; k++)
+    if (poli_joint_aligns(joint, k)) aligned |= 1u << k;
   for (int i = 0; i < num_rows; i++) switch (rows[i].kind) {
     case POL_ROW_TRANSLATION:
       locked |= 1u << rows[i].axis;
@@ -224,42 +180,34 @@ static void require_joint(space *s, const pol_mechanism *mechanism, int index)
     case POL_ROW_ROTATION:
       break;
     }
-  if (end == 1 && !fixed && !shares_axes(joint, locked))
+  /* unless the axes along which translations are locked are those of both markers, they turn with
+   * the first one */
+  const int shares_axes = !(locked & ~aligned) || !(~locked & 7u & ~aligned);
+  if (end == 1 && !fixed && !shares_axes)
     require_point(s, marker->position);
   else
     require_translations(s, locked, end < 0 ? NULL : marker->position, (const double(*)[3])axes);
-  if (!fixed) require_rotations(s, joint, end, (const double(*)[3])axes);
+  if (fixed) return;
+  /* rotations: axes that stay aligned are directions of the ground; else an axis of the ground's
+   * marker that stays perpendicular to one of the other */
+  for (int k = 0; k < 3; k++)
+    if (aligned & 1u << k) require_direction(s, axes[k]);
+  for (int i = 0; i < num_rows && !aligned; i++)
+    if (rows[i].kind == POL_ROW_ROTATION)
+      require_direction(s, axes[end == 0 ? rows[i].axis : rows[i].other]);
 }
 
 /* A coordinate between two markers that something acts on: one of the ground holds it as it is,
  * axes that keep their directions let nothing turn. */
 static void require_coordinate(space *s, const pol_mechanism *mechanism, const int marker[2])
 {
-  double e[3];
   if (ground_end(mechanism, marker) >= 0) require_nothing_moves(s);
-  for (int k = 0; k < 3 && has_fixed_axes(mechanism, marker); k++) {
-    unit(k, e);
-    require_no_spin(s, e);
-  }
+  for (int k = 0; k < 3 && has_fixed_axes(mechanism, marker); k++) require_no_spin(s, unit[k]);
 }
 
 static void require_joint_coordinate(space *s, const pol_mechanism *mechanism, int joint)
 {
   require_coordinate(s, mechanism, pol_mechanism_joint(mechanism, joint)->marker);
-}
-
-/* Drives and couplings. */
-static void require_ties(space *s, const pol_mechanism *mechanism)
-{
-  for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
-    const pol_drive *drive = pol_mechanism_drive(mechanism, i);
-    if (drive->joint == POL_NO_JOINT)
-      require_coordinate(s, mechanism, drive->marker);
-    else
-      require_joint_coordinate(s, mechanism, drive->joint);
-  }
-  for (int i = 0; i < 2 * pol_mechanism_num_couplings(mechanism); i++)
-    require_joint_coordinate(s, mechanism, pol_mechanism_coupling(mechanism, i / 2)->joint[i % 2]);
 }
 
 /* --- forces ----------------------------------------------------------------------------------- */
@@ -280,7 +228,7 @@ static int has_expression(const pol_force *force)
 static void require_applied(space *s, const pol_force *force)
 {
   const int is_torque = force->type == POL_APPLIED_TORQUE;
-  double constant[3], e[3];
+  double constant[3];
   for (int k = 0; k < 3; k++) constant[k] = force->expressions[k] ? 0.0 : force->vector[k];
   if (is_zero(constant, 3) && !has_expression(force)) return;
   if (force->frame == POL_BODY_AXES && !is_torque) {
@@ -288,11 +236,10 @@ static void require_applied(space *s, const pol_force *force)
     return;
   }
   for (int k = 0; k < 3; k++) {
-    unit(k, e);
     if (is_torque && (force->frame == POL_BODY_AXES || force->expressions[k]))
-      require_no_spin(s, e);
+      require_no_spin(s, unit[k]);
     else if (force->expressions[k])
-      require_force(s, e);
+      require_force(s, unit[k]);
   }
   if (is_torque)
     require_no_spin(s, constant);
@@ -300,74 +247,42 @@ static void require_applied(space *s, const pol_force *force)
     require_force(s, constant);
 }
 
-/* Springs k_i along the global axes to an anchor a: k_i (u + w x a)_i = 0, and w may turn what is
- * equally stiff, (k_i - k_j) w_k = 0.  A damper is a force along its axis. */
-static void require_support(space *s, const pol_force *force)
+/* Keeps what a force allows; returns whether it takes no energy out and puts none in. */
+static int require_element(space *s, const pol_mechanism *mechanism, const pol_force *force)
 {
-  for (int k = 0; k < 3; k++) {
-    double e[3];
-    unit(k, e);
-    if (force->stiffness[k] != 0.0) require_no_velocity(s, force->anchor, e);
-    if (force->stiffness[(k + 1) % 3] != force->stiffness[(k + 2) % 3]) require_no_spin(s, e);
-    if (force->damping[k] != 0.0) require_force(s, e);
-  }
-}
-
-static void require_markers(space *s, const pol_mechanism *mechanism, const pol_force *force)
-{
-  int end = ground_end(mechanism, force->marker);
-  if (end < 0) return;
-  if (force->type == POL_SPRING_DAMPER)
-    require_point(s, pol_mechanism_marker(mechanism, force->marker[end])->position);
-  else
-    require_nothing_moves(s);
-}
-
-static void require_element(space *s, const pol_mechanism *mechanism, const pol_force *force)
-{
+  int end;
   switch (force->type) {
   case POL_APPLIED_FORCE:
   case POL_APPLIED_TORQUE:
     require_applied(s, force);
-    return;
+    return is_zero(force->vector, 3) && !has_expression(force);
   case POL_SUPPORT:
-    require_support(s, force);
-    return;
+    /* Springs k_i along the global axes to an anchor a: k_i (u + w x a)_i = 0, and w may turn what
+     * is equally stiff, (k_i - k_j) w_k = 0.  A damper is a force along its axis. */
+    for (int k = 0; k < 3; k++) {
+      if (force->stiffness[k] != 0.0) require_no_velocity(s, force->anchor, unit[k]);
+      if (force->stiffness[(k + 1) % 3] != force->stiffness[(k + 2) % 3])
+        require_no_spin(s, unit[k]);
+      if (force->damping[k] != 0.0) require_force(s, unit[k]);
+    }
+    return is_zero(force->damping, 3);
   case POL_SPRING_DAMPER:
+    end = ground_end(mechanism, force->marker);
+    if (end >= 0) require_point(s, pol_mechanism_marker(mechanism, force->marker[end])->position);
+    return force->damping[0] == 0.0 && force->actuator == 0.0 && !has_expression(force);
   case POL_BUSHING:
-    require_markers(s, mechanism, force);
-    return;
+    if (ground_end(mechanism, force->marker) >= 0) require_nothing_moves(s);
+    return is_zero(force->damping, 3) && is_zero(force->rotational_damping, 3);
   case POL_DRAG:
     if (force->coefficient != 0.0) require_nothing_moves(s);
-    return;
+    return force->coefficient == 0.0;
   case POL_JOINT_SPRING:
     require_joint_coordinate(s, mechanism, force->joint);
-    return;
-  case POL_CALLBACK_FORCE: /* nobody knows whether its two wrenches are opposite */
+    return force->damping[0] == 0.0 && force->actuator == 0.0 && !has_expression(force);
+  case POL_CALLBACK_FORCE: /* it is not known whether its two wrenches are opposite */
     break;
   }
   require_nothing_moves(s);
-}
-
-/* Whether a force takes no energy out and puts none in. */
-static int conserves(const pol_force *force)
-{
-  switch (force->type) {
-  case POL_APPLIED_FORCE:
-  case POL_APPLIED_TORQUE:
-    return is_zero(force->vector, 3) && !has_expression(force);
-  case POL_SUPPORT:
-    return is_zero(force->damping, 3);
-  case POL_SPRING_DAMPER:
-  case POL_JOINT_SPRING:
-    return force->damping[0] == 0.0 && force->actuator == 0.0 && !has_expression(force);
-  case POL_DRAG:
-    return force->coefficient == 0.0;
-  case POL_BUSHING:
-    return is_zero(force->damping, 3) && is_zero(force->rotational_damping, 3);
-  case POL_CALLBACK_FORCE:
-    break;
-  }
   return 0;
 }
 
@@ -380,13 +295,12 @@ static void choose_axes(int count, double vectors[3][6], int part)
   double chosen[3][6];
   int found = 0;
   for (int c = 0; c < 3 + count && found < count; c++) {
-    double x[6] = {0.0}, e[3], size;
+    double x[6] = {0.0}, away[3], size;
     if (c < 3) { /* the projection of a global axis */
-      unit(c, e);
       for (int i = 0; i < count; i++)
         for (int k = 0; k < 6; k++) x[k] += vectors[i][part + c] * vectors[i][k];
-      poli_v3_subtract(x + part, e, e);
-      if (sqrt(poli_v3_dot(e, e)) > same) continue;
+      poli_v3_subtract(x + part, unit[c], away);
+      if (sqrt(poli_v3_dot(away, away)) > same) continue;
     } else { /* what the chosen ones leave of the others */
       memcpy(x, vectors[c - 3], sizeof x);
       for (int m = 0; m < found; m++) {
@@ -402,10 +316,44 @@ static void choose_axes(int count, double vectors[3][6], int part)
   memcpy(vectors, chosen, (size_t)found * sizeof *chosen);
 }
 
-/* Makes the angular velocities of the vectors orthonormal. */
-static void make_orthonormal(int count, double vectors[3][6])
+void pol_mechanism_symmetries(const pol_mechanism *mechanism, pol_symmetries *symmetries)
 {
-  for (int i = 0; i < count; i++) {
+  space s = {.dim = 6};
+  double gravity[3], vectors[3][6], centre[3] = {0.0};
+  for (int i = 0; i < 6; i++) s.basis[i][i] = 1.0;
+  memset(symmetries, 0, sizeof *symmetries);
+  symmetries->energy = pol_mechanism_num_drives(mechanism) == 0;
+  pol_mechanism_gravity(mechanism, gravity);
+  require_force(&s, gravity);
+  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) require_joint(&s, mechanism, i);
+  for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
+    const pol_drive *drive = pol_mechanism_drive(mechanism, i);
+    if (drive->joint == POL_NO_JOINT)
+      require_coordinate(&s, mechanism, drive->marker);
+    else
+      require_joint_coordinate(&s, mechanism, drive->joint);
+  }
+  for (int i = 0; i < 2 * pol_mechanism_num_couplings(mechanism); i++)
+    require_joint_coordinate(&s, mechanism, pol_mechanism_coupling(mechanism, i / 2)->joint[i % 2]);
+  for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++) {
+    const pol_force *force = pol_mechanism_force(mechanism, i);
+    if (!require_element(&s, mechanism, force)) symmetries->energy = 0;
+  }
+
+  /* translations are the motions without rotation */
+  space translations = s;
+  for (int k = 0; k < 3; k++) require_no_spin(&translations, unit[k]);
+  symmetries->num_translations = translations.dim;
+  memcpy(vectors, translations.basis, (size_t)translations.dim * sizeof *vectors);
+  choose_axes(translations.dim, vectors, 3);
+  for (int i = 0; i < translations.dim; i++)
+    poli_v3_copy(vectors[i] + 3, symmetries->translation[i]);
+
+  /* the rotations: an axis a through the point P has u = P x a.  Three axes meet in one point,
+   * P = sum a x u/2; the points of others are those nearest to the origin, a x u. */
+  for (int i = 0; i < translations.dim; i++) require(&s, translations.basis[i]);
+  memcpy(vectors, s.basis, (size_t)s.dim * sizeof *vectors);
+  for (int i = 0; i < s.dim; i++) { /* orthonormal angular velocities */
     for (int j = 0; j < i; j++) {
       double share = poli_v3_dot(vectors[i], vectors[j]);
       for (int k = 0; k < 6; k++) vectors[i][k] -= share * vectors[j][k];
@@ -413,58 +361,12 @@ static void make_orthonormal(int count, double vectors[3][6])
     double size = sqrt(poli_v3_dot(vectors[i], vectors[i]));
     for (int k = 0; k < 6; k++) vectors[i][k] /= size;
   }
-}
-
-/* The rotations: an axis a through the point P has u = P x a.  Three axes meet in one point,
- * P = sum a x u/2; the points of others are those nearest to the origin, a x u. */
-static void find_rotations(const space *s, const space *translations, pol_symmetries *out)
-{
-  space rest = *s;
-  double vectors[3][6], centre[3] = {0.0};
-  for (int i = 0; i < translations->dim; i++) require(&rest, translations->basis[i]);
-  out->num_rotations = 0;
-  memcpy(vectors, rest.basis, (size_t)rest.dim * sizeof *vectors);
-  make_orthonormal(rest.dim, vectors);
-  choose_axes(rest.dim, vectors, 0);
-  for (int i = 0; i < rest.dim; i++) {
-    double nearest[3];
-    poli_v3_cross(vectors[i], vectors[i] + 3, nearest);
-    poli_v3_add_scaled(0.5, nearest, centre);
-    poli_v3_copy(vectors[i], out->axis[i]);
-    poli_v3_copy(nearest, out->point[i]);
-    out->num_rotations++;
+  choose_axes(s.dim, vectors, 0);
+  for (int i = 0; i < s.dim; i++) {
+    poli_v3_copy(vectors[i], symmetries->axis[i]);
+    poli_v3_cross(vectors[i], vectors[i] + 3, symmetries->point[i]);
+    poli_v3_add_scaled(0.5, symmetries->point[i], centre);
   }
-  for (int i = 0; i < 3 && out->num_rotations == 3; i++) poli_v3_copy(centre, out->point[i]);
-}
-
-void pol_mechanism_symmetries(const pol_mechanism *mechanism, pol_symmetries *symmetries)
-{
-  space s = {.dim = 6};
-  double gravity[3], vectors[3][6];
-  for (int i = 0; i < 6; i++) s.basis[i][i] = 1.0;
-  memset(symmetries, 0, sizeof *symmetries);
-  symmetries->energy = pol_mechanism_num_drives(mechanism) == 0;
-  pol_mechanism_gravity(mechanism, gravity);
-  require_force(&s, gravity);
-  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) require_joint(&s, mechanism, i);
-  require_ties(&s, mechanism);
-  for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++) {
-    const pol_force *force = pol_mechanism_force(mechanism, i);
-    require_element(&s, mechanism, force);
-    if (!conserves(force)) symmetries->energy = 0;
-  }
-
-  /* translations are the motions without rotation */
-  space translations = s;
-  for (int k = 0; k < 3; k++) {
-    double e[3];
-    unit(k, e);
-    require_no_spin(&translations, e);
-  }
-  symmetries->num_translations = translations.dim;
-  memcpy(vectors, translations.basis, (size_t)translations.dim * sizeof *vectors);
-  choose_axes(translations.dim, vectors, 3);
-  for (int i = 0; i < translations.dim; i++)
-    poli_v3_copy(vectors[i] + 3, symmetries->translation[i]);
-  find_rotations(&s, &translations, symmetries);
+  symmetries->num_rotations = s.dim;
+  for (int i = 0; i < 3 && s.dim == 3; i++) poli_v3_copy(centre, symmetries->point[i]);
 }

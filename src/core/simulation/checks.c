@@ -28,7 +28,7 @@
 #include <string.h>
 
 #include "dae/independence.h"
-#include "formulation/elements.h"
+#include "formulation/formulation.h"
 #include "lie/small.h"
 #include "simulation/parts.h"
 

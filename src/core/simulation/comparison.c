@@ -141,24 +141,6 @@ static double hermite(double s, double a, double a_rate, double b, double b_rate
          s * s * u * b_rate;
 }
 
-/* The rotation between rows a and a + 1. */
-static void turn(const pol_trajectory *m, const poli_trajectory_vector *vector, long a, double s,
-                 double out[4])
-{
-  const pol_factor body = {.kind = POL_SO3, .dim = 3};
-  const pol_group group = {.num_factors = 1, .factors = &body, .nq = 4, .nv = 3};
-  const double d = m->t[a + 1] - m->t[a];
-  double from[4], to[4], r[3], w[2][3], between[3];
-  poli_trajectory_read(m, vector, a, from);
-  poli_trajectory_read(m, vector, a + 1, to);
-  pol_group_difference(&group, from, to, r);
-  for (int k = 0; k < 2; k++)
-    for (int i = 0; i < 3; i++) w[k][i] = d * value_at(m, vector->slope[i], a + k);
-  pol_group_tangent_inverse(&group, r, w[1], w[1]);
-  for (int i = 0; i < 3; i++) between[i] = hermite(s, 0.0, w[0][i], r[i], w[1][i]);
-  pol_group_move(&group, from, between, out);
-}
-
 /* The polynomial through the nearest four rows, or all if there are fewer.  Quaternions take the
  * sign of the first of these rows, and are normalised. */
 static void pass_through(const pol_trajectory *m, const poli_trajectory_vector *vector, long a,
@@ -198,8 +180,18 @@ void poli_trajectory_interpolate(const pol_trajectory *m, const poli_trajectory_
   for (int i = 0; i < 3 && i < vector->count; i++) has_slope &= vector->slope[i] >= 0;
   if (!has_slope) {
     pass_through(m, vector, a, t, out);
-  } else if (vector->is_quaternion) {
-    turn(m, vector, a, s, out);
+  } else if (vector->is_quaternion) { /* the rotation between rows a and a + 1 */
+    const pol_factor body = {.kind = POL_SO3, .dim = 3};
+    const pol_group group = {.num_factors = 1, .factors = &body, .nq = 4, .nv = 3};
+    double from[4], to[4], r[3], w[2][3], between[3];
+    poli_trajectory_read(m, vector, a, from);
+    poli_trajectory_read(m, vector, a + 1, to);
+    pol_group_difference(&group, from, to, r);
+    for (int k = 0; k < 2; k++)
+      for (int i = 0; i < 3; i++) w[k][i] = d * value_at(m, vector->slope[i], a + k);
+    pol_group_tangent_inverse(&group, r, w[1], w[1]);
+    for (int i = 0; i < 3; i++) between[i] = hermite(s, 0.0, w[0][i], r[i], w[1][i]);
+    pol_group_move(&group, from, between, out);
   } else {
     for (int i = 0; i < vector->count; i++)
       out[i] =
@@ -297,22 +289,19 @@ struct poli_comparison {
 static int find_rate(const pol_trajectory *trajectory, const pol_channel *channel, int index,
                      char *name)
 {
-  static const char *const rates[][2] = {
-      {"position", "velocity"}, {"angle", "rate"}, {"displacement", "speed"}};
+  static const char *const rates[][2] = {{"quaternion", "angular_velocity"},
+                                         {"position", "velocity"},
+                                         {"angle", "rate"},
+                                         {"displacement", "speed"}};
+  static const char *const parts[] = {".x", ".y", ".z"};
   const size_t start = strlen(channel->name) - strlen(channel->quantity);
-  memcpy(name, channel->name, start);
-  if (is_quaternion(channel)) {
-    static const char *const parts[] = {"angular_velocity.x", "angular_velocity.y",
-                                        "angular_velocity.z"};
-    strcpy(name + start, parts[index]);
+  for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+    if (!is_word(channel->quantity, rates[i][0])) continue;
+    memcpy(name, channel->name, start);
+    strcpy(name + start, rates[i][1]);
+    strcat(name, i == 0 ? parts[index] : channel->quantity + strlen(rates[i][0]));
     return pol_trajectory_find(trajectory, name);
   }
-  for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
-    if (is_word(channel->quantity, rates[i][0])) {
-      strcpy(name + start, rates[i][1]);
-      strcat(name, channel->quantity + strlen(rates[i][0]));
-      return pol_trajectory_find(trajectory, name);
-    }
   return -1;
 }
 

@@ -165,14 +165,6 @@ static pol_status refuse_early_end(const work *w, double t, pol_diagnostics *dia
   return refuse(diagnostics, message);
 }
 
-/* Takes down the present row. */
-static void fill_row(pol_trajectory *trajectory, long n, const double *row, const int *columns)
-{
-  pol_trajectory_times(trajectory)[n] = row[0];
-  for (int i = 0; i < pol_trajectory_count(trajectory); i++)
-    pol_trajectory_series(trajectory, i)[n] = row[columns[i]];
-}
-
 /* Steps through the times of the reference and keeps the channels that are compared.  Stops at
  * events between them are skipped; an event that ends the run before the last time is an input
  * error. */
@@ -199,22 +191,20 @@ static pol_status fill_trajectory(work *w, pol_simulation *simulation, const pol
     columns[wanted++] = i;
   }
   pol_status status = pol_trajectory_create(trajectory, rows, wanted, names);
-  if (status == POL_OK) {
-    pol_record_row(record, row);
-    fill_row(*trajectory, 0, row, columns);
-  }
-  for (long n = 1; status == POL_OK && n < rows && !stopped;) {
-    if (pol_simulation_finished(simulation)) {
-      status = refuse_early_end(w, pol_simulation_state(simulation)->t, diagnostics);
-    } else if ((status = pol_simulation_step(simulation)) != POL_OK) {
-      *diagnostics = *pol_simulation_diagnostics(simulation);
-    } else {
-      if (fabs(pol_simulation_state(simulation)->t - times->times[n - 1]) <= w->tolerance) {
-        pol_record_row(record, row);
-        fill_row(*trajectory, n++, row, columns);
-      }
-      stopped = report_step(&progress, simulation);
+  for (long n = 0; status == POL_OK && !stopped;) {
+    const double t = pol_simulation_state(simulation)->t;
+    if (n == 0 || fabs(t - times->times[n - 1]) <= w->tolerance) {
+      pol_record_row(record, row);
+      (*trajectory)->t[n] = row[0];
+      for (int i = 0; i < wanted; i++) pol_trajectory_series(*trajectory, i)[n] = row[columns[i]];
+      if (++n == rows) break;
     }
+    if (pol_simulation_finished(simulation))
+      status = refuse_early_end(w, t, diagnostics);
+    else if ((status = pol_simulation_step(simulation)) != POL_OK)
+      *diagnostics = *pol_simulation_diagnostics(simulation);
+    else
+      stopped = report_step(&progress, simulation);
   }
   free(arena.memory);
   return status;
@@ -468,13 +458,7 @@ static pol_status time_cases(work *w)
 
 /* --- the study -------------------------------------------------------------------------------- */
 
-/* Whether its steps can be counted; all else about settings is checked by the simulation. */
-static int has_steps(const pol_settings *settings)
-{
-  return isfinite(settings->end) && settings->end > 0.0 &&
-         (settings->variable || (isfinite(settings->step) && settings->step > 0.0));
-}
-
+/* Whether steps can be counted; all else about settings is checked by the simulation. */
 static pol_status check_study(const pol_study *study, pol_diagnostics *diagnostics)
 {
   if (study->num_cases < 1) return refuse(diagnostics, "a study needs a case");
@@ -484,16 +468,17 @@ static pol_status check_study(const pol_study *study, pol_diagnostics *diagnosti
     return refuse(diagnostics, "repeats must not be negative, max_times must be positive");
   if ((study->reference == NULL) == (study->reference_run == NULL))
     return refuse(diagnostics, "a study needs either a reference or a reference run");
-  for (int i = 0; i < study->num_cases; i++) {
-    const pol_settings *settings = &study->cases[i].settings;
+  for (int i = 0; i <= study->num_cases; i++) {
+    const int last = i == study->num_cases;
+    const pol_settings *settings = last ? study->reference_run : &study->cases[i].settings;
+    if (settings == NULL) break;
     if (settings->end != study->cases[0].settings.end)
-      return refuse(diagnostics, "all cases must have the same end time");
-    if (!has_steps(settings)) return refuse(diagnostics, "step and end must be positive");
+      return refuse(diagnostics, last ? "the reference run must have the end time of the cases"
+                                      : "all cases must have the same end time");
+    if (!isfinite(settings->end) || settings->end <= 0.0 ||
+        (!settings->variable && !(isfinite(settings->step) && settings->step > 0.0)))
+      return refuse(diagnostics, "step and end must be positive");
   }
-  if (study->reference_run != NULL && study->reference_run->end != study->cases[0].settings.end)
-    return refuse(diagnostics, "the reference run must have the end time of the cases");
-  if (study->reference_run != NULL && !has_steps(study->reference_run))
-    return refuse(diagnostics, "step and end must be positive");
   return POL_OK;
 }
 
@@ -506,8 +491,9 @@ static pol_status run_all(work *w, pol_trajectory **trajectory, pol_diagnostics 
   if (study->reference_run != NULL) status = run_reference(w, trajectory, diagnostics);
   if (status != POL_OK || study->stopped) return status;
   w->reference = study->reference != NULL ? study->reference : *trajectory;
-  if ((status = check_reference(w, diagnostics)) != POL_OK) return status;
-  if ((status = count_channels(w, diagnostics)) != POL_OK) return status;
+  status = check_reference(w, diagnostics);
+  if (status == POL_OK) status = count_channels(w, diagnostics);
+  if (status != POL_OK) return status;
 
   pthread_t threads[MAX_JOBS];
   int count = 0;
@@ -585,22 +571,6 @@ static double slope(const double *h, const double *error, int a, int b)
   return log(error[a] / error[b]) / log(h[a] / h[b]);
 }
 
-/* The last point of the line that starts at `first`; *points of them. */
-static int line_end(int first, int count, const double *h, const double *error, int *points)
-{
-  double low = HUGE_VAL, high = -HUGE_VAL;
-  int last = first;
-  *points = 1;
-  for (int next; (next = next_point(last, count, h, error)) < count; last = next) {
-    const double order = slope(h, error, last, next);
-    low = fmin(low, order);
-    high = fmax(high, order);
-    if (high - low > line_tolerance || low <= least_order) break;
-    ++*points;
-  }
-  return last;
-}
-
 /* The first point after `last` from which on no error falls as the order says, -1 if there is none.
  */
 static int find_floor(double order, int last, int count, const double *h, const double *error)
@@ -610,25 +580,6 @@ static int find_floor(double order, int last, int count, const double *h, const 
   for (int i = start; i < count; before = i, i = next_point(i, count, h, error))
     if (slope(h, error, before, i) >= order - floor_drop) return -1;
   return start < count ? start : -1;
-}
-
-/* The finest two neighbours between which the error falls, where there is no line. */
-static void take_finest_pair(pol_order *result, int count, const double *h, const double *error)
-{
-  int before = next_point(-1, count, h, error);
-  for (int i; before < count && (i = next_point(before, count, h, error)) < count; before = i) {
-    if (slope(h, error, before, i) <= least_order) continue;
-    result->first = before;
-    result->last = i;
-  }
-  if (result->first < 0) {
-    result->floor = next_point(-1, count, h, error);
-    result->verdict = POL_ORDER_FLOOR;
-    return;
-  }
-  result->verdict = POL_ORDER_NOT_ASYMPTOTIC;
-  result->order = slope(h, error, result->first, result->last);
-  result->floor = find_floor(result->order, result->last, count, h, error);
 }
 
 pol_order pol_order_fit(int count, const double *h, const double *error, double *between)
@@ -641,7 +592,14 @@ pol_order pol_order_fit(int count, const double *h, const double *error, double 
     if (between != NULL && before >= 0) between[i] = slope(h, error, before, i);
     before = i;
     total++;
-    int points, last = line_end(i, count, h, error, &points);
+    /* the last point of the line that starts at i */
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    int last = i, points = 1;
+    for (int next; (next = next_point(last, count, h, error)) < count; last = next, points++) {
+      low = fmin(low, slope(h, error, last, next));
+      high = fmax(high, slope(h, error, last, next));
+      if (high - low > line_tolerance || low <= least_order) break;
+    }
     if (points < 2 || points < longest) continue;
     longest = points;
     result.first = i;
@@ -667,9 +625,19 @@ pol_order pol_order_fit(int count, const double *h, const double *error, double 
   } else if (total == 2 && longest == 2) {
     result.verdict = POL_ORDER_TWO_POINTS;
     result.order = slope(h, error, result.first, result.last);
-  } else {
+  } else { /* no line: the finest two neighbours between which the error falls */
     result.first = result.last = -1;
-    take_finest_pair(&result, count, h, error);
+    before = next_point(-1, count, h, error);
+    for (int i; before < count && (i = next_point(before, count, h, error)) < count; before = i) {
+      if (slope(h, error, before, i) <= least_order) continue;
+      result.first = before;
+      result.last = i;
+    }
+    result.verdict = result.first < 0 ? POL_ORDER_FLOOR : POL_ORDER_NOT_ASYMPTOTIC;
+    result.floor = next_point(-1, count, h, error);
+    if (result.first < 0) return result;
+    result.order = slope(h, error, result.first, result.last);
+    result.floor = find_floor(result.order, result.last, count, h, error);
   }
   return result;
 }

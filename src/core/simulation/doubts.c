@@ -16,7 +16,8 @@
  *
  * A mechanism counts as at rest where its energies and velocities are below those that gravity
  * causes over a height of 1e-4 L; or, without gravity, where its velocities cover less than a
- * hundred times Newton's tolerance of L, or 1e-13 of the largest coordinate, per step.
+ * hundred times Newton's tolerance of L, or 1e-13 of the largest coordinate, per step.  The largest
+ * multiplier does work over that distance in a mechanism that is held under load.
  */
 #include <float.h>
 #include <math.h>
@@ -43,6 +44,7 @@ void poli_doubts_note(pol_simulation *sim, int first)
   e->work = fmax(e->work, fabs(s->work.drives));
   e->work = fmax(e->work, fabs(s->work.dissipated));
   e->speed = fmax(e->speed, poli_largest(sim->dae->group.nv, sim->v));
+  e->reaction = fmax(e->reaction, poli_largest(pol_dae_num_constraints(sim->dae), sim->lambda));
   if (!(fabs(s->energy_balance) > e->balance)) return;
   e->balance = fabs(s->energy_balance);
   e->balance_t = s->t;
@@ -105,7 +107,7 @@ static const char *probable_reason(const pol_simulation *sim)
 
 /* --- checks ----------------------------------------------------------------------------------- */
 
-static void doubt_energy(pol_simulation *sim, double length, double mass, double rest)
+static void doubt_energy(pol_simulation *sim, double length, double mass, double rest, double h)
 {
   const poli_extremes *e = &sim->extremes;
   double gravity[3];
@@ -114,7 +116,7 @@ static void doubt_energy(pol_simulation *sim, double length, double mass, double
       sqrt(gravity[0] * gravity[0] + gravity[1] * gravity[1] + gravity[2] * gravity[2]);
   const double round_off = 1e-10 * (fabs(e->lowest) + fabs(e->highest) + e->kinetic);
   const double scale = fmax(fmax(e->kinetic, e->highest - e->lowest), e->work) + round_off +
-                       rest_share * mass * g * length + mass * rest * rest;
+                       rest_share * mass * g * length + mass * rest * rest + e->reaction * rest * h;
   if (!(e->balance > energy_share * scale)) return;
   poli_simulation_warn(
       sim, e->balance_t,
@@ -162,7 +164,7 @@ void pol_simulation_review(pol_simulation *sim)
   if (sim->variable) share += sim->options.control.rtol; /* by which Newton's iteration ends */
   const double rest = h > 0.0 ? (share * length + round_off * far) / h : 0.0;
 
-  doubt_energy(sim, length, mass, rest);
+  doubt_energy(sim, length, mass, rest, h);
   doubt_constraints(sim, length, rest);
 
   const pol_group *group = &sim->dae->group;

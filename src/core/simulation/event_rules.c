@@ -326,15 +326,11 @@ pol_status poli_event_rules_create(poli_event_rules **rules, const pol_formulati
   do {
     POLI_TAKE(&arena, r->x, r->num_inputs);
     POLI_TAKE(&arena, r->variables, pol_mechanism_num_variables(mechanism));
-    POLI_TAKE(&arena, r->values, most);
+    POLI_TAKE_EACH(&arena, most, &r->values, &r->sizes, &r->missing);
     POLI_TAKE(&arena, r->workspace, c.workspace);
-    POLI_TAKE(&arena, r->rows, most * nv);
-    POLI_TAKE(&arena, r->responses, most * nv);
+    POLI_TAKE_EACH(&arena, most * nv, &r->rows, &r->responses);
     POLI_TAKE(&arena, r->gram, most * most);
-    POLI_TAKE(&arena, r->sizes, most);
-    POLI_TAKE(&arena, r->missing, most);
-    POLI_TAKE(&arena, r->impulse, nv);
-    POLI_TAKE(&arena, r->total, nv);
+    POLI_TAKE_EACH(&arena, nv, &r->impulse, &r->total);
   } while (status == POL_OK && poli_arena_again(&arena));
   r->memory = arena.memory;
   if (status == POL_OK && r->memory == NULL) status = POL_NO_MEMORY;

@@ -45,6 +45,7 @@ typedef struct poli_extremes {
   double kinetic, lowest, highest; /* energies: kinetic, and the range of the potential */
   double work;                     /* the largest of the three of pol_work */
   double speed;                    /* the largest |v_i| */
+  double reaction;                 /* the largest |lambda_i| */
   double balance, balance_t;       /* of pol_summary.energy_balance, and when */
 } poli_extremes;
 

@@ -10,6 +10,7 @@
 
 #include <polhode/lie.h>
 
+#include "base/arena.h"
 #include "formulation/output.h"
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -20,9 +21,6 @@ static const char *const quaternion_parts[] = {"w", "x", "y", "z"};
 static const char *const reactions[] = {"force", "torque", "force_local", "torque_local"};
 /* One for each row of a joint. */
 static const char *const ordinals[POL_MAX_JOINT_ROWS] = {"1", "2", "3", "4", "5", "6"};
-
-/* Of states and variables: only the user knows. */
-static const char user_unit[] = "user";
 
 /* A quantity of a body or marker: its components and where they stand in its state. */
 typedef struct quantity {
@@ -82,6 +80,7 @@ enum { NUM_TOTALS = sizeof totals / sizeof totals[0] };
 struct pol_record {
   const pol_simulation *simulation;
   int count;
+  void *memory; /* holds the arrays below */
   pol_channel *channels;
   char *names; /* all names of the channels of bodies, joints, forces, drives; each terminated */
   poli_frame *frames; /* workspace: one a body */
@@ -125,11 +124,11 @@ static void add_effort(pol_record *record, size_t *used, const char *group, cons
               torque ? "N m" : "N");
 }
 
-/* A state or variable: its name is the quantity. */
+/* A state or variable: its name is the quantity, only the user knows its unit. */
 static void add_user(pol_record *record, size_t *used, const char *group, const char *name)
 {
   add_named(record, used, (const char *const[]){name, NULL}, 0,
-            (pol_channel){.unit = user_unit, .group = group, .owner = ""});
+            (pol_channel){.unit = "user", .group = group, .owner = ""});
 }
 
 static void add_total(pol_record *record, const pol_channel *channel)
@@ -285,10 +284,14 @@ pol_status pol_record_create(pol_record **record, const pol_simulation *simulati
   /* Count, allocate, fill. */
   const pol_formulation *formulation = pol_simulation_formulation(simulation);
   size_t size = add_all(r);
-  r->frames = calloc((size_t)formulation->num_bodies + 1, sizeof *r->frames);
-  r->names = malloc(size + 1);
-  r->channels = malloc((size_t)r->count * sizeof *r->channels);
-  if (r->names == NULL || r->channels == NULL || r->frames == NULL) {
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, r->frames, formulation->num_bodies);
+    POLI_TAKE(&arena, r->channels, r->count);
+    POLI_TAKE(&arena, r->names, size);
+  } while (poli_arena_again(&arena));
+  r->memory = arena.memory;
+  if (r->memory == NULL) {
     pol_record_free(&r);
     return POL_NO_MEMORY;
   }
@@ -305,9 +308,7 @@ pol_status pol_record_create(pol_record **record, const pol_simulation *simulati
 void pol_record_free(pol_record **record)
 {
   if (record == NULL || *record == NULL) return;
-  free((*record)->names);
-  free((*record)->channels);
-  free((*record)->frames);
+  free((*record)->memory);
   free(*record);
   *record = NULL;
 }
@@ -329,8 +330,7 @@ const pol_channel *pol_record_channel(const pol_record *record, int index)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* Each writes its numbers in the order of the channels and returns where the next ones go. */
-
+/* Writes its numbers in the order of the channels and returns where the next ones go. */
 static double *write_quantities(const quantity *quantities, int count, const void *state, int point,
                                 double *row)
 {
@@ -339,35 +339,6 @@ static double *write_quantities(const quantity *quantities, int count, const voi
     memcpy(row, (const char *)state + quantities[k].offset, quantities[k].count * sizeof *row);
     row += quantities[k].count;
   }
-  return row;
-}
-
-static double *write_joint(const poli_instant *now, int index, double *row)
-{
-  const pol_joint *joint = pol_mechanism_joint(now->formulation->mechanism, index);
-  const int num_coordinates = pol_joint_num_coordinates(joint);
-  double own[POL_MAX_JOINT_ROWS];
-  int num_rows = pol_formulation_multipliers(now->formulation, now->at.lambda, index, own);
-  for (int i = 0; i < num_coordinates; i++, row += 2)
-    poli_instant_coordinate(now, index, i, row, row + 1);
-  poli_instant_reaction(now, index, row, row + 3);
-  poli_instant_reaction_local(now, index, row, row + 3, row + 6, row + 9);
-  memcpy(row + 12, own, (size_t)num_rows * sizeof *row);
-  return row + 12 + num_rows;
-}
-
-static double *write_force(const poli_instant *now, int index, double *row)
-{
-  const pol_force *force = pol_mechanism_force(now->formulation->mechanism, index);
-  if (!varies(force)) return row;
-  if (force->type == POL_JOINT_SPRING) {
-    *row = poli_instant_joint_spring(now, index);
-    return row + 1;
-  }
-  double vector[3], torque[3];
-  poli_instant_force(now, index, vector, torque);
-  for (int i = 0; i < 3 && has_force(force); i++) *row++ = vector[i];
-  for (int i = 0; i < 3 && has_torque(force); i++) *row++ = torque[i];
   return row;
 }
 
@@ -391,8 +362,29 @@ void pol_record_row(const pol_record *record, double *row)
     poli_instant_marker(&now, i, &values);
     row = write_quantities(marker_quantities, NUM_MARKER_QUANTITIES, &values, 0, row);
   }
-  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) row = write_joint(&now, i, row);
-  for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++) row = write_force(&now, i, row);
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
+    const int coordinates = pol_joint_num_coordinates(pol_mechanism_joint(mechanism, k));
+    for (int i = 0; i < coordinates; i++, row += 2)
+      poli_instant_coordinate(&now, k, i, row, row + 1);
+    poli_instant_reaction(&now, k, row, row + 3);
+    poli_instant_reaction_local(&now, k, row, row + 3, row + 6, row + 9);
+    row += 12;
+    double own[POL_MAX_JOINT_ROWS];
+    const int num_rows = pol_formulation_multipliers(formulation, at.lambda, k, own);
+    for (int i = 0; i < num_rows; i++) *row++ = own[i];
+  }
+  for (int k = 0; k < pol_mechanism_num_forces(mechanism); k++) {
+    const pol_force *force = pol_mechanism_force(mechanism, k);
+    double vector[3], torque[3];
+    if (!varies(force)) continue;
+    if (force->type == POL_JOINT_SPRING) {
+      *row++ = poli_instant_joint_spring(&now, k);
+      continue;
+    }
+    poli_instant_force(&now, k, vector, torque);
+    for (int i = 0; i < 3 && has_force(force); i++) *row++ = vector[i];
+    for (int i = 0; i < 3 && has_torque(force); i++) *row++ = torque[i];
+  }
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
     *row++ = pol_formulation_drive_effort(formulation, &at, i);
   for (int i = 0; i < pol_mechanism_num_couplings(mechanism); i++, row += 2)

@@ -12,6 +12,7 @@
 
 #include <polhode/lie.h>
 
+#include "base/arena.h"
 #include "io/model/parts.h"
 #include "lie/small.h"
 #include "mechanism/builder.h"
@@ -25,22 +26,29 @@ typedef struct builder {
   json_t *reported; /* {path: true} of errors before; false for what such a path is in */
 } builder;
 
-/* Enters the paths of all errors so far, and those of the objects and lists that they are in. */
-static void mark_reported(builder *b)
+/* Cuts the last key or index off a path; 0 at its start. */
+static int cut_path(char *path)
 {
-  if (b->reader->errors->count > 0) b->reported = json_object();
-  for (int i = 0; i < b->reader->errors->count; i++) {
-    char *path = poli_format("%s", b->reader->errors->items[i].path);
-    int failed = !path || json_object_set_new_nocheck(b->reported, path, json_true()) != 0;
-    for (size_t end = failed ? 0 : strlen(path); end-- > 1;) {
-      if (path[end] != '.' && path[end] != '[') continue;
+  size_t end = strlen(path);
+  while (end-- > 1)
+    if (path[end] == '.' || path[end] == '[') {
       path[end] = '\0';
-      if (!json_object_get(b->reported, path))
-        failed |= json_object_set_new_nocheck(b->reported, path, json_false()) != 0;
+      return 1;
     }
-    free(path);
-    if (failed) b->reader->status = POL_NO_MEMORY;
-  }
+  return 0;
+}
+
+/* Nothing more is reported at a path, which is freed: it has an error, which is then also one of
+ * the objects and lists that it is in, or what it refers to has one. */
+static void mark_reported(builder *b, char *path, int is_error)
+{
+  if (!b->reported) b->reported = json_object();
+  int failed = !path || json_object_set_new_nocheck(b->reported, path, json_true()) != 0;
+  while (!failed && is_error && cut_path(path))
+    if (!json_object_get(b->reported, path))
+      failed = json_object_set_new_nocheck(b->reported, path, json_false()) != 0;
+  if (failed) b->reader->status = POL_NO_MEMORY;
+  free(path);
 }
 
 /* Whether the value at a place, something in it or what it is in has an error already. */
@@ -49,23 +57,9 @@ static int is_reported(builder *b, const poli_place *place)
   char *path = poli_path(place);
   int found = path && json_object_get(b->reported, path) != NULL;
   if (!path) b->reader->status = POL_NO_MEMORY;
-  for (size_t end = path ? strlen(path) : 0; !found && end-- > 1;) {
-    if (path[end] != '.' && path[end] != '[') continue;
-    path[end] = '\0';
-    found = json_is_true(json_object_get(b->reported, path));
-  }
+  while (path && !found && cut_path(path)) found = json_is_true(json_object_get(b->reported, path));
   free(path);
   return found;
-}
-
-/* Nothing more is reported at a place: what it refers to has an error. */
-static void silence(builder *b, const poli_place *place)
-{
-  char *path = poli_path(place);
-  if (!b->reported) b->reported = json_object();
-  if (!path || json_object_set_new_nocheck(b->reported, path, json_true()) != 0)
-    b->reader->status = POL_NO_MEMORY;
-  free(path);
 }
 
 /* The keys of fields that have another name in a file, where the object has the key `beside`. */
@@ -142,11 +136,9 @@ static const poli_place *find_place(const poli_place *object, poli_element eleme
 
 /* Reports what the mechanism found in an object, or in something that was made from it. */
 static void pass_on(builder *b, const poli_place *object, poli_element element,
-                    const char *suggestion)
+                    const poli_kind *kind, const char *suggestion)
 {
   static const char required[] = "is required";
-  const poli_field *list = poli_find_field(poli_model_kind.fields, poli_element_list(element));
-  const poli_kind *kind = list->detail;
   const json_t *last = NULL;
   for (int i = 0; i < b->found.count; i++) {
     const pol_error *error = &b->found.items[i];
@@ -172,21 +164,12 @@ static void pass_on(builder *b, const poli_place *object, poli_element element,
 
 /* --- elements --------------------------------------------------------------------------------- */
 
-/* Whether a marker, or a joint with its markers, is there and on bodies: others can be wrong. */
+/* Whether a marker is there and on a body: it can be wrong. */
 static int has_marker(const pol_mechanism *mechanism, int index)
 {
   return index >= 0 && index < pol_mechanism_num_markers(mechanism) &&
          pol_mechanism_marker(mechanism, index)->body >= POL_GROUND &&
          pol_mechanism_marker(mechanism, index)->body < pol_mechanism_num_bodies(mechanism);
-}
-
-static int has_joint(const pol_mechanism *mechanism, int index)
-{
-  const pol_joint *joint = index >= 0 && index < pol_mechanism_num_joints(mechanism)
-                               ? pol_mechanism_joint(mechanism, index)
-                               : NULL;
-  return joint && pol_joint_type_name(joint->type) && has_marker(mechanism, joint->marker[0]) &&
-         has_marker(mechanism, joint->marker[1]);
 }
 
 /* 0 if a marker is missing. */
@@ -241,20 +224,6 @@ static pol_status make_function(const poli_model_function *from, pol_function *f
   return POL_OK;
 }
 
-/* The point, body and axes of an applied force that is given by a marker. */
-static void apply_at_marker(const pol_mechanism *mechanism, int index, pol_force *force)
-{
-  const pol_marker *marker = pol_mechanism_marker(mechanism, index);
-  double A[9], vector[3];
-  force->body = marker->body;
-  if (force->type == POL_APPLIED_FORCE) poli_v3_copy(marker->position, force->point);
-  if ((int)force->frame != POLI_MODEL_MARKER_AXES) return;
-  force->frame = POL_BODY_AXES;
-  pol_quat_to_matrix(marker->rotation, A);
-  poli_m3_apply(A, force->vector, vector);
-  poli_v3_copy(vector, force->vector);
-}
-
 /* Points instead of the markers of a spring-damper get markers of their own. */
 static pol_status add_ends(builder *b, const poli_place *place, const poli_model_force *from,
                            int marker[2])
@@ -298,28 +267,28 @@ static const char *find_coordinate(const pol_mechanism *mechanism, const char *n
   return near.best;
 }
 
-/* Where a point of a body is at the initial position. */
-static void initial_point(const pol_body *body, const double point[3], double global[3])
-{
-  double R[9], arm[3];
-  pol_quat_to_matrix(body->rotation, R);
-  poli_m3_apply(R, point, arm);
-  poli_v3_add(body->position, arm, global);
-}
-
 static pol_status add_force(builder *b, const poli_place *place, const poli_model_force *from,
                             const char **suggestion)
 {
   pol_mechanism *mechanism = b->mechanism;
   pol_force force = from->force;
   pol_function scale;
-  double *numbers = NULL;
+  double *numbers = NULL, A[9], vector[3];
   pol_status status = POL_OK;
   if (has_marker(mechanism, from->marker)) {
-    apply_at_marker(mechanism, from->marker, &force);
+    /* body, point and axes of an applied force are those of the marker */
+    const pol_marker *marker = pol_mechanism_marker(mechanism, from->marker);
+    force.body = marker->body;
+    if (force.type == POL_APPLIED_FORCE) poli_v3_copy(marker->position, force.point);
+    if ((int)force.frame == POLI_MODEL_MARKER_AXES) {
+      force.frame = POL_BODY_AXES;
+      pol_quat_to_matrix(marker->rotation, A);
+      poli_m3_apply(A, force.vector, vector);
+      poli_v3_copy(vector, force.vector);
+    }
   } else if (from->marker != POL_NOT_FOUND) {
     const poli_place marker = poli_place_key(place, "marker");
-    silence(b, &marker);
+    mark_reported(b, poli_path(&marker), 0); /* what it refers to has an error */
   }
   if ((int)force.frame == POLI_MODEL_MARKER_AXES) force.frame = POL_GLOBAL_AXES; /* no marker */
   if (poli_given(place, "bodies")) status = add_ends(b, place, from, force.marker);
@@ -329,8 +298,12 @@ static pol_status add_force(builder *b, const poli_place *place, const poli_mode
   /* what is not given is that of the initial position */
   if (isnan(force.anchor[0])) {
     memset(force.anchor, 0, sizeof force.anchor);
-    if (force.type == POL_SUPPORT && force.body >= 0)
-      initial_point(pol_mechanism_body(mechanism, force.body), force.point, force.anchor);
+    if (force.type == POL_SUPPORT && force.body >= 0) {
+      const pol_body *body = pol_mechanism_body(mechanism, force.body);
+      pol_quat_to_matrix(body->rotation, A);
+      poli_m3_apply(A, force.point, vector);
+      poli_v3_add(body->position, vector, force.anchor);
+    }
   }
   if (isnan(force.length))
     force.length =
@@ -367,58 +340,49 @@ static pol_status add_drive(builder *b, const poli_place *place, const poli_mode
   return status;
 }
 
+/* A reference that is not given is the coordinate at the initial position; the joint can be wrong.
+ */
 static pol_status add_coupling(builder *b, const pol_coupling *from)
 {
   pol_coupling coupling = *from;
-  for (int i = 0; i < 2 && isnan(from->reference[0]); i++)
+  for (int i = 0; i < 2 && isnan(from->reference[0]); i++) {
+    const int known =
+        from->joint[i] >= 0 && from->joint[i] < pol_mechanism_num_joints(b->mechanism);
+    const pol_joint *joint = known ? pol_mechanism_joint(b->mechanism, from->joint[i]) : NULL;
+    const int has_coordinate =
+        joint && pol_joint_type_name(joint->type) && has_marker(b->mechanism, joint->marker[0]) &&
+        has_marker(b->mechanism, joint->marker[1]) && pol_coordinate_name(from->coordinate[i]) &&
+        pol_joint_has_coordinate(joint, from->coordinate[i]);
     coupling.reference[i] =
-        has_joint(b->mechanism, from->joint[i]) && pol_coordinate_name(from->coordinate[i]) &&
-                pol_joint_has_coordinate(pol_mechanism_joint(b->mechanism, from->joint[i]),
-                                         from->coordinate[i])
-            ? pol_mechanism_coordinate(b->mechanism, from->joint[i], from->coordinate[i])
-            : 0.0;
+        has_coordinate ? pol_mechanism_coordinate(b->mechanism, from->joint[i], from->coordinate[i])
+                       : 0.0;
+  }
   return pol_mechanism_add_coupling(b->mechanism, &coupling, NULL);
 }
 
 /* Adds the elements of one kind. */
-static void add_elements(builder *b, const poli_place *top, poli_element element,
-                         const poli_items *list)
+static void add_elements(builder *b, const poli_place *top, const poli_model_data *data,
+                         poli_element element)
 {
   const poli_place objects = poli_place_key(top, poli_element_list(element));
+  const poli_field *field = poli_find_field(poli_model_kind.fields, poli_element_list(element));
+  const poli_items *list = (const poli_items *)((const char *)data + field->offset);
+  const poli_kind *kind = field->detail;
   for (size_t i = 0; i < list->count && b->reader->status == POL_OK; i++) {
+    const void *item = (const char *)list->items + i * kind->size;
     const poli_place place = poli_place_item(&objects, i);
     const char *suggestion = "";
-    pol_status status = POL_OK;
-    switch (element) {
-    case POLI_BODIES:
-      status = pol_mechanism_add_body(b->mechanism, &((const poli_model_body *)list->items)[i].body,
-                                      NULL);
-      break;
-    case POLI_MARKERS:
-      status = pol_mechanism_add_marker(b->mechanism, &((const pol_marker *)list->items)[i], NULL);
-      break;
-    case POLI_JOINTS:
-      status = add_joint(b, &place, &((const poli_model_joint *)list->items)[i]);
-      break;
-    case POLI_FORCES:
-      status = add_force(b, &place, &((const poli_model_force *)list->items)[i], &suggestion);
-      break;
-    case POLI_DRIVES:
-      status = add_drive(b, &place, &((const poli_model_drive *)list->items)[i]);
-      break;
-    case POLI_COUPLINGS:
-      status = add_coupling(b, &((const pol_coupling *)list->items)[i]);
-      break;
-    case POLI_VARIABLES:
-      status =
-          pol_mechanism_add_variable(b->mechanism, &((const pol_variable *)list->items)[i], NULL);
-      break;
-    default:
-      status = pol_mechanism_add_state(b->mechanism, &((const pol_state_variable *)list->items)[i],
-                                       NULL);
-    }
+    const pol_status status =
+        element == POLI_BODIES      ? pol_mechanism_add_body(b->mechanism, item, NULL)
+        : element == POLI_MARKERS   ? pol_mechanism_add_marker(b->mechanism, item, NULL)
+        : element == POLI_JOINTS    ? add_joint(b, &place, item)
+        : element == POLI_FORCES    ? add_force(b, &place, item, &suggestion)
+        : element == POLI_DRIVES    ? add_drive(b, &place, item)
+        : element == POLI_COUPLINGS ? add_coupling(b, item)
+        : element == POLI_VARIABLES ? pol_mechanism_add_variable(b->mechanism, item, NULL)
+                                    : pol_mechanism_add_state(b->mechanism, item, NULL);
     if (status != POL_OK && status != POL_BAD_ARGUMENT) b->reader->status = status;
-    pass_on(b, &place, element, suggestion);
+    pass_on(b, &place, element, kind, suggestion);
   }
 }
 
@@ -471,17 +435,12 @@ void poli_build_mechanism(poli_reader *reader, const poli_place *top, const poli
                           pol_mechanism *mechanism)
 {
   builder b = {.reader = reader, .mechanism = mechanism};
-  const poli_items *const lists[] = {
-      [POLI_BODIES] = &data->bodies,       [POLI_MARKERS] = &data->markers,
-      [POLI_JOINTS] = &data->joints,       [POLI_FORCES] = &data->forces,
-      [POLI_DRIVES] = &data->drives,       [POLI_COUPLINGS] = &data->couplings,
-      [POLI_VARIABLES] = &data->variables, [POLI_STATES] = &data->states,
-  };
   const int before = reader->errors->count;
-  mark_reported(&b);
+  for (int i = 0; i < before; i++)
+    mark_reported(&b, poli_format("%s", reader->errors->items[i].path), 1);
   pol_mechanism_set_gravity(mechanism, data->gravity);
   poli_mechanism_collect(mechanism, &b.found);
-  for (int k = 0; k < POLI_NUM_ELEMENTS; k++) add_elements(&b, top, (poli_element)k, lists[k]);
+  for (int k = 0; k < POLI_NUM_ELEMENTS; k++) add_elements(&b, top, data, (poli_element)k);
   poli_mechanism_collect(mechanism, NULL);
   json_decref(b.reported);
   if (reader->status == POL_OK && reader->errors->count > before) sort_errors(reader, top);
@@ -545,72 +504,47 @@ pol_status poli_build_shapes(const poli_model_data *data, pol_model *model)
   return status;
 }
 
-void poli_free_shapes(pol_model *model)
+/* Copies a text into the arena; NULL while it counts. */
+static const char *copy_text(poli_arena *arena, const char *text)
 {
-  for (int i = 0; i < model->num_shapes; i++) free(model->shapes[i].file);
-  free(model->shapes);
-}
-
-/* Room for all rules, changes and texts in one block: the rules, the changes, the texts. */
-static size_t count_bytes(const poli_model_data *data, size_t *num_changes)
-{
-  const poli_model_event *events = data->events.items;
-  size_t bytes = 0;
-  *num_changes = 0;
-  for (size_t i = 0; i < data->events.count; i++) {
-    json_t *changes = events[i].changes;
-    const char *key;
-    json_t *value;
-    bytes += strlen(events[i].name) + strlen(events[i].expression) + 2;
-    json_object_foreach(changes, key, value)
-    {
-      bytes += strlen(key) + strlen(json_string_value(value)) + 2;
-      ++*num_changes;
-    }
-  }
-  return bytes;
-}
-
-/* Copies a text to *to, which moves on. */
-static const char *copy_text(char **to, const char *text)
-{
-  char *start = *to;
-  const size_t size = strlen(text) + 1;
-  memcpy(start, text, size);
-  *to += size;
-  return start;
+  char *copy = poli_arena_next(arena, strlen(text) + 1, 1);
+  return copy ? strcpy(copy, text) : NULL;
 }
 
 pol_status poli_build_events(const poli_model_data *data, pol_model *model)
 {
   const poli_model_event *events = data->events.items;
   const size_t count = data->events.count;
-  size_t num_changes;
-  const size_t bytes = count_bytes(data, &num_changes);
+  poli_arena arena = {0};
+  pol_event_rule *rules;
   if (count == 0) return POL_OK;
-  pol_event_rule *rules = malloc(count * sizeof *rules + num_changes * sizeof(pol_change) + bytes);
-  if (!rules) return POL_NO_MEMORY;
-  pol_change *changes = (pol_change *)(rules + count);
-  char *text = (char *)(changes + num_changes);
-  for (size_t i = 0; i < count; i++) {
-    json_t *set = events[i].changes;
-    const char *key;
-    json_t *value;
-    rules[i] = (pol_event_rule){.name = copy_text(&text, events[i].name),
-                                .expression = copy_text(&text, events[i].expression),
-                                .direction = events[i].direction == POLI_RISING    ? 1
-                                             : events[i].direction == POLI_FALLING ? -1
-                                                                                   : 0,
-                                .action = (pol_event_action)events[i].action,
-                                .num_changes = (int)json_object_size(set),
-                                .changes = changes};
-    json_object_foreach(set, key, value)
-    {
-      *changes++ = (pol_change){.quantity = copy_text(&text, key),
-                                .expression = copy_text(&text, json_string_value(value))};
+  do {
+    POLI_TAKE(&arena, rules, count);
+    for (size_t i = 0; i < count; i++) {
+      json_t *set = events[i].changes, *value;
+      const char *key;
+      pol_change *changes;
+      int n = 0;
+      POLI_TAKE(&arena, changes, json_object_size(set));
+      const pol_event_rule rule = {.name = copy_text(&arena, events[i].name),
+                                   .expression = copy_text(&arena, events[i].expression),
+                                   .direction = events[i].direction == POLI_RISING    ? 1
+                                                : events[i].direction == POLI_FALLING ? -1
+                                                                                      : 0,
+                                   .action = (pol_event_action)events[i].action,
+                                   .num_changes = (int)json_object_size(set),
+                                   .changes = changes};
+      json_object_foreach(set, key, value)
+      {
+        const pol_change change = {.quantity = copy_text(&arena, key),
+                                   .expression = copy_text(&arena, json_string_value(value))};
+        if (changes) changes[n++] = change;
+      }
+      if (rules) rules[i] = rule;
     }
-  }
-  model->events = rules;
+  } while (poli_arena_again(&arena));
+  if (!arena.memory) return POL_NO_MEMORY;
+  model->events = arena.memory;
   model->settings.num_events = (int)count;
   model->settings.events = rules;
   return POL_OK;

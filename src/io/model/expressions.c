@@ -11,6 +11,8 @@
 #include "mechanism/signal.h"
 #include "simulation/event_rules.h"
 
+static const char effort_rule[] = "must be a number or an expression (a string)";
+
 /* --- syntax ----------------------------------------------------------------------------------- */
 
 /* Any name will do. */
@@ -45,54 +47,34 @@ static void check_text(poli_reader *reader, const poli_place *place,
                 error.column, error.message);
 }
 
+/* The mechanism compiles expressions of time. */
 static void read_expression(poli_reader *reader, const poli_place *place, const poli_field *field,
                             void *target)
 {
   static const poli_expression_names names = {accept_name, near_function, NULL};
   *(const char **)target = json_string_value(place->value);
-  if (json_is_string(place->value))
+  if (!json_is_string(place->value))
+    poli_report_wrong(reader, place, field);
+  else if (field->value != &poli_time_expression)
     check_text(reader, place, &names);
-  else
-    poli_report(reader, place, "", "%s", poli_rule(field));
 }
 
-/* The mechanism compiles it. */
-static void read_time_expression(poli_reader *reader, const poli_place *place,
-                                 const poli_field *field, void *target)
-{
-  *(const char **)target = json_string_value(place->value);
-  if (!json_is_string(place->value)) poli_report(reader, place, "", "%s", poli_rule(field));
-}
-
-static const char effort_rule[] = "must be a number or an expression (a string)";
-
-static void read_one_effort(poli_reader *reader, const poli_place *place, double *number,
-                            const char **expression)
-{
-  static const poli_field text = {.value = &poli_expression, .rule = effort_rule};
-  *number = json_number_value(place->value);
-  if (!json_is_number(place->value)) read_expression(reader, place, &text, expression);
-}
-
-static void read_effort(poli_reader *reader, const poli_place *place, const poli_field *field,
-                        void *target)
-{
-  pol_force *force = target;
-  (void)field;
-  read_one_effort(reader, place, &force->actuator, &force->expressions[0]);
-}
-
+/* One number or expression, or a list of three. */
 static void read_efforts(poli_reader *reader, const poli_place *place, const poli_field *field,
                          void *target)
 {
+  static const poli_field text = {.value = &poli_expression, .rule = effort_rule};
+  const int count = field->value == &poli_efforts ? 3 : 1;
   pol_force *force = target;
-  if (!json_is_array(place->value) || json_array_size(place->value) != 3) {
-    poli_report(reader, place, "", "%s", poli_rule(field));
+  if (count == 3 && (!json_is_array(place->value) || json_array_size(place->value) != 3)) {
+    poli_report_wrong(reader, place, field);
     return;
   }
-  for (size_t i = 0; i < 3; i++) {
-    const poli_place item = poli_place_item(place, i);
-    read_one_effort(reader, &item, &force->vector[i], &force->expressions[i]);
+  for (int i = 0; i < count; i++) {
+    const poli_place item = count == 3 ? poli_place_item(place, (size_t)i) : *place;
+    double *number = count == 3 ? &force->vector[i] : &force->actuator;
+    *number = json_number_value(item.value);
+    if (!json_is_number(item.value)) read_expression(reader, &item, &text, &force->expressions[i]);
   }
 }
 
@@ -105,7 +87,7 @@ static void read_changes(poli_reader *reader, const poli_place *place, const pol
   const char *key, *text;
   json_t *value;
   if (!json_is_object(place->value) || json_object_size(place->value) == 0) {
-    poli_report(reader, place, "", "%s", poli_rule(field));
+    poli_report_wrong(reader, place, field);
     return;
   }
   *(json_t **)target = place->value;
@@ -116,58 +98,46 @@ static void read_changes(poli_reader *reader, const poli_place *place, const pol
   }
 }
 
-const poli_value poli_expression = {.read = read_expression,
-                                    .size = sizeof(char *),
-                                    .rule = "must be an expression",
-                                    .words = "[expression](#expressions)",
-                                    .schema = "{\"type\": \"string\", \"minLength\": 1}"};
-const poli_value poli_time_expression = {.read = read_time_expression,
-                                         .size = sizeof(char *),
-                                         .rule = "must be an expression of t, such as "
-                                                 "\"0.1*sin(2*pi*t)\"",
-                                         .words = "[expression](#expressions)",
-                                         .schema = "{\"type\": \"string\", \"minLength\": 1}"};
-const poli_value poli_effort = {.read = read_effort,
-                                .size = sizeof(pol_force),
-                                .rule = effort_rule,
-                                .words = "number or [expression](#variables)",
-                                .schema = "{\"type\": [\"number\", \"string\"]}"};
-const poli_value poli_efforts = {.read = read_efforts,
-                                 .size = sizeof(pol_force),
-                                 .rule = "must be a list of 3 numbers or expressions",
-                                 .words = "3 numbers or [expressions](#variables)",
-                                 .schema =
-                                     "{\"type\": \"array\", \"minItems\": 3, \"maxItems\": 3, "
-                                     "\"items\": {\"type\": [\"number\", \"string\"]}}"};
-const poli_value poli_changes = {
-    .read = read_changes,
-    .size = sizeof(json_t *),
-    .rule = "must be an object of velocities or states and their expressions",
-    .words = "object",
-    .schema = "{\"type\": \"object\", \"minProperties\": 1, \"additionalProperties\": "
-              "{\"type\": \"string\"}}"};
+const poli_value poli_expression =
+    POLI_VALUE(read_expression, sizeof(char *), POLI_NO_DETAIL, "must be an expression",
+               "[expression](#expressions)", "{'type': 'string', 'minLength': 1}");
+const poli_value poli_time_expression =
+    POLI_VALUE(read_expression, sizeof(char *), POLI_NO_DETAIL,
+               "must be an expression of t, such as \"0.1*sin(2*pi*t)\"",
+               "[expression](#expressions)", "{'type': 'string', 'minLength': 1}");
+const poli_value poli_effort =
+    POLI_VALUE(read_efforts, sizeof(pol_force), POLI_NO_DETAIL, effort_rule,
+               "number or [expression](#variables)", "{'type': ['number', 'string']}");
+const poli_value poli_efforts = POLI_VALUE(
+    read_efforts, sizeof(pol_force), POLI_NO_DETAIL, "must be a list of 3 numbers or expressions",
+    "3 numbers or [expressions](#variables)",
+    "{'type': 'array', 'minItems': 3, 'maxItems': 3, 'items': {'type': ['number', 'string']}}");
+const poli_value poli_changes = POLI_VALUE(
+    read_changes, sizeof(json_t *), POLI_NO_DETAIL,
+    "must be an object of velocities or states and their expressions", "object",
+    "{'type': 'object', 'minProperties': 1, 'additionalProperties': {'type': 'string'}}");
 
 /* --- names ------------------------------------------------------------------------------------ */
 
 /* The known name that is nearest to a wrong one. */
-typedef struct search {
+typedef struct name_search {
   const pol_mechanism *mechanism;
   int settable; /* by events */
   pol_near near;
   char best[256];
   char quoted[2 * 256 + 2];
-} search;
+} name_search;
 
 static int find_name(const char *name, void *user)
 {
-  const search *s = user;
+  const name_search *s = user;
   poli_signal signal;
   return poli_signal_find(s->mechanism, name, &signal) ? 0 : -1;
 }
 
 static int try_name(const char *name, const poli_signal *signal, void *user)
 {
-  search *s = user;
+  name_search *s = user;
   (void)signal;
   if (s->settable && !poli_event_can_set(s->mechanism, name)) return 0;
   pol_near_try(&s->near, name);
@@ -178,11 +148,17 @@ static int try_name(const char *name, const poli_signal *signal, void *user)
   return 0;
 }
 
-/* The name as it stands in an expression: parts with other characters than letters, digits and _
- * in quotes. */
-static void quote(const char *name, char *out)
+/* The nearest name as it stands in an expression: parts with other characters than letters, digits
+ * and _ in quotes. */
+static const char *near_name(const char *wrong, const char *const *functions, void *user)
 {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+  name_search *s = user;
+  if (functions) return near_function(wrong, functions, NULL);
+  s->near = pol_near_start(wrong);
+  poli_signal_each(s->mechanism, try_name, s);
+  const char *name = s->near.best;
+  char *out = s->quoted;
   for (int first = 1; *name || first; first = 0) {
     if (!first) *out++ = *name++;
     const size_t length = strcspn(name, ".");
@@ -194,15 +170,6 @@ static void quote(const char *name, char *out)
     name += length;
   }
   *out = '\0';
-}
-
-static const char *near_name(const char *wrong, const char *const *functions, void *user)
-{
-  search *s = user;
-  if (functions) return near_function(wrong, functions, NULL);
-  s->near = pol_near_start(wrong);
-  poli_signal_each(s->mechanism, try_name, s);
-  quote(s->near.best, s->quoted);
   return s->quoted;
 }
 
@@ -211,7 +178,7 @@ static const char *near_name(const char *wrong, const char *const *functions, vo
 static void check_names(poli_reader *reader, const poli_place *place,
                         const pol_mechanism *mechanism)
 {
-  search s = {.mechanism = mechanism, .best = ""};
+  name_search s = {.mechanism = mechanism, .best = ""};
   const poli_expression_names names = {find_name, near_name, &s};
   const char *key;
   json_t *value;
@@ -225,42 +192,37 @@ static void check_names(poli_reader *reader, const poli_place *place,
     const poli_place at = poli_place_key(place, key);
     check_names(reader, &at, mechanism);
     if (poli_event_can_set(mechanism, key)) continue;
-    search t = {.mechanism = mechanism, .settable = 1, .near = pol_near_start(key), .best = ""};
+    name_search t = {
+        .mechanism = mechanism, .settable = 1, .near = pol_near_start(key), .best = ""};
     poli_signal_each(mechanism, try_name, &t);
     poli_report(reader, &at, t.near.best,
                 "must be a component of a body's velocity or angular_velocity, or a state");
   }
 }
 
-/* Looks up the names of one object, by the table of its kind. */
-static void check_object(poli_reader *reader, const poli_place *object, const poli_kind *kind,
-                         const pol_mechanism *mechanism)
-{
-  const char *key;
-  json_t *value;
-  json_object_foreach(object->value, key, value)
-  {
-    const poli_place place = poli_place_key(object, key);
-    const poli_field *field = poli_find_field(kind->fields, key);
-    const poli_value *type = field ? field->value : NULL;
-    if (type == &poli_expression || type == &poli_effort || type == &poli_efforts ||
-        type == &poli_changes)
-      check_names(reader, &place, mechanism);
-  }
-}
-
+/* Looks up the names in the objects of all lists, by the tables of their kinds. */
 void poli_check_expressions(poli_reader *reader, const poli_place *top,
                             const pol_mechanism *mechanism)
 {
-  const char *key;
-  json_t *value;
-  json_object_foreach(top->value, key, value)
+  const char *list_key, *key;
+  json_t *objects, *value;
+  json_object_foreach(top->value, list_key, objects)
   {
-    const poli_place list = poli_place_key(top, key);
-    const poli_field *field = poli_find_field(poli_model_kind.fields, key);
-    for (size_t i = 0; field && field->value == &poli_objects && i < json_array_size(value); i++) {
+    const poli_place list = poli_place_key(top, list_key);
+    const poli_field *lists = poli_find_field(poli_model_kind.fields, list_key);
+    if (!lists || lists->value != &poli_objects) continue;
+    for (size_t i = 0; i < json_array_size(objects); i++) {
       const poli_place object = poli_place_item(&list, i);
-      check_object(reader, &object, field->detail, mechanism);
+      json_object_foreach(object.value, key, value)
+      {
+        const poli_place place = poli_place_key(&object, key);
+        const poli_kind *kind = lists->detail;
+        const poli_field *field = poli_find_field(kind->fields, key);
+        const poli_value *type = field ? field->value : NULL;
+        if (type == &poli_expression || type == &poli_effort || type == &poli_efforts ||
+            type == &poli_changes)
+          check_names(reader, &place, mechanism);
+      }
     }
   }
   if (reader->status != POL_OK || reader->errors->count > 0) return;

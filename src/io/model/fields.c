@@ -13,28 +13,36 @@
 #include "io/model/parts.h"
 
 #define T(type) POLI_TYPE(type)
+/* Of keys that these types must have and no others may have. */
+#define ONLY(these) .required = (these), .types = (these)
+/* A kind of object: its name, rule, fields and size, its struct before reading, and what else. */
+#define KIND(n, r, f, ...)                                                                         \
+  {                                                                                                \
+    .name = (n), .rule = (r), .fields = (f), .size = __VA_ARGS__                                   \
+  }
 
 /* --- ranges and choices ----------------------------------------------------------------------- */
 
-const poli_range poli_positive = {0.0, HUGE_VAL, 1, "must be a positive number", "above 0"};
-const poli_range poli_not_negative = {0.0, HUGE_VAL, 0, "must be a non-negative number",
-                                      "non-negative"};
-const poli_range poli_library_range[POLI_NUM_ELEMENTS] = {{.rule = NULL}};
-static const poli_range zero_to_one = {0.0, 1.0, 0, "must be a number from 0 to 1", "0 to 1"};
-static const poli_range vartheta_range = {
+const poli_number_range poli_positive = {0.0, HUGE_VAL, 1, "must be a positive number", "above 0"};
+const poli_number_range poli_not_negative = {0.0, HUGE_VAL, 0, "must be a non-negative number",
+                                             "non-negative"};
+const poli_number_range poli_library_range[POLI_NUM_ELEMENTS] = {{.rule = NULL}};
+static const poli_number_range zero_to_one = {0.0, 1.0, 0, "must be a number from 0 to 1",
+                                              "0 to 1"};
+static const poli_number_range vartheta_range = {
     0.0, 1.0, 0, "must be a number that is at least 0 and below 1", "0 to below 1"};
-static const poli_range alpha_range = {-1.0 / 3.0, 0.0, 0, "must be a number from -1/3 to 0",
-                                       "-1/3 to 0"};
-static const poli_range above_zero_to_one = {0.0, 1.0, 1, "must be a number above 0, at most 1",
-                                             "above 0, at most 1"};
-static const poli_range from_zero = {
+static const poli_number_range alpha_range = {-1.0 / 3.0, 0.0, 0, "must be a number from -1/3 to 0",
+                                              "-1/3 to 0"};
+static const poli_number_range above_zero_to_one = {
+    0.0, 1.0, 1, "must be a number above 0, at most 1", "above 0, at most 1"};
+static const poli_number_range from_zero = {
     0.0, INT32_MAX, 0, "must be a whole number from 0 to 2147483647", "0 to 2147483647"};
-static const poli_range from_one = {
+static const poli_number_range from_one = {
     1.0, INT32_MAX, 0, "must be a whole number from 1 to 2147483647", "1 to 2147483647"};
 
-static const poli_range order_range = {2.0, 8.0, 0, "must be 2, 4, 6 or 8", "2, 4, 6 or 8"};
+static const poli_number_range order_range = {2.0, 8.0, 0, "must be 2, 4, 6 or 8", "2, 4, 6 or 8"};
 
-/* Choices by a list of words, and by a function that names an enumeration. */
+/* Choices by a list of words, and by the name of each `number`. */
 #define WORDS(choices, ...)                                                                        \
   static const char *choices##_name(int number)                                                    \
   {                                                                                                \
@@ -42,62 +50,40 @@ static const poli_range order_range = {2.0, 8.0, 0, "must be 2, 4, 6 or 8", "2, 
     return number < (int)(sizeof words / sizeof *words) ? words[number] : NULL;                    \
   }                                                                                                \
   static const poli_choices choices = {choices##_name}
-#define NAMES(choices, type, function)                                                             \
+#define NAMES(choices, name)                                                                       \
   static const char *choices##_name(int number)                                                    \
   {                                                                                                \
-    return function((type)number);                                                                 \
+    return name;                                                                                   \
   }                                                                                                \
   static const poli_choices choices = {choices##_name}
 
-static const char *force_type_name(int number)
-{
-  return number == POL_CALLBACK_FORCE ? NULL : pol_force_type_name((pol_force_type)number);
-}
-
-static const char *force_frame_name(int number)
-{
-  return number == POLI_MODEL_MARKER_AXES ? "marker"
-                                          : pol_force_frame_name((pol_force_frame)number);
-}
-
-static const char *joint_coordinate_name(int number)
-{
-  return number < POL_DRIVE_X ? pol_coordinate_name((pol_coordinate)number) : NULL;
-}
-
-static const char *method_name(int number)
-{
-  return number < pol_method_count() ? pol_method_at(number)->name : NULL;
-}
-
-static const char *formulation_name(int number)
-{
-  return number < pol_formulation_count() ? pol_formulation_name((pol_formulation_kind)number)
-                                          : NULL;
-}
-
-static const poli_choices force_types = {force_type_name}, force_frames = {force_frame_name},
-                          joint_coordinates = {joint_coordinate_name}, methods = {method_name},
-                          formulations = {formulation_name},
-                          estimates = {pol_published_estimate_name};
 WORDS(body_types, "rigid", "point");
 WORDS(directions, "rising", "falling", "both");
 WORDS(controllers, "elementary", "pi");
 WORDS(steps, "fixed", "variable");
-NAMES(shape_types, pol_shape_type, pol_shape_type_name);
-NAMES(joint_types, pol_joint_type, pol_joint_type_name);
-NAMES(joint_frames, pol_force_frame, pol_force_frame_name);
-NAMES(spring_laws, pol_spring_law, pol_spring_law_name);
-NAMES(function_types, pol_function_type, pol_function_type_name);
-NAMES(coordinates, pol_coordinate, pol_coordinate_name);
-NAMES(actions, pol_event_action, pol_event_action_name);
-NAMES(starts, pol_start, pol_start_name);
-NAMES(published_newtons, pol_published_newton, pol_published_newton_name);
-NAMES(sigma_updates, pol_sigma_update, pol_sigma_update_name);
-NAMES(redundants, pol_redundant, pol_redundant_name);
-NAMES(guesses, pol_guess, pol_guess_name);
-NAMES(newton_kinds, pol_newton_kind, pol_newton_kind_name);
-NAMES(solvers, pol_solver_kind, pol_solver_kind_name);
+NAMES(shape_types, pol_shape_type_name((pol_shape_type)number));
+NAMES(joint_types, pol_joint_type_name((pol_joint_type)number));
+NAMES(joint_frames, pol_force_frame_name((pol_force_frame)number));
+NAMES(joint_coordinates, number < POL_DRIVE_X ? pol_coordinate_name((pol_coordinate)number) : NULL);
+NAMES(force_types,
+      number == POL_CALLBACK_FORCE ? NULL : pol_force_type_name((pol_force_type)number));
+NAMES(force_frames,
+      number == POLI_MODEL_MARKER_AXES ? "marker" : pol_force_frame_name((pol_force_frame)number));
+NAMES(spring_laws, pol_spring_law_name((pol_spring_law)number));
+NAMES(function_types, pol_function_type_name((pol_function_type)number));
+NAMES(coordinates, pol_coordinate_name((pol_coordinate)number));
+NAMES(actions, pol_event_action_name((pol_event_action)number));
+NAMES(methods, number < pol_method_count() ? pol_method_at(number)->name : NULL);
+NAMES(formulations,
+      number < pol_formulation_count() ? pol_formulation_name((pol_formulation_kind)number) : NULL);
+NAMES(starts, pol_start_name((pol_start)number));
+NAMES(published_newtons, pol_published_newton_name((pol_published_newton)number));
+NAMES(sigma_updates, pol_sigma_update_name((pol_sigma_update)number));
+NAMES(redundants, pol_redundant_name((pol_redundant)number));
+NAMES(guesses, pol_guess_name((pol_guess)number));
+NAMES(newton_kinds, pol_newton_kind_name((pol_newton_kind)number));
+NAMES(solvers, pol_solver_kind_name((pol_solver_kind)number));
+static const poli_choices estimates = {pol_published_estimate_name};
 
 /* The lists in which references are looked up. */
 static const char *const list_of_bodies[] = {"bodies"}, *const list_of_joints[] = {"joints"},
@@ -124,15 +110,11 @@ static const poli_field rotation_fields[] = {
 
 #undef AT
 
-const poli_kind poli_rotation_kind = {
-    .name = "rotation",
-    .rule = "must be an object such as {\"axis\": [0, 0, 1], \"angle\": 0.5}",
-    .fields = rotation_fields,
-    .size = sizeof(poli_rotation_keys),
-    .check = poli_check_rotation,
-    .schema = "{\"oneOf\": [{\"required\": [\"axis\"]}, {\"required\": [\"quaternion\"]}, "
-              "{\"required\": [\"matrix\"]}, {\"required\": [\"rotation_vector\"]}]}",
-};
+const poli_kind poli_rotation_kind =
+    KIND("rotation", "must be an object such as {\"axis\": [0, 0, 1], \"angle\": 0.5}",
+         rotation_fields, sizeof(poli_rotation_keys), .check = poli_check_rotation,
+         .schema = "{'oneOf': [{'required': ['axis']}, {'required': ['quaternion']}, "
+                   "{'required': ['matrix']}, {'required': ['rotation_vector']}]}");
 
 /* --- shapes ----------------------------------------------------------------------------------- */
 
@@ -141,15 +123,15 @@ const poli_kind poli_rotation_kind = {
 
 static const poli_field shape_fields[] = {
     {"type", &poli_choice, AT(shape.type), &shape_types, "must be a type of shape, such as \"box\"",
-     POLI_ALWAYS, .help = NULL},
+     .required = POLI_ALWAYS},
     {"size", &poli_vector, AT(shape.size), &poli_positive, "must be a list of 3 positive numbers",
-     T(POL_BOX), T(POL_BOX), .unit = "m", .help = "edges along x, y and z"},
-    {"radius", &poli_number, AT(shape.radius), &poli_positive, NULL, ROUND | T(POL_SPHERE),
-     ROUND | T(POL_SPHERE), .unit = "m"},
-    {"length", &poli_number, AT(shape.length), &poli_positive, NULL, ROUND, ROUND, .unit = "m"},
+     ONLY(T(POL_BOX)), .unit = "m", .help = "edges along x, y and z"},
+    {"radius", &poli_number, AT(shape.radius), &poli_positive, ONLY(ROUND | T(POL_SPHERE)),
+     .unit = "m"},
+    {"length", &poli_number, AT(shape.length), &poli_positive, ONLY(ROUND), .unit = "m"},
     {"axis", &poli_direction, AT(axis), .types = ROUND, .not_beside = "rotation",
      .standard = "[0, 0, 1]", .help = "in body axes; points to the tip of a cone"},
-    {"file", &poli_mesh, AT(file), NULL, NULL, T(POL_MESH), T(POL_MESH),
+    {"file", &poli_mesh, AT(file), ONLY(T(POL_MESH)),
      .help = "STL or OBJ file (`.stl`, `.obj`) of at most 256 MB, relative to the folder of the "
              "model file"},
     {"scale", &poli_number, AT(shape.scale), &poli_positive, .types = T(POL_MESH), .unit = "m",
@@ -169,17 +151,10 @@ static const poli_field shape_fields[] = {
 static const poli_model_shape new_shape = {
     .shape = {.scale = 1.0, .rotation = {1.0, 0.0, 0.0, 0.0}, .color = POL_NO_COLOR}};
 
-static const poli_kind shape_kind = {
-    .name = "shape",
-    .rule = "must be an object that describes a shape",
-    .fields = shape_fields,
-    .size = sizeof(poli_model_shape),
-    .initial = &new_shape,
-    .link = "shapes",
-    .type_key = "type",
-    .standard_type = -1,
-    .check = poli_check_shape,
-};
+static const poli_kind shape_kind =
+    KIND("shape", "must be an object that describes a shape", shape_fields,
+         sizeof(poli_model_shape), &new_shape, .link = "shapes", .type_key = "type",
+         .standard_type = -1, .check = poli_check_shape);
 
 /* --- bodies ----------------------------------------------------------------------------------- */
 
@@ -196,23 +171,20 @@ static const poli_field keep_fields[] = {
 
 #undef AT
 
-const poli_kind poli_keep_kind = {
-    .name = "keep",
-    .rule = "must be an object such as {\"position\": [\"x\"], \"rotation\": true}",
-    .fields = keep_fields,
-    .size = sizeof(poli_keep_keys),
-};
+const poli_kind poli_keep_kind =
+    KIND("keep", "must be an object such as {\"position\": [\"x\"], \"rotation\": true}",
+         keep_fields, sizeof(poli_keep_keys));
 
 #define AT(member) offsetof(poli_model_body, member)
 enum { RIGID = 1 << 0 };
 
 static const poli_field body_fields[] = {
-    {"name", &poli_name, AT(body.name), NULL, NULL, POLI_ALWAYS, .help = "unique"},
+    {"name", &poli_name, AT(body.name), .required = POLI_ALWAYS, .help = "unique"},
     {"type", &poli_choice, AT(body.point), &body_types, .standard = "\"rigid\"",
      .help = "`rigid`, or `point`: a [point mass](#point-masses)"},
     {"mass", &poli_number, AT(body.mass), &poli_library_range[POLI_BODIES], NULL, POLI_ALWAYS,
      .unit = "kg"},
-    {"inertia", &poli_inertia, AT(body.inertia), NULL, NULL, RIGID, RIGID, .unit = "kg m^2",
+    {"inertia", &poli_inertia, AT(body.inertia), ONLY(RIGID), .unit = "kg m^2",
      .help = "about the centre of mass, in body axes: principal moments or a symmetric matrix"},
     {"position", &poli_vector, AT(body.position), .unit = "m", .standard = "[0, 0, 0]",
      .help = "of the centre of mass, global axes"},
@@ -238,23 +210,15 @@ static const poli_field body_fields[] = {
 static const char *const bodies[POLI_MAX_TYPES] = {"a rigid body", "a point mass"};
 static const poli_model_body new_body = {.body = {.rotation = {1.0, 0.0, 0.0, 0.0}}};
 
-static const poli_kind body_kind = {
-    .name = "body",
-    .rule = "must be an object that describes a body",
-    .fields = body_fields,
-    .size = sizeof(poli_model_body),
-    .initial = &new_body,
-    .at_least = 1,
-    .link = "bodies",
-    .type_key = "type",
-    .articles = bodies,
-    .check = poli_check_body,
-};
+static const poli_kind body_kind =
+    KIND("body", "must be an object that describes a body", body_fields, sizeof(poli_model_body),
+         &new_body, .at_least = 1, .link = "bodies", .type_key = "type", .articles = bodies,
+         .check = poli_check_body);
 
 /* --- markers ---------------------------------------------------------------------------------- */
 
 static const poli_field marker_fields[] = {
-    {"name", &poli_name, offsetof(pol_marker, name), NULL, NULL, POLI_ALWAYS,
+    {"name", &poli_name, offsetof(pol_marker, name), .required = POLI_ALWAYS,
      .help = "unique among markers"},
     {"body", &poli_reference, offsetof(pol_marker, body), list_of_bodies,
      "must be the name of a body or \"ground\"", POLI_ALWAYS, .help = "a body or `\"ground\"`"},
@@ -267,14 +231,9 @@ static const poli_field marker_fields[] = {
 
 static const pol_marker new_marker = {.body = POL_NOT_FOUND, .rotation = {1.0, 0.0, 0.0, 0.0}};
 
-static const poli_kind marker_kind = {
-    .name = "marker",
-    .rule = "must be an object that describes a marker",
-    .fields = marker_fields,
-    .size = sizeof(pol_marker),
-    .initial = &new_marker,
-    .link = "markers",
-};
+static const poli_kind marker_kind =
+    KIND("marker", "must be an object that describes a marker", marker_fields, sizeof(pol_marker),
+         &new_marker, .link = "markers");
 
 /* --- joints ----------------------------------------------------------------------------------- */
 
@@ -288,7 +247,7 @@ enum {
 };
 
 static const poli_field joint_fields[] = {
-    {"name", &poli_name, AT(joint.name), NULL, NULL, POLI_ALWAYS,
+    {"name", &poli_name, AT(joint.name), .required = POLI_ALWAYS,
      .help = "unique among joints and bodies"},
     {"type", &poli_choice, AT(joint.type), &joint_types,
      "must be a type of joint, such as \"revolute\"", POLI_ALWAYS, .help = "a type of joint"},
@@ -307,8 +266,8 @@ static const poli_field joint_fields[] = {
      .missing = "this type of joint needs it",
      .forbidden = "must not be given: a spherical joint has no axis",
      .help = "the z axis of the joint in the initial configuration, global axes"},
-    {"axes", &poli_directions, AT(axes), NULL, NULL, T(POL_UNIVERSAL), T(POL_UNIVERSAL),
-     .instead = "markers", .not_beside = "markers", .missing = "a universal joint needs two",
+    {"axes", &poli_directions, AT(axes), ONLY(T(POL_UNIVERSAL)), .instead = "markers",
+     .not_beside = "markers", .missing = "a universal joint needs two",
      .forbidden = "must not be given: only a universal joint has \"axes\"",
      .help = "perpendicular within 1e-6: the first is fixed in the first body, the second in the "
              "second"},
@@ -318,9 +277,9 @@ static const poli_field joint_fields[] = {
     {"length", &poli_number, AT(joint.length), &poli_library_range[POLI_JOINTS],
      .types = T(POL_DISTANCE), .forbidden = "must not be given: only a distance joint has a length",
      .unit = "m", .standard = "initial distance"},
-    {"radius", &poli_number, AT(joint.radius), &poli_library_range[POLI_JOINTS], NULL, ROLLING,
-     ROLLING, .forbidden = "must not be given: only rolling joints have a radius", .unit = "m"},
-    {"locked", &poli_locks, AT(joint.locked), NULL, NULL, T(POL_GENERIC), T(POL_GENERIC),
+    {"radius", &poli_number, AT(joint.radius), &poli_library_range[POLI_JOINTS], ONLY(ROLLING),
+     .forbidden = "must not be given: only rolling joints have a radius", .unit = "m"},
+    {"locked", &poli_locks, AT(joint.locked), ONLY(T(POL_GENERIC)),
      .missing = "what a generic joint locks",
      .forbidden = "must not be given: only a generic joint has \"locked\"",
      .help = "one or more of `x`, `y`, `z`, `rotation-x`, `rotation-y`, `rotation-z`, each at most "
@@ -349,23 +308,14 @@ static const poli_model_joint new_joint = {.joint = {.type = (pol_joint_type)-1,
                                            .bodies = {POL_NOT_FOUND, POL_NOT_FOUND},
                                            .frame = POL_BODY_AXES};
 
-static const poli_kind joint_kind = {
-    .name = "joint",
-    .rule = "must be an object that describes a joint",
-    .fields = joint_fields,
-    .size = sizeof(poli_model_joint),
-    .initial = &new_joint,
-    .link = "joints",
-    .type_key = "type",
-    .standard_type = -1,
-    .reason = joint_reason,
-    .schema = "{\"properties\": {\"bodies\": {\"uniqueItems\": true}, \"markers\": "
-              "{\"uniqueItems\": true}}, \"if\": {\"properties\": {\"type\": {\"enum\": "
-              "[\"prismatic\", \"cylindrical\", \"planar\", \"distance\", \"point-on-line\", "
-              "\"point-in-plane\", \"parallel\", \"rolling-sphere\", \"rolling-disk\"]}}, "
-              "\"required\": [\"type\"]}, "
-              "\"then\": {\"properties\": {\"frame\": {\"const\": \"body\"}}}}",
-};
+static const poli_kind joint_kind = KIND(
+    "joint", "must be an object that describes a joint", joint_fields, sizeof(poli_model_joint),
+    &new_joint, .link = "joints", .type_key = "type", .standard_type = -1, .reason = joint_reason,
+    .schema = "{'properties': {'bodies': {'uniqueItems': true}, 'markers': {'uniqueItems': "
+              "true}}, 'if': {'properties': {'type': {'enum': ['prismatic', 'cylindrical', "
+              "'planar', 'distance', 'point-on-line', 'point-in-plane', 'parallel', "
+              "'rolling-sphere', 'rolling-disk']}}, 'required': ['type']}, 'then': "
+              "{'properties': {'frame': {'const': 'body'}}}}");
 
 /* --- functions of time ------------------------------------------------------------------------ */
 
@@ -376,48 +326,36 @@ static const poli_field function_fields[] = {
     {"type", &poli_choice, AT(plain.type), &function_types,
      "must be a type of function, such as \"harmonic\"", POLI_ALWAYS, .instead = "expression",
      .help = "a type of function"},
-    {"value", &poli_number, AT(plain.offset), NULL, NULL, T(POL_CONSTANT), T(POL_CONSTANT),
-     .help = NULL},
+    {"value", &poli_number, AT(plain.offset), ONLY(T(POL_CONSTANT))},
     {"offset", &poli_number, AT(plain.offset), .types = T(POL_HARMONIC) | T(POL_SPEED),
      .standard = "0", .help = "mean value; `speed`: value at t = 0"},
-    {"amplitude", &poli_number, AT(plain.amplitude), NULL, NULL, T(POL_HARMONIC), T(POL_HARMONIC),
-     .help = NULL},
-    {"frequency", &poli_number, AT(plain.frequency), NULL, NULL, T(POL_HARMONIC), T(POL_HARMONIC),
-     .unit = "Hz"},
+    {"amplitude", &poli_number, AT(plain.amplitude), ONLY(T(POL_HARMONIC))},
+    {"frequency", &poli_number, AT(plain.frequency), ONLY(T(POL_HARMONIC)), .unit = "Hz"},
     {"phase", &poli_number, AT(plain.phase), .types = T(POL_HARMONIC), .unit = "rad",
      .standard = "0"},
-    {"coefficients", &poli_numbers, AT(coefficients), NULL, NULL, T(POL_POLYNOMIAL),
-     T(POL_POLYNOMIAL), .help = "of 1, t, t^2, ..."},
+    {"coefficients", &poli_numbers, AT(coefficients), ONLY(T(POL_POLYNOMIAL)),
+     .help = "of 1, t, t^2, ..."},
     {"from", &poli_number, AT(plain.from), .types = STEPS, .standard = "0",
      .help = "value until t0; `speed`: rate until t0"},
-    {"to", &poli_number, AT(plain.to), NULL, NULL, STEPS, STEPS,
+    {"to", &poli_number, AT(plain.to), ONLY(STEPS),
      .help = "value after t1; `speed`: rate after t1"},
     {"t0", &poli_number, AT(plain.t0), .types = STEPS, .unit = "s", .standard = "0"},
-    {"t1", &poli_number, AT(plain.t1), NULL, NULL, STEPS, STEPS, .unit = "s", .help = "above t0"},
-    {"times", &poli_two_numbers, AT(times), NULL, NULL, T(POL_TABLE), T(POL_TABLE), .unit = "s",
-     .help = "ascending"},
-    {"values", &poli_two_numbers, AT(values), NULL, NULL, T(POL_TABLE), T(POL_TABLE),
-     .help = "one per time"},
+    {"t1", &poli_number, AT(plain.t1), ONLY(STEPS), .unit = "s", .help = "above t0"},
+    {"times", &poli_two_numbers, AT(times), ONLY(T(POL_TABLE)), .unit = "s", .help = "ascending"},
+    {"values", &poli_two_numbers, AT(values), ONLY(T(POL_TABLE)), .help = "one per time"},
     {"slopes", &poli_pair, AT(plain.slopes), .types = T(POL_TABLE), .standard = "natural spline",
      .help = "rates at the first and last time"},
-    {"expression", &poli_time_expression, AT(plain.expression), NULL, NULL, T(POL_EXPRESSION),
-     T(POL_EXPRESSION), .help = "of the time `t`, such as `0.1*sin(2*pi*3*t)`"},
+    {"expression", &poli_time_expression, AT(plain.expression), ONLY(T(POL_EXPRESSION)),
+     .help = "of the time `t`, such as `0.1*sin(2*pi*3*t)`"},
     {.key = NULL},
 };
 
 #undef AT
 
-static const poli_kind function_kind = {
-    .name = "function",
-    .rule = "must be an object that describes a function of time",
-    .fields = function_fields,
-    .size = sizeof(poli_model_function),
-    .link = "functions-of-time",
-    .type_key = "type",
-    .standard_type = POL_EXPRESSION,
-    .noun = " function",
-    .check = poli_check_function,
-};
+static const poli_kind function_kind =
+    KIND("function", "must be an object that describes a function of time", function_fields,
+         sizeof(poli_model_function), .link = "functions-of-time", .type_key = "type",
+         .standard_type = POL_EXPRESSION, .noun = " function", .check = poli_check_function);
 
 /* --- forces ----------------------------------------------------------------------------------- */
 
@@ -431,16 +369,16 @@ enum {
 };
 
 static const poli_field force_fields[] = {
-    {"name", &poli_name, AT(force.name), NULL, NULL, POLI_ALWAYS,
+    {"name", &poli_name, AT(force.name), .required = POLI_ALWAYS,
      .help = "unique among forces, joints and bodies"},
     {"type", &poli_choice, AT(force.type), &force_types,
      "must be a type of force, such as \"support\"", POLI_ALWAYS, .help = "a type of force"},
-    {"body", &poli_moving_body, AT(force.body), list_of_bodies, NULL, ON_BODY, ON_BODY,
-     .instead = "marker", .not_beside = "marker", .help = "a body, not the ground"},
+    {"body", &poli_moving_body, AT(force.body), list_of_bodies, ONLY(ON_BODY), .instead = "marker",
+     .not_beside = "marker", .help = "a body, not the ground"},
     {"marker", &poli_reference, AT(marker), markers, "must be the name of a marker",
      .types = APPLIED, .help = "a marker on a body, instead of `body` and `point`"},
     {"markers", &poli_references, AT(force.marker), markers, "must be a list of 2 names of markers",
-     BETWEEN, BETWEEN, .instead = "bodies", .not_beside = "bodies",
+     ONLY(BETWEEN), .instead = "bodies", .not_beside = "bodies",
      .help = "markers on different bodies (or the ground); those of a `spring-damper` must not "
              "coincide"},
     {"bodies", &poli_references, AT(bodies), list_of_bodies,
@@ -454,10 +392,8 @@ static const poli_field force_fields[] = {
     {"points_global", &poli_points, AT(points_global), .types = T(POL_SPRING_DAMPER),
      .not_beside = "points", .only_with = "bodies", .unit = "m",
      .help = "both in the initial configuration, in global axes"},
-    {"force", &poli_efforts, AT(force), NULL, NULL, T(POL_APPLIED_FORCE), T(POL_APPLIED_FORCE),
-     .unit = "N"},
-    {"torque", &poli_efforts, AT(force), NULL, NULL, T(POL_APPLIED_TORQUE), T(POL_APPLIED_TORQUE),
-     .unit = "N m"},
+    {"force", &poli_efforts, AT(force), ONLY(T(POL_APPLIED_FORCE)), .unit = "N"},
+    {"torque", &poli_efforts, AT(force), ONLY(T(POL_APPLIED_TORQUE)), .unit = "N m"},
     {"frame", &poli_choice, AT(force.frame), &force_frames, .types = APPLIED,
      .standard = "\"global\"",
      .help = "axes of the vector: `global` (fixed direction); `body` or `marker` (rotates with the "
@@ -468,7 +404,7 @@ static const poli_field force_fields[] = {
     {"anchor", &poli_vector, AT(force.anchor), .types = T(POL_SUPPORT), .unit = "m",
      .standard = "the point's initial position",
      .help = "position of the point with relaxed springs, global axes"},
-    {"stiffness", &poli_rates, AT(force.stiffness), NULL, NULL, SPRINGS, SPRINGS,
+    {"stiffness", &poli_rates, AT(force.stiffness), ONLY(SPRINGS),
      .unit = "N/m; with `squared-length` N/m^3; on an angle N m/rad",
      .help = "non-negative; one number, or three: `support` per global axis, `bushing` per axis of "
              "the first marker"},
@@ -486,8 +422,8 @@ static const poli_field force_fields[] = {
      .standard = "0",
      .help = "`spring-damper`: force that pushes the markers apart; `joint-spring`: force or "
              "torque towards increasing values of the coordinate"},
-    {"coefficient", &poli_number, AT(force.coefficient), &poli_library_range[POLI_FORCES], NULL,
-     T(POL_DRAG), T(POL_DRAG), .unit = "N s^2/m^2"},
+    {"coefficient", &poli_number, AT(force.coefficient), &poli_library_range[POLI_FORCES],
+     ONLY(T(POL_DRAG)), .unit = "N s^2/m^2"},
     {"rotational_stiffness", &poli_rates, AT(force.rotational_stiffness), .types = T(POL_BUSHING),
      .unit = "N m/rad", .standard = "0",
      .help = "non-negative, about each axis of the first marker"},
@@ -504,7 +440,7 @@ static const poli_field force_fields[] = {
      .standard = "`1`",
      .help = "multiplies the `force`, the `torque`, or the `actuator` of a `spring-damper`"},
     {"joint", &poli_reference, AT(force.joint), list_of_joints, "must be the name of a joint",
-     T(POL_JOINT_SPRING), T(POL_JOINT_SPRING), .help = "a joint with a coordinate"},
+     ONLY(T(POL_JOINT_SPRING)), .help = "a joint with a coordinate"},
     {"coordinate", &poli_word, AT(coordinate), &joint_coordinates,
      "must be a string such as \"rotation\"", .types = T(POL_JOINT_SPRING),
      .standard = "the only one", .help = "which coordinate of the joint"},
@@ -526,33 +462,23 @@ static const poli_model_force new_force = {.force = {.type = (pol_force_type)-1,
                                            .bodies = {POL_NOT_FOUND, POL_NOT_FOUND},
                                            .points_global = {(double)NAN}};
 
-static const poli_kind force_kind = {
-    .name = "force",
-    .rule = "must be an object that describes a force",
-    .fields = force_fields,
-    .size = sizeof(poli_model_force),
-    .initial = &new_force,
-    .link = "forces",
-    .type_key = "type",
-    .standard_type = -1,
-    .articles = forces,
-    .check = poli_check_force,
-    .schema = "{\"allOf\": [{\"if\": {\"properties\": {\"type\": {\"enum\": [\"spring-damper\", "
-              "\"joint-spring\"]}}, \"required\": [\"type\"]}, \"then\": {\"properties\": "
-              "{\"stiffness\": {\"type\": \"number\"}, \"damping\": {\"type\": \"number\"}}}}, "
-              "{\"if\": {\"properties\": {\"frame\": {\"const\": \"marker\"}}, \"required\": "
-              "[\"frame\"]},"
-              " \"then\": {\"required\": [\"marker\"]}}], \"properties\": {\"bodies\": "
-              "{\"uniqueItems\": true}, "
-              "\"markers\": {\"uniqueItems\": true}}}",
-};
+static const poli_kind force_kind =
+    KIND("force", "must be an object that describes a force", force_fields,
+         sizeof(poli_model_force), &new_force, .link = "forces", .type_key = "type",
+         .standard_type = -1, .articles = forces, .check = poli_check_force,
+         .schema = "{'allOf': [{'if': {'properties': {'type': {'enum': ['spring-damper', "
+                   "'joint-spring']}}, 'required': ['type']}, 'then': {'properties': "
+                   "{'stiffness': {'type': 'number'}, 'damping': {'type': 'number'}}}}, {'if': "
+                   "{'properties': {'frame': {'const': 'marker'}}, 'required': ['frame']}, "
+                   "'then': {'required': ['marker']}}], 'properties': {'bodies': "
+                   "{'uniqueItems': true}, 'markers': {'uniqueItems': true}}}");
 
 /* --- drives and couplings --------------------------------------------------------------------- */
 
 #define AT(member) offsetof(poli_model_drive, member)
 
 static const poli_field drive_fields[] = {
-    {"name", &poli_name, AT(drive.name), NULL, NULL, POLI_ALWAYS,
+    {"name", &poli_name, AT(drive.name), .required = POLI_ALWAYS,
      .help = "unique among drives, forces, joints and bodies"},
     {"joint", &poli_reference, AT(drive.joint), list_of_joints, "must be the name of a joint",
      POLI_ALWAYS, .instead = "marker", .not_beside = "marker",
@@ -577,20 +503,15 @@ static const poli_field drive_fields[] = {
 static const poli_model_drive new_drive = {
     .drive = {.joint = POL_NOT_FOUND}, .marker = POL_NOT_FOUND, .reference = POL_NOT_FOUND};
 
-static const poli_kind drive_kind = {
-    .name = "drive",
-    .rule = "must be an object that describes a drive",
-    .fields = drive_fields,
-    .size = sizeof(poli_model_drive),
-    .initial = &new_drive,
-    .link = "drives",
-    .schema = "{\"if\": {\"required\": [\"marker\"]}, \"then\": {\"properties\": {\"coordinate\": "
-              "{\"enum\": [\"x\", \"y\", \"z\"]}}}, \"else\": {\"properties\": {\"coordinate\": "
-              "{\"not\": {\"enum\": [\"x\", \"y\", \"z\"]}}}}}",
-};
+static const poli_kind drive_kind =
+    KIND("drive", "must be an object that describes a drive", drive_fields,
+         sizeof(poli_model_drive), &new_drive, .link = "drives",
+         .schema = "{'if': {'required': ['marker']}, 'then': {'properties': {'coordinate': "
+                   "{'enum': ['x', 'y', 'z']}}}, 'else': {'properties': {'coordinate': {'not': "
+                   "{'enum': ['x', 'y', 'z']}}}}}");
 
 static const poli_field coupling_fields[] = {
-    {"name", &poli_name, offsetof(pol_coupling, name), NULL, NULL, POLI_ALWAYS,
+    {"name", &poli_name, offsetof(pol_coupling, name), .required = POLI_ALWAYS,
      .help = "unique among couplings, drives, forces, joints and bodies"},
     {"joints", &poli_references, offsetof(pol_coupling, joint), list_of_joints,
      "must be a list of 2 names of joints", POLI_ALWAYS,
@@ -599,7 +520,7 @@ static const poli_field coupling_fields[] = {
     {"coordinates", &poli_choice_pair, offsetof(pol_coupling, coordinate), &joint_coordinates,
      "must be a list of 2 coordinates, \"rotation\" or \"translation\"",
      .standard = "[\"rotation\", \"rotation\"]", .help = "one per joint, as for [drives](#drives)"},
-    {"factors", &poli_pair, offsetof(pol_coupling, factor), NULL, NULL, POLI_ALWAYS,
+    {"factors", &poli_pair, offsetof(pol_coupling, factor), .required = POLI_ALWAYS,
      .help = "f1, f2: not zero"},
     {"reference", &poli_pair, offsetof(pol_coupling, reference), .unit = "rad or m",
      .standard = "from the initial configuration",
@@ -610,20 +531,15 @@ static const poli_field coupling_fields[] = {
 static const pol_coupling new_coupling = {.joint = {POL_NOT_FOUND, POL_NOT_FOUND},
                                           .reference = {(double)NAN}};
 
-static const poli_kind coupling_kind = {
-    .name = "coupling",
-    .rule = "must be an object that describes a coupling",
-    .fields = coupling_fields,
-    .size = sizeof(pol_coupling),
-    .initial = &new_coupling,
-    .link = "couplings",
-    .schema = "{\"properties\": {\"factors\": {\"items\": {\"not\": {\"const\": 0}}}}}",
-};
+static const poli_kind coupling_kind =
+    KIND("coupling", "must be an object that describes a coupling", coupling_fields,
+         sizeof(pol_coupling), &new_coupling, .link = "couplings",
+         .schema = "{'properties': {'factors': {'items': {'not': {'const': 0}}}}}");
 
 /* --- variables, states, events ---------------------------------------------------------------- */
 
 static const poli_field variable_fields[] = {
-    {"name", &poli_name, offsetof(pol_variable, name), NULL, NULL, POLI_ALWAYS,
+    {"name", &poli_name, offsetof(pol_variable, name), .required = POLI_ALWAYS,
      .help = "unique among variables and states"},
     {"expression", &poli_expression, offsetof(pol_variable, expression), NULL,
      "must be an expression, such as \"2*hinge.angle\"", POLI_ALWAYS, .unit = "user-defined",
@@ -631,17 +547,12 @@ static const poli_field variable_fields[] = {
     {.key = NULL},
 };
 
-static const poli_kind variable_kind = {
-    .name = "variable",
-    .rule = "must be an object that describes a variable",
-    .fields = variable_fields,
-    .size = sizeof(pol_variable),
-    .link = "variables",
-    .check = poli_check_quantity,
-};
+static const poli_kind variable_kind =
+    KIND("variable", "must be an object that describes a variable", variable_fields,
+         sizeof(pol_variable), .link = "variables", .check = poli_check_quantity);
 
 static const poli_field state_fields[] = {
-    {"name", &poli_name, offsetof(pol_state_variable, name), NULL, NULL, POLI_ALWAYS,
+    {"name", &poli_name, offsetof(pol_state_variable, name), .required = POLI_ALWAYS,
      .help = "unique among variables and states"},
     {"initial", &poli_number, offsetof(pol_state_variable, initial), .unit = "user-defined",
      .standard = "0", .help = "the value at t = 0"},
@@ -652,24 +563,19 @@ static const poli_field state_fields[] = {
     {.key = NULL},
 };
 
-static const poli_kind state_kind = {
-    .name = "state",
-    .rule = "must be an object that describes a state",
-    .fields = state_fields,
-    .size = sizeof(pol_state_variable),
-    .link = "states",
-    .check = poli_check_quantity,
-};
+static const poli_kind state_kind =
+    KIND("state", "must be an object that describes a state", state_fields,
+         sizeof(pol_state_variable), .link = "states", .check = poli_check_quantity);
 
 #define AT(member) offsetof(poli_model_event, member)
 
 static const poli_field event_fields[] = {
-    {"name", &poli_name, AT(name), NULL, NULL, POLI_ALWAYS, .help = "unique among events"},
+    {"name", &poli_name, AT(name), .required = POLI_ALWAYS, .help = "unique among events"},
     {"expression", &poli_expression, AT(expression), NULL,
      "must be an expression, such as \"ball.position.z - 0.1\"", POLI_ALWAYS,
      .help = "the event occurs when it changes sign"},
     {"action", &poli_choice, AT(action), &actions, .standard = "\"record\""},
-    {"set", &poli_changes, AT(changes), NULL, NULL, T(POL_EVENT_RESET), T(POL_EVENT_RESET),
+    {"set", &poli_changes, AT(changes), ONLY(T(POL_EVENT_RESET)),
      .missing = "an object with the changes of the reset",
      .forbidden = "must not be given without \"action\": \"reset\"",
      .help = "new values of `BODY.velocity.x`, `BODY.angular_velocity.x` (body axes; `.y`, "
@@ -684,20 +590,13 @@ static const poli_field event_fields[] = {
 
 static const poli_model_event new_event = {.direction = POLI_BOTH};
 
-static const poli_kind event_kind = {
-    .name = "event",
-    .rule = "must be an object that describes an event",
-    .fields = event_fields,
-    .size = sizeof(poli_model_event),
-    .initial = &new_event,
-    .link = "events",
-    .type_key = "action",
-    .standard_type = POL_EVENT_RECORD,
-    .check = poli_check_event,
-    .schema = "{\"if\": {\"properties\": {\"action\": {\"const\": \"reset\"}}, \"required\": "
-              "[\"action\"]}, \"then\": {\"properties\": {\"direction\": {\"enum\": [\"rising\", "
-              "\"falling\"]}}}}",
-};
+static const poli_kind event_kind =
+    KIND("event", "must be an object that describes an event", event_fields,
+         sizeof(poli_model_event), &new_event, .link = "events", .type_key = "action",
+         .standard_type = POL_EVENT_RECORD, .check = poli_check_event,
+         .schema = "{'if': {'properties': {'action': {'const': 'reset'}}, 'required': "
+                   "['action']}, 'then': {'properties': {'direction': {'enum': ['rising', "
+                   "'falling']}}}}");
 
 /* --- the simulation --------------------------------------------------------------------------- */
 
@@ -720,13 +619,10 @@ static const poli_field newton_fields[] = {
     {.key = NULL},
 };
 
-static const poli_kind newton_kind = {
-    .name = "newton",
-    .rule = "must be an object of options for the Newton iteration",
-    .fields = newton_fields,
-    .size = sizeof(poli_model_simulation),
-    .schema = "{\"properties\": {\"tolerance\": {\"exclusiveMaximum\": 1}}}",
-};
+static const poli_kind newton_kind =
+    KIND("newton", "must be an object of options for the Newton iteration", newton_fields,
+         sizeof(poli_model_simulation),
+         .schema = "{'properties': {'tolerance': {'exclusiveMaximum': 1}}}");
 
 static const poli_field published_fields[] = {
     {"newton", &poli_choice, OPTION(published.newton), &published_newtons,
@@ -748,12 +644,9 @@ static const poli_field published_fields[] = {
     {.key = NULL},
 };
 
-static const poli_kind published_kind = {
-    .name = "published",
-    .rule = "must be an object of options to repeat published runs",
-    .fields = published_fields,
-    .size = sizeof(poli_model_simulation),
-};
+static const poli_kind published_kind =
+    KIND("published", "must be an object of options to repeat published runs", published_fields,
+         sizeof(poli_model_simulation));
 
 static const poli_field tolerances_fields[] = {
     {"translation", &poli_number, AT(atol[0]), &poli_not_negative, NULL, POLI_ALWAYS, .unit = "m"},
@@ -761,12 +654,9 @@ static const poli_field tolerances_fields[] = {
     {.key = NULL},
 };
 
-const poli_kind poli_tolerances_kind = {
-    .name = "tolerances",
-    .rule = "must be a number, or an object with \"translation\" and \"rotation\"",
-    .fields = tolerances_fields,
-    .size = sizeof(poli_model_simulation),
-};
+const poli_kind poli_tolerances_kind =
+    KIND("tolerances", "must be a number, or an object with \"translation\" and \"rotation\"",
+         tolerances_fields, sizeof(poli_model_simulation));
 
 static const poli_field control_fields[] = {
     {"first_step", &poli_number, OPTION(control.first_step), &poli_positive, .unit = "s",
@@ -782,13 +672,9 @@ static const poli_field control_fields[] = {
     {.key = NULL},
 };
 
-static const poli_kind control_kind = {
-    .name = "control",
-    .rule = "must be an object of options for steps of variable size",
-    .fields = control_fields,
-    .size = sizeof(poli_model_simulation),
-    .check = poli_check_control,
-};
+static const poli_kind control_kind =
+    KIND("control", "must be an object of options for steps of variable size", control_fields,
+         sizeof(poli_model_simulation), .check = poli_check_control);
 
 static const poli_field output_fields[] = {
     {"step", &poli_number, AT(settings.output.step), &poli_positive, NULL, POLI_ALWAYS,
@@ -799,12 +685,8 @@ static const poli_field output_fields[] = {
     {.key = NULL},
 };
 
-static const poli_kind output_kind = {
-    .name = "output",
-    .rule = "must be an object with \"step\" or \"times\"",
-    .fields = output_fields,
-    .size = sizeof(poli_model_simulation),
-};
+static const poli_kind output_kind = KIND("output", "must be an object with \"step\" or \"times\"",
+                                          output_fields, sizeof(poli_model_simulation));
 
 static const poli_field simulation_fields[] = {
     {"step", &poli_number, AT(settings.step), &poli_positive, .unit = "s",
@@ -877,21 +759,15 @@ static const poli_field simulation_fields[] = {
 #undef OPTION
 #undef AT
 
-static const poli_kind simulation_kind = {
-    .name = "simulation",
-    .rule = "must be an object with the settings of the simulation",
-    .fields = simulation_fields,
-    .size = sizeof(poli_model_simulation),
-    .link = "simulation",
-    .check = poli_check_simulation,
-    .schema = "{\"anyOf\": [{\"required\": [\"step\"]}, {\"required\": [\"rtol\"]}, "
-              "{\"required\": [\"atol\"]}], \"not\": {\"required\": [\"rho_inf\", \"alpha_m\"]}, "
-              "\"dependencies\": {\"alpha_m\": [\"alpha_f\", \"beta\", \"gamma\"], "
-              "\"alpha_f\": [\"alpha_m\", \"beta\", \"gamma\"]}, "
-              "\"properties\": {\"vartheta\": {\"exclusiveMaximum\": 1}}, \"if\": {\"properties\": "
-              "{\"steps\": {\"const\": \"fixed\"}}, \"required\": [\"steps\"]}, "
-              "\"then\": {\"required\": [\"step\"]}}",
-};
+static const poli_kind simulation_kind =
+    KIND("simulation", "must be an object with the settings of the simulation", simulation_fields,
+         sizeof(poli_model_simulation), .link = "simulation", .check = poli_check_simulation,
+         .schema = "{'anyOf': [{'required': ['step']}, {'required': ['rtol']}, {'required': "
+                   "['atol']}], 'not': {'required': ['rho_inf', 'alpha_m']}, 'dependencies': "
+                   "{'alpha_m': ['alpha_f', 'beta', 'gamma'], 'alpha_f': ['alpha_m', 'beta', "
+                   "'gamma']}, 'properties': {'vartheta': {'exclusiveMaximum': 1}}, 'if': "
+                   "{'properties': {'steps': {'const': 'fixed'}}, 'required': ['steps']}, "
+                   "'then': {'required': ['step']}}");
 
 /* --- the whole file --------------------------------------------------------------------------- */
 
@@ -930,9 +806,6 @@ static const poli_field model_fields[] = {
     {.key = NULL},
 };
 
-const poli_kind poli_model_kind = {
-    .name = "model",
-    .rule = "must be an object with \"bodies\" and \"simulation\"",
-    .fields = model_fields,
-    .size = sizeof(poli_model_data),
-};
+const poli_kind poli_model_kind =
+    KIND("model", "must be an object with \"bodies\" and \"simulation\"", model_fields,
+         sizeof(poli_model_data));

@@ -1,6 +1,8 @@
-/* From the text of a model file to a JSON tree, with what Jansson says about a syntax error turned
- * into an entry of the error list: line and column, the text there, the rule; and changes of the
- * tree.
+/* From the text of a model file to a JSON tree, changes of the tree, and the public functions,
+ * which lead through the steps of parts.h.
+ *
+ * What Jansson says about a syntax error is turned into an entry of the error list: line and
+ * column, the text there, the rule.
  *
  * Overrides "key.path=value" replace one value of the tree before it is checked.  The path is
  * written like the paths of errors: keys joined by dots, items of a list by number in brackets
@@ -10,31 +12,29 @@
 #include "io/model/parts.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Jansson's message is "what is wrong near 'text'": splits it there.  Where there is no such text
- * ("near end of file") the message stays whole. */
-static void split_message(char *message, const char **text)
-{
-  static const char between[] = " near '";
-  char *near = strstr(message, between);
-  const size_t length = strlen(message);
-  *text = "";
-  if (!near || message[length - 1] != '\'') return;
-  message[length - 1] = '\0';
-  *near = '\0';
-  *text = near + sizeof between - 1;
-}
+#include "io/file/file.h"
 
 static void report_syntax(poli_reader *reader, const json_error_t *error, int zero_bytes)
 {
-  /* The code of the error hides in the last byte of the text. */
+  /* Jansson's message is "what is wrong near 'text'": splits it there.  Where there is no such text
+   * ("near end of file") the message stays whole.  The code of the error hides in the last byte of
+   * the text. */
+  static const char between[] = " near '";
   const enum json_error_code code = json_error_code(error);
   char message[JSON_ERROR_TEXT_LENGTH];
   memcpy(message, error->text, sizeof message);
-  const char *text;
-  split_message(message, &text);
+  char *near = strstr(message, between);
+  const char *text = "";
+  const size_t length = strlen(message);
+  if (near && message[length - 1] == '\'') {
+    message[length - 1] = '\0';
+    *near = '\0';
+    text = near + sizeof between - 1;
+  }
 
   char *rule = NULL;
   if (code == json_error_duplicate_key)
@@ -54,14 +54,6 @@ static void report_syntax(poli_reader *reader, const json_error_t *error, int ze
   free(rule);
 }
 
-/* Nothing but white space. */
-static int is_blank(const char *text, size_t size)
-{
-  size_t i = 0;
-  while (i < size && strchr(" \t\r\n", text[i]) && text[i]) i++;
-  return i == size;
-}
-
 /* Parses size bytes of JSON of any type.  NULL: a syntax error, see error, or reader->status. */
 static json_t *parse_json(poli_reader *reader, const char *text, size_t size, json_error_t *error)
 {
@@ -79,7 +71,9 @@ static json_t *parse_json(poli_reader *reader, const char *text, size_t size, js
   return NULL;
 }
 
-json_t *poli_load_json(poli_reader *reader, const char *text, size_t size)
+/* Parses a model file, which a zero byte follows; NULL after a syntax error, which is reported, or
+ * without memory. */
+static json_t *load_json(poli_reader *reader, const char *text, size_t size)
 {
   /* Some editors start a file with a byte order mark. */
   static const char mark[] = "\xEF\xBB\xBF";
@@ -100,7 +94,7 @@ json_t *poli_load_json(poli_reader *reader, const char *text, size_t size)
         "");
     return NULL;
   }
-  if (is_blank(text, size)) {
+  if (strspn(text, " \t\r\n") == size) {
     reader->status = pol_errors_add(reader->errors, "line 1, column 1", "",
                                     "must be a model in JSON, but the input is empty", "");
     return NULL;
@@ -122,15 +116,15 @@ typedef struct path_step {
 } path_step;
 
 /* An override while it is worked on; path is cut into steps by zeros. */
-typedef struct change {
+typedef struct override {
   poli_reader *reader;
   const char *text; /* all of it */
   char *path;
   char *rest; /* of the path */
   json_t *value;
-} change;
+} override;
 
-static void refuse(const change *c, const char *value, const char *rule, const char *suggestion)
+static void refuse(const override *c, const char *value, const char *rule, const char *suggestion)
 {
   char *path = poli_format("--set %s", c->text);
   pol_status status = POL_NO_MEMORY;
@@ -139,21 +133,17 @@ static void refuse(const change *c, const char *value, const char *rule, const c
   free(path);
 }
 
-/* A word that needs no quotes: a letter, then letters, digits, spaces, _ and -. */
-static int is_word(const char *text)
-{
-  if (!isalpha((unsigned char)text[0])) return 0;
-  for (; *text; text++)
-    if (!isalnum((unsigned char)*text) && !strchr("_- ", *text)) return 0;
-  return 1;
-}
-
-static json_t *read_value(const change *c, const char *text)
+/* The value of an override: JSON, or a word that needs no quotes, which is a letter, then letters,
+ * digits, spaces, _ and -. */
+static json_t *read_value(const override *c, const char *text)
 {
   json_error_t error;
   json_t *value = parse_json(c->reader, text, strlen(text), &error);
   if (value || c->reader->status != POL_OK) return value;
-  if (!is_word(text)) {
+  int is_word = isalpha((unsigned char)text[0]) != 0;
+  for (const char *p = text; *p; p++)
+    if (!isalnum((unsigned char)*p) && !strchr("_- ", *p)) is_word = 0;
+  if (!is_word) {
     refuse(c, text, "must have a value in JSON or one plain word after the =", "");
     return NULL;
   }
@@ -163,7 +153,7 @@ static json_t *read_value(const change *c, const char *text)
 }
 
 /* Cuts the next step off the path; 0 if the path is wrong there. */
-static int next_step(change *c, path_step *step)
+static int next_step(override *c, path_step *step)
 {
   char *text = c->rest;
   step->brackets = *text == '[';
@@ -200,7 +190,7 @@ static size_t find_item(json_t *list, const path_step *step)
 }
 
 /* Nothing in the container has the step's name: says so, with what is near. */
-static void refuse_step(const change *c, json_t *container, const path_step *step)
+static void refuse_step(const override *c, json_t *container, const path_step *step)
 {
   pol_near near = pol_near_start(step->text);
   const char *key;
@@ -219,68 +209,49 @@ static void refuse_step(const change *c, json_t *container, const path_step *ste
   refuse(c, step->text, rule, near.best);
 }
 
-/* Adds an empty object to the container, which borrows it; NULL without memory. */
-static json_t *add_object(const change *c, json_t *container, const char *key)
-{
-  if (json_object_set_new(container, key, json_object()) != 0) c->reader->status = POL_NO_MEMORY;
-  return json_object_get(container, key);
-}
-
-/* Follows one step into the container; NULL, after a report, if it leads nowhere. */
-static json_t *follow(const change *c, json_t *container, const path_step *step)
-{
-  json_t *next = NULL;
-  if (json_is_array(container)) {
-    next = json_array_get(container, find_item(container, step));
-  } else if (json_is_object(container) && !step->brackets) {
-    next = json_object_get(container, step->text);
-    if (!next) return add_object(c, container, step->text);
-  }
-  if (!next) refuse_step(c, container, step);
-  return next;
-}
-
-static void set_value(const change *c, json_t *container, const path_step *step)
-{
-  int failed = 0;
-  const size_t index = json_is_array(container) ? find_item(container, step) : 0;
-  if (json_is_array(container) && index < json_array_size(container))
-    failed = json_array_set(container, index, c->value);
-  else if (json_is_object(container) && !step->brackets)
-    failed = json_object_set(container, step->text, c->value);
-  else
-    refuse_step(c, container, step);
-  if (failed) c->reader->status = POL_NO_MEMORY;
-}
-
-static void change_tree(change *c, json_t *top)
+/* Follows the path from the top, and sets the value at its end. */
+static void change_tree(override *c, json_t *top)
 {
   json_t *container = top;
   path_step step;
-  while (container) {
-    /* A key ends where the next step starts: remember that start, then end the key. */
+  for (int done = 0; container && !done;) {
     if (!next_step(c, &step)) {
       refuse(c, c->rest, "must have a path like bodies[0].mass before the =", "");
       return;
     }
+    /* A key ends where the next step starts: remember that start, then end the key. */
     const char after = *c->rest;
-    if (!after) break;
     *c->rest = '\0';
-    container = follow(c, container, &step);
+    const int is_key = json_is_object(container) && !step.brackets;
+    const size_t index = json_is_array(container) ? find_item(container, &step) : 0;
+    json_t *next = NULL;
+    int failed = 0;
+    done = !after;
+    if (is_key && (done || !json_object_get(container, step.text)))
+      failed = done ? json_object_set(container, step.text, c->value)
+                    : json_object_set_new(container, step.text, json_object());
+    else if (done && index < json_array_size(container))
+      failed = json_array_set(container, index, c->value);
+    next = is_key ? json_object_get(container, step.text) : json_array_get(container, index);
+    if (failed)
+      c->reader->status = POL_NO_MEMORY;
+    else if (!next)
+      refuse_step(c, container, &step);
+    container = failed ? NULL : next;
     *c->rest = after;
   }
-  if (container) set_value(c, container, &step);
 }
 
-void poli_apply_override(poli_reader *reader, json_t *top, const char *override)
+/* Changes the tree by one "key.path=value"; what is wrong with that is reported. */
+static void apply_override(poli_reader *reader, json_t *top, const char *text)
 {
-  change c = {.reader = reader, .text = override};
-  const char *equals = strchr(override, '=');
+  override c = {.reader = reader, .text = text};
+  const char *equals = strchr(text, '=');
   if (!equals) {
     refuse(&c, "", "must have the form key.path=value", "");
     return;
   }
-  c.path = poli_format("%.*s", (int)(equals - override), override);
+  c.path = poli_format("%.*s", (int)(equals - text), text);
   c.rest = c.path;
   if (c.path)
     c.value = read_value(&c, equals + 1);
@@ -289,4 +260,107 @@ void poli_apply_override(poli_reader *reader, json_t *top, const char *override)
   if (c.value) change_tree(&c, top);
   json_decref(c.value);
   free(c.path);
+}
+
+/* --- the public functions --------------------------------------------------------------------- */
+
+/* The steps from a JSON tree to a model; every error is reported.  1 if the model is complete. */
+static int fill_model(poli_reader *reader, const poli_place *top, pol_model *model)
+{
+  poli_model_data data = {.name = ""};
+  data.simulation.settings = pol_settings_default();
+  data.simulation.method = data.simulation.steps = -1;
+  poli_collect_names(reader, top->value, &poli_model_kind);
+  if (reader->status == POL_OK) poli_read_kind(reader, top, &poli_model_kind, &data);
+  if (reader->status == POL_OK) reader->status = pol_mechanism_create(&model->mechanism);
+  if (reader->status == POL_OK) poli_build_mechanism(reader, top, &data, model->mechanism);
+  if (reader->status == POL_OK && reader->errors->count == 0) {
+    model->settings = data.simulation.settings;
+    model->name = poli_format("%s", data.name);
+    if (!model->name) reader->status = POL_NO_MEMORY;
+    if (reader->status == POL_OK) reader->status = poli_build_output_times(&data, model);
+    if (reader->status == POL_OK) reader->status = poli_build_events(&data, model);
+    if (reader->status == POL_OK) reader->status = poli_build_shapes(&data, model);
+  }
+
+  poli_model_body *bodies = data.bodies.items;
+  for (size_t i = 0; i < data.bodies.count; i++) free(bodies[i].shapes.items);
+  for (const poli_field *field = poli_model_kind.fields; field->key; field++)
+    if (field->value == &poli_objects) free(((poli_items *)((char *)&data + field->offset))->items);
+  return reader->status == POL_OK && reader->errors->count == 0;
+}
+
+static pol_status read_bytes(pol_model **model, const char *text, size_t size, int num_overrides,
+                             const char *const *overrides, pol_errors *errors)
+{
+  poli_reader reader = {.errors = errors, .status = POL_OK};
+  pol_model *result = calloc(1, sizeof *result);
+  int good = 0;
+  *model = NULL;
+  if (!result) return POL_NO_MEMORY;
+
+  json_t *tree = load_json(&reader, text, size);
+  if (json_is_object(tree))
+    for (int i = 0; i < num_overrides; i++) apply_override(&reader, tree, overrides[i]);
+  const poli_place top = {.value = tree};
+  if (tree && reader.status == POL_OK) good = fill_model(&reader, &top, result);
+  if (good) {
+    result->text = calloc(size + 1, 1);
+    if (result->text)
+      memcpy(result->text, text, size);
+    else
+      good = 0, reader.status = POL_NO_MEMORY;
+  }
+  json_decref(reader.names);
+  json_decref(tree);
+
+  if (good) {
+    *model = result;
+    return POL_OK;
+  }
+  pol_model_free(&result);
+  if (reader.status == POL_OK) return POL_BAD_ARGUMENT;
+  pol_errors_clear(errors);
+  return reader.status;
+}
+
+pol_status pol_model_read_text(pol_model **model, const char *text, int num_overrides,
+                               const char *const *overrides, pol_errors *errors)
+{
+  return read_bytes(model, text, strlen(text), num_overrides, overrides, errors);
+}
+
+/* Bytes of a model file; what has more is something else, perhaps without an end. */
+static const size_t largest_model = (size_t)1 << 28;
+
+pol_status pol_model_read_file(pol_model **model, const char *path, int num_overrides,
+                               const char *const *overrides, pol_errors *errors)
+{
+  char *bytes;
+  size_t size;
+  *model = NULL;
+  pol_status status = poli_read_small_file(path, largest_model, &bytes, &size);
+  if (status == POL_OK) {
+    status = read_bytes(model, bytes, size, num_overrides, overrides, errors);
+  } else if (status == POL_IO) {
+    char *rule = poli_format("cannot be read: %s", strerror(errno));
+    if (!rule || pol_errors_add(errors, "", "", rule, "") != POL_OK) status = POL_NO_MEMORY;
+    free(rule);
+  }
+  free(bytes);
+  return status;
+}
+
+void pol_model_free(pol_model **model)
+{
+  if (!*model) return;
+  pol_mechanism_free(&(*model)->mechanism);
+  for (int i = 0; i < (*model)->num_shapes; i++) free((*model)->shapes[i].file);
+  free((*model)->shapes);
+  free((*model)->name);
+  free((*model)->text);
+  free((*model)->output_times);
+  free((*model)->events);
+  free(*model);
+  *model = NULL;
 }

@@ -1,13 +1,11 @@
 /* Reading JSON objects by tables: places and their paths, error reports, the readers of plain
- * values, lists and objects.  fields.h says how they fit together. */
+ * values, lists and objects.  parts.h says how they fit together. */
 #include "io/model/parts.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *const poli_ground_name = "ground";
 
 /* --- places ----------------------------------------------------------------------------------- */
 
@@ -61,37 +59,25 @@ static char *short_json(const json_t *value)
   return poli_format("%.*s...", (int)length, start.text);
 }
 
-static int is_plain_key(const char *key)
-{
-  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-$ ";
-  const size_t length = strlen(key);
-  return length > 0 && length <= SHORT_JSON && strspn(key, plain) == length;
-}
-
-/* ["key"], for keys that a dot cannot join. */
-static char *quoted_key(const char *parent, const char *key)
-{
-  json_t *text = json_string(key);
-  char *quoted = text ? short_json(text) : NULL;
-  char *path = quoted ? poli_format("%s[%s]", parent, quoted) : NULL;
-  json_decref(text);
-  free(quoted);
-  return path;
-}
-
-/* "bodies[0].mass"; "" for the top; NULL without memory.  The caller frees. */
+/* "bodies[0].mass"; a key that a dot cannot join stands in brackets and quotes. */
 char *poli_path(const poli_place *place)
 {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-$ ";
   if (!place->parent) return poli_format("%s", "");
-  char *parent = poli_path(place->parent);
+  char *parent = poli_path(place->parent), *path = NULL;
   if (!parent) return NULL;
-  char *path;
-  if (!place->key)
+  const size_t length = place->key ? strlen(place->key) : 0;
+  if (!place->key) {
     path = poli_format("%s[%zu]", parent, place->index);
-  else if (is_plain_key(place->key))
+  } else if (length > 0 && length <= SHORT_JSON && strspn(place->key, plain) == length) {
     path = poli_format("%s%s%s", parent, *parent ? "." : "", place->key);
-  else
-    path = quoted_key(parent, place->key);
+  } else {
+    json_t *text = json_string(place->key);
+    char *quoted = text ? short_json(text) : NULL;
+    if (quoted) path = poli_format("%s[%s]", parent, quoted);
+    json_decref(text);
+    free(quoted);
+  }
   free(parent);
   return path;
 }
@@ -154,23 +140,14 @@ void poli_report_missing(poli_reader *reader, const poli_place *object, const po
   poli_report(reader, &place, "", "is required%s%s", *rule ? ": " : "", rule);
 }
 
-void poli_forbid(poli_reader *reader, const poli_place *object, const char *const *keys,
-                 const char *rule)
-{
-  for (; *keys; keys++) {
-    const poli_place place = poli_place_key(object, *keys);
-    if (place.value) poli_report(reader, &place, "", "%s", rule);
-  }
-}
-
 const char *poli_rule(const poli_field *field)
 {
-  const poli_range *range = poli_range_of(field);
+  const poli_number_range *range = poli_range_of(field);
   if (field->rule) return field->rule;
   return range && !field->value->item ? range->rule : field->value->rule;
 }
 
-static void report_wrong(poli_reader *reader, const poli_place *place, const poli_field *field)
+void poli_report_wrong(poli_reader *reader, const poli_place *place, const poli_field *field)
 {
   poli_report(reader, place, "", "%s", poli_rule(field));
 }
@@ -184,12 +161,12 @@ static void read_text(poli_reader *reader, const poli_place *place, const poli_f
   if (text)
     *(const char **)target = text;
   else
-    report_wrong(reader, place, field);
+    poli_report_wrong(reader, place, field);
 }
 
-const poli_range *poli_range_of(const poli_field *field)
+const poli_number_range *poli_range_of(const poli_field *field)
 {
-  const poli_range *range = field->value->detail == POLI_RANGE ? field->detail : NULL;
+  const poli_number_range *range = field->value->detail == POLI_RANGE ? field->detail : NULL;
   for (int k = 0; k < POLI_NUM_ELEMENTS && range; k++) {
     if (range != &poli_library_range[k]) continue;
     const poli_number_kind kind = poli_number_kind_of((poli_element)k, field->offset);
@@ -200,30 +177,20 @@ const poli_range *poli_range_of(const poli_field *field)
   return range;
 }
 
-static int in_range(const poli_range *range, double number)
-{
-  return !range ||
-         ((range->open ? number > range->low : number >= range->low) && number <= range->high);
-}
-
 static void read_number(poli_reader *reader, const poli_place *place, const poli_field *field,
                         void *target)
 {
+  const poli_number_range *range = poli_range_of(field);
   const double number = json_number_value(place->value);
-  if (json_is_number(place->value) && in_range(poli_range_of(field), number))
-    *(double *)target = number;
-  else
-    report_wrong(reader, place, field);
-}
-
-static void read_integer(poli_reader *reader, const poli_place *place, const poli_field *field,
-                         void *target)
-{
-  const double number = json_number_value(place->value);
-  if (json_is_number(place->value) && in_range(field->detail, number) && floor(number) == number)
+  const int is_whole = field->value == &poli_integer;
+  if (!json_is_number(place->value) || (is_whole && floor(number) != number) ||
+      (range &&
+       !((range->open ? number > range->low : number >= range->low) && number <= range->high)))
+    poli_report_wrong(reader, place, field);
+  else if (is_whole)
     *(int *)target = (int)number;
   else
-    report_wrong(reader, place, field);
+    *(double *)target = number;
 }
 
 /* A list of value->count items.  A wrong item is reported at its own place. */
@@ -233,7 +200,7 @@ static void read_items(poli_reader *reader, const poli_place *place, const poli_
   const poli_value *value = field->value;
   const poli_field item = {.value = value->item, .detail = field->detail};
   if (!json_is_array(place->value) || json_array_size(place->value) != value->count) {
-    report_wrong(reader, place, field);
+    poli_report_wrong(reader, place, field);
     return;
   }
   for (size_t i = 0; i < value->count; i++) {
@@ -250,12 +217,13 @@ static void read_direction(poli_reader *reader, const poli_place *place, const p
   double *v = target;
   read_items(reader, place, &vector, v);
   if (reader->errors->count != before) return;
-  if (v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0) report_wrong(reader, place, field);
+  if (v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0) poli_report_wrong(reader, place, field);
 }
 
 /* --- choices and names ------------------------------------------------------------------------ */
 
-int poli_choice_find(const poli_choices *choices, const char *text)
+/* The number of a text among choices, or -1. */
+static int find_choice(const poli_choices *choices, const char *text)
 {
   for (int i = 0; text && choices->name(i); i++)
     if (strcmp(text, choices->name(i)) == 0) return i;
@@ -267,7 +235,7 @@ static void read_choice(poli_reader *reader, const poli_place *place, const poli
 {
   const poli_choices *choices = field->detail;
   const char *text = json_string_value(place->value);
-  const int number = poli_choice_find(choices, text);
+  const int number = find_choice(choices, text);
   if (number >= 0) {
     *(int *)target = number;
     return;
@@ -289,36 +257,21 @@ static void read_choice(poli_reader *reader, const poli_place *place, const poli
   free(rule);
 }
 
-static json_t *find_name(const poli_reader *reader, const char *list, const char *name)
-{
-  return json_object_get(json_object_get(reader->names, list), name);
-}
-
-/* Messages and headers of result files hold names of this length. */
-enum { MAX_NAME_LENGTH = 200 };
-
-/* Letters, digits, _ and -, and spaces inside: channel names like "top.position.x" stay readable.
- */
-static int is_name(const char *name)
-{
-  static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_- ";
-  const size_t length = strlen(name);
-  return length > 0 && strspn(name, allowed) == length && name[0] != ' ' && name[length - 1] != ' ';
-}
-
+/* Letters, digits, _ and -, and spaces inside: channel names like "top.position.x" stay readable;
+ * messages and headers of result files hold names of this length. */
 static void read_name(poli_reader *reader, const poli_place *place, const poli_field *field,
                       void *target)
 {
+  enum { MAX_LENGTH = 200 };
+  static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_- ";
   const char *name = json_string_value(place->value);
-  if (!name || !is_name(name)) {
-    report_wrong(reader, place, field);
-    return;
-  }
-  if (strlen(name) > MAX_NAME_LENGTH) {
-    poli_report(reader, place, "", "must have at most %d characters", MAX_NAME_LENGTH);
-    return;
-  }
-  *(const char **)target = name;
+  const size_t length = name ? strlen(name) : 0;
+  if (length == 0 || strspn(name, allowed) != length || name[0] == ' ' || name[length - 1] == ' ')
+    poli_report_wrong(reader, place, field);
+  else if (length > MAX_LENGTH)
+    poli_report(reader, place, "", "must have at most %d characters", MAX_LENGTH);
+  else
+    *(const char **)target = name;
 }
 
 static void read_reference(poli_reader *reader, const poli_place *place, const poli_field *field,
@@ -328,58 +281,42 @@ static void read_reference(poli_reader *reader, const poli_place *place, const p
   const int is_body = strcmp(list, "bodies") == 0;
   const int has_ground = is_body && field->value != &poli_moving_body;
   const char *name = json_string_value(place->value);
-  const json_t *holder = name ? find_name(reader, list, name) : NULL;
+  json_t *names = json_object_get(reader->names, list);
+  const json_t *holder = name ? json_object_get(names, name) : NULL;
   int *index = target;
   *index = holder ? (int)json_integer_value(holder) : POL_NOT_FOUND;
-  if (name && is_body && strcmp(name, poli_ground_name) == 0) *index = POL_GROUND;
+  if (name && is_body && strcmp(name, "ground") == 0) *index = POL_GROUND;
   if (*index != POL_NOT_FOUND) return;
 
   /* Nothing has that name: what could have been meant? */
   pol_near near = pol_near_start(name ? name : "");
   const char *candidate;
   json_t *value;
-  json_object_foreach(json_object_get(reader->names, list), candidate, value)
-      pol_near_try(&near, candidate);
-  if (has_ground) pol_near_try(&near, poli_ground_name);
+  json_object_foreach(names, candidate, value) pol_near_try(&near, candidate);
+  if (has_ground) pol_near_try(&near, "ground");
   poli_report(reader, place, near.best, "must be a name from the list \"%s\"%s", list,
               has_ground ? " or \"ground\"" : "");
 }
 
-static void read_references(poli_reader *reader, const poli_place *place, const poli_field *field,
-                            void *target)
-{
-  int *index = target;
-  index[0] = index[1] = POL_NOT_FOUND;
-  read_items(reader, place, field, target);
-}
-
-/* The names of the objects in a list: {name: index, ...}; the first object of a name has it. */
-static json_t *names_of(json_t *list)
-{
-  json_t *names = json_object();
-  size_t index;
-  json_t *item;
-  json_array_foreach(list, index, item)
-  {
-    const char *name = json_string_value(json_object_get(item, "name"));
-    if (!names || !name || json_object_get(names, name)) continue;
-    if (json_object_set_new(names, name, json_integer((json_int_t)index)) != 0) {
-      json_decref(names);
-      return NULL;
-    }
-  }
-  return names;
-}
-
+/* For each list the names of its objects, {name: index, ...}; the first object of a name has it. */
 void poli_collect_names(poli_reader *reader, json_t *top, const poli_kind *kind)
 {
+  int failed = 0;
   reader->names = json_object();
   for (const poli_field *field = kind->fields; field->key; field++) {
     const poli_kind *items = field->value == &poli_objects ? field->detail : NULL;
     if (!items || !poli_find_field(items->fields, "name")) continue;
-    json_t *names = names_of(json_object_get(top, field->key));
-    if (json_object_set_new(reader->names, field->key, names) != 0) reader->status = POL_NO_MEMORY;
+    json_t *names = json_object(), *item;
+    size_t index;
+    json_array_foreach(json_object_get(top, field->key), index, item)
+    {
+      const char *name = json_string_value(json_object_get(item, "name"));
+      if (name && !json_object_get(names, name))
+        failed |= json_object_set_new(names, name, json_integer((json_int_t)index));
+    }
+    failed |= json_object_set_new(reader->names, field->key, names);
   }
+  if (failed) reader->status = POL_NO_MEMORY;
 }
 
 /* --- objects ---------------------------------------------------------------------------------- */
@@ -389,34 +326,6 @@ const char *poli_type_name(const poli_kind *kind, int number)
   const poli_choices *types =
       kind->type_key ? poli_find_field(kind->fields, kind->type_key)->detail : NULL;
   return types ? types->name(number) : NULL;
-}
-
-int poli_type_of(const poli_place *object, const poli_kind *kind)
-{
-  const poli_field *field = kind->type_key ? poli_find_field(kind->fields, kind->type_key) : NULL;
-  const json_t *type = field ? json_object_get(object->value, field->key) : NULL;
-  if (type) return poli_choice_find(field->detail, json_string_value(type));
-  if (!field || (field->instead && !poli_given(object, field->instead))) return -1;
-  return kind->standard_type;
-}
-
-/* Reads each key in the order of the file. */
-static void read_keys(poli_reader *reader, const poli_place *object, const poli_field *fields,
-                      void *target)
-{
-  const char *key;
-  json_t *value;
-  json_object_foreach(object->value, key, value)
-  {
-    const poli_place place = {object, key, 0, value};
-    const poli_field *field = poli_find_field(fields, key);
-    if (field)
-      field->value->read(reader, &place, field, (char *)target + field->offset);
-    else if (!is_comment(key))
-      poli_report(reader, &place, near_key(fields, key), "is not a known key");
-    else if (!json_is_string(value))
-      poli_report(reader, &place, "", "must be a string");
-  }
 }
 
 /* What the type of the object does not have. */
@@ -462,37 +371,53 @@ static void check_required(poli_reader *reader, const poli_place *object, const 
   }
 }
 
-/* Keys that exclude or require each other. */
-static void check_pairs(poli_reader *reader, const poli_place *object, const poli_kind *kind,
-                        int type)
-{
-  for (const poli_field *field = kind->fields; field->key; field++) {
-    const poli_place place = poli_place_key(object, field->key);
-    if (!place.value || (type >= 0 && field->types && !(field->types & POLI_TYPE(type)))) continue;
-    if (field->not_beside && poli_given(object, field->not_beside))
-      poli_report(reader, &place, "", "must not be given together with \"%s\"", field->not_beside);
-    if (field->only_with && !poli_given(object, field->only_with))
-      poli_report(reader, &place, "", "must not be given without \"%s\"", field->only_with);
-  }
-}
-
 void poli_read_kind(poli_reader *reader, const poli_place *place, const poli_kind *kind,
                     void *object)
 {
+  const poli_field *type_field =
+      kind->type_key ? poli_find_field(kind->fields, kind->type_key) : NULL;
+  const int before = reader->errors->count;
+  const char *key;
+  json_t *value;
   if (!json_is_object(place->value)) {
     poli_report(reader, place, "", "%s", kind->rule);
     return;
   }
-  const int before = reader->errors->count;
-  const int type = poli_type_of(place, kind);
-  read_keys(reader, place, kind->fields, object);
+  int type = -1;
+  if (type_field && poli_given(place, type_field->key))
+    type = find_choice(type_field->detail,
+                       json_string_value(json_object_get(place->value, type_field->key)));
+  else if (type_field && (!type_field->instead || poli_given(place, type_field->instead)))
+    type = kind->standard_type;
+
+  /* the keys in the order of the file */
+  json_object_foreach(place->value, key, value)
+  {
+    const poli_place at = {place, key, 0, value};
+    const poli_field *field = poli_find_field(kind->fields, key);
+    if (field)
+      field->value->read(reader, &at, field, (char *)object + field->offset);
+    else if (!is_comment(key))
+      poli_report(reader, &at, near_key(kind->fields, key), "is not a known key");
+    else if (!json_is_string(value))
+      poli_report(reader, &at, "", "must be a string");
+  }
   for (const poli_field *field = kind->fields; field->key; field++)
     if (field->required == POLI_ALWAYS && !field->instead && !poli_given(place, field->key))
       poli_report_missing(reader, place, kind->fields, field->key,
                           field->missing ? field->missing : poli_rule(field));
   check_forbidden(reader, place, kind, type);
   check_required(reader, place, kind, type);
-  check_pairs(reader, place, kind, type);
+
+  /* keys that exclude or require each other */
+  for (const poli_field *field = kind->fields; field->key; field++) {
+    const poli_place at = poli_place_key(place, field->key);
+    if (!at.value || (type >= 0 && field->types && !(field->types & POLI_TYPE(type)))) continue;
+    if (field->not_beside && poli_given(place, field->not_beside))
+      poli_report(reader, &at, "", "must not be given together with \"%s\"", field->not_beside);
+    if (field->only_with && !poli_given(place, field->only_with))
+      poli_report(reader, &at, "", "must not be given without \"%s\"", field->only_with);
+  }
   const int sound = reader->status == POL_OK && reader->errors->count == before;
   if (kind->check) kind->check(reader, place, object, sound);
 }
@@ -510,7 +435,7 @@ static void read_objects(poli_reader *reader, const poli_place *place, const pol
   poli_items *list = target;
   const size_t count = json_array_size(place->value);
   if (!json_is_array(place->value) || count < kind->at_least || count > INT_MAX) {
-    report_wrong(reader, place, field);
+    poli_report_wrong(reader, place, field);
     return;
   }
   if (count == 0) return;
@@ -530,120 +455,56 @@ static void read_objects(poli_reader *reader, const poli_place *place, const pol
 
 /* --- kinds of values -------------------------------------------------------------------------- */
 
-const poli_value poli_text = {.read = read_text,
-                              .size = sizeof(char *),
-                              .rule = "must be a string",
-                              .words = "string",
-                              .schema = "{\"type\": \"string\"}"};
-const poli_value poli_word = {.read = read_text,
-                              .size = sizeof(char *),
-                              .detail = POLI_CHOICES,
-                              .rule = "must be a string",
-                              .words = "string",
-                              .schema = "{}"};
-const poli_value poli_number = {.read = read_number,
-                                .size = sizeof(double),
-                                .detail = POLI_RANGE,
-                                .rule = "must be a number",
-                                .words = "number",
-                                .schema = "{\"type\": \"number\"}"};
-const poli_value poli_integer = {.read = read_integer,
-                                 .size = sizeof(int),
-                                 .detail = POLI_RANGE,
-                                 .rule = "must be a whole number",
-                                 .words = "whole number",
-                                 .schema = "{\"type\": \"integer\"}"};
-const poli_value poli_pair = {.read = read_items,
-                              .size = 2 * sizeof(double),
-                              .detail = POLI_RANGE,
-                              .rule = "must be a list of 2 numbers",
-                              .words = "2 numbers",
-                              .item = &poli_number,
-                              .count = 2};
-const poli_value poli_vector = {.read = read_items,
-                                .size = 3 * sizeof(double),
-                                .detail = POLI_RANGE,
-                                .rule = "must be a list of 3 numbers",
-                                .words = "3 numbers",
-                                .item = &poli_number,
-                                .count = 3};
-const poli_value poli_quaternion = {.read = read_items,
-                                    .size = 4 * sizeof(double),
-                                    .detail = POLI_RANGE,
-                                    .rule = "must be a list of 4 numbers: w, x, y, z",
-                                    .words = "4 numbers: w, x, y, z",
-                                    .item = &poli_number,
-                                    .count = 4};
-const poli_value poli_matrix = {.read = read_items,
-                                .size = 9 * sizeof(double),
-                                .detail = POLI_RANGE,
-                                .rule = "must be a list of 3 rows of 3 numbers",
-                                .words = "3 lists of 3 numbers, row by row",
-                                .item = &poli_vector,
-                                .count = 3};
-const poli_value poli_points = {.read = read_items,
-                                .size = 6 * sizeof(double),
-                                .detail = POLI_RANGE,
-                                .rule = "must be a list of 2 points, each a list of 3 numbers",
-                                .words = "2 lists of 3 numbers",
-                                .item = &poli_vector,
-                                .count = 2};
-const poli_value poli_direction = {
-    .read = read_direction,
-    .size = 3 * sizeof(double),
-    .rule = "must be a list of 3 numbers, not all zero",
-    .words = "3 numbers, not all zero",
-    .schema = "{\"type\": \"array\", \"minItems\": 3, \"maxItems\": 3, \"items\": "
-              "{\"type\": \"number\"}, \"not\": {\"items\": {\"const\": 0}}}"};
-const poli_value poli_directions = {.read = read_items,
-                                    .size = 6 * sizeof(double),
-                                    .rule =
-                                        "must be a list of 2 directions, each a list of 3 numbers",
-                                    .words = "2 lists of 3 numbers",
-                                    .item = &poli_direction,
-                                    .count = 2};
-const poli_value poli_choice = {.read = read_choice,
-                                .size = sizeof(int),
-                                .detail = POLI_CHOICES,
-                                .rule = "",
-                                .words = "string",
-                                .schema = "{}"};
-const poli_value poli_choice_pair = {.read = read_items,
-                                     .size = 2 * sizeof(int),
-                                     .detail = POLI_CHOICES,
-                                     .words = "2 strings",
-                                     .item = &poli_choice,
-                                     .count = 2};
-const poli_value poli_name = {
-    .read = read_name,
-    .size = sizeof(char *),
-    .rule = "must be a name of ASCII letters, digits, _, - and spaces between them",
-    .words = "name",
-    .schema = "{\"type\": \"string\", \"maxLength\": 200, \"not\": {\"const\": \"ground\"}, "
-              "\"pattern\": \"^[A-Za-z0-9_-]([A-Za-z0-9_ -]*[A-Za-z0-9_-])?$\"}"};
-const poli_value poli_reference = {.read = read_reference,
-                                   .size = sizeof(int),
-                                   .detail = POLI_LISTS,
-                                   .rule = "",
-                                   .words = "name",
-                                   .schema = "{\"type\": \"string\"}"};
-const poli_value poli_references = {.read = read_references,
-                                    .size = 2 * sizeof(int),
-                                    .detail = POLI_LISTS,
-                                    .words = "2 names",
-                                    .item = &poli_reference,
-                                    .count = 2};
-const poli_value poli_moving_body = {
-    .read = read_reference,
-    .size = sizeof(int),
-    .detail = POLI_LISTS,
-    .rule = "must be the name of a body",
-    .words = "name",
-    .schema = "{\"type\": \"string\", \"not\": {\"const\": \"ground\"}}"};
-const poli_value poli_object = {
-    .read = read_object, .detail = POLI_KIND, .rule = "", .words = "object"};
-const poli_value poli_objects = {.read = read_objects,
-                                 .size = sizeof(poli_items),
-                                 .detail = POLI_KIND,
-                                 .rule = "",
-                                 .words = "list"};
+/* A list of n values of another kind. */
+#define LIST(n, v, size, detail, rule, words)                                                      \
+  POLI_VALUE(read_items, size, detail, rule, words, NULL, .item = &(v), .count = (n))
+
+const poli_value poli_text = POLI_VALUE(read_text, sizeof(char *), POLI_NO_DETAIL,
+                                        "must be a string", "string", "{'type': 'string'}");
+const poli_value poli_word =
+    POLI_VALUE(read_text, sizeof(char *), POLI_CHOICES, "must be a string", "string", "{}");
+const poli_value poli_number = POLI_VALUE(read_number, sizeof(double), POLI_RANGE,
+                                          "must be a number", "number", "{'type': 'number'}");
+const poli_value poli_integer =
+    POLI_VALUE(read_number, sizeof(int), POLI_RANGE, "must be a whole number", "whole number",
+               "{'type': 'integer'}");
+const poli_value poli_pair = LIST(2, poli_number, 2 * sizeof(double), POLI_RANGE,
+                                  "must be a list of 2 numbers", "2 numbers");
+const poli_value poli_vector = LIST(3, poli_number, 3 * sizeof(double), POLI_RANGE,
+                                    "must be a list of 3 numbers", "3 numbers");
+const poli_value poli_quaternion =
+    LIST(4, poli_number, 4 * sizeof(double), POLI_RANGE, "must be a list of 4 numbers: w, x, y, z",
+         "4 numbers: w, x, y, z");
+const poli_value poli_matrix =
+    LIST(3, poli_vector, 9 * sizeof(double), POLI_RANGE, "must be a list of 3 rows of 3 numbers",
+         "3 lists of 3 numbers, row by row");
+const poli_value poli_points =
+    LIST(2, poli_vector, 6 * sizeof(double), POLI_RANGE,
+         "must be a list of 2 points, each a list of 3 numbers", "2 lists of 3 numbers");
+const poli_value poli_direction =
+    POLI_VALUE(read_direction, 3 * sizeof(double), POLI_NO_DETAIL,
+               "must be a list of 3 numbers, not all zero", "3 numbers, not all zero",
+               "{'type': 'array', 'minItems': 3, 'maxItems': 3, 'items': "
+               "{'type': 'number'}, 'not': {'items': {'const': 0}}}");
+const poli_value poli_directions =
+    LIST(2, poli_direction, 6 * sizeof(double), POLI_NO_DETAIL,
+         "must be a list of 2 directions, each a list of 3 numbers", "2 lists of 3 numbers");
+const poli_value poli_choice =
+    POLI_VALUE(read_choice, sizeof(int), POLI_CHOICES, "", "string", "{}");
+const poli_value poli_choice_pair =
+    LIST(2, poli_choice, 2 * sizeof(int), POLI_CHOICES, NULL, "2 strings");
+const poli_value poli_name =
+    POLI_VALUE(read_name, sizeof(char *), POLI_NO_DETAIL,
+               "must be a name of ASCII letters, digits, _, - and spaces between them", "name",
+               "{'type': 'string', 'maxLength': 200, 'not': {'const': 'ground'}, 'pattern': "
+               "'^[A-Za-z0-9_-]([A-Za-z0-9_ -]*[A-Za-z0-9_-])?$'}");
+const poli_value poli_reference =
+    POLI_VALUE(read_reference, sizeof(int), POLI_LISTS, "", "name", "{'type': 'string'}");
+const poli_value poli_references =
+    LIST(2, poli_reference, 2 * sizeof(int), POLI_LISTS, NULL, "2 names");
+const poli_value poli_moving_body =
+    POLI_VALUE(read_reference, sizeof(int), POLI_LISTS, "must be the name of a body", "name",
+               "{'type': 'string', 'not': {'const': 'ground'}}");
+const poli_value poli_object = POLI_VALUE(read_object, 0, POLI_KIND, "", "object", NULL);
+const poli_value poli_objects =
+    POLI_VALUE(read_objects, sizeof(poli_items), POLI_KIND, "", "list", NULL);

@@ -111,7 +111,7 @@ static int is_json(const char *standard)
 static char *describe(const poli_kind *kind, const poli_field *field)
 {
   enum { FEW = 6 };
-  const poli_range *range = poli_range_of(field);
+  const poli_number_range *range = poli_range_of(field);
   const poli_choices *choices = field->value == &poli_choice ? field->detail : NULL;
   text t = {0}, head = {0};
   int count = 0;
@@ -135,20 +135,6 @@ static char *describe(const poli_kind *kind, const poli_field *field)
 }
 
 /* --- the reference ---------------------------------------------------------------------------- */
-
-/* The type of the value as a cell of the table. */
-static void add_words(text *t, const poli_field *field)
-{
-  const poli_kind *kind = field->value->detail == POLI_KIND ? field->detail : NULL;
-  if (!kind || !kind->link)
-    add(t, "%s", field->value->words);
-  else if (field->value == &poli_objects)
-    add(t, "list of [%s](#%s)", kind->link, kind->link);
-  else
-    add(t, "[%s](#%s)",
-        kind == &poli_model_kind || strcmp(kind->name, kind->link) == 0 ? "object" : kind->name,
-        kind->link);
-}
 
 /* Whether the key is required, and its default. */
 static void add_standard(text *t, const poli_kind *kind, const poli_field *field)
@@ -183,9 +169,16 @@ pol_status pol_model_reference(char **reference)
     add(&t, "| key | type | unit | default | rule |\n|---|---|---|---|---|\n");
     for (const poli_field *field = kinds[i]->fields; field->key; field++) {
       char *rule = describe(kinds[i], field);
+      const poli_kind *kind = field->value->detail == POLI_KIND ? field->detail : NULL;
       if (!rule) t.failed = 1;
       add(&t, "| `%s` | ", field->key);
-      add_words(&t, field);
+      if (!kind || !kind->link)
+        add(&t, "%s", field->value->words);
+      else if (field->value == &poli_objects)
+        add(&t, "list of [%s](#%s)", kind->link, kind->link);
+      else
+        add(&t, "[%s](#%s)", strcmp(kind->name, kind->link) == 0 ? "object" : kind->name,
+            kind->link);
       add(&t, " | %s | ", field->unit ? field->unit : "");
       add_standard(&t, kinds[i], field);
       add(&t, " | %s |\n", rule ? rule : "");
@@ -209,21 +202,14 @@ static void append(json_t *list, json_t *value, int *failed)
   if (json_array_append_new(list, value) != 0) *failed = 1;
 }
 
-/* Adds what a detail says to the schema of a value. */
-static void set_detail(json_t *schema, const poli_field *field, int *failed)
+/* The schema that stands in a table, with ' for ". */
+static json_t *parse_schema(const char *schema)
 {
-  const poli_detail kind = field->value->detail;
-  const poli_range *range = poli_range_of(field);
-  const poli_choices *choices = kind == POLI_CHOICES ? field->detail : NULL;
-  if (range) {
-    set(schema, range->open ? "exclusiveMinimum" : "minimum", json_real(range->low), failed);
-    if (range->high < HUGE_VAL) set(schema, "maximum", json_real(range->high), failed);
-  }
-  if (choices) {
-    json_t *words = json_array();
-    for (int i = 0; choices->name(i); i++) append(words, json_string(choices->name(i)), failed);
-    set(schema, "enum", words, failed);
-  }
+  char *json = poli_format("%s", schema);
+  for (char *quote = json; quote && (quote = strchr(quote, '\''));) *quote = '"';
+  json_t *value = json ? json_loads(json, 0, NULL) : NULL;
+  free(json);
+  return value;
 }
 
 static json_t *reference_to(const poli_kind *kind)
@@ -248,29 +234,23 @@ static json_t *value_schema(const poli_field *field, int *failed)
     return json_pack("{s:s, s:I, s:I, s:o}", "type", "array", "minItems", (json_int_t)value->count,
                      "maxItems", (json_int_t)value->count, "items", value_schema(&item, failed));
   }
-  json_t *schema = json_loads(value->schema, 0, NULL);
-  set_detail(schema, field, failed);
+  json_t *schema = parse_schema(value->schema);
+  const poli_number_range *range = poli_range_of(field);
+  const poli_choices *choices = value->detail == POLI_CHOICES ? field->detail : NULL;
+  if (range) {
+    set(schema, range->open ? "exclusiveMinimum" : "minimum", json_real(range->low), failed);
+    if (range->high < HUGE_VAL) set(schema, "maximum", json_real(range->high), failed);
+  }
+  if (choices) {
+    json_t *words = json_array();
+    for (int i = 0; choices->name(i); i++) append(words, json_string(choices->name(i)), failed);
+    set(schema, "enum", words, failed);
+  }
   return schema;
 }
 
-/* Markdown as plain text, for descriptions: without backquotes, asterisks and the targets of links;
- * a sentence. */
-static void make_plain(char *words)
-{
-  char *to = words;
-  for (const char *from = words; *from; from++) {
-    if (from[0] == ']' && from[1] == '(')
-      from = strchr(from, ')');
-    else if (from[0] == '*' && from[1] == '*')
-      from++;
-    else if (!strchr("`[]", *from))
-      *to++ = *from;
-  }
-  *to = '\0';
-  if (*words >= 'a' && *words <= 'z') *words = (char)(*words - 'a' + 'A');
-}
-
-/* The schema of a key, with its description and its default. */
+/* The schema of a key, with its default and its description: the Markdown as a plain sentence,
+ * without backquotes, asterisks and the targets of links. */
 static json_t *field_schema(const poli_kind *kind, const poli_field *field, int *failed)
 {
   json_t *schema = value_schema(field, failed);
@@ -279,7 +259,17 @@ static json_t *field_schema(const poli_kind *kind, const poli_field *field, int 
   if (rule) add(&t, "%s", rule);
   if (field->unit) add(&t, "%sunit: %s", after(&t, "; "), field->unit);
   if (t.length > 0) {
-    make_plain(t.bytes);
+    char *to = t.bytes;
+    for (const char *from = t.bytes; *from; from++) {
+      if (from[0] == ']' && from[1] == '(')
+        from = strchr(from, ')');
+      else if (from[0] == '*' && from[1] == '*')
+        from++;
+      else if (!strchr("`[]", *from))
+        *to++ = *from;
+    }
+    *to = '\0';
+    if (*t.bytes >= 'a' && *t.bytes <= 'z') *t.bytes = (char)(*t.bytes - 'a' + 'A');
     set(schema, "description", json_string(t.bytes), failed);
   }
   if (is_json(field->standard))
@@ -370,7 +360,7 @@ static json_t *kind_schema(const poli_kind *kind, int *failed)
   set(properties, "comment", json_pack("{s:s, s:s}", "type", "string", "description", "Ignored"),
       failed);
   if (kind->type_key) add_type_rules(kind, all, failed);
-  if (kind->schema) append(all, json_loads(kind->schema, 0, NULL), failed);
+  if (kind->schema) append(all, parse_schema(kind->schema), failed);
   set(schema, "type", json_string("object"), failed);
   set(schema, "additionalProperties", json_false(), failed);
   set(schema, "required", required, failed);

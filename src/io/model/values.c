@@ -11,60 +11,52 @@
 #include "lie/small.h"
 #include "mechanism/builder.h"
 
-static const double unit_tolerance = 1e-6; /* of rotation matrices */
-
 /* --- rotations -------------------------------------------------------------------------------- */
 
 /* Rows of length 1 that are perpendicular and right-handed. */
 static int is_rotation_matrix(const double R[9])
 {
+  static const double tolerance = 1e-6;
   double product[3];
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++)
-      if (!(fabs(poli_v3_dot(R + 3 * i, R + 3 * j) - (i == j)) <= unit_tolerance)) return 0;
+      if (!(fabs(poli_v3_dot(R + 3 * i, R + 3 * j) - (i == j)) <= tolerance)) return 0;
   poli_v3_cross(R, R + 3, product);
   return poli_v3_dot(product, R + 6) > 0.0;
 }
 
-/* The rotation in the way that is given, when its numbers are well. */
-static void compute_rotation(poli_reader *reader, const poli_place *place, poli_rotation_keys *keys)
+/* The rotation in the one way that is given. */
+void poli_check_rotation(poli_reader *reader, const poli_place *place, void *object, int sound)
 {
+  const poli_place quaternion = poli_place_key(place, "quaternion");
+  const poli_place matrix = poli_place_key(place, "matrix");
+  const int axis = poli_given(place, "axis"), vector = poli_given(place, "rotation_vector");
+  const int ways = (axis || poli_given(place, "angle")) + (quaternion.value != NULL) +
+                   (matrix.value != NULL) + vector;
+  poli_rotation_keys *keys = object;
   double *q = keys->result;
-  if (poli_given(place, "axis")) {
+  if (ways > 1 || (ways == 0 && sound)) {
+    poli_report(reader, place, "",
+                "must have exactly one of: \"axis\" with \"angle\", \"quaternion\", \"matrix\", "
+                "\"rotation_vector\"");
+  } else if (sound && axis) {
     poli_normalize(keys->axis);
     q[0] = cos(0.5 * keys->angle);
     poli_v3_scale(sin(0.5 * keys->angle), keys->axis, q + 1);
-  } else if (poli_given(place, "rotation_vector")) {
+  } else if (sound && vector) {
     pol_so3_exp(keys->rotation_vector, q);
-  } else if (poli_given(place, "quaternion")) {
-    const poli_place at = poli_place_key(place, "quaternion");
+  } else if (sound && quaternion.value) {
     memcpy(q, keys->quaternion, sizeof keys->quaternion);
     if (poli_is_unit_quaternion(q))
       pol_quat_normalize(q);
     else
-      poli_report(reader, &at, "", "must have length 1");
-  } else {
-    const poli_place at = poli_place_key(place, "matrix");
-    if (is_rotation_matrix(keys->matrix)) {
-      pol_quat_from_matrix(keys->matrix, q);
-      pol_quat_normalize(q);
-    } else {
-      poli_report(reader, &at, "", "must be a rotation: orthogonal with determinant 1");
-    }
+      poli_report(reader, &quaternion, "", "must have length 1");
+  } else if (sound && is_rotation_matrix(keys->matrix)) {
+    pol_quat_from_matrix(keys->matrix, q);
+    pol_quat_normalize(q);
+  } else if (sound) {
+    poli_report(reader, &matrix, "", "must be a rotation: orthogonal with determinant 1");
   }
-}
-
-void poli_check_rotation(poli_reader *reader, const poli_place *place, void *object, int sound)
-{
-  const int ways = (poli_given(place, "axis") || poli_given(place, "angle")) +
-                   poli_given(place, "quaternion") + poli_given(place, "matrix") +
-                   poli_given(place, "rotation_vector");
-  if (ways > 1 || (ways == 0 && sound))
-    poli_report(reader, place, "",
-                "must have exactly one of: \"axis\" with \"angle\", \"quaternion\", \"matrix\", "
-                "\"rotation_vector\"");
-  else if (sound)
-    compute_rotation(reader, place, object);
 }
 
 static void read_rotation(poli_reader *reader, const poli_place *place, const poli_field *field,
@@ -78,11 +70,9 @@ static void read_rotation(poli_reader *reader, const poli_place *place, const po
   if (reader->errors->count == before) memcpy(target, keys.result, sizeof keys.result);
 }
 
-const poli_value poli_rotation = {.read = read_rotation,
-                                  .size = 4 * sizeof(double),
-                                  .rule = "",
-                                  .words = "[rotation](#rotations)",
-                                  .kind = &poli_rotation_kind};
+const poli_value poli_rotation =
+    POLI_VALUE(read_rotation, 4 * sizeof(double), POLI_NO_DETAIL, "", "[rotation](#rotations)",
+               NULL, .kind = &poli_rotation_kind);
 
 /* --- kept initial values ---------------------------------------------------------------------- */
 
@@ -93,7 +83,7 @@ static void read_axes(poli_reader *reader, const poli_place *place, const poli_f
   unsigned *bits = target;
   *bits = json_is_true(place->value) ? 7u : 0u;
   if (json_is_boolean(place->value)) return;
-  if (!json_is_array(place->value)) poli_report(reader, place, "", "%s", poli_rule(field));
+  if (!json_is_array(place->value)) poli_report_wrong(reader, place, field);
   for (size_t i = 0; i < json_array_size(place->value); i++) {
     const poli_place item = poli_place_item(place, i);
     const char *name = json_string_value(item.value);
@@ -118,18 +108,13 @@ static void read_keep(poli_reader *reader, const poli_place *place, const poli_f
                         keys.angular_velocity * POL_KEEP_ANGULAR_VELOCITY;
 }
 
-const poli_value poli_axes = {
-    .read = read_axes,
-    .size = sizeof(unsigned),
-    .rule = "must be true, false or a list of \"x\", \"y\", \"z\"",
-    .words = "`true`, `false` or list of strings",
-    .schema = "{\"anyOf\": [{\"type\": \"boolean\"}, {\"type\": \"array\", \"uniqueItems\": true, "
-              "\"items\": {\"enum\": [\"x\", \"y\", \"z\"]}}]}"};
-const poli_value poli_keep = {.read = read_keep,
-                              .size = sizeof(unsigned),
-                              .rule = "",
-                              .words = "object, see below",
-                              .kind = &poli_keep_kind};
+const poli_value poli_axes = POLI_VALUE(
+    read_axes, sizeof(unsigned), POLI_NO_DETAIL,
+    "must be true, false or a list of \"x\", \"y\", \"z\"", "`true`, `false` or list of strings",
+    "{'anyOf': [{'type': 'boolean'}, {'type': 'array', 'uniqueItems': "
+    "true, 'items': {'enum': ['x', 'y', 'z']}}]}");
+const poli_value poli_keep = POLI_VALUE(read_keep, sizeof(unsigned), POLI_NO_DETAIL, "",
+                                        "object, see below", NULL, .kind = &poli_keep_kind);
 
 /* --- inertia ---------------------------------------------------------------------------------- */
 
@@ -152,15 +137,12 @@ static void read_inertia(poli_reader *reader, const poli_place *place, const pol
   }
 }
 
-const poli_value poli_inertia = {
-    .read = read_inertia,
-    .size = 9 * sizeof(double),
-    .rule = "must be 3 principal moments or a symmetric 3x3 matrix",
-    .words = "3 numbers, or 3 lists of 3",
-    .schema =
-        "{\"type\": \"array\", \"minItems\": 3, \"maxItems\": 3, \"items\": {\"anyOf\": ["
-        "{\"type\": \"number\", \"exclusiveMinimum\": 0}, {\"type\": \"array\", \"minItems\": 3, "
-        "\"maxItems\": 3, \"items\": {\"type\": \"number\"}}]}}"};
+const poli_value poli_inertia = POLI_VALUE(
+    read_inertia, 9 * sizeof(double), POLI_NO_DETAIL,
+    "must be 3 principal moments or a symmetric 3x3 matrix", "3 numbers, or 3 lists of 3",
+    "{'type': 'array', 'minItems': 3, 'maxItems': 3, 'items': {'anyOf': [{'type': 'number', "
+    "'exclusiveMinimum': 0}, {'type': 'array', 'minItems': 3, 'maxItems': 3, 'items': {'type': "
+    "'number'}}]}}");
 
 /* --- stiffness and damping -------------------------------------------------------------------- */
 
@@ -179,30 +161,22 @@ static void read_rates(poli_reader *reader, const poli_place *place, const poli_
   }
 }
 
-const poli_value poli_rates = {
-    .read = read_rates,
-    .size = 3 * sizeof(double),
-    .rule = "must be a number or a list of 3 numbers, none negative",
-    .words = "number or 3 numbers",
-    .schema = "{\"anyOf\": [{\"type\": \"number\", \"minimum\": 0}, {\"type\": \"array\", "
-              "\"minItems\": 3, \"maxItems\": 3, \"items\": {\"type\": \"number\", "
-              "\"minimum\": 0}}]}"};
+const poli_value poli_rates = POLI_VALUE(
+    read_rates, 3 * sizeof(double), POLI_NO_DETAIL,
+    "must be a number or a list of 3 numbers, none negative", "number or 3 numbers",
+    "{'anyOf': [{'type': 'number', 'minimum': 0}, {'type': 'array', 'minItems': 3, 'maxItems': 3, "
+    "'items': {'type': 'number', 'minimum': 0}}]}");
 
 /* --- what a generic joint locks --------------------------------------------------------------- */
-
-static const char *lock_choice(int number)
-{
-  return pol_lock_name(number);
-}
 
 static void read_locks(poli_reader *reader, const poli_place *place, const poli_field *field,
                        void *target)
 {
-  static const poli_choices locks = {lock_choice};
+  static const poli_choices locks = {pol_lock_name};
   static const poli_field lock = {.value = &poli_choice, .detail = &locks};
   unsigned *locked = target;
   if (json_array_size(place->value) == 0) { /* 0 for what is no list */
-    poli_report(reader, place, "", "%s", poli_rule(field));
+    poli_report_wrong(reader, place, field);
     return;
   }
   for (size_t i = 0; i < json_array_size(place->value); i++) {
@@ -215,13 +189,12 @@ static void read_locks(poli_reader *reader, const poli_place *place, const poli_
   }
 }
 
-const poli_value poli_locks = {
-    .read = read_locks,
-    .size = sizeof(unsigned),
-    .rule = "must be a list of one or more of: x, y, z, rotation-x, rotation-y, rotation-z",
-    .words = "list of strings",
-    .schema = "{\"type\": \"array\", \"minItems\": 1, \"uniqueItems\": true, \"items\": {\"enum\": "
-              "[\"x\", \"y\", \"z\", \"rotation-x\", \"rotation-y\", \"rotation-z\"]}}"};
+const poli_value poli_locks = POLI_VALUE(
+    read_locks, sizeof(unsigned), POLI_NO_DETAIL,
+    "must be a list of one or more of: x, y, z, rotation-x, rotation-y, rotation-z",
+    "list of strings",
+    "{'type': 'array', 'minItems': 1, 'uniqueItems': true, 'items': {'enum': ['x', 'y', 'z', "
+    "'rotation-x', 'rotation-y', 'rotation-z']}}");
 
 /* --- shapes ----------------------------------------------------------------------------------- */
 
@@ -234,7 +207,7 @@ static void read_mesh(poli_reader *reader, const poli_place *place, const poli_f
       (strcmp(text + length - 4, ".stl") == 0 || strcmp(text + length - 4, ".obj") == 0))
     *(const char **)target = text;
   else
-    poli_report(reader, place, "", "%s", poli_rule(field));
+    poli_report_wrong(reader, place, field);
 }
 
 static void read_color(poli_reader *reader, const poli_place *place, const poli_field *field,
@@ -245,21 +218,16 @@ static void read_color(poli_reader *reader, const poli_place *place, const poli_
       strspn(text + 1, "0123456789abcdefABCDEF") == 6)
     *(int *)target = (int)strtol(text + 1, NULL, 16);
   else
-    poli_report(reader, place, "", "%s", poli_rule(field));
+    poli_report_wrong(reader, place, field);
 }
 
-const poli_value poli_mesh = {.read = read_mesh,
-                              .size = sizeof(char *),
-                              .rule = "must be the name of a file that ends in .stl or .obj",
-                              .words = "string",
-                              .schema =
-                                  "{\"type\": \"string\", \"pattern\": \".\\\\.(stl|obj)$\"}"};
-const poli_value poli_color = {.read = read_color,
-                               .size = sizeof(int),
-                               .rule = "must be a colour such as \"#0072b2\"",
-                               .words = "string",
-                               .schema =
-                                   "{\"type\": \"string\", \"pattern\": \"^#[0-9a-fA-F]{6}$\"}"};
+const poli_value poli_mesh =
+    POLI_VALUE(read_mesh, sizeof(char *), POLI_NO_DETAIL,
+               "must be the name of a file that ends in .stl or .obj", "string",
+               "{'type': 'string', 'pattern': '.\\\\.(stl|obj)$'}");
+const poli_value poli_color =
+    POLI_VALUE(read_color, sizeof(int), POLI_NO_DETAIL, "must be a colour such as \"#0072b2\"",
+               "string", "{'type': 'string', 'pattern': '^#[0-9a-fA-F]{6}$'}");
 
 /* --- settings that are numbers or words ------------------------------------------------------- */
 
@@ -303,27 +271,20 @@ static void read_atol(poli_reader *reader, const poli_place *place, const poli_f
     return;
   }
   simulation->atol[0] = simulation->atol[1] = json_number_value(place->value);
-  if (!(simulation->atol[0] >= 0.0)) poli_report(reader, place, "", "%s", poli_rule(field));
+  if (!(simulation->atol[0] >= 0.0)) poli_report_wrong(reader, place, field);
 }
 
-const poli_value poli_index = {.read = read_index,
-                               .size = sizeof(pol_index),
-                               .rule = "must be 3, 2 or \"stabilized-2\"",
-                               .words = "number or string",
-                               .schema = "{\"enum\": [3, 2, \"stabilized-2\"]}"};
-const poli_value poli_sigma = {
-    .read = read_sigma,
-    .size = sizeof(double),
-    .rule = "must be a number or \"optimal\"",
-    .words = "number or string",
-    .schema = "{\"anyOf\": [{\"type\": \"number\"}, {\"const\": \"optimal\"}]}"};
-const poli_value poli_atol = {.read = read_atol,
-                              .size = sizeof(poli_model_simulation),
-                              .rule = "must be a non-negative number",
-                              .words = "number, or object with `translation` and `rotation`",
-                              .schema = "{\"anyOf\": [{\"type\": \"number\", \"minimum\": 0}, "
-                                        "{\"$ref\": \"#/definitions/tolerances\"}]}",
-                              .kind = &poli_tolerances_kind};
+const poli_value poli_index =
+    POLI_VALUE(read_index, sizeof(pol_index), POLI_NO_DETAIL, "must be 3, 2 or \"stabilized-2\"",
+               "number or string", "{'enum': [3, 2, 'stabilized-2']}");
+const poli_value poli_sigma =
+    POLI_VALUE(read_sigma, sizeof(double), POLI_NO_DETAIL, "must be a number or \"optimal\"",
+               "number or string", "{'anyOf': [{'type': 'number'}, {'const': 'optimal'}]}");
+const poli_value poli_atol = POLI_VALUE(
+    read_atol, sizeof(poli_model_simulation), POLI_NO_DETAIL, "must be a non-negative number",
+    "number, or object with `translation` and `rotation`",
+    "{'anyOf': [{'type': 'number', 'minimum': 0}, {'$ref': '#/definitions/tolerances'}]}",
+    .kind = &poli_tolerances_kind);
 
 /* --- lists of numbers ------------------------------------------------------------------------- */
 
@@ -333,7 +294,7 @@ static void read_numbers(poli_reader *reader, const poli_place *place, const pol
 {
   double last = 0.0;
   if (!json_is_array(place->value) || json_array_size(place->value) < field->value->count) {
-    poli_report(reader, place, "", "%s", poli_rule(field));
+    poli_report_wrong(reader, place, field);
     return;
   }
   *(const json_t **)target = place->value;
@@ -348,25 +309,15 @@ static void read_numbers(poli_reader *reader, const poli_place *place, const pol
   }
 }
 
-const poli_value poli_numbers = {
-    .read = read_numbers,
-    .size = sizeof(json_t *),
-    .rule = "must be a list of at least 1 number",
-    .words = "list of numbers",
-    .schema = "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"number\"}}",
-    .count = 1};
-const poli_value poli_two_numbers = {
-    .read = read_numbers,
-    .size = sizeof(json_t *),
-    .rule = "must be a list of at least 2 numbers",
-    .words = "list of at least 2 numbers",
-    .schema = "{\"type\": \"array\", \"minItems\": 2, \"items\": {\"type\": \"number\"}}",
-    .count = 2};
-const poli_value poli_times = {
-    .read = read_numbers,
-    .size = sizeof(json_t *),
-    .rule = "must be a list of one or more ascending times",
-    .words = "list of numbers",
-    .schema = "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"number\", "
-              "\"exclusiveMinimum\": 0}}",
-    .count = 1};
+const poli_value poli_numbers = POLI_VALUE(
+    read_numbers, sizeof(json_t *), POLI_NO_DETAIL, "must be a list of at least 1 number",
+    "list of numbers", "{'type': 'array', 'minItems': 1, 'items': {'type': 'number'}}", .count = 1);
+const poli_value poli_two_numbers =
+    POLI_VALUE(read_numbers, sizeof(json_t *), POLI_NO_DETAIL,
+               "must be a list of at least 2 numbers", "list of at least 2 numbers",
+               "{'type': 'array', 'minItems': 2, 'items': {'type': 'number'}}", .count = 2);
+const poli_value poli_times = POLI_VALUE(
+    read_numbers, sizeof(json_t *), POLI_NO_DETAIL, "must be a list of one or more ascending times",
+    "list of numbers",
+    "{'type': 'array', 'minItems': 1, 'items': {'type': 'number', 'exclusiveMinimum': 0}}",
+    .count = 1);

@@ -1,13 +1,13 @@
 /* HDF5 results: what writing and reading share.
  *
- * docs/results.md describes the file.  hdf5_layout.c says which channel goes to which dataset,
- * hdf5_pack.c compresses chunks, hdf5_events.c has the table of events, hdf5_write.c and
- * hdf5_read.c all the rest.
+ * docs/results.md describes the file.  hdf5.c has small calls of the library, says which channel
+ * goes to which dataset, and compresses chunks; hdf5_write.c and hdf5_read.c have the rest.
  */
 #ifndef POLHODE_IO_HDF5_H
 #define POLHODE_IO_HDF5_H
 
 #include <hdf5.h>
+#include <stdint.h>
 
 #include "io/result/result.h"
 
@@ -23,24 +23,40 @@
 #define POLI_H5_DATASETS "/channels/datasets"
 #define POLI_H5_ORDER "/channels/order"
 
-/* The HDF5 library is not thread-safe: all of polhode's calls into it are between these two. */
-void poli_h5_lock(void);
-void poli_h5_unlock(void);
-
-/* A type for texts of this size. */
-hid_t poli_h5_text_type(size_t size);
-
-/* Whether a file that is being read can hold `count` items of `size` bytes, compressed at most
- * 1032 to 1 (deflate): a larger count means that it is damaged.  `object` is the file, or anything
- * in it. */
-int poli_h5_fits_file(hid_t object, hssize_t count, size_t size);
-
 /* Bytes that a writer of so many columns needs, about. */
 double poli_h5_memory(double columns);
 
 /* Sets the interval of flushes in seconds, 1 by default.  For tests, which must not depend on time;
  * before the first row. */
 void poli_h5_set_interval(pol_writer *writer, double seconds);
+
+/* --- the library ------------------------------------------------------------------------------ */
+
+/* The HDF5 library is not thread-safe: all of polhode's calls into it are between these two.  It
+ * prints no errors there. */
+void poli_h5_lock(void);
+void poli_h5_unlock(void);
+
+/* Closes identifiers, but for files. */
+#define POLI_H5_CLOSE(...)                                                                         \
+  poli_h5_close(sizeof(hid_t[]){__VA_ARGS__} / sizeof(hid_t), (const hid_t[]){__VA_ARGS__})
+void poli_h5_close(size_t count, const hid_t *ids);
+
+/* A type for texts of this size. */
+hid_t poli_h5_text_type(size_t size);
+
+/* Writes all of a dataset; 0 if that fails. */
+int poli_h5_write(hid_t set, hid_t type, const void *values);
+
+/* An entry of the table of events; its name follows it. */
+typedef struct poli_h5_event {
+  double t;
+  int64_t row;
+  char action[8];
+} poli_h5_event;
+
+/* The type of an entry whose name has this size, and whose numbers have these types. */
+hid_t poli_h5_event_type(size_t name_size, hid_t number, hid_t integer);
 
 /* --- layout ----------------------------------------------------------------------------------- */
 
@@ -95,26 +111,5 @@ void poli_h5_packer_free(poli_h5_packer **packer);
  * to the packer and stay until the next call, and their number.  NULL: zlib failed. */
 const void *poli_h5_pack(poli_h5_packer *packer, const double *numbers, size_t count, size_t stride,
                          size_t *size);
-
-/* --- events ----------------------------------------------------------------------------------- */
-
-/* The table of events of a file that is being written. */
-typedef struct poli_h5_events poli_h5_events;
-
-/* Memory for two blocks of rows, each of which can be at an event. */
-pol_status poli_h5_events_create(poli_h5_events **events, const pol_record *record, size_t rows);
-void poli_h5_events_free(poli_h5_events **events);
-/* Creates the empty table in the file. */
-hid_t poli_h5_events_build(poli_h5_events *events, hid_t file);
-/* Adds the event that the simulation is at, if it is at one, for the row of this number to block 0
- * or 1.  Allocates nothing. */
-void poli_h5_events_note(poli_h5_events *events, int block, long row);
-size_t poli_h5_events_count(const poli_h5_events *events, int block);
-/* Writes those of the first `count` events of a block that the file does not have yet; 0 if that
- * fails.  A block that is full is emptied. */
-int poli_h5_events_write(poli_h5_events *events, int block, size_t count, int full);
-
-/* Fills the events of a result whose rows are known; none if the file has no table. */
-pol_status poli_h5_events_read(pol_result *result, hid_t file);
 
 #endif

@@ -41,6 +41,7 @@ enum { MAX_LISTS = 4 * POLI_H5_MAX_SETS + 16 };
 
 typedef struct hdf5_data {
   hid_t file;
+  pol_status status; /* the first failure */
   int num_lists;
   text_list lists[MAX_LISTS]; /* all that were read */
   int num_sets;
@@ -55,7 +56,7 @@ static void release(pol_result *result)
   hdf5_data *data = result->data;
   if (data == NULL) return;
   poli_h5_lock();
-  for (int i = 0; i < data->num_sets; i++) H5Dclose(data->sets[i].set);
+  for (int i = 0; i < data->num_sets; i++) POLI_H5_CLOSE(data->sets[i].set);
   if (data->file > 0) H5Fclose(data->file);
   poli_h5_unlock();
   for (int i = 0; i < data->num_lists; i++) free(data->lists[i].texts);
@@ -73,142 +74,122 @@ static const char *text_at(const text_list *list, size_t index)
   return list->texts + index * list->size;
 }
 
-int poli_h5_fits_file(hid_t object, hssize_t count, size_t size)
+/* Whether the file can hold `count` items of `size` bytes, compressed at most 1032 to 1 (deflate):
+ * a larger count means that it is damaged.  The size that it stores may be damaged too. */
+static int fits_file(hid_t file, hssize_t count, size_t size)
 {
   enum { RATIO = 1032 };
   struct stat info = {0};
   void *handle;
-  const hid_t file = H5Iget_file_id(object); /* the size that it stores may be damaged too */
   const int known =
       H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) >= 0 && fstat(*(int *)handle, &info) == 0;
-  H5Fclose(file);
   return known && count >= 0 && size > 0 && (hsize_t)count <= (hsize_t)info.st_size * RATIO / size;
 }
 
-/* The texts of a dataset, or of an attribute of `place`; *list is NULL if there is none.  A list is
- * read once. */
-static pol_status find_texts(hdf5_data *data, hid_t place, const char *path, int attribute,
-                             const text_list **list)
+/* The texts of a dataset, if the path starts with a slash, or of an attribute of `place`; NULL if
+ * there is none, or after a failure.  A dataset is read once. */
+static const text_list *find_texts(hdf5_data *data, hid_t place, const char *path)
 {
-  *list = NULL;
+  const int attribute = path[0] != '/';
+  if (data->status != POL_OK) return NULL;
   for (int i = 0; i < data->num_lists && !attribute; i++)
-    if (strcmp(data->lists[i].path, path) == 0) *list = &data->lists[i];
-  if (*list != NULL) return POL_OK;
-  if ((attribute ? H5Aexists(place, path) : H5Lexists(place, path, H5P_DEFAULT)) <= 0)
-    return POL_OK;
+    if (strcmp(data->lists[i].path, path) == 0) return &data->lists[i];
+  if ((attribute ? H5Aexists(place, path) : H5Lexists(place, path, H5P_DEFAULT)) <= 0) return NULL;
   const hid_t from =
       attribute ? H5Aopen(place, path, H5P_DEFAULT) : H5Dopen2(place, path, H5P_DEFAULT);
   const hid_t type = attribute ? H5Aget_type(from) : H5Dget_type(from);
   const hid_t space = attribute ? H5Aget_space(from) : H5Dget_space(from);
+  const hid_t memory = H5Tcopy(type); /* in memory each has its end */
   const hssize_t count = H5Sget_simple_extent_npoints(space);
   const size_t size = H5Tget_size(type);
-  pol_status status = POL_OK;
-  if (from < 0)
-    status = POL_IO;
-  else if (data->num_lists == MAX_LISTS || count < 1 || count > 1 << 30 || size == 0 ||
-           H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0 ||
-           !poli_h5_fits_file(from, count, size + 1))
-    status = POL_BAD_ARGUMENT;
-  if (status == POL_OK) {
+  const text_list *found = NULL;
+  if (from < 0) {
+    data->status = POL_IO;
+  } else if (data->num_lists == MAX_LISTS || count < 1 || count > 1 << 30 || size == 0 ||
+             H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0 ||
+             !fits_file(data->file, count, size + 1)) {
+    data->status = POL_BAD_ARGUMENT;
+  } else {
     text_list *new = &data->lists[data->num_lists++];
     *new = (text_list){.count = (int)count, .size = size + 1};
     snprintf(new->path, sizeof new->path, "%s", path);
     new->texts = calloc((size_t)count, size + 1);
-    const hid_t memory = H5Tcopy(type); /* in memory each has its end */
     H5Tset_size(memory, size + 1);
     H5Tset_strpad(memory, H5T_STR_NULLTERM);
     if (new->texts == NULL)
-      status = POL_NO_MEMORY;
+      data->status = POL_NO_MEMORY;
     else if ((attribute ? H5Aread(from, memory, new->texts)
                         : H5Dread(from, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, new->texts)) < 0)
-      status = POL_IO;
+      data->status = POL_IO;
     else
-      *list = new;
-    H5Tclose(memory);
+      found = new;
   }
-  H5Sclose(space);
-  H5Tclose(type);
-  if (attribute)
-    H5Aclose(from);
-  else
-    H5Dclose(from);
-  return status;
+  POLI_H5_CLOSE(memory, space, type, from);
+  return found;
 }
 
 /* What the file says about the run. */
-static pol_status read_info(pol_result *result)
+static void read_info(pol_result *result)
 {
   hdf5_data *data = result->data;
   pol_result_info *info = &result->info;
   const struct {
-    const char *path;
-    int attribute;
-    const char **text;
-  } texts[] = {{"version", 1, &info->version},     {"model_name", 1, &info->name},
-               {POLI_H5_MODEL, 0, &info->model},   {POLI_H5_SETTINGS, 0, &info->settings},
-               {POLI_H5_STATUS, 0, &info->status}, {POLI_H5_FAILURE, 0, &info->failure}};
-  const text_list *list;
+    const char *path, **text;
+  } texts[] = {{"version", &info->version},     {"model_name", &info->name},
+               {POLI_H5_MODEL, &info->model},   {POLI_H5_SETTINGS, &info->settings},
+               {POLI_H5_STATUS, &info->status}, {POLI_H5_FAILURE, &info->failure}};
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-    const pol_status status =
-        find_texts(data, data->file, texts[i].path, texts[i].attribute, &list);
-    if (status != POL_OK) return status;
+    const text_list *list = find_texts(data, data->file, texts[i].path);
     if (list != NULL) *texts[i].text = list->texts;
   }
   if (info->failure != NULL && info->failure[0] == '\0') info->failure = NULL;
-  const pol_status status = find_texts(data, data->file, POLI_H5_OVERRIDES, 0, &list);
-  if (status != POL_OK || list == NULL) return status;
+  const text_list *list = find_texts(data, data->file, POLI_H5_OVERRIDES);
+  if (list == NULL) return;
   info->overrides = malloc((size_t)list->count * sizeof *info->overrides);
-  if (info->overrides == NULL) return POL_NO_MEMORY;
+  if (info->overrides == NULL) {
+    data->status = POL_NO_MEMORY;
+    return;
+  }
   info->num_overrides = list->count;
   for (int i = 0; i < list->count; i++) info->overrides[i] = list->texts + (size_t)i * list->size;
-  return POL_OK;
-}
-
-static pol_status read_row_count(pol_result *result)
-{
-  const hdf5_data *data = result->data;
-  long long rows = -1;
-  const hid_t set = H5Dopen2(data->file, POLI_H5_ROWS, H5P_DEFAULT), space = H5Dget_space(set);
-  const int is_one = H5Sget_simple_extent_npoints(space) == 1;
-  const int good =
-      is_one && H5Dread(set, H5T_NATIVE_LLONG, H5S_ALL, H5S_ALL, H5P_DEFAULT, &rows) >= 0;
-  H5Sclose(space);
-  H5Dclose(set);
-  if (!good || rows < 0 || rows > LONG_MAX || !poli_h5_fits_file(data->file, rows, sizeof(double)))
-    return POL_BAD_ARGUMENT;
-  result->rows = (long)rows;
-  return POL_OK;
 }
 
 /* --- datasets --------------------------------------------------------------------------------- */
 
-/* Opens a dataset of numbers.  The cache holds a layer of its chunks, so that reading row by row
- * unpacks each chunk once. */
-static hid_t open_dataset(hid_t file, const char *path, int *rank, hsize_t size[3])
+/* Opens a dataset and counts its elements, -1 after a failure. */
+static hid_t open_elements(hid_t file, const char *path, hssize_t *count)
 {
-  enum { SLOTS = 4099, BYTES = 1 << 22 };
-  const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
-  H5Pset_chunk_cache(access, SLOTS, BYTES, 1.0);
-  const hid_t set = H5Dopen2(file, path, access), space = H5Dget_space(set);
-  *rank = H5Sget_simple_extent_ndims(space);
-  if (*rank >= 1 && *rank <= 3) H5Sget_simple_extent_dims(space, size, NULL);
-  H5Sclose(space);
-  H5Pclose(access);
+  const hid_t set = H5Dopen2(file, path, H5P_DEFAULT), space = H5Dget_space(set);
+  *count = H5Sget_simple_extent_npoints(space);
+  POLI_H5_CLOSE(space);
   return set;
 }
 
-/* Adds the dataset at a path "/GROUP/QUANTITY" or "/QUANTITY" with all that describes its columns.
- */
-static pol_status add_dataset(hdf5_data *data, const char *path)
+/* The texts that stand in the group of a dataset. */
+static const text_list *find_beside(hdf5_data *data, const char *path, const char *name)
 {
   char beside[sizeof data->lists[0].path];
+  snprintf(beside, sizeof beside, "%.*s/%s", (int)(strrchr(path, '/') - path), path, name);
+  return find_texts(data, data->file, beside);
+}
+
+/* Adds the dataset at a path "/GROUP/QUANTITY" or "/QUANTITY" with all that describes its columns.
+ * The cache holds a layer of its chunks, so that reading row by row unpacks each chunk once. */
+static pol_status add_dataset(hdf5_data *data, const char *path)
+{
+  enum { SLOTS = 4099, BYTES = 1 << 22 };
   dataset *d = &data->sets[data->num_sets];
   const char *last = strrchr(path, '/');
   const size_t length = last != NULL ? (size_t)(last - path) : 0;
-  int rank;
   hsize_t size[3] = {0};
-  if (path[0] != '/' || length + 10 > sizeof beside) return POL_BAD_ARGUMENT;
-  *d = (dataset){.set = open_dataset(data->file, path, &rank, size), .objects = 1, .components = 1};
+  if (path[0] != '/' || length + 10 > sizeof data->lists[0].path) return POL_BAD_ARGUMENT;
+  const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
+  H5Pset_chunk_cache(access, SLOTS, BYTES, 1.0);
+  *d = (dataset){.set = H5Dopen2(data->file, path, access), .objects = 1, .components = 1};
+  const hid_t space = H5Dget_space(d->set);
+  const int rank = H5Sget_simple_extent_ndims(space);
+  if (rank >= 1 && rank <= 3) H5Sget_simple_extent_dims(space, size, NULL);
+  POLI_H5_CLOSE(space, access);
   if (d->set < 0) return POL_IO;
   data->num_sets++;
   d->quantity = last + 1;
@@ -216,21 +197,15 @@ static pol_status add_dataset(hdf5_data *data, const char *path)
   d->kind = strcmp(d->quantity, "value") == 0 ? POLI_H5_LIST
             : rank == 3                       ? POLI_H5_VECTOR
                                               : POLI_H5_TOTAL;
-  pol_status status = POL_OK;
-  if (d->kind != POLI_H5_TOTAL) {
-    snprintf(beside, sizeof beside, "%.*s/names", (int)length, path);
-    status = find_texts(data, data->file, beside, 0, &d->names);
+  if (d->kind != POLI_H5_TOTAL) d->names = find_beside(data, path, "names");
+  if (d->kind == POLI_H5_LIST) {
+    d->units = find_beside(data, path, "units");
+    d->owners = find_beside(data, path, "objects");
+  } else {
+    d->units = find_texts(data, d->set, "units");
+    d->axes = find_texts(data, d->set, "axes");
   }
-  if (status == POL_OK && d->kind == POLI_H5_LIST) {
-    snprintf(beside, sizeof beside, "%.*s/units", (int)length, path);
-    status = find_texts(data, data->file, beside, 0, &d->units);
-    snprintf(beside, sizeof beside, "%.*s/objects", (int)length, path);
-    if (status == POL_OK) status = find_texts(data, data->file, beside, 0, &d->owners);
-  } else if (status == POL_OK) {
-    status = find_texts(data, d->set, "units", 1, &d->units);
-    if (status == POL_OK) status = find_texts(data, d->set, "axes", 1, &d->axes);
-  }
-  if (status != POL_OK) return status;
+  if (data->status != POL_OK) return data->status;
 
   /* the sizes must be those of the names */
   const int has_axes = d->axes != NULL;
@@ -247,19 +222,6 @@ static pol_status add_dataset(hdf5_data *data, const char *path)
 }
 
 /* --- channels --------------------------------------------------------------------------------- */
-
-/* Puts parts together up to NULL, to nowhere if `to` is NULL; returns the size with its end. */
-static size_t join(char *to, const char *const parts[])
-{
-  size_t used = 0;
-  for (int i = 0; parts[i] != NULL; i++) {
-    const size_t length = strlen(parts[i]);
-    if (to != NULL) memcpy(to + used, parts[i], length);
-    used += length;
-  }
-  if (to != NULL) to[used] = '\0';
-  return used + 1;
-}
 
 /* The channel of a column.  Its name goes to `name`, nowhere if that is NULL; returns the room for
  * it. */
@@ -291,16 +253,24 @@ static size_t describe(const dataset *d, size_t column, char *name, pol_channel 
     if (strcmp(quantity, "time") == 0) quantity = "t";
   }
   if (name != NULL) channel->quantity = name + strlen(prefix) + strlen(front) + strlen(separator);
-  return join(name, (const char *const[]){prefix, front, separator, quantity, dot, axis, NULL});
+  const char *const parts[] = {prefix, front, separator, quantity, dot, axis, NULL};
+  size_t used = 0;
+  for (int i = 0; parts[i] != NULL; i++) {
+    const size_t length = strlen(parts[i]);
+    if (name != NULL) memcpy(name + used, parts[i], length);
+    used += length;
+  }
+  if (name != NULL) name[used] = '\0';
+  return used + 1;
 }
 
 /* The list of datasets, and the place of each channel among their columns. */
 static pol_status read_order(pol_result *result)
 {
   hdf5_data *data = result->data;
-  const text_list *paths;
+  const text_list *paths = find_texts(data, data->file, POLI_H5_DATASETS);
   size_t columns = 0;
-  pol_status status = find_texts(data, data->file, POLI_H5_DATASETS, 0, &paths);
+  pol_status status = data->status;
   if (status == POL_OK && (paths == NULL || paths->count > POLI_H5_MAX_SETS))
     status = POL_BAD_ARGUMENT;
   for (int i = 0; status == POL_OK && i < paths->count; i++) {
@@ -310,19 +280,21 @@ static pol_status read_order(pol_result *result)
   }
   if (status != POL_OK) return status;
 
-  const hid_t set = H5Dopen2(data->file, POLI_H5_ORDER, H5P_DEFAULT), space = H5Dget_space(set);
-  const hssize_t count = H5Sget_simple_extent_npoints(space);
-  if (set < 0 || count < 1 || (size_t)count > columns) status = POL_BAD_ARGUMENT;
-  if (status == POL_OK) data->order = malloc((size_t)count * sizeof *data->order);
-  if (status == POL_OK) data->set_of = malloc((size_t)count);
-  if (status == POL_OK && (data->order == NULL || data->set_of == NULL)) status = POL_NO_MEMORY;
-  if (status == POL_OK &&
-      H5Dread(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, data->order) < 0)
-    status = POL_IO;
-  H5Sclose(space);
-  H5Dclose(set);
-  if (status == POL_OK) result->count = (int)count;
-  for (int i = 0; i < result->count; i++) {
+  hssize_t count;
+  const hid_t set = open_elements(data->file, POLI_H5_ORDER, &count);
+  if (count < 1 || (size_t)count > columns) {
+    status = POL_BAD_ARGUMENT;
+  } else {
+    data->order = malloc((size_t)count * sizeof *data->order);
+    data->set_of = malloc((size_t)count);
+    result->count = (int)count;
+    if (data->order == NULL || data->set_of == NULL)
+      status = POL_NO_MEMORY;
+    else if (H5Dread(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, data->order) < 0)
+      status = POL_IO;
+  }
+  POLI_H5_CLOSE(set);
+  for (int i = 0; status == POL_OK && i < result->count; i++) {
     if (data->order[i] < 0 || (size_t)data->order[i] >= columns) return POL_BAD_ARGUMENT;
     int s = i > 0 ? data->set_of[i - 1] : 0;
     if (data->sets[s].first > (size_t)data->order[i]) s = 0;
@@ -344,17 +316,59 @@ static pol_status read_channels(pol_result *result)
     for (int i = 0; i < result->count; i++) {
       const dataset *d = &data->sets[data->set_of[i]];
       const size_t used = describe(d, (size_t)data->order[i] - d->first, name, &channel);
-      if (pass > 0) result->channels[i] = channel;
-      if (pass > 0) name += used;
       size += used;
+      if (pass == 0) continue;
+      result->channels[i] = channel;
+      name += used;
     }
     if (pass > 0) break;
-    if (!poli_h5_fits_file(data->file, (hssize_t)size, 1)) return POL_BAD_ARGUMENT;
+    if (!fits_file(data->file, (hssize_t)size, 1)) return POL_BAD_ARGUMENT;
     result->channels = malloc((size_t)result->count * sizeof *result->channels);
     data->names = malloc(size);
     if (result->channels == NULL || data->names == NULL) return POL_NO_MEMORY;
   }
   return POL_OK;
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+/* Fills the events whose rows are there; none if the file has no table. */
+static pol_status read_events(pol_result *result, hid_t file)
+{
+  if (H5Lexists(file, POLI_H5_EVENTS, H5P_DEFAULT) <= 0) return POL_OK;
+  hssize_t count;
+  const hid_t set = open_elements(file, POLI_H5_EVENTS, &count), type = H5Dget_type(set);
+  if (set < 0) return POL_IO;
+  /* the size of a name with its end; 0 if the entries are not what they should be */
+  const int member = H5Tget_class(type) == H5T_COMPOUND ? H5Tget_member_index(type, "name") : -1;
+  size_t name_size = 0;
+  if (member >= 0 && H5Tget_member_class(type, (unsigned)member) == H5T_STRING) {
+    const hid_t name = H5Tget_member_type(type, (unsigned)member);
+    if (H5Tis_variable_str(name) == 0) name_size = (H5Tget_size(name) / 8 + 1) * 8;
+    POLI_H5_CLOSE(name);
+  }
+  const size_t size = sizeof(poli_h5_event) + name_size;
+  pol_status status = name_size > 0 && fits_file(file, count, size) ? POL_OK : POL_BAD_ARGUMENT;
+  if (status == POL_OK && count > 0) {
+    const hid_t memory = poli_h5_event_type(name_size, H5T_NATIVE_DOUBLE, H5T_NATIVE_INT64);
+    result->event_entries = calloc((size_t)count, size);
+    result->events = malloc((size_t)count * sizeof *result->events);
+    if (result->event_entries == NULL || result->events == NULL)
+      status = POL_NO_MEMORY;
+    else if (H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, result->event_entries) < 0)
+      status = POL_IO;
+    POLI_H5_CLOSE(memory);
+  }
+  POLI_H5_CLOSE(type, set);
+
+  const char *place = result->event_entries;
+  for (hssize_t i = 0; status == POL_OK && i < count; i++, place += size) {
+    const poli_h5_event *e = (const poli_h5_event *)place;
+    if (e->row >= 0 && e->row < result->rows)
+      result->events[result->num_events++] =
+          (pol_result_event){e->t, (long)e->row, place + sizeof *e, e->action};
+  }
+  return status;
 }
 
 /* --- numbers ---------------------------------------------------------------------------------- */
@@ -399,7 +413,7 @@ static pol_status read_box(const hdf5_data *data, const dataset *d, int num, con
     good = H5Sget_simple_extent_ndims(space) == rank &&
            H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0 &&
            H5Dread(d->set, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, numbers) >= 0;
-    H5Sclose(memory);
+    POLI_H5_CLOSE(memory);
     for (int k = 0; good && k < num; k++) {
       const size_t column = (size_t)data->order[channels[wanted[k]]] - d->first;
       const double *from =
@@ -408,7 +422,7 @@ static pol_status read_box(const hdf5_data *data, const dataset *d, int num, con
       for (size_t n = 0; n < now; n++) to[n * width] = from[n * box];
     }
   }
-  H5Sclose(space);
+  POLI_H5_CLOSE(space);
   free(numbers);
   return good ? POL_OK : POL_IO;
 }
@@ -426,14 +440,10 @@ static pol_status read_values(pol_result *result, int num, const int *channels, 
   for (int k = 0; k < num; k++) wanted[ends[data->set_of[channels[k]]]++] = k;
   pol_status status = POL_OK;
   poli_h5_lock();
-  H5E_BEGIN_TRY
-  {
-    for (int s = 0, begin = 0; status == POL_OK && s < data->num_sets; begin = ends[s++])
-      if (ends[s] > begin)
-        status = read_box(data, &data->sets[s], ends[s] - begin, wanted + begin, channels, first,
-                          count, out, (size_t)num);
-  }
-  H5E_END_TRY
+  for (int s = 0, begin = 0; status == POL_OK && s < data->num_sets; begin = ends[s++])
+    if (ends[s] > begin)
+      status = read_box(data, &data->sets[s], ends[s] - begin, wanted + begin, channels, first,
+                        count, out, (size_t)num);
   poli_h5_unlock();
   free(wanted);
   return status;
@@ -441,58 +451,60 @@ static pol_status read_values(pol_result *result, int num, const int *channels, 
 
 /* --- the file --------------------------------------------------------------------------------- */
 
-/* Opens a file that may still be written.  What the writer has half done is read again, after waits
- * that double from a nanosecond: the attempts last for some 0.1 s, then the file is damaged. */
-static hid_t open_file(const char *path)
+/* Opens a file that may still be written, and checks that it is one of ours and of this version of
+ * the format.  What the writer has half done is read again, after waits that double from a
+ * nanosecond: the attempts last for some 0.1 s, then the file is damaged. */
+static pol_status open_file(hdf5_data *data, const char *path, char *message, size_t size)
 {
+  static const char ours[] = "polhode result ";
   const unsigned attempts = 26;
   const hid_t plist = H5Pcreate(H5P_FILE_ACCESS);
   H5Pset_fclose_degree(plist, H5F_CLOSE_STRONG);
   H5Pset_metadata_read_attempts(plist, attempts);
-  hid_t file = H5Fopen(path, H5F_ACC_RDONLY, plist);
-  if (file < 0) file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, plist);
-  H5Pclose(plist);
-  return file;
-}
-
-/* Whether the file says that it is one of ours, and of this version of the format. */
-static pol_status check_format(hdf5_data *data, char *message, size_t size)
-{
-  static const char ours[] = "polhode result ";
-  const text_list *list;
-  const pol_status status = find_texts(data, data->file, "format", 1, &list);
-  const char *format = list != NULL ? list->texts : NULL;
-  if (status == POL_NO_MEMORY) return status;
-  if (status == POL_OK && format != NULL && strcmp(format, POLI_H5_FORMAT) == 0) return POL_OK;
-  if (status == POL_OK && format != NULL && strncmp(format, ours, sizeof ours - 1) == 0)
+  data->file = H5Fopen(path, H5F_ACC_RDONLY, plist);
+  if (data->file < 0) data->file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, plist);
+  POLI_H5_CLOSE(plist);
+  if (data->file < 0) {
+    snprintf(message, size, "cannot be opened: it is damaged, or another program is writing it");
+    return POL_IO;
+  }
+  const text_list *list = find_texts(data, data->file, "format");
+  const char *format = list != NULL ? list->texts : "";
+  if (data->status == POL_NO_MEMORY || strcmp(format, POLI_H5_FORMAT) == 0) return data->status;
+  if (strncmp(format, ours, sizeof ours - 1) == 0)
     snprintf(message, size,
              "has the format \"%.40s\", but this version of polhode reads \"%s\" only: run the "
              "model again",
              format, POLI_H5_FORMAT);
   else
     snprintf(message, size, "is an HDF5 file, but not a result of polhode");
-  return status == POL_IO ? POL_IO : POL_BAD_ARGUMENT;
+  return data->status == POL_IO ? POL_IO : POL_BAD_ARGUMENT;
 }
 
 static pol_status read_all(pol_result *result, const char *path, char *message, size_t size)
 {
   hdf5_data *data = result->data;
-  data->file = open_file(path);
-  if (data->file < 0) {
-    snprintf(message, size, "cannot be opened: it is damaged, or another program is writing it");
-    return POL_IO;
-  }
-  pol_status status = check_format(data, message, size);
+  pol_status status = open_file(data, path, message, size);
   if (status != POL_OK) return status;
   snprintf(message, size, "its structure is damaged");
   /* The rows first: those that come later do not count. */
-  status = read_row_count(result);
-  if (status == POL_OK) status = read_info(result);
+  long long rows = -1;
+  hssize_t count;
+  const hid_t set = open_elements(data->file, POLI_H5_ROWS, &count);
+  const int good =
+      count == 1 && H5Dread(set, H5T_NATIVE_LLONG, H5S_ALL, H5S_ALL, H5P_DEFAULT, &rows) >= 0;
+  POLI_H5_CLOSE(set);
+  if (!good || rows < 0 || rows > LONG_MAX || !fits_file(data->file, rows, sizeof(double)))
+    return POL_BAD_ARGUMENT;
+  result->rows = (long)rows;
+
+  read_info(result);
+  status = data->status;
   if (status == POL_OK) status = read_channels(result);
   const char *twice = NULL;
   if (status == POL_OK) status = poli_channels_check_names(result->channels, result->count, &twice);
   if (twice != NULL) snprintf(message, size, "two channels have the same name: %.60s", twice);
-  return status == POL_OK ? poli_h5_events_read(result, data->file) : status;
+  return status == POL_OK ? read_events(result, data->file) : status;
 }
 
 pol_status poli_result_open_hdf5(pol_result *result, const char *path, char *message, size_t size)
@@ -501,13 +513,8 @@ pol_status poli_result_open_hdf5(pol_result *result, const char *path, char *mes
   if (result->data == NULL) return POL_NO_MEMORY;
   result->release = release;
   result->read = read_values;
-  pol_status status;
   poli_h5_lock();
-  H5E_BEGIN_TRY
-  {
-    status = read_all(result, path, message, size);
-  }
-  H5E_END_TRY
+  const pol_status status = read_all(result, path, message, size);
   poli_h5_unlock();
   return status;
 }

@@ -8,23 +8,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Whether a path may be read: a device may never end.  What is not there, and a folder, is left to
- * the reader to tell. */
-static int is_readable_kind(const char *path)
+/* Whether a path is a regular file that begins as HDF5 does.  A pipe is not asked: it can be read
+ * once only. */
+static int is_hdf5(const char *path, const struct stat *info)
 {
-  struct stat info;
-  return stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISFIFO(info.st_mode) ||
-         S_ISDIR(info.st_mode);
-}
-
-/* Whether a file begins as HDF5 does.  A pipe is not asked: it can be read once only. */
-static int is_hdf5(const char *path)
-{
-  struct stat info;
   static const char signature[] = "\x89HDF\r\n\x1a\n";
   char start[sizeof signature - 1];
-  if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return 0;
-  FILE *file = fopen(path, "rb");
+  FILE *file = S_ISREG(info->st_mode) ? fopen(path, "rb") : NULL;
   if (file == NULL) return 0;
   const size_t read = fread(start, 1, sizeof start, file);
   fclose(file);
@@ -36,44 +26,42 @@ static int compare_channels(const void *a, const void *b)
   return strcmp((*(const pol_channel *const *)a)->name, (*(const pol_channel *const *)b)->name);
 }
 
-static pol_status sort_channels(pol_result *result)
-{
-  const size_t count = (size_t)result->count;
-  result->by_name = malloc((count + 1) * sizeof *result->by_name);
-  if (result->by_name == NULL) return POL_NO_MEMORY;
-  for (size_t i = 0; i < count; i++) result->by_name[i] = &result->channels[i];
-  qsort(result->by_name, count, sizeof *result->by_name, compare_channels);
-  return POL_OK;
-}
-
 pol_status pol_result_open(pol_result **result, const char *path, char *message, size_t size)
 {
   char unwanted[256];
+  struct stat info = {0};
   *result = NULL;
   if (message == NULL) {
     message = unwanted;
     size = sizeof unwanted;
   }
-  if (!is_readable_kind(path)) {
+  /* a device may never end; what is not there, and a folder, is left to the reader to report */
+  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISFIFO(info.st_mode) &&
+      !S_ISDIR(info.st_mode)) {
     snprintf(message, size, "cannot be read: it is neither a file nor a pipe");
     return POL_BAD_ARGUMENT;
   }
   pol_result *r = calloc(1, sizeof *r);
   pol_status status = POL_NO_MEMORY;
-  if (r != NULL && is_hdf5(path)) {
+  if (r != NULL && is_hdf5(path, &info)) {
     r->info.format = "hdf5";
     status = poli_result_open_hdf5(r, path, message, size);
   } else if (r != NULL) {
     r->info.format = "csv";
     status = poli_result_open_csv(r, path, message, size);
   }
-  if (status == POL_OK) status = sort_channels(r);
   if (status == POL_OK) {
-    *result = r;
-    return POL_OK;
+    const size_t count = (size_t)r->count;
+    r->by_name = malloc((count + 1) * sizeof *r->by_name);
+    for (size_t i = 0; r->by_name != NULL && i < count; i++) r->by_name[i] = &r->channels[i];
+    if (r->by_name == NULL)
+      status = POL_NO_MEMORY;
+    else
+      qsort(r->by_name, count, sizeof *r->by_name, compare_channels);
   }
   if (status == POL_NO_MEMORY) snprintf(message, size, "%s", pol_status_text(status));
-  pol_result_close(&r);
+  if (status != POL_OK) pol_result_close(&r);
+  *result = r;
   return status;
 }
 
@@ -109,15 +97,11 @@ const pol_channel *pol_result_channel(const pol_result *result, int index)
   return &result->channels[index];
 }
 
-static int compare_with_channel(const void *name, const void *channel)
-{
-  return strcmp(name, (*(const pol_channel *const *)channel)->name);
-}
-
 int pol_result_find_channel(const pol_result *result, const char *name)
 {
-  const pol_channel **found = bsearch(name, result->by_name, (size_t)result->count,
-                                      sizeof *result->by_name, compare_with_channel);
+  const pol_channel wanted = {.name = name}, *const key = &wanted;
+  const pol_channel **found = bsearch(&key, result->by_name, (size_t)result->count,
+                                      sizeof *result->by_name, compare_channels);
   return found != NULL ? (int)(*found - result->channels) : -1;
 }
 
@@ -131,15 +115,11 @@ const pol_result_event *pol_result_get_event(const pol_result *result, long inde
   return index >= 0 && index < result->num_events ? &result->events[index] : NULL;
 }
 
-static int has_rows(const pol_result *result, long first, long count)
-{
-  return first >= 0 && count >= 0 && first <= result->rows && count <= result->rows - first;
-}
-
 pol_status pol_result_read(pol_result *result, int num, const int *channels, long first, long count,
                            double *out)
 {
-  if (!has_rows(result, first, count)) return POL_BAD_ARGUMENT;
+  if (first < 0 || count < 0 || first > result->rows || count > result->rows - first)
+    return POL_BAD_ARGUMENT;
   for (int k = 0; k < num; k++)
     if (channels[k] < 0 || channels[k] >= result->count) return POL_BAD_ARGUMENT;
   return count > 0 && num > 0 ? result->read(result, num, channels, first, count, out) : POL_OK;
@@ -168,45 +148,38 @@ pol_status pol_result_read_rows(pol_result *result, long first, long count, doub
 
 /* --- a result as a trajectory ----------------------------------------------------------------- */
 
-/* Reads rows piece by piece, and turns them into series. */
-static pol_status fill(pol_trajectory *trajectory, pol_result *result, int time)
-{
-  enum { PIECE = 1 << 18 };
-  const long rows = result->rows, fit = PIECE / result->count + 1, piece = fit < rows ? fit : rows;
-  double *values = malloc((size_t)piece * (size_t)result->count * sizeof *values);
-  pol_status status = values != NULL ? POL_OK : POL_NO_MEMORY;
-  for (long first = 0; status == POL_OK && first < rows; first += piece) {
-    const long count = rows - first < piece ? rows - first : piece;
-    status = pol_result_read_rows(result, first, count, values);
-    for (int i = 0, k = 0; status == POL_OK && i < result->count; i++) {
-      double *series =
-          i == time ? pol_trajectory_times(trajectory) : pol_trajectory_series(trajectory, k++);
-      for (long n = 0; n < count; n++)
-        series[first + n] = values[(size_t)n * (size_t)result->count + (size_t)i];
-    }
-  }
-  free(values);
-  return status;
-}
-
 pol_status pol_result_trajectory(pol_result *result, pol_trajectory **trajectory, char *message,
                                  size_t size)
 {
-  const int time = pol_result_find_channel(result, "t"), count = pol_result_count(result);
+  enum { PIECE = 1 << 18 };
+  const int time = pol_result_find_channel(result, "t"), count = result->count;
+  const long rows = result->rows;
   *trajectory = NULL;
-  if (time < 0 || pol_result_rows(result) < 1) {
+  if (time < 0 || rows < 1) {
     if (message != NULL) snprintf(message, size, time < 0 ? "it has no time t" : "it has no rows");
     return POL_BAD_ARGUMENT;
   }
+  const long fit = PIECE / count + 1, piece = fit < rows ? fit : rows;
   const char **names = malloc((size_t)count * sizeof *names);
-  pol_status status = names != NULL ? POL_OK : POL_NO_MEMORY;
+  double *values = malloc((size_t)piece * (size_t)count * sizeof *values);
+  pol_status status = names != NULL && values != NULL ? POL_OK : POL_NO_MEMORY;
   int n = 0;
   for (int i = 0; status == POL_OK && i < count; i++)
     if (i != time) names[n++] = pol_result_channel(result, i)->name;
-  if (status == POL_OK)
-    status = pol_trajectory_create(trajectory, pol_result_rows(result), n, names);
+  if (status == POL_OK) status = pol_trajectory_create(trajectory, rows, n, names);
+  /* reads rows piece by piece, and turns them into series */
+  for (long first = 0; status == POL_OK && first < rows; first += piece) {
+    const long length = rows - first < piece ? rows - first : piece;
+    status = pol_result_read_rows(result, first, length, values);
+    for (int i = 0, k = 0; status == POL_OK && i < count; i++) {
+      double *series =
+          i == time ? pol_trajectory_times(*trajectory) : pol_trajectory_series(*trajectory, k++);
+      for (long m = 0; m < length; m++)
+        series[first + m] = values[(size_t)m * (size_t)count + (size_t)i];
+    }
+  }
   free(names);
-  if (status == POL_OK) status = fill(*trajectory, result, time);
+  free(values);
   if (status == POL_OK) return POL_OK;
   if (message != NULL)
     snprintf(message, size, "%s", status == POL_IO ? POL_RESULT_DAMAGED : pol_status_text(status));
@@ -215,6 +188,14 @@ pol_status pol_result_trajectory(pol_result *result, pol_trajectory **trajectory
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
+
+size_t poli_print_number(char *to, size_t size, double number)
+{
+  const int length = snprintf(to, size, "%.17g", number);
+  char *comma = strchr(to, ',');
+  if (comma != NULL) *comma = '.';
+  return (size_t)length;
+}
 
 pol_status pol_writer_create(pol_writer **writer, const char *path, pol_result_format format,
                              const pol_record *record, const pol_result_info *about, int background)

@@ -42,4 +42,7 @@ pol_status poli_writer_create_csv(pol_writer **writer, const char *path, const p
 pol_status poli_writer_create_hdf5(pol_writer **writer, const char *path, const pol_record *record,
                                    const pol_result_info *about, int background);
 
+/* Writes a number with 17 digits and a decimal point, whatever the locale; returns its length. */
+size_t poli_print_number(char *to, size_t size, double number);
+
 #endif

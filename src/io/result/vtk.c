@@ -18,9 +18,8 @@
 #include <polhode/lie.h>
 #include <polhode/model.h>
 #include <polhode/output.h>
-#include <polhode/result.h>
 
-#include "base/errors.h"
+#include "io/result/result.h"
 #include "lie/small.h"
 
 typedef enum point_kind { BODY, MARKER, JOINT } point_kind;
@@ -57,35 +56,29 @@ typedef struct exporter {
 
 /* --- which channels --------------------------------------------------------------------------- */
 
-/* The channel "BASE.QUANTITY.COMPONENT" or -1; looks from `from` on as far as one object goes. */
-static int find(const pol_result *result, int from, const char *base, size_t base_length,
-                const char *quantity, const char *component)
-{
-  for (int i = from; i < pol_result_count(result) && i < from + 64; i++) {
-    const char *name = pol_result_channel(result, i)->name;
-    if (strncmp(name, base, base_length) != 0 || name[base_length] != '.') continue;
-    const char *rest = name + base_length + 1;
-    const size_t length = strlen(quantity);
-    if (strncmp(rest, quantity, length) == 0 && rest[length] == '.' &&
-        strcmp(rest + length + 1, component) == 0)
-      return i;
-  }
-  return -1;
-}
-
-/* Gives a point the quantity, if all its channels are there. */
+/* Gives a point the quantity, if all its channels BASE.QUANTITY.COMPONENT are there: looks from
+ * `from` on as far as one object goes. */
 static void add_quantity(exporter *e, vtk_point *point, int quantity, int from, const char *base,
                          size_t length)
 {
-  static const char *const parts[] = {"w", "x", "y", "z"};
-  const int first = quantity == QUATERNION ? 0 : 1;
-  int channels[4];
-  for (int k = first; k < 4; k++) {
-    channels[k] = find(e->result, from, base, length, quantity_names[quantity], parts[k]);
-    if (channels[k] < 0) return;
+  const char *name = quantity_names[quantity], *parts = quantity == QUATERNION ? "wxyz" : "xyz";
+  const size_t name_length = strlen(name);
+  const int end = pol_result_count(e->result) < from + 64 ? pol_result_count(e->result) : from + 64;
+  int channels[4], count = 0;
+  for (; parts[count] != '\0'; count++) {
+    channels[count] = -1;
+    for (int i = from; i < end && channels[count] < 0; i++) {
+      const char *channel = pol_result_channel(e->result, i)->name;
+      if (strncmp(channel, base, length) != 0 || channel[length] != '.') continue;
+      const char *rest = channel + length + 1;
+      if (strncmp(rest, name, name_length) == 0 && rest[name_length] == '.' &&
+          rest[name_length + 1] == parts[count] && rest[name_length + 2] == '\0')
+        channels[count] = i;
+    }
+    if (channels[count] < 0) return;
   }
   point->column[quantity] = e->width;
-  for (int k = first; k < 4; k++) e->channels[e->width++] = channels[k];
+  for (int k = 0; k < count; k++) e->channels[e->width++] = channels[k];
 }
 
 /* A new point without anything; NULL if memory is out. */
@@ -131,26 +124,21 @@ static pol_status find_bodies(exporter *e)
   return POL_OK;
 }
 
-/* The point that is the body of that name; -1 if there is none. */
-static int find_body(exporter *e, const char *name)
-{
-  for (int k = 0; k < e->num_points; k++) {
-    const int i = (e->last_body + k) % e->num_points;
-    if (e->points[i].kind == BODY && strcmp(e->points[i].name, name) == 0) return e->last_body = i;
-  }
-  return -1;
-}
-
 static pol_status add_joint(exporter *e, const pol_mechanism *mechanism, int index)
 {
   const pol_joint *joint = pol_mechanism_joint(mechanism, index);
   const pol_marker *marker = pol_mechanism_marker(mechanism, joint->marker[1]);
   const size_t length = strlen(joint->name);
-  const int count = pol_result_count(e->result);
+  const int count = pol_result_count(e->result), num_points = e->num_points;
   int body = -1;
   if (marker->body != POL_GROUND) {
-    body = find_body(e, pol_mechanism_body(mechanism, marker->body)->name);
+    const char *name = pol_mechanism_body(mechanism, marker->body)->name;
+    for (int k = 0; k < num_points && body < 0; k++) {
+      const int i = (e->last_body + k) % num_points;
+      if (e->points[i].kind == BODY && strcmp(e->points[i].name, name) == 0) body = i;
+    }
     if (body < 0) return POL_OK; /* not recorded */
+    e->last_body = body;
   }
   vtk_point *point = add_point(e, JOINT, joint->name, length);
   if (point == NULL) return POL_NO_MEMORY;
@@ -186,71 +174,23 @@ static pol_status find_joints(exporter *e)
   return status;
 }
 
-/* --- numbers ---------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
-/* The row of frame n: the candidates, or as many as there are frames, evenly from the first to the
- * last. */
-static long row_of(const exporter *e, long n)
-{
-  if (e->frames < 2 || e->frames == e->candidates) return n * e->every;
-  const long gaps = e->frames - 1;
-  return (n * (e->candidates - 1) + gaps / 2) / gaps * e->every;
-}
-
-/* Reads the numbers of frame n. */
-static pol_status read_frame(exporter *e, long n)
-{
-  const pol_status status =
-      pol_result_read(e->result, e->width, e->channels, row_of(e, n), 1, e->frame);
-  e->times[n] = e->frame[0];
-  if (status != POL_IO) return status;
-  snprintf(e->message, e->size, "%s", POL_RESULT_DAMAGED);
-  return POL_BAD_ARGUMENT; /* POL_IO is kept for the files that are written */
-}
-
-static void rotation_of(const exporter *e, const double *frame, int index, double R[9])
+static void rotation_of(const exporter *e, int index, double R[9])
 {
   static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   const vtk_point *point = &e->points[index];
+  if (point->kind == JOINT && point->body >= 0) point = &e->points[point->body];
   poli_m3_copy(identity, R);
-  if (point->kind == JOINT && point->body >= 0)
-    rotation_of(e, frame, point->body, R);
-  else if (point->column[QUATERNION] >= 0)
-    pol_quat_to_matrix(frame + point->column[QUATERNION], R);
+  if (point->column[QUATERNION] >= 0) pol_quat_to_matrix(e->frame + point->column[QUATERNION], R);
 }
 
-static void position_of(const exporter *e, const double *frame, int index, double x[3])
-{
-  const vtk_point *point = &e->points[index];
-  double R[9], arm[3];
-  if (point->kind != JOINT) {
-    poli_v3_copy(frame + point->column[POSITION], x);
-  } else if (point->body < 0) {
-    poli_v3_copy(point->arm, x);
-  } else {
-    rotation_of(e, frame, point->body, R);
-    poli_m3_apply(R, point->arm, arm);
-    poli_v3_add(frame + e->points[point->body].column[POSITION], arm, x);
-  }
-}
-
-/* --- files ------------------------------------------------------------------------------------ */
-
-/* A number as C writes it, whatever the locale. */
-static void put_number(FILE *file, double x)
+static void put_vector(FILE *file, const double *x, int count)
 {
   char text[40];
-  snprintf(text, sizeof text, "%.17g", x);
-  char *comma = strchr(text, ',');
-  if (comma != NULL) *comma = '.';
-  fputs(text, file);
-}
-
-static void put_vector(FILE *file, const double x[3])
-{
-  for (int i = 0; i < 3; i++) {
-    put_number(file, x[i]);
-    fputc(i < 2 ? ' ' : '\n', file);
+  for (int i = 0; i < count; i++) {
+    poli_print_number(text, sizeof text, x[i]);
+    fprintf(file, "%s%s", text, i + 1 < count ? " " : "\n");
   }
 }
 
@@ -262,110 +202,87 @@ static void open_array(FILE *file, const char *type, const char *name, int compo
 
 static const char close_array[] = "</DataArray>\n";
 
-/* Names as VTK writes strings: codes of characters, each string ended by 0. */
-static void put_names(const exporter *e, FILE *file)
+/* What every point has: first, first + step, ... */
+static void put_numbers(const exporter *e, FILE *file, const char *type, const char *name,
+                        int first, int step)
 {
-  fputs("<Array type=\"String\" Name=\"name\" format=\"ascii\">\n", file);
+  open_array(file, type, name, 1);
+  for (int i = 0; i < e->num_points; i++) fprintf(file, "%d\n", first + step * i);
+  fputs(close_array, file);
+}
+
+static void put_point_data(const exporter *e, FILE *file)
+{
+  static const char *const axes[] = {"axis_x", "axis_y", "axis_z"};
+  static const double zero[3] = {0.0, 0.0, 0.0};
+  /* names as VTK writes strings: codes of characters, each string ended by 0 */
+  fputs("<PointData>\n<Array type=\"String\" Name=\"name\" format=\"ascii\">\n", file);
   for (int i = 0; i < e->num_points; i++) {
     for (const char *c = e->points[i].name; *c != '\0'; c++)
       fprintf(file, "%d ", (unsigned char)*c);
     fputs("0\n", file);
   }
   fputs("</Array>\n", file);
-}
-
-static void put_axes(const exporter *e, const double *frame, FILE *file)
-{
-  static const char *const names[] = {"axis_x", "axis_y", "axis_z"};
+  open_array(file, "Int32", "kind", 1);
+  for (int i = 0; i < e->num_points; i++) fprintf(file, "%d\n", (int)e->points[i].kind);
+  fputs(close_array, file);
   for (int axis = 0; axis < 3; axis++) {
-    open_array(file, "Float64", names[axis], 3);
+    open_array(file, "Float64", axes[axis], 3);
     for (int i = 0; i < e->num_points; i++) {
       double R[9];
-      rotation_of(e, frame, i, R);
-      put_vector(file, (double[3]){R[axis], R[3 + axis], R[6 + axis]});
+      rotation_of(e, i, R);
+      put_vector(file, (double[3]){R[axis], R[3 + axis], R[6 + axis]}, 3);
     }
     fputs(close_array, file);
   }
-}
-
-static void put_vectors(const exporter *e, const double *frame, FILE *file)
-{
-  static const double zero[3] = {0.0, 0.0, 0.0};
   for (int q = VELOCITY; q < NUM_QUANTITIES; q++) {
     open_array(file, "Float64", vectors[q - VELOCITY], 3);
     for (int i = 0; i < e->num_points; i++) {
       const int column = e->points[i].column[q];
-      put_vector(file, column >= 0 ? frame + column : zero);
+      put_vector(file, column >= 0 ? e->frame + column : zero, 3);
     }
     fputs(close_array, file);
   }
-}
-
-static void put_point_data(const exporter *e, const double *frame, FILE *file)
-{
-  fputs("<PointData>\n", file);
-  put_names(e, file);
-  open_array(file, "Int32", "kind", 1);
-  for (int i = 0; i < e->num_points; i++) fprintf(file, "%d\n", (int)e->points[i].kind);
-  fputs(close_array, file);
-  put_axes(e, frame, file);
-  put_vectors(e, frame, file);
   fputs("</PointData>\n", file);
 }
 
-/* A cell for each point: a vertex. */
-static void put_cells(const exporter *e, FILE *file)
+/* The points of a frame, a cell for each (a vertex), and what they have. */
+static void put_frame(const exporter *e, FILE *file)
 {
   enum { VTK_VERTEX = 1 };
-  fputs("<Cells>\n", file);
-  open_array(file, "Int32", "connectivity", 1);
-  for (int i = 0; i < e->num_points; i++) fprintf(file, "%d\n", i);
-  fputs(close_array, file);
-  open_array(file, "Int32", "offsets", 1);
-  for (int i = 0; i < e->num_points; i++) fprintf(file, "%d\n", i + 1);
-  fputs(close_array, file);
-  open_array(file, "UInt8", "types", 1);
-  for (int i = 0; i < e->num_points; i++) fprintf(file, "%d\n", VTK_VERTEX);
-  fputs(close_array, file);
-  fputs("</Cells>\n", file);
-}
-
-static void put_frame(const exporter *e, const double *frame, FILE *file)
-{
   fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"0.1\" "
-        "byte_order=\"LittleEndian\">\n<UnstructuredGrid>\n",
-        file);
-  fputs("<FieldData>\n<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
+        "byte_order=\"LittleEndian\">\n<UnstructuredGrid>\n"
+        "<FieldData>\n<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
         "format=\"ascii\">\n",
         file);
-  put_number(file, frame[0]);
-  fputs("\n</DataArray>\n</FieldData>\n", file);
-  fprintf(file, "<Piece NumberOfPoints=\"%d\" NumberOfCells=\"%d\">\n<Points>\n", e->num_points,
-          e->num_points);
+  put_vector(file, e->frame, 1);
+  fprintf(file,
+          "</DataArray>\n</FieldData>\n"
+          "<Piece NumberOfPoints=\"%d\" NumberOfCells=\"%d\">\n<Points>\n",
+          e->num_points, e->num_points);
   open_array(file, "Float64", "position", 3);
   for (int i = 0; i < e->num_points; i++) {
-    double x[3];
-    position_of(e, frame, i, x);
-    put_vector(file, x);
+    const vtk_point *point = &e->points[i];
+    double R[9], arm[3], x[3];
+    if (point->kind != JOINT) {
+      poli_v3_copy(e->frame + point->column[POSITION], x);
+    } else if (point->body < 0) {
+      poli_v3_copy(point->arm, x);
+    } else {
+      rotation_of(e, i, R);
+      poli_m3_apply(R, point->arm, arm);
+      poli_v3_add(e->frame + e->points[point->body].column[POSITION], arm, x);
+    }
+    put_vector(file, x, 3);
   }
   fputs(close_array, file);
-  fputs("</Points>\n", file);
-  put_cells(e, file);
-  put_point_data(e, frame, file);
+  fputs("</Points>\n<Cells>\n", file);
+  put_numbers(e, file, "Int32", "connectivity", 0, 1);
+  put_numbers(e, file, "Int32", "offsets", 1, 1);
+  put_numbers(e, file, "UInt8", "types", VTK_VERTEX, 0);
+  fputs("</Cells>\n", file);
+  put_point_data(e, file);
   fputs("</Piece>\n</UnstructuredGrid>\n</VTKFile>\n", file);
-}
-
-static void put_collection(const exporter *e, FILE *file)
-{
-  fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" "
-        "byte_order=\"LittleEndian\">\n<Collection>\n",
-        file);
-  for (long n = 0; n < e->frames; n++) {
-    fputs("<DataSet timestep=\"", file);
-    put_number(file, e->times[n]);
-    fprintf(file, "\" part=\"0\" file=\"frame_%06ld.vtu\"/>\n", n);
-  }
-  fputs("</Collection>\n</VTKFile>\n", file);
 }
 
 /* Writes frame n, or the collection if n is negative. */
@@ -376,14 +293,19 @@ static pol_status write_file(const exporter *e, long n)
   if (path == NULL) return POL_NO_MEMORY;
   errno = 0;
   FILE *file = fopen(path, "wb");
-  int failed = file == NULL;
-  if (file != NULL) {
-    if (n < 0)
-      put_collection(e, file);
-    else
-      put_frame(e, e->frame, file);
-    failed = pol_output_close(file, path, POL_OK) != POL_OK;
+  if (file != NULL && n >= 0) put_frame(e, file);
+  if (file != NULL && n < 0) {
+    char time[40];
+    fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" "
+          "byte_order=\"LittleEndian\">\n<Collection>\n",
+          file);
+    for (long k = 0; k < e->frames; k++) {
+      poli_print_number(time, sizeof time, e->times[k]);
+      fprintf(file, "<DataSet timestep=\"%s\" part=\"0\" file=\"frame_%06ld.vtu\"/>\n", time, k);
+    }
+    fputs("</Collection>\n</VTKFile>\n", file);
   }
+  const int failed = file == NULL || pol_output_close(file, path, POL_OK) != POL_OK;
   if (failed) snprintf(e->message, e->size, "%s cannot be written: %s", path, strerror(errno));
   free(path);
   return failed ? POL_IO : POL_OK;
@@ -410,20 +332,6 @@ static pol_status count_old_frames(const exporter *e, long *count)
   return POL_OK;
 }
 
-/* Removes the frames of an export before that the new collection does not list. */
-static pol_status remove_old_frames(const exporter *e, long count)
-{
-  for (long n = e->frames; n < count; n++) {
-    char *path = poli_format("%s/frame_%06ld.vtu", e->folder, n);
-    if (path == NULL) return POL_NO_MEMORY;
-    remove(path);
-    free(path);
-  }
-  return POL_OK;
-}
-
-/* --- the export ------------------------------------------------------------------------------- */
-
 /* All files, and no others from an export before. */
 static pol_status write_files(exporter *e)
 {
@@ -432,12 +340,30 @@ static pol_status write_files(exporter *e)
   e->times = malloc(((size_t)e->frames + 1) * sizeof *e->times);
   if (e->frame == NULL || e->times == NULL) return POL_NO_MEMORY;
   pol_status status = count_old_frames(e, &old_frames);
+  const long gaps = e->frames - 1;
   for (long n = 0; status == POL_OK && n < e->frames; n++) {
-    status = read_frame(e, n);
-    if (status == POL_OK) status = write_file(e, n);
+    /* the candidates, or as many as there are frames, evenly from the first to the last */
+    const long row = e->frames < 2 || e->frames == e->candidates
+                         ? n
+                         : (n * (e->candidates - 1) + gaps / 2) / gaps;
+    status = pol_result_read(e->result, e->width, e->channels, row * e->every, 1, e->frame);
+    e->times[n] = e->frame[0];
+    if (status == POL_OK) {
+      status = write_file(e, n);
+    } else if (status == POL_IO) {
+      snprintf(e->message, e->size, "%s", POL_RESULT_DAMAGED);
+      return POL_BAD_ARGUMENT; /* POL_IO is kept for the files that are written */
+    }
   }
   if (status == POL_OK) status = write_file(e, -1);
-  return status == POL_OK ? remove_old_frames(e, old_frames) : status;
+  /* frames that the new collection does not list */
+  for (long n = e->frames; status == POL_OK && n < old_frames; n++) {
+    char *path = poli_format("%s/frame_%06ld.vtu", e->folder, n);
+    if (path == NULL) return POL_NO_MEMORY;
+    remove(path);
+    free(path);
+  }
+  return status;
 }
 
 static pol_status export(exporter *e)

@@ -1,4 +1,5 @@
-/* Force elements in a formulation: springs on joint coordinates, which remember turns, and all the
+/* Coordinates that joints leave free with the turns that their angles have made (the history of the
+ * equations), and force elements: springs on joint coordinates, which remember turns, and all the
  * others; and the split of their power.
  *
  * A damper's wrench is the part that vanishes with the velocities, so that the power which it takes
@@ -9,11 +10,94 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formulation/elements.h"
 #include "formulation/expressions.h"
 #include "formulation/output.h"
 #include "lie/small.h"
 #include "mechanism/function.h"
+
+/* --- joint coordinates ------------------------------------------------------------------------ */
+
+void poli_formulation_place_coordinates(pol_formulation *f)
+{
+  int count = 0, angles = 0;
+  for (int k = 0; k < f->num_joints; k++) {
+    int num = pol_joint_num_coordinates(pol_mechanism_joint(f->mechanism, k));
+    f->joints[k].coordinate = count;
+    for (int i = 0; i < num; i++) {
+      poli_placed_coordinate *placed = &f->coordinates[count++];
+      poli_coordinate_kernel_setup(&placed->kernel, f->mechanism, k, i);
+      placed->history = placed->kernel.angular ? angles++ : -1;
+    }
+  }
+  for (int k = 0; k < f->num_forces; k++) {
+    const pol_force *force = pol_mechanism_force(f->mechanism, k);
+    if (force->type != POL_JOINT_SPRING) continue;
+    poli_joint_spring_setup(&f->forces[k].spring, f->mechanism, k);
+    f->forces[k].history =
+        f->coordinates[f->joints[force->joint].coordinate + force->coordinate].history;
+  }
+  f->dae.history_size = (size_t)angles;
+}
+
+void poli_formulation_update_joint_history(double t, const double *q, double *history, void *user)
+{
+  const pol_formulation *f = user;
+  (void)t;
+  for (int i = 0; i < f->num_coordinates; i++) {
+    const poli_placed_coordinate *placed = &f->coordinates[i];
+    poli_frame frames[2];
+    if (placed->history < 0) continue;
+    poli_formulation_frames(f, q, NULL, placed->kernel.body, frames);
+    double *angle = &history[placed->history];
+    *angle =
+        poli_angle_unwrap(poli_coordinate_value(&placed->kernel, &frames[0], &frames[1]), *angle);
+  }
+}
+
+int poli_formulation_needs_turns(const pol_formulation *formulation, int joint, int index)
+{
+  const pol_mechanism *mechanism = formulation->mechanism;
+  const poli_network *network = &formulation->network;
+  for (int k = 0; k < formulation->num_forces; k++) {
+    const pol_force *force = pol_mechanism_force(mechanism, k);
+    if (force->type == POL_JOINT_SPRING && force->joint == joint && force->coordinate == index)
+      return 1;
+  }
+  /* the joints of couplings have one angle at most */
+  for (int k = 0; k < 2 * formulation->num_couplings; k++) {
+    const pol_coupling *coupling = pol_mechanism_coupling(mechanism, k / 2);
+    if (coupling->joint[k % 2] == joint && pol_coordinate_turns(coupling->coordinate[k % 2]))
+      return 1;
+  }
+  for (int i = network->num_variables; i < network->num_inputs; i++) {
+    const poli_signal *signal = &network->inputs[i];
+    if (signal->kind == POLI_SIGNAL_COORDINATE && signal->object == joint &&
+        signal->component == index && network->active[i])
+      return 1;
+  }
+  return 0;
+}
+
+void poli_instant_coordinate(const poli_instant *now, int joint, int index, double *value,
+                             double *rate)
+{
+  const pol_formulation *f = now->formulation;
+  const poli_placed_coordinate *placed = &f->coordinates[f->joints[joint].coordinate + index];
+  const int *body = placed->kernel.body;
+  const double *history = now->at.history;
+  poli_frame own[2];
+  poli_coordinate_motion(&placed->kernel, poli_instant_frame(now, body[0], &own[0]),
+                         poli_instant_frame(now, body[1], &own[1]), value, rate);
+  if (placed->history >= 0 && history) *value = poli_angle_unwrap(*value, history[placed->history]);
+}
+
+void pol_formulation_joint_coordinate(const pol_formulation *formulation, const pol_point *at,
+                                      int joint, int index, double *value, double *rate)
+{
+  poli_instant_coordinate(&(poli_instant){formulation, *at, NULL}, joint, index, value, rate);
+}
+
+/* --- forces ----------------------------------------------------------------------------------- */
 
 /* The angle that a joint-spring starts to count from. */
 static double remembered(const poli_placed_force *force, const double *history)
@@ -75,19 +159,17 @@ double pol_formulation_joint_spring_effort(const pol_formulation *formulation, c
 
 /* --- functions of time ------------------------------------------------------------------------ */
 
-/* The highest derivative of a drive's function that these terms need; -1 for none. */
-static int order_of(unsigned want)
-{
-  if (want & POL_ACCELERATION) return 2;
-  if (want & (POL_VELOCITY | POL_CURVATURE)) return 1;
-  return want & (POL_POSITION | POL_JACOBIAN | POL_REACTION | POL_GEOMETRIC_STIFFNESS) ? 0 : -1;
-}
-
 pol_status poli_functions_check(const pol_formulation *formulation, double t, unsigned want,
                                 double *failed)
 {
   const pol_formulation *f = formulation;
-  const int order = order_of(want), forces = want & (POL_FORCE | POL_STIFFNESS | POL_DAMPING);
+  const unsigned forces = want & (POL_FORCE | POL_STIFFNESS | POL_DAMPING);
+  /* the highest derivative of a drive's function that these terms need; -1 for none */
+  const unsigned held = POL_POSITION | POL_JACOBIAN | POL_REACTION | POL_GEOMETRIC_STIFFNESS;
+  const int order = want & POL_ACCELERATION                 ? 2
+                    : want & (POL_VELOCITY | POL_CURVATURE) ? 1
+                    : want & held                           ? 0
+                                                            : -1;
   for (int k = 0; k < f->num_drives && order >= 0; k++) {
     double value[3];
     poli_function_value(&f->drives[k].kernel.drive->function, t, value);
@@ -144,27 +226,17 @@ void poli_placed_power(const poli_placed_force *force, const pol_point *at, cons
   if (poli_placed_wrenches(force, at, first, second, moving) ||
       poli_placed_wrenches(force, at, &still[0], &still[1], resting))
     return;
-  switch (force->kernel.force->type) {
-  case POL_APPLIED_FORCE:
-  case POL_APPLIED_TORQUE:
+  const pol_force_type type = force->kernel.force->type;
+  if (type == POL_APPLIED_FORCE || type == POL_APPLIED_TORQUE) {
     *applied = power(moving, first, second);
-    break;
-  case POL_SPRING_DAMPER:
-  case POL_JOINT_SPRING: {
+    return;
+  }
+  *dissipated = power(resting, first, second) - power(moving, first, second);
+  if (type == POL_SPRING_DAMPER || type == POL_JOINT_SPRING) {
     poli_changed_force part;
     poli_placed_wrenches(poli_expressions_actuator(force, &part), at, first, second, constant);
     *applied = power(constant, first, second);
-    *dissipated = power(resting, first, second) - power(moving, first, second);
-    break;
-  }
-  case POL_CALLBACK_FORCE:
-    if (!force->kernel.force->callback.potential) *applied = power(resting, first, second);
-    *dissipated = power(resting, first, second) - power(moving, first, second);
-    break;
-  case POL_SUPPORT:
-  case POL_DRAG:
-  case POL_BUSHING:
-    *dissipated = power(resting, first, second) - power(moving, first, second);
-    break;
+  } else if (type == POL_CALLBACK_FORCE && !force->kernel.force->callback.potential) {
+    *applied = power(resting, first, second);
   }
 }
