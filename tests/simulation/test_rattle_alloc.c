@@ -1,6 +1,6 @@
 /* rattle on rigid bodies: every allocation of formulation, integrator and start made to fail once,
  * and no allocation in a step, of a given size or not, nor in one's interior; with forces that
- * depend on velocities, and without. */
+ * depend on velocities and on reactions, and without. */
 #include <polhode/model.h>
 #include <polhode/polhode.h>
 
@@ -49,9 +49,10 @@ static void nothing_is_lost_and_steps_allocate_nothing(void **state)
 {
   static const char *const models[] = {POLHODE_SOURCE_DIR
                                        "/models/holzinger-arnold-gerstmayr/slider_crank.json",
-                                       POLHODE_SOURCE_DIR "/models/examples/pid_pendulum.json"};
+                                       POLHODE_SOURCE_DIR "/models/examples/pid_pendulum.json",
+                                       POLHODE_SOURCE_DIR "/models/examples/friction_block.json"};
   (void)state;
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < 3; k++) {
     pol_errors errors = {0};
     job work = {.steps = 20};
     assert_int_equal(pol_model_read_file(&work.model, models[k], 0, NULL, &errors), POL_OK);

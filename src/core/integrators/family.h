@@ -60,6 +60,9 @@ int poli_integrator_lags(const pol_integrator *integrator);
 /* Whether its interpolant is of a high order, for steps that are large. */
 int poli_integrator_is_dense(const pol_integrator *integrator);
 
+/* Whether there are doubts about steps of size h from the present solution; they go to message. */
+int poli_integrator_doubt_step(pol_integrator *integrator, double h, char *message, size_t size);
+
 /* Newton iterations are solved so many times per step. */
 int poli_integrator_num_substeps(const pol_integrator *integrator);
 
@@ -96,6 +99,8 @@ struct poli_family {
                          char *message, size_t size);
   /* Optional: as warn, for this dae. */
   void (*doubt)(const pol_dae *dae, const pol_options *options, char *message, size_t size);
+  /* Optional: as warn, for steps of size h from the present solution. */
+  void (*doubt_step)(pol_integrator *integrator, double h, char *message, size_t size);
   pol_status (*create)(pol_integrator *integrator);
   void (*destroy)(void *data);
   /* Takes over consistent values at integrator->state.t; sets the rest of integrator->state only on

@@ -231,6 +231,9 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   char doubt[sizeof sim->summary.warnings[0].message];
   if (status == POL_OK && pol_integrator_warning(sim->dae, &settings->options, doubt, sizeof doubt))
     poli_simulation_warn(sim, 0.0, "%s", doubt);
+  if (status == POL_OK && !sim->variable &&
+      poli_integrator_doubt_step(sim->integrator, sim->step, doubt, sizeof doubt))
+    poli_simulation_warn(sim, 0.0, "%s", doubt);
   return status;
 }
 
