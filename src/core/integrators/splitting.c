@@ -81,7 +81,7 @@ struct poli_splitting_state {
   poli_block_lu *lu;
   poli_saddle *saddle;          /* only if forces read velocities */
   const unsigned char *dropped; /* held: redundant constraints there */
-  unsigned char *left_out;      /* m: the same, for all rows */
+  unsigned char *left_out;      /* m: those of the matrix */
   pol_assembler *assembler;     /* finds the reactions that forces depend on; NULL: they do not */
   pol_diagnostics reason;       /* why it could not */
 
@@ -395,7 +395,8 @@ static void add_compliances(splitting *s, double *values)
 
 /* B1 diag(D, scale/m) B0^T, with the compliances, factored.  Returns how many rows are dropped, -1
  * if it is not finite. */
-static int factor(splitting *s, const double *B1, const double *B0, double scale)
+static int factor(splitting *s, const double *B1, const double *B0, double scale,
+                  const unsigned char *left_out)
 {
   double *values = poli_block_lu_values(s->lu);
   const long *pair = s->pairs;
@@ -420,7 +421,7 @@ static int factor(splitting *s, const double *B1, const double *B0, double scale
   add_compliances(s, values);
   s->counts->jacobians++;
   s->counts->factorizations++;
-  return poli_block_lu_factor(s->lu, dependent, NULL);
+  return poli_block_lu_factor(s->lu, dependent, left_out);
 }
 
 /* y = B v */
@@ -856,6 +857,27 @@ static pol_status complete(splitting *s, double t0, double t1, int iteration, in
   return POL_OK;
 }
 
+/* The matrix of a base step.  Redundant constraints depend on others where all are satisfied, at
+ * the start of the step, but hardly so in the first iterate: those are left out that depend on
+ * others at the start.  They have no impulse: what these add up to is open, and extrapolated from
+ * step to step it would grow without bound.  Sets *changed if the impulses were others before. */
+static int factor_step(splitting *s, double h, const instant *at, const instant *next, int *changed)
+{
+  int redundant = 0;
+  for (int i = 0; i < s->held; i++) redundant |= s->dropped[i];
+  *changed = 0;
+  if (!redundant) return factor(s, next->B, at->B, h, NULL);
+  const int count = factor(s, at->B, at->B, h, NULL);
+  if (count < 0) return count;
+  memcpy(s->left_out, poli_block_lu_dropped(s->lu), (size_t)s->m);
+  for (int i = 0; i < s->m; i++)
+    if (s->left_out[i] && s->U[i] != 0.0) {
+      s->U[i] = 0.0;
+      *changed = 1;
+    }
+  return factor(s, next->B, at->B, h, s->left_out);
+}
+
 /* One base step. */
 static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d)
 {
@@ -864,9 +886,11 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
   const int implicit = s->saddle != NULL, bodies = s->bodies->count;
   instant *at = &s->instants[s->at], *next = next_instant(s);
   double largest = 0.0, best = HUGE_VAL, open = 0.0;
-  int since_factor = 0, iteration = 0;
+  int since_factor = 0, iteration = 0, changed = 0;
   pol_status status = POL_OK;
   extrapolate(s, t0, 0.5 * (s->last_h + h), s->U);
+  for (int i = 0; i < s->held; i++)
+    if (s->known[0][i] == 0.0) s->U[i] = 0.0; /* redundant */
   poli_compliant_begin(&s->compliant, 0.5 * (t0 + t1), h, s->U + s->held);
   for (int b = 0; b < bodies && implicit; b++) kick(s, b, h, at, s->plus + s->bodies->items[b].v);
   for (;; iteration++) {
@@ -896,7 +920,7 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
       if (implicit)
         status = factor_implicit(s, t0, h, at, next);
       else
-        status = factor(s, next->B, at->B, h) < 0 ? POL_NOT_FINITE : POL_OK;
+        status = factor_step(s, h, at, next, &changed) < 0 ? POL_NOT_FINITE : POL_OK;
       if (status)
         return fail(s, d, status, worst_of(s, largest), iteration, largest,
                     "the matrix is singular or not finite");
@@ -904,6 +928,11 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
     }
     since_factor++;
     s->counts->newton_iterations++;
+    if (changed) { /* impulses that others take over */
+      changed = 0;
+      best = HUGE_VAL;
+      continue;
+    }
     if (implicit) {
       for (int i = 0; i < s->held; i++) s->rhs[s->nv + i] = s->dropped[i] ? 0.0 : -s->residual[i];
       eliminate_compliant(s, 0);
@@ -999,7 +1028,7 @@ static int factor_node(splitting *s, const instant *at)
   for (int i = 0; i < s->held; i++) left_out += s->left_out[i] = s->dropped[i];
   if (left_out > 0) count = factor_without(s, at, s->left_out);
   s->turned = left_out > 0 && count <= left_out; /* else the choice is out of date */
-  return s->turned || count < 0 ? count : factor(s, at->B, at->B, 1.0);
+  return s->turned || count < 0 ? count : factor(s, at->B, at->B, 1.0, NULL);
 }
 
 /* Velocities on the constraints, accelerations and multipliers at a node, from the running momenta,
