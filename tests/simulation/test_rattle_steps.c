@@ -521,6 +521,20 @@ static void smallest_step(void **state)
   pol_model_free(&model);
 }
 
+/* An attempt whose iteration diverges to absurd momenta ends, and is repeated with a smaller step.
+ */
+static void diverging_attempts_end(void **state)
+{
+  (void)state;
+  const char *const overrides[] = {"simulation.method=rattle", "simulation.order=4",
+                                   "simulation.rtol=1e-4", "simulation.end=1"};
+  pol_model *model = read_model_with(MODELS "examples/suspension.json", 4, overrides);
+  pol_simulation *simulation = start(model);
+  step_to_end(simulation);
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -536,6 +550,7 @@ int main(void)
       cmocka_unit_test(the_order_is_chosen),
       cmocka_unit_test(refusals),
       cmocka_unit_test(smallest_step),
+      cmocka_unit_test(diverging_attempts_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
