@@ -110,6 +110,28 @@ static void friction_slows_down(void **state)
   pol_model_free(&model);
 }
 
+/* Friction that depends on itself by way of the reactions, more than the iteration can resolve, is
+ * a failure with its own reason. */
+static void friction_that_does_not_contract(void **state)
+{
+  (void)state;
+  pol_model *model = read_model_text(hinges);
+  pol_mechanism *mechanism = model->mechanism;
+  const pol_force lock = {
+      .name = "lock", .type = POL_JOINT_SPRING, .expressions = {"-0.5*load*tanh(j.rate/0.1)"}};
+  assert_int_equal(pol_mechanism_add_force(mechanism, &lock, NULL), POL_OK);
+  pol_simulation *simulation = start_rattle(model, 4, 1e-3, 0.4);
+  pol_status status = POL_OK;
+  while (status == POL_OK && !pol_simulation_finished(simulation))
+    status = pol_simulation_step(simulation);
+  const pol_diagnostics *d = pol_simulation_diagnostics(simulation);
+  assert_int_equal(status, POL_NOT_CONVERGED);
+  assert_non_null(strstr(d->message, "forces that depend on reactions does not contract"));
+  assert_non_null(strstr(d->advice, "geom1"));
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
 /* Reactions that redundant constraints leave open are reported as with other methods. */
 static void open_reactions_are_reported(void **state)
 {
@@ -407,6 +429,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(friction_has_the_order),
       cmocka_unit_test(friction_slows_down),
+      cmocka_unit_test(friction_that_does_not_contract),
       cmocka_unit_test(open_reactions_are_reported),
       cmocka_unit_test(states_of_another_program),
       cmocka_unit_test(iterations_agree),

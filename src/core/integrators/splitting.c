@@ -885,11 +885,16 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
     if (status) return fail(s, d, status, -1, iteration, largest, pol_status_text(status));
     const double error = fmax(largest / length, open);
     if (error <= 1e-14 || (iteration > 2 && error >= best && best <= 1e-9)) break;
-    if (iteration == MAX_ITERATIONS || (iteration > 6 && error > 10.0 * best))
-      return fail(s, d, POL_NOT_CONVERGED, worst_of(s, largest), iteration, largest,
-                  worst_of(s, largest) < s->held
-                      ? "the impulses of the joints could not be determined"
-                      : "the tension of a spring or damper could not be determined");
+    if (iteration == MAX_ITERATIONS || (iteration > 6 && error > 10.0 * best)) {
+      const int row = worst_of(s, largest), feedback = s->assembler && open > largest / length;
+      fail(s, d, POL_NOT_CONVERGED, row, iteration, largest,
+           feedback        ? "the iteration of forces that depend on reactions does not contract"
+           : row < s->held ? "the impulses of the joints could not be determined"
+                           : "the tension of a spring or damper could not be determined");
+      if (feedback)
+        snprintf(d->advice, sizeof d->advice, "take a smaller step, less friction, or geom1");
+      return POL_NOT_CONVERGED;
+    }
     best = fmin(best, error);
     if (renew) {
       if (implicit)
