@@ -235,6 +235,14 @@ static inline void bench_csv_header(FILE *csv)
           csv);
 }
 
+/* A field in quotes; quotes inside become apostrophes. */
+static inline void bench_csv_text(FILE *csv, const char *text)
+{
+  fputc('"', csv);
+  for (; *text; text++) fputc(*text == '"' ? '\'' : *text, csv);
+  fputc('"', csv);
+}
+
 /* The entries, and the points of the search as rows without a target. */
 static inline void bench_csv(FILE *csv, const char *name, const bench_entry *entries, int count)
 {
@@ -244,9 +252,10 @@ static inline void bench_csv(FILE *csv, const char *name, const bench_entry *ent
     const bench_entry *e = &entries[k];
     const bench_contender *w = e->who;
     const int measured = e->status == BENCH_MEASURED;
-    fprintf(csv, "%s,\"%s\",\"%s\",%s,%g,%s,%.9g,%.3g,%.6g,%.6g,%.6g,%d\n", name, w->program,
-            w->method, w->variable ? "tolerance" : "steps", e->target,
-            w->note ? w->note : words[e->status],
+    fprintf(csv, "%s,\"%s\",\"%s\",%s,%g,", name, w->program, w->method,
+            w->variable ? "tolerance" : "steps", e->target);
+    bench_csv_text(csv, w->note ? w->note : words[e->status]);
+    fprintf(csv, ",%.9g,%.3g,%.6g,%.6g,%.6g,%d\n",
             w->variable && e->at.effort > 0.0 ? 1.0 / e->at.effort : e->at.effort,
             isfinite(e->at.error) ? e->at.error : -1.0, measured ? e->median : e->at.seconds,
             e->least, e->largest, e->num_times);

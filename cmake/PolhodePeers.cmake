@@ -1,6 +1,5 @@
 # polhode_bench_peers: loads the drivers of programs that benchmarks compare with.  The drivers (bench/peers) are
 # modules; without the option POLHODE_BENCH_PEERS, and for programs that are not installed, there are none.
-option(POLHODE_BENCH_PEERS "Let benchmarks compare with SUNDIALS, Simbody (in C++) and MuJoCo, if installed" OFF)
 
 set(peer_folder ${PROJECT_BINARY_DIR}/bench_peers)
 add_library(polhode_bench_peers STATIC bench/peers/peers.c)

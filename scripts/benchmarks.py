@@ -112,8 +112,11 @@ def size_table(part):
         error = own[0]["error"]
         name = method if program == "polhode" else f"{program} {method}".strip()
         lines.append(f"| {name} | {'–' if error == 'nan' else f'{float(error):.0e} m'} | " + " | ".join(cells) + " |")
-    notes = unique(f"{r['program']} {r['method']}".strip() + f": {r['note']}" for r in part if r["note"])
-    return "\n".join(lines + ([""] + [f"- {note}" for note in notes] if notes else []))
+    notes = []
+    for program, note in unique((r["program"], r["note"]) for r in part if r["note"]):
+        methods = unique(r["method"] for r in part if (r["program"], r["note"]) == (program, note))
+        notes.append(f"- {program} {', '.join(methods)}".strip() + f": {note}")
+    return "\n".join(lines + ([""] + notes if notes else []))
 
 
 def machine():

@@ -100,13 +100,16 @@ static void dropping_stays_inside_the_matrix(void **state)
                    POL_OK);
   const size_t count = (size_t)pol_pattern_nonzeros(blocks->pattern);
   blocks->pattern->row = realloc(blocks->pattern->row, (count + 1) * sizeof(int));
-  blocks->values = realloc(blocks->values, (count + 1) * sizeof(double));
-  assert_true(blocks->pattern->row != NULL && blocks->values != NULL);
+  double *values = malloc((count + 1) * sizeof *values);
+  assert_true(blocks->pattern->row != NULL && values != NULL);
+  memcpy(values, blocks->values, count * sizeof *values);
+  blocks->values = values; /* the old ones are part of blocks->memory */
   blocks->pattern->row[count] = blocks->n - 1;
   blocks->values[count] = 7.0;
   poli_blocks_drop(blocks, dropped);
-  assert_true(blocks->values[count] == 7.0);
+  assert_true(values[count] == 7.0);
   poli_blocks_free(&blocks);
+  free(values);
   poli_saddle_free(&saddle);
   quadratic_clear(&model);
 }

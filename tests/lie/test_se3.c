@@ -3,7 +3,7 @@
  */
 #include <polhode/lie.h>
 
-#include "lie/apply.h"
+#include "lie/coefficients.h"
 #include "wide.h"
 
 enum { AXES = 3, DENSE = 100 };

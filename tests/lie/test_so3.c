@@ -3,7 +3,7 @@
  */
 #include <polhode/lie.h>
 
-#include "lie/apply.h"
+#include "lie/coefficients.h"
 #include "lie/small.h"
 #include "wide.h"
 

@@ -10,7 +10,6 @@
 #include "formulation/directors.h"
 #include "formulation/expressions.h"
 #include "formulation/output.h"
-#include "formulation/signals.h"
 
 /* A vector of the velocities of one body. */
 typedef double body_vector[POLI_MAX_COORDINATES];

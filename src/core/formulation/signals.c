@@ -15,7 +15,7 @@
 
 #include <polhode/lie.h>
 
-#include "formulation/signals.h"
+#include "formulation/expressions.h"
 #include "lie/small.h"
 
 static const poli_placed_coordinate *coordinate_of(const pol_formulation *f, const poli_signal *s)

@@ -14,7 +14,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "lie/apply.h"
+#include "lie/coefficients.h"
 #include "lie/small.h"
 
 /* --- the kinds of factors --------------------------------------------------------------------- */

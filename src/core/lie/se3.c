@@ -16,7 +16,6 @@
  */
 #include <polhode/lie.h>
 
-#include "lie/apply.h"
 #include "lie/coefficients.h"
 #include "lie/small.h"
 

@@ -23,7 +23,6 @@
 
 #include <math.h>
 
-#include "lie/apply.h"
 #include "lie/coefficients.h"
 #include "lie/small.h"
 

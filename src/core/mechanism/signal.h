@@ -15,7 +15,7 @@
  *   JOINT.multiplier.1                             one a row
  *   DRIVE.force or DRIVE.torque                    of the drive along or about its axis
  *
- * This is the one place that maps a name to a signal; formulation/signals.h gives their values.
+ * This is the one place that maps a name to a signal; formulation/signals.c gives their values.
  */
 #ifndef POLHODE_MECHANISM_SIGNAL_H
 #define POLHODE_MECHANISM_SIGNAL_H

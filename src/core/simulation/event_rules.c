@@ -24,8 +24,8 @@
 #include "base/errors.h"
 #include "dae/assembler.h"
 #include "expression/expression.h"
+#include "formulation/expressions.h"
 #include "formulation/formulation.h"
-#include "formulation/signals.h"
 
 typedef struct change {
   poli_signal target;
