@@ -67,7 +67,8 @@ struct poli_splitting_state {
   const poli_rigid_bodies *bodies;
   int num_stages;
   double stage[MAX_STAGES];
-  int degree; /* of the extrapolation of multipliers */
+  int degree;    /* of the extrapolation of multipliers */
+  double stable; /* largest h c/m at which a damper is stable */
   int nq, nv;
   int m, held; /* rows: all, and those of the dae; compliant ones follow */
   poli_compliant compliant;
@@ -1233,7 +1234,7 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
 /* Stages of the compositions up to the middle one; the rest is symmetric. */
 static const struct composition {
   int order, num_stages, degree;
-  double damping; /* largest h c/m at which a damper is stable */
+  double stable; /* largest h c/m at which a damper is stable */
   double first[(MAX_STAGES + 1) / 2];
 } compositions[] = {
     {2, 1, 2, HUGE_VAL, {1.0}},
@@ -1291,7 +1292,7 @@ static void doubt_step(pol_integrator *integrator, double h, char *message, size
   enum { MAX_SOLUTIONS = 100 };
   splitting *s = integrator->data;
   const instant *at = &s->instants[s->at];
-  const double limit = find_composition(integrator->options.order)->damping;
+  const double limit = s->stable;
   int worst = -1, solutions = 0;
   double largest = limit;
   if (s->compliant.count == 0 || factor_node(s, at) < 0) return;
@@ -1308,10 +1309,9 @@ static void doubt_step(pol_integrator *integrator, double h, char *message, size
   snprintf(
       message, size,
       "the damper of force '%s' is too stiff for this step: h c/m = %.3g with the mass that it "
-      "moves, and base steps backward in time of order %d amplify from %.3g on; use order 2, a "
+      "moves, and base steps backward in time amplify from %.3g on; use order 2, a "
       "step below %.3g s, or geom1",
-      s->compliant.rows[worst].force, largest, integrator->options.order, limit,
-      h * limit / largest);
+      s->compliant.rows[worst].force, largest, limit, h * limit / largest);
 }
 
 /* The nodes from the ground outwards.  Elimination in this order takes nothing away from the
@@ -1474,6 +1474,7 @@ static pol_status create(pol_integrator *integrator)
   s->counts = &integrator->counts;
   s->num_stages = integrator->num_substeps = composition->num_stages;
   s->degree = composition->degree;
+  s->stable = composition->stable;
   for (int i = 0; i < s->num_stages; i++) {
     const int mirrored = i < s->num_stages / 2 + 1 ? i : s->num_stages - 1 - i;
     s->stage[i] = composition->first[mirrored];
