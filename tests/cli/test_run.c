@@ -264,8 +264,8 @@ static void settings_that_do_not_fit(void **state)
        "simulation: the method requires coordinates of a vector space"},
       {"--set simulation.method=em", "euler-parameters"},
       {"--set simulation.method=rattle --set simulation.formulation=se3",
-       "simulation: rattle moves rigid bodies exactly, so that the motion would not depend on this "
-       "formulation: use so3xr3"},
+       "simulation: the method requires coordinates of a vector space, or rigid bodies in so3xr3, "
+       "whose motion does not depend on the formulation: use so3xr3"},
       {"--set simulation.method=rattle --set simulation.formulation=euler-parameters",
        "simulation: the method requires a constant mass matrix"},
       {"--set simulation.method=geom2 --set simulation.sigma=optimal",

@@ -50,9 +50,10 @@ static void nothing_is_lost_and_steps_allocate_nothing(void **state)
   static const char *const models[] = {POLHODE_SOURCE_DIR
                                        "/models/holzinger-arnold-gerstmayr/slider_crank.json",
                                        POLHODE_SOURCE_DIR "/models/examples/pid_pendulum.json",
-                                       POLHODE_SOURCE_DIR "/models/examples/friction_block.json"};
+                                       POLHODE_SOURCE_DIR "/models/examples/friction_block.json",
+                                       POLHODE_SOURCE_DIR "/models/examples/governor.json"};
   (void)state;
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 4; k++) {
     pol_errors errors = {0};
     job work = {.steps = 20};
     assert_int_equal(pol_model_read_file(&work.model, models[k], 0, NULL, &errors), POL_OK);

@@ -58,8 +58,9 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
   for (int f = 0; f < dae->group.num_factors; f++) {
     if (dae->group.factors[f].kind == POL_REAL) continue;
     if (strcmp(options->method, "rattle") == 0)
-      return poli_broken_rule("rattle moves rigid bodies exactly, so that the motion would not "
-                              "depend on this formulation: use so3xr3, or directors",
+      return poli_broken_rule("the method requires coordinates of a vector space, or rigid bodies "
+                              "in so3xr3, whose motion does not depend on the formulation: use "
+                              "so3xr3, or directors",
                               message, size);
     return poli_broken_rule("the method requires coordinates of a vector space, not of a Lie "
                             "group: use directors or point masses; with vi-a, em, em-g and "

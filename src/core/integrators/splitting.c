@@ -67,7 +67,8 @@ struct poli_splitting_state {
   const poli_rigid_bodies *bodies;
   int num_stages;
   double stage[MAX_STAGES];
-  int degree; /* of the extrapolation of multipliers */
+  int degree;    /* of the extrapolation of multipliers */
+  double stable; /* largest h c/m at which a damper is stable */
   int nq, nv;
   int m, held; /* rows: all, and those of the dae; compliant ones follow */
   poli_compliant compliant;
@@ -910,11 +911,16 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
     if (status) return fail(s, d, status, -1, iteration, largest, pol_status_text(status));
     const double error = fmax(largest / length, open);
     if (error <= 1e-14 || (iteration > 2 && error >= best && best <= 1e-9)) break;
-    if (iteration == MAX_ITERATIONS || (iteration > 6 && error > 10.0 * best))
-      return fail(s, d, POL_NOT_CONVERGED, worst_of(s, largest), iteration, largest,
-                  worst_of(s, largest) < s->held
-                      ? "the impulses of the joints could not be determined"
-                      : "the tension of a spring or damper could not be determined");
+    if (iteration == MAX_ITERATIONS || (iteration > 6 && error > 10.0 * best)) {
+      const int row = worst_of(s, largest), feedback = s->assembler && open > largest / length;
+      fail(s, d, POL_NOT_CONVERGED, row, iteration, largest,
+           feedback        ? "the iteration of forces that depend on reactions does not contract"
+           : row < s->held ? "the impulses of the joints could not be determined"
+                           : "the tension of a spring or damper could not be determined");
+      if (feedback)
+        snprintf(d->advice, sizeof d->advice, "take a smaller step, less friction, or geom1");
+      return POL_NOT_CONVERGED;
+    }
     best = fmin(best, error);
     if (renew) {
       if (implicit)
@@ -1296,7 +1302,7 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
 /* Stages of the compositions up to the middle one; the rest is symmetric. */
 static const struct composition {
   int order, num_stages, degree;
-  double damping; /* largest h c/m at which a damper is stable */
+  double stable; /* largest h c/m at which a damper is stable */
   double first[(MAX_STAGES + 1) / 2];
 } compositions[] = {
     {2, 1, 2, HUGE_VAL, {1.0}},
@@ -1354,7 +1360,7 @@ static void doubt_step(pol_integrator *integrator, double h, char *message, size
   enum { MAX_SOLUTIONS = 100 };
   splitting *s = integrator->data;
   const instant *at = &s->instants[s->at];
-  const double limit = find_composition(integrator->options.order)->damping;
+  const double limit = s->stable;
   int worst = -1, solutions = 0;
   double largest = limit;
   if (s->compliant.count == 0 || factor_node(s, at) < 0) return;
@@ -1371,10 +1377,9 @@ static void doubt_step(pol_integrator *integrator, double h, char *message, size
   snprintf(
       message, size,
       "the damper of force '%s' is too stiff for this step: h c/m = %.3g with the mass that it "
-      "moves, and base steps backward in time of order %d amplify from %.3g on; use order 2, a "
+      "moves, and base steps backward in time amplify from %.3g on; use order 2, a "
       "step below %.3g s, or geom1",
-      s->compliant.rows[worst].force, largest, integrator->options.order, limit,
-      h * limit / largest);
+      s->compliant.rows[worst].force, largest, limit, h * limit / largest);
 }
 
 /* The nodes from the ground outwards.  Elimination in this order takes nothing away from the
@@ -1538,6 +1543,7 @@ static pol_status create(pol_integrator *integrator)
   s->counts = &integrator->counts;
   s->num_stages = integrator->num_substeps = composition->num_stages;
   s->degree = composition->degree;
+  s->stable = composition->stable;
   for (int i = 0; i < s->num_stages; i++) {
     const int mirrored = i < s->num_stages / 2 + 1 ? i : s->num_stages - 1 - i;
     s->stage[i] = composition->first[mirrored];
