@@ -245,6 +245,8 @@ pol_status pol_settings_choose(const pol_mechanism *mechanism, int keep_formulat
       snprintf(reason, sizeof reason, "so3xr3 does not support this mechanism");
     else if (pol_integrator_supports(dae, &rattle, reason, sizeof reason))
       smooth = 0;
+    else if (dae->feedback)
+      snprintf(reason, sizeof reason, "forces depend on reactions, such as friction");
     else if ((status = measure(formulation, &found)) != POL_OK)
       snprintf(reason, sizeof reason, "the rates of the motion could not be determined");
     else
