@@ -22,18 +22,18 @@ typedef struct places {
   const double *q, *R;
 } places;
 
-static poli_place place_of(const places *p, int body)
+static poli_pose place_of(const places *p, int body)
 {
   const poli_frame *ground = poli_ground_frame();
-  if (body == POL_GROUND) return (poli_place){ground->R, ground->x};
+  if (body == POL_GROUND) return (poli_pose){ground->R, ground->x};
   const poli_rigid_body *item = &p->f->extension.rigid_bodies.items[body];
-  return (poli_place){p->R + 9 * body, p->q + item->q + (item->is_point ? 0 : 4)};
+  return (poli_pose){p->R + 9 * body, p->q + item->q + (item->is_point ? 0 : 4)};
 }
 
 static void set_frames(const places *p, const int body[2], poli_frame frames[2])
 {
   for (int i = 0; i < 2; i++) {
-    const poli_place place = place_of(p, body[i]);
+    const poli_pose place = place_of(p, body[i]);
     frames[i] = *poli_ground_frame();
     poli_m3_copy(place.R, frames[i].R);
     poli_v3_copy(place.x, frames[i].x);
@@ -69,7 +69,7 @@ static inline void find_blocks(const poli_row_node *node, const int body[2], dou
 static inline void set_points(const places *p, const poli_row_node *node, double *position,
                               double *blocks)
 {
-  const poli_place first = place_of(p, node->joined[0]), second = place_of(p, node->joined[1]);
+  const poli_pose first = place_of(p, node->joined[0]), second = place_of(p, node->joined[1]);
   double unused[3], *r[2], *z = position + node->row;
   find_blocks(node, node->joined, blocks, unused, r);
   double r1[3], r2[3];
@@ -84,7 +84,7 @@ static inline void set_points(const places *p, const poli_row_node *node, double
 static inline void set_joint(const places *p, const poli_joint_kernel *kernel,
                              const poli_row_node *node, double *position, double *blocks)
 {
-  const poli_place first = place_of(p, kernel->body[0]), second = place_of(p, kernel->body[1]);
+  const poli_pose first = place_of(p, kernel->body[0]), second = place_of(p, kernel->body[1]);
   const int before = node->joins ? 3 : 0;
   double unused[6 * POL_MAX_JOINT_ROWS], *B[2];
   find_blocks(node, kernel->body, blocks, unused, B);
@@ -163,7 +163,7 @@ static pol_status set_spring(const places *p, const poli_placed_force *force, in
   const poli_force_kernel *kernel = &force->kernel;
   double d[3] = {0.0}, arm[2][3], n[3] = {0.0};
   for (int i = 0; i < 2; i++) {
-    const poli_place place = place_of(p, kernel->body[i]);
+    const poli_pose place = place_of(p, kernel->body[i]);
     poli_m3_apply(place.R, kernel->point[i], arm[i]);
     for (int k = 0; k < 3; k++) d[k] += (i ? 1.0 : -1.0) * (place.x[k] + arm[i][k]);
   }
@@ -246,13 +246,10 @@ static pol_status evaluate_rows(double t, const double *q, const double *R, cons
 static int forces_read_velocities(const pol_formulation *f)
 {
   if (f->feedback) return 1; /* reactions depend on velocities */
-  for (int k = 0; k < f->num_forces; k++) {
-    const pol_force *force = pol_mechanism_force(f->mechanism, k);
-    if (f->forces[k].is_compliant) continue;
-    if (force->type == POL_DRAG || force->type == POL_CALLBACK_FORCE) return 1;
-    for (int i = 0; i < 3; i++)
-      if (force->damping[i] != 0.0 || force->rotational_damping[i] != 0.0) return 1;
-  }
+  for (int k = 0; k < f->num_forces; k++)
+    if (!f->forces[k].is_compliant &&
+        poli_force_reads_velocities(pol_mechanism_force(f->mechanism, k)))
+      return 1;
   for (int i = 0; i < f->network.num_inputs; i++) {
     const poli_signal_kind kind = f->network.inputs[i].kind;
     if (f->network.active[i] &&

@@ -70,6 +70,26 @@ const char *poli_force_failure(pol_force_type type)
   return "its callback failed";
 }
 
+int poli_force_reads_velocities(const pol_force *force)
+{
+  switch (force->type) {
+  case POL_APPLIED_FORCE:
+  case POL_APPLIED_TORQUE:
+    return 0;
+  case POL_SUPPORT:
+  case POL_SPRING_DAMPER:
+  case POL_JOINT_SPRING:
+  case POL_BUSHING:
+    for (int i = 0; i < 3; i++)
+      if (force->damping[i] != 0.0 || force->rotational_damping[i] != 0.0) return 1;
+    return 0;
+  case POL_DRAG:
+  case POL_CALLBACK_FORCE:
+    return 1;
+  }
+  return 1;
+}
+
 void poli_force_kernel_setup(poli_force_kernel *kernel, const pol_mechanism *mechanism, int force)
 {
   const pol_force *f = pol_mechanism_force(mechanism, force);

@@ -78,6 +78,9 @@ pol_status poli_force_derivatives(const poli_force_kernel *kernel, double t,
 /* Why a force of this type cannot be evaluated, to follow its name: "its points coincide". */
 const char *poli_force_failure(pol_force_type type);
 
+/* Whether the force depends on velocities, expressions in it apart. */
+int poli_force_reads_velocities(const pol_force *force);
+
 /* The energy stored in springs, or what a callback says; 0 for all other forces. */
 double poli_force_potential(const poli_force_kernel *kernel, const poli_frame *first,
                             const poli_frame *second);

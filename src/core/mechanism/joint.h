@@ -96,14 +96,14 @@ void poli_joint_reaction(const poli_joint_kernel *kernel, const poli_frame *firs
                          double wrench2[6]);
 
 /* A body's rotation matrix and position. */
-typedef struct poli_place {
+typedef struct poli_pose {
   const double *R, *x;
-} poli_place;
+} poli_pose;
 
 /* phi, and B on both bodies, 6 numbers for each row, for variations dR = dphi~ R and dx in inertial
  * axes, without the rows of the first `skipped` views; not for a body that rolls. */
-void poli_joint_rows(const poli_joint_kernel *kernel, int skipped, const poli_place *first,
-                     const poli_place *second, double *phi, double *B1, double *B2);
+void poli_joint_rows(const poli_joint_kernel *kernel, int skipped, const poli_pose *first,
+                     const poli_pose *second, double *phi, double *B1, double *B2);
 
 /* B and d(phi_dot)/dq: num_rows x 12; d(B^T lambda)/dq: 12 x 12.  Row-major, overwritten. */
 void poli_joint_jacobian(const poli_joint_kernel *kernel, const poli_frame *first,

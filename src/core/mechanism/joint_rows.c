@@ -22,8 +22,8 @@ static inline void set_row(const double angular[3], double scale, const double l
   }
 }
 
-void poli_joint_rows(const poli_joint_kernel *kernel, int skipped, const poli_place *first,
-                     const poli_place *second, double *phi, double *B1, double *B2)
+void poli_joint_rows(const poli_joint_kernel *kernel, int skipped, const poli_pose *first,
+                     const poli_pose *second, double *phi, double *B1, double *B2)
 {
   for (int i = skipped; i < kernel->num_views; i++) {
     const poli_view *view = &kernel->view[i];
