@@ -264,7 +264,7 @@ void cli_summary_print(const cli_outcome *outcome)
       snprintf(what, sizeof what, "momentum along %s", axis);
     else
       snprintf(what, sizeof what, "angular momentum about %s", axis);
-    cli_print_row("invariant", "%s %.10g %s, changes at most %.3g per step, %.3g in all", what,
+    cli_print_row("invariant", "%s %.10g %s, changes at most %.3g per step, %.3g in total", what,
                   own->initial + 0.0, own->unit, own->max_increment, own->max_drift);
   }
   if (outcome->out != NULL)
