@@ -44,7 +44,7 @@ void cli_print_redundant(const pol_simulation *simulation, pol_redundant redunda
   char name[128];
   int index = -1, shares = redundant == POL_REDUNDANT_MINIMUM_NORM;
   while (next_redundant(simulation, &index, name, sizeof name))
-    cli_print_row("redundant", "%s, %s", name, shares ? "shares reactions" : "left out");
+    cli_print_row("redundant", "%s, %s", name, shares ? "shares reactions" : "dropped");
 }
 
 json_t *cli_json_redundant(const pol_simulation *simulation)

@@ -9,7 +9,6 @@
  * the object that holds it. */
 #include <math.h>
 #include <stdint.h>
-
 #include <string.h>
 
 #include "io/model/parts.h"
