@@ -38,7 +38,7 @@ typedef struct pol_method {
 int pol_method_count(void);
 const pol_method *pol_method_at(int index);
 const pol_method *pol_method_find(const char *name); /* NULL if there is none */
-/* 1 if the method has an error estimate and can use variable step sizes. */
+/* 1 if the method has an error estimate and can use variable step sizes; rattle in so3xr3 only. */
 int pol_method_adapts(const char *name);
 /* Fraction of the last step by which the multipliers lag: pol_state.lambda_t = t - lag h, except t
  * at the start, and t - h after a change of the step size. 0 for most methods; 1/2 or 1 for
@@ -76,6 +76,14 @@ typedef enum pol_guess {
   POL_GUESS_SIMPLE    /* all as in the step before, q_{n+1} = q_n */
 } pol_guess;
 
+/* How the sizes of variable steps are chosen. */
+typedef enum pol_controller {
+  POL_CONTROLLER_ELEMENTARY, /* from the error of the last step */
+  POL_CONTROLLER_PI,         /* from the errors of the last two, which smooths the step sizes */
+  POL_CONTROLLER_REVERSIBLE  /* without tolerances: from the kinetic energy, so that the sequence of
+                                steps is reversible in time; for rattle in so3xr3 */
+} pol_controller;
+
 /* Step size control of pol_integrator_adapt (Gavrea/Negrut/Potra 2005, section 4; see
  * docs/methods.md).  The local error of coordinate i is measured in units of
  *
@@ -85,17 +93,16 @@ typedef enum pol_guess {
 typedef struct pol_control {
   double rtol;                            /* >= 0 */
   double atol_translation, atol_rotation; /* >= 0, in the coordinates' unit and in rad */
-  double first_step;                      /* 0: estimated from the accelerations */
-  double min_step, max_step;              /* 0: no limit */
-  int pi; /* 1: PI controller: also uses the error of the previous step, which smooths the step
-             sizes */
+  double first_step;         /* 0: estimated from the accelerations; reversible steps: required */
+  double min_step, max_step; /* 0: no limit */
+  pol_controller controller;
 } pol_control;
 
 /* Options of an integrator. */
 typedef struct pol_options {
   const char *method; /* a name of the method table */
   pol_index index;
-  int order; /* of rattle in so3xr3: 2, 4, 6 or 8 */
+  int order; /* of rattle in so3xr3: 2, 4, 6 or 8; 0: chosen from the tolerances of control */
   pol_start start;
   pol_redundant redundant;
   double alpha_m, alpha_f, beta, gamma; /* generalized-alpha parameters */
@@ -109,13 +116,14 @@ typedef struct pol_options {
   pol_published published; /* all zero, except to repeat a published run */
 } pol_options;
 
-/* The names used in model files: "shifted", "minimum-norm", "simple", "modified", "sparse"; NULL
- * for an invalid value. */
+/* The names used in model files: "shifted", "minimum-norm", "simple", "modified", "sparse", "pi";
+ * NULL for an invalid value. */
 const char *pol_start_name(pol_start start);
 const char *pol_redundant_name(pol_redundant redundant);
 const char *pol_guess_name(pol_guess guess);
 const char *pol_newton_kind_name(pol_newton_kind kind);
 const char *pol_solver_kind_name(pol_solver_kind kind);
+const char *pol_controller_name(pol_controller controller);
 
 /* geom1 with sigma 0, index 3, rho_inf 0.9, modified Newton, tolerances 1e-6. */
 pol_options pol_options_default(void);
@@ -132,6 +140,9 @@ void pol_options_set_newmark(pol_options *options, double gamma, double beta);
 /* Sets the method hht with gamma = 1/2 - alpha, beta = (1 - alpha)^2/4, -1/3 <= alpha <= 0.
  */
 void pol_options_set_hht(pol_options *options, double alpha);
+/* The order of rattle in so3xr3: options->order, or where that is 0 the one that costs least with
+ * the tolerances, by measurements. */
+int pol_options_order(const pol_options *options);
 /* POL_BAD_ARGUMENT, with the reason in message (may be NULL), if an option is invalid. */
 pol_status pol_options_validate(const pol_options *options, char *message, size_t size);
 

@@ -63,12 +63,20 @@ typedef struct pol_settings {
   const pol_event_rule *events;
   pol_progress progress; /* called while the simulation is created, which may take long for large
                             mechanisms, and during its steps */
-  char unused[64]; /* parameters of a model file that have no effect on its method, separated by
-                      commas; only for a warning */
+  char unused[64];  /* parameters of a model file that have no effect on its method, separated by
+                       commas; only for a warning */
+  char choice[160]; /* why pol_settings_choose has chosen the method; empty if it was given */
 } pol_settings;
 
 /* so3xr3 with pol_options_default(), steps of 1e-3 s to 1 s, every step recorded. */
 pol_settings pol_settings_default(void);
+/* Replaces options.method "auto" by a method that suits the mechanism, with its formulation,
+ * parameters and the reason: rattle of order 4, or by tolerance, if the forces are smooth and no
+ * spring or damper is much faster than the steps, otherwise geom1 in so3xr3-spatial with the
+ * optimal sigma.  keep_formulation: the formulation stays.  Other methods stay as they are.  Only
+ * POL_OK or POL_NO_MEMORY. */
+pol_status pol_settings_choose(const pol_mechanism *mechanism, int keep_formulation,
+                               pol_settings *settings);
 /* POL_BAD_ARGUMENT, with the reason in message (may be NULL), if a setting is invalid. */
 pol_status pol_settings_validate(const pol_settings *settings, char *message, size_t size);
 

@@ -344,13 +344,18 @@ void cli_findings_print(const cli_findings *found)
   const pol_settings *settings = &found->model->settings;
   const pol_options *options = &settings->options;
   cli_print_method(options);
+  if (settings->choice[0] != '\0') cli_print_row("chosen", "%s", settings->choice);
   if (cli_has_setting(options, "index"))
     cli_print_row("parameters", "alpha_m %.6g, alpha_f %.6g, beta %.6g, gamma %.6g",
                   options->alpha_m, options->alpha_f, options->beta, options->gamma);
   cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
+  cli_print_guess(settings);
   const pol_control *control = &settings->options.control;
   const pol_output *output = &settings->output;
-  if (settings->variable) {
+  if (settings->variable && control->controller == POL_CONTROLLER_REVERSIBLE) {
+    cli_print_row("time", "0 to %.10g s in reversible steps, the first of %.10g s", settings->end,
+                  control->first_step);
+  } else if (settings->variable) {
     cli_print_row("time", "0 to %.10g s in steps of variable size", settings->end);
     cli_print_row("tolerances", "relative %.3g, absolute %.3g m and %.3g rad", control->rtol,
                   control->atol_translation, control->atol_rotation);

@@ -74,7 +74,7 @@ json_t *cli_json_control(const pol_settings *settings)
                    "first_step", cli_json_number(control->first_step),             //
                    "min_step", cli_json_number(control->min_step),                 //
                    "max_step", cli_json_number(control->max_step),                 //
-                   "controller", control->pi ? "pi" : "elementary");
+                   "controller", pol_controller_name(control->controller));
 }
 
 json_t *cli_json_published(const pol_published *published)

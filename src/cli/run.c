@@ -224,7 +224,10 @@ static int run(const cli_args *args)
   pol_model *model;
   int result = cli_read_model(args, &model);
   if (result != CLI_DONE) return result;
-  for (int i = 0; model->settings.variable && result == CLI_DONE && i < args->num_overrides; i++)
+  const pol_settings *settings = &model->settings;
+  const int by_tolerance =
+      settings->variable && settings->options.control.controller != POL_CONTROLLER_REVERSIBLE;
+  for (int i = 0; by_tolerance && result == CLI_DONE && i < args->num_overrides; i++)
     if (strncmp(args->overrides[i], "simulation.step=", 16) == 0)
       result = cli_refuse_one("polhode run", args->json, "--step", "",
                               "has no effect beside rtol or atol, which choose the steps; --set "

@@ -64,7 +64,9 @@ static void print_work(const cli_outcome *outcome)
   const pol_counts *counts = &summary->counts;
   cli_print_model(outcome->model->name, outcome->source);
   cli_print_method(&settings->options);
+  if (settings->choice[0] != '\0') cli_print_row("chosen", "%s", settings->choice);
   cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
+  cli_print_guess(settings);
   cli_print_redundant(outcome->simulation, settings->options.redundant);
   cli_print_row("status", "%s at t = %.10g s of %.10g s", outcome->status, summary->t,
                 settings->end);
@@ -498,8 +500,11 @@ static json_t *merge(json_t *object, json_t *other)
 
 json_t *cli_settings_json(const pol_settings *settings)
 {
-  return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}",  //
-                   "method", settings->options.method,                         //
+  const int ordered = cli_has_setting(&settings->options, "order");
+  return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", //
+                   "method", settings->options.method, "choice", settings->choice,      //
+                   "order",
+                   ordered ? json_integer(pol_options_order(&settings->options)) : json_null(),
                    "formulation", pol_formulation_name(settings->formulation), //
                    "index", cli_json_index(settings->options.index),           //
                    "sigma", cli_json_number(settings->options.sigma),          //

@@ -184,9 +184,13 @@ void cli_print_method(const pol_options *options)
 {
   if (!cli_has_setting(options, "index")) {
     cli_print_row("method", "%s", options->method);
+    if (cli_has_setting(options, "order"))
+      cli_print_row("order", "%d%s", pol_options_order(options),
+                    options->order == 0 ? ", chosen from the tolerances" : "");
     if (!isnan(options->theta)) cli_print_row("theta", "%.6g", options->theta);
     if (!isnan(options->vartheta)) cli_print_row("vartheta", "%.6g", options->vartheta);
-    cli_print_row("guess", "%s", pol_guess_name(options->guess));
+    if (!cli_has_setting(options, "order")) /* else see cli_print_guess */
+      cli_print_row("guess", "%s", pol_guess_name(options->guess));
   } else {
     cli_print_row("method", "%s, index %s", options->method, cli_index_name(options->index));
     cli_print_row("sigma", "%.6g", options->sigma);
@@ -198,6 +202,12 @@ void cli_print_method(const pol_options *options)
                 pol_published_newton_name(published->newton), published->exact_iterations,
                 pol_sigma_update_name(published->sigma_update),
                 pol_published_estimate_name(published->estimate));
+}
+
+void cli_print_guess(const pol_settings *settings)
+{
+  if (cli_has_setting(&settings->options, "order") && settings->formulation != POL_SO3XR3)
+    cli_print_row("guess", "%s", pol_guess_name(settings->options.guess));
 }
 
 /* --- errors and failures ---------------------------------------------------------------------- */

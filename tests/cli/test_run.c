@@ -236,6 +236,13 @@ static void variational_methods_run(void **state)
   expect(command, 0);
   expect_text(out, "\nmethod          vi-b\nvartheta        0.25\n");
   assert_null(strstr(out, "alpha_m"));
+  /* rattle has a guess in directors only */
+  expect("polhode check top.json --set simulation.method=rattle", 0);
+  assert_null(strstr(out, "\nguess "));
+  expect("polhode check top.json --set simulation.method=rattle --set "
+         "simulation.formulation=directors",
+         0);
+  expect_text(out, "\nformulation     directors\nguess           advanced\n");
   expect("polhode methods", 0);
   expect_text(out, "    settings   theta vartheta guess\n");
 }
@@ -256,6 +263,9 @@ static void settings_that_do_not_fit(void **state)
       {"--set simulation.method=em",
        "simulation: the method requires coordinates of a vector space"},
       {"--set simulation.method=em", "euler-parameters"},
+      {"--set simulation.method=rattle --set simulation.formulation=se3",
+       "simulation: the method requires coordinates of a vector space, or rigid bodies in so3xr3, "
+       "whose motion does not depend on the formulation: use so3xr3"},
       {"--set simulation.method=rattle --set simulation.formulation=euler-parameters",
        "simulation: the method requires a constant mass matrix"},
       {"--set simulation.method=geom2 --set simulation.sigma=optimal",

@@ -41,7 +41,7 @@ static void sizes_follow_the_error(void **state)
 static void the_last_error_counts_too(void **state)
 {
   (void)state;
-  poli_step_control *control = create((pol_control){.rtol = 1e-6, .pi = 1});
+  poli_step_control *control = create((pol_control){.rtol = 1e-6, .controller = POL_CONTROLLER_PI});
   assert_size(poli_step_control_propose(control, 0.1, 0.125), 0.18);
   assert_size(poli_step_control_propose(control, 0.1, 0.5),
               0.09 * pow(0.5, -0.7 / 3.0) * pow(0.125, 0.4 / 3.0));

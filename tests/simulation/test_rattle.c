@@ -301,12 +301,32 @@ static void long_chains(void **state)
   assert_true(height[0] < -1e-3 && fabs(height[0] - height[1]) < 1e-9);
 }
 
+/* Two loops with six redundant constraints turn about an axis that is not theirs, so that others
+ * become redundant: their impulses must not grow, and the energy stays. */
+static void redundant_loops_turn(void **state)
+{
+  static const char *const change[] = {"simulation.method=rattle", "simulation.order=4",
+                                       "simulation.steps=fixed",   "simulation.step=0.002",
+                                       "simulation.end=3",         "forces[0].damping=0"};
+  (void)state;
+  pol_model *model = read_model_with(MODELS "examples/governor.json", 6, change);
+  pol_simulation *simulation = start(model);
+  step_to_end(simulation);
+  const pol_summary *summary = pol_simulation_summary(simulation);
+  assert_true(summary->max_energy_drift < 1e-8 * summary->initial_energy.kinetic);
+  assert_true(summary->max_position_residual < 1e-13);
+  assert_true(summary->counts.newton_iterations < 3 * 5 * summary->counts.steps);
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(final_states),       cmocka_unit_test(orders),
-      cmocka_unit_test(energy_stays),       cmocka_unit_test(large_steps_fail),
-      cmocka_unit_test(many_steps_at_once), cmocka_unit_test(long_chains),
+      cmocka_unit_test(final_states),         cmocka_unit_test(orders),
+      cmocka_unit_test(energy_stays),         cmocka_unit_test(large_steps_fail),
+      cmocka_unit_test(many_steps_at_once),   cmocka_unit_test(long_chains),
+      cmocka_unit_test(redundant_loops_turn),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

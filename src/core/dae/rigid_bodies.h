@@ -47,19 +47,31 @@ static inline int poli_row_block_size(const poli_row_node *node)
   return node->joins ? 3 + 6 * (node->num_rows - 3) : 6 * node->num_rows;
 }
 
+/* A linear spring and damper, N/m and N s/m, or the same of an angle: for its elongation s, the
+ * tension k s + c s'. */
+typedef struct poli_compliant_row {
+  const char *force; /* its name */
+  double stiffness, damping;
+} poli_compliant_row;
+
+/* A term of evaluations beside those of pol_dae: forces without those of compliant rows. */
+enum { POLI_WITHOUT_COMPLIANT = 1 << 16 };
+
 typedef struct poli_rigid_bodies {
   int count;
   poli_rigid_body *items;
-  int forces_read_velocities;
-  int has_weight_only; /* forces are the weights of the bodies, states there are none */
+  int forces_read_velocities; /* apart from those of compliant rows */
+  int has_weight_only;        /* the others are the weights of the bodies, states there are none */
   double gravity[3];
   int constraints_move; /* they depend on time */
-  int num_nodes;        /* all rows in their order */
+  int num_nodes;        /* all rows in their order, at last compliant ones, a node each */
   poli_row_node *nodes;
   int num_blocks; /* numbers in all blocks */
-  /* Phi at q (num_holonomic) and the blocks of B for variations in inertial axes: angular part dphi
-   * with dR = dphi~ R, linear part dx.  R has 9 numbers for each of the items: the matrices of
-   * their rotations, I of points. */
+  int num_compliant;
+  poli_compliant_row *compliant; /* their rows follow those of the dae */
+  /* Phi at q (num_holonomic), the elongations of compliant rows behind all rows of the dae, and the
+   * blocks of B for variations in inertial axes: angular part dphi with dR = dphi~ R, linear part
+   * dx.  R has 9 numbers for each of the items: the matrices of their rotations, I of points. */
   pol_status (*constraints)(double t, const double *q, const double *R, const double *history,
                             double *position, double *blocks, void *user);
 } poli_rigid_bodies;

@@ -233,12 +233,8 @@ void poli_placed_power(const poli_placed_force *force, const pol_point *at, cons
   }
   *dissipated = power(resting, first, second) - power(moving, first, second);
   if (type == POL_SPRING_DAMPER || type == POL_JOINT_SPRING) {
-    /* the element without springs and dampers */
-    pol_force part = *force->kernel.force;
-    poli_placed_force actuator = *force;
-    for (int i = 0; i < 3; i++) part.stiffness[i] = part.damping[i] = 0.0;
-    actuator.kernel.force = actuator.spring.force = &part;
-    poli_placed_wrenches(&actuator, at, first, second, constant);
+    poli_changed_force part;
+    poli_placed_wrenches(poli_expressions_actuator(force, &part), at, first, second, constant);
     *applied = power(constant, first, second);
   } else if (type == POL_CALLBACK_FORCE && !force->kernel.force->callback.potential) {
     *applied = power(resting, first, second);

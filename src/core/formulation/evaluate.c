@@ -128,13 +128,25 @@ static void add_body_wrench(const pol_body *body, const double gravity[3], const
   }
 }
 
+/* Force k with the numbers of this evaluation, which go to *changed if they are not its own; NULL
+ * if it is left out. */
+static const poli_placed_force *force_of(const evaluation *e, int k, poli_changed_force *changed,
+                                         pol_status *status)
+{
+  const poli_placed_force *force = poli_expressions_force(e->f, k, e->inputs, changed, status);
+  if (!(e->want & POLI_WITHOUT_COMPLIANT) || !e->f->forces[k].is_compliant) return force;
+  if (force->kernel.force->actuator == 0.0) return NULL;
+  return poli_expressions_actuator(force, changed);
+}
+
 /* Forces stand on the other side of the balance. */
 static pol_status subtract_forces(evaluation *e)
 {
   for (int k = 0; k < e->f->num_forces; k++) {
     pol_status status = POL_OK;
     poli_changed_force changed;
-    const poli_placed_force *force = poli_expressions_force(e->f, k, e->inputs, &changed, &status);
+    const poli_placed_force *force = force_of(e, k, &changed, &status);
+    if (!force) continue;
     const int *body = force->kernel.body;
     double wrench[2][WRENCH_SIZE];
     *e->failed = status ? -(k + 1) : k + 1;
@@ -577,7 +589,8 @@ static pol_status add_force(const evaluation *e, int k)
 {
   pol_status status = POL_OK;
   poli_changed_force changed;
-  const poli_placed_force *force = poli_expressions_force(e->f, k, e->inputs, &changed, &status);
+  const poli_placed_force *force = force_of(e, k, &changed, &status);
+  if (!force) return POL_OK;
   const int *body = force->kernel.body;
   poli_force_blocks blocks;
   *e->failed = status ? -(k + 1) : k + 1;

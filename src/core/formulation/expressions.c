@@ -250,6 +250,14 @@ const poli_placed_force *poli_expressions_force(const pol_formulation *formulati
   return &changed->placed;
 }
 
+const poli_placed_force *poli_expressions_actuator(const poli_placed_force *force,
+                                                   poli_changed_force *changed)
+{
+  start_change(force, changed);
+  for (int i = 0; i < 3; i++) changed->numbers.stiffness[i] = changed->numbers.damping[i] = 0.0;
+  return &changed->placed;
+}
+
 pol_status poli_expressions_balance(const pol_formulation *formulation, const pol_point *at,
                                     unsigned parts, const double *x, double *balance,
                                     double *failed)

@@ -58,6 +58,11 @@ const poli_placed_force *poli_expressions_force(const pol_formulation *formulati
                                                 const double *x, poli_changed_force *changed,
                                                 pol_status *status);
 
+/* The actuator of a force, without its spring and damper, with numbers in *changed; the force may
+ * be that of *changed itself. */
+const poli_placed_force *poli_expressions_actuator(const poli_placed_force *force,
+                                                   poli_changed_force *changed);
+
 /* balance += vd of the states for INERTIA, -h for FORCE.  POL_RETRY if a rate is not finite; then
  * -*failed is a number for poli_expressions_blame(). */
 pol_status poli_expressions_balance(const pol_formulation *formulation, const pol_point *at,

@@ -611,6 +611,7 @@ void pol_formulation_free(pol_formulation **formulation)
   free(f->pairs);
   free(f->extension.rigid_bodies.items);
   free(f->extension.rigid_bodies.nodes);
+  free(f->extension.rigid_bodies.compliant);
   pol_formulation_free(&f->directors);
   free(f);
   *formulation = NULL;

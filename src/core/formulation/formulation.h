@@ -55,6 +55,7 @@ typedef struct poli_placed_force {
   int history;              /* of a joint-spring: as of its coordinate */
   poli_slot coupling[2][2]; /* as of a joint */
   int effort[3];            /* the node of each of its expressions */
+  int is_compliant;         /* its spring and damper are rows of splitting methods, see rows.c */
 } poli_placed_force;
 
 /* Velocities that an equation belongs to: dim of them from v on; none if dim is 0. */

@@ -1,5 +1,12 @@
 /* Bodies and constraints for splitting methods (dae/rigid_bodies.h): inertia in principal axes, and
- * all constraints with their derivatives in inertial axes, by blocks. */
+ * all constraints with their derivatives in inertial axes, by blocks.  Linear springs and dampers
+ * are compliant rows: their elongations are evaluated like constraints.
+ *
+ *     spring-damper                 |d| - length
+ *     spring of length 0, support   the components of d, or those with a spring or damper
+ *     joint-spring                  the coordinate less its rest
+ */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,11 +128,90 @@ static pol_status set_coupling(const places *p, const poli_placed_coupling *coup
   return POL_OK;
 }
 
+/* Whether the spring and damper of a force have a compliant row for this axis; those with one row
+ * have that of axis 0.  A damper along d is not smooth where d = 0. */
+static int has_compliant_row(const pol_force *force, int axis)
+{
+  const int single = force->stiffness[0] != 0.0 || force->damping[0] != 0.0;
+  if (force->type == POL_JOINT_SPRING) return axis == 0 && single;
+  if (force->type == POL_SUPPORT)
+    return force->stiffness[axis] != 0.0 || force->damping[axis] != 0.0;
+  if (force->type != POL_SPRING_DAMPER || force->law != POL_LINEAR_SPRING || !single) return 0;
+  return force->length > 0.0 ? axis == 0 : force->damping[0] == 0.0;
+}
+
+static pol_status set_joint_spring(const places *p, const poli_placed_force *force,
+                                   const double *history, double *elongation, double *block)
+{
+  const poli_coordinate_kernel *coordinate = &force->spring.coordinate;
+  double row[1][12];
+  poli_frame frames[2];
+  set_frames(p, coordinate->body, frames);
+  *elongation = poli_coordinate_value(coordinate, &frames[0], &frames[1]);
+  if (coordinate->angular)
+    *elongation = poli_angle_unwrap(*elongation,
+                                    history && force->history >= 0 ? history[force->history] : 0.0);
+  *elongation -= force->kernel.force->rest;
+  const pol_status status = poli_coordinate_gradient(coordinate, &frames[0], &frames[1], row[0]);
+  set_blocks(row, 1.0, coordinate->body, frames, 1, block);
+  return status;
+}
+
+static pol_status set_spring(const places *p, const poli_placed_force *force, int axis,
+                             double *elongation, double *block)
+{
+  const poli_force_kernel *kernel = &force->kernel;
+  double d[3] = {0.0}, arm[2][3], n[3] = {0.0};
+  for (int i = 0; i < 2; i++) {
+    const poli_place place = place_of(p, kernel->body[i]);
+    poli_m3_apply(place.R, kernel->point[i], arm[i]);
+    for (int k = 0; k < 3; k++) d[k] += (i ? 1.0 : -1.0) * (place.x[k] + arm[i][k]);
+  }
+  *elongation = d[axis];
+  n[axis] = 1.0;
+  if (kernel->force->type == POL_SPRING_DAMPER && kernel->force->length > 0.0) {
+    const double length = sqrt(poli_v3_dot(d, d));
+    if (length == 0.0) return POL_RETRY;
+    poli_v3_scale(1.0 / length, d, n);
+    *elongation = length - kernel->force->length;
+  }
+  for (int i = 0; i < 2; i++) {
+    if (kernel->body[i] == POL_GROUND) continue;
+    poli_v3_cross(arm[i], n, block);
+    poli_v3_copy(n, block + 3);
+    for (int k = 0; k < 6 && i == 0; k++) block[k] = -block[k];
+    block += 6;
+  }
+  return POL_OK;
+}
+
+/* The compliant rows, from this node on. */
+static pol_status set_compliant(const places *p, const poli_row_node *node, const double *history,
+                                double *position, double *blocks)
+{
+  const pol_formulation *f = p->f;
+  pol_status status = POL_OK;
+  for (int k = 0; k < f->num_forces && !status; k++) {
+    const poli_placed_force *force = &f->forces[k];
+    for (int axis = 0; axis < 3 && force->is_compliant && !status; axis++) {
+      if (!has_compliant_row(force->kernel.force, axis)) continue;
+      double *elongation = position + node->row, *block = blocks + node->block;
+      if (force->kernel.force->type == POL_JOINT_SPRING)
+        status = set_joint_spring(p, force, history, elongation, block);
+      else
+        status = set_spring(p, force, axis, elongation, block);
+      node++;
+    }
+  }
+  return status;
+}
+
 static pol_status evaluate_rows(double t, const double *q, const double *R, const double *history,
                                 double *position, double *blocks, void *user)
 {
   const pol_formulation *f = user;
-  const poli_row_node *node = f->extension.rigid_bodies.nodes;
+  const poli_rigid_bodies *bodies = &f->extension.rigid_bodies;
+  const poli_row_node *node = bodies->nodes;
   const poli_row_node *slip = node + f->num_joints + f->num_drives + f->num_couplings;
   const places p = {f, q, R};
   double failed;
@@ -148,7 +234,10 @@ static pol_status evaluate_rows(double t, const double *q, const double *R, cons
   for (int k = 0; k < f->num_couplings && !status; k++, node++)
     status =
         set_coupling(&p, &f->couplings[k], history, position + node->row, blocks + node->block);
-  return status;
+  return status || !bodies->num_compliant
+             ? status
+             : set_compliant(&p, bodies->nodes + bodies->num_nodes - bodies->num_compliant, history,
+                             position, blocks);
 }
 
 /* --- set-up ----------------------------------------------------------------------------------- */
@@ -156,8 +245,10 @@ static pol_status evaluate_rows(double t, const double *q, const double *R, cons
 /* Whether a force, or the rate of a state, may depend on velocities or states. */
 static int forces_read_velocities(const pol_formulation *f)
 {
+  if (f->feedback) return 1; /* reactions depend on velocities */
   for (int k = 0; k < f->num_forces; k++) {
     const pol_force *force = pol_mechanism_force(f->mechanism, k);
+    if (f->forces[k].is_compliant) continue;
     if (force->type == POL_DRAG || force->type == POL_CALLBACK_FORCE) return 1;
     for (int i = 0; i < 3; i++)
       if (force->damping[i] != 0.0 || force->rotational_damping[i] != 0.0) return 1;
@@ -204,10 +295,12 @@ static void add_sides(poli_row_node *node, const int body[2])
   }
 }
 
-/* Joints, drives, couplings and the rows of rolling without slip, in the order of their rows. */
+/* Joints, drives, couplings and the rows of rolling without slip, in the order of their rows, then
+ * compliant rows. */
 static pol_status set_nodes(pol_formulation *f, poli_rigid_bodies *to)
 {
-  const size_t most = (size_t)(2 * f->num_joints + f->num_drives + f->num_couplings);
+  const size_t most =
+      (size_t)(2 * f->num_joints + f->num_drives + f->num_couplings + to->num_compliant);
   poli_row_node *node = to->nodes = calloc(most + 1, sizeof *to->nodes);
   if (!node) return POL_NO_MEMORY;
   for (int k = 0; k < f->num_joints; k++, node++) {
@@ -235,6 +328,17 @@ static pol_status set_nodes(pol_formulation *f, poli_rigid_bodies *to)
     *node = (poli_row_node){.row = f->joints[k].slip_row, .num_rows = kernel->num_slip};
     add_sides(node++, kernel->body);
   }
+  poli_compliant_row *compliant = to->compliant;
+  for (int k = 0; k < 3 * f->num_forces; k++) {
+    const pol_force *force = f->forces[k / 3].kernel.force;
+    const int entry = force->type == POL_SUPPORT ? k % 3 : 0;
+    if (!f->forces[k / 3].is_compliant || !has_compliant_row(force, k % 3)) continue;
+    *node = (poli_row_node){
+        .row = pol_dae_num_constraints(&f->dae) + (int)(compliant - to->compliant), .num_rows = 1};
+    add_sides(node++, f->forces[k / 3].kernel.body);
+    *compliant++ =
+        (poli_compliant_row){force->name, force->stiffness[entry], force->damping[entry]};
+  }
   to->num_nodes = (int)(node - to->nodes);
   for (int n = 0; n < to->num_nodes; n++) {
     to->nodes[n].block = to->num_blocks;
@@ -243,11 +347,27 @@ static pol_status set_nodes(pol_formulation *f, poli_rigid_bodies *to)
   return POL_OK;
 }
 
+/* Decides which forces are compliant rows; the rest of them may be weights alone. */
+static pol_status find_compliant(pol_formulation *f, poli_rigid_bodies *to)
+{
+  to->has_weight_only = f->dae.num_states == 0;
+  for (int k = 0; k < f->num_forces; k++) {
+    const pol_force *force = f->forces[k].kernel.force;
+    int count = 0;
+    for (int axis = 0; axis < 3; axis++) count += has_compliant_row(force, axis);
+    f->forces[k].is_compliant = count > 0;
+    to->num_compliant += count;
+    if (count == 0 || force->actuator != 0.0 || force->expressions[0]) to->has_weight_only = 0;
+  }
+  to->compliant = calloc((size_t)to->num_compliant + 1, sizeof *to->compliant);
+  return to->compliant ? POL_OK : POL_NO_MEMORY;
+}
+
 pol_status poli_formulation_set_rigid_bodies(pol_formulation *f)
 {
   poli_rigid_bodies *to = &f->extension.rigid_bodies;
   to->items = calloc((size_t)f->num_bodies + 1, sizeof *to->items);
-  if (!to->items) return POL_NO_MEMORY;
+  if (!to->items || find_compliant(f, to)) return POL_NO_MEMORY;
   for (int b = 0; b < f->num_bodies; b++) set_body(&f->bodies[b], &to->items[to->count++]);
   if (f->dae.num_states)
     to->items[to->count++] = (poli_rigid_body){.q = f->state_q,
@@ -257,7 +377,6 @@ pol_status poli_formulation_set_rigid_bodies(pol_formulation *f)
                                                .mass = 1.0,
                                                .inverse_mass = 1.0};
   to->forces_read_velocities = forces_read_velocities(f);
-  to->has_weight_only = f->num_forces == 0 && f->dae.num_states == 0;
   poli_v3_copy(f->gravity, to->gravity);
   to->constraints_move = f->num_drives > 0;
   to->constraints = evaluate_rows;

@@ -2,10 +2,19 @@
  * (Gavrea/Negrut/Potra 2005, section 4; the controller is in step_control.c).
  *
  * What the paper leaves open: the growth of a step is limited, a step whose equations cannot be
- * solved is repeated with a quarter of its size, one in which a body turns too far with less, and
+ * solved is repeated with a fraction of its size, one in which a body turns too far with less, and
  * the first one is
  *
  *     min( T/100,  rms(rate/weight)^(-1/3)/2 ),    rate: local error over h^3
+ *
+ * Or one step of a reversible sequence, which keeps the energy error of symmetric methods bounded
+ * over long times (Hairer/Soederlind 2005): with the kinetic energy T and eps = first_step,
+ *
+ *     h = eps/rho,    rho_{n+1/2} = rho_{n-1/2} + eps G(y_n),    G = d ln Q^-1/dt = T'/(2 (T +
+ * T_f)) 1/Q = sqrt((T + T_f)/(T_0 + T_f)),     rho_{1/2} = 1/Q(y_0) + eps G(y_0)/2
+ *
+ * so that fast motion has small steps.  T_f is a tenth of the first T and of the work that the
+ * forces at the start do over the length of the model or 1 rad.
  */
 #include <float.h>
 #include <math.h>
@@ -35,8 +44,12 @@ static pol_status find_first_step(pol_integrator *s, double span, double *h)
 }
 
 /* How far a rotation may turn in a step, in rad: beyond half a turn its direction cannot be
- * determined from both ends. */
-static const double most_turn = 3.0;
+ * determined from both ends.  A family with an interpolant of its own also knows the middle; where
+ * the model counts turns, it does so at the ends only. */
+static double most_turn(const pol_integrator *s)
+{
+  return s->family->interpolate && !s->history ? 6.0 : 3.0;
+}
 
 /* Largest angular velocity of a rotation with the velocities v + h v'; where the model counts
  * turns, of one against another. */
@@ -68,7 +81,7 @@ static pol_status plan(pol_integrator *s, double span, double *h)
   for (int k = 0; k < 2; k++) {
     const double *v = s->state.v, *vd = s->state.vd;
     double turn = *h * fmax(fastest_turn(s, v, 0.0, vd), fastest_turn(s, v, *h, vd));
-    if (turn > most_turn) *h *= most_turn / turn;
+    if (turn > most_turn(s)) *h *= most_turn(s) / turn;
   }
   *h = fmax(*h, o->min_step);
   return status;
@@ -107,7 +120,7 @@ static pol_status try_step(pol_integrator *s, double t, double h, double least, 
   poli_step_control_weigh(control, q);
   double error = poli_step_control_norm(control, control->error, &worst);
   /* a little more than planned, as the rotation may have become faster */
-  double turn = h * fastest_turn(s, v, 0.0, v), most = 1.04 * most_turn;
+  double turn = h * fastest_turn(s, v, 0.0, v), most = 1.04 * most_turn(s);
   if (error <= 1.0 && (turn <= most || h <= control->options.min_step)) {
     *next = poli_step_control_propose(control, h, error);
     poli_step_control_accept(control, q);
@@ -181,6 +194,51 @@ static pol_status step_to(pol_integrator *s, double t_end)
   return status;
 }
 
+/* One step of a reversible sequence; a failed one cannot be repeated with another size. */
+static pol_status step_reversibly(pol_integrator *s, double t_end)
+{
+  const double floor_share = 0.1;
+  poli_step_control *control = s->control;
+  const pol_control *o = &control->options;
+  pol_counts *counts = &s->counts;
+  const double start = s->state.t, rest = t_end - start, eps = o->first_step;
+  double T, rate, size;
+  pol_status status = s->family->adaptive->energies(s, &T, &rate, &size);
+  if (status) return status;
+  if (!(control->reference > 0.0)) {
+    control->floor = T + size > 0.0 ? floor_share * (T + size) : 1.0;
+    control->reference = T + control->floor;
+  }
+  const double G = 0.5 * rate / (T + control->floor);
+  const double pace = control->pace > 0.0
+                          ? control->pace + eps * G
+                          : sqrt((T + control->floor) / control->reference) + 0.5 * eps * G;
+  double h = pace > 0.0 ? eps / pace : (double)INFINITY;
+  if (o->max_step > 0.0) h = fmin(h, o->max_step);
+  h = fmax(h, o->min_step);
+  if (!isfinite(h)) {
+    snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
+             "the step is too large for the speed of this motion to follow");
+    snprintf(s->diagnostics.advice, sizeof s->diagnostics.advice, "take a smaller step");
+    return POL_NOT_CONVERGED;
+  }
+  const int last = rest <= h * (1.0 + 1e-9);
+  const double t = last ? t_end : start + h;
+  h = last ? rest : h;
+  poli_integrator_begin_step(s, t, h);
+  poli_integrator_keep_state(s);
+  status = s->family->step(s, t, h);
+  if (status) {
+    counts->rejected++;
+    return status;
+  }
+  control->pace = pace;
+  counts->largest_step = fmax(counts->largest_step, h);
+  if (!last)
+    counts->smallest_step = counts->smallest_step > 0.0 ? fmin(counts->smallest_step, h) : h;
+  return poli_integrator_end_step(s, t);
+}
+
 pol_status pol_integrator_adapt(pol_integrator *integrator, double t_end)
 {
   pol_integrator *s = integrator;
@@ -189,6 +247,9 @@ pol_status pol_integrator_adapt(pol_integrator *integrator, double t_end)
   poli_integrator_begin_step(s, s->state.t, 0.0);
   if (!s->family->adaptive)
     rule = "this method has no error estimate: use fixed steps";
+  else if (s->options.control.controller == POL_CONTROLLER_REVERSIBLE &&
+           !s->family->adaptive->energies)
+    rule = "reversible steps need the method rattle with rigid bodies in so3xr3";
   else if (!s->state.q || !(t_end > s->state.t) || !isfinite(t_end))
     rule = "the end of a step must be after the current time, and the integrator must be started";
   if (rule) {
@@ -201,5 +262,7 @@ pol_status pol_integrator_adapt(pol_integrator *integrator, double t_end)
   s->control->span = fmax(s->control->span, t_end - s->state.t);
   s->adapting = 1;
   s->h = 0.0; /* a step of a given size counts time anew */
+  if (s->options.control.controller == POL_CONTROLLER_REVERSIBLE)
+    return d->status = step_reversibly(s, t_end);
   return d->status = step_to(s, t_end);
 }

@@ -7,6 +7,7 @@
  * and on the other factors the increment w(t) in the Lie algebra, q(t) = q_n o w(t), takes the
  * place of q: w(t_n) = 0, w'(t_n) = v_n, w(t_{n+1}) the difference of both ends, w'(t_{n+1}) =
  * T(w)^-1 v_{n+1}.  The error is O(h^4) in q and v, O(h^2) in lambda: not above that of the step.
+ * Families of higher order have an interpolant of their own.
  */
 #include <math.h>
 #include <string.h>
@@ -82,6 +83,8 @@ pol_status pol_integrator_interpolate(const pol_integrator *integrator, double t
     copy(lambda, end->lambda, m);
     return POL_OK;
   }
+  if (integrator->family->interpolate)
+    return integrator->family->interpolate(integrator, t, q, v, vd, lambda);
   double h = to->t - from->t, x = (t - from->t) / h;
   hermite at = hermite_at(x, h);
   if (q) interpolate_q(group, &at, from, to, q);

@@ -57,6 +57,12 @@ struct pol_integrator {
 /* Whether its multipliers lag behind the state. */
 int poli_integrator_lags(const pol_integrator *integrator);
 
+/* Whether its interpolant is of a high order, for steps that are large. */
+int poli_integrator_is_dense(const pol_integrator *integrator);
+
+/* Whether there are doubts about steps of size h from the present solution; they go to message. */
+int poli_integrator_doubt_step(pol_integrator *integrator, double h, char *message, size_t size);
+
 /* Newton iterations are solved so many times per step. */
 int poli_integrator_num_substeps(const pol_integrator *integrator);
 
@@ -77,6 +83,9 @@ typedef struct poli_adaptive {
   /* An estimate of the local error over h^3 at the present state (nv), for the first step; tau is a
    * time that is small against the motion's. */
   pol_status (*error_rate)(pol_integrator *integrator, double tau, double *error);
+  /* Optional, for reversible steps: kinetic energy, its rate, and the size of energies that the
+   * applied forces can cause, at the present state. */
+  pol_status (*energies)(pol_integrator *integrator, double *kinetic, double *rate, double *size);
 } poli_adaptive;
 
 struct poli_family {
@@ -90,6 +99,8 @@ struct poli_family {
                          char *message, size_t size);
   /* Optional: as warn, for this dae. */
   void (*doubt)(const pol_dae *dae, const pol_options *options, char *message, size_t size);
+  /* Optional: as warn, for steps of size h from the present solution. */
+  void (*doubt_step)(pol_integrator *integrator, double h, char *message, size_t size);
   pol_status (*create)(pol_integrator *integrator);
   void (*destroy)(void *data);
   /* Takes over consistent values at integrator->state.t; sets the rest of integrator->state only on
@@ -102,6 +113,9 @@ struct poli_family {
   pol_status (*step)(pol_integrator *integrator, double t, double h);
   int hides;                     /* whether it saves work where integrator->hidden is set */
   const poli_adaptive *adaptive; /* NULL: fixed steps only */
+  /* Optional: as pol_integrator_interpolate, for a time inside the last step; else dense.c. */
+  pol_status (*interpolate)(const pol_integrator *integrator, double t, double *q, double *v,
+                            double *vd, double *lambda);
   /* Optional: by which share of a step multipliers lag behind (pol_method_lag). */
   double (*lag)(const void *variant);
   /* Optional: after which share of a step the constraints are satisfied; else at its end. */

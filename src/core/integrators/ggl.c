@@ -55,13 +55,18 @@ static void warn(const pol_options *options, const void *variant, char *message,
 static pol_status supports(const pol_dae *dae, const pol_options *options, const void *variant,
                            char *message, size_t size)
 {
-  (void)options;
-  for (int f = 0; f < dae->group.num_factors; f++)
-    if (dae->group.factors[f].kind != POL_REAL)
-      return poli_broken_rule("the method requires coordinates of a vector space, not of a Lie "
-                              "group: use directors or point masses; with vi-a, em, em-g and "
-                              "midpoint euler-parameters, with rattle so3xr3",
+  for (int f = 0; f < dae->group.num_factors; f++) {
+    if (dae->group.factors[f].kind == POL_REAL) continue;
+    if (strcmp(options->method, "rattle") == 0)
+      return poli_broken_rule("the method requires coordinates of a vector space, or rigid bodies "
+                              "in so3xr3, whose motion does not depend on the formulation: use "
+                              "so3xr3, or directors",
                               message, size);
+    return poli_broken_rule("the method requires coordinates of a vector space, not of a Lie "
+                            "group: use directors or point masses; with vi-a, em, em-g and "
+                            "midpoint euler-parameters",
+                            message, size);
+  }
   if (dae->num_states > 0)
     return poli_broken_rule("the method does not support first-order states", message, size);
   if (dae->num_nonholonomic > 0)

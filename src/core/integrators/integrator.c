@@ -250,6 +250,19 @@ int poli_integrator_lags(const pol_integrator *integrator)
   return family->lag && family->lag(integrator->method->variant) > 0.0;
 }
 
+int poli_integrator_is_dense(const pol_integrator *integrator)
+{
+  return integrator->family->interpolate != NULL;
+}
+
+int poli_integrator_doubt_step(pol_integrator *integrator, double h, char *message, size_t size)
+{
+  const poli_family *family = integrator->family;
+  message[0] = '\0';
+  if (family->doubt_step) family->doubt_step(integrator, h, message, size);
+  return message[0] != '\0';
+}
+
 int poli_integrator_num_substeps(const pol_integrator *integrator)
 {
   return integrator->num_substeps;

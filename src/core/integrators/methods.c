@@ -133,7 +133,8 @@ const pol_method *pol_method_at(int index)
 int pol_method_adapts(const char *name)
 {
   const poli_method_entry *entry = poli_method_entry_find(name);
-  return entry && entry->family->adaptive;
+  return entry &&
+         (entry->family->adaptive || (entry->rigid_family && entry->rigid_family->adaptive));
 }
 
 double pol_method_lag(const char *name)

@@ -74,6 +74,14 @@ const char *pol_solver_kind_name(pol_solver_kind kind)
   return word((int)kind, names, sizeof names / sizeof *names);
 }
 
+const char *pol_controller_name(pol_controller controller)
+{
+  static const char *const names[] = {[POL_CONTROLLER_ELEMENTARY] = "elementary",
+                                      [POL_CONTROLLER_PI] = "pi",
+                                      [POL_CONTROLLER_REVERSIBLE] = "reversible"};
+  return word((int)controller, names, sizeof names / sizeof *names);
+}
+
 /* --- parameters ------------------------------------------------------------------------------- */
 
 void pol_options_set_rho_inf(pol_options *options, double rho_inf)
@@ -134,6 +142,24 @@ static int is_size(double x)
   return isfinite(x) && x >= 0.0;
 }
 
+/* Where a lower order costs as much as the next one: the geometric mean of the crossings measured
+ * on models of all kinds, see docs/methods.md. */
+static const struct {
+  double least;
+  int order;
+} orders[] = {{3e-8, 4}, {1e-9, 6}, {0.0, 8}};
+
+int pol_options_order(const pol_options *options)
+{
+  const pol_control *control = &options->control;
+  const double tolerance =
+      fmax(control->rtol, fmin(control->atol_rotation, control->atol_translation));
+  if (options->order != 0) return options->order;
+  int i = 0;
+  while (tolerance < orders[i].least) i++;
+  return orders[i].order;
+}
+
 static pol_status validate_control(const pol_control *o, char *message, size_t size)
 {
   if (!is_size(o->rtol)) return poli_broken_rule("rtol must not be negative", message, size);
@@ -146,6 +172,11 @@ static pol_status validate_control(const pol_control *o, char *message, size_t s
                             size);
   if (o->max_step > 0.0 && o->min_step > o->max_step)
     return poli_broken_rule("min_step must not be above max_step", message, size);
+  if (!pol_controller_name(o->controller))
+    return poli_broken_rule("controller must be elementary, pi or reversible", message, size);
+  if (o->controller == POL_CONTROLLER_REVERSIBLE && !(o->first_step > 0.0))
+    return poli_broken_rule("first_step must be positive: reversible steps start with it", message,
+                            size);
   return POL_OK;
 }
 
@@ -181,8 +212,8 @@ pol_status pol_options_validate(const pol_options *options, char *message, size_
     return poli_broken_rule("newton.line_search must not be negative", message, size);
   if (validate_published(&options->published, message, size)) return POL_BAD_ARGUMENT;
   if (validate_control(&options->control, message, size)) return POL_BAD_ARGUMENT;
-  if (options->order != 2 && options->order != 4 && options->order != 6 && options->order != 8)
-    return poli_broken_rule("order must be 2, 4, 6 or 8", message, size);
+  if (options->order < 0 || options->order > 8 || options->order % 2 != 0)
+    return poli_broken_rule("order must be 2, 4, 6, 8 or auto", message, size);
   if (options->solver < POL_SOLVER_AUTO || options->solver > POL_SOLVER_SPARSE)
     return poli_broken_rule("solver must be auto, dense or sparse", message, size);
   if (options->redundant < POL_REDUNDANT_DROP || options->redundant > POL_REDUNDANT_MINIMUM_NORM)
@@ -260,8 +291,10 @@ int pol_options_adapt_warning(const pol_options *options, char *message, size_t 
   const double damped = 0.999;
   const pol_control *control = &options->control;
   const poli_amplification factor = poli_constraint_amplification(options);
-  const int undamped = fmax(factor.of_vd, factor.of_a) > damped;
-  const int too_fine = fmax(control->rtol, control->atol_rotation) < smallest_tolerance;
+  const int alpha = poli_method_entry_find(options->method)->family == &poli_generalized_alpha;
+  const int undamped = alpha && fmax(factor.of_vd, factor.of_a) > damped;
+  const int too_fine = control->controller != POL_CONTROLLER_REVERSIBLE &&
+                       fmax(control->rtol, control->atol_rotation) < smallest_tolerance;
   snprintf(message, size, "%s%s%s",
            undamped ? "without numerical damping every change of the step size excites undamped "
                       "oscillations of accelerations and multipliers: variable steps need many "

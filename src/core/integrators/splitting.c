@@ -15,6 +15,12 @@
  * Newton's method has U as its only unknowns; its matrix B(q1) D B(q0)^T, with the derivative D of
  * the free motion, couples joints that share a body and is factored by blocks.  Velocities shown
  * are projected onto the constraints, accelerations and reactions follow from them.
+ *
+ * Linear springs and dampers are rows too, with a compliance (splitting_compliant.h): then stiff
+ * ones do not limit h.
+ *
+ * Forces that depend on reactions, such as friction, get those of the equations of motion at a
+ * node, lambda(q, V, t); they depend on positions and velocities like others then.
  */
 #include <math.h>
 #include <stdio.h>
@@ -29,6 +35,7 @@
 #include "dae/saddle.h"
 #include "integrators/family.h"
 #include "integrators/splitting.h"
+#include "integrators/splitting_compliant.h"
 #include "lie/small.h"
 #include "linalg/block_lu.h"
 
@@ -47,9 +54,10 @@ typedef struct side {
 /* Everything at the end of a base step. */
 typedef struct instant {
   double *q, *P, *force;
-  double *R; /* 9 numbers for each body */
-  double *B; /* the blocks of all nodes */
-  double *w; /* angular velocities within the step before it, 3 for each body */
+  double *R;          /* 9 numbers for each body */
+  double *B;          /* the blocks of all nodes */
+  double *w;          /* angular velocities within the step before it, 3 for each body */
+  double *elongation; /* of compliant rows */
 } instant;
 
 typedef struct poli_splitting_state splitting;
@@ -59,8 +67,11 @@ struct poli_splitting_state {
   const poli_rigid_bodies *bodies;
   int num_stages;
   double stage[MAX_STAGES];
-  int degree; /* of the extrapolation of multipliers */
-  int nq, nv, m;
+  int degree;    /* of the extrapolation of multipliers */
+  double stable; /* largest h c/m at which a damper is stable */
+  int nq, nv;
+  int m, held; /* rows: all, and those of the dae; compliant ones follow */
+  poli_compliant compliant;
   poli_dae_patterns patterns;
 
   /* the graph: nodes are the constraints of a joint, edges the bodies they share */
@@ -70,7 +81,10 @@ struct poli_splitting_state {
   long *pairs;     /* for two sides of a body, all with all: the block of the matrix they add to */
   poli_block_lu *lu;
   poli_saddle *saddle;          /* only if forces read velocities */
-  const unsigned char *dropped; /* m: redundant constraints there */
+  const unsigned char *dropped; /* held: redundant constraints there */
+  unsigned char *left_out;      /* m: those of the matrix */
+  pol_assembler *assembler;     /* finds the reactions that forces depend on; NULL: they do not */
+  pol_diagnostics reason;       /* why it could not */
 
   void *memory;
   instant instants[NUM_INSTANTS];
@@ -80,6 +94,7 @@ struct poli_splitting_state {
   double *D;      /* 9 numbers for each body: derivative of its turn by angular momentum */
   double *out[2]; /* q, v, v', lambda as shown */
   double *force, *mass, *damping, *upper, *lower, *rhs; /* of the matrix with the momenta */
+  double *lambda, *vd;                                  /* that forces depend on */
   double *scratch;
   int turned;        /* the matrix at a node has joined points in the axes of the dae */
   int shown, unseen; /* which is shown; the solution is not */
@@ -89,6 +104,7 @@ struct poli_splitting_state {
   double known_t[MAX_KNOWN], known_weight[MAX_KNOWN], *known[MAX_KNOWN];
   pol_counts *counts;
   const double *history;
+  poli_splitting_steps steps;
 };
 
 /* Momenta, forces and velocities v here are those of pol_dae, but with angular parts in inertial
@@ -163,7 +179,12 @@ static void rotations(const splitting *s, const double *q, double *R)
 static pol_status evaluate(splitting *s, double t, const double *q, const double *v, unsigned want,
                            const pol_terms *out)
 {
-  pol_point at = {.t = t, .q = q, .v = v, .vd = s->plus, .lambda = s->U, .history = s->history};
+  pol_point at = {.t = t,
+                  .q = q,
+                  .v = v,
+                  .vd = s->plus,
+                  .lambda = s->assembler ? s->lambda : s->U,
+                  .history = s->history};
   s->counts->residuals++;
   return poli_dae_evaluate(s->dae, &at, want, out, s->scratch);
 }
@@ -177,7 +198,11 @@ static pol_status find_forces(splitting *s, double t, const double *q, const dou
   pol_terms out = {.balance = force};
   velocities(s, R, P, s->v);
   turn(s, R, 0, s->v, s->v);
-  pol_status status = evaluate(s, t, q, s->v, POL_FORCE, &out);
+  pol_status status = POL_OK;
+  s->reason.message[0] = '\0';
+  if (s->assembler)
+    status = pol_assembler_acceleration(s->assembler, t, q, s->v, s->vd, s->lambda, &s->reason);
+  if (!status) status = evaluate(s, t, q, s->v, POL_FORCE | POLI_WITHOUT_COMPLIANT, &out);
   if (status) return status;
   for (int i = 0; i < s->nv; i++) force[i] = -force[i];
   turn(s, R, 1, force, force);
@@ -361,9 +386,18 @@ __attribute__((noinline)) static void add_others(const side *row, const scaled_r
     add_product(row, row->joined, row->others, X, d, col, col->joined, col->others, B, to);
 }
 
-/* B1 diag(D, scale/m) B0^T, factored.  Returns how many rows are dropped, -1 if it is not finite.
- */
-static int factor(splitting *s, const double *B1, const double *B0, double scale)
+/* The compliances of a base step, or those at a node, on the diagonal. */
+static void add_compliances(splitting *s, double *values)
+{
+  const int first = s->bodies->num_nodes - s->compliant.count;
+  for (int i = 0; i < s->compliant.count; i++)
+    values[poli_block_lu_address(s->lu, first + i, first + i)] += s->compliant.g[i];
+}
+
+/* B1 diag(D, scale/m) B0^T, with the compliances, factored.  Returns how many rows are dropped, -1
+ * if it is not finite. */
+static int factor(splitting *s, const double *B1, const double *B0, double scale,
+                  const unsigned char *left_out)
 {
   double *values = poli_block_lu_values(s->lu);
   const long *pair = s->pairs;
@@ -385,9 +419,10 @@ static int factor(splitting *s, const double *B1, const double *B0, double scale
       }
     }
   }
+  add_compliances(s, values);
   s->counts->jacobians++;
   s->counts->factorizations++;
-  return poli_block_lu_factor(s->lu, dependent, NULL);
+  return poli_block_lu_factor(s->lu, dependent, left_out);
 }
 
 /* y = B v */
@@ -488,6 +523,7 @@ static int factor_without(splitting *s, const instant *at, const unsigned char *
         }
       }
     }
+  add_compliances(s, values);
   s->counts->jacobians++;
   s->counts->factorizations++;
   return poli_block_lu_factor(s->lu, dependent, left_out);
@@ -552,8 +588,10 @@ static double largest_of(int n, const double *x)
 /* The row of the largest residual. */
 static int worst_of(const splitting *s, double largest)
 {
-  for (int i = 0; i < s->m; i++)
+  for (int i = 0; i < s->held; i++)
     if (fabs(s->residual[i]) == largest) return i;
+  for (int i = 0; i < s->compliant.count; i++)
+    if (poli_compliant_size(&s->compliant, i, s->residual + s->held) == largest) return s->held + i;
   return -1;
 }
 
@@ -561,20 +599,24 @@ static int worst_of(const splitting *s, double largest)
 static pol_status find_residual(splitting *s, double t1, double h, const instant *at,
                                 const instant *next, double *largest)
 {
-  const int holonomic = s->dae->num_holonomic;
+  const int holonomic = s->dae->num_holonomic, held = s->held;
   if (poli_monitor_poll(-1.0)) return POL_CANCELLED;
   s->counts->residuals++;
   pol_status status =
       s->bodies->constraints(t1, next->q, next->R, s->history, s->residual, next->B, s->dae->user);
   if (status) return status;
-  if (s->m > holonomic) {
+  if (held > holonomic) {
     velocities(s, at->R, s->plus, s->v);
     apply_rows(s, at->B, s->v, s->dU);
     velocities(s, next->R, s->plus, s->v);
     apply_rows(s, next->B, s->v, s->slip);
-    for (int i = holonomic; i < s->m; i++) s->residual[i] = 0.5 * h * (s->dU[i] + s->slip[i]);
+    for (int i = holonomic; i < held; i++) s->residual[i] = 0.5 * h * (s->dU[i] + s->slip[i]);
   }
-  *largest = largest_of(s->m, s->residual);
+  memcpy(next->elongation, s->residual + held, (size_t)s->compliant.count * sizeof *s->residual);
+  const double others =
+      poli_compliant_residual(&s->compliant, at->elongation, s->U + held, s->residual + held);
+  *largest = largest_of(held, s->residual);
+  if (!(others <= *largest)) *largest = others;
   return isfinite(*largest) ? POL_OK : POL_NOT_FINITE;
 }
 
@@ -583,16 +625,44 @@ static pol_status fail(splitting *s, pol_diagnostics *d, pol_status status, int 
 {
   d->iteration = iteration;
   d->residual = residual;
-  if (row != -1) {
+  if (row >= s->held) {
+    snprintf(d->where, sizeof d->where, "force '%s'", s->compliant.rows[row - s->held].force);
+  } else if (row != -1) {
     d->equation = s->nv + row;
     poli_dae_describe(s->dae, d->equation, d->where, sizeof d->where);
   }
+  double turn = 0.0; /* of the fastest body in the whole step */
+  for (int i = 0; i < 3 * s->bodies->count; i += 3) {
+    const double *w = s->instants[s->at].w + i;
+    turn = fmax(turn, fabs(d->h) * sqrt(poli_v3_dot(w, w)));
+  }
   snprintf(d->message, sizeof d->message, "%s", message);
-  snprintf(d->advice, sizeof d->advice, "take a smaller step, or a lower order");
+  snprintf(d->advice, sizeof d->advice, "take a smaller step%s",
+           s->num_stages > 1 ? ", or a lower order" : "");
+  if (turn > 0.5)
+    snprintf(d->advice, sizeof d->advice,
+             "take a smaller step: in this one a body turns by %.2g rad", turn);
   return status;
 }
 
-/* The blocks B1 D M and B0^T of all sides in the pattern of the dae, with columns in body axes. */
+/* A force, or a reaction that forces depend on, could not be found. */
+static pol_status fail_force(splitting *s, pol_diagnostics *d, pol_status status, int iteration)
+{
+  if (s->assembler && s->reason.message[0]) {
+    memcpy(d->where, s->reason.where, sizeof d->where);
+    memcpy(d->advice, s->reason.advice, sizeof d->advice);
+    memcpy(d->message, s->reason.message, sizeof d->message);
+    d->equation = s->reason.equation;
+    d->iteration = iteration;
+    return status;
+  }
+  fail(s, d, status, -1, iteration, 0.0, "a force could not be evaluated");
+  poli_dae_blame(s->dae, s->scratch, d);
+  return status;
+}
+
+/* The blocks B1 D M and B0^T of all sides in the pattern of the dae, with columns in body axes;
+ * those of compliant rows apart. */
 static void set_rows(splitting *s, double h, const instant *at, const instant *next)
 {
   const pol_pattern *B = s->patterns.constraint;
@@ -613,6 +683,13 @@ static void set_rows(splitting *s, double h, const instant *at, const instant *n
         poli_m3_apply_transposed(at->R + 9 * b, at->B + from, upper);
         poli_v3_scale(h, next->B + from + 3, lower + 3);
         poli_v3_copy(at->B + from + 3, upper + 3);
+        if (s->sides[e].row >= s->held) {
+          const int own = s->sides[e].row - s->held;
+          const int second = s->bodies->nodes[s->sides[e].node].body[0] != b;
+          memcpy(s->compliant.lower[own] + AXES * second, lower, sizeof lower);
+          memcpy(s->compliant.upper[own] + AXES * second, upper, sizeof upper);
+          continue;
+        }
         for (int i = first; i < AXES; i++) {
           const int to = pol_pattern_address(B, s->sides[e].row + r, body->v + i - first);
           if (to < 0) continue;
@@ -623,13 +700,67 @@ static void set_rows(splitting *s, double h, const instant *at, const instant *n
   }
 }
 
+/* The velocities of a compliant row: where those of its two bodies start in v, less what a point
+ * lacks, and their number in lower and upper. */
+typedef struct span {
+  int v[2], first[2];
+} span;
+
+static span span_of(const splitting *s, int compliant)
+{
+  const poli_row_node *node =
+      &s->bodies->nodes[s->bodies->num_nodes - s->compliant.count + compliant];
+  span own = {{0, 0}, {AXES, AXES}};
+  for (int i = 0; i < node->num_sides; i++) {
+    const poli_rigid_body *body = &s->bodies->items[node->body[i]];
+    own.first[i] = body->is_point ? 3 : 0;
+    own.v[i] = body->v - own.first[i];
+  }
+  return own;
+}
+
+/* mass += W0^T W1 D M / g */
+static void add_compliant(splitting *s, const pol_pattern *W)
+{
+  for (int c = 0; c < s->compliant.count; c++) {
+    const span own = span_of(s, c);
+    for (int i = 0; i < 2 * AXES; i++)
+      for (int j = 0; j < 2 * AXES; j++) {
+        if (i % AXES < own.first[i / AXES] || j % AXES < own.first[j / AXES]) continue;
+        s->mass[pol_pattern_address(W, own.v[i / AXES] + i % AXES, own.v[j / AXES] + j % AXES)] +=
+            s->compliant.upper[c][i] * s->compliant.lower[c][j] / s->compliant.g[c];
+      }
+  }
+}
+
+/* dV and dU of compliant rows: before the solution rhs -= W0^T r / g, after it U += (r + W1 D M dV)
+ * / g. */
+static void eliminate_compliant(splitting *s, int after)
+{
+  for (int c = 0; c < s->compliant.count; c++) {
+    const span own = span_of(s, c);
+    double r = s->residual[s->held + c];
+    for (int i = 0; i < 2 * AXES; i++) {
+      if (i % AXES < own.first[i / AXES]) continue;
+      double *at = s->rhs + own.v[i / AXES] + i % AXES;
+      if (after)
+        r += s->compliant.lower[c][i] * *at;
+      else
+        *at -= s->compliant.upper[c][i] * r / s->compliant.g[c];
+    }
+    if (after) s->U[s->held + c] += r / s->compliant.g[c];
+  }
+}
+
 /* Forces that depend on velocities make the first kick implicit: Newton's method for P+ and U
  * together, in velocities V = M^-1 P+ in body axes,
  *
  *     [ M + h/2 (C - G)   B0^T ] [ dV ]      [ P+ - P - h/2 f + B0^T U ]
  *     [ B1 D M            0    ] [ dU ]  = - [ residual                ]
  *
- * with C = dg/dv, of which G = d(w x J w)/dw belongs to the drift. */
+ * with C = dg/dv, of which G = d(w x J w)/dw belongs to the drift.  Compliant rows with the
+ * residual r, W1 D M dV - g dU = -r, are eliminated: they add W0^T W1 D M / g to M, and -W0^T r / g
+ * to the right-hand side. */
 static pol_status factor_implicit(splitting *s, double t0, double h, const instant *at,
                                   const instant *next)
 {
@@ -637,7 +768,8 @@ static pol_status factor_implicit(splitting *s, double t0, double h, const insta
   pol_terms out = {.mass = s->mass, .damping = s->damping};
   velocities(s, at->R, s->plus, s->v);
   turn(s, at->R, 0, s->v, s->v);
-  pol_status status = evaluate(s, t0, at->q, s->v, POL_MASS | POL_DAMPING, &out);
+  pol_status status =
+      evaluate(s, t0, at->q, s->v, POL_MASS | POL_DAMPING | POLI_WITHOUT_COMPLIANT, &out);
   if (status) return status;
   for (int k = 0; k < pol_pattern_nonzeros(W); k++) s->mass[k] += 0.5 * h * s->damping[k];
   for (int b = 0; b < s->bodies->count; b++) {
@@ -652,6 +784,7 @@ static pol_status factor_implicit(splitting *s, double t0, double h, const insta
       s->mass[pol_pattern_address(W, body->v + i / 3, body->v + i % 3)] -= 0.5 * h * gyro[i];
   }
   set_rows(s, h, at, next);
+  add_compliant(s, W);
   double *to = s->saddle->values;
   for (int j = 0; j < s->nv; j++) {
     for (int k = W->start[j]; k < W->start[j + 1]; k++) *to++ = s->mass[k];
@@ -697,17 +830,53 @@ static pol_status complete(splitting *s, double t0, double t1, int iteration, in
     poli_m3_apply(body->inverse, local, own);
     poli_m3_apply(at->R + 9 * b, own, w);
     for (int i = 0; i < 3; i++) change = fmax(change, fabs(w[i] - at->w[3 * b + i]));
-    if (fabs(h) * change > 1.0)
-      return fail(s, d, POL_NOT_CONVERGED, body->v - s->nv, iteration, 0.0,
-                  "the angular velocity of a body would change by more than 1 rad per step");
+    if (fabs(h) * change > 1.0) {
+      fail(s, d, POL_NOT_CONVERGED, body->v - s->nv, iteration, 0.0,
+           "the angular velocity of a body would change by more than 1 rad per step");
+      char *axis = strstr(d->where, "', torque");
+      if (axis) axis[1] = '\0';
+      return POL_NOT_CONVERGED;
+    }
   }
+  poli_compliant_end(&s->compliant, 0.5 * (t0 + t1), h, s->U + s->held);
   if (fabs(weight) >= 0.2 * fmax(fabs(h), fabs(s->last_h))) note_impulses(s, t0, weight);
   const pol_status status = find_forces(s, t1, next->q, next->R, s->plus, next->force);
-  if (status) return fail(s, d, status, -1, iteration, 0.0, "a force could not be evaluated");
+  if (status) return fail_force(s, d, status, iteration);
   for (int i = 0; i < s->nv; i++) next->P[i] = s->plus[i] + 0.5 * h * next->force[i];
+  for (int c = 0; c < s->compliant.count; c++) {
+    const poli_row_node *node = &s->bodies->nodes[s->bodies->num_nodes - s->compliant.count + c];
+    const double impulse = 0.5 * h * s->compliant.tension[0][c];
+    for (int i = 0; i < node->num_sides; i++) {
+      const poli_rigid_body *body = &s->bodies->items[node->body[i]];
+      const int first = body->is_point ? 3 : 0;
+      for (int k = first; k < AXES; k++)
+        next->P[body->v + k - first] -= impulse * next->B[node->block + AXES * i + k];
+    }
+  }
   s->at = (int)(next - s->instants);
   s->last_h = h;
   return POL_OK;
+}
+
+/* The matrix of a base step.  Redundant constraints depend on others where all are satisfied, at
+ * the start of the step, but hardly so in the first iterate: those are left out that depend on
+ * others at the start.  They have no impulse: what these add up to is open, and extrapolated from
+ * step to step it would grow without bound.  Sets *changed if the impulses were others before. */
+static int factor_step(splitting *s, double h, const instant *at, const instant *next, int *changed)
+{
+  int redundant = 0;
+  for (int i = 0; i < s->held; i++) redundant |= s->dropped[i];
+  *changed = 0;
+  if (!redundant) return factor(s, next->B, at->B, h, NULL);
+  const int count = factor(s, at->B, at->B, h, NULL);
+  if (count < 0) return count;
+  memcpy(s->left_out, poli_block_lu_dropped(s->lu), (size_t)s->m);
+  for (int i = 0; i < s->m; i++)
+    if (s->left_out[i] && s->U[i] != 0.0) {
+      s->U[i] = 0.0;
+      *changed = 1;
+    }
+  return factor(s, next->B, at->B, h, s->left_out);
 }
 
 /* One base step. */
@@ -718,15 +887,18 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
   const int implicit = s->saddle != NULL, bodies = s->bodies->count;
   instant *at = &s->instants[s->at], *next = next_instant(s);
   double largest = 0.0, best = HUGE_VAL, open = 0.0;
-  int since_factor = 0, iteration = 0;
+  int since_factor = 0, iteration = 0, changed = 0;
   pol_status status = POL_OK;
   extrapolate(s, t0, 0.5 * (s->last_h + h), s->U);
+  for (int i = 0; i < s->held; i++)
+    if (s->known[0][i] == 0.0) s->U[i] = 0.0; /* redundant */
+  poli_compliant_begin(&s->compliant, 0.5 * (t0 + t1), h, s->U + s->held);
   for (int b = 0; b < bodies && implicit; b++) kick(s, b, h, at, s->plus + s->bodies->items[b].v);
   for (;; iteration++) {
     const int renew = iteration == 0 || since_factor == 4; /* the matrix, if another is needed */
     if (implicit) {
       status = find_lack(s, t0, h, at, &open);
-      if (status) return fail(s, d, status, -1, iteration, 0.0, "a force could not be evaluated");
+      if (status) return fail_force(s, d, status, iteration);
       for (int b = 0; b < bodies; b++) drift(s, b, h, at, next, renew ? s->D + 9 * b : NULL);
     } else {
       const double change = move(s, h, at, next, renew ? s->D : NULL);
@@ -739,15 +911,22 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
     if (status) return fail(s, d, status, -1, iteration, largest, pol_status_text(status));
     const double error = fmax(largest / length, open);
     if (error <= 1e-14 || (iteration > 2 && error >= best && best <= 1e-9)) break;
-    if (iteration == MAX_ITERATIONS || (iteration > 6 && error > 10.0 * best))
-      return fail(s, d, POL_NOT_CONVERGED, worst_of(s, largest), iteration, largest,
-                  "the impulses of the joints could not be determined");
+    if (iteration == MAX_ITERATIONS || (iteration > 6 && error > 10.0 * best)) {
+      const int row = worst_of(s, largest), feedback = s->assembler && open > largest / length;
+      fail(s, d, POL_NOT_CONVERGED, row, iteration, largest,
+           feedback        ? "the iteration of forces that depend on reactions does not contract"
+           : row < s->held ? "the impulses of the joints could not be determined"
+                           : "the tension of a spring or damper could not be determined");
+      if (feedback)
+        snprintf(d->advice, sizeof d->advice, "take a smaller step, less friction, or geom1");
+      return POL_NOT_CONVERGED;
+    }
     best = fmin(best, error);
     if (renew) {
       if (implicit)
         status = factor_implicit(s, t0, h, at, next);
       else
-        status = factor(s, next->B, at->B, h) < 0 ? POL_NOT_FINITE : POL_OK;
+        status = factor_step(s, h, at, next, &changed) < 0 ? POL_NOT_FINITE : POL_OK;
       if (status)
         return fail(s, d, status, worst_of(s, largest), iteration, largest,
                     "the matrix is singular or not finite");
@@ -755,12 +934,19 @@ static pol_status substep(splitting *s, double t0, double t1, pol_diagnostics *d
     }
     since_factor++;
     s->counts->newton_iterations++;
+    if (changed) { /* impulses that others take over */
+      changed = 0;
+      best = HUGE_VAL;
+      continue;
+    }
     if (implicit) {
-      for (int i = 0; i < s->m; i++) s->rhs[s->nv + i] = s->dropped[i] ? 0.0 : -s->residual[i];
+      for (int i = 0; i < s->held; i++) s->rhs[s->nv + i] = s->dropped[i] ? 0.0 : -s->residual[i];
+      eliminate_compliant(s, 0);
       pol_solver_solve(s->saddle->solver, s->rhs);
+      eliminate_compliant(s, 1);
       momenta(s, at->R, s->rhs, s->v);
       for (int i = 0; i < s->nv; i++) s->plus[i] += s->v[i];
-      for (int i = 0; i < s->m; i++) s->U[i] += s->rhs[s->nv + i];
+      for (int i = 0; i < s->held; i++) s->U[i] += s->rhs[s->nv + i];
       continue;
     }
     memcpy(s->dU, s->residual, (size_t)s->m * sizeof *s->dU);
@@ -805,14 +991,14 @@ static pol_status find_acceleration_terms(splitting *s, double t, const instant 
                                           const double *P, const double *v, double *acceleration)
 {
   pol_terms out = {.balance = s->force, .acceleration = acceleration};
-  const unsigned want =
-      (s->has_others ? POL_ACCELERATION : 0) | (s->bodies->has_weight_only ? 0 : POL_FORCE);
+  const int weight_only = s->bodies->has_weight_only && s->compliant.count == 0;
+  const unsigned want = (s->has_others ? POL_ACCELERATION : 0) | (weight_only ? 0 : POL_FORCE);
   if (want) {
     const pol_status status = evaluate(s, t, at->q, v, want, &out);
     if (status) return status;
   }
   set_joined_bends(s, at->B, s->v, acceleration);
-  if (!s->bodies->has_weight_only) {
+  if (!weight_only) {
     for (int i = 0; i < s->nv; i++) s->force[i] = -s->force[i];
     turn(s, at->R, 1, s->force, s->force);
     return POL_OK;
@@ -826,19 +1012,10 @@ static pol_status find_acceleration_terms(splitting *s, double t, const instant 
   return POL_OK;
 }
 
-/* Velocities on the constraints, accelerations and multipliers at a node, from the running momenta,
- * which stay as they are: with A = B M^-1 B^T
- *
- *     A mu = B v + Phi_t,  v -= M^-1 B^T mu,   A lambda = B M^-1 (f - w x J w) + gamma
- *
- * Of redundant constraints those have no reaction that all methods leave out. */
-pol_status poli_splitting_show(splitting *s, double t, double *shown)
+/* B M^-1 B^T of the constraints at a node; compliant rows do not join in.  -1: not finite. */
+static int factor_node(splitting *s, const instant *at)
 {
-  const instant *at = &s->instants[s->at];
-  double *v = shown + s->nq, *vd = v + s->nv, *lambda = vd + s->nv, *P = s->plus;
-  pol_status status = POL_OK;
-  memcpy(shown, at->q, (size_t)s->nq * sizeof *shown);
-  memcpy(P, at->P, (size_t)s->nv * sizeof *P);
+  int left_out = 0, count = 0;
   for (int b = 0; b < s->bodies->count; b++) {
     const poli_rigid_body *body = &s->bodies->items[b];
     const double *R = at->R + 9 * b;
@@ -852,13 +1029,29 @@ pol_status poli_splitting_show(splitting *s, double t, double *shown)
       poli_m3_multiply_by_transposed(X, R, D);
     }
   }
+  poli_compliant_release(&s->compliant);
+  if (s->m == 0) return 0;
+  for (int i = 0; i < s->held; i++) left_out += s->left_out[i] = s->dropped[i];
+  if (left_out > 0) count = factor_without(s, at, s->left_out);
+  s->turned = left_out > 0 && count <= left_out; /* else the choice is out of date */
+  return s->turned || count < 0 ? count : factor(s, at->B, at->B, 1.0, NULL);
+}
+
+/* Velocities on the constraints, accelerations and multipliers at a node, from the running momenta,
+ * which stay as they are: with A = B M^-1 B^T
+ *
+ *     A mu = B v + Phi_t,  v -= M^-1 B^T mu,   A lambda = B M^-1 (f - w x J w) + gamma
+ *
+ * Of redundant constraints those have no reaction that all methods leave out. */
+pol_status poli_splitting_show(splitting *s, double t, double *shown)
+{
+  const instant *at = &s->instants[s->at];
+  double *v = shown + s->nq, *vd = v + s->nv, *lambda = s->residual, *P = s->plus;
+  pol_status status = POL_OK;
+  memcpy(shown, at->q, (size_t)s->nq * sizeof *shown);
+  memcpy(P, at->P, (size_t)s->nv * sizeof *P);
+  if (factor_node(s, at) < 0) return POL_NOT_FINITE;
   if (s->m > 0) {
-    int left_out = 0, count = 0;
-    for (int i = 0; i < s->m; i++) left_out += s->dropped[i];
-    if (left_out > 0) count = factor_without(s, at, s->dropped);
-    s->turned = left_out > 0 && count <= left_out; /* else the choice is out of date */
-    if (!s->turned && count >= 0) count = factor(s, at->B, at->B, 1.0);
-    if (count < 0) return POL_NOT_FINITE;
     if (s->bodies->constraints_move) { /* Phi_t: the velocities of constraints at rest */
       pol_terms out = {.velocity = lambda};
       memset(vd, 0, (size_t)s->nv * sizeof *vd);
@@ -868,23 +1061,27 @@ pol_status poli_splitting_show(splitting *s, double t, double *shown)
   }
   for (int pass = 0; pass < 3; pass++) { /* once is enough, up to round-off */
     respond(s, at->B, pass ? s->dU : NULL, P, s->v, s->slip);
-    for (int i = 0; i < s->m && s->bodies->constraints_move; i++) s->slip[i] += lambda[i];
-    if (largest_of(s->m, s->slip) <= 1e-15 * largest_of(s->nv, s->v) || pass == 2) break;
+    for (int i = 0; i < s->held && s->bodies->constraints_move; i++) s->slip[i] += lambda[i];
+    for (int i = s->held; i < s->m; i++) s->slip[i] = 0.0;
+    if (largest_of(s->held, s->slip) <= 1e-15 * largest_of(s->nv, s->v) || pass == 2) break;
     memcpy(s->dU, s->slip, (size_t)s->m * sizeof *s->dU);
     solve_shown(s, at, s->dU);
   }
   turn(s, at->R, 0, s->v, v);
+  if (s->assembler)
+    return pol_assembler_acceleration(s->assembler, t, at->q, v, vd, vd + s->nv, &s->reason);
   status = find_acceleration_terms(s, t, at, P, v, lambda);
   if (status) return status;
   if (s->m > 0) {
     respond(s, at->B, NULL, s->force, vd, s->dU);
-    for (int i = 0; i < s->m; i++) lambda[i] += s->dU[i];
+    for (int i = 0; i < s->m; i++) lambda[i] = i < s->held ? lambda[i] + s->dU[i] : 0.0;
     solve_shown(s, at, lambda);
   }
   respond(s, at->B, s->m > 0 ? lambda : NULL, s->force, vd, NULL);
   turn(s, at->R, 0, vd, vd);
   if (s->m > 0) turn_multipliers(s, at->R, 1, lambda);
-  for (int i = 0; i < s->m && s->turned; i++) lambda[i] = s->dropped[i] ? 0.0 : lambda[i];
+  for (int i = 0; i < s->held && s->turned; i++) lambda[i] = s->dropped[i] ? 0.0 : lambda[i];
+  memcpy(vd + s->nv, lambda, (size_t)s->held * sizeof *lambda);
   return POL_OK;
 }
 
@@ -916,16 +1113,34 @@ pol_status poli_splitting_advance(splitting *s, double t0, double t1, pol_diagno
 }
 
 /* The arrays of the running state. */
-enum { NUM_SAVED = 6 + MAX_KNOWN };
+enum { NUM_SAVED = 13 + MAX_KNOWN };
 
 static void list_saved(const splitting *s, double *array[NUM_SAVED], size_t size[NUM_SAVED])
 {
   const size_t nv = (size_t)s->nv, m = (size_t)s->m, bodies = (size_t)s->bodies->count;
+  const size_t compliant = (size_t)s->compliant.count;
   const instant *at = &s->instants[s->at];
-  double *const arrays[NUM_SAVED] = {at->q, at->P,       at->force,   at->R,      at->B,
-                                     at->w, s->known[0], s->known[1], s->known[2]};
-  const size_t sizes[NUM_SAVED] = {(size_t)s->nq, nv, nv, 9 * bodies, (size_t)s->bodies->num_blocks,
-                                   3 * bodies,    m,  m,  m};
+  double *const arrays[NUM_SAVED] = {at->q,
+                                     at->P,
+                                     at->force,
+                                     at->R,
+                                     at->B,
+                                     at->w,
+                                     s->known[0],
+                                     s->known[1],
+                                     s->known[2],
+                                     at->elongation,
+                                     s->compliant.tension[0],
+                                     s->compliant.tension[1],
+                                     s->compliant.tension[2],
+                                     s->compliant.miss[0],
+                                     s->compliant.miss[1],
+                                     s->compliant.clock};
+  const size_t sizes[NUM_SAVED] = {
+      (size_t)s->nq,    nv,        nv,        9 * bodies, (size_t)s->bodies->num_blocks,
+      3 * bodies,       m,         m,         m,          compliant,
+      compliant,        compliant, compliant, compliant,  compliant,
+      POLI_TENSIONS + 1};
   memcpy(array, arrays, sizeof arrays);
   memcpy(size, sizes, sizeof sizes);
 }
@@ -970,12 +1185,63 @@ const double *poli_splitting_position(const splitting *s)
   return s->instants[s->at].q;
 }
 
+double *poli_splitting_spare(splitting *s)
+{
+  return s->out[1 - s->shown];
+}
+
+void poli_splitting_publish(pol_integrator *integrator, double t)
+{
+  splitting *s = integrator->data;
+  set_state(integrator, s, 1 - s->shown, t);
+}
+
+poli_splitting_steps *poli_splitting_get_steps(splitting *s)
+{
+  return &s->steps;
+}
+
+const double *poli_splitting_force(const splitting *s)
+{
+  return s->instants[s->at].force;
+}
+
+int poli_splitting_num_stages(const splitting *s)
+{
+  return s->num_stages;
+}
+
+pol_status poli_splitting_place(splitting *s, double t, const double *q, const double *v,
+                                const double *lambda)
+{
+  instant *at = &s->instants[s->at];
+  memcpy(at->q, q, (size_t)s->nq * sizeof *q);
+  rotations(s, q, at->R);
+  momenta(s, at->R, v, at->P);
+  for (int b = 0; b < s->bodies->count; b++)
+    if (!s->bodies->items[b].is_point)
+      poli_m3_apply(at->R + 9 * b, v + s->bodies->items[b].v, at->w + 3 * b);
+  memcpy(s->known[0], lambda, (size_t)s->held * sizeof *lambda);
+  turn_multipliers(s, at->R, 0, s->known[0]);
+  s->known_t[0] = t;
+  s->known_weight[0] = 1.0;
+  s->num_known = 1;
+  s->last_h = 0.0;
+  const pol_status status =
+      s->bodies->constraints(t, at->q, at->R, s->history, s->residual, at->B, s->dae->user);
+  memcpy(at->elongation, s->residual + s->held, (size_t)s->compliant.count * sizeof *q);
+  poli_compliant_start(&s->compliant);
+  return status ? status : find_forces(s, t, at->q, at->R, at->P, at->force);
+}
+
 static pol_status step(pol_integrator *integrator, double t, double h)
 {
   splitting *s = integrator->data;
   const double last_h = s->last_h;
   (void)h;
   s->history = integrator->history;
+  s->steps.has_middle = 0;
+  integrator->num_substeps = s->num_stages;
   s->kept = s->at; /* the start of the step stays as it is */
   pol_status status = poli_splitting_advance(s, integrator->state.t, t, &integrator->diagnostics);
   if (!status && integrator->hidden) {
@@ -983,7 +1249,10 @@ static pol_status step(pol_integrator *integrator, double t, double h)
     s->unseen = 1;
     return POL_OK;
   }
-  if (!status) status = poli_splitting_show(s, t, s->out[1 - s->shown]);
+  if (!status) {
+    status = poli_splitting_show(s, t, s->out[1 - s->shown]);
+    if (status) fail_force(s, &integrator->diagnostics, status, 0);
+  }
   if (!status) {
     set_state(integrator, s, 1 - s->shown, t);
     return POL_OK;
@@ -991,6 +1260,7 @@ static pol_status step(pol_integrator *integrator, double t, double h)
   s->at = s->kept;
   s->last_h = last_h;
   s->num_known = s->num_known > 0; /* the newest may be of times that are gone: keep one */
+  poli_compliant_start(&s->compliant);
   if (s->unseen && poli_splitting_show(s, integrator->state.t, s->out[1 - s->shown]) == POL_OK)
     set_state(integrator, s, 1 - s->shown, integrator->state.t);
   else if (s->unseen)
@@ -1002,10 +1272,10 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
                         const double *vd, const double *lambda)
 {
   splitting *s = integrator->data;
-  instant *at = &s->instants[s->at = 0];
   const double t = integrator->state.t;
   double *x = s->out[0];
   s->history = integrator->history;
+  s->steps.has_middle = 0;
   s->kept = -1;
   for (int k = 0; k < NUM_INSTANTS; k++) {
     memcpy(s->instants[k].q, q, (size_t)s->nq * sizeof *q);
@@ -1016,24 +1286,13 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
       poli_v3_scale(body->mass, s->bodies->gravity, force);
     }
   }
-  momenta(s, at->R, v, at->P);
-  for (int b = 0; b < s->bodies->count; b++)
-    if (!s->bodies->items[b].is_point)
-      poli_m3_apply(at->R + 9 * b, v + s->bodies->items[b].v, at->w + 3 * b);
-  memcpy(s->known[0], lambda, (size_t)s->m * sizeof *lambda);
-  turn_multipliers(s, at->R, 0, s->known[0]);
-  s->known_t[0] = t;
-  s->known_weight[0] = 1.0;
-  s->num_known = 1;
-  s->last_h = 0.0;
-  pol_status status =
-      s->bodies->constraints(t, at->q, at->R, s->history, s->residual, at->B, s->dae->user);
-  if (!status) status = find_forces(s, t, at->q, at->R, at->P, at->force);
+  s->at = 0;
+  const pol_status status = poli_splitting_place(s, t, q, v, lambda);
   if (status) return status;
   memcpy(x, q, (size_t)s->nq * sizeof *x);
   memcpy(x + s->nq, v, (size_t)s->nv * sizeof *x);
   memcpy(x + s->nq + s->nv, vd, (size_t)s->nv * sizeof *x);
-  memcpy(x + s->nq + 2 * s->nv, lambda, (size_t)s->m * sizeof *x);
+  memcpy(x + s->nq + 2 * s->nv, lambda, (size_t)s->held * sizeof *x);
   set_state(integrator, s, 0, t);
   return POL_OK;
 }
@@ -1043,18 +1302,21 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
 /* Stages of the compositions up to the middle one; the rest is symmetric. */
 static const struct composition {
   int order, num_stages, degree;
+  double stable; /* largest h c/m at which a damper is stable */
   double first[(MAX_STAGES + 1) / 2];
 } compositions[] = {
-    {2, 1, 2, {1.0}},
-    {4, 5, 2, {0.41449077179437573714, 0.41449077179437573714, -0.65796308717750294857}},
+    {2, 1, 2, HUGE_VAL, {1.0}},
+    {4, 5, 2, 3.02, {0.41449077179437573714, 0.41449077179437573714, -0.65796308717750294857}},
     {6,
      9,
      1,
+     2.73,
      {0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981,
       0.08221359629355080023, 0.79854399093482996340}},
     {8,
      17,
      1,
+     3.30,
      {0.13020248308889008088, 0.56116298177510838456, -0.38947496264484728641,
       0.15884190655515560090, -0.39590389413323757734, 0.18453964097831570709,
       0.25837438768632204729, 0.29501172360931029887, -0.60550853383003451170}}};
@@ -1072,11 +1334,52 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
   (void)variant, (void)options;
   if (!poli_dae_rigid_bodies(dae))
     return poli_broken_rule("the method needs rigid bodies in so3xr3", message, size);
-  if (dae->feedback)
-    return poli_broken_rule("the method does not treat forces that depend on reactions, such as "
-                            "friction; geom1 does",
-                            message, size);
   return POL_OK;
+}
+
+/* The mass that a compliant row moves, with and without the constraints; factor_node has been
+ * called. */
+static double find_mass(splitting *s, const instant *at, int row, int constrained)
+{
+  memset(s->U, 0, (size_t)s->m * sizeof *s->U);
+  memset(s->rhs, 0, (size_t)s->nv * sizeof *s->rhs);
+  s->U[row] = 1.0;
+  respond(s, at->B, s->U, s->rhs, s->v, s->dU);
+  if (constrained) {
+    for (int i = s->held; i < s->m; i++) s->dU[i] = 0.0;
+    solve_shown(s, at, s->dU);
+    respond(s, at->B, s->dU, s->rhs, s->v, s->slip);
+    return -1.0 / s->slip[row];
+  }
+  return -1.0 / s->dU[row];
+}
+
+/* Compositions go backward in time too, and there dampers amplify: h c/m is bounded. */
+static void doubt_step(pol_integrator *integrator, double h, char *message, size_t size)
+{
+  enum { MAX_SOLUTIONS = 100 };
+  splitting *s = integrator->data;
+  const instant *at = &s->instants[s->at];
+  const double limit = s->stable;
+  int worst = -1, solutions = 0;
+  double largest = limit;
+  if (s->compliant.count == 0 || factor_node(s, at) < 0) return;
+  for (int i = 0; i < s->compliant.count && solutions < MAX_SOLUTIONS; i++) {
+    const double c = h * s->compliant.rows[i].damping;
+    if (c == 0.0 || !(c > largest * find_mass(s, at, s->held + i, 0))) continue;
+    const double value = c / find_mass(s, at, s->held + i, 1);
+    solutions++;
+    if (!(value > largest)) continue;
+    largest = value;
+    worst = i;
+  }
+  if (worst < 0) return;
+  snprintf(
+      message, size,
+      "the damper of force '%s' is too stiff for this step: h c/m = %.3g with the mass that it "
+      "moves, and base steps backward in time amplify from %.3g on; use order 2, a "
+      "step below %.3g s, or geom1",
+      s->compliant.rows[worst].force, largest, limit, h * limit / largest);
 }
 
 /* The nodes from the ground outwards.  Elimination in this order takes nothing away from the
@@ -1088,7 +1391,7 @@ static void order_nodes(const splitting *s, int *order, int *reached)
   const poli_row_node *nodes = s->bodies->nodes;
   int last = 0;
   for (int n = 0; n < count; n++)
-    if (nodes[n].num_sides < 2) reached[order[last++] = n] = 1;
+    if (nodes[n].num_sides < 2 && nodes[n].row < s->held) reached[order[last++] = n] = 1;
   for (int k = 0, root = 0; k < count; k++) {
     while (k == last && reached[root]) root++;
     if (k == last) reached[order[last++] = root] = 1; /* of what is not tied to the ground */
@@ -1117,7 +1420,7 @@ static pol_status set_graph(splitting *s)
     const poli_row_node *node = &bodies->nodes[n];
     size[n] = node->num_rows;
     num_sides += (size_t)node->num_sides;
-    s->has_others |= node->num_rows > (node->joins ? 3 : 0);
+    s->has_others |= node->row < s->held && node->num_rows > (node->joins ? 3 : 0);
     for (int i = 0; i < node->num_sides; i++) s->first_side[node->body[i] + 2]++;
   }
   for (int b = 0; b < count; b++) {
@@ -1167,6 +1470,7 @@ static pol_status allocate(splitting *s)
   const size_t bodies = (size_t)s->bodies->count, blocks = (size_t)s->bodies->num_blocks;
   const size_t entries = s->saddle ? (size_t)pol_pattern_nonzeros(s->patterns.constraint) : 0;
   const size_t coupling = s->saddle ? (size_t)pol_pattern_nonzeros(s->patterns.coupling) : 0;
+  const size_t compliant = (size_t)s->compliant.count, eliminated = s->saddle ? compliant : 0;
   poli_arena arena = {0};
   do {
     for (int k = 0; k < NUM_INSTANTS; k++) {
@@ -1177,6 +1481,7 @@ static pol_status allocate(splitting *s)
       POLI_TAKE(&arena, own->R, 9 * bodies);
       POLI_TAKE(&arena, own->B, blocks);
       POLI_TAKE(&arena, own->w, 3 * bodies);
+      POLI_TAKE(&arena, own->elongation, compliant);
     }
     for (int k = 0; k < MAX_KNOWN; k++) POLI_TAKE(&arena, s->known[k], m);
     for (int k = 0; k < 2; k++) POLI_TAKE(&arena, s->out[k], nq + 2 * nv + m);
@@ -1193,6 +1498,19 @@ static pol_status allocate(splitting *s)
     POLI_TAKE(&arena, s->damping, coupling);
     POLI_TAKE(&arena, s->upper, entries);
     POLI_TAKE(&arena, s->lower, entries);
+    POLI_TAKE(&arena, s->left_out, m);
+    POLI_TAKE(&arena, s->compliant.g, compliant);
+    POLI_TAKE(&arena, s->compliant.b, compliant);
+    for (int k = 0; k < POLI_TENSIONS; k++) POLI_TAKE(&arena, s->compliant.tension[k], compliant);
+    for (int k = 0; k < 2; k++) {
+      POLI_TAKE(&arena, s->compliant.guess[k], compliant);
+      POLI_TAKE(&arena, s->compliant.miss[k], compliant);
+    }
+    POLI_TAKE(&arena, s->compliant.clock, POLI_TENSIONS + 1);
+    POLI_TAKE(&arena, s->compliant.lower, eliminated);
+    POLI_TAKE(&arena, s->compliant.upper, eliminated);
+    POLI_TAKE(&arena, s->lambda, s->assembler ? m : 0);
+    POLI_TAKE(&arena, s->vd, s->assembler ? nv : 0);
     POLI_TAKE(&arena, s->scratch, s->dae->scratch_size);
   } while (poli_arena_again(&arena));
   s->memory = arena.memory;
@@ -1207,6 +1525,7 @@ static void destroy(void *data)
   poli_block_lu_free(&s->lu);
   poli_saddle_free(&s->saddle);
   poli_dae_patterns_free(&s->patterns);
+  free(s->steps.memory);
   free(s->first_side);
   free(s->sides);
   free(s->pairs);
@@ -1217,27 +1536,33 @@ static void destroy(void *data)
 static pol_status create(pol_integrator *integrator)
 {
   splitting *s = integrator->data = calloc(1, sizeof *s);
-  const struct composition *composition = find_composition(integrator->options.order);
+  const struct composition *composition = find_composition(pol_options_order(&integrator->options));
   if (!s) return POL_NO_MEMORY;
   s->dae = integrator->dae;
   s->bodies = poli_dae_rigid_bodies(s->dae);
   s->counts = &integrator->counts;
   s->num_stages = integrator->num_substeps = composition->num_stages;
   s->degree = composition->degree;
+  s->stable = composition->stable;
   for (int i = 0; i < s->num_stages; i++) {
     const int mirrored = i < s->num_stages / 2 + 1 ? i : s->num_stages - 1 - i;
     s->stage[i] = composition->first[mirrored];
   }
   s->nq = s->dae->group.nq;
   s->nv = s->dae->group.nv;
-  s->m = pol_dae_num_constraints(s->dae);
+  s->held = pol_dae_num_constraints(s->dae);
+  s->compliant.count = s->bodies->num_compliant;
+  s->compliant.rows = s->bodies->compliant;
+  s->m = s->held + s->compliant.count;
   s->dropped = pol_assembler_dropped(integrator->assembler);
+  if (s->dae->feedback) s->assembler = integrator->assembler;
   pol_status status = set_graph(s);
   if (!status && s->bodies->forces_read_velocities) {
     status = poli_dae_patterns_create(&s->patterns, s->dae);
     if (!status) status = poli_saddle_create(&s->saddle, s->dae, 0, integrator->options.solver);
   }
-  return status ? status : allocate(s);
+  if (!status) status = allocate(s);
+  return status ? status : poli_splitting_steps_create(integrator);
 }
 
 const poli_family poli_splitting = {.supports = supports,
@@ -1245,4 +1570,7 @@ const poli_family poli_splitting = {.supports = supports,
                                     .destroy = destroy,
                                     .start = start,
                                     .step = step,
+                                    .adaptive = &poli_splitting_adaptive,
+                                    .interpolate = poli_splitting_interpolate,
+                                    .doubt_step = doubt_step,
                                     .hides = 1};

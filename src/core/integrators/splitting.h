@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include <polhode/integrator.h>
+#include "integrators/family.h"
 
 typedef struct poli_splitting_state poli_splitting_state;
 
@@ -24,5 +24,40 @@ pol_status poli_splitting_show(poli_splitting_state *s, double t, double *shown)
 
 /* q of the running state. */
 const double *poli_splitting_position(const poli_splitting_state *s);
+/* Sets the running state: q, v, and multipliers to predict the next ones from. */
+pol_status poli_splitting_place(poli_splitting_state *s, double t, const double *q, const double *v,
+                                const double *lambda);
+/* The forces of the running state, nv. */
+const double *poli_splitting_force(const poli_splitting_state *s);
+/* Base steps of a composed step. */
+int poli_splitting_num_stages(const poli_splitting_state *s);
+
+/* Where the next solution is shown, and makes it that of the integrator. */
+double *poli_splitting_spare(poli_splitting_state *s);
+void poli_splitting_publish(pol_integrator *integrator, double t);
+
+/* Data of splitting_steps.c, owned by the state: numbers in one block of memory. */
+typedef struct poli_splitting_steps {
+  void *memory;
+  double *start;   /* the running state at the start of an attempt, */
+  double *now;     /* and one to return to */
+  double *whole;   /* nq: the end of an attempt by one step */
+  double *middle;  /* q, v, v', lambda in the middle of the last step, */
+  int has_middle;  /* 1: known; -1: it could not be determined */
+  double *within;  /* of an attempt, and at a time within the last step */
+  double *at;      /* nq + nv: q and v there */
+  double *defects; /* 3 nv: of the interpolation */
+  double t;        /* end of the attempt */
+} poli_splitting_steps;
+
+poli_splitting_steps *poli_splitting_get_steps(poli_splitting_state *s);
+/* The rest of the family is there. */
+pol_status poli_splitting_steps_create(pol_integrator *integrator);
+
+extern const poli_adaptive poli_splitting_adaptive;
+
+/* Of poli_family. */
+pol_status poli_splitting_interpolate(const pol_integrator *integrator, double t, double *q,
+                                      double *v, double *vd, double *lambda);
 
 #endif

@@ -6,7 +6,8 @@
  *
  * the error is the root mean square of delta_i/w_i, the square root of the paper's Theta (36a); the
  * paper has atol = rtol = eps, so that w_i = eps max(1, Y_i).  A step is accepted up to 1.  The
- * local error is of the third order, so that the next step should be
+ * local error is of the third order (of order p, p + 1 takes the place of 3), so that the next step
+ * should be
  *
  *     h_new = 0.9 h error^(-1/3)                                            (26)
  *     h_new = 0.9 h error^(-0.7/3) last^(0.4/3)                             proportional-integral
@@ -26,10 +27,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double safety = 0.9, least_factor = 0.2, most_factor = 5.0;
+static const double least_factor = 0.2, most_factor = 5.0;
 
-static const double least_order = 3.0, most_order = 8.0;
-static const double keep_order = 0.9;                /* of what exceeds 3, per step */
+static const double second_order = 3.0, most_order = 8.0;
+static const double keep_order = 0.9;                /* of what exceeds the usual one, per step */
 static const double first_ceiling = 0.7, lift = 1.1; /* of the size that failed; per step */
 
 pol_status poli_step_control_create(poli_step_control **control, const pol_group *group,
@@ -37,7 +38,10 @@ pol_status poli_step_control_create(poli_step_control **control, const pol_group
 {
   poli_step_control *s = *control = calloc(1, sizeof *s);
   if (!s) return POL_NO_MEMORY;
-  *s = (poli_step_control){.group = group, .options = *options, .order = least_order};
+  *s = (poli_step_control){.group = group, .options = *options};
+  s->local_order = s->order = second_order;
+  s->safety = 0.9;
+  s->retreat = 0.25;
   size_t nv = (size_t)group->nv;
   s->memory = calloc(3 * nv, sizeof *s->memory);
   if (!s->memory) {
@@ -58,13 +62,21 @@ void poli_step_control_free(poli_step_control **control)
   *control = NULL;
 }
 
+void poli_step_control_set_order(poli_step_control *control, double local_order)
+{
+  control->local_order = control->order = local_order;
+  control->safety = 0.8;
+  control->retreat = 0.4;
+}
+
 void poli_step_control_reset(poli_step_control *control, int sizes)
 {
   control->h = control->last = control->tried_h = control->ceiling = 0.0;
-  control->order = least_order;
+  control->order = control->local_order;
+  control->pace = 0.0;
   control->tiny_steps = 0;
   if (!sizes) return;
-  control->span = 0.0;
+  control->span = control->reference = 0.0;
   memset(control->largest, 0, (size_t)control->group->nv * sizeof *control->largest);
 }
 
@@ -119,27 +131,28 @@ double poli_step_control_norm(const poli_step_control *control, const double *e,
 /* The power of h, from two attempts of this step or from those before. */
 static void update_order(poli_step_control *s, double h, double error)
 {
+  const double usual = s->local_order;
   if (s->tried_h > h && s->tried > error && error > 0.0)
     s->order = log(s->tried / error) / log(s->tried_h / h);
   else if (error <= 1.0)
-    s->order = least_order + keep_order * (s->order - least_order);
-  s->order = s->published ? least_order : fmin(fmax(s->order, least_order), most_order);
+    s->order = usual + keep_order * (s->order - usual);
+  s->order = s->published ? usual : fmin(fmax(s->order, usual), fmax(most_order, usual));
 }
 
 double poli_step_control_propose(poli_step_control *control, double h, double error)
 {
   update_order(control, h, error);
   double power = 1.0 / control->order;
-  double factor = error > 0.0 ? safety * pow(error, -power) : most_factor;
-  if (control->options.pi && control->last > 0.0 && error > 0.0)
-    factor = safety * pow(error, -0.7 * power) * pow(control->last, 0.4 * power);
+  double factor = error > 0.0 ? control->safety * pow(error, -power) : most_factor;
+  if (control->options.controller == POL_CONTROLLER_PI && control->last > 0.0 && error > 0.0)
+    factor = control->safety * pow(error, -0.7 * power) * pow(control->last, 0.4 * power);
   control->tried_h = 0.0;
   if (error <= 1.0) {
     control->last = error;
   } else {
     control->tried_h = h;
     control->tried = error;
-    factor = fmin(factor, safety); /* a repeated step is smaller */
+    factor = fmin(factor, control->safety); /* a repeated step is smaller */
   }
   double next = h * fmin(fmax(factor, least_factor), most_factor);
   if (!(control->ceiling > 0.0) || error > 1.0) return next;
@@ -152,5 +165,5 @@ double poli_step_control_retreat(poli_step_control *control, double h)
 {
   control->tried_h = 0.0;
   if (!control->published) control->ceiling = first_ceiling * h;
-  return 0.25 * h;
+  return control->retreat * h;
 }

@@ -7,7 +7,10 @@
 typedef struct poli_step_control {
   const pol_group *group;
   pol_control options;
-  int published; /* 1: as printed (pol_published.estimate) */
+  int published;      /* 1: as printed (pol_published.estimate) */
+  double local_order; /* of the local error, at least 3 */
+  double retreat;     /* what remains of a step whose equations could not be solved */
+  double safety;      /* of the size that would just be accepted */
   double *memory;
   double *largest; /* nv: largest |q_i| of accepted steps; 1 for rotations */
   double *weight;  /* nv: what an error of 1 is */
@@ -15,17 +18,23 @@ typedef struct poli_step_control {
   double h;        /* of the next step; 0: not known yet */
   double last;     /* error of the last accepted step; 0: there is none */
   double span;     /* time to be covered, as far as it is known */
-  double order;    /* p of error ~ h^p, from attempts of one step; at least 3 */
+  double order;    /* p of error ~ h^p, from attempts of one step; at least local_order */
   int tiny_steps;  /* in a row, of a size that cannot reach the end */
   double tried_h;  /* of the last attempt of the present step whose error was too large, 0: none, */
   double tried;    /* and that error */
-  double ceiling;  /* of the next sizes, below one whose equations could not be solved; 0: none */
+  double pace;     /* rho of reversible steps, 0: not known yet; see adapt.c */
+  double floor, reference; /* kinetic energies of their law; reference 0: not known yet */
+  double ceiling; /* of the next sizes, below one whose equations could not be solved; 0: none */
 } poli_step_control;
 
 pol_status poli_step_control_create(poli_step_control **control, const pol_group *group,
                                     const pol_control *options);
 void poli_step_control_free(poli_step_control **control);
 
+/* For methods with a local error of an order other than 3, whose size varies more: steps are 0.8 of
+ * what would just be accepted (0.9), and one whose equations could not be solved is repeated with
+ * 0.4 of its size (0.25). */
+void poli_step_control_set_order(poli_step_control *control, double local_order);
 /* Forgets the step size; and with sizes, how large the coordinates have been. */
 void poli_step_control_reset(poli_step_control *control, int sizes);
 /* Sets the weights for steps from or to the configuration q. */

@@ -361,7 +361,14 @@ void poli_free_motion(const poli_free_body *body, const double q0[4], const doub
     renormalize(q1);
     return;
   }
+  /* of iterations that diverge: so many turns would take forever, and the result is refused */
+  const double most_turn = 1e5;
   const double G = sqrt(poli_v3_dot(L, L)), from[4] = {q0[0], q0[1], q0[2], q0[3]};
+  if (!(fabs(h) * G <= most_turn * fmin(body->moment[0], fmin(body->moment[1], body->moment[2])))) {
+    for (int i = 0; i < 4; i++) q1[i] = (double)NAN;
+    for (int i = 0; i < 9 && D; i++) D[i] = (double)NAN;
+    return;
+  }
   if (G == 0.0) {
     for (int i = 0; i < 4; i++) q1[i] = from[i];
   } else {

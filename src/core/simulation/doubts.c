@@ -94,7 +94,7 @@ static double size_of(const pol_simulation *sim, double *mass, double *far)
 static const char *probable_reason(const pol_simulation *sim)
 {
   const pol_options *o = &sim->options;
-  const int alpha = sim->method_adapts; /* the family of generalized-alpha */
+  const int alpha = poli_method_entry_find(o->method)->family == &poli_generalized_alpha;
   if (alpha && sim->index == POL_INDEX_3 && o->alpha_m >= o->alpha_f &&
       pol_dae_num_constraints(sim->dae) > 0)
     return "index 3 without numerical damping (rho_inf = 1) does not control its multipliers; use "

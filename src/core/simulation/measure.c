@@ -5,7 +5,10 @@
  * |(B v)_i| and |(B v')_i + ...|, and the work of what is not conservative: with the power P at the
  * ends of each accepted step,
  *
- *     W += (t_n+1 - t_n) (P_n + P_n+1) / 2.
+ *     W += (t_n+1 - t_n) (P_n + P_n+1) / 2,
+ *
+ * or by Simpson's rule with the middle of a variable step of a method of high order, whose steps
+ * are large.
  *
  * With linear momentum p and angular momentum L about the origin, that about an axis a through the
  * point P is a . (L - P x p).
@@ -151,10 +154,29 @@ static pol_status measure_residuals(pol_simulation *sim, const pol_state *state,
 
 /* --- energy, work and invariants -------------------------------------------------------------- */
 
-/* Work up to a time x h after the start of the last step, with power linear in between. */
-static double work_at(double before, double P0, double P1, double h, double x)
+/* Work up to a time x h after the start of the last step, with power quadratic in between. */
+static double work_at(double before, double P0, double middle, double P1, double h, double x)
 {
-  return before + h * x * (P0 + 0.5 * x * (P1 - P0));
+  const double slope = 4.0 * middle - 3.0 * P0 - P1, curvature = 2.0 * (P0 - 2.0 * middle + P1);
+  return before + h * x * (P0 + x * (slope / 2.0 + x * curvature / 3.0));
+}
+
+/* Power in the middle of the last step, from both ends or, where that would be too coarse, there.
+ */
+static pol_power middle_power(pol_simulation *sim, const pol_power *before, const pol_power *after)
+{
+  const pol_state *last = pol_integrator_state(sim->integrator);
+  const pol_group *group = &sim->dae->group;
+  pol_power power = {.dissipated = 0.5 * (before->dissipated + after->dissipated),
+                     .applied = 0.5 * (before->applied + after->applied),
+                     .drives = 0.5 * (before->drives + after->drives)};
+  if (!sim->variable || !poli_integrator_is_dense(sim->integrator)) return power;
+  double *q = sim->between, *v = q + group->nq, *vd = v + group->nv, *lambda = vd + group->nv;
+  const double t = 0.5 * (sim->t_before + last->t);
+  pol_point at = {.t = t, .q = q, .v = v, .vd = vd, .lambda = lambda, .history = last->history};
+  if (pol_integrator_interpolate(sim->integrator, t, q, v, vd, lambda) == POL_OK)
+    pol_formulation_power(sim->formulation, &at, &power);
+  return power;
 }
 
 /* p . v - T(v), the kinetic part of the energy that belongs to a method with its own momenta. */
@@ -185,13 +207,14 @@ void poli_simulation_measure_now(pol_simulation *sim, double t, const pol_energy
   const pol_energy *initial = &summary->initial_energy;
   const int m = pol_dae_num_constraints(sim->dae);
   const pol_work *W = &sim->work_before;
-  const pol_power *P0 = &sim->power_before, *P1 = &sim->power;
+  const pol_power *P0 = &sim->power_before, *P1 = &sim->power, *Pm = &sim->power_middle;
   const double h = sim->t - sim->t_before, x = h > 0.0 ? (t - sim->t_before) / h : 1.0;
   summary->t = sim->state.t = t;
   summary->energy = *energy;
-  summary->work = (pol_work){work_at(W->dissipated, P0->dissipated, P1->dissipated, h, x),
-                             work_at(W->applied, P0->applied, P1->applied, h, x),
-                             work_at(W->drives, P0->drives, P1->drives, h, x)};
+  summary->work =
+      (pol_work){work_at(W->dissipated, P0->dissipated, Pm->dissipated, P1->dissipated, h, x),
+                 work_at(W->applied, P0->applied, Pm->applied, P1->applied, h, x),
+                 work_at(W->drives, P0->drives, Pm->drives, P1->drives, h, x)};
   summary->energy_balance = (energy->kinetic + energy->potential) -
                             (initial->kinetic + initial->potential) - summary->work.applied -
                             summary->work.drives + summary->work.dissipated;
@@ -273,6 +296,7 @@ pol_status poli_simulation_accept(pol_simulation *sim, long done)
   sim->lambda_t = state->lambda_t;
   sim->power_before = done == 0 ? power : sim->power;
   sim->work_before = sim->work;
+  sim->power_middle = middle_power(sim, &sim->power_before, &power);
   sim->power = power;
   poli_simulation_measure_now(sim, sim->t, &energy);
   sim->work = summary->work;

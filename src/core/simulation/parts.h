@@ -59,7 +59,6 @@ struct pol_simulation {
   const pol_dae *dae;
   pol_progress progress;
   pol_options options;
-  int method_adapts; /* pol_method_adapts */
   pol_solver_kind solver;
   pol_index index;
   /* Allowed error of a dropped constraint, in m or rad, in addition to the errors of the others:
@@ -102,9 +101,10 @@ struct pol_simulation {
   double *good;
   pol_status failed;
 
-  /* The last step of the integrator: its times, and power and work at both ends. */
+  /* The last step of the integrator: its times, power at both ends and in the middle,
+   * and work. */
   double t_before, t;
-  pol_power power_before, power;
+  pol_power power_before, power_middle, power;
   pol_work work_before, work;
   double lambda_t_before, lambda_t; /* times that the multipliers belong to */
   double *p_before;                 /* momenta at its start; p_between: at a time within it */

@@ -54,7 +54,13 @@ pol_status pol_settings_validate(const pol_settings *settings, char *message, si
       rule = "output.times must ascend from above 0 to end at most";
   if (rule != NULL) return poli_broken_rule(rule, message, size);
   pol_status status = pol_options_validate(&settings->options, message, size);
-  if (status == POL_OK && settings->variable && !pol_method_adapts(settings->options.method))
+  const pol_options *options = &settings->options;
+  const int reversible = options->control.controller == POL_CONTROLLER_REVERSIBLE;
+  if (status == POL_OK && options->order == 0 && (!settings->variable || reversible))
+    return poli_broken_rule("order must be 2, 4, 6 or 8 without rtol and atol, from which auto "
+                            "chooses it",
+                            message, size);
+  if (status == POL_OK && settings->variable && !pol_method_adapts(options->method))
     return poli_broken_rule("steps must be fixed: this method has no error estimate", message,
                             size);
   return status;

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/monitor.h"
+#include "base/rule.h"
 #include "formulation/expressions.h"
 #include "integrators/family.h"
 #include "lie/small.h"
@@ -160,6 +161,31 @@ static pol_status allocate(pol_simulation *sim)
   return POL_OK;
 }
 
+/* Variable steps need an error estimate in this formulation, and reversible ones a motion whose
+ * energy is constant. */
+static pol_status check_steps(const pol_mechanism *mechanism, const pol_dae *dae,
+                              const pol_options *options, char *message, size_t size)
+{
+  const poli_family *family = poli_method_family(poli_method_entry_find(options->method), dae);
+  const int reversible = options->control.controller == POL_CONTROLLER_REVERSIBLE;
+  pol_symmetries symmetries;
+  if (!family->adaptive)
+    return poli_broken_rule("steps must be fixed: this method has no error estimate in this "
+                            "formulation; rattle has one in so3xr3",
+                            message, size);
+  if (!reversible) return POL_OK;
+  if (!family->adaptive->energies)
+    return poli_broken_rule("control.controller must not be reversible: this needs the method "
+                            "rattle in so3xr3",
+                            message, size);
+  pol_mechanism_symmetries(mechanism, &symmetries);
+  if (symmetries.energy) return POL_OK;
+  return poli_broken_rule("control.controller must not be reversible: drives, dampers or forces "
+                          "change the energy of this mechanism, so that nothing is gained; use "
+                          "rtol",
+                          message, size);
+}
+
 static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
                         const pol_settings *settings)
 {
@@ -170,7 +196,6 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   if ((status = poli_simulation_plan_output(sim, &settings->output)) != POL_OK) return status;
   sim->mechanism = mechanism;
   sim->options = settings->options;
-  sim->method_adapts = pol_method_adapts(settings->options.method);
   sim->solver = settings->options.solver;
   sim->index = settings->options.index;
   sim->dropped_tolerance = 1e-6;
@@ -186,6 +211,8 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   if (status != POL_OK) return status;
   sim->dae = pol_formulation_dae(sim->formulation);
   status = pol_integrator_supports(sim->dae, &settings->options, d->message, sizeof d->message);
+  if (status == POL_OK && settings->variable)
+    status = check_steps(mechanism, sim->dae, &settings->options, d->message, sizeof d->message);
   if (status != POL_OK) return status;
   status = pol_integrator_create(&sim->integrator, sim->dae, &settings->options);
   if (status != POL_OK) return status;
@@ -204,6 +231,9 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   status = start(sim);
   char doubt[sizeof sim->summary.warnings[0].message];
   if (status == POL_OK && pol_integrator_warning(sim->dae, &settings->options, doubt, sizeof doubt))
+    poli_simulation_warn(sim, 0.0, "%s", doubt);
+  if (status == POL_OK && !sim->variable &&
+      poli_integrator_doubt_step(sim->integrator, sim->step, doubt, sizeof doubt))
     poli_simulation_warn(sim, 0.0, "%s", doubt);
   return status;
 }

@@ -41,8 +41,6 @@ static const poli_number_range from_zero = {
 static const poli_number_range from_one = {
     1.0, INT32_MAX, 0, "must be a whole number from 1 to 2147483647", "1 to 2147483647"};
 
-static const poli_number_range order_range = {2.0, 8.0, 0, "must be 2, 4, 6 or 8", "2, 4, 6 or 8"};
-
 /* Choices by a list of words, and by the name of each `number`. */
 #define WORDS(choices, ...)                                                                        \
   static const char *choices##_name(int number)                                                    \
@@ -60,7 +58,6 @@ static const poli_number_range order_range = {2.0, 8.0, 0, "must be 2, 4, 6 or 8
 
 WORDS(body_types, "rigid", "point");
 WORDS(directions, "rising", "falling", "both");
-WORDS(controllers, "elementary", "pi");
 WORDS(steps, "fixed", "variable");
 NAMES(shape_types, pol_shape_type_name((pol_shape_type)number));
 NAMES(joint_types, pol_joint_type_name((pol_joint_type)number));
@@ -74,7 +71,9 @@ NAMES(spring_laws, pol_spring_law_name((pol_spring_law)number));
 NAMES(function_types, pol_function_type_name((pol_function_type)number));
 NAMES(coordinates, pol_coordinate_name((pol_coordinate)number));
 NAMES(actions, pol_event_action_name((pol_event_action)number));
-NAMES(methods, number < pol_method_count() ? pol_method_at(number)->name : NULL);
+NAMES(methods, number == pol_method_count()  ? "auto"
+               : number < pol_method_count() ? pol_method_at(number)->name
+                                             : NULL);
 NAMES(formulations,
       number < pol_formulation_count() ? pol_formulation_name((pol_formulation_kind)number) : NULL);
 NAMES(starts, pol_start_name((pol_start)number));
@@ -84,6 +83,7 @@ NAMES(redundants, pol_redundant_name((pol_redundant)number));
 NAMES(guesses, pol_guess_name((pol_guess)number));
 NAMES(newton_kinds, pol_newton_kind_name((pol_newton_kind)number));
 NAMES(solvers, pol_solver_kind_name((pol_solver_kind)number));
+NAMES(controllers, pol_controller_name((pol_controller)number));
 static const poli_choices estimates = {pol_published_estimate_name};
 
 /* The lists in which references are looked up. */
@@ -676,9 +676,12 @@ static const poli_field control_fields[] = {
      .help = "if the tolerances require a smaller step, the run fails and names the body"},
     {"max_step", &poli_number, OPTION(control.max_step), &poli_positive, .unit = "s",
      .standard = "none", .help = "at least `min_step`"},
-    {"controller", &poli_choice, OPTION(control.pi), &controllers, .standard = "\"elementary\"",
-     .help = "`elementary`, or `pi`, which also uses the error of the previous step: fewer "
-             "rejected steps, but more steps"},
+    {"controller", &poli_choice, OPTION(control.controller), &controllers,
+     .standard = "\"elementary\"",
+     .help = "`elementary`; `pi`, which also uses the error of the previous step: fewer "
+             "rejected steps, but more steps; or `reversible`, for long runs of `rattle` in "
+             "`so3xr3` with constant energy: the first step is `step`, the others follow the "
+             "kinetic energy, without `rtol` and `atol`"},
     {.key = NULL},
 };
 
@@ -706,7 +709,8 @@ static const poli_field simulation_fields[] = {
     {"end", &poli_number, AT(settings.end), &poli_positive, NULL, POLI_ALWAYS, .unit = "s",
      .help = "end time; the run starts at t = 0"},
     {"method", &poli_choice, AT(method), &methods, .standard = "\"geom1\"",
-     .help = "a method listed by `polhode methods`"},
+     .help = "a method listed by `polhode methods`, or `auto`: chosen by the forces of the model "
+             "and the steps, see [methods](methods.md#a-method-chosen-for-you)"},
     {"formulation", &poli_choice, AT(settings.formulation), &formulations, .standard = "\"so3xr3\"",
      .help = "the coordinates of the bodies"},
     {"index", &poli_index, OPTION(index), .standard = "`3`; variable steps `\"stabilized-2\"`",
@@ -733,8 +737,8 @@ static const poli_field simulation_fields[] = {
     {"vartheta", &poli_number, OPTION(vartheta), &vartheta_range, .standard = "0.5",
      .help = "`vi-b`: weight of the reaction at the end of the step; values above 1/2 are unstable "
              "and cause a warning"},
-    {"order", &poli_integer, OPTION(order), &order_range, .standard = "2",
-     .help = "of `rattle` in `so3xr3`"},
+    {"order", &poli_order, OPTION(order), .standard = "2",
+     .help = "of `rattle` in `so3xr3`; `\"auto\"` chooses it from `rtol` and `atol`"},
     {"guess", &poli_choice, OPTION(guess), &guesses, .standard = "\"advanced\"",
      .help = "`vi-s` to `rattle`: the Newton iteration starts from q + h v (`advanced`) or from q "
              "(`simple`)"},

@@ -280,6 +280,10 @@ static int fill_model(poli_reader *reader, const poli_place *top, pol_model *mod
     if (!model->name) reader->status = POL_NO_MEMORY;
     if (reader->status == POL_OK) reader->status = poli_build_output_times(&data, model);
     if (reader->status == POL_OK) reader->status = poli_build_events(&data, model);
+    if (data.simulation.automatic) model->settings.options.method = "auto";
+    if (reader->status == POL_OK)
+      reader->status = pol_settings_choose(model->mechanism, data.simulation.keeps_formulation,
+                                           &model->settings);
     if (reader->status == POL_OK) reader->status = poli_build_shapes(&data, model);
   }
 

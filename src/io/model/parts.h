@@ -268,7 +268,8 @@ enum { POLI_RISING, POLI_FALLING, POLI_BOTH };
 
 typedef struct poli_model_simulation {
   pol_settings settings;
-  int method, steps; /* numbers of the choices; -1 if not given */
+  int method, steps;                /* numbers of the choices; -1 if not given */
+  int automatic, keeps_formulation; /* the method is to be chosen; the formulation is given */
   double rho_inf, alpha;
   double atol[2];             /* of translations and rotations */
   const json_t *output_times; /* list of numbers, or NULL */
@@ -324,6 +325,7 @@ extern const poli_value poli_locks;    /* unsigned, POL_LOCK_... bits, at least 
 extern const poli_value poli_mesh;     /* const char *, the name of a mesh file */
 extern const poli_value poli_color;    /* int, 0xrrggbb */
 extern const poli_value poli_index;    /* pol_index */
+extern const poli_value poli_order;    /* int, 0: auto */
 extern const poli_value poli_sigma;    /* double, NAN for "optimal" */
 extern const poli_value poli_atol;     /* double[2], in poli_model_simulation */
 /* const json_t *: lists of at least one, and two numbers; times that ascend from above 0 */

@@ -133,6 +133,14 @@ static void settle_control(poli_reader *reader, const poli_place *place,
   } else if (rtol) {
     control->atol_translation = control->atol_rotation = control->rtol;
   }
+  if (control->controller == POL_CONTROLLER_REVERSIBLE) {
+    const poli_place object = poli_place_key(place, "control");
+    const poli_place at = poli_place_key(&object, "controller");
+    settings->variable = 1;
+    control->first_step = settings->step;
+    if (rtol || atol)
+      poli_report(reader, &at, "", "must not be reversible together with rtol or atol");
+  }
 
   const poli_place output = poli_place_key(place, "output");
   const poli_place times = poli_place_key(&output, "times");
@@ -190,7 +198,8 @@ static void set_method(const poli_place *place, const poli_model_simulation *sim
   }
   /* steps of variable size: what the file leaves open is what serves them best, stabilized index 2
    * with rho_inf 0.8; newmark and hht stay those of the paper */
-  if (settings->variable && !is_named(method) && pol_method_adapts(method)) {
+  if (settings->variable && !is_named(method) &&
+      strstr(pol_method_find(method)->settings, "index")) {
     if (!poli_given(place, "index")) options->index = POL_INDEX_2_STABILIZED;
     if (!poli_given(place, "rho_inf") && !poli_given(place, "beta"))
       pol_options_set_rho_inf(options, 0.8);
@@ -209,11 +218,15 @@ void poli_check_simulation(poli_reader *reader, const poli_place *place, void *o
   pol_settings *settings = &simulation->settings;
   pol_options *options = &settings->options;
   const int before = reader->errors->count;
-  const char *method =
-      simulation->method >= 0 ? pol_method_at(simulation->method)->name : options->method;
+  simulation->automatic = simulation->method == pol_method_count();
+  simulation->keeps_formulation = poli_given(place, "formulation");
+  const char *method = simulation->method >= 0 && !simulation->automatic
+                           ? pol_method_at(simulation->method)->name
+                           : options->method;
   if (!is_named(method)) check_parameters(reader, place, kind);
   settle_control(reader, place, simulation, sound);
-  if (!settings->variable && !poli_given(place, "step"))
+  if ((!settings->variable || options->control.controller == POL_CONTROLLER_REVERSIBLE) &&
+      !poli_given(place, "step"))
     poli_report_missing(reader, place, kind->fields, "step", poli_positive.rule);
   if (!sound || reader->errors->count != before) return;
 

@@ -262,6 +262,14 @@ static void read_sigma(poli_reader *reader, const poli_place *place, const poli_
   *(double *)target = optimal ? (double)NAN : json_number_value(place->value);
 }
 
+static void read_order(poli_reader *reader, const poli_place *place, const poli_field *field,
+                       void *target)
+{
+  const double number = json_number_value(place->value);
+  const int fits = number == 2.0 || number == 4.0 || number == 6.0 || number == 8.0;
+  *(int *)target = is_word(reader, place, field, "auto", fits) ? 0 : (int)number;
+}
+
 static void read_atol(poli_reader *reader, const poli_place *place, const poli_field *field,
                       void *target)
 {
@@ -280,6 +288,9 @@ const poli_value poli_index =
 const poli_value poli_sigma =
     POLI_VALUE(read_sigma, sizeof(double), POLI_NO_DETAIL, "must be a number or \"optimal\"",
                "number or string", "{'anyOf': [{'type': 'number'}, {'const': 'optimal'}]}");
+const poli_value poli_order =
+    POLI_VALUE(read_order, sizeof(int), POLI_NO_DETAIL, "must be 2, 4, 6, 8 or \"auto\"",
+               "number or string", "{'enum': [2, 4, 6, 8, 'auto']}");
 const poli_value poli_atol = POLI_VALUE(
     read_atol, sizeof(poli_model_simulation), POLI_NO_DETAIL, "must be a non-negative number",
     "number, or object with `translation` and `rotation`",
