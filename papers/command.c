@@ -490,17 +490,16 @@ const cli_command cli_reproduce = {
     .summary = "repeat published tables and figures",
     .operand = "[all|ITEM...]",
     .text = "Repeats tables, figures and stated counts of five papers, compares them with the\n"
-            "published values, and gives each a verdict: reproduced (at\n"
-            "least one published number agrees), statements hold (no number is published),\n"
-            "shown only (nothing is published to compare with), differs (and why), or not\n"
-            "comparable (and why). A verdict follows from measured numbers; \"differs\" is a\n"
-            "result, not a failure.\n\n"
+            "published values, and gives each a verdict: reproduced (at least one published\n"
+            "number agrees), statements hold (no number is published), shown only (nothing is\n"
+            "published to compare with), differs (and why), or not comparable (and why). A\n"
+            "verdict follows from measured numbers; \"differs\" is a result, not a failure.\n\n"
             "An ITEM is an id such as gavrea2005-table1, or a paper such as gavrea2005;\n"
             "without ITEM, the items are listed; \"all\" runs all of them. The report is\n"
             "FOLDER/index.html, one page with all figures; next to it are the figures as\n"
             "SVG, report.json and verdicts.md.\n\n"
             "The exit status is 0 if all items ran, whatever their verdicts, and 1 if one\n"
-            "could not.",
+            "could not run.",
     .examples = "  polhode reproduce --list\n"
                 "  polhode reproduce gavrea2005-table1\n"
                 "  polhode reproduce gavrea2005-fig02 gavrea2005-fig03 --out report --jobs 2",

@@ -141,13 +141,6 @@ void pol_formulation_reaction(const pol_formulation *formulation, const pol_poin
 void pol_formulation_joint_coordinate(const pol_formulation *formulation, const pol_point *at,
                                       int joint, int index, double *value, double *rate);
 
-/* Force and torque (global axes, at the point of application; for a callback or joint-spring at the
- * centre of mass) that a force element exerts on its body, or on its second body; the opposite
- * wrench acts on the first body at the same point, except for callbacks, which define both.  Zero
- * if it cannot be evaluated.  Reads t, q, v and history; with expressions also lambda. */
-void pol_formulation_force(const pol_formulation *formulation, const pol_point *at, int force,
-                           double vector[3], double torque[3]);
-
 /* Force (N) or torque (N m) of a joint-spring on the body of the joint's second marker, along or
  * about the joint axis; the opposite acts on the first body.  Reads q, v and history. */
 double pol_formulation_joint_spring_effort(const pol_formulation *formulation, const pol_point *at,

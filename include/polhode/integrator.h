@@ -198,10 +198,10 @@ pol_status pol_integrator_start(pol_integrator *integrator, double t, const doub
                                 const double *v, const unsigned char *keep);
 /* One step of size h > 0.  After a failure the state is that of the last accepted step. */
 pol_status pol_integrator_step(pol_integrator *integrator, double h);
-/* `count` steps of size h, as by pol_integrator_step; stops at the first that fails.  The states in
- * between are not seen: rattle on rigid bodies saves their velocities, accelerations and
- * multipliers, which are a large part of the work of a step of order 2.  After a failure
- * pol_integrator_interpolate may have no step to interpolate in. */
+/* `count` steps of size h, as by pol_integrator_step; stops at the first that fails.
+ * Intermediate states are not available: rattle on rigid bodies does not compute their velocities,
+ * accelerations and multipliers, which are a large part of the work of a step of order 2.  After a
+ * failure pol_integrator_interpolate may have no step to interpolate in. */
 pol_status pol_integrator_steps(pol_integrator *integrator, double h, long count);
 /* One step of a size chosen by options.control, at most to t_end; if t_end is less than two steps
  * away, the remaining time is divided so that t_end is met exactly.  Attempts that fail or exceed

@@ -283,7 +283,7 @@ typedef struct pol_channel {
                        "user" for states and variables */
   /* The parts of the name; names of objects may contain dots. */
   const char *group;    /* "bodies", "markers", "joints", "forces", "drives", "couplings", "states",
-                           "variables";    "energy",    "momentum", "residual"; "" for t */
+                           "variables", "energy", "momentum", "residual"; "" for t */
   const char *owner;    /* the body, marker, ...; "" for quantities of the whole system */
   const char *quantity; /* the rest of the name: "position.x", "angle", "kinetic", "t" */
 } pol_channel;

@@ -293,8 +293,7 @@ static const cli_option options[] = {
      offsetof(cli_args, svg), NULL},
     {"--dot", "FILE.dot", "write the same as a graph for graphviz", CLI_TEXT,
      offsetof(cli_args, dot), NULL},
-    {"--json", NULL, "print one JSON object instead of a table", CLI_FLAG, offsetof(cli_args, json),
-     NULL},
+    CLI_JSON_OPTION,
 };
 
 const cli_command cli_check = {
@@ -304,8 +303,8 @@ const cli_command cli_check = {
     .text = "Reads the model and lists all its errors; or, if there are none, reports what it\n"
             "contains: bodies, joints, forces, drives, degrees of freedom, redundant\n"
             "constraints, symmetries, settings. Then it finds consistent initial values and\n"
-            "reports how far the given ones had to move.\n\n"
-            "Exit status: 0 valid, 1 the numerics failed, 2 the input is wrong or has no\n"
+            "reports how much the given ones had to change.\n\n"
+            "Exit status: 0 valid, 1 the simulation failed, 2 invalid input or no\n"
             "consistent initial values, 130 stopped by Ctrl-C (143 by SIGTERM).",
     .examples = "  polhode check models/bruels-cardona-2010/heavy_top.json\n"
                 "  polhode check models/examples/pendulum.json --set simulation.formulation=se3 "

@@ -67,6 +67,13 @@ typedef struct cli_option {
   const char *key; /* CLI_OVERRIDE */
 } cli_option;
 
+/* An option of most commands. */
+#define CLI_JSON_OPTION                                                                            \
+  {                                                                                                \
+    "--json", NULL, "print one JSON object instead of text", CLI_FLAG, offsetof(cli_args, json),   \
+        NULL                                                                                       \
+  }
+
 /* Names of values, of options and operands, define what is allowed there; completion uses them.
  * Alternatives are separated by "|", operands by blanks; "..." after a name: more may follow;
  * brackets around it: it may be left out; ",..." after a name: a list with commas.

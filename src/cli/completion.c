@@ -98,6 +98,17 @@ static void print_endings(const char *names)
   }
 }
 
+/* A call of the script's function that completes paths or files. */
+static void print_call(const char *names)
+{
+  const int paths = kind_of(names) == PATHS;
+  printf(paths ? "_polhode_paths" : "_polhode_files");
+  if (paths)
+    print_words(names);
+  else
+    print_endings(names);
+}
+
 /* --- bash ------------------------------------------------------------------------------------- */
 
 static const char bash_start[] =
@@ -147,13 +158,12 @@ static void print_bash_action(const char *names)
 {
   switch (kind_of(names)) {
   case WORDS:
-  case PATHS:
-    printf(kind_of(names) == WORDS ? "_polhode_words" : "_polhode_paths");
+    printf("_polhode_words");
     print_words(names);
     return;
+  case PATHS:
   case FILES:
-    printf("_polhode_files");
-    print_endings(names);
+    print_call(names);
     return;
   case UNKNOWN:
     printf(":");
@@ -225,12 +235,8 @@ static void print_zsh_action(const char *names)
     printf(" )");
     return;
   case PATHS:
-    printf("_polhode_paths");
-    print_words(names);
-    return;
   case FILES:
-    printf("_polhode_files");
-    print_endings(names);
+    print_call(names);
     return;
   case UNKNOWN:
     printf(" ");
@@ -301,12 +307,12 @@ static int completion(const cli_args *args)
 
 const cli_command cli_completion = {
     .name = "completion",
-    .summary = "print a script that makes a shell complete polhode's arguments",
+    .summary = "print a completion script for bash or zsh",
     .operand = "bash|zsh",
     .text = "Prints a script for the shell: it completes commands, options, the names of\n"
-            "methods and formulations, the keys of --set, and files that fit. An installation\n"
-            "puts it where shells look for it. Without one, add this line to ~/.bashrc, or\n"
-            "with zsh instead of bash to ~/.zshrc after compinit:\n"
+            "methods and formulations, the keys of --set, and matching files. make install\n"
+            "installs it. Otherwise add this line to ~/.bashrc (for zsh, to ~/.zshrc after\n"
+            "compinit, with zsh instead of bash):\n"
             "\n"
             "eval \"$(polhode completion bash)\"",
     .examples = "  polhode completion bash > polhode.bash\n"

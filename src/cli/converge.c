@@ -592,45 +592,45 @@ static const cli_option options[] = {
      offsetof(cli_args, indices), NULL},
     {"--steps", "SECONDS,...", "step sizes, or FROM:TO:COUNT with equal ratios", CLI_TEXT,
      offsetof(cli_args, steps), NULL},
-    {"--rtols", "NUMBER,...", "variable steps: tolerances, relative and absolute", CLI_TEXT,
+    {"--rtols", "NUMBER,...", "tolerances for variable step sizes, relative and absolute", CLI_TEXT,
      offsetof(cli_args, rtols), NULL},
     {"--reference", "RESULT", "compare with this result", CLI_TEXT, offsetof(cli_args, reference),
      NULL},
-    {"--reference-step", "SECONDS", "or with a fine run: its step; a default is there", CLI_TEXT,
+    {"--reference-step", "SECONDS",
+     "step size of the reference run; default: an eighth of the smallest step", CLI_TEXT,
      offsetof(cli_args, reference_step), NULL},
-    {"--reference-method", "METHOD", "the fine run's method; the first by default", CLI_TEXT,
+    {"--reference-method", "METHOD", "method of the reference run; the first by default", CLI_TEXT,
      offsetof(cli_args, reference_method), NULL},
     {"--quantities", "QUANTITY,...", "what to compare; may be repeated", CLI_LIST,
      offsetof(cli_args, quantities), NULL},
     {"--at-end", NULL, "errors at the end instead of the largest over time", CLI_FLAG,
      offsetof(cli_args, at_end), NULL},
-    {"--work", NULL, "also count the work and take the time", CLI_FLAG, offsetof(cli_args, work),
+    {"--work", NULL, "also report the work and the wall time", CLI_FLAG, offsetof(cli_args, work),
      NULL},
-    {"--plot", "FILE.svg|FILE.png", "draw the errors, with slopes", CLI_TEXT,
+    {"--plot", "FILE.svg|FILE.png", "plot the errors, with reference slopes", CLI_TEXT,
      offsetof(cli_args, plot), NULL},
-    {"--jobs", "N", "runs at a time; as many as cores by default", CLI_TEXT,
+    {"--jobs", "N", "number of parallel runs (default: number of cores)", CLI_TEXT,
      offsetof(cli_args, jobs), NULL},
     {"--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0,
      NULL},
-    {"--json", NULL, "print one JSON object instead of a table", CLI_FLAG, offsetof(cli_args, json),
-     NULL},
+    CLI_JSON_OPTION,
 };
 
 #define MODEL "models/examples/pendulum.json"
 
 const cli_command cli_converge = {
     .name = "converge",
-    .summary = "errors against step size, orders and work",
+    .summary = "measure errors, orders and work for several step sizes",
     .operand = "MODEL.json",
     .text = "Runs the model with every method, formulation, index and step size, compares\n"
             "each run with a reference, and prints the largest errors of positions,\n"
-            "rotations, velocities, angular velocities and reactions with the orders at\n"
-            "which they fall: between neighbours, and fitted. The reference is a result of\n"
-            "polhode run, or a fine run: an eighth of the smallest step, the first method.\n"
-            "Without --steps, four steps around the model's own.\n\n"
+            "rotations, velocities, angular velocities and reactions, and the observed\n"
+            "orders, between successive step sizes and by a fit. The reference is a result of\n"
+            "polhode run, or a run with the first method and an eighth of the smallest step.\n"
+            "Without --steps, four step sizes around that of the model are used.\n\n"
             "--work also prints steps, Newton iterations, evaluations and the wall time; with\n"
             "--plot FILE.svg it draws FILE_time.svg and FILE_newton.svg beside FILE.svg.\n\n"
-            "Exit status: 0 done, 1 a run failed (see its row), 2 the input is wrong.",
+            "Exit status: 0 done, 1 a run failed (see its row), 2 invalid input.",
     .examples = "  polhode converge " MODEL "\n"
                 "  polhode converge " MODEL " --plot orders.svg\n"
                 "  polhode converge " MODEL " --formulations so3xr3,se3 --json\n"

@@ -10,9 +10,9 @@
 #include "cli/terminal.h"
 
 const cli_option cli_common_options[] = {
-    {"--quiet", NULL, "no table, no progress bar; notes, warnings and errors stay", CLI_FLAG,
-     offsetof(cli_args, quiet), NULL},
-    {"--color", "auto|always|never", "colour; auto, the default: on a terminal", CLI_TEXT,
+    {"--quiet", NULL, "no table, no progress bar; notes, warnings and errors are still printed",
+     CLI_FLAG, offsetof(cli_args, quiet), NULL},
+    {"--color", "auto|always|never", "use colours; auto (default): only on a terminal", CLI_TEXT,
      offsetof(cli_args, color), NULL},
     {"--help", NULL, "print this text", CLI_FLAG, offsetof(cli_args, help), NULL},
 };

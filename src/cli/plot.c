@@ -717,29 +717,28 @@ static int run_plot(const cli_args *args)
 }
 
 static const cli_option options[] = {
-    {"--out", "FILE.svg|FILE.png", "the picture; RESULT_plot.svg by default", CLI_TEXT,
+    {"--out", "FILE.svg|FILE.png", "name of the picture (default: RESULT_plot.svg)", CLI_TEXT,
      offsetof(cli_args, out), NULL},
-    {"--x", "QUANTITY", "the x axis, t by default: phase plots", CLI_TEXT, offsetof(cli_args, x),
-     NULL},
+    {"--x", "QUANTITY", "quantity on the x axis (default: t), for phase plots", CLI_TEXT,
+     offsetof(cli_args, x), NULL},
     {"--from", "T", "from this time on, in seconds", CLI_TEXT, offsetof(cli_args, from), NULL},
     {"--to", "T", "up to this time", CLI_TEXT, offsetof(cli_args, to), NULL},
     {"--log-x", NULL, "logarithmic x axis", CLI_FLAG, offsetof(cli_args, log_x), NULL},
     {"--log-y", NULL, "logarithmic y axes", CLI_FLAG, offsetof(cli_args, log_y), NULL},
-    {"--equal", NULL, "a unit of x is as long as one of y", CLI_FLAG, offsetof(cli_args, equal),
-     NULL},
+    {"--equal", NULL, "equal scales on both axes", CLI_FLAG, offsetof(cli_args, equal), NULL},
     {"--panels", "HOW", "unit: a panel for each unit (default); quantity; one", CLI_TEXT,
      offsetof(cli_args, panels), NULL},
-    {"--label", "TEXT", "name of a result in the legend; once for each", CLI_LIST,
+    {"--label", "TEXT", "name of a result in the legend; one per result", CLI_LIST,
      offsetof(cli_args, labels), NULL},
-    {"--title", "TEXT", "above the picture", CLI_TEXT, offsetof(cli_args, title), NULL},
-    {"--size", "WxH", "in pixels, 720x450 by default", CLI_TEXT, offsetof(cli_args, size), NULL},
-    {"--scale", "S", "pixels of a PNG for each of them, 2 by default", CLI_TEXT,
+    {"--title", "TEXT", "title above the picture", CLI_TEXT, offsetof(cli_args, title), NULL},
+    {"--size", "WxH", "size in pixels (default: 720x450)", CLI_TEXT, offsetof(cli_args, size),
+     NULL},
+    {"--scale", "S", "pixels of a PNG per pixel of --size (default: 2)", CLI_TEXT,
      offsetof(cli_args, scale), NULL},
-    {"--dark", NULL, "light on dark", CLI_FLAG, offsetof(cli_args, dark), NULL},
+    {"--dark", NULL, "dark background", CLI_FLAG, offsetof(cli_args, dark), NULL},
     {"--json", NULL, "print what was plotted as one JSON object", CLI_FLAG,
      offsetof(cli_args, json), NULL},
-    {"--quiet", NULL, "print nothing; notes and errors stay", CLI_FLAG, offsetof(cli_args, quiet),
-     NULL},
+    {"--quiet", NULL, "print only notes and errors", CLI_FLAG, offsetof(cli_args, quiet), NULL},
 };
 
 const cli_command cli_plot = {
@@ -747,14 +746,14 @@ const cli_command cli_plot = {
     .summary = "draw quantities of results as SVG or PNG",
     .operand = "RESULT... QUANTITY...",
     .text = "Draws quantities of one or more results over time, or over another quantity\n"
-            "(--x). The first word is a result, and so is every other that ends in .csv, .h5\n"
-            "or .hdf5.\n\n"
-            "A quantity is a column's name (top.position.x), its start up to a dot\n"
+            "(--x). The first argument is a result, and so is every other one that ends in\n"
+            ".csv, .h5 or .hdf5.\n\n"
+            "A quantity is the name of a column (top.position.x), its part before a dot\n"
             "(top.position for all three components), or a pattern with * and ? (\"*.angle\",\n"
-            "in quotes because of the shell). Quantities with different units get panels of\n"
-            "their own.\n\n"
-            "top.csv and top.h5 in the examples are what polhode run --out writes.\n\n"
-            "Exit status: 0 done, 1 the picture could not be written, 2 the input is wrong.",
+            "in quotes because of the shell). Quantities with different units are drawn\n"
+            "in separate panels.\n\n"
+            "The examples use top.csv and top.h5, written by polhode run --out.\n\n"
+            "Exit status: 0 done, 1 the picture could not be written, 2 invalid input.",
     .examples = "  polhode plot top.csv top.position\n"
                 "  polhode plot top.h5 energy.total \"residual.*\" --out top.png\n"
                 "  polhode plot top.csv top.position.y --x top.position.x --equal\n"

@@ -135,8 +135,7 @@ static int help(const cli_args *args)
 }
 
 static const cli_option help_options[] = {
-    {"--json", NULL, "print one JSON object instead of text", CLI_FLAG, offsetof(cli_args, json),
-     NULL},
+    CLI_JSON_OPTION,
 };
 
 const cli_command cli_help = {
@@ -283,17 +282,16 @@ static int run_methods(const cli_args *args)
 }
 
 static const cli_option methods_options[] = {
-    {"--json", NULL, "print one JSON object instead of a table", CLI_FLAG, offsetof(cli_args, json),
-     NULL},
+    CLI_JSON_OPTION,
 };
 
 const cli_command cli_methods = {
     .name = "methods",
     .summary = "list integrators, formulations and their settings",
     .operand = NULL,
-    .text = "Lists the integrators: what each is, its order, what it conserves, where it\n"
-            "comes from; the formulations, that is, choices of coordinates; and what settings\n"
-            "of a model file such as \"index\", \"sigma\" and \"start\" can be.",
+    .text = "Lists the integrators (description, order, conserved quantities, source,\n"
+            "settings), the formulations (choices of coordinates), and the values of settings\n"
+            "such as \"index\", \"sigma\" and \"start\".",
     .examples = "  polhode methods\n"
                 "  polhode methods --json",
     .options = methods_options,
@@ -322,7 +320,7 @@ const cli_command cli_schema = {
     .operand = NULL,
     .text = "Prints the JSON Schema of model files: all keys with their types, units and\n"
             "defaults. An editor that knows it completes keys, shows what they mean and\n"
-            "underlines mistakes. Save it next to a model that starts with\n"
+            "marks errors. Save it next to a model that starts with\n"
             "\"$schema\": \"polhode-model.schema.json\".",
     .examples = "  polhode schema > polhode-model.schema.json\n"
                 "  polhode schema --keys",

@@ -195,8 +195,7 @@ static int run_info(const cli_args *args)
 }
 
 static const cli_option info_options[] = {
-    {"--json", NULL, "print one JSON object instead of a table", CLI_FLAG, offsetof(cli_args, json),
-     NULL},
+    CLI_JSON_OPTION,
 };
 
 const cli_command cli_info = {
@@ -205,7 +204,7 @@ const cli_command cli_info = {
     .operand = "RESULT",
     .text = "Reports what a result (.h5 or .csv) contains: the model and the settings of the\n"
             "run, how it ended, how many rows there are, its events and what was recorded.\n\n"
-            "top.h5 in the examples is what polhode run MODEL.json --out top.h5 writes.",
+            "The examples use top.h5, written by polhode run MODEL.json --out top.h5.",
     .examples = "  polhode info top.h5\n"
                 "  polhode info top.csv --json",
     .options = info_options,
@@ -303,11 +302,10 @@ static int run_export(const cli_args *args)
 static const cli_option export_options[] = {
     {"--vtk", "DIR", "write a file for each frame, and motion.pvd, into this folder", CLI_TEXT,
      offsetof(cli_args, vtk), NULL},
-    {"--every", "N", "only each N-th row", CLI_TEXT, offsetof(cli_args, every), NULL},
-    {"--frames", "N", "N frames at most, evenly from the first row to the last", CLI_TEXT,
+    {"--every", "N", "only every N-th row", CLI_TEXT, offsetof(cli_args, every), NULL},
+    {"--frames", "N", "at most N frames, evenly spaced from the first row to the last", CLI_TEXT,
      offsetof(cli_args, frames), NULL},
-    {"--json", NULL, "print one JSON object instead of a table", CLI_FLAG, offsetof(cli_args, json),
-     NULL},
+    CLI_JSON_OPTION,
 };
 
 const cli_command cli_export = {
@@ -315,8 +313,8 @@ const cli_command cli_export = {
     .summary = "write a result for ParaView",
     .operand = "RESULT",
     .text = "Writes the motion as VTK files: motion.pvd opens in ParaView, with a point for\n"
-            "each body, named marker and joint (the latter of .h5 results) in every frame.\n\n"
-            "top.h5 in the examples is what polhode run MODEL.json --out top.h5 writes.",
+            "each body, named marker and joint (joints only from .h5 files) in every frame.\n\n"
+            "The examples use top.h5, written by polhode run MODEL.json --out top.h5.",
     .examples = "  polhode export top.h5 --vtk top_vtk --every 10\n"
                 "  polhode export top.h5 --vtk top_vtk --frames 50",
     .options = export_options,
@@ -439,25 +437,25 @@ static int view(const cli_args *args)
 }
 
 static const cli_option view_options[] = {
-    {"--out", "PAGE.html", "write this page; else RESULT with the ending .html", CLI_TEXT,
+    {"--out", "PAGE.html", "name of the page (default: RESULT with the extension .html)", CLI_TEXT,
      offsetof(cli_args, out), NULL},
-    {"--model", "MODEL.json", "the model, if the result does not hold it (CSV)", CLI_TEXT,
+    {"--model", "MODEL.json", "the model, if the result does not contain it (CSV)", CLI_TEXT,
      offsetof(cli_args, model), NULL},
-    {"--frames", "N", "frames at most; else 2000, fewer for very many bodies", CLI_TEXT,
-     offsetof(cli_args, frames), NULL},
-    {"--json", NULL, "print one JSON object instead of a table", CLI_FLAG, offsetof(cli_args, json),
-     NULL},
-    {"--quiet", NULL, "no table; notes and errors stay", CLI_FLAG, offsetof(cli_args, quiet), NULL},
+    {"--frames", "N", "maximum number of frames (default: 2000, fewer for very many bodies)",
+     CLI_TEXT, offsetof(cli_args, frames), NULL},
+    CLI_JSON_OPTION,
+    {"--quiet", NULL, "no table; notes and errors are still printed", CLI_FLAG,
+     offsetof(cli_args, quiet), NULL},
 };
 
 const cli_command cli_view = {
     .name = "view",
     .summary = "write an HTML page that animates a result",
     .operand = "RESULT",
-    .text = "Writes one HTML page with the motion in 3D and plots beside it. It needs a\n"
-            "browser and nothing else: no network, no other file.\n\n"
-            "top.h5 in the examples is what polhode run MODEL.json --out top.h5 writes.\n\n"
-            "Exit status: 0 done, 1 out of memory or disk space, 2 the input is wrong.",
+    .text = "Writes one HTML page with the motion in 3D and plots beside it. It opens\n"
+            "in any browser and needs no network and no other file.\n\n"
+            "The examples use top.h5, written by polhode run MODEL.json --out top.h5.\n\n"
+            "Exit status: 0 done, 1 out of memory or disk space, 2 invalid input.",
     .examples = "  polhode view top.h5\n"
                 "  polhode view top.csv --model models/bruels-cardona-2010/heavy_top.json\n"
                 "  polhode view top.h5 --frames 500 --out top_500.html",

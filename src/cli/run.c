@@ -248,15 +248,14 @@ static const cli_option options[] = {
     {"--formulation", "FORMULATION", "coordinates; polhode methods lists them", CLI_OVERRIDE, 0,
      "simulation.formulation"},
     {"--step", "SECONDS", "step size", CLI_OVERRIDE, 0, "simulation.step"},
-    {"--rtol", "NUMBER", "relative tolerance: steps of variable size", CLI_OVERRIDE, 0,
+    {"--rtol", "NUMBER", "relative tolerance; selects variable step sizes", CLI_OVERRIDE, 0,
      "simulation.rtol"},
-    {"--atol", "NUMBER", "absolute tolerance, m and rad: the same", CLI_OVERRIDE, 0,
-     "simulation.atol"},
+    {"--atol", "NUMBER", "absolute tolerance (m, rad); selects variable step sizes", CLI_OVERRIDE,
+     0, "simulation.atol"},
     {"--end", "SECONDS", "end time; the run starts at 0", CLI_OVERRIDE, 0, "simulation.end"},
     {"--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0,
      NULL},
-    {"--json", NULL, "print one JSON object instead of a table", CLI_FLAG, offsetof(cli_args, json),
-     NULL},
+    CLI_JSON_OPTION,
 };
 
 #define MODEL "models/bruels-cardona-2010/heavy_top.json"
@@ -265,12 +264,12 @@ const cli_command cli_run = {
     .name = "run",
     .summary = "simulate a model",
     .operand = "MODEL.json",
-    .text = "Simulates the model from t = 0 to its end time and prints what it did: the work,\n"
-            "where every body is at the end, the reactions of the joints, the energy, and how\n"
-            "well the constraints were kept. Options replace values of the model file.\n\n"
-            "Ctrl-C stops within a second, also during the start; a second one at once.\n"
-            "Results up to a failure or an interruption are kept.\n\n"
-            "Exit status: 0 done, 1 the numerics failed, 2 the input is wrong, 130 stopped by\n"
+    .text = "Simulates the model from t = 0 to its end time and prints a summary: steps,\n"
+            "iterations, final positions, reactions, energy, residuals. Options replace\n"
+            "values of the model file.\n\n"
+            "Ctrl-C stops the run, normally within a second. A second Ctrl-C stops it\n"
+            "immediately. Results up to a failure or an interruption are kept.\n\n"
+            "Exit status: 0 done, 1 the simulation failed, 2 invalid input, 130 stopped by\n"
             "Ctrl-C (143 by SIGTERM).",
     .examples = "  polhode run " MODEL "\n"
                 "  polhode run " MODEL " --out top.h5\n"

@@ -44,7 +44,7 @@ void cli_print_redundant(const pol_simulation *simulation, pol_redundant redunda
   char name[128];
   int index = -1, shares = redundant == POL_REDUNDANT_MINIMUM_NORM;
   while (next_redundant(simulation, &index, name, sizeof name))
-    cli_print_row("redundant", "%s, %s", name, shares ? "shares reactions" : "left out");
+    cli_print_row("redundant", "%s, %s", name, shares ? "shares reactions" : "dropped");
 }
 
 json_t *cli_json_redundant(const pol_simulation *simulation)
@@ -266,7 +266,7 @@ void cli_summary_print(const cli_outcome *outcome)
       snprintf(what, sizeof what, "momentum along %s", axis);
     else
       snprintf(what, sizeof what, "angular momentum about %s", axis);
-    cli_print_row("invariant", "%s %.10g %s, changes at most %.3g per step, %.3g in all", what,
+    cli_print_row("invariant", "%s %.10g %s, changes at most %.3g per step, %.3g in total", what,
                   own->initial + 0.0, own->unit, own->max_increment, own->max_drift);
   }
   if (outcome->out != NULL)

@@ -70,14 +70,15 @@ void cli_print_warnings(const pol_settings *settings);
 /* Prints on stderr how much memory a simulation and the buffers of its result need, if half a
  * gigabyte or more; a warning if it is more than is available. */
 void cli_warn_memory(const pol_estimate *estimate, double result_bytes);
-/* What a run has found in the mechanism, singular positions or unreliable turn counts, in words; 0 if not. */
+/* What a run has found in the mechanism, singular positions or unreliable turn counts, in words; 0
+ * if not. */
 enum { CLI_NUM_FINDINGS = 2 };
 int cli_finding_text(const pol_summary *summary, int which, char *text, size_t size);
 /* Prints the warnings of a run to stderr; findings too where no table is printed that has them. */
 void cli_print_run_warnings(const pol_summary *summary, int without_table);
 /* Whether the file has parameters that do nothing; if so, message names them. */
 int cli_unused_warning(const pol_settings *settings, char *message, size_t size);
-/* When and where the numerics failed and what to try, on stderr. */
+/* When and where the simulation failed and what to try, on stderr. */
 void cli_print_failure(const char *source, const pol_diagnostics *diagnostics);
 
 /* A vector in words, if it is one: "x", or "(0.6, 0, 0.8)". */

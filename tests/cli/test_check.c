@@ -384,7 +384,7 @@ static void check_names_redundant_joints(void **state)
   write_text("twice.json", text);
   expect("polhode check twice.json", 0);
   expect_text(out, "3 of 6: 6 constraints, 3 redundant");
-  expect_text(out, "', translation x, left out");
+  expect_text(out, "', translation x, dropped");
   expect("polhode run twice.json --json", 0);
   json_t *object = parse_output();
   expect_word(object, "status", "done");

@@ -368,7 +368,7 @@ static void run(const pol_mechanism *mechanism, const pol_settings *settings, in
   out->steps = summary->counts.steps;
   for (int i = 0; i < summary->num_warnings; i++) {
     const char *warning = summary->warnings[i].message;
-    const int open = strstr(warning, "redundant constraints leave open") != NULL;
+    const int open = strstr(warning, "not unique because constraints are redundant") != NULL;
     out->is_open |= open;
     if (!open && !out->warning[0]) snprintf(out->warning, sizeof out->warning, "%s", warning);
   }

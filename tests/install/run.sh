@@ -87,7 +87,7 @@ for component in core io draw; do
 done
 # The line of the README.
 # shellcheck disable=SC2046,SC2086
-"$CC" $CFLAGS "$source/examples/pendulum.c" $(pkg-config --cflags --libs polhode) -lm -o pendulum
+"$CC" $CFLAGS "$source/examples/double_pendulum.c" $(pkg-config --cflags --libs polhode) -o double_pendulum
 
 echo "--- CMake"
 "$CMAKE" -S "$source/tests/install" -B cmake -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
@@ -96,7 +96,7 @@ echo "--- CMake"
 "$CMAKE" --build cmake >>cmake.log || fail "build of the CMake consumers"
 
 echo "--- run"
-LD_LIBRARY_PATH=$lib ./pendulum || fail "pendulum"
+LD_LIBRARY_PATH=$lib ./double_pendulum >double_pendulum.out || fail "double_pendulum"
 needs() { readelf -d "$1" | grep -q "NEEDED.*lib$2"; }
 for kind in pc_ cmake/; do
   for component in core io draw; do

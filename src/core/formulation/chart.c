@@ -490,10 +490,11 @@ static const struct {
   const char *name, *title;
   poli_chart chart;
 } charts[] = {
-    [POL_SO3XR3] = {"so3xr3",
-                    "rotation and position, angular velocity in body axes, velocity in global axes",
-                    {7, 6, POL_SO3, 3, 3, 1, 0, 0, product_coordinates, product_frame, NULL, NULL,
-                     NULL}},
+    [POL_SO3XR3] =
+        {"so3xr3",
+         "rotation and position, angular velocity in body axes, velocity in global axes; also "
+         "supported by rattle",
+         {7, 6, POL_SO3, 3, 3, 1, 0, 0, product_coordinates, product_frame, NULL, NULL, NULL}},
     [POL_SE3_BODY] = {"se3",
                       "rigid motions as one group, both velocities in body axes",
                       {7, 6, POL_SE3, 6, 3, 0, 0, 0, se3_coordinates, se3_frame, se3_maps,
@@ -518,18 +519,20 @@ static const struct {
           NULL}},
     [POL_EULER_PARAMETERS] =
         {"euler-parameters",
-         "unit quaternions with a constraint for their length; also for vi-a, em, em-g, midpoint",
+         "unit quaternions with a constraint for their length; also supported by vi-a, em, "
+         "em-g, midpoint",
          {7, 7, POL_REAL, 7, 4, 0, 1, 0, euler_coordinates, euler_frame, euler_maps,
           euler_add_wrench_gradient, NULL}},
     [POL_TAIT_BRYAN] = {"tait-bryan",
                         "classical coordinates: angles about x, y, z; singular at gimbal lock",
                         {6, 6, POL_REAL, 6, 3, 0, 0, 0, bryan_coordinates, bryan_frame, bryan_maps,
                          bryan_add_wrench_gradient, bryan_singular}},
-    [POL_DIRECTORS] =
-        {"directors",
-         "the columns of the rotation matrix; all terms are polynomial; also for vi-s to rattle",
-         {12, 12, POL_REAL, 12, 9, 0, 6, 1, directors_coordinates, directors_frame, NULL, NULL,
-          NULL}},
+    [POL_DIRECTORS] = {"directors",
+                       "the columns of the rotation matrix; all terms are polynomial; also "
+                       "supported by vi-s, vi-a, "
+                       "vi-b, em, em-g, midpoint, rattle",
+                       {12, 12, POL_REAL, 12, 9, 0, 6, 1, directors_coordinates, directors_frame,
+                        NULL, NULL, NULL}},
 };
 
 static const poli_chart point_chart = {

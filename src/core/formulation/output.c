@@ -316,12 +316,6 @@ void poli_instant_force(const poli_instant *now, int force, double vector[3], do
   poli_v3_add_scaled_cross(-1.0, arm, vector, torque);
 }
 
-void pol_formulation_force(const pol_formulation *formulation, const pol_point *at, int force,
-                           double vector[3], double torque[3])
-{
-  poli_instant_force(&(poli_instant){formulation, *at, NULL}, force, vector, torque);
-}
-
 void poli_instant_reaction(const poli_instant *now, int joint, double force[3], double torque[3])
 {
   const pol_formulation *formulation = now->formulation;

@@ -27,6 +27,10 @@ void poli_instant_reaction_local(const poli_instant *now, int joint, const doubl
                                  double torque_local[3]);
 void poli_instant_coordinate(const poli_instant *now, int joint, int index, double *value,
                              double *rate);
+/* Force and torque (global axes, at the point of application; for a callback or joint-spring at the
+ * centre of mass) that a force element exerts on its body, or on its second body; the opposite
+ * wrench acts on the first body at the same point, except for callbacks, which define both.  Zero
+ * if it cannot be evaluated.  Reads t, q, v and history; with expressions also lambda. */
 void poli_instant_force(const poli_instant *now, int force, double vector[3], double torque[3]);
 double poli_instant_joint_spring(const poli_instant *now, int force);
 void poli_instant_variables(const poli_instant *now, double *values);

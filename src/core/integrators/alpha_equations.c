@@ -223,7 +223,7 @@ pol_status poli_alpha_residual(const double *x, double *r, void *alpha)
 }
 
 /* What a correction of theta/h may be: a share of the increment that accelerations make.  Pure
- * numbers hang on lengths by constraints of their own, so that they are judged together. */
+ * numbers are related to lengths by constraints of their own, so both have one tolerance. */
 void poli_alpha_tolerances(double *tolerance, void *alpha)
 {
   const poli_alpha *s = alpha;

@@ -66,7 +66,7 @@ pol_status poli_force_law(const pol_force *force, double t, const double d[3], c
                           poli_law *law);
 
 /* The wrenches on both bodies at time t.  POL_RETRY, with zeros, where a spring-damper has no
- * direction and where a bushing is turned too far; or what a callback answers. */
+ * direction and where a bushing is turned too far; or the status that a callback returns. */
 pol_status poli_force_wrenches(const poli_force_kernel *kernel, double t, const poli_frame *first,
                                const poli_frame *second, double wrench[2][6]);
 

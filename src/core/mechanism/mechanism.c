@@ -85,7 +85,7 @@ static pol_status make_room(array *a)
   return POL_OK;
 }
 
-/* Replaces texts, of which some may be NULL, by copies; all or none. */
+/* Replaces texts, of which some may be NULL, by copies; all by NULL if there is no memory. */
 static pol_status copy_texts(const char **texts, int count)
 {
   char *copies[3];
@@ -94,6 +94,7 @@ static pol_status copy_texts(const char **texts, int count)
     if (copies[i]) strcpy(copies[i], texts[i]);
     if (!texts[i] || copies[i]) continue;
     while (i-- > 0) free(copies[i]);
+    memset(texts, 0, (size_t)count * sizeof *texts);
     return POL_NO_MEMORY;
   }
   for (int i = 0; i < count; i++) texts[i] = copies[i];
@@ -433,8 +434,7 @@ pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *fo
   }
   if (!check.status) poli_force_rules(&check, force, scale);
   copy.scale = scale;
-  if (!check.status) check.status = copy_texts(copy.expressions, 3);
-  if (check.status) memset(copy.expressions, 0, sizeof copy.expressions);
+  if (copy_texts(copy.expressions, 3)) check.status = POL_NO_MEMORY;
   return append(mechanism, &check, &copy, index);
 }
 
@@ -444,10 +444,7 @@ pol_status pol_mechanism_add_variable(pol_mechanism *mechanism, const pol_variab
   poli_rules check = start_check(mechanism, POLI_VARIABLES, variable->name);
   pol_variable copy = *variable;
   poli_variable_rules(&check, variable);
-  if (copy_texts(&copy.expression, 1)) {
-    copy.expression = NULL;
-    check.status = POL_NO_MEMORY;
-  }
+  if (copy_texts(&copy.expression, 1)) check.status = POL_NO_MEMORY;
   return append(mechanism, &check, &copy, index);
 }
 
@@ -457,10 +454,7 @@ pol_status pol_mechanism_add_state(pol_mechanism *mechanism, const pol_state_var
   poli_rules check = start_check(mechanism, POLI_STATES, state->name);
   pol_state_variable copy = *state;
   poli_state_rules(&check, state);
-  if (copy_texts(&copy.rate, 1)) {
-    copy.rate = NULL;
-    check.status = POL_NO_MEMORY;
-  }
+  if (copy_texts(&copy.rate, 1)) check.status = POL_NO_MEMORY;
   return append(mechanism, &check, &copy, index);
 }
 

@@ -181,7 +181,7 @@ static void check_name(poli_rules *check, const char *name)
     return;
   }
   if (strcmp(name, "ground") == 0) {
-    poli_refuse(check, "name", name, "", "must not be \"ground\", the name of the inertial frame");
+    poli_refuse(check, "name", "", "", "must not be \"ground\", the name of the inertial frame");
     return;
   }
   /* the own list first */
@@ -191,7 +191,7 @@ static void check_name(poli_rules *check, const char *name)
     if (other != own && (quantities == 1 || own == POLI_MARKERS || other == POLI_MARKERS)) continue;
     const int index = poli_mechanism_find(check->mechanism, other, name);
     if (index < 0) continue;
-    poli_refuse(check, "name", name, "", "must be unique: %s[%d] has the same name",
+    poli_refuse(check, "name", "", "", "must be unique: %s[%d] has the same name",
                 elements[other].list, index);
     return;
   }
@@ -657,9 +657,9 @@ static void check_quantity(poli_rules *check, const char *name, const char *fiel
 {
   check_name(check, name);
   if (name && (strcmp(name, "t") == 0 || strcmp(name, "pi") == 0))
-    poli_refuse(check, "name", name, "", "must not be \"%s\", a predefined name of expressions",
+    poli_refuse(check, "name", "", "", "must not be \"%s\", a predefined name of expressions",
                 name);
-  if (!expression) poli_refuse(check, field, "", "", "is required: an expression");
+  if (!expression) poli_refuse(check, field, "", "", "is required");
 }
 
 void poli_variable_rules(poli_rules *check, const pol_variable *variable)

@@ -53,7 +53,7 @@ static void measure_moves(pol_simulation *sim)
 }
 
 /* Where redundant constraints share a reaction that forces, states or events depend on, the motion
- * depends on the choice of those that are left out. */
+ * depends on which of them are dropped. */
 static pol_status check_open_reactions(pol_simulation *sim)
 {
   const pol_point at = pol_state_point(&sim->state);
@@ -67,20 +67,21 @@ static pol_status check_open_reactions(pol_simulation *sim)
   pol_status status = poli_expressions_find_open(sim->formulation, sim->solver, &at, count, signals,
                                                  name, sizeof name);
   if (status == POL_OK && name[0] != '\0')
-    poli_simulation_warn(sim, sim->state.t,
-                         "forces or states depend on the reaction of %s, which redundant "
-                         "constraints leave open: the motion depends on which of them are left "
-                         "out; use joints with fewer constraints",
-                         name);
+    poli_simulation_warn(
+        sim, sim->state.t,
+        "forces or states depend on the reaction of %s, which is not unique because "
+        "constraints are redundant: the motion depends on which of them are "
+        "dropped; use joints with fewer constraints",
+        name);
   count = poli_event_rules_read(sim->rules, signals, POLI_MAX_INPUTS);
   if (status == POL_OK)
     status = poli_expressions_find_open(sim->formulation, sim->solver, &at, count, signals, name,
                                         sizeof name);
   if (status == POL_OK && name[0] != '\0')
     poli_simulation_warn(sim, sim->state.t,
-                         "events depend on the reaction of %s, which redundant constraints leave "
-                         "open: their times depend on which of them are left out; use joints with "
-                         "fewer constraints",
+                         "events depend on the reaction of %s, which is not unique because "
+                         "constraints are redundant: their times depend on which of them are "
+                         "dropped; use joints with fewer constraints",
                          name);
   free(signals);
   return status;

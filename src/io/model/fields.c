@@ -9,6 +9,7 @@
  * the object that holds it. */
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "io/model/parts.h"
 
@@ -452,6 +453,15 @@ static const poli_field force_fields[] = {
 #undef AT
 
 static const char *const forces[POLI_MAX_TYPES] = {[POL_DRAG] = "drag"};
+/* Springs along one line have one stiffness. */
+static const char *force_reason(const poli_field *field, int type)
+{
+  return strcmp(field->key, "stiffness") == 0 &&
+                 (type == POL_SPRING_DAMPER || type == POL_JOINT_SPRING)
+             ? poli_number_words(POLI_NOT_NEGATIVE_NUMBER)
+             : NULL;
+}
+
 static const poli_model_force new_force = {.force = {.type = (pol_force_type)-1,
                                                      .body = POL_NOT_FOUND,
                                                      .marker = {POL_NOT_FOUND, POL_NOT_FOUND},
@@ -465,7 +475,7 @@ static const poli_model_force new_force = {.force = {.type = (pol_force_type)-1,
 static const poli_kind force_kind =
     KIND("force", "must be an object that describes a force", force_fields,
          sizeof(poli_model_force), &new_force, .link = "forces", .type_key = "type",
-         .standard_type = -1, .articles = forces, .check = poli_check_force,
+         .standard_type = -1, .reason = force_reason, .articles = forces, .check = poli_check_force,
          .schema = "{'allOf': [{'if': {'properties': {'type': {'enum': ['spring-damper', "
                    "'joint-spring']}}, 'required': ['type']}, 'then': {'properties': "
                    "{'stiffness': {'type': 'number'}, 'damping': {'type': 'number'}}}}, {'if': "

@@ -236,14 +236,17 @@ void poli_check_simulation(poli_reader *reader, const poli_place *place, void *o
     options->sigma =
         isnan(simulation->sigma) ? options->gamma / (3.0 * options->beta) : simulation->sigma;
 
-  /* a rule that starts with a key ("step must ...") is reported there, others at "simulation" */
-  char message[256] = "", key[32] = "";
+  /* a rule that starts with a key ("step must ...", "output.step must ...") is reported there,
+   * others at "simulation" */
+  char message[256] = "", keys[2][32] = {"", ""};
+  int end = 0;
   if (pol_settings_validate(settings, message, sizeof message) == POL_OK) return;
-  const char *rest = strstr(message, " must ");
-  if (rest) snprintf(key, sizeof key, "%.*s", (int)(rest - message), message);
-  const poli_place at = poli_place_key(place, key);
-  if (at.value)
-    poli_report(reader, &at, "", "%s", rest + 1);
+  sscanf(message, "%31[^. ]%n.%31[^ ]%n", keys[0], &end, keys[1], &end);
+  const poli_place outer = poli_place_key(place, keys[0]);
+  const poli_place inner = poli_place_key(&outer, keys[1]);
+  const poli_place *at = *keys[1] ? &inner : &outer;
+  if (at->value && strncmp(message + end, " must ", 6) == 0)
+    poli_report(reader, at, "", "%s", message + end + 1);
   else
     poli_report(reader, place, "", "%s", message);
 }
