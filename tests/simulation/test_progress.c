@@ -49,9 +49,9 @@ static void a_start_can_be_stopped_anywhere(void **state)
   pol_model_free(&model);
 }
 
-/* The full matrix of the constraints, which may have several GB, can be stopped while it is cleared
- * and while it is filled: with 60 bodies fixed to the ground each of these is reported once, before
- * its rank is looked for. */
+/* The full matrix of the constraints, which may have several GB, can be stopped before it is
+ * evaluated, while it is cleared and while it is filled: with 60 bodies fixed to the ground each of
+ * these reports once, before the rank does. */
 static void a_full_matrix_can_be_stopped(void **state)
 {
   static const double origin[3] = {0.0, 0.0, 0.0};
@@ -80,15 +80,17 @@ static void a_full_matrix_can_be_stopped(void **state)
   assert_int_equal(poli_independence_create(&independence, dae, NULL), POL_OK);
   pol_formulation_initial(formulation, q, v, keep);
   const pol_point at = {.q = q, .v = v};
-  for (int k = 1; k <= 2; k++) {
-    watcher w = {.stop_at = k};
+  int reports = 0;
+  for (pol_status status = POL_CANCELLED; status == POL_CANCELLED;) {
+    watcher w = {.stop_at = ++reports};
     const pol_progress progress = {count_reports, &w};
     poli_monitor monitor;
     poli_monitor_begin(&monitor, &progress, "matrix");
-    assert_int_equal(poli_independence_find(independence, &at, -1, dependent), POL_CANCELLED);
+    status = poli_independence_find(independence, &at, -1, dependent);
     poli_monitor_end(&monitor);
-    assert_string_equal(w.stage, "matrix");
+    if (strcmp(w.stage, "matrix") != 0) break;
   }
+  assert_int_equal(reports, 4); /* the fourth is that of the rank */
   poli_independence_free(&independence);
   pol_formulation_free(&formulation);
   pol_mechanism_free(&mechanism);
