@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -219,6 +220,9 @@ static pol_status check_plot(cli_study *s)
     if (name == NULL) status = POL_NO_MEMORY;
     if (name != NULL && cli_find_input(&inputs, name) != NULL)
       status = complain(s, "--plot", name, "must not be an input file");
+    struct stat info;
+    if (i > 0 && name != NULL && lstat(name, &info) == 0 && S_ISLNK(info.st_mode))
+      status = complain(s, "--plot", name, "must not be a symbolic link");
     free(name);
   }
   cli_inputs_free(&inputs);

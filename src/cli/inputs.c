@@ -47,8 +47,11 @@ int cli_cannot_write(const char *source, int json, const char *option, const cha
   pol_errors errors = {0};
   const int is_full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG || reason == EIO;
   const char *why = reason == ETXTBSY ? "another run is writing this file"
-                    : reason != 0     ? strerror(reason)
-                                      : "cannot be written";
+                    : reason == EEXIST
+                        ? "is written under this name with .new appended first, and there is a "
+                          "link or another file that is not a regular one; remove that"
+                    : reason != 0 ? strerror(reason)
+                                  : "cannot be written";
   char *rule = cli_format("%s%s", why, is_full ? "; nothing was written" : "");
   pol_status status = POL_NO_MEMORY;
   if (rule != NULL) status = pol_errors_add(&errors, option, path, rule, "");

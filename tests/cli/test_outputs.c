@@ -108,6 +108,31 @@ static void names_that_are_made(void **state)
   assert_int_equal(rename("m.json", "new.h5.new"), 0);
   expect("polhode run new.h5.new --out new.h5", 2);
   assert_int_equal(rename("new.h5.new", "m.json"), 0);
+  static char kept[OUTPUT_SIZE];
+  for (int i = 0; i < 3; i++) { /* what leads to another file is not written to */
+    write_text("precious.txt", "precious");
+    assert_int_equal(i == 0   ? symlink("precious.txt", "new.h5.new")
+                     : i == 1 ? link("precious.txt", "new.h5.new")
+                              : mkfifo("new.h5.new", 0700),
+                     0);
+    expect("polhode run m.json --out new.h5", 2);
+    expect_text(err, "--out = new.h5: is written under this name with .new appended first, and "
+                     "there is a link or another file that is not a regular one; remove that");
+    read_text("precious.txt", kept);
+    assert_string_equal(kept, "precious");
+    assert_int_not_equal(access("new.h5", F_OK), 0);
+    assert_int_equal(remove("new.h5.new"), 0);
+  }
+  assert_int_equal(symlink("precious.txt", "a_newton.svg"), 0);
+  assert_int_equal(rename("a_time.svg", "linked.json"), 0);
+  expect("polhode converge m.json --work --plot a.svg", 2);
+  expect_text(err, "--plot = a_newton.svg: must not be a symbolic link");
+  assert_int_equal(mkdir("frames", 0700), 0);
+  assert_int_equal(symlink("../precious.txt", "frames/frame_000001.vtu"), 0);
+  expect("polhode export r.csv --vtk frames", 1);
+  expect_text(err, "frames/frame_000001.vtu cannot be written: it is a symbolic link");
+  read_text("precious.txt", kept);
+  assert_string_equal(kept, "precious");
   assert_int_equal(link("r.h5", "r.html"), 0); /* the default name of a page */
   expect("polhode view r.h5", 2);
   assert_int_equal(mkdir("vtk", 0700), 0);

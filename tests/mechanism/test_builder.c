@@ -170,6 +170,7 @@ static void wrong_joints_at_a_point(void **state)
 {
   pol_mechanism *m = *state;
   static const double beside[3] = {0.0, 0.1, 0.0}, wrong[3] = {0.0, (double)NAN, 0.0};
+  static const double unknown[3] = {(double)NAN, (double)NAN, (double)NAN};
   static const double oblique[6] = {1.0, 0.0, 0.0, 1.0, 1.0, 0.0}, half[6] = {1.0};
   const int before = pol_mechanism_num_markers(m);
   pol_joint joint = {.name = "j", .type = POL_REVOLUTE};
@@ -179,6 +180,10 @@ static void wrong_joints_at_a_point(void **state)
           "joint 'j': axis must not be all zero (it is [0, 0, 0])");
   refused(m, pol_mechanism_add_joint_at(m, &joint, ARM, POL_GROUND, origin, NULL, NULL),
           "joint 'j': axis is required: this type of joint needs it");
+  refused(m, pol_mechanism_add_joint_at(m, &joint, ARM, POL_GROUND, origin, unknown, NULL),
+          "joint 'j': axis[0] must be a finite number, not nan\n"
+          "joint 'j': axis[1] must be a finite number, not nan\n"
+          "joint 'j': axis[2] must be a finite number, not nan");
   refused(m,
           pol_mechanism_add_joint_at(m, &joint, ARM, pol_mechanism_find_body(m, "amr"), wrong,
                                      origin, NULL),
@@ -324,6 +329,96 @@ static void wrong_drives_and_couplings(void **state)
   refused(m, pol_mechanism_add_variable(m, &t, NULL),
           "variable 't': name must not be \"t\", a predefined name of expressions\n"
           "variable 't': expression is required");
+}
+
+/* Arguments that are NULL are refused with the reason; of no name there is no element. */
+static void null_arguments(void **state)
+{
+  pol_mechanism *m = *state;
+  pol_joint joint = {.name = "j", .type = POL_SPHERICAL};
+  pol_drive drive = pol_drive_default();
+  int index = 7;
+  refused(m, pol_mechanism_add_body(m, NULL, &index),
+          "body without name: the pointer must not be NULL");
+  assert_int_equal(index, POL_NOT_FOUND);
+  refused(m, pol_mechanism_add_marker(m, NULL, NULL),
+          "marker without name: the pointer must not be NULL");
+  refused(m, pol_mechanism_add_joint(m, NULL, NULL),
+          "joint without name: the pointer must not be NULL");
+  refused(m, pol_mechanism_add_force(m, NULL, NULL),
+          "force without name: the pointer must not be NULL");
+  refused(m, pol_mechanism_add_drive(m, NULL, NULL),
+          "drive without name: the pointer must not be NULL");
+  refused(m, pol_mechanism_add_coupling(m, NULL, NULL),
+          "coupling without name: the pointer must not be NULL");
+  refused(m, pol_mechanism_add_variable(m, NULL, NULL),
+          "variable without name: the pointer must not be NULL");
+  refused(m, pol_mechanism_add_state(m, NULL, NULL),
+          "state without name: the pointer must not be NULL");
+  refused(m, pol_mechanism_add_joint_at(m, NULL, POL_GROUND, ARM, origin, NULL, NULL),
+          "joint without name: the pointer must not be NULL");
+  refused(m, pol_mechanism_add_joint_at(m, &joint, POL_GROUND, ARM, NULL, NULL, NULL),
+          "joint 'j': point must not be NULL");
+  refused(m, pol_mechanism_add_marker_at(m, "here", ARM, NULL, NULL, NULL),
+          "marker 'here': point must not be NULL");
+  drive.name = "d";
+  drive.joint = HINGE;
+  drive.function = (pol_function){.type = POL_TABLE, .count = 3, .t1 = 1.0};
+  refused(m, pol_mechanism_add_drive(m, &drive, NULL),
+          "drive 'd': function.values is required: a list of numbers\n"
+          "drive 'd': function.times is required: a list of numbers");
+  pol_mechanism_set_gravity(m, NULL);
+  refused(m, POL_BAD_ARGUMENT, "gravity must be three finite numbers");
+  assert_int_equal(pol_mechanism_find_body(m, NULL), POL_NOT_FOUND);
+  assert_int_equal(pol_mechanism_find_marker(m, NULL), POL_NOT_FOUND);
+  assert_int_equal(pol_mechanism_find_state(m, NULL), POL_NOT_FOUND);
+}
+
+/* What pol_simulation_create() refuses, and why. */
+static void wrong_settings(void **state)
+{
+  pol_mechanism *m = *state, *empty;
+  const pol_change nothing = {.quantity = NULL, .expression = "0"};
+  const pol_event_rule rules[] = {
+      {.name = "twice", .expression = "t - 1"},
+      {.name = "twice", .expression = "t - 2"},
+      {.name = "a", .expression = "t - 2", 1, POL_EVENT_RESET, 1, NULL},
+      {.name = "b", .expression = "t - 2", 1, POL_EVENT_RESET, 1, &nothing}};
+  const struct {
+    int outputs, num_events;
+    const pol_event_rule *events;
+    const char *message;
+  } table[] = {
+      {2, 0, NULL, "output.times must not be NULL where output.count is positive"},
+      {0, 1, NULL, "events must not be NULL where num_events is positive"},
+      {0, 2, rules, "event 'twice' must have a unique name: an earlier event has the same"},
+      {0, 1, rules + 2, "event 'a' must have a list of changes, not NULL, as long as num_changes"},
+      {0, 1, rules + 3,
+       "event 'b' can set velocities and angular_velocities of bodies, and states only"}};
+  pol_simulation *simulation;
+  pol_settings settings = pol_settings_default();
+  pol_diagnostics d;
+  for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    settings.output.count = table[i].outputs;
+    settings.num_events = table[i].num_events;
+    settings.events = table[i].events;
+    assert_int_equal(pol_simulation_create(&simulation, m, &settings, &d), POL_BAD_ARGUMENT);
+    assert_null(simulation);
+    assert_string_equal(d.message, table[i].message);
+  }
+  assert_int_equal(pol_simulation_create(&simulation, m, NULL, &d), POL_BAD_ARGUMENT);
+  assert_string_equal(d.message, "the settings must not be NULL");
+  settings = pol_settings_default();
+  assert_int_equal(pol_simulation_create(&simulation, NULL, &settings, &d), POL_BAD_ARGUMENT);
+  assert_string_equal(d.message, "the mechanism must not be NULL");
+  assert_int_equal(pol_mechanism_create(&empty), POL_OK);
+  assert_int_equal(pol_simulation_create(&simulation, empty, &settings, &d), POL_BAD_ARGUMENT);
+  assert_string_equal(d.message, "the mechanism has no body");
+  assert_int_equal(
+      pol_formulation_supports(m, (pol_formulation_kind)99, d.message, sizeof d.message),
+      POL_BAD_ARGUMENT);
+  assert_string_equal(d.message, "the formulation is unknown");
+  pol_mechanism_free(&empty);
 }
 
 /* A mechanism with errors cannot be simulated; the diagnostics have the first one. */
@@ -474,6 +569,8 @@ int main(void)
       cmocka_unit_test_setup_teardown(wrong_joints_at_a_point, setup, teardown),
       cmocka_unit_test_setup_teardown(wrong_forces, setup, teardown),
       cmocka_unit_test_setup_teardown(wrong_drives_and_couplings, setup, teardown),
+      cmocka_unit_test_setup_teardown(null_arguments, setup, teardown),
+      cmocka_unit_test_setup_teardown(wrong_settings, setup, teardown),
       cmocka_unit_test_setup_teardown(errors_are_reported_by_the_simulation, setup, teardown),
       cmocka_unit_test_setup_teardown(defaults_are_valid, setup, teardown),
       cmocka_unit_test_setup_teardown(elements_are_found_by_name, setup, teardown),

@@ -539,6 +539,56 @@ static void other_resets_go_on(void **state)
   }
 }
 
+/* Two balls get a common velocity where they meet at t = 1 s; at t = 2 s one of them is pushed,
+ * either into the other, and the run fails where it would pass through it, or away from it and
+ * back, and they meet again.  The same holds if other resets cut every step. */
+static const char stick_text[] =
+    "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1]}, {\"name\": \"b\", "
+    "\"mass\": 1, \"inertia\": [1, 1, 1], \"position\": [0.7, 0, 0], \"velocity\": [-0.7, 0, 0]}, "
+    "{\"name\": \"c\", \"mass\": 1, \"inertia\": [1, 1, 1]}], \"forces\": [{\"name\": \"push\", "
+    "\"type\": \"force\", \"body\": \"b\", \"force\": [\"%s\", 0, 0]}], \"events\": [{\"name\": "
+    "\"stick\", \"expression\": \"b.position.x - a.position.x\", \"direction\": \"falling\", "
+    "\"action\": \"reset\", \"set\": {\"a.velocity.x\": \"0.5*(a.velocity.x + b.velocity.x)\", "
+    "\"b.velocity.x\": \"0.5*(a.velocity.x + b.velocity.x)\"}}%s], \"simulation\": {%s, \"end\": "
+    "4}}";
+
+static void a_stopped_body_does_not_pass_later(void **state)
+{
+  static const char *const push[] = {"if(t > 2, if(t < 2.1, -1, 0), 0)",
+                                     "if(t > 2, if(t < 2.1, 1, if(t < 2.3, -1, 0)), 0)"};
+  static const char *const tick[] = {
+      "", ", {\"name\": \"tick\", \"expression\": \"sin(2*pi*t/0.007)\", \"direction\": "
+          "\"rising\", \"action\": \"reset\", \"set\": {\"c.velocity.x\": \"0\"}}"};
+  static const char *const steps[] = {"\"step\": 0.01",
+                                      "\"rtol\": 1e-6, \"control\": {\"max_step\": 0.05}"};
+  (void)state;
+  for (int k = 0; k < 8; k++) {
+    char text[2048];
+    pol_status status = POL_OK;
+    double gap = 0.0;
+    int met = 0;
+    snprintf(text, sizeof text, stick_text, push[k / 4], tick[k / 2 % 2], steps[k % 2]);
+    pol_model *model = read_model_text(text);
+    pol_simulation *simulation = start(model);
+    while (status == POL_OK && !pol_simulation_finished(simulation)) {
+      pol_body_state a, b;
+      status = pol_simulation_step(simulation);
+      pol_simulation_body(simulation, 0, &a);
+      pol_simulation_body(simulation, 1, &b);
+      gap = fmin(gap, b.position[0] - a.position[0]);
+      met += status == POL_OK && pol_simulation_event_index(simulation) == 0;
+    }
+    const pol_diagnostics *d = pol_simulation_diagnostics(simulation);
+    const int away = k / 4;
+    if ((status == POL_ACCUMULATING) != !away || met != 1 + away || !(gap > -1e-6) ||
+        (!away && (strstr(d->message, "'stick' no longer") == NULL || fabs(d->t - 2.0) > 0.05)))
+      fail_msg("case %d: status %d at t = %g, met %d times, gap %g: %s", k, (int)status, d->t, met,
+               gap, d->message);
+    pol_simulation_free(&simulation);
+    pol_model_free(&model);
+  }
+}
+
 /* Two balls that meet head-on at t = 1 s: the time in which the gap is negative is a small part of
  * a step. */
 static void a_hit_within_a_step_is_found(void **state)
@@ -675,6 +725,7 @@ int main(void)
       cmocka_unit_test(a_restart_that_fails_is_reported),
       cmocka_unit_test(accumulating_bounces_fail),
       cmocka_unit_test(other_resets_go_on),
+      cmocka_unit_test(a_stopped_body_does_not_pass_later),
       cmocka_unit_test(a_hit_within_a_step_is_found),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,10 @@
 /* A program that watches a simulation start and step, and stops it; and the estimate of memory. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/monitor.h"
+#include "dae/independence.h"
 #include "simulation/simulate.h"
 
 #define FOUR_BAR POLHODE_SOURCE_DIR "/models/examples/four_bar_motor.json"
@@ -44,6 +47,53 @@ static void a_start_can_be_stopped_anywhere(void **state)
     assert_string_equal(d.message, pol_status_text(POL_CANCELLED));
   }
   pol_model_free(&model);
+}
+
+/* The full matrix of the constraints, which may have several GB, can be stopped before it is
+ * evaluated, while it is cleared and while it is filled: with 60 bodies fixed to the ground each of
+ * these reports once, before the rank does. */
+static void a_full_matrix_can_be_stopped(void **state)
+{
+  static const double origin[3] = {0.0, 0.0, 0.0};
+  pol_mechanism *mechanism;
+  pol_formulation *formulation;
+  poli_independence *independence;
+  double q[12 * 60], v[6 * 60];
+  unsigned char dependent[6 * 60], keep[6 * 60];
+  (void)state;
+  assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
+  for (int i = 0; i < 60; i++) {
+    char name[8];
+    pol_body body = pol_body_default();
+    pol_joint joint = pol_joint_default();
+    snprintf(name, sizeof name, "b%d", i);
+    body.name = name;
+    assert_int_equal(pol_mechanism_add_body(mechanism, &body, NULL), POL_OK);
+    name[0] = 'j';
+    joint.name = name;
+    assert_int_equal(
+        pol_mechanism_add_joint_at(mechanism, &joint, POL_GROUND, i, origin, NULL, NULL), POL_OK);
+  }
+  assert_int_equal(pol_formulation_create(&formulation, mechanism, POL_SO3XR3), POL_OK);
+  const pol_dae *dae = pol_formulation_dae(formulation);
+  assert_int_equal(pol_dae_num_constraints(dae), 360);
+  assert_int_equal(poli_independence_create(&independence, dae, NULL), POL_OK);
+  pol_formulation_initial(formulation, q, v, keep);
+  const pol_point at = {.q = q, .v = v};
+  int reports = 0;
+  for (pol_status status = POL_CANCELLED; status == POL_CANCELLED;) {
+    watcher w = {.stop_at = ++reports};
+    const pol_progress progress = {count_reports, &w};
+    poli_monitor monitor;
+    poli_monitor_begin(&monitor, &progress, "matrix");
+    status = poli_independence_find(independence, &at, -1, dependent);
+    poli_monitor_end(&monitor);
+    if (strcmp(w.stage, "matrix") != 0) break;
+  }
+  assert_int_equal(reports, 4); /* the fourth is that of the rank */
+  poli_independence_free(&independence);
+  pol_formulation_free(&formulation);
+  pol_mechanism_free(&mechanism);
 }
 
 /* A step that is stopped leaves the last state, and the run goes on from there. */
@@ -107,6 +157,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_start_can_be_stopped_anywhere),
+      cmocka_unit_test(a_full_matrix_can_be_stopped),
       cmocka_unit_test(a_step_can_be_stopped_and_goes_on),
       cmocka_unit_test(memory_is_estimated),
   };

@@ -193,8 +193,11 @@ static pol_status fill(poli_independence *s, const pol_point *at)
   if (status) return status;
   set_mass(s);
   factorise(s);
-  memset(s->A, 0, (size_t)s->nv * (size_t)s->cols * sizeof *s->A);
-  for (int c = 0; c < s->cols; c++) s->last[c] = -1;
+  for (int c = 0; c < s->cols; c++) {
+    if (c % 256 == 255 && poli_monitor_poll(-1.0)) return POL_CANCELLED;
+    memset(s->A + (size_t)c * (size_t)s->nv, 0, (size_t)s->nv * sizeof *s->A);
+    s->last[c] = -1;
+  }
   for (int j = 0; j < s->nv; j++)
     for (int k = B->start[j]; k < B->start[j + 1]; k++) {
       int col = s->column_of[B->row[k]];

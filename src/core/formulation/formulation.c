@@ -107,7 +107,8 @@ pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulat
     pol_error_text(&pol_mechanism_errors(mechanism)->items[0], message, size);
   if (complete) return complete;
   if (!poli_chart_of(kind) || pol_mechanism_num_bodies(mechanism) == 0) {
-    snprintf(message, size, "the mechanism has no body, or the formulation is unknown");
+    snprintf(message, size, "%s",
+             poli_chart_of(kind) ? "the mechanism has no body" : "the formulation is unknown");
     return POL_BAD_ARGUMENT;
   }
   for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {

@@ -65,14 +65,16 @@ static void check_function(poli_rules *check, const pol_function *f)
   }
   if (f->type == POL_POLYNOMIAL || f->type == POL_TABLE) {
     snprintf(value, sizeof value, "%d", f->count);
-    if (f->count < at_least || !f->values)
+    if (!f->values)
+      poli_refuse(check, "values", "", "", "is required: a list of numbers");
+    else if (f->count < at_least)
       poli_refuse(check, "values", value, "", "must be a list of at least %d number%s", at_least,
                   at_least == 1 ? "" : "s");
     else
       poli_vector_rules(check, "values", f->values, f->count);
   }
   if (f->type == POL_TABLE && !f->times)
-    poli_refuse(check, "times", "", "", "must be a list of at least 2 numbers");
+    poli_refuse(check, "times", "", "", "is required: a list of numbers");
   else if (f->type == POL_TABLE && f->count >= 2)
     poli_vector_rules(check, "times", f->times, f->count);
   for (int i = 1; f->type == POL_TABLE && check->broken == before && i < f->count; i++) {

@@ -154,6 +154,17 @@ static poli_rules start_check(pol_mechanism *mechanism, poli_element element, co
                       .relative = mechanism->collected != NULL};
 }
 
+/* An argument that is NULL: the element itself, or the point of the one with this name. */
+static pol_status refuse_null(pol_mechanism *mechanism, poli_element element, const char *name,
+                              const char *part, int *index)
+{
+  poli_rules check = start_check(mechanism, element, name);
+  if (index) *index = POL_NOT_FOUND;
+  poli_refuse(&check, part, "", "", "must not be NULL");
+  if (check.status) mechanism->status = check.status;
+  return check.status ? check.status : POL_BAD_ARGUMENT;
+}
+
 /* --- life cycle ------------------------------------------------------------------------------- */
 
 pol_status pol_mechanism_create(pol_mechanism **mechanism)
@@ -204,11 +215,11 @@ void poli_mechanism_collect(pol_mechanism *mechanism, pol_errors *errors)
 
 void pol_mechanism_set_gravity(pol_mechanism *mechanism, const double gravity[3])
 {
-  for (int i = 0; i < 3; i++)
-    if (!isfinite(gravity[i]) &&
-        pol_errors_add(&mechanism->errors, "gravity", "", "must be three finite numbers", ""))
-      mechanism->status = POL_NO_MEMORY;
-  poli_v3_copy(gravity, mechanism->gravity);
+  const int valid = gravity && isfinite(gravity[0]) && isfinite(gravity[1]) && isfinite(gravity[2]);
+  if (!valid &&
+      pol_errors_add(&mechanism->errors, "gravity", "", "must be three finite numbers", ""))
+    mechanism->status = POL_NO_MEMORY;
+  if (gravity) poli_v3_copy(gravity, mechanism->gravity);
 }
 
 void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3])
@@ -264,6 +275,7 @@ pol_coupling pol_coupling_default(void)
 
 pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body, int *index)
 {
+  if (!body) return refuse_null(mechanism, POLI_BODIES, NULL, "the pointer", index);
   poli_rules check = start_check(mechanism, POLI_BODIES, body->name);
   pol_body copy = *body;
   poli_body_rules(&check, body);
@@ -286,6 +298,7 @@ pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body
 
 pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index)
 {
+  if (!marker) return refuse_null(mechanism, POLI_MARKERS, NULL, "the pointer", index);
   poli_rules check = start_check(mechanism, POLI_MARKERS, marker->name);
   pol_marker copy = *marker;
   poli_marker_rules(&check, marker);
@@ -319,6 +332,7 @@ static void place_marker(const pol_mechanism *mechanism, const double point[3], 
 pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *name, int body,
                                        const double point[3], const double rotation[4], int *index)
 {
+  if (!point) return refuse_null(mechanism, POLI_MARKERS, name, "point", index);
   pol_marker marker = pol_marker_default();
   marker.name = name;
   marker.body = body;
@@ -329,6 +343,7 @@ pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *nam
 
 pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *joint, int *index)
 {
+  if (!joint) return refuse_null(mechanism, POLI_JOINTS, NULL, "the pointer", index);
   poli_rules check = start_check(mechanism, POLI_JOINTS, joint->name);
   pol_joint copy = *joint;
   poli_joint_rules(&check, joint);
@@ -362,6 +377,8 @@ pol_status pol_mechanism_add_joint_at(pol_mechanism *mechanism, const pol_joint 
                                       int body_b, const double point[3], const double *axis,
                                       int *index)
 {
+  if (!joint) return refuse_null(mechanism, POLI_JOINTS, NULL, "the pointer", index);
+  if (!point) return refuse_null(mechanism, POLI_JOINTS, joint->name, "point", index);
   poli_rules check = start_check(mechanism, POLI_JOINTS, joint->name);
   const int bodies[2] = {body_a, body_b};
   pol_joint copy = *joint;
@@ -425,6 +442,7 @@ void pol_mechanism_marker_point(const pol_mechanism *mechanism, int index, doubl
 
 pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *force, int *index)
 {
+  if (!force) return refuse_null(mechanism, POLI_FORCES, NULL, "the pointer", index);
   poli_rules check = start_check(mechanism, POLI_FORCES, force->name);
   pol_force copy = *force;
   pol_function *scale = NULL;
@@ -441,6 +459,7 @@ pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *fo
 pol_status pol_mechanism_add_variable(pol_mechanism *mechanism, const pol_variable *variable,
                                       int *index)
 {
+  if (!variable) return refuse_null(mechanism, POLI_VARIABLES, NULL, "the pointer", index);
   poli_rules check = start_check(mechanism, POLI_VARIABLES, variable->name);
   pol_variable copy = *variable;
   poli_variable_rules(&check, variable);
@@ -451,6 +470,7 @@ pol_status pol_mechanism_add_variable(pol_mechanism *mechanism, const pol_variab
 pol_status pol_mechanism_add_state(pol_mechanism *mechanism, const pol_state_variable *state,
                                    int *index)
 {
+  if (!state) return refuse_null(mechanism, POLI_STATES, NULL, "the pointer", index);
   poli_rules check = start_check(mechanism, POLI_STATES, state->name);
   pol_state_variable copy = *state;
   poli_state_rules(&check, state);
@@ -460,6 +480,7 @@ pol_status pol_mechanism_add_state(pol_mechanism *mechanism, const pol_state_var
 
 pol_status pol_mechanism_add_drive(pol_mechanism *mechanism, const pol_drive *drive, int *index)
 {
+  if (!drive) return refuse_null(mechanism, POLI_DRIVES, NULL, "the pointer", index);
   poli_rules check = start_check(mechanism, POLI_DRIVES, drive->name);
   pol_drive copy = *drive;
   poli_drive_rules(&check, drive, &copy.function);
@@ -469,6 +490,7 @@ pol_status pol_mechanism_add_drive(pol_mechanism *mechanism, const pol_drive *dr
 pol_status pol_mechanism_add_coupling(pol_mechanism *mechanism, const pol_coupling *coupling,
                                       int *index)
 {
+  if (!coupling) return refuse_null(mechanism, POLI_COUPLINGS, NULL, "the pointer", index);
   poli_rules check = start_check(mechanism, POLI_COUPLINGS, coupling->name);
   pol_coupling copy = *coupling;
   poli_coupling_rules(&check, coupling);
@@ -480,6 +502,7 @@ pol_status pol_mechanism_add_coupling(pol_mechanism *mechanism, const pol_coupli
 int poli_mechanism_find(const pol_mechanism *mechanism, poli_element element, const char *name)
 {
   const array *a = &mechanism->lists[element];
+  if (!name) return POL_NOT_FOUND;
   if (element == POLI_BODIES && strcmp(name, "ground") == 0) return POL_GROUND;
   const int number = a->count > 0 ? *place_of(a, name) : 0;
   return number > 0 ? number - 1 : POL_NOT_FOUND;

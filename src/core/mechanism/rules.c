@@ -402,11 +402,13 @@ static void check_axis(poli_rules *check, pol_joint_type type, const double *axi
     return;
   }
   for (int i = 0; i < count; i++) {
+    const int so_far = check->broken;
     char field[48];
     snprintf(field, sizeof field, count == 2 ? "axes[%d]" : "axis", i);
     poli_vector_rules(check, field, axis + 3 * i, 3);
     for (int j = 0; j < 3; j++) size[i] = fmax(size[i], fabs(axis[3 * i + j]));
-    if (size[i] == 0.0) poli_refuse(check, field, "[0, 0, 0]", "", "must not be all zero");
+    if (size[i] == 0.0 && check->broken == so_far)
+      poli_refuse(check, field, "[0, 0, 0]", "", "must not be all zero");
   }
   if (use != TWO_AXES || check->broken > before) return;
   double cosine = 0.0, square[2] = {0.0, 0.0};
@@ -651,7 +653,8 @@ void poli_coupling_rules(poli_rules *check, const pol_coupling *coupling)
 
 /* --- variables and states --------------------------------------------------------------------- */
 
-/* What expressions know already is no name for a quantity. */
+/* What expressions or results call something of their own is no name for a quantity; theirs have
+ * dots. */
 static void check_quantity(poli_rules *check, const char *name, const char *field,
                            const char *expression)
 {
@@ -659,6 +662,11 @@ static void check_quantity(poli_rules *check, const char *name, const char *fiel
   if (name && (strcmp(name, "t") == 0 || strcmp(name, "pi") == 0))
     poli_refuse(check, "name", "", "", "must not be \"%s\", a predefined name of expressions",
                 name);
+  else if (name && strcmp(name, "t_reactions") == 0)
+    poli_refuse(check, "name", "", "", "must not be \"%s\", which is the name of a result column",
+                name);
+  else if (name && strchr(name, '.'))
+    poli_refuse(check, "name", name, "", "must not have a dot, as the names of result columns do");
   if (!expression) poli_refuse(check, field, "", "", "is required");
 }
 

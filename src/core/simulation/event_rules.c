@@ -276,6 +276,11 @@ static pol_status compile_rule(compiler *c, const pol_event_rule *from, rule *to
   if ((to->name = poli_format("%s", c->event)) == NULL) return POL_NO_MEMORY;
   if (from->action == POL_EVENT_RESET && (from->direction == 0 || from->num_changes == 0))
     return refuse(c, "must have a direction, rising or falling, and something to set");
+  for (int i = 0; i < c->rules->count && *c->event; i++)
+    if (strcmp(c->rules->rules[i].name, c->event) == 0)
+      return refuse(c, "must have a unique name: an earlier event has the same");
+  if (from->num_changes < 0 || (from->num_changes > 0 && from->changes == NULL))
+    return refuse(c, "must have a list of changes, not NULL, as long as num_changes");
   pol_status status = compile(c, from->expression, &to->program);
   if (status != POL_OK || from->action != POL_EVENT_RESET) return status;
 
@@ -285,7 +290,8 @@ static pol_status compile_rule(compiler *c, const pol_event_rule *from, rule *to
   if (from->num_changes > c->most_changes) c->most_changes = from->num_changes;
   for (int k = 0; k < from->num_changes && status == POL_OK; k++) {
     change *one = &to->changes[k];
-    if (!poli_signal_find(c->mechanism, from->changes[k].quantity, &one->target) ||
+    if (from->changes[k].quantity == NULL ||
+        !poli_signal_find(c->mechanism, from->changes[k].quantity, &one->target) ||
         !can_set(&one->target))
       return refuse(c, "can set velocities and angular_velocities of bodies, and states only");
     if (one->target.kind != POLI_SIGNAL_STATE &&

@@ -11,8 +11,8 @@
  * Resets accumulate where a body comes to rest: the bounces of a ball become shorter in geometric
  * progression, infinitely many in a finite time.  Events cannot continue beyond that, and the
  * ball would fall through the floor.  The run fails where an interval and the rate of the function
- * have become very small compared with the largest before, or where the function passes zero after
- * a reset that has reversed it.
+ * have become very small compared with the largest before, or where the function passes zero,
+ * without having been on its side, after a reset that has reversed or stopped it.
  */
 #include <float.h>
 #include <math.h>
@@ -219,11 +219,14 @@ static void look_for_hop(pol_simulation *sim, poli_watched_event *w)
 }
 
 /* POL_ACCUMULATING if the function has passed zero although its last reset had reversed or stopped
- * it: the hop was too small to be found, or there was none. */
-static pol_status check_settled(pol_simulation *sim, poli_watched_event *w, double t, double value)
+ * it, until t: the hop was too small to be found, or there was none.  A function that was stopped
+ * stays at zero, up to round-off, for any number of steps before it leaves to one side or the
+ * other. */
+static pol_status check_settled(pol_simulation *sim, poli_watched_event *w, double t)
 {
-  const double way = w->side * (value - w->start);
-  if (w->side * value > 0.0 || w->num_points > 0) w->unsettled = 0;
+  const double value = value_within(sim, w, t), way = w->side * (value - w->start);
+  const int hops = w->reported == sim->t_before && w->num_points > 0;
+  if (w->side * value > 0.0 || hops) w->unsettled = 0;
   if (!w->unsettled || !(w->side * value < 0.0)) return POL_OK;
   if (!(way < -round_off_share * w->rate * (t - w->reported))) return POL_OK;
   w->unsettled = 0;
@@ -238,7 +241,7 @@ static pol_status check_settled(pol_simulation *sim, poli_watched_event *w, doub
   poli_simulation_fail(sim, POL_ACCUMULATING, -1, message,
                        "let the event stop the run, or hold the body with a spring and damper "
                        "instead of a reset");
-  sim->diagnostics.t = w->reported;
+  sim->diagnostics.t = sim->t_before;
   if (sim->variable) sim->diagnostics.h = sim->t - sim->t_before;
   return POL_ACCUMULATING;
 }
@@ -256,9 +259,10 @@ pol_status poli_simulation_scan_events(pol_simulation *sim)
       w->value[k] = w->event.function(&state, w->event.user);
     }
   }
+  double until = to; /* the first reset or stop of the step, if it has one */
   for (int i = 0; i < sim->num_events; i++) {
     poli_watched_event *w = &sim->events[i];
-    const double last = w->value[POLI_EVENT_POINTS - 1];
+    double t;
     w->num_points = POLI_EVENT_POINTS;
     if (w->event.action == POL_EVENT_RESET && w->reported == from)
       look_for_hop(sim, w);
@@ -268,8 +272,11 @@ pol_status poli_simulation_scan_events(pol_simulation *sim)
     w->crosses = 0;
     for (int k = 0; k + 1 < w->num_points && !w->crosses; k++)
       w->crosses = poli_changes_sign(w->value[k], w->value[k + 1], w->event.direction);
-    if (!w->unsettled) continue;
-    pol_status status = check_settled(sim, w, to, last);
+    if (w->event.action != POL_EVENT_RECORD && find_event(sim, i, &t)) until = fmin(until, t);
+  }
+  for (int i = 0; i < sim->num_events; i++) {
+    poli_watched_event *w = &sim->events[i];
+    pol_status status = w->unsettled ? check_settled(sim, w, until) : POL_OK;
     if (status != POL_OK) return status;
   }
   return POL_OK;

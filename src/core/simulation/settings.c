@@ -49,6 +49,10 @@ pol_status pol_settings_validate(const pol_settings *settings, char *message, si
     rule = "output.step must not be so small that the rows cannot be counted";
   else if (output->count < 0 || (output->count > 0 && output->step > 0.0))
     rule = "output must have a step or a list of times";
+  else if (output->count > 0 && output->times == NULL)
+    rule = "output.times must not be NULL where output.count is positive";
+  else if (settings->num_events < 0 || (settings->num_events > 0 && settings->events == NULL))
+    rule = "events must not be NULL where num_events is positive";
   for (int i = 0; rule == NULL && i < output->count; last = output->times[i++])
     if (!(output->times[i] > last && output->times[i] <= settings->end))
       rule = "output.times must ascend from above 0 to end at most";

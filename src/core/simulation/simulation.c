@@ -243,6 +243,13 @@ pol_status pol_simulation_create(pol_simulation **simulation, const pol_mechanis
 {
   pol_diagnostics unknown = {.equation = -1};
   *simulation = NULL;
+  if (mechanism == NULL || settings == NULL) {
+    unknown.status = POL_BAD_ARGUMENT;
+    snprintf(unknown.message, sizeof unknown.message, "the %s must not be NULL",
+             mechanism == NULL ? "mechanism" : "settings");
+    if (diagnostics != NULL) *diagnostics = unknown;
+    return POL_BAD_ARGUMENT;
+  }
   pol_simulation *sim = calloc(1, sizeof *sim);
   pol_status status = POL_NO_MEMORY;
   if (sim != NULL) {

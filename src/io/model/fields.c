@@ -559,7 +559,7 @@ static const poli_field variable_fields[] = {
 
 static const poli_kind variable_kind =
     KIND("variable", "must be an object that describes a variable", variable_fields,
-         sizeof(pol_variable), .link = "variables", .check = poli_check_quantity);
+         sizeof(pol_variable), .link = "variables");
 
 static const poli_field state_fields[] = {
     {"name", &poli_name, offsetof(pol_state_variable, name), .required = POLI_ALWAYS,
@@ -575,7 +575,7 @@ static const poli_field state_fields[] = {
 
 static const poli_kind state_kind =
     KIND("state", "must be an object that describes a state", state_fields,
-         sizeof(pol_state_variable), .link = "states", .check = poli_check_quantity);
+         sizeof(pol_state_variable), .link = "states");
 
 #define AT(member) offsetof(poli_model_event, member)
 

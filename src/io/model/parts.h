@@ -339,8 +339,7 @@ extern const poli_value poli_changes; /* json_t *: an object of expressions, bor
 /* Rules between keys, the checks of the kinds. */
 typedef void poli_check(poli_reader *reader, const poli_place *place, void *object, int sound);
 poli_check poli_check_body, poli_check_shape, poli_check_force, poli_check_function,
-    poli_check_quantity, poli_check_event, poli_check_rotation, poli_check_control,
-    poli_check_simulation;
+    poli_check_event, poli_check_rotation, poli_check_control, poli_check_simulation;
 
 /* Looks up all names in expressions of the file; the mechanism is complete. */
 void poli_check_expressions(poli_reader *reader, const poli_place *top,

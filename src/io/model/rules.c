@@ -76,19 +76,7 @@ void poli_check_function(poli_reader *reader, const poli_place *place, void *obj
     poli_report(reader, &values, "", "must have as many numbers as \"times\"");
 }
 
-/* --- variables, states, events ---------------------------------------------------------------- */
-
-/* What results call a column of their own is no name for a quantity. */
-void poli_check_quantity(poli_reader *reader, const poli_place *place, void *object, int sound)
-{
-  const poli_place name = poli_place_key(place, "name");
-  const char *text = json_string_value(name.value);
-  (void)object;
-  (void)sound;
-  if (text && strcmp(text, "t_reactions") == 0)
-    poli_report(reader, &name, "", "must not be \"%s\", which is the name of a result column",
-                text);
-}
+/* --- events ----------------------------------------------------------------------------------- */
 
 void poli_check_event(poli_reader *reader, const poli_place *place, void *object, int sound)
 {

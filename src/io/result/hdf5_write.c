@@ -28,6 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -594,7 +595,13 @@ static pol_status build_file(hdf5_writer *h, const char *path, const char *first
   const int old = open_locked(path, 0);
   if (old >= 0) close(old);
   if (old < 0 && errno == ETXTBSY) return POL_IO;
-  h->descriptor = open_locked(first_name, O_CREAT);
+  /* at its first name there may be what a killed run has left, but no way to another file */
+  struct stat info;
+  if (lstat(first_name, &info) == 0 && (!S_ISREG(info.st_mode) || info.st_nlink > 1)) {
+    errno = EEXIST;
+    return POL_IO;
+  }
+  h->descriptor = open_locked(first_name, O_CREAT | O_NOFOLLOW);
   if (h->descriptor < 0) return POL_IO;
 
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS), create = H5Pcreate(H5P_FILE_CREATE);

@@ -10,7 +10,10 @@
  * Bodies and markers are found by the names of their channels, so that CSV results can be exported
  * too.  A joint is where its second marker is: that takes the model.
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -292,7 +295,9 @@ static pol_status write_file(const exporter *e, long n)
                      : poli_format("%s/frame_%06ld.vtu", e->folder, n);
   if (path == NULL) return POL_NO_MEMORY;
   errno = 0;
-  FILE *file = fopen(path, "wb");
+  /* the user has not named this file: it must not lead to another one */
+  const int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0666);
+  FILE *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
   if (file != NULL && n >= 0) put_frame(e, file);
   if (file != NULL && n < 0) {
     char time[40];
@@ -306,7 +311,9 @@ static pol_status write_file(const exporter *e, long n)
     fputs("</Collection>\n</VTKFile>\n", file);
   }
   const int failed = file == NULL || pol_output_close(file, path, POL_OK) != POL_OK;
-  if (failed) snprintf(e->message, e->size, "%s cannot be written: %s", path, strerror(errno));
+  if (failed)
+    snprintf(e->message, e->size, "%s cannot be written: %s", path,
+             errno == ELOOP ? "it is a symbolic link" : strerror(errno));
   free(path);
   return failed ? POL_IO : POL_OK;
 }
