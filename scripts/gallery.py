@@ -26,6 +26,7 @@ SHOTS = {
     "heavy_top": (1000, 640, "t=0.3"),
     "spatial_slider_crank": (830, 510, "t=0.35&plot=guide.displacement,guide.speed"),
     "suspension": (860, 550, "t=0.6&plot=chassis.position.z,wheel.position.z"),
+    "dzhanibekov_nut": (860, 550, "t=5&plot=nut.angular_velocity"),
     "stewart_platform": (830, 510, "t=0.75&plot=platform.position"),
 }
 
