@@ -63,7 +63,7 @@ static void a_full_matrix_can_be_stopped(void **state)
   (void)state;
   assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
   for (int i = 0; i < 60; i++) {
-    char name[8];
+    char name[16];
     pol_body body = pol_body_default();
     pol_joint joint = pol_joint_default();
     snprintf(name, sizeof name, "b%d", i);
