@@ -142,8 +142,7 @@ static int is_size(double x)
   return isfinite(x) && x >= 0.0;
 }
 
-/* Where a lower order costs as much as the next one: the geometric mean of the crossings measured
- * on models of all kinds, see docs/methods.md. */
+/* Where a lower order costs about as much as the next one on the models of docs/methods.md. */
 static const struct {
   double least;
   int order;

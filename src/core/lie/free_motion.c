@@ -257,12 +257,12 @@ static void derive_asymmetric(const poli_free_body *body, const double q0[4], co
                               double h, const double q1[4], double D[9])
 {
   const double turn = fabs(h) * sqrt(poli_v3_dot(L, L)) * body->inverse_smallest;
-  const int panels = turn <= 0.6 ? 1 : turn < 5e5 ? (int)ceil(turn / 0.5) : 1000000;
+  const int panels = turn <= 0.6 ? 1 : (int)ceil(turn / 0.5);
   double from[4], to[4];
   for (int i = 0; i < 9; i++) D[i] = 0.0;
   for (int i = 0; i < 4; i++) from[i] = q0[i];
   for (int k = 1; k <= panels; k++) {
-    if (k < panels) poli_free_motion(body, q0, L, h * k / panels, to, NULL);
+    if (k < panels) poli_free_motion(body, from, L, h / panels, to, NULL);
     for (int i = 0; i < 4; i++) to[i] = k < panels ? to[i] : q1[i];
     derivative_step(body, from, to, L, h / panels, D);
     for (int i = 0; i < 4; i++) from[i] = to[i];
@@ -362,7 +362,7 @@ void poli_free_motion(const poli_free_body *body, const double q0[4], const doub
     return;
   }
   /* of iterations that diverge: so many turns would take forever, and the result is refused */
-  const double most_turn = 1e5;
+  const double most_turn = D ? 1e3 : 1e5;
   const double G = sqrt(poli_v3_dot(L, L)), from[4] = {q0[0], q0[1], q0[2], q0[3]};
   if (!(fabs(h) * G <= most_turn * fmin(body->moment[0], fmin(body->moment[1], body->moment[2])))) {
     for (int i = 0; i < 4; i++) q1[i] = (double)NAN;

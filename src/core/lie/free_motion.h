@@ -20,7 +20,8 @@ void poli_free_body_set(poli_free_body *body, const double moment[3]);
 
 /* The rotation at time h, which may be negative, from that at time 0, both unit quaternions from
  * the principal axes to inertial axes; L is the angular momentum about the centre of mass in
- * inertial axes, which stays constant.  Accurate to round-off for every h.  q1 may be q0.
+ * inertial axes, which stays constant.  Accurate to round-off for every h.  q1 may be q0.  An
+ * asymmetric body that turns by more than 1e5 rad, or 1e3 rad with D, gives NaN.
  *
  * If D is not NULL: D = d(phi)/dL, where a change of L turns the final rotation R1 into
  * exp(phi~) R1.  Exact for a symmetric body, else to 2e-4 of its size at |h w| = 0.1 and 6e-3 at
