@@ -46,6 +46,20 @@ static inline pol_simulation *start(const pol_model *model)
   return start_with(model->mechanism, &model->settings);
 }
 
+/* A simulation of a model by rattle in so3xr3 with fixed steps. */
+static inline pol_simulation *start_rattle(const pol_model *model, int order, double h, double end)
+{
+  pol_settings settings = model->settings;
+  settings.options.method = "rattle";
+  settings.options.order = order;
+  settings.formulation = POL_SO3XR3;
+  settings.step = h;
+  settings.end = end;
+  settings.variable = 0;
+  settings.output = (pol_output){0};
+  return start_with(model->mechanism, &settings);
+}
+
 /* One step, of whatever size; it must not fail. */
 static inline void take_step(pol_simulation *simulation)
 {

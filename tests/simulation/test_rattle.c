@@ -14,15 +14,7 @@
 /* Runs a model with rattle of an order; the caller frees the simulation. */
 static pol_simulation *run_rattle(const pol_model *model, int order, double h, double end)
 {
-  pol_settings settings = model->settings;
-  settings.options.method = "rattle";
-  settings.options.order = order;
-  settings.formulation = POL_SO3XR3;
-  settings.step = h;
-  settings.end = end;
-  settings.variable = 0;
-  settings.output = (pol_output){0};
-  pol_simulation *simulation = start_with(model->mechanism, &settings);
+  pol_simulation *simulation = start_rattle(model, order, h, end);
   step_to_end(simulation);
   return simulation;
 }
@@ -166,7 +158,7 @@ static void large_steps_fail(void **state)
 }
 
 /* The integrator of a model, started. */
-static pol_integrator *start_rattle(const pol_model *model, int order, pol_formulation **f)
+static pol_integrator *start_integrator(const pol_model *model, int order, pol_formulation **f)
 {
   pol_options options = pol_options_default();
   pol_integrator *integrator;
@@ -205,7 +197,8 @@ static void many_steps_at_once(void **state)
       snprintf(path, sizeof path, "%s%s", MODELS, models[k]);
       pol_model *model = read_model(path);
       pol_formulation *f[2];
-      pol_integrator *one = start_rattle(model, 4, &f[0]), *many = start_rattle(model, 4, &f[1]);
+      pol_integrator *one = start_integrator(model, 4, &f[0]),
+                     *many = start_integrator(model, 4, &f[1]);
       const pol_dae *dae = pol_formulation_dae(f[0]);
       double q[2][100];
       for (long n = 0; n < count; n++) assert_int_equal(pol_integrator_step(one, 1e-3), POL_OK);
@@ -225,7 +218,8 @@ static void many_steps_at_once(void **state)
 
   pol_model *model = read_model(MODELS "examples/squeezer.json");
   pol_formulation *f[2];
-  pol_integrator *one = start_rattle(model, 2, &f[0]), *many = start_rattle(model, 2, &f[1]);
+  pol_integrator *one = start_integrator(model, 2, &f[0]),
+                 *many = start_integrator(model, 2, &f[1]);
   pol_status status = POL_OK;
   int taken = -1;
   for (; status == POL_OK && taken < 100; taken++) status = pol_integrator_step(one, 1e-3);

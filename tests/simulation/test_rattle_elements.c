@@ -11,19 +11,6 @@
 
 #define MODELS POLHODE_SOURCE_DIR "/models/"
 
-static pol_simulation *start_rattle(const pol_model *model, int order, double h, double end)
-{
-  pol_settings settings = model->settings;
-  settings.options.method = "rattle";
-  settings.options.order = order;
-  settings.formulation = POL_SO3XR3;
-  settings.step = h;
-  settings.end = end;
-  settings.variable = 0;
-  settings.output = (pol_output){0};
-  return start_with(model->mechanism, &settings);
-}
-
 /* q at the end; returns nq. */
 static int run_to_end(const pol_model *model, int order, double h, double end, double *q)
 {

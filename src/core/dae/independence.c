@@ -134,8 +134,8 @@ static double *entry(const poli_independence *s, int i, int j)
   return s->row[i] + (j - s->top[i]);
 }
 
-/* L = M + C^T C for now, each row of C scaled to the largest inertia of its coordinates, without
- * those that are lengths. */
+/* L is set to M + C^T C, to be factored; each row of C scaled to the largest inertia of its
+ * coordinates, without those that are lengths. */
 static void set_mass(poli_independence *s)
 {
   const pol_pattern *W = s->patterns.coupling, *B = s->patterns.constraint;

@@ -163,7 +163,8 @@ static poli_h5_set *find_set(poli_h5_layout *layout, const pol_record *record, i
   return &layout->sets[layout->count++];
 }
 
-/* Gives each channel its dataset (in channel_of for now) and its column there (in order). */
+/* Gives each channel its dataset, kept in channel_of until that is filled, and its column there, in
+ * order. */
 static pol_status assign(poli_h5_layout *layout, const pol_record *record)
 {
   /* the group, and the object in it, that the last vector belongs to; objects of a group, and
