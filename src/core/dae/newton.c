@@ -51,9 +51,11 @@ pol_status poli_newton_create_for(poli_newton **newton, const pol_dae *dae,
   s->num_kinds = (int)kinds;
   poli_arena arena = {0};
   do {
-    POLI_TAKE_EACH(&arena, n, &s->trial, &s->dx, &s->r, &s->trial_r, &s->round_off, &s->accepted);
+    POLI_TAKE_EACH(&arena, n, &s->trial, &s->dx, &s->r, &s->trial_r, &s->round_off, &s->accepted,
+                   &s->weight);
     POLI_TAKE(&arena, s->row_size, kinds * n);
-    POLI_TAKE_EACH(&arena, kinds, &s->tolerance, &s->grain, &s->least);
+    POLI_TAKE_EACH(&arena, kinds, &s->tolerance, &s->grain, &s->least, &s->inverse,
+                   &s->measured);
     POLI_TAKE(&arena, s->kind, matrix->num_increments);
   } while (poli_arena_again(&arena));
   s->memory = arena.memory;
@@ -90,71 +92,175 @@ void poli_newton_reset(poli_newton *newton)
   newton->has_matrix = 0;
 }
 
+/* --- the matrix, by its pattern or by an operator --------------------------------------------- */
+
+static pol_status factor(poli_newton *s, int *row)
+{
+  const poli_newton_matrix *matrix = &s->matrix;
+  if (matrix->operator) return matrix->operator->factor(row, matrix->operator->user);
+  const pol_status status = pol_solver_refactor(matrix->solver, matrix->values);
+  *row = status == POL_SINGULAR ? pol_solver_singular_column(matrix->solver) : -1;
+  return status;
+}
+
+static void solve(const poli_newton *s, double *x)
+{
+  const poli_newton_matrix *matrix = &s->matrix;
+  if (matrix->operator)
+    matrix->operator->solve(x, matrix->operator->user);
+  else
+    pol_solver_solve(matrix->solver, x);
+}
+
+/* Sums of |matrix| over the increments of each kind, per row. */
+static void set_row_sizes(poli_newton *s)
+{
+  const poli_newton_matrix *matrix = &s->matrix;
+  const pol_pattern *S = matrix->pattern;
+  const size_t n = (size_t)matrix->n;
+  memset(s->row_size, 0, (size_t)s->num_kinds * n * sizeof *s->row_size);
+  if (matrix->operator) {
+    matrix->operator->add_row_sizes(s->kind, s->row_size, matrix->operator->user);
+    return;
+  }
+  for (int j = 0; j < matrix->num_increments; j++) {
+    double *size = s->row_size + (size_t)s->kind[j] * n;
+    for (int k = S->start[j]; k < S->start[j + 1]; k++) size[S->row[k]] += fabs(matrix->values[k]);
+  }
+}
+
+/* |matrix| times the multipliers in x, per row. */
+static void set_multiplier_sizes(poli_newton *s, const double *x)
+{
+  const poli_newton_matrix *matrix = &s->matrix;
+  const pol_pattern *S = matrix->pattern;
+  memset(s->round_off, 0, (size_t)matrix->n * sizeof *s->round_off);
+  if (matrix->operator) {
+    matrix->operator->add_multipliers(x, s->round_off, matrix->operator->user);
+    return;
+  }
+  for (int j = matrix->num_increments; j < matrix->n; j++)
+    for (int k = S->start[j]; k < S->start[j + 1]; k++)
+      s->round_off[S->row[k]] += fabs(x[j]) * fabs(matrix->values[k]);
+}
+
 /* --- norms ------------------------------------------------------------------------------------ */
+
+/* Whether what is accepted still holds: the tolerances are nearly the same, in the same step and
+ * with the same matrix. */
+static int is_measured(const poli_newton *s)
+{
+  const double most = 1.2;
+  for (int k = 0; k < s->num_kinds && s->has_accepted; k++) {
+    const double now = s->tolerance[k] + s->grain[k], then = s->measured[k];
+    if (!(now <= most * then && then <= most * now)) return 0;
+  }
+  return s->has_accepted;
+}
 
 /* What is accepted as the residual of each row, with x as the solution. */
 static void measure_accepted(poli_newton *s, const double *x)
 {
-  const pol_pattern *S = s->matrix.pattern;
   const int n = s->matrix.n;
-  /* A few eps of |matrix| times the multipliers in x, per row: where large reactions balance, a
-   * residual cannot be smaller. */
-  memset(s->round_off, 0, (size_t)n * sizeof *s->round_off);
-  for (int j = s->matrix.num_increments; j < n; j++) {
-    double eps = 256.0 * DBL_EPSILON * fabs(x[j]);
-    for (int k = S->start[j]; k < S->start[j + 1]; k++)
-      s->round_off[S->row[k]] += eps * fabs(s->matrix.values[k]);
-  }
+  if (is_measured(s)) return;
   for (int i = 0; i < n; i++) s->accepted[i] = DBL_MIN;
   for (int k = 0; k < s->num_kinds; k++) {
     const double *size = s->row_size + (size_t)k * (size_t)n;
     const double tolerance = s->tolerance[k] + residual_grains * s->grain[k];
     for (int i = 0; i < n; i++) s->accepted[i] += size[i] * tolerance;
+    s->measured[k] = s->tolerance[k] + s->grain[k];
   }
-  for (int i = 0; i < n; i++)
-    if (s->round_off[i] > s->accepted[i]) s->accepted[i] = s->round_off[i];
-  if (!(s->matrix.least_share > 0.0)) return;
-
-  /* of a balance at least a fraction of the largest one of its kind */
-  memset(s->least, 0, (size_t)s->num_kinds * sizeof *s->least);
-  for (int i = 0; i < s->matrix.num_increments; i++) {
-    double *least = &s->least[s->kind[i]];
-    *least = fmax(*least, s->matrix.least_share * s->accepted[i]);
+  /* A few eps of |matrix| times the multipliers: where large reactions balance, a residual cannot
+   * be smaller. */
+  set_multiplier_sizes(s, x);
+  for (int i = 0; i < n; i++) {
+    const double round_off = 256.0 * DBL_EPSILON * s->round_off[i];
+    if (round_off > s->accepted[i]) s->accepted[i] = round_off;
   }
-  for (int i = 0; i < s->matrix.num_increments; i++)
-    s->accepted[i] = fmax(s->accepted[i], s->least[s->kind[i]]);
+  s->has_accepted = 1;
+  if (s->matrix.least_share > 0.0) {
+    /* of a balance at least a fraction of the largest one of its kind */
+    memset(s->least, 0, (size_t)s->num_kinds * sizeof *s->least);
+    for (int i = 0; i < s->matrix.num_increments; i++) {
+      double *least = &s->least[s->kind[i]];
+      *least = fmax(*least, s->matrix.least_share * s->accepted[i]);
+    }
+    for (int i = 0; i < s->matrix.num_increments; i++)
+      s->accepted[i] = fmax(s->accepted[i], s->least[s->kind[i]]);
+  }
+  for (int i = 0; i < n; i++) s->weight[i] = 1.0 / s->accepted[i];
 }
 
-/* Largest residual over what is accepted; the row in *worst.  One that is not finite is the
- * largest.
- */
-static double residual_norm(const poli_newton *s, const double *r, int *worst)
+/* Largest residual over what is accepted; not finite if one is not. */
+static double residual_norm(const poli_newton *s, const double *r)
 {
+  const int n = s->matrix.n;
+  double largest[4] = {0.0}, sum[4] = {0.0}; /* four at a time: none waits for the one before */
+  for (int i = 0; i + 4 <= n; i += 4)
+    for (int k = 0; k < 4; k++) {
+      const double size = fabs(r[i + k]) * s->weight[i + k];
+      largest[k] = size > largest[k] ? size : largest[k];
+      sum[k] += size;
+    }
+  for (int i = n - n % 4; i < n; i++) {
+    const double size = fabs(r[i]) * s->weight[i];
+    largest[0] = size > largest[0] ? size : largest[0];
+    sum[0] += size;
+  }
+  for (int k = 1; k < 4; k++) {
+    largest[0] = largest[k] > largest[0] ? largest[k] : largest[0];
+    sum[0] += sum[k];
+  }
+  return isfinite(sum[0]) ? largest[0] : sum[0];
+}
+
+/* The row of the largest residual, or of the first that is not finite. */
+static int worst_residual(const poli_newton *s, const double *r)
+{
+  int worst = 0;
   double max = 0.0;
-  *worst = 0;
   for (int i = 0; i < s->matrix.n && isfinite(max); i++) {
-    double size = fabs(r[i]) / s->accepted[i];
+    const double size = fabs(r[i]) * s->weight[i];
     if (size <= max) continue;
     max = size;
-    *worst = i;
+    worst = i;
   }
-  return max;
+  return worst;
 }
 
-/* Largest correction over what is accepted; its increment in *worst. */
-static double correction_norm(const poli_newton *s, double share, int *worst)
+/* A correction over what is accepted. */
+static inline double correction_size(const poli_newton *s, int i)
 {
+  const int k = s->kind[i];
+  return fabs(s->dx[i]) / (s->tolerance[k] + correction_grains * s->grain[k] + DBL_MIN);
+}
+
+/* The largest of all corrections; not finite if one is not. */
+static double correction_norm(const poli_newton *s)
+{
+  double max = 0.0, sum = 0.0;
+  for (int k = 0; k < s->num_kinds; k++)
+    s->inverse[k] = 1.0 / (s->tolerance[k] + correction_grains * s->grain[k] + DBL_MIN);
+  for (int i = 0; i < s->matrix.num_increments; i++) {
+    const double size = fabs(s->dx[i]) * s->inverse[s->kind[i]];
+    max = size > max ? size : max;
+    sum += size;
+  }
+  return isfinite(sum) ? max : sum;
+}
+
+/* The increment of the largest correction, or of the first that is not finite. */
+static int worst_correction(const poli_newton *s)
+{
+  int worst = 0;
   double max = 0.0;
-  *worst = 0;
   for (int i = 0; i < s->matrix.num_increments && isfinite(max); i++) {
-    int k = s->kind[i];
-    double accepted = s->tolerance[k] + correction_grains * s->grain[k] + DBL_MIN;
-    double size = share * fabs(s->dx[i]) / accepted;
+    const double size = correction_size(s, i);
     if (size <= max) continue;
     max = size;
-    *worst = i;
+    worst = i;
   }
-  return max;
+  return worst;
 }
 
 /* --- iteration -------------------------------------------------------------------------------- */
@@ -205,23 +311,15 @@ static pol_status refresh(poli_newton *s, const poli_newton_system *system, pol_
   if (status) return fail(s, status, -1, "the matrix could not be evaluated", smaller_step, d);
   s->counts->jacobians++;
   s->counts->factorizations++;
-  status = pol_solver_refactor(s->matrix.solver, s->matrix.values);
+  int row = -1;
+  status = factor(s, &row);
   if (status == POL_SINGULAR)
-    return fail(s, status, pol_solver_singular_column(s->matrix.solver),
-                "the Newton matrix is singular",
+    return fail(s, status, row, "the Newton matrix is singular",
                 "the mechanism may be in a singular position or have redundant constraints", d);
   if (status)
     return fail(s, status, -1, "the Newton matrix could not be factorised", smaller_step, d);
-
-  /* Sums of |matrix| over the increments of each kind, per row. */
-  const pol_pattern *S = s->matrix.pattern;
-  const size_t n = (size_t)s->matrix.n;
-  memset(s->row_size, 0, (size_t)s->num_kinds * n * sizeof *s->row_size);
-  for (int j = 0; j < s->matrix.num_increments; j++) {
-    double *size = s->row_size + (size_t)s->kind[j] * n;
-    for (int k = S->start[j]; k < S->start[j + 1]; k++)
-      size[S->row[k]] += fabs(s->matrix.values[k]);
-  }
+  set_row_sizes(s);
+  s->has_accepted = 0;
   s->has_matrix = 1;
   s->rate = -1.0;
   s->uses = 0;
@@ -233,15 +331,13 @@ static pol_status refresh(poli_newton *s, const poli_newton_system *system, pol_
 static void solve_correction(poli_newton *s)
 {
   for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
-  pol_solver_solve(s->matrix.solver, s->dx);
+  solve(s, s->dx);
 }
 
 /* A correction along dx: the share taken (0 for none), the residual before and after it, both in
- * the tolerances after it, the worst row and the worst increment; and the history of the iteration
- * that its end depends on. */
+ * the tolerances after it; and the history of the iteration that its end depends on. */
 typedef struct attempt {
   double share, before, after;
-  int worst, increment;
   int new_matrix; /* evaluated just before the correction */
   int matrices;   /* in this step */
   double slowest; /* fall of the residual with this matrix, negative: not known */
@@ -262,8 +358,8 @@ static pol_status search(poli_newton *s, const poli_newton_system *system, const
     pol_status status = evaluate(s, system, s->trial, s->trial_r);
     if (!status) {
       measure_accepted(s, s->trial);
-      a->before = residual_norm(s, s->r, &a->worst);
-      a->after = residual_norm(s, s->trial_r, &a->worst);
+      a->before = residual_norm(s, s->r);
+      a->after = residual_norm(s, s->trial_r);
       if (anyhow || a->after <= 1.0 || a->after <= (1.0 - armijo * a->share) * a->before)
         return POL_OK;
     }
@@ -356,11 +452,10 @@ static verdict test(poli_newton *s, const poli_newton_system *system, attempt *a
 static int finish(poli_newton *s, const poli_newton_system *system, double *x, double correction,
                   pol_status *status)
 {
-  int worst;
   *status = POL_OK;
   if (!system->place) return 1;
   solve_correction(s);
-  const double size = correction_norm(s, 1.0, &worst);
+  const double size = correction_norm(s);
   if (s->goal.weight && !(size <= 1.0) && !(goal_size(s) <= s->goal.share)) return 0;
   if (!(size <= fmax(1.0, correction))) return 1;
   for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
@@ -378,6 +473,7 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
                             ? smaller_step
                             : "take a smaller step, or try the full Newton matrix";
   attempt a = {.slowest = -1.0};
+  s->has_accepted = 0;
   d->iteration = 0;
   d->correction = 0.0;
 
@@ -411,9 +507,10 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
     }
     if (status) return evaluate_failed(s, status, d);
     d->residual = a.after;
-    d->correction = correction_norm(s, a.share > 0.0 ? a.share : 1.0, &a.increment);
+    d->correction = (a.share > 0.0 ? a.share : 1.0) * correction_norm(s);
     if (!isfinite(d->residual) || !isfinite(d->correction))
-      return fail(s, POL_NOT_FINITE, a.worst, "a residual is not finite", smaller, d);
+      return fail(s, POL_NOT_FINITE, worst_residual(s, s->trial_r), "a residual is not finite",
+                  smaller, d);
     if (a.share == 0.0) break;
 
     /* Accept. */
@@ -437,11 +534,13 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
   }
   if (a.after <= 1.0 && a.share > 0.0)
     return fail(
-        s, POL_NOT_CONVERGED, a.increment,
+        s, POL_NOT_CONVERGED, worst_correction(s),
         "the Newton iteration did not converge: the residual is small, but the matrix is nearly "
         "singular",
         "the mechanism may be close to a singular position; take a smaller step", d);
-  return fail(s, POL_NOT_CONVERGED, a.worst, "the Newton iteration did not converge", smaller, d);
+  /* s->r is the residual of the last accepted correction; of a rejected one it is the trial's */
+  return fail(s, POL_NOT_CONVERGED, worst_residual(s, a.share > 0.0 ? s->r : s->trial_r),
+              "the Newton iteration did not converge", smaller, d);
 }
 
 pol_status poli_newton_polish(poli_newton *newton, const poli_newton_system *system, double *x)

@@ -55,13 +55,30 @@ typedef struct poli_newton_goal {
   const double *weight; /* nv; NULL: there is no goal */
   double scale, share;
 } poli_newton_goal;
+
+/* What Newton's method needs of a matrix that is not stored in a pattern. */
+typedef struct poli_newton_operator {
+  /* Factors the matrix that poli_newton_system.matrix has evaluated; POL_SINGULAR with the row at
+   * fault in *row. */
+  pol_status (*factor)(int *row, void *user);
+  /* x <- A^-1 x (n numbers) */
+  void (*solve)(double *x, void *user);
+  /* Adds sums of |A_ij| over the increments j of each kind to size[kind][row], n rows per kind; an
+   * estimate is enough. */
+  void (*add_row_sizes)(const int *kind, double *size, void *user);
+  /* Adds |A| |x| to sum (n numbers), with the multipliers in x alone; an estimate is enough. */
+  void (*add_multipliers)(const double *x, double *sum, void *user);
+  void *user;
+} poli_newton_operator;
+
 /* What Newton's method has to know of a matrix: increments come first, in whole vectors of nv; then
  * multipliers, in vectors of m (the last one may be shorter).  Rows likewise. */
 typedef struct poli_newton_matrix {
   int n, num_increments;
-  const pol_pattern *pattern;
+  const pol_pattern *pattern; /* with values and solver; or all NULL, and the operator */
   double *values;
   pol_solver *solver;
+  const poli_newton_operator *operator;
   /* The residual of a balance may have this share of what is accepted of the most generous one of
    * its kind, which has the same unit.  0, unless rows can be without increments, as where the mass
    * matrix is singular. */
@@ -78,11 +95,15 @@ typedef struct poli_newton {
   int *kind; /* of each increment */
   double *trial, *dx, *r, *trial_r, *round_off;
   double *accepted;  /* n: of each residual */
+  double *weight;    /* n: 1/accepted */
+  double *inverse;   /* one per kind: 1/(largest correction that is accepted) */
+  double *measured;  /* one per kind: tolerances that these belong to */
   double *row_size;  /* n numbers per kind */
   double *tolerance; /* one per kind */
   double *grain;     /* one per kind: the round-off of an increment */
   double *least;     /* one per kind: what is accepted of a balance */
   int has_matrix;    /* 0: evaluate it before the next correction */
+  int has_accepted;  /* accepted and weight belong to this step and matrix */
   poli_newton_goal goal;
   int uses;     /* steps done with the present matrix, */
   double spent; /* and their cost, including that of the matrix, in iterations */
