@@ -1,0 +1,226 @@
+/* The state of splitting.c and the parts that its files share. */
+#ifndef POLHODE_INTEGRATORS_SPLITTING_PARTS_H
+#define POLHODE_INTEGRATORS_SPLITTING_PARTS_H
+
+#include "dae/dae.h"
+#include "dae/saddle.h"
+#include "integrators/family.h"
+#include "integrators/splitting.h"
+#include "integrators/splitting_compliant.h"
+#include "lie/small.h"
+#include "linalg/block_lu.h"
+
+enum { MAX_STAGES = 17, MAX_KNOWN = 3, AXES = 6, MAX_ROWS = 6, NUM_INSTANTS = 3 };
+
+/* A node of the graph as one of its bodies sees it: `joined` rows of a point with the arm r,
+ * sign (I, -r~), then others with 6 numbers each. */
+typedef struct side {
+  int node, row, block;
+  int joined, others; /* 0 or 3; num_rows - joined */
+  double sign;
+} side;
+
+/* Everything at the end of a base step. */
+typedef struct instant {
+  double *q, *P, *force;
+  double *R;          /* 9 numbers for each body */
+  double *B;          /* the blocks of all nodes */
+  double *w;          /* angular velocities within the step before it, 3 for each body */
+  double *elongation; /* of compliant rows */
+} instant;
+
+typedef struct poli_splitting_state splitting;
+
+struct poli_splitting_state {
+  const pol_dae *dae;
+  const poli_rigid_bodies *bodies;
+  int num_stages;
+  double stage[MAX_STAGES];
+  int degree;    /* of the extrapolation of multipliers */
+  double stable; /* largest h c/m at which a damper is stable */
+  int nq, nv;
+  int m, held; /* rows: all, and those of the dae; compliant ones follow */
+  poli_compliant compliant;
+  poli_dae_patterns patterns;
+
+  /* the graph: nodes are the constraints of a joint, edges the bodies they share */
+  int *first_side; /* of each body, count + 1 */
+  side *sides;     /* of one body after the other */
+  int has_others;  /* some node has rows beyond those of joined points */
+  long *pairs;     /* for two sides of a body, all with all: the block of the matrix they add to */
+  poli_block_lu *lu;
+  poli_saddle *saddle;          /* only if forces read velocities */
+  const unsigned char *dropped; /* held: redundant constraints there */
+  unsigned char *left_out;      /* m: those of the matrix */
+  pol_assembler *assembler;     /* finds the reactions that forces depend on; NULL: they do not */
+  pol_diagnostics reason;       /* why it could not */
+
+  void *memory;
+  instant instants[NUM_INSTANTS];
+  int at, kept; /* where the solution is, and was at the start of the step, or -1 */
+  double *plus; /* momenta within a step */
+  double *U, *residual, *dU, *slip, *v;
+  double *D;      /* 9 numbers for each body: derivative of its turn by angular momentum */
+  double *out[2]; /* q, v, v', lambda as shown */
+  double *force, *mass, *damping, *upper, *lower, *rhs; /* of the matrix with the momenta */
+  double *lambda, *vd;                                  /* that forces depend on */
+  double *scratch;
+  int turned;        /* the matrix at a node has joined points in the axes of the dae */
+  int shown, unseen; /* which is shown; the solution is not */
+
+  double last_h; /* of the substep before; 0 at the start */
+  int num_known; /* nodes with known impulses */
+  double known_t[MAX_KNOWN], known_weight[MAX_KNOWN], *known[MAX_KNOWN];
+  pol_counts *counts;
+  const double *history;
+  poli_splitting_steps steps;
+};
+
+/* Momenta, forces and velocities v here are those of pol_dae, but with angular parts in inertial
+ * axes; as an argument of pol_dae these are in body axes. */
+
+/* --- kernels of one body or side, inline for loops ------------------------------------------ */
+
+/* The free motion of a body with its momenta `plus` for the time h; its derivative, if D is not
+ * NULL. */
+static inline void drift(const splitting *s, int b, double h, const instant *from, instant *to,
+                         double *D)
+{
+  const poli_rigid_body *body = &s->bodies->items[b];
+  const int q = body->q;
+  const double *P = s->plus + body->v, scale = h * body->inverse_mass;
+  if (body->is_point) {
+    for (int i = 0; i < body->num_axes; i++) to->q[q + i] = from->q[q + i] + scale * P[i];
+    return;
+  }
+  for (int i = 0; i < 3; i++) to->q[q + 4 + i] = from->q[q + 4 + i] + scale * P[3 + i];
+  if (body->is_principal) {
+    poli_free_motion(&body->free, from->q + q, P, h, to->q + q, D);
+  } else {
+    double principal[4], back[4];
+    poli_quat_multiply(from->q + q, body->principal, principal);
+    poli_free_motion(&body->free, principal, P, h, principal, D);
+    pol_quat_conjugate(body->principal, back);
+    poli_quat_multiply(principal, back, to->q + q);
+  }
+  poli_quat_to_matrix(to->q + q, to->R + 9 * b);
+}
+
+/* impulse += B^T U of a side */
+static inline void add_impulse(const side *own, const double *blocks, const double *impulses,
+                               double impulse[AXES])
+{
+  const double *B = blocks + own->block, *U = impulses + own->row;
+  if (own->joined) {
+    poli_v3_add_scaled_cross(own->sign, B, U, impulse);
+    poli_v3_add_scaled(own->sign, U, impulse + 3);
+    B += 3;
+    U += 3;
+  }
+  for (int r = 0; r < own->others; r++, B += AXES)
+    for (int i = 0; i < AXES; i++) impulse[i] += B[i] * U[r];
+}
+
+/* y += B v of a side; v has 6 numbers */
+static inline void add_rates(const side *own, const double *blocks, const double v[AXES],
+                             double *rates)
+{
+  const double *B = blocks + own->block;
+  double *y = rates + own->row;
+  if (own->joined) {
+    poli_v3_add_scaled_cross(own->sign, v, B, y);
+    poli_v3_add_scaled(own->sign, v + 3, y);
+    B += 3;
+    y += 3;
+  }
+  for (int r = 0; r < own->others; r++, B += AXES)
+    y[r] += poli_v3_dot(B, v) + poli_v3_dot(B + 3, v + 3);
+}
+
+/* P+ = P + h/2 f - B^T U of a body */
+static inline void kick(const splitting *s, int b, double h, const instant *at, double *P)
+{
+  const poli_rigid_body *body = &s->bodies->items[b];
+  const double *from = at->P + body->v, *force = at->force + body->v;
+  double impulse[AXES] = {0.0};
+  for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++)
+    add_impulse(&s->sides[e], at->B, s->U, impulse);
+  if (body->is_point)
+    for (int i = 0; i < body->num_axes; i++)
+      P[i] = from[i] + 0.5 * h * force[i] - (i < 3 ? impulse[3 + i] : 0.0);
+  else
+    for (int i = 0; i < AXES; i++) P[i] = from[i] + 0.5 * h * force[i] - impulse[i];
+}
+
+/* --- splitting_base.c: momenta, velocities, forces -------------------------------------------- */
+
+/* Velocities for momenta, or accelerations for forces. */
+void poli_splitting_velocities(const splitting *s, const double *R, const double *P, double *v);
+/* To body axes (or from them, if `back`); to may be from. */
+void poli_splitting_turn(const splitting *s, const double *R, int back, const double *from,
+                         double *to);
+/* P = M v, v in body axes */
+void poli_splitting_momenta(const splitting *s, const double *R, const double *v, double *P);
+void poli_splitting_rotations(const splitting *s, const double *q, double *R);
+pol_status poli_splitting_evaluate(splitting *s, double t, const double *q, const double *v,
+                                   unsigned want, const pol_terms *out);
+/* Forces for velocities that belong to P.  The dae's g has the gyroscopic torque w x J w, which the
+ * drift takes care of. */
+pol_status poli_splitting_find_forces(splitting *s, double t, const double *q, const double *R,
+                                      const double *P, double *force);
+
+/* --- splitting_matrix.c ----------------------------------------------------------------------- */
+
+/* The matrix of a base step, factored.  Redundant constraints depend on others where all are
+ * satisfied, at the start of the step, but hardly so in the first iterate: those are left out that
+ * depend on others at the start.  They have no impulse: what these add up to is open, and
+ * extrapolated from step to step it would grow without bound.  Sets *changed if the impulses were
+ * others before.  Returns how many rows are dropped, -1 if it is not finite. */
+int poli_splitting_factor_step(splitting *s, double h, const instant *at, const instant *next,
+                               int *changed);
+/* B M^-1 B^T of the constraints at a node, factored, and M^-1 in D; compliant rows do not join in.
+ * Returns as above. */
+int poli_splitting_factor_node(splitting *s, const instant *at);
+/* x <- A^-1 x with the matrix at a node, for multipliers of joined points in inertial axes. */
+void poli_splitting_solve_node(const splitting *s, const instant *at, double *x);
+/* y = B v */
+void poli_splitting_apply_rows(const splitting *s, const double *B, const double *v, double *y);
+/* P -= B^T mu, then v = diag(D, 1/m) P, then y = B v; mu and y may be NULL. */
+void poli_splitting_respond(const splitting *s, const double *B, const double *mu, double *P,
+                            double *v, double *y);
+/* Multipliers of points that are joined, from the rows of the dae to inertial axes, or back. */
+void poli_splitting_turn_multipliers(const splitting *s, const double *R, int back, double *lambda);
+
+/* --- splitting_implicit.c --------------------------------------------------------------------- */
+
+/* What the implicit kick lacks, into rhs in body axes; *open is its size relative to the momenta.
+ */
+pol_status poli_splitting_find_lack(splitting *s, double t0, double h, instant *at, double *open);
+/* The matrix of momenta and impulses, factored; rhs and residual to changes of both, which are
+ * added to `plus` and U. */
+pol_status poli_splitting_factor_implicit(splitting *s, double t0, double h, const instant *at,
+                                          const instant *next);
+void poli_splitting_solve_implicit(splitting *s, const instant *at);
+
+/* --- splitting_base.c: the step --------------------------------------------------------------- */
+
+/* One base step from t0 to t1; the solution is then at its end. */
+pol_status poli_splitting_substep(splitting *s, double t0, double t1, pol_diagnostics *d);
+/* The largest of |x_i|; not finite if one is not. */
+double poli_splitting_largest(int n, const double *x);
+/* A force, or a reaction that forces depend on, could not be found. */
+pol_status poli_splitting_fail_force(splitting *s, pol_diagnostics *d, pol_status status,
+                                     int iteration);
+
+/* --- splitting_show.c, splitting_setup.c ------------------------------------------------------ */
+
+/* Compositions go backward in time too, and there dampers amplify: h c/m is bounded.  Of
+ * poli_family. */
+void poli_splitting_doubt_step(pol_integrator *integrator, double h, char *message, size_t size);
+
+/* Sides by bodies; two of the same body add to a block of the matrix, and those of different nodes
+ * make an edge of its graph. */
+pol_status poli_splitting_set_graph(splitting *s);
+pol_status poli_splitting_allocate(splitting *s);
+
+#endif
