@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-#include "draw/plot/text.h"
 #include "draw/plot/canvas.h"
+#include "draw/plot/text.h"
 
 /* --- texts ------------------------------------------------------------------------------------ */
 

@@ -2,7 +2,6 @@
 #include "toys.h"
 
 #include "dae/newton.h"
-#include "dae/newton.h"
 
 enum { MAX_X = 3, MAX_TRACE = 200 };
 

@@ -60,6 +60,7 @@ static void every_combination_has_its_exact_matrix(void **state)
           options.method = methods[m];
           options.index = (pol_index)index;
           options.sigma = sigmas[k];
+          options.solver = POL_SOLVER_DENSE;
           pol_formulation *formulation;
           assert_int_equal(pol_formulation_create(&formulation, top, (pol_formulation_kind)kind),
                            POL_OK);

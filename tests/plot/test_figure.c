@@ -17,8 +17,8 @@
 #include <cairo.h>
 #include <cmocka.h>
 
-#include "draw/plot/layout.h"
 #include "draw/plot/canvas.h"
+#include "draw/plot/layout.h"
 
 enum { COUNT = 400, MANY = 20 };
 
@@ -456,7 +456,8 @@ static void the_label_beside_the_axis_reads_upwards(void **state)
 {
   (void)state;
   figure.grid = 0;
-  const poli_pixel first = centre_of_label("WWWWWW ......"), last = centre_of_label("...... WWWWWW");
+  const poli_pixel first = centre_of_label("WWWWWW ......"),
+                   last = centre_of_label("...... WWWWWW");
   assert_true(first.y > last.y + 20);
   /* what is raised stands to the left of the line */
   assert_true(centre_of_label("1^888888").x < centre_of_label("1888888").x - 2);

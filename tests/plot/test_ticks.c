@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "draw/plot/text.h"
 #include "draw/plot/curve.h"
+#include "draw/plot/text.h"
 
 static poli_ticks ticks;
 

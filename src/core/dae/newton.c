@@ -23,8 +23,8 @@ static const double correction_grains = 1.0, residual_grains = 64.0;
 /* Largest error after the last correction, as a fraction of the tolerance. */
 static const double most_left = 0.01;
 
-/* The cost of a new matrix, evaluated and factorised, in iterations. */
-static const double matrix_cost = 6.0;
+/* The cost of a new sparse matrix, evaluated and factorised, in iterations. */
+static const double sparse_cost = 6.0;
 
 static const char smaller_step[] = "take a smaller step";
 
@@ -54,8 +54,7 @@ pol_status poli_newton_create_for(poli_newton **newton, const pol_dae *dae,
     POLI_TAKE_EACH(&arena, n, &s->trial, &s->dx, &s->r, &s->trial_r, &s->round_off, &s->accepted,
                    &s->weight);
     POLI_TAKE(&arena, s->row_size, kinds * n);
-    POLI_TAKE_EACH(&arena, kinds, &s->tolerance, &s->grain, &s->least, &s->inverse,
-                   &s->measured);
+    POLI_TAKE_EACH(&arena, kinds, &s->tolerance, &s->grain, &s->least, &s->inverse, &s->measured);
     POLI_TAKE(&arena, s->kind, matrix->num_increments);
   } while (poli_arena_again(&arena));
   s->memory = arena.memory;
@@ -323,7 +322,7 @@ static pol_status refresh(poli_newton *s, const poli_newton_system *system, pol_
   s->has_matrix = 1;
   s->rate = -1.0;
   s->uses = 0;
-  s->spent = matrix_cost;
+  s->spent = s->matrix.cost > 0.0 ? s->matrix.cost : sparse_cost;
   return POL_OK;
 }
 

@@ -83,6 +83,7 @@ typedef struct poli_newton_matrix {
    * its kind, which has the same unit.  0, unless rows can be without increments, as where the mass
    * matrix is singular. */
   double least_share;
+  double cost; /* of a new matrix, evaluated and factored, in iterations; 0: that of a sparse one */
 } poli_newton_matrix;
 
 typedef struct poli_newton {

@@ -69,11 +69,14 @@ typedef struct poli_rigid_bodies {
   int num_blocks; /* numbers in all blocks */
   int num_compliant;
   poli_compliant_row *compliant; /* their rows follow those of the dae */
-  /* Phi at q (num_holonomic), the elongations of compliant rows behind all rows of the dae, and the
-   * blocks of B for variations in inertial axes: angular part dphi with dR = dphi~ R, linear part
-   * dx.  R has 9 numbers for each of the items: the matrices of their rotations, I of points. */
-  pol_status (*constraints)(double t, const double *q, const double *R, const double *history,
-                            double *position, double *blocks, void *user);
+  /* For the first num_nodes of these nodes, all or all but the compliant ones: Phi at q
+   * (num_holonomic), the elongations of compliant rows behind all rows of the dae, and the blocks
+   * of B for variations in inertial axes: angular part dphi with dR = dphi~ R, linear part dx.  R
+   * has 9 numbers for each of the items: the matrices of their rotations, I of points.  The nodes
+   * are those above, or a copy in which fewer nodes join points and blocks are elsewhere. */
+  pol_status (*constraints)(const poli_row_node *nodes, int num_nodes, double t, const double *q,
+                            const double *R, const double *history, double *position,
+                            double *blocks, void *user);
 } poli_rigid_bodies;
 
 #endif

@@ -206,12 +206,13 @@ static pol_status set_compliant(const places *p, const poli_row_node *node, cons
   return status;
 }
 
-static pol_status evaluate_rows(double t, const double *q, const double *R, const double *history,
+static pol_status evaluate_rows(const poli_row_node *nodes, int num_nodes, double t,
+                                const double *q, const double *R, const double *history,
                                 double *position, double *blocks, void *user)
 {
   const pol_formulation *f = user;
   const poli_rigid_bodies *bodies = &f->extension.rigid_bodies;
-  const poli_row_node *node = bodies->nodes;
+  const poli_row_node *node = nodes;
   const poli_row_node *slip = node + f->num_joints + f->num_drives + f->num_couplings;
   const places p = {f, q, R};
   double failed;
@@ -234,10 +235,8 @@ static pol_status evaluate_rows(double t, const double *q, const double *R, cons
   for (int k = 0; k < f->num_couplings && !status; k++, node++)
     status =
         set_coupling(&p, &f->couplings[k], history, position + node->row, blocks + node->block);
-  return status || !bodies->num_compliant
-             ? status
-             : set_compliant(&p, bodies->nodes + bodies->num_nodes - bodies->num_compliant, history,
-                             position, blocks);
+  if (status || !bodies->num_compliant || num_nodes < bodies->num_nodes) return status;
+  return set_compliant(&p, nodes + num_nodes - bodies->num_compliant, history, position, blocks);
 }
 
 /* --- set-up ----------------------------------------------------------------------------------- */

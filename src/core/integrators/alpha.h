@@ -60,7 +60,9 @@ typedef struct poli_alpha {
   poli_saddle *saddle;
   poli_saddle *owned_saddle; /* stabilized form only; else the assembler's is shared */
   poli_newton *newton;
-  void *memory; /* holds the arrays */
+  struct poli_alpha_rows *rows; /* NULL: the dae or the options do not allow it */
+  int by_rows;                  /* the step under way is solved with these */
+  void *memory;                 /* holds the arrays */
   poli_alpha_values now, next;
   double *model_v, *model_vd;                   /* nv: what the model sees of next.v, next.vd */
   double *base;                                 /* q* */
@@ -130,6 +132,43 @@ double poli_alpha_effective_sigma(const pol_options *options);
 
 /* alpha_matrix.c */
 pol_status poli_alpha_matrix(void *alpha);
+
+/* The derivatives of one factor that is not R^n, n x n each. */
+typedef struct poli_alpha_derivatives {
+  double T[POLI_DIM * POLI_DIM]; /* T(theta) */
+  double V[POLI_DIM * POLI_DIM]; /* h dv/dtheta */
+  double E[POLI_DIM *
+           POLI_DIM]; /* vector factors: h^2 dv'/dtheta - (1-alpha_m)/(gamma (1-alpha_f)) V */
+} poli_alpha_derivatives;
+
+/* Those of factor f, at s->theta; inertia_factor = (1-alpha_m)/(gamma (1-alpha_f)). */
+pol_status poli_alpha_differentiate(poli_alpha *s, int f, double inertia_factor,
+                                    poli_alpha_derivatives *d);
+
+/* alpha_rows.c: rigid bodies without stiff forces between them, in the space of their constraints
+ */
+typedef struct poli_alpha_rows poli_alpha_rows;
+
+/* Sets s->rows if the dae and the options allow it, else leaves it NULL. */
+pol_status poli_alpha_rows_create(poli_alpha *s, pol_counts *counts);
+void poli_alpha_rows_free(poli_alpha_rows **rows);
+/* Takes the multipliers s->now.lambda over; also after a step that was solved otherwise.  The first
+ * call of a start allocates. */
+pol_status poli_alpha_rows_start(poli_alpha *s);
+void poli_alpha_rows_adopt(poli_alpha *s);
+/* Whether steps with these dropped constraints can be solved. */
+int poli_alpha_rows_serve(const poli_alpha *s);
+poli_newton *poli_alpha_rows_newton(poli_alpha_rows *rows);
+/* The blocks of B(q_n), for the stabilized form. */
+pol_status poli_alpha_rows_prepare(poli_alpha *s);
+/* Multipliers of the first x, which poli_alpha_predict has set but for these. */
+void poli_alpha_rows_predict(poli_alpha *s);
+pol_status poli_alpha_rows_solve(poli_alpha *s, pol_diagnostics *diagnostics);
+/* After an accepted step: s->next.lambda and s->eta in the axes of the dae. */
+void poli_alpha_rows_accept(poli_alpha *s);
+/* Present multipliers in the axes of the rows, and behind them eta. */
+const double *poli_alpha_rows_multipliers(const poli_alpha_rows *rows);
+void poli_alpha_rows_add_transposed(poli_alpha *s, double scale, const double *eta, double *out);
 
 /* P = sigma I + (1-sigma) T (n x n), inverted; 0 if it is singular. */
 int pol_alpha_invert_P(double sigma, const double *T, int n, double *P);

@@ -42,6 +42,7 @@ pol_status poli_alpha_prepare(poli_alpha *s)
         s->length = fmax(s->length, fabs(s->now.q[i]));
   }
   if (!s->saddle->num_extra) return POL_OK;
+  if (s->by_rows) return poli_alpha_rows_prepare(s);
   pol_point at = {
       .t = s->t - h, .q = s->now.q, .v = s->now.v, .vd = s->now.vd, .history = s->history};
   pol_terms out = {.jacobian = s->old_jacobian};
@@ -149,6 +150,10 @@ void poli_alpha_recentre(poli_alpha *s)
 void poli_alpha_add_transposed(poli_alpha *s, double scale, const double *eta, double *out)
 {
   const poli_saddle *saddle = s->saddle;
+  if (s->by_rows) {
+    poli_alpha_rows_add_transposed(s, scale, eta, out);
+    return;
+  }
   for (int i = 0; i < saddle->num_extra; i++)
     for (int k = saddle->row_start[i]; k < saddle->row_start[i + 1]; k++)
       out[saddle->row_col[k]] += scale * eta[i] * s->old_jacobian[saddle->row_address[k]];
@@ -156,11 +161,15 @@ void poli_alpha_add_transposed(poli_alpha *s, double scale, const double *eta, d
 
 void poli_alpha_measure(poli_alpha *s)
 {
-  for (int k = 0; k < POLI_KINDS; k++) s->acceleration[k] = 0.0;
+  const double *next = s->next.vd, *now = s->now.vd;
+  double largest[POLI_KINDS] = {0.0};
   for (int i = 0; i < s->saddle->nv - s->dae->num_states; i++) {
-    double *largest = &s->acceleration[s->newton->kind[i]];
-    *largest = fmax(*largest, fmax(fabs(s->next.vd[i]), fabs(s->now.vd[i])));
+    const int kind = s->newton->kind[i];
+    const double after = fabs(next[i]), before = fabs(now[i]);
+    const double size = before > after ? before : after;
+    if (size > largest[kind]) largest[kind] = size;
   }
+  for (int k = 0; k < POLI_KINDS; k++) s->acceleration[k] = largest[k];
 }
 
 pol_status poli_alpha_place(const double *x, void *alpha)

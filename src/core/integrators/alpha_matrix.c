@@ -69,14 +69,6 @@ void poli_alpha_apply(const double *A, const double *x, int n, double *y)
 
 /* --- the matrix ------------------------------------------------------------------------------- */
 
-/* The derivatives of one factor that is not R^n, n x n each. */
-typedef struct derivatives {
-  double T[POLI_DIM * POLI_DIM]; /* T(theta) */
-  double V[POLI_DIM * POLI_DIM]; /* h dv/dtheta */
-  double E[POLI_DIM *
-           POLI_DIM]; /* vector factors: h^2 dv'/dtheta - (1-alpha_m)/(gamma (1-alpha_f)) V */
-} derivatives;
-
 static void set_scaled_identity(double scale, int n, double *A)
 {
   memset(A, 0, (size_t)(n * n) * sizeof *A);
@@ -84,13 +76,13 @@ static void set_scaled_identity(double scale, int n, double *A)
 }
 
 /* V = (gamma/beta) P^-1 (I - d(T z)/dtheta),  z = c + (1-sigma) (h beta/gamma) v */
-static pol_status sigma_velocity(poli_alpha *s, int f, derivatives *d)
+static pol_status sigma_velocity(poli_alpha *s, int f, poli_alpha_derivatives *d)
 {
   const pol_options *o = s->options;
   const pol_factor *factor = &s->dae->group.factors[f];
   int n = factor->dim, k = factor->v;
   double ratio = o->gamma / o->beta;
-  double z[POLI_DIM], D[POLI_DIM * POLI_DIM], column[POLI_DIM], product[POLI_DIM];
+  double z[POLI_DIM] = {0.0}, D[POLI_DIM * POLI_DIM], column[POLI_DIM], product[POLI_DIM];
   for (int i = 0; i < n; i++)
     z[i] = s->c[k + i] + (1.0 - o->sigma) * s->h / ratio * s->next.v[k + i];
   pol_factor_tangent_derivative(factor, s->theta + k, z, D);
@@ -106,7 +98,7 @@ static pol_status sigma_velocity(poli_alpha *s, int f, derivatives *d)
 /* With D(c) = d(T c)/dpsi: V = (gamma/beta) T + h D(psi'), and with Td x = D(x) psi'
  * h^2 dv'/dpsi = factor (gamma/beta) T + h (gamma/beta) (D(psi') + Td) + h^2 D(psi''), where the
  * second derivative of T, of the size (h psi')^2, is left out. */
-static void vector_velocity(poli_alpha *s, int f, double inertia_factor, derivatives *d)
+static void vector_velocity(poli_alpha *s, int f, double inertia_factor, poli_alpha_derivatives *d)
 {
   const pol_factor *factor = &s->dae->group.factors[f];
   int n = factor->dim, k = factor->v;
@@ -129,7 +121,8 @@ static void vector_velocity(poli_alpha *s, int f, double inertia_factor, derivat
   }
 }
 
-static pol_status factor_derivatives(poli_alpha *s, int f, double inertia_factor, derivatives *d)
+pol_status poli_alpha_differentiate(poli_alpha *s, int f, double inertia_factor,
+                                    poli_alpha_derivatives *d)
 {
   const pol_options *o = s->options;
   const pol_factor *factor = &s->dae->group.factors[f];
@@ -168,7 +161,7 @@ static void add_columns(const double *source, int stride, int rows, const double
 }
 
 /* Columns of one factor: inertia V + h^2 K T over B T (position) or B V + h Z T (velocity). */
-static void fill_columns(poli_alpha *s, const pol_factor *factor, const derivatives *d)
+static void fill_columns(poli_alpha *s, const pol_factor *factor, const poli_alpha_derivatives *d)
 {
   const double *T = d->T, *V = d->V;
   const pol_pattern *W = s->saddle->patterns.coupling, *B = s->saddle->patterns.constraint;
@@ -264,7 +257,7 @@ pol_status poli_alpha_matrix(void *alpha)
 
   for (int f = 0; f < group->num_factors; f++) {
     const pol_factor *g = &group->factors[f];
-    derivatives d;
+    poli_alpha_derivatives d;
     if (g->kind == POL_REAL) {
       d.T[0] = 1.0;
       d.V[0] = o->gamma / o->beta;
@@ -272,7 +265,7 @@ pol_status poli_alpha_matrix(void *alpha)
         fill_columns(s, &(pol_factor){.kind = POL_REAL, .dim = 1, .v = g->v + i}, &d);
       continue;
     }
-    status = factor_derivatives(s, f, factor, &d);
+    status = poli_alpha_differentiate(s, f, factor, &d);
     if (status) return status;
     fill_columns(s, g, &d);
   }

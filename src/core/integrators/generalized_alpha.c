@@ -139,6 +139,7 @@ static void destroy(void *data)
 {
   poli_alpha *s = data;
   poli_newton_free(&s->newton);
+  poli_alpha_rows_free(&s->rows);
   poli_saddle_free(&s->owned_saddle);
   free(s->memory);
   free(s);
@@ -204,7 +205,7 @@ static pol_status create(pol_integrator *integrator)
   s->predictor.n = s->saddle->n;
   for (int f = 0; f < group->num_factors; f++)
     for (int i = 0; i < group->factors[f].dim; i++) s->factor_of[group->factors[f].v + i] = f;
-  return POL_OK;
+  return poli_alpha_rows_create(s, &integrator->counts);
 }
 
 static void publish(pol_integrator *integrator)
@@ -259,6 +260,13 @@ static poli_start_problem start_problem(const poli_alpha *s, double t, double h,
                               .work = s->start_work};
 }
 
+/* Newton's method starts with a new matrix. */
+static void forget_matrix(poli_alpha *s)
+{
+  poli_newton_reset(s->newton);
+  if (s->rows) poli_newton_reset(poli_alpha_rows_newton(s->rows));
+}
+
 /* The assembler is about to factor a matrix of its own, perhaps in the place of Newton's. */
 static void forget_shared_matrix(poli_alpha *s)
 {
@@ -298,9 +306,9 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   s->starting = 1;
   s->matrix_h = 0.0;
   poli_predictor_clear(&s->predictor);
-  poli_newton_reset(s->newton);
-  pol_status status = POL_OK;
-  if (s->owned_saddle) {
+  forget_matrix(s);
+  pol_status status = s->rows ? poli_alpha_rows_start(s) : POL_OK;
+  if (s->owned_saddle && !status) {
     /* the stabilized form's own matrix once, in its limit h -> 0, so that no step has to allocate
      */
     poli_alpha_copy(s->next.q, q, s->dae->group.nq);
@@ -386,9 +394,11 @@ static void add_to_predictor(poli_alpha *s, double t, const double *weight)
 {
   int nv = s->saddle->nv, m = s->saddle->m, begins = s->predictor.count == 0;
   poli_alpha_copy(s->sample, s->now.vd, nv);
-  poli_alpha_copy(s->sample + nv, s->now.lambda, m);
+  const double *own = s->rows ? poli_alpha_rows_multipliers(s->rows) : NULL;
+  const double *lambda = own ? own : s->now.lambda, *eta = own ? own + m : s->eta;
+  poli_alpha_copy(s->sample + nv, lambda, m);
   for (int i = 0; i < s->saddle->num_extra; i++)
-    s->sample[nv + m + i] = begins ? 0.0 : s->eta[i] / (s->h * s->h);
+    s->sample[nv + m + i] = begins ? 0.0 : eta[i] / (s->h * s->h);
   poli_predictor_add(&s->predictor, t, s->sample, weight, nv);
 }
 
@@ -410,17 +420,19 @@ static void begin_attempt(pol_integrator *integrator, double t, double h)
 
   /* a matrix serves steps of nearly the same size */
   const int near = h <= most_change * s->matrix_h && s->matrix_h <= most_change * h;
-  if (adapting ? !near || printed : !s->same_step) poli_newton_reset(s->newton);
+  if (adapting ? !near || printed : !s->same_step) forget_matrix(s);
 
   /* Steps whose size follows from a tolerance need no better solution of the equations than a share
    * of it.  The paper has 1e-3.  What is left then acts like a force: with a matrix that is kept it
    * has the same sign in many steps, and after a time T its part of the global error is
    * share/C T/h times that of the method.  So the share must fall with h. */
-  poli_newton_goal *goal = &s->newton->goal;
+  poli_newton_goal goal;
   const double share = 0.1 * h / integrator->control->span;
-  goal->weight = adapting ? integrator->control->weight : NULL;
-  goal->scale = fmax(fabs(error_constant(o)), least_constant) * h / o->beta;
-  goal->share = printed ? most : fmax(least, fmin(most, share));
+  goal.weight = adapting ? integrator->control->weight : NULL;
+  goal.scale = fmax(fabs(error_constant(o)), least_constant) * h / o->beta;
+  goal.share = printed ? most : fmax(least, fmin(most, share));
+  s->newton->goal = goal;
+  if (s->rows) poli_alpha_rows_newton(s->rows)->goal = goal;
 
   s->t = t;
   s->h = h;
@@ -429,18 +441,33 @@ static void begin_attempt(pol_integrator *integrator, double t, double h)
   poli_alpha_copy(s->given_a, s->now.a, s->saddle->nv);
 }
 
-/* One step into s->next: start, predict, solve, test; undone if it fails. */
-static pol_status attempt(pol_integrator *integrator, double t, double h, const double **q,
-                          const double **v)
+static pol_status solve_with_matrix(poli_alpha *s, pol_diagnostics *d)
 {
-  poli_alpha *s = integrator->data;
-  pol_diagnostics *d = &integrator->diagnostics;
   const poli_newton_system system = {.residual = poli_alpha_residual,
                                      .place = poli_alpha_place,
                                      .matrix = poli_alpha_matrix,
                                      .tolerances = poli_alpha_tolerances,
                                      .round_off = poli_alpha_round_off,
                                      .user = s};
+  poli_alpha_predict(s);
+  return poli_newton_solve(s->newton, &system, s->x, d);
+}
+
+/* The same step again with the full matrix: what that of the rows leaves out may matter. */
+static pol_status solve_again(poli_alpha *s, pol_diagnostics *d)
+{
+  s->by_rows = s->polynomial = s->same_step = 0;
+  poli_newton_reset(s->newton);
+  const pol_status status = poli_alpha_prepare(s);
+  return status ? status : solve_with_matrix(s, d);
+}
+
+/* One step into s->next: start, predict, solve, test; undone if it fails. */
+static pol_status attempt(pol_integrator *integrator, double t, double h, const double **q,
+                          const double **v)
+{
+  poli_alpha *s = integrator->data;
+  pol_diagnostics *d = &integrator->diagnostics;
   begin_attempt(integrator, t, h);
   *q = s->next.q;
   *v = s->model_v;
@@ -453,14 +480,19 @@ static pol_status attempt(pol_integrator *integrator, double t, double h, const 
     status = adapt_to_step(s, d);
 
   if (!status) {
+    s->by_rows = poli_alpha_rows_serve(s);
     status = poli_alpha_prepare(s);
     if (status) {
       snprintf(d->message, sizeof d->message, "the model could not be evaluated");
     } else if (poli_alpha_is_published(s)) {
       status = poli_alpha_solve_published(s, d);
-    } else {
+    } else if (s->by_rows) {
       poli_alpha_predict(s);
-      status = poli_newton_solve(s->newton, &system, s->x, d);
+      poli_alpha_rows_predict(s);
+      status = poli_alpha_rows_solve(s, d);
+      if (status > 0) status = solve_again(s, d);
+    } else {
+      status = solve_with_matrix(s, d);
     }
     if (status) poli_dae_blame(s->dae, s->scratch, d);
   }
@@ -476,12 +508,14 @@ static void accept(pol_integrator *integrator)
 {
   poli_alpha *s = integrator->data;
   poli_alpha_recentre(s);
+  if (s->by_rows) poli_alpha_rows_accept(s);
   poli_alpha_values accepted = s->next;
   s->next = s->now;
   s->now = accepted;
   s->starting = 0;
   s->last_h = s->h;
-  if (s->polynomial)
+  if (s->rows && !s->by_rows) poli_alpha_rows_adopt(s);
+  if (integrator->adapting)
     add_to_predictor(s, s->t, integrator->control->weight);
   else
     poli_predictor_clear(&s->predictor);

@@ -174,7 +174,8 @@ pol_status poli_splitting_place(splitting *s, double t, const double *q, const d
   s->num_known = 1;
   s->last_h = 0.0;
   const pol_status status =
-      s->bodies->constraints(t, at->q, at->R, s->history, s->residual, at->B, s->dae->user);
+      s->bodies->constraints(s->bodies->nodes, s->bodies->num_nodes, t, at->q, at->R, s->history,
+                             s->residual, at->B, s->dae->user);
   memcpy(at->elongation, s->residual + s->held, (size_t)s->compliant.count * sizeof *q);
   poli_compliant_start(&s->compliant);
   return status ? status : poli_splitting_find_forces(s, t, at->q, at->R, at->P, at->force);

@@ -211,7 +211,8 @@ static pol_status find_residual(splitting *s, double t1, double h, const instant
   if (poli_monitor_poll(-1.0)) return POL_CANCELLED;
   s->counts->residuals++;
   pol_status status =
-      s->bodies->constraints(t1, next->q, next->R, s->history, s->residual, next->B, s->dae->user);
+      s->bodies->constraints(s->bodies->nodes, s->bodies->num_nodes, t1, next->q, next->R,
+                             s->history, s->residual, next->B, s->dae->user);
   if (status) return status;
   if (held > holonomic) {
     poli_splitting_velocities(s, at->R, s->plus, s->v);

@@ -1,0 +1,603 @@
+/* Generalized-alpha for rigid bodies in the space of their constraints.
+ *
+ * Where nothing but joints, linear springs and dampers acts between bodies, the Newton matrix of a
+ * step (alpha_matrix.c) has a block A for each body, with a 3 x 3 matrix for its rotation and a
+ * multiple of its mass for its translation, and B.  The bodies are eliminated; what is left couples
+ * joints that share a body (row_space.h).  With y = theta/h, the scaled multipliers mu = h lambda
+ * and the right-hand side (a, b, c):
+ *
+ *     A y + B^T mu = a,   B T y = b        index 3:         B T A^-1 B^T mu = B T A^-1 a - b
+ *                         B V y = b        index 2:         B V A^-1 B^T mu = B V A^-1 a - b
+ *     y = A^-1 (a - B^T mu)
+ *
+ * In the stabilized form this y is that without eta; then, with B_0 = B(q_n),
+ *
+ *     B T B_0^T eta = B T y - c,   y := y - B_0^T eta
+ *
+ * A spring and damper with the elongation s has the tension k s + c s', and in the matrix a row
+ * with a compliance: W T y - nu/(h^2 kappa) = 0, kappa = k + c gamma/(h beta).
+ *
+ * Left out of the matrix are derivatives of the directions of reactions, except those of joined
+ * points by the rotation of their own body, curvature, and what eta adds to the balance.  All are
+ * small with the step; where Newton's method fails because of them, the step is repeated with the
+ * full matrix.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/monitor.h"
+#include "dae/dae.h"
+#include "dae/extension.h"
+#include "integrators/alpha.h"
+#include "integrators/row_space.h"
+
+struct poli_alpha_rows {
+  const poli_rigid_bodies *bodies;
+  poli_row_space *space;
+  poli_block_lu *lu, *eta_lu; /* of mu and of eta */
+  poli_newton *newton;
+  poli_newton_operator operator;
+  pol_counts *counts;
+  int own_axes;   /* rows are those of the dae */
+  int velocities; /* rates of the rows are needed */
+  int held, m;    /* rows of the dae, and with those of springs */
+  void *memory;
+  int *factor;                            /* of the group: rotation of each body, -1 for points */
+  double *R, *B;                          /* at the last residual */
+  double *matrix_R, *matrix_B;            /* where the matrix was evaluated */
+  double *old_R, *old_B;                  /* at q_n, for eta */
+  double *T, *A_inverse, *D;              /* 9 numbers per body; D of mu */
+  double *eta_D, *d, *eta_d;              /* D of eta, and numbers d of translations */
+  double *sums;                           /* nv: sums of the rows of |A| */
+  double *position, *rates;               /* m: Phi and elongations, B v */
+  double *multipliers;                    /* m: lambda and tensions */
+  double *compliance;                     /* m: 0 for constraints */
+  double *z, *mu;                         /* nv and m: in solve */
+  double *now, *before;                   /* held: multipliers of the last steps; behind them eta */
+  unsigned char *left_out, *eta_left_out; /* m */
+};
+
+static const double dependent = 1e-12; /* pivots below belong to dependent constraints */
+
+/* --- life cycle ------------------------------------------------------------------------------- */
+
+static int is_applicable(const poli_alpha *s)
+{
+  const pol_options *o = s->options;
+  const poli_rigid_bodies *bodies = poli_dae_rigid_bodies(s->dae);
+  return bodies && bodies->has_weight_only && !s->dae->num_nonholonomic && !s->dae->feedback &&
+         !s->dae->num_states && !s->update->coordinates_only && o->solver == POL_SOLVER_AUTO &&
+         o->newton.kind == POL_NEWTON_MODIFIED && o->published.sigma_update == POL_SIGMA_EXACT &&
+         !poli_is_published_newton(&o->published) &&
+         (o->index == POL_INDEX_3 || !bodies->constraints_move);
+}
+
+static pol_status factor_matrix(int *row, void *alpha);
+static void solve(double *x, void *alpha);
+static void add_row_sizes(const int *kind, double *size, void *alpha);
+static void add_multipliers(const double *x, double *sum, void *alpha);
+
+static pol_status build(poli_alpha *s, poli_alpha_rows *r)
+{
+  const pol_group *group = &s->dae->group;
+  const int stabilized = s->saddle->num_extra > 0;
+  pol_status status = poli_row_space_create(&r->space, r->bodies, r->own_axes, 1);
+  if (!status) status = poli_row_space_create_lu(r->space, &r->lu);
+  if (!status && stabilized) status = poli_row_space_create_lu(r->space, &r->eta_lu);
+  if (status) return status;
+  const size_t bodies = (size_t)r->bodies->count, nv = (size_t)group->nv, m = (size_t)r->m;
+  const size_t blocks = (size_t)r->space->num_blocks, held = (size_t)r->held;
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE_EACH(&arena, 9 * bodies, &r->R, &r->matrix_R, &r->T, &r->A_inverse, &r->D);
+    POLI_TAKE_EACH(&arena, stabilized ? 9 * bodies : 0, &r->old_R, &r->eta_D);
+    POLI_TAKE_EACH(&arena, blocks, &r->B, &r->matrix_B);
+    POLI_TAKE(&arena, r->old_B, stabilized ? blocks : 0);
+    POLI_TAKE(&arena, r->d, bodies);
+    POLI_TAKE(&arena, r->eta_d, bodies);
+    POLI_TAKE_EACH(&arena, nv, &r->sums, &r->z);
+    POLI_TAKE_EACH(&arena, m, &r->position, &r->rates, &r->multipliers, &r->compliance, &r->mu);
+    POLI_TAKE_EACH(&arena, held + (stabilized ? held : 0), &r->now, &r->before);
+    POLI_TAKE(&arena, r->left_out, m);
+    POLI_TAKE(&arena, r->eta_left_out, m);
+    POLI_TAKE(&arena, r->factor, bodies);
+  } while (poli_arena_again(&arena));
+  r->memory = arena.memory;
+  if (!r->memory) return POL_NO_MEMORY;
+  for (int b = 0; b < r->bodies->count; b++)
+    r->factor[b] = r->bodies->items[b].is_point ? -1 : s->factor_of[r->bodies->items[b].v];
+  const poli_newton_matrix matrix = {
+      .n = s->saddle->n, .num_increments = s->saddle->nv, .operator= & r->operator, .cost = 2.0 };
+  r->operator=(poli_newton_operator){factor_matrix, solve, add_row_sizes, add_multipliers, s};
+  return poli_newton_create_for(&r->newton, s->dae, &matrix, &s->options->newton, r->counts);
+}
+
+pol_status poli_alpha_rows_create(poli_alpha *s, pol_counts *counts)
+{
+  if (!is_applicable(s)) return POL_OK;
+  poli_alpha_rows *r = s->rows = calloc(1, sizeof *r);
+  if (!r) return POL_NO_MEMORY;
+  r->bodies = poli_dae_rigid_bodies(s->dae);
+  r->counts = counts;
+  r->held = s->saddle->m;
+  r->m = r->held + r->bodies->num_compliant;
+  r->velocities = s->options->index != POL_INDEX_3 || r->bodies->num_compliant > 0;
+  /* where positions drift, velocities depend on the axes in which the constraints are written */
+  r->own_axes = s->options->index == POL_INDEX_2;
+  return build(s, r);
+}
+
+static void clear(poli_alpha_rows *r)
+{
+  poli_newton_free(&r->newton);
+  poli_block_lu_free(&r->lu);
+  poli_block_lu_free(&r->eta_lu);
+  poli_row_space_free(&r->space);
+  free(r->memory);
+  r->memory = NULL;
+}
+
+void poli_alpha_rows_free(poli_alpha_rows **rows)
+{
+  if (!*rows) return;
+  clear(*rows);
+  free(*rows);
+  *rows = NULL;
+}
+
+poli_newton *poli_alpha_rows_newton(poli_alpha_rows *rows)
+{
+  return rows->newton;
+}
+
+const double *poli_alpha_rows_multipliers(const poli_alpha_rows *rows)
+{
+  return rows->now;
+}
+
+int poli_alpha_rows_serve(const poli_alpha *s)
+{
+  return s->rows && (s->rows->own_axes || !s->dropped);
+}
+
+/* Rotations of all bodies at q. */
+static void set_rotations(const poli_alpha_rows *r, const double *q, double *R)
+{
+  for (int b = 0; b < r->bodies->count; b++, R += 9) {
+    if (r->bodies->items[b].is_point)
+      poli_m3_diagonal(1.0, R);
+    else
+      poli_quat_to_matrix(q + r->bodies->items[b].q, R);
+  }
+}
+
+void poli_alpha_rows_adopt(poli_alpha *s)
+{
+  poli_alpha_rows *r = s->rows;
+  set_rotations(r, s->now.q, r->R);
+  poli_alpha_copy(r->now, s->now.lambda, r->held);
+  poli_row_space_turn(r->space, r->R, 0, r->now);
+  memset(r->now + r->held, 0, (size_t)s->saddle->num_extra * sizeof *r->now);
+  poli_alpha_copy(r->before, r->now, r->held);
+}
+
+pol_status poli_alpha_rows_start(poli_alpha *s)
+{
+  poli_alpha_rows *r = s->rows;
+  pol_status status = POL_OK;
+  if (s->dropped && !r->own_axes) { /* single rows can be dropped in the axes of the dae only */
+    clear(r);
+    r->own_axes = 1;
+    status = build(s, r);
+  }
+  if (!status) poli_alpha_rows_adopt(s);
+  return status;
+}
+
+/* --- residual --------------------------------------------------------------------------------- */
+
+static pol_status set_rows(const poli_alpha *s, double t, const double *q, double *R, double *B,
+                           double *position)
+{
+  const poli_alpha_rows *r = s->rows;
+  set_rotations(r, q, R);
+  return r->bodies->constraints(r->space->nodes, r->space->num_nodes, t, q, R, s->history, position,
+                                B, s->dae->user);
+}
+
+pol_status poli_alpha_rows_prepare(poli_alpha *s)
+{
+  poli_alpha_rows *r = s->rows;
+  if (!s->saddle->num_extra) return POL_OK;
+  return set_rows(s, s->t - s->h, s->now.q, r->old_R, r->old_B, r->position);
+}
+
+void poli_alpha_rows_predict(poli_alpha *s)
+{
+  const poli_alpha_rows *r = s->rows;
+  const double *before = s->same_step ? r->before : r->now;
+  if (s->polynomial) return; /* its samples have multipliers of the rows */
+  for (int i = 0; i < r->held; i++) s->x[s->saddle->nv + i] = s->h * (2.0 * r->now[i] - before[i]);
+}
+
+/* out += scale B(q_n)^T eta, in the velocities of the dae. */
+void poli_alpha_rows_add_transposed(poli_alpha *s, double scale, const double *eta, double *out)
+{
+  const poli_alpha_rows *r = s->rows;
+  poli_alpha_copy(r->mu, eta, r->held);
+  memset(r->mu + r->held, 0, (size_t)(r->m - r->held) * sizeof *r->mu);
+  for (int b = 0; b < r->bodies->count; b++) {
+    const poli_rigid_body *body = &r->bodies->items[b];
+    double wrench[6] = {0.0}, turned[3], *to = out + body->v;
+    for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
+      poli_row_side_add_wrench(&r->space->sides[e], r->old_B, r->mu, wrench);
+    if (!body->is_point) {
+      poli_m3_apply_transposed(r->old_R + 9 * b, wrench, turned);
+      poli_v3_add_scaled(scale, turned, to);
+      to += 3;
+    }
+    poli_v3_add_scaled(scale, wrench + 3, to);
+  }
+}
+
+/* rates = B v for velocities of the dae at the last residual. */
+static void set_rates(const poli_alpha_rows *r, const double *v, double *rates)
+{
+  memset(rates, 0, (size_t)r->m * sizeof *rates);
+  for (int b = 0; b < r->bodies->count; b++) {
+    const poli_rigid_body *body = &r->bodies->items[b];
+    const double *own = v + body->v;
+    double y[6] = {0.0};
+    if (body->is_point) {
+      poli_v3_copy(own, y + 3);
+    } else {
+      poli_m3_apply(r->R + 9 * b, own, y);
+      poli_v3_copy(own + 3, y + 3);
+    }
+    for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
+      poli_row_side_add_rates(&r->space->sides[e], r->B, y, rates);
+  }
+}
+
+/* h (M v' + g + B^T lambda) of a body, in the velocities of the dae. */
+static inline void set_balance(const poli_alpha *s, int b, double *balance)
+{
+  const poli_alpha_rows *r = s->rows;
+  const poli_rigid_body *body = &r->bodies->items[b];
+  const double *vd = s->next.vd + body->v, *v = s->next.v + body->v;
+  double wrench[6] = {0.0}, *out = balance + body->v;
+  for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
+    poli_row_side_add_wrench(&r->space->sides[e], r->B, r->multipliers, wrench);
+  if (!body->is_point) {
+    double turned[3], momentum[3], rate[3];
+    poli_m3_apply_transposed(r->R + 9 * b, wrench, turned);
+    poli_m3_apply(body->inertia, v, momentum);
+    poli_m3_apply(body->inertia, vd, rate);
+    poli_v3_add_scaled_cross(1.0, v, momentum, turned);
+    for (int i = 0; i < 3; i++) out[i] = s->h * (rate[i] + turned[i]);
+    vd += 3;
+    out += 3;
+  }
+  for (int i = 0; i < 3; i++)
+    out[i] = s->h * (body->mass * (vd[i] - r->bodies->gravity[i]) + wrench[3 + i]);
+}
+
+static pol_status evaluate(const double *x, double *out, void *alpha)
+{
+  poli_alpha *s = alpha;
+  poli_alpha_rows *r = s->rows;
+  const int nv = s->saddle->nv, index3 = s->options->index == POL_INDEX_3;
+  pol_status status = poli_alpha_place(x, s);
+  if (status) return status;
+  if (poli_monitor_poll(-1.0)) return POL_CANCELLED;
+  status = set_rows(s, s->t, s->next.q, r->R, r->B, r->position);
+  if (status) return status;
+  if (r->velocities) set_rates(r, s->next.v, r->rates);
+  poli_alpha_copy(r->multipliers, s->next.lambda, r->held);
+  for (int i = r->held; i < r->m; i++) {
+    const poli_compliant_row *spring = &r->bodies->compliant[i - r->held];
+    r->multipliers[i] = spring->stiffness * r->position[i] + spring->damping * r->rates[i];
+  }
+  for (int b = 0; b < r->bodies->count; b++) set_balance(s, b, out);
+  for (int i = 0; i < r->held; i++) {
+    const int dropped = s->dropped && s->dropped[i];
+    const double position = dropped ? 0.0 : r->position[i] / s->h;
+    out[nv + i] = dropped ? 0.0 : index3 ? position : r->rates[i];
+    if (s->saddle->num_extra) out[nv + r->held + i] = position;
+  }
+  return POL_OK;
+}
+
+/* --- matrix ----------------------------------------------------------------------------------- */
+
+/* A <- A^-1, 3 x 3; 0 if it is singular. */
+static int invert(double A[9])
+{
+  double C[9];
+  poli_v3_cross(A + 3, A + 6, C);
+  poli_v3_cross(A + 6, A, C + 3);
+  poli_v3_cross(A, A + 3, C + 6);
+  const double determinant = poli_v3_dot(A, C);
+  if (!(fabs(determinant) > 0.0)) return 0;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) A[3 * i + j] = C[3 * j + i] / determinant;
+  return 1;
+}
+
+/* K += dB^T lambda/dphi of joined points on the body by its own rotation, in inertial axes. */
+static void add_stiffness(const poli_alpha_rows *r, int b, double K[9])
+{
+  for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++) {
+    const poli_row_side *own = &r->space->sides[e];
+    if (own->joined)
+      poli_m3_add_skew_product(own->sign, r->B + own->block, r->multipliers + own->row, K);
+  }
+}
+
+/* The blocks of a body at the last residual. */
+static pol_status set_body(poli_alpha *s, int b)
+{
+  poli_alpha_rows *r = s->rows;
+  const pol_options *o = s->options;
+  const poli_rigid_body *body = &r->bodies->items[b];
+  const double inertia = (1.0 - o->alpha_m) / (o->gamma * (1.0 - o->alpha_f)), h = s->h;
+  const double ratio = o->gamma / o->beta, moved = o->index == POL_INDEX_3 ? 1.0 : ratio;
+  const int linear = body->v + (body->is_point ? 0 : 3);
+  double *A = r->A_inverse + 9 * b, *D = r->D + 9 * b, *T = r->T + 9 * b;
+  const double *R = r->R + 9 * b, *w = s->next.v + body->v;
+  for (int i = 0; i < 3; i++) r->sums[linear + i] = inertia * ratio * body->mass;
+  r->d[b] = moved / (inertia * ratio * body->mass);
+  r->eta_d[b] = 1.0;
+  if (body->is_point) return POL_OK;
+
+  /* A = (inertia J + h d(w x J w)/dw) V + h^2 K T */
+  poli_alpha_derivatives d;
+  const pol_status status = poli_alpha_differentiate(s, r->factor[b], inertia, &d);
+  if (status) return status;
+  double X[9], Y[9], K[9] = {0.0}, momentum[3];
+  poli_m3_copy(d.T, T);
+  poli_m3_skew(w, X);
+  poli_m3_multiply(X, body->inertia, Y);
+  poli_m3_apply(body->inertia, w, momentum);
+  poli_m3_add_skew(-1.0, momentum, Y);
+  for (int i = 0; i < 9; i++) Y[i] = inertia * body->inertia[i] + h * Y[i];
+  poli_m3_multiply(Y, d.V, A);
+  add_stiffness(r, b, K);
+  poli_m3_multiply_transposed(R, K, X);
+  poli_m3_multiply(X, R, K);
+  poli_m3_multiply(K, T, X);
+  for (int i = 0; i < 9; i++) A[i] += h * h * X[i];
+  for (int i = 0; i < 3; i++)
+    r->sums[body->v + i] = fabs(A[3 * i]) + fabs(A[3 * i + 1]) + fabs(A[3 * i + 2]);
+  if (!invert(A)) return POL_SINGULAR;
+
+  /* D = R (T or V) A^-1 R^T, and R T R_n^T for eta */
+  poli_m3_multiply(R, o->index == POL_INDEX_3 ? d.T : d.V, X);
+  poli_m3_multiply(X, A, Y);
+  poli_m3_multiply_by_transposed(Y, R, D);
+  if (!s->saddle->num_extra) return POL_OK;
+  poli_m3_multiply(R, T, X);
+  poli_m3_multiply_by_transposed(X, r->old_R + 9 * b, r->eta_D + 9 * b);
+  return POL_OK;
+}
+
+static pol_status set_matrix(void *alpha)
+{
+  poli_alpha *s = alpha;
+  poli_alpha_rows *r = s->rows;
+  const pol_options *o = s->options;
+  const double ratio = o->gamma / o->beta, moved = o->index == POL_INDEX_3 ? 1.0 : ratio;
+  for (int b = 0; b < r->bodies->count; b++) {
+    const pol_status status = set_body(s, b);
+    if (status) return status;
+  }
+  for (int i = 0; i < r->m; i++) {
+    const poli_compliant_row *spring = i < r->held ? NULL : &r->bodies->compliant[i - r->held];
+    r->left_out[i] = r->eta_left_out[i] = i < r->held && s->dropped && s->dropped[i];
+    r->compliance[i] = 0.0;
+    if (!spring) continue;
+    r->compliance[i] =
+        moved / (s->h * (s->h * spring->stiffness + ratio * spring->damping) + DBL_MIN);
+    r->eta_left_out[i] = 1;
+  }
+  poli_alpha_copy(r->matrix_R, r->R, 9 * r->bodies->count);
+  poli_alpha_copy(r->matrix_B, r->B, r->space->num_blocks);
+  s->matrix_h = s->h;
+  return POL_OK;
+}
+
+/* Factors a matrix of rows; a row that depends on others, beside those left out, makes it singular.
+ */
+static pol_status factor_rows(poli_alpha_rows *r, const double *B0, const double *D,
+                              const double *d, const double *more, const unsigned char *left_out,
+                              poli_block_lu *lu, int *row)
+{
+  int expected = 0;
+  for (int i = 0; i < r->m; i++) expected += left_out[i];
+  poli_row_space_assemble(r->space, r->B, B0, D, d, more, lu);
+  const int dropped = poli_block_lu_factor(lu, dependent, left_out);
+  if (dropped < 0) return POL_NOT_FINITE;
+  if (dropped == expected) return POL_OK;
+  for (int i = 0; i < r->held; i++)
+    if (poli_block_lu_dropped(lu)[i] && !left_out[i]) *row = i;
+  return POL_SINGULAR;
+}
+
+static pol_status factor_matrix(int *row, void *alpha)
+{
+  poli_alpha *s = alpha;
+  poli_alpha_rows *r = s->rows;
+  int own = -1;
+  pol_status status = factor_rows(r, r->B, r->D, r->d, r->compliance, r->left_out, r->lu, &own);
+  if (!status && s->saddle->num_extra)
+    status = factor_rows(r, r->old_B, r->eta_D, r->eta_d, NULL, r->eta_left_out, r->eta_lu, &own);
+  *row = own < 0 ? -1 : s->saddle->nv + own;
+  return status;
+}
+
+/* --- solution --------------------------------------------------------------------------------- */
+
+/* rows += B (T or V) y */
+static void add_moved(const poli_alpha *s, const double *y, int by_velocity, double *rows)
+{
+  const poli_alpha_rows *r = s->rows;
+  const double ratio = s->options->gamma / s->options->beta, scale = by_velocity ? ratio : 1.0;
+  for (int b = 0; b < r->bodies->count; b++) {
+    const poli_rigid_body *body = &r->bodies->items[b];
+    const double *own = y + body->v;
+    double moved[6] = {0.0}, turned[3];
+    if (body->is_point) {
+      poli_v3_scale(scale, own, moved + 3);
+    } else {
+      poli_m3_apply(r->T + 9 * b, own, turned);
+      poli_m3_apply(r->matrix_R + 9 * b, turned, moved);
+      poli_v3_scale(scale, moved, moved);
+      poli_v3_scale(scale, own + 3, moved + 3);
+    }
+    for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
+      poli_row_side_add_rates(&r->space->sides[e], r->matrix_B, moved, rows);
+  }
+}
+
+/* y -= A^-1 B^T mu, or y -= B_0^T eta */
+static void subtract_response(const poli_alpha *s, const double *mu, int of_eta, double *y)
+{
+  const poli_alpha_rows *r = s->rows;
+  const double *B = of_eta ? r->old_B : r->matrix_B;
+  for (int b = 0; b < r->bodies->count; b++) {
+    const poli_rigid_body *body = &r->bodies->items[b];
+    double wrench[6] = {0.0}, turned[3], moved[3], *to = y + body->v;
+    for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
+      poli_row_side_add_wrench(&r->space->sides[e], B, mu, wrench);
+    if (!body->is_point) {
+      poli_m3_apply_transposed((of_eta ? r->old_R : r->matrix_R) + 9 * b, wrench, turned);
+      poli_m3_apply(r->A_inverse + 9 * b, turned, moved);
+      poli_v3_subtract(to, of_eta ? turned : moved, to);
+      to += 3;
+    }
+    const double mobility = of_eta ? 1.0 : 1.0 / r->sums[body->v + (body->is_point ? 0 : 3)];
+    poli_v3_add_scaled(-mobility, wrench + 3, to);
+  }
+}
+
+static void solve(double *x, void *alpha)
+{
+  const poli_alpha *s = alpha;
+  const poli_alpha_rows *r = s->rows;
+  const int nv = s->saddle->nv, by_velocity = s->options->index != POL_INDEX_3;
+  double *b = x + nv, *c = b + r->held;
+  for (int k = 0; k < r->bodies->count; k++) { /* y = A^-1 a */
+    const poli_rigid_body *body = &r->bodies->items[k];
+    double *own = x + body->v, z[3];
+    if (!body->is_point) {
+      poli_m3_apply(r->A_inverse + 9 * k, own, z);
+      poli_v3_copy(z, own);
+      own += 3;
+    }
+    poli_v3_scale(1.0 / r->sums[own - x], own, own);
+  }
+  for (int i = 0; i < r->m; i++) r->mu[i] = i < r->held ? -b[i] : 0.0;
+  add_moved(s, x, by_velocity, r->mu);
+  poli_block_lu_solve(r->lu, r->mu);
+  subtract_response(s, r->mu, 0, x);
+  poli_alpha_copy(b, r->mu, r->held);
+  if (!s->saddle->num_extra) return;
+  for (int i = 0; i < r->m; i++) r->mu[i] = i < r->held ? -c[i] : 0.0;
+  add_moved(s, x, 0, r->mu);
+  for (int i = r->held; i < r->m; i++) r->mu[i] = 0.0;
+  poli_block_lu_solve(r->eta_lu, r->mu);
+  subtract_response(s, r->mu, 1, x);
+  poli_alpha_copy(c, r->mu, r->held);
+}
+
+/* --- norms ------------------------------------------------------------------------------------ */
+
+static double size_of(const double x[3])
+{
+  return fabs(x[0]) + fabs(x[1]) + fabs(x[2]);
+}
+
+static void add_row_sizes(const int *kind, double *size, void *alpha)
+{
+  const poli_alpha *s = alpha;
+  const poli_alpha_rows *r = s->rows;
+  const int nv = s->saddle->nv, n = s->saddle->n;
+  const double ratio =
+      s->options->index == POL_INDEX_3 ? 1.0 : s->options->gamma / s->options->beta;
+  double *rotation = size + (size_t)POLI_ROTATIONS * (size_t)n,
+         *translation = size + (size_t)POLI_TRANSLATIONS * (size_t)n;
+  for (int i = 0; i < nv; i++) size[(size_t)kind[i] * (size_t)n + (size_t)i] += r->sums[i];
+  for (int e = 0; e < r->space->first_side[r->bodies->count]; e++) {
+    const poli_row_side *own = &r->space->sides[e];
+    const double *B = r->B + own->block;
+    for (int i = 0; i < own->joined + own->others && own->row < r->held; i++) {
+      const int row = own->row + i;
+      const double *other = B + own->joined + 6 * (i - own->joined);
+      const int joined = i < own->joined;
+      const double angular = joined ? size_of(B) - fabs(B[i]) : size_of(other);
+      const double linear = joined ? 1.0 : size_of(other + 3);
+      rotation[nv + row] += ratio * angular;
+      translation[nv + row] += ratio * linear;
+      if (!s->saddle->num_extra) continue;
+      rotation[nv + r->held + row] += angular;
+      translation[nv + r->held + row] += linear;
+    }
+  }
+}
+
+static void add_multipliers(const double *x, double *sum, void *alpha)
+{
+  const poli_alpha *s = alpha;
+  const poli_alpha_rows *r = s->rows;
+  for (int b = 0; b < r->bodies->count; b++) {
+    const poli_rigid_body *body = &r->bodies->items[b];
+    double *to = sum + body->v, moment = 0.0;
+    for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++) {
+      const poli_row_side *own = &r->space->sides[e];
+      const double *B = r->B + own->block, *mu = x + s->saddle->nv + own->row;
+      if (own->row >= r->held) continue;
+      double *force = to + (body->is_point ? 0 : 3);
+      if (own->joined) {
+        for (int i = 0; i < 3; i++) force[i] += fabs(mu[i]);
+        moment += sqrt(poli_v3_dot(B, B) * poli_v3_dot(mu, mu));
+        B += 3;
+        mu += 3;
+      }
+      for (int i = 0; i < own->others; i++, B += 6) {
+        for (int k = 0; k < 3; k++) force[k] += fabs(B[3 + k] * mu[i]);
+        moment += sqrt(poli_v3_dot(B, B)) * fabs(mu[i]);
+      }
+    }
+    for (int i = 0; i < 3 && !body->is_point; i++) to[i] += moment;
+  }
+}
+
+/* --- step ------------------------------------------------------------------------------------- */
+
+pol_status poli_alpha_rows_solve(poli_alpha *s, pol_diagnostics *diagnostics)
+{
+  const poli_newton_system system = {.residual = evaluate,
+                                     .place = poli_alpha_place,
+                                     .matrix = set_matrix,
+                                     .tolerances = poli_alpha_tolerances,
+                                     .round_off = poli_alpha_round_off,
+                                     .user = s};
+  return poli_newton_solve(s->rows->newton, &system, s->x, diagnostics);
+}
+
+void poli_alpha_rows_accept(poli_alpha *s)
+{
+  poli_alpha_rows *r = s->rows;
+  double *oldest = r->before;
+  r->before = r->now;
+  r->now = oldest;
+  poli_alpha_copy(r->now, s->next.lambda, r->held);
+  poli_alpha_copy(r->now + r->held, s->eta, s->saddle->num_extra);
+  if (r->own_axes) return;
+  set_rotations(r, s->next.q, r->R);
+  poli_row_space_turn(r->space, r->R, 1, s->next.lambda);
+  if (s->saddle->num_extra) poli_row_space_turn(r->space, r->old_R, 1, s->eta);
+}
