@@ -17,10 +17,11 @@
  * A spring and damper with the elongation s has the tension k s + c s', and in the matrix a row
  * with a compliance: W T y - nu/(h^2 kappa) = 0, kappa = k + c gamma/(h beta).
  *
- * Left out of the matrix are derivatives of the directions of reactions, except those of joined
- * points by the rotation of their own body, curvature, and what eta adds to the balance.  All are
- * small with the step; where Newton's method fails because of them, the step is repeated with the
- * full matrix.
+ * Of joined points, the derivatives of their reactions and of B v by the rotation of their own body
+ * are part of A and of B V: with d(w x r) = phi x (w x r), the arm r of the latter becomes r + h
+ * (beta/gamma) w x r.  Left out are those of all other constraints, and what eta adds to the
+ * balance. They are small with the step; where Newton's method fails because of them, the step is
+ * repeated with the full matrix.
  */
 #include <float.h>
 #include <math.h>
@@ -48,8 +49,9 @@ struct poli_alpha_rows {
   int *factor;                            /* of the group: rotation of each body, -1 for points */
   double *R, *B;                          /* at the last residual */
   double *matrix_R, *matrix_B;            /* where the matrix was evaluated */
+  double *velocity_B;                     /* there, of B v: with arms r + h (beta/gamma) w x r */
   double *old_R, *old_B;                  /* at q_n, for eta */
-  double *T, *A_inverse, *D;              /* 9 numbers per body; D of mu */
+  double *T, *V, *A_inverse, *D;          /* 9 numbers per body; V not in index 3; D of mu */
   double *eta_D, *d, *eta_d;              /* D of eta, and numbers d of translations */
   double *sums;                           /* nv: sums of the rows of |A| */
   double *position, *rates;               /* m: Phi and elongations, B v */
@@ -83,7 +85,7 @@ static void add_multipliers(const double *x, double *sum, void *alpha);
 static pol_status build(poli_alpha *s, poli_alpha_rows *r)
 {
   const pol_group *group = &s->dae->group;
-  const int stabilized = s->saddle->num_extra > 0;
+  const int stabilized = s->saddle->num_extra > 0, index3 = s->options->index == POL_INDEX_3;
   pol_status status = poli_row_space_create(&r->space, r->bodies, r->own_axes, 1);
   if (!status) status = poli_row_space_create_lu(r->space, &r->lu);
   if (!status && stabilized) status = poli_row_space_create_lu(r->space, &r->eta_lu);
@@ -94,8 +96,10 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
   do {
     POLI_TAKE_EACH(&arena, 9 * bodies, &r->R, &r->matrix_R, &r->T, &r->A_inverse, &r->D);
     POLI_TAKE_EACH(&arena, stabilized ? 9 * bodies : 0, &r->old_R, &r->eta_D);
+    POLI_TAKE(&arena, r->V, index3 ? 0 : 9 * bodies);
     POLI_TAKE_EACH(&arena, blocks, &r->B, &r->matrix_B);
     POLI_TAKE(&arena, r->old_B, stabilized ? blocks : 0);
+    POLI_TAKE(&arena, r->velocity_B, index3 ? 0 : blocks);
     POLI_TAKE(&arena, r->d, bodies);
     POLI_TAKE(&arena, r->eta_d, bodies);
     POLI_TAKE_EACH(&arena, nv, &r->sums, &r->z);
@@ -359,6 +363,7 @@ static pol_status set_body(poli_alpha *s, int b)
   if (status) return status;
   double X[9], Y[9], K[9] = {0.0}, momentum[3];
   poli_m3_copy(d.T, T);
+  if (o->index != POL_INDEX_3) poli_m3_copy(d.V, r->V + 9 * b);
   poli_m3_skew(w, X);
   poli_m3_multiply(X, body->inertia, Y);
   poli_m3_apply(body->inertia, w, momentum);
@@ -384,6 +389,24 @@ static pol_status set_body(poli_alpha *s, int b)
   return POL_OK;
 }
 
+/* Blocks of B v, whose arms of joined points turn with the body. */
+static void set_velocity_blocks(const poli_alpha *s)
+{
+  const poli_alpha_rows *r = s->rows;
+  const double scale = s->h * s->options->beta / s->options->gamma;
+  poli_alpha_copy(r->velocity_B, r->B, r->space->num_blocks);
+  for (int b = 0; b < r->bodies->count; b++) {
+    double w[3];
+    if (r->bodies->items[b].is_point) continue;
+    poli_m3_apply(r->R + 9 * b, s->next.v + r->bodies->items[b].v, w);
+    for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++) {
+      const poli_row_side *own = &r->space->sides[e];
+      if (own->joined)
+        poli_v3_add_scaled_cross(scale, w, r->B + own->block, r->velocity_B + own->block);
+    }
+  }
+}
+
 static pol_status set_matrix(void *alpha)
 {
   poli_alpha *s = alpha;
@@ -405,19 +428,20 @@ static pol_status set_matrix(void *alpha)
   }
   poli_alpha_copy(r->matrix_R, r->R, 9 * r->bodies->count);
   poli_alpha_copy(r->matrix_B, r->B, r->space->num_blocks);
+  if (o->index != POL_INDEX_3) set_velocity_blocks(s);
   s->matrix_h = s->h;
   return POL_OK;
 }
 
 /* Factors a matrix of rows; a row that depends on others, beside those left out, makes it singular.
  */
-static pol_status factor_rows(poli_alpha_rows *r, const double *B0, const double *D,
-                              const double *d, const double *more, const unsigned char *left_out,
-                              poli_block_lu *lu, int *row)
+static pol_status factor_rows(poli_alpha_rows *r, const double *B1, const double *B0,
+                              const double *D, const double *d, const double *more,
+                              const unsigned char *left_out, poli_block_lu *lu, int *row)
 {
   int expected = 0;
   for (int i = 0; i < r->m; i++) expected += left_out[i];
-  poli_row_space_assemble(r->space, r->B, B0, D, d, more, lu);
+  poli_row_space_assemble(r->space, B1, B0, D, d, more, lu);
   const int dropped = poli_block_lu_factor(lu, dependent, left_out);
   if (dropped < 0) return POL_NOT_FINITE;
   if (dropped == expected) return POL_OK;
@@ -431,34 +455,36 @@ static pol_status factor_matrix(int *row, void *alpha)
   poli_alpha *s = alpha;
   poli_alpha_rows *r = s->rows;
   int own = -1;
-  pol_status status = factor_rows(r, r->B, r->D, r->d, r->compliance, r->left_out, r->lu, &own);
+  const double *B = s->options->index == POL_INDEX_3 ? r->matrix_B : r->velocity_B;
+  pol_status status =
+      factor_rows(r, B, r->matrix_B, r->D, r->d, r->compliance, r->left_out, r->lu, &own);
   if (!status && s->saddle->num_extra)
-    status = factor_rows(r, r->old_B, r->eta_D, r->eta_d, NULL, r->eta_left_out, r->eta_lu, &own);
+    status = factor_rows(r, r->matrix_B, r->old_B, r->eta_D, r->eta_d, NULL, r->eta_left_out,
+                         r->eta_lu, &own);
   *row = own < 0 ? -1 : s->saddle->nv + own;
   return status;
 }
 
 /* --- solution --------------------------------------------------------------------------------- */
 
-/* rows += B (T or V) y */
+/* rows += B T y, or B V y with the derivative of velocities */
 static void add_moved(const poli_alpha *s, const double *y, int by_velocity, double *rows)
 {
   const poli_alpha_rows *r = s->rows;
-  const double ratio = s->options->gamma / s->options->beta, scale = by_velocity ? ratio : 1.0;
+  const double scale = by_velocity ? s->options->gamma / s->options->beta : 1.0;
+  const double *B = by_velocity ? r->velocity_B : r->matrix_B, *map = by_velocity ? r->V : r->T;
   for (int b = 0; b < r->bodies->count; b++) {
     const poli_rigid_body *body = &r->bodies->items[b];
     const double *own = y + body->v;
     double moved[6] = {0.0}, turned[3];
-    if (body->is_point) {
-      poli_v3_scale(scale, own, moved + 3);
-    } else {
-      poli_m3_apply(r->T + 9 * b, own, turned);
+    if (!body->is_point) {
+      poli_m3_apply(map + 9 * b, own, turned);
       poli_m3_apply(r->matrix_R + 9 * b, turned, moved);
-      poli_v3_scale(scale, moved, moved);
-      poli_v3_scale(scale, own + 3, moved + 3);
+      own += 3;
     }
+    poli_v3_scale(scale, own, moved + 3);
     for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
-      poli_row_side_add_rates(&r->space->sides[e], r->matrix_B, moved, rows);
+      poli_row_side_add_rates(&r->space->sides[e], B, moved, rows);
   }
 }
 
