@@ -337,9 +337,10 @@ static void solve_correction(poli_newton *s)
  * the tolerances after it; and the history of the iteration that its end depends on. */
 typedef struct attempt {
   double share, before, after;
-  int new_matrix; /* evaluated just before the correction */
-  int matrices;   /* in this step */
-  double slowest; /* fall of the residual with this matrix, negative: not known */
+  int corrections; /* so far in this step */
+  int new_matrix;  /* evaluated just before the correction */
+  int matrices;    /* in this step */
+  double slowest;  /* fall of the residual with this matrix, negative: not known */
   double
       last_size; /* of a correction with this matrix in terms of the goal, 0 if it is the first */
 } attempt;
@@ -369,11 +370,12 @@ static pol_status search(poli_newton *s, const poli_newton_system *system, const
   }
 }
 
-/* Whether four more iterations at this rate would not converge: a new matrix is cheaper. */
-static int is_slow(double contraction, double residual)
+/* Whether so many more iterations at this rate as are cheaper than a new matrix would not converge.
+ */
+static int is_slow(const poli_newton *s, double contraction, double residual)
 {
-  double square = contraction * contraction;
-  return square * square * residual > 1.0;
+  const double square = contraction * contraction;
+  return (s->matrix.cost > 0.0 ? square : square * square) * residual > 1.0;
 }
 
 /* The size of a correction in terms of the goal. */
@@ -403,7 +405,8 @@ static verdict test_goal(poli_newton *s, attempt *a)
   double missing = s->rate < 1.0 ? s->rate / (1.0 - s->rate) * size : HUGE_VAL;
   if (missing <= s->goal.share) return DONE;
   if (s->rate >= 1.0 && a->matrices > patience) return DIVERGES;
-  if (s->rate > s->options.refresh || is_slow(s->rate, missing / s->goal.share)) s->has_matrix = 0;
+  if (s->rate > s->options.refresh || is_slow(s, s->rate, missing / s->goal.share))
+    s->has_matrix = 0;
   return GO_ON;
 }
 
@@ -441,7 +444,14 @@ static verdict test(poli_newton *s, const poli_newton_system *system, attempt *a
   if (tiny) return ONLY_ROUND_OFF;
 
   if (s->goal.weight) return test_goal(s, a);
-  if (contraction > s->options.refresh || is_slow(contraction, a->after)) s->has_matrix = 0;
+  /* The first correction of a step makes the residual fall fast, since the error of the first guess
+   * is smooth; what it leaves falls as in the steps before.  A cheap matrix is then evaluated at
+   * once. */
+  const int cheap = s->matrix.cost > 0.0;
+  double ahead_rate = contraction;
+  if (!a->new_matrix && a->corrections == 1 && cheap) ahead_rate = fmax(rate, s->later_rate);
+  if (!a->new_matrix && a->corrections > 1 && !in_round_off) s->later_rate = contraction;
+  if (contraction > s->options.refresh || is_slow(s, ahead_rate, a->after)) s->has_matrix = 0;
   return GO_ON;
 }
 
@@ -505,6 +515,7 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
       if (!status) continue;
     }
     if (status) return evaluate_failed(s, status, d);
+    a.corrections = d->iteration;
     d->residual = a.after;
     d->correction = (a.share > 0.0 ? a.share : 1.0) * correction_norm(s);
     if (!isfinite(d->residual) || !isfinite(d->correction))

@@ -106,9 +106,10 @@ typedef struct poli_newton {
   int has_matrix;    /* 0: evaluate it before the next correction */
   int has_accepted;  /* accepted and weight belong to this step and matrix */
   poli_newton_goal goal;
-  int uses;     /* steps done with the present matrix, */
-  double spent; /* and their cost, including that of the matrix, in iterations */
-  double rate;  /* of linear convergence with the present matrix; negative: not known */
+  int uses;          /* steps done with the present matrix, */
+  double spent;      /* and their cost, including that of the matrix, in iterations */
+  double rate;       /* of linear convergence with the present matrix; negative: not known */
+  double later_rate; /* fall of the residual by a second or later correction with an old matrix */
 } poli_newton;
 
 pol_status poli_newton_create(poli_newton **newton, const pol_dae *dae, poli_saddle *saddle,
