@@ -22,6 +22,13 @@ typedef struct poli_rigid_body {
   double inertia[9], inverse[9]; /* body axes */
 } poli_rigid_body;
 
+/* A row of a joint beside points that are joined, in one line of the cache: for vectors U fixed in
+ * the first body and r fixed in the second, phi = U . (tau (x2 - x1) + r) - offset. */
+typedef struct poli_plain_row {
+  double U[3], r[3]; /* in the axes of the bodies */
+  double tau, offset;
+} poli_plain_row;
+
 /* Constraints in rows one behind the other, such as those of a joint, and the bodies that they act
  * on, the ground left out; a body may occur twice.
  *
@@ -34,11 +41,12 @@ typedef struct poli_row_node {
   int num_sides, body[4];
   int block; /* where its first block starts */
   int joins;
-  int joined[2];           /* the bodies that it joins, -1 for the ground, */
-  double arm[2][3];        /* and the points, in their axes */
+  int joined[2];           /* the bodies of a joint, -1 for the ground, */
+  double arm[2][3];        /* and the points that it joins, in their axes */
   double sign[2];          /* of dx and dphi of the bodies it acts on in dz */
   const double (*axes)[3]; /* its own first three rows are along these, fixed in joined[0]; NULL:
                               inertial axes */
+  const poli_plain_row *plain; /* the rows behind those of joined points; NULL: of another kind */
 } poli_row_node;
 
 /* Numbers of a block. */
@@ -66,7 +74,8 @@ typedef struct poli_rigid_bodies {
   int constraints_move; /* they depend on time */
   int num_nodes;        /* all rows in their order, at last compliant ones, a node each */
   poli_row_node *nodes;
-  int num_blocks; /* numbers in all blocks */
+  poli_plain_row *plain; /* of all nodes */
+  int num_blocks;        /* numbers in all blocks */
   int num_compliant;
   poli_compliant_row *compliant; /* their rows follow those of the dae */
   /* For the first num_nodes of these nodes, all or all but the compliant ones: Phi at q

@@ -17,6 +17,22 @@
 
 /* --- joint coordinates ------------------------------------------------------------------------ */
 
+/* The rows c and s of an angle have one view or two. */
+static void set_turn(const pol_formulation *f, const poli_placed_coordinate *placed, poli_turn *to)
+{
+  const poli_view *view = placed->kernel.rows.view;
+  const int apart = placed->kernel.rows.num_views - 1;
+  to->history = placed->history;
+  for (int i = 0; i < 2; i++) {
+    const int body = to->body[i] = placed->kernel.body[i];
+    const int has_quaternion = body != POL_GROUND && f->kind == POL_SO3XR3 &&
+                               !pol_mechanism_body(f->mechanism, body)->point;
+    to->q[i] = has_quaternion ? f->bodies[body].q : -1;
+    poli_v3_copy(view[i * apart].axis[i * !apart], to->axis[i]);
+    poli_v3_copy(view[i * apart].s, to->other[i]);
+  }
+}
+
 void poli_formulation_place_coordinates(pol_formulation *f)
 {
   int count = 0, angles = 0;
@@ -27,6 +43,7 @@ void poli_formulation_place_coordinates(pol_formulation *f)
       poli_placed_coordinate *placed = &f->coordinates[count++];
       poli_coordinate_kernel_setup(&placed->kernel, f->mechanism, k, i);
       placed->history = placed->kernel.angular ? angles++ : -1;
+      if (placed->kernel.angular) set_turn(f, placed, &f->turns[f->num_turns++]);
     }
   }
   for (int k = 0; k < f->num_forces; k++) {
@@ -43,14 +60,25 @@ void poli_formulation_update_joint_history(double t, const double *q, double *hi
 {
   const pol_formulation *f = user;
   (void)t;
-  for (int i = 0; i < f->num_coordinates; i++) {
-    const poli_placed_coordinate *placed = &f->coordinates[i];
-    poli_frame frames[2];
-    if (placed->history < 0) continue;
-    poli_formulation_frames(f, q, NULL, placed->kernel.body, frames);
-    double *angle = &history[placed->history];
-    *angle =
-        poli_angle_unwrap(poli_coordinate_value(&placed->kernel, &frames[0], &frames[1]), *angle);
+  for (int k = 0; k < f->num_turns; k++) {
+    const poli_turn *turn = &f->turns[k];
+    double R[2][9], y[3], z[3], row[2];
+    for (int i = 0; i < 2; i++) {
+      poli_frame frame = *poli_ground_frame();
+      if (turn->q[i] >= 0) {
+        poli_quat_to_matrix(q + turn->q[i], R[i]);
+        continue;
+      }
+      if (turn->body[i] != POL_GROUND) poli_formulation_frame(f, q, NULL, turn->body[i], &frame);
+      poli_m3_copy(frame.R, R[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+      poli_m3_apply(R[1], turn->other[i], y);
+      poli_m3_apply_transposed(R[0], y, z);
+      row[i] = poli_v3_dot(turn->axis[i], z);
+    }
+    double *angle = &history[turn->history];
+    *angle = poli_angle_unwrap(poli_angle_of_rows(row), *angle);
   }
 }
 

@@ -541,6 +541,7 @@ static pol_status build(pol_formulation *f)
     POLI_TAKE(&arena, f->bodies, f->num_bodies);
     POLI_TAKE(&arena, f->joints, f->num_joints);
     POLI_TAKE(&arena, f->coordinates, f->num_coordinates);
+    POLI_TAKE(&arena, f->turns, f->num_coordinates);
     POLI_TAKE(&arena, f->forces, f->num_forces);
     POLI_TAKE(&arena, f->drives, f->num_drives);
     POLI_TAKE(&arena, f->couplings, f->num_couplings);
@@ -612,6 +613,7 @@ void pol_formulation_free(pol_formulation **formulation)
   free(f->pairs);
   free(f->extension.rigid_bodies.items);
   free(f->extension.rigid_bodies.nodes);
+  free(f->extension.rigid_bodies.plain);
   free(f->extension.rigid_bodies.compliant);
   pol_formulation_free(&f->directors);
   free(f);

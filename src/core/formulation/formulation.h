@@ -48,6 +48,15 @@ typedef struct poli_placed_coordinate {
   int history; /* number of its angle in the history; -1 for a displacement */
 } poli_placed_coordinate;
 
+/* What an angle needs to count its turns, in little memory: it is atan2(s, c) of the numbers (R1
+ * axis) . (R2 other). */
+typedef struct poli_turn {
+  int body[2];
+  int q[2]; /* where the quaternions of the bodies start; -1: they have none */
+  int history;
+  double axis[2][3], other[2][3]; /* of c, then of s */
+} poli_turn;
+
 /* A force and where its blocks are. */
 typedef struct poli_placed_force {
   poli_force_kernel kernel;
@@ -106,6 +115,8 @@ struct pol_formulation {
   poli_placed_joint *joints;
   int num_coordinates;
   poli_placed_coordinate *coordinates; /* of one joint after the other */
+  int num_turns;
+  poli_turn *turns; /* of the angles among them */
   poli_placed_force *forces;
   poli_placed_drive *drives;
   poli_placed_coupling *couplings;

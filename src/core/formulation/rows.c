@@ -80,6 +80,30 @@ static inline void set_points(const places *p, const poli_row_node *node, double
   poli_v3_copy(r2, r[1]);
 }
 
+/* The rows of a joint but for points that are joined, with d(phi) = r x U . dphi2 + tau U . dx2 + U
+ * x y . dphi1 - tau U . dx1, y = tau (x2 - x1) + r. */
+static inline void set_plain(const places *p, const poli_row_node *node, double *position,
+                             double *blocks)
+{
+  const poli_pose first = place_of(p, node->joined[0]), second = place_of(p, node->joined[1]);
+  const int before = node->joins ? 3 : 0, count = node->num_rows - before;
+  double unused[6 * POL_MAX_JOINT_ROWS], *B[2], *phi = position + node->row + before;
+  find_blocks(node, node->joined, blocks, unused, B);
+  double *B1 = B[0] + before, *B2 = B[1] + before;
+  for (int k = 0; k < count; k++, B1 += 6, B2 += 6) {
+    const poli_plain_row *row = &node->plain[k];
+    double U[3], r[3], y[3];
+    poli_m3_apply(first.R, row->U, U);
+    poli_m3_apply(second.R, row->r, r);
+    for (int i = 0; i < 3; i++) y[i] = row->tau * (second.x[i] - first.x[i]) + r[i];
+    phi[k] = poli_v3_dot(U, y) - row->offset;
+    poli_v3_cross(U, y, B1);
+    poli_v3_cross(r, U, B2);
+    poli_v3_scale(-row->tau, U, B1 + 3);
+    poli_v3_scale(row->tau, U, B2 + 3);
+  }
+}
+
 /* A joint that does not roll, or a drive at an instant, but for points that are joined. */
 static inline void set_joint(const places *p, const poli_joint_kernel *kernel,
                              const poli_row_node *node, double *position, double *blocks)
@@ -218,10 +242,11 @@ static pol_status evaluate_rows(const poli_row_node *nodes, int num_nodes, doubl
   double failed;
   pol_status status = f->num_drives ? poli_functions_check(f, t, POL_POSITION, &failed) : POL_OK;
   for (int k = 0; k < f->num_joints && !status; k++, node++) {
-    const poli_joint_kernel *kernel = &f->joints[k].kernel;
+    const poli_joint_kernel *kernel = &f->joints[k].kernel; /* large: hardly ever read */
     if (node->joins) set_points(&p, node, position, blocks);
-    if (node->joins && node->num_rows == 3) continue;
-    if (kernel->radius > 0.0)
+    if (node->plain)
+      set_plain(&p, node, position, blocks);
+    else if (kernel->radius > 0.0)
       status = set_rolling(&p, kernel, position + node->row, blocks + node->block,
                            blocks + slip++->block);
     else
@@ -291,6 +316,24 @@ static void add_sides(poli_row_node *node, const int body[2])
   }
 }
 
+/* The plain rows of a joint behind its `skipped` first views, if all are; returns how many. */
+static int set_plain_rows(const poli_joint_kernel *kernel, int skipped, poli_plain_row *to)
+{
+  int count = 0;
+  if (kernel->radius > 0.0) return -1;
+  for (int i = skipped; i < kernel->num_views; i++) {
+    const poli_view *view = &kernel->view[i];
+    if (view->adds || view->distance || view->global) return -1;
+    for (int k = 0; k < view->num_rows; k++, count++) {
+      poli_v3_copy(view->axis[k], to[count].U);
+      poli_v3_copy(view->s, to[count].r);
+      to[count].tau = view->tau;
+      to[count].offset = view->offset[k];
+    }
+  }
+  return count;
+}
+
 /* Joints, drives, couplings and the rows of rolling without slip, in the order of their rows, then
  * compliant rows. */
 static pol_status set_nodes(pol_formulation *f, poli_rigid_bodies *to)
@@ -298,7 +341,9 @@ static pol_status set_nodes(pol_formulation *f, poli_rigid_bodies *to)
   const size_t most =
       (size_t)(2 * f->num_joints + f->num_drives + f->num_couplings + to->num_compliant);
   poli_row_node *node = to->nodes = calloc(most + 1, sizeof *to->nodes);
-  if (!node) return POL_NO_MEMORY;
+  poli_plain_row *plain = to->plain =
+      calloc(POL_MAX_JOINT_ROWS * (size_t)f->num_joints + 1, sizeof *to->plain);
+  if (!node || !plain) return POL_NO_MEMORY;
   for (int k = 0; k < f->num_joints; k++, node++) {
     const poli_joint_kernel *kernel = &f->joints[k].kernel;
     *node = (poli_row_node){.row = f->joints[k].row,
@@ -309,6 +354,10 @@ static pol_status set_nodes(pol_formulation *f, poli_rigid_bodies *to)
     poli_v3_copy(kernel->view[0].point, node->arm[0]);
     poli_v3_copy(kernel->view[0].s, node->arm[1]);
     add_sides(node, kernel->body);
+    const int count = set_plain_rows(kernel, node->joins, plain);
+    if (count < 0) continue;
+    node->plain = plain;
+    plain += count;
   }
   for (int k = 0; k < f->num_drives; k++, node++) {
     *node = (poli_row_node){.row = f->drives[k].placed.row, .num_rows = 1};

@@ -159,11 +159,15 @@ void poli_coordinate_kernel_setup(poli_coordinate_kernel *kernel, const pol_mech
 
 /* --- values and derivatives ------------------------------------------------------------------- */
 
-double poli_coordinate_of_rows(const poli_coordinate_kernel *kernel, const double row[2])
+double poli_angle_of_rows(const double row[2])
 {
-  if (!kernel->angular) return row[0];
   double angle = atan2(row[1], row[0]);
   return angle <= -pi ? pi : angle;
+}
+
+double poli_coordinate_of_rows(const poli_coordinate_kernel *kernel, const double row[2])
+{
+  return kernel->angular ? poli_angle_of_rows(row) : row[0];
 }
 
 double poli_coordinate_value(const poli_coordinate_kernel *kernel, const poli_frame *first,

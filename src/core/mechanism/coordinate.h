@@ -51,6 +51,8 @@ void poli_coordinate_kernel_setup(poli_coordinate_kernel *kernel, const pol_mech
 double poli_coordinate_value(const poli_coordinate_kernel *kernel, const poli_frame *first,
                              const poli_frame *second);
 
+/* An angle from its rows (c, s). */
+double poli_angle_of_rows(const double row[2]);
 /* The same from its rows d, or (c, s). */
 double poli_coordinate_of_rows(const poli_coordinate_kernel *kernel, const double row[2]);
 
