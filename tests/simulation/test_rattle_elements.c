@@ -391,23 +391,67 @@ static void stiff_dampers_are_reported(void **state)
   }
 }
 
-/* Other Lie groups would have the same motion: they are refused with that reason. */
-static void other_groups_are_refused(void **state)
+/* On all Lie groups the motion is that of so3xr3, to the last bit. */
+static void all_groups_have_the_same_motion(void **state)
 {
   static const pol_formulation_kind kinds[] = {POL_SE3_BODY, POL_SO3XR3_SPATIAL, POL_SO3XR3_CAYLEY,
                                                POL_SO3_PIVOT};
+  static const char *const models[] = {
+      "bruels-cardona-2010/heavy_top.json", "examples/four_bar_motor.json",
+      "examples/stewart_platform.json",     "examples/planetary_gear.json",
+      "examples/suspension.json",           "examples/friction_block.json"};
+  (void)state;
+  for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+    char path[200];
+    snprintf(path, sizeof path, MODELS "%s", models[i]);
+    pol_model *model = read_model(path);
+    pol_settings settings = model->settings;
+    settings.options = pol_options_default();
+    settings.options.method = "rattle";
+    settings.options.order = 4;
+    settings.formulation = POL_SO3XR3;
+    settings.variable = 0;
+    settings.step = 1e-3;
+    settings.end = 0.02;
+    settings.output = (pol_output){0};
+    pol_simulation *expected = start_with(model->mechanism, &settings);
+    step_to_end(expected);
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+      settings.formulation = kinds[k];
+      assert_int_equal(pol_settings_formulation(&settings), POL_SO3XR3);
+      pol_simulation *simulation = start_with(model->mechanism, &settings);
+      step_to_end(simulation);
+      for (int b = 0; b < pol_mechanism_num_bodies(model->mechanism); b++) {
+        pol_body_state one, other;
+        assert_int_equal(pol_simulation_body(expected, b, &one), POL_OK);
+        assert_int_equal(pol_simulation_body(simulation, b, &other), POL_OK);
+        assert_memory_equal(&one, &other, sizeof one);
+      }
+      pol_simulation_free(&simulation);
+    }
+    settings.options.method = "geom1";
+    settings.formulation = POL_SE3_BODY;
+    assert_int_equal(pol_settings_formulation(&settings), POL_SE3_BODY);
+    pol_simulation_free(&expected);
+    pol_model_free(&model);
+  }
+}
+
+/* The equations of another group alone do not have what the steps need. */
+static void other_groups_are_refused(void **state)
+{
   (void)state;
   pol_model *model = read_model(MODELS "bruels-cardona-2010/heavy_top.json");
-  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-    pol_settings settings = model->settings;
-    pol_simulation *simulation;
-    pol_diagnostics d;
-    settings.options.method = "rattle";
-    settings.formulation = kinds[k];
-    assert_int_not_equal(pol_simulation_create(&simulation, model->mechanism, &settings, &d),
-                         POL_OK);
-    assert_non_null(strstr(d.message, "does not depend on the formulation: use so3xr3"));
-  }
+  pol_options options = pol_options_default();
+  pol_formulation *formulation;
+  char message[320];
+  options.method = "rattle";
+  assert_int_equal(pol_formulation_create(&formulation, model->mechanism, POL_SE3_BODY), POL_OK);
+  assert_int_not_equal(
+      pol_integrator_supports(pol_formulation_dae(formulation), &options, message, sizeof message),
+      POL_OK);
+  assert_non_null(strstr(message, "does not depend on the formulation: use so3xr3"));
+  pol_formulation_free(&formulation);
   pol_model_free(&model);
 }
 
@@ -424,6 +468,7 @@ int main(void)
       cmocka_unit_test(stiff_springs_do_not_limit_the_step),
       cmocka_unit_test(springs_have_the_order),
       cmocka_unit_test(stiff_dampers_are_reported),
+      cmocka_unit_test(all_groups_have_the_same_motion),
       cmocka_unit_test(other_groups_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -204,10 +204,10 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
     sim->dropped_tolerance = fmax(1e-6, fmax(control->atol_translation, control->atol_rotation));
   }
   sim->summary.num_invariants = poli_invariants_find(mechanism, sim->summary.invariants);
-  status =
-      pol_formulation_supports(mechanism, settings->formulation, d->message, sizeof d->message);
+  const pol_formulation_kind kind = pol_settings_formulation(settings);
+  status = pol_formulation_supports(mechanism, kind, d->message, sizeof d->message);
   if (status != POL_OK) return status;
-  status = pol_formulation_create(&sim->formulation, mechanism, settings->formulation);
+  status = pol_formulation_create(&sim->formulation, mechanism, kind);
   if (status != POL_OK) return status;
   sim->dae = pol_formulation_dae(sim->formulation);
   status = pol_integrator_supports(sim->dae, &settings->options, d->message, sizeof d->message);
