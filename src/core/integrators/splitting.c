@@ -20,7 +20,8 @@
  * ones do not limit h.
  *
  * Forces that depend on reactions, such as friction, get those of the equations of motion at a
- * node, lambda(q, V, t); they depend on positions and velocities like others then.
+ * node, lambda(q, V, t); they depend on positions and velocities like others then, and so does the
+ * matrix of the iteration.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -59,7 +60,7 @@ pol_status poli_splitting_advance(splitting *s, double t0, double t1, pol_diagno
 }
 
 /* The arrays of the running state. */
-enum { NUM_SAVED = 13 + MAX_KNOWN };
+enum { NUM_SAVED = 14 + MAX_KNOWN };
 
 static void list_saved(const splitting *s, double *array[NUM_SAVED], size_t size[NUM_SAVED])
 {
@@ -81,12 +82,25 @@ static void list_saved(const splitting *s, double *array[NUM_SAVED], size_t size
                                      s->compliant.tension[2],
                                      s->compliant.miss[0],
                                      s->compliant.miss[1],
-                                     s->compliant.clock};
-  const size_t sizes[NUM_SAVED] = {
-      (size_t)s->nq,    nv,        nv,        9 * bodies, (size_t)s->bodies->num_blocks,
-      3 * bodies,       m,         m,         m,          compliant,
-      compliant,        compliant, compliant, compliant,  compliant,
-      POLI_TENSIONS + 1};
+                                     s->compliant.clock,
+                                     s->carried};
+  const size_t sizes[NUM_SAVED] = {(size_t)s->nq,
+                                   nv,
+                                   nv,
+                                   9 * bodies,
+                                   (size_t)s->bodies->num_blocks,
+                                   3 * bodies,
+                                   m,
+                                   m,
+                                   m,
+                                   compliant,
+                                   compliant,
+                                   compliant,
+                                   compliant,
+                                   compliant,
+                                   compliant,
+                                   POLI_TENSIONS + 1,
+                                   s->assembler ? nv : 0};
   memcpy(array, arrays, sizeof arrays);
   memcpy(size, sizes, sizeof sizes);
 }
@@ -177,6 +191,7 @@ pol_status poli_splitting_place(splitting *s, double t, const double *q, const d
       s->bodies->constraints(t, at->q, at->R, s->history, s->residual, at->B, s->dae->user);
   memcpy(at->elongation, s->residual + s->held, (size_t)s->compliant.count * sizeof *q);
   poli_compliant_start(&s->compliant);
+  if (s->assembler) memcpy(s->carried, at->P, (size_t)s->nv * sizeof *s->carried);
   return status ? status : poli_splitting_find_forces(s, t, at->q, at->R, at->P, at->force);
 }
 
@@ -287,6 +302,7 @@ static void destroy(void *data)
 {
   splitting *s = data;
   poli_block_lu_free(&s->lu);
+  poli_splitting_free_reactive(s);
   poli_saddle_free(&s->saddle);
   poli_dae_patterns_free(&s->patterns);
   free(s->steps.memory);
@@ -324,6 +340,8 @@ static pol_status create(pol_integrator *integrator)
   if (!status && s->bodies->forces_read_velocities) {
     status = poli_dae_patterns_create(&s->patterns, s->dae);
     if (!status) status = poli_saddle_create(&s->saddle, s->dae, 0, integrator->options.solver);
+    if (!status && s->assembler)
+      status = poli_splitting_create_reactive(s, integrator->options.solver);
   }
   if (!status) status = poli_splitting_allocate(s);
   return status ? status : poli_splitting_steps_create(integrator);
