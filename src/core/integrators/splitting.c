@@ -248,6 +248,9 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
     }
   }
   s->at = 0;
+  s->bounds.age = 0;
+  s->bounds.limited = 0;
+  s->bounds.note[0] = '\0';
   const pol_status status = poli_splitting_place(s, t, q, v, lambda);
   if (status) return status;
   memcpy(x, q, (size_t)s->nq * sizeof *x);
@@ -303,6 +306,7 @@ static void destroy(void *data)
   splitting *s = data;
   poli_block_lu_free(&s->lu);
   poli_splitting_free_reactive(s);
+  poli_splitting_free_bounds(s);
   poli_saddle_free(&s->saddle);
   poli_dae_patterns_free(&s->patterns);
   free(s->steps.memory);
@@ -344,6 +348,7 @@ static pol_status create(pol_integrator *integrator)
       status = poli_splitting_create_reactive(s, integrator->options.solver);
   }
   if (!status) status = poli_splitting_allocate(s);
+  if (!status) status = poli_splitting_create_bounds(s, integrator->options.solver);
   return status ? status : poli_splitting_steps_create(integrator);
 }
 
@@ -355,4 +360,5 @@ const poli_family poli_splitting = {.supports = supports,
                                     .adaptive = &poli_splitting_adaptive,
                                     .interpolate = poli_splitting_interpolate,
                                     .doubt_step = poli_splitting_doubt_step,
+                                    .largest_step = poli_splitting_largest_step,
                                     .hides = 1};

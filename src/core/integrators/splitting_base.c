@@ -250,6 +250,7 @@ static pol_status fail(splitting *s, pol_diagnostics *d, pol_status status, int 
   if (turn > 0.5)
     snprintf(d->advice, sizeof d->advice,
              "take a smaller step: in this one a body turns by %.2g rad", turn);
+  poli_splitting_advise(s, d);
   return status;
 }
 
@@ -356,13 +357,16 @@ pol_status poli_splitting_substep(splitting *s, double t0, double t1, pol_diagno
       renew |= slow;
     }
     if (iteration == MAX_ITERATIONS || (iteration > 6 && error > 10.0 * best)) {
-      const int feedback = s->assembler && open > largest / length;
-      const int row = feedback ? poli_splitting_strongest_feedback(s) : worst_of(s, largest);
-      fail(s, d, POL_NOT_CONVERGED, row, iteration, largest,
-           feedback        ? "no forces balance the reactions that they depend on"
+      const int kick_fails = open > largest / length, feedback = kick_fails && s->assembler;
+      const int row = feedback     ? poli_splitting_strongest_feedback(s)
+                      : kick_fails ? s->search.worst - s->nv
+                                   : worst_of(s, largest);
+      fail(s, d, POL_NOT_CONVERGED, row, iteration, kick_fails ? open : largest,
+           feedback     ? "no forces balance the reactions that they depend on"
+           : kick_fails ? "the forces that depend on velocities or states could not be determined"
            : row < s->held ? "the impulses of the joints could not be determined"
                            : "the tension of a spring or damper could not be determined");
-      if (feedback)
+      if (feedback && !strstr(d->advice, "too stiff"))
         snprintf(d->advice, sizeof d->advice,
                  "look for friction that locks; take a smaller step, less friction, or geom1");
       return POL_NOT_CONVERGED;

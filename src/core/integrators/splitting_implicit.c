@@ -210,6 +210,22 @@ static pol_status set_reactions(splitting *s, double t, double h, const instant 
   return POL_OK;
 }
 
+void poli_splitting_add_gyroscopic(const splitting *s, const pol_pattern *W, const double *v,
+                                   double scale, double *values)
+{
+  for (int b = 0; b < s->bodies->count; b++) {
+    const poli_rigid_body *body = &s->bodies->items[b];
+    double J_w[3], gyro[9], skew[9];
+    if (body->is_point) continue;
+    poli_m3_apply(body->inertia, v + body->v, J_w);
+    poli_m3_skew(v + body->v, skew);
+    poli_m3_multiply(skew, body->inertia, gyro);
+    poli_m3_add_skew(-1.0, J_w, gyro);
+    for (int i = 0; i < 9; i++)
+      values[pol_pattern_address(W, body->v + i / 3, body->v + i % 3)] += scale * gyro[i];
+  }
+}
+
 /* --- the iteration ---------------------------------------------------------------------------- */
 
 pol_status poli_splitting_factor_implicit(splitting *s, double t0, double h, const instant *at,
@@ -225,17 +241,7 @@ pol_status poli_splitting_factor_implicit(splitting *s, double t0, double h, con
                                      POL_MASS | POL_DAMPING | POLI_WITHOUT_COMPLIANT, &out);
   if (status) return status;
   for (int k = 0; k < pol_pattern_nonzeros(W); k++) s->mass[k] += 0.5 * h * s->damping[k];
-  for (int b = 0; b < s->bodies->count; b++) {
-    const poli_rigid_body *body = &s->bodies->items[b];
-    double J_w[3], gyro[9], skew[9];
-    if (body->is_point) continue;
-    poli_m3_apply(body->inertia, s->v + body->v, J_w);
-    poli_m3_skew(s->v + body->v, skew);
-    poli_m3_multiply(skew, body->inertia, gyro);
-    poli_m3_add_skew(-1.0, J_w, gyro);
-    for (int i = 0; i < 9; i++)
-      s->mass[pol_pattern_address(W, body->v + i / 3, body->v + i % 3)] -= 0.5 * h * gyro[i];
-  }
+  poli_splitting_add_gyroscopic(s, W, s->v, -0.5 * h, s->mass);
   set_rows(s, h, at, next);
   add_compliant(s, W);
   double *to = s->saddle->values;
@@ -263,6 +269,7 @@ pol_status poli_splitting_find_lack(splitting *s, double t0, double h, instant *
   for (int b = 0; b < s->bodies->count; b++) kick(s, b, h, at, s->rhs + s->bodies->items[b].v);
   for (int i = 0; i < s->nv; i++) {
     s->rhs[i] -= s->plus[i];
+    if (fabs(s->rhs[i]) > largest) s->search.worst = i;
     largest = fmax(largest, fabs(s->rhs[i]));
     size = fmax(size, fmax(fabs(s->plus[i]), fabs(0.5 * h * at->force[i])));
   }
@@ -310,7 +317,8 @@ int poli_splitting_search(splitting *s, int iteration, double open, double misse
   const double enough = 0.2, fast = 0.1, round_off = 1e-9;
   line_search *own = &s->search;
   if (iteration == 0)
-    *own = (line_search){own->lack, open > 0.0 ? own->lack / open : 1.0, HUGE_VAL, 0};
+    *own = (line_search){
+        .lack = own->lack, .scale = open > 0.0 ? own->lack / open : 1.0, .last = HUGE_VAL};
   const double size = own->lack / own->scale + missed;
   const int resolved = fmax(open, missed) <= round_off;
   /* a law with steep parts, such as friction near rest, turns a full step into a cycle */

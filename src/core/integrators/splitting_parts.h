@@ -39,10 +39,23 @@ typedef struct reactive {
 /* The line search of the implicit kick. */
 typedef struct line_search {
   double lack;  /* what the kick lacks, */
+  int worst;    /* where most of it is, */
   double scale; /* the size of momenta at the start of the iteration, */
   double last;  /* and both residuals together before the last changes */
   int halved;   /* how often these have been halved */
 } line_search;
+
+/* What limits steps of compositions, see splitting_bounds.c; saddle NULL: nothing. */
+typedef struct bounds {
+  poli_saddle *saddle, *made; /* that of the implicit kick, or its own */
+  void *memory;
+  double *mass, *damping, *jacobian, *feedback;
+  double *x, *y, *v; /* nv, direction of the largest rate; nv + m; 2 nv */
+  double rate;       /* the largest, 1/s */
+  int age;           /* steps since it was found; 0: never */
+  long limited;      /* steps of variable size that were larger otherwise, */
+  char note[256];    /* and what has limited the first of them */
+} bounds;
 
 typedef struct poli_splitting_state splitting;
 
@@ -80,6 +93,7 @@ struct poli_splitting_state {
   double *out[2]; /* q, v, v', lambda as shown */
   double *force, *mass, *damping, *upper, *lower, *rhs; /* of the matrix with the momenta */
   line_search search;
+  bounds bounds;
   double *before;      /* nv + m: momenta and impulses before the last iteration */
   double *lambda, *vd; /* that forces depend on */
   double *carried;     /* momenta within the last step, for which these were found */
@@ -221,6 +235,9 @@ pol_status poli_splitting_find_lack(splitting *s, double t0, double h, instant *
 pol_status poli_splitting_factor_implicit(splitting *s, double t0, double h, const instant *at,
                                           const instant *next);
 void poli_splitting_solve_implicit(splitting *s, const instant *at);
+/* Adds scale G to values in the pattern W, G = d(w x J w)/dw for velocities v in body axes. */
+void poli_splitting_add_gyroscopic(const splitting *s, const pol_pattern *W, const double *v,
+                                   double scale, double *values);
 /* The first guess is made: it can be halved towards the momenta of the last step. */
 void poli_splitting_begin_implicit(splitting *s);
 /* Line search: -1 if half of the last changes is taken back, as they did not bring the iteration
@@ -245,11 +262,17 @@ double poli_splitting_largest(int n, const double *x);
 pol_status poli_splitting_fail_force(splitting *s, pol_diagnostics *d, pol_status status,
                                      int iteration);
 
-/* --- splitting_show.c, splitting_setup.c ------------------------------------------------------ */
+/* --- splitting_bounds.c ----------------------------------------------------------------------- */
 
-/* Compositions go backward in time too, and there dampers amplify: h c/m is bounded.  Of
- * poli_family. */
+pol_status poli_splitting_create_bounds(splitting *s, pol_solver_kind solver);
+void poli_splitting_free_bounds(splitting *s);
+/* Advice for a step that failed, if it is above the limit. */
+void poli_splitting_advise(splitting *s, pol_diagnostics *d);
+/* Of poli_family. */
 void poli_splitting_doubt_step(pol_integrator *integrator, double h, char *message, size_t size);
+double poli_splitting_largest_step(pol_integrator *integrator, double h);
+
+/* --- splitting_setup.c ------------------------------------------------------------------------ */
 
 /* Sides by bodies; two of the same body add to a block of the matrix, and those of different nodes
  * make an edge of its graph. */

@@ -50,6 +50,16 @@ void poli_doubts_note(pol_simulation *sim, int first)
   e->balance_t = s->t;
 }
 
+void poli_simulation_doubt_step(pol_simulation *sim, long done)
+{
+  enum { INTERVAL = 25 };
+  char doubt[sizeof sim->summary.warnings[0].message];
+  if (sim->variable || sim->doubted || done % INTERVAL != 0) return;
+  if (!poli_integrator_doubt_step(sim->integrator, sim->step, doubt, sizeof doubt)) return;
+  sim->doubted = 1;
+  poli_simulation_warn(sim, sim->t, "%s", doubt);
+}
+
 static double largest_difference(const double a[3], const double b[3])
 {
   return fmax(fmax(fabs(a[0] - b[0]), fabs(a[1] - b[1])), fabs(a[2] - b[2]));
@@ -164,6 +174,9 @@ void pol_simulation_review(pol_simulation *sim)
   if (sim->variable) share += sim->options.control.rtol; /* by which Newton's iteration ends */
   const double rest = h > 0.0 ? (share * length + round_off * far) / h : 0.0;
 
+  char doubt[sizeof sim->summary.warnings[0].message];
+  if (sim->variable && poli_integrator_doubt_step(sim->integrator, 0.0, doubt, sizeof doubt))
+    poli_simulation_warn(sim, sim->summary.t, "%s", doubt);
   doubt_energy(sim, length, mass, rest, h);
   doubt_constraints(sim, length, rest);
 

@@ -232,9 +232,7 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   char doubt[sizeof sim->summary.warnings[0].message];
   if (status == POL_OK && pol_integrator_warning(sim->dae, &settings->options, doubt, sizeof doubt))
     poli_simulation_warn(sim, 0.0, "%s", doubt);
-  if (status == POL_OK && !sim->variable &&
-      poli_integrator_doubt_step(sim->integrator, sim->step, doubt, sizeof doubt))
-    poli_simulation_warn(sim, 0.0, "%s", doubt);
+  if (status == POL_OK) poli_simulation_doubt_step(sim, 0);
   return status;
 }
 
@@ -337,6 +335,7 @@ static pol_status advance(pol_simulation *sim)
   if (status == POL_OK) status = poli_simulation_scan_events(sim);
   if (status != POL_OK) return status;
   poli_doubts_note(sim, 0);
+  poli_simulation_doubt_step(sim, sim->done);
   sim->in_step = 1;
   sim->seen = sim->t_before;
   sim->event = -1;
