@@ -266,24 +266,30 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
 /* Stages of the compositions up to the middle one; the rest is symmetric. */
 static const struct composition {
   int order, num_stages, degree;
-  double stable; /* largest h c/m at which a damper is stable */
+  double damped, vibrates; /* largest h c/m of a damper, and h w of a vibration, that are stable */
   double first[(MAX_STAGES + 1) / 2];
-} compositions[] = {
-    {2, 1, 2, HUGE_VAL, {1.0}},
-    {4, 5, 2, 3.02, {0.41449077179437573714, 0.41449077179437573714, -0.65796308717750294857}},
-    {6,
-     9,
-     1,
-     2.73,
-     {0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981,
-      0.08221359629355080023, 0.79854399093482996340}},
-    {8,
-     17,
-     1,
-     3.30,
-     {0.13020248308889008088, 0.56116298177510838456, -0.38947496264484728641,
-      0.15884190655515560090, -0.39590389413323757734, 0.18453964097831570709,
-      0.25837438768632204729, 0.29501172360931029887, -0.60550853383003451170}}};
+} compositions[] = {{2, 1, 2, HUGE_VAL, 2.0, {1.0}},
+                    {4,
+                     5,
+                     2,
+                     3.02,
+                     2.72,
+                     {0.41449077179437573714, 0.41449077179437573714, -0.65796308717750294857}},
+                    {6,
+                     9,
+                     1,
+                     2.73,
+                     2.53,
+                     {0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981,
+                      0.08221359629355080023, 0.79854399093482996340}},
+                    {8,
+                     17,
+                     1,
+                     3.30,
+                     3.09,
+                     {0.13020248308889008088, 0.56116298177510838456, -0.38947496264484728641,
+                      0.15884190655515560090, -0.39590389413323757734, 0.18453964097831570709,
+                      0.25837438768632204729, 0.29501172360931029887, -0.60550853383003451170}}};
 
 static const struct composition *find_composition(int order)
 {
@@ -327,7 +333,8 @@ static pol_status create(pol_integrator *integrator)
   s->counts = &integrator->counts;
   s->num_stages = integrator->num_substeps = composition->num_stages;
   s->degree = composition->degree;
-  s->stable = composition->stable;
+  s->bounds.limit[DAMPERS] = composition->damped;
+  s->bounds.limit[SPRINGS] = composition->vibrates;
   for (int i = 0; i < s->num_stages; i++) {
     const int mirrored = i < s->num_stages / 2 + 1 ? i : s->num_stages - 1 - i;
     s->stage[i] = composition->first[mirrored];

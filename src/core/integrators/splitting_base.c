@@ -193,9 +193,11 @@ double poli_splitting_largest(int n, const double *x)
   return isfinite(sum[0]) ? largest[0] : sum[0];
 }
 
-/* The row of the largest residual. */
+/* The row of the largest residual, or of one that is not finite. */
 static int worst_of(const splitting *s, double largest)
 {
+  for (int i = 0; i < s->m && !isfinite(largest); i++)
+    if (!isfinite(s->residual[i])) return i;
   for (int i = 0; i < s->held; i++)
     if (fabs(s->residual[i]) == largest) return i;
   for (int i = 0; i < s->compliant.count; i++)
@@ -347,7 +349,9 @@ pol_status poli_splitting_substep(splitting *s, double t0, double t1, pol_diagno
       }
     }
     status = find_residual(s, t1, h, at, next, &largest);
-    if (status) return fail(s, d, status, -1, iteration, largest, pol_status_text(status));
+    if (status)
+      return fail(s, d, status, status == POL_NOT_FINITE ? worst_of(s, largest) : -1, iteration,
+                  largest, pol_status_text(status));
     const double error = fmax(largest / length, open);
     if (error <= 1e-14 || (iteration > 2 && error >= best && error <= 1e-9)) break;
     if (implicit) {
@@ -356,16 +360,20 @@ pol_status poli_splitting_substep(splitting *s, double t0, double t1, pol_diagno
       for (int b = 0; b < bodies && slow && !renew; b++) drift(s, b, h, at, next, s->D + 9 * b);
       renew |= slow;
     }
-    if (iteration == MAX_ITERATIONS || (iteration > 6 && error > 10.0 * best)) {
+    if (iteration == MAX_ITERATIONS || (!implicit && iteration > 6 && error > 10.0 * best)) {
       const int kick_fails = open > largest / length, feedback = kick_fails && s->assembler;
       const int row = feedback     ? poli_splitting_strongest_feedback(s)
-                      : kick_fails ? s->search.worst - s->nv
+                      : kick_fails ? -1
                                    : worst_of(s, largest);
       fail(s, d, POL_NOT_CONVERGED, row, iteration, kick_fails ? open : largest,
            feedback     ? "no forces balance the reactions that they depend on"
            : kick_fails ? "the forces that depend on velocities or states could not be determined"
            : row < s->held ? "the impulses of the joints could not be determined"
                            : "the tension of a spring or damper could not be determined");
+      if (kick_fails && !feedback) {
+        d->equation = s->search.worst;
+        poli_dae_describe(s->dae, d->equation, d->where, sizeof d->where);
+      }
       if (feedback && !strstr(d->advice, "too stiff"))
         snprintf(d->advice, sizeof d->advice,
                  "look for friction that locks; take a smaller step, less friction, or geom1");

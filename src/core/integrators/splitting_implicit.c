@@ -263,7 +263,10 @@ pol_status poli_splitting_factor_implicit(splitting *s, double t0, double h, con
 
 pol_status poli_splitting_find_lack(splitting *s, double t0, double h, instant *at, double *open)
 {
+  /* at rest all momenta are round-off; these move bodies by 1e-8 of the length of the model */
   double size = 0.0, largest = 0.0;
+  for (int b = 0; b < s->bodies->count; b++) size = fmax(size, s->bodies->items[b].mass);
+  size *= 1e-8 * poli_dae_length(s->dae) / fabs(h);
   const pol_status status = poli_splitting_find_forces(s, t0, at->q, at->R, s->plus, at->force);
   if (status) return status;
   for (int b = 0; b < s->bodies->count; b++) kick(s, b, h, at, s->rhs + s->bodies->items[b].v);

@@ -45,16 +45,22 @@ typedef struct line_search {
   int halved;   /* how often these have been halved */
 } line_search;
 
-/* What limits steps of compositions, see splitting_bounds.c; saddle NULL: nothing. */
+/* What limits steps, see splitting_bounds.c; saddle NULL: nothing. */
+typedef enum stiff { DAMPERS, SPRINGS, NUM_STIFF } stiff;
+
 typedef struct bounds {
+  double limit[NUM_STIFF];    /* of h times the rate; HUGE_VAL: none */
   poli_saddle *saddle, *made; /* that of the implicit kick, or its own */
   void *memory;
-  double *mass, *damping, *jacobian, *feedback;
-  double *x, *y, *v; /* nv, direction of the largest rate; nv + m; 2 nv */
-  double rate;       /* the largest, 1/s */
-  int age;           /* steps since it was found; 0: never */
-  long limited;      /* steps of variable size that were larger otherwise, */
-  char note[256];    /* and what has limited the first of them */
+  double *mass, *matrix, *jacobian, *feedback;
+  double *x[NUM_STIFF];   /* nv, the direction of the largest rate */
+  double *y, *v, *moved;  /* nv + m, nv, nq + nv */
+  double rate[NUM_STIFF]; /* the largest, 1/s */
+  int age;                /* steps since it was found; 0: never */
+  stiff kind;             /* which limits steps of variable size, */
+  double most;            /* to this size */
+  long limited;           /* how many were larger otherwise, */
+  char note[256];         /* and what has limited the first of them */
 } bounds;
 
 typedef struct poli_splitting_state splitting;
@@ -64,8 +70,7 @@ struct poli_splitting_state {
   const poli_rigid_bodies *bodies;
   int num_stages;
   double stage[MAX_STAGES];
-  int degree;    /* of the extrapolation of multipliers */
-  double stable; /* largest h c/m at which a damper is stable */
+  int degree; /* of the extrapolation of multipliers */
   int nq, nv;
   int m, held; /* rows: all, and those of the dae; compliant ones follow */
   poli_compliant compliant;

@@ -52,9 +52,9 @@ void poli_doubts_note(pol_simulation *sim, int first)
 
 void poli_simulation_doubt_step(pol_simulation *sim, long done)
 {
-  enum { INTERVAL = 25 };
+  const long interval = done < 100 ? 5 : 25;
   char doubt[sizeof sim->summary.warnings[0].message];
-  if (sim->variable || sim->doubted || done % INTERVAL != 0) return;
+  if (sim->variable || sim->doubted || done % interval != 0) return;
   if (!poli_integrator_doubt_step(sim->integrator, sim->step, doubt, sizeof doubt)) return;
   sim->doubted = 1;
   poli_simulation_warn(sim, sim->t, "%s", doubt);
@@ -177,6 +177,7 @@ void pol_simulation_review(pol_simulation *sim)
   char doubt[sizeof sim->summary.warnings[0].message];
   if (sim->variable && poli_integrator_doubt_step(sim->integrator, 0.0, doubt, sizeof doubt))
     poli_simulation_warn(sim, sim->summary.t, "%s", doubt);
+  poli_simulation_doubt_step(sim, 0);
   doubt_energy(sim, length, mass, rest, h);
   doubt_constraints(sim, length, rest);
 

@@ -244,7 +244,8 @@ double poli_watch_distance(const poli_watch *watch);
 
 /* Updates the extremes with the summary and the solution, after a step; first: at the start. */
 void poli_doubts_note(pol_simulation *sim, int first);
-/* Warns once if fixed steps have become unstable, at the start and every 25 steps. */
+/* Warns once if fixed steps have become unstable: after every 5 steps of the first 100 done, then
+ * every 25. */
 void poli_simulation_doubt_step(pol_simulation *sim, long done);
 
 /* --- events.c --------------------------------------------------------------------------------- */
