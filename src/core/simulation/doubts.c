@@ -54,8 +54,12 @@ void poli_simulation_doubt_step(pol_simulation *sim, long done)
 {
   const long interval = done < 100 ? 5 : 25;
   char doubt[sizeof sim->summary.warnings[0].message];
-  if (sim->variable || sim->doubted || done % interval != 0) return;
-  if (!poli_integrator_doubt_step(sim->integrator, sim->step, doubt, sizeof doubt)) return;
+  const pol_control *control = &sim->options.control;
+  const int reversible = sim->variable && control->controller == POL_CONTROLLER_REVERSIBLE;
+  if ((sim->variable && !reversible) || sim->doubted || done % interval != 0) return;
+  const double h =
+      reversible ? fmax(control->first_step, sim->summary.counts.largest_step) : sim->step;
+  if (!poli_integrator_doubt_step(sim->integrator, h, doubt, sizeof doubt)) return;
   sim->doubted = 1;
   poli_simulation_warn(sim, sim->t, "%s", doubt);
 }
