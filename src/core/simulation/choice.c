@@ -234,9 +234,8 @@ pol_status pol_settings_choose(const pol_mechanism *mechanism, int keep_formulat
    * stiff contact */
   const int rough = is_rough(mechanism, reason, sizeof reason);
   if (rough && rattle.order == 0) rattle.order = 4;
-  const pol_settings with = {.formulation = settings->formulation, .options = rattle};
-  if (keep_formulation && pol_settings_formulation(&with) != POL_SO3XR3) {
-    snprintf(reason, sizeof reason, "rattle of high order needs a Lie group, such as so3xr3");
+  if (keep_formulation && settings->formulation != POL_SO3XR3) {
+    snprintf(reason, sizeof reason, "rattle of high order needs so3xr3");
   } else if (!rough || settings->variable) {
     rates found = {0};
     pol_status status = pol_formulation_create(&formulation, mechanism, POL_SO3XR3);
@@ -258,7 +257,7 @@ pol_status pol_settings_choose(const pol_mechanism *mechanism, int keep_formulat
   }
   if (smooth) {
     *options = rattle;
-    if (!keep_formulation) settings->formulation = POL_SO3XR3;
+    settings->formulation = POL_SO3XR3;
   } else if (!keep_formulation) {
     settings->formulation = POL_SO3XR3_SPATIAL;
     if (options->sigma == 0.0) options->sigma = options->gamma / (3.0 * options->beta);
