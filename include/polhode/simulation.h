@@ -77,12 +77,12 @@ pol_settings pol_settings_default(void);
  * POL_OK or POL_NO_MEMORY. */
 pol_status pol_settings_choose(const pol_mechanism *mechanism, int keep_formulation,
                                pol_settings *settings);
+/* POL_BAD_ARGUMENT, with the reason in message (may be NULL), if a setting is invalid. */
+pol_status pol_settings_validate(const pol_settings *settings, char *message, size_t size);
 /* The formulation whose equations are solved: that of the settings, but so3xr3 for rattle on the
  * other Lie groups (se3, so3xr3-spatial, so3xr3-cayley, so3): its steps are the free motion of each
  * body and impulses of the joints, which do not depend on the group. */
 pol_formulation_kind pol_settings_formulation(const pol_settings *settings);
-/* POL_BAD_ARGUMENT, with the reason in message (may be NULL), if a setting is invalid. */
-pol_status pol_settings_validate(const pol_settings *settings, char *message, size_t size);
 
 /* Constraint residuals of the given initial values, and the corrections by the assembler.
  * Velocities that were not given do not count. */
