@@ -79,6 +79,10 @@ pol_status pol_settings_choose(const pol_mechanism *mechanism, int keep_formulat
                                pol_settings *settings);
 /* POL_BAD_ARGUMENT, with the reason in message (may be NULL), if a setting is invalid. */
 pol_status pol_settings_validate(const pol_settings *settings, char *message, size_t size);
+/* The formulation whose equations are solved: that of the settings, but so3xr3 for rattle on the
+ * other Lie groups (se3, so3xr3-spatial, so3xr3-cayley, so3): its steps are the free motion of each
+ * body and impulses of the joints, which do not depend on the group. */
+pol_formulation_kind pol_settings_formulation(const pol_settings *settings);
 
 /* Constraint residuals of the given initial values, and the corrections by the assembler.
  * Velocities that were not given do not count. */
@@ -261,6 +265,7 @@ int pol_simulation_reactions_lag(const pol_simulation *simulation);
 /* Position, rotation and velocities of a body at the current time, by its index in the mechanism;
  * see pol_body_state for the axes.  POL_BAD_ARGUMENT: there is no such body. */
 pol_status pol_simulation_body(const pol_simulation *simulation, int index, pol_body_state *state);
+/* That of its equations, see pol_settings_formulation. */
 const pol_formulation *pol_simulation_formulation(const pol_simulation *simulation);
 /* 1 for each constraint that was redundant at the start and has been dropped; *count is their
  * number. */

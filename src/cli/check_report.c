@@ -348,8 +348,7 @@ void cli_findings_print(const cli_findings *found)
   if (cli_has_setting(options, "index"))
     cli_print_row("parameters", "alpha_m %.6g, alpha_f %.6g, beta %.6g, gamma %.6g",
                   options->alpha_m, options->alpha_f, options->beta, options->gamma);
-  cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
-  cli_print_guess(settings);
+  cli_print_formulation(settings);
   const pol_control *control = &settings->options.control;
   const pol_output *output = &settings->output;
   if (settings->variable && control->controller == POL_CONTROLLER_REVERSIBLE) {

@@ -65,8 +65,7 @@ static void print_work(const cli_outcome *outcome)
   cli_print_model(outcome->model->name, outcome->source);
   cli_print_method(&settings->options);
   if (settings->choice[0] != '\0') cli_print_row("chosen", "%s", settings->choice);
-  cli_print_row("formulation", "%s", pol_formulation_name(settings->formulation));
-  cli_print_guess(settings);
+  cli_print_formulation(settings);
   cli_print_redundant(outcome->simulation, settings->options.redundant);
   cli_print_row("status", "%s at t = %.10g s of %.10g s", outcome->status, summary->t,
                 settings->end);

@@ -189,7 +189,7 @@ void cli_print_method(const pol_options *options)
                     options->order == 0 ? ", chosen from the tolerances" : "");
     if (!isnan(options->theta)) cli_print_row("theta", "%.6g", options->theta);
     if (!isnan(options->vartheta)) cli_print_row("vartheta", "%.6g", options->vartheta);
-    if (!cli_has_setting(options, "order")) /* else see cli_print_guess */
+    if (!cli_has_setting(options, "order")) /* else see cli_print_formulation */
       cli_print_row("guess", "%s", pol_guess_name(options->guess));
   } else {
     cli_print_row("method", "%s, index %s", options->method, cli_index_name(options->index));
@@ -204,9 +204,12 @@ void cli_print_method(const pol_options *options)
                 pol_published_estimate_name(published->estimate));
 }
 
-void cli_print_guess(const pol_settings *settings)
+void cli_print_formulation(const pol_settings *settings)
 {
-  if (cli_has_setting(&settings->options, "order") && settings->formulation != POL_SO3XR3)
+  const pol_formulation_kind kind = pol_settings_formulation(settings);
+  cli_print_row("formulation", "%s%s", pol_formulation_name(settings->formulation),
+                kind == settings->formulation ? "" : "; the steps of rattle are those of so3xr3");
+  if (cli_has_setting(&settings->options, "order") && kind != POL_SO3XR3)
     cli_print_row("guess", "%s", pol_guess_name(settings->options.guess));
 }
 

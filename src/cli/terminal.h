@@ -60,8 +60,8 @@ static inline int cli_is_published(const pol_published *published)
 }
 /* The method's own settings, in rows: what it does not have is left out. */
 void cli_print_method(const pol_options *options);
-/* The guess of a method that has one in some formulations only. */
-void cli_print_guess(const pol_settings *settings);
+/* The formulation, and the guess of a method that has one in some formulations only. */
+void cli_print_formulation(const pol_settings *settings);
 
 /* All errors of an input, one per line, then how many there are, on stderr. */
 void cli_print_errors(const char *source, const pol_errors *errors);

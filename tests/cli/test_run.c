@@ -263,7 +263,7 @@ static void settings_that_do_not_fit(void **state)
       {"--set simulation.method=em",
        "simulation: the method requires coordinates of a vector space"},
       {"--set simulation.method=em", "euler-parameters"},
-      {"--set simulation.method=rattle --set simulation.formulation=se3",
+      {"--set simulation.method=rattle --set simulation.formulation=rotation-vector",
        "simulation: the method requires coordinates of a vector space, or rigid bodies in so3xr3, "
        "whose motion does not depend on the formulation: use so3xr3"},
       {"--set simulation.method=rattle --set simulation.formulation=euler-parameters",

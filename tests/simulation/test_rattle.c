@@ -133,6 +133,59 @@ static void energy_stays(void **state)
   pol_model_free(&model);
 }
 
+/* 1e5 steps of order 8: energy and angular momentum about the vertical axis stay to round-off, as
+ * do quaternion and constraints. */
+static void long_runs_do_not_drift(void **state)
+{
+  const long count = 100000, block = 500;
+  const double h = 2e-3;
+  (void)state;
+  pol_model *model = read_model(MODELS "bruels-cardona-2010/heavy_top.json");
+  const pol_body *top = pol_mechanism_body(model->mechanism, 0);
+  pol_simulation *simulation = start_rattle(model, 8, h, 1.0);
+  const pol_formulation *formulation = pol_simulation_formulation(simulation);
+  pol_integrator *integrator;
+  pol_options options = pol_options_default();
+  options.method = "rattle";
+  options.order = 8;
+  assert_int_equal(pol_integrator_create(&integrator, pol_formulation_dae(formulation), &options),
+                   POL_OK);
+  const pol_state *now = pol_simulation_state(simulation);
+  assert_int_equal(pol_integrator_start(integrator, 0.0, now->q, now->v, NULL), POL_OK);
+  double energy[2] = {0.0}, momentum[2] = {0.0}, start[2] = {0.0};
+  for (long k = 0; k <= count; k += block) {
+    if (k > 0) assert_int_equal(pol_integrator_steps(integrator, h, block), POL_OK);
+    now = pol_integrator_state(integrator);
+    const pol_point point = pol_state_point(now);
+    pol_energy e;
+    pol_formulation_energy(formulation, &point, &e);
+    double R[9], L[3], spatial[3];
+    poli_quat_to_matrix(now->q, R);
+    poli_m3_apply(top->inertia, now->v, L);
+    poli_m3_apply(R, L, spatial);
+    const double *x = now->q + 4, *v = now->v + 3;
+    const double value[2] = {total(&e), spatial[2] + top->mass * (x[0] * v[1] - x[1] * v[0])};
+    if (k == 0) memcpy(start, value, sizeof start);
+    if (k <= count / 10) {
+      energy[0] = fmax(energy[0], fabs(value[0] - start[0]));
+      momentum[0] = fmax(momentum[0], fabs(value[1] - start[1]));
+    }
+    energy[1] = fmax(energy[1], fabs(value[0] - start[0]));
+    momentum[1] = fmax(momentum[1], fabs(value[1] - start[1]));
+    double norm = 0.0;
+    for (int i = 0; i < 4; i++) norm += now->q[i] * now->q[i];
+    assert_true(fabs(sqrt(norm) - 1.0) < 1e-15);
+    /* the point at the origin of the body's axes less (0, 1, 0) */
+    for (int i = 0; i < 3; i++) assert_true(fabs(x[i] - R[3 * i + 1]) < 1e-14);
+  }
+  /* 1.7e6 base steps, of 5436 J and 70 J s */
+  if (!(energy[1] < 2e-9 && momentum[1] < 2e-11))
+    fail_msg("energy %g, %g; momentum %g, %g", energy[0], energy[1], momentum[0], momentum[1]);
+  pol_integrator_free(&integrator);
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
 /* A step that is far too large fails, names a joint, and leaves the state. */
 static void large_steps_fail(void **state)
 {
@@ -317,10 +370,10 @@ static void redundant_loops_turn(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(final_states),         cmocka_unit_test(orders),
-      cmocka_unit_test(energy_stays),         cmocka_unit_test(large_steps_fail),
-      cmocka_unit_test(many_steps_at_once),   cmocka_unit_test(long_chains),
-      cmocka_unit_test(redundant_loops_turn),
+      cmocka_unit_test(final_states),     cmocka_unit_test(orders),
+      cmocka_unit_test(energy_stays),     cmocka_unit_test(long_runs_do_not_drift),
+      cmocka_unit_test(large_steps_fail), cmocka_unit_test(many_steps_at_once),
+      cmocka_unit_test(long_chains),      cmocka_unit_test(redundant_loops_turn),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

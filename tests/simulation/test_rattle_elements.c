@@ -97,25 +97,108 @@ static void friction_slows_down(void **state)
   pol_model_free(&model);
 }
 
-/* Friction that depends on itself by way of the reactions, more than the iteration can resolve, is
- * a failure with its own reason. */
-static void friction_that_does_not_contract(void **state)
+/* q at the end by geom1 with a fine step. */
+static void run_geom1(const pol_model *model, double h, double end, double *q)
+{
+  pol_settings settings = model->settings;
+  settings.options.method = "geom1";
+  settings.step = h;
+  settings.end = end;
+  pol_simulation *simulation = start_with(model->mechanism, &settings);
+  step_to_end(simulation);
+  const int nq = pol_formulation_dae(pol_simulation_formulation(simulation))->group.nq;
+  memcpy(q, pol_simulation_state(simulation)->q, (size_t)nq * sizeof *q);
+  pol_simulation_free(&simulation);
+}
+
+/* A drawer that is pushed off its middle: the guide holds it against turning, and its friction,
+ * which acts on the other side, turns it further.  The friction is 1/(1 - mu c/b) times what the
+ * push alone would cause, up to 20 times, more than the push: the drawer locks. */
+static const char drawer[] =
+    "{\"name\": \"drawer\", \"bodies\": ["
+    "{\"name\": \"d\", \"mass\": 1, \"inertia\": [0.01, 0.01, 0.01], \"velocity\": [0.5, 0, 0]}],"
+    "\"joints\": [{\"name\": \"guide\", \"type\": \"prismatic\", \"bodies\": [\"ground\", \"d\"], "
+    "\"point\": [0, 0, 0], \"axis\": [1, 0, 0]}],"
+    "\"variables\": [{\"name\": \"load\", \"expression\": \"sqrt(guide.torque.z^2 + 1e-6)/0.1\"}],"
+    "\"forces\": ["
+    "{\"name\": \"push\", \"type\": \"force\", \"body\": \"d\", \"point\": [0, 0.05, 0], "
+    "\"force\": [\"10*(1 + 0.3*sin(5*t))\", 0, 0]},"
+    "{\"name\": \"rub\", \"type\": \"force\", \"body\": \"d\", \"point\": [0, -0.1, 0], "
+    "\"force\": [\"-%g*load*tanh(d.velocity.x/%g)\", 0, 0]}],"
+    "\"simulation\": {\"step\": 0.001, \"end\": 0.3}}";
+
+static pol_model *read_drawer(double mu, double slow)
+{
+  char text[1400];
+  snprintf(text, sizeof text, drawer, mu, slow);
+  return read_model_text(text);
+}
+
+/* Friction that locks a joint by way of its own reaction: as geom1 with a fine step, in few
+ * iterations. */
+static void friction_locks(void **state)
+{
+  static const struct {
+    double mu, slow;
+    int order;
+    double h, tolerance, iterations; /* per base step */
+  } cases[] = {{0.8, 1e-2, 2, 1e-3, 2e-7, 1.5},  {0.8, 1e-2, 4, 1e-3, 3e-8, 1.5},
+               {0.8, 1e-3, 2, 1e-3, 2e-7, 2.0},  {0.8, 1e-3, 8, 1e-4, 3e-8, 1.5},
+               {0.95, 1e-3, 2, 1e-3, 2e-5, 3.0}, {0.95, 1e-3, 2, 1e-4, 5e-7, 1.5},
+               {0.95, 1e-3, 4, 1e-4, 5e-7, 1.5}};
+  double expected[7];
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    pol_model *model = read_drawer(cases[c].mu, cases[c].slow);
+    if (c == 0 || cases[c].mu != cases[c - 1].mu || cases[c].slow != cases[c - 1].slow)
+      run_geom1(model, 5e-5, 0.3, expected);
+    pol_simulation *simulation = start_rattle(model, cases[c].order, cases[c].h, 0.3);
+    step_to_end(simulation);
+    const pol_summary *summary = pol_simulation_summary(simulation);
+    assert_near(pol_simulation_state(simulation)->q + 4, expected + 4, 3, cases[c].tolerance);
+    const int stages[] = {1, 5, 9, 17};
+    const double most = cases[c].iterations * 0.3 / cases[c].h * stages[cases[c].order / 2 - 1];
+    if (summary->counts.newton_iterations > most)
+      fail_msg("%ld iterations, at most %g expected", summary->counts.newton_iterations, most);
+    pol_simulation_free(&simulation);
+    pol_model_free(&model);
+  }
+}
+
+/* The same in hinges, with a torque that locks the first; steps that are too large for it fail with
+ * that reason, and friction without a solution does so at the start. */
+static void friction_locks_hinges(void **state)
 {
   (void)state;
   pol_model *model = read_model_text(hinges);
-  pol_mechanism *mechanism = model->mechanism;
-  const pol_force lock = {
+  pol_force lock = {
       .name = "lock", .type = POL_JOINT_SPRING, .expressions = {"-0.5*load*tanh(j.rate/0.1)"}};
-  assert_int_equal(pol_mechanism_add_force(mechanism, &lock, NULL), POL_OK);
-  pol_simulation *simulation = start_rattle(model, 4, 1e-3, 0.4);
-  pol_status status = POL_OK;
-  while (status == POL_OK && !pol_simulation_finished(simulation))
-    status = pol_simulation_step(simulation);
+  assert_int_equal(pol_mechanism_add_force(model->mechanism, &lock, NULL), POL_OK);
+  double expected[14], q[14];
+  run_geom1(model, 1e-4, 0.4, expected);
+  run_to_end(model, 2, 1e-3, 0.4, q);
+  assert_near(q, expected, 14, 5e-6);
+  run_to_end(model, 4, 1e-3, 0.4, q);
+  assert_near(q, expected, 14, 1e-6);
+  lock.name = "more";
+  lock.expressions[0] = "-1.0*load*tanh(j.rate/0.1)";
+  assert_int_equal(pol_mechanism_add_force(model->mechanism, &lock, NULL), POL_OK);
+  pol_simulation *simulation = start_rattle(model, 2, 5e-3, 0.4);
+  assert_int_equal(pol_simulation_step(simulation), POL_NOT_CONVERGED);
   const pol_diagnostics *d = pol_simulation_diagnostics(simulation);
-  assert_int_equal(status, POL_NOT_CONVERGED);
-  assert_non_null(strstr(d->message, "forces that depend on reactions does not contract"));
-  assert_non_null(strstr(d->advice, "geom1"));
+  assert_non_null(strstr(d->message, "no reactions balance the forces that depend on them"));
+  assert_non_null(strstr(d->where, "joint 'j'"));
+  assert_non_null(strstr(d->advice, "friction that locks"));
   pol_simulation_free(&simulation);
+  pol_model_free(&model);
+
+  pol_diagnostics no_start;
+  model = read_drawer(1.3, 0.1);
+  pol_settings settings = model->settings;
+  settings.options.method = "rattle";
+  assert_int_equal(pol_simulation_create(&simulation, model->mechanism, &settings, &no_start),
+                   POL_NOT_CONVERGED);
+  assert_non_null(strstr(no_start.message, "no reactions balance the forces that depend on them"));
   pol_model_free(&model);
 }
 
@@ -391,23 +474,67 @@ static void stiff_dampers_are_reported(void **state)
   }
 }
 
-/* Other Lie groups would have the same motion: they are refused with that reason. */
-static void other_groups_are_refused(void **state)
+/* On all Lie groups the motion is that of so3xr3, to the last bit. */
+static void all_groups_have_the_same_motion(void **state)
 {
   static const pol_formulation_kind kinds[] = {POL_SE3_BODY, POL_SO3XR3_SPATIAL, POL_SO3XR3_CAYLEY,
                                                POL_SO3_PIVOT};
+  static const char *const models[] = {
+      "bruels-cardona-2010/heavy_top.json", "examples/four_bar_motor.json",
+      "examples/stewart_platform.json",     "examples/planetary_gear.json",
+      "examples/suspension.json",           "examples/friction_block.json"};
+  (void)state;
+  for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+    char path[200];
+    snprintf(path, sizeof path, MODELS "%s", models[i]);
+    pol_model *model = read_model(path);
+    pol_settings settings = model->settings;
+    settings.options = pol_options_default();
+    settings.options.method = "rattle";
+    settings.options.order = 4;
+    settings.formulation = POL_SO3XR3;
+    settings.variable = 0;
+    settings.step = 1e-3;
+    settings.end = 0.02;
+    settings.output = (pol_output){0};
+    pol_simulation *expected = start_with(model->mechanism, &settings);
+    step_to_end(expected);
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+      settings.formulation = kinds[k];
+      assert_int_equal(pol_settings_formulation(&settings), POL_SO3XR3);
+      pol_simulation *simulation = start_with(model->mechanism, &settings);
+      step_to_end(simulation);
+      for (int b = 0; b < pol_mechanism_num_bodies(model->mechanism); b++) {
+        pol_body_state one, other;
+        assert_int_equal(pol_simulation_body(expected, b, &one), POL_OK);
+        assert_int_equal(pol_simulation_body(simulation, b, &other), POL_OK);
+        assert_memory_equal(&one, &other, sizeof one);
+      }
+      pol_simulation_free(&simulation);
+    }
+    settings.options.method = "geom1";
+    settings.formulation = POL_SE3_BODY;
+    assert_int_equal(pol_settings_formulation(&settings), POL_SE3_BODY);
+    pol_simulation_free(&expected);
+    pol_model_free(&model);
+  }
+}
+
+/* The equations of another group alone do not have what the steps need. */
+static void other_groups_are_refused(void **state)
+{
   (void)state;
   pol_model *model = read_model(MODELS "bruels-cardona-2010/heavy_top.json");
-  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-    pol_settings settings = model->settings;
-    pol_simulation *simulation;
-    pol_diagnostics d;
-    settings.options.method = "rattle";
-    settings.formulation = kinds[k];
-    assert_int_not_equal(pol_simulation_create(&simulation, model->mechanism, &settings, &d),
-                         POL_OK);
-    assert_non_null(strstr(d.message, "does not depend on the formulation: use so3xr3"));
-  }
+  pol_options options = pol_options_default();
+  pol_formulation *formulation;
+  char message[320];
+  options.method = "rattle";
+  assert_int_equal(pol_formulation_create(&formulation, model->mechanism, POL_SE3_BODY), POL_OK);
+  assert_int_not_equal(
+      pol_integrator_supports(pol_formulation_dae(formulation), &options, message, sizeof message),
+      POL_OK);
+  assert_non_null(strstr(message, "does not depend on the formulation: use so3xr3"));
+  pol_formulation_free(&formulation);
   pol_model_free(&model);
 }
 
@@ -416,7 +543,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(friction_has_the_order),
       cmocka_unit_test(friction_slows_down),
-      cmocka_unit_test(friction_that_does_not_contract),
+      cmocka_unit_test(friction_locks),
+      cmocka_unit_test(friction_locks_hinges),
       cmocka_unit_test(open_reactions_are_reported),
       cmocka_unit_test(states_of_another_program),
       cmocka_unit_test(iterations_agree),
@@ -424,6 +552,7 @@ int main(void)
       cmocka_unit_test(stiff_springs_do_not_limit_the_step),
       cmocka_unit_test(springs_have_the_order),
       cmocka_unit_test(stiff_dampers_are_reported),
+      cmocka_unit_test(all_groups_have_the_same_motion),
       cmocka_unit_test(other_groups_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,14 +62,18 @@ typedef struct poli_compliant_row {
   double stiffness, damping;
 } poli_compliant_row;
 
-/* A term of evaluations beside those of pol_dae: forces without those of compliant rows. */
+/* Terms of evaluations beside those of pol_dae: forces without those of compliant rows; force k
+ * alone, beside weights, gyroscopic torques and states (k up to 16000). */
 enum { POLI_WITHOUT_COMPLIANT = 1 << 16 };
+#define POLI_ONLY_FORCE(k) (((unsigned)(k) + 1u) << 17)
 
 typedef struct poli_rigid_bodies {
   int count;
   poli_rigid_body *items;
   int forces_read_velocities; /* apart from those of compliant rows */
-  int has_weight_only;        /* the others are the weights of the bodies, states there are none */
+  int num_forces;
+  const char *(*force_name)(int k, void *user);
+  int has_weight_only; /* the others are the weights of the bodies, states there are none */
   double gravity[3];
   int constraints_move; /* they depend on time */
   int num_nodes;        /* all rows in their order, at last compliant ones, a node each */

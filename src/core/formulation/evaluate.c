@@ -133,6 +133,8 @@ static void add_body_wrench(const pol_body *body, const double gravity[3], const
 static const poli_placed_force *force_of(const evaluation *e, int k, poli_changed_force *changed,
                                          pol_status *status)
 {
+  const unsigned only = e->want / POLI_ONLY_FORCE(0);
+  if (only && only != (unsigned)k + 1u) return NULL;
   const poli_placed_force *force = poli_expressions_force(e->f, k, e->inputs, changed, status);
   if (!(e->want & POLI_WITHOUT_COMPLIANT) || !e->f->forces[k].is_compliant) return force;
   if (force->kernel.force->actuator == 0.0) return NULL;

@@ -408,6 +408,12 @@ static pol_status find_compliant(pol_formulation *f, poli_rigid_bodies *to)
   return to->compliant ? POL_OK : POL_NO_MEMORY;
 }
 
+static const char *force_name(int k, void *user)
+{
+  const pol_formulation *f = user;
+  return f->forces[k].kernel.force->name;
+}
+
 pol_status poli_formulation_set_rigid_bodies(pol_formulation *f)
 {
   poli_rigid_bodies *to = &f->extension.rigid_bodies;
@@ -422,6 +428,8 @@ pol_status poli_formulation_set_rigid_bodies(pol_formulation *f)
                                                .mass = 1.0,
                                                .inverse_mass = 1.0};
   to->forces_read_velocities = forces_read_velocities(f);
+  to->num_forces = f->num_forces;
+  to->force_name = force_name;
   poli_v3_copy(f->gravity, to->gravity);
   to->constraints_move = f->num_drives > 0;
   to->constraints = evaluate_rows;

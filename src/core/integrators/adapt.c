@@ -77,6 +77,7 @@ static pol_status plan(pol_integrator *s, double span, double *h)
   *h = control->h > 0.0 ? control->h : o->first_step;
   if (!(*h > 0.0)) status = find_first_step(s, span, h);
   if (o->max_step > 0.0) *h = fmin(*h, o->max_step);
+  if (s->family->largest_step) *h = fmin(*h, s->family->largest_step(s, *h));
   /* at both ends; a shorter step ends with another velocity */
   for (int k = 0; k < 2; k++) {
     const double *v = s->state.v, *vd = s->state.vd;

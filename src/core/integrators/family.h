@@ -60,7 +60,8 @@ int poli_integrator_lags(const pol_integrator *integrator);
 /* Whether its interpolant is of a high order, for steps that are large. */
 int poli_integrator_is_dense(const pol_integrator *integrator);
 
-/* Whether there are doubts about steps of size h from the present solution; they go to message. */
+/* Whether there are doubts about steps of size h from the present solution, or with h = 0 about
+ * what has limited steps of variable size; they go to message. */
 int poli_integrator_doubt_step(pol_integrator *integrator, double h, char *message, size_t size);
 
 /* Newton iterations are solved so many times per step. */
@@ -99,8 +100,12 @@ struct poli_family {
                          char *message, size_t size);
   /* Optional: as warn, for this dae. */
   void (*doubt)(const pol_dae *dae, const pol_options *options, char *message, size_t size);
-  /* Optional: as warn, for steps of size h from the present solution. */
+  /* Optional: as warn, for steps of size h from the present solution; h = 0: about what has limited
+   * steps of variable size so far. */
   void (*doubt_step)(pol_integrator *integrator, double h, char *message, size_t size);
+  /* Optional: the largest step for which the method is stable at the present solution, where one of
+   * size h is planned. */
+  double (*largest_step)(pol_integrator *integrator, double h);
   pol_status (*create)(pol_integrator *integrator);
   void (*destroy)(void *data);
   /* Takes over consistent values at integrator->state.t; sets the rest of integrator->state only on

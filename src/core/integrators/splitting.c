@@ -20,7 +20,8 @@
  * ones do not limit h.
  *
  * Forces that depend on reactions, such as friction, get those of the equations of motion at a
- * node, lambda(q, V, t); they depend on positions and velocities like others then.
+ * node, lambda(q, V, t); they depend on positions and velocities like others then, and so does the
+ * matrix of the iteration.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -59,7 +60,7 @@ pol_status poli_splitting_advance(splitting *s, double t0, double t1, pol_diagno
 }
 
 /* The arrays of the running state. */
-enum { NUM_SAVED = 13 + MAX_KNOWN };
+enum { NUM_SAVED = 14 + MAX_KNOWN };
 
 static void list_saved(const splitting *s, double *array[NUM_SAVED], size_t size[NUM_SAVED])
 {
@@ -81,12 +82,25 @@ static void list_saved(const splitting *s, double *array[NUM_SAVED], size_t size
                                      s->compliant.tension[2],
                                      s->compliant.miss[0],
                                      s->compliant.miss[1],
-                                     s->compliant.clock};
-  const size_t sizes[NUM_SAVED] = {
-      (size_t)s->nq,    nv,        nv,        9 * bodies, (size_t)s->bodies->num_blocks,
-      3 * bodies,       m,         m,         m,          compliant,
-      compliant,        compliant, compliant, compliant,  compliant,
-      POLI_TENSIONS + 1};
+                                     s->compliant.clock,
+                                     s->carried};
+  const size_t sizes[NUM_SAVED] = {(size_t)s->nq,
+                                   nv,
+                                   nv,
+                                   9 * bodies,
+                                   (size_t)s->bodies->num_blocks,
+                                   3 * bodies,
+                                   m,
+                                   m,
+                                   m,
+                                   compliant,
+                                   compliant,
+                                   compliant,
+                                   compliant,
+                                   compliant,
+                                   compliant,
+                                   POLI_TENSIONS + 1,
+                                   s->assembler ? nv : 0};
   memcpy(array, arrays, sizeof arrays);
   memcpy(size, sizes, sizeof sizes);
 }
@@ -178,6 +192,7 @@ pol_status poli_splitting_place(splitting *s, double t, const double *q, const d
                              s->residual, at->B, s->dae->user);
   memcpy(at->elongation, s->residual + s->held, (size_t)s->compliant.count * sizeof *q);
   poli_compliant_start(&s->compliant);
+  if (s->assembler) memcpy(s->carried, at->P, (size_t)s->nv * sizeof *s->carried);
   return status ? status : poli_splitting_find_forces(s, t, at->q, at->R, at->P, at->force);
 }
 
@@ -234,6 +249,9 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
     }
   }
   s->at = 0;
+  s->bounds.age = 0;
+  s->bounds.limited = 0;
+  s->bounds.note[0] = '\0';
   const pol_status status = poli_splitting_place(s, t, q, v, lambda);
   if (status) return status;
   memcpy(x, q, (size_t)s->nq * sizeof *x);
@@ -249,24 +267,30 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
 /* Stages of the compositions up to the middle one; the rest is symmetric. */
 static const struct composition {
   int order, num_stages, degree;
-  double stable; /* largest h c/m at which a damper is stable */
+  double damped, vibrates; /* largest h c/m of a damper, and h w of a vibration, that are stable */
   double first[(MAX_STAGES + 1) / 2];
-} compositions[] = {
-    {2, 1, 2, HUGE_VAL, {1.0}},
-    {4, 5, 2, 3.02, {0.41449077179437573714, 0.41449077179437573714, -0.65796308717750294857}},
-    {6,
-     9,
-     1,
-     2.73,
-     {0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981,
-      0.08221359629355080023, 0.79854399093482996340}},
-    {8,
-     17,
-     1,
-     3.30,
-     {0.13020248308889008088, 0.56116298177510838456, -0.38947496264484728641,
-      0.15884190655515560090, -0.39590389413323757734, 0.18453964097831570709,
-      0.25837438768632204729, 0.29501172360931029887, -0.60550853383003451170}}};
+} compositions[] = {{2, 1, 2, HUGE_VAL, 2.0, {1.0}},
+                    {4,
+                     5,
+                     2,
+                     3.02,
+                     2.72,
+                     {0.41449077179437573714, 0.41449077179437573714, -0.65796308717750294857}},
+                    {6,
+                     9,
+                     1,
+                     2.73,
+                     2.53,
+                     {0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981,
+                      0.08221359629355080023, 0.79854399093482996340}},
+                    {8,
+                     17,
+                     1,
+                     3.30,
+                     3.09,
+                     {0.13020248308889008088, 0.56116298177510838456, -0.38947496264484728641,
+                      0.15884190655515560090, -0.39590389413323757734, 0.18453964097831570709,
+                      0.25837438768632204729, 0.29501172360931029887, -0.60550853383003451170}}};
 
 static const struct composition *find_composition(int order)
 {
@@ -288,6 +312,8 @@ static void destroy(void *data)
 {
   splitting *s = data;
   poli_block_lu_free(&s->lu);
+  poli_splitting_free_reactive(s);
+  poli_splitting_free_bounds(s);
   poli_saddle_free(&s->saddle);
   poli_dae_patterns_free(&s->patterns);
   free(s->steps.memory);
@@ -308,7 +334,8 @@ static pol_status create(pol_integrator *integrator)
   s->counts = &integrator->counts;
   s->num_stages = integrator->num_substeps = composition->num_stages;
   s->degree = composition->degree;
-  s->stable = composition->stable;
+  s->bounds.limit[DAMPERS] = composition->damped;
+  s->bounds.limit[SPRINGS] = composition->vibrates;
   for (int i = 0; i < s->num_stages; i++) {
     const int mirrored = i < s->num_stages / 2 + 1 ? i : s->num_stages - 1 - i;
     s->stage[i] = composition->first[mirrored];
@@ -325,8 +352,11 @@ static pol_status create(pol_integrator *integrator)
   if (!status && s->bodies->forces_read_velocities) {
     status = poli_dae_patterns_create(&s->patterns, s->dae);
     if (!status) status = poli_saddle_create(&s->saddle, s->dae, 0, integrator->options.solver);
+    if (!status && s->assembler)
+      status = poli_splitting_create_reactive(s, integrator->options.solver);
   }
   if (!status) status = poli_splitting_allocate(s);
+  if (!status) status = poli_splitting_create_bounds(s, integrator->options.solver);
   return status ? status : poli_splitting_steps_create(integrator);
 }
 
@@ -338,4 +368,5 @@ const poli_family poli_splitting = {.supports = supports,
                                     .adaptive = &poli_splitting_adaptive,
                                     .interpolate = poli_splitting_interpolate,
                                     .doubt_step = poli_splitting_doubt_step,
+                                    .largest_step = poli_splitting_largest_step,
                                     .hides = 1};

@@ -193,9 +193,11 @@ double poli_splitting_largest(int n, const double *x)
   return isfinite(sum[0]) ? largest[0] : sum[0];
 }
 
-/* The row of the largest residual. */
+/* The row of the largest residual, or of one that is not finite. */
 static int worst_of(const splitting *s, double largest)
 {
+  for (int i = 0; i < s->m && !isfinite(largest); i++)
+    if (!isfinite(s->residual[i])) return i;
   for (int i = 0; i < s->held; i++)
     if (fabs(s->residual[i]) == largest) return i;
   for (int i = 0; i < s->compliant.count; i++)
@@ -251,6 +253,7 @@ static pol_status fail(splitting *s, pol_diagnostics *d, pol_status status, int 
   if (turn > 0.5)
     snprintf(d->advice, sizeof d->advice,
              "take a smaller step: in this one a body turns by %.2g rad", turn);
+  poli_splitting_advise(s, d);
   return status;
 }
 
@@ -300,6 +303,7 @@ static pol_status complete(splitting *s, double t0, double t1, int iteration, in
   const pol_status status =
       poli_splitting_find_forces(s, t1, next->q, next->R, s->plus, next->force);
   if (status) return poli_splitting_fail_force(s, d, status, iteration);
+  if (s->assembler) memcpy(s->carried, s->plus, (size_t)s->nv * sizeof *s->carried);
   for (int i = 0; i < s->nv; i++) next->P[i] = s->plus[i] + 0.5 * h * next->force[i];
   for (int c = 0; c < s->compliant.count; c++) {
     const poli_row_node *node = &s->bodies->nodes[s->bodies->num_nodes - s->compliant.count + c];
@@ -318,7 +322,7 @@ static pol_status complete(splitting *s, double t0, double t1, int iteration, in
 
 pol_status poli_splitting_substep(splitting *s, double t0, double t1, pol_diagnostics *d)
 {
-  enum { MAX_ITERATIONS = 30 };
+  enum { MAX_ITERATIONS = 30, RENEW = 4 };
   const double h = t1 - t0, length = poli_dae_length(s->dae);
   const int implicit = s->saddle != NULL, bodies = s->bodies->count;
   instant *at = &s->instants[s->at], *next = next_instant(s);
@@ -330,10 +334,12 @@ pol_status poli_splitting_substep(splitting *s, double t0, double t1, pol_diagno
     if (s->known[0][i] == 0.0) s->U[i] = 0.0; /* redundant */
   poli_compliant_begin(&s->compliant, 0.5 * (t0 + t1), h, s->U + s->held);
   for (int b = 0; b < bodies && implicit; b++) kick(s, b, h, at, s->plus + s->bodies->items[b].v);
-  for (;; iteration++) {
-    const int renew = iteration == 0 || since_factor == 4; /* the matrix, if another is needed */
+  if (implicit) poli_splitting_begin_implicit(s);
+  for (;;) {
+    int renew = iteration == 0 || since_factor == RENEW; /* the matrix, if another is needed */
     if (implicit) {
       status = poli_splitting_find_lack(s, t0, h, at, &open);
+      if (status > 0 && poli_splitting_halve(s)) continue;
       if (status) return poli_splitting_fail_force(s, d, status, iteration);
       for (int b = 0; b < bodies; b++) drift(s, b, h, at, next, renew ? s->D + 9 * b : NULL);
     } else {
@@ -344,17 +350,34 @@ pol_status poli_splitting_substep(splitting *s, double t0, double t1, pol_diagno
       }
     }
     status = find_residual(s, t1, h, at, next, &largest);
-    if (status) return fail(s, d, status, -1, iteration, largest, pol_status_text(status));
+    if (status)
+      return fail(s, d, status, status == POL_NOT_FINITE ? worst_of(s, largest) : -1, iteration,
+                  largest, pol_status_text(status));
     const double error = fmax(largest / length, open);
-    if (error <= 1e-14 || (iteration > 2 && error >= best && best <= 1e-9)) break;
-    if (iteration == MAX_ITERATIONS || (iteration > 6 && error > 10.0 * best)) {
-      const int row = worst_of(s, largest), feedback = s->assembler && open > largest / length;
-      fail(s, d, POL_NOT_CONVERGED, row, iteration, largest,
-           feedback        ? "the iteration of forces that depend on reactions does not contract"
+    if (error <= 1e-14 || (iteration > 2 && error >= best && error <= 1e-9)) break;
+    if (implicit) {
+      const int slow = poli_splitting_search(s, iteration, open, largest / length);
+      if (slow < 0) continue;
+      for (int b = 0; b < bodies && slow && !renew; b++) drift(s, b, h, at, next, s->D + 9 * b);
+      renew |= slow;
+    }
+    if (iteration == MAX_ITERATIONS || (!implicit && iteration > 6 && error > 10.0 * best)) {
+      const int kick_fails = open > largest / length, feedback = kick_fails && s->assembler;
+      const int row = feedback     ? poli_splitting_strongest_feedback(s)
+                      : kick_fails ? -1
+                                   : worst_of(s, largest);
+      fail(s, d, POL_NOT_CONVERGED, row, iteration, kick_fails ? open : largest,
+           feedback     ? "no forces balance the reactions that they depend on"
+           : kick_fails ? "the forces that depend on velocities or states could not be determined"
            : row < s->held ? "the impulses of the joints could not be determined"
                            : "the tension of a spring or damper could not be determined");
-      if (feedback)
-        snprintf(d->advice, sizeof d->advice, "take a smaller step, less friction, or geom1");
+      if (kick_fails && !feedback) {
+        d->equation = s->search.worst;
+        poli_dae_describe(s->dae, d->equation, d->where, sizeof d->where);
+      }
+      if (feedback && !strstr(d->advice, "too stiff"))
+        snprintf(d->advice, sizeof d->advice,
+                 "look for friction that locks; take a smaller step, less friction, or geom1");
       return POL_NOT_CONVERGED;
     }
     best = fmin(best, error);
@@ -369,6 +392,7 @@ pol_status poli_splitting_substep(splitting *s, double t0, double t1, pol_diagno
       since_factor = 0;
     }
     since_factor++;
+    iteration++;
     s->counts->newton_iterations++;
     if (changed) { /* impulses that others take over */
       changed = 0;

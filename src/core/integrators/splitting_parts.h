@@ -29,6 +29,40 @@ typedef struct instant {
   double *elongation; /* of compliant rows */
 } instant;
 
+/* The matrix of the implicit kick where forces depend on reactions, see splitting_implicit.c. */
+typedef struct reactive {
+  pol_pattern *pattern;
+  double *values;
+  pol_solver *solver;
+} reactive;
+
+/* The line search of the implicit kick. */
+typedef struct line_search {
+  double lack;  /* what the kick lacks, */
+  int worst;    /* where most of it is, */
+  double scale; /* the size of momenta at the start of the iteration, */
+  double last;  /* and both residuals together before the last changes */
+  int halved;   /* how often these have been halved */
+} line_search;
+
+/* What limits steps, see splitting_bounds.c; saddle NULL: nothing. */
+typedef enum stiff { DAMPERS, SPRINGS, NUM_STIFF } stiff;
+
+typedef struct bounds {
+  double limit[NUM_STIFF];    /* of h times the rate; HUGE_VAL: none */
+  poli_saddle *saddle, *made; /* that of the implicit kick, or its own */
+  void *memory;
+  double *mass, *matrix, *jacobian, *feedback;
+  double *x[NUM_STIFF];   /* nv, the direction of the largest rate */
+  double *y, *v, *moved;  /* nv + m, nv, nq + nv */
+  double rate[NUM_STIFF]; /* the largest, 1/s */
+  int age;                /* steps since it was found; 0: never */
+  stiff kind;             /* which limits steps of variable size, */
+  double most;            /* to this size */
+  long limited;           /* how many were larger otherwise, */
+  char note[256];         /* and what has limited the first of them */
+} bounds;
+
 typedef struct poli_splitting_state splitting;
 
 struct poli_splitting_state {
@@ -36,8 +70,7 @@ struct poli_splitting_state {
   const poli_rigid_bodies *bodies;
   int num_stages;
   double stage[MAX_STAGES];
-  int degree;    /* of the extrapolation of multipliers */
-  double stable; /* largest h c/m at which a damper is stable */
+  int degree; /* of the extrapolation of multipliers */
   int nq, nv;
   int m, held; /* rows: all, and those of the dae; compliant ones follow */
   poli_compliant compliant;
@@ -50,6 +83,7 @@ struct poli_splitting_state {
   long *pairs;     /* for two sides of a body, all with all: the block of the matrix they add to */
   poli_block_lu *lu;
   poli_saddle *saddle;          /* only if forces read velocities */
+  reactive reactive;            /* only if they depend on reactions */
   const unsigned char *dropped; /* held: redundant constraints there */
   unsigned char *left_out;      /* m: those of the matrix */
   pol_assembler *assembler;     /* finds the reactions that forces depend on; NULL: they do not */
@@ -63,7 +97,12 @@ struct poli_splitting_state {
   double *D;      /* 9 numbers for each body: derivative of its turn by angular momentum */
   double *out[2]; /* q, v, v', lambda as shown */
   double *force, *mass, *damping, *upper, *lower, *rhs; /* of the matrix with the momenta */
-  double *lambda, *vd;                                  /* that forces depend on */
+  line_search search;
+  bounds bounds;
+  double *before;      /* nv + m: momenta and impulses before the last iteration */
+  double *lambda, *vd; /* that forces depend on */
+  double *carried;     /* momenta within the last step, for which these were found */
+  double *feedback, *jacobian, *curvature; /* and what their derivative consists of */
   double *scratch;
   int turned;        /* the matrix at a node has joined points in the axes of the dae */
   int shown, unseen; /* which is shown; the solution is not */
@@ -201,6 +240,22 @@ pol_status poli_splitting_find_lack(splitting *s, double t0, double h, instant *
 pol_status poli_splitting_factor_implicit(splitting *s, double t0, double h, const instant *at,
                                           const instant *next);
 void poli_splitting_solve_implicit(splitting *s, const instant *at);
+/* Adds scale G to values in the pattern W, G = d(w x J w)/dw for velocities v in body axes. */
+void poli_splitting_add_gyroscopic(const splitting *s, const pol_pattern *W, const double *v,
+                                   double scale, double *values);
+/* The first guess is made: it can be halved towards the momenta of the last step. */
+void poli_splitting_begin_implicit(splitting *s);
+/* Line search: -1 if half of the last changes is taken back, as they did not bring the iteration
+ * nearer to the solution; 1 if it comes nearer slowly; else 0.  open as above, missed is the
+ * residual of the rows over the length of the model. */
+int poli_splitting_search(splitting *s, int iteration, double open, double missed);
+/* Takes half of the last changes back; 0 if that has been done too often. */
+int poli_splitting_halve(splitting *s);
+/* The constraint whose reaction has the largest effect on forces, at the last factorization. */
+int poli_splitting_strongest_feedback(const splitting *s);
+/* Set-up and end of s->reactive. */
+pol_status poli_splitting_create_reactive(splitting *s, pol_solver_kind solver);
+void poli_splitting_free_reactive(splitting *s);
 
 /* --- splitting_base.c: the step --------------------------------------------------------------- */
 
@@ -212,11 +267,17 @@ double poli_splitting_largest(int n, const double *x);
 pol_status poli_splitting_fail_force(splitting *s, pol_diagnostics *d, pol_status status,
                                      int iteration);
 
-/* --- splitting_show.c, splitting_setup.c ------------------------------------------------------ */
+/* --- splitting_bounds.c ----------------------------------------------------------------------- */
 
-/* Compositions go backward in time too, and there dampers amplify: h c/m is bounded.  Of
- * poli_family. */
+pol_status poli_splitting_create_bounds(splitting *s, pol_solver_kind solver);
+void poli_splitting_free_bounds(splitting *s);
+/* Advice for a step that failed, if it is above the limit. */
+void poli_splitting_advise(splitting *s, pol_diagnostics *d);
+/* Of poli_family. */
 void poli_splitting_doubt_step(pol_integrator *integrator, double h, char *message, size_t size);
+double poli_splitting_largest_step(pol_integrator *integrator, double h);
+
+/* --- splitting_setup.c ------------------------------------------------------------------------ */
 
 /* Sides by bodies; two of the same body add to a block of the matrix, and those of different nodes
  * make an edge of its graph. */

@@ -113,7 +113,8 @@ pol_status poli_splitting_allocate(splitting *s)
     POLI_TAKE(&arena, s->residual, m);
     POLI_TAKE(&arena, s->slip, m);
     POLI_TAKE(&arena, s->D, 9 * bodies);
-    POLI_TAKE(&arena, s->rhs, nv + m);
+    POLI_TAKE(&arena, s->rhs, s->assembler ? 2 * (nv + m) : nv + m);
+    POLI_TAKE(&arena, s->before, s->saddle ? nv + m : 0);
     POLI_TAKE(&arena, s->mass, coupling);
     POLI_TAKE(&arena, s->damping, coupling);
     POLI_TAKE(&arena, s->upper, entries);
@@ -131,6 +132,10 @@ pol_status poli_splitting_allocate(splitting *s)
     POLI_TAKE(&arena, s->compliant.upper, eliminated);
     POLI_TAKE(&arena, s->lambda, s->assembler ? m : 0);
     POLI_TAKE(&arena, s->vd, s->assembler ? nv : 0);
+    POLI_TAKE(&arena, s->carried, s->assembler ? nv : 0);
+    POLI_TAKE(&arena, s->jacobian, s->assembler ? entries : 0);
+    POLI_TAKE(&arena, s->curvature, s->assembler ? entries : 0);
+    POLI_TAKE(&arena, s->feedback, s->assembler ? pol_pattern_nonzeros(s->dae->feedback) : 0);
     POLI_TAKE(&arena, s->scratch, s->dae->scratch_size);
   } while (poli_arena_again(&arena));
   s->memory = arena.memory;

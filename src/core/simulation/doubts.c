@@ -50,6 +50,20 @@ void poli_doubts_note(pol_simulation *sim, int first)
   e->balance_t = s->t;
 }
 
+void poli_simulation_doubt_step(pol_simulation *sim, long done)
+{
+  const long interval = done < 100 ? 5 : 25;
+  char doubt[sizeof sim->summary.warnings[0].message];
+  const pol_control *control = &sim->options.control;
+  const int reversible = sim->variable && control->controller == POL_CONTROLLER_REVERSIBLE;
+  if ((sim->variable && !reversible) || sim->doubted || done % interval != 0) return;
+  const double h =
+      reversible ? fmax(control->first_step, sim->summary.counts.largest_step) : sim->step;
+  if (!poli_integrator_doubt_step(sim->integrator, h, doubt, sizeof doubt)) return;
+  sim->doubted = 1;
+  poli_simulation_warn(sim, sim->t, "%s", doubt);
+}
+
 static double largest_difference(const double a[3], const double b[3])
 {
   return fmax(fmax(fabs(a[0] - b[0]), fabs(a[1] - b[1])), fabs(a[2] - b[2]));
@@ -164,6 +178,10 @@ void pol_simulation_review(pol_simulation *sim)
   if (sim->variable) share += sim->options.control.rtol; /* by which Newton's iteration ends */
   const double rest = h > 0.0 ? (share * length + round_off * far) / h : 0.0;
 
+  char doubt[sizeof sim->summary.warnings[0].message];
+  if (sim->variable && poli_integrator_doubt_step(sim->integrator, 0.0, doubt, sizeof doubt))
+    poli_simulation_warn(sim, sim->summary.t, "%s", doubt);
+  poli_simulation_doubt_step(sim, 0);
   doubt_energy(sim, length, mass, rest, h);
   doubt_constraints(sim, length, rest);
 

@@ -109,6 +109,7 @@ struct pol_simulation {
   double lambda_t_before, lambda_t; /* times that the multipliers belong to */
   double *p_before;                 /* momenta at its start; p_between: at a time within it */
   int lags;                         /* not those of the state */
+  int doubted;                      /* a warning about the stability of steps has been given */
 
   /* Invariants after the last step; fresh: a reset has changed them, they start anew. */
   double last_invariants[POL_MAX_INVARIANTS];
@@ -243,6 +244,9 @@ double poli_watch_distance(const poli_watch *watch);
 
 /* Updates the extremes with the summary and the solution, after a step; first: at the start. */
 void poli_doubts_note(pol_simulation *sim, int first);
+/* Warns once if fixed steps have become unstable: after every 5 steps of the first 100 done, then
+ * every 25. */
+void poli_simulation_doubt_step(pol_simulation *sim, long done);
 
 /* --- events.c --------------------------------------------------------------------------------- */
 

@@ -28,6 +28,19 @@ pol_settings pol_settings_default(void)
   return settings;
 }
 
+pol_formulation_kind pol_settings_formulation(const pol_settings *settings)
+{
+  switch (settings->formulation) {
+  case POL_SE3_BODY:
+  case POL_SO3XR3_SPATIAL:
+  case POL_SO3XR3_CAYLEY:
+  case POL_SO3_PIVOT:
+    return strcmp(settings->options.method, "rattle") == 0 ? POL_SO3XR3 : settings->formulation;
+  default:
+    return settings->formulation;
+  }
+}
+
 pol_status pol_settings_validate(const pol_settings *settings, char *message, size_t size)
 {
   const pol_output *output = &settings->output;
@@ -164,9 +177,9 @@ pol_status pol_simulation_estimate(const pol_mechanism *mechanism, const pol_set
   int has_loop;
   *estimate = (pol_estimate){0};
   if (!poli_mechanism_has_loop(mechanism, &has_loop)) return POL_NO_MEMORY;
-  pol_status status = pol_formulation_supports(mechanism, settings->formulation, NULL, 0);
-  if (status == POL_OK)
-    status = pol_formulation_create(&formulation, mechanism, settings->formulation);
+  const pol_formulation_kind kind = pol_settings_formulation(settings);
+  pol_status status = pol_formulation_supports(mechanism, kind, NULL, 0);
+  if (status == POL_OK) status = pol_formulation_create(&formulation, mechanism, kind);
   if (status != POL_OK) return status;
   const pol_dae *dae = pol_formulation_dae(formulation);
   const double nv = dae->group.nv, m = pol_dae_num_constraints(dae);

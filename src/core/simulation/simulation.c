@@ -204,10 +204,10 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
     sim->dropped_tolerance = fmax(1e-6, fmax(control->atol_translation, control->atol_rotation));
   }
   sim->summary.num_invariants = poli_invariants_find(mechanism, sim->summary.invariants);
-  status =
-      pol_formulation_supports(mechanism, settings->formulation, d->message, sizeof d->message);
+  const pol_formulation_kind kind = pol_settings_formulation(settings);
+  status = pol_formulation_supports(mechanism, kind, d->message, sizeof d->message);
   if (status != POL_OK) return status;
-  status = pol_formulation_create(&sim->formulation, mechanism, settings->formulation);
+  status = pol_formulation_create(&sim->formulation, mechanism, kind);
   if (status != POL_OK) return status;
   sim->dae = pol_formulation_dae(sim->formulation);
   status = pol_integrator_supports(sim->dae, &settings->options, d->message, sizeof d->message);
@@ -232,9 +232,7 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   char doubt[sizeof sim->summary.warnings[0].message];
   if (status == POL_OK && pol_integrator_warning(sim->dae, &settings->options, doubt, sizeof doubt))
     poli_simulation_warn(sim, 0.0, "%s", doubt);
-  if (status == POL_OK && !sim->variable &&
-      poli_integrator_doubt_step(sim->integrator, sim->step, doubt, sizeof doubt))
-    poli_simulation_warn(sim, 0.0, "%s", doubt);
+  if (status == POL_OK) poli_simulation_doubt_step(sim, 0);
   return status;
 }
 
@@ -337,6 +335,7 @@ static pol_status advance(pol_simulation *sim)
   if (status == POL_OK) status = poli_simulation_scan_events(sim);
   if (status != POL_OK) return status;
   poli_doubts_note(sim, 0);
+  poli_simulation_doubt_step(sim, sim->done);
   sim->in_step = 1;
   sim->seen = sim->t_before;
   sim->event = -1;
