@@ -269,7 +269,8 @@ static int fill_model(poli_reader *reader, const poli_place *top, pol_model *mod
 {
   poli_model_data data = {.name = ""};
   data.simulation.settings = pol_settings_default();
-  data.simulation.method = data.simulation.steps = -1;
+  data.simulation.method = pol_method_count(); /* auto */
+  data.simulation.steps = -1;
   poli_collect_names(reader, top->value, &poli_model_kind);
   if (reader->status == POL_OK) poli_read_kind(reader, top, &poli_model_kind, &data);
   if (reader->status == POL_OK) reader->status = pol_mechanism_create(&model->mechanism);
@@ -282,7 +283,7 @@ static int fill_model(poli_reader *reader, const poli_place *top, pol_model *mod
     if (reader->status == POL_OK) reader->status = poli_build_events(&data, model);
     if (data.simulation.automatic) model->settings.options.method = "auto";
     if (reader->status == POL_OK)
-      reader->status = pol_settings_choose(model->mechanism, data.simulation.keeps_formulation,
+      reader->status = pol_settings_choose(model->mechanism, data.simulation.keep,
                                            &model->settings);
     if (reader->status == POL_OK) reader->status = poli_build_shapes(&data, model);
   }

@@ -199,6 +199,20 @@ static void set_method(const poli_place *place, const poli_model_simulation *sim
                list[0] ? ", " : "", keys[i]);
 }
 
+/* What the choice of a method has to keep. */
+static int keep_given(const poli_place *place)
+{
+  static const char *const alpha[] = {"rho_inf", "alpha_m", "alpha_f", "beta",
+                                      "gamma",   "sigma",   "start",   "published"};
+  int keep = 0;
+  if (poli_given(place, "formulation")) keep |= POL_KEEP_FORMULATION;
+  if (poli_given(place, "order")) keep |= POL_KEEP_ORDER;
+  if (poli_given(place, "sigma")) keep |= POL_KEEP_SIGMA;
+  for (size_t i = 0; i < sizeof alpha / sizeof alpha[0]; i++)
+    if (poli_given(place, alpha[i])) keep |= POL_KEEP_ALPHA;
+  return keep;
+}
+
 void poli_check_simulation(poli_reader *reader, const poli_place *place, void *object, int sound)
 {
   const poli_kind *kind = poli_find_field(poli_model_kind.fields, "simulation")->detail;
@@ -207,7 +221,7 @@ void poli_check_simulation(poli_reader *reader, const poli_place *place, void *o
   pol_options *options = &settings->options;
   const int before = reader->errors->count;
   simulation->automatic = simulation->method == pol_method_count();
-  simulation->keeps_formulation = poli_given(place, "formulation");
+  simulation->keep = keep_given(place);
   const char *method = simulation->method >= 0 && !simulation->automatic
                            ? pol_method_at(simulation->method)->name
                            : options->method;
