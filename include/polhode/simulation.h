@@ -65,7 +65,7 @@ typedef struct pol_settings {
                             mechanisms, and during its steps */
   char unused[64];  /* parameters of a model file that have no effect on its method, separated by
                        commas; only for a warning */
-  char choice[160]; /* why pol_settings_choose has chosen the method; empty if it was given */
+  char choice[240]; /* why pol_settings_choose has chosen the method; empty if it was given */
 } pol_settings;
 
 /* so3xr3 with pol_options_default(), steps of 1e-3 s to 1 s, every step recorded. */

@@ -178,7 +178,7 @@ pol_status pol_settings_choose(const pol_mechanism *mechanism, int keep, pol_set
     snprintf(reason, sizeof reason, "reversible steps need it");
     suits = 1;
   } else if (keep & POL_KEEP_ALPHA) {
-    snprintf(reason, sizeof reason, "its parameters are given");
+    snprintf(reason, sizeof reason, "rho_inf, sigma, start or other parameters of it are given");
   } else if ((keep & POL_KEEP_FORMULATION) && settings->formulation != POL_SO3XR3) {
     snprintf(reason, sizeof reason, "rattle of high order needs so3xr3");
   } else if (!rough || settings->variable) {

@@ -216,9 +216,11 @@ pol_status poli_pilot_run(const pol_formulation *formulation, const pol_options 
           find_rates(&p, POLI_WITHOUT_COMPLIANT, &found->other_spring, &found->other_damper);
   }
   if (!status && settings->variable && found->freedoms > 0) {
+    /* where neither the end nor a spring or damper asks for steps that are smaller anyway */
+    const double fastest = fmax(found->spring, found->damper);
     found->most = poli_integrator_turn_step(p.integrator);
-    if (options->order == 2 && found->most < 0.05 * settings->end)
-      found->second_order = step_within_tolerances(&p, found->most);
+    if (options->order == 2 && found->most < fmin(0.05 * settings->end, 2.0 / fastest))
+      found->second_order = step_within_tolerances(&p, 0.5 * found->most);
   } else if (!status && !settings->variable) {
     found->first_step = pol_integrator_step(p.integrator, settings->step);
   }

@@ -222,6 +222,8 @@ void poli_check_simulation(poli_reader *reader, const poli_place *place, void *o
   const int before = reader->errors->count;
   simulation->automatic = simulation->method == pol_method_count();
   simulation->keep = keep_given(place);
+  simulation->index = poli_given(place, "index");
+  simulation->newton = poli_given(place, "newton");
   const char *method = simulation->method >= 0 && !simulation->automatic
                            ? pol_method_at(simulation->method)->name
                            : options->method;
