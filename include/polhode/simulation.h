@@ -68,7 +68,10 @@ typedef struct pol_settings {
   char choice[240]; /* why pol_settings_choose has chosen the method; empty if it was given */
 } pol_settings;
 
-/* so3xr3 with pol_options_default(), steps of 1e-3 s to 1 s, every step recorded. */
+/* so3xr3 with pol_options_default(), that is geom1, steps of 1e-3 s to 1 s, every step recorded.  A
+ * program gets the method that it names, with the parameters that it sets; set options.method to
+ * "auto" and call pol_settings_choose when all other settings are final to have one chosen, as for
+ * a model file that names none. */
 pol_settings pol_settings_default(void);
 /* Settings that pol_settings_choose keeps; they may be added. */
 typedef enum pol_keep {

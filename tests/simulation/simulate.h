@@ -27,8 +27,7 @@ static inline pol_model *read_model_with(const char *path, int count, const char
     pol_model_free(&model);
     status = pol_model_read_file(&model, path, count + 1, all, &errors);
   }
-  if (status != POL_OK)
-    fail_msg("%s: %s: %s", path, errors.items[0].path, errors.items[0].rule);
+  if (status != POL_OK) fail_msg("%s: %s: %s", path, errors.items[0].path, errors.items[0].rule);
   return model;
 }
 

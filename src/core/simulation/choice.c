@@ -10,8 +10,8 @@
  * the model is stiff if w h or c h exceed their limits.
  *
  * The order of rattle is 4, or what the tolerances ask for, except that order 2 is enough
- *  - where its steps are exact: free bodies under their weight, and mechanisms whose drives leave no
- *    freedom;
+ *  - where its steps are exact: free bodies under their weight, and mechanisms whose drives leave
+ * no freedom;
  *  - where a step of order 2 within the tolerances is nearly as large as the largest one in which
  *    bodies do not rotate too far, which no order can exceed.
  */
@@ -44,8 +44,7 @@ static const char *find_break(const char *expression)
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
     const size_t length = strlen(functions[i]);
     for (const char *p = expression; (p = strstr(p, functions[i])); p += length) {
-      const int begins =
-          p == expression || !(strchr("_.", p[-1]) || isalnum((unsigned char)p[-1]));
+      const int begins = p == expression || !(strchr("_.", p[-1]) || isalnum((unsigned char)p[-1]));
       if (begins && p[length + strspn(p + length, " ")] == '(') return functions[i];
     }
   }

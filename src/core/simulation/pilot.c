@@ -89,16 +89,16 @@ static pol_status find_rates(probe *p, unsigned forces, double *spring, double *
 static pol_status linearize(probe *p)
 {
   pol_assembler *assembler = poli_integrator_assembler(p->integrator);
-  const pol_point at = {.q = p->start->q, .v = p->rest, .vd = p->rest, .history = p->start->history};
+  const pol_point at = {
+      .q = p->start->q, .v = p->rest, .vd = p->rest, .history = p->start->history};
   const pol_terms out = {.mass = p->mass, .jacobian = p->jacobian};
   pol_diagnostics unused;
   pol_status status =
       pol_assembler_velocity(assembler, 0.0, p->start->q, p->rest, NULL, NULL, &unused);
   if (!status)
-    status = pol_assembler_acceleration(assembler, 0.0, p->start->q, p->rest, p->at_rest,
-                                        p->lambda, &unused);
-  if (!status)
-    status = poli_dae_evaluate(p->dae, &at, POL_MASS | POL_JACOBIAN, &out, p->scratch);
+    status = pol_assembler_acceleration(assembler, 0.0, p->start->q, p->rest, p->at_rest, p->lambda,
+                                        &unused);
+  if (!status) status = poli_dae_evaluate(p->dae, &at, POL_MASS | POL_JACOBIAN, &out, p->scratch);
   if (status) return status;
   poli_saddle_set_kkt(p->saddle, p->mass, p->jacobian);
   poli_saddle_drop(p->saddle, pol_assembler_dropped(assembler));
@@ -212,8 +212,7 @@ pol_status poli_pilot_run(const pol_formulation *formulation, const pol_options 
     found->other_spring = found->spring;
     found->other_damper = found->damper;
     if (!status && bodies->num_compliant > 0)
-      status =
-          find_rates(&p, POLI_WITHOUT_COMPLIANT, &found->other_spring, &found->other_damper);
+      status = find_rates(&p, POLI_WITHOUT_COMPLIANT, &found->other_spring, &found->other_damper);
   }
   if (!status && settings->variable && found->freedoms > 0) {
     /* where neither the end nor a spring or damper asks for steps that are smaller anyway */

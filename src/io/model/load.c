@@ -274,13 +274,11 @@ static pol_status choose_method(const poli_model_simulation *simulation, pol_mod
   settings->options.method = "auto";
   const pol_status status = pol_settings_choose(model->mechanism, simulation->keep, settings);
   if (status != POL_OK || strcmp(settings->options.method, "rattle") != 0) return status;
-  const char *unused = simulation->index && simulation->newton ? "index and newton have"
-                       : simulation->index                     ? "index has"
-                       : simulation->newton                    ? "newton has"
-                                                               : NULL;
+  const char *unused = simulation->not_rattle;
   const size_t used = strlen(settings->choice);
-  if (unused)
-    snprintf(settings->choice + used, sizeof settings->choice - used, "; %s no effect", unused);
+  if (unused[0])
+    snprintf(settings->choice + used, sizeof settings->choice - used, "; %s %s no effect", unused,
+             strchr(unused, ',') ? "have" : "has");
   return POL_OK;
 }
 
