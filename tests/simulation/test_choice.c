@@ -144,6 +144,12 @@ static void other_models(void **state)
   assert_choice(
       read_block("\"stiffness\": 1", "", "\"step\": 0.01, \"formulation\": \"euler-parameters\""),
       "geom1", 0, POL_EULER_PARAMETERS, "rattle of high order needs so3xr3");
+  /* a contact that is damped, with variable steps; not with tolerances that resolve it anyway */
+  static const char stop[] =
+      "\"stiffness\": 0, \"actuator\": \"-1e4*max(0, slide.displacement - 1)*(1 + slide.speed)\"";
+  assert_choice(read_block(stop, "", "\"rtol\": 1e-5"), "geom1", 0, POL_SO3XR3_SPATIAL,
+                "'spring' uses max");
+  assert_choice(read_block(stop, "", "\"rtol\": 1e-8"), "rattle", 4, POL_SO3XR3, "");
   /* comparisons, in functions of time and drives too */
   assert_choice(read_block("\"stiffness\": 0, \"actuator\": \"50*(block.position.x > 0.2)\"", "",
                            "\"step\": 0.01"),

@@ -277,6 +277,7 @@ struct poli_watch {
   const pol_dae *dae;
   poli_independence *independence; /* NULL if the matrix is too large for looks during the run */
   double pause;                    /* no look until this time */
+  double h;                        /* size of the step before the last look */
   int constraint;     /* the most dependent one at the last look; -1 if there was none */
   double t, distance; /* of the last look */
   double rate;        /* at which the distance has fallen since the one before */
@@ -384,8 +385,10 @@ void poli_watch_look(poli_watch *watch, const pol_state *state, double h, pol_si
   if (!choose_again(w, state, h)) return;
 
   if (w->inside && w->distance > w->leave_at) w->inside = 0;
-  /* d may fall the faster the closer it is */
-  if (w->rate > 0.0 && w->distance <= steps_of_look * w->rate * h)
+  /* d may fall the faster the closer it is, and variable steps may become larger */
+  const int varies = fabs(h - w->h) > 1e-6 * h;
+  w->h = h;
+  if (varies && w->rate > 0.0 && w->distance <= steps_of_look * w->rate * h)
     w->rate = fmax(w->rate, rate_ahead(w, state, h));
   if (is_reached(w, h) && !w->inside) {
     /* the first is reported, with the time at which d would vanish */

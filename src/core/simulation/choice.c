@@ -106,6 +106,16 @@ static int is_slow(const poli_pilot *found, const pol_settings *settings, int im
   return other * h <= most && fastest * h <= (settings->variable ? most_linear : most_fixed);
 }
 
+/* Whether forces with kinks rather ask for geom1: such as a contact that is damped, which rattle
+ * treats by a larger matrix and with many small steps, unless the tolerances ask for these anyway.
+ */
+static int is_contact(const pol_settings *settings, const poli_rigid_bodies *bodies)
+{
+  const pol_control *control = &settings->options.control;
+  return bodies && bodies->forces_read_velocities &&
+         fmax(control->rtol, fmin(control->atol_rotation, control->atol_translation)) > 1e-7;
+}
+
 /* Sets the order of rattle, which is to be chosen, where 2 is enough. */
 static void choose_order(const poli_pilot *found, const poli_rigid_bodies *bodies, int constraints,
                          pol_options *rattle, char *reason, size_t size)
@@ -125,8 +135,8 @@ static void choose_order(const poli_pilot *found, const poli_rigid_bodies *bodie
 
 /* Whether rattle suits the mechanism, with its order and the reason. */
 static pol_status try_rattle(const pol_mechanism *mechanism, const pol_settings *settings,
-                             int keep_order, pol_options *rattle, int *suits, char *reason,
-                             size_t size)
+                             int keep_order, int rough, pol_options *rattle, int *suits,
+                             char *reason, size_t size)
 {
   pol_formulation *formulation = NULL;
   pol_status status = pol_formulation_create(&formulation, mechanism, POL_SO3XR3);
@@ -136,6 +146,8 @@ static pol_status try_rattle(const pol_mechanism *mechanism, const pol_settings 
     snprintf(reason, size, "so3xr3 does not support this mechanism");
   } else if (dae->feedback) {
     snprintf(reason, size, "forces depend on reactions, such as friction");
+  } else if (rough && is_contact(settings, poli_dae_rigid_bodies(dae))) {
+    *suits = 0; /* the reason is there already */
   } else if (!pol_integrator_supports(dae, rattle, reason, size)) {
     const poli_rigid_bodies *bodies = poli_dae_rigid_bodies(dae);
     poli_pilot found;
@@ -181,7 +193,7 @@ pol_status pol_settings_choose(const pol_mechanism *mechanism, int keep, pol_set
   } else if ((keep & POL_KEEP_FORMULATION) && settings->formulation != POL_SO3XR3) {
     snprintf(reason, sizeof reason, "rattle of high order needs so3xr3");
   } else if (!rough || settings->variable) {
-    const pol_status status = try_rattle(mechanism, settings, keep & POL_KEEP_ORDER, &rattle,
+    const pol_status status = try_rattle(mechanism, settings, keep & POL_KEEP_ORDER, rough, &rattle,
                                          &suits, reason, sizeof reason);
     if (status) return status;
   }
