@@ -62,6 +62,11 @@ foreach(folder bench studies)
     if(peers)
       target_link_libraries(${folder}_${name} PRIVATE polhode_bench_peers)
     endif()
+    file(STRINGS ${source} random REGEX "differential/random_model.h")
+    if(random)
+      target_sources(${folder}_${name} PRIVATE tests/differential/random_model.c
+        tests/differential/model_copy.c)
+    endif()
     set_target_properties(${folder}_${name} PROPERTIES
       OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
   endforeach()

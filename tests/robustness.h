@@ -26,6 +26,8 @@ typedef struct robust_method {
 } robust_method;
 
 static const robust_method robust_methods[] = {
+    {"auto", "auto", POL_SO3XR3, POL_INDEX_3, -1.0, 0},
+    {"auto, variable steps", "auto", POL_SO3XR3, POL_INDEX_2_STABILIZED, 0.8, 1},
     {"geom1, index 3, so3xr3", "geom1", POL_SO3XR3, POL_INDEX_3, -1.0, 0},
     {"geom1, index 3, rho_inf 0, so3xr3", "geom1", POL_SO3XR3, POL_INDEX_3, 0.0, 0},
     {"geom1, index 3, rho_inf 1, Euler parameters", "geom1", POL_EULER_PARAMETERS, POL_INDEX_3, 1.0,
@@ -389,13 +391,16 @@ static inline robust_verdict robust_run(const char *text, const robust_method *m
     return verdict;
   }
   pol_settings *settings = &model->settings;
-  pol_options_set_method(&settings->options, m->name);
+  settings->options = pol_options_default();
+  settings->options.method = m->name;
+  if (strcmp(m->name, "auto") != 0) pol_options_set_method(&settings->options, m->name);
   if (m->rho_inf >= 0.0) pol_options_set_rho_inf(&settings->options, m->rho_inf);
   settings->options.index = m->index;
   settings->formulation = m->formulation;
   settings->variable = m->variable;
   settings->step = step;
   settings->end = end;
+  pol_settings_choose(model->mechanism, 0, settings);
   pol_status status = pol_simulation_create(&simulation, model->mechanism, settings, &d);
   if (status != POL_OK) {
     snprintf(message, size, "%s", d.message);

@@ -65,18 +65,28 @@ typedef struct pol_settings {
                             mechanisms, and during its steps */
   char unused[64];  /* parameters of a model file that have no effect on its method, separated by
                        commas; only for a warning */
-  char choice[160]; /* why pol_settings_choose has chosen the method; empty if it was given */
+  char choice[240]; /* why pol_settings_choose has chosen the method; empty if it was given */
 } pol_settings;
 
-/* so3xr3 with pol_options_default(), steps of 1e-3 s to 1 s, every step recorded. */
+/* so3xr3 with pol_options_default(), that is geom1, steps of 1e-3 s to 1 s, every step recorded.  A
+ * program gets the method that it names, with the parameters that it sets; set options.method to
+ * "auto" and call pol_settings_choose when all other settings are final to have one chosen, as for
+ * a model file that names none. */
 pol_settings pol_settings_default(void);
+/* Settings that pol_settings_choose keeps; they may be added. */
+typedef enum pol_keep {
+  POL_KEEP_FORMULATION = 1, /* and chooses a method for it */
+  POL_KEEP_ORDER = 2,       /* of rattle, where this is chosen */
+  POL_KEEP_SIGMA = 4,       /* of geom1, where this is chosen */
+  POL_KEEP_ALPHA = 8        /* rho_inf, start and other parameters of geom1, which is chosen */
+} pol_keep;
+
 /* Replaces options.method "auto" by a method that suits the mechanism, with its formulation,
- * parameters and the reason: rattle of order 4, or by tolerance, if the forces are smooth and no
- * spring or damper is much faster than the steps, otherwise geom1 in so3xr3-spatial with the
- * optimal sigma.  keep_formulation: the formulation stays.  Other methods stay as they are.  Only
- * POL_OK or POL_NO_MEMORY. */
-pol_status pol_settings_choose(const pol_mechanism *mechanism, int keep_formulation,
-                               pol_settings *settings);
+ * parameters and the reason (choice): rattle, of an order for the steps or the tolerances, if the
+ * forces are smooth and no spring or damper is much faster than the steps, otherwise geom1 in
+ * so3xr3-spatial with the optimal sigma.  keep: a sum of pol_keep, or 0.  Other methods stay as
+ * they are.  Only POL_OK or POL_NO_MEMORY. */
+pol_status pol_settings_choose(const pol_mechanism *mechanism, int keep, pol_settings *settings);
 /* POL_BAD_ARGUMENT, with the reason in message (may be NULL), if a setting is invalid. */
 pol_status pol_settings_validate(const pol_settings *settings, char *message, size_t size);
 /* The formulation whose equations are solved: that of the settings, but so3xr3 for rattle on the

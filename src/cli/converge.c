@@ -229,18 +229,57 @@ static pol_status check_plot(cli_study *s)
   return status;
 }
 
+/* Reads the model of the study with more overrides. */
+static pol_status read_with(const cli_study *s, int count, char *const *more, pol_model **model,
+                            pol_errors *errors)
+{
+  const cli_args *args = s->args;
+  const int first = args->num_overrides;
+  const char **overrides = malloc((size_t)(first + count) * sizeof *overrides);
+  int complete = overrides != NULL;
+  for (int i = 0; i < count; i++) complete = complete && more[i] != NULL;
+  pol_status status = POL_NO_MEMORY;
+  if (complete) {
+    for (int i = 0; i < first; i++) overrides[i] = args->overrides[i];
+    for (int i = 0; i < count; i++) overrides[first + i] = more[i];
+    status = pol_model_read_file(model, args->operand, first + count, overrides, errors);
+  }
+  free(overrides);
+  return status;
+}
+
+/* The formulation of the model; where its method was chosen but --methods names others, that of
+ * the first of these, as the one chosen may suit the chosen method only. */
+static pol_status own_formulation(const cli_study *s, pol_formulation_kind *formulation)
+{
+  const pol_settings *own = &s->model->settings;
+  *formulation = own->formulation;
+  if (own->choice[0] == '\0' || s->args->methods == NULL) return POL_OK;
+  char *method = cli_format("simulation.method=%s", s->methods.items[0]);
+  pol_model *model = NULL;
+  pol_errors errors = {0};
+  const pol_status status = read_with(s, 1, &method, &model, &errors);
+  if (status == POL_OK) *formulation = model->settings.formulation;
+  free(method);
+  pol_errors_clear(&errors);
+  pol_model_free(&model);
+  return status == POL_NO_MEMORY ? status : POL_OK;
+}
+
 static pol_status read_options(cli_study *s)
 {
   const cli_args *args = s->args;
   const pol_settings *own = &s->model->settings;
+  pol_formulation_kind formulation = own->formulation;
   s->study = pol_study_default();
   pol_status status =
       read_names(s, "--methods", args->methods, &s->methods, method_name,
                  "there is no such method; polhode methods lists them", own->options.method);
+  if (status == POL_OK) status = own_formulation(s, &formulation);
   if (status == POL_OK)
     status = read_names(s, "--formulations", args->formulations, &s->formulations, formulation_name,
                         "there is no such formulation; polhode methods lists them",
-                        pol_formulation_name(own->formulation));
+                        pol_formulation_name(formulation));
   if (status == POL_OK)
     status = read_names(s, "--indices", args->indices, &s->indices, index_name,
                         "must be 3, 2 or stabilized-2", cli_index_name(own->options.index));
@@ -272,25 +311,24 @@ static pol_status read_settings(const cli_study *s, const char *method, const ch
                                 const char *index, pol_settings *settings, char **refusal)
 {
   enum { OWN = 3 };
-  const cli_args *args = s->args;
-  const size_t count = (size_t)args->num_overrides;
-  const char **overrides = malloc((count + OWN) * sizeof *overrides);
   char *own[OWN] = {cli_format("simulation.method=%s", method),
                     cli_format("simulation.formulation=%s", formulation),
                     cli_format("simulation.index=%s", index)};
   pol_model *model = NULL;
   pol_errors errors = {0};
-  pol_status status = POL_NO_MEMORY;
-  if (overrides != NULL && own[0] != NULL && own[1] != NULL && own[2] != NULL) {
-    for (size_t i = 0; i < count; i++) overrides[i] = args->overrides[i];
-    for (int i = 0; i < OWN; i++) overrides[count + (size_t)i] = own[i];
-    status = pol_model_read_file(&model, args->operand, (int)count + OWN, overrides, &errors);
-  }
+  pol_status status = read_with(s, OWN, own, &model, &errors);
   if (status == POL_OK) {
     /* the events are those of the model of the study, which lives on */
     *settings = model->settings;
     settings->events = s->model->settings.events;
     settings->num_events = s->model->settings.num_events;
+    /* parameters that were chosen with the method */
+    const pol_settings *chosen = &s->model->settings;
+    if (chosen->choice[0] != '\0' && s->args->methods == NULL &&
+        strcmp(method, chosen->options.method) == 0) {
+      settings->options.order = pol_options_order(&chosen->options);
+      settings->options.sigma = chosen->options.sigma;
+    }
   }
   if (status == POL_BAD_ARGUMENT || status == POL_IO) {
     const pol_error *e = &errors.items[0];
@@ -299,7 +337,6 @@ static pol_status read_settings(const cli_study *s, const char *method, const ch
   }
   settings->output = (pol_output){0};
   for (int i = 0; i < OWN; i++) free(own[i]);
-  free(overrides);
   pol_errors_clear(&errors);
   pol_model_free(&model);
   return status;

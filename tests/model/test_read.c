@@ -194,7 +194,8 @@ static void what_is_left_out_has_its_default(void **state)
   assert_int_equal(body->given, 0);
   assert_int_equal(pol_mechanism_num_joints(model->mechanism), 0);
   assert_int_equal(model->settings.formulation, settings.formulation);
-  assert_string_equal(model->settings.options.method, settings.options.method);
+  assert_string_equal(model->settings.options.method, "rattle"); /* by auto */
+  assert_non_null(strstr(model->settings.choice, "rattle: "));
   assert_int_equal(model->settings.options.newton.kind, settings.options.newton.kind);
   assert_true(model->settings.options.newton.tolerance == settings.options.newton.tolerance);
   assert_int_equal(model->settings.options.solver, settings.options.solver);
@@ -246,7 +247,7 @@ static void every_choice_arrives(void **state)
   (void)state;
   static const char text[] = "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": "
                              "[1, 1, 1]}], \"simulation\": {\"step\": 1, \"end\": 1, "
-                             "\"index\": %s, \"newton\": {\"kind\": \"%s\"}, "
+                             "\"method\": \"geom1\", \"index\": %s, \"newton\": {\"kind\": \"%s\"}, "
                              "\"solver\": \"%s\"}}";
   static const struct {
     const char *index, *newton, *solver;
@@ -276,7 +277,8 @@ static void sigma_and_start_arrive(void **state)
 {
   (void)state;
   static const char text[] = "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": "
-                             "[1, 1, 1]}], \"simulation\": {%s, \"step\": 1, \"end\": 1}}";
+                             "[1, 1, 1]}], \"simulation\": {\"method\": \"geom1\", %s, "
+                             "\"step\": 1, \"end\": 1}}";
   static const struct {
     const char *keys;
     double sigma;

@@ -68,6 +68,13 @@ static double fastest_turn(const pol_integrator *s, const double *v, double h, c
   return sqrt(fastest) + (s->history ? sqrt(second) : 0.0);
 }
 
+double poli_integrator_turn_step(const pol_integrator *integrator)
+{
+  const pol_state *now = &integrator->state;
+  const double rate = fastest_turn(integrator, now->v, 0.0, now->vd);
+  return rate > 0.0 ? most_turn(integrator) / rate : HUGE_VAL;
+}
+
 /* The step that the controller plans, before it is shortened to meet t_end. */
 static pol_status plan(pol_integrator *s, double span, double *h)
 {

@@ -64,6 +64,10 @@ int poli_integrator_is_dense(const pol_integrator *integrator);
  * what has limited steps of variable size; they go to message. */
 int poli_integrator_doubt_step(pol_integrator *integrator, double h, char *message, size_t size);
 
+/* The largest variable step from the present solution in which bodies do not rotate too far;
+ * HUGE_VAL if none rotates. */
+double poli_integrator_turn_step(const pol_integrator *integrator);
+
 /* Newton iterations are solved so many times per step. */
 int poli_integrator_num_substeps(const pol_integrator *integrator);
 

@@ -267,6 +267,7 @@ enum {
 };
 static const double choose_again_below = 0.3; /* of the largest distance since the last choice */
 static const double steps_ahead = 2.0;        /* within which d would vanish */
+static const double steps_of_look = 10.0;     /* the same, for a closer look at its rate */
 static const double near_distance = 1e-3;     /* of all distances up to 1 */
 static const double singular_distance = 1e-8; /* at a singular position, to round-off */
 
@@ -275,7 +276,8 @@ struct poli_watch {
   pol_integrator *integrator;
   const pol_dae *dae;
   poli_independence *independence; /* NULL if the matrix is too large for looks during the run */
-  int pause;                       /* steps until the next look */
+  double pause;                    /* no look until this time */
+  double h;                        /* size of the step before the last look */
   int constraint;     /* the most dependent one at the last look; -1 if there was none */
   double t, distance; /* of the last look */
   double rate;        /* at which the distance has fallen since the one before */
@@ -378,12 +380,16 @@ static int choose_again(poli_watch *w, const pol_state *state, double h)
 void poli_watch_look(poli_watch *watch, const pol_state *state, double h, pol_singular *singular)
 {
   poli_watch *w = watch;
-  if (!w || !w->independence || w->pause-- > 0) return;
-  w->pause = 0;
+  if (!w || !w->independence || state->t < w->pause) return;
   if (!measure(w, state)) return;
   if (!choose_again(w, state, h)) return;
 
   if (w->inside && w->distance > w->leave_at) w->inside = 0;
+  /* d may fall the faster the closer it is, and variable steps may become larger */
+  const int varies = fabs(h - w->h) > 1e-6 * h;
+  w->h = h;
+  if (varies && w->rate > 0.0 && w->distance <= steps_of_look * w->rate * h)
+    w->rate = fmax(w->rate, rate_ahead(w, state, h));
   if (is_reached(w, h) && !w->inside) {
     /* the first is reported, with the time at which d would vanish */
     if (singular->count++ == 0) {
@@ -405,7 +411,8 @@ void poli_watch_look(poli_watch *watch, const pol_state *state, double h, pol_si
     const double *omega = body.angular_velocity;
     fastest = fmax(fastest, sqrt(omega[0] * omega[0] + omega[1] * omega[1] + omega[2] * omega[2]));
   }
-  if (h > 0.0) w->pause = (int)fmin(0.5 * w->distance / (fastest * h + DBL_MIN), MAX_PAUSE);
+  const double steps = fmin(0.5 * w->distance / (fastest * h + DBL_MIN), MAX_PAUSE);
+  w->pause = state->t + steps * h;
 }
 
 void poli_watch_others(poli_watch *watch)

@@ -146,6 +146,24 @@ double poli_simulation_next_output_time(const pol_simulation *sim);
 /* Whether joints form a closed loop, the ground included.  Returns 0 if there is no memory. */
 int poli_mechanism_has_loop(const pol_mechanism *mechanism, int *has_loop);
 
+/* --- pilot.c ---------------------------------------------------------------------------------- */
+
+/* What the choice of a method depends on, at the start of a motion. */
+typedef struct poli_pilot {
+  int freedoms;                      /* velocities that constraints and drives leave open */
+  double spring, damper;             /* w and c of all forces, 1/s; 0: none, or not found */
+  double other_spring, other_damper; /* the same without linear springs and dampers */
+  double speed;                      /* u of the motion, 1/s */
+  double most;           /* variable steps: the largest in which bodies do not rotate too far, s */
+  double second_order;   /* where that may matter: a step of order 2 within the tolerances, s; 0 */
+  pol_status first_step; /* fixed steps: of the first one */
+} poli_pilot;
+
+/* Starts a mechanism in so3xr3 with rattle; where steps are variable, options->order must be 2 for
+ * second_order.  Not POL_OK if the start or the linearization fails. */
+pol_status poli_pilot_run(const pol_formulation *formulation, const pol_options *options,
+                          const pol_settings *settings, poli_pilot *found);
+
 /* --- measure.c -------------------------------------------------------------------------------- */
 
 /* The largest |x_i|, 0 if there is none. */

@@ -708,11 +708,12 @@ static const poli_field simulation_fields[] = {
          "at most `end`; the last step is shortened if necessary; not used with variable steps"},
     {"end", &poli_number, AT(settings.end), &poli_positive, NULL, POLI_ALWAYS, .unit = "s",
      .help = "end time; the run starts at t = 0"},
-    {"method", &poli_choice, AT(method), &methods, .standard = "\"geom1\"",
+    {"method", &poli_choice, AT(method), &methods, .standard = "\"auto\"",
      .help = "a method listed by `polhode methods`, or `auto`: chosen by the forces of the model "
-             "and the steps, see [methods](methods.md#a-method-chosen-for-you)"},
-    {"formulation", &poli_choice, AT(settings.formulation), &formulations, .standard = "\"so3xr3\"",
-     .help = "the coordinates of the bodies"},
+             "and the steps, see [methods](methods.md#a-method-chosen-for-you); without `method`, "
+             "`geom1` if one of `rho_inf`, `alpha_m` to `gamma`, `sigma` and `start` is given"},
+    {"formulation", &poli_choice, AT(settings.formulation), &formulations,
+     .standard = "`\"so3xr3\"`; `auto` chooses it", .help = "the coordinates of the bodies"},
     {"index", &poli_index, OPTION(index), .standard = "`3`; variable steps `\"stabilized-2\"`",
      .help = "`3` (constraints on positions), `2` (on velocities) or `\"stabilized-2\"` (both)"},
     {"rho_inf", &poli_number, AT(rho_inf), &zero_to_one, .standard = "`0.9`; variable steps `0.8`",
@@ -729,7 +730,7 @@ static const poli_field simulation_fields[] = {
              "by default"},
     {"gamma", &poli_number, OPTION(gamma), .standard = "from `rho_inf`",
      .help = "with `alpha_m`, `alpha_f` and `beta`; or of the method `newmark`, 1/2 by default"},
-    {"sigma", &poli_sigma, AT(sigma), .standard = "0",
+    {"sigma", &poli_sigma, AT(sigma), .standard = "`0`; the method `auto` uses `\"optimal\"`",
      .help = "`geom1`: weight of the velocity in the position update; `\"optimal\"` is gamma / (3 "
              "beta), which removes the Lie group part of the leading error"},
     {"theta", &poli_number, OPTION(theta), &zero_to_one, .standard = "the method's own",
@@ -737,7 +738,7 @@ static const poli_field simulation_fields[] = {
     {"vartheta", &poli_number, OPTION(vartheta), &vartheta_range, .standard = "0.5",
      .help = "`vi-b`: weight of the reaction at the end of the step; values above 1/2 are unstable "
              "and cause a warning"},
-    {"order", &poli_order, OPTION(order), .standard = "2",
+    {"order", &poli_order, OPTION(order), .standard = "`2`; the method `auto` chooses it",
      .help = "of `rattle` in `so3xr3`; `\"auto\"` chooses it from `rtol` and `atol`"},
     {"guess", &poli_choice, OPTION(guess), &guesses, .standard = "\"advanced\"",
      .help = "`vi-s` to `rattle`: the Newton iteration starts from q + h v (`advanced`) or from q "

@@ -13,6 +13,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -264,12 +265,30 @@ static void apply_override(poli_reader *reader, json_t *top, const char *text)
 
 /* --- the public functions --------------------------------------------------------------------- */
 
+/* Chooses the method where the file leaves it open; keys that it gives to no effect are added to
+ * the reason, not as a warning: one file serves all methods. */
+static pol_status choose_method(const poli_model_simulation *simulation, pol_model *model)
+{
+  pol_settings *settings = &model->settings;
+  if (!simulation->automatic) return POL_OK;
+  settings->options.method = "auto";
+  const pol_status status = pol_settings_choose(model->mechanism, simulation->keep, settings);
+  if (status != POL_OK || strcmp(settings->options.method, "rattle") != 0) return status;
+  const char *unused = simulation->not_rattle;
+  const size_t used = strlen(settings->choice);
+  if (unused[0])
+    snprintf(settings->choice + used, sizeof settings->choice - used, "; %s %s no effect", unused,
+             strchr(unused, ',') ? "have" : "has");
+  return POL_OK;
+}
+
 /* The steps from a JSON tree to a model; every error is reported.  1 if the model is complete. */
 static int fill_model(poli_reader *reader, const poli_place *top, pol_model *model)
 {
   poli_model_data data = {.name = ""};
   data.simulation.settings = pol_settings_default();
-  data.simulation.method = data.simulation.steps = -1;
+  data.simulation.method = pol_method_count(); /* auto */
+  data.simulation.steps = -1;
   poli_collect_names(reader, top->value, &poli_model_kind);
   if (reader->status == POL_OK) poli_read_kind(reader, top, &poli_model_kind, &data);
   if (reader->status == POL_OK) reader->status = pol_mechanism_create(&model->mechanism);
@@ -280,10 +299,7 @@ static int fill_model(poli_reader *reader, const poli_place *top, pol_model *mod
     if (!model->name) reader->status = POL_NO_MEMORY;
     if (reader->status == POL_OK) reader->status = poli_build_output_times(&data, model);
     if (reader->status == POL_OK) reader->status = poli_build_events(&data, model);
-    if (data.simulation.automatic) model->settings.options.method = "auto";
-    if (reader->status == POL_OK)
-      reader->status = pol_settings_choose(model->mechanism, data.simulation.keeps_formulation,
-                                           &model->settings);
+    if (reader->status == POL_OK) reader->status = choose_method(&data.simulation, model);
     if (reader->status == POL_OK) reader->status = poli_build_shapes(&data, model);
   }
 

@@ -268,8 +268,9 @@ enum { POLI_RISING, POLI_FALLING, POLI_BOTH };
 
 typedef struct poli_model_simulation {
   pol_settings settings;
-  int method, steps;                /* numbers of the choices; -1 if not given */
-  int automatic, keeps_formulation; /* the method is to be chosen; the formulation is given */
+  int method, steps;   /* numbers of the choices; -1 if wrong, or steps not given */
+  int automatic, keep; /* the method is to be chosen; POL_KEEP_... of what is given */
+  char not_rattle[80]; /* given keys that have no effect on rattle, separated by commas */
   double rho_inf, alpha;
   double atol[2];             /* of translations and rotations */
   const json_t *output_times; /* list of numbers, or NULL */

@@ -199,6 +199,27 @@ static void set_method(const poli_place *place, const poli_model_simulation *sim
                list[0] ? ", " : "", keys[i]);
 }
 
+/* What the choice of a method has to keep.  A file that names no method but parameters of
+ * generalized-alpha means that; beside "auto" they apply if the choice falls on it. */
+static void settle_choice(const poli_place *place, poli_model_simulation *simulation)
+{
+  static const char *const keys[] = {"index", "rho_inf", "alpha_m", "alpha_f", "beta",
+                                     "gamma", "sigma",   "start",   "newton",  "published"};
+  char *list = simulation->not_rattle;
+  int count = 0;
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    if (!poli_given(place, keys[i])) continue;
+    snprintf(list + strlen(list), sizeof simulation->not_rattle - strlen(list), "%s%s",
+             list[0] ? ", " : "", keys[i]);
+    count += strcmp(keys[i], "index") != 0 && strcmp(keys[i], "newton") != 0;
+  }
+  simulation->keep = 0;
+  if (count > 0 && !poli_given(place, "method")) simulation->keep |= POL_KEEP_ALPHA;
+  if (poli_given(place, "formulation")) simulation->keep |= POL_KEEP_FORMULATION;
+  if (poli_given(place, "order")) simulation->keep |= POL_KEEP_ORDER;
+  if (poli_given(place, "sigma")) simulation->keep |= POL_KEEP_SIGMA;
+}
+
 void poli_check_simulation(poli_reader *reader, const poli_place *place, void *object, int sound)
 {
   const poli_kind *kind = poli_find_field(poli_model_kind.fields, "simulation")->detail;
@@ -207,7 +228,7 @@ void poli_check_simulation(poli_reader *reader, const poli_place *place, void *o
   pol_options *options = &settings->options;
   const int before = reader->errors->count;
   simulation->automatic = simulation->method == pol_method_count();
-  simulation->keeps_formulation = poli_given(place, "formulation");
+  settle_choice(place, simulation);
   const char *method = simulation->method >= 0 && !simulation->automatic
                            ? pol_method_at(simulation->method)->name
                            : options->method;
