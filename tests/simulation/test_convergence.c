@@ -9,8 +9,8 @@
 #include <polhode/model.h>
 
 #include "heavy_top_reference.h"
-#include "simulation/heavy_top.h"
 #include "simulation/comparison.h"
+#include "simulation/heavy_top.h"
 
 /* --- orders ----------------------------------------------------------------------------------- */
 
