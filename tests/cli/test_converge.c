@@ -126,6 +126,8 @@ static void pictures(void **state)
   expect_text(text, "ang. velocity error (rad/s)");
   expect_text(text, "geom1, so3xr3, index 3");
   expect_text(text, ">2</text>"); /* the slope */
+  /* five panels of 190 points, and 110 for title, legend and the axis of all */
+  expect_text(text, "height=\"1060\"");
   read_text("orders_time.svg", text);
   expect_text(text, "wall time (s)");
   read_text("orders_newton.svg", text);

@@ -194,13 +194,46 @@ static void results_without_rows(void **state)
   expect_all(result_commands + 1, NUM_RESULT_COMMANDS - 1, "none.csv", 2, "has no rows");
 }
 
+/* A file that does not fit into the memory: a file of zeros that takes no disk, and a limit on the
+ * memory that the program inherits.  The sanitizers need more address space than any limit. */
+static void files_larger_than_the_memory(void **state)
+{
+  (void)state;
+#ifdef __SANITIZE_ADDRESS__
+  skip();
+#endif
+  const rlim_t most = 256 << 20;
+  struct rlimit before, small;
+  write_text("large.json", "{}");
+  write_bytes("large.csv", table, strlen(table));
+  assert_int_equal(truncate("large.json", most), 0);
+  assert_int_equal(truncate("large.csv", most), 0);
+  assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+  small = before;
+  small.rlim_cur = most;
+  setenv("OPENBLAS_NUM_THREADS", "1", 1); /* each thread takes address space */
+  for (int i = 0; i < NUM_MODEL_COMMANDS + NUM_RESULT_COMMANDS; i++) {
+    const int is_model = i < NUM_MODEL_COMMANDS;
+    char arguments[200], line[220];
+    snprintf(arguments, sizeof arguments,
+             is_model ? model_commands[i] : result_commands[i - NUM_MODEL_COMMANDS],
+             is_model ? "large.json" : "large.csv");
+    snprintf(line, sizeof line, "polhode %s", arguments);
+    assert_int_equal(setrlimit(RLIMIT_AS, &small), 0);
+    const int status = run(line);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    if (status != 1) fail_msg("%s: exit status %d, not 1\n%s", line, status, err);
+    expect_text(err, "out of memory\n");
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_no_model),          cmocka_unit_test(what_is_no_result),
       cmocka_unit_test(other_line_ends_and_marks), cmocka_unit_test(cut_results),
       cmocka_unit_test(results_without_rows),      cmocka_unit_test(devices_and_pipes),
-      cmocka_unit_test(damaged_results),
+      cmocka_unit_test(damaged_results),           cmocka_unit_test(files_larger_than_the_memory),
   };
   return cmocka_run_group_tests(tests, set_up, leave_folder);
 }

@@ -309,7 +309,7 @@ static void add_pair(const step_evaluation *e, const struct poli_body_pair *pair
   add_mapped(e, pair, h * h, e->stiffness, force_q, phi_a);
   add_mapped(e, pair, h, e->damping, &right->pace_a, phi_a);
   add_mapped(e, pair, h, e->by_lambda, &right->mean_q, phi_a);
-  if (e->at->midway) add_mapped(e, pair, h, e->damping, &right->pace_b, phi_b);
+  if (e->at->midway) add_mapped(e, pair, h, e->damping, &right->rate_b, phi_b);
   if (e->at->gamma) {
     add_mapped(e, pair, h * h, e->by_gamma, &right->rate_q, phi_a);
     add_mapped(e, pair, h, e->by_gamma, &right->rate_b, phi_b);
@@ -420,7 +420,6 @@ static pol_status add_matrix(step_evaluation *e, const poli_step_terms *out)
     maps->rate_b.move = midway ? 1.0 : 0.5;
     maps->end_rate_b.move = 1.0;
     maps->pace_a.move = midway ? 0.0 : 1.0;
-    maps->pace_b.move = midway ? 1.0 : 0.0;
     maps->torque.move = maps->spin.move = 1.0;
     if (is_rigid(e, b)) poli_body_step_maps(&e->steps[b], maps);
   }

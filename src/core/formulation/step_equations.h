@@ -51,7 +51,7 @@ void poli_body_step_residual(const poli_body_step *step, const double *phi, cons
 typedef struct poli_body_maps {
   poli_body_map mean_q, rate_q, rate_b;        /* of the mean vectors and their rates */
   poli_body_map end_q, end_rate_q, end_rate_b; /* where the constraints hold */
-  poli_body_map pace_a, pace_b;                /* of the velocities that forces see */
+  poli_body_map pace_a; /* of the velocities that forces see; by b, midway, it is rate_b */
   poli_body_map torque, drag, spin; /* transposed: phi to balance, psi to balance and kinematic */
 } poli_body_maps;
 

@@ -231,10 +231,9 @@ void poli_body_step_maps(const poli_body_step *step, poli_body_maps *maps)
     vary_end(step, still, dy, d, rate);
     set_column(&maps->end_rate_b, c, 1.0, rate);
     set_column(&maps->rate_b, c, weight, rate);
-    /* the velocities that forces see, by a and b */
+    /* the velocities that forces see, by a */
     if (step->midway) {
       for (int i = 0; i < 9; i++) maps->pace_a.turn[i][c] = step->h * maps->rate_q.turn[i][c];
-      for (int i = 0; i < 9; i++) maps->pace_b.turn[i][c] = maps->rate_b.turn[i][c];
       continue;
     }
     double turn[4], spin[3], column[9];

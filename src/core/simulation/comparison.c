@@ -426,7 +426,6 @@ void poli_comparison_free(poli_comparison **comparison)
 
 void poli_comparison_count(const poli_comparison *c, int channels[POL_NUM_ERROR_KINDS])
 {
-  for (int k = 0; k < POL_NUM_ERROR_KINDS; k++) channels[k] = 0;
   for (int i = 0; i < c->num_vectors; i++) channels[c->vectors[i].kind] += c->vectors[i].its.count;
 }
 

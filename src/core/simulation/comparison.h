@@ -43,7 +43,7 @@ pol_status poli_comparison_create(poli_comparison **comparison, const pol_record
                                   const pol_trajectory *trajectory, const pol_study *study,
                                   double end);
 void poli_comparison_free(poli_comparison **comparison);
-/* The number of channels that are compared, by kind. */
+/* Adds the number of channels that are compared, by kind. */
 void poli_comparison_count(const poli_comparison *comparison, int channels[POL_NUM_ERROR_KINDS]);
 /* The errors of a row of the record at time t, NAN for kinds without channels.  known_row: the
  * trajectory's row of that time, or -1: it is interpolated. */
