@@ -46,19 +46,20 @@ struct poli_alpha_rows {
   int velocities; /* rates of the rows are needed */
   int held, m;    /* rows of the dae, and with those of springs */
   void *memory;
-  int *factor;                            /* of the group: rotation of each body, -1 for points */
-  double *R, *B;                          /* at the last residual */
-  double *matrix_R, *matrix_B;            /* where the matrix was evaluated */
-  double *velocity_B;                     /* there, of B v: with arms r + h (beta/gamma) w x r */
-  double *old_R, *old_B;                  /* at q_n, for eta */
-  double *T, *V, *A_inverse, *D;          /* 9 numbers per body; V not in index 3; D of mu */
-  double *eta_D, *d, *eta_d;              /* D of eta, and numbers d of translations */
-  double *sums;                           /* nv: sums of the rows of |A| */
-  double *position, *rates;               /* m: Phi and elongations, B v */
-  double *multipliers;                    /* m: lambda and tensions */
-  double *compliance;                     /* m: 0 for constraints */
-  double *z, *mu;                         /* nv and m: in solve */
-  double *now, *before;                   /* held: multipliers of the last steps; behind them eta */
+  int *factor;                   /* of the group: rotation of each body, -1 for points */
+  double *R, *B;                 /* at the last residual */
+  double *matrix_R, *matrix_B;   /* where the matrix was evaluated */
+  double *velocity_B;            /* there, of B v: with arms r + h (beta/gamma) w x r */
+  double *old_R, *old_B;         /* at q_n, for eta */
+  double *T, *V, *A_inverse, *D; /* 9 numbers per body; V not in index 3; D of mu */
+  double *eta_D, *d, *eta_d;     /* D of eta, and numbers d of translations */
+  double *sums;                  /* nv: sums of the rows of |A| */
+  double *position, *rates;      /* m: Phi and elongations, B v */
+  double *multipliers;           /* m: lambda and tensions */
+  double *compliance;            /* m: 0 for constraints */
+  double *z, *mu;                /* nv and m: in solve */
+  double *now, *before;          /* held: multipliers of the last steps; behind them eta */
+  double *guess;                 /* n: of a step that is repeated with the general matrix */
   unsigned char *left_out, *eta_left_out; /* m */
 };
 
@@ -105,6 +106,7 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
     POLI_TAKE_EACH(&arena, nv, &r->sums, &r->z);
     POLI_TAKE_EACH(&arena, m, &r->position, &r->rates, &r->multipliers, &r->compliance, &r->mu);
     POLI_TAKE_EACH(&arena, held + (stabilized ? held : 0), &r->now, &r->before);
+    POLI_TAKE(&arena, r->guess, s->saddle->n);
     POLI_TAKE(&arena, r->left_out, m);
     POLI_TAKE(&arena, r->eta_left_out, m);
     POLI_TAKE(&arena, r->factor, bodies);
@@ -224,14 +226,6 @@ pol_status poli_alpha_rows_prepare(poli_alpha *s)
   poli_alpha_rows *r = s->rows;
   if (!s->saddle->num_extra) return POL_OK;
   return set_rows(s, s->t - s->h, s->now.q, r->old_R, r->old_B, r->position);
-}
-
-void poli_alpha_rows_predict(poli_alpha *s)
-{
-  const poli_alpha_rows *r = s->rows;
-  const double *before = s->same_step ? r->before : r->now;
-  if (s->polynomial) return; /* its samples have multipliers of the rows */
-  for (int i = 0; i < r->held; i++) s->x[s->saddle->nv + i] = s->h * (2.0 * r->now[i] - before[i]);
 }
 
 /* out += scale B(q_n)^T eta, in the velocities of the dae. */
@@ -655,15 +649,34 @@ static void add_multipliers(const double *x, double *sum, void *alpha)
 
 /* --- step ------------------------------------------------------------------------------------- */
 
+/* The guess in the axes of the rows: s->x but for the multipliers, which go on along a line.  Those
+ * of a polynomial are in these axes already; r->guess has others for the general matrix. */
+static void set_guess(poli_alpha *s)
+{
+  const poli_alpha_rows *r = s->rows;
+  const int nv = s->saddle->nv;
+  const double *before = s->same_step ? r->before : r->now;
+  poli_alpha_copy(r->guess, s->x, s->saddle->n);
+  for (int i = 0; i < r->held; i++) {
+    if (s->polynomial)
+      r->guess[nv + i] = s->h * s->now.lambda[i];
+    else
+      s->x[nv + i] = s->h * (2.0 * r->now[i] - before[i]);
+  }
+}
+
 pol_status poli_alpha_rows_solve(poli_alpha *s, pol_diagnostics *diagnostics)
 {
+  set_guess(s);
   const poli_newton_system system = {.residual = evaluate,
                                      .place = poli_alpha_place,
                                      .matrix = set_matrix,
                                      .tolerances = poli_alpha_tolerances,
                                      .round_off = poli_alpha_round_off,
                                      .user = s};
-  return poli_newton_solve(s->rows->newton, &system, s->x, diagnostics);
+  const pol_status status = poli_newton_solve(s->rows->newton, &system, s->x, diagnostics);
+  if (status) poli_alpha_copy(s->x, s->rows->guess, s->saddle->n);
+  return status;
 }
 
 void poli_alpha_rows_accept(poli_alpha *s)
