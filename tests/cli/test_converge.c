@@ -141,11 +141,11 @@ static void pictures(void **state)
 static void failing_runs(void **state)
 {
   (void)state;
-  expect("polhode converge top.json --steps 0.1,1e-3,5e-4 --set simulation.end=0.5", 1);
-  expect_text(out, "\n  0.1       ");
-  expect_text(out, "  failed at t = 0.2 s: the Newton iteration did not converge\n");
+  expect("polhode converge top.json --steps 0.02,1e-3,5e-4 --set simulation.end=0.5", 1);
+  expect_text(out, "\n  0.02      ");
+  expect_text(out, "  failed at t = 0.08 s: the Newton iteration did not converge\n");
   expect_text(out, "\n  0.0005    ");
-  expect("polhode converge top.json --steps 0.1,1e-3,5e-4 --set simulation.end=0.5 --json", 1);
+  expect("polhode converge top.json --steps 0.02,1e-3,5e-4 --set simulation.end=0.5 --json", 1);
   json_t *object = parse_output();
   expect_word(object, "status", "failed");
   expect_word(case_at(object, 0, 0), "status", "failed");
@@ -159,7 +159,7 @@ static void failing_runs(void **state)
   expect("polhode converge top.json --methods em --steps 2e-3,1e-3", 2);
   expect_text(err, "vector space");
   /* the reference itself */
-  expect("polhode converge top.json --steps 1e-3 --set simulation.end=0.5 --reference-step 0.1", 1);
+  expect("polhode converge top.json --steps 1e-3 --set simulation.end=0.5 --reference-step 0.02", 1);
   expect_text(err, "polhode converge: reference run: ");
 }
 

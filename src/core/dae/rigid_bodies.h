@@ -1,6 +1,6 @@
-/* What splitting methods know of a model beyond its pol_dae: which coordinates are rigid bodies and
- * their inertia, so that their free motion can be calculated exactly, and its constraints by blocks
- * of the bodies they act on. */
+/* What methods for rigid bodies know of a model beyond its pol_dae: which coordinates are rigid
+ * bodies and their inertia, so that their free motion can be calculated exactly, and its
+ * constraints by blocks of the bodies they act on. */
 #ifndef POLHODE_DAE_RIGID_BODIES_H
 #define POLHODE_DAE_RIGID_BODIES_H
 
@@ -70,6 +70,7 @@ enum { POLI_WITHOUT_COMPLIANT = 1 << 16 };
 typedef struct poli_rigid_bodies {
   int count;
   poli_rigid_body *items;
+  int spatial;                /* angular velocities of the dae are in inertial axes */
   int forces_read_velocities; /* apart from those of compliant rows */
   int num_forces;
   const char *(*force_name)(int k, void *user);

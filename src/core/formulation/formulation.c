@@ -576,7 +576,9 @@ static pol_status build(pol_formulation *f)
   f->dae.singular = may_be_singular ? singular : NULL;
   f->dae.blame = poli_formulation_blame;
   f->dae.user = f;
-  if (f->kind == POL_SO3XR3 && (status = poli_formulation_set_rigid_bodies(f))) return status;
+  if ((f->kind == POL_SO3XR3 || f->kind == POL_SO3XR3_SPATIAL) &&
+      (status = poli_formulation_set_rigid_bodies(f)))
+    return status;
   int varies = f->kind == POL_EULER_PARAMETERS && !f->dae.constant_mass && !f->dae.num_states;
   return varies ? poli_formulation_add_step_equations(f) : POL_OK;
 }

@@ -417,6 +417,7 @@ static const char *force_name(int k, void *user)
 pol_status poli_formulation_set_rigid_bodies(pol_formulation *f)
 {
   poli_rigid_bodies *to = &f->extension.rigid_bodies;
+  to->spatial = f->kind == POL_SO3XR3_SPATIAL;
   to->items = calloc((size_t)f->num_bodies + 1, sizeof *to->items);
   if (!to->items || find_compliant(f, to)) return POL_NO_MEMORY;
   for (int b = 0; b < f->num_bodies; b++) set_body(&f->bodies[b], &to->items[to->count++]);

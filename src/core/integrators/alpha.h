@@ -161,8 +161,7 @@ int poli_alpha_rows_serve(const poli_alpha *s);
 poli_newton *poli_alpha_rows_newton(poli_alpha_rows *rows);
 /* The blocks of B(q_n), for the stabilized form. */
 pol_status poli_alpha_rows_prepare(poli_alpha *s);
-/* Multipliers of the first x, which poli_alpha_predict has set but for these. */
-void poli_alpha_rows_predict(poli_alpha *s);
+/* From the guess of poli_alpha_predict; if it fails, s->x is a guess for the general matrix. */
 pol_status poli_alpha_rows_solve(poli_alpha *s, pol_diagnostics *diagnostics);
 /* After an accepted step: s->next.lambda and s->eta in the axes of the dae. */
 void poli_alpha_rows_accept(poli_alpha *s);

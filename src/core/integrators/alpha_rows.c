@@ -46,19 +46,20 @@ struct poli_alpha_rows {
   int velocities; /* rates of the rows are needed */
   int held, m;    /* rows of the dae, and with those of springs */
   void *memory;
-  int *factor;                            /* of the group: rotation of each body, -1 for points */
-  double *R, *B;                          /* at the last residual */
-  double *matrix_R, *matrix_B;            /* where the matrix was evaluated */
-  double *velocity_B;                     /* there, of B v: with arms r + h (beta/gamma) w x r */
-  double *old_R, *old_B;                  /* at q_n, for eta */
-  double *T, *V, *A_inverse, *D;          /* 9 numbers per body; V not in index 3; D of mu */
-  double *eta_D, *d, *eta_d;              /* D of eta, and numbers d of translations */
-  double *sums;                           /* nv: sums of the rows of |A| */
-  double *position, *rates;               /* m: Phi and elongations, B v */
-  double *multipliers;                    /* m: lambda and tensions */
-  double *compliance;                     /* m: 0 for constraints */
-  double *z, *mu;                         /* nv and m: in solve */
-  double *now, *before;                   /* held: multipliers of the last steps; behind them eta */
+  int *factor;                   /* of the group: rotation of each body, -1 for points */
+  double *R, *B;                 /* at the last residual */
+  double *matrix_R, *matrix_B;   /* where the matrix was evaluated */
+  double *velocity_B;            /* there, of B v: with arms r + h (beta/gamma) w x r */
+  double *old_R, *old_B;         /* at q_n, for eta */
+  double *T, *V, *A_inverse, *D; /* 9 numbers per body; V not in index 3; D of mu */
+  double *eta_D, *d, *eta_d;     /* D of eta, and numbers d of translations */
+  double *sums;                  /* nv: sums of the rows of |A| */
+  double *position, *rates;      /* m: Phi and elongations, B v */
+  double *multipliers;           /* m: lambda and tensions */
+  double *compliance;            /* m: 0 for constraints */
+  double *z, *mu;                /* nv and m: in solve */
+  double *now, *before;          /* held: multipliers of the last steps; behind them eta */
+  double *guess;                 /* n: of a step that is repeated with the general matrix */
   unsigned char *left_out, *eta_left_out; /* m */
 };
 
@@ -74,7 +75,7 @@ static int is_applicable(const poli_alpha *s)
          !s->dae->num_states && !s->update->coordinates_only && o->solver == POL_SOLVER_AUTO &&
          o->newton.kind == POL_NEWTON_MODIFIED && o->published.sigma_update == POL_SIGMA_EXACT &&
          !poli_is_published_newton(&o->published) &&
-         (o->index == POL_INDEX_3 || !bodies->constraints_move);
+         (o->index == POL_INDEX_3 || (!bodies->constraints_move && !bodies->spatial));
 }
 
 static pol_status factor_matrix(int *row, void *alpha);
@@ -105,6 +106,7 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
     POLI_TAKE_EACH(&arena, nv, &r->sums, &r->z);
     POLI_TAKE_EACH(&arena, m, &r->position, &r->rates, &r->multipliers, &r->compliance, &r->mu);
     POLI_TAKE_EACH(&arena, held + (stabilized ? held : 0), &r->now, &r->before);
+    POLI_TAKE(&arena, r->guess, s->saddle->n);
     POLI_TAKE(&arena, r->left_out, m);
     POLI_TAKE(&arena, r->eta_left_out, m);
     POLI_TAKE(&arena, r->factor, bodies);
@@ -167,6 +169,13 @@ int poli_alpha_rows_serve(const poli_alpha *s)
   return s->rows && (s->rows->own_axes || !s->dropped);
 }
 
+/* The axes of the angular velocity of a body in the dae, for the rotations R of all bodies. */
+static inline const double *axes_of(const poli_alpha_rows *r, const double *R, int b)
+{
+  static const double identity[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+  return r->bodies->spatial ? identity : R + 9 * b;
+}
+
 /* Rotations of all bodies at q. */
 static void set_rotations(const poli_alpha_rows *r, const double *q, double *R)
 {
@@ -219,14 +228,6 @@ pol_status poli_alpha_rows_prepare(poli_alpha *s)
   return set_rows(s, s->t - s->h, s->now.q, r->old_R, r->old_B, r->position);
 }
 
-void poli_alpha_rows_predict(poli_alpha *s)
-{
-  const poli_alpha_rows *r = s->rows;
-  const double *before = s->same_step ? r->before : r->now;
-  if (s->polynomial) return; /* its samples have multipliers of the rows */
-  for (int i = 0; i < r->held; i++) s->x[s->saddle->nv + i] = s->h * (2.0 * r->now[i] - before[i]);
-}
-
 /* out += scale B(q_n)^T eta, in the velocities of the dae. */
 void poli_alpha_rows_add_transposed(poli_alpha *s, double scale, const double *eta, double *out)
 {
@@ -239,7 +240,7 @@ void poli_alpha_rows_add_transposed(poli_alpha *s, double scale, const double *e
     for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
       poli_row_side_add_wrench(&r->space->sides[e], r->old_B, r->mu, wrench);
     if (!body->is_point) {
-      poli_m3_apply_transposed(r->old_R + 9 * b, wrench, turned);
+      poli_m3_apply_transposed(axes_of(r, r->old_R, b), wrench, turned);
       poli_v3_add_scaled(scale, turned, to);
       to += 3;
     }
@@ -258,12 +259,26 @@ static void set_rates(const poli_alpha_rows *r, const double *v, double *rates)
     if (body->is_point) {
       poli_v3_copy(own, y + 3);
     } else {
-      poli_m3_apply(r->R + 9 * b, own, y);
+      poli_m3_apply(axes_of(r, r->R, b), own, y);
       poli_v3_copy(own + 3, y + 3);
     }
     for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
       poli_row_side_add_rates(&r->space->sides[e], r->B, y, rates);
   }
+}
+
+/* J w in the axes of w */
+static inline void apply_inertia(const poli_alpha_rows *r, int b, const double w[3], double out[3])
+{
+  const double *J = r->bodies->items[b].inertia, *R = r->R + 9 * b;
+  double own[3], product[3];
+  if (!r->bodies->spatial) {
+    poli_m3_apply(J, w, out);
+    return;
+  }
+  poli_m3_apply_transposed(R, w, own);
+  poli_m3_apply(J, own, product);
+  poli_m3_apply(R, product, out);
 }
 
 /* h (M v' + g + B^T lambda) of a body, in the velocities of the dae. */
@@ -277,9 +292,9 @@ static inline void set_balance(const poli_alpha *s, int b, double *balance)
     poli_row_side_add_wrench(&r->space->sides[e], r->B, r->multipliers, wrench);
   if (!body->is_point) {
     double turned[3], momentum[3], rate[3];
-    poli_m3_apply_transposed(r->R + 9 * b, wrench, turned);
-    poli_m3_apply(body->inertia, v, momentum);
-    poli_m3_apply(body->inertia, vd, rate);
+    poli_m3_apply_transposed(axes_of(r, r->R, b), wrench, turned);
+    apply_inertia(r, b, v, momentum);
+    apply_inertia(r, b, vd, rate);
     poli_v3_add_scaled_cross(1.0, v, momentum, turned);
     for (int i = 0; i < 3; i++) out[i] = s->h * (rate[i] + turned[i]);
     vd += 3;
@@ -331,14 +346,42 @@ static int invert(double A[9])
   return 1;
 }
 
-/* K += dB^T lambda/dphi of joined points on the body by its own rotation, in inertial axes. */
-static void add_stiffness(const poli_alpha_rows *r, int b, double K[9])
+/* K = d(M v' + g + B^T lambda)/dphi of a body by its own rotation, of reactions those of joined
+ * points: with the angular velocity in body axes d(R^T (r x lambda)), in inertial axes d(r x
+ * lambda) and the derivative of the inertia R J R^T. */
+static void set_stiffness(const poli_alpha *s, int b, const double J[9], double K[9])
 {
+  const poli_alpha_rows *r = s->rows;
+  const int spatial = r->bodies->spatial, first = r->bodies->items[b].v;
+  double X[9] = {0.0}, Y[9];
   for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++) {
     const poli_row_side *own = &r->space->sides[e];
+    const double *arm = r->B + own->block, *lambda = r->multipliers + own->row;
     if (own->joined)
-      poli_m3_add_skew_product(own->sign, r->B + own->block, r->multipliers + own->row, K);
+      poli_m3_add_skew_product(own->sign, spatial ? lambda : arm, spatial ? arm : lambda, X);
   }
+  if (!spatial) {
+    poli_m3_multiply_transposed(r->R + 9 * b, X, Y);
+    poli_m3_multiply(Y, r->R + 9 * b, K);
+    return;
+  }
+  /* d(J x)/dphi = J x~ - (J x)~ */
+  const double *vectors[2] = {s->next.v + first, s->next.vd + first};
+  double turn[9];
+  poli_m3_skew(vectors[0], turn);
+  for (int k = 0; k < 2; k++) {
+    double product[3], skew[9], change[9];
+    poli_m3_apply(J, vectors[k], product);
+    poli_m3_skew(vectors[k], skew);
+    poli_m3_multiply(J, skew, change);
+    poli_m3_add_skew(-1.0, product, change);
+    if (k == 0) {
+      poli_m3_multiply(turn, change, Y);
+      poli_m3_copy(Y, change);
+    }
+    for (int i = 0; i < 9; i++) X[i] += change[i];
+  }
+  poli_m3_copy(X, K);
 }
 
 /* The blocks of a body at the last residual. */
@@ -351,7 +394,7 @@ static pol_status set_body(poli_alpha *s, int b)
   const double ratio = o->gamma / o->beta, moved = o->index == POL_INDEX_3 ? 1.0 : ratio;
   const int linear = body->v + (body->is_point ? 0 : 3);
   double *A = r->A_inverse + 9 * b, *D = r->D + 9 * b, *T = r->T + 9 * b;
-  const double *R = r->R + 9 * b, *w = s->next.v + body->v;
+  const double *R = axes_of(r, r->R, b), *w = s->next.v + body->v;
   for (int i = 0; i < 3; i++) r->sums[linear + i] = inertia * ratio * body->mass;
   r->d[b] = moved / (inertia * ratio * body->mass);
   r->eta_d[b] = 1.0;
@@ -361,18 +404,21 @@ static pol_status set_body(poli_alpha *s, int b)
   poli_alpha_derivatives d;
   const pol_status status = poli_alpha_differentiate(s, r->factor[b], inertia, &d);
   if (status) return status;
-  double X[9], Y[9], K[9] = {0.0}, momentum[3];
+  double X[9], Y[9], K[9], J[9], momentum[3];
   poli_m3_copy(d.T, T);
   if (o->index != POL_INDEX_3) poli_m3_copy(d.V, r->V + 9 * b);
+  poli_m3_copy(body->inertia, J);
+  if (r->bodies->spatial) {
+    poli_m3_multiply(r->R + 9 * b, body->inertia, X);
+    poli_m3_multiply_by_transposed(X, r->R + 9 * b, J);
+  }
   poli_m3_skew(w, X);
-  poli_m3_multiply(X, body->inertia, Y);
-  poli_m3_apply(body->inertia, w, momentum);
+  poli_m3_multiply(X, J, Y);
+  poli_m3_apply(J, w, momentum);
   poli_m3_add_skew(-1.0, momentum, Y);
-  for (int i = 0; i < 9; i++) Y[i] = inertia * body->inertia[i] + h * Y[i];
+  for (int i = 0; i < 9; i++) Y[i] = inertia * J[i] + h * Y[i];
   poli_m3_multiply(Y, d.V, A);
-  add_stiffness(r, b, K);
-  poli_m3_multiply_transposed(R, K, X);
-  poli_m3_multiply(X, R, K);
+  set_stiffness(s, b, J, K);
   poli_m3_multiply(K, T, X);
   for (int i = 0; i < 9; i++) A[i] += h * h * X[i];
   for (int i = 0; i < 3; i++)
@@ -385,7 +431,7 @@ static pol_status set_body(poli_alpha *s, int b)
   poli_m3_multiply_by_transposed(Y, R, D);
   if (!s->saddle->num_extra) return POL_OK;
   poli_m3_multiply(R, T, X);
-  poli_m3_multiply_by_transposed(X, r->old_R + 9 * b, r->eta_D + 9 * b);
+  poli_m3_multiply_by_transposed(X, axes_of(r, r->old_R, b), r->eta_D + 9 * b);
   return POL_OK;
 }
 
@@ -398,7 +444,7 @@ static void set_velocity_blocks(const poli_alpha *s)
   for (int b = 0; b < r->bodies->count; b++) {
     double w[3];
     if (r->bodies->items[b].is_point) continue;
-    poli_m3_apply(r->R + 9 * b, s->next.v + r->bodies->items[b].v, w);
+    poli_m3_apply(axes_of(r, r->R, b), s->next.v + r->bodies->items[b].v, w);
     for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++) {
       const poli_row_side *own = &r->space->sides[e];
       if (own->joined)
@@ -479,7 +525,7 @@ static void add_moved(const poli_alpha *s, const double *y, int by_velocity, dou
     double moved[6] = {0.0}, turned[3];
     if (!body->is_point) {
       poli_m3_apply(map + 9 * b, own, turned);
-      poli_m3_apply(r->matrix_R + 9 * b, turned, moved);
+      poli_m3_apply(axes_of(r, r->matrix_R, b), turned, moved);
       own += 3;
     }
     poli_v3_scale(scale, own, moved + 3);
@@ -499,7 +545,7 @@ static void subtract_response(const poli_alpha *s, const double *mu, int of_eta,
     for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
       poli_row_side_add_wrench(&r->space->sides[e], B, mu, wrench);
     if (!body->is_point) {
-      poli_m3_apply_transposed((of_eta ? r->old_R : r->matrix_R) + 9 * b, wrench, turned);
+      poli_m3_apply_transposed(axes_of(r, of_eta ? r->old_R : r->matrix_R, b), wrench, turned);
       poli_m3_apply(r->A_inverse + 9 * b, turned, moved);
       poli_v3_subtract(to, of_eta ? turned : moved, to);
       to += 3;
@@ -603,15 +649,34 @@ static void add_multipliers(const double *x, double *sum, void *alpha)
 
 /* --- step ------------------------------------------------------------------------------------- */
 
+/* The guess in the axes of the rows: s->x but for the multipliers, which go on along a line.  Those
+ * of a polynomial are in these axes already; r->guess has others for the general matrix. */
+static void set_guess(poli_alpha *s)
+{
+  const poli_alpha_rows *r = s->rows;
+  const int nv = s->saddle->nv;
+  const double *before = s->same_step ? r->before : r->now;
+  poli_alpha_copy(r->guess, s->x, s->saddle->n);
+  for (int i = 0; i < r->held; i++) {
+    if (s->polynomial)
+      r->guess[nv + i] = s->h * s->now.lambda[i];
+    else
+      s->x[nv + i] = s->h * (2.0 * r->now[i] - before[i]);
+  }
+}
+
 pol_status poli_alpha_rows_solve(poli_alpha *s, pol_diagnostics *diagnostics)
 {
+  set_guess(s);
   const poli_newton_system system = {.residual = evaluate,
                                      .place = poli_alpha_place,
                                      .matrix = set_matrix,
                                      .tolerances = poli_alpha_tolerances,
                                      .round_off = poli_alpha_round_off,
                                      .user = s};
-  return poli_newton_solve(s->rows->newton, &system, s->x, diagnostics);
+  const pol_status status = poli_newton_solve(s->rows->newton, &system, s->x, diagnostics);
+  if (status) poli_alpha_copy(s->x, s->rows->guess, s->saddle->n);
+  return status;
 }
 
 void poli_alpha_rows_accept(poli_alpha *s)

@@ -441,6 +441,7 @@ static void begin_attempt(pol_integrator *integrator, double t, double h)
   poli_alpha_copy(s->given_a, s->now.a, s->saddle->nv);
 }
 
+/* From the guess s->x. */
 static pol_status solve_with_matrix(poli_alpha *s, pol_diagnostics *d)
 {
   const poli_newton_system system = {.residual = poli_alpha_residual,
@@ -449,16 +450,18 @@ static pol_status solve_with_matrix(poli_alpha *s, pol_diagnostics *d)
                                      .tolerances = poli_alpha_tolerances,
                                      .round_off = poli_alpha_round_off,
                                      .user = s};
-  poli_alpha_predict(s);
   return poli_newton_solve(s->newton, &system, s->x, d);
 }
 
-/* The same step again with the full matrix: what that of the rows leaves out may matter. */
-static pol_status solve_again(poli_alpha *s, pol_diagnostics *d)
+/* In the space of the constraints; if that fails, what its matrix leaves out may matter: again with
+ * the full matrix. */
+static pol_status solve_by_rows(poli_alpha *s, pol_diagnostics *d)
 {
-  s->by_rows = s->polynomial = s->same_step = 0;
+  pol_status status = poli_alpha_rows_solve(s, d);
+  if (status <= 0) return status;
+  s->by_rows = 0;
   poli_newton_reset(s->newton);
-  const pol_status status = poli_alpha_prepare(s);
+  status = poli_alpha_prepare(s);
   return status ? status : solve_with_matrix(s, d);
 }
 
@@ -486,13 +489,9 @@ static pol_status attempt(pol_integrator *integrator, double t, double h, const 
       snprintf(d->message, sizeof d->message, "the model could not be evaluated");
     } else if (poli_alpha_is_published(s)) {
       status = poli_alpha_solve_published(s, d);
-    } else if (s->by_rows) {
-      poli_alpha_predict(s);
-      poli_alpha_rows_predict(s);
-      status = poli_alpha_rows_solve(s, d);
-      if (status > 0) status = solve_again(s, d);
     } else {
-      status = solve_with_matrix(s, d);
+      poli_alpha_predict(s);
+      status = s->by_rows ? solve_by_rows(s, d) : solve_with_matrix(s, d);
     }
     if (status) poli_dae_blame(s->dae, s->scratch, d);
   }

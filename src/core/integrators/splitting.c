@@ -303,7 +303,7 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
                            char *message, size_t size)
 {
   (void)variant, (void)options;
-  if (!poli_dae_rigid_bodies(dae))
+  if (!poli_dae_rigid_bodies(dae) || poli_dae_rigid_bodies(dae)->spatial)
     return poli_broken_rule("the method needs rigid bodies in so3xr3", message, size);
   return POL_OK;
 }
