@@ -569,6 +569,23 @@ static void variable_steps_have_their_own_defaults(void **state)
 #undef PENDULUM
 }
 
+/* A model that names no method: the choice and its reason in one line, everywhere. */
+static void the_choice_of_a_method_is_printed(void **state)
+{
+  (void)state;
+#define PENDULUM POLHODE_SOURCE_DIR "/models/examples/pendulum.json "
+  expect("polhode check " PENDULUM, 0);
+  expect_text(out, "\nmethod          rattle\n");
+  expect_text(out, "\nchosen          rattle: there are no springs and dampers");
+  expect("polhode run " PENDULUM, 0);
+  expect_text(out, "\nchosen          rattle: there are no springs and dampers");
+  expect("polhode run --json " PENDULUM, 0);
+  expect_text(out, "\"choice\": \"rattle: there are no springs and dampers");
+  expect("polhode run --json --method geom1 " PENDULUM, 0);
+  expect_text(out, "\"choice\": \"\"");
+#undef PENDULUM
+}
+
 /* A model that is read but has no solution is wrong input, not a failure of the numerics. */
 static void models_that_cannot_start_are_invalid(void **state)
 {
@@ -676,6 +693,7 @@ int main(void)
       cmocka_unit_test(parameters_of_other_methods_give_a_warning),
       cmocka_unit_test(singular_positions_are_reported_without_a_table),
       cmocka_unit_test(variable_steps_have_their_own_defaults),
+      cmocka_unit_test(the_choice_of_a_method_is_printed),
   };
   return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -76,6 +76,11 @@ static void order_two_where_it_is_enough(void **state)
                 POL_SO3XR3, "drives determine the motion");
   assert_choice(read_model_with(MODELS "examples/dzhanibekov_nut.json", 1, none), "rattle", 2,
                 POL_SO3XR3, "");
+  /* and 4 where a linear damper is much faster than the steps */
+  const char *const finer[] = {"simulation.method=auto", "simulation.rtol=1e-8",
+                               "simulation.steps=variable"};
+  assert_choice(read_model_with(MODELS "gavrea-negrut-potra-2005/double_pendulum.json", 3, finer),
+                "rattle", 4, POL_SO3XR3, "damper");
   assert_choice(read_model_with(MODELS "examples/gyroscope.json", 2, coarse), "rattle", 2,
                 POL_SO3XR3, "bodies rotate so fast");
   assert_choice(read_model_with(MODELS "examples/gyroscope.json", 2, fine), "rattle", 0, POL_SO3XR3,

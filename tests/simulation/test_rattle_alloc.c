@@ -1,6 +1,6 @@
 /* rattle on rigid bodies: every allocation of formulation, integrator and start made to fail once,
  * and no allocation in a step, of a given size or not, nor in one's interior; with forces that
- * depend on velocities and on reactions, and without. */
+ * depend on velocities and on reactions, and without.  The same of the choice of rattle. */
 #include <polhode/model.h>
 #include <polhode/polhode.h>
 
@@ -65,10 +65,37 @@ static void nothing_is_lost_and_steps_allocate_nothing(void **state)
   }
 }
 
+/* The choice of a method: out of memory, or chosen; never another method for want of memory. */
+static pol_status choose(void *user)
+{
+  const job *work = user;
+  pol_settings settings = pol_settings_default();
+  settings.options.method = "auto";
+  settings.options.solver = POL_SOLVER_DENSE;
+  settings.variable = work->steps;
+  const pol_status status = pol_settings_choose(work->model->mechanism, 0, &settings);
+  if (status == POL_OK) assert_string_equal(settings.options.method, "rattle");
+  return status;
+}
+
+static void the_choice_loses_nothing(void **state)
+{
+  (void)state;
+  pol_errors errors = {0};
+  job work = {0};
+  assert_int_equal(pol_model_read_file(&work.model,
+                                       POLHODE_SOURCE_DIR "/models/examples/governor.json", 0, NULL,
+                                       &errors),
+                   POL_OK);
+  for (; work.steps < 2; work.steps++) assert_in_range(alloc_exhaust(choose, &work), 50, 1000);
+  pol_model_free(&work.model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nothing_is_lost_and_steps_allocate_nothing),
+      cmocka_unit_test(the_choice_loses_nothing),
   };
   return cmocka_run_group_tests(tests, alloc_install, NULL);
 }

@@ -13,7 +13,8 @@
  *  - where its steps are exact: free bodies under their weight, and mechanisms whose drives leave
  * no freedom;
  *  - where a step of order 2 within the tolerances is nearly as large as the largest one in which
- *    bodies do not rotate too far, which no order can exceed.
+ *    bodies do not rotate too far, which no order can exceed;
+ * and not more than 4 where linear dampers are much faster than the steps.
  */
 #include <ctype.h>
 #include <math.h>
@@ -29,6 +30,10 @@
  * Linear springs and dampers are stable for every step. */
 static const double most_fixed = 1.0, most_variable = 15.0, most_implicit = 5.0,
                     most_linear = 300.0;
+
+/* Beyond this c h the backward base steps of orders 4 to 8 amplify what a linear damper damps, and
+ * more of them do not help. */
+static const double most_damped = 3.0;
 
 /* Steps of order 4 cost about three times as much as those of order 2. */
 static const double large_enough = 0.5;
@@ -85,15 +90,21 @@ static int is_rough(const pol_mechanism *mechanism, char *reason, size_t size)
 
 /* --- the choice ------------------------------------------------------------------------------- */
 
-/* Whether the rates allow rattle with these settings; the reason in both cases. */
-static int is_slow(const poli_pilot *found, const pol_settings *settings, int implicit,
-                   char *reason, size_t size)
+/* The size of steps: given, or expected. */
+static double find_step(const poli_pilot *found, const pol_settings *settings)
 {
   const pol_control *control = &settings->options.control;
   const double tolerance =
       fmax(control->rtol, fmin(control->atol_rotation, control->atol_translation));
   const double expected = 3.0 * pow(tolerance, 0.2) / fmax(found->speed, 1e-3 / settings->end);
-  const double h = settings->variable ? fmin(expected, 0.02 * settings->end) : settings->step;
+  return settings->variable ? fmin(expected, 0.02 * settings->end) : settings->step;
+}
+
+/* Whether the rates allow rattle with these settings; the reason in both cases. */
+static int is_slow(const poli_pilot *found, const pol_settings *settings, int implicit,
+                   char *reason, size_t size)
+{
+  const double h = find_step(found, settings);
   const double most = !settings->variable ? most_fixed : implicit ? most_implicit : most_variable;
   const double fastest = fmax(found->damper, found->spring);
   const double other = fmax(found->other_damper, found->other_spring);
@@ -116,9 +127,10 @@ static int is_contact(const pol_settings *settings, const poli_rigid_bodies *bod
          fmax(control->rtol, fmin(control->atol_rotation, control->atol_translation)) > 1e-7;
 }
 
-/* Sets the order of rattle, which is to be chosen, where 2 is enough. */
-static void choose_order(const poli_pilot *found, const poli_rigid_bodies *bodies, int constraints,
-                         pol_options *rattle, char *reason, size_t size)
+/* Sets the order of rattle, which is to be chosen, where that of the tolerances is not the best. */
+static void choose_order(const poli_pilot *found, const pol_settings *settings,
+                         const poli_rigid_bodies *bodies, int constraints, pol_options *rattle,
+                         char *reason, size_t size)
 {
   if (found->freedoms <= 0)
     snprintf(reason, size, "drives determine the motion, so that order 2 is enough");
@@ -128,8 +140,11 @@ static void choose_order(const poli_pilot *found, const poli_rigid_bodies *bodie
     snprintf(reason, size,
              "bodies rotate so fast that steps are at most %.2g s, for which order 2 is enough",
              found->most);
-  else
+  else {
+    const int linear = found->damper > 1.01 * found->other_damper;
+    if (linear && found->damper * find_step(found, settings) > most_damped) rattle->order = 4;
     return;
+  }
   rattle->order = 2;
 }
 
@@ -161,7 +176,7 @@ static pol_status try_rattle(const pol_mechanism *mechanism, const pol_settings 
     else
       *suits = is_slow(&found, settings, bodies->forces_read_velocities, reason, size);
     if (*suits && !keep_order)
-      choose_order(&found, bodies, pol_dae_num_constraints(dae), rattle, reason, size);
+      choose_order(&found, settings, bodies, pol_dae_num_constraints(dae), rattle, reason, size);
   }
   pol_formulation_free(&formulation);
   return status == POL_NO_MEMORY ? status : POL_OK;
